@@ -1,0 +1,154 @@
+package authserver
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/module/token"
+	"github.com/gatehouse/gatehouse/module/webui"
+)
+
+// Config is everything a [Server] needs. New checks it.
+type Config struct {
+	// Issuer is the absolute URL, without a trailing slash, from which every other
+	// URL is built. Nothing is ever taken from request headers instead.
+	Issuer *url.URL
+	// Name is what the pages call this server.
+	Name string
+
+	Clients   Clients
+	Scopes    []Scope
+	Directory directory.Directory
+	Store     store.Backend
+	// Keys gives the secrets that seal and authenticate. It may read them from the
+	// store at first use; its errors are technical.
+	Keys        func(context.Context) (*secret.Keys, error)
+	Tokens      Tokens
+	Revocations Revoker
+	Pages       *webui.Pages
+	Metrics     Metrics
+	Log         *slog.Logger
+
+	Lifetimes Lifetimes
+	// Audience of tokens when the client has none of its own; the issuer when empty.
+	Audience []string
+	// StateOptionalWithPKCE lets a request with an S256 challenge come without state.
+	StateOptionalWithPKCE bool
+	// PKCERequired asks confidential clients for PKCE too.
+	PKCERequired bool
+	Protect      Protect
+
+	// ClientIP gives the address a request comes from, without port, as Caddy's
+	// trusted_proxies decides. Never a header.
+	ClientIP func(*http.Request) string
+	// Now defaults to time.Now.
+	Now func() time.Time
+}
+
+// Lifetimes of what the server issues.
+type Lifetimes struct {
+	Code         time.Duration // default 60 s
+	Access       time.Duration // default 1 h
+	Refresh      time.Duration // absolute, default 30 d
+	RefreshIdle  time.Duration // default 14 d
+	RefreshGrace time.Duration // 0 means none
+	Session      time.Duration // absolute, default 12 h
+	SessionIdle  time.Duration // default 1 h
+	Request      time.Duration // a sign-in in progress, default 10 min
+}
+
+// Protect bounds guessing and hashing.
+type Protect struct {
+	LoginFailures    int           // failures within LoginWindow that lock an account, default 10
+	LoginWindow      time.Duration // default 15 min
+	Lockout          time.Duration // default 15 min
+	PerAddress       int           // sign-in attempts a minute for one address (IPv6: one /64), default 30
+	ClientFailures   int           // failed client authentications a minute for one client and address, default 10
+	HashConcurrency  int           // passwords hashed at one time, default 2
+	HashQueueTimeout time.Duration // wait for a turn before 503, default 2 s
+}
+
+// Scope is one that was declared, with its text for the consent page.
+type Scope struct {
+	Name string
+	Text map[string]string // language tag -> text; "en" is always there
+	// Hidden ones are not listed in the metadata.
+	Hidden bool
+}
+
+// Clients finds a client. ok is false for an unknown one; errors are technical.
+type Clients interface {
+	Client(ctx context.Context, id string) (c *oauth.Client, ok bool, err error)
+	// CORSOrigins is the union of the origins of all clients.
+	CORSOrigins() []string
+}
+
+// Tokens makes access tokens.
+type Tokens interface {
+	// Issue signs a. It fills in ID when empty. Errors are technical.
+	Issue(ctx context.Context, a token.Access) (string, error)
+	// PublicKeys returns what the jwks address serves, making the first key if there is none.
+	PublicKeys(ctx context.Context) (token.KeySet, error)
+	// Algorithms are the names of the signing algorithms in use.
+	Algorithms() []string
+}
+
+// Revoker makes every guard refuse something. When it returns nil the revocation is
+// durable, and in force in this process.
+type Revoker interface {
+	Revoke(ctx context.Context, r store.Revocation) error
+}
+
+// Metrics counts. The labels are closed sets; implementations never see client ids.
+type Metrics interface {
+	// TokenRequest: outcome is "issued" or the error code.
+	TokenRequest(grant, outcome string)
+	// SignIn: outcome is one of "ok", "refused", "locked", "limited", "error".
+	SignIn(outcome string)
+}
+
+func (c *Config) fill() error {
+	switch {
+	case c.Issuer == nil || c.Issuer.Host == "":
+		return errors.New("authserver: no issuer")
+	case c.Clients == nil, c.Directory == nil, c.Store == nil, c.Keys == nil, c.Tokens == nil,
+		c.Revocations == nil, c.Pages == nil, c.Metrics == nil, c.Log == nil, c.ClientIP == nil:
+		return errors.New("authserver: an incomplete Config")
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if len(c.Audience) == 0 {
+		c.Audience = []string{c.Issuer.String()}
+	}
+	set(&c.Lifetimes.Code, time.Minute)
+	set(&c.Lifetimes.Access, time.Hour)
+	set(&c.Lifetimes.Refresh, 30*24*time.Hour)
+	set(&c.Lifetimes.RefreshIdle, 14*24*time.Hour)
+	set(&c.Lifetimes.Session, 12*time.Hour)
+	set(&c.Lifetimes.SessionIdle, time.Hour)
+	set(&c.Lifetimes.Request, 10*time.Minute)
+	set(&c.Protect.LoginFailures, 10)
+	set(&c.Protect.LoginWindow, 15*time.Minute)
+	set(&c.Protect.Lockout, 15*time.Minute)
+	set(&c.Protect.PerAddress, 30)
+	set(&c.Protect.ClientFailures, 10)
+	set(&c.Protect.HashConcurrency, 2)
+	set(&c.Protect.HashQueueTimeout, 2*time.Second)
+	return nil
+}
+
+func set[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

@@ -1,0 +1,47 @@
+package authserver
+
+import (
+	"net/http"
+	"strings"
+)
+
+// Server serves everything below the issuer. It is safe for concurrent use and
+// holds no goroutine.
+type Server struct {
+	Config
+	base   string // the issuer's path, without trailing slash
+	routes map[string]route
+	signIn *signIn // the browser's side: sessions, pages, protection
+	token  *tokenEndpoint
+}
+
+// route is one path of the server: the methods it answers and how.
+type route struct {
+	methods []string
+	handle  http.HandlerFunc
+	// page says that refusals are HTML pages, not JSON.
+	page bool
+	// public answers may be cached and read by scripts of every origin.
+	public bool
+}
+
+// New checks the configuration and returns the server.
+func New(c Config) (*Server, error) {
+	if err := c.fill(); err != nil {
+		return nil, err
+	}
+	s := &Server{Config: c, base: strings.TrimSuffix(c.Issuer.Path, "/")}
+	s.signIn = newSignIn(s)
+	s.token = newTokenEndpoint(s)
+	s.routes = s.table()
+	return s, nil
+}
+
+// url is the absolute address of one of our paths.
+func (s *Server) url(path string) string {
+	return strings.TrimSuffix(s.Issuer.String(), "/") + path
+}
+
+// wellKnown is where a metadata document lives: RFC 8414 section 3.1 inserts the
+// well-known segment in front of the issuer's path.
+func (s *Server) wellKnown(name string) string { return "/.well-known/" + name + s.base }

@@ -1,0 +1,53 @@
+// Package directory owns the contract between the gateway and the place where
+// users live. It refuses to know how passwords are kept or users are edited:
+// that is each directory plugin's own affair, held to the contract by the
+// package directorytest.
+package directory
+
+import "context"
+
+// MaxPassword is the longest password that is looked at, in bytes. Longer ones
+// are refused before any hashing, which would otherwise be a way to burn CPU.
+const MaxPassword = 1024
+
+// User is a resource owner.
+type User struct {
+	// ID is the stable subject of tokens. It never changes and is never reused.
+	ID string
+	// Username is what the user types to sign in, in its canonical spelling.
+	Username string
+	Name     string
+	Nickname string
+	Picture  string // https URL
+	Email    string
+	Phone    string
+	// Locked users can neither sign in nor refresh what they granted before.
+	Locked bool
+	// Claims are further attributes for tokens and upstream headers.
+	Claims map[string]any
+}
+
+// Directory finds users. It MUST be safe for concurrent use. Every error is a
+// technical one (the answer is 503); a wrong password is no error.
+type Directory interface {
+	// Authenticate returns the user whose name and password these are. ok is false
+	// for an unknown name, a wrong password and a locked user alike, and all three
+	// MUST cost the same time, that of one password hash.
+	Authenticate(ctx context.Context, username, password string) (u User, ok bool, err error)
+
+	// Lookup returns the user with this ID, locked or not. ok is false when there
+	// is none.
+	Lookup(ctx context.Context, id string) (u User, ok bool, err error)
+}
+
+// Source is what a directory plugin gives the gateway. Several loaded
+// configurations that name the same directory share one, by Identity.
+type Source interface {
+	// Identity returns a comparable value made of everything that shapes the
+	// directory. It MUST NOT touch the network.
+	Identity() any
+	// Open is called at first use. The Directory's Close, if it has one (io.Closer),
+	// is called when the last configuration that uses it is gone and its last
+	// request is done.
+	Open(ctx context.Context) (Directory, error)
+}

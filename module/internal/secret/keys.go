@@ -1,0 +1,134 @@
+package secret
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// MinLength is the least length of a configured secret, in bytes.
+const MinLength = 32
+
+// ErrForged means that a sealed value or MAC was not made by these keys for this
+// purpose, or was changed since.
+var ErrForged = errors.New("secret: not authentic")
+
+// Keys makes and checks MACs and sealed values. The first of its secrets makes;
+// all of them check, so that a secret can be replaced without breaking what the
+// old one made. A *Keys is safe for concurrent use.
+type Keys struct {
+	masters [][]byte
+	derived sync.Map // string -> *purpose; the purposes are few and named in code
+}
+
+type purpose struct {
+	mac  [][]byte
+	seal []cipher.AEAD
+}
+
+// NewKeys takes one or more secrets of at least [MinLength] bytes.
+func NewKeys(secrets ...[]byte) (*Keys, error) {
+	if len(secrets) == 0 {
+		return nil, errors.New("secret: no secret given")
+	}
+	for i, s := range secrets {
+		if len(s) < MinLength {
+			return nil, fmt.Errorf("secret: number %d has %d bytes, at least %d are needed", i+1, len(s), MinLength)
+		}
+	}
+	return &Keys{masters: secrets}, nil
+}
+
+// MAC returns HMAC-SHA-256 over parts, which are framed by their lengths so that
+// no two lists of parts give the same input.
+func (k *Keys) MAC(use string, parts ...[]byte) []byte {
+	return sum(k.purpose(use).mac[0], parts)
+}
+
+// CheckMAC reports whether mac was made by [Keys.MAC] under any of the secrets.
+func (k *Keys) CheckMAC(use string, mac []byte, parts ...[]byte) bool {
+	ok := false
+	for _, key := range k.purpose(use).mac {
+		if hmac.Equal(sum(key, parts), mac) {
+			ok = true
+		}
+	}
+	return ok
+}
+
+// Seal encrypts and authenticates plain together with the context it is bound to
+// (for instance a browser's cookie), and returns URL-safe text.
+func (k *Keys) Seal(use string, plain, bound []byte) string {
+	aead := k.purpose(use).seal[0]
+	return base64.RawURLEncoding.EncodeToString(aead.Seal(nil, nil, plain, bound))
+}
+
+// Open undoes [Keys.Seal]. Anything that is not authentic is [ErrForged].
+func (k *Keys) Open(use, sealed string, bound []byte) ([]byte, error) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
+	if err != nil {
+		return nil, ErrForged
+	}
+	for _, aead := range k.purpose(use).seal {
+		if plain, err := aead.Open(nil, nil, raw, bound); err == nil {
+			return plain, nil
+		}
+	}
+	return nil, ErrForged
+}
+
+func (k *Keys) purpose(use string) *purpose {
+	if p, ok := k.derived.Load(use); ok {
+		if p, ok := p.(*purpose); ok {
+			return p
+		}
+	}
+	p := new(purpose)
+	for _, master := range k.masters {
+		p.mac = append(p.mac, derive(master, "gatehouse mac "+use))
+		p.seal = append(p.seal, newAEAD(derive(master, "gatehouse seal "+use)))
+	}
+	k.derived.Store(use, p)
+	return p
+}
+
+// derive gives 32 bytes by HKDF-SHA-256 (RFC 5869). It cannot fail for this length.
+func derive(master []byte, info string) []byte {
+	key, err := hkdf.Key(sha256.New, master, nil, info, 32)
+	if err != nil {
+		panic("secret: " + err.Error())
+	}
+	return key
+}
+
+// newAEAD gives AES-256-GCM with a random nonce in front of each message. A key
+// of 32 bytes is always accepted.
+func newAEAD(key []byte) cipher.AEAD {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		panic("secret: " + err.Error())
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		panic("secret: " + err.Error())
+	}
+	return aead
+}
+
+func sum(key []byte, parts [][]byte) []byte {
+	h := hmac.New(sha256.New, key)
+	var length [8]byte
+	for _, part := range parts {
+		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
+		h.Write(length[:])
+		h.Write(part)
+	}
+	return h.Sum(nil)
+}

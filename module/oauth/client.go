@@ -1,0 +1,92 @@
+package oauth
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Client is an application known to the authorization server. It is read-only
+// once built.
+type Client struct {
+	ID   string
+	Name string // shown on the consent page; the ID when empty
+	// SecretHashes are hex SHA-256 digests of the client's secrets; any of them
+	// authenticates. None for a public client.
+	SecretHashes []string
+	// Public clients keep no secret and must use PKCE (RFC 6749 section 2.1).
+	Public bool
+	// Native clients run on the user's device (RFC 8252).
+	Native       bool
+	RedirectURIs []string
+	// Origins that may call the token endpoint from a browser, besides those of the
+	// redirect addresses of a public client.
+	Origins       []string
+	Grants        []GrantType
+	Scopes        []string
+	DefaultScopes []string
+	// Audience of its tokens; the server's default when empty.
+	Audience []string
+	// Trusted clients are one's own: no consent page.
+	Trusted bool
+}
+
+// Title is what people are shown.
+func (c *Client) Title() string {
+	if c.Name != "" {
+		return c.Name
+	}
+	return c.ID
+}
+
+// MayUse reports whether the client is configured for a grant type.
+func (c *Client) MayUse(g GrantType) bool { return slices.Contains(c.Grants, g) }
+
+// MatchesRedirect reports whether an address is one of the registered ones.
+func (c *Client) MatchesRedirect(sent string) bool {
+	return slices.ContainsFunc(c.RedirectURIs, func(r string) bool {
+		return MatchRedirectURI(r, sent, c.Native)
+	})
+}
+
+// RemembersConsent reports whether an answer on the consent page may be kept for
+// this redirect address. Any program of the user's device can pose as the client of
+// a loopback or private-use address (RFC 8252 section 8.6), so there it is asked anew.
+func (c *Client) RemembersConsent(redirectURI string) bool {
+	return !c.Public || strings.HasPrefix(redirectURI, "https://")
+}
+
+// CORSOrigins lists the origins whose scripts may read token answers.
+func (c *Client) CORSOrigins() []string {
+	origins := slices.Clone(c.Origins)
+	if c.Public {
+		for _, r := range c.RedirectURIs {
+			if u, err := url.Parse(r); err == nil && (u.Scheme == "https" || u.Scheme == "http") {
+				origins = append(origins, u.Scheme+"://"+u.Host)
+			}
+		}
+	}
+	slices.Sort(origins)
+	return slices.Compact(origins)
+}
+
+// GrantableScopes decides what a request for scopes gives: the requested ones when the
+// client may have each, its default ones when it asked for none.
+func (c *Client) GrantableScopes(requested string) ([]string, *Error) {
+	scopes, ok := ParseScopes(requested)
+	if !ok {
+		return nil, E(InvalidScope, "the scope parameter is malformed or too long")
+	}
+	if len(scopes) == 0 {
+		if len(c.DefaultScopes) == 0 {
+			return nil, E(InvalidScope, "scope is missing and this client has no default scopes")
+		}
+		return slices.Clone(c.DefaultScopes), nil
+	}
+	for _, s := range scopes {
+		if !slices.Contains(c.Scopes, s) {
+			return nil, E(InvalidScope, "scope "+s+" is unknown or not allowed for this client")
+		}
+	}
+	return scopes, nil
+}

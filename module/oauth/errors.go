@@ -1,0 +1,94 @@
+package oauth
+
+import "net/http"
+
+// Code is the error member of a protocol answer.
+type Code string
+
+// The error codes and where each is defined.
+const (
+	InvalidRequest          Code = "invalid_request"           // RFC 6749 4.1.2.1, 5.2; RFC 6750 3.1
+	InvalidClient           Code = "invalid_client"            // RFC 6749 5.2
+	InvalidGrant            Code = "invalid_grant"             // RFC 6749 5.2
+	UnauthorizedClient      Code = "unauthorized_client"       // RFC 6749 4.1.2.1, 5.2
+	UnsupportedGrantType    Code = "unsupported_grant_type"    // RFC 6749 5.2
+	UnsupportedResponseType Code = "unsupported_response_type" // RFC 6749 4.1.2.1
+	InvalidScope            Code = "invalid_scope"             // RFC 6749 4.1.2.1, 5.2
+	AccessDenied            Code = "access_denied"             // RFC 6749 4.1.2.1
+	ServerError             Code = "server_error"              // RFC 6749 4.1.2.1
+	TemporarilyUnavailable  Code = "temporarily_unavailable"   // RFC 6749 4.1.2.1
+	InvalidToken            Code = "invalid_token"             // RFC 6750 3.1
+	InsufficientScope       Code = "insufficient_scope"        // RFC 6750 3.1
+	InvalidTarget           Code = "invalid_target"            // RFC 8707 2
+	RequestNotSupported     Code = "request_not_supported"     // OpenID Connect Core 3.1.2.6
+	RequestURINotSupported  Code = "request_uri_not_supported" // OpenID Connect Core 3.1.2.6
+	RegistrationUnsupported Code = "registration_not_supported"
+	LoginRequired           Code = "login_required"         // OpenID Connect Core 3.1.2.6
+	ConsentRequired         Code = "consent_required"       // OpenID Connect Core 3.1.2.6
+	InteractionRequired     Code = "interaction_required"   // OpenID Connect Core 3.1.2.6
+	UnsupportedTokenType    Code = "unsupported_token_type" // RFC 7009 2.2.1
+	SlowDown                Code = "slow_down"              // RFC 8628 3.5; here also: too many failed attempts
+)
+
+// Error is a refusal with three texts: the code for the client's program, the
+// description for its developer, and the cause for the operator's log, which never
+// leaves the gateway. It is a value: With methods return changed copies.
+type Error struct {
+	Code        Code
+	Description string
+	// Status is the HTTP status at endpoints that answer JSON.
+	Status int
+	// RetryAfter in seconds, 0 for none.
+	RetryAfter int
+	Cause      error
+}
+
+// E makes an error with the status that RFC 6749 section 5.2 gives its code.
+func E(code Code, description string) *Error {
+	status := http.StatusBadRequest
+	switch code {
+	case InvalidClient, InvalidToken:
+		status = http.StatusUnauthorized
+	case InsufficientScope:
+		status = http.StatusForbidden
+	case ServerError:
+		status = http.StatusInternalServerError
+	case TemporarilyUnavailable:
+		status = http.StatusServiceUnavailable
+	case SlowDown:
+		status = http.StatusTooManyRequests
+	}
+	return &Error{Code: code, Description: description, Status: status}
+}
+
+// Unavailable is the answer to a storage or directory fault: never an
+// authentication answer.
+func Unavailable(cause error) *Error {
+	e := E(TemporarilyUnavailable, "the service is temporarily unavailable, try again")
+	e.RetryAfter, e.Cause = 1, cause
+	return e
+}
+
+// WithStatus returns a copy with another HTTP status.
+func (e *Error) WithStatus(status int) *Error {
+	c := *e
+	c.Status = status
+	return &c
+}
+
+// WithCause returns a copy that carries the operator's text.
+func (e *Error) WithCause(cause error) *Error {
+	c := *e
+	c.Cause = cause
+	return &c
+}
+
+func (e *Error) Error() string {
+	s := string(e.Code) + ": " + e.Description
+	if e.Cause != nil {
+		s += ": " + e.Cause.Error()
+	}
+	return s
+}
+
+func (e *Error) Unwrap() error { return e.Cause }

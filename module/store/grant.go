@@ -1,0 +1,72 @@
+package store
+
+import "time"
+
+// Grant is what a user gave a client: the family of all tokens that one
+// authorization began. It is stored under its ID, with the subject as parent. It
+// holds no token: a refresh token is a MAC over family and generation.
+type Grant struct {
+	schema
+	ID       string    `json:"id"`
+	Dialect  Dialect   `json:"dialect"`
+	Client   string    `json:"client"`
+	Subject  string    `json:"sub"`
+	Scopes   []string  `json:"scopes"`
+	Nonce    string    `json:"nonce,omitempty"`
+	AuthTime time.Time `json:"auth_time"`
+	Session  string    `json:"session,omitempty"`
+	IssuedAt time.Time `json:"iat"`
+	// Expires is the absolute end of the family's refresh tokens.
+	Expires time.Time `json:"exp"`
+	// Generation is the number of the current refresh token, from 1.
+	Generation uint64 `json:"gen"`
+	// RotatedAt is when the current generation came to be.
+	RotatedAt time.Time `json:"rotated_at"`
+	// RevokedAt is set once, when the whole family dies.
+	RevokedAt time.Time `json:"revoked_at,omitzero"`
+}
+
+// Revoked reports whether the family is dead.
+func (g Grant) Revoked() bool { return !g.RevokedAt.IsZero() }
+
+// Revoke kills the family; the first time counts.
+func (g Grant) Revoke(now time.Time) Grant {
+	if !g.Revoked() {
+		g.RevokedAt = now
+	}
+	return g
+}
+
+// Rotation is what presenting a refresh token does to its family.
+type Rotation int
+
+// The outcomes of presenting a generation.
+const (
+	// RotationDead: revoked, or past its absolute or idle end. Nothing changes.
+	RotationDead Rotation = iota
+	// RotationNext: the current generation was presented; the next one is due.
+	RotationNext
+	// RotationAgain: the previous one within the grace period; the answer is the
+	// current generation once more, for clients whose first answer was lost.
+	RotationAgain
+	// RotationReuse: an older one, or the previous one too late. The family dies
+	// (RFC 9700 section 4.14.2).
+	RotationReuse
+)
+
+// Rotate decides what presenting a generation means at this moment and returns the
+// family as it is to be stored afterwards (unchanged for Dead and Again).
+func (g Grant) Rotate(generation uint64, now time.Time, grace, idle time.Duration) (Grant, Rotation) {
+	switch {
+	case g.Revoked(), !now.Before(g.Expires), idle > 0 && now.Sub(g.RotatedAt) >= idle:
+		return g, RotationDead
+	case generation == g.Generation:
+		g.Generation++
+		g.RotatedAt = now
+		return g, RotationNext
+	case generation+1 == g.Generation && now.Sub(g.RotatedAt) < grace:
+		return g, RotationAgain
+	default:
+		return g.Revoke(now), RotationReuse
+	}
+}
