@@ -1,0 +1,66 @@
+package authserver
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/webui"
+)
+
+// maxBody is the largest request body, in bytes. The forms of these endpoints are a
+// few kilobytes; without a cap one request could fill the memory.
+const maxBody = 64 << 10
+
+// table lists every path of the server, relative to the host.
+func (s *Server) table() map[string]route {
+	get, both, post := []string{"GET", "HEAD"}, []string{"GET", "POST"}, []string{"POST"}
+	page := func(h http.HandlerFunc) route { return route{methods: both, handle: h, page: true} }
+	metadata := route{methods: get, handle: s.metadata, public: true}
+	return map[string]route{
+		s.base + "/authorize":                     {methods: []string{"GET", "HEAD", "POST"}, handle: s.signIn.authorize, page: true},
+		s.base + "/login":                         page(s.signIn.login),
+		s.base + "/consent":                       page(s.signIn.consent),
+		s.base + "/logout":                        page(s.signIn.logout),
+		s.base + "/token":                         {methods: post, handle: s.token.serve},
+		s.base + "/.well-known/jwks.json":         {methods: get, handle: s.jwks, public: true},
+		s.wellKnown("oauth-authorization-server"): metadata,
+	}
+}
+
+// Serves reports whether a request path is the server's to answer: everything below
+// the issuer and the well-known documents in front of it.
+func (s *Server) Serves(path string) bool {
+	if _, ok := s.routes[path]; ok {
+		return true
+	}
+	return s.base == "" || path == s.base || strings.HasPrefix(path, s.base+"/")
+}
+
+// ServeHTTP answers every request itself: it never leaves an error to somebody who
+// would log the address, where codes and state travel.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	rt, ok := s.routes[r.URL.Path]
+	if !ok {
+		s.errorPage(w, r, http.StatusNotFound, webui.ErrorView{Code: "not_found"})
+		return
+	}
+	if s.preflight(w, r, rt) {
+		return
+	}
+	if !slices.Contains(rt.methods, r.Method) {
+		h.Set("Allow", strings.Join(rt.methods, ", "))
+		if rt.page {
+			s.errorPage(w, r, http.StatusMethodNotAllowed, webui.ErrorView{Code: "method_not_allowed"})
+			return
+		}
+		s.writeError(w, oauth.E(oauth.InvalidRequest, "this address answers "+strings.Join(rt.methods, " and ")+" only").WithStatus(http.StatusMethodNotAllowed))
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	rt.handle(w, r)
+}
