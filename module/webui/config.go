@@ -1,0 +1,99 @@
+package webui
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// Config is how the pages look. [New] checks it.
+type Config struct {
+	// Name is what the pages call this server. Default "Gatehouse".
+	Name string
+	// Languages the pages come in, as BCP 47 tags; the first is the fallback.
+	// Default en, zh. Any other needs its <tag>.json in Templates.
+	Languages []string
+	// Templates is a directory whose files replace the built-in ones of the same
+	// name; "" for none. Read once, by New.
+	//
+	//	layout.html  the document; shows {{template "title" .}} and {{template "main" .}}
+	//	login.html, consent.html, logout.html, error.html
+	//	             each defines "title" and "main"
+	//	style.css    the one style sheet, after :root{--accent-light;--accent-dark}
+	//	<tag>.json   texts of a language, laid over the built-in ones
+	//
+	// Templates are html/template with the dot
+	//
+	//	.View        [LoginView], [ConsentView], [LogoutView] or [ErrorView]
+	//	.Site .Logo  Name and Logo of this Config
+	//	.Lang        for <html lang>
+	//	.Style .Icon the whole <style> element, the address of the icon
+	//	.T "key"     a text, with {site}, {client}, {host} and {user} filled in
+	//	.Mark "key"  the same with what was filled in emphasised
+	//
+	// No script runs and no other style applies, since the Content-Security-Policy
+	// of the pages allows neither. An .html file of another name is an error, so
+	// that a misspelt one is not silently without effect.
+	Templates string
+	// Logo is an https URL or an absolute path on the issuer's host; "" for the
+	// built-in mark. Shown 40 pixels high.
+	Logo string
+	// Color is the accent as #rrggbb, default #1f5a8c. It is darkened for the light
+	// theme and lightened for the dark one as far as WCAG 2.2 AA asks.
+	Color string
+	// HTTPS says that the issuer is https: adds Strict-Transport-Security.
+	HTTPS bool
+	// Log receives a page that could not be rendered. Default: nowhere.
+	Log *slog.Logger
+}
+
+const defaultColor = "#1f5a8c"
+
+// logoHost is what may become a source expression of the CSP: a host with ";" or
+// "," in it, which net/url accepts, would add directives of its own.
+var logoHost = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]{1,5})?$`)
+
+func (c *Config) fill() error {
+	if c.Name = strings.TrimSpace(c.Name); c.Name == "" {
+		c.Name = "Gatehouse"
+	}
+	if len(c.Languages) == 0 {
+		c.Languages = []string{"en", "zh"}
+	}
+	if len(c.Languages) > 32 {
+		return errors.New("webui: more than 32 languages")
+	}
+	if c.Color == "" {
+		c.Color = defaultColor
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	_, err := logoOrigin(c.Logo)
+	return err
+}
+
+// logoOrigin is what img-src needs besides 'self', with a space in front.
+func logoOrigin(logo string) (string, error) {
+	if logo == "" || samePath(logo) {
+		return "", nil
+	}
+	u, err := url.Parse(logo)
+	if err != nil || u.Scheme != "https" || u.User != nil || !logoHost.MatchString(u.Host) {
+		return "", fmt.Errorf("webui: logo %q is neither an https URL nor an absolute path", logo)
+	}
+	return " https://" + u.Host, nil
+}
+
+// samePath says whether a browser resolves s on the host of the page. Two leading
+// slashes name another host, a backslash counts as a slash there, and control
+// characters are dropped before either is looked at.
+func samePath(s string) bool {
+	if !strings.HasPrefix(s, "/") || strings.HasPrefix(s, "//") {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == '\\' || r == 0x7f })
+}

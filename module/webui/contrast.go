@@ -1,0 +1,65 @@
+package webui
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// color is an sRGB colour.
+type color struct{ r, g, b uint8 }
+
+func (c color) String() string { return fmt.Sprintf("#%02x%02x%02x", c.r, c.g, c.b) }
+
+func parseColor(s string) (color, error) {
+	n, err := strconv.ParseUint(s[min(1, len(s)):], 16, 32)
+	if err != nil || len(s) != 7 || s[0] != '#' {
+		return color{}, fmt.Errorf("webui: color %q is not of the form #rrggbb", s)
+	}
+	return color{uint8(n >> 16), uint8(n >> 8), uint8(n)}, nil
+}
+
+// luminance is the relative luminance of WCAG 2.2.
+func (c color) luminance() float64 {
+	linear := func(v uint8) float64 {
+		if s := float64(v) / 255; s > 0.04045 {
+			return math.Pow((s+0.055)/1.055, 2.4)
+		}
+		return float64(v) / 255 / 12.92
+	}
+	return 0.2126*linear(c.r) + 0.7152*linear(c.g) + 0.0722*linear(c.b)
+}
+
+// contrast is the contrast ratio of WCAG 2.2, from 1 to 21.
+func contrast(a, b color) float64 {
+	la, lb := a.luminance(), b.luminance()
+	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
+}
+
+func (c color) mix(to color, share float64) color {
+	part := func(a, b uint8) uint8 { return uint8(math.Round(float64(a)*(1-share) + float64(b)*share)) }
+	return color{part(c.r, to.r), part(c.g, to.g), part(c.b, to.b)}
+}
+
+// The least favourable surface of each theme an accent is put on; the test of the
+// style sheet holds them to it.
+var (
+	lightSurface = color{0xf3, 0xf5, 0xf8}
+	darkSurface  = color{0x22, 0x27, 0x30}
+)
+
+// fitAccent darkens and lightens c until it can be read as text in each theme, and
+// with that also bears text in the colour of the surface (WCAG 1.4.3: 4.5 to 1).
+func fitAccent(c color) (light, dark color) {
+	return fit(c, color{}, lightSurface), fit(c, color{255, 255, 255}, darkSurface)
+}
+
+func fit(c, towards, surface color) color {
+	const steps = 64
+	for i := range steps + 1 {
+		if m := c.mix(towards, float64(i)/steps); contrast(m, surface) >= 4.5 {
+			return m
+		}
+	}
+	return towards
+}

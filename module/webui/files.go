@@ -1,0 +1,115 @@
+package webui
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+//go:embed templates translations
+var embedded embed.FS
+
+// pageNames are the pages, each with a file of its own.
+var pageNames = []string{"login", "consent", "logout", "error"}
+
+// files is the operator's directory in front of what is built in.
+type files struct {
+	builtin  fs.FS
+	override fs.FS // nil for none
+	dir      string
+}
+
+func openFiles(dir string) (files, error) {
+	f := files{builtin: flat{}, dir: dir}
+	if dir == "" {
+		return f, nil
+	}
+	f.override = os.DirFS(dir)
+	entries, err := fs.ReadDir(f.override, ".")
+	if err != nil {
+		return f, fmt.Errorf("webui: templates: %w", err)
+	}
+	for _, e := range entries {
+		page, isHTML := strings.CutSuffix(e.Name(), ".html")
+		if isHTML && page != "layout" && !slices.Contains(pageNames, page) {
+			return f, fmt.Errorf("webui: %s: no page has this name; there are layout, %s",
+				filepath.Join(dir, e.Name()), strings.Join(pageNames, ", "))
+		}
+	}
+	return f, nil
+}
+
+// flat is the embedded files without their folders.
+type flat struct{}
+
+func (flat) Open(name string) (fs.File, error) {
+	if strings.HasSuffix(name, ".json") {
+		return embedded.Open("translations/" + name)
+	}
+	return embedded.Open("templates/" + name)
+}
+
+func (f files) overrides(name string) bool {
+	if f.override == nil {
+		return false
+	}
+	_, err := fs.Stat(f.override, name)
+	return err == nil
+}
+
+// where is what an error calls the file.
+func (f files) where(name string) string {
+	if f.overrides(name) {
+		return filepath.Join(f.dir, name)
+	}
+	return name
+}
+
+// from says in an error where files may have come from.
+func (f files) from() string {
+	if f.override == nil {
+		return ""
+	}
+	return " with the templates of " + f.dir
+}
+
+func (f files) read(name string) (string, error) {
+	from := f.builtin
+	if f.overrides(name) {
+		from = f.override
+	}
+	b, err := fs.ReadFile(from, name)
+	if err != nil {
+		return "", fmt.Errorf("webui: %s: %w", f.where(name), err)
+	}
+	return string(b), nil
+}
+
+func (p *Pages) loadTemplates(files files) error {
+	p.sets = make(map[string]*template.Template, len(pageNames))
+	for _, page := range pageNames {
+		set := template.New("")
+		for _, name := range []string{"layout.html", page + ".html"} {
+			text, err := files.read(name)
+			if err != nil {
+				return err
+			}
+			// The error has the name and the line: "template: login.html:3: ...".
+			if _, err := set.New(name).Parse(text); err != nil {
+				return fmt.Errorf("webui: %s: %w", files.where(name), err)
+			}
+		}
+		for _, part := range []string{"title", "main"} {
+			if set.Lookup(part) == nil {
+				return fmt.Errorf("webui: %s:1: does not define %q", files.where(page+".html"), part)
+			}
+		}
+		p.sets[page] = set
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package webui
+
+import (
+	"net/http"
+	"strings"
+
+	"golang.org/x/text/language"
+)
+
+// Limits on what a stranger makes us parse; what is longer is cut, since these are
+// wishes and no reason to fail.
+const (
+	maxLocales     = 200 // bytes of ui_locales
+	maxLocaleTags  = 10  // tags in it
+	maxLangCookie  = 35  // bytes, the longest tag of RFC 5646 section 4.4.1
+	maxAcceptLang  = 400 // bytes of Accept-Language
+	languageCookie = "gatehouse-lang"
+)
+
+// Language chooses the language of a page: by ui_locales (OIDC Core section
+// 3.1.2.1, space-separated), then the cookie gatehouse-lang, then Accept-Language,
+// else the first one configured. It returns one of Config.Languages.
+func (p *Pages) Language(r *http.Request, uiLocales string) string {
+	if lang, ok := p.match(parseTags(strings.Fields(cut(uiLocales, maxLocales)))); ok {
+		return lang
+	}
+	if c, err := r.Cookie(languageCookie); err == nil && len(c.Value) <= maxLangCookie {
+		if lang, ok := p.match(parseTags([]string{c.Value})); ok {
+			return lang
+		}
+	}
+	accept := cut(r.Header.Get("Accept-Language"), maxAcceptLang)
+	if tags, _, err := language.ParseAcceptLanguage(accept); err == nil {
+		if lang, ok := p.match(tags); ok {
+			return lang
+		}
+	}
+	return p.config.Languages[0]
+}
+
+func (p *Pages) match(tags []language.Tag) (string, bool) {
+	if len(tags) == 0 {
+		return "", false
+	}
+	_, i, confidence := p.matcher.Match(tags...)
+	return p.config.Languages[i], confidence > language.No
+}
+
+func parseTags(wishes []string) []language.Tag {
+	var tags []language.Tag
+	for _, w := range wishes[:min(len(wishes), maxLocaleTags)] {
+		if t, err := language.Parse(w); err == nil {
+			tags = append(tags, t)
+		}
+	}
+	return tags
+}
+
+// cut shortens s to whole words: a tag cut in two is another tag.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	s = s[:limit]
+	if i := strings.LastIndexAny(s, " ,"); i >= 0 {
+		return s[:i]
+	}
+	return ""
+}

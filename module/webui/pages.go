@@ -1,0 +1,135 @@
+package webui
+
+import (
+	"bytes"
+	"errors"
+	"html/template"
+	"net/http"
+	"strconv"
+
+	"golang.org/x/text/language"
+)
+
+// Pages renders the pages. It is safe for concurrent use.
+type Pages struct {
+	config   Config
+	sets     map[string]*template.Template // by page
+	texts    map[string]texts              // by language
+	matcher  language.Matcher
+	style    template.HTML
+	icon     template.URL
+	security http.Header
+}
+
+// New parses and tries out every page in every language; a template or
+// translation that cannot work is an error with its file and line.
+func New(c Config) (*Pages, error) {
+	if err := c.fill(); err != nil {
+		return nil, err
+	}
+	p := &Pages{config: c}
+	files, err := openFiles(c.Templates)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.loadStyle(files); err != nil {
+		return nil, err
+	}
+	if err := p.loadTexts(files); err != nil {
+		return nil, err
+	}
+	if err := p.loadTemplates(files); err != nil {
+		return nil, err
+	}
+	return p, p.try(files)
+}
+
+// Login writes the sign-in page: fields username, password, request and token.
+func (p *Pages) Login(w http.ResponseWriter, status int, v LoginView) {
+	p.write(w, status, "login", v.Lang, v)
+}
+
+// Consent writes the consent page: fields decision ("allow" or "deny"), request and token.
+func (p *Pages) Consent(w http.ResponseWriter, status int, v ConsentView) {
+	p.write(w, status, "consent", v.Lang, v)
+}
+
+// Logout writes the sign-out page: fields request and token, none when done.
+func (p *Pages) Logout(w http.ResponseWriter, status int, v LogoutView) {
+	p.write(w, status, "logout", v.Lang, v)
+}
+
+// Error writes an error page. An unknown Code reads like server_error, and a Retry
+// that leads elsewhere is left out.
+func (p *Pages) Error(w http.ResponseWriter, status int, v ErrorView) {
+	p.write(w, status, "error", v.Lang, v)
+}
+
+func (p *Pages) write(w http.ResponseWriter, status int, page, lang string, view any) {
+	h := w.Header()
+	for name, values := range p.security {
+		h[name] = []string{values[0]}
+	}
+	var body bytes.Buffer
+	tag, err := p.render(&body, page, lang, view)
+	if err != nil {
+		p.config.Log.Error("page not rendered", "page", page, "error", err)
+		body.Reset()
+		body.WriteString("This page could not be shown. Please try again later.\n")
+		status = http.StatusInternalServerError
+		h.Set("Content-Type", "text/plain; charset=utf-8")
+	} else {
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		h.Set("Content-Language", tag)
+	}
+	h.Set("Content-Length", strconv.Itoa(body.Len()))
+	w.WriteHeader(status)
+	_, _ = w.Write(body.Bytes()) // fails only when the browser has gone
+}
+
+// render returns the tag of the language used.
+func (p *Pages) render(to *bytes.Buffer, page, lang string, view any) (string, error) {
+	t, ok := p.texts[lang]
+	if !ok {
+		t = p.texts[p.config.Languages[0]]
+	}
+	d := data{Site: p.config.Name, Logo: p.config.Logo, Style: p.style, Icon: p.icon, View: view, texts: t}
+	d.Lang = t["html.lang"]
+	d.fill = map[string]string{"site": d.Site}
+	switch v := view.(type) {
+	case LoginView:
+		d.fill["client"] = v.Client
+		if err := checkAction(v.Form); err != nil {
+			return "", err
+		}
+	case ConsentView:
+		d.fill["client"], d.fill["host"], d.fill["user"] = v.Client, v.Host, v.User
+		if err := checkAction(v.Form); err != nil {
+			return "", err
+		}
+	case LogoutView:
+		d.fill["user"] = v.User
+		if !v.Done {
+			if err := checkAction(v.Form); err != nil {
+				return "", err
+			}
+		}
+	case ErrorView:
+		if t["error."+v.Code+".heading"] == "" {
+			v.Code = "server_error"
+		}
+		if !samePath(v.Retry) {
+			v.Retry = ""
+		}
+		d.View = v
+	}
+	return d.Lang, p.sets[page].ExecuteTemplate(to, "layout.html", d)
+}
+
+// checkAction refuses to make a form that would post a password to another host.
+func checkAction(f Form) error {
+	if !samePath(f.Action) {
+		return errors.New("webui: the form's action is not an absolute path")
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package webui
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"net/url"
+	"strings"
+)
+
+// loadStyle makes the style element, the icon and the headers. The policy names the
+// style by its hash, so no other style that finds its way into a page applies.
+func (p *Pages) loadStyle(files files) error {
+	accent, err := parseColor(p.config.Color)
+	if err != nil {
+		return err
+	}
+	sheet, err := files.read("style.css")
+	if err != nil {
+		return err
+	}
+	if strings.Contains(strings.ToLower(sheet), "</style") {
+		return fmt.Errorf("webui: %s: a style sheet cannot contain </style", files.where("style.css"))
+	}
+	light, dark := fitAccent(accent)
+	// A browser hashes the sheet after making LF of CRLF.
+	css := ":root{--accent-light:" + light.String() + ";--accent-dark:" + dark.String() + "}\n" +
+		strings.ReplaceAll(sheet, "\r\n", "\n")
+	sum := sha256.Sum256([]byte(css))
+	origin, err := logoOrigin(p.config.Logo)
+	if err != nil {
+		return err
+	}
+	p.style = template.HTML("<style>" + css + "</style>") //nolint:gosec // ours, or the operator's file
+	p.icon = template.URL("data:image/svg+xml," + url.PathEscape(fmt.Sprintf(iconSVG, accent)))
+	p.security = securityHeaders("sha256-"+base64.StdEncoding.EncodeToString(sum[:]), origin, p.config.HTTPS)
+	return nil
+}
+
+// iconSVG is the mark of layout.html in one colour. An icon within the page spares
+// every visit a request for /favicon.ico, which belongs to somebody else.
+const iconSVG = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><rect width="40" height="40" rx="10" fill="%s"/>` +
+	`<path fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round" d="M10 31V19a10 10 0 0 1 20 0v12M16 31V20a4 4 0 0 1 8 0v11M7 31h26"/></svg>`
