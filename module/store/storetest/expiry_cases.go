@@ -1,0 +1,151 @@
+package storetest
+
+import (
+	"errors"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// lasting is a record that expires after d.
+func (s *stage) lasting(id, parent string, d time.Duration) store.Record {
+	r := rec("k", id, parent, "x")
+	r.Expires = s.clock.Now().Add(d)
+	return r
+}
+
+// absent checks every way in which an expired record could still show.
+func (s *stage) absent(r store.Record) {
+	s.Helper()
+	if _, err := s.Get(s.ctx, r.Key); !errors.Is(err, store.ErrNotFound) {
+		s.Fatalf("Get: %v, want ErrNotFound", err)
+	}
+	if _, err := s.Swap(s.ctx, r); !errors.Is(err, store.ErrNotFound) {
+		s.Fatalf("Swap: %v, want ErrNotFound", err)
+	}
+	if r.Parent == "" {
+		return
+	}
+	if got := s.ids(r.Kind, r.Parent, "", 10); len(got) != 0 {
+		s.Fatalf("List = %q, want none", got)
+	}
+}
+
+var expiryCases = []testCase{
+	{"a record lives until its moment and not from it on", func(s *stage) {
+		r := s.mustCreate(s.lasting("a", "p", time.Minute))
+		s.clock.advance(time.Minute - 2*time.Millisecond)
+		s.mustGet(r.Key)
+		if got := s.ids("k", "p", "", 10); len(got) != 1 {
+			s.Fatalf("List before the moment = %q", got)
+		}
+		if _, err := s.Create(s.ctx, rec("k", "a", "", "")); !errors.Is(err, store.ErrExists) {
+			s.Fatalf("Create before the moment: %v, want ErrExists", err)
+		}
+		s.clock.advance(4 * time.Millisecond)
+		s.absent(r)
+	}},
+	{"the precision is a millisecond, rounded up", func(s *stage) {
+		r := s.lasting("a", "", 0)
+		for _, ns := range []time.Duration{1, 499_999, 999_999, 1_000_000, 1_500_001} {
+			r.ID = ns.String()
+			r.Expires = s.clock.Now().Truncate(time.Millisecond).Add(time.Hour + ns)
+			s.sameExpiry(s.mustCreate(r).Expires, r.Expires)
+			s.sameExpiry(s.mustGet(r.Key).Expires, r.Expires)
+		}
+	}},
+	{"without expiry a record stays", func(s *stage) {
+		r := s.mustCreate(rec("k", "a", "p", "x"))
+		s.clock.advance(20 * 365 * 24 * time.Hour)
+		s.same(s.mustGet(r.Key), r)
+	}},
+	{"a far expiry is kept", func(s *stage) {
+		r := rec("k", "a", "", "x")
+		r.Expires = time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC)
+		s.mustCreate(r)
+		s.same(s.mustGet(r.Key), r)
+	}},
+	{"Create replaces an expired record, its parent too", func(s *stage) {
+		old := s.mustCreate(s.lasting("a", "p", time.Minute))
+		s.clock.advance(time.Hour)
+		made := s.mustCreate(rec("k", "a", "q", "new"))
+		if made.Version == old.Version {
+			s.Fatal("the version came back")
+		}
+		s.same(s.mustGet(made.Key), made)
+		if p, q := s.ids("k", "p", "", 9), s.ids("k", "q", "", 9); len(p) != 0 || len(q) != 1 {
+			s.Fatalf("the old parent lists %q, the new one %q", p, q)
+		}
+		if _, err := s.Swap(s.ctx, old); !errors.Is(err, store.ErrConflict) {
+			s.Fatalf("Swap with the expired record's version: %v, want ErrConflict", err)
+		}
+	}},
+	{"of 64 callers at once exactly one replaces it", func(s *stage) {
+		s.mustCreate(s.lasting("a", "", time.Minute))
+		s.clock.advance(time.Hour)
+		won := make(chan store.Record, crowd)
+		together(crowd, func(int) {
+			made, err := s.Create(s.ctx, rec("k", "a", "", "new"))
+			if err == nil {
+				won <- made
+			} else if !errors.Is(err, store.ErrExists) {
+				s.Errorf("Create: %v, want ErrExists", err)
+			}
+		})
+		if len(won) != 1 {
+			s.Fatalf("%d callers replaced the expired record", len(won))
+		}
+		s.same(s.mustGet(store.Key{Kind: "k", ID: "a"}), <-won)
+	}},
+	{"Swap prolongs a life", func(s *stage) {
+		r := s.mustCreate(s.lasting("a", "p", time.Minute))
+		r.Expires = s.clock.Now().Add(time.Hour)
+		r = s.mustSwap(r)
+		s.clock.advance(30 * time.Minute)
+		s.same(s.mustGet(r.Key), r)
+		s.fill("other", "p", 70) // a store that sweeps as it writes must not go by the old moment
+		s.same(s.mustGet(r.Key), r)
+		s.clock.advance(31 * time.Minute)
+		s.absent(r)
+	}},
+	{"Swap shortens a life", func(s *stage) {
+		r := s.mustCreate(s.lasting("a", "p", time.Hour))
+		r.Expires = s.clock.Now().Add(time.Minute)
+		r = s.mustSwap(r)
+		s.clock.advance(2 * time.Minute)
+		s.absent(r)
+	}},
+	{"Swap ends and begins an expiry", func(s *stage) {
+		r := s.mustCreate(s.lasting("a", "p", time.Minute))
+		r.Expires = time.Time{}
+		r = s.mustSwap(r)
+		s.clock.advance(24 * time.Hour)
+		s.same(s.mustGet(r.Key), r)
+		r.Expires = s.clock.Now().Add(time.Minute)
+		r = s.mustSwap(r)
+		s.clock.advance(2 * time.Minute)
+		s.absent(r)
+	}},
+	{"what is created expired is absent", func(s *stage) {
+		r := s.mustCreate(s.lasting("a", "p", -time.Minute))
+		s.absent(r)
+		s.mustCreate(rec("k", "a", "p", "new"))
+	}},
+	{"an expired record can be deleted", func(s *stage) {
+		r := s.mustCreate(s.lasting("a", "p", time.Minute))
+		s.clock.advance(time.Hour)
+		s.mustDelete(r.Key)
+		s.mustCreate(r)
+	}},
+	{"expired records do not use up the limit of List", func(s *stage) {
+		for _, id := range []string{"a", "b", "c", "d"} {
+			s.mustCreate(s.lasting(id, "p", time.Minute))
+		}
+		s.mustCreate(rec("k", "e", "p", ""))
+		s.mustCreate(rec("k", "f", "p", ""))
+		s.mustCreate(rec("k", "g", "p", ""))
+		s.clock.advance(time.Hour)
+		s.equal(s.ids("k", "p", "", 2), "e", "f")
+		s.equal(s.ids("k", "p", "b", 2), "e", "f")
+	}},
+}

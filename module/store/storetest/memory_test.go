@@ -1,0 +1,102 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+func TestMemoryKeepsTheContract(t *testing.T) {
+	Run(t, func(_ *testing.T, now func() time.Time) store.Backend { return NewMemory(now) })
+}
+
+func memoryStage(t *testing.T) (*stage, *Memory) {
+	s := newStage(t, func(_ *testing.T, now func() time.Time) store.Backend { return NewMemory(now) })
+	m, ok := s.Backend.(*Memory)
+	if !ok {
+		t.Fatal("not a Memory")
+	}
+	return s, m
+}
+
+func TestAFailingMemoryFailsEveryCallAndHeals(t *testing.T) {
+	s, m := memoryStage(t)
+	s.mustCreate(rec("k", "a", "p", ""))
+	f := s.watch("k")
+	f.load()
+	broken := errors.New("broken")
+	m.Fail(broken)
+	if err := f.end(); !errors.Is(err, broken) {
+		t.Errorf("the running Watch ended with %v", err)
+	}
+	s.everyCall(s.ctx, func(method string, err error) {
+		if !errors.Is(err, broken) {
+			t.Errorf("%s: %v", method, err)
+		}
+	})
+	m.Fail(nil)
+	s.mustGet(store.Key{Kind: "k", ID: "a"})
+	if m.Len() != 1 {
+		t.Errorf("Len = %d after failed calls, want 1", m.Len())
+	}
+}
+
+func TestALostReplyHidesAWriteThatTookEffect(t *testing.T) {
+	s, m := memoryStage(t)
+	lost := errors.New("lost")
+	m.LoseReply(lost)
+	if _, err := s.Create(s.ctx, rec("k", "a", "", "x")); !errors.Is(err, lost) {
+		t.Fatalf("Create: %v", err)
+	}
+	r := s.mustGet(store.Key{Kind: "k", ID: "a"})
+	s.mustSwap(r)
+}
+
+func TestLenCountsLiveRecords(t *testing.T) {
+	s, m := memoryStage(t)
+	s.mustCreate(s.lasting("a", "", time.Minute))
+	s.mustCreate(rec("k", "b", "", ""))
+	s.clock.advance(time.Hour)
+	if m.Len() != 1 {
+		t.Errorf("Len = %d, want 1", m.Len())
+	}
+}
+
+func TestAWatcherFarBehindIsTold(t *testing.T) {
+	m := NewMemory(nil)
+	block, entered := make(chan struct{}), make(chan struct{})
+	ended := make(chan error, 1)
+	calls := 0
+	go func() {
+		ended <- m.Watch(context.Background(), "k", func([]store.Record) {
+			if calls++; calls == 2 {
+				close(entered)
+				<-block
+			}
+		})
+	}()
+	for i := 0; ; i++ {
+		if _, err := m.Create(t.Context(), rec("k", fmt.Sprint(i), "", "")); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-entered:
+		default:
+			continue
+		}
+		break
+	}
+	for i := range backlog + 1 {
+		if _, err := m.Create(t.Context(), rec("k", fmt.Sprint("more ", i), "", "")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(block)
+	if err := <-ended; !errors.Is(err, errBehind) {
+		t.Fatalf("Watch ended with %v", err)
+	}
+}

@@ -1,0 +1,145 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+var swapCases = []testCase{
+	{"value and expiry are replaced, the parent stays", func(s *stage) {
+		r := s.mustCreate(rec("k", "a", "p", "first"))
+		next := r
+		next.Parent, next.Value, next.Expires = "elsewhere", []byte("second"), s.clock.Now().Add(time.Hour)
+		made := s.mustSwap(next)
+		want := next
+		want.Parent, want.Version = "p", 0
+		s.same(made, want)
+		s.same(s.mustGet(r.Key), made)
+		if p, q := s.ids("k", "p", "", 9), s.ids("k", "elsewhere", "", 9); len(p) != 1 || len(q) != 0 {
+			s.Fatalf("its parent lists %q, the other one %q", p, q)
+		}
+	}},
+	{"the version changes with every write", func(s *stage) {
+		r := s.mustCreate(rec("k", "a", "", "same"))
+		seen := map[uint64]bool{r.Version: true}
+		for range 10 {
+			r = s.mustSwap(r)
+			if seen[r.Version] {
+				s.Fatalf("version %d came back", r.Version)
+			}
+			seen[r.Version] = true
+		}
+	}},
+	{"a version that is not the stored one is ErrConflict", func(s *stage) {
+		old := s.mustCreate(rec("k", "a", "", "first"))
+		now := s.mustSwap(old)
+		for _, version := range []uint64{0, old.Version, now.Version + 1, 1<<64 - 1} {
+			r := old
+			r.Version = version
+			if _, err := s.Swap(s.ctx, r); !errors.Is(err, store.ErrConflict) {
+				s.Fatalf("Swap with version %d: %v, want ErrConflict", version, err)
+			}
+		}
+		s.same(s.mustGet(old.Key), now)
+	}},
+	{"what is absent is ErrNotFound", func(s *stage) {
+		r := rec("k", "a", "", "")
+		r.Version = 1
+		if _, err := s.Swap(s.ctx, r); !errors.Is(err, store.ErrNotFound) {
+			s.Fatalf("Swap: %v, want ErrNotFound", err)
+		}
+	}},
+	{"of 64 callers at once exactly one swaps", func(s *stage) {
+		r := s.mustCreate(rec("k", "a", "", "begin"))
+		for range 5 {
+			var won atomic.Int64
+			var winner atomic.Pointer[store.Record]
+			together(crowd, func(i int) {
+				next := r
+				next.Value = []byte(fmt.Sprint("caller ", i))
+				made, err := s.Swap(s.ctx, next)
+				switch {
+				case err == nil:
+					won.Add(1)
+					winner.Store(&made)
+				case !errors.Is(err, store.ErrConflict):
+					s.Errorf("Swap: %v, want ErrConflict", err)
+				}
+			})
+			if won.Load() != 1 {
+				s.Fatalf("%d callers swapped the same version", won.Load())
+			}
+			r = s.mustGet(r.Key)
+			s.same(r, *winner.Load())
+		}
+	}},
+	{"no increment is lost", func(s *stage) {
+		key := s.mustCreate(rec("k", "counter", "", "0")).Key
+		const callers, each = 8, 5
+		together(callers, func(int) {
+			for range each {
+				if err := s.increment(key); err != nil {
+					s.Errorf("counting: %v", err)
+				}
+			}
+		})
+		if got := string(s.mustGet(key).Value); got != strconv.Itoa(callers*each) {
+			s.Fatalf("counted to %s, want %d", got, callers*each)
+		}
+	}},
+	{"nobody reads what was before an answered Swap", func(s *stage) {
+		r := s.mustCreate(rec("k", "clock", "", "0"))
+		var answered atomic.Int64
+		const writes = 50
+		together(5, func(i int) {
+			if i == 0 {
+				r := r
+				for n := 1; n <= writes; n++ {
+					r.Value = []byte(strconv.Itoa(n))
+					var err error
+					if r, err = s.Swap(s.ctx, r); err != nil {
+						s.Errorf("Swap: %v", err)
+						break
+					}
+					answered.Store(int64(n))
+				}
+				answered.Store(writes)
+				return
+			}
+			for floor := int64(0); floor < writes; {
+				floor = answered.Load()
+				got, err := s.Get(s.ctx, r.Key)
+				if err != nil {
+					s.Errorf("Get: %v", err)
+					return
+				}
+				if n, _ := strconv.ParseInt(string(got.Value), 10, 64); n < floor {
+					s.Errorf("read %d after %d was answered", n, floor)
+				}
+			}
+		})
+	}},
+}
+
+// increment counts one further in a record, as often as it takes.
+func (s *stage) increment(key store.Key) error {
+	for {
+		r, err := s.Get(s.ctx, key)
+		if err != nil {
+			return err
+		}
+		n, err := strconv.Atoi(string(r.Value))
+		if err != nil {
+			return err
+		}
+		r.Value = []byte(strconv.Itoa(n + 1))
+		if _, err = s.Swap(s.ctx, r); !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+	}
+}
