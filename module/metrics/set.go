@@ -1,0 +1,82 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+const namespace, subsystem = "caddy", "gatehouse"
+
+var (
+	tokenRequests = counter("token_requests_total", "Requests at the token endpoint by grant type and outcome (issued, or the error code).", "grant", "outcome")
+	signIns       = counter("sign_ins_total", "Sign-in attempts by outcome: ok, refused, locked, limited, error.", "outcome")
+	guarded       = counter("guard_decisions_total", "Requests at a guard by the reason of the decision.", "reason")
+	limited       = counter("limit_decisions_total", "Decisions of a limiter by the kind of the policy that was reported and the result.", "policy", "result")
+	limiterFull   = counter("limit_shared_buckets_total", "Requests counted in a shared bucket since the limiter held its maximum of keys.")
+	normalised    = counter("upstream_errors_total", "Upstream error answers put into the common shape, by status class and kind of body.", "class", "body")
+	failures      = counter("errors_total", "Failures of the gateway's own handlers answered in the common shape, by status class.", "class")
+	storeOps      = counter("store_operations_total", "Operations on the store by name and result: ok, miss, conflict, error.", "operation", "result")
+	storeSeconds  = histogram("store_operation_seconds", "Time an operation on the store took, in seconds.", "operation")
+)
+
+var collectors []prometheus.Collector
+
+func counter(name, help string, labels ...string) *prometheus.CounterVec {
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: namespace, Subsystem: subsystem, Name: name, Help: help,
+	}, labels)
+	collectors = append(collectors, c)
+	return c
+}
+
+func histogram(name, help string, labels ...string) *prometheus.HistogramVec {
+	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Namespace: namespace, Subsystem: subsystem, Name: name, Help: help,
+		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1},
+	}, labels)
+	collectors = append(collectors, h)
+	return h
+}
+
+// Set counts what happens. Its zero value is the process-wide set.
+type Set struct{}
+
+// TokenRequest counts a request at the token endpoint.
+func (Set) TokenRequest(grant, outcome string) { tokenRequests.WithLabelValues(grant, outcome).Inc() }
+
+// SignIn counts an attempt to sign in.
+func (Set) SignIn(outcome string) { signIns.WithLabelValues(outcome).Inc() }
+
+// Guard counts a decision of a guard.
+func (Set) Guard(reason string) { guarded.WithLabelValues(reason).Inc() }
+
+// Limit counts a decision of a limiter.
+func (Set) Limit(policy, result string) { limited.WithLabelValues(policy, result).Inc() }
+
+// LimiterFull counts a request that shared a bucket.
+func (Set) LimiterFull() { limiterFull.WithLabelValues().Inc() }
+
+// UpstreamError counts an upstream's error answer.
+func (Set) UpstreamError(status int, body string) {
+	normalised.WithLabelValues(class(status), body).Inc()
+}
+
+// Failure counts an error of the gateway's own.
+func (Set) Failure(status int) { failures.WithLabelValues(class(status)).Inc() }
+
+// StoreOperation counts and times an operation on the store.
+func (Set) StoreOperation(operation, result string, took time.Duration) {
+	storeOps.WithLabelValues(operation, result).Inc()
+	storeSeconds.WithLabelValues(operation).Observe(took.Seconds())
+}
+
+func class(status int) string {
+	switch {
+	case status >= 400 && status < 500:
+		return "4xx"
+	case status >= 500 && status < 600:
+		return "5xx"
+	}
+	return "other"
+}
