@@ -1,0 +1,209 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/attempt"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/token"
+)
+
+// Verifier says what an access token contains.
+type Verifier interface {
+	// Verify MUST return an error that is token.ErrInvalid for a token that is not
+	// acceptable at this moment, and any other error only for a technical reason.
+	// It MUST check signature, type, expiry and revocation on every call, MUST be safe
+	// for concurrent use and MUST NOT keep raw. The guard judges issuer, audience and
+	// scopes itself, on every request, so that a cached result serves many routes.
+	Verify(ctx context.Context, raw string) (*token.Access, error)
+}
+
+// Otherwise is what happens to a request that no rule matches.
+type Otherwise int
+
+const (
+	Deny  Otherwise = iota // 403
+	Token                  // any valid token passes
+)
+
+// DefaultFailures is how many invalid tokens one address may present.
+var DefaultFailures = attempt.Rule{Limit: 60, Window: time.Minute}
+
+// Config is what a guard needs. Verifier and Issuer are required.
+type Config struct {
+	Verifier Verifier
+
+	// Issuer is the only accepted iss, compared byte for byte.
+	Issuer string
+
+	// Audience must be among a token's audiences. Default: the issuer.
+	Audience string
+
+	// Realm of the challenges. Default: the audience.
+	Realm string
+
+	// Rules are tried in order; the first that matches method and path decides alone.
+	// Without rules any valid token passes.
+	Rules []Rule
+
+	// Otherwise decides what no rule matches. Default: Deny. Without effect when
+	// there are no rules.
+	Otherwise Otherwise
+
+	// AllowEncodedSlash accepts %2F in every path; see Rule.AllowEncodedSlash.
+	AllowEncodedSlash bool
+
+	// CORS lists the origins of browser applications, as browsers send them
+	// ("https://reader.example"), or the single "*". Empty: CORS is the upstream's.
+	CORS []string
+
+	// Attempts counts invalid tokens by address; nil counts none.
+	Attempts *attempt.Book
+
+	// Failures is the limit for one address. Default: DefaultFailures.
+	Failures attempt.Rule
+
+	// ClientIP gives the address of the client, never from a header that the client
+	// can set. Required with Attempts.
+	ClientIP func(*http.Request) string
+
+	// Now defaults to time.Now.
+	Now func() time.Time
+}
+
+// Rule is one line of the policy.
+type Rule struct {
+	// Public lets requests pass without a token; whatever token they carry is ignored.
+	Public bool
+
+	// Scopes are those a token must have, all of them. Required unless Public.
+	Scopes []string
+
+	// Methods, in capitals; GET does not include HEAD. Empty or "*": every method.
+	Methods []string
+
+	// Paths: see the syntax at pattern. Required.
+	Paths []string
+
+	// AllowEncodedSlash accepts %2F inside a segment of paths this rule decides.
+	// Such a path must fall under the same rule when the slash is decoded, since
+	// nobody knows which of the two the upstream will see.
+	AllowEncodedSlash bool
+}
+
+// Guard decides requests. It is safe for concurrent use.
+type Guard struct {
+	verifier   Verifier
+	issuer     string
+	audience   string
+	rules      []rule
+	open       bool // what no rule matches needs just a valid token
+	encoded    bool
+	origins    origins
+	attempts   *attempt.Book
+	failures   attempt.Rule
+	clientIP   func(*http.Request) string
+	now        func() time.Time
+	challenges challenges
+}
+
+// New checks the configuration. Its errors name the pattern, method, scope or
+// origin that is at fault.
+func New(c Config) (*Guard, error) {
+	if c.Verifier == nil || c.Issuer == "" {
+		return nil, errors.New("guard: a verifier and an issuer are required")
+	}
+	if c.Attempts != nil && c.ClientIP == nil {
+		return nil, errors.New("guard: counting attempts needs the client's address")
+	}
+	if c.Otherwise != Deny && c.Otherwise != Token {
+		return nil, fmt.Errorf("guard: otherwise %d is neither deny nor token", c.Otherwise)
+	}
+	g := &Guard{
+		verifier: c.Verifier,
+		issuer:   c.Issuer,
+		audience: orDefault(c.Audience, c.Issuer),
+		open:     c.Otherwise == Token || len(c.Rules) == 0,
+		encoded:  c.AllowEncodedSlash,
+		attempts: c.Attempts,
+		failures: c.Failures,
+		clientIP: c.ClientIP,
+		now:      c.Now,
+	}
+	if g.now == nil {
+		g.now = time.Now
+	}
+	if g.failures == (attempt.Rule{}) {
+		g.failures = DefaultFailures
+	}
+	realm := orDefault(c.Realm, g.audience)
+	var err error
+	if g.challenges, err = newChallenges(realm); err != nil {
+		return nil, err
+	}
+	if g.rules, err = compileRules(c.Rules, realm); err != nil {
+		return nil, err
+	}
+	if g.origins, err = compileOrigins(c.CORS); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+func orDefault(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// rule is a Rule that was checked.
+type rule struct {
+	public    bool
+	encoded   bool
+	scopes    []string
+	methods   []string // nil: every method
+	paths     []pattern
+	challenge string // of a token without the scopes
+}
+
+func compileRules(rules []Rule, realm string) ([]rule, error) {
+	var out []rule
+	for i, c := range rules {
+		r := rule{public: c.Public, encoded: c.AllowEncodedSlash, scopes: c.Scopes}
+		switch {
+		case c.Public && len(c.Scopes) > 0:
+			return nil, fmt.Errorf("guard: rule %d is public and asks for scopes; it can be one of the two", i+1)
+		case !c.Public && len(c.Scopes) == 0:
+			return nil, fmt.Errorf("guard: rule %d names no scope, so any token would pass; name one or make it public", i+1)
+		case len(c.Paths) == 0:
+			return nil, fmt.Errorf("guard: rule %d names no path; /* is every path", i+1)
+		}
+		for _, s := range c.Scopes {
+			if !oauth.ValidScope(s) {
+				return nil, fmt.Errorf("guard: %q in rule %d is no scope (RFC 6749 section 3.3)", s, i+1)
+			}
+		}
+		var err error
+		if r.methods, err = compileMethods(c.Methods); err != nil {
+			return nil, err
+		}
+		for _, text := range c.Paths {
+			p, err := compilePattern(text, c.Public)
+			if err != nil {
+				return nil, err
+			}
+			r.paths = append(r.paths, p)
+		}
+		r.challenge = scopeChallenge(realm, c.Scopes)
+		if err := reachable(out, r); err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}

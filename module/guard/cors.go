@@ -1,0 +1,133 @@
+package guard
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// What a browser's application may read and send beyond the defaults. Requested
+// headers are echoed instead of listed: the origin is what is trusted.
+const (
+	corsExposed = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, " +
+		"Retry-After, WWW-Authenticate, Allow, Location, Link, ETag, Deprecation, Sunset"
+	corsMaxAge        = "600" // seconds; Chrome's own limit is 7200
+	corsMaxRequested  = 1024
+	corsDefaultHeader = "Authorization, Content-Type"
+)
+
+type origins struct {
+	listed []string
+	any    bool
+}
+
+func (o origins) none() bool { return !o.any && len(o.listed) == 0 }
+
+func compileOrigins(list []string) (origins, error) {
+	if slices.Equal(list, []string{"*"}) {
+		return origins{any: true}, nil
+	}
+	for _, s := range list {
+		u, err := url.Parse(s)
+		if err != nil || u.Host == "" || u.Scheme+"://"+u.Host != s || strings.ContainsAny(s, "*{} ") || s != strings.ToLower(s) ||
+			u.Scheme == "https" && u.Port() == "443" || u.Scheme == "http" && u.Port() == "80" {
+			return origins{}, fmt.Errorf("guard: origin %q must be written as browsers send it: scheme://host, a port only when it is not the default, or * alone", s)
+		}
+	}
+	return origins{listed: list}, nil
+}
+
+// isPreflight recognises what a browser sends before a cross-origin request
+// (Fetch, section 3.2.2): never with credentials or a body.
+func isPreflight(r *http.Request) bool {
+	return r.Method == http.MethodOptions && r.ContentLength == 0 && len(r.Header["Authorization"]) == 0 &&
+		r.Header.Get("Origin") != "" && r.Header.Get("Access-Control-Request-Method") != ""
+}
+
+// CORS are the header fields of every response to one request. The zero value
+// sets nothing.
+type CORS struct {
+	active    bool
+	any       bool
+	origin    string // "" when it is not listed
+	preflight bool
+	headers   string
+}
+
+// CORS computes them. They are for whatever response the request gets: success,
+// refusal, 429 and the upstream's own errors.
+func (g *Guard) CORS(r *http.Request) CORS {
+	if g.origins.none() {
+		return CORS{}
+	}
+	c := CORS{active: true, any: g.origins.any}
+	origin := r.Header["Origin"]
+	switch {
+	case c.any && len(origin) > 0:
+		c.origin = "*"
+	case len(origin) == 1 && slices.Contains(g.origins.listed, origin[0]):
+		c.origin = origin[0]
+	}
+	if c.preflight = isPreflight(r); c.preflight {
+		c.headers = requestedHeaders(r.Header)
+	}
+	return c
+}
+
+// Set puts the fields into h, in place of the upstream's. It is to be called just
+// before the header is written.
+func (c CORS) Set(h http.Header) {
+	if !c.active {
+		return
+	}
+	for name := range h {
+		if strings.HasPrefix(name, "Access-Control-") {
+			delete(h, name)
+		}
+	}
+	if !c.any {
+		vary(h, "Origin")
+	}
+	if c.preflight {
+		vary(h, "Access-Control-Request-Method")
+		vary(h, "Access-Control-Request-Headers")
+	}
+	if c.origin == "" {
+		return
+	}
+	h.Set("Access-Control-Allow-Origin", c.origin)
+	if !c.preflight {
+		h.Set("Access-Control-Expose-Headers", corsExposed)
+		return
+	}
+	h.Set("Access-Control-Allow-Methods", allowed)
+	h.Set("Access-Control-Allow-Headers", c.headers)
+	h.Set("Access-Control-Max-Age", corsMaxAge)
+}
+
+// requestedHeaders is what may be echoed: a list of header names, bounded.
+func requestedHeaders(h http.Header) string {
+	list := strings.Join(h["Access-Control-Request-Headers"], ", ")
+	if list == "" || len(list) > corsMaxRequested {
+		return corsDefaultHeader
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		if !isSchemeName(strings.Trim(name, " \t")) {
+			return corsDefaultHeader
+		}
+	}
+	return list
+}
+
+func vary(h http.Header, field string) {
+	for _, v := range h["Vary"] {
+		for have := range strings.SplitSeq(v, ",") {
+			if have = strings.TrimSpace(have); have == "*" || strings.EqualFold(have, field) {
+				return
+			}
+		}
+	}
+	h.Add("Vary", field)
+}

@@ -1,0 +1,163 @@
+package guard
+
+import (
+	"errors"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/token"
+)
+
+const (
+	invalidToken   = "the access token is invalid, expired or revoked"
+	retryTechnical = 1 // seconds
+)
+
+// Decide judges a request. It reads nothing but the method, the URL, and the
+// headers Authorization, Origin and Access-Control-Request-Method: neither forwarded
+// nor overriding headers have an effect. It does not change the request.
+func (g *Guard) Decide(r *http.Request) Decision {
+	d := Decision{Rule: -1, Redact: carriesToken(r.URL.RawQuery)}
+	if refusedMethod(r.Method) {
+		d.Allow = allowed
+		return d.refuse(BadRequest, http.StatusMethodNotAllowed, "method_not_allowed", "this method is not supported")
+	}
+	path, fault := requestPath(r)
+	if !wellFormedMethod(r.Method) {
+		fault = "the method is malformed"
+	}
+	if fault != "" {
+		return d.refuse(BadRequest, http.StatusBadRequest, "bad_request", fault)
+	}
+	if path.escaped != r.URL.Path || r.URL.RawPath != "" {
+		if path.escaped != r.URL.EscapedPath() {
+			d.Path = path.escaped
+		}
+	}
+	if d.Redact {
+		d.Challenge = g.challenges.request
+		return d.refuse(BadRequest, http.StatusBadRequest, string(oauth.InvalidRequest),
+			"an access token belongs into the Authorization header, not into the query")
+	}
+	if isPreflight(r) {
+		if g.origins.none() {
+			if path.slash && !g.encoded {
+				return d.refuse(BadRequest, http.StatusBadRequest, "bad_request", encodedSlash)
+			}
+			return d.pass(Preflight)
+		}
+		d.Reason, d.Status = Preflight, http.StatusNoContent
+		return d
+	}
+	var needed *rule
+	d.Rule = g.find(r.Method, path.judged)
+	if d.Rule >= 0 {
+		needed = &g.rules[d.Rule]
+	}
+	if path.slash {
+		permitted := g.encoded || needed != nil && needed.encoded
+		if !permitted || g.find(r.Method, path.decoded) != d.Rule {
+			return d.refuse(BadRequest, http.StatusBadRequest, "bad_request", encodedSlash)
+		}
+	}
+	if needed != nil && needed.public {
+		return d.pass(Public)
+	}
+	if needed == nil && !g.open {
+		return d.refuse(NoRule, http.StatusForbidden, "forbidden", "no rule permits this method and path")
+	}
+	return g.authenticate(r, d, needed)
+}
+
+const encodedSlash = "the path contains an encoded slash"
+
+// requestPath also refuses what the request line says besides a path: the absolute
+// form, whose host some upstreams prefer, and a fragment, which Go reads as path.
+func requestPath(r *http.Request) (normal, string) {
+	if r.URL.Scheme != "" || r.URL.Host != "" || r.URL.Opaque != "" || r.RequestURI != "" && r.RequestURI[0] != '/' {
+		return normal{}, "the request target must be a path"
+	}
+	if strings.IndexByte(r.RequestURI, '#') >= 0 {
+		return normal{}, "the request target contains a fragment"
+	}
+	return normalise(r.URL)
+}
+
+func (g *Guard) find(method, path string) int {
+	for i := range g.rules {
+		if g.rules[i].matches(method, path) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (g *Guard) authenticate(r *http.Request, d Decision, needed *rule) Decision {
+	raw, kind := bearerToken(r.Header)
+	switch kind {
+	case none:
+		d.Challenge = g.challenges.missing
+		return d.refuse(NoCredentials, http.StatusUnauthorized, "unauthorized", "an access token is needed")
+	case malformed:
+		d.Challenge = g.challenges.request
+		return d.refuse(BadRequest, http.StatusBadRequest, string(oauth.InvalidRequest),
+			"the Authorization header must hold one bearer token")
+	}
+	access, err := g.verify(r, raw)
+	if errors.Is(err, token.ErrInvalid) {
+		return g.invalid(r, d)
+	}
+	if err != nil {
+		d.Err, d.RetryAfter = err, retryTechnical
+		return d.refuse(Unavailable, http.StatusServiceUnavailable, "unavailable",
+			"the token cannot be checked at the moment, try again")
+	}
+	if needed != nil && !oauth.Subset(needed.scopes, access.Scopes) {
+		d.Challenge = needed.challenge
+		return d.refuse(InsufficientScope, http.StatusForbidden, string(oauth.InsufficientScope),
+			"the access token lacks the scope that is needed")
+	}
+	d.Access = access
+	return d.pass(Valid)
+}
+
+var errNoContent = errors.New("guard: the verifier returned neither a token nor an error")
+
+// verify adds to the verifier's judgement what depends on this guard.
+func (g *Guard) verify(r *http.Request, raw string) (*token.Access, error) {
+	if len(raw) > maxToken {
+		return nil, token.ErrInvalid
+	}
+	access, err := g.verifier.Verify(r.Context(), raw)
+	switch {
+	case err != nil:
+		return nil, err
+	case access == nil:
+		return nil, errNoContent
+	case access.Issuer != g.issuer,
+		!slices.Contains(access.Audience, g.audience),
+		!g.now().Before(access.Expires),
+		len(access.Subject) > maxIdentity || len(access.Client) > maxIdentity:
+		return nil, token.ErrInvalid
+	}
+	return access, nil
+}
+
+// invalid answers a bad token: 401, or 429 from an address that sent too many. The
+// token was verified all the same, so valid ones from that address pass.
+func (g *Guard) invalid(r *http.Request, d Decision) Decision {
+	if g.attempts != nil {
+		ok, retry := g.attempts.Take("guard:"+httpx.AddressKey(g.clientIP(r)), g.failures)
+		if !ok {
+			d.RetryAfter = max(1, int(math.Ceil(float64(retry)/float64(time.Second))))
+			return d.refuse(Limited, http.StatusTooManyRequests, "rate_limited", "too many invalid tokens from this address")
+		}
+	}
+	d.Challenge = g.challenges.invalid
+	return d.refuse(InvalidToken, http.StatusUnauthorized, string(oauth.InvalidToken), invalidToken)
+}

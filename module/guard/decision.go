@@ -1,0 +1,83 @@
+package guard
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/gatehouse/gatehouse/module/token"
+)
+
+// Reason is why a request passed or did not: a closed set, fit for a metric's label.
+type Reason string
+
+const (
+	Public            Reason = "public"
+	Valid             Reason = "valid"
+	Preflight         Reason = "preflight"
+	NoCredentials     Reason = "no_credentials"
+	InvalidToken      Reason = "invalid_token"
+	InsufficientScope Reason = "insufficient_scope"
+	NoRule            Reason = "no_rule"
+	BadRequest        Reason = "bad_request"
+	Limited           Reason = "limited"
+	Unavailable       Reason = "unavailable"
+)
+
+// Reasons are all of them.
+var Reasons = []Reason{
+	Public, Valid, Preflight, NoCredentials, InvalidToken, InsufficientScope, NoRule, BadRequest, Limited, Unavailable,
+}
+
+// Decision is the guard's answer. Status, Code and Message are set when the request
+// does not pass; the answer to a preflight is 204 and has no code.
+type Decision struct {
+	Allowed bool
+	Reason  Reason
+
+	Status     int
+	Code       string // of the error envelope
+	Message    string // never contains anything the client sent
+	Challenge  string // WWW-Authenticate
+	RetryAfter int    // seconds; 0: none
+	Allow      string // methods, with a 405
+
+	// Access is the token's content; nil unless Reason is Valid. It is shared: do not
+	// change it.
+	Access *token.Access
+
+	// Path is the escaped form that was judged and must go upstream (SetPath), or ""
+	// when the request has it already.
+	Path string
+
+	// Redact says that the query contains an access token that must not be logged.
+	Redact bool
+
+	// Rule is the index of the rule that decided, -1 for none.
+	Rule int
+
+	// Err is the technical reason of Unavailable, for the log.
+	Err error
+}
+
+// SetHeader puts the decision's header fields into a response.
+func (d *Decision) SetHeader(h http.Header) {
+	if d.Challenge != "" {
+		h.Set("WWW-Authenticate", d.Challenge)
+	}
+	if d.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(d.RetryAfter))
+	}
+	if d.Allow != "" {
+		h.Set("Allow", d.Allow)
+	}
+}
+
+func (d Decision) refuse(why Reason, status int, code, message string) Decision {
+	d.Reason, d.Status, d.Code, d.Message = why, status, code, message
+	return d
+}
+
+func (d Decision) pass(why Reason) Decision {
+	d.Allowed, d.Reason = true, why
+	return d
+}

@@ -1,0 +1,130 @@
+package guard
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/token"
+)
+
+// maxIdentity bounds subject and client: more is no identity of ours, and an
+// upstream may refuse the header or cut it.
+const maxIdentity = 1 << 10
+
+// IdentityConfig names the headers that tell the upstream who calls.
+type IdentityConfig struct {
+	Subject      string // default: X-Auth-Subject
+	Client       string // default: X-Auth-Client
+	Scopes       string // default: X-Auth-Scopes
+	ForwardToken bool   // leaves Authorization in the request
+}
+
+// Identity removes what a client may not tell the upstream and says what we know.
+// It is safe for concurrent use.
+type Identity struct {
+	subject, client, scopes string
+	forwardToken            bool
+	ours                    aliases // the three names
+	removed                 aliases // those and what would change the request that was judged
+}
+
+// overrides make some upstreams run another method or path than the one that was
+// judged: common in frameworks, and IIS and Symfony for the path.
+var overrides = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url"}
+
+// structural headers cannot carry an identity: a request would break.
+var structural = newAliases([]string{
+	"Accept", "Accept-Encoding", "Authorization", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Cookie", "Date",
+	"Expect", "Forwarded", "Host", "Keep-Alive", "Origin", "Proxy-Authorization", "Proxy-Connection", "Range", "Referer", "Te", "Trailer",
+	"Transfer-Encoding", "Upgrade", "User-Agent", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto",
+})
+
+// NewIdentity checks the names: letters, digits and hyphens, distinct, and none
+// that HTTP itself needs.
+func NewIdentity(c IdentityConfig) (*Identity, error) {
+	names := []string{
+		orDefault(c.Subject, "X-Auth-Subject"), orDefault(c.Client, "X-Auth-Client"), orDefault(c.Scopes, "X-Auth-Scopes"),
+	}
+	for i, name := range names {
+		for j := range len(name) {
+			if !isAlnum(name[j]) && (name[j] != '-' || j == 0) {
+				return nil, fmt.Errorf("guard: header %q may have letters, digits and hyphens only, and must not begin with a hyphen", name)
+			}
+		}
+		if structural.have(name) || newAliases(overrides).have(name) || newAliases(names[:i]).have(name) {
+			return nil, fmt.Errorf("guard: header %q has another use", name)
+		}
+		names[i] = http.CanonicalHeaderKey(name)
+	}
+	return &Identity{
+		subject: names[0], client: names[1], scopes: names[2], forwardToken: c.ForwardToken,
+		ours: newAliases(names), removed: newAliases(append(names, overrides...)),
+	}, nil
+}
+
+// Strip removes from a request that will go upstream, public routes included: our
+// header names in every spelling, also where Connection lists them (a proxy would
+// then delete ours) and in trailers; headers that override method or path; the
+// token, unless it is forwarded; and our cookies.
+func (i *Identity) Strip(r *http.Request) {
+	i.removed.deleteFrom(r.Header)
+	i.stripConnection(r.Header)
+	i.stripTrailer(r)
+	if !i.forwardToken {
+		delete(r.Header, "Authorization")
+	}
+	stripCookies(r.Header)
+}
+
+// Apply tells the upstream who calls. Values are percent-encoded where they are not
+// visible ASCII, so whatever a subject contains it stays one header. A token that a
+// client got for itself has no subject header. Strip must have run before.
+func (i *Identity) Apply(r *http.Request, access *token.Access) {
+	if access == nil {
+		return
+	}
+	values := [3]string{encodeValue(access.Subject), encodeValue(access.Client), joinScopes(access.Scopes)}
+	if !strings.HasPrefix(access.Subject, token.ClientSubject) {
+		r.Header[i.subject] = values[0:1:1]
+	}
+	r.Header[i.client] = values[1:2:2]
+	r.Header[i.scopes] = values[2:3:3]
+}
+
+func joinScopes(scopes []string) string {
+	for n, s := range scopes {
+		if e := encodeValue(s); e != s {
+			encoded := append([]string(nil), scopes...)
+			for m := n; m < len(encoded); m++ {
+				encoded[m] = encodeValue(encoded[m])
+			}
+			scopes = encoded
+			break
+		}
+	}
+	return strings.Join(scopes, " ")
+}
+
+// encodeValue escapes "%" too, so that decoding gives back exactly the original.
+func encodeValue(s string) string {
+	clean := true
+	for i := range len(s) {
+		if c := s[i]; c <= 0x20 || c >= 0x7f || c == '%' {
+			clean = false
+			break
+		}
+	}
+	if clean {
+		return s
+	}
+	out := make([]byte, 0, len(s)+16)
+	for i := range len(s) {
+		if c := s[i]; c <= 0x20 || c >= 0x7f || c == '%' {
+			out = append(out, '%', upperHex[c>>4], upperHex[c&15])
+		} else {
+			out = append(out, c)
+		}
+	}
+	return string(out)
+}

@@ -1,0 +1,173 @@
+package guard
+
+import (
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// normal is a path in the one form that is judged and passed on. Every spelling
+// that some upstream reads as another path is a fault instead: there is no safe
+// guess whether a dot segment, a ";" or a second decoding counts.
+type normal struct {
+	escaped string // for the wire: unreserved characters decoded, hex in capitals
+	decoded string
+	judged  string // decoded, with NUL for each encoded slash
+	slash   bool   // an encoded slash is in it
+}
+
+// plain are the bytes that stand for themselves, in Go's default escaping too.
+var plain = func() (t [256]bool) {
+	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~$&+,=:@/") {
+		t[c] = true
+	}
+	return t
+}()
+
+// kept are the reserved characters that a path may hold as they are (RFC 3986
+// section 3.3). They stay as the client wrote them, escaped or not.
+const kept = "!$&'()*+,=:@"
+
+func normalise(u *url.URL) (n normal, fault string) {
+	if u.RawPath == "" && isPlain(u.Path) {
+		return normal{escaped: u.Path, decoded: u.Path, judged: u.Path}, ""
+	}
+	return scan(wire(u))
+}
+
+// isPlain reports that nothing is to be done: the case of nearly every request.
+func isPlain(p string) bool {
+	if p == "" || p[0] != '/' {
+		return false
+	}
+	segment := 1
+	for i := 1; i < len(p); i++ {
+		if !plain[p[i]] {
+			return false
+		}
+		if p[i] == '/' {
+			if s := p[segment:i]; s == "" || s == "." || s == ".." {
+				return false
+			}
+			segment = i + 1
+		}
+	}
+	last := p[segment:]
+	return last != "." && last != ".."
+}
+
+// wire is the path as the client escaped it. A RawPath that does not belong to Path
+// is left over from before a rewrite. (URL.EscapedPath is not used for the others:
+// for "/a%2Fb{" it gives "/a/b%7B".)
+func wire(u *url.URL) string {
+	if u.RawPath != "" {
+		if p, err := url.PathUnescape(u.RawPath); err == nil && p == u.Path {
+			return u.RawPath
+		}
+	}
+	return (&url.URL{Path: u.Path}).EscapedPath()
+}
+
+func scan(s string) (n normal, fault string) {
+	if s == "" || s[0] != '/' {
+		return n, "the path must begin with a slash"
+	}
+	escaped, judged := make([]byte, 0, len(s)+8), make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		c, coded := s[i], false
+		if c == '%' {
+			if i+2 >= len(s) || !isHex(s[i+1]) || !isHex(s[i+2]) {
+				return n, "the path contains a malformed percent-encoding"
+			}
+			c, coded = unhex(s[i+1])<<4|unhex(s[i+2]), true
+			i += 2
+		}
+		switch {
+		case c < 0x20 || c == 0x7f:
+			return n, "the path contains a control character"
+		case c == '\\':
+			return n, "the path contains a backslash"
+		case c == ';':
+			return n, "the path contains a semicolon"
+		case c == '#' && !coded:
+			return n, "the path contains a fragment"
+		case c == '/' && coded:
+			n.slash = true
+			escaped, judged = append(escaped, "%2F"...), append(judged, 0)
+			continue
+		case c == '/' || isUnreserved(c) || !coded && strings.IndexByte(kept, c) >= 0:
+			escaped = append(escaped, c)
+		default:
+			escaped = append(escaped, '%', upperHex[c>>4], upperHex[c&15])
+		}
+		judged = append(judged, c)
+	}
+	n.escaped, n.judged, n.decoded = string(escaped), string(judged), string(judged)
+	if n.slash {
+		n.decoded = strings.ReplaceAll(n.judged, "\x00", "/")
+	}
+	return n, faultOf(n)
+}
+
+func faultOf(n normal) string {
+	if !utf8.ValidString(n.decoded) {
+		return "the path is not UTF-8"
+	}
+	if strings.Contains(n.judged, "//") {
+		return "the path contains an empty segment"
+	}
+	for s := range strings.SplitSeq(n.decoded, "/") {
+		if s == "." || s == ".." {
+			return "the path contains a dot segment"
+		}
+	}
+	for i, c := range n.decoded {
+		if unicode.IsControl(c) {
+			return "the path contains a control character"
+		}
+		if c == '%' && decodesAgain(n.decoded[i+1:]) {
+			return "the path is percent-encoded twice"
+		}
+	}
+	return ""
+}
+
+// decodesAgain reports that what follows a decoded "%" makes it an escape for an
+// upstream that decodes once more, IIS's %uXXXX included.
+func decodesAgain(after string) bool {
+	if after == "" {
+		return false
+	}
+	return after[0]|0x20 == 'u' || len(after) > 1 && isHex(after[0]) && isHex(after[1])
+}
+
+const upperHex = "0123456789ABCDEF"
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
+}
+
+func unhex(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c | 0x20 - 'a' + 10
+}
+
+func isUnreserved(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_' || c == '~'
+}
+
+// SetPath puts an escaped path, such as Decision.Path, into u, so that it is written
+// in exactly this form.
+func SetPath(u *url.URL, escaped string) {
+	path, err := url.PathUnescape(escaped)
+	if err != nil {
+		path = escaped
+	}
+	u.Path, u.RawPath = path, ""
+	if u.EscapedPath() != escaped {
+		u.RawPath = escaped
+	}
+}

@@ -1,0 +1,145 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// pattern is the path of a rule, in its decoded form.
+//
+//	/articles        this path
+//	/articles/*      everything below: /articles/, /articles/7, /articles/7/notes
+//	/users/*/photo   * for exactly one segment that is not empty
+//	/*               everything
+//
+// A scope rule ignores case and a trailing slash: upstreams often do, and a path
+// that only looks different must not slip past it to a later rule. A public rule
+// matches exactly, because the same tolerance would open more than was written.
+type pattern struct {
+	text     string
+	segments []string // "*": any one
+	below    bool
+	exact    bool
+}
+
+func compilePattern(text string, exact bool) (pattern, error) {
+	refuse := func(why string) (pattern, error) {
+		return pattern{}, fmt.Errorf("guard: path %q: %s", text, why)
+	}
+	switch {
+	case !strings.HasPrefix(text, "/"):
+		return refuse("it must begin with /; every path is /*")
+	case !utf8.ValidString(text):
+		return refuse("it is not UTF-8")
+	case strings.ContainsAny(text, `%\;?#{}`):
+		return refuse(`it must be a decoded path without % \ ; ? # { }`)
+	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
+		return refuse("it contains a space or control character")
+	}
+	p := pattern{text: text, exact: exact, segments: strings.Split(text[1:], "/")}
+	last := len(p.segments) - 1
+	for i, s := range p.segments {
+		switch {
+		case s == "" && i < last:
+			return refuse("a request with // is refused, so this never matches")
+		case s == "." || s == "..":
+			return refuse("a request with dot segments is refused, so this never matches")
+		case strings.Contains(s, "*") && s != "*":
+			return refuse("* stands for a whole segment, or at the end for everything below")
+		}
+	}
+	if p.segments[last] == "*" {
+		p.below, p.segments = true, p.segments[:last]
+	} else if last > 0 && p.segments[last] == "" && !exact {
+		p.segments = p.segments[:last]
+	}
+	return p, nil
+}
+
+// match takes a normalised, decoded path.
+func (p *pattern) match(path string) bool {
+	rest, more := path[1:], true
+	for _, want := range p.segments {
+		if !more {
+			return false
+		}
+		var got string
+		got, rest, more = strings.Cut(rest, "/")
+		if want == "*" {
+			if got == "" {
+				return false
+			}
+		} else if !same(want, got, p.exact) {
+			return false
+		}
+	}
+	if p.below {
+		return more
+	}
+	return !more || !p.exact && rest == ""
+}
+
+func same(a, b string, exact bool) bool {
+	if exact {
+		return a == b
+	}
+	return a == b || strings.EqualFold(a, b)
+}
+
+// covers reports whether p matches everything that q, of a later rule, is written for.
+func (p *pattern) covers(q *pattern) bool {
+	for i, want := range p.segments {
+		if i >= len(q.segments) {
+			return false
+		}
+		got := q.segments[i]
+		if want == "*" {
+			if got == "" {
+				return false
+			}
+		} else if got == "*" || !same(want, got, p.exact) {
+			return false
+		}
+	}
+	if p.below {
+		return q.below || len(q.segments) > len(p.segments)
+	}
+	return !q.below && len(q.segments) == len(p.segments)
+}
+
+func (r *rule) matches(method, path string) bool {
+	if r.methods != nil && !slices.Contains(r.methods, method) {
+		return false
+	}
+	for i := range r.paths {
+		if r.paths[i].match(path) {
+			return true
+		}
+	}
+	return false
+}
+
+// reachable refuses a rule with a path that earlier rules decide for all its methods.
+// Two rules for one path look as if either sufficed, and a scope rule behind a
+// public one looks as if it protected something.
+func reachable(earlier []rule, r rule) error {
+	for i := range r.paths {
+		left := slices.Clone(r.methods)
+		for _, e := range earlier {
+			if !slices.ContainsFunc(e.paths, func(p pattern) bool { return p.covers(&r.paths[i]) }) {
+				continue
+			}
+			if e.methods == nil {
+				left = []string{}
+			}
+			left = slices.DeleteFunc(left, func(m string) bool { return slices.Contains(e.methods, m) })
+			if left != nil && len(left) == 0 {
+				return fmt.Errorf("guard: path %q never decides: the earlier %q does, for all its methods", r.paths[i].text, e.paths[0].text)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+package guard
+
+// carriesToken reports whether a query has the parameter access_token (RFC 6750
+// section 2.3, which RFC 9700 section 4.3.2 forbids), however its name is escaped,
+// repeated or capitalised, also as a PHP array. It does not allocate.
+func carriesToken(query string) bool {
+	const name = "access_token"
+	at, ok := 0, true // how much of name was seen, and whether the key still agrees
+	for i := 0; i < len(query); i++ {
+		c := query[i]
+		if c == '&' || c == ';' {
+			if ok && at == len(name) {
+				return true
+			}
+			at, ok = 0, true
+			continue
+		}
+		if !ok {
+			continue
+		}
+		coded := c == '%' && i+2 < len(query) && isHex(query[i+1]) && isHex(query[i+2])
+		if coded {
+			c = unhex(query[i+1])<<4 | unhex(query[i+2])
+			i += 2
+		}
+		if at == len(name) {
+			if c == '[' || c == '=' && !coded {
+				return true
+			}
+			ok = false
+			continue
+		}
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		if ok = c == name[at]; ok {
+			at++
+		}
+	}
+	return ok && at == len(name)
+}

@@ -1,0 +1,157 @@
+package guard
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// aliases are header names with every spelling that an upstream may take for the
+// same: CGI, WSGI and PHP turn "-" into "_", PHP "." too, old Apaches any sign.
+type aliases struct {
+	names   []string
+	lengths uint64 // bit n: a name has n bytes; most headers are dismissed by it
+}
+
+func newAliases(names []string) aliases {
+	a := aliases{names: names}
+	for _, n := range names {
+		a.lengths |= 1 << (len(n) & 63)
+	}
+	return a
+}
+
+func (a aliases) have(name string) bool {
+	return a.lengths&(1<<(len(name)&63)) != 0 && slices.ContainsFunc(a.names, func(n string) bool { return alike(n, name) })
+}
+
+func (a aliases) deleteFrom(h http.Header) {
+	for name := range h {
+		if a.have(name) {
+			delete(h, name)
+		}
+	}
+}
+
+func alike(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		c, d := a[i], b[i]
+		if isAlnum(c) != isAlnum(d) || isAlnum(c) && lower(c) != lower(d) {
+			return false
+		}
+	}
+	return true
+}
+
+func isAlnum(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' }
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c |= 0x20
+	}
+	return c
+}
+
+// stripConnection keeps a client from naming our headers as hop-by-hop, which would
+// make the proxy delete them after we set them.
+func (i *Identity) stripConnection(h http.Header) {
+	values := h["Connection"]
+	for n, v := range values {
+		for name := range strings.SplitSeq(v, ",") {
+			if i.ours.have(strings.TrimSpace(name)) {
+				i.rewriteConnection(h, values[n:])
+				return
+			}
+		}
+	}
+}
+
+func (i *Identity) rewriteConnection(h http.Header, rest []string) {
+	var kept []string
+	for _, v := range h["Connection"][:len(h["Connection"])-len(rest)] {
+		kept = append(kept, v)
+	}
+	for _, v := range rest {
+		for name := range strings.SplitSeq(v, ",") {
+			if name = strings.TrimSpace(name); name != "" && !i.ours.have(name) {
+				kept = append(kept, name)
+			}
+		}
+	}
+	if len(kept) == 0 {
+		delete(h, "Connection")
+		return
+	}
+	h["Connection"] = []string{strings.Join(kept, ", ")}
+}
+
+// stripTrailer removes announced trailers and, since net/http adds the values (and
+// those never announced) at the end of the body, what arrives then.
+func (i *Identity) stripTrailer(r *http.Request) {
+	if r.Trailer == nil {
+		return
+	}
+	i.removed.deleteFrom(r.Trailer)
+	if r.Body != nil && r.Body != http.NoBody {
+		r.Body = &trailerBody{r.Body, r.Trailer, i}
+	}
+}
+
+type trailerBody struct {
+	io.ReadCloser
+	trailer  http.Header
+	identity *Identity
+}
+
+func (b *trailerBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil {
+		b.identity.removed.deleteFrom(b.trailer)
+	}
+	return n, err
+}
+
+// stripCookies removes our session's cookies and leaves all others as they are.
+func stripCookies(h http.Header) {
+	lines := h["Cookie"]
+	if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, "gatehouse") }) {
+		return
+	}
+	var kept []string
+	for _, line := range lines {
+		if line = withoutOurs(line); line != "" {
+			kept = append(kept, line)
+		}
+	}
+	if len(kept) == 0 {
+		delete(h, "Cookie")
+		return
+	}
+	h["Cookie"] = kept
+}
+
+func withoutOurs(line string) string {
+	var kept []string
+	dropped := false
+	for pair := range strings.SplitSeq(line, ";") {
+		name, _, _ := strings.Cut(pair, "=")
+		if isOurCookie(strings.Trim(name, " \t")) {
+			dropped = true
+		} else {
+			kept = append(kept, pair)
+		}
+	}
+	if !dropped {
+		return line
+	}
+	return strings.TrimLeft(strings.Join(kept, ";"), " \t")
+}
+
+func isOurCookie(name string) bool {
+	name = strings.TrimPrefix(name, "__Host-")
+	return name == "gatehouse" || strings.HasPrefix(name, "gatehouse-")
+}
