@@ -1,0 +1,110 @@
+package httpx
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// FormError is why a form is refused: a status of 400, 413 or 415 and a sentence that
+// holds no data of the request.
+type FormError struct {
+	Status int
+	Reason string
+}
+
+func (e *FormError) Error() string { return e.Reason }
+
+// Form is a strictly parsed form. An empty value counts as absent (RFC 6749
+// section 3.1).
+type Form struct{ values map[string][]string }
+
+// Get returns the parameter, or "".
+func (f Form) Get(name string) string {
+	if all := f.values[name]; len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// All returns the values of a parameter that may be repeated.
+func (f Form) All(name string) []string { return f.values[name] }
+
+// MaxParams is the most parameters a form may have. They are counted before any is
+// decoded: thousands of small ones cost far more than the bytes they have.
+const MaxParams = 100
+
+// ReadForm reads a request's body as application/x-www-form-urlencoded. The body must
+// be limited already (http.MaxBytesReader). A refusal is a [*FormError]; every other
+// error means that the body could not be read.
+func ReadForm(r *http.Request, repeatable ...string) (Form, error) {
+	types := r.Header.Values("Content-Type")
+	if len(types) == 0 && r.ContentLength == 0 {
+		return Form{}, &FormError{http.StatusBadRequest, "the body is empty"}
+	}
+	if !urlEncoded(types) {
+		return Form{}, &FormError{http.StatusUnsupportedMediaType, "the body must be application/x-www-form-urlencoded"}
+	}
+	body, err := io.ReadAll(r.Body)
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return Form{}, &FormError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes", tooLarge.Limit)}
+	} else if err != nil {
+		return Form{}, err
+	}
+	if len(body) == 0 {
+		return Form{}, &FormError{http.StatusBadRequest, "the body is empty"}
+	}
+	return ParseForm(string(body), repeatable...)
+}
+
+// ParseForm parses the encoded form. Parameters that come twice are refused, unless
+// they are named repeatable: which of the two counts is what parsers disagree on.
+func ParseForm(encoded string, repeatable ...string) (Form, error) {
+	bad := func(reason string) (Form, error) {
+		return Form{}, &FormError{http.StatusBadRequest, reason}
+	}
+	if strings.Count(encoded, "&") >= MaxParams {
+		return bad(fmt.Sprintf("there are more than %d parameters", MaxParams))
+	}
+	f := Form{make(map[string][]string)}
+	seen := make(map[string]bool)
+	for pair := range strings.SplitSeq(encoded, "&") {
+		if pair == "" {
+			continue
+		}
+		rawName, rawValue, _ := strings.Cut(pair, "=")
+		name, errN := url.QueryUnescape(rawName)
+		value, errV := url.QueryUnescape(rawValue)
+		// Some parsers still split at a semicolon.
+		if errN != nil || errV != nil || strings.Contains(pair, ";") {
+			return bad("a parameter is not correctly encoded")
+		}
+		if !clean(name) || !clean(value) {
+			return bad("a parameter is not UTF-8 or contains NUL")
+		}
+		if seen[name] && !slices.Contains(repeatable, name) {
+			return bad("a parameter is repeated")
+		}
+		seen[name] = true
+		if value != "" {
+			f.values[name] = append(f.values[name], value)
+		}
+	}
+	return f, nil
+}
+
+func clean(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
+
+func urlEncoded(types []string) bool {
+	if len(types) != 1 {
+		return false
+	}
+	mediaType, _, err := mime.ParseMediaType(types[0])
+	return err == nil && mediaType == "application/x-www-form-urlencoded"
+}
