@@ -1,6 +1,11 @@
 package store
 
-import "time"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"time"
+)
 
 // RevocationOf says what a revocation takes back.
 type RevocationOf string
@@ -26,3 +31,15 @@ type Revocation struct {
 
 // RevocationParent is the parent of all revocations.
 const RevocationParent = "all"
+
+// Key is where the revocation is stored. The value goes in as a hash, since values
+// come from outside and keys have a limit. What counts only until a moment has that
+// moment in its key: a user locked again later needs a notice of that time too.
+func (r Revocation) Key() Key {
+	sum := sha256.Sum256([]byte(r.Value))
+	id := string(r.Of) + ":" + hex.EncodeToString(sum[:])
+	if r.Of == RevokeSubject || r.Of == RevokeClient {
+		id += ":" + strconv.FormatInt(r.At.Unix(), 10)
+	}
+	return Key{Kind: KindRevocation, ID: id}
+}

@@ -1,0 +1,192 @@
+package token
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	// maxSize bounds a token before anything else looks at it. Ours are below 1 KiB.
+	maxSize = 8 << 10
+	// maxHeader bounds the encoded header: typ, alg and a kid of 43 characters.
+	maxHeader = 512
+	// headerType is the typ of RFC 9068 section 2.1. It keeps ID tokens and other
+	// JWTs of the same keys from passing for access tokens.
+	headerType = "at+jwt"
+	// latest is the end of the year 9999, the last time with a text form.
+	latest = 253402300799
+)
+
+func refusal(reason string) error { return fmt.Errorf("%w: %s", ErrInvalid, reason) }
+
+// The reasons are for logs and tests. They are fixed texts, so that nothing of a
+// token reaches a log.
+var (
+	errSize      = refusal("too long")
+	errForm      = refusal("not a JWS of three parts")
+	errHeader    = refusal("malformed header")
+	errType      = refusal("not an access token")
+	errAlgorithm = refusal("algorithm does not fit the key")
+	errClaims    = refusal("malformed claims")
+	errKey       = refusal("unknown key")
+	errSignature = refusal("bad signature")
+	errExpired   = refusal("expired")
+	errEarly     = refusal("not valid yet")
+	errRevoked   = refusal("revoked")
+)
+
+// parts of a compact JWS, RFC 7515 section 7.1.
+type parts struct {
+	signed, header, payload, signature string
+}
+
+// split cuts without allocating, however many dots there are (CVE-2025-30204). It
+// refuses every character outside the URL-safe alphabet, since decoders skip line
+// breaks and one token would have many spellings.
+func split(raw string) (p parts, ok bool) {
+	first, second := -1, -1
+	for i := range len(raw) {
+		switch c := raw[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_':
+		case c != '.' || second >= 0:
+			return p, false
+		case first < 0:
+			first = i
+		default:
+			second = i
+		}
+	}
+	if first <= 0 || second <= first+1 || second == len(raw)-1 {
+		return p, false
+	}
+	return parts{raw[:second], raw[:first], raw[first+1 : second], raw[second+1:]}, true
+}
+
+// header is what we write and therefore all we accept.
+type header struct {
+	alg, kid string
+}
+
+// parseHeader accepts exactly the members typ, alg and kid. What else a header can
+// say (crit, b64, zip, jwk, jku, x5c, x5u) either changes how a token is read or
+// names a key of the sender's choice, and no token of ours says it. Of duplicate
+// members the last counts; the signature covers them all.
+func parseHeader(encoded string) (h header, err error) {
+	members, ok := object(encoded)
+	if len(encoded) > maxHeader || !ok || len(members) != 3 {
+		return h, errHeader
+	}
+	typ, okTyp := text(members["typ"])
+	alg, okAlg := text(members["alg"])
+	kid, okKid := text(members["kid"])
+	if !okTyp || !okAlg || !okKid {
+		return h, errHeader
+	}
+	if !strings.EqualFold(typ, headerType) && !strings.EqualFold(typ, "application/"+headerType) {
+		return h, errType
+	}
+	return header{alg, kid}, nil
+}
+
+// parsed is a token's content with what only the verifier judges.
+type parsed struct {
+	Access
+	notBefore time.Time // zero: no nbf
+}
+
+// parseClaims reads the claims of RFC 9068 section 2.2. It must be called behind the
+// check of the signature only.
+func parseClaims(encoded string) (p parsed, ok bool) {
+	m, ok := object(encoded)
+	if !ok {
+		return p, false
+	}
+	good := true
+	must := func(name string) string {
+		s, ok := text(m[name])
+		good = good && ok && s != ""
+		return s
+	}
+	may := func(name string) string {
+		if m[name] == nil {
+			return ""
+		}
+		s, ok := text(m[name])
+		good = good && ok
+		return s
+	}
+	date := func(name string) time.Time {
+		t, ok := numericDate(m[name])
+		good = good && ok
+		return t
+	}
+	p.Issuer, p.Subject, p.Client, p.ID = must("iss"), must("sub"), must("client_id"), must("jti")
+	p.Grant, p.Scopes = may("fam"), strings.Fields(may("scope"))
+	p.IssuedAt, p.Expires = date("iat"), date("exp")
+	if m["nbf"] != nil {
+		p.notBefore = date("nbf")
+	}
+	p.Audience, ok = audience(m["aud"])
+	return p, good && ok
+}
+
+// object decodes one JSON object. Going through a map keeps member names exact:
+// decoding into a struct would take "ALG" for "alg".
+func object(encoded string) (map[string]json.RawMessage, bool) {
+	raw, err := b64.DecodeString(encoded)
+	if err != nil || !utf8.Valid(raw) {
+		return nil, false
+	}
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &m); err != nil || m == nil {
+		return nil, false
+	}
+	return m, true
+}
+
+func text(raw json.RawMessage) (string, bool) {
+	var s string
+	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		return "", false
+	}
+	return s, true
+}
+
+// audience is one string or a list of at least one (RFC 7519 section 4.1.3).
+func audience(raw json.RawMessage) ([]string, bool) {
+	if one, ok := text(raw); ok {
+		return []string{one}, one != ""
+	}
+	var items []json.RawMessage
+	if !bytes.HasPrefix(raw, []byte("[")) || json.Unmarshal(raw, &items) != nil || len(items) == 0 {
+		return nil, false
+	}
+	var list []string
+	for _, item := range items {
+		s, ok := text(item)
+		if !ok || s == "" {
+			return nil, false
+		}
+		list = append(list, s)
+	}
+	return list, true
+}
+
+// numericDate is RFC 7519 section 2: seconds, possibly with a fraction, which is cut
+// off: an expiry comes early rather than late.
+func numericDate(raw json.RawMessage) (time.Time, bool) {
+	if len(raw) == 0 || raw[0] < '0' || raw[0] > '9' {
+		return time.Time{}, false
+	}
+	seconds, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || seconds > latest {
+		return time.Time{}, false
+	}
+	return time.Unix(int64(math.Floor(seconds)), 0), true
+}

@@ -1,0 +1,127 @@
+package token
+
+import (
+	"container/heap"
+	"math"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// pruneStep bounds the work that one addition does for those that expired.
+const pruneStep = 1000
+
+// revocationSet holds revocations up to a limit and forgets those that expired when
+// others come. It is not safe for concurrent use.
+type revocationSet struct {
+	limit   int
+	size    int
+	of      map[store.RevocationOf]map[string]revokedUntil
+	expired expiryHeap
+}
+
+// revokedUntil is in Unix seconds, to keep an entry small.
+type revokedUntil struct {
+	at, expires int64
+}
+
+func newRevocationSet(limit int) revocationSet {
+	s := revocationSet{limit: limit, of: make(map[store.RevocationOf]map[string]revokedUntil)}
+	for _, of := range []store.RevocationOf{
+		store.RevokeGrant, store.RevokeToken, store.RevokeSubject, store.RevokeClient, store.RevokeKey,
+	} {
+		s.of[of] = make(map[string]revokedUntil)
+	}
+	return s
+}
+
+func (s *revocationSet) knows(of store.RevocationOf) bool { return s.of[of] != nil }
+
+// has needs no clock: an entry past its time concerns no living token.
+func (s *revocationSet) has(a *Access) bool {
+	for _, c := range [...]struct {
+		of    store.RevocationOf
+		value string
+	}{
+		{store.RevokeToken, a.ID}, {store.RevokeGrant, a.Grant}, {store.RevokeKey, a.KeyID},
+	} {
+		if _, ok := s.of[c.of][c.value]; ok {
+			return true
+		}
+	}
+	issued := a.IssuedAt.Unix()
+	if e, ok := s.of[store.RevokeSubject][a.Subject]; ok && issued <= e.at {
+		return true
+	}
+	e, ok := s.of[store.RevokeClient][a.Client]
+	return ok && issued <= e.at
+}
+
+// add reports false when the set is full. Of two revocations of one thing the later
+// moment and the later expiry count.
+func (s *revocationSet) add(rv store.Revocation, expires, now time.Time) bool {
+	entry := revokedUntil{rv.At.Unix(), math.MaxInt64}
+	if !expires.IsZero() {
+		entry.expires = expires.Unix() + 1
+	}
+	s.prune(now, pruneStep)
+	old, ok := s.of[rv.Of][rv.Value]
+	switch {
+	case ok:
+		entry = revokedUntil{max(old.at, entry.at), max(old.expires, entry.expires)}
+	case s.size >= s.limit:
+		if s.prune(now, math.MaxInt); s.size >= s.limit {
+			return false
+		}
+		s.size++
+	default:
+		s.size++
+	}
+	s.of[rv.Of][rv.Value] = entry
+	if entry.expires != math.MaxInt64 && (!ok || entry.expires > old.expires) {
+		heap.Push(&s.expired, expiring{entry.expires, rv.Of, rv.Value})
+	}
+	return true
+}
+
+// prune forgets up to most entries whose time is over.
+func (s *revocationSet) prune(now time.Time, most int) {
+	for ; most > 0 && len(s.expired) > 0 && s.expired[0].expires <= now.Unix(); most-- {
+		e, ok := heap.Pop(&s.expired).(expiring)
+		if ok && s.of[e.of][e.value].expires == e.expires {
+			delete(s.of[e.of], e.value)
+			s.size--
+		}
+	}
+}
+
+// expiring is an entry of the heap. One that was prolonged has an older twin there,
+// which finds another expiry in the map and is dropped.
+type expiring struct {
+	expires int64
+	of      store.RevocationOf
+	value   string
+}
+
+// expiryHeap has the next to expire on top.
+type expiryHeap []expiring
+
+func (h expiryHeap) Len() int           { return len(h) }
+func (h expiryHeap) Less(i, j int) bool { return h[i].expires < h[j].expires }
+func (h expiryHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+
+// Push implements heap.Interface.
+func (h *expiryHeap) Push(x any) {
+	if e, ok := x.(expiring); ok {
+		*h = append(*h, e)
+	}
+}
+
+// Pop implements heap.Interface.
+func (h *expiryHeap) Pop() any {
+	last := len(*h) - 1
+	e := (*h)[last]
+	(*h)[last] = expiring{}
+	*h = (*h)[:last]
+	return e
+}

@@ -1,0 +1,140 @@
+package token
+
+import (
+	"cmp"
+	"crypto"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// ringSchema is written into the record; a higher one is refused.
+const ringSchema = 1
+
+// maxRingKeys bounds the ring. Three algorithms, each with the signing key, the next
+// one and those that tokens still need, are far below it.
+const maxRingKeys = 64
+
+// ringRecordKey is where the one record with all keys is stored.
+var ringRecordKey = store.Key{Kind: store.KindKeyRing, ID: "signing"}
+
+// ringRecord is the stored form of the ring.
+type ringRecord struct {
+	Schema int         `json:"v"`
+	Keys   []storedKey `json:"keys"`
+}
+
+// storedKey is one signing key.
+type storedKey struct {
+	Kid    string `json:"kid"`
+	Alg    string `json:"alg"`
+	Public jwk    `json:"public"`
+	// Private is the PKCS #8 form, sealed and bound to Kid.
+	Private string    `json:"private"`
+	Created time.Time `json:"created"`
+	// SignsFrom is when the key may begin to sign; zero: at once. The first key of
+	// an algorithm has zero, so that no node's clock can be behind it.
+	SignsFrom time.Time `json:"signs_from,omitzero"`
+	// Retires is when the key is neither published nor accepted any more; zero: never.
+	Retires time.Time `json:"retires,omitzero"`
+}
+
+// ringKey is a key that was read and checked. It is immutable.
+type ringKey struct {
+	storedKey
+	jwk       jwk
+	algorithm algorithm
+	public    crypto.PublicKey
+}
+
+func (k *ringKey) retired(now time.Time) bool {
+	return !k.Retires.IsZero() && !now.Before(k.Retires)
+}
+
+// snapshot is the ring as it was read. It is immutable.
+type snapshot struct {
+	record  ringRecord
+	version uint64 // of the stored record; 0: there is none
+	keys    []*ringKey
+	byID    map[string]*ringKey
+}
+
+// decodeRing checks every key, so that a damaged or foreign record is a technical
+// error once and not a wrong verdict later.
+func decodeRing(r store.Record) (*snapshot, error) {
+	s := &snapshot{version: r.Version, byID: make(map[string]*ringKey)}
+	if err := json.Unmarshal(r.Value, &s.record); err != nil {
+		return nil, fmt.Errorf("token: reading the key ring: %w", err)
+	}
+	if s.record.Schema < 1 || s.record.Schema > ringSchema {
+		return nil, fmt.Errorf("token: the key ring has schema %d, this release reads up to %d: written by a newer gatehouse?", s.record.Schema, ringSchema)
+	}
+	if len(s.record.Keys) > maxRingKeys {
+		return nil, fmt.Errorf("token: the key ring holds %d keys, at most %d are read", len(s.record.Keys), maxRingKeys)
+	}
+	for _, stored := range s.record.Keys {
+		public, err := stored.Public.public()
+		if err != nil {
+			return nil, fmt.Errorf("token: key %q of the ring: %w", stored.Kid, err)
+		}
+		alg, ok := algorithms[stored.Alg]
+		if !ok || stored.Public.Alg != stored.Alg || stored.Public.Kid != stored.Kid || s.byID[stored.Kid] != nil {
+			return nil, fmt.Errorf("token: key %q of the ring is damaged", stored.Kid)
+		}
+		k := &ringKey{storedKey: stored, jwk: stored.Public, algorithm: alg, public: public}
+		s.keys = append(s.keys, k)
+		s.byID[k.Kid] = k
+	}
+	return s, nil
+}
+
+// with is the record with one key more and without those that retired.
+func (s *snapshot) with(k storedKey, now time.Time) (ringRecord, error) {
+	next := ringRecord{Schema: ringSchema}
+	for _, have := range s.keys {
+		if !have.retired(now) {
+			next.Keys = append(next.Keys, have.storedKey)
+		}
+	}
+	next.Keys = append(next.Keys, k)
+	if len(next.Keys) > maxRingKeys {
+		return ringRecord{}, errors.New("token: the key ring is full")
+	}
+	return next, nil
+}
+
+// published are the keys that outsiders need, oldest first.
+func (s *snapshot) published(now time.Time) []*ringKey {
+	var keys []*ringKey
+	for _, k := range s.keys {
+		if !k.retired(now) {
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, func(a, b *ringKey) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Kid, b.Kid))
+	})
+	return keys
+}
+
+// signer is the newest key of the algorithm whose time to sign has come. When none
+// has begun, the one that begins first signs rather than none. nil: no key at all.
+func (s *snapshot) signer(alg string, now time.Time) *ringKey {
+	var current, next *ringKey
+	for _, k := range s.published(now) {
+		switch {
+		case k.Alg != alg:
+		case !k.SignsFrom.After(now):
+			if current == nil || !k.SignsFrom.Before(current.SignsFrom) {
+				current = k
+			}
+		case next == nil || k.SignsFrom.Before(next.SignsFrom):
+			next = k
+		}
+	}
+	return cmp.Or(current, next)
+}
