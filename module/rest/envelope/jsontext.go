@@ -1,0 +1,178 @@
+package envelope
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// said is what an upstream's JSON error says. In repeated members the last counts.
+type said struct {
+	message, field string
+	code           string // only of an error in our form
+	shaped         bool   // {"error":{"code":"...","message":"..."}}
+	exact          bool   // and without any other member
+}
+
+// notices bounds how many beginnings are tried when something is printed in front.
+const notices = 4
+
+func readJSON(text []byte) (said, bool) {
+	if s, ok := readValue(text); ok {
+		return s, true
+	}
+	for range notices {
+		at := bytes.IndexByte(text, '{')
+		if at < 0 {
+			break
+		}
+		if s, ok := readValue(text[at:]); ok {
+			s.shaped = false
+			return s, true
+		}
+		text = text[at+1:]
+	}
+	return said{}, false
+}
+
+func readValue(text []byte) (s said, ok bool) {
+	switch text[0] {
+	case '{':
+		var m map[string]json.RawMessage
+		if json.Unmarshal(text, &m) != nil {
+			return s, false
+		}
+		return readObject(m), true
+	case '[':
+		var list []json.RawMessage
+		if json.Unmarshal(text, &list) != nil {
+			return s, false
+		}
+		if len(list) > 0 {
+			s.message, s.field = readItem(list[0])
+		}
+		return s, true
+	case '"':
+		return said{message: asString(text)}, json.Valid(text)
+	}
+	return s, json.Valid(text)
+}
+
+// Where upstreams put their texts, the most specific first.
+var (
+	messageNames = []string{"message", "msg", "errmsg", "error_description", "error_message", "errorMessage", "detail", "details", "description", "reason"}
+	fieldNames   = []string{"field", "param", "parameter", "property"}
+)
+
+func readObject(m map[string]json.RawMessage) (s said) {
+	if inner := asObject(m["error"]); inner != nil {
+		code, message := asString(inner["code"]), asString(inner["message"])
+		s.message, s.field = firstOf(inner, messageNames), firstOf(inner, fieldNames)
+		if code != "" && message != "" && isField(inner["field"]) {
+			s.shaped, s.code, s.message, s.field = true, code, message, asString(inner["field"])
+			_, hasField := inner["field"]
+			s.exact = len(m) == 1 && (len(inner) == 2 || len(inner) == 3 && hasField)
+			if !isCode(code) {
+				s.shaped, s.exact, s.code = false, false, ""
+			}
+		}
+		if s.message != "" {
+			return s
+		}
+	}
+	s.message, s.field = firstOf(m, messageNames), firstOf(m, fieldNames)
+	if message, field := readErrors(m["errors"]); message != "" {
+		if s.message == "" {
+			s.message = message
+		}
+		if s.field == "" {
+			s.field = field
+		}
+	}
+	for _, name := range []string{"error", "title"} {
+		if s.message == "" {
+			s.message = asString(m[name])
+		}
+	}
+	return s
+}
+
+// readErrors reads a list of errors, or an object from fields to their errors.
+func readErrors(raw json.RawMessage) (message, field string) {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil {
+		if len(list) > 0 {
+			return readItem(list[0])
+		}
+		return "", ""
+	}
+	// The order of the first member is the sender's, so it is read from the text.
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return "", ""
+	}
+	name, err := d.Token()
+	if err != nil {
+		return "", ""
+	}
+	var first json.RawMessage
+	field, isName := name.(string)
+	if !isName || d.Decode(&first) != nil {
+		return "", ""
+	}
+	if json.Unmarshal(first, &list) == nil && len(list) > 0 {
+		first = list[0]
+	}
+	message, _ = readItem(first)
+	return message, field
+}
+
+func readItem(raw json.RawMessage) (message, field string) {
+	m := asObject(raw)
+	if m == nil {
+		return asString(raw), ""
+	}
+	message = firstOf(m, append(messageNames, "error", "title"))
+	field = firstOf(m, append(fieldNames, "path", "name"))
+	if source := asObject(m["source"]); field == "" && source != nil {
+		field = firstOf(source, []string{"pointer", "parameter"})
+	}
+	return message, field
+}
+
+func firstOf(m map[string]json.RawMessage, names []string) string {
+	for _, name := range names {
+		if s := asString(m[name]); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func asObject(raw json.RawMessage) (m map[string]json.RawMessage) {
+	if json.Unmarshal(raw, &m) != nil {
+		return nil
+	}
+	return m
+}
+
+func asString(raw json.RawMessage) (s string) {
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return strings.TrimSpace(s)
+}
+
+func isField(raw json.RawMessage) bool {
+	return raw == nil || string(raw) == "null" || raw[0] == '"'
+}
+
+// isCode accepts the codes of an error in our form: they are for programs.
+func isCode(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' && c != '-' && c != '.' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 64
+}

@@ -1,0 +1,99 @@
+package envelope
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+)
+
+// In characters.
+const (
+	maxHeading = 200 // out of HTML and plain text, whatever else these contain
+	maxMessage = 500
+	maxField   = 128
+)
+
+// htmlHeading is the text of the title, else of the first h1. A tokenizer is enough,
+// and unlike a parser it holds no tree.
+func htmlHeading(text []byte) string {
+	z := html.NewTokenizer(bytes.NewReader(text))
+	z.SetMaxBuf(maxBody)
+	heading := ""
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return heading
+		case html.StartTagToken:
+			switch name, _ := z.TagName(); string(name) {
+			case "title":
+				if s := textUntil(z, "title"); s != "" {
+					return s
+				}
+			case "h1":
+				if s := textUntil(z, "h1"); heading == "" {
+					heading = s
+				}
+			}
+		}
+	}
+}
+
+func textUntil(z *html.Tokenizer, end string) string {
+	var b strings.Builder
+	for b.Len() < 4*maxHeading {
+		switch z.Next() {
+		case html.ErrorToken:
+			return strings.TrimSpace(b.String())
+		case html.TextToken:
+			b.Write(z.Text())
+		case html.EndTagToken:
+			if name, _ := z.TagName(); string(name) == end {
+				return strings.TrimSpace(b.String())
+			}
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func firstLine(text []byte) string {
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	return string(line)
+}
+
+// safeText makes one line of at most n characters, or "" of what must not leave.
+func safeText(s string, n int) string {
+	if leaks(s) {
+		return ""
+	}
+	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(c rune) bool {
+		return unicode.IsSpace(c) || unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c)
+	}), " ")
+	if utf8.RuneCountInString(s) > n {
+		s = string([]rune(s)[:n-1]) + "…"
+	}
+	return s
+}
+
+// safeField drops what cannot be the name of a parameter.
+func safeField(s string) string {
+	if utf8.RuneCountInString(s) > maxField || leaks(s) || strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		return ""
+	}
+	return s
+}
+
+// trace recognises what exceptions, databases and frames print: stack traces of
+// Java, .NET, PHP, Python, Go, JavaScript and Ruby, SQL states, source positions,
+// private addresses.
+var trace = regexp.MustCompile(`(?i)traceback \(most recent|stack ?trace|goroutine \d+ \[|panic: |SQLSTATE|ORA-\d{5}|fatal error:|` +
+	`\bat [\w$.<>]+\([^)]*\)|\n\s*at \S|\.(java|kt|php|py|rb|go|cs|js|ts|cpp|c):(line )?\d+|on line \d+|, line \d+|file "[^"]+"|` +
+	`exception in thread|\w+(\.\w+)+(exception|error)\b|` +
+	`\b(127|10)\.\d{1,3}\.\d{1,3}\.\d{1,3}\b|\b192\.168\.\d{1,3}\.\d{1,3}\b|\b172\.(1[6-9]|2\d|3[01])\.\d{1,3}\.\d{1,3}\b|` +
+	`\blocalhost:\d+|\bdial tcp\b|\b(redis|mysql|postgres(ql)?|mongodb|amqp|jdbc:\w+)://|` +
+	`(^|[\s'"(])/(var|home|usr|etc|srv|opt|app|root|tmp|proc)/|\b[a-z]:\\`)
+
+func leaks(s string) bool { return trace.MatchString(s) }

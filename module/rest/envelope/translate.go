@@ -1,0 +1,109 @@
+package envelope
+
+import (
+	"bytes"
+	"mime"
+	"net/http"
+	"strings"
+)
+
+// Kind is the form of an upstream's error: a closed set, fit for a metric's label.
+type Kind string
+
+const (
+	JSON   Kind = "json"
+	HTML   Kind = "html"
+	Text   Kind = "text"
+	Empty  Kind = "empty"
+	Shaped Kind = "shaped" // in our form already
+	Other  Kind = "other"  // unreadable, or of another type
+)
+
+// Kinds are all of them.
+var Kinds = []Kind{JSON, HTML, Text, Empty, Shaped, Other}
+
+type translation struct {
+	kind Kind
+	err  Error
+	asIs bool // the body goes to the client byte for byte
+}
+
+// translate reads an upstream's error. cut says that raw is only its beginning.
+func translate(h http.Header, status int, raw []byte, cut, expose bool) translation {
+	if len(raw) == 0 {
+		return translation{kind: Empty}
+	}
+	plain, more, ok := decompress(h["Content-Encoding"], raw)
+	if !ok {
+		return translation{kind: Other}
+	}
+	cut = cut || more
+	media, params, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	text, ok := toUTF8(plain, params["charset"], cut)
+	if !ok {
+		return translation{kind: Other}
+	}
+	text = bytes.TrimSpace(text)
+	t := translation{kind: sniff(media, text)}
+	readable := expose || status < http.StatusInternalServerError
+	switch t.kind {
+	case JSON:
+		if cut {
+			return t
+		}
+		j, ok := readJSON(text)
+		if !ok {
+			t.kind = Other
+			return t
+		}
+		if j.shaped {
+			t.kind = Shaped
+			bare := len(plain) == len(bytes.TrimPrefix(plain, bom))
+			t.asIs = bare && isJSONType(media) && (readable || j.exact) && !leaks(string(text))
+			t.err.Code = j.code
+		}
+		if readable || j.exact {
+			t.err.Message, t.err.Field = safeText(j.message, maxMessage), safeField(j.field)
+		}
+	case HTML:
+		if readable {
+			t.err.Message = safeText(htmlHeading(text), maxHeading)
+		}
+	case Text:
+		if readable {
+			t.err.Message = safeText(firstLine(text), maxHeading)
+		}
+	}
+	if leaks(string(text)) && t.kind != JSON && t.kind != Shaped && t.kind != HTML {
+		t.err = Error{}
+	}
+	return t
+}
+
+// sniff believes the body more than its label: legacy upstreams send JSON as HTML.
+func sniff(media string, text []byte) Kind {
+	switch {
+	case len(text) == 0:
+		return Empty
+	case text[0] == '{' || text[0] == '[' || isJSONType(media):
+		return JSON
+	case media == "text/html" || media == "application/xhtml+xml" || hasFold(text, "<!doctype html") || hasFold(text, "<html"):
+		if bytes.Contains(text, []byte(`{"`)) && bytes.HasSuffix(text, []byte("}")) {
+			return JSON // after a notice
+		}
+		return HTML
+	case text[0] == '<':
+		return Other
+	case media == "text/plain" || media == "":
+		return Text
+	}
+	return Other
+}
+
+func isJSONType(media string) bool {
+	return media == "application/json" || media == "text/json" || strings.HasSuffix(media, "+json")
+}
+
+func hasFold(text []byte, prefix string) bool {
+	return len(text) >= len(prefix) && strings.EqualFold(string(text[:len(prefix)]), prefix)
+}

@@ -1,0 +1,153 @@
+package envelope
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// Error is what a client is told. An empty Code or Message stands for the one of
+// the status, an empty Field for none.
+type Error struct {
+	Code    string
+	Message string
+	Field   string // the offending parameter
+}
+
+// Config says how errors are written and read. The zero value is useful.
+type Config struct {
+	// ProblemJSON answers application/problem+json (RFC 9457) to clients whose
+	// Accept prefers it. Default: application/json for everyone.
+	ProblemJSON bool
+
+	// Expose passes on the texts of an upstream's 5xx answers. Stack traces and
+	// private addresses are withheld all the same.
+	Expose bool
+
+	// UpstreamAuth answers 502 where the upstream answers 401 or 403: the credentials
+	// it refused are the gateway's, not the client's.
+	UpstreamAuth bool
+
+	// Observe is called for each error of the upstream that was normalised, with the
+	// upstream's status. It MUST NOT block.
+	Observe func(status int, kind Kind)
+}
+
+// Write answers with an error as application/json. Header fields already set
+// (Retry-After, WWW-Authenticate, Allow, X-RateLimit-*) stay, except those that
+// describe a body which is not sent.
+func Write(w http.ResponseWriter, r *http.Request, status int, e Error) {
+	Config{}.Write(w, r, status, e)
+}
+
+// Write is like the function Write, and honours ProblemJSON.
+func (c Config) Write(w http.ResponseWriter, r *http.Request, status int, e Error) {
+	c.write(w, r, status, e, true)
+}
+
+// write leaves Content-Length out of the answer to a HEAD when the body of the GET
+// is not known.
+func (c Config) write(w http.ResponseWriter, r *http.Request, status int, e Error, lengthKnown bool) {
+	e = e.complete(status)
+	problem := c.ProblemJSON && prefersProblem(r.Header["Accept"])
+	body := e.json()
+	media := "application/json"
+	if problem {
+		body, media = e.problem(status), "application/problem+json"
+	}
+	h := w.Header()
+	forgetBody(h)
+	h.Set("Content-Type", media)
+	h.Set("Cache-Control", "no-store")
+	if lengthKnown || r.Method != http.MethodHead {
+		h.Set("Content-Length", strconv.Itoa(len(body)))
+	}
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // the client is gone: nobody is left to tell
+	}
+}
+
+func (e Error) complete(status int) Error {
+	entry := Lookup(status)
+	if e.Code == "" {
+		e.Code = entry.Code
+		if status == http.StatusBadRequest && e.Field != "" {
+			e.Code = InvalidParameter
+		}
+	}
+	if e.Message == "" {
+		e.Message = entry.Message
+	}
+	return e
+}
+
+func (e Error) field() *string {
+	if e.Field == "" {
+		return nil
+	}
+	return &e.Field
+}
+
+func (e Error) json() []byte {
+	type inner struct {
+		Code    string  `json:"code"`
+		Message string  `json:"message"`
+		Field   *string `json:"field"`
+	}
+	return marshal(struct {
+		Error inner `json:"error"`
+	}{inner{e.Code, e.Message, e.field()}})
+}
+
+// problem has the members of RFC 9457 section 3.1. The type is about:blank, so the
+// title is the status's own (section 4.2.1).
+func (e Error) problem(status int) []byte {
+	title := http.StatusText(status)
+	if title == "" {
+		title = http.StatusText(Lookup(status).Status)
+	}
+	return marshal(struct {
+		Type   string  `json:"type"`
+		Title  string  `json:"title"`
+		Status int     `json:"status"`
+		Detail string  `json:"detail"`
+		Code   string  `json:"code"`
+		Field  *string `json:"field"`
+	}{"about:blank", title, status, e.Message, e.Code, e.field()})
+}
+
+func marshal(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil { // strings and numbers always marshal
+		panic("envelope: " + err.Error())
+	}
+	return b
+}
+
+// described are the fields that belong to the body that is replaced, or would let
+// a cache keep the error.
+var described = []string{
+	"Accept-Ranges", "Age", "Cache-Control", "Content-Digest", "Content-Disposition", "Content-Encoding", "Content-Language", "Content-Length",
+	"Content-Location", "Content-Md5", "Content-Range", "Content-Type", "Digest", "Etag", "Expires", "Last-Modified", "Pragma", "Repr-Digest",
+	"Transfer-Encoding",
+}
+
+func forgetBody(h http.Header) {
+	for _, name := range described {
+		delete(h, name)
+	}
+	// A body that is not sent has no trailers; as headers they would be taken for ours.
+	for _, list := range h["Trailer"] {
+		for name := range strings.SplitSeq(list, ",") {
+			h.Del(strings.TrimSpace(name))
+		}
+	}
+	delete(h, "Trailer")
+	for name := range h {
+		if strings.HasPrefix(name, http.TrailerPrefix) {
+			delete(h, name)
+		}
+	}
+}

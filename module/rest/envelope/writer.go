@@ -1,0 +1,153 @@
+package envelope
+
+import (
+	"io"
+	"net/http"
+)
+
+// maxBody is how much of an upstream's error body is read. What is said in more
+// than that is not a message, and it would be held for each failing request.
+const maxBody = 64 << 10
+
+// Writer passes successes through as they are and holds back an error's body, to
+// answer in its place. What it does is decided when the header arrives.
+//
+// The handler behind it returns, and then exactly one of Finish and Fail is to be
+// called; after a panic neither, so that the connection is aborted.
+type Writer struct {
+	http.ResponseWriter
+	config    *Config
+	request   *http.Request
+	held      *held // an error's answer that is being read
+	committed bool  // the header is on its way to the client
+	untouched bool
+}
+
+type held struct {
+	status int
+	body   []byte
+	cut    bool
+}
+
+// NewWriter wraps w for the answer to r. The config is not copied.
+func NewWriter(w http.ResponseWriter, r *http.Request, c *Config) *Writer {
+	return &Writer{ResponseWriter: w, config: c, request: r}
+}
+
+// Unwrap is for http.ResponseController.
+func (w *Writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Untouched marks the answer as one whose errors have a protocol's own form. It has
+// no effect once the header was written.
+func (w *Writer) Untouched() { w.untouched = true }
+
+// Committed reports whether the header was passed on, so that no other answer is
+// possible.
+func (w *Writer) Committed() bool { return w.committed }
+
+// WriteHeader decides. Informational answers pass and decide nothing, except 101.
+func (w *Writer) WriteHeader(status int) {
+	switch {
+	case w.held != nil:
+		return
+	case status < http.StatusOK && status != http.StatusSwitchingProtocols:
+	case status < http.StatusBadRequest || w.untouched || w.committed:
+		w.committed = true
+	default:
+		w.held = &held{status: status}
+		return
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write holds or passes on.
+func (w *Writer) Write(p []byte) (int, error) {
+	if w.held == nil {
+		w.committed = true
+		return w.ResponseWriter.Write(p)
+	}
+	w.hold(p)
+	return len(p), nil
+}
+
+// hold answers as soon as the limit is reached: the rest of the body, which may
+// never end, changes nothing.
+func (w *Writer) hold(p []byte) {
+	if w.committed {
+		return
+	}
+	room := maxBody - len(w.held.body)
+	w.held.cut = len(p) > room
+	w.held.body = append(w.held.body, p[:min(room, len(p))]...)
+	if w.held.cut {
+		w.settle()
+	}
+}
+
+// ReadFrom keeps the way open for sendfile.
+func (w *Writer) ReadFrom(from io.Reader) (int64, error) {
+	if w.held != nil {
+		return io.Copy(writerOnly{w}, from)
+	}
+	w.committed = true
+	if rf, ok := w.ResponseWriter.(io.ReaderFrom); ok {
+		return rf.ReadFrom(from)
+	}
+	return io.Copy(writerOnly{w.ResponseWriter}, from)
+}
+
+type writerOnly struct{ io.Writer }
+
+// Flush is FlushError without the error.
+func (w *Writer) Flush() { _ = w.FlushError() }
+
+// FlushError does nothing while an error is held.
+func (w *Writer) FlushError() error {
+	if w.held != nil && !w.committed {
+		return nil
+	}
+	w.committed = true
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// Finish writes the answer in place of a held error, if there is one.
+func (w *Writer) Finish() {
+	if w.held != nil && !w.committed {
+		w.settle()
+	}
+}
+
+// Fail answers with an error of the gateway's own, in place of what may be held. It
+// reports false, and does nothing, when the header was passed on already.
+func (w *Writer) Fail(status int, e Error) bool {
+	if w.committed {
+		return false
+	}
+	w.held = &held{status: status}
+	w.committed = true
+	w.config.Write(w.ResponseWriter, w.request, status, e)
+	return true
+}
+
+func (w *Writer) settle() {
+	w.committed = true
+	h := w.ResponseWriter.Header()
+	status, raw := w.held.status, w.held.body
+	w.held.body = nil
+	problem := w.config.ProblemJSON && prefersProblem(w.request.Header["Accept"])
+	t := translate(h, status, raw, w.held.cut, w.config.Expose)
+	if w.config.Observe != nil {
+		w.config.Observe(status, t.kind)
+	}
+	head := w.request.Method == http.MethodHead
+	switch {
+	case w.config.UpstreamAuth && (status == http.StatusUnauthorized || status == http.StatusForbidden):
+		h.Del("WWW-Authenticate")
+		status, t.err = http.StatusBadGateway, Error{Code: UpstreamAuthFailed, Message: "The service behind the gateway refused the gateway's credentials."}
+	case t.asIs && !problem:
+		w.ResponseWriter.WriteHeader(status)
+		_, _ = w.ResponseWriter.Write(raw)
+		return
+	}
+	w.config.write(w.ResponseWriter, w.request, status, t.err, !head)
+}
