@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/attempt"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -45,6 +46,8 @@ type Config struct {
 	// PKCERequired asks confidential clients for PKCE too.
 	PKCERequired bool
 	Protect      Protect
+	// Attempts counts failures across reloads. Default: a book of this server's own.
+	Attempts *attempt.Book
 
 	// ClientIP gives the address a request comes from, without port, as Caddy's
 	// trusted_proxies decides. Never a header.
@@ -115,6 +118,10 @@ type Metrics interface {
 	SignIn(outcome string)
 }
 
+// maxAttempts is how many keys (accounts, addresses, clients) are counted at once when
+// no book is given: some megabytes.
+const maxAttempts = 10_000
+
 func (c *Config) fill() error {
 	switch {
 	case c.Issuer == nil || c.Issuer.Host == "":
@@ -128,6 +135,9 @@ func (c *Config) fill() error {
 	}
 	if len(c.Audience) == 0 {
 		c.Audience = []string{c.Issuer.String()}
+	}
+	if c.Attempts == nil {
+		c.Attempts = attempt.NewBook(maxAttempts, c.Now)
 	}
 	set(&c.Lifetimes.Code, time.Minute)
 	set(&c.Lifetimes.Access, time.Hour)

@@ -13,6 +13,8 @@ type Server struct {
 	routes map[string]route
 	signIn *signIn // the browser's side: sessions, pages, protection
 	token  *tokenEndpoint
+
+	discovery document // the metadata, the same for every request
 }
 
 // route is one path of the server: the methods it answers and how.
@@ -32,7 +34,13 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{Config: c, base: strings.TrimSuffix(c.Issuer.Path, "/")}
 	s.signIn = newSignIn(s)
-	s.token = newTokenEndpoint(s)
+	var err error
+	if s.token, err = newTokenEndpoint(s); err != nil {
+		return nil, err
+	}
+	if s.discovery, err = newDiscovery(s); err != nil {
+		return nil, err
+	}
 	s.routes = s.table()
 	return s, nil
 }

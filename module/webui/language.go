@@ -2,6 +2,7 @@ package webui
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/language"
@@ -37,6 +38,9 @@ func (p *Pages) Language(r *http.Request, uiLocales string) string {
 	}
 	return p.config.Languages[0]
 }
+
+// Languages are the tags the pages come in, for the metadata.
+func (p *Pages) Languages() []string { return slices.Clone(p.config.Languages) }
 
 func (p *Pages) match(tags []language.Tag) (string, bool) {
 	if len(tags) == 0 {

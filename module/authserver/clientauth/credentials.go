@@ -1,0 +1,107 @@
+package clientauth
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+const (
+	// maxBasic is the longest Authorization header that is decoded: Caddy takes
+	// headers of a megabyte.
+	maxBasic = 8 << 10
+	// maxPart is the longest client id or secret; nothing longer can be configured
+	// to match.
+	maxPart = 2048
+)
+
+// credentials are what a request says of its sender: one pair, or two when a Basic
+// header reads differently with and without form decoding.
+type credentials struct {
+	basic bool
+	pairs []pair
+}
+
+type pair struct{ id, secret string }
+
+// read finds the credentials of a request. An error says that they are ambiguous or
+// malformed, whoever the client is.
+func read(r *http.Request, form httpx.Form) (credentials, *oauth.Error) {
+	id, secret := form.Get("client_id"), form.Get("client_secret")
+	header := r.Header.Values("Authorization")
+	if len(header) > 1 {
+		return credentials{}, oauth.E(oauth.InvalidRequest, "there are several Authorization headers")
+	}
+	if len(header) == 0 {
+		if form.Get("client_assertion") != "" {
+			return credentials{}, oauth.E(oauth.InvalidClient, "client assertions are not supported")
+		}
+		if id == "" {
+			return credentials{}, oauth.E(oauth.InvalidClient, "the request names no client")
+		}
+		return credentials{pairs: []pair{{id, secret}}}, nil
+	}
+	scheme, value, _ := strings.Cut(header[0], " ")
+	if !strings.EqualFold(scheme, "Basic") {
+		return credentials{basic: true}, oauth.E(oauth.InvalidClient, "clients authenticate with Basic or in the body")
+	}
+	if secret != "" || form.Get("client_assertion") != "" {
+		return credentials{}, oauth.E(oauth.InvalidRequest, "the client authenticates in two ways at once")
+	}
+	pairs, ok := parseBasic(strings.TrimLeft(value, " "))
+	if !ok {
+		return credentials{}, oauth.E(oauth.InvalidRequest, "the Authorization header is malformed")
+	}
+	if id != "" {
+		kept := pairs[:0]
+		for _, p := range pairs {
+			if p.id == id {
+				kept = append(kept, p)
+			}
+		}
+		if len(kept) == 0 {
+			return credentials{}, oauth.E(oauth.InvalidRequest, "client_id differs from the one in the Authorization header")
+		}
+		pairs = kept
+	}
+	return credentials{basic: true, pairs: pairs}, nil
+}
+
+// parseBasic reads the value behind the scheme. RFC 6749 section 2.3.1 has the two
+// parts form-encoded, which many libraries leave out; so the decoded reading comes
+// first and the raw one, where it differs, second.
+func parseBasic(value string) ([]pair, bool) {
+	if len(value) > maxBasic {
+		return nil, false
+	}
+	plain, err := base64.StdEncoding.Strict().DecodeString(value)
+	if err != nil {
+		return nil, false
+	}
+	rawID, rawSecret, found := strings.Cut(string(plain), ":")
+	if !found {
+		return nil, false
+	}
+	raw := pair{rawID, rawSecret}
+	id, errID := url.QueryUnescape(rawID)
+	secret, errSecret := url.QueryUnescape(rawSecret)
+	decoded := pair{id, secret}
+	var pairs []pair
+	if errID == nil && errSecret == nil && decoded.clean() {
+		pairs = append(pairs, decoded)
+	}
+	if (len(pairs) == 0 || raw != decoded) && raw.clean() {
+		pairs = append(pairs, raw)
+	}
+	return pairs, len(pairs) > 0
+}
+
+func (p pair) clean() bool {
+	return p.id != "" && utf8.ValidString(p.id) && utf8.ValidString(p.secret) &&
+		!strings.Contains(p.id, "\x00") && !strings.Contains(p.secret, "\x00")
+}

@@ -1,0 +1,46 @@
+package authserver
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// preflight sets the CORS headers of an answer, and answers OPTIONS itself where
+// scripts may call at all; it then returns true. Keys and metadata are for every
+// origin, the token endpoint for those of registered clients, pages for none
+// (RFC 9700 section 2.6). Credentials are never allowed: no answer depends on a
+// cookie, and the combination with an echoed origin is how CORS is got wrong.
+func (s *Server) preflight(w http.ResponseWriter, r *http.Request, rt route) bool {
+	if rt.page {
+		return false
+	}
+	h := w.Header()
+	allowed := rt.public
+	if rt.public {
+		h.Set("Access-Control-Allow-Origin", "*")
+	} else {
+		h.Add("Vary", "Origin") // also without one: a cache must not mix the two
+		// "null" is what every sandboxed frame sends, so it names nobody.
+		if origin := r.Header.Get("Origin"); origin != "" && origin != "null" && slices.Contains(s.Clients.CORSOrigins(), origin) {
+			allowed = true
+			h.Set("Access-Control-Allow-Origin", origin)
+		}
+	}
+	if allowed {
+		h.Set("Access-Control-Expose-Headers", "Retry-After, WWW-Authenticate")
+	}
+	if r.Method != http.MethodOptions {
+		return false
+	}
+	methods := strings.Join(rt.methods, ", ")
+	if allowed {
+		h.Del("Access-Control-Expose-Headers")
+		h.Set("Access-Control-Allow-Methods", methods)
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-None-Match")
+		h.Set("Access-Control-Max-Age", "600")
+	}
+	h.Set("Allow", methods)
+	w.WriteHeader(http.StatusNoContent)
+	return true
+}

@@ -1,0 +1,140 @@
+package grant
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/module/token"
+)
+
+// families is what the grants that begin or continue a family share.
+type families struct{ Config }
+
+// read gets a family. Its errors are those of the store.
+func (f families) read(ctx context.Context, id string) (store.Record, store.Grant, error) {
+	var g store.Grant
+	record, err := f.Store.Get(ctx, store.Key{Kind: store.KindGrant, ID: id})
+	if err == nil {
+		err = store.Decode(record.Value, &g)
+	}
+	return record, g, err
+}
+
+// create stores a new family. That it exists is no error: another request with the same
+// code was first.
+func (f families) create(ctx context.Context, g store.Grant) error {
+	value, err := store.Encode(&g)
+	if err != nil {
+		return err
+	}
+	_, err = f.Store.Create(ctx, store.Record{
+		Key:     store.Key{Kind: store.KindGrant, ID: g.ID},
+		Parent:  g.Subject,
+		Value:   value,
+		Expires: f.recordExpires(g),
+	})
+	if errors.Is(err, store.ErrExists) {
+		return nil
+	}
+	return err
+}
+
+// swap replaces a family's record.
+func (f families) swap(ctx context.Context, record store.Record, g store.Grant) error {
+	value, err := store.Encode(&g)
+	if err != nil {
+		return err
+	}
+	record.Value = value
+	if !g.Revoked() { // a dead family is remembered as long as a living one was to be
+		record.Expires = f.recordExpires(g)
+	}
+	_, err = f.Store.Swap(ctx, record)
+	return err
+}
+
+// recordExpires is when neither a refresh token nor an access token of the family can
+// be alive any more: until then it is there to be revoked.
+func (f families) recordExpires(g store.Grant) time.Time {
+	end := g.Expires
+	if idle := g.RotatedAt.Add(f.RefreshIdle); f.RefreshIdle > 0 && idle.Before(end) {
+		end = idle
+	}
+	return end.Add(f.Access)
+}
+
+// killTime bounds a kill, which goes on when the one who caused it hangs up.
+const killTime = 5 * time.Second
+
+// kill ends a family and all it issued, because of what the operator is told by why. It
+// returns the refusal to answer with: when the kill is not certain that is 503, so that
+// no client believes a replay was dealt with.
+func (f families) kill(ctx context.Context, id string, why error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killTime)
+	defer cancel()
+	// The guards first: while the record is not marked, a repetition comes here again.
+	err := f.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeGrant, Value: id, At: f.Now()})
+	if err == nil {
+		err = f.markRevoked(ctx, id)
+	}
+	if err != nil {
+		return oauth.Unavailable(err)
+	}
+	return errGone.WithCause(why)
+}
+
+func (f families) markRevoked(ctx context.Context, id string) error {
+	for range tries {
+		record, g, err := f.read(ctx, id)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil // everything of it has expired
+		}
+		if err != nil {
+			return err
+		}
+		if g.Revoked() {
+			return nil
+		}
+		switch err := f.swap(ctx, record, g.Revoke(f.Now())); {
+		case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound):
+			continue
+		default:
+			return err
+		}
+	}
+	return errContended
+}
+
+// activeUser reports whether the user is there and may still be acted for.
+func (f families) activeUser(ctx context.Context, subject string) (bool, error) {
+	user, ok, err := f.Directory.Lookup(ctx, subject)
+	if err != nil {
+		return false, oauth.Unavailable(err)
+	}
+	// A user with such an ID would be taken for a client that acts for itself.
+	return ok && !user.Locked && !strings.HasPrefix(user.ID, token.ClientSubject), nil
+}
+
+// keys returns the secrets.
+func (f families) keys(ctx context.Context) (*secret.Keys, error) {
+	k, err := f.Keys(ctx)
+	if err != nil {
+		return nil, oauth.Unavailable(err)
+	}
+	return k, nil
+}
+
+// stillAllowed is what remains of granted scopes when the client's configuration took
+// some back meanwhile. The family keeps what the user gave, so that a scope given
+// back to the client works again.
+func stillAllowed(granted []string, c *oauth.Client) []string {
+	return slices.DeleteFunc(slices.Clone(granted), func(s string) bool {
+		return !slices.Contains(c.Scopes, s) && !slices.Contains(c.DefaultScopes, s)
+	})
+}

@@ -1,0 +1,90 @@
+package grant
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// Grant is one grant type. It is called with an authenticated client that may use
+// it. Errors are *oauth.Error.
+type Grant interface {
+	Type() oauth.GrantType
+
+	// Prepare decides whether the request is in order and what it is to be given. It
+	// MUST make every check that can refuse alone, and MUST NOT use anything up: what
+	// fails here, or between here and Commit, leaves code and refresh token alive for
+	// their owner. (Killing a family on a replay is no use of it.)
+	Prepare(ctx context.Context, r Request) (Pending, error)
+}
+
+// Request is a token request whose client is authenticated.
+type Request struct {
+	Client *oauth.Client
+	Form   httpx.Form
+}
+
+// Pending is what will be issued if Commit succeeds.
+type Pending struct {
+	Subject string
+	Scopes  []string
+	Family  string // the grant family, "" for none
+	// Commit uses up what was presented and returns the refresh token, "" for none.
+	// Of any number of commits of one code or refresh generation, on any number of
+	// nodes, one succeeds (and, in the grace of a rotation, its repetitions). nil when
+	// there is nothing to use up.
+	Commit func(ctx context.Context) (refresh string, err error)
+}
+
+// Revoker makes every guard refuse something. When it returns nil the revocation is
+// durable; revoking again what is revoked is no error.
+type Revoker interface {
+	Revoke(ctx context.Context, r store.Revocation) error
+}
+
+// Config is what the grants need.
+type Config struct {
+	Store       store.Backend
+	Directory   directory.Directory
+	Revocations Revoker
+	// Keys authenticate refresh tokens. Its errors are technical.
+	Keys func(context.Context) (*secret.Keys, error)
+	Now  func() time.Time
+
+	Access       time.Duration // life of an access token
+	Refresh      time.Duration // absolute life of a family's refresh tokens
+	RefreshIdle  time.Duration // 0: none
+	RefreshGrace time.Duration // 0: none
+}
+
+// All checks the configuration and returns the grants there are.
+func All(c Config) ([]Grant, error) {
+	if c.Store == nil || c.Directory == nil || c.Revocations == nil || c.Keys == nil || c.Now == nil {
+		return nil, errors.New("grant: an incomplete Config")
+	}
+	if c.Access < time.Second || c.Refresh < time.Second || c.RefreshIdle < 0 || c.RefreshGrace < 0 {
+		return nil, errors.New("grant: tokens must live a second at least, and no time may be negative")
+	}
+	f := families{c}
+	return []Grant{
+		&authorizationCode{families: f, unsettled: newUnsettled(c.Now)},
+		&refreshToken{f},
+		clientCredentials{},
+	}, nil
+}
+
+// invalid is the refusal of a code or refresh token.
+func invalid(description string) *oauth.Error { return oauth.E(oauth.InvalidGrant, description) }
+
+// tries bounds how often a record is read again because another request changed it.
+// Each conflict means that some other request got through, and after two of those
+// there is nothing left to change: the bound is for a store that misbehaves.
+const tries = 8
+
+var errContended = errors.New("grant: the record changed at every try")

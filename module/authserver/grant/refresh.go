@@ -1,0 +1,154 @@
+package grant
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+var (
+	errGone        = invalid("the refresh token or code is unknown, expired, used or revoked")
+	errReplay      = errors.New("grant: a replaced refresh token was presented: its family is revoked")
+	errUserGone    = errors.New("grant: the user is locked or gone: the family is revoked")
+	errBadFamilyID = errors.New("grant: a stored family has a malformed id")
+)
+
+// refreshToken is RFC 6749 section 6 with rotation (RFC 9700 section 4.14.2).
+type refreshToken struct{ families }
+
+func (g *refreshToken) Type() oauth.GrantType { return oauth.RefreshToken }
+
+// presented is an authentic refresh token.
+type presented struct {
+	family     string
+	generation uint64
+	client     string
+	keys       *secret.Keys
+}
+
+func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) {
+	sent := r.Form.Get("refresh_token")
+	if sent == "" {
+		return Pending{}, oauth.E(oauth.InvalidRequest, "refresh_token is missing")
+	}
+	keys, err := g.keys(ctx)
+	if err != nil {
+		return Pending{}, err
+	}
+	p := presented{client: r.Client.ID, keys: keys}
+	var ok bool
+	if p.family, p.generation, ok = decodeRefresh(keys, sent, r.Client.ID, store.DialectOAuth); !ok {
+		return Pending{}, errGone
+	}
+	record, family, err := g.current(ctx, p)
+	if err != nil {
+		return Pending{}, err
+	}
+	switch _, outcome := family.Rotate(p.generation, g.Now(), g.RefreshGrace, g.RefreshIdle); outcome {
+	case store.RotationReuse:
+		return Pending{}, g.kill(ctx, p.family, errReplay)
+	case store.RotationDead:
+		return Pending{}, errGone
+	}
+	scopes, err := narrowed(r.Form.Get("scope"), family.Scopes, r.Client)
+	if err != nil {
+		return Pending{}, err
+	}
+	active, err := g.activeUser(ctx, family.Subject)
+	if err != nil {
+		return Pending{}, err
+	}
+	if !active {
+		return Pending{}, g.kill(ctx, p.family, errUserGone)
+	}
+	return Pending{
+		Subject: family.Subject,
+		Scopes:  scopes,
+		Family:  p.family,
+		Commit:  func(ctx context.Context) (string, error) { return g.rotate(ctx, p, record, family) },
+	}, nil
+}
+
+// current reads the family of a token.
+func (g *refreshToken) current(ctx context.Context, p presented) (store.Record, store.Grant, error) {
+	record, family, err := g.read(ctx, p.family)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return record, family, errGone
+	case err != nil:
+		return record, family, oauth.Unavailable(err)
+	case family.Client != p.client, family.Dialect != store.DialectOAuth:
+		return record, family, errGone // the MAC covers both: this cannot happen
+	}
+	return record, family, nil
+}
+
+// narrowed is what the new access token may: what was granted and the client may still
+// have, or the part of it that was asked for.
+func narrowed(requested string, granted []string, c *oauth.Client) ([]string, error) {
+	have := stillAllowed(granted, c)
+	wanted, ok := oauth.ParseScopes(requested)
+	switch {
+	case !ok:
+		return nil, oauth.E(oauth.InvalidScope, "the scope parameter is malformed or too long")
+	case !oauth.Subset(wanted, have):
+		return nil, oauth.E(oauth.InvalidScope, "the scope is wider than what was granted")
+	case len(have) == 0:
+		return nil, invalid("the client may no longer have any of the granted scopes")
+	case len(wanted) > 0:
+		return wanted, nil
+	}
+	return have, nil
+}
+
+// rotate moves the family on, from what was read of it, and returns the successor of the
+// presented token.
+func (g *refreshToken) rotate(ctx context.Context, p presented, record store.Record, family store.Grant) (string, error) {
+	for range tries {
+		next, outcome := family.Rotate(p.generation, g.Now(), g.RefreshGrace, g.RefreshIdle)
+		switch outcome {
+		case store.RotationNext:
+		case store.RotationAgain:
+			return p.successor()
+		case store.RotationReuse:
+			return "", g.kill(ctx, p.family, errReplay)
+		default:
+			return "", errGone
+		}
+		switch err := g.swap(ctx, record, next); {
+		case err == nil:
+			return p.successor()
+		case errors.Is(err, store.ErrNotFound):
+			return "", errGone
+		case errors.Is(err, store.ErrConflict):
+		case g.written(ctx, p, next):
+			return p.successor()
+		default:
+			return "", oauth.Unavailable(err)
+		}
+		var err error
+		if record, family, err = g.current(ctx, p); err != nil {
+			return "", err
+		}
+	}
+	return "", oauth.Unavailable(errContended)
+}
+
+// written reports whether a rotation whose reply was lost took effect. Without this a
+// client without grace would be taken for a thief when it repeats its request.
+func (g *refreshToken) written(ctx context.Context, p presented, next store.Grant) bool {
+	_, now, err := g.current(ctx, p)
+	return err == nil && !now.Revoked() && now.Generation == next.Generation && now.RotatedAt.Equal(next.RotatedAt)
+}
+
+// successor is the token of the next generation. It is the same at every repetition.
+func (p presented) successor() (string, error) {
+	token, ok := encodeRefresh(p.keys, p.family, p.generation+1, p.client, store.DialectOAuth)
+	if !ok {
+		return "", oauth.E(oauth.ServerError, "").WithCause(errBadFamilyID)
+	}
+	return token, nil
+}

@@ -1,0 +1,52 @@
+package grant
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// A refresh token is the base64url form of family (16 bytes), generation (8) and a MAC
+// (32) over both, the client and the dialect. Whoever presents one without knowing the
+// secret is refused before the store is asked.
+const (
+	familyBytes     = 16
+	generationBytes = 8
+	macBytes        = 32
+	tokenBytes      = familyBytes + generationBytes + macBytes
+	macUse          = "refresh token"
+)
+
+var tokenLength = base64.RawURLEncoding.EncodedLen(tokenBytes)
+
+// encodeRefresh makes the token of a generation. ok is false for a family whose id is
+// not the base64url form of 16 bytes.
+func encodeRefresh(k *secret.Keys, family string, generation uint64, client string, d store.Dialect) (token string, ok bool) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(family)
+	if err != nil || len(raw) != familyBytes {
+		return "", false
+	}
+	raw = binary.BigEndian.AppendUint64(raw, generation)
+	raw = append(raw, k.MAC(macUse, raw, []byte(client), []byte(d))...)
+	return base64.RawURLEncoding.EncodeToString(raw), true
+}
+
+// decodeRefresh undoes encodeRefresh; ok is false unless the token is authentic and
+// this client's, in this dialect.
+func decodeRefresh(k *secret.Keys, token, client string, d store.Dialect) (family string, generation uint64, ok bool) {
+	if len(token) != tokenLength {
+		return "", 0, false
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil || len(raw) != tokenBytes {
+		return "", 0, false
+	}
+	named, mac := raw[:familyBytes+generationBytes], raw[familyBytes+generationBytes:]
+	if !k.CheckMAC(macUse, mac, named, []byte(client), []byte(d)) {
+		return "", 0, false
+	}
+	family = base64.RawURLEncoding.EncodeToString(raw[:familyBytes])
+	return family, binary.BigEndian.Uint64(named[familyBytes:]), true
+}

@@ -1,0 +1,187 @@
+package authserver
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/authserver/clientauth"
+	"github.com/gatehouse/gatehouse/module/authserver/grant"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/token"
+)
+
+// tokenEndpoint is RFC 6749 section 3.2. It does what every grant needs: client
+// authentication, the audience, the signature, the answer and its metrics.
+type tokenEndpoint struct {
+	s       *Server
+	clients *clientauth.Authenticator
+	grants  []grant.Grant
+}
+
+// tokenAnswer is RFC 6749 section 5.1.
+type tokenAnswer struct {
+	AccessToken  string `json:"access_token"`
+	TokenType    string `json:"token_type"`
+	ExpiresIn    int64  `json:"expires_in"` // seconds
+	RefreshToken string `json:"refresh_token,omitempty"`
+	Scope        string `json:"scope"`
+}
+
+func newTokenEndpoint(s *Server) (*tokenEndpoint, error) {
+	clients, err := clientauth.New(clientauth.Config{
+		Clients: s.Clients, Attempts: s.Attempts, Failures: s.Protect.ClientFailures, ClientIP: s.ClientIP,
+	})
+	if err != nil {
+		return nil, err
+	}
+	grants, err := grant.All(grant.Config{
+		Store: s.Store, Directory: s.Directory, Revocations: s.Revocations, Keys: s.Keys, Now: s.Now,
+		Access: s.Lifetimes.Access, Refresh: s.Lifetimes.Refresh,
+		RefreshIdle: s.Lifetimes.RefreshIdle, RefreshGrace: s.Lifetimes.RefreshGrace,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &tokenEndpoint{s: s, clients: clients, grants: grants}, nil
+}
+
+func (t *tokenEndpoint) serve(w http.ResponseWriter, r *http.Request) {
+	// The address is not a place for what logs and browsers' histories must not keep.
+	if r.URL.RawQuery != "" {
+		t.refuse(w, nil, oauth.E(oauth.InvalidRequest, "parameters belong in the body, not in the address"))
+		return
+	}
+	// RFC 8707 section 2 lets resource come several times.
+	form, err := httpx.ReadForm(r, "resource")
+	if err != nil {
+		t.refuse(w, nil, formError(err))
+		return
+	}
+	g := t.find(form.Get("grant_type"))
+	answer, err := t.issue(r, form, g, w.Header())
+	if err != nil {
+		t.refuse(w, g, err)
+		return
+	}
+	t.s.Metrics.TokenRequest(label(g), "issued")
+	t.s.writeJSON(w, http.StatusOK, answer)
+}
+
+// issue authenticates, asks the grant, signs, and only then uses up what was presented:
+// no fault before that costs the user a new sign-in.
+func (t *tokenEndpoint) issue(r *http.Request, form httpx.Form, g grant.Grant, answer http.Header) (tokenAnswer, error) {
+	ctx := r.Context()
+	client, err := t.clients.Authenticate(r, form, answer)
+	if err != nil {
+		return tokenAnswer{}, err
+	}
+	switch {
+	case form.Get("grant_type") == "":
+		return tokenAnswer{}, oauth.E(oauth.InvalidRequest, "grant_type is missing")
+	case g == nil:
+		return tokenAnswer{}, oauth.E(oauth.UnsupportedGrantType, "this grant_type is not offered")
+	case !client.MayUse(g.Type()):
+		return tokenAnswer{}, oauth.E(oauth.UnauthorizedClient, "the client may not use this grant_type")
+	}
+	audience, err := t.audience(client, form.All("resource"))
+	if err != nil {
+		return tokenAnswer{}, err
+	}
+	pending, err := g.Prepare(ctx, grant.Request{Client: client, Form: form})
+	if err != nil {
+		return tokenAnswer{}, err
+	}
+	access, err := t.sign(ctx, client, audience, pending)
+	if err != nil {
+		return tokenAnswer{}, oauth.Unavailable(err)
+	}
+	var refresh string
+	if pending.Commit != nil {
+		if refresh, err = pending.Commit(ctx); err != nil {
+			return tokenAnswer{}, err
+		}
+	}
+	return tokenAnswer{
+		AccessToken:  access,
+		TokenType:    "Bearer",
+		ExpiresIn:    int64(t.s.Lifetimes.Access / time.Second),
+		RefreshToken: refresh,
+		Scope:        oauth.JoinScopes(pending.Scopes),
+	}, nil
+}
+
+func (t *tokenEndpoint) sign(ctx context.Context, c *oauth.Client, audience []string, p grant.Pending) (string, error) {
+	now := t.s.Now().Truncate(time.Second)
+	return t.s.Tokens.Issue(ctx, token.Access{
+		Issuer:   t.s.Issuer.String(),
+		Subject:  p.Subject,
+		Audience: audience,
+		Client:   c.ID,
+		Scopes:   p.Scopes,
+		Grant:    p.Family,
+		IssuedAt: now,
+		Expires:  now.Add(t.s.Lifetimes.Access.Truncate(time.Second)),
+	})
+}
+
+// audience is what the client's tokens are for, or the part of it that was asked for
+// (RFC 8707 section 2.2).
+func (t *tokenEndpoint) audience(c *oauth.Client, resources []string) ([]string, error) {
+	all := c.Audience
+	if len(all) == 0 {
+		all = t.s.Audience
+	}
+	if len(resources) == 0 {
+		return all, nil
+	}
+	if !oauth.Subset(resources, all) {
+		return nil, oauth.E(oauth.InvalidTarget, "the resource is unknown or not one of this client")
+	}
+	return slices.Compact(slices.Sorted(slices.Values(resources))), nil
+}
+
+// refuse answers an error and counts it.
+func (t *tokenEndpoint) refuse(w http.ResponseWriter, g grant.Grant, err error) {
+	e := asError(err)
+	t.s.Metrics.TokenRequest(label(g), string(e.Code))
+	t.s.writeError(w, e)
+}
+
+func (t *tokenEndpoint) find(grantType string) grant.Grant {
+	for _, g := range t.grants {
+		if string(g.Type()) == grantType {
+			return g
+		}
+	}
+	return nil
+}
+
+// types are the grant types offered, for the metadata.
+func (t *tokenEndpoint) types() []oauth.GrantType {
+	var types []oauth.GrantType
+	for _, g := range t.grants {
+		types = append(types, g.Type())
+	}
+	return types
+}
+
+// label keeps what a client sends out of the metrics.
+func label(g grant.Grant) string {
+	if g == nil {
+		return "other"
+	}
+	return string(g.Type())
+}
+
+// formError is the answer to a form that was not read.
+func formError(err error) *oauth.Error {
+	if e := (*httpx.FormError)(nil); errors.As(err, &e) {
+		return oauth.E(oauth.InvalidRequest, e.Reason).WithStatus(e.Status)
+	}
+	// The connection broke, or was too slow: no cause worth a line in the log.
+	return oauth.E(oauth.InvalidRequest, "the body could not be read")
+}
