@@ -3,6 +3,7 @@ package envelope
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -27,7 +28,7 @@ func readJSON(text []byte) (said, bool) {
 			break
 		}
 		if s, ok := readValue(text[at:]); ok {
-			s.shaped = false
+			s.shaped, s.exact = false, false
 			return s, true
 		}
 		text = text[at+1:]
@@ -62,6 +63,10 @@ func readValue(text []byte) (s said, ok bool) {
 var (
 	messageNames = []string{"message", "msg", "errmsg", "error_description", "error_message", "errorMessage", "detail", "details", "description", "reason"}
 	fieldNames   = []string{"field", "param", "parameter", "property"}
+
+	itemMessageNames = slices.Concat(messageNames, []string{"error", "title"})
+	itemFieldNames   = slices.Concat(fieldNames, []string{"path", "name"})
+	sourceNames      = []string{"pointer", "parameter"} // JSON:API
 )
 
 func readObject(m map[string]json.RawMessage) (s said) {
@@ -132,10 +137,10 @@ func readItem(raw json.RawMessage) (message, field string) {
 	if m == nil {
 		return asString(raw), ""
 	}
-	message = firstOf(m, append(messageNames, "error", "title"))
-	field = firstOf(m, append(fieldNames, "path", "name"))
+	message = firstOf(m, itemMessageNames)
+	field = firstOf(m, itemFieldNames)
 	if source := asObject(m["source"]); field == "" && source != nil {
-		field = firstOf(source, []string{"pointer", "parameter"})
+		field = firstOf(source, sourceNames)
 	}
 	return message, field
 }

@@ -2,7 +2,6 @@ package envelope
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -85,15 +84,3 @@ func safeField(s string) string {
 	}
 	return s
 }
-
-// trace recognises what exceptions, databases and frames print: stack traces of
-// Java, .NET, PHP, Python, Go, JavaScript and Ruby, SQL states, source positions,
-// private addresses.
-var trace = regexp.MustCompile(`(?i)traceback \(most recent|stack ?trace|goroutine \d+ \[|panic: |SQLSTATE|ORA-\d{5}|fatal error:|` +
-	`\bat [\w$.<>]+\([^)]*\)|\n\s*at \S|\.(java|kt|php|py|rb|go|cs|js|ts|cpp|c):(line )?\d+|on line \d+|, line \d+|file "[^"]+"|` +
-	`exception in thread|\w+(\.\w+)+(exception|error)\b|` +
-	`\b(127|10)\.\d{1,3}\.\d{1,3}\.\d{1,3}\b|\b192\.168\.\d{1,3}\.\d{1,3}\b|\b172\.(1[6-9]|2\d|3[01])\.\d{1,3}\.\d{1,3}\b|` +
-	`\blocalhost:\d+|\bdial tcp\b|\b(redis|mysql|postgres(ql)?|mongodb|amqp|jdbc:\w+)://|` +
-	`(^|[\s'"(])/(var|home|usr|etc|srv|opt|app|root|tmp|proc)/|\b[a-z]:\\`)
-
-func leaks(s string) bool { return trace.MatchString(s) }

@@ -46,38 +46,36 @@ func translate(h http.Header, status int, raw []byte, cut, expose bool) translat
 	text = bytes.TrimSpace(text)
 	t := translation{kind: sniff(media, text)}
 	readable := expose || status < http.StatusInternalServerError
-	switch t.kind {
-	case JSON:
-		if cut {
+	if t.kind == JSON {
+		var j said
+		if j, ok = readJSON(text); ok && !cut {
+			t.read(j, readable)
+			t.asIs = t.kind == Shaped && isJSONType(media) && !bytes.HasPrefix(plain, bom) &&
+				(readable || j.exact) && len(text) <= maxSearched && !leaks(string(text))
 			return t
 		}
-		j, ok := readJSON(text)
-		if !ok {
-			t.kind = Other
-			return t
-		}
-		if j.shaped {
-			t.kind = Shaped
-			bare := len(plain) == len(bytes.TrimPrefix(plain, bom))
-			t.asIs = bare && isJSONType(media) && (readable || j.exact) && !leaks(string(text))
-			t.err.Code = j.code
-		}
-		if readable || j.exact {
-			t.err.Message, t.err.Field = safeText(j.message, maxMessage), safeField(j.field)
-		}
-	case HTML:
-		if readable {
-			t.err.Message = safeText(htmlHeading(text), maxHeading)
-		}
-	case Text:
-		if readable {
-			t.err.Message = safeText(firstLine(text), maxHeading)
+		t.kind = Other
+		if !cut && (media == "text/plain" || media == "") {
+			t.kind = Text // "[ERROR] no such thing"
 		}
 	}
-	if leaks(string(text)) && t.kind != JSON && t.kind != Shaped && t.kind != HTML {
-		t.err = Error{}
+	switch {
+	case !readable:
+	case t.kind == HTML:
+		t.err.Message = safeText(htmlHeading(text), maxHeading)
+	case t.kind == Text && !leaks(string(text)):
+		t.err.Message = safeText(firstLine(text), maxHeading)
 	}
 	return t
+}
+
+func (t *translation) read(j said, readable bool) {
+	if j.shaped {
+		t.kind, t.err.Code = Shaped, j.code
+	}
+	if readable || j.exact {
+		t.err.Message, t.err.Field = safeText(j.message, maxMessage), safeField(j.field)
+	}
 }
 
 // sniff believes the body more than its label: legacy upstreams send JSON as HTML.

@@ -1,0 +1,121 @@
+package envelope
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// leaking are texts of exceptions and faults as they are really printed. H14
+var leaking = []string{
+	"java.lang.NullPointerException: Cannot invoke \"User.getId()\"",
+	"Error\n    at com.acme.Article.load(Article.java:117)",
+	"Traceback (most recent call last):\n  File \"/srv/app/x.py\", line 3, in <module>",
+	"goroutine 17 [running]:\nmain.main()",
+	"panic: runtime error: index out of range",
+	"PHP Fatal error: Uncaught PDOException: SQLSTATE[42S02]: Base table or view not found in /var/www/a.php:12",
+	"Warning: mysqli_connect() in C:\\inetpub\\a.php on line 4",
+	"ORA-00942: table or view does not exist",
+	"System.NullReferenceException: Object reference not set",
+	"TypeError: x is undefined\n    at Object.<anonymous> (/app/index.js:10:3)",
+	"dial tcp 10.0.0.5:6379: connect: connection refused",
+	"cannot reach redis://cache:6379/0",
+	"connect ECONNREFUSED 127.0.0.1:5432",
+	"upstream 192.168.7.1 said no",
+	"upstream 172.20.0.3 said no",
+	"localhost:9200 is away",
+	"cannot open /etc/passwd",
+}
+
+func TestStackTracesAndInternalAddressesNeverLeave(t *testing.T) {
+	for _, text := range leaking {
+		quoted := string(marshal(text))
+		for _, body := range []string{
+			`{"message":` + quoted + `}`,
+			`{"error":{"code":"c","message":` + quoted + `}}`,
+			`{"error":{"code":"c","message":"m","field":` + quoted + `}}`,
+			`{"error":{"code":"c","message":"m"},"trace":` + quoted + `}`,
+			`[` + quoted + `]`,
+			`{"errors":{` + quoted + `:["m"]}}`,
+			"<html><title>" + text + "</title>",
+			text, "Oh no\n" + text,
+		} {
+			for _, status := range []int{400, 500} {
+				for _, media := range []string{"application/json", "text/html", "text/plain"} {
+					rec := through(t, &Config{Expose: true}, "GET", answer(status, map[string]string{"Content-Type": media}, body))
+					for line := range strings.SplitSeq(text, "\n") {
+						if line = strings.TrimSpace(line); len(line) > 8 && strings.Contains(rec.Body.String(), strings.Trim(string(marshal(line)), `"`)) {
+							t.Errorf("%d %s %q gives %s", status, media, body, rec.Body)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestOrdinaryTextsAreNotTakenForTraces(t *testing.T) {
+	for _, text := range []string{
+		"The title must have 5 to 100 characters.", "The meeting is at 10:30.", "Row 7, line 12: a comma is missing.",
+		"See https://docs.example.com/errors#e12.", "File \"report.csv\" is too large.", "Version 2.10.3 is needed.", "文章标题太短",
+		"No route for /articles/7.", "at least one item is needed (none given)",
+	} {
+		if leaks(text) {
+			t.Errorf("%q is withheld", text)
+		}
+	}
+}
+
+func TestDeepJSONIsHarmless(t *testing.T) {
+	for _, body := range []string{
+		strings.Repeat("[", 60_000), strings.Repeat(`{"a":`, 10_000), strings.Repeat("{", 60_000),
+		`{"message":` + strings.Repeat("[", 30_000) + strings.Repeat("]", 30_000) + `}`,
+	} {
+		if rec := through(t, &Config{}, "GET", answer(400, nil, body)); !json.Valid(rec.Body.Bytes()) {
+			t.Errorf("%.20s: %s", body, rec.Body)
+		}
+	}
+}
+
+func FuzzTranslate(f *testing.F) {
+	for _, media := range []string{"application/json", "text/html; charset=gbk", "text/plain", ""} {
+		for _, body := range []string{`{"error":{"code":"c","message":"m","field":"f"}}`, `{"errors":{"a":["b"]}}`, "<title>x</title>", "\x1f\x8b", "x"} {
+			f.Add(400, media, "", []byte(body))
+			f.Add(503, media, "gzip", []byte(body))
+			f.Add(403, media, "zstd", []byte(body))
+		}
+	}
+	f.Fuzz(func(t *testing.T, status int, media, coding string, body []byte) {
+		status = 400 + (status%600+600)%600
+		rec := httptest.NewRecorder()
+		w := NewWriter(rec, httptest.NewRequest("GET", "/", nil), &Config{})
+		w.Header().Set("Content-Type", media)
+		if coding != "" {
+			w.Header().Set("Content-Encoding", coding)
+		}
+		w.WriteHeader(status)
+		_, _ = w.Write(body)
+		w.Finish()
+		if rec.Code != status {
+			t.Fatal(rec.Code)
+		}
+		if bytes.Equal(rec.Body.Bytes(), body) && rec.Header().Get("Cache-Control") == "" {
+			return // passed as it was
+		}
+		var got struct {
+			Error struct{ Code, Message, Field *string }
+		}
+		if err := json.Unmarshal(rec.Body.Bytes(), &got); err != nil || got.Error.Code == nil || got.Error.Message == nil {
+			t.Fatalf("%v: %s", err, rec.Body)
+		}
+		if *got.Error.Code == "" || *got.Error.Message == "" || utf8.RuneCountInString(*got.Error.Message) > maxMessage || leaks(*got.Error.Message) {
+			t.Fatalf("%s", rec.Body)
+		}
+		if rec.Header().Get("Content-Type") != "application/json" {
+			t.Fatalf("%v", rec.Header())
+		}
+	})
+}

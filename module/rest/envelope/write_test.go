@@ -1,0 +1,146 @@
+package envelope
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"testing"
+)
+
+func TestEveryStatusHasTheCodeOfTheTable(t *testing.T) {
+	want := map[int]string{
+		400: "bad_request", 401: "unauthorized", 403: "forbidden", 404: "not_found", 405: "method_not_allowed", 406: "not_acceptable",
+		409: "conflict", 410: "gone", 412: "precondition_failed", 413: "payload_too_large", 415: "unsupported_media_type",
+		422: "validation_failed", 429: "rate_limited", 500: "upstream_error", 502: "upstream_unreachable", 503: "unavailable",
+		504: "upstream_timeout",
+	}
+	if len(Codes) != len(want) {
+		t.Errorf("%d codes, want %d", len(Codes), len(want))
+	}
+	for _, e := range Codes {
+		if want[e.Status] != e.Code || e.Message == "" || !isCode(e.Code) || Lookup(e.Status) != e {
+			t.Errorf("%+v, want %s", e, want[e.Status])
+		}
+	}
+	for status := 400; status < 1000; status++ {
+		class := "upstream_error"
+		if status < 500 {
+			class = "bad_request"
+		}
+		if w, ok := want[status]; ok {
+			class = w
+		}
+		if got := Lookup(status).Code; got != class {
+			t.Errorf("%d: %s, want %s", status, got, class)
+		}
+	}
+}
+
+func TestWriteSetsTheBodyAndKeepsWhatTheRefusalSays(t *testing.T) {
+	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
+	kept := []string{"Retry-After", "Www-Authenticate", "Allow", "X-Ratelimit-Limit", "Access-Control-Allow-Origin", "Vary"}
+	for _, name := range append(kept, described...) {
+		w.Header().Set(name, "old")
+	}
+	w.Header()["X-RateLimit-Reset"] = []string{"old"}
+	Write(w, r, 400, Error{Field: "page"})
+	if got, want := w.Body.String(), `{"error":{"code":"invalid_parameter","message":"The request is not valid.","field":"page"}}`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for _, name := range append(kept, "Cache-Control") {
+		if name != "Cache-Control" && w.Header().Get(name) != "old" {
+			t.Error(name, "is lost")
+		}
+	}
+	if len(w.Header()) != len(kept)+1+3 || w.Header()["X-RateLimit-Reset"] == nil {
+		t.Errorf("header %v", w.Header())
+	}
+	if w.Header().Get("Content-Length") != strconv.Itoa(w.Body.Len()) {
+		t.Error(w.Header())
+	}
+}
+
+func TestProblemJSONGoesToThoseWhoPreferIt(t *testing.T) {
+	for _, c := range []struct {
+		accept string
+		want   bool
+	}{
+		{"", false},
+		{"*/*", false},
+		{"application/*", false},
+		{"application/json", false},
+		{"application/problem+json", true},
+		{"APPLICATION/Problem+JSON; charset=utf-8", true},
+		{"application/problem+json, */*;q=0.8", true},
+		{"application/problem+json, */*", true},
+		{"application/problem+json;q=0.2, */*", false},
+		{"application/json, application/problem+json", false},
+		{"application/problem+json, application/json;q=0.9", true},
+		{"application/problem+json;q=0.5, application/json;q=0.6", false},
+		{"application/problem+json;q=0", false},
+		{"application/problem+json;q=x", false},
+		{"application/problem+json;q=NaN", false},
+		{"application/problem+json;q=7", false},
+		{"text/html, application/problem+json;q=0.1", true},
+	} {
+		for _, on := range []bool{true, false} {
+			w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
+			r.Header.Set("Accept", c.accept)
+			Config{ProblemJSON: on}.Write(w, r, 404, Error{Message: "no such article", Field: "id"})
+			if got := w.Header().Get("Content-Type") == "application/problem+json"; got != (c.want && on) {
+				t.Errorf("Accept %q, on %v: %v", c.accept, on, w.Header())
+			}
+		}
+	}
+}
+
+func TestAProblemHasTheSameCodeAndField(t *testing.T) {
+	for status, title := range map[int]string{404: "Not Found", 499: "Bad Request", 600: "Internal Server Error"} {
+		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
+		r.Header.Set("Accept", "application/problem+json")
+		Config{ProblemJSON: true}.Write(w, r, status, Error{Code: "c", Message: "m"})
+		var got map[string]any
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+			t.Fatal(err)
+		}
+		field, has := got["field"]
+		if got["type"] != "about:blank" || got["title"] != title || got["status"] != float64(status) || got["detail"] != "m" || got["code"] != "c" || field != nil || !has {
+			t.Errorf("%d: %v", status, got)
+		}
+	}
+}
+
+func BenchmarkSuccess(b *testing.B) {
+	r := httptest.NewRequest("GET", "/", nil)
+	c, body := &Config{}, []byte("body")
+	var inner http.ResponseWriter = discard{http.Header{}}
+	b.ReportAllocs()
+	for b.Loop() {
+		w := NewWriter(inner, r, c)
+		w.WriteHeader(200)
+		_, _ = w.Write(body)
+		w.Finish()
+	}
+}
+
+type discard struct{ h http.Header }
+
+func (d discard) Header() http.Header         { return d.h }
+func (d discard) WriteHeader(int)             {}
+func (d discard) Write(p []byte) (int, error) { return len(p), nil }
+
+func TestASuccessCostsTheWrapperOnly(t *testing.T) {
+	r := httptest.NewRequest("GET", "/", nil)
+	c, body := &Config{}, []byte("body")
+	var inner http.ResponseWriter = discard{http.Header{}}
+	if n := testing.AllocsPerRun(100, func() {
+		w := NewWriter(inner, r, c)
+		w.WriteHeader(200)
+		_, _ = w.Write(body)
+		_ = w.FlushError()
+		w.Finish()
+	}); n > 2 { // one of them is FlushError's controller
+		t.Errorf("%v allocations", n)
+	}
+}
