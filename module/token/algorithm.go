@@ -18,8 +18,8 @@ const rsaBits = 2048
 // algorithm is one way to sign. A key is made for one algorithm and never used with
 // another: what a token's header says can only agree with the key or be refused.
 type algorithm struct {
-	method jwt.SigningMethod
-	make   func() (crypto.Signer, error)
+	method   jwt.SigningMethod
+	generate func() (crypto.Signer, error)
 }
 
 // algorithms is everything we sign with (RFC 7518 section 3.1, RFC 8037 section 3.1).

@@ -47,6 +47,7 @@ func (r *Revocations) follow(ctx context.Context) (complete bool, err error) {
 	defer stop(nil)
 	r.mu.Lock()
 	r.attempt++
+	r.restart = stop
 	r.set.prune(r.now(), math.MaxInt)
 	r.mu.Unlock()
 	defer func() {

@@ -57,6 +57,7 @@ type Revocations struct {
 	lost    time.Time // since when it is not
 	full    bool      // the set refused something
 	fullAt  int       // in this attempt
+	restart context.CancelCauseFunc
 }
 
 // NewRevocations checks the configuration. It touches no store.
@@ -78,7 +79,7 @@ func NewRevocations(c RevocationsConfig) (*Revocations, error) {
 	}
 	return &Revocations{
 		store: c.Store, maxStale: c.MaxStale, maxLife: c.MaxTokenLife, log: c.Log, now: c.Now,
-		set: newRevocationSet(c.Limit),
+		set: newRevocationSet(c.Limit), restart: func(error) {},
 	}, nil
 }
 
@@ -124,6 +125,7 @@ func (r *Revocations) add(rv store.Revocation, expires time.Time) error {
 		return nil
 	}
 	r.full, r.fullAt = true, r.attempt
+	r.restart(errFull) // only a complete load that finds room tells that nothing is missing
 	return errFull
 }
 

@@ -78,25 +78,31 @@ func (s *revocationSet) add(rv store.Revocation, expires, now time.Time) bool {
 		s.size++
 	}
 	s.of[rv.Of][rv.Value] = entry
-	if entry.expires != math.MaxInt64 && (!ok || entry.expires > old.expires) {
+	if !ok && entry.expires != math.MaxInt64 {
 		heap.Push(&s.expired, expiring{entry.expires, rv.Of, rv.Value})
 	}
 	return true
 }
 
-// prune forgets up to most entries whose time is over.
+// prune looks at up to most entries whose time seems over and forgets them, or puts
+// them back where they were prolonged meanwhile.
 func (s *revocationSet) prune(now time.Time, most int) {
 	for ; most > 0 && len(s.expired) > 0 && s.expired[0].expires <= now.Unix(); most-- {
-		e, ok := heap.Pop(&s.expired).(expiring)
-		if ok && s.of[e.of][e.value].expires == e.expires {
-			delete(s.of[e.of], e.value)
-			s.size--
+		e := s.expired[0]
+		if until := s.of[e.of][e.value].expires; until > e.expires {
+			s.expired[0].expires = until
+			heap.Fix(&s.expired, 0)
+			continue
 		}
+		heap.Pop(&s.expired)
+		delete(s.of[e.of], e.value)
+		s.size--
 	}
 }
 
-// expiring is an entry of the heap. One that was prolonged has an older twin there,
-// which finds another expiry in the map and is dropped.
+// expiring is the one item of the heap for an entry of the map, except for those that
+// never expire. It may be earlier than the entry's own expiry, never later: pushing
+// each prolongation would let one name that is revoked again and again grow the heap.
 type expiring struct {
 	expires int64
 	of      store.RevocationOf

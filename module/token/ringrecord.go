@@ -57,7 +57,6 @@ func (k *ringKey) retired(now time.Time) bool {
 
 // snapshot is the ring as it was read. It is immutable.
 type snapshot struct {
-	record  ringRecord
 	version uint64 // of the stored record; 0: there is none
 	keys    []*ringKey
 	byID    map[string]*ringKey
@@ -67,16 +66,17 @@ type snapshot struct {
 // error once and not a wrong verdict later.
 func decodeRing(r store.Record) (*snapshot, error) {
 	s := &snapshot{version: r.Version, byID: make(map[string]*ringKey)}
-	if err := json.Unmarshal(r.Value, &s.record); err != nil {
+	var record ringRecord
+	if err := json.Unmarshal(r.Value, &record); err != nil {
 		return nil, fmt.Errorf("token: reading the key ring: %w", err)
 	}
-	if s.record.Schema < 1 || s.record.Schema > ringSchema {
-		return nil, fmt.Errorf("token: the key ring has schema %d, this release reads up to %d: written by a newer gatehouse?", s.record.Schema, ringSchema)
+	if record.Schema < 1 || record.Schema > ringSchema {
+		return nil, fmt.Errorf("token: the key ring has schema %d, this release reads up to %d: written by a newer gatehouse?", record.Schema, ringSchema)
 	}
-	if len(s.record.Keys) > maxRingKeys {
-		return nil, fmt.Errorf("token: the key ring holds %d keys, at most %d are read", len(s.record.Keys), maxRingKeys)
+	if len(record.Keys) > maxRingKeys {
+		return nil, fmt.Errorf("token: the key ring holds %d keys, at most %d are read", len(record.Keys), maxRingKeys)
 	}
-	for _, stored := range s.record.Keys {
+	for _, stored := range record.Keys {
 		public, err := stored.Public.public()
 		if err != nil {
 			return nil, fmt.Errorf("token: key %q of the ring: %w", stored.Kid, err)

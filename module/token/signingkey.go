@@ -33,7 +33,7 @@ func (r *Ring) signer(ctx context.Context, alg string) (*ringKey, *private, erro
 	}
 	k := s.signer(alg, r.now())
 	if k == nil {
-		s, err = r.share(ctx, "make "+alg, func(ctx context.Context) (*snapshot, error) { return r.make(ctx, alg) })
+		s, err = r.share(ctx, "make "+alg, func(ctx context.Context) (*snapshot, error) { return r.makeKey(ctx, alg) })
 		if err != nil {
 			return nil, nil, err
 		}
@@ -77,9 +77,9 @@ func (r *Ring) open(ctx context.Context, k *ringKey) (*private, error) {
 	return p, nil
 }
 
-// make adds a key of the algorithm to the stored ring if it still has none. Of nodes
+// makeKey adds a key of the algorithm to the stored ring if it still has none. Of nodes
 // that race one wins, and the others take its key.
-func (r *Ring) make(ctx context.Context, alg string) (*snapshot, error) {
+func (r *Ring) makeKey(ctx context.Context, alg string) (*snapshot, error) {
 	r.access.Lock()
 	defer r.access.Unlock()
 	var fresh *storedKey
@@ -93,7 +93,7 @@ func (r *Ring) make(ctx context.Context, alg string) (*snapshot, error) {
 			return s, nil
 		}
 		if fresh == nil {
-			if fresh, err = r.generate(ctx, alg, now); err != nil {
+			if fresh, err = r.newKey(ctx, alg, now); err != nil {
 				return nil, err
 			}
 		}
@@ -132,12 +132,12 @@ func (r *Ring) write(ctx context.Context, s *snapshot, k storedKey, now time.Tim
 	return decodeRing(record)
 }
 
-func (r *Ring) generate(ctx context.Context, alg string, now time.Time) (*storedKey, error) {
+func (r *Ring) newKey(ctx context.Context, alg string, now time.Time) (*storedKey, error) {
 	keys, err := r.keys(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("token: the secret: %w", err)
 	}
-	signer, err := algorithms[alg].make()
+	signer, err := algorithms[alg].generate()
 	if err != nil {
 		return nil, fmt.Errorf("token: making a key for %s: %w", alg, err)
 	}

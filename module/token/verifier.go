@@ -73,7 +73,7 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*Access, error) {
 	if err, ok := v.cache.bad.GetIfPresent(sum); ok {
 		return nil, err
 	}
-	t, err, lasting := v.check(ctx, raw)
+	t, lasting, err := v.check(ctx, raw)
 	if err != nil {
 		if lasting {
 			v.cache.bad.Set(sum, err)
@@ -87,37 +87,37 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*Access, error) {
 // check is everything about a token that can never change: its form and its
 // signature. lasting says that a refusal can never change either. The key is the
 // ring's, and the algorithm the key's; the token can only agree.
-func (v *Verifier) check(ctx context.Context, raw string) (t *verified, refused error, lasting bool) {
+func (v *Verifier) check(ctx context.Context, raw string) (t *verified, lasting bool, err error) {
 	p, ok := split(raw)
 	if !ok {
-		return nil, errForm, true
+		return nil, true, errForm
 	}
 	h, err := parseHeader(p.header)
 	if err != nil {
-		return nil, err, true
+		return nil, true, err
 	}
 	key, err := v.ring.lookup(ctx, h.kid)
 	switch {
 	case err != nil:
-		return nil, err, false
+		return nil, false, err
 	case key == nil:
-		return nil, errKey, false
+		return nil, false, errKey
 	case h.alg != key.Alg:
-		return nil, errAlgorithm, true
+		return nil, true, errAlgorithm
 	}
 	signature, err := b64.DecodeString(p.signature)
 	if err != nil {
-		return nil, errForm, true
+		return nil, true, errForm
 	}
 	if key.algorithm.method.Verify(p.signed, signature, key.public) != nil {
-		return nil, errSignature, true
+		return nil, true, errSignature
 	}
 	t = new(verified)
 	if t.parsed, ok = parseClaims(p.payload); !ok {
-		return nil, errClaims, true
+		return nil, true, errClaims
 	}
 	t.KeyID = key.Kid
-	return t, nil, false
+	return t, false, nil
 }
 
 // judge is everything that can change between two uses of a token.

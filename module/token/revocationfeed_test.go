@@ -1,0 +1,190 @@
+package token
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/module/store/storetest"
+)
+
+// fed is a feed in a bubble of synctest, with what it logs.
+func fed(t *testing.T, s store.Backend) (*Revocations, *lines, context.CancelFunc, chan error) {
+	t.Helper()
+	log := new(lines)
+	r, err := NewRevocations(RevocationsConfig{Store: s, MaxTokenLife: hour, Log: slog.New(slog.NewTextHandler(log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- r.Run(ctx) }()
+	synctest.Wait()
+	return r, log, stop, done
+}
+
+// lines is a log that is read while it is written.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func check(r *Revocations) error {
+	_, err := r.Check(&Access{})
+	return err
+}
+
+func TestALostFeedServesItsLastStateForAWhile(t *testing.T) { // G37
+	synctest.Test(t, func(t *testing.T) {
+		m := storetest.NewMemory(nil)
+		r, log, stop, done := fed(t, m)
+		if err := check(r); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Revoke(t.Context(), store.Revocation{Of: store.RevokeGrant, Value: "g"}); err != nil {
+			t.Fatal(err)
+		}
+		m.Fail(errDown)
+		time.Sleep(30 * time.Second)
+		if err := check(r); err != nil {
+			t.Errorf("30 s after the loss: %v", err)
+		}
+		time.Sleep(time.Second)
+		if err := check(r); !errors.Is(err, errStale) || errors.Is(err, ErrInvalid) {
+			t.Errorf("31 s after the loss: %v", err)
+		}
+		if revoked, err := r.Check(&Access{Grant: "g"}); !revoked || err != nil {
+			t.Errorf("what is known to be revoked stays so: %v, %v", revoked, err)
+		}
+		time.Sleep(time.Hour)
+		if n := strings.Count(log.String(), "is lost"); n < 2 || n > 3600/4 {
+			t.Errorf("%d attempts in an hour", n)
+		}
+		m.Fail(nil)
+		time.Sleep(maxPause)
+		synctest.Wait()
+		if err := check(r); err != nil {
+			t.Errorf("after the store came back: %v", err)
+		}
+		if !strings.Contains(log.String(), "complete again") {
+			t.Error("its return must be logged")
+		}
+		stop()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("Run = %v", err)
+		}
+		time.Sleep(31 * time.Second)
+		if err := check(r); !errors.Is(err, errStale) {
+			t.Errorf("31 s after Run ended: %v", err)
+		}
+	})
+}
+
+func TestAFeedThatNeverBeganWaitsForTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := storetest.NewMemory(nil)
+		m.Fail(errDown)
+		r, _, stop, done := fed(t, m)
+		time.Sleep(10 * time.Second)
+		if err := check(r); !errors.Is(err, errNotLoaded) {
+			t.Errorf("Check = %v", err)
+		}
+		m.Fail(nil)
+		time.Sleep(maxPause)
+		synctest.Wait()
+		if err := check(r); err != nil {
+			t.Error(err)
+		}
+		stop()
+		<-done
+	})
+}
+
+// half delivers a part of the load and hangs, or ends without a word.
+type half struct {
+	store.Backend
+	end bool
+}
+
+func (h half) Watch(ctx context.Context, _ store.Kind, deliver func([]store.Record)) error {
+	rv := store.Revocation{Of: store.RevokeGrant, Value: "g", At: time.Now()}
+	value, err := store.Encode(&rv)
+	if err != nil {
+		return err
+	}
+	deliver([]store.Record{{Key: rv.Key(), Value: value, Expires: time.Now().Add(time.Hour)}})
+	if h.end {
+		return nil
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestAnIncompleteLoadAdmitsNothingButIsInForce(t *testing.T) {
+	for _, end := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r, _, stop, done := fed(t, half{storetest.NewMemory(nil), end})
+			time.Sleep(time.Minute)
+			if err := check(r); !errors.Is(err, errNotLoaded) {
+				t.Errorf("Check = %v", err)
+			}
+			if revoked, _ := r.Check(&Access{Grant: "g"}); !revoked {
+				t.Error("what was delivered must be in force at once")
+			}
+			stop()
+			<-done
+		})
+	}
+}
+
+func TestARevocationThatCannotBeReadClosesTheGuard(t *testing.T) {
+	for name, value := range map[string]string{
+		"no JSON":      "x",
+		"newer schema": `{"v":99,"of":"grant","value":"g"}`,
+		"unknown kind": `{"v":1,"of":"planet","value":"g"}`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			m := storetest.NewMemory(nil)
+			r, log, stop, done := fed(t, m)
+			record := store.Record{Key: store.Key{Kind: store.KindRevocation, ID: "x"}, Parent: store.RevocationParent, Value: []byte(value)}
+			if _, err := m.Create(t.Context(), record); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(31 * time.Second)
+			if err := check(r); !errors.Is(err, errStale) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if !strings.Contains(log.String(), "store:") && !strings.Contains(log.String(), "token:") {
+				t.Errorf("%s: the log does not say why: %s", name, log)
+			}
+			if err := m.Delete(t.Context(), record.Key); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(maxPause)
+			synctest.Wait()
+			if err := check(r); err != nil {
+				t.Errorf("%s, when it is gone: %v", name, err)
+			}
+			stop()
+			<-done
+		})
+	}
+}

@@ -1,0 +1,222 @@
+package token
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/module/store/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const issuerName = "https://auth.example.org/a"
+
+// clock is set by hand.
+type clock struct {
+	mu sync.Mutex
+	t  time.Time
+}
+
+func newClock() *clock { return &clock{t: time.Unix(1_800_000_000, 0)} }
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t
+}
+
+func (c *clock) move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = c.t.Add(d)
+}
+
+// node is one process: everything but the store is its own.
+type node struct {
+	*clock
+	store       *storetest.Memory
+	ring        *Ring
+	issuer      *Issuer
+	revocations *Revocations
+	verifier    *Verifier
+}
+
+func secrets(values ...string) func(context.Context) (*secret.Keys, error) {
+	return func(context.Context) (*secret.Keys, error) {
+		var raw [][]byte
+		for _, v := range values {
+			raw = append(raw, []byte(strings.Repeat(v, 32)))
+		}
+		return secret.NewKeys(raw...)
+	}
+}
+
+func hour() time.Duration { return time.Hour }
+
+// newNode joins a store; its feed is not running.
+func newNode(t testing.TB, s *storetest.Memory, c *clock, alg string) *node {
+	t.Helper()
+	n := &node{clock: c, store: s}
+	var err error
+	must := func() {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.ring, err = NewRing(RingConfig{Store: s, Keys: secrets("s"), Now: c.now})
+	must()
+	n.issuer, err = NewIssuer(IssuerConfig{Ring: n.ring, Issuer: issuerName, Alg: alg, Now: c.now})
+	must()
+	n.revocations, err = NewRevocations(RevocationsConfig{Store: s, MaxTokenLife: hour, Now: c.now})
+	must()
+	n.verifier, err = NewVerifier(VerifierConfig{Ring: n.ring, Revocations: n.revocations, Now: c.now})
+	must()
+	return n
+}
+
+// start is one node alone, with a running feed.
+func start(t testing.TB, alg string) *node {
+	t.Helper()
+	c := newClock()
+	n := newNode(t, storetest.NewMemory(c.now), c, alg)
+	n.follow(t)
+	return n
+}
+
+// follow runs the feed until the test ends and waits for the first load.
+func (n *node) follow(t testing.TB) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = n.revocations.Run(ctx)
+	}()
+	t.Cleanup(func() { stop(); <-done })
+	eventually(t, func() bool {
+		_, err := n.revocations.Check(&Access{})
+		return err == nil
+	})
+}
+
+func eventually(t testing.TB, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("what was awaited did not happen")
+		}
+	}
+}
+
+func (n *node) access() Access {
+	return Access{
+		Subject: "alice", Audience: []string{"https://api.example.org"}, Client: "shop",
+		Scopes: []string{"read", "write"}, Grant: "family", Expires: n.now().Add(time.Hour),
+	}
+}
+
+func (n *node) issue(t testing.TB) string {
+	t.Helper()
+	raw, err := n.issuer.Issue(t.Context(), n.access())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// claims of a good token, to be spoilt.
+func (n *node) claims() map[string]any {
+	return map[string]any{
+		"iss": issuerName, "sub": "alice", "aud": "https://api.example.org", "client_id": "shop",
+		"jti": secret.ID(), "iat": n.now().Unix(), "exp": n.now().Add(time.Hour).Unix(),
+	}
+}
+
+func encode(t testing.TB, v any) string {
+	t.Helper()
+	if s, ok := v.(string); ok {
+		return b64.EncodeToString([]byte(s))
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b64.EncodeToString(raw)
+}
+
+// sign makes a token with the node's own key, whatever it says. Strings are taken
+// as JSON text.
+func (n *node) sign(t testing.TB, header, claims any) string {
+	t.Helper()
+	key, private, err := n.ring.signer(t.Context(), n.issuer.alg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if header == nil {
+		header = n.header(t)
+	}
+	signed := encode(t, header) + "." + encode(t, claims)
+	signature, err := key.algorithm.method.Sign(signed, private.signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signed + "." + b64.EncodeToString(signature)
+}
+
+func (n *node) header(t testing.TB) map[string]any {
+	t.Helper()
+	key, _, err := n.ring.signer(t.Context(), n.issuer.alg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]any{"typ": "at+jwt", "alg": key.Alg, "kid": key.Kid}
+}
+
+// putRing replaces the stored ring.
+func putRing(t testing.TB, s *storetest.Memory, change func(*ringRecord)) {
+	t.Helper()
+	record, err := s.Get(t.Context(), ringRecordKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ring ringRecord
+	if err := json.Unmarshal(record.Value, &ring); err != nil {
+		t.Fatal(err)
+	}
+	change(&ring)
+	if record.Value, err = json.Marshal(ring); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Swap(t.Context(), record); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// counting counts the reads of the ring.
+type counting struct {
+	store.Backend
+	mu   sync.Mutex
+	gets int
+}
+
+func (c *counting) Get(ctx context.Context, k store.Key) (store.Record, error) {
+	c.mu.Lock()
+	c.gets++
+	c.mu.Unlock()
+	return c.Backend.Get(ctx, k)
+}
+
+func (c *counting) reads() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.gets
+}
