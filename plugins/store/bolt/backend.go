@@ -1,0 +1,117 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// Backend is an open state file. Writes queue for one committer, which takes all
+// that wait into one transaction; reads go beside it.
+type Backend struct {
+	handle *handle
+	now    func() time.Time
+	wait   time.Duration
+
+	queue   chan *request
+	closing chan struct{} // closed when Close begins
+	stopped chan struct{} // closed when the committer has ended
+	once    sync.Once
+	ended   error
+
+	hub    hub
+	keeper keeper
+}
+
+var (
+	_ store.Backend      = (*Backend)(nil)
+	_ store.SecretKeeper = (*Backend)(nil)
+)
+
+// Get implements store.Backend.
+func (b *Backend) Get(ctx context.Context, key store.Key) (store.Record, error) {
+	var r store.Record
+	err := b.read(ctx, func(tx *bbolt.Tx, now int64) error {
+		raw := tx.Bucket(bucketRecords).Get(recordKey(key))
+		if raw == nil {
+			return store.ErrNotFound
+		}
+		s, err := decode(raw)
+		if err != nil {
+			return err
+		}
+		if !s.live(now) {
+			return store.ErrNotFound
+		}
+		r = s.record(key)
+		return nil
+	})
+	return r, err
+}
+
+// List implements store.Backend.
+func (b *Backend) List(ctx context.Context, kind store.Kind, parent, after string, limit int) ([]store.Record, error) {
+	var found []store.Record
+	err := b.read(ctx, func(tx *bbolt.Tx, now int64) error {
+		found = nil
+		prefix := parentKey(kind, parent, "")
+		begin := parentKey(kind, parent, after)
+		records, c := tx.Bucket(bucketRecords), tx.Bucket(bucketParents).Cursor()
+		for k, _ := c.Seek(begin); bytes.HasPrefix(k, prefix) && len(found) < limit; k, _ = c.Next() {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			key := store.Key{Kind: kind, ID: string(k[len(prefix):])}
+			if key.ID == after && after != "" {
+				continue
+			}
+			s, err := decode(records.Get(recordKey(key)))
+			if err != nil {
+				return err
+			}
+			if s.live(now) {
+				found = append(found, s.record(key))
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// Close implements store.Backend.
+func (b *Backend) Close() error {
+	b.once.Do(func() {
+		close(b.closing)
+		<-b.stopped
+		if err := b.handle.close(); err != nil {
+			b.ended = fmt.Errorf("store bolt: %w", err)
+		}
+	})
+	return b.ended
+}
+
+// refusal is why no call can be served now.
+func (b *Backend) refusal(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case <-b.closing:
+		return errClosed
+	default:
+		return nil
+	}
+}
+
+func (b *Backend) read(ctx context.Context, call func(tx *bbolt.Tx, now int64) error) error {
+	if err := b.refusal(ctx); err != nil {
+		return err
+	}
+	return b.fault(b.handle.view(func(tx *bbolt.Tx) error { return call(tx, b.now().UnixMilli()) }))
+}

@@ -1,0 +1,150 @@
+package bolt
+
+import (
+	"bytes"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// sweepBase is how many expired records every write removes beside its own work,
+// at the least.
+const sweepBase = 32
+
+// batch is a write transaction: the changes of many callers, one after another.
+type batch struct {
+	records, parents, expiry *bbolt.Bucket
+	now                      int64
+	changed                  bool
+}
+
+func newBatch(tx *bbolt.Tx, now int64) *batch {
+	return &batch{records: tx.Bucket(bucketRecords), parents: tx.Bucket(bucketParents), expiry: tx.Bucket(bucketExpiry), now: now}
+}
+
+// find returns the stored record; ok is false if there is none, live or not.
+func (b *batch) find(key []byte) (s stored, ok bool, err error) {
+	raw := b.records.Get(key)
+	if raw == nil {
+		return stored{}, false, nil
+	}
+	s, err = decode(raw)
+	return s, err == nil, err
+}
+
+func (b *batch) create(r store.Record) (store.Record, error) {
+	key := recordKey(r.Key)
+	old, ok, err := b.find(key)
+	switch {
+	case err != nil:
+		return store.Record{}, err
+	case ok && old.live(b.now):
+		return store.Record{}, store.ErrExists
+	case ok:
+		if err := b.unlink(r.Key, key, old); err != nil {
+			return store.Record{}, err
+		}
+	}
+	return b.put(key, r)
+}
+
+func (b *batch) swap(r store.Record) (store.Record, error) {
+	key := recordKey(r.Key)
+	old, ok, err := b.find(key)
+	switch {
+	case err != nil:
+		return store.Record{}, err
+	case !ok || !old.live(b.now):
+		return store.Record{}, store.ErrNotFound
+	case old.version != r.Version:
+		return store.Record{}, store.ErrConflict
+	}
+	r.Parent = string(old.parent)
+	if old.expires != never && old.expires != millis(r.Expires) {
+		if err := b.expiry.Delete(expiryKey(old.expires, key)); err != nil {
+			return store.Record{}, err
+		}
+	}
+	return b.put(key, r)
+}
+
+func (b *batch) remove(r store.Record) (store.Record, error) {
+	key := recordKey(r.Key)
+	old, ok, err := b.find(key)
+	if err == nil && ok {
+		err = b.unlink(r.Key, key, old)
+	}
+	return store.Record{}, err
+}
+
+// put writes a record with its next version and its places in the indexes. The
+// versions are one sequence for the whole file, so that none comes back when a
+// record is made again.
+func (b *batch) put(key []byte, r store.Record) (store.Record, error) {
+	version, err := b.records.NextSequence()
+	if err != nil {
+		return store.Record{}, err
+	}
+	b.changed = true
+	s := stored{version: version, expires: millis(r.Expires), parent: []byte(r.Parent), value: r.Value}
+	if err := b.records.Put(key, s.encode()); err != nil {
+		return store.Record{}, err
+	}
+	if r.Parent != "" {
+		if err := b.parents.Put(parentKey(r.Kind, r.Parent, r.ID), nil); err != nil {
+			return store.Record{}, err
+		}
+	}
+	if s.expires != never {
+		if err := b.expiry.Put(expiryKey(s.expires, key), nil); err != nil {
+			return store.Record{}, err
+		}
+	}
+	r.Version, r.Expires = version, moment(s.expires)
+	return r, nil
+}
+
+// unlink removes a record and its places in the indexes.
+func (b *batch) unlink(k store.Key, key []byte, s stored) error {
+	b.changed = true
+	if len(s.parent) > 0 {
+		if err := b.parents.Delete(parentKey(k.Kind, string(s.parent), k.ID)); err != nil {
+			return err
+		}
+	}
+	if s.expires != never {
+		if err := b.expiry.Delete(expiryKey(s.expires, key)); err != nil {
+			return err
+		}
+	}
+	return b.records.Delete(key)
+}
+
+// sweep removes up to limit expired records, the oldest first, by the index alone.
+func (b *batch) sweep(limit int) error {
+	var expired [][]byte // a cursor must not be deleted from under
+	c := b.expiry.Cursor()
+	for k, _ := c.First(); k != nil && len(expired) < limit; k, _ = c.Next() {
+		if at, _ := splitExpiryKey(k); at > b.now {
+			break
+		}
+		expired = append(expired, bytes.Clone(k))
+	}
+	for _, k := range expired {
+		_, key := splitExpiryKey(k)
+		s, ok, err := b.find(key)
+		if err != nil {
+			return err
+		}
+		if ok {
+			if err := b.unlink(splitRecordKey(key), key, s); err != nil {
+				return err
+			}
+		}
+		if err := b.expiry.Delete(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package bolt
+
+import (
+	"errors"
+	"runtime"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// maxBatch bounds one transaction, and so how long the last of a rush waits for an
+// answer behind the first.
+const maxBatch = 256
+
+// errUnchanged rolls a transaction back in which nothing was written: refusals need
+// no disk.
+var errUnchanged = errors.New("store bolt: nothing to write")
+
+// commitAll is the one writer. What comes while it commits goes with the next.
+func (b *Backend) commitAll() {
+	defer close(b.stopped)
+	for {
+		select {
+		case <-b.closing:
+			return
+		case first := <-b.queue:
+			b.commit(b.gather(first))
+		}
+	}
+}
+
+// gather takes what waits, and with a group commit time what comes during it.
+func (b *Backend) gather(first *request) []*request {
+	requests := []*request{first}
+	var end <-chan time.Time
+	if b.wait > 0 {
+		timer := time.NewTimer(b.wait)
+		defer timer.Stop()
+		end = timer.C
+	} else {
+		// The callers answered just now are runnable and may be about to write
+		// again: let them, and share the disk with them.
+		runtime.Gosched()
+	}
+	for len(requests) < maxBatch {
+		select {
+		case q := <-b.queue:
+			requests = append(requests, q)
+			continue
+		default:
+		}
+		if end == nil {
+			return requests
+		}
+		select {
+		case q := <-b.queue:
+			requests = append(requests, q)
+		case <-end:
+			return requests
+		case <-b.closing:
+			return requests
+		}
+	}
+	return requests
+}
+
+// commit writes the requests in one transaction and answers each when it is on the
+// disk. The refusal of one leaves the others alone; a fault is everybody's.
+func (b *Backend) commit(requests []*request) {
+	err := b.handle.update(func(tx *bbolt.Tx) error {
+		batch := newBatch(tx, b.now().UnixMilli())
+		for _, q := range requests {
+			if q.err = q.ctx.Err(); q.err == nil {
+				q.answer, q.err = q.apply(batch, q.record)
+			}
+			if q.err != nil && !isAnswer(q.err) && q.ctx.Err() == nil {
+				return q.err
+			}
+		}
+		if !batch.changed {
+			return errUnchanged
+		}
+		// More than the batch can have added, so that any backlog drains.
+		return batch.sweep(sweepBase + 2*len(requests))
+	})
+	if errors.Is(err, errUnchanged) {
+		err = nil
+	}
+	if err = b.fault(err); err == nil {
+		b.hub.announce(requests)
+	}
+	for _, q := range requests {
+		if err != nil {
+			q.answer, q.err = store.Record{}, err
+		}
+		close(q.done)
+	}
+}
+
+// isAnswer tells a refusal from a fault.
+func isAnswer(err error) bool {
+	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrExists) || errors.Is(err, store.ErrConflict)
+}

@@ -1,0 +1,146 @@
+package bolt
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"go.etcd.io/bbolt"
+	"go.uber.org/zap"
+)
+
+var errClosed = errors.New("store bolt: the store is closed")
+
+// closeWait bounds the closing of a database that panicked and may hold its own lock.
+const closeWait = time.Second
+
+// retryWait is the least time between two attempts to open a file that failed.
+const retryWait = time.Second
+
+// handle is the open database, opened anew after a fault that bbolt itself does not
+// recover from.
+type handle struct {
+	path string
+	log  *zap.Logger
+
+	mu      sync.RWMutex
+	db      *bbolt.DB
+	file    *os.File
+	failure error // why db is nil
+	tried   time.Time
+	closed  bool
+}
+
+// panicError is a panic of bbolt, or an access to pages the disk does not give.
+type panicError struct{ value any }
+
+func (e panicError) Error() string { return fmt.Sprint("panic: ", e.value) }
+
+// guard turns panics into errors. bbolt panics over what it finds in a damaged
+// file, and a mapped page that cannot be read is a fault of memory; neither is a
+// reason to end a process that serves more than this store.
+func guard(call func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicError{p}
+		}
+	}()
+	return call()
+}
+
+func (h *handle) view(call func(*bbolt.Tx) error) error {
+	return h.use(func(db *bbolt.DB) error { return db.View(call) }, func(err error) bool {
+		return errors.Is(err, bbolt.ErrInvalidMapping)
+	})
+}
+
+func (h *handle) update(call func(*bbolt.Tx) error) error {
+	return h.use(func(db *bbolt.DB) error { return db.Update(call) }, func(err error) bool {
+		return errors.Is(err, bbolt.ErrInvalidMapping) || errors.As(err, new(panicError))
+	})
+}
+
+func (h *handle) use(call func(*bbolt.DB) error, broken func(error) bool) error {
+	h.mu.RLock()
+	if h.db == nil {
+		h.mu.RUnlock()
+		if err := h.revive(); err != nil {
+			return err
+		}
+		h.mu.RLock()
+	}
+	db := h.db
+	if db == nil {
+		defer h.mu.RUnlock()
+		return errors.Join(errClosed, h.failure)
+	}
+	err := guard(func() error { return call(db) })
+	h.mu.RUnlock()
+	if err != nil && broken(err) {
+		h.drop(db, err)
+	}
+	return err
+}
+
+// revive opens the database if it is not open.
+func (h *handle) revive() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.closed:
+		return errClosed
+	case h.db != nil:
+		return nil
+	case !h.tried.IsZero() && time.Since(h.tried) < retryWait:
+		return h.failure
+	}
+	h.db, h.file, h.failure = openFile(h.path, h.log)
+	if h.tried = (time.Time{}); h.failure != nil {
+		h.tried = time.Now()
+	}
+	return h.failure
+}
+
+// drop closes a database that cannot be used on; the next call opens it anew.
+func (h *handle) drop(db *bbolt.DB, reason error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.db != db {
+		return
+	}
+	h.log.Error("the state file is opened anew after a fault", zap.String("file", h.path), zap.Error(reason))
+	h.failure = reason
+	if err := h.shut(); err != nil {
+		h.log.Error("the state file could not be closed", zap.String("file", h.path), zap.Error(err))
+	}
+}
+
+// shut closes the database. The caller holds the lock.
+func (h *handle) shut() error {
+	db, file := h.db, h.file
+	h.db, h.file = nil, nil
+	if db == nil {
+		return nil
+	}
+	done := make(chan error, 1)
+	go func() { done <- guard(db.Close) }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(closeWait):
+		// A panic left bbolt's own lock taken. Closing the file gives the lock on
+		// it back; the mapping is lost until the process ends.
+		return file.Close()
+	}
+}
+
+func (h *handle) close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	return h.shut()
+}

@@ -1,0 +1,3 @@
+package bolt
+
+func writeUntilKilled() bool { return false }

@@ -1,0 +1,130 @@
+package bolt
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+func init() { caddy.RegisterModule(new(Bolt)) }
+
+// Bolt keeps the gateway's state in a file on this machine. It needs nothing
+// beside it and is the default; several machines need a shared store instead.
+//
+// A write is acknowledged when it is on the disk. Writes that come while another
+// is on its way to the disk go there together, so that throughput does not depend
+// on the disk's latency. The file does not shrink: room that expired records leave
+// is used again.
+//
+// The file, and `<path>.secret` beside it if no `secret` is configured, are for the
+// gateway's own user only (mode 0600); a file that others can read is closed to
+// them with a warning in the log.
+type Bolt struct {
+	// The state file. A relative path begins at the working directory. Default:
+	// `gatehouse/state.db` below Caddy's data directory. The directory is made if
+	// it is missing. Placeholders such as `{env.STATE}` are replaced.
+	Path string `json:"path,omitempty"`
+
+	// How long a write may wait for others to share its way to the disk, from 0 to
+	// 1s. Default: 0, which already gathers what comes during the write before.
+	// More is useful only where the disk itself is scarce. A change takes effect
+	// when the process is started again.
+	GroupCommit caddy.Duration `json:"group_commit,omitempty"`
+
+	resolved string
+}
+
+var (
+	_ caddy.Module          = (*Bolt)(nil)
+	_ caddy.Provisioner     = (*Bolt)(nil)
+	_ caddyfile.Unmarshaler = (*Bolt)(nil)
+	_ store.Source          = (*Bolt)(nil)
+)
+
+// CaddyModule implements caddy.Module.
+func (*Bolt) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "gatehouse.stores.bolt", New: func() caddy.Module { return new(Bolt) }}
+}
+
+// Provision implements caddy.Provisioner. It touches no file: it also runs when a
+// configuration is merely validated, beside a process that holds the store.
+func (b *Bolt) Provision(caddy.Context) error {
+	if wait := time.Duration(b.GroupCommit); wait < 0 || wait > maxWait {
+		return fmt.Errorf("store bolt: group_commit is %s, it must be from 0 to %s", wait, maxWait)
+	}
+	path := b.Path
+	if path == "" {
+		path = filepath.Join(caddy.AppDataDir(), "gatehouse", "state.db")
+	}
+	path, err := caddy.NewReplacer().ReplaceOrErr(path, true, true)
+	if err != nil {
+		return fmt.Errorf("store bolt: path: %w", err)
+	}
+	b.resolved, err = resolve(path)
+	return err
+}
+
+// identity is the file alone: two configurations that differ in how to write it
+// still cannot both have it open.
+type identity struct{ path string }
+
+// Identity implements store.Source.
+func (b *Bolt) Identity() any { return identity{b.resolved} }
+
+// Open implements store.Source.
+func (b *Bolt) Open(ctx context.Context) (store.Backend, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	backend, err := Open(Options{
+		Path:        b.resolved,
+		GroupCommit: time.Duration(b.GroupCommit),
+		// The store outlives the configuration, so it must not log through it.
+		Logger: caddy.Log().Named("gatehouse.store.bolt"),
+	})
+	if err != nil {
+		return nil, err // not a typed nil in the interface
+	}
+	return backend, nil
+}
+
+// UnmarshalCaddyfile implements caddyfile.Unmarshaler. Syntax:
+//
+//	store bolt [<path>] {
+//	    group_commit <duration>
+//	}
+func (b *Bolt) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // "bolt"
+	if d.NextArg() {
+		b.Path = d.Val()
+		if b.Path == "" {
+			return d.Err("store bolt: the path is empty")
+		}
+	}
+	if d.NextArg() {
+		return d.ArgErr()
+	}
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		if d.Val() != "group_commit" {
+			return d.Errf("store bolt: unknown option '%s', expected group_commit", d.Val())
+		}
+		if !d.NextArg() {
+			return d.ArgErr()
+		}
+		wait, err := caddy.ParseDuration(d.Val())
+		if err != nil {
+			return d.Errf("store bolt: group_commit: %v", err)
+		}
+		b.GroupCommit = caddy.Duration(wait)
+		if d.NextArg() {
+			return d.ArgErr()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package bolt
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"go.etcd.io/bbolt"
+	"go.uber.org/zap"
+)
+
+// lockWait is how long an opener waits for whoever holds the file: enough for a
+// process that is just ending, short enough for an operator at a prompt.
+const lockWait = time.Second
+
+// maxWait bounds Options.GroupCommit: every write may wait that long.
+const maxWait = time.Second
+
+// Options say which state file to open and how to write it.
+type Options struct {
+	// Path of the state file. Required.
+	Path string
+	// GroupCommit is how long a write may wait for others, from 0 to a second.
+	GroupCommit time.Duration
+	// Logger must outlive the backend. Nil: nothing is logged.
+	Logger *zap.Logger
+	// Now is the clock of every expiry. Nil: time.Now.
+	Now func() time.Time
+}
+
+// Open opens the state file, making it and its directory if they are missing, and
+// locks it until [Backend.Close].
+func Open(o Options) (*Backend, error) {
+	if o.Path == "" {
+		return nil, errors.New("store bolt: no path given")
+	}
+	if o.GroupCommit < 0 || o.GroupCommit > maxWait {
+		return nil, fmt.Errorf("store bolt: the group commit is %s, it must be from 0 to %s", o.GroupCommit, maxWait)
+	}
+	if o.Logger == nil {
+		o.Logger = zap.NewNop()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	path, err := resolve(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	h := &handle{path: path, log: o.Logger}
+	if err := h.revive(); err != nil {
+		return nil, err
+	}
+	b := &Backend{
+		handle:  h,
+		now:     o.Now,
+		wait:    o.GroupCommit,
+		queue:   make(chan *request, queueLength),
+		closing: make(chan struct{}),
+		stopped: make(chan struct{}),
+		hub:     hub{watchers: make(map[*watcher]struct{})},
+		keeper:  keeper{path: path + ".secret", log: o.Logger},
+	}
+	go b.commitAll()
+	return b, nil
+}
+
+// openFile opens the database at path. The file is returned as well, because
+// closing it is the only way to give up the lock if bbolt panics.
+func openFile(path string, log *zap.Logger) (_ *bbolt.DB, file *os.File, err error) {
+	if err := prepare(path); err != nil {
+		return nil, nil, err
+	}
+	var db *bbolt.DB
+	err = guard(func() error {
+		var err error
+		db, err = bbolt.Open(path, 0o600, &bbolt.Options{
+			Timeout:      lockWait,
+			FreelistType: bbolt.FreelistMapType,
+			NoSync:       false, // an acknowledged write is on the disk
+			OpenFile: func(name string, flag int, mode fs.FileMode) (*os.File, error) {
+				f, err := os.OpenFile(name, flag, mode)
+				file = f
+				return f, err
+			},
+		})
+		return err
+	})
+	switch {
+	case errors.Is(err, bbolt.ErrTimeout):
+		return nil, nil, fmt.Errorf("store bolt: %s is in use by another process (a second gateway on the same file?)", path)
+	case errors.As(err, new(panicError)):
+		_ = file.Close()
+		return nil, nil, fmt.Errorf("store bolt: %s is damaged: %w", path, err)
+	case errors.Is(err, bbolt.ErrInvalid), errors.Is(err, bbolt.ErrChecksum), errors.Is(err, bbolt.ErrVersionMismatch):
+		return nil, nil, fmt.Errorf("store bolt: %s is no state file, or is damaged: %w", path, err)
+	case err != nil:
+		return nil, nil, fmt.Errorf("store bolt: %w", err)
+	}
+	err = errors.Join(tighten(file, log), guard(func() error { return db.Update(arrange) }), syncDirs(path))
+	if err != nil {
+		_ = guard(db.Close)
+		return nil, nil, fmt.Errorf("store bolt: %s: %w", path, err)
+	}
+	return db, file, nil
+}
+
+// arrange makes the buckets of a new file and checks those of an old one.
+func arrange(tx *bbolt.Tx) error {
+	if meta := tx.Bucket(bucketMeta); meta != nil {
+		if n := meta.Get(keySchema); len(n) != 8 {
+			return errors.New("it was not made by gatehouse")
+		} else if n := binary.BigEndian.Uint64(n); n == 0 || n > schema {
+			return fmt.Errorf("it has schema %d, this release reads up to %d: written by a newer gatehouse?", n, schema)
+		}
+	} else if name, _ := tx.Cursor().First(); name != nil {
+		return errors.New("it was not made by gatehouse")
+	}
+	for _, name := range [][]byte{bucketMeta, bucketRecords, bucketParents, bucketExpiry} {
+		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+			return err
+		}
+	}
+	return tx.Bucket(bucketMeta).Put(keySchema, binary.BigEndian.AppendUint64(nil, schema))
+}
+
+// Secret implements store.SecretKeeper.
+func (b *Backend) Secret(ctx context.Context) ([]byte, error) {
+	if err := b.refusal(ctx); err != nil {
+		return nil, err
+	}
+	return b.keeper.secret(b.empty)
+}
+
+// empty reports whether no record was ever kept.
+func (b *Backend) empty() (bool, error) {
+	found := true
+	err := b.handle.view(func(tx *bbolt.Tx) error {
+		found = tx.Bucket(bucketRecords).Sequence() == 0
+		return nil
+	})
+	return found, err
+}

@@ -1,0 +1,98 @@
+package bolt
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"go.uber.org/zap"
+)
+
+// resolve gives one name to one file: absolute, with symbolic links followed as
+// far as the path exists yet.
+func resolve(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("store bolt: path %s: %w", path, err)
+	}
+	missing := ""
+	for at := abs; ; at = filepath.Dir(at) {
+		real, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			return filepath.Join(real, missing), nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
+			// Not for us to judge yet: opening the file says it better.
+			return abs, nil
+		}
+		missing = filepath.Join(filepath.Base(at), missing)
+	}
+}
+
+// prepare makes the directory, and refuses names that cannot be a state file.
+func prepare(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("store bolt: %w", err)
+	}
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("store bolt: %w", err)
+	case info.Mode()&fs.ModeSymlink != 0:
+		// Its target would be made now and be another name for the same file.
+		return fmt.Errorf("store bolt: %s is a symbolic link to nothing", path)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("store bolt: %s is not a file", path)
+	}
+	return nil
+}
+
+// tighten closes a file to group and world. It does not refuse such a file,
+// because volume managers open files to a group on every mount; but what was
+// readable may have been read, so it says so.
+func tighten(file *os.File, log *zap.Logger) error {
+	if runtime.GOOS == "windows" {
+		return nil // the mode says nothing there
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return fmt.Errorf("store bolt: %w", err)
+	}
+	if info.Mode().Perm()&0o077 == 0 {
+		return nil
+	}
+	if err := file.Chmod(0o600); err != nil {
+		return fmt.Errorf("store bolt: %s can be read by others and that cannot be changed: %w", file.Name(), err)
+	}
+	log.Warn("a file was open to other users of this machine, its mode is 0600 now",
+		zap.String("file", file.Name()), zap.Stringer("mode", info.Mode().Perm()))
+	return nil
+}
+
+// syncDirs makes the names of new files survive a power cut, and that of a
+// directory made for them.
+func syncDirs(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil // directories cannot be synced there
+	}
+	dir := filepath.Dir(path)
+	for _, name := range []string{dir, filepath.Dir(dir)} {
+		d, err := os.Open(name)
+		if err != nil {
+			if name != dir && errors.Is(err, fs.ErrPermission) {
+				continue // a directory we may not read is none we made
+			}
+			return fmt.Errorf("store bolt: %w", err)
+		}
+		err = d.Sync()
+		if err = errors.Join(err, d.Close()); err != nil {
+			return fmt.Errorf("store bolt: %w", err)
+		}
+	}
+	return nil
+}

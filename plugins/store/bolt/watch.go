@@ -1,0 +1,162 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+const (
+	// pageRecords is what one call of deliver may have, by the contract.
+	pageRecords = 1000
+	// pageBytes bounds what a Watch holds in memory while it loads.
+	pageBytes = 4 << 20
+	// maxBehind bounds, in bytes, what waits for one slow watcher.
+	maxBehind = 32 << 20
+	// recordCost is what a record costs beside its texts.
+	recordCost = 128
+)
+
+var errBehind = errors.New("store bolt: the watcher is too slow, what it did not take was dropped")
+
+// hub hands created records to the watchers of this process. There are no others:
+// the file is locked.
+type hub struct {
+	mu       sync.Mutex
+	watchers map[*watcher]struct{}
+}
+
+type watcher struct {
+	kind    store.Kind
+	ring    chan struct{}
+	pending []store.Record
+	bytes   int
+	behind  bool
+}
+
+// Watch implements store.Backend.
+func (b *Backend) Watch(ctx context.Context, kind store.Kind, deliver func([]store.Record)) error {
+	if err := b.refusal(ctx); err != nil {
+		return err
+	}
+	// Listening begins before loading, so that nothing falls between the two.
+	w := b.hub.add(kind)
+	defer b.hub.remove(w)
+	if err := b.load(ctx, kind, deliver); err != nil {
+		return err
+	}
+	deliver(nil)
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-b.closing:
+			return errClosed
+		case <-w.ring:
+		}
+		pending, err := b.hub.take(w)
+		for err == nil && len(pending) > 0 {
+			n := min(pageRecords, len(pending))
+			deliver(pending[:n:n])
+			pending = pending[n:]
+			err = b.refusal(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// load delivers what is stored, page by page, each read by itself: a long read
+// would keep the file from using freed room.
+func (b *Backend) load(ctx context.Context, kind store.Kind, deliver func([]store.Record)) error {
+	prefix := recordKey(store.Key{Kind: kind})
+	next := prefix
+	for next != nil {
+		var page []store.Record
+		err := b.read(ctx, func(tx *bbolt.Tx, now int64) error {
+			scanned, size := 0, 0
+			c := tx.Bucket(bucketRecords).Cursor()
+			k, v := c.Seek(next)
+			for ; bytes.HasPrefix(k, prefix) && scanned < pageRecords && size < pageBytes; k, v = c.Next() {
+				scanned++
+				s, err := decode(v)
+				if err != nil {
+					return err
+				}
+				if s.live(now) {
+					page = append(page, s.record(splitRecordKey(k)))
+					size += len(v)
+				}
+			}
+			next = nil
+			if bytes.HasPrefix(k, prefix) {
+				next = bytes.Clone(k)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if len(page) > 0 {
+			deliver(page)
+		}
+	}
+	return nil
+}
+
+func (h *hub) add(kind store.Kind) *watcher {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w := &watcher{kind: kind, ring: make(chan struct{}, 1)}
+	h.watchers[w] = struct{}{}
+	return w
+}
+
+func (h *hub) remove(w *watcher) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.watchers, w)
+}
+
+func (h *hub) take(w *watcher) ([]store.Record, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	pending := w.pending
+	w.pending, w.bytes = nil, 0
+	if w.behind {
+		return nil, errBehind
+	}
+	return pending, nil
+}
+
+// announce hands on what was created. It never waits for a watcher.
+func (h *hub) announce(requests []*request) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for w := range h.watchers {
+		for _, q := range requests {
+			if q.create && q.err == nil && q.record.Kind == w.kind {
+				w.push(q.answer)
+			}
+		}
+	}
+}
+
+func (w *watcher) push(r store.Record) {
+	w.bytes += recordCost + len(r.ID) + len(r.Parent) + len(r.Value)
+	if w.behind = w.behind || w.bytes > maxBehind; w.behind {
+		w.pending = nil
+	} else {
+		w.pending = append(w.pending, r)
+	}
+	select {
+	case w.ring <- struct{}{}:
+	default:
+	}
+}
