@@ -1,0 +1,227 @@
+package caddyfile
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+var globalWords = []string{
+	"issuer", "name", "secret", "store", "users", "tokens", "session", "require_state", "pkce",
+	"scope", "client", "pages", "protect", "revocation_max_stale",
+}
+
+// parseGatehouse parses the global option. Several blocks are merged; the first has
+// the issuer, and a scope is declared before or in the block that uses it.
+//
+//	gatehouse {
+//		issuer <url>
+//		name <text>
+//		secret <placeholder>
+//		store <module> [<args...>]
+//		users <module> [<args...>]
+//		tokens { ... }
+//		session { absolute|idle <duration> }
+//		require_state always|with_pkce_optional
+//		pkce public|required
+//		scope <name> <text> { <language> <text> | hidden }
+//		client <id> { ... }
+//		pages { templates|logo|color <value> | languages <tags...> }
+//		protect { login_failures|per_address|hash_concurrency <n> | lockout <duration> }
+//		revocation_max_stale <duration>
+//	}
+func parseGatehouse(d *caddyfile.Dispenser, existing any) (any, error) {
+	app := new(gateway.App)
+	if earlier, ok := existing.(httpcaddyfile.App); ok {
+		if err := json.Unmarshal(earlier.Value, app); err != nil {
+			return nil, err
+		}
+	}
+	d.Next() // the option's name
+	block := d.Token()
+	if d.NextArg() {
+		return nil, d.Errf("gatehouse: unexpected argument '%s', expected a block", d.Val())
+	}
+	g := &globalBlock{Dispenser: d, app: app}
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		if err := g.word(); err != nil {
+			return nil, err
+		}
+	}
+	if app.Issuer == "" {
+		return nil, at(block, errors.New("gatehouse: issuer is missing, expected a line such as `issuer https://id.example.com`"))
+	}
+	for _, check := range g.later {
+		if err := check(); err != nil {
+			return nil, err
+		}
+	}
+	return httpcaddyfile.App{Name: gateway.AppName, Value: caddyconfig.JSON(app, nil)}, nil
+}
+
+type globalBlock struct {
+	*caddyfile.Dispenser
+	app *gateway.App
+	// later are checks of what may be declared further down.
+	later []func() error
+}
+
+func (g *globalBlock) word() (err error) {
+	app := g.app
+	switch word := g.Val(); word {
+	case "issuer":
+		return g.issuer()
+	case "name":
+		if err := once(g.Dispenser, app.Name != ""); err != nil {
+			return err
+		}
+		app.Name, err = one(g.Dispenser, "a text")
+	case "secret":
+		return g.secret()
+	case "store":
+		if err := once(g.Dispenser, app.StoreRaw != nil); err != nil {
+			return err
+		}
+		app.StoreRaw, err = g.guest("gatehouse.stores.", "a store such as bolt")
+	case "users":
+		if err := once(g.Dispenser, app.UsersRaw != nil); err != nil {
+			return err
+		}
+		app.UsersRaw, err = g.guest("gatehouse.directories.", "a user directory such as file")
+	case "tokens":
+		return g.tokens()
+	case "session":
+		return g.session()
+	case "require_state":
+		app.RequireState, err = g.choice(app.RequireState, "always", "with_pkce_optional")
+	case "pkce":
+		app.PKCE, err = g.choice(app.PKCE, "public", "required")
+	case "scope":
+		return g.scope()
+	case "client":
+		return g.client()
+	case "pages":
+		return g.pages()
+	case "protect":
+		return g.protect()
+	case "revocation_max_stale":
+		if err := once(g.Dispenser, app.RevocationMaxStale != 0); err != nil {
+			return err
+		}
+		app.RevocationMaxStale, err = duration(g.Dispenser, false)
+	default:
+		return unknown(g.Dispenser, "gatehouse", slices.Clone(globalWords)...)
+	}
+	return err
+}
+
+func (g *globalBlock) issuer() error {
+	if err := once(g.Dispenser, g.app.Issuer != ""); err != nil {
+		return err
+	}
+	value, err := one(g.Dispenser, "the address of the authorization server, such as https://id.example.com")
+	if err != nil {
+		return err
+	}
+	if !placeholder(value) {
+		if _, err := gateway.ParseIssuer(value, caddy.NewEmptyReplacer()); err != nil {
+			return g.WrapErr(err)
+		}
+	}
+	g.app.Issuer = value
+	return nil
+}
+
+// secret takes placeholders only: a literal would stand in the configuration that
+// /config/ shows and Caddy autosaves.
+func (g *globalBlock) secret() error {
+	value, err := one(g.Dispenser, "a placeholder such as {env.GATEHOUSE_SECRET}")
+	if err != nil {
+		return err
+	}
+	if !placeholder(value) {
+		return g.Err("secret: expected a placeholder such as {env.GATEHOUSE_SECRET} or {file./run/secrets/gatehouse}: a literal would be readable in Caddy's stored configuration")
+	}
+	g.app.Secrets = append(g.app.Secrets, value)
+	return nil
+}
+
+func (g *globalBlock) choice(have string, values ...string) (string, error) {
+	word := g.Val()
+	if err := once(g.Dispenser, have != ""); err != nil {
+		return "", err
+	}
+	expected := values[0]
+	for _, v := range values[1:] {
+		expected += " or " + v
+	}
+	value, err := one(g.Dispenser, expected)
+	if err == nil && !slices.Contains(values, value) {
+		err = g.Errf("%s: unexpected '%s', expected %s", word, value, expected)
+	}
+	return value, err
+}
+
+// guest parses the module that the current word's first argument names.
+func (g *globalBlock) guest(namespace, expected string) (json.RawMessage, error) {
+	word := g.Val()
+	if !g.NextArg() {
+		return nil, g.Errf("%s: expected %s", word, expected)
+	}
+	name := g.Val()
+	if _, err := caddy.GetModule(namespace + name); err != nil {
+		return nil, g.Errf("%s: this build has no module %s%s, expected %s", word, namespace, name, expected)
+	}
+	module, err := caddyfile.UnmarshalModule(g.Dispenser, namespace+name)
+	if err != nil {
+		return nil, err
+	}
+	return caddyconfig.JSONModuleObject(module, "type", name, nil), nil
+}
+
+func (g *globalBlock) scope() error {
+	if !g.NextArg() {
+		return g.Err("scope: expected a name and a text, such as `scope articles:read \"Read your articles\"`")
+	}
+	s := gateway.Scope{Name: g.Val()}
+	switch {
+	case !oauth.ValidScope(s.Name):
+		return g.Errf("scope: invalid name '%s', expected printable ASCII without spaces, quotes and backslashes", s.Name)
+	case slices.Contains(oauth.BuiltinScopes, s.Name):
+		return g.Errf("scope: %s is built in and needs no declaration", s.Name)
+	case slices.ContainsFunc(g.app.Scopes, func(o gateway.Scope) bool { return o.Name == s.Name }):
+		return g.Errf("scope: %s is declared twice", s.Name)
+	}
+	if !g.NextArg() {
+		return g.Errf("scope %s: expected a text for the consent page", s.Name)
+	}
+	s.Text = map[string]string{"en": g.Val()}
+	if g.NextArg() {
+		return g.Errf("scope %s: unexpected argument '%s', expected one text in quotes", s.Name, g.Val())
+	}
+	for nesting := g.Nesting(); g.NextBlock(nesting); {
+		language := g.Val()
+		if language == "hidden" {
+			if err := flag(g.Dispenser); err != nil {
+				return err
+			}
+			s.Hidden = true
+			continue
+		}
+		text, err := one(g.Dispenser, "a text")
+		if err != nil {
+			return err
+		}
+		s.Text[language] = text
+	}
+	g.app.Scopes = append(g.app.Scopes, s)
+	return nil
+}

@@ -1,0 +1,120 @@
+package caddyfile
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+)
+
+// each reads the words of a block; read is called at each.
+func (g *globalBlock) each(read func(word string) error) error {
+	name := g.Val()
+	if g.NextArg() {
+		return g.Errf("%s: unexpected argument '%s', expected a block", name, g.Val())
+	}
+	seen := make(map[string]bool)
+	for nesting := g.Nesting(); g.NextBlock(nesting); {
+		word := g.Val()
+		if err := once(g.Dispenser, seen[word]); err != nil {
+			return err
+		}
+		seen[word] = true
+		if err := read(word); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *globalBlock) tokens() error {
+	t := &g.app.Tokens
+	return g.each(func(word string) (err error) {
+		switch word {
+		case "access":
+			t.Access, err = duration(g.Dispenser, false)
+		case "refresh":
+			t.Refresh, err = duration(g.Dispenser, false)
+		case "refresh_idle":
+			t.RefreshIdle, err = duration(g.Dispenser, false)
+		case "refresh_grace":
+			var grace caddy.Duration
+			grace, err = duration(g.Dispenser, true)
+			t.RefreshGrace = &grace
+		case "code":
+			t.Code, err = duration(g.Dispenser, false)
+		case "alg":
+			t.Algorithm, err = g.choice("", "ES256", "RS256", "EdDSA")
+		case "audience":
+			t.Audience, err = some(g.Dispenser, "one or more audiences, usually the address of the API")
+		default:
+			err = unknown(g.Dispenser, "tokens", "access", "refresh", "refresh_idle", "refresh_grace", "code", "alg", "audience")
+		}
+		return err
+	})
+}
+
+func (g *globalBlock) session() error {
+	s := &g.app.Session
+	return g.each(func(word string) (err error) {
+		switch word {
+		case "absolute":
+			s.Absolute, err = duration(g.Dispenser, false)
+		case "idle":
+			s.Idle, err = duration(g.Dispenser, false)
+		default:
+			err = unknown(g.Dispenser, "session", "absolute", "idle")
+		}
+		return err
+	})
+}
+
+func (g *globalBlock) pages() error {
+	p := &g.app.Pages
+	return g.each(func(word string) (err error) {
+		switch word {
+		case "templates":
+			p.Templates, err = one(g.Dispenser, "a directory")
+		case "logo":
+			p.Logo, err = one(g.Dispenser, "an https address or a path on the issuer's host")
+		case "color":
+			p.Color, err = one(g.Dispenser, "a colour as #rrggbb")
+			if hex := strings.TrimPrefix(p.Color, "#"); err == nil && (len(p.Color) != 7 || len(hex) != 6 || strings.Trim(hex, "0123456789abcdefABCDEF") != "") {
+				err = g.Errf("color: invalid '%s', expected a colour as #rrggbb", p.Color)
+			}
+		case "languages":
+			p.Languages, err = some(g.Dispenser, "language tags such as en zh")
+		default:
+			err = unknown(g.Dispenser, "pages", "templates", "logo", "color", "languages")
+		}
+		return err
+	})
+}
+
+func (g *globalBlock) protect() error {
+	p := &g.app.Protect
+	return g.each(func(word string) (err error) {
+		switch word {
+		case "login_failures":
+			p.LoginFailures, err = number(g.Dispenser)
+		case "per_address":
+			p.PerAddress, err = number(g.Dispenser)
+		case "hash_concurrency":
+			p.HashConcurrency, err = number(g.Dispenser)
+		case "lockout":
+			p.Lockout, err = duration(g.Dispenser, false)
+		default:
+			err = unknown(g.Dispenser, "protect", "login_failures", "per_address", "hash_concurrency", "lockout")
+		}
+		return err
+	})
+}
+
+// scopes lists what may be used: the built-in ones and those declared so far.
+func (g *globalBlock) scopes() []string {
+	known := slices.Clone(builtinScopes)
+	for _, s := range g.app.Scopes {
+		known = append(known, s.Name)
+	}
+	return known
+}

@@ -1,0 +1,190 @@
+package caddyfile
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+// parseServer parses oauth_server, which has no words of its own.
+//
+//	oauth_server [<matcher>]
+func parseServer(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+	h.Next()
+	if h.NextArg() {
+		return nil, h.Errf("oauth_server: unexpected argument '%s', expected none: its settings are in the global option gatehouse", h.Val())
+	}
+	if h.NextBlock(0) {
+		return nil, h.Errf("oauth_server: unrecognized word '%s', expected no block: its settings are in the global option gatehouse", h.Val())
+	}
+	if globalApp(h) == nil {
+		return nil, h.Err("oauth_server: expected a global option `gatehouse { issuer ... }` at the top of the Caddyfile")
+	}
+	return new(gateway.Server), nil
+}
+
+// parseGuard parses oauth_guard.
+//
+//	oauth_guard [<matcher>] {
+//		public [<METHOD,...>] <paths...> { allow_encoded_slash }
+//		scope <name,...> [<METHOD,...>] <paths...> { allow_encoded_slash }
+//		otherwise deny|token
+//		audience <audience>
+//		realm <text>
+//		cors <origins...>
+//		headers { subject|client|scopes <name> }
+//		forward_token
+//		allow_encoded_slash
+//	}
+func parseGuard(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+	h.Next()
+	if h.NextArg() {
+		return nil, h.Errf("oauth_guard: unexpected argument '%s', expected a block", h.Val())
+	}
+	app := globalApp(h)
+	if app == nil {
+		return nil, h.Err("oauth_guard: expected a global option `gatehouse { issuer ... }` at the top of the Caddyfile")
+	}
+	g := new(gateway.Guard)
+	for h.NextBlock(0) {
+		if err := guardWord(h, app, g); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+func guardWord(h httpcaddyfile.Helper, app *gateway.App, g *gateway.Guard) (err error) {
+	d := h.Dispenser
+	switch word := h.Val(); word {
+	case "public", "scope":
+		return guardRule(d, app, g)
+	case "otherwise":
+		if err := once(d, g.Otherwise != ""); err != nil {
+			return err
+		}
+		g.Otherwise, err = one(d, "deny or token")
+		if err == nil && g.Otherwise != "deny" && g.Otherwise != "token" {
+			err = h.Errf("otherwise: unexpected '%s', expected deny or token", g.Otherwise)
+		}
+	case "audience":
+		if err := once(d, g.Audience != ""); err != nil {
+			return err
+		}
+		g.Audience, err = one(d, "an audience, usually the address of the API")
+	case "realm":
+		if err := once(d, g.Realm != ""); err != nil {
+			return err
+		}
+		g.Realm, err = one(d, "a text")
+	case "cors":
+		if err := once(d, g.CORS != nil); err != nil {
+			return err
+		}
+		g.CORS, err = some(d, "origins such as https://reader.example, or *")
+	case "headers":
+		err = guardHeaders(d, &g.Headers)
+	case "forward_token":
+		g.ForwardToken, err = true, flag(d)
+	case "allow_encoded_slash":
+		g.AllowEncodedSlash, err = true, flag(d)
+	default:
+		err = unknown(d, "oauth_guard", "public", "scope", "otherwise", "audience", "realm", "cors", "headers", "forward_token", "allow_encoded_slash")
+	}
+	return err
+}
+
+func guardRule(d *caddyfile.Dispenser, app *gateway.App, g *gateway.Guard) error {
+	word := d.Val()
+	r := gateway.Rule{Public: word == "public"}
+	if !r.Public {
+		if !d.NextArg() {
+			return d.Err("scope: expected a scope, methods and paths, such as `scope articles:read GET,HEAD /articles /articles/*`")
+		}
+		for name := range strings.SplitSeq(d.Val(), ",") {
+			if !slices.Contains(oauth.BuiltinScopes, name) && !slices.ContainsFunc(app.Scopes, func(s gateway.Scope) bool { return s.Name == name }) {
+				return d.Errf("scope: %s is not declared, expected one of: %s", name, strings.Join(declared(app), ", "))
+			}
+			r.Scopes = append(r.Scopes, name)
+		}
+	}
+	for d.NextArg() {
+		arg := d.Val()
+		if strings.HasPrefix(arg, "/") {
+			r.Paths = append(r.Paths, arg)
+			continue
+		}
+		if r.Methods != nil || r.Paths != nil {
+			return d.Errf("%s: unexpected '%s', expected a path beginning with /", word, arg)
+		}
+		r.Methods = strings.Split(arg, ",")
+	}
+	if len(r.Paths) == 0 {
+		return d.Errf("%s: expected one or more paths such as /articles /articles/*", word)
+	}
+	if err := guard.CheckRule(guard.Rule(r)); err != nil {
+		return d.Errf("%s: %s", word, strings.TrimPrefix(err.Error(), "guard: "))
+	}
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		if d.Val() != "allow_encoded_slash" {
+			return unknown(d, word, "allow_encoded_slash")
+		}
+		if err := flag(d); err != nil {
+			return err
+		}
+		r.AllowEncodedSlash = true
+	}
+	g.Rules = append(g.Rules, r)
+	return nil
+}
+
+func guardHeaders(d *caddyfile.Dispenser, to *gateway.Headers) (err error) {
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		switch d.Val() {
+		case "subject":
+			to.Subject, err = one(d, "a header name")
+		case "client":
+			to.Client, err = one(d, "a header name")
+		case "scopes":
+			to.Scopes, err = one(d, "a header name")
+		default:
+			err = unknown(d, "headers", "subject", "client", "scopes")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func declared(app *gateway.App) []string {
+	names := slices.Clone(oauth.BuiltinScopes)
+	for _, s := range app.Scopes {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// globalApp is what the global option gatehouse said, nil when there is none.
+func globalApp(h httpcaddyfile.Helper) *gateway.App {
+	option, ok := h.Option("gatehouse").(httpcaddyfile.App)
+	if !ok {
+		return nil
+	}
+	app := new(gateway.App)
+	if err := json.Unmarshal(option.Value, app); err != nil {
+		return nil
+	}
+	return app
+}
+
+var errNoPolicy = errors.New("expected at least one policy such as `client 1000 1h`")

@@ -1,0 +1,134 @@
+package caddyfile
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+)
+
+// parseLimit parses api_limit.
+//
+//	api_limit [<matcher>] {
+//		client|user|ip|route|all <limit> <window> [dry_run]
+//		by <name> <key> <limit> <window> [dry_run]
+//		cost <n> [<METHOD,...>] <paths...>
+//		exempt <clients or CIDR ranges...>
+//		headers x|ietf|both
+//		limiter <name>
+//	}
+func parseLimit(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+	h.Next()
+	head := h.Token()
+	if h.NextArg() {
+		return nil, h.Errf("api_limit: unexpected argument '%s', expected a block", h.Val())
+	}
+	l := new(gateway.Limit)
+	for h.NextBlock(0) {
+		if err := limitWord(h.Dispenser, l); err != nil {
+			return nil, err
+		}
+	}
+	if len(l.Policies) == 0 {
+		return nil, at(head, errNoPolicy)
+	}
+	return l, nil
+}
+
+func limitWord(d *caddyfile.Dispenser, l *gateway.Limit) (err error) {
+	switch word := d.Val(); word {
+	case "client", "user", "ip", "route", "all":
+		return limitPolicy(d, l, gateway.Policy{Name: word, By: word})
+	case "by":
+		if !d.NextArg() {
+			return d.Err("by: expected a name, a key, a limit and a window, such as `by tenant {http.request.header.X-Tenant} 200 1m`")
+		}
+		p := gateway.Policy{Name: d.Val()}
+		if !d.NextArg() {
+			return d.Errf("by %s: expected a key with a placeholder, such as {http.request.header.X-Tenant}", p.Name)
+		}
+		if p.By = d.Val(); !placeholder(p.By) {
+			return d.Errf("by %s: '%s' has no placeholder, expected a key such as {http.request.header.X-Tenant}", p.Name, p.By)
+		}
+		return limitPolicy(d, l, p)
+	case "cost":
+		return limitCost(d, l)
+	case "exempt":
+		var more []string
+		more, err = some(d, "client ids or address ranges such as 10.0.0.0/8")
+		l.Exempt = append(l.Exempt, more...)
+	case "headers":
+		if err := once(d, l.Headers != ""); err != nil {
+			return err
+		}
+		l.Headers, err = one(d, "x, ietf or both")
+		if err == nil && l.Headers != "x" && l.Headers != "ietf" && l.Headers != "both" {
+			err = d.Errf("headers: unexpected '%s', expected x, ietf or both", l.Headers)
+		}
+	case "limiter":
+		if err := once(d, l.Limiter != ""); err != nil {
+			return err
+		}
+		l.Limiter, err = one(d, "a name")
+	default:
+		err = unknown(d, "api_limit", "client", "user", "ip", "route", "all", "by", "cost", "exempt", "headers", "limiter")
+	}
+	return err
+}
+
+func limitPolicy(d *caddyfile.Dispenser, l *gateway.Limit, p gateway.Policy) error {
+	for _, other := range l.Policies {
+		if other.Name == p.Name {
+			return d.Errf("%s is given twice", p.Name)
+		}
+	}
+	args := d.RemainingArgs()
+	if len(args) == 3 && args[2] == "dry_run" {
+		p.DryRun, args = true, args[:2]
+	}
+	if len(args) != 2 {
+		return d.Errf("%s: expected a limit and a window, such as `%s 1000 1h`, and perhaps dry_run", p.Name, p.Name)
+	}
+	var err error
+	if p.Limit, err = strconv.ParseInt(args[0], 10, 64); err != nil || p.Limit < 1 {
+		return d.Errf("%s: invalid limit '%s', expected a whole number from 1", p.Name, args[0])
+	}
+	if p.Window, err = parseDuration(d, p.Name, args[1], false); err != nil {
+		return err
+	}
+	if err := p.Check(); err != nil {
+		return d.WrapErr(err)
+	}
+	l.Policies = append(l.Policies, p)
+	return nil
+}
+
+func limitCost(d *caddyfile.Dispenser, l *gateway.Limit) error {
+	if !d.NextArg() {
+		return d.Err("cost: expected a number, methods and paths, such as `cost 10 POST /import`")
+	}
+	var c gateway.Cost
+	var err error
+	if c.Units, err = strconv.ParseInt(d.Val(), 10, 64); err != nil || c.Units < 1 {
+		return d.Errf("cost: invalid number '%s', expected a whole number from 1", d.Val())
+	}
+	for d.NextArg() {
+		switch arg := d.Val(); {
+		case strings.HasPrefix(arg, "/"):
+			c.Paths = append(c.Paths, arg)
+		case c.Methods == nil && c.Paths == nil:
+			c.Methods = strings.Split(arg, ",")
+		default:
+			return d.Errf("cost: unexpected '%s', expected a path beginning with /", arg)
+		}
+	}
+	if len(c.Paths) == 0 {
+		return d.Err("cost: expected one or more paths such as /import")
+	}
+	l.Costs = append(l.Costs, c)
+	return nil
+}

@@ -1,0 +1,363 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/authserver"
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/attempt"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/metrics"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/ratelimit"
+	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/module/token"
+	"github.com/gatehouse/gatehouse/module/webui"
+)
+
+func init() { caddy.RegisterModule(new(App)) }
+
+// startTimeout is how long the start waits for the store.
+const startTimeout = 10 * time.Second
+
+// AppName is the app's module ID.
+const AppName = "gatehouse"
+
+// App is the authorization server's configuration and what its handlers share. Guests
+// keep its state (namespace `gatehouse.stores`, type
+// [github.com/gatehouse/gatehouse/module/store.Source]) and its users (namespace
+// `gatehouse.directories`, type
+// [github.com/gatehouse/gatehouse/module/directory.Source]).
+type App struct {
+	// The absolute URL of the authorization server, the `iss` of everything it issues.
+	// Required. It must be https, except on a loopback address.
+	Issuer string `json:"issuer,omitempty"`
+	// What the pages call this server. Default: `Gatehouse`.
+	Name string `json:"name,omitempty"`
+	// Secrets of at least 32 bytes that authenticate and encrypt; the first makes, all
+	// verify. They must be placeholders. Default: one that the store makes and keeps.
+	Secrets []string `json:"secrets,omitempty"`
+	// Where state is kept. Default: `{"type": "bolt"}`.
+	StoreRaw json.RawMessage `json:"store,omitempty" caddy:"namespace=gatehouse.stores inline_key=type"`
+	// Where users live. Default: nowhere, so that nobody can sign in.
+	UsersRaw json.RawMessage `json:"users,omitempty" caddy:"namespace=gatehouse.directories inline_key=type"`
+	// Lifetimes, algorithm and audience of tokens.
+	Tokens Tokens `json:"tokens,omitzero"`
+	// How long a browser stays signed in.
+	Session Session `json:"session,omitzero"`
+	// `always` (the default), or `with_pkce_optional`: requests with an S256 challenge
+	// may come without a state.
+	RequireState string `json:"require_state,omitempty"`
+	// `public` (the default): public clients must use PKCE; `required`: all must.
+	PKCE string `json:"pkce,omitempty"`
+	// Permissions that clients may ask for, besides `openid`, `profile`, `email` and
+	// `offline_access`.
+	Scopes []Scope `json:"scopes,omitempty"`
+	// Applications that may ask for tokens.
+	Clients []Client `json:"clients,omitempty"`
+	// How the pages look.
+	Pages Pages `json:"pages,omitzero"`
+	// Bounds on guessing.
+	Protect Protect `json:"protect,omitzero"`
+	// How long the last known revocations serve when the store's feed is lost, before
+	// guards answer 503. Default: `30s`.
+	RevocationMaxStale caddy.Duration `json:"revocation_max_stale,omitempty"`
+
+	issuer   *url.URL
+	held     holdings
+	lease    *lease
+	core     *core
+	attempts *attempt.Book
+	limiter  *ratelimit.Memory
+	server   *authserver.Server
+	log      *slog.Logger
+}
+
+// CaddyModule returns the Caddy module information.
+func (*App) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: AppName, New: func() caddy.Module { return new(App) }}
+}
+
+// Provision builds everything and touches neither disk nor network: it runs for
+// `caddy validate` too.
+func (a *App) Provision(ctx caddy.Context) error {
+	a.log = ctx.Slogger()
+	repl := caddy.NewReplacer()
+	var err error
+	if a.issuer, err = ParseIssuer(a.Issuer, repl); err != nil {
+		return err
+	}
+	if err := a.check(); err != nil {
+		return err
+	}
+	if err := metrics.Register(ctx.GetMetricsRegistry()); err != nil {
+		return err
+	}
+	secrets, err := resolveSecrets(a.Secrets, repl)
+	if err != nil {
+		return err
+	}
+	users, err := a.take(ctx, secrets)
+	if err == nil {
+		err = a.build(users, repl)
+	}
+	if err != nil {
+		return err
+	}
+	a.lease = a.held.lease()
+	return nil
+}
+
+// take loads the guests and takes hold of what they and other configurations share.
+func (a *App) take(ctx caddy.Context, secrets [][]byte) (directory.Directory, error) {
+	source, err := a.loadStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id := source.Identity()
+	opened, err := hold(&a.held, stores, id, func() (*lazyStore, error) { return &lazyStore{source: source}, nil })
+	if err != nil {
+		return nil, err
+	}
+	key := coreKey{store: id, secrets: digest(secrets), maxStale: time.Duration(a.RevocationMaxStale)}
+	a.core, err = hold(&a.held, cores, key, func() (*core, error) { return newCore(opened, secrets, key) })
+	if err != nil {
+		return nil, err
+	}
+	if a.attempts, err = hold(&a.held, books, "attempts", newBook); err != nil {
+		return nil, err
+	}
+	if a.limiter, err = hold(&a.held, limiters, "memory", newLimiter); err != nil {
+		return nil, err
+	}
+	if a.UsersRaw == nil {
+		return nobody{}, nil
+	}
+	guest, err := ctx.LoadModule(a, "UsersRaw")
+	if err != nil {
+		return nil, fmt.Errorf("users: %w", err)
+	}
+	dir, ok := guest.(directory.Source)
+	if !ok {
+		return nil, fmt.Errorf("users: %T is not a user directory", guest)
+	}
+	return hold(&a.held, directories, dir.Identity(), func() (*lazyDirectory, error) { return &lazyDirectory{source: dir}, nil })
+}
+
+func (a *App) loadStore(ctx caddy.Context) (store.Source, error) {
+	if a.StoreRaw == nil {
+		if _, err := caddy.GetModule("gatehouse.stores.bolt"); err != nil {
+			return nil, errors.New("no store is configured and the default one, the module gatehouse.stores.bolt, is not part of this build: add the plugin plugins/store/bolt, or name another store")
+		}
+		a.StoreRaw = json.RawMessage(`{"type":"bolt"}`)
+	}
+	guest, err := ctx.LoadModule(a, "StoreRaw")
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	source, ok := guest.(store.Source)
+	if !ok {
+		return nil, fmt.Errorf("store: %T is not a store", guest)
+	}
+	return source, nil
+}
+
+// build makes the authorization server of this configuration.
+func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
+	known, err := newClients(a.Clients, a.Scopes, repl)
+	if err != nil {
+		return err
+	}
+	pages, err := webui.New(webui.Config{
+		Name: a.Name, Languages: a.Pages.Languages, Templates: a.Pages.Templates,
+		Logo: a.Pages.Logo, Color: a.Pages.Color, HTTPS: a.issuer.Scheme == "https", Log: a.log,
+	})
+	if err != nil {
+		return err
+	}
+	issuer, err := token.NewIssuer(token.IssuerConfig{Ring: a.core.ring, Issuer: a.issuer.String(), Alg: a.Tokens.Algorithm})
+	if err != nil {
+		return err
+	}
+	lifetimes := a.lifetimes()
+	a.core.keepFor(lifetimes.Access)
+	var scopes []authserver.Scope
+	for _, s := range a.Scopes {
+		scopes = append(scopes, authserver.Scope{Name: s.Name, Text: s.Text, Hidden: s.Hidden})
+	}
+	a.server, err = authserver.New(authserver.Config{
+		Issuer: a.issuer, Name: a.Name, Clients: known, Scopes: scopes, Directory: users,
+		Store: a.core.store, Keys: a.core.Keys, Tokens: issuer, Revocations: a.core.revocations,
+		Pages: pages, Metrics: metrics.Set{}, Log: a.log, Lifetimes: lifetimes, Attempts: a.attempts,
+		Audience:              a.audience(),
+		StateOptionalWithPKCE: a.RequireState == "with_pkce_optional",
+		PKCERequired:          a.PKCE == "required",
+		Protect: authserver.Protect{
+			LoginFailures: a.Protect.LoginFailures, Lockout: time.Duration(a.Protect.Lockout),
+			PerAddress: a.Protect.PerAddress, HashConcurrency: a.Protect.HashConcurrency,
+		},
+		ClientIP: clientIP,
+	})
+	return err
+}
+
+// Start opens the store, so that a gateway that cannot keep state says so at once. What
+// requests need is opened by the first of them all the same: they may come earlier.
+func (a *App) Start() error {
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	if err := a.core.warm(ctx); err != nil {
+		return fmt.Errorf("opening the store: %w", err)
+	}
+	return nil
+}
+
+// Stop has nothing to do: requests of this configuration may still be running.
+func (a *App) Stop() error { return nil }
+
+// Cleanup gives back what Provision took, also after it failed; requests still in
+// flight keep theirs.
+func (a *App) Cleanup() error {
+	if a.lease != nil {
+		a.lease.leave()
+		a.lease = nil
+	}
+	a.held.giveBack()
+	return nil
+}
+
+func (a *App) audience() []string {
+	if len(a.Tokens.Audience) > 0 {
+		return a.Tokens.Audience
+	}
+	return []string{a.issuer.String()}
+}
+
+func (a *App) lifetimes() authserver.Lifetimes {
+	l := authserver.Lifetimes{
+		Code: time.Duration(a.Tokens.Code), Access: time.Duration(a.Tokens.Access),
+		Refresh: time.Duration(a.Tokens.Refresh), RefreshIdle: time.Duration(a.Tokens.RefreshIdle),
+		RefreshGrace: 10 * time.Second,
+		Session:      time.Duration(a.Session.Absolute), SessionIdle: time.Duration(a.Session.Idle),
+	}
+	if a.Tokens.RefreshGrace != nil {
+		l.RefreshGrace = time.Duration(*a.Tokens.RefreshGrace)
+	}
+	if l.Access == 0 {
+		l.Access = time.Hour
+	}
+	return l
+}
+
+// declared reports a scope that nobody declared.
+func (a *App) declared(scopes []string) error {
+	for _, s := range scopes {
+		if !slices.Contains(oauth.BuiltinScopes, s) && !slices.ContainsFunc(a.Scopes, func(d Scope) bool { return d.Name == s }) {
+			return fmt.Errorf("scope %s is not declared in the global option gatehouse", s)
+		}
+	}
+	return nil
+}
+
+// check looks at words and numbers; the parts check the rest when they are built.
+func (a *App) check() error {
+	switch a.RequireState {
+	case "", "always", "with_pkce_optional":
+	default:
+		return fmt.Errorf("require_state: expected always or with_pkce_optional, got %s", a.RequireState)
+	}
+	switch a.PKCE {
+	case "", "public", "required":
+	default:
+		return fmt.Errorf("pkce: expected public or required, got %s", a.PKCE)
+	}
+	seen := make(map[string]bool)
+	for _, s := range a.Scopes {
+		switch {
+		case !oauth.ValidScope(s.Name):
+			return fmt.Errorf("scope %q is not a valid name", s.Name)
+		case seen[s.Name]:
+			return fmt.Errorf("scope %s is declared twice", s.Name)
+		case s.Text["en"] == "":
+			return fmt.Errorf("scope %s has no text in the language en", s.Name)
+		}
+		seen[s.Name] = true
+	}
+	return nil
+}
+
+// ParseIssuer checks an issuer: https, or http on a loopback address, without query,
+// fragment, user or trailing slash (RFC 8414 section 2).
+func ParseIssuer(s string, repl *caddy.Replacer) (*url.URL, error) {
+	if s == "" {
+		return nil, errors.New("issuer is missing: expected the address of the authorization server, such as https://id.example.com")
+	}
+	s, err := repl.ReplaceOrErr(s, true, true)
+	if err != nil {
+		return nil, fmt.Errorf("issuer: %w", err)
+	}
+	u, err := url.Parse(s)
+	switch {
+	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || strings.Contains(s, "#"):
+		return nil, fmt.Errorf("issuer %s: expected an absolute URL of scheme, host and perhaps a path, such as https://id.example.com", s)
+	case strings.HasSuffix(s, "/"):
+		return nil, fmt.Errorf("issuer %s: expected no slash at the end", s)
+	case u.Scheme == "http" && !oauth.Loopback(u.Hostname()):
+		return nil, fmt.Errorf("issuer %s: expected https; http is for loopback addresses only", s)
+	case u.Scheme != "https" && u.Scheme != "http":
+		return nil, fmt.Errorf("issuer %s: expected https", s)
+	}
+	return u, nil
+}
+
+func resolveSecrets(configured []string, repl *caddy.Replacer) ([][]byte, error) {
+	var out [][]byte
+	for i, s := range configured {
+		value, err := repl.ReplaceOrErr(s, true, true)
+		if err != nil {
+			return nil, fmt.Errorf("secret %d: %w", i+1, err)
+		}
+		if len(value) < secret.MinLength {
+			return nil, fmt.Errorf("secret %d has %d bytes, at least %d are needed", i+1, len(value), secret.MinLength)
+		}
+		out = append(out, []byte(value))
+	}
+	return out, nil
+}
+
+func digest(secrets [][]byte) string {
+	if len(secrets) == 0 {
+		return ""
+	}
+	var all strings.Builder
+	for _, s := range secrets {
+		all.WriteString(secret.Digest(string(s)))
+	}
+	return secret.Digest(all.String())
+}
+
+// clientIP is the address that the server's trusted_proxies settle on, never a header
+// of the request itself.
+func clientIP(r *http.Request) string {
+	ip, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
+	return ip
+}
+
+// Interface guards
+var (
+	_ caddy.App          = (*App)(nil)
+	_ caddy.Provisioner  = (*App)(nil)
+	_ caddy.CleanerUpper = (*App)(nil)
+)

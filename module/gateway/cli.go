@@ -1,0 +1,102 @@
+package gateway
+
+import (
+	"bufio"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/caddyserver/caddy/v2"
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
+	"golang.org/x/crypto/argon2"
+	"golang.org/x/term"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+)
+
+func init() {
+	caddycmd.RegisterCommand(caddycmd.Command{
+		Name:  "gatehouse",
+		Usage: "<command>",
+		Short: "Commands of the authorization gateway",
+		CobraFunc: func(cmd *cobra.Command) {
+			user := &cobra.Command{Use: "user <command>", Short: "Users of the authorization gateway"}
+			user.AddCommand(&cobra.Command{
+				Use:   "hash",
+				Short: "Reads a password from standard input and prints its hash",
+				Long: `Reads one line, the password, from standard input and prints its argon2id hash alone,
+for the password_hash of a users file. On a terminal it asks twice and shows nothing.
+
+	$ caddy gatehouse user hash < password.txt
+	$argon2id$v=19$m=47104,t=1,p=1$...`,
+				Args: cobra.NoArgs,
+				RunE: caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) {
+					if err := hashPassword(os.Stdin, os.Stdout, os.Stderr); err != nil {
+						return caddy.ExitCodeFailedStartup, err
+					}
+					return caddy.ExitCodeSuccess, nil
+				}),
+			})
+			cmd.AddCommand(user)
+		},
+	})
+}
+
+func hashPassword(in *os.File, out, prompt io.Writer) error {
+	password, err := readPassword(in, prompt)
+	switch {
+	case err != nil:
+		return err
+	case password == "":
+		return errors.New("expected a password on standard input, got nothing")
+	case len(password) > directory.MaxPassword:
+		return fmt.Errorf("the password has %d bytes, at most %d are accepted", len(password), directory.MaxPassword)
+	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):
+		return errors.New("the password must be valid UTF-8 without a NUL character")
+	}
+	_, err = fmt.Fprintln(out, argon2idHash([]byte(norm.NFC.String(password))))
+	return err
+}
+
+func readPassword(in *os.File, prompt io.Writer) (string, error) {
+	if !term.IsTerminal(int(in.Fd())) {
+		line, err := bufio.NewReader(io.LimitReader(in, directory.MaxPassword+3)).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", err
+		}
+		return strings.TrimRight(line, "\r\n"), nil
+	}
+	var typed [2]string
+	for i, label := range []string{"Password: ", "Again: "} {
+		fmt.Fprint(prompt, label)
+		b, err := term.ReadPassword(int(in.Fd()))
+		fmt.Fprintln(prompt)
+		if err != nil {
+			return "", err
+		}
+		typed[i] = string(b)
+	}
+	if typed[0] != typed[1] {
+		return "", errors.New("the two passwords differ")
+	}
+	return typed[0], nil
+}
+
+// argon2idHash gives the PHC string of a password with the parameters that Caddy's own
+// hasher uses, which can only be had through `caddy hash-password`: its base64 output
+// is not what a users file holds.
+func argon2idHash(password []byte) string {
+	const time, memory, threads, length = 1, 46 * 1024, 1, 32
+	salt := secret.Bytes(16)
+	key := argon2.IDKey(password, salt, time, memory, threads, length)
+	b64 := base64.RawStdEncoding
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s",
+		argon2.Version, memory, time, threads, b64.EncodeToString(salt), b64.EncodeToString(key))
+}

@@ -1,0 +1,173 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap/exp/zapslog"
+
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/token"
+)
+
+// coreKey is everything a core is made from.
+type coreKey struct {
+	store    any    // the store's identity
+	secrets  string // digest of the configured secrets, "" for the store's own
+	maxStale time.Duration
+}
+
+// core is what the gateway holds in memory about a store and keeps across
+// configurations: keys, revocations and verified tokens.
+type core struct {
+	store       *lazyStore
+	ring        *token.Ring
+	revocations *token.Revocations
+	verifier    *token.Verifier
+
+	// life is the longest life of an access token under any configuration so far,
+	// in nanoseconds: how long a revocation must be kept.
+	life atomic.Int64
+
+	// ready spares later requests the question whether the revocations are loaded.
+	ready atomic.Bool
+
+	secrets [][]byte
+	keysMu  sync.Mutex
+	keys    *secret.Keys
+
+	feedMu sync.Mutex
+	stop   context.CancelFunc
+	done   chan struct{}
+}
+
+var cores = caddy.NewUsagePool()
+
+// logger is for what outlives a configuration, whose own logger ends with it.
+func logger(name string) *slog.Logger {
+	return slog.New(zapslog.NewHandler(caddy.Log().Core(), zapslog.WithName("gatehouse."+name)))
+}
+
+func newCore(s *lazyStore, secrets [][]byte, key coreKey) (*core, error) {
+	c := &core{store: s, secrets: secrets}
+	var err error
+	if c.ring, err = token.NewRing(token.RingConfig{Store: c.store, Keys: c.Keys}); err != nil {
+		return nil, err
+	}
+	c.revocations, err = token.NewRevocations(token.RevocationsConfig{
+		Store: c.store, MaxStale: key.maxStale, Log: logger("revocations"),
+		MaxTokenLife: func() time.Duration { return time.Duration(c.life.Load()) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.verifier, err = token.NewVerifier(token.VerifierConfig{Ring: c.ring, Revocations: c.revocations})
+	return c, err
+}
+
+// Keys returns the configured secrets, or the one the store keeps.
+func (c *core) Keys(ctx context.Context) (*secret.Keys, error) {
+	c.keysMu.Lock()
+	defer c.keysMu.Unlock()
+	if c.keys != nil {
+		return c.keys, nil
+	}
+	secrets := c.secrets
+	if len(secrets) == 0 {
+		own, err := c.store.Secret(ctx)
+		if err != nil {
+			return nil, err
+		}
+		secrets = [][]byte{own}
+	}
+	keys, err := secret.NewKeys(secrets...)
+	if err != nil {
+		return nil, err
+	}
+	c.keys = keys
+	return keys, nil
+}
+
+// follow begins to follow the revocations of the store, if that has not begun yet.
+func (c *core) follow() {
+	c.feedMu.Lock()
+	defer c.feedMu.Unlock()
+	if c.stop != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	c.stop, c.done = cancel, done
+	go func() {
+		defer close(done)
+		_ = c.revocations.Run(ctx) // ends with ctx only
+	}()
+}
+
+// warm opens the store, begins to follow it and makes what the first request would
+// otherwise wait for.
+func (c *core) warm(ctx context.Context) error {
+	if _, err := c.store.open(ctx); err != nil {
+		return err
+	}
+	if _, err := c.Keys(ctx); err != nil {
+		return err
+	}
+	c.follow()
+	return c.loaded(ctx)
+}
+
+// loaded waits until the revocations are known. A request that comes in the first
+// moments of the process is better answered a little later than with an error.
+func (c *core) loaded(ctx context.Context) error {
+	for !c.revocations.Loaded() {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// firstLoad is how long a request waits for the revocations to be loaded.
+const firstLoad = 2 * time.Second
+
+// Verify implements guard.Verifier.
+func (c *core) Verify(ctx context.Context, raw string) (*token.Access, error) {
+	if !c.ready.Load() {
+		c.follow()
+		wait, cancel := context.WithTimeout(ctx, firstLoad)
+		defer cancel()
+		c.ready.Store(c.loaded(wait) == nil) // otherwise the verifier says why
+	}
+	return c.verifier.Verify(ctx, raw)
+}
+
+// keepFor makes revocations last at least as long as tokens that live for d.
+func (c *core) keepFor(d time.Duration) {
+	for {
+		old := c.life.Load()
+		if int64(d) <= old || c.life.CompareAndSwap(old, int64(d)) {
+			return
+		}
+	}
+}
+
+// Destruct ends what a core does by itself. Should a late request still need it, it
+// begins anew.
+func (c *core) Destruct() error {
+	c.feedMu.Lock()
+	stop, done := c.stop, c.done
+	c.stop, c.done = nil, nil
+	c.feedMu.Unlock()
+	if stop != nil {
+		stop()
+		<-done
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package gateway
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/metrics"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+)
+
+func init() { caddy.RegisterModule(new(Errors)) }
+
+// Errors is the handler `api_errors`: every failure behind it, the gateway's own and
+// the upstream's, is answered as `{"error":{"code","message","field"}}` with the
+// status that fits. Answers of `oauth_server` keep the form their protocol gives them.
+type Errors struct {
+	// Answers `application/problem+json` (RFC 9457) to requests whose Accept prefers it.
+	ProblemJSON bool `json:"problem_json,omitempty"`
+	// Passes on the texts of an upstream's 5xx errors. Default: they are replaced.
+	Expose bool `json:"expose,omitempty"`
+	// Turns an upstream's own 401 and 403 into 502: the client's token is not at fault.
+	UpstreamAuth bool `json:"upstream_auth,omitempty"`
+
+	config  envelope.Config
+	metrics metrics.Set
+	log     *slog.Logger
+}
+
+// CaddyModule returns the Caddy module information.
+func (*Errors) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.api_errors", New: func() caddy.Module { return new(Errors) }}
+}
+
+// Provision builds the translation.
+func (e *Errors) Provision(ctx caddy.Context) error {
+	e.log = ctx.Slogger()
+	e.config = envelope.Config{
+		ProblemJSON: e.ProblemJSON, Expose: e.Expose, UpstreamAuth: e.UpstreamAuth,
+		Observe: func(status int, kind envelope.Kind) { e.metrics.UpstreamError(status, string(kind)) },
+	}
+	return metrics.Register(ctx.GetMetricsRegistry())
+}
+
+// envelopeVar is the request variable with the writer of the innermost api_errors.
+const envelopeVar = "gatehouse.envelope"
+
+// protocolAnswer keeps api_errors from touching the answer to a request.
+func protocolAnswer(r *http.Request) {
+	if w, ok := caddyhttp.GetVar(r.Context(), envelopeVar).(*envelope.Writer); ok {
+		w.Untouched()
+	}
+}
+
+// ServeHTTP passes successes through and puts failures into shape. It logs what Caddy
+// would have logged, had the error reached it.
+func (e *Errors) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	shaped := envelope.NewWriter(w, r, &e.config)
+	outer := caddyhttp.GetVar(r.Context(), envelopeVar)
+	caddyhttp.SetVar(r.Context(), envelopeVar, shaped)
+	err := next.ServeHTTP(shaped, r)
+	caddyhttp.SetVar(r.Context(), envelopeVar, outer)
+	if err == nil {
+		shaped.Finish()
+		return nil
+	}
+	if shaped.Committed() {
+		return err // too late for another answer: Caddy aborts the connection
+	}
+	status := statusOf(err)
+	e.metrics.Failure(status)
+	var f *failure
+	if !errors.As(err, &f) {
+		f = new(failure)
+	}
+	if status >= 500 {
+		e.log.Error("request failed", "status", status, "error", err, "method", r.Method, "path", r.URL.Path)
+	}
+	shaped.Fail(status, envelope.Error{Code: f.code, Message: f.message, Field: f.field})
+	return nil
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Errors)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Errors)(nil)
+)

@@ -1,0 +1,36 @@
+package gateway
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// failure is a refusal by one of our handlers, for api_errors or the site's own
+// handle_errors to write.
+type failure struct {
+	code    string
+	message string
+	field   string
+}
+
+func (f *failure) Error() string { return f.code + ": " + f.message }
+
+// fail refuses a request. What the client should see is in f, never in a cause.
+func fail(status int, f *failure) error { return caddyhttp.Error(status, f) }
+
+// gone is the answer to a request that came too late for its configuration.
+func gone(w http.ResponseWriter, err error) error {
+	w.Header().Set("Retry-After", "1")
+	return fail(http.StatusServiceUnavailable, &failure{code: "unavailable", message: "The service is restarting, try again."})
+}
+
+// statusOf is the status an error would be answered with, as Caddy does it.
+func statusOf(err error) int {
+	var he caddyhttp.HandlerError
+	if errors.As(err, &he) && he.StatusCode != 0 {
+		return he.StatusCode
+	}
+	return http.StatusInternalServerError
+}

@@ -1,0 +1,215 @@
+package gateway
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/metrics"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/token"
+)
+
+func init() { caddy.RegisterModule(new(Guard)) }
+
+// Guard is the handler `oauth_guard`: it lets requests pass that carry a valid access
+// token with the scopes their route needs, tells the upstream who calls, and refuses
+// the others as RFC 6750 says.
+//
+// It sets these placeholders when a token was accepted:
+//
+// Placeholder | Description
+// ------------|---------------
+// `{http.auth.user.id}` | The subject: the user's id, or `client:` and the client's
+// `{http.auth.user.client_id}` | The client
+// `{http.auth.user.scope}` | The token's scopes, separated by spaces
+type Guard struct {
+	// The policy, in order; the first rule that matches method and path decides. Without
+	// rules any valid token passes.
+	Rules []Rule `json:"rules,omitempty"`
+	// What happens to a request that no rule matches: `deny` (the default), or `token`
+	// to let any valid token pass.
+	Otherwise string `json:"otherwise,omitempty"`
+	// The audience a token must have. Default: the first configured for tokens, else
+	// the issuer.
+	Audience string `json:"audience,omitempty"`
+	// The realm of challenges. Default: the audience.
+	Realm string `json:"realm,omitempty"`
+	// Browser origins whose scripts may call; `*` alone for all. Default: none, CORS is
+	// left to the upstream.
+	CORS []string `json:"cors,omitempty"`
+	// Names of the headers that tell the upstream who calls.
+	Headers Headers `json:"headers,omitzero"`
+	// Leaves the Authorization header in the request to the upstream.
+	ForwardToken bool `json:"forward_token,omitempty"`
+	// Accepts `%2F` in every path. Default: such paths are refused.
+	AllowEncodedSlash bool `json:"allow_encoded_slash,omitempty"`
+
+	app      *App
+	guard    *guard.Guard
+	identity *guard.Identity
+	routes   []string // a name for each rule, for limits by route
+	metrics  metrics.Set
+	log      *slog.Logger
+}
+
+// Rule is one line of a guard's policy.
+type Rule struct {
+	// Lets requests pass without a token.
+	Public bool `json:"public,omitempty"`
+	// Scopes a token must have, all of them. Required unless `public`.
+	Scopes []string `json:"scopes,omitempty"`
+	// Methods in capitals. Default: every method.
+	Methods []string `json:"methods,omitempty"`
+	// Paths; `/*` at the end matches everything below, `*` one segment.
+	Paths []string `json:"paths,omitempty"`
+	// Accepts `%2F` within a segment of these paths.
+	AllowEncodedSlash bool `json:"allow_encoded_slash,omitempty"`
+}
+
+// Headers names the headers that tell the upstream who calls. What a client sends
+// under these names is removed.
+type Headers struct {
+	// The subject. Default: `X-Auth-Subject`.
+	Subject string `json:"subject,omitempty"`
+	// The client. Default: `X-Auth-Client`.
+	Client string `json:"client,omitempty"`
+	// The scopes. Default: `X-Auth-Scopes`.
+	Scopes string `json:"scopes,omitempty"`
+}
+
+// CaddyModule returns the Caddy module information.
+func (*Guard) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.oauth_guard", New: func() caddy.Module { return new(Guard) }}
+}
+
+// Provision builds the policy.
+func (g *Guard) Provision(ctx caddy.Context) (err error) {
+	if g.app, err = findApp(ctx, "oauth_guard"); err != nil {
+		return err
+	}
+	g.log = ctx.Slogger()
+	otherwise := guard.Deny
+	switch g.Otherwise {
+	case "", "deny":
+	case "token":
+		otherwise = guard.Token
+	default:
+		return fmt.Errorf("oauth_guard: otherwise %s: expected deny or token", g.Otherwise)
+	}
+	audience := g.Audience
+	if audience == "" {
+		audience = g.app.audience()[0]
+	}
+	var rules []guard.Rule
+	for _, r := range g.Rules {
+		if err := g.app.declared(r.Scopes); err != nil {
+			return fmt.Errorf("oauth_guard: %w", err)
+		}
+		rules = append(rules, guard.Rule(r))
+		g.routes = append(g.routes, strings.Join(r.Methods, ",")+" "+strings.Join(r.Paths, " "))
+	}
+	g.guard, err = guard.New(guard.Config{
+		Verifier: g.app.core, Issuer: g.app.issuer.String(), Audience: audience, Realm: g.Realm,
+		Rules: rules, Otherwise: otherwise, AllowEncodedSlash: g.AllowEncodedSlash, CORS: g.CORS,
+		Attempts: g.app.attempts, ClientIP: clientIP,
+	})
+	if err != nil {
+		return err
+	}
+	g.identity, err = guard.NewIdentity(guard.IdentityConfig{
+		Subject: g.Headers.Subject, Client: g.Headers.Client, Scopes: g.Headers.Scopes, ForwardToken: g.ForwardToken,
+	})
+	return err
+}
+
+// ServeHTTP decides, and passes the request on as it was judged.
+func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	leave, err := g.app.lease.enter()
+	if err != nil {
+		return gone(w, err)
+	}
+	defer leave()
+	cors := g.guard.CORS(r)
+	d := g.guard.Decide(r)
+	g.metrics.Guard(string(d.Reason))
+	if d.Err != nil {
+		g.log.Error("a token could not be judged", "error", d.Err)
+	}
+	if d.Redact {
+		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
+	}
+	if !d.Allowed {
+		d.SetHeader(w.Header())
+		cors.Set(w.Header())
+		if d.Status == http.StatusNoContent {
+			w.WriteHeader(d.Status)
+			return nil
+		}
+		return fail(d.Status, &failure{code: d.Code, message: d.Message})
+	}
+	if d.Path != "" {
+		guard.SetPath(r.URL, d.Path)
+	}
+	g.identity.Strip(r)
+	if d.Access != nil {
+		g.identity.Apply(r, d.Access)
+		identify(r, d.Access)
+	}
+	if d.Rule >= 0 {
+		caddyhttp.SetVar(r.Context(), routeVar, g.routes[d.Rule])
+	}
+	if cors != (guard.CORS{}) {
+		w = onHeader(w, cors.Set)
+		defer func() {
+			if err != nil {
+				cors.Set(w.Header())
+			}
+		}()
+	}
+	err = next.ServeHTTP(w, r)
+	return err
+}
+
+// routeVar is the request variable that names the rule that decided.
+const routeVar = "gatehouse.route"
+
+// accessVar is the request variable with the accepted token's content.
+const accessVar = "gatehouse.access"
+
+// identify tells later handlers, logs and matchers who calls.
+func identify(r *http.Request, a *token.Access) {
+	caddyhttp.SetVar(r.Context(), accessVar, a)
+	repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+	if !ok {
+		return
+	}
+	repl.Map(func(key string) (any, bool) {
+		switch key {
+		case "http.auth.user.id":
+			return a.Subject, true
+		case "http.auth.user.client_id":
+			return a.Client, true
+		case "http.auth.user.scope":
+			return oauth.JoinScopes(a.Scopes), true
+		}
+		return nil, false
+	})
+}
+
+// caller is the accepted token's content, nil when there is none.
+func caller(r *http.Request) *token.Access {
+	a, _ := caddyhttp.GetVar(r.Context(), accessVar).(*token.Access)
+	return a
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Guard)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Guard)(nil)
+)

@@ -1,0 +1,122 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/metrics"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// openRetry is how long a failure to open the store is remembered, so that requests
+// do not queue up behind one slow attempt after another.
+const openRetry = time.Second
+
+// lazyStore is a backend that opens at its first use, so that checking a
+// configuration touches neither disk nor network, and opens again after a close. It
+// counts and times each operation.
+type lazyStore struct {
+	source  store.Source
+	metrics metrics.Set
+
+	mu       sync.Mutex
+	backend  store.Backend
+	failure  error
+	failedAt time.Time
+}
+
+func (s *lazyStore) open(ctx context.Context) (store.Backend, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.backend != nil {
+		return s.backend, nil
+	}
+	if s.failure != nil && time.Since(s.failedAt) < openRetry {
+		return nil, s.failure
+	}
+	// The backend outlives the request that happens to be first.
+	s.backend, s.failure = s.source.Open(context.WithoutCancel(ctx))
+	s.failedAt = time.Now()
+	return s.backend, s.failure
+}
+
+// Close lets go of the backend. A later use opens it again.
+func (s *lazyStore) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.backend == nil {
+		return nil
+	}
+	err := s.backend.Close()
+	s.backend = nil
+	return err
+}
+
+// Destruct closes a store that no configuration and no request uses any more.
+func (s *lazyStore) Destruct() error { return s.Close() }
+
+// Secret is the backend's own, for a configuration that names none.
+func (s *lazyStore) Secret(ctx context.Context) ([]byte, error) {
+	b, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keeper, ok := b.(store.SecretKeeper)
+	if !ok {
+		return nil, errors.New("this store keeps no secret of its own: set the global option `secret` of gatehouse")
+	}
+	return keeper.Secret(ctx)
+}
+
+func (s *lazyStore) Get(ctx context.Context, key store.Key) (store.Record, error) {
+	return do(s, ctx, "get", func(b store.Backend) (store.Record, error) { return b.Get(ctx, key) })
+}
+
+func (s *lazyStore) Create(ctx context.Context, r store.Record) (store.Record, error) {
+	return do(s, ctx, "create", func(b store.Backend) (store.Record, error) { return b.Create(ctx, r) })
+}
+
+func (s *lazyStore) Swap(ctx context.Context, r store.Record) (store.Record, error) {
+	return do(s, ctx, "swap", func(b store.Backend) (store.Record, error) { return b.Swap(ctx, r) })
+}
+
+func (s *lazyStore) Delete(ctx context.Context, key store.Key) error {
+	_, err := do(s, ctx, "delete", func(b store.Backend) (struct{}, error) { return struct{}{}, b.Delete(ctx, key) })
+	return err
+}
+
+func (s *lazyStore) List(ctx context.Context, kind store.Kind, parent, after string, limit int) ([]store.Record, error) {
+	return do(s, ctx, "list", func(b store.Backend) ([]store.Record, error) { return b.List(ctx, kind, parent, after, limit) })
+}
+
+// Watch is not timed: it lasts as long as the process.
+func (s *lazyStore) Watch(ctx context.Context, kind store.Kind, deliver func([]store.Record)) error {
+	b, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	return b.Watch(ctx, kind, deliver)
+}
+
+func do[T any](s *lazyStore, ctx context.Context, name string, op func(store.Backend) (T, error)) (T, error) {
+	begun := time.Now()
+	var v T
+	b, err := s.open(ctx)
+	if err == nil {
+		v, err = op(b)
+	}
+	result := "ok"
+	switch {
+	case err == nil:
+	case errors.Is(err, store.ErrNotFound):
+		result = "miss"
+	case errors.Is(err, store.ErrExists), errors.Is(err, store.ErrConflict):
+		result = "conflict"
+	default:
+		result = "error"
+	}
+	s.metrics.StoreOperation(name, result, time.Since(begun))
+	return v, err
+}

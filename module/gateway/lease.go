@@ -1,0 +1,47 @@
+package gateway
+
+import (
+	"errors"
+	"sync/atomic"
+)
+
+// errGone answers a request that outlived its configuration and finds what it
+// needs closed.
+var errGone = errors.New("the configuration this request began under has been unloaded")
+
+// lease is a loaded configuration's hold on pooled resources. The configuration is
+// one holder and every request that runs under it another; the last to let go gives
+// the resources back. Caddy cleans a configuration up while its requests are still
+// in flight, so closing anything there would cut them off.
+type lease struct {
+	holders atomic.Int64
+	release func()
+	// again takes the resources anew for one late request; its result gives them back.
+	again func() (release func(), err error)
+}
+
+func newLease(release func(), again func() (func(), error)) *lease {
+	l := &lease{release: release, again: again}
+	l.holders.Store(1)
+	return l
+}
+
+// enter holds the resources for a request. leave must be called once when it is done.
+func (l *lease) enter() (leave func(), err error) {
+	for {
+		n := l.holders.Load()
+		if n == 0 {
+			// A slow earlier handler kept this request until after the clean-up.
+			return l.again()
+		}
+		if l.holders.CompareAndSwap(n, n+1) {
+			return l.leave, nil
+		}
+	}
+}
+
+func (l *lease) leave() {
+	if l.holders.Add(-1) == 0 {
+		l.release()
+	}
+}

@@ -1,0 +1,279 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/metrics"
+	"github.com/gatehouse/gatehouse/module/ratelimit"
+	"github.com/gatehouse/gatehouse/module/token"
+)
+
+func init() { caddy.RegisterModule(new(Limit)) }
+
+// Limit is the handler `api_limit`: in any window of the stated length no caller is
+// admitted more often than the limit says, and a refused request consumes nothing.
+// Every response behind it carries X-RateLimit-Limit, -Remaining and -Reset (epoch seconds). Counts are
+// kept in the process and survive a reload.
+//
+// It sets the placeholder `{http.gatehouse.limit.name}` to the policy that was reported.
+type Limit struct {
+	// Policies; a request must fit into all that apply to it.
+	Policies []Policy `json:"policies,omitempty"`
+	// What requests cost, first match; others cost 1.
+	Costs []Cost `json:"costs,omitempty"`
+	// Client ids and address ranges that are not limited.
+	Exempt []string `json:"exempt,omitempty"`
+	// `x` for X-RateLimit-* (the default), `ietf` for RateLimit and RateLimit-Policy, or
+	// `both`.
+	Headers string `json:"headers,omitempty"`
+	// Handlers with the same limiter name count together. Default: `default`.
+	Limiter string `json:"limiter,omitempty"`
+
+	app      *App
+	policies []ratelimit.Policy
+	costs    []cost
+	clients  map[string]bool
+	ranges   []netip.Prefix
+	style    ratelimit.Style
+	scratch  sync.Pool
+	metrics  metrics.Set
+}
+
+// Policy is one limit.
+type Policy struct {
+	// Names the policy to clients and operators: letters, digits, `_`, `-`, `.`.
+	Name string `json:"name"`
+	// Whom it counts: `client`, `user`, `ip` (IPv6 by /64), `route` (the guard's rule),
+	// `all`, or a text with placeholders. It does not apply where this is empty.
+	By string `json:"by"`
+	// Units of cost allowed in a window.
+	Limit int64 `json:"limit"`
+	// The length of the window, at least one second.
+	Window caddy.Duration `json:"window"`
+	// Counts and never refuses.
+	DryRun bool `json:"dry_run,omitempty"`
+}
+
+// Check reports what is wrong with the policy.
+func (p Policy) Check() error {
+	built := p.build("")
+	return built.Check()
+}
+
+func (p Policy) build(limiter string) ratelimit.Policy {
+	name := p.Name
+	if limiter != "" {
+		name = limiter + "." + name
+	}
+	return ratelimit.Policy{Name: name, Limit: p.Limit, Window: time.Duration(p.Window), DryRun: p.DryRun}
+}
+
+// Cost says what some requests cost.
+type Cost struct {
+	// Units, from 1.
+	Units int64 `json:"units"`
+	// Methods in capitals. Default: every method.
+	Methods []string `json:"methods,omitempty"`
+	// Paths, as in a guard's rules.
+	Paths []string `json:"paths"`
+}
+
+type cost struct {
+	units int64
+	match *guard.Route
+}
+
+// scratch is reused between requests.
+type scratch struct {
+	charges [ratelimit.MaxCharges]ratelimit.Charge
+	results [ratelimit.MaxCharges]ratelimit.Result
+}
+
+// CaddyModule returns the Caddy module information.
+func (*Limit) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.api_limit", New: func() caddy.Module { return new(Limit) }}
+}
+
+// Provision checks the policies.
+func (l *Limit) Provision(ctx caddy.Context) (err error) {
+	if l.app, err = findApp(ctx, "api_limit"); err != nil {
+		return err
+	}
+	if len(l.Policies) == 0 || len(l.Policies) > ratelimit.MaxCharges {
+		return fmt.Errorf("api_limit: expected 1 to %d policies, got %d", ratelimit.MaxCharges, len(l.Policies))
+	}
+	for i, p := range l.Policies {
+		if slices.ContainsFunc(l.Policies[:i], func(o Policy) bool { return o.Name == p.Name }) {
+			return fmt.Errorf("api_limit: policy %s is given twice", p.Name)
+		}
+		built := p.build(l.Limiter)
+		if err := built.Check(); err != nil {
+			return fmt.Errorf("api_limit: %w", err)
+		}
+		l.policies = append(l.policies, built)
+	}
+	for _, c := range l.Costs {
+		if c.Units < 1 {
+			return errors.New("api_limit: a cost must be at least 1")
+		}
+		match, err := guard.NewRoute(c.Methods, c.Paths)
+		if err != nil {
+			return fmt.Errorf("api_limit: cost: %w", err)
+		}
+		l.costs = append(l.costs, cost{c.Units, match})
+	}
+	l.clients = make(map[string]bool)
+	for _, e := range l.Exempt {
+		if prefix, err := netip.ParsePrefix(e); err == nil {
+			l.ranges = append(l.ranges, prefix.Masked())
+		} else {
+			l.clients[e] = true
+		}
+	}
+	l.style, err = ratelimit.ParseStyle(l.Headers)
+	l.scratch.New = func() any { return new(scratch) }
+	return err
+}
+
+// ServeHTTP decides on the request and tells the client what is left.
+func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) (err error) {
+	leave, err := l.app.lease.enter()
+	if err != nil {
+		return gone(w, err)
+	}
+	defer leave()
+	access := caller(r)
+	if l.exempt(r, access) {
+		return next.ServeHTTP(w, r)
+	}
+	s, ok := l.scratch.Get().(*scratch)
+	if !ok {
+		s = new(scratch)
+	}
+	charges := l.charges(s.charges[:0], r, access)
+	if len(charges) == 0 {
+		l.scratch.Put(s)
+		return next.ServeHTTP(w, r)
+	}
+	verdict, err := l.app.limiter.Decide(r.Context(), ratelimit.Request{
+		Charges: charges, Cost: l.cost(r), Results: s.results[:0],
+	})
+	if err != nil {
+		l.scratch.Put(s)
+		return gone(w, err)
+	}
+	reported, admitted := verdict.Reported(), verdict.Admitted
+	l.count(verdict, reported)
+	fields := ratelimit.NewFields(l.style, verdict)
+	l.scratch.Put(s)
+	if !admitted {
+		fields.Set(w.Header())
+		return fail(http.StatusTooManyRequests, &failure{code: "rate_limited", message: "Too many requests. Retry-After says when the next one fits."})
+	}
+	err = next.ServeHTTP(onHeader(w, fields.Set), r)
+	if err != nil {
+		fields.Set(w.Header())
+	}
+	return err
+}
+
+func (l *Limit) count(v ratelimit.Verdict, reported ratelimit.Result) {
+	name := "none"
+	for i := range l.policies {
+		if &l.policies[i] == reported.Policy {
+			name = l.label(i)
+		}
+	}
+	result := "admitted"
+	if !v.Admitted {
+		result = "refused"
+	}
+	l.metrics.Limit(name, result)
+	for _, r := range v.Results {
+		if r.Shared {
+			l.metrics.LimiterFull()
+		}
+	}
+}
+
+// label keeps the metric's labels a closed set: names of one's own are "custom".
+func (l *Limit) label(i int) string {
+	switch by := l.Policies[i].By; by {
+	case "client", "user", "ip", "route", "all":
+		return by
+	}
+	return "custom"
+}
+
+func (l *Limit) charges(to []ratelimit.Charge, r *http.Request, access *token.Access) []ratelimit.Charge {
+	for i := range l.policies {
+		if subject := l.subject(l.Policies[i].By, r, access); subject != "" {
+			to = append(to, ratelimit.Charge{Policy: &l.policies[i], Subject: subject})
+		}
+	}
+	return to
+}
+
+// subject is whom a policy counts a request for, "" when it does not apply.
+func (l *Limit) subject(by string, r *http.Request, access *token.Access) string {
+	switch by {
+	case "client":
+		if access != nil {
+			return access.Client
+		}
+	case "user":
+		if access != nil && !strings.HasPrefix(access.Subject, token.ClientSubject) {
+			return access.Subject
+		}
+	case "ip":
+		return httpx.AddressKey(clientIP(r))
+	case "route":
+		route, _ := caddyhttp.GetVar(r.Context(), routeVar).(string)
+		return route
+	case "all":
+		return "all"
+	default:
+		if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
+			return repl.ReplaceKnown(by, "")
+		}
+	}
+	return ""
+}
+
+func (l *Limit) exempt(r *http.Request, access *token.Access) bool {
+	if access != nil && l.clients[access.Client] {
+		return true
+	}
+	if len(l.ranges) == 0 {
+		return false
+	}
+	addr, err := netip.ParseAddr(clientIP(r))
+	return err == nil && slices.ContainsFunc(l.ranges, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) })
+}
+
+func (l *Limit) cost(r *http.Request) int64 {
+	for _, c := range l.costs {
+		if c.match.Matches(r.Method, r.URL.EscapedPath()) {
+			return c.units
+		}
+	}
+	return 1
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Limit)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Limit)(nil)
+)

@@ -1,0 +1,80 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+func init() { caddy.RegisterModule(new(Server)) }
+
+// Server is the handler `oauth_server`: the authorization server's endpoints and
+// pages, below the issuer's path, on whatever site it stands in. Nothing of the
+// request's host enters an answer. Other paths go to the next handler.
+type Server struct {
+	app *App
+}
+
+// CaddyModule returns the Caddy module information.
+func (*Server) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.oauth_server", New: func() caddy.Module { return new(Server) }}
+}
+
+// Provision finds the app.
+func (s *Server) Provision(ctx caddy.Context) (err error) {
+	s.app, err = findApp(ctx, "oauth_server")
+	return err
+}
+
+// ServeHTTP answers what is below the issuer, errors included: an error that is
+// returned would be logged by Caddy with the request's address, where codes and states
+// travel. For the same reason these requests have no line in Caddy's access log.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	if !s.app.server.Serves(r.URL.Path) {
+		return next.ServeHTTP(w, r)
+	}
+	caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
+	protocolAnswer(r)
+	leave, err := s.app.lease.enter()
+	if err != nil {
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return nil
+	}
+	defer leave()
+	if s.app.issuer.Scheme == "https" && r.TLS == nil && !behindTLS(r) {
+		s.app.server.RefusePlaintext(w, r)
+		return nil
+	}
+	s.app.server.ServeHTTP(w, r)
+	return nil
+}
+
+// behindTLS reports whether a trusted proxy in front says that it ended TLS. Caddy
+// removes the field from requests of peers that are not trusted when it proxies, but
+// not before, so trust is asked for here.
+func behindTLS(r *http.Request) bool {
+	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
+	return trusted && r.Header.Get("X-Forwarded-Proto") == "https"
+}
+
+// findApp returns the configured app; directive is the word that needs it.
+func findApp(ctx caddy.Context, directive string) (*App, error) {
+	v, err := ctx.AppIfConfigured(AppName)
+	if err != nil {
+		return nil, fmt.Errorf("%s needs the global option `gatehouse { issuer ... }`: %w", directive, err)
+	}
+	app, ok := v.(*App)
+	if !ok {
+		return nil, fmt.Errorf("%s: the app %s is of type %T", directive, AppName, v)
+	}
+	return app, nil
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Server)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Server)(nil)
+)

@@ -1,0 +1,175 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/attempt"
+	"github.com/gatehouse/gatehouse/module/ratelimit"
+)
+
+// The pools of what configurations share. A key holds everything its value was made
+// from, so that a value is never used under a configuration it does not fit.
+var (
+	stores      = caddy.NewUsagePool() // lazyStore by the store's identity
+	directories = caddy.NewUsagePool() // lazyDirectory by the directory's identity
+	books       = caddy.NewUsagePool() // one tally of failed attempts for the process
+	limiters    = caddy.NewUsagePool() // one in-process limiter for the process
+)
+
+// maxAttemptKeys bounds the memory for counting failed attempts: about 200 bytes each.
+const maxAttemptKeys = 100_000
+
+// holdings collects references to pooled values, so that each is given back once.
+type holdings struct {
+	release []func()
+	again   []func() (func(), error)
+}
+
+// hold takes a reference to the pooled value under key, making it if there is none.
+func hold[T any](h *holdings, pool *caddy.UsagePool, key any, construct func() (T, error)) (T, error) {
+	var zero T
+	v, _, err := pool.LoadOrNew(key, func() (caddy.Destructor, error) {
+		v, err := construct()
+		if err != nil {
+			return nil, err
+		}
+		return pooled[T]{v}, nil
+	})
+	if err != nil {
+		return zero, err
+	}
+	give := func() { _, _ = pool.Delete(key) }
+	p, ok := v.(pooled[T])
+	if !ok {
+		give()
+		return zero, errors.New("a pool holds a value of another type")
+	}
+	h.release = append(h.release, give)
+	h.again = append(h.again, func() (func(), error) {
+		// Either the value still lives under a newer configuration, or it is put back
+		// for this request alone: pooled values open lazily, also for a second time.
+		now, _, err := pool.LoadOrNew(key, func() (caddy.Destructor, error) { return p, nil })
+		if err != nil {
+			return nil, err
+		}
+		if now, ok := now.(pooled[T]); !ok || any(now.value) != any(p.value) {
+			give()
+			return nil, errGone
+		}
+		return give, nil
+	})
+	return p.value, nil
+}
+
+// pooled gives every value the destructor that the pool asks for.
+type pooled[T any] struct{ value T }
+
+func (p pooled[T]) Destruct() error {
+	if d, ok := any(p.value).(caddy.Destructor); ok {
+		return d.Destruct()
+	}
+	return nil
+}
+
+func (h *holdings) giveBack() {
+	for i := len(h.release) - 1; i >= 0; i-- {
+		h.release[i]()
+	}
+	h.release = nil
+}
+
+func (h *holdings) lease() *lease {
+	release, again := h.release, h.again
+	h.release = nil // from here on they are the lease's
+	return newLease(func() {
+		for i := len(release) - 1; i >= 0; i-- {
+			release[i]()
+		}
+	}, func() (func(), error) {
+		var late holdings
+		for _, a := range again {
+			give, err := a()
+			if err != nil {
+				late.giveBack()
+				return nil, err
+			}
+			late.release = append(late.release, give)
+		}
+		return late.giveBack, nil
+	})
+}
+
+func newBook() (*attempt.Book, error) { return attempt.NewBook(maxAttemptKeys, nil), nil }
+
+func newLimiter() (*ratelimit.Memory, error) {
+	return ratelimit.NewMemory(ratelimit.MemoryConfig{})
+}
+
+// nobody is the directory of a gateway that signs no users in.
+type nobody struct{}
+
+func (nobody) Authenticate(context.Context, string, string) (directory.User, bool, error) {
+	return directory.User{}, false, nil
+}
+
+func (nobody) Lookup(context.Context, string) (directory.User, bool, error) {
+	return directory.User{}, false, nil
+}
+
+// lazyDirectory is a user directory that opens at its first use.
+type lazyDirectory struct {
+	source directory.Source
+
+	mu       sync.Mutex
+	open     directory.Directory
+	failure  error
+	failedAt time.Time
+}
+
+func (d *lazyDirectory) directory(ctx context.Context) (directory.Directory, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.open != nil {
+		return d.open, nil
+	}
+	if d.failure != nil && time.Since(d.failedAt) < openRetry {
+		return nil, d.failure
+	}
+	d.open, d.failure = d.source.Open(context.WithoutCancel(ctx))
+	d.failedAt = time.Now()
+	return d.open, d.failure
+}
+
+func (d *lazyDirectory) Authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
+	open, err := d.directory(ctx)
+	if err != nil {
+		return directory.User{}, false, err
+	}
+	return open.Authenticate(ctx, username, password)
+}
+
+func (d *lazyDirectory) Lookup(ctx context.Context, id string) (directory.User, bool, error) {
+	open, err := d.directory(ctx)
+	if err != nil {
+		return directory.User{}, false, err
+	}
+	return open.Lookup(ctx, id)
+}
+
+func (d *lazyDirectory) Destruct() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	open := d.open
+	d.open = nil
+	if c, ok := open.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}

@@ -1,0 +1,7 @@
+package guard
+
+// CheckRule reports what is wrong with a rule by itself.
+func CheckRule(r Rule) error {
+	_, err := compileRules([]Rule{r}, "realm")
+	return err
+}

@@ -1,0 +1,8 @@
+package module
+
+import (
+	_ "github.com/gatehouse/gatehouse/caddyfile"
+	_ "github.com/gatehouse/gatehouse/module/gateway"
+	_ "github.com/gatehouse/gatehouse/plugins/directory/file"
+	_ "github.com/gatehouse/gatehouse/plugins/store/bolt"
+)

@@ -1,0 +1,183 @@
+package arch
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const mod = "github.com/gatehouse/gatehouse/"
+
+// allowed lists, for each package or tree ("/..."), which packages of ours it may import
+// besides module/internal/{secret,httpx,attempt}. A package that is not listed may import none.
+var allowed = map[string][]string{
+	"module":                         {"caddyfile", "module/gateway", "plugins/..."},
+	"caddyfile":                      {"module/gateway", "module/oauth", "module/guard"},
+	"module/gateway":                 {"module/authserver", "module/guard", "module/ratelimit", "module/rest/...", "module/webui", "module/metrics", "module/token", "module/store", "module/directory", "module/oauth"},
+	"module/authserver":              {"module/authserver/...", "module/token", "module/store", "module/directory", "module/oauth", "module/webui"},
+	"module/authserver/grant":        {"module/token", "module/store", "module/directory", "module/oauth"},
+	"module/authserver/clientauth":   {"module/oauth"},
+	"module/guard":                   {"module/token", "module/oauth"},
+	"module/token":                   {"module/store", "module/oauth"},
+	"module/store/storetest":         {"module/store"},
+	"module/directory/directorytest": {"module/directory"},
+	"plugins/store/...":              {"module/store"},
+	"plugins/limiter/...":            {"module/ratelimit"},
+	"plugins/directory/...":          {"module/directory", "module/token"},
+	"module/internal/harness":        {"module"},
+	"examples/legacy":                {"examples/legacy/..."},
+	"examples/quickstart/reader":     {"examples/quickstart/reader/..."},
+	"module/internal/httpx":          nil,
+	"module/ratelimit":               nil,
+	"module/rest/envelope":           nil,
+}
+
+// everywhere may be imported by all but the packages in pure.
+var everywhere = []string{"module/internal/secret", "module/internal/httpx", "module/internal/attempt"}
+
+// pure packages import no other package of ours at all.
+var pure = []string{"module/oauth", "module/ratelimit", "module/rest/...", "module/directory", "module/metrics", "examples/..."}
+
+// confined says where a foreign package may be imported, and nowhere else.
+var confined = map[string][]string{
+	"github.com/caddyserver/":                {"module/gateway", "caddyfile", "plugins/...", "module/internal/harness"},
+	"go.uber.org/zap":                        {"module/gateway", "caddyfile", "plugins/...", "module/internal/harness"},
+	"github.com/golang-jwt/":                 {"module/token"},
+	"github.com/redis/":                      {"plugins/store/redis", "plugins/limiter/redis"},
+	"golang.org/x/time/":                     {"module/ratelimit"},
+	"github.com/prometheus/":                 {"module/metrics"},
+	"go.etcd.io/bbolt":                       {"plugins/store/bolt"},
+	"math/rand":                              nil, // whatever is random here must be unguessable
+	"crypto/rand":                            {"module/internal/secret", "module/token", "examples/..."},
+	"github.com/gatehouse/gatehouse/plugins": {"module"},
+}
+
+func TestNoImportGoesAgainstTheArrows(t *testing.T) {
+	for dir, imports := range packages(t) {
+		for _, imp := range imports {
+			if ours, ok := strings.CutPrefix(imp, mod); ok && !permitted(dir, ours) {
+				t.Errorf("%s imports %s, which the arrows do not allow", dir, ours)
+			}
+			for foreign, where := range confined {
+				if strings.HasPrefix(imp, foreign) && !matches(where, dir) {
+					t.Errorf("%s imports %s, which belongs in %v only", dir, imp, where)
+				}
+			}
+		}
+	}
+}
+
+func TestEveryPackageSaysWhatItOwns(t *testing.T) {
+	root := root(t)
+	for dir := range packages(t) {
+		if strings.HasPrefix(dir, "examples") {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(root, dir, "doc.go")); err == nil {
+			continue
+		}
+		pkgs, _ := filepath.Glob(filepath.Join(root, dir, "*.go"))
+		if !slices.ContainsFunc(pkgs, func(f string) bool {
+			b, err := os.ReadFile(f)
+			return err == nil && (strings.HasPrefix(string(b), "// Package ") || strings.Contains(string(b), "\n// Package "))
+		}) {
+			t.Errorf("%s has no package comment", dir)
+		}
+	}
+}
+
+func TestNoFileIsTooLongToRead(t *testing.T) {
+	root := root(t)
+	for dir := range packages(t) {
+		files, _ := filepath.Glob(filepath.Join(root, dir, "*.go"))
+		for _, f := range files {
+			b, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(string(b), "\n"); n > 400 && !strings.HasSuffix(f, "_test.go") {
+				t.Errorf("%s has %d lines, at most 400 are read with pleasure", f, n)
+			}
+		}
+	}
+}
+
+func permitted(dir, imp string) bool {
+	if slices.Contains(everywhere, imp) {
+		return !matches(pure, dir)
+	}
+	for from, to := range allowed {
+		if matches([]string{from}, dir) && matches(to, imp) {
+			return true
+		}
+	}
+	return false
+}
+
+func matches(patterns []string, dir string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		tree, ok := strings.CutSuffix(p, "/...")
+		return p == dir || ok && strings.HasPrefix(dir, tree+"/")
+	})
+}
+
+// packages gives the imports of the code of each package, without its tests.
+func packages(t *testing.T) map[string][]string {
+	t.Helper()
+	root := root(t)
+	found := make(map[string][]string)
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && file != root || d.Name() == "testdata" || d.Name() == "node_modules") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return nil
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		dir := path.Clean(filepath.ToSlash(rel))
+		if found[dir] == nil {
+			found[dir] = []string{}
+		}
+		for _, i := range parsed.Imports {
+			p, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			found[dir] = append(found[dir], p)
+		}
+		return nil
+	})
+	if err != nil || len(found) < 10 {
+		t.Fatalf("read %d packages: %v", len(found), err)
+	}
+	return found
+}
+
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
