@@ -90,8 +90,8 @@ type Rule struct {
 	Paths []string
 
 	// AllowEncodedSlash accepts %2F inside a segment of paths this rule decides.
-	// Such a path must fall under the same rule when the slash is decoded, since
-	// nobody knows which of the two the upstream will see.
+	// Such a path must fall under the same rule when the slash is decoded, and when
+	// it is then joined with its neighbours, since nobody knows what the upstream sees.
 	AllowEncodedSlash bool
 }
 

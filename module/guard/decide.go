@@ -61,7 +61,7 @@ func (g *Guard) Decide(r *http.Request) Decision {
 	}
 	if path.slash {
 		permitted := g.encoded || needed != nil && needed.encoded
-		if !permitted || g.find(r.Method, path.decoded) != d.Rule {
+		if !permitted || g.find(r.Method, path.decoded) != d.Rule || g.find(r.Method, merged(path.decoded)) != d.Rule {
 			return d.refuse(BadRequest, http.StatusBadRequest, "bad_request", encodedSlash)
 		}
 	}
@@ -72,6 +72,14 @@ func (g *Guard) Decide(r *http.Request) Decision {
 		return d.refuse(NoRule, http.StatusForbidden, "forbidden", "no rule permits this method and path")
 	}
 	return g.authenticate(r, d, needed)
+}
+
+// merged is how an upstream that decodes slashes and then joins them sees a path.
+func merged(path string) string {
+	for strings.Contains(path, "//") {
+		path = strings.ReplaceAll(path, "//", "/")
+	}
+	return path
 }
 
 const encodedSlash = "the path contains an encoded slash"

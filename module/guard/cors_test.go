@@ -1,0 +1,115 @@
+package guard
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+const reader = "https://reader.example"
+
+func TestPreflights(t *testing.T) {
+	with := build(t, func(c *Config) { c.CORS = []string{reader, "http://localhost:5173"} })
+	without := build(t, nil)
+	preflight := []string{"Origin", reader, "Access-Control-Request-Method", "DELETE", "Access-Control-Request-Headers", "authorization,x-tenant"}
+	r := request("OPTIONS", "/articles/7", preflight...)
+	if d := with.Decide(r); d.Allowed || d.Status != 204 || d.Reason != Preflight || d.Code != "" {
+		t.Fatalf("%+v", d)
+	}
+	h := http.Header{}
+	with.CORS(r).Set(h)
+	if h.Get("Access-Control-Allow-Origin") != reader || !strings.Contains(h.Get("Access-Control-Allow-Methods"), "DELETE") ||
+		h.Get("Access-Control-Allow-Headers") != "authorization,x-tenant" || h.Get("Access-Control-Max-Age") == "" ||
+		h.Get("Access-Control-Allow-Credentials") != "" || strings.Join(h["Vary"], ",") != "Origin,Access-Control-Request-Method,Access-Control-Request-Headers" {
+		t.Fatal(h)
+	}
+	if d := without.Decide(r); !d.Allowed || d.Reason != Preflight || d.Access != nil {
+		t.Fatalf("without cors it is for the upstream: %+v", d)
+	}
+	for name, target := range map[string]string{"bad path": "/a/../b", "encoded slash": "/a%2Fb"} {
+		if d := without.Decide(request("OPTIONS", target, preflight...)); d.Allowed {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	for name, change := range map[string]func(*http.Request){
+		"no origin":    func(r *http.Request) { r.Header.Del("Origin") },
+		"no method":    func(r *http.Request) { r.Header.Del("Access-Control-Request-Method") },
+		"a token":      func(r *http.Request) { r.Header.Set("Authorization", "Bearer both") },
+		"a body":       func(r *http.Request) { r.ContentLength = 1 },
+		"a chunk":      func(r *http.Request) { r.ContentLength = -1 },
+		"other method": func(r *http.Request) { r.Method = "DELETE" },
+	} {
+		r := request("OPTIONS", "/articles/7", preflight...)
+		change(r)
+		for _, g := range []*Guard{with, without} {
+			if d := g.Decide(r); d.Reason != NoRule {
+				t.Errorf("with %s it is no preflight: %+v", name, d)
+			}
+		}
+	}
+}
+
+func TestHeadersForOrigins(t *testing.T) {
+	g := build(t, func(c *Config) { c.CORS = []string{reader} })
+	for _, c := range []struct {
+		origin []string
+		want   string
+	}{
+		{[]string{reader}, reader},
+		{nil, ""},
+		{[]string{"https://evil.example"}, ""},
+		{[]string{reader + ".evil.example"}, ""},
+		{[]string{"http://reader.example"}, ""},
+		{[]string{"https://READER.example"}, ""},
+		{[]string{"null"}, ""},
+		{[]string{reader, reader}, ""},
+		{[]string{reader + ", https://evil.example"}, ""},
+	} {
+		r := request("GET", "/articles")
+		r.Header["Origin"] = c.origin
+		h := http.Header{
+			"Access-Control-Allow-Origin": {"*"}, "Access-Control-Allow-Credentials": {"true"}, "Vary": {"Accept"}, "X-Kept": {"1"},
+		}
+		g.CORS(r).Set(h)
+		if h.Get("Access-Control-Allow-Origin") != c.want || h.Get("Access-Control-Allow-Credentials") != "" || h.Get("X-Kept") == "" {
+			t.Errorf("%q: %v", c.origin, h)
+		}
+		if strings.Join(h["Vary"], ",") != "Accept,Origin" {
+			t.Errorf("%q: Vary %q", c.origin, h["Vary"])
+		}
+		if exposed := h.Get("Access-Control-Expose-Headers"); (exposed != "") != (c.want != "") || c.want != "" && !strings.Contains(exposed, "X-RateLimit-Reset") {
+			t.Errorf("%q exposes %q", c.origin, exposed)
+		}
+	}
+	h := http.Header{"Vary": {"accept, ORIGIN"}}
+	g.CORS(request("GET", "/articles")).Set(h)
+	g.CORS(request("GET", "/articles")).Set(h)
+	if len(h["Vary"]) != 1 {
+		t.Error(h)
+	}
+}
+
+func TestCORSForAllAndForNone(t *testing.T) {
+	r := request("GET", "/articles", "Origin", "https://any.example")
+	h := http.Header{}
+	build(t, func(c *Config) { c.CORS = []string{"*"} }).CORS(r).Set(h)
+	if h.Get("Access-Control-Allow-Origin") != "*" || h["Vary"] != nil {
+		t.Error(h)
+	}
+	h = http.Header{"Access-Control-Allow-Origin": {"https://upstream.example"}}
+	build(t, nil).CORS(r).Set(h)
+	if len(h) != 1 || h.Get("Access-Control-Allow-Origin") != "https://upstream.example" {
+		t.Error("without cors all is the upstream's:", h)
+	}
+}
+
+func TestRequestedHeadersAreEchoedOnlyWhenTheyAreNames(t *testing.T) {
+	for list, want := range map[string]string{
+		"": corsDefaultHeader, "x-a, x-b": "x-a, x-b", "x-a:b": corsDefaultHeader, "x a": corsDefaultHeader, "x-a,": corsDefaultHeader,
+		"*": "*", "x-\xff": corsDefaultHeader, strings.Repeat("x", 1025): corsDefaultHeader,
+	} {
+		if got := requestedHeaders(http.Header{"Access-Control-Request-Headers": {list}}); got != want {
+			t.Errorf("%q: %q", list, got)
+		}
+	}
+}
