@@ -1,0 +1,78 @@
+package clientauth
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gatehouse/gatehouse/module/internal/attempt"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+type noClients struct{}
+
+func (noClients) Client(context.Context, string) (*oauth.Client, bool, error) { return nil, false, nil }
+
+func TestAnIncompleteConfigIsRefused(t *testing.T) {
+	full := Config{
+		Clients: noClients{}, Attempts: attempt.NewBook(1, time.Now), Failures: 10,
+		ClientIP: func(*http.Request) string { return "" },
+	}
+	if _, err := New(full); err != nil {
+		t.Fatal(err)
+	}
+	for name, spoil := range map[string]func(*Config){
+		"clients": func(c *Config) { c.Clients = nil }, "attempts": func(c *Config) { c.Attempts = nil },
+		"failures": func(c *Config) { c.Failures = 0 }, "address": func(c *Config) { c.ClientIP = nil },
+	} {
+		c := full
+		spoil(&c)
+		if _, err := New(c); err == nil {
+			t.Errorf("accepted without %s", name)
+		}
+	}
+}
+
+func FuzzParseBasic(f *testing.F) {
+	for _, s := range []string{"", "a:b", "a%20b:c+d", ":", "a", "%zz:b", "\xff:b", "a:\x00", "a:b:c"} {
+		f.Add(base64.StdEncoding.EncodeToString([]byte(s)))
+	}
+	f.Add("not base64")
+	f.Fuzz(func(t *testing.T, s string) {
+		pairs, ok := parseBasic(s)
+		if ok != (len(pairs) > 0) || len(pairs) > 2 {
+			t.Fatalf("%q: %v %v", s, pairs, ok)
+		}
+		for _, p := range pairs {
+			if p.id == "" || !utf8.ValidString(p.id+p.secret) || strings.Contains(p.id+p.secret, "\x00") {
+				t.Fatalf("%q: %q", s, p)
+			}
+		}
+	})
+}
+
+func FuzzEncodedBasicIsReadAsItWasMeant(f *testing.F) {
+	f.Add("a b%", "s+/=:")
+	f.Fuzz(func(t *testing.T, id, secret string) {
+		want := pair{id, secret}
+		if !want.clean() || len(id)+len(secret) > 1000 {
+			return
+		}
+		value := base64.StdEncoding.EncodeToString([]byte(url.QueryEscape(id) + ":" + url.QueryEscape(secret)))
+		if pairs, ok := parseBasic(value); !ok || pairs[0] != want {
+			t.Fatalf("%q %q: %q", id, secret, pairs)
+		}
+		if strings.Contains(id, ":") {
+			return
+		}
+		value = base64.StdEncoding.EncodeToString([]byte(id + ":" + secret))
+		if pairs, ok := parseBasic(value); !ok || pairs[len(pairs)-1] != want {
+			t.Fatalf("raw %q %q: %q", id, secret, pairs)
+		}
+	})
+}

@@ -1,0 +1,478 @@
+package authserver_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/authserver"
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/directory/directorytest"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/module/store/storetest"
+	"github.com/gatehouse/gatehouse/module/token"
+	"github.com/gatehouse/gatehouse/module/webui"
+)
+
+const (
+	tokenIssuer = "https://id.example/auth"
+	webSecret   = "web-secret-0123456789-0123456789-0123"
+	webRedirect = "https://web.example/cb"
+	appRedirect = "https://app.example/cb"
+	verifier    = "verifier-0123456789-0123456789-0123456789-~._"
+)
+
+// tokenRig is a server with everything behind it but a real clock.
+type tokenRig struct {
+	t        *testing.T
+	server   *authserver.Server
+	store    *faultyStore
+	users    *directorytest.Memory
+	clients  *rigClients
+	tokens   *rigTokens
+	revoker  *rigRevoker
+	verifier *token.Verifier
+	metrics  *rigMetrics
+	log      *lockedBuffer
+
+	mu sync.Mutex
+	at time.Time
+	ip string
+}
+
+func newTokenRig(t *testing.T, change ...func(*authserver.Config)) *tokenRig {
+	t.Helper()
+	g := &tokenRig{
+		t: t, at: time.Unix(1_900_000_000, 0), ip: "192.0.2.1",
+		users:   directorytest.NewMemory(directorytest.Seed{User: directory.User{ID: "u1", Username: "ann"}, Password: "x"}),
+		metrics: &rigMetrics{}, log: &lockedBuffer{},
+	}
+	memory := storetest.NewMemory(g.now)
+	g.store = &faultyStore{Memory: memory}
+	keys, err := secret.NewKeys(bytes.Repeat([]byte("k"), 32))
+	g.must(err)
+	keysOf := func(context.Context) (*secret.Keys, error) { return keys, nil }
+	ring, err := token.NewRing(token.RingConfig{Store: memory, Keys: keysOf, Now: g.now})
+	g.must(err)
+	issuer, err := token.NewIssuer(token.IssuerConfig{Ring: ring, Issuer: tokenIssuer, Now: g.now})
+	g.must(err)
+	revocations, err := token.NewRevocations(token.RevocationsConfig{
+		Store: memory, Now: g.now, MaxTokenLife: func() time.Duration { return time.Hour },
+	})
+	g.must(err)
+	g.verifier, err = token.NewVerifier(token.VerifierConfig{Ring: ring, Revocations: revocations, Now: g.now})
+	g.must(err)
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = revocations.Run(ctx) }()
+	t.Cleanup(func() { stop(); <-done })
+	g.tokens = &rigTokens{Tokens: issuer}
+	g.revoker = &rigRevoker{to: revocations}
+	g.clients = newRigClients()
+	pages, err := webui.New(webui.Config{})
+	g.must(err)
+	c := authserver.Config{
+		Issuer: must(url.Parse(tokenIssuer)), Clients: g.clients, Directory: g.users, Store: g.store,
+		Scopes: []authserver.Scope{
+			{Name: "read", Text: map[string]string{"en": "Read"}}, {Name: "write", Text: map[string]string{"en": "Write"}},
+			{Name: "inner", Text: map[string]string{"en": "Inner"}, Hidden: true},
+		},
+		Keys: keysOf, Tokens: g.tokens, Revocations: g.revoker, Pages: pages, Metrics: g.metrics,
+		Log:       slog.New(slog.NewTextHandler(g.log, nil)),
+		Audience:  []string{"https://api.example"},
+		Lifetimes: authserver.Lifetimes{RefreshGrace: 10 * time.Second},
+		ClientIP:  func(*http.Request) string { g.mu.Lock(); defer g.mu.Unlock(); return g.ip },
+		Now:       g.now,
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	g.server, err = authserver.New(c)
+	g.must(err)
+	_, err = issuer.PublicKeys(t.Context()) // the ring is made before a test counts operations
+	g.must(err)
+	return g
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func (g *tokenRig) must(err error) {
+	g.t.Helper()
+	if err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+func (g *tokenRig) now() time.Time { g.mu.Lock(); defer g.mu.Unlock(); return g.at }
+
+func (g *tokenRig) pass(d time.Duration) { g.mu.Lock(); defer g.mu.Unlock(); g.at = g.at.Add(d) }
+
+func (g *tokenRig) from(ip string) { g.mu.Lock(); defer g.mu.Unlock(); g.ip = ip }
+
+// params is a form; "" as a value leaves the parameter out.
+type params map[string]string
+
+func (p params) with(name, value string) params {
+	c := params{name: value}
+	for k, v := range p {
+		if k != name {
+			c[k] = v
+		}
+	}
+	return c
+}
+
+func (p params) encode() string {
+	v := url.Values{}
+	for name, value := range p {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	return v.Encode()
+}
+
+// answer is what came back from the token endpoint.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+	tokens struct {
+		Access  string `json:"access_token"`
+		Type    string `json:"token_type"`
+		Expires int    `json:"expires_in"`
+		Refresh string `json:"refresh_token"`
+		Scope   string `json:"scope"`
+		Error   string `json:"error"`
+		Text    string `json:"error_description"`
+	}
+}
+
+func (g *tokenRig) do(method, target, body string, header ...string) answer {
+	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		if r.Header.Set(header[i], header[i+1]); header[i+1] == "" {
+			r.Header.Del(header[i])
+		}
+	}
+	w := httptest.NewRecorder()
+	g.server.ServeHTTP(w, r)
+	a := answer{status: w.Code, header: w.Header(), body: w.Body.String()}
+	if a.body != "" && strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") {
+		if err := json.Unmarshal(w.Body.Bytes(), &a.tokens); err != nil {
+			g.t.Errorf("the answer is not JSON: %v: %s", err, a.body)
+		}
+	}
+	return a
+}
+
+func (g *tokenRig) token(p params, header ...string) answer {
+	return g.do(http.MethodPost, tokenIssuer+"/token", p.encode(), header...)
+}
+
+// want checks status and error ("" for success) and what holds for every answer.
+func (g *tokenRig) want(a answer, status int, code string) answer {
+	g.t.Helper()
+	if a.status != status || a.tokens.Error != code {
+		g.t.Fatalf("got %d %q, want %d %q: %s", a.status, a.tokens.Error, status, code, a.body)
+	}
+	if a.header.Get("Cache-Control") != "no-store" || a.header.Get("X-Content-Type-Options") != "nosniff" ||
+		a.header.Get("Content-Type") != "application/json; charset=utf-8" {
+		g.t.Fatalf("headers: %v", a.header)
+	}
+	if status == http.StatusServiceUnavailable && a.header.Get("Retry-After") == "" {
+		g.t.Fatal("no Retry-After")
+	}
+	if strings.Contains(a.body, "null") {
+		g.t.Fatalf("a null member: %s", a.body)
+	}
+	return a
+}
+
+// alive reports whether a guard would take the access token.
+func (g *tokenRig) alive(access string) bool {
+	g.t.Helper()
+	for range 1000 { // the feed loads in the background
+		_, err := g.verifier.Verify(g.t.Context(), access)
+		switch {
+		case err == nil:
+			return true
+		case strings.Contains(err.Error(), "not loaded"):
+			time.Sleep(time.Millisecond)
+		default:
+			return false
+		}
+	}
+	g.t.Fatal("the revocations were never loaded")
+	return false
+}
+
+// code stores an issued code, as the authorization endpoint does, and returns it.
+func (g *tokenRig) code(change ...func(*store.Code)) string {
+	g.t.Helper()
+	value := secret.Token()
+	c := store.Code{
+		State: store.CodeIssued, Dialect: store.DialectOAuth, Client: "web", Subject: "u1",
+		Scopes: []string{"read", "write"}, RedirectURI: webRedirect,
+		AuthTime: g.now(), IssuedAt: g.now(), Expires: g.now().Add(time.Minute), Grant: secret.ID(),
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	_, err := g.store.Memory.Create(g.t.Context(), store.Record{
+		Key: store.Key{Kind: store.KindCode, ID: secret.Digest(value)}, Value: must(store.Encode(&c)),
+		Expires: c.Expires.Add(time.Minute),
+	})
+	g.must(err)
+	return value
+}
+
+func appCode(c *store.Code) {
+	c.Client, c.RedirectURI, c.Challenge = "app", appRedirect, oauth.Challenge(verifier)
+}
+
+func redeemWeb(code string) params {
+	return params{
+		"grant_type": "authorization_code", "code": code, "redirect_uri": webRedirect,
+		"client_id": "web", "client_secret": webSecret,
+	}
+}
+
+func redeemApp(code string) params {
+	return params{
+		"grant_type": "authorization_code", "code": code, "redirect_uri": appRedirect,
+		"client_id": "app", "code_verifier": verifier,
+	}
+}
+
+func refreshWeb(token string) params {
+	return params{"grant_type": "refresh_token", "refresh_token": token, "client_id": "web", "client_secret": webSecret}
+}
+
+// begin redeems a fresh code of web.
+func (g *tokenRig) begin() answer {
+	g.t.Helper()
+	return g.want(g.token(redeemWeb(g.code())), 200, "")
+}
+
+func basic(id, secret string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+secret))
+}
+
+// rigClients is the clients' configuration, which a test may change as a reload does.
+type rigClients struct {
+	mu    sync.Mutex
+	all   map[string]*oauth.Client
+	fault error
+}
+
+func newRigClients() *rigClients {
+	all := oauth.GrantTypes
+	code := []oauth.GrantType{oauth.AuthorizationCode, oauth.RefreshToken}
+	rw := []string{"read", "write"}
+	return &rigClients{all: map[string]*oauth.Client{
+		"web": {
+			ID: "web", SecretHashes: []string{secret.Digest(webSecret)}, Grants: all,
+			RedirectURIs: []string{webRedirect}, Scopes: rw, DefaultScopes: []string{"read"},
+			Audience: []string{"https://api.example", "https://other.example"},
+		},
+		"app": {ID: "app", Public: true, Grants: code, RedirectURIs: []string{appRedirect}, Scopes: rw},
+		"spa": {ID: "spa", Public: true, Grants: all, RedirectURIs: []string{"https://spa.example/cb"}, Scopes: rw, DefaultScopes: rw},
+		"job": {ID: "job", SecretHashes: []string{secret.Digest(webSecret)}, Grants: []oauth.GrantType{oauth.ClientCredentials}, Scopes: rw},
+		"one": {
+			ID: "one", SecretHashes: []string{secret.Digest(webSecret)}, Grants: code[:1],
+			RedirectURIs: []string{webRedirect}, Scopes: rw,
+		},
+		"a b%": {
+			ID: "a b%", SecretHashes: []string{secret.Digest(webSecret + "+%:")}, Grants: all, Scopes: rw, DefaultScopes: rw,
+		},
+	}}
+}
+
+func (c *rigClients) Client(_ context.Context, id string) (*oauth.Client, bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	client, ok := c.all[id]
+	return client, ok, c.fault
+}
+
+func (c *rigClients) CORSOrigins() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var origins []string
+	for _, client := range c.all {
+		origins = append(origins, client.CORSOrigins()...)
+	}
+	return origins
+}
+
+func (c *rigClients) change(id string, f func(*oauth.Client)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changed := *c.all[id]
+	f(&changed)
+	c.all[id] = &changed
+}
+
+func (c *rigClients) remove(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.all, id)
+}
+
+// rigTokens and rigRevoker are the real ones until a test has them fail.
+type rigTokens struct {
+	authserver.Tokens
+	fault error
+}
+
+func (i *rigTokens) Issue(ctx context.Context, a token.Access) (string, error) {
+	if i.fault != nil {
+		return "", i.fault
+	}
+	return i.Tokens.Issue(ctx, a)
+}
+
+func (i *rigTokens) PublicKeys(ctx context.Context) (token.KeySet, error) {
+	if i.fault != nil {
+		return token.KeySet{}, i.fault
+	}
+	return i.Tokens.PublicKeys(ctx)
+}
+
+type rigRevoker struct {
+	to    authserver.Revoker
+	fault error
+}
+
+func (r *rigRevoker) Revoke(ctx context.Context, rv store.Revocation) error {
+	if r.fault != nil {
+		return r.fault
+	}
+	return r.to.Revoke(ctx, rv)
+}
+
+type rigMetrics struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (m *rigMetrics) TokenRequest(grant, outcome string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lines = append(m.lines, grant+" "+outcome)
+}
+
+func (m *rigMetrics) SignIn(string) {}
+
+func (m *rigMetrics) last() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lines[len(m.lines)-1]
+}
+
+// faultyStore counts the operations and has one, or all from one on, fail: before they
+// take effect, or after (the reply is lost).
+type faultyStore struct {
+	*storetest.Memory
+
+	mu       sync.Mutex
+	ops      []string
+	failAt   int // the number of the operation, from 1; 0: none
+	lastFail int
+	after    bool
+	err      error
+}
+
+func (f *faultyStore) plan(from, to int, after bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ops, f.failAt, f.lastFail, f.after, f.err = nil, from, to, after, err
+}
+
+func (f *faultyStore) step(op string) (before, after error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ops = append(f.ops, op)
+	if n := len(f.ops); f.failAt == 0 || n < f.failAt || n > f.lastFail {
+		return nil, nil
+	}
+	if f.after && op != "get" {
+		return nil, f.err
+	}
+	return f.err, nil
+}
+
+func (f *faultyStore) done() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.ops)
+}
+
+func (f *faultyStore) Get(ctx context.Context, k store.Key) (store.Record, error) {
+	if err, _ := f.step("get"); err != nil {
+		return store.Record{}, err
+	}
+	return f.Memory.Get(ctx, k)
+}
+
+func (f *faultyStore) Create(ctx context.Context, r store.Record) (store.Record, error) {
+	before, after := f.step("create")
+	if before != nil {
+		return store.Record{}, before
+	}
+	r, err := f.Memory.Create(ctx, r)
+	if err == nil && after != nil {
+		return store.Record{}, after
+	}
+	return r, err
+}
+
+func (f *faultyStore) Swap(ctx context.Context, r store.Record) (store.Record, error) {
+	before, after := f.step("swap")
+	if before != nil {
+		return store.Record{}, before
+	}
+	r, err := f.Memory.Swap(ctx, r)
+	if err == nil && after != nil {
+		return store.Record{}, after
+	}
+	return r, err
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
