@@ -1,0 +1,88 @@
+package file
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+)
+
+// dir is an open directory. It belongs to no configuration.
+type dir struct{ current *current }
+
+func open(path string, now func() time.Time, log func() *zap.Logger) (*dir, error) {
+	c, err := load(path, now, log)
+	if err != nil {
+		return nil, err
+	}
+	return &dir{c}, nil
+}
+
+// Authenticate implements [directory.Directory].
+func (d *dir) Authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
+	if len(password) > directory.MaxPassword {
+		return directory.User{}, false, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return directory.User{}, false, err
+	}
+	all := d.current.users()
+	e := all.unknown
+	// Longer names are nobody's; normalizing one of many megabytes would be free work for a stranger.
+	if len(username) <= 4*maxUsername {
+		if found, ok := all.byName[canonical(username)]; ok {
+			e = found
+		}
+	}
+	same, err := matches(e.hash, password)
+	if err != nil {
+		return directory.User{}, false, err
+	}
+	if !same || e == all.unknown || e.user.Locked || password == "" {
+		return directory.User{}, false, nil
+	}
+	return copied(e.user), true, nil
+}
+
+// Lookup implements [directory.Directory].
+func (d *dir) Lookup(_ context.Context, id string) (directory.User, bool, error) {
+	e, ok := d.current.users().byID[id]
+	if !ok {
+		return directory.User{}, false, nil
+	}
+	return copied(e.user), true, nil
+}
+
+// copied gives the caller claims of its own: the entry is shared by all requests.
+func copied(u directory.User) directory.User {
+	if u.Claims != nil {
+		u.Claims, _ = deep(u.Claims).(map[string]any)
+	}
+	return u
+}
+
+// deep copies a value of encoding/json.
+func deep(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		v = maps.Clone(v)
+		for k := range v {
+			v[k] = deep(v[k])
+		}
+		return v
+	case []any:
+		v = slices.Clone(v)
+		for i := range v {
+			v[i] = deep(v[i])
+		}
+		return v
+	}
+	return v
+}
+
+// Interface guard
+var _ directory.Directory = (*dir)(nil)

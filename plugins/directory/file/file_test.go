@@ -1,0 +1,167 @@
+package file
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/caddyauth"
+	"go.uber.org/zap"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/directory/directorytest"
+)
+
+// cheap is dear enough for the suite's timing to see a hash and cheap enough for a
+// build machine.
+var cheap = parameters{memory: 4096, time: 2, threads: 1, salt: 16, tag: 32}
+
+func (p parameters) hash(t *testing.T, password string) string {
+	t.Helper()
+	// Caddy's hasher keeps the parameters and the salt of a hash that it decoded.
+	h, _, err := caddyauth.DecodeHash([]byte(p.dummy()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash, err := h.Hash([]byte(password))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(hash)
+}
+
+func document(t *testing.T, seeds ...directorytest.Seed) string {
+	t.Helper()
+	list := []map[string]any{}
+	for _, s := range seeds {
+		u := map[string]any{"id": s.ID, "username": s.Username, "password_hash": cheap.hash(t, s.Password), "locked": s.Locked}
+		for field, value := range map[string]string{"name": s.Name, "nickname": s.Nickname, "picture": s.Picture, "email": s.Email, "phone": s.Phone} {
+			if value != "" {
+				u[field] = value
+			}
+		}
+		if s.Claims != nil {
+			u["claims"] = s.Claims
+		}
+		list = append(list, u)
+	}
+	text, err := json.MarshalIndent(map[string]any{"users": list}, "", "\t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func seed(id, username, password string) directorytest.Seed {
+	return directorytest.Seed{User: directory.User{ID: id, Username: username}, Password: password}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func written(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "users.json")
+	write(t, path, text)
+	return path
+}
+
+func quiet() *zap.Logger { return zap.NewNop() }
+
+func TestTheFileKeepsTheContractOfADirectory(t *testing.T) {
+	directorytest.Run(t, func(t *testing.T, users []directorytest.Seed) directory.Directory {
+		d, err := open(written(t, document(t, users...)), time.Now, quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	})
+}
+
+func TestUserNamesAreComparedLetterByLetter(t *testing.T) {
+	d, err := open(written(t, document(t, seed("1", "Ann", "secret 1"))), time.Now, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for typed, want := range map[string]bool{"Ann": true, "ann": false, "ANN": false, " Ann": false, "Ann ": false} {
+		if _, ok, err := d.Authenticate(t.Context(), typed, "secret 1"); ok != want || err != nil {
+			t.Errorf("%q: %t, %v", typed, ok, err)
+		}
+	}
+}
+
+func TestClaimsKeepTheirValuesAndAreTheCallersOwn(t *testing.T) {
+	text := fmt.Sprintf(`{"users":[{"id":"1","username":"ann","password_hash":%q,
+		"claims":{"number":12345678901234567,"list":["a",{"deep":true}],"nothing":null}}]}`, cheap.dummy())
+	d, err := open(written(t, text), time.Now, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		u, ok, err := d.Lookup(t.Context(), "1")
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		got, err := json.Marshal(u.Claims)
+		if want := `{"list":["a",{"deep":true}],"nothing":null,"number":12345678901234567}`; err != nil || string(got) != want {
+			t.Fatalf("claims %s, %v, want %s", got, err, want)
+		}
+		u.Claims["list"].([]any)[1].(map[string]any)["deep"] = "changed by its caller"
+	}
+}
+
+func TestACancelledSignInCostsNoHash(t *testing.T) {
+	d, err := open(written(t, document(t, seed("1", "ann", "secret 1"))), time.Now, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, ok, err := d.Authenticate(ctx, "ann", "secret 1"); ok || err == nil {
+		t.Errorf("Authenticate = %t, %v, want the context's error", ok, err)
+	}
+}
+
+func TestUnknownUsersCostWhatMostHashesCost(t *testing.T) {
+	dearer := parameters{memory: 8192, time: 2, threads: 1, salt: 16, tag: 32}
+	cases := map[string]struct {
+		hashes []parameters
+		want   parameters
+		unlike int
+	}{
+		"no user":           {nil, usual, 0},
+		"all the same":      {[]parameters{cheap, cheap}, cheap, 0},
+		"one differs":       {[]parameters{cheap, dearer, cheap}, cheap, 1},
+		"as many of either": {[]parameters{cheap, dearer}, dearer, 1},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			var list []string
+			for i, p := range c.hashes {
+				list = append(list, fmt.Sprintf(`{"id":"%d","username":"user%d","password_hash":%q}`, i, i, p.dummy()))
+			}
+			all, err := parse("users.json", []byte(`{"users":[`+strings.Join(list, ",")+`]}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := parametersOf(all.unknown.hash); got != c.want || err != nil || all.unlike != c.unlike {
+				t.Errorf("dummy has %+v (%v), %d unlike; want %+v, %d", got, err, all.unlike, c.want, c.unlike)
+			}
+		})
+	}
+}
+
+func TestTheUsualParametersAreThoseOfCaddysHasher(t *testing.T) {
+	if got, err := parametersOf(string(caddyauth.Argon2idHash{}.FakeHash())); got != usual || err != nil {
+		t.Errorf("%+v, %v, want %+v", got, err, usual)
+	}
+}

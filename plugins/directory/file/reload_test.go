@@ -1,0 +1,242 @@
+package file
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/gatehouse/gatehouse/module/directory/directorytest"
+)
+
+// opened is a directory whose clock the test moves; the file's times stay real.
+type opened struct {
+	*dir
+	t    *testing.T
+	path string
+	logs *observer.ObservedLogs
+
+	mu   sync.Mutex
+	time time.Time
+}
+
+func openSeeds(t *testing.T, seeds ...directorytest.Seed) *opened {
+	t.Helper()
+	core, logs := observer.New(zapcore.InfoLevel)
+	o := &opened{t: t, path: written(t, document(t, seeds...)), logs: logs, time: time.Now()}
+	d, err := open(o.path, o.now, func() *zap.Logger { return zap.New(core) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.dir = d
+	return o
+}
+
+func (o *opened) now() time.Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.time
+}
+
+func (o *opened) pass(d time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.time = o.time.Add(d)
+}
+
+func (o *opened) knows(id string) bool {
+	o.t.Helper()
+	_, ok, err := o.Lookup(o.t.Context(), id)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return ok
+}
+
+// rename puts a file of this text in the path's place at once.
+func (o *opened) rename(text string) {
+	o.t.Helper()
+	next := filepath.Join(filepath.Dir(o.path), "users.json.new")
+	write(o.t, next, text)
+	if err := os.Rename(next, o.path); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+func (o *opened) logged(level zapcore.Level) int {
+	return o.logs.Filter(func(e observer.LoggedEntry) bool { return e.Level == level }).Len()
+}
+
+func TestAChangedFileIsReadAgainWithinASecond(t *testing.T) {
+	for name, change := range map[string]func(o *opened, text string){
+		"written over": func(o *opened, text string) { write(o.t, o.path, text) },
+		"renamed over": (*opened).rename,
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := openSeeds(t, seed("1", "ann", "secret 1"))
+			change(o, document(t, seed("2", "bob", "secret 2")))
+			o.pass(interval - 1)
+			if !o.knows("1") {
+				t.Error("the file was looked at again before a second was over: every request would")
+			}
+			o.pass(1)
+			if o.knows("1") || !o.knows("2") {
+				t.Error("the change was not seen after a second")
+			}
+			if _, ok, err := o.Authenticate(t.Context(), "bob", "secret 2"); !ok || err != nil {
+				t.Errorf("Authenticate = %t, %v", ok, err)
+			}
+		})
+	}
+}
+
+func TestAChangeOfTheSameSizeWithinOneTickOfTheFilesClockIsSeen(t *testing.T) {
+	o := openSeeds(t, seed("1", "ann", "secret 1"))
+	info, err := os.Stat(o.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(document(t, seed("1", "ann", "secret 1")), `"id": "1"`, `"id": "2"`, 1)
+	write(t, o.path, text)
+	if err := os.Chtimes(o.path, time.Time{}, info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	o.pass(interval)
+	if !o.knows("2") {
+		t.Error("the change went unseen")
+	}
+}
+
+func TestAnOldFileIsNotReadAgainWithoutAChange(t *testing.T) {
+	o := openSeeds(t, seed("1", "ann", "secret 1"))
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(o.path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	o.pass(interval)
+	o.knows("1")
+	if !o.current.settled {
+		t.Fatal("a file an hour old counts as fresh")
+	}
+	if err := os.Chmod(o.path, 0); err != nil {
+		t.Fatal(err)
+	}
+	o.pass(interval)
+	o.knows("1")
+	if n := o.logs.Len(); n != 0 {
+		t.Errorf("%d log lines for a file that did not change", n)
+	}
+}
+
+func TestABadChangeLeavesTheOldUsersAndIsLoggedOnce(t *testing.T) {
+	good := document(t, seed("1", "ann", "secret 1"))
+	other := document(t, seed("2", "bob", "secret 2"))
+	o := openSeeds(t, seed("1", "ann", "secret 1"))
+	for i, bad := range []string{"", other[:len(other)/2], `{"users": [{"id": "3"}]}`, strings.Replace(other, "argon2id", "argon2i", 1)} {
+		write(t, o.path, bad)
+		for range 5 {
+			o.pass(interval)
+			if !o.knows("1") || o.knows("2") {
+				t.Fatalf("bad content %d is in use", i)
+			}
+		}
+		if n := o.logged(zapcore.ErrorLevel); n != i+1 {
+			t.Errorf("%d errors in the log after %d bad changes", n, i+1)
+		}
+	}
+	for _, e := range o.logs.All() {
+		if text, _ := e.ContextMap()["error"].(string); !strings.Contains(text, o.path) || strings.Contains(text, "$") && !strings.Contains(text, "=...") {
+			t.Errorf("logged %q, want the file and no hash", text)
+		}
+	}
+	write(t, o.path, other)
+	o.pass(interval)
+	if o.knows("1") || !o.knows("2") {
+		t.Error("the mended file is not in use")
+	}
+	write(t, o.path, good)
+	o.pass(interval)
+	if !o.knows("1") {
+		t.Error("the file's first content is not in use again")
+	}
+}
+
+func TestAMissingFileLeavesTheOldUsersUntilItIsThereAgain(t *testing.T) {
+	o := openSeeds(t, seed("1", "ann", "secret 1"))
+	aside := o.path + ".aside"
+	for round := 1; round <= 2; round++ {
+		if err := os.Rename(o.path, aside); err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			o.pass(interval)
+			if !o.knows("1") {
+				t.Fatal("the users are gone with the file")
+			}
+		}
+		if n := o.logged(zapcore.ErrorLevel); n != round {
+			t.Errorf("%d errors in the log after the file went %d times", n, round)
+		}
+		if err := os.Rename(aside, o.path); err != nil {
+			t.Fatal(err)
+		}
+		o.pass(interval)
+		o.knows("1")
+	}
+	o.rename(document(t, seed("2", "bob", "secret 2")))
+	o.pass(interval)
+	if !o.knows("2") {
+		t.Error("a change after the absence went unseen")
+	}
+}
+
+func TestALockTakesEffectForSignInAndLookup(t *testing.T) {
+	ann := seed("1", "ann", "secret 1")
+	o := openSeeds(t, ann)
+	ann.Locked = true
+	o.rename(document(t, ann))
+	o.pass(interval)
+	if _, ok, err := o.Authenticate(t.Context(), "ann", "secret 1"); ok || err != nil {
+		t.Errorf("Authenticate = %t, %v", ok, err)
+	}
+	if u, ok, err := o.Lookup(t.Context(), "1"); !u.Locked || !ok || err != nil {
+		t.Errorf("Lookup = %+v, %t, %v", u, ok, err)
+	}
+}
+
+func TestManyRequestsReadAChangingFileTogether(t *testing.T) {
+	o := openSeeds(t, seed("1", "ann", "secret 1"))
+	texts := []string{document(t, seed("1", "ann", "secret 1")), document(t, seed("1", "ann", "secret 1"), seed("2", "bob", "secret 2"))}
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 200 {
+				o.pass(interval / 10)
+				if !o.knows("1") {
+					t.Error("a user who is in every version of the file was not found")
+				}
+			}
+		})
+	}
+	for i := range 40 {
+		o.rename(texts[i%2])
+	}
+	group.Wait()
+}
+
+func TestHashesOfOtherParametersAreReported(t *testing.T) {
+	o := openSeeds(t, seed("1", "ann", "secret 1"), seed("2", "bob", "secret 2"))
+	text := document(t, seed("1", "ann", "secret 1"), seed("2", "bob", "secret 2"))
+	o.rename(strings.Replace(text, "t=2", "t=3", 1))
+	o.pass(interval)
+	o.knows("1")
+	if n := o.logged(zapcore.WarnLevel); n != 1 {
+		t.Errorf("%d warnings, want 1", n)
+	}
+}
