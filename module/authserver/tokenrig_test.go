@@ -203,7 +203,7 @@ func (g *tokenRig) want(a answer, status int, code string) answer {
 	if status == http.StatusServiceUnavailable && a.header.Get("Retry-After") == "" {
 		g.t.Fatal("no Retry-After")
 	}
-	if strings.Contains(a.body, "null") {
+	if strings.Contains(a.body, ":null") {
 		g.t.Fatalf("a null member: %s", a.body)
 	}
 	return a
