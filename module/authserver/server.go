@@ -3,6 +3,8 @@ package authserver
 import (
 	"net/http"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/webui"
 )
 
 // Server serves everything below the issuer. It is safe for concurrent use and
@@ -43,6 +45,14 @@ func New(c Config) (*Server, error) {
 	}
 	s.routes = s.table()
 	return s, nil
+}
+
+// RefusePlaintext answers a request that came without TLS although the issuer is
+// https: what it carries has been read by others on the way.
+func (s *Server) RefusePlaintext(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	s.errorPage(w, r, http.StatusBadRequest, webui.ErrorView{Code: "plaintext"})
 }
 
 // url is the absolute address of one of our paths.

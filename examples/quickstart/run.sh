@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Starts the quick start: run.sh CADDY LEGACY READER, the three programs.
+set -euo pipefail
+caddy=$1 legacy=$2 reader=$3
+cd "$(dirname "${BASH_SOURCE[0]}")"
+export GATEHOUSE_STATE=${GATEHOUSE_STATE:-$PWD/state}
+mkdir -p "$GATEHOUSE_STATE"
+umask 077
+
+# The secrets of the two clients that have one: made at the first start and kept.
+env=$GATEHOUSE_STATE/env
+if [ ! -f "$env" ]; then
+	for name in READER_SECRET NIGHTLY_SECRET; do
+		printf 'export %s=%s\n' "$name" "$(head -c 32 /dev/urandom | base64 | tr '+/' '-_' | tr -d '=')"
+	done >"$env"
+fi
+. "$env"
+
+for port in 8080 8081 8082 8083; do
+	if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+		echo "run.sh: port $port is in use; the quick start needs 8080 to 8083 on localhost" >&2
+		exit 1
+	fi
+done
+
+"$legacy" -listen 127.0.0.1:8083 &
+legacy_pid=$!
+"$reader" -listen 127.0.0.1:8082 &
+reader_pid=$!
+"$caddy" run --config Caddyfile >"$GATEHOUSE_STATE/caddy.log" 2>&1 &
+caddy_pid=$!
+trap 'kill $legacy_pid $reader_pid $caddy_pid 2>/dev/null; wait' EXIT
+trap 'exit 0' INT TERM
+
+for _ in $(seq 100); do
+	curl -sf -o /dev/null http://localhost:8080/.well-known/oauth-authorization-server && break
+	if ! kill -0 $caddy_pid 2>/dev/null; then
+		tail -5 "$GATEHOUSE_STATE/caddy.log" >&2
+		exit 1
+	fi
+	sleep 0.1
+done
+
+cat <<TXT
+
+Gatehouse is running.
+
+  Try it        http://localhost:8082   sign in as alice, password: correct horse battery staple
+  Issuer        http://localhost:8080   http://localhost:8080/.well-known/oauth-authorization-server
+  Guarded API   http://localhost:8081   curl -i http://localhost:8081/articles  answers 401
+  Legacy API    http://127.0.0.1:8083   what is behind the gateway
+  Metrics       http://localhost:2019/metrics
+
+  By hand       examples/quickstart/README.md goes through it with curl
+  Secrets       . $env
+  Log           $GATEHOUSE_STATE/caddy.log
+
+Stop with Ctrl-C.
+TXT
+wait -n $caddy_pid $legacy_pid $reader_pid

@@ -1,0 +1,156 @@
+package harness
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	_ "github.com/caddyserver/caddy/v2/modules/standard" // what a Caddyfile needs
+
+	_ "github.com/gatehouse/gatehouse/module" // the gateway itself
+)
+
+// Gateway is Caddy with the gateway in it, on ports of its own.
+type Gateway struct {
+	// ID is the issuer, API the guarded site, Admin Caddy's admin endpoint; without a
+	// slash at the end.
+	ID, API, Admin string
+	// Dir is a directory of the test's own; $DIR in Caddyfiles.
+	Dir string
+
+	vars *strings.Replacer
+}
+
+// Prepare picks free ports and a directory and fills these into Caddyfiles: $ID and
+// $API (host:port), $ADMIN, $DIR, and the pairs in more.
+func Prepare(t testing.TB, more ...string) *Gateway {
+	t.Helper()
+	ports := FreePorts(t, 3)
+	dir := t.TempDir()
+	addr := func(p int) string { return fmt.Sprintf("localhost:%d", p) }
+	g := &Gateway{
+		ID: "http://" + addr(ports[0]), API: "http://" + addr(ports[1]),
+		Admin: fmt.Sprintf("http://127.0.0.1:%d", ports[2]), Dir: dir,
+	}
+	g.vars = strings.NewReplacer(append(more,
+		"$ID", addr(ports[0]), "$API", addr(ports[1]), "$ADMIN", fmt.Sprintf("127.0.0.1:%d", ports[2]), "$DIR", dir)...)
+	return g
+}
+
+// Start loads a Caddyfile into this process and stops it with the test. One test of a
+// process at a time can do so, since Caddy is a singleton.
+func Start(t testing.TB, caddyfile string, more ...string) *Gateway {
+	t.Helper()
+	g := Prepare(t, more...)
+	setDataDir(t, g.Dir)
+	g.Load(t, caddyfile)
+	t.Cleanup(func() {
+		if err := caddy.Stop(); err != nil {
+			t.Error("stopping:", err)
+		}
+	})
+	return g
+}
+
+// Load replaces the running configuration, as a reload does.
+func (g *Gateway) Load(t testing.TB, caddyfile string) {
+	t.Helper()
+	if err := g.TryLoad(caddyfile); err != nil {
+		t.Fatal(err)
+	}
+	g.awaitAdmin(t)
+}
+
+// TryLoad is Load with the error returned.
+func (g *Gateway) TryLoad(caddyfile string) error {
+	config, err := g.Adapt(caddyfile)
+	if err != nil {
+		return err
+	}
+	return caddy.Load(config, true)
+}
+
+// Adapt gives the JSON of a Caddyfile.
+func (g *Gateway) Adapt(caddyfile string) ([]byte, error) {
+	config, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(g.Text(caddyfile)), map[string]any{"filename": "Caddyfile"})
+	return config, err
+}
+
+// Text fills the ports and the directory in.
+func (g *Gateway) Text(caddyfile string) string { return g.vars.Replace(caddyfile) }
+
+// WriteFile puts a file into the test's directory and returns its path.
+func (g *Gateway) WriteFile(t testing.TB, name, content string) string {
+	t.Helper()
+	file := filepath.Join(g.Dir, name)
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Scrape returns the metrics.
+func (g *Gateway) Scrape(t testing.TB) string {
+	t.Helper()
+	status, body := Get(t, g.Admin+"/metrics")
+	if status != http.StatusOK {
+		t.Fatalf("scraping: %d %s", status, body)
+	}
+	return body
+}
+
+func (g *Gateway) awaitAdmin(t testing.TB) {
+	t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		res, err := http.Get(g.Admin + "/config/")
+		if err == nil {
+			_ = res.Body.Close()
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the admin endpoint does not answer:", err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// FreePorts returns ports that nobody listens on at the moment.
+func FreePorts(t testing.TB, n int) []int {
+	t.Helper()
+	var ports []int
+	var listeners []net.Listener
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		listeners = append(listeners, l)
+		addr, ok := l.Addr().(*net.TCPAddr)
+		if !ok {
+			t.Fatalf("address %v", l.Addr())
+		}
+		ports = append(ports, addr.Port)
+	}
+	for _, l := range listeners {
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return ports
+}
+
+// setDataDir keeps Caddy's files out of the home directory.
+func setDataDir(t testing.TB, dir string) {
+	t.Helper()
+	for _, name := range []string{"XDG_DATA_HOME", "XDG_CONFIG_HOME"} {
+		t.Setenv(name, dir)
+	}
+}

@@ -1,0 +1,61 @@
+package harness
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Upstream is a legacy API that remembers what reached it.
+type Upstream struct {
+	// Addr is host:port.
+	Addr string
+
+	mu   sync.Mutex
+	hits []*http.Request
+	// Answer replaces the default answer, which is 200 {"ok":true}.
+	answer http.HandlerFunc
+}
+
+// NewUpstream starts one.
+func NewUpstream(t testing.TB) *Upstream {
+	t.Helper()
+	u := new(Upstream)
+	s := httptest.NewServer(u)
+	t.Cleanup(s.Close)
+	u.Addr = strings.TrimPrefix(s.URL, "http://")
+	return u
+}
+
+// ServeHTTP implements http.Handler.
+func (u *Upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	u.mu.Lock()
+	u.hits = append(u.hits, r.Clone(r.Context()))
+	answer := u.answer
+	u.mu.Unlock()
+	if answer != nil {
+		answer(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, `{"ok":true}`)
+}
+
+// Answer sets what requests get from now on; nil for the default.
+func (u *Upstream) Answer(h http.HandlerFunc) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.answer = h
+}
+
+// Hits returns and forgets the requests that came.
+func (u *Upstream) Hits() []*http.Request {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	hits := u.hits
+	u.hits = nil
+	return hits
+}

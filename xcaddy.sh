@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# Builds, runs and tests the gateway. The README's two commands are `./xcaddy.sh run`
+# and `./xcaddy.sh test`.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+build=$PWD/.build
+mod=github.com/gatehouse/gatehouse
+
+usage() {
+	cat <<'TXT'
+Usage: ./xcaddy.sh [command]
+  (none)        builds ./caddy with the gateway and all its plugins
+  run           builds and starts the quick start; prints the addresses and what to try
+  test          installs what the tests need and runs them all
+  soak [NAME]   the long experiments: kill, reload, race, limiter, bench, fuzz
+Needs Go (https://go.dev/dl).
+TXT
+}
+
+say() { printf '\033[1m%s\033[0m\n' "$*" >&2; }
+die() { printf 'xcaddy.sh: %s\n' "$*" >&2; exit 1; }
+
+# tool NAME: builds a development tool from the pinned module and prints its path.
+tool() {
+	local out=$build/tools/$1
+	if [ ! -x "$out" ] || [ .ci/tools/go.mod -nt "$out" ]; then
+		mkdir -p "$build/tools"
+		local pkg
+		pkg=$(cd .ci/tools && go list -f '{{.ImportPath}}' tool | grep "/$1\$") || die "no tool $1 in .ci/tools/go.mod"
+		(cd .ci/tools && go build -o "$out" "$pkg") || return 1
+	fi
+	printf '%s\n' "$out"
+}
+
+# caddy [OUT [FLAGS]]: builds Caddy with the gateway.
+caddy() {
+	local out=${1:-$PWD/caddy} flags=${2:-} xcaddy
+	local version
+	version=$(go list -m -f '{{.Version}}' github.com/caddyserver/caddy/v2)
+	if xcaddy=$(command -v xcaddy || tool xcaddy); then
+		XCADDY_GO_BUILD_FLAGS="-trimpath -ldflags=-s $flags" XCADDY_SETCAP=0 \
+			"$xcaddy" build "$version" --output "$out" --with "$mod/module" --replace "$mod=$PWD" >"$build/xcaddy.log" 2>&1 && return
+		cat "$build/xcaddy.log" >&2
+		say "xcaddy could not build; building the same program with go build"
+	fi
+	# The main package that xcaddy generates.
+	mkdir -p "$build/main"
+	cat >"$build/main/main.go" <<GO
+package main
+
+import (
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	_ "github.com/caddyserver/caddy/v2/modules/standard"
+	_ "$mod/module"
+)
+
+func main() { caddycmd.Main() }
+GO
+	# shellcheck disable=SC2086 # flags are words
+	go build -trimpath $flags -o "$out" "$build/main/main.go"
+}
+
+# packages INSTALLS what the tests drive, on Debian and Ubuntu; elsewhere it says what is missing.
+install_test_tools() {
+	local missing=()
+	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || missing+=(chromium)
+	command -v node >/dev/null || missing+=(nodejs)
+	command -v npm >/dev/null || missing+=(npm)
+	command -v curl >/dev/null || missing+=(curl)
+	if command -v fc-list >/dev/null; then
+		fc-list :lang=zh 2>/dev/null | grep -q . || missing+=(fonts-noto-cjk)
+	else
+		missing+=(fontconfig fonts-noto-cjk)
+	fi
+	command -v gcc >/dev/null || missing+=(gcc libc6-dev)
+	if [ ${#missing[@]} -gt 0 ]; then
+		command -v apt-get >/dev/null || die "the tests need: ${missing[*]} (install them; this script can do so on Debian and Ubuntu)"
+		say "installing ${missing[*]}"
+		local sudo=
+		[ "$(id -u)" = 0 ] || sudo=sudo
+		$sudo apt-get update -q >"$build/apt.log" 2>&1 || true
+		DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y --no-install-recommends "${missing[@]}" >>"$build/apt.log" 2>&1 ||
+			{ tail -20 "$build/apt.log" >&2; die "could not install ${missing[*]}"; }
+	fi
+	if [ ! -d .ci/node/node_modules ] || [ .ci/node/package-lock.json -nt .ci/node/node_modules ]; then
+		say "installing the browser driver and stock clients from npm"
+		npm --prefix .ci/node ci --no-audit --no-fund >"$build/npm.log" 2>&1 || { cat "$build/npm.log" >&2; die "npm ci failed"; }
+		touch .ci/node/node_modules
+	fi
+}
+
+static_checks() {
+	say "gofmt, vet, staticcheck"
+	local unformatted
+	unformatted=$(git ls-files '*.go' | xargs gofmt -l)
+	[ -z "$unformatted" ] || die "not gofmt'ed: $unformatted"
+	go vet ./...
+	"$(tool staticcheck)" ./...
+	if curl -sfm 10 -o /dev/null https://vuln.go.dev/index/db.json; then
+		say "govulncheck"
+		"$(tool govulncheck)" ./...
+	else
+		say "govulncheck: its database cannot be reached from here, left out"
+	fi
+}
+
+run_tests() {
+	mkdir -p "$build"
+	install_test_tools
+	static_checks
+	say "building ./caddy"
+	caddy "$PWD/caddy"
+	say "go test -race ./..."
+	GATEHOUSE_CADDY=$PWD/caddy go test -race -timeout 20m "$@" ./...
+}
+
+run() {
+	mkdir -p "$build"
+	caddy "$PWD/caddy"
+	go build -o "$build/legacy" ./examples/legacy
+	go build -o "$build/reader" ./examples/quickstart/reader
+	exec examples/quickstart/run.sh "$PWD/caddy" "$build/legacy" "$build/reader"
+}
+
+mkdir -p "$build"
+command -v go >/dev/null || die "Go is not installed: https://go.dev/dl"
+case ${1:-} in
+"") caddy && say "built ./caddy: try ./xcaddy.sh run" ;;
+run) run ;;
+test) shift; run_tests "$@" ;;
+soak) shift; exec .ci/soak "$@" ;;
+-h | --help | help) usage ;;
+*) usage >&2; exit 2 ;;
+esac
