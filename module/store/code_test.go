@@ -1,0 +1,26 @@
+package store
+
+import "testing"
+
+func TestACodeIsUsedOnce(t *testing.T) {
+	code := Code{State: CodeIssued, Client: "c"}
+	used, ok := code.Redeem("first")
+	if !ok || used.State != CodeUsed || used.Attempt != "first" || used.Client != "c" {
+		t.Fatalf("Redeem = %+v, %v", used, ok)
+	}
+	if code.State != CodeIssued || code.Attempt != "" {
+		t.Error("the record that was read must stay as it is: it is what Swap compares")
+	}
+	again, ok := used.Redeem("second")
+	if ok || again.Attempt != "first" {
+		t.Errorf("a second redemption = %+v, %v: a replay must not take over the first one's attempt", again, ok)
+	}
+}
+
+func TestACodeInAnUnknownStateIsNotRedeemed(t *testing.T) {
+	for _, state := range []CodeState{"", CodeUsed, "ISSUED", "pending"} {
+		if _, ok := (Code{State: state}).Redeem("a"); ok {
+			t.Errorf("a code in the state %q was redeemed", state)
+		}
+	}
+}
