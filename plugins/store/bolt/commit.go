@@ -72,11 +72,11 @@ func (b *Backend) commit(requests []*request) {
 	err := b.handle.update(func(tx *bbolt.Tx) error {
 		batch := newBatch(tx, b.now().UnixMilli())
 		for _, q := range requests {
-			if q.err = q.ctx.Err(); q.err == nil {
-				q.answer, q.err = q.apply(batch, q.record)
+			if q.err = q.ctx.Err(); q.err != nil {
+				continue
 			}
-			if q.err != nil && !isAnswer(q.err) && q.ctx.Err() == nil {
-				return q.err
+			if q.answer, q.err = q.apply(batch, q.record); q.err != nil && !isAnswer(q.err) {
+				return q.err // it may have written half of what it should
 			}
 		}
 		if !batch.changed {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 	"go.uber.org/zap"
 )
 
@@ -19,6 +20,10 @@ const closeWait = time.Second
 
 // retryWait is the least time between two attempts to open a file that failed.
 const retryWait = time.Second
+
+// maxAbandoned bounds what databases that could not be closed leave behind, each a
+// goroutine and a mapping. A file that does this again and again is damaged.
+const maxAbandoned = 8
 
 // handle is the open database, opened anew after a fault that bbolt itself does not
 // recover from.
@@ -32,7 +37,13 @@ type handle struct {
 	failure error // why db is nil
 	tried   time.Time
 	closed  bool
+	left    int // databases that could not be closed
 }
+
+// unavailable is why the file is not open. It names the file.
+type unavailable struct{ error }
+
+func (e unavailable) Unwrap() error { return e.error }
 
 // panicError is a panic of bbolt, or an access to pages the disk does not give.
 type panicError struct{ value any }
@@ -54,13 +65,13 @@ func guard(call func() error) (err error) {
 
 func (h *handle) view(call func(*bbolt.Tx) error) error {
 	return h.use(func(db *bbolt.DB) error { return db.View(call) }, func(err error) bool {
-		return errors.Is(err, bbolt.ErrInvalidMapping)
+		return errors.Is(err, bolterrors.ErrInvalidMapping)
 	})
 }
 
 func (h *handle) update(call func(*bbolt.Tx) error) error {
 	return h.use(func(db *bbolt.DB) error { return db.Update(call) }, func(err error) bool {
-		return errors.Is(err, bbolt.ErrInvalidMapping) || errors.As(err, new(panicError))
+		return errors.Is(err, bolterrors.ErrInvalidMapping) || errors.As(err, new(panicError))
 	})
 }
 
@@ -76,7 +87,10 @@ func (h *handle) use(call func(*bbolt.DB) error, broken func(error) bool) error 
 	db := h.db
 	if db == nil {
 		defer h.mu.RUnlock()
-		return errors.Join(errClosed, h.failure)
+		if h.closed {
+			return errClosed
+		}
+		return unavailable{h.failure}
 	}
 	err := guard(func() error { return call(db) })
 	h.mu.RUnlock()
@@ -95,14 +109,18 @@ func (h *handle) revive() error {
 		return errClosed
 	case h.db != nil:
 		return nil
+	case h.left >= maxAbandoned:
+		return unavailable{fmt.Errorf("store bolt: %s fails again and again, is it damaged? Last: %w", h.path, h.failure)}
 	case !h.tried.IsZero() && time.Since(h.tried) < retryWait:
-		return h.failure
+		return unavailable{h.failure}
 	}
 	h.db, h.file, h.failure = openFile(h.path, h.log)
-	if h.tried = (time.Time{}); h.failure != nil {
-		h.tried = time.Now()
+	if h.failure == nil {
+		h.tried = time.Time{}
+		return nil
 	}
-	return h.failure
+	h.tried = time.Now()
+	return unavailable{h.failure}
 }
 
 // drop closes a database that cannot be used on; the next call opens it anew.
@@ -132,9 +150,10 @@ func (h *handle) shut() error {
 	case err := <-done:
 		return err
 	case <-time.After(closeWait):
-		// A panic left bbolt's own lock taken. Closing the file gives the lock on
-		// it back; the mapping is lost until the process ends.
-		return file.Close()
+		// A panic left bbolt's own lock taken. No call is under way, since the
+		// caller holds ours; what is mapped is lost until the process ends.
+		h.left++
+		return abandon(file)
 	}
 }
 

@@ -26,7 +26,7 @@ const schema = 1
 // never is the stored expiry of a record without one.
 const never = math.MaxInt64
 
-var errDamaged = errors.New("store bolt: a record in the state file is damaged")
+var errDamaged = errors.New("a record in the state file is damaged")
 
 func framed(b []byte, name string) []byte {
 	b = binary.BigEndian.AppendUint16(b, uint16(len(name))) //nolint:gosec // at most store.MaxKeyLength

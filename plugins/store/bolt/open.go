@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 	"go.uber.org/zap"
 )
 
@@ -91,12 +92,12 @@ func openFile(path string, log *zap.Logger) (_ *bbolt.DB, file *os.File, err err
 		return err
 	})
 	switch {
-	case errors.Is(err, bbolt.ErrTimeout):
+	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, nil, fmt.Errorf("store bolt: %s is in use by another process (a second gateway on the same file?)", path)
 	case errors.As(err, new(panicError)):
-		_ = file.Close()
+		_ = abandon(file)
 		return nil, nil, fmt.Errorf("store bolt: %s is damaged: %w", path, err)
-	case errors.Is(err, bbolt.ErrInvalid), errors.Is(err, bbolt.ErrChecksum), errors.Is(err, bbolt.ErrVersionMismatch):
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
 		return nil, nil, fmt.Errorf("store bolt: %s is no state file, or is damaged: %w", path, err)
 	case err != nil:
 		return nil, nil, fmt.Errorf("store bolt: %w", err)

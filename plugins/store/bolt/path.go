@@ -61,13 +61,13 @@ func tighten(file *os.File, log *zap.Logger) error {
 	}
 	info, err := file.Stat()
 	if err != nil {
-		return fmt.Errorf("store bolt: %w", err)
+		return err
 	}
 	if info.Mode().Perm()&0o077 == 0 {
 		return nil
 	}
 	if err := file.Chmod(0o600); err != nil {
-		return fmt.Errorf("store bolt: %s can be read by others and that cannot be changed: %w", file.Name(), err)
+		return fmt.Errorf("%s can be read by others and that cannot be changed: %w", file.Name(), err)
 	}
 	log.Warn("a file was open to other users of this machine, its mode is 0600 now",
 		zap.String("file", file.Name()), zap.Stringer("mode", info.Mode().Perm()))
@@ -87,11 +87,11 @@ func syncDirs(path string) error {
 			if name != dir && errors.Is(err, fs.ErrPermission) {
 				continue // a directory we may not read is none we made
 			}
-			return fmt.Errorf("store bolt: %w", err)
+			return err
 		}
 		err = d.Sync()
 		if err = errors.Join(err, d.Close()); err != nil {
-			return fmt.Errorf("store bolt: %w", err)
+			return err
 		}
 	}
 	return nil

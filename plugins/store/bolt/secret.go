@@ -54,7 +54,7 @@ func (k *keeper) read() (_ []byte, err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	if err := tighten(file, k.log); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("store bolt: %w", err)
 	}
 	value, err := io.ReadAll(io.LimitReader(file, maxSecret+1))
 	if err != nil {

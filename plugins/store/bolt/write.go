@@ -83,7 +83,7 @@ func (b *Backend) write(q *request) (store.Record, error) {
 func (b *Backend) fault(err error) error {
 	switch {
 	case err == nil, errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrExists), errors.Is(err, store.ErrConflict),
-		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errClosed):
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errClosed), errors.As(err, new(unavailable)):
 		return err
 	default:
 		return fmt.Errorf("store bolt: %s: %w", b.handle.path, err)

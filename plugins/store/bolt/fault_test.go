@@ -1,0 +1,199 @@
+package bolt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// technical fails unless err is a fault, and no answer a caller could take for one
+// about the record.
+func technical(t *testing.T, err error) {
+	t.Helper()
+	if err == nil || isAnswer(err) {
+		t.Errorf("%v, want a technical error", err)
+	}
+}
+
+func TestAFullDiskIsAnErrorAndHeals(t *testing.T) {
+	b := open(t, Options{})
+	made, err := b.Create(t.Context(), record("before"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(b.handle.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := func(size int) {
+		b.handle.mu.Lock()
+		defer b.handle.mu.Unlock()
+		b.handle.db.MaxSize = size
+	}
+	limit(int(info.Size()))
+	big := record("big")
+	big.Value = make([]byte, store.MaxValueLength)
+	for i := range 5 {
+		big.ID = fmt.Sprint("big ", i)
+		_, err = b.Create(t.Context(), big)
+		technical(t, err)
+		if !errors.Is(err, bolterrors.ErrMaxSizeReached) {
+			t.Errorf("Create: %v", err)
+		}
+	}
+	if got, err := b.Get(t.Context(), made.Key); err != nil || got.Version != made.Version {
+		t.Errorf("reading on a full disk: %v", err)
+	}
+	limit(0)
+	if _, err := b.Create(t.Context(), big); err != nil {
+		t.Errorf("Create after the disk has room: %v", err)
+	}
+	checkPages(t, b)
+}
+
+func TestAFileCutShortIsAnErrorNotTheEndOfTheProcess(t *testing.T) {
+	b := open(t, Options{})
+	var writing sync.WaitGroup
+	for i := range 200 {
+		writing.Go(func() {
+			if _, err := b.Create(t.Context(), record(fmt.Sprint(i))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	writing.Wait()
+	if err := os.Truncate(b.handle.path, 2*int64(os.Getpagesize())); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.Get(t.Context(), store.Key{Kind: "k", ID: "7"})
+	technical(t, err)
+	for range 3 {
+		_, err = b.Create(t.Context(), record("after"))
+		technical(t, err)
+	}
+	if err := b.Close(); err != nil {
+		t.Log("Close:", err)
+	}
+}
+
+func TestAPanicOfTheDatabaseIsHealedByOpeningItAnew(t *testing.T) {
+	b := open(t, Options{})
+	made, err := b.Create(t.Context(), record("before"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = b.handle.update(func(*bbolt.Tx) error { panic("as bbolt does") })
+	technical(t, err)
+	if got, err := b.Get(t.Context(), made.Key); err != nil || got.Version != made.Version {
+		t.Errorf("Get: %v", err)
+	}
+	if _, err := b.Create(t.Context(), record("after")); err != nil {
+		t.Errorf("Create: %v", err)
+	}
+}
+
+func TestALockLeftBehindByAPanicDoesNotOutliveIt(t *testing.T) {
+	b := open(t, Options{})
+	release := hold(t, b) // as a panic inside a rollback leaves it
+	b.handle.mu.RLock()
+	db := b.handle.db
+	b.handle.mu.RUnlock()
+	begin := time.Now()
+	b.handle.drop(db, errors.New("stuck"))
+	if _, err := b.Create(t.Context(), record("after")); err != nil {
+		t.Errorf("Create: %v", err)
+	}
+	if took := time.Since(begin); took > 3*closeWait {
+		t.Errorf("it took %v", took)
+	}
+	release()
+}
+
+func TestAFileThatFailsAgainAndAgainIsGivenUp(t *testing.T) {
+	b := open(t, Options{})
+	b.handle.left = maxAbandoned
+	err := b.handle.update(func(*bbolt.Tx) error { panic("as bbolt does") })
+	technical(t, err)
+	_, err = b.Create(t.Context(), record("after"))
+	technical(t, err)
+	if _, err := b.Get(t.Context(), record("after").Key); err == nil || !strings.Contains(err.Error(), "again and again") {
+		t.Errorf("Get: %v", err)
+	}
+}
+
+func TestErrorsNameTheFileOnce(t *testing.T) {
+	b := open(t, Options{})
+	b.handle.drop(b.handle.db, errors.New("fault"))
+	other := open(t, Options{Path: b.handle.path})
+	_, err := b.Get(t.Context(), record("a").Key)
+	technical(t, err)
+	if err != nil && (strings.Count(err.Error(), "store bolt") != 1 || strings.Count(err.Error(), b.handle.path) != 1) {
+		t.Errorf("Get: %v", err)
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for until := time.Now().Add(2 * retryWait); err != nil && !isAnswer(err) && time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+		_, err = b.Get(t.Context(), record("a").Key)
+	}
+	if !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("reading does not heal: %v", err)
+	}
+}
+
+func TestAFaultOfOneBatchIsTheErrorOfAllInIt(t *testing.T) {
+	b := open(t, Options{})
+	if _, err := b.Create(t.Context(), record("damaged")); err != nil {
+		t.Fatal(err)
+	}
+	err := b.handle.update(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketRecords).Put(recordKey(record("damaged").Key), []byte("short"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.Get(t.Context(), record("damaged").Key)
+	technical(t, err)
+	_, err = b.Create(t.Context(), record("damaged"))
+	technical(t, err)
+	if _, err := b.Create(t.Context(), record("whole")); err != nil {
+		t.Errorf("Create of another record: %v", err)
+	}
+}
+
+func TestCloseEndsWritesThatWait(t *testing.T) {
+	b := open(t, Options{})
+	release := hold(t, b)
+	errs := make(chan error, 8)
+	for i := range cap(errs) {
+		go func() {
+			_, err := b.Create(context.Background(), record(fmt.Sprint(i)))
+			errs <- err
+		}()
+	}
+	for until := time.Now().Add(10 * time.Second); len(b.queue) == 0 && time.Now().Before(until); {
+		time.Sleep(time.Millisecond)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- b.Close() }()
+	<-b.closing
+	release()
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	for range cap(errs) {
+		if err := <-errs; err != nil && !errors.Is(err, errClosed) {
+			t.Errorf("Create: %v", err)
+		}
+	}
+}
