@@ -106,7 +106,7 @@ func (h *holdings) lease() *lease {
 	})
 }
 
-func newBook() (*attempt.Book, error) { return attempt.NewBook(maxAttemptKeys, nil), nil }
+func newBook() (*attempt.Book, error) { return attempt.NewBook(maxAttemptKeys, time.Now), nil }
 
 func newLimiter() (*ratelimit.Memory, error) {
 	return ratelimit.NewMemory(ratelimit.MemoryConfig{})

@@ -49,6 +49,13 @@ func Prepare(t testing.TB, more ...string) *Gateway {
 func Start(t testing.TB, caddyfile string, more ...string) *Gateway {
 	t.Helper()
 	g := Prepare(t, more...)
+	g.Begin(t, caddyfile)
+	return g
+}
+
+// Begin is Start for a prepared gateway.
+func (g *Gateway) Begin(t testing.TB, caddyfile string) {
+	t.Helper()
 	setDataDir(t, g.Dir)
 	g.Load(t, caddyfile)
 	t.Cleanup(func() {
@@ -56,7 +63,6 @@ func Start(t testing.TB, caddyfile string, more ...string) *Gateway {
 			t.Error("stopping:", err)
 		}
 	})
-	return g
 }
 
 // Load replaces the running configuration, as a reload does.
