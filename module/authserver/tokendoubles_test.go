@@ -1,0 +1,213 @@
+package authserver_test
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/gatehouse/gatehouse/module/authserver"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/module/store/storetest"
+	"github.com/gatehouse/gatehouse/module/token"
+)
+
+// rigClients is the clients' configuration, which a test may change as a reload does.
+type rigClients struct {
+	mu    sync.Mutex
+	all   map[string]*oauth.Client
+	fault error
+}
+
+func newRigClients() *rigClients {
+	all := oauth.GrantTypes
+	code := []oauth.GrantType{oauth.AuthorizationCode, oauth.RefreshToken}
+	rw := []string{"read", "write"}
+	return &rigClients{all: map[string]*oauth.Client{
+		"web": {
+			ID: "web", SecretHashes: []string{secret.Digest(webSecret)}, Grants: all,
+			RedirectURIs: []string{webRedirect}, Scopes: rw, DefaultScopes: []string{"read"},
+			Audience: []string{"https://api.example", "https://other.example"},
+		},
+		"app": {ID: "app", Public: true, Grants: code, RedirectURIs: []string{appRedirect}, Scopes: rw},
+		"spa": {ID: "spa", Public: true, Grants: all, RedirectURIs: []string{"https://spa.example/cb"}, Scopes: rw, DefaultScopes: rw},
+		"job": {ID: "job", SecretHashes: []string{secret.Digest(webSecret)}, Grants: []oauth.GrantType{oauth.ClientCredentials}, Scopes: rw},
+		"one": {
+			ID: "one", SecretHashes: []string{secret.Digest(webSecret)}, Grants: code[:1],
+			RedirectURIs: []string{webRedirect}, Scopes: rw,
+		},
+		"a b%": {
+			ID: "a b%", SecretHashes: []string{secret.Digest(webSecret + "+%:")}, Grants: all, Scopes: rw, DefaultScopes: rw,
+		},
+	}}
+}
+
+func (c *rigClients) Client(_ context.Context, id string) (*oauth.Client, bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	client, ok := c.all[id]
+	return client, ok, c.fault
+}
+
+func (c *rigClients) CORSOrigins() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var origins []string
+	for _, client := range c.all {
+		origins = append(origins, client.CORSOrigins()...)
+	}
+	return origins
+}
+
+func (c *rigClients) change(id string, f func(*oauth.Client)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changed := *c.all[id]
+	f(&changed)
+	c.all[id] = &changed
+}
+
+func (c *rigClients) remove(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.all, id)
+}
+
+// rigTokens and rigRevoker are the real ones until a test has them fail.
+type rigTokens struct {
+	authserver.Tokens
+	fault error
+}
+
+func (i *rigTokens) Issue(ctx context.Context, a token.Access) (string, error) {
+	if i.fault != nil {
+		return "", i.fault
+	}
+	return i.Tokens.Issue(ctx, a)
+}
+
+func (i *rigTokens) PublicKeys(ctx context.Context) (token.KeySet, error) {
+	if i.fault != nil {
+		return token.KeySet{}, i.fault
+	}
+	return i.Tokens.PublicKeys(ctx)
+}
+
+type rigRevoker struct {
+	to    authserver.Revoker
+	fault error
+}
+
+func (r *rigRevoker) Revoke(ctx context.Context, rv store.Revocation) error {
+	if r.fault != nil {
+		return r.fault
+	}
+	return r.to.Revoke(ctx, rv)
+}
+
+type rigMetrics struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (m *rigMetrics) TokenRequest(grant, outcome string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lines = append(m.lines, grant+" "+outcome)
+}
+
+func (m *rigMetrics) SignIn(string) {}
+
+func (m *rigMetrics) last() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lines[len(m.lines)-1]
+}
+
+// faultyStore counts the operations and has one, or all from one on, fail: before they
+// take effect, or after (the reply is lost).
+type faultyStore struct {
+	*storetest.Memory
+
+	mu       sync.Mutex
+	ops      []string
+	failAt   int // the number of the operation, from 1; 0: none
+	lastFail int
+	after    bool
+	err      error
+}
+
+func (f *faultyStore) plan(from, to int, after bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ops, f.failAt, f.lastFail, f.after, f.err = nil, from, to, after, err
+}
+
+func (f *faultyStore) step(op string) (before, after error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ops = append(f.ops, op)
+	if n := len(f.ops); f.failAt == 0 || n < f.failAt || n > f.lastFail {
+		return nil, nil
+	}
+	if f.after && op != "get" {
+		return nil, f.err
+	}
+	return f.err, nil
+}
+
+func (f *faultyStore) done() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.ops)
+}
+
+func (f *faultyStore) Get(ctx context.Context, k store.Key) (store.Record, error) {
+	if err, _ := f.step("get"); err != nil {
+		return store.Record{}, err
+	}
+	return f.Memory.Get(ctx, k)
+}
+
+func (f *faultyStore) Create(ctx context.Context, r store.Record) (store.Record, error) {
+	before, after := f.step("create")
+	if before != nil {
+		return store.Record{}, before
+	}
+	r, err := f.Memory.Create(ctx, r)
+	if err == nil && after != nil {
+		return store.Record{}, after
+	}
+	return r, err
+}
+
+func (f *faultyStore) Swap(ctx context.Context, r store.Record) (store.Record, error) {
+	before, after := f.step("swap")
+	if before != nil {
+		return store.Record{}, before
+	}
+	r, err := f.Memory.Swap(ctx, r)
+	if err == nil && after != nil {
+		return store.Record{}, after
+	}
+	return r, err
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
