@@ -1,0 +1,110 @@
+package ratelimit
+
+import (
+	"context"
+	"time"
+)
+
+// MaxCharges is how many policies one request can fall under.
+const MaxCharges = 8
+
+// Charge is one policy a request falls under, and whom it is counted for. A request
+// whose subject is empty does not fall under the policy: the caller leaves it out.
+type Charge struct {
+	Policy  *Policy // passed [Policy.Check]
+	Subject string
+}
+
+// Request is what a [Source] decides on.
+type Request struct {
+	// Charges are at most [MaxCharges]; no two are for the same policy name and window. They
+	// MUST NOT change while the request is being decided.
+	Charges []Charge
+	// Cost is in units; 0 means 1.
+	Cost int64
+	// Results is storage for the verdict's results, for callers who want to reuse it.
+	Results []Result
+}
+
+// Never is the Retry of a request that costs more than the limit.
+const Never time.Duration = -1
+
+// Result is what one policy says of a request.
+type Result struct {
+	Policy    *Policy
+	Limit     int64
+	Remaining int64 // units left after this request, at least 0
+	// Reset is when at least one more unit becomes available; when violated, when this
+	// request would fit; the time of the decision when nothing is counted.
+	Reset time.Time
+	// Violated: the request did not fit (under a dry run it was admitted nevertheless).
+	Violated bool
+	// Retry is how long after the decision a violated request would fit, or Never.
+	Retry time.Duration
+	// Shared: for want of room the subject was counted together with others.
+	Shared bool
+}
+
+// Verdict is a source's decision on a request.
+type Verdict struct {
+	Admitted bool
+	At       time.Time // when it was made; of use to clients, so on the wall clock
+	Results  []Result  // one for each charge, in their order
+}
+
+// Source decides on requests.
+//
+// Decide MUST decide on all policies of a request in one atomic step: in any window
+// no policy admits more than its limit, whatever else runs in parallel, and a refused
+// request consumes nothing, from no policy. It MUST refuse only what would not have
+// fitted into the last window plus one slot (a [Slots]th of it). It MUST return soon after ctx
+// is done. An error is a technical one and never says that a limit was reached.
+type Source interface {
+	Decide(ctx context.Context, r Request) (Verdict, error)
+}
+
+// Reported is the result a client is told: of the violated policies the one that
+// frees last, else the one with the least remaining. Dry runs are not for clients: when there
+// is nothing else, the result has no Policy.
+func (v Verdict) Reported() Result {
+	var best Result
+	for _, r := range v.Results {
+		if !r.Policy.DryRun && (best.Policy == nil || tells(r, best)) {
+			best = r
+		}
+	}
+	return best
+}
+
+// tells reports whether a tells a client more than b.
+func tells(a, b Result) bool {
+	switch {
+	case a.Violated != b.Violated:
+		return a.Violated
+	case !a.Violated:
+		return a.Remaining < b.Remaining
+	case a.Retry == Never || b.Retry == Never:
+		return b.Retry != Never
+	default:
+		return a.Retry > b.Retry
+	}
+}
+
+// Check finds what is wrong with the request itself; see [ErrRequest].
+func (r *Request) Check() error {
+	if len(r.Charges) > MaxCharges || r.Cost < 0 {
+		return ErrRequest
+	}
+	for i := range r.Charges {
+		a := &r.Charges[i]
+		if a.Policy == nil {
+			return ErrRequest
+		}
+		for j := range i {
+			if b := &r.Charges[j]; a.Policy.Window == b.Policy.Window && a.Policy.Name == b.Policy.Name {
+				return ErrRequest
+			}
+		}
+	}
+	return nil
+}
