@@ -78,9 +78,11 @@ func (g *globalBlock) pages() error {
 		case "logo":
 			p.Logo, err = one(g.Dispenser, "an https address or a path on the issuer's host")
 		case "color":
-			p.Color, err = one(g.Dispenser, "a colour as #rrggbb")
-			if hex := strings.TrimPrefix(p.Color, "#"); err == nil && (len(p.Color) != 7 || len(hex) != 6 || strings.Trim(hex, "0123456789abcdefABCDEF") != "") {
-				err = g.Errf("color: invalid '%s', expected a colour as #rrggbb", p.Color)
+			// In quotes, since # begins a comment; or without it.
+			p.Color, err = one(g.Dispenser, `a colour such as "#1f5a8c", in quotes`)
+			p.Color = "#" + strings.TrimPrefix(p.Color, "#")
+			if err == nil && (len(p.Color) != 7 || strings.Trim(p.Color[1:], "0123456789abcdefABCDEF") != "") {
+				err = g.Errf(`color: invalid '%s', expected a colour such as "#1f5a8c", in quotes`, g.Val())
 			}
 		case "languages":
 			p.Languages, err = some(g.Dispenser, "language tags such as en zh")

@@ -67,7 +67,7 @@ func parseDuration(d *caddyfile.Dispenser, word, value string, zero bool) (caddy
 		return 0, d.Errf("%s: invalid duration '%s', expected one such as 10s, 15m, 1h or 30d", word, value)
 	}
 	if parsed != 0 && parsed < time.Second {
-		return 0, d.Errf("%s: '%s' is less than a second", word, value)
+		return 0, d.Errf("%s: '%s' is less than a second, expected 1s or more", word, value)
 	}
 	return caddy.Duration(parsed), nil
 }
