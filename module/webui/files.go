@@ -30,7 +30,7 @@ func openFiles(dir string) (files, error) {
 		return f, nil
 	}
 	f.override = os.DirFS(dir)
-	entries, err := fs.ReadDir(f.override, ".")
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return f, fmt.Errorf("webui: templates: %w", err)
 	}

@@ -1,11 +1,10 @@
 package webui
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html"
-	"html/template"
 	"io/fs"
 	"maps"
 	"regexp"
@@ -37,7 +36,7 @@ func (p *Pages) loadTexts(files files) error {
 		if _, twice := p.texts[lang]; twice {
 			return fmt.Errorf("webui: language %q is given twice", lang)
 		}
-		t, err := files.texts(lang + ".json")
+		t, err := files.texts(lang, tag)
 		if err != nil {
 			return err
 		}
@@ -53,25 +52,30 @@ func (p *Pages) loadTexts(files files) error {
 	return nil
 }
 
+// builtinLanguages are those of the translations folder. A regional name of one,
+// like zh-CN or en-GB, is served by it; zh-TW, another script, is not.
+var builtinLanguages = []string{"en", "zh"}
+
+var builtinMatcher = language.NewMatcher([]language.Tag{language.English, language.Chinese})
+
 // texts lays the file of the directory over the built-in one.
-func (f files) texts(name string) (texts, error) {
-	all := texts{}
-	found := false
-	for _, from := range []fs.FS{f.builtin, f.override} {
-		if from == nil {
-			continue
+func (f files) texts(lang string, tag language.Tag) (texts, error) {
+	name, all := lang+".json", texts{}
+	if _, i, confidence := builtinMatcher.Match(tag); confidence >= language.High {
+		t, err := parseTexts(f.builtin, builtinLanguages[i]+".json")
+		if err != nil {
+			return nil, err
 		}
-		t, err := parseTexts(from, name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
+		all = t
+	}
+	if f.overrides(name) {
+		t, err := parseTexts(f.override, name)
 		if err != nil {
 			return nil, fmt.Errorf("webui: %s: %w", f.where(name), err)
 		}
-		found = true
 		maps.Copy(all, t)
 	}
-	if !found {
+	if len(all) == 0 {
 		return nil, fmt.Errorf("webui: no translation %s", name)
 	}
 	return all, nil
@@ -84,13 +88,21 @@ func parseTexts(from fs.FS, name string) (texts, error) {
 	}
 	var t texts
 	if err := json.Unmarshal(b, &t); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
-			return nil, fmt.Errorf("line %d: %w", 1+strings.Count(string(b[:syntax.Offset]), "\n"), err)
-		}
-		return nil, err
+		return nil, fmt.Errorf("line %d: %w", 1+bytes.Count(b[:min(jsonOffset(err), len(b))], []byte("\n")), err)
 	}
 	return t, nil
+}
+
+func jsonOffset(err error) int {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return int(syntax.Offset)
+	case errors.As(err, &kind):
+		return int(kind.Offset)
+	}
+	return 0
 }
 
 // check says which text is missing, is not used or has a blank no page fills in.
@@ -112,45 +124,4 @@ func (t texts) check(english texts) error {
 		}
 	}
 	return nil
-}
-
-// data is the dot of the templates; see [Config].
-type data struct {
-	Lang, Site, Logo string
-	Style            template.HTML
-	Icon             template.URL
-	View             any
-
-	texts texts
-	fill  map[string]string
-}
-
-// T is the text of key.
-func (d data) T(key string) (string, error) {
-	return d.expand(key, func(s string) string { return s }, func(s string) string { return s })
-}
-
-// Mark is the text of key with what was filled in emphasised. Each name stands in
-// a bdi element: one with right-to-left marks must not turn the sentence around.
-func (d data) Mark(key string) (template.HTML, error) {
-	s, err := d.expand(key, html.EscapeString, func(s string) string {
-		return "<strong><bdi>" + html.EscapeString(s) + "</bdi></strong>"
-	})
-	return template.HTML(s), err //nolint:gosec // every part was escaped
-}
-
-func (d data) expand(key string, plain, filled func(string) string) (string, error) {
-	text, ok := d.texts[key]
-	if !ok {
-		return "", fmt.Errorf("no text %q", key)
-	}
-	var b strings.Builder
-	end := 0
-	for _, at := range blank.FindAllStringIndex(text, -1) {
-		b.WriteString(plain(text[end:at[0]]))
-		b.WriteString(filled(d.fill[text[at[0]+1:at[1]-1]]))
-		end = at[1]
-	}
-	b.WriteString(plain(text[end:]))
-	return b.String(), nil
 }

@@ -1,0 +1,134 @@
+package webui
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+var testForm = Form{Lang: "en", Action: "/login", Token: "tok-1", Request: "sealed-1"}
+
+// shown is a page in one of its states.
+type shown struct {
+	name  string
+	title string // in English, without the site
+	do    func(p *Pages, w http.ResponseWriter, lang string)
+}
+
+func form(lang string) Form {
+	f := testForm
+	f.Lang = lang
+	return f
+}
+
+var scopes = []ScopeView{{"articles:read", "Read your articles"}, {"imports", ""}}
+
+var states = []shown{
+	{"login", "Sign in", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Login(w, 200, LoginView{Form: form(lang), Client: "Reader"})
+	}},
+	{"login without a client", "Sign in", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Login(w, 200, LoginView{Form: Form{Lang: lang, Action: "/login", Token: "t"}})
+	}},
+	{"login failed", "Sign-in failed", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Login(w, 200, LoginView{Form: form(lang), Client: "Reader", Username: "maria", Failed: true})
+	}},
+	{"login limited", "Too many attempts", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Login(w, 429, LoginView{Form: form(lang), Failed: true, Limited: true})
+	}},
+	{"consent", "Allow access", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Consent(w, 200, ConsentView{Form: form(lang), Client: "Reader", Host: "reader.example", User: "maria", Scopes: scopes, Remember: true})
+	}},
+	{"consent without scopes", "Allow access", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Consent(w, 200, ConsentView{Form: form(lang), Client: "Reader"})
+	}},
+	{"logout", "Sign out", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Logout(w, 200, LogoutView{Form: form(lang), User: "maria"})
+	}},
+	{"logout done", "Signed out", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Logout(w, 200, LogoutView{Form: Form{Lang: lang}, Done: true})
+	}},
+	{"error", "This page has expired", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Error(w, 400, ErrorView{Lang: lang, Code: "expired", Detail: "A detail.", Retry: "/authorize?client_id=a&state=b"})
+	}},
+}
+
+func newPages(t *testing.T, c Config) *Pages {
+	t.Helper()
+	p, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func parsed(t *testing.T, body string) *html.Node {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+func (s shown) page(t *testing.T, p *Pages, lang string) (*httptest.ResponseRecorder, *html.Node) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	s.do(p, w, lang)
+	return w, parsed(t, w.Body.String())
+}
+
+// all gives the elements of one of the names, or every element.
+func all(root *html.Node, names ...string) []*html.Node {
+	var found []*html.Node
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		if len(names) == 0 {
+			found = append(found, n)
+		}
+		for _, name := range names {
+			if n.Data == name {
+				found = append(found, n)
+			}
+		}
+	}
+	return found
+}
+
+func attr(n *html.Node, name string) string {
+	v, _ := lookup(n, name)
+	return v
+}
+
+func lookup(n *html.Node, name string) (string, bool) {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val, true
+		}
+	}
+	return "", false
+}
+
+func text(n *html.Node) string {
+	var b strings.Builder
+	for c := range n.Descendants() {
+		if c.Type == html.TextNode {
+			b.WriteString(c.Data)
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+func byName(root *html.Node, name string) *html.Node {
+	for _, n := range all(root, "input", "button") {
+		if attr(n, "name") == name {
+			return n
+		}
+	}
+	return nil
+}
