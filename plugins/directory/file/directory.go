@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/gatehouse/gatehouse/module/directory"
 )
@@ -38,7 +39,9 @@ func (d *dir) Authenticate(ctx context.Context, username, password string) (dire
 			e = found
 		}
 	}
-	same, err := matches(e.hash, password)
+	// Systems type one character in different ways; `caddy gatehouse user hash` hashes
+	// the composed form too (RFC 8265 section 4.2.2).
+	same, err := matches(e.hash, norm.NFC.String(password))
 	if err != nil {
 		return directory.User{}, false, err
 	}
