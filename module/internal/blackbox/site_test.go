@@ -21,11 +21,12 @@ const (
 	callback           = "https://client.example/cb"
 )
 
-// users has alice, bob and the locked mallory, with one password.
+// users has alice, bob and the locked mallory, with one password. The hashes are cheap
+// ones: these tests sign in very often.
 const users = `{"users":[
-{"id":"u-1","username":"alice","name":"Alice","password_hash":"$argon2id$v=19$m=47104,t=1,p=1$4eiIWhonnHYMl9VBuh12Pw$Fjf9xAPAuAdYebGXs273azgXtm+Aj3/YVyeeBVQExXY"},
-{"id":"u-2","username":"bob","name":"Bob","password_hash":"$argon2id$v=19$m=47104,t=1,p=1$4eiIWhonnHYMl9VBuh12Pw$Fjf9xAPAuAdYebGXs273azgXtm+Aj3/YVyeeBVQExXY"},
-{"id":"u-3","username":"mallory","name":"Mallory","locked":true,"password_hash":"$argon2id$v=19$m=47104,t=1,p=1$4eiIWhonnHYMl9VBuh12Pw$Fjf9xAPAuAdYebGXs273azgXtm+Aj3/YVyeeBVQExXY"}
+{"id":"u-1","username":"alice","name":"Alice","password_hash":"$argon2id$v=19$m=4096,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$mDBI7I83kOTBcQZVXUAHCRm9ZyNmqrIccUZP456pguY"},
+{"id":"u-2","username":"bob","name":"Bob","password_hash":"$argon2id$v=19$m=4096,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$mDBI7I83kOTBcQZVXUAHCRm9ZyNmqrIccUZP456pguY"},
+{"id":"u-3","username":"mallory","name":"Mallory","locked":true,"password_hash":"$argon2id$v=19$m=4096,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$mDBI7I83kOTBcQZVXUAHCRm9ZyNmqrIccUZP456pguY"}
 ]}`
 
 const site = `{
@@ -106,6 +107,12 @@ http://$API {
 
 // start loads the site. The pairs replace $TOKENS, $GLOBAL, $GUARD and $LIMIT.
 func start(t *testing.T, more ...string) (*harness.Gateway, *harness.Upstream) {
+	t.Helper()
+	return startSite(t, site, more...)
+}
+
+// startSite is start for a site that was changed.
+func startSite(t *testing.T, site string, more ...string) (*harness.Gateway, *harness.Upstream) {
 	t.Helper()
 	up := harness.NewUpstream(t)
 	more = append(more, "$UPSTREAM", up.Addr, "$TOKENS", "", "$GLOBAL", "", "$GUARD", "", "$LIMIT", "")
