@@ -40,8 +40,8 @@ caddy() {
 	if xcaddy=$(command -v xcaddy || tool xcaddy); then
 		XCADDY_GO_BUILD_FLAGS="-trimpath -ldflags=-s $flags" XCADDY_SETCAP=0 \
 			"$xcaddy" build "$version" --output "$out" --with "$mod/module" --replace "$mod=$PWD" >"$build/xcaddy.log" 2>&1 && return
-		cat "$build/xcaddy.log" >&2
-		say "xcaddy could not build; building the same program with go build"
+		# xcaddy asks the module proxy about a working copy too, which some proxies refuse.
+		say "xcaddy could not build it (.build/xcaddy.log says why); building the same program with go build"
 	fi
 	# The main package that xcaddy generates.
 	mkdir -p "$build/main"
@@ -60,7 +60,7 @@ GO
 	go build -trimpath $flags -o "$out" "$build/main/main.go"
 }
 
-# packages INSTALLS what the tests drive, on Debian and Ubuntu; elsewhere it says what is missing.
+# install_test_tools installs what the tests drive, on Debian and Ubuntu; elsewhere it says what is missing.
 install_test_tools() {
 	local missing=()
 	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || missing+=(chromium)
