@@ -1,62 +1,74 @@
 package authserver
 
 import (
+	"encoding/base64"
 	"errors"
+	"log/slog"
 	"net/http"
-	"net/url"
+	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/store"
-	"github.com/gatehouse/gatehouse/module/webui"
 )
 
-// issue makes the code and sends the browser back with it. The code is a function of
-// the request, so a form that is submitted twice yields the same one; when that was
-// used meanwhile there is nothing left to give.
-func (s *signIn) issue(w http.ResponseWriter, r *http.Request, req request, session browserSession) {
-	keys, err := s.Keys(r.Context())
-	if err != nil {
-		s.unavailable(w, r, err)
-		return
-	}
+// codeMargin is how long the record of a code outlives everything that could ask for
+// the same code again.
+const codeMargin = 10 * time.Minute
+
+// grantCode makes the code, stores it and sends the browser back to the client. The
+// same request sent twice finds its code: while that can still be redeemed the answer
+// is repeated, for a browser that lost the first one; afterwards there is no other.
+func (s *signIn) grantCode(w http.ResponseWriter, r *http.Request, b browser, q *request, who *person) error {
 	now := s.Now()
-	value := encode(keys.MAC("code", []byte(req.ID), []byte(req.Client), []byte(session.Subject)))
-	code := store.Code{
-		State: store.CodeIssued, Dialect: store.DialectOAuth, Client: req.Client, Subject: session.Subject,
-		Scopes: req.Scopes, RedirectURI: req.RedirectURI, Challenge: req.Challenge, Nonce: req.Nonce,
-		AuthTime: session.AuthTime, IssuedAt: now, Expires: now.Add(s.Lifetimes.Code),
-		Session: session.id, Grant: secret.ID(),
+	code := base64.RawURLEncoding.EncodeToString(q.code(b.keys, who.user.ID))
+	v := store.Code{
+		State: store.CodeIssued, Dialect: store.DialectOAuth,
+		Client: q.Client, Subject: who.user.ID, Scopes: q.Scopes,
+		RedirectURI: q.RedirectURI, Challenge: q.Challenge, Nonce: q.Nonce,
+		AuthTime: who.session.AuthTime, IssuedAt: now, Expires: now.Add(s.Lifetimes.Code),
+		Session: who.digest, Grant: secret.ID(),
 	}
-	encoded, err := store.Encode(&code)
+	value, err := store.Encode(&v)
 	if err != nil {
-		s.unavailable(w, r, err)
-		return
+		return err
 	}
-	key := store.Key{Kind: store.KindCode, ID: secret.Digest(value)}
-	_, err = s.Store.Create(r.Context(), store.Record{Key: key, Value: encoded, Expires: code.Expires})
-	if errors.Is(err, store.ErrExists) {
-		var unused bool
-		if unused, err = s.unused(r, key); err == nil && !unused {
-			s.errorPage(w, r, http.StatusBadRequest, webui.ErrorView{Code: "already_answered", Retry: s.again(req)})
-			return
-		}
+	// Were the record gone before the sealed request has expired, the same request
+	// could bring a code that was used back to life.
+	expires := v.Expires
+	if end := q.Created.Add(s.Lifetimes.Request); end.After(expires) {
+		expires = end
+	}
+	key := store.Key{Kind: store.KindCode, ID: secret.Digest(code)}
+	_, err = s.Store.Create(r.Context(), store.Record{Key: key, Value: value, Expires: expires.Add(codeMargin)})
+	switch {
+	case errors.Is(err, store.ErrExists):
+		err = s.stillOpen(r, key)
+	case err == nil:
+		s.Log.Info("code issued", slog.String("client", q.Client), slog.String("subject", who.user.ID))
 	}
 	if err != nil {
-		s.unavailable(w, r, err)
-		return
+		return err
 	}
-	s.redirect(w, r, req, url.Values{"code": {value}})
+	s.answer(w, r, q.callback(), "code", code)
+	return nil
 }
 
-func (s *signIn) unused(r *http.Request, key store.Key) (bool, error) {
-	record, err := s.Store.Get(r.Context(), key)
+// stillOpen reports an error unless the code under key can be redeemed.
+func (s *signIn) stillOpen(r *http.Request, key store.Key) error {
+	answered := page(http.StatusBadRequest, "already_answered", "")
+	rec, err := s.Store.Get(r.Context(), key)
 	if errors.Is(err, store.ErrNotFound) {
-		return false, nil // expired in this very moment
+		return answered
 	}
-	if err != nil {
-		return false, err
+	var v store.Code
+	if err == nil {
+		err = store.Decode(rec.Value, &v)
 	}
-	var code store.Code
-	err = store.Decode(record.Value, &code)
-	return code.State == store.CodeIssued, err
+	switch {
+	case err != nil:
+		return err
+	case v.State != store.CodeIssued || !s.Now().Before(v.Expires):
+		return answered
+	}
+	return nil
 }

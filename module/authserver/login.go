@@ -1,144 +1,129 @@
 package authserver
 
 import (
-	"errors"
+	"log/slog"
+	"math"
 	"net/http"
+	"strconv"
+	"time"
 
-	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/webui"
 )
 
-// login is the sign-in page by itself, and where the form of every sign-in page posts.
-func (s *signIn) login(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodGet {
-		s.loginPage(w, r, http.StatusOK, nil, webui.LoginView{})
-		return
-	}
-	f, err := httpx.ReadForm(r)
-	if err != nil {
-		s.badForm(w, r, err)
-		return
-	}
-	browser, _ := s.known(r)
-	ours, err := s.ours(r, browser, f.Get("token"))
-	switch {
-	case err != nil:
-		s.unavailable(w, r, err)
-		return
-	case browser == "" || !ours:
-		s.errorPage(w, r, http.StatusForbidden, webui.ErrorView{Code: "forbidden"})
-		return
-	}
-	var req *request
-	if sealed := f.Get("request"); sealed != "" {
-		opened, ok := s.resume(w, r, atLogin, sealed, browser)
-		if !ok {
-			return
-		}
-		req = &opened
-	}
-	s.signInWith(w, r, req, f.Get("username"), f.Get("password"))
+// loginPage is what the sign-in page is shown for.
+type loginPage struct {
+	request  *request      // nil outside of an authorization request
+	client   *oauth.Client // nil likewise
+	sealed   string        // the request as it came, "" to seal it now
+	username string
+	status   int // default 200
+	failed   bool
+	limited  bool
 }
 
-// resume opens a sealed request that a form brought back. When it cannot go on, it has
-// answered.
-func (s *signIn) resume(w http.ResponseWriter, r *http.Request, use, sealed string, bound ...string) (request, bool) {
-	req, ok, err := s.open(r.Context(), use, sealed, bound...)
-	switch {
-	case err != nil:
-		s.unavailable(w, r, err)
-	case !ok:
-		s.errorPage(w, r, http.StatusForbidden, webui.ErrorView{Code: "forbidden"})
-	case s.Now().Sub(req.Created) >= s.Lifetimes.Request:
-		s.errorPage(w, r, http.StatusBadRequest, webui.ErrorView{Code: "expired", Retry: s.again(req)})
+func (s *signIn) showLogin(w http.ResponseWriter, r *http.Request, b browser, p loginPage) error {
+	v := webui.LoginView{Username: p.username, Failed: p.failed, Limited: p.limited}
+	locales := ""
+	if p.request != nil {
+		locales = p.request.Locales
+		v.Client = p.client.Title()
+		if p.sealed == "" {
+			sealed, err := p.request.seal(b)
+			if err != nil {
+				return err
+			}
+			p.sealed = sealed
+		}
+	}
+	v.Form = webui.Form{
+		Lang: s.Pages.Language(r, locales), Action: s.base + "/login",
+		Token: b.token("login", ""), Request: p.sealed,
+	}
+	if p.status == 0 {
+		p.status = http.StatusOK
+	}
+	s.Pages.Login(w, p.status, v)
+	return nil
+}
+
+// loginGet is a sign-in that no client asked for. Nothing in the address says where
+// to go afterwards, so there is nothing to abuse as an open redirector.
+func (s *signIn) loginGet(w http.ResponseWriter, r *http.Request) error {
+	b, err := s.welcome(w, r)
+	if err != nil {
+		return err
+	}
+	who, err := s.whoIs(r)
+	if err != nil {
+		return err
+	}
+	if who != nil {
+		s.redirect(w, r, s.base+"/logout")
+		return nil
+	}
+	return s.showLogin(w, r, b, loginPage{})
+}
+
+// loginPost signs in and goes on. A refused password is 401, which tells password
+// managers not to keep it, for every reason alike. There is no WWW-Authenticate with
+// it: no registered scheme means "use the form", and Basic would open the browser's
+// own dialogue.
+func (s *signIn) loginPost(w http.ResponseWriter, r *http.Request) error {
+	b, form, err := s.receive(r)
+	if err != nil {
+		return err
+	}
+	if !b.checkToken(form.Get("token"), "login", "") {
+		return errForbidden
+	}
+	p := loginPage{sealed: form.Get("request"), username: form.Get("username")}
+	if p.sealed != "" {
+		if p.request, err = s.resume(b, p.sealed); err != nil {
+			return err
+		}
+		if p.client, err = s.standing(r.Context(), p.request); err != nil {
+			return err
+		}
+	}
+	password := form.Get("password")
+	if len(password) > directory.MaxPassword || !validUsername(p.username) {
+		return page(http.StatusBadRequest, "invalid_request", "the user name or the password is too long")
+	}
+	user, verdict, retry, err := s.try(r, p.username, password)
+	if err != nil {
+		s.Metrics.SignIn("error")
+		return err
+	}
+	s.Metrics.SignIn(string(verdict))
+	address := slog.String("address", s.ClientIP(r))
+	switch verdict {
+	case accepted:
+	case limited:
+		s.Log.Warn("sign-in limited", address)
+		w.Header().Set("Retry-After", seconds(retry))
+		p.status, p.limited = http.StatusTooManyRequests, true
+		return s.showLogin(w, r, b, p)
 	default:
-		return req, true
+		// Without the name: people type their password into that field.
+		s.Log.Info("sign-in refused", slog.String("outcome", string(verdict)), address)
+		p.status, p.failed = http.StatusUnauthorized, true
+		return s.showLogin(w, r, b, p)
 	}
-	return request{}, false
-}
-
-func (s *signIn) signInWith(w http.ResponseWriter, r *http.Request, req *request, username, password string) {
-	if !checkCredentials(username, password) {
-		s.errorPage(w, r, http.StatusBadRequest, webui.ErrorView{Code: "invalid_request", Detail: "the user name or password is too long or contains a NUL character"})
-		return
-	}
-	user, outcome, wait, err := s.attempt(r, username, password)
-	s.Metrics.SignIn(outcome)
-	switch {
-	case errors.Is(err, errBusy):
-		retryAfter(w, 2)
-		s.errorPage(w, r, http.StatusServiceUnavailable, webui.ErrorView{Code: "unavailable"})
-		return
-	case err != nil:
-		s.unavailable(w, r, err)
-		return
-	case outcome == limited:
-		retryAfter(w, int(wait.Seconds())+1)
-		s.loginPage(w, r, http.StatusTooManyRequests, req, webui.LoginView{Limited: true})
-		return
-	case outcome != signedIn:
-		// 200: the form again. 401 would promise an authentication scheme in a header.
-		s.loginPage(w, r, http.StatusOK, req, webui.LoginView{Failed: true, Username: username})
-		return
-	}
-	session, err := s.newSession(w, r, user.ID)
+	who, err := s.begin(w, r, user)
 	if err != nil {
-		s.unavailable(w, r, err)
-		return
+		return err
 	}
-	s.Log.Info("signed in", "subject", user.ID)
-	if req == nil {
-		w.Header().Set("Location", s.base+"/logout") // says who is signed in
-		w.WriteHeader(http.StatusSeeOther)
-		return
+	s.Log.Info("signed in", slog.String("subject", user.ID), address)
+	if p.request == nil {
+		s.redirect(w, r, s.base+"/logout")
+		return nil
 	}
-	client, ok := s.client(w, r, *req)
-	if ok {
-		s.proceed(w, r, client, *req, session)
-	}
+	return s.proceed(w, r, b, p.request, p.client, who, false)
 }
 
-// client finds the client of a request anew: a reload may have removed it, or the
-// address its answer goes to, since the request began.
-func (s *signIn) client(w http.ResponseWriter, r *http.Request, req request) (*oauth.Client, bool) {
-	client, ok, err := s.Clients.Client(r.Context(), req.Client)
-	switch {
-	case err != nil:
-		s.unavailable(w, r, err)
-	case !ok:
-		s.errorPage(w, r, http.StatusBadRequest, webui.ErrorView{Code: "unknown_client"})
-	case !client.MatchesRedirect(req.RedirectURI):
-		s.errorPage(w, r, http.StatusBadRequest, webui.ErrorView{Code: "invalid_redirect_uri"})
-	default:
-		return client, true
-	}
-	return nil, false
-}
-
-// loginPage shows the form; req is nil outside of a request.
-func (s *signIn) loginPage(w http.ResponseWriter, r *http.Request, status int, req *request, v webui.LoginView) {
-	browser := s.browser(w, r)
-	locales, sealed := "", ""
-	if req != nil {
-		var err error
-		if sealed, err = s.seal(r.Context(), atLogin, *req, browser); err != nil {
-			s.unavailable(w, r, err)
-			return
-		}
-		locales = req.Locales
-		if v.Username == "" {
-			v.Username = req.Hint
-		}
-		if client, ok, err := s.Clients.Client(r.Context(), req.Client); err == nil && ok {
-			v.Client = client.Title()
-		}
-	}
-	form, err := s.form(r.Context(), s.Pages.Language(r, locales), browser, "/login", sealed)
-	if err != nil {
-		s.unavailable(w, r, err)
-		return
-	}
-	v.Form = form
-	s.Pages.Login(w, status, v)
+// seconds rounds up: a client that comes back on the second must be let in.
+func seconds(d time.Duration) string {
+	return strconv.Itoa(max(1, int(math.Ceil(d.Seconds()))))
 }

@@ -1,60 +1,46 @@
 package authserver
 
 import (
+	"log/slog"
 	"net/http"
 
-	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/webui"
 )
 
-// logout says who is signed in and ends the session when asked to by a post.
-func (s *signIn) logout(w http.ResponseWriter, r *http.Request) {
-	browser, lang := s.browser(w, r), s.Pages.Language(r, "")
-	if r.Method == http.MethodGet {
-		s.logoutPage(w, r, browser, lang)
-		return
-	}
-	f, err := httpx.ReadForm(r)
+// logoutGet shows who is signed in and asks; a link alone signs nobody out.
+func (s *signIn) logoutGet(w http.ResponseWriter, r *http.Request) error {
+	b, err := s.welcome(w, r)
 	if err != nil {
-		s.badForm(w, r, err)
-		return
+		return err
 	}
-	ours, err := s.ours(r, browser, f.Get("token"))
-	switch {
-	case err != nil:
-		s.unavailable(w, r, err)
-		return
-	case !ours:
-		s.errorPage(w, r, http.StatusForbidden, webui.ErrorView{Code: "forbidden"})
-		return
+	who, err := s.whoIs(r)
+	if err != nil {
+		return err
 	}
-	if err := s.endSession(r.Context(), r); err != nil {
-		s.unavailable(w, r, err)
-		return
+	v := webui.LogoutView{Form: webui.Form{Lang: s.Pages.Language(r, "")}, Done: who == nil}
+	if who != nil {
+		v.User = who.user.Username
+		v.Action, v.Token = s.base+"/logout", b.token("logout", "")
 	}
-	s.setCookie(w, s.cookieName(""), "", -1)
-	s.Pages.Logout(w, http.StatusOK, webui.LogoutView{Form: webui.Form{Lang: lang}, Done: true})
+	s.Pages.Logout(w, http.StatusOK, v)
+	return nil
 }
 
-func (s *signIn) logoutPage(w http.ResponseWriter, r *http.Request, browser, lang string) {
-	session, ok, err := s.session(r)
+// logoutPost ends the session in the store first: a cookie that somebody copied is
+// worth nothing from then on. If the store is away the user is told so.
+func (s *signIn) logoutPost(w http.ResponseWriter, r *http.Request) error {
+	b, form, err := s.receive(r)
 	if err != nil {
-		s.unavailable(w, r, err)
-		return
+		return err
 	}
-	if !ok {
-		s.Pages.Logout(w, http.StatusOK, webui.LogoutView{Form: webui.Form{Lang: lang}, Done: true})
-		return
+	if !b.checkToken(form.Get("token"), "logout", "") {
+		return errForbidden
 	}
-	user, _, err := s.Directory.Lookup(r.Context(), session.Subject)
-	if err != nil {
-		s.unavailable(w, r, err)
-		return
+	if err := s.end(r); err != nil {
+		return err
 	}
-	form, err := s.form(r.Context(), lang, browser, "/logout", "")
-	if err != nil {
-		s.unavailable(w, r, err)
-		return
-	}
-	s.Pages.Logout(w, http.StatusOK, webui.LogoutView{Form: form, User: user.Username})
+	s.setCookie(w, s.sessionCookie(), "", -1)
+	s.Log.Info("signed out", slog.String("address", s.ClientIP(r)))
+	s.Pages.Logout(w, http.StatusOK, webui.LogoutView{Form: webui.Form{Lang: s.Pages.Language(r, "")}, Done: true})
+	return nil
 }

@@ -2,42 +2,79 @@ package authserver
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"strconv"
 
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/webui"
 )
 
-// errorPage answers with a page that says what is wrong.
+// pageError is a refusal that the person at the browser reads, because there is no
+// client that could safely be told.
+type pageError struct {
+	status     int
+	view       webui.ErrorView
+	retryAfter int // seconds, 0 for none
+}
+
+func (e *pageError) Error() string { return e.view.Code + ": " + e.view.Detail }
+
+func page(status int, code, detail string) *pageError {
+	return &pageError{status: status, view: webui.ErrorView{Code: code, Detail: detail}}
+}
+
+// unavailablePage is for whatever is full or away for a moment.
+func unavailablePage(retryAfter int) *pageError {
+	return &pageError{status: http.StatusServiceUnavailable, view: webui.ErrorView{Code: "unavailable"}, retryAfter: retryAfter}
+}
+
+// refusal goes back to the client by redirect (RFC 6749 section 4.1.2.1).
+type refusal struct {
+	to  callback
+	err *oauth.Error
+}
+
+func (e *refusal) Error() string { return e.err.Error() }
+
+// fail answers for every handler of the browser's half. An error of no known type is
+// a fault of store, directory or keys: 503, never an answer about a password, and
+// never a redirect, since the client could do nothing about it.
+func (s *signIn) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if err == nil {
+		return
+	}
+	var p *pageError
+	var form *httpx.FormError
+	var back *refusal
+	switch {
+	case errors.As(err, &back):
+		s.Log.Info("authorization refused", slog.String("error", string(back.err.Code)),
+			slog.String("reason", printable(back.err.Description)))
+		s.answer(w, r, back.to, "error", string(back.err.Code), "error_description", printable(back.err.Description))
+		return
+	case errors.As(err, &p):
+	case errors.As(err, &form):
+		code := "invalid_request"
+		if form.Status == http.StatusRequestEntityTooLarge {
+			code = "too_large"
+		}
+		p = page(form.Status, code, form.Reason)
+	default:
+		s.Log.Error("page not answered", slog.String("path", r.URL.Path), slog.Any("cause", err))
+		p = unavailablePage(1)
+	}
+	if p.retryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(p.retryAfter))
+	}
+	s.errorPage(w, r, p.status, p.view)
+}
+
+// errorPage shows an error page, in the language of the browser when v has none.
 func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, status int, v webui.ErrorView) {
 	if v.Lang == "" {
 		v.Lang = s.Pages.Language(r, "")
 	}
 	s.Pages.Error(w, status, v)
-}
-
-// unavailable is the answer to a fault of the store or the directory: a page, never a
-// redirect, and never an answer about the user.
-func (s *Server) unavailable(w http.ResponseWriter, r *http.Request, err error) {
-	s.Log.Error("a page could not be answered", "error", err)
-	w.Header().Set("Retry-After", "1")
-	s.errorPage(w, r, http.StatusServiceUnavailable, webui.ErrorView{Code: "unavailable"})
-}
-
-// badForm is the answer to a body that is no form of ours.
-func (s *Server) badForm(w http.ResponseWriter, r *http.Request, err error) {
-	var refused *httpx.FormError
-	switch {
-	case !errors.As(err, &refused):
-		s.errorPage(w, r, http.StatusBadRequest, webui.ErrorView{Code: "invalid_request"})
-	case refused.Status == http.StatusRequestEntityTooLarge:
-		s.errorPage(w, r, refused.Status, webui.ErrorView{Code: "too_large", Detail: refused.Reason})
-	default:
-		s.errorPage(w, r, refused.Status, webui.ErrorView{Code: "invalid_request", Detail: refused.Reason})
-	}
-}
-
-func retryAfter(w http.ResponseWriter, seconds int) {
-	w.Header().Set("Retry-After", strconv.Itoa(max(seconds, 1)))
 }

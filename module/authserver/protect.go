@@ -5,88 +5,140 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
-	"unicode/utf8"
+	"unicode"
 
+	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/attempt"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
 
-// maxUsername is the longest name that is looked at, in bytes.
+// maxUsername is the longest user name that is looked up, in bytes.
 const maxUsername = 256
 
-// authenticateTimeout bounds one check of a password.
-const authenticateTimeout = 30 * time.Second
+// directoryPatience bounds a sign-in whose browser has gone.
+const directoryPatience = 30 * time.Second
 
-// errBusy means that too many passwords are being checked.
-var errBusy = errors.New("too many passwords are being checked")
+// verdict is what came of a password.
+type verdict string
 
-// outcome of an attempt to sign in, and a label of the metric.
+// The verdicts; the names are those of [Metrics.SignIn].
 const (
-	signedIn = "ok"
-	refused  = "refused"
-	locked   = "locked"
-	limited  = "limited"
-	failed   = "error"
+	accepted verdict = "ok"
+	refused  verdict = "refused"
+	locked   verdict = "locked"  // too many failures for this name
+	limited  verdict = "limited" // too many attempts from this address
 )
 
-// attempt checks a password under the limits. For the caller a locked account and a
-// wrong password are the same: only the metric tells them apart. wait is set when the
-// address is limited.
-func (s *signIn) attempt(r *http.Request, username, password string) (u directory.User, outcome string, wait time.Duration, err error) {
+// try checks a user name and password against directory and limits. retry is how long
+// a limited address has to wait. Errors are technical, or a [pageError] when too many
+// sign-ins are in progress.
+//
+// Attempts are counted before the password is looked at: of any number of parallel
+// guesses no more than the limit are evaluated (CVE-2024-4629). A name that is locked
+// costs a hash like any other, of a name nobody has, so neither the time nor an
+// unlucky hit tells a lock from a wrong password.
+func (s *signIn) try(r *http.Request, username, password string) (user directory.User, v verdict, retry time.Duration, err error) {
 	address := "addr:" + httpx.AddressKey(s.ClientIP(r))
-	ok, wait := s.Attempts.Take(address, attempt.Rule{Limit: s.Protect.PerAddress, Window: time.Minute})
-	if !ok {
-		return u, limited, wait, nil
+	if ok, retry := s.Attempts.Take(address, attempt.Rule{Limit: s.Protect.PerAddress, Window: time.Minute}); !ok {
+		return user, limited, retry, nil
 	}
-	account := "user:" + strings.ToLower(norm.NFKC.String(username))
-	// Taken before the password is looked at, so that a burst of guesses cannot pass
-	// between the check and the count.
-	allowed, _ := s.Attempts.Take(account, attempt.Rule{
+	if username == "" || password == "" {
+		return user, refused, 0, nil
+	}
+	key := accountKey(username)
+	open, _ := s.Attempts.Take(key, attempt.Rule{
 		Limit: s.Protect.LoginFailures, Window: s.Protect.LoginWindow, Lock: s.Protect.Lockout,
 	})
-	if !allowed {
-		// A locked account costs what a wrong password costs, and the password is not looked at.
-		username, password = "", "x"
+	if !open {
+		_, _, err := s.authenticate(r.Context(), secret.ID(), password)
+		return user, locked, 0, err
 	}
-	u, ok, err = s.authenticate(r.Context(), username, password)
+	user, ok, err := s.authenticate(r.Context(), username, password)
 	switch {
-	case err != nil:
-		if allowed {
-			s.Attempts.Return(account) // nothing was learnt from it
-		}
-		return u, failed, 0, err
-	case !allowed:
-		return directory.User{}, locked, 0, nil
-	case !ok:
+	case err != nil: // not evaluated, so not held against the account
+		s.Attempts.Return(key)
+		return user, "", 0, err
+	case !ok || user.Locked:
 		return directory.User{}, refused, 0, nil
 	}
-	s.Attempts.Clear(account)
-	return u, signedIn, 0, nil
+	s.Attempts.Return(key)
+	return user, accepted, 0, nil
 }
 
-// authenticate asks the directory when there is a place: hashes are made to be
-// expensive, and a burst of sign-ins must not take the whole machine.
+// authenticate waits for a turn and asks the directory. A browser that goes away does
+// not end the call: the memory of a hash in progress would be free for the next one
+// only in our books, and a few thousand dropped connections would fill the machine.
 func (s *signIn) authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
-	queue, cancel := context.WithTimeout(ctx, s.Protect.HashQueueTimeout)
-	defer cancel()
-	select {
-	case s.hashing <- struct{}{}:
-	case <-queue.Done():
-		return directory.User{}, false, errBusy
+	if err := s.gate.enter(ctx); err != nil {
+		return directory.User{}, false, err
 	}
-	defer func() { <-s.hashing }()
-	// A client that goes away does not stop the hash, so it must not free the place.
-	ctx, cancelWork := context.WithTimeout(context.WithoutCancel(ctx), authenticateTimeout)
-	defer cancelWork()
-	return s.Directory.Authenticate(ctx, username, password)
+	defer s.gate.leave()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), directoryPatience)
+	defer cancel()
+	user, ok, err := s.Directory.Authenticate(ctx, username, password)
+	if err == nil && ok && (user.ID == "" || strings.HasPrefix(user.ID, "client:")) {
+		// Tokens of clients without a user have such a subject.
+		err = errors.New("the directory gave a user an empty id or one that begins with the prefix of client subjects")
+	}
+	return user, ok, err
 }
 
-// checkCredentials refuses what no user can have, before any hashing.
-func checkCredentials(username, password string) bool {
-	return len(username) <= maxUsername && len(password) <= directory.MaxPassword &&
-		utf8.ValidString(username) && utf8.ValidString(password) && !strings.ContainsRune(username+password, 0)
+// accountKey is under what a name is counted. Directories that ignore case, width or
+// spaces must not give a guesser one count for each spelling, so all are one here.
+func accountKey(username string) string {
+	folded := cases.Fold().String(norm.NFKC.String(username))
+	return "user:" + strings.Join(strings.Fields(folded), " ")
 }
+
+func validUsername(s string) bool {
+	return len(s) <= maxUsername && !strings.ContainsFunc(s, unicode.IsControl)
+}
+
+// maxWaiting is how many sign-ins may wait for a turn; each holds its form in memory.
+const maxWaiting = 1000
+
+// gate lets a few in at a time.
+type gate struct {
+	turns    chan struct{}
+	patience time.Duration
+	waiting  atomic.Int64
+}
+
+func newGate(width int, patience time.Duration) *gate {
+	return &gate{turns: make(chan struct{}, width), patience: patience}
+}
+
+// enter waits for a turn, which must be given back with leave.
+func (g *gate) enter(ctx context.Context) error {
+	select {
+	case g.turns <- struct{}{}:
+		return nil
+	default:
+	}
+	if g.waiting.Add(1) > maxWaiting {
+		g.waiting.Add(-1)
+		return errBusy
+	}
+	defer g.waiting.Add(-1)
+	timer := time.NewTimer(g.patience)
+	defer timer.Stop()
+	select {
+	case g.turns <- struct{}{}:
+		return nil
+	case <-timer.C:
+		return errBusy
+	case <-ctx.Done():
+		return errBusy
+	}
+}
+
+func (g *gate) leave() { <-g.turns }
+
+// errBusy is not logged as a fault: it is what the gate is for.
+var errBusy = &pageError{status: http.StatusServiceUnavailable, view: unavailablePage(2).view, retryAfter: 2}

@@ -1,84 +1,101 @@
 package authserver
 
 import (
-	"context"
-	"encoding/base64"
+	"bytes"
 	"encoding/json"
-	"net/url"
-	"strconv"
+	"net/http"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// request is a checked authorization request on its way through the pages.
+// request is an authorization request that was checked, on its way through the
+// pages. It is not stored: it travels in the forms, sealed so that nobody can read or
+// change it, and bound to the browser's cookie so that nobody can go on with the
+// request of another (the attack of CVE-2022-39222).
 type request struct {
-	// ID makes the code, so that a form that is submitted twice yields one code.
+	// ID is used for one code only.
 	ID          string    `json:"id"`
 	Client      string    `json:"client"`
 	RedirectURI string    `json:"redirect_uri"`
+	Scopes      []string  `json:"scopes"`
 	State       string    `json:"state,omitempty"`
-	Scopes      []string  `json:"scopes,omitempty"`
 	Challenge   string    `json:"challenge,omitempty"`
 	Nonce       string    `json:"nonce,omitempty"`
-	Hint        string    `json:"hint,omitempty"`
-	Locales     string    `json:"locales,omitempty"`
-	Prompt      []string  `json:"prompt,omitempty"`
-	MaxAge      *int      `json:"max_age,omitempty"`
-	Created     time.Time `json:"created"`
+	Created     time.Time `json:"at"`
+	// AuthAfter is the moment since which the user must have signed in, for
+	// prompt=login and max_age; zero: any time.
+	AuthAfter time.Time `json:"auth_after,omitzero"`
+	// AskAgain is prompt=consent.
+	AskAgain bool   `json:"ask,omitempty"`
+	Locales  string `json:"locales,omitempty"`
 }
 
-// What a sealed request is for; one of a page is worth nothing at another.
-const (
-	atLogin   = "request"
-	atConsent = "consent"
-)
+func (q *request) callback() callback { return callback{q.RedirectURI, q.State} }
 
-func (s *signIn) seal(ctx context.Context, use string, req request, bound ...string) (string, error) {
-	keys, err := s.Keys(ctx)
-	if err != nil {
+func (q *request) refuse(code oauth.Code, description string) error {
+	return &refusal{q.callback(), oauth.E(code, description)}
+}
+
+// seal gives the form's value. Without the HTML escapes of json.Marshal it is at
+// most three times as long as the query it came from, below the limit of a body.
+func (q *request) seal(b browser) (string, error) {
+	var plain bytes.Buffer
+	enc := json.NewEncoder(&plain)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(q); err != nil {
 		return "", err
 	}
-	plain, err := json.Marshal(req)
-	if err != nil {
-		return "", err
-	}
-	return keys.Seal(use, plain, binding(bound...)), nil
+	return b.keys.Seal(useRequest, plain.Bytes(), []byte(b.id)), nil
 }
 
-// open undoes seal. ok is false when the value was made for another browser, session or
-// page, or was changed.
-func (s *signIn) open(ctx context.Context, use, sealed string, bound ...string) (req request, ok bool, err error) {
-	keys, err := s.Keys(ctx)
+// resume opens what a form brought back. Another browser's, or a changed one, is 403;
+// one that took too long is an offer to begin again.
+func (s *signIn) resume(b browser, sealed string) (*request, error) {
+	plain, err := b.keys.Open(useRequest, sealed, []byte(b.id))
 	if err != nil {
-		return request{}, false, err
+		return nil, errForbidden
 	}
-	plain, err := keys.Open(use, sealed, binding(bound...))
-	if err != nil {
-		return request{}, false, nil
+	q := new(request)
+	if err := json.Unmarshal(plain, q); err != nil {
+		return nil, errForbidden
 	}
-	return req, json.Unmarshal(plain, &req) == nil, nil
+	if s.Now().Sub(q.Created) >= s.Lifetimes.Request {
+		e := page(http.StatusBadRequest, "expired", "")
+		e.view.Retry = withQuery(s.base+"/authorize", q.params()...)
+		return nil, e
+	}
+	return q, nil
 }
 
-// again is the same-origin address that begins the request anew.
-func (s *signIn) again(req request) string {
-	q := url.Values{}
-	for name, value := range map[string]string{
-		"response_type": "code", "client_id": req.Client, "redirect_uri": req.RedirectURI, "state": req.State,
-		"scope": oauth.JoinScopes(req.Scopes), "code_challenge": req.Challenge, "nonce": req.Nonce,
-		"login_hint": req.Hint, "ui_locales": req.Locales, "prompt": oauth.JoinScopes(req.Prompt),
-	} {
+// params are names and values with which the request can be made once more.
+func (q *request) params() []string {
+	all := []string{"response_type", "code", "client_id", q.Client, "redirect_uri", q.RedirectURI, "scope", oauth.JoinScopes(q.Scopes)}
+	add := func(name, value string) {
 		if value != "" {
-			q.Set(name, value)
+			all = append(all, name, value)
 		}
 	}
-	if req.Challenge != "" {
-		q.Set("code_challenge_method", "S256")
+	add("state", q.State)
+	if q.Challenge != "" {
+		all = append(all, "code_challenge", q.Challenge, "code_challenge_method", "S256")
 	}
-	if req.MaxAge != nil {
-		q.Set("max_age", strconv.Itoa(*req.MaxAge))
+	add("nonce", q.Nonce)
+	add("ui_locales", q.Locales)
+	switch {
+	case !q.AuthAfter.IsZero() && q.AskAgain:
+		add("prompt", "login consent")
+	case !q.AuthAfter.IsZero():
+		add("prompt", "login")
+	case q.AskAgain:
+		add("prompt", "consent")
 	}
-	return s.base + "/authorize?" + q.Encode()
+	return all
 }
 
-func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+// code is the authorization code of this request for a user: a function of both, so
+// that a form that is sent twice cannot make two codes.
+func (q *request) code(keys *secret.Keys, subject string) []byte {
+	return keys.MAC(useCode, []byte(q.ID), []byte(subject))
+}

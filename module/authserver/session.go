@@ -4,92 +4,72 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// seenEvery is how often the time of a session's last use is written.
+// seenEvery is how often a session's last use is written down at most.
 const seenEvery = time.Minute
 
-// maxUserAgent is how much of the browser's name is kept, in bytes.
+// maxUserAgent is how much of the browser's name is kept with a session, in bytes.
 const maxUserAgent = 256
 
-// browserSession is the session a request came with.
-type browserSession struct {
-	store.Session
-	id string // the digest under which it is stored
+// person is who is signed in at a browser, and since when.
+type person struct {
+	user    directory.User
+	session store.Session
+	digest  string // the id under which the session is stored
 }
 
-// session finds who is signed in. ok is false when nobody is.
-func (s *signIn) session(r *http.Request) (browserSession, bool, error) {
-	c, err := r.Cookie(s.cookieName(""))
-	if err != nil || c.Value == "" || len(c.Value) > 64 {
-		return browserSession{}, false, nil
+// session returns the live session of a browser and its record, false for none. A
+// fault of the store is no answer about the session.
+func (s *signIn) session(r *http.Request) (store.Session, store.Record, bool, error) {
+	var v store.Session
+	c, err := r.Cookie(s.sessionCookie())
+	if err != nil || !isToken(c.Value) {
+		return v, store.Record{}, false, nil
 	}
-	key := store.Key{Kind: store.KindSession, ID: secret.Digest(c.Value)}
-	record, err := s.Store.Get(r.Context(), key)
+	rec, err := s.Store.Get(r.Context(), store.Key{Kind: store.KindSession, ID: secret.Digest(c.Value)})
 	if errors.Is(err, store.ErrNotFound) {
-		return browserSession{}, false, nil
+		return v, rec, false, nil
+	}
+	if err == nil {
+		err = store.Decode(rec.Value, &v)
 	}
 	if err != nil {
-		return browserSession{}, false, err
-	}
-	found := browserSession{id: key.ID}
-	if err := store.Decode(record.Value, &found.Session); err != nil {
-		return browserSession{}, false, err
+		return v, rec, false, err
 	}
 	now := s.Now()
-	if !now.Before(found.Expires) || now.Sub(found.LastSeen) >= s.Lifetimes.SessionIdle {
-		return browserSession{}, false, nil
+	if !now.Before(v.Expires) || now.Sub(v.LastSeen) >= s.Lifetimes.SessionIdle {
+		return v, rec, false, nil
 	}
-	if now.Sub(found.LastSeen) >= seenEvery {
-		found.LastSeen = now
-		// Should the write fail, the session ends earlier: no reason to refuse the request.
-		if record.Value, err = store.Encode(&found.Session); err == nil {
-			record.Expires = s.sessionEnd(found.Session)
-			_, _ = s.Store.Swap(r.Context(), record)
-		}
-	}
-	return found, true, nil
+	return s.seen(r.Context(), v, rec)
 }
 
-// newSession signs a user in under an id that did not exist before: one that an
-// attacker may have planted never becomes a session (session fixation). The session the
-// browser had ends.
-func (s *signIn) newSession(w http.ResponseWriter, r *http.Request, subject string) (browserSession, error) {
+// seen moves the idle end of a session. A conflict is another tab that did the same.
+func (s *signIn) seen(ctx context.Context, v store.Session, rec store.Record) (store.Session, store.Record, bool, error) {
 	now := s.Now()
-	value := secret.Token()
-	made := browserSession{id: secret.Digest(value), Session: store.Session{
-		Subject: subject, AuthTime: now, LastSeen: now, Expires: now.Add(s.Lifetimes.Session),
-		UserAgent: r.UserAgent()[:min(len(r.UserAgent()), maxUserAgent)],
-	}}
-	encoded, err := store.Encode(&made.Session)
+	if now.Sub(v.LastSeen) < min(seenEvery, s.Lifetimes.SessionIdle/2) {
+		return v, rec, true, nil
+	}
+	v.LastSeen = now
+	value, err := store.Encode(&v)
 	if err != nil {
-		return browserSession{}, err
+		return v, rec, false, err
 	}
-	_, err = s.Store.Create(r.Context(), store.Record{
-		Key:    store.Key{Kind: store.KindSession, ID: made.id},
-		Parent: subject, Value: encoded, Expires: s.sessionEnd(made.Session),
-	})
-	if err != nil {
-		return browserSession{}, err
+	rec.Value, rec.Expires = value, s.sessionEnd(v)
+	_, err = s.Store.Swap(ctx, rec)
+	switch {
+	case errors.Is(err, store.ErrNotFound): // signed out this moment
+		return v, rec, false, nil
+	case errors.Is(err, store.ErrConflict):
+		err = nil
 	}
-	if err := s.endSession(r.Context(), r); err != nil {
-		return browserSession{}, err
-	}
-	s.setCookie(w, s.cookieName(""), value, 0)
-	return made, nil
-}
-
-// endSession ends the session a request came with, on the server and at once.
-func (s *signIn) endSession(ctx context.Context, r *http.Request) error {
-	c, err := r.Cookie(s.cookieName(""))
-	if err != nil || c.Value == "" || len(c.Value) > 64 {
-		return nil
-	}
-	return s.Store.Delete(ctx, store.Key{Kind: store.KindSession, ID: secret.Digest(c.Value)})
+	return v, rec, err == nil, err
 }
 
 func (s *signIn) sessionEnd(v store.Session) time.Time {
@@ -97,4 +77,61 @@ func (s *signIn) sessionEnd(v store.Session) time.Time {
 		return idle
 	}
 	return v.Expires
+}
+
+// whoIs returns who is signed in, nil for nobody. A user who was deleted is nobody;
+// one who was locked is returned, for the caller to refuse.
+func (s *signIn) whoIs(r *http.Request) (*person, error) {
+	v, rec, ok, err := s.session(r)
+	if err != nil || !ok {
+		return nil, err
+	}
+	user, ok, err := s.Directory.Lookup(r.Context(), v.Subject)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return &person{user: user, session: v, digest: rec.ID}, nil
+}
+
+// begin starts a session with an id of its own, whatever cookie came along: an id
+// from before the sign-in may be known to somebody else (session fixation). The
+// session it replaces ends.
+func (s *signIn) begin(w http.ResponseWriter, r *http.Request, user directory.User) (*person, error) {
+	now := s.Now()
+	id := secret.Token()
+	v := store.Session{
+		Subject: user.ID, AuthTime: now, LastSeen: now, Expires: now.Add(s.Lifetimes.Session),
+		UserAgent: userAgent(r),
+	}
+	value, err := store.Encode(&v)
+	if err != nil {
+		return nil, err
+	}
+	digest := secret.Digest(id)
+	if _, err := s.Store.Create(r.Context(), store.Record{
+		Key: store.Key{Kind: store.KindSession, ID: digest}, Parent: user.ID, Value: value, Expires: s.sessionEnd(v),
+	}); err != nil {
+		return nil, err
+	}
+	if err := s.end(r); err != nil {
+		return nil, err
+	}
+	s.setCookie(w, s.sessionCookie(), id, 0)
+	return &person{user: user, session: v, digest: digest}, nil
+}
+
+// end deletes the session the browser came with. When it returns nil, no node knows
+// the session any more.
+func (s *signIn) end(r *http.Request) error {
+	c, err := r.Cookie(s.sessionCookie())
+	if err != nil || !isToken(c.Value) {
+		return nil
+	}
+	return s.Store.Delete(r.Context(), store.Key{Kind: store.KindSession, ID: secret.Digest(c.Value)})
+}
+
+// userAgent is for the user's own list of sessions.
+func userAgent(r *http.Request) string {
+	ua := r.UserAgent()
+	return strings.ToValidUTF8(ua[:min(len(ua), maxUserAgent)], "")
 }

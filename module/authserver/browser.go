@@ -1,0 +1,149 @@
+package authserver
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+)
+
+// The purposes our secrets are used for here.
+const (
+	useForm    = "form"
+	useRequest = "request"
+	useCode    = "code"
+)
+
+// cookieName is the name under which a cookie travels. The prefix makes browsers
+// insist on Secure, Path=/ and no Domain, so no sibling host can set it. A loopback
+// http issuer goes without: Safari drops Secure cookies there.
+func (s *signIn) cookieName(name string) string {
+	if s.https {
+		return "__Host-" + name
+	}
+	return name
+}
+
+func (s *signIn) browserCookie() string { return s.cookieName("gatehouse-browser") }
+func (s *signIn) sessionCookie() string { return s.cookieName("gatehouse") }
+
+func (s *signIn) setCookie(w http.ResponseWriter, name, value string, maxAge int) {
+	http.SetCookie(w, &http.Cookie{
+		Name: name, Value: value, Path: "/", MaxAge: maxAge,
+		Secure: s.https, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	})
+}
+
+// browser is who a form is made for: one long random cookie ties all tabs of a
+// browser together and to nothing else.
+type browser struct {
+	keys *secret.Keys
+	id   string // "" when the request came without a cookie of ours
+}
+
+func (s *signIn) browser(r *http.Request) (browser, error) {
+	keys, err := s.Keys(r.Context())
+	if err != nil {
+		return browser{}, err
+	}
+	b := browser{keys: keys}
+	if c, err := r.Cookie(s.browserCookie()); err == nil && isToken(c.Value) {
+		b.id = c.Value
+	}
+	return b, nil
+}
+
+// welcome is browser for pages with a form: it gives the browser its cookie if it
+// has none. An existing one stays, or other tabs would lose their forms.
+func (s *signIn) welcome(w http.ResponseWriter, r *http.Request) (browser, error) {
+	b, err := s.browser(r)
+	if err == nil && b.id == "" {
+		b.id = secret.Token()
+		s.setCookie(w, s.browserCookie(), b.id, 0)
+	}
+	return b, err
+}
+
+// isToken reports whether a cookie can be one we made; anything else is not even
+// looked up.
+func isToken(s string) bool {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(s)
+	return err == nil && len(raw) == 32
+}
+
+// token goes into a form for action; about is whom it concerns, "" for nobody.
+func (b browser) token(action, about string) string {
+	return base64.RawURLEncoding.EncodeToString(b.keys.MAC(useForm, []byte(b.id), []byte(action), []byte(about)))
+}
+
+func (b browser) checkToken(token, action, about string) bool {
+	mac, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	return err == nil && b.keys.CheckMAC(useForm, mac, []byte(b.id), []byte(action), []byte(about))
+}
+
+var errForbidden = page(http.StatusForbidden, "forbidden", "")
+
+// receive reads a form that one of our pages must have sent from this browser. What
+// it returns is not authentic yet: the caller checks the token.
+func (s *signIn) receive(r *http.Request) (browser, httpx.Form, error) {
+	if !s.sameOrigin(r) {
+		return browser{}, httpx.Form{}, errForbidden
+	}
+	form, err := readForm(r)
+	if err != nil {
+		return browser{}, form, err
+	}
+	b, err := s.browser(r)
+	if err == nil && b.id == "" {
+		err = errForbidden
+	}
+	return b, form, err
+}
+
+// readForm makes a body that broke off the sender's fault, not ours.
+func readForm(r *http.Request) (httpx.Form, error) {
+	form, err := httpx.ReadForm(r)
+	if err != nil {
+		if refused, ok := err.(*httpx.FormError); ok { //nolint:errorlint // ReadForm does not wrap
+			return form, refused
+		}
+		return form, page(http.StatusBadRequest, "invalid_request", "the body could not be read")
+	}
+	return form, nil
+}
+
+// sameOrigin refuses posts that another site made the browser send. The measure is
+// the configured issuer, never Host, which is why http.CrossOriginProtection does not
+// fit. Our pages say "Referrer-Policy: same-origin", with which browsers send a true
+// Origin with our forms; "null" therefore comes from elsewhere (a sandboxed frame, a
+// redirect). What sends neither header is no browser of this decade, and still needs
+// the form's token.
+func (s *signIn) sameOrigin(r *http.Request) bool {
+	for _, site := range r.Header.Values("Sec-Fetch-Site") {
+		if site != "same-origin" && site != "none" {
+			return false
+		}
+	}
+	for _, from := range r.Header.Values("Origin") {
+		if from != s.origin {
+			return false
+		}
+	}
+	return true
+}
+
+// origin writes the origin of a URL as browsers do (RFC 6454 section 6.2): lower
+// case, without the default port.
+func origin(u *url.URL) string {
+	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	switch scheme {
+	case "https":
+		host = strings.TrimSuffix(host, ":443")
+	case "http":
+		host = strings.TrimSuffix(host, ":80")
+	}
+	return scheme + "://" + host
+}

@@ -1,0 +1,63 @@
+package authserver
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// callback is where the answer to an authorization request goes: a registered
+// redirect address, and the state that must come along.
+type callback struct {
+	uri   string
+	state string
+}
+
+// answer redirects to the client with these names and values, state if there was one,
+// and iss (RFC 9207). The status makes every browser use GET. The address of the page
+// it comes from, which holds the request, is not told to the client's page.
+func (s *signIn) answer(w http.ResponseWriter, r *http.Request, to callback, params ...string) {
+	if to.state != "" {
+		params = append(params, "state", to.state)
+	}
+	params = append(params, "iss", s.url(""))
+	s.redirect(w, r, withQuery(to.uri, params...))
+}
+
+// redirect has no body: net/http's would repeat the address, with the code, as HTML.
+func (s *signIn) redirect(w http.ResponseWriter, r *http.Request, to string) {
+	h := w.Header()
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Location", to)
+	h.Set("Content-Length", "0")
+	status := http.StatusFound
+	if r.Method == http.MethodPost {
+		status = http.StatusSeeOther
+	}
+	w.WriteHeader(status)
+}
+
+// withQuery appends names and values to an address whose own query stays as it is
+// (RFC 6749 section 3.1.2). A registered address has no fragment.
+func withQuery(uri string, params ...string) string {
+	var b strings.Builder
+	b.WriteString(uri)
+	separator := "?"
+	if i := strings.IndexByte(uri, '?'); i >= 0 {
+		separator = "&"
+		if strings.HasSuffix(uri, "&") || i == len(uri)-1 {
+			separator = ""
+		}
+	}
+	for i := 0; i+1 < len(params); i += 2 {
+		b.WriteString(separator)
+		b.WriteString(escape(params[i]))
+		b.WriteByte('=')
+		b.WriteString(escape(params[i+1]))
+		separator = "&"
+	}
+	return b.String()
+}
+
+// escape writes a space as %20, which form and URI decoders read alike.
+func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }

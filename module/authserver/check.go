@@ -1,0 +1,137 @@
+package authserver
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+// Limits of what is carried through the pages for the client, in bytes.
+const (
+	maxState   = 4096
+	maxNonce   = 4096
+	maxLocales = 200
+)
+
+// prompt is the parameter of that name (OpenID Connect Core section 3.1.2.1).
+type prompt struct{ none, login, consent bool }
+
+// check decides what is asked, once client and redirect address are known good. The
+// order is that of the table in RFC 6749 section 4.1.2.1 with the likeliest mistakes
+// of a developer first.
+func (s *signIn) check(p params, c *oauth.Client) (*request, prompt, *oauth.Error) {
+	bad := func(code oauth.Code, text string) (*request, prompt, *oauth.Error) {
+		return nil, prompt{}, oauth.E(code, text)
+	}
+	if name := p.repeated(); name != "" {
+		return bad(oauth.InvalidRequest, "a parameter is repeated: "+name[:min(len(name), 40)])
+	}
+	switch {
+	case p.has("request"):
+		return bad(oauth.RequestNotSupported, "request objects are not supported")
+	case p.has("request_uri"):
+		return bad(oauth.RequestURINotSupported, "request_uri is not supported")
+	case p.has("registration"):
+		return bad(oauth.RegistrationUnsupported, "registration is not supported")
+	}
+	switch p.get("response_type") {
+	case "code":
+	case "":
+		return bad(oauth.InvalidRequest, "response_type is missing")
+	default:
+		return bad(oauth.UnsupportedResponseType, "only response_type=code is supported")
+	}
+	if mode := p.get("response_mode"); mode != "" && mode != "query" {
+		return bad(oauth.InvalidRequest, "only response_mode=query is supported")
+	}
+	if !c.MayUse(oauth.AuthorizationCode) {
+		return bad(oauth.UnauthorizedClient, "this client may not use the authorization code grant")
+	}
+	challenge, refused := s.challenge(p, c)
+	if refused != nil {
+		return nil, prompt{}, refused
+	}
+	state := p.get("state")
+	switch {
+	case state == "" && (challenge == "" || !s.StateOptionalWithPKCE):
+		return bad(oauth.InvalidRequest, "state is missing or empty (require_state)")
+	case len(state) > maxState:
+		return bad(oauth.InvalidRequest, "state is longer than 4096 bytes")
+	case len(p.get("nonce")) > maxNonce:
+		return bad(oauth.InvalidRequest, "nonce is longer than 4096 bytes")
+	}
+	scopes, refused := c.GrantableScopes(p.get("scope"))
+	if refused != nil {
+		return nil, prompt{}, refused
+	}
+	q := &request{
+		ID: secret.ID(), Client: c.ID, RedirectURI: p.get("redirect_uri"), Scopes: scopes,
+		State: state, Challenge: challenge, Nonce: p.get("nonce"),
+		Created: s.Now(), Locales: locales(p),
+	}
+	want, refused := q.prompts(p)
+	return q, want, refused
+}
+
+// challenge applies PKCE: S256 only. An omitted method would mean plain (RFC 7636
+// section 4.3), which protects nothing when the request is seen.
+func (s *signIn) challenge(p params, c *oauth.Client) (string, *oauth.Error) {
+	challenge, method := p.get("code_challenge"), p.get("code_challenge_method")
+	switch {
+	case challenge == "" && method != "":
+		return "", oauth.E(oauth.InvalidRequest, "code_challenge_method without code_challenge")
+	case challenge == "" && (c.Public || s.PKCERequired):
+		return "", oauth.E(oauth.InvalidRequest, "code_challenge is missing: PKCE is required")
+	case challenge == "":
+		return "", nil
+	case method != "S256":
+		return "", oauth.E(oauth.InvalidRequest, "code_challenge_method must be S256")
+	case !oauth.ValidChallenge(challenge):
+		return "", oauth.E(oauth.InvalidRequest, "code_challenge is not the base64url form of a SHA-256 digest")
+	}
+	return challenge, nil
+}
+
+// prompts reads prompt and max_age. Values of prompt that we do not know are left
+// alone, as OpenID Connect Core allows; there is one account per browser, so choosing
+// another means signing in.
+func (q *request) prompts(p params) (prompt, *oauth.Error) {
+	var want prompt
+	words := strings.Fields(p.get("prompt"))
+	for _, word := range words {
+		switch word {
+		case "none":
+			want.none = true
+		case "login", "select_account":
+			want.login = true
+		case "consent":
+			want.consent = true
+		}
+	}
+	if want.none && len(words) > 1 {
+		return want, oauth.E(oauth.InvalidRequest, "prompt=none cannot be combined")
+	}
+	if age := p.get("max_age"); age != "" {
+		n, err := strconv.ParseUint(age, 10, 32)
+		if err != nil {
+			return want, oauth.E(oauth.InvalidRequest, "max_age is not a number of seconds")
+		}
+		q.AuthAfter = q.Created.Add(-time.Duration(n) * time.Second)
+	}
+	if want.login {
+		q.AuthAfter = q.Created
+	}
+	q.AskAgain = want.consent
+	return want, nil
+}
+
+// locales are a wish; what is too long for one is none.
+func locales(p params) string {
+	if l := p.get("ui_locales"); len(l) <= maxLocales {
+		return l
+	}
+	return ""
+}
