@@ -71,10 +71,7 @@ func (i *Identity) stripConnection(h http.Header) {
 }
 
 func (i *Identity) rewriteConnection(h http.Header, rest []string) {
-	var kept []string
-	for _, v := range h["Connection"][:len(h["Connection"])-len(rest)] {
-		kept = append(kept, v)
-	}
+	kept := slices.Clone(h["Connection"][:len(h["Connection"])-len(rest)])
 	for _, v := range rest {
 		for name := range strings.SplitSeq(v, ",") {
 			if name = strings.TrimSpace(name); name != "" && !i.ours.have(name) {

@@ -53,6 +53,7 @@ func TestWriteSetsTheBodyAndKeepsWhatTheRefusalSays(t *testing.T) {
 			t.Error(name, "is lost")
 		}
 	}
+	//lint:ignore SA1008 the limiter spells it so
 	if len(w.Header()) != len(kept)+1+3 || w.Header()["X-RateLimit-Reset"] == nil {
 		t.Errorf("header %v", w.Header())
 	}
