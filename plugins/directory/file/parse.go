@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/cases"
@@ -72,7 +74,7 @@ func (p *parser) document() error {
 	given := false
 	err := p.object(func(key string) error {
 		if key != "users" {
-			return fmt.Errorf("unknown field %q, expected `users`", key)
+			return fmt.Errorf("unknown field %s, expected `users`", shown(key))
 		}
 		given = true
 		if err := p.expect('[', "a list of users"); err != nil {
@@ -111,7 +113,7 @@ func (p *parser) object(field func(key string) error) error {
 		}
 		key, _ := t.(string) // the decoder takes nothing else for a key
 		if seen[key] {
-			return fmt.Errorf("the field %q is given twice", key)
+			return fmt.Errorf("the field %s is given twice", shown(key))
 		}
 		seen[key] = true
 		if err := field(key); err != nil {
@@ -143,6 +145,15 @@ func syntax(err error) error {
 	return errors.New("no valid JSON")
 }
 
+// shown quotes a name for an error, unless it could be a hash that stands in the
+// wrong place.
+func shown(name string) string {
+	if len(name) > 100 || strings.Contains(name, "$") {
+		return "(not shown)"
+	}
+	return strconv.Quote(name)
+}
+
 func (p *parser) errorAt(offset int64, err error) error {
 	offset = min(offset, int64(len(p.data)))
 	return fmt.Errorf("%s:%d: %w", p.path, bytes.Count(p.data[:offset], []byte("\n"))+1, err)
@@ -158,14 +169,14 @@ func canonical(username string) string { return norm.NFC.String(username) }
 func (p *parser) add(e *entry, params parameters) error {
 	id, name := e.user.ID, e.user.Username
 	if _, twice := p.users.byID[id]; twice {
-		return fmt.Errorf("the id %q is another user's already", id)
+		return fmt.Errorf("the id %s is another user's already", shown(id))
 	}
 	folded := p.fold.String(name)
 	if other, twice := p.folds[folded]; twice {
 		if other == name {
 			return errors.New("the username is another user's already")
 		}
-		return fmt.Errorf("the username differs from %q in letter case only", other)
+		return fmt.Errorf("the username differs from %s in letter case only", shown(other))
 	}
 	p.users.byID[id], p.users.byName[name], p.folds[folded] = e, e, name
 	p.count[params]++

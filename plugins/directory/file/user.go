@@ -36,7 +36,7 @@ func (p *parser) user(index int) error {
 		case key == "claims":
 			err = p.value(&e.user.Claims, "{", "an object")
 		default:
-			return fmt.Errorf("unknown field %q", key)
+			return fmt.Errorf("unknown field %s", shown(key))
 		}
 		if err != nil {
 			return fmt.Errorf("field %q: %w", key, err)
@@ -74,8 +74,8 @@ func (p *parser) value(to any, first, what string) error {
 }
 
 func (e *entry) called() string {
-	if name := e.user.Username; name != "" && len(name) <= maxUsername {
-		return fmt.Sprintf(" (%q)", name)
+	if name := e.user.Username; name != "" {
+		return " " + shown(name)
 	}
 	return ""
 }
