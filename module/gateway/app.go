@@ -82,6 +82,7 @@ type App struct {
 	attempts *attempt.Book
 	limiter  *ratelimit.Memory
 	server   *authserver.Server
+	clients  *clients
 	log      *slog.Logger
 }
 
@@ -180,6 +181,7 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 	if err != nil {
 		return err
 	}
+	a.clients = known
 	pages, err := webui.New(webui.Config{
 		Name: a.Name, Languages: a.Pages.Languages, Templates: a.Pages.Templates,
 		Logo: a.Pages.Logo, Color: a.Pages.Color, HTTPS: a.issuer.Scheme == "https", Log: a.log,
