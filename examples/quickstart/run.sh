@@ -23,22 +23,27 @@ for port in 8080 8081 8082 8083; do
 	fi
 done
 
-"$legacy" -listen 127.0.0.1:8083 &
-legacy_pid=$!
-"$reader" -listen 127.0.0.1:8082 &
-reader_pid=$!
-"$caddy" run --config Caddyfile >"$GATEHOUSE_STATE/caddy.log" 2>&1 &
-caddy_pid=$!
-trap 'kill $legacy_pid $reader_pid $caddy_pid 2>/dev/null; wait' EXIT
+pids=()
+trap 'kill "${pids[@]}" 2>/dev/null || true; wait' EXIT
 trap 'exit 0' INT TERM
+"$legacy" -listen 127.0.0.1:8083 &
+pids+=($!)
+"$reader" -listen 127.0.0.1:8082 -self http://localhost:8082 -issuer http://localhost:8080 -api http://localhost:8081 &
+pids+=($!)
+"$caddy" run --config Caddyfile >"$GATEHOUSE_STATE/caddy.log" 2>&1 &
+pids+=($!)
 
-for _ in $(seq 100); do
-	curl -sf -o /dev/null http://localhost:8080/.well-known/oauth-authorization-server && break
-	if ! kill -0 $caddy_pid 2>/dev/null; then
-		tail -5 "$GATEHOUSE_STATE/caddy.log" >&2
-		exit 1
-	fi
-	sleep 0.1
+for url in http://localhost:8080/.well-known/oauth-authorization-server http://localhost:8081/health http://localhost:8082/; do
+	for try in $(seq 100); do
+		curl -sf -m 5 -o /dev/null "$url" && break
+		for pid in "${pids[@]}"; do
+			[ "$try" != 100 ] && kill -0 "$pid" 2>/dev/null && continue
+			tail -5 "$GATEHOUSE_STATE/caddy.log" >&2
+			echo "run.sh: $url does not answer" >&2
+			exit 1
+		done
+		sleep 0.1
+	done
 done
 
 cat <<TXT
@@ -57,4 +62,6 @@ Gatehouse is running.
 
 Stop with Ctrl-C.
 TXT
-wait -n $caddy_pid $legacy_pid $reader_pid
+wait -n "${pids[@]}" || true
+echo "run.sh: a program has ended, so the others are stopped; see $GATEHOUSE_STATE/caddy.log" >&2
+exit 1
