@@ -44,18 +44,16 @@ type Fields struct {
 	empty            bool
 }
 
-// NewFields makes the fields of the result that is reported.
+// NewFields makes the fields of the result that is reported. There is no Retry-After
+// for a request that will never fit: whatever it said would be a lie.
 func NewFields(style Style, v Verdict) Fields {
 	r := v.Reported()
 	if r.Policy == nil {
 		return Fields{empty: true}
 	}
 	f := Fields{style: style, limit: r.Limit, remaining: r.Remaining, reset: epochUp(r.Reset)}
-	if !v.Admitted {
-		f.remaining = 0
-		if r.Retry != Never {
-			f.retry = max(1, up(r.Retry))
-		}
+	if !v.Admitted && r.Retry != Never {
+		f.retry = max(1, up(r.Retry))
 	}
 	if style != X {
 		var all []string
@@ -80,25 +78,27 @@ func epochUp(t time.Time) int64 {
 	return t.Unix()
 }
 
+// Spelt as documented, with a capital L, which net/http's canonical form is not. That
+// form is what an upstream's fields and the directives of a configuration come under.
 var (
 	xNames    = []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
 	ietfNames = []string{"RateLimit-Policy", "RateLimit"}
+	canonical = []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "Ratelimit-Policy", "Ratelimit"}
 )
 
 // Set puts the fields into h, in place of whatever an upstream sent under their names.
-// They are spelt as documented, with a capital L, which net/http's canonical form is not.
+// Setting them again changes nothing.
 func (f Fields) Set(h http.Header) {
 	if f.empty {
 		return
 	}
-	for _, names := range [][]string{xNames, ietfNames} {
+	for _, names := range [][]string{xNames, ietfNames, canonical} {
 		for _, name := range names {
-			delete(h, http.CanonicalHeaderKey(name))
 			delete(h, name)
 		}
 	}
 	if f.style != IETF {
-		text := make([]string, 3)
+		text := make([]string, len(xNames))
 		for i, n := range [...]int64{f.limit, f.remaining, f.reset} {
 			text[i] = strconv.FormatInt(n, 10)
 			h[xNames[i]] = text[i : i+1 : i+1]
@@ -109,22 +109,44 @@ func (f Fields) Set(h http.Header) {
 		h["RateLimit"] = []string{f.state}
 	}
 	if f.retry > 0 {
-		h.Set("Retry-After", strconv.FormatInt(f.retry, 10))
+		h["Retry-After"] = []string{strconv.FormatInt(f.retry, 10)}
 	}
 	f.expose(h)
 }
 
 // expose lets scripts of other origins read the fields, when the response is for them.
 func (f Fields) expose(h http.Header) {
-	if h.Get("Access-Control-Allow-Origin") == "" {
+	if len(h["Access-Control-Allow-Origin"]) == 0 {
 		return
 	}
-	var names []string
+	const field = "Access-Control-Expose-Headers"
+	var missing []string
+	add := func(names ...string) {
+		for _, name := range names {
+			if !listed(h[field], name) {
+				missing = append(missing, name)
+			}
+		}
+	}
 	if f.style != IETF {
-		names = append(names, xNames...)
+		add(xNames...)
 	}
 	if f.style != X {
-		names = append(names, ietfNames...)
+		add(ietfNames...)
 	}
-	h.Add("Access-Control-Expose-Headers", strings.Join(append(names, "Retry-After"), ", "))
+	add("Retry-After")
+	if len(missing) > 0 {
+		h.Add(field, strings.Join(missing, ", "))
+	}
+}
+
+func listed(lines []string, name string) bool {
+	for _, line := range lines {
+		for entry := range strings.SplitSeq(line, ",") {
+			if strings.EqualFold(strings.TrimSpace(entry), name) {
+				return true
+			}
+		}
+	}
+	return false
 }

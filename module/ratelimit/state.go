@@ -24,7 +24,6 @@ func (s *State) Advance(g Grain, now int64) {
 			return
 		}
 		slot = s.newest
-		now = slot * g.Slot
 	}
 	// The slot k with (k+1)*Slot + Window > now for the first time.
 	alive := (now - g.Window) / g.Slot

@@ -14,11 +14,6 @@ func Subject(s string) string {
 	if len(s) <= longestSubject {
 		return s
 	}
-	return Hashed(s)
-}
-
-// Hashed is the form for a subject that is a secret, for instance an API key.
-func Hashed(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
