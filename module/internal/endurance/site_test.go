@@ -80,7 +80,12 @@ http://$API {
 	api_limit {
 		$LIMIT
 	}
-	reverse_proxy $UPSTREAM
+	reverse_proxy $UPSTREAM {
+		transport http {
+			# Caddy leaves the idle connections of an unloaded configuration alone.
+			keepalive 1s
+		}
+	}
 }
 `
 
