@@ -152,7 +152,7 @@ func (a answer) String() string { return fmt.Sprintf("%d %.300s", a.status, a.bo
 // says 429, without the fields that the limiter's own 429 has.
 func (a answer) refusedToken() bool {
 	return a.status == http.StatusUnauthorized ||
-		a.status == http.StatusTooManyRequests && len(a.header["X-Ratelimit-Limit"])+len(a.header["X-RateLimit-Limit"]) == 0
+		a.status == http.StatusTooManyRequests && a.header.Get("X-RateLimit-Limit") == ""
 }
 
 // field is a text of a JSON body, "" when there is none.

@@ -1,0 +1,123 @@
+package endurance
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/harness"
+)
+
+const bareCaddyfile = `{
+	admin $ADMIN
+	persist_config off
+	default_bind 127.0.0.1
+	log {
+		level ERROR
+	}
+}
+http://$ID {
+	respond 204
+}
+http://$API {
+	reverse_proxy $UPSTREAM
+}
+`
+
+// slice is what was measured of one process for a short time.
+type slice struct {
+	cpu      float64 // microseconds a request, user and system
+	rate     float64 // requests a second
+	p50, p99 time.Duration
+}
+
+// The cost of guard, limit and error translation beside a bare reverse proxy, of the same
+// binary with the same upstream. Slices alternate, so that both see the same machine;
+// the medians are compared.
+func TestWhatAGuardedRequestCostsBesideBareCaddy(t *testing.T) {
+	upstream := startUpstream(t)
+	bare := &site{Gateway: harness.Prepare(t), upstream: upstream, plain: newClient(t, nil)}
+	bareProcess := bare.Run(t, bare.replaceUpstream(bareCaddyfile))
+	guarded := &site{Gateway: harness.Prepare(t), upstream: upstream, plain: newClient(t, nil)}
+	guarded.WriteFile(t, "users.json", users)
+	guardedProcess := guarded.Run(t, strings.Replace(guarded.config("$LIMIT", "client 1000000000 1h\n\t\tuser 1000000000 1m"),
+		"\theader X-Version \"1\"\n", "", 1))
+	access := guarded.grant(t, guarded.signIn(t)).access
+
+	rounds := times(4, 40)
+	length := time.Duration(times(500, 1500)) * time.Millisecond
+	subjects := []struct {
+		name    string
+		site    *site
+		process *harness.Process
+		slices  []slice
+	}{
+		{name: "bare reverse_proxy", site: bare, process: bareProcess},
+		{name: "guard, limit, errors", site: guarded, process: guardedProcess},
+	}
+	for n := range rounds + 1 {
+		for i := range subjects {
+			u := &subjects[i]
+			got := measure(t, u.process.PID(), strings.TrimPrefix(u.site.API, "http://"), access, length)
+			if n > 0 { // the first warms up
+				u.slices = append(u.slices, got)
+			}
+		}
+	}
+	var table strings.Builder
+	fmt.Fprintf(&table, "%d slices of %v, %d connections, medians\n%-22s %12s %10s %10s %10s\n",
+		rounds, length, connections, "", "CPU/request", "requests/s", "p50", "p99")
+	for _, u := range subjects {
+		fmt.Fprintf(&table, "%-22s %9.1f us %10.0f %10v %10v\n", u.name, median(u.slices, func(s slice) float64 { return s.cpu }),
+			median(u.slices, func(s slice) float64 { return s.rate }),
+			time.Duration(median(u.slices, func(s slice) float64 { return float64(s.p50) })).Round(time.Microsecond),
+			time.Duration(median(u.slices, func(s slice) float64 { return float64(s.p99) })).Round(time.Microsecond))
+	}
+	cpu := func(s slice) float64 { return s.cpu }
+	ratio := median(subjects[1].slices, cpu) / median(subjects[0].slices, cpu)
+	fmt.Fprintf(&table, "ratio of CPU %.3f\n", ratio)
+	t.Log("\n" + table.String())
+	if math.IsNaN(ratio) || ratio > most {
+		t.Errorf("a guarded request takes %.2f times the CPU of a bare one, at most %.2f are accepted", ratio, most)
+	}
+}
+
+// most is what a guarded request may cost; a little above what is measured on a quiet machine.
+const most = 1.5
+
+func (s *site) replaceUpstream(caddyfile string) string {
+	return strings.ReplaceAll(caddyfile, "$UPSTREAM", s.upstream)
+}
+
+func median(all []slice, of func(slice) float64) float64 {
+	var values []float64
+	for _, s := range all {
+		values = append(values, of(s))
+	}
+	slices.Sort(values)
+	if n := len(values); n > 0 {
+		return (values[n/2] + values[(n-1)/2]) / 2
+	}
+	return math.NaN()
+}
+
+// cpuTime is what a process has used: fields 14 and 15 of /proc/PID/stat, in hundredths of
+// a second on every Linux.
+func cpuTime(t *testing.T, pid int) time.Duration {
+	t.Helper()
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(raw), ") ")
+	var user, system int64
+	fields := strings.Fields(rest)
+	if _, err := fmt.Sscan(fields[11]+" "+fields[12], &user, &system); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(user+system) * 10 * time.Millisecond
+}

@@ -1,0 +1,159 @@
+package endurance
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// connections are kept alive by the generator, each with one request at a time.
+const connections = 16
+
+// measure sends requests for a while. The generator is as lean as can be: it shares the
+// machine with what it measures.
+func measure(t *testing.T, pid int, address, access string, length time.Duration) slice {
+	t.Helper()
+	request := []byte("GET /read/1 HTTP/1.1\r\nHost: " + address + "\r\nUser-Agent: generator\r\nAccept: application/json\r\nAuthorization: Bearer " + access + "\r\n\r\n")
+	latencies, errs := make([][]time.Duration, connections), make([]error, connections)
+	before := cpuTime(t, pid)
+	begun := time.Now()
+	var wg sync.WaitGroup
+	for i := range connections {
+		wg.Go(func() { latencies[i], errs[i] = hammer(strings.Replace(address, "localhost", "127.0.0.1", 1), request, length) })
+	}
+	wg.Wait()
+	took := time.Since(begun)
+	used := cpuTime(t, pid) - before
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := slices.Concat(latencies...)
+	slices.Sort(all)
+	n := len(all)
+	return slice{
+		cpu: float64(used.Microseconds()) / float64(n), rate: float64(n) / took.Seconds(),
+		p50: all[n/2], p99: all[n*99/100],
+	}
+}
+
+// hammer repeats a request over one connection and returns how long each took.
+func hammer(address string, request []byte, length time.Duration) ([]time.Duration, error) {
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = c.Close() }()
+	if err := c.SetDeadline(time.Now().Add(length + 10*time.Second)); err != nil {
+		return nil, err
+	}
+	r := bufio.NewReaderSize(c, 4096)
+	var took []time.Duration
+	for begun := time.Now(); time.Since(begun) < length; {
+		at := time.Now()
+		if _, err := c.Write(request); err != nil {
+			return nil, err
+		}
+		if err := readOK(r); err != nil {
+			return nil, err
+		}
+		took = append(took, time.Since(at))
+	}
+	return took, nil
+}
+
+// readOK reads one answer, which must be a 200 of a known length.
+func readOK(r *bufio.Reader) error {
+	line, err := r.ReadSlice('\n')
+	if err != nil {
+		return err
+	}
+	if !bytes.HasPrefix(line, []byte("HTTP/1.1 200 ")) {
+		return fmt.Errorf("expected 200, got %.100s", line)
+	}
+	length := -1
+	for {
+		if line, err = r.ReadSlice('\n'); err != nil {
+			return err
+		}
+		if len(line) <= 2 {
+			break
+		}
+		if value, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
+			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
+				return err
+			}
+		}
+	}
+	if length < 0 {
+		return fmt.Errorf("an answer without a length")
+	}
+	_, err = r.Discard(length)
+	return err
+}
+
+const upstreamEnv = "GATEHOUSE_TEST_UPSTREAM"
+
+// TestMain is also the upstream's main: it runs in a process of its own.
+func TestMain(m *testing.M) {
+	if os.Getenv(upstreamEnv) == "" {
+		os.Exit(m.Run())
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println(l.Addr())
+	body := []byte(`{"ok":true,"text":"` + strings.Repeat("x", 200) + `"}`)
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin) // ends with the parent
+		os.Exit(0)
+	}()
+	fmt.Println(http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(body)
+	})))
+	os.Exit(1)
+}
+
+func startUpstream(t *testing.T) string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), upstreamEnv+"=1")
+	if _, err = cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(line)
+}
