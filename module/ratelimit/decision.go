@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"context"
+	"math"
 	"time"
 )
 
@@ -97,8 +98,8 @@ func (r *Request) Check() error {
 	}
 	for i := range r.Charges {
 		a := &r.Charges[i]
-		if a.Policy == nil {
-			return ErrRequest
+		if a.Policy == nil || a.Policy.Window < minWindow || a.Policy.Limit > math.MaxUint32 {
+			return ErrRequest // what would break the State
 		}
 		for j := range i {
 			if b := &r.Charges[j]; a.Policy.Window == b.Policy.Window && a.Policy.Name == b.Policy.Name {

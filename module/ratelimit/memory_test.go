@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gatehouse/gatehouse/module/ratelimit"
-	"github.com/gatehouse/gatehouse/module/ratelimit/ratelimittest"
 )
 
 func memory(t testing.TB, keys int, now func() time.Time) *ratelimit.Memory {
@@ -26,7 +25,7 @@ func memory(t testing.TB, keys int, now func() time.Time) *ratelimit.Memory {
 }
 
 func TestMemory(t *testing.T) {
-	ratelimittest.Run(t, func(t *testing.T, now func() time.Time) ratelimit.Source { return memory(t, 0, now) })
+	testSource(t, func(t *testing.T, now func() time.Time) ratelimit.Source { return memory(t, 0, now) })
 }
 
 type clock struct{ at time.Time }

@@ -1,4 +1,4 @@
-package ratelimittest
+package ratelimit_test
 
 import (
 	"context"
@@ -10,12 +10,12 @@ import (
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
-// Open makes a source whose time is what now says, to the millisecond. It is called once
+// opener makes a source whose time is what now says, to the millisecond. It is called once
 // for each test; the tests use subjects of their own, so the sources may share their counts.
-type Open func(t *testing.T, now func() time.Time) ratelimit.Source
+type opener func(t *testing.T, now func() time.Time) ratelimit.Source
 
-// Run runs all tests.
-func Run(t *testing.T, open Open) {
+// testSource runs the tests that every source has to pass. They see nothing but the contract.
+func testSource(t *testing.T, open opener) {
 	for _, c := range []struct {
 		name string
 		run  func(*bench)

@@ -1,4 +1,4 @@
-package ratelimittest
+package ratelimit_test
 
 import (
 	"context"
@@ -147,6 +147,8 @@ func malformed(b *bench) {
 		{Charges: []ratelimit.Charge{c}, Cost: -1},
 		{Charges: []ratelimit.Charge{c, twice}},
 		{Charges: []ratelimit.Charge{c, {Subject: "no policy"}}},
+		{Charges: []ratelimit.Charge{{Policy: new(ratelimit.Policy)}}},
+		{Charges: []ratelimit.Charge{{Policy: tenSeconds(1 << 32)}}},
 		{Charges: slices.Repeat([]ratelimit.Charge{c}, ratelimit.MaxCharges+1)},
 	} {
 		if v, err := b.source.Decide(context.Background(), r); !errors.Is(err, ratelimit.ErrRequest) || v.Admitted {

@@ -1,4 +1,4 @@
-package ratelimittest
+package ratelimit_test
 
 import (
 	"time"
