@@ -13,7 +13,7 @@ import (
 )
 
 // node runs a script of .ci/node with the addresses and secrets in its environment and
-// returns what it wrote. A line "open ADDRESS" of it is answered with what open gives.
+// returns what it wrote. script may have arguments. A line "open ADDRESS" of it is answered with what open gives.
 func (s *stand) node(t *testing.T, limit time.Duration, script string, open func(address string) string, more ...string) string {
 	t.Helper()
 	dir := filepath.Join(top, ".ci", "node")
@@ -22,7 +22,7 @@ func (s *stand) node(t *testing.T, limit time.Duration, script string, open func
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "node", script)
+	cmd := exec.CommandContext(ctx, "node", strings.Fields(script)...)
 	cmd.Dir, cmd.WaitDelay = dir, 5*time.Second
 	cmd.Env = append(s.environ(), "ISSUER="+s.issuer, "API="+s.api, "READER="+s.reader,
 		"READER_SECRET="+s.secret(t, "READER_SECRET"), "NIGHTLY_SECRET="+s.secret(t, "NIGHTLY_SECRET"),

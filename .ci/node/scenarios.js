@@ -1,0 +1,215 @@
+// What people do with the quick start.
+import assert from 'node:assert/strict'
+
+const { READER, ISSUER, USERNAME, PASSWORD } = process.env
+
+const button = (page, name) => page.getByRole('button', { name, exact: true })
+const heading = (page, name) => page.getByRole('heading', { level: 1, name }).waitFor()
+
+// toSignIn goes from the application to the sign-in page.
+async function toSignIn(page) {
+  await page.goto(READER)
+  await button(page, 'Sign in').click()
+  await page.waitForURL(`${ISSUER}/authorize?*`)
+}
+
+async function fill(page, username, password, labels = ['Username', 'Password', 'Sign in']) {
+  await page.getByLabel(labels[0], { exact: true }).fill(username)
+  await page.getByLabel(labels[1], { exact: true }).fill(password)
+  await button(page, labels[2]).click()
+}
+
+// sees checks that the application shows articles which it read through the gateway.
+async function sees(page) {
+  await page.waitForURL(`${READER}/`)
+  await heading(page, 'Your articles')
+  await page.getByText('You are signed in as u-1001.').waitFor()
+  assert.equal(await page.locator('.articles li').count(), 10)
+  const { cookies } = await page.context().storageState()
+  for (const c of cookies) assert.ok(c.httpOnly && c.sameSite === 'Lax', `cookie ${c.name}`)
+}
+
+async function signIn(page) {
+  await toSignIn(page)
+  await fill(page, USERNAME, PASSWORD)
+  await heading(page, 'Allow Article Reader to use your account?')
+  await page.getByText('Read your articles').waitFor()
+  await button(page, 'Allow').click()
+  await sees(page)
+}
+
+// tabTo goes on with Tab until the wanted element has the focus, and sees that it shows.
+async function tabTo(page, selector) {
+  for (let i = 0; i < 10; i++) {
+    if (await page.locator(`${selector}:focus`).count()) {
+      const outline = await page.locator(selector).evaluate((e) => getComputedStyle(e).outlineStyle)
+      assert.notEqual(outline, 'none', `the focus on ${selector} does not show`)
+      return
+    }
+    await page.keyboard.press('Tab')
+  }
+  assert.fail(`Tab does not reach ${selector}`)
+}
+
+const ways = []
+for (const size of ['desktop', 'phone']) for (const javaScriptEnabled of [true, false]) ways.push({ size, javaScriptEnabled })
+
+export const scenarios = {
+  async signInAndOut(visitor) {
+    for (const [i, way] of ways.entries()) {
+      const page = await visitor.arrive(way)
+      if (i === 0) {
+        await signIn(page)
+      } else {
+        // The application is known by now: who signs in is not asked again.
+        await toSignIn(page)
+        await fill(page, USERNAME, PASSWORD)
+        await sees(page)
+      }
+      // Out of the application: the issuer still knows the browser.
+      await button(page, 'Sign out').click()
+      await button(page, 'Sign in').click()
+      await sees(page)
+      // Out of the issuer: the next sign-in asks for the password.
+      await page.goto(`${ISSUER}/logout`)
+      await page.getByText(`as ${USERNAME}`).waitFor()
+      await button(page, 'Sign out').click()
+      await heading(page, 'You are signed out')
+      await page.goto(READER)
+      await button(page, 'Sign out').click()
+      await button(page, 'Sign in').click()
+      await page.getByLabel('Password').waitFor()
+      await page.context().close()
+    }
+  },
+
+  async keyboard(visitor) {
+    const page = await visitor.arrive()
+    await page.goto(READER)
+    await tabTo(page, 'main button')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${ISSUER}/authorize?*`)
+    await page.locator('#username:focus').waitFor() // without a Tab
+    await page.keyboard.type(USERNAME)
+    await tabTo(page, '#password')
+    await page.keyboard.type('not it')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').waitFor()
+    await page.locator('#password:focus').waitFor()
+    assert.equal(await page.getByLabel('Username').inputValue(), USERNAME)
+    assert.equal(await page.getByLabel('Password').inputValue(), '')
+    await page.keyboard.type(PASSWORD)
+    await page.keyboard.press('Enter')
+    await heading(page, /^Allow /)
+    assert.equal(await page.locator('button:focus').count(), 0, 'a stray Enter must not answer')
+    await tabTo(page, 'button[value=allow]')
+    await page.keyboard.press('Enter')
+    await sees(page)
+    await tabTo(page, 'header button')
+    await page.keyboard.press('Enter')
+    await button(page, 'Sign in').waitFor()
+  },
+
+  async refusals(visitor) {
+    for (const way of ways) {
+      const page = await visitor.arrive(way)
+      await toSignIn(page)
+      await fill(page, USERNAME, 'not the password')
+      const alert = page.getByRole('alert')
+      assert.match(await alert.innerText(), /did not work/)
+      await fill(page, 'nobody-of-this-name', PASSWORD)
+      assert.match(await alert.innerText(), /did not work/)
+      await fill(page, USERNAME, PASSWORD)
+      await button(page, 'Deny').click()
+      await page.waitForURL(`${READER}/callback?*`)
+      await heading(page, 'You said no')
+      await page.getByRole('link', { name: 'Back to the first page' }).click()
+      await button(page, 'Sign in').waitFor()
+
+      await page.goto(`${ISSUER}/authorize?client_id=nobody&response_type=code&state=x`)
+      await heading(page, 'Unknown application')
+      await page.context().close()
+    }
+  },
+
+  // A callback counts only with the state that this browser was given.
+  async state(visitor) {
+    const page = await visitor.arrive()
+    let back
+    await page.route(`${ISSUER}/consent`, async (route) => {
+      const answer = await route.fetch({ maxRedirects: 0 })
+      back = answer.headers().location
+      await route.fulfill({ contentType: 'text/plain', body: 'held' })
+    })
+    await toSignIn(page)
+    await fill(page, USERNAME, PASSWORD)
+    const answered = page.waitForResponse(`${ISSUER}/consent`)
+    await button(page, 'Allow').click()
+    await answered
+    assert.ok(back?.startsWith(`${READER}/callback?`), back)
+    const refused = async (p, address) => {
+      const answer = await p.goto(address)
+      assert.equal(answer.status(), 403)
+      await heading(p, 'This sign-in was not begun here')
+      await p.goto(READER)
+      await button(p, 'Sign in').waitFor()
+    }
+    const forged = new URL(back)
+    forged.searchParams.set('state', 'A'.repeat(forged.searchParams.get('state').length))
+    await refused(page, forged.href)
+    forged.searchParams.delete('state')
+    await refused(page, forged.href)
+    const stranger = await visitor.arrive()
+    await refused(stranger, back) // has begun nothing
+    await toSignIn(stranger)
+    await refused(stranger, back) // has begun another one
+    await page.goto(back)
+    await sees(page)
+    await refused(stranger, back)
+    const again = await page.goto(back)
+    assert.equal(again.status(), 403)
+  },
+
+  // Every page in every look.
+  async looks(visitor) {
+    const words = {
+      en: { fields: ['Username', 'Password', 'Sign in'], out: 'Sign out' },
+      zh: { fields: ['用户名', '密码', '登录'], out: '退出登录' },
+    }
+    // Each language, colour scheme and size meets each of the others once.
+    for (const [lang, colorScheme, size] of [['en', 'light', 'desktop'], ['en', 'dark', 'phone'], ['zh', 'light', 'phone'], ['zh', 'dark', 'desktop']]) {
+      const page = await visitor.arrive({ size, colorScheme, locale: lang === 'zh' ? 'zh-CN' : 'en-US' })
+      const inspect = (name) => visitor.inspect(page, `${name}-${lang}-${colorScheme}-${size}`)
+      await page.goto(READER)
+      await inspect('reader')
+      await button(page, 'Sign in').click()
+      await page.waitForURL(`${ISSUER}/authorize?*`)
+      assert.equal(await page.locator('html').getAttribute('lang'), lang === 'zh' ? 'zh-Hans' : 'en')
+      await page.goto(`${page.url()}&prompt=consent`) // a consent that was given is asked for again
+      await inspect('login')
+      await fill(page, `mallory-${size}-${colorScheme}`, PASSWORD, words[lang].fields)
+      await page.getByRole('alert').waitFor()
+      await inspect('login-failed')
+      await fill(page, USERNAME, PASSWORD, words[lang].fields)
+      await page.locator('button[value=allow]').waitFor()
+      await inspect('consent')
+      await page.locator('button[value=deny]').click()
+      await page.waitForURL(`${READER}/callback?*`)
+      await inspect('reader-denied')
+      await page.goto(`${READER}/login`)
+      if (page.url().startsWith(ISSUER)) await page.locator('button[value=allow]').click()
+      await sees(page)
+      await inspect('reader-signed-in')
+      await page.goto(`${ISSUER}/authorize?client_id=nobody&response_type=code&state=x`)
+      await inspect('error')
+      await page.goto(`${ISSUER}/authorize?client_id=reader-web&redirect_uri=http://localhost/&response_type=code&state=x`)
+      await inspect('error-redirect')
+      await page.goto(`${ISSUER}/logout`)
+      await inspect('logout')
+      await button(page, words[lang].out).click()
+      await page.locator('form').waitFor({ state: 'detached' })
+      await inspect('logout-done')
+      await page.context().close()
+    }
+  },
+}

@@ -1,0 +1,49 @@
+package quickstart
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// browse runs one scenario of .ci/node/scenarios.js in Chromium.
+func (s *stand) browse(t *testing.T, scenario string, more ...string) {
+	t.Helper()
+	s.node(t, 90*time.Second, "browser.js "+scenario, func(string) string { return "" }, more...)
+}
+
+func TestAPersonSignsInAndOutOnAnyScreenWithAndWithoutJavaScript(t *testing.T) {
+	start(t).browse(t, "signInAndOut")
+}
+
+func TestAPersonSignsInWithTheKeyboardAlone(t *testing.T) {
+	start(t).browse(t, "keyboard")
+}
+
+func TestAPersonWhoIsRefusedOrRefusesIsTold(t *testing.T) {
+	start(t).browse(t, "refusals")
+}
+
+func TestTheReaderRefusesACallbackThatItsBrowserDidNotBegin(t *testing.T) {
+	start(t).browse(t, "state")
+}
+
+// GATEHOUSE_SCREENSHOTS names a directory to keep the pictures in.
+func TestEveryPageIsAccessibleAndFitsInEveryLook(t *testing.T) {
+	dir := os.Getenv("GATEHOUSE_SCREENSHOTS")
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	start(t).browse(t, "looks", "SHOTS="+dir)
+	if pictures, err := filepath.Glob(filepath.Join(dir, "*.png")); err != nil || len(pictures) != 40 {
+		t.Errorf("%d pictures, %v", len(pictures), err)
+	}
+}
