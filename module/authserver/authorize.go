@@ -75,7 +75,7 @@ func (s *signIn) authorizeGet(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if who == nil || who.session.AuthTime.Before(q.AuthAfter) {
+	if who == nil || want.login || who.session.AuthTime.Before(q.AuthAfter) {
 		if want.none {
 			return q.refuse(oauth.LoginRequired, "the user is not signed in")
 		}

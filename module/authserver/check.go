@@ -114,17 +114,18 @@ func (q *request) prompts(p params) (prompt, *oauth.Error) {
 	if want.none && len(words) > 1 {
 		return want, oauth.E(oauth.InvalidRequest, "prompt=none cannot be combined")
 	}
+	q.AskAgain = want.consent
 	if age := p.get("max_age"); age != "" {
 		n, err := strconv.ParseUint(age, 10, 32)
 		if err != nil {
 			return want, oauth.E(oauth.InvalidRequest, "max_age is not a number of seconds")
 		}
 		q.AuthAfter = q.Created.Add(-time.Duration(n) * time.Second)
+		want.login = want.login || n == 0
 	}
 	if want.login {
 		q.AuthAfter = q.Created
 	}
-	q.AskAgain = want.consent
 	return want, nil
 }
 
