@@ -1,0 +1,82 @@
+package authserver_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+)
+
+// TestAStoreThatFailsAtAnyStepIsAPageAndLosesNothing has every single operation of each
+// step fail in turn, before or after it took effect: the answer is 503 or the step
+// succeeds all the same, and the same step on the healed store succeeds.
+func TestAStoreThatFailsAtAnyStepIsAPageAndLosesNothing(t *testing.T) { // E05
+	steps := map[string]func(*tokenRig) (run func() page, good func(page)){
+		"a request of somebody signed in": func(g *tokenRig) (func() page, func(page)) {
+			b := g.signedIn()
+			g.pass(2 * 60e9) // the session's last use is written too
+			return func() page { return b.get(authorizeURL(webRequest())) }, func(p page) { g.issued(p, http.StatusFound) }
+		},
+		"a sign-in": func(g *tokenRig) (func() page, func(page)) {
+			b := g.browser()
+			login := b.get(authorizeURL(webRequest()))
+			return func() page { return b.signIn(login, "ann", annsPassword) }, g.isConsent
+		},
+		"a sign-in over a session": func(g *tokenRig) (func() page, func(page)) {
+			b := g.signedIn()
+			login := b.get(authorizeURL(webRequest().with("prompt", "login")))
+			return func() page { return b.signIn(login, "ann", annsPassword) }, func(p page) { g.issued(p, http.StatusSeeOther) }
+		},
+		"the first consent": func(g *tokenRig) (func() page, func(page)) {
+			b := g.browser()
+			consent := b.consentPage(webRequest())
+			return func() page { return b.submit(consent, "decision", "allow") }, func(p page) { g.issued(p, http.StatusSeeOther) }
+		},
+		"a wider consent": func(g *tokenRig) (func() page, func(page)) {
+			b := g.signedIn()
+			consent := b.get(authorizeURL(webRequest().with("scope", "read write")))
+			return func() page { return b.submit(consent, "decision", "allow") }, func(p page) { g.issued(p, http.StatusSeeOther) }
+		},
+		"signing out": func(g *tokenRig) (func() page, func(page)) {
+			b := g.signedIn()
+			confirm := b.get(tokenIssuer + "/logout")
+			return func() page { return b.submit(confirm) }, func(p page) {
+				if p.status != http.StatusOK {
+					g.t.Fatalf("%d", p.status)
+				}
+			}
+		},
+	}
+	for name, prepare := range steps {
+		for _, lost := range []bool{false, true} {
+			for n, more := 1, true; more; n++ {
+				t.Run(fmt.Sprintf("%s, operation %d, lost reply %v", name, n, lost), func(t *testing.T) {
+					g := newBrowserRig(t)
+					run, good := prepare(g)
+					g.store.plan(n, n, lost, errLost)
+					p := run()
+					more = n <= len(g.store.done()) // else the fault came after the last one
+					g.store.plan(0, 0, false, nil)
+					if p.status >= 400 {
+						g.isError(p, http.StatusServiceUnavailable)
+						p = run()
+					}
+					good(p)
+				})
+			}
+		}
+	}
+}
+
+func TestASignOutThatTheStoreDidNotTakeIsNotClaimed(t *testing.T) { // U06, E05
+	g := newBrowserRig(t)
+	b := g.signedIn()
+	confirm := b.get(tokenIssuer + "/logout")
+	g.store.Fail(errLost)
+	p := b.submit(confirm)
+	g.isError(p, http.StatusServiceUnavailable)
+	if len(p.set) != 0 {
+		t.Errorf("the cookie was cleared although the session lives: %v", p.set)
+	}
+	g.store.Fail(nil)
+	g.issued(b.get(authorizeURL(webRequest())), http.StatusFound)
+}
