@@ -54,7 +54,7 @@ type Guard struct {
 	guard    *guard.Guard
 	identity *guard.Identity
 	routes   []string // a name for each rule, for limits by route
-	metrics  metrics.Set
+	counts   map[guard.Reason]metrics.Counter
 	log      *slog.Logger
 }
 
@@ -94,6 +94,10 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	g.log = ctx.Slogger()
+	g.counts = make(map[guard.Reason]metrics.Counter, len(guard.Reasons))
+	for _, why := range guard.Reasons {
+		g.counts[why] = metrics.Set{}.Guard(string(why))
+	}
 	otherwise := guard.Deny
 	switch g.Otherwise {
 	case "", "deny":
@@ -137,7 +141,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	defer leave()
 	cors := g.guard.CORS(r)
 	d := g.guard.Decide(r)
-	g.metrics.Guard(string(d.Reason))
+	g.counts[d.Reason].Inc()
 	if d.Err != nil {
 		g.log.Error("a token could not be judged", "error", d.Err)
 	}

@@ -16,6 +16,7 @@ var errGone = errors.New("the configuration this request began under has been un
 type lease struct {
 	holders atomic.Int64
 	release func()
+	left    func() // leave, made once for all requests
 	// again takes the resources anew for one late request; its result gives them back.
 	again func() (release func(), err error)
 }
@@ -23,6 +24,7 @@ type lease struct {
 func newLease(release func(), again func() (func(), error)) *lease {
 	l := &lease{release: release, again: again}
 	l.holders.Store(1)
+	l.left = l.leave
 	return l
 }
 
@@ -35,7 +37,7 @@ func (l *lease) enter() (leave func(), err error) {
 			return l.again()
 		}
 		if l.holders.CompareAndSwap(n, n+1) {
-			return l.leave, nil
+			return l.left, nil
 		}
 	}
 }

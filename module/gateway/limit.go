@@ -48,7 +48,17 @@ type Limit struct {
 	ranges   []netip.Prefix
 	style    ratelimit.Style
 	scratch  sync.Pool
-	metrics  metrics.Set
+
+	counts     []decisions // for each policy, when it was reported
+	unreported decisions
+	metrics    metrics.Set
+}
+
+// decisions counts them for one kind of policy.
+type decisions struct{ admitted, refused metrics.Counter }
+
+func newDecisions(policy string) decisions {
+	return decisions{metrics.Set{}.Limit(policy, "admitted"), metrics.Set{}.Limit(policy, "refused")}
 }
 
 // Policy is one limit.
@@ -123,7 +133,9 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 			return fmt.Errorf("api_limit: %w", err)
 		}
 		l.policies = append(l.policies, built)
+		l.counts = append(l.counts, newDecisions(l.label(i)))
 	}
+	l.unreported = newDecisions("none")
 	for _, c := range l.Costs {
 		if c.Units < 1 {
 			return errors.New("api_limit: a cost must be at least 1")
@@ -190,17 +202,17 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 }
 
 func (l *Limit) count(v ratelimit.Verdict, reported ratelimit.Result) {
-	name := "none"
+	to := &l.unreported
 	for i := range l.policies {
 		if &l.policies[i] == reported.Policy {
-			name = l.label(i)
+			to = &l.counts[i]
 		}
 	}
-	result := "admitted"
-	if !v.Admitted {
-		result = "refused"
+	if v.Admitted {
+		to.admitted.Inc()
+	} else {
+		to.refused.Inc()
 	}
-	l.metrics.Limit(name, result)
 	for _, r := range v.Results {
 		if r.Shared {
 			l.metrics.LimiterFull()
@@ -265,7 +277,7 @@ func (l *Limit) exempt(r *http.Request, access *token.Access) bool {
 
 func (l *Limit) cost(r *http.Request) int64 {
 	for _, c := range l.costs {
-		if c.match.Matches(r.Method, r.URL.EscapedPath()) {
+		if c.match.Matches(r.Method, r.URL) {
 			return c.units
 		}
 	}

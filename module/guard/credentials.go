@@ -46,12 +46,20 @@ func bearerToken(h http.Header) (string, credentials) {
 func isToken68(s string) bool {
 	s = strings.TrimRight(s, "=")
 	for i := range len(s) {
-		if c := s[i]; !isUnreserved(c) && c != '+' && c != '/' {
+		if !token68[s[i]] {
 			return false
 		}
 	}
 	return s != ""
 }
+
+// token68 is a table because a token has hundreds of bytes.
+var token68 = func() (t [256]bool) {
+	for c := range t {
+		t[c] = isUnreserved(byte(c)) || c == '+' || c == '/'
+	}
+	return t
+}()
 
 // isSchemeName checks for a token of RFC 9110 section 5.6.2.
 func isSchemeName(s string) bool {

@@ -48,11 +48,14 @@ func (Set) TokenRequest(grant, outcome string) { tokenRequests.WithLabelValues(g
 // SignIn counts an attempt to sign in.
 func (Set) SignIn(outcome string) { signIns.WithLabelValues(outcome).Inc() }
 
-// Guard counts a decision of a guard.
-func (Set) Guard(reason string) { guarded.WithLabelValues(reason).Inc() }
+// Counter is one counter with its labels resolved, for what happens with every request.
+type Counter interface{ Inc() }
 
-// Limit counts a decision of a limiter.
-func (Set) Limit(policy, result string) { limited.WithLabelValues(policy, result).Inc() }
+// Guard counts decisions of a guard.
+func (Set) Guard(reason string) Counter { return guarded.WithLabelValues(reason) }
+
+// Limit counts decisions of a limiter.
+func (Set) Limit(policy, result string) Counter { return limited.WithLabelValues(policy, result) }
 
 // LimiterFull counts a request that shared a bucket.
 func (Set) LimiterFull() { limiterFull.WithLabelValues().Inc() }
