@@ -227,6 +227,7 @@ func TestAnswersOfTheConsentPage(t *testing.T) {
 		if p := b.Get(authorizeURL(g, "other") + "&decision=allow&consent=allow&token=" + v.Get("token")); !strings.Contains(p.Body, `name="decision"`) {
 			t.Errorf("%d %s", p.Status, p.Header.Get("Location"))
 		}
+		wantPage(t, send(t, b, http.MethodGet, action, v.Encode(), "Content-Type", "application/x-www-form-urlencoded"), http.StatusBadRequest)
 		p := send(t, b, http.MethodPost, action+"?"+v.Encode(), "x=1", "Origin", g.ID)
 		wantPage(t, p, http.StatusForbidden)
 	})
