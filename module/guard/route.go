@@ -1,5 +1,11 @@
 package guard
 
+import (
+	"net/url"
+	"path"
+	"strings"
+)
+
 // Route matches methods and paths as a scope rule does.
 type Route struct{ rule rule }
 
@@ -12,5 +18,16 @@ func NewRoute(methods, paths []string) (*Route, error) {
 	return &Route{rules[0]}, nil
 }
 
-// Matches reports whether a method and an escaped path fall under the route.
-func (r *Route) Matches(method, path string) bool { return r.rule.matches(method, path) }
+// Matches reports whether a method and a URL fall under the route. Without a guard in
+// front any path arrives here, the empty one of an absolute request target too: it is
+// matched as most upstreams read it, so that another spelling does not slip past.
+func (r *Route) Matches(method string, u *url.URL) bool {
+	p := u.Path
+	if !isPlain(p) {
+		p = path.Clean("/" + p)
+		if p != "/" && strings.HasSuffix(u.Path, "/") {
+			p += "/"
+		}
+	}
+	return r.rule.matches(method, p)
+}

@@ -1,0 +1,35 @@
+package guard
+
+import (
+	"net/url"
+	"testing"
+)
+
+func TestARouteMatchesEverySpellingOfItsPaths(t *testing.T) {
+	route, err := NewRoute([]string{"GET"}, []string{"/export", "/bücher", "/jobs/*"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		target string
+		want   bool
+	}{
+		{"/export", true}, {"/%65xport", true}, {"/EXPORT/", true}, {"//export", true}, {"/x/../export", true}, {"/x/%2e%2e/export", true},
+		{"/b%C3%BCcher", true}, {"/jobs/", true}, {"/jobs/7", true}, {"/jobs", false},
+		{"/exports", false}, {"/", false}, {"http://api.example", false}, {"*", false},
+	} {
+		u, err := url.ParseRequestURI(c.target)
+		if c.target == "*" {
+			u, err = &url.URL{Path: "*"}, nil // as net/http reads it
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := route.Matches("GET", u); got != c.want {
+			t.Errorf("%s: %v, want %v", c.target, got, c.want)
+		}
+	}
+	if u := (&url.URL{Path: "/export"}); route.Matches("POST", u) {
+		t.Error("another method matches")
+	}
+}
