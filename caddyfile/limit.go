@@ -59,7 +59,7 @@ func limitWord(d *caddyfile.Dispenser, l *gateway.Limit) (err error) {
 		return limitCost(d, l)
 	case "exempt":
 		var more []string
-		more, err = some(d, "client ids or address ranges such as 10.0.0.0/8")
+		more, err = some(d, "client ids, addresses or address ranges such as 10.0.0.0/8")
 		l.Exempt = append(l.Exempt, more...)
 	case "headers":
 		if err := once(d, l.Headers != ""); err != nil {

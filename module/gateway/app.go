@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -285,6 +286,9 @@ func (a *App) check() error {
 	default:
 		return fmt.Errorf("pkce: expected public or required, got %s", a.PKCE)
 	}
+	if err := a.checkValues(); err != nil {
+		return err
+	}
 	seen := make(map[string]bool)
 	for _, s := range a.Scopes {
 		switch {
@@ -316,6 +320,8 @@ func ParseIssuer(s string, repl *caddy.Replacer) (*url.URL, error) {
 		return nil, fmt.Errorf("issuer %s: expected an absolute URL of scheme, host and perhaps a path, such as https://id.example.com", s)
 	case strings.HasSuffix(s, "/"):
 		return nil, fmt.Errorf("issuer %s: expected no slash at the end", s)
+	case u.Path != "" && (u.EscapedPath() != u.Path || path.Clean(u.Path) != u.Path):
+		return nil, fmt.Errorf("issuer %s: expected a path without escapes, dot segments and double slashes", s)
 	case u.Scheme == "http" && !oauth.Loopback(u.Hostname()):
 		return nil, fmt.Errorf("issuer %s: expected https; http is for loopback addresses only", s)
 	case u.Scheme != "https" && u.Scheme != "http":

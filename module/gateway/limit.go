@@ -26,14 +26,12 @@ func init() { caddy.RegisterModule(new(Limit)) }
 // admitted more often than the limit says, and a refused request consumes nothing.
 // Every response behind it carries X-RateLimit-Limit, -Remaining and -Reset (epoch seconds). Counts are
 // kept in the process and survive a reload.
-//
-// It sets the placeholder `{http.gatehouse.limit.name}` to the policy that was reported.
 type Limit struct {
 	// Policies; a request must fit into all that apply to it.
 	Policies []Policy `json:"policies,omitempty"`
 	// What requests cost, first match; others cost 1.
 	Costs []Cost `json:"costs,omitempty"`
-	// Client ids and address ranges that are not limited.
+	// Client ids, addresses and address ranges that are not limited.
 	Exempt []string `json:"exempt,omitempty"`
 	// `x` for X-RateLimit-* (the default), `ietf` for RateLimit and RateLimit-Policy, or
 	// `both`.
@@ -66,7 +64,7 @@ type Policy struct {
 	// Names the policy to clients and operators: letters, digits, `_`, `-`, `.`.
 	Name string `json:"name"`
 	// Whom it counts: `client`, `user`, `ip` (IPv6 by /64), `route` (the guard's rule),
-	// `all`, or a text with placeholders. It does not apply where this is empty.
+	// `all`, or a text with a placeholder. It does not apply where this is empty.
 	By string `json:"by"`
 	// Units of cost allowed in a window.
 	Limit int64 `json:"limit"`
@@ -78,13 +76,20 @@ type Policy struct {
 
 // Check reports what is wrong with the policy.
 func (p Policy) Check() error {
+	switch p.By {
+	case "client", "user", "ip", "route", "all":
+	default:
+		if !strings.Contains(p.By, "{") { // misspelt, it would count everybody together, or nobody
+			return fmt.Errorf("rate limit policy %s: by %q: expected client, user, ip, route, all or a text with a placeholder", p.Name, p.By)
+		}
+	}
 	built := p.build("")
 	return built.Check()
 }
 
 func (p Policy) build(limiter string) ratelimit.Policy {
 	name := p.Name
-	if limiter != "" {
+	if limiter != "" && limiter != "default" {
 		name = limiter + "." + name
 	}
 	return ratelimit.Policy{Name: name, Limit: p.Limit, Window: time.Duration(p.Window), DryRun: p.DryRun}
@@ -128,6 +133,9 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 		if slices.ContainsFunc(l.Policies[:i], func(o Policy) bool { return o.Name == p.Name }) {
 			return fmt.Errorf("api_limit: policy %s is given twice", p.Name)
 		}
+		if err := p.Check(); err != nil {
+			return fmt.Errorf("api_limit: %w", err)
+		}
 		built := p.build(l.Limiter)
 		if err := built.Check(); err != nil {
 			return fmt.Errorf("api_limit: %w", err)
@@ -146,13 +154,8 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 		}
 		l.costs = append(l.costs, cost{c.Units, match})
 	}
-	l.clients = make(map[string]bool)
-	for _, e := range l.Exempt {
-		if prefix, err := netip.ParsePrefix(e); err == nil {
-			l.ranges = append(l.ranges, prefix.Masked())
-		} else {
-			l.clients[e] = true
-		}
+	if err := l.buildExempt(); err != nil {
+		return err
 	}
 	l.style, err = ratelimit.ParseStyle(l.Headers)
 	l.scratch.New = func() any { return new(scratch) }
@@ -262,6 +265,27 @@ func (l *Limit) subject(by string, r *http.Request, access *token.Access) string
 		}
 	}
 	return ""
+}
+
+// buildExempt sorts the exempt into clients and ranges; an address is a range of one.
+func (l *Limit) buildExempt() error {
+	l.clients = make(map[string]bool)
+	for _, e := range l.Exempt {
+		prefix, err := netip.ParsePrefix(e)
+		if addr, notAddr := netip.ParseAddr(e); notAddr == nil && addr.Zone() == "" {
+			prefix, err = netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()), nil
+		}
+		known := l.app.clients.byID
+		switch {
+		case err == nil:
+			l.ranges = append(l.ranges, prefix.Masked())
+		case len(known) > 0 && known[e] == nil:
+			return fmt.Errorf("api_limit: exempt %s: expected a declared client, an address or a range such as 10.0.0.0/8", e)
+		default:
+			l.clients[e] = true
+		}
+	}
+	return nil
 }
 
 func (l *Limit) exempt(r *http.Request, access *token.Access) bool {

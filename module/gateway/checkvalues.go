@@ -1,0 +1,60 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+)
+
+// maxDuration keeps additions to a moment from wrapping around.
+const maxDuration = 100 * 366 * 24 * time.Hour
+
+// checkValues looks at what the Caddyfile's words refuse and JSON lets through. Zero is
+// "not given" everywhere here.
+func (a *App) checkValues() error {
+	for _, d := range []struct {
+		name  string
+		value caddy.Duration
+	}{
+		{"tokens: access", a.Tokens.Access}, {"tokens: refresh", a.Tokens.Refresh},
+		{"tokens: refresh_idle", a.Tokens.RefreshIdle}, {"tokens: code", a.Tokens.Code},
+		{"session: absolute", a.Session.Absolute}, {"session: idle", a.Session.Idle},
+		{"protect: lockout", a.Protect.Lockout}, {"revocation_max_stale", a.RevocationMaxStale},
+	} {
+		if v := time.Duration(d.value); v != 0 && (v < time.Second || v > maxDuration) {
+			return fmt.Errorf("%s: %v is not from 1s to 100 years", d.name, v)
+		}
+	}
+	if g := a.Tokens.RefreshGrace; g != nil && (*g < 0 || time.Duration(*g) > maxDuration) {
+		return fmt.Errorf("tokens: refresh_grace: %v is not from 0 to 100 years", time.Duration(*g))
+	}
+	for _, n := range []struct {
+		name  string
+		value int
+	}{
+		{"login_failures", a.Protect.LoginFailures}, {"per_address", a.Protect.PerAddress},
+		{"hash_concurrency", a.Protect.HashConcurrency},
+	} {
+		if n.value < 0 {
+			return fmt.Errorf("protect: %s: %d is negative", n.name, n.value)
+		}
+	}
+	if slices.Contains(a.Tokens.Audience, "") {
+		return errors.New("tokens: an audience is empty")
+	}
+	for _, c := range a.Clients {
+		if slices.Contains(c.Audience, "") {
+			return fmt.Errorf("client %s: an audience is empty", c.ID)
+		}
+	}
+	for i, s := range a.Secrets {
+		if !strings.Contains(s, "{") {
+			return fmt.Errorf("secret %d: expected a placeholder such as {env.GATEHOUSE_SECRET}: a literal would stand in the stored configuration", i+1)
+		}
+	}
+	return nil
+}
