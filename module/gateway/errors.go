@@ -48,6 +48,12 @@ func (e *Errors) Provision(ctx caddy.Context) error {
 // envelopeVar is the request variable with the writer of the innermost api_errors.
 const envelopeVar = "gatehouse.envelope"
 
+// shaped reports whether an api_errors will answer for errors.
+func shaped(r *http.Request) bool {
+	_, ok := caddyhttp.GetVar(r.Context(), envelopeVar).(*envelope.Writer)
+	return ok
+}
+
 // protocolAnswer keeps api_errors from touching the answer to a request.
 func protocolAnswer(r *http.Request) {
 	if w, ok := caddyhttp.GetVar(r.Context(), envelopeVar).(*envelope.Writer); ok {

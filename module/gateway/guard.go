@@ -155,6 +155,11 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 			w.WriteHeader(d.Status)
 			return nil
 		}
+		if d.Redact && !shaped(r) {
+			// Caddy's error log would show the address, with the token in it.
+			w.WriteHeader(d.Status)
+			return nil
+		}
 		return fail(d.Status, &failure{code: d.Code, message: d.Message})
 	}
 	if d.Path != "" {
