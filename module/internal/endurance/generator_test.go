@@ -30,7 +30,9 @@ func measure(t *testing.T, pid int, address, access string, length time.Duration
 	begun := time.Now()
 	var wg sync.WaitGroup
 	for i := range connections {
-		wg.Go(func() { latencies[i], errs[i] = hammer(strings.Replace(address, "localhost", "127.0.0.1", 1), request, length) })
+		wg.Go(func() {
+			latencies[i], errs[i] = hammer(strings.Replace(address, "localhost", "127.0.0.1", 1), request, length)
+		})
 	}
 	wg.Wait()
 	took := time.Since(begun)
