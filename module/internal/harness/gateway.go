@@ -65,12 +65,15 @@ func (g *Gateway) Begin(t testing.TB, caddyfile string) {
 	})
 }
 
-// Load replaces the running configuration, as a reload does.
+// Load replaces the running configuration, as a reload does. What is requested after it
+// is answered by the new one: a connection that was kept from before may still belong to
+// the old.
 func (g *Gateway) Load(t testing.TB, caddyfile string) {
 	t.Helper()
 	if err := g.TryLoad(caddyfile); err != nil {
 		t.Fatal(err)
 	}
+	http.DefaultClient.CloseIdleConnections()
 	g.awaitAdmin(t)
 }
 
