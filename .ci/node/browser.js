@@ -23,7 +23,7 @@ class Visitor {
   // error, violations of their policy first of all, is a fault.
   async arrive({ size = 'desktop', ...options } = {}) {
     const context = await this.browser.newContext({ viewport: sizes[size], isMobile: size === 'phone', hasTouch: size === 'phone', locale: 'en-US', ...options })
-    context.setDefaultTimeout(10_000)
+    context.setDefaultTimeout(20_000)
     const page = await context.newPage()
     page.on('pageerror', (e) => this.faults.push(`${page.url()}: ${e}`))
     page.on('console', (m) => {

@@ -51,12 +51,12 @@ async function tabTo(page, selector) {
   assert.fail(`Tab does not reach ${selector}`)
 }
 
-const ways = []
-for (const size of ['desktop', 'phone']) for (const javaScriptEnabled of [true, false]) ways.push({ size, javaScriptEnabled })
+const scripted = (size) => ({ size, javaScriptEnabled: true })
+const plain = (size) => ({ size, javaScriptEnabled: false })
 
 export const scenarios = {
   async signInAndOut(visitor) {
-    for (const [i, way] of ways.entries()) {
+    for (const [i, way] of [scripted('desktop'), plain('phone')].entries()) {
       const page = await visitor.arrive(way)
       if (i === 0) {
         await signIn(page)
@@ -111,7 +111,7 @@ export const scenarios = {
   },
 
   async refusals(visitor) {
-    for (const way of ways) {
+    for (const way of [plain('desktop'), scripted('phone')]) {
       const page = await visitor.arrive(way)
       await toSignIn(page)
       await fill(page, USERNAME, 'not the password')
@@ -123,6 +123,7 @@ export const scenarios = {
       await button(page, 'Deny').click()
       await page.waitForURL(`${READER}/callback?*`)
       await heading(page, 'You said no')
+      assert.match(await page.getByRole('alert').innerText(), /Nothing was shared/)
       await page.getByRole('link', { name: 'Back to the first page' }).click()
       await button(page, 'Sign in').waitFor()
 

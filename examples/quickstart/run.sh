@@ -23,27 +23,33 @@ for port in 8080 8081 8082 8083; do
 	fi
 done
 
-pids=()
+"$legacy" -listen 127.0.0.1:8083 &
+pids=($!)
 trap 'kill "${pids[@]}" 2>/dev/null || true; wait' EXIT
 trap 'exit 0' INT TERM
-"$legacy" -listen 127.0.0.1:8083 &
-pids+=($!)
 "$reader" -listen 127.0.0.1:8082 -self http://localhost:8082 -issuer http://localhost:8080 -api http://localhost:8081 &
 pids+=($!)
 "$caddy" run --config Caddyfile >"$GATEHOUSE_STATE/caddy.log" 2>&1 &
 pids+=($!)
 
-for url in http://localhost:8080/.well-known/oauth-authorization-server http://localhost:8081/health http://localhost:8082/; do
-	for try in $(seq 100); do
-		curl -sf -m 5 -o /dev/null "$url" && break
-		for pid in "${pids[@]}"; do
-			[ "$try" != 100 ] && kill -0 "$pid" 2>/dev/null && continue
-			tail -5 "$GATEHOUSE_STATE/caddy.log" >&2
-			echo "run.sh: $url does not answer" >&2
-			exit 1
-		done
+running() {
+	local pid
+	for pid in "${pids[@]}"; do kill -0 "$pid" 2>/dev/null || return 1; done
+}
+answers() {
+	for _ in $(seq 100); do
+		curl -sf -m 5 -o /dev/null "$1" && return
+		running || return 1
 		sleep 0.1
 	done
+	return 1
+}
+for url in http://localhost:8080/.well-known/oauth-authorization-server http://localhost:8081/health http://localhost:8082/; do
+	if ! answers "$url"; then
+		tail -5 "$GATEHOUSE_STATE/caddy.log" >&2
+		echo "run.sh: $url does not answer" >&2
+		exit 1
+	fi
 done
 
 cat <<TXT
@@ -62,6 +68,9 @@ Gatehouse is running.
 
 Stop with Ctrl-C.
 TXT
-wait -n "${pids[@]}" || true
+while running; do
+	sleep 0.5 & # a foreground sleep would hold back the signals
+	wait $!
+done
 echo "run.sh: a program has ended, so the others are stopped; see $GATEHOUSE_STATE/caddy.log" >&2
 exit 1

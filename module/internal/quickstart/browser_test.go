@@ -10,7 +10,7 @@ import (
 // browse runs one scenario of .ci/node/scenarios.js in Chromium.
 func (s *stand) browse(t *testing.T, scenario string, more ...string) {
 	t.Helper()
-	s.node(t, 90*time.Second, "browser.js "+scenario, func(string) string { return "" }, more...)
+	s.node(t, 2*time.Minute, "browser.js "+scenario, func(string) string { return "" }, more...)
 }
 
 func TestAPersonSignsInAndOutOnAnyScreenWithAndWithoutJavaScript(t *testing.T) {

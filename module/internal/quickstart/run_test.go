@@ -1,6 +1,7 @@
 package quickstart
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"os"
@@ -76,10 +77,12 @@ func TestRunEndsWhenAProgramDoes(t *testing.T) {
 		"legacy": {filepath.Join(s.dir, "..", "..", "caddy"), "/bin/false", filepath.Join(dir, "reader")},
 		"reader": {filepath.Join(s.dir, "..", "..", "caddy"), filepath.Join(dir, "legacy"), "/bin/false"},
 	} {
-		cmd := exec.CommandContext(t.Context(), filepath.Join(s.dir, "run.sh"), args...)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		cmd := exec.CommandContext(ctx, filepath.Join(s.dir, "run.sh"), args...)
 		cmd.Env, cmd.WaitDelay = s.environ(), time.Second
 		begun := time.Now()
 		out, err := cmd.CombinedOutput()
+		cancel()
 		if err == nil || !strings.Contains(string(out), "run.sh: ") {
 			t.Errorf("%s ended: %v: %s", name, err, out)
 		}
@@ -87,4 +90,24 @@ func TestRunEndsWhenAProgramDoes(t *testing.T) {
 			t.Errorf("%s ended: it took %v to notice", name, took)
 		}
 	}
+}
+
+func TestRunEndsWhenCaddyIsStoppedLater(t *testing.T) {
+	s := start(t)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.admin+"/stop", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := harness.Do(t, http.DefaultClient, r); p.Status != http.StatusOK {
+		t.Fatalf("%d %s", p.Status, p.Body)
+	}
+	select {
+	case <-s.done:
+	case <-time.After(stopWithin):
+		t.Fatal("run.sh goes on without Caddy")
+	}
+	if s.err == nil || !strings.Contains(s.out.String(), "a program has ended") {
+		t.Errorf("%v: %s", s.err, s.out)
+	}
+	s.nothingListens(t)
 }

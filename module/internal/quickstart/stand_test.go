@@ -39,27 +39,29 @@ type stand struct {
 	err  error // of the exit; after done
 }
 
-// programs are built once for all tests here.
-var programs = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "quickstart-programs-")
-	if err != nil {
-		return "", err
-	}
-	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator),
-		"github.com/gatehouse/gatehouse/examples/legacy", "github.com/gatehouse/gatehouse/examples/quickstart/reader").CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("building legacy and reader: %w: %s", err, out)
-	}
-	return dir, err
-})
+// programsDir is removed after the last test.
+var programsDir string
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if dir, err := programs(); err == nil {
-		_ = os.RemoveAll(dir) // a rest in the temporary directory harms nobody
+	var err error
+	if programsDir, err = os.MkdirTemp("", "quickstart-programs-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
+	code := m.Run()
+	_ = os.RemoveAll(programsDir) // a rest in the temporary directory harms nobody
 	os.Exit(code)
 }
+
+// programs builds legacy and reader once for all tests here and returns where they are.
+var programs = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command("go", "build", "-o", programsDir+string(filepath.Separator),
+		"github.com/gatehouse/gatehouse/examples/legacy", "github.com/gatehouse/gatehouse/examples/quickstart/reader").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("building legacy and reader: %w: %s", err, out)
+	}
+	return programsDir, nil
+})
 
 // prepare copies the shipped files with the ports changed.
 func prepare(t *testing.T) *stand {
@@ -178,6 +180,11 @@ func (s *stand) stop(t *testing.T) {
 	if s.err != nil {
 		t.Errorf("run.sh at SIGTERM: %v\n%s", s.err, s.out)
 	}
+	s.nothingListens(t)
+}
+
+func (s *stand) nothingListens(t *testing.T) {
+	t.Helper()
 	for _, addr := range s.addrs {
 		if c, err := net.Dial("tcp", addr); err == nil {
 			_ = c.Close()

@@ -46,11 +46,11 @@ func (a *App) callback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if code := q.Get("error"); code != "" {
-		title := "You were not signed in"
+		title, text := "You were not signed in", "The answer was: "+code+". "+q.Get("error_description")
 		if code == "access_denied" {
-			title = "You said no"
+			title, text = "You said no", "Nothing was shared with this application. You can sign in again and allow it."
 		}
-		sorry(w, http.StatusBadRequest, title, "The answer was: "+code+". "+q.Get("error_description"))
+		sorry(w, http.StatusBadRequest, title, text)
 		return
 	}
 	if q.Get("code") == "" {
