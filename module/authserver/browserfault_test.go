@@ -50,6 +50,7 @@ func TestAStoreThatFailsAtAnyStepIsAPageAndLosesNothing(t *testing.T) { // E05
 		for _, lost := range []bool{false, true} {
 			for n, more := 1, true; more; n++ {
 				t.Run(fmt.Sprintf("%s, operation %d, lost reply %v", name, n, lost), func(t *testing.T) {
+					more = false // also when preparing fails
 					g := newBrowserRig(t)
 					run, good := prepare(g)
 					g.store.plan(n, n, lost, errLost)

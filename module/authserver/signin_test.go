@@ -113,6 +113,16 @@ func TestASessionEndsWhenIdleAndAbsolutely(t *testing.T) { // U26
 	}
 }
 
+func TestAShorterIdleTimeHoldsForSessionsThatAreOlder(t *testing.T) {
+	var config authserver.Config
+	g := newBrowserRig(t, func(c *authserver.Config) { config = *c })
+	b := g.signedIn()
+	config.Lifetimes.SessionIdle = 5 * time.Minute
+	g.server = must(authserver.New(config)) // a reload
+	g.pass(5 * time.Minute)
+	g.isLogin(b.get(authorizeURL(webRequest())))
+}
+
 func TestTheLastUseOfASessionIsWrittenOnceAMinute(t *testing.T) {
 	g := newBrowserRig(t)
 	b := g.signedIn()
