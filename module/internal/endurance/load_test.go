@@ -3,6 +3,7 @@ package endurance
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"sync"
@@ -24,10 +25,11 @@ type load struct {
 	reads, slowReads, refreshes, codes, resets atomic.Int64
 }
 
-// patient dials once more when a connection was reset before it was taken: Caddy's next
-// configuration listens on a socket of its own (SO_REUSEPORT), and Linux resets what
-// waits in the queue of the one that is closed unless net.ipv4.tcp_migrate_req is set.
-// Nothing of such a request was read; a code that was redeemed would be refused.
+// patient tries once more when a request was certainly not looked at by the server that
+// goes away, as browsers do. Caddy's next configuration listens on a socket of its own
+// (SO_REUSEPORT): Linux resets what waits in the queue of the one that is closed unless
+// net.ipv4.tcp_migrate_req is set, and net/http hangs up on a connection whose first
+// request it reads when it is already shutting down.
 type patient struct {
 	base   http.RoundTripper
 	resets *atomic.Int64
@@ -35,7 +37,7 @@ type patient struct {
 
 func (p patient) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := p.base.RoundTrip(r)
-	if !errors.Is(err, syscall.ECONNRESET) {
+	if !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, io.EOF) {
 		return res, err
 	}
 	p.resets.Add(1)
@@ -155,6 +157,6 @@ func (l *load) stop() {
 func (p patient) CloseIdleConnections() { (&http.Client{Transport: p.base}).CloseIdleConnections() }
 
 func (l *load) String() string {
-	return fmt.Sprintf("%d reads, %d slow ones, %d refreshes, %d exchanges (%d connections reset)",
+	return fmt.Sprintf("%d reads, %d slow ones, %d refreshes, %d exchanges (%d tried once more)",
 		l.reads.Load(), l.slowReads.Load(), l.refreshes.Load(), l.codes.Load(), l.resets.Load())
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,8 +21,27 @@ func (s *site) post(config string) (answer, error) {
 		return answer{}, err
 	}
 	r.Header.Set("Content-Type", "text/caddyfile")
-	c := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	return send(c, r)
+	return send(once, r)
+}
+
+// once takes a new connection for each request.
+var once = &http.Client{
+	Timeout:   30 * time.Second,
+	Transport: patient{&http.Transport{DisableKeepAlives: true}, new(atomic.Int64)},
+}
+
+// fetch gets an address that may be changing hands.
+func fetch(t *testing.T, address string) answer {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := send(once, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
 }
 
 // reload is post, which must succeed.
@@ -35,16 +55,7 @@ func (s *site) reload(t *testing.T, config string) {
 // version is the configuration that serves.
 func (s *site) version(t *testing.T) string {
 	t.Helper()
-	r, err := http.NewRequest(http.MethodGet, s.API+"/public/version", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Close = true
-	a, err := send(s.plain, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a.header.Get("X-Version")
+	return fetch(t, s.API+"/public/version").header.Get("X-Version")
 }
 
 // number finds one in a text.
@@ -61,15 +72,19 @@ func number(t *testing.T, pattern, text string) int {
 	return n
 }
 
+func (s *site) profile(t *testing.T) string {
+	t.Helper()
+	return string(fetch(t, s.Admin+"/debug/pprof/goroutine?debug=1").body)
+}
+
 func (s *site) goroutines(t *testing.T) int {
 	t.Helper()
-	_, body := harness.Get(t, s.Admin+"/debug/pprof/goroutine?debug=1")
-	return number(t, `goroutine profile: total (\d+)`, body)
+	return number(t, `goroutine profile: total (\d+)`, s.profile(t))
 }
 
 func (s *site) judged(t *testing.T) int {
 	t.Helper()
-	return number(t, `caddy_gatehouse_guard_decisions_total\{reason="valid"\} (\d+)`, s.Scrape(t))
+	return number(t, `caddy_gatehouse_guard_decisions_total\{reason="valid"\} (\d+)`, string(fetch(t, s.Admin+"/metrics").body))
 }
 
 // broken are configurations that must change nothing.
@@ -136,15 +151,15 @@ func TestReloadsUnderLoadAreNotNoticed(t *testing.T) {
 	}
 	after := s.settled(t, before+5)
 	if after > before+5 {
-		_, profile := harness.Get(t, s.Admin+"/debug/pprof/goroutine?debug=1")
-		t.Errorf("%d goroutines after the reloads, %d before: %.6000s", after, before, profile)
+		t.Errorf("%d goroutines after the reloads, %d before: %.6000s", after, before, s.profile(t))
 	}
 	if slowest > 2*time.Second {
 		t.Errorf("a reload took %v", slowest)
 	}
 	t.Logf("%d reloads in %v (the slowest %v) under %v; goroutines %d, then %d", reloads, took, slowest, l, before, after)
-	if t.Failed() {
-		t.Log(p.Output())
+	// A panic hangs up too.
+	if out := p.Output(); t.Failed() || strings.Contains(out, "panic") {
+		t.Error(out)
 	}
 	p.Stop()
 }
