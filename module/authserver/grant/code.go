@@ -151,8 +151,12 @@ func (g *authorizationCode) use(ctx context.Context, p redemption, family store.
 		}
 		record := p.record
 		record.Value = value
-		// As long as anything it issued can live, so that a replay is recognised.
-		record.Expires = family.Expires.Add(g.Access)
+		// As long as anything it issued can live, so that a replay is recognised, and never
+		// shorter than it was to be: while the form that made it can be sent again, an
+		// absent record would let the same code be made again.
+		if end := family.Expires.Add(g.Access); end.After(record.Expires) {
+			record.Expires = end
+		}
 		_, err = g.Store.Swap(ctx, record)
 		switch {
 		case err == nil:
