@@ -84,6 +84,7 @@ type App struct {
 	limiter  *ratelimit.Memory
 	server   *authserver.Server
 	clients  *clients
+	users    directory.Directory
 	log      *slog.Logger
 }
 
@@ -182,7 +183,7 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 	if err != nil {
 		return err
 	}
-	a.clients = known
+	a.clients, a.users = known, users
 	pages, err := webui.New(webui.Config{
 		Name: a.Name, Languages: a.Pages.Languages, Templates: a.Pages.Templates,
 		Logo: a.Pages.Logo, Color: a.Pages.Color, HTTPS: a.issuer.Scheme == "https", Log: a.log,

@@ -119,7 +119,7 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 		g.routes = append(g.routes, strings.Join(r.Methods, ",")+" "+strings.Join(r.Paths, " "))
 	}
 	g.guard, err = guard.New(guard.Config{
-		Verifier: verifier{g.app.core, g.app.clients}, Issuer: g.app.issuer.String(), Audience: audience, Realm: g.Realm,
+		Verifier: verifier{g.app.core, g.app.clients, g.app.users}, Issuer: g.app.issuer.String(), Audience: audience, Realm: g.Realm,
 		Rules: rules, Otherwise: otherwise, AllowEncodedSlash: g.AllowEncodedSlash, CORS: g.CORS,
 		Attempts: g.app.attempts, ClientIP: clientIP,
 	})

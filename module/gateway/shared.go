@@ -163,6 +163,18 @@ func (d *lazyDirectory) Lookup(ctx context.Context, id string) (directory.User, 
 	return open.Lookup(ctx, id)
 }
 
+// Withdrawn is the directory's own, if it has one; else nobody is.
+func (d *lazyDirectory) Withdrawn(ctx context.Context, id string) (bool, error) {
+	open, err := d.directory(ctx)
+	if err != nil {
+		return false, err
+	}
+	if w, ok := open.(withdrawer); ok {
+		return w.Withdrawn(ctx, id)
+	}
+	return false, nil
+}
+
 func (d *lazyDirectory) Destruct() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -2,6 +2,9 @@ package gateway
 
 import (
 	"context"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/directory"
 
 	"github.com/gatehouse/gatehouse/module/token"
 )
@@ -9,9 +12,20 @@ import (
 // verifier is the core's, under one configuration: the tokens of a client that was
 // taken out of it die with the reload. A configuration without clients guards what an
 // authorization server elsewhere issues, and knows nothing about its clients.
+//
+// The tokens of a user who was locked or deleted die too, where the directory can say so
+// for every request; elsewhere they live until they expire, and are not refreshed.
 type verifier struct {
 	core    *core
 	clients *clients
+	users   directory.Directory
+}
+
+// withdrawer is implemented by directories that know their users by heart.
+type withdrawer interface {
+	// Withdrawn reports whether the user with this ID is known to be locked or deleted.
+	// It MUST NOT wait for anything. An error is technical.
+	Withdrawn(ctx context.Context, id string) (bool, error)
 }
 
 // Verify implements guard.Verifier.
@@ -20,5 +34,15 @@ func (v verifier) Verify(ctx context.Context, raw string) (*token.Access, error)
 	if err == nil && len(v.clients.byID) > 0 && v.clients.byID[access.Client] == nil {
 		return nil, token.ErrInvalid
 	}
-	return access, err
+	users, ok := v.users.(withdrawer)
+	if err != nil || !ok || strings.HasPrefix(access.Subject, token.ClientSubject) {
+		return access, err
+	}
+	switch gone, err := users.Withdrawn(ctx, access.Subject); {
+	case err != nil:
+		return nil, err
+	case gone:
+		return nil, token.ErrInvalid
+	}
+	return access, nil
 }
