@@ -65,10 +65,10 @@ func protocolAnswer(r *http.Request) {
 // would have logged, had the error reached it.
 func (e *Errors) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	shaped := envelope.NewWriter(w, r, &e.config)
-	outer := caddyhttp.GetVar(r.Context(), envelopeVar)
+	// Never taken back: a proxy's goroutines may still read the variables when it has
+	// returned, and nothing in front of this handler asks for it.
 	caddyhttp.SetVar(r.Context(), envelopeVar, shaped)
 	err := next.ServeHTTP(shaped, r)
-	caddyhttp.SetVar(r.Context(), envelopeVar, outer)
 	if err == nil {
 		shaped.Finish()
 		return nil

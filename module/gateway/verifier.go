@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/directory"
-
 	"github.com/gatehouse/gatehouse/module/token"
 )
 
@@ -23,7 +22,7 @@ type verifier struct {
 
 // withdrawer is implemented by directories that know their users by heart.
 type withdrawer interface {
-	// Withdrawn reports whether the user with this ID is known to be locked or deleted.
+	// Withdrawn reports whether the user with this ID is locked or there is none.
 	// It MUST NOT wait for anything. An error is technical.
 	Withdrawn(ctx context.Context, id string) (bool, error)
 }

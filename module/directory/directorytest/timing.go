@@ -14,11 +14,11 @@ const (
 	// it and still hold on a build machine that others use as well.
 	tolerance = 0.25
 	noise     = 200 * time.Microsecond
-	attempts  = 3
+	attempts  = 5
 )
 
-// sameTime compares the medians of interleaved samples, because a machine that
-// slows down in the middle then slows every kind alike.
+// sameTime compares the quickest of interleaved samples: whatever else the machine
+// does can only add to a sample.
 func sameTime(t *testing.T, d directory.Directory) {
 	kinds := []struct{ name, username, password string }{
 		{"wrong password", "ann", "not the password"},
@@ -36,28 +36,23 @@ func sameTime(t *testing.T, d directory.Directory) {
 				samples[i] = append(samples[i], time.Since(begun))
 			}
 		}
-		medians := make([]time.Duration, len(kinds))
+		quickest := make([]time.Duration, len(kinds))
 		for i := range kinds {
-			medians[i] = median(samples[i])
+			quickest[i] = slices.Min(samples[i])
 		}
-		if alike(medians) {
+		if alike(quickest) {
 			return
 		}
 		if attempt == attempts {
 			for i, k := range kinds {
-				t.Errorf("%s: median %v", k.name, medians[i])
+				t.Errorf("%s: %v at best", k.name, quickest[i])
 			}
 			return
 		}
 	}
 }
 
-func median(d []time.Duration) time.Duration {
-	d = slices.Sorted(slices.Values(d))
-	return d[len(d)/2]
-}
-
-func alike(medians []time.Duration) bool {
-	least, most := slices.Min(medians), slices.Max(medians)
+func alike(times []time.Duration) bool {
+	least, most := slices.Min(times), slices.Max(times)
 	return most-least <= noise || float64(most-least) < tolerance*float64(most)
 }

@@ -55,3 +55,7 @@ func startFaulty(t *testing.T, more ...string) (*harness.Gateway, *harness.Upstr
 	g, up := startSite(t, faultySite, more...)
 	return g, up, m
 }
+
+// anybody is the site with the faulty store and without a directory of users, so that
+// forged tokens may speak of users that there are not.
+var anybody = strings.Replace(faultySite, "\t\tusers file $DIR/users.json\n", "", 1)

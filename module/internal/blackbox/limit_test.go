@@ -132,7 +132,7 @@ func TestCallersAreCountedApart(t *testing.T) { // L07
 	user := func(client string) (token string) {
 		return f.token(map[string]any{"sub": fmt.Sprintf("user-%d", users.Add(1)), "client_id": client})
 	}
-	load := func(policy string) { g.Load(t, limited(faultySite, policy)) }
+	load := func(policy string) { g.Load(t, limited(anybody, policy)) }
 	t.Run("L07 client", func(t *testing.T) {
 		load("client 3 1h")
 		exhaust(t, g, "/read", user("web"), somebody())

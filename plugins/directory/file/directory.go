@@ -90,13 +90,9 @@ func deep(v any) any {
 // Interface guard
 var _ directory.Directory = (*dir)(nil)
 
-// Withdrawn reports whether the user with this ID is locked, or was taken out of the
-// file since this process first read it. It never waits, so that guards can ask for
-// every request.
+// Withdrawn reports whether the user with this ID is locked or not in the file. It
+// never waits, so that guards can ask for every request.
 func (d *dir) Withdrawn(_ context.Context, id string) (bool, error) {
-	all := d.current.users()
-	if e, ok := all.byID[id]; ok {
-		return e.user.Locked, nil
-	}
-	return all.gone[id], nil
+	e, ok := d.current.users().byID[id]
+	return !ok || e.user.Locked, nil
 }

@@ -24,7 +24,6 @@ type entry struct {
 
 // users is the content of a file. It does not change once made.
 type users struct {
-	gone   map[string]bool // ids that earlier contents had, at most maxGone
 	byID   map[string]*entry
 	byName map[string]*entry // by user name in normal form C
 	// unknown stands in for a user that there is not, so that its hash is computed.

@@ -22,8 +22,6 @@ const (
 	// because a write within the clock tick of a reading leaves the same time and
 	// perhaps the same size. Two seconds is the coarsest clock, that of FAT.
 	settling = 2 * time.Second
-	// maxGone bounds what is remembered of users who were taken out.
-	maxGone = 100_000
 )
 
 type contents struct {
@@ -150,20 +148,6 @@ func (c *current) same(info fs.FileInfo) bool {
 }
 
 func (c *current) take(all *users) {
-	if before := c.good.Load(); before != nil {
-		all.gone = make(map[string]bool)
-		forget := func(id string) {
-			if _, back := all.byID[id]; !back && len(all.gone) < maxGone {
-				all.gone[id] = true
-			}
-		}
-		for id := range before.byID {
-			forget(id)
-		}
-		for id := range before.gone {
-			forget(id)
-		}
-	}
 	c.good.Store(all)
 	if all.unlike > 0 {
 		c.log().Warn("some password hashes have other parameters than most: the time of a sign-in tells these users from unknown ones",
