@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 )
 
@@ -73,7 +74,7 @@ func (k *Keys) Seal(use string, plain, bound []byte) string {
 // Open undoes [Keys.Seal]. Anything that is not authentic is [ErrForged].
 func (k *Keys) Open(use, sealed string, bound []byte) ([]byte, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
-	if err != nil {
+	if err != nil || strings.ContainsAny(sealed, "\r\n") { // which the decoder skips
 		return nil, ErrForged
 	}
 	for _, aead := range k.purpose(use).seal {
