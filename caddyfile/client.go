@@ -19,6 +19,7 @@ var builtinScopes = oauth.BuiltinScopes
 //		name <text>
 //		secret <placeholder or at least 32 characters>
 //		secret_hash sha256:<hex>
+//		auth_method client_secret_basic|client_secret_post
 //		public
 //		native
 //		trusted
@@ -75,6 +76,8 @@ func (b *clientBlock) word() (err error) {
 			}
 			c.SecretHashes = append(c.SecretHashes, h)
 		}
+	case "auth_method":
+		c.AuthMethod, err = b.choice(c.AuthMethod, gateway.AuthMethods...)
 	case "public":
 		c.Public, err = true, flag(b.Dispenser)
 	case "native":
@@ -94,7 +97,7 @@ func (b *clientBlock) word() (err error) {
 	case "audience":
 		c.Audience, err = b.list(c.Audience, "one or more audiences")
 	default:
-		err = unknown(b.Dispenser, "client", "name", "secret", "secret_hash", "public", "native", "trusted", "redirect_uri",
+		err = unknown(b.Dispenser, "client", "name", "secret", "secret_hash", "auth_method", "public", "native", "trusted", "redirect_uri",
 			"origins", "grants", "scopes", "default_scopes", "audience")
 	}
 	return err

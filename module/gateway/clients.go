@@ -22,6 +22,9 @@ const MinClientSecret = 32
 // hashPrefix marks the form of a hashed client secret.
 const hashPrefix = "sha256:"
 
+// AuthMethods are the ways in which a secret may be sent (RFC 6749 section 2.3.1).
+var AuthMethods = []string{"client_secret_basic", "client_secret_post"}
+
 // HashClientSecret gives the form of a client secret that a configuration may show.
 func HashClientSecret(s string) string { return hashPrefix + secret.Digest(s) }
 
@@ -109,6 +112,10 @@ func (c Client) CheckKind() error {
 		return errors.New("a public client has no secret: remove `public` or the secret")
 	case !c.Public && len(c.Secrets) == 0 && len(c.SecretHashes) == 0:
 		return errors.New("expected one of: secret, secret_hash, public")
+	case c.AuthMethod != "" && !slices.Contains(AuthMethods, c.AuthMethod):
+		return fmt.Errorf("auth_method %s is unknown; expected one of: %s", c.AuthMethod, strings.Join(AuthMethods, ", "))
+	case c.AuthMethod != "" && c.Public:
+		return errors.New("a public client sends no secret: remove `public` or auth_method")
 	}
 	for _, g := range c.grants() {
 		switch {
@@ -143,7 +150,7 @@ func (c Client) build(known []string, repl *caddy.Replacer) (*oauth.Client, erro
 		return nil, err
 	}
 	built := &oauth.Client{
-		ID: c.ID, Name: c.Name, Public: c.Public, Native: c.Native, Trusted: c.Trusted,
+		ID: c.ID, Name: c.Name, Public: c.Public, AuthMethod: c.AuthMethod, Native: c.Native, Trusted: c.Trusted,
 		RedirectURIs: c.RedirectURIs, Origins: c.Origins, Grants: c.grants(),
 		Scopes: append(slices.Clone(c.Scopes), "offline_access"), DefaultScopes: c.DefaultScopes, Audience: c.Audience,
 	}

@@ -55,6 +55,9 @@ type Client struct {
 	// Secrets as `sha256:` and 64 hexadecimal digits. The Caddyfile adapter puts
 	// literal secrets here.
 	SecretHashes []string `json:"secret_hashes,omitempty"`
+	// The one way in which the client may send its secret: `client_secret_basic` or
+	// `client_secret_post`. Default: either.
+	AuthMethod string `json:"auth_method,omitempty"`
 	// A client that cannot keep a secret; it must use PKCE.
 	Public bool `json:"public,omitempty"`
 	// A program on the user's device: a registered loopback address matches with any

@@ -14,6 +14,9 @@ type Client struct {
 	// SecretHashes are hex SHA-256 digests of the client's secrets; any of them
 	// authenticates. None for a public client.
 	SecretHashes []string
+	// AuthMethod is the one way in which the client may send its secret, by its name in
+	// RFC 7591 section 2 (client_secret_basic, client_secret_post); "" for either.
+	AuthMethod string
 	// Public clients keep no secret and must use PKCE (RFC 6749 section 2.1).
 	Public bool
 	// Native clients run on the user's device (RFC 8252).

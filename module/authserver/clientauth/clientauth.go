@@ -78,7 +78,7 @@ func (a *Authenticator) check(r *http.Request, sent credentials) (*oauth.Client,
 		}
 	}
 	for _, p := range sent.pairs {
-		client, err := a.match(r.Context(), p)
+		client, err := a.match(r.Context(), p, sent.method())
 		if err != nil {
 			return nil, oauth.Unavailable(err)
 		}
@@ -95,8 +95,10 @@ func (a *Authenticator) check(r *http.Request, sent credentials) (*oauth.Client,
 }
 
 // match returns the client if these are its credentials, else nil. It does the same
-// work for an unknown client as for a wrong secret.
-func (a *Authenticator) match(ctx context.Context, p pair) (*oauth.Client, error) {
+// work for an unknown client as for a wrong secret. A client that is held to one method
+// is not helped by a right secret in the other: it may have been read where that
+// method leaves traces.
+func (a *Authenticator) match(ctx context.Context, p pair, method string) (*oauth.Client, error) {
 	if len(p.id) > maxPart || len(p.secret) > maxPart {
 		return nil, nil
 	}
@@ -124,7 +126,7 @@ func (a *Authenticator) match(ctx context.Context, p pair) (*oauth.Client, error
 			return nil, nil
 		}
 		return client, nil
-	case p.secret == "" || len(client.SecretHashes) == 0 || !same:
+	case p.secret == "" || len(client.SecretHashes) == 0 || !same, client.AuthMethod != "" && client.AuthMethod != method:
 		return nil, nil
 	}
 	return client, nil

@@ -29,6 +29,14 @@ type credentials struct {
 
 type pair struct{ id, secret string }
 
+// method is how a secret was sent, by its name in the metadata.
+func (c credentials) method() string {
+	if c.basic {
+		return "client_secret_basic"
+	}
+	return "client_secret_post"
+}
+
 // read finds the credentials of a request. An error says that they are ambiguous or
 // malformed, whoever the client is.
 func read(r *http.Request, form httpx.Form) (credentials, *oauth.Error) {

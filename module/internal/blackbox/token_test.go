@@ -27,8 +27,26 @@ func basic(id, secret string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+secret))
 }
 
-// T11 (a client pinned to one authentication method) has no case: the methods of a
-// client cannot be configured.
+func TestAClientIsHeldToItsAuthenticationMethod(t *testing.T) { // T11
+	const secret = "held-secret-0123456789-0123456789-0123456789"
+	held := func(method string) string {
+		return "client " + method + " {\n\t\t\tsecret " + secret + "\n\t\t\tauth_method " + method + "\n\t\t\tscopes read\n\t\t}\n"
+	}
+	g, _ := start(t, "$GLOBAL", held("client_secret_basic")+held("client_secret_post"))
+	for _, id := range []string{"client_secret_basic", "client_secret_post"} {
+		inHeader := post(t, g, credentialsForm.Encode(), "Authorization", basic(id, secret))
+		inBody := post(t, g, credentialsForm.Encode()+"&client_id="+id+"&client_secret="+secret)
+		right, wrong := inHeader, inBody
+		if id == "client_secret_post" {
+			right, wrong = inBody, inHeader
+		}
+		if right.Status != http.StatusOK {
+			t.Errorf("%s: %d %s", id, right.Status, right.Body)
+		}
+		wantOAuth(t, wrong, http.StatusUnauthorized, "invalid_client")
+	}
+}
+
 func TestTokenRequestsThatAreRefused(t *testing.T) {
 	g, _ := start(t, "$GLOBAL", `client no-scope {
 			secret no-scope-secret-0123456789-0123456789-012
