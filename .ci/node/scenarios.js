@@ -147,6 +147,7 @@ export const scenarios = {
     const answered = page.waitForResponse(`${ISSUER}/consent`)
     await button(page, 'Allow').click()
     await answered
+    await page.getByText('held').waitFor() // going on before would break this navigation off
     assert.ok(back?.startsWith(`${READER}/callback?`), back)
     const refused = async (p, address) => {
       const answer = await p.goto(address)

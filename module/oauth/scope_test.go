@@ -48,10 +48,14 @@ func TestScopesHaveCaps(t *testing.T) { // A24
 	if _, ok := ParseScopes(strings.Repeat("a", MaxScopeLength+1)); ok {
 		t.Error("a scope above the cap was taken")
 	}
-	begin := time.Now()
-	_, _ = ParseScopes(strings.Repeat("a ", 500_000))
-	if took := time.Since(begin); took > 5*time.Millisecond {
-		t.Errorf("half a million scopes took %v", took)
+	half, fastest := strings.Repeat("a ", 500_000), time.Hour // whatever else the machine does can only add
+	for range 10 {
+		begin := time.Now()
+		_, _ = ParseScopes(half)
+		fastest = min(fastest, time.Since(begin))
+	}
+	if fastest > 5*time.Millisecond {
+		t.Errorf("half a million scopes took %v", fastest)
 	}
 }
 
