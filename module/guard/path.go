@@ -134,7 +134,7 @@ func faultOf(n normal) string {
 }
 
 // decodesAgain reports that what follows a decoded "%" makes it an escape for an
-// upstream that decodes once more, IIS's %uXXXX included.
+// upstream that decodes once more, IIS's %u escapes included.
 func decodesAgain(after string) bool {
 	if after == "" {
 		return false
