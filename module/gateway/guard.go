@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/metrics"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -28,6 +29,7 @@ func init() { caddy.RegisterModule(new(Guard)) }
 // `{http.auth.user.id}` | The subject: the user's id, or `client:` and the client's
 // `{http.auth.user.client_id}` | The client
 // `{http.auth.user.scope}` | The token's scopes, separated by spaces
+// `{http.auth.user.name}` | The user's name as the directory has it now; empty for a client's own token
 type Guard struct {
 	// The policy, in order; the first rule that matches method and path decides. Without
 	// rules any valid token passes.
@@ -168,7 +170,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	g.identity.Strip(r)
 	if d.Access != nil {
 		g.identity.Apply(r, d.Access)
-		identify(r, d.Access)
+		identify(r, d.Access, g.app.users)
 	}
 	if d.Rule >= 0 {
 		caddyhttp.SetVar(r.Context(), routeVar, g.routes[d.Rule])
@@ -192,7 +194,7 @@ const routeVar = "gatehouse.route"
 const accessVar = "gatehouse.access"
 
 // identify tells later handlers, logs and matchers who calls.
-func identify(r *http.Request, a *token.Access) {
+func identify(r *http.Request, a *token.Access, users directory.Directory) {
 	caddyhttp.SetVar(r.Context(), accessVar, a)
 	repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	if !ok {
@@ -206,6 +208,12 @@ func identify(r *http.Request, a *token.Access) {
 			return a.Client, true
 		case "http.auth.user.scope":
 			return oauth.JoinScopes(a.Scopes), true
+		case "http.auth.user.name": // looked up only where a configuration asks for it
+			user, _, err := users.Lookup(r.Context(), a.Subject)
+			if err != nil {
+				return "", true // a name decorates; nothing is decided by it
+			}
+			return user.Name, true
 		}
 		return nil, false
 	})
