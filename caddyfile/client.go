@@ -11,8 +11,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-var builtinScopes = oauth.BuiltinScopes
-
 // client parses one application.
 //
 //	client <id> {
@@ -172,7 +170,7 @@ func (b *clientBlock) names(list *[]string) error {
 		}
 		*list = append(*list, name)
 		b.later = append(b.later, func() error {
-			if known := b.scopes(); !slices.Contains(known, name) {
+			if known := declared(b.app); !slices.Contains(known, name) {
 				return at(where, fmt.Errorf("%s: scope %s is not declared, expected one of: %s", word, name, strings.Join(known, ", ")))
 			}
 			return nil

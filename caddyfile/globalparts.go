@@ -1,7 +1,6 @@
 package caddyfile
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -110,13 +109,4 @@ func (g *globalBlock) protect() error {
 		}
 		return err
 	})
-}
-
-// scopes lists what may be used: the built-in ones and those declared so far.
-func (g *globalBlock) scopes() []string {
-	known := slices.Clone(builtinScopes)
-	for _, s := range g.app.Scopes {
-		known = append(known, s.Name)
-	}
-	return known
 }

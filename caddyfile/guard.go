@@ -2,7 +2,6 @@ package caddyfile
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 
@@ -111,8 +110,8 @@ func guardRule(d *caddyfile.Dispenser, app *gateway.App, g *gateway.Guard) error
 			return d.Err("scope: expected a scope, methods and paths, such as `scope articles:read GET,HEAD /articles /articles/*`")
 		}
 		for name := range strings.SplitSeq(d.Val(), ",") {
-			if !slices.Contains(oauth.BuiltinScopes, name) && !slices.ContainsFunc(app.Scopes, func(s gateway.Scope) bool { return s.Name == name }) {
-				return d.Errf("scope: %s is not declared, expected one of: %s", name, strings.Join(declared(app), ", "))
+			if known := declared(app); !slices.Contains(known, name) {
+				return d.Errf("scope: %s is not declared, expected one of: %s", name, strings.Join(known, ", "))
 			}
 			r.Scopes = append(r.Scopes, name)
 		}
@@ -166,6 +165,7 @@ func guardHeaders(d *caddyfile.Dispenser, to *gateway.Headers) (err error) {
 	return nil
 }
 
+// declared lists the scopes that may be used: the built-in ones and those declared so far.
 func declared(app *gateway.App) []string {
 	names := slices.Clone(oauth.BuiltinScopes)
 	for _, s := range app.Scopes {
@@ -186,5 +186,3 @@ func globalApp(h httpcaddyfile.Helper) *gateway.App {
 	}
 	return app
 }
-
-var errNoPolicy = errors.New("expected at least one policy such as `client 1000 1h`")

@@ -1,6 +1,7 @@
 package caddyfile
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -34,7 +35,7 @@ func parseLimit(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 		}
 	}
 	if len(l.Policies) == 0 {
-		return nil, at(head, errNoPolicy)
+		return nil, at(head, errors.New("expected at least one policy such as `client 1000 1h`"))
 	}
 	return l, nil
 }

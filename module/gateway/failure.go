@@ -13,17 +13,25 @@ type failure struct {
 	code    string
 	message string
 	field   string
+	cause   error // for the log; never sent
 }
 
-func (f *failure) Error() string { return f.code + ": " + f.message }
+func (f *failure) Error() string {
+	if f.cause != nil {
+		return f.code + ": " + f.cause.Error()
+	}
+	return f.code + ": " + f.message
+}
+
+func (f *failure) Unwrap() error { return f.cause }
 
 // fail refuses a request. What the client should see is in f, never in a cause.
 func fail(status int, f *failure) error { return caddyhttp.Error(status, f) }
 
-// gone is the answer to a request that came too late for its configuration.
-func gone(w http.ResponseWriter, err error) error {
+// unavailable is the answer to a request that cannot be judged, for a technical reason.
+func unavailable(w http.ResponseWriter, err error) error {
 	w.Header().Set("Retry-After", "1")
-	return fail(http.StatusServiceUnavailable, &failure{code: "unavailable", message: "The service is restarting, try again."})
+	return fail(http.StatusServiceUnavailable, &failure{code: "unavailable", message: "The service is temporarily unavailable, try again.", cause: err})
 }
 
 // statusOf is the status an error would be answered with, as Caddy does it.

@@ -138,7 +138,7 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	leave, err := g.app.lease.enter()
 	if err != nil {
-		return gone(w, err)
+		return unavailable(w, err)
 	}
 	defer leave()
 	cors := g.guard.CORS(r)

@@ -166,7 +166,7 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) (err error) {
 	leave, err := l.app.lease.enter()
 	if err != nil {
-		return gone(w, err)
+		return unavailable(w, err)
 	}
 	defer leave()
 	access := caller(r)
@@ -187,7 +187,7 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	})
 	if err != nil {
 		l.scratch.Put(s)
-		return gone(w, err)
+		return unavailable(w, err)
 	}
 	reported, admitted := verdict.Reported(), verdict.Admitted
 	l.count(verdict, reported)
