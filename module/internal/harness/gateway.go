@@ -75,6 +75,9 @@ func (g *Gateway) Load(t testing.TB, caddyfile string) {
 	}
 	http.DefaultClient.CloseIdleConnections()
 	g.awaitAdmin(t)
+	// Caddy returns while the old listener is still being closed, and whoever connects to
+	// it in this moment is reset unread. The tests are about what comes after.
+	time.Sleep(changeover)
 }
 
 // TryLoad is Load with the error returned.
@@ -130,6 +133,9 @@ func (g *Gateway) awaitAdmin(t testing.TB) {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
+
+// changeover is how long Caddy may take to close a listener it has replaced.
+const changeover = 50 * time.Millisecond
 
 // FreePorts returns ports that nobody listens on at the moment.
 func FreePorts(t testing.TB, n int) []int {
