@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/attempt"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -36,7 +37,9 @@ type Config struct {
 	Revocations Revoker
 	Pages       *webui.Pages
 	Metrics     Metrics
-	Log         *slog.Logger
+	// Audit is told what happened. Default: nobody.
+	Audit audit.Sink
+	Log   *slog.Logger
 
 	Lifetimes Lifetimes
 	// Audience of tokens when the client has none of its own; the issuer when empty.
@@ -132,6 +135,9 @@ func (c *Config) fill() error {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Audit == nil {
+		c.Audit = audit.Discard{}
 	}
 	if len(c.Audience) == 0 {
 		c.Audience = []string{c.Issuer.String()}

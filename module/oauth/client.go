@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Client is an application known to the authorization server. It is read-only
@@ -32,6 +33,26 @@ type Client struct {
 	Audience []string
 	// Trusted clients are one's own: no consent page.
 	Trusted bool
+	// Owner is who answers for the client, for the operator's lists.
+	Owner string
+	// JWKS is the client's public keys as a JWK set (RFC 7517 section 5), with which it
+	// authenticates by private_key_jwt (RFC 7523); "" for none.
+	JWKS string
+	// PostLogoutRedirectURIs are where a browser may be sent after a sign-out that the
+	// client began (OpenID Connect RP-Initiated Logout 1.0), compared exactly.
+	PostLogoutRedirectURIs []string
+	// Until says when the client's use of a deprecated grant type ends. Each is also in Grants.
+	Until map[GrantType]time.Time
+	// Introspect lets the client introspect access tokens of its Audience that others hold.
+	Introspect bool
+	// IDTokenAlg signs its id_tokens: RS256 (the default when empty), ES256 or EdDSA.
+	IDTokenAlg string
+	// UserinfoContentType is application/json (the default when empty) or
+	// application/jwt for a signed answer (OpenID Connect Core section 5.3.2).
+	UserinfoContentType string
+	// SelfRegistered clients chose their name themselves (RFC 7591): people are told that
+	// nobody has verified it.
+	SelfRegistered bool
 }
 
 // Title is what people are shown.
@@ -42,8 +63,15 @@ func (c *Client) Title() string {
 	return c.ID
 }
 
-// MayUse reports whether the client is configured for a grant type.
+// MayUse reports whether the client is configured for a grant type. Whether the end of
+// a deprecated one has come is [Client.Ended]'s to say.
 func (c *Client) MayUse(g GrantType) bool { return slices.Contains(c.Grants, g) }
+
+// Ended reports whether the client's use of a deprecated grant type is over.
+func (c *Client) Ended(g GrantType, now time.Time) bool {
+	until, ok := c.Until[g]
+	return ok && !now.Before(until)
+}
 
 // MatchesRedirect reports whether an address is one of the registered ones.
 func (c *Client) MatchesRedirect(sent string) bool {

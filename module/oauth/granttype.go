@@ -10,5 +10,15 @@ const (
 	ClientCredentials GrantType = "client_credentials" // RFC 6749 4.4
 )
 
+// The grant types of the past: RFC 9700 says not to use them (sections 2.1.2 and 2.4). A
+// client may have one until a date that its configuration names.
+const (
+	Implicit GrantType = "implicit" // RFC 6749 4.2: response_type=token
+	Password GrantType = "password" // RFC 6749 4.3
+)
+
+// DeprecatedGrantTypes lists those that a client may have until a date only.
+var DeprecatedGrantTypes = []GrantType{Implicit, Password}
+
 // GrantTypes lists those a client may be configured with.
 var GrantTypes = []GrantType{AuthorizationCode, RefreshToken, ClientCredentials}

@@ -29,6 +29,11 @@ const (
 	KindConsent    Kind = "consent"
 	KindKeyRing    Kind = "keyring"
 	KindRevocation Kind = "revocation"
+	KindUser       Kind = "user"      // a user of the directory kept in the store, by ID
+	KindUsername   Kind = "username"  // canonical user name -> user ID
+	KindClient     Kind = "client"    // a client kept in the store, by client_id
+	KindPushed     Kind = "par"       // a pushed authorization request (RFC 9126)
+	KindAssertion  Kind = "assertion" // the jti of a client assertion that was used
 )
 
 // Limits every backend must accept; larger ones may be refused.

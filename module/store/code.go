@@ -41,6 +41,8 @@ type Code struct {
 	Expires time.Time `json:"exp"`
 	// Session is the digest of the browser session that consented.
 	Session string `json:"session,omitempty"`
+	// Resources are the audiences asked for (RFC 8707), empty for the client's default.
+	Resources []string `json:"resources,omitempty"`
 	// Grant is the family this code begins. It is fixed when the code is made.
 	Grant string `json:"grant"`
 	// Attempt names the redemption that won, so that a node which lost the

@@ -15,7 +15,10 @@ type Grant struct {
 	Nonce    string    `json:"nonce,omitempty"`
 	AuthTime time.Time `json:"auth_time"`
 	Session  string    `json:"session,omitempty"`
-	IssuedAt time.Time `json:"iat"`
+	// Resources are the audiences the user's authorization was asked for (RFC 8707),
+	// empty for the client's default.
+	Resources []string  `json:"resources,omitempty"`
+	IssuedAt  time.Time `json:"iat"`
 	// Expires is the absolute end of the family's refresh tokens.
 	Expires time.Time `json:"exp"`
 	// Generation is the number of the current refresh token, from 1.

@@ -20,17 +20,19 @@ const mod = "github.com/gatehouse/gatehouse/"
 var allowed = map[string][]string{
 	"module":                         {"caddyfile", "module/gateway", "plugins/..."},
 	"caddyfile":                      {"module/gateway", "module/oauth", "module/guard"},
-	"module/gateway":                 {"module/authserver", "module/guard", "module/ratelimit", "module/rest/...", "module/webui", "module/metrics", "module/token", "module/store", "module/directory", "module/oauth"},
-	"module/authserver":              {"module/authserver/...", "module/token", "module/store", "module/directory", "module/oauth", "module/webui"},
-	"module/authserver/grant":        {"module/token", "module/store", "module/directory", "module/oauth"},
-	"module/authserver/clientauth":   {"module/oauth"},
+	"module/gateway":                 {"module/audit", "module/authserver", "module/clientstore", "module/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/webui", "module/metrics", "module/token", "module/store", "module/directory", "module/oauth"},
+	"module/authserver":              {"module/audit", "module/authserver/...", "module/token", "module/store", "module/directory", "module/oauth", "module/webui"},
+	"module/authserver/grant":        {"module/audit", "module/token", "module/store", "module/directory", "module/oauth"},
+	"module/authserver/clientauth":   {"module/audit", "module/token", "module/store", "module/oauth"},
+	"module/userstore":               {"module/directory", "module/directory/password", "module/store"},
+	"module/clientstore":             {"module/oauth", "module/store", "module/token"},
 	"module/guard":                   {"module/token", "module/oauth"},
 	"module/token":                   {"module/store", "module/oauth"},
 	"module/store/storetest":         {"module/store"},
 	"module/directory/directorytest": {"module/directory"},
 	"plugins/store/...":              {"module/store"},
 	"plugins/limiter/...":            {"module/ratelimit"},
-	"plugins/directory/...":          {"module/directory", "module/token"},
+	"plugins/directory/...":          {"module/directory", "module/directory/password", "module/token"},
 	"module/internal/harness":        {"module"},
 	"examples/legacy":                {"examples/legacy/..."},
 	"examples/quickstart/reader":     {"examples/quickstart/reader/..."},
@@ -43,7 +45,7 @@ var allowed = map[string][]string{
 var everywhere = []string{"module/internal/secret", "module/internal/httpx", "module/internal/attempt"}
 
 // pure packages import no other package of ours at all.
-var pure = []string{"module/oauth", "module/ratelimit", "module/rest/...", "module/directory", "module/metrics", "examples/..."}
+var pure = []string{"module/audit", "module/oauth", "module/ratelimit", "module/rest/...", "module/directory", "module/metrics", "examples/..."}
 
 // confined says where a foreign package may be imported, and nowhere else.
 var confined = map[string][]string{

@@ -1,0 +1,64 @@
+package audit
+
+import "context"
+
+// Name is what happened. The wire form is stable: people filter by it.
+type Name string
+
+// The events. An event is recorded when its effect is certain, once per effect.
+const (
+	SignIn          Name = "sign_in"          // a user signed in
+	SignInFailed    Name = "sign_in_failed"   // Reason: refused, locked, limited
+	Lockout         Name = "lockout"          // a user name was locked by failed attempts
+	SignOut         Name = "sign_out"         // a browser signed out
+	SignOutAll      Name = "sign_out_all"     // every session and grant of a user ended
+	Consent         Name = "consent"          // a user allowed a client scopes
+	ConsentDenied   Name = "consent_denied"   // a user did not
+	ConsentRevoked  Name = "consent_revoked"  // a user took back what a client was allowed
+	Issue           Name = "issue"            // tokens were issued; Reason: the grant type
+	CodeReuse       Name = "code_reuse"       // a used code was presented: its grant is dead
+	RefreshReuse    Name = "refresh_reuse"    // a replaced refresh token was presented: its grant is dead
+	Revoke          Name = "revoke"           // a client revoked a token
+	ClientAuth      Name = "client_auth"      // a client failed to authenticate
+	DeprecatedGrant Name = "deprecated_grant" // a grant with an end date was used; Reason: which
+	Registered      Name = "registered"       // a client registered itself, changed or removed its registration; Reason: created, updated, deleted
+	UserChanged     Name = "user_changed"     // Reason: created, locked, unlocked, password, updated, deleted
+	ClientChanged   Name = "client_changed"   // Reason: created, secret_rotated, updated, deleted
+	GrantRevoked    Name = "grant_revoked"    // an administrator revoked a grant
+	KeyRotated      Name = "key_rotated"      // a signing key was made; Reason: schedule, command, first
+	KeyRevoked      Name = "key_revoked"      // a signing key was revoked
+	ConfigChanged   Name = "config_changed"   // a configuration was loaded
+)
+
+// Names lists every event.
+var Names = []Name{
+	SignIn, SignInFailed, Lockout, SignOut, SignOutAll, Consent, ConsentDenied, ConsentRevoked, Issue, CodeReuse,
+	RefreshReuse, Revoke, ClientAuth, DeprecatedGrant, Registered, UserChanged, ClientChanged, GrantRevoked,
+	KeyRotated, KeyRevoked, ConfigChanged,
+}
+
+// Event is one line of the trail. Only what is known is set; nothing in it is a
+// credential. Time, node, address and request id are the sink's to add.
+type Event struct {
+	Name    Name
+	Client  string   // client_id, of a registered client; of an unknown one cut and as sent
+	Subject string   // the user's ID; for a failed sign-in see Username
+	User    string   // what was typed as user name, cut, for a failed sign-in
+	Grant   string   // the grant family
+	Scopes  []string // what it was about
+	Key     string   // kid of a signing key
+	Reason  string   // one of a few fixed words, see the names
+}
+
+// Sink records events. Record MUST be safe for concurrent use, MUST NOT block on
+// anything slow and MUST NOT fail the caller. ctx is that of the request, or a
+// descendant without its cancellation: it tells the sink address and request id.
+type Sink interface {
+	Record(ctx context.Context, e Event)
+}
+
+// Discard is a sink that keeps nothing.
+type Discard struct{}
+
+// Record implements [Sink].
+func (Discard) Record(context.Context, Event) {}
