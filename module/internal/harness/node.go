@@ -1,0 +1,55 @@
+package harness
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Node runs a script of .ci/node, which may have arguments, in a package two folders
+// below module, and returns the end of what it wrote. A line "open ADDRESS" of it is answered with
+// what open gives. env is added to the environment.
+func Node(t testing.TB, limit time.Duration, script string, env []string, open func(address string) string) string {
+	t.Helper()
+	dir := filepath.Join("..", "..", "..", ".ci", "node")
+	if _, err := os.Stat(filepath.Join(dir, "node_modules", "playwright-core")); err != nil {
+		t.Fatal("the browser driver and the stock clients are not installed: run ./xcaddy.sh test in the top folder, which does that first: ", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "node", strings.Fields(script)...)
+	cmd.Dir, cmd.WaitDelay = dir, 5*time.Second
+	cmd.Env = append(os.Environ(), env...)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out tail
+	cmd.Stderr = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(io.TeeReader(stdout, &out)); lines.Scan(); {
+		address, asked := strings.CutPrefix(lines.Text(), "open ")
+		if !asked {
+			continue
+		}
+		if _, err := io.WriteString(stdin, open(address)+"\n"); err != nil {
+			t.Error(script, "does not take an answer:", err)
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%s: %v (at most %v)\n%s", script, err, limit, &out)
+	}
+	return out.String()
+}
