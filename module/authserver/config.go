@@ -35,6 +35,11 @@ type Config struct {
 	Keys        func(context.Context) (*secret.Keys, error)
 	Tokens      Tokens
 	Revocations Revoker
+	// Verifier reads access tokens back. Whether client and user are still there is the
+	// server's own question.
+	Verifier Verifier
+	// Verifier judges the access tokens that come back to /userinfo.
+	Verifier Verifier
 	Pages       *webui.Pages
 	Metrics     Metrics
 	// Audit is told what happened. Default: nobody.
@@ -95,6 +100,8 @@ type Clients interface {
 	Client(ctx context.Context, id string) (c *oauth.Client, ok bool, err error)
 	// CORSOrigins is the union of the origins of all clients.
 	CORSOrigins() []string
+	// DeprecatedGrants are the grant types of the past that some client may use now.
+	DeprecatedGrants() []oauth.GrantType
 }
 
 // Tokens makes access tokens.
@@ -105,6 +112,13 @@ type Tokens interface {
 	PublicKeys(ctx context.Context) (token.KeySet, error)
 	// Algorithms are the names of the signing algorithms in use.
 	Algorithms() []string
+}
+
+// Verifier decides whether a string is an access token of this store's that is alive
+// now. Refusals match [token.ErrInvalid]; every other error is technical. Issuer and
+// audience are the caller's to compare, and the result is not to be changed.
+type Verifier interface {
+	Verify(ctx context.Context, raw string) (*token.Access, error)
 }
 
 // Revoker makes every guard refuse something. When it returns nil the revocation is
@@ -119,6 +133,8 @@ type Metrics interface {
 	TokenRequest(grant, outcome string)
 	// SignIn: outcome is one of "ok", "refused", "locked", "limited", "error".
 	SignIn(outcome string)
+	// DeprecatedGrant counts what was issued by a grant type of the past.
+	DeprecatedGrant(grant string)
 }
 
 // maxAttempts is how many keys (accounts, addresses, clients) are counted at once when
@@ -130,7 +146,7 @@ func (c *Config) fill() error {
 	case c.Issuer == nil || c.Issuer.Host == "":
 		return errors.New("authserver: no issuer")
 	case c.Clients == nil, c.Directory == nil, c.Store == nil, c.Keys == nil, c.Tokens == nil,
-		c.Revocations == nil, c.Pages == nil, c.Metrics == nil, c.Log == nil, c.ClientIP == nil:
+		c.Revocations == nil, c.Verifier == nil, c.Pages == nil, c.Metrics == nil, c.Log == nil, c.ClientIP == nil:
 		return errors.New("authserver: an incomplete Config")
 	}
 	if c.Now == nil {

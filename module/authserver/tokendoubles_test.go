@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/gatehouse/gatehouse/module/authserver"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -19,13 +20,14 @@ type rigClients struct {
 	mu    sync.Mutex
 	all   map[string]*oauth.Client
 	fault error
+	now   func() time.Time
 }
 
-func newRigClients() *rigClients {
+func newRigClients(now func() time.Time) *rigClients {
 	all := oauth.GrantTypes
 	code := []oauth.GrantType{oauth.AuthorizationCode, oauth.RefreshToken}
 	rw := []string{"read", "write"}
-	return &rigClients{all: map[string]*oauth.Client{
+	return &rigClients{now: now, all: map[string]*oauth.Client{
 		"web": {
 			ID: "web", SecretHashes: []string{secret.Digest(webSecret)}, Grants: all,
 			RedirectURIs: []string{webRedirect}, Scopes: rw, DefaultScopes: []string{"read"},
@@ -59,6 +61,20 @@ func (c *rigClients) CORSOrigins() []string {
 		origins = append(origins, client.CORSOrigins()...)
 	}
 	return origins
+}
+
+func (c *rigClients) DeprecatedGrants() []oauth.GrantType {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var found []oauth.GrantType
+	for _, client := range c.all {
+		for _, g := range oauth.DeprecatedGrantTypes {
+			if client.MayUse(g) && !client.Ended(g, c.now()) && !slices.Contains(found, g) {
+				found = append(found, g)
+			}
+		}
+	}
+	return found
 }
 
 func (c *rigClients) change(id string, f func(*oauth.Client)) {
@@ -119,6 +135,12 @@ func (m *rigMetrics) TokenRequest(grant, outcome string) {
 }
 
 func (m *rigMetrics) SignIn(string) {}
+
+func (m *rigMetrics) DeprecatedGrant(grant string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lines = append(m.lines, "deprecated "+grant)
+}
 
 func (m *rigMetrics) last() string {
 	m.mu.Lock()

@@ -79,7 +79,7 @@ func newTokenRig(t *testing.T, change ...func(*authserver.Config)) *tokenRig {
 	t.Cleanup(func() { stop(); <-done })
 	g.tokens = &rigTokens{Tokens: issuer}
 	g.revoker = &rigRevoker{to: revocations}
-	g.clients = newRigClients()
+	g.clients = newRigClients(g.now)
 	pages, err := webui.New(webui.Config{})
 	g.must(err)
 	c := authserver.Config{
@@ -88,7 +88,7 @@ func newTokenRig(t *testing.T, change ...func(*authserver.Config)) *tokenRig {
 			{Name: "read", Text: map[string]string{"en": "Read"}}, {Name: "write", Text: map[string]string{"en": "Write"}},
 			{Name: "inner", Text: map[string]string{"en": "Inner"}, Hidden: true},
 		},
-		Keys: keysOf, Tokens: g.tokens, Revocations: g.revoker, Pages: pages, Metrics: g.metrics,
+		Keys: keysOf, Tokens: g.tokens, Revocations: g.revoker, Verifier: g.verifier, Pages: pages, Metrics: g.metrics,
 		Log:       slog.New(slog.NewTextHandler(g.log, nil)),
 		Audience:  []string{"https://api.example"},
 		Lifetimes: authserver.Lifetimes{RefreshGrace: 10 * time.Second},

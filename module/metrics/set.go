@@ -11,6 +11,7 @@ const namespace, subsystem = "caddy", "gatehouse"
 var (
 	tokenRequests = counter("token_requests_total", "Requests at the token endpoint by grant type and outcome (issued, or the error code).", "grant", "outcome")
 	signIns       = counter("sign_ins_total", "Sign-in attempts by outcome: ok, refused, locked, limited, error.", "outcome")
+	deprecated    = counter("deprecated_grants_total", "Access tokens issued by a grant type that RFC 9700 says not to use, by grant type.", "grant")
 	guarded       = counter("guard_decisions_total", "Requests at a guard by the reason of the decision.", "reason")
 	limited       = counter("limit_decisions_total", "Decisions of a limiter by the kind of the policy that was reported and the result.", "policy", "result")
 	limiterFull   = counter("limit_shared_buckets_total", "Requests counted in a shared bucket since the limiter held its maximum of keys.")
@@ -47,6 +48,9 @@ func (Set) TokenRequest(grant, outcome string) { tokenRequests.WithLabelValues(g
 
 // SignIn counts an attempt to sign in.
 func (Set) SignIn(outcome string) { signIns.WithLabelValues(outcome).Inc() }
+
+// DeprecatedGrant counts what was issued by a grant type of the past.
+func (Set) DeprecatedGrant(grant string) { deprecated.WithLabelValues(grant).Inc() }
 
 // Counter is one counter with its labels resolved, for what happens with every request.
 type Counter interface{ Inc() }
