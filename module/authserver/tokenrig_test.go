@@ -65,7 +65,7 @@ func newTokenRig(t *testing.T, change ...func(*authserver.Config)) *tokenRig {
 	keysOf := func(context.Context) (*secret.Keys, error) { return keys, nil }
 	ring, err := token.NewRing(token.RingConfig{Store: memory, Keys: keysOf, Now: g.now})
 	g.must(err)
-	issuer, err := token.NewIssuer(token.IssuerConfig{Ring: ring, Issuer: tokenIssuer, Now: g.now})
+	issuer, err := token.NewIssuer(token.IssuerConfig{Ring: ring, Issuer: tokenIssuer, IDAlgs: []string{"ES256"}, Now: g.now})
 	g.must(err)
 	revocations, err := token.NewRevocations(token.RevocationsConfig{
 		Store: memory, Now: g.now, MaxTokenLife: func() time.Duration { return time.Hour },

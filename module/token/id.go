@@ -14,6 +14,7 @@ type ID struct {
 	AccessToken string
 	IssuedAt    time.Time // whole seconds
 	Expires     time.Time // whole seconds
-	// Claims are further ones about the user. They cannot replace those above.
+	// Claims are further ones about the user. They cannot replace those above, present
+	// or absent. Not filled in by [Issuer.ReadHint].
 	Claims map[string]any
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,17 +18,23 @@ type IssuerConfig struct {
 	Ring *Ring
 	// Issuer is the iss claim, byte for byte.
 	Issuer string
-	// Alg is ES256 (the default), RS256 or EdDSA.
+	// Alg signs access tokens: ES256 (the default), RS256 or EdDSA.
 	Alg string
+	// IDAlgs are the algorithms that id_tokens are going to be signed with, default
+	// RS256. Their keys are published before the first id_token needs them, for relying
+	// parties that fetched the keys earlier and keep them. Another algorithm's key is
+	// made when an id_token asks for it.
+	IDAlgs []string
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
 
-// Issuer signs access tokens by RFC 9068. It is safe for concurrent use.
+// Issuer signs access tokens by RFC 9068, and id_tokens. It is safe for concurrent use.
 type Issuer struct {
 	ring   *Ring
 	issuer string
 	alg    string
+	idAlgs []string
 	now    func() time.Time
 }
 
@@ -42,10 +49,17 @@ func NewIssuer(c IssuerConfig) (*Issuer, error) {
 	if c.Ring == nil || c.Issuer == "" {
 		return nil, errors.New("token: an issuer needs a key ring and a name")
 	}
-	if _, ok := algorithms[c.Alg]; !ok {
-		return nil, fmt.Errorf("token: unknown signing algorithm %q; use ES256, RS256 or EdDSA", c.Alg)
+	if len(c.IDAlgs) == 0 {
+		c.IDAlgs = []string{defaultIDAlg}
 	}
-	return &Issuer{ring: c.Ring, issuer: c.Issuer, alg: c.Alg, now: c.Now}, nil
+	i := &Issuer{ring: c.Ring, issuer: c.Issuer, alg: c.Alg, now: c.Now}
+	for _, alg := range append([]string{c.Alg}, c.IDAlgs...) {
+		if _, ok := algorithms[alg]; !ok {
+			return nil, fmt.Errorf("token: unknown signing algorithm %q; use ES256, RS256 or EdDSA", alg)
+		}
+	}
+	i.idAlgs = slices.Compact(slices.Sorted(slices.Values(c.IDAlgs)))
+	return i, nil
 }
 
 // Issue signs a. The issuer is always ours; an empty ID and a zero IssuedAt are
@@ -61,10 +75,6 @@ func (i *Issuer) Issue(ctx context.Context, a Access) (string, error) {
 	if a.Subject == "" || a.Client == "" || len(a.Audience) == 0 || !a.Expires.After(a.IssuedAt) {
 		return "", errors.New("token: an access token needs a subject, a client, an audience and a time to live")
 	}
-	key, private, err := i.ring.signer(ctx, i.alg)
-	if err != nil {
-		return "", err
-	}
 	claims := jwt.MapClaims{
 		"iss": i.issuer, "sub": a.Subject, "aud": a.Audience, "client_id": a.Client,
 		"jti": a.ID, "iat": a.IssuedAt.Unix(), "exp": a.Expires.Unix(),
@@ -78,35 +88,58 @@ func (i *Issuer) Issue(ctx context.Context, a Access) (string, error) {
 	if a.Grant != "" {
 		claims["fam"] = a.Grant
 	}
+	return i.sign(ctx, headerType, claims, i.alg, maxSize)
+}
+
+// sign makes the compact form with the key that signs now.
+func (i *Issuer) sign(ctx context.Context, typ string, claims jwt.MapClaims, alg string, most int) (string, error) {
+	key, private, err := i.ring.signer(ctx, alg)
+	if err != nil {
+		return "", err
+	}
 	t := jwt.Token{
 		Method: key.algorithm.method,
-		Header: map[string]any{"typ": headerType, "alg": key.Alg, "kid": key.Kid},
+		Header: map[string]any{"typ": typ, "alg": key.Alg, "kid": key.Kid},
 		Claims: claims,
 	}
 	raw, err := t.SignedString(private.signer)
 	if err != nil {
 		return "", fmt.Errorf("token: signing with key %s: %w", key.Kid, err)
 	}
-	if len(raw) > maxSize {
-		return "", fmt.Errorf("token: a token of %d bytes, more than the %d a guard reads", len(raw), maxSize)
+	if len(raw) > most {
+		return "", fmt.Errorf("token: a token of %d bytes, more than the %d that are read again", len(raw), most)
 	}
 	return raw, nil
 }
 
-// PublicKeys is what the jwks address serves. It makes the key of the algorithm if
-// there is none: a relying party may come before the first token.
+// PublicKeys is what the jwks address serves. It makes the keys of all algorithms in
+// use that are missing: a relying party may come before the first token.
 func (i *Issuer) PublicKeys(ctx context.Context) (KeySet, error) {
-	s, err := i.ring.snapshot(ctx)
-	if err != nil {
-		return KeySet{}, err
-	}
-	if s.signer(i.alg, i.ring.now()) == nil {
-		if _, _, err := i.ring.signer(ctx, i.alg); err != nil {
+	for _, alg := range i.Algorithms() {
+		s, err := i.ring.snapshot(ctx)
+		if err != nil {
 			return KeySet{}, err
+		}
+		if s.signer(alg, i.ring.now()) == nil {
+			if _, _, err := i.ring.signer(ctx, alg); err != nil {
+				return KeySet{}, err
+			}
 		}
 	}
 	return i.ring.PublicKeys(ctx)
 }
 
-// Algorithms are the names of the signing algorithms in use.
-func (i *Issuer) Algorithms() []string { return []string{i.alg} }
+// Algorithms are the names of the signing algorithms in use, that of access tokens
+// first.
+func (i *Issuer) Algorithms() []string {
+	algs := []string{i.alg}
+	for _, alg := range i.idAlgs {
+		if alg != i.alg {
+			algs = append(algs, alg)
+		}
+	}
+	return algs
+}
+
+// IDAlgorithms are those that id_tokens are expected to be signed with.
+func (i *Issuer) IDAlgorithms() []string { return slices.Clone(i.idAlgs) }

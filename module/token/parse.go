@@ -36,6 +36,7 @@ var (
 	errClaims    = refusal("malformed claims")
 	errKey       = refusal("unknown key")
 	errSignature = refusal("bad signature")
+	errIssuer    = refusal("of another issuer")
 	errExpired   = refusal("expired")
 	errEarly     = refusal("not valid yet")
 	errRevoked   = refusal("revoked")
@@ -70,14 +71,27 @@ func split(raw string) (p parts, ok bool) {
 
 // header is what we write and therefore all we accept.
 type header struct {
-	alg, kid string
+	typ, alg, kid string
 }
 
-// parseHeader accepts exactly the members typ, alg and kid. What else a header can
+// parseHeader is the header of an access token.
+func parseHeader(encoded string) (header, error) {
+	h, err := ownHeader(encoded)
+	if err == nil && !isAccessType(h.typ) {
+		err = errType
+	}
+	return h, err
+}
+
+func isAccessType(typ string) bool {
+	return strings.EqualFold(typ, headerType) || strings.EqualFold(typ, "application/"+headerType)
+}
+
+// ownHeader accepts exactly the members typ, alg and kid. What else a header can
 // say (crit, b64, zip, jwk, jku, x5c, x5u) either changes how a token is read or
 // names a key of the sender's choice, and no token of ours says it. Of duplicate
 // members the last counts; the signature covers them all.
-func parseHeader(encoded string) (h header, err error) {
+func ownHeader(encoded string) (h header, err error) {
 	members, ok := object(encoded)
 	if len(encoded) > maxHeader || !ok || len(members) != 3 {
 		return h, errHeader
@@ -88,16 +102,43 @@ func parseHeader(encoded string) (h header, err error) {
 	if !okTyp || !okAlg || !okKid {
 		return h, errHeader
 	}
-	if !strings.EqualFold(typ, headerType) && !strings.EqualFold(typ, "application/"+headerType) {
-		return h, errType
-	}
-	return header{alg, kid}, nil
+	return header{typ, alg, kid}, nil
 }
 
 // parsed is a token's content with what only the verifier judges.
 type parsed struct {
 	Access
 	notBefore time.Time // zero: no nbf
+}
+
+// claimReader takes claims of their types out of a decoded object; good stays true
+// while each was as it has to be.
+type claimReader struct {
+	claims map[string]json.RawMessage
+	good   bool
+}
+
+// must is a text that is there.
+func (r *claimReader) must(name string) string {
+	s, ok := text(r.claims[name])
+	r.good = r.good && ok && s != ""
+	return s
+}
+
+// may is a text, "" when it is absent.
+func (r *claimReader) may(name string) string {
+	if r.claims[name] == nil {
+		return ""
+	}
+	s, ok := text(r.claims[name])
+	r.good = r.good && ok
+	return s
+}
+
+func (r *claimReader) date(name string) time.Time {
+	t, ok := numericDate(r.claims[name])
+	r.good = r.good && ok
+	return t
 }
 
 // parseClaims reads the claims of RFC 9068 section 2.2. It must be called behind the
@@ -107,33 +148,15 @@ func parseClaims(encoded string) (p parsed, ok bool) {
 	if !ok {
 		return p, false
 	}
-	good := true
-	must := func(name string) string {
-		s, ok := text(m[name])
-		good = good && ok && s != ""
-		return s
-	}
-	may := func(name string) string {
-		if m[name] == nil {
-			return ""
-		}
-		s, ok := text(m[name])
-		good = good && ok
-		return s
-	}
-	date := func(name string) time.Time {
-		t, ok := numericDate(m[name])
-		good = good && ok
-		return t
-	}
-	p.Issuer, p.Subject, p.Client, p.ID = must("iss"), must("sub"), must("client_id"), must("jti")
-	p.Grant, p.Scopes = may("fam"), strings.Fields(may("scope"))
-	p.IssuedAt, p.Expires = date("iat"), date("exp")
+	r := claimReader{claims: m, good: true}
+	p.Issuer, p.Subject, p.Client, p.ID = r.must("iss"), r.must("sub"), r.must("client_id"), r.must("jti")
+	p.Grant, p.Scopes = r.may("fam"), strings.Fields(r.may("scope"))
+	p.IssuedAt, p.Expires = r.date("iat"), r.date("exp")
 	if m["nbf"] != nil {
-		p.notBefore = date("nbf")
+		p.notBefore = r.date("nbf")
 	}
 	p.Audience, ok = audience(m["aud"])
-	return p, good && ok
+	return p, r.good && ok
 }
 
 // object decodes one JSON object. Going through a map keeps member names exact:

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -74,7 +75,7 @@ func newNode(t testing.TB, s *storetest.Memory, c *clock, alg string) *node {
 	}
 	n.ring, err = NewRing(RingConfig{Store: s, Keys: secrets("s"), Now: c.now})
 	must()
-	n.issuer, err = NewIssuer(IssuerConfig{Ring: n.ring, Issuer: issuerName, Alg: alg, Now: c.now})
+	n.issuer, err = NewIssuer(IssuerConfig{Ring: n.ring, Issuer: issuerName, Alg: alg, IDAlgs: []string{cmp.Or(alg, "ES256")}, Now: c.now})
 	must()
 	n.revocations, err = NewRevocations(RevocationsConfig{Store: s, MaxTokenLife: hour, Now: c.now})
 	must()
