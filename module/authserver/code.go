@@ -39,7 +39,7 @@ func (s *signIn) grantCode(w http.ResponseWriter, r *http.Request, b browser, q 
 		expires = end
 	}
 	key := store.Key{Kind: store.KindCode, ID: secret.Digest(code)}
-	_, err = s.Store.Create(r.Context(), store.Record{Key: key, Value: value, Expires: expires.Add(codeMargin)})
+	_, err = s.Store.Create(r.Context(), store.Record{Key: key, Parent: who.user.ID, Value: value, Expires: expires.Add(codeMargin)})
 	switch {
 	case errors.Is(err, store.ErrExists):
 		err = s.stillOpen(r, key)

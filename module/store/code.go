@@ -5,10 +5,11 @@ import "time"
 // CodeState is where an authorization code stands. Expiry is the record's own.
 type CodeState string
 
-// A code is issued once and used once.
+// A code is issued once and used once, or taken back before.
 const (
-	CodeIssued CodeState = "issued"
-	CodeUsed   CodeState = "used"
+	CodeIssued  CodeState = "issued"
+	CodeUsed    CodeState = "used"
+	CodeRevoked CodeState = "revoked"
 )
 
 // Dialect tells OAuth and Variant B apart: what one issued is nothing at the other.
@@ -21,7 +22,7 @@ const (
 )
 
 // Code is an authorization code (RFC 6749 section 4.1.2), stored under the digest
-// of its value. A used code stays as long as anything it issued can live, so that
+// of its value with the subject as parent. A used code stays as long as anything it issued can live, so that
 // a replay is recognised and revokes it.
 type Code struct {
 	schema
@@ -56,5 +57,15 @@ func (c Code) Redeem(attempt string) (_ Code, ok bool) {
 		return c, false
 	}
 	c.State, c.Attempt = CodeUsed, attempt
+	return c, true
+}
+
+// Revoke takes back a code that nobody has redeemed. ok is false when there is nothing
+// to take back.
+func (c Code) Revoke() (_ Code, ok bool) {
+	if c.State != CodeIssued {
+		return c, false
+	}
+	c.State = CodeRevoked
 	return c, true
 }

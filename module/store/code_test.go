@@ -18,9 +18,19 @@ func TestACodeIsUsedOnce(t *testing.T) {
 }
 
 func TestACodeInAnUnknownStateIsNotRedeemed(t *testing.T) {
-	for _, state := range []CodeState{"", CodeUsed, "ISSUED", "pending"} {
+	for _, state := range []CodeState{"", CodeUsed, CodeRevoked, "ISSUED", "pending"} {
 		if _, ok := (Code{State: state}).Redeem("a"); ok {
 			t.Errorf("a code in the state %q was redeemed", state)
 		}
+		if got, ok := (Code{State: state}).Revoke(); ok || got.State != state {
+			t.Errorf("a code in the state %q was taken back", state)
+		}
+	}
+}
+
+func TestACodeThatWasTakenBackIsNotRedeemed(t *testing.T) {
+	back, ok := Code{State: CodeIssued, Grant: "g"}.Revoke()
+	if !ok || back.State != CodeRevoked || back.Grant != "g" {
+		t.Fatalf("Revoke = %+v, %v", back, ok)
 	}
 }

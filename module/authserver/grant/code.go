@@ -12,6 +12,8 @@ import (
 // maxCode is the longest code that is hashed and looked up. Ours have 43 characters.
 const maxCode = 256
 
+var errCodeRevoked = errors.New("grant: the authorization code was taken back while it was redeemed")
+
 var errCodeReplay = errors.New("grant: a used authorization code was presented: its family is revoked")
 
 // authorizationCode is RFC 6749 section 4.1.3 with PKCE (RFC 7636 section 4.6).
@@ -41,6 +43,9 @@ func (g *authorizationCode) Prepare(ctx context.Context, r Request) (Pending, er
 	// Who can answer all of that could have redeemed the code, so somebody else did. A
 	// replay by one who cannot is refused above and ends nothing: else whoever saw a
 	// code in a log could sign its user out.
+	if code.State == store.CodeRevoked {
+		return Pending{}, errGone
+	}
 	if code.State != store.CodeIssued && !g.unsettled.has(key.ID, code.Attempt) {
 		return Pending{}, g.kill(ctx, code.Grant, errCodeReplay)
 	}
@@ -68,10 +73,14 @@ func (g *authorizationCode) Prepare(ctx context.Context, r Request) (Pending, er
 		}
 	}
 	return Pending{
-		Subject: code.Subject,
-		Scopes:  scopes,
-		Family:  code.Grant,
-		Commit:  func(ctx context.Context) (string, error) { return g.redeem(ctx, p) },
+		Subject:   code.Subject,
+		Scopes:    scopes,
+		Family:    code.Grant,
+		Resources: code.Resources,
+		AuthTime:  code.AuthTime,
+		Session:   code.Session,
+		Nonce:     code.Nonce,
+		Commit:    func(ctx context.Context) (string, error) { return g.redeem(ctx, p) },
 	}, nil
 }
 
@@ -122,6 +131,7 @@ func (g *authorizationCode) redeem(ctx context.Context, p redemption) (string, e
 	family := store.Grant{
 		ID: p.code.Grant, Dialect: store.DialectOAuth, Client: p.code.Client, Subject: p.code.Subject,
 		Scopes: p.code.Scopes, Nonce: p.code.Nonce, AuthTime: p.code.AuthTime, Session: p.code.Session,
+		Resources: p.code.Resources,
 		IssuedAt: now, Expires: now.Add(g.Access), Generation: 1, RotatedAt: now,
 	}
 	var token string
@@ -177,6 +187,10 @@ func (g *authorizationCode) settle(ctx context.Context, key store.Key, swapErr e
 	switch {
 	case err != nil:
 		return err
+	case code.State == store.CodeRevoked:
+		// The user took it back after it was read: the family that redeem has begun dies
+		// here, since whoever took it back may have looked for families before.
+		return g.kill(ctx, code.Grant, errCodeRevoked)
 	case code.State != store.CodeUsed:
 		// Still issued: our write was lost, or is still under way.
 		return oauth.Unavailable(swapErr)
