@@ -23,7 +23,7 @@ func (s *Server) table() map[string]route {
 		s.base + "/login":                         page(s.signIn.login),
 		s.base + "/consent":                       page(s.signIn.consent),
 		s.base + "/logout":                        page(s.signIn.logout),
-		s.base + "/token":                         {methods: post, handle: s.token.serve},
+		s.base + "/token":                         {methods: post, handle: s.token.serve, scripts: true},
 		s.base + "/.well-known/jwks.json":         {methods: get, handle: s.jwks, public: true},
 		s.wellKnown("oauth-authorization-server"): metadata,
 	}

@@ -27,6 +27,8 @@ type route struct {
 	page bool
 	// public answers may be cached and read by scripts of every origin.
 	public bool
+	// scripts of registered origins may read the answers.
+	scripts bool
 }
 
 // New checks the configuration and returns the server.
