@@ -35,13 +35,10 @@ type Config struct {
 	Keys        func(context.Context) (*secret.Keys, error)
 	Tokens      Tokens
 	Revocations Revoker
-	// Verifier reads access tokens back. Whether client and user are still there is the
-	// server's own question.
+	// Verifier judges the access tokens that come back to /userinfo and /introspect.
 	Verifier Verifier
-	// Verifier judges the access tokens that come back to /userinfo.
-	Verifier Verifier
-	Pages       *webui.Pages
-	Metrics     Metrics
+	Pages    *webui.Pages
+	Metrics  Metrics
 	// Audit is told what happened. Default: nobody.
 	Audit audit.Sink
 	Log   *slog.Logger
@@ -112,6 +109,15 @@ type Tokens interface {
 	PublicKeys(ctx context.Context) (token.KeySet, error)
 	// Algorithms are the names of the signing algorithms in use.
 	Algorithms() []string
+	// IssueID signs an id_token with alg, RS256 when empty. Errors are technical.
+	IssueID(ctx context.Context, id token.ID, alg string) (string, error)
+	// ReadHint returns the content of an id_token that this issuer made, expired or not.
+	// Refusals match [token.ErrInvalid]; every other error is technical.
+	ReadHint(ctx context.Context, raw string) (token.ID, error)
+	// SignClaims signs any other claims; typ goes into the header. Errors are technical.
+	SignClaims(ctx context.Context, typ string, claims map[string]any, alg string) (string, error)
+	// IDAlgorithms are those that id_tokens are signed with.
+	IDAlgorithms() []string
 }
 
 // Verifier decides whether a string is an access token of this store's that is alive

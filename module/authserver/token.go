@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/authserver/clientauth"
@@ -29,6 +28,7 @@ type tokenAnswer struct {
 	ExpiresIn    int64  `json:"expires_in"` // seconds
 	RefreshToken string `json:"refresh_token,omitempty"`
 	Scope        string `json:"scope"`
+	IDToken      string `json:"id_token,omitempty"` // OpenID Connect Core section 3.1.3.3
 }
 
 func newTokenEndpoint(s *Server) (*tokenEndpoint, error) {
@@ -87,15 +87,19 @@ func (t *tokenEndpoint) issue(r *http.Request, form httpx.Form, g grant.Grant, a
 	case !client.MayUse(g.Type()):
 		return tokenAnswer{}, oauth.E(oauth.UnauthorizedClient, "the client may not use this grant_type")
 	}
-	audience, err := t.audience(client, form.All("resource"))
-	if err != nil {
-		return tokenAnswer{}, err
-	}
 	pending, err := g.Prepare(ctx, grant.Request{Client: client, Form: form})
 	if err != nil {
 		return tokenAnswer{}, err
 	}
+	audience, err := t.s.audience(client, pending.Resources, form.All("resource"))
+	if err != nil {
+		return tokenAnswer{}, err
+	}
 	access, err := t.sign(ctx, client, audience, pending)
+	if err != nil {
+		return tokenAnswer{}, oauth.Unavailable(err)
+	}
+	id, err := t.idToken(ctx, client, pending, access)
 	if err != nil {
 		return tokenAnswer{}, oauth.Unavailable(err)
 	}
@@ -111,6 +115,7 @@ func (t *tokenEndpoint) issue(r *http.Request, form httpx.Form, g grant.Grant, a
 		ExpiresIn:    int64(t.s.Lifetimes.Access / time.Second),
 		RefreshToken: refresh,
 		Scope:        oauth.JoinScopes(pending.Scopes),
+		IDToken:      id,
 	}, nil
 }
 
@@ -126,22 +131,6 @@ func (t *tokenEndpoint) sign(ctx context.Context, c *oauth.Client, audience []st
 		IssuedAt: now,
 		Expires:  now.Add(t.s.Lifetimes.Access.Truncate(time.Second)),
 	})
-}
-
-// audience is what the client's tokens are for, or the part of it that was asked for
-// (RFC 8707 section 2.2).
-func (t *tokenEndpoint) audience(c *oauth.Client, resources []string) ([]string, error) {
-	all := c.Audience
-	if len(all) == 0 {
-		all = t.s.Audience
-	}
-	if len(resources) == 0 {
-		return all, nil
-	}
-	if !oauth.Subset(resources, all) {
-		return nil, oauth.E(oauth.InvalidTarget, "the resource is unknown or not one of this client")
-	}
-	return slices.Compact(slices.Sorted(slices.Values(resources))), nil
 }
 
 // refuse answers an error and counts it.

@@ -132,7 +132,7 @@ func (g *authorizationCode) redeem(ctx context.Context, p redemption) (string, e
 		ID: p.code.Grant, Dialect: store.DialectOAuth, Client: p.code.Client, Subject: p.code.Subject,
 		Scopes: p.code.Scopes, Nonce: p.code.Nonce, AuthTime: p.code.AuthTime, Session: p.code.Session,
 		Resources: p.code.Resources,
-		IssuedAt: now, Expires: now.Add(g.Access), Generation: 1, RotatedAt: now,
+		IssuedAt:  now, Expires: now.Add(g.Access), Generation: 1, RotatedAt: now,
 	}
 	var token string
 	if p.refreshes {

@@ -35,6 +35,15 @@ type Pending struct {
 	Subject string
 	Scopes  []string
 	Family  string // the grant family, "" for none
+	// Resources are the audiences that the authorization was narrowed to (RFC 8707),
+	// empty for all the client's.
+	Resources []string
+	// AuthTime is when the user signed in, Session the digest of the browser session and
+	// Nonce that of the authorization request, for the id_token. AuthTime is zero where no
+	// sign-in at a browser stands behind this; Nonce is for the first id_token alone.
+	AuthTime time.Time
+	Session  string
+	Nonce    string
 	// Commit uses up what was presented and returns the refresh token, "" for none.
 	// Of any number of commits of one code or refresh generation, on any number of
 	// nodes, one succeeds (and, in the grace of a rotation, its repetitions). nil when

@@ -65,10 +65,13 @@ func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) 
 		return Pending{}, g.kill(ctx, p.family, errUserGone)
 	}
 	return Pending{
-		Subject: family.Subject,
-		Scopes:  scopes,
-		Family:  p.family,
-		Commit:  func(ctx context.Context) (string, error) { return g.rotate(ctx, p, record, family) },
+		Subject:   family.Subject,
+		Scopes:    scopes,
+		Family:    p.family,
+		Resources: family.Resources,
+		AuthTime:  family.AuthTime,
+		Session:   family.Session,
+		Commit:    func(ctx context.Context) (string, error) { return g.rotate(ctx, p, record, family) },
 	}, nil
 }
 
