@@ -27,7 +27,7 @@ func init() {
 		Usage: "<command>",
 		Short: "Commands of the authorization gateway",
 		CobraFunc: func(cmd *cobra.Command) {
-			user := &cobra.Command{Use: "user <command>", Short: "Users of the authorization gateway"}
+			user := userCommands()
 			user.AddCommand(&cobra.Command{
 				Use:   "hash",
 				Short: "Reads a password from standard input and prints its hash",
@@ -44,7 +44,8 @@ for the password_hash of a users file. On a terminal it asks twice and shows not
 					return caddy.ExitCodeSuccess, nil
 				}),
 			})
-			cmd.AddCommand(user)
+			cmd.AddCommand(user, clientCommands())
+			withoutOthers(cmd)
 		},
 	})
 }

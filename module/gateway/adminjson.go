@@ -1,0 +1,156 @@
+package gateway
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+)
+
+// maxAdminBody is the largest body, in bytes: a client with a JWK set has a few thousand.
+const maxAdminBody = 64 << 10
+
+// adminAnswer is a success.
+type adminAnswer struct {
+	status   int
+	location string
+	body     any // nil for none
+}
+
+func okay(body any) (adminAnswer, error) { return adminAnswer{status: http.StatusOK, body: body}, nil }
+
+func (a adminAnswer) write(w http.ResponseWriter) {
+	if a.location != "" {
+		w.Header().Set("Location", a.location)
+	}
+	if a.body == nil {
+		w.WriteHeader(a.status)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(a.status)
+	_ = json.NewEncoder(w).Encode(a.body) // the caller is gone: nobody is left to tell
+}
+
+// writeAdminError answers a refusal as it is, and anything else as a fault of this
+// moment: what is behind the API is the store, and a caller may try again.
+func writeAdminError(w http.ResponseWriter, r *http.Request, err error) {
+	var f *failure
+	if errors.As(err, &f) {
+		envelope.Write(w, r, statusOf(err), envelope.Error{Code: f.code, Message: f.message, Field: f.field})
+		return
+	}
+	logger("admin").Error("the admin API could not answer", "method", r.Method, "path", r.URL.Path, "error", err)
+	w.Header().Set("Retry-After", "1")
+	envelope.Write(w, r, http.StatusServiceUnavailable, envelope.Error{
+		Code: "unavailable", Message: "The store or the user directory cannot be used at the moment; the log of the gateway says why.",
+	})
+}
+
+func notFound(message string) error {
+	return fail(http.StatusNotFound, &failure{code: "not_found", message: message})
+}
+
+func conflict(message string) error {
+	return fail(http.StatusConflict, &failure{code: "conflict", message: message})
+}
+
+func badField(field, message string) error {
+	return fail(http.StatusBadRequest, &failure{code: "invalid_parameter", message: field + ": " + message, field: field})
+}
+
+// read decodes the body strictly into v: a misspelt field must not be a field that was
+// not given. Without a body v stays as it is.
+func (c *adminCall) read(v any) error {
+	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, maxAdminBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return fail(http.StatusRequestEntityTooLarge, &failure{code: "payload_too_large", message: fmt.Sprintf("the body has more than %d bytes", maxAdminBody)})
+	case err != nil:
+		return fail(http.StatusBadRequest, &failure{code: "bad_request", message: "the body could not be read"})
+	case len(body) == 0:
+		return nil
+	}
+	if media, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+		return fail(http.StatusUnsupportedMediaType, &failure{code: "unsupported_media_type", message: "the body must be application/json"})
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return bodyFault(err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return fail(http.StatusBadRequest, &failure{code: "bad_request", message: "the body is more than one JSON object"})
+	}
+	return nil
+}
+
+// bodyFault names the field without repeating its value, which may be a password.
+func bodyFault(err error) error {
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) && kind.Field != "" {
+		return badField(kind.Field, "expected another type than "+kind.Value)
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		if field, err := strconv.Unquote(name); err == nil {
+			return badField(field, "there is no such field")
+		}
+	}
+	return fail(http.StatusBadRequest, &failure{code: "bad_request", message: "the body is not a JSON object"})
+}
+
+// query gives the parameters, which must be among those named and given once.
+func (c *adminCall) query(known ...string) (url.Values, error) {
+	q, err := url.ParseQuery(c.r.URL.RawQuery)
+	if err != nil {
+		return nil, fail(http.StatusBadRequest, &failure{code: "bad_request", message: "the query is malformed"})
+	}
+	for name, values := range q {
+		if !slices.Contains(known, name) {
+			return nil, badField(name, "there is no such parameter")
+		}
+		if len(values) > 1 {
+			return nil, badField(name, "given more than once")
+		}
+	}
+	return q, nil
+}
+
+const (
+	pageDefault = 100
+	pageMax     = 1000
+)
+
+// page reads where a list begins and how long it may be.
+func (c *adminCall) page(known ...string) (after string, limit int, err error) {
+	q, err := c.query(append(known, "after", "limit")...)
+	if err != nil {
+		return "", 0, err
+	}
+	after, limit = q.Get("after"), pageDefault
+	if len(after) > maxAdminName {
+		return "", 0, badField("after", "too long")
+	}
+	if s := q.Get("limit"); s != "" || q.Has("limit") {
+		if limit, err = strconv.Atoi(s); err != nil || limit < 1 || limit > pageMax {
+			return "", 0, badField("limit", fmt.Sprintf("expected a number from 1 to %d", pageMax))
+		}
+	}
+	return after, limit, nil
+}
+
+// list is the body of a list. Next, if not empty, is the `after` of the following page.
+type list[T any] struct {
+	Items []T    `json:"items"`
+	Next  string `json:"next,omitempty"`
+}

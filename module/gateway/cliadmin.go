@@ -1,0 +1,177 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+)
+
+// callTimeout bounds one call of the admin endpoint. What takes longest is the hash of
+// a password that waits for its turn, and a store that is away.
+const callTimeout = 30 * time.Second
+
+// maxReply bounds what is read of an answer: a configuration is the largest.
+const maxReply = 100 << 20
+
+// adminClient calls the admin endpoint of a running Caddy.
+type adminClient struct {
+	address string // as it was given
+	origin  string
+	http    *http.Client
+}
+
+// defaultAdminPort is the one of localhost:2019, Caddy's default.
+const defaultAdminPort = 2019
+
+// cliError is an error of a command with its exit code.
+type cliError struct {
+	exit    int
+	code    string
+	message string
+	field   string
+}
+
+func (e *cliError) Error() string { return e.message }
+
+// Exit codes of the commands.
+const (
+	exitRefused     = 1 // wrong usage, or refused
+	exitNotFound    = 4 // no such user, client, grant or key
+	exitUnreachable = 5 // no gateway that answers
+)
+
+// newAdminClient finds the admin endpoint as Caddy's own commands do.
+func newAdminClient(address, config, adapter string) (*adminClient, error) {
+	if address != "" && config != "" {
+		return nil, errors.New("--address and --config both say where the admin endpoint is; give one of them")
+	}
+	if adapter != "" && config == "" {
+		return nil, errors.New("--adapter is for the file that --config names; give both")
+	}
+	found, err := caddycmd.DetermineAdminAPIAddress(address, nil, config, adapter)
+	if err == nil {
+		found, err = caddy.NewReplacer().ReplaceOrErr(found, true, true)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("finding the address of the admin endpoint: %w", err)
+	}
+	at, err := caddy.ParseNetworkAddressWithDefaults(found, "tcp", defaultAdminPort)
+	if err != nil || at.PortRangeSize() > 1 || at.IsFdNetwork() {
+		return nil, fmt.Errorf("%s is no address of an admin endpoint; expected one such as localhost:2019 or unix//run/caddy-admin.sock", found)
+	}
+	c := &adminClient{address: found, origin: "http://" + at.JoinHostPort(0)}
+	network, dial := at.Network, at.JoinHostPort(0)
+	if at.IsUnixNetwork() {
+		// The file's permissions may follow it, as in unix//run/admin.sock|0220.
+		network = "unix"
+		dial, _, _ = strings.Cut(at.Host, "|")
+		c.origin = "http://127.0.0.1"
+	}
+	c.http = &http.Client{
+		Timeout: callTimeout,
+		// A redirect would carry a password somewhere else.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, dial)
+		}},
+	}
+	return c, nil
+}
+
+// call sends in as JSON, unless it is nil, and reads the answer into out, unless it is nil.
+func (c *adminClient) call(ctx context.Context, method, path string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		b, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(b)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, c.origin+path, body)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Origin", c.origin)
+	if in != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	res, err := c.http.Do(r)
+	if err != nil {
+		return c.unreachable(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxReply))
+	if err != nil {
+		return c.unreachable(err)
+	}
+	if res.StatusCode >= 300 {
+		return c.refused(res.StatusCode, answer)
+	}
+	if out == nil || len(answer) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("what answers at %s is no gateway's admin endpoint: %w", c.address, err)
+	}
+	return nil
+}
+
+func (c *adminClient) unreachable(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err // without the address, which is named below
+	}
+	return &cliError{exit: exitUnreachable, code: "unreachable", message: fmt.Sprintf(
+		"Caddy's admin endpoint at %s cannot be reached: %v. Is the gateway running? Name another address with --address, or with --config a configuration that has it", c.address, err)}
+}
+
+// refused reads the two forms of errors: the gateway's, and Caddy's own.
+func (c *adminClient) refused(status int, body []byte) error {
+	e := &cliError{exit: exitRefused, code: "refused", message: fmt.Sprintf("the admin endpoint at %s answered %d", c.address, status)}
+	var answer struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(body, &answer) == nil {
+		var text string
+		var ours struct{ Code, Message, Field string }
+		if json.Unmarshal(answer.Error, &ours) == nil && ours.Message != "" {
+			e.code, e.message, e.field = ours.Code, ours.Message, ours.Field
+		} else if json.Unmarshal(answer.Error, &text) == nil {
+			e.message += ": " + text
+		}
+	}
+	switch {
+	case status == http.StatusNotFound && e.code == "refused":
+		e.exit = exitUnreachable
+		e.message = fmt.Sprintf("the Caddy at %s has no gateway in it: run one that was built with github.com/gatehouse/gatehouse/module", c.address)
+	case status == http.StatusNotFound:
+		e.exit = exitNotFound
+	case status == http.StatusServiceUnavailable:
+		e.exit = exitUnreachable
+	}
+	return e
+}
+
+// adminPath escapes names into a path. Dots alone would be taken for dot segments.
+func adminPath(segments ...string) string {
+	for i, s := range segments {
+		s = url.PathEscape(s)
+		if s == "." || s == ".." {
+			s = strings.ReplaceAll(s, ".", "%2E")
+		}
+		segments[i] = s
+	}
+	return adminBase + strings.Join(segments, "/")
+}

@@ -1,0 +1,223 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"github.com/caddyserver/caddy/v2"
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
+)
+
+// run is one execution of a command.
+type run struct {
+	cmd  *cobra.Command
+	args []string
+	json bool
+	in   *os.File
+}
+
+// newCommand makes a command that ends as all of ours do: what it prints goes to
+// standard output, in the form that --format names, its error to standard error.
+func newCommand(use, short, long string, args cobra.PositionalArgs, do func(*run) error) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Long: short + ".\n\n" + strings.TrimSpace(long), Args: cobra.ArbitraryArgs}
+	cmd.Flags().String("format", "text", "How to print: text, or json")
+	cmd.RunE = func(cmd *cobra.Command, words []string) error {
+		r := &run{cmd: cmd, args: words, in: os.Stdin}
+		switch f := r.text("format"); f {
+		case "text":
+		case "json":
+			r.json = true
+		default:
+			return fmt.Errorf("--format %s: expected text or json", f)
+		}
+		if err := args(cmd, words); err != nil {
+			return r.end(err) // not before, so that it is printed in the form asked for
+		}
+		return r.end(do(r))
+	}
+	return cmd
+}
+
+// groupCommand holds commands. A word that is none of them is an error, not a reason to
+// print help and report success.
+func groupCommand(name, short string, commands ...*cobra.Command) *cobra.Command {
+	group := &cobra.Command{Use: name + " <command>", Short: short}
+	group.AddCommand(commands...)
+	return withoutOthers(group)
+}
+
+func withoutOthers(group *cobra.Command) *cobra.Command {
+	group.Args = cobra.ArbitraryArgs
+	group.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		var names []string
+		for _, c := range cmd.Commands() {
+			names = append(names, c.Name())
+		}
+		return fmt.Errorf("%s %s is no command; expected one of: %s", cmd.CommandPath(), printable(args[0]), strings.Join(names, ", "))
+	}
+	return group
+}
+
+// adminCommand is a command that asks a running gateway.
+func adminCommand(use, short, long string, args cobra.PositionalArgs, do func(*run, *adminClient) error) *cobra.Command {
+	cmd := newCommand(use, short, strings.TrimSpace(long)+`
+
+It asks the running gateway over Caddy's admin endpoint, by default at `+caddy.DefaultAdminListen+`;
+--address names another one, --config a configuration that has it. Exit codes: 0 done,
+1 refused or wrong usage, 4 there is no such thing, 5 no gateway answers.`, args, func(r *run) error {
+		admin, err := newAdminClient(r.text("address"), r.text("config"), r.text("adapter"))
+		if err != nil {
+			return err
+		}
+		return do(r, admin)
+	})
+	addressFlags(cmd)
+	return cmd
+}
+
+func addressFlags(cmd *cobra.Command) {
+	cmd.Flags().String("address", "", "Address of the administration API listener (if --config is not used)")
+	cmd.Flags().StringP("config", "c", "", "Configuration file (if --address is not used)")
+	cmd.Flags().StringP("adapter", "a", "", "Name of config adapter to apply (if --config is used)")
+}
+
+func (r *run) context() context.Context {
+	if ctx := r.cmd.Context(); ctx != nil {
+		return ctx
+	}
+	return context.Background()
+}
+
+// text is a flag's value. All flags are declared where the command is made.
+func (r *run) text(flag string) string {
+	v, _ := r.cmd.Flags().GetString(flag)
+	return v
+}
+
+func (r *run) texts(flag string) []string {
+	v, _ := r.cmd.Flags().GetStringArray(flag)
+	return v
+}
+
+// words are the values of a flag that may be repeated or hold several, with commas.
+func (r *run) words(flag string) []string {
+	v, _ := r.cmd.Flags().GetStringSlice(flag)
+	return v
+}
+
+func (r *run) yes(flag string) bool {
+	v, _ := r.cmd.Flags().GetBool(flag)
+	return v
+}
+
+func (r *run) given(flag string) bool { return r.cmd.Flags().Changed(flag) }
+
+// end prints an error and gives the exit code to Caddy, which has a type of its own
+// for every code but 1.
+func (r *run) end(err error) error {
+	if err == nil {
+		return nil
+	}
+	e := &cliError{exit: exitRefused, code: "refused", message: err.Error()}
+	errors.As(err, &e)
+	r.cmd.SilenceErrors = true
+	if r.json {
+		r.encode(r.cmd.ErrOrStderr(), map[string]any{"error": map[string]string{"code": e.code, "message": e.message, "field": e.field}})
+	} else if e.message != "" {
+		fmt.Fprintln(r.cmd.ErrOrStderr(), "Error:", printable(e.message))
+	}
+	if e.exit == exitRefused {
+		return err
+	}
+	return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return e.exit, nil })(r.cmd, nil)
+}
+
+// print writes v as JSON, or what text writes.
+func (r *run) print(v any, text func(io.Writer)) error {
+	out := r.cmd.OutOrStdout()
+	if r.json {
+		return r.encode(out, v)
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	text(w)
+	return w.Flush()
+}
+
+func (r *run) encode(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// row writes one line of a table.
+func row(w io.Writer, cells ...string) {
+	for i, c := range cells {
+		if c = printable(c); c == "" {
+			c = "-"
+		}
+		cells[i] = c
+	}
+	fmt.Fprintln(w, strings.Join(cells, "\t"))
+}
+
+// printable takes out of a text what a terminal obeys: names come from directories and
+// from clients that registered themselves.
+func printable(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c == ' ' || unicode.IsGraphic(c) && !unicode.Is(unicode.Cf, c) {
+			return c
+		}
+		return unicode.ReplacementChar
+	}, s)
+}
+
+// exactly is the check of positional arguments, with their names in the complaint.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != len(names) || slices.Contains(args, "") {
+			return fmt.Errorf("expected %s, got %d words", strings.Join(names, " and "), len(args))
+		}
+		return nil
+	}
+}
+
+// nothing is exactly no argument.
+func nothing(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("expected no further words, got %d", len(args))
+	}
+	return nil
+}
+
+// every reads all pages of a list.
+func every[T any](r *run, admin *adminClient, path string) ([]T, error) {
+	all := []T{}
+	after := ""
+	for range maxPages {
+		var got list[T]
+		if err := admin.call(r.context(), "GET", path+pageQuery(after), nil, &got); err != nil {
+			return nil, err
+		}
+		all = append(all, got.Items...)
+		if after = got.Next; after == "" {
+			return all, nil
+		}
+	}
+	return nil, fmt.Errorf("the list has more than %d entries; ask the admin endpoint itself, page by page", maxPages*pageMax)
+}
+
+// maxPages ends a list that never does.
+const maxPages = 1000
