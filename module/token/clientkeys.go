@@ -62,18 +62,17 @@ func ParseClientKeys(jwks string) (*ClientKeys, error) {
 	if len(jwks) > maxJWKS {
 		return nil, fmt.Errorf("the JWK set has %d bytes, at most %d are read", len(jwks), maxJWKS)
 	}
-	var set struct {
-		Keys []map[string]json.RawMessage `json:"keys"`
-	}
-	if !utf8.ValidString(jwks) || json.Unmarshal([]byte(jwks), &set) != nil {
+	var set map[string]json.RawMessage
+	var keys []map[string]json.RawMessage
+	if !utf8.ValidString(jwks) || json.Unmarshal([]byte(jwks), &set) != nil || json.Unmarshal(set["keys"], &keys) != nil {
 		return nil, errors.New(`the JWK set is not of the form {"keys": [...]}`)
 	}
-	if len(set.Keys) > maxClientKeys {
-		return nil, fmt.Errorf("the JWK set holds %d keys, at most %d are read", len(set.Keys), maxClientKeys)
+	if len(keys) > maxClientKeys {
+		return nil, fmt.Errorf("the JWK set holds %d keys, at most %d are read", len(keys), maxClientKeys)
 	}
 	var out ClientKeys
 	var passed error
-	for n, members := range set.Keys {
+	for n, members := range keys {
 		if err := harmless(members); err != nil {
 			return nil, fmt.Errorf("key %d of the JWK set: %w", n+1, err)
 		}
