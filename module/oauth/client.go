@@ -53,6 +53,9 @@ type Client struct {
 	// SelfRegistered clients chose their name themselves (RFC 7591): people are told that
 	// nobody has verified it.
 	SelfRegistered bool
+	// Since is when the client was made, zero for one that is configured: what was granted
+	// before was another client's of the same id.
+	Since time.Time
 }
 
 // Title is what people are shown.

@@ -34,6 +34,7 @@ const (
 	KindClient     Kind = "client"    // a client kept in the store, by client_id
 	KindPushed     Kind = "par"       // a pushed authorization request (RFC 9126)
 	KindAssertion  Kind = "assertion" // the jti of a client assertion that was used
+	KindLedger     Kind = "ledger"    // how many clients have registered themselves
 )
 
 // Limits every backend must accept; larger ones may be refused.

@@ -1,0 +1,164 @@
+package clientstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// MaxOverlap is the longest time for which a replaced secret may go on to work.
+const MaxOverlap = 90 * 24 * time.Hour
+
+// maxRecord bounds what one client takes in the store, in bytes: addresses and names
+// have no limit of their number.
+const maxRecord = 64 << 10
+
+// Create stores a client. It returns it as it is, and its secret of 256 random bits,
+// which is stored as a hash and can never be shown again; a public client and one with
+// keys has none.
+func (c *Clients) Create(ctx context.Context, d Definition) (Definition, string, error) {
+	if d.ID == "" {
+		d.ID = newID()
+	}
+	k := store.Client{ID: d.ID, Public: d.Public, Created: c.Now()}
+	value := ""
+	if !d.Public && d.JWKS == "" {
+		value = secret.Token()
+		k = k.Rotate(secret.Digest(value), c.Now(), 0)
+	}
+	k, err := c.apply(d, k)
+	if err != nil {
+		return Definition{}, "", err
+	}
+	if c.Taken(k.ID) {
+		return Definition{}, "", ErrExists
+	}
+	if err := c.create(ctx, k, store.ClientParent); err != nil {
+		return Definition{}, "", err
+	}
+	return c.define(k), value, nil
+}
+
+// newID makes an id that does not begin with what a command line takes for an option.
+func newID() string { return "c-" + secret.ID() }
+
+func (c *Clients) create(ctx context.Context, k store.Client, parent string) error {
+	value, err := encode(k)
+	if err != nil {
+		return err
+	}
+	_, err = c.Store.Create(ctx, store.Record{Key: key(k.ID), Parent: parent, Value: value, Expires: k.UnusedUntil})
+	if errors.Is(err, store.ErrExists) {
+		return ErrExists
+	}
+	return err
+}
+
+func encode(k store.Client) ([]byte, error) {
+	value, err := store.Encode(&k)
+	if err == nil && len(value) > maxRecord {
+		return nil, &InvalidError{fmt.Errorf("the client takes %d bytes, at most %d are stored", len(value), maxRecord)}
+	}
+	return value, err
+}
+
+// Update changes a client; change is called with what is there, once for each try, and
+// what it does to the part of a [Definition] that is only told is ignored.
+func (c *Clients) Update(ctx context.Context, id string, change func(*Definition) error) error {
+	_, err := c.swap(ctx, id, func(k store.Client) (store.Client, error) {
+		d := c.define(k)
+		if err := change(&d); err != nil {
+			return k, err
+		}
+		if d.ID != k.ID || d.Public != k.Public {
+			return k, &InvalidError{errors.New("id and public never change: make another client")}
+		}
+		return c.apply(d, k)
+	})
+	return err
+}
+
+// RotateSecret gives the client another secret and returns it. What authenticated until
+// now goes on to for overlap, from 0 to [MaxOverlap].
+func (c *Clients) RotateSecret(ctx context.Context, id string, overlap time.Duration) (string, error) {
+	if overlap < 0 || overlap > MaxOverlap {
+		return "", &InvalidError{fmt.Errorf("the overlap must be from 0 to %v", MaxOverlap)}
+	}
+	value := secret.Token()
+	_, err := c.swap(ctx, id, func(k store.Client) (store.Client, error) {
+		switch {
+		case k.Public:
+			return k, &InvalidError{errors.New("a public client has no secret")}
+		case k.AuthMethod == oauth.PrivateKeyJWT:
+			return k, &InvalidError{errors.New("the client authenticates by private_key_jwt and has no secret")}
+		}
+		return k.Rotate(secret.Digest(value), c.Now(), overlap), nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return value, nil
+}
+
+// Delete removes a client and ends its access tokens; refresh tokens and codes are
+// nothing without it. The tokens go first: when that fails nothing has happened. They go
+// once more afterwards, for what was issued in between. Should the second time fail, the
+// client is gone all the same, and guards refuse the tokens of a client there is not.
+func (c *Clients) Delete(ctx context.Context, id string) error {
+	if _, _, err := c.read(ctx, id); err != nil {
+		return err
+	}
+	if err := c.revoke(ctx, id); err != nil {
+		return err
+	}
+	if err := c.Store.Delete(ctx, key(id)); err != nil {
+		return err
+	}
+	return c.revoke(ctx, id)
+}
+
+// revoke leaves a configured client alone, whose id a stored one may have had first.
+func (c *Clients) revoke(ctx context.Context, id string) error {
+	if c.Taken(id) {
+		return nil
+	}
+	return c.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeClient, Value: id, At: c.Now()})
+}
+
+// tries bounds how often a record is read again because somebody else changed it.
+const tries = 8
+
+var errContended = errors.New("clientstore: the client changed at every try")
+
+// swap changes the record of a client.
+func (c *Clients) swap(ctx context.Context, id string, change func(store.Client) (store.Client, error)) (store.Client, error) {
+	for range tries {
+		record, k, err := c.read(ctx, id)
+		if err != nil {
+			return k, err
+		}
+		k.Secrets = slices.Clone(k.Secrets)
+		if k, err = change(k); err != nil {
+			return k, err
+		}
+		if record.Value, err = encode(k); err != nil {
+			return k, err
+		}
+		record.Expires = k.UnusedUntil
+		switch _, err = c.Store.Swap(ctx, record); {
+		case errors.Is(err, store.ErrConflict):
+			continue
+		case errors.Is(err, store.ErrNotFound):
+			return k, ErrNotFound
+		default:
+			return k, err
+		}
+	}
+	return store.Client{}, errContended
+}

@@ -1,0 +1,137 @@
+package clientstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// Answers that are no faults. Besides these and [*InvalidError] all errors are technical.
+var (
+	// ErrNotFound: no client in the store has this id.
+	ErrNotFound = errors.New("there is no client of this id in the store")
+	// ErrExists: the id is taken, in the store or by the configuration.
+	ErrExists = errors.New("a client of this id exists")
+)
+
+// InvalidError says what is wrong with a definition.
+type InvalidError struct{ Reason error }
+
+func (e *InvalidError) Error() string { return e.Reason.Error() }
+func (e *InvalidError) Unwrap() error { return e.Reason }
+
+// Revoker makes every guard refuse something. When it returns nil the revocation is
+// durable; revoking again what is revoked is no error.
+type Revoker interface {
+	Revoke(ctx context.Context, r store.Revocation) error
+}
+
+// Config is what [Clients] need.
+type Config struct {
+	Store store.Backend
+	// Revocations end the tokens of a client that is deleted.
+	Revocations Revoker
+	// Taken reports the ids of clients that the configuration has: those here never
+	// shadow one. Default: none.
+	Taken func(id string) bool
+	// Scopes are the declared ones. Others are refused in a definition, and withheld from
+	// clients that were given them before. nil: all are taken.
+	Scopes []string
+	// Now defaults to time.Now.
+	Now func() time.Time
+}
+
+// Clients are the clients in the store. They are safe for concurrent use and hold no
+// memory of their own: what one node deletes is gone on every node at once.
+type Clients struct{ Config }
+
+// New checks the configuration. It touches no store.
+func New(c Config) (*Clients, error) {
+	if c.Store == nil || c.Revocations == nil {
+		return nil, errors.New("clientstore: an incomplete Config")
+	}
+	if c.Taken == nil {
+		c.Taken = func(string) bool { return false }
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &Clients{c}, nil
+}
+
+func key(id string) store.Key { return store.Key{Kind: store.KindClient, ID: id} }
+
+// Client finds a client as the protocol sees it, without secrets that have ended. ok is
+// false for an unknown one; errors are technical.
+func (c *Clients) Client(ctx context.Context, id string) (client *oauth.Client, ok bool, err error) {
+	_, kept, err := c.read(ctx, id)
+	if errors.Is(err, ErrNotFound) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return c.protocol(kept), true, nil
+}
+
+// Get returns what is known about a client, or [ErrNotFound].
+func (c *Clients) Get(ctx context.Context, id string) (Definition, error) {
+	_, kept, err := c.read(ctx, id)
+	if err != nil {
+		return Definition{}, err
+	}
+	return c.define(kept), nil
+}
+
+// List returns up to limit clients in the order of their ids, from behind the id after
+// ("" for the first).
+func (c *Clients) List(ctx context.Context, after string, limit int) ([]Definition, error) {
+	kept, err := c.list(ctx, after, limit)
+	var all []Definition
+	for _, k := range kept {
+		all = append(all, c.define(k))
+	}
+	return all, err
+}
+
+// list merges the two parents.
+func (c *Clients) list(ctx context.Context, after string, limit int) ([]store.Client, error) {
+	var all []store.Client
+	for _, parent := range []string{store.ClientParent, store.RegisteredParent} {
+		records, err := c.Store.List(ctx, store.KindClient, parent, after, limit)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range records {
+			var kept store.Client
+			if err := store.Decode(r.Value, &kept); err != nil {
+				return nil, err
+			}
+			all = append(all, kept)
+		}
+	}
+	slices.SortFunc(all, func(a, b store.Client) int { return cmp.Compare(a.ID, b.ID) })
+	return all[:min(len(all), limit)], nil
+}
+
+// read gets a client. An id that none can have is not even looked up: keys of the store
+// have a limit, and ids come from outside.
+func (c *Clients) read(ctx context.Context, id string) (store.Record, store.Client, error) {
+	var kept store.Client
+	if !oauth.ValidClientID(id) {
+		return store.Record{}, kept, ErrNotFound
+	}
+	record, err := c.Store.Get(ctx, key(id))
+	if errors.Is(err, store.ErrNotFound) {
+		return record, kept, ErrNotFound
+	}
+	if err == nil {
+		err = store.Decode(record.Value, &kept)
+	}
+	return record, kept, err
+}

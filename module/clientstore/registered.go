@@ -1,0 +1,195 @@
+package clientstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+const (
+	// MaxRegistered is the most clients that may register themselves: the ledger of their
+	// places is one record of bounded size.
+	MaxRegistered = 4000
+	// unusedLife is how long a registration is kept that nobody uses.
+	unusedLife = 24 * time.Hour
+	// settling is how long a place is held for a client that is not there: its record may
+	// be on its way. A creation is given up after half of that.
+	settling = time.Minute
+)
+
+// Register stores a client that registered itself, under a new id, unless limit of them
+// are there ([oauth.ErrTooManyClients]). access is the digest of its registration access
+// token. It returns the client as it is, and its secret, "" when it has none.
+//
+// The place is taken first: a crash in between costs a place until places run out, and
+// no crash lets one client more in.
+func (c *Clients) Register(ctx context.Context, client *oauth.Client, access string, limit int) (*oauth.Client, string, error) {
+	now := c.Now()
+	k := store.Client{
+		ID: newID(), Public: client.Public, Created: now, SelfRegistered: true, AccessHash: access, UnusedUntil: now.Add(unusedLife),
+	}
+	value := ""
+	if !client.Public && client.JWKS == "" {
+		value = secret.Token()
+		k = k.Rotate(secret.Digest(value), now, 0)
+	}
+	k, err := c.apply(registered(client), k)
+	if err != nil {
+		return nil, "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, settling/2)
+	defer cancel()
+	if err := c.place(ctx, k.ID, min(limit, MaxRegistered)); err != nil {
+		return nil, "", err
+	}
+	if err := c.create(ctx, k, store.RegisteredParent); err != nil {
+		return nil, "", err
+	}
+	return c.protocol(k), value, nil
+}
+
+// registered is the part of a client that it may choose itself.
+func registered(client *oauth.Client) Definition {
+	d := Definition{
+		Name: client.Name, AuthMethod: client.AuthMethod, JWKS: client.JWKS, Native: client.Native,
+		RedirectURIs: client.RedirectURIs, PostLogoutRedirectURIs: client.PostLogoutRedirectURIs,
+		Scopes: client.Scopes, DefaultScopes: client.DefaultScopes, IDTokenAlg: client.IDTokenAlg,
+	}
+	for _, g := range client.Grants {
+		d.Grants = append(d.Grants, string(g))
+	}
+	return d
+}
+
+// Registered finds a client that registered itself by its id and the digest of its
+// registration access token. ok is false unless both are right; it takes the same time
+// whichever is wrong.
+func (c *Clients) Registered(ctx context.Context, id, access string) (client *oauth.Client, ok bool, err error) {
+	_, k, err := c.read(ctx, id)
+	missing := errors.Is(err, ErrNotFound)
+	if err != nil && !missing {
+		return nil, false, err
+	}
+	if missing || !k.SelfRegistered || k.AccessHash == "" {
+		k.AccessHash = secret.Digest("gatehouse: no client has this token")
+		missing = true
+	}
+	if !secret.Equal([]byte(access), []byte(k.AccessHash)) || missing {
+		return nil, false, nil
+	}
+	return c.protocol(k), true, nil
+}
+
+// Reregister replaces what a client said of itself.
+func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Client) (*oauth.Client, error) {
+	k, err := c.swap(ctx, id, func(k store.Client) (store.Client, error) {
+		if k.Public != client.Public {
+			return k, &InvalidError{errors.New("a client that has credentials keeps them, and one without gets none: register another one")}
+		}
+		if len(k.Secrets) > 0 && client.AuthMethod == oauth.PrivateKeyJWT {
+			k.Secrets = nil
+		}
+		return c.apply(registered(client), k)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.protocol(k), nil
+}
+
+// Used keeps a registration for good, since somebody uses it. Of one that is kept
+// already it is a mere read.
+func (c *Clients) Used(ctx context.Context, id string) error {
+	_, err := c.swap(ctx, id, func(k store.Client) (store.Client, error) {
+		kept, ok := k.Used()
+		if !ok {
+			return k, errKept
+		}
+		return kept, nil
+	})
+	if errors.Is(err, errKept) {
+		return nil
+	}
+	return err
+}
+
+var errKept = errors.New("clientstore: the registration is kept already")
+
+var ledgerKey = store.Key{Kind: store.KindLedger, ID: "registrations"}
+
+// place takes a place for id, of which there are limit.
+func (c *Clients) place(ctx context.Context, id string, limit int) error {
+	for range ledgerTries {
+		var ledger store.RegistrationLedger
+		record, err := c.Store.Get(ctx, ledgerKey)
+		fresh := errors.Is(err, store.ErrNotFound)
+		switch {
+		case fresh:
+			record = store.Record{Key: ledgerKey}
+		case err != nil:
+			return err
+		default:
+			if err := store.Decode(record.Value, &ledger); err != nil {
+				return err
+			}
+		}
+		if ledger.Places == nil {
+			ledger.Places = make(map[string]int64)
+		}
+		if len(ledger.Places) >= limit {
+			if err := c.tidy(ctx, ledger.Places); err != nil {
+				return err
+			}
+		}
+		if len(ledger.Places) >= limit {
+			return oauth.ErrTooManyClients
+		}
+		ledger.Places[id] = c.Now().Unix()
+		if record.Value, err = store.Encode(&ledger); err != nil {
+			return err
+		}
+		if fresh {
+			_, err = c.Store.Create(ctx, record)
+		} else {
+			_, err = c.Store.Swap(ctx, record)
+		}
+		if !errors.Is(err, store.ErrExists) && !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+	}
+	return fmt.Errorf("clientstore: the ledger of registrations changed at %d tries", ledgerTries)
+}
+
+// ledgerTries is more than for other records: all registrations meet at one.
+const ledgerTries = 64
+
+// tidy gives up the places of clients that are gone.
+func (c *Clients) tidy(ctx context.Context, places map[string]int64) error {
+	there := make(map[string]bool)
+	for after := ""; ; {
+		const page = 100
+		records, err := c.Store.List(ctx, store.KindClient, store.RegisteredParent, after, page)
+		if err != nil {
+			return err
+		}
+		for _, r := range records {
+			there[r.ID] = true
+			after = r.ID
+		}
+		if len(records) < page {
+			break
+		}
+	}
+	young := c.Now().Add(-settling).Unix()
+	for id, at := range places {
+		if !there[id] && at < young {
+			delete(places, id)
+		}
+	}
+	return nil
+}

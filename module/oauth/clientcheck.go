@@ -1,0 +1,171 @@
+package oauth
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// PrivateKeyJWT is the way to authenticate with a signed assertion (RFC 7523).
+const PrivateKeyJWT = "private_key_jwt"
+
+// What a client may have, by the names of RFC 7591 section 2 and OpenID Connect
+// Registration section 2.
+var (
+	AuthMethods          = []string{"client_secret_basic", "client_secret_post", PrivateKeyJWT}
+	IDTokenAlgs          = []string{"RS256", "ES256", "EdDSA"}
+	UserinfoContentTypes = []string{"application/json", "application/jwt"}
+)
+
+// MaxClientID is the longest client_id, in characters.
+const MaxClientID = 128
+
+// ValidClientID reports whether a client may have this id: printable ASCII without
+// spaces, so that it is one word in every list and log.
+func ValidClientID(id string) bool {
+	return id != "" && len(id) <= MaxClientID && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// Check reports what is wrong with a client, given the scopes that are declared, in
+// words for who configures or registers it. Its keys are looked at elsewhere.
+func (c *Client) Check(known []string) error {
+	if err := c.CheckKind(); err != nil {
+		return err
+	}
+	for _, uri := range c.RedirectURIs {
+		if err := CheckRedirectURI(uri, c.Native); err != nil {
+			return fmt.Errorf("redirect_uri %s %w", uri, err)
+		}
+	}
+	for _, uri := range c.PostLogoutRedirectURIs {
+		if err := CheckRedirectURI(uri, c.Native); err != nil {
+			return fmt.Errorf("post_logout_redirect_uri %s %w", uri, err)
+		}
+	}
+	for _, o := range c.Origins {
+		if err := CheckOrigin(o); err != nil {
+			return fmt.Errorf("origin %s %w", o, err)
+		}
+	}
+	for _, s := range slices.Concat(c.Scopes, c.DefaultScopes) {
+		if !slices.Contains(known, s) {
+			return fmt.Errorf("scope %s is not declared; expected one of: %s", s, strings.Join(known, ", "))
+		}
+	}
+	for _, s := range c.DefaultScopes {
+		if !slices.Contains(c.Scopes, s) {
+			return fmt.Errorf("default_scopes: %s is not among the client's scopes", s)
+		}
+	}
+	return nil
+}
+
+// CheckKind reports what is wrong with id, authentication and grant types: what can be
+// said of a client without knowing addresses and scopes.
+func (c *Client) CheckKind() error {
+	if !ValidClientID(c.ID) {
+		return errors.New("the id must be 1 to 128 printable ASCII characters without spaces")
+	}
+	for _, check := range []func() error{c.checkAuthentication, c.checkGrants} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.Introspect && c.Public:
+		return errors.New("a public client cannot introspect: it has no credentials")
+	case c.IDTokenAlg != "" && !slices.Contains(IDTokenAlgs, c.IDTokenAlg):
+		return fmt.Errorf("id_token_alg %s is unknown; expected one of: %s", c.IDTokenAlg, strings.Join(IDTokenAlgs, ", "))
+	case c.UserinfoContentType != "" && !slices.Contains(UserinfoContentTypes, c.UserinfoContentType):
+		return fmt.Errorf("userinfo_content_type %s is unknown; expected one of: %s", c.UserinfoContentType, strings.Join(UserinfoContentTypes, ", "))
+	}
+	return nil
+}
+
+func (c *Client) checkAuthentication() error {
+	secrets := len(c.SecretHashes) > 0
+	switch {
+	case c.Public && secrets:
+		return errors.New("a public client has no secret: remove `public` or the secret")
+	case c.Public && c.JWKS != "":
+		return errors.New("a public client does not authenticate: remove `public` or jwks")
+	case !c.Public && !secrets && c.JWKS == "":
+		return errors.New("expected one of: secret, secret_hash, jwks, public")
+	case c.AuthMethod == "":
+		return nil
+	case !slices.Contains(AuthMethods, c.AuthMethod):
+		return fmt.Errorf("auth_method %s is unknown; expected one of: %s", c.AuthMethod, strings.Join(AuthMethods, ", "))
+	case c.Public:
+		return errors.New("a public client sends no secret: remove `public` or auth_method")
+	case c.AuthMethod == PrivateKeyJWT && c.JWKS == "":
+		return errors.New("auth_method private_key_jwt needs jwks, the client's public keys")
+	case c.AuthMethod == PrivateKeyJWT && secrets:
+		return errors.New("auth_method private_key_jwt leaves the secret without a use: remove one of the two")
+	case c.AuthMethod != PrivateKeyJWT && c.JWKS != "":
+		return fmt.Errorf("auth_method %s leaves jwks without a use: remove one of the two", c.AuthMethod)
+	}
+	return nil
+}
+
+func (c *Client) checkGrants() error {
+	for _, g := range c.Grants {
+		_, ends := c.Until[g]
+		switch {
+		case slices.Contains(DeprecatedGrantTypes, g) && !ends:
+			return fmt.Errorf("grant %s is deprecated: it needs a day on which it ends, with deprecated_grant", g)
+		case !slices.Contains(GrantTypes, g) && !slices.Contains(DeprecatedGrantTypes, g):
+			return fmt.Errorf("grant %s is unknown; expected one of: %s", g, joinGrants(GrantTypes))
+		case g == AuthorizationCode && len(c.RedirectURIs) == 0:
+			return errors.New("the authorization_code grant needs a redirect_uri")
+		case g == ClientCredentials && c.Public:
+			return errors.New("a public client cannot use client_credentials: it has no credentials")
+		}
+	}
+	for g := range c.Until {
+		switch {
+		case !slices.Contains(DeprecatedGrantTypes, g):
+			return fmt.Errorf("deprecated grant %s is unknown; expected one of: %s", g, joinGrants(DeprecatedGrantTypes))
+		case g == Implicit && len(c.RedirectURIs) == 0:
+			return errors.New("the implicit grant needs a redirect_uri")
+		case g == Password && c.Public:
+			return errors.New("a public client cannot use the password grant: any program could pose as it and try passwords")
+		}
+	}
+	return nil
+}
+
+// ChosenGrants are the grant types of a client that names these: without any, those of
+// the code flow when it has redirect addresses, else client_credentials, unless it has a
+// deprecated one.
+func ChosenGrants(named []string, redirects bool, deprecated map[GrantType]time.Time) []GrantType {
+	var out []GrantType
+	for _, g := range named {
+		out = append(out, GrantType(g))
+	}
+	switch {
+	case len(out) > 0:
+	case redirects:
+		out = []GrantType{AuthorizationCode, RefreshToken}
+	case len(deprecated) == 0:
+		out = []GrantType{ClientCredentials}
+	}
+	for _, g := range DeprecatedGrantTypes {
+		if _, ok := deprecated[g]; ok && !slices.Contains(out, g) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// ErrTooManyClients says that as many clients as may have registered themselves.
+var ErrTooManyClients = errors.New("oauth: no more clients may register themselves")
+
+func joinGrants(grants []GrantType) string {
+	var names []string
+	for _, g := range grants {
+		names = append(names, string(g))
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,96 @@
+package store
+
+import (
+	"slices"
+	"time"
+)
+
+// The parents of clients: those an operator made and those that registered themselves.
+const (
+	ClientParent     = "clients"
+	RegisteredParent = "registered"
+)
+
+// Client is an application kept in the store, under its client_id. The words are those
+// of a configured one.
+type Client struct {
+	schema
+	ID                     string               `json:"id"`
+	Name                   string               `json:"name,omitempty"`
+	Owner                  string               `json:"owner,omitempty"`
+	Secrets                []ClientSecret       `json:"secrets,omitempty"`
+	AuthMethod             string               `json:"auth_method,omitempty"`
+	JWKS                   string               `json:"jwks,omitempty"`
+	Public                 bool                 `json:"public,omitempty"`
+	Native                 bool                 `json:"native,omitempty"`
+	RedirectURIs           []string             `json:"redirect_uris,omitempty"`
+	PostLogoutRedirectURIs []string             `json:"post_logout_redirect_uris,omitempty"`
+	Origins                []string             `json:"origins,omitempty"`
+	Grants                 []string             `json:"grants,omitempty"`
+	DeprecatedUntil        map[string]time.Time `json:"deprecated_until,omitempty"`
+	Scopes                 []string             `json:"scopes,omitempty"`
+	DefaultScopes          []string             `json:"default_scopes,omitempty"`
+	Audience               []string             `json:"audience,omitempty"`
+	Trusted                bool                 `json:"trusted,omitempty"`
+	Introspect             bool                 `json:"introspect,omitempty"`
+	IDTokenAlg             string               `json:"id_token_alg,omitempty"`
+	UserinfoContentType    string               `json:"userinfo_content_type,omitempty"`
+	Created                time.Time            `json:"created"`
+	// SelfRegistered clients came by RFC 7591.
+	SelfRegistered bool `json:"self_registered,omitempty"`
+	// AccessHash is the digest of the registration access token (RFC 7592).
+	AccessHash string `json:"access_hash,omitempty"`
+	// UnusedUntil is the record's end while nobody has used the registration, then zero.
+	UnusedUntil time.Time `json:"unused_until,omitzero"`
+}
+
+// ClientSecret is one of a client's secrets: several overlap while one replaces another.
+type ClientSecret struct {
+	Hash    string    `json:"hash"` // hex SHA-256
+	Created time.Time `json:"created"`
+	// Until is the moment from which it no longer authenticates; zero: none.
+	Until time.Time `json:"until,omitzero"`
+}
+
+// Live reports whether the secret authenticates at this moment.
+func (s ClientSecret) Live(now time.Time) bool { return s.Until.IsZero() || now.Before(s.Until) }
+
+// maxClientSecrets is how many secrets overlap at most: rotating oftener than the
+// overlap lasts ends the oldest.
+const maxClientSecrets = 4
+
+// Rotate makes hash the client's secret. Those before it end after overlap, at once when
+// it is 0, and never later than they were to.
+func (c Client) Rotate(hash string, now time.Time, overlap time.Duration) Client {
+	end := now.Add(overlap)
+	var kept []ClientSecret
+	for _, s := range c.Secrets {
+		if s.Until.IsZero() || s.Until.After(end) {
+			s.Until = end
+		}
+		if s.Live(now) {
+			kept = append(kept, s)
+		}
+	}
+	kept = append(kept, ClientSecret{Hash: hash, Created: now})
+	c.Secrets = slices.Clone(kept[max(0, len(kept)-maxClientSecrets):])
+	return c
+}
+
+// Used keeps a registration that somebody has used. ok is false when it is kept already.
+func (c Client) Used() (_ Client, ok bool) {
+	if c.UnusedUntil.IsZero() {
+		return c, false
+	}
+	c.UnusedUntil = time.Time{}
+	return c, true
+}
+
+// RegistrationLedger counts the clients that registered themselves, in the one record by
+// whose compare-and-swap no two registrations take the same last place.
+type RegistrationLedger struct {
+	schema
+	// Places are the client_ids and when each took its place, in Unix seconds. A client
+	// that is gone keeps its place until places run out.
+	Places map[string]int64 `json:"places,omitempty"`
+}
