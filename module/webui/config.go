@@ -20,19 +20,21 @@ type Config struct {
 	// name; "" for none. Read once, by New.
 	//
 	//	layout.html  the document; shows {{template "title" .}} and {{template "main" .}}
-	//	login.html, consent.html, logout.html, error.html
+	//	login.html, consent.html, logout.html, account.html, error.html
 	//	             each defines "title" and "main"
 	//	style.css    the one style sheet, after :root{--accent-light;--accent-dark}
 	//	<tag>.json   texts of a language, laid over the built-in ones
 	//
 	// Templates are html/template with the dot
 	//
-	//	.View        [LoginView], [ConsentView], [LogoutView] or [ErrorView]
+	//	.View        [LoginView], [ConsentView], [LogoutView], [AccountView] or [ErrorView]
 	//	.Site .Logo  Name and Logo of this Config
 	//	.Lang        for <html lang>
 	//	.Style .Icon the whole <style> element, the address of the icon
 	//	.T "key"     a text, with {site}, {client}, {host} and {user} filled in
 	//	.Mark "key"  the same with what was filled in emphasised
+	//	.On "key" t  a text with {date} filled in, .Ago "key" d one with {ago},
+	//	.Browser s   what browser a [SessionView] is
 	//
 	// No script runs and no other style applies, since the Content-Security-Policy
 	// of the pages allows neither. An .html file of another name is an error, so

@@ -43,9 +43,9 @@ func TestEveryColourPairReachesAAInBothThemes(t *testing.T) {
 		{"muted", "surface", 4.5}, {"muted", "page", 4.5},
 		{"accent", "surface", 4.5}, {"accent", "page", 4.5},
 		{"on-accent", "accent", 4.5},
-		{"alert-text", "alert-surface", 4.5},
+		{"alert-text", "alert-surface", 4.5}, {"alert-text", "surface", 4.5}, {"surface", "alert-text", 4.5}, {"caution-text", "caution-surface", 4.5},
 		// WCAG 1.4.11: edges of fields and buttons, the focus ring.
-		{"edge", "surface", 3}, {"alert-line", "surface", 3}, {"alert-line", "alert-surface", 3},
+		{"edge", "surface", 3}, {"alert-line", "surface", 3}, {"alert-line", "alert-surface", 3}, {"caution-line", "surface", 3},
 	}
 	for _, accent := range accents() {
 		for theme, block := range map[string]string{"light": light, "dark": dark} {

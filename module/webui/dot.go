@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"html"
 	"html/template"
+	"maps"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // data is the dot of the templates; see [Config].
@@ -46,4 +49,47 @@ func (d data) expand(key string, plain, filled func(string) string) (string, err
 	}
 	b.WriteString(plain(text[end:]))
 	return b.String(), nil
+}
+
+// with is d with one more blank that can be filled in.
+func (d data) with(name, value string) data {
+	d.fill = maps.Clone(d.fill)
+	d.fill[name] = value
+	return d
+}
+
+// On is the text of key with {date} filled in: the day in UTC, since a page without
+// scripts does not know the zone of its reader. The text "time.date" is its layout, in
+// the manner of package time.
+func (d data) On(key string, at time.Time) (string, error) {
+	return d.with("date", at.UTC().Format(d.texts["time.date"])).T(key)
+}
+
+// Ago is the text of key with {ago} filled in: how long something was, roughly.
+func (d data) Ago(key string, idle time.Duration) (string, error) {
+	unit, n := "time.days", int(idle.Hours()/24)
+	switch {
+	case idle < time.Minute:
+		unit, n = "time.now", 0
+	case idle < time.Hour:
+		unit, n = "time.minutes", int(idle.Minutes())
+	case idle < 24*time.Hour:
+		unit, n = "time.hours", int(idle.Hours())
+	}
+	ago, err := d.with("n", strconv.Itoa(n)).T(unit)
+	if err != nil {
+		return "", err
+	}
+	return d.with("ago", ago).T(key)
+}
+
+// Browser says in words what a session's browser is.
+func (d data) Browser(s SessionView) (string, error) {
+	switch {
+	case s.Browser != "" && s.System != "":
+		return d.with("browser", s.Browser).with("system", s.System).T("account.browser")
+	case s.Browser != "" || s.System != "":
+		return s.Browser + s.System, nil
+	}
+	return d.T("account.browser.unknown")
 }

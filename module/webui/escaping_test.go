@@ -39,10 +39,16 @@ func TestNoStringOfAViewBecomesMarkup(t *testing.T) { // U11, U22
 				p.Login(w, 200, LoginView{Form: f, Client: payload, Username: payload, Failed: true})
 			},
 			"consent": func(w *httptest.ResponseRecorder) {
-				p.Consent(w, 200, ConsentView{Form: f, Client: payload, Host: payload, User: payload,
+				p.Consent(w, 200, ConsentView{Form: f, Client: payload, Host: payload, User: payload, Unverified: true, Account: "/account",
 					Scopes: []ScopeView{{payload, payload}, {payload, ""}}})
 			},
-			"logout": func(w *httptest.ResponseRecorder) { p.Logout(w, 200, LogoutView{Form: f, User: payload}) },
+			"logout": func(w *httptest.ResponseRecorder) {
+				p.Logout(w, 200, LogoutView{Form: f, User: payload, Client: payload})
+			},
+			"logout done": func(w *httptest.ResponseRecorder) {
+				p.Logout(w, 200, LogoutView{Done: true, Client: payload, Continue: payload})
+			},
+			"account": func(w *httptest.ResponseRecorder) { p.Account(w, 200, hostileAccount(f, payload)) },
 			"error": func(w *httptest.ResponseRecorder) {
 				p.Error(w, 400, ErrorView{Lang: payload, Code: payload, Detail: payload, Retry: "/" + strings.TrimLeft(payload, "/ ")})
 			},
@@ -68,11 +74,23 @@ func harmless(p *Pages, w *httptest.ResponseRecorder, page string) {
 	case "login":
 		p.Login(w, 200, LoginView{Form: f, Client: "c", Username: "u", Failed: true})
 	case "consent":
-		p.Consent(w, 200, ConsentView{Form: f, Client: "c", Host: "h", User: "u", Scopes: []ScopeView{{"n", "t"}, {"n", ""}}})
+		p.Consent(w, 200, ConsentView{Form: f, Client: "c", Host: "h", User: "u", Scopes: []ScopeView{{"n", "t"}, {"n", ""}}, Unverified: true, Account: "/account"})
 	case "logout":
-		p.Logout(w, 200, LogoutView{Form: f, User: "u"})
+		p.Logout(w, 200, LogoutView{Form: f, User: "u", Client: "c"})
+	case "logout done":
+		p.Logout(w, 200, LogoutView{Done: true})
+	case "account":
+		p.Account(w, 200, hostileAccount(f, "x"))
 	case "error":
 		p.Error(w, 400, ErrorView{Code: "server_error", Detail: "d"})
+	}
+}
+
+func hostileAccount(f Form, payload string) AccountView {
+	return AccountView{
+		Form: f, User: payload,
+		Applications: []ApplicationView{{ID: payload, Name: payload, Unverified: true, Scopes: []ScopeView{{payload, payload}, {payload, ""}}}},
+		Sessions:     []SessionView{{ID: payload, Browser: payload, System: payload}, {ID: payload, Browser: payload}},
 	}
 }
 
@@ -105,7 +123,7 @@ func checkCanary(t *testing.T, page, payload string, root *html.Node) {
 			t.Errorf("%s with %q: an element", page, payload)
 		}
 		for _, a := range n.Attr {
-			inValue := a.Key == "value" && n.Data == "input" || a.Key == "href" && n.Data == "a" && strings.HasPrefix(a.Val, "/")
+			inValue := a.Key == "value" && (n.Data == "input" || n.Data == "button") || a.Key == "href" && n.Data == "a" && strings.HasPrefix(a.Val, "/")
 			if strings.Contains(a.Key, canary) || strings.Contains(a.Val, canary) && !inValue {
 				t.Errorf("%s with %q: attribute %s=%q", page, payload, a.Key, a.Val)
 			}

@@ -15,7 +15,7 @@ import (
 var embedded embed.FS
 
 // pageNames are the pages, each with a file of its own.
-var pageNames = []string{"login", "consent", "logout", "error"}
+var pageNames = []string{"login", "consent", "logout", "account", "error"}
 
 // files is the operator's directory in front of what is built in.
 type files struct {

@@ -91,7 +91,7 @@ func TestABadFileIsAnErrorThatNamesFileAndLine(t *testing.T) {
 		{"syntax", "login.html", title + `{{define "main"}}` + "\n{{if}}{{end}}{{end}}", []string{"login.html:3"}},
 		{"unclosed", "consent.html", title + "{{define \"main\"}}", []string{"consent.html:2"}},
 		{"unknown field", "login.html", title + "{{define \"main\"}}\n\n{{.View.Pasword}}{{end}}", []string{"login.html:4", "Pasword"}},
-		{"field of a rare state", "logout.html", title + "{{define \"main\"}}{{if .View.Done}}\n{{.View.Client}}{{end}}{{end}}", []string{"logout.html:3", "Client"}},
+		{"field of a rare state", "logout.html", title + "{{define \"main\"}}{{if .View.Done}}\n{{.View.Server}}{{end}}{{end}}", []string{"logout.html:3", "Server"}},
 		{"unknown text", "error.html", title + "{{define \"main\"}}\n{{.T \"eror\"}}{{end}}", []string{"error.html:3", `no text "eror"`}},
 		{"unknown function", "login.html", title + "\n{{define \"main\"}}{{upper .Site}}{{end}}", []string{"login.html:3", "upper"}},
 		{"cannot be escaped", "login.html", title + "{{define \"main\"}}\n<a href='{{if .Site}}x'{{end}}>{{end}}", []string{"login.html:3"}},

@@ -59,6 +59,12 @@ func (p *Pages) Logout(w http.ResponseWriter, status int, v LogoutView) {
 	p.write(w, status, "logout", v.Lang, v)
 }
 
+// Account writes the account page: fields token and, of the button that was pressed, one
+// of withdraw (an application's ID), end (a session's ID) and all ("others" or "everything").
+func (p *Pages) Account(w http.ResponseWriter, status int, v AccountView) {
+	p.write(w, status, "account", v.Lang, v)
+}
+
 // Error writes an error page. An unknown Code reads like server_error, and a Retry
 // that leads elsewhere is left out.
 func (p *Pages) Error(w http.ResponseWriter, status int, v ErrorView) {
@@ -108,11 +114,16 @@ func (p *Pages) render(to *bytes.Buffer, page, lang string, view any) (string, e
 			return "", err
 		}
 	case LogoutView:
-		d.fill["user"] = v.User
+		d.fill["user"], d.fill["client"] = v.User, v.Client
 		if !v.Done {
 			if err := checkAction(v.Form); err != nil {
 				return "", err
 			}
+		}
+	case AccountView:
+		d.fill["user"] = v.User
+		if err := checkAction(v.Form); err != nil {
+			return "", err
 		}
 	case ErrorView:
 		if t["error."+v.Code+".heading"] == "" {

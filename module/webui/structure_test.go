@@ -263,6 +263,7 @@ func TestAFormThatWouldPostElsewhereIsNotShown(t *testing.T) {
 			func(w *httptest.ResponseRecorder) { p.Login(w, 200, LoginView{Form: f}) },
 			func(w *httptest.ResponseRecorder) { p.Consent(w, 200, ConsentView{Form: f}) },
 			func(w *httptest.ResponseRecorder) { p.Logout(w, 200, LogoutView{Form: f}) },
+			func(w *httptest.ResponseRecorder) { p.Account(w, 200, AccountView{Form: f}) },
 		} {
 			w := httptest.NewRecorder()
 			do(w)

@@ -49,8 +49,13 @@ func TestEveryTextIsUsedAndNoneTwiceInAFile(t *testing.T) {
 		}
 		templates.Write(b)
 	}
+	dot, err := os.ReadFile("dot.go") // texts with a blank of their own
+	if err != nil {
+		t.Fatal(err)
+	}
+	templates.Write(dot)
 	for key := range builtinTexts(t, "en.json") {
-		if key != "html.lang" && !regexp.MustCompile(`^error\.\w+\.(heading|text)$`).MatchString(key) &&
+		if key != "html.lang" && !regexp.MustCompile(`^error\.\w+\.(heading|text)$|^account\.done\.\w+$`).MatchString(key) &&
 			!strings.Contains(templates.String(), `"`+key+`"`) {
 			t.Errorf("%s is not used", key)
 		}
@@ -100,6 +105,17 @@ func TestEveryErrorCodeHasAHeadingAndAText(t *testing.T) {
 				t.Errorf("%s: %s belongs to no code", lang, key)
 			}
 		}
+	}
+}
+
+func TestEveryOutcomeOfTheAccountPageHasAText(t *testing.T) {
+	for key := range builtinTexts(t, "en.json") {
+		if done, ok := strings.CutPrefix(key, "account.done."); ok && !slices.Contains(accountDone, done) {
+			t.Errorf("%s belongs to no outcome", key)
+		}
+	}
+	if len(accountDone) != 4 {
+		t.Error("another number of outcomes than the view documents")
 	}
 }
 

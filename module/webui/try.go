@@ -3,12 +3,31 @@ package webui
 import (
 	"bytes"
 	"fmt"
+	"time"
 )
 
 // errorCodes are the values of ErrorView.Code.
 var errorCodes = []string{
 	"invalid_request", "unknown_client", "invalid_redirect_uri", "expired", "already_answered", "forbidden",
 	"not_found", "method_not_allowed", "too_large", "too_many", "unavailable", "server_error", "plaintext",
+}
+
+// accountDone are the values of AccountView.Done.
+var accountDone = []string{"", "withdrawn", "ended", "others"}
+
+// fullAccount has one of everything, and one of nothing.
+func fullAccount(form Form) AccountView {
+	return AccountView{
+		Form: form, User: "u", Logout: "/l", MoreApplications: true, MoreSessions: true,
+		Applications: []ApplicationView{
+			{ID: "i", Name: "n", Unverified: true, Scopes: []ScopeView{{"n", "t"}, {"n", ""}}, Remembered: true},
+			{ID: "i", Name: "n"},
+		},
+		Sessions: []SessionView{
+			{ID: "i", Browser: "b", System: "s", Current: true}, {ID: "i", Browser: "b", Idle: time.Minute},
+			{ID: "i", System: "s", Idle: time.Hour}, {ID: "i", Idle: 48 * time.Hour},
+		},
+	}
 }
 
 // try renders every page once in each of its states and languages. A template that
@@ -20,9 +39,15 @@ func (p *Pages) try(files files) error {
 		"login": {LoginView{Form: form}, LoginView{Form: form, Client: "c", Username: "u", Failed: true},
 			LoginView{Form: form, Limited: true}},
 		"consent": {ConsentView{Form: form, Client: "c"},
-			ConsentView{Form: form, Client: "c", Host: "h", User: "u", Scopes: []ScopeView{{"n", "t"}, {"n", ""}}, Remember: true}},
-		"logout": {LogoutView{Form: form, User: "u"}, LogoutView{Form: form}, LogoutView{Done: true}},
-		"error":  {ErrorView{Detail: "d", Retry: "/r"}},
+			ConsentView{Form: form, Client: "c", Host: "h", User: "u", Scopes: []ScopeView{{"n", "t"}, {"n", ""}}, Remember: true,
+				Unverified: true, Account: "/a"}},
+		"logout": {LogoutView{Form: form, User: "u", Account: "/a"}, LogoutView{Form: form, Client: "c"}, LogoutView{Form: form, User: "u", Client: "c"},
+			LogoutView{Done: true}, LogoutView{Done: true, Client: "c", Continue: "https://h/", Account: "/a"}},
+		"account": {AccountView{Form: form, User: "u"}, fullAccount(form)},
+		"error":   {ErrorView{Detail: "d", Retry: "/r"}},
+	}
+	for _, done := range accountDone {
+		views["account"] = append(views["account"], AccountView{Form: form, Done: done})
 	}
 	for _, code := range errorCodes {
 		views["error"] = append(views["error"], ErrorView{Code: code})

@@ -1,5 +1,12 @@
 package webui
 
+import (
+	"html/template"
+	"net/url"
+	"strings"
+	"time"
+)
+
 // The views are what the pages show. They hold decided facts and finished texts;
 // every string is escaped by the templates. Lang is a tag that [Pages.Language]
 // returned.
@@ -28,11 +35,16 @@ type LoginView struct {
 // ConsentView is the consent page.
 type ConsentView struct {
 	Form
+	// Account is the path of the account page, where an answer can be taken back; "" for
+	// no link.
+	Account  string
 	Client   string
 	Host     string // where the browser goes afterwards
 	User     string // who is signed in
 	Scopes   []ScopeView
 	Remember bool // whether the answer will be remembered, which the page says
+	// Unverified says that the application registered itself: nobody checked its name.
+	Unverified bool
 }
 
 // ScopeView is one permission asked for.
@@ -46,6 +58,62 @@ type LogoutView struct {
 	Form
 	User string
 	Done bool
+	// Client is the name of the application that asks, or that was left; "" for none.
+	Client string
+	// Account is the path of the account page, "" for no link.
+	Account string
+	// Continue is the registered address to go back to when Done, as an absolute URL of
+	// http, https or the application's own scheme; "" for none. Who sets it has checked it.
+	Continue string
+}
+
+// ContinueLink is Continue as a link, "" unless it is an http, https or private-use
+// address (RFC 8252 section 7.1), whose scheme has a dot: browsers run no such scheme.
+func (v LogoutView) ContinueLink() template.URL {
+	u, err := url.Parse(v.Continue)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" && !strings.Contains(u.Scheme, ".") {
+		return ""
+	}
+	return template.URL(v.Continue) //nolint:gosec // the scheme was checked; the template escapes the rest
+}
+
+// AccountView is the page on which people see and end what they have allowed and where
+// they are signed in.
+type AccountView struct {
+	Form
+	User string
+	// Logout is the path of the sign-out page.
+	Logout string
+	// Done says what the last press of a button did: "withdrawn" (an application's
+	// access), "ended" (a session), "others" (all other sessions), "" for nothing.
+	Done string
+	// Applications and Sessions are those shown; More says that there are further ones.
+	Applications     []ApplicationView
+	MoreApplications bool
+	Sessions         []SessionView
+	MoreSessions     bool
+}
+
+// ApplicationView is an application that a user has allowed something.
+type ApplicationView struct {
+	ID   string // the value of its button, opaque
+	Name string
+	// Unverified says that the application registered itself: nobody checked its name.
+	Unverified bool
+	Since      time.Time
+	Scopes     []ScopeView
+	// Remembered says that it is not asked again for these permissions.
+	Remembered bool
+}
+
+// SessionView is a browser that is signed in.
+type SessionView struct {
+	ID      string // the value of its button, opaque
+	Browser string // name of the browser, "" when unknown
+	System  string // name of the operating system, "" when unknown
+	Since   time.Time
+	Idle    time.Duration // since when it was not used
+	Current bool          // it is the one that looks at the page
 }
 
 // ErrorView is a page for what cannot be answered otherwise.

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 )
@@ -51,9 +52,40 @@ var states = []shown{
 	{"logout done", "Signed out", func(p *Pages, w http.ResponseWriter, lang string) {
 		p.Logout(w, 200, LogoutView{Form: Form{Lang: lang}, Done: true})
 	}},
+	{"consent unverified", "Allow access", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Consent(w, 200, ConsentView{Form: form(lang), Client: "Reader", Host: "reader.example", User: "maria", Scopes: scopes, Remember: true, Unverified: true, Account: "/account"})
+	}},
+	{"logout asked", "Sign out", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Logout(w, 200, LogoutView{Form: form(lang), User: "maria", Client: "Reader", Account: "/account"})
+	}},
+	{"logout done and back", "Signed out", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Logout(w, 200, LogoutView{Form: Form{Lang: lang}, Done: true, Client: "Reader", Account: "/account"})
+	}},
+	{"account", "Your account", func(p *Pages, w http.ResponseWriter, lang string) { p.Account(w, 200, accountView(lang)) }},
+	{"account of little", "Your account", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Account(w, 200, AccountView{Form: form(lang), Done: "withdrawn", Sessions: []SessionView{{ID: "s", Current: true}}})
+	}},
 	{"error", "This page has expired", func(p *Pages, w http.ResponseWriter, lang string) {
 		p.Error(w, 400, ErrorView{Lang: lang, Code: "expired", Detail: "A detail.", Retry: "/authorize?client_id=a&state=b"})
 	}},
+}
+
+// accountView is a page with one of everything.
+func accountView(lang string) AccountView {
+	since := time.Date(2026, 2, 3, 23, 5, 0, 0, time.UTC)
+	return AccountView{
+		Form: form(lang), User: "maria", Logout: "/logout", MoreApplications: true, MoreSessions: true,
+		Applications: []ApplicationView{
+			{ID: "app-1", Name: "Reader", Since: since, Scopes: scopes, Remembered: true},
+			{ID: "app-2", Name: "Stranger", Since: since, Unverified: true},
+		},
+		Sessions: []SessionView{
+			{ID: "ses-1", Browser: "Firefox", System: "Linux", Since: since, Idle: 20 * time.Second, Current: true},
+			{ID: "ses-2", Since: since, Idle: 5 * time.Minute},
+			{ID: "ses-3", Browser: "Safari", Since: since, Idle: 5 * time.Hour},
+			{ID: "ses-4", System: "Windows", Since: since, Idle: 50 * time.Hour},
+		},
+	}
 }
 
 func newPages(t *testing.T, c Config) *Pages {
