@@ -12,7 +12,8 @@ Usage: ./xcaddy.sh [command]
   (none)        builds ./caddy with the gateway and all its plugins
   run           builds and starts the quick start; prints the addresses and what to try
   test          installs what the tests need and runs them all
-  soak [NAME]   the long experiments: kill, reload, race, limiter, bench, fuzz
+  soak [NAME]   the long experiments: kill, reload, race, limiter, guess, timing,
+                anonymous, bench, fuzz
 Needs Go (https://go.dev/dl).
 TXT
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"runtime"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/audit"
@@ -37,6 +38,9 @@ type Config struct {
 	Revocations Revoker
 	// Verifier judges the access tokens that come back to /userinfo and /introspect.
 	Verifier Verifier
+	// Issued is Verifier without the question what became of client and user: what is
+	// revoked stays so when a locked user is let in again. Default: Verifier.
+	Issued   Verifier
 	Pages    *webui.Pages
 	Metrics  Metrics
 	// Audit is told what happened. Default: nobody.
@@ -80,7 +84,7 @@ type Protect struct {
 	Lockout          time.Duration // default 15 min
 	PerAddress       int           // sign-in attempts a minute for one address (IPv6: one /64), default 30
 	ClientFailures   int           // failed client authentications a minute for one client and address, default 10
-	HashConcurrency  int           // passwords hashed at one time, default 2
+	HashConcurrency  int           // passwords hashed at one time, default half the processors, 1 to 4
 	HashQueueTimeout time.Duration // wait for a turn before 503, default 2 s
 }
 
@@ -139,6 +143,11 @@ type Metrics interface {
 	TokenRequest(grant, outcome string)
 	// SignIn: outcome is one of "ok", "refused", "locked", "limited", "error".
 	SignIn(outcome string)
+	// Revocation: outcome is "revoked", "nothing" (there was nothing to revoke) or the
+	// error code.
+	Revocation(outcome string)
+	// Introspection: outcome is "active", "inactive" or the error code.
+	Introspection(outcome string)
 	// DeprecatedGrant counts what was issued by a grant type of the past.
 	DeprecatedGrant(grant string)
 }
@@ -161,6 +170,9 @@ func (c *Config) fill() error {
 	if c.Audit == nil {
 		c.Audit = audit.Discard{}
 	}
+	if c.Issued == nil {
+		c.Issued = c.Verifier
+	}
 	if len(c.Audience) == 0 {
 		c.Audience = []string{c.Issuer.String()}
 	}
@@ -179,7 +191,7 @@ func (c *Config) fill() error {
 	set(&c.Protect.Lockout, 15*time.Minute)
 	set(&c.Protect.PerAddress, 30)
 	set(&c.Protect.ClientFailures, 10)
-	set(&c.Protect.HashConcurrency, 2)
+	set(&c.Protect.HashConcurrency, min(max(1, runtime.GOMAXPROCS(0)/2), 4))
 	set(&c.Protect.HashQueueTimeout, 2*time.Second)
 	return nil
 }

@@ -66,7 +66,8 @@ func TestWhatAGuardedRequestCostsBesideBareCaddy(t *testing.T) {
 	for n := range rounds + 1 {
 		for i := range subjects {
 			u := &subjects[(i+n)%len(subjects)] // neither is always the first
-			got := measure(t, u.process.PID(), strings.TrimPrefix(u.site.API, "http://"), access, length)
+			address := strings.TrimPrefix(u.site.API, "http://")
+			got := measure(t, u.process.PID(), address, rawRequest("GET", "/read/1", address, "", "Authorization: Bearer "+access), length)
 			if n > 0 { // the first warms up
 				u.slices = append(u.slices, got)
 			}

@@ -22,9 +22,8 @@ const connections = 16
 
 // measure sends requests for a while. The generator is as lean as can be: it shares the
 // machine with what it measures.
-func measure(t *testing.T, pid int, address, access string, length time.Duration) slice {
+func measure(t *testing.T, pid int, address string, request []byte, length time.Duration) slice {
 	t.Helper()
-	request := []byte("GET /read/1 HTTP/1.1\r\nHost: " + address + "\r\nUser-Agent: generator\r\nAccept: application/json\r\nAuthorization: Bearer " + access + "\r\n\r\n")
 	latencies, errs := make([][]time.Duration, connections), make([]error, connections)
 	before := cpuTime(t, pid)
 	begun := time.Now()
@@ -51,29 +50,92 @@ func measure(t *testing.T, pid int, address, access string, length time.Duration
 	}
 }
 
+// rawRequest is a request as bytes; lines are further header lines.
+func rawRequest(method, path, address, body string, lines ...string) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: generator\r\nAccept: application/json\r\n", method, path, address)
+	for _, line := range lines {
+		b.WriteString(line + "\r\n")
+	}
+	if body != "" {
+		fmt.Fprintf(&b, "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n", len(body))
+	}
+	return []byte(b.String() + "\r\n" + body)
+}
+
 // hammer repeats a request over one connection and returns how long each took.
 func hammer(address string, request []byte, length time.Duration) ([]time.Duration, error) {
+	var took []time.Duration
+	begun := time.Now()
+	return took, exchange(address, request, func(last time.Duration) bool {
+		if last > 0 {
+			took = append(took, last)
+		}
+		return time.Since(begun) < length
+	})
+}
+
+// paced measures the p99 of a client that sends a request over each of four connections
+// every twentieth of a second: how long an answer takes, not how many there can be.
+func paced(t *testing.T, address string, request []byte, length time.Duration) time.Duration {
+	t.Helper()
+	took, errs := make([][]time.Duration, 4), make([]error, 4)
+	begun := time.Now()
+	var wg sync.WaitGroup
+	for i := range took {
+		wg.Go(func() {
+			errs[i] = exchange(strings.Replace(address, "localhost", "127.0.0.1", 1), request, func(last time.Duration) bool {
+				if last > 0 {
+					took[i] = append(took[i], last)
+				}
+				time.Sleep(50 * time.Millisecond)
+				return time.Since(begun) < length
+			})
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := slices.Concat(took...)
+	slices.Sort(all)
+	return all[len(all)*99/100]
+}
+
+// repeat sends a request so many times over one connection.
+func repeat(address string, request []byte, times int) error {
+	n := 0
+	return exchange(address, request, func(time.Duration) bool {
+		n++
+		return n <= times
+	})
+}
+
+// exchange sends a request over one connection as long as more, which is told how long
+// the last answer took, 0 at first, says so.
+func exchange(address string, request []byte, more func(last time.Duration) bool) error {
 	c, err := net.Dial("tcp", address)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = c.Close() }()
-	if err := c.SetDeadline(time.Now().Add(length + 10*time.Second)); err != nil {
-		return nil, err
-	}
 	r := bufio.NewReaderSize(c, 4096)
-	var took []time.Duration
-	for begun := time.Now(); time.Since(begun) < length; {
+	for took := time.Duration(0); more(took); {
 		at := time.Now()
+		if err := c.SetDeadline(at.Add(30 * time.Second)); err != nil {
+			return err
+		}
 		if _, err := c.Write(request); err != nil {
-			return nil, err
+			return err
 		}
 		if err := readOK(r); err != nil {
-			return nil, err
+			return err
 		}
-		took = append(took, time.Since(at))
+		took = max(1, time.Since(at))
 	}
-	return took, nil
+	return nil
 }
 
 // readOK reads one answer, which must be a 200 of a known length.

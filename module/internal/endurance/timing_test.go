@@ -1,0 +1,141 @@
+package endurance
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/harness"
+)
+
+// cheapUsers has passwords that take a tenth of the usual time to hash: the short form
+// takes many samples.
+const cheapUsers = `{"users":[{"id":"u-1","username":"alice","password_hash":"$argon2id$v=19$m=4096,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$mDBI7I83kOTBcQZVXUAHCRm9ZyNmqrIccUZP456pguY"},
+{"id":"u-2","username":"mallory","locked":true,"password_hash":"$argon2id$v=19$m=4096,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$mDBI7I83kOTBcQZVXUAHCRm9ZyNmqrIccUZP456pguY"}]}`
+
+// How long an answer takes does not tell whether a user exists or is locked (E15).
+func TestTheTimeOfAnAnswerDoesNotTellUsersApart(t *testing.T) {
+	s := newSite(t)
+	s.WriteFile(t, "users.json", cheapUsers)
+	s.Run(t, strings.Replace(s.config(), "per_address 1000", "per_address 1000000000\n\t\t\tlogin_failures 1000000000", 1))
+	b := harness.NewBrowser(t, s.ID)
+	b.Client.Transport = s.plain.Transport
+	action, values := harness.Form(t, b.Get(s.authorizeURL()))
+	guess := func(name string) func() {
+		return func() {
+			page := b.Post(action, url.Values{"token": values["token"], "request": values["request"], "username": {name}, "password": {"wrong"}})
+			if page.Status != http.StatusUnauthorized {
+				t.Fatalf("%s: %d %.300s", name, page.Status, page.Body)
+			}
+		}
+	}
+	expectOneTime(t, times(300, 5000), map[string]func(){
+		"wrong password": guess(username), "unknown user": guess("nobody"), "locked user": guess("mallory"),
+	})
+}
+
+// Nor does it tell whether a client exists, or how much of its secret is right.
+func TestTheTimeOfAnAnswerDoesNotTellClientsApart(t *testing.T) {
+	s := newSite(t)
+	s.Run(t, s.config())
+	const secret = clientSecret
+	conns := new(addresses)
+	ask := func(id, secret string) func() {
+		return func() { conns.refused(t, s.ID, id, secret) }
+	}
+	expectOneTime(t, times(300, 5000), map[string]func(){
+		"unknown client":      ask("wob", secret),
+		"nothing right":       ask(clientID, strings.Repeat("x", len(secret))),
+		"8 characters right":  ask(clientID, secret[:8]+strings.Repeat("x", len(secret)-8)),
+		"31 characters right": ask(clientID, secret[:31]+strings.Repeat("x", len(secret)-31)),
+	})
+}
+
+// addresses sends from another address of the loopback network every few requests: a
+// client has ten failures a minute from one.
+type addresses struct {
+	n      int
+	client *http.Client
+}
+
+func (a *addresses) refused(t *testing.T, issuer, id, secret string) {
+	if a.n%8 == 0 {
+		if a.client != nil {
+			a.client.CloseIdleConnections()
+		}
+		from := net.IPv4(127, 1+byte(a.n/8>>14), byte(a.n/8>>7)&127, 1+byte(a.n/8)&127)
+		dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: from}}
+		a.client = &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext}}
+		a.warm(t, issuer)
+	}
+	a.n++
+	r, err := http.NewRequest(http.MethodPost, strings.Replace(issuer, "localhost", "127.0.0.1", 1)+"/token", strings.NewReader("grant_type=client_credentials"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = strings.TrimPrefix(issuer, "http://")
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(id+":"+secret)))
+	answer, err := send(a.client, r)
+	if err != nil || answer.status != http.StatusUnauthorized {
+		t.Fatal(answer, err)
+	}
+}
+
+// warm opens the connection, so that no sample has that in it.
+func (a *addresses) warm(t *testing.T, issuer string) {
+	r, err := http.NewRequest(http.MethodGet, strings.Replace(issuer, "localhost", "127.0.0.1", 1)+"/.well-known/jwks.json", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = strings.TrimPrefix(issuer, "http://")
+	if _, err := send(a.client, r); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expectOneTime samples each in turn, in an order that changes, and compares the medians: they may differ by 1 % or 0.2 ms. What
+// else the machine does can pull them apart now and then, a leak does so every time.
+func expectOneTime(t *testing.T, samples int, subjects map[string]func()) {
+	t.Helper()
+	const rounds = 3
+	for round := 1; ; round++ {
+		names := make([]string, 0, len(subjects))
+		for name := range subjects {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		took := make(map[string][]float64)
+		for n := range samples {
+			for i := range names {
+				name := names[(i+n)%len(names)]
+				begun := time.Now()
+				subjects[name]()
+				took[name] = append(took[name], time.Since(begun).Seconds()*1000)
+			}
+		}
+		own := func(v float64) float64 { return v }
+		least, most := math.Inf(1), 0.0
+		text := fmt.Sprintf("round %d, %d samples each, medians:", round, samples)
+		for _, name := range names {
+			m := median(took[name], own)
+			least, most = min(least, m), max(most, m)
+			text += fmt.Sprintf(" %s %.3f ms;", name, m)
+		}
+		t.Logf("%s apart by %.3f ms (%.2f %%)", text, most-least, 100*(most-least)/least)
+		if apart := most - least; apart <= 0.2 || apart <= least/100 {
+			return
+		}
+		if round == rounds {
+			t.Error("the time of an answer tells them apart")
+			return
+		}
+	}
+}
