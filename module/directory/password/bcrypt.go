@@ -1,0 +1,102 @@
+package password
+
+import (
+	"crypto/hmac"
+	"crypto/sha512"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"golang.org/x/crypto/bcrypt"
+)
+
+const (
+	// maxBcryptCost bounds a check to some four seconds.
+	maxBcryptCost = 16
+	// maxBcrypt is all that bcrypt looks at, in bytes.
+	maxBcrypt = 72
+	// goodBcryptCost is what is written anew, and the least that may stay.
+	newBcryptCost, goodBcryptCost = 12, 10
+
+	wordpressPrefix = "$wp$2"
+)
+
+var bcryptForm = regexp.MustCompile(`^\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{53}$`)
+
+// parseBcrypt reads a bcrypt hash. It matches no password that bcrypt cannot tell from
+// another: bcrypt takes the first 72 bytes only, and reads what it takes with a NUL
+// behind it over and over, so that "a" and "a\x00a" are one to it.
+func parseBcrypt(hash string) (*Parsed, error) {
+	cost, err := bcryptCost(hash)
+	if err != nil {
+		return nil, err
+	}
+	stored := []byte(hash)
+	return &Parsed{
+		cost:     Cost{kind: "bcrypt", rounds: cost},
+		outdated: true,
+		check: func(password string) bool {
+			same := bcrypt.CompareHashAndPassword(stored, []byte(cut(password))) == nil
+			return same && bcryptable(password)
+		},
+	}, nil
+}
+
+// parseWordPress reads what WordPress writes since 6.8: bcrypt over a digest of the
+// password, so that passwords of any length differ.
+func parseWordPress(hash string) (*Parsed, error) {
+	stored := strings.TrimPrefix(hash, "$wp")
+	cost, err := bcryptCost(stored)
+	if err != nil {
+		return nil, err
+	}
+	return &Parsed{
+		cost:     Cost{kind: "wordpress", rounds: cost},
+		outdated: true,
+		check: func(password string) bool {
+			mac := hmac.New(sha512.New384, []byte("wp-sha384"))
+			mac.Write([]byte(password))
+			digest := base64.StdEncoding.EncodeToString(mac.Sum(nil))
+			return bcrypt.CompareHashAndPassword([]byte(stored), []byte(digest)) == nil
+		},
+	}, nil
+}
+
+func bcryptCost(hash string) (uint32, error) {
+	m := bcryptForm.FindStringSubmatch(hash)
+	if m == nil {
+		return 0, errors.New("is no bcrypt hash of the form $2y$<cost>$<53 characters>")
+	}
+	cost := number(m[1])
+	if cost < uint32(bcrypt.MinCost) || cost > maxBcryptCost {
+		return 0, fmt.Errorf("asks for more or less work than is allowed: a bcrypt cost from %d to %d", bcrypt.MinCost, maxBcryptCost)
+	}
+	return cost, nil
+}
+
+// HashBcrypt returns a bcrypt hash in the form that PHP's password_verify and nearly
+// every other program reads. ok is false for a password that bcrypt cannot hold whole:
+// one of more than 72 bytes, or with a NUL.
+func HashBcrypt(password string) (hash string, ok bool) {
+	if !bcryptable(password) {
+		return "", false
+	}
+	made, err := bcrypt.GenerateFromPassword([]byte(password), newBcryptCost)
+	if err != nil {
+		return "", false
+	}
+	// The library's $2a$ is what others write as $2y$ (PHP) or $2b$.
+	return "$2y$" + strings.TrimPrefix(string(made), "$2a$"), true
+}
+
+// GoodBcrypt reports whether this is a bcrypt hash that need not be replaced where
+// bcrypt is what is wanted.
+func (p *Parsed) GoodBcrypt() bool { return p.cost.kind == "bcrypt" && p.cost.rounds >= goodBcryptCost }
+
+func bcryptable(password string) bool {
+	return len(password) <= maxBcrypt && !strings.Contains(password, "\x00")
+}
+
+func cut(password string) string { return password[:min(len(password), maxBcrypt)] }

@@ -1,0 +1,95 @@
+package password
+
+import (
+	"crypto/md5"
+	"errors"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+)
+
+// md5CryptRounds is fixed by the form (Poul-Henning Kamp, FreeBSD 1994).
+const md5CryptRounds = 1000
+
+// parseMD5Crypt reads $1$<salt>$<22 characters> of crypt(3), and the same with Apache's
+// magic $apr1$.
+func parseMD5Crypt(text string) (*Parsed, error) {
+	magic := "$1$"
+	if strings.HasPrefix(text, "$apr1$") {
+		magic = "$apr1$"
+	}
+	salt, stored, ok := strings.Cut(text[len(magic):], "$")
+	if !ok || len(salt) > 8 || len(stored) != 22 || !saltLetters(salt) || !alphabetic(stored) {
+		return nil, errors.New("is no md5-crypt hash of the form $1$<salt>$<22 characters>")
+	}
+	return &Parsed{
+		cost:     Cost{kind: "md5-crypt", rounds: md5CryptRounds, salt: len(salt)},
+		outdated: true,
+		check: func(password string) bool {
+			return secret.Equal([]byte(stored), []byte(md5Crypt(password, salt, magic)))
+		},
+	}, nil
+}
+
+func md5Crypt(password, salt, magic string) string {
+	pass := []byte(password)
+	h := md5.New()
+	h.Write([]byte(password + salt + password))
+	alternate := h.Sum(nil)
+
+	h.Reset()
+	h.Write([]byte(password + magic + salt))
+	h.Write(repeated(alternate, len(pass)))
+	for n := len(pass); n > 0; n >>= 1 {
+		if n&1 == 1 {
+			h.Write([]byte{0})
+		} else {
+			h.Write(pass[:1])
+		}
+	}
+	sum := h.Sum(nil)
+	for i := range md5CryptRounds {
+		h.Reset()
+		if i&1 == 1 {
+			h.Write(pass)
+		} else {
+			h.Write(sum)
+		}
+		if i%3 != 0 {
+			h.Write([]byte(salt))
+		}
+		if i%7 != 0 {
+			h.Write(pass)
+		}
+		if i&1 == 1 {
+			h.Write(sum)
+		} else {
+			h.Write(pass)
+		}
+		sum = h.Sum(sum[:0])
+	}
+	var out strings.Builder
+	for i := range 5 {
+		last := i + 12
+		if i == 4 {
+			last = 5
+		}
+		out.WriteString(digits64(uint32(sum[i])<<16|uint32(sum[i+6])<<8|uint32(sum[last]), 4))
+	}
+	out.WriteString(digits64(uint32(sum[11]), 2))
+	return out.String()
+}
+
+// repeated gives n bytes of b over and over.
+func repeated(b []byte, n int) []byte {
+	out := make([]byte, n)
+	for i := 0; i < n; i += copy(out[i:], b) {
+	}
+	return out
+}
+
+// saltLetters reports whether a salt has printable characters only, and none that ends
+// it.
+func saltLetters(salt string) bool {
+	return !strings.ContainsFunc(salt, func(r rune) bool { return r <= ' ' || r > '~' || r == '$' || r == ':' })
+}

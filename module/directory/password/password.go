@@ -1,0 +1,74 @@
+package password
+
+import (
+	"errors"
+	"strings"
+)
+
+// maxHash is the longest text that is looked at as a hash, in bytes.
+const maxHash = 1024
+
+// errUnknown tells what would be understood, and never quotes what was given.
+var errUnknown = errors.New("is no password hash of a known form")
+
+// Parsed is a hash that was found well-formed and not too costly. It does not change
+// and is safe for concurrent use.
+type Parsed struct {
+	cost     Cost
+	outdated bool
+	check    func(password string) bool
+}
+
+// Parse reads a hash of one of these forms. Its errors never quote it.
+//
+//   - $argon2id$ and $argon2i$ (RFC 9106; PHP's password_hash, too)
+//   - $2a$, $2b$, $2y$ (bcrypt) and WordPress's $wp$2y$ over HMAC-SHA-384
+//   - $P$, $H$ (phpass of WordPress and phpBB) and Drupal's $S$
+//   - $1$, $apr1$ (md5-crypt), $5$, $6$ (sha-crypt)
+//   - {SSHA}, {SHA}, {SMD5}, {MD5}, {SSHA256}, {SSHA384}, {SSHA512} and their forms
+//     without salt, {CRYPT}, {BCRYPT} and {ARGON2}, as in LDAP (RFC 2307)
+//
+// Digits of a digest alone say too little: see [Scheme].
+func Parse(hash string) (*Parsed, error) {
+	if len(hash) > maxHash {
+		return nil, errUnknown
+	}
+	switch {
+	case strings.HasPrefix(hash, "$argon2"):
+		return parseArgon2(hash)
+	case strings.HasPrefix(hash, "$2"):
+		return parseBcrypt(hash)
+	case strings.HasPrefix(hash, wordpressPrefix):
+		return parseWordPress(hash)
+	case strings.HasPrefix(hash, "$P$"), strings.HasPrefix(hash, "$H$"), strings.HasPrefix(hash, "$S$"):
+		return parsePhpass(hash)
+	case strings.HasPrefix(hash, "$1$"), strings.HasPrefix(hash, "$apr1$"):
+		return parseMD5Crypt(hash)
+	case strings.HasPrefix(hash, "$5$"), strings.HasPrefix(hash, "$6$"):
+		return parseSHACrypt(hash)
+	case strings.HasPrefix(hash, "{"):
+		return parseLDAP(hash)
+	}
+	return nil, errUnknown
+}
+
+// Matches reports whether this is the hash of the password, in a time that does not
+// depend on the answer.
+func (p *Parsed) Matches(password string) bool { return p.check(password) }
+
+// Outdated reports whether [Hash] would make a better one: of another kind than
+// Argon2id, or with less work.
+func (p *Parsed) Outdated() bool { return p.outdated }
+
+// Cost is what a check of the hash costs.
+func (p *Parsed) Cost() Cost { return p.cost }
+
+// Verify is Parse and Matches. An error means that hash is of no known form, or asks
+// for too much work; a wrong password is no error.
+func Verify(hash, password string) (ok, outdated bool, err error) {
+	p, err := Parse(hash)
+	if err != nil {
+		return false, false, err
+	}
+	return p.Matches(password), p.Outdated(), nil
+}
