@@ -29,6 +29,8 @@ type adminRoute struct {
 var adminRoutes = []adminRoute{
 	{"clients", map[string]adminHandle{"GET": listClients}},
 	{"clients/*", map[string]adminHandle{"GET": getClient}},
+	{"users/*/grants", map[string]adminHandle{"GET": listGrants, "DELETE": revokeGrants}},
+	{"users/*/grants/*", map[string]adminHandle{"DELETE": revokeGrant}},
 }
 
 func findAdminRoute(escaped string) (*adminRoute, []string) {

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"bufio"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -13,12 +12,11 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
-	"golang.org/x/crypto/argon2"
 	"golang.org/x/term"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/gatehouse/gatehouse/module/directory"
-	"github.com/gatehouse/gatehouse/module/internal/secret"
+	hash "github.com/gatehouse/gatehouse/module/directory/password"
 )
 
 func init() {
@@ -44,7 +42,7 @@ for the password_hash of a users file. On a terminal it asks twice and shows not
 					return caddy.ExitCodeSuccess, nil
 				}),
 			})
-			cmd.AddCommand(user, clientCommands())
+			cmd.AddCommand(user, clientCommands(), grantCommands(), explainCommand())
 			withoutOthers(cmd)
 		},
 	})
@@ -62,7 +60,7 @@ func hashPassword(in *os.File, out, prompt io.Writer) error {
 	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):
 		return errors.New("the password must be valid UTF-8 without a NUL character")
 	}
-	_, err = fmt.Fprintln(out, argon2idHash([]byte(norm.NFC.String(password))))
+	_, err = fmt.Fprintln(out, hash.Hash(norm.NFC.String(password)))
 	return err
 }
 
@@ -88,16 +86,4 @@ func readPassword(in *os.File, prompt io.Writer) (string, error) {
 		return "", errors.New("the two passwords differ")
 	}
 	return typed[0], nil
-}
-
-// argon2idHash gives the PHC string of a password with the parameters that Caddy's own
-// hasher uses, which can only be had through `caddy hash-password`: its base64 output
-// is not what a users file holds.
-func argon2idHash(password []byte) string {
-	const time, memory, threads, length = 1, 46 * 1024, 1, 32
-	salt := secret.Bytes(16)
-	key := argon2.IDKey(password, salt, time, memory, threads, length)
-	b64 := base64.RawStdEncoding
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s",
-		argon2.Version, memory, time, threads, b64.EncodeToString(salt), b64.EncodeToString(key))
 }

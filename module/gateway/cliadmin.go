@@ -175,3 +175,12 @@ func adminPath(segments ...string) string {
 	}
 	return adminBase + strings.Join(segments, "/")
 }
+
+// configuration is what the running Caddy was given.
+func (c *adminClient) configuration(ctx context.Context) ([]byte, error) {
+	var config json.RawMessage
+	if err := c.call(ctx, http.MethodGet, "/config/", nil, &config); err != nil {
+		return nil, err
+	}
+	return config, nil
+}

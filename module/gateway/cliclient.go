@@ -2,8 +2,6 @@ package gateway
 
 import (
 	"io"
-	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,12 +30,4 @@ func (c clientView) kind() string {
 		return "public"
 	}
 	return "confidential"
-}
-
-func pageQuery(after string) string {
-	q := url.Values{"limit": {strconv.Itoa(pageMax)}}
-	if after != "" {
-		q.Set("after", after)
-	}
-	return "?" + q.Encode()
 }

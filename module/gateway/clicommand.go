@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode"
@@ -208,7 +210,7 @@ func every[T any](r *run, admin *adminClient, path string) ([]T, error) {
 	after := ""
 	for range maxPages {
 		var got list[T]
-		if err := admin.call(r.context(), "GET", path+pageQuery(after), nil, &got); err != nil {
+		if err := admin.call(r.context(), "GET", onPage(path, after), nil, &got); err != nil {
 			return nil, err
 		}
 		all = append(all, got.Items...)
@@ -217,6 +219,18 @@ func every[T any](r *run, admin *adminClient, path string) ([]T, error) {
 		}
 	}
 	return nil, fmt.Errorf("the list has more than %d entries; ask the admin endpoint itself, page by page", maxPages*pageMax)
+}
+
+func onPage(path, after string) string {
+	mark := "?"
+	if strings.Contains(path, "?") {
+		mark = "&"
+	}
+	path += mark + "limit=" + strconv.Itoa(pageMax)
+	if after != "" {
+		path += "&after=" + url.QueryEscape(after)
+	}
+	return path
 }
 
 // maxPages ends a list that never does.

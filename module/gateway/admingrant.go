@@ -1,0 +1,115 @@
+package gateway
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/audit"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// grantView is what a user gave a client. Its id is no credential: a refresh token is
+// authenticated beside it.
+type grantView struct {
+	ID        string    `json:"id"`
+	Client    string    `json:"client"`
+	Scopes    []string  `json:"scopes"`
+	Resources []string  `json:"resources,omitempty"`
+	IssuedAt  time.Time `json:"issued_at"`
+	UsedAt    time.Time `json:"used_at"` // when its refresh token was last exchanged
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// listGrants lists the living ones.
+func listGrants(c *adminCall) (adminAnswer, error) {
+	after, limit, err := c.page("by")
+	if err != nil {
+		return adminAnswer{}, err
+	}
+	subject, known, err := c.subject()
+	if err != nil {
+		return adminAnswer{}, err
+	}
+	records, err := c.core.store.List(c.r.Context(), store.KindGrant, subject, after, limit)
+	if err != nil {
+		return adminAnswer{}, err
+	}
+	if len(records) == 0 && after == "" && !known {
+		return adminAnswer{}, c.noUser()
+	}
+	out := list[grantView]{Items: []grantView{}}
+	for _, rec := range records {
+		var g store.Grant
+		if err := store.Decode(rec.Value, &g); err != nil {
+			return adminAnswer{}, err
+		}
+		if !g.Revoked() && c.server.Now().Before(g.Expires) {
+			out.Items = append(out.Items, grantView{
+				ID: g.ID, Client: g.Client, Scopes: append([]string{}, g.Scopes...), Resources: g.Resources,
+				IssuedAt: g.IssuedAt, UsedAt: g.RotatedAt, ExpiresAt: g.Expires,
+			})
+		}
+	}
+	if len(records) == limit {
+		out.Next = records[limit-1].ID
+	}
+	return okay(out)
+}
+
+// revokeGrant kills one grant and what it issued, on every node within a second.
+func revokeGrant(c *adminCall) (adminAnswer, error) {
+	if _, err := c.query("by"); err != nil {
+		return adminAnswer{}, err
+	}
+	subject, _, err := c.subject()
+	if err != nil {
+		return adminAnswer{}, err
+	}
+	rec, err := c.core.store.Get(c.r.Context(), store.Key{Kind: store.KindGrant, ID: c.names[1]})
+	var g store.Grant
+	if err == nil {
+		err = store.Decode(rec.Value, &g)
+	}
+	if errors.Is(err, store.ErrNotFound) || err == nil && (g.Subject != subject || g.Revoked()) {
+		return adminAnswer{}, notFound("this user has no living grant " + c.names[1] + "; `caddy gatehouse grant list` shows them")
+	}
+	if err != nil {
+		return adminAnswer{}, err
+	}
+	if err := c.server.EndGrant(c.r.Context(), subject, g.ID); err != nil {
+		return adminAnswer{}, err
+	}
+	c.record(audit.Event{Name: audit.GrantRevoked, Subject: subject, Client: g.Client, Grant: g.ID})
+	return adminAnswer{status: http.StatusNoContent}, nil
+}
+
+// revokeGrants takes back what a user gave one client, the remembered consent included,
+// or without `client` everything: then the user's sessions end too.
+func revokeGrants(c *adminCall) (adminAnswer, error) {
+	q, err := c.query("by", "client")
+	if err != nil {
+		return adminAnswer{}, err
+	}
+	if q.Has("client") && q.Get("client") == "" {
+		return adminAnswer{}, badField("client", "expected a client_id")
+	}
+	subject, _, err := c.subject()
+	if err != nil {
+		return adminAnswer{}, err
+	}
+	client := q.Get("client")
+	if client != "" {
+		err = c.server.EndClient(c.r.Context(), subject, client)
+	} else {
+		err = c.server.EndSubject(c.r.Context(), subject)
+	}
+	if err != nil {
+		return adminAnswer{}, err
+	}
+	c.record(audit.Event{Name: audit.GrantRevoked, Subject: subject, Client: client})
+	return adminAnswer{status: http.StatusNoContent}, nil
+}
+
+// record puts what was done into the audit trail.
+func (c *adminCall) record(e audit.Event) { c.server.Audit.Record(c.r.Context(), e) }

@@ -1,0 +1,140 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
+
+	"github.com/gatehouse/gatehouse/module/guard"
+)
+
+func explainCommand() *cobra.Command {
+	cmd := newCommand("explain METHOD URL", "Says which rule of a guard decides, and why", `
+Says what the guards of a configuration do with a request: which rule decides, what a token
+must have, in which form the path is judged, and what is refused before any rule is looked
+at. It is the guard's own decision, for a request that nobody sends.
+
+URL is an address such as https://api.example.com/articles, or a path alone: then every
+site with a guard is asked. With --scope the request has a valid token with these scopes
+(--scope "" one without any), without it none.
+
+The configuration is the one that --config names, else the running one, asked for over
+Caddy's admin endpoint at --address.
+
+	$ caddy gatehouse explain GET https://api.example.com/articles/7 --scope articles:read --config Caddyfile`,
+		exactly("METHOD", "URL"), func(r *run) error {
+			var scopes []string
+			if r.given("scope") {
+				scopes = append([]string{}, r.words("scope")...)
+			}
+			q, err := newQuestion(r.args[0], r.args[1], scopes)
+			if err != nil {
+				return err
+			}
+			config, err := r.configuration()
+			if err != nil {
+				return err
+			}
+			found, err := explain(config, q)
+			if err != nil {
+				return err
+			}
+			if len(found) == 0 {
+				return &cliError{exit: exitNotFound, code: "not_found", message: "no site of this configuration listens for " + r.args[1] + " or, for a path alone, none has a guard"}
+			}
+			return r.print(found, func(w io.Writer) {
+				for i := range found {
+					if i > 0 {
+						fmt.Fprintln(w)
+					}
+					found[i].text(w)
+				}
+			})
+		})
+	cmd.Flags().StringSlice("scope", nil, "Scopes of the token to imagine, separated by commas")
+	cmd.Flags().String("address", "", "Address of the administration API listener of the gateway to explain")
+	cmd.Flags().StringP("config", "c", "", "Configuration file to explain instead of a running gateway")
+	cmd.Flags().StringP("adapter", "a", "", "Name of config adapter to apply (if --config is used)")
+	return cmd
+}
+
+// configuration is that of a file, or of the running gateway.
+func (r *run) configuration() ([]byte, error) {
+	if file := r.text("config"); file != "" {
+		if r.given("address") {
+			return nil, errors.New("--config explains a file and --address a running gateway; give one of them")
+		}
+		config, _, _, err := caddycmd.LoadConfig(file, r.text("adapter"))
+		return config, err
+	}
+	admin, err := newAdminClient(r.text("address"), "", r.text("adapter"))
+	if err != nil {
+		return nil, err
+	}
+	return admin.configuration(r.context())
+}
+
+// text is the explanation for a person.
+func (e explanation) text(w io.Writer) {
+	where := strings.Join(e.Listen, " ")
+	if e.Host != "" {
+		where = e.Host + " on " + where
+	}
+	row(w, "Site:", where)
+	if e.Refused != "" {
+		row(w, "Refused:", e.Refused)
+	}
+	for _, v := range e.Guards {
+		v.text(w)
+	}
+	switch {
+	case e.Refused != "":
+	case len(e.Guards) == 0 && e.Then == "":
+		row(w, "Guard:", "none on the way, and no handler answers: an empty 200")
+	case e.Then == "oauth_server":
+		row(w, "Then:", "oauth_server, whose own path this is")
+	case len(e.Guards) == 0:
+		row(w, "Guard:", "none on the way: "+e.Then+" answers whoever asks")
+	case e.Then != "":
+		row(w, "Then:", e.Then)
+	}
+	for _, n := range e.Notes {
+		row(w, "Note:", n)
+	}
+}
+
+func (v verdict) text(w io.Writer) {
+	row(w, "Path:", v.Path)
+	switch {
+	case v.Rule > 0:
+		row(w, "Rule:", fmt.Sprintf("%d: %s", v.Rule, v.Words))
+	case v.Reason != string(guard.BadRequest):
+		row(w, "Rule:", "none matches: "+v.Words)
+	}
+	decision := "passes"
+	switch {
+	case !v.Allowed && v.Status == 204:
+		decision = "the guard answers the preflight itself"
+	case !v.Allowed:
+		decision = fmt.Sprintf("%d %s: %s", v.Status, v.Code, v.Message)
+	case v.Reason == "public":
+		decision = "passes without a token"
+	case v.Reason == "preflight":
+		decision = "passes without a token, as a CORS preflight"
+	}
+	if v.Shadow && !v.Allowed {
+		decision = "passes, since the guard is in shadow mode; otherwise " + decision
+	}
+	row(w, "Decision:", decision)
+	if v.Needs != nil {
+		scopes := "any scopes"
+		if len(v.Needs.Scopes) > 0 {
+			scopes = "the scopes " + strings.Join(v.Needs.Scopes, " ")
+		}
+		row(w, "Token needs:", scopes+", audience "+v.Needs.Audience+", issuer "+v.Needs.Issuer)
+	}
+}

@@ -1,0 +1,295 @@
+package gateway
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/token"
+)
+
+// question is what explain is asked: what would happen to this request.
+type question struct {
+	method string
+	// scheme and host are empty when a path alone was given: then every site is asked.
+	scheme, host string
+	target       string // path and query as a client would send them
+	// scopes are those of the token that is imagined; nil for a request without one.
+	scopes []string
+}
+
+// newQuestion reads METHOD and URL. The target is kept byte for byte: what is wrong with
+// an address is often in what parsing it would mend.
+func newQuestion(method, address string, scopes []string) (question, error) {
+	q := question{method: method, target: address, scopes: scopes}
+	if scheme, rest, ok := strings.Cut(address, "://"); ok && !strings.HasPrefix(address, "/") {
+		at := strings.IndexAny(rest, "/?#")
+		if at < 0 {
+			rest, at = rest+"/", len(rest)
+		}
+		q.scheme, q.host, q.target = strings.ToLower(scheme), strings.ToLower(rest[:at]), rest[at:]
+		if q.scheme != "http" && q.scheme != "https" || q.host == "" || strings.Contains(q.host, "@") {
+			return q, fmt.Errorf("%s: expected an address such as https://api.example.com/articles, or a path such as /articles", address)
+		}
+		if q.target[0] != '/' {
+			q.target = "/" + q.target
+		}
+	}
+	if !strings.HasPrefix(q.target, "/") {
+		return q, fmt.Errorf("%s: expected an address such as https://api.example.com/articles, or a path such as /articles", address)
+	}
+	if method == "" || strings.ContainsAny(method, " \t\r\n/") {
+		return q, fmt.Errorf("%s: expected a method such as GET", method)
+	}
+	return q, nil
+}
+
+// explanation is what one site of a configuration does with the request.
+type explanation struct {
+	Server string   `json:"server"`
+	Listen []string `json:"listen"`
+	Host   string   `json:"host,omitempty"`
+	// Guards that judge it, in order; more than one when each let it pass.
+	Guards []verdict `json:"guards"`
+	// Then is the handler that answers in the end, "" when none does.
+	Then string `json:"then,omitempty"`
+	// Refused says what is refused before any handler.
+	Refused string `json:"refused,omitempty"`
+	// Notes are what could not be decided without the request itself.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// verdict is one guard's decision.
+type verdict struct {
+	Allowed bool   `json:"allowed"`
+	Reason  string `json:"reason"`
+	Status  int    `json:"status,omitempty"`
+	Code    string `json:"code,omitempty"`
+	Message string `json:"message,omitempty"`
+	// Path is the one form in which the path is judged and passed on.
+	Path string `json:"path"`
+	// Rule is the one that decided, from 1; 0 for none.
+	Rule  int    `json:"rule"`
+	Words string `json:"words,omitempty"`
+	// Needs is what a token must have; absent when none is needed or none would help.
+	Needs  *needs `json:"needs,omitempty"`
+	Shadow bool   `json:"shadow,omitempty"`
+}
+
+type needs struct {
+	Issuer   string   `json:"issuer"`
+	Audience string   `json:"audience"`
+	Scopes   []string `json:"scopes"`
+}
+
+// imagined verifies every token as the one that the question is about.
+type imagined struct{ access token.Access }
+
+// Verify implements guard.Verifier.
+func (v imagined) Verify(context.Context, string) (*token.Access, error) { return &v.access, nil }
+
+// judge asks a guard's own decision. r is changed as the guard changes it for the next
+// handler.
+func (e *explainer) judge(raw json.RawMessage, r *http.Request) (verdict, error) {
+	var g Guard
+	if err := json.Unmarshal(raw, &g); err != nil {
+		return verdict{}, err
+	}
+	c, err := g.policy(e.issuer, e.audience)
+	if err != nil {
+		return verdict{}, err
+	}
+	c.Verifier = imagined{token.Access{
+		Issuer: c.Issuer, Audience: []string{c.Audience}, Subject: "user", Client: "client", Scopes: e.q.scopes,
+		Expires: time.Now().Add(time.Hour),
+	}}
+	policy, err := guard.New(c)
+	if err != nil {
+		return verdict{}, err
+	}
+	if e.q.scopes != nil {
+		r.Header.Set("Authorization", "Bearer imagined")
+	}
+	d := policy.Decide(r)
+	if d.Path != "" {
+		guard.SetPath(r.URL, d.Path)
+	}
+	v := verdict{
+		Allowed: d.Allowed, Reason: string(d.Reason), Status: d.Status, Code: d.Code, Message: d.Message,
+		Path: r.URL.EscapedPath(), Rule: d.Rule + 1, Shadow: g.Shadow,
+	}
+	if d.Rule >= 0 {
+		v.Words = g.Rules[d.Rule].words()
+	} else if len(g.Rules) == 0 {
+		v.Words = "no rules: any valid token passes"
+	} else {
+		v.Words = "otherwise " + orWord(g.Otherwise, "deny")
+	}
+	switch d.Reason {
+	case guard.NoCredentials, guard.Valid, guard.InsufficientScope:
+		v.Needs = &needs{Issuer: c.Issuer, Audience: c.Audience, Scopes: []string{}}
+		if d.Rule >= 0 {
+			v.Needs.Scopes = g.Rules[d.Rule].Scopes
+		}
+	}
+	return v, nil
+}
+
+// words are the rule as a Caddyfile has it.
+func (r Rule) words() string {
+	words := []string{"public"}
+	if !r.Public {
+		words = []string{"scope", strings.Join(r.Scopes, ",")}
+	}
+	if len(r.Methods) > 0 {
+		words = append(words, strings.Join(r.Methods, ","))
+	}
+	return strings.Join(append(words, r.Paths...), " ")
+}
+
+func orWord(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// explainer reads one configuration for one question.
+type explainer struct {
+	q                question
+	issuer, audience string
+	app              *App
+	ctx              caddy.Context
+	named            map[string]explainRoute // of the server at hand
+	at               *explanation
+}
+
+// errNoApp: there is nothing to explain.
+var errNoApp = errors.New("the configuration has no global option `gatehouse { issuer ... }`")
+
+// explain says what each site of a configuration that the request may reach does with it.
+func explain(config []byte, q question) ([]explanation, error) {
+	var c struct {
+		Apps struct {
+			HTTP struct {
+				Servers map[string]explainServer `json:"servers"`
+			} `json:"http"`
+			Gatehouse *App `json:"gatehouse"`
+		} `json:"apps"`
+	}
+	if err := json.Unmarshal(config, &c); err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	if c.Apps.Gatehouse == nil {
+		return nil, errNoApp
+	}
+	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
+	defer cancel()
+	e := &explainer{q: q, app: c.Apps.Gatehouse, ctx: ctx, issuer: c.Apps.Gatehouse.Issuer}
+	if u, err := ParseIssuer(e.issuer, caddy.NewReplacer()); err == nil {
+		e.issuer = u.String()
+	}
+	e.audience = e.issuer
+	if a := e.app.Tokens.Audience; len(a) > 0 {
+		e.audience = a[0]
+	}
+	var out []explanation
+	for _, name := range sortedKeys(c.Apps.HTTP.Servers) {
+		server := c.Apps.HTTP.Servers[name]
+		if q.host != "" && !server.listensFor(q) {
+			continue
+		}
+		for _, host := range server.hosts(q) {
+			one, err := e.ask(name, server, host)
+			if err != nil {
+				return nil, err
+			}
+			if one != nil {
+				out = append(out, *one)
+			}
+		}
+	}
+	return out, nil
+}
+
+// ask follows the request through one server. nil: a path alone was asked for, and this
+// site has no guard on its way.
+func (e *explainer) ask(name string, server explainServer, host string) (*explanation, error) {
+	e.at = &explanation{Server: name, Listen: server.Listen, Host: host, Guards: []verdict{}}
+	e.named = server.NamedRoutes
+	r, err := e.request(host)
+	if err != nil {
+		e.at.Refused = err.Error()
+		return e.at, nil
+	}
+	if _, err := e.follow(server.Routes, r); err != nil {
+		return nil, err
+	}
+	if e.q.host == "" && len(e.at.Guards) == 0 {
+		return nil, nil
+	}
+	return e.at, nil
+}
+
+// request is the one the server would read, or an error for one it would refuse itself.
+func (e *explainer) request(host string) (*http.Request, error) {
+	u, err := url.ParseRequestURI(e.q.target)
+	if err != nil {
+		return nil, errors.New("400: the server itself refuses the address, it is malformed")
+	}
+	r := &http.Request{
+		Method: e.q.method, URL: u, RequestURI: e.q.target, Host: host, Header: http.Header{},
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Body: http.NoBody, RemoteAddr: "127.0.0.1:1",
+	}
+	if e.q.scheme == "https" {
+		r.TLS = new(tls.ConnectionState)
+	}
+	return prepared(r.WithContext(e.ctx)), nil
+}
+
+func (s explainServer) listensFor(q question) bool {
+	port := map[string]string{"http": "80", "https": "443"}[q.scheme]
+	if _, p, err := net.SplitHostPort(q.host); err == nil {
+		port = p
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && slices.ContainsFunc(s.Listen, func(l string) bool {
+		at, err := caddy.ParseNetworkAddress(l)
+		return err == nil && !at.IsUnixNetwork() && uint(n) >= at.StartPort && uint(n) <= at.EndPort
+	})
+}
+
+// hosts are those to ask for: the one of the address, or all that the routes name.
+func (s explainServer) hosts(q question) []string {
+	if q.host != "" {
+		return []string{q.host}
+	}
+	var all []string
+	for _, rt := range s.Routes {
+		for _, set := range rt.Match {
+			var named []string
+			if json.Unmarshal(set["host"], &named) == nil {
+				for _, h := range named {
+					all = append(all, strings.ReplaceAll(h, "*", "any"))
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	if all = slices.Compact(all); len(all) == 0 {
+		all = []string{""}
+	}
+	return all
+}

@@ -1,0 +1,270 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// explainServer, explainRoute are what is read of a server's configuration.
+type explainServer struct {
+	Listen      []string                `json:"listen"`
+	Routes      []explainRoute          `json:"routes"`
+	NamedRoutes map[string]explainRoute `json:"named_routes"`
+}
+
+type explainRoute struct {
+	Group    string                       `json:"group"`
+	Match    []map[string]json.RawMessage `json:"match"`
+	Handle   []json.RawMessage            `json:"handle"`
+	Terminal bool                         `json:"terminal"`
+}
+
+type explainHandler struct {
+	Handler  string         `json:"handler"`
+	Routes   []explainRoute `json:"routes"`
+	Name     string         `json:"name"`      // of invoke
+	To       string         `json:"to"`        // of api_rest
+	PassThru bool           `json:"pass_thru"` // of file_server
+}
+
+// match is whether a matcher holds: what depends on more than method, host and address
+// is unknown.
+type match int
+
+const (
+	no match = iota
+	unknown
+	yes
+)
+
+// decidable are the matchers that look at nothing else.
+var decidable = []string{"host", "path", "path_regexp", "method", "query", "protocol", "not"}
+
+// follow goes through routes as Caddy does. done: somebody answers there.
+func (e *explainer) follow(routes []explainRoute, r *http.Request) (done bool, err error) {
+	taken := make(map[string]bool)
+	for _, rt := range routes {
+		if rt.Group != "" && taken[rt.Group] {
+			continue
+		}
+		m, on := e.matches(rt.Match, r)
+		if m == no {
+			continue
+		}
+		if m == unknown {
+			if !rt.matters() {
+				continue
+			}
+			if !rt.guards() {
+				e.note("what matches the matcher %s is answered by another route first", on)
+				continue
+			}
+			e.note("assuming that the matcher %s matches", on)
+		}
+		taken[rt.Group] = true
+		for _, raw := range rt.Handle {
+			if done, err := e.handle(raw, r); done || err != nil {
+				return done, err
+			}
+		}
+		if rt.Terminal {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// handle goes through one handler.
+func (e *explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err error) {
+	var h explainHandler
+	if err := json.Unmarshal(raw, &h); err != nil {
+		return false, fmt.Errorf("reading a handler: %w", err)
+	}
+	switch h.Handler {
+	case "subroute":
+		return e.follow(h.Routes, r)
+	case "invoke":
+		return e.follow([]explainRoute{e.named[h.Name]}, r)
+	case "rewrite":
+		return false, e.rewrite(raw, r)
+	case "oauth_guard":
+		v, err := e.judge(raw, r)
+		if err != nil {
+			return false, fmt.Errorf("an oauth_guard: %w", err)
+		}
+		e.at.Guards = append(e.at.Guards, v)
+		return !v.Allowed && !v.Shadow, nil
+	case "oauth_server":
+		if !e.serves(r.URL.Path) {
+			return false, nil
+		}
+	case "authentication":
+		e.note("the handler authentication may refuse the request first")
+		return false, nil
+	default:
+		if !h.answers() {
+			return false, nil
+		}
+	}
+	e.at.Then = h.Handler
+	return true, nil
+}
+
+// answers reports whether a handler ends the chain.
+func (h explainHandler) answers() bool {
+	switch h.Handler {
+	case "reverse_proxy", "static_response", "error", "acme_server", "metrics":
+		return true
+	case "file_server":
+		return !h.PassThru
+	case "api_rest":
+		return h.To != ""
+	}
+	return false
+}
+
+// serves is what oauth_server answers: everything below the issuer, and the documents
+// that RFC 8414 puts in front of its path.
+func (e *explainer) serves(path string) bool {
+	u, err := ParseIssuer(e.issuer, caddy.NewReplacer())
+	return err == nil && (u.Path == "" || path == u.Path || strings.HasPrefix(path, u.Path+"/") ||
+		strings.HasPrefix(path, "/.well-known/") && strings.HasSuffix(path, u.Path))
+}
+
+// rewrite changes the request as Caddy's own handler does.
+func (e *explainer) rewrite(raw json.RawMessage, r *http.Request) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return err
+	}
+	delete(fields, "handler")
+	bare, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	loaded, err := e.ctx.LoadModuleByID("http.handlers.rewrite", bare)
+	if err != nil {
+		return err
+	}
+	repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+	if rewriter, can := loaded.(interface {
+		Rewrite(*http.Request, *caddy.Replacer) bool
+	}); can && ok && rewriter.Rewrite(r, repl) {
+		e.note("rewritten to %s %s", r.Method, r.URL.RequestURI())
+	}
+	return nil
+}
+
+// matches decides matcher sets, of which one must hold. on names what it depends on.
+func (e *explainer) matches(sets []map[string]json.RawMessage, r *http.Request) (m match, on string) {
+	if len(sets) == 0 {
+		return yes, ""
+	}
+	for _, set := range sets {
+		one, depends := e.matchesAll(set, r)
+		if one == yes {
+			return yes, ""
+		}
+		if one > m {
+			m, on = one, depends
+		}
+	}
+	return m, on
+}
+
+func (e *explainer) matchesAll(set map[string]json.RawMessage, r *http.Request) (m match, on string) {
+	m = yes
+	for _, name := range sortedKeys(set) {
+		one, depends := e.holds(name, set[name], r)
+		if one == no {
+			return no, ""
+		}
+		if one < m {
+			m, on = one, depends
+		}
+	}
+	return m, on
+}
+
+// holds asks the matcher itself.
+func (e *explainer) holds(name string, raw json.RawMessage, r *http.Request) (match, string) {
+	if !slices.Contains(decidable, name) {
+		return unknown, name
+	}
+	if name == "not" {
+		var sets []map[string]json.RawMessage
+		if json.Unmarshal(raw, &sets) != nil {
+			return unknown, name
+		}
+		m, on := e.matches(sets, r)
+		return yes - m, on
+	}
+	loaded, err := e.ctx.LoadModuleByID("http.matchers."+name, raw)
+	if err != nil {
+		return unknown, name
+	}
+	var held bool
+	switch matcher := loaded.(type) {
+	case caddyhttp.RequestMatcherWithError:
+		held, err = matcher.MatchWithError(r)
+	case caddyhttp.RequestMatcher: //nolint:staticcheck // what other modules still implement
+		held = matcher.Match(r)
+	}
+	switch {
+	case err != nil:
+		return unknown, name
+	case held:
+		return yes, ""
+	}
+	return no, ""
+}
+
+// guards reports whether there is a guard below a route, matters whether anything is that
+// decides or answers.
+func (rt explainRoute) guards() bool {
+	return rt.has(func(h explainHandler) bool { return h.Handler == "oauth_guard" })
+}
+
+func (rt explainRoute) matters() bool {
+	return rt.has(func(h explainHandler) bool {
+		return h.Handler == "oauth_guard" || h.Handler == "oauth_server" || h.answers()
+	})
+}
+
+func (rt explainRoute) has(what func(explainHandler) bool) bool {
+	return slices.ContainsFunc(rt.Handle, func(raw json.RawMessage) bool {
+		var h explainHandler
+		if json.Unmarshal(raw, &h) != nil {
+			return false
+		}
+		return what(h) || slices.ContainsFunc(h.Routes, func(below explainRoute) bool { return below.has(what) })
+	})
+}
+
+func (e *explainer) note(format string, args ...any) {
+	n := fmt.Sprintf(format, args...)
+	if !slices.Contains(e.at.Notes, n) {
+		e.at.Notes = append(e.at.Notes, n)
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// prepared gives a request the context that matchers look into.
+func prepared(r *http.Request) *http.Request {
+	return caddyhttp.PrepareRequest(r, caddy.NewReplacer(), noWriter{}, new(caddyhttp.Server))
+}
+
+// noWriter is the answer to a request that nobody sends.
+type noWriter struct{}
+
+func (noWriter) Header() http.Header         { return http.Header{} }
+func (noWriter) Write(b []byte) (int, error) { return len(b), nil }
+func (noWriter) WriteHeader(int)             {}
