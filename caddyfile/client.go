@@ -8,25 +8,37 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
-	"github.com/gatehouse/gatehouse/module/oauth"
 )
+
+var clientWords = []string{
+	"name", "owner", "secret", "secret_hash", "jwks", "auth_method", "public", "native", "trusted", "introspect", "redirect_uri",
+	"post_logout_redirect_uri", "origins", "grants", "deprecated_grant", "scopes", "default_scopes", "audience", "id_token_alg",
+	"userinfo_content_type",
+}
 
 // client parses one application.
 //
 //	client <id> {
 //		name <text>
+//		owner <text>
 //		secret <placeholder or at least 32 characters>
 //		secret_hash sha256:<hex>
-//		auth_method client_secret_basic|client_secret_post
+//		jwks <key set, or the path of a file with one>
+//		auth_method client_secret_basic|client_secret_post|private_key_jwt
 //		public
 //		native
 //		trusted
 //		redirect_uri <url>
+//		post_logout_redirect_uri <url>
 //		origins <origins...>
 //		grants authorization_code|refresh_token|client_credentials...
+//		deprecated_grant implicit|password until <YYYY-MM-DD>
 //		scopes <names...>
 //		default_scopes <names...>
 //		audience <audiences...>
+//		introspect
+//		id_token_alg RS256|ES256|EdDSA
+//		userinfo_content_type application/json|application/jwt
 //	}
 func (g *globalBlock) client() error {
 	id, err := one(g.Dispenser, "an id")
@@ -64,16 +76,17 @@ func (b *clientBlock) word() (err error) {
 			return err
 		}
 		c.Name, err = one(b.Dispenser, "a text")
+	case "owner":
+		if err := once(b.Dispenser, c.Owner != ""); err != nil {
+			return err
+		}
+		c.Owner, err = one(b.Dispenser, "a text such as \"Team Reading <reading@example.com>\"")
 	case "secret":
 		err = b.secret()
 	case "secret_hash":
-		var h string
-		if h, err = one(b.Dispenser, "sha256: and 64 hexadecimal digits"); err == nil {
-			if err := gateway.CheckClientSecretHash(h); err != nil {
-				return b.Errf("secret_hash: %v", err)
-			}
-			c.SecretHashes = append(c.SecretHashes, h)
-		}
+		err = b.secretHash()
+	case "jwks":
+		err = b.jwks()
 	case "auth_method":
 		c.AuthMethod, err = b.choice(c.AuthMethod, gateway.AuthMethods...)
 	case "public":
@@ -82,79 +95,32 @@ func (b *clientBlock) word() (err error) {
 		c.Native, err = true, flag(b.Dispenser)
 	case "trusted":
 		c.Trusted, err = true, flag(b.Dispenser)
+	case "introspect":
+		c.Introspect, err = true, flag(b.Dispenser)
 	case "redirect_uri":
-		err = b.redirectURI()
+		err = b.address(func(c *gateway.Client) *[]string { return &c.RedirectURIs })
+	case "post_logout_redirect_uri":
+		err = b.address(func(c *gateway.Client) *[]string { return &c.PostLogoutRedirectURIs })
 	case "origins":
-		c.Origins, err = b.list(c.Origins, "origins such as https://reader.example")
+		err = b.origins()
 	case "grants":
 		err = b.grants()
+	case "deprecated_grant":
+		err = b.deprecatedGrant()
 	case "scopes":
 		err = b.names(&c.Scopes)
 	case "default_scopes":
 		err = b.names(&c.DefaultScopes)
 	case "audience":
 		c.Audience, err = b.list(c.Audience, "one or more audiences")
+	case "id_token_alg":
+		c.IDTokenAlg, err = b.choice(c.IDTokenAlg, gateway.IDTokenAlgs...)
+	case "userinfo_content_type":
+		c.UserinfoContentType, err = b.choice(c.UserinfoContentType, gateway.UserinfoContentTypes...)
 	default:
-		err = unknown(b.Dispenser, "client", "name", "secret", "secret_hash", "auth_method", "public", "native", "trusted", "redirect_uri",
-			"origins", "grants", "scopes", "default_scopes", "audience")
+		err = unknown(b.Dispenser, "client", slices.Clone(clientWords)...)
 	}
 	return err
-}
-
-// secret keeps placeholders and replaces literals by their hash, so that no stored
-// configuration shows one.
-func (b *clientBlock) secret() error {
-	value, err := one(b.Dispenser, "a placeholder such as {env.SECRET}, or at least 32 characters")
-	switch {
-	case err != nil:
-		return err
-	case placeholder(value):
-		b.c.Secrets = append(b.c.Secrets, value)
-	case len(value) < gateway.MinClientSecret:
-		return b.Errf("secret: has %d characters, expected at least %d, or a placeholder such as {env.SECRET}", len(value), gateway.MinClientSecret)
-	default:
-		b.c.SecretHashes = append(b.c.SecretHashes, gateway.HashClientSecret(value))
-	}
-	return nil
-}
-
-// redirectURI checks the address when the whole client is known: `native` may stand
-// further down.
-func (b *clientBlock) redirectURI() error {
-	uri, err := one(b.Dispenser, "an address such as https://reader.example/callback")
-	if err != nil {
-		return err
-	}
-	if slices.Contains(b.c.RedirectURIs, uri) {
-		return b.Errf("redirect_uri: %s is given twice", uri)
-	}
-	b.c.RedirectURIs = append(b.c.RedirectURIs, uri)
-	where, id := b.Token(), b.c.ID
-	b.later = append(b.later, func() error {
-		i := slices.IndexFunc(b.app.Clients, func(c gateway.Client) bool { return c.ID == id })
-		if err := oauth.CheckRedirectURI(uri, b.app.Clients[i].Native); err != nil {
-			return at(where, fmt.Errorf("redirect_uri: %s %w", uri, err))
-		}
-		return nil
-	})
-	return nil
-}
-
-func (b *clientBlock) grants() error {
-	known := make([]string, 0, len(oauth.GrantTypes))
-	for _, g := range oauth.GrantTypes {
-		known = append(known, string(g))
-	}
-	if !b.NextArg() {
-		return b.Errf("grants: expected one or more of: %s", strings.Join(known, ", "))
-	}
-	for ok := true; ok; ok = b.NextArg() {
-		if !slices.Contains(known, b.Val()) {
-			return b.Errf("grants: unknown grant '%s', expected one of: %s", b.Val(), strings.Join(known, ", "))
-		}
-		b.c.Grants = append(b.c.Grants, b.Val())
-	}
-	return nil
 }
 
 // names reads scopes, which may be declared further down in the block.

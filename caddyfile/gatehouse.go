@@ -16,7 +16,7 @@ import (
 
 var globalWords = []string{
 	"issuer", "name", "secret", "store", "users", "tokens", "session", "require_state", "pkce",
-	"scope", "client", "pages", "protect", "revocation_max_stale",
+	"scope", "client", "registration", "pages", "protect", "revocation_max_stale", "audit",
 }
 
 // parseGatehouse parses the global option. Several blocks are merged; the first has
@@ -34,9 +34,11 @@ var globalWords = []string{
 //		pkce public|required
 //		scope <name> <text> { <language> <text> | hidden }
 //		client <id> { ... }
+//		registration { initial_token <placeholder> | scopes <names...> | max <n> }
 //		pages { templates|logo|color <value> | languages <tags...> }
 //		protect { login_failures|per_address|hash_concurrency <n> | lockout <duration> }
 //		revocation_max_stale <duration>
+//		audit on|off
 //	}
 func parseGatehouse(d *caddyfile.Dispenser, existing any) (any, error) {
 	app := new(gateway.App)
@@ -108,6 +110,10 @@ func (g *globalBlock) word() (err error) {
 		return g.scope()
 	case "client":
 		return g.client()
+	case "registration":
+		return g.registration()
+	case "audit":
+		app.Audit, err = g.choice(app.Audit, "on", "off")
 	case "pages":
 		return g.pages()
 	case "protect":

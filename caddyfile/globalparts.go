@@ -2,8 +2,11 @@ package caddyfile
 
 import (
 	"strings"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
 )
 
 // each reads the words of a block; read is called at each.
@@ -42,12 +45,17 @@ func (g *globalBlock) tokens() error {
 			t.RefreshGrace = &grace
 		case "code":
 			t.Code, err = duration(g.Dispenser, false)
+		case "rotate_keys":
+			t.RotateKeys, err = duration(g.Dispenser, false)
+			if err == nil && time.Duration(t.RotateKeys) < gateway.MinRotateKeys {
+				err = g.Errf("rotate_keys: '%s' is too short, expected 1h or more", g.Val())
+			}
 		case "alg":
 			t.Algorithm, err = g.choice("", "ES256", "RS256", "EdDSA")
 		case "audience":
 			t.Audience, err = some(g.Dispenser, "one or more audiences, usually the address of the API")
 		default:
-			err = unknown(g.Dispenser, "tokens", "access", "refresh", "refresh_idle", "refresh_grace", "code", "alg", "audience")
+			err = unknown(g.Dispenser, "tokens", "access", "refresh", "refresh_idle", "refresh_grace", "code", "rotate_keys", "alg", "audience")
 		}
 		return err
 	})

@@ -43,6 +43,7 @@ func parseServer(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 //		headers { subject|client|scopes <name> }
 //		forward_token
 //		allow_encoded_slash
+//		shadow
 //	}
 func parseGuard(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	h.Next()
@@ -96,8 +97,10 @@ func guardWord(h httpcaddyfile.Helper, app *gateway.App, g *gateway.Guard) (err 
 		g.ForwardToken, err = true, flag(d)
 	case "allow_encoded_slash":
 		g.AllowEncodedSlash, err = true, flag(d)
+	case "shadow":
+		g.Shadow, err = true, flag(d)
 	default:
-		err = unknown(d, "oauth_guard", "public", "scope", "otherwise", "audience", "realm", "cors", "headers", "forward_token", "allow_encoded_slash")
+		err = unknown(d, "oauth_guard", "public", "scope", "otherwise", "audience", "realm", "cors", "headers", "forward_token", "allow_encoded_slash", "shadow")
 	}
 	return err
 }

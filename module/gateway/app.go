@@ -68,6 +68,11 @@ type App struct {
 	Scopes []Scope `json:"scopes,omitempty"`
 	// Applications that may ask for tokens.
 	Clients []Client `json:"clients,omitempty"`
+	// Lets clients register themselves. Default: they cannot.
+	Registration *Registration `json:"registration,omitempty"`
+	// `on` (the default) or `off`: one line of the logger `gatehouse.audit`, and one Caddy
+	// event, for each sign-in, issue, revocation and so on.
+	Audit string `json:"audit,omitempty"`
 	// How the pages look.
 	Pages Pages `json:"pages,omitzero"`
 	// Bounds on guessing.
@@ -184,6 +189,7 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 		return err
 	}
 	a.clients, a.users = known, users
+	a.warnDeprecated(time.Now())
 	pages, err := webui.New(webui.Config{
 		Name: a.Name, Languages: a.Pages.Languages, Templates: a.Pages.Templates,
 		Logo: a.Pages.Logo, Color: a.Pages.Color, HTTPS: a.issuer.Scheme == "https", Log: a.log,
@@ -191,7 +197,9 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 	if err != nil {
 		return err
 	}
-	issuer, err := token.NewIssuer(token.IssuerConfig{Ring: a.core.ring, Issuer: a.issuer.String(), Alg: a.Tokens.Algorithm})
+	issuer, err := token.NewIssuer(token.IssuerConfig{
+		Ring: a.core.ring, Issuer: a.issuer.String(), Alg: a.Tokens.Algorithm, IDAlgs: known.idAlgs(),
+	})
 	if err != nil {
 		return err
 	}
@@ -204,7 +212,8 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 	a.server, err = authserver.New(authserver.Config{
 		Issuer: a.issuer, Name: a.Name, Clients: known, Scopes: scopes, Directory: users,
 		Store: a.core.store, Keys: a.core.Keys, Tokens: issuer, Revocations: a.core.revocations,
-		Pages: pages, Metrics: metrics.Set{}, Log: a.log, Lifetimes: lifetimes, Attempts: a.attempts,
+		Verifier: verifier{a.core, known, users}, Issued: a.core,
+		Pages:    pages, Metrics: metrics.Set{}, Log: a.log, Lifetimes: lifetimes, Attempts: a.attempts,
 		Audience:              a.audience(),
 		StateOptionalWithPKCE: a.RequireState == "with_pkce_optional",
 		PKCERequired:          a.PKCE == "required",
@@ -295,6 +304,8 @@ func (a *App) check() error {
 		switch {
 		case !oauth.ValidScope(s.Name):
 			return fmt.Errorf("scope %q is not a valid name", s.Name)
+		case slices.Contains(oauth.BuiltinScopes, s.Name):
+			return fmt.Errorf("scope %s is built in and needs no declaration", s.Name)
 		case seen[s.Name]:
 			return fmt.Errorf("scope %s is declared twice", s.Name)
 		case s.Text["en"] == "":

@@ -13,6 +13,10 @@ import (
 // maxDuration keeps additions to a moment from wrapping around.
 const maxDuration = 100 * 366 * 24 * time.Hour
 
+// MinRotateKeys is the least age at which a signing key is replaced: old keys stay
+// published as long as tokens live, and a few hundred of them would be a burden.
+const MinRotateKeys = time.Hour
+
 // checkValues looks at what the Caddyfile's words refuse and JSON lets through. Zero is
 // "not given" everywhere here.
 func (a *App) checkValues() error {
@@ -28,6 +32,9 @@ func (a *App) checkValues() error {
 		if v := time.Duration(d.value); v != 0 && (v < time.Second || v > maxDuration) {
 			return fmt.Errorf("%s: %v is not from 1s to 100 years", d.name, v)
 		}
+	}
+	if v := time.Duration(a.Tokens.RotateKeys); v != 0 && (v < MinRotateKeys || v > maxDuration) {
+		return fmt.Errorf("tokens: rotate_keys: %v is not from %v to 100 years", v, MinRotateKeys)
 	}
 	if g := a.Tokens.RefreshGrace; g != nil && (*g < 0 || time.Duration(*g) > maxDuration) {
 		return fmt.Errorf("tokens: refresh_grace: %v is not from 0 to 100 years", time.Duration(*g))
@@ -54,6 +61,17 @@ func (a *App) checkValues() error {
 	for i, s := range a.Secrets {
 		if !strings.Contains(s, "{") {
 			return fmt.Errorf("secret %d: expected a placeholder such as {env.GATEHOUSE_SECRET}: a literal would stand in the stored configuration", i+1)
+		}
+	}
+	if a.Audit != "" && a.Audit != "on" && a.Audit != "off" {
+		return fmt.Errorf("audit: expected on or off, got %s", a.Audit)
+	}
+	if a.Registration != nil {
+		if err := a.Registration.Check(); err != nil {
+			return fmt.Errorf("registration: %w", err)
+		}
+		if err := a.declared(a.Registration.Scopes); err != nil {
+			return fmt.Errorf("registration: %w", err)
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 
@@ -21,9 +22,6 @@ const MinClientSecret = 32
 
 // hashPrefix marks the form of a hashed client secret.
 const hashPrefix = "sha256:"
-
-// AuthMethods are the ways in which a secret may be sent (RFC 6749 section 2.3.1).
-var AuthMethods = []string{"client_secret_basic", "client_secret_post"}
 
 // HashClientSecret gives the form of a client secret that a configuration may show.
 func HashClientSecret(s string) string { return hashPrefix + secret.Digest(s) }
@@ -51,6 +49,32 @@ func (c *clients) Client(_ context.Context, id string) (*oauth.Client, bool, err
 
 func (c *clients) CORSOrigins() []string { return c.origins }
 
+// DeprecatedGrants lists the grant types of the past whose end has not come for some client.
+func (c *clients) DeprecatedGrants() []oauth.GrantType {
+	var open []oauth.GrantType
+	now := time.Now()
+	for _, g := range oauth.DeprecatedGrantTypes {
+		for _, client := range c.byID {
+			if client.MayUse(g) && !client.Ended(g, now) {
+				open = append(open, g)
+				break
+			}
+		}
+	}
+	return open
+}
+
+// idAlgs are the algorithms that the clients' id_tokens are signed with.
+func (c *clients) idAlgs() []string {
+	algs := []string{"RS256"} // what every relying party is to know (OpenID Connect Core section 15.1)
+	for _, client := range c.byID {
+		if client.IDTokenAlg != "" {
+			algs = append(algs, client.IDTokenAlg)
+		}
+	}
+	return algs
+}
+
 func newClients(configured []Client, declared []Scope, repl *caddy.Replacer) (*clients, error) {
 	known := slices.Clone(oauth.BuiltinScopes)
 	for _, s := range declared {
@@ -73,78 +97,6 @@ func newClients(configured []Client, declared []Scope, repl *caddy.Replacer) (*c
 	return all, nil
 }
 
-// Check reports what is wrong with a client, given the scopes that are declared.
-// Secrets that are placeholders are looked at when they are resolved.
-func (c Client) Check(known []string) error {
-	if err := c.CheckKind(); err != nil {
-		return err
-	}
-	for _, uri := range c.RedirectURIs {
-		if err := oauth.CheckRedirectURI(uri, c.Native); err != nil {
-			return fmt.Errorf("redirect_uri %s %w", uri, err)
-		}
-	}
-	for _, h := range c.SecretHashes {
-		if err := CheckClientSecretHash(h); err != nil {
-			return fmt.Errorf("secret_hash: %w", err)
-		}
-	}
-	for _, s := range slices.Concat(c.Scopes, c.DefaultScopes) {
-		if !slices.Contains(known, s) {
-			return fmt.Errorf("scope %s is not declared; expected one of: %s", s, strings.Join(known, ", "))
-		}
-	}
-	for _, s := range c.DefaultScopes {
-		if !slices.Contains(c.Scopes, s) {
-			return fmt.Errorf("default_scopes: %s is not among the client's scopes", s)
-		}
-	}
-	return nil
-}
-
-// CheckKind reports what is wrong with id, authentication and grant types: what can be
-// said of a client without knowing the rest of the configuration.
-func (c Client) CheckKind() error {
-	switch {
-	case c.ID == "" || len(c.ID) > 128 || strings.ContainsFunc(c.ID, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return errors.New("the id must be 1 to 128 printable ASCII characters without spaces")
-	case c.Public && (len(c.Secrets) > 0 || len(c.SecretHashes) > 0):
-		return errors.New("a public client has no secret: remove `public` or the secret")
-	case !c.Public && len(c.Secrets) == 0 && len(c.SecretHashes) == 0:
-		return errors.New("expected one of: secret, secret_hash, public")
-	case c.AuthMethod != "" && !slices.Contains(AuthMethods, c.AuthMethod):
-		return fmt.Errorf("auth_method %s is unknown; expected one of: %s", c.AuthMethod, strings.Join(AuthMethods, ", "))
-	case c.AuthMethod != "" && c.Public:
-		return errors.New("a public client sends no secret: remove `public` or auth_method")
-	}
-	for _, g := range c.grants() {
-		switch {
-		case !slices.Contains(oauth.GrantTypes, g):
-			return fmt.Errorf("grant %s is unknown; expected one of: %s", g, joinGrants())
-		case g == oauth.AuthorizationCode && len(c.RedirectURIs) == 0:
-			return errors.New("the authorization_code grant needs a redirect_uri")
-		case g == oauth.ClientCredentials && c.Public:
-			return errors.New("a public client cannot use client_credentials: it has no credentials")
-		}
-	}
-	return nil
-}
-
-func (c Client) grants() []oauth.GrantType {
-	var out []oauth.GrantType
-	for _, g := range c.Grants {
-		out = append(out, oauth.GrantType(g))
-	}
-	switch {
-	case len(out) > 0:
-	case len(c.RedirectURIs) > 0:
-		out = []oauth.GrantType{oauth.AuthorizationCode, oauth.RefreshToken}
-	default:
-		out = []oauth.GrantType{oauth.ClientCredentials}
-	}
-	return out
-}
-
 func (c Client) build(known []string, repl *caddy.Replacer) (*oauth.Client, error) {
 	if err := c.Check(known); err != nil {
 		return nil, err
@@ -153,6 +105,22 @@ func (c Client) build(known []string, repl *caddy.Replacer) (*oauth.Client, erro
 		ID: c.ID, Name: c.Name, Public: c.Public, AuthMethod: c.AuthMethod, Native: c.Native, Trusted: c.Trusted,
 		RedirectURIs: c.RedirectURIs, Origins: c.Origins, Grants: c.grants(),
 		Scopes: append(slices.Clone(c.Scopes), "offline_access"), DefaultScopes: c.DefaultScopes, Audience: c.Audience,
+		Owner: c.Owner, PostLogoutRedirectURIs: c.PostLogoutRedirectURIs, Introspect: c.Introspect,
+		IDTokenAlg: c.IDTokenAlg, UserinfoContentType: c.UserinfoContentType,
+	}
+	var err error
+	if built.JWKS, err = loadJWKS(c.JWKS, repl); err != nil {
+		return nil, fmt.Errorf("jwks: %w", err)
+	}
+	for g, day := range c.DeprecatedGrants {
+		end, err := ParseEnd(day)
+		if err != nil {
+			return nil, err
+		}
+		if built.Until == nil {
+			built.Until = make(map[oauth.GrantType]time.Time)
+		}
+		built.Until[oauth.GrantType(g)] = end
 	}
 	for _, s := range c.Secrets {
 		value, err := repl.ReplaceOrErr(s, true, true)
@@ -168,12 +136,4 @@ func (c Client) build(known []string, repl *caddy.Replacer) (*oauth.Client, erro
 		built.SecretHashes = append(built.SecretHashes, strings.TrimPrefix(h, hashPrefix))
 	}
 	return built, nil
-}
-
-func joinGrants() string {
-	var names []string
-	for _, g := range oauth.GrantTypes {
-		names = append(names, string(g))
-	}
-	return strings.Join(names, ", ")
 }

@@ -19,6 +19,9 @@ type Tokens struct {
 	Code caddy.Duration `json:"code,omitempty"`
 	// The signature algorithm of access tokens: `ES256` (the default), `RS256` or `EdDSA`.
 	Algorithm string `json:"alg,omitempty"`
+	// How old the signing key may become before another takes its place. Old keys stay
+	// published until the last token they signed has expired. At least `1h`. Default: `30d`.
+	RotateKeys caddy.Duration `json:"rotate_keys,omitempty"`
 	// The audience of access tokens of clients that have none of their own, and the
 	// one guards ask for. Default: the issuer.
 	Audience []string `json:"audience,omitempty"`
@@ -42,44 +45,6 @@ type Scope struct {
 	Hidden bool `json:"hidden,omitempty"`
 }
 
-// Client is an application that may ask for tokens.
-type Client struct {
-	// The client_id.
-	ID string `json:"id"`
-	// What people are shown. Default: the id.
-	Name string `json:"name,omitempty"`
-	// Secrets, at least 32 characters each, any of which authenticates. Best given as
-	// placeholders such as `{env.READER_SECRET}`, resolved when the configuration is
-	// loaded.
-	Secrets []string `json:"secrets,omitempty"`
-	// Secrets as `sha256:` and 64 hexadecimal digits. The Caddyfile adapter puts
-	// literal secrets here.
-	SecretHashes []string `json:"secret_hashes,omitempty"`
-	// The one way in which the client may send its secret: `client_secret_basic` or
-	// `client_secret_post`. Default: either.
-	AuthMethod string `json:"auth_method,omitempty"`
-	// A client that cannot keep a secret; it must use PKCE.
-	Public bool `json:"public,omitempty"`
-	// A program on the user's device: a registered loopback address matches with any
-	// port, and private-use schemes are allowed (RFC 8252).
-	Native bool `json:"native,omitempty"`
-	// Where codes may be sent, compared exactly.
-	RedirectURIs []string `json:"redirect_uris,omitempty"`
-	// Further browser origins that may call the token endpoint.
-	Origins []string `json:"origins,omitempty"`
-	// Grant types: `authorization_code`, `refresh_token`, `client_credentials`.
-	// Default: the first two when there is a redirect address, else the last.
-	Grants []string `json:"grants,omitempty"`
-	// Scopes it may ask for.
-	Scopes []string `json:"scopes,omitempty"`
-	// Scopes it gets when it asks for none. Default: none, and asking is required.
-	DefaultScopes []string `json:"default_scopes,omitempty"`
-	// The audience of its tokens. Default: that of `tokens`.
-	Audience []string `json:"audience,omitempty"`
-	// One's own application: no consent page.
-	Trusted bool `json:"trusted,omitempty"`
-}
-
 // Pages says how the pages look.
 type Pages struct {
 	// A directory whose files replace built-in templates of the same name.
@@ -100,6 +65,7 @@ type Protect struct {
 	Lockout caddy.Duration `json:"lockout,omitempty"`
 	// Sign-in attempts a minute for one address (IPv6: one /64). Default: 30.
 	PerAddress int `json:"per_address,omitempty"`
-	// Passwords hashed at one time; each takes about 46 MiB. Default: 2.
+	// Passwords hashed at one time; each takes a processor and about 46 MiB. Default: half
+	// the processors, 1 to 4, so that other requests are answered meanwhile.
 	HashConcurrency int `json:"hash_concurrency,omitempty"`
 }

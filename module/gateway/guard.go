@@ -9,11 +9,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/metrics"
-	"github.com/gatehouse/gatehouse/module/oauth"
-	"github.com/gatehouse/gatehouse/module/token"
 )
 
 func init() { caddy.RegisterModule(new(Guard)) }
@@ -51,12 +48,18 @@ type Guard struct {
 	ForwardToken bool `json:"forward_token,omitempty"`
 	// Accepts `%2F` in every path. Default: such paths are refused.
 	AllowEncodedSlash bool `json:"allow_encoded_slash,omitempty"`
+	// Lets every request pass and only logs and counts what would have been refused, to
+	// put a guard in front of a living API. Identity headers are removed from requests
+	// as ever, and set when the guard would have let the token pass; credentials that it
+	// would have refused go upstream as they came, and CORS is left to the upstream.
+	Shadow bool `json:"shadow,omitempty"`
 
 	app      *App
 	guard    *guard.Guard
 	identity *guard.Identity
 	routes   []string // a name for each rule, for limits by route
 	counts   map[guard.Reason]metrics.Counter
+	shadowed map[guard.Reason]metrics.Counter
 	log      *slog.Logger
 }
 
@@ -100,6 +103,13 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 	for _, why := range guard.Reasons {
 		g.counts[why] = metrics.Set{}.Guard(string(why))
 	}
+	if g.Shadow {
+		g.shadowed = make(map[guard.Reason]metrics.Counter, len(guard.Reasons))
+		for _, why := range guard.Reasons {
+			g.shadowed[why] = metrics.Set{}.Shadow(string(why))
+		}
+		g.log.Warn("a guard is in shadow mode: it refuses nothing", "audience", g.Audience, "rules", len(g.Rules))
+	}
 	otherwise := guard.Deny
 	switch g.Otherwise {
 	case "", "deny":
@@ -141,8 +151,11 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		return unavailable(w, err)
 	}
 	defer leave()
-	cors := g.guard.CORS(r)
 	d := g.guard.Decide(r)
+	if g.Shadow {
+		return g.pass(w, r, &d, next)
+	}
+	cors := g.guard.CORS(r)
 	g.counts[d.Reason].Inc()
 	if d.Err != nil {
 		g.log.Error("a token could not be judged", "error", d.Err)
@@ -164,17 +177,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		}
 		return fail(d.Status, &failure{code: d.Code, message: d.Message})
 	}
-	if d.Path != "" {
-		guard.SetPath(r.URL, d.Path)
-	}
-	g.identity.Strip(r)
-	if d.Access != nil {
-		g.identity.Apply(r, d.Access)
-		identify(r, d.Access, g.app.users)
-	}
-	if d.Rule >= 0 {
-		caddyhttp.SetVar(r.Context(), routeVar, g.routes[d.Rule])
-	}
+	g.prepare(r, &d)
 	if cors != (guard.CORS{}) {
 		w = onHeader(w, cors.Set)
 		defer func() {
@@ -187,42 +190,19 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	return err
 }
 
-// routeVar is the request variable that names the rule that decided.
-const routeVar = "gatehouse.route"
-
-// accessVar is the request variable with the accepted token's content.
-const accessVar = "gatehouse.access"
-
-// identify tells later handlers, logs and matchers who calls.
-func identify(r *http.Request, a *token.Access, users directory.Directory) {
-	caddyhttp.SetVar(r.Context(), accessVar, a)
-	repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
-	if !ok {
-		return
+// prepare makes a request that passes what the upstream may see.
+func (g *Guard) prepare(r *http.Request, d *guard.Decision) {
+	if d.Path != "" {
+		guard.SetPath(r.URL, d.Path)
 	}
-	repl.Map(func(key string) (any, bool) {
-		switch key {
-		case "http.auth.user.id":
-			return a.Subject, true
-		case "http.auth.user.client_id":
-			return a.Client, true
-		case "http.auth.user.scope":
-			return oauth.JoinScopes(a.Scopes), true
-		case "http.auth.user.name": // looked up only where a configuration asks for it
-			user, _, err := users.Lookup(r.Context(), a.Subject)
-			if err != nil {
-				return "", true // a name decorates; nothing is decided by it
-			}
-			return user.Name, true
-		}
-		return nil, false
-	})
-}
-
-// caller is the accepted token's content, nil when there is none.
-func caller(r *http.Request) *token.Access {
-	a, _ := caddyhttp.GetVar(r.Context(), accessVar).(*token.Access)
-	return a
+	g.identity.Strip(r)
+	if d.Access != nil {
+		g.identity.Apply(r, d.Access)
+		identify(r, d.Access, g.app.users)
+	}
+	if d.Rule >= 0 {
+		caddyhttp.SetVar(r.Context(), routeVar, g.routes[d.Rule])
+	}
 }
 
 // Interface guards

@@ -3,9 +3,10 @@ package guard
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 // What a browser's application may read and send beyond the defaults. Requested
@@ -30,10 +31,8 @@ func compileOrigins(list []string) (origins, error) {
 		return origins{any: true}, nil
 	}
 	for _, s := range list {
-		u, err := url.Parse(s)
-		if err != nil || u.Host == "" || u.Scheme+"://"+u.Host != s || strings.ContainsAny(s, "*{} ") || s != strings.ToLower(s) ||
-			u.Scheme == "https" && u.Port() == "443" || u.Scheme == "http" && u.Port() == "80" {
-			return origins{}, fmt.Errorf("guard: origin %q must be written as browsers send it: scheme://host, a port only when it is not the default, or * alone", s)
+		if err := oauth.CheckOrigin(s); err != nil {
+			return origins{}, fmt.Errorf("guard: origin %q %w, or * alone", s, err)
 		}
 	}
 	return origins{listed: list}, nil

@@ -11,8 +11,11 @@ const namespace, subsystem = "caddy", "gatehouse"
 var (
 	tokenRequests = counter("token_requests_total", "Requests at the token endpoint by grant type and outcome (issued, or the error code).", "grant", "outcome")
 	signIns       = counter("sign_ins_total", "Sign-in attempts by outcome: ok, refused, locked, limited, error.", "outcome")
-	deprecated    = counter("deprecated_grants_total", "Access tokens issued by a grant type that RFC 9700 says not to use, by grant type.", "grant")
+	deprecated    = counter("deprecated_grant_total", "Access tokens issued by a grant type that RFC 9700 says not to use, by grant type.", "grant")
+	revocations   = counter("revocation_requests_total", "Requests at the revocation endpoint by outcome (revoked, nothing, or the error code).", "outcome")
+	introspected  = counter("introspection_requests_total", "Requests at the introspection endpoint by outcome (active, inactive, or the error code).", "outcome")
 	guarded       = counter("guard_decisions_total", "Requests at a guard by the reason of the decision.", "reason")
+	shadowed      = counter("guard_shadow_refusals_total", "Requests that a guard in shadow mode would have refused, by the reason.", "reason")
 	limited       = counter("limit_decisions_total", "Decisions of a limiter by the kind of the policy that was reported and the result.", "policy", "result")
 	limiterFull   = counter("limit_shared_buckets_total", "Requests counted in a shared bucket since the limiter held its maximum of keys.")
 	normalised    = counter("upstream_errors_total", "Upstream error answers put into the common shape, by status class and kind of body.", "class", "body")
@@ -49,6 +52,12 @@ func (Set) TokenRequest(grant, outcome string) { tokenRequests.WithLabelValues(g
 // SignIn counts an attempt to sign in.
 func (Set) SignIn(outcome string) { signIns.WithLabelValues(outcome).Inc() }
 
+// Revocation counts a request at the revocation endpoint.
+func (Set) Revocation(outcome string) { revocations.WithLabelValues(outcome).Inc() }
+
+// Introspection counts a request at the introspection endpoint.
+func (Set) Introspection(outcome string) { introspected.WithLabelValues(outcome).Inc() }
+
 // DeprecatedGrant counts what was issued by a grant type of the past.
 func (Set) DeprecatedGrant(grant string) { deprecated.WithLabelValues(grant).Inc() }
 
@@ -57,6 +66,9 @@ type Counter interface{ Inc() }
 
 // Guard counts decisions of a guard.
 func (Set) Guard(reason string) Counter { return guarded.WithLabelValues(reason) }
+
+// Shadow counts what a guard in shadow mode would have refused.
+func (Set) Shadow(reason string) Counter { return shadowed.WithLabelValues(reason) }
 
 // Limit counts decisions of a limiter.
 func (Set) Limit(policy, result string) Counter { return limited.WithLabelValues(policy, result) }

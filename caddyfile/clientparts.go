@@ -1,0 +1,137 @@
+package caddyfile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+// secret keeps placeholders and replaces literals by their hash, so that no stored
+// configuration shows one.
+func (b *clientBlock) secret() error {
+	value, err := one(b.Dispenser, "a placeholder such as {env.SECRET}, or at least 32 characters")
+	switch {
+	case err != nil:
+		return err
+	case placeholder(value):
+		b.c.Secrets = append(b.c.Secrets, value)
+	case len(value) < gateway.MinClientSecret:
+		return b.Errf("secret: has %d characters, expected at least %d, or a placeholder such as {env.SECRET}", len(value), gateway.MinClientSecret)
+	default:
+		b.c.SecretHashes = append(b.c.SecretHashes, gateway.HashClientSecret(value))
+	}
+	return nil
+}
+
+func (b *clientBlock) secretHash() error {
+	h, err := one(b.Dispenser, "sha256: and 64 hexadecimal digits")
+	if err != nil {
+		return err
+	}
+	if err := gateway.CheckClientSecretHash(h); err != nil {
+		return b.Errf("secret_hash: %v", err)
+	}
+	b.c.SecretHashes = append(b.c.SecretHashes, h)
+	return nil
+}
+
+// jwks checks a set that stands here; a file is read when the configuration is loaded.
+func (b *clientBlock) jwks() error {
+	if err := once(b.Dispenser, b.c.JWKS != ""); err != nil {
+		return err
+	}
+	value, err := one(b.Dispenser, "a JWK set in backquotes, or the path of a file that holds one")
+	if err != nil {
+		return err
+	}
+	if gateway.InlineJWKS(value) {
+		if err := gateway.CheckJWKS(value); err != nil {
+			return b.Errf("jwks: %v; expected the client's public keys (RFC 7517 section 5)", err)
+		}
+	}
+	b.c.JWKS = value
+	return nil
+}
+
+// address reads one of a list of addresses and checks it when the whole client is known:
+// `native` may stand further down.
+func (b *clientBlock) address(list func(*gateway.Client) *[]string) error {
+	word := b.Val()
+	uri, err := one(b.Dispenser, "an address such as https://reader.example/callback")
+	if err != nil {
+		return err
+	}
+	have := list(&b.c)
+	if slices.Contains(*have, uri) {
+		return b.Errf("%s: %s is given twice", word, uri)
+	}
+	*have = append(*have, uri)
+	where, id := b.Token(), b.c.ID
+	b.later = append(b.later, func() error {
+		i := slices.IndexFunc(b.app.Clients, func(c gateway.Client) bool { return c.ID == id })
+		if err := oauth.CheckRedirectURI(uri, b.app.Clients[i].Native); err != nil {
+			return at(where, fmt.Errorf("%s: %s %w", word, uri, err))
+		}
+		return nil
+	})
+	return nil
+}
+
+func (b *clientBlock) origins() (err error) {
+	if b.c.Origins, err = b.list(b.c.Origins, "origins such as https://reader.example"); err != nil {
+		return err
+	}
+	for _, o := range b.c.Origins {
+		if err := oauth.CheckOrigin(o); err != nil {
+			return b.Errf("origins: %s %w", o, err)
+		}
+	}
+	return nil
+}
+
+func (b *clientBlock) grants() error {
+	known := make([]string, 0, len(oauth.GrantTypes))
+	for _, g := range oauth.GrantTypes {
+		known = append(known, string(g))
+	}
+	if !b.NextArg() {
+		return b.Errf("grants: expected one or more of: %s", strings.Join(known, ", "))
+	}
+	for ok := true; ok; ok = b.NextArg() {
+		if slices.Contains(oauth.DeprecatedGrantTypes, oauth.GrantType(b.Val())) {
+			return b.Errf("grants: %s is deprecated, expected a line such as `deprecated_grant %s until 2030-12-31`", b.Val(), b.Val())
+		}
+		if !slices.Contains(known, b.Val()) {
+			return b.Errf("grants: unknown grant '%s', expected one of: %s", b.Val(), strings.Join(known, ", "))
+		}
+		b.c.Grants = append(b.c.Grants, b.Val())
+	}
+	return nil
+}
+
+// deprecatedGrant reads a grant of the past and the day on which it ends.
+func (b *clientBlock) deprecatedGrant() error {
+	const form = "expected a line such as `deprecated_grant password until 2030-12-31`"
+	args := b.RemainingArgs()
+	if len(args) != 3 || args[1] != "until" {
+		return b.Errf("deprecated_grant: %s", form)
+	}
+	grant, day := args[0], args[2]
+	if !slices.Contains(oauth.DeprecatedGrantTypes, oauth.GrantType(grant)) {
+		return b.Errf("deprecated_grant: unexpected '%s', expected implicit or password", grant)
+	}
+	if b.c.DeprecatedGrants[grant] != "" {
+		return b.Errf("deprecated_grant: %s is given twice", grant)
+	}
+	if _, err := gateway.ParseEnd(day); err != nil {
+		return b.Errf("deprecated_grant: %v", err)
+	}
+	if b.c.DeprecatedGrants == nil {
+		b.c.DeprecatedGrants = make(map[string]string)
+	}
+	b.c.DeprecatedGrants[grant] = day
+	return nil
+}

@@ -1,0 +1,76 @@
+package caddyfile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+)
+
+// registration parses what clients need to register themselves.
+//
+//	registration {
+//		initial_token <placeholders...>
+//		scopes <names...>
+//		max <n>
+//	}
+func (g *globalBlock) registration() error {
+	head := g.Token()
+	if err := once(g.Dispenser, g.app.Registration != nil); err != nil {
+		return err
+	}
+	if g.NextArg() {
+		return g.Errf("registration: unexpected argument '%s', expected a block", g.Val())
+	}
+	r := new(gateway.Registration)
+	g.app.Registration = r
+	for nesting := g.Nesting(); g.NextBlock(nesting); {
+		if err := g.registrationWord(r); err != nil {
+			return err
+		}
+	}
+	if err := r.Check(); err != nil {
+		return at(head, fmt.Errorf("registration: %w", err))
+	}
+	return nil
+}
+
+func (g *globalBlock) registrationWord(r *gateway.Registration) (err error) {
+	switch g.Val() {
+	case "initial_token":
+		values, err := some(g.Dispenser, "a placeholder such as {env.REGISTRATION_TOKEN}")
+		for _, v := range values {
+			if !placeholder(v) {
+				return g.Err("initial_token: expected a placeholder such as {env.REGISTRATION_TOKEN} or {file./run/secrets/registration}: a literal would be readable in Caddy's stored configuration")
+			}
+		}
+		r.InitialTokens = append(r.InitialTokens, values...)
+		return err
+	case "scopes":
+		if err := once(g.Dispenser, r.Scopes != nil); err != nil {
+			return err
+		}
+		where := g.Token()
+		if r.Scopes, err = some(g.Dispenser, "one or more scopes"); err != nil {
+			return err
+		}
+		g.later = append(g.later, func() error {
+			known := declared(g.app)
+			for _, name := range r.Scopes {
+				if !slices.Contains(known, name) {
+					return at(where, fmt.Errorf("registration: scope %s is not declared, expected one of: %s", name, strings.Join(known, ", ")))
+				}
+			}
+			return nil
+		})
+	case "max":
+		if err := once(g.Dispenser, r.Max != 0); err != nil {
+			return err
+		}
+		r.Max, err = number(g.Dispenser)
+	default:
+		err = unknown(g.Dispenser, "registration", "initial_token", "scopes", "max")
+	}
+	return err
+}

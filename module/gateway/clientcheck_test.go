@@ -1,0 +1,122 @@
+package gateway
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+const clientKeys = `{"keys":[{"kty":"EC","crv":"P-256","kid":"1","x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4","y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"}]}`
+
+func TestAClientInJSONIsCheckedAsInTheCaddyfile(t *testing.T) {
+	hash := HashClientSecret("")
+	for want, c := range map[string]Client{
+		"origin https://a.example/x must":        {SecretHashes: []string{hash}, Origins: []string{"https://a.example/x"}},
+		"post_logout_redirect_uri https://a/#":   {SecretHashes: []string{hash}, PostLogoutRedirectURIs: []string{"https://a/#x"}},
+		"grant password is deprecated":           {SecretHashes: []string{hash}, Grants: []string{"password"}},
+		"deprecated grant device is unknown":     {SecretHashes: []string{hash}, DeprecatedGrants: map[string]string{"device": "2027-01-01"}},
+		`the end "" must be a day`:               {SecretHashes: []string{hash}, DeprecatedGrants: map[string]string{"password": ""}},
+		"must be a day written":                  {SecretHashes: []string{hash}, DeprecatedGrants: map[string]string{"password": "2027-02-30"}},
+		"a public client cannot use the pass":    {Public: true, DeprecatedGrants: map[string]string{"password": "2027-01-01"}},
+		"the implicit grant needs":               {SecretHashes: []string{hash}, DeprecatedGrants: map[string]string{"implicit": "2027-01-01"}},
+		"a public client cannot introspect":      {Public: true, RedirectURIs: []string{"https://a/"}, Introspect: true},
+		"id_token_alg none":                      {SecretHashes: []string{hash}, IDTokenAlg: "none"},
+		"userinfo_content_type text/html":        {SecretHashes: []string{hash}, UserinfoContentType: "text/html"},
+		"needs jwks":                             {SecretHashes: []string{hash}, AuthMethod: PrivateKeyJWT},
+		"jwks: the JWK set is not of the form":   {JWKS: `{"a":1}`},
+		"jwks: key 1 of the JWK set":             {JWKS: `{"keys":[{"kty":"oct","k":"c2VjcmV0"}]}`},
+		"jwks: open /nonexistent/keys":           {JWKS: "/nonexistent/keys"},
+		"expected one of: secret, secret_hash, ": {},
+	} {
+		c.ID = "a"
+		_, err := c.build(oauth.BuiltinScopes, caddy.NewReplacer())
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", want, err)
+		}
+	}
+}
+
+func TestTheGrantsOfAClientThatNamesNone(t *testing.T) {
+	for name, c := range map[string]struct {
+		client Client
+		want   []oauth.GrantType
+	}{
+		"a machine":                  {Client{}, []oauth.GrantType{oauth.ClientCredentials}},
+		"a redirect address":         {Client{RedirectURIs: []string{"https://a/"}}, []oauth.GrantType{oauth.AuthorizationCode, oauth.RefreshToken}},
+		"a deprecated grant":         {Client{DeprecatedGrants: map[string]string{"password": "2027-01-01"}}, []oauth.GrantType{oauth.Password}},
+		"a deprecated grant besides": {Client{Grants: []string{"refresh_token"}, DeprecatedGrants: map[string]string{"password": "2027-01-01"}}, []oauth.GrantType{oauth.RefreshToken, oauth.Password}},
+		"implicit, on its way out": {Client{RedirectURIs: []string{"https://a/"}, DeprecatedGrants: map[string]string{"implicit": "2027-01-01"}},
+			[]oauth.GrantType{oauth.AuthorizationCode, oauth.RefreshToken, oauth.Implicit}},
+	} {
+		if got := c.client.grants(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestADeprecatedGrantEndsWithTheFirstMomentOfItsDay(t *testing.T) {
+	c := Client{ID: "till", SecretHashes: []string{HashClientSecret("")}, DeprecatedGrants: map[string]string{"password": "2027-06-30"}}
+	built, err := c.build(oauth.BuiltinScopes, caddy.NewReplacer())
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := time.Date(2027, 6, 30, 0, 0, 0, 0, time.UTC)
+	if !built.MayUse(oauth.Password) || built.Ended(oauth.Password, end.Add(-time.Nanosecond)) || !built.Ended(oauth.Password, end) {
+		t.Errorf("%+v", built)
+	}
+}
+
+func TestAKeySetComesInlineFromAFileOrAPlaceholder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "keys.json")
+	if err := os.WriteFile(file, []byte(clientKeys), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("CLIENT_KEYS", clientKeys)
+	t.Setenv("CLIENT_DIR", filepath.Dir(file))
+	for _, given := range []string{clientKeys, " " + clientKeys, file, "{env.CLIENT_KEYS}", "{file." + file + "}", "{env.CLIENT_DIR}/keys.json"} {
+		c := Client{ID: "a", JWKS: given}
+		built, err := c.build(oauth.BuiltinScopes, caddy.NewReplacer())
+		if err != nil || strings.TrimSpace(built.JWKS) != clientKeys {
+			t.Errorf("%.40s: %v", given, err)
+		}
+	}
+	large := filepath.Join(t.TempDir(), "large.json")
+	if err := os.WriteFile(large, make([]byte, maxJWKS+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loadJWKS(large, caddy.NewReplacer()); err == nil || !strings.Contains(err.Error(), "more than") {
+		t.Errorf("a large file: %v", err)
+	}
+	if _, err := loadJWKS("{env.CLIENT_KEYS_MISSING}", caddy.NewReplacer()); err == nil {
+		t.Error("an unset variable is no error")
+	}
+}
+
+func TestRegistrationNeedsAStrongTokenFromAPlaceholder(t *testing.T) {
+	t.Setenv("STRONG", "0123456789-0123456789-0123456789")
+	t.Setenv("WEAK", "0123456789")
+	for want, r := range map[string]Registration{
+		"expected an initial_token":   {},
+		"initial_token 2: expected":   {InitialTokens: []string{"{env.STRONG}", "literal-0123456789-0123456789-0123456789"}},
+		"max: -1":                     {InitialTokens: []string{"{env.STRONG}"}, Max: -1},
+		"scope write is not declared": {InitialTokens: []string{"{env.STRONG}"}, Scopes: []string{"write"}},
+		"registration: max":           {InitialTokens: []string{"{env.STRONG}"}, Max: -2},
+	} {
+		if err := (&App{Registration: &r}).check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", want, err)
+		}
+	}
+	if _, err := (&Registration{InitialTokens: []string{"{env.WEAK}"}}).resolveTokens(caddy.NewReplacer()); err == nil || !strings.Contains(err.Error(), "10 characters") {
+		t.Errorf("a weak token: %v", err)
+	}
+	if digests, err := (&Registration{InitialTokens: []string{"{env.STRONG}"}}).resolveTokens(caddy.NewReplacer()); err != nil || len(digests) != 1 || len(digests[0]) != 64 {
+		t.Errorf("%v %v", digests, err)
+	}
+}

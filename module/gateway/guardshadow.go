@@ -1,0 +1,33 @@
+package gateway
+
+import (
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/guard"
+)
+
+// pass hands every request on, and says what a guard that is not in the shadow would
+// have refused. The API behind may still have credentials of its own: those the guard
+// does not accept are left in the request, and neither its path nor its answer is touched.
+func (g *Guard) pass(w http.ResponseWriter, r *http.Request, d *guard.Decision, next caddyhttp.Handler) error {
+	if d.Err != nil {
+		g.log.Error("a token could not be judged", "error", d.Err)
+	}
+	if d.Allowed {
+		g.counts[d.Reason].Inc()
+		g.prepare(r, d)
+		return next.ServeHTTP(w, r)
+	}
+	if d.Status != http.StatusNoContent { // a preflight would have been answered
+		g.shadowed[d.Reason].Inc()
+		g.log.Info("would have been refused", "reason", string(d.Reason), "status", d.Status, "method", r.Method, "path", r.URL.Path)
+	}
+	sent := r.Header["Authorization"]
+	g.identity.Strip(r)
+	if sent != nil {
+		r.Header["Authorization"] = sent
+	}
+	return next.ServeHTTP(w, r)
+}

@@ -1,0 +1,54 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+)
+
+// Registration lets clients register themselves (RFC 7591) with an initial access token.
+type Registration struct {
+	// Initial access tokens, at least 32 characters each, any of which permits a
+	// registration. They must be placeholders such as `{env.REGISTRATION_TOKEN}`. Required.
+	InitialTokens []string `json:"initial_tokens,omitempty"`
+	// The scopes that registered clients may have at most. Default: none.
+	Scopes []string `json:"scopes,omitempty"`
+	// How many registered clients there may be at one time. Default: 1000.
+	Max int `json:"max,omitempty"`
+}
+
+// Check reports what is wrong with the settings of registration, except for scopes.
+func (r *Registration) Check() error {
+	if len(r.InitialTokens) == 0 {
+		return errors.New("expected an initial_token: without one anybody could register clients")
+	}
+	for i, t := range r.InitialTokens {
+		if !strings.Contains(t, "{") {
+			return fmt.Errorf("initial_token %d: expected a placeholder such as {env.REGISTRATION_TOKEN}: a literal would stand in the stored configuration", i+1)
+		}
+	}
+	if r.Max < 0 {
+		return fmt.Errorf("max: %d is negative", r.Max)
+	}
+	return nil
+}
+
+// resolveTokens gives the hex SHA-256 digests of the initial access tokens.
+func (r *Registration) resolveTokens(repl *caddy.Replacer) ([]string, error) {
+	var digests []string
+	for i, t := range r.InitialTokens {
+		value, err := repl.ReplaceOrErr(t, true, true)
+		if err != nil {
+			return nil, fmt.Errorf("registration: initial_token %d: %w", i+1, err)
+		}
+		if len(value) < MinClientSecret {
+			return nil, fmt.Errorf("registration: initial_token %d has %d characters, at least %d are needed", i+1, len(value), MinClientSecret)
+		}
+		digests = append(digests, secret.Digest(value))
+	}
+	return digests, nil
+}
