@@ -20,7 +20,7 @@ const mod = "github.com/gatehouse/gatehouse/"
 var allowed = map[string][]string{
 	"module":                         {"caddyfile", "module/gateway", "plugins/..."},
 	"caddyfile":                      {"module/gateway", "module/oauth", "module/guard"},
-	"module/gateway":                 {"module/audit", "module/authserver", "module/clientstore", "module/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/webui", "module/metrics", "module/token", "module/store", "module/directory", "module/oauth"},
+	"module/gateway":                 {"module/audit", "module/authserver", "module/clientstore", "module/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/webui", "module/metrics", "module/token", "module/store", "module/directory", "module/directory/password", "module/oauth"},
 	"module/authserver":              {"module/audit", "module/authserver/...", "module/token", "module/store", "module/directory", "module/oauth", "module/webui"},
 	"module/authserver/grant":        {"module/audit", "module/token", "module/store", "module/directory", "module/oauth"},
 	"module/authserver/clientauth":   {"module/audit", "module/token", "module/store", "module/oauth"},

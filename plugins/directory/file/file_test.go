@@ -15,16 +15,36 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/directory/directorytest"
+	"github.com/gatehouse/gatehouse/module/directory/password"
 )
 
 // cheap is dear enough for the suite's timing to see a hash and cheap enough for a
 // build machine.
-var cheap = parameters{memory: 4096, time: 2, threads: 1, salt: 16, tag: 32}
+var cheap = like("m=4096,t=2,p=1")
+
+// parameters are those of the hashes of a test, as a hash that no password has.
+type parameters string
+
+func like(work string) parameters {
+	zeros := func(n int) string { return strings.Repeat("A", n) }
+	return parameters("$argon2id$v=19$" + work + "$" + zeros(22) + "$" + zeros(43))
+}
+
+func (p parameters) dummy() string { return string(p) }
+
+func (p parameters) cost(t *testing.T) password.Cost {
+	t.Helper()
+	parsed, err := password.Parse(string(p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed.Cost()
+}
 
 func (p parameters) hash(t *testing.T, password string) string {
 	t.Helper()
 	// Caddy's hasher keeps the parameters and the salt of a hash that it decoded.
-	h, _, err := caddyauth.DecodeHash([]byte(p.dummy()))
+	h, _, err := caddyauth.DecodeHash([]byte(p))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +152,7 @@ func TestACancelledSignInCostsNoHash(t *testing.T) {
 }
 
 func TestUnknownUsersCostWhatMostHashesCost(t *testing.T) {
-	dearer := parameters{memory: 8192, time: 2, threads: 1, salt: 16, tag: 32}
+	dearer, usual := like("m=8192,t=2,p=1"), like("m=47104,t=1,p=1")
 	cases := map[string]struct {
 		hashes []parameters
 		want   parameters
@@ -153,15 +173,43 @@ func TestUnknownUsersCostWhatMostHashesCost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := parametersOf(all.unknown.hash); got != c.want || err != nil || all.unlike != c.unlike {
-				t.Errorf("dummy has %+v (%v), %d unlike; want %+v, %d", got, err, all.unlike, c.want, c.unlike)
+			if got := all.unknown.pass.Cost(); got != c.want.cost(t) || all.unlike != c.unlike {
+				t.Errorf("dummy costs %+v, %d unlike; want %s, %d", got, all.unlike, c.want, c.unlike)
 			}
 		})
 	}
 }
 
 func TestTheUsualParametersAreThoseOfCaddysHasher(t *testing.T) {
-	if got, err := parametersOf(string(caddyauth.Argon2idHash{}.FakeHash())); got != usual || err != nil {
-		t.Errorf("%+v, %v, want %+v", got, err, usual)
+	if got := parameters(caddyauth.Argon2idHash{}.FakeHash()).cost(t); got != password.Usual() {
+		t.Errorf("%+v, want %+v", got, password.Usual())
+	}
+}
+
+func TestHashesOfOtherProgramsSignTheirUsersIn(t *testing.T) {
+	list := map[string]string{
+		"bcrypt": "$2y$05$wwLqQF7hWgqFiIpLV6YxS.kJ2Y9sjZnolYJwrxdEInOplEmuIvlC2",
+		"crypt":  "$6$saltstring$.r0X7ub5wGR2v4Xz7svCIozfnlorFh19V89t8KC9Umd81uGhFgsyTRNyzQDXDIm17fFcR9z3z7oBNdsyYBbtm/",
+		"apache": "$apr1$abcdefgh$sIQmFnT1CuEXAsyjuXjUX/",
+		"ldap":   "{SSHA}LhKrkM9Fy+zlstjdD7Kv2s6QvhBzYWx0",
+	}
+	var users []string
+	for name, hash := range list {
+		users = append(users, fmt.Sprintf(`{"id":%q,"username":%q,"password_hash":%q}`, name, name, hash))
+	}
+	d, err := open(written(t, `{"users":[`+strings.Join(users, ",")+`]}`), time.Now, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range list {
+		if u, ok, err := d.Authenticate(t.Context(), name, "correct horse"); !ok || err != nil || u.ID != name {
+			t.Errorf("%s: %+v, %t, %v", name, u, ok, err)
+		}
+		if _, ok, err := d.Authenticate(t.Context(), name, "wrong"); ok || err != nil {
+			t.Errorf("%s signs in with another password: %v", name, err)
+		}
+	}
+	if n := d.current.users().weak; n != 1 {
+		t.Errorf("%d weak hashes, want that of LDAP", n)
 	}
 }

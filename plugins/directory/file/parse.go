@@ -15,11 +15,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/directory/password"
 )
 
 type entry struct {
 	user directory.User
 	hash string
+	pass *password.Parsed
 }
 
 // users is the content of a file. It does not change once made.
@@ -28,8 +30,9 @@ type users struct {
 	byName map[string]*entry // by user name in normal form C
 	// unknown stands in for a user that there is not, so that its hash is computed.
 	unknown *entry
-	// unlike is the number of users whose hash takes another time than unknown's.
-	unlike int
+	// unlike is the number of users whose hash takes another time than unknown's, weak
+	// that of hashes which cost a thief next to nothing.
+	unlike, weak int
 }
 
 // parser reads one file. Every error it gives names the file and the line, and the
@@ -45,7 +48,7 @@ type parser struct {
 	users users
 	folds map[string]string // user name without letter case -> user name
 	fold  cases.Caser
-	count map[parameters]int
+	count map[password.Cost]int
 }
 
 func parse(path string, data []byte) (*users, error) {
@@ -57,7 +60,7 @@ func parse(path string, data []byte) (*users, error) {
 		users: users{byID: map[string]*entry{}, byName: map[string]*entry{}},
 		folds: map[string]string{},
 		fold:  cases.Fold(),
-		count: map[parameters]int{},
+		count: map[password.Cost]int{},
 	}
 	if !utf8.Valid(data) {
 		return nil, p.errorAt(validUpTo(data), errors.New("is not UTF-8"))
@@ -65,8 +68,13 @@ func parse(path string, data []byte) (*users, error) {
 	if err := p.document(); err != nil {
 		return nil, err
 	}
-	most, others := mostUsed(p.count)
-	p.users.unknown, p.users.unlike = &entry{hash: most.dummy()}, others
+	most, others := password.MostUsed(p.count)
+	dummy := most.Dummy()
+	pass, err := password.Parse(dummy)
+	if err != nil {
+		return nil, p.errorAt(0, err)
+	}
+	p.users.unknown, p.users.unlike = &entry{hash: dummy, pass: pass}, others
 	return &p.users, nil
 }
 
@@ -166,7 +174,7 @@ func validUpTo(data []byte) int64 {
 // canonical returns the form in which user names are compared and shown.
 func canonical(username string) string { return norm.NFC.String(username) }
 
-func (p *parser) add(e *entry, params parameters) error {
+func (p *parser) add(e *entry) error {
 	id, name := e.user.ID, e.user.Username
 	if _, twice := p.users.byID[id]; twice {
 		return fmt.Errorf("the id %s is another user's already", shown(id))
@@ -179,6 +187,10 @@ func (p *parser) add(e *entry, params parameters) error {
 		return fmt.Errorf("the username differs from %s in letter case only", shown(other))
 	}
 	p.users.byID[id], p.users.byName[name], p.folds[folded] = e, e, name
-	p.count[params]++
+	if e.pass.Cost().Quick() {
+		p.users.weak++
+	} else {
+		p.count[e.pass.Cost()]++
+	}
 	return nil
 }

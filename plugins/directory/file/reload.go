@@ -153,4 +153,8 @@ func (c *current) take(all *users) {
 		c.log().Warn("some password hashes have other parameters than most: the time of a sign-in tells these users from unknown ones",
 			zap.String("file", c.path), zap.Int("users", all.unlike))
 	}
+	if all.weak > 0 {
+		c.log().Warn("some password hashes protect nothing once they are stolen: replace them by `caddy gatehouse user hash`",
+			zap.String("file", c.path), zap.Int("users", all.weak))
+	}
 }

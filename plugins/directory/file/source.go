@@ -32,7 +32,9 @@ func init() {
 // with `client:`. User names are compared in Unicode normal form C and letter by
 // letter, so `Ann` does not sign in as `ann`; two names that differ in nothing but
 // letter case are refused, since people would take one for the other.
-// `password_hash` is what `caddy gatehouse user hash` prints (Argon2id, PHC form).
+// `password_hash` is what `caddy gatehouse user hash` prints (Argon2id, PHC form), or
+// what another program made: bcrypt, PHP's `password_hash`, phpass, `crypt`, or the
+// forms of LDAP and `htpasswd`.
 // Everything else, an unknown field, a field given twice or `null`, is an error.
 //
 // A changed file is read again within a second of the next use. While the changed

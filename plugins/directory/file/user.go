@@ -6,16 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
-	"unicode"
 
-	"github.com/gatehouse/gatehouse/module/token"
-)
-
-const (
-	maxID       = 255 // OpenID Connect Core section 2: a subject has at most 255 ASCII characters
-	maxUsername = 256 // bytes
+	"github.com/gatehouse/gatehouse/module/directory/password"
 )
 
 func (p *parser) user(index int) error {
@@ -81,36 +74,15 @@ func (e *entry) called() string {
 }
 
 func (p *parser) check(e *entry) error {
-	u := e.user
-	switch {
-	case u.ID == "":
-		return errors.New("the id is missing")
-	case len(u.ID) > maxID || strings.ContainsFunc(u.ID, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return fmt.Errorf("the id must be at most %d printable ASCII characters without spaces", maxID)
-	case strings.HasPrefix(u.ID, token.ClientSubject):
-		return fmt.Errorf("the id begins with %q, which is kept for clients", token.ClientSubject)
-	case u.Username == "":
-		return errors.New("the username is missing")
-	case len(u.Username) > maxUsername:
-		return fmt.Errorf("the username is longer than %d bytes", maxUsername)
-	case u.Username != strings.TrimSpace(u.Username):
-		return errors.New("the username begins or ends with a space")
-	case e.hash == "":
+	if err := e.user.Check(); err != nil {
+		return err
+	}
+	if e.hash == "" {
 		return errors.New("the password_hash is missing: make it with `caddy gatehouse user hash`")
 	}
-	for _, text := range []string{u.Username, u.Name, u.Nickname, u.Picture, u.Email, u.Phone} {
-		if strings.ContainsFunc(text, unicode.IsControl) {
-			return errors.New("a text has a control character in it")
-		}
+	var err error
+	if e.pass, err = password.Parse(e.hash); err != nil {
+		return fmt.Errorf("the password_hash %w: make one with `caddy gatehouse user hash`", err)
 	}
-	if u.Picture != "" {
-		if at, err := url.Parse(u.Picture); err != nil || at.Scheme != "https" || at.Host == "" {
-			return errors.New("the picture must be an https URL")
-		}
-	}
-	params, err := parametersOf(e.hash)
-	if err != nil {
-		return fmt.Errorf("the password_hash %w", err)
-	}
-	return p.add(e, params)
+	return p.add(e)
 }
