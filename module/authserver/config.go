@@ -40,9 +40,9 @@ type Config struct {
 	Verifier Verifier
 	// Issued is Verifier without the question what became of client and user: what is
 	// revoked stays so when a locked user is let in again. Default: Verifier.
-	Issued   Verifier
-	Pages    *webui.Pages
-	Metrics  Metrics
+	Issued  Verifier
+	Pages   *webui.Pages
+	Metrics Metrics
 	// Audit is told what happened. Default: nobody.
 	Audit audit.Sink
 	Log   *slog.Logger

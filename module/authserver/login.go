@@ -5,8 +5,10 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/webui"
@@ -48,8 +50,9 @@ func (s *signIn) showLogin(w http.ResponseWriter, r *http.Request, b browser, p 
 	return nil
 }
 
-// loginGet is a sign-in that no client asked for. Nothing in the address says where
-// to go afterwards, so there is nothing to abuse as an open redirector.
+// loginGet is a sign-in that no client asked for. It leads to the account page: nothing
+// in the address says where to go afterwards, so there is nothing to abuse as an open
+// redirector.
 func (s *signIn) loginGet(w http.ResponseWriter, r *http.Request) error {
 	b, err := s.welcome(w, r)
 	if err != nil {
@@ -60,7 +63,7 @@ func (s *signIn) loginGet(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if who != nil {
-		s.redirect(w, r, s.base+"/logout")
+		s.redirect(w, r, s.base+"/account")
 		return nil
 	}
 	return s.showLogin(w, r, b, loginPage{})
@@ -91,12 +94,25 @@ func (s *signIn) loginPost(w http.ResponseWriter, r *http.Request) error {
 	if len(password) > directory.MaxPassword || !validUsername(p.username) {
 		return page(http.StatusBadRequest, "invalid_request", "the user name or the password is too long")
 	}
-	user, verdict, retry, err := s.try(r, p.username, password)
+	began := s.Now()
+	user, verdict, retry, err := s.try(r.Context(), s.ClientIP(r), p.username, password)
 	if err != nil {
 		s.Metrics.SignIn("error")
 		return err
 	}
+	var who *person
+	if verdict == accepted {
+		if who, err = s.begin(w, r, user, began); err != nil {
+			return err
+		}
+		if who == nil { // the password may be the one of before
+			verdict = refused
+		}
+	}
 	s.Metrics.SignIn(string(verdict))
+	if verdict != accepted {
+		s.Audit.Record(r.Context(), audit.Event{Name: audit.SignInFailed, User: typed(p.username), Client: clientOf(p.request), Reason: string(verdict)})
+	}
 	address := slog.String("address", s.ClientIP(r))
 	switch verdict {
 	case accepted:
@@ -111,16 +127,26 @@ func (s *signIn) loginPost(w http.ResponseWriter, r *http.Request) error {
 		p.status, p.failed = http.StatusUnauthorized, true
 		return s.showLogin(w, r, b, p)
 	}
-	who, err := s.begin(w, r, user)
-	if err != nil {
-		return err
-	}
 	s.Log.Info("signed in", slog.String("subject", user.ID), address)
+	s.Audit.Record(r.Context(), audit.Event{Name: audit.SignIn, Subject: user.ID, Client: clientOf(p.request)})
 	if p.request == nil {
-		s.redirect(w, r, s.base+"/logout")
+		s.redirect(w, r, s.base+"/account")
 		return nil
 	}
 	return s.proceed(w, r, b, p.request, p.client, who, false)
+}
+
+// typed is a user name as the audit trail keeps it: people paste all kinds of things.
+func typed(username string) string {
+	const longest = 64 // bytes
+	return strings.ToValidUTF8(username[:min(len(username), longest)], "")
+}
+
+func clientOf(q *request) string {
+	if q == nil {
+		return ""
+	}
+	return q.Client
 }
 
 // seconds rounds up: a client that comes back on the second must be let in.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/attempt"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
@@ -35,7 +36,8 @@ const (
 	limited  verdict = "limited" // too many attempts from this address
 )
 
-// try checks a user name and password against directory and limits. retry is how long
+// try checks a user name and password against directory and limits, for the login page
+// and the password grant alike. address is where they come from, without port; retry is how long
 // a limited address has to wait. Errors are technical, or a [pageError] when too many
 // sign-ins are in progress.
 //
@@ -43,9 +45,9 @@ const (
 // guesses no more than the limit are evaluated (CVE-2024-4629). A name that is locked
 // costs a hash like any other, of a name nobody has, so neither the time nor an
 // unlucky hit tells a lock from a wrong password.
-func (s *signIn) try(r *http.Request, username, password string) (user directory.User, v verdict, retry time.Duration, err error) {
-	address := "addr:" + httpx.AddressKey(s.ClientIP(r))
-	if ok, retry := s.Attempts.Take(address, attempt.Rule{Limit: s.Protect.PerAddress, Window: time.Minute}); !ok {
+func (s *signIn) try(ctx context.Context, address, username, password string) (user directory.User, v verdict, retry time.Duration, err error) {
+	from := "addr:" + httpx.AddressKey(address)
+	if ok, retry := s.Attempts.Take(from, attempt.Rule{Limit: s.Protect.PerAddress, Window: time.Minute}); !ok {
 		return user, limited, retry, nil
 	}
 	if username == "" || password == "" {
@@ -56,15 +58,18 @@ func (s *signIn) try(r *http.Request, username, password string) (user directory
 		Limit: s.Protect.LoginFailures, Window: s.Protect.LoginWindow, Lock: s.Protect.Lockout,
 	})
 	if !open {
-		_, _, err := s.authenticate(r.Context(), secret.ID(), password)
+		_, _, err := s.authenticate(ctx, secret.ID(), password)
 		return user, locked, 0, err
 	}
-	user, ok, err := s.authenticate(r.Context(), username, password)
+	user, ok, err := s.authenticate(ctx, username, password)
 	switch {
 	case err != nil: // not evaluated, so not held against the account
 		s.Attempts.Return(key)
 		return user, "", 0, err
 	case !ok || user.Locked:
+		if s.Attempts.NewlyRefused(key) {
+			s.Audit.Record(ctx, audit.Event{Name: audit.Lockout, User: typed(username)})
+		}
 		return directory.User{}, refused, 0, nil
 	}
 	s.Attempts.Return(key)

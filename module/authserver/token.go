@@ -2,10 +2,11 @@ package authserver
 
 import (
 	"context"
-	"errors"
 	"net/http"
+	"slices"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/authserver/clientauth"
 	"github.com/gatehouse/gatehouse/module/authserver/grant"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
@@ -16,9 +17,10 @@ import (
 // tokenEndpoint is RFC 6749 section 3.2. It does what every grant needs: client
 // authentication, the audience, the signature, the answer and its metrics.
 type tokenEndpoint struct {
-	s       *Server
-	clients *clientauth.Authenticator
-	grants  []grant.Grant
+	s        *Server
+	clients  *clientauth.Authenticator
+	grants   []grant.Grant
+	families *grant.Families
 }
 
 // tokenAnswer is RFC 6749 section 5.1.
@@ -34,31 +36,33 @@ type tokenAnswer struct {
 func newTokenEndpoint(s *Server) (*tokenEndpoint, error) {
 	clients, err := clientauth.New(clientauth.Config{
 		Clients: s.Clients, Attempts: s.Attempts, Failures: s.Protect.ClientFailures, ClientIP: s.ClientIP,
+		Store: s.Store, Audience: []string{s.Issuer.String()}, Audit: s.Audit, Now: s.Now,
 	})
 	if err != nil {
 		return nil, err
 	}
-	grants, err := grant.All(grant.Config{
+	config := grant.Config{
 		Store: s.Store, Directory: s.Directory, Revocations: s.Revocations, Keys: s.Keys, Now: s.Now,
+		Passwords: s.signIn, Audit: s.Audit,
 		Access: s.Lifetimes.Access, Refresh: s.Lifetimes.Refresh,
 		RefreshIdle: s.Lifetimes.RefreshIdle, RefreshGrace: s.Lifetimes.RefreshGrace,
-	})
+	}
+	grants, err := grant.All(config)
 	if err != nil {
 		return nil, err
 	}
-	return &tokenEndpoint{s: s, clients: clients, grants: grants}, nil
+	families, err := grant.NewFamilies(config)
+	if err != nil {
+		return nil, err
+	}
+	return &tokenEndpoint{s: s, clients: clients, grants: grants, families: families}, nil
 }
 
 func (t *tokenEndpoint) serve(w http.ResponseWriter, r *http.Request) {
-	// The address is not a place for what logs and browsers' histories must not keep.
-	if r.URL.RawQuery != "" {
-		t.refuse(w, nil, oauth.E(oauth.InvalidRequest, "parameters belong in the body, not in the address"))
-		return
-	}
 	// RFC 8707 section 2 lets resource come several times.
-	form, err := httpx.ReadForm(r, "resource")
+	form, err := clientForm(r, "resource")
 	if err != nil {
-		t.refuse(w, nil, formError(err))
+		t.refuse(w, nil, err)
 		return
 	}
 	g := t.find(form.Get("grant_type"))
@@ -83,11 +87,12 @@ func (t *tokenEndpoint) issue(r *http.Request, form httpx.Form, g grant.Grant, a
 	case form.Get("grant_type") == "":
 		return tokenAnswer{}, oauth.E(oauth.InvalidRequest, "grant_type is missing")
 	case g == nil:
-		return tokenAnswer{}, oauth.E(oauth.UnsupportedGrantType, "this grant_type is not offered")
-	case !client.MayUse(g.Type()):
-		return tokenAnswer{}, oauth.E(oauth.UnauthorizedClient, "the client may not use this grant_type")
+		return tokenAnswer{}, errNotOffered
 	}
-	pending, err := g.Prepare(ctx, grant.Request{Client: client, Form: form})
+	if err := t.s.mayUse(client, g.Type()); err != nil {
+		return tokenAnswer{}, err
+	}
+	pending, err := g.Prepare(ctx, grant.Request{Client: client, Form: form, Address: t.s.ClientIP(r)})
 	if err != nil {
 		return tokenAnswer{}, err
 	}
@@ -108,6 +113,14 @@ func (t *tokenEndpoint) issue(r *http.Request, form httpx.Form, g grant.Grant, a
 		if refresh, err = pending.Commit(ctx); err != nil {
 			return tokenAnswer{}, err
 		}
+	}
+	t.s.Audit.Record(ctx, audit.Event{
+		Name: audit.Issue, Client: client.ID, Subject: pending.Subject, Grant: pending.Family, Scopes: pending.Scopes,
+		Reason: string(g.Type()),
+	})
+	if slices.Contains(oauth.DeprecatedGrantTypes, g.Type()) {
+		sunset(answer, client.Until[g.Type()])
+		t.s.usedDeprecated(ctx, client, g.Type(), pending.Subject)
 	}
 	return tokenAnswer{
 		AccessToken:  access,
@@ -153,7 +166,9 @@ func (t *tokenEndpoint) find(grantType string) grant.Grant {
 func (t *tokenEndpoint) types() []oauth.GrantType {
 	var types []oauth.GrantType
 	for _, g := range t.grants {
-		types = append(types, g.Type())
+		if !slices.Contains(oauth.DeprecatedGrantTypes, g.Type()) {
+			types = append(types, g.Type())
+		}
 	}
 	return types
 }
@@ -164,13 +179,4 @@ func label(g grant.Grant) string {
 		return "other"
 	}
 	return string(g.Type())
-}
-
-// formError is the answer to a form that was not read.
-func formError(err error) *oauth.Error {
-	if e := (*httpx.FormError)(nil); errors.As(err, &e) {
-		return oauth.E(oauth.InvalidRequest, e.Reason).WithStatus(e.Status)
-	}
-	// The connection broke, or was too slow: no cause worth a line in the log.
-	return oauth.E(oauth.InvalidRequest, "the body could not be read")
 }

@@ -112,15 +112,51 @@ func (i *rigTokens) PublicKeys(ctx context.Context) (token.KeySet, error) {
 }
 
 type rigRevoker struct {
-	to    authserver.Revoker
-	fault error
+	to      authserver.Revoker
+	fault   error
+	through *faultyStore // whose faults concern revocations too
 }
 
 func (r *rigRevoker) Revoke(ctx context.Context, rv store.Revocation) error {
 	if r.fault != nil {
 		return r.fault
 	}
+	if r.through != nil {
+		before, after := r.through.step("create")
+		if before != nil {
+			return before
+		}
+		if err := r.to.Revoke(ctx, rv); err != nil {
+			return err
+		}
+		return after
+	}
 	return r.to.Revoke(ctx, rv)
+}
+
+// rigVerifier is the real one until a test has it fail, or say what it said before.
+type rigVerifier struct {
+	to    authserver.Verifier
+	fault error
+	deaf  bool
+	mu    sync.Mutex
+	read  map[string]*token.Access
+}
+
+func (v *rigVerifier) Verify(ctx context.Context, raw string) (*token.Access, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.fault != nil {
+		return nil, v.fault
+	}
+	if v.deaf {
+		return v.read[raw], nil
+	}
+	a, err := v.to.Verify(ctx, raw)
+	if err == nil {
+		v.read[raw] = a
+	}
+	return a, err
 }
 
 type rigMetrics struct {
@@ -135,6 +171,9 @@ func (m *rigMetrics) TokenRequest(grant, outcome string) {
 }
 
 func (m *rigMetrics) SignIn(string) {}
+
+func (m *rigMetrics) Revocation(outcome string)    { m.TokenRequest("revoke", outcome) }
+func (m *rigMetrics) Introspection(outcome string) { m.TokenRequest("introspect", outcome) }
 
 func (m *rigMetrics) DeprecatedGrant(grant string) {
 	m.mu.Lock()

@@ -43,6 +43,7 @@ type tokenRig struct {
 	tokens   *rigTokens
 	revoker  *rigRevoker
 	verifier *token.Verifier
+	reader   *rigVerifier
 	metrics  *rigMetrics
 	log      *lockedBuffer
 
@@ -77,6 +78,7 @@ func newTokenRig(t *testing.T, change ...func(*authserver.Config)) *tokenRig {
 	done := make(chan struct{})
 	go func() { defer close(done); _ = revocations.Run(ctx) }()
 	t.Cleanup(func() { stop(); <-done })
+	g.reader = &rigVerifier{to: g.verifier, read: map[string]*token.Access{}}
 	g.tokens = &rigTokens{Tokens: issuer}
 	g.revoker = &rigRevoker{to: revocations}
 	g.clients = newRigClients(g.now)
@@ -88,7 +90,7 @@ func newTokenRig(t *testing.T, change ...func(*authserver.Config)) *tokenRig {
 			{Name: "read", Text: map[string]string{"en": "Read"}}, {Name: "write", Text: map[string]string{"en": "Write"}},
 			{Name: "inner", Text: map[string]string{"en": "Inner"}, Hidden: true},
 		},
-		Keys: keysOf, Tokens: g.tokens, Revocations: g.revoker, Verifier: g.verifier, Pages: pages, Metrics: g.metrics,
+		Keys: keysOf, Tokens: g.tokens, Revocations: g.revoker, Verifier: g.reader, Pages: pages, Metrics: g.metrics,
 		Log:       slog.New(slog.NewTextHandler(g.log, nil)),
 		Audience:  []string{"https://api.example"},
 		Lifetimes: authserver.Lifetimes{RefreshGrace: 10 * time.Second},
@@ -224,6 +226,21 @@ func (g *tokenRig) alive(access string) bool {
 	}
 	g.t.Fatal("the revocations were never loaded")
 	return false
+}
+
+// eachGrant changes every family of ann in the store.
+func (g *tokenRig) eachGrant(change func(*store.Grant)) {
+	g.t.Helper()
+	all, err := g.store.List(g.t.Context(), store.KindGrant, "u1", "", 100)
+	g.must(err)
+	for _, record := range all {
+		var v store.Grant
+		g.must(store.Decode(record.Value, &v))
+		change(&v)
+		record.Value = must(store.Encode(&v))
+		_, err := g.store.Memory.Swap(g.t.Context(), record)
+		g.must(err)
+	}
 }
 
 // code stores an issued code, as the authorization endpoint does, and returns it.

@@ -31,7 +31,7 @@ type withdrawer interface {
 func (v verifier) Verify(ctx context.Context, raw string) (*token.Access, error) {
 	access, err := v.core.Verify(ctx, raw)
 	if err == nil && len(v.clients.byID) > 0 && v.clients.byID[access.Client] == nil {
-		return nil, token.ErrInvalid
+		return nil, token.ErrOver
 	}
 	users, ok := v.users.(withdrawer)
 	if err != nil || !ok || strings.HasPrefix(access.Subject, token.ClientSubject) {
@@ -41,7 +41,7 @@ func (v verifier) Verify(ctx context.Context, raw string) (*token.Access, error)
 	case err != nil:
 		return nil, err
 	case gone:
-		return nil, token.ErrInvalid
+		return nil, token.ErrOver
 	}
 	return access, nil
 }

@@ -2,6 +2,7 @@ package token
 
 import (
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -28,6 +29,10 @@ const ClientSubject = "client:"
 // expired, revoked, of another type or issuer. Any other error of a verifier is
 // technical: the answer is 503.
 var ErrInvalid = errors.New("token: invalid")
+
+// ErrOver is the [ErrInvalid] of a token that is genuine but dead: expired or revoked. No
+// guess ends like this.
+var ErrOver = fmt.Errorf("%w: over", ErrInvalid)
 
 // KeySet is the published form of the key ring: the public keys only.
 type KeySet struct {

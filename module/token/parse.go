@@ -37,9 +37,9 @@ var (
 	errKey       = refusal("unknown key")
 	errSignature = refusal("bad signature")
 	errIssuer    = refusal("of another issuer")
-	errExpired   = refusal("expired")
+	errExpired   = fmt.Errorf("%w: expired", ErrOver)
 	errEarly     = refusal("not valid yet")
-	errRevoked   = refusal("revoked")
+	errRevoked   = fmt.Errorf("%w: revoked", ErrOver)
 )
 
 // parts of a compact JWS, RFC 7515 section 7.1.

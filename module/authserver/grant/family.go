@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -76,39 +77,51 @@ const killTime = 5 * time.Second
 // returns the refusal to answer with: when the kill is not certain that is 503, so that
 // no client believes a replay was dealt with.
 func (f families) kill(ctx context.Context, id string, why error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killTime)
-	defer cancel()
-	// The guards first: while the record is not marked, a repetition comes here again.
-	err := f.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeGrant, Value: id, At: f.Now()})
-	if err == nil {
-		err = f.markRevoked(ctx, id)
-	}
+	g, ended, err := f.end(ctx, id)
 	if err != nil {
 		return oauth.Unavailable(err)
+	}
+	if name := reuse[why]; ended && name != "" {
+		f.Audit.Record(ctx, audit.Event{Name: name, Client: g.Client, Subject: g.Subject, Grant: g.ID, Scopes: g.Scopes})
 	}
 	return errGone.WithCause(why)
 }
 
-func (f families) markRevoked(ctx context.Context, id string) error {
+// reuse is what the audit trail calls the replays.
+var reuse = map[error]audit.Name{errCodeReplay: audit.CodeReuse, errReplay: audit.RefreshReuse}
+
+// end tells the guards and marks the record, in this order: while the record is not
+// marked a repetition comes here again, and what a crash between the two leaves is a
+// refresh token whose access tokens no guard takes. ended says that the family was alive
+// until this call. Errors are technical.
+func (f families) end(ctx context.Context, id string) (g store.Grant, ended bool, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killTime)
+	defer cancel()
+	err = f.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeGrant, Value: id, At: f.Now()})
+	if err != nil {
+		return g, false, err
+	}
+	return f.markRevoked(ctx, id)
+}
+
+func (f families) markRevoked(ctx context.Context, id string) (g store.Grant, marked bool, err error) {
 	for range tries {
-		record, g, err := f.read(ctx, id)
+		var record store.Record
+		record, g, err = f.read(ctx, id)
 		if errors.Is(err, store.ErrNotFound) {
-			return nil // everything of it has expired
+			return g, false, nil // everything of it has expired
 		}
-		if err != nil {
-			return err
-		}
-		if g.Revoked() {
-			return nil
+		if err != nil || g.Revoked() {
+			return g, false, err
 		}
 		switch err := f.swap(ctx, record, g.Revoke(f.Now())); {
 		case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound):
 			continue
 		default:
-			return err
+			return g, err == nil, err
 		}
 	}
-	return errContended
+	return g, false, errContended
 }
 
 // activeUser reports whether the user is there and may still be acted for.

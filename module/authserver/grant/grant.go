@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -28,6 +29,8 @@ type Grant interface {
 type Request struct {
 	Client *oauth.Client
 	Form   httpx.Form
+	// Address is where the request comes from, without port.
+	Address string
 }
 
 // Pending is what will be issued if Commit succeeds.
@@ -64,7 +67,11 @@ type Config struct {
 	Revocations Revoker
 	// Keys authenticate refresh tokens. Its errors are technical.
 	Keys func(context.Context) (*secret.Keys, error)
-	Now  func() time.Time
+	// Passwords is for the password grant.
+	Passwords Passwords
+	// Audit is told of replays. Default: nobody.
+	Audit audit.Sink
+	Now   func() time.Time
 
 	Access       time.Duration // life of an access token
 	Refresh      time.Duration // absolute life of a family's refresh tokens
@@ -74,18 +81,29 @@ type Config struct {
 
 // All checks the configuration and returns the grants there are.
 func All(c Config) ([]Grant, error) {
-	if c.Store == nil || c.Directory == nil || c.Revocations == nil || c.Keys == nil || c.Now == nil {
-		return nil, errors.New("grant: an incomplete Config")
-	}
-	if c.Access < time.Second || c.Refresh < time.Second || c.RefreshIdle < 0 || c.RefreshGrace < 0 {
-		return nil, errors.New("grant: tokens must live a second at least, and no time may be negative")
+	if err := c.fill(); err != nil {
+		return nil, err
 	}
 	f := families{c}
 	return []Grant{
 		&authorizationCode{families: f, unsettled: newUnsettled(c.Now)},
 		&refreshToken{f},
 		clientCredentials{},
+		&passwordGrant{f},
 	}, nil
+}
+
+func (c *Config) fill() error {
+	if c.Store == nil || c.Directory == nil || c.Revocations == nil || c.Keys == nil || c.Passwords == nil || c.Now == nil {
+		return errors.New("grant: an incomplete Config")
+	}
+	if c.Access < time.Second || c.Refresh < time.Second || c.RefreshIdle < 0 || c.RefreshGrace < 0 {
+		return errors.New("grant: tokens must live a second at least, and no time may be negative")
+	}
+	if c.Audit == nil {
+		c.Audit = audit.Discard{}
+	}
+	return nil
 }
 
 // invalid is the refusal of a code or refresh token.

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/directory/directorytest"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -112,18 +114,26 @@ type deafRevoker struct{}
 
 func (deafRevoker) Revoke(context.Context, store.Revocation) error { return nil }
 
+type anybody struct{}
+
+func (anybody) CheckPassword(context.Context, string, string, string) (directory.User, bool, error) {
+	return directory.User{}, true, nil
+}
+
 func TestTheConfigurationIsChecked(t *testing.T) {
 	full := Config{
 		Store: storetest.NewMemory(nil), Directory: directorytest.NewMemory(), Revocations: deafRevoker{},
 		Keys: func(context.Context) (*secret.Keys, error) { return nil, nil }, Now: time.Now,
-		Access: time.Hour, Refresh: time.Hour,
+		Passwords: anybody{},
+		Access:    time.Hour, Refresh: time.Hour,
 	}
 	grants, err := All(full)
 	if err != nil {
 		t.Fatal(err)
 	}
+	types := append(slices.Clone(oauth.GrantTypes), oauth.Password)
 	for i, g := range grants { // the endpoint offers all that a client may be configured with
-		if g.Type() != oauth.GrantTypes[i] {
+		if g.Type() != types[i] {
 			t.Errorf("%s is not at its place", g.Type())
 		}
 	}
@@ -132,7 +142,8 @@ func TestTheConfigurationIsChecked(t *testing.T) {
 		"revocations": func(c *Config) { c.Revocations = nil }, "keys": func(c *Config) { c.Keys = nil },
 		"clock": func(c *Config) { c.Now = nil }, "access": func(c *Config) { c.Access = time.Second - 1 },
 		"refresh": func(c *Config) { c.Refresh = 0 }, "idle": func(c *Config) { c.RefreshIdle = -1 },
-		"grace": func(c *Config) { c.RefreshGrace = -1 },
+		"passwords": func(c *Config) { c.Passwords = nil },
+		"grace":     func(c *Config) { c.RefreshGrace = -1 },
 	} {
 		c := full
 		spoil(&c)

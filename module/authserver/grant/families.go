@@ -1,0 +1,87 @@
+package grant
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// Families is what the endpoints for revocation and introspection ask about refresh
+// tokens. It is safe for concurrent use.
+type Families struct{ all families }
+
+// NewFamilies checks the configuration.
+func NewFamilies(c Config) (*Families, error) {
+	if err := c.fill(); err != nil {
+		return nil, err
+	}
+	return &Families{families{c}}, nil
+}
+
+// Presented is an authentic refresh token with the family it belongs to.
+type Presented struct {
+	store.Grant
+	// Alive says that the token endpoint would take it now.
+	Alive bool
+	// Ends is when it dies unless it is used before.
+	Ends time.Time
+}
+
+// Find returns the family of a refresh token, whosever it is: it is the caller's to
+// compare the client. ok is false for what is no refresh token of ours, and for one whose
+// family is forgotten because everything of it has expired. Errors are technical.
+//
+// The client is in the MAC but not in the token, so it is read from the family before
+// anything is known to be authentic.
+func (f *Families) Find(ctx context.Context, token string) (p Presented, ok bool, err error) {
+	if len(token) != tokenLength {
+		return p, false, nil
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil || len(raw) != tokenBytes {
+		return p, false, nil
+	}
+	_, p.Grant, err = f.all.read(ctx, base64.RawURLEncoding.EncodeToString(raw[:familyBytes]))
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return Presented{}, false, nil
+	case err != nil:
+		return Presented{}, false, err
+	case p.Dialect != store.DialectOAuth:
+		return Presented{}, false, nil
+	}
+	keys, err := f.all.Keys(ctx)
+	if err != nil {
+		return Presented{}, false, err
+	}
+	_, generation, ok := decodeRefresh(keys, token, p.Client, p.Dialect)
+	if !ok {
+		return Presented{}, false, nil
+	}
+	_, outcome := p.Rotate(generation, f.all.Now(), f.all.RefreshGrace, f.all.RefreshIdle)
+	p.Alive = outcome == store.RotationNext || outcome == store.RotationAgain
+	p.Ends = f.all.recordExpires(p.Grant).Add(-f.all.Access)
+	return p, true, nil
+}
+
+// End kills a family: its refresh tokens of every generation and all access tokens. When
+// it returns nil that is durable; ended says that the family was alive until then. Errors
+// are technical, and calling again is right after one.
+func (f *Families) End(ctx context.Context, id string) (ended bool, err error) {
+	_, ended, err = f.all.end(ctx, id)
+	return ended, err
+}
+
+// Revoked reports whether a family is dead by its own record, which is ahead of the feed
+// that guards follow. One that is forgotten is not called dead: a family outlives all its
+// tokens. Errors are technical.
+func (f *Families) Revoked(ctx context.Context, id string) (bool, error) {
+	_, g, err := f.all.read(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return g.Revoked(), err
+}

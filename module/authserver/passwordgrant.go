@@ -1,0 +1,46 @@
+package authserver
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/audit"
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+// CheckPassword implements [grant.Passwords] with what the login page does: one count of
+// failures for each name, one of attempts for each address, one queue for hashing.
+func (s *signIn) CheckPassword(ctx context.Context, address, username, password string) (directory.User, bool, error) {
+	if len(password) > directory.MaxPassword || !validUsername(username) {
+		return directory.User{}, false, oauth.E(oauth.InvalidRequest, "the user name or the password is too long")
+	}
+	user, v, retry, err := s.try(ctx, address, username, password)
+	if err != nil {
+		s.Metrics.SignIn("error")
+		return directory.User{}, false, passwordFault(err)
+	}
+	s.Metrics.SignIn(string(v))
+	if v == accepted {
+		return user, true, nil
+	}
+	s.Log.Info("sign-in refused", slog.String("outcome", string(v)), slog.String("address", address), slog.String("grant", string(oauth.Password)))
+	s.Audit.Record(ctx, audit.Event{Name: audit.SignInFailed, Reason: string(v)})
+	if v == limited {
+		e := oauth.E(oauth.SlowDown, "too many sign-in attempts from this address, try again later")
+		e.RetryAfter = max(1, int((retry+time.Second-1)/time.Second))
+		return directory.User{}, false, e
+	}
+	return directory.User{}, false, nil
+}
+
+// passwordFault gives the pages' errors the form of the token endpoint.
+func passwordFault(err error) *oauth.Error {
+	e := oauth.Unavailable(err)
+	if busy := (*pageError)(nil); errors.As(err, &busy) {
+		e.RetryAfter = busy.retryAfter
+	}
+	return e
+}

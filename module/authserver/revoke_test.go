@@ -1,0 +1,249 @@
+package authserver_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+func (g *tokenRig) revoke(p params, header ...string) answer {
+	return g.do(http.MethodPost, tokenIssuer+"/revoke", p.encode(), header...)
+}
+
+func asWeb(token string) params {
+	return params{"token": token, "client_id": "web", "client_secret": webSecret}
+}
+
+// revoked checks the answer of a successful revocation.
+func (g *tokenRig) revoked(a answer) {
+	g.t.Helper()
+	if a.status != 200 || a.body != "" || a.header.Get("Cache-Control") != "no-store" || a.header.Get("Content-Type") != "" {
+		g.t.Fatalf("%d %q %v", a.status, a.body, a.header)
+	}
+}
+
+func TestRevokingARefreshTokenEndsItsGrant(t *testing.T) { // V01
+	g := newTokenRig(t)
+	first := g.begin()
+	second := g.want(g.token(refreshWeb(first.tokens.Refresh)), 200, "")
+	other := g.begin()
+	g.revoked(g.revoke(asWeb(second.tokens.Refresh)))
+	if g.metrics.last() != "revoke revoked" {
+		t.Error(g.metrics.last())
+	}
+	for _, a := range []answer{first, second} {
+		if g.alive(a.tokens.Access) {
+			t.Error("an access token lives")
+		}
+		g.want(g.token(refreshWeb(a.tokens.Refresh)), 400, "invalid_grant")
+	}
+	if !g.alive(other.tokens.Access) {
+		t.Error("another grant died")
+	}
+	g.want(g.token(refreshWeb(other.tokens.Refresh)), 200, "")
+}
+
+func TestRevokingAnOldGenerationEndsTheGrantToo(t *testing.T) {
+	g := newTokenRig(t)
+	first := g.begin()
+	second := g.want(g.token(refreshWeb(first.tokens.Refresh)), 200, "")
+	third := g.want(g.token(refreshWeb(second.tokens.Refresh)), 200, "")
+	g.pass(11e9)
+	g.revoked(g.revoke(asWeb(first.tokens.Refresh)))
+	if g.alive(third.tokens.Access) {
+		t.Error("the access token lives")
+	}
+	g.want(g.token(refreshWeb(third.tokens.Refresh)), 400, "invalid_grant")
+}
+
+func TestAnAccessTokenDiesAlone(t *testing.T) { // V02
+	g := newTokenRig(t)
+	first := g.begin()
+	second := g.want(g.token(refreshWeb(first.tokens.Refresh)), 200, "")
+	for _, hint := range []string{"", "access_token", "refresh_token", "nonsense"} {
+		third := g.want(g.token(refreshWeb(second.tokens.Refresh)), 200, "")
+		g.revoked(g.revoke(asWeb(third.tokens.Access).with("token_type_hint", hint)))
+		if g.alive(third.tokens.Access) || !g.alive(second.tokens.Access) {
+			t.Errorf("hint %q: not that one alone", hint)
+		}
+	}
+	g.want(g.token(refreshWeb(second.tokens.Refresh)), 200, "")
+}
+
+func TestThereIsNothingToRevokeInWhatIsNoLivingToken(t *testing.T) { // V03
+	g := newTokenRig(t)
+	a := g.begin()
+	code := g.code()
+	revokedAccess, revokedRefresh := g.begin(), g.begin()
+	g.revoked(g.revoke(asWeb(revokedAccess.tokens.Access)))
+	g.revoked(g.revoke(asWeb(revokedRefresh.tokens.Refresh)))
+	for name, token := range map[string]string{
+		"rubbish": "x", "dots": "a.b.c", "as long as a refresh token": strings.Repeat("A", 75), "a code": code,
+		"a part": a.tokens.Refresh[:74], "changed": "A" + a.tokens.Refresh[1:], "another mac": a.tokens.Refresh[:70] + "AAAAA",
+		"bad signature": a.tokens.Access[:len(a.tokens.Access)-4] + "AAAA", "long": strings.Repeat("x", 50_000),
+		"revoked access": revokedAccess.tokens.Access, "revoked refresh": revokedRefresh.tokens.Refresh,
+	} {
+		t.Run(name, func(t *testing.T) {
+			g.revoked(g.revoke(asWeb(token)))
+			if g.metrics.last() != "revoke nothing" {
+				t.Error(g.metrics.last())
+			}
+		})
+	}
+	g.want(g.token(redeemWeb(code)), 200, "")
+	if !g.alive(a.tokens.Access) {
+		t.Error("a token died")
+	}
+	g.want(g.token(refreshWeb(a.tokens.Refresh)), 200, "")
+	g.pass(2 * 3600e9)
+	g.revoked(g.revoke(asWeb(a.tokens.Access)))
+	g.pass(31 * 24 * 3600e9)
+	g.revoked(g.revoke(asWeb(a.tokens.Refresh)))
+}
+
+func TestAnotherClientsTokenStaysAlive(t *testing.T) { // V04
+	g := newTokenRig(t)
+	a := g.begin()
+	for _, p := range []params{
+		{"client_id": "job", "client_secret": webSecret}, {"client_id": "app"}, {"client_id": "one", "client_secret": webSecret},
+	} {
+		for _, token := range []string{a.tokens.Access, a.tokens.Refresh} {
+			g.want(g.revoke(p.with("token", token)), 400, "unauthorized_client")
+		}
+	}
+	if !g.alive(a.tokens.Access) {
+		t.Error("the access token died")
+	}
+	g.want(g.token(refreshWeb(a.tokens.Refresh)), 200, "")
+}
+
+func TestWhoMayRevokeAndHow(t *testing.T) { // V07, V08, V10
+	g := newTokenRig(t)
+	a := g.begin()
+	for name, c := range map[string]struct {
+		p      params
+		header []string
+		status int
+		code   string
+	}{
+		"nobody":            {params{"token": a.tokens.Access}, nil, 401, "invalid_client"},
+		"a wrong secret":    {asWeb(a.tokens.Access).with("client_secret", strings.Repeat("x", 40)), nil, 401, "invalid_client"},
+		"without a secret":  {asWeb(a.tokens.Access).with("client_secret", ""), nil, 401, "invalid_client"},
+		"an unknown client": {params{"token": a.tokens.Access, "client_id": "nobody"}, nil, 401, "invalid_client"},
+		"two ways":          {asWeb(a.tokens.Access), []string{"Authorization", basic("web", webSecret)}, 400, "invalid_request"},
+		"no token":          {asWeb(""), nil, 400, "invalid_request"},
+		"JSON":              {asWeb(a.tokens.Access), []string{"Content-Type", "application/json"}, 415, "invalid_request"},
+	} {
+		t.Run(name, func(t *testing.T) { g.want(g.revoke(c.p, c.header...), c.status, c.code) })
+	}
+	for _, method := range []string{"GET", "HEAD", "PUT", "DELETE"} {
+		if a := g.do(method, tokenIssuer+"/revoke", ""); a.status != 405 || a.header.Get("Allow") != "POST" {
+			t.Errorf("%s: %d %v", method, a.status, a.header)
+		}
+	}
+	g.want(g.do("POST", tokenIssuer+"/revoke?token="+a.tokens.Access, asWeb(a.tokens.Access).encode()), 400, "invalid_request")
+	if !g.alive(a.tokens.Access) {
+		t.Error("the token died")
+	}
+	own := g.want(g.token(redeemApp(g.code(appCode))), 200, "")
+	g.revoked(g.revoke(params{"token": own.tokens.Access, "client_id": "app"}))
+	g.revoked(g.revoke(params{"token": own.tokens.Refresh, "client_id": "app"}))
+	if g.alive(own.tokens.Access) {
+		t.Error("the public client's token lives")
+	}
+	g.revoked(g.revoke(params{"token": a.tokens.Access}, "Authorization", basic("web", webSecret)))
+}
+
+func TestGuessedClientSecretsAreThrottledWhereverTheyAreTried(t *testing.T) {
+	g := newTokenRig(t)
+	for i := range 10 {
+		p := params{"token": "x", "client_id": "web", "client_secret": fmt.Sprint("wrong ", i)}
+		if i%2 == 0 {
+			g.want(g.revoke(p), 401, "invalid_client")
+		} else {
+			g.want(g.introspect(p), 401, "invalid_client")
+		}
+	}
+	if a := g.want(g.revoke(asWeb("x")), 429, "slow_down"); a.header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	g.want(g.introspect(asWeb("x")), 429, "slow_down")
+	g.want(g.token(redeemWeb(g.code())), 429, "slow_down")
+}
+
+// V09: a revocation that is not certain is never acknowledged (CVE-2020-15223).
+func TestAFaultOfTheStoreIsNoRevocation(t *testing.T) {
+	for _, kind := range []string{"refresh", "access"} {
+		for _, lost := range []bool{false, true} {
+			for _, all := range []bool{false, true} {
+				for n, more := 1, true; more; n++ {
+					t.Run(fmt.Sprintf("%s, operation %d, lost reply %v, all that follow %v", kind, n, lost, all), func(t *testing.T) {
+						g := newTokenRig(t)
+						a := g.begin()
+						g.alive(a.tokens.Access)
+						sent := asWeb(a.tokens.Refresh)
+						if kind == "access" {
+							sent = asWeb(a.tokens.Access)
+						}
+						last := n
+						if all {
+							last = forever
+						}
+						g.store.plan(n, last, lost, errLost)
+						g.revoker.through = g.store
+						got := g.revoke(sent)
+						more = n <= len(g.store.done())
+						g.store.plan(0, 0, false, nil)
+						if got.status != 200 {
+							g.want(got, 503, "temporarily_unavailable")
+							if n == 1 && kind == "refresh" && !g.alive(a.tokens.Access) {
+								t.Error("the first operation failed and a token died all the same")
+							}
+							got = g.revoke(sent)
+						}
+						g.revoked(got)
+						if g.alive(a.tokens.Access) {
+							t.Error("acknowledged and alive")
+						}
+						if kind == "refresh" {
+							g.want(g.token(refreshWeb(a.tokens.Refresh)), 400, "invalid_grant")
+						}
+					})
+				}
+			}
+		}
+	}
+	t.Run("the guards cannot be told", func(t *testing.T) {
+		g := newTokenRig(t)
+		a := g.begin()
+		g.revoker.fault = errLost
+		g.want(g.revoke(asWeb(a.tokens.Access)), 503, "temporarily_unavailable")
+		g.want(g.revoke(asWeb(a.tokens.Refresh)), 503, "temporarily_unavailable")
+		if !g.alive(a.tokens.Access) {
+			t.Error("a token died")
+		}
+		g.want(g.token(refreshWeb(a.tokens.Refresh)), 200, "") // nothing has changed
+	})
+	t.Run("the verifier fails", func(t *testing.T) {
+		g := newTokenRig(t)
+		a := g.begin()
+		g.reader.fault = errLost
+		g.want(g.revoke(asWeb(a.tokens.Access)), 503, "temporarily_unavailable")
+	})
+}
+
+func TestWhatOtherDialectsIssuedIsNoneOfTheseTokens(t *testing.T) {
+	g := newTokenRig(t)
+	a := g.begin()
+	g.eachGrant(func(v *store.Grant) { v.Dialect = store.DialectVariantB })
+	g.revoked(g.revoke(asWeb(a.tokens.Refresh)))
+	if g.metrics.last() != "revoke nothing" {
+		t.Error(g.metrics.last())
+	}
+	if got := g.introspect(asWeb(a.tokens.Refresh)); got.body != `{"active":false}` {
+		t.Error(got.body)
+	}
+}
