@@ -27,7 +27,7 @@ func (i *Issuer) ReadHint(ctx context.Context, raw string) (ID, error) {
 	switch {
 	case err != nil:
 		return ID{}, err
-	case key == nil || key.retired(i.now()):
+	case key == nil || i.ring.gone(key):
 		return ID{}, errKey
 	case h.alg != key.Alg:
 		return ID{}, errAlgorithm

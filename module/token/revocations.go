@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/store"
@@ -48,6 +49,8 @@ type Revocations struct {
 	maxLife  func() time.Duration
 	log      *slog.Logger
 	now      func() time.Time
+
+	keyChanges atomic.Uint64 // counts the revocations of keys that came
 
 	mu      sync.RWMutex
 	set     revocationSet
@@ -122,6 +125,9 @@ func (r *Revocations) expiry(rv store.Revocation, now time.Time) time.Time {
 // add needs mu.
 func (r *Revocations) add(rv store.Revocation, expires time.Time) error {
 	if r.set.add(rv, expires, r.now()) {
+		if rv.Of == store.RevokeKey {
+			r.keyChanges.Add(1)
+		}
 		return nil
 	}
 	r.full, r.fullAt = true, r.attempt
@@ -147,4 +153,12 @@ func (r *Revocations) Check(a *Access) (revoked bool, err error) {
 		return false, errStale
 	}
 	return false, nil
+}
+
+// KeyRevoked reports whether a key is known to be revoked, by its kid.
+func (r *Revocations) KeyRevoked(kid string) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	_, ok := r.set.of[store.RevokeKey][kid]
+	return ok
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,6 +39,18 @@ type RingConfig struct {
 	// Keys gives the secrets that seal private keys. It is called when a token is
 	// signed, never to verify one. Its errors are technical.
 	Keys func(context.Context) (*secret.Keys, error)
+	// Revocations is where keys are revoked; without it none can be.
+	Revocations *Revocations
+	// MaxTokenLife returns the longest life of any token that is signed under the
+	// configuration of this node. Default: an hour.
+	MaxTokenLife func() time.Duration
+	// RotateEvery returns the age at which [Ring.Tend] has another key take over; 0 or no
+	// function: never.
+	RotateEvery func() time.Duration
+	// Record is told of each key that was made or revoked by this node; nil: nobody is.
+	Record func(context.Context, KeyChange)
+	// Log tells of failures of [Ring.Run]; nil is silent.
+	Log *slog.Logger
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -46,12 +59,18 @@ type RingConfig struct {
 // it. It is read at first use, when it is older than a minute, and for a token that
 // names an unknown key.
 type Ring struct {
-	store store.Backend
-	keys  func(context.Context) (*secret.Keys, error)
-	now   func() time.Time
+	store       store.Backend
+	keys        func(context.Context) (*secret.Keys, error)
+	revocations *Revocations
+	maxLife     func() time.Duration
+	every       func() time.Duration
+	record      func(context.Context, KeyChange)
+	log         *slog.Logger
+	now         func() time.Time
 
 	current atomic.Pointer[snapshot]
 	due     atomic.Int64 // when current is to be read again, Unix nanoseconds
+	looked  atomic.Int64 // when it was last read again for a revoked key
 	flights singleflight.Group
 
 	access sync.Mutex // one access to the record at a time: the last one read is the newest
@@ -66,10 +85,25 @@ func NewRing(c RingConfig) (*Ring, error) {
 	if c.Store == nil || c.Keys == nil {
 		return nil, errors.New("token: a key ring needs a store and secrets")
 	}
+	if c.MaxTokenLife == nil {
+		c.MaxTokenLife = func() time.Duration { return time.Hour }
+	}
+	if c.RotateEvery == nil {
+		c.RotateEvery = func() time.Duration { return 0 }
+	}
+	if c.Record == nil {
+		c.Record = func(context.Context, KeyChange) {}
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Ring{store: c.Store, keys: c.Keys, now: c.Now}, nil
+	return &Ring{
+		store: c.Store, keys: c.Keys, revocations: c.Revocations, maxLife: c.MaxTokenLife, every: c.RotateEvery,
+		record: c.Record, log: c.Log, now: c.Now,
+	}, nil
 }
 
 // Format keeps private keys out of every log line that prints a ring.
@@ -83,109 +117,4 @@ func (r *Ring) PublicKeys(ctx context.Context) (KeySet, error) {
 		return KeySet{}, err
 	}
 	return newKeySet(s.published(r.now()))
-}
-
-// snapshot is the ring, not older than ringAge unless the store fails. An error
-// means that it was never read.
-func (r *Ring) snapshot(ctx context.Context) (*snapshot, error) {
-	s := r.current.Load()
-	if s != nil {
-		// A clock that was set back must not keep an old ring for long either.
-		if left := r.due.Load() - r.now().UnixNano(); left > 0 && left <= int64(ringAge) {
-			return s, nil
-		}
-	}
-	fresh, err := r.share(ctx, "read", func(ctx context.Context) (*snapshot, error) {
-		r.access.Lock()
-		defer r.access.Unlock()
-		return r.read(ctx)
-	})
-	if err != nil && s != nil {
-		return s, nil
-	}
-	return fresh, err
-}
-
-// lookup finds the key of a kid, nil for one that no token of ours can name. An
-// error means that the ring is not known well enough to say so.
-func (r *Ring) lookup(ctx context.Context, kid string) (*ringKey, error) {
-	s, err := r.snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if k := s.byID[kid]; k != nil || len(kid) != kidLength {
-		return k, nil
-	}
-	s, err = r.share(ctx, "seek", r.seek)
-	if err != nil {
-		return nil, err
-	}
-	return s.byID[kid], nil
-}
-
-// seek reads the ring again unless that was done a moment ago.
-func (r *Ring) seek(ctx context.Context) (*snapshot, error) {
-	r.access.Lock()
-	defer r.access.Unlock()
-	now := r.now()
-	if since := now.Sub(r.sought); since >= 0 && since < seekPause {
-		return r.current.Load(), r.blind
-	}
-	r.sought = now
-	var s *snapshot
-	s, r.blind = r.read(ctx)
-	return s, r.blind
-}
-
-// share runs one access for all who ask for it at the same time. Each waits no
-// longer than its own context.
-func (r *Ring) share(ctx context.Context, name string, access func(context.Context) (*snapshot, error)) (*snapshot, error) {
-	done := r.flights.DoChan(name, func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ringTimeout)
-		defer cancel()
-		return access(ctx)
-	})
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case result := <-done:
-		if result.Err != nil {
-			return nil, result.Err
-		}
-		s, ok := result.Val.(*snapshot)
-		if !ok {
-			return nil, errors.New("token: the key ring gave no snapshot")
-		}
-		return s, nil
-	}
-}
-
-// read needs access. Until a key is made there is no record: an empty ring.
-func (r *Ring) read(ctx context.Context) (*snapshot, error) {
-	record, err := r.store.Get(ctx, ringRecordKey)
-	var s *snapshot
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		s, err = &snapshot{}, nil
-	case err == nil:
-		s, err = decodeRing(record)
-	}
-	if err != nil {
-		r.due.Store(r.now().Add(ringRetry).UnixNano())
-		return nil, fmt.Errorf("token: the key ring: %w", err)
-	}
-	r.install(s)
-	return s, nil
-}
-
-// install needs access.
-func (r *Ring) install(s *snapshot) {
-	r.current.Store(s)
-	r.due.Store(r.now().Add(ringAge).UnixNano())
-	r.opened.Range(func(kid, _ any) bool {
-		if id, ok := kid.(string); !ok || s.byID[id] == nil {
-			r.opened.Delete(kid)
-		}
-		return true
-	})
 }

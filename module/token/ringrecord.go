@@ -39,6 +39,10 @@ type storedKey struct {
 	// SignsFrom is when the key may begin to sign; zero: at once. The first key of
 	// an algorithm has zero, so that no node's clock can be behind it.
 	SignsFrom time.Time `json:"signs_from,omitzero"`
+	// SignsUntil is when the next key takes over; zero while there is none.
+	SignsUntil time.Time `json:"signs_until,omitzero"`
+	// Life is the longest life of any token it may sign, as far as any node knew.
+	Life time.Duration `json:"life,omitempty"`
 	// Retires is when the key is neither published nor accepted any more; zero: never.
 	Retires time.Time `json:"retires,omitzero"`
 }
@@ -51,8 +55,12 @@ type ringKey struct {
 	public    crypto.PublicKey
 }
 
-func (k *ringKey) retired(now time.Time) bool {
+func (k *storedKey) retired(now time.Time) bool {
 	return !k.Retires.IsZero() && !now.Before(k.Retires)
+}
+
+func (k *storedKey) ended(now time.Time) bool {
+	return !k.SignsUntil.IsZero() && !now.Before(k.SignsUntil)
 }
 
 // snapshot is the ring as it was read. It is immutable.
@@ -60,6 +68,17 @@ type snapshot struct {
 	version uint64 // of the stored record; 0: there is none
 	keys    []*ringKey
 	byID    map[string]*ringKey
+
+	// revoked is asked at each use, for the record may still hold what was revoked a
+	// moment ago; nil: nothing is.
+	revoked func(kid string) bool
+	seen    uint64 // how many revocations of keys were known before it was read
+	dirty   bool   // it held a revoked key when it was read
+}
+
+// gone is a key that must not be used for anything.
+func (s *snapshot) gone(k *ringKey, now time.Time) bool {
+	return k.retired(now) || s.revoked != nil && s.revoked(k.Kid)
 }
 
 // decodeRing checks every key, so that a damaged or foreign record is a technical
@@ -92,26 +111,29 @@ func decodeRing(r store.Record) (*snapshot, error) {
 	return s, nil
 }
 
-// with is the record with one key more and without those that retired.
-func (s *snapshot) with(k storedKey, now time.Time) (ringRecord, error) {
-	next := ringRecord{Schema: ringSchema}
-	for _, have := range s.keys {
-		if !have.retired(now) {
-			next.Keys = append(next.Keys, have.storedKey)
+// kept are the keys that a new record goes on holding.
+func (s *snapshot) kept(now time.Time) []storedKey {
+	var keys []storedKey
+	for _, k := range s.keys {
+		if !s.gone(k, now) {
+			keys = append(keys, k.storedKey)
 		}
 	}
-	next.Keys = append(next.Keys, k)
-	if len(next.Keys) > maxRingKeys {
+	return keys
+}
+
+func newRingRecord(keys []storedKey) (ringRecord, error) {
+	if len(keys) > maxRingKeys {
 		return ringRecord{}, errors.New("token: the key ring is full")
 	}
-	return next, nil
+	return ringRecord{Schema: ringSchema, Keys: keys}, nil
 }
 
 // published are the keys that outsiders need, oldest first.
 func (s *snapshot) published(now time.Time) []*ringKey {
 	var keys []*ringKey
 	for _, k := range s.keys {
-		if !k.retired(now) {
+		if !s.gone(k, now) {
 			keys = append(keys, k)
 		}
 	}
@@ -121,13 +143,14 @@ func (s *snapshot) published(now time.Time) []*ringKey {
 	return keys
 }
 
-// signer is the newest key of the algorithm whose time to sign has come. When none
-// has begun, the one that begins first signs rather than none. nil: no key at all.
+// signer is the newest key of the algorithm whose time to sign has come and is not
+// over. When none has begun, the one that begins first signs rather than none. nil: no
+// key can sign.
 func (s *snapshot) signer(alg string, now time.Time) *ringKey {
 	var current, next *ringKey
 	for _, k := range s.published(now) {
 		switch {
-		case k.Alg != alg:
+		case k.Alg != alg, k.ended(now):
 		case !k.SignsFrom.After(now):
 			if current == nil || !k.SignsFrom.Before(current.SignsFrom) {
 				current = k
@@ -137,4 +160,14 @@ func (s *snapshot) signer(alg string, now time.Time) *ringKey {
 		}
 	}
 	return cmp.Or(current, next)
+}
+
+// next is a key that is published and does not sign yet, nil for none.
+func (s *snapshot) next(alg string, now time.Time) *ringKey {
+	for _, k := range s.published(now) {
+		if k.Alg == alg && k.SignsFrom.After(now) {
+			return k
+		}
+	}
+	return nil
 }

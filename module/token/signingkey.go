@@ -4,20 +4,12 @@ import (
 	"context"
 	"crypto"
 	"crypto/x509"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
-
-	"github.com/gatehouse/gatehouse/module/store"
 )
 
-const (
-	// sealUse is the purpose under which private keys are sealed.
-	sealUse = "signing key"
-	// makeAttempts bounds the races that the making of one key may lose.
-	makeAttempts = 16
-)
+// sealUse is the purpose under which private keys are sealed.
+const sealUse = "signing key"
 
 // private is an unsealed key. It is only ever held by pointer, which no verb of fmt
 // follows from a field.
@@ -77,62 +69,17 @@ func (r *Ring) open(ctx context.Context, k *ringKey) (*private, error) {
 	return p, nil
 }
 
-// makeKey adds a key of the algorithm to the stored ring if it still has none. Of nodes
+// makeKey adds a key of the algorithm to the stored ring if none can sign. Of nodes
 // that race one wins, and the others take its key.
 func (r *Ring) makeKey(ctx context.Context, alg string) (*snapshot, error) {
-	r.access.Lock()
-	defer r.access.Unlock()
-	var fresh *storedKey
-	for range makeAttempts {
-		s, err := r.read(ctx)
-		if err != nil {
-			return nil, err
+	return r.change(ctx, WhyFirst, func(d *draft) {
+		if d.was.signer(alg, d.now) == nil {
+			d.add(alg, time.Time{})
 		}
-		now := r.now()
-		if s.signer(alg, now) != nil {
-			return s, nil
-		}
-		if fresh == nil {
-			if fresh, err = r.newKey(ctx, alg, now); err != nil {
-				return nil, err
-			}
-		}
-		s, err = r.write(ctx, s, *fresh, now)
-		switch {
-		case err == nil:
-			r.install(s)
-			return s, nil
-		case errors.Is(err, store.ErrExists), errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound):
-			// Another node wrote meanwhile.
-		default:
-			return nil, fmt.Errorf("token: storing a signing key: %w", err)
-		}
-	}
-	return nil, errors.New("token: the key ring changes too often to add a key")
+	})
 }
 
-func (r *Ring) write(ctx context.Context, s *snapshot, k storedKey, now time.Time) (*snapshot, error) {
-	next, err := s.with(k, now)
-	if err != nil {
-		return nil, err
-	}
-	value, err := json.Marshal(next)
-	if err != nil {
-		return nil, fmt.Errorf("token: encoding the key ring: %w", err)
-	}
-	record := store.Record{Key: ringRecordKey, Value: value, Version: s.version}
-	if s.version == 0 {
-		record, err = r.store.Create(ctx, record)
-	} else {
-		record, err = r.store.Swap(ctx, record)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return decodeRing(record)
-}
-
-func (r *Ring) newKey(ctx context.Context, alg string, now time.Time) (*storedKey, error) {
+func (r *Ring) newKey(ctx context.Context, alg string) (*storedKey, error) {
 	keys, err := r.keys(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("token: the secret: %w", err)
@@ -150,7 +97,7 @@ func (r *Ring) newKey(ctx context.Context, alg string, now time.Time) (*storedKe
 		return nil, fmt.Errorf("token: encoding a key for %s: %w", alg, err)
 	}
 	return &storedKey{
-		Kid: public.Kid, Alg: alg, Public: public, Created: now.UTC().Truncate(time.Second),
+		Kid: public.Kid, Alg: alg, Public: public,
 		Private: keys.Seal(sealUse, der, []byte(public.Kid)),
 	}, nil
 }

@@ -14,11 +14,12 @@ func TestAFullRingTakesNoMoreKeys(t *testing.T) {
 	for range maxRingKeys {
 		s.keys = append(s.keys, &ringKey{})
 	}
-	if _, err := s.with(storedKey{}, time.Now()); err == nil {
+	add := func() (ringRecord, error) { return newRingRecord(append(s.kept(time.Now()), storedKey{})) }
+	if _, err := add(); err == nil {
 		t.Error("one key more than the limit was taken")
 	}
 	s.keys[0] = &ringKey{storedKey: storedKey{Retires: time.Now()}}
-	if next, err := s.with(storedKey{}, time.Now()); err != nil || len(next.Keys) != maxRingKeys {
+	if next, err := add(); err != nil || len(next.Keys) != maxRingKeys {
 		t.Errorf("a retired key must make room: %d, %v", len(next.Keys), err)
 	}
 }

@@ -48,6 +48,16 @@ type node struct {
 	issuer      *Issuer
 	revocations *Revocations
 	verifier    *Verifier
+
+	life, every time.Duration // what the configuration says
+	mu          sync.Mutex
+	changes     []KeyChange
+}
+
+func (n *node) noted(_ context.Context, c KeyChange) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.changes = append(n.changes, c)
 }
 
 func secrets(values ...string) func(context.Context) (*secret.Keys, error) {
@@ -65,7 +75,7 @@ func hour() time.Duration { return time.Hour }
 // newNode joins a store; its feed is not running.
 func newNode(t testing.TB, s *storetest.Memory, c *clock, alg string) *node {
 	t.Helper()
-	n := &node{clock: c, store: s}
+	n := &node{clock: c, store: s, life: time.Hour}
 	var err error
 	must := func() {
 		t.Helper()
@@ -73,11 +83,15 @@ func newNode(t testing.TB, s *storetest.Memory, c *clock, alg string) *node {
 			t.Fatal(err)
 		}
 	}
-	n.ring, err = NewRing(RingConfig{Store: s, Keys: secrets("s"), Now: c.now})
+	n.revocations, err = NewRevocations(RevocationsConfig{Store: s, MaxTokenLife: hour, Now: c.now})
+	must()
+	n.ring, err = NewRing(RingConfig{
+		Store: s, Keys: secrets("s"), Revocations: n.revocations, Now: c.now,
+		MaxTokenLife: func() time.Duration { return n.life }, RotateEvery: func() time.Duration { return n.every },
+		Record: n.noted,
+	})
 	must()
 	n.issuer, err = NewIssuer(IssuerConfig{Ring: n.ring, Issuer: issuerName, Alg: alg, IDAlgs: []string{cmp.Or(alg, "ES256")}, Now: c.now})
-	must()
-	n.revocations, err = NewRevocations(RevocationsConfig{Store: s, MaxTokenLife: hour, Now: c.now})
 	must()
 	n.verifier, err = NewVerifier(VerifierConfig{Ring: n.ring, Revocations: n.revocations, Now: c.now})
 	must()

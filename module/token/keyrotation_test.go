@@ -1,0 +1,578 @@
+package token
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/module/store/storetest"
+)
+
+func kidOf(t testing.TB, raw string) string {
+	t.Helper()
+	kid, _ := decoded(t, raw[:strings.IndexByte(raw, '.')])["kid"].(string)
+	return kid
+}
+
+func (n *node) published(t testing.TB) map[string]jwk {
+	t.Helper()
+	set, err := n.ring.PublicKeys(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct{ Keys []jwk }
+	if err := json.Unmarshal(set.JSON, &list); err != nil {
+		t.Fatal(err)
+	}
+	keys := make(map[string]jwk)
+	for _, k := range list.Keys {
+		keys[k.Kid] = k
+	}
+	return keys
+}
+
+// states is the ring as it is listed: kid -> state.
+func (n *node) states(t testing.TB) map[string]KeyState {
+	t.Helper()
+	list, err := n.ring.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := make(map[string]KeyState)
+	for _, k := range list {
+		states[k.Kid] = k.State
+	}
+	return states
+}
+
+func (n *node) rotate(t testing.TB, alg string) {
+	t.Helper()
+	if _, err := n.ring.Rotate(t.Context(), alg, WhyCommand); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// party is somebody else's resource server: it keeps the published keys for max-age
+// and fetches none in between, whatever a token says.
+type party struct {
+	keys    map[string]jwk
+	fetched time.Time
+}
+
+func (p *party) verify(t *testing.T, from *node, raw string) error {
+	t.Helper()
+	if now := from.now(); p.keys == nil || now.Sub(p.fetched) >= 5*time.Minute {
+		p.keys, p.fetched = from.published(t), now
+	}
+	k, ok := p.keys[kidOf(t, raw)]
+	if !ok {
+		return errors.New("the key is not among the published ones")
+	}
+	public, err := k.public()
+	if err != nil {
+		return err
+	}
+	i := strings.LastIndexByte(raw, '.')
+	signature, err := b64.DecodeString(raw[i+1:])
+	if err != nil {
+		return err
+	}
+	return algorithms[k.Alg].method.Verify(raw[:i], signature, public)
+}
+
+func TestNoTokenFailsThroughThreeRotations(t *testing.T) { // E17, M07
+	for _, alg := range []string{"ES256", "RS256", "EdDSA"} {
+		t.Run(alg, func(t *testing.T) {
+			c := newClock()
+			m := storetest.NewMemory(c.now)
+			nodes := []*node{newNode(t, m, c, alg), newNode(t, m, c, alg), newNode(t, m, c, alg)}
+			for _, n := range nodes {
+				n.life = 10 * time.Minute
+				n.follow(t)
+			}
+			type living struct {
+				raw     string
+				expires time.Time
+			}
+			var tokens []living
+			parties := []*party{{}, {}, {}}
+			shown, signs := make(map[string]time.Time), make(map[string]bool)
+			for step := range 150 { // of 20 s
+				if step%45 == 5 {
+					nodes[step%len(nodes)].rotate(t, alg)
+				}
+				n := nodes[step%len(nodes)]
+				for kid := range n.published(t) {
+					if _, ok := shown[kid]; !ok {
+						shown[kid] = c.now()
+					}
+				}
+				a := n.access()
+				a.Expires = c.now().Add(10 * time.Minute)
+				raw, err := n.issuer.Issue(t.Context(), a)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if kid := kidOf(t, raw); !signs[kid] {
+					if age := c.now().Sub(shown[kid]); len(signs) > 0 && age < 5*time.Minute {
+						t.Errorf("key %s signs %v after it was first shown", kid, age)
+					}
+					signs[kid] = true
+				}
+				tokens = append(tokens, living{raw, a.Expires})
+				tokens = slices.DeleteFunc(tokens, func(l living) bool { return !c.now().Before(l.expires) })
+				for i, l := range tokens {
+					if i%7 != step%7 && i < len(tokens)-3 {
+						continue // RSA under the race detector takes its time
+					}
+					if _, err := nodes[(step+i)%len(nodes)].verifier.Verify(t.Context(), l.raw); err != nil {
+						t.Fatalf("step %d: a node: %v", step, err)
+					}
+					// Each fetches from another node than the one it asked last.
+					if err := parties[i%len(parties)].verify(t, nodes[(step+i+1)%len(nodes)], l.raw); err != nil {
+						t.Fatalf("step %d: a relying party: %v", step, err)
+					}
+				}
+				c.move(20 * time.Second)
+			}
+			if len(signs) != 4 {
+				t.Errorf("%d keys signed, want the first and three more", len(signs))
+			}
+			c.move(time.Hour)
+			if err := nodes[0].ring.Tend(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if states := nodes[1].states(t); len(states) != 1 {
+				t.Errorf("after all tokens have expired the ring holds %v", states)
+			}
+		})
+	}
+}
+
+func TestAnOldKeyRetiresNotBeforeItsLastTokenExpires(t *testing.T) { // M07
+	n := start(t, "ES256")
+	n.issue(t)
+	n.rotate(t, "ES256")
+	n.move(lead - time.Second)
+	last := n.issue(t) // an hour to live
+	kid := kidOf(t, last)
+	n.move(time.Second)
+	if kidOf(t, n.issue(t)) == kid {
+		t.Fatal("the old key still signs")
+	}
+	n.move(time.Hour - 2*time.Second)
+	if _, err := n.verifier.Verify(t.Context(), last); err != nil {
+		t.Error("a second before its end:", err)
+	}
+	if _, ok := n.published(t)[kid]; !ok {
+		t.Error("the key is not published any more")
+	}
+	n.move(3 * time.Minute)
+	if _, ok := n.published(t)[kid]; ok {
+		t.Error("the key is still published")
+	}
+	forged := n.signAs(t, kid, with(n.claims(), "exp", n.now().Add(time.Hour).Unix()))
+	if _, err := n.verifier.Verify(t.Context(), forged); !errors.Is(err, errKey) {
+		t.Errorf("a token of a retired key: %v", err)
+	}
+	if err := n.ring.Tend(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if states := n.states(t); len(states) != 1 {
+		t.Errorf("the ring holds %v", states)
+	}
+}
+
+// signAs signs with a key that the process once opened.
+func (n *node) signAs(t testing.TB, kid string, claims any) string {
+	t.Helper()
+	k := n.ring.current.Load().byID[kid]
+	p, err := n.ring.open(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed := encode(t, map[string]any{"typ": "at+jwt", "alg": k.Alg, "kid": kid}) + "." + encode(t, claims)
+	signature, err := k.algorithm.method.Sign(signed, p.signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signed + "." + b64.EncodeToString(signature)
+}
+
+func TestTokensOfALongerLifeThanIsConfiguredNowKeepTheirKey(t *testing.T) {
+	n := start(t, "ES256")
+	n.life = 8 * time.Hour
+	a := n.access()
+	a.Expires = n.now().Add(8 * time.Hour)
+	long, err := n.issuer.Issue(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := newNode(t, n.store, n.clock, "ES256")
+	again.follow(t)
+	again.life = time.Minute // a restart with a shorter life
+	again.rotate(t, "")
+	again.move(7 * time.Hour)
+	if _, err := again.verifier.Verify(t.Context(), long); err != nil {
+		t.Errorf("a token of the earlier configuration: %v", err)
+	}
+	if life := again.ring.Life(); life != 8*time.Hour {
+		t.Errorf("the longest life is %v", life)
+	}
+}
+
+func TestALongerLifeIsRecordedBeforeTheKeyRetires(t *testing.T) {
+	n := start(t, "ES256")
+	kid := kidOf(t, n.issue(t))
+	n.rotate(t, "")
+	n.life = 5 * time.Hour // a reload, while the old key signs on
+	if err := n.ring.Tend(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	n.move(4 * time.Hour)
+	if _, ok := n.published(t)[kid]; !ok {
+		t.Error("the key went before the tokens of the longer life")
+	}
+	n.move(2 * time.Hour)
+	if _, ok := n.published(t)[kid]; ok {
+		t.Error("the key stays for ever")
+	}
+}
+
+func TestARotationOnItsWayIsNotBegunAgain(t *testing.T) {
+	c := newClock()
+	m := storetest.NewMemory(c.now)
+	nodes := []*node{newNode(t, m, c, "ES256"), newNode(t, m, c, "ES256"), newNode(t, m, c, "ES256")}
+	nodes[0].issue(t)
+	c.move(31 * 24 * time.Hour)
+	var wg sync.WaitGroup
+	for i := range 12 {
+		n := nodes[i%len(nodes)]
+		wg.Go(func() {
+			var err error
+			if i < 6 {
+				_, err = n.ring.Rotate(t.Context(), "", WhyCommand)
+			} else {
+				err = n.ring.Tend(t.Context())
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	made := 0
+	for _, n := range nodes {
+		made += len(n.changes)
+	}
+	if states := nodes[1].states(t); len(states) != 2 || made != 2 {
+		t.Errorf("the ring holds %v, and %d keys were told of", states, made)
+	}
+}
+
+func TestEachAlgorithmRotatesByItself(t *testing.T) {
+	n := start(t, "ES256")
+	n.issue(t)
+	n.issueID(t, "EdDSA")
+	n.rotate(t, "EdDSA")
+	count := func() map[string]int {
+		of := make(map[string]int)
+		for _, k := range n.published(t) {
+			of[k.Alg]++
+		}
+		return of
+	}
+	if got := count(); !maps.Equal(got, map[string]int{"ES256": 1, "EdDSA": 2}) {
+		t.Errorf("%v", got)
+	}
+	n.rotate(t, "")
+	if got := count(); !maps.Equal(got, map[string]int{"ES256": 2, "EdDSA": 2}) {
+		t.Errorf("%v", got)
+	}
+	for _, alg := range []string{"HS256", "none", "x"} {
+		if _, err := n.ring.Rotate(t.Context(), alg, WhyCommand); !errors.Is(err, ErrUnknownKey) {
+			t.Errorf("Rotate(%s) = %v", alg, err)
+		}
+	}
+	empty := newNode(t, storetest.NewMemory(n.now), n.clock, "ES256")
+	if list, err := empty.ring.Rotate(t.Context(), "", WhyCommand); err != nil || len(list) != 0 {
+		t.Errorf("an empty ring: %v, %v", list, err)
+	}
+	if list, err := empty.ring.Rotate(t.Context(), "ES256", WhyFirst); err != nil || len(list) != 1 || list[0].State != KeySigns {
+		t.Errorf("the first key: %v, %v", list, err)
+	}
+}
+
+func TestAKeyThatIsOldEnoughGetsASuccessor(t *testing.T) {
+	n := start(t, "ES256")
+	n.every = 30 * 24 * time.Hour
+	n.issue(t)
+	tend := func() int {
+		if err := n.ring.Tend(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return len(n.states(t))
+	}
+	if n.move(n.every - time.Minute); tend() != 1 {
+		t.Error("it was rotated too early")
+	}
+	n.move(time.Minute)
+	for range 2 {
+		if tend() != 2 {
+			t.Errorf("the ring holds %v", n.states(t))
+		}
+	}
+	if got := n.changes; len(got) != 2 || got[0].Why != WhyFirst || got[1].Why != WhySchedule || got[1].Alg != "ES256" || n.states(t)[got[1].Kid] != KeyNext {
+		t.Errorf("told of %+v", got)
+	}
+	n.every = 0
+	if n.move(1000 * 24 * time.Hour); tend() != 1 {
+		t.Errorf("with no schedule: %v", n.states(t))
+	}
+}
+
+func TestTheRingIsTendedUntilItsOwnerEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := storetest.NewMemory(time.Now)
+		ring, err := NewRing(RingConfig{
+			Store: m, Keys: secrets("s"), RotateEvery: func() time.Duration { return 30 * 24 * time.Hour },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := make(map[string]bool)
+		look := func() {
+			k, _, err := ring.signer(t.Context(), "EdDSA")
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen[k.Kid] = true
+		}
+		look()
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- ring.Run(ctx) }()
+		for range 95 {
+			time.Sleep(24 * time.Hour)
+			if len(seen) == 2 {
+				m.Fail(errDown) // an outage is survived
+			}
+			time.Sleep(time.Minute)
+			m.Fail(nil)
+			look()
+		}
+		if len(seen) != 4 {
+			t.Errorf("%d keys in 95 days, want 4", len(seen))
+		}
+		stop()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestChangesWhileTheStoreFailsAreTechnicalErrors(t *testing.T) {
+	n := start(t, "ES256")
+	kid := kidOf(t, n.issue(t))
+	n.store.Fail(errDown)
+	for name, call := range map[string]func() error{
+		"Rotate": func() error { _, err := n.ring.Rotate(t.Context(), "", WhyCommand); return err },
+		"Revoke": func() error { _, err := n.ring.Revoke(t.Context(), kid); return err },
+		"List":   func() error { _, err := n.ring.List(t.Context()); return err },
+		"Tend":   func() error { return n.ring.Tend(t.Context()) },
+	} {
+		if err := call(); !errors.Is(err, errDown) {
+			t.Errorf("%s = %v", name, err)
+		}
+	}
+	n.store.Fail(nil)
+	n.store.LoseReply(errDown)
+	if _, err := n.ring.Rotate(t.Context(), "", WhyCommand); !errors.Is(err, errDown) {
+		t.Errorf("Rotate with a lost reply = %v", err)
+	}
+	n.rotate(t, "")
+	if states := n.states(t); len(states) != 2 {
+		t.Errorf("a repeated rotation: %v", states)
+	}
+}
+
+func TestARevokedKeyIsDeadEverywhereAndItsSuccessorSignsAtOnce(t *testing.T) {
+	c := newClock()
+	m := storetest.NewMemory(c.now)
+	one, two := newNode(t, m, c, "ES256"), newNode(t, m, c, "ES256")
+	one.follow(t)
+	two.follow(t)
+	raw, id := one.issue(t), one.issueID(t, "ES256")
+	kid := kidOf(t, raw)
+	if _, err := two.verifier.Verify(t.Context(), raw); err != nil {
+		t.Fatal(err)
+	}
+	two.published(t)
+	list, err := one.ring.Revoke(t.Context(), kid)
+	if err != nil || len(list) != 1 || list[0].Kid == kid || list[0].State != KeySigns {
+		t.Fatalf("Revoke = %+v, %v", list, err)
+	}
+	began := time.Now()
+	eventually(t, func() bool { _, err := two.verifier.Verify(t.Context(), raw); return errors.Is(err, ErrInvalid) })
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("it took %v", took)
+	}
+	for _, n := range []*node{one, two} {
+		if got := kidOf(t, n.issue(t)); got != list[0].Kid {
+			t.Errorf("signed with %s, want the successor", got)
+		}
+		if keys := n.published(t); len(keys) != 1 || keys[kid].Kid != "" {
+			t.Errorf("published: %v", keys)
+		}
+		if _, err := n.issuer.ReadHint(t.Context(), id); !errors.Is(err, errKey) {
+			t.Errorf("ReadHint = %v", err)
+		}
+	}
+	if again, err := two.ring.Revoke(t.Context(), kid); err != nil || len(again) != 1 {
+		t.Errorf("the second time: %v, %v", again, err)
+	}
+	if _, err := one.ring.Revoke(t.Context(), "unknown"); !errors.Is(err, ErrUnknownKey) {
+		t.Errorf("an unknown key: %v", err)
+	}
+	want := []KeyChange{
+		{Kid: kid, Alg: "ES256", Why: WhyFirst}, {Kid: list[0].Kid, Alg: "ES256", Why: WhyCommand},
+		{Kid: kid, Alg: "ES256", Why: WhyCommand, Revoked: true},
+	}
+	got := slices.Concat(one.changes, two.changes)
+	if !slices.Equal(got, want) {
+		t.Errorf("told of %+v, want %+v", got, want)
+	}
+}
+
+func TestARevocationThatStoppedHalfWayIsFinishedByWhoeverSigns(t *testing.T) {
+	c := newClock()
+	m := storetest.NewMemory(c.now)
+	one, two := newNode(t, m, c, "ES256"), newNode(t, m, c, "ES256")
+	one.follow(t)
+	two.follow(t)
+	kid := kidOf(t, two.issue(t))
+	if err := one.revocations.Revoke(t.Context(), store.Revocation{Of: store.RevokeKey, Value: kid}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool { return two.revocations.KeyRevoked(kid) })
+	if keys := two.published(t); len(keys) != 0 {
+		t.Errorf("published: %v", keys)
+	}
+	next := kidOf(t, two.issue(t))
+	if next == kid {
+		t.Fatal("a revoked key signs")
+	}
+	c.move(seekPause)
+	if got := kidOf(t, one.issue(t)); got != next {
+		t.Errorf("the nodes sign with %s and %s", got, next)
+	}
+	if states := one.states(t); len(states) != 1 {
+		t.Errorf("the ring holds %v", states)
+	}
+}
+
+func TestAKeyCanBeRevokedInEachState(t *testing.T) {
+	for _, which := range []KeyState{KeyNext, KeySigns, KeyVerifies} {
+		t.Run(string(which), func(t *testing.T) {
+			n := start(t, "ES256")
+			n.issue(t)
+			n.rotate(t, "")
+			if which == KeyVerifies {
+				n.move(lead + time.Second)
+			}
+			kid := ""
+			for k, state := range n.states(t) {
+				if state == which {
+					kid = k
+				}
+			}
+			list, err := n.ring.Revoke(t.Context(), kid)
+			if err != nil || len(list) != 1 || list[0].State != KeySigns || !list[0].Retires.IsZero() || list[0].Kid == kid {
+				t.Fatalf("Revoke = %+v, %v", list, err)
+			}
+			if got := kidOf(t, n.issue(t)); got != list[0].Kid {
+				t.Errorf("%s signs", got)
+			}
+			// And on it goes.
+			n.rotate(t, "")
+			n.move(lead)
+			if got := kidOf(t, n.issue(t)); got == list[0].Kid || got == kid {
+				t.Errorf("%s signs after the next rotation", got)
+			}
+		})
+	}
+}
+
+func TestTheSuccessorOfARevokedKeyIsNotOneThatWasReplaced(t *testing.T) {
+	n := start(t, "ES256")
+	first := kidOf(t, n.issue(t))
+	n.rotate(t, "")
+	n.move(lead)
+	second := kidOf(t, n.issue(t))
+	list, err := n.ring.Revoke(t.Context(), second)
+	if err != nil || len(list) != 2 {
+		t.Fatalf("Revoke = %+v, %v", list, err)
+	}
+	if got := kidOf(t, n.issue(t)); got == first || got == second {
+		t.Errorf("%s signs, whose tokens would outlive it", got)
+	}
+	if states := n.states(t); states[first] != KeyVerifies {
+		t.Errorf("the ring holds %v", states)
+	}
+}
+
+func TestARevokedKeyInTheRecordIsLookedForOnceASecond(t *testing.T) {
+	n := start(t, "ES256")
+	raw := n.issue(t)
+	n.issueID(t, "EdDSA")
+	c := &counting{Backend: n.store}
+	n.ring.store = c
+	kid := kidOf(t, raw)
+	if err := n.revocations.Revoke(t.Context(), store.Revocation{Of: store.RevokeKey, Value: kid}); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		refused(t, n, raw)
+	}
+	if c.reads() != 1 {
+		t.Errorf("%d reads, want 1", c.reads())
+	}
+	n.move(seekPause)
+	refused(t, n, raw)
+	if c.reads() != 2 {
+		t.Errorf("%d reads a second later, want 2", c.reads())
+	}
+	if err := n.ring.Tend(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := c.reads()
+	for range 3 {
+		n.move(seekPause)
+		refused(t, n, raw)
+	}
+	if c.reads() != before {
+		t.Error("a clean ring is read again")
+	}
+}
+
+func TestARingWithoutRevocationsCannotRevoke(t *testing.T) {
+	ring, err := NewRing(RingConfig{Store: storetest.NewMemory(nil), Keys: secrets("s")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ring.Revoke(t.Context(), "k"); err == nil || errors.Is(err, ErrUnknownKey) {
+		t.Errorf("Revoke = %v", err)
+	}
+	if fmt.Sprint(ring) != "token.Ring" {
+		t.Error("a ring prints itself")
+	}
+}
