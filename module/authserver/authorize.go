@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
@@ -51,17 +52,25 @@ func (s *signIn) authorizeGet(w http.ResponseWriter, r *http.Request) error {
 	if refused != nil {
 		return refused
 	}
+	p, pushed, err := s.pushed(r.Context(), p)
+	if err != nil {
+		return withLang(err, s.Pages.Language(r, locales(p)))
+	}
 	client, err := s.identify(r.Context(), p)
 	if err != nil {
 		return withLang(err, s.Pages.Language(r, locales(p)))
 	}
-	to := callback{uri: p.get("redirect_uri")}
+	to := callback{uri: p.get("redirect_uri"), fragment: s.inFragment(p.get("response_type"))}
 	if p.count("state") == 1 {
 		to.state = p.get("state")
 	}
 	q, want, fault := s.check(p, client)
 	if fault != nil {
 		return &refusal{to, fault}
+	}
+	q.Pushed = pushed
+	if err := s.readHint(r.Context(), p, q); err != nil {
+		return err
 	}
 	if r.Method == http.MethodHead {
 		w.WriteHeader(http.StatusOK)
@@ -75,7 +84,7 @@ func (s *signIn) authorizeGet(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if who == nil || want.login || who.session.AuthTime.Before(q.AuthAfter) {
+	if who == nil || want.login || !q.fits(who.user.ID, who.session.AuthTime) {
 		if want.none {
 			return q.refuse(oauth.LoginRequired, "the user is not signed in")
 		}
@@ -119,10 +128,14 @@ func (s *signIn) standing(ctx context.Context, q *request) (*oauth.Client, error
 	switch {
 	case err != nil:
 		return nil, err
-	case !client.MayUse(oauth.AuthorizationCode):
-		return nil, q.refuse(oauth.UnauthorizedClient, "this client may not use the authorization code grant")
 	case !oauth.Subset(q.Scopes, client.Scopes) && !oauth.Subset(q.Scopes, client.DefaultScopes):
 		return nil, q.refuse(oauth.InvalidScope, "a scope is no longer allowed for this client")
+	}
+	if refused := s.responds(client, q.responseType()); refused != nil {
+		return nil, &refusal{q.callback(), refused}
+	}
+	if _, err := s.audience(client, nil, q.Resources); err != nil {
+		return nil, &refusal{q.callback(), asError(err)}
 	}
 	return client, nil
 }
@@ -130,19 +143,39 @@ func (s *signIn) standing(ctx context.Context, q *request) (*oauth.Client, error
 // proceed goes on for somebody who is signed in: to the consent page if an answer is
 // needed, else back to the client with a code.
 func (s *signIn) proceed(w http.ResponseWriter, r *http.Request, b browser, q *request, client *oauth.Client, who *person, quiet bool) error {
-	if who.user.Locked {
+	switch {
+	case who.user.Locked:
 		return q.refuse(oauth.AccessDenied, "the user may not sign in")
+	case q.Hint != "" && q.Hint != who.user.ID:
+		// Core section 3.1.2.2: no positive answer for anybody but the one hinted at.
+		return q.refuse(oauth.LoginRequired, "another user signed in than id_token_hint names")
 	}
 	given, err := s.consented(r.Context(), q, client, who.user.ID)
 	switch {
 	case err != nil:
 		return err
 	case given:
-		return s.grantCode(w, r, b, q, who)
+		return s.grant(w, r, b, q, client, who)
 	case quiet:
 		return q.refuse(oauth.ConsentRequired, "the user has not allowed this")
 	}
 	return s.showConsent(w, r, b, q, client, who)
+}
+
+// grant gives the client what it asked for.
+func (s *signIn) grant(w http.ResponseWriter, r *http.Request, b browser, q *request, client *oauth.Client, who *person) error {
+	if err := s.spend(r.Context(), q, secret.Digest(string(q.code(b.keys, who.user.ID)))); err != nil {
+		return err
+	}
+	if client.SelfRegistered && s.Registrar != nil {
+		if err := s.Registrar.Used(r.Context(), client.ID); err != nil {
+			return err
+		}
+	}
+	if q.Implicit {
+		return s.grantToken(w, r, b, q, client, who)
+	}
+	return s.grantCode(w, r, b, q, who)
 }
 
 // hint prefills the user name, without a look at the directory.

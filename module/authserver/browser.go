@@ -12,9 +12,10 @@ import (
 
 // The purposes our secrets are used for here.
 const (
-	useForm    = "form"
-	useRequest = "request"
-	useCode    = "code"
+	useForm       = "form"
+	useRequest    = "request"
+	useCode       = "code"
+	useEndSession = "end session"
 )
 
 // cookieName is the name under which a cookie travels. The prefix makes browsers
@@ -89,18 +90,24 @@ var errForbidden = page(http.StatusForbidden, "forbidden", "")
 // receive reads a form that one of our pages must have sent from this browser. What
 // it returns is not authentic yet: the caller checks the token.
 func (s *signIn) receive(r *http.Request) (browser, httpx.Form, error) {
-	if !s.sameOrigin(r) {
-		return browser{}, httpx.Form{}, errForbidden
+	b, err := s.sender(r)
+	if err != nil {
+		return b, httpx.Form{}, err
 	}
 	form, err := readForm(r)
-	if err != nil {
-		return browser{}, form, err
+	return b, form, err
+}
+
+// sender is the browser that a form of ours comes from.
+func (s *signIn) sender(r *http.Request) (browser, error) {
+	if !s.sameOrigin(r) {
+		return browser{}, errForbidden
 	}
 	b, err := s.browser(r)
 	if err == nil && b.id == "" {
 		err = errForbidden
 	}
-	return b, form, err
+	return b, err
 }
 
 // readForm makes a body that broke off the sender's fault, not ours.

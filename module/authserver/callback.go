@@ -9,8 +9,9 @@ import (
 // callback is where the answer to an authorization request goes: a registered
 // redirect address, and the state that must come along.
 type callback struct {
-	uri   string
-	state string
+	uri      string
+	state    string
+	fragment bool // for the implicit grant
 }
 
 // answer redirects to the client with these names and values, state if there was one,
@@ -21,6 +22,10 @@ func (s *signIn) answer(w http.ResponseWriter, r *http.Request, to callback, par
 		params = append(params, "state", to.state)
 	}
 	params = append(params, "iss", s.url(""))
+	if to.fragment {
+		s.redirect(w, r, to.uri+"#"+strings.TrimPrefix(withQuery("", params...), "?"))
+		return
+	}
 	s.redirect(w, r, withQuery(to.uri, params...))
 }
 

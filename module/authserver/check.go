@@ -37,19 +37,13 @@ func (s *signIn) check(p params, c *oauth.Client) (*request, prompt, *oauth.Erro
 	case p.has("registration"):
 		return bad(oauth.RegistrationUnsupported, "registration is not supported")
 	}
-	switch p.get("response_type") {
-	case "code":
-	case "":
-		return bad(oauth.InvalidRequest, "response_type is missing")
-	default:
-		return bad(oauth.UnsupportedResponseType, "only response_type=code is supported")
+	if refused := s.responds(c, p.get("response_type")); refused != nil {
+		return nil, prompt{}, refused
 	}
-	if mode := p.get("response_mode"); mode != "" && mode != "query" {
-		return bad(oauth.InvalidRequest, "only response_mode=query is supported")
+	if refused := checkMode(p.get("response_mode"), p.get("response_type")); refused != nil {
+		return nil, prompt{}, refused
 	}
-	if !c.MayUse(oauth.AuthorizationCode) {
-		return bad(oauth.UnauthorizedClient, "this client may not use the authorization code grant")
-	}
+	implicit := p.get("response_type") == responseToken
 	challenge, refused := s.challenge(p, c)
 	if refused != nil {
 		return nil, prompt{}, refused
@@ -67,9 +61,16 @@ func (s *signIn) check(p params, c *oauth.Client) (*request, prompt, *oauth.Erro
 	if refused != nil {
 		return nil, prompt{}, refused
 	}
+	resources := p.all("resource")
+	if len(resources) > 0 {
+		var err error
+		if resources, err = s.audience(c, nil, resources); err != nil {
+			return nil, prompt{}, asError(err)
+		}
+	}
 	q := &request{
 		ID: secret.ID(), Client: c.ID, RedirectURI: p.get("redirect_uri"), Scopes: scopes,
-		State: state, Challenge: challenge, Nonce: p.get("nonce"),
+		State: state, Challenge: challenge, Nonce: p.get("nonce"), Implicit: implicit, Resources: resources,
 		Created: s.Now(), Locales: locales(p),
 	}
 	want, refused := q.prompts(p)
@@ -77,10 +78,13 @@ func (s *signIn) check(p params, c *oauth.Client) (*request, prompt, *oauth.Erro
 }
 
 // challenge applies PKCE: S256 only. An omitted method would mean plain (RFC 7636
-// section 4.3), which protects nothing when the request is seen.
+// section 4.3), which protects nothing when the request is seen. The implicit grant has
+// no code to protect.
 func (s *signIn) challenge(p params, c *oauth.Client) (string, *oauth.Error) {
 	challenge, method := p.get("code_challenge"), p.get("code_challenge_method")
 	switch {
+	case p.get("response_type") == responseToken:
+		return "", nil
 	case challenge == "" && method != "":
 		return "", oauth.E(oauth.InvalidRequest, "code_challenge_method without code_challenge")
 	case challenge == "" && (c.Public || s.PKCERequired):

@@ -62,6 +62,17 @@ func (p params) get(name string) string {
 	return ""
 }
 
+// all returns the values of a parameter that may be repeated.
+func (p params) all(name string) []string {
+	var values []string
+	for _, q := range p {
+		if q.name == name && q.value != "" {
+			values = append(values, q.value)
+		}
+	}
+	return values
+}
+
 func (p params) has(name string) bool { return p.count(name) > 0 }
 
 func (p params) count(name string) int {

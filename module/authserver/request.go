@@ -16,14 +16,22 @@ import (
 // request of another (the attack of CVE-2022-39222).
 type request struct {
 	// ID is used for one code only.
-	ID          string    `json:"id"`
-	Client      string    `json:"client"`
-	RedirectURI string    `json:"redirect_uri"`
-	Scopes      []string  `json:"scopes"`
-	State       string    `json:"state,omitempty"`
-	Challenge   string    `json:"challenge,omitempty"`
-	Nonce       string    `json:"nonce,omitempty"`
-	Created     time.Time `json:"at"`
+	ID          string   `json:"id"`
+	Client      string   `json:"client"`
+	RedirectURI string   `json:"redirect_uri"`
+	Scopes      []string `json:"scopes"`
+	State       string   `json:"state,omitempty"`
+	Challenge   string   `json:"challenge,omitempty"`
+	Nonce       string   `json:"nonce,omitempty"`
+	// Implicit is response_type=token; otherwise a code is asked for.
+	Implicit bool `json:"implicit,omitempty"`
+	// Pushed is where the request is stored that this was made from, "" for none.
+	Pushed string `json:"pushed,omitempty"`
+	// Resources are the audiences asked for (RFC 8707), none for all the client's.
+	Resources []string `json:"resources,omitempty"`
+	// Hint is the subject of id_token_hint, who alone may be answered for; "" for anybody.
+	Hint    string    `json:"hint,omitempty"`
+	Created time.Time `json:"at"`
 	// AuthAfter is the moment since which the user must have signed in, for
 	// prompt=login and max_age; zero: any time.
 	AuthAfter time.Time `json:"auth_after,omitzero"`
@@ -32,7 +40,21 @@ type request struct {
 	Locales  string `json:"locales,omitempty"`
 }
 
-func (q *request) callback() callback { return callback{q.RedirectURI, q.State} }
+func (q *request) callback() callback {
+	return callback{uri: q.RedirectURI, state: q.State, fragment: q.Implicit}
+}
+
+func (q *request) responseType() string {
+	if q.Implicit {
+		return responseToken
+	}
+	return responseCode
+}
+
+// fits reports whether somebody who signed in then may be answered for.
+func (q *request) fits(subject string, authTime time.Time) bool {
+	return !authTime.Before(q.AuthAfter) && (q.Hint == "" || q.Hint == subject)
+}
 
 func (q *request) refuse(code oauth.Code, description string) error {
 	return &refusal{q.callback(), oauth.E(code, description)}
@@ -63,7 +85,10 @@ func (s *signIn) resume(b browser, sealed string) (*request, error) {
 	}
 	if s.Now().Sub(q.Created) >= s.Lifetimes.Request {
 		e := page(http.StatusBadRequest, "expired", "")
-		e.view.Retry = withQuery(s.base+"/authorize", q.params()...)
+		// What was pushed was not to be seen in an address.
+		if q.Hint == "" && q.Pushed == "" { // the hint itself is not kept, and without it anybody could be answered for
+			e.view.Retry = withQuery(s.base+"/authorize", q.params()...)
+		}
 		return nil, e
 	}
 	return q, nil
@@ -71,7 +96,7 @@ func (s *signIn) resume(b browser, sealed string) (*request, error) {
 
 // params are names and values with which the request can be made once more.
 func (q *request) params() []string {
-	all := []string{"response_type", "code", "client_id", q.Client, "redirect_uri", q.RedirectURI, "scope", oauth.JoinScopes(q.Scopes)}
+	all := []string{"response_type", q.responseType(), "client_id", q.Client, "redirect_uri", q.RedirectURI, "scope", oauth.JoinScopes(q.Scopes)}
 	add := func(name, value string) {
 		if value != "" {
 			all = append(all, name, value)
@@ -82,6 +107,9 @@ func (q *request) params() []string {
 		all = append(all, "code_challenge", q.Challenge, "code_challenge_method", "S256")
 	}
 	add("nonce", q.Nonce)
+	for _, r := range q.Resources {
+		add("resource", r)
+	}
 	add("ui_locales", q.Locales)
 	switch {
 	case !q.AuthAfter.IsZero() && q.AskAgain:

@@ -18,15 +18,37 @@ func (s *Server) table() map[string]route {
 	get, both, post := []string{"GET", "HEAD"}, []string{"GET", "POST"}, []string{"POST"}
 	page := func(h http.HandlerFunc) route { return route{methods: both, handle: h, page: true} }
 	metadata := route{methods: get, handle: s.metadata, public: true}
-	return map[string]route{
+	all := map[string]route{
 		s.base + "/authorize":                     {methods: []string{"GET", "HEAD", "POST"}, handle: s.signIn.authorize, page: true},
 		s.base + "/login":                         page(s.signIn.login),
 		s.base + "/consent":                       page(s.signIn.consent),
 		s.base + "/logout":                        page(s.signIn.logout),
+		s.base + "/account":                       page(s.signIn.account),
 		s.base + "/token":                         {methods: post, handle: s.token.serve, scripts: true},
+		s.base + "/revoke":                        {methods: post, handle: s.token.revoke, scripts: true},
+		s.base + "/par":                           {methods: post, handle: s.par, scripts: true},
+		s.base + "/introspect":                    {methods: post, handle: s.token.introspect},
 		s.base + "/.well-known/jwks.json":         {methods: get, handle: s.jwks, public: true},
+		s.base + "/userinfo":                      {methods: both, handle: s.userinfo, scripts: true},
 		s.wellKnown("oauth-authorization-server"): metadata,
+		// OpenID Connect Discovery section 4 appends where RFC 8414 inserts.
+		s.base + "/.well-known/openid-configuration": metadata,
 	}
+	if s.Registration != nil {
+		all[s.base+"/register"] = route{methods: post, handle: s.register}
+		all[s.base+registerPath] = route{methods: []string{"GET", "PUT", "DELETE"}, handle: s.registeredClient}
+	}
+	return all
+}
+
+// route finds the route of a path: its own, or that of the folder right above it, whose
+// name ends in a slash.
+func (s *Server) route(path string) (route, bool) {
+	rt, ok := s.routes[path]
+	if !ok {
+		rt, ok = s.routes[path[:strings.LastIndexByte(path, '/')+1]]
+	}
+	return rt, ok
 }
 
 // Serves reports whether a request path is the server's to answer: everything below
@@ -44,7 +66,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	rt, ok := s.routes[r.URL.Path]
+	rt, ok := s.route(r.URL.Path)
 	if !ok {
 		s.errorPage(w, r, http.StatusNotFound, webui.ErrorView{Code: "not_found"})
 		return

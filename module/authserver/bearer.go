@@ -1,0 +1,76 @@
+package authserver
+
+import (
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+// userinfoToken reads the access token of a request: from the Authorization header or,
+// as OpenID Connect Core section 5.3.1 lets a client post it, from a form (RFC 6750
+// section 2.2). Never from the address (section 2.3), where logs keep it, and never from
+// two places: which of them counts is what parsers disagree on.
+func userinfoToken(r *http.Request) (string, error) {
+	if asksByQuery(r.URL.RawQuery) {
+		return "", oauth.E(oauth.InvalidRequest, "an access token does not belong in the address")
+	}
+	inHeader, err := headerToken(r.Header.Values("Authorization"))
+	if err != nil {
+		return "", err
+	}
+	inBody, err := bodyToken(r)
+	switch {
+	case err != nil:
+		return "", err
+	case inHeader != "" && inBody != "":
+		return "", oauth.E(oauth.InvalidRequest, "there are two access tokens")
+	case inHeader == "" && inBody == "":
+		return "", errNoToken
+	}
+	return inHeader + inBody, nil
+}
+
+func asksByQuery(query string) bool {
+	for pair := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		if name, err := url.QueryUnescape(name); err == nil && name == "access_token" {
+			return true
+		}
+	}
+	return false
+}
+
+// headerToken is RFC 6750 section 2.1; "" when there is none.
+func headerToken(values []string) (string, error) {
+	if len(values) == 0 {
+		return "", nil
+	}
+	scheme, raw, _ := strings.Cut(values[0], " ")
+	raw = strings.Trim(raw, " ")
+	switch {
+	case len(values) > 1:
+		return "", oauth.E(oauth.InvalidRequest, "there are two Authorization headers")
+	case !strings.EqualFold(scheme, "Bearer"):
+		return "", nil
+	case raw == "" || strings.ContainsAny(raw, " ,\""):
+		return "", oauth.E(oauth.InvalidRequest, "the Authorization header is malformed")
+	}
+	return raw, nil
+}
+
+// bodyToken is "" when the request is no post of a form.
+func bodyToken(r *http.Request) (string, error) {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if r.Method != http.MethodPost || err != nil || kind != "application/x-www-form-urlencoded" || r.ContentLength == 0 {
+		return "", nil
+	}
+	form, err := httpx.ReadForm(r)
+	if err != nil {
+		return "", formError(err)
+	}
+	return form.Get("access_token"), nil
+}

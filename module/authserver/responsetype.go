@@ -1,0 +1,55 @@
+package authserver
+
+import (
+	"slices"
+
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+// The values of response_type. The second is the implicit grant (RFC 6749 section 4.2),
+// for clients that have it until a date.
+const (
+	responseCode  = "code"
+	responseToken = "token"
+)
+
+// inFragment reports whether the answer to a request, errors included, goes into the
+// fragment of the redirect address (RFC 6749 section 4.2.2). Where nobody may use the
+// implicit grant its response type is as unknown as any other word.
+func (s *Server) inFragment(responseType string) bool {
+	return responseType == responseToken && slices.Contains(s.Clients.DeprecatedGrants(), oauth.Implicit)
+}
+
+// responds decides whether a client may be answered so now, nil for yes.
+func (s *Server) responds(c *oauth.Client, responseType string) *oauth.Error {
+	switch responseType {
+	case "":
+		return oauth.E(oauth.InvalidRequest, "response_type is missing")
+	case responseCode:
+		if !c.MayUse(oauth.AuthorizationCode) {
+			return oauth.E(oauth.UnauthorizedClient, "this client may not use the authorization code grant")
+		}
+		return nil
+	case responseToken:
+		switch _, dated := c.Until[oauth.Implicit]; {
+		case !s.inFragment(responseType):
+		case !c.MayUse(oauth.Implicit) || !dated:
+			return oauth.E(oauth.UnauthorizedClient, "this client may not use the implicit grant")
+		case c.Ended(oauth.Implicit, s.Now()):
+			return oauth.E(oauth.UnauthorizedClient, "this client may no longer use the implicit grant")
+		default:
+			return nil
+		}
+	}
+	return oauth.E(oauth.UnsupportedResponseType, "this response_type is not supported; use code")
+}
+
+// checkMode allows the response_mode that the type has anyway (OAuth 2.0 Multiple Response
+// Types section 2.1). A token never goes into a query, which servers log.
+func checkMode(mode, responseType string) *oauth.Error {
+	own := map[string]string{responseCode: "query", responseToken: "fragment"}[responseType]
+	if mode != "" && mode != own {
+		return oauth.E(oauth.InvalidRequest, "only response_mode="+own+" is supported with this response_type")
+	}
+	return nil
+}

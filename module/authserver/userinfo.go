@@ -1,0 +1,111 @@
+package authserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/token"
+)
+
+var errNoToken = oauth.E(oauth.InvalidToken, "an access token is needed")
+
+// userinfo is OpenID Connect Core section 5.3: who the user of an access token is. The
+// token may be for any audience, since a client has no other to ask with; what it needs
+// is the scope openid.
+func (s *Server) userinfo(w http.ResponseWriter, r *http.Request) {
+	raw, err := userinfoToken(r)
+	if err != nil {
+		s.challenge(w, err)
+		return
+	}
+	access, client, err := s.openIDToken(r.Context(), raw)
+	if err != nil {
+		s.challenge(w, err)
+		return
+	}
+	user, err := s.tokenUser(r.Context(), access)
+	if err != nil {
+		s.challenge(w, err)
+		return
+	}
+	claims := userClaims(user, access.Scopes)
+	claims["sub"] = user.ID
+	if client.UserinfoContentType != "application/jwt" {
+		s.writeJSON(w, http.StatusOK, claims)
+		return
+	}
+	claims["iss"], claims["aud"] = s.Issuer.String(), client.ID
+	signed, err := s.Tokens.SignClaims(r.Context(), "JWT", claims, client.IDTokenAlg)
+	if err != nil {
+		s.challenge(w, oauth.Unavailable(err))
+		return
+	}
+	w.Header().Set("Content-Type", "application/jwt")
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write([]byte(signed)) // the client is gone: nobody is left to tell
+}
+
+// openIDToken is what a token says that may be asked about at /userinfo, and whose it is.
+func (s *Server) openIDToken(ctx context.Context, raw string) (*token.Access, *oauth.Client, error) {
+	invalid := oauth.E(oauth.InvalidToken, "the access token is unknown, expired or revoked")
+	access, err := s.Verifier.Verify(ctx, raw)
+	switch {
+	case errors.Is(err, token.ErrInvalid):
+		return nil, nil, invalid
+	case err != nil:
+		return nil, nil, oauth.Unavailable(err)
+	case access.Issuer != s.Issuer.String():
+		return nil, nil, invalid
+	case strings.HasPrefix(access.Subject, token.ClientSubject):
+		return nil, nil, oauth.E(oauth.InvalidToken, "the access token is a client's own, not a user's")
+	case !slices.Contains(access.Scopes, scopeOpenID):
+		return nil, nil, oauth.E(oauth.InsufficientScope, "the access token has no scope openid")
+	}
+	client, ok, err := s.Clients.Client(ctx, access.Client)
+	switch {
+	case err != nil:
+		return nil, nil, oauth.Unavailable(err)
+	case !ok:
+		return nil, nil, invalid
+	}
+	return access, client, nil
+}
+
+// tokenUser is the user of a token now: what is told about one who was locked since
+// would be as good as letting them in.
+func (s *Server) tokenUser(ctx context.Context, access *token.Access) (directory.User, error) {
+	user, ok, err := s.Directory.Lookup(ctx, access.Subject)
+	switch {
+	case err != nil:
+		return user, oauth.Unavailable(err)
+	case !ok || user.Locked:
+		return user, oauth.E(oauth.InvalidToken, "the user may no longer sign in")
+	}
+	return user, nil
+}
+
+// challenge answers an error as RFC 6750 section 3 has it. Without credentials the
+// header carries no error code: the client may just not have known.
+func (s *Server) challenge(w http.ResponseWriter, err error) {
+	e := asError(err)
+	value := fmt.Sprintf("Bearer realm=%q", s.Issuer.String())
+	switch {
+	case e.Status >= http.StatusInternalServerError:
+		value = ""
+	case e == errNoToken: //nolint:errorlint // the value itself
+	case e.Code == oauth.InsufficientScope:
+		value += fmt.Sprintf(", error=%q, error_description=%q, scope=%q", e.Code, printable(e.Description), scopeOpenID)
+	default:
+		value += fmt.Sprintf(", error=%q, error_description=%q", e.Code, printable(e.Description))
+	}
+	if value != "" {
+		w.Header().Set("WWW-Authenticate", value)
+	}
+	s.writeError(w, e)
+}
