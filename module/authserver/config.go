@@ -58,6 +58,12 @@ type Config struct {
 	// Attempts counts failures across reloads. Default: a book of this server's own.
 	Attempts *attempt.Book
 
+	// Registration lets clients register themselves. Default: none do.
+	Registration *Registration
+	// Registrar keeps the clients that did. Needed by Registration, and without it as
+	// long as there are any.
+	Registrar Registrar
+
 	// ClientIP gives the address a request comes from, without port, as Caddy's
 	// trusted_proxies decides. Never a header.
 	ClientIP func(*http.Request) string
@@ -163,6 +169,9 @@ func (c *Config) fill() error {
 	case c.Clients == nil, c.Directory == nil, c.Store == nil, c.Keys == nil, c.Tokens == nil,
 		c.Revocations == nil, c.Verifier == nil, c.Pages == nil, c.Metrics == nil, c.Log == nil, c.ClientIP == nil:
 		return errors.New("authserver: an incomplete Config")
+	}
+	if err := c.Registration.fill(c.Registrar); err != nil {
+		return err
 	}
 	if c.Now == nil {
 		c.Now = time.Now

@@ -29,6 +29,8 @@ type providerMetadata struct {
 	SubjectTypes          []string          `json:"subject_types_supported"`
 	TokenAuthMethods      []string          `json:"token_endpoint_auth_methods_supported"`
 	TokenAuthAlgorithms   []string          `json:"token_endpoint_auth_signing_alg_values_supported"`
+	RevokeAlgorithms      []string          `json:"revocation_endpoint_auth_signing_alg_values_supported"`
+	IntrospectAlgorithms  []string          `json:"introspection_endpoint_auth_signing_alg_values_supported"`
 	PushEndpoint          string            `json:"pushed_authorization_request_endpoint"`
 	RegistrationEndpoint  string            `json:"registration_endpoint,omitempty"`
 	RevokeAuthMethods     []string          `json:"revocation_endpoint_auth_methods_supported"`
@@ -95,6 +97,8 @@ func (s *Server) provider(deprecated []oauth.GrantType) providerMetadata {
 		SubjectTypes:          []string{"public"},
 		TokenAuthMethods:      clientauth.Methods,
 		TokenAuthAlgorithms:   token.AssertionAlgorithms,
+		RevokeAlgorithms:      token.AssertionAlgorithms,
+		IntrospectAlgorithms:  token.AssertionAlgorithms,
 		PushEndpoint:          s.url("/par"),
 		RevokeAuthMethods:     clientauth.Methods,
 		IntrospectAuthMethods: confidential(clientauth.Methods),

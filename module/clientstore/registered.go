@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -23,8 +24,8 @@ const (
 )
 
 // Register stores a client that registered itself, under a new id, unless limit of them
-// are there ([oauth.ErrTooManyClients]). access is the digest of its registration access
-// token. It returns the client as it is, and its secret, "" when it has none.
+// are there. access is the digest of its registration access token. It returns the client
+// as it is, and its secret, "" when it has none. Refusals are *oauth.Error.
 //
 // The place is taken first: a crash in between costs a place until places run out, and
 // no crash lets one client more in.
@@ -40,7 +41,7 @@ func (c *Clients) Register(ctx context.Context, client *oauth.Client, access str
 	}
 	k, err := c.apply(registered(client), k)
 	if err != nil {
-		return nil, "", err
+		return nil, "", refusal(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, settling/2)
 	defer cancel()
@@ -48,7 +49,7 @@ func (c *Clients) Register(ctx context.Context, client *oauth.Client, access str
 		return nil, "", err
 	}
 	if err := c.create(ctx, k, store.RegisteredParent); err != nil {
-		return nil, "", err
+		return nil, "", refusal(err)
 	}
 	return c.protocol(k), value, nil
 }
@@ -85,7 +86,7 @@ func (c *Clients) Registered(ctx context.Context, id, access string) (client *oa
 	return c.protocol(k), true, nil
 }
 
-// Reregister replaces what a client said of itself.
+// Reregister replaces what a client said of itself. Refusals are *oauth.Error.
 func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Client) (*oauth.Client, error) {
 	k, err := c.swap(ctx, id, func(k store.Client) (store.Client, error) {
 		if k.Public != client.Public {
@@ -97,9 +98,23 @@ func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Clien
 		return c.apply(registered(client), k)
 	})
 	if err != nil {
-		return nil, err
+		return nil, refusal(err)
 	}
 	return c.protocol(k), nil
+}
+
+// Unregister is Delete for a client that asked for it itself.
+func (c *Clients) Unregister(ctx context.Context, id string) error { return refusal(c.Delete(ctx, id)) }
+
+// refusal gives the words of RFC 7591 to what is no fault.
+func refusal(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return oauth.E(oauth.InvalidToken, "the client is no longer there")
+	}
+	if bad := (*InvalidError)(nil); errors.As(err, &bad) {
+		return oauth.E(oauth.InvalidClientMetadata, bad.Error())
+	}
+	return err
 }
 
 // Used keeps a registration for good, since somebody uses it. Of one that is kept
@@ -119,6 +134,9 @@ func (c *Clients) Used(ctx context.Context, id string) error {
 }
 
 var errKept = errors.New("clientstore: the registration is kept already")
+
+// errPlaces has no code of its own in RFC 7591: nothing about the request is wrong.
+var errPlaces = oauth.E(oauth.AccessDenied, "no more clients may register").WithStatus(http.StatusForbidden)
 
 var ledgerKey = store.Key{Kind: store.KindLedger, ID: "registrations"}
 
@@ -147,7 +165,7 @@ func (c *Clients) place(ctx context.Context, id string, limit int) error {
 			}
 		}
 		if len(ledger.Places) >= limit {
-			return oauth.ErrTooManyClients
+			return errPlaces
 		}
 		ledger.Places[id] = c.Now().Unix()
 		if record.Value, err = store.Encode(&ledger); err != nil {

@@ -159,9 +159,6 @@ func ChosenGrants(named []string, redirects bool, deprecated map[GrantType]time.
 	return out
 }
 
-// ErrTooManyClients says that as many clients as may have registered themselves.
-var ErrTooManyClients = errors.New("oauth: no more clients may register themselves")
-
 func joinGrants(grants []GrantType) string {
 	var names []string
 	for _, g := range grants {

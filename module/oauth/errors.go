@@ -23,11 +23,13 @@ const (
 	RequestNotSupported     Code = "request_not_supported"     // OpenID Connect Core 3.1.2.6
 	RequestURINotSupported  Code = "request_uri_not_supported" // OpenID Connect Core 3.1.2.6
 	RegistrationUnsupported Code = "registration_not_supported"
-	LoginRequired           Code = "login_required"         // OpenID Connect Core 3.1.2.6
-	ConsentRequired         Code = "consent_required"       // OpenID Connect Core 3.1.2.6
-	InteractionRequired     Code = "interaction_required"   // OpenID Connect Core 3.1.2.6
-	UnsupportedTokenType    Code = "unsupported_token_type" // RFC 7009 2.2.1
-	SlowDown                Code = "slow_down"              // RFC 8628 3.5; here also: too many failed attempts
+	InvalidRedirectURI      Code = "invalid_redirect_uri"    // RFC 7591 3.2.2
+	InvalidClientMetadata   Code = "invalid_client_metadata" // RFC 7591 3.2.2
+	LoginRequired           Code = "login_required"          // OpenID Connect Core 3.1.2.6
+	ConsentRequired         Code = "consent_required"        // OpenID Connect Core 3.1.2.6
+	InteractionRequired     Code = "interaction_required"    // OpenID Connect Core 3.1.2.6
+	UnsupportedTokenType    Code = "unsupported_token_type"  // RFC 7009 2.2.1
+	SlowDown                Code = "slow_down"               // RFC 8628 3.5; here also: too many failed attempts
 )
 
 // Error is a refusal with three texts: the code for the client's program, the
@@ -73,6 +75,13 @@ func Unavailable(cause error) *Error {
 func (e *Error) WithStatus(status int) *Error {
 	c := *e
 	c.Status = status
+	return &c
+}
+
+// WithCode returns a copy with another code.
+func (e *Error) WithCode(code Code) *Error {
+	c := *e
+	c.Code = code
 	return &c
 }
 

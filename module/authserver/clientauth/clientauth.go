@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/internal/attempt"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 // Methods are the authentication methods that work, by their names in metadata.
-var Methods = []string{"client_secret_basic", "client_secret_post", "none"}
+var Methods = []string{"client_secret_basic", "client_secret_post", oauth.PrivateKeyJWT, "none"}
 
 // Clients finds a client. ok is false for an unknown one; errors are technical.
 type Clients interface {
@@ -29,6 +32,14 @@ type Config struct {
 	Failures int
 	// ClientIP is the address of the sender, without port.
 	ClientIP func(*http.Request) string
+	// Store remembers which assertions were used, for every node.
+	Store store.Backend
+	// Audience lists the names of this server that an assertion may be for: the issuer.
+	Audience []string
+	// Audit is told of failures. Default: nobody.
+	Audit audit.Sink
+	// Now defaults to time.Now.
+	Now func() time.Time
 }
 
 // Authenticator authenticates clients. It is safe for concurrent use.
@@ -39,22 +50,24 @@ type Authenticator struct {
 
 // New checks the configuration.
 func New(c Config) (*Authenticator, error) {
-	if c.Clients == nil || c.Attempts == nil || c.ClientIP == nil || c.Failures < 1 {
+	if c.Clients == nil || c.Attempts == nil || c.ClientIP == nil || c.Failures < 1 || c.Store == nil || len(c.Audience) == 0 {
 		return nil, errors.New("clientauth: an incomplete Config")
+	}
+	if c.Audit == nil {
+		c.Audit = audit.Discard{}
+	}
+	if c.Now == nil {
+		c.Now = time.Now
 	}
 	return &Authenticator{c, attempt.Rule{Limit: c.Failures, Window: time.Minute}}, nil
 }
-
-// stranger is compared with when there is no client: no secret has this digest
-// that anybody knows.
-var stranger = []string{secret.Digest("gatehouse: no client has this secret")}
 
 // Authenticate returns the client that sent the request, whose form this is; its
 // errors are *oauth.Error. It sets WWW-Authenticate in answer where RFC 6749
 // section 5.2 asks for it.
 //
-// Only secrets are throttled: a request without one guesses nothing, and the users of
-// a public client may share an address.
+// Only secrets and assertions are throttled: a request without one guesses nothing, and
+// the users of a public client may share an address.
 func (a *Authenticator) Authenticate(r *http.Request, form httpx.Form, answer http.Header) (*oauth.Client, error) {
 	sent, refusal := read(r, form)
 	if refusal == nil {
@@ -62,6 +75,7 @@ func (a *Authenticator) Authenticate(r *http.Request, form httpx.Form, answer ht
 		if client, refusal = a.check(r, sent); refusal == nil {
 			return client, nil
 		}
+		a.record(r.Context(), sent, refusal)
 	}
 	if refusal.Code == oauth.InvalidClient && sent.basic {
 		answer.Set("WWW-Authenticate", `Basic realm="gatehouse", charset="UTF-8"`)
@@ -69,36 +83,57 @@ func (a *Authenticator) Authenticate(r *http.Request, form httpx.Form, answer ht
 	return nil, refusal
 }
 
+// maxAudited is how much of an id that nobody vouches for gets into the audit trail.
+const maxAudited = 64
+
+func (a *Authenticator) record(ctx context.Context, sent credentials, refusal *oauth.Error) {
+	e := audit.Event{Name: audit.ClientAuth, Client: sent.pairs[0].id, Reason: "refused"}
+	switch refusal.Code {
+	case oauth.InvalidClient:
+	case oauth.SlowDown:
+		e.Reason = "limited"
+	default: // a fault is nothing about the client
+		return
+	}
+	if errors.Is(refusal, errReplayed) {
+		e.Reason = "replayed"
+	}
+	e.Client = strings.ToValidUTF8(e.Client[:min(len(e.Client), maxAudited)], "")
+	a.Audit.Record(ctx, e)
+}
+
 func (a *Authenticator) check(r *http.Request, sent credentials) (*oauth.Client, *oauth.Error) {
-	guess := sent.pairs[0].secret != ""
 	key := "client:" + sent.pairs[0].id + "|" + httpx.AddressKey(a.ClientIP(r))
-	if guess {
+	if sent.guess() {
 		if refused, retry := a.Attempts.Refused(key, a.rule); refused {
 			return nil, slowDown(retry)
 		}
 	}
+	refusal := oauth.E(oauth.InvalidClient, "the client is unknown or its authentication failed")
 	for _, p := range sent.pairs {
-		client, err := a.match(r.Context(), p, sent.method())
-		if err != nil {
+		client, err := a.match(r.Context(), p, sent)
+		switch {
+		case errors.Is(err, errReplayed):
+			refusal = refusal.WithCause(err)
+		case err != nil:
 			return nil, oauth.Unavailable(err)
-		}
-		if client != nil {
+		case client != nil:
 			return client, nil
 		}
 	}
-	if guess {
+	if sent.guess() {
 		if ok, retry := a.Attempts.Take(key, a.rule); !ok {
 			return nil, slowDown(retry)
 		}
 	}
-	return nil, oauth.E(oauth.InvalidClient, "the client is unknown or its authentication failed")
+	return nil, refusal
 }
 
 // match returns the client if these are its credentials, else nil. It does the same
 // work for an unknown client as for a wrong secret. A client that is held to one method
-// is not helped by a right secret in the other: it may have been read where that
+// is not helped by right credentials in another: a secret may have been read where that
 // method leaves traces.
-func (a *Authenticator) match(ctx context.Context, p pair, method string) (*oauth.Client, error) {
+func (a *Authenticator) match(ctx context.Context, p pair, sent credentials) (*oauth.Client, error) {
 	if len(p.id) > maxPart || len(p.secret) > maxPart {
 		return nil, nil
 	}
@@ -106,30 +141,52 @@ func (a *Authenticator) match(ctx context.Context, p pair, method string) (*oaut
 	if err != nil {
 		return nil, err
 	}
-	hashes := stranger
-	if known && len(client.SecretHashes) > 0 {
-		hashes = client.SecretHashes
+	if !known {
+		client = nobody
 	}
-	digest := []byte(secret.Digest(p.secret))
+	same := false
+	if sent.assertion != "" {
+		same, err = a.asserted(ctx, client, p.id, sent.assertion)
+	} else {
+		same = knowsSecret(client, p.secret)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case !known:
+		return nil, nil
+	case client.Public:
+		// Credentials from a client that has none mean that two clients are confused.
+		if p.secret != "" || sent.assertion != "" {
+			return nil, nil
+		}
+		return client, nil
+	case !same, client.AuthMethod != "" && client.AuthMethod != sent.method():
+		return nil, nil
+	}
+	return client, nil
+}
+
+// nobody is who an unknown client is taken for.
+var nobody = new(oauth.Client)
+
+// stranger is compared with when there is no secret: no secret has this digest
+// that anybody knows.
+var stranger = []string{secret.Digest("gatehouse: no client has this secret")}
+
+func knowsSecret(client *oauth.Client, sent string) bool {
+	hashes := client.SecretHashes
+	if len(hashes) == 0 {
+		hashes = stranger
+	}
+	digest := []byte(secret.Digest(sent))
 	same := false
 	for _, h := range hashes {
 		if secret.Equal(digest, []byte(h)) {
 			same = true
 		}
 	}
-	switch {
-	case !known:
-		return nil, nil
-	case client.Public:
-		// A secret from a client that has none means that two clients are confused.
-		if p.secret != "" {
-			return nil, nil
-		}
-		return client, nil
-	case p.secret == "" || len(client.SecretHashes) == 0 || !same, client.AuthMethod != "" && client.AuthMethod != method:
-		return nil, nil
-	}
-	return client, nil
+	return same && sent != "" && len(client.SecretHashes) > 0
 }
 
 func slowDown(retry time.Duration) *oauth.Error {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/attempt"
 	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
 
 type noClients struct{}
@@ -22,6 +23,7 @@ func TestAnIncompleteConfigIsRefused(t *testing.T) {
 	full := Config{
 		Clients: noClients{}, Attempts: attempt.NewBook(1, time.Now), Failures: 10,
 		ClientIP: func(*http.Request) string { return "" },
+		Store:    storetest.NewMemory(nil), Audience: []string{"https://id.example"},
 	}
 	if _, err := New(full); err != nil {
 		t.Fatal(err)
@@ -29,6 +31,7 @@ func TestAnIncompleteConfigIsRefused(t *testing.T) {
 	for name, spoil := range map[string]func(*Config){
 		"clients": func(c *Config) { c.Clients = nil }, "attempts": func(c *Config) { c.Attempts = nil },
 		"failures": func(c *Config) { c.Failures = 0 }, "address": func(c *Config) { c.ClientIP = nil },
+		"store": func(c *Config) { c.Store = nil }, "audience": func(c *Config) { c.Audience = nil },
 	} {
 		c := full
 		spoil(&c)

@@ -25,16 +25,27 @@ const (
 type credentials struct {
 	basic bool
 	pairs []pair
+	// assertion is a signed one instead of a secret, "" for none; the pair then holds
+	// whose it claims to be.
+	assertion string
 }
 
 type pair struct{ id, secret string }
 
-// method is how a secret was sent, by its name in the metadata.
+// method is how the client authenticates, by its name in the metadata.
 func (c credentials) method() string {
-	if c.basic {
+	switch {
+	case c.assertion != "":
+		return oauth.PrivateKeyJWT
+	case c.basic:
 		return "client_secret_basic"
 	}
 	return "client_secret_post"
+}
+
+// guess reports whether there is something in it that can be wrong.
+func (c credentials) guess() bool {
+	return c.assertion != "" || len(c.pairs) > 0 && c.pairs[0].secret != ""
 }
 
 // read finds the credentials of a request. An error says that they are ambiguous or
@@ -42,13 +53,15 @@ func (c credentials) method() string {
 func read(r *http.Request, form httpx.Form) (credentials, *oauth.Error) {
 	id, secret := form.Get("client_id"), form.Get("client_secret")
 	header := r.Header.Values("Authorization")
-	if len(header) > 1 {
+	asserts := form.Get("client_assertion") != "" || form.Get("client_assertion_type") != ""
+	switch {
+	case len(header) > 1:
 		return credentials{}, oauth.E(oauth.InvalidRequest, "there are several Authorization headers")
-	}
-	if len(header) == 0 {
-		if form.Get("client_assertion") != "" {
-			return credentials{}, oauth.E(oauth.InvalidClient, "client assertions are not supported")
-		}
+	case asserts && (len(header) > 0 || secret != ""):
+		return credentials{}, oauth.E(oauth.InvalidRequest, "the client authenticates in two ways at once")
+	case asserts:
+		return readAssertion(form)
+	case len(header) == 0:
 		if id == "" {
 			return credentials{}, oauth.E(oauth.InvalidClient, "the request names no client")
 		}
@@ -58,7 +71,7 @@ func read(r *http.Request, form httpx.Form) (credentials, *oauth.Error) {
 	if !strings.EqualFold(scheme, "Basic") {
 		return credentials{basic: true}, oauth.E(oauth.InvalidClient, "clients authenticate with Basic or in the body")
 	}
-	if secret != "" || form.Get("client_assertion") != "" {
+	if secret != "" {
 		return credentials{}, oauth.E(oauth.InvalidRequest, "the client authenticates in two ways at once")
 	}
 	pairs, ok := parseBasic(strings.TrimLeft(value, " "))

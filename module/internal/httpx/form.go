@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -35,6 +36,9 @@ func (f Form) Get(name string) string {
 
 // All returns the values of a parameter that may be repeated.
 func (f Form) All(name string) []string { return f.values[name] }
+
+// Names lists the parameters that are there, in alphabetical order.
+func (f Form) Names() []string { return slices.Sorted(maps.Keys(f.values)) }
 
 // MaxParams is the most parameters a form may have. They are counted before any is
 // decoded: thousands of small ones cost far more than the bytes they have.

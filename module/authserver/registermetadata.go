@@ -1,0 +1,196 @@
+package authserver
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/token"
+)
+
+// Limits of a registration: what a client chooses stands in the store and on pages.
+const (
+	maxClientName   = 80 // characters
+	maxRegisteredTo = 20 // addresses of one kind
+)
+
+// registration is what a client says of itself: the part of RFC 7591 section 2 and of
+// OpenID Connect Registration section 2 that has an effect here. Other members are
+// ignored, as section 2 wants it; no address in them is ever fetched.
+type registration struct {
+	RedirectURIs           []string        `json:"redirect_uris"`
+	PostLogoutRedirectURIs []string        `json:"post_logout_redirect_uris,omitempty"`
+	AuthMethod             string          `json:"token_endpoint_auth_method"`
+	GrantTypes             []string        `json:"grant_types"`
+	ResponseTypes          []string        `json:"response_types"`
+	ClientName             string          `json:"client_name,omitempty"`
+	Scope                  string          `json:"scope"`
+	JWKS                   json.RawMessage `json:"jwks,omitempty"`
+	ApplicationType        string          `json:"application_type"`
+	IDTokenAlg             string          `json:"id_token_signed_response_alg,omitempty"`
+
+	// Of an update only (RFC 7592 section 2.2).
+	id, secret string
+}
+
+// notSent are the members that an update must not contain (RFC 7592 section 2.2).
+var notSent = []string{"registration_access_token", "registration_client_uri", "client_secret_expires_at", "client_id_issued_at"}
+
+// parseRegistration reads a registration and fills in what it leaves out. Names are read
+// exactly: json's own matching would take Redirect_URIs for redirect_uris.
+func parseRegistration(body []byte) (registration, *oauth.Error) {
+	bad := func(text string) (registration, *oauth.Error) {
+		return registration{}, oauth.E(oauth.InvalidClientMetadata, text)
+	}
+	var members map[string]json.RawMessage
+	if !utf8.Valid(body) || json.Unmarshal(body, &members) != nil || members == nil {
+		return bad("the body is not a JSON object")
+	}
+	var m registration
+	for name, to := range map[string]any{
+		"redirect_uris": &m.RedirectURIs, "post_logout_redirect_uris": &m.PostLogoutRedirectURIs,
+		"token_endpoint_auth_method": &m.AuthMethod, "grant_types": &m.GrantTypes, "response_types": &m.ResponseTypes,
+		"client_name": &m.ClientName, "scope": &m.Scope, "application_type": &m.ApplicationType,
+		"id_token_signed_response_alg": &m.IDTokenAlg, "client_id": &m.id, "client_secret": &m.secret,
+	} {
+		if raw, ok := members[name]; ok && json.Unmarshal(raw, to) != nil {
+			return bad(name + " is not of the right type")
+		}
+	}
+	switch {
+	case slices.ContainsFunc(notSent, func(name string) bool { return members[name] != nil }):
+		return bad("the server's own members do not belong in a request: " + strings.Join(notSent, ", "))
+	case given(members["jwks_uri"]):
+		return bad("jwks_uri is not supported, nothing is fetched: give the keys as jwks")
+	}
+	if m.JWKS = members["jwks"]; !given(m.JWKS) {
+		m.JWKS = nil
+	}
+	set(&m.AuthMethod, "client_secret_basic")
+	set(&m.ApplicationType, "web")
+	if len(m.GrantTypes) == 0 {
+		m.GrantTypes = []string{string(oauth.AuthorizationCode)}
+	}
+	if len(m.ResponseTypes) == 0 {
+		m.ResponseTypes = []string{responseCode}
+	}
+	return m, nil
+}
+
+func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// client judges a registration against what may be had here.
+func (m *registration) client(ceiling []string) (*oauth.Client, *oauth.Error) {
+	bad := func(text string) (*oauth.Client, *oauth.Error) {
+		return nil, oauth.E(oauth.InvalidClientMetadata, text)
+	}
+	if m.ApplicationType != "web" && m.ApplicationType != "native" {
+		return bad("application_type must be web or native")
+	}
+	native := m.ApplicationType == "native"
+	if refused := checkAddresses("redirect_uris", m.RedirectURIs, native); refused != nil {
+		return nil, refused
+	}
+	if len(m.RedirectURIs) == 0 {
+		return nil, oauth.E(oauth.InvalidRedirectURI, "redirect_uris is missing or empty")
+	}
+	if refused := checkAddresses("post_logout_redirect_uris", m.PostLogoutRedirectURIs, native); refused != nil {
+		return nil, refused.WithCode(oauth.InvalidClientMetadata)
+	}
+	c := &oauth.Client{
+		Name: strings.TrimSpace(m.ClientName), Native: native, SelfRegistered: true, RedirectURIs: m.RedirectURIs,
+		PostLogoutRedirectURIs: m.PostLogoutRedirectURIs, IDTokenAlg: m.IDTokenAlg,
+	}
+	if !validName(m.ClientName) {
+		return bad("client_name must be at most 80 letters, digits, marks and signs, without control and formatting characters")
+	}
+	for _, g := range m.GrantTypes {
+		if g != string(oauth.AuthorizationCode) && g != string(oauth.RefreshToken) {
+			return bad("grant_types may hold authorization_code and refresh_token only")
+		}
+	}
+	if c.Grants = grantTypes(m.GrantTypes); !slices.Contains(c.Grants, oauth.AuthorizationCode) {
+		return bad("grant_types must hold authorization_code")
+	}
+	if !slices.Equal(m.ResponseTypes, []string{responseCode}) {
+		return bad("response_types may hold code only")
+	}
+	if m.IDTokenAlg != "" && !slices.Contains(oauth.IDTokenAlgs, m.IDTokenAlg) {
+		return bad("id_token_signed_response_alg must be one of: " + strings.Join(oauth.IDTokenAlgs, ", "))
+	}
+	var ok bool
+	if c.Scopes, ok = oauth.ParseScopes(m.Scope); !ok {
+		return bad("scope is malformed or too long")
+	}
+	if len(c.Scopes) == 0 {
+		c.Scopes = slices.Clone(ceiling)
+	}
+	if !oauth.Subset(c.Scopes, ceiling) {
+		return bad("scope may hold no more than: " + oauth.JoinScopes(ceiling))
+	}
+	return m.authenticated(c)
+}
+
+// authenticated adds how the client authenticates.
+func (m *registration) authenticated(c *oauth.Client) (*oauth.Client, *oauth.Error) {
+	switch m.AuthMethod {
+	case "none":
+		c.Public = true
+	case "client_secret_basic", "client_secret_post":
+		c.AuthMethod = m.AuthMethod
+	case oauth.PrivateKeyJWT:
+		if _, err := token.ParseClientKeys(string(m.JWKS)); err != nil {
+			return nil, oauth.E(oauth.InvalidClientMetadata, "jwks: "+err.Error())
+		}
+		c.AuthMethod, c.JWKS = m.AuthMethod, string(m.JWKS)
+	default:
+		return nil, oauth.E(oauth.InvalidClientMetadata, "token_endpoint_auth_method must be none, client_secret_basic, client_secret_post or private_key_jwt")
+	}
+	return c, nil
+}
+
+func checkAddresses(name string, all []string, native bool) *oauth.Error {
+	if len(all) > maxRegisteredTo {
+		return oauth.E(oauth.InvalidRedirectURI, name+" holds more than 20 addresses")
+	}
+	for i, uri := range all {
+		if err := oauth.CheckRedirectURI(uri, native); err != nil {
+			return oauth.E(oauth.InvalidRedirectURI, "an address of "+name+" "+err.Error())
+		}
+		if slices.Contains(all[:i], uri) {
+			return oauth.E(oauth.InvalidRedirectURI, "an address of "+name+" is given twice")
+		}
+	}
+	return nil
+}
+
+func grantTypes(names []string) []oauth.GrantType {
+	var all []oauth.GrantType
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		all = append(all, oauth.GrantType(name))
+	}
+	return all
+}
+
+// validName keeps out what could turn a name around, hide a part of it or break it out of
+// its line on the consent page: control characters, and those of formatting (bidirectional
+// overrides, zero widths) except the joiners that some scripts cannot be written without.
+func validName(name string) bool {
+	if utf8.RuneCountInString(name) > maxClientName || name != "" && strings.TrimSpace(name) == "" {
+		return false
+	}
+	marks := 0
+	for _, r := range name {
+		if marks++; !unicode.Is(unicode.M, r) {
+			marks = 0
+		}
+		const joiner, nonJoiner = '\u200d', '\u200c'
+		if r == utf8.RuneError || marks > 3 || !unicode.IsPrint(r) && r != joiner && r != nonJoiner {
+			return false
+		}
+	}
+	return true
+}

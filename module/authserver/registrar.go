@@ -1,0 +1,49 @@
+package authserver
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+// Registration says who may register clients and what these may have (RFC 7591).
+type Registration struct {
+	// InitialTokens are the hex SHA-256 digests of the tokens any of which permits it.
+	InitialTokens []string
+	// Scopes are the most that a client may have.
+	Scopes []string
+	// Max is how many clients may be registered at one time, default 1000.
+	Max int
+}
+
+func (c *Registration) fill(to Registrar) error {
+	switch {
+	case c == nil:
+		return nil
+	case to == nil:
+		return errors.New("authserver: registration without a registrar")
+	case len(c.InitialTokens) == 0:
+		return errors.New("authserver: registration without an initial access token")
+	}
+	set(&c.Max, 1000)
+	return nil
+}
+
+// Registrar keeps the clients that register themselves. An error that is an *oauth.Error
+// is a refusal, every other one is technical. Digests are those of a registration access
+// token (RFC 7592), in hex.
+type Registrar interface {
+	// Register stores a client under a new id and returns it, with its secret if it is to
+	// have one. Of any number of parallel calls on any number of nodes no more MUST
+	// succeed than limit, those of before included. What nobody uses MUST end by itself.
+	Register(ctx context.Context, client *oauth.Client, digest string, limit int) (made *oauth.Client, secret string, err error)
+	// Registered finds a client by its id and digest; ok is false unless both are right.
+	Registered(ctx context.Context, id, digest string) (client *oauth.Client, ok bool, err error)
+	// Reregister replaces what the client said of itself.
+	Reregister(ctx context.Context, id string, client *oauth.Client) (*oauth.Client, error)
+	// Unregister removes the client and all that was issued to it.
+	Unregister(ctx context.Context, id string) error
+	// Used says that somebody uses the registration: it MUST stay from now on.
+	Used(ctx context.Context, id string) error
+}
