@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -153,6 +154,13 @@ func (v *rigVerifier) Verify(ctx context.Context, raw string) (*token.Access, er
 		return v.read[raw], nil
 	}
 	a, err := v.to.Verify(ctx, raw)
+	for range 1000 { // the feed loads in the background
+		if err == nil || !strings.Contains(err.Error(), "not loaded") {
+			break
+		}
+		time.Sleep(time.Millisecond)
+		a, err = v.to.Verify(ctx, raw)
+	}
 	if err == nil {
 		v.read[raw] = a
 	}
@@ -179,6 +187,12 @@ func (m *rigMetrics) DeprecatedGrant(grant string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lines = append(m.lines, "deprecated "+grant)
+}
+
+func (m *rigMetrics) all() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.lines)
 }
 
 func (m *rigMetrics) last() string {
