@@ -33,6 +33,8 @@ type core struct {
 	// in nanoseconds: how long a revocation must be kept.
 	life atomic.Int64
 
+	tending keyTending
+
 	// ready spares later requests the question whether the revocations are loaded.
 	ready atomic.Bool
 
@@ -55,12 +57,17 @@ func logger(name string) *slog.Logger {
 func newCore(s *lazyStore, secrets [][]byte, key coreKey) (*core, error) {
 	c := &core{store: s, secrets: secrets}
 	var err error
-	if c.ring, err = token.NewRing(token.RingConfig{Store: c.store, Keys: c.Keys}); err != nil {
-		return nil, err
-	}
 	c.revocations, err = token.NewRevocations(token.RevocationsConfig{
 		Store: c.store, MaxStale: key.maxStale, Log: logger("revocations"),
-		MaxTokenLife: func() time.Duration { return time.Duration(c.life.Load()) },
+		// The ring knows of lives that earlier processes and other nodes allowed.
+		MaxTokenLife: func() time.Duration { return max(c.maxLife(), c.ring.Life()) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.ring, err = token.NewRing(token.RingConfig{
+		Store: c.store, Keys: c.Keys, Revocations: c.revocations, MaxTokenLife: c.maxLife,
+		RotateEvery: c.tending.every, Record: c.tending.record, Log: logger("keys"),
 	})
 	if err != nil {
 		return nil, err
@@ -92,7 +99,8 @@ func (c *core) Keys(ctx context.Context) (*secret.Keys, error) {
 	return keys, nil
 }
 
-// follow begins to follow the revocations of the store, if that has not begun yet.
+// follow begins to follow the revocations of the store and to look after its signing
+// keys, if that has not begun yet.
 func (c *core) follow() {
 	c.feedMu.Lock()
 	defer c.feedMu.Unlock()
@@ -104,9 +112,14 @@ func (c *core) follow() {
 	c.stop, c.done = cancel, done
 	go func() {
 		defer close(done)
-		_ = c.revocations.Run(ctx) // ends with ctx only
+		var both sync.WaitGroup
+		both.Go(func() { _ = c.revocations.Run(ctx) }) // ends with ctx only, as the next
+		both.Go(func() { _ = c.ring.Run(ctx) })
+		both.Wait()
 	}()
 }
+
+func (c *core) maxLife() time.Duration { return time.Duration(c.life.Load()) }
 
 // warm opens the store, begins to follow it and makes what the first request would
 // otherwise wait for.
@@ -116,6 +129,9 @@ func (c *core) warm(ctx context.Context) error {
 	}
 	if _, err := c.Keys(ctx); err != nil {
 		return err
+	}
+	if _, err := c.ring.List(ctx); err != nil {
+		return err // how long revocations are kept depends on what the keys have signed
 	}
 	c.follow()
 	return c.loaded(ctx)

@@ -1,0 +1,68 @@
+package gateway
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/audit"
+	"github.com/gatehouse/gatehouse/module/token"
+)
+
+// keyAge is the default age at which a signing key is replaced.
+const keyAge = 30 * 24 * time.Hour
+
+// keyTending is what running configurations say about the signing keys of a core they
+// share. The one that began last decides; when it ends, as one does that another app
+// kept from starting, the one before decides again.
+type keyTending struct {
+	mu      sync.Mutex
+	running []*App
+}
+
+func (k *keyTending) begin(a *App) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.running = append(k.running, a)
+}
+
+func (k *keyTending) end(a *App) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.running = slices.DeleteFunc(k.running, func(have *App) bool { return have == a })
+}
+
+func (k *keyTending) last() *App {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.running) == 0 {
+		return nil
+	}
+	return k.running[len(k.running)-1]
+}
+
+// every is the age at which a key is replaced, 0 while nothing runs.
+func (k *keyTending) every() time.Duration {
+	switch a := k.last(); {
+	case a == nil:
+		return 0
+	case a.Tokens.RotateKeys == 0:
+		return keyAge
+	default:
+		return time.Duration(a.Tokens.RotateKeys)
+	}
+}
+
+// record tells the audit trail what became of a key.
+func (k *keyTending) record(ctx context.Context, c token.KeyChange) {
+	a := k.last()
+	if a == nil {
+		return
+	}
+	e := audit.Event{Name: audit.KeyRotated, Key: c.Kid, Reason: c.Why}
+	if c.Revoked {
+		e.Name = audit.KeyRevoked
+	}
+	a.trail.Record(ctx, e)
+}
