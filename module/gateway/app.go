@@ -16,6 +16,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/authserver"
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/attempt"
@@ -91,6 +92,8 @@ type App struct {
 	clients  *clients
 	users    directory.Directory
 	log      *slog.Logger
+	trail    audit.Sink
+	events   func() // emits the trail's Caddy events while the configuration runs
 }
 
 // CaddyModule returns the Caddy module information.
@@ -111,6 +114,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 		return err
 	}
 	if err := metrics.Register(ctx.GetMetricsRegistry()); err != nil {
+		return err
+	}
+	if err := a.openTrail(ctx); err != nil {
 		return err
 	}
 	secrets, err := resolveSecrets(a.Secrets, repl)
@@ -213,7 +219,8 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 		Issuer: a.issuer, Name: a.Name, Clients: known, Scopes: scopes, Directory: users,
 		Store: a.core.store, Keys: a.core.Keys, Tokens: issuer, Revocations: a.core.revocations,
 		Verifier: verifier{a.core, known, users}, Issued: a.core,
-		Pages:    pages, Metrics: metrics.Set{}, Log: a.log, Lifetimes: lifetimes, Attempts: a.attempts,
+		Pages: pages, Metrics: metrics.Set{}, Log: a.log, Lifetimes: lifetimes, Attempts: a.attempts,
+		Audit:                 a.trail,
 		Audience:              a.audience(),
 		StateOptionalWithPKCE: a.RequireState == "with_pkce_optional",
 		PKCERequired:          a.PKCE == "required",
@@ -234,6 +241,9 @@ func (a *App) Start() error {
 	if err := a.core.warm(ctx); err != nil {
 		return fmt.Errorf("opening the store: %w", err)
 	}
+	a.events()
+	a.core.tending.begin(a)
+	a.trail.Record(ctx, audit.Event{Name: audit.ConfigChanged})
 	return nil
 }
 
@@ -243,6 +253,9 @@ func (a *App) Stop() error { return nil }
 // Cleanup gives back what Provision took, also after it failed; requests still in
 // flight keep theirs.
 func (a *App) Cleanup() error {
+	if a.core != nil {
+		a.core.tending.end(a)
+	}
 	if a.lease != nil {
 		a.lease.leave()
 		a.lease = nil

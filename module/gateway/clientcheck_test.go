@@ -88,7 +88,7 @@ func TestAKeySetComesInlineFromAFileOrAPlaceholder(t *testing.T) {
 		}
 	}
 	large := filepath.Join(t.TempDir(), "large.json")
-	if err := os.WriteFile(large, make([]byte, maxJWKS+1), 0o600); err != nil {
+	if err := os.WriteFile(large, make([]byte, maxJWKSFile+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := loadJWKS(large, caddy.NewReplacer()); err == nil || !strings.Contains(err.Error(), "more than") {

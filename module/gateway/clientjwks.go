@@ -11,8 +11,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/token"
 )
 
-// maxJWKS bounds the file that is read, in bytes; a key set has its own bounds.
-const maxJWKS = 64 << 10
+// maxJWKSFile bounds the file that is read, in bytes; a key set has its own bounds.
+const maxJWKSFile = 64 << 10
 
 // InlineJWKS reports whether a configured value is a key set itself: a JSON object, and
 // neither a path nor a placeholder, which begins with a brace too.
@@ -47,9 +47,9 @@ func readJWKS(path string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, maxJWKS+1))
-	if err == nil && len(raw) > maxJWKS {
-		err = fmt.Errorf("%s has more than %d bytes", path, maxJWKS)
+	raw, err := io.ReadAll(io.LimitReader(f, maxJWKSFile+1))
+	if err == nil && len(raw) > maxJWKSFile {
+		err = fmt.Errorf("%s has more than %d bytes", path, maxJWKSFile)
 	}
 	return string(raw), err
 }

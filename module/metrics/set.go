@@ -14,6 +14,8 @@ var (
 	deprecated    = counter("deprecated_grant_total", "Access tokens issued by a grant type that RFC 9700 says not to use, by grant type.", "grant")
 	revocations   = counter("revocation_requests_total", "Requests at the revocation endpoint by outcome (revoked, nothing, or the error code).", "outcome")
 	introspected  = counter("introspection_requests_total", "Requests at the introspection endpoint by outcome (active, inactive, or the error code).", "outcome")
+	audited       = counter("audit_events_total", "Events of the audit trail by name.", "event")
+	auditDropped  = counter("audit_events_dropped_total", "Events of the audit trail that Caddy's event handlers did not get, since their queue was full or the configuration ended. Their lines were written.")
 	guarded       = counter("guard_decisions_total", "Requests at a guard by the reason of the decision.", "reason")
 	shadowed      = counter("guard_shadow_refusals_total", "Requests that a guard in shadow mode would have refused, by the reason.", "reason")
 	limited       = counter("limit_decisions_total", "Decisions of a limiter by the kind of the policy that was reported and the result.", "policy", "result")
@@ -63,6 +65,12 @@ func (Set) DeprecatedGrant(grant string) { deprecated.WithLabelValues(grant).Inc
 
 // Counter is one counter with its labels resolved, for what happens with every request.
 type Counter interface{ Inc() }
+
+// Audit counts events of the audit trail.
+func (Set) Audit(event string) Counter { return audited.WithLabelValues(event) }
+
+// AuditDropped counts events that handlers did not get.
+func (Set) AuditDropped() Counter { return auditDropped.WithLabelValues() }
 
 // Guard counts decisions of a guard.
 func (Set) Guard(reason string) Counter { return guarded.WithLabelValues(reason) }

@@ -1,0 +1,143 @@
+package gateway
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/gatehouse/gatehouse/module/audit"
+	"github.com/gatehouse/gatehouse/module/metrics"
+)
+
+// What a line may hold of what came from outside: names that people choose are shorter,
+// and whoever sends longer ones is not to fill the disk.
+const (
+	maxAuditField  = 256 // bytes of one value
+	maxAuditScopes = 32
+)
+
+// trail writes the audit trail of one configuration: a line of the logger
+// `gatehouse.audit` for each event, before Record returns, and a Caddy event beside it.
+type trail struct {
+	log    *zap.Logger
+	node   string
+	events *eventQueue // nil: the events app is not configured
+	counts map[audit.Name]metrics.Counter
+	now    func() time.Time
+}
+
+func newTrail(log *zap.Logger, events *eventQueue) *trail {
+	t := &trail{
+		log: log.Named("audit"), events: events, now: time.Now,
+		counts: make(map[audit.Name]metrics.Counter, len(audit.Names)),
+	}
+	t.node, _ = os.Hostname() // a node without a name has an empty one
+	for _, name := range audit.Names {
+		t.counts[name] = metrics.Set{}.Audit(string(name))
+	}
+	return t
+}
+
+// openTrail makes the audit trail of this configuration.
+func (a *App) openTrail(ctx caddy.Context) error {
+	a.trail, a.events = audit.Discard{}, func() {}
+	if a.Audit == "off" {
+		return nil
+	}
+	queue, err := newEventQueue(ctx, a)
+	if err != nil {
+		return err
+	}
+	if queue != nil {
+		a.events = func() { go queue.run(ctx) }
+	}
+	a.trail = newTrail(ctx.Logger(), queue)
+	return nil
+}
+
+// Trail is where events of the audit trail are recorded.
+func (a *App) Trail() audit.Sink { return a.trail }
+
+// Record implements [audit.Sink].
+func (t *trail) Record(ctx context.Context, e audit.Event) {
+	if c := t.counts[e.Name]; c != nil {
+		c.Inc()
+	}
+	ip, request := requestOf(ctx)
+	data := map[string]any{
+		"time": t.now().UTC().Format("2006-01-02T15:04:05.000Z07:00"), "event": string(e.Name), "node": t.node,
+	}
+	for name, value := range map[string]string{
+		"client": e.Client, "subject": e.Subject, "user": e.User, "grant": e.Grant, "key": e.Key, "reason": e.Reason,
+		"ip": ip, "request_id": request,
+	} {
+		if value = oneLine(value); value != "" {
+			data[name] = value
+		}
+	}
+	if len(e.Scopes) > 0 {
+		scopes := make([]string, 0, min(len(e.Scopes), maxAuditScopes))
+		for _, s := range e.Scopes[:min(len(e.Scopes), maxAuditScopes)] {
+			scopes = append(scopes, oneLine(s))
+		}
+		data["scopes"] = scopes
+	}
+	if line := t.log.Check(zap.InfoLevel, string(e.Name)); line != nil {
+		fields := make([]zap.Field, 0, len(data))
+		for _, name := range auditFields {
+			if value, ok := data[name]; ok {
+				fields = append(fields, zap.Any(name, value))
+			}
+		}
+		line.Write(fields...)
+	}
+	if t.events != nil {
+		t.events.put("gatehouse_"+string(e.Name), data)
+	}
+}
+
+// auditFields is the order of the fields in a line.
+var auditFields = []string{"time", "event", "client", "subject", "user", "grant", "scopes", "key", "reason", "ip", "request_id", "node"}
+
+// oneLine keeps a value on its line, whatever encoder and terminal show it: control
+// and formatting characters (line separators, changes of the writing direction) and
+// broken UTF-8 are replaced, and it is cut.
+func oneLine(s string) string {
+	cut := len(s) > maxAuditField
+	if cut {
+		s = s[:maxAuditField]
+		for len(s) > 0 && !utf8.ValidString(s[max(0, len(s)-utf8.UTFMax):]) && !utf8.RuneStart(s[len(s)-1]) {
+			s = s[:len(s)-1]
+		}
+	}
+	s = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, s)
+	if cut {
+		s += "…"
+	}
+	return s
+}
+
+// requestOf gives address and id of the request a context belongs to. The id is what
+// `{http.request.uuid}` says elsewhere.
+func requestOf(ctx context.Context) (ip, id string) {
+	ip, _ = caddyhttp.GetVar(ctx, caddyhttp.ClientIPVarKey).(string)
+	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
+		id, _ = repl.GetString("http.request.uuid")
+	}
+	return ip, id
+}
+
+// Interface guards
+var _ audit.Sink = (*trail)(nil)
