@@ -1,9 +1,18 @@
 package gateway
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/audit"
+	"github.com/gatehouse/gatehouse/module/clientstore"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
@@ -13,33 +22,41 @@ const (
 	sourceStore  = "store"
 )
 
+// overlapDefault is for how long a replaced secret goes on to work when nobody says:
+// long enough to put the new one where the old one is.
+const overlapDefault = 24 * time.Hour
+
 // clientView is a client as the admin API shows it: no secret and no hash of one.
 type clientView struct {
-	ID            string   `json:"id"`
-	Source        string   `json:"source"`
-	Name          string   `json:"name,omitempty"`
-	Owner         string   `json:"owner,omitempty"`
-	Public        bool     `json:"public"`
-	Native        bool     `json:"native,omitempty"`
-	Trusted       bool     `json:"trusted,omitempty"`
-	Secrets       int      `json:"secrets"`
-	RedirectURIs  []string `json:"redirect_uris"`
-	Grants        []string `json:"grants"`
-	Scopes        []string `json:"scopes"`
-	DefaultScopes []string `json:"default_scopes,omitempty"`
-	Audience      []string `json:"audience,omitempty"`
+	Source string `json:"source"` // config or store
+	clientstore.Definition
 }
 
-func viewClient(c *oauth.Client, source string) clientView {
-	v := clientView{
-		ID: c.ID, Source: source, Name: c.Name, Owner: c.Owner, Public: c.Public, Native: c.Native, Trusted: c.Trusted,
-		Secrets: len(c.SecretHashes), RedirectURIs: append([]string{}, c.RedirectURIs...), Grants: []string{},
-		Scopes: append([]string{}, c.Scopes...), DefaultScopes: c.DefaultScopes, Audience: c.Audience,
+// newClientView is what a client is answered with that has just got a secret.
+type newClientView struct {
+	clientView
+	// Secret is shown this once; "" for a client that has none.
+	Secret string `json:"secret,omitempty"`
+}
+
+// configured shows a client of the configuration.
+func configured(c *oauth.Client) clientView {
+	d := clientstore.Definition{
+		ID: c.ID, Name: c.Name, Owner: c.Owner, AuthMethod: c.AuthMethod, JWKS: c.JWKS, Public: c.Public, Native: c.Native,
+		RedirectURIs: c.RedirectURIs, PostLogoutRedirectURIs: c.PostLogoutRedirectURIs, Origins: c.Origins,
+		Scopes: c.Scopes, DefaultScopes: c.DefaultScopes, Audience: c.Audience, Trusted: c.Trusted, Introspect: c.Introspect,
+		IDTokenAlg: c.IDTokenAlg, UserinfoContentType: c.UserinfoContentType,
 	}
 	for _, g := range c.Grants {
-		v.Grants = append(v.Grants, string(g))
+		d.Grants = append(d.Grants, string(g))
 	}
-	return v
+	for g, end := range c.Until {
+		if d.DeprecatedGrants == nil {
+			d.DeprecatedGrants = make(map[string]string)
+		}
+		d.DeprecatedGrants[string(g)] = end.UTC().Format(time.DateOnly)
+	}
+	return clientView{sourceConfig, d}
 }
 
 func listClients(c *adminCall) (adminAnswer, error) {
@@ -47,27 +64,184 @@ func listClients(c *adminCall) (adminAnswer, error) {
 	if err != nil {
 		return adminAnswer{}, err
 	}
-	out := list[clientView]{Items: []clientView{}}
-	for _, known := range c.clients.byID {
-		if known.ID > after {
-			out.Items = append(out.Items, viewClient(known, sourceConfig))
+	stored, err := c.stored().List(c.r.Context(), after, limit)
+	if err != nil {
+		return adminAnswer{}, err
+	}
+	all := []clientView{}
+	for _, d := range stored {
+		if c.clients.byID[d.ID] == nil { // a stored client never shadows a configured one
+			all = append(all, clientView{sourceStore, d})
 		}
 	}
-	slices.SortFunc(out.Items, func(a, b clientView) int { return strings.Compare(a.ID, b.ID) })
-	if len(out.Items) > limit {
-		out.Items = out.Items[:limit]
-		out.Next = out.Items[limit-1].ID
+	for _, known := range c.clients.byID {
+		if known.ID > after {
+			all = append(all, configured(known))
+		}
+	}
+	slices.SortFunc(all, func(a, b clientView) int { return cmp.Compare(a.ID, b.ID) })
+	out := list[clientView]{Items: all[:min(len(all), limit)]}
+	if len(all) > limit || len(stored) == limit {
+		out.Next = out.Items[len(out.Items)-1].ID
 	}
 	return okay(out)
 }
 
 func getClient(c *adminCall) (adminAnswer, error) {
-	known, ok, err := c.clients.Client(c.r.Context(), c.names[0])
-	if err != nil {
+	if _, err := c.query(); err != nil {
 		return adminAnswer{}, err
 	}
-	if !ok {
-		return adminAnswer{}, notFound("there is no client " + c.names[0])
+	if known := c.clients.byID[c.names[0]]; known != nil {
+		return okay(configured(known))
 	}
-	return okay(viewClient(known, sourceConfig))
+	d, err := c.stored().Get(c.r.Context(), c.names[0])
+	if err != nil {
+		return adminAnswer{}, c.clientError(err)
+	}
+	return okay(clientView{sourceStore, d})
+}
+
+func createClient(c *adminCall) (adminAnswer, error) {
+	var d clientstore.Definition
+	if err := c.read(&d); err != nil {
+		return adminAnswer{}, err
+	}
+	if err := onlyDefined(d); err != nil {
+		return adminAnswer{}, err
+	}
+	made, secret, err := c.stored().Create(c.r.Context(), d)
+	if err != nil {
+		return adminAnswer{}, c.clientError(err)
+	}
+	c.record(audit.Event{Name: audit.ClientChanged, Client: made.ID, Scopes: made.Scopes, Reason: "created"})
+	return adminAnswer{
+		status: http.StatusCreated, location: adminPath("clients", made.ID),
+		body: newClientView{clientView{sourceStore, made}, secret},
+	}, nil
+}
+
+// onlyDefined refuses what a definition tells and nobody sets.
+func onlyDefined(d clientstore.Definition) error {
+	for field, given := range map[string]bool{
+		"created": !d.Created.IsZero(), "secrets": d.Secrets != nil,
+		"self_registered": d.SelfRegistered, "unused_until": !d.UnusedUntil.IsZero(),
+	} {
+		if given {
+			return badField(field, "this is told and cannot be set")
+		}
+	}
+	return nil
+}
+
+func updateClient(c *adminCall) (adminAnswer, error) {
+	if err := c.changeable(); err != nil {
+		return adminAnswer{}, err
+	}
+	if err := c.stored().Update(c.r.Context(), c.names[0], c.merge()); err != nil {
+		return adminAnswer{}, c.clientError(err)
+	}
+	c.record(audit.Event{Name: audit.ClientChanged, Client: c.names[0], Reason: "updated"})
+	return getClient(c)
+}
+
+// merge puts the fields that the body has into what is there.
+func (c *adminCall) merge() func(*clientstore.Definition) error {
+	body, readErr := c.body()
+	return func(d *clientstore.Definition) error {
+		if readErr != nil {
+			return readErr
+		}
+		var given clientstore.Definition
+		if err := decodeBody(body, &given); err != nil {
+			return err
+		}
+		if err := onlyDefined(given); err != nil {
+			return err
+		}
+		return decodeBody(body, d)
+	}
+}
+
+func rotateClientSecret(c *adminCall) (adminAnswer, error) {
+	var in struct {
+		// Overlap is a duration such as 24h or 7d; 0 for none.
+		Overlap string `json:"overlap"`
+	}
+	if err := c.read(&in); err != nil {
+		return adminAnswer{}, err
+	}
+	overlap := overlapDefault
+	if in.Overlap != "" {
+		var err error
+		if overlap, err = caddy.ParseDuration(in.Overlap); err != nil {
+			return adminAnswer{}, badField("overlap", "expected a duration such as 24h or 7d, or 0")
+		}
+	}
+	if err := c.changeable(); err != nil {
+		return adminAnswer{}, err
+	}
+	secret, err := c.stored().RotateSecret(c.r.Context(), c.names[0], overlap)
+	if err != nil {
+		return adminAnswer{}, c.clientError(err)
+	}
+	c.record(audit.Event{Name: audit.ClientChanged, Client: c.names[0], Reason: "secret_rotated"})
+	d, err := c.stored().Get(c.r.Context(), c.names[0])
+	if err != nil {
+		// The secret is in force and cannot be asked for again: it is told all the same.
+		d = clientstore.Definition{ID: c.names[0]}
+	}
+	return okay(newClientView{clientView{sourceStore, d}, secret})
+}
+
+func deleteClient(c *adminCall) (adminAnswer, error) {
+	if err := c.changeable(); err != nil {
+		return adminAnswer{}, err
+	}
+	if err := c.stored().Delete(c.r.Context(), c.names[0]); err != nil {
+		return adminAnswer{}, c.clientError(err)
+	}
+	c.record(audit.Event{Name: audit.ClientChanged, Client: c.names[0], Reason: "deleted"})
+	return adminAnswer{status: http.StatusNoContent}, nil
+}
+
+// changeable refuses to change a client of the configuration.
+func (c *adminCall) changeable() error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	if c.clients.byID[c.names[0]] != nil {
+		return conflict("client " + c.names[0] + " is part of the configuration: change it there and reload")
+	}
+	return nil
+}
+
+// clientError gives an error of the clients in the store its answer.
+func (c *adminCall) clientError(err error) error {
+	var invalid *clientstore.InvalidError
+	switch {
+	case errors.Is(err, clientstore.ErrNotFound):
+		return notFound(fmt.Sprintf("there is no client %s", c.names[0]))
+	case errors.Is(err, clientstore.ErrExists):
+		return fail(http.StatusConflict, &failure{code: "conflict", field: "id", message: "id: a client of this id exists"})
+	case errors.As(err, &invalid):
+		return fail(http.StatusBadRequest, &failure{code: "invalid_parameter", field: clientField(err.Error()), message: err.Error()})
+	}
+	return err
+}
+
+// clientField finds the field that a complaint about a client begins with.
+func clientField(complaint string) string {
+	for _, f := range []struct{ begins, field string }{
+		{"the id ", "id"}, {"id and public ", "id"}, {"redirect_uri ", "redirect_uris"}, {"post_logout_redirect_uri ", "post_logout_redirect_uris"},
+		{"origin ", "origins"}, {"scope ", "scopes"}, {"default_scopes", "default_scopes"}, {"grant ", "grants"},
+		{"the authorization_code grant", "redirect_uris"}, {"the implicit grant", "redirect_uris"},
+		{"deprecated grant ", "deprecated_grants"}, {"auth_method ", "auth_method"}, {"a public client", "public"},
+		{"id_token_alg ", "id_token_alg"}, {"userinfo_content_type ", "userinfo_content_type"}, {"the overlap ", "overlap"},
+		{"jwks", "jwks"},
+	} {
+		if strings.HasPrefix(complaint, f.begins) {
+			return f.field
+		}
+	}
+	return ""
 }

@@ -68,22 +68,34 @@ func badField(field, message string) error {
 	return fail(http.StatusBadRequest, &failure{code: "invalid_parameter", message: field + ": " + message, field: field})
 }
 
-// read decodes the body strictly into v: a misspelt field must not be a field that was
-// not given. Without a body v stays as it is.
+// read decodes the body strictly into v. Without a body v stays as it is.
 func (c *adminCall) read(v any) error {
+	body, err := c.body()
+	if err != nil || len(body) == 0 {
+		return err
+	}
+	return decodeBody(body, v)
+}
+
+func (c *adminCall) body() ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, maxAdminBody))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return fail(http.StatusRequestEntityTooLarge, &failure{code: "payload_too_large", message: fmt.Sprintf("the body has more than %d bytes", maxAdminBody)})
+		return nil, fail(http.StatusRequestEntityTooLarge, &failure{code: "payload_too_large", message: fmt.Sprintf("the body has more than %d bytes", maxAdminBody)})
 	case err != nil:
-		return fail(http.StatusBadRequest, &failure{code: "bad_request", message: "the body could not be read"})
+		return nil, fail(http.StatusBadRequest, &failure{code: "bad_request", message: "the body could not be read"})
 	case len(body) == 0:
-		return nil
+		return nil, nil
 	}
 	if media, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		return fail(http.StatusUnsupportedMediaType, &failure{code: "unsupported_media_type", message: "the body must be application/json"})
+		return nil, fail(http.StatusUnsupportedMediaType, &failure{code: "unsupported_media_type", message: "the body must be application/json"})
 	}
+	return body, nil
+}
+
+// decodeBody is strict: a misspelt field must not pass for a field that was not given.
+func decodeBody(body []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {

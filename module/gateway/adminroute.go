@@ -27,8 +27,17 @@ type adminRoute struct {
 
 // adminRoutes are tried in order, so that `keys/rotate` is no KID.
 var adminRoutes = []adminRoute{
-	{"clients", map[string]adminHandle{"GET": listClients}},
-	{"clients/*", map[string]adminHandle{"GET": getClient}},
+	{"clients", map[string]adminHandle{"GET": listClients, "POST": createClient}},
+	{"clients/*", map[string]adminHandle{"GET": getClient, "PATCH": updateClient, "DELETE": deleteClient}},
+	{"clients/*/rotate-secret", map[string]adminHandle{"POST": rotateClientSecret}},
+	{"keys", map[string]adminHandle{"GET": listKeys}},
+	{"keys/rotate", map[string]adminHandle{"POST": rotateKeys}},
+	{"keys/*", map[string]adminHandle{"DELETE": revokeKey}},
+	{"users", map[string]adminHandle{"GET": listUsers, "POST": createUser}},
+	{"users/*", map[string]adminHandle{"GET": getUser, "PATCH": updateUser, "DELETE": deleteUser}},
+	{"users/*/lock", map[string]adminHandle{"POST": setLocked(true)}},
+	{"users/*/unlock", map[string]adminHandle{"POST": setLocked(false)}},
+	{"users/*/password", map[string]adminHandle{"POST": setPassword}},
 	{"users/*/grants", map[string]adminHandle{"GET": listGrants, "DELETE": revokeGrants}},
 	{"users/*/grants/*", map[string]adminHandle{"DELETE": revokeGrant}},
 }

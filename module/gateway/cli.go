@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/caddyserver/caddy/v2"
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
@@ -42,7 +41,7 @@ for the password_hash of a users file. On a terminal it asks twice and shows not
 					return caddy.ExitCodeSuccess, nil
 				}),
 			})
-			cmd.AddCommand(user, clientCommands(), grantCommands(), explainCommand())
+			cmd.AddCommand(user, clientCommands(), grantCommands(), keysCommands(), explainCommand())
 			withoutOthers(cmd)
 		},
 	})
@@ -50,15 +49,11 @@ for the password_hash of a users file. On a terminal it asks twice and shows not
 
 func hashPassword(in *os.File, out, prompt io.Writer) error {
 	password, err := readPassword(in, prompt)
-	switch {
-	case err != nil:
+	if err == nil {
+		err = acceptable(password)
+	}
+	if err != nil {
 		return err
-	case password == "":
-		return errors.New("expected a password on standard input, got nothing")
-	case len(password) > directory.MaxPassword:
-		return fmt.Errorf("the password has %d bytes, at most %d are accepted", len(password), directory.MaxPassword)
-	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):
-		return errors.New("the password must be valid UTF-8 without a NUL character")
 	}
 	_, err = fmt.Fprintln(out, hash.Hash(norm.NFC.String(password)))
 	return err

@@ -1,14 +1,38 @@
 package gateway
 
 import (
+	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gatehouse/gatehouse/module/clientstore"
 )
 
 func clientCommands() *cobra.Command {
-	return groupCommand("client", "Applications that may ask for tokens",
+	create := adminCommand("create [ID]", "Makes a client and shows its secret once", `
+Makes a client, kept in the store, and prints its client_id and secret. The secret is made
+here, stored as a hash, and cannot be shown again; a public client and one with --jwks has
+none. Without ID one is made.
+
+	$ caddy gatehouse client create reader --redirect-uri https://reader.example/callback --scope articles:read`,
+		atMost(1, "an ID"), createClientCommand)
+	definitionFlags(create)
+	rotate := adminCommand("rotate-secret ID", "Gives a client another secret and shows it once", `
+Makes another secret and prints it. The one before goes on to work for the overlap, so that
+it can be replaced wherever it is used; --overlap 0 ends it at once.`, exactly("ID"), func(r *run, admin *adminClient) error {
+		var got newClientView
+		in := map[string]string{"overlap": r.text("overlap")}
+		if err := admin.call(r.context(), "POST", adminPath("clients", r.args[0], "rotate-secret"), in, &got); err != nil {
+			return err
+		}
+		return r.print(got, func(w io.Writer) { got.text(w) })
+	})
+	rotate.Flags().String("overlap", "24h", "How long the secret before goes on to work, at most 90d")
+	return groupCommand("client", "Applications that may ask for tokens", create, rotate,
 		adminCommand("list", "Lists the clients", `
 Lists the clients of the configuration (source config) and those kept in the store.`, nothing, func(r *run, admin *adminClient) error {
 			all, err := every[clientView](r, admin, adminPath("clients"))
@@ -22,12 +46,133 @@ Lists the clients of the configuration (source config) and those kept in the sto
 				}
 			})
 		}),
+		adminCommand("show ID", "Shows a client", "Shows all that is known about a client. Nobody can show its secret.", exactly("ID"),
+			func(r *run, admin *adminClient) error {
+				var got clientView
+				if err := admin.call(r.context(), "GET", adminPath("clients", r.args[0]), nil, &got); err != nil {
+					return err
+				}
+				return r.print(got, func(w io.Writer) { got.text(w) })
+			}),
+		adminCommand("delete ID", "Removes a client", `
+Removes a client from the store. Its tokens die within a second, on every node; its refresh
+tokens and codes are void. Clients of the configuration are removed there.`, exactly("ID"), func(r *run, admin *adminClient) error {
+			if err := admin.call(r.context(), "DELETE", adminPath("clients", r.args[0]), nil, nil); err != nil {
+				return err
+			}
+			return r.done("Removed client " + r.args[0] + ".")
+		}),
 	)
 }
 
-func (c clientView) kind() string {
-	if c.Public {
-		return "public"
+func definitionFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.String("name", "", "What people are shown (default: the ID)")
+	f.String("owner", "", "Who answers for the client, for your lists")
+	f.Bool("public", false, "A client that cannot keep a secret; it must use PKCE")
+	f.Bool("native", false, "A program on the user's device (RFC 8252)")
+	f.Bool("trusted", false, "One's own application: no consent page")
+	f.Bool("introspect", false, "May introspect access tokens for its audience")
+	f.StringArray("redirect-uri", nil, "Where codes may be sent, compared exactly; may be repeated")
+	f.StringArray("post-logout-redirect-uri", nil, "Where a browser may be sent after a sign-out; may be repeated")
+	f.StringArray("origin", nil, "Another browser origin that may call the token endpoint; may be repeated")
+	f.StringSlice("grant", nil, "Grant types (default: authorization_code,refresh_token with a redirect URI, else client_credentials)")
+	f.StringToString("deprecated-grant", nil, "password or implicit, and the day on which it ends, as password=2027-06-30")
+	f.StringSlice("scope", nil, "Scopes it may ask for")
+	f.StringSlice("default-scope", nil, "Scopes it gets when it asks for none")
+	f.StringArray("audience", nil, "Audience of its tokens (default: that of the gateway); may be repeated")
+	f.String("auth-method", "", "client_secret_basic, client_secret_post or private_key_jwt (default: any)")
+	f.String("jwks", "", "File with the client's public keys as a JWK set, for private_key_jwt")
+	f.String("id-token-alg", "", "RS256, ES256 or EdDSA")
+	f.String("userinfo-content-type", "", "application/json or application/jwt")
+}
+
+// maxJWKS bounds the file that --jwks names, in bytes.
+const maxJWKS = 32 << 10
+
+func createClientCommand(r *run, admin *adminClient) error {
+	d := clientstore.Definition{
+		Name: r.text("name"), Owner: r.text("owner"), AuthMethod: r.text("auth-method"),
+		Public: r.yes("public"), Native: r.yes("native"), Trusted: r.yes("trusted"), Introspect: r.yes("introspect"),
+		RedirectURIs: r.texts("redirect-uri"), PostLogoutRedirectURIs: r.texts("post-logout-redirect-uri"),
+		Origins: r.texts("origin"), Grants: r.words("grant"), Scopes: r.words("scope"), DefaultScopes: r.words("default-scope"),
+		Audience: r.texts("audience"), IDTokenAlg: r.text("id-token-alg"), UserinfoContentType: r.text("userinfo-content-type"),
 	}
-	return "confidential"
+	d.DeprecatedGrants, _ = r.cmd.Flags().GetStringToString("deprecated-grant")
+	if len(r.args) == 1 {
+		d.ID = r.args[0]
+	}
+	if file := r.text("jwks"); file != "" {
+		keys, err := os.ReadFile(file) //nolint:gosec // the operator names it
+		if err != nil {
+			return fmt.Errorf("--jwks: %w", err)
+		}
+		if len(keys) > maxJWKS {
+			return fmt.Errorf("--jwks: %s has %d bytes, at most %d are taken", file, len(keys), maxJWKS)
+		}
+		d.JWKS = string(keys)
+	}
+	var got newClientView
+	if err := admin.call(r.context(), "POST", adminPath("clients"), d, &got); err != nil {
+		return err
+	}
+	return r.print(got, func(w io.Writer) { got.text(w) })
+}
+
+func (c newClientView) text(w io.Writer) {
+	row(w, "client_id:", c.ID)
+	if c.Secret != "" {
+		row(w, "client_secret:", c.Secret)
+		row(w, "", "It is shown this once and stored as a hash.")
+	}
+	if n := len(c.Secrets); n > 1 {
+		row(w, "", "The secret before works until "+day(c.Secrets[n-2].Until)+".")
+	}
+}
+
+func (c clientView) text(w io.Writer) {
+	for _, line := range [][2]string{
+		{"ID", c.ID}, {"Source", c.Source}, {"Name", c.Name}, {"Owner", c.Owner}, {"Kind", c.kind()}, {"Auth method", c.AuthMethod},
+		{"Redirect URIs", strings.Join(c.RedirectURIs, " ")}, {"Post-logout URIs", strings.Join(c.PostLogoutRedirectURIs, " ")},
+		{"Origins", strings.Join(c.Origins, " ")}, {"Grants", strings.Join(c.Grants, " ")}, {"Deprecated grants", c.deprecated()},
+		{"Scopes", strings.Join(c.Scopes, " ")}, {"Default scopes", strings.Join(c.DefaultScopes, " ")},
+		{"Audience", strings.Join(c.Audience, " ")}, {"ID token", c.IDTokenAlg}, {"Userinfo", c.UserinfoContentType},
+		{"Created", day(c.Created)}, {"Unused until", day(c.UnusedUntil)},
+	} {
+		if line[1] != "" {
+			row(w, line[0]+":", line[1])
+		}
+	}
+	for _, s := range c.Secrets {
+		until := ""
+		if !s.Until.IsZero() {
+			until = ", until " + day(s.Until)
+		}
+		row(w, "Secret:", "since "+day(s.Created)+until)
+	}
+}
+
+func (c clientView) kind() string {
+	words := []string{"confidential"}
+	if c.Public {
+		words[0] = "public"
+	}
+	for _, more := range []struct {
+		word string
+		is   bool
+	}{{"native", c.Native}, {"trusted", c.Trusted}, {"introspect", c.Introspect}, {"self-registered", c.SelfRegistered}} {
+		if more.is {
+			words = append(words, more.word)
+		}
+	}
+	return strings.Join(words, ",")
+}
+
+func (c clientView) deprecated() string {
+	var all []string
+	for g, end := range c.DeprecatedGrants {
+		all = append(all, g+" until "+end)
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
 }

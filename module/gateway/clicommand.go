@@ -32,6 +32,9 @@ type run struct {
 func newCommand(use, short, long string, args cobra.PositionalArgs, do func(*run) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Long: short + ".\n\n" + strings.TrimSpace(long), Args: cobra.ArbitraryArgs}
 	cmd.Flags().String("format", "text", "How to print: text, or json")
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return fmt.Errorf("%w; a word of which the first character is - goes behind --", err)
+	})
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
 		r := &run{cmd: cmd, args: words, in: os.Stdin}
 		switch f := r.text("format"); f {
@@ -167,7 +170,7 @@ func (r *run) encode(w io.Writer, v any) error {
 // row writes one line of a table.
 func row(w io.Writer, cells ...string) {
 	for i, c := range cells {
-		if c = printable(c); c == "" {
+		if c = printable(c); c == "" && i > 0 {
 			c = "-"
 		}
 		cells[i] = c
@@ -191,6 +194,16 @@ func exactly(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != len(names) || slices.Contains(args, "") {
 			return fmt.Errorf("expected %s, got %d words", strings.Join(names, " and "), len(args))
+		}
+		return nil
+	}
+}
+
+// atMost allows up to n arguments.
+func atMost(n int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > n || slices.Contains(args, "") {
+			return fmt.Errorf("expected at most %s, got %d words", what, len(args))
 		}
 		return nil
 	}
