@@ -1,6 +1,7 @@
 package authserver
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
 	"log/slog"
@@ -24,7 +25,7 @@ func (s *signIn) grantCode(w http.ResponseWriter, r *http.Request, b browser, q 
 	v := store.Code{
 		State: store.CodeIssued, Dialect: store.DialectOAuth,
 		Client: q.Client, Subject: who.user.ID, Scopes: q.Scopes,
-		RedirectURI: q.RedirectURI, Challenge: q.Challenge, Nonce: q.Nonce,
+		RedirectURI: q.RedirectURI, Challenge: q.Challenge, Nonce: q.Nonce, Resources: q.Resources,
 		AuthTime: who.session.AuthTime, IssuedAt: now, Expires: now.Add(s.Lifetimes.Code),
 		Session: who.digest, Grant: secret.ID(),
 	}
@@ -45,6 +46,9 @@ func (s *signIn) grantCode(w http.ResponseWriter, r *http.Request, b browser, q 
 		err = s.stillOpen(r, key)
 	case err == nil:
 		s.Log.Info("code issued", slog.String("client", q.Client), slog.String("subject", who.user.ID))
+	}
+	if err == nil {
+		err = s.unlessTakenBack(r.Context(), q, who, func(ctx context.Context) error { return s.takeBack(ctx, key) })
 	}
 	if err != nil {
 		return err

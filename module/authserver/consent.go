@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -29,6 +30,7 @@ func (s *signIn) showConsent(w http.ResponseWriter, r *http.Request, b browser, 
 		Host:     destination(q.RedirectURI),
 		User:     who.user.Username,
 		Remember: client.RemembersConsent(q.RedirectURI),
+		Account:  s.base + "/account", Unverified: client.SelfRegistered,
 	}
 	for _, name := range q.Scopes {
 		v.Scopes = append(v.Scopes, webui.ScopeView{Name: name, Text: s.scopeText(name, lang)})
@@ -57,7 +59,7 @@ func (s *signIn) consentPost(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !ok || v.AuthTime.Before(q.AuthAfter) {
+	if !ok || !q.fits(v.Subject, v.AuthTime) {
 		return s.showLogin(w, r, b, loginPage{request: q, client: client})
 	}
 	if !b.checkToken(form.Get("token"), "consent", v.Subject) {
@@ -67,6 +69,7 @@ func (s *signIn) consentPost(w http.ResponseWriter, r *http.Request) error {
 	case "allow":
 	case "deny":
 		s.Log.Info("consent denied", slog.String("client", q.Client), slog.String("subject", v.Subject))
+		s.Audit.Record(r.Context(), audit.Event{Name: audit.ConsentDenied, Client: q.Client, Subject: v.Subject, Scopes: q.Scopes})
 		return q.refuse(oauth.AccessDenied, "the user did not allow this")
 	default:
 		return page(http.StatusBadRequest, "invalid_request", "decision must be allow or deny")
@@ -83,7 +86,8 @@ func (s *signIn) consentPost(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	return s.grantCode(w, r, b, q, &person{user: user, session: v, digest: rec.ID})
+	s.Audit.Record(r.Context(), audit.Event{Name: audit.Consent, Client: q.Client, Subject: user.ID, Scopes: q.Scopes})
+	return s.grant(w, r, b, q, client, &person{user: user, session: v, digest: rec.ID})
 }
 
 func consentKey(client, subject string) store.Key {
@@ -98,15 +102,22 @@ func (s *signIn) consented(ctx context.Context, q *request, client *oauth.Client
 	if q.AskAgain || !client.RemembersConsent(q.RedirectURI) {
 		return false, nil
 	}
-	rec, err := s.Store.Get(ctx, consentKey(q.Client, subject))
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
-	}
-	var given store.Consent
-	if err == nil {
-		err = store.Decode(rec.Value, &given)
-	}
+	given, err := s.given(ctx, q.Client, subject)
 	return err == nil && given.Covers(q.Scopes), err
+}
+
+// given is what the user has allowed the client for good, of nobody and nothing when
+// there is no such record.
+func (s *signIn) given(ctx context.Context, client, subject string) (store.Consent, error) {
+	var v store.Consent
+	rec, err := s.Store.Get(ctx, consentKey(client, subject))
+	if errors.Is(err, store.ErrNotFound) {
+		return v, nil
+	}
+	if err == nil {
+		err = store.Decode(rec.Value, &v)
+	}
+	return v, err
 }
 
 // remember adds the scopes to what the user has allowed the client. Two tabs may do so

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/audit"
@@ -205,28 +206,38 @@ func (e undecodable) Unwrap() error { return e.error }
 // others are done; a fault of the store is the end at once.
 func (s *Server) each(ctx context.Context, kind store.Kind, subject string, do func(store.Record) error) error {
 	var kept error
+	_, err := s.upTo(ctx, kind, subject, math.MaxInt, func(rec store.Record) error {
+		err := do(rec)
+		if errors.As(err, new(undecodable)) {
+			kept = fmt.Errorf("authserver: %s of a user not ended: %w", kind, err)
+			return nil
+		}
+		return err
+	})
+	return errors.Join(err, kept)
+}
+
+// upTo calls do with at most so many records of a user; more says that there are others.
+func (s *Server) upTo(ctx context.Context, kind store.Kind, subject string, limit int, do func(store.Record) error) (more bool, err error) {
 	for after := ""; ; {
 		page, err := s.Store.List(ctx, kind, subject, after, endPage)
-		if err != nil {
-			return err
-		}
-		if len(page) == 0 {
-			return kept
+		if err != nil || len(page) == 0 {
+			return false, err
 		}
 		for _, rec := range page {
-			err := do(rec)
-			if errors.As(err, new(undecodable)) {
-				kept = fmt.Errorf("authserver: %s of a user not ended: %w", kind, err)
-			} else if err != nil {
-				return err
+			if limit--; limit < 0 {
+				return true, nil
+			}
+			if err := do(rec); err != nil {
+				return false, err
 			}
 		}
 		after = page[len(page)-1].ID
 	}
 }
 
-// pause waits, or until nobody waits for the answer any more.
-func (s *Server) pause(ctx context.Context, d time.Duration) {
+// sleep waits, or until nobody waits for the answer any more.
+func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

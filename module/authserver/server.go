@@ -1,8 +1,10 @@
 package authserver
 
 import (
+	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/gatehouse/gatehouse/module/webui"
 )
@@ -13,10 +15,11 @@ type Server struct {
 	Config
 	base   string // the issuer's path, without trailing slash
 	routes map[string]route
-	signIn *signIn // the browser's side: sessions, pages, protection
+	pause  func(context.Context, time.Duration) // sleep, but for tests with a clock of their own
+	signIn *signIn                              // the browser's side: sessions, pages, protection
 	token  *tokenEndpoint
 
-	discovery document // the metadata, the same for every request
+	discovery discovery // the metadata, the same for every request
 }
 
 // route is one path of the server: the methods it answers and how.
@@ -36,7 +39,7 @@ func New(c Config) (*Server, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	s := &Server{Config: c, base: strings.TrimSuffix(c.Issuer.Path, "/")}
+	s := &Server{Config: c, pause: sleep, base: strings.TrimSuffix(c.Issuer.Path, "/")}
 	s.signIn = newSignIn(s)
 	var err error
 	if s.token, err = newTokenEndpoint(s); err != nil {

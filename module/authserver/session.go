@@ -95,8 +95,9 @@ func (s *signIn) whoIs(r *http.Request) (*person, error) {
 
 // begin starts a session with an id of its own, whatever cookie came along: an id
 // from before the sign-in may be known to somebody else (session fixation). The
-// session it replaces ends.
-func (s *signIn) begin(w http.ResponseWriter, r *http.Request, user directory.User) (*person, error) {
+// session it replaces ends. since is the moment before the password was looked at; the
+// person is nil when the user was signed out everywhere since.
+func (s *signIn) begin(w http.ResponseWriter, r *http.Request, user directory.User, since time.Time) (*person, error) {
 	now := s.Now()
 	id := secret.Token()
 	v := store.Session{
@@ -108,12 +109,23 @@ func (s *signIn) begin(w http.ResponseWriter, r *http.Request, user directory.Us
 		return nil, err
 	}
 	digest := secret.Digest(id)
-	if _, err := s.Store.Create(r.Context(), store.Record{
-		Key: store.Key{Kind: store.KindSession, ID: digest}, Parent: user.ID, Value: value, Expires: s.sessionEnd(v),
-	}); err != nil {
+	key := store.Key{Kind: store.KindSession, ID: digest}
+	if _, err := s.Store.Create(r.Context(), store.Record{Key: key, Parent: user.ID, Value: value, Expires: s.sessionEnd(v)}); err != nil {
 		return nil, err
 	}
-	if err := s.end(r); err != nil {
+	// In this order: EndSubject gives notice before it looks for sessions, so either it
+	// found this one, or its notice is found here.
+	ended, err := s.endedSince(r.Context(), user.ID, since)
+	if err == nil && ended {
+		return nil, s.Store.Delete(r.Context(), key)
+	}
+	if err == nil {
+		err = s.boundSessions(r.Context(), user.ID, digest)
+	}
+	if err == nil {
+		err = s.end(r)
+	}
+	if err != nil {
 		return nil, err
 	}
 	s.setCookie(w, s.sessionCookie(), id, 0)

@@ -60,7 +60,7 @@ func TestSigningInMakesANewSessionAndEndsTheOldOne(t *testing.T) { // U05
 	b.cookies[sessionCookie] = planted
 	p := b.signIn(b.get(tokenIssuer+"/login"), "ann", annsPassword)
 	first := b.cookies[sessionCookie]
-	if p.status != http.StatusSeeOther || p.header.Get("Location") != "/auth/logout" || first == planted {
+	if p.status != http.StatusSeeOther || p.header.Get("Location") != "/auth/account" || first == planted {
 		t.Fatalf("%d %v", p.status, p.header)
 	}
 	g.issued(b.submit(b.get(authorizeURL(webRequest())), "decision", "allow"), http.StatusSeeOther)
@@ -258,7 +258,7 @@ func TestNothingInTheAddressSaysWhereToGoAfterwards(t *testing.T) { // U10
 				v.Set(name, to)
 			}
 			p := b.do("POST", tokenIssuer+"/login?"+url.Values{name: {to}}.Encode(), v.Encode())
-			if p.status != http.StatusSeeOther || p.header.Get("Location") != "/auth/logout" {
+			if p.status != http.StatusSeeOther || p.header.Get("Location") != "/auth/account" {
 				t.Errorf("%s=%s: %d %v", name, to, p.status, p.header)
 			}
 			g.pass(time.Minute)

@@ -38,6 +38,7 @@ type entry struct {
 	due    time.Duration
 	queue  *queue
 	at     int           // index in queue
+	told   bool          // NewlyRefused has said so
 	recent *list.Element // nil while refused
 }
 
@@ -89,6 +90,19 @@ func (b *Book) Return(key string) {
 		e.giveBack(now)
 		b.file(e, now)
 	}
+}
+
+// NewlyRefused reports whether the key is refused now, to the first who asks since it
+// is: of any number of callers whose attempts locked a key one is to tell of it.
+func (b *Book) NewlyRefused(key string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e := b.entries[shorten(key)]
+	if e == nil || e.told || e.until <= b.now().Sub(b.start) {
+		return false
+	}
+	e.told = true
+	return true
 }
 
 // Clear forgets the key, a lock included.
@@ -149,6 +163,9 @@ func (b *Book) makeRoom(now time.Duration) bool {
 func (b *Book) file(e *entry, now time.Duration) {
 	b.unfile(e)
 	e.settle(now)
+	if e.until == 0 {
+		e.told = false
+	}
 	switch {
 	case e.until != 0:
 		e.queue = &b.refused

@@ -266,7 +266,7 @@ func TestForwardedFieldsChangeNothing(t *testing.T) { // A38
 	t.Run("A38 redirects", func(t *testing.T) {
 		wantCode(t, g, send(t, b, http.MethodGet, authorizeURL(g, "web"), "", spoofed...), callback)
 		p := send(t, b, http.MethodGet, g.ID+"/login", "", spoofed...)
-		if p.Header.Get("Location") != "/logout" {
+		if p.Header.Get("Location") != "/account" {
 			t.Errorf("%d %v", p.Status, p.Header)
 		}
 	})

@@ -236,7 +236,7 @@ func TestNoParameterSaysWhereToGoAfterSignIn(t *testing.T) { // U10
 		}
 		for _, path := range []string{"/login", "/logout"} {
 			p := b.Get(g.ID + path + "?" + v.Encode())
-			if location := p.Header.Get("Location"); path == "/login" && location != "/logout" || path == "/logout" && (p.Status != http.StatusOK || location != "") {
+			if location := p.Header.Get("Location"); path == "/login" && location != "/account" || path == "/logout" && (p.Status != http.StatusOK || location != "") {
 				t.Errorf("U10 %s %q: %d to %q", path, to, p.Status, location)
 			}
 			wantInert(t, p)
@@ -252,7 +252,7 @@ func TestNoParameterSaysWhereToGoAfterSignIn(t *testing.T) { // U10
 	}
 	v.Set("username", username)
 	v.Set("password", password)
-	if p := fresh.Post(g.ID+"/login?"+v.Encode(), v); p.Status != http.StatusSeeOther || p.Header.Get("Location") != "/logout" {
+	if p := fresh.Post(g.ID+"/login?"+v.Encode(), v); p.Status != http.StatusSeeOther || p.Header.Get("Location") != "/account" {
 		t.Errorf("U10 %d %v", p.Status, p.Header)
 	}
 }
