@@ -57,7 +57,8 @@ type Guard struct {
 	app      *App
 	guard    *guard.Guard
 	identity *guard.Identity
-	routes   []string // a name for each rule, for limits by route
+	resource guard.ResourceMetadata // without a path: none
+	routes   []string               // a name for each rule, for limits by route
 	counts   map[guard.Reason]metrics.Counter
 	shadowed map[guard.Reason]metrics.Counter
 	log      *slog.Logger
@@ -110,31 +111,20 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 		}
 		g.log.Warn("a guard is in shadow mode: it refuses nothing", "audience", g.Audience, "rules", len(g.Rules))
 	}
-	otherwise := guard.Deny
-	switch g.Otherwise {
-	case "", "deny":
-	case "token":
-		otherwise = guard.Token
-	default:
-		return fmt.Errorf("oauth_guard: otherwise %s: expected deny or token", g.Otherwise)
+	policy, err := g.policy(g.app.issuer.String(), g.app.audience()[0])
+	if err != nil {
+		return err
 	}
-	audience := g.Audience
-	if audience == "" {
-		audience = g.app.audience()[0]
-	}
-	var rules []guard.Rule
 	for _, r := range g.Rules {
 		if err := g.app.declared(r.Scopes); err != nil {
 			return fmt.Errorf("oauth_guard: %w", err)
 		}
-		rules = append(rules, guard.Rule(r))
 		g.routes = append(g.routes, strings.Join(r.Methods, ",")+" "+strings.Join(r.Paths, " "))
 	}
-	g.guard, err = guard.New(guard.Config{
-		Verifier: verifier{g.app.core, g.app.clients, g.app.users}, Issuer: g.app.issuer.String(), Audience: audience, Realm: g.Realm,
-		Rules: rules, Otherwise: otherwise, AllowEncodedSlash: g.AllowEncodedSlash, CORS: g.CORS,
-		Attempts: g.app.attempts, ClientIP: clientIP,
-	})
+	g.describe(&policy)
+	policy.Verifier = verifier{g.app.core, g.app.clients, g.app.users}
+	policy.Attempts, policy.ClientIP = g.app.attempts, clientIP
+	g.guard, err = guard.New(policy)
 	if err != nil {
 		return err
 	}
@@ -151,6 +141,9 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		return unavailable(w, err)
 	}
 	defer leave()
+	if g.publish(w, r) {
+		return nil
+	}
 	d := g.guard.Decide(r)
 	if g.Shadow {
 		return g.pass(w, r, &d, next)

@@ -2,6 +2,6 @@ package guard
 
 // CheckRule reports what is wrong with a rule by itself.
 func CheckRule(r Rule) error {
-	_, err := compileRules([]Rule{r}, "realm")
+	_, err := compileRules([]Rule{r}, challenges{})
 	return err
 }

@@ -46,6 +46,10 @@ type Config struct {
 	// Realm of the challenges. Default: the audience.
 	Realm string
 
+	// MetadataURL is where the resource describes itself (RFC 9728); challenges name it.
+	// Default: nowhere.
+	MetadataURL string
+
 	// Rules are tried in order; the first that matches method and path decides alone.
 	// Without rules any valid token passes.
 	Rules []Rule
@@ -142,10 +146,10 @@ func New(c Config) (*Guard, error) {
 	}
 	realm := orDefault(c.Realm, g.audience)
 	var err error
-	if g.challenges, err = newChallenges(realm); err != nil {
+	if g.challenges, err = newChallenges(realm, c.MetadataURL); err != nil {
 		return nil, err
 	}
-	if g.rules, err = compileRules(c.Rules, realm); err != nil {
+	if g.rules, err = compileRules(c.Rules, g.challenges); err != nil {
 		return nil, err
 	}
 	if g.origins, err = compileOrigins(c.CORS); err != nil {
@@ -171,7 +175,7 @@ type rule struct {
 	challenge string // of a token without the scopes
 }
 
-func compileRules(rules []Rule, realm string) ([]rule, error) {
+func compileRules(rules []Rule, challenges challenges) ([]rule, error) {
 	var out []rule
 	for i, c := range rules {
 		r := rule{public: c.Public, encoded: c.AllowEncodedSlash, scopes: c.Scopes}
@@ -199,7 +203,7 @@ func compileRules(rules []Rule, realm string) ([]rule, error) {
 			}
 			r.paths = append(r.paths, p)
 		}
-		r.challenge = scopeChallenge(realm, c.Scopes)
+		r.challenge = challenges.scope(c.Scopes)
 		if err := reachable(out, r); err != nil {
 			return nil, err
 		}

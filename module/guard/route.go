@@ -11,7 +11,7 @@ type Route struct{ rule rule }
 
 // NewRoute compiles one; no methods are all methods.
 func NewRoute(methods, paths []string) (*Route, error) {
-	rules, err := compileRules([]Rule{{Scopes: []string{"any"}, Methods: methods, Paths: paths}}, "realm")
+	rules, err := compileRules([]Rule{{Scopes: []string{"any"}, Methods: methods, Paths: paths}}, challenges{})
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,14 +43,19 @@ func newForger(t *testing.T, g *harness.Gateway, m *storetest.Memory) *forger {
 	var ring struct {
 		Keys []struct{ Kid, Alg, Private string }
 	}
-	if err := json.Unmarshal(record.Value, &ring); err != nil || len(ring.Keys) != 1 {
-		t.Fatalf("%v: %d keys", err, len(ring.Keys))
+	if err := json.Unmarshal(record.Value, &ring); err != nil {
+		t.Fatal(err)
+	}
+	kid := signedBy(t, access)
+	i := slices.IndexFunc(ring.Keys, func(k struct{ Kid, Alg, Private string }) bool { return k.Kid == kid })
+	if i < 0 {
+		t.Fatalf("the key %s is not in the ring", kid)
 	}
 	keys, err := secret.NewKeys([]byte(masterSecret))
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := ring.Keys[0]
+	k := ring.Keys[i]
 	der, err := keys.Open("signing key", k.Private, []byte(k.Kid))
 	if err != nil {
 		t.Fatal(err)
@@ -63,19 +69,40 @@ func newForger(t *testing.T, g *harness.Gateway, m *storetest.Memory) *forger {
 	if f.signer, ok = private.(crypto.Signer); !ok {
 		t.Fatalf("a key of type %T", private)
 	}
-	f.public = publishedKey(t, g)
+	f.public = publishedKey(t, g, kid)
 	return f
 }
 
-// publishedKey is the one key of the published key set.
-func publishedKey(t *testing.T, g *harness.Gateway) map[string]any {
+// signedBy is the kid of a token's header.
+func signedBy(t *testing.T, token string) string {
+	t.Helper()
+	head, _, _ := strings.Cut(token, ".")
+	raw, err := base64.RawURLEncoding.DecodeString(head)
+	var header struct{ Kid string }
+	if err == nil {
+		err = json.Unmarshal(raw, &header)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return header.Kid
+}
+
+// publishedKey is the key with this name in the published key set.
+func publishedKey(t *testing.T, g *harness.Gateway, kid string) map[string]any {
 	t.Helper()
 	_, body := harness.Get(t, g.ID+"/.well-known/jwks.json")
 	var set struct{ Keys []map[string]any }
-	if err := json.Unmarshal([]byte(body), &set); err != nil || len(set.Keys) != 1 {
+	if err := json.Unmarshal([]byte(body), &set); err != nil {
 		t.Fatalf("%v: %s", err, body)
 	}
-	return set.Keys[0]
+	for _, k := range set.Keys {
+		if k["kid"] == kid {
+			return k
+		}
+	}
+	t.Fatalf("no key %s in %s", kid, body)
+	return nil
 }
 
 func segment(t *testing.T, v any) string {

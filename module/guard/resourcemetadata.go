@@ -1,0 +1,52 @@
+package guard
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+// wellKnownResource is what RFC 9728 section 3 puts between host and path of a resource.
+const wellKnownResource = "/.well-known/oauth-protected-resource"
+
+// ResourceMetadata tells a client that knows only the API where to get tokens for it
+// (RFC 9728). It is the same for every request.
+type ResourceMetadata struct {
+	// URL is where the document is to be found: what challenges name.
+	URL string
+	// Path is that of URL.
+	Path string
+	// JSON is the document, ETag its strong validator, quoted.
+	JSON []byte
+	ETag string
+}
+
+// NewResourceMetadata describes the resource with this identifier, whose tokens the issuer
+// makes, and the scopes that are of use there. ok is false for an identifier that is no
+// address, since nobody could look there, and for the issuer itself, which has metadata
+// of its own.
+func NewResourceMetadata(resource, issuer string, scopes []string) (m ResourceMetadata, ok bool) {
+	u, err := url.Parse(resource)
+	switch {
+	case err != nil, u.Host == "", u.User != nil, u.RawQuery != "", u.ForceQuery, strings.Contains(resource, "#"),
+		u.Scheme != "https" && (u.Scheme != "http" || !oauth.Loopback(u.Hostname())), resource == issuer:
+		return m, false
+	}
+	m.Path = wellKnownResource + strings.TrimSuffix(u.Path, "/")
+	m.URL = u.Scheme + "://" + u.Host + wellKnownResource + strings.TrimSuffix(u.EscapedPath(), "/")
+	m.JSON, err = json.Marshal(struct {
+		Resource             string   `json:"resource"`
+		AuthorizationServers []string `json:"authorization_servers"`
+		Scopes               []string `json:"scopes_supported,omitempty"`
+		BearerMethods        []string `json:"bearer_methods_supported"`
+	}{resource, []string{issuer}, slices.Compact(slices.Sorted(slices.Values(scopes))), []string{"header"}})
+	if err != nil {
+		return ResourceMetadata{}, false
+	}
+	m.ETag = `"` + secret.Digest(string(m.JSON))[:32] + `"`
+	return m, true
+}

@@ -1,0 +1,48 @@
+package guard
+
+import "testing"
+
+func TestTheMetadataOfAResourceIsWhereItsIdentifierSays(t *testing.T) {
+	const issuer = "https://id.example.com"
+	for resource, want := range map[string]string{
+		"https://api.example.com":         "https://api.example.com/.well-known/oauth-protected-resource",
+		"https://api.example.com/":        "https://api.example.com/.well-known/oauth-protected-resource",
+		"https://api.example.com/v1/shop": "https://api.example.com/.well-known/oauth-protected-resource/v1/shop",
+		"https://api.example.com:8443/a":  "https://api.example.com:8443/.well-known/oauth-protected-resource/a",
+		"http://localhost:8080":           "http://localhost:8080/.well-known/oauth-protected-resource",
+		"http://api.example.com":          "",
+		"urn:example:api":                 "",
+		"articles":                        "",
+		"https://user@api.example.com":    "",
+		"https://api.example.com?x=1":     "",
+		"https://api.example.com#x":       "",
+		issuer:                            "",
+	} {
+		m, ok := NewResourceMetadata(resource, issuer, []string{"write", "read", "read"})
+		if m.URL != want || ok != (want != "") {
+			t.Errorf("%s: %q, want %q", resource, m.URL, want)
+		}
+	}
+	m, _ := NewResourceMetadata("https://api.example.com/v1", issuer, []string{"write", "read", "read"})
+	const document = `{"resource":"https://api.example.com/v1","authorization_servers":["https://id.example.com"],"scopes_supported":["read","write"],"bearer_methods_supported":["header"]}`
+	if string(m.JSON) != document || m.Path != "/.well-known/oauth-protected-resource/v1" || len(m.ETag) != 34 {
+		t.Errorf("%s %s %s", m.JSON, m.Path, m.ETag)
+	}
+}
+
+func TestChallengesNameTheMetadataOfTheResource(t *testing.T) {
+	c, err := newChallenges("api", "https://api.example.com/.well-known/oauth-protected-resource")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const end = `, resource_metadata="https://api.example.com/.well-known/oauth-protected-resource"`
+	if c.missing != `Bearer realm="api"`+end || c.request != `Bearer realm="api", error="invalid_request"`+end {
+		t.Errorf("%s\n%s", c.missing, c.request)
+	}
+	if got := c.scope([]string{"a", "b"}); got != `Bearer realm="api", error="insufficient_scope", scope="a b"`+end {
+		t.Error(got)
+	}
+	if c, _ := newChallenges("api", ""); c.missing != `Bearer realm="api"` {
+		t.Error(c.missing)
+	}
+}

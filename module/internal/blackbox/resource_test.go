@@ -1,0 +1,41 @@
+package blackbox
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/module/internal/harness"
+)
+
+// A client that knows the API alone finds its way to the authorization server (RFC 9728):
+// from the challenge to the metadata of the resource, and on to that of the server.
+func TestAClientFindsTheAuthorizationServerFromARefusal(t *testing.T) {
+	g, _ := start(t)
+	refused := g.Call(t, http.MethodGet, "/read", "")
+	const where = `resource_metadata="https://api.example/.well-known/oauth-protected-resource"`
+	if got := refused.Header.Get("WWW-Authenticate"); refused.Status != http.StatusUnauthorized || !strings.HasSuffix(got, ", "+where) {
+		t.Fatalf("%d %q", refused.Status, got)
+	}
+	p := g.Call(t, http.MethodGet, "/.well-known/oauth-protected-resource", "")
+	m := p.JSON(t)
+	servers, _ := m["authorization_servers"].([]any)
+	if m["resource"] != "https://api.example" || len(servers) != 1 || servers[0] != g.ID {
+		t.Errorf("%s", p.Body)
+	}
+	if p.Header.Get("Access-Control-Allow-Origin") != "*" || p.Header.Get("ETag") == "" {
+		t.Errorf("%v", p.Header)
+	}
+	if status, body := harness.Get(t, servers[0].(string)+"/.well-known/oauth-authorization-server"); status != http.StatusOK || !strings.Contains(body, `"issuer":"`+g.ID+`"`) {
+		t.Errorf("%d %s", status, body)
+	}
+	// It is no way around the guard, however it is asked for.
+	for _, path := range []string{"/.well-known/oauth-protected-resource/", "/.well-known/oauth-protected-resource/read", "/.well-known/oauth-protected-resource/../../read"} {
+		if p := g.Call(t, http.MethodGet, path, ""); p.Status == http.StatusOK {
+			t.Errorf("%s: %d %s", path, p.Status, p.Body)
+		}
+	}
+	if p := g.Call(t, http.MethodPost, "/.well-known/oauth-protected-resource", ""); p.Status == http.StatusOK {
+		t.Errorf("POST: %d %s", p.Status, p.Body)
+	}
+}
