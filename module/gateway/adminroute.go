@@ -30,6 +30,7 @@ var adminRoutes = []adminRoute{
 	{"clients", map[string]adminHandle{"GET": listClients, "POST": createClient}},
 	{"clients/*", map[string]adminHandle{"GET": getClient, "PATCH": updateClient, "DELETE": deleteClient}},
 	{"clients/*/rotate-secret", map[string]adminHandle{"POST": rotateClientSecret}},
+	{"doctor", map[string]adminHandle{"GET": examine}},
 	{"keys", map[string]adminHandle{"GET": listKeys}},
 	{"keys/rotate", map[string]adminHandle{"POST": rotateKeys}},
 	{"keys/*", map[string]adminHandle{"DELETE": revokeKey}},

@@ -239,12 +239,17 @@ func (rt explainRoute) matters() bool {
 }
 
 func (rt explainRoute) has(what func(explainHandler) bool) bool {
+	return rt.visit(func(_ json.RawMessage, h explainHandler) bool { return what(h) })
+}
+
+// visit shows each handler at and below a route until one is what was looked for.
+func (rt explainRoute) visit(found func(json.RawMessage, explainHandler) bool) bool {
 	return slices.ContainsFunc(rt.Handle, func(raw json.RawMessage) bool {
 		var h explainHandler
 		if json.Unmarshal(raw, &h) != nil {
 			return false
 		}
-		return what(h) || slices.ContainsFunc(h.Routes, func(below explainRoute) bool { return below.has(what) })
+		return found(raw, h) || slices.ContainsFunc(h.Routes, func(below explainRoute) bool { return below.visit(found) })
 	})
 }
 

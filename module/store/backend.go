@@ -29,12 +29,15 @@ const (
 	KindConsent    Kind = "consent"
 	KindKeyRing    Kind = "keyring"
 	KindRevocation Kind = "revocation"
-	KindUser       Kind = "user"      // a user of the directory kept in the store, by ID
-	KindUsername   Kind = "username"  // canonical user name -> user ID
-	KindClient     Kind = "client"    // a client kept in the store, by client_id
-	KindPushed     Kind = "par"       // a pushed authorization request (RFC 9126)
-	KindAssertion  Kind = "assertion" // the jti of a client assertion that was used
-	KindLedger     Kind = "ledger"    // how many clients have registered themselves
+	KindUser       Kind = "user"       // a user of the directory kept in the store, by ID
+	KindUsername   Kind = "username"   // canonical user name -> user ID
+	KindClient     Kind = "client"     // a client kept in the store, by client_id
+	KindPushed     Kind = "par"        // a pushed authorization request (RFC 9126)
+	KindAssertion  Kind = "assertion"  // the jti of a client assertion that was used
+	KindVanished   Kind = "vanished"   // a client that a configuration no longer had
+	KindConfigured Kind = "configured" // the clients of the configuration that was loaded last
+	KindLedger     Kind = "ledger"     // how many clients have registered themselves
+	KindProbe      Kind = "probe"      // means nothing: written to see whether writing works
 )
 
 // Limits every backend must accept; larger ones may be refused.

@@ -1,0 +1,128 @@
+package gateway
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func doctorCommand() *cobra.Command {
+	return adminCommand("doctor", "Checks a running gateway and says what is wrong", `
+Checks a running gateway: the store, its files, signing keys, the user directory, clients,
+guards, the issuer as it is reached from here, and what of the configuration would put
+codes into logs. Each line is ok, warn or fail, with what to do about it. The exit code is
+1 when anything fails.`, nothing, func(r *run, admin *adminClient) error {
+		var found examination
+		if err := admin.call(r.context(), "GET", adminPath("doctor"), nil, &found); err != nil {
+			return err
+		}
+		all := append([]finding{fine("admin", "Caddy's admin endpoint at %s answers", admin.address)}, found.Findings...)
+		if config, err := admin.configuration(r.context()); err != nil {
+			all = append(all, broken("configuration", "the message says what is wrong", "the configuration cannot be read: %v", err))
+		} else if more, err := lookAtConfig(config); err != nil {
+			all = append(all, broken("configuration", "the message says what is wrong", "%v", err))
+		} else {
+			all = append(all, more...)
+		}
+		all = append(all, lookAtIssuerFromHere(r.context(), found.Issuer)...)
+		if err := r.print(all, func(w io.Writer) {
+			for _, f := range all {
+				row(w, f.Grade, f.Check, f.Message)
+				if f.Remedy != "" {
+					row(w, "", "", "-> "+f.Remedy)
+				}
+			}
+		}); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(all, func(f finding) bool { return f.Grade == gradeFail }) {
+			return &cliError{exit: exitRefused, code: "unhealthy"}
+		}
+		return nil
+	})
+}
+
+const (
+	// fetchTimeout bounds a look at the issuer.
+	fetchTimeout = 10 * time.Second
+	// skewLimit is how far clocks may differ: half the leeway that tokens are given.
+	skewLimit = 30 * time.Second
+)
+
+// lookAtIssuerFromHere fetches the metadata as a client on this machine would.
+func lookAtIssuerFromHere(ctx context.Context, issuer string) []finding {
+	const check = "issuer"
+	u, err := url.Parse(issuer)
+	if err != nil {
+		return []finding{broken(check, "correct the global option `issuer`", "%s is no address", issuer)}
+	}
+	u.Path = "/.well-known/oauth-authorization-server" + strings.TrimSuffix(u.Path, "/")
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return []finding{broken(check, "correct the global option `issuer`", "%v", err)}
+	}
+	client := &http.Client{Timeout: fetchTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Do(r)
+	if err != nil {
+		return []finding{unreachableIssuer(issuer, err)}
+	}
+	defer func() { _ = res.Body.Close() }()
+	var metadata struct {
+		Issuer string `json:"issuer"`
+	}
+	body, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	if err == nil {
+		err = json.Unmarshal(body, &metadata)
+	}
+	if res.StatusCode != http.StatusOK || err != nil || metadata.Issuer != issuer {
+		return []finding{broken(check, "put `oauth_server` on the site of that address, and let a proxy in front pass the path on unchanged",
+			"%s answers %d and is not the metadata of %s", u, res.StatusCode, issuer)}
+	}
+	out := []finding{fine(check, "%s answers with its metadata", issuer)}
+	if expires := certificateEnd(res.TLS); !expires.IsZero() && time.Until(expires) < 7*24*time.Hour {
+		out = append(out, warned(check, "look at the log lines of tls.renew", "the certificate of %s ends on %s", u.Host, day(expires)))
+	}
+	if date, err := http.ParseTime(res.Header.Get("Date")); err == nil {
+		if skew := time.Since(date).Round(time.Second); skew > skewLimit || skew < -skewLimit {
+			out = append(out, broken("clock", "set the clocks with NTP", "the clock of the issuer and the one here differ by %v", skew))
+		} else {
+			out = append(out, fine("clock", "the clock of the issuer and the one here agree"))
+		}
+	}
+	return out
+}
+
+func unreachableIssuer(issuer string, err error) finding {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	var unknown x509.UnknownAuthorityError
+	var host x509.HostnameError
+	remedy := "see that the name leads to the gateway, also from here, and that its port is open"
+	switch {
+	case errors.As(err, &unknown):
+		remedy = "let Caddy get a certificate for the name, or for its internal authority run `caddy trust` here"
+	case errors.As(err, &host):
+		remedy = "serve a certificate for the issuer's name: its site address must be that name"
+	}
+	return broken("issuer", remedy, "%s cannot be reached from here: %s", issuer, fmt.Sprint(err))
+}
+
+func certificateEnd(state *tls.ConnectionState) time.Time {
+	if state == nil || len(state.PeerCertificates) == 0 {
+		return time.Time{}
+	}
+	return state.PeerCertificates[0].NotAfter
+}

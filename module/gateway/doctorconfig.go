@@ -1,0 +1,229 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+)
+
+// doctorServer is what is read of a server's configuration to judge it.
+type doctorServer struct {
+	explainServer
+	AutoHTTPS *struct {
+		Disable          bool     `json:"disable"`
+		DisableRedirects bool     `json:"disable_redirects"`
+		Skip             []string `json:"skip"`
+	} `json:"automatic_https"`
+	TrustedProxies json.RawMessage `json:"trusted_proxies"`
+	Logs           json.RawMessage `json:"logs"`
+}
+
+// patient is a configuration with the parts that the doctor looks at.
+type patient struct {
+	app     *App
+	issuer  *url.URL
+	servers map[string]doctorServer
+}
+
+// lookAtConfig reports what the text of a configuration shows.
+func lookAtConfig(config []byte) ([]finding, error) {
+	var c struct {
+		Apps struct {
+			HTTP struct {
+				Servers map[string]doctorServer `json:"servers"`
+			} `json:"http"`
+			Gatehouse *App `json:"gatehouse"`
+		} `json:"apps"`
+	}
+	if err := json.Unmarshal(config, &c); err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	if c.Apps.Gatehouse == nil {
+		return nil, errNoApp
+	}
+	issuer, err := ParseIssuer(c.Apps.Gatehouse.Issuer, caddy.NewReplacer())
+	if err != nil {
+		// A placeholder of the gateway's environment, which is not ours.
+		issuer = &url.URL{}
+	}
+	p := patient{app: c.Apps.Gatehouse, issuer: issuer, servers: c.Apps.HTTP.Servers}
+	return slices.Concat(p.sites(), p.guards(), p.logs()), nil
+}
+
+// sites looks for the servers with oauth_server in them, and how requests come there.
+func (p patient) sites() []finding {
+	const check = "site"
+	var out []finding
+	found := false
+	for _, name := range sortedKeys(p.servers) {
+		s := p.servers[name]
+		if !s.has("oauth_server") {
+			continue
+		}
+		found = true
+		plain := s.plain()
+		switch {
+		case p.issuer.Scheme != "https" || !plain:
+		case s.alsoTLS(p.servers):
+			// The plaintext half of a site, there so that oauth_server refuses it itself.
+		case len(s.TrustedProxies) == 0:
+			out = append(out, broken(check, "serve the issuer with TLS, or name the proxy that ends TLS in front with `servers { trusted_proxies static ... }`",
+				"server %s serves the issuer %s without TLS and trusts no proxy: every request is refused as plaintext", name, p.issuer))
+		default:
+			out = append(out, fine(check, "server %s serves the issuer behind a proxy that ends TLS", name))
+		}
+		if p.issuer.Scheme == "https" && !plain && s.redirects() && !p.plaintextSite() {
+			out = append(out, warned("plaintext", fmt.Sprintf("put both addresses on the site, `%s, http://%s`: oauth_server refuses plaintext itself", p.issuer.Host, p.issuer.Hostname()),
+				"Caddy redirects plain http to https by itself: an address with a code or state in it that comes over http is seen, and may be logged, by a server the gateway is not in"))
+		}
+	}
+	if !found {
+		return append(out, warned(check, "put `oauth_server` on the issuer's site, unless this process only guards for a server elsewhere that shares the store",
+			"no site has oauth_server: nobody can sign in here"))
+	}
+	if len(out) == 0 {
+		out = append(out, fine(check, "oauth_server is on a site"))
+	}
+	return out
+}
+
+// guards looks at each guard's policy.
+func (p patient) guards() []finding {
+	const check = "guard"
+	var out []finding
+	n := 0
+	for _, name := range sortedKeys(p.servers) {
+		for raw := range p.servers[name].all("oauth_guard") {
+			n++
+			var g Guard
+			if json.Unmarshal(raw, &g) != nil {
+				continue
+			}
+			where := fmt.Sprintf("a guard of server %s (%s)", name, strings.Join(p.servers[name].Listen, " "))
+			if len(g.Rules) == 0 {
+				out = append(out, warned(check, "write rules, such as `scope articles:read GET /articles/*`", "%s has no rules: any valid token passes everywhere", where))
+			}
+			if g.Shadow {
+				out = append(out, warned(check, "remove `shadow` when its log shows what you expect", "%s is in shadow mode: it refuses nothing", where))
+			}
+			if a := g.Audience; a != "" && !strings.Contains(a, "{") && !slices.Contains(p.audiences(), a) {
+				out = append(out, broken(check, "name an audience in `tokens { audience ... }` or at the clients, or correct the guard's", "%s asks for the audience %s, which no token is issued for", where, a))
+			}
+		}
+	}
+	if n == 0 {
+		return []finding{warned(check, "put `oauth_guard` in front of what is to be protected", "no site has an oauth_guard")}
+	}
+	if len(out) == 0 {
+		out = append(out, fine(check, "%d guards, each with rules and an audience that tokens have", n))
+	}
+	return out
+}
+
+// audiences are those that tokens of this configuration can have.
+func (p patient) audiences() []string {
+	all := append([]string{}, p.app.Tokens.Audience...)
+	if len(all) == 0 {
+		all = []string{p.issuer.String()}
+	}
+	for _, c := range p.app.Clients {
+		all = append(all, c.Audience...)
+	}
+	return all
+}
+
+// logs looks for access logs that write a request's line before the gateway can stop it.
+func (p patient) logs() []finding {
+	const check = "logs"
+	for _, name := range sortedKeys(p.servers) {
+		s := p.servers[name]
+		if len(s.Logs) == 0 || string(s.Logs) == "null" || !s.has("oauth_server") {
+			continue
+		}
+		for raw := range s.all("log_append") {
+			if strings.Contains(string(raw), "uri") || strings.Contains(string(raw), "query") {
+				return []finding{warned(check, "remove the field, or filter it", "server %s appends the address to its access log: codes and states travel in addresses", name)}
+			}
+		}
+		return []finding{fine(check, "server %s has an access log; requests that oauth_server answers are left out of it", name)}
+	}
+	return []finding{fine(check, "no access log on the issuer's site")}
+}
+
+// all are the handlers of a name, wherever they stand.
+func (s doctorServer) all(name string) func(func(json.RawMessage) bool) {
+	return func(yield func(json.RawMessage) bool) {
+		more := true
+		visit := func(raw json.RawMessage, h explainHandler) bool {
+			if h.Handler == name && more {
+				more = yield(raw)
+			}
+			return !more
+		}
+		for _, rt := range s.Routes {
+			rt.visit(visit)
+		}
+		for _, named := range sortedKeys(s.NamedRoutes) {
+			s.NamedRoutes[named].visit(visit)
+		}
+	}
+}
+
+func (s doctorServer) has(name string) bool {
+	for range s.all(name) {
+		return true
+	}
+	return false
+}
+
+// plain reports whether a server speaks http without TLS: on port 80, or where automatic
+// HTTPS is off or skips its hosts. (A Caddyfile has the latter for addresses of http://.)
+func (s doctorServer) plain() bool {
+	if s.AutoHTTPS != nil && s.AutoHTTPS.Disable {
+		return true
+	}
+	http := len(s.Listen) > 0
+	for _, l := range s.Listen {
+		at, err := caddy.ParseNetworkAddress(l)
+		http = http && err == nil && at.StartPort == 80
+	}
+	if http {
+		return true
+	}
+	hosts := s.hosts(question{})
+	return s.AutoHTTPS != nil && len(hosts) > 0 && !slices.ContainsFunc(hosts, func(h string) bool { return !slices.Contains(s.AutoHTTPS.Skip, h) })
+}
+
+func (s doctorServer) redirects() bool {
+	return s.AutoHTTPS == nil || !s.AutoHTTPS.DisableRedirects && !s.AutoHTTPS.Disable
+}
+
+// alsoTLS reports whether another server has oauth_server for the same hosts with TLS.
+func (s doctorServer) alsoTLS(all map[string]doctorServer) bool {
+	for _, other := range all {
+		if !other.plain() && other.has("oauth_server") && slices.ContainsFunc(other.hosts(question{}), func(h string) bool { return slices.Contains(s.hosts(question{}), h) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// plaintextSite reports whether a server for plain http has the issuer's host and
+// oauth_server, so that Caddy makes no redirect of its own for it.
+func (p patient) plaintextSite() bool {
+	host := p.issuer.Hostname()
+	for _, s := range p.servers {
+		if s.plain() && s.has("oauth_server") && slices.ContainsFunc(s.hosts(question{}), func(h string) bool {
+			name, _, err := net.SplitHostPort(h)
+			return h == host || err == nil && name == host
+		}) {
+			return true
+		}
+	}
+	return false
+}
