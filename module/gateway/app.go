@@ -190,7 +190,7 @@ func (a *App) loadStore(ctx caddy.Context) (store.Source, error) {
 
 // build makes the authorization server of this configuration.
 func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
-	known, err := newClients(a.Clients, a.Scopes, repl)
+	known, err := newClients(a.Clients, a.Scopes, a.core, repl)
 	if err != nil {
 		return err
 	}
@@ -211,12 +211,13 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 	}
 	lifetimes := a.lifetimes()
 	a.core.keepFor(lifetimes.Access)
-	var scopes []authserver.Scope
-	for _, s := range a.Scopes {
-		scopes = append(scopes, authserver.Scope{Name: s.Name, Text: s.Text, Hidden: s.Hidden})
+	registration, err := a.Registration.build(repl)
+	if err != nil {
+		return err
 	}
 	a.server, err = authserver.New(authserver.Config{
-		Issuer: a.issuer, Name: a.Name, Clients: known, Scopes: scopes, Directory: users,
+		Issuer: a.issuer, Name: a.Name, Clients: known, Scopes: forServer(a.Scopes), Directory: users,
+		Registration: registration, Registrar: known.stored,
 		Store: a.core.store, Keys: a.core.Keys, Tokens: issuer, Revocations: a.core.revocations,
 		Verifier: verifier{a.core, known, users}, Issued: a.core,
 		Pages: pages, Metrics: metrics.Set{}, Log: a.log, Lifetimes: lifetimes, Attempts: a.attempts,
@@ -240,6 +241,9 @@ func (a *App) Start() error {
 	defer cancel()
 	if err := a.core.warm(ctx); err != nil {
 		return fmt.Errorf("opening the store: %w", err)
+	}
+	if err := a.endVanished(ctx); err != nil {
+		return err
 	}
 	a.events()
 	a.core.tending.begin(a)

@@ -63,6 +63,13 @@ func (f *Families) Find(ctx context.Context, token string) (p Presented, ok bool
 	}
 	_, outcome := p.Rotate(generation, f.all.Now(), f.all.RefreshGrace, f.all.RefreshIdle)
 	p.Alive = outcome == store.RotationNext || outcome == store.RotationAgain
+	if p.Alive {
+		left, err := f.all.clientLeft(ctx, p.Grant)
+		if err != nil {
+			return Presented{}, false, err
+		}
+		p.Alive = !left
+	}
 	p.Ends = f.all.recordExpires(p.Grant).Add(-f.all.Access)
 	return p, true, nil
 }

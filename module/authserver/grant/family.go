@@ -124,6 +124,21 @@ func (f families) markRevoked(ctx context.Context, id string) (g store.Grant, ma
 	return g, false, errContended
 }
 
+// clientLeft reports whether the client was taken out of the configuration after the
+// family had begun: a client of that name which comes back begins anew. Errors are those
+// of the store.
+func (f families) clientLeft(ctx context.Context, g store.Grant) (bool, error) {
+	var v store.Vanished
+	record, err := f.Store.Get(ctx, store.VanishedKey(g.Client))
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err == nil {
+		err = store.Decode(record.Value, &v)
+	}
+	return err == nil && !g.IssuedAt.After(v.At), err
+}
+
 // activeUser reports whether the user is there and may still be acted for.
 func (f families) activeUser(ctx context.Context, subject string) (bool, error) {
 	user, ok, err := f.Directory.Lookup(ctx, subject)

@@ -53,6 +53,11 @@ func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) 
 	case store.RotationDead:
 		return Pending{}, errGone
 	}
+	if left, err := g.clientLeft(ctx, family); err != nil {
+		return Pending{}, oauth.Unavailable(err)
+	} else if left {
+		return Pending{}, errGone
+	}
 	scopes, err := narrowed(r.Form.Get("scope"), family.Scopes, r.Client)
 	if err != nil {
 		return Pending{}, err

@@ -1,0 +1,177 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/audit"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+const (
+	// goneFor is how long a client that was taken out of the configuration is looked
+	// after: other nodes may go on with the former configuration, and issue to it, until
+	// they are updated.
+	goneFor = 30 * 24 * time.Hour
+	// maxGone bounds those, the latest ones counting: each costs two writes at a load.
+	maxGone = 100
+	// configuredTries bounds how often the record is read again because another node
+	// loaded a configuration at the same moment.
+	configuredTries = 20
+)
+
+var errConfiguredContended = errors.New("the record of the configured clients changed at every try")
+
+// endVanished ends the tokens of clients that the configuration before had and this one
+// has not, for the nodes that know no clients and for the day a client of that name is
+// configured again. It is called when a configuration starts.
+//
+// The last configuration that any node loads counts. Nodes of one issuer that load
+// different ones in turn therefore end the tokens of clients which only the others have:
+// that costs a new sign-in and lets nobody in, and which of two configurations is the
+// older one cannot be told. So every load repeats it for the clients that went lately:
+// what a node with the former configuration issued to them in between dies with its update.
+//
+// A configuration without any client is a guard's, and writes nothing. Clients in the
+// store come and go by other ways.
+func (a *App) endVanished(ctx context.Context) error {
+	if len(a.Clients) == 0 {
+		return nil
+	}
+	now := time.Now()
+	key := store.ConfiguredKey(a.issuer.String())
+	for range configuredTries {
+		record, before, err := a.configured(ctx, key)
+		if err != nil {
+			return err
+		}
+		after, ended, err := a.compare(ctx, before, now)
+		if err != nil {
+			return err
+		}
+		// The notices first: a crash in between repeats them at the next load.
+		for _, id := range ended {
+			if err := a.endClient(ctx, id, now); err != nil {
+				return fmt.Errorf("ending the tokens of client %s: %w", id, err)
+			}
+		}
+		if record.Version != 0 && slices.Equal(before.Clients, after.Clients) && maps.Equal(before.Gone, after.Gone) {
+			return nil
+		}
+		written, err := a.writeConfigured(ctx, record, after)
+		if err != nil || written {
+			return err
+		}
+	}
+	return errConfiguredContended
+}
+
+// configured reads the record; its version is 0 when there is none.
+func (a *App) configured(ctx context.Context, key store.Key) (store.Record, store.Configured, error) {
+	var v store.Configured
+	record, err := a.core.store.Get(ctx, key)
+	if errors.Is(err, store.ErrNotFound) {
+		return store.Record{Key: key}, v, nil
+	}
+	if err == nil {
+		err = store.Decode(record.Value, &v)
+	}
+	return record, v, err
+}
+
+// compare returns the record as it is to be, and whose tokens are to end.
+func (a *App) compare(ctx context.Context, before store.Configured, now time.Time) (after store.Configured, ended []string, err error) {
+	for _, c := range a.Clients {
+		after.Clients = append(after.Clients, c.ID)
+	}
+	slices.Sort(after.Clients)
+	gone := make(map[string]time.Time)
+	for id, at := range before.Gone {
+		if now.Sub(at) < goneFor {
+			gone[id] = at
+		}
+	}
+	for _, id := range before.Clients {
+		gone[id] = now
+	}
+	for id := range gone {
+		// Also one that moved from the configuration into the store is there.
+		if _, there, err := a.clients.Client(ctx, id); err != nil {
+			return after, nil, err
+		} else if there {
+			delete(gone, id)
+		}
+	}
+	ended = slices.SortedFunc(maps.Keys(gone), func(x, y string) int { return gone[y].Compare(gone[x]) })
+	if len(ended) > maxGone {
+		ended = ended[:maxGone]
+		maps.DeleteFunc(gone, func(id string, _ time.Time) bool { return !slices.Contains(ended, id) })
+	}
+	if len(gone) > 0 {
+		after.Gone = gone
+	}
+	for _, id := range ended {
+		if slices.Contains(before.Clients, id) {
+			a.log.Info("a client is no longer configured: its tokens end", slog.String("client", id))
+			a.trail.Record(ctx, audit.Event{Name: audit.ClientChanged, Client: id, Reason: "deleted"})
+		}
+	}
+	return after, ended, nil
+}
+
+// endClient ends access tokens by a notice to the guards, and grants by a record that is
+// looked at when they are used: which grants a client has is nowhere listed.
+func (a *App) endClient(ctx context.Context, id string, now time.Time) error {
+	err := a.core.revocations.Revoke(ctx, store.Revocation{Of: store.RevokeClient, Value: id, At: now})
+	if err != nil {
+		return err
+	}
+	v := store.Vanished{Client: id, At: now}
+	value, err := store.Encode(&v)
+	if err != nil {
+		return err
+	}
+	for range configuredTries {
+		record, err := a.core.store.Get(ctx, store.VanishedKey(id))
+		if errors.Is(err, store.ErrNotFound) {
+			_, err = a.core.store.Create(ctx, store.Record{Key: store.VanishedKey(id), Value: value})
+		} else if err == nil {
+			record.Value = value
+			_, err = a.core.store.Swap(ctx, record)
+		}
+		if !contended(err) {
+			return err
+		}
+	}
+	return errConfiguredContended
+}
+
+func (a *App) writeConfigured(ctx context.Context, record store.Record, v store.Configured) (written bool, err error) {
+	record.Value, err = store.Encode(&v)
+	switch {
+	case err != nil:
+		return false, err
+	case len(record.Value) > store.MaxValueLength:
+		// Thousands of clients belong into the store. They work from here all the same.
+		a.log.Warn("too many clients are configured to remember them: the tokens of one that is removed end by themselves only")
+		return true, nil
+	case record.Version == 0:
+		_, err = a.core.store.Create(ctx, record)
+	default:
+		_, err = a.core.store.Swap(ctx, record)
+	}
+	if contended(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// contended reports that another node was first.
+func contended(err error) bool {
+	return errors.Is(err, store.ErrExists) || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound)
+}
