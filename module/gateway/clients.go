@@ -11,6 +11,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse/gatehouse/module/clientstore"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
@@ -36,29 +37,45 @@ func CheckClientSecretHash(s string) error {
 	return nil
 }
 
-// clients are those of one configuration.
+// clients are those of one configuration, and beside them those in the store. A
+// configured one comes first, whatever is stored under its id.
 type clients struct {
 	byID    map[string]*oauth.Client
 	origins []string
+	stored  *storedClients
 }
 
-func (c *clients) Client(_ context.Context, id string) (*oauth.Client, bool, error) {
-	found, ok := c.byID[id]
-	return found, ok, nil
+func (c *clients) Client(ctx context.Context, id string) (*oauth.Client, bool, error) {
+	if found, ok := c.byID[id]; ok {
+		return found, true, nil
+	}
+	return c.stored.Client(ctx, id)
 }
 
-func (c *clients) CORSOrigins() []string { return c.origins }
+// CORSOrigins are those of the configuration, and those of stored clients as they were
+// [surveyEvery] ago at most.
+func (c *clients) CORSOrigins() []string {
+	stored, _ := c.stored.summary()
+	if len(stored) == 0 {
+		return c.origins
+	}
+	return slices.Concat(c.origins, stored)
+}
 
 // DeprecatedGrants lists the grant types of the past whose end has not come for some client.
 func (c *clients) DeprecatedGrants() []oauth.GrantType {
 	var open []oauth.GrantType
 	now := time.Now()
+	_, stored := c.stored.summary()
 	for _, g := range oauth.DeprecatedGrantTypes {
 		for _, client := range c.byID {
 			if client.MayUse(g) && !client.Ended(g, now) {
 				open = append(open, g)
 				break
 			}
+		}
+		if now.Before(stored[g]) && !slices.Contains(open, g) {
+			open = append(open, g)
 		}
 	}
 	return open
@@ -75,7 +92,8 @@ func (c *clients) idAlgs() []string {
 	return algs
 }
 
-func newClients(configured []Client, declared []Scope, repl *caddy.Replacer) (*clients, error) {
+// newClients builds the clients of a configuration; core is where the stored ones are.
+func newClients(configured []Client, declared []Scope, core *core, repl *caddy.Replacer) (*clients, error) {
 	known := slices.Clone(oauth.BuiltinScopes)
 	for _, s := range declared {
 		known = append(known, s.Name)
@@ -94,7 +112,12 @@ func newClients(configured []Client, declared []Scope, repl *caddy.Replacer) (*c
 	}
 	slices.Sort(all.origins)
 	all.origins = slices.Compact(all.origins)
-	return all, nil
+	var err error
+	all.stored, err = newStoredClients(clientstore.Config{
+		Store: core.store, Revocations: core.revocations, Scopes: known,
+		Taken: func(id string) bool { return all.byID[id] != nil },
+	})
+	return all, err
 }
 
 func (c Client) build(known []string, repl *caddy.Replacer) (*oauth.Client, error) {

@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/authserver"
 )
 
 // Tokens says how long what the server issues lives, and how access tokens are made.
@@ -43,6 +45,15 @@ type Scope struct {
 	Text map[string]string `json:"text"`
 	// Keeps the scope out of the published metadata.
 	Hidden bool `json:"hidden,omitempty"`
+}
+
+// forServer gives the declared scopes to the authorization server.
+func forServer(declared []Scope) []authserver.Scope {
+	var all []authserver.Scope
+	for _, s := range declared {
+		all = append(all, authserver.Scope{Name: s.Name, Text: s.Text, Hidden: s.Hidden})
+	}
+	return all
 }
 
 // Pages says how the pages look.

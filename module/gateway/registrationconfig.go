@@ -7,6 +7,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse/gatehouse/module/authserver"
+	"github.com/gatehouse/gatehouse/module/clientstore"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
 
@@ -31,10 +33,22 @@ func (r *Registration) Check() error {
 			return fmt.Errorf("initial_token %d: expected a placeholder such as {env.REGISTRATION_TOKEN}: a literal would stand in the stored configuration", i+1)
 		}
 	}
-	if r.Max < 0 {
-		return fmt.Errorf("max: %d is negative", r.Max)
+	if r.Max < 0 || r.Max > clientstore.MaxRegistered {
+		return fmt.Errorf("max: %d is not from 1 to %d", r.Max, clientstore.MaxRegistered)
 	}
 	return nil
+}
+
+// build gives what the authorization server is told, nil when clients cannot register.
+func (r *Registration) build(repl *caddy.Replacer) (*authserver.Registration, error) {
+	if r == nil {
+		return nil, nil
+	}
+	digests, err := r.resolveTokens(repl)
+	if err != nil {
+		return nil, err
+	}
+	return &authserver.Registration{InitialTokens: digests, Scopes: r.Scopes, Max: r.Max}, nil
 }
 
 // resolveTokens gives the hex SHA-256 digests of the initial access tokens.

@@ -8,8 +8,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/token"
 )
 
-// verifier is the core's, under one configuration: the tokens of a client that was
-// taken out of it die with the reload. A configuration without clients guards what an
+// verifier is the core's, under one configuration: the tokens of a client that is neither
+// in it nor in the store are dead, so those of one that is taken out die with the reload. A configuration without clients guards what an
 // authorization server elsewhere issues, and knows nothing about its clients.
 //
 // The tokens of a user who was locked or deleted die too, where the directory can say so
@@ -31,7 +31,12 @@ type withdrawer interface {
 func (v verifier) Verify(ctx context.Context, raw string) (*token.Access, error) {
 	access, err := v.core.Verify(ctx, raw)
 	if err == nil && len(v.clients.byID) > 0 && v.clients.byID[access.Client] == nil {
-		return nil, token.ErrOver
+		switch there, err := v.clients.stored.keeps(ctx, access.Client); {
+		case err != nil:
+			return nil, err
+		case !there:
+			return nil, token.ErrOver
+		}
 	}
 	users, ok := v.users.(withdrawer)
 	if err != nil || !ok || strings.HasPrefix(access.Subject, token.ClientSubject) {

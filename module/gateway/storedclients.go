@@ -1,0 +1,154 @@
+package gateway
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/gatehouse/gatehouse/module/clientstore"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+const (
+	// survey is how old the summary of the stored clients may be: a preflight names no
+	// client, so their origins must be known beforehand.
+	surveyEvery = 2 * time.Second
+	// maxSurveyed is how many of them are read for it, in the order of their ids: what
+	// exceeds it gets tokens, but not from scripts of its own origin.
+	maxSurveyed = 1000
+	surveyPage  = 100
+	// seenFor is how long a guard believes what it found about a stored client. One that
+	// is deleted is revoked too, which reaches guards at once.
+	seenFor = 3 * time.Second
+	// maxSeen bounds the memory for it; only clients of valid tokens get there.
+	maxSeen = 10_000
+	// storeTime bounds what is asked of the store for several requests at once.
+	storeTime = 2 * time.Second
+)
+
+// storedClients are the clients in the store, with what must be known about them without
+// asking it for every request.
+type storedClients struct {
+	*clientstore.Clients
+	now    func() time.Time
+	asking singleflight.Group
+
+	mu        sync.RWMutex
+	surveyed  time.Time
+	surveying bool
+	origins   []string
+	until     map[oauth.GrantType]time.Time // the last end of each deprecated grant
+	seen      map[string]sighting
+}
+
+type sighting struct {
+	at    time.Time
+	there bool
+}
+
+func newStoredClients(c clientstore.Config) (*storedClients, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	all, err := clientstore.New(c)
+	if err != nil {
+		return nil, err
+	}
+	return &storedClients{Clients: all, now: c.Now, seen: make(map[string]sighting)}, nil
+}
+
+// keeps reports whether the store has a client of this id, or had a moment ago. Errors
+// are technical. A hit allocates nothing.
+func (s *storedClients) keeps(ctx context.Context, id string) (bool, error) {
+	s.mu.RLock()
+	last, ok := s.seen[id]
+	s.mu.RUnlock()
+	if ok && s.now().Sub(last.at) < seenFor {
+		return last.there, nil
+	}
+	answer := s.asking.DoChan(id, func() (any, error) { return s.look(id) })
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case found := <-answer:
+		there, _ := found.Val.(bool)
+		return there, found.Err
+	}
+}
+
+// look asks the store for all who wait, whoever of them goes away.
+func (s *storedClients) look(id string) (bool, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
+	defer cancel()
+	at := s.now()
+	_, there, err := s.Client(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.seen) >= maxSeen {
+		maps.DeleteFunc(s.seen, func(_ string, v sighting) bool { return at.Sub(v.at) >= seenFor })
+	}
+	if len(s.seen) >= maxSeen {
+		clear(s.seen)
+	}
+	s.seen[id] = sighting{at, there}
+	return there, nil
+}
+
+// summary gives the origins of the stored clients and the ends of their deprecated
+// grants, read again when they are too old. One caller reads; the others, and all when
+// the store is away, get what was known last.
+func (s *storedClients) summary() ([]string, map[oauth.GrantType]time.Time) {
+	s.mu.Lock()
+	now := s.now()
+	due := !s.surveying && (s.surveyed.IsZero() || now.Sub(s.surveyed) >= surveyEvery)
+	s.surveying = s.surveying || due
+	origins, until := s.origins, s.until
+	s.mu.Unlock()
+	if !due {
+		return origins, until
+	}
+	freshOrigins, freshUntil, err := s.survey()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.surveying, s.surveyed = false, now
+	if err == nil {
+		s.origins, s.until = freshOrigins, freshUntil
+	}
+	return s.origins, s.until
+}
+
+func (s *storedClients) survey() ([]string, map[oauth.GrantType]time.Time, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
+	defer cancel()
+	var origins []string
+	until := make(map[oauth.GrantType]time.Time)
+	after := ""
+	for range maxSurveyed / surveyPage {
+		page, err := s.List(ctx, after, surveyPage)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, d := range page {
+			after = d.ID
+			c := oauth.Client{Public: d.Public, RedirectURIs: d.RedirectURIs, Origins: d.Origins}
+			origins = append(origins, c.CORSOrigins()...)
+			for g, day := range d.DeprecatedGrants {
+				if end, err := ParseEnd(day); err == nil && end.After(until[oauth.GrantType(g)]) {
+					until[oauth.GrantType(g)] = end
+				}
+			}
+		}
+		if len(page) < surveyPage {
+			break
+		}
+	}
+	slices.Sort(origins)
+	return slices.Compact(origins), until, nil
+}
