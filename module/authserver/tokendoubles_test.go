@@ -112,6 +112,27 @@ func (i *rigTokens) PublicKeys(ctx context.Context) (token.KeySet, error) {
 	return i.Tokens.PublicKeys(ctx)
 }
 
+func (i *rigTokens) IssueID(ctx context.Context, id token.ID, alg string) (string, error) {
+	if i.fault != nil {
+		return "", i.fault
+	}
+	return i.Tokens.IssueID(ctx, id, alg)
+}
+
+func (i *rigTokens) ReadHint(ctx context.Context, raw string) (token.ID, error) {
+	if i.fault != nil {
+		return token.ID{}, i.fault
+	}
+	return i.Tokens.ReadHint(ctx, raw)
+}
+
+func (i *rigTokens) SignClaims(ctx context.Context, typ string, claims map[string]any, alg string) (string, error) {
+	if i.fault != nil {
+		return "", i.fault
+	}
+	return i.Tokens.SignClaims(ctx, typ, claims, alg)
+}
+
 type rigRevoker struct {
 	to      authserver.Revoker
 	fault   error

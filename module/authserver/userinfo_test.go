@@ -135,6 +135,10 @@ func TestUserinfoCanBeSigned(t *testing.T) { // Core 5.3.2
 	if headerOf(t, a.body)["alg"] != "ES256" {
 		t.Error("another algorithm than the client's")
 	}
+	access := g.tokensOf(g.signedInAs("ann", "x"), rpRequest()).tokens.Access
+	g.tokens.fault = errLost
+	g.challenged(g.userinfo(access), 503, "temporarily_unavailable")
+	g.tokens.fault = nil
 	// It is neither an id_token nor an access token.
 	if _, err := g.tokens.ReadHint(t.Context(), a.body); err == nil {
 		t.Error("it reads as an id_token")
