@@ -16,7 +16,7 @@ import (
 func TestPasswordsAreHashedAFewAtATime(t *testing.T) { // E14
 	synctest.Test(t, func(t *testing.T) {
 		var d *watched
-		g := newBrowserRig(t, watch(&d))
+		g := newBrowserRig(t, watch(&d), func(c *authserver.Config) { c.Protect.HashConcurrency = 2 })
 		b := g.browser()
 		login := b.get(tokenIssuer + "/login")
 		d.began, d.end = make(chan struct{}, 10), make(chan struct{})
