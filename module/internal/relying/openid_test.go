@@ -1,0 +1,90 @@
+package relying
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/harness"
+)
+
+const (
+	webSecret    = "web-secret-0123456789-0123456789-0123456789"
+	initialToken = "initial-token-0123456789-0123456789-012345"
+	openidTo     = "https://client.example/cb"
+	openidBye    = "https://client.example/bye"
+
+	openidClients = `client web {
+			secret ` + webSecret + `
+			redirect_uri ` + openidTo + `
+			post_logout_redirect_uri ` + openidBye + `
+			scopes openid profile email read
+		}
+		client keyed {
+			jwks $JWKS
+			redirect_uri ` + openidTo + `
+			scopes openid profile email read
+		}
+		registration {
+			initial_token {env.INITIAL_TOKEN}
+			scopes openid read
+			max 10
+		}`
+)
+
+func TestTheNodeClientUsesEverything(t *testing.T) {
+	t.Setenv("INITIAL_TOKEN", initialToken)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := begin(t, openidClients, "$JWKS", "`"+publicSet(t, key)+"`")
+	b := harness.NewBrowser(t, g.ID)
+	open := func(address string) string {
+		if strings.HasPrefix(address, g.ID+"/logout?") {
+			return b.Get(address).Header.Get("Location")
+		}
+		return b.Authorize(address, username, password).String()
+	}
+	out := harness.Node(t, time.Minute, "relying.js", []string{
+		"ISSUER=" + g.ID, "WEB_SECRET=" + webSecret, "KEY_PKCS8=" + base64.StdEncoding.EncodeToString(pkcs8),
+		"INITIAL_TOKEN=" + initialToken, "CALLBACK=" + openidTo, "BYE=" + openidBye,
+	}, open)
+	for _, part := range []string{
+		"id_token and userinfo", "refresh with id_token", "introspection and revocation",
+		"pushed request with a secret", "private_key_jwt", "registration", "sign-out",
+	} {
+		if !strings.Contains(out, "done "+part) {
+			t.Errorf("not done: %s\n%s", part, out)
+			break
+		}
+	}
+}
+
+// publicSet is the JWK set with the public half of a key.
+func publicSet(t *testing.T, key *ecdsa.PrivateKey) string {
+	t.Helper()
+	public, err := key.PublicKey.ECDH()
+	if err != nil {
+		t.Fatal(err)
+	}
+	point := public.Bytes() // 4, x, y
+	b64 := base64.RawURLEncoding.EncodeToString
+	set, err := json.Marshal(map[string]any{"keys": []any{map[string]string{
+		"kty": "EC", "crv": "P-256", "kid": "k1", "use": "sig", "alg": "ES256", "x": b64(point[1:33]), "y": b64(point[33:]),
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(set)
+}
