@@ -62,6 +62,9 @@ func (r *Registration) resolveTokens(repl *caddy.Replacer) ([]string, error) {
 		if len(value) < MinClientSecret {
 			return nil, fmt.Errorf("registration: initial_token %d has %d characters, at least %d are needed", i+1, len(value), MinClientSecret)
 		}
+		if strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == ',' }) {
+			return nil, fmt.Errorf("registration: initial_token %d has characters that an Authorization header cannot carry", i+1)
+		}
 		digests = append(digests, secret.Digest(value))
 	}
 	return digests, nil

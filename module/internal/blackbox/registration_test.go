@@ -1,0 +1,141 @@
+package blackbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/module/internal/harness"
+)
+
+const initialToken = "an-initial-access-token-of-the-tests-0123456789"
+
+// startRegistering is start with registration on, for at most limit clients.
+func startRegistering(t *testing.T, limit int) (*harness.Gateway, *harness.Upstream) {
+	t.Helper()
+	t.Setenv("GATEHOUSE_TEST_INITIAL", initialToken)
+	return start(t, "$GLOBAL", fmt.Sprintf("registration {\n\t\t\tinitial_token {env.GATEHOUSE_TEST_INITIAL}\n\t\t\tscopes read write\n\t\t\tmax %d\n\t\t}", limit))
+}
+
+// call sends JSON with a bearer token, "" for none.
+func call(t *testing.T, method, address, token string, body any) harness.Page {
+	t.Helper()
+	text := ""
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = string(raw)
+	}
+	r, err := http.NewRequest(method, address, strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	return harness.Do(t, harness.NewBrowser(t, "").Client, r)
+}
+
+func member(t *testing.T, p harness.Page, name string) string {
+	t.Helper()
+	s, _ := p.JSON(t)[name].(string)
+	return s
+}
+
+func TestAClientRegistersItselfSignsAUserInAndIsGoneAgain(t *testing.T) {
+	g, up := startRegistering(t, 10)
+	const to = "https://new.example/cb"
+	p := call(t, http.MethodPost, g.ID+"/register", initialToken, map[string]any{
+		"redirect_uris": []string{to}, "client_name": "My bank", "grant_types": []string{"authorization_code", "refresh_token"}, "scope": "read",
+	})
+	if p.Status != http.StatusCreated || p.Header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("%d %v %s", p.Status, p.Header, p.Body)
+	}
+	c := harness.Credentials{ID: member(t, p, "client_id"), Secret: member(t, p, "client_secret")}
+	access, address := member(t, p, "registration_access_token"), member(t, p, "registration_client_uri")
+	if c.ID == "" || len(c.Secret) != 43 || len(access) != 43 || address != g.ID+"/register/"+c.ID {
+		t.Fatalf("%s", p.Body)
+	}
+
+	b := harness.NewBrowser(t, g.ID)
+	consent := b.Submit(b.Get(authorizeURL(g, c.ID, "redirect_uri", to)), url.Values{"username": {username}, "password": {password}})
+	wantPage(t, consent, http.StatusOK)
+	if !strings.Contains(consent.Body, "new.example") || !strings.Contains(consent.Body, "My bank") || !strings.Contains(consent.Body, "verified") {
+		t.Errorf("the consent page does not say who asks, and that nobody has verified it: %s", consent.Body)
+	}
+	code := harness.NewBrowser(t, g.ID).Authorize(authorizeURL(g, c.ID, "redirect_uri", to), username, password).Query().Get("code")
+	token, refresh := wantTokens(t, g.Token(t, c, exchange(code, to)))
+	if p := bearer(t, g, "/read", token); p.Status != http.StatusOK {
+		t.Errorf("%d %s", p.Status, p.Body)
+	}
+	up.Hits()
+
+	p = call(t, http.MethodPut, address, access, map[string]any{
+		"client_id": c.ID, "redirect_uris": []string{to, to + "2"}, "client_name": "Better name", "grant_types": []string{"authorization_code", "refresh_token"}, "scope": "read write",
+	})
+	if p.Status != http.StatusOK || member(t, p, "client_name") != "Better name" || member(t, p, "scope") != "read write" || member(t, p, "client_secret") != "" {
+		t.Errorf("%d %s", p.Status, p.Body)
+	}
+	if p := call(t, http.MethodGet, address, access, nil); p.Status != http.StatusOK || member(t, p, "client_name") != "Better name" || member(t, p, "registration_access_token") != access {
+		t.Errorf("%d %s", p.Status, p.Body)
+	}
+	if p := call(t, http.MethodDelete, address, access, nil); p.Status != http.StatusNoContent || p.Body != "" {
+		t.Errorf("%d %s", p.Status, p.Body)
+	}
+	wantDead(t, g, token)
+	wantOAuth(t, g.Token(t, c, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}}), http.StatusUnauthorized, "invalid_client")
+	if p := call(t, http.MethodGet, address, access, nil); p.Status != http.StatusUnauthorized {
+		t.Errorf("%d %s", p.Status, p.Body)
+	}
+	wantPage(t, b.Get(authorizeURL(g, c.ID, "redirect_uri", to)), http.StatusBadRequest)
+}
+
+func TestRegistrationIsOffUnlessItIsConfigured(t *testing.T) {
+	g, _ := start(t)
+	for _, path := range []string{"/register", "/register/", "/register/web", "/register/c-x"} {
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
+			if p := call(t, method, g.ID+path, initialToken, map[string]any{"redirect_uris": []string{"https://x.example/"}}); p.Status != http.StatusNotFound {
+				t.Errorf("%s %s: %d", method, path, p.Status)
+			}
+		}
+	}
+	p := harness.NewBrowser(t, g.ID).Get(g.ID + "/.well-known/oauth-authorization-server")
+	if strings.Contains(p.Body, "registration_endpoint") || !strings.Contains(p.Body, `"pushed_authorization_request_endpoint":"`+g.ID+`/par"`) ||
+		!strings.Contains(p.Body, "private_key_jwt") || !strings.Contains(p.Body, "token_endpoint_auth_signing_alg_values_supported") {
+		t.Errorf("the metadata: %s", p.Body)
+	}
+}
+
+func TestNoMoreClientsRegisterThanThereArePlacesAlsoAtOnce(t *testing.T) {
+	const places, tries = 5, 40
+	g, _ := startRegistering(t, places)
+	statuses := make([]int, tries)
+	var all sync.WaitGroup
+	for i := range statuses {
+		all.Go(func() {
+			p := call(t, http.MethodPost, g.ID+"/register", initialToken, map[string]any{"redirect_uris": []string{"https://new.example/cb"}})
+			statuses[i] = p.Status
+		})
+	}
+	all.Wait()
+	made := 0
+	for _, status := range statuses {
+		switch status {
+		case http.StatusCreated:
+			made++
+		case http.StatusForbidden:
+		default:
+			t.Errorf("status %d", status)
+		}
+	}
+	if made != places {
+		t.Errorf("%d clients registered, there are %d places", made, places)
+	}
+}
