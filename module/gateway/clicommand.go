@@ -167,10 +167,10 @@ func (r *run) encode(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// row writes one line of a table.
+// row writes one line of a table. One without a first cell goes on with the line before.
 func row(w io.Writer, cells ...string) {
 	for i, c := range cells {
-		if c = printable(c); c == "" && i > 0 {
+		if c = printable(c); c == "" && cells[0] != "" {
 			c = "-"
 		}
 		cells[i] = c
@@ -193,7 +193,7 @@ func printable(s string) string {
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != len(names) || slices.Contains(args, "") {
-			return fmt.Errorf("expected %s, got %d words", strings.Join(names, " and "), len(args))
+			return fmt.Errorf("expected %s, got %d words; one of which the first character is - goes behind --", strings.Join(names, " and "), len(args))
 		}
 		return nil
 	}

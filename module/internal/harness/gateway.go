@@ -65,6 +65,20 @@ func (g *Gateway) Begin(t testing.TB, caddyfile string) {
 	})
 }
 
+// BeginUnasked is Begin for a gateway whose admin endpoint is not where Prepare put it.
+func (g *Gateway) BeginUnasked(t testing.TB, caddyfile string) {
+	t.Helper()
+	setDataDir(t, g.Dir)
+	if err := g.TryLoad(caddyfile); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := caddy.Stop(); err != nil {
+			t.Error("stopping:", err)
+		}
+	})
+}
+
 // Load replaces the running configuration, as a reload does. What is requested after it
 // is answered by the new one: a connection that was kept from before may still belong to
 // the old.
