@@ -36,6 +36,11 @@ func (s *signIn) CheckPassword(ctx context.Context, address, username, password 
 	return directory.User{}, false, nil
 }
 
+// EndedSince implements [grant.Passwords].
+func (s *signIn) EndedSince(ctx context.Context, subject string, since time.Time) (bool, error) {
+	return s.endedSince(ctx, subject, since)
+}
+
 // passwordFault gives the pages' errors the form of the token endpoint.
 func passwordFault(err error) *oauth.Error {
 	e := oauth.Unavailable(err)

@@ -246,27 +246,35 @@ func TestAFaultAtAPasswordIsNoRefusal(t *testing.T) {
 	g.want(g.token(passwordOf("ann", annsPassword)), 200, "")
 }
 
-// lockedMeanwhile locks ann while her password is checked.
-type lockedMeanwhile struct {
+// meanwhile does something while a password is checked.
+type meanwhile struct {
 	directory.Directory
-	lock func()
+	do func()
 }
 
-func (d lockedMeanwhile) Authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
+func (d meanwhile) Authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
 	u, ok, err := d.Directory.Authenticate(ctx, username, password)
-	d.lock()
+	d.do()
 	return u, ok, err
 }
 
-func TestAUserWhoIsLockedDuringThePasswordGrantGetsNothing(t *testing.T) {
-	var g *tokenRig
-	g = newPasswordRig(t, func(c *authserver.Config) {
-		c.Directory = lockedMeanwhile{c.Directory, func() { g.users.SetLocked("u1", true) }}
-	})
-	g.want(g.token(passwordOf("ann", annsPassword)), 400, "invalid_grant")
-	g.eachGrant(func(v *store.Grant) {
-		if !v.Revoked() {
-			t.Error("a family lives")
-		}
-	})
+func TestWhatEndsDuringThePasswordGrantIsNotBegunByIt(t *testing.T) { // F10
+	for name, end := range map[string]func(g *tokenRig){
+		"locked":                func(g *tokenRig) { g.users.SetLocked("u1", true) },
+		"deleted":               func(g *tokenRig) { g.users.Remove("u1") },
+		"signed out everywhere": func(g *tokenRig) { g.must(g.server.EndSubject(g.t.Context(), "u1")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var g *tokenRig
+			g = newPasswordRig(t, func(c *authserver.Config) {
+				c.Directory = meanwhile{c.Directory, func() { end(g) }}
+			})
+			g.want(g.token(passwordOf("ann", annsPassword)), 400, "invalid_grant")
+			g.eachGrant(func(v *store.Grant) {
+				if !v.Revoked() {
+					t.Error("a family lives")
+				}
+			})
+		})
+	}
 }

@@ -120,6 +120,8 @@ func (anybody) CheckPassword(context.Context, string, string, string) (directory
 	return directory.User{}, true, nil
 }
 
+func (anybody) EndedSince(context.Context, string, time.Time) (bool, error) { return false, nil }
+
 func TestTheConfigurationIsChecked(t *testing.T) {
 	full := Config{
 		Store: storetest.NewMemory(nil), Directory: directorytest.NewMemory(), Revocations: deafRevoker{},

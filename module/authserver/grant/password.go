@@ -2,6 +2,7 @@ package grant
 
 import (
 	"context"
+	"time"
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -17,6 +18,10 @@ type Passwords interface {
 	// those of the login page: what guards one of two doors guards nothing. Errors are
 	// *oauth.Error, for a limit or a fault.
 	CheckPassword(ctx context.Context, address, username, password string) (u directory.User, ok bool, err error)
+
+	// EndedSince reports whether the user was signed out everywhere in the second of since
+	// or later, on any node. Errors are technical.
+	EndedSince(ctx context.Context, subject string, since time.Time) (bool, error)
 }
 
 // errPassword is one refusal for every reason, so that nobody learns which it was.
@@ -76,16 +81,21 @@ func (g *passwordGrant) Prepare(ctx context.Context, r Request) (Pending, error)
 }
 
 // begin stores the family, and then asks once more for its user: whoever locked the user
-// meanwhile has ended the families there were, and this one was not among them.
+// or changed the password meanwhile has ended the families there were, and this one was
+// not among them.
 func (g *passwordGrant) begin(ctx context.Context, family store.Grant) error {
 	if err := g.create(ctx, family); err != nil {
 		return oauth.Unavailable(err)
 	}
 	active, err := g.activeUser(ctx, family.Subject)
+	if err != nil {
+		return err
+	}
+	ended, err := g.Passwords.EndedSince(ctx, family.Subject, family.AuthTime)
 	switch {
 	case err != nil:
-		return err
-	case !active:
+		return oauth.Unavailable(err)
+	case ended || !active:
 		return g.kill(ctx, family.ID, errUserGone)
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 var (
 	errGone        = invalid("the refresh token or code is unknown, expired, used or revoked")
 	errReplay      = errors.New("grant: a replaced refresh token was presented: its family is revoked")
-	errUserGone    = errors.New("grant: the user is locked or gone: the family is revoked")
+	errUserGone    = errors.New("grant: the user is locked, gone or signed out: the family is revoked")
 	errBadFamilyID = errors.New("grant: a stored family has a malformed id")
 )
 
