@@ -61,6 +61,7 @@ type Guard struct {
 	routes   []string               // a name for each rule, for limits by route
 	counts   map[guard.Reason]metrics.Counter
 	shadowed map[guard.Reason]metrics.Counter
+	access   *accessLog
 	log      *slog.Logger
 }
 
@@ -99,7 +100,7 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 	if g.app, err = findApp(ctx, "oauth_guard"); err != nil {
 		return err
 	}
-	g.log = ctx.Slogger()
+	g.log, g.access = ctx.Slogger(), newAccessLog(ctx)
 	g.counts = make(map[guard.Reason]metrics.Counter, len(guard.Reasons))
 	for _, why := range guard.Reasons {
 		g.counts[why] = metrics.Set{}.Guard(string(why))
@@ -153,15 +154,15 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	if d.Err != nil {
 		g.log.Error("a token could not be judged", "error", d.Err)
 	}
-	if d.Redact {
-		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
-	}
 	if !d.Allowed {
 		d.SetHeader(w.Header())
 		cors.Set(w.Header())
 		if d.Status == http.StatusNoContent {
 			w.WriteHeader(d.Status)
 			return nil
+		}
+		if d.Redact {
+			write(g.access.take(r), r, r.Header, outcome{status: d.Status, header: w.Header()})
 		}
 		if d.Redact && !shaped(r) {
 			// Caddy's error log would show the address, with the token in it.

@@ -15,6 +15,11 @@ func (g *Guard) pass(w http.ResponseWriter, r *http.Request, d *guard.Decision, 
 	if d.Err != nil {
 		g.log.Error("a token could not be judged", "error", d.Err)
 	}
+	if d.Redact {
+		var end func()
+		w, end = g.access.begin(w, r)
+		defer end()
+	}
 	if d.Allowed {
 		g.counts[d.Reason].Inc()
 		g.prepare(r, d)

@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http"
+	"runtime/debug"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -14,7 +16,9 @@ func init() { caddy.RegisterModule(new(Server)) }
 // pages, below the issuer's path, on whatever site it stands in. Nothing of the
 // request's host enters an answer. Other paths go to the next handler.
 type Server struct {
-	app *App
+	app    *App
+	access *accessLog
+	log    *slog.Logger
 }
 
 // CaddyModule returns the Caddy module information.
@@ -24,18 +28,21 @@ func (*Server) CaddyModule() caddy.ModuleInfo {
 
 // Provision finds the app.
 func (s *Server) Provision(ctx caddy.Context) (err error) {
+	s.access, s.log = newAccessLog(ctx), ctx.Slogger()
 	s.app, err = findApp(ctx, "oauth_server")
 	return err
 }
 
 // ServeHTTP answers what is below the issuer, errors included: an error that is
 // returned would be logged by Caddy with the request's address, where codes and states
-// travel. For the same reason these requests have no line in Caddy's access log.
+// travel. For the same reason the line in the access log is written here, redacted.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if !s.app.server.Serves(r.URL.Path) {
 		return next.ServeHTTP(w, r)
 	}
-	caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
+	w, end := s.access.begin(w, r)
+	defer end()
+	defer s.recovered(w)
 	protocolAnswer(r)
 	leave, err := s.app.lease.enter()
 	if err != nil {
@@ -50,6 +57,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	}
 	s.app.server.ServeHTTP(w, r)
 	return nil
+}
+
+// recovered answers for a handler that panicked. net/http would log the value, which may
+// hold anything that was being worked with.
+func (s *Server) recovered(w http.ResponseWriter) {
+	v := recover()
+	switch {
+	case v == nil:
+		return
+	case v == http.ErrAbortHandler: //nolint:errorlint // net/http compares so too
+		panic(v)
+	}
+	s.log.Error("the authorization server panicked", "type", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+	w.WriteHeader(http.StatusInternalServerError)
 }
 
 // behindTLS reports whether a trusted proxy in front says that it ended TLS. Caddy

@@ -2,6 +2,7 @@ package blackbox
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,16 +18,17 @@ func TestAGuardInTheShadowRefusesNothingAndCountsIt(t *testing.T) {
 		client                      string // the X-Auth-Client that arrives
 		metric                      string
 	}{
-		"a valid token":            {"GET", "/read", "Bearer " + access, "", "web", `caddy_gatehouse_guard_decisions_total{reason="valid"} 1`},
-		"no token":                 {"GET", "/read", "", "", "", `caddy_gatehouse_guard_shadow_refusals_total{reason="no_credentials"} 1`},
-		"the API's own token":      {"GET", "/read", "Bearer opaque", "Bearer opaque", "", `caddy_gatehouse_guard_shadow_refusals_total{reason="invalid_token"} 1`},
-		"too few scopes":           {"GET", "/admin", "Bearer " + access, "Bearer " + access, "", `caddy_gatehouse_guard_shadow_refusals_total{reason="insufficient_scope"} 1`},
-		"no rule":                  {"GET", "/else", "Basic eDp5", "Basic eDp5", "", `caddy_gatehouse_guard_shadow_refusals_total{reason="no_rule"} 1`},
-		"a path it would not take": {"GET", "/a//b", "", "", "", `caddy_gatehouse_guard_shadow_refusals_total{reason="bad_request"} `},
-		"a public path":            {"GET", "/public", "", "", "", `caddy_gatehouse_guard_decisions_total{reason="public"} 1`},
-		"a token in the query":     {"GET", "/read?access_token=x", "", "", "", `caddy_gatehouse_guard_shadow_refusals_total{reason="bad_request"} `},
+		"a valid token":            {"GET", "/read", "Bearer " + access, "", "web", `caddy_gatehouse_guard_decisions_total{reason="valid"}`},
+		"no token":                 {"GET", "/read", "", "", "", `caddy_gatehouse_guard_shadow_refusals_total{reason="no_credentials"}`},
+		"the API's own token":      {"GET", "/read", "Bearer opaque", "Bearer opaque", "", `caddy_gatehouse_guard_shadow_refusals_total{reason="invalid_token"}`},
+		"too few scopes":           {"GET", "/admin", "Bearer " + access, "Bearer " + access, "", `caddy_gatehouse_guard_shadow_refusals_total{reason="insufficient_scope"}`},
+		"no rule":                  {"GET", "/else", "Basic eDp5", "Basic eDp5", "", `caddy_gatehouse_guard_shadow_refusals_total{reason="no_rule"}`},
+		"a path it would not take": {"GET", "/a//b", "", "", "", `caddy_gatehouse_guard_shadow_refusals_total{reason="bad_request"}`},
+		"a public path":            {"GET", "/public", "", "", "", `caddy_gatehouse_guard_decisions_total{reason="public"}`},
+		"a token in the query":     {"GET", "/read?access_token=x", "", "", "", `caddy_gatehouse_guard_shadow_refusals_total{reason="bad_request"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			before := metric(t, g, c.metric)
 			p := send(t, harness.NewBrowser(t, ""), c.method, g.API+c.path, "",
 				"Authorization", c.authorization, "X-Auth-Client", "forged", "x_auth_subject", "forged")
 			hits := up.Hits()
@@ -40,9 +42,24 @@ func TestAGuardInTheShadowRefusesNothingAndCountsIt(t *testing.T) {
 			if hits[0].RequestURI != c.path {
 				t.Errorf("arrived at %s", hits[0].RequestURI)
 			}
-			if !strings.Contains(g.Scrape(t), c.metric) {
-				t.Errorf("no %s", c.metric)
+			if n := metric(t, g, c.metric); n != before+1 {
+				t.Errorf("%s went from %v to %v", c.metric, before, n)
 			}
 		})
 	}
+}
+
+// metric is the value of one series, 0 when there is none.
+func metric(t *testing.T, g *harness.Gateway, series string) float64 {
+	t.Helper()
+	for line := range strings.Lines(g.Scrape(t)) {
+		if value, ok := strings.CutPrefix(line, series+" "); ok {
+			n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	return 0
 }
