@@ -80,6 +80,45 @@ func TestNothingThatIsUnderWayOutlivesAnEnd(t *testing.T) { // F10, C12
 	}
 }
 
+// TestAnEndThatIsInterruptedIsWhole has what it races with happen whole before every
+// single operation of the end, and what follows from it afterwards.
+func TestAnEndThatIsInterruptedIsWhole(t *testing.T) { // F10, C12
+	for end, do := range map[string]func(*endRig){
+		"user":   func(g *endRig) { g.endAnn() },
+		"client": func(g *endRig) { g.must(g.server.EndClient(g.t.Context(), "u1", "web")) },
+	} {
+		for n, more := 1, true; more; n++ {
+			more = false
+			g := newEndRig(t)
+			b, a := g.tokens("ann", annsPassword)
+			code := g.issued(b.get(authorizeURL(webRequest())), http.StatusFound)
+			var got []answer
+			g.cut.arm(n, func() {
+				got = append(got, g.token(refreshWeb(a.tokens.Refresh)), g.token(redeemWeb(code)))
+				u, err := url.Parse(b.get(authorizeURL(webRequest())).header.Get("Location"))
+				g.must(err)
+				got = append(got, g.token(redeemWeb(u.Query().Get("code"))))
+			})
+			do(g)
+			more = g.cut.fired()
+			for i, a := range append(got, a) {
+				if a.status == 200 && g.alive(a.tokens.Access) {
+					t.Errorf("%s, at operation %d, number %d: the access token lives", end, n, i)
+				}
+				if a.tokens.Refresh != "" {
+					g.want(g.token(refreshWeb(a.tokens.Refresh)), 400, "invalid_grant")
+				}
+			}
+			g.want(g.token(redeemWeb(code)), 400, "invalid_grant")
+			g.eachGrantOf("u1", func(v store.Grant) {
+				if !v.Revoked() {
+					t.Errorf("%s, at operation %d: a family lives", end, n)
+				}
+			})
+		}
+	}
+}
+
 // refused makes an answer look like a refusal of the token endpoint.
 func (a answer) refused() answer {
 	a.header.Set("Cache-Control", "no-store")
