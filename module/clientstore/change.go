@@ -128,7 +128,13 @@ func (c *Clients) revoke(ctx context.Context, id string) error {
 	if c.Taken(id) {
 		return nil
 	}
-	return c.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeClient, Value: id, At: c.Now()})
+	now := c.Now()
+	if err := c.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeClient, Value: id, At: now}); err != nil {
+		return err
+	}
+	// Refresh tokens are nothing without the client, and must be nothing again when a
+	// client of the same id is made.
+	return store.RecordVanished(ctx, c.Store, id, now)
 }
 
 // tries bounds how often a record is read again because somebody else changed it.
