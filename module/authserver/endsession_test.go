@@ -204,11 +204,18 @@ func TestSignOutRequestsThatCannotBeMeant(t *testing.T) {
 		"id_token_hint=" + hint + "&id_token_hint=" + hint,
 		"client_id=rp&post_logout_redirect_uri=" + url.QueryEscape(rpBye) + "&post_logout_redirect_uri=" + url.QueryEscape(rpBye),
 		"client_id=rp&state=" + strings.Repeat("s", 4097),
-		"state=%ff",
 	} {
 		g.isError(b.get(tokenIssuer+"/logout?"+query), http.StatusBadRequest)
 	}
-	g.isError(b.get(tokenIssuer+"/logout?state="+strings.Repeat("s", 17<<10)), http.StatusRequestURITooLong)
+	back := "client_id=rp&post_logout_redirect_uri=" + url.QueryEscape(rpBye)
+	for _, query := range []string{back + "&state=%ff", back + "&state=%00", back + "&state=" + strings.Repeat("s", 17<<10)} {
+		page := b.get(tokenIssuer + "/logout?" + query) // unreadable as a whole, and no reason to stay
+		g.isLogoutPage(page)
+		g.isSignedIn(b, true)
+		if done := (&tab{g.tokenRig, map[string]string{browserCookie: b.cookies[browserCookie]}}).submit(page); done.header.Get("Location") != "" {
+			t.Errorf("sent to %v", done.header)
+		}
+	}
 	g.isSignedIn(b, true)
 }
 

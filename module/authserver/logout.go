@@ -13,7 +13,7 @@ import (
 func (s *signIn) logoutGet(w http.ResponseWriter, r *http.Request) error {
 	p, refused := parseParams(r.URL.RawQuery)
 	if refused != nil {
-		return refused
+		p = nil // nobody who wants to sign out is to be kept by what nobody can read
 	}
 	q, err := s.readEndSession(r.Context(), p)
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	metadataPath = "/.well-known/oauth-authorization-server"
-	keysPath     = "/.well-known/jwks.json"
+	metadataPath  = "/.well-known/oauth-authorization-server"
+	discoveryPath = "/.well-known/openid-configuration"
+	keysPath      = "/.well-known/jwks.json"
 )
 
 type metadata struct {
@@ -67,7 +68,7 @@ func TestMetadataSaysWhatIsConfigured(t *testing.T) { // M01, M02
 		same("response types", m.ResponseTypes, "code")
 		same("response modes", m.ResponseModes, "query")
 		same("grants", m.Grants, "authorization_code", "refresh_token", "client_credentials")
-		same("methods", m.Methods, "client_secret_basic", "client_secret_post", "none")
+		same("methods", m.Methods, "client_secret_basic", "client_secret_post", "private_key_jwt", "none")
 		if !m.Iss || m.RequestURIParameter == nil || *m.RequestURIParameter || m.RequestObjectParameter == nil || *m.RequestObjectParameter {
 			t.Errorf("%+v", m)
 		}
@@ -99,6 +100,9 @@ func TestMetadataOfAnIssuerWithAPath(t *testing.T) { // M01
 	if p := harness.NewBrowser(t, "").Get(m.JWKSURI); p.Status != http.StatusOK {
 		t.Errorf("%d", p.Status)
 	}
+	if a, b := harness.NewBrowser(t, "").Get(g.ID+metadataPath+"/auth/v1"), harness.NewBrowser(t, "").Get(m.Issuer+discoveryPath); a.Body != b.Body {
+		t.Errorf("M01 the two documents differ: %s", b.Body)
+	}
 	// The whole thread works below the path, and the answers name it.
 	b := harness.NewBrowser(t, g.ID)
 	login := b.Get(strings.Replace(authorizeURL(g, "web"), "/authorize", "/auth/v1/authorize", 1))
@@ -119,7 +123,7 @@ func TestMetadataOfAnIssuerWithAPath(t *testing.T) { // M01
 
 func TestNothingOfARequestIsInTheMetadata(t *testing.T) { // M03
 	g, _ := start(t)
-	for _, path := range []string{metadataPath, keysPath} {
+	for _, path := range []string{metadataPath, discoveryPath, keysPath} {
 		t.Run("M03 "+path, func(t *testing.T) {
 			plain := harness.NewBrowser(t, "").Get(g.ID + path)
 			spoofed := send(t, harness.NewBrowser(t, ""), http.MethodGet, g.ID+path+"?issuer=https://evil.example", "",
@@ -142,7 +146,8 @@ func TestNothingOfARequestIsInTheMetadata(t *testing.T) { // M03
 
 func TestOnlyPublicKeysAreShown(t *testing.T) { // M04
 	members := map[string][]string{"EC": {"crv", "x", "y"}, "RSA": {"n", "e"}, "OKP": {"crv", "x"}}
-	for alg, kty := range map[string]string{"ES256": "EC", "RS256": "RSA", "EdDSA": "OKP"} {
+	kinds := map[string]string{"ES256": "EC", "RS256": "RSA", "EdDSA": "OKP"}
+	for alg := range kinds {
 		t.Run("M04 "+alg, func(t *testing.T) {
 			g, _ := start(t, "$TOKENS", "alg "+alg)
 			p := harness.NewBrowser(t, "").Get(g.ID + keysPath)
@@ -152,9 +157,11 @@ func TestOnlyPublicKeysAreShown(t *testing.T) { // M04
 			if err := json.Unmarshal([]byte(p.Body), &set); err != nil || p.Status != http.StatusOK || len(set.Keys) == 0 {
 				t.Fatalf("%d %v %s", p.Status, err, p.Body)
 			}
-			kids := map[string]bool{}
+			kids, algs := map[string]bool{}, []string{}
 			for _, k := range set.Keys {
-				if k["kty"] != kty || k["alg"] != alg || k["use"] != "sig" || k["kid"] == "" || kids[k["kid"]] {
+				kty := kinds[k["alg"]]
+				algs = append(algs, k["alg"])
+				if k["kty"] != kty || kty == "" || k["use"] != "sig" || k["kid"] == "" || kids[k["kid"]] {
 					t.Errorf("%v", k)
 				}
 				kids[k["kid"]] = true
@@ -167,6 +174,10 @@ func TestOnlyPublicKeysAreShown(t *testing.T) { // M04
 					t.Errorf("RSA with %d bits: %v", 8*len(n), err)
 				}
 			}
+			want := slices.Compact(slices.Sorted(slices.Values([]string{alg, "RS256"}))) // access tokens, id_tokens
+			if slices.Sort(algs); !slices.Equal(algs, want) {
+				t.Errorf("keys for %v, want %v", algs, want)
+			}
 			access, _ := tokens(t, g, web)
 			if p := g.Call(t, http.MethodGet, "/read", access); p.Status != http.StatusOK {
 				t.Errorf("%d %s", p.Status, p.Body)
@@ -176,7 +187,8 @@ func TestOnlyPublicKeysAreShown(t *testing.T) { // M04
 }
 
 func TestWhatIsAdvertisedWorksAndNothingElse(t *testing.T) { // M08
-	g, _ := start(t)
+	key, jwks := newClientKey(t)
+	g, _ := start(t, "$GLOBAL", "client keyed {\n\t\t\tjwks `"+jwks+"`\n\t\t\tgrants client_credentials\n\t\t\tscopes read\n\t\t\tdefault_scopes read\n\t\t}")
 	m, _ := readMetadata(t, g.ID+metadataPath)
 	_, refresh := tokens(t, g, web)
 	grants := map[string]url.Values{
@@ -220,8 +232,8 @@ func TestWhatIsAdvertisedWorksAndNothingElse(t *testing.T) { // M08
 		"client_secret_basic": g.Token(t, web, machineForm),
 		"client_secret_post":  g.Token(t, harness.Credentials{}, with(url.Values{"client_id": {web.ID}, "client_secret": {web.Secret}})),
 		"none":                g.Token(t, spa, none),
-		"private_key_jwt": g.Token(t, harness.Credentials{}, with(url.Values{"client_id": {web.ID},
-			"client_assertion_type": {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"}, "client_assertion": {"eyJhbGciOiJub25lIn0.e30."}})),
+		"private_key_jwt": g.Token(t, harness.Credentials{}, with(url.Values{
+			"client_assertion_type": {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"}, "client_assertion": {key.assert(t, "keyed", g.ID)}})),
 	}
 	for name, p := range methods {
 		t.Run("M08 method "+name, func(t *testing.T) {
