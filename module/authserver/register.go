@@ -57,7 +57,7 @@ func (s *Server) newClient(w http.ResponseWriter, r *http.Request) (registration
 	if refused != nil {
 		return registrationAnswer{}, refused
 	}
-	client, refused := wish.client(s.Registration.Scopes)
+	client, refused := wish.client(s.Registration.Scopes, s.Tokens.IDAlgorithms())
 	if refused != nil {
 		return registrationAnswer{}, refused
 	}
@@ -118,7 +118,7 @@ func (s *Server) changeClient(r *http.Request, client *oauth.Client) (*oauth.Cli
 	if wish.secret != "" && !slices.Contains(client.SecretHashes, secret.Digest(wish.secret)) {
 		return nil, oauth.E(oauth.InvalidClientMetadata, "client_secret is not the client's: it cannot be chosen")
 	}
-	changed, refused := wish.client(s.Registration.Scopes)
+	changed, refused := wish.client(s.Registration.Scopes, s.Tokens.IDAlgorithms())
 	if refused != nil {
 		return nil, refused
 	}

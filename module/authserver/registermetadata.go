@@ -82,8 +82,9 @@ func parseRegistration(body []byte) (registration, *oauth.Error) {
 
 func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// client judges a registration against what may be had here.
-func (m *registration) client(ceiling []string) (*oauth.Client, *oauth.Error) {
+// client judges a registration against what may be had here: the scopes, and the
+// algorithms that id_tokens are signed with.
+func (m *registration) client(ceiling, algs []string) (*oauth.Client, *oauth.Error) {
 	bad := func(text string) (*oauth.Client, *oauth.Error) {
 		return nil, oauth.E(oauth.InvalidClientMetadata, text)
 	}
@@ -118,8 +119,8 @@ func (m *registration) client(ceiling []string) (*oauth.Client, *oauth.Error) {
 	if !slices.Equal(m.ResponseTypes, []string{responseCode}) {
 		return bad("response_types may hold code only")
 	}
-	if m.IDTokenAlg != "" && !slices.Contains(oauth.IDTokenAlgs, m.IDTokenAlg) {
-		return bad("id_token_signed_response_alg must be one of: " + strings.Join(oauth.IDTokenAlgs, ", "))
+	if m.IDTokenAlg != "" && !slices.Contains(algs, m.IDTokenAlg) {
+		return bad("id_token_signed_response_alg must be one of: " + strings.Join(algs, ", "))
 	}
 	var ok bool
 	if c.Scopes, ok = oauth.ParseScopes(m.Scope); !ok {
