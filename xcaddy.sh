@@ -73,6 +73,7 @@ install_test_tools() {
 	else
 		missing+=(fontconfig fonts-noto-cjk)
 	fi
+	[ -x /usr/sbin/slapd ] || missing+=(slapd)
 	command -v gcc >/dev/null || missing+=(gcc libc6-dev)
 	if [ ${#missing[@]} -gt 0 ]; then
 		command -v apt-get >/dev/null || die "the tests need: ${missing[*]} (install them; this script can do so on Debian and Ubuntu)"

@@ -4,5 +4,6 @@ import (
 	_ "github.com/gatehouse/gatehouse/caddyfile"
 	_ "github.com/gatehouse/gatehouse/module/gateway"
 	_ "github.com/gatehouse/gatehouse/plugins/directory/file"
+	_ "github.com/gatehouse/gatehouse/plugins/directory/ldap"
 	_ "github.com/gatehouse/gatehouse/plugins/store/bolt"
 )

@@ -56,6 +56,7 @@ var confined = map[string][]string{
 	"golang.org/x/time/":                     {"module/ratelimit"},
 	"github.com/prometheus/":                 {"module/metrics"},
 	"go.etcd.io/bbolt":                       {"plugins/store/bolt"},
+	"github.com/go-ldap/":                    {"plugins/directory/ldap"},
 	"math/rand":                              nil, // whatever is random here must be unguessable
 	"crypto/rand":                            {"module/internal/secret", "module/token", "examples/..."},
 	"github.com/gatehouse/gatehouse/plugins": {"module"},

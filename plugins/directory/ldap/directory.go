@@ -1,0 +1,223 @@
+package ldap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-ldap/ldap/v3"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+)
+
+// dir is an open directory. It belongs to no configuration.
+type dir struct {
+	s        *settings
+	searches *pool // bound as bind_dn
+	binds    *pool // bound as whoever signed in last
+}
+
+func open(s *settings, now func() time.Time) *dir {
+	return &dir{
+		s: s,
+		searches: newPool(s, now, func(c *ldap.Conn) error {
+			if s.bindDN == "" {
+				return nil
+			}
+			if err := c.Bind(s.bindDN, s.password); err != nil {
+				return fmt.Errorf("the LDAP server refuses bind_dn: %w", err)
+			}
+			return nil
+		}),
+		binds: newPool(s, now, func(*ldap.Conn) error { return nil }),
+	}
+}
+
+// Close ends the idle connections; those in use end with their use.
+func (d *dir) Close() error {
+	d.searches.close()
+	d.binds.close()
+	return nil
+}
+
+// Authenticate implements [directory.Directory].
+func (d *dir) Authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
+	// An empty password makes an unauthenticated bind, which succeeds (RFC 4513 section 5.1.2).
+	if password == "" || len(password) > directory.MaxPassword || !typable(username) {
+		return directory.User{}, false, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
+	defer cancel()
+	typed := ldap.EscapeFilter(norm.NFC.String(username))
+	entry, err := d.find(ctx, fill(d.s.filter, typed))
+	if err != nil {
+		return directory.User{}, false, err
+	}
+	locked, err := d.locked(ctx, entry)
+	if err != nil {
+		return directory.User{}, false, err
+	}
+	same, err := d.bind(ctx, entry, password)
+	if err != nil || !same || locked {
+		return directory.User{}, false, err
+	}
+	u, err := d.s.user(entry)
+	if err != nil {
+		return directory.User{}, false, err
+	}
+	return u, true, nil
+}
+
+// Lookup implements [directory.Directory].
+func (d *dir) Lookup(ctx context.Context, id string) (directory.User, bool, error) {
+	wanted, ok := d.s.idFilter(id)
+	if !ok {
+		return directory.User{}, false, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
+	defer cancel()
+	entry, err := d.find(ctx, "(&"+wanted+fill(d.s.filter, "*")+")")
+	if err != nil || entry == nil {
+		return directory.User{}, false, err
+	}
+	u, err := d.s.user(entry)
+	if err != nil {
+		return directory.User{}, false, err
+	}
+	// Most attributes match whatever the letter case, and subjects do not.
+	if u.ID != id {
+		return directory.User{}, false, nil
+	}
+	u.Locked, err = d.locked(ctx, entry)
+	if err != nil {
+		return directory.User{}, false, err
+	}
+	return u, true, nil
+}
+
+// typable is a name that somebody can have. Servers ignore blanks around a value and
+// some ignore control characters (RFC 4518 section 2), so that one user would have many
+// names, each with attempts of its own.
+func typable(username string) bool {
+	return username != "" && len(username) <= directory.MaxUsername && utf8.ValidString(username) &&
+		username == strings.TrimSpace(username) && !strings.ContainsFunc(username, ignorable)
+}
+
+func ignorable(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar
+}
+
+// find searches for the one entry that matches, nil for none.
+func (d *dir) find(ctx context.Context, filter string) (*ldap.Entry, error) {
+	entries, err := d.search(ctx, ldap.SearchRequest{
+		BaseDN: d.s.base, Scope: ldap.ScopeWholeSubtree, SizeLimit: 2, Filter: filter, Attributes: d.s.attributes,
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(entries) > 1:
+		return nil, errors.New("more than one entry of the LDAP server matches: the filter must find one user only, and id must be unique")
+	case len(entries) == 0:
+		return nil, nil
+	case entries[0].DN == "":
+		return nil, errors.New("the LDAP server found an entry without a name") // to bind as it would be to bind as nobody
+	}
+	return entries[0], nil
+}
+
+// search asks and passes over references to other servers: who is a user is this
+// server's to say.
+func (d *dir) search(ctx context.Context, request ldap.SearchRequest) (entries []*ldap.Entry, err error) {
+	request.DerefAliases, request.EnforceSizeLimit = ldap.NeverDerefAliases, true
+	if deadline, ok := ctx.Deadline(); ok {
+		request.TimeLimit = max(1, int(time.Until(deadline)/time.Second))
+	}
+	err = d.searches.use(ctx, func(c *ldap.Conn) error {
+		result, err := c.Search(&request)
+		entries = nil
+		if result != nil {
+			entries = result.Entries
+		}
+		return err
+	})
+	switch {
+	case err == nil, ldap.IsErrorWithCode(err, ldap.LDAPResultSizeLimitExceeded) && len(entries) > 1:
+		return entries, nil // more than one is all that matters
+	case ldap.IsErrorWithCode(err, ldap.LDAPResultNoSuchObject):
+		return nil, fmt.Errorf("the LDAP server has no entry %q, or bind_dn may not read it: %w", request.BaseDN, err)
+	}
+	return nil, fmt.Errorf("searching the LDAP server: %w", err)
+}
+
+// locked tells whether a user is. Somebody unknown costs the same question.
+func (d *dir) locked(ctx context.Context, entry *ldap.Entry) (bool, error) {
+	if d.s.lockedAttribute != "" && entry != nil {
+		return set(entry.GetEqualFoldAttributeValues(d.s.lockedAttribute)), nil
+	}
+	if d.s.lockedFilter == "" {
+		return false, nil
+	}
+	dn := d.s.base
+	if entry != nil {
+		dn = entry.DN
+	}
+	entries, err := d.search(ctx, ldap.SearchRequest{
+		BaseDN: dn, Scope: ldap.ScopeBaseObject, SizeLimit: 1, Filter: d.s.lockedFilter, Attributes: []string{"1.1"}, // none
+	})
+	return len(entries) > 0 && entry != nil, err
+}
+
+func set(values []string) bool {
+	for _, v := range values {
+		switch strings.ToUpper(strings.TrimSpace(v)) {
+		case "", "FALSE", "NO", "0":
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// bind tells whether the password is the entry's. For somebody unknown bind_dn gives its
+// own: a wrong password for it might lock it, and a name that is not there would be
+// answered without a hash.
+func (d *dir) bind(ctx context.Context, entry *ldap.Entry, password string) (same bool, err error) {
+	dn := d.s.bindDN
+	switch {
+	case entry != nil:
+		dn = entry.DN
+	case dn == "":
+		dn = "cn=nobody," + d.s.base
+	default:
+		password = d.s.password
+	}
+	err = d.binds.use(ctx, func(c *ldap.Conn) error { return c.Bind(dn, password) })
+	if entry == nil {
+		if err != nil && lost(err) {
+			return false, fmt.Errorf("binding to the LDAP server: %w", err)
+		}
+		return false, nil
+	}
+	switch {
+	case err == nil:
+		return true, nil
+	case ldap.IsErrorAnyOf(err,
+		ldap.LDAPResultInvalidCredentials,
+		ldap.LDAPResultNoSuchObject,                // deleted meanwhile
+		ldap.LDAPResultInappropriateAuthentication, // it has no password
+		ldap.LDAPResultConstraintViolation,         // locked by the server after too many failures
+		ldap.LDAPResultUnwillingToPerform,          // switched off by the server
+		ldap.LDAPResultInsufficientAccessRights,    // may not sign in
+	):
+		return false, nil
+	}
+	return false, fmt.Errorf("binding to the LDAP server: %w", err)
+}
+
+// Interface guard
+var _ directory.Directory = (*dir)(nil)

@@ -1,0 +1,173 @@
+package ldap
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/go-ldap/ldap/v3"
+)
+
+// idleFor is how long an unused connection is kept: less than what servers and
+// firewalls usually allow.
+const idleFor = 2 * time.Minute
+
+var errClosed = errors.New("the LDAP directory is closed")
+
+// pool keeps connections of one kind between uses. Each is used by one caller at a
+// time: a bind changes who the connection is.
+type pool struct {
+	s     *settings
+	now   func() time.Time
+	ready func(*ldap.Conn) error // makes a new connection usable
+	turns chan struct{}
+
+	mu     sync.Mutex
+	closed bool
+	idle   []idleConn
+}
+
+type idleConn struct {
+	conn  *ldap.Conn
+	since time.Time
+}
+
+func newPool(s *settings, now func() time.Time, ready func(*ldap.Conn) error) *pool {
+	return &pool{s: s, now: now, ready: ready, turns: make(chan struct{}, s.pool)}
+}
+
+// use runs an operation on a connection. When one that had been idle turns out to be
+// dead, as all are after the server was restarted, the operation runs once more on a
+// new one; all of ours may be repeated. The connection is closed when ctx ends, which
+// ends the operation.
+func (p *pool) use(ctx context.Context, operation func(*ldap.Conn) error) error {
+	select {
+	case p.turns <- struct{}{}:
+		defer func() { <-p.turns }()
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for a connection to the LDAP server: %w", ctx.Err())
+	}
+	for {
+		conn, err := p.take()
+		if err != nil {
+			return err
+		}
+		fresh := conn == nil
+		if fresh {
+			if conn, err = p.dial(ctx); err != nil {
+				return err
+			}
+		}
+		stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+		if fresh {
+			err = p.ready(conn)
+		}
+		unready := err != nil
+		if !unready {
+			err = operation(conn)
+		}
+		ended := !stop()
+		broken := err != nil && lost(err)
+		switch {
+		case ended || unready || broken || conn.IsClosing():
+			_ = conn.Close()
+		default:
+			p.put(conn)
+		}
+		switch {
+		case ended && err != nil:
+			return fmt.Errorf("the LDAP server: %w", ctx.Err())
+		case broken && !fresh:
+			p.drop() // the others are as old
+			continue
+		}
+		return err
+	}
+}
+
+// lost tells that the connection is, and nothing about the request.
+func lost(err error) bool {
+	var e *ldap.Error
+	return !errors.As(err, &e) || e.ResultCode >= ldap.ErrorNetwork || e.ResultCode == ldap.LDAPResultUnavailable
+}
+
+// take gives an idle connection, nil when there is none.
+func (p *pool) take() (*ldap.Conn, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, errClosed
+	}
+	for len(p.idle) > 0 {
+		last := p.idle[len(p.idle)-1]
+		p.idle = p.idle[:len(p.idle)-1]
+		if age := p.now().Sub(last.since); !last.conn.IsClosing() && age >= 0 && age < idleFor {
+			return last.conn, nil
+		}
+		_ = last.conn.Close()
+	}
+	return nil, nil
+}
+
+func (p *pool) put(conn *ldap.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		_ = conn.Close()
+		return
+	}
+	p.idle = append(p.idle, idleConn{conn, p.now()})
+}
+
+func (p *pool) drop() {
+	p.mu.Lock()
+	idle := p.idle
+	p.idle = nil
+	p.mu.Unlock()
+	for _, i := range idle {
+		_ = i.conn.Close()
+	}
+}
+
+func (p *pool) close() {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.drop()
+}
+
+// dial connects and encrypts.
+func (p *pool) dial(ctx context.Context) (*ldap.Conn, error) {
+	var dialer net.Dialer
+	raw, err := dialer.DialContext(ctx, "tcp", p.s.host)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the LDAP server: %w", err)
+	}
+	if p.s.ldaps {
+		encrypted := tls.Client(raw, p.s.tls)
+		if err := encrypted.HandshakeContext(ctx); err != nil {
+			_ = raw.Close()
+			return nil, fmt.Errorf("connecting to the LDAP server: %w", err)
+		}
+		raw = encrypted
+	}
+	conn := ldap.NewConn(raw, p.s.ldaps)
+	conn.SetTimeout(p.s.timeout)
+	conn.Start()
+	if p.s.tls != nil && !p.s.ldaps {
+		stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
+		err := conn.StartTLS(p.s.tls)
+		if !stop() && err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			_ = conn.Close()
+			return nil, fmt.Errorf("encrypting the connection to the LDAP server: %w", err)
+		}
+	}
+	return conn, nil
+}

@@ -1,0 +1,242 @@
+package ldap
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/go-ldap/ldap/v3"
+)
+
+const (
+	// placeholder stands in a filter for what was typed.
+	placeholder = "{username}"
+	maxTimeout  = time.Minute
+	maxPool     = 256
+)
+
+// fields are those of a user that an attribute can fill.
+var fields = []string{"username", "name", "nickname", "email", "phone", "picture"}
+
+func isField(s string) bool { return slices.Contains(fields, s) }
+
+// attributeName is RFC 4512 section 2.5, options included.
+var attributeName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*(;[A-Za-z0-9-]+)*$|^[0-9]+(\.[0-9]+)+$`)
+
+// settings are a checked configuration. They are immutable.
+type settings struct {
+	identity identity
+	host     string // with port
+	tls      *tls.Config
+	ldaps    bool // TLS from the first byte; else tls is for StartTLS, nil for none
+	bindDN   string
+	password string
+	base     string
+	filter   string
+	id       string
+	fields   map[string]string
+	claims   map[string]string
+	// At most one of the two is set.
+	lockedAttribute, lockedFilter string
+	attributes                    []string // all that are asked for
+	timeout                       time.Duration
+	pool                          int
+}
+
+// identity is the digest of everything above, the password included.
+type identity struct{ digest [sha256.Size]byte }
+
+func (s *Source) resolve(repl *caddy.Replacer) (*settings, error) {
+	c := *s
+	for name, value := range map[string]*string{"url": &c.URL, "bind_dn": &c.BindDN, "base": &c.Base, "ca": &c.CA} {
+		var err error
+		if *value, err = repl.ReplaceOrErr(*value, true, true); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	out := &settings{
+		bindDN: c.BindDN, base: c.Base, filter: c.Filter, id: c.ID, claims: c.Claims,
+		timeout: time.Duration(c.Timeout), pool: c.Pool,
+		fields: map[string]string{"username": "uid", "name": "cn", "email": "mail"},
+	}
+	if out.filter == "" {
+		out.filter = "(uid=" + placeholder + ")"
+	}
+	if out.id == "" {
+		out.id = "entryUUID"
+	}
+	if out.timeout == 0 {
+		out.timeout = 3 * time.Second
+	}
+	if out.pool == 0 {
+		out.pool = 8
+	}
+	if out.timeout < 0 || out.timeout > maxTimeout || out.pool < 0 || out.pool > maxPool {
+		return nil, fmt.Errorf("timeout is at most %v, and pool at most %d", maxTimeout, maxPool)
+	}
+	for _, check := range []func(*Source, *caddy.Replacer) error{out.address, out.account, out.search, out.names} {
+		if err := check(&c, repl); err != nil {
+			return nil, err
+		}
+	}
+	roots, err := out.trust(c.CA)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal([]any{c, out.password, roots})
+	if err != nil {
+		return nil, err
+	}
+	out.identity.digest = sha256.Sum256(text)
+	return out, nil
+}
+
+// address allows no password to cross a network in the clear.
+func (out *settings) address(c *Source, _ *caddy.Replacer) error {
+	u, err := url.Parse(c.URL)
+	if err != nil || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+		return errors.New("url: expected ldaps://host or ldap://host, perhaps with a port, and nothing after it")
+	}
+	port := u.Port()
+	switch {
+	case u.Scheme == "ldaps" && c.StartTLS:
+		return errors.New("start_tls is for ldap://; with ldaps:// everything is encrypted already")
+	case u.Scheme == "ldaps":
+		out.ldaps = true
+		if port == "" {
+			port = "636"
+		}
+	case u.Scheme != "ldap":
+		return fmt.Errorf("url: expected ldaps:// or ldap://, got %q", u.Scheme)
+	case !c.StartTLS && !loopback(u.Hostname()):
+		return errors.New("url: ldap:// would send passwords in the clear: use ldaps://, or start_tls")
+	case port == "":
+		port = "389"
+	}
+	out.host = net.JoinHostPort(u.Hostname(), port)
+	if out.ldaps || c.StartTLS {
+		out.tls = &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+func (out *settings) trust(file string) (string, error) {
+	switch {
+	case file == "":
+		return "", nil
+	case out.tls == nil:
+		return "", errors.New("ca: there is no TLS to check: use ldaps:// or start_tls")
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("ca: %w", err)
+	}
+	out.tls.RootCAs = x509.NewCertPool()
+	if !out.tls.RootCAs.AppendCertsFromPEM(text) {
+		return "", fmt.Errorf("ca: %s holds no certificate in PEM form", file)
+	}
+	return string(text), nil
+}
+
+func (out *settings) account(c *Source, repl *caddy.Replacer) error {
+	switch {
+	case c.BindDN == "" && c.BindPassword == "":
+		return nil
+	case c.BindDN == "" || c.BindPassword == "":
+		return errors.New("bind_dn and bind_password belong together")
+	case !strings.Contains(c.BindPassword, "{"):
+		return errors.New("bind_password: expected a placeholder such as {env.LDAP_PASSWORD}: a literal would stand in the stored configuration")
+	}
+	if _, err := ldap.ParseDN(c.BindDN); err != nil {
+		return fmt.Errorf("bind_dn: %w", err)
+	}
+	var err error
+	if out.password, err = repl.ReplaceOrErr(c.BindPassword, true, true); err != nil {
+		return fmt.Errorf("bind_password: %w", err)
+	}
+	out.password = strings.TrimRight(out.password, "\r\n") // of a file
+	if out.password == "" {
+		return errors.New("bind_password is empty")
+	}
+	return nil
+}
+
+func (out *settings) search(c *Source, _ *caddy.Replacer) error {
+	if c.Base == "" {
+		return errors.New("base is missing: expected the entry below which users are, such as ou=people,dc=example,dc=com")
+	}
+	if _, err := ldap.ParseDN(c.Base); err != nil {
+		return fmt.Errorf("base: %w", err)
+	}
+	if !strings.Contains(out.filter, placeholder) {
+		return errors.New("filter: expected " + placeholder + " in it, for what the user typed")
+	}
+	parts := strings.Split(out.filter, placeholder)
+	for i := range parts[1:] {
+		before := strings.Join(parts[:i+1], "")
+		if strings.LastIndexByte(before, '=') < strings.LastIndexByte(before, '(') {
+			return errors.New("filter: " + placeholder + " stands for a value, behind =, and for nothing else")
+		}
+	}
+	for _, filled := range []string{fill(out.filter, "x"), fill(out.filter, "*")} {
+		if _, err := ldap.CompileFilter(filled); err != nil {
+			return fmt.Errorf("filter: %w", err)
+		}
+	}
+	switch {
+	case strings.HasPrefix(c.Locked, "("):
+		if _, err := ldap.CompileFilter(c.Locked); err != nil {
+			return fmt.Errorf("locked: %w", err)
+		}
+		out.lockedFilter = c.Locked
+	default:
+		out.lockedAttribute = c.Locked
+	}
+	return nil
+}
+
+// fill puts a value that is escaped already into the filter.
+func fill(filter, value string) string { return strings.ReplaceAll(filter, placeholder, value) }
+
+func (out *settings) names(c *Source, _ *caddy.Replacer) error {
+	for field, attribute := range c.Attributes {
+		if !isField(field) {
+			return fmt.Errorf("attributes: unknown field %q, expected one of %s", field, strings.Join(fields, ", "))
+		}
+		out.fields[field] = attribute
+	}
+	out.attributes = []string{out.id}
+	if out.lockedAttribute != "" {
+		out.attributes = append(out.attributes, out.lockedAttribute)
+	}
+	for _, set := range []map[string]string{out.fields, out.claims} {
+		for _, attribute := range set {
+			out.attributes = append(out.attributes, attribute)
+		}
+	}
+	for _, attribute := range out.attributes {
+		if !attributeName.MatchString(attribute) {
+			return fmt.Errorf("%q is not the name of an attribute", attribute)
+		}
+	}
+	slices.Sort(out.attributes)
+	out.attributes = slices.Compact(out.attributes)
+	return nil
+}

@@ -1,0 +1,213 @@
+package ldap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+)
+
+func init() {
+	caddy.RegisterModule(Source{})
+}
+
+// Source is a user directory in an LDAP server. A user who signs in is searched for
+// with the account of `bind_dn`, and the password is checked by a bind as the entry that
+// was found. More than one entry for a name is an error.
+//
+// Somebody unknown costs a bind too, as `bind_dn` with its own password, so that the
+// time tells nobody who is a user: let the server keep that password in the same form as
+// those of the users. An empty password is never sent, since servers take it for an
+// anonymous bind, which succeeds (RFC 4513 section 5.1.2).
+//
+// When users refresh their tokens they are looked up by `id` and the filter: whoever is
+// deleted, locked or does not match the filter any more is refused. While the server
+// cannot be reached nobody can sign in or refresh; the answer is 503.
+type Source struct {
+	// Where the server is: `ldaps://host[:port]`, or `ldap://host[:port]` with `start_tls`
+	// or on a loopback address. Required.
+	URL string `json:"url,omitempty"`
+	// The entry that may search. Default: the search is anonymous.
+	BindDN string `json:"bind_dn,omitempty"`
+	// Its password, a placeholder such as `{env.LDAP_PASSWORD}` or `{file./run/secrets/ldap}`.
+	BindPassword string `json:"bind_password,omitempty"`
+	// The entry below which users are. Required.
+	Base string `json:"base,omitempty"`
+	// What a user's entry matches (RFC 4515); `{username}` stands for what was typed, and
+	// for anything when a user is looked up by id. Default: `(uid={username})`.
+	Filter string `json:"filter,omitempty"`
+	// The attribute that is the stable subject of the user's tokens, printable ASCII of at
+	// most 255 characters, one value. `objectGUID` is read as such. Default: `entryUUID`.
+	ID string `json:"id,omitempty"`
+	// The attributes of what is known of a user: `username` (default `uid`), `name` (`cn`),
+	// `email` (`mail`), `nickname`, `picture`, `phone` (none).
+	Attributes map[string]string `json:"attributes,omitempty"`
+	// Further claims about the user and their attributes. Several values make a list.
+	Claims map[string]string `json:"claims,omitempty"`
+	// What tells that a user is locked: an attribute with any value but `FALSE`, `NO` and
+	// `0`, or a filter in parentheses that the user's entry matches, such as
+	// `(userAccountControl:1.2.840.113556.1.4.803:=2)`. Default: nobody is.
+	Locked string `json:"locked,omitempty"`
+	// Encrypts a connection to `ldap://` before anything else is sent.
+	StartTLS bool `json:"start_tls,omitempty"`
+	// A file with the certificates (PEM) to trust instead of the system's.
+	CA string `json:"ca,omitempty"`
+	// How long one sign-in or look-up may take. Default: `3s`.
+	Timeout caddy.Duration `json:"timeout,omitempty"`
+	// How many connections are used at once, of either kind: for searches and for binds
+	// as users. Others wait. Default: 8.
+	Pool int `json:"pool,omitempty"`
+
+	settings *settings
+}
+
+// CaddyModule returns the Caddy module information.
+func (Source) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "gatehouse.directories.ldap", New: func() caddy.Module { return new(Source) }}
+}
+
+// UnmarshalCaddyfile sets up the directory from Caddyfile tokens:
+//
+//	users ldap <url> {
+//		bind_dn       <dn>
+//		bind_password <placeholder>
+//		base          <dn>
+//		filter        <filter with {username}>
+//		id            <attribute>
+//		attributes {
+//			username|name|nickname|email|phone|picture <attribute>
+//			claim <name> <attribute>
+//		}
+//		locked    <attribute or filter>
+//		start_tls
+//		ca        <file>
+//		timeout   <duration>
+//		pool      <number>
+//	}
+func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // consume the module name
+	if !d.AllArgs(&s.URL) {
+		return d.Err("expected `ldap <url>`, the address of the server, such as ldaps://ldap.example.com")
+	}
+	seen := make(map[string]bool)
+	for d.NextBlock(0) {
+		word := d.Val()
+		if seen[word] {
+			return d.Errf("%s is given twice", word)
+		}
+		seen[word] = true
+		if err := s.word(d, word); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Source) word(d *caddyfile.Dispenser, word string) error {
+	texts := map[string]*string{
+		"bind_dn": &s.BindDN, "bind_password": &s.BindPassword, "base": &s.Base, "filter": &s.Filter, "id": &s.ID,
+		"locked": &s.Locked, "ca": &s.CA,
+	}
+	var value string
+	switch word {
+	case "start_tls":
+		if d.NextArg() {
+			return d.ArgErr()
+		}
+		s.StartTLS = true
+		return nil
+	case "attributes":
+		return s.attributes(d)
+	case "timeout", "pool":
+	default:
+		if texts[word] == nil {
+			return d.Errf("unrecognized word '%s' in the LDAP directory", word)
+		}
+	}
+	if !d.AllArgs(&value) || value == "" {
+		return d.Errf("%s: expected one value", word)
+	}
+	switch word {
+	case "timeout":
+		t, err := caddy.ParseDuration(value)
+		if err != nil || t <= 0 {
+			return d.Errf("timeout: expected a duration such as 3s, got %s", value)
+		}
+		s.Timeout = caddy.Duration(t)
+	case "pool":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 {
+			return d.Errf("pool: expected a number of connections, got %s", value)
+		}
+		s.Pool = n
+	case "bind_password":
+		if !strings.Contains(value, "{") {
+			return d.Err("bind_password: expected a placeholder such as {env.LDAP_PASSWORD}: a literal would stand in the stored configuration")
+		}
+		fallthrough
+	default:
+		*texts[word] = value
+	}
+	return nil
+}
+
+func (s *Source) attributes(d *caddyfile.Dispenser) error {
+	if d.NextArg() {
+		return d.ArgErr()
+	}
+	s.Attributes, s.Claims = make(map[string]string), make(map[string]string)
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		field, into := d.Val(), s.Attributes
+		if field == "claim" {
+			if !d.NextArg() {
+				return d.Err("expected `claim <name> <attribute>`")
+			}
+			field, into = d.Val(), s.Claims
+		} else if !isField(field) {
+			return d.Errf("attributes: unknown field '%s', expected one of %s, or claim", field, strings.Join(fields, ", "))
+		}
+		var attribute string
+		if !d.AllArgs(&attribute) || attribute == "" {
+			return d.Errf("attributes: %s: expected one attribute", field)
+		}
+		if into[field] != "" {
+			return d.Errf("attributes: %s is given twice", field)
+		}
+		into[field] = attribute
+	}
+	return nil
+}
+
+// Provision checks everything and resolves placeholders. It touches no network.
+func (s *Source) Provision(caddy.Context) error {
+	var err error
+	if s.settings, err = s.resolve(caddy.NewReplacer()); err != nil {
+		return fmt.Errorf("the LDAP directory: %w", err)
+	}
+	return nil
+}
+
+// Identity implements [directory.Source].
+func (s *Source) Identity() any { return s.settings.identity }
+
+// Open implements [directory.Source]. It connects nowhere: the first sign-in does.
+func (s *Source) Open(context.Context) (directory.Directory, error) {
+	if s.settings == nil {
+		return nil, errors.New("the LDAP directory was not provisioned")
+	}
+	return open(s.settings, time.Now), nil
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner     = (*Source)(nil)
+	_ caddyfile.Unmarshaler = (*Source)(nil)
+	_ directory.Source      = (*Source)(nil)
+)

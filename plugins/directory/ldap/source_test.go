@@ -1,0 +1,206 @@
+package ldap
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/go-ldap/ldap/v3"
+)
+
+const full = `ldap ldap://ldap.example.com {
+	bind_dn cn=reader,dc=example,dc=com
+	bind_password {env.LDAP_PASSWORD}
+	base ou=people,dc=example,dc=com
+	filter "(&(objectClass=person)(uid={username}))"
+	id entryUUID
+	attributes {
+		name displayName
+		email mail
+		claim department departmentNumber
+		claim groups memberOf
+	}
+	locked pwdAccountLockedTime
+	start_tls
+	timeout 2s
+	pool 4
+}`
+
+func parsed(text string) (*Source, error) {
+	s := new(Source)
+	return s, s.UnmarshalCaddyfile(caddyfile.NewTestDispenser(text))
+}
+
+func TestTheCaddyfileSaysEverything(t *testing.T) {
+	t.Setenv("LDAP_PASSWORD", "hush")
+	s, err := parsed(full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Provision(caddy.Context{}); err != nil {
+		t.Fatal(err)
+	}
+	got := s.settings
+	if got.host != "ldap.example.com:389" || got.tls == nil || got.ldaps || got.timeout != 2*time.Second || got.pool != 4 ||
+		got.password != "hush" || got.claims["groups"] != "memberOf" || got.fields["name"] != "displayName" || got.fields["username"] != "uid" {
+		t.Errorf("%+v", got)
+	}
+	if strings.Contains(fmt.Sprintf("%+v", *s), "hush") && s.BindPassword != "{env.LDAP_PASSWORD}" {
+		t.Error("the configuration holds the password")
+	}
+}
+
+func TestMistakesInTheCaddyfileAreNamed(t *testing.T) {
+	for text, want := range map[string]string{
+		`ldap`:                                            "expected `ldap <url>`",
+		`ldap a b`:                                        "expected `ldap <url>`",
+		"ldap a {\n color red\n}":                         "unrecognized word 'color'",
+		"ldap a {\n base\n}":                              "base: expected one value",
+		"ldap a {\n base a b\n}":                          "base: expected one value",
+		"ldap a {\n base a\n base b\n}":                   "base is given twice",
+		"ldap a {\n timeout soon\n}":                      "timeout: expected a duration",
+		"ldap a {\n pool many\n}":                         "pool: expected a number",
+		"ldap a {\n pool 0\n}":                            "pool: expected a number",
+		"ldap a {\n start_tls yes\n}":                     "wrong argument count",
+		"ldap a {\n bind_password literal\n}":             "expected a placeholder",
+		"ldap a {\n attributes {\n color x\n}\n}":         "unknown field 'color'",
+		"ldap a {\n attributes {\n name\n}\n}":            "name: expected one attribute",
+		"ldap a {\n attributes {\n claim\n}\n}":           "expected `claim <name> <attribute>`",
+		"ldap a {\n attributes {\n name a\n name b\n}\n}": "name is given twice",
+	} {
+		if _, err := parsed(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestAConfigurationThatCannotBeIsRefused(t *testing.T) {
+	t.Setenv("LDAP_PASSWORD", "hush")
+	t.Setenv("LDAP_EMPTY", "")
+	noCert := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(noCert, []byte("no certificate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change func(*Source)
+		want   string
+	}{
+		"no url":              {func(s *Source) { s.URL = "" }, "url"},
+		"in the clear":        {func(s *Source) { s.StartTLS = false }, "in the clear"},
+		"another scheme":      {func(s *Source) { s.URL = "https://a" }, "ldaps"},
+		"a path":              {func(s *Source) { s.URL = "ldaps://a/dc=x" }, "nothing after it"},
+		"a password in it":    {func(s *Source) { s.URL = "ldaps://u:p@a" }, "nothing after it"},
+		"start_tls and ldaps": {func(s *Source) { s.URL = "ldaps://a" }, "start_tls"},
+		"unknown placeholder": {func(s *Source) { s.Base = "{nothing.here}" }, "base"},
+		"no base":             {func(s *Source) { s.Base = "" }, "base is missing"},
+		"base no name":        {func(s *Source) { s.Base = "people" }, "base"},
+		"bind_dn no name":     {func(s *Source) { s.BindDN = "reader" }, "bind_dn"},
+		"bind_dn alone":       {func(s *Source) { s.BindPassword = "" }, "belong together"},
+		"a literal password":  {func(s *Source) { s.BindPassword = "hush" }, "expected a placeholder"},
+		"an empty password":   {func(s *Source) { s.BindPassword = "{env.LDAP_EMPTY}" }, "bind_password"},
+		"no name in filter":   {func(s *Source) { s.Filter = "(uid=ann)" }, "{username}"},
+		"a broken filter":     {func(s *Source) { s.Filter = "(uid={username}" }, "filter"},
+		"name for attribute":  {func(s *Source) { s.Filter = "({username}=x)" }, "filter"},
+		"a broken lock":       {func(s *Source) { s.Locked = "(a=b" }, "locked"},
+		"no attribute name":   {func(s *Source) { s.ID = "entry uuid" }, "not the name of an attribute"},
+		"unknown field":       {func(s *Source) { s.Attributes = map[string]string{"color": "x"} }, "unknown field"},
+		"no such ca":          {func(s *Source) { s.CA = "/nowhere" }, "ca"},
+		"no certificate":      {func(s *Source) { s.CA = noCert }, "no certificate"},
+		"ca without TLS":      {func(s *Source) { s.StartTLS, s.URL, s.CA = false, "ldap://[::1]", noCert }, "no TLS"},
+		"a long timeout":      {func(s *Source) { s.Timeout = caddy.Duration(time.Hour) }, "timeout"},
+		"a huge pool":         {func(s *Source) { s.Pool = 1000 }, "pool"},
+	} {
+		s, err := parsed(full)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.change(s)
+		if err := s.Provision(caddy.Context{}); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func TestTheIdentityFollowsEverySetting(t *testing.T) {
+	make := func(password string, change func(*Source)) any {
+		t.Helper()
+		t.Setenv("LDAP_PASSWORD", password)
+		s, err := parsed(full)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(s)
+		if err := s.Provision(caddy.Context{}); err != nil {
+			t.Fatal(err)
+		}
+		return s.Identity()
+	}
+	same := func(*Source) {}
+	base := make("one", same)
+	if make("one", same) != base {
+		t.Error("the same configuration must share a directory")
+	}
+	if make("two", same) == base || make("one", func(s *Source) { s.Locked = "" }) == base ||
+		make("one", func(s *Source) { s.Claims = nil }) == base {
+		t.Error("another configuration must not")
+	}
+}
+
+func TestActiveDirectorysNamesOfEntriesAreRead(t *testing.T) {
+	s := &settings{id: guid, fields: map[string]string{"username": "sAMAccountName"}}
+	raw := []byte{0x33, 0x22, 0x11, 0x00, 0x55, 0x44, 0x77, 0x66, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff}
+	e := &ldap.Entry{DN: "cn=ann", Attributes: []*ldap.EntryAttribute{
+		{Name: "objectguid", ByteValues: [][]byte{raw}},
+		ldap.NewEntryAttribute("sAMAccountName", []string{"ann"}),
+	}}
+	u, err := s.user(e)
+	if err != nil || u.ID != "00112233-4455-6677-8899-aabbccddeeff" {
+		t.Fatalf("%+v, %v", u, err)
+	}
+	filter, ok := s.idFilter(u.ID)
+	if want := `(objectGUID=\33\22\11\00\55\44\77\66\88\99\aa\bb\cc\dd\ee\ff)`; !ok || filter != want {
+		t.Errorf("%s, want %s", filter, want)
+	}
+	for _, id := range []string{"", "x", "00112233-4455-6677-8899-aabbccddee", "zz112233-4455-6677-8899-aabbccddeeff"} {
+		if _, ok := s.idFilter(id); ok {
+			t.Errorf("%q is taken for a GUID", id)
+		}
+	}
+	e.Attributes[0].ByteValues[0] = raw[:8]
+	if _, err := s.user(e); err == nil {
+		t.Error("half a GUID is taken")
+	}
+}
+
+func TestOddValuesOfAnEntryAreLeftOut(t *testing.T) {
+	s := &settings{
+		id: "uid", fields: map[string]string{"username": "uid", "name": "cn", "picture": "labeledURI", "email": "mail"},
+		claims: map[string]string{"groups": "memberOf", "none": "x"},
+	}
+	entry := func(pairs ...string) *ldap.Entry {
+		e := &ldap.Entry{DN: "uid=ann"}
+		for i := 0; i < len(pairs); i += 2 {
+			e.Attributes = append(e.Attributes, ldap.NewEntryAttribute(pairs[i], strings.Split(pairs[i+1], "|")))
+		}
+		return e
+	}
+	u, err := s.user(entry("uid", "ann", "cn", "bad\x01|Ann", "labeledURI", "javascript:x", "mail", "\xff", "memberOf", "a|b"))
+	if err != nil || u.Name != "Ann" || u.Picture != "" || u.Email != "" || fmt.Sprint(u.Claims) != "map[groups:[a b]]" {
+		t.Errorf("%+v, %v", u, err)
+	}
+	for name, e := range map[string]*ldap.Entry{
+		"two ids":        entry("uid", "a|b"),
+		"no id":          entry("cn", "Ann"),
+		"an id of words": entry("uid", "ann example"),
+		"a client's id":  entry("uid", "client:x"),
+	} {
+		if _, err := s.user(e); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+}
