@@ -39,8 +39,8 @@ func (s *Server) EndSubject(ctx context.Context, subject string) error {
 	if subject == "" {
 		return errors.New("authserver: no subject to end")
 	}
-	first := s.Now()
-	if err := s.notice(ctx, store.RevokeSubject, subject, first); err != nil {
+	at := s.Now()
+	if err := s.notice(ctx, store.RevokeSubject, subject, at); err != nil {
 		return err
 	}
 	all := func(client, id string) bool { return true }
@@ -52,16 +52,8 @@ func (s *Server) EndSubject(ctx context.Context, subject string) error {
 	if err != nil {
 		return err
 	}
-	// A refresh that was on its way may have been signed after the first notice; it was
-	// signed before its family died, so before now.
-	last := s.Now()
-	if last.Unix() != first.Unix() {
-		if err := s.notice(ctx, store.RevokeSubject, subject, last); err != nil {
-			return err
-		}
-	}
 	s.Audit.Record(ctx, audit.Event{Name: audit.SignOutAll, Subject: subject})
-	s.pause(ctx, last.Truncate(time.Second).Add(time.Second).Sub(last))
+	s.pause(ctx, at.Truncate(time.Second).Add(time.Second).Sub(s.Now()))
 	return nil
 }
 
@@ -137,7 +129,8 @@ func (s *Server) endCode(ctx context.Context, rec store.Record, chosen func(clie
 	return errEnding
 }
 
-// endFamily tells the guards before it marks the record: while that is not marked, calling
+// endFamily tells the guards of the family itself: a token of a refresh that was on its way
+// may be younger than any notice about the user. It tells them before it marks the record: while that is not marked, calling
 // again comes here again.
 func (s *Server) endFamily(ctx context.Context, rec store.Record, chosen func(client, grantID string) bool) error {
 	told := false

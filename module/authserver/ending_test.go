@@ -138,7 +138,7 @@ func TestNobodyIsNotEnded(t *testing.T) {
 func (g *endRig) putGrants(n int, used time.Time) {
 	g.t.Helper()
 	for range n {
-		v := store.Grant{ID: secret.ID(), Dialect: store.DialectOAuth, Client: "web", Subject: "u1", IssuedAt: used, RotatedAt: used,
+		v := store.Grant{ID: secret.ID(), Dialect: store.DialectOAuth, Client: "web", Subject: "u1", IssuedAt: used.Add(-24 * time.Hour), RotatedAt: used,
 			Expires: g.now().Add(24 * time.Hour), Generation: 1, Scopes: []string{"read"}}
 		_, err := g.store.Create(g.t.Context(), store.Record{
 			Key: store.Key{Kind: store.KindGrant, ID: v.ID}, Parent: "u1", Value: must(store.Encode(&v)), Expires: v.Expires,
