@@ -1,0 +1,157 @@
+package userstore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+const (
+	// tries is how often a change begins anew because another came first.
+	tries = 10
+	// maxClaims bounds a user's further attributes, in bytes of JSON.
+	maxClaims = 16 << 10
+)
+
+// Create adds a user with this password (8 to 1,024 bytes of UTF-8) and returns them
+// with the ID that was made for them: 128 random bits, never used again. Errors that
+// are not technical are [ErrTaken], or match [ErrInvalid]. u.ID is ignored.
+func (s *Users) Create(ctx context.Context, u directory.User, pass string) (directory.User, error) {
+	composed, err := checked(pass)
+	if err != nil {
+		return directory.User{}, err
+	}
+	u.ID = "u-" + secret.ID()
+	u.Username = canonical(u.Username)
+	if err := check(u); err != nil {
+		return directory.User{}, err
+	}
+	return u, s.create(ctx, u, s.hash(composed))
+}
+
+// create claims the name first. A crash after that leaves a claim without a user, which
+// is taken over when the name is wanted again.
+func (s *Users) create(ctx context.Context, u directory.User, hash string) error {
+	if err := s.take(ctx, u.Username, u.ID); err != nil {
+		return err
+	}
+	now := s.now()
+	kept := store.User{ID: u.ID, Username: u.Username, PasswordHash: hash, CreatedAt: now, ChangedAt: now}
+	fill(&kept, u)
+	value, err := store.Encode(&kept)
+	if err != nil {
+		return err
+	}
+	key := store.Key{Kind: store.KindUser, ID: u.ID}
+	if _, err := s.store.Create(ctx, store.Record{Key: key, Parent: store.UsersParent, Value: value}); err != nil {
+		return fmt.Errorf("writing a user: %w", err)
+	}
+	// A claim that took this long to become a user may have been taken over meanwhile.
+	// Then the name, and with it the right to sign in, is the other's.
+	switch c, _, err := s.claim(ctx, u.Username); {
+	case err == nil && c.ID == u.ID:
+		return nil
+	case err != nil && !errors.Is(err, ErrNotFound):
+		return err
+	}
+	if err := s.store.Delete(ctx, key); err != nil {
+		return fmt.Errorf("taking a user back: %w", err)
+	}
+	return ErrTaken
+}
+
+// SetPassword gives a user another password. The caller ends what was granted with the
+// old one: sessions, grants and tokens (authserver's EndSubject).
+func (s *Users) SetPassword(ctx context.Context, id, pass string) error {
+	composed, err := checked(pass)
+	if err != nil {
+		return err
+	}
+	hash := s.hash(composed)
+	return s.change(ctx, id, func(kept *store.User) error {
+		kept.PasswordHash = hash
+		return nil
+	})
+}
+
+// SetLocked locks or unlocks a user, who can then neither sign in nor refresh what they
+// granted. The caller ends what is still valid when it locks (authserver's EndSubject).
+func (s *Users) SetLocked(ctx context.Context, id string, locked bool) error {
+	return s.change(ctx, id, func(kept *store.User) error {
+		kept.Locked = locked
+		return nil
+	})
+}
+
+// Update changes a user's fields except ID and Username. change may be called more than
+// once, and what it returns as an error is returned.
+func (s *Users) Update(ctx context.Context, id string, change func(*directory.User) error) error {
+	return s.change(ctx, id, func(kept *store.User) error {
+		u := shown(*kept)
+		if err := change(&u); err != nil {
+			return err
+		}
+		if u.ID != kept.ID || u.Username != kept.Username {
+			return fmt.Errorf("%w: neither id nor username can change", ErrInvalid)
+		}
+		if err := check(u); err != nil {
+			return err
+		}
+		fill(kept, u)
+		return nil
+	})
+}
+
+// Delete removes a user and gives their name free; the ID is never used again. The
+// caller ends what was granted (authserver's EndSubject). The user goes first: a crash
+// between leaves a name that is nobody's, which is given to the next who wants it.
+func (s *Users) Delete(ctx context.Context, id string) error {
+	kept, _, err := s.get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := s.store.Delete(ctx, store.Key{Kind: store.KindUser, ID: id}); err != nil {
+		return fmt.Errorf("deleting a user: %w", err)
+	}
+	return s.free(ctx, kept.Username, id)
+}
+
+func (s *Users) change(ctx context.Context, id string, do func(*store.User) error) error {
+	for range tries {
+		kept, r, err := s.get(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := do(&kept); err != nil {
+			return err
+		}
+		kept.ChangedAt = s.now()
+		if r.Value, err = store.Encode(&kept); err != nil {
+			return err
+		}
+		switch _, err := s.store.Swap(ctx, r); {
+		case err == nil:
+			return nil
+		case errors.Is(err, store.ErrNotFound):
+			return ErrNotFound
+		case !errors.Is(err, store.ErrConflict):
+			return fmt.Errorf("writing a user: %w", err)
+		}
+	}
+	return ErrBusy
+}
+
+func check(u directory.User) error {
+	if err := u.Check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	if claims, err := json.Marshal(u.Claims); err != nil || len(claims) > maxClaims {
+		return fmt.Errorf("%w: the claims are no JSON, or longer than %d bytes", ErrInvalid, maxClaims)
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package userstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// orphaned is how old a name's claim must be, with no user of its ID, before it is taken
+// for what a crash left behind: longer than making a user takes.
+const orphaned = time.Minute
+
+// claim reads whose a canonical name is, or [ErrNotFound].
+func (s *Users) claim(ctx context.Context, name string) (store.Username, store.Record, error) {
+	key := folded(name)
+	if key == "" || len(key) > store.MaxKeyLength {
+		return store.Username{}, store.Record{}, ErrNotFound
+	}
+	r, err := s.store.Get(ctx, store.Key{Kind: store.KindUsername, ID: key})
+	if errors.Is(err, store.ErrNotFound) {
+		return store.Username{}, r, ErrNotFound
+	}
+	if err != nil {
+		return store.Username{}, r, fmt.Errorf("reading a user name: %w", err)
+	}
+	var c store.Username
+	if err := store.Decode(r.Value, &c); err != nil {
+		return store.Username{}, r, err
+	}
+	return c, r, nil
+}
+
+// take claims a name for an ID, or returns [ErrTaken]. A claim without a user, left by a
+// crash, is taken over once it is old.
+func (s *Users) take(ctx context.Context, name, id string) error {
+	value, err := store.Encode(&store.Username{ID: id, ClaimedAt: s.now()})
+	if err != nil {
+		return err
+	}
+	key := store.Key{Kind: store.KindUsername, ID: folded(name)}
+	_, err = s.store.Create(ctx, store.Record{Key: key, Value: value})
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, store.ErrExists) {
+		return fmt.Errorf("claiming a user name: %w", err)
+	}
+	other, r, err := s.claim(ctx, name)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return ErrTaken // given free this very moment
+	case err != nil:
+		return err
+	case s.now().Sub(other.ClaimedAt) < orphaned:
+		return ErrTaken
+	}
+	switch _, _, err := s.get(ctx, other.ID); {
+	case err == nil:
+		return ErrTaken
+	case !errors.Is(err, ErrNotFound):
+		return err
+	}
+	r.Value, r.Expires = value, time.Time{}
+	switch _, err := s.store.Swap(ctx, r); {
+	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound):
+		return ErrTaken
+	case err != nil:
+		return fmt.Errorf("claiming a user name: %w", err)
+	}
+	return nil
+}
+
+// free gives up the claim on a name if it is this ID's. It lets the record expire
+// instead of deleting it: a deletion knows no version and might hit the claim of a user
+// who got the name in this moment.
+func (s *Users) free(ctx context.Context, name, id string) error {
+	c, r, err := s.claim(ctx, name)
+	switch {
+	case errors.Is(err, ErrNotFound), err == nil && c.ID != id:
+		return nil
+	case err != nil:
+		return err
+	}
+	r.Expires = s.now()
+	_, err = s.store.Swap(ctx, r)
+	if err != nil && !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("giving up a user name: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package userstore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/directory/password"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// upgradePatience bounds what a better hash may add to a sign-in.
+const upgradePatience = time.Second
+
+// Authenticate implements [directory.Directory]. A hash that is out of date is replaced
+// by the way.
+func (s *Users) Authenticate(ctx context.Context, username, pass string) (directory.User, bool, error) {
+	if len(pass) > directory.MaxPassword {
+		return directory.User{}, false, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return directory.User{}, false, err
+	}
+	kept, record, err := s.typed(ctx, username)
+	known := err == nil
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return directory.User{}, false, err
+	}
+	parsed := s.unknown
+	if known {
+		if parsed, err = password.Parse(kept.PasswordHash); err != nil {
+			return directory.User{}, false, errors.New("userstore: the hash of a user's password is damaged")
+		}
+	}
+	typed := norm.NFC.String(pass)
+	if !parsed.Matches(typed) || !known || kept.Locked || pass == "" {
+		return directory.User{}, false, nil
+	}
+	if parsed.Outdated() {
+		s.upgrade(ctx, kept, record, typed)
+	}
+	return shown(kept), true, nil
+}
+
+// typed finds the user of a name that a stranger typed. Longer ones are nobody's, and
+// normalizing one of many megabytes would be free work.
+func (s *Users) typed(ctx context.Context, username string) (store.User, store.Record, error) {
+	if len(username) > 4*directory.MaxUsername {
+		return store.User{}, store.Record{}, ErrNotFound
+	}
+	return s.byName(ctx, canonical(username))
+}
+
+// upgrade keeps a better hash of the password that was just proven right. It does so by
+// the version that was read: a password set meanwhile stays. Whatever fails, the next
+// sign-in tries again.
+func (s *Users) upgrade(ctx context.Context, kept store.User, record store.Record, pass string) {
+	ctx, cancel := context.WithTimeout(ctx, upgradePatience)
+	defer cancel()
+	kept.PasswordHash = s.hash(pass)
+	if value, err := store.Encode(&kept); err == nil {
+		record.Value = value
+		_, _ = s.store.Swap(ctx, record)
+	}
+}

@@ -1,0 +1,183 @@
+package userstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/directory/password"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// Answers of [Users] that are not faults.
+var (
+	// ErrNotFound: there is no user of this ID.
+	ErrNotFound = errors.New("there is no such user")
+	// ErrTaken: another user has the name, or one that differs in letter case only.
+	ErrTaken = errors.New("the username is another user's already")
+	// ErrInvalid is what errors about a user's fields or password match; their text
+	// says what was expected, and never quotes a password.
+	ErrInvalid = errors.New("invalid user")
+	// ErrBusy: the user was changed by others again and again meanwhile; try later.
+	ErrBusy = errors.New("the user is being changed by others")
+)
+
+// The least length of a password that is set here, in bytes (NIST SP 800-63B section
+// 5.1.1.2). The greatest is [directory.MaxPassword].
+const minPassword = 8
+
+// Config is what [New] needs.
+type Config struct {
+	Store store.Backend
+	// Now defaults to time.Now.
+	Now func() time.Time
+}
+
+// Users is a [directory.Directory] that can be changed. It is safe for concurrent use
+// by any number of nodes.
+type Users struct {
+	store store.Backend
+	now   func() time.Time
+
+	// hash makes a hash; unknown costs as much and stands in for users there are not.
+	hash    func(password string) string
+	unknown *password.Parsed
+}
+
+// New checks the configuration. It does not touch the store.
+func New(c Config) (*Users, error) {
+	if c.Store == nil {
+		return nil, errors.New("userstore: no store")
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	unknown, err := password.Parse(password.Usual().Dummy())
+	if err != nil {
+		return nil, fmt.Errorf("userstore: %w", err)
+	}
+	return &Users{store: c.Store, now: c.Now, hash: password.Hash, unknown: unknown}, nil
+}
+
+// Find returns the user of this name, locked or not. Names are compared in normal form
+// C and letter by letter.
+func (s *Users) Find(ctx context.Context, username string) (directory.User, bool, error) {
+	kept, _, err := s.byName(ctx, canonical(username))
+	if errors.Is(err, ErrNotFound) {
+		return directory.User{}, false, nil
+	}
+	return shown(kept), err == nil, err
+}
+
+// Lookup implements [directory.Directory].
+func (s *Users) Lookup(ctx context.Context, id string) (directory.User, bool, error) {
+	kept, _, err := s.get(ctx, id)
+	if errors.Is(err, ErrNotFound) {
+		return directory.User{}, false, nil
+	}
+	return shown(kept), err == nil, err
+}
+
+// List returns up to limit users in the order of their IDs, from the one behind after
+// ("" for the first).
+func (s *Users) List(ctx context.Context, after string, limit int) ([]directory.User, error) {
+	records, err := s.store.List(ctx, store.KindUser, store.UsersParent, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("listing users: %w", err)
+	}
+	out := make([]directory.User, 0, len(records))
+	for _, r := range records {
+		var kept store.User
+		if err := store.Decode(r.Value, &kept); err != nil {
+			return nil, err
+		}
+		out = append(out, shown(kept))
+	}
+	return out, nil
+}
+
+// get returns the user and the record it was read from, or [ErrNotFound].
+func (s *Users) get(ctx context.Context, id string) (store.User, store.Record, error) {
+	if id == "" || len(id) > directory.MaxID {
+		return store.User{}, store.Record{}, ErrNotFound
+	}
+	r, err := s.store.Get(ctx, store.Key{Kind: store.KindUser, ID: id})
+	if errors.Is(err, store.ErrNotFound) {
+		return store.User{}, r, ErrNotFound
+	}
+	if err != nil {
+		return store.User{}, r, fmt.Errorf("reading a user: %w", err)
+	}
+	var kept store.User
+	if err := store.Decode(r.Value, &kept); err != nil {
+		return store.User{}, r, err
+	}
+	return kept, r, nil
+}
+
+// byName returns the user who has a canonical name.
+func (s *Users) byName(ctx context.Context, name string) (store.User, store.Record, error) {
+	claim, _, err := s.claim(ctx, name)
+	if err != nil {
+		return store.User{}, store.Record{}, err
+	}
+	kept, r, err := s.get(ctx, claim.ID)
+	if err == nil && kept.Username != name {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return store.User{}, r, err
+	}
+	return kept, r, nil
+}
+
+// canonical returns the form in which user names are compared and shown.
+func canonical(username string) string { return norm.NFC.String(username) }
+
+// folded is under what a name is kept: people would take two names for one that differ
+// in letter case only.
+func folded(name string) string { return norm.NFC.String(cases.Fold().String(name)) }
+
+// checked returns a password in the form that is hashed. Systems type one character in
+// different ways (RFC 8265 section 4.2.2).
+func checked(pass string) (string, error) {
+	switch {
+	case len(pass) < minPassword:
+		return "", fmt.Errorf("%w: the password has fewer than %d bytes", ErrInvalid, minPassword)
+	case len(pass) > directory.MaxPassword:
+		return "", fmt.Errorf("%w: the password has more than %d bytes", ErrInvalid, directory.MaxPassword)
+	case !utf8.ValidString(pass) || strings.Contains(pass, "\x00"):
+		return "", fmt.Errorf("%w: the password must be UTF-8 without a NUL character", ErrInvalid)
+	}
+	composed := norm.NFC.String(pass)
+	if len(composed) > directory.MaxPassword {
+		return "", fmt.Errorf("%w: the password has more than %d bytes in its normal form", ErrInvalid, directory.MaxPassword)
+	}
+	return composed, nil
+}
+
+// shown is what others may know of a user.
+func shown(u store.User) directory.User {
+	return directory.User{
+		ID: u.ID, Username: u.Username, Name: u.Name, Nickname: u.Nickname, Picture: u.Picture,
+		Email: u.Email, Phone: u.Phone, Locked: u.Locked, Claims: u.Claims,
+	}
+}
+
+// fill puts a user's fields into what is kept.
+func fill(kept *store.User, u directory.User) {
+	kept.Name, kept.Nickname, kept.Picture = u.Name, u.Nickname, u.Picture
+	kept.Email, kept.Phone, kept.Locked = u.Email, u.Phone, u.Locked
+	kept.Claims = maps.Clone(u.Claims)
+}
+
+// Interface guard
+var _ directory.Directory = (*Users)(nil)
