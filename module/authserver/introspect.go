@@ -87,7 +87,7 @@ func (t *tokenEndpoint) introspection(w http.ResponseWriter, r *http.Request) (i
 // token of ours, or none the client may ask about, from one that has merely died: of those
 // an honest resource server sees many. Errors are *oauth.Error.
 func (t *tokenEndpoint) look(ctx context.Context, c *oauth.Client, sent string) (answer introspection, guess bool, err error) {
-	presented, ok, err := t.families.Find(ctx, sent)
+	presented, ok, err := t.families.Find(ctx, c, sent)
 	switch {
 	case err != nil:
 		return answer, false, oauth.Unavailable(err)

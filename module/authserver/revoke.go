@@ -53,7 +53,7 @@ func (t *tokenEndpoint) revocation(w http.ResponseWriter, r *http.Request) (outc
 	if sent == "" {
 		return "", oauth.E(oauth.InvalidRequest, "token is missing")
 	}
-	presented, ok, err := t.families.Find(r.Context(), sent)
+	presented, ok, err := t.families.Find(r.Context(), client, sent)
 	switch {
 	case err != nil:
 		return "", oauth.Unavailable(err)

@@ -128,13 +128,7 @@ func (c *Clients) revoke(ctx context.Context, id string) error {
 	if c.Taken(id) {
 		return nil
 	}
-	now := c.Now()
-	if err := c.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeClient, Value: id, At: now}); err != nil {
-		return err
-	}
-	// Refresh tokens are nothing without the client, and must be nothing again when a
-	// client of the same id is made.
-	return store.RecordVanished(ctx, c.Store, id, now)
+	return c.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeClient, Value: id, At: c.Now()})
 }
 
 // tries bounds how often a record is read again because somebody else changed it.

@@ -18,7 +18,7 @@ const (
 	// after: other nodes may go on with the former configuration, and issue to it, until
 	// they are updated.
 	goneFor = 30 * 24 * time.Hour
-	// maxGone bounds those, the latest ones counting: each costs two writes at a load.
+	// maxGone bounds those, the latest ones counting: each costs two writes at every load.
 	maxGone = 100
 	// configuredTries bounds how often the record is read again because another node
 	// loaded a configuration at the same moment.
@@ -108,9 +108,14 @@ func (a *App) compare(ctx context.Context, before store.Configured, now time.Tim
 		}
 	}
 	ended = slices.SortedFunc(maps.Keys(gone), func(x, y string) int { return gone[y].Compare(gone[x]) })
-	if len(ended) > maxGone {
-		ended = ended[:maxGone]
-		maps.DeleteFunc(gone, func(id string, _ time.Time) bool { return !slices.Contains(ended, id) })
+	if len(ended) > maxGone { // all that are new are ended once, whatever their number
+		for _, id := range ended[maxGone:] {
+			delete(gone, id)
+		}
+		ended = slices.DeleteFunc(ended, func(id string) bool {
+			_, kept := gone[id]
+			return !kept && !slices.Contains(before.Clients, id)
+		})
 	}
 	if len(gone) > 0 {
 		after.Gone = gone
@@ -131,24 +136,7 @@ func (a *App) endClient(ctx context.Context, id string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	v := store.Vanished{Client: id, At: now}
-	value, err := store.Encode(&v)
-	if err != nil {
-		return err
-	}
-	for range configuredTries {
-		record, err := a.core.store.Get(ctx, store.VanishedKey(id))
-		if errors.Is(err, store.ErrNotFound) {
-			_, err = a.core.store.Create(ctx, store.Record{Key: store.VanishedKey(id), Value: value})
-		} else if err == nil {
-			record.Value = value
-			_, err = a.core.store.Swap(ctx, record)
-		}
-		if !contended(err) {
-			return err
-		}
-	}
-	return errConfiguredContended
+	return store.RecordVanished(ctx, a.core.store, id, now)
 }
 
 func (a *App) writeConfigured(ctx context.Context, record store.Record, v store.Configured) (written bool, err error) {

@@ -1,13 +1,15 @@
 package store
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"time"
 )
 
-// Vanished says that a configured client was taken out of the configuration. It is kept
-// when the client comes back, which begins anew then: what it was granted until At is dead.
+// Vanished says that a client was taken out of the configuration. It is kept when a client
+// of that id comes back, which begins anew then: what was granted until At is dead.
 type Vanished struct {
 	schema
 	Client string    `json:"client"`
@@ -19,6 +21,33 @@ type Vanished struct {
 func VanishedKey(client string) Key {
 	sum := sha256.Sum256([]byte(client))
 	return Key{Kind: KindVanished, ID: hex.EncodeToString(sum[:])}
+}
+
+// vanishTries bounds how often the record is read again because another node wrote it.
+const vanishTries = 20
+
+// RecordVanished stores that a client is gone since at. When it returns nil that is
+// durable; errors are those of the backend.
+func RecordVanished(ctx context.Context, b Backend, client string, at time.Time) error {
+	v := Vanished{Client: client, At: at}
+	value, err := Encode(&v)
+	if err != nil {
+		return err
+	}
+	for range vanishTries {
+		var record Record
+		record, err = b.Get(ctx, VanishedKey(client))
+		if errors.Is(err, ErrNotFound) {
+			_, err = b.Create(ctx, Record{Key: VanishedKey(client), Value: value})
+		} else if err == nil {
+			record.Value = value
+			_, err = b.Swap(ctx, record)
+		}
+		if !errors.Is(err, ErrExists) && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+	}
+	return err
 }
 
 // Configured is the clients of the configuration that was loaded last, stored under the

@@ -106,7 +106,7 @@ func (g *authorizationCode) readCode(ctx context.Context, key store.Key) (store.
 // bound checks what ties a code to the one who may redeem it. Each check stands alone.
 func bound(code store.Code, r Request) error {
 	switch {
-	case code.Client != r.Client.ID:
+	case code.Client != r.Client.ID, code.IssuedAt.Before(r.Client.Since):
 		return errGone
 	case code.RedirectURI != r.Form.Get("redirect_uri"):
 		return invalid("redirect_uri is not the one of the authorization request")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -30,13 +31,13 @@ type Presented struct {
 	Ends time.Time
 }
 
-// Find returns the family of a refresh token, whosever it is: it is the caller's to
-// compare the client. ok is false for what is no refresh token of ours, and for one whose
+// Find returns the family of a refresh token that c presents, whosever it is: it is the
+// caller's to compare the client. ok is false for what is no refresh token of ours, and for one whose
 // family is forgotten because everything of it has expired. Errors are technical.
 //
 // The client is in the MAC but not in the token, so it is read from the family before
 // anything is known to be authentic.
-func (f *Families) Find(ctx context.Context, token string) (p Presented, ok bool, err error) {
+func (f *Families) Find(ctx context.Context, c *oauth.Client, token string) (p Presented, ok bool, err error) {
 	if len(token) != tokenLength {
 		return p, false, nil
 	}
@@ -63,8 +64,8 @@ func (f *Families) Find(ctx context.Context, token string) (p Presented, ok bool
 	}
 	_, outcome := p.Rotate(generation, f.all.Now(), f.all.RefreshGrace, f.all.RefreshIdle)
 	p.Alive = outcome == store.RotationNext || outcome == store.RotationAgain
-	if p.Alive {
-		left, err := f.all.clientLeft(ctx, p.Grant)
+	if p.Alive && p.Client == c.ID {
+		left, err := f.all.clientLeft(ctx, c, p.Grant)
 		if err != nil {
 			return Presented{}, false, err
 		}

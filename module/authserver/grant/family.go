@@ -124,10 +124,13 @@ func (f families) markRevoked(ctx context.Context, id string) (g store.Grant, ma
 	return g, false, errContended
 }
 
-// clientLeft reports whether the client was taken out of the configuration after the
-// family had begun: a client of that name which comes back begins anew. Errors are those
-// of the store.
-func (f families) clientLeft(ctx context.Context, g store.Grant) (bool, error) {
+// clientLeft reports whether the client was deleted, or taken out of the configuration,
+// after the family had begun: a client of that id which comes back begins anew. Errors are
+// those of the store.
+func (f families) clientLeft(ctx context.Context, c *oauth.Client, g store.Grant) (bool, error) {
+	if g.IssuedAt.Before(c.Since) {
+		return true, nil
+	}
 	var v store.Vanished
 	record, err := f.Store.Get(ctx, store.VanishedKey(g.Client))
 	if errors.Is(err, store.ErrNotFound) {

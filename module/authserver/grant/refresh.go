@@ -53,7 +53,7 @@ func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) 
 	case store.RotationDead:
 		return Pending{}, errGone
 	}
-	if left, err := g.clientLeft(ctx, family); err != nil {
+	if left, err := g.clientLeft(ctx, r.Client, family); err != nil {
 		return Pending{}, oauth.Unavailable(err)
 	} else if left {
 		return Pending{}, errGone
