@@ -53,7 +53,8 @@ type App struct {
 	Secrets []string `json:"secrets,omitempty"`
 	// Where state is kept. Default: `{"type": "bolt"}`.
 	StoreRaw json.RawMessage `json:"store,omitempty" caddy:"namespace=gatehouse.stores inline_key=type"`
-	// Where users live. Default: nowhere, so that nobody can sign in.
+	// Where users live. Default: `{"type": "store"}`, beside the other state, where
+	// `caddy gatehouse user add` puts them.
 	UsersRaw json.RawMessage `json:"users,omitempty" caddy:"namespace=gatehouse.directories inline_key=type"`
 	// Lifetimes, algorithm and audience of tokens.
 	Tokens Tokens `json:"tokens,omitzero"`
@@ -157,11 +158,14 @@ func (a *App) take(ctx caddy.Context, secrets [][]byte) (directory.Directory, er
 		return nil, err
 	}
 	if a.UsersRaw == nil {
-		return nobody{}, nil
+		return a.core.users, nil
 	}
 	guest, err := ctx.LoadModule(a, "UsersRaw")
 	if err != nil {
 		return nil, fmt.Errorf("users: %w", err)
+	}
+	if _, own := guest.(*StoreUsers); own {
+		return a.core.users, nil
 	}
 	dir, ok := guest.(directory.Source)
 	if !ok {

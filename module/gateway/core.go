@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/token"
+	"github.com/gatehouse/gatehouse/module/userstore"
 )
 
 // coreKey is everything a core is made from.
@@ -22,12 +23,14 @@ type coreKey struct {
 }
 
 // core is what the gateway holds in memory about a store and keeps across
-// configurations: keys, revocations and verified tokens.
+// configurations: keys, revocations, verified
+// tokens and, where no other directory is configured, users.
 type core struct {
 	store       *lazyStore
 	ring        *token.Ring
 	revocations *token.Revocations
 	verifier    *token.Verifier
+	users       *userstore.Users
 
 	// life is the longest life of an access token under any configuration so far,
 	// in nanoseconds: how long a revocation must be kept.
@@ -70,6 +73,9 @@ func newCore(s *lazyStore, secrets [][]byte, key coreKey) (*core, error) {
 		RotateEvery: c.tending.every, Record: c.tending.record, Log: logger("keys"),
 	})
 	if err != nil {
+		return nil, err
+	}
+	if c.users, err = userstore.New(userstore.Config{Store: c.store}); err != nil {
 		return nil, err
 	}
 	c.verifier, err = token.NewVerifier(token.VerifierConfig{Ring: c.ring, Revocations: c.revocations})

@@ -13,6 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/token"
+	"github.com/gatehouse/gatehouse/module/userstore"
 )
 
 // The grades of a finding.
@@ -174,13 +175,17 @@ func lookAtKeys(ctx context.Context, a *App) []finding {
 // lookAtDirectory asks for a user whom nobody has.
 func lookAtDirectory(ctx context.Context, a *App) []finding {
 	const check = "users"
-	if _, none := a.users.(nobody); none {
-		if slices.Contains(a.grants(), oauth.AuthorizationCode) {
-			return []finding{broken(check, "set `users store` or another directory in the global option gatehouse", "there are no users, so nobody can sign in")}
-		}
-		return []finding{fine(check, "there are no users, and no client needs any")}
-	}
 	begun := time.Now()
+	if own, ok := a.users.(*userstore.Users); ok {
+		first, err := own.List(ctx, "", 1)
+		switch {
+		case err != nil || len(first) > 0:
+		case slices.Contains(a.grants(), oauth.AuthorizationCode):
+			return []finding{warned(check, "run `caddy gatehouse user add`, or name another directory in the global option gatehouse", "there are no users, so nobody can sign in")}
+		default:
+			return []finding{fine(check, "there are no users, and no client needs any")}
+		}
+	}
 	if _, _, err := a.users.Lookup(ctx, "doctor-"+secret.ID()); err != nil {
 		return []finding{broken(check, "the message says what is wrong; look at the global option `users`", "the user directory cannot be asked: %v", err)}
 	}

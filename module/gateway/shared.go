@@ -112,17 +112,6 @@ func newLimiter() (*ratelimit.Memory, error) {
 	return ratelimit.NewMemory(ratelimit.MemoryConfig{})
 }
 
-// nobody is the directory of a gateway that signs no users in.
-type nobody struct{}
-
-func (nobody) Authenticate(context.Context, string, string) (directory.User, bool, error) {
-	return directory.User{}, false, nil
-}
-
-func (nobody) Lookup(context.Context, string) (directory.User, bool, error) {
-	return directory.User{}, false, nil
-}
-
 // lazyDirectory is a user directory that opens at its first use.
 type lazyDirectory struct {
 	source directory.Source

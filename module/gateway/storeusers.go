@@ -1,0 +1,34 @@
+package gateway
+
+import (
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+)
+
+func init() { caddy.RegisterModule(new(StoreUsers)) }
+
+// StoreUsers are users that the gateway keeps itself, beside its other state. It is the
+// default. `caddy gatehouse user add` makes them.
+type StoreUsers struct{}
+
+// CaddyModule returns the Caddy module information.
+func (*StoreUsers) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "gatehouse.directories.store", New: func() caddy.Module { return new(StoreUsers) }}
+}
+
+// UnmarshalCaddyfile sets up the directory from Caddyfile tokens:
+//
+//	users store
+func (*StoreUsers) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // the module's name
+	if d.NextArg() {
+		return d.Errf("users store: unexpected argument '%s', expected none", d.Val())
+	}
+	if d.NextBlock(0) {
+		return d.Errf("users store: unrecognized word '%s', it takes no block", d.Val())
+	}
+	return nil
+}
+
+// Interface guard
+var _ caddyfile.Unmarshaler = (*StoreUsers)(nil)
