@@ -57,6 +57,15 @@ func (s *Server) EndSubject(ctx context.Context, subject string) error {
 	return nil
 }
 
+// ForgetSubject is EndSubject for a user who is deleted: what was allowed is no longer
+// remembered either.
+func (s *Server) ForgetSubject(ctx context.Context, subject string) error {
+	if err := s.EndSubject(ctx, subject); err != nil {
+		return err
+	}
+	return s.each(ctx, store.KindConsent, subject, func(rec store.Record) error { return s.Store.Delete(ctx, rec.Key) })
+}
+
 // EndGrant kills one grant of a user: its refresh token, its access tokens, and its code
 // if that was not redeemed yet. A grant that is unknown, dead or somebody else's is no
 // error, and nothing happens. Errors are technical.
@@ -130,8 +139,8 @@ func (s *Server) endCode(ctx context.Context, rec store.Record, chosen func(clie
 }
 
 // endFamily tells the guards of the family itself: a token of a refresh that was on its way
-// may be younger than any notice about the user. It tells them before it marks the record: while that is not marked, calling
-// again comes here again.
+// may be younger than any notice about the user. It tells them before it marks the record:
+// while that is not marked, calling again comes here again.
 func (s *Server) endFamily(ctx context.Context, rec store.Record, chosen func(client, grantID string) bool) error {
 	told := false
 	for range endTries {

@@ -86,6 +86,19 @@ func TestEndingAClientsConsentEndsItsCodesAndGrantsOnly(t *testing.T) { // C12, 
 	g.lives(bobs)
 }
 
+func TestAForgottenUserLeavesNothingThatLasts(t *testing.T) {
+	g := newEndRig(t)
+	_, a := g.tokens("ann", annsPassword)
+	g.tokens("bob", "y")
+	g.must(g.server.ForgetSubject(t.Context(), "u1"))
+	g.isDead(a)
+	for subject, want := range map[string]int{"u1": 0, "u2": 1} {
+		if n := g.count(store.KindConsent, subject); n != want {
+			t.Errorf("%d consents of %s", n, subject)
+		}
+	}
+}
+
 func TestEndingAGrantEndsThatOneOnly(t *testing.T) {
 	g := newEndRig(t)
 	b, first := g.tokens("ann", annsPassword)
@@ -125,7 +138,7 @@ func TestAFormCannotMakeAnEndedCodeAgain(t *testing.T) {
 func TestNobodyIsNotEnded(t *testing.T) {
 	g := newEndRig(t)
 	for _, err := range []error{
-		g.server.EndSubject(t.Context(), ""), g.server.EndGrant(t.Context(), "u1", ""), g.server.EndGrant(t.Context(), "", "g"),
+		g.server.EndSubject(t.Context(), ""), g.server.ForgetSubject(t.Context(), ""), g.server.EndGrant(t.Context(), "u1", ""), g.server.EndGrant(t.Context(), "", "g"),
 		g.server.EndClient(t.Context(), "u1", ""), g.server.EndClient(t.Context(), "", "web"),
 	} {
 		if err == nil {

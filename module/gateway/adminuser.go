@@ -228,7 +228,7 @@ func deleteUser(c *adminCall) (adminAnswer, error) {
 	if err := kept.SetLocked(c.r.Context(), id, true); err != nil {
 		return adminAnswer{}, c.userError(err)
 	}
-	if err := c.endSubject(id); err != nil {
+	if err := c.endingOf(id, c.server.ForgetSubject); err != nil {
 		return adminAnswer{}, err
 	}
 	if err := kept.Delete(c.r.Context(), id); err != nil {
@@ -238,11 +238,13 @@ func deleteUser(c *adminCall) (adminAnswer, error) {
 	return adminAnswer{status: http.StatusNoContent}, nil
 }
 
-// endSubject goes on when the caller hangs up: what is half ended is not over.
-func (c *adminCall) endSubject(id string) error {
+func (c *adminCall) endSubject(id string) error { return c.endingOf(id, c.server.EndSubject) }
+
+// endingOf goes on when the caller hangs up: what is half ended is not over.
+func (c *adminCall) endingOf(id string, end func(context.Context, string) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.r.Context()), callTimeout)
 	defer cancel()
-	return c.server.EndSubject(ctx, id)
+	return end(ctx, id)
 }
 
 func getUserByID(c *adminCall, id string) (adminAnswer, error) {
