@@ -75,13 +75,21 @@ install_test_tools() {
 	fi
 	[ -x /usr/sbin/slapd ] || missing+=(slapd)
 	command -v gcc >/dev/null || missing+=(gcc libc6-dev)
+	# Servers that the tests start themselves, on ports of their own. Some live where only root's PATH looks.
+	compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || missing+=(postgresql)
+	[ -x /usr/sbin/mariadbd ] || missing+=(mariadb-server)
+	[ -x /usr/sbin/slapd ] || missing+=(slapd)
+	command -v ldapsearch >/dev/null || missing+=(ldap-utils)
+	[ -x /usr/sbin/apache2 ] || missing+=(apache2)
+	[ -e /usr/lib/apache2/modules/mod_auth_openidc.so ] || missing+=(libapache2-mod-auth-openidc)
 	if [ ${#missing[@]} -gt 0 ]; then
 		command -v apt-get >/dev/null || die "the tests need: ${missing[*]} (install them; this script can do so on Debian and Ubuntu)"
 		say "installing ${missing[*]}"
 		local sudo=
 		[ "$(id -u)" = 0 ] || sudo=sudo
 		$sudo apt-get update -q >"$build/apt.log" 2>&1 || true
-		DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y --no-install-recommends "${missing[@]}" >>"$build/apt.log" 2>&1 ||
+		# With a runlevel of 1 the packages do not start their services.
+		$sudo env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y --no-install-recommends "${missing[@]}" >>"$build/apt.log" 2>&1 ||
 			{ tail -20 "$build/apt.log" >&2; die "could not install ${missing[*]}"; }
 	fi
 	if [ ! -d .ci/node/node_modules ] || [ .ci/node/package-lock.json -nt .ci/node/node_modules ]; then
