@@ -29,7 +29,7 @@ func TestAClientInJSONIsCheckedAsInTheCaddyfile(t *testing.T) {
 		"a public client cannot introspect":      {Public: true, RedirectURIs: []string{"https://a/"}, Introspect: true},
 		"id_token_alg none":                      {SecretHashes: []string{hash}, IDTokenAlg: "none"},
 		"userinfo_content_type text/html":        {SecretHashes: []string{hash}, UserinfoContentType: "text/html"},
-		"needs jwks":                             {SecretHashes: []string{hash}, AuthMethod: PrivateKeyJWT},
+		"needs jwks":                             {SecretHashes: []string{hash}, AuthMethod: oauth.PrivateKeyJWT},
 		"jwks: the JWK set is not of the form":   {JWKS: `{"a":1}`},
 		"jwks: key 1 of the JWK set":             {JWKS: `{"keys":[{"kty":"oct","k":"c2VjcmV0"}]}`},
 		"jwks: open /nonexistent/keys":           {JWKS: "/nonexistent/keys"},
@@ -55,7 +55,7 @@ func TestTheGrantsOfAClientThatNamesNone(t *testing.T) {
 		"implicit, on its way out": {Client{RedirectURIs: []string{"https://a/"}, DeprecatedGrants: map[string]string{"implicit": "2027-01-01"}},
 			[]oauth.GrantType{oauth.AuthorizationCode, oauth.RefreshToken, oauth.Implicit}},
 	} {
-		if got := c.client.grants(); !slices.Equal(got, c.want) {
+		if got, err := c.client.protocol(); err != nil || !slices.Equal(got.Grants, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}

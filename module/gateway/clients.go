@@ -124,27 +124,15 @@ func (c Client) build(known []string, repl *caddy.Replacer) (*oauth.Client, erro
 	if err := c.Check(known); err != nil {
 		return nil, err
 	}
-	built := &oauth.Client{
-		ID: c.ID, Name: c.Name, Public: c.Public, AuthMethod: c.AuthMethod, Native: c.Native, Trusted: c.Trusted,
-		RedirectURIs: c.RedirectURIs, Origins: c.Origins, Grants: c.grants(),
-		Scopes: append(slices.Clone(c.Scopes), "offline_access"), DefaultScopes: c.DefaultScopes, Audience: c.Audience,
-		Owner: c.Owner, PostLogoutRedirectURIs: c.PostLogoutRedirectURIs, Introspect: c.Introspect,
-		IDTokenAlg: c.IDTokenAlg, UserinfoContentType: c.UserinfoContentType,
+	built, err := c.protocol()
+	if err != nil {
+		return nil, err
 	}
-	var err error
+	built.Scopes = append(slices.Clone(c.Scopes), "offline_access")
 	if built.JWKS, err = loadJWKS(c.JWKS, repl); err != nil {
 		return nil, fmt.Errorf("jwks: %w", err)
 	}
-	for g, day := range c.DeprecatedGrants {
-		end, err := ParseEnd(day)
-		if err != nil {
-			return nil, err
-		}
-		if built.Until == nil {
-			built.Until = make(map[oauth.GrantType]time.Time)
-		}
-		built.Until[oauth.GrantType(g)] = end
-	}
+	built.SecretHashes = nil
 	for _, s := range c.Secrets {
 		value, err := repl.ReplaceOrErr(s, true, true)
 		if err != nil {

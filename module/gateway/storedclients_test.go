@@ -1,0 +1,216 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/clientstore"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/module/store/storetest"
+)
+
+// countingStore counts what is asked of a store.
+type countingStore struct {
+	*storetest.Memory
+	gets, lists atomic.Int64
+	slow        time.Duration
+}
+
+func (c *countingStore) Get(ctx context.Context, k store.Key) (store.Record, error) {
+	c.gets.Add(1)
+	time.Sleep(c.slow)
+	return c.Memory.Get(ctx, k)
+}
+
+func (c *countingStore) List(ctx context.Context, kind store.Kind, parent, after string, limit int) ([]store.Record, error) {
+	c.lists.Add(1)
+	return c.Memory.List(ctx, kind, parent, after, limit)
+}
+
+type noRevoker struct{}
+
+func (noRevoker) Revoke(context.Context, store.Revocation) error { return nil }
+
+// sideBySide has the configured client "web" and, in the store, what a test puts there.
+func sideBySide(t *testing.T) (*clients, *countingStore) {
+	t.Helper()
+	memory := &countingStore{Memory: storetest.NewMemory(nil)}
+	web := &oauth.Client{ID: "web", Name: "configured"}
+	all := &clients{byID: map[string]*oauth.Client{"web": web}, origins: []string{"https://web.example"}}
+	var err error
+	all.stored, err = newStoredClients(clientstore.Config{
+		Store: memory, Revocations: noRevoker{}, Taken: func(id string) bool { return all.byID[id] != nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all, memory
+}
+
+func keep(t *testing.T, c *clients, d clientstore.Definition) {
+	t.Helper()
+	if d.RedirectURIs == nil {
+		d.RedirectURIs = []string{"https://" + d.ID + ".example/cb"}
+	}
+	if _, _, err := c.stored.Create(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAConfiguredClientShadowsAStoredOne(t *testing.T) {
+	c, _ := sideBySide(t)
+	keep(t, c, clientstore.Definition{ID: "stored"})
+	if _, _, err := c.stored.Create(t.Context(), clientstore.Definition{ID: "web"}); !errors.Is(err, clientstore.ErrExists) {
+		t.Errorf("an id of the configuration was taken: %v", err)
+	}
+	old := c.byID["web"]
+	delete(c.byID, "web")
+	keep(t, c, clientstore.Definition{ID: "web", Name: "stored"})
+	c.byID["web"] = old
+	for id, want := range map[string]string{"web": "configured", "stored": ""} {
+		if got, ok, err := c.Client(t.Context(), id); !ok || err != nil || got.Name != want {
+			t.Errorf("%s: %+v, %v, %v", id, got, ok, err)
+		}
+	}
+	if _, ok, err := c.Client(t.Context(), "nobody"); ok || err != nil {
+		t.Errorf("%v, %v", ok, err)
+	}
+}
+
+func TestOriginsAndDeprecatedGrantsOfStoredClientsAreKnownWithinTwoSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, memory := sideBySide(t)
+		if got := c.CORSOrigins(); !slices.Equal(got, c.origins) {
+			t.Errorf("%v", got)
+		}
+		year := time.Now().AddDate(1, 0, 0).Format(time.DateOnly)
+		keep(t, c, clientstore.Definition{ID: "spa", Public: true, Origins: []string{"https://more.example"}})
+		keep(t, c, clientstore.Definition{ID: "till", DeprecatedGrants: map[string]string{"password": year, "implicit": "2000-01-01"}})
+		time.Sleep(surveyEvery)
+		want := []string{"https://web.example", "https://more.example", "https://spa.example"}
+		for range 50 {
+			if got := c.CORSOrigins(); !slices.Equal(got, want) {
+				t.Errorf("%v, want %v", got, want)
+			}
+			if got := c.DeprecatedGrants(); !slices.Equal(got, []oauth.GrantType{oauth.Password}) {
+				t.Errorf("%v", got)
+			}
+		}
+		if n := memory.lists.Load(); n != 4 { // two surveys, each of two parents
+			t.Errorf("%d lists for 101 questions", n)
+		}
+		memory.Fail(errors.New("away"))
+		time.Sleep(surveyEvery)
+		if got := c.CORSOrigins(); !slices.Equal(got, want) {
+			t.Errorf("without the store: %v", got)
+		}
+	})
+}
+
+func TestTheSurveyEndsAtItsCap(t *testing.T) {
+	c, memory := sideBySide(t)
+	for i := range maxSurveyed + surveyPage {
+		keep(t, c, clientstore.Definition{ID: fmt.Sprintf("c%05d", i), Public: true})
+	}
+	if got := len(c.CORSOrigins()); got != maxSurveyed+1 {
+		t.Errorf("%d origins, want %d", got, maxSurveyed+1)
+	}
+	if n := memory.lists.Load(); n != 2*maxSurveyed/surveyPage {
+		t.Errorf("%d lists", n)
+	}
+}
+
+func TestAGuardAsksForAStoredClientOnceInAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, memory := sideBySide(t)
+		keep(t, c, clientstore.Definition{ID: "stored"})
+		want := func(id string, want bool, gets int64) {
+			t.Helper()
+			memory.gets.Store(0)
+			var all sync.WaitGroup
+			for range 20 {
+				all.Go(func() {
+					if there, err := c.stored.keeps(t.Context(), id); there != want || err != nil {
+						t.Errorf("%s: %v, %v", id, there, err)
+					}
+				})
+			}
+			all.Wait()
+			if n := memory.gets.Load(); n != gets {
+				t.Errorf("%s: the store was asked %d times, want %d", id, n, gets)
+			}
+		}
+		memory.slow = 100 * time.Millisecond
+		want("stored", true, 1)
+		want("stored", true, 0)
+		want("gone", false, 1)
+		want("gone", false, 0)
+		if err := c.stored.Delete(t.Context(), "stored"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(seenFor)
+		want("stored", false, 1)
+	})
+}
+
+func TestAFaultOfTheStoreIsNoAnswerAboutAClient(t *testing.T) {
+	c, memory := sideBySide(t)
+	away := errors.New("away")
+	memory.Fail(away)
+	if there, err := c.stored.keeps(t.Context(), "stored"); there || !errors.Is(err, away) {
+		t.Errorf("%v, %v", there, err)
+	}
+	if _, ok, err := c.Client(t.Context(), "stored"); ok || !errors.Is(err, away) {
+		t.Errorf("%v, %v", ok, err)
+	}
+	if _, ok, err := c.Client(t.Context(), "web"); !ok || err != nil {
+		t.Errorf("a configured client does not need the store: %v, %v", ok, err)
+	}
+	memory.Fail(nil)
+	keep(t, c, clientstore.Definition{ID: "stored"})
+	if there, err := c.stored.keeps(t.Context(), "stored"); !there || err != nil {
+		t.Errorf("a fault was remembered: %v, %v", there, err)
+	}
+}
+
+func TestWhoGoesAwayDoesNotWaitForTheStore(t *testing.T) {
+	c, memory := sideBySide(t)
+	memory.slow = 50 * time.Millisecond
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.stored.keeps(ctx, "stored"); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestWhatIsSeenOfStoredClientsIsBounded(t *testing.T) {
+	c, _ := sideBySide(t)
+	for i := range maxSeen + 10 {
+		if _, err := c.stored.keeps(t.Context(), fmt.Sprint("c", i)); err != nil {
+			t.Fatal(err)
+		}
+		if len(c.stored.seen) > maxSeen {
+			t.Fatalf("%d are held", len(c.stored.seen))
+		}
+	}
+}
+
+func TestAHitAllocatesNothing(t *testing.T) {
+	c, _ := sideBySide(t)
+	keep(t, c, clientstore.Definition{ID: "stored"})
+	ctx := t.Context()
+	if _, err := c.stored.keeps(ctx, "stored"); err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(100, func() { _, _ = c.stored.keeps(ctx, "stored") }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
