@@ -82,7 +82,7 @@ func (s *signIn) consentPost(w http.ResponseWriter, r *http.Request) error {
 		return q.refuse(oauth.AccessDenied, "the user may not sign in")
 	}
 	if client.RemembersConsent(q.RedirectURI) {
-		if err := s.remember(r.Context(), q, user.ID); err != nil {
+		if err := s.remember(r.Context(), q, client, user.ID); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func (s *signIn) consented(ctx context.Context, q *request, client *oauth.Client
 		return false, nil
 	}
 	given, err := s.given(ctx, q.Client, subject)
-	return err == nil && given.Covers(q.Scopes), err
+	return err == nil && given.Covers(q.Scopes) && !given.GivenAt.Before(client.Since), err
 }
 
 // given is what the user has allowed the client for good, of nobody and nothing when
@@ -123,7 +123,7 @@ func (s *signIn) given(ctx context.Context, client, subject string) (store.Conse
 // remember adds the scopes to what the user has allowed the client. Two tabs may do so
 // at once: the one that comes second reads again. If it never gets its turn the user
 // is merely asked once more another time.
-func (s *signIn) remember(ctx context.Context, q *request, subject string) error {
+func (s *signIn) remember(ctx context.Context, q *request, client *oauth.Client, subject string) error {
 	key := consentKey(q.Client, subject)
 	for range 3 {
 		given := store.Consent{Client: q.Client, Subject: subject}
@@ -137,6 +137,9 @@ func (s *signIn) remember(ctx context.Context, q *request, subject string) error
 		default:
 			if err := store.Decode(rec.Value, &given); err != nil {
 				return err
+			}
+			if given.GivenAt.Before(client.Since) { // another client's, of the same id
+				given.Scopes = nil
 			}
 			if given.Covers(q.Scopes) {
 				return nil

@@ -272,3 +272,16 @@ func TestTheCodeHoldsWhatWasAsked(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 }
+
+func TestWhatAClientOfTheSameIdWasAllowedIsNothingToTheNext(t *testing.T) {
+	g := newBrowserRig(t)
+	b := g.signedIn()
+	g.issued(b.get(authorizeURL(webRequest())), http.StatusFound)
+	g.pass(time.Minute)
+	g.clients.change("web", func(c *oauth.Client) { c.Since = g.now() })
+	consent := b.get(authorizeURL(webRequest()))
+	g.isConsent(consent)
+	g.pass(time.Second)
+	g.issued(b.submit(consent, "decision", "allow"), http.StatusSeeOther)
+	g.issued(b.get(authorizeURL(webRequest())), http.StatusFound)
+}
