@@ -1,0 +1,92 @@
+package http
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+)
+
+var errUnreadable = errors.New("the endpoint's answer cannot be read: expected one JSON document")
+
+// decode reads an answer. Numbers stay as they are written: an ID of 17 digits must not
+// be rounded to another user's.
+func decode(body []byte) (any, error) {
+	if !utf8.Valid(body) {
+		return nil, errUnreadable
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, errUnreadable
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errUnreadable
+	}
+	return v, nil
+}
+
+// holds tells whether the answer fulfils a condition.
+func (w *when) holds(answer any) bool {
+	v := w.at.find(answer)
+	s, ok := text(v)
+	return ok && v != nil && slices.Contains(w.values, s)
+}
+
+// user is what an answer says; typed is the user name to fall back to. ID and user name
+// must be sound; any other text that is not is left out.
+func (s *settings) user(answer any, typed string) (directory.User, error) {
+	get := func(field string) string {
+		v, ok := text(s.fields[field].find(answer))
+		if s.fields[field] == nil || !ok {
+			return ""
+		}
+		if v = norm.NFC.String(strings.TrimSpace(v)); strings.ContainsFunc(v, unicode.IsControl) {
+			return ""
+		}
+		return v
+	}
+	var u directory.User
+	id, _ := text(s.fields["id"].find(answer))
+	u.ID, u.Username, u.Name, u.Nickname = id, get("username"), get("name"), get("nickname")
+	u.Email, u.Phone, u.Picture = get("email"), get("phone"), get("picture")
+	if u.Username == "" {
+		u.Username = typed
+	}
+	if at, err := url.Parse(u.Picture); err != nil || at.Scheme != "https" || at.Host == "" {
+		u.Picture = ""
+	}
+	for name, at := range s.claims {
+		if v := at.find(answer); v != nil {
+			if u.Claims == nil {
+				u.Claims = make(map[string]any)
+			}
+			u.Claims[name] = v
+		}
+	}
+	if at, ok := s.fields["locked"]; ok {
+		v, plain := text(at.find(answer))
+		if !plain {
+			return directory.User{}, errors.New("the endpoint's answer: `locked` is neither true nor false")
+		}
+		switch strings.ToLower(v) {
+		case "", "false", "no", "0":
+		default:
+			u.Locked = true
+		}
+	}
+	if err := u.Check(); err != nil {
+		return directory.User{}, errors.New("the endpoint's answer about a user: " + err.Error())
+	}
+	return u, nil
+}

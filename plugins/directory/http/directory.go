@@ -1,0 +1,189 @@
+package http
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+)
+
+// maxConnections bounds what a wave of sign-ins does to the endpoint; others wait.
+const maxConnections = 64
+
+// dir is an open directory. It belongs to no configuration.
+type dir struct {
+	s      *settings
+	client *http.Client
+	memory *memory // nil when users can be looked up
+}
+
+func open(s *settings) (*dir, error) {
+	d := &dir{s: s, client: &http.Client{
+		// No proxy of the environment sees passwords, and none of its settings apply.
+		Transport: &http.Transport{
+			TLSClientConfig: s.tls, ForceAttemptHTTP2: true, MaxConnsPerHost: maxConnections, MaxIdleConnsPerHost: 8,
+			IdleConnTimeout: time.Minute, TLSHandshakeTimeout: s.timeout, MaxResponseHeaderBytes: 64 << 10,
+		},
+		// A redirect would take the password to where nobody configured it to go.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	if s.lookup == nil {
+		var err error
+		if d.memory, err = newMemory(); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// Close ends the idle connections; those in use end with their use.
+func (d *dir) Close() error {
+	d.client.CloseIdleConnections()
+	return nil
+}
+
+// Authenticate implements [directory.Directory]. That an unknown name, a wrong password
+// and a locked user cost the same time is the endpoint's to see to; each costs one
+// request here.
+func (d *dir) Authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
+	// Some endpoints take an empty password for an anonymous sign-in.
+	if password == "" || len(password) > directory.MaxPassword || !utf8.ValidString(password) || !typable(username) {
+		return directory.User{}, false, nil
+	}
+	typed := norm.NFC.String(username)
+	body, kind, err := d.credentials(typed, password)
+	if err != nil {
+		return directory.User{}, false, err
+	}
+	status, answer, err := d.ask(ctx, http.MethodPost, d.s.url, kind, body)
+	if err != nil {
+		return directory.User{}, false, err
+	}
+	if slices.Contains(d.s.refused, status) {
+		return directory.User{}, false, nil
+	}
+	u, ok, err := d.read(status, answer, typed)
+	if err != nil || !ok {
+		return directory.User{}, false, err
+	}
+	d.memory.keep(u, len(answer))
+	if u.Locked {
+		return directory.User{}, false, nil
+	}
+	return u, true, nil
+}
+
+// Lookup implements [directory.Directory].
+func (d *dir) Lookup(ctx context.Context, id string) (directory.User, bool, error) {
+	bare := directory.User{ID: id, Username: id}
+	if bare.Check() != nil || id == "." || id == ".." { // as a path these mean another address
+		return directory.User{}, false, nil
+	}
+	if d.s.lookup == nil {
+		return d.memory.of(bare), true, nil
+	}
+	// In a path and in a query alike this is the ID and nothing else.
+	escaped := strings.ReplaceAll(url.QueryEscape(id), "+", "%20")
+	status, answer, err := d.ask(ctx, http.MethodGet, strings.Join(d.s.lookup, escaped), "", nil)
+	if err != nil {
+		return directory.User{}, false, err
+	}
+	if status == http.StatusNotFound || status == http.StatusGone {
+		return directory.User{}, false, nil
+	}
+	u, ok, err := d.read(status, answer, id)
+	switch {
+	case err != nil || !ok:
+		return directory.User{}, false, err
+	case u.ID != id:
+		return directory.User{}, false, errors.New("the endpoint was asked about one user and answered about another")
+	}
+	return u, true, nil
+}
+
+// typable is a name that somebody can have. Endpoints trim names and drop control
+// characters, so that one user would have many names.
+func typable(username string) bool {
+	return username != "" && len(username) <= directory.MaxUsername && utf8.ValidString(username) &&
+		username == strings.TrimSpace(username) && !strings.ContainsFunc(username, unicode.IsControl)
+}
+
+func (d *dir) credentials(username, password string) (body []byte, kind string, err error) {
+	if d.s.json {
+		body, err = json.Marshal(map[string]string{d.s.username: username, d.s.password: password})
+		return body, "application/json", err
+	}
+	form := url.Values{d.s.username: {username}, d.s.password: {password}}
+	return []byte(form.Encode()), "application/x-www-form-urlencoded", nil
+}
+
+// ask sends one request and reads the whole answer, so that the connection can be used
+// again. Errors name neither the address, which may hold an ID, nor what was sent.
+func (d *dir) ask(ctx context.Context, method, address, kind string, body []byte) (status int, answer []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, errors.New("the endpoint's address cannot be used")
+	}
+	request.Header = d.s.headers.Clone()
+	request.Host = d.s.host
+	if request.Header.Get("Accept") == "" {
+		request.Header.Set("Accept", "application/json")
+	}
+	if kind != "" {
+		request.Header.Set("Content-Type", kind)
+	}
+	response, err := d.client.Do(request)
+	if err != nil {
+		var detail *url.Error
+		if errors.As(err, &detail) {
+			err = detail.Err
+		}
+		return 0, nil, fmt.Errorf("asking the endpoint: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	answer, err = io.ReadAll(io.LimitReader(response.Body, int64(d.s.maxBody)+1))
+	switch {
+	case err != nil:
+		return 0, nil, fmt.Errorf("reading the endpoint's answer: %w", err)
+	case len(answer) > d.s.maxBody:
+		return 0, nil, fmt.Errorf("the endpoint's answer is longer than max_body, %d bytes", d.s.maxBody)
+	}
+	return response.StatusCode, answer, nil
+}
+
+// read judges an answer whose status alone does not say no.
+func (d *dir) read(status int, body []byte, typed string) (u directory.User, ok bool, err error) {
+	if !slices.Contains(d.s.ok, status) {
+		return u, false, fmt.Errorf("the endpoint answered with the unexpected status %d", status)
+	}
+	answer, err := decode(body)
+	if err != nil {
+		return u, false, err
+	}
+	switch {
+	case d.s.badWhen != nil && d.s.badWhen.holds(answer):
+		return u, false, nil
+	case d.s.okWhen != nil && !d.s.okWhen.holds(answer):
+		return u, false, errors.New("the endpoint's answer says neither what ok_when nor what refused_when expects")
+	}
+	u, err = d.s.user(answer, typed)
+	return u, err == nil, err
+}
+
+// Interface guard
+var _ directory.Directory = (*dir)(nil)

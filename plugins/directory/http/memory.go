@@ -1,0 +1,72 @@
+package http
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/maypok86/otter/v2"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+)
+
+// memorySize bounds the remembered users, in units of 1 KiB of answer.
+const memorySize = 16 << 10
+
+// memory keeps what the last sign-ins said about users, for a directory that cannot be
+// asked about them. A nil memory keeps nothing.
+type memory struct {
+	users *otter.Cache[string, remembered]
+}
+
+type remembered struct {
+	user directory.User
+	size int
+}
+
+func newMemory() (*memory, error) {
+	users, err := otter.New(&otter.Options[string, remembered]{
+		MaximumWeight: memorySize,
+		Weigher:       func(_ string, r remembered) uint32 { return uint32(1 + r.size/1024) },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the memory of users: %w", err)
+	}
+	return &memory{users}, nil
+}
+
+func (m *memory) keep(u directory.User, size int) {
+	if m != nil {
+		u.Claims, _ = deep(u.Claims).(map[string]any)
+		m.users.Set(u.ID, remembered{u, size})
+	}
+}
+
+// of gives what is remembered of a user, else the bare one.
+func (m *memory) of(bare directory.User) directory.User {
+	r, ok := m.users.GetIfPresent(bare.ID)
+	if !ok {
+		return bare
+	}
+	r.user.Claims, _ = deep(r.user.Claims).(map[string]any)
+	return r.user
+}
+
+// deep copies a value of encoding/json: callers own what they are given.
+func deep(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		v = maps.Clone(v)
+		for k := range v {
+			v[k] = deep(v[k])
+		}
+		return v
+	case []any:
+		v = slices.Clone(v)
+		for i := range v {
+			v[i] = deep(v[i])
+		}
+		return v
+	}
+	return v
+}

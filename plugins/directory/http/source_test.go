@@ -1,0 +1,188 @@
+package http
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+)
+
+const full = `http https://legacy.example.com/login {
+	as json
+	username_field user
+	password_field pass
+	lookup https://legacy.example.com/users/{id}?key={env.LEGACY_KEY}
+	fields {
+		id /data/id
+		name /data/name
+		locked /data/locked
+		claim roles /data/roles
+	}
+	ok 200 201
+	refused 401 422
+	ok_when /code 0
+	refused_when /code 1001 1002
+	header X-Key {env.LEGACY_KEY}
+	header Accept "application/vnd.legacy+json"
+	timeout 2s
+	max_body 128KiB
+}`
+
+func parsed(text string) (*Source, error) {
+	s := new(Source)
+	return s, s.UnmarshalCaddyfile(caddyfile.NewTestDispenser(text))
+}
+
+func TestTheCaddyfileSaysEverything(t *testing.T) {
+	t.Setenv("LEGACY_KEY", "hush")
+	s, err := parsed(full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Provision(caddy.Context{}); err != nil {
+		t.Fatal(err)
+	}
+	got := s.settings
+	if !got.json || got.username != "user" || strings.Join(got.lookup, "ID") != "https://legacy.example.com/users/ID?key=hush" ||
+		got.timeout != 2*time.Second || got.maxBody != 128<<10 || got.headers.Get("X-Key") != "hush" || len(got.ok) != 2 ||
+		got.okWhen.values[0] != "0" || len(got.badWhen.values) != 2 || got.claims["roles"][1] != "roles" {
+		t.Errorf("%+v", got)
+	}
+	raw, err := json.Marshal(s)
+	if err != nil || strings.Contains(string(raw), "hush") {
+		t.Errorf("the configuration holds a secret: %s, %v", raw, err)
+	}
+}
+
+func TestMistakesInTheCaddyfileAreNamed(t *testing.T) {
+	for text, want := range map[string]string{
+		`http`:                                          "expected `http <url>`",
+		`http a b`:                                      "expected `http <url>`",
+		"http a {\n color red\n}":                       "unrecognized word 'color'",
+		"http a {\n as\n}":                              "as: expected one value",
+		"http a {\n as form json\n}":                    "as: expected one value",
+		"http a {\n as form\n as json\n}":               "as is given twice",
+		"http a {\n timeout 0\n}":                       "timeout: expected a duration",
+		"http a {\n max_body 2MiB\n}":                   "max_body: expected a size",
+		"http a {\n max_body lots\n}":                   "max_body: expected a size",
+		"http a {\n ok\n}":                              "ok: expected statuses",
+		"http a {\n refused no\n}":                      "refused: expected statuses",
+		"http a {\n ok_when /code\n}":                   "expected `ok_when <pointer> <value...>`",
+		"http a {\n header X\n}":                        "expected `header <name> <value>`",
+		"http a {\n header X a\n header X b}":           "header X is given twice",
+		"http a {\n fields {\n color /x\n}\n}":          "unknown field 'color'",
+		"http a {\n fields {\n id\n}\n}":                "id: expected one JSON pointer",
+		"http a {\n fields {\n id /a\n id /b\n}\n}":     "id is given twice",
+		"http a {\n fields {\n claim\n}\n}":             "expected `claim <name> <pointer>`",
+		"http a {\n fields x {\n id /a\n}\n}":           "wrong argument count",
+		"http a {\n fields {\n claim a /a\n claim a /b": "claim",
+	} {
+		if _, err := parsed(text); err == nil || !strings.Contains(err.Error(), want) && want != "claim" {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestAConfigurationThatCannotBeIsRefused(t *testing.T) {
+	t.Setenv("LEGACY_KEY", "hush")
+	for name, c := range map[string]struct {
+		change func(*Source)
+		want   string
+	}{
+		"no url":              {func(s *Source) { s.URL = "" }, "url"},
+		"in the clear":        {func(s *Source) { s.URL = "http://legacy.example.com" }, "in the clear"},
+		"look-up in clear":    {func(s *Source) { s.Lookup = "http://legacy.example.com/{id}" }, "in the clear"},
+		"another scheme":      {func(s *Source) { s.URL = "file:///x" }, "url"},
+		"a password in it":    {func(s *Source) { s.URL = "https://u:p@a" }, "without user"},
+		"unknown placeholder": {func(s *Source) { s.URL = "https://{nothing.here}" }, "url"},
+		"no id":               {func(s *Source) { s.Lookup = "https://a/users" }, "{id}"},
+		"id for a host":       {func(s *Source) { s.Lookup = "https://{id}.example.com/" }, "{id}"},
+		"id in a port":        {func(s *Source) { s.Lookup = "https://a:{id}/x" }, "lookup"},
+		"another form":        {func(s *Source) { s.As = "xml" }, "as"},
+		"one field for both":  {func(s *Source) { s.PasswordField = "user" }, "same"},
+		"a status of nothing": {func(s *Source) { s.OK = []int{99} }, "99"},
+		"a redirect is ok":    {func(s *Source) { s.OK = []int{302} }, "302"},
+		"ok and refused":      {func(s *Source) { s.Refused = []int{200} }, "both"},
+		"no pointer":          {func(s *Source) { s.Fields = map[string]string{"id": "id"} }, "JSON pointer"},
+		"a broken pointer":    {func(s *Source) { s.Fields = map[string]string{"id": "/a~2"} }, "JSON pointer"},
+		"unknown field":       {func(s *Source) { s.Fields = map[string]string{"color": "/x"} }, "unknown field"},
+		"a broken claim":      {func(s *Source) { s.Claims = map[string]string{"a": ""} }, "claim a"},
+		"a broken condition":  {func(s *Source) { s.OKWhen = &Condition{"x", []string{"1"}} }, "ok_when"},
+		"an empty condition":  {func(s *Source) { s.RefusedWhen = &Condition{"/x", nil} }, "refused_when"},
+		"no header":           {func(s *Source) { s.Headers = map[string]string{"a b": "x"} }, "not a header"},
+		"two lines":           {func(s *Source) { s.Headers = map[string]string{"a": "x\r\ny"} }, "not a header"},
+		"our header":          {func(s *Source) { s.Headers = map[string]string{"content-type": "x"} }, "ours to set"},
+		"a header twice":      {func(s *Source) { s.Headers = map[string]string{"a": "x", "A": "y"} }, "given twice"},
+		"header placeholder":  {func(s *Source) { s.Headers = map[string]string{"a": "{nothing.here}"} }, "header a"},
+		"no such ca":          {func(s *Source) { s.CA = "/nowhere" }, "ca"},
+		"no certificate":      {func(s *Source) { s.CA = "/dev/null" }, "no certificate"},
+		"a long timeout":      {func(s *Source) { s.Timeout = caddy.Duration(time.Hour) }, "timeout"},
+		"a huge answer":       {func(s *Source) { s.MaxBody = mostBody + 1 }, "max_body"},
+	} {
+		s, err := parsed(full)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.change(s)
+		if err := s.Provision(caddy.Context{}); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func TestTheIdentityFollowsEverySetting(t *testing.T) {
+	identity := func(key string, change func(*Source)) any {
+		t.Helper()
+		t.Setenv("LEGACY_KEY", key)
+		s, err := parsed(full)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(s)
+		if err := s.Provision(caddy.Context{}); err != nil {
+			t.Fatal(err)
+		}
+		return s.Identity()
+	}
+	same := func(*Source) {}
+	base := identity("one", same)
+	if identity("one", same) != base {
+		t.Error("the same configuration must share a directory")
+	}
+	if identity("two", same) == base || identity("one", func(s *Source) { s.OK = nil }) == base ||
+		identity("one", func(s *Source) { s.OKWhen = nil }) == base {
+		t.Error("another configuration must not")
+	}
+}
+
+// FuzzAnswer looks for a panic, and for a user that nobody can be.
+func FuzzAnswer(f *testing.F) {
+	for _, seed := range []string{
+		`{"id":"1","user":{"name":"Ann","locked":false},"roles":["a"]}`, `{"id":1e400}`, `{"id":{}}`, `[]`, `null`, `{"id":"client:x"}`,
+		`{"user":{"locked":[]}}`, strings.Repeat(`[`, 100),
+	} {
+		f.Add([]byte(seed))
+	}
+	src := &Source{
+		URL: "https://legacy.example.com", Fields: map[string]string{"name": "/user/name", "locked": "/user/locked", "picture": "/roles/0"},
+		Claims: map[string]string{"roles": "/roles"}, OKWhen: &Condition{"/user/name", []string{"Ann", "0"}},
+	}
+	settings, err := src.resolve(caddy.NewReplacer())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		answer, err := decode(body)
+		if err != nil {
+			return
+		}
+		settings.okWhen.holds(answer)
+		u, err := settings.user(answer, "typed")
+		if bad := u.Check(); err == nil && bad != nil {
+			t.Errorf("%q gave %+v: %v", body, u, bad)
+		}
+	})
+}
