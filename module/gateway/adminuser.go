@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -317,11 +316,7 @@ func (c *adminCall) kept() (*userstore.Users, error) {
 	if users, ok := c.users.(*userstore.Users); ok {
 		return users, nil
 	}
-	var where struct{ Type string }
-	if json.Unmarshal(c.UsersRaw, &where) != nil || where.Type == "" {
-		return nil, conflict("this gateway has no users: set `users store` in the global option gatehouse")
-	}
-	return nil, conflict(fmt.Sprintf("the users of this gateway live in the directory %q, not in the store: list and change them there; `grant` works for them all the same", where.Type))
+	return nil, conflict(fmt.Sprintf("the users of this gateway live in the directory %q, not in the store: list and change them there; `grant` works for them all the same", c.usersIn))
 }
 
 func (c *adminCall) noUser() error {

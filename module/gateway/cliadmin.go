@@ -92,35 +92,25 @@ func newAdminClient(address, config, adapter string) (*adminClient, error) {
 
 // call sends in as JSON, unless it is nil, and reads the answer into out, unless it is nil.
 func (c *adminClient) call(ctx context.Context, method, path string, in, out any) error {
-	var body io.Reader
+	var body []byte
 	if in != nil {
-		b, err := json.Marshal(in)
-		if err != nil {
+		var err error
+		if body, err = json.Marshal(in); err != nil {
 			return err
 		}
-		body = bytes.NewReader(b)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, c.origin+path, body)
+	status, answer, err := c.send(ctx, method, path, body)
+	// While a configuration is loaded, the endpoint may close a connection it has just
+	// accepted. What only reads is asked again.
+	for try := 1; err != nil && method == http.MethodGet && try < readTries && !refusedToConnect(err); try++ {
+		time.Sleep(readPause)
+		status, answer, err = c.send(ctx, method, path, body)
+	}
 	if err != nil {
-		return err
+		return c.unreachable(method, err)
 	}
-	if !c.silent {
-		r.Header.Set("Origin", c.origin) // what `enforce_origin` asks for
-	}
-	if in != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	res, err := c.http.Do(r)
-	if err != nil {
-		return c.unreachable(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	answer, err := io.ReadAll(io.LimitReader(res.Body, maxReply))
-	if err != nil {
-		return c.unreachable(err)
-	}
-	if res.StatusCode >= 300 {
-		return c.refused(res.StatusCode, answer)
+	if status >= 300 {
+		return c.refused(status, answer)
 	}
 	if out == nil || len(answer) == 0 {
 		return nil
@@ -131,10 +121,46 @@ func (c *adminClient) call(ctx context.Context, method, path string, in, out any
 	return nil
 }
 
-func (c *adminClient) unreachable(err error) error {
+func (c *adminClient) send(ctx context.Context, method, path string, body []byte) (status int, answer []byte, err error) {
+	r, err := http.NewRequestWithContext(ctx, method, c.origin+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	if !c.silent {
+		r.Header.Set("Origin", c.origin) // what `enforce_origin` asks for
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	res, err := c.http.Do(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	answer, err = io.ReadAll(io.LimitReader(res.Body, maxReply))
+	return res.StatusCode, answer, err
+}
+
+const (
+	readTries = 5
+	readPause = 50 * time.Millisecond
+)
+
+// refusedToConnect reports that nothing was sent: nobody listens, or nobody may.
+func refusedToConnect(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}
+
+func (c *adminClient) unreachable(method string, err error) error {
+	unsent := refusedToConnect(err)
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err // without the address, which is named below
+	}
+	if !unsent && method != http.MethodGet {
+		return &cliError{exit: exitUnreachable, code: "unknown_outcome", message: fmt.Sprintf(
+			"the connection to Caddy's admin endpoint at %s broke before the answer came: %v. Look whether it was done before you try again", c.address, err)}
 	}
 	return &cliError{exit: exitUnreachable, code: "unreachable", message: fmt.Sprintf(
 		"Caddy's admin endpoint at %s cannot be reached: %v. Is the gateway running? Name another address with --address, or with --config a configuration that has it", c.address, err)}

@@ -40,6 +40,9 @@ func (a *App) loadUsers(ctx caddy.Context) (directory.Directory, error) {
 	if _, own := guest.(*StoreUsers); own {
 		return a.core.users, nil
 	}
+	if m, ok := guest.(caddy.Module); ok {
+		a.usersIn = m.CaddyModule().ID.Name()
+	}
 	dir, ok := guest.(directory.Source)
 	if !ok {
 		return nil, fmt.Errorf("users: %T is not a user directory", guest)

@@ -27,6 +27,7 @@ const site = `{
 	gatehouse {
 		issuer http://$ID
 		store bolt $DIR/state.db
+		users store
 		tokens {
 			audience https://api.example
 		}
