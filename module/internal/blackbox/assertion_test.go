@@ -1,0 +1,142 @@
+package blackbox
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/harness"
+)
+
+// signer is a client's key.
+type signer struct{ key *ecdsa.PrivateKey }
+
+func newSigner(t *testing.T) signer {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signer{key}
+}
+
+func (s signer) jwks(t *testing.T) string {
+	t.Helper()
+	point, err := s.key.PublicKey.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b64 := base64.RawURLEncoding
+	return fmt.Sprintf(`{"keys":[{"kty":"EC","crv":"P-256","x":"%s","y":"%s"}]}`, b64.EncodeToString(point[1:33]), b64.EncodeToString(point[33:]))
+}
+
+// assertion is one of the client for an audience.
+func (s signer) assertion(t *testing.T, client, audience string) string {
+	t.Helper()
+	now := time.Now()
+	claims, err := json.Marshal(map[string]any{
+		"iss": client, "sub": client, "aud": audience, "jti": rand.Text(), "iat": now.Unix(), "exp": now.Add(time.Minute).Unix(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b64 := base64.RawURLEncoding
+	signed := b64.EncodeToString([]byte(`{"alg":"ES256"}`)) + "." + b64.EncodeToString(claims)
+	sum := sha256.Sum256([]byte(signed))
+	r, v, err := ecdsa.Sign(rand.Reader, s.key, sum[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	signature := make([]byte, 64)
+	r.FillBytes(signature[:32])
+	v.FillBytes(signature[32:])
+	return signed + "." + b64.EncodeToString(signature)
+}
+
+// asserting posts a form with an assertion.
+func asserting(t *testing.T, address, assertion string, form url.Values) harness.Page {
+	t.Helper()
+	v := url.Values{"client_assertion_type": {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"}, "client_assertion": {assertion}}
+	for name, values := range form {
+		v[name] = values
+	}
+	return send(t, harness.NewBrowser(t, ""), http.MethodPost, address, v.Encode())
+}
+
+// startKeyed is start with the client "keyed", which authenticates by private_key_jwt.
+func startKeyed(t *testing.T) (*harness.Gateway, *harness.Upstream, signer) {
+	t.Helper()
+	key := newSigner(t)
+	g, up := start(t, "$GLOBAL", "client keyed {\n\t\t\tjwks `"+key.jwks(t)+"`\n\t\t\tauth_method private_key_jwt\n\t\t\tredirect_uri "+callback+
+		"\n\t\t\tgrants authorization_code refresh_token client_credentials\n\t\t\tscopes read\n\t\t}")
+	return g, up, key
+}
+
+func TestAnAssertionOpensEveryEndpointThatAsksForAClient(t *testing.T) {
+	g, up, key := startKeyed(t)
+	fresh := func() string { return key.assertion(t, "keyed", g.ID) }
+	credentials := url.Values{"grant_type": {"client_credentials"}, "scope": {"read"}}
+	access, _ := wantTokens(t, asserting(t, g.ID+"/token", fresh(), credentials))
+	if p := bearer(t, g, "/read", access); p.Status != http.StatusOK {
+		t.Errorf("%d %s", p.Status, p.Body)
+	}
+	up.Hits()
+	if p := asserting(t, g.ID+"/introspect", fresh(), url.Values{"token": {access}}); p.Status != http.StatusOK || p.JSON(t)["active"] != true {
+		t.Errorf("introspect: %d %s", p.Status, p.Body)
+	}
+	if p := asserting(t, g.ID+"/revoke", fresh(), url.Values{"token": {access}}); p.Status != http.StatusOK {
+		t.Errorf("revoke: %d %s", p.Status, p.Body)
+	}
+	wantDead(t, g, access)
+
+	pushed := asserting(t, g.ID+"/par", fresh(), url.Values{
+		"redirect_uri": {callback}, "response_type": {"code"}, "scope": {"read"}, "state": {"S"},
+		"code_challenge": {harness.Challenge(harness.Verifier)}, "code_challenge_method": {"S256"},
+	})
+	wantTokenHeader(t, pushed)
+	if pushed.Status != http.StatusCreated {
+		t.Fatalf("%d %s", pushed.Status, pushed.Body)
+	}
+	uri, _ := pushed.JSON(t)["request_uri"].(string)
+	back := harness.NewBrowser(t, g.ID).Authorize(g.ID+"/authorize?"+url.Values{"client_id": {"keyed"}, "request_uri": {uri}}.Encode(), username, password)
+	if !strings.HasPrefix(back.String(), callback+"?") || back.Query().Get("state") != "S" {
+		t.Fatalf("back at %s", back)
+	}
+	wantTokens(t, asserting(t, g.ID+"/token", fresh(), exchange(back.Query().Get("code"), callback)))
+}
+
+// CVE-2020-15222, CVE-2020-5300: the same assertion was taken again, here or elsewhere.
+func TestAnAssertionThatWasSeenIsRefusedEverywhere(t *testing.T) {
+	g, _, key := startKeyed(t)
+	credentials := url.Values{"grant_type": {"client_credentials"}, "scope": {"read"}}
+	used := key.assertion(t, "keyed", g.ID)
+	wantTokens(t, asserting(t, g.ID+"/token", used, credentials))
+	for _, path := range []string{"/token", "/introspect", "/revoke", "/par"} {
+		wantOAuth(t, asserting(t, g.ID+path, used, credentials), http.StatusUnauthorized, "invalid_client")
+	}
+	g.Load(t, site) // the memory of it is not the configuration's
+	wantOAuth(t, asserting(t, g.ID+"/token", used, credentials), http.StatusUnauthorized, "invalid_client")
+	wantOAuth(t, asserting(t, g.ID+"/token", newSigner(t).assertion(t, "keyed", g.ID), credentials), http.StatusUnauthorized, "invalid_client")
+}
+
+// A29: what is not ours is not supported and never fetched.
+func TestARequestURIOfSomebodyElseIsNeverFetched(t *testing.T) {
+	g, up := start(t)
+	canary := "http://" + up.Addr + "/request.jwt"
+	wantError(t, g, harness.NewBrowser(t, g.ID).Get(authorizeURL(g, "web", "request_uri", canary)), callback, "request_uri_not_supported")
+	p := send(t, harness.NewBrowser(t, ""), http.MethodPost, g.ID+"/par", url.Values{
+		"client_id": {web.ID}, "client_secret": {web.Secret}, "request_uri": {canary}, "redirect_uri": {callback}, "response_type": {"code"}, "state": {"S"},
+	}.Encode())
+	wantOAuth(t, p, http.StatusBadRequest, "invalid_request")
+	wantPage(t, harness.NewBrowser(t, g.ID).Get(g.ID+"/authorize?client_id=web&request_uri="+url.QueryEscape("urn:ietf:params:oauth:request_uri:"+strings.Repeat("A", 43))), http.StatusBadRequest)
+	wantHits(t, up, 0)
+}

@@ -1,0 +1,108 @@
+package blackbox
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/clientstore"
+	"github.com/gatehouse/gatehouse/module/internal/harness"
+	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/module/store/storetest"
+)
+
+// secondNode writes revocations as another node of the cluster does.
+type secondNode struct{ *storetest.Memory }
+
+func (o secondNode) Revoke(ctx context.Context, r store.Revocation) error {
+	value, err := store.Encode(&r)
+	if err == nil {
+		_, err = o.Create(ctx, store.Record{Key: r.Key(), Parent: store.RevocationParent, Value: value, Expires: time.Now().Add(time.Hour)})
+	}
+	if errors.Is(err, store.ErrExists) {
+		return nil
+	}
+	return err
+}
+
+func TestAClientThatAnsecondNodeStoresWorksAtOnceAndEndsWhenItIsDeleted(t *testing.T) {
+	g, _, memory := startFaulty(t)
+	elsewhere, err := clientstore.New(clientstore.Config{Store: memory, Revocations: secondNode{memory}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, secret, err := elsewhere.Create(t.Context(), clientstore.Definition{ID: "stored", Scopes: []string{"read"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := harness.Credentials{ID: "stored", Secret: secret}
+	form := url.Values{"grant_type": {"client_credentials"}, "scope": {"read"}}
+	token, _ := wantTokens(t, g.Token(t, c, form))
+	if p := bearer(t, g, "/read", token); p.Status != http.StatusOK {
+		t.Fatalf("%d %s", p.Status, p.Body)
+	}
+
+	next, err := elsewhere.RotateSecret(t.Context(), "stored", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantOAuth(t, g.Token(t, c, form), http.StatusUnauthorized, "invalid_client")
+	c.Secret = next
+	wantTokens(t, g.Token(t, c, form))
+
+	if err := elsewhere.Delete(t.Context(), "stored"); err != nil {
+		t.Fatal(err)
+	}
+	wantOAuth(t, g.Token(t, c, form), http.StatusUnauthorized, "invalid_client")
+	wantDead(t, g, token)
+}
+
+func TestATokenOfAClientThatIsNowhereIsRefusedAndAFaultIsNoAnswer(t *testing.T) {
+	g, up, memory := startFaulty(t)
+	elsewhere, err := clientstore.New(clientstore.Config{Store: memory, Revocations: secondNode{memory}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tokens []string
+	for _, id := range []string{"one", "two"} {
+		_, secret, err := elsewhere.Create(t.Context(), clientstore.Definition{ID: id, Scopes: []string{"read"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		token, _ := wantTokens(t, g.Token(t, harness.Credentials{ID: id, Secret: secret}, url.Values{"grant_type": {"client_credentials"}, "scope": {"read"}}))
+		tokens = append(tokens, token)
+	}
+	// Without a revocation, as after a crash between the two writes.
+	if err := memory.Delete(t.Context(), store.Key{Kind: store.KindClient, ID: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	wantChallenge(t, bearer(t, g, "/read", tokens[0]), up, http.StatusUnauthorized, "invalid_token")
+	memory.Fail(errors.New("away"))
+	defer memory.Fail(nil)
+	if p := bearer(t, g, "/read", tokens[1]); p.Status != http.StatusServiceUnavailable || p.Header.Get("Retry-After") == "" {
+		t.Errorf("without the store: %d %s", p.Status, p.Body)
+	}
+	wantHits(t, up, 0)
+}
+
+func TestAStoredPublicClientMayCallFromItsOwnOrigin(t *testing.T) {
+	g, _, memory := startFaulty(t)
+	elsewhere, err := clientstore.New(clientstore.Config{Store: memory, Revocations: secondNode{memory}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := elsewhere.Create(t.Context(), clientstore.Definition{
+		ID: "stored-spa", Public: true, RedirectURIs: []string{"https://stored.example/cb"}, Scopes: []string{"read"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for origin, want := range map[string]string{"https://stored.example": "https://stored.example", "https://evil.example": ""} {
+		p := send(t, harness.NewBrowser(t, ""), http.MethodOptions, g.ID+"/token", "", "Origin", origin, "Access-Control-Request-Method", "POST")
+		if got := p.Header.Get("Access-Control-Allow-Origin"); got != want {
+			t.Errorf("%s: %q", origin, got)
+		}
+	}
+}
