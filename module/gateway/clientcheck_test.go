@@ -32,7 +32,7 @@ func TestAClientInJSONIsCheckedAsInTheCaddyfile(t *testing.T) {
 		"needs jwks":                             {SecretHashes: []string{hash}, AuthMethod: oauth.PrivateKeyJWT},
 		"jwks: the JWK set is not of the form":   {JWKS: `{"a":1}`},
 		"jwks: key 1 of the JWK set":             {JWKS: `{"keys":[{"kty":"oct","k":"c2VjcmV0"}]}`},
-		"jwks: open /nonexistent/keys":           {JWKS: "/nonexistent/keys"},
+		"jwks: /nonexistent/keys: no such":       {JWKS: "/nonexistent/keys"},
 		"expected one of: secret, secret_hash, ": {},
 	} {
 		c.ID = "a"

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,34 +23,39 @@ func InlineJWKS(s string) bool {
 	return ok && (strings.HasPrefix(rest, `"`) || strings.HasPrefix(rest, "}"))
 }
 
-// loadJWKS gives the key set that a configured value stands for, "" for none.
-func loadJWKS(s string, repl *caddy.Replacer) (string, error) {
-	if s == "" {
+// loadJWKS gives the key set that a configured value stands for, "" for none. Its errors
+// name what was configured, not what placeholders stand for.
+func loadJWKS(configured string, repl *caddy.Replacer) (string, error) {
+	if configured == "" {
 		return "", nil
 	}
-	if !InlineJWKS(s) {
-		path, err := repl.ReplaceOrErr(s, true, true)
-		if err != nil {
-			return "", err
-		}
-		if s = path; !InlineJWKS(s) {
-			if s, err = readJWKS(path); err != nil {
-				return "", err
-			}
+	if InlineJWKS(configured) {
+		return configured, CheckJWKS(configured)
+	}
+	value, err := repl.ReplaceOrErr(configured, true, true)
+	if err != nil {
+		return "", err
+	}
+	if !InlineJWKS(value) {
+		if value, err = readJWKS(value); err != nil {
+			return "", fmt.Errorf("%s: %w", configured, err)
 		}
 	}
-	return s, CheckJWKS(s)
+	return value, CheckJWKS(value)
 }
 
 func readJWKS(path string) (string, error) {
 	f, err := os.Open(path)
+	if pathErr := new(os.PathError); errors.As(err, &pathErr) {
+		return "", pathErr.Err
+	}
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
 	raw, err := io.ReadAll(io.LimitReader(f, maxJWKSFile+1))
 	if err == nil && len(raw) > maxJWKSFile {
-		err = fmt.Errorf("%s has more than %d bytes", path, maxJWKSFile)
+		err = fmt.Errorf("the file has more than %d bytes", maxJWKSFile)
 	}
 	return string(raw), err
 }

@@ -14,7 +14,7 @@ const redacted = "REDACTED"
 const (
 	maxShownPairs   = 32
 	maxShownValue   = 256 // bytes, escaped
-	maxShownSegment = 24  // our shortest secrets have 26 characters
+	maxShownSegment = 20  // our shortest secrets have 22 characters
 	maxShownWord    = 64
 	maxShownPath    = 256
 )

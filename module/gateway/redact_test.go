@@ -48,7 +48,7 @@ func FuzzNothingBehindAQuestionMarkIsShownExceptWhatMayBe(f *testing.F) {
 	for _, s := range []string{"/a?state=S3cr3tS3cr3tS3cr3tS3cr3t", "/a?b=1#S3cr3tS3cr3tS3cr3tS3cr3t", "https://h/S3cr3tS3cr3tS3cr3tS3cr3t", "?S3cr3tS3cr3tS3cr3tS3cr3t"} {
 		f.Add(s)
 	}
-	const secret = "S3cr3tS3cr3tS3cr3tS3cr3t.0" // 26 characters, as our shortest
+	const secret = "S3cr3tS3cr3tS3cr3tS3cr" // 22 characters, as our shortest
 	f.Fuzz(func(t *testing.T, around string) {
 		for _, name := range shownParameters {
 			if strings.Contains(around, name) {
