@@ -38,9 +38,18 @@ async function signIn(page) {
   await sees(page)
 }
 
+// signInAgain is signIn for whom the application may be known to.
+async function signInAgain(page) {
+  await toSignIn(page)
+  await fill(page, USERNAME, PASSWORD)
+  await page.waitForURL((url) => `${url}` === `${READER}/` || `${url}`.startsWith(`${ISSUER}/login`))
+  if (page.url().startsWith(ISSUER)) await button(page, 'Allow').click()
+  await sees(page)
+}
+
 // tabTo goes on with Tab until the wanted element has the focus, and sees that it shows.
 async function tabTo(page, selector) {
-  for (let i = 0; i < 10; i++) {
+  for (let i = 0; i < 30; i++) {
     if (await page.locator(`${selector}:focus`).count()) {
       const outline = await page.locator(selector).evaluate((e) => getComputedStyle(e).outlineStyle)
       assert.notEqual(outline, 'none', `the focus on ${selector} does not show`)
@@ -172,6 +181,58 @@ export const scenarios = {
     assert.equal(again.status(), 403)
   },
 
+  // What a person has allowed and where they are signed in, with the keyboard alone.
+  async account(visitor) {
+    for (const javaScriptEnabled of [true, false]) {
+      const elsewhere = await visitor.arrive({ javaScriptEnabled })
+      await elsewhere.goto(`${ISSUER}/account`)
+      await fill(elsewhere, USERNAME, PASSWORD)
+      await heading(elsewhere, 'Your account')
+
+      const page = await visitor.arrive({ size: 'phone', javaScriptEnabled })
+      await signInAgain(page)
+      await page.goto(`${ISSUER}/account`)
+      await heading(page, 'Your account')
+      await page.getByRole('heading', { level: 3, name: 'Article Reader' }).waitFor()
+      await page.getByText('Read your articles').waitFor()
+      await page.getByRole('heading', { level: 3, name: 'Chrome on Linux this browser' }).waitFor()
+      // The other browser is signed out by its own button, found by what it is called.
+      const others = page.getByRole('button', { name: /^Sign out Chrome on Linux/ })
+      const sessions = await others.count()
+      assert.ok(sessions >= 1)
+      await tabTo(page, `button[name=end][value="${await others.first().getAttribute('value')}"]`)
+      await page.keyboard.press('Enter')
+      await page.getByRole('status').getByText('That browser is signed out.').waitFor()
+      assert.equal(await others.count(), sessions - 1)
+      await elsewhere.goto(`${ISSUER}/account`)
+      await elsewhere.getByLabel('Password').waitFor()
+
+      // Without access the application is signed out the next time it asks.
+      await tabTo(page, 'button[name=withdraw]')
+      await page.keyboard.press('Enter')
+      await page.getByRole('status').getByText('no longer has access').waitFor()
+      await page.getByText('No application has access to your account.').waitFor()
+      await page.goto(READER)
+      assert.equal(await page.locator('.articles li').count(), 0)
+      await page.goto(`${READER}/login`)
+      await heading(page, 'Allow Article Reader to use your account?')
+      await button(page, 'Allow').click()
+      await sees(page)
+
+      // Everywhere: this browser too, and the application.
+      await page.goto(`${ISSUER}/account`)
+      await tabTo(page, 'button[value=everything]')
+      await page.keyboard.press('Enter')
+      await heading(page, 'You are signed out')
+      await page.getByRole('link', { name: 'Sign in again' }).click()
+      await page.getByLabel('Password').waitFor()
+      await page.goto(READER)
+      assert.equal(await page.locator('.articles li').count(), 0)
+      await page.context().close()
+      await elsewhere.context().close()
+    }
+  },
+
   // Every page in every look.
   async looks(visitor) {
     const words = {
@@ -206,6 +267,11 @@ export const scenarios = {
       await inspect('error')
       await page.goto(`${ISSUER}/authorize?client_id=reader-web&redirect_uri=http://localhost/&response_type=code&state=x`)
       await inspect('error-redirect')
+      await page.goto(`${ISSUER}/account`)
+      await inspect('account')
+      await page.locator('button[name=withdraw]').first().click()
+      await page.getByRole('status').waitFor()
+      await inspect('account-withdrawn')
       await page.goto(`${ISSUER}/logout`)
       await inspect('logout')
       await button(page, words[lang].out).click()

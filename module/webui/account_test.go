@@ -61,7 +61,7 @@ func TestAnAccountWithoutApplicationsSaysSo(t *testing.T) {
 	if page := text(root); !strings.Contains(page, "No application has access") || strings.Contains(page, "more than are shown") {
 		t.Error(page)
 	}
-	if byName(root, "withdraw") != nil || byName(root, "end") == nil {
+	if byName(root, "withdraw") != nil || byName(root, "end") == nil || attr(byName(root, "all"), "value") != "everything" {
 		t.Error("the wrong buttons")
 	}
 }

@@ -51,7 +51,7 @@ func accountOf(t *testing.T, g *harness.Gateway, b *harness.Browser, user string
 		p = b.Get(g.ID + "/account")
 	}
 	wantPage(t, p, http.StatusOK)
-	if len(buttons(t, p, "all")) != 2 {
+	if len(buttons(t, p, "all")) == 0 {
 		t.Fatalf("no account page: %s", p.Body)
 	}
 	return p

@@ -29,6 +29,10 @@ func TestTheReaderRefusesACallbackThatItsBrowserDidNotBegin(t *testing.T) {
 	start(t).browse(t, "state")
 }
 
+func TestAPersonSeesAndEndsWhatTheAccountPageLists(t *testing.T) {
+	start(t).browse(t, "account")
+}
+
 // GATEHOUSE_SCREENSHOTS names a directory to keep the pictures in.
 func TestEveryPageIsAccessibleAndFitsInEveryLook(t *testing.T) {
 	dir := os.Getenv("GATEHOUSE_SCREENSHOTS")
@@ -43,7 +47,7 @@ func TestEveryPageIsAccessibleAndFitsInEveryLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	start(t).browse(t, "looks", "SHOTS="+dir)
-	if pictures, err := filepath.Glob(filepath.Join(dir, "*.png")); err != nil || len(pictures) != 40 {
+	if pictures, err := filepath.Glob(filepath.Join(dir, "*.png")); err != nil || len(pictures) != 48 {
 		t.Errorf("%d pictures, %v", len(pictures), err)
 	}
 }
