@@ -97,7 +97,7 @@ func (s *signIn) press(w http.ResponseWriter, r *http.Request, b browser, form h
 			return "", err
 		}
 		if digest == who.digest {
-			return "", s.leave(w, r)
+			return "", s.leave(w, r, false)
 		}
 		return "ended", nil
 	case all == doOthers:
@@ -106,7 +106,7 @@ func (s *signIn) press(w http.ResponseWriter, r *http.Request, b browser, form h
 		if err := s.EndSubject(r.Context(), subject); err != nil {
 			return "", err
 		}
-		return "", s.leave(w, r)
+		return "", s.leave(w, r, true)
 	}
 	return "", page(http.StatusBadRequest, "invalid_request", "none of the page's buttons was pressed")
 }
@@ -137,10 +137,10 @@ func (s *signIn) endSession(r *http.Request, subject, digest string) error {
 }
 
 // leave answers in a browser whose session has ended.
-func (s *signIn) leave(w http.ResponseWriter, r *http.Request) error {
+func (s *signIn) leave(w http.ResponseWriter, r *http.Request, everywhere bool) error {
 	s.setCookie(w, s.sessionCookie(), "", -1)
 	s.Pages.Logout(w, http.StatusOK, webui.LogoutView{
-		Form: webui.Form{Lang: s.Pages.Language(r, "")}, Done: true, Account: s.base + accountPath,
+		Form: webui.Form{Lang: s.Pages.Language(r, "")}, Done: true, Everywhere: everywhere, Account: s.base + accountPath,
 	})
 	return nil
 }

@@ -218,7 +218,11 @@ func TestSigningOutEverywhereEndsAll(t *testing.T) { // F10
 	here, a := g.tokens("ann", annsPassword)
 	other, second := g.tokens("ann", annsPassword)
 	bob, bobs := g.tokens("bob", "y")
-	g.isSignedOutPage(here.submit(g.account(here), "all", "everything"))
+	out := here.submit(g.account(here), "all", "everything")
+	g.isSignedOutPage(out)
+	if !strings.Contains(out.body, "in every browser") {
+		t.Error("nothing says how far it went")
+	}
 	g.isLogin(here.get(accountURL))
 	g.isLogin(other.get(accountURL))
 	g.isDead(a)

@@ -80,25 +80,6 @@ func TestWhatAButtonDidIsAnnounced(t *testing.T) {
 	}
 }
 
-func TestASignOutLeadsBackOnlyToAnAddressThatRunsNothing(t *testing.T) {
-	p := newPages(t, Config{})
-	for to, want := range map[string]bool{
-		"": false, "https://reader.example/bye?a=b&c=d": true, "http://127.0.0.1:4000/": true, "com.example.app:/bye": true,
-		"javascript:alert(1)": false, "data:text/html,x": false, "vbscript:x": false, "blob:https://x/1": false, "/account": false, "\x00": false,
-		"JAVASCRIPT:alert(1)": false, " javascript:alert(1)": false, "java\nscript:alert(1)": false,
-	} {
-		w := httptest.NewRecorder()
-		p.Logout(w, 200, LogoutView{Done: true, Client: "Reader", Continue: to})
-		links := all(parsed(t, w.Body.String()), "a")
-		if (len(links) == 1) != want {
-			t.Errorf("%q: %d links", to, len(links))
-		}
-		if want && (attr(links[0], "href") != to || text(links[0]) != "Continue to Reader") {
-			t.Errorf("%q became %q %q", to, attr(links[0], "href"), text(links[0]))
-		}
-	}
-}
-
 func TestTheConsentPageSaysThatANameIsNotVerified(t *testing.T) {
 	for lang, want := range map[string]string{"en": "Not verified. This application registered itself. Nobody has checked its name.", "zh": "未经验证。"} {
 		p := newPages(t, Config{})

@@ -46,7 +46,7 @@ func TestNoStringOfAViewBecomesMarkup(t *testing.T) { // U11, U22
 				p.Logout(w, 200, LogoutView{Form: f, User: payload, Client: payload})
 			},
 			"logout done": func(w *httptest.ResponseRecorder) {
-				p.Logout(w, 200, LogoutView{Done: true, Client: payload, Continue: payload})
+				p.Logout(w, 200, LogoutView{Done: true, Client: payload, User: payload})
 			},
 			"account": func(w *httptest.ResponseRecorder) { p.Account(w, 200, hostileAccount(f, payload)) },
 			"error": func(w *httptest.ResponseRecorder) {

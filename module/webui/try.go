@@ -42,7 +42,7 @@ func (p *Pages) try(files files) error {
 			ConsentView{Form: form, Client: "c", Host: "h", User: "u", Scopes: []ScopeView{{"n", "t"}, {"n", ""}}, Remember: true,
 				Unverified: true, Account: "/a"}},
 		"logout": {LogoutView{Form: form, User: "u", Account: "/a"}, LogoutView{Form: form, Client: "c"}, LogoutView{Form: form, User: "u", Client: "c"},
-			LogoutView{Done: true}, LogoutView{Done: true, Client: "c", Continue: "https://h/", Account: "/a"}},
+			LogoutView{Done: true}, LogoutView{Done: true, Everywhere: true, Account: "/a"}},
 		"account": {AccountView{Form: form, User: "u"}, fullAccount(form)},
 		"error":   {ErrorView{Detail: "d", Retry: "/r"}},
 	}

@@ -1,11 +1,6 @@
 package webui
 
-import (
-	"html/template"
-	"net/url"
-	"strings"
-	"time"
-)
+import "time"
 
 // The views are what the pages show. They hold decided facts and finished texts;
 // every string is escaped by the templates. Lang is a tag that [Pages.Language]
@@ -58,23 +53,12 @@ type LogoutView struct {
 	Form
 	User string
 	Done bool
-	// Client is the name of the application that asks, or that was left; "" for none.
+	// Client is the name of the application that asks, "" for none.
 	Client string
 	// Account is the path of the account page, "" for no link.
 	Account string
-	// Continue is the registered address to go back to when Done, as an absolute URL of
-	// http, https or the application's own scheme; "" for none. Who sets it has checked it.
-	Continue string
-}
-
-// ContinueLink is Continue as a link, "" unless it is an http, https or private-use
-// address (RFC 8252 section 7.1), whose scheme has a dot: browsers run no such scheme.
-func (v LogoutView) ContinueLink() template.URL {
-	u, err := url.Parse(v.Continue)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" && !strings.Contains(u.Scheme, ".") {
-		return ""
-	}
-	return template.URL(v.Continue) //nolint:gosec // the scheme was checked; the template escapes the rest
+	// Everywhere says that every browser and every application was signed out.
+	Everywhere bool
 }
 
 // AccountView is the page on which people see and end what they have allowed and where

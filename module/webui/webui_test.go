@@ -58,8 +58,8 @@ var states = []shown{
 	{"logout asked", "Sign out", func(p *Pages, w http.ResponseWriter, lang string) {
 		p.Logout(w, 200, LogoutView{Form: form(lang), User: "maria", Client: "Reader", Account: "/account"})
 	}},
-	{"logout done and back", "Signed out", func(p *Pages, w http.ResponseWriter, lang string) {
-		p.Logout(w, 200, LogoutView{Form: Form{Lang: lang}, Done: true, Client: "Reader", Account: "/account"})
+	{"logout done everywhere", "Signed out", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Logout(w, 200, LogoutView{Form: Form{Lang: lang}, Done: true, Everywhere: true, Account: "/account"})
 	}},
 	{"account", "Your account", func(p *Pages, w http.ResponseWriter, lang string) { p.Account(w, 200, accountView(lang)) }},
 	{"account of little", "Your account", func(p *Pages, w http.ResponseWriter, lang string) {
