@@ -52,7 +52,10 @@ func (s *signIn) grantToken(w http.ResponseWriter, r *http.Request, b browser, q
 	switch stands, err := s.stands(r.Context(), q, who); {
 	case err != nil:
 		return err
-	case !stands:
+	case !stands: // whoever ended it may have looked for families before this one
+		if err := s.EndGrant(r.Context(), family.Subject, family.ID); err != nil {
+			return err
+		}
 		return q.refuse(oauth.AccessDenied, "the user has signed out or taken the permission back")
 	}
 	s.usedDeprecated(r.Context(), client, oauth.Implicit, who.user.ID)

@@ -197,3 +197,37 @@ func TestTheDocumentsFollowTheDateOfADeprecatedGrant(t *testing.T) { // M02, M08
 		t.Errorf("the old document counts as current: %d", a.status)
 	}
 }
+
+func TestNoTokenInAFragmentOutlivesAnEnd(t *testing.T) { // F10, C12
+	for end, do := range map[string]func(*endRig){
+		"user":   func(g *endRig) { g.endAnn() },
+		"client": func(g *endRig) { g.must(g.server.EndClient(g.t.Context(), "u1", "old")) },
+	} {
+		for n, more := 1, true; more; n++ {
+			g := newEndRig(t)
+			(&openIDRig{tokenRig: g.tokenRig}).withImplicit()
+			b := g.browser()
+			at := b.submit(b.signIn(b.get(authorizeURL(oldRequest())), "ann", annsPassword), "decision", "allow")
+			if at.status != http.StatusSeeOther {
+				t.Fatalf("%d %s", at.status, at.body)
+			}
+			g.cut.arm(n, func() { do(g) })
+			at = b.get(authorizeURL(oldRequest()))
+			if more = g.cut.fired(); !more {
+				do(g)
+			}
+			_, fragment, _ := strings.Cut(at.header.Get("Location"), "#")
+			v := must(url.ParseQuery(fragment))
+			if access := v.Get("access_token"); access != "" && g.alive(access) {
+				t.Errorf("the %s ended before operation %d: a token lives", end, n)
+			} else if access == "" && at.status != http.StatusOK && v.Get("error") != "access_denied" {
+				t.Errorf("the %s ended before operation %d: %d %v", end, n, at.status, v)
+			}
+			g.eachGrantOf("u1", func(v store.Grant) {
+				if !v.Revoked() {
+					t.Errorf("the %s ended before operation %d: a family lives", end, n)
+				}
+			})
+		}
+	}
+}

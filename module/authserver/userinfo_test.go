@@ -117,6 +117,16 @@ func TestUserinfoEndsWithTheTokenTheUserAndTheClient(t *testing.T) {
 	g.clients.fault = errLost
 	g.challenged(g.userinfo(access), 503, "temporarily_unavailable")
 	g.clients.fault = nil
+	g.reader.fault = errLost
+	g.challenged(g.userinfo(access), 503, "temporarily_unavailable")
+	g.reader.fault = nil
+	// Another server on the same store signs with the same keys.
+	other := *g.reader.read[access]
+	other.Issuer = "https://other.example"
+	g.reader.read[access], g.reader.deaf = &other, true
+	g.challenged(g.userinfo(access), 401, "invalid_token")
+	g.reader.deaf = false
+	g.want(g.userinfo(access), 200, "")
 	g.clients.remove("rp")
 	g.challenged(g.userinfo(access), 401, "invalid_token")
 }
