@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +77,7 @@ func TestOthersLearnNothingButResourceServersOfWhatIsMeantForThem(t *testing.T) 
 	as := func(id, token string) params {
 		return params{"token": token, "client_id": id, "client_secret": webSecret}
 	}
+	g.clients.change("job", func(c *oauth.Client) { c.Grants = append(slices.Clone(c.Grants), oauth.RefreshToken) })
 	g.inactive(g.introspect(as("job", a.tokens.Access)))
 	g.inactive(g.introspect(as("job", a.tokens.Refresh)))
 	g.clients.change("job", func(c *oauth.Client) { c.Introspect = true }) // the server's audience
@@ -146,6 +148,20 @@ func TestDeadTokensAreInactive(t *testing.T) {
 		g.clients.remove("web")
 		g.inactive(g.introspect(params{"token": a.tokens.Access, "client_id": "job", "client_secret": webSecret}))
 	})
+}
+
+// Two issuers may share a store, and then share keys and verifier.
+func TestTokensOfAnotherIssuerAreNotOurs(t *testing.T) {
+	g := newTokenRig(t)
+	a := g.begin()
+	g.active(g.introspect(asWeb(a.tokens.Access)))
+	theirs := *g.reader.read[a.tokens.Access]
+	theirs.Issuer = "https://other.example"
+	g.reader.deaf, g.reader.read[a.tokens.Access] = true, &theirs
+	g.inactive(g.introspect(asWeb(a.tokens.Access)))
+	g.revoked(g.revoke(asWeb(a.tokens.Access)))
+	g.reader.deaf = false
+	g.active(g.introspect(asWeb(a.tokens.Access)))
 }
 
 func TestWhoMayIntrospectAndHow(t *testing.T) { // I03, I04

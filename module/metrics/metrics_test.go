@@ -31,6 +31,9 @@ func TestMetricsFollowTheNamingConventions(t *testing.T) {
 	set.TokenRequest("authorization_code", "issued")
 	set.StoreOperation("get", "ok", 0)
 	set.LimiterFull()
+	set.Revocation("revoked")
+	set.Introspection("inactive")
+	set.DeprecatedGrant("password")
 	reg := prometheus.NewPedanticRegistry()
 	if err := Register(reg); err != nil {
 		t.Fatal(err)

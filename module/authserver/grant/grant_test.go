@@ -154,3 +154,50 @@ func TestTheConfigurationIsChecked(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyAuthenticTokensOfThisDialectHaveAFamily(t *testing.T) {
+	k := newKeys(t, "k")
+	m := storetest.NewMemory(nil)
+	f, err := NewFamilies(Config{
+		Store: m, Directory: directorytest.NewMemory(), Revocations: deafRevoker{}, Passwords: anybody{},
+		Keys: func(context.Context) (*secret.Keys, error) { return k, nil }, Now: time.Now,
+		Access: time.Hour, Refresh: time.Hour,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func(token string) bool {
+		t.Helper()
+		p, ok, err := f.Find(t.Context(), &oauth.Client{ID: "c"}, token)
+		if err != nil || p.Alive != ok {
+			t.Errorf("%+v %v", p, err)
+		}
+		return ok
+	}
+	for dialect, want := range map[store.Dialect]bool{store.DialectOAuth: true, store.DialectVariantB: false} {
+		g := store.Grant{
+			ID: secret.ID(), Dialect: dialect, Client: "c", Subject: "u", Generation: 1,
+			IssuedAt: time.Now(), RotatedAt: time.Now(), Expires: time.Now().Add(time.Hour),
+		}
+		if err := f.all.create(t.Context(), g); err != nil {
+			t.Fatal(err)
+		}
+		token, _ := encodeRefresh(k, g.ID, 1, "c", dialect)
+		if find(token) != want {
+			t.Errorf("%s: %v", dialect, !want)
+		}
+		for _, forged := range []struct {
+			keys   *secret.Keys
+			client string
+		}{{newKeys(t, "x"), "c"}, {k, "d"}} {
+			if token, _ := encodeRefresh(forged.keys, g.ID, 1, forged.client, dialect); find(token) {
+				t.Error("a forged token has a family")
+			}
+		}
+	}
+	m.Fail(errContended)
+	token, _ := encodeRefresh(k, secret.ID(), 1, "c", store.DialectOAuth)
+	if _, ok, err := f.Find(t.Context(), &oauth.Client{ID: "c"}, token); err == nil || ok {
+		t.Error("a fault is no answer")
+	}
+}
