@@ -82,7 +82,7 @@ func (s *Source) value(d *caddyfile.Dispenser, word string) error {
 		"as": &s.As, "username_field": &s.UsernameField, "password_field": &s.PasswordField, "lookup": &s.Lookup, "ca": &s.CA,
 	}
 	if texts[word] == nil && word != "timeout" && word != "max_body" {
-		return d.Errf("unrecognized word '%s' in the HTTP directory", word)
+		return d.Errf("unrecognized word '%s' in the HTTP directory, expected one of as, username_field, password_field, lookup, fields, ok, refused, ok_when, refused_when, header, ca, timeout, max_body", word)
 	}
 	var value string
 	if !d.AllArgs(&value) || value == "" {
@@ -120,7 +120,7 @@ func (s *Source) fields(d *caddyfile.Dispenser) error {
 			}
 			field, into = d.Val(), s.Claims
 		} else if !isField(field) {
-			return d.Errf("fields: unknown field '%s'", field)
+			return d.Errf("fields: unknown field '%s', expected one of %s, or claim", field, strings.Join(knownFields, ", "))
 		}
 		var pointer string
 		if !d.AllArgs(&pointer) {

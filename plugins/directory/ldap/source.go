@@ -128,7 +128,7 @@ func (s *Source) word(d *caddyfile.Dispenser, word string) error {
 	case "timeout", "pool":
 	default:
 		if texts[word] == nil {
-			return d.Errf("unrecognized word '%s' in the LDAP directory", word)
+			return d.Errf("unrecognized word '%s' in the LDAP directory, expected one of bind_dn, bind_password, base, filter, id, attributes, locked, start_tls, ca, timeout, pool", word)
 		}
 	}
 	if !d.AllArgs(&value) || value == "" {
