@@ -23,19 +23,7 @@ Checks a running gateway: the store, its files, signing keys, the user directory
 guards, the issuer as it is reached from here, and what of the configuration would put
 codes into logs. Each line is ok, warn or fail, with what to do about it. The exit code is
 1 when anything fails.`, nothing, func(r *run, admin *adminClient) error {
-		var found examination
-		if err := admin.call(r.context(), "GET", adminPath("doctor"), nil, &found); err != nil {
-			return err
-		}
-		all := append([]finding{fine("admin", "Caddy's admin endpoint at %s answers", admin.address)}, found.Findings...)
-		if config, err := admin.configuration(r.context()); err != nil {
-			all = append(all, broken("configuration", "the message says what is wrong", "the configuration cannot be read: %v", err))
-		} else if more, err := lookAtConfig(config); err != nil {
-			all = append(all, broken("configuration", "the message says what is wrong", "%v", err))
-		} else {
-			all = append(all, more...)
-		}
-		all = append(all, lookAtIssuerFromHere(r.context(), found.Issuer)...)
+		all := diagnose(r.context(), admin)
 		if err := r.print(all, func(w io.Writer) {
 			for _, f := range all {
 				row(w, f.Grade, f.Check, f.Message)
@@ -51,6 +39,34 @@ codes into logs. Each line is ok, warn or fail, with what to do about it. The ex
 		}
 		return nil
 	})
+}
+
+// diagnose looks at the gateway from inside, through its admin API, at the configuration
+// it runs, and at the issuer from outside.
+func diagnose(ctx context.Context, admin *adminClient) []finding {
+	var all []finding
+	var found examination
+	err := admin.call(ctx, "GET", adminPath("doctor"), nil, &found)
+	var e *cliError
+	switch {
+	case err == nil:
+		all = append(all, fine("admin", "Caddy's admin endpoint at %s answers", admin.address))
+		all = append(all, found.Findings...)
+	case errors.As(err, &e) && e.code == "not_configured":
+		return append(all, fine("admin", "Caddy's admin endpoint at %s answers", admin.address),
+			broken("app", "load a configuration with that option", "%s", e.message))
+	default:
+		return append(all, broken("admin", "see that the gateway runs, and that --address or --config names its admin endpoint", "%v", err))
+	}
+	config, err := admin.configuration(ctx)
+	var more []finding
+	if err == nil {
+		more, err = lookAtConfig(config)
+	}
+	if err != nil {
+		all = append(all, broken("configuration", "the message says what is wrong", "%v", err))
+	}
+	return append(append(all, more...), lookAtIssuerFromHere(ctx, found.Issuer)...)
 }
 
 const (

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -20,7 +21,10 @@ type doctorServer struct {
 		Skip             []string `json:"skip"`
 	} `json:"automatic_https"`
 	TrustedProxies json.RawMessage `json:"trusted_proxies"`
-	Logs           json.RawMessage `json:"logs"`
+	httpPort       uint            // the one on which Caddy speaks no TLS
+	Logs           *struct {
+		Credentials bool `json:"should_log_credentials"`
+	} `json:"logs"`
 }
 
 // patient is a configuration with the parts that the doctor looks at.
@@ -35,7 +39,8 @@ func lookAtConfig(config []byte) ([]finding, error) {
 	var c struct {
 		Apps struct {
 			HTTP struct {
-				Servers map[string]doctorServer `json:"servers"`
+				HTTPPort int                     `json:"http_port"`
+				Servers  map[string]doctorServer `json:"servers"`
 			} `json:"http"`
 			Gatehouse *App `json:"gatehouse"`
 		} `json:"apps"`
@@ -52,6 +57,10 @@ func lookAtConfig(config []byte) ([]finding, error) {
 		issuer = &url.URL{}
 	}
 	p := patient{app: c.Apps.Gatehouse, issuer: issuer, servers: c.Apps.HTTP.Servers}
+	for name, s := range p.servers {
+		s.httpPort = uint(cmp.Or(max(0, c.Apps.HTTP.HTTPPort), 80)) //nolint:gosec // not negative
+		p.servers[name] = s
+	}
 	return slices.Concat(p.sites(), p.guards(), p.logs()), nil
 }
 
@@ -137,22 +146,29 @@ func (p patient) audiences() []string {
 	return all
 }
 
-// logs looks for access logs that write a request's line before the gateway can stop it.
+// logs looks for what puts credentials into log lines that the gateway does not write.
 func (p patient) logs() []finding {
 	const check = "logs"
+	var out []finding
 	for _, name := range sortedKeys(p.servers) {
 		s := p.servers[name]
-		if len(s.Logs) == 0 || string(s.Logs) == "null" || !s.has("oauth_server") {
+		ours := s.has("oauth_server")
+		if !ours && !s.has("oauth_guard") {
 			continue
 		}
+		if s.Logs != nil && s.Logs.Credentials {
+			out = append(out, broken(check, "remove `log_credentials` from the global option servers", "server %s writes Authorization and Cookie fields into its access log: tokens and sessions can be read there", name))
+		}
 		for raw := range s.all("log_append") {
-			if strings.Contains(string(raw), "uri") || strings.Contains(string(raw), "query") {
-				return []finding{warned(check, "remove the field, or filter it", "server %s appends the address to its access log: codes and states travel in addresses", name)}
+			if ours && (strings.Contains(string(raw), "uri") || strings.Contains(string(raw), "query")) {
+				out = append(out, warned(check, "remove the field from `log_append`", "server %s appends the address to its log lines: codes and states travel in addresses", name))
 			}
 		}
-		return []finding{fine(check, "server %s has an access log; requests that oauth_server answers are left out of it", name)}
 	}
-	return []finding{fine(check, "no access log on the issuer's site")}
+	if len(out) == 0 {
+		out = append(out, fine(check, "nothing in the configuration puts credentials into access logs"))
+	}
+	return out
 }
 
 // all are the handlers of a name, wherever they stand.
@@ -181,7 +197,7 @@ func (s doctorServer) has(name string) bool {
 	return false
 }
 
-// plain reports whether a server speaks http without TLS: on port 80, or where automatic
+// plain reports whether a server speaks http without TLS: on the port for that, or where automatic
 // HTTPS is off or skips its hosts. (A Caddyfile has the latter for addresses of http://.)
 func (s doctorServer) plain() bool {
 	if s.AutoHTTPS != nil && s.AutoHTTPS.Disable {
@@ -190,7 +206,7 @@ func (s doctorServer) plain() bool {
 	http := len(s.Listen) > 0
 	for _, l := range s.Listen {
 		at, err := caddy.ParseNetworkAddress(l)
-		http = http && err == nil && at.StartPort == 80
+		http = http && err == nil && at.StartPort == s.httpPort
 	}
 	if http {
 		return true

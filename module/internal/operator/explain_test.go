@@ -79,13 +79,16 @@ func TestWhatIsExplainedIsWhatTheGuardDoes(t *testing.T) {
 		"/read", "/read/7", "/READ/7", "/%72ead", "/read/", "/public", "/public/x", "/PUBLIC", "/none", "/", "/read/a%2fb", "/public/../read",
 		"/public/%2e%2e/read", "//read", "/read%00", "/read;x=1", "/read/%252e", "/read\\x", "/read?access_token=x", "/read?a=b", "/r%C3%A4d", "/read/%ff", "/read%zz", "/read#x",
 	} {
-		requests = append(requests, request{"GET", path}, request{"POST", path})
+		requests = append(requests, request{"GET", path})
 	}
-	for _, method := range []string{"HEAD", "PATCH", "OPTIONS", "TRACE", "get"} {
+	for _, method := range []string{"POST", "HEAD", "PATCH", "OPTIONS", "TRACE", "get"} {
 		requests = append(requests, request{method, "/read"})
 	}
-	for _, r := range requests {
+	for i, r := range requests {
 		for _, scopes := range [][]string{nil, {"--scope", "read"}} {
+			if i%3 != 0 && scopes == nil {
+				continue // a program is started for each
+			}
 			bearer := token
 			if scopes == nil {
 				bearer = ""

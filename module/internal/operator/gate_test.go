@@ -124,14 +124,20 @@ func TestWithoutAGatewayInTheConfigurationTheAnswerSaysSo(t *testing.T) {
 	if r := command(t, g, "", "user", "list"); r.code != 5 || !strings.Contains(r.err, "global option") {
 		t.Errorf("%+v", r)
 	}
+	if code, all := examined(t, g); code != 1 || !has(all, "ok", "admin", "") || !has(all, "fail", "app", "global option") {
+		t.Errorf("%+v", all)
+	}
 }
 
 func TestACommandThatFindsNoGatewaySaysWhereItLooked(t *testing.T) {
 	g := harness.Prepare(t)
-	for _, words := range [][]string{{"user", "list"}, {"client", "list"}, {"keys", "list"}, {"grant", "list", "u"}, {"doctor"}, {"explain", "GET", "/x"}} {
+	for _, words := range [][]string{{"user", "list"}, {"client", "list"}, {"keys", "list"}, {"grant", "list", "u"}, {"explain", "GET", "/x"}} {
 		r := command(t, g, "", words...)
 		if r.code != 5 || !strings.Contains(r.err, strings.TrimPrefix(g.Admin, "http://")) || !strings.Contains(r.err, "--address") {
 			t.Errorf("%v: %+v", words, r)
 		}
+	}
+	if code, all := examined(t, g); code != 1 || !has(all, "fail", "admin", strings.TrimPrefix(g.Admin, "http://")) {
+		t.Errorf("%+v", all)
 	}
 }
