@@ -6,5 +6,6 @@ import (
 	_ "github.com/gatehouse/gatehouse/plugins/directory/file"
 	_ "github.com/gatehouse/gatehouse/plugins/directory/http"
 	_ "github.com/gatehouse/gatehouse/plugins/directory/ldap"
+	_ "github.com/gatehouse/gatehouse/plugins/directory/sql"
 	_ "github.com/gatehouse/gatehouse/plugins/store/bolt"
 )

@@ -1,0 +1,144 @@
+package sql
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"go.uber.org/zap"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/directory/password"
+)
+
+// dir is an open directory. It belongs to no configuration.
+type dir struct {
+	s    *settings
+	db   *sql.DB
+	log  func() *zap.Logger
+	kind *usualKind
+}
+
+func open(s *settings, log func() *zap.Logger) *dir {
+	db := sql.OpenDB(s.connector)
+	db.SetMaxOpenConns(s.connections)
+	db.SetMaxIdleConns(s.connections)
+	db.SetConnMaxIdleTime(idleTime)
+	return &dir{s: s, db: db, log: log, kind: newUsualKind(s.dummy)}
+}
+
+// Close ends all connections.
+func (d *dir) Close() error { return d.db.Close() }
+
+// Authenticate implements [directory.Directory].
+func (d *dir) Authenticate(ctx context.Context, username, pass string) (directory.User, bool, error) {
+	if len(pass) > directory.MaxPassword {
+		return directory.User{}, false, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return directory.User{}, false, err
+	}
+	r, err := d.named(ctx, username)
+	if err != nil {
+		return directory.User{}, false, err
+	}
+	typed := norm.NFC.String(pass)
+	kept, same := d.check(r, typed)
+	if r == nil || !same || r.user.Locked || pass == "" {
+		return directory.User{}, false, nil
+	}
+	d.improve(ctx, r, kept, typed)
+	return r.user, true, nil
+}
+
+// named returns the row of what was typed, or nil.
+func (d *dir) named(ctx context.Context, username string) (*row, error) {
+	if !typable(username) {
+		return nil, nil
+	}
+	name := norm.NFC.String(username)
+	if len(name) > directory.MaxUsername {
+		return nil, nil
+	}
+	r, err := d.read(ctx, d.s.query, name)
+	if err != nil || r == nil || !r.answers(name) {
+		return nil, err
+	}
+	return r, nil
+}
+
+// check compares a password with what the row says, and takes the same time whether
+// there is a row or not. kept is nil when there is nothing to compare with.
+func (d *dir) check(r *row, typed string) (kept *password.Parsed, same bool) {
+	dummy := d.kind.dummy()
+	if r != nil {
+		kept = d.parsed(r)
+	}
+	switch {
+	case kept == nil:
+		dummy.Matches(typed)
+	case kept.Cost().Quick():
+		same = kept.Matches(typed)
+		dummy.Matches(typed)
+	default:
+		same = kept.Matches(typed)
+		d.kind.seen(r.user.ID, kept.Cost())
+	}
+	return kept, same
+}
+
+// parsed is nil for a user who has no password, or one that nobody can check.
+func (d *dir) parsed(r *row) *password.Parsed {
+	if r.hash == "" {
+		return nil
+	}
+	kept, err := password.Parse(r.hash)
+	if err != nil && d.s.scheme.String() != "" && !strings.HasPrefix(r.hash, "$") && !strings.HasPrefix(r.hash, "{") {
+		kept, err = d.s.scheme.Parse(r.hash, r.salt)
+	}
+	if err != nil {
+		d.log().Warn("a user cannot sign in: what is kept for a password hash "+err.Error(), zap.String("subject", r.user.ID))
+		return nil
+	}
+	return kept
+}
+
+// Lookup implements [directory.Directory].
+func (d *dir) Lookup(ctx context.Context, id string) (directory.User, bool, error) {
+	if !typable(id) || len(id) > directory.MaxID {
+		return directory.User{}, false, nil
+	}
+	r, err := d.read(ctx, d.s.lookup, id)
+	// A database that compares texts with numbers finds 7 for "7x".
+	if err != nil || r == nil || r.user.ID != id {
+		return directory.User{}, false, err
+	}
+	return r.user, true, nil
+}
+
+// typable keeps away what no database stores as a name and some choke on.
+func typable(s string) bool {
+	return s != "" && len(s) <= 4*directory.MaxUsername && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+}
+
+// answers reports whether the row is the one of what was typed. Databases compare more
+// loosely than people: accents, trailing spaces, digits in front of letters. Each spelling
+// that finds the user would give a guesser a count of failures of its own.
+func (r *row) answers(typed string) bool {
+	want := loose(typed)
+	for _, name := range []string{r.user.Username, r.user.Email, r.user.Phone} {
+		if name != "" && loose(name) == want {
+			return true
+		}
+	}
+	return false
+}
+
+func loose(name string) string { return cases.Fold().String(norm.NFKC.String(name)) }
+
+// Interface guard
+var _ directory.Directory = (*dir)(nil)

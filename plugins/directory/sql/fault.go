@@ -1,0 +1,73 @@
+package sql
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// fault is the technical error that callers get. It tells what an operator needs and
+// drops what could quote a parameter: people type passwords where their name belongs.
+func fault(ctx context.Context, err error) error {
+	var m mistake
+	if errors.As(err, &m) {
+		return m
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("the SQL directory: the database did not answer in time: %w", ctx.Err())
+	}
+	if unreachable, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return fmt.Errorf("the SQL directory: %w", unreachable)
+	}
+	if said, ok := errors.AsType[*pgconn.PgError](err); ok {
+		if strings.HasPrefix(said.Code, "42") || strings.HasPrefix(said.Code, "28") || strings.HasPrefix(said.Code, "25") {
+			return fmt.Errorf("the SQL directory: the database says: %s (SQLSTATE %s)", said.Message, said.Code)
+		}
+		return fmt.Errorf("the SQL directory: the database says SQLSTATE %s", said.Code)
+	}
+	if said, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		if slices.Contains(tellable, said.Number) {
+			return fmt.Errorf("the SQL directory: the database says: %s (error %d)", said.Message, said.Number)
+		}
+		return fmt.Errorf("the SQL directory: the database says error %d", said.Number)
+	}
+	if _, ok := errors.AsType[net.Error](err); ok || lost(err) {
+		return fmt.Errorf("the SQL directory: %w", err)
+	}
+	return fmt.Errorf("the SQL directory: an error of type %T", err)
+}
+
+// tellable are MySQL's errors about rights, names and syntax, which quote the
+// operator's query and no parameter.
+var tellable = []uint16{1044, 1045, 1049, 1054, 1064, 1142, 1143, 1146, 1305, 1370, 1698, 1792}
+
+// unrepresentable reports whether the database said that no row could have such a
+// value: letters for a number, or letters that its character set does not have.
+func unrepresentable(err error) bool {
+	if said, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return slices.Contains([]string{"22P02", "22P05", "22003", "22007", "22008", "22021"}, said.Code)
+	}
+	if said, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		return slices.Contains([]uint16{1267, 1366, 1977, 3988}, said.Number)
+	}
+	return false
+}
+
+// lost reports whether the connection broke, as after a restart of the database.
+func lost(err error) bool {
+	if said, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return strings.HasPrefix(said.Code, "57P") || strings.HasPrefix(said.Code, "08")
+	}
+	if _, ok := errors.AsType[*net.OpError](err); ok {
+		return true
+	}
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}

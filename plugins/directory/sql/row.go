@@ -1,0 +1,167 @@
+package sql
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+)
+
+const (
+	idleTime   = 5 * time.Minute
+	maxColumns = 64
+	maxText    = 16 << 10 // bytes of one value
+)
+
+// row is what a query said about one user.
+type row struct {
+	user       directory.User
+	hash, salt string
+	// asked is the parameter that found it.
+	asked string
+}
+
+// read asks for one row, in a transaction that may not write; nil is none. It asks once
+// more when a connection from the pool turns out to be dead.
+func (d *dir) read(ctx context.Context, query, parameter string) (*row, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
+	defer cancel()
+	for again := false; ; again = true {
+		r, err := d.inTransaction(ctx, query, parameter)
+		switch {
+		case err == nil:
+			return r, nil
+		case unrepresentable(err):
+			return nil, nil
+		case lost(err) && !again && ctx.Err() == nil:
+			continue
+		}
+		return nil, fault(ctx, err)
+	}
+}
+
+func (d *dir) inTransaction(ctx context.Context, query, parameter string) (*row, error) {
+	tx, err := d.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing was written
+	return one(ctx, tx, query, parameter)
+}
+
+// one returns the only row of a query, or nil.
+func one(ctx context.Context, tx *sql.Tx, query, parameter string) (*row, error) {
+	rows, err := tx.QueryContext(ctx, query, parameter)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	if !rows.Next() {
+		return nil, rows.Err()
+	}
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	if len(columns) > maxColumns {
+		return nil, mistake(fmt.Sprintf("the query gives %d columns, at most %d are taken", len(columns), maxColumns))
+	}
+	values := make([]any, len(columns))
+	to := make([]any, len(columns))
+	for i := range values {
+		to[i] = &values[i]
+	}
+	if err := rows.Scan(to...); err != nil {
+		return nil, err
+	}
+	r, err := newRow(columns, values)
+	if err != nil {
+		return nil, err
+	}
+	if rows.Next() {
+		return nil, mistake("more than one row was found for one user")
+	}
+	r.asked = parameter
+	return r, rows.Err()
+}
+
+// mistake is an error in the operator's queries or data. Its text names columns, never
+// values.
+type mistake string
+
+func (m mistake) Error() string { return "the SQL directory: " + string(m) }
+
+func newRow(columns []string, values []any) (*row, error) {
+	r := &row{}
+	u := &r.user
+	texts := map[string]*string{
+		"id": &u.ID, "username": &u.Username, "name": &u.Name, "nickname": &u.Nickname, "picture": &u.Picture,
+		"email": &u.Email, "phone": &u.Phone, "password": &r.hash, "password_hash": &r.hash, "salt": &r.salt,
+	}
+	seen := make(map[string]bool)
+	for i, given := range columns {
+		column := strings.ToLower(given)
+		if seen[column] || column == "password" && seen["password_hash"] || column == "password_hash" && seen["password"] {
+			return nil, mistake(fmt.Sprintf("the column %q is given twice", column))
+		}
+		seen[column] = true
+		var err error
+		switch {
+		case texts[column] != nil:
+			*texts[column], err = text(values[i])
+		case column == "locked":
+			u.Locked, err = truth(values[i])
+		case secretive(column):
+			err = errors.New("looks like a secret, and would become a claim of the user: leave it out, or name it password or salt")
+		case values[i] != nil:
+			if u.Claims == nil {
+				u.Claims = make(map[string]any)
+			}
+			u.Claims[given], err = claim(values[i])
+		}
+		if err != nil {
+			return nil, mistake(fmt.Sprintf("the column %q %v", column, err))
+		}
+	}
+	for _, column := range []string{"id", "username"} {
+		if !seen[column] {
+			return nil, mistake(fmt.Sprintf("the query gives no column %q", column))
+		}
+	}
+	u.Username = norm.NFC.String(u.Username)
+	presentable(u)
+	if err := u.Check(); err != nil {
+		return nil, mistake("a user's row cannot be used: " + err.Error())
+	}
+	return r, nil
+}
+
+// secretive finds columns that somebody selected by mistake.
+func secretive(column string) bool {
+	for _, part := range []string{"passw", "pwd", "secret"} {
+		if strings.Contains(column, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// presentable drops what other programs let in and must not reach a header or a page.
+func presentable(u *directory.User) {
+	for _, field := range []*string{&u.Name, &u.Nickname, &u.Picture, &u.Email, &u.Phone} {
+		if strings.ContainsFunc(*field, unicode.IsControl) {
+			*field = ""
+		}
+	}
+	if at, err := url.Parse(u.Picture); err != nil || at.Scheme != "https" || at.Host == "" {
+		u.Picture = ""
+	}
+}

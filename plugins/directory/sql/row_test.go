@@ -1,0 +1,131 @@
+package sql
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/directory/password"
+)
+
+func TestARowBecomesAUserByTheNamesOfItsColumns(t *testing.T) {
+	columns := []string{"ID", "username", "password_hash", "salt", "name", "nickname", "picture", "email", "phone", "locked", "Team", "level", "since", "score", "vip", "none"}
+	values := []any{int64(7), []byte("zoe\u0308"), "hash", nil, "Zo\u00eb\x00", nil, "javascript:alert(1)", "zoe@example.com", uint64(15550100), []byte{1},
+		"press", int64(3), time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC), 1.5, true, nil}
+	r, err := newRow(columns, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := directory.User{
+		ID: "7", Username: "zo\u00eb", Email: "zoe@example.com", Phone: "15550100", Locked: true,
+		Claims: map[string]any{"Team": "press", "level": int64(3), "since": "2020-01-02T03:04:05Z", "score": 1.5, "vip": true},
+	}
+	if diff := cmp.Diff(want, r.user); diff != "" || r.hash != "hash" || r.salt != "" {
+		t.Errorf("hash %q, salt %q (-want +got):\n%s", r.hash, r.salt, diff)
+	}
+}
+
+func TestValuesThatMeanNothingAreErrors(t *testing.T) {
+	for name, c := range map[string]struct {
+		column string
+		value  any
+	}{
+		"a time for an id": {"id", time.Now()}, "no id": {"id", nil}, "no UTF-8": {"name", "\xff"}, "a text too long": {"email", strings.Repeat("x", maxText+1)},
+		"maybe": {"locked", "maybe"}, "a list": {"groups", []string{"a"}}, "bytes for locked": {"locked", []byte{2}},
+	} {
+		columns, values := []string{"id", "username", c.column}, []any{"1", "ann", c.value}
+		if c.column == "id" {
+			columns, values = columns[1:], values[1:]
+		}
+		if _, err := newRow(columns, values); err == nil || strings.Contains(err.Error(), "maybe") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, yes := range []any{true, int64(1), int64(-1), uint64(2), "t", "Y", "yes", []byte("true"), []byte{1}} {
+		if v, err := truth(yes); !v || err != nil {
+			t.Errorf("%v is %t, %v", yes, v, err)
+		}
+	}
+	for _, no := range []any{nil, false, int64(0), uint64(0), "", "f", "N", "no", []byte("0"), []byte{0}} {
+		if v, err := truth(no); v || err != nil {
+			t.Errorf("%v is %t, %v", no, v, err)
+		}
+	}
+}
+
+func TestWhatWasTypedMustBeInTheRow(t *testing.T) {
+	r := &row{user: directory.User{Username: "Ann", Email: "ann@example.com", Phone: "5550100"}}
+	for typed, want := range map[string]bool{
+		"Ann": true, "ann": true, "ANN@example.com": true, "5550100": true, "\uff21nn": true,
+		"\u00e1nn": false, "ann ": false, "5550100x": false, "": false, "an": false, "0": false,
+	} {
+		if r.answers(typed) != want {
+			t.Errorf("%q: %t", typed, !want)
+		}
+	}
+}
+
+func TestTheUsualKindIsThatOfMostUsersHoweverOftenOneTries(t *testing.T) {
+	cost := func(hash string) password.Cost {
+		p, err := password.Parse(hash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Cost()
+	}
+	bcrypt, argon := cost("$2y$10$"+strings.Repeat("s", 53)), password.Usual()
+	k := newUsualKind(nil)
+	if k.dummy().Cost() != argon {
+		t.Errorf("at first %+v", k.dummy().Cost())
+	}
+	for i := range 3 {
+		k.seen(fmt.Sprint(i), bcrypt)
+	}
+	for range 100 {
+		k.seen("attacker", argon)
+	}
+	if k.dummy().Cost() != bcrypt {
+		t.Errorf("one user made the usual kind %+v", k.dummy().Cost())
+	}
+	for i := range 3 * remembered {
+		k.seen(fmt.Sprint("new", i), argon)
+	}
+	if k.dummy().Cost() != argon || len(k.users) != remembered || len(k.order) != remembered {
+		t.Errorf("%+v, %d users remembered", k.dummy().Cost(), len(k.users))
+	}
+	fixed, err := password.Parse("$2y$12$" + strings.Repeat("s", 53))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k = newUsualKind(fixed)
+	k.seen("1", bcrypt)
+	if k.dummy().Cost() != fixed.Cost() {
+		t.Errorf("a fixed kind became %+v", k.dummy().Cost())
+	}
+}
+
+func TestAHashIsUpgradedOnlyWhenItIsOfAnOlderForm(t *testing.T) {
+	for hash, want := range map[string][2]bool{ // to argon2id, to bcrypt
+		password.Usual().Dummy():                 {false, false},
+		"$2y$10$" + strings.Repeat("s", 53):      {true, false},
+		"$2y$09$" + strings.Repeat("s", 53):      {true, true},
+		"{SSHA}LhKrkM9Fy+zlstjdD7Kv2s6QvhBzYWx0": {true, true},
+	} {
+		p, err := password.Parse(hash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range []*settings{{upgrade: "x"}, {upgrade: "x", bcrypt: true}} {
+			if s.upgrades(p) != want[i] {
+				t.Errorf("%.10s...: %t", hash, !want[i])
+			}
+		}
+		if (&settings{}).upgrades(p) {
+			t.Error("without an upgrade it is upgraded")
+		}
+	}
+}

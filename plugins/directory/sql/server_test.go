@@ -1,0 +1,290 @@
+package sql_test
+
+import (
+	"bytes"
+	"database/sql"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
+)
+
+// The account that queries, with a password that must show nowhere.
+const dbUser, dbPassword = "shop", "canary-db-password"
+
+// server is a database server of the test process's own, on a loopback port.
+type server struct {
+	driver string // as in the configuration
+	dir    string
+	port   int
+	log    journal
+
+	setUp   func(*server) error
+	command func(*server) *exec.Cmd
+
+	mu      sync.Mutex
+	process *exec.Cmd
+}
+
+// journal keeps what a server says, of one process and the next.
+type journal struct {
+	mu   sync.Mutex
+	said bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.said.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.said.String()
+}
+
+var postgres = sync.OnceValues(func() (*server, error) {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
+	if len(found) == 0 {
+		return nil, fmt.Errorf("these tests need PostgreSQL, in Debian the package postgresql")
+	}
+	bin := slices.Max(found)
+	return begin(&server{
+		driver: "postgres",
+		setUp: func(s *server) error {
+			pw := filepath.Join(s.dir, "pw")
+			if err := os.WriteFile(pw, []byte(dbPassword), 0o644); err != nil {
+				return err
+			}
+			return s.run(exec.Command(bin+"/initdb", "-D", filepath.Join(s.dir, "data"), "-U", dbUser, "-A", "scram-sha-256", "--pwfile="+pw, "--no-sync", "-E", "UTF8", "--locale=C.UTF-8"), "postgres")
+		},
+		command: func(s *server) *exec.Cmd {
+			return exec.Command(bin+"/postgres", "-D", filepath.Join(s.dir, "data"), "-p", strconv.Itoa(s.port), "-k", s.dir,
+				"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "shared_buffers=16MB")
+		},
+	}, "postgres")
+})
+
+var mariadb = sync.OnceValues(func() (*server, error) {
+	return begin(&server{
+		driver: "mysql",
+		setUp: func(s *server) error {
+			sql := fmt.Sprintf("CREATE DATABASE shop CHARACTER SET utf8mb4;\nCREATE USER '%[1]s'@'127.0.0.1' IDENTIFIED BY '%[2]s';\nGRANT ALL ON shop.* TO '%[1]s'@'127.0.0.1';\n", dbUser, dbPassword)
+			if err := os.WriteFile(filepath.Join(s.dir, "init.sql"), []byte(sql), 0o644); err != nil {
+				return err
+			}
+			return s.run(exec.Command("mariadb-install-db", "--no-defaults", "--datadir="+filepath.Join(s.dir, "data"), "--auth-root-authentication-method=normal", "--skip-test-db", "--tmpdir="+s.dir), "mysql")
+		},
+		command: func(s *server) *exec.Cmd {
+			args := []string{
+				"--no-defaults", "--datadir=" + filepath.Join(s.dir, "data"), "--port=" + strconv.Itoa(s.port), "--bind-address=127.0.0.1",
+				"--socket=" + filepath.Join(s.dir, "s"), "--pid-file=" + filepath.Join(s.dir, "pid"), "--tmpdir=" + s.dir, "--skip-name-resolve",
+				"--innodb-buffer-pool-size=16M", "--innodb-flush-log-at-trx-commit=2", "--innodb-log-file-size=8M",
+			}
+			init := filepath.Join(s.dir, "init.sql")
+			if _, err := os.Stat(filepath.Join(s.dir, "data", "shop")); err != nil {
+				args = append(args, "--init-file="+init)
+			}
+			return exec.Command("/usr/sbin/mariadbd", args...)
+		},
+	}, "mysql")
+})
+
+var begun struct {
+	sync.Mutex
+	all []*server
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	begun.Lock()
+	for _, s := range begun.all {
+		s.stop()
+		_ = os.RemoveAll(s.dir)
+	}
+	begun.Unlock()
+	os.Exit(code)
+}
+
+// begin makes a data directory and starts the server. Neither runs as root: then it is
+// the account of the package.
+func begin(s *server, account string) (*server, error) {
+	dir, err := os.MkdirTemp("", "gatehouse-"+s.driver)
+	if err != nil {
+		return nil, err
+	}
+	s.dir = dir
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s.port = l.Addr().(*net.TCPAddr).Port
+	_ = l.Close()
+	if who := credential(account); who != nil {
+		if err := os.Chown(dir, int(who.Uid), int(who.Gid)); err != nil {
+			return nil, err
+		}
+	}
+	begun.Lock()
+	begun.all = append(begun.all, s)
+	begun.Unlock()
+	if err := s.setUp(s); err != nil {
+		return nil, err
+	}
+	return s, s.start()
+}
+
+func credential(account string) *syscall.Credential {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	u, err := user.Lookup(account)
+	if err != nil {
+		return nil
+	}
+	uid, _ := strconv.Atoi(u.Uid)
+	gid, _ := strconv.Atoi(u.Gid)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+}
+
+func (s *server) account() string {
+	if s.driver == "postgres" {
+		return "postgres"
+	}
+	return "mysql"
+}
+
+func (s *server) run(cmd *exec.Cmd, account string) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: credential(account)}
+	cmd.Dir = s.dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", cmd.Path, err, out)
+	}
+	return nil
+}
+
+// start runs the server until stop, or until the test process dies in any way.
+func (s *server) start() error {
+	cmd := s.command(s)
+	cmd.Dir, cmd.Stderr, cmd.Stdout = s.dir, &s.log, &s.log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: credential(s.account()), Pdeathsig: syscall.SIGQUIT}
+	running, failed := make(chan struct{}), make(chan error, 1)
+	go func() {
+		// The signal comes when the thread that started the process dies.
+		runtime.LockOSThread()
+		if err := cmd.Start(); err != nil {
+			failed <- err
+			return
+		}
+		close(running)
+		_ = cmd.Wait()
+		failed <- fmt.Errorf("it ended: %s", s.log.String())
+	}()
+	select {
+	case err := <-failed:
+		return err
+	case <-running:
+	}
+	s.mu.Lock()
+	s.process = cmd
+	s.mu.Unlock()
+	for end := time.Now().Add(60 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		db, err := sql.Open(map[string]string{"postgres": "pgx", "mysql": "mysql"}[s.driver], s.dsn())
+		if err == nil {
+			err = db.Ping()
+			_ = db.Close()
+		}
+		if err == nil {
+			return nil
+		}
+		select {
+		case ended := <-failed:
+			return ended
+		default:
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("%s does not answer: %w\n%s", s.driver, err, s.log.String())
+		}
+	}
+}
+
+// stop ends the server at once, as a machine that goes away does.
+func (s *server) stop() {
+	s.mu.Lock()
+	cmd := s.process
+	s.process = nil
+	s.mu.Unlock()
+	if cmd == nil {
+		return
+	}
+	_ = cmd.Process.Signal(map[string]syscall.Signal{"postgres": syscall.SIGQUIT, "mysql": syscall.SIGKILL}[s.driver])
+	for range 200 {
+		if c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.port)); err == nil {
+			_ = c.Close()
+		} else if syscall.Kill(cmd.Process.Pid, 0) != nil {
+			return
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+}
+
+func (s *server) dsn() string {
+	if s.driver == "postgres" {
+		return fmt.Sprintf("postgres://%s:%s@127.0.0.1:%d/postgres?sslmode=disable", dbUser, dbPassword, s.port)
+	}
+	return fmt.Sprintf("%s:%s@tcp(127.0.0.1:%d)/shop", dbUser, dbPassword, s.port)
+}
+
+// exec runs statements as the program that keeps the table does.
+func (s *server) exec(t testing.TB, statement string, args ...any) {
+	t.Helper()
+	db, err := sql.Open(map[string]string{"postgres": "pgx", "mysql": "mysql"}[s.driver], s.dsn())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if _, err := db.Exec(statement, args...); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// scalar returns one text.
+func (s *server) scalar(t testing.TB, query string) string {
+	t.Helper()
+	db, err := sql.Open(map[string]string{"postgres": "pgx", "mysql": "mysql"}[s.driver], s.dsn())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	var v string
+	if err := db.QueryRow(query).Scan(&v); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return v
+}
+
+// both runs a test on either server.
+func both(t *testing.T, test func(t *testing.T, s *server)) {
+	for name, start := range map[string]func() (*server, error){"PostgreSQL": postgres, "MariaDB": mariadb} {
+		t.Run(name, func(t *testing.T) {
+			s, err := start()
+			if err != nil {
+				t.Fatal(err)
+			}
+			test(t, s)
+		})
+	}
+}

@@ -1,0 +1,170 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"go.uber.org/zap"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+)
+
+func init() { caddy.RegisterModule(Source{}) }
+
+// Source is a user directory in a database. What the columns of a row mean is said by
+// their names: `id` (the stable subject of tokens), `username`, `password_hash` or
+// `password`, `salt`, `name`, `nickname`, `picture`, `email`, `phone` and `locked`; all
+// others become claims, so name the columns and select no more than is needed. `id` and
+// `username` are required. NULL is as good as absent.
+//
+// Password hashes are taken in every form that the users' file takes. What was typed to
+// sign in must be the row's `username`, `email` or `phone`, letter case aside: databases
+// find more for a name than its user, such as "\u00e1nn" for "ann". More than one row is an error.
+//
+// Queries run in read-only transactions, with the name or ID as their only parameter.
+type Source struct {
+	// `postgres` or `mysql` (also for MariaDB). Required.
+	Driver string `json:"driver,omitempty"`
+	// Where the database is and who asks, a placeholder such as `{env.USERS_DSN}`, for
+	// `postgres://shop:password@10.0.0.7/shop?sslmode=verify-full` or
+	// `shop:password@tcp(10.0.0.7:3306)/shop?tls=true`. Required.
+	DSN string `json:"dsn,omitempty"`
+	// The query for the user who signs in; `$1` (or `?` in MySQL) is what was typed.
+	// Required.
+	Query string `json:"query,omitempty"`
+	// The query for the user of an ID, asked when tokens are refreshed. Required.
+	Lookup string `json:"lookup,omitempty"`
+	// How digests in hex were made: `md5`, `sha1`, `sha256` or `sha512` of `password` and
+	// `salt`, such as `md5(salt+password)` or `md5(md5(password)+salt)`. Default: digests
+	// in hex are not taken.
+	Scheme string `json:"scheme,omitempty"`
+	// The statement that replaces the hash of a user who signs in, when it is of an older
+	// form: `$1` is the new hash, `$2` the user's ID. Default: hashes stay as they are.
+	Upgrade string `json:"upgrade,omitempty"`
+	// What is written then: `argon2id`, the default, or `bcrypt`, for other programs that
+	// check these hashes too.
+	UpgradeTo string `json:"upgrade_to,omitempty"`
+	// A hash of the kind that most users have; a name that nobody has costs the time of
+	// one like it. Default: the kind that most of those have who tried of late.
+	Dummy string `json:"dummy,omitempty"`
+	// How many connections are open at once. Default: 4.
+	MaxConnections int `json:"max_connections,omitempty"`
+	// How long a query may take. Default: `3s`.
+	Timeout caddy.Duration `json:"timeout,omitempty"`
+
+	settings *settings
+}
+
+// CaddyModule returns the Caddy module information.
+func (Source) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "gatehouse.directories.sql", New: func() caddy.Module { return new(Source) }}
+}
+
+// UnmarshalCaddyfile sets up the directory from Caddyfile tokens:
+//
+//	users sql postgres|mysql {
+//		dsn             <placeholder>
+//		query           <statement>
+//		lookup          <statement>
+//		scheme          <digest of password and salt>
+//		upgrade         <statement>
+//		upgrade_to      argon2id|bcrypt
+//		dummy           <hash>
+//		max_connections <number>
+//		timeout         <duration>
+//	}
+func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // consume the module name
+	if !d.AllArgs(&s.Driver) || !slices.Contains(drivers, s.Driver) {
+		return d.Err("expected `sql postgres` or `sql mysql` and a block")
+	}
+	seen := make(map[string]bool)
+	for d.NextBlock(0) {
+		word := d.Val()
+		if seen[word] {
+			return d.Errf("%s is given twice", word)
+		}
+		seen[word] = true
+		if err := s.word(d, word); err != nil {
+			return err
+		}
+	}
+	for _, word := range []string{"dsn", "query", "lookup"} {
+		if !seen[word] {
+			return d.Errf("users sql: %s is missing", word)
+		}
+	}
+	return nil
+}
+
+func (s *Source) word(d *caddyfile.Dispenser, word string) error {
+	texts := map[string]*string{
+		"dsn": &s.DSN, "query": &s.Query, "lookup": &s.Lookup, "scheme": &s.Scheme, "upgrade": &s.Upgrade,
+		"upgrade_to": &s.UpgradeTo, "dummy": &s.Dummy,
+	}
+	if texts[word] == nil && word != "max_connections" && word != "timeout" {
+		return d.Errf("unrecognized word '%s' in users sql, expected one of: dsn, dummy, lookup, max_connections, query, scheme, timeout, upgrade, upgrade_to", word)
+	}
+	var value string
+	if !d.AllArgs(&value) || value == "" {
+		return d.Errf("%s: expected one value, in quotes if it has spaces", word)
+	}
+	switch word {
+	case "timeout":
+		t, err := caddy.ParseDuration(value)
+		if err != nil || t <= 0 {
+			return d.Errf("timeout: invalid duration '%s', expected one such as 3s", value)
+		}
+		s.Timeout = caddy.Duration(t)
+	case "max_connections":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 {
+			return d.Errf("max_connections: invalid number '%s', expected a whole number from 1", value)
+		}
+		s.MaxConnections = n
+	case "dsn":
+		if !strings.Contains(value, "{") {
+			return d.Err(literalDSN)
+		}
+		s.DSN = value
+	default:
+		*texts[word] = value
+	}
+	return nil
+}
+
+const literalDSN = "dsn: expected a placeholder such as {env.USERS_DSN} or {file./run/secrets/users}: a literal would be readable in Caddy's stored configuration"
+
+// Provision checks everything and resolves the placeholder. It touches no network.
+func (s *Source) Provision(caddy.Context) error {
+	var err error
+	if s.settings, err = s.resolve(caddy.NewReplacer()); err != nil {
+		return fmt.Errorf("the SQL directory: %w", err)
+	}
+	return nil
+}
+
+// Identity implements [directory.Source].
+func (s *Source) Identity() any { return s.settings.identity }
+
+// Open implements [directory.Source]. It connects nowhere: the first sign-in does.
+func (s *Source) Open(context.Context) (directory.Directory, error) {
+	if s.settings == nil {
+		return nil, errors.New("the SQL directory was not provisioned")
+	}
+	// The directory may outlive the configuration, and with it its logger.
+	return open(s.settings, func() *zap.Logger { return caddy.Log().Named("gatehouse.directories.sql") }), nil
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner     = (*Source)(nil)
+	_ caddyfile.Unmarshaler = (*Source)(nil)
+	_ directory.Source      = (*Source)(nil)
+)
