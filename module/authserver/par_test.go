@@ -87,6 +87,7 @@ func TestAPushedRequestServesReloadsUntilACodeIsIssuedAndThenNothing(t *testing.
 	}
 	g.isError(b.submit(other, "decision", "allow"), http.StatusBadRequest)
 	g.isError(b.get(use("web", uri)), http.StatusBadRequest)
+	g.isError(g.browser().get(use("web", uri)), http.StatusBadRequest) // nor does anybody else see a page
 }
 
 // One request leads to one code, also where two people at two browsers open it.
