@@ -13,6 +13,14 @@ func (g *tokenRig) revoke(p params, header ...string) answer {
 	return g.do(http.MethodPost, tokenIssuer+"/revoke", p.encode(), header...)
 }
 
+// flipped is another string of the same form.
+func flipped(token string) string {
+	if token[0] == 'A' {
+		return "B" + token[1:]
+	}
+	return "A" + token[1:]
+}
+
 func asWeb(token string) params {
 	return params{"token": token, "client_id": "web", "client_secret": webSecret}
 }
@@ -82,7 +90,7 @@ func TestThereIsNothingToRevokeInWhatIsNoLivingToken(t *testing.T) { // V03
 	g.revoked(g.revoke(asWeb(revokedRefresh.tokens.Refresh)))
 	for name, token := range map[string]string{
 		"rubbish": "x", "dots": "a.b.c", "as long as a refresh token": strings.Repeat("A", 75), "a code": code,
-		"a part": a.tokens.Refresh[:74], "changed": "A" + a.tokens.Refresh[1:], "another mac": a.tokens.Refresh[:70] + "AAAAA",
+		"a part": a.tokens.Refresh[:74], "changed": flipped(a.tokens.Refresh), "another mac": a.tokens.Refresh[:70] + "AAAAA",
 		"bad signature": a.tokens.Access[:len(a.tokens.Access)-4] + "AAAA", "long": strings.Repeat("x", 50_000),
 		"revoked access": revokedAccess.tokens.Access, "revoked refresh": revokedRefresh.tokens.Refresh,
 	} {
