@@ -271,3 +271,45 @@ func TestNeverMoreThanTheLimitInAnyWindow(t *testing.T) {
 		}
 	})
 }
+
+func TestOneCallerIsToldOfEachRefusal(t *testing.T) {
+	c := newClock()
+	b := NewBook(10, c.now)
+	r := Rule{Limit: 2, Window: time.Minute, Lock: time.Minute}
+	told := func(want bool) {
+		t.Helper()
+		if got := b.NewlyRefused("a"); got != want {
+			t.Fatalf("told %v, want %v", got, want)
+		}
+	}
+	for range 2 { // the second lock is told of again
+		told(false)
+		wantTake(t, b, "a", r, true, 0)
+		told(false)
+		wantTake(t, b, "a", r, true, 0)
+		var n atomic.Int64
+		var all sync.WaitGroup
+		for range 20 {
+			all.Go(func() {
+				if b.NewlyRefused("a") {
+					n.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if n.Load() != 1 {
+			t.Fatalf("%d were told", n.Load())
+		}
+		wantTake(t, b, "a", r, false, time.Minute)
+		told(false)
+		c.pass(time.Minute)
+		told(false)
+	}
+	// A lock that the last attempt's success took back was none.
+	wantTake(t, b, "a", r, true, 0)
+	wantTake(t, b, "a", r, true, 0)
+	b.Return("a")
+	told(false)
+	wantTake(t, b, "a", r, true, 0)
+	told(true)
+}
