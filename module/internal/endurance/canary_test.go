@@ -55,6 +55,7 @@ func TestNoSecretIsFoundAnywhereAfterARun(t *testing.T) {
 	f.guard(access)
 	f.account()
 	outputs = append(outputs, f.commands()...)
+	f.lockout()
 	f.reload()
 	outputs = append(outputs, c.Scrape(t))
 	_, config := harness.Get(t, c.Admin+"/config/")
@@ -112,6 +113,7 @@ func (f *canaryFlows) search(outputs []string) {
 			t.Errorf("the log does not even have %s", want)
 		}
 	}
+	f.trail(string(raw))
 }
 
 // plantEnv makes a secret that the configuration takes from the environment.

@@ -1,11 +1,10 @@
 package endurance
 
 import (
-	"encoding/json"
+	"html"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/harness"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -123,12 +122,21 @@ func (f *canaryFlows) tokens(access, refresh string) {
 	f.want(200, "POST", f.ID+"/introspect", pairs("token", access), "Authorization", f.basic)
 	p := f.want(200, "POST", f.ID+"/token", pairs("grant_type", "refresh_token", "refresh_token", refresh), "Authorization", f.basic)
 	next := f.text(p, "refresh_token")
+	f.reuse()
 	f.want(400, "POST", f.ID+"/token", pairs("grant_type", "refresh_token", "refresh_token", next+"x"), "Authorization", f.basic)
 	f.want(400, "POST", f.ID+"/revoke?token="+next, "", "Authorization", f.basic)
 	f.want(200, "POST", f.ID+"/revoke", pairs("token", next, "token_type_hint", "refresh_token"), "Authorization", f.basic)
 	f.want(400, "POST", f.ID+"/token", pairs("grant_type", "refresh_token", "refresh_token", next), "Authorization", f.basic)
 	f.want(401, "GET", f.ID+"/userinfo", "", "Authorization", bearer)
 	f.want(400, "GET", f.ID+"/userinfo?access_token="+access, "")
+}
+
+// reuse presents a refresh token that was replaced.
+func (f *canaryFlows) reuse() {
+	p := f.want(200, "POST", f.ID+"/token", f.exchange(f.codeFrom(f.browser(), f.authorize())), "Authorization", f.basic)
+	old := pairs("grant_type", "refresh_token", "refresh_token", f.text(p, "refresh_token"))
+	f.want(200, "POST", f.ID+"/token", old, "Authorization", f.basic)
+	f.want(400, "POST", f.ID+"/token", old, "Authorization", f.basic)
 }
 
 // mistakes are what clients do wrong, with secrets where they do not belong.
@@ -180,69 +188,35 @@ func (f *canaryFlows) guard(dead string) {
 // account ends what it shows, and signs out.
 func (f *canaryFlows) account() {
 	b := f.browser()
+	f.codeFrom(b, f.authorize())
+	f.press(b, "withdraw", buttonValue(f, b.Get(f.ID+"/account"), "withdraw"))
 	p := f.want(200, "POST", f.ID+"/token", f.exchange(f.codeFrom(b, f.authorize())), "Authorization", f.basic)
 	hint := f.text(p, "id_token")
-	page := b.Get(f.ID + "/account")
-	if !strings.Contains(page.Body, "web") {
-		f.t.Errorf("the account page does not show the client: %d %.300s", page.Status, page.Body)
-	}
 	b.Get(f.ID + "/logout?" + pairs("id_token_hint", hint+"x", "state", f.Plant(f.t, "state", "state-"+secret.ID())))
 	b.Get(f.ID + "/logout?" + pairs("id_token_hint", hint, "post_logout_redirect_uri", "https://client.example/bye", "state", f.Plant(f.t, "state", "state-"+secret.ID())))
 	if again := b.Get(f.ID + "/account"); !strings.Contains(again.Body, `name="password"`) {
 		f.t.Errorf("still signed in: %d %.300s", again.Status, again.Body)
 	}
+	f.codeFrom(b, f.authorize())
+	f.press(b, "all", "everything")
 }
 
-// commands make and change secrets.
-func (f *canaryFlows) commands() []string {
-	another := f.Plant(f.t, "another password", "pass-"+secret.Token())
-	var said []string
-	for _, c := range []struct {
-		in   string
-		args []string
-	}{
-		{another + "\n", []string{"user", "passwd", "alice"}},
-		{another + "\n", []string{"user", "add", "alice"}}, // taken
-		{"", []string{"user", "list"}},
-		{"", []string{"user", "show", "alice"}},
-		{"", []string{"keys", "rotate"}},
-		{"", []string{"keys", "list"}},
-		{"", []string{"client", "list"}},
-		{"", []string{"client", "show", "web"}},
-		{"", []string{"grant", "list", "alice"}},
-		{"", []string{"doctor"}},
-	} {
-		out, _ := f.command(c.in, c.args...)
-		said = append(said, out)
+// press presses a button of the account page.
+func (f *canaryFlows) press(b *harness.Browser, name, value string) {
+	f.t.Helper()
+	_, form := harness.Form(f.t, b.Get(f.ID+"/account"))
+	form.Set(name, value)
+	if p := b.Post(f.ID+"/account", form); p.Status != http.StatusOK && p.Status != http.StatusSeeOther {
+		f.t.Errorf("%s: %d %.300s", name, p.Status, p.Body)
 	}
-	out, err := f.command("", "client", "create", "made", "--redirect-uri", "https://made.example/cb", "--scope", "read", "--format", "json")
-	var made struct {
-		Secret string `json:"secret"`
-	}
-	if json.Unmarshal([]byte(out), &made) != nil || made.Secret == "" || err != nil {
-		f.t.Fatalf("no client was created: %v: %s", err, out)
-	}
-	f.Plant(f.t, "a client's secret that was made", made.Secret)
-	return said
 }
 
-// reload loads the configuration anew, then ones that cannot work.
-func (f *canaryFlows) reload() {
-	for _, c := range []struct {
-		status        int
-		before, after string
-	}{
-		{200, "$MORE", "name Canary"},
-		{400, "users store", "users file $DIR/missing.json\n\t\tstore bolt"},
-		{400, "{env.CANARY_CLIENT}", "{env.CANARY_MISSING}"},
-		{400, "$DIR/keys.json", "{env.CANARY_CLIENT}"},
-		{400, "issuer http://$ID", "issuer https://{env.CANARY_CLIENT}/x/../y"},
-		{400, "$MORE", "client short {\n\t\t\tsecret short-literal\n\t\t}"},
-	} {
-		text := f.Text(strings.ReplaceAll(canaryfile, c.before, c.after))
-		f.want(c.status, "POST", f.Admin+"/load", text, "Content-Type", "text/caddyfile")
-		time.Sleep(100 * time.Millisecond) // the old admin listener resets whoever comes before it is closed
+func buttonValue(f *canaryFlows, p harness.Page, name string) string {
+	f.t.Helper()
+	_, rest, ok := strings.Cut(p.Body, `name="`+name+`" value="`)
+	value, _, closed := strings.Cut(rest, `"`)
+	if !ok || !closed {
+		f.t.Fatalf("no button %s: %d %.600s", name, p.Status, p.Body)
 	}
-	f.want(200, "POST", f.ID+"/token", pairs("grant_type", "client_credentials"), "Authorization", f.basic)
-	f.want(http.StatusOK, "GET", f.ID+"/.well-known/jwks.json", "")
+	return html.UnescapeString(value)
 }

@@ -39,6 +39,7 @@ const canaryfile = `{
 		users store
 		tokens {
 			audience https://api.example
+			refresh_grace 0
 		}
 		protect {
 			per_address 1000
