@@ -18,7 +18,7 @@ const (
 	// endTries bounds how often one record is read again because it changed. Each change
 	// is a redemption or refresh that got through before, and the next one is refused by
 	// the guards' notice or finds the record dead: the bound is for a store that misbehaves.
-	endTries = 8
+	endTries = 32
 )
 
 var errEnding = errors.New("authserver: a record changed at every try to end it")
@@ -120,7 +120,7 @@ func (s *Server) endCode(ctx context.Context, rec store.Record, chosen func(clie
 	for range endTries {
 		var v store.Code
 		if err := store.Decode(rec.Value, &v); err != nil {
-			return undecodable{err}
+			return ofOne{err}
 		}
 		revoked, ok := v.Revoke()
 		if !ok || !chosen(v.Client, v.Grant) {
@@ -135,7 +135,7 @@ func (s *Server) endCode(ctx context.Context, rec store.Record, chosen func(clie
 			return err
 		}
 	}
-	return errEnding
+	return ofOne{errEnding}
 }
 
 // endFamily tells the guards of the family itself: a token of a refresh that was on its way
@@ -146,7 +146,7 @@ func (s *Server) endFamily(ctx context.Context, rec store.Record, chosen func(cl
 	for range endTries {
 		var v store.Grant
 		if err := store.Decode(rec.Value, &v); err != nil {
-			return undecodable{err}
+			return ofOne{err}
 		}
 		if v.Revoked() || !chosen(v.Client, v.ID) {
 			return nil
@@ -167,7 +167,7 @@ func (s *Server) endFamily(ctx context.Context, rec store.Record, chosen func(cl
 			return err
 		}
 	}
-	return errEnding
+	return ofOne{errEnding}
 }
 
 // tokenMargin is for nodes whose clocks differ, and for the time between signing a token
@@ -199,10 +199,11 @@ func (s *Server) replace(ctx context.Context, rec *store.Record, value []byte) (
 	return true, err
 }
 
-// undecodable is a record of a newer release. It does not spare those behind it.
-type undecodable struct{ error }
+// ofOne is what is wrong with one record: it is of a newer release, or changes all the
+// time. It does not spare those behind it.
+type ofOne struct{ error }
 
-func (e undecodable) Unwrap() error { return e.error }
+func (e ofOne) Unwrap() error { return e.error }
 
 // each calls do with every record of a user. What cannot be decoded is reported when the
 // others are done; a fault of the store is the end at once.
@@ -210,7 +211,7 @@ func (s *Server) each(ctx context.Context, kind store.Kind, subject string, do f
 	var kept error
 	_, err := s.upTo(ctx, kind, subject, math.MaxInt, func(rec store.Record) error {
 		err := do(rec)
-		if errors.As(err, new(undecodable)) {
+		if errors.As(err, new(ofOne)) {
 			kept = fmt.Errorf("authserver: %s of a user not ended: %w", kind, err)
 			return nil
 		}

@@ -1,12 +1,14 @@
 package authserver_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
 	"sync"
 	"testing"
 
+	"github.com/gatehouse/gatehouse/module/authserver"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -116,6 +118,59 @@ func TestAnEndThatIsInterruptedIsWhole(t *testing.T) { // F10, C12
 				}
 			})
 		}
+	}
+}
+
+// stubborn is a store in which one record changes before every swap.
+type stubborn struct {
+	store.Backend
+	mu sync.Mutex
+	id string
+}
+
+func (s *stubborn) Swap(ctx context.Context, r store.Record) (store.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.ID == s.id {
+		return store.Record{}, store.ErrConflict
+	}
+	return s.Backend.Swap(ctx, r)
+}
+
+func TestAGrantThatChangesAllTheTimeDoesNotSpareTheOthers(t *testing.T) {
+	s := &stubborn{}
+	g := newEndRig(t, func(c *authserver.Config) { s.Backend, c.Store = c.Store, s })
+	var all []answer
+	for range 3 {
+		_, a := g.tokens("ann", annsPassword)
+		all = append(all, a)
+	}
+	g.eachGrantOf("u1", func(v store.Grant) {
+		if s.id == "" || v.ID < s.id { // the first on the list
+			s.id = v.ID
+		}
+	})
+	if err := g.server.EndSubject(t.Context(), "u1"); err == nil {
+		t.Error("an end that is not whole was called one")
+	}
+	for _, a := range all {
+		if g.alive(a.tokens.Access) {
+			t.Error("an access token lives")
+		}
+	}
+	s.id = ""
+	dead := 0
+	g.eachGrantOf("u1", func(v store.Grant) {
+		if v.Revoked() {
+			dead++
+		}
+	})
+	if dead != 2 {
+		t.Errorf("%d of the others are dead", dead)
+	}
+	g.endAnn()
+	for _, a := range all {
+		g.isDead(a)
 	}
 }
 

@@ -27,7 +27,7 @@ func (s *signIn) boundSessions(ctx context.Context, subject, keep string) error 
 	err = s.each(ctx, store.KindSession, subject, func(rec store.Record) error {
 		var v store.Session
 		if err := store.Decode(rec.Value, &v); err != nil {
-			return undecodable{err}
+			return ofOne{err}
 		}
 		if rec.ID != keep {
 			all = append(all, used{rec.Key, v.LastSeen})
