@@ -147,7 +147,7 @@ func TestWhatAClientMaySayOfItself(t *testing.T) {
 		"addresses not fetched": {newMeta("logo_uri", "https://canary.example/l", "policy_uri", "http://canary.example/p", "tos_uri", 7, "client_uri", "x", "sector_identifier_uri", "https://canary.example/s"), map[string]string{"logo_uri": ""}},
 		"what we do not know":   {newMeta("require_signed_request_object", true, "contacts", []string{"a@b"}, "software_statement", "x.y.z", "Scope", "admin", "REDIRECT_URIS", []string{"x"}), map[string]string{"scope": "read write openid"}},
 		"nulls":                 {meta{"redirect_uris": []string{"https://self.example/cb"}, "client_name": json.RawMessage("null"), "jwks_uri": json.RawMessage("null"), "scope": json.RawMessage("null")}, map[string]string{"client_name": ""}},
-		"an id_token algorithm": {newMeta("id_token_signed_response_alg", "RS256"), map[string]string{"id_token_signed_response_alg": "RS256"}},
+		"an id_token algorithm": {newMeta("id_token_signed_response_alg", "ES256"), map[string]string{"id_token_signed_response_alg": "ES256"}},
 		"a way back":            {newMeta("post_logout_redirect_uris", []string{"https://self.example/out"}), map[string]string{}},
 	} {
 		a := r.post(c.m)

@@ -43,7 +43,7 @@ func TestClientAuthentication(t *testing.T) { // T07-T13
 		{"post, no secret", "", post, 401, "invalid_client", ""},
 		{"nothing at all", "", web, 401, "invalid_client", ""},
 		{"a secret without client_id", "", web.with("client_secret", webSecret), 401, "invalid_client", ""},
-		{"an assertion", "", post.with("client_assertion", "x"), 401, "invalid_client", ""},
+		{"an assertion without its type", "", post.with("client_assertion", "x"), 400, "invalid_request", ""},
 		{"both ways", basic("web", webSecret), web.with("client_secret", webSecret), 400, "invalid_request", ""},
 		{"Basic and an assertion", basic("web", webSecret), web.with("client_assertion", "x"), 400, "invalid_request", ""},
 		{"another scheme", "Bearer " + webSecret, post, 401, "invalid_client", challenge},
