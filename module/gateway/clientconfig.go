@@ -40,7 +40,8 @@ type Client struct {
 	Grants []string `json:"grants,omitempty"`
 	// Grant types of the past, `implicit` and `password`, each with the day on which it
 	// ends as `YYYY-MM-DD`: from 00:00 UTC of that day it is refused. RFC 9700 section 2
-	// says not to use them; there is a warning at every load.
+	// says not to use them; there is a warning at every load. Answers for `password` carry
+	// the headers Deprecation and Sunset; those of a redirect would reach no application.
 	DeprecatedGrants map[string]string `json:"deprecated_grants,omitempty"`
 	// Scopes it may ask for.
 	Scopes []string `json:"scopes,omitempty"`
