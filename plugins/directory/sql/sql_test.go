@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -18,20 +19,34 @@ import (
 	"github.com/gatehouse/gatehouse/module/directory/directorytest"
 	"github.com/gatehouse/gatehouse/module/directory/password"
 	sqldir "github.com/gatehouse/gatehouse/plugins/directory/sql"
+	"github.com/gatehouse/gatehouse/plugins/directory/sql/sqltest"
 )
 
+func TestMain(m *testing.M) {
+	code := m.Run()
+	sqltest.StopAll()
+	os.Exit(code)
+}
+
+// server has the users of the tests.
+type server struct{ *sqltest.Server }
+
+func both(t *testing.T, test func(t *testing.T, s server)) {
+	sqltest.Both(t, func(t *testing.T, s *sqltest.Server) { test(t, server{s}) })
+}
+
 // table is the users' table of a program that has never heard of tokens.
-func (s *server) table(t testing.TB) {
+func (s server) table(t testing.TB) {
 	t.Helper()
-	s.exec(t, "DROP TABLE IF EXISTS users")
-	s.exec(t, `CREATE TABLE users (id VARCHAR(40) PRIMARY KEY, login VARCHAR(191) UNIQUE, passwd VARCHAR(255), salt VARCHAR(40),
+	s.Exec(t, "DROP TABLE IF EXISTS users")
+	s.Exec(t, `CREATE TABLE users (id VARCHAR(40) PRIMARY KEY, login VARCHAR(191) UNIQUE, passwd VARCHAR(255), salt VARCHAR(40),
 		name VARCHAR(100), nick VARCHAR(100), avatar VARCHAR(200), email VARCHAR(191), phone VARCHAR(40), blocked INT, department VARCHAR(40))`)
 }
 
-func (s *server) insert(t testing.TB, u directory.User, hash, salt string) {
+func (s server) insert(t testing.TB, u directory.User, hash, salt string) {
 	t.Helper()
 	places := strings.TrimSuffix(strings.Repeat("?,", 11), ",")
-	if s.driver == "postgres" {
+	if s.Driver == "postgres" {
 		places = "$1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11"
 	}
 	null := func(v string) any {
@@ -45,22 +60,22 @@ func (s *server) insert(t testing.TB, u directory.User, hash, salt string) {
 		locked = 1
 	}
 	department, _ := u.Claims["department"].(string)
-	s.exec(t, "INSERT INTO users VALUES ("+places+")", u.ID, norm.NFC.String(u.Username), null(hash), null(salt), null(u.Name), null(u.Nickname),
+	s.Exec(t, "INSERT INTO users VALUES ("+places+")", u.ID, norm.NFC.String(u.Username), null(hash), null(salt), null(u.Name), null(u.Nickname),
 		null(u.Picture), null(u.Email), null(u.Phone), locked, null(department))
 }
 
 const columns = "id, login AS username, passwd AS password, salt, name, nick AS nickname, avatar AS picture, email, phone, blocked AS locked, department"
 
 // source is the configuration for that table; change may alter it.
-func (s *server) source(t testing.TB, change func(*sqldir.Source)) *sqldir.Source {
+func (s server) source(t testing.TB, change func(*sqldir.Source)) *sqldir.Source {
 	t.Helper()
-	t.Setenv("USERS_DSN", s.dsn())
+	t.Setenv("USERS_DSN", s.DSN())
 	first, second := "?", "?"
-	if s.driver == "postgres" {
+	if s.Driver == "postgres" {
 		first, second = "$1", "$2"
 	}
 	src := &sqldir.Source{
-		Driver: s.driver, DSN: "{env.USERS_DSN}", Dummy: cheap("nobody's"),
+		Driver: s.Driver, DSN: "{env.USERS_DSN}", Dummy: cheap("nobody's"),
 		Query:   "SELECT " + columns + " FROM users WHERE login = " + first,
 		Lookup:  "SELECT " + columns + " FROM users WHERE id = " + first,
 		Upgrade: "UPDATE users SET passwd = " + first + " WHERE id = " + second,
@@ -71,7 +86,7 @@ func (s *server) source(t testing.TB, change func(*sqldir.Source)) *sqldir.Sourc
 	return src
 }
 
-func (s *server) open(t testing.TB, change func(*sqldir.Source)) directory.Directory {
+func (s server) open(t testing.TB, change func(*sqldir.Source)) directory.Directory {
 	t.Helper()
 	src := s.source(t, change)
 	if err := src.Provision(caddy.Context{}); err != nil {
@@ -92,7 +107,7 @@ func cheap(pass string) string {
 }
 
 func TestTheDatabaseKeepsTheContractOfADirectory(t *testing.T) {
-	both(t, func(t *testing.T, s *server) {
+	both(t, func(t *testing.T, s server) {
 		directorytest.Run(t, func(t *testing.T, users []directorytest.Seed) directory.Directory {
 			s.table(t)
 			for _, u := range users {
@@ -124,10 +139,10 @@ func (k kept) password() string {
 }
 
 func TestUsersSignInWithTheHashTheyHaveAndAfterwardsWithABetterOne(t *testing.T) {
-	both(t, func(t *testing.T, s *server) {
+	both(t, func(t *testing.T, s server) {
 		s.table(t)
 		names := []string{"bcrypt", "md5", "phpass"} // the one with a salt of its own among them
-		if s.driver == "postgres" {
+		if s.Driver == "postgres" {
 			names = []string{"bcrypt", "argon2id", "wordpress", "crypt", "ldap", "md5", "phpass"}
 		}
 		for name, kept := range shop {
@@ -135,7 +150,7 @@ func TestUsersSignInWithTheHashTheyHaveAndAfterwardsWithABetterOne(t *testing.T)
 		}
 		d := s.open(t, func(src *sqldir.Source) { src.Scheme = "md5(salt+password)" })
 		for _, name := range names {
-			hash := func() string { return s.scalar(t, "SELECT passwd FROM users WHERE login = '"+name+"'") }
+			hash := func() string { return s.Scalar(t, "SELECT passwd FROM users WHERE login = '"+name+"'") }
 			signIn(t, d, name, "wrong horse", false)
 			if hash() != shop[name].hash {
 				t.Errorf("%s: a wrong password changed the hash", name)
@@ -155,16 +170,17 @@ func TestUsersSignInWithTheHashTheyHaveAndAfterwardsWithABetterOne(t *testing.T)
 }
 
 func TestBcryptIsWrittenForProgramsThatReadNothingElse(t *testing.T) {
-	s, err := postgres()
+	one, err := sqltest.PostgreSQL()
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := server{one}
 	s.table(t)
 	s.insert(t, directory.User{ID: "1", Username: "ann"}, shop["crypt"].hash, "")
 	s.insert(t, directory.User{ID: "2", Username: "lena"}, cheap(strings.Repeat("long", 19)), "")
 	d := s.open(t, func(src *sqldir.Source) { src.UpgradeTo = "bcrypt" })
 	signIn(t, d, "ann", "correct horse", true)
-	after := s.scalar(t, "SELECT passwd FROM users WHERE id = '1'")
+	after := s.Scalar(t, "SELECT passwd FROM users WHERE id = '1'")
 	if !strings.HasPrefix(after, "$2y$12$") {
 		t.Errorf("the hash is now %.12s...", after)
 	}
@@ -173,7 +189,7 @@ func TestBcryptIsWrittenForProgramsThatReadNothingElse(t *testing.T) {
 	}
 	// 76 bytes would be cut to 72.
 	signIn(t, d, "lena", strings.Repeat("long", 19), true)
-	if now := s.scalar(t, "SELECT passwd FROM users WHERE id = '2'"); !strings.HasPrefix(now, "$argon2id$") {
+	if now := s.Scalar(t, "SELECT passwd FROM users WHERE id = '2'"); !strings.HasPrefix(now, "$argon2id$") {
 		t.Errorf("a long password's hash is now %.12s...", now)
 	}
 }
@@ -188,19 +204,19 @@ func signIn(t *testing.T, d directory.Directory, name, pass string, want bool) d
 }
 
 func TestAnUpgradeThatTheDatabaseCannotHoldLeavesTheOldHash(t *testing.T) {
-	both(t, func(t *testing.T, s *server) {
+	both(t, func(t *testing.T, s server) {
 		engines := []string{""}
-		if s.driver == "mysql" {
+		if s.Driver == "mysql" {
 			engines = []string{" ENGINE=InnoDB", " ENGINE=MyISAM"} // the second has no transactions
 		}
 		for _, engine := range engines {
 			t.Run(engine, func(t *testing.T) {
 				const old = "$1$abcdefgh$y6iHhJNbuC0xpbk0w9pm80"
-				s.exec(t, "DROP TABLE IF EXISTS narrow")
-				s.exec(t, "CREATE TABLE narrow (id INT PRIMARY KEY, login VARCHAR(40), passwd VARCHAR(60))"+engine)
-				s.exec(t, "INSERT INTO narrow VALUES (1, 'ann', '"+old+"'), (2, 'bob', '"+old+"')")
-				first, second, dsn := "$1", "$2", s.dsn()
-				if s.driver == "mysql" {
+				s.Exec(t, "DROP TABLE IF EXISTS narrow")
+				s.Exec(t, "CREATE TABLE narrow (id INT PRIMARY KEY, login VARCHAR(40), passwd VARCHAR(60))"+engine)
+				s.Exec(t, "INSERT INTO narrow VALUES (1, 'ann', '"+old+"'), (2, 'bob', '"+old+"')")
+				first, second, dsn := "$1", "$2", s.DSN()
+				if s.Driver == "mysql" {
 					first, second = "?", "?"
 					dsn += "?sql_mode=''" // as many old servers are: it cuts short without an error
 				}
@@ -220,7 +236,7 @@ func TestAnUpgradeThatTheDatabaseCannotHoldLeavesTheOldHash(t *testing.T) {
 				all := with("UPDATE narrow SET passwd = SUBSTRING(" + first + ", 1, 50) WHERE login <> " + second)
 				signIn(t, all, "ann", "correct horse", true)
 				for _, id := range []string{"1", "2"} {
-					if got := s.scalar(t, "SELECT passwd FROM narrow WHERE id = "+id); got != old {
+					if got := s.Scalar(t, "SELECT passwd FROM narrow WHERE id = "+id); got != old {
 						t.Errorf("the hash of %s is %q", id, got)
 					}
 				}
@@ -230,11 +246,11 @@ func TestAnUpgradeThatTheDatabaseCannotHoldLeavesTheOldHash(t *testing.T) {
 }
 
 func TestNumbersForIDsAreLookedUpExactly(t *testing.T) {
-	both(t, func(t *testing.T, s *server) {
-		s.exec(t, "DROP TABLE IF EXISTS numbered")
-		s.exec(t, "CREATE TABLE numbered (id INT PRIMARY KEY, login VARCHAR(40), passwd VARCHAR(255), active BOOLEAN, score INT, born TIMESTAMP NULL)")
-		s.exec(t, "INSERT INTO numbered VALUES (7, 'ann', '"+cheap("correct horse")+"', TRUE, 42, '2001-02-03 04:05:06'), (0, 'zero', NULL, TRUE, NULL, NULL)")
-		mark := map[string]string{"postgres": "$1", "mysql": "?"}[s.driver]
+	both(t, func(t *testing.T, s server) {
+		s.Exec(t, "DROP TABLE IF EXISTS numbered")
+		s.Exec(t, "CREATE TABLE numbered (id INT PRIMARY KEY, login VARCHAR(40), passwd VARCHAR(255), active BOOLEAN, score INT, born TIMESTAMP NULL)")
+		s.Exec(t, "INSERT INTO numbered VALUES (7, 'ann', '"+cheap("correct horse")+"', TRUE, 42, '2001-02-03 04:05:06'), (0, 'zero', NULL, TRUE, NULL, NULL)")
+		mark := map[string]string{"postgres": "$1", "mysql": "?"}[s.Driver]
 		d := s.open(t, func(src *sqldir.Source) {
 			src.Query = "SELECT id, login AS username, passwd AS password, NOT active AS locked, score, born FROM numbered WHERE login = " + mark
 			src.Lookup = "SELECT id, login AS username, score, born FROM numbered WHERE id = " + mark
@@ -254,13 +270,13 @@ func TestNumbersForIDsAreLookedUpExactly(t *testing.T) {
 		}
 		signIn(t, d, "zero", "", false)
 		signIn(t, d, "zero", "anything", false)
-		s.exec(t, "UPDATE numbered SET active = FALSE")
+		s.Exec(t, "UPDATE numbered SET active = FALSE")
 		signIn(t, d, "ann", "correct horse", false)
 	})
 }
 
 func TestWhatIsTypedNeverBecomesPartOfAQuery(t *testing.T) {
-	both(t, func(t *testing.T, s *server) {
+	both(t, func(t *testing.T, s server) {
 		s.table(t)
 		s.insert(t, directory.User{ID: "1", Username: "ann"}, cheap("correct horse"), "")
 		d := s.open(t, nil)
@@ -285,11 +301,11 @@ func TestWhatIsTypedNeverBecomesPartOfAQuery(t *testing.T) {
 }
 
 func TestMistakesInTheQueriesAreErrorsThatNameNoValues(t *testing.T) {
-	both(t, func(t *testing.T, s *server) {
+	both(t, func(t *testing.T, s server) {
 		s.table(t)
 		s.insert(t, directory.User{ID: "1", Username: "ann", Email: "family@example.com", Name: "canary-name"}, "canary-hash", "")
 		s.insert(t, directory.User{ID: "2", Username: "bob", Email: "family@example.com"}, cheap("correct horse"), "")
-		mark := map[string]string{"postgres": "$1", "mysql": "?"}[s.driver]
+		mark := map[string]string{"postgres": "$1", "mysql": "?"}[s.Driver]
 		cases := map[string]struct{ query, typed, want string }{
 			"more than one row":       {"SELECT id, login AS username, passwd AS password, email FROM users WHERE email = " + mark, "family@example.com", "more than one row"},
 			"no such table":           {"SELECT id, login AS username FROM customers WHERE login = " + mark, "ann", "customers"},
@@ -313,7 +329,7 @@ func TestMistakesInTheQueriesAreErrorsThatNameNoValues(t *testing.T) {
 			})
 		}
 		t.Run("a query that writes", func(t *testing.T) {
-			if s.driver != "postgres" {
+			if s.Driver != "postgres" {
 				return // MySQL has no query that writes and returns rows
 			}
 			d := s.open(t, func(src *sqldir.Source) {
@@ -330,12 +346,12 @@ func TestMistakesInTheQueriesAreErrorsThatNameNoValues(t *testing.T) {
 }
 
 func TestADatabaseThatGoesAwayIsAnErrorUntilItIsBack(t *testing.T) {
-	both(t, func(t *testing.T, s *server) {
+	both(t, func(t *testing.T, s server) {
 		s.table(t)
 		s.insert(t, directory.User{ID: "1", Username: "ann"}, cheap("correct horse"), "")
 		d := s.open(t, func(src *sqldir.Source) { src.Upgrade = "" })
 		signIn(t, d, "ann", "correct horse", true)
-		s.stop()
+		s.Stop()
 		for range 2 {
 			begun := time.Now()
 			_, ok, err := d.Authenticate(t.Context(), "ann", "correct horse")
@@ -343,20 +359,20 @@ func TestADatabaseThatGoesAwayIsAnErrorUntilItIsBack(t *testing.T) {
 			if ok || err == nil || found || lookup == nil {
 				t.Errorf("Authenticate = %t, %v; Lookup = %t, %v", ok, err, found, lookup)
 			}
-			if strings.Contains(fmt.Sprint(err, lookup), dbPassword) {
+			if strings.Contains(fmt.Sprint(err, lookup), sqltest.Password) {
 				t.Errorf("the error has the password in it: %v", err)
 			}
 			if time.Since(begun) > 7*time.Second {
 				t.Errorf("it took %v", time.Since(begun))
 			}
 		}
-		if err := s.start(); err != nil {
+		if err := s.Start(); err != nil {
 			t.Fatal(err)
 		}
 		signIn(t, d, "ann", "correct horse", true)
 		// A restart between two sign-ins goes unnoticed.
-		s.stop()
-		if err := s.start(); err != nil {
+		s.Stop()
+		if err := s.Start(); err != nil {
 			t.Fatal(err)
 		}
 		signIn(t, d, "ann", "correct horse", true)
@@ -364,12 +380,12 @@ func TestADatabaseThatGoesAwayIsAnErrorUntilItIsBack(t *testing.T) {
 }
 
 func TestAQueryEndsWithItsTimeOrItsCaller(t *testing.T) {
-	both(t, func(t *testing.T, s *server) {
+	both(t, func(t *testing.T, s server) {
 		s.table(t)
 		slow := map[string]string{
 			"postgres": "SELECT 'a' AS id, 'b' AS username FROM pg_sleep(30) WHERE $1 <> ''",
 			"mysql":    "SELECT SLEEP(30) AS id, 'b' AS username FROM DUAL WHERE ? <> ''",
-		}[s.driver]
+		}[s.Driver]
 		d := s.open(t, func(src *sqldir.Source) { src.Lookup = slow; src.Timeout = caddy.Duration(300 * time.Millisecond) })
 		begun := time.Now()
 		if _, ok, err := d.Lookup(t.Context(), "1"); ok || !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) > 3*time.Second {
@@ -391,8 +407,8 @@ func TestAQueryEndsWithItsTimeOrItsCaller(t *testing.T) {
 }
 
 func TestAWrongPasswordForTheDatabaseShowsNowhere(t *testing.T) {
-	both(t, func(t *testing.T, s *server) {
-		wrong := strings.Replace(s.dsn(), dbPassword, "canary-wrong", 1)
+	both(t, func(t *testing.T, s server) {
+		wrong := strings.Replace(s.DSN(), sqltest.Password, "canary-wrong", 1)
 		d := s.open(t, func(*sqldir.Source) { t.Setenv("USERS_DSN", wrong) })
 		_, ok, err := d.Authenticate(t.Context(), "ann", "x")
 		if ok || err == nil || strings.Contains(err.Error(), "canary") || !strings.Contains(err.Error(), "shop") {

@@ -1,4 +1,6 @@
-package sql_test
+//go:build unix
+
+package sqltest
 
 import (
 	"bytes"
@@ -21,18 +23,19 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 )
 
-// The account that queries, with a password that must show nowhere.
-const dbUser, dbPassword = "shop", "canary-db-password"
+// User is the account that queries, Password one that must show nowhere.
+const User, Password = "shop", "canary-db-password"
 
-// server is a database server of the test process's own, on a loopback port.
-type server struct {
-	driver string // as in the configuration
+// Server is a database server of the test process's own, on a loopback port.
+type Server struct {
+	// Driver is what a configuration calls it.
+	Driver string
 	dir    string
 	port   int
 	log    journal
 
-	setUp   func(*server) error
-	command func(*server) *exec.Cmd
+	setUp   func(*Server) error
+	command func(*Server) *exec.Cmd
 
 	mu      sync.Mutex
 	process *exec.Cmd
@@ -56,39 +59,41 @@ func (j *journal) String() string {
 	return j.said.String()
 }
 
-var postgres = sync.OnceValues(func() (*server, error) {
+// PostgreSQL is started once for a process.
+var PostgreSQL = sync.OnceValues(func() (*Server, error) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	if len(found) == 0 {
 		return nil, fmt.Errorf("these tests need PostgreSQL, in Debian the package postgresql")
 	}
 	bin := slices.Max(found)
-	return begin(&server{
-		driver: "postgres",
-		setUp: func(s *server) error {
+	return begin(&Server{
+		Driver: "postgres",
+		setUp: func(s *Server) error {
 			pw := filepath.Join(s.dir, "pw")
-			if err := os.WriteFile(pw, []byte(dbPassword), 0o644); err != nil {
+			if err := os.WriteFile(pw, []byte(Password), 0o644); err != nil {
 				return err
 			}
-			return s.run(exec.Command(bin+"/initdb", "-D", filepath.Join(s.dir, "data"), "-U", dbUser, "-A", "scram-sha-256", "--pwfile="+pw, "--no-sync", "-E", "UTF8", "--locale=C.UTF-8"), "postgres")
+			return s.run(exec.Command(bin+"/initdb", "-D", filepath.Join(s.dir, "data"), "-U", User, "-A", "scram-sha-256", "--pwfile="+pw, "--no-sync", "-E", "UTF8", "--locale=C.UTF-8"), "postgres")
 		},
-		command: func(s *server) *exec.Cmd {
+		command: func(s *Server) *exec.Cmd {
 			return exec.Command(bin+"/postgres", "-D", filepath.Join(s.dir, "data"), "-p", strconv.Itoa(s.port), "-k", s.dir,
 				"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "shared_buffers=16MB")
 		},
 	}, "postgres")
 })
 
-var mariadb = sync.OnceValues(func() (*server, error) {
-	return begin(&server{
-		driver: "mysql",
-		setUp: func(s *server) error {
-			sql := fmt.Sprintf("CREATE DATABASE shop CHARACTER SET utf8mb4;\nCREATE USER '%[1]s'@'127.0.0.1' IDENTIFIED BY '%[2]s';\nGRANT ALL ON shop.* TO '%[1]s'@'127.0.0.1';\n", dbUser, dbPassword)
+// MariaDB is started once for a process.
+var MariaDB = sync.OnceValues(func() (*Server, error) {
+	return begin(&Server{
+		Driver: "mysql",
+		setUp: func(s *Server) error {
+			sql := fmt.Sprintf("CREATE DATABASE shop CHARACTER SET utf8mb4;\nCREATE USER '%[1]s'@'127.0.0.1' IDENTIFIED BY '%[2]s';\nGRANT ALL ON shop.* TO '%[1]s'@'127.0.0.1';\n", User, Password)
 			if err := os.WriteFile(filepath.Join(s.dir, "init.sql"), []byte(sql), 0o644); err != nil {
 				return err
 			}
 			return s.run(exec.Command("mariadb-install-db", "--no-defaults", "--datadir="+filepath.Join(s.dir, "data"), "--auth-root-authentication-method=normal", "--skip-test-db", "--tmpdir="+s.dir), "mysql")
 		},
-		command: func(s *server) *exec.Cmd {
+		command: func(s *Server) *exec.Cmd {
 			args := []string{
 				"--no-defaults", "--datadir=" + filepath.Join(s.dir, "data"), "--port=" + strconv.Itoa(s.port), "--bind-address=127.0.0.1",
 				"--socket=" + filepath.Join(s.dir, "s"), "--pid-file=" + filepath.Join(s.dir, "pid"), "--tmpdir=" + s.dir, "--skip-name-resolve",
@@ -105,24 +110,24 @@ var mariadb = sync.OnceValues(func() (*server, error) {
 
 var begun struct {
 	sync.Mutex
-	all []*server
+	all []*Server
 }
 
-func TestMain(m *testing.M) {
-	code := m.Run()
+// StopAll ends the servers of this process and removes what they kept.
+func StopAll() {
 	begun.Lock()
+	defer begun.Unlock()
 	for _, s := range begun.all {
-		s.stop()
+		s.Stop()
 		_ = os.RemoveAll(s.dir)
 	}
-	begun.Unlock()
-	os.Exit(code)
+	begun.all = nil
 }
 
 // begin makes a data directory and starts the server. Neither runs as root: then it is
 // the account of the package.
-func begin(s *server, account string) (*server, error) {
-	dir, err := os.MkdirTemp("", "gatehouse-"+s.driver)
+func begin(s *Server, account string) (*Server, error) {
+	dir, err := os.MkdirTemp("", "gatehouse-"+s.Driver)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +149,7 @@ func begin(s *server, account string) (*server, error) {
 	if err := s.setUp(s); err != nil {
 		return nil, err
 	}
-	return s, s.start()
+	return s, s.Start()
 }
 
 func credential(account string) *syscall.Credential {
@@ -160,14 +165,14 @@ func credential(account string) *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
-func (s *server) account() string {
-	if s.driver == "postgres" {
+func (s *Server) account() string {
+	if s.Driver == "postgres" {
 		return "postgres"
 	}
 	return "mysql"
 }
 
-func (s *server) run(cmd *exec.Cmd, account string) error {
+func (s *Server) run(cmd *exec.Cmd, account string) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: credential(account)}
 	cmd.Dir = s.dir
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -176,11 +181,11 @@ func (s *server) run(cmd *exec.Cmd, account string) error {
 	return nil
 }
 
-// start runs the server until stop, or until the test process dies in any way.
-func (s *server) start() error {
+// Start runs the server until Stop, or until the test process dies in any way.
+func (s *Server) Start() error {
 	cmd := s.command(s)
 	cmd.Dir, cmd.Stderr, cmd.Stdout = s.dir, &s.log, &s.log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: credential(s.account()), Pdeathsig: syscall.SIGQUIT}
+	cmd.SysProcAttr = mortal(credential(s.account()))
 	running, failed := make(chan struct{}), make(chan error, 1)
 	go func() {
 		// The signal comes when the thread that started the process dies.
@@ -202,7 +207,7 @@ func (s *server) start() error {
 	s.process = cmd
 	s.mu.Unlock()
 	for end := time.Now().Add(60 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		db, err := sql.Open(map[string]string{"postgres": "pgx", "mysql": "mysql"}[s.driver], s.dsn())
+		db, err := sql.Open(map[string]string{"postgres": "pgx", "mysql": "mysql"}[s.Driver], s.DSN())
 		if err == nil {
 			err = db.Ping()
 			_ = db.Close()
@@ -216,13 +221,13 @@ func (s *server) start() error {
 		default:
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("%s does not answer: %w\n%s", s.driver, err, s.log.String())
+			return fmt.Errorf("%s does not answer: %w\n%s", s.Driver, err, s.log.String())
 		}
 	}
 }
 
-// stop ends the server at once, as a machine that goes away does.
-func (s *server) stop() {
+// Stop ends the server at once, as a machine that goes away does.
+func (s *Server) Stop() {
 	s.mu.Lock()
 	cmd := s.process
 	s.process = nil
@@ -230,7 +235,7 @@ func (s *server) stop() {
 	if cmd == nil {
 		return
 	}
-	_ = cmd.Process.Signal(map[string]syscall.Signal{"postgres": syscall.SIGQUIT, "mysql": syscall.SIGKILL}[s.driver])
+	_ = cmd.Process.Signal(map[string]syscall.Signal{"postgres": syscall.SIGQUIT, "mysql": syscall.SIGKILL}[s.Driver])
 	for range 200 {
 		if c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.port)); err == nil {
 			_ = c.Close()
@@ -241,17 +246,18 @@ func (s *server) stop() {
 	}
 }
 
-func (s *server) dsn() string {
-	if s.driver == "postgres" {
-		return fmt.Sprintf("postgres://%s:%s@127.0.0.1:%d/postgres?sslmode=disable", dbUser, dbPassword, s.port)
+// DSN is how a program asks it.
+func (s *Server) DSN() string {
+	if s.Driver == "postgres" {
+		return fmt.Sprintf("postgres://%s:%s@127.0.0.1:%d/postgres?sslmode=disable", User, Password, s.port)
 	}
-	return fmt.Sprintf("%s:%s@tcp(127.0.0.1:%d)/shop", dbUser, dbPassword, s.port)
+	return fmt.Sprintf("%s:%s@tcp(127.0.0.1:%d)/shop", User, Password, s.port)
 }
 
-// exec runs statements as the program that keeps the table does.
-func (s *server) exec(t testing.TB, statement string, args ...any) {
+// Exec runs statements as the program that keeps the table does.
+func (s *Server) Exec(t testing.TB, statement string, args ...any) {
 	t.Helper()
-	db, err := sql.Open(map[string]string{"postgres": "pgx", "mysql": "mysql"}[s.driver], s.dsn())
+	db, err := sql.Open(map[string]string{"postgres": "pgx", "mysql": "mysql"}[s.Driver], s.DSN())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,10 +267,10 @@ func (s *server) exec(t testing.TB, statement string, args ...any) {
 	}
 }
 
-// scalar returns one text.
-func (s *server) scalar(t testing.TB, query string) string {
+// Scalar returns one text.
+func (s *Server) Scalar(t testing.TB, query string) string {
 	t.Helper()
-	db, err := sql.Open(map[string]string{"postgres": "pgx", "mysql": "mysql"}[s.driver], s.dsn())
+	db, err := sql.Open(map[string]string{"postgres": "pgx", "mysql": "mysql"}[s.Driver], s.DSN())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,9 +282,9 @@ func (s *server) scalar(t testing.TB, query string) string {
 	return v
 }
 
-// both runs a test on either server.
-func both(t *testing.T, test func(t *testing.T, s *server)) {
-	for name, start := range map[string]func() (*server, error){"PostgreSQL": postgres, "MariaDB": mariadb} {
+// Both runs a test on either server.
+func Both(t *testing.T, test func(t *testing.T, s *Server)) {
+	for name, start := range map[string]func() (*Server, error){"PostgreSQL": PostgreSQL, "MariaDB": MariaDB} {
 		t.Run(name, func(t *testing.T) {
 			s, err := start()
 			if err != nil {
