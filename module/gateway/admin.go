@@ -19,10 +19,10 @@ func init() { caddy.RegisterModule(AdminAPI{}) }
 // `/gatehouse/users` | GET, POST | users kept in the store
 // `/gatehouse/users/{user}` | GET, PATCH, DELETE | one of them, by id or user name
 // `/gatehouse/users/{user}/lock`, `/unlock`, `/password` | POST |
-// `/gatehouse/users/{user}/grants` | GET, DELETE | what a user has granted
+// `/gatehouse/users/{user}/grants` | GET, DELETE | what a user has granted; DELETE ends it all, sessions too, or with `?client=` what one client got
 // `/gatehouse/users/{user}/grants/{grant}` | DELETE |
 // `/gatehouse/clients` | GET, POST | clients, those of the configuration too
-// `/gatehouse/clients/{client}` | GET, DELETE |
+// `/gatehouse/clients/{client}` | GET, PATCH, DELETE |
 // `/gatehouse/clients/{client}/rotate-secret` | POST |
 // `/gatehouse/keys` | GET | signing keys, never their private half
 // `/gatehouse/keys/rotate` | POST |

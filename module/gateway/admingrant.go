@@ -94,9 +94,15 @@ func revokeGrants(c *adminCall) (adminAnswer, error) {
 	if q.Has("client") && q.Get("client") == "" {
 		return adminAnswer{}, badField("client", "expected a client_id")
 	}
-	subject, _, err := c.subject()
+	subject, known, err := c.subject()
+	if err == nil && !known {
+		known, err = c.left(subject)
+	}
 	if err != nil {
 		return adminAnswer{}, err
+	}
+	if !known { // a slip of the pen must not look like something done
+		return adminAnswer{}, c.noUser()
 	}
 	client := q.Get("client")
 	if client != "" {
@@ -109,6 +115,17 @@ func revokeGrants(c *adminCall) (adminAnswer, error) {
 	}
 	c.record(audit.Event{Name: audit.GrantRevoked, Subject: subject, Client: client})
 	return adminAnswer{status: http.StatusNoContent}, nil
+}
+
+// left reports whether a user whom the directory does not know has left anything behind.
+func (c *adminCall) left(subject string) (bool, error) {
+	for _, kind := range []store.Kind{store.KindGrant, store.KindSession, store.KindCode} {
+		records, err := c.core.store.List(c.r.Context(), kind, subject, "", 1)
+		if err != nil || len(records) > 0 {
+			return len(records) > 0, err
+		}
+	}
+	return false, nil
 }
 
 // record puts what was done into the audit trail.

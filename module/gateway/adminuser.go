@@ -176,14 +176,14 @@ func setLocked(locked bool) adminHandle {
 		if err := kept.SetLocked(c.r.Context(), id, locked); err != nil {
 			return adminAnswer{}, c.userError(err)
 		}
-		reason := "unlocked"
-		if locked {
-			reason = "locked"
-			if err := c.endSubject(id); err != nil {
-				return adminAnswer{}, err
-			}
+		if !locked {
+			c.record(audit.Event{Name: audit.UserChanged, Subject: id, Reason: "unlocked"})
+			return getUserByID(c, id)
 		}
-		c.record(audit.Event{Name: audit.UserChanged, Subject: id, Reason: reason})
+		c.record(audit.Event{Name: audit.UserChanged, Subject: id, Reason: "locked"})
+		if err := c.endSubject(id); err != nil {
+			return adminAnswer{}, err
+		}
 		return getUserByID(c, id)
 	}
 }

@@ -180,7 +180,7 @@ func lookAtDirectory(ctx context.Context, a *App) []finding {
 		first, err := own.List(ctx, "", 1)
 		switch {
 		case err != nil || len(first) > 0:
-		case slices.Contains(a.grants(), oauth.AuthorizationCode):
+		case a.needsUsers(ctx):
 			return []finding{warned(check, "run `caddy gatehouse user add`, or name another directory in the global option gatehouse", "there are no users, so nobody can sign in")}
 		default:
 			return []finding{fine(check, "there are no users, and no client needs any")}
@@ -196,40 +196,56 @@ func lookAtDirectory(ctx context.Context, a *App) []finding {
 	return []finding{fine(check, "the user directory answers, in %v", took.Round(10*time.Microsecond))}
 }
 
-func (a *App) grants() []oauth.GrantType {
-	var all []oauth.GrantType
-	for _, c := range a.clients.byID {
-		all = append(all, c.Grants...)
-	}
-	return all
+// needsUsers reports whether a client sends people here to sign in.
+func (a *App) needsUsers(ctx context.Context) bool {
+	all, _ := a.everyClient(ctx) // what cannot be read is said elsewhere
+	return slices.ContainsFunc(all, func(c clientView) bool { return slices.Contains(c.Grants, string(oauth.AuthorizationCode)) })
 }
 
-// lookAtClients reports what of configured clients is on its way out, or risky.
-func lookAtClients(_ context.Context, a *App) []finding {
-	const check = "clients"
-	var out []finding
-	now := time.Now()
+// maxExamined is how many stored clients are looked at.
+const maxExamined = 1000
+
+// everyClient lists the clients of configuration and store.
+func (a *App) everyClient(ctx context.Context) ([]clientView, error) {
+	var all []clientView
 	for _, id := range sortedKeys(a.clients.byID) {
-		c := a.clients.byID[id]
-		for _, g := range oauth.DeprecatedGrantTypes {
-			end, ok := c.Until[g]
-			switch {
-			case !ok:
-			case c.Ended(g, now):
-				out = append(out, warned(check, "remove it from the client", "client %s: the grant %s has ended on %s and is refused", id, g, end.UTC().Format(time.DateOnly)))
-			default:
-				out = append(out, warned(check, "move the client to authorization_code with PKCE before that day", "client %s may use the deprecated grant %s until %s", id, g, end.UTC().Format(time.DateOnly)))
+		all = append(all, configured(a.clients.byID[id]))
+	}
+	kept, err := a.clients.stored.List(ctx, "", maxExamined)
+	for _, d := range kept {
+		if a.clients.byID[d.ID] == nil {
+			all = append(all, clientView{sourceStore, d})
+		}
+	}
+	return all, err
+}
+
+// lookAtClients reports what of clients is on its way out, or risky.
+func lookAtClients(ctx context.Context, a *App) []finding {
+	const check = "clients"
+	all, err := a.everyClient(ctx)
+	if err != nil {
+		return []finding{broken(check, "look at the store", "the clients in the store cannot be read: %v", err)}
+	}
+	var out []finding
+	today := time.Now().UTC().Format(time.DateOnly)
+	for _, c := range all {
+		for _, g := range sortedKeys(c.DeprecatedGrants) {
+			if end := c.DeprecatedGrants[g]; today >= end {
+				out = append(out, warned(check, "remove it from the client", "client %s: the grant %s has ended on %s and is refused", c.ID, g, end))
+			} else {
+				out = append(out, warned(check, "move the client to authorization_code with PKCE before that day", "client %s may use the deprecated grant %s until %s", c.ID, g, end))
 			}
 		}
 		if !c.Native && slices.ContainsFunc(c.RedirectURIs, func(u string) bool { return strings.HasPrefix(u, "http://") }) {
-			out = append(out, warned(check, "register an https address, or mark a program on the user's device as `native`", "client %s: a redirect_uri is plain http", id))
+			out = append(out, warned(check, "register an https address, or mark a program on the user's device as `native`", "client %s: a redirect_uri is plain http", c.ID))
 		}
 		if c.Trusted && c.Public {
-			out = append(out, warned(check, "remove `trusted`: people should see who asks", "client %s is public and trusted: any program can pose as it, and nobody is asked", id))
+			out = append(out, warned(check, "remove `trusted`: people should see who asks", "client %s is public and trusted: any program can pose as it, and nobody is asked", c.ID))
 		}
 	}
 	if len(out) == 0 {
-		return []finding{fine(check, "nothing to remark about the %d clients of the configuration", len(a.clients.byID))}
+		return []finding{fine(check, "nothing to remark about %d clients", len(all))}
 	}
 	return out
 }

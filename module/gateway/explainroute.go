@@ -27,11 +27,12 @@ type explainRoute struct {
 }
 
 type explainHandler struct {
-	Handler  string         `json:"handler"`
-	Routes   []explainRoute `json:"routes"`
-	Name     string         `json:"name"`      // of invoke
-	To       string         `json:"to"`        // of api_rest
-	PassThru bool           `json:"pass_thru"` // of file_server
+	Handler        string            `json:"handler"`
+	Routes         []explainRoute    `json:"routes"`
+	Name           string            `json:"name"`            // of invoke
+	To             string            `json:"to"`              // of api_rest
+	PassThru       bool              `json:"pass_thru"`       // of file_server
+	HandleResponse []json.RawMessage `json:"handle_response"` // of reverse_proxy
 }
 
 // match is whether a matcher holds: what depends on more than method, host and address
@@ -100,9 +101,20 @@ func (e *explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err
 			return false, fmt.Errorf("an oauth_guard: %w", err)
 		}
 		e.at.Guards = append(e.at.Guards, v)
-		return !v.Allowed && !v.Shadow, nil
+		if v.Allowed || v.Shadow {
+			return false, nil
+		}
+		e.at.Then = ""
+		return true, nil
 	case "oauth_server":
 		if !e.serves(r.URL.Path) {
+			return false, nil
+		}
+	case "reverse_proxy":
+		if len(h.HandleResponse) > 0 {
+			// So does forward_auth, and passes the request on when its server agrees.
+			e.at.Then = h.Handler
+			e.note("a reverse_proxy with handle_response, as forward_auth is, may answer first")
 			return false, nil
 		}
 	case "authentication":
@@ -195,7 +207,7 @@ func (e *explainer) matchesAll(set map[string]json.RawMessage, r *http.Request) 
 
 // holds asks the matcher itself.
 func (e *explainer) holds(name string, raw json.RawMessage, r *http.Request) (match, string) {
-	if !slices.Contains(decidable, name) {
+	if !slices.Contains(decidable, name) || name == "protocol" && e.q.scheme == "" {
 		return unknown, name
 	}
 	if name == "not" {
@@ -210,13 +222,11 @@ func (e *explainer) holds(name string, raw json.RawMessage, r *http.Request) (ma
 	if err != nil {
 		return unknown, name
 	}
-	var held bool
-	switch matcher := loaded.(type) {
-	case caddyhttp.RequestMatcherWithError:
-		held, err = matcher.MatchWithError(r)
-	case caddyhttp.RequestMatcher: //nolint:staticcheck // what other modules still implement
-		held = matcher.Match(r)
+	matcher, ok := loaded.(caddyhttp.RequestMatcherWithError)
+	if !ok {
+		return unknown, name
 	}
+	held, err := matcher.MatchWithError(r)
 	switch {
 	case err != nil:
 		return unknown, name

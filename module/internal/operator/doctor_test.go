@@ -91,9 +91,12 @@ func TestTheDoctorFindsWhatIsWrong(t *testing.T) {
 		"no server":                     {[]string{"\toauth_server\n", "\trespond x\n"}, nil, "fail", "issuer", "is not the metadata"},
 		"a deprecated grant":            {[]string{"$GLOBAL", "client old {\n secret old-secret-0123456789-0123456789-01234567\n deprecated_grant password until 2099-06-30\n scopes read\n}"}, nil, "warn", "clients", "2099-06-30"},
 		"a deprecated grant that ended": {[]string{"$GLOBAL", "client old {\n secret old-secret-0123456789-0123456789-01234567\n deprecated_grant password until 2020-06-30\n scopes read\n}"}, nil, "warn", "clients", "has ended"},
-		"a public and trusted client":   {[]string{"$GLOBAL", "client p {\n public\n trusted\n redirect_uri https://p.example/cb\n scopes read\n}"}, nil, "warn", "clients", "trusted"},
-		"credentials in the log":        {[]string{"admin $ADMIN", "admin $ADMIN\n\tservers {\n\t\tlog_credentials\n\t}", "\toauth_server\n", "\toauth_server\n\tlog\n"}, nil, "fail", "logs", "Authorization"},
-		"the address in the log":        {[]string{"\toauth_server\n", "\tlog\n\tlog_append u {http.request.uri}\n\toauth_server\n"}, nil, "warn", "logs", "addresses"},
+		"a stored client on its way out": {nil, func(t *testing.T, g *harness.Gateway) {
+			done(t, g, "", "client", "create", "kept", "--scope", "read", "--deprecated-grant", "password=2098-06-30")
+		}, "warn", "clients", "2098-06-30"},
+		"a public and trusted client": {[]string{"$GLOBAL", "client p {\n public\n trusted\n redirect_uri https://p.example/cb\n scopes read\n}"}, nil, "warn", "clients", "trusted"},
+		"credentials in the log":      {[]string{"admin $ADMIN", "admin $ADMIN\n\tservers {\n\t\tlog_credentials\n\t}", "\toauth_server\n", "\toauth_server\n\tlog\n"}, nil, "fail", "logs", "Authorization"},
+		"the address in the log":      {[]string{"\toauth_server\n", "\tlog\n\tlog_append u {http.request.uri}\n\toauth_server\n"}, nil, "warn", "logs", "addresses"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			changed := site

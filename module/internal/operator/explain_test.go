@@ -178,6 +178,9 @@ func TestTheGuardIsFoundWhereverItStands(t *testing.T) {
 		"on another port":            {"https://api.example.com:8443 {\n " + guard + "}", "GET", "https://api.example.com:8443/a", "1:401  @api.example.com:8443"},
 		"in an invoked route":        {"&(g) {\n " + guard + "}\napi.example.com {\n invoke g\n respond a\n}", "GET", "https://api.example.com/a", "1:401  @api.example.com"},
 		"by path on every site":      {"a.example.com, b.example.com {\n " + guard + "}\nc.example.com {\n respond x\n}", "GET", "/a", "1:401  @a.example.com | 1:401  @b.example.com"},
+		"behind forward_auth":        {"api.example.com {\n route {\n forward_auth localhost:9 {\n uri /ask\n }\n " + guard + "}\n}", "GET", "https://api.example.com/a", "1:401  @api.example.com"},
+		"only for https":             {"api.example.com {\n @s protocol https\n oauth_guard @s {\n scope read /a\n }\n respond a\n}", "GET", "https://api.example.com/a", "1:401  @api.example.com"},
+		"only for http":              {"api.example.com {\n @s protocol http\n oauth_guard @s {\n scope read /a\n }\n respond a\n}", "GET", "https://api.example.com/a", "static_response @api.example.com"},
 		"the issuer's own paths":     {"id.example.com {\n route {\n oauth_server\n " + guard + " }\n}", "GET", "https://id.example.com/auth/token", "oauth_server @id.example.com"},
 		"beside the issuer's paths":  {"id.example.com {\n route {\n oauth_server\n " + guard + " }\n}", "GET", "https://id.example.com/a", "1:401  @id.example.com"},
 	} {

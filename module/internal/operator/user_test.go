@@ -350,3 +350,13 @@ func TestCommandsGoOnWhileTheConfigurationIsReloaded(t *testing.T) {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
 }
+
+// A slip of the pen must not look like something done.
+func TestRevokingForAUserWhoNeverWasIsRefused(t *testing.T) {
+	g := start(t)
+	for _, words := range [][]string{{"grant", "revoke", "alcie", "--all"}, {"grant", "revoke", "alcie", "--client", "web"}} {
+		if r := command(t, g, "", words...); r.code != 4 || !strings.Contains(r.err, "alcie") {
+			t.Errorf("%v: %+v", words, r)
+		}
+	}
+}
