@@ -1,9 +1,11 @@
 package authserver
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
@@ -21,6 +23,9 @@ const (
 	doAll       = "everything"
 	accountPath = "/account"
 )
+
+// endPatience bounds an end whose browser has gone.
+const endPatience = 30 * time.Second
 
 var errNotYours = page(http.StatusNotFound, "not_found", "")
 
@@ -77,13 +82,16 @@ func (s *signIn) accountPost(w http.ResponseWriter, r *http.Request) error {
 // answer is written already.
 func (s *signIn) press(w http.ResponseWriter, r *http.Request, b browser, form httpx.Form, who *person) (done string, err error) {
 	subject := who.user.ID
+	// What is half ended is not over because a browser went away.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), endPatience)
+	defer cancel()
 	switch all := form.Get("all"); {
 	case form.Get("withdraw") != "":
 		client, ok := b.opens(form.Get("withdraw"), anApp, subject)
 		if !ok {
 			return "", errNotYours
 		}
-		if err := s.EndClient(r.Context(), subject, client); err != nil {
+		if err := s.EndClient(ctx, subject, client); err != nil {
 			return "", err
 		}
 		s.Audit.Record(r.Context(), audit.Event{Name: audit.ConsentRevoked, Client: client, Subject: subject})
@@ -101,9 +109,9 @@ func (s *signIn) press(w http.ResponseWriter, r *http.Request, b browser, form h
 		}
 		return "ended", nil
 	case all == doOthers:
-		return "others", s.endSessions(r.Context(), subject, who.digest)
+		return "others", s.endSessions(ctx, subject, who.digest)
 	case all == doAll:
-		if err := s.EndSubject(r.Context(), subject); err != nil {
+		if err := s.EndSubject(ctx, subject); err != nil {
 			return "", err
 		}
 		return "", s.leave(w, r, true)

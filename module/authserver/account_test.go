@@ -1,9 +1,11 @@
 package authserver_test
 
 import (
+	"context"
 	"fmt"
 	"html"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
@@ -361,6 +363,25 @@ func TestTheAccountPageShowsAHundredApplicationsAndSaysWhenThereAreMore(t *testi
 	shown(true)
 	g.putGrants(2100, g.now())
 	g.account(b) // reads some, and says so
+}
+
+func TestABrowserThatGoesAwayEndsEverythingAllTheSame(t *testing.T) {
+	g := newEndRig(t)
+	b, a := g.tokens("ann", annsPassword)
+	form := g.account(b).form("all", "everything").Encode()
+	ctx, leave := context.WithCancel(t.Context())
+	r := httptest.NewRequestWithContext(ctx, "POST", accountURL, strings.NewReader(form))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	for name, value := range b.cookies {
+		r.AddCookie(&http.Cookie{Name: name, Value: value})
+	}
+	g.cut.arm(3, leave)
+	g.server.ServeHTTP(httptest.NewRecorder(), r)
+	if !g.cut.fired() {
+		t.Fatal("nothing was cut off")
+	}
+	g.isDead(a)
+	g.isLogin(b.get(accountURL))
 }
 
 func TestAStoreThatIsAwayIsNoEmptyAccount(t *testing.T) {
