@@ -160,6 +160,7 @@ func TestForgedAssertionsAreRefused(t *testing.T) {
 		"expired":             {nil, []any{"exp", now - 60}, errExpired},
 		"lives a year":        {nil, []any{"exp", now + 31_536_000}, errLasting},
 		"lives too long":      {nil, []any{"exp", now + 361}, errLasting},
+		"late for its iat":    {nil, []any{"iat", now + 50, "exp", now + 400}, errLasting},
 		"made long before":    {nil, []any{"iat", now - 400, "exp", now + 10}, errLasting},
 		"made in the future":  {nil, []any{"iat", now + 61, "exp", now + 120}, errEarly},
 		"not yet":             {nil, []any{"nbf", now + 61}, errEarly},

@@ -63,6 +63,20 @@ func TestAnEmptyPasswordIsNeverSent(t *testing.T) { // RFC 4513 section 5.1.2
 	}
 }
 
+func TestSomebodyUnknownCostsABindThatCannotLockAnybody(t *testing.T) { // E15
+	s := newServer(t)
+	s.fill(t, seed("1", "ann", "secret"))
+	d := opened(t, s.source(t))
+	isRefused(t, d, "nobody", "guess")
+	if len(d.binds.idle) != 1 {
+		t.Fatalf("%d connections for binds", len(d.binds.idle))
+	}
+	who, err := d.binds.idle[0].conn.WhoAmI(nil)
+	if err != nil || who.AuthzID != "dn:"+reader {
+		t.Errorf("bound as %+v, %v, want a bind of bind_dn that succeeded", who, err)
+	}
+}
+
 func TestNamesAreEscapedInTheFilter(t *testing.T) { // RFC 4515 section 3
 	s := newServer(t)
 	s.fill(t, seed("1", "ann", "secret"), seed("2", "b(o)b*\\", "secret"))
@@ -167,6 +181,25 @@ func TestARestartOfTheServerCostsNobodyASignIn(t *testing.T) {
 	s.start(t)
 	signsIn(t, d, "ann", "secret")
 	isRefused(t, d, "ann", "wrong")
+}
+
+func TestAConnectionThatDiesInUseIsReplaced(t *testing.T) {
+	s := newServer(t)
+	s.fill(t, seed("1", "ann", "secret"))
+	d := opened(t, s.source(t))
+	for _, p := range []*pool{d.searches, d.binds} {
+		ours, theirs := net.Pipe()
+		conn := ldap.NewConn(ours, false)
+		conn.Start()
+		p.put(conn)
+		var group sync.WaitGroup
+		group.Go(func() {
+			_, _ = theirs.Read(make([]byte, 1)) // the request comes, and the server ends
+			_ = theirs.Close()
+		})
+		signsIn(t, d, "ann", "secret")
+		group.Wait()
+	}
 }
 
 func TestConnectionsAreUsedAgain(t *testing.T) {
@@ -275,6 +308,9 @@ func TestPasswordsCrossTheNetworkEncryptedOrNotAtAll(t *testing.T) {
 				_, ok, err := d.Authenticate(t.Context(), "ann", "secret")
 				if ok == c.fails || (err != nil) != c.fails {
 					t.Errorf("Authenticate = %t, %v", ok, err)
+				}
+				if n := len(d.searches.idle); strings.HasPrefix(name, "bind_dn") && n > 0 {
+					t.Errorf("%d connections are kept that nobody is bound on", n)
 				}
 				if err != nil && (strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "\n")) {
 					t.Errorf("the error tells too much: %v", err)
