@@ -134,9 +134,6 @@ func (s *signIn) standing(ctx context.Context, q *request) (*oauth.Client, error
 	if refused := s.responds(client, q.responseType()); refused != nil {
 		return nil, &refusal{q.callback(), refused}
 	}
-	if _, err := s.audience(client, nil, q.Resources); err != nil {
-		return nil, &refusal{q.callback(), asError(err)}
-	}
 	return client, nil
 }
 

@@ -49,15 +49,6 @@ func (s *signIn) grantToken(w http.ResponseWriter, r *http.Request, b browser, q
 	if err != nil {
 		return err
 	}
-	switch stands, err := s.stands(r.Context(), q, who); {
-	case err != nil:
-		return err
-	case !stands: // whoever ended it may have looked for families before this one
-		if err := s.EndGrant(r.Context(), family.Subject, family.ID); err != nil {
-			return err
-		}
-		return q.refuse(oauth.AccessDenied, "the user has signed out or taken the permission back")
-	}
 	s.usedDeprecated(r.Context(), client, oauth.Implicit, who.user.ID)
 	s.Audit.Record(r.Context(), audit.Event{
 		Name: audit.Issue, Client: q.Client, Subject: who.user.ID, Grant: family.ID, Scopes: q.Scopes, Reason: string(oauth.Implicit),

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/authserver"
 	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 func TestTheIDTokenSaysWhoSignedInWhenAndForWhom(t *testing.T) {
@@ -108,8 +109,14 @@ func TestASessionHasOneNameForAllClientsAndAnotherThanInTheStore(t *testing.T) {
 	if first == nil || first != second || first == other {
 		t.Errorf("sid %v %v %v", first, second, other)
 	}
-	if sid, ok := first.(string); !ok || strings.Contains(g.log.String(), sid) || len(sid) != 32 {
+	sid, ok := first.(string)
+	if !ok || strings.Contains(g.log.String(), sid) || len(sid) != 32 {
 		t.Errorf("sid %v", first)
+	}
+	for _, rec := range must(g.store.List(t.Context(), store.KindSession, "u1", "", 10)) {
+		if strings.Contains(rec.ID, sid) {
+			t.Errorf("sid %s is the session's own name", sid)
+		}
 	}
 }
 
