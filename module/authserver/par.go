@@ -25,7 +25,7 @@ const (
 // bound what stands there at one time to some megabytes a node, as pushes live a minute.
 var (
 	pushesOfAddress = attempt.Rule{Limit: 30, Window: time.Minute}
-	pushesOfPublic  = attempt.Rule{Limit: 600, Window: time.Minute}
+	pushesTogether  = attempt.Rule{Limit: 600, Window: time.Minute}
 )
 
 // pushAnswer is RFC 9126 section 2.2.
@@ -56,10 +56,8 @@ func (s *Server) push(r *http.Request, header http.Header) (pushAnswer, error) {
 	if err != nil {
 		return pushAnswer{}, err
 	}
-	if client.Public {
-		if err := s.mayPush(r); err != nil {
-			return pushAnswer{}, err
-		}
+	if err := s.mayPush(r, client); err != nil {
+		return pushAnswer{}, err
 	}
 	p := pushedParams(form, client.ID)
 	if p.has("request_uri") { // RFC 9126 section 2.1
@@ -79,11 +77,17 @@ func (s *Server) push(r *http.Request, header http.Header) (pushAnswer, error) {
 	return pushAnswer{RequestURI: uri, ExpiresIn: int64(pushedLife / time.Second)}, nil
 }
 
-// mayPush counts a push that nobody authenticated.
-func (s *Server) mayPush(r *http.Request) error {
-	ok, retry := s.Attempts.Take("par:"+httpx.AddressKey(s.ClientIP(r)), pushesOfAddress)
-	if ok {
-		ok, retry = s.Attempts.Take("par", pushesOfPublic)
+// mayPush counts the pushes of clients that nobody authenticated, all together, and of
+// each that nobody knows. Those that an operator made push what they like.
+func (s *Server) mayPush(r *http.Request, client *oauth.Client) error {
+	ok, retry := true, time.Duration(0)
+	switch {
+	case client.Public:
+		if ok, retry = s.Attempts.Take("par:"+httpx.AddressKey(s.ClientIP(r)), pushesOfAddress); ok {
+			ok, retry = s.Attempts.Take("par", pushesTogether)
+		}
+	case client.SelfRegistered:
+		ok, retry = s.Attempts.Take("par:"+client.ID, pushesTogether)
 	}
 	if ok {
 		return nil

@@ -270,3 +270,32 @@ func TestAPushedRequestLeadsToOneCodeWhateverWriteIsLost(t *testing.T) {
 		}
 	}
 }
+
+func TestAClientThatRegisteredItselfHasALimitOfItsOwn(t *testing.T) {
+	r := newRegisterRig(t)
+	a := r.made(newMeta("token_endpoint_auth_method", "client_secret_post"))
+	p := params{
+		"client_id": a.text("client_id"), "client_secret": a.text("client_secret"), "redirect_uri": "https://self.example/cb",
+		"response_type": "code", "scope": "read", "state": "S",
+	}
+	for range 600 {
+		r.pushed(p)
+	}
+	r.want(r.push(p), 429, "slow_down")
+	r.pushed(webPush())
+}
+
+func TestAPushedRequestForATokenIsSpentToo(t *testing.T) {
+	g := newBrowserRig(t)
+	b := g.signedIn()
+	g.clients.change("web", func(c *oauth.Client) {
+		c.Grants = append(c.Grants, oauth.Implicit)
+		c.Until = map[oauth.GrantType]time.Time{oauth.Implicit: g.now().Add(time.Hour)}
+	})
+	uri := g.pushed(webPush().with("response_type", "token"))
+	p := b.get(use("web", uri))
+	if location := p.header.Get("Location"); p.status != http.StatusFound || !strings.Contains(location, "#") || !strings.Contains(location, "access_token=") {
+		t.Fatalf("%d %s", p.status, location)
+	}
+	g.isError(b.get(use("web", uri)), http.StatusBadRequest)
+}
