@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/audit"
+	"github.com/gatehouse/gatehouse/module/authserver/grant"
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 // CheckPassword implements [grant.Passwords] with what the login page does: one count of
 // failures for each name, one of attempts for each address, one queue for hashing.
-func (s *signIn) CheckPassword(ctx context.Context, address, username, password string) (directory.User, bool, error) {
+func (s *signIn) CheckPassword(ctx context.Context, r grant.Request, username, password string) (directory.User, bool, error) {
 	if len(password) > directory.MaxPassword || !validUsername(username) {
 		return directory.User{}, false, oauth.E(oauth.InvalidRequest, "the user name or the password is too long")
 	}
-	user, v, retry, err := s.try(ctx, address, username, password)
+	user, v, retry, err := s.try(ctx, r.Address, username, password)
 	if err != nil {
 		s.Metrics.SignIn("error")
 		return directory.User{}, false, passwordFault(err)
@@ -26,8 +27,8 @@ func (s *signIn) CheckPassword(ctx context.Context, address, username, password 
 	if v == accepted {
 		return user, true, nil
 	}
-	s.Log.Info("sign-in refused", slog.String("outcome", string(v)), slog.String("address", address), slog.String("grant", string(oauth.Password)))
-	s.Audit.Record(ctx, audit.Event{Name: audit.SignInFailed, Reason: string(v)})
+	s.Log.Info("sign-in refused", slog.String("outcome", string(v)), slog.String("address", r.Address), slog.String("grant", string(oauth.Password)))
+	s.Audit.Record(ctx, audit.Event{Name: audit.SignInFailed, User: typed(username), Client: r.Client.ID, Reason: string(v)})
 	if v == limited {
 		e := oauth.E(oauth.SlowDown, "too many sign-in attempts from this address, try again later")
 		e.RetryAfter = max(1, int((retry+time.Second-1)/time.Second))

@@ -133,7 +133,8 @@ func TestTheEndOfADeprecatedGrant(t *testing.T) { // P03
 }
 
 func TestPasswordsThatAreRefusedLookAlike(t *testing.T) { // P02
-	g := newPasswordRig(t)
+	var events *eventLog
+	g := newPasswordRig(t, recorded(&events))
 	g.users.SetLocked("u1", false)
 	bodies := map[string]bool{}
 	refuse := func(p params) {
@@ -155,6 +156,9 @@ func TestPasswordsThatAreRefusedLookAlike(t *testing.T) { // P02
 	refuse(passwordOf("ann", annsPassword)) // locked out
 	if len(bodies) != 1 {
 		t.Errorf("%v", bodies)
+	}
+	if want := (audit.Event{Name: audit.SignInFailed, User: "ann", Client: "till", Reason: "locked"}); !reflect.DeepEqual(events.last(), want) {
+		t.Errorf("%+v", events.last())
 	}
 }
 

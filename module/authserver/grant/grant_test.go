@@ -116,7 +116,7 @@ func (deafRevoker) Revoke(context.Context, store.Revocation) error { return nil 
 
 type anybody struct{}
 
-func (anybody) CheckPassword(context.Context, string, string, string) (directory.User, bool, error) {
+func (anybody) CheckPassword(context.Context, Request, string, string) (directory.User, bool, error) {
 	return directory.User{}, true, nil
 }
 

@@ -17,7 +17,7 @@ type Passwords interface {
 	// attempts, and all MUST cost the same time. It MUST count attempts together with
 	// those of the login page: what guards one of two doors guards nothing. Errors are
 	// *oauth.Error, for a limit or a fault.
-	CheckPassword(ctx context.Context, address, username, password string) (u directory.User, ok bool, err error)
+	CheckPassword(ctx context.Context, r Request, username, password string) (u directory.User, ok bool, err error)
 
 	// EndedSince reports whether the user was signed out everywhere in the second of since
 	// or later, on any node. Errors are technical.
@@ -62,7 +62,7 @@ func (g *passwordGrant) Prepare(ctx context.Context, r Request) (Pending, error)
 			return Pending{}, oauth.E(oauth.ServerError, "").WithCause(errBadFamilyID)
 		}
 	}
-	user, ok, err := g.Passwords.CheckPassword(ctx, r.Address, username, password)
+	user, ok, err := g.Passwords.CheckPassword(ctx, r, username, password)
 	switch {
 	case err != nil:
 		return Pending{}, err
