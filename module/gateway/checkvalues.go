@@ -36,6 +36,9 @@ func (a *App) checkValues() error {
 	if v := time.Duration(a.Tokens.RotateKeys); v != 0 && (v < MinRotateKeys || v > maxDuration) {
 		return fmt.Errorf("tokens: rotate_keys: %v is not from %v to 100 years", v, MinRotateKeys)
 	}
+	if err := a.Tokens.checkKeys(); err != nil {
+		return err
+	}
 	if g := a.Tokens.RefreshGrace; g != nil && (*g < 0 || time.Duration(*g) > maxDuration) {
 		return fmt.Errorf("tokens: refresh_grace: %v is not from 0 to 100 years", time.Duration(*g))
 	}

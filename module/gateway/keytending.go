@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -12,6 +14,19 @@ import (
 
 // keyAge is the default age at which a signing key is replaced.
 const keyAge = 30 * 24 * time.Hour
+
+// maxKeyLives is how many keys of an algorithm may be alive at once: each stays until its
+// last token has expired, and the key ring holds 64 of up to three algorithms.
+const maxKeyLives = 16
+
+func (t Tokens) checkKeys() error {
+	life, every := cmp.Or(time.Duration(t.Access), time.Hour), cmp.Or(time.Duration(t.RotateKeys), keyAge)
+	if life/every >= maxKeyLives {
+		return fmt.Errorf("tokens: rotate_keys: with %v, access tokens of %v would need more than %d signing keys at once; expected at least %v",
+			every, life, maxKeyLives, life/maxKeyLives+time.Second)
+	}
+	return nil
+}
 
 // keyTending is what running configurations say about the signing keys of a core they
 // share. The one that began last decides; when it ends, as one does that another app
