@@ -2,6 +2,7 @@ package authserver
 
 import (
 	"slices"
+	"time"
 
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
@@ -31,12 +32,13 @@ func (s *Server) responds(c *oauth.Client, responseType string) *oauth.Error {
 		}
 		return nil
 	case responseToken:
-		switch _, dated := c.Until[oauth.Implicit]; {
+		switch until, dated := c.Until[oauth.Implicit]; {
 		case !s.inFragment(responseType):
 		case !c.MayUse(oauth.Implicit) || !dated:
 			return oauth.E(oauth.UnauthorizedClient, "this client may not use the implicit grant")
 		case c.Ended(oauth.Implicit, s.Now()):
-			return oauth.E(oauth.UnauthorizedClient, "this client may no longer use the implicit grant")
+			return oauth.E(oauth.UnauthorizedClient,
+				"the implicit grant is deprecated and this client could use it until "+until.UTC().Format(time.RFC3339))
 		default:
 			return nil
 		}

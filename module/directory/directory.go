@@ -23,7 +23,10 @@ type User struct {
 	Phone    string
 	// Locked users can neither sign in nor refresh what they granted before.
 	Locked bool
-	// Claims are further attributes for tokens and upstream headers.
+	// Claims are further attributes. Clients are told those alone that have a standard
+	// name and type (OpenID Connect Core section 5.1) and belong to a scope that was
+	// granted, at /userinfo: locale or given_name with profile, email_verified with email.
+	// A field above counts before a claim of the same name.
 	Claims map[string]any
 }
 
