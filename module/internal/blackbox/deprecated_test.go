@@ -3,6 +3,8 @@ package blackbox
 import (
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -109,5 +111,41 @@ func TestADateThatHasPassedEndsThePasswordGrant(t *testing.T) { // P01, P03
 	wantOAuth(t, at(t, g, "/token", web, passwordForm(username, password)), http.StatusBadRequest, "unsupported_grant_type")
 	if m, _ := readMetadata(t, g.ID+metadataPath); slices.Contains(m.Grants, "password") {
 		t.Errorf("%v", m.Grants)
+	}
+}
+
+func TestEachLoadWarnsOfEveryDeprecatedGrantOnce(t *testing.T) { // P03
+	logged := strings.Replace(site, "output discard", "output file $DIR/caddy.log", 1)
+	next := time.Now().AddDate(1, 0, 0).UTC().Format(time.DateOnly)
+	old := strings.ReplaceAll(strings.Replace(tillClient("2020-01-01"), "client till", "client ended", 1), "password until", "implicit until")
+	old = strings.Replace(old, "scopes read", "redirect_uri https://old.example/cb\n\t\t\tscopes read", 1)
+	g, _ := startSite(t, logged, "$GLOBAL", tillClient(next)+old)
+	warnings := func() (lines []string) {
+		text, err := os.ReadFile(filepath.Join(g.Dir, "caddy.log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, `"level":"warn"`) && strings.Contains(line, "deprecated grant") {
+				lines = append(lines, line)
+			}
+		}
+		return lines
+	}
+	for load := 1; load <= 2; load++ {
+		lines := warnings()
+		if len(lines) != 2*load {
+			t.Fatalf("%d lines after %d loads: %q", len(lines), load, lines)
+		}
+		for i, want := range [][]string{{`"client":"till"`, `"grant":"password"`, next}, {`"client":"ended"`, `"grant":"implicit"`, "2020-01-01", "has come"}} {
+			for _, part := range want {
+				if !strings.Contains(lines[2*load-2+i], part) {
+					t.Errorf("no %s in %s", part, lines[2*load-2+i])
+				}
+			}
+		}
+		if load == 1 {
+			g.Load(t, logged)
+		}
 	}
 }
