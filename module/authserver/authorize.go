@@ -161,13 +161,13 @@ func (s *signIn) proceed(w http.ResponseWriter, r *http.Request, b browser, q *r
 
 // grant gives the client what it asked for.
 func (s *signIn) grant(w http.ResponseWriter, r *http.Request, b browser, q *request, client *oauth.Client, who *person) error {
-	if err := s.spend(r.Context(), q, secret.Digest(string(q.code(b.keys, who.user.ID)))); err != nil {
-		return err
-	}
 	if client.SelfRegistered && s.Registrar != nil {
 		if err := s.Registrar.Used(r.Context(), client.ID); err != nil {
 			return err
 		}
+	}
+	if err := s.spend(r.Context(), q, secret.Digest(string(q.code(b.keys, who.user.ID)))); err != nil {
+		return err
 	}
 	if q.Implicit {
 		return s.grantToken(w, r, b, q, client, who)

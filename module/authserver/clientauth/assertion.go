@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -87,6 +88,10 @@ func (a *Authenticator) asserted(ctx context.Context, client *oauth.Client, id, 
 	return a.once(ctx, id, good)
 }
 
+// clockMargin is how much longer a jti is remembered than this node takes the assertion:
+// the store, or another node, may have a clock of its own.
+const clockMargin = time.Minute
+
 // once takes the assertion's jti, for the time in which the assertion could be shown
 // again, on every node (RFC 7523 section 3, point 7; the mistake of CVE-2020-15222). An
 // id has no NUL, so no two pairs of client and jti are one.
@@ -97,7 +102,7 @@ func (a *Authenticator) once(ctx context.Context, id string, good token.Assertio
 	}
 	_, err = a.Store.Create(ctx, store.Record{
 		Key:   store.Key{Kind: store.KindAssertion, ID: secret.Digest(id + "\x00" + good.ID)},
-		Value: value, Expires: good.Expires,
+		Value: value, Expires: good.Expires.Add(clockMargin),
 	})
 	switch {
 	case errors.Is(err, store.ErrExists):
