@@ -25,7 +25,7 @@ func (*StoreUsers) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		return d.Errf("users store: unexpected argument '%s', expected none", d.Val())
 	}
 	if d.NextBlock(0) {
-		return d.Errf("users store: unrecognized word '%s', it takes no block", d.Val())
+		return d.Errf("users store: unrecognized word '%s', expected no block", d.Val())
 	}
 	return nil
 }
