@@ -175,8 +175,9 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 	if err != nil {
 		return err
 	}
+	// All algorithms, whoever uses them now: clients of the store come with any.
 	issuer, err := token.NewIssuer(token.IssuerConfig{
-		Ring: a.core.ring, Issuer: a.issuer.String(), Alg: a.Tokens.Algorithm, IDAlgs: known.idAlgs(),
+		Ring: a.core.ring, Issuer: a.issuer.String(), Alg: a.Tokens.Algorithm, IDAlgs: oauth.IDTokenAlgs,
 	})
 	if err != nil {
 		return err

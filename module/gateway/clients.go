@@ -81,17 +81,6 @@ func (c *clients) DeprecatedGrants() []oauth.GrantType {
 	return open
 }
 
-// idAlgs are the algorithms that the clients' id_tokens are signed with.
-func (c *clients) idAlgs() []string {
-	algs := []string{"RS256"} // what every relying party is to know (OpenID Connect Core section 15.1)
-	for _, client := range c.byID {
-		if client.IDTokenAlg != "" {
-			algs = append(algs, client.IDTokenAlg)
-		}
-	}
-	return algs
-}
-
 // newClients builds the clients of a configuration; core is where the stored ones are.
 func newClients(configured []Client, declared []Scope, core *core, repl *caddy.Replacer) (*clients, error) {
 	known := slices.Clone(oauth.BuiltinScopes)

@@ -292,3 +292,22 @@ func TestTheResourceOfARequestIsTheAudienceOfItsTokens(t *testing.T) { // RFC 87
 		wantError(t, g, b.Get(authorizeURL(g, "es", "redirect_uri", partyTo, "scope", "openid", "resource", resource)), partyTo, "invalid_target")
 	}
 }
+
+func TestAClientThatRegisteredItselfIsARelyingPartyToo(t *testing.T) {
+	t.Setenv("GATEHOUSE_TEST_INITIAL", initialToken)
+	g, _ := start(t, "$GLOBAL", "registration {\n\t\t\tinitial_token {env.GATEHOUSE_TEST_INITIAL}\n\t\t\tscopes openid profile email\n\t\t}")
+	for _, alg := range []string{"ES256", "EdDSA", "RS256"} {
+		made := call(t, http.MethodPost, g.ID+"/register", initialToken, map[string]any{
+			"redirect_uris": []string{partyTo}, "scope": "openid profile email", "id_token_signed_response_alg": alg,
+		})
+		if made.Status != http.StatusCreated {
+			t.Fatalf("%d %s", made.Status, made.Body)
+		}
+		p := newParty(t, g, member(t, made, "client_id"))
+		p.config.ClientSecret = member(t, made, "client_secret")
+		tokens := p.signIn(harness.NewBrowser(t, g.ID), username, "n")
+		if p.verify(tokens, "n"); algOf(t, rawID(t, tokens)) != alg {
+			t.Errorf("signed with %v", algOf(t, rawID(t, tokens)))
+		}
+	}
+}
