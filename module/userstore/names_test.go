@@ -176,3 +176,42 @@ func TestFreeingANameSparesWhoHasItNow(t *testing.T) {
 		t.Errorf("Find = %+v, %t, %v", got, ok, err)
 	}
 }
+
+// meddling is a store in which something happens right before a name is given up.
+type meddling struct {
+	*storetest.Memory
+	before func()
+}
+
+func (m *meddling) happen(kind store.Kind) {
+	if do := m.before; do != nil && kind == store.KindUsername {
+		m.before = nil
+		do()
+	}
+}
+
+func (m *meddling) Swap(ctx context.Context, r store.Record) (store.Record, error) {
+	m.happen(r.Kind)
+	return m.Memory.Swap(ctx, r)
+}
+
+func (m *meddling) Delete(ctx context.Context, key store.Key) error {
+	m.happen(key.Kind)
+	return m.Memory.Delete(ctx, key)
+}
+
+func TestANameThatIsTakenWhileItIsGivenUpStaysWithWhoTookIt(t *testing.T) {
+	c := newClock()
+	m := &meddling{Memory: storetest.NewMemory(c.now)}
+	s := cheaply(t, users(t, m, c.now))
+	u := create(t, s, "ann")
+	c.pass(time.Hour)
+	var again directory.User
+	m.before = func() { again = create(t, s, "ann") }
+	if err := s.Delete(t.Context(), u.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok, err := s.Find(t.Context(), "ann"); !ok || err != nil || got.ID != again.ID {
+		t.Errorf("Find = %+v, %t, %v, want %s", got, ok, err, again.ID)
+	}
+}
