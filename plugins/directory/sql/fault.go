@@ -28,7 +28,7 @@ func fault(ctx context.Context, err error) error {
 		return fmt.Errorf("the SQL directory: %w", unreachable)
 	}
 	if said, ok := errors.AsType[*pgconn.PgError](err); ok {
-		if strings.HasPrefix(said.Code, "42") || strings.HasPrefix(said.Code, "28") || strings.HasPrefix(said.Code, "25") {
+		if len(said.Code) > 2 && slices.Contains(tellableClasses, said.Code[:2]) {
 			return fmt.Errorf("the SQL directory: the database says: %s (SQLSTATE %s)", said.Message, said.Code)
 		}
 		return fmt.Errorf("the SQL directory: the database says SQLSTATE %s", said.Code)
@@ -45,9 +45,12 @@ func fault(ctx context.Context, err error) error {
 	return fmt.Errorf("the SQL directory: an error of type %T", err)
 }
 
-// tellable are MySQL's errors about rights, names and syntax, which quote the
-// operator's query and no parameter.
-var tellable = []uint16{1044, 1045, 1049, 1054, 1064, 1142, 1143, 1146, 1305, 1370, 1698, 1792}
+// tellableClasses are PostgreSQL's errors about connections, rights, names, syntax and
+// resources (its appendix A), and tellable MySQL's: they quote the operator's query and no
+// parameter.
+var tellableClasses = []string{"08", "25", "28", "3D", "42", "53", "57"}
+
+var tellable = []uint16{1040, 1044, 1045, 1049, 1054, 1064, 1142, 1143, 1146, 1203, 1226, 1305, 1370, 1698, 1792}
 
 // unrepresentable reports whether the database said that no row could have such a
 // value: letters for a number, or letters that its character set does not have.
