@@ -26,8 +26,8 @@ func (l *ledger) note(what func()) {
 	what()
 }
 
-// step issues, refreshes and, every other time, revokes a family by replaying its
-// code. It returns the first error, an answer that is not the expected one included.
+// step issues, refreshes and, every other time, ends a family: by revoking its refresh
+// token, or by replaying its code. It returns the first error, an answer that is not the expected one included.
 func (l *ledger) step(s *site, browser *http.Client, n int) error {
 	code, err := s.code(browser)
 	if err != nil {
@@ -57,7 +57,11 @@ func (l *ledger) step(s *site, browser *http.Client, n int) error {
 		return nil
 	}
 	keep = func() {}
-	if a, err = s.exchange(code); err != nil || a.field("error") != "invalid_grant" {
+	if n%4 == 1 {
+		if a, err = s.revoke(f.refresh); err != nil || a.status != http.StatusOK { // V09: 200 is durable
+			return fmt.Errorf("revoke: %v %w", a, err)
+		}
+	} else if a, err = s.exchange(code); err != nil || a.field("error") != "invalid_grant" {
 		return fmt.Errorf("replay: %v %w", a, err)
 	}
 	keep = func() { l.revocations++; l.dead = append(l.dead, *f) }

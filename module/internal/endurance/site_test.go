@@ -176,8 +176,15 @@ func send(c *http.Client, r *http.Request) (answer, error) {
 }
 
 // token asks the token endpoint as the client.
-func (s *site) token(form url.Values) (answer, error) {
-	r, err := http.NewRequest(http.MethodPost, s.ID+"/token", strings.NewReader(form.Encode()))
+func (s *site) token(form url.Values) (answer, error) { return s.form("/token", form) }
+
+// revoke asks for the end of a token.
+func (s *site) revoke(token string) (answer, error) {
+	return s.form("/revoke", url.Values{"token": {token}})
+}
+
+func (s *site) form(path string, form url.Values) (answer, error) {
+	r, err := http.NewRequest(http.MethodPost, s.ID+path, strings.NewReader(form.Encode()))
 	if err != nil {
 		return answer{}, err
 	}
