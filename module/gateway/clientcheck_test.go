@@ -105,7 +105,7 @@ func TestRegistrationNeedsAStrongTokenFromAPlaceholder(t *testing.T) {
 	for want, r := range map[string]Registration{
 		"expected an initial_token":   {},
 		"initial_token 2: expected":   {InitialTokens: []string{"{env.STRONG}", "literal-0123456789-0123456789-0123456789"}},
-		"max: -1":                     {InitialTokens: []string{"{env.STRONG}"}, Max: -1},
+		"max: got -1":                 {InitialTokens: []string{"{env.STRONG}"}, Max: -1},
 		"scope write is not declared": {InitialTokens: []string{"{env.STRONG}"}, Scopes: []string{"write"}},
 		"registration: max":           {InitialTokens: []string{"{env.STRONG}"}, Max: -2},
 	} {

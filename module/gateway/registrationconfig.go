@@ -34,7 +34,7 @@ func (r *Registration) Check() error {
 		}
 	}
 	if r.Max < 0 || r.Max > clientstore.MaxRegistered {
-		return fmt.Errorf("max: %d is not from 1 to %d", r.Max, clientstore.MaxRegistered)
+		return fmt.Errorf("max: got %d, expected a number from 1 to %d", r.Max, clientstore.MaxRegistered)
 	}
 	return nil
 }
