@@ -68,7 +68,10 @@ func newAdminClient(address, config, adapter string) (*adminClient, error) {
 		return nil, fmt.Errorf("finding the address of the admin endpoint: %w", err)
 	}
 	at, err := caddy.ParseNetworkAddressWithDefaults(found, "tcp", defaultAdminPort)
-	if err != nil || at.PortRangeSize() > 1 || at.IsFdNetwork() {
+	if at.Host == "" {
+		at.Host = "localhost" // :2019 is every interface to a listener
+	}
+	if err != nil || at.PortRangeSize() > 1 || at.IsFdNetwork() || strings.Contains(found, "://") {
 		return nil, fmt.Errorf("%s is no address of an admin endpoint; expected one such as localhost:2019 or unix//run/caddy-admin.sock", found)
 	}
 	c := &adminClient{address: found, origin: "http://" + at.JoinHostPort(0)}
