@@ -29,6 +29,11 @@ func TestCORSIsForRegisteredOriginsOnly(t *testing.T) { // T19, A36
 		{"metadata", "GET", "https://id.example/.well-known/oauth-authorization-server/auth", "https://evil.example", 200, "*"},
 		{"authorize", "GET", tokenIssuer + "/authorize", "https://spa.example", 0, ""},
 		{"preflight of authorize", "OPTIONS", tokenIssuer + "/authorize", "https://spa.example", 405, ""},
+		{"revoke", "POST", tokenIssuer + "/revoke", "https://spa.example", 400, "https://spa.example"},
+		{"preflight of revoke", "OPTIONS", tokenIssuer + "/revoke", "https://spa.example", 204, "https://spa.example"},
+		{"revoke for a stranger", "OPTIONS", tokenIssuer + "/revoke", "https://evil.example", 204, ""},
+		{"introspect", "POST", tokenIssuer + "/introspect", "https://spa.example", 400, ""},
+		{"preflight of introspect", "OPTIONS", tokenIssuer + "/introspect", "https://spa.example", 405, ""},
 		{"login", "OPTIONS", tokenIssuer + "/login", "https://spa.example", 405, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gatehouse/gatehouse/module/store"
@@ -253,5 +254,43 @@ func TestWhatOtherDialectsIssuedIsNoneOfTheseTokens(t *testing.T) {
 	}
 	if got := g.introspect(asWeb(a.tokens.Refresh)); got.body != `{"active":false}` {
 		t.Error(got.body)
+	}
+}
+
+func TestRevocationsAndRefreshesAtOnceLeaveNothingAlive(t *testing.T) {
+	for range 5 {
+		g := newTokenRig(t)
+		a := g.begin()
+		gate := make(chan struct{})
+		issued := make(chan string, 64)
+		var wg sync.WaitGroup
+		for i := range 32 {
+			wg.Go(func() {
+				<-gate
+				if i%2 == 0 {
+					if got := g.revoke(asWeb(a.tokens.Refresh)); got.status != 200 {
+						t.Errorf("%d %s", got.status, got.body)
+					}
+					return
+				}
+				if got := g.token(refreshWeb(a.tokens.Refresh)); got.status == 200 {
+					issued <- got.tokens.Access
+				} else if got.tokens.Error != "invalid_grant" {
+					t.Errorf("%d %s", got.status, got.body)
+				}
+			})
+		}
+		close(gate)
+		wg.Wait()
+		close(issued)
+		for access := range issued {
+			if g.alive(access) {
+				t.Error("an access token lives")
+			}
+		}
+		if g.alive(a.tokens.Access) {
+			t.Error("the first access token lives")
+		}
+		g.want(g.token(refreshWeb(a.tokens.Refresh)), 400, "invalid_grant")
 	}
 }
