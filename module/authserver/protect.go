@@ -37,9 +37,9 @@ const (
 )
 
 // try checks a user name and password against directory and limits, for the login page
-// and the password grant alike. address is where they come from, without port; retry is how long
-// a limited address has to wait. Errors are technical, or a [pageError] when too many
-// sign-ins are in progress.
+// and the password grant alike. address is where they come from, without port; retry is
+// how long a limited address has to wait. Errors are technical, or a [pageError] when too
+// many sign-ins are in progress.
 //
 // Attempts are counted before the password is looked at: of any number of parallel
 // guesses no more than the limit are evaluated (CVE-2024-4629). A name that is locked

@@ -32,8 +32,9 @@ type Presented struct {
 }
 
 // Find returns the family of a refresh token that c presents, whosever it is: it is the
-// caller's to compare the client. ok is false for what is no refresh token of ours, and for one whose
-// family is forgotten because everything of it has expired. Errors are technical.
+// caller's to compare the client. ok is false for what is no refresh token of ours, and
+// for one whose family is forgotten because everything of it has expired. Errors are
+// technical.
 //
 // The client is in the MAC but not in the token, so it is read from the family before
 // anything is known to be authentic.
