@@ -15,6 +15,8 @@ func FuzzAuthorize(f *testing.F) {
 	f.Add("client_id=web&client_id=web&redirect_uri=" + url.QueryEscape(webRedirect))
 	f.Add("%zz&&==&;=%00&state=%ff")
 	f.Add(webRequest().encode() + "&prompt=none&max_age=99999999999999999999&ui_locales=%00")
+	f.Add(webRequest().encode() + "&resource=https%3A%2F%2Fapi.example&resource=%2F&id_token_hint=a.b.c&claims=%7B")
+	f.Add(webRequest().with("response_type", "token").with("response_mode", "fragment").encode())
 	var g *tokenRig
 	f.Fuzz(func(t *testing.T, query string) {
 		if g == nil {

@@ -122,7 +122,7 @@ func (s *signIn) resumeEndSession(ctx context.Context, b browser, sealed string)
 }
 
 // endSessionParams are those of section 2 that mean something here.
-var endSessionParams = []string{"id_token_hint", "client_id", "post_logout_redirect_uri", "state", "ui_locales", "logout_hint"}
+var endSessionParams = []string{"id_token_hint", "client_id", "post_logout_redirect_uri", "state", "ui_locales"}
 
 // relayed gives the query of the same request as a GET, "" when the form is not a client's.
 // A post from another site comes without our cookies, and so cannot be answered itself.

@@ -151,3 +151,38 @@ func TestDiscoveryOfAnIssuerWithoutPath(t *testing.T) { // M01
 		t.Errorf("%d %s", discovery.status, discovery.body)
 	}
 }
+
+func TestTheTimeOfTheSignInIsThatOfTheLastOne(t *testing.T) { // A31
+	g := newOpenIDRig(t)
+	b := g.signedInAs("ann", "x")
+	first := float64(g.now().Unix())
+	authTime := func(p page) any {
+		t.Helper()
+		return claimsOf(t, g.redeem("rp", g.issued(p, p.status)).id)["auth_time"]
+	}
+	g.pass(2 * time.Second)
+	if got := authTime(b.get(authorizeURL(rpRequest().with("max_age", "10000")))); got != first {
+		t.Errorf("auth_time %v, want %v", got, first)
+	}
+	for _, change := range [][2]string{{"max_age", "1"}, {"prompt", "login"}, {"max_age", "0"}, {"prompt", "select_account"}} {
+		login := b.get(authorizeURL(rpRequest().with(change[0], change[1])))
+		g.isLogin(login)
+		g.pass(3 * time.Second)
+		if got := authTime(b.signIn(login, "ann", "x")); got != float64(g.now().Unix()) {
+			t.Errorf("%v: auth_time %v, want %d", change, got, g.now().Unix())
+		}
+		g.pass(3 * time.Second)
+	}
+}
+
+func TestTheClaimsParameterIsIgnored(t *testing.T) {
+	g := newOpenIDRig(t)
+	a := g.tokensOf(g.signedInAs("ann", "x"), rpRequest().with("claims", `{"userinfo":{"email":{"essential":true}},"id_token":{"email":null,"acr":{"values":["x"]}}}`).
+		with("acr_values", "x").with("display", "popup").with("claims_locales", "de"))
+	if claims := claimsOf(t, a.id); claims["email"] != nil || claims["acr"] != nil {
+		t.Errorf("%v", claims)
+	}
+	if a := g.userinfo(a.tokens.Access); a.body != `{"sub":"u1"}` {
+		t.Errorf("%s", a.body)
+	}
+}

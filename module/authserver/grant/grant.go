@@ -43,7 +43,7 @@ type Pending struct {
 	Resources []string
 	// AuthTime is when the user signed in, Session the digest of the browser session and
 	// Nonce that of the authorization request, for the id_token. AuthTime is zero where no
-	// sign-in at a browser stands behind this; Nonce is for the first id_token alone.
+	// user signed in; Nonce is for the first id_token alone.
 	AuthTime time.Time
 	Session  string
 	Nonce    string
