@@ -35,17 +35,17 @@ func (httpModule) CaddyModule() caddy.ModuleInfo {
 
 // begin keeps Caddy from writing the line of a request. The writer it gives must be used
 // for the answer, and end called when the answer was written.
-func (l *accessLog) begin(w http.ResponseWriter, r *http.Request) (http.ResponseWriter, func()) {
+func (l *accessLog) begin(w http.ResponseWriter, r *http.Request) (caddyhttp.ResponseRecorder, func()) {
+	rec := caddyhttp.NewResponseRecorder(w, nil, nil)
 	loggers := l.take(r)
 	if len(loggers) == 0 {
-		return w, func() {}
+		return rec, func() {}
 	}
 	body := &countedBody{ReadCloser: r.Body}
 	if r.Body != nil && r.Body != http.NoBody {
 		r.Body = body
 	}
 	header := r.Header.Clone()
-	rec := caddyhttp.NewResponseRecorder(w, nil, nil)
 	return rec, func() {
 		write(loggers, r, header, outcome{status: rec.Status(), size: rec.Size(), read: body.n, header: rec.Header()})
 	}
@@ -164,7 +164,6 @@ func lineFields(r *http.Request, sent http.Header, o outcome) []zap.Field {
 	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		user, _ = repl.GetString("http.auth.user.id")
 	}
-	_, id := requestOf(ctx)
 	return []zap.Field{
 		zap.Object("request", caddyhttp.LoggableHTTPRequest{Request: redactRequest(ctx, r, sent)}),
 		zap.Int("bytes_read", o.read),
@@ -173,7 +172,7 @@ func lineFields(r *http.Request, sent http.Header, o outcome) []zap.Field {
 		zap.Int("size", o.size),
 		zap.Int("status", o.status),
 		zap.Object("resp_headers", caddyhttp.LoggableHTTPHeader{Header: redactHeader(o.header, shownResponseHeaders)}),
-		zap.String("uuid", id), // which the audit trail has as request_id
+		zap.String("uuid", requestID(ctx)), // which the audit trail has as request_id
 	}
 }
 

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -9,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
 	"github.com/gatehouse/gatehouse/module/audit"
@@ -70,13 +70,13 @@ func (t *trail) Record(ctx context.Context, e audit.Event) {
 	if c := t.counts[e.Name]; c != nil {
 		c.Inc()
 	}
-	ip, request := requestOf(ctx)
+	from, _ := ctx.Value(factsKey{}).(facts) // without them it is no request
 	data := map[string]any{
 		"time": t.now().UTC().Format("2006-01-02T15:04:05.000Z07:00"), "event": string(e.Name), "node": t.node,
 	}
 	for name, value := range map[string]string{
 		"client": e.Client, "subject": e.Subject, "user": e.User, "grant": e.Grant, "key": e.Key, "reason": e.Reason,
-		"ip": ip, "request_id": request,
+		"ip": from.ip, "request_id": from.id,
 	} {
 		if value = oneLine(value); value != "" {
 			data[name] = value
@@ -129,14 +129,24 @@ func oneLine(s string) string {
 	return s
 }
 
-// requestOf gives address and id of the request a context belongs to. The id is what
-// `{http.request.uuid}` says elsewhere.
-func requestOf(ctx context.Context) (ip, id string) {
-	ip, _ = caddyhttp.GetVar(ctx, caddyhttp.ClientIPVarKey).(string)
-	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
-		id, _ = repl.GetString("http.request.uuid")
+// facts are what the trail says of a request. They are taken when it begins: events may
+// be recorded on other goroutines that outlive it, and Caddy's variables are a bare map.
+type facts struct{ ip, id string }
+
+type factsKey struct{}
+
+func withFacts(r *http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), factsKey{}, facts{clientIP(r), requestID(r.Context())}))
+}
+
+// requestID is what `{http.request.uuid}` says elsewhere.
+func requestID(ctx context.Context) string {
+	repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+	if !ok {
+		return ""
 	}
-	return ip, id
+	id, _ := repl.GetString("http.request.uuid")
+	return id
 }
 
 // Interface guards

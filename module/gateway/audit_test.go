@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
@@ -70,6 +73,23 @@ func TestWhatSomebodyTypedStaysOnTheLineAndIsCut(t *testing.T) {
 		if err != nil || strings.Count(strings.TrimSpace(raw.String()), "\n") != 0 || raw.Len() > 64<<10 {
 			t.Errorf("%s: a line of %d bytes: %v", name, raw.Len(), err)
 		}
+	}
+}
+
+// A key is made on a goroutine of its own, for a client that may be gone meanwhile.
+func TestAnEventMayBeRecordedWhenItsRequestIsOver(t *testing.T) {
+	trail, lines := newTestTrail(nil)
+	r := httptest.NewRequest("GET", "/", nil)
+	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), httptest.NewRecorder(), new(caddyhttp.Server))
+	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, "192.0.2.1")
+	ctx := withFacts(r).Context()
+	id := requestID(r.Context())
+	var both sync.WaitGroup
+	both.Go(func() { trail.Record(context.WithoutCancel(ctx), audit.Event{Name: audit.KeyRotated}) })
+	both.Go(func() { caddyhttp.SetVar(r.Context(), "later", true) }) // the race detector sees who else looks
+	both.Wait()
+	if m := lines.All()[0].ContextMap(); m["ip"] != "192.0.2.1" || m["request_id"] != id || id == "" {
+		t.Errorf("%v", m)
 	}
 }
 

@@ -16,9 +16,9 @@ func (g *Guard) pass(w http.ResponseWriter, r *http.Request, d *guard.Decision, 
 		g.log.Error("a token could not be judged", "error", d.Err)
 	}
 	if d.Redact {
-		var end func()
-		w, end = g.access.begin(w, r)
+		rec, end := g.access.begin(w, r)
 		defer end()
+		w = rec
 	}
 	if d.Allowed {
 		g.counts[d.Reason].Inc()

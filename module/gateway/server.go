@@ -40,9 +40,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	if !s.app.server.Serves(r.URL.Path) {
 		return next.ServeHTTP(w, r)
 	}
-	w, end := s.access.begin(w, r)
+	rec, end := s.access.begin(w, r)
 	defer end()
-	defer s.recovered(w)
+	defer s.recovered(rec)
+	w = rec
 	protocolAnswer(r)
 	leave, err := s.app.lease.enter()
 	if err != nil {
@@ -55,13 +56,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		s.app.server.RefusePlaintext(w, r)
 		return nil
 	}
-	s.app.server.ServeHTTP(w, r)
+	s.app.server.ServeHTTP(w, withFacts(r))
 	return nil
 }
 
 // recovered answers for a handler that panicked. net/http would log the value, which may
 // hold anything that was being worked with.
-func (s *Server) recovered(w http.ResponseWriter) {
+func (s *Server) recovered(w caddyhttp.ResponseRecorder) {
 	v := recover()
 	switch {
 	case v == nil:
@@ -70,6 +71,9 @@ func (s *Server) recovered(w http.ResponseWriter) {
 		panic(v)
 	}
 	s.log.Error("the authorization server panicked", "type", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+	if w.Status() != 0 {
+		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+	}
 	w.WriteHeader(http.StatusInternalServerError)
 }
 
