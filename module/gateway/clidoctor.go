@@ -61,7 +61,7 @@ func diagnose(ctx context.Context, admin *adminClient) []finding {
 	config, err := admin.configuration(ctx)
 	var more []finding
 	if err == nil {
-		more, err = lookAtConfig(config)
+		more, err = lookAtConfig(config, found.Issuer)
 	}
 	if err != nil {
 		all = append(all, broken("configuration", "the message says what is wrong", "%v", err))

@@ -34,8 +34,9 @@ type patient struct {
 	servers map[string]doctorServer
 }
 
-// lookAtConfig reports what the text of a configuration shows.
-func lookAtConfig(config []byte) ([]finding, error) {
+// lookAtConfig reports what the text of a configuration shows. The issuer is the running
+// gateway's: its text may hold a placeholder of another environment.
+func lookAtConfig(config []byte, running string) ([]finding, error) {
 	var c struct {
 		Apps struct {
 			HTTP struct {
@@ -51,10 +52,9 @@ func lookAtConfig(config []byte) ([]finding, error) {
 	if c.Apps.Gatehouse == nil {
 		return nil, errNoApp
 	}
-	issuer, err := ParseIssuer(c.Apps.Gatehouse.Issuer, caddy.NewReplacer())
+	issuer, err := url.Parse(running)
 	if err != nil {
-		// A placeholder of the gateway's environment, which is not ours.
-		issuer = &url.URL{}
+		return nil, fmt.Errorf("the issuer %s: %w", running, err)
 	}
 	p := patient{app: c.Apps.Gatehouse, issuer: issuer, servers: c.Apps.HTTP.Servers}
 	for name, s := range p.servers {

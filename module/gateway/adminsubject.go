@@ -1,0 +1,104 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/userstore"
+)
+
+// user is the one that the path names, by id or, for users kept in the store, by name.
+func (c *adminCall) user() (directory.User, error) {
+	by := c.r.URL.Query().Get("by")
+	if by != "" && by != "id" && by != "username" {
+		return directory.User{}, badField("by", "expected id or username")
+	}
+	var found [2]directory.User
+	var known [2]bool
+	var err error
+	if by != "username" {
+		if found[0], known[0], err = c.users.Lookup(c.r.Context(), c.names[0]); err != nil {
+			return directory.User{}, err
+		}
+	}
+	if kept, err := c.kept(); err == nil && by != "id" {
+		if found[1], known[1], err = kept.Find(c.r.Context(), c.names[0]); err != nil {
+			return directory.User{}, err
+		}
+	}
+	switch {
+	case known[0] && known[1] && found[0].ID != found[1].ID:
+		return directory.User{}, conflict(c.names[0] + " is the id of one user and the user name of another: say which with by=id or by=username")
+	case known[0]:
+		return found[0], nil
+	case known[1]:
+		return found[1], nil
+	}
+	return directory.User{}, c.noUser()
+}
+
+// subject is the id of the user that the path names, and whether the directory knows it.
+// What users have granted is kept by id, also of users of another directory and of
+// users who are gone.
+func (c *adminCall) subject() (id string, known bool, err error) {
+	u, err := c.user()
+	if err != nil && statusOf(err) == http.StatusNotFound {
+		return c.names[0], false, nil
+	}
+	return u.ID, true, err
+}
+
+// editable is the id of the user that the path names, where users can be changed.
+func (c *adminCall) editable() (*userstore.Users, string, error) {
+	if _, err := c.query("by"); err != nil {
+		return nil, "", err
+	}
+	kept, err := c.kept()
+	if err != nil {
+		return nil, "", err
+	}
+	u, err := c.user()
+	return kept, u.ID, err
+}
+
+// kept are the users in the store, or a refusal that says where they are instead.
+func (c *adminCall) kept() (*userstore.Users, error) {
+	if users, ok := c.users.(*userstore.Users); ok {
+		return users, nil
+	}
+	return nil, conflict(fmt.Sprintf("the users of this gateway live in the directory %q, not in the store: list and change them there; `grant` works for them all the same", c.usersIn))
+}
+
+func (c *adminCall) noUser() error {
+	message := fmt.Sprintf("there is no user %s", c.names[0])
+	if _, err := c.kept(); err != nil {
+		message += "; users of this directory are named by their id here"
+	}
+	return notFound(message)
+}
+
+// userError gives an error of the users in the store its answer.
+func (c *adminCall) userError(err error) error {
+	switch {
+	case errors.Is(err, userstore.ErrNotFound):
+		return c.noUser()
+	case errors.Is(err, userstore.ErrTaken):
+		return fail(http.StatusConflict, &failure{code: "conflict", field: "username", message: "username: it is another user's already"})
+	case errors.Is(err, userstore.ErrInvalid):
+		return fail(http.StatusBadRequest, &failure{code: "invalid_parameter", message: err.Error(), field: userField(err.Error())})
+	}
+	return err
+}
+
+// userField finds the field that a complaint about a user speaks of.
+func userField(complaint string) string {
+	for _, field := range []string{"username", "password", "picture", "claims"} {
+		if strings.Contains(complaint, "the "+field) {
+			return field
+		}
+	}
+	return ""
+}
