@@ -29,23 +29,18 @@ type row struct {
 	asked string
 }
 
-// read asks for one row, in a transaction that may not write; nil is none. It asks once
-// more when a connection from the pool turns out to be dead.
+// read asks for one row, in a transaction that may not write; nil is none.
 func (d *dir) read(ctx context.Context, query, parameter string) (*row, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
-	for again := false; ; again = true {
-		r, err := d.inTransaction(ctx, query, parameter)
-		switch {
-		case err == nil:
-			return r, nil
-		case unrepresentable(err):
-			return nil, nil
-		case lost(err) && !again && ctx.Err() == nil:
-			continue
-		}
-		return nil, fault(ctx, err)
+	r, err := d.inTransaction(ctx, query, parameter)
+	switch {
+	case err == nil:
+		return r, nil
+	case unrepresentable(err):
+		return nil, nil
 	}
+	return nil, fault(ctx, err)
 }
 
 func (d *dir) inTransaction(ctx context.Context, query, parameter string) (*row, error) {
