@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/gatehouse/gatehouse/module/directory/password"
+	"github.com/gatehouse/gatehouse/plugins/internal/words"
 )
 
 var drivers = []string{"postgres", "mysql"}
@@ -47,8 +48,8 @@ func (s *Source) resolve(repl *caddy.Replacer) (*settings, error) {
 	if !slices.Contains(drivers, s.Driver) {
 		return nil, errors.New("driver: expected postgres or mysql")
 	}
-	if !strings.Contains(s.DSN, "{") {
-		return nil, errors.New(literalDSN)
+	if err := words.Placeholder(s.DSN, dsnExample); err != nil {
+		return nil, fmt.Errorf("dsn: %w", err)
 	}
 	dsn, err := repl.ReplaceOrErr(s.DSN, true, true)
 	if err != nil {

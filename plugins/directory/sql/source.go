@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"go.uber.org/zap"
 
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/plugins/internal/words"
 )
 
 func init() { caddy.RegisterModule(Source{}) }
@@ -84,62 +83,29 @@ func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&s.Driver) || !slices.Contains(drivers, s.Driver) {
 		return d.Err("expected `sql postgres` or `sql mysql` and a block")
 	}
-	seen := make(map[string]bool)
-	for d.NextBlock(0) {
-		word := d.Val()
-		if seen[word] {
-			return d.Errf("%s is given twice", word)
-		}
-		seen[word] = true
-		if err := s.word(d, word); err != nil {
-			return err
-		}
+	err := words.Block(d, "the SQL directory", map[string]words.Reader{
+		"dsn":             words.Secret(&s.DSN, dsnExample),
+		"query":           words.Text(&s.Query),
+		"lookup":          words.Text(&s.Lookup),
+		"scheme":          words.Text(&s.Scheme),
+		"upgrade":         words.Text(&s.Upgrade),
+		"upgrade_to":      words.Text(&s.UpgradeTo),
+		"dummy":           words.Text(&s.Dummy),
+		"max_connections": words.Number(&s.MaxConnections),
+		"timeout":         words.Duration(&s.Timeout),
+	})
+	if err != nil {
+		return err
 	}
-	for _, word := range []string{"dsn", "query", "lookup"} {
-		if !seen[word] {
+	for word, value := range map[string]string{"dsn": s.DSN, "query": s.Query, "lookup": s.Lookup} {
+		if value == "" {
 			return d.Errf("users sql: %s is missing", word)
 		}
 	}
 	return nil
 }
 
-func (s *Source) word(d *caddyfile.Dispenser, word string) error {
-	texts := map[string]*string{
-		"dsn": &s.DSN, "query": &s.Query, "lookup": &s.Lookup, "scheme": &s.Scheme, "upgrade": &s.Upgrade,
-		"upgrade_to": &s.UpgradeTo, "dummy": &s.Dummy,
-	}
-	if texts[word] == nil && word != "max_connections" && word != "timeout" {
-		return d.Errf("unrecognized word '%s' in users sql, expected one of: dsn, dummy, lookup, max_connections, query, scheme, timeout, upgrade, upgrade_to", word)
-	}
-	var value string
-	if !d.AllArgs(&value) || value == "" {
-		return d.Errf("%s: expected one value, in quotes if it has spaces", word)
-	}
-	switch word {
-	case "timeout":
-		t, err := caddy.ParseDuration(value)
-		if err != nil || t <= 0 {
-			return d.Errf("timeout: invalid duration '%s', expected one such as 3s", value)
-		}
-		s.Timeout = caddy.Duration(t)
-	case "max_connections":
-		n, err := strconv.Atoi(value)
-		if err != nil || n < 1 {
-			return d.Errf("max_connections: invalid number '%s', expected a whole number from 1", value)
-		}
-		s.MaxConnections = n
-	case "dsn":
-		if !strings.Contains(value, "{") {
-			return d.Err(literalDSN)
-		}
-		s.DSN = value
-	default:
-		*texts[word] = value
-	}
-	return nil
-}
-
-const literalDSN = "dsn: expected a placeholder such as {env.USERS_DSN} or {file./run/secrets/users}: a literal would be readable in Caddy's stored configuration"
+const dsnExample = "USERS_DSN"
 
 // Provision checks everything and resolves the placeholder. It touches no network.
 func (s *Source) Provision(caddy.Context) error {
