@@ -60,6 +60,12 @@ func TestNoSecretIsFoundAnywhereAfterARun(t *testing.T) {
 	outputs = append(outputs, c.Scrape(t))
 	_, config := harness.Get(t, c.Admin+"/config/")
 	outputs = append(outputs, config)
+	literal := c.Plant(t, "a literal client secret", "literal-"+secret.Token())
+	adapted, err := c.Adapt(strings.Replace(canaryfile, "$MORE", "client literal {\n\t\t\tsecret "+literal+"\n\t\t}", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	outputs = append(outputs, string(adapted))
 	p.Stop()
 	outputs = append(outputs, p.Output())
 	c.plantKeys(master)
