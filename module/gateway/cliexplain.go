@@ -95,6 +95,8 @@ func (e explanation) text(w io.Writer) {
 	case e.Refused != "":
 	case len(e.Guards) == 0 && e.Then == "":
 		row(w, "Guard:", "none on the way, and no handler answers: an empty 200")
+	case e.Then == "oauth_guard":
+		row(w, "Then:", "oauth_guard itself")
 	case e.Then == "oauth_server":
 		row(w, "Then:", "oauth_server, whose own path this is")
 	case len(e.Guards) == 0:

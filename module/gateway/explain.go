@@ -100,14 +100,25 @@ type imagined struct{ access token.Access }
 // Verify implements guard.Verifier.
 func (v imagined) Verify(context.Context, string) (*token.Access, error) { return &v.access, nil }
 
+// policy is that of a guard in the configuration.
+func (e *explainer) policy(raw json.RawMessage) (g Guard, c guard.Config, err error) {
+	if err = json.Unmarshal(raw, &g); err == nil {
+		c, err = g.policy(e.issuer, e.audience)
+	}
+	return g, c, err
+}
+
+// publishes reports whether a guard answers the request itself, with its metadata.
+func (e *explainer) publishes(raw json.RawMessage, r *http.Request) bool {
+	_, c, err := e.policy(raw)
+	m, ok := guard.NewResourceMetadata(c.Audience, c.Issuer, nil)
+	return err == nil && ok && r.URL.Path == m.Path && (r.Method == http.MethodGet || r.Method == http.MethodHead)
+}
+
 // judge asks a guard's own decision. r is changed as the guard changes it for the next
 // handler.
 func (e *explainer) judge(raw json.RawMessage, r *http.Request) (verdict, error) {
-	var g Guard
-	if err := json.Unmarshal(raw, &g); err != nil {
-		return verdict{}, err
-	}
-	c, err := g.policy(e.issuer, e.audience)
+	g, c, err := e.policy(raw)
 	if err != nil {
 		return verdict{}, err
 	}
@@ -237,7 +248,7 @@ func (e *explainer) ask(name string, server explainServer, host string) (*explan
 	if _, err := e.follow(server.Routes, r); err != nil {
 		return nil, err
 	}
-	if e.q.host == "" && len(e.at.Guards) == 0 {
+	if e.q.host == "" && len(e.at.Guards) == 0 && e.at.Then != "oauth_guard" {
 		return nil, nil
 	}
 	return e.at, nil

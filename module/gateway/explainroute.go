@@ -96,6 +96,11 @@ func (e *explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err
 	case "rewrite":
 		return false, e.rewrite(raw, r)
 	case "oauth_guard":
+		if e.publishes(raw, r) {
+			e.note("the guard answers with the metadata of what it protects (RFC 9728), which anybody may read")
+			e.at.Then = h.Handler
+			return true, nil
+		}
 		v, err := e.judge(raw, r)
 		if err != nil {
 			return false, fmt.Errorf("an oauth_guard: %w", err)

@@ -181,6 +181,7 @@ func TestTheGuardIsFoundWhereverItStands(t *testing.T) {
 		"behind forward_auth":        {"api.example.com {\n route {\n forward_auth localhost:9 {\n uri /ask\n }\n " + guard + "}\n}", "GET", "https://api.example.com/a", "1:401  @api.example.com"},
 		"only for https":             {"api.example.com {\n @s protocol https\n oauth_guard @s {\n scope read /a\n }\n respond a\n}", "GET", "https://api.example.com/a", "1:401  @api.example.com"},
 		"only for http":              {"api.example.com {\n @s protocol http\n oauth_guard @s {\n scope read /a\n }\n respond a\n}", "GET", "https://api.example.com/a", "static_response @api.example.com"},
+		"the guard's own metadata":   {"api.example.com {\n oauth_guard {\n audience https://api.example.com\n scope read /a\n }\n respond a\n}", "GET", "https://api.example.com/.well-known/oauth-protected-resource", "oauth_guard @api.example.com"},
 		"the issuer's own paths":     {"id.example.com {\n route {\n oauth_server\n " + guard + " }\n}", "GET", "https://id.example.com/auth/token", "oauth_server @id.example.com"},
 		"beside the issuer's paths":  {"id.example.com {\n route {\n oauth_server\n " + guard + " }\n}", "GET", "https://id.example.com/a", "1:401  @id.example.com"},
 	} {
