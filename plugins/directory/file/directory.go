@@ -2,8 +2,6 @@ package file
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -49,7 +47,7 @@ func (d *dir) Authenticate(ctx context.Context, username, password string) (dire
 	if !same || e == all.unknown || e.user.Locked || password == "" {
 		return directory.User{}, false, nil
 	}
-	return copied(e.user), true, nil
+	return e.user.Clone(), true, nil
 }
 
 // Lookup implements [directory.Directory].
@@ -58,38 +56,8 @@ func (d *dir) Lookup(_ context.Context, id string) (directory.User, bool, error)
 	if !ok {
 		return directory.User{}, false, nil
 	}
-	return copied(e.user), true, nil
+	return e.user.Clone(), true, nil
 }
-
-// copied gives the caller claims of its own: the entry is shared by all requests.
-func copied(u directory.User) directory.User {
-	if u.Claims != nil {
-		u.Claims, _ = deep(u.Claims).(map[string]any)
-	}
-	return u
-}
-
-// deep copies a value of encoding/json.
-func deep(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		v = maps.Clone(v)
-		for k := range v {
-			v[k] = deep(v[k])
-		}
-		return v
-	case []any:
-		v = slices.Clone(v)
-		for i := range v {
-			v[i] = deep(v[i])
-		}
-		return v
-	}
-	return v
-}
-
-// Interface guard
-var _ directory.Directory = (*dir)(nil)
 
 // Withdrawn reports whether the user with this ID is locked or not in the file. It
 // never waits, so that guards can ask for every request.
@@ -97,3 +65,6 @@ func (d *dir) Withdrawn(_ context.Context, id string) (bool, error) {
 	e, ok := d.current.users().byID[id]
 	return !ok || e.user.Locked, nil
 }
+
+// Interface guard
+var _ directory.Directory = (*dir)(nil)

@@ -2,8 +2,6 @@ package http
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/maypok86/otter/v2"
 
@@ -37,8 +35,7 @@ func newMemory() (*memory, error) {
 
 func (m *memory) keep(u directory.User, size int) {
 	if m != nil {
-		u.Claims, _ = deep(u.Claims).(map[string]any)
-		m.users.Set(u.ID, remembered{u, size})
+		m.users.Set(u.ID, remembered{u.Clone(), size})
 	}
 }
 
@@ -48,25 +45,5 @@ func (m *memory) of(bare directory.User) directory.User {
 	if !ok {
 		return bare
 	}
-	r.user.Claims, _ = deep(r.user.Claims).(map[string]any)
-	return r.user
-}
-
-// deep copies a value of encoding/json: callers own what they are given.
-func deep(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		v = maps.Clone(v)
-		for k := range v {
-			v[k] = deep(v[k])
-		}
-		return v
-	case []any:
-		v = slices.Clone(v)
-		for i := range v {
-			v[i] = deep(v[i])
-		}
-		return v
-	}
-	return v
+	return r.user.Clone()
 }
