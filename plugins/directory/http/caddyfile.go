@@ -4,8 +4,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/gatehouse/gatehouse/plugins/internal/words"
 )
 
 // UnmarshalCaddyfile sets up the directory from Caddyfile tokens:
@@ -33,140 +34,83 @@ func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&s.URL) {
 		return d.Err("expected `http <url>`, the address of the login endpoint")
 	}
-	seen := make(map[string]bool)
-	for d.NextBlock(0) {
-		word := d.Val()
-		if seen[word] && word != "header" {
-			return d.Errf("%s is given twice", word)
-		}
-		seen[word] = true
-		if err := s.word(d, word); err != nil {
-			return err
-		}
+	return words.Block(d, "the HTTP directory", map[string]words.Reader{
+		"as":             words.Text(&s.As),
+		"username_field": words.Text(&s.UsernameField),
+		"password_field": words.Text(&s.PasswordField),
+		"lookup":         words.Text(&s.Lookup),
+		"fields":         words.User(&s.Fields, &s.Claims, knownFields, "pointer"),
+		"ok":             statuses(&s.OK),
+		"refused":        statuses(&s.Refused),
+		"ok_when":        condition(&s.OKWhen),
+		"refused_when":   condition(&s.RefusedWhen),
+		"header":         s.header,
+		"ca":             words.Text(&s.CA),
+		"timeout":        words.Duration(&s.Timeout),
+		"max_body":       s.maxBody,
+	}, "header")
+}
+
+func (s *Source) header(d *caddyfile.Dispenser, word string) error {
+	var name, value string
+	if !d.AllArgs(&name, &value) {
+		return d.Errf("expected `%s <name> <value>`", word)
 	}
+	if _, ok := s.Headers[name]; ok {
+		return d.Errf("header %s is given twice", name)
+	}
+	if s.Headers == nil {
+		s.Headers = make(map[string]string)
+	}
+	s.Headers[name] = value
 	return nil
 }
 
-func (s *Source) word(d *caddyfile.Dispenser, word string) error {
-	switch word {
-	case "fields":
-		return s.fields(d)
-	case "ok":
-		return statuses(d, word, &s.OK)
-	case "refused":
-		return statuses(d, word, &s.Refused)
-	case "ok_when":
-		return condition(d, word, &s.OKWhen)
-	case "refused_when":
-		return condition(d, word, &s.RefusedWhen)
-	case "header":
-		var name, value string
-		if !d.AllArgs(&name, &value) {
-			return d.Err("expected `header <name> <value>`")
+func statuses(into *[]int) words.Reader {
+	return func(d *caddyfile.Dispenser, word string) error {
+		for _, arg := range d.RemainingArgs() {
+			n, err := strconv.Atoi(arg)
+			if err != nil {
+				return d.Errf("%s: expected statuses, got %s", word, arg)
+			}
+			*into = append(*into, n)
 		}
-		if _, ok := s.Headers[name]; ok {
-			return d.Errf("header %s is given twice", name)
+		if len(*into) == 0 {
+			return d.Errf("%s: expected statuses, such as 200", word)
 		}
-		if s.Headers == nil {
-			s.Headers = make(map[string]string)
-		}
-		s.Headers[name] = value
 		return nil
 	}
-	return s.value(d, word)
 }
 
-// value reads the words that have one.
-func (s *Source) value(d *caddyfile.Dispenser, word string) error {
-	texts := map[string]*string{
-		"as": &s.As, "username_field": &s.UsernameField, "password_field": &s.PasswordField, "lookup": &s.Lookup, "ca": &s.CA,
+func condition(into **Condition) words.Reader {
+	return func(d *caddyfile.Dispenser, word string) error {
+		args := d.RemainingArgs()
+		if len(args) < 2 {
+			return d.Errf("expected `%s <pointer> <value...>`", word)
+		}
+		*into = &Condition{Pointer: args[0], Values: args[1:]}
+		return nil
 	}
-	if texts[word] == nil && word != "timeout" && word != "max_body" {
-		return d.Errf("unrecognized word '%s' in the HTTP directory, expected one of as, username_field, password_field, lookup, fields, ok, refused, ok_when, refused_when, header, ca, timeout, max_body", word)
-	}
+}
+
+// maxBody reads bytes, KiB or MiB.
+func (s *Source) maxBody(d *caddyfile.Dispenser, word string) error {
 	var value string
-	if !d.AllArgs(&value) || value == "" {
-		return d.Errf("%s: expected one value", word)
-	}
-	switch word {
-	case "timeout":
-		t, err := caddy.ParseDuration(value)
-		if err != nil || t <= 0 {
-			return d.Errf("timeout: expected a duration such as 3s, got %s", value)
+	number, unit := "", 1
+	if d.AllArgs(&value) {
+		number = value
+		if n, ok := strings.CutSuffix(value, "KiB"); ok {
+			number, unit = n, 1<<10
+		} else if n, ok := strings.CutSuffix(value, "MiB"); ok {
+			number, unit = n, 1<<20
 		}
-		s.Timeout = caddy.Duration(t)
-	case "max_body":
-		n, ok := size(value)
-		if !ok {
-			return d.Errf("max_body: expected a size of at most 1MiB, such as 64KiB, got %s", value)
-		}
-		s.MaxBody = n
-	default:
-		*texts[word] = value
 	}
+	n, err := strconv.Atoi(number)
+	if err != nil || n <= 0 || n > mostBody/unit {
+		return d.Errf("%s: expected a size of at most 1MiB, such as 64KiB, got %s", word, value)
+	}
+	s.MaxBody = n * unit
 	return nil
-}
-
-func (s *Source) fields(d *caddyfile.Dispenser) error {
-	if d.NextArg() {
-		return d.ArgErr()
-	}
-	s.Fields, s.Claims = make(map[string]string), make(map[string]string)
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		field, into := d.Val(), s.Fields
-		if field == "claim" {
-			if !d.NextArg() {
-				return d.Err("expected `claim <name> <pointer>`")
-			}
-			field, into = d.Val(), s.Claims
-		} else if !isField(field) {
-			return d.Errf("fields: unknown field '%s', expected one of %s, or claim", field, strings.Join(knownFields, ", "))
-		}
-		var pointer string
-		if !d.AllArgs(&pointer) {
-			return d.Errf("fields: %s: expected one JSON pointer, such as /user/id", field)
-		}
-		if into[field] != "" {
-			return d.Errf("fields: %s is given twice", field)
-		}
-		into[field] = pointer
-	}
-	return nil
-}
-
-func statuses(d *caddyfile.Dispenser, word string, into *[]int) error {
-	for _, arg := range d.RemainingArgs() {
-		n, err := strconv.Atoi(arg)
-		if err != nil {
-			return d.Errf("%s: expected statuses, got %s", word, arg)
-		}
-		*into = append(*into, n)
-	}
-	if len(*into) == 0 {
-		return d.Errf("%s: expected statuses, such as 200", word)
-	}
-	return nil
-}
-
-func condition(d *caddyfile.Dispenser, word string, into **Condition) error {
-	args := d.RemainingArgs()
-	if len(args) < 2 {
-		return d.Errf("expected `%s <pointer> <value...>`", word)
-	}
-	*into = &Condition{Pointer: args[0], Values: args[1:]}
-	return nil
-}
-
-// size reads bytes, KiB or MiB.
-func size(value string) (int, bool) {
-	unit := 1
-	if number, ok := strings.CutSuffix(value, "KiB"); ok {
-		value, unit = number, 1<<10
-	} else if number, ok := strings.CutSuffix(value, "MiB"); ok {
-		value, unit = number, 1<<20
-	}
-	n, err := strconv.Atoi(value)
-	return n * unit, err == nil && n > 0 && n <= mostBody/unit
 }
 
 // Interface guard

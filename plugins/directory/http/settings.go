@@ -4,20 +4,19 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/gatehouse/gatehouse/plugins/internal/remote"
 )
 
 const (
@@ -29,8 +28,6 @@ const (
 )
 
 var knownFields = []string{"id", "username", "name", "nickname", "email", "phone", "picture", "locked"}
-
-func isField(s string) bool { return slices.Contains(knownFields, s) }
 
 // settings are a checked configuration. They are immutable.
 type settings struct {
@@ -129,15 +126,10 @@ func address(s string) error {
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http":
 		return errors.New("expected an address such as https://legacy.example.com/login, without user and fragment")
-	case u.Scheme == "http" && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !remote.Loopback(u.Hostname()):
 		return errors.New("http:// would send passwords in the clear: expected https://, or a loopback address")
 	}
 	return nil
-}
-
-func loopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
 func (out *settings) statuses(*Source, *caddy.Replacer) error {
@@ -165,7 +157,7 @@ func (out *settings) pointers(s *Source, _ *caddy.Replacer) (err error) {
 		}
 	}
 	for field, text := range s.Fields {
-		if !isField(field) {
+		if !slices.Contains(knownFields, field) {
 			return fmt.Errorf("fields: unknown field %q, expected one of %s", field, strings.Join(knownFields, ", "))
 		}
 		if out.fields[field], err = parsePointer(text); err != nil {
@@ -230,13 +222,9 @@ func (out *settings) trust(file string, repl *caddy.Replacer) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("ca: %w", err)
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
+	var text string
+	if out.tls.RootCAs, text, err = remote.Roots(file); err != nil {
 		return "", fmt.Errorf("ca: %w", err)
 	}
-	out.tls.RootCAs = x509.NewCertPool()
-	if !out.tls.RootCAs.AppendCertsFromPEM(text) {
-		return "", fmt.Errorf("ca: %s holds no certificate in PEM form", file)
-	}
-	return string(text), nil
+	return text, nil
 }

@@ -3,14 +3,11 @@ package ldap
 import (
 	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,6 +15,9 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/go-ldap/ldap/v3"
+
+	"github.com/gatehouse/gatehouse/plugins/internal/remote"
+	"github.com/gatehouse/gatehouse/plugins/internal/words"
 )
 
 const (
@@ -29,8 +29,6 @@ const (
 
 // fields are those of a user that an attribute can fill.
 var fields = []string{"username", "name", "nickname", "email", "phone", "picture"}
-
-func isField(s string) bool { return slices.Contains(fields, s) }
 
 // attributeName is RFC 4512 section 2.5, options included.
 var attributeName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*(;[A-Za-z0-9-]+)*$|^[0-9]+(\.[0-9]+)+$`)
@@ -120,7 +118,7 @@ func (out *settings) address(c *Source, _ *caddy.Replacer) error {
 		}
 	case u.Scheme != "ldap":
 		return fmt.Errorf("url: expected ldaps:// or ldap://, got %q", u.Scheme)
-	case !c.StartTLS && !loopback(u.Hostname()):
+	case !c.StartTLS && !remote.Loopback(u.Hostname()):
 		return errors.New("url: ldap:// would send passwords in the clear: use ldaps://, or start_tls")
 	case port == "":
 		port = "389"
@@ -132,11 +130,6 @@ func (out *settings) address(c *Source, _ *caddy.Replacer) error {
 	return nil
 }
 
-func loopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
-}
-
 func (out *settings) trust(file string) (string, error) {
 	switch {
 	case file == "":
@@ -144,15 +137,12 @@ func (out *settings) trust(file string) (string, error) {
 	case out.tls == nil:
 		return "", errors.New("ca: there is no TLS to check: use ldaps:// or start_tls")
 	}
-	text, err := os.ReadFile(file)
+	roots, text, err := remote.Roots(file)
 	if err != nil {
 		return "", fmt.Errorf("ca: %w", err)
 	}
-	out.tls.RootCAs = x509.NewCertPool()
-	if !out.tls.RootCAs.AppendCertsFromPEM(text) {
-		return "", fmt.Errorf("ca: %s holds no certificate in PEM form", file)
-	}
-	return string(text), nil
+	out.tls.RootCAs = roots
+	return text, nil
 }
 
 func (out *settings) account(c *Source, repl *caddy.Replacer) error {
@@ -161,8 +151,9 @@ func (out *settings) account(c *Source, repl *caddy.Replacer) error {
 		return nil
 	case c.BindDN == "" || c.BindPassword == "":
 		return errors.New("bind_dn and bind_password belong together")
-	case !strings.Contains(c.BindPassword, "{"):
-		return errors.New("bind_password: expected a placeholder such as {env.LDAP_PASSWORD}: a literal would stand in the stored configuration")
+	}
+	if err := words.Placeholder(c.BindPassword, passwordExample); err != nil {
+		return fmt.Errorf("bind_password: %w", err)
 	}
 	if _, err := ldap.ParseDN(c.BindDN); err != nil {
 		return fmt.Errorf("bind_dn: %w", err)
@@ -217,7 +208,7 @@ func fill(filter, value string) string { return strings.ReplaceAll(filter, place
 
 func (out *settings) names(c *Source, _ *caddy.Replacer) error {
 	for field, attribute := range c.Attributes {
-		if !isField(field) {
+		if !slices.Contains(fields, field) {
 			return fmt.Errorf("attributes: unknown field %q, expected one of %s", field, strings.Join(fields, ", "))
 		}
 		out.fields[field] = attribute

@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/plugins/internal/words"
 )
 
 func init() {
@@ -96,94 +95,22 @@ func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&s.URL) {
 		return d.Err("expected `ldap <url>`, the address of the server, such as ldaps://ldap.example.com")
 	}
-	seen := make(map[string]bool)
-	for d.NextBlock(0) {
-		word := d.Val()
-		if seen[word] {
-			return d.Errf("%s is given twice", word)
-		}
-		seen[word] = true
-		if err := s.word(d, word); err != nil {
-			return err
-		}
-	}
-	return nil
+	return words.Block(d, "the LDAP directory", map[string]words.Reader{
+		"bind_dn":       words.Text(&s.BindDN),
+		"bind_password": words.Secret(&s.BindPassword, passwordExample),
+		"base":          words.Text(&s.Base),
+		"filter":        words.Text(&s.Filter),
+		"id":            words.Text(&s.ID),
+		"attributes":    words.User(&s.Attributes, &s.Claims, fields, "attribute"),
+		"locked":        words.Text(&s.Locked),
+		"start_tls":     words.Flag(&s.StartTLS),
+		"ca":            words.Text(&s.CA),
+		"timeout":       words.Duration(&s.Timeout),
+		"pool":          words.Number(&s.Pool),
+	})
 }
 
-func (s *Source) word(d *caddyfile.Dispenser, word string) error {
-	texts := map[string]*string{
-		"bind_dn": &s.BindDN, "bind_password": &s.BindPassword, "base": &s.Base, "filter": &s.Filter, "id": &s.ID,
-		"locked": &s.Locked, "ca": &s.CA,
-	}
-	var value string
-	switch word {
-	case "start_tls":
-		if d.NextArg() {
-			return d.ArgErr()
-		}
-		s.StartTLS = true
-		return nil
-	case "attributes":
-		return s.attributes(d)
-	case "timeout", "pool":
-	default:
-		if texts[word] == nil {
-			return d.Errf("unrecognized word '%s' in the LDAP directory, expected one of bind_dn, bind_password, base, filter, id, attributes, locked, start_tls, ca, timeout, pool", word)
-		}
-	}
-	if !d.AllArgs(&value) || value == "" {
-		return d.Errf("%s: expected one value", word)
-	}
-	switch word {
-	case "timeout":
-		t, err := caddy.ParseDuration(value)
-		if err != nil || t <= 0 {
-			return d.Errf("timeout: expected a duration such as 3s, got %s", value)
-		}
-		s.Timeout = caddy.Duration(t)
-	case "pool":
-		n, err := strconv.Atoi(value)
-		if err != nil || n < 1 {
-			return d.Errf("pool: expected a number of connections, got %s", value)
-		}
-		s.Pool = n
-	case "bind_password":
-		if !strings.Contains(value, "{") {
-			return d.Err("bind_password: expected a placeholder such as {env.LDAP_PASSWORD}: a literal would stand in the stored configuration")
-		}
-		fallthrough
-	default:
-		*texts[word] = value
-	}
-	return nil
-}
-
-func (s *Source) attributes(d *caddyfile.Dispenser) error {
-	if d.NextArg() {
-		return d.ArgErr()
-	}
-	s.Attributes, s.Claims = make(map[string]string), make(map[string]string)
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		field, into := d.Val(), s.Attributes
-		if field == "claim" {
-			if !d.NextArg() {
-				return d.Err("expected `claim <name> <attribute>`")
-			}
-			field, into = d.Val(), s.Claims
-		} else if !isField(field) {
-			return d.Errf("attributes: unknown field '%s', expected one of %s, or claim", field, strings.Join(fields, ", "))
-		}
-		var attribute string
-		if !d.AllArgs(&attribute) || attribute == "" {
-			return d.Errf("attributes: %s: expected one attribute", field)
-		}
-		if into[field] != "" {
-			return d.Errf("attributes: %s is given twice", field)
-		}
-		into[field] = attribute
-	}
-	return nil
-}
+const passwordExample = "LDAP_PASSWORD"
 
 // Provision checks everything and resolves placeholders. It touches no network.
 func (s *Source) Provision(caddy.Context) error {

@@ -97,10 +97,13 @@ func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if err != nil {
 		return err
 	}
-	for word, value := range map[string]string{"dsn": s.DSN, "query": s.Query, "lookup": s.Lookup} {
-		if value == "" {
-			return d.Errf("users sql: %s is missing", word)
-		}
+	switch "" {
+	case s.DSN:
+		return d.Err("users sql: dsn is missing")
+	case s.Query:
+		return d.Err("users sql: query is missing")
+	case s.Lookup:
+		return d.Err("users sql: lookup is missing")
 	}
 	return nil
 }

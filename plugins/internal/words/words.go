@@ -1,0 +1,119 @@
+package words
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+)
+
+// Reader reads what stands behind a word.
+type Reader func(d *caddyfile.Dispenser, word string) error
+
+// Block reads a block of these words, each at most once but for those in repeated. place
+// is what errors call it, such as "the LDAP directory".
+func Block(d *caddyfile.Dispenser, place string, known map[string]Reader, repeated ...string) error {
+	seen := make(map[string]bool)
+	for d.NextBlock(0) {
+		word := d.Val()
+		read := known[word]
+		if read == nil {
+			return d.Errf("unrecognized word '%s' in %s, expected one of: %s", word, place, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		}
+		if seen[word] && !slices.Contains(repeated, word) {
+			return d.Errf("%s is given twice", word)
+		}
+		seen[word] = true
+		if err := read(d, word); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Text reads one value.
+func Text(into *string) Reader {
+	return func(d *caddyfile.Dispenser, word string) (err error) {
+		*into, err = one(d, word)
+		return err
+	}
+}
+
+// Secret reads one value that must be a placeholder; name is that of an environment
+// variable, for the error.
+func Secret(into *string, name string) Reader {
+	return func(d *caddyfile.Dispenser, word string) error {
+		value, err := one(d, word)
+		if err != nil {
+			return err
+		}
+		if err := Placeholder(value, name); err != nil {
+			return d.Errf("%s: %w", word, err)
+		}
+		*into = value
+		return nil
+	}
+}
+
+// Placeholder refuses a literal where a secret belongs, without quoting it.
+func Placeholder(value, name string) error {
+	if strings.Contains(value, "{") {
+		return nil
+	}
+	return errors.New("expected a placeholder such as {env." + name + "}: a literal would be readable in Caddy's stored configuration")
+}
+
+// Duration reads one that is longer than nothing.
+func Duration(into *caddy.Duration) Reader {
+	return func(d *caddyfile.Dispenser, word string) error {
+		value, err := one(d, word)
+		if err != nil {
+			return err
+		}
+		parsed, err := caddy.ParseDuration(value)
+		if err != nil || parsed <= 0 {
+			return d.Errf("%s: invalid duration '%s', expected one such as 3s", word, value)
+		}
+		*into = caddy.Duration(parsed)
+		return nil
+	}
+}
+
+// Number reads a whole number from 1.
+func Number(into *int) Reader {
+	return func(d *caddyfile.Dispenser, word string) error {
+		value, err := one(d, word)
+		if err != nil {
+			return err
+		}
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 {
+			return d.Errf("%s: invalid number '%s', expected a whole number from 1", word, value)
+		}
+		*into = n
+		return nil
+	}
+}
+
+// Flag reads a word that stands alone.
+func Flag(into *bool) Reader {
+	return func(d *caddyfile.Dispenser, _ string) error {
+		if d.NextArg() {
+			return d.ArgErr()
+		}
+		*into = true
+		return nil
+	}
+}
+
+func one(d *caddyfile.Dispenser, word string) (string, error) {
+	var value string
+	if !d.AllArgs(&value) || value == "" {
+		return "", d.Errf("%s: expected one value, in quotes if it has spaces", word)
+	}
+	return value, nil
+}
