@@ -122,6 +122,8 @@ run_tests() {
 	caddy "$PWD/caddy"
 	say "go test -race ./..."
 	GATEHOUSE_CADDY=$PWD/caddy go test -race -timeout 20m "$@" ./...
+	say "fuzzing every parser for two seconds"
+	FUZZTIME=2s .ci/soak fuzz >"$build/fuzz.log" 2>&1 || { tail -40 "$build/fuzz.log" >&2; die "fuzzing found something; .build/fuzz.log has the whole"; }
 }
 
 run() {
