@@ -48,7 +48,7 @@ func TestAStoreThatFailsAtAnyStepIsAPageAndLosesNothing(t *testing.T) { // E05
 	}
 	for name, prepare := range steps {
 		for _, lost := range []bool{false, true} {
-			for n, more := 1, true; more; n++ {
+			for n, more := 1, true; more && !t.Failed(); n++ {
 				t.Run(fmt.Sprintf("%s, operation %d, lost reply %v", name, n, lost), func(t *testing.T) {
 					more = false // also when preparing fails
 					g := newBrowserRig(t)

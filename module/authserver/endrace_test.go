@@ -65,7 +65,7 @@ func TestNothingThatIsUnderWayOutlivesAnEnd(t *testing.T) { // F10, C12
 			"user":   func(g *endRig) { g.endAnn() },
 			"client": func(g *endRig) { g.must(g.server.EndClient(g.t.Context(), "u1", "web")) },
 		} {
-			for n, more := 1, true; more; n++ {
+			for n, more := 1, true; more && !t.Failed(); n++ {
 				t.Run(fmt.Sprintf("%s, the %s ended before operation %d", name, end, n), func(t *testing.T) {
 					more = false
 					g := newEndRig(t)
@@ -89,7 +89,7 @@ func TestAnEndThatIsInterruptedIsWhole(t *testing.T) { // F10, C12
 		"user":   func(g *endRig) { g.endAnn() },
 		"client": func(g *endRig) { g.must(g.server.EndClient(g.t.Context(), "u1", "web")) },
 	} {
-		for n, more := 1, true; more; n++ {
+		for n, more := 1, true; more && !t.Failed(); n++ {
 			more = false
 			g := newEndRig(t)
 			b, a := g.tokens("ann", annsPassword)
@@ -184,7 +184,7 @@ func (a answer) refused() answer {
 }
 
 func TestASignInThatIsUnderWayDoesNotOutliveTheEndOfItsUser(t *testing.T) {
-	for n, more := 1, true; more; n++ {
+	for n, more := 1, true; more && !t.Failed(); n++ {
 		more = false
 		g := newEndRig(t)
 		b := g.browser()
@@ -204,7 +204,7 @@ func TestASignInThatIsUnderWayDoesNotOutliveTheEndOfItsUser(t *testing.T) {
 // What the user allows in one tab while taking it back in another holds or does not; but
 // what holds must be on the list, to be taken back again.
 func TestAConsentGivenWhileItIsTakenBackIsNeverHalf(t *testing.T) {
-	for n, more := 1, true; more; n++ {
+	for n, more := 1, true; more && !t.Failed(); n++ {
 		more = false
 		g := newEndRig(t)
 		b := g.browser()

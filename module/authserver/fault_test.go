@@ -18,7 +18,7 @@ const forever = 1 << 30
 func eachFault(t *testing.T, change func(*authserver.Config), prepare func(*tokenRig) params, after func(*tokenRig, params, answer)) {
 	for _, lost := range []bool{false, true} {
 		for _, all := range []bool{false, true} {
-			for n, more := 1, true; more; n++ {
+			for n, more := 1, true; more && !t.Failed(); n++ {
 				t.Run(fmt.Sprintf("operation %d, lost reply %v, all that follow %v", n, lost, all), func(t *testing.T) {
 					g := newTokenRig(t, change)
 					p := prepare(g)
