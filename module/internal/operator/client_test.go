@@ -178,3 +178,27 @@ func TestAListIsReadPageByPage(t *testing.T) {
 		}
 	}
 }
+
+// A cursor is an id and nothing that was sealed, so there is nothing to forge in it
+// (CVE-2026-33504): what it is not, begins a list somewhere or is refused, and no more.
+func TestACursorIsNoWayIn(t *testing.T) {
+	g := start(t)
+	addUser(t, g)
+	done(t, g, "", "client", "create", "job", "--scope", "read")
+	for _, path := range []string{"users", "clients", "users/alice/grants"} {
+		for _, after := range []string{"x", "'%20OR%201=1%20--", "%00", "%ff%fe", "../../state", "{}", "eyJhbGciOiJub25lIn0.e30.", "~~~~", strings.Repeat("a", 300), strings.Repeat("a", 5000)} {
+			p := call(t, g, "GET", path+"?after="+after, "")
+			if p.Status != http.StatusOK && p.Status != http.StatusBadRequest {
+				t.Errorf("%s after %.40q: %d %s", path, after, p.Status, p.Body)
+			}
+			if p.Status == http.StatusOK && p.JSON(t)["items"] == nil {
+				t.Errorf("%s after %.40q: %s", path, after, p.Body)
+			}
+		}
+		for _, limit := range []string{"0", "-1", "1001", "x", "1e9", "", "%00", "9223372036854775808"} {
+			if p := call(t, g, "GET", path+"?limit="+limit, ""); p.Status != http.StatusBadRequest {
+				t.Errorf("%s limit %q: %d %s", path, limit, p.Status, p.Body)
+			}
+		}
+	}
+}
