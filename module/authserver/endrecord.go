@@ -25,25 +25,17 @@ var errEnding = errors.New("authserver: a record changed at every try to end it"
 // endCode marks a code. Deleting it would be no end: a code is a function of its request,
 // so the form that made it, sent again, would make it anew.
 func (s *Server) endCode(ctx context.Context, rec store.Record, chosen func(client, grantID string) bool) error {
-	for range endTries {
+	return s.rewrite(ctx, rec, func(value []byte) ([]byte, error) {
 		var v store.Code
-		if err := store.Decode(rec.Value, &v); err != nil {
-			return ofOne{err}
+		if err := store.Decode(value, &v); err != nil {
+			return nil, ofOne{err}
 		}
 		revoked, ok := v.Revoke()
 		if !ok || !chosen(v.Client, v.Grant) {
-			return nil
+			return nil, nil
 		}
-		value, err := store.Encode(&revoked)
-		if err != nil {
-			return err
-		}
-		again, err := s.replace(ctx, &rec, value)
-		if err != nil || !again {
-			return err
-		}
-	}
-	return ofOne{errEnding}
+		return store.Encode(&revoked)
+	})
 }
 
 // endFamily tells the guards of the family itself: a token of a refresh that was on its way
@@ -51,26 +43,33 @@ func (s *Server) endCode(ctx context.Context, rec store.Record, chosen func(clie
 // while that is not marked, calling again comes here again.
 func (s *Server) endFamily(ctx context.Context, rec store.Record, chosen func(client, grantID string) bool) error {
 	told := false
-	for range endTries {
+	return s.rewrite(ctx, rec, func(value []byte) ([]byte, error) {
 		var v store.Grant
-		if err := store.Decode(rec.Value, &v); err != nil {
-			return ofOne{err}
+		if err := store.Decode(value, &v); err != nil {
+			return nil, ofOne{err}
 		}
 		if v.Revoked() || !chosen(v.Client, v.ID) {
-			return nil
+			return nil, nil
 		}
 		if !told && s.mayHaveTokens(v) {
 			if err := s.notice(ctx, store.RevokeGrant, v.ID, s.Now()); err != nil {
-				return err
+				return nil, err
 			}
 			told = true
 		}
 		revoked := v.Revoke(s.Now())
-		value, err := store.Encode(&revoked)
-		if err != nil {
+		return store.Encode(&revoked)
+	})
+}
+
+// rewrite makes a record what end says, nil when nothing is left to end.
+func (s *Server) rewrite(ctx context.Context, rec store.Record, end func(value []byte) ([]byte, error)) error {
+	for range endTries {
+		ended, err := end(rec.Value)
+		if err != nil || ended == nil {
 			return err
 		}
-		again, err := s.replace(ctx, &rec, value)
+		again, err := s.replace(ctx, &rec, ended)
 		if err != nil || !again {
 			return err
 		}
