@@ -62,13 +62,3 @@ func (p *Parsed) Outdated() bool { return p.outdated }
 
 // Cost is what a check of the hash costs.
 func (p *Parsed) Cost() Cost { return p.cost }
-
-// Verify is Parse and Matches. An error means that hash is of no known form, or asks
-// for too much work; a wrong password is no error.
-func Verify(hash, password string) (ok, outdated bool, err error) {
-	p, err := Parse(hash)
-	if err != nil {
-		return false, false, err
-	}
-	return p.Matches(password), p.Outdated(), nil
-}

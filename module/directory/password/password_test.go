@@ -70,13 +70,23 @@ func TestHashesOfOtherProgramsMatchTheirPasswordsOnly(t *testing.T) {
 	}
 }
 
+func parsed(t *testing.T, hash string) *Parsed {
+	t.Helper()
+	p, err := Parse(hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 func TestAFreshHashMatchesAndIsUpToDate(t *testing.T) {
 	for _, pass := range []string{battery, "", "before\x00after", strings.Repeat("x", 1024), "\xff"} {
 		hash := Hash(pass)
-		if ok, outdated, err := Verify(hash, pass); !ok || outdated || err != nil {
-			t.Errorf("Verify = %t, %t, %v", ok, outdated, err)
+		p := parsed(t, hash)
+		if !p.Matches(pass) || p.Outdated() {
+			t.Errorf("a fresh hash matches: %t, is outdated: %t", p.Matches(pass), p.Outdated())
 		}
-		if ok, _, _ := Verify(hash, pass+"x"); ok {
+		if p.Matches(pass + "x") {
 			t.Error("another password matches")
 		}
 		if !strings.HasPrefix(hash, "$argon2id$v=19$m=47104,t=1,p=1$") {
@@ -86,8 +96,9 @@ func TestAFreshHashMatchesAndIsUpToDate(t *testing.T) {
 	if first, second := Hash(battery), Hash(battery); first == second {
 		t.Error("two hashes have one salt")
 	}
-	if ok, outdated, err := Verify(Cost{kind: "argon2id", memory: 4096, rounds: 1, threads: 1, salt: 16, tag: 32}.hash(battery), battery); !ok || !outdated || err != nil {
-		t.Errorf("a cheaper hash: %t, outdated %t, %v", ok, outdated, err)
+	cheaper := parsed(t, Cost{kind: "argon2id", memory: 4096, rounds: 1, threads: 1, salt: 16, tag: 32}.hash(battery))
+	if !cheaper.Matches(battery) || !cheaper.Outdated() {
+		t.Errorf("a cheaper hash matches: %t, is outdated: %t", cheaper.Matches(battery), cheaper.Outdated())
 	}
 }
 
