@@ -158,8 +158,8 @@ type Metrics interface {
 	DeprecatedGrant(grant string)
 }
 
-// maxAttempts is how many keys (accounts, addresses, clients) are counted at once when
-// no book is given: some megabytes.
+// maxAttempts is how many keys of each kind (accounts, addresses, clients) are counted at
+// once when no book is given: some megabytes.
 const maxAttempts = 10_000
 
 func (c *Config) fill() error {

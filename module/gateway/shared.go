@@ -23,8 +23,9 @@ var (
 	limiters    = caddy.NewUsagePool() // one in-process limiter for the process
 )
 
-// maxAttemptKeys bounds the memory for counting failed attempts: about 200 bytes each.
-const maxAttemptKeys = 100_000
+// maxAttemptKeys bounds the memory for counting attempts, about 200 bytes for each key: it
+// is the most of one kind, of which there are seven (users, addresses, clients, ...).
+const maxAttemptKeys = 50_000
 
 // holdings collects references to pooled values, so that each is given back once.
 type holdings struct {

@@ -3,6 +3,9 @@ package attempt
 import (
 	"container/heap"
 	"container/list"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,15 +14,32 @@ import (
 
 const longestKey = 64
 
-// Book counts attempts for at most so many keys. It is safe for concurrent use.
+// Book counts attempts for at most so many keys of each kind. The kind is what stands
+// before the first colon of a key, and is the caller's word, never a stranger's: each kind
+// has its room and its lock for itself, so that whoever tries a hundred thousand names of
+// clients does not make us forget what was tried on a user. It is safe for concurrent use.
 //
 // At the cap a new key takes the place of an expired one, else of the least recently
-// used one that is not refused at the moment. A refused key is never given up, so
-// that nobody ends a lock by trying other keys. What flooding does buy: a key below
-// its limit may be forgotten, at the price of as many attempts as the cap. When every
-// key is refused, all new ones together have one count for each rule: strangers then
-// share a limit, and nobody guesses without one.
+// used one of its kind that is not refused at the moment. A refused key is never given
+// up, so that nobody ends a lock by trying other keys. What flooding does buy: a key below
+// its limit may be forgotten, at the price of as many attempts of its kind as the cap.
+// When every key of a kind is refused, all new ones together have one count for each rule:
+// strangers then share a limit, and nobody guesses without one.
 type Book struct {
+	cap   int
+	now   func() time.Time
+	start time.Time
+
+	mu    sync.Mutex
+	kinds map[string]*shelf
+}
+
+// maxKinds bounds the kinds, should a caller ever let a stranger choose one. Those beyond
+// it share the place of keys without a kind.
+const maxKinds = 16
+
+// shelf is the part of a book for one kind of keys.
+type shelf struct {
 	cap   int
 	now   func() time.Time
 	start time.Time
@@ -42,16 +62,39 @@ type entry struct {
 	recent *list.Element // nil while refused
 }
 
-// NewBook makes a book for at most cap keys (at least 1).
+// NewBook makes a book for at most cap keys (at least 1) of each kind.
 func NewBook(cap int, now func() time.Time) *Book {
-	return &Book{
-		cap:     max(cap, 1),
-		now:     now,
-		start:   now(),
-		entries: make(map[string]*entry),
-		recent:  list.New(),
-		shared:  make(map[Rule]*count),
+	return &Book{cap: max(cap, 1), now: now, start: now(), kinds: make(map[string]*shelf)}
+}
+
+// shelf is where a key is counted.
+func (b *Book) shelf(key string) *shelf {
+	kind, _, found := strings.Cut(key, ":")
+	if !found {
+		kind = ""
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.kinds[kind]
+	if s == nil && len(b.kinds) >= maxKinds {
+		kind = ""
+		s = b.kinds[kind]
+	}
+	if s == nil {
+		s = &shelf{
+			cap: b.cap, now: b.now, start: b.start,
+			entries: make(map[string]*entry), recent: list.New(), shared: make(map[Rule]*count),
+		}
+		b.kinds[strings.Clone(kind)] = s
+	}
+	return s
+}
+
+// all is every shelf there is.
+func (b *Book) all() []*shelf {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Collect(maps.Values(b.kinds))
 }
 
 // Take counts one attempt, atomically, unless the key is refused; retry then says
@@ -61,21 +104,24 @@ func (b *Book) Take(key string, r Rule) (ok bool, retry time.Duration) {
 	if r.Limit < 1 {
 		return false, max(r.Window, r.Lock)
 	}
-	key = shorten(key)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := b.now().Sub(b.start)
-	b.expire(now, 2)
-	e := b.entries[key]
+	return b.shelf(key).take(shorten(key), r)
+}
+
+func (s *shelf) take(key string, r Rule) (ok bool, retry time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now().Sub(s.start)
+	s.expire(now, 2)
+	e := s.entries[key]
 	if e == nil {
-		if !b.makeRoom(now) {
-			return b.sharedCount(r).take(now, r)
+		if !s.makeRoom(now) {
+			return s.sharedCount(r).take(now, r)
 		}
 		e = &entry{key: key}
-		b.entries[key] = e
+		s.entries[key] = e
 	}
 	ok, retry = e.take(now, r)
-	b.file(e, now)
+	s.file(e, now)
 	return ok, retry
 }
 
@@ -83,22 +129,24 @@ func (b *Book) Take(key string, r Rule) (ok bool, retry time.Duration) {
 // the caller whose attempt it was, at most once for each; an attempt that was counted
 // with those of others at the cap stays counted.
 func (b *Book) Return(key string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if e := b.entries[shorten(key)]; e != nil {
-		now := b.now().Sub(b.start)
+	s := b.shelf(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.entries[shorten(key)]; e != nil {
+		now := s.now().Sub(s.start)
 		e.giveBack(now)
-		b.file(e, now)
+		s.file(e, now)
 	}
 }
 
 // NewlyRefused reports whether the key is refused now, to the first who asks since it
 // is: of any number of callers whose attempts locked a key one is to tell of it.
 func (b *Book) NewlyRefused(key string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	e := b.entries[shorten(key)]
-	if e == nil || e.told || e.until <= b.now().Sub(b.start) {
+	s := b.shelf(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.entries[shorten(key)]
+	if e == nil || e.told || e.until <= s.now().Sub(s.start) {
 		return false
 	}
 	e.told = true
@@ -107,52 +155,57 @@ func (b *Book) NewlyRefused(key string) bool {
 
 // Clear forgets the key, a lock included.
 func (b *Book) Clear(key string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if e := b.entries[shorten(key)]; e != nil {
-		b.unfile(e)
-		delete(b.entries, e.key)
+	s := b.shelf(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.entries[shorten(key)]; e != nil {
+		s.unfile(e)
+		delete(s.entries, e.key)
 	}
 }
 
 // Len is the number of keys held.
 func (b *Book) Len() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.entries)
+	n := 0
+	for _, s := range b.all() {
+		s.mu.Lock()
+		n += len(s.entries)
+		s.mu.Unlock()
+	}
+	return n
 }
 
 // expire settles up to n entries of each kind that are due. Two for each attempt is
 // more than attempts can add, so the book shrinks in use, without a sweeper.
-func (b *Book) expire(now time.Duration, n int) {
+func (s *shelf) expire(now time.Duration, n int) {
 	for ; n > 0; n-- {
-		if len(b.refused) > 0 && b.refused[0].due <= now {
-			b.file(b.refused[0], now)
+		if len(s.refused) > 0 && s.refused[0].due <= now {
+			s.file(s.refused[0], now)
 		}
-		if len(b.open) > 0 && b.open[0].due <= now {
-			b.file(b.open[0], now)
+		if len(s.open) > 0 && s.open[0].due <= now {
+			s.file(s.open[0], now)
 		}
 	}
 }
 
-func (b *Book) makeRoom(now time.Duration) bool {
-	if len(b.entries) < b.cap {
+func (s *shelf) makeRoom(now time.Duration) bool {
+	if len(s.entries) < s.cap {
 		return true
 	}
-	for len(b.refused) > 0 && b.refused[0].due <= now {
-		b.file(b.refused[0], now)
+	for len(s.refused) > 0 && s.refused[0].due <= now {
+		s.file(s.refused[0], now)
 	}
-	if len(b.entries) == b.cap && len(b.open) > 0 && b.open[0].due <= now {
-		b.file(b.open[0], now)
+	if len(s.entries) == s.cap && len(s.open) > 0 && s.open[0].due <= now {
+		s.file(s.open[0], now)
 	}
-	if len(b.entries) == b.cap {
-		last := b.recent.Back()
+	if len(s.entries) == s.cap {
+		last := s.recent.Back()
 		if last == nil {
 			return false
 		}
 		if e, ok := last.Value.(*entry); ok {
-			b.unfile(e)
-			delete(b.entries, e.key)
+			s.unfile(e)
+			delete(s.entries, e.key)
 		}
 	}
 	return true
@@ -160,43 +213,43 @@ func (b *Book) makeRoom(now time.Duration) bool {
 
 // file puts the entry where it belongs after a change or when it is due, and drops
 // it when there is nothing left to know.
-func (b *Book) file(e *entry, now time.Duration) {
-	b.unfile(e)
+func (s *shelf) file(e *entry, now time.Duration) {
+	s.unfile(e)
 	e.settle(now)
 	if e.until == 0 {
 		e.told = false
 	}
 	switch {
 	case e.until != 0:
-		e.queue = &b.refused
+		e.queue = &s.refused
 	case len(e.times) > 0:
-		e.queue = &b.open
-		e.recent = b.recent.PushFront(e)
+		e.queue = &s.open
+		e.recent = s.recent.PushFront(e)
 	default:
-		delete(b.entries, e.key)
+		delete(s.entries, e.key)
 		return
 	}
 	e.due = e.count.due()
 	heap.Push(e.queue, e)
 }
 
-func (b *Book) unfile(e *entry) {
+func (s *shelf) unfile(e *entry) {
 	if e.queue != nil {
 		heap.Remove(e.queue, e.at)
 		e.queue = nil
 	}
 	if e.recent != nil {
-		b.recent.Remove(e.recent)
+		s.recent.Remove(e.recent)
 		e.recent = nil
 	}
 }
 
 // sharedCount is bounded by the number of rules, which come from configuration.
-func (b *Book) sharedCount(r Rule) *count {
-	c := b.shared[r]
+func (s *shelf) sharedCount(r Rule) *count {
+	c := s.shared[r]
 	if c == nil {
 		c = new(count)
-		b.shared[r] = c
+		s.shared[r] = c
 	}
 	return c
 }

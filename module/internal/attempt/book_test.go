@@ -144,7 +144,7 @@ func TestLongKeysAreHashedAndStayApart(t *testing.T) {
 	wantTake(t, b, long, r, true, 0)
 	wantTake(t, b, long, r, false, time.Minute)
 	wantTake(t, b, long+"x", r, true, 0)
-	for key := range b.entries {
+	for key := range b.kinds[""].entries {
 		if len(key) > 80 {
 			t.Fatalf("a key of %d bytes is held", len(key))
 		}
@@ -163,8 +163,8 @@ func TestAtTheCapExpiredKeysGoFirstThenTheLeastRecentlyUsed(t *testing.T) {
 	wantTake(t, b, "old", long, true, 0) // still counted: this was its second
 	wantTake(t, b, "old", long, false, time.Hour-2*time.Second)
 	wantTake(t, b, "newer", long, true, 0) // in the place of "mid"
-	if _, held := b.entries["mid"]; held || b.Len() != 3 {
-		t.Fatalf("held: %v", b.entries)
+	if _, held := b.kinds[""].entries["mid"]; held || b.Len() != 3 {
+		t.Fatalf("held: %v", b.kinds[""].entries)
 	}
 	wantTake(t, b, "new", long, true, 0)
 	wantTake(t, b, "new", long, false, time.Hour)
@@ -175,17 +175,17 @@ func TestALockCannotBeFlushedByFillingTheBook(t *testing.T) {
 	lock := Rule{Limit: 3, Window: time.Minute, Lock: time.Hour}
 	slide := Rule{Limit: 3, Window: 2 * time.Hour}
 	for range 3 {
-		wantTake(t, b, "victim", lock, true, 0)
-		wantTake(t, b, "slider", slide, true, 0)
+		wantTake(t, b, "addr:victim", lock, true, 0)
+		wantTake(t, b, "addr:slider", slide, true, 0)
 	}
 	for i := range 10_000 {
-		b.Take(fmt.Sprint("2001:db8:", i, "::/64"), lock)
+		b.Take(fmt.Sprint("addr:2001:db8:", i, "::/64"), lock)
 	}
 	if b.Len() != 100 {
 		t.Fatalf("%d keys are held, want 100", b.Len())
 	}
-	wantTake(t, b, "victim", lock, false, time.Hour)
-	wantTake(t, b, "slider", slide, false, 2*time.Hour)
+	wantTake(t, b, "addr:victim", lock, false, time.Hour)
+	wantTake(t, b, "addr:slider", slide, false, 2*time.Hour)
 }
 
 func TestWhenEveryKeyIsLockedNewOnesShareOneCount(t *testing.T) {
@@ -225,7 +225,7 @@ func TestASlidRefusalIsCountedOnAndMayBeEvicted(t *testing.T) {
 	wantTake(t, b, "b", r, true, 0) // "a" is refused and stays: the shared count
 	c.pass(30 * time.Second)
 	wantTake(t, b, "c", r, true, 0) // "a" has one attempt left and gives way
-	if _, held := b.entries["c"]; !held {
+	if _, held := b.kinds[""].entries["c"]; !held {
 		t.Fatal("a key that is no longer refused was not evicted")
 	}
 }
@@ -242,7 +242,7 @@ func TestUseShrinksTheBook(t *testing.T) {
 		b.Take("one", r)
 		c.pass(time.Hour)
 	}
-	if b.Len() > 1 || len(b.open)+len(b.refused) > 1 || b.recent.Len() > 1 {
+	if b.Len() > 1 || len(b.kinds[""].open)+len(b.kinds[""].refused) > 1 || b.kinds[""].recent.Len() > 1 {
 		t.Fatalf("%d keys are still held", b.Len())
 	}
 }

@@ -9,22 +9,26 @@ func (b *Book) Refused(key string, r Rule) (refused bool, retry time.Duration) {
 	if r.Limit < 1 {
 		return true, max(r.Window, r.Lock)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := b.now().Sub(b.start)
-	b.expire(now, 2)
-	if e := b.entries[shorten(key)]; e != nil {
+	return b.shelf(key).refusedNow(shorten(key), r)
+}
+
+func (s *shelf) refusedNow(key string, r Rule) (refused bool, retry time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now().Sub(s.start)
+	s.expire(now, 2)
+	if e := s.entries[key]; e != nil {
 		retry = e.refusedFor(now, r)
-		b.file(e, now)
+		s.file(e, now)
 		return retry > 0, retry
 	}
-	for len(b.refused) > 0 && b.refused[0].due <= now {
-		b.file(b.refused[0], now)
+	for len(s.refused) > 0 && s.refused[0].due <= now {
+		s.file(s.refused[0], now)
 	}
-	if len(b.entries) < b.cap || b.recent.Len() > 0 {
+	if len(s.entries) < s.cap || s.recent.Len() > 0 {
 		return false, 0
 	}
-	retry = b.sharedCount(r).refusedFor(now, r)
+	retry = s.sharedCount(r).refusedFor(now, r)
 	return retry > 0, retry
 }
 
