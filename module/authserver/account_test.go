@@ -122,7 +122,7 @@ func TestTheAccountPageListsWhatWasAllowedHoweverItWas(t *testing.T) {
 		}
 	})
 	g.lives(bobs)
-	if all := g.events(audit.ConsentRevoked); len(all) != 3 || all[0].Subject != "u1" || all[0].Client == "" {
+	if all := g.trail.of(audit.ConsentRevoked); len(all) != 3 || all[0].Subject != "u1" || all[0].Client == "" {
 		t.Errorf("events %v", all)
 	}
 }
@@ -198,7 +198,7 @@ func TestSessionsAreListedAndEndedOneByOne(t *testing.T) {
 	g.isSignedOutPage(here.submit(p, "end", p.buttons("end")[0]))
 	g.isLogin(here.get(accountURL))
 	g.account(other)
-	if all := g.events(audit.SignOut); len(all) != 2 || all[0].Subject != "u1" {
+	if all := g.trail.of(audit.SignOut); len(all) != 2 || all[0].Subject != "u1" {
 		t.Errorf("events %v", all)
 	}
 }
@@ -440,7 +440,7 @@ func TestTheTrailSaysWhatHappensAtTheBrowser(t *testing.T) {
 		{1, audit.Event{Name: audit.SignInFailed, Client: "web", Reason: "limited"}},
 	} {
 		n := 0
-		for _, e := range g.events(want.e.Name) {
+		for _, e := range g.trail.of(want.e.Name) {
 			if fmt.Sprint(e) == fmt.Sprint(want.e) {
 				n++
 			}
@@ -449,7 +449,7 @@ func TestTheTrailSaysWhatHappensAtTheBrowser(t *testing.T) {
 			t.Errorf("%d times %+v, want %d", n, want.e, want.n)
 		}
 	}
-	if got := g.events(audit.Lockout); len(got) != 1 {
+	if got := g.trail.of(audit.Lockout); len(got) != 1 {
 		t.Errorf("lockouts: %v", got)
 	}
 }

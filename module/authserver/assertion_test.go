@@ -1,7 +1,6 @@
 package authserver_test
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -69,31 +68,6 @@ func asserting(assertion string) params {
 	return params{
 		"grant_type": "client_credentials", "scope": "read", "client_assertion_type": jwtBearer, "client_assertion": assertion,
 	}
-}
-
-// trail keeps what was recorded.
-type trail struct {
-	mu     sync.Mutex
-	events []audit.Event
-}
-
-func (a *trail) Record(_ context.Context, e audit.Event) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.events = append(a.events, e)
-}
-
-// count says how often an event with this reason was recorded.
-func (a *trail) count(name audit.Name, reason string) int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	n := 0
-	for _, e := range a.events {
-		if e.Name == name && e.Reason == reason {
-			n++
-		}
-	}
-	return n
 }
 
 // newKeyRig has the client "keyed", which authenticates by private_key_jwt.

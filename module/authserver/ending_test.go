@@ -31,10 +31,10 @@ func TestEndingAUserEndsSessionsCodesGrantsAndTokens(t *testing.T) { // F10, C12
 	if n := g.count(store.KindSession, "u1"); n != 0 {
 		t.Errorf("%d sessions are stored", n)
 	}
-	if all := g.events(audit.SignOutAll); len(all) != 1 || all[0].Subject != "u1" {
+	if all := g.trail.of(audit.SignOutAll); len(all) != 1 || all[0].Subject != "u1" {
 		t.Errorf("events %v", all)
 	}
-	if all := append(g.events(audit.CodeReuse), g.events(audit.RefreshReuse)...); len(all) != 0 {
+	if all := append(g.trail.of(audit.CodeReuse), g.trail.of(audit.RefreshReuse)...); len(all) != 0 {
 		t.Errorf("an ended code or grant is no replay: %v", all)
 	}
 	// What was allowed is remembered; only signing in is due, and what it gives lives.
@@ -244,7 +244,7 @@ func TestAnEndThatTheStoreBreaksOffIsRepeated(t *testing.T) {
 	if err := g.server.EndSubject(t.Context(), "u1"); !errors.Is(err, errLost) {
 		t.Error(err)
 	}
-	if len(g.events(audit.SignOutAll)) != 0 {
+	if len(g.trail.of(audit.SignOutAll)) != 0 {
 		t.Error("an end that was none is in the trail")
 	}
 	g.revoker.fault = nil

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/authserver"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -138,18 +137,6 @@ func (g *endRig) count(kind store.Kind, subject string) int {
 	all, err := g.store.List(g.t.Context(), kind, subject, "", 10_000)
 	g.must(err)
 	return len(all)
-}
-
-func (g *endRig) events(name audit.Name) []audit.Event {
-	g.trail.mu.Lock()
-	defer g.trail.mu.Unlock()
-	var found []audit.Event
-	for _, e := range g.trail.events {
-		if e.Name == name {
-			found = append(found, e)
-		}
-	}
-	return found
 }
 
 func selfRegistered(c *oauth.Client) { c.SelfRegistered, c.Name = true, "Your bank" }

@@ -42,7 +42,7 @@ func TestAClientWithAnIDTokenOfTheSessionSignsOutAtOnce(t *testing.T) {
 	g := newOpenIDRig(t)
 	b := g.signedInAs("ann", "x")
 	hint := g.tokensOf(b, rpRequest()).id
-	g.events.names()
+	g.events.told()
 	stolen := &tab{g.tokenRig, map[string]string{sessionCookie: b.cookies[sessionCookie], browserCookie: b.cookies[browserCookie]}}
 	p := params{"id_token_hint": hint, "post_logout_redirect_uri": rpBye, "state": "a b&c"}
 	g.gone(b.get(bye(p)), http.StatusFound, rpBye+"&state=a%20b%26c")
@@ -51,12 +51,12 @@ func TestAClientWithAnIDTokenOfTheSessionSignsOutAtOnce(t *testing.T) {
 	}
 	g.isSignedIn(b, false)
 	g.isSignedIn(stolen, false)
-	if got := g.events.names(); got != "sign_out rp u1" {
+	if got := g.events.told(); got != "sign_out rp u1" {
 		t.Errorf("recorded: %s", got)
 	}
 	// Again, with nobody signed in: back to the client, and nothing to record.
 	g.gone(b.get(bye(p.with("client_id", "rp").with("state", ""))), http.StatusFound, rpBye)
-	if got := g.events.names(); got != "" {
+	if got := g.events.told(); got != "" {
 		t.Errorf("recorded: %s", got)
 	}
 }

@@ -36,7 +36,7 @@ func TestTheImplicitGrantGivesATokenInTheFragment(t *testing.T) { // A16
 	b := g.browser()
 	consent := b.signIn(b.get(authorizeURL(oldRequest())), "ann", "x")
 	g.isConsent(consent)
-	g.events.names()
+	g.events.told()
 	v := g.inFragment(b.submit(consent, "decision", "allow"), http.StatusSeeOther)
 	if v.Get("token_type") != "Bearer" || v.Get("expires_in") != "3600" || v.Get("scope") != "read" || v.Has("refresh_token") || v.Has("code") || v.Has("id_token") || len(v) != 6 {
 		t.Fatalf("%v", v)
@@ -46,7 +46,7 @@ func TestTheImplicitGrantGivesATokenInTheFragment(t *testing.T) { // A16
 	if !g.alive(access) || claims["sub"] != "u1" || claims["client_id"] != "old" || claims["scope"] != "read" {
 		t.Errorf("the token: %v", claims)
 	}
-	if got := g.events.names(); got != "consent old u1, deprecated_grant old u1 implicit, issue old u1 implicit" {
+	if got := g.events.told(); got != "consent old u1, deprecated_grant old u1 implicit, issue old u1 implicit" {
 		t.Errorf("recorded: %s", got)
 	}
 	if !slices.Contains(g.metrics.lines, "deprecated implicit") {

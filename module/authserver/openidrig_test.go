@@ -24,21 +24,7 @@ const (
 // of the past, old, and the users ann, of whom much is known, and bob.
 type openIDRig struct {
 	*tokenRig
-	events *trailOf
-}
-
-// trailOf keeps what was recorded.
-type trailOf struct{ trail }
-
-func (a *trailOf) names() string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	var all []string
-	for _, e := range a.events {
-		all = append(all, strings.TrimSpace(string(e.Name)+" "+e.Client+" "+e.Subject+" "+e.Reason))
-	}
-	a.events = nil
-	return strings.Join(all, ", ")
+	events *trail
 }
 
 func newOpenIDRig(t *testing.T, change ...func(*authserver.Config)) *openIDRig {
@@ -56,7 +42,7 @@ func newOpenIDRig(t *testing.T, change ...func(*authserver.Config)) *openIDRig {
 		}},
 		directorytest.Seed{Password: "y", User: directory.User{ID: "u2", Username: "bob", Claims: map[string]any{"email_verified": true}}},
 	)
-	events := &trailOf{}
+	events := &trail{}
 	g := newBrowserRig(t, append([]func(*authserver.Config){func(c *authserver.Config) {
 		c.Directory, c.Audit = users, events
 	}}, change...)...)

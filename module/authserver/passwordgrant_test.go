@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,38 +15,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
-
-// eventLog keeps what was recorded.
-type eventLog struct {
-	mu  sync.Mutex
-	all []audit.Event
-}
-
-func (s *eventLog) Record(_ context.Context, e audit.Event) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.all = append(s.all, e)
-}
-
-func (s *eventLog) names() (names []audit.Name) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, e := range s.all {
-		names = append(names, e.Name)
-	}
-	return names
-}
-
-func (s *eventLog) last() audit.Event {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.all[len(s.all)-1]
-}
-
-func recorded(to **eventLog) func(*authserver.Config) {
-	*to = &eventLog{}
-	return func(c *authserver.Config) { c.Audit = *to }
-}
 
 // newPasswordRig has a client "till" that may use passwords for a year.
 func newPasswordRig(t *testing.T, change ...func(*authserver.Config)) *tokenRig {
@@ -79,7 +46,7 @@ func TestThePasswordGrantIsOffUntilSomeClientHasIt(t *testing.T) { // P01
 }
 
 func TestAPasswordBuysWhatACodeDoes(t *testing.T) {
-	var events *eventLog
+	var events *trail
 	g := newPasswordRig(t, recorded(&events))
 	a := g.want(g.token(passwordOf("ann", annsPassword)), 200, "")
 	if a.tokens.Scope != "read" || a.tokens.Expires != 3600 || a.tokens.Type != "Bearer" || !g.alive(a.tokens.Access) {
@@ -90,7 +57,7 @@ func TestAPasswordBuysWhatACodeDoes(t *testing.T) {
 	}
 	if !slices.Equal(events.names(), []audit.Name{audit.Issue, audit.DeprecatedGrant}) ||
 		!reflect.DeepEqual(events.last(), audit.Event{Name: audit.DeprecatedGrant, Client: "till", Subject: "u1", Reason: "password"}) {
-		t.Errorf("%+v", events.all)
+		t.Errorf("%+v", events.events)
 	}
 	if lines := g.metrics.all(); !slices.Equal(lines[len(lines)-2:], []string{"deprecated password", "password issued"}) {
 		t.Errorf("%v", lines)
@@ -133,7 +100,7 @@ func TestTheEndOfADeprecatedGrant(t *testing.T) { // P03
 }
 
 func TestPasswordsThatAreRefusedLookAlike(t *testing.T) { // P02
-	var events *eventLog
+	var events *trail
 	g := newPasswordRig(t, recorded(&events))
 	g.users.SetLocked("u1", false)
 	bodies := map[string]bool{}

@@ -10,7 +10,7 @@ import (
 )
 
 func TestTheTrailOfTokens(t *testing.T) {
-	var events *eventLog
+	var events *trail
 	g := newTokenRig(t, recorded(&events))
 	want := func(names ...audit.Name) {
 		t.Helper()
@@ -18,7 +18,7 @@ func TestTheTrailOfTokens(t *testing.T) {
 			t.Errorf("%v, want %v", got, names)
 		}
 		events.mu.Lock()
-		events.all = nil
+		events.events = nil
 		events.mu.Unlock()
 	}
 	rw := []string{"read", "write"}
