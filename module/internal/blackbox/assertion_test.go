@@ -1,66 +1,13 @@
 package blackbox
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/harness"
 )
-
-// signer is a client's key.
-type signer struct{ key *ecdsa.PrivateKey }
-
-func newSigner(t *testing.T) signer {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signer{key}
-}
-
-func (s signer) jwks(t *testing.T) string {
-	t.Helper()
-	point, err := s.key.PublicKey.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b64 := base64.RawURLEncoding
-	return fmt.Sprintf(`{"keys":[{"kty":"EC","crv":"P-256","x":"%s","y":"%s"}]}`, b64.EncodeToString(point[1:33]), b64.EncodeToString(point[33:]))
-}
-
-// assertion is one of the client for an audience.
-func (s signer) assertion(t *testing.T, client, audience string) string {
-	t.Helper()
-	now := time.Now()
-	claims, err := json.Marshal(map[string]any{
-		"iss": client, "sub": client, "aud": audience, "jti": rand.Text(), "iat": now.Unix(), "exp": now.Add(time.Minute).Unix(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b64 := base64.RawURLEncoding
-	signed := b64.EncodeToString([]byte(`{"alg":"ES256"}`)) + "." + b64.EncodeToString(claims)
-	sum := sha256.Sum256([]byte(signed))
-	r, v, err := ecdsa.Sign(rand.Reader, s.key, sum[:])
-	if err != nil {
-		t.Fatal(err)
-	}
-	signature := make([]byte, 64)
-	r.FillBytes(signature[:32])
-	v.FillBytes(signature[32:])
-	return signed + "." + b64.EncodeToString(signature)
-}
 
 // asserting posts a form with an assertion.
 func asserting(t *testing.T, address, assertion string, form url.Values) harness.Page {
@@ -73,17 +20,17 @@ func asserting(t *testing.T, address, assertion string, form url.Values) harness
 }
 
 // startKeyed is start with the client "keyed", which authenticates by private_key_jwt.
-func startKeyed(t *testing.T) (*harness.Gateway, *harness.Upstream, signer) {
+func startKeyed(t *testing.T) (*harness.Gateway, *harness.Upstream, harness.ClientKey) {
 	t.Helper()
-	key := newSigner(t)
-	g, up := start(t, "$GLOBAL", "client keyed {\n\t\t\tjwks `"+key.jwks(t)+"`\n\t\t\tauth_method private_key_jwt\n\t\t\tredirect_uri "+callback+
+	key := harness.NewClientKey(t)
+	g, up := start(t, "$GLOBAL", "client keyed {\n\t\t\tjwks `"+key.JWKS+"`\n\t\t\tauth_method private_key_jwt\n\t\t\tredirect_uri "+callback+
 		"\n\t\t\tgrants authorization_code refresh_token client_credentials\n\t\t\tscopes read\n\t\t}")
 	return g, up, key
 }
 
 func TestAnAssertionOpensEveryEndpointThatAsksForAClient(t *testing.T) {
 	g, up, key := startKeyed(t)
-	fresh := func() string { return key.assertion(t, "keyed", g.ID) }
+	fresh := func() string { return key.Assertion(t, "keyed", g.ID) }
 	credentials := url.Values{"grant_type": {"client_credentials"}, "scope": {"read"}}
 	access, _ := wantTokens(t, asserting(t, g.ID+"/token", fresh(), credentials))
 	if p := bearer(t, g, "/read", access); p.Status != http.StatusOK {
@@ -118,14 +65,14 @@ func TestAnAssertionOpensEveryEndpointThatAsksForAClient(t *testing.T) {
 func TestAnAssertionThatWasSeenIsRefusedEverywhere(t *testing.T) {
 	g, _, key := startKeyed(t)
 	credentials := url.Values{"grant_type": {"client_credentials"}, "scope": {"read"}}
-	used := key.assertion(t, "keyed", g.ID)
+	used := key.Assertion(t, "keyed", g.ID)
 	wantTokens(t, asserting(t, g.ID+"/token", used, credentials))
 	for _, path := range []string{"/token", "/introspect", "/revoke", "/par"} {
 		wantOAuth(t, asserting(t, g.ID+path, used, credentials), http.StatusUnauthorized, "invalid_client")
 	}
 	g.Load(t, site) // the memory of it is not the configuration's
 	wantOAuth(t, asserting(t, g.ID+"/token", used, credentials), http.StatusUnauthorized, "invalid_client")
-	wantOAuth(t, asserting(t, g.ID+"/token", newSigner(t).assertion(t, "keyed", g.ID), credentials), http.StatusUnauthorized, "invalid_client")
+	wantOAuth(t, asserting(t, g.ID+"/token", harness.NewClientKey(t).Assertion(t, "keyed", g.ID), credentials), http.StatusUnauthorized, "invalid_client")
 }
 
 // A29: what is not ours is not supported and never fetched.

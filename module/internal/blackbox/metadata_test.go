@@ -188,8 +188,8 @@ func TestOnlyPublicKeysAreShown(t *testing.T) { // M04
 }
 
 func TestWhatIsAdvertisedWorksAndNothingElse(t *testing.T) { // M08
-	key, jwks := newClientKey(t)
-	g, _ := start(t, "$GLOBAL", "client keyed {\n\t\t\tjwks `"+jwks+"`\n\t\t\tgrants client_credentials\n\t\t\tscopes read\n\t\t\tdefault_scopes read\n\t\t}")
+	key := harness.NewClientKey(t)
+	g, _ := start(t, "$GLOBAL", "client keyed {\n\t\t\tjwks `"+key.JWKS+"`\n\t\t\tgrants client_credentials\n\t\t\tscopes read\n\t\t\tdefault_scopes read\n\t\t}")
 	m, _ := readMetadata(t, g.ID+metadataPath)
 	_, refresh := tokens(t, g, web)
 	grants := map[string]url.Values{
@@ -234,7 +234,7 @@ func TestWhatIsAdvertisedWorksAndNothingElse(t *testing.T) { // M08
 		"client_secret_post":  g.Token(t, harness.Credentials{}, with(url.Values{"client_id": {web.ID}, "client_secret": {web.Secret}})),
 		"none":                g.Token(t, spa, none),
 		"private_key_jwt": g.Token(t, harness.Credentials{}, with(url.Values{
-			"client_assertion_type": {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"}, "client_assertion": {key.assert(t, "keyed", g.ID)}})),
+			"client_assertion_type": {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"}, "client_assertion": {key.Assertion(t, "keyed", g.ID)}})),
 	}
 	for name, p := range methods {
 		t.Run("M08 method "+name, func(t *testing.T) {

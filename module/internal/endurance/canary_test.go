@@ -2,21 +2,15 @@ package endurance
 
 import (
 	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/gatehouse/gatehouse/module/internal/harness"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -32,8 +26,8 @@ func TestNoSecretIsFoundAnywhereAfterARun(t *testing.T) {
 	client := c.plantEnv("CANARY_CLIENT", "a client's secret")
 	initial := c.plantEnv("CANARY_INITIAL", "an initial access token")
 	pass := c.Plant(t, "a password", "pass-"+secret.Token())
-	key := newSigner(t)
-	c.WriteFile(t, "keys.json", key.set)
+	key := harness.NewClientKey(t)
+	c.WriteFile(t, "keys.json", key.JWKS)
 	if err := os.MkdirAll(filepath.Join(c.Dir, "logs"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -162,38 +156,6 @@ func (c *canaryRun) plantKeys(master string) {
 	if planted == 0 {
 		c.t.Fatal("no signing key was found in the database")
 	}
-}
-
-// signer is a client that authenticates by private_key_jwt.
-type signer struct {
-	key *ecdsa.PrivateKey
-	set string
-}
-
-func newSigner(t *testing.T) signer {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	point, err := key.PublicKey.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b64 := base64.RawURLEncoding
-	return signer{key, fmt.Sprintf(`{"keys":[{"kty":"EC","crv":"P-256","x":"%s","y":"%s"}]}`, b64.EncodeToString(point[1:33]), b64.EncodeToString(point[33:]))}
-}
-
-func (s signer) assertion(t *testing.T, client, audience string) string {
-	t.Helper()
-	now := time.Now()
-	signed, err := jwt.NewWithClaims(jwt.SigningMethodES256, jwt.MapClaims{
-		"iss": client, "sub": client, "aud": audience, "jti": secret.ID(), "iat": now.Unix(), "exp": now.Add(time.Minute).Unix(),
-	}).SignedString(s.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signed
 }
 
 // asJSON is the body of a registration.

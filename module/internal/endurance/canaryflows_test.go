@@ -78,17 +78,17 @@ func (f *canaryFlows) codes() {
 }
 
 // grants are the ways to a token besides the code.
-func (f *canaryFlows) grants(key signer) {
+func (f *canaryFlows) grants(key harness.ClientKey) {
 	f.want(200, "POST", f.ID+"/token", pairs("grant_type", "client_credentials", "client_id", "web", "client_secret", f.secret))
 	f.want(200, "POST", f.ID+"/token", pairs("grant_type", "password", "username", "alice", "password", f.pass), "Authorization", f.basic)
 	f.want(400, "POST", f.ID+"/token", pairs("grant_type", "password", "username", "alice", "password", f.Plant(f.t, "a wrong password", "wrong-"+secret.ID())), "Authorization", f.basic)
 
-	assertion := f.Plant(f.t, "a client assertion", key.assertion(f.t, "signed", f.ID))
+	assertion := f.Plant(f.t, "a client assertion", key.Assertion(f.t, "signed", f.ID))
 	const kind = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 	signed := pairs("grant_type", "client_credentials", "scope", "read", "client_assertion_type", kind, "client_assertion", assertion)
 	f.want(200, "POST", f.ID+"/token", signed)
 	f.want(401, "POST", f.ID+"/token", signed) // the same once more
-	forged := f.Plant(f.t, "a client assertion", newSigner(f.t).assertion(f.t, "signed", f.ID))
+	forged := f.Plant(f.t, "a client assertion", harness.NewClientKey(f.t).Assertion(f.t, "signed", f.ID))
 	f.want(401, "POST", f.ID+"/token", pairs("grant_type", "client_credentials", "client_assertion_type", kind, "client_assertion", forged))
 
 	to := f.browser().Authorize(f.authorize("response_type", "token"), "alice", f.pass)

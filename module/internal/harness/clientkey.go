@@ -1,0 +1,59 @@
+package harness
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// ClientKey is what a client authenticates with by private_key_jwt.
+type ClientKey struct {
+	private *ecdsa.PrivateKey
+	// JWKS is the set that the client is configured with.
+	JWKS string
+}
+
+// NewClientKey makes a key for ES256.
+func NewClientKey(t testing.TB) ClientKey {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	point, err := private.PublicKey.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ClientKey{private, fmt.Sprintf(`{"keys":[{"kty":"EC","crv":"P-256","x":"%s","y":"%s"}]}`, b64(point[1:33]), b64(point[33:]))}
+}
+
+// Assertion signs one of the client for an audience (RFC 7523 section 3), with a jti of
+// its own.
+func (k ClientKey) Assertion(t testing.TB, client, audience string) string {
+	t.Helper()
+	now := time.Now()
+	claims, err := json.Marshal(map[string]any{
+		"iss": client, "sub": client, "aud": audience, "jti": rand.Text(), "iat": now.Unix(), "exp": now.Add(time.Minute).Unix(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed := b64([]byte(`{"alg":"ES256"}`)) + "." + b64(claims)
+	sum := sha256.Sum256([]byte(signed))
+	r, s, err := ecdsa.Sign(rand.Reader, k.private, sum[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var signature [64]byte
+	r.FillBytes(signature[:32])
+	s.FillBytes(signature[32:])
+	return signed + "." + b64(signature[:])
+}
+
+func b64(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
