@@ -94,10 +94,17 @@ func (s *signIn) authenticate(ctx context.Context, username, password string) (d
 	return user, ok, err
 }
 
-// accountKey is under what a name is counted. Directories that ignore case, width or
-// spaces must not give a guesser one count for each spelling, so all are one here.
+// accountKey is under what a name is counted. Directories that ignore case, width,
+// spaces, accents (the usual collations of databases) or characters that nobody sees (RFC
+// 4518 section 2.2) must not give a guesser one count for each spelling, so all are one here.
 func accountKey(username string) string {
-	folded := cases.Fold().String(norm.NFKC.String(username))
+	bare := strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cf, unicode.Variation_Selector) || '\u0300' <= r && r <= '\u036f' {
+			return -1
+		}
+		return r
+	}, norm.NFKD.String(username))
+	folded := cases.Fold().String(norm.NFKC.String(bare))
 	return "user:" + strings.Join(strings.Fields(folded), " ")
 }
 
