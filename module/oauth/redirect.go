@@ -31,6 +31,10 @@ func CheckRedirectURI(s string, native bool) error {
 		return errors.New("must not have a fragment")
 	case u.User != nil:
 		return errors.New("must not contain a user name")
+	// Decoded it would stand on the consent page: a letter of another script, or a sign
+	// that browsers take for a dot behind what looks like somebody else's host.
+	case strings.ContainsFunc(u.Host, func(r rune) bool { return r == '%' || r >= 0x7f }):
+		return errors.New("must not have an encoded character in its host: write a name of other letters in its xn-- form")
 	case strings.Contains(s, "*"):
 		return errors.New("must not contain a wildcard: every address is registered exactly")
 	case strings.Contains(strings.ToLower(u.EscapedPath()), "%2f"), hasDotSegment(u.Path):

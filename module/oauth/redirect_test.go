@@ -22,6 +22,8 @@ var unregistrable = []string{
 	"https://web.example/a%2fb", "https://web.example/a%2Fb",
 	"http://web.example/cb", "HTTP://web.example/cb", "http://127.0.0.1.evil.example/cb", "http://localhost.evil.example/cb",
 	"http://0x7f.1/cb", "http://192.168.0.1/cb", "http:/cb", "http://",
+	"https://%D0%B0pple.example/cb", "https://accounts.example%E3%80%82evil.example/cb", "https://web%2eexample/cb", "http://[::1%25lo]/cb",
+	"com.example.app://%D0%B0pple/cb",
 	"https://web.example/%zz", "https://[::1/cb", "https://web.example:port/cb",
 	"https://web.example/" + strings.Repeat("a", MaxRedirectURI),
 }
