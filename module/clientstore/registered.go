@@ -86,7 +86,10 @@ func (c *Clients) Registered(ctx context.Context, id, access string) (client *oa
 	return c.protocol(k), true, nil
 }
 
-// Reregister replaces what a client said of itself. Refusals are *oauth.Error.
+// Reregister replaces what a client said of itself. What an operator has said of it since
+// stays if it holds the client back: for whom its tokens are, and who answers for it. What
+// was given to the client as it was before (that people are not asked, that it may
+// introspect) is gone. Refusals are *oauth.Error.
 func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Client) (*oauth.Client, error) {
 	k, err := c.swap(ctx, id, func(k store.Client) (store.Client, error) {
 		if k.Public != client.Public {
@@ -95,7 +98,9 @@ func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Clien
 		if len(k.Secrets) > 0 && client.AuthMethod == oauth.PrivateKeyJWT {
 			k.Secrets = nil
 		}
-		return c.apply(registered(client), k)
+		d := registered(client)
+		d.Audience, d.Owner = k.Audience, k.Owner
+		return c.apply(d, k)
 	})
 	if err != nil {
 		return nil, refusal(err)
