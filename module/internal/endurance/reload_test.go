@@ -98,7 +98,7 @@ func (s *site) broken() []string {
 	}
 }
 
-// E19.
+// E19, O02: broken configurations come between the good ones.
 func TestReloadsUnderLoadAreNotNoticed(t *testing.T) {
 	s := newSite(t)
 	config := s.config()

@@ -171,7 +171,7 @@ func TestARequestInFlightFinishesAcrossAReload(t *testing.T) {
 	}
 }
 
-func TestABadConfigurationLeavesTheOldOneServing(t *testing.T) {
+func TestABadConfigurationLeavesTheOldOneServing(t *testing.T) { // O02
 	g, _ := prepare(t)
 	g.Begin(t, with())
 	bearer := token(t, g)

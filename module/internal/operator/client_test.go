@@ -41,7 +41,7 @@ func TestAClientIsMadeUsedAndRemoved(t *testing.T) {
 	}
 }
 
-func TestASecretIsRotatedWithAnOverlap(t *testing.T) {
+func TestASecretIsRotatedWithAnOverlap(t *testing.T) { // T15, of a client in the store
 	g := start(t)
 	secret := func(words ...string) string {
 		s, _ := asJSON[object](t, g, "", words...)["secret"].(string)

@@ -24,7 +24,7 @@ func mode(t *testing.T, path string) os.FileMode {
 	return info.Mode().Perm()
 }
 
-func TestNewFilesAreForTheirOwnerOnly(t *testing.T) {
+func TestNewFilesAreForTheirOwnerOnly(t *testing.T) { // O06
 	path := filepath.Join(t.TempDir(), "made", "below", "state.db")
 	b := open(t, Options{Path: path})
 	if _, err := b.Secret(t.Context()); err != nil {
@@ -37,7 +37,7 @@ func TestNewFilesAreForTheirOwnerOnly(t *testing.T) {
 	}
 }
 
-func TestFilesOpenToOthersAreClosedWithAWarning(t *testing.T) {
+func TestFilesOpenToOthersAreClosedWithAWarning(t *testing.T) { // O06
 	path := filepath.Join(t.TempDir(), "state.db")
 	first := open(t, Options{Path: path})
 	want, err := first.Secret(t.Context())
