@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
@@ -92,12 +93,12 @@ func (g *globalBlock) word() (err error) {
 		if err := once(g.Dispenser, app.StoreRaw != nil); err != nil {
 			return err
 		}
-		app.StoreRaw, err = g.guest("gatehouse.stores.", "a store such as bolt")
+		app.StoreRaw, err = g.guest("gatehouse.stores.", "a store")
 	case "users":
 		if err := once(g.Dispenser, app.UsersRaw != nil); err != nil {
 			return err
 		}
-		app.UsersRaw, err = g.guest("gatehouse.directories.", "a user directory such as file")
+		app.UsersRaw, err = g.guest("gatehouse.directories.", "a user directory")
 	case "tokens":
 		return g.tokens()
 	case "session":
@@ -180,17 +181,26 @@ func (g *globalBlock) choice(have string, values ...string) (string, error) {
 func (g *globalBlock) guest(namespace, expected string) (json.RawMessage, error) {
 	word := g.Val()
 	if !g.NextArg() {
-		return nil, g.Errf("%s: expected %s", word, expected)
+		return nil, g.Errf("%s: expected %s, one of: %s", word, expected, guests(namespace))
 	}
 	name := g.Val()
 	if _, err := caddy.GetModule(namespace + name); err != nil {
-		return nil, g.Errf("%s: this build has no module %s%s, expected %s", word, namespace, name, expected)
+		return nil, g.Errf("%s: this build has no module %s%s, expected %s, one of: %s", word, namespace, name, expected, guests(namespace))
 	}
 	module, err := caddyfile.UnmarshalModule(g.Dispenser, namespace+name)
 	if err != nil {
 		return nil, err
 	}
 	return caddyconfig.JSONModuleObject(module, "type", name, nil), nil
+}
+
+// guests are the names of the modules of this build in a namespace.
+func guests(namespace string) string {
+	var names []string
+	for _, m := range caddy.GetModules(strings.TrimSuffix(namespace, ".")) {
+		names = append(names, m.ID.Name())
+	}
+	return strings.Join(names, ", ")
 }
 
 func (g *globalBlock) scope() error {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/audit"
+	"github.com/gatehouse/gatehouse/module/clientstore"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -114,6 +115,11 @@ func revokeGrants(c *adminCall) (adminAnswer, error) {
 		return adminAnswer{}, err
 	}
 	c.record(audit.Event{Name: audit.GrantRevoked, Subject: subject, Client: client})
+	if client != "" && c.clients.byID[client] == nil { // said after it is done: what a client that is gone left has ended too
+		if _, err := c.stored().Get(c.r.Context(), client); errors.Is(err, clientstore.ErrNotFound) {
+			return adminAnswer{}, notFound("there is no client " + client + "; `caddy gatehouse client list` shows them")
+		}
+	}
 	return adminAnswer{status: http.StatusNoContent}, nil
 }
 

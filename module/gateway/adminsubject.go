@@ -95,7 +95,7 @@ func (c *adminCall) userError(err error) error {
 
 // userField finds the field that a complaint about a user speaks of.
 func userField(complaint string) string {
-	for _, field := range []string{"username", "password", "picture", "claims"} {
+	for _, field := range []string{"username", "password", "picture", "email", "claims"} {
 		if strings.Contains(complaint, "the "+field) {
 			return field
 		}

@@ -267,7 +267,7 @@ func (a *App) lifetimes() authserver.Lifetimes {
 // declared reports a scope that nobody declared.
 func (a *App) declared(scopes []string) error {
 	for _, s := range scopes {
-		if !slices.Contains(oauth.BuiltinScopes, s) && !slices.ContainsFunc(a.Scopes, func(d Scope) bool { return d.Name == s }) {
+		if !a.declares(s) {
 			return fmt.Errorf("scope %s is not declared in the global option gatehouse", s)
 		}
 	}
@@ -306,6 +306,10 @@ func (a *App) check() error {
 	return nil
 }
 
+func (a *App) declares(scope string) bool {
+	return slices.Contains(oauth.BuiltinScopes, scope) || slices.ContainsFunc(a.Scopes, func(d Scope) bool { return d.Name == scope })
+}
+
 // ParseIssuer checks an issuer: https, or http on a loopback address, without query,
 // fragment, user or trailing slash (RFC 8414 section 2). Its errors name what was
 // configured, not what placeholders stand for.
@@ -313,7 +317,7 @@ func ParseIssuer(configured string, repl *caddy.Replacer) (*url.URL, error) {
 	if configured == "" {
 		return nil, errors.New("issuer is missing: expected the address of the authorization server, such as https://id.example.com")
 	}
-	s, err := repl.ReplaceOrErr(configured, true, true)
+	s, err := filled(configured, repl)
 	if err != nil {
 		return nil, fmt.Errorf("issuer: %w", err)
 	}
@@ -331,21 +335,6 @@ func ParseIssuer(configured string, repl *caddy.Replacer) (*url.URL, error) {
 		return nil, fmt.Errorf("issuer %s: expected https", configured)
 	}
 	return u, nil
-}
-
-func resolveSecrets(configured []string, repl *caddy.Replacer) ([][]byte, error) {
-	var out [][]byte
-	for i, s := range configured {
-		value, err := repl.ReplaceOrErr(s, true, true)
-		if err != nil {
-			return nil, fmt.Errorf("secret %d: %w", i+1, err)
-		}
-		if len(value) < secret.MinLength {
-			return nil, fmt.Errorf("secret %d has %d bytes, at least %d are needed", i+1, len(value), secret.MinLength)
-		}
-		out = append(out, []byte(value))
-	}
-	return out, nil
 }
 
 func digest(secrets [][]byte) string {

@@ -71,6 +71,9 @@ func newAdminClient(address, config, adapter string) (*adminClient, error) {
 	if at.Host == "" {
 		at.Host = "localhost" // :2019 is every interface to a listener
 	}
+	if strings.HasPrefix(found, "/") {
+		return nil, fmt.Errorf("%s is no address; that of a unix socket is unix/%s", found, found)
+	}
 	if err != nil || at.PortRangeSize() > 1 || at.IsFdNetwork() || strings.Contains(found, "://") {
 		return nil, fmt.Errorf("%s is no address of an admin endpoint; expected one such as localhost:2019 or unix//run/caddy-admin.sock", found)
 	}

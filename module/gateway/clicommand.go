@@ -33,7 +33,10 @@ func newCommand(use, short, long string, args cobra.PositionalArgs, do func(*run
 	cmd := &cobra.Command{Use: use, Short: short, Long: short + ".\n\n" + strings.TrimSpace(long), Args: cobra.ArbitraryArgs}
 	cmd.Flags().String("format", "text", "How to print: text, or json")
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return fmt.Errorf("%w; a word of which the first character is - goes behind --", err)
+		if strings.HasPrefix(err.Error(), "unknown ") { // ids begin with any character
+			err = fmt.Errorf("%w%s", err, afterDashes)
+		}
+		return err
 	})
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
 		r := &run{cmd: cmd, args: words, in: os.Stdin}
@@ -191,13 +194,19 @@ func printable(s string) string {
 
 // exactly is the check of positional arguments, with their names in the complaint.
 func exactly(names ...string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) != len(names) || slices.Contains(args, "") {
-			return fmt.Errorf("expected %s, got %d words; one of which the first character is - goes behind --", strings.Join(names, " and "), len(args))
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == len(names) && !slices.Contains(args, "") {
+			return nil
 		}
-		return nil
+		hint := ""
+		if len(args) < len(names) && cmd.Flags().NFlag() > 0 { // -c9 may be an id that was read as a flag
+			hint = afterDashes
+		}
+		return fmt.Errorf("expected `%s %s`, got %d of the words%s", cmd.CommandPath(), strings.Join(names, " "), len(args), hint)
 	}
 }
+
+const afterDashes = "; a word of which the first character is - goes behind --"
 
 // atMost allows up to n arguments.
 func atMost(n int, what string) cobra.PositionalArgs {

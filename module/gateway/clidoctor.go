@@ -56,7 +56,11 @@ func diagnose(ctx context.Context, admin *adminClient) []finding {
 		return append(all, fine("admin", "Caddy's admin endpoint at %s answers", admin.address),
 			broken("app", "load a configuration with that option", "%s", e.message))
 	default:
-		return append(all, broken("admin", "see that the gateway runs, and that --address or --config names its admin endpoint", "%v", err))
+		remedy := "name the address with --address as the global option `admin` has it"
+		if errors.As(err, &e) && e.exit == exitUnreachable {
+			remedy = "see that the gateway runs and that its configuration does not say `admin off`"
+		}
+		return append(all, broken("admin", remedy, "%v", err))
 	}
 	config, err := admin.configuration(ctx)
 	var more []finding
@@ -102,8 +106,14 @@ func lookAtIssuerFromHere(ctx context.Context, issuer string) []finding {
 		err = json.Unmarshal(body, &metadata)
 	}
 	if res.StatusCode != http.StatusOK || err != nil || metadata.Issuer != issuer {
-		return []finding{broken(check, "put `oauth_server` on the site of that address, and let a proxy in front pass the path on unchanged",
-			"%s answers %d and is not the metadata of %s", u, res.StatusCode, issuer)}
+		remedy := "put `oauth_server` on the site of that address, and let a proxy in front pass the path on unchanged"
+		switch location := res.Header.Get("Location"); {
+		case location != "":
+			remedy = "make the issuer the address to which that redirects, which is " + location
+		case u.Scheme == "http" && strings.Contains(string(body), "HTTPS server"): // as Go's server says
+			remedy = "that port speaks https: make the issuer https, or the site http"
+		}
+		return []finding{broken(check, remedy, "%s answers %d and is not the metadata of %s", u, res.StatusCode, issuer)}
 	}
 	out := []finding{fine(check, "%s answers with its metadata", issuer)}
 	if expires := certificateEnd(res.TLS); !expires.IsZero() && time.Until(expires) < 7*24*time.Hour {

@@ -32,16 +32,20 @@ func loadJWKS(configured string, repl *caddy.Replacer) (string, error) {
 	if InlineJWKS(configured) {
 		return configured, CheckJWKS(configured)
 	}
-	value, err := repl.ReplaceOrErr(configured, true, true)
+	value, err := filled(configured, repl)
 	if err != nil {
 		return "", err
 	}
 	if !InlineJWKS(value) {
-		if value, err = readJWKS(value); err != nil {
-			return "", fmt.Errorf("%s: %w", configured, err)
-		}
+		value, err = readJWKS(value)
 	}
-	return value, CheckJWKS(value)
+	if err == nil {
+		err = CheckJWKS(value)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", configured, err)
+	}
+	return value, nil
 }
 
 func readJWKS(path string) (string, error) {

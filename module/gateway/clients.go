@@ -123,7 +123,7 @@ func (c Client) build(known []string, repl *caddy.Replacer) (*oauth.Client, erro
 	}
 	built.SecretHashes = nil
 	for _, s := range c.Secrets {
-		value, err := repl.ReplaceOrErr(s, true, true)
+		value, err := filled(s, repl)
 		if err != nil {
 			return nil, fmt.Errorf("secret: %w", err)
 		}

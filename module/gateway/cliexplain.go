@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -44,7 +45,7 @@ Caddy's admin endpoint at --address.
 				return err
 			}
 			if len(found) == 0 {
-				return &cliError{exit: exitNotFound, code: "not_found", message: "no site of this configuration listens for " + r.args[1] + " or, for a path alone, none has a guard"}
+				return &cliError{exit: exitNotFound, code: "not_found", message: nowhere(q, config)}
 			}
 			return r.print(found, func(w io.Writer) {
 				for i := range found {
@@ -60,6 +61,30 @@ Caddy's admin endpoint at --address.
 	cmd.Flags().StringP("config", "c", "", "Configuration file to explain instead of a running gateway")
 	cmd.Flags().StringP("adapter", "a", "", "Name of config adapter to apply (if --config is used)")
 	return cmd
+}
+
+// nowhere says why no site explains a request, and which sites there are.
+func nowhere(q question, config []byte) string {
+	if q.host == "" {
+		return "no site of this configuration has a guard"
+	}
+	var c struct {
+		Apps struct {
+			HTTP struct {
+				Servers map[string]explainServer `json:"servers"`
+			} `json:"http"`
+		} `json:"apps"`
+	}
+	var sites []string
+	if json.Unmarshal(config, &c) == nil {
+		for _, name := range sortedKeys(c.Apps.HTTP.Servers) {
+			s := c.Apps.HTTP.Servers[name]
+			for _, host := range s.hosts(question{}) {
+				sites = append(sites, strings.TrimPrefix(host+" on "+strings.Join(s.Listen, " "), " "))
+			}
+		}
+	}
+	return fmt.Sprintf("no site of this configuration listens for %s://%s; there are: %s", q.scheme, q.host, strings.Join(sites, ", "))
 }
 
 // configuration is that of a file, or of the running gateway.
@@ -134,7 +159,11 @@ func (v verdict) text(w io.Writer) {
 	row(w, "Decision:", decision)
 	if v.Needs != nil {
 		scopes := "any scopes"
-		if len(v.Needs.Scopes) > 0 {
+		switch len(v.Needs.Scopes) {
+		case 0:
+		case 1:
+			scopes = "the scope " + v.Needs.Scopes[0]
+		default:
 			scopes = "the scopes " + strings.Join(v.Needs.Scopes, " ")
 		}
 		row(w, "Token needs:", scopes+", audience "+v.Needs.Audience+", issuer "+v.Needs.Issuer)

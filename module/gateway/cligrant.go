@@ -33,6 +33,10 @@ then the user is signed out everywhere too. Tokens die within a second, on every
 			return err
 		}
 		return r.print(all, func(w io.Writer) {
+			if len(all) == 0 {
+				row(w, "This user has no living grant.")
+				return
+			}
 			row(w, "GRANT", "CLIENT", "SCOPES", "SINCE", "USED", "ENDS")
 			for _, g := range all {
 				row(w, g.ID, g.Client, strings.Join(g.Scopes, ","), day(g.IssuedAt), day(g.UsedAt), day(g.ExpiresAt))

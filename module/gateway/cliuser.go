@@ -39,6 +39,10 @@ every token dies within a second.`, passwdCommand)
 				return err
 			}
 			return r.print(all, func(w io.Writer) {
+				if len(all) == 0 {
+					row(w, "There are no users in the store; `caddy gatehouse user add` adds one.")
+					return
+				}
 				row(w, "ID", "USERNAME", "NAME", "EMAIL", "STATE")
 				for _, u := range all {
 					row(w, u.ID, u.Username, u.Name, u.Email, u.state())

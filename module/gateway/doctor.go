@@ -101,11 +101,12 @@ func lookAtStore(ctx context.Context, a *App) []finding {
 
 // keepsFiles is implemented by stores that keep secrets in files of this machine.
 type keepsFiles interface {
-	// Files returns their paths. It MUST NOT wait for anything.
+	// Files returns their paths, that of the state first. It MUST NOT wait for anything.
 	Files() []string
 }
 
-// lookAtFiles reports files that others of this machine can read.
+// lookAtFiles reports files that others of this machine can read, and a state whose file
+// was deleted: the open file goes on to work and is gone with the process.
 func lookAtFiles(ctx context.Context, a *App) []finding {
 	backend, err := a.core.store.open(ctx)
 	if err != nil {
@@ -116,8 +117,12 @@ func lookAtFiles(ctx context.Context, a *App) []finding {
 		return nil
 	}
 	const check = "files"
-	for _, path := range keeper.Files() {
+	for i, path := range keeper.Files() {
 		info, err := os.Stat(path)
+		if errors.Is(err, os.ErrNotExist) && i == 0 {
+			return []finding{broken(check, "put a backup in its place and restart, or restart to begin with an empty store",
+				"%s is gone: what the gateway knows is lost when it ends", path)}
+		}
 		if errors.Is(err, os.ErrNotExist) {
 			continue // the secret may be configured
 		}

@@ -240,6 +240,11 @@ func explain(config []byte, q question) ([]explanation, error) {
 func (e *explainer) ask(name string, server explainServer, host string) (*explanation, error) {
 	e.at = &explanation{Server: name, Listen: server.Listen, Host: host, Guards: []verdict{}}
 	e.named = server.NamedRoutes
+	for _, s := range e.q.scopes {
+		if !e.app.declares(s) {
+			e.note("the scope %s is not declared, so no token has it", s)
+		}
+	}
 	r, err := e.request(host)
 	if err != nil {
 		e.at.Refused = err.Error()

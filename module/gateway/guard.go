@@ -192,8 +192,8 @@ func (g *Guard) prepare(r *http.Request, d *guard.Decision) {
 	g.identity.Strip(r)
 	if d.Access != nil {
 		g.identity.Apply(r, d.Access)
-		identify(r, d.Access, g.app.users)
 	}
+	identify(r, d.Access, g.app.users)
 	if d.Rule >= 0 {
 		caddyhttp.SetVar(r.Context(), routeVar, g.routes[d.Rule])
 	}

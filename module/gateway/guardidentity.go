@@ -17,9 +17,14 @@ const routeVar = "gatehouse.route"
 // accessVar is the request variable with the accepted token's content.
 const accessVar = "gatehouse.access"
 
-// identify tells later handlers, logs and matchers who calls.
+// identify tells later handlers, logs and matchers who calls; a is nil for nobody. Then
+// the placeholders are empty: an unknown one would reach the API as its own name in braces.
 func identify(r *http.Request, a *token.Access, users directory.Directory) {
-	caddyhttp.SetVar(r.Context(), accessVar, a)
+	if a != nil {
+		caddyhttp.SetVar(r.Context(), accessVar, a)
+	} else {
+		a = new(token.Access)
+	}
 	repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	if !ok {
 		return
@@ -33,6 +38,9 @@ func identify(r *http.Request, a *token.Access, users directory.Directory) {
 		case "http.auth.user.scope":
 			return oauth.JoinScopes(a.Scopes), true
 		case "http.auth.user.name": // looked up only where a configuration asks for it
+			if a.Subject == "" {
+				return "", true
+			}
 			user, _, err := users.Lookup(r.Context(), a.Subject)
 			if err != nil {
 				return "", true // a name decorates; nothing is decided by it

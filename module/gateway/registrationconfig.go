@@ -55,7 +55,7 @@ func (r *Registration) build(repl *caddy.Replacer) (*authserver.Registration, er
 func (r *Registration) resolveTokens(repl *caddy.Replacer) ([]string, error) {
 	var digests []string
 	for i, t := range r.InitialTokens {
-		value, err := repl.ReplaceOrErr(t, true, true)
+		value, err := filled(t, repl)
 		if err != nil {
 			return nil, fmt.Errorf("registration: initial_token %d: %w", i+1, err)
 		}

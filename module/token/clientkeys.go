@@ -65,7 +65,7 @@ func ParseClientKeys(jwks string) (*ClientKeys, error) {
 	var set map[string]json.RawMessage
 	var keys []map[string]json.RawMessage
 	if !utf8.ValidString(jwks) || json.Unmarshal([]byte(jwks), &set) != nil || json.Unmarshal(set["keys"], &keys) != nil {
-		return nil, errors.New(`the JWK set is not of the form {"keys": [...]}`)
+		return nil, errors.New(`the JWK set is not of the form {"keys": [...]} (PEM is not read)`)
 	}
 	if len(keys) > maxClientKeys {
 		return nil, fmt.Errorf("the JWK set holds %d keys, at most %d are read", len(keys), maxClientKeys)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -149,6 +150,9 @@ func (s *Users) change(ctx context.Context, id string, do func(*store.User) erro
 func check(u directory.User) error {
 	if err := u.Check(); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	if u.Email != "" && !strings.Contains(u.Email, "@") {
+		return fmt.Errorf("%w: the email has no @", ErrInvalid)
 	}
 	if claims, err := json.Marshal(u.Claims); err != nil || len(claims) > maxClaims {
 		return fmt.Errorf("%w: the claims are no JSON, or longer than %d bytes", ErrInvalid, maxClaims)

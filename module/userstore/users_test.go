@@ -225,6 +225,7 @@ func TestUsersAndPasswordsThatCannotBeAreRefused(t *testing.T) {
 		"a control character": {directory.User{Username: "ann", Name: "Ann\r\nX: y"}, "battery staple", "control character"},
 		"a space before":      {directory.User{Username: " ann"}, "battery staple", "space"},
 		"a script":            {directory.User{Username: "ann", Picture: "javascript:alert(1)"}, "battery staple", "https"},
+		"no address":          {directory.User{Username: "ann", Email: "nonsense"}, "battery staple", "the email has no @"},
 		"claims too long":     {directory.User{Username: "ann", Claims: map[string]any{"a": strings.Repeat("x", maxClaims)}}, "battery staple", "claims"},
 		"claims of no JSON":   {directory.User{Username: "ann", Claims: map[string]any{"a": func() {}}}, "battery staple", "claims"},
 	}

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse/gatehouse/module/internal/harness"
 )
 
 func TestThePlaceholdersSayWhoCalls(t *testing.T) {
@@ -22,5 +24,9 @@ func TestThePlaceholdersSayWhoCalls(t *testing.T) {
 		if hits := up.Hits(); len(hits) != 1 || hits[0].Header.Get("X-Who") != want {
 			t.Errorf("the upstream was told %q, want %q", hits[0].Header.Get("X-Who"), want)
 		}
+	}
+	harness.Get(t, g.API+"/public/")
+	if hits := up.Hits(); len(hits) != 1 || hits[0].Header.Get("X-Who") != "|||" {
+		t.Errorf("of nobody the upstream was told %v", hits)
 	}
 }

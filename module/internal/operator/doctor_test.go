@@ -83,6 +83,11 @@ func TestTheDoctorFindsWhatIsWrong(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "fail", "files", "0640"},
+		"a state that was deleted": {nil, func(t *testing.T, g *harness.Gateway) {
+			if err := os.Remove(filepath.Join(g.Dir, "state.db")); err != nil {
+				t.Fatal(err)
+			}
+		}, "fail", "files", "is gone"},
 		"nobody to sign in":             {nil, nil, "warn", "users", "no users"},
 		"a guard without rules":         {[]string{"public GET /public /public/*\n\t\tscope read GET,HEAD /read /read/*\n\t\tscope write POST,PUT,DELETE /read /read/*\n", ""}, nil, "warn", "guard", "no rules"},
 		"a guard in the shadow":         {[]string{"$GUARD", "shadow"}, nil, "warn", "guard", "shadow"},

@@ -90,7 +90,7 @@ func TestAPasswordIsMadeAndShownOnce(t *testing.T) {
 }
 
 // When the command ends, it is over: for sessions, refresh and access tokens alike.
-func TestWhatAUserHadEndsBeforeTheCommandDoes(t *testing.T) {
+func TestWhatAUserHadEndsBeforeTheCommandDoes(t *testing.T) { // F10, a new password included
 	for name, c := range map[string]struct {
 		in    string
 		words []string
@@ -358,5 +358,17 @@ func TestRevokingForAUserWhoNeverWasIsRefused(t *testing.T) {
 		if r := command(t, g, "", words...); r.code != 4 || !strings.Contains(r.err, "alcie") {
 			t.Errorf("%v: %+v", words, r)
 		}
+	}
+}
+
+func TestAMisspelledClientIsNotTakenForDone(t *testing.T) {
+	g := start(t)
+	addUser(t, g)
+	if r := command(t, g, "", "grant", "revoke", "alice", "--client", "wbe"); r.code != 4 || !strings.Contains(r.err, "there is no client wbe") {
+		t.Errorf("%+v", r)
+	}
+	done(t, g, "", "grant", "revoke", "alice", "--client", "web")
+	if out := done(t, g, "", "grant", "list", "alice"); !strings.Contains(out, "no living grant") {
+		t.Error(out)
 	}
 }

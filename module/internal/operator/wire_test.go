@@ -98,6 +98,30 @@ func TestWrongWordsOfEachCommandAreRefused(t *testing.T) {
 	}
 }
 
+func TestARefusalSaysWhatWasExpected(t *testing.T) {
+	g := start(t)
+	for words, want := range map[string]string{
+		"user add":                            "expected `caddy gatehouse user add USERNAME`, got 0 of the words",
+		"keys revoke -c9":                     "a word of which the first character is - goes behind --",
+		"keys revoke -9":                      "a word of which the first character is - goes behind --",
+		"explain GET https://other.example/":  "there are: ",
+		"user add x --generate --email x.y":   "the email has no @",
+		"client create x --jwks wire_test.go": "(PEM is not read)",
+		"explain GET /nowhere --scope reed":   "",
+	} {
+		r := command(t, g, "", strings.Fields(words)...)
+		if want != "" && (r.code == 0 || !strings.Contains(r.err, want)) {
+			t.Errorf("%s: %+v, want %s", words, r, want)
+		}
+		if want == "" && !strings.Contains(r.out, "the scope reed is not declared") {
+			t.Errorf("%s: %+v", words, r)
+		}
+	}
+	if r := program(t, "", "gatehouse", "user", "list", "--address", "/run/caddy.sock"); r.code != 1 || !strings.Contains(r.err, "unix//run/caddy.sock") {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestAWordThatIsNoCommandIsRefusedAndAGroupExplainsItself(t *testing.T) {
 	for _, words := range [][]string{{"nonsense"}, {"user", "nonsense"}, {"client", "x"}, {"grant", "x"}, {"keys", "x"}} {
 		r := program(t, "", append([]string{"gatehouse"}, words...)...)

@@ -1,0 +1,45 @@
+package gateway
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+)
+
+// filled is a configured text with its placeholders filled in. Its errors name the
+// environment variable or file that is missing.
+func filled(configured string, repl *caddy.Replacer) (string, error) {
+	value, err := repl.ReplaceOrErr(configured, true, true)
+	if err == nil {
+		return value, nil
+	}
+	placeholder, alone := strings.CutSuffix(configured, "}")
+	if !alone || strings.Count(configured, "{") != 1 {
+		return "", err
+	}
+	if name, ok := strings.CutPrefix(placeholder, "{env."); ok {
+		return "", fmt.Errorf("%s: the environment variable %s is not set, or is empty", configured, name)
+	}
+	if name, ok := strings.CutPrefix(placeholder, "{file."); ok {
+		return "", fmt.Errorf("%s: the file %s cannot be read, or is empty", configured, name)
+	}
+	return "", err
+}
+
+func resolveSecrets(configured []string, repl *caddy.Replacer) ([][]byte, error) {
+	var out [][]byte
+	for i, s := range configured {
+		value, err := filled(s, repl)
+		if err != nil {
+			return nil, fmt.Errorf("secret %d: %w", i+1, err)
+		}
+		if len(value) < secret.MinLength {
+			return nil, fmt.Errorf("secret %d has %d bytes, at least %d are needed", i+1, len(value), secret.MinLength)
+		}
+		out = append(out, []byte(value))
+	}
+	return out, nil
+}
