@@ -6,6 +6,8 @@ import (
 	"net/http"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
 )
 
 func init() { caddy.RegisterModule(AdminAPI{}) }
@@ -37,13 +39,10 @@ func (AdminAPI) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "admin.api.gatehouse", New: func() caddy.Module { return new(AdminAPI) }}
 }
 
-// adminBase is the path below which the API lives.
-const adminBase = "/gatehouse/"
-
 // Routes implements [caddy.AdminRouter]. The router holds nothing of a configuration:
 // Caddy makes it before the apps, keeps it when a load fails and never cleans it up.
 func (AdminAPI) Routes() []caddy.AdminRoute {
-	return []caddy.AdminRoute{{Pattern: adminBase, Handler: caddy.AdminHandlerFunc(serveAdmin)}}
+	return []caddy.AdminRoute{{Pattern: adminapi.Base, Handler: caddy.AdminHandlerFunc(serveAdmin)}}
 }
 
 // serveAdmin answers errors itself: Caddy would log them with their text, and its body

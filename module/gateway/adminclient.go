@@ -13,34 +13,16 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/clientstore"
+	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
 	"github.com/gatehouse/gatehouse/module/oauth"
-)
-
-// Where a client is kept.
-const (
-	sourceConfig = "config"
-	sourceStore  = "store"
 )
 
 // overlapDefault is for how long a replaced secret goes on to work when nobody says:
 // long enough to put the new one where the old one is.
 const overlapDefault = 24 * time.Hour
 
-// clientView is a client as the admin API shows it: no secret and no hash of one.
-type clientView struct {
-	Source string `json:"source"` // config or store
-	clientstore.Definition
-}
-
-// newClientView is what a client is answered with that has just got a secret.
-type newClientView struct {
-	clientView
-	// Secret is shown this once; "" for a client that has none.
-	Secret string `json:"secret,omitempty"`
-}
-
 // configured shows a client of the configuration.
-func configured(c *oauth.Client) clientView {
+func configured(c *oauth.Client) adminapi.Client {
 	d := clientstore.Definition{
 		ID: c.ID, Name: c.Name, Owner: c.Owner, AuthMethod: c.AuthMethod, JWKS: c.JWKS, Public: c.Public, Native: c.Native,
 		RedirectURIs: c.RedirectURIs, PostLogoutRedirectURIs: c.PostLogoutRedirectURIs, Origins: c.Origins,
@@ -56,7 +38,7 @@ func configured(c *oauth.Client) clientView {
 		}
 		d.DeprecatedGrants[string(g)] = end.UTC().Format(time.DateOnly)
 	}
-	return clientView{sourceConfig, d}
+	return adminapi.Client{Source: adminapi.SourceConfig, Definition: d}
 }
 
 func listClients(c *adminCall) (adminAnswer, error) {
@@ -68,10 +50,10 @@ func listClients(c *adminCall) (adminAnswer, error) {
 	if err != nil {
 		return adminAnswer{}, err
 	}
-	all := []clientView{}
+	all := []adminapi.Client{}
 	for _, d := range stored {
 		if c.clients.byID[d.ID] == nil { // a stored client never shadows a configured one
-			all = append(all, clientView{sourceStore, d})
+			all = append(all, adminapi.Client{Source: adminapi.SourceStore, Definition: d})
 		}
 	}
 	for _, known := range c.clients.byID {
@@ -79,8 +61,8 @@ func listClients(c *adminCall) (adminAnswer, error) {
 			all = append(all, configured(known))
 		}
 	}
-	slices.SortFunc(all, func(a, b clientView) int { return cmp.Compare(a.ID, b.ID) })
-	out := list[clientView]{Items: all[:min(len(all), limit)]}
+	slices.SortFunc(all, func(a, b adminapi.Client) int { return cmp.Compare(a.ID, b.ID) })
+	out := adminapi.List[adminapi.Client]{Items: all[:min(len(all), limit)]}
 	if len(all) > limit || len(stored) == limit {
 		out.Next = out.Items[len(out.Items)-1].ID
 	}
@@ -98,7 +80,7 @@ func getClient(c *adminCall) (adminAnswer, error) {
 	if err != nil {
 		return adminAnswer{}, c.clientError(err)
 	}
-	return okay(clientView{sourceStore, d})
+	return okay(adminapi.Client{Source: adminapi.SourceStore, Definition: d})
 }
 
 func createClient(c *adminCall) (adminAnswer, error) {
@@ -115,8 +97,8 @@ func createClient(c *adminCall) (adminAnswer, error) {
 	}
 	c.record(audit.Event{Name: audit.ClientChanged, Client: made.ID, Scopes: made.Scopes, Reason: "created"})
 	return adminAnswer{
-		status: http.StatusCreated, location: adminPath("clients", made.ID),
-		body: newClientView{clientView{sourceStore, made}, secret},
+		status: http.StatusCreated, location: adminapi.Path("clients", made.ID),
+		body: adminapi.ClientWithSecret{Client: adminapi.Client{Source: adminapi.SourceStore, Definition: made}, Secret: secret},
 	}, nil
 }
 
@@ -190,7 +172,7 @@ func rotateClientSecret(c *adminCall) (adminAnswer, error) {
 		// The secret is in force and cannot be asked for again: it is told all the same.
 		d = clientstore.Definition{ID: c.names[0]}
 	}
-	return okay(newClientView{clientView{sourceStore, d}, secret})
+	return okay(adminapi.ClientWithSecret{Client: adminapi.Client{Source: adminapi.SourceStore, Definition: d}, Secret: secret})
 }
 
 func deleteClient(c *adminCall) (adminAnswer, error) {

@@ -3,24 +3,12 @@ package gateway
 import (
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/clientstore"
+	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
 	"github.com/gatehouse/gatehouse/module/store"
 )
-
-// grantView is what a user gave a client. Its id is no credential: a refresh token is
-// authenticated beside it.
-type grantView struct {
-	ID        string    `json:"id"`
-	Client    string    `json:"client"`
-	Scopes    []string  `json:"scopes"`
-	Resources []string  `json:"resources,omitempty"`
-	IssuedAt  time.Time `json:"issued_at"`
-	UsedAt    time.Time `json:"used_at"` // when its refresh token was last exchanged
-	ExpiresAt time.Time `json:"expires_at"`
-}
 
 // listGrants lists the living ones.
 func listGrants(c *adminCall) (adminAnswer, error) {
@@ -39,14 +27,14 @@ func listGrants(c *adminCall) (adminAnswer, error) {
 	if len(records) == 0 && after == "" && !known {
 		return adminAnswer{}, c.noUser()
 	}
-	out := list[grantView]{Items: []grantView{}}
+	out := adminapi.List[adminapi.Grant]{Items: []adminapi.Grant{}}
 	for _, rec := range records {
 		var g store.Grant
 		if err := store.Decode(rec.Value, &g); err != nil {
 			return adminAnswer{}, err
 		}
 		if !g.Revoked() && c.server.Now().Before(g.Expires) {
-			out.Items = append(out.Items, grantView{
+			out.Items = append(out.Items, adminapi.Grant{
 				ID: g.ID, Client: g.Client, Scopes: append([]string{}, g.Scopes...), Resources: g.Resources,
 				IssuedAt: g.IssuedAt, UsedAt: g.RotatedAt, ExpiresAt: g.Expires,
 			})

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
@@ -138,10 +139,8 @@ func (c *adminCall) query(known ...string) (url.Values, error) {
 	return q, nil
 }
 
-const (
-	pageDefault = 100
-	pageMax     = 1000
-)
+// pageDefault is how long a page of a list is when nobody says.
+const pageDefault = 100
 
 // page reads where a list begins and how long it may be.
 func (c *adminCall) page(known ...string) (after string, limit int, err error) {
@@ -154,15 +153,9 @@ func (c *adminCall) page(known ...string) (after string, limit int, err error) {
 		return "", 0, badField("after", "too long")
 	}
 	if s := q.Get("limit"); s != "" || q.Has("limit") {
-		if limit, err = strconv.Atoi(s); err != nil || limit < 1 || limit > pageMax {
-			return "", 0, badField("limit", fmt.Sprintf("expected a number from 1 to %d", pageMax))
+		if limit, err = strconv.Atoi(s); err != nil || limit < 1 || limit > adminapi.MaxPage {
+			return "", 0, badField("limit", fmt.Sprintf("expected a number from 1 to %d", adminapi.MaxPage))
 		}
 	}
 	return after, limit, nil
-}
-
-// list is the body of a list. Next, if not empty, is the `after` of the following page.
-type list[T any] struct {
-	Items []T    `json:"items"`
-	Next  string `json:"next,omitempty"`
 }

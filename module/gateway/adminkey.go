@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
 	"github.com/gatehouse/gatehouse/module/token"
 )
 
@@ -15,7 +16,7 @@ func listKeys(c *adminCall) (adminAnswer, error) {
 	if err != nil {
 		return adminAnswer{}, err
 	}
-	return okay(list[token.SigningKey]{Items: append([]token.SigningKey{}, keys...)})
+	return okay(adminapi.List[token.SigningKey]{Items: append([]token.SigningKey{}, keys...)})
 }
 
 // rotateKeys makes the next key of one algorithm, or of each in use. It is published
@@ -37,7 +38,7 @@ func rotateKeys(c *adminCall) (adminAnswer, error) {
 	if err != nil {
 		return adminAnswer{}, err
 	}
-	return okay(list[token.SigningKey]{Items: keys})
+	return okay(adminapi.List[token.SigningKey]{Items: keys})
 }
 
 // revokeKey ends a leaked key: what it signed dies within a second, on every node.

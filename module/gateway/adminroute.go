@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
 )
 
 // adminCall is one request to the admin API, under the configuration that runs.
@@ -44,7 +46,7 @@ var adminRoutes = []adminRoute{
 }
 
 func findAdminRoute(escaped string) (*adminRoute, []string) {
-	sent := strings.Split(strings.TrimPrefix(escaped, adminBase), "/")
+	sent := strings.Split(strings.TrimPrefix(escaped, adminapi.Base), "/")
 	for i := range adminRoutes {
 		if names, ok := adminRoutes[i].match(sent); ok {
 			return &adminRoutes[i], names

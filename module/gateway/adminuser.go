@@ -3,32 +3,15 @@ package gateway
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
 
-// userView is a user as the admin API shows it: nothing of the password.
-type userView struct {
-	ID       string         `json:"id"`
-	Username string         `json:"username"`
-	Name     string         `json:"name,omitempty"`
-	Nickname string         `json:"nickname,omitempty"`
-	Picture  string         `json:"picture,omitempty"`
-	Email    string         `json:"email,omitempty"`
-	Phone    string         `json:"phone,omitempty"`
-	Locked   bool           `json:"locked"`
-	Claims   map[string]any `json:"claims,omitempty"`
-}
-
-// newUserView is what is answered when a password was made here: it is shown this once.
-type newUserView struct {
-	userView
-	Password string `json:"password,omitempty"`
-}
-
-func viewUser(u directory.User) userView { return userView(u) }
+func viewUser(u directory.User) adminapi.User { return adminapi.User(u) }
 
 // newPassword is what a user gets: a password that was chosen, or one that is made here.
 type newPassword struct {
@@ -68,7 +51,7 @@ func listUsers(c *adminCall) (adminAnswer, error) {
 	if err != nil {
 		return adminAnswer{}, err
 	}
-	out := list[userView]{Items: []userView{}}
+	out := adminapi.List[adminapi.User]{Items: []adminapi.User{}}
 	for _, u := range users {
 		out.Items = append(out.Items, viewUser(u))
 	}
@@ -119,8 +102,8 @@ func createUser(c *adminCall) (adminAnswer, error) {
 	}
 	c.record(audit.Event{Name: audit.UserChanged, Subject: u.ID, Reason: "created"})
 	return adminAnswer{
-		status: http.StatusCreated, location: adminPath("users", u.ID),
-		body: newUserView{viewUser(u), in.shown(password)},
+		status: http.StatusCreated, location: adminapi.Path("users", u.ID),
+		body: adminapi.UserWithPassword{User: viewUser(u), Password: in.shown(password)},
 	}, nil
 }
 
@@ -210,7 +193,7 @@ func setPassword(c *adminCall) (adminAnswer, error) {
 	if err != nil || !ok {
 		u = directory.User{ID: id} // the password is in force and is told this once
 	}
-	return okay(newUserView{viewUser(u), in.shown(password)})
+	return okay(adminapi.UserWithPassword{User: viewUser(u), Password: in.shown(password)})
 }
 
 // deleteUser locks first: a crash on the way leaves a locked user, and deleting again
@@ -235,9 +218,12 @@ func deleteUser(c *adminCall) (adminAnswer, error) {
 
 func (c *adminCall) endSubject(id string) error { return c.endingOf(id, c.server.EndSubject) }
 
+// endingTimeout bounds the end of what a user has, in a store that is slow.
+const endingTimeout = 30 * time.Second
+
 // endingOf goes on when the caller hangs up: what is half ended is not over.
 func (c *adminCall) endingOf(id string, end func(context.Context, string) error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.r.Context()), callTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.r.Context()), endingTimeout)
 	defer cancel()
 	return end(ctx, id)
 }

@@ -267,7 +267,7 @@ func (a *App) lifetimes() authserver.Lifetimes {
 // declared reports a scope that nobody declared.
 func (a *App) declared(scopes []string) error {
 	for _, s := range scopes {
-		if !a.declares(s) {
+		if !a.Declares(s) {
 			return fmt.Errorf("scope %s is not declared in the global option gatehouse", s)
 		}
 	}
@@ -306,7 +306,8 @@ func (a *App) check() error {
 	return nil
 }
 
-func (a *App) declares(scope string) bool {
+// Declares reports whether tokens can have the scope.
+func (a *App) Declares(scope string) bool {
 	return slices.Contains(oauth.BuiltinScopes, scope) || slices.ContainsFunc(a.Scopes, func(d Scope) bool { return d.Name == scope })
 }
 

@@ -112,7 +112,7 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 		}
 		g.log.Warn("a guard is in shadow mode: it refuses nothing", "audience", g.Audience, "rules", len(g.Rules))
 	}
-	policy, err := g.policy(g.app.issuer.String(), g.app.audience()[0])
+	policy, err := g.Policy(g.app.issuer.String(), g.app.audience()[0])
 	if err != nil {
 		return err
 	}

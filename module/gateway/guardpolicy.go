@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/gatehouse/gatehouse/module/guard"
@@ -9,9 +10,9 @@ import (
 // policy is what the configuration says about the guard, without what it needs to run:
 // the same for the handler and for a command that explains it. audience is the one of
 // a guard that names none.
-func (g *Guard) policy(issuer, audience string) (guard.Config, error) {
+func (g *Guard) Policy(issuer, audience string) (guard.Config, error) {
 	c := guard.Config{
-		Issuer: issuer, Audience: orWord(g.Audience, audience), Realm: g.Realm,
+		Issuer: issuer, Audience: cmp.Or(g.Audience, audience), Realm: g.Realm,
 		AllowEncodedSlash: g.AllowEncodedSlash, CORS: g.CORS,
 	}
 	switch g.Otherwise {

@@ -18,9 +18,11 @@ const mod = "github.com/gatehouse/gatehouse/"
 // allowed lists, for each package or tree ("/..."), which packages of ours it may import
 // besides module/internal/{secret,httpx,attempt}. A package that is not listed may import none.
 var allowed = map[string][]string{
-	"module":                         {"caddyfile", "module/gateway", "plugins/..."},
+	"module":                         {"caddyfile", "module/gateway", "module/gateway/cli", "plugins/..."},
 	"caddyfile":                      {"module/gateway", "module/oauth", "module/guard"},
-	"module/gateway":                 {"module/audit", "module/authserver", "module/clientstore", "module/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/webui", "module/metrics", "module/token", "module/store", "module/directory", "module/directory/password", "module/oauth"},
+	"module/gateway":                 {"module/gateway/adminapi", "module/audit", "module/authserver", "module/clientstore", "module/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/webui", "module/metrics", "module/token", "module/store", "module/directory", "module/directory/password", "module/oauth"},
+	"module/gateway/adminapi":        {"module/clientstore"},
+	"module/gateway/cli":             {"module/gateway", "module/gateway/adminapi", "module/clientstore", "module/directory", "module/directory/password", "module/guard", "module/token"},
 	"module/authserver":              {"module/audit", "module/authserver/...", "module/token", "module/store", "module/directory", "module/oauth", "module/webui"},
 	"module/authserver/grant":        {"module/audit", "module/token", "module/store", "module/directory", "module/oauth"},
 	"module/authserver/clientauth":   {"module/audit", "module/token", "module/store", "module/oauth"},
@@ -49,7 +51,7 @@ var pure = []string{"module/audit", "module/oauth", "module/ratelimit", "module/
 
 // confined says where a foreign package may be imported, and nowhere else.
 var confined = map[string][]string{
-	"github.com/caddyserver/":                {"module/gateway", "caddyfile", "plugins/...", "module/internal/harness"},
+	"github.com/caddyserver/":                {"module/gateway", "module/gateway/cli", "caddyfile", "plugins/...", "module/internal/harness"},
 	"go.uber.org/zap":                        {"module/gateway", "caddyfile", "plugins/...", "module/internal/harness"},
 	"github.com/golang-jwt/":                 {"module/token"},
 	"github.com/redis/":                      {"plugins/store/redis", "plugins/limiter/redis"},

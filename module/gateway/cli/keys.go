@@ -1,10 +1,11 @@
-package gateway
+package cli
 
 import (
 	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
 	"github.com/gatehouse/gatehouse/module/token"
 )
 
@@ -14,8 +15,8 @@ Makes the next signing key of each algorithm in use, or of the one that --alg na
 published at once and begins to sign some minutes later, when every relying party has had
 time to see it; the key before goes on to verify until the last token it signed has expired.
 A key that has leaked is not rotated but revoked.`, nothing, func(r *run, admin *adminClient) error {
-		var got list[token.SigningKey]
-		if err := admin.call(r.context(), "POST", adminPath("keys", "rotate"), map[string]string{"alg": r.text("alg")}, &got); err != nil {
+		var got adminapi.List[token.SigningKey]
+		if err := admin.call(r.context(), "POST", adminapi.Path("keys", "rotate"), map[string]string{"alg": r.text("alg")}, &got); err != nil {
 			return err
 		}
 		return r.printKeys(got.Items)
@@ -23,8 +24,8 @@ A key that has leaked is not rotated but revoked.`, nothing, func(r *run, admin 
 	rotate.Flags().String("alg", "", "ES256, RS256 or EdDSA (default: each in use)")
 	return groupCommand("keys", "Signing keys", rotate,
 		adminCommand("list", "Lists the signing keys", "Lists the signing keys, never their private half.", nothing, func(r *run, admin *adminClient) error {
-			var got list[token.SigningKey]
-			if err := admin.call(r.context(), "GET", adminPath("keys"), nil, &got); err != nil {
+			var got adminapi.List[token.SigningKey]
+			if err := admin.call(r.context(), "GET", adminapi.Path("keys"), nil, &got); err != nil {
 				return err
 			}
 			return r.printKeys(got.Items)
@@ -32,7 +33,7 @@ A key that has leaked is not rotated but revoked.`, nothing, func(r *run, admin 
 		adminCommand("revoke KID", "Revokes a leaked signing key", `
 Revokes a signing key: every token it signed dies within a second, on every node, and
 another key signs at once.`, exactly("KID"), func(r *run, admin *adminClient) error {
-			if err := admin.call(r.context(), "DELETE", adminPath("keys", r.args[0]), nil, nil); err != nil {
+			if err := admin.call(r.context(), "DELETE", adminapi.Path("keys", r.args[0]), nil, nil); err != nil {
 				return err
 			}
 			return r.done("Revoked key " + r.args[0] + ".")
@@ -48,7 +49,7 @@ func (r *run) printKeys(keys []token.SigningKey) error {
 		}
 		row(w, "KID", "ALG", "STATE", "CREATED", "SIGNS FROM", "RETIRES")
 		for _, k := range keys {
-			row(w, k.Kid, k.Alg, string(k.State), day(k.Created), day(k.SignsFrom), day(k.Retires))
+			row(w, k.Kid, k.Alg, string(k.State), adminapi.Day(k.Created), adminapi.Day(k.SignsFrom), adminapi.Day(k.Retires))
 		}
 	})
 }

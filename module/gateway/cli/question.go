@@ -1,6 +1,7 @@
-package gateway
+package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/token"
 )
@@ -101,9 +103,9 @@ type imagined struct{ access token.Access }
 func (v imagined) Verify(context.Context, string) (*token.Access, error) { return &v.access, nil }
 
 // policy is that of a guard in the configuration.
-func (e *explainer) policy(raw json.RawMessage) (g Guard, c guard.Config, err error) {
+func (e *explainer) policy(raw json.RawMessage) (g gateway.Guard, c guard.Config, err error) {
 	if err = json.Unmarshal(raw, &g); err == nil {
-		c, err = g.policy(e.issuer, e.audience)
+		c, err = g.Policy(e.issuer, e.audience)
 	}
 	return g, c, err
 }
@@ -142,11 +144,11 @@ func (e *explainer) judge(raw json.RawMessage, r *http.Request) (verdict, error)
 		Path: r.URL.EscapedPath(), Rule: d.Rule + 1, Shadow: g.Shadow,
 	}
 	if d.Rule >= 0 {
-		v.Words = g.Rules[d.Rule].words()
+		v.Words = ruleWords(g.Rules[d.Rule])
 	} else if len(g.Rules) == 0 {
 		v.Words = "no rules: any valid token passes"
 	} else {
-		v.Words = "otherwise " + orWord(g.Otherwise, "deny")
+		v.Words = "otherwise " + cmp.Or(g.Otherwise, "deny")
 	}
 	switch d.Reason {
 	case guard.NoCredentials, guard.Valid, guard.InsufficientScope:
@@ -158,8 +160,8 @@ func (e *explainer) judge(raw json.RawMessage, r *http.Request) (verdict, error)
 	return v, nil
 }
 
-// words are the rule as a Caddyfile has it.
-func (r Rule) words() string {
+// ruleWords are the rule as a Caddyfile has it.
+func ruleWords(r gateway.Rule) string {
 	words := []string{"public"}
 	if !r.Public {
 		words = []string{"scope", strings.Join(r.Scopes, ",")}
@@ -170,18 +172,11 @@ func (r Rule) words() string {
 	return strings.Join(append(words, r.Paths...), " ")
 }
 
-func orWord(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}
-
 // explainer reads one configuration for one question.
 type explainer struct {
 	q                question
 	issuer, audience string
-	app              *App
+	app              *gateway.App
 	ctx              caddy.Context
 	named            map[string]explainRoute // of the server at hand
 	at               *explanation
@@ -197,7 +192,7 @@ func explain(config []byte, q question) ([]explanation, error) {
 			HTTP struct {
 				Servers map[string]explainServer `json:"servers"`
 			} `json:"http"`
-			Gatehouse *App `json:"gatehouse"`
+			Gatehouse *gateway.App `json:"gatehouse"`
 		} `json:"apps"`
 	}
 	if err := json.Unmarshal(config, &c); err != nil {
@@ -209,7 +204,7 @@ func explain(config []byte, q question) ([]explanation, error) {
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 	defer cancel()
 	e := &explainer{q: q, app: c.Apps.Gatehouse, ctx: ctx, issuer: c.Apps.Gatehouse.Issuer}
-	if u, err := ParseIssuer(e.issuer, caddy.NewReplacer()); err == nil {
+	if u, err := gateway.ParseIssuer(e.issuer, caddy.NewReplacer()); err == nil {
 		e.issuer = u.String()
 	}
 	e.audience = e.issuer
@@ -241,7 +236,7 @@ func (e *explainer) ask(name string, server explainServer, host string) (*explan
 	e.at = &explanation{Server: name, Listen: server.Listen, Host: host, Guards: []verdict{}}
 	e.named = server.NamedRoutes
 	for _, s := range e.q.scopes {
-		if !e.app.declares(s) {
+		if !e.app.Declares(s) {
 			e.note("the scope %s is not declared, so no token has it", s)
 		}
 	}

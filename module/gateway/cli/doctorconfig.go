@@ -1,4 +1,4 @@
-package gateway
+package cli
 
 import (
 	"cmp"
@@ -10,6 +10,9 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
 )
 
 // doctorServer is what is read of a server's configuration to judge it.
@@ -29,21 +32,21 @@ type doctorServer struct {
 
 // patient is a configuration with the parts that the doctor looks at.
 type patient struct {
-	app     *App
+	app     *gateway.App
 	issuer  *url.URL
 	servers map[string]doctorServer
 }
 
 // lookAtConfig reports what the text of a configuration shows. The issuer is the running
 // gateway's: its text may hold a placeholder of another environment.
-func lookAtConfig(config []byte, running string) ([]finding, error) {
+func lookAtConfig(config []byte, running string) ([]adminapi.Finding, error) {
 	var c struct {
 		Apps struct {
 			HTTP struct {
 				HTTPPort int                     `json:"http_port"`
 				Servers  map[string]doctorServer `json:"servers"`
 			} `json:"http"`
-			Gatehouse *App `json:"gatehouse"`
+			Gatehouse *gateway.App `json:"gatehouse"`
 		} `json:"apps"`
 	}
 	if err := json.Unmarshal(config, &c); err != nil {
@@ -65,9 +68,9 @@ func lookAtConfig(config []byte, running string) ([]finding, error) {
 }
 
 // sites looks for the servers with oauth_server in them, and how requests come there.
-func (p patient) sites() []finding {
+func (p patient) sites() []adminapi.Finding {
 	const check = "site"
-	var out []finding
+	var out []adminapi.Finding
 	found := false
 	for _, name := range sortedKeys(p.servers) {
 		s := p.servers[name]
@@ -81,55 +84,55 @@ func (p patient) sites() []finding {
 		case s.alsoTLS(p.servers):
 			// The plaintext half of a site, there so that oauth_server refuses it itself.
 		case len(s.TrustedProxies) == 0:
-			out = append(out, broken(check, "serve the issuer with TLS, or name the proxy that ends TLS in front with `servers { trusted_proxies static ... }`",
+			out = append(out, adminapi.Broken(check, "serve the issuer with TLS, or name the proxy that ends TLS in front with `servers { trusted_proxies static ... }`",
 				"server %s serves the issuer %s without TLS and trusts no proxy: every request is refused as plaintext", name, p.issuer))
 		default:
-			out = append(out, fine(check, "server %s serves the issuer behind a proxy that ends TLS", name))
+			out = append(out, adminapi.Fine(check, "server %s serves the issuer behind a proxy that ends TLS", name))
 		}
 		if p.issuer.Scheme == "https" && !plain && s.redirects() && !p.plaintextSite() {
-			out = append(out, warned("plaintext", fmt.Sprintf("put both addresses on the site, `%s, http://%s`: oauth_server refuses plaintext itself", p.issuer.Host, p.issuer.Hostname()),
+			out = append(out, adminapi.Warned("plaintext", fmt.Sprintf("put both addresses on the site, `%s, http://%s`: oauth_server refuses plaintext itself", p.issuer.Host, p.issuer.Hostname()),
 				"Caddy redirects plain http to https by itself: an address with a code or state in it that comes over http is seen, and may be logged, by a server the gateway is not in"))
 		}
 	}
 	if !found {
-		return append(out, warned(check, "put `oauth_server` on the issuer's site, unless this process only guards for a server elsewhere that shares the store",
+		return append(out, adminapi.Warned(check, "put `oauth_server` on the issuer's site, unless this process only guards for a server elsewhere that shares the store",
 			"no site has oauth_server: nobody can sign in here"))
 	}
 	if len(out) == 0 {
-		out = append(out, fine(check, "oauth_server is on a site"))
+		out = append(out, adminapi.Fine(check, "oauth_server is on a site"))
 	}
 	return out
 }
 
 // guards looks at each guard's policy.
-func (p patient) guards() []finding {
+func (p patient) guards() []adminapi.Finding {
 	const check = "guard"
-	var out []finding
+	var out []adminapi.Finding
 	n := 0
 	for _, name := range sortedKeys(p.servers) {
 		for raw := range p.servers[name].all("oauth_guard") {
 			n++
-			var g Guard
+			var g gateway.Guard
 			if json.Unmarshal(raw, &g) != nil {
 				continue
 			}
 			where := fmt.Sprintf("a guard of server %s (%s)", name, strings.Join(p.servers[name].Listen, " "))
 			if len(g.Rules) == 0 {
-				out = append(out, warned(check, "write rules, such as `scope articles:read GET /articles/*`", "%s has no rules: any valid token passes everywhere", where))
+				out = append(out, adminapi.Warned(check, "write rules, such as `scope articles:read GET /articles/*`", "%s has no rules: any valid token passes everywhere", where))
 			}
 			if g.Shadow {
-				out = append(out, warned(check, "remove `shadow` when its log shows what you expect", "%s is in shadow mode: it refuses nothing", where))
+				out = append(out, adminapi.Warned(check, "remove `shadow` when its log shows what you expect", "%s is in shadow mode: it refuses nothing", where))
 			}
 			if a := g.Audience; a != "" && !strings.Contains(a, "{") && !slices.Contains(p.audiences(), a) {
-				out = append(out, broken(check, "name an audience in `tokens { audience ... }` or at the clients, or correct the guard's", "%s asks for the audience %s, which no token is issued for", where, a))
+				out = append(out, adminapi.Broken(check, "name an audience in `tokens { audience ... }` or at the clients, or correct the guard's", "%s asks for the audience %s, which no token is issued for", where, a))
 			}
 		}
 	}
 	if n == 0 {
-		return []finding{warned(check, "put `oauth_guard` in front of what is to be protected", "no site has an oauth_guard")}
+		return []adminapi.Finding{adminapi.Warned(check, "put `oauth_guard` in front of what is to be protected", "no site has an oauth_guard")}
 	}
 	if len(out) == 0 {
-		out = append(out, fine(check, "%d guards, each with rules and an audience that tokens have", n))
+		out = append(out, adminapi.Fine(check, "%d guards, each with rules and an audience that tokens have", n))
 	}
 	return out
 }
@@ -147,9 +150,9 @@ func (p patient) audiences() []string {
 }
 
 // logs looks for what puts credentials into log lines that the gateway does not write.
-func (p patient) logs() []finding {
+func (p patient) logs() []adminapi.Finding {
 	const check = "logs"
-	var out []finding
+	var out []adminapi.Finding
 	for _, name := range sortedKeys(p.servers) {
 		s := p.servers[name]
 		ours := s.has("oauth_server")
@@ -157,16 +160,16 @@ func (p patient) logs() []finding {
 			continue
 		}
 		if s.Logs != nil && s.Logs.Credentials {
-			out = append(out, broken(check, "remove `log_credentials` from the global option servers", "server %s writes Authorization and Cookie fields into its access log: tokens and sessions can be read there", name))
+			out = append(out, adminapi.Broken(check, "remove `log_credentials` from the global option servers", "server %s writes Authorization and Cookie fields into its access log: tokens and sessions can be read there", name))
 		}
 		for raw := range s.all("log_append") {
 			if ours && (strings.Contains(string(raw), "uri") || strings.Contains(string(raw), "query")) {
-				out = append(out, warned(check, "remove the field from `log_append`", "server %s appends the address to its log lines: codes and states travel in addresses", name))
+				out = append(out, adminapi.Warned(check, "remove the field from `log_append`", "server %s appends the address to its log lines: codes and states travel in addresses", name))
 			}
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, fine(check, "nothing in the configuration puts credentials into access logs"))
+		out = append(out, adminapi.Fine(check, "nothing in the configuration puts credentials into access logs"))
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package gateway
+package cli
 
 import (
 	"context"
@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
 )
 
 func doctorCommand() *cobra.Command {
@@ -34,7 +36,7 @@ codes into logs. Each line is ok, warn or fail, with what to do about it. The ex
 		}); err != nil {
 			return err
 		}
-		if slices.ContainsFunc(all, func(f finding) bool { return f.Grade == gradeFail }) {
+		if slices.ContainsFunc(all, func(f adminapi.Finding) bool { return f.Grade == adminapi.GradeFail }) {
 			return &cliError{exit: exitRefused, code: "unhealthy"}
 		}
 		return nil
@@ -43,32 +45,32 @@ codes into logs. Each line is ok, warn or fail, with what to do about it. The ex
 
 // diagnose looks at the gateway from inside, through its admin API, at the configuration
 // it runs, and at the issuer from outside.
-func diagnose(ctx context.Context, admin *adminClient) []finding {
-	var all []finding
-	var found examination
-	err := admin.call(ctx, "GET", adminPath("doctor"), nil, &found)
+func diagnose(ctx context.Context, admin *adminClient) []adminapi.Finding {
+	var all []adminapi.Finding
+	var found adminapi.Examination
+	err := admin.call(ctx, "GET", adminapi.Path("doctor"), nil, &found)
 	var e *cliError
 	switch {
 	case err == nil:
-		all = append(all, fine("admin", "Caddy's admin endpoint at %s answers", admin.address))
+		all = append(all, adminapi.Fine("admin", "Caddy's admin endpoint at %s answers", admin.address))
 		all = append(all, found.Findings...)
 	case errors.As(err, &e) && e.code == "not_configured":
-		return append(all, fine("admin", "Caddy's admin endpoint at %s answers", admin.address),
-			broken("app", "load a configuration with that option", "%s", e.message))
+		return append(all, adminapi.Fine("admin", "Caddy's admin endpoint at %s answers", admin.address),
+			adminapi.Broken("app", "load a configuration with that option", "%s", e.message))
 	default:
 		remedy := "name the address with --address as the global option `admin` has it"
 		if errors.As(err, &e) && e.exit == exitUnreachable {
 			remedy = "see that the gateway runs and that its configuration does not say `admin off`"
 		}
-		return append(all, broken("admin", remedy, "%v", err))
+		return append(all, adminapi.Broken("admin", remedy, "%v", err))
 	}
 	config, err := admin.configuration(ctx)
-	var more []finding
+	var more []adminapi.Finding
 	if err == nil {
 		more, err = lookAtConfig(config, found.Issuer)
 	}
 	if err != nil {
-		all = append(all, broken("configuration", "the message says what is wrong", "%v", err))
+		all = append(all, adminapi.Broken("configuration", "the message says what is wrong", "%v", err))
 	}
 	return append(append(all, more...), lookAtIssuerFromHere(ctx, found.Issuer)...)
 }
@@ -81,21 +83,21 @@ const (
 )
 
 // lookAtIssuerFromHere fetches the metadata as a client on this machine would.
-func lookAtIssuerFromHere(ctx context.Context, issuer string) []finding {
+func lookAtIssuerFromHere(ctx context.Context, issuer string) []adminapi.Finding {
 	const check = "issuer"
 	u, err := url.Parse(issuer)
 	if err != nil {
-		return []finding{broken(check, "correct the global option `issuer`", "%s is no address", issuer)}
+		return []adminapi.Finding{adminapi.Broken(check, "correct the global option `issuer`", "%s is no address", issuer)}
 	}
 	u.Path = "/.well-known/oauth-authorization-server" + strings.TrimSuffix(u.Path, "/")
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return []finding{broken(check, "correct the global option `issuer`", "%v", err)}
+		return []adminapi.Finding{adminapi.Broken(check, "correct the global option `issuer`", "%v", err)}
 	}
 	client := &http.Client{Timeout: fetchTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(r)
 	if err != nil {
-		return []finding{unreachableIssuer(issuer, err)}
+		return []adminapi.Finding{unreachableIssuer(issuer, err)}
 	}
 	defer func() { _ = res.Body.Close() }()
 	var metadata struct {
@@ -113,23 +115,23 @@ func lookAtIssuerFromHere(ctx context.Context, issuer string) []finding {
 		case u.Scheme == "http" && strings.Contains(string(body), "HTTPS server"): // as Go's server says
 			remedy = "that port speaks https: make the issuer https, or the site http"
 		}
-		return []finding{broken(check, remedy, "%s answers %d and is not the metadata of %s", u, res.StatusCode, issuer)}
+		return []adminapi.Finding{adminapi.Broken(check, remedy, "%s answers %d and is not the metadata of %s", u, res.StatusCode, issuer)}
 	}
-	out := []finding{fine(check, "%s answers with its metadata", issuer)}
+	out := []adminapi.Finding{adminapi.Fine(check, "%s answers with its metadata", issuer)}
 	if expires := certificateEnd(res.TLS); !expires.IsZero() && time.Until(expires) < 7*24*time.Hour {
-		out = append(out, warned(check, "look at the log lines of tls.renew", "the certificate of %s ends on %s", u.Host, day(expires)))
+		out = append(out, adminapi.Warned(check, "look at the log lines of tls.renew", "the certificate of %s ends on %s", u.Host, adminapi.Day(expires)))
 	}
 	if date, err := http.ParseTime(res.Header.Get("Date")); err == nil {
 		if skew := time.Since(date).Round(time.Second); skew > skewLimit || skew < -skewLimit {
-			out = append(out, broken("clock", "set the clocks with NTP", "the clock of the issuer and the one here differ by %v", skew))
+			out = append(out, adminapi.Broken("clock", "set the clocks with NTP", "the clock of the issuer and the one here differ by %v", skew))
 		} else {
-			out = append(out, fine("clock", "the clock of the issuer and the one here agree"))
+			out = append(out, adminapi.Fine("clock", "the clock of the issuer and the one here agree"))
 		}
 	}
 	return out
 }
 
-func unreachableIssuer(issuer string, err error) finding {
+func unreachableIssuer(issuer string, err error) adminapi.Finding {
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err
@@ -143,7 +145,7 @@ func unreachableIssuer(issuer string, err error) finding {
 	case errors.As(err, &host):
 		remedy = "serve a certificate for the issuer's name: its site address must be that name"
 	}
-	return broken("issuer", remedy, "%s cannot be reached from here: %s", issuer, fmt.Sprint(err))
+	return adminapi.Broken("issuer", remedy, "%s cannot be reached from here: %s", issuer, fmt.Sprint(err))
 }
 
 func certificateEnd(state *tls.ConnectionState) time.Time {

@@ -1,4 +1,4 @@
-package gateway
+package cli
 
 import (
 	"context"
@@ -17,6 +17,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
+
+	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
 )
 
 // run is one execution of a command.
@@ -231,7 +233,7 @@ func every[T any](r *run, admin *adminClient, path string) ([]T, error) {
 	all := []T{}
 	after := ""
 	for range maxPages {
-		var got list[T]
+		var got adminapi.List[T]
 		if err := admin.call(r.context(), "GET", onPage(path, after), nil, &got); err != nil {
 			return nil, err
 		}
@@ -240,7 +242,7 @@ func every[T any](r *run, admin *adminClient, path string) ([]T, error) {
 			return all, nil
 		}
 	}
-	return nil, fmt.Errorf("the list has more than %d entries; ask the admin endpoint itself, page by page", maxPages*pageMax)
+	return nil, fmt.Errorf("the list has more than %d entries; ask the admin endpoint itself, page by page", maxPages*adminapi.MaxPage)
 }
 
 func onPage(path, after string) string {
@@ -248,7 +250,7 @@ func onPage(path, after string) string {
 	if strings.Contains(path, "?") {
 		mark = "&"
 	}
-	path += mark + "limit=" + strconv.Itoa(pageMax)
+	path += mark + "limit=" + strconv.Itoa(adminapi.MaxPage)
 	if after != "" {
 		path += "&after=" + url.QueryEscape(after)
 	}

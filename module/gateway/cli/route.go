@@ -1,4 +1,4 @@
-package gateway
+package cli
 
 import (
 	"encoding/json"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
 )
 
 // explainServer, explainRoute are what is read of a server's configuration.
@@ -150,7 +152,7 @@ func (h explainHandler) answers() bool {
 // serves is what oauth_server answers: everything below the issuer, and the documents
 // that RFC 8414 puts in front of its path.
 func (e *explainer) serves(path string) bool {
-	u, err := ParseIssuer(e.issuer, caddy.NewReplacer())
+	u, err := gateway.ParseIssuer(e.issuer, caddy.NewReplacer())
 	return err == nil && (u.Path == "" || path == u.Path || strings.HasPrefix(path, u.Path+"/") ||
 		strings.HasPrefix(path, "/.well-known/") && strings.HasSuffix(path, u.Path))
 }

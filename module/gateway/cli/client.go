@@ -1,4 +1,4 @@
-package gateway
+package cli
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatehouse/gatehouse/module/clientstore"
+	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
 )
 
 func clientCommands() *cobra.Command {
@@ -24,40 +25,40 @@ none. Without ID one is made.
 	rotate := adminCommand("rotate-secret ID", "Gives a client another secret and shows it once", `
 Makes another secret and prints it. The one before goes on to work for the overlap, so that
 it can be replaced wherever it is used; --overlap 0 ends it at once.`, exactly("ID"), func(r *run, admin *adminClient) error {
-		var got newClientView
+		var got adminapi.ClientWithSecret
 		in := map[string]string{"overlap": r.text("overlap")}
-		if err := admin.call(r.context(), "POST", adminPath("clients", r.args[0], "rotate-secret"), in, &got); err != nil {
+		if err := admin.call(r.context(), "POST", adminapi.Path("clients", r.args[0], "rotate-secret"), in, &got); err != nil {
 			return err
 		}
-		return r.print(got, func(w io.Writer) { got.text(w) })
+		return r.print(got, func(w io.Writer) { newClientText(w, got) })
 	})
 	rotate.Flags().String("overlap", "24h", "How long the secret before goes on to work, at most 90d")
 	return groupCommand("client", "Applications that may ask for tokens", create, rotate,
 		adminCommand("list", "Lists the clients", `
 Lists the clients of the configuration (source config) and those kept in the store.`, nothing, func(r *run, admin *adminClient) error {
-			all, err := every[clientView](r, admin, adminPath("clients"))
+			all, err := every[adminapi.Client](r, admin, adminapi.Path("clients"))
 			if err != nil {
 				return err
 			}
 			return r.print(all, func(w io.Writer) {
 				row(w, "ID", "SOURCE", "KIND", "GRANTS", "SCOPES", "NAME")
 				for _, c := range all {
-					row(w, c.ID, c.Source, c.kind(), strings.Join(c.Grants, ","), strings.Join(c.Scopes, ","), c.Name)
+					row(w, c.ID, c.Source, kind(c), strings.Join(c.Grants, ","), strings.Join(c.Scopes, ","), c.Name)
 				}
 			})
 		}),
 		adminCommand("show ID", "Shows a client", "Shows all that is known about a client. Nobody can show its secret.", exactly("ID"),
 			func(r *run, admin *adminClient) error {
-				var got clientView
-				if err := admin.call(r.context(), "GET", adminPath("clients", r.args[0]), nil, &got); err != nil {
+				var got adminapi.Client
+				if err := admin.call(r.context(), "GET", adminapi.Path("clients", r.args[0]), nil, &got); err != nil {
 					return err
 				}
-				return r.print(got, func(w io.Writer) { got.text(w) })
+				return r.print(got, func(w io.Writer) { clientText(w, got) })
 			}),
 		adminCommand("delete ID", "Removes a client", `
 Removes a client from the store. Its tokens die within a second, on every node; its refresh
 tokens and codes are void. Clients of the configuration are removed there.`, exactly("ID"), func(r *run, admin *adminClient) error {
-			if err := admin.call(r.context(), "DELETE", adminPath("clients", r.args[0]), nil, nil); err != nil {
+			if err := admin.call(r.context(), "DELETE", adminapi.Path("clients", r.args[0]), nil, nil); err != nil {
 				return err
 			}
 			return r.done("Removed client " + r.args[0] + ".")
@@ -112,32 +113,32 @@ func createClientCommand(r *run, admin *adminClient) error {
 		}
 		d.JWKS = string(keys)
 	}
-	var got newClientView
-	if err := admin.call(r.context(), "POST", adminPath("clients"), d, &got); err != nil {
+	var got adminapi.ClientWithSecret
+	if err := admin.call(r.context(), "POST", adminapi.Path("clients"), d, &got); err != nil {
 		return err
 	}
-	return r.print(got, func(w io.Writer) { got.text(w) })
+	return r.print(got, func(w io.Writer) { newClientText(w, got) })
 }
 
-func (c newClientView) text(w io.Writer) {
+func newClientText(w io.Writer, c adminapi.ClientWithSecret) {
 	row(w, "client_id:", c.ID)
 	if c.Secret != "" {
 		row(w, "client_secret:", c.Secret)
 		row(w, "", "It is shown this once and stored as a hash.")
 	}
 	if n := len(c.Secrets); n > 1 {
-		row(w, "", "The secret before works until "+day(c.Secrets[n-2].Until)+".")
+		row(w, "", "The secret before works until "+adminapi.Day(c.Secrets[n-2].Until)+".")
 	}
 }
 
-func (c clientView) text(w io.Writer) {
+func clientText(w io.Writer, c adminapi.Client) {
 	for _, line := range [][2]string{
-		{"ID", c.ID}, {"Source", c.Source}, {"Name", c.Name}, {"Owner", c.Owner}, {"Kind", c.kind()}, {"Auth method", c.AuthMethod},
+		{"ID", c.ID}, {"Source", c.Source}, {"Name", c.Name}, {"Owner", c.Owner}, {"Kind", kind(c)}, {"Auth method", c.AuthMethod},
 		{"Redirect URIs", strings.Join(c.RedirectURIs, " ")}, {"Post-logout URIs", strings.Join(c.PostLogoutRedirectURIs, " ")},
-		{"Origins", strings.Join(c.Origins, " ")}, {"Grants", strings.Join(c.Grants, " ")}, {"Deprecated grants", c.deprecated()},
+		{"Origins", strings.Join(c.Origins, " ")}, {"Grants", strings.Join(c.Grants, " ")}, {"Deprecated grants", deprecated(c)},
 		{"Scopes", strings.Join(c.Scopes, " ")}, {"Default scopes", strings.Join(c.DefaultScopes, " ")},
 		{"Audience", strings.Join(c.Audience, " ")}, {"ID token", c.IDTokenAlg}, {"Userinfo", c.UserinfoContentType},
-		{"Created", day(c.Created)}, {"Unused until", day(c.UnusedUntil)},
+		{"Created", adminapi.Day(c.Created)}, {"Unused until", adminapi.Day(c.UnusedUntil)},
 	} {
 		if line[1] != "" {
 			row(w, line[0]+":", line[1])
@@ -146,13 +147,13 @@ func (c clientView) text(w io.Writer) {
 	for _, s := range c.Secrets {
 		until := ""
 		if !s.Until.IsZero() {
-			until = ", until " + day(s.Until)
+			until = ", until " + adminapi.Day(s.Until)
 		}
-		row(w, "Secret:", "since "+day(s.Created)+until)
+		row(w, "Secret:", "since "+adminapi.Day(s.Created)+until)
 	}
 }
 
-func (c clientView) kind() string {
+func kind(c adminapi.Client) string {
 	words := []string{"confidential"}
 	if c.Public {
 		words[0] = "public"
@@ -168,7 +169,7 @@ func (c clientView) kind() string {
 	return strings.Join(words, ",")
 }
 
-func (c clientView) deprecated() string {
+func deprecated(c adminapi.Client) string {
 	var all []string
 	for g, end := range c.DeprecatedGrants {
 		all = append(all, g+" until "+end)

@@ -1,4 +1,4 @@
-package gateway
+package cli
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
 )
 
 func userCommands() *cobra.Command {
@@ -34,7 +35,7 @@ every token dies within a second.`, passwdCommand)
 	generateFlag(passwd)
 	return groupCommand("user", "Users of the authorization gateway", add, passwd,
 		adminCommand("list", "Lists the users", "Lists the users kept in the store.", nothing, func(r *run, admin *adminClient) error {
-			all, err := every[userView](r, admin, adminPath("users"))
+			all, err := every[adminapi.User](r, admin, adminapi.Path("users"))
 			if err != nil {
 				return err
 			}
@@ -45,7 +46,7 @@ every token dies within a second.`, passwdCommand)
 				}
 				row(w, "ID", "USERNAME", "NAME", "EMAIL", "STATE")
 				for _, u := range all {
-					row(w, u.ID, u.Username, u.Name, u.Email, u.state())
+					row(w, u.ID, u.Username, u.Name, u.Email, state(u))
 				}
 			})
 		}),
@@ -85,11 +86,11 @@ func (r *run) userCall(admin *adminClient, method string, in any, below ...strin
 	if err != nil {
 		return err
 	}
-	var got newUserView
+	var got adminapi.UserWithPassword
 	if err := admin.call(r.context(), method, path, in, &got); err != nil {
 		return err
 	}
-	return r.print(got, func(w io.Writer) { got.text(w) })
+	return r.print(got, func(w io.Writer) { userText(w, got) })
 }
 
 func addUserCommand(r *run, admin *adminClient) error {
@@ -109,11 +110,11 @@ func addUserCommand(r *run, admin *adminClient) error {
 	if err := r.password(in); err != nil {
 		return err
 	}
-	var got newUserView
-	if err := admin.call(r.context(), "POST", adminPath("users"), in, &got); err != nil {
+	var got adminapi.UserWithPassword
+	if err := admin.call(r.context(), "POST", adminapi.Path("users"), in, &got); err != nil {
 		return err
 	}
-	return r.print(got, func(w io.Writer) { got.text(w) })
+	return r.print(got, func(w io.Writer) { userText(w, got) })
 }
 
 func passwdCommand(r *run, admin *adminClient) error {
@@ -156,10 +157,10 @@ func acceptable(password string) error {
 	return nil
 }
 
-func (u newUserView) text(w io.Writer) {
+func userText(w io.Writer, u adminapi.UserWithPassword) {
 	for _, line := range [][2]string{
 		{"ID", u.ID}, {"Username", u.Username}, {"Name", u.Name}, {"Nickname", u.Nickname}, {"Email", u.Email}, {"Phone", u.Phone},
-		{"Picture", u.Picture}, {"State", u.state()},
+		{"Picture", u.Picture}, {"State", state(u.User)},
 	} {
 		if line[1] != "" {
 			row(w, line[0]+":", line[1])
@@ -176,7 +177,7 @@ func (u newUserView) text(w io.Writer) {
 	}
 }
 
-func (u userView) state() string {
+func state(u adminapi.User) string {
 	if u.Locked {
 		return "locked"
 	}

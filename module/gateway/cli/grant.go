@@ -1,13 +1,14 @@
-package gateway
+package cli
 
 import (
 	"errors"
 	"io"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
 )
 
 const userNamed = `USER is a user's id or, for users kept in the store, the user name; --by id or
@@ -28,7 +29,7 @@ then the user is signed out everywhere too. Tokens die within a second, on every
 		if err != nil {
 			return err
 		}
-		all, err := every[grantView](r, admin, path)
+		all, err := every[adminapi.Grant](r, admin, path)
 		if err != nil {
 			return err
 		}
@@ -39,7 +40,7 @@ then the user is signed out everywhere too. Tokens die within a second, on every
 			}
 			row(w, "GRANT", "CLIENT", "SCOPES", "SINCE", "USED", "ENDS")
 			for _, g := range all {
-				row(w, g.ID, g.Client, strings.Join(g.Scopes, ","), day(g.IssuedAt), day(g.UsedAt), day(g.ExpiresAt))
+				row(w, g.ID, g.Client, strings.Join(g.Scopes, ","), adminapi.Day(g.IssuedAt), adminapi.Day(g.UsedAt), adminapi.Day(g.ExpiresAt))
 			}
 		})
 	})
@@ -100,7 +101,7 @@ func (r *run) userPathWith(query url.Values, below ...string) (string, error) {
 	default:
 		return "", errors.New("--by: expected id or username")
 	}
-	path := adminPath(append([]string{"users", r.args[0]}, below...)...)
+	path := adminapi.Path(append([]string{"users", r.args[0]}, below...)...)
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
@@ -110,12 +111,4 @@ func (r *run) userPathWith(query url.Values, below ...string) (string, error) {
 // done says that something was done: a sentence, or an empty object.
 func (r *run) done(sentence string) error {
 	return r.print(struct{}{}, func(w io.Writer) { row(w, sentence) })
-}
-
-// day is a moment as lists show it.
-func day(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format("2006-01-02 15:04Z")
 }

@@ -1,4 +1,4 @@
-package gateway
+package cli
 
 import (
 	"bytes"
@@ -197,18 +197,6 @@ func (c *adminClient) refused(status int, body []byte) error {
 		e.exit = exitUnreachable
 	}
 	return e
-}
-
-// adminPath escapes names into a path. Dots alone would be taken for dot segments.
-func adminPath(segments ...string) string {
-	for i, s := range segments {
-		s = url.PathEscape(s)
-		if s == "." || s == ".." {
-			s = strings.ReplaceAll(s, ".", "%2E")
-		}
-		segments[i] = s
-	}
-	return adminBase + strings.Join(segments, "/")
 }
 
 // configuration is what the running Caddy was given.

@@ -1,0 +1,50 @@
+package adminapi
+
+import (
+	"fmt"
+	"time"
+)
+
+// The grades of a finding.
+const (
+	GradeOK   = "ok"
+	GradeWarn = "warn" // works, and should be changed
+	GradeFail = "fail" // does not work, or is dangerous
+)
+
+// Finding is what one look of the doctor found.
+type Finding struct {
+	Check   string `json:"check"`
+	Grade   string `json:"grade"`
+	Message string `json:"message"`
+	Remedy  string `json:"remedy,omitempty"`
+}
+
+// Fine is a finding of [GradeOK].
+func Fine(check, format string, args ...any) Finding {
+	return Finding{Check: check, Grade: GradeOK, Message: fmt.Sprintf(format, args...)}
+}
+
+// Warned is a finding of [GradeWarn].
+func Warned(check, remedy, format string, args ...any) Finding {
+	return Finding{Check: check, Grade: GradeWarn, Message: fmt.Sprintf(format, args...), Remedy: remedy}
+}
+
+// Broken is a finding of [GradeFail].
+func Broken(check, remedy, format string, args ...any) Finding {
+	return Finding{Check: check, Grade: GradeFail, Message: fmt.Sprintf(format, args...), Remedy: remedy}
+}
+
+// Examination is what the gateway finds when it looks at itself.
+type Examination struct {
+	Issuer   string    `json:"issuer"`
+	Findings []Finding `json:"findings"`
+}
+
+// Day is a moment as people read it; "" for none.
+func Day(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04Z")
+}

@@ -1,0 +1,30 @@
+package adminapi
+
+import (
+	"net/url"
+	"strings"
+)
+
+// Base is the path below which the API lives.
+const Base = "/gatehouse/"
+
+// MaxPage is the longest page of a list.
+const MaxPage = 1000
+
+// List is the body of a list. Next, if not empty, is the `after` of the following page.
+type List[T any] struct {
+	Items []T    `json:"items"`
+	Next  string `json:"next,omitempty"`
+}
+
+// Path escapes names into a path. Dots alone would be taken for dot segments.
+func Path(segments ...string) string {
+	for i, s := range segments {
+		s = url.PathEscape(s)
+		if s == "." || s == ".." {
+			s = strings.ReplaceAll(s, ".", "%2E")
+		}
+		segments[i] = s
+	}
+	return Base + strings.Join(segments, "/")
+}
