@@ -2,7 +2,6 @@ package harness
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -150,31 +149,6 @@ func (g *Gateway) awaitAdmin(t testing.TB) {
 
 // changeover is how long Caddy may take to close a listener it has replaced.
 const changeover = 50 * time.Millisecond
-
-// FreePorts returns ports that nobody listens on at the moment.
-func FreePorts(t testing.TB, n int) []int {
-	t.Helper()
-	var ports []int
-	var listeners []net.Listener
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		listeners = append(listeners, l)
-		addr, ok := l.Addr().(*net.TCPAddr)
-		if !ok {
-			t.Fatalf("address %v", l.Addr())
-		}
-		ports = append(ports, addr.Port)
-	}
-	for _, l := range listeners {
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return ports
-}
 
 // setDataDir keeps Caddy's files out of the home directory.
 func setDataDir(t testing.TB, dir string) {
