@@ -14,7 +14,7 @@ import (
 
 func readme(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../../../README.md")
+	text, err := os.ReadFile("../../../deploy/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
