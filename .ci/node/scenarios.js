@@ -23,7 +23,7 @@ async function fill(page, username, password, labels = ['Username', 'Password', 
 async function sees(page) {
   await page.waitForURL(`${READER}/`)
   await heading(page, 'Your articles')
-  await page.getByText('You are signed in as u-1001.').waitFor()
+  await page.getByText('You are signed in as Alice Example.').waitFor()
   assert.equal(await page.locator('.articles li').count(), 10)
   const { cookies } = await page.context().storageState()
   for (const c of cookies) assert.ok(c.httpOnly && c.sameSite === 'Lax', `cookie ${c.name}`)

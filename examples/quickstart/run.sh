@@ -58,6 +58,7 @@ Gatehouse is running.
 
   Try it        http://localhost:8082   sign in as alice, password: correct horse battery staple
   Issuer        http://localhost:8080   http://localhost:8080/.well-known/oauth-authorization-server
+  Your account  http://localhost:8080/account   what alice has allowed, and where she is signed in
   Guarded API   http://localhost:8081   curl -i http://localhost:8081/articles  answers 401
   Legacy API    http://127.0.0.1:8083   what is behind the gateway
   Metrics       http://localhost:2019/metrics

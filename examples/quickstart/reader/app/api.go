@@ -14,8 +14,14 @@ import (
 // maxAnswer is the most that is read of an answer of the API.
 const maxAnswer = 1 << 20
 
+// profile is what the API knows of who calls.
 type profile struct {
 	Subject string `json:"subject"`
+}
+
+// claims are what the issuer tells about the user (OpenID Connect Core section 5.3.2).
+type claims struct {
+	Subject string `json:"sub"`
 	Name    string `json:"name"`
 }
 

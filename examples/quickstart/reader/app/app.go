@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,8 @@ type Config struct {
 
 	ClientID, ClientSecret string
 
-	// Scopes to ask for. Default: articles:read.
+	// Scopes to ask for. Default: openid, profile and articles:read. Without openid the
+	// user's id is shown instead of the name.
 	Scopes []string
 	// Sessions is the most browsers that are known at once. Default: 1000.
 	Sessions int
@@ -33,6 +35,7 @@ type App struct {
 	secure   bool
 	oauth    oauth2.Config
 	api      api
+	userinfo api // of the issuer, for the user's name; no client without openid
 	sessions *sessions
 	headers  map[string]string
 	handler  http.Handler
@@ -52,7 +55,7 @@ func New(c Config) (*App, error) {
 		return nil, errors.New("the client needs an id and a secret")
 	}
 	if c.Scopes == nil {
-		c.Scopes = []string{"articles:read"}
+		c.Scopes = []string{"openid", "profile", "articles:read"}
 	}
 	if c.Sessions == 0 {
 		c.Sessions = 1000
@@ -76,6 +79,9 @@ func New(c Config) (*App, error) {
 			// Browsers hold a form's redirects to form-action as well: /login leads to the issuer.
 			"Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self' " + origins[0] + "; base-uri 'none'; frame-ancestors 'none'",
 		},
+	}
+	if slices.Contains(c.Scopes, "openid") {
+		a.userinfo = api{base: c.Issuer, client: a.api.client}
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", a.home)

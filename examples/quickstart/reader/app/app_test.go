@@ -30,6 +30,7 @@ type world struct {
 	now          time.Time
 	challenge    string // of the last authorization request
 	access       int    // number of the last access token
+	user         string // of whom the issuer speaks
 	expiresIn    int
 	tokenStatus  int
 	tokenAnswer  string
@@ -42,7 +43,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	wo := &world{t: t, now: time.Now(), expiresIn: 3600, sessionsMost: 3}
+	wo := &world{t: t, now: time.Now(), user: "u-1001", expiresIn: 3600, sessionsMost: 3}
 	wo.issuer = httptest.NewServer(http.HandlerFunc(wo.token))
 	wo.api = httptest.NewServer(http.HandlerFunc(wo.resource))
 	var a *App
@@ -73,6 +74,10 @@ func newBrowser(t *testing.T) *http.Client {
 func (wo *world) token(w http.ResponseWriter, r *http.Request) {
 	wo.mu.Lock()
 	defer wo.mu.Unlock()
+	if r.URL.Path == "/userinfo" {
+		fmt.Fprintf(w, `{"sub":%q,"name":"Alice <i>Example</i>"}`, wo.user)
+		return
+	}
 	id, secret, _ := r.BasicAuth()
 	id, _ = url.QueryUnescape(id)
 	secret, _ = url.QueryUnescape(secret)
@@ -245,7 +250,7 @@ func TestTheAuthorizationRequestIsComplete(t *testing.T) {
 		t.Fatal(to, err)
 	}
 	q := at.Query()
-	want := map[string]string{"client_id": "reader-web", "response_type": "code", "scope": "articles:read", "redirect_uri": wo.reader.URL + "/callback", "code_challenge_method": "S256"}
+	want := map[string]string{"client_id": "reader-web", "response_type": "code", "scope": "openid profile articles:read", "redirect_uri": wo.reader.URL + "/callback", "code_challenge_method": "S256"}
 	for name, value := range want {
 		if q.Get(name) != value {
 			t.Errorf("%s is %q, want %q", name, q.Get(name), value)
@@ -268,7 +273,7 @@ func TestAUserSignsInReadsAndSignsOut(t *testing.T) {
 		t.Fatalf("callback: %d to %q, a new session: %t", status, to, wo.cookie() != before)
 	}
 	status, _, body := wo.get(wo.browser, "/")
-	for _, want := range []string{`<strong id="user">u-1001</strong>`, "The newest of 250", "Bridges &lt;script&gt;", "2026-05-01</time>", "Sign out"} {
+	for _, want := range []string{`<strong id="user">Alice &lt;i&gt;Example&lt;/i&gt;</strong>`, "The newest of 250", "Bridges &lt;script&gt;", "2026-05-01</time>", "Sign out"} {
 		if status != 200 || !strings.Contains(body, want) {
 			t.Errorf("the page (%d) has no %s", status, want)
 		}
@@ -416,7 +421,7 @@ func TestTroubleAfterTheSignInIsShown(t *testing.T) {
 			t.Errorf("%s: %d %s", name, status, body)
 		}
 		wo.set(func() { wo.apiStatus, wo.tokenStatus = 0, 0 })
-		if _, _, body := wo.get(wo.browser, "/"); strings.Contains(body, "u-1001") != c.stays {
+		if _, _, body := wo.get(wo.browser, "/"); strings.Contains(body, `id="user"`) != c.stays {
 			t.Errorf("%s: signed in afterwards: %t", name, !c.stays)
 		}
 	}
@@ -438,7 +443,7 @@ func TestAnotherSiteCannotSignTheUserOut(t *testing.T) {
 	if status, _, _ := wo.get(wo.browser, "/logout"); resp.StatusCode != 403 || status != 405 {
 		t.Errorf("a foreign POST: %d, a GET: %d", resp.StatusCode, status)
 	}
-	if _, _, body := wo.get(wo.browser, "/"); !strings.Contains(body, "u-1001") {
+	if _, _, body := wo.get(wo.browser, "/"); !strings.Contains(body, `id="user"`) {
 		t.Error("the user is signed out")
 	}
 }
@@ -461,7 +466,7 @@ func TestBegunSignInsMakeRoomAndSignedInUsersStay(t *testing.T) {
 		wo.set(func() { wo.now = wo.now.Add(time.Second) })
 		wo.begin(newBrowser(t))
 	}
-	if _, _, body := wo.get(wo.browser, "/"); !strings.Contains(body, "u-1001") {
+	if _, _, body := wo.get(wo.browser, "/"); !strings.Contains(body, `id="user"`) {
 		t.Error("a flood of begun sign-ins put out somebody who is signed in")
 	}
 	if status, _, _ := wo.get(first, "/callback?code=the+code&state="+oldest); status != 403 {
@@ -509,3 +514,12 @@ func TestAnAnswerOfTheAPIThatIsTooLongIsNotRead(t *testing.T) {
 type fixed struct{}
 
 func (fixed) Token() (*oauth2.Token, error) { return &oauth2.Token{AccessToken: "access"}, nil }
+
+func TestClaimsOfAnotherUserAreNotShown(t *testing.T) {
+	wo := newWorld(t)
+	wo.signIn()
+	wo.set(func() { wo.user = "u-2002" })
+	if status, _, body := wo.get(wo.browser, "/"); status != http.StatusBadGateway || strings.Contains(body, "Alice") {
+		t.Errorf("%d %s", status, body)
+	}
+}

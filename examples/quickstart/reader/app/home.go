@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"html/template"
@@ -24,7 +25,7 @@ type view struct {
 	Title, Text string
 	Sorry       bool // something went wrong; Text says what
 	SignedIn    bool
-	Profile     profile
+	User        string // the name, or the id when there is none
 	Articles    articles
 }
 
@@ -70,8 +71,20 @@ func cause(err error) string {
 }
 
 func (a *App) read(r *http.Request, tokens oauth2.TokenSource, v *view) error {
-	if err := a.api.get(r.Context(), tokens, "/profile", &v.Profile); err != nil {
+	var known profile
+	if err := a.api.get(r.Context(), tokens, "/profile", &known); err != nil {
 		return err
+	}
+	v.User = known.Subject
+	if a.userinfo.client != nil {
+		var user claims
+		if err := a.userinfo.get(r.Context(), tokens, "/userinfo", &user); err != nil {
+			return err
+		}
+		if user.Subject != known.Subject {
+			return errors.New("the issuer and the API speak of different users")
+		}
+		v.User = cmp.Or(user.Name, v.User)
 	}
 	return a.api.get(r.Context(), tokens, "/articles?limit=10", &v.Articles)
 }
