@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -9,61 +8,28 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
-
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
 )
 
-// doctorServer is what is read of a server's configuration to judge it.
-type doctorServer struct {
-	explainServer
-	AutoHTTPS *struct {
-		Disable          bool     `json:"disable"`
-		DisableRedirects bool     `json:"disable_redirects"`
-		Skip             []string `json:"skip"`
-	} `json:"automatic_https"`
-	TrustedProxies json.RawMessage `json:"trusted_proxies"`
-	httpPort       uint            // the one on which Caddy speaks no TLS
-	Logs           *struct {
-		Credentials bool `json:"should_log_credentials"`
-	} `json:"logs"`
-}
-
-// patient is a configuration with the parts that the doctor looks at.
+// patient is a configuration that the doctor looks at.
 type patient struct {
-	app     *gateway.App
-	issuer  *url.URL
-	servers map[string]doctorServer
+	configuration
+	issuer *url.URL
 }
 
 // lookAtConfig reports what the text of a configuration shows. The issuer is the running
 // gateway's: its text may hold a placeholder of another environment.
 func lookAtConfig(config []byte, running string) ([]adminapi.Finding, error) {
-	var c struct {
-		Apps struct {
-			HTTP struct {
-				HTTPPort int                     `json:"http_port"`
-				Servers  map[string]doctorServer `json:"servers"`
-			} `json:"http"`
-			Gatehouse *gateway.App `json:"gatehouse"`
-		} `json:"apps"`
-	}
-	if err := json.Unmarshal(config, &c); err != nil {
-		return nil, fmt.Errorf("reading the configuration: %w", err)
-	}
-	if c.Apps.Gatehouse == nil {
-		return nil, errNoApp
+	c, err := readConfiguration(config)
+	if err != nil {
+		return nil, err
 	}
 	issuer, err := url.Parse(running)
 	if err != nil {
 		return nil, fmt.Errorf("the issuer %s: %w", running, err)
 	}
-	p := patient{app: c.Apps.Gatehouse, issuer: issuer, servers: c.Apps.HTTP.Servers}
-	for name, s := range p.servers {
-		s.httpPort = uint(cmp.Or(max(0, c.Apps.HTTP.HTTPPort), 80)) //nolint:gosec // not negative
-		p.servers[name] = s
-	}
+	p := patient{*c, issuer}
 	return slices.Concat(p.sites(), p.guards(), p.logs()), nil
 }
 
@@ -172,64 +138,6 @@ func (p patient) logs() []adminapi.Finding {
 		out = append(out, adminapi.Fine(check, "nothing in the configuration puts credentials into access logs"))
 	}
 	return out
-}
-
-// all are the handlers of a name, wherever they stand.
-func (s doctorServer) all(name string) func(func(json.RawMessage) bool) {
-	return func(yield func(json.RawMessage) bool) {
-		more := true
-		visit := func(raw json.RawMessage, h explainHandler) bool {
-			if h.Handler == name && more {
-				more = yield(raw)
-			}
-			return !more
-		}
-		for _, rt := range s.Routes {
-			rt.visit(visit)
-		}
-		for _, named := range sortedKeys(s.NamedRoutes) {
-			s.NamedRoutes[named].visit(visit)
-		}
-	}
-}
-
-func (s doctorServer) has(name string) bool {
-	for range s.all(name) {
-		return true
-	}
-	return false
-}
-
-// plain reports whether a server speaks http without TLS: on the port for that, or where automatic
-// HTTPS is off or skips its hosts. (A Caddyfile has the latter for addresses of http://.)
-func (s doctorServer) plain() bool {
-	if s.AutoHTTPS != nil && s.AutoHTTPS.Disable {
-		return true
-	}
-	http := len(s.Listen) > 0
-	for _, l := range s.Listen {
-		at, err := caddy.ParseNetworkAddress(l)
-		http = http && err == nil && at.StartPort == s.httpPort
-	}
-	if http {
-		return true
-	}
-	hosts := s.hosts(question{})
-	return s.AutoHTTPS != nil && len(hosts) > 0 && !slices.ContainsFunc(hosts, func(h string) bool { return !slices.Contains(s.AutoHTTPS.Skip, h) })
-}
-
-func (s doctorServer) redirects() bool {
-	return s.AutoHTTPS == nil || !s.AutoHTTPS.DisableRedirects && !s.AutoHTTPS.Disable
-}
-
-// alsoTLS reports whether another server has oauth_server for the same hosts with TLS.
-func (s doctorServer) alsoTLS(all map[string]doctorServer) bool {
-	for _, other := range all {
-		if !other.plain() && other.has("oauth_server") && slices.ContainsFunc(other.hosts(question{}), func(h string) bool { return slices.Contains(s.hosts(question{}), h) }) {
-			return true
-		}
-	}
-	return false
 }
 
 // plaintextSite reports whether a server for plain http has the issuer's host and

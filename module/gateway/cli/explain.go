@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -64,43 +63,41 @@ Caddy's admin endpoint at --address.
 }
 
 // nowhere says why no site explains a request, and which sites there are.
-func nowhere(q question, config []byte) string {
+func nowhere(q question, c *configuration) string {
 	if q.host == "" {
 		return "no site of this configuration has a guard"
 	}
-	var c struct {
-		Apps struct {
-			HTTP struct {
-				Servers map[string]explainServer `json:"servers"`
-			} `json:"http"`
-		} `json:"apps"`
-	}
 	var sites []string
-	if json.Unmarshal(config, &c) == nil {
-		for _, name := range sortedKeys(c.Apps.HTTP.Servers) {
-			s := c.Apps.HTTP.Servers[name]
-			for _, host := range s.hosts(question{}) {
-				sites = append(sites, strings.TrimPrefix(host+" on "+strings.Join(s.Listen, " "), " "))
-			}
+	for _, name := range sortedKeys(c.servers) {
+		s := c.servers[name]
+		for _, host := range s.hosts(question{}) {
+			sites = append(sites, strings.TrimPrefix(host+" on "+strings.Join(s.Listen, " "), " "))
 		}
 	}
 	return fmt.Sprintf("no site of this configuration listens for %s://%s; there are: %s", q.scheme, q.host, strings.Join(sites, ", "))
 }
 
 // configuration is that of a file, or of the running gateway.
-func (r *run) configuration() ([]byte, error) {
+func (r *run) configuration() (*configuration, error) {
 	if file := r.text("config"); file != "" {
 		if r.given("address") {
 			return nil, errors.New("--config explains a file and --address a running gateway; give one of them")
 		}
-		config, _, _, err := caddycmd.LoadConfig(file, r.text("adapter"))
-		return config, err
+		text, _, _, err := caddycmd.LoadConfig(file, r.text("adapter"))
+		if err != nil {
+			return nil, err
+		}
+		return readConfiguration(text)
 	}
 	admin, err := newAdminClient(r.text("address"), "", r.text("adapter"))
 	if err != nil {
 		return nil, err
 	}
-	return admin.configuration(r.context())
+	text, err := admin.configuration(r.context())
+	if err != nil {
+		return nil, err
+	}
+	return readConfiguration(text)
 }
 
 // text is the explanation for a person.

@@ -7,11 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -178,32 +175,15 @@ type explainer struct {
 	issuer, audience string
 	app              *gateway.App
 	ctx              caddy.Context
-	named            map[string]explainRoute // of the server at hand
+	named            map[string]route // of the server at hand
 	at               *explanation
 }
 
-// errNoApp: there is nothing to explain.
-var errNoApp = errors.New("the configuration has no global option `gatehouse { issuer ... }`")
-
 // explain says what each site of a configuration that the request may reach does with it.
-func explain(config []byte, q question) ([]explanation, error) {
-	var c struct {
-		Apps struct {
-			HTTP struct {
-				Servers map[string]explainServer `json:"servers"`
-			} `json:"http"`
-			Gatehouse *gateway.App `json:"gatehouse"`
-		} `json:"apps"`
-	}
-	if err := json.Unmarshal(config, &c); err != nil {
-		return nil, fmt.Errorf("reading the configuration: %w", err)
-	}
-	if c.Apps.Gatehouse == nil {
-		return nil, errNoApp
-	}
+func explain(c *configuration, q question) ([]explanation, error) {
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 	defer cancel()
-	e := &explainer{q: q, app: c.Apps.Gatehouse, ctx: ctx, issuer: c.Apps.Gatehouse.Issuer}
+	e := &explainer{q: q, app: c.app, ctx: ctx, issuer: c.app.Issuer}
 	if u, err := gateway.ParseIssuer(e.issuer, caddy.NewReplacer()); err == nil {
 		e.issuer = u.String()
 	}
@@ -212,13 +192,13 @@ func explain(config []byte, q question) ([]explanation, error) {
 		e.audience = a[0]
 	}
 	var out []explanation
-	for _, name := range sortedKeys(c.Apps.HTTP.Servers) {
-		server := c.Apps.HTTP.Servers[name]
-		if q.host != "" && !server.listensFor(q) {
+	for _, name := range sortedKeys(c.servers) {
+		s := c.servers[name]
+		if q.host != "" && !s.listensFor(q) {
 			continue
 		}
-		for _, host := range server.hosts(q) {
-			one, err := e.ask(name, server, host)
+		for _, host := range s.hosts(q) {
+			one, err := e.ask(name, s, host)
 			if err != nil {
 				return nil, err
 			}
@@ -232,12 +212,12 @@ func explain(config []byte, q question) ([]explanation, error) {
 
 // ask follows the request through one server. nil: a path alone was asked for, and this
 // site has no guard on its way.
-func (e *explainer) ask(name string, server explainServer, host string) (*explanation, error) {
-	e.at = &explanation{Server: name, Listen: server.Listen, Host: host, Guards: []verdict{}}
-	e.named = server.NamedRoutes
-	for _, s := range e.q.scopes {
-		if !e.app.Declares(s) {
-			e.note("the scope %s is not declared, so no token has it", s)
+func (e *explainer) ask(name string, s server, host string) (*explanation, error) {
+	e.at = &explanation{Server: name, Listen: s.Listen, Host: host, Guards: []verdict{}}
+	e.named = s.NamedRoutes
+	for _, scope := range e.q.scopes {
+		if !e.app.Declares(scope) {
+			e.note("the scope %s is not declared, so no token has it", scope)
 		}
 	}
 	r, err := e.request(host)
@@ -245,7 +225,7 @@ func (e *explainer) ask(name string, server explainServer, host string) (*explan
 		e.at.Refused = err.Error()
 		return e.at, nil
 	}
-	if _, err := e.follow(server.Routes, r); err != nil {
+	if _, err := e.follow(s.Routes, r); err != nil {
 		return nil, err
 	}
 	if e.q.host == "" && len(e.at.Guards) == 0 && e.at.Then != "oauth_guard" {
@@ -268,39 +248,4 @@ func (e *explainer) request(host string) (*http.Request, error) {
 		r.TLS = new(tls.ConnectionState)
 	}
 	return prepared(r.WithContext(e.ctx)), nil
-}
-
-func (s explainServer) listensFor(q question) bool {
-	port := map[string]string{"http": "80", "https": "443"}[q.scheme]
-	if _, p, err := net.SplitHostPort(q.host); err == nil {
-		port = p
-	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	return err == nil && slices.ContainsFunc(s.Listen, func(l string) bool {
-		at, err := caddy.ParseNetworkAddress(l)
-		return err == nil && !at.IsUnixNetwork() && uint(n) >= at.StartPort && uint(n) <= at.EndPort
-	})
-}
-
-// hosts are those to ask for: the one of the address, or all that the routes name.
-func (s explainServer) hosts(q question) []string {
-	if q.host != "" {
-		return []string{q.host}
-	}
-	var all []string
-	for _, rt := range s.Routes {
-		for _, set := range rt.Match {
-			var named []string
-			if json.Unmarshal(set["host"], &named) == nil {
-				for _, h := range named {
-					all = append(all, strings.ReplaceAll(h, "*", "any"))
-				}
-			}
-		}
-	}
-	slices.Sort(all)
-	if all = slices.Compact(all); len(all) == 0 {
-		all = []string{""}
-	}
-	return all
 }

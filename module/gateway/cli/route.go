@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,29 +12,6 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 )
-
-// explainServer, explainRoute are what is read of a server's configuration.
-type explainServer struct {
-	Listen      []string                `json:"listen"`
-	Routes      []explainRoute          `json:"routes"`
-	NamedRoutes map[string]explainRoute `json:"named_routes"`
-}
-
-type explainRoute struct {
-	Group    string                       `json:"group"`
-	Match    []map[string]json.RawMessage `json:"match"`
-	Handle   []json.RawMessage            `json:"handle"`
-	Terminal bool                         `json:"terminal"`
-}
-
-type explainHandler struct {
-	Handler        string            `json:"handler"`
-	Routes         []explainRoute    `json:"routes"`
-	Name           string            `json:"name"`            // of invoke
-	To             string            `json:"to"`              // of api_rest
-	PassThru       bool              `json:"pass_thru"`       // of file_server
-	HandleResponse []json.RawMessage `json:"handle_response"` // of reverse_proxy
-}
 
 // match is whether a matcher holds: what depends on more than method, host and address
 // is unknown.
@@ -51,7 +27,7 @@ const (
 var decidable = []string{"host", "path", "path_regexp", "method", "query", "protocol", "not"}
 
 // follow goes through routes as Caddy does. done: somebody answers there.
-func (e *explainer) follow(routes []explainRoute, r *http.Request) (done bool, err error) {
+func (e *explainer) follow(routes []route, r *http.Request) (done bool, err error) {
 	taken := make(map[string]bool)
 	for _, rt := range routes {
 		if rt.Group != "" && taken[rt.Group] {
@@ -86,7 +62,7 @@ func (e *explainer) follow(routes []explainRoute, r *http.Request) (done bool, e
 
 // handle goes through one handler.
 func (e *explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err error) {
-	var h explainHandler
+	var h handler
 	if err := json.Unmarshal(raw, &h); err != nil {
 		return false, fmt.Errorf("reading a handler: %w", err)
 	}
@@ -94,7 +70,7 @@ func (e *explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err
 	case "subroute":
 		return e.follow(h.Routes, r)
 	case "invoke":
-		return e.follow([]explainRoute{e.named[h.Name]}, r)
+		return e.follow([]route{e.named[h.Name]}, r)
 	case "rewrite":
 		return false, e.rewrite(raw, r)
 	case "oauth_guard":
@@ -137,7 +113,7 @@ func (e *explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err
 }
 
 // answers reports whether a handler ends the chain.
-func (h explainHandler) answers() bool {
+func (h handler) answers() bool {
 	switch h.Handler {
 	case "reverse_proxy", "static_response", "error", "acme_server", "metrics":
 		return true
@@ -245,29 +221,18 @@ func (e *explainer) holds(name string, raw json.RawMessage, r *http.Request) (ma
 
 // guards reports whether there is a guard below a route, matters whether anything is that
 // decides or answers.
-func (rt explainRoute) guards() bool {
-	return rt.has(func(h explainHandler) bool { return h.Handler == "oauth_guard" })
+func (rt route) guards() bool {
+	return rt.has(func(h handler) bool { return h.Handler == "oauth_guard" })
 }
 
-func (rt explainRoute) matters() bool {
-	return rt.has(func(h explainHandler) bool {
+func (rt route) matters() bool {
+	return rt.has(func(h handler) bool {
 		return h.Handler == "oauth_guard" || h.Handler == "oauth_server" || h.answers()
 	})
 }
 
-func (rt explainRoute) has(what func(explainHandler) bool) bool {
-	return rt.visit(func(_ json.RawMessage, h explainHandler) bool { return what(h) })
-}
-
-// visit shows each handler at and below a route until one is what was looked for.
-func (rt explainRoute) visit(found func(json.RawMessage, explainHandler) bool) bool {
-	return slices.ContainsFunc(rt.Handle, func(raw json.RawMessage) bool {
-		var h explainHandler
-		if json.Unmarshal(raw, &h) != nil {
-			return false
-		}
-		return found(raw, h) || slices.ContainsFunc(h.Routes, func(below explainRoute) bool { return below.visit(found) })
-	})
+func (rt route) has(what func(handler) bool) bool {
+	return rt.visit(func(_ json.RawMessage, h handler) bool { return what(h) })
 }
 
 func (e *explainer) note(format string, args ...any) {
@@ -276,8 +241,6 @@ func (e *explainer) note(format string, args ...any) {
 		e.at.Notes = append(e.at.Notes, n)
 	}
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // prepared gives a request the context that matchers look into.
 func prepared(r *http.Request) *http.Request {

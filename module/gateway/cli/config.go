@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+)
+
+// configuration is what is read of a configuration of Caddy.
+type configuration struct {
+	app     *gateway.App
+	servers map[string]server
+}
+
+type server struct {
+	Listen      []string         `json:"listen"`
+	Routes      []route          `json:"routes"`
+	NamedRoutes map[string]route `json:"named_routes"`
+	AutoHTTPS   *struct {
+		Disable          bool     `json:"disable"`
+		DisableRedirects bool     `json:"disable_redirects"`
+		Skip             []string `json:"skip"`
+	} `json:"automatic_https"`
+	TrustedProxies json.RawMessage `json:"trusted_proxies"`
+	Logs           *struct {
+		Credentials bool `json:"should_log_credentials"`
+	} `json:"logs"`
+	httpPort uint // the one on which Caddy speaks no TLS
+}
+
+type route struct {
+	Group    string                       `json:"group"`
+	Match    []map[string]json.RawMessage `json:"match"`
+	Handle   []json.RawMessage            `json:"handle"`
+	Terminal bool                         `json:"terminal"`
+}
+
+type handler struct {
+	Handler        string            `json:"handler"`
+	Routes         []route           `json:"routes"`
+	Name           string            `json:"name"`            // of invoke
+	To             string            `json:"to"`              // of api_rest
+	PassThru       bool              `json:"pass_thru"`       // of file_server
+	HandleResponse []json.RawMessage `json:"handle_response"` // of reverse_proxy
+}
+
+// errNoApp: there is nothing to explain.
+var errNoApp = errors.New("the configuration has no global option `gatehouse { issuer ... }`")
+
+func readConfiguration(text []byte) (*configuration, error) {
+	var c struct {
+		Apps struct {
+			HTTP struct {
+				HTTPPort int               `json:"http_port"`
+				Servers  map[string]server `json:"servers"`
+			} `json:"http"`
+			Gatehouse *gateway.App `json:"gatehouse"`
+		} `json:"apps"`
+	}
+	if err := json.Unmarshal(text, &c); err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	if c.Apps.Gatehouse == nil {
+		return nil, errNoApp
+	}
+	for name, s := range c.Apps.HTTP.Servers {
+		s.httpPort = uint(cmp.Or(max(0, c.Apps.HTTP.HTTPPort), 80)) //nolint:gosec // not negative
+		c.Apps.HTTP.Servers[name] = s
+	}
+	return &configuration{c.Apps.Gatehouse, c.Apps.HTTP.Servers}, nil
+}
+
+func (s server) listensFor(q question) bool {
+	port := map[string]string{"http": "80", "https": "443"}[q.scheme]
+	if _, p, err := net.SplitHostPort(q.host); err == nil {
+		port = p
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && slices.ContainsFunc(s.Listen, func(l string) bool {
+		at, err := caddy.ParseNetworkAddress(l)
+		return err == nil && !at.IsUnixNetwork() && uint(n) >= at.StartPort && uint(n) <= at.EndPort
+	})
+}
+
+// hosts are those to ask for: the one of the address, or all that the routes name.
+func (s server) hosts(q question) []string {
+	if q.host != "" {
+		return []string{q.host}
+	}
+	var all []string
+	for _, rt := range s.Routes {
+		for _, set := range rt.Match {
+			var named []string
+			if json.Unmarshal(set["host"], &named) == nil {
+				for _, h := range named {
+					all = append(all, strings.ReplaceAll(h, "*", "any"))
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	if all = slices.Compact(all); len(all) == 0 {
+		all = []string{""}
+	}
+	return all
+}
+
+// all are the handlers of a name, wherever they stand.
+func (s server) all(name string) func(func(json.RawMessage) bool) {
+	return func(yield func(json.RawMessage) bool) {
+		more := true
+		visit := func(raw json.RawMessage, h handler) bool {
+			if h.Handler == name && more {
+				more = yield(raw)
+			}
+			return !more
+		}
+		for _, rt := range s.Routes {
+			rt.visit(visit)
+		}
+		for _, named := range sortedKeys(s.NamedRoutes) {
+			s.NamedRoutes[named].visit(visit)
+		}
+	}
+}
+
+func (s server) has(name string) bool {
+	for range s.all(name) {
+		return true
+	}
+	return false
+}
+
+// plain reports whether a server speaks http without TLS: on the port for that, or where automatic
+// HTTPS is off or skips its hosts. (A Caddyfile has the latter for addresses of http://.)
+func (s server) plain() bool {
+	if s.AutoHTTPS != nil && s.AutoHTTPS.Disable {
+		return true
+	}
+	http := len(s.Listen) > 0
+	for _, l := range s.Listen {
+		at, err := caddy.ParseNetworkAddress(l)
+		http = http && err == nil && at.StartPort == s.httpPort
+	}
+	if http {
+		return true
+	}
+	hosts := s.hosts(question{})
+	return s.AutoHTTPS != nil && len(hosts) > 0 && !slices.ContainsFunc(hosts, func(h string) bool { return !slices.Contains(s.AutoHTTPS.Skip, h) })
+}
+
+func (s server) redirects() bool {
+	return s.AutoHTTPS == nil || !s.AutoHTTPS.DisableRedirects && !s.AutoHTTPS.Disable
+}
+
+// alsoTLS reports whether another server has oauth_server for the same hosts with TLS.
+func (s server) alsoTLS(all map[string]server) bool {
+	for _, other := range all {
+		if !other.plain() && other.has("oauth_server") && slices.ContainsFunc(other.hosts(question{}), func(h string) bool { return slices.Contains(s.hosts(question{}), h) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// visit shows each handler at and below a route until one is what was looked for.
+func (rt route) visit(found func(json.RawMessage, handler) bool) bool {
+	return slices.ContainsFunc(rt.Handle, func(raw json.RawMessage) bool {
+		var h handler
+		if json.Unmarshal(raw, &h) != nil {
+			return false
+		}
+		return found(raw, h) || slices.ContainsFunc(h.Routes, func(below route) bool { return below.visit(found) })
+	})
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
