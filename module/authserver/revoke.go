@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/gatehouse/gatehouse/module/audit"
+	"github.com/gatehouse/gatehouse/module/internal/attempt"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/token"
@@ -22,6 +24,11 @@ const (
 	useAccess  = "access_token"
 	useRefresh = "refresh_token"
 )
+
+// revocationsOfOne bounds the access tokens that a client revokes for one user, or for
+// itself: every guard keeps a notice of each until it has expired, and one that could
+// keep no more would refuse everybody.
+var revocationsOfOne = attempt.Rule{Limit: 120, Window: time.Minute}
 
 var errForeign = oauth.E(oauth.UnauthorizedClient, "the token was issued to another client")
 
@@ -97,6 +104,9 @@ func (t *tokenEndpoint) revokeAccess(ctx context.Context, client *oauth.Client, 
 		return nothing, nil
 	case access.Client != client.ID:
 		return "", errForeign
+	}
+	if ok, retry := t.s.Attempts.Take("revoke:"+client.ID+"|"+access.Subject, revocationsOfOne); !ok {
+		return "", tooMany(retry)
 	}
 	err = t.s.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeToken, Value: access.ID, At: t.s.Now()})
 	if err != nil {

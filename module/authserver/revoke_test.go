@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -293,4 +294,21 @@ func TestRevocationsAndRefreshesAtOnceLeaveNothingAlive(t *testing.T) {
 		}
 		g.want(g.token(refreshWeb(a.tokens.Refresh)), 400, "invalid_grant")
 	}
+}
+
+// What a client revokes is kept by every guard until it has expired: it cannot be made to
+// keep without end, and what one client does for itself is not counted for its users.
+func TestAClientDoesNotFillTheGuardsWithRevocations(t *testing.T) {
+	g := newTokenRig(t)
+	own := params{"grant_type": "client_credentials", "client_id": "web", "client_secret": webSecret, "scope": "read"}
+	for range 120 {
+		g.revoked(g.revoke(asWeb(g.want(g.token(own), 200, "").tokens.Access)))
+	}
+	last := g.want(g.token(own), 200, "").tokens.Access
+	if a := g.revoke(asWeb(last)); a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") == "" || !g.alive(last) {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	g.revoked(g.revoke(asWeb(g.begin().tokens.Access)))
+	g.pass(time.Minute)
+	g.revoked(g.revoke(asWeb(last)))
 }
