@@ -33,3 +33,30 @@ func TestARouteMatchesEverySpellingOfItsPaths(t *testing.T) {
 		t.Error("another method matches")
 	}
 }
+
+// A request target such as http://api.example has no path at all, and upstreams read it as
+// the root.
+func TestARequestWithoutAPathIsForTheRoot(t *testing.T) {
+	for _, c := range []struct {
+		pattern, target string
+		want            bool
+	}{
+		{"/", "http://api.example", true}, {"/", "http://api.example?x=1", true}, {"/", "//", true}, {"/", "/.", true}, {"/", "/x/..", true},
+		{"/*", "http://api.example", true}, {"/export", "http://api.example", false}, {"/", "http://api.example/x", false},
+	} {
+		route, err := NewRoute(nil, []string{c.pattern})
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := url.Parse(c.target)
+		if c.target == "//" {
+			u, err = &url.URL{Path: "//"}, nil // which url.Parse takes for an empty host
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := route.Matches("GET", u); got != c.want {
+			t.Errorf("%s for %s: %v, want %v", c.pattern, c.target, got, c.want)
+		}
+	}
+}
