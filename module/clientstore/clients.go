@@ -91,18 +91,23 @@ func (c *Clients) Get(ctx context.Context, id string) (Definition, error) {
 // List returns up to limit clients in the order of their ids, from behind the id after
 // ("" for the first).
 func (c *Clients) List(ctx context.Context, after string, limit int) ([]Definition, error) {
-	kept, err := c.list(ctx, after, limit)
-	var all []Definition
-	for _, k := range kept {
-		all = append(all, c.define(k))
-	}
-	return all, err
+	return c.list(ctx, after, limit, store.ClientParent, store.RegisteredParent)
 }
 
-// list merges the two parents.
-func (c *Clients) list(ctx context.Context, after string, limit int) ([]store.Client, error) {
-	var all []store.Client
-	for _, parent := range []string{store.ClientParent, store.RegisteredParent} {
+// ListMade is List of those that an operator made.
+func (c *Clients) ListMade(ctx context.Context, after string, limit int) ([]Definition, error) {
+	return c.list(ctx, after, limit, store.ClientParent)
+}
+
+// ListRegistered is List of those that registered themselves.
+func (c *Clients) ListRegistered(ctx context.Context, after string, limit int) ([]Definition, error) {
+	return c.list(ctx, after, limit, store.RegisteredParent)
+}
+
+// list merges what is below the parents.
+func (c *Clients) list(ctx context.Context, after string, limit int, parents ...string) ([]Definition, error) {
+	var all []Definition
+	for _, parent := range parents {
 		records, err := c.Store.List(ctx, store.KindClient, parent, after, limit)
 		if err != nil {
 			return nil, err
@@ -112,10 +117,10 @@ func (c *Clients) list(ctx context.Context, after string, limit int) ([]store.Cl
 			if err := store.Decode(r.Value, &kept); err != nil {
 				return nil, err
 			}
-			all = append(all, kept)
+			all = append(all, c.define(kept))
 		}
 	}
-	slices.SortFunc(all, func(a, b store.Client) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b Definition) int { return cmp.Compare(a.ID, b.ID) })
 	return all[:min(len(all), limit)], nil
 }
 

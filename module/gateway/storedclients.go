@@ -17,8 +17,10 @@ const (
 	// survey is how old the summary of the stored clients may be: a preflight names no
 	// client, so their origins must be known beforehand.
 	surveyEvery = 2 * time.Second
-	// maxSurveyed is how many of them are read for it, in the order of their ids: what
-	// exceeds it gets tokens, but not from scripts of its own origin.
+	// maxSurveyed is how many of them are read for it, in the order of their ids, of those
+	// that an operator made and of those that registered themselves: so that the latter
+	// crowd out none of the former. What exceeds it gets tokens, but not from scripts of
+	// its own origin.
 	maxSurveyed = 1000
 	surveyPage  = 100
 	// seenFor is how long a guard believes what it found about a stored client. One that
@@ -129,24 +131,27 @@ func (s *storedClients) survey() ([]string, map[oauth.GrantType]time.Time, error
 	defer cancel()
 	var origins []string
 	until := make(map[oauth.GrantType]time.Time)
-	after := ""
-	for range maxSurveyed / surveyPage {
-		page, err := s.List(ctx, after, surveyPage)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, d := range page {
-			after = d.ID
-			c := oauth.Client{Public: d.Public, RedirectURIs: d.RedirectURIs, Origins: d.Origins}
-			origins = append(origins, c.CORSOrigins()...)
-			for g, day := range d.DeprecatedGrants {
-				if end, err := ParseEnd(day); err == nil && end.After(until[oauth.GrantType(g)]) {
-					until[oauth.GrantType(g)] = end
+	type lister func(ctx context.Context, after string, limit int) ([]clientstore.Definition, error)
+	for _, list := range []lister{s.ListMade, s.ListRegistered} {
+		after := ""
+		for range maxSurveyed / surveyPage {
+			page, err := list(ctx, after, surveyPage)
+			if err != nil {
+				return nil, nil, err
+			}
+			for _, d := range page {
+				after = d.ID
+				c := oauth.Client{Public: d.Public, RedirectURIs: d.RedirectURIs, Origins: d.Origins}
+				origins = append(origins, c.CORSOrigins()...)
+				for g, day := range d.DeprecatedGrants {
+					if end, err := ParseEnd(day); err == nil && end.After(until[oauth.GrantType(g)]) {
+						until[oauth.GrantType(g)] = end
+					}
 				}
 			}
-		}
-		if len(page) < surveyPage {
-			break
+			if len(page) < surveyPage {
+				break
+			}
 		}
 	}
 	slices.Sort(origins)

@@ -123,8 +123,28 @@ func TestTheSurveyEndsAtItsCap(t *testing.T) {
 	if got := len(c.CORSOrigins()); got != maxSurveyed+1 {
 		t.Errorf("%d origins, want %d", got, maxSurveyed+1)
 	}
-	if n := memory.lists.Load(); n != 2*maxSurveyed/surveyPage {
+	if n := memory.lists.Load(); n != maxSurveyed/surveyPage+1 {
 		t.Errorf("%d lists", n)
+	}
+}
+
+// Who may register could else stop the scripts and the deprecated grants of clients that
+// an operator made.
+func TestRegistrationsCrowdNoOtherClientOutOfTheSurvey(t *testing.T) {
+	c, _ := sideBySide(t)
+	keep(t, c, clientstore.Definition{ID: "zoo", Public: true})
+	keep(t, c, clientstore.Definition{ID: "zoo-till", DeprecatedGrants: map[string]string{"password": "2999-01-01"}})
+	self := &oauth.Client{Public: true, RedirectURIs: []string{"https://self.example/cb"}, Grants: []oauth.GrantType{oauth.AuthorizationCode}}
+	for range maxSurveyed {
+		if _, _, err := c.stored.Register(t.Context(), self, "digest", 2*maxSurveyed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Contains(c.CORSOrigins(), "https://zoo.example") || !slices.Contains(c.CORSOrigins(), "https://self.example") {
+		t.Errorf("%v", c.CORSOrigins())
+	}
+	if got := c.DeprecatedGrants(); !slices.Equal(got, []oauth.GrantType{oauth.Password}) {
+		t.Errorf("%v", got)
 	}
 }
 
