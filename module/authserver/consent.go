@@ -128,9 +128,8 @@ func (s *signIn) remember(ctx context.Context, q *request, client *oauth.Client,
 	for range 3 {
 		given := store.Consent{Client: q.Client, Subject: subject}
 		rec, err := s.Store.Get(ctx, key)
-		fresh := errors.Is(err, store.ErrNotFound)
 		switch {
-		case fresh:
+		case errors.Is(err, store.ErrNotFound):
 			rec = store.Record{Key: key, Parent: subject}
 		case err != nil:
 			return err
@@ -154,12 +153,7 @@ func (s *signIn) remember(ctx context.Context, q *request, client *oauth.Client,
 		if rec.Value, err = store.Encode(&given); err != nil {
 			return err
 		}
-		if fresh {
-			_, err = s.Store.Create(ctx, rec)
-		} else {
-			_, err = s.Store.Swap(ctx, rec)
-		}
-		if !errors.Is(err, store.ErrExists) && !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound) {
+		if written, err := store.Put(ctx, s.Store, rec); written || err != nil {
 			return err
 		}
 	}

@@ -150,9 +150,8 @@ func (c *Clients) place(ctx context.Context, id string, limit int) error {
 	for range ledgerTries {
 		var ledger store.RegistrationLedger
 		record, err := c.Store.Get(ctx, ledgerKey)
-		fresh := errors.Is(err, store.ErrNotFound)
 		switch {
-		case fresh:
+		case errors.Is(err, store.ErrNotFound):
 			record = store.Record{Key: ledgerKey}
 		case err != nil:
 			return err
@@ -176,12 +175,7 @@ func (c *Clients) place(ctx context.Context, id string, limit int) error {
 		if record.Value, err = store.Encode(&ledger); err != nil {
 			return err
 		}
-		if fresh {
-			_, err = c.Store.Create(ctx, record)
-		} else {
-			_, err = c.Store.Swap(ctx, record)
-		}
-		if !errors.Is(err, store.ErrExists) && !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound) {
+		if written, err := store.Put(ctx, c.Store, record); written || err != nil {
 			return err
 		}
 	}

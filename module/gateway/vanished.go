@@ -148,18 +148,6 @@ func (a *App) writeConfigured(ctx context.Context, record store.Record, v store.
 		// Thousands of clients belong into the store. They work from here all the same.
 		a.log.Warn("too many clients are configured to remember them: the tokens of one that is removed end by themselves only")
 		return true, nil
-	case record.Version == 0:
-		_, err = a.core.store.Create(ctx, record)
-	default:
-		_, err = a.core.store.Swap(ctx, record)
 	}
-	if contended(err) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// contended reports that another node was first.
-func contended(err error) bool {
-	return errors.Is(err, store.ErrExists) || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound)
+	return store.Put(ctx, a.core.store, record)
 }

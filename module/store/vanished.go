@@ -27,7 +27,7 @@ func VanishedKey(client string) Key {
 const vanishTries = 20
 
 // RecordVanished stores that a client is gone since at. When it returns nil that is
-// durable; errors are those of the backend.
+// durable.
 func RecordVanished(ctx context.Context, b Backend, client string, at time.Time) error {
 	v := Vanished{Client: client, At: at}
 	value, err := Encode(&v)
@@ -35,19 +35,18 @@ func RecordVanished(ctx context.Context, b Backend, client string, at time.Time)
 		return err
 	}
 	for range vanishTries {
-		var record Record
-		record, err = b.Get(ctx, VanishedKey(client))
+		record, err := b.Get(ctx, VanishedKey(client))
 		if errors.Is(err, ErrNotFound) {
-			_, err = b.Create(ctx, Record{Key: VanishedKey(client), Value: value})
-		} else if err == nil {
-			record.Value = value
-			_, err = b.Swap(ctx, record)
+			record = Record{Key: VanishedKey(client)}
+		} else if err != nil {
+			return err
 		}
-		if !errors.Is(err, ErrExists) && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound) {
+		record.Value = value
+		if written, err := Put(ctx, b, record); written || err != nil {
 			return err
 		}
 	}
-	return err
+	return errors.New("store: the record of a client that is gone changed at every try")
 }
 
 // Configured is the clients of the configuration that was loaded last, stored under the

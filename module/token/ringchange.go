@@ -75,7 +75,7 @@ func (r *Ring) change(ctx context.Context, why string, plan func(*draft)) (*snap
 					return nil, err
 				}
 			}
-		case errors.Is(err, store.ErrExists), errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound):
+		case store.IsAnswer(err):
 			// Another node wrote meanwhile.
 		default:
 			return nil, err

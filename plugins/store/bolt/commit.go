@@ -75,7 +75,7 @@ func (b *Backend) commit(requests []*request) {
 			if q.err = q.ctx.Err(); q.err != nil {
 				continue
 			}
-			if q.answer, q.err = q.apply(batch, q.record); q.err != nil && !isAnswer(q.err) {
+			if q.answer, q.err = q.apply(batch, q.record); q.err != nil && !store.IsAnswer(q.err) {
 				return q.err // it may have written half of what it should
 			}
 		}
@@ -97,9 +97,4 @@ func (b *Backend) commit(requests []*request) {
 		}
 		close(q.done)
 	}
-}
-
-// isAnswer tells a refusal from a fault.
-func isAnswer(err error) bool {
-	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrExists) || errors.Is(err, store.ErrConflict)
 }

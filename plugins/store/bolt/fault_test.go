@@ -20,7 +20,7 @@ import (
 // about the record.
 func technical(t *testing.T, err error) {
 	t.Helper()
-	if err == nil || isAnswer(err) {
+	if err == nil || store.IsAnswer(err) {
 		t.Errorf("%v, want a technical error", err)
 	}
 }
@@ -143,7 +143,7 @@ func TestErrorsNameTheFileOnce(t *testing.T) {
 	if err := other.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for until := time.Now().Add(2 * retryWait); err != nil && !isAnswer(err) && time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(2 * retryWait); err != nil && !store.IsAnswer(err) && time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
 		_, err = b.Get(t.Context(), record("a").Key)
 	}
 	if !errors.Is(err, store.ErrNotFound) {

@@ -82,7 +82,7 @@ func (b *Backend) write(q *request) (store.Record, error) {
 // fault marks errors that are no answers of the contract as ours.
 func (b *Backend) fault(err error) error {
 	switch {
-	case err == nil, errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrExists), errors.Is(err, store.ErrConflict),
+	case err == nil, store.IsAnswer(err),
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errClosed), errors.As(err, new(unavailable)):
 		return err
 	default:
