@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -88,8 +89,11 @@ func behindTLS(r *http.Request) bool {
 // findApp returns the configured app; directive is the word that needs it.
 func findApp(ctx caddy.Context, directive string) (*App, error) {
 	v, err := ctx.AppIfConfigured(AppName)
-	if err != nil {
+	if errors.Is(err, caddy.ErrNotConfigured) {
 		return nil, fmt.Errorf("%s needs the global option `gatehouse { issuer ... }`: %w", directive, err)
+	}
+	if err != nil {
+		return nil, err // there is the option, and something is wrong with it
 	}
 	app, ok := v.(*App)
 	if !ok {
