@@ -128,6 +128,9 @@ func (s *signIn) standing(ctx context.Context, q *request) (*oauth.Client, error
 	switch {
 	case err != nil:
 		return nil, err
+	case q.Created.Before(client.Since):
+		// The page named another client, of the same id, which was deleted since.
+		return nil, page(http.StatusBadRequest, "expired", "")
 	case !oauth.Subset(q.Scopes, client.Scopes) && !oauth.Subset(q.Scopes, client.DefaultScopes):
 		return nil, q.refuse(oauth.InvalidScope, "a scope is no longer allowed for this client")
 	}
