@@ -1,6 +1,9 @@
 package metrics
 
 import (
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -41,5 +44,25 @@ func TestMetricsFollowTheNamingConventions(t *testing.T) {
 	problems, err := testutil.GatherAndLint(reg)
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%v %v", problems, err)
+	}
+}
+
+func TestThePageAboutRunningNamesEveryMetric(t *testing.T) {
+	page, err := os.ReadFile("../../deploy/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("set.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`= (?:counter|histogram)\("(\w+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(names) < 10 {
+		t.Fatalf("only %d metrics", len(names))
+	}
+	for _, n := range names {
+		if !strings.Contains(string(page), "`"+n[1]+"`") {
+			t.Errorf("%s is missing", n[1])
+		}
 	}
 }
