@@ -42,15 +42,15 @@ func TestARequestWithoutAPathIsForTheRoot(t *testing.T) {
 		want            bool
 	}{
 		{"/", "http://api.example", true}, {"/", "http://api.example?x=1", true}, {"/", "//", true}, {"/", "/.", true}, {"/", "/x/..", true},
-		{"/*", "http://api.example", true}, {"/export", "http://api.example", false}, {"/", "http://api.example/x", false},
+		{"/*", "http://api.example", true}, {"/export", "http://api.example", false}, {"/", "http://api.example/x", false}, {"/", "*", false},
 	} {
 		route, err := NewRoute(nil, []string{c.pattern})
 		if err != nil {
 			t.Fatal(err)
 		}
 		u, err := url.Parse(c.target)
-		if c.target == "//" {
-			u, err = &url.URL{Path: "//"}, nil // which url.Parse takes for an empty host
+		if c.target == "//" || c.target == "*" {
+			u, err = &url.URL{Path: c.target}, nil // as net/http reads them
 		}
 		if err != nil {
 			t.Fatal(err)
