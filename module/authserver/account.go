@@ -109,7 +109,16 @@ func (s *signIn) press(w http.ResponseWriter, r *http.Request, b browser, form h
 		}
 		return "ended", nil
 	case all == doOthers:
-		return "others", s.endSessions(ctx, subject, who.digest)
+		return "others", s.each(ctx, store.KindSession, subject, func(rec store.Record) error {
+			if rec.ID == who.digest {
+				return nil
+			}
+			if err := s.Store.Delete(ctx, rec.Key); err != nil {
+				return err
+			}
+			s.Audit.Record(ctx, audit.Event{Name: audit.SignOut, Subject: subject})
+			return nil
+		})
 	case all == doAll:
 		if err := s.EndSubject(ctx, subject); err != nil {
 			return "", err

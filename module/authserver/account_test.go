@@ -209,6 +209,9 @@ func TestSigningOutOtherBrowsersLeavesThisOneAndTheApplications(t *testing.T) {
 	other, _ := g.tokens("ann", annsPassword)
 	bob, _ := g.tokens("bob", "y")
 	g.isAccount(here.submit(g.account(here), "all", "others"))
+	if all := g.trail.of(audit.SignOut); len(all) != 1 || all[0].Subject != "u1" {
+		t.Errorf("events %v", all)
+	}
 	g.isLogin(other.get(accountURL))
 	g.account(here)
 	g.account(bob)

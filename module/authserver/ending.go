@@ -32,7 +32,7 @@ func (s *Server) EndSubject(ctx context.Context, subject string) error {
 	all := func(client, id string) bool { return true }
 	// One part that fails does not spare the others: what can be ended is ended.
 	err := errors.Join(
-		s.endSessions(ctx, subject, ""),
+		s.endSessions(ctx, subject),
 		s.endGrants(ctx, subject, all),
 	)
 	if err != nil {
@@ -80,14 +80,9 @@ func (s *Server) notice(ctx context.Context, of store.RevocationOf, value string
 	return s.Revocations.Revoke(ctx, store.Revocation{Of: of, Value: value, At: at})
 }
 
-// endSessions ends every session of a user but the one to keep, "" for none.
-func (s *Server) endSessions(ctx context.Context, subject, keep string) error {
-	return s.each(ctx, store.KindSession, subject, func(rec store.Record) error {
-		if rec.ID == keep {
-			return nil
-		}
-		return s.Store.Delete(ctx, rec.Key)
-	})
+// endSessions ends every session of a user.
+func (s *Server) endSessions(ctx context.Context, subject string) error {
+	return s.each(ctx, store.KindSession, subject, func(rec store.Record) error { return s.Store.Delete(ctx, rec.Key) })
 }
 
 // endGrants takes back codes and kills families. The codes go first: a redemption stores
