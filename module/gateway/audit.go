@@ -70,41 +70,59 @@ func (t *trail) Record(ctx context.Context, e audit.Event) {
 	if c := t.counts[e.Name]; c != nil {
 		c.Inc()
 	}
-	from, _ := ctx.Value(factsKey{}).(facts) // without them it is no request
-	data := map[string]any{
-		"time": t.now().UTC().Format("2006-01-02T15:04:05.000Z07:00"), "event": string(e.Name), "node": t.node,
+	line := t.log.Check(zap.InfoLevel, string(e.Name))
+	if line == nil && t.events == nil {
+		return
 	}
-	for name, value := range map[string]string{
-		"client": e.Client, "subject": e.Subject, "user": e.User, "grant": e.Grant, "key": e.Key, "reason": e.Reason,
-		"ip": from.ip, "request_id": from.id,
-	} {
-		if value = oneLine(value); value != "" {
-			data[name] = value
-		}
-	}
-	if len(e.Scopes) > 0 {
-		scopes := make([]string, 0, min(len(e.Scopes), maxAuditScopes))
-		for _, s := range e.Scopes[:min(len(e.Scopes), maxAuditScopes)] {
-			scopes = append(scopes, oneLine(s))
-		}
-		data["scopes"] = scopes
-	}
-	if line := t.log.Check(zap.InfoLevel, string(e.Name)); line != nil {
-		fields := make([]zap.Field, 0, len(data))
-		for _, name := range auditFields {
-			if value, ok := data[name]; ok {
-				fields = append(fields, zap.Any(name, value))
-			}
-		}
+	fields := t.fields(ctx, e)
+	if line != nil {
 		line.Write(fields...)
 	}
 	if t.events != nil {
+		data := make(map[string]any, len(fields))
+		for _, f := range fields {
+			data[f.Key] = f.String
+		}
+		if scopes := readable(e.Scopes); scopes != nil {
+			data["scopes"] = scopes
+		}
 		t.events.put("gatehouse_"+string(e.Name), data)
 	}
 }
 
-// auditFields is the order of the fields in a line.
-var auditFields = []string{"time", "event", "client", "subject", "user", "grant", "scopes", "key", "reason", "ip", "request_id", "node"}
+// fields are what a line says, in its order; what is empty is left out.
+func (t *trail) fields(ctx context.Context, e audit.Event) []zap.Field {
+	from, _ := ctx.Value(factsKey{}).(facts) // without them it is no request
+	fields := make([]zap.Field, 0, 12)
+	add := func(name, value string) {
+		if value = oneLine(value); value != "" {
+			fields = append(fields, zap.String(name, value))
+		}
+	}
+	add("time", t.now().UTC().Format("2006-01-02T15:04:05.000Z07:00"))
+	add("event", string(e.Name))
+	add("client", e.Client)
+	add("subject", e.Subject)
+	add("user", e.User)
+	add("grant", e.Grant)
+	if scopes := readable(e.Scopes); scopes != nil {
+		fields = append(fields, zap.Strings("scopes", scopes))
+	}
+	add("key", e.Key)
+	add("reason", e.Reason)
+	add("ip", from.ip)
+	add("request_id", from.id)
+	return append(fields, zap.String("node", t.node))
+}
+
+// readable is what is said of scopes, nil for none.
+func readable(scopes []string) []string {
+	var said []string
+	for _, s := range scopes[:min(len(scopes), maxAuditScopes)] {
+		said = append(said, oneLine(s))
+	}
+	return said
+}
 
 // oneLine keeps a value on its line, whatever encoder and terminal show it: control
 // and formatting characters (line separators, changes of the writing direction) and
