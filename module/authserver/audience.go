@@ -10,7 +10,7 @@ import (
 
 // audience is what a token is for (RFC 8707 section 2.2): of what is configured for the
 // client, the part that the user's authorization was narrowed to, empty for all, and of
-// that the part asked for now.
+// that the part this request asks for.
 func (s *Server) audience(c *oauth.Client, granted, asked []string) ([]string, error) {
 	all := c.Audience
 	if len(all) == 0 {
