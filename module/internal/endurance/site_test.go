@@ -19,11 +19,14 @@ import (
 
 // times is how often something is repeated: short, or long in a soak.
 func times(short, long int) int {
-	if os.Getenv("GATEHOUSE_SOAK") != "" {
+	if inSoak() {
 		return long
 	}
 	return short
 }
+
+// inSoak reports whether the long forms were asked for.
+func inSoak() bool { return os.Getenv("GATEHOUSE_SOAK") != "" }
 
 const (
 	clientID, clientSecret = "web", "web-secret-0123456789-0123456789-0123456789"
