@@ -3,7 +3,6 @@ package endurance
 import (
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -112,21 +111,4 @@ func median[T any](all []T, of func(T) float64) float64 {
 		return (values[n/2] + values[(n-1)/2]) / 2
 	}
 	return math.NaN()
-}
-
-// cpuTime is what a process has used: fields 14 and 15 of /proc/PID/stat, in hundredths of
-// a second on every Linux.
-func cpuTime(t *testing.T, pid int) time.Duration {
-	t.Helper()
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(raw), ") ")
-	var user, system int64
-	fields := strings.Fields(rest)
-	if _, err := fmt.Sscan(fields[11]+" "+fields[12], &user, &system); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(user+system) * 10 * time.Millisecond
 }

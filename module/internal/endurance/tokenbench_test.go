@@ -6,10 +6,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"fmt"
 	"math"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -90,35 +88,4 @@ func signatureTime(t *testing.T) float64 {
 		}
 	}
 	return float64((ownCPU(t) - before).Microseconds()) / float64(n)
-}
-
-// ownCPU is what this process has used.
-func ownCPU(t *testing.T) time.Duration {
-	t.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// residentMemory is the VmRSS of a process, in bytes.
-func residentMemory(t *testing.T, pid int) int64 {
-	t.Helper()
-	return statusField(t, pid, "VmRSS")
-}
-
-func statusField(t *testing.T, pid int, name string) int64 {
-	t.Helper()
-	for line := range strings.SplitSeq(readFile(t, fmt.Sprintf("/proc/%d/status", pid)), "\n") {
-		if value, ok := strings.CutPrefix(line, name+":"); ok {
-			var kib int64
-			if _, err := fmt.Sscan(value, &kib); err != nil {
-				t.Fatal(err)
-			}
-			return kib << 10
-		}
-	}
-	t.Fatal("no ", name)
-	return 0
 }
