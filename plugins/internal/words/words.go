@@ -61,7 +61,7 @@ func Secret(into *string, name string) Reader {
 
 // Placeholder refuses a literal where a secret belongs, without quoting it.
 func Placeholder(value, name string) error {
-	if strings.Contains(value, "{") {
+	if strings.Contains(value, "{") && strings.Contains(value, "}") {
 		return nil
 	}
 	return errors.New("expected a placeholder such as {env." + name + "}: a literal would be readable in Caddy's stored configuration")

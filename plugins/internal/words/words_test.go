@@ -54,6 +54,8 @@ func TestAMistakeIsToldWithItsPlaceAndNoSecret(t *testing.T) {
 		`text ""`:                             "text: expected one value",
 		"text a\ntext b":                      "text is given twice",
 		"secret hush":                         "secret: expected a placeholder such as {env.SECRET}",
+		"secret hush{":                        "secret: expected a placeholder such as {env.SECRET}",
+		"secret hush}":                        "secret: expected a placeholder such as {env.SECRET}",
 		"duration soon":                       "duration: invalid duration 'soon'",
 		"duration 0":                          "duration: invalid duration '0'",
 		"duration -1s":                        "duration: invalid duration '-1s'",
