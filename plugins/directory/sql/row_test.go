@@ -1,7 +1,9 @@
 package sql
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +55,18 @@ func TestValuesThatMeanNothingAreErrors(t *testing.T) {
 	for _, no := range []any{nil, false, int64(0), uint64(0), "", "f", "N", "no", []byte("0"), []byte{0}} {
 		if v, err := truth(no); v || err != nil {
 			t.Errorf("%v is %t, %v", no, v, err)
+		}
+	}
+}
+
+func TestAClaimIsSomethingThatJSONHas(t *testing.T) {
+	for value, want := range map[float64]string{1.5: "1.5", math.NaN(): `"NaN"`, math.Inf(1): `"+Inf"`} {
+		v, err := claim(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := json.Marshal(v); err != nil || string(got) != want {
+			t.Errorf("%v becomes %s, %v", value, got, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package sql
 
 import (
 	"errors"
+	"math"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -65,8 +66,12 @@ func truth(v any) (bool, error) {
 // claim reads a value of a further column, for JSON.
 func claim(v any) (any, error) {
 	switch v := v.(type) {
-	case bool, int64, uint64, float64:
+	case bool, int64, uint64:
 		return v, nil
+	case float64:
+		if !math.IsNaN(v) && !math.IsInf(v, 0) { // JSON has no such numbers
+			return v, nil
+		}
 	case time.Time:
 		return v.UTC().Format(time.RFC3339), nil
 	}
