@@ -197,15 +197,10 @@ func (d *dir) bind(ctx context.Context, entry *ldap.Entry, password string) (sam
 		password = d.s.password
 	}
 	err = d.binds.use(ctx, func(c *ldap.Conn) error { return c.Bind(dn, password) })
-	if entry == nil {
-		if err != nil && lost(err) {
-			return false, fmt.Errorf("binding to the LDAP server: %w", err)
-		}
-		return false, nil
-	}
+	// One table for the known and the unknown: a server in trouble must not tell them apart.
 	switch {
 	case err == nil:
-		return true, nil
+		return entry != nil, nil
 	case ldap.IsErrorAnyOf(err,
 		ldap.LDAPResultInvalidCredentials,
 		ldap.LDAPResultNoSuchObject,                // deleted meanwhile

@@ -6,6 +6,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -281,6 +282,68 @@ func TestAServerThatDoesNotAnswerHoldsNobodyLongerThanItMay(t *testing.T) {
 	}
 	_ = l.Close()
 	group.Wait()
+}
+
+// A server that is in trouble answers everybody so: else whom it knows would be told by it.
+func TestAServerInTroubleIsAnErrorForTheUnknownToo(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	var code atomic.Uint32 // of the answer to each bind
+	var group sync.WaitGroup
+	group.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			group.Go(func() { findNobody(c, &code) })
+		}
+	})
+	d := opened(t, &Source{URL: "ldap://" + l.Addr().String(), Base: people})
+	for _, trouble := range []uint16{ldap.LDAPResultBusy, ldap.LDAPResultUnavailable, ldap.LDAPResultOther, ldap.LDAPResultOperationsError} {
+		code.Store(uint32(trouble))
+		if _, ok, err := d.Authenticate(t.Context(), "nobody", "secret"); ok || !ldap.IsErrorWithCode(err, trouble) {
+			t.Errorf("%d: %t, %v", trouble, ok, err)
+		}
+	}
+	for _, refusal := range []uint16{ldap.LDAPResultSuccess, ldap.LDAPResultInvalidCredentials, ldap.LDAPResultNoSuchObject} {
+		code.Store(uint32(refusal))
+		isRefused(t, d, "nobody", "secret")
+	}
+	_ = d.Close()
+	_ = l.Close()
+	group.Wait()
+}
+
+// findNobody answers requests (RFC 4511 section 4.1.1) as a server without entries does.
+func findNobody(c net.Conn, code *atomic.Uint32) {
+	defer func() { _ = c.Close() }()
+	request := make([]byte, 4096)
+	for {
+		if n, err := c.Read(request); err != nil || n < 10 {
+			return
+		}
+		length := 1
+		if request[1] >= 0x80 { // it has more bytes
+			length += int(request[1] - 0x80)
+		}
+		id, operation, result := request[1+length+2], request[1+length+3], byte(0)
+		const bind, search = 0x60, 0x63
+		switch operation {
+		case bind:
+			result = byte(code.Load())
+		case search:
+			operation++ // its answer is the end of the entries, 0x65
+		default:
+			return
+		}
+		if _, err := c.Write([]byte{0x30, 12, 2, 1, id, operation + 1, 7, 10, 1, result, 4, 0, 4, 0}); err != nil {
+			return
+		}
+	}
 }
 
 func TestPasswordsCrossTheNetworkEncryptedOrNotAtAll(t *testing.T) {
