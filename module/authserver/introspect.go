@@ -76,9 +76,7 @@ func (t *tokenEndpoint) introspection(w http.ResponseWriter, r *http.Request) (i
 	// rubbish to a resource server could stop that server too.
 	key := "introspect:" + client.ID + "|" + httpx.AddressKey(t.s.ClientIP(r))
 	if ok, retry := t.s.Attempts.Take(key, attempt.Rule{Limit: t.s.Protect.ClientFailures, Window: time.Minute}); !ok {
-		e := oauth.E(oauth.SlowDown, "too many unknown tokens, try again later")
-		e.RetryAfter = max(1, int((retry+time.Second-1)/time.Second))
-		return introspection{}, e
+		return introspection{}, oauth.TooMany("too many unknown tokens, try again later", retry)
 	}
 	return introspection{}, nil
 }

@@ -2,11 +2,9 @@ package authserver
 
 import (
 	"log/slog"
-	"math"
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/directory"
@@ -118,7 +116,7 @@ func (s *signIn) loginPost(w http.ResponseWriter, r *http.Request) error {
 	case accepted:
 	case limited:
 		s.Log.Warn("sign-in limited", address)
-		w.Header().Set("Retry-After", seconds(retry))
+		w.Header().Set("Retry-After", strconv.Itoa(oauth.Seconds(retry)))
 		p.status, p.limited = http.StatusTooManyRequests, true
 		return s.showLogin(w, r, b, p)
 	default:
@@ -147,9 +145,4 @@ func clientOf(q *request) string {
 		return ""
 	}
 	return q.Client
-}
-
-// seconds rounds up: a client that comes back on the second must be let in.
-func seconds(d time.Duration) string {
-	return strconv.Itoa(max(1, int(math.Ceil(d.Seconds()))))
 }

@@ -30,9 +30,7 @@ func (s *signIn) CheckPassword(ctx context.Context, r grant.Request, username, p
 	s.Log.Info("sign-in refused", slog.String("outcome", string(v)), slog.String("address", r.Address), slog.String("grant", string(oauth.Password)))
 	s.Audit.Record(ctx, audit.Event{Name: audit.SignInFailed, User: typed(username), Client: r.Client.ID, Reason: string(v)})
 	if v == limited {
-		e := oauth.E(oauth.SlowDown, "too many sign-in attempts from this address, try again later")
-		e.RetryAfter = max(1, int((retry+time.Second-1)/time.Second))
-		return directory.User{}, false, e
+		return directory.User{}, false, oauth.TooMany("too many sign-in attempts from this address, try again later", retry)
 	}
 	return directory.User{}, false, nil
 }

@@ -209,9 +209,7 @@ func (s *Server) registrationRule() attempt.Rule {
 }
 
 func tooMany(retry time.Duration) *oauth.Error {
-	e := oauth.E(oauth.SlowDown, "too many requests of this kind, try again later")
-	e.RetryAfter = max(1, int((retry+time.Second-1)/time.Second))
-	return e
+	return oauth.TooMany("too many requests of this kind, try again later", retry)
 }
 
 // refusedOrAway leaves refusals as they are; what else a registrar answers is a fault.

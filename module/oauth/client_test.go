@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+	"time"
 )
 
 func TestAClientMatchesAnyOfItsAddressesAndNoOther(t *testing.T) {
@@ -100,5 +101,16 @@ func TestErrorsHaveTheirStatusAndAreNotChangedInPlace(t *testing.T) {
 	}
 	if u := Unavailable(cause); u.Status != 503 || u.RetryAfter < 1 || !errors.Is(u, cause) || u.Description == "" {
 		t.Errorf("%+v", u)
+	}
+}
+
+func TestAWaitIsRoundedUp(t *testing.T) {
+	for d, want := range map[time.Duration]int{
+		-time.Second: 1, 0: 1, 1: 1, time.Second: 1, time.Second + 1: 2, 1500 * time.Millisecond: 2, time.Minute: 60,
+	} {
+		e := TooMany("later", d)
+		if e.Code != SlowDown || e.Status != 429 || e.Description != "later" || e.RetryAfter != want {
+			t.Errorf("%v: %+v, want %d s", d, e, want)
+		}
 	}
 }

@@ -1,6 +1,9 @@
 package oauth
 
-import "net/http"
+import (
+	"net/http"
+	"time"
+)
 
 // Code is the error member of a protocol answer.
 type Code string
@@ -70,6 +73,17 @@ func Unavailable(cause error) *Error {
 	e.RetryAfter, e.Cause = 1, cause
 	return e
 }
+
+// TooMany is the answer to one attempt too many; retry is how long the next has to wait.
+func TooMany(description string, retry time.Duration) *Error {
+	e := E(SlowDown, description)
+	e.RetryAfter = Seconds(retry)
+	return e
+}
+
+// Seconds is a wait as Retry-After has it. It rounds up: a client that comes back on the
+// second must be let in.
+func Seconds(d time.Duration) int { return max(1, int((d+time.Second-1)/time.Second)) }
 
 // WithStatus returns a copy with another HTTP status.
 func (e *Error) WithStatus(status int) *Error {

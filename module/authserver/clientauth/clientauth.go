@@ -102,11 +102,13 @@ func (a *Authenticator) record(ctx context.Context, sent credentials, refusal *o
 	a.Audit.Record(ctx, e)
 }
 
+const tooMany = "too many failed authentications of this client, try again later"
+
 func (a *Authenticator) check(r *http.Request, sent credentials) (*oauth.Client, *oauth.Error) {
 	key := "client:" + sent.pairs[0].id + "|" + httpx.AddressKey(a.ClientIP(r))
 	if sent.guess() {
 		if refused, retry := a.Attempts.Refused(key, a.rule); refused {
-			return nil, slowDown(retry)
+			return nil, oauth.TooMany(tooMany, retry)
 		}
 	}
 	refusal := oauth.E(oauth.InvalidClient, "the client is unknown or its authentication failed")
@@ -123,7 +125,7 @@ func (a *Authenticator) check(r *http.Request, sent credentials) (*oauth.Client,
 	}
 	if sent.guess() {
 		if ok, retry := a.Attempts.Take(key, a.rule); !ok {
-			return nil, slowDown(retry)
+			return nil, oauth.TooMany(tooMany, retry)
 		}
 	}
 	return nil, refusal
@@ -187,10 +189,4 @@ func knowsSecret(client *oauth.Client, sent string) bool {
 		}
 	}
 	return same && sent != "" && len(client.SecretHashes) > 0
-}
-
-func slowDown(retry time.Duration) *oauth.Error {
-	e := oauth.E(oauth.SlowDown, "too many failed authentications of this client, try again later")
-	e.RetryAfter = max(1, int((retry+time.Second-1)/time.Second))
-	return e
 }
