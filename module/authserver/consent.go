@@ -30,7 +30,7 @@ func (s *signIn) showConsent(w http.ResponseWriter, r *http.Request, b browser, 
 		Host:     destination(q.RedirectURI),
 		User:     who.user.Username,
 		Remember: client.RemembersConsent(q.RedirectURI),
-		Account:  s.base + "/account", Unverified: client.SelfRegistered,
+		Account:  s.base + accountPath, Unverified: client.SelfRegistered,
 	}
 	for _, name := range q.Scopes {
 		v.Scopes = append(v.Scopes, webui.ScopeView{Name: name, Text: s.scopeText(name, lang)})

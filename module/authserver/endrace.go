@@ -25,10 +25,11 @@ func (s *signIn) takeBack(ctx context.Context, key store.Key) error {
 	return s.endCode(ctx, rec, func(string, string) bool { return true })
 }
 
-// endedSince reports whether the user was signed out everywhere in the second of since
+// EndedSince reports whether the user was signed out everywhere in the second of since
 // or later: a password that was looked at before its change is not worth a session after
-// it. It asks the store and not this node's feed, which is a second behind other nodes.
-func (s *signIn) endedSince(ctx context.Context, subject string, since time.Time) (bool, error) {
+// it, nor a grant (it implements [grant.Passwords]). It asks the store and not this node's
+// feed, which is a second behind other nodes.
+func (s *signIn) EndedSince(ctx context.Context, subject string, since time.Time) (bool, error) {
 	// A sign-in waits for its turn and for the directory, each within bounds: this many
 	// seconds are more than it can take.
 	const most = 90

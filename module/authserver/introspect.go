@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/authserver/clientauth"
 	"github.com/gatehouse/gatehouse/module/internal/attempt"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -61,7 +62,7 @@ func (t *tokenEndpoint) introspection(w http.ResponseWriter, r *http.Request) (i
 	}
 	if client.Public {
 		// Anybody can send a public client's id: this would answer whoever found a token.
-		w.Header().Set("WWW-Authenticate", `Basic realm="gatehouse", charset="UTF-8"`)
+		w.Header().Set("WWW-Authenticate", clientauth.Challenge)
 		return introspection{}, oauth.E(oauth.InvalidClient, "a public client cannot introspect tokens")
 	}
 	sent := form.Get("token")

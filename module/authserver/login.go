@@ -61,7 +61,7 @@ func (s *signIn) loginGet(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if who != nil {
-		s.redirect(w, r, s.base+"/account")
+		s.redirect(w, r, s.base+accountPath)
 		return nil
 	}
 	return s.showLogin(w, r, b, loginPage{})
@@ -128,7 +128,7 @@ func (s *signIn) loginPost(w http.ResponseWriter, r *http.Request) error {
 	s.Log.Info("signed in", slog.String("subject", user.ID), address)
 	s.Audit.Record(r.Context(), audit.Event{Name: audit.SignIn, Subject: user.ID, Client: clientOf(p.request)})
 	if p.request == nil {
-		s.redirect(w, r, s.base+"/account")
+		s.redirect(w, r, s.base+accountPath)
 		return nil
 	}
 	return s.proceed(w, r, b, p.request, p.client, who, false)

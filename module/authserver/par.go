@@ -45,12 +45,9 @@ func (s *Server) par(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) push(r *http.Request, header http.Header) (pushAnswer, error) {
-	if r.URL.RawQuery != "" {
-		return pushAnswer{}, oauth.E(oauth.InvalidRequest, "parameters belong in the body, not in the address")
-	}
-	form, err := httpx.ReadForm(r, "resource")
+	form, err := clientForm(r, "resource")
 	if err != nil {
-		return pushAnswer{}, formError(err)
+		return pushAnswer{}, err
 	}
 	client, err := s.token.clients.Authenticate(r, form, header)
 	if err != nil {

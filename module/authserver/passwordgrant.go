@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/authserver/grant"
@@ -33,11 +32,6 @@ func (s *signIn) CheckPassword(ctx context.Context, r grant.Request, username, p
 		return directory.User{}, false, oauth.TooMany("too many sign-in attempts from this address, try again later", retry)
 	}
 	return directory.User{}, false, nil
-}
-
-// EndedSince implements [grant.Passwords].
-func (s *signIn) EndedSince(ctx context.Context, subject string, since time.Time) (bool, error) {
-	return s.endedSince(ctx, subject, since)
 }
 
 // passwordFault gives the pages' errors the form of the token endpoint.

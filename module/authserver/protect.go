@@ -17,10 +17,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/attempt"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/token"
 )
-
-// maxUsername is the longest user name that is looked up, in bytes.
-const maxUsername = 256
 
 // directoryPatience bounds a sign-in whose browser has gone.
 const directoryPatience = 30 * time.Second
@@ -87,8 +85,7 @@ func (s *signIn) authenticate(ctx context.Context, username, password string) (d
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), directoryPatience)
 	defer cancel()
 	user, ok, err := s.Directory.Authenticate(ctx, username, password)
-	if err == nil && ok && (user.ID == "" || strings.HasPrefix(user.ID, "client:")) {
-		// Tokens of clients without a user have such a subject.
+	if err == nil && ok && (user.ID == "" || strings.HasPrefix(user.ID, token.ClientSubject)) {
 		err = errors.New("the directory gave a user an empty id or one that begins with the prefix of client subjects")
 	}
 	return user, ok, err
@@ -109,7 +106,7 @@ func accountKey(username string) string {
 }
 
 func validUsername(s string) bool {
-	return len(s) <= maxUsername && !strings.ContainsFunc(s, unicode.IsControl)
+	return len(s) <= directory.MaxUsername && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 // maxWaiting is how many sign-ins may wait for a turn; each holds its form in memory.

@@ -115,7 +115,7 @@ func (s *signIn) begin(w http.ResponseWriter, r *http.Request, user directory.Us
 	}
 	// In this order: EndSubject gives notice before it looks for sessions, so either it
 	// found this one, or its notice is found here.
-	ended, err := s.endedSince(r.Context(), user.ID, since)
+	ended, err := s.EndedSince(r.Context(), user.ID, since)
 	if err == nil && ended {
 		return nil, s.Store.Delete(r.Context(), key)
 	}

@@ -18,6 +18,9 @@ import (
 // Methods are the authentication methods that work, by their names in metadata.
 var Methods = []string{"client_secret_basic", "client_secret_post", oauth.PrivateKeyJWT, "none"}
 
+// Challenge is the WWW-Authenticate of a client that tried Basic, or has to (RFC 7617).
+const Challenge = `Basic realm="gatehouse", charset="UTF-8"`
+
 // Clients finds a client. ok is false for an unknown one; errors are technical.
 type Clients interface {
 	Client(ctx context.Context, id string) (c *oauth.Client, ok bool, err error)
@@ -78,7 +81,7 @@ func (a *Authenticator) Authenticate(r *http.Request, form httpx.Form, answer ht
 		a.record(r.Context(), sent, refusal)
 	}
 	if refusal.Code == oauth.InvalidClient && sent.basic {
-		answer.Set("WWW-Authenticate", `Basic realm="gatehouse", charset="UTF-8"`)
+		answer.Set("WWW-Authenticate", Challenge)
 	}
 	return nil, refusal
 }
