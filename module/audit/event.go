@@ -1,6 +1,9 @@
 package audit
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 // Name is what happened. The wire form is stable: people filter by it.
 type Name string
@@ -42,12 +45,19 @@ var Names = []Name{
 type Event struct {
 	Name    Name
 	Client  string   // client_id, of a registered client; of an unknown one cut and as sent
-	Subject string   // the user's ID; for a failed sign-in see Username
+	Subject string   // the user's ID; for a failed sign-in see User
 	User    string   // what was typed as user name, cut, for a failed sign-in
 	Grant   string   // the grant family
 	Scopes  []string // what it was about
 	Key     string   // kid of a signing key
 	Reason  string   // one of a few fixed words, see the names
+}
+
+// Cut is what an [Event] holds of a name that nobody vouches for: people paste all kinds
+// of things, and strangers send what they like.
+func Cut(s string) string {
+	const longest = 64 // bytes
+	return strings.ToValidUTF8(s[:min(len(s), longest)], "")
 }
 
 // Sink records events. Record MUST be safe for concurrent use, MUST NOT block on

@@ -4,7 +4,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/directory"
@@ -109,7 +108,7 @@ func (s *signIn) loginPost(w http.ResponseWriter, r *http.Request) error {
 	}
 	s.Metrics.SignIn(string(verdict))
 	if verdict != accepted {
-		s.Audit.Record(r.Context(), audit.Event{Name: audit.SignInFailed, User: typed(p.username), Client: clientOf(p.request), Reason: string(verdict)})
+		s.Audit.Record(r.Context(), audit.Event{Name: audit.SignInFailed, User: audit.Cut(p.username), Client: clientOf(p.request), Reason: string(verdict)})
 	}
 	address := slog.String("address", s.ClientIP(r))
 	switch verdict {
@@ -132,12 +131,6 @@ func (s *signIn) loginPost(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	return s.proceed(w, r, b, p.request, p.client, who, false)
-}
-
-// typed is a user name as the audit trail keeps it: people paste all kinds of things.
-func typed(username string) string {
-	const longest = 64 // bytes
-	return strings.ToValidUTF8(username[:min(len(username), longest)], "")
 }
 
 func clientOf(q *request) string {

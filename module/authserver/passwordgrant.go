@@ -27,7 +27,7 @@ func (s *signIn) CheckPassword(ctx context.Context, r grant.Request, username, p
 		return user, true, nil
 	}
 	s.Log.Info("sign-in refused", slog.String("outcome", string(v)), slog.String("address", r.Address), slog.String("grant", string(oauth.Password)))
-	s.Audit.Record(ctx, audit.Event{Name: audit.SignInFailed, User: typed(username), Client: r.Client.ID, Reason: string(v)})
+	s.Audit.Record(ctx, audit.Event{Name: audit.SignInFailed, User: audit.Cut(username), Client: r.Client.ID, Reason: string(v)})
 	if v == limited {
 		return directory.User{}, false, oauth.TooMany("too many sign-in attempts from this address, try again later", retry)
 	}

@@ -66,7 +66,7 @@ func (s *signIn) try(ctx context.Context, address, username, password string) (u
 		return user, "", 0, err
 	case !ok || user.Locked:
 		if s.Attempts.NewlyRefused(key) {
-			s.Audit.Record(ctx, audit.Event{Name: audit.Lockout, User: typed(username)})
+			s.Audit.Record(ctx, audit.Event{Name: audit.Lockout, User: audit.Cut(username)})
 		}
 		return directory.User{}, refused, 0, nil
 	}

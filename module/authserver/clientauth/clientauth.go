@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/audit"
@@ -86,11 +85,8 @@ func (a *Authenticator) Authenticate(r *http.Request, form httpx.Form, answer ht
 	return nil, refusal
 }
 
-// maxAudited is how much of an id that nobody vouches for gets into the audit trail.
-const maxAudited = 64
-
 func (a *Authenticator) record(ctx context.Context, sent credentials, refusal *oauth.Error) {
-	e := audit.Event{Name: audit.ClientAuth, Client: sent.pairs[0].id, Reason: "refused"}
+	e := audit.Event{Name: audit.ClientAuth, Client: audit.Cut(sent.pairs[0].id), Reason: "refused"}
 	switch refusal.Code {
 	case oauth.InvalidClient:
 	case oauth.SlowDown:
@@ -101,7 +97,6 @@ func (a *Authenticator) record(ctx context.Context, sent credentials, refusal *o
 	if errors.Is(refusal, errReplayed) {
 		e.Reason = "replayed"
 	}
-	e.Client = strings.ToValidUTF8(e.Client[:min(len(e.Client), maxAudited)], "")
 	a.Audit.Record(ctx, e)
 }
 
