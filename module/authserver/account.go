@@ -132,13 +132,10 @@ func (s *signIn) press(w http.ResponseWriter, r *http.Request, b browser, form h
 // may have been open for long.
 func (s *signIn) endSession(r *http.Request, subject, digest string) error {
 	key := store.Key{Kind: store.KindSession, ID: digest}
-	rec, err := s.Store.Get(r.Context(), key)
+	var v store.Session
+	_, err := store.Read(r.Context(), s.Store, key, &v)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
-	}
-	var v store.Session
-	if err == nil {
-		err = store.Decode(rec.Value, &v)
 	}
 	if err != nil {
 		return err

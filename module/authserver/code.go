@@ -60,15 +60,11 @@ func (s *signIn) grantCode(w http.ResponseWriter, r *http.Request, b browser, q 
 // stillOpen reports an error unless the code under key can be redeemed.
 func (s *signIn) stillOpen(r *http.Request, key store.Key) error {
 	answered := page(http.StatusBadRequest, "already_answered", "")
-	rec, err := s.Store.Get(r.Context(), key)
-	if errors.Is(err, store.ErrNotFound) {
-		return answered
-	}
 	var v store.Code
-	if err == nil {
-		err = store.Decode(rec.Value, &v)
-	}
+	_, err := store.Read(r.Context(), s.Store, key, &v)
 	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return answered
 	case err != nil:
 		return err
 	case v.State != store.CodeIssued || !s.Now().Before(v.Expires):

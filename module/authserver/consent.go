@@ -110,12 +110,9 @@ func (s *signIn) consented(ctx context.Context, q *request, client *oauth.Client
 // there is no such record.
 func (s *signIn) given(ctx context.Context, client, subject string) (store.Consent, error) {
 	var v store.Consent
-	rec, err := s.Store.Get(ctx, consentKey(client, subject))
+	_, err := store.Read(ctx, s.Store, consentKey(client, subject), &v)
 	if errors.Is(err, store.ErrNotFound) {
-		return v, nil
-	}
-	if err == nil {
-		err = store.Decode(rec.Value, &v)
+		err = nil
 	}
 	return v, err
 }
@@ -127,16 +124,13 @@ func (s *signIn) remember(ctx context.Context, q *request, client *oauth.Client,
 	key := consentKey(q.Client, subject)
 	for range 3 {
 		given := store.Consent{Client: q.Client, Subject: subject}
-		rec, err := s.Store.Get(ctx, key)
+		rec, err := store.Read(ctx, s.Store, key, &given)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 			rec = store.Record{Key: key, Parent: subject}
 		case err != nil:
 			return err
 		default:
-			if err := store.Decode(rec.Value, &given); err != nil {
-				return err
-			}
 			if given.GivenAt.Before(client.Since) { // another client's, of the same id
 				given.Scopes = nil
 			}

@@ -163,13 +163,10 @@ func (s *signIn) pushed(ctx context.Context, p params) (_ params, id string, err
 		return p, "", gone
 	}
 	id = secret.Digest(name)
-	record, err := s.Store.Get(ctx, pushedKey(id))
+	var v store.Pushed
+	_, err = store.Read(ctx, s.Store, pushedKey(id), &v)
 	if errors.Is(err, store.ErrNotFound) {
 		return p, "", gone
-	}
-	var v store.Pushed
-	if err == nil {
-		err = store.Decode(record.Value, &v)
 	}
 	if err != nil {
 		return p, "", err
@@ -208,12 +205,8 @@ func (s *signIn) spend(ctx context.Context, q *request, issued string) error {
 	case !errors.Is(err, store.ErrExists):
 		return err
 	}
-	record, err := s.Store.Get(ctx, mark.Key)
-	if err != nil {
-		return err
-	}
 	var used store.PushedUse
-	if err := store.Decode(record.Value, &used); err != nil {
+	if _, err := store.Read(ctx, s.Store, mark.Key, &used); err != nil {
 		return err
 	}
 	if used.Code != issued {

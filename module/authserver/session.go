@@ -33,12 +33,9 @@ func (s *signIn) session(r *http.Request) (store.Session, store.Record, bool, er
 	if err != nil || !isToken(c.Value) {
 		return v, store.Record{}, false, nil
 	}
-	rec, err := s.Store.Get(r.Context(), store.Key{Kind: store.KindSession, ID: secret.Digest(c.Value)})
+	rec, err := store.Read(r.Context(), s.Store, store.Key{Kind: store.KindSession, ID: secret.Digest(c.Value)}, &v)
 	if errors.Is(err, store.ErrNotFound) {
 		return v, rec, false, nil
-	}
-	if err == nil {
-		err = store.Decode(rec.Value, &v)
 	}
 	if err != nil {
 		return v, rec, false, err

@@ -11,6 +11,16 @@ func IsAnswer(err error) bool {
 	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrExists) || errors.Is(err, ErrConflict)
 }
 
+// Read gets the record under key and decodes its value into v. ErrNotFound is the only
+// error that is an answer; what cannot be decoded is a fault.
+func Read(ctx context.Context, b Backend, key Key, v stamped) (Record, error) {
+	r, err := b.Get(ctx, key)
+	if err == nil {
+		err = Decode(r.Value, v)
+	}
+	return r, err
+}
+
 // Put writes a record as it is to be after what was read: a version of 0 stands for none.
 // written is false, without an error, when somebody else wrote meanwhile.
 func Put(ctx context.Context, b Backend, r Record) (written bool, err error) {

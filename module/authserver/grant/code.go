@@ -87,17 +87,13 @@ func (g *authorizationCode) Prepare(ctx context.Context, r Request) (Pending, er
 // readCode gets a code that is one of this dialect.
 func (g *authorizationCode) readCode(ctx context.Context, key store.Key) (store.Record, store.Code, error) {
 	var code store.Code
-	record, err := g.Store.Get(ctx, key)
-	if errors.Is(err, store.ErrNotFound) {
+	record, err := store.Read(ctx, g.Store, key, &code)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
 		return record, code, errGone
-	}
-	if err == nil {
-		err = store.Decode(record.Value, &code)
-	}
-	if err != nil {
+	case err != nil:
 		return record, code, oauth.Unavailable(err)
-	}
-	if code.Dialect != store.DialectOAuth {
+	case code.Dialect != store.DialectOAuth:
 		return record, code, errGone
 	}
 	return record, code, nil

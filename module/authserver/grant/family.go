@@ -20,10 +20,7 @@ type families struct{ Config }
 // read gets a family. Its errors are those of the store.
 func (f families) read(ctx context.Context, id string) (store.Record, store.Grant, error) {
 	var g store.Grant
-	record, err := f.Store.Get(ctx, store.Key{Kind: store.KindGrant, ID: id})
-	if err == nil {
-		err = store.Decode(record.Value, &g)
-	}
+	record, err := store.Read(ctx, f.Store, store.Key{Kind: store.KindGrant, ID: id}, &g)
 	return record, g, err
 }
 
@@ -132,12 +129,9 @@ func (f families) clientLeft(ctx context.Context, c *oauth.Client, g store.Grant
 		return true, nil
 	}
 	var v store.Vanished
-	record, err := f.Store.Get(ctx, store.VanishedKey(g.Client))
+	_, err := store.Read(ctx, f.Store, store.VanishedKey(g.Client), &v)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
-	}
-	if err == nil {
-		err = store.Decode(record.Value, &v)
 	}
 	return err == nil && !g.IssuedAt.After(v.At), err
 }
