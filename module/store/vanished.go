@@ -27,21 +27,24 @@ func VanishedKey(client string) Key {
 const vanishTries = 20
 
 // RecordVanished stores that a client is gone since at. When it returns nil that is
-// durable.
+// durable. Of two nodes that say so the later time counts, whichever writes last: going
+// back would bring to life what was granted in between.
 func RecordVanished(ctx context.Context, b Backend, client string, at time.Time) error {
-	v := Vanished{Client: client, At: at}
-	value, err := Encode(&v)
-	if err != nil {
-		return err
-	}
 	for range vanishTries {
-		record, err := b.Get(ctx, VanishedKey(client))
-		if errors.Is(err, ErrNotFound) {
+		var v Vanished
+		record, err := Read(ctx, b, VanishedKey(client), &v)
+		switch {
+		case errors.Is(err, ErrNotFound):
 			record = Record{Key: VanishedKey(client)}
-		} else if err != nil {
+		case err != nil:
+			return err
+		case !v.At.Before(at):
+			return nil
+		}
+		v.Client, v.At = client, at
+		if record.Value, err = Encode(&v); err != nil {
 			return err
 		}
-		record.Value = value
 		if written, err := Put(ctx, b, record); written || err != nil {
 			return err
 		}
