@@ -2,7 +2,6 @@ package grant
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"time"
 
@@ -39,14 +38,11 @@ type Presented struct {
 // The client is in the MAC but not in the token, so it is read from the family before
 // anything is known to be authentic.
 func (f *Families) Find(ctx context.Context, c *oauth.Client, token string) (p Presented, ok bool, err error) {
-	if len(token) != tokenLength {
+	family, _, _, ok := splitRefresh(token)
+	if !ok {
 		return p, false, nil
 	}
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err != nil || len(raw) != tokenBytes {
-		return p, false, nil
-	}
-	_, p.Grant, err = f.all.read(ctx, base64.RawURLEncoding.EncodeToString(raw[:familyBytes]))
+	_, p.Grant, err = f.all.read(ctx, family)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return Presented{}, false, nil

@@ -36,17 +36,22 @@ func encodeRefresh(k *secret.Keys, family string, generation uint64, client stri
 // decodeRefresh undoes encodeRefresh; ok is false unless the token is authentic and
 // this client's, in this dialect.
 func decodeRefresh(k *secret.Keys, token, client string, d store.Dialect) (family string, generation uint64, ok bool) {
-	if len(token) != tokenLength {
+	family, named, mac, ok := splitRefresh(token)
+	if !ok || !k.CheckMAC(macUse, mac, named, []byte(client), []byte(d)) {
 		return "", 0, false
+	}
+	return family, binary.BigEndian.Uint64(named[familyBytes:]), true
+}
+
+// splitRefresh gives the parts of a token that nobody has authenticated yet.
+func splitRefresh(token string) (family string, named, mac []byte, ok bool) {
+	if len(token) != tokenLength {
+		return "", nil, nil, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err != nil || len(raw) != tokenBytes {
-		return "", 0, false
+	if err != nil || len(raw) != tokenBytes { // the decoder skips line breaks
+		return "", nil, nil, false
 	}
-	named, mac := raw[:familyBytes+generationBytes], raw[familyBytes+generationBytes:]
-	if !k.CheckMAC(macUse, mac, named, []byte(client), []byte(d)) {
-		return "", 0, false
-	}
-	family = base64.RawURLEncoding.EncodeToString(raw[:familyBytes])
-	return family, binary.BigEndian.Uint64(named[familyBytes:]), true
+	named, mac = raw[:familyBytes+generationBytes], raw[familyBytes+generationBytes:]
+	return base64.RawURLEncoding.EncodeToString(raw[:familyBytes]), named, mac, true
 }
