@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	// maxAssertionAge is the default of AssertionRules.MaxAge.
+	// maxAssertionAge bounds how far exp may be from iat and from now: the caller has to
+	// remember each assertion for as long.
 	maxAssertionAge = 5 * time.Minute
 	// maxAssertionHeader bounds the encoded header: clients may write a kid and a
 	// certificate's thumbprint of their own.
@@ -23,12 +24,8 @@ type AssertionRules struct {
 	// Audience lists the names of this server; aud must contain one (point 3). The issuer
 	// belongs here; several clients send the token endpoint's address instead.
 	Audience []string
-	// Now defaults to the present.
+	// Now is the present.
 	Now time.Time
-	// MaxAge bounds how far exp may be from iat and from Now, default 5 minutes.
-	MaxAge time.Duration
-	// Leeway is granted for clocks that differ, on exp, iat and nbf, default 1 minute.
-	Leeway time.Duration
 }
 
 // Assertion is one that was found good. Whether it was seen before is the caller's to
@@ -132,15 +129,6 @@ func (c *ClientKeys) check(h header, signed string, signature []byte) error {
 
 // judgeAssertion is behind the check of the signature.
 func judgeAssertion(payload string, want AssertionRules) (Assertion, error) {
-	if want.Now.IsZero() {
-		want.Now = time.Now()
-	}
-	if want.MaxAge == 0 {
-		want.MaxAge = maxAssertionAge
-	}
-	if want.Leeway == 0 {
-		want.Leeway = leeway
-	}
 	m, ok := object(payload)
 	if !ok {
 		return Assertion{}, errClaims
@@ -158,8 +146,9 @@ func judgeAssertion(payload string, want AssertionRules) (Assertion, error) {
 	if !ok || !r.good {
 		return Assertion{}, errClaims
 	}
-	end, id := expires.Add(want.Leeway), r.may("jti")
-	early := want.Now.Add(want.Leeway)
+	// Clocks differ, here on exp too: the client's own is what it was made by.
+	end, id := expires.Add(leeway), r.may("jti")
+	early := want.Now.Add(leeway)
 	switch {
 	case issuer != want.Client || subject != want.Client || want.Client == "":
 		return Assertion{}, errParty
@@ -169,7 +158,7 @@ func judgeAssertion(payload string, want AssertionRules) (Assertion, error) {
 		return Assertion{}, errExpired
 	case issued.After(early), notBefore.After(early):
 		return Assertion{}, errEarly
-	case expires.After(early.Add(want.MaxAge)), expires.After(issued.Add(want.MaxAge + want.Leeway)):
+	case expires.After(early.Add(maxAssertionAge)), expires.After(issued.Add(maxAssertionAge + leeway)):
 		return Assertion{}, errLasting
 	case !r.good || id == "" || len(id) > maxJTI:
 		return Assertion{}, errID
