@@ -24,8 +24,6 @@ type Config struct {
 	// Issuer is the absolute URL, without a trailing slash, from which every other
 	// URL is built. Nothing is ever taken from request headers instead.
 	Issuer *url.URL
-	// Name is what the pages call this server.
-	Name string
 
 	Clients   Clients
 	Scopes    []Scope

@@ -36,7 +36,7 @@ func (s *signIn) grantToken(w http.ResponseWriter, r *http.Request, b browser, q
 		IssuedAt: now, Expires: issued.Add(life), Generation: 1, RotatedAt: now,
 	}
 	access, err := s.Tokens.Issue(r.Context(), token.Access{
-		Issuer: s.Issuer.String(), Subject: who.user.ID, Audience: audience, Client: q.Client, Scopes: q.Scopes,
+		Subject: who.user.ID, Audience: audience, Client: q.Client, Scopes: q.Scopes,
 		Grant: family.ID, IssuedAt: issued, Expires: family.Expires,
 	})
 	if err != nil {

@@ -135,7 +135,6 @@ func (t *tokenEndpoint) issue(r *http.Request, form httpx.Form, g grant.Grant, a
 func (t *tokenEndpoint) sign(ctx context.Context, c *oauth.Client, audience []string, p grant.Pending) (string, error) {
 	now := t.s.Now().Truncate(time.Second)
 	return t.s.Tokens.Issue(ctx, token.Access{
-		Issuer:   t.s.Issuer.String(),
 		Subject:  p.Subject,
 		Audience: audience,
 		Client:   c.ID,

@@ -189,7 +189,7 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 		return err
 	}
 	a.server, err = authserver.New(authserver.Config{
-		Issuer: a.issuer, Name: a.Name, Clients: known, Scopes: forServer(a.Scopes), Directory: users,
+		Issuer: a.issuer, Clients: known, Scopes: forServer(a.Scopes), Directory: users,
 		Registration: registration, Registrar: known.stored,
 		Store: a.core.store, Keys: a.core.Keys, Tokens: issuer, Revocations: a.core.revocations,
 		Verifier: verifier{a.core, known, users}, Issued: a.core,

@@ -30,8 +30,6 @@ const (
 	InvalidClientMetadata   Code = "invalid_client_metadata" // RFC 7591 3.2.2
 	LoginRequired           Code = "login_required"          // OpenID Connect Core 3.1.2.6
 	ConsentRequired         Code = "consent_required"        // OpenID Connect Core 3.1.2.6
-	InteractionRequired     Code = "interaction_required"    // OpenID Connect Core 3.1.2.6
-	UnsupportedTokenType    Code = "unsupported_token_type"  // RFC 7009 2.2.1
 	SlowDown                Code = "slow_down"               // RFC 8628 3.5; here also: too many failed attempts
 )
 
