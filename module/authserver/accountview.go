@@ -125,7 +125,7 @@ func (s *signIn) inForce(g store.Grant) bool {
 		return false
 	}
 	refreshes := s.Now().Before(g.Expires) && s.Now().Sub(g.RotatedAt) < s.Lifetimes.RefreshIdle
-	return refreshes || s.Now().Before(g.RotatedAt.Add(s.Lifetimes.Access))
+	return refreshes || s.Now().Before(g.RotatedAt.Add(s.TokenLife()))
 }
 
 func (s *signIn) sessionViews(ctx context.Context, b browser, who *person) ([]webui.SessionView, bool, error) {

@@ -46,6 +46,9 @@ type Config struct {
 	Log   *slog.Logger
 
 	Lifetimes Lifetimes
+	// TokenLife is the longest life of any access token that may be alive, those of earlier
+	// configurations and other nodes included. Default: Lifetimes.Access.
+	TokenLife func() time.Duration
 	// Audience of tokens when the client has none of its own; the issuer when empty.
 	Audience []string
 	// StateOptionalWithPKCE lets a request with an S256 challenge come without state.
@@ -188,6 +191,10 @@ func (c *Config) fill() error {
 	}
 	set(&c.Lifetimes.Code, time.Minute)
 	set(&c.Lifetimes.Access, time.Hour)
+	if c.TokenLife == nil {
+		life := c.Lifetimes.Access
+		c.TokenLife = func() time.Duration { return life }
+	}
 	set(&c.Lifetimes.Refresh, 30*24*time.Hour)
 	set(&c.Lifetimes.RefreshIdle, 14*24*time.Hour)
 	set(&c.Lifetimes.Session, 12*time.Hour)

@@ -125,6 +125,24 @@ func TestEndingAGrantEndsThatOneOnly(t *testing.T) {
 	g.want(g.token(redeemWeb(code)), 400, "invalid_grant")
 }
 
+// A token lives as long as the configuration allowed that issued it, not the one of today.
+func TestAGrantIsTakenBackWithTokensThatLiveLongerThanThoseOfToday(t *testing.T) {
+	var c authserver.Config
+	g := newEndRig(t, func(now *authserver.Config) { c = *now })
+	_, a := g.tokens("ann", annsPassword)
+	all, err := g.store.List(t.Context(), store.KindGrant, "u1", "", 10)
+	g.must(err)
+	c.Lifetimes.Access, c.TokenLife = time.Minute, func() time.Duration { return time.Hour }
+	reloaded, err := authserver.New(c)
+	g.must(err)
+	g.pass(10 * time.Minute)
+	if !g.alive(a.tokens.Access) {
+		t.Fatal("the token is to live for an hour")
+	}
+	g.must(reloaded.EndGrant(t.Context(), "u1", all[0].ID))
+	g.isDead(a)
+}
+
 func TestAFormCannotMakeAnEndedCodeAgain(t *testing.T) {
 	g := newEndRig(t)
 	b := g.browser()

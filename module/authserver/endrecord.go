@@ -83,9 +83,10 @@ const tokenMargin = time.Minute
 
 // mayHaveTokens reports whether an access token of the family can be alive. A user can
 // have hundreds of families and every guard keeps every notice, so those that have not
-// been used for longer than a token lives need none.
+// been used for longer than a token lives need none: any token, since what was issued
+// before the configuration allowed less is alive all the same.
 func (s *Server) mayHaveTokens(v store.Grant) bool {
-	return s.Now().Before(v.RotatedAt.Add(s.Lifetimes.RefreshGrace + s.Lifetimes.Access + tokenMargin))
+	return s.Now().Before(v.RotatedAt.Add(s.Lifetimes.RefreshGrace + s.TokenLife() + tokenMargin))
 }
 
 // replace writes a record as it is to be. again says that it changed meanwhile; rec is

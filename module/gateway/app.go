@@ -193,7 +193,7 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 		Registration: registration, Registrar: known.stored,
 		Store: a.core.store, Keys: a.core.Keys, Tokens: issuer, Revocations: a.core.revocations,
 		Verifier: verifier{a.core, known, users}, Issued: a.core,
-		Pages: pages, Metrics: metrics.Set{}, Log: a.log, Lifetimes: lifetimes, Attempts: a.attempts,
+		Pages: pages, Metrics: metrics.Set{}, Log: a.log, Lifetimes: lifetimes, TokenLife: a.core.tokenLife, Attempts: a.attempts,
 		Audit:                 a.trail,
 		Audience:              a.audience(),
 		StateOptionalWithPKCE: a.RequireState == "with_pkce_optional",

@@ -61,9 +61,7 @@ func newCore(s *lazyStore, secrets [][]byte, key coreKey) (*core, error) {
 	c := &core{store: s, secrets: secrets}
 	var err error
 	c.revocations, err = token.NewRevocations(token.RevocationsConfig{
-		Store: c.store, MaxStale: key.maxStale, Log: logger("revocations"),
-		// The ring knows of lives that earlier processes and other nodes allowed.
-		MaxTokenLife: func() time.Duration { return max(c.maxLife(), c.ring.Life()) },
+		Store: c.store, MaxStale: key.maxStale, Log: logger("revocations"), MaxTokenLife: c.tokenLife,
 	})
 	if err != nil {
 		return nil, err
@@ -126,6 +124,10 @@ func (c *core) follow() {
 }
 
 func (c *core) maxLife() time.Duration { return time.Duration(c.life.Load()) }
+
+// tokenLife is the longest life of any access token that may be alive: the ring knows of
+// those that earlier processes and other nodes allowed.
+func (c *core) tokenLife() time.Duration { return max(c.maxLife(), c.ring.Life()) }
 
 // warm opens the store, begins to follow it and makes what the first request would
 // otherwise wait for.
