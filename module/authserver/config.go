@@ -106,8 +106,8 @@ type Scope struct {
 // Clients finds a client. ok is false for an unknown one; errors are technical.
 type Clients interface {
 	Client(ctx context.Context, id string) (c *oauth.Client, ok bool, err error)
-	// CORSOrigins is the union of the origins of all clients.
-	CORSOrigins() []string
+	// AllowsOrigin reports whether it is an origin of any client.
+	AllowsOrigin(origin string) bool
 	// DeprecatedGrants are the grant types of the past that some client may use now.
 	DeprecatedGrants() []oauth.GrantType
 }

@@ -2,15 +2,14 @@ package authserver
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 )
 
 // preflight sets the CORS headers of an answer, and answers OPTIONS itself where
 // scripts may call at all; it then returns true. Keys and metadata are for every
 // origin, the token endpoint for those of registered clients, pages and what only
-// servers call for none (RFC 9700 section 2.6). Credentials are never allowed: no answer depends on a
-// cookie, and the combination with an echoed origin is how CORS is got wrong.
+// servers call for none (RFC 9700 section 2.6). Credentials are never allowed: no answer
+// depends on a cookie, and the combination with an echoed origin is how CORS is got wrong.
 func (s *Server) preflight(w http.ResponseWriter, r *http.Request, rt route) bool {
 	if !rt.public && !rt.scripts {
 		return false
@@ -22,7 +21,7 @@ func (s *Server) preflight(w http.ResponseWriter, r *http.Request, rt route) boo
 	} else {
 		h.Add("Vary", "Origin") // also without one: a cache must not mix the two
 		// "null" is what every sandboxed frame sends, so it names nobody.
-		if origin := r.Header.Get("Origin"); origin != "" && origin != "null" && slices.Contains(s.Clients.CORSOrigins(), origin) {
+		if origin := r.Header.Get("Origin"); origin != "" && origin != "null" && s.Clients.AllowsOrigin(origin) {
 			allowed = true
 			h.Set("Access-Control-Allow-Origin", origin)
 		}

@@ -54,14 +54,15 @@ func (c *rigClients) Client(_ context.Context, id string) (*oauth.Client, bool, 
 	return client, ok, c.fault
 }
 
-func (c *rigClients) CORSOrigins() []string {
+func (c *rigClients) AllowsOrigin(origin string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var origins []string
 	for _, client := range c.all {
-		origins = append(origins, client.CORSOrigins()...)
+		if slices.Contains(client.CORSOrigins(), origin) {
+			return true
+		}
 	}
-	return origins
+	return false
 }
 
 func (c *rigClients) DeprecatedGrants() []oauth.GrantType {

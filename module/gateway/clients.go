@@ -41,7 +41,8 @@ func CheckClientSecretHash(s string) error {
 // configured one comes first, whatever is stored under its id.
 type clients struct {
 	byID    map[string]*oauth.Client
-	origins []string
+	origins []string                      // in order
+	until   map[oauth.GrantType]time.Time // the last end of each deprecated grant
 	stored  *storedClients
 }
 
@@ -52,14 +53,15 @@ func (c *clients) Client(ctx context.Context, id string) (*oauth.Client, bool, e
 	return c.stored.Client(ctx, id)
 }
 
-// CORSOrigins are those of the configuration, and those of stored clients as they were
-// [surveyEvery] ago at most.
-func (c *clients) CORSOrigins() []string {
-	stored, _ := c.stored.summary()
-	if len(stored) == 0 {
-		return c.origins
+// AllowsOrigin reports whether it is an origin of a client of the configuration, or of a
+// stored one as those were [surveyEvery] ago at most.
+func (c *clients) AllowsOrigin(origin string) bool {
+	if _, ok := slices.BinarySearch(c.origins, origin); ok {
+		return true
 	}
-	return slices.Concat(c.origins, stored)
+	stored, _ := c.stored.summary()
+	_, ok := slices.BinarySearch(stored, origin)
+	return ok
 }
 
 // DeprecatedGrants lists the grant types of the past whose end has not come for some client.
@@ -68,13 +70,7 @@ func (c *clients) DeprecatedGrants() []oauth.GrantType {
 	now := time.Now()
 	_, stored := c.stored.summary()
 	for _, g := range oauth.DeprecatedGrantTypes {
-		for _, client := range c.byID {
-			if client.MayUse(g) && !client.Ended(g, now) {
-				open = append(open, g)
-				break
-			}
-		}
-		if now.Before(stored[g]) && !slices.Contains(open, g) {
+		if now.Before(c.until[g]) || now.Before(stored[g]) {
 			open = append(open, g)
 		}
 	}
@@ -87,7 +83,7 @@ func newClients(configured []Client, declared []Scope, core *core, repl *caddy.R
 	for _, s := range declared {
 		known = append(known, s.Name)
 	}
-	all := &clients{byID: make(map[string]*oauth.Client, len(configured))}
+	all := &clients{byID: make(map[string]*oauth.Client, len(configured)), until: make(map[oauth.GrantType]time.Time)}
 	for _, c := range configured {
 		if _, ok := all.byID[c.ID]; ok {
 			return nil, fmt.Errorf("client %s is declared twice", c.ID)
@@ -98,6 +94,11 @@ func newClients(configured []Client, declared []Scope, core *core, repl *caddy.R
 		}
 		all.byID[c.ID] = built
 		all.origins = append(all.origins, built.CORSOrigins()...)
+		for g, end := range built.Until {
+			if built.MayUse(g) && end.After(all.until[g]) {
+				all.until[g] = end
+			}
+		}
 	}
 	slices.Sort(all.origins)
 	all.origins = slices.Compact(all.origins)
