@@ -3,8 +3,6 @@ package authserver
 import (
 	"encoding/base64"
 	"net/http"
-	"net/url"
-	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -140,17 +138,4 @@ func (s *signIn) sameOrigin(r *http.Request) bool {
 		}
 	}
 	return true
-}
-
-// origin writes the origin of a URL as browsers do (RFC 6454 section 6.2): lower
-// case, without the default port.
-func origin(u *url.URL) string {
-	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
-	switch scheme {
-	case "https":
-		host = strings.TrimSuffix(host, ":443")
-	case "http":
-		host = strings.TrimSuffix(host, ":80")
-	}
-	return scheme + "://" + host
 }

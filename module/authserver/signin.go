@@ -1,6 +1,10 @@
 package authserver
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
 
 // signIn is the browser's half of the server: the authorization endpoint, the pages
 // and sessions. Its handlers return what went wrong; fail answers it.
@@ -15,7 +19,7 @@ func newSignIn(s *Server) *signIn {
 	return &signIn{
 		Server: s,
 		gate:   newGate(s.Protect.HashConcurrency, s.Protect.HashQueueTimeout),
-		origin: origin(s.Issuer),
+		origin: oauth.Origin(s.Issuer),
 		https:  s.Issuer.Scheme == "https",
 	}
 }

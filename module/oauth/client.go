@@ -96,7 +96,7 @@ func (c *Client) CORSOrigins() []string {
 	if c.Public {
 		for _, r := range c.RedirectURIs {
 			if u, err := url.Parse(r); err == nil && (u.Scheme == "https" || u.Scheme == "http") {
-				origins = append(origins, u.Scheme+"://"+u.Host)
+				origins = append(origins, Origin(u))
 			}
 		}
 	}

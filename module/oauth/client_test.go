@@ -78,6 +78,10 @@ func TestOriginsThatMayReadTokenAnswers(t *testing.T) { // T19
 	if got := public.CORSOrigins(); !slices.Equal(got, []string{"http://127.0.0.1:3000", "https://a.example", "https://b.example"}) {
 		t.Errorf("%q", got)
 	}
+	spelled := &Client{Public: true, RedirectURIs: []string{"https://App.example:443/cb", "http://LOCALHOST:80/cb", "https://b.example:8443/cb"}}
+	if got := spelled.CORSOrigins(); !slices.Equal(got, []string{"http://localhost", "https://app.example", "https://b.example:8443"}) {
+		t.Errorf("browsers write it in another way: %q", got)
+	}
 	if got := (&Client{RedirectURIs: uris}).CORSOrigins(); len(got) != 0 {
 		t.Errorf("a confidential client: %q", got)
 	}
