@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"math/big"
 )
 
@@ -119,11 +120,11 @@ func (k jwk) parse() (crypto.PublicKey, error) {
 }
 
 // newKeySet writes the JWK set. Its tag follows from its content.
-func newKeySet(keys []*ringKey) (KeySet, error) {
+func newKeySet(keys iter.Seq[*ringKey]) (KeySet, error) {
 	set := struct {
 		Keys []jwk `json:"keys"`
 	}{Keys: []jwk{}}
-	for _, k := range keys {
+	for k := range keys {
 		set.Keys = append(set.Keys, k.jwk)
 	}
 	text, err := json.Marshal(set)

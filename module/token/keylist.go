@@ -38,7 +38,7 @@ func (r *Ring) List(ctx context.Context) ([]SigningKey, error) {
 
 func (s *snapshot) list(now time.Time) []SigningKey {
 	keys := make([]SigningKey, 0, len(s.keys))
-	for _, k := range s.published(now) {
+	for k := range s.published(now) {
 		state := KeyVerifies
 		switch {
 		case s.signer(k.Alg, now) == k:
@@ -56,7 +56,7 @@ func (s *snapshot) list(now time.Time) []SigningKey {
 // algorithms are those of which a key can sign.
 func (s *snapshot) algorithms(now time.Time) []string {
 	var algs []string
-	for _, k := range s.published(now) {
+	for k := range s.published(now) {
 		if !slices.Contains(algs, k.Alg) && s.signer(k.Alg, now) != nil {
 			algs = append(algs, k.Alg)
 		}

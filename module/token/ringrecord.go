@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -65,8 +66,8 @@ func (k *storedKey) ended(now time.Time) bool {
 
 // snapshot is the ring as it was read. It is immutable.
 type snapshot struct {
-	version uint64 // of the stored record; 0: there is none
-	keys    []*ringKey
+	version uint64     // of the stored record; 0: there is none
+	keys    []*ringKey // oldest first
 	byID    map[string]*ringKey
 
 	// revoked is asked at each use, for the record may still hold what was revoked a
@@ -108,16 +109,17 @@ func decodeRing(r store.Record) (*snapshot, error) {
 		s.keys = append(s.keys, k)
 		s.byID[k.Kid] = k
 	}
+	slices.SortFunc(s.keys, byAge)
 	return s, nil
 }
+
+func byAge(a, b *ringKey) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Kid, b.Kid)) }
 
 // kept are the keys that a new record goes on holding.
 func (s *snapshot) kept(now time.Time) []storedKey {
 	var keys []storedKey
-	for _, k := range s.keys {
-		if !s.gone(k, now) {
-			keys = append(keys, k.storedKey)
-		}
+	for k := range s.published(now) {
+		keys = append(keys, k.storedKey)
 	}
 	return keys
 }
@@ -130,17 +132,14 @@ func newRingRecord(keys []storedKey) (ringRecord, error) {
 }
 
 // published are the keys that outsiders need, oldest first.
-func (s *snapshot) published(now time.Time) []*ringKey {
-	var keys []*ringKey
-	for _, k := range s.keys {
-		if !s.gone(k, now) {
-			keys = append(keys, k)
+func (s *snapshot) published(now time.Time) iter.Seq[*ringKey] {
+	return func(yield func(*ringKey) bool) {
+		for _, k := range s.keys {
+			if !s.gone(k, now) && !yield(k) {
+				return
+			}
 		}
 	}
-	slices.SortFunc(keys, func(a, b *ringKey) int {
-		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Kid, b.Kid))
-	})
-	return keys
 }
 
 // signer is the newest key of the algorithm whose time to sign has come and is not
@@ -148,7 +147,7 @@ func (s *snapshot) published(now time.Time) []*ringKey {
 // key can sign.
 func (s *snapshot) signer(alg string, now time.Time) *ringKey {
 	var current, next *ringKey
-	for _, k := range s.published(now) {
+	for k := range s.published(now) {
 		switch {
 		case k.Alg != alg, k.ended(now):
 		case !k.SignsFrom.After(now):
@@ -164,7 +163,7 @@ func (s *snapshot) signer(alg string, now time.Time) *ringKey {
 
 // next is a key that is published and does not sign yet, nil for none.
 func (s *snapshot) next(alg string, now time.Time) *ringKey {
-	for _, k := range s.published(now) {
+	for k := range s.published(now) {
 		if k.Alg == alg && k.SignsFrom.After(now) {
 			return k
 		}
