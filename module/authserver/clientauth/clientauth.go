@@ -100,6 +100,8 @@ func (a *Authenticator) record(ctx context.Context, sent credentials, refusal *o
 	a.Audit.Record(ctx, e)
 }
 
+var errRefused = oauth.E(oauth.InvalidClient, "the client is unknown or its authentication failed")
+
 const tooMany = "too many failed authentications of this client, try again later"
 
 func (a *Authenticator) check(r *http.Request, sent credentials) (*oauth.Client, *oauth.Error) {
@@ -109,12 +111,12 @@ func (a *Authenticator) check(r *http.Request, sent credentials) (*oauth.Client,
 			return nil, oauth.TooMany(tooMany, retry)
 		}
 	}
-	refusal := oauth.E(oauth.InvalidClient, "the client is unknown or its authentication failed")
+	refusal := errRefused
 	for _, p := range sent.pairs {
 		client, err := a.match(r.Context(), p, sent)
 		switch {
 		case errors.Is(err, errReplayed):
-			refusal = refusal.WithCause(err)
+			refusal = errRefused.WithCause(err)
 		case err != nil:
 			return nil, oauth.Unavailable(err)
 		case client != nil:
