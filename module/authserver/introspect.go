@@ -124,7 +124,7 @@ func (t *tokenEndpoint) look(ctx context.Context, c *oauth.Client, sent string) 
 	return introspection{
 		Active: true, Scope: oauth.JoinScopes(access.Scopes), Client: access.Client, TokenType: "Bearer", TokenUse: useAccess,
 		Expires: access.Expires.Unix(), IssuedAt: access.IssuedAt.Unix(), Subject: access.Subject,
-		Audience: audienceClaim(access.Audience), Issuer: access.Issuer, ID: access.ID,
+		Audience: token.AudienceClaim(access.Audience), Issuer: access.Issuer, ID: access.ID,
 	}, false, nil
 }
 
@@ -177,11 +177,4 @@ func unavailable(err error) error {
 		return nil
 	}
 	return oauth.Unavailable(err)
-}
-
-func audienceClaim(all []string) any {
-	if len(all) == 1 {
-		return all[0]
-	}
-	return all
 }

@@ -6,8 +6,6 @@ import (
 	"crypto/sha512"
 	"errors"
 	"fmt"
-
-	"github.com/golang-jwt/jwt/v5"
 )
 
 const (
@@ -44,7 +42,7 @@ func (i *Issuer) IssueID(ctx context.Context, id ID, alg string) (string, error)
 	if id.Subject == "" || id.Client == "" || !id.Expires.After(id.IssuedAt) {
 		return "", errors.New("token: an id_token needs a subject, a client and a time to live")
 	}
-	claims := make(jwt.MapClaims, len(id.Claims)+len(ownIDClaims))
+	claims := make(map[string]any, len(id.Claims)+len(ownIDClaims))
 	for name, value := range id.Claims {
 		claims[name] = value
 	}

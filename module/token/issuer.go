@@ -2,15 +2,14 @@ package token
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/golang-jwt/jwt/v5"
-
 	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 // IssuerConfig is what an [Issuer] needs.
@@ -75,41 +74,64 @@ func (i *Issuer) Issue(ctx context.Context, a Access) (string, error) {
 	if a.Subject == "" || a.Client == "" || len(a.Audience) == 0 || !a.Expires.After(a.IssuedAt) {
 		return "", errors.New("token: an access token needs a subject, a client, an audience and a time to live")
 	}
-	claims := jwt.MapClaims{
-		"iss": i.issuer, "sub": a.Subject, "aud": a.Audience, "client_id": a.Client,
-		"jti": a.ID, "iat": a.IssuedAt.Unix(), "exp": a.Expires.Unix(),
-	}
-	if len(a.Audience) == 1 {
-		claims["aud"] = a.Audience[0]
-	}
-	if len(a.Scopes) > 0 {
-		claims["scope"] = strings.Join(a.Scopes, " ")
-	}
-	if a.Grant != "" {
-		claims["fam"] = a.Grant
-	}
-	return i.sign(ctx, headerType, claims, i.alg, maxSize)
+	return i.sign(ctx, headerType, accessClaims{
+		Issuer: i.issuer, Subject: a.Subject, Audience: AudienceClaim(a.Audience), Client: a.Client, ID: a.ID,
+		IssuedAt: a.IssuedAt.Unix(), Expires: a.Expires.Unix(), Scope: oauth.JoinScopes(a.Scopes), Grant: a.Grant,
+	}, i.alg, maxSize)
 }
 
-// sign makes the compact form with the key that signs now.
-func (i *Issuer) sign(ctx context.Context, typ string, claims jwt.MapClaims, alg string, most int) (string, error) {
+// accessClaims is the payload of an access token.
+type accessClaims struct {
+	Issuer   string `json:"iss"`
+	Subject  string `json:"sub"`
+	Audience any    `json:"aud"`
+	Client   string `json:"client_id"`
+	ID       string `json:"jti"`
+	IssuedAt int64  `json:"iat"`
+	Expires  int64  `json:"exp"`
+	Scope    string `json:"scope,omitempty"`
+	Grant    string `json:"fam,omitempty"`
+}
+
+// AudienceClaim is how an audience is written: one as a string, several in an array (RFC
+// 7519 section 4.1.3).
+func AudienceClaim(all []string) any {
+	if len(all) == 1 {
+		return all[0]
+	}
+	return all
+}
+
+// sign makes the compact form (RFC 7515 section 7.1) with the key that signs now.
+func (i *Issuer) sign(ctx context.Context, typ string, claims any, alg string, most int) (string, error) {
 	key, private, err := i.ring.signer(ctx, alg)
 	if err != nil {
 		return "", err
 	}
-	t := jwt.Token{
-		Method: key.algorithm.method,
-		Header: map[string]any{"typ": typ, "alg": key.Alg, "kid": key.Kid},
-		Claims: claims,
+	header, err := json.Marshal(jwsHeader{Alg: key.Alg, Kid: key.Kid, Typ: typ})
+	if err != nil {
+		return "", err
 	}
-	raw, err := t.SignedString(private.signer)
+	payload, err := json.Marshal(claims)
+	if err != nil {
+		return "", fmt.Errorf("token: encoding claims: %w", err)
+	}
+	signed := b64.EncodeToString(header) + "." + b64.EncodeToString(payload)
+	signature, err := key.algorithm.method.Sign(signed, private.signer)
 	if err != nil {
 		return "", fmt.Errorf("token: signing with key %s: %w", key.Kid, err)
 	}
+	raw := signed + "." + b64.EncodeToString(signature)
 	if len(raw) > most {
 		return "", fmt.Errorf("token: a token of %d bytes, more than the %d that are read again", len(raw), most)
 	}
 	return raw, nil
+}
+
+type jwsHeader struct {
+	Alg string `json:"alg"`
+	Kid string `json:"kid"`
+	Typ string `json:"typ"`
 }
 
 // PublicKeys is what the jwks address serves. It makes the keys of all algorithms in
