@@ -65,6 +65,9 @@ func (a *App) openTrail(ctx caddy.Context) error {
 // Trail is where events of the audit trail are recorded.
 func (a *App) Trail() audit.Sink { return a.trail }
 
+// read reports whether a line could be written or an event be emitted.
+func (t *trail) read() bool { return t.events != nil || t.log.Core().Enabled(zap.InfoLevel) }
+
 // Record implements [audit.Sink].
 func (t *trail) Record(ctx context.Context, e audit.Event) {
 	if c := t.counts[e.Name]; c != nil {
@@ -153,7 +156,12 @@ type facts struct{ ip, id string }
 
 type factsKey struct{}
 
-func withFacts(r *http.Request) *http.Request {
+// withFacts takes them for events that go to a sink which keeps any: an id is made for
+// each request that asks for one.
+func withFacts(r *http.Request, to audit.Sink) *http.Request {
+	if t, ok := to.(*trail); !ok || !t.read() {
+		return r
+	}
 	return r.WithContext(context.WithValue(r.Context(), factsKey{}, facts{clientIP(r), requestID(r.Context())}))
 }
 

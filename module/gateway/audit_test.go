@@ -82,7 +82,7 @@ func TestAnEventMayBeRecordedWhenItsRequestIsOver(t *testing.T) {
 	r := httptest.NewRequest("GET", "/", nil)
 	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), httptest.NewRecorder(), new(caddyhttp.Server))
 	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, "192.0.2.1")
-	ctx := withFacts(r).Context()
+	ctx := withFacts(r, trail).Context()
 	id := requestID(r.Context())
 	var both sync.WaitGroup
 	both.Go(func() { trail.Record(context.WithoutCancel(ctx), audit.Event{Name: audit.KeyRotated}) })
