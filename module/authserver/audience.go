@@ -8,14 +8,19 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
+// audienceOf is what is configured for the client.
+func (s *Server) audienceOf(c *oauth.Client) []string {
+	if len(c.Audience) > 0 {
+		return c.Audience
+	}
+	return s.Audience
+}
+
 // audience is what a token is for (RFC 8707 section 2.2): of what is configured for the
 // client, the part that the user's authorization was narrowed to, empty for all, and of
 // that the part this request asks for.
 func (s *Server) audience(c *oauth.Client, granted, asked []string) ([]string, error) {
-	all := c.Audience
-	if len(all) == 0 {
-		all = s.Audience
-	}
+	all := s.audienceOf(c)
 	if len(granted) > 0 {
 		all = slices.DeleteFunc(slices.Clone(granted), func(r string) bool { return !slices.Contains(all, r) })
 		if len(all) == 0 {

@@ -103,7 +103,7 @@ func (t *tokenEndpoint) look(ctx context.Context, c *oauth.Client, sent string) 
 		return introspection{
 			Active: true, Scope: oauth.JoinScopes(presented.Scopes), Client: c.ID, TokenUse: useRefresh,
 			Expires: presented.Ends.Unix(), IssuedAt: presented.RotatedAt.Unix(), Subject: presented.Subject,
-			Issuer: t.s.Issuer.String(),
+			Issuer: t.s.issuer,
 		}, false, nil
 	}
 	access, err := t.s.Verifier.Verify(ctx, sent)
@@ -114,7 +114,7 @@ func (t *tokenEndpoint) look(ctx context.Context, c *oauth.Client, sent string) 
 		return answer, true, nil
 	case err != nil:
 		return answer, false, oauth.Unavailable(err)
-	case access.Issuer != t.s.Issuer.String() || !t.mayKnow(c, access):
+	case access.Issuer != t.s.issuer || !t.mayKnow(c, access):
 		return answer, true, nil
 	}
 	alive, err := t.standing(ctx, access)
@@ -134,10 +134,7 @@ func (t *tokenEndpoint) mayKnow(c *oauth.Client, a *token.Access) bool {
 	if a.Client == c.ID {
 		return true
 	}
-	own := c.Audience
-	if len(own) == 0 {
-		own = t.s.Audience
-	}
+	own := t.s.audienceOf(c)
 	return c.Introspect && slices.ContainsFunc(a.Audience, func(aud string) bool { return slices.Contains(own, aud) })
 }
 

@@ -82,7 +82,7 @@ func (s *Server) provider(deprecated []oauth.GrantType) providerMetadata {
 		}
 	}
 	m := providerMetadata{
-		Issuer:                s.Issuer.String(),
+		Issuer:                s.issuer,
 		AuthorizationEndpoint: s.url("/authorize"),
 		TokenEndpoint:         s.url("/token"),
 		JWKSURI:               s.url("/.well-known/jwks.json"),

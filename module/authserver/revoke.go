@@ -100,7 +100,7 @@ func (t *tokenEndpoint) revokeAccess(ctx context.Context, client *oauth.Client, 
 		return nothing, nil
 	case err != nil:
 		return "", oauth.Unavailable(err)
-	case access.Issuer != t.s.Issuer.String():
+	case access.Issuer != t.s.issuer:
 		return nothing, nil
 	case access.Client != client.ID:
 		return "", errForeign

@@ -13,7 +13,8 @@ import (
 // holds no goroutine.
 type Server struct {
 	Config
-	base   string // the issuer's path, without trailing slash
+	issuer string // as everywhere it is written
+	base   string // its path, without trailing slash
 	routes map[string]route
 	pause  func(context.Context, time.Duration) // sleep, but for tests with a clock of their own
 	signIn *signIn                              // the browser's side: sessions, pages, protection
@@ -39,7 +40,7 @@ func New(c Config) (*Server, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	s := &Server{Config: c, pause: sleep, base: strings.TrimSuffix(c.Issuer.Path, "/")}
+	s := &Server{Config: c, pause: sleep, issuer: c.Issuer.String(), base: strings.TrimSuffix(c.Issuer.Path, "/")}
 	s.signIn = newSignIn(s)
 	var err error
 	if s.token, err = newTokenEndpoint(s); err != nil {
@@ -62,7 +63,7 @@ func (s *Server) RefusePlaintext(w http.ResponseWriter, r *http.Request) {
 
 // url is the absolute address of one of our paths.
 func (s *Server) url(path string) string {
-	return strings.TrimSuffix(s.Issuer.String(), "/") + path
+	return strings.TrimSuffix(s.issuer, "/") + path
 }
 
 // wellKnown is where a metadata document lives: RFC 8414 section 3.1 inserts the

@@ -40,7 +40,7 @@ func (s *Server) userinfo(w http.ResponseWriter, r *http.Request) {
 		s.writeJSON(w, http.StatusOK, claims)
 		return
 	}
-	claims["iss"], claims["aud"] = s.Issuer.String(), client.ID
+	claims["iss"], claims["aud"] = s.issuer, client.ID
 	signed, err := s.Tokens.SignClaims(r.Context(), "JWT", claims, client.IDTokenAlg)
 	if err != nil {
 		s.challenge(w, oauth.Unavailable(err))
@@ -60,7 +60,7 @@ func (s *Server) openIDToken(ctx context.Context, raw string) (*token.Access, *o
 		return nil, nil, invalid
 	case err != nil:
 		return nil, nil, oauth.Unavailable(err)
-	case access.Issuer != s.Issuer.String():
+	case access.Issuer != s.issuer:
 		return nil, nil, invalid
 	case strings.HasPrefix(access.Subject, token.ClientSubject):
 		return nil, nil, oauth.E(oauth.InvalidToken, "the access token is a client's own, not a user's")
@@ -94,7 +94,7 @@ func (s *Server) tokenUser(ctx context.Context, access *token.Access) (directory
 // header carries no error code: the client may just not have known.
 func (s *Server) challenge(w http.ResponseWriter, err error) {
 	e := asError(err)
-	value := fmt.Sprintf("Bearer realm=%q", s.Issuer.String())
+	value := fmt.Sprintf("Bearer realm=%q", s.issuer)
 	switch {
 	case e.Status >= http.StatusInternalServerError:
 		value = ""
