@@ -16,13 +16,13 @@ var deprecatedSince = time.Date(2025, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 var (
 	errNotOffered   = oauth.E(oauth.UnsupportedGrantType, "this grant_type is not offered")
-	errNotThisGrant = oauth.E(oauth.UnauthorizedClient, "the client may not use this grant_type")
+	errNotThisGrant = oauth.E(oauth.UnauthorizedClient, "the client may not use this grant type")
 )
 
 // mayUse decides whether a client may use a grant type now, nil for yes. One of the past
 // that nobody may use is as unknown as any other word; one whose date has come is refused
 // with the date, for the developer who finds an application stopped.
-func (s *Server) mayUse(c *oauth.Client, g oauth.GrantType) error {
+func (s *Server) mayUse(c *oauth.Client, g oauth.GrantType) *oauth.Error {
 	until, dated := c.Until[g]
 	switch {
 	case !slices.Contains(oauth.DeprecatedGrantTypes, g):
@@ -36,7 +36,7 @@ func (s *Server) mayUse(c *oauth.Client, g oauth.GrantType) error {
 		return errNotThisGrant
 	case c.Ended(g, s.Now()):
 		return oauth.E(oauth.UnauthorizedClient,
-			"this grant_type is deprecated and the client could use it until "+until.UTC().Format(time.RFC3339))
+			"this grant type is deprecated and the client could use it until "+until.UTC().Format(time.RFC3339))
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package authserver
 
 import (
 	"slices"
-	"time"
 
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
@@ -27,20 +26,10 @@ func (s *Server) responds(c *oauth.Client, responseType string) *oauth.Error {
 	case "":
 		return oauth.E(oauth.InvalidRequest, "response_type is missing")
 	case responseCode:
-		if !c.MayUse(oauth.AuthorizationCode) {
-			return oauth.E(oauth.UnauthorizedClient, "this client may not use the authorization code grant")
-		}
-		return nil
+		return s.mayUse(c, oauth.AuthorizationCode)
 	case responseToken:
-		switch until, dated := c.Until[oauth.Implicit]; {
-		case !s.inFragment(responseType):
-		case !c.MayUse(oauth.Implicit) || !dated:
-			return oauth.E(oauth.UnauthorizedClient, "this client may not use the implicit grant")
-		case c.Ended(oauth.Implicit, s.Now()):
-			return oauth.E(oauth.UnauthorizedClient,
-				"the implicit grant is deprecated and this client could use it until "+until.UTC().Format(time.RFC3339))
-		default:
-			return nil
+		if s.inFragment(responseType) {
+			return s.mayUse(c, oauth.Implicit)
 		}
 	}
 	return oauth.E(oauth.UnsupportedResponseType, "this response_type is not supported; use code")

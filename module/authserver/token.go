@@ -89,8 +89,8 @@ func (t *tokenEndpoint) issue(r *http.Request, form httpx.Form, g grant.Grant, a
 	case g == nil:
 		return tokenAnswer{}, errNotOffered
 	}
-	if err := t.s.mayUse(client, g.Type()); err != nil {
-		return tokenAnswer{}, err
+	if refused := t.s.mayUse(client, g.Type()); refused != nil {
+		return tokenAnswer{}, refused
 	}
 	pending, err := g.Prepare(ctx, grant.Request{Client: client, Form: form, Address: t.s.ClientIP(r)})
 	if err != nil {
