@@ -23,7 +23,7 @@ type FormError struct {
 func (e *FormError) Error() string { return e.Reason }
 
 // Form is a strictly parsed form. An empty value counts as absent (RFC 6749
-// section 3.1).
+// section 3.1): such a parameter has no values.
 type Form struct{ values map[string][]string }
 
 // Get returns the parameter, or "".
@@ -38,7 +38,9 @@ func (f Form) Get(name string) string {
 func (f Form) All(name string) []string { return f.values[name] }
 
 // Names lists the parameters that are there, in alphabetical order.
-func (f Form) Names() []string { return slices.Sorted(maps.Keys(f.values)) }
+func (f Form) Names() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(f.values)), func(name string) bool { return len(f.values[name]) == 0 })
+}
 
 // MaxParams is the most parameters a form may have. They are counted before any is
 // decoded: thousands of small ones cost far more than the bytes they have.
@@ -77,7 +79,6 @@ func ParseForm(encoded string, repeatable ...string) (Form, error) {
 		return bad(fmt.Sprintf("there are more than %d parameters", MaxParams))
 	}
 	f := Form{make(map[string][]string)}
-	seen := make(map[string]bool)
 	for pair := range strings.SplitSeq(encoded, "&") {
 		if pair == "" {
 			continue
@@ -92,13 +93,14 @@ func ParseForm(encoded string, repeatable ...string) (Form, error) {
 		if !clean(name) || !clean(value) {
 			return bad("a parameter is not UTF-8 or contains NUL")
 		}
-		if seen[name] && !slices.Contains(repeatable, name) {
+		all, seen := f.values[name]
+		if seen && !slices.Contains(repeatable, name) {
 			return bad("a parameter is repeated")
 		}
-		seen[name] = true
 		if value != "" {
-			f.values[name] = append(f.values[name], value)
+			all = append(all, value)
 		}
+		f.values[name] = all
 	}
 	return f, nil
 }
@@ -109,6 +111,10 @@ func urlEncoded(types []string) bool {
 	if len(types) != 1 {
 		return false
 	}
+	const want = "application/x-www-form-urlencoded"
+	if types[0] == want {
+		return true
+	}
 	mediaType, _, err := mime.ParseMediaType(types[0])
-	return err == nil && mediaType == "application/x-www-form-urlencoded"
+	return err == nil && mediaType == want
 }

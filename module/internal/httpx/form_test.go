@@ -27,6 +27,13 @@ func TestRepeatableParametersKeepTheirOrder(t *testing.T) {
 	if err != nil || !slices.Equal(f.All("r"), []string{"2", "1"}) || f.Get("r") != "2" || f.Get("a") != "1" || f.Get("b") != "" {
 		t.Errorf("%v %v", f, err)
 	}
+	f, err = ParseForm("r=&e=&b=2&a=1", "r")
+	if err != nil || !slices.Equal(f.Names(), []string{"a", "b"}) || len(f.All("e")) != 0 {
+		t.Errorf("one without a value is absent: %v %v", f.Names(), err)
+	}
+	if _, err := ParseForm("e=&e="); err == nil {
+		t.Error("one without a value was taken twice")
+	}
 	if (Form{}).Get("a") != "" {
 		t.Error("an empty form has a parameter")
 	}
