@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Limits of a user's fields.
@@ -22,13 +24,10 @@ const clientSubject = "client:"
 // missing, too long or of the wrong characters, a control character in any text, and
 // a picture that is no https URL. The user name is expected in its canonical spelling.
 func (u User) Check() error {
+	if err := CheckID(u.ID); err != nil {
+		return err
+	}
 	switch {
-	case u.ID == "":
-		return errors.New("the id is missing")
-	case len(u.ID) > MaxID || strings.ContainsFunc(u.ID, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return fmt.Errorf("the id must be at most %d printable ASCII characters without spaces", MaxID)
-	case strings.HasPrefix(u.ID, clientSubject):
-		return fmt.Errorf("the id begins with %q, which is kept for clients", clientSubject)
 	case u.Username == "":
 		return errors.New("the username is missing")
 	case len(u.Username) > MaxUsername:
@@ -44,10 +43,52 @@ func (u User) Check() error {
 			return errors.New("a text has a control character in it")
 		}
 	}
-	if u.Picture != "" {
-		if at, err := url.Parse(u.Picture); err != nil || at.Scheme != "https" || at.Host == "" {
-			return errors.New("the picture must be an https URL")
-		}
+	if u.Picture != "" && !isHTTPS(u.Picture) {
+		return errors.New("the picture must be an https URL")
 	}
 	return nil
+}
+
+// CheckID is Check for an ID alone. Directories look nobody up under an ID that fails.
+func CheckID(id string) error {
+	switch {
+	case id == "":
+		return errors.New("the id is missing")
+	case len(id) > MaxID || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return fmt.Errorf("the id must be at most %d printable ASCII characters without spaces", MaxID)
+	case strings.HasPrefix(id, clientSubject):
+		return fmt.Errorf("the id begins with %q, which is kept for clients", clientSubject)
+	}
+	return nil
+}
+
+// Presentable returns the user without the optional texts that Check refuses. Other
+// programs let those in and live with them, so they are no reason to keep a user out.
+func (u User) Presentable() User {
+	for _, text := range []*string{&u.Name, &u.Nickname, &u.Picture, &u.Email, &u.Phone} {
+		if !utf8.ValidString(*text) || strings.ContainsFunc(*text, unicode.IsControl) {
+			*text = ""
+		}
+	}
+	if !isHTTPS(u.Picture) {
+		u.Picture = ""
+	}
+	return u
+}
+
+func isHTTPS(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Scheme == "https" && u.Host != ""
+}
+
+// Typed returns what somebody typed as a user name in Unicode normal form C, which
+// systems type in different ways. ok is false for what no user is called: servers drop
+// blanks around a name and control characters, so that one user would have many names,
+// and normalizing a name of many megabytes would be free work for a stranger.
+func Typed(username string) (name string, ok bool) {
+	if len(username) > 4*MaxUsername || !utf8.ValidString(username) {
+		return "", false
+	}
+	name = norm.NFC.String(username)
+	return name, name != "" && len(name) <= MaxUsername && name == strings.TrimSpace(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }

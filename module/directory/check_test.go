@@ -1,6 +1,7 @@
 package directory_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -28,6 +29,42 @@ func TestUsersThatMustNotBeGivenOutAreFound(t *testing.T) {
 	for name, c := range cases {
 		if err := c.user.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func TestOddTextsAreLeftOutAndGoodOnesStay(t *testing.T) {
+	odd := directory.User{
+		ID: "u-1", Username: "ann", Name: "Ann\x00", Nickname: "\xff", Picture: "javascript:alert(1)", Email: "a\nb", Phone: "\u0085",
+		Locked: true, Claims: map[string]any{"department": "press"},
+	}
+	want := directory.User{ID: "u-1", Username: "ann", Locked: true, Claims: odd.Claims}
+	if got := odd.Presentable(); !reflect.DeepEqual(got, want) || got.Check() != nil {
+		t.Errorf("%+v, %v", got, got.Check())
+	}
+	good := directory.User{
+		ID: "u-1", Username: "ann", Name: "Ann", Nickname: "Annie", Picture: "https://img.example/ann.png", Email: "ann@example.com", Phone: "+1",
+	}
+	if got := good.Presentable(); !reflect.DeepEqual(got, good) {
+		t.Errorf("%+v", got)
+	}
+	for _, picture := range []string{"http://img.example/a", "https:///a", "//img.example/a", "https://%zz"} {
+		if got := (directory.User{Picture: picture}).Presentable().Picture; got != "" {
+			t.Errorf("the picture %s stays", got)
+		}
+	}
+}
+
+func TestWhatNobodyIsCalledIsNoName(t *testing.T) {
+	longest := strings.Repeat("x", directory.MaxUsername)
+	for typed, want := range map[string]string{"ann": "ann", "zoe\u0308": "zo\u00eb", "Ann B": "Ann B", longest: longest} {
+		if name, ok := directory.Typed(typed); !ok || name != want {
+			t.Errorf("%+q: %+q, %t", typed, name, ok)
+		}
+	}
+	for _, typed := range []string{"", " ", " ann", "ann ", "ann\u00a0", "ann\x00", "ann\n", "a\u0085", "ann\xff", longest + "x", strings.Repeat("ann", 1<<20)} {
+		if _, ok := directory.Typed(typed); ok {
+			t.Errorf("%.40q is a name", typed)
 		}
 	}
 }

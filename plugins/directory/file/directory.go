@@ -31,9 +31,8 @@ func (d *dir) Authenticate(ctx context.Context, username, password string) (dire
 	}
 	all := d.current.users()
 	e := all.unknown
-	// Longer names are nobody's; normalizing one of many megabytes would be free work for a stranger.
-	if len(username) <= 4*directory.MaxUsername {
-		if found, ok := all.byName[canonical(username)]; ok {
+	if name, ok := directory.Typed(username); ok {
+		if found, ok := all.byName[name]; ok {
 			e = found
 		}
 	}

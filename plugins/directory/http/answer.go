@@ -2,13 +2,12 @@ package http
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
-	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -47,25 +46,18 @@ func (w *when) holds(answer any) bool {
 // must be sound; any other text that is not is left out.
 func (s *settings) user(answer any, typed string) (directory.User, error) {
 	get := func(field string) string {
-		v, ok := text(s.fields[field].find(answer))
-		if s.fields[field] == nil || !ok {
+		at, ok := s.fields[field]
+		if !ok {
 			return ""
 		}
-		if v = norm.NFC.String(strings.TrimSpace(v)); strings.ContainsFunc(v, unicode.IsControl) {
-			return ""
-		}
-		return v
+		v, _ := text(at.find(answer))
+		return norm.NFC.String(strings.TrimSpace(v))
 	}
-	var u directory.User
 	id, _ := text(s.fields["id"].find(answer))
-	u.ID, u.Username, u.Name, u.Nickname = id, get("username"), get("name"), get("nickname")
-	u.Email, u.Phone, u.Picture = get("email"), get("phone"), get("picture")
-	if u.Username == "" {
-		u.Username = typed
-	}
-	if at, err := url.Parse(u.Picture); err != nil || at.Scheme != "https" || at.Host == "" {
-		u.Picture = ""
-	}
+	u := directory.User{
+		ID: id, Username: cmp.Or(get("username"), typed), Name: get("name"), Nickname: get("nickname"),
+		Email: get("email"), Phone: get("phone"), Picture: get("picture"),
+	}.Presentable()
 	for name, at := range s.claims {
 		if v := at.find(answer); v != nil {
 			if u.Claims == nil {

@@ -12,10 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 
 	"github.com/gatehouse/gatehouse/module/directory"
 )
@@ -60,10 +57,13 @@ func (d *dir) Close() error {
 // request here.
 func (d *dir) Authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
 	// Some endpoints take an empty password for an anonymous sign-in.
-	if password == "" || len(password) > directory.MaxPassword || !utf8.ValidString(password) || !typable(username) {
+	if password == "" || len(password) > directory.MaxPassword || !utf8.ValidString(password) {
 		return directory.User{}, false, nil
 	}
-	typed := norm.NFC.String(username)
+	typed, ok := directory.Typed(username)
+	if !ok {
+		return directory.User{}, false, nil
+	}
 	body, kind, err := d.credentials(typed, password)
 	if err != nil {
 		return directory.User{}, false, err
@@ -88,12 +88,11 @@ func (d *dir) Authenticate(ctx context.Context, username, password string) (dire
 
 // Lookup implements [directory.Directory].
 func (d *dir) Lookup(ctx context.Context, id string) (directory.User, bool, error) {
-	bare := directory.User{ID: id, Username: id}
-	if bare.Check() != nil || id == "." || id == ".." { // as a path these mean another address
+	if directory.CheckID(id) != nil || id == "." || id == ".." { // as a path these mean another address
 		return directory.User{}, false, nil
 	}
 	if d.s.lookup == nil {
-		return d.memory.of(bare), true, nil
+		return d.memory.of(id), true, nil
 	}
 	// In a path and in a query alike this is the ID and nothing else.
 	escaped := strings.ReplaceAll(url.QueryEscape(id), "+", "%20")
@@ -112,13 +111,6 @@ func (d *dir) Lookup(ctx context.Context, id string) (directory.User, bool, erro
 		return directory.User{}, false, errors.New("the endpoint was asked about one user and answered about another")
 	}
 	return u, true, nil
-}
-
-// typable is a name that somebody can have. Endpoints trim names and drop control
-// characters, so that one user would have many names.
-func typable(username string) bool {
-	return username != "" && len(username) <= directory.MaxUsername && utf8.ValidString(username) &&
-		username == strings.TrimSpace(username) && !strings.ContainsFunc(username, unicode.IsControl)
 }
 
 func (d *dir) credentials(username, password string) (body []byte, kind string, err error) {

@@ -39,11 +39,11 @@ func (m *memory) keep(u directory.User, size int) {
 	}
 }
 
-// of gives what is remembered of a user, else the bare one.
-func (m *memory) of(bare directory.User) directory.User {
-	r, ok := m.users.GetIfPresent(bare.ID)
+// of gives what is remembered of a user, else one of whom the ID alone is known.
+func (m *memory) of(id string) directory.User {
+	r, ok := m.users.GetIfPresent(id)
 	if !ok {
-		return bare
+		return directory.User{ID: id, Username: id}
 	}
 	return r.user.Clone()
 }

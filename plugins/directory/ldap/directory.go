@@ -7,10 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/go-ldap/ldap/v3"
-	"golang.org/x/text/unicode/norm"
 
 	"github.com/gatehouse/gatehouse/module/directory"
 )
@@ -48,13 +46,16 @@ func (d *dir) Close() error {
 // Authenticate implements [directory.Directory].
 func (d *dir) Authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
 	// An empty password makes an unauthenticated bind, which succeeds (RFC 4513 section 5.1.2).
-	if password == "" || len(password) > directory.MaxPassword || !typable(username) {
+	if password == "" || len(password) > directory.MaxPassword {
+		return directory.User{}, false, nil
+	}
+	name, ok := directory.Typed(username)
+	if !ok || strings.ContainsFunc(name, ignorable) {
 		return directory.User{}, false, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
-	typed := ldap.EscapeFilter(norm.NFC.String(username))
-	entry, err := d.find(ctx, fill(d.s.filter, typed))
+	entry, err := d.find(ctx, fill(d.s.filter, ldap.EscapeFilter(name)))
 	if err != nil {
 		return directory.User{}, false, err
 	}
@@ -100,17 +101,9 @@ func (d *dir) Lookup(ctx context.Context, id string) (directory.User, bool, erro
 	return u, true, nil
 }
 
-// typable is a name that somebody can have. Servers ignore blanks around a value and
-// some ignore control characters (RFC 4518 section 2), so that one user would have many
-// names, each with attempts of its own.
-func typable(username string) bool {
-	return username != "" && len(username) <= directory.MaxUsername && utf8.ValidString(username) &&
-		username == strings.TrimSpace(username) && !strings.ContainsFunc(username, ignorable)
-}
-
-func ignorable(r rune) bool {
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar
-}
+// ignorable are the characters, besides control characters, that servers ignore in a name
+// (RFC 4518 section 2.2), so that one user would have many.
+func ignorable(r rune) bool { return unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar }
 
 // find searches for the one entry that matches, nil for none.
 func (d *dir) find(ctx context.Context, filter string) (*ldap.Entry, error) {

@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -50,9 +49,7 @@ func (s *settings) user(e *ldap.Entry) (directory.User, error) {
 	}
 	u.Username, u.Name, u.Nickname = first("username"), first("name"), first("nickname")
 	u.Email, u.Phone, u.Picture = first("email"), first("phone"), first("picture")
-	if at, err := url.Parse(u.Picture); err != nil || at.Scheme != "https" || at.Host == "" {
-		u.Picture = ""
-	}
+	u = u.Presentable()
 	for name, attribute := range s.claims {
 		var list []any
 		for _, v := range e.GetEqualFoldAttributeValues(attribute) {
@@ -80,7 +77,7 @@ func clean(s string) bool { return utf8.ValidString(s) && !strings.ContainsFunc(
 
 // idFilter matches the entry of an ID; ok is false for one that nobody can have.
 func (s *settings) idFilter(id string) (filter string, ok bool) {
-	if (directory.User{ID: id, Username: "x"}).Check() != nil {
+	if directory.CheckID(id) != nil {
 		return "", false
 	}
 	if !strings.EqualFold(s.id, guid) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"go.uber.org/zap"
 	"golang.org/x/text/cases"
@@ -57,11 +55,8 @@ func (d *dir) Authenticate(ctx context.Context, username, pass string) (director
 
 // named returns the row of what was typed, or nil.
 func (d *dir) named(ctx context.Context, username string) (*row, error) {
-	if !typable(username) {
-		return nil, nil
-	}
-	name := norm.NFC.String(username)
-	if len(name) > directory.MaxUsername {
+	name, ok := directory.Typed(username)
+	if !ok {
 		return nil, nil
 	}
 	r, err := d.read(ctx, d.s.query, name)
@@ -109,7 +104,7 @@ func (d *dir) parsed(r *row) *password.Parsed {
 
 // Lookup implements [directory.Directory].
 func (d *dir) Lookup(ctx context.Context, id string) (directory.User, bool, error) {
-	if !typable(id) || len(id) > directory.MaxID {
+	if directory.CheckID(id) != nil {
 		return directory.User{}, false, nil
 	}
 	r, err := d.read(ctx, d.s.lookup, id)
@@ -118,11 +113,6 @@ func (d *dir) Lookup(ctx context.Context, id string) (directory.User, bool, erro
 		return directory.User{}, false, err
 	}
 	return r.user, true, nil
-}
-
-// typable keeps away what no database stores as a name and some choke on.
-func typable(s string) bool {
-	return s != "" && len(s) <= 4*directory.MaxUsername && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 // answers reports whether the row is the one of what was typed. Databases compare more

@@ -5,10 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
-	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -132,7 +130,7 @@ func newRow(columns []string, values []any) (*row, error) {
 		}
 	}
 	u.Username = norm.NFC.String(u.Username)
-	presentable(u)
+	*u = u.Presentable()
 	if err := u.Check(); err != nil {
 		return nil, mistake("a user's row cannot be used: " + err.Error())
 	}
@@ -147,16 +145,4 @@ func secretive(column string) bool {
 		}
 	}
 	return false
-}
-
-// presentable drops what other programs let in and must not reach a header or a page.
-func presentable(u *directory.User) {
-	for _, field := range []*string{&u.Name, &u.Nickname, &u.Picture, &u.Email, &u.Phone} {
-		if strings.ContainsFunc(*field, unicode.IsControl) {
-			*field = ""
-		}
-	}
-	if at, err := url.Parse(u.Picture); err != nil || at.Scheme != "https" || at.Host == "" {
-		u.Picture = ""
-	}
 }
