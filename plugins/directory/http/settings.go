@@ -20,9 +20,8 @@ import (
 )
 
 const (
-	maxTimeout = time.Minute
-	usualBody  = 64 << 10
-	mostBody   = 1 << 20
+	usualBody = 64 << 10
+	mostBody  = 1 << 20
 	// idPlaceholder stands in the look-up address for the ID.
 	idPlaceholder = "{id}"
 )
@@ -58,8 +57,7 @@ func (s *Source) resolve(repl *caddy.Replacer) (*settings, error) {
 	out := &settings{
 		username: cmp.Or(s.UsernameField, "username"), password: cmp.Or(s.PasswordField, "password"),
 		json: s.As == "json", ok: s.OK, refused: s.Refused,
-		timeout: cmp.Or(time.Duration(s.Timeout), 3*time.Second), maxBody: cmp.Or(s.MaxBody, usualBody),
-		tls: &tls.Config{MinVersion: tls.VersionTLS12},
+		maxBody: cmp.Or(s.MaxBody, usualBody), tls: &tls.Config{MinVersion: tls.VersionTLS12},
 	}
 	if len(out.ok) == 0 {
 		out.ok = []int{http.StatusOK}
@@ -72,8 +70,6 @@ func (s *Source) resolve(repl *caddy.Replacer) (*settings, error) {
 		return nil, fmt.Errorf("as: expected form or json, got %s", s.As)
 	case out.username == out.password:
 		return nil, errors.New("username_field and password_field are the same")
-	case out.timeout < 0 || out.timeout > maxTimeout:
-		return nil, fmt.Errorf("timeout is at most %v", maxTimeout)
 	case out.maxBody < 0 || out.maxBody > mostBody:
 		return nil, fmt.Errorf("max_body is at most %d bytes", mostBody)
 	}
@@ -81,6 +77,10 @@ func (s *Source) resolve(repl *caddy.Replacer) (*settings, error) {
 		if err := step(s, repl); err != nil {
 			return nil, err
 		}
+	}
+	var err error
+	if out.timeout, err = remote.Timeout(s.Timeout); err != nil {
+		return nil, err
 	}
 	roots, err := out.trust(s.CA, repl)
 	if err != nil {

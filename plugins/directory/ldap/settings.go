@@ -1,6 +1,7 @@
 package ldap
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/json"
@@ -23,7 +24,7 @@ import (
 const (
 	// placeholder stands in a filter for what was typed.
 	placeholder = "{username}"
-	maxTimeout  = time.Minute
+	usualPool   = 8
 	maxPool     = 256
 )
 
@@ -65,24 +66,15 @@ func (s *Source) resolve(repl *caddy.Replacer) (*settings, error) {
 		}
 	}
 	out := &settings{
-		bindDN: c.BindDN, base: c.Base, filter: c.Filter, id: c.ID, claims: c.Claims,
-		timeout: time.Duration(c.Timeout), pool: c.Pool,
-		fields: map[string]string{"username": "uid", "name": "cn", "email": "mail"},
+		bindDN: c.BindDN, base: c.Base, filter: cmp.Or(c.Filter, "(uid="+placeholder+")"), id: cmp.Or(c.ID, "entryUUID"),
+		claims: c.Claims, fields: map[string]string{"username": "uid", "name": "cn", "email": "mail"}, pool: cmp.Or(c.Pool, usualPool),
 	}
-	if out.filter == "" {
-		out.filter = "(uid=" + placeholder + ")"
+	if out.pool < 0 || out.pool > maxPool {
+		return nil, fmt.Errorf("pool is at most %d", maxPool)
 	}
-	if out.id == "" {
-		out.id = "entryUUID"
-	}
-	if out.timeout == 0 {
-		out.timeout = 3 * time.Second
-	}
-	if out.pool == 0 {
-		out.pool = 8
-	}
-	if out.timeout < 0 || out.timeout > maxTimeout || out.pool < 0 || out.pool > maxPool {
-		return nil, fmt.Errorf("timeout is at most %v, and pool at most %d", maxTimeout, maxPool)
+	var err error
+	if out.timeout, err = remote.Timeout(c.Timeout); err != nil {
+		return nil, err
 	}
 	for _, check := range []func(*Source, *caddy.Replacer) error{out.address, out.account, out.search, out.names} {
 		if err := check(&c, repl); err != nil {

@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"database/sql/driver"
 	"encoding/json"
@@ -17,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/gatehouse/gatehouse/module/directory/password"
+	"github.com/gatehouse/gatehouse/plugins/internal/remote"
 	"github.com/gatehouse/gatehouse/plugins/internal/words"
 )
 
@@ -25,8 +27,6 @@ var drivers = []string{"postgres", "mysql"}
 const (
 	defaultConnections = 4
 	maxConnections     = 100
-	defaultTimeout     = 3 * time.Second
-	maxTimeout         = time.Minute
 )
 
 // settings are a source's, checked and with the placeholder replaced.
@@ -57,19 +57,14 @@ func (s *Source) resolve(repl *caddy.Replacer) (*settings, error) {
 	}
 	made := &settings{
 		query: s.Query, lookup: s.Lookup, upgrade: s.Upgrade, bcrypt: s.UpgradeTo == "bcrypt",
-		connections: s.MaxConnections, timeout: time.Duration(s.Timeout),
+		connections: cmp.Or(s.MaxConnections, defaultConnections),
 	}
-	if made.connections == 0 {
-		made.connections = defaultConnections
-	}
-	if made.timeout == 0 {
-		made.timeout = defaultTimeout
+	if made.timeout, err = remote.Timeout(s.Timeout); err != nil {
+		return nil, err
 	}
 	switch {
 	case made.connections < 1 || made.connections > maxConnections:
 		return nil, fmt.Errorf("max_connections: expected a number from 1 to %d", maxConnections)
-	case made.timeout < 0 || made.timeout > maxTimeout:
-		return nil, fmt.Errorf("timeout: expected at most %v", maxTimeout)
 	case s.UpgradeTo != "" && s.UpgradeTo != "argon2id" && s.UpgradeTo != "bcrypt":
 		return nil, fmt.Errorf("upgrade_to: expected argon2id or bcrypt, got %s", s.UpgradeTo)
 	case s.UpgradeTo != "" && s.Upgrade == "":

@@ -5,7 +5,25 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
 )
+
+const usualTimeout, maxTimeout = 3 * time.Second, time.Minute
+
+// Timeout is how long one question may take: 3s when nothing is given, and never more
+// than a minute, since a sign-in holds its turn for as long.
+func Timeout(given caddy.Duration) (time.Duration, error) {
+	switch t := time.Duration(given); {
+	case t == 0:
+		return usualTimeout, nil
+	case t < 0 || t > maxTimeout:
+		return 0, fmt.Errorf("timeout: expected at most %v", maxTimeout)
+	default:
+		return t, nil
+	}
+}
 
 // Loopback reports whether a host name (without port) can only be this machine.
 func Loopback(host string) bool {

@@ -5,7 +5,20 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
 )
+
+func TestNobodyWaitsLongerThanAMinute(t *testing.T) {
+	for given, want := range map[time.Duration]time.Duration{
+		0: 3 * time.Second, time.Second: time.Second, time.Minute: time.Minute, time.Minute + 1: 0, -1: 0,
+	} {
+		if got, err := Timeout(caddy.Duration(given)); got != want || (err == nil) != (want > 0) {
+			t.Errorf("%v: %v, %v", given, got, err)
+		}
+	}
+}
 
 func TestOnlyThisMachineIsLoopback(t *testing.T) {
 	for host, want := range map[string]bool{
