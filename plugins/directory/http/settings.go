@@ -196,7 +196,6 @@ func (out *settings) headersOf(s *Source, repl *caddy.Replacer) error {
 		if err != nil {
 			return fmt.Errorf("header %s: %w", name, err)
 		}
-		value = strings.TrimRight(value, "\r\n") // of a file
 		canonical := http.CanonicalHeaderKey(name)
 		switch {
 		case !httpguts.ValidHeaderFieldName(name), !httpguts.ValidHeaderFieldValue(value):

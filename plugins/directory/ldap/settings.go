@@ -154,7 +154,6 @@ func (out *settings) account(c *Source, repl *caddy.Replacer) error {
 	if out.password, err = repl.ReplaceOrErr(c.BindPassword, true, true); err != nil {
 		return fmt.Errorf("bind_password: %w", err)
 	}
-	out.password = strings.TrimRight(out.password, "\r\n") // of a file
 	if out.password == "" {
 		return errors.New("bind_password is empty")
 	}
