@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"slices"
-	"strings"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -39,7 +38,7 @@ func fault(ctx context.Context, err error) error {
 		}
 		return fmt.Errorf("the SQL directory: the database says error %d", said.Number)
 	}
-	if _, ok := errors.AsType[net.Error](err); ok || lost(err) {
+	if _, ok := errors.AsType[net.Error](err); ok || slices.ContainsFunc(broken, func(b error) bool { return errors.Is(err, b) }) {
 		return fmt.Errorf("the SQL directory: %w", err)
 	}
 	return fmt.Errorf("the SQL directory: an error of type %T", err)
@@ -64,13 +63,6 @@ func unrepresentable(err error) bool {
 	return false
 }
 
-// lost reports whether the connection broke, as after a restart of the database.
-func lost(err error) bool {
-	if said, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return strings.HasPrefix(said.Code, "57P") || strings.HasPrefix(said.Code, "08")
-	}
-	if _, ok := errors.AsType[*net.OpError](err); ok {
-		return true
-	}
-	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-}
+// broken are what drivers say of a connection that broke, as after a restart of the
+// database.
+var broken = []error{driver.ErrBadConn, mysql.ErrInvalidConn, io.EOF, io.ErrUnexpectedEOF}
