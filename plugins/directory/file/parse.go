@@ -20,7 +20,6 @@ import (
 
 type entry struct {
 	user directory.User
-	hash string
 	pass *password.Parsed
 }
 
@@ -69,12 +68,11 @@ func parse(path string, data []byte) (*users, error) {
 		return nil, err
 	}
 	most, others := password.MostUsed(p.count)
-	dummy := most.Dummy()
-	pass, err := password.Parse(dummy)
+	dummy, err := password.Parse(most.Dummy())
 	if err != nil {
 		return nil, p.errorAt(0, err)
 	}
-	p.users.unknown, p.users.unlike = &entry{hash: dummy, pass: pass}, others
+	p.users.unknown, p.users.unlike = &entry{pass: dummy}, others
 	return &p.users, nil
 }
 

@@ -12,9 +12,9 @@ import (
 )
 
 func (p *parser) user(index int) error {
-	e := &entry{}
+	e, hash := &entry{}, ""
 	texts := map[string]*string{
-		"id": &e.user.ID, "username": &e.user.Username, "password_hash": &e.hash, "name": &e.user.Name,
+		"id": &e.user.ID, "username": &e.user.Username, "password_hash": &hash, "name": &e.user.Name,
 		"nickname": &e.user.Nickname, "picture": &e.user.Picture, "email": &e.user.Email, "phone": &e.user.Phone,
 	}
 	begins := int64(0)
@@ -38,7 +38,7 @@ func (p *parser) user(index int) error {
 	})
 	if err == nil {
 		e.user.Username = canonical(e.user.Username)
-		if err = p.check(e); err != nil {
+		if err = p.check(e, hash); err != nil {
 			p.at = begins
 		}
 	}
@@ -73,15 +73,15 @@ func (e *entry) called() string {
 	return ""
 }
 
-func (p *parser) check(e *entry) error {
+func (p *parser) check(e *entry, hash string) error {
 	if err := e.user.Check(); err != nil {
 		return err
 	}
-	if e.hash == "" {
+	if hash == "" {
 		return errors.New("the password_hash is missing: make it with `caddy gatehouse user hash`")
 	}
 	var err error
-	if e.pass, err = password.Parse(e.hash); err != nil {
+	if e.pass, err = password.Parse(hash); err != nil {
 		return fmt.Errorf("the password_hash %w: make one with `caddy gatehouse user hash`", err)
 	}
 	return p.add(e)
