@@ -9,7 +9,7 @@ import (
 // Cost is everything that the time of a check depends on. It is comparable: two hashes
 // of the same cost take the same time.
 type Cost struct {
-	kind   string
+	kind   string // the form, such as argon2id or bcrypt
 	memory uint32 // KiB, of Argon2
 	// rounds are passes of Argon2, rounds of sha-crypt, and the binary logarithm of the
 	// rounds of bcrypt and phpass.
@@ -17,9 +17,6 @@ type Cost struct {
 	threads   uint32
 	salt, tag int // bytes, where they matter
 }
-
-// Kind names the form, such as argon2id or bcrypt.
-func (c Cost) Kind() string { return c.kind }
 
 // Quick reports whether a check takes no time worth speaking of, so that its absence
 // could not be told from its presence, and a thief of the hash is hardly slowed down.

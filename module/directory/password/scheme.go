@@ -17,7 +17,7 @@ import (
 // Scheme says how a program of its own made the digests that it keeps in hex, such as
 // md5(salt+password). The zero Scheme is none.
 type Scheme struct {
-	text string
+	text string // its canonical spelling
 	top  *term
 }
 
@@ -89,12 +89,6 @@ func parseTerm(s string) (term, string, error) {
 	}
 }
 
-// String gives the scheme in its canonical spelling, "" for none.
-func (s Scheme) String() string { return s.text }
-
-// Salted reports whether the scheme needs a salt.
-func (s Scheme) Salted() bool { return s.top != nil && s.top.has("salt") }
-
 // Parse reads a digest in hex, of either letter case, that was made by this scheme. Its
 // errors never quote it.
 func (s Scheme) Parse(digest, salt string) (*Parsed, error) {
@@ -108,7 +102,7 @@ func (s Scheme) Parse(digest, salt string) (*Parsed, error) {
 		return nil, fmt.Errorf("is not the %d hex digits of %s", 2*size, s.top.word)
 	case len(salt) > maxSalt:
 		return nil, fmt.Errorf("has a salt of more than %d bytes", maxSalt)
-	case salt == "" && s.Salted():
+	case salt == "" && s.top.has("salt"):
 		return nil, errors.New("has no salt, which its scheme needs")
 	}
 	return &Parsed{

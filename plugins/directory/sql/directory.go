@@ -92,7 +92,7 @@ func (d *dir) parsed(r *row) *password.Parsed {
 		return nil
 	}
 	kept, err := password.Parse(r.hash)
-	if err != nil && d.s.scheme.String() != "" && !strings.HasPrefix(r.hash, "$") && !strings.HasPrefix(r.hash, "{") {
+	if err != nil && !strings.HasPrefix(r.hash, "$") && !strings.HasPrefix(r.hash, "{") {
 		kept, err = d.s.scheme.Parse(r.hash, r.salt)
 	}
 	if err != nil {
