@@ -82,7 +82,7 @@ func (s *Source) Provision(ctx caddy.Context) error {
 	if s.settings, err = s.resolve(caddy.NewReplacer()); err != nil {
 		return fmt.Errorf("the HTTP directory: %w", err)
 	}
-	if s.settings.lookup == nil && ctx.Context != nil {
+	if s.settings.lookup == nil {
 		ctx.Logger().Warn("the HTTP directory has no lookup address: users who are deleted or locked there keep what they granted until it ends by itself")
 	}
 	return nil
@@ -96,7 +96,11 @@ func (s *Source) Open(context.Context) (directory.Directory, error) {
 	if s.settings == nil {
 		return nil, errors.New("the HTTP directory was not provisioned")
 	}
-	return open(s.settings)
+	d, err := open(s.settings)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
 }
 
 // Interface guards
