@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/gatehouse/gatehouse/plugins/internal/words/wordstest"
 )
 
 const full = `http https://legacy.example.com/login {
@@ -31,34 +32,26 @@ const full = `http https://legacy.example.com/login {
 	max_body 128KiB
 }`
 
-func parsed(text string) (*Source, error) {
-	s := new(Source)
-	return s, s.UnmarshalCaddyfile(caddyfile.NewTestDispenser(text))
-}
-
 func TestTheCaddyfileSaysEverything(t *testing.T) {
-	t.Setenv("LEGACY_KEY", "hush")
-	s, err := parsed(full)
+	t.Setenv("LEGACY_KEY", wordstest.Secret)
+	s, err := wordstest.Loaded[Source](t, full, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Provision(caddy.Context{}); err != nil {
-		t.Fatal(err)
-	}
 	got := s.settings
-	if !got.json || got.username != "user" || strings.Join(got.lookup, "ID") != "https://legacy.example.com/users/ID?key=hush" ||
-		got.timeout != 2*time.Second || got.maxBody != 128<<10 || got.headers.Get("X-Key") != "hush" || len(got.ok) != 2 ||
+	if !got.json || got.username != "user" || strings.Join(got.lookup, "ID") != "https://legacy.example.com/users/ID?key="+wordstest.Secret ||
+		got.timeout != 2*time.Second || got.maxBody != 128<<10 || got.headers.Get("X-Key") != wordstest.Secret || len(got.ok) != 2 ||
 		got.okWhen.values[0] != "0" || len(got.badWhen.values) != 2 || got.claims["roles"][1] != "roles" {
 		t.Errorf("%+v", got)
 	}
 	raw, err := json.Marshal(s)
-	if err != nil || strings.Contains(string(raw), "hush") {
+	if err != nil || strings.Contains(string(raw), wordstest.Secret) {
 		t.Errorf("the configuration holds a secret: %s, %v", raw, err)
 	}
 }
 
 func TestMistakesInTheCaddyfileAreNamed(t *testing.T) {
-	for text, want := range map[string]string{
+	wordstest.Mistakes[Source](t, map[string]string{
 		`http`:                                          "expected `http <url>`",
 		`http a b`:                                      "expected `http <url>`",
 		"http a {\n color red\n}":                       "unrecognized word 'color'",
@@ -78,19 +71,15 @@ func TestMistakesInTheCaddyfileAreNamed(t *testing.T) {
 		"http a {\n fields {\n id /a\n id /b\n}\n}":     "id is given twice",
 		"http a {\n fields {\n claim\n}\n}":             "expected `claim <name> <pointer>`",
 		"http a {\n fields x {\n id /a\n}\n}":           "wrong argument count",
-		"http a {\n fields {\n claim a /a\n claim a /b": "claim",
-	} {
-		if _, err := parsed(text); err == nil || !strings.Contains(err.Error(), want) && want != "claim" {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
-	}
+		"http a {\n fields {\n claim a /a\n claim a /b": "a is given twice",
+	})
 }
 
 func TestAConfigurationThatCannotBeIsRefused(t *testing.T) {
-	t.Setenv("LEGACY_KEY", "hush")
-	for name, c := range map[string]struct {
-		change func(*Source)
-		want   string
+	t.Setenv("LEGACY_KEY", wordstest.Secret)
+	wordstest.Refuses(t, full, map[string]struct {
+		Change func(*Source)
+		Want   string
 	}{
 		"no url":              {func(s *Source) { s.URL = "" }, "url"},
 		"in the clear":        {func(s *Source) { s.URL = "http://legacy.example.com" }, "in the clear"},
@@ -121,41 +110,11 @@ func TestAConfigurationThatCannotBeIsRefused(t *testing.T) {
 		"no certificate":      {func(s *Source) { s.CA = "/dev/null" }, "no certificate"},
 		"a long timeout":      {func(s *Source) { s.Timeout = caddy.Duration(time.Hour) }, "timeout"},
 		"a huge answer":       {func(s *Source) { s.MaxBody = mostBody + 1 }, "max_body"},
-	} {
-		s, err := parsed(full)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.change(s)
-		if err := s.Provision(caddy.Context{}); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hush") {
-			t.Errorf("%s: %v, want %q", name, err, c.want)
-		}
-	}
+	})
 }
 
 func TestTheIdentityFollowsEverySetting(t *testing.T) {
-	identity := func(key string, change func(*Source)) any {
-		t.Helper()
-		t.Setenv("LEGACY_KEY", key)
-		s, err := parsed(full)
-		if err != nil {
-			t.Fatal(err)
-		}
-		change(s)
-		if err := s.Provision(caddy.Context{}); err != nil {
-			t.Fatal(err)
-		}
-		return s.Identity()
-	}
-	same := func(*Source) {}
-	base := identity("one", same)
-	if identity("one", same) != base {
-		t.Error("the same configuration must share a directory")
-	}
-	if identity("two", same) == base || identity("one", func(s *Source) { s.OK = nil }) == base ||
-		identity("one", func(s *Source) { s.OKWhen = nil }) == base {
-		t.Error("another configuration must not")
-	}
+	wordstest.Identities(t, full, "LEGACY_KEY", func(s *Source) { s.OK = nil }, func(s *Source) { s.OKWhen = nil })
 }
 
 // FuzzAnswer looks for a panic, and for a user that nobody can be.

@@ -1,6 +1,7 @@
 package ldap
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,8 +10,9 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/go-ldap/ldap/v3"
+
+	"github.com/gatehouse/gatehouse/plugins/internal/words/wordstest"
 )
 
 const full = `ldap ldap://ldap.example.com {
@@ -31,32 +33,25 @@ const full = `ldap ldap://ldap.example.com {
 	pool 4
 }`
 
-func parsed(text string) (*Source, error) {
-	s := new(Source)
-	return s, s.UnmarshalCaddyfile(caddyfile.NewTestDispenser(text))
-}
-
 func TestTheCaddyfileSaysEverything(t *testing.T) {
-	t.Setenv("LDAP_PASSWORD", "hush")
-	s, err := parsed(full)
+	t.Setenv("LDAP_PASSWORD", wordstest.Secret)
+	s, err := wordstest.Loaded[Source](t, full, nil)
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Provision(caddy.Context{}); err != nil {
 		t.Fatal(err)
 	}
 	got := s.settings
 	if got.host != "ldap.example.com:389" || got.tls == nil || got.ldaps || got.timeout != 2*time.Second || got.pool != 4 ||
-		got.password != "hush" || got.claims["groups"] != "memberOf" || got.fields["name"] != "displayName" || got.fields["username"] != "uid" {
+		got.password != wordstest.Secret || got.claims["groups"] != "memberOf" || got.fields["name"] != "displayName" || got.fields["username"] != "uid" {
 		t.Errorf("%+v", got)
 	}
-	if strings.Contains(fmt.Sprintf("%+v", *s), "hush") && s.BindPassword != "{env.LDAP_PASSWORD}" {
-		t.Error("the configuration holds the password")
+	raw, err := json.Marshal(s)
+	if err != nil || strings.Contains(string(raw), wordstest.Secret) {
+		t.Errorf("the configuration holds the password: %s, %v", raw, err)
 	}
 }
 
 func TestMistakesInTheCaddyfileAreNamed(t *testing.T) {
-	for text, want := range map[string]string{
+	wordstest.Mistakes[Source](t, map[string]string{
 		`ldap`:                                            "expected `ldap <url>`",
 		`ldap a b`:                                        "expected `ldap <url>`",
 		"ldap a {\n color red\n}":                         "unrecognized word 'color'",
@@ -72,23 +67,19 @@ func TestMistakesInTheCaddyfileAreNamed(t *testing.T) {
 		"ldap a {\n attributes {\n name\n}\n}":            "name: expected one attribute",
 		"ldap a {\n attributes {\n claim\n}\n}":           "expected `claim <name> <attribute>`",
 		"ldap a {\n attributes {\n name a\n name b\n}\n}": "name is given twice",
-	} {
-		if _, err := parsed(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
-	}
+	})
 }
 
 func TestAConfigurationThatCannotBeIsRefused(t *testing.T) {
-	t.Setenv("LDAP_PASSWORD", "hush")
+	t.Setenv("LDAP_PASSWORD", wordstest.Secret)
 	t.Setenv("LDAP_EMPTY", "")
 	noCert := filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(noCert, []byte("no certificate"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]struct {
-		change func(*Source)
-		want   string
+	wordstest.Refuses(t, full, map[string]struct {
+		Change func(*Source)
+		Want   string
 	}{
 		"no url":              {func(s *Source) { s.URL = "" }, "url"},
 		"in the clear":        {func(s *Source) { s.StartTLS = false }, "in the clear"},
@@ -101,7 +92,7 @@ func TestAConfigurationThatCannotBeIsRefused(t *testing.T) {
 		"base no name":        {func(s *Source) { s.Base = "people" }, "base"},
 		"bind_dn no name":     {func(s *Source) { s.BindDN = "reader" }, "bind_dn"},
 		"bind_dn alone":       {func(s *Source) { s.BindPassword = "" }, "belong together"},
-		"a literal password":  {func(s *Source) { s.BindPassword = "hush" }, "expected a placeholder"},
+		"a literal password":  {func(s *Source) { s.BindPassword = wordstest.Secret }, "expected a placeholder"},
 		"an empty password":   {func(s *Source) { s.BindPassword = "{env.LDAP_EMPTY}" }, "bind_password"},
 		"no name in filter":   {func(s *Source) { s.Filter = "(uid=ann)" }, "{username}"},
 		"a broken filter":     {func(s *Source) { s.Filter = "(uid={username}" }, "filter"},
@@ -114,41 +105,11 @@ func TestAConfigurationThatCannotBeIsRefused(t *testing.T) {
 		"ca without TLS":      {func(s *Source) { s.StartTLS, s.URL, s.CA = false, "ldap://[::1]", noCert }, "no TLS"},
 		"a long timeout":      {func(s *Source) { s.Timeout = caddy.Duration(time.Hour) }, "timeout"},
 		"a huge pool":         {func(s *Source) { s.Pool = 1000 }, "pool"},
-	} {
-		s, err := parsed(full)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.change(s)
-		if err := s.Provision(caddy.Context{}); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hush") {
-			t.Errorf("%s: %v, want %q", name, err, c.want)
-		}
-	}
+	})
 }
 
 func TestTheIdentityFollowsEverySetting(t *testing.T) {
-	make := func(password string, change func(*Source)) any {
-		t.Helper()
-		t.Setenv("LDAP_PASSWORD", password)
-		s, err := parsed(full)
-		if err != nil {
-			t.Fatal(err)
-		}
-		change(s)
-		if err := s.Provision(caddy.Context{}); err != nil {
-			t.Fatal(err)
-		}
-		return s.Identity()
-	}
-	same := func(*Source) {}
-	base := make("one", same)
-	if make("one", same) != base {
-		t.Error("the same configuration must share a directory")
-	}
-	if make("two", same) == base || make("one", func(s *Source) { s.Locked = "" }) == base ||
-		make("one", func(s *Source) { s.Claims = nil }) == base {
-		t.Error("another configuration must not")
-	}
+	wordstest.Identities(t, full, "LDAP_PASSWORD", func(s *Source) { s.Locked = "" }, func(s *Source) { s.Claims = nil })
 }
 
 func TestActiveDirectorysNamesOfEntriesAreRead(t *testing.T) {

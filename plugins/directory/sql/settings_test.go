@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/gatehouse/gatehouse/module/directory/password"
+	"github.com/gatehouse/gatehouse/plugins/internal/words/wordstest"
 )
 
 const (
@@ -131,24 +132,18 @@ func TestTheCaddyfileHasAWordForEachField(t *testing.T) {
 	if err != nil || string(text) != want {
 		t.Errorf("%s, %v\nwant %s", text, err, want)
 	}
-	for name, c := range map[string]struct{ input, want string }{
-		"no driver":        {"sql", "expected `sql postgres` or `sql mysql`"},
-		"another driver":   {"sql sqlite {\n}", "expected `sql postgres` or `sql mysql`"},
-		"no block":         {"sql mysql", "dsn is missing"},
-		"no lookup":        {block("dsn {env.X}\nquery a"), "lookup is missing"},
-		"a literal":        {block("dsn postgres://shop:canary@db/shop"), "expected a placeholder"},
-		"a word twice":     {block(required + "query b"), "query is given twice"},
-		"an unknown word":  {block("table users"), "unrecognized word 'table'"},
-		"two values":       {block("query SELECT id"), "query: expected one value, in quotes"},
-		"no value":         {block("query"), "query: expected one value"},
-		"a bad timeout":    {block("timeout soon"), "timeout: invalid duration 'soon'"},
-		"no connections":   {block("max_connections 0"), "whole number from 1"},
-		"a negative delay": {block("timeout -1s"), "timeout: invalid duration"},
-	} {
-		var s Source
-		err := s.UnmarshalCaddyfile(caddyfile.NewTestDispenser(c.input))
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "Testfile:") || strings.Contains(err.Error(), "canary") {
-			t.Errorf("%s: %v, want %q with file and line", name, err, c.want)
-		}
-	}
+	wordstest.Mistakes[Source](t, map[string]string{
+		"sql":                         "expected `sql postgres` or `sql mysql`",
+		"sql sqlite {\n}":             "expected `sql postgres` or `sql mysql`",
+		"sql mysql":                   "dsn is missing",
+		block("dsn {env.X}\nquery a"): "lookup is missing",
+		block("dsn postgres://shop:" + wordstest.Secret + "@db/shop"): "expected a placeholder",
+		block(required + "query b"):                                   "query is given twice",
+		block("table users"):                                          "unrecognized word 'table'",
+		block("query SELECT id"):                                      "query: expected one value, in quotes",
+		block("query"):                                                "query: expected one value",
+		block("timeout soon"):                                         "timeout: invalid duration 'soon'",
+		block("max_connections 0"):                                    "whole number from 1",
+		block("timeout -1s"):                                          "timeout: invalid duration",
+	})
 }
