@@ -30,9 +30,12 @@ const User, Password = "shop", "canary-db-password"
 type Server struct {
 	// Driver is what a configuration calls it.
 	Driver string
-	dir    string
-	port   int
-	log    journal
+	// account is the package's, driver the name in database/sql.
+	account, driver string
+	stop            syscall.Signal // ends it at once
+	dir             string
+	port            int
+	log             journal
 
 	setUp   func(*Server) error
 	command func(*Server) *exec.Cmd
@@ -67,31 +70,31 @@ var PostgreSQL = sync.OnceValues(func() (*Server, error) {
 	}
 	bin := slices.Max(found)
 	return begin(&Server{
-		Driver: "postgres",
+		Driver: "postgres", account: "postgres", driver: "pgx", stop: syscall.SIGQUIT,
 		setUp: func(s *Server) error {
 			pw := filepath.Join(s.dir, "pw")
 			if err := os.WriteFile(pw, []byte(Password), 0o644); err != nil {
 				return err
 			}
-			return s.run(exec.Command(bin+"/initdb", "-D", filepath.Join(s.dir, "data"), "-U", User, "-A", "scram-sha-256", "--pwfile="+pw, "--no-sync", "-E", "UTF8", "--locale=C.UTF-8"), "postgres")
+			return s.run(exec.Command(bin+"/initdb", "-D", filepath.Join(s.dir, "data"), "-U", User, "-A", "scram-sha-256", "--pwfile="+pw, "--no-sync", "-E", "UTF8", "--locale=C.UTF-8"))
 		},
 		command: func(s *Server) *exec.Cmd {
 			return exec.Command(bin+"/postgres", "-D", filepath.Join(s.dir, "data"), "-p", strconv.Itoa(s.port), "-k", s.dir,
 				"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "shared_buffers=16MB")
 		},
-	}, "postgres")
+	})
 })
 
 // MariaDB is started once for a process.
 var MariaDB = sync.OnceValues(func() (*Server, error) {
 	return begin(&Server{
-		Driver: "mysql",
+		Driver: "mysql", account: "mysql", driver: "mysql", stop: syscall.SIGKILL,
 		setUp: func(s *Server) error {
 			sql := fmt.Sprintf("CREATE DATABASE shop CHARACTER SET utf8mb4;\nCREATE USER '%[1]s'@'127.0.0.1' IDENTIFIED BY '%[2]s';\nGRANT ALL ON shop.* TO '%[1]s'@'127.0.0.1';\n", User, Password)
 			if err := os.WriteFile(filepath.Join(s.dir, "init.sql"), []byte(sql), 0o644); err != nil {
 				return err
 			}
-			return s.run(exec.Command("mariadb-install-db", "--no-defaults", "--datadir="+filepath.Join(s.dir, "data"), "--auth-root-authentication-method=normal", "--skip-test-db", "--tmpdir="+s.dir), "mysql")
+			return s.run(exec.Command("mariadb-install-db", "--no-defaults", "--datadir="+filepath.Join(s.dir, "data"), "--auth-root-authentication-method=normal", "--skip-test-db", "--tmpdir="+s.dir))
 		},
 		command: func(s *Server) *exec.Cmd {
 			args := []string{
@@ -105,7 +108,7 @@ var MariaDB = sync.OnceValues(func() (*Server, error) {
 			}
 			return exec.Command("/usr/sbin/mariadbd", args...)
 		},
-	}, "mysql")
+	})
 })
 
 var begun struct {
@@ -126,7 +129,7 @@ func StopAll() {
 
 // begin makes a data directory and starts the server. Neither runs as root: then it is
 // the account of the package.
-func begin(s *Server, account string) (*Server, error) {
+func begin(s *Server) (*Server, error) {
 	dir, err := os.MkdirTemp("", "gatehouse-"+s.Driver)
 	if err != nil {
 		return nil, err
@@ -138,7 +141,7 @@ func begin(s *Server, account string) (*Server, error) {
 	}
 	s.port = l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
-	if who := credential(account); who != nil {
+	if who := s.credential(); who != nil {
 		if err := os.Chown(dir, int(who.Uid), int(who.Gid)); err != nil {
 			return nil, err
 		}
@@ -152,11 +155,11 @@ func begin(s *Server, account string) (*Server, error) {
 	return s, s.Start()
 }
 
-func credential(account string) *syscall.Credential {
+func (s *Server) credential() *syscall.Credential {
 	if os.Geteuid() != 0 {
 		return nil
 	}
-	u, err := user.Lookup(account)
+	u, err := user.Lookup(s.account)
 	if err != nil {
 		return nil
 	}
@@ -165,15 +168,8 @@ func credential(account string) *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
-func (s *Server) account() string {
-	if s.Driver == "postgres" {
-		return "postgres"
-	}
-	return "mysql"
-}
-
-func (s *Server) run(cmd *exec.Cmd, account string) error {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: credential(account)}
+func (s *Server) run(cmd *exec.Cmd) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.credential()}
 	cmd.Dir = s.dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", cmd.Path, err, out)
@@ -185,7 +181,7 @@ func (s *Server) run(cmd *exec.Cmd, account string) error {
 func (s *Server) Start() error {
 	cmd := s.command(s)
 	cmd.Dir, cmd.Stderr, cmd.Stdout = s.dir, &s.log, &s.log
-	cmd.SysProcAttr = mortal(credential(s.account()))
+	cmd.SysProcAttr = mortal(s.credential())
 	running, failed := make(chan struct{}), make(chan error, 1)
 	go func() {
 		// The signal comes when the thread that started the process dies.
@@ -207,11 +203,7 @@ func (s *Server) Start() error {
 	s.process = cmd
 	s.mu.Unlock()
 	for end := time.Now().Add(60 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		db, err := sql.Open(map[string]string{"postgres": "pgx", "mysql": "mysql"}[s.Driver], s.DSN())
-		if err == nil {
-			err = db.Ping()
-			_ = db.Close()
-		}
+		err := s.use(func(db *sql.DB) error { return db.Ping() })
 		if err == nil {
 			return nil
 		}
@@ -235,7 +227,7 @@ func (s *Server) Stop() {
 	if cmd == nil {
 		return
 	}
-	_ = cmd.Process.Signal(map[string]syscall.Signal{"postgres": syscall.SIGQUIT, "mysql": syscall.SIGKILL}[s.Driver])
+	_ = cmd.Process.Signal(s.stop)
 	for range 200 {
 		if c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.port)); err == nil {
 			_ = c.Close()
@@ -254,15 +246,24 @@ func (s *Server) DSN() string {
 	return fmt.Sprintf("%s:%s@tcp(127.0.0.1:%d)/shop", User, Password, s.port)
 }
 
+// use opens the database for a moment.
+func (s *Server) use(what func(*sql.DB) error) error {
+	db, err := sql.Open(s.driver, s.DSN())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	return what(db)
+}
+
 // Exec runs statements as the program that keeps the table does.
 func (s *Server) Exec(t testing.TB, statement string, args ...any) {
 	t.Helper()
-	db, err := sql.Open(map[string]string{"postgres": "pgx", "mysql": "mysql"}[s.Driver], s.DSN())
+	err := s.use(func(db *sql.DB) error {
+		_, err := db.Exec(statement, args...)
+		return err
+	})
 	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	if _, err := db.Exec(statement, args...); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
 }
@@ -270,13 +271,8 @@ func (s *Server) Exec(t testing.TB, statement string, args ...any) {
 // Scalar returns one text.
 func (s *Server) Scalar(t testing.TB, query string) string {
 	t.Helper()
-	db, err := sql.Open(map[string]string{"postgres": "pgx", "mysql": "mysql"}[s.Driver], s.DSN())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
 	var v string
-	if err := db.QueryRow(query).Scan(&v); err != nil {
+	if err := s.use(func(db *sql.DB) error { return db.QueryRow(query).Scan(&v) }); err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
 	return v
