@@ -3,7 +3,6 @@ package directorytest
 import (
 	"context"
 	"fmt"
-	"maps"
 	"sync"
 
 	"golang.org/x/text/unicode/norm"
@@ -33,12 +32,12 @@ func NewMemory(seeds ...Seed) *Memory {
 	m := &Memory{users: map[string]Seed{}, names: map[string]string{}}
 	for _, s := range seeds {
 		s.Username = norm.NFC.String(s.Username)
-		s.Claims = maps.Clone(s.Claims)
 		_, sameID := m.users[s.ID]
 		_, sameName := m.names[s.Username]
 		if s.ID == "" || s.Username == "" || sameID || sameName {
 			panic(fmt.Sprintf("directorytest: empty or repeated user: id %q, username %q", s.ID, s.Username))
 		}
+		s.User = s.Clone()
 		m.users[s.ID] = s
 		m.names[s.Username] = s.ID
 	}
@@ -57,7 +56,7 @@ func (m *Memory) Authenticate(_ context.Context, username, password string) (dir
 	if !known || !same || s.Locked || password == "" || len(password) > directory.MaxPassword {
 		return directory.User{}, false, nil
 	}
-	return s.copied(), true, nil
+	return s.Clone(), true, nil
 }
 
 // Lookup implements [directory.Directory].
@@ -68,7 +67,7 @@ func (m *Memory) Lookup(_ context.Context, id string) (directory.User, bool, err
 		return directory.User{}, false, m.fault
 	}
 	s, ok := m.users[id]
-	return s.copied(), ok, nil
+	return s.Clone(), ok, nil
 }
 
 // SetLocked locks or unlocks a user. It panics when there is none of this ID.
@@ -97,12 +96,6 @@ func (m *Memory) Fail(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fault = err
-}
-
-func (s Seed) copied() directory.User {
-	u := s.User
-	u.Claims = maps.Clone(u.Claims)
-	return u
 }
 
 // Interface guard
