@@ -31,8 +31,7 @@ func startKeyed(t *testing.T) (*harness.Gateway, *harness.Upstream, harness.Clie
 func TestAnAssertionOpensEveryEndpointThatAsksForAClient(t *testing.T) {
 	g, up, key := startKeyed(t)
 	fresh := func() string { return key.Assertion(t, "keyed", g.ID) }
-	credentials := url.Values{"grant_type": {"client_credentials"}, "scope": {"read"}}
-	access, _ := wantTokens(t, asserting(t, g.ID+"/token", fresh(), credentials))
+	access, _ := wantTokens(t, asserting(t, g.ID+"/token", fresh(), credentialsForm))
 	if p := bearer(t, g, "/read", access); p.Status != http.StatusOK {
 		t.Errorf("%d %s", p.Status, p.Body)
 	}
@@ -64,15 +63,14 @@ func TestAnAssertionOpensEveryEndpointThatAsksForAClient(t *testing.T) {
 // CVE-2020-15222, CVE-2020-5300: the same assertion was taken again, here or elsewhere.
 func TestAnAssertionThatWasSeenIsRefusedEverywhere(t *testing.T) {
 	g, _, key := startKeyed(t)
-	credentials := url.Values{"grant_type": {"client_credentials"}, "scope": {"read"}}
 	used := key.Assertion(t, "keyed", g.ID)
-	wantTokens(t, asserting(t, g.ID+"/token", used, credentials))
+	wantTokens(t, asserting(t, g.ID+"/token", used, credentialsForm))
 	for _, path := range []string{"/token", "/introspect", "/revoke", "/par"} {
-		wantOAuth(t, asserting(t, g.ID+path, used, credentials), http.StatusUnauthorized, "invalid_client")
+		wantOAuth(t, asserting(t, g.ID+path, used, credentialsForm), http.StatusUnauthorized, "invalid_client")
 	}
 	g.Load(t, site) // the memory of it is not the configuration's
-	wantOAuth(t, asserting(t, g.ID+"/token", used, credentials), http.StatusUnauthorized, "invalid_client")
-	wantOAuth(t, asserting(t, g.ID+"/token", harness.NewClientKey(t).Assertion(t, "keyed", g.ID), credentials), http.StatusUnauthorized, "invalid_client")
+	wantOAuth(t, asserting(t, g.ID+"/token", used, credentialsForm), http.StatusUnauthorized, "invalid_client")
+	wantOAuth(t, asserting(t, g.ID+"/token", harness.NewClientKey(t).Assertion(t, "keyed", g.ID), credentialsForm), http.StatusUnauthorized, "invalid_client")
 }
 
 // A29: what is not ours is not supported and never fetched.

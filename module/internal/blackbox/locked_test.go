@@ -31,7 +31,7 @@ func TestTheTokensOfAUserWhoIsLockedOrDeletedDie(t *testing.T) {
 				time.Sleep(50 * time.Millisecond)
 			}
 			// The application's own token is nobody's.
-			p := g.Token(t, machine, map[string][]string{"grant_type": {"client_credentials"}, "scope": {"read"}})
+			p := g.Token(t, machine, credentialsForm)
 			own, _ := p.JSON(t)["access_token"].(string)
 			if p := g.Call(t, http.MethodGet, "/read", own); p.Status != http.StatusOK {
 				t.Errorf("%d %s", p.Status, p.Body)

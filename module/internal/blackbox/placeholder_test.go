@@ -2,7 +2,6 @@ package blackbox
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -16,7 +15,7 @@ func TestThePlaceholdersSayWhoCalls(t *testing.T) {
 `, 1)
 	g, up := startSite(t, text)
 	access, _ := tokens(t, g, web)
-	own, _ := g.Token(t, machine, url.Values{"grant_type": {"client_credentials"}, "scope": {"read"}}).JSON(t)["access_token"].(string)
+	own, _ := g.Token(t, machine, credentialsForm).JSON(t)["access_token"].(string)
 	for token, want := range map[string]string{access: "u-1|web|read|Alice", own: "client:machine|machine|read|"} {
 		if p := g.Call(t, http.MethodGet, "/read", token); p.Status != http.StatusOK {
 			t.Fatalf("%d %s", p.Status, p.Body)

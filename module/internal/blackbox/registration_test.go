@@ -90,7 +90,7 @@ func TestAClientRegistersItselfSignsAUserInAndIsGoneAgain(t *testing.T) {
 		t.Errorf("%d %s", p.Status, p.Body)
 	}
 	wantDead(t, g, token)
-	wantOAuth(t, g.Token(t, c, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}}), http.StatusUnauthorized, "invalid_client")
+	wantOAuth(t, g.Token(t, c, refreshWith(refresh)), http.StatusUnauthorized, "invalid_client")
 	if p := call(t, http.MethodGet, address, access, nil); p.Status != http.StatusUnauthorized {
 		t.Errorf("%d %s", p.Status, p.Body)
 	}

@@ -2,7 +2,6 @@ package blackbox
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -42,6 +41,6 @@ func TestASecretIsReplacedWithoutAGap(t *testing.T) {
 		if p := g.Call(t, http.MethodGet, "/read", access); p.Status != http.StatusOK {
 			t.Errorf("%d %s", p.Status, p.Body)
 		}
-		wantTokens(t, g.Token(t, fresh, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}}))
+		wantTokens(t, g.Token(t, fresh, refreshWith(refresh)))
 	})
 }

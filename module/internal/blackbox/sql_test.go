@@ -70,7 +70,7 @@ func TestUsersOfADatabaseSignInThroughTheGateway(t *testing.T) {
 			}
 		}
 		back := b.Authorize(address, "ann", "correct horse")
-		p := g.Token(t, web, url.Values{"grant_type": {"authorization_code"}, "code": {back.Query().Get("code")}, "redirect_uri": {callback}, "code_verifier": {harness.Verifier}})
+		p := g.Token(t, web, exchange(back.Query().Get("code"), callback))
 		if p.Status != http.StatusOK {
 			t.Fatalf("%d %s", p.Status, p.Body)
 		}
@@ -80,7 +80,7 @@ func TestUsersOfADatabaseSignInThroughTheGateway(t *testing.T) {
 			t.Errorf("%d %s", p.Status, p.Body)
 		}
 		renew := func() harness.Page {
-			p := g.Token(t, web, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}})
+			p := g.Token(t, web, refreshWith(refresh))
 			if p.Status == http.StatusOK {
 				refresh, _ = p.JSON(t)["refresh_token"].(string)
 			}

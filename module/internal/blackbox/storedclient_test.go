@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"testing"
 	"time"
 
@@ -28,7 +27,7 @@ func (o secondNode) Revoke(ctx context.Context, r store.Revocation) error {
 	return err
 }
 
-func TestAClientThatAnsecondNodeStoresWorksAtOnceAndEndsWhenItIsDeleted(t *testing.T) {
+func TestAClientThatAnotherNodeStoresWorksAtOnceAndEndsWhenItIsDeleted(t *testing.T) {
 	g, _, memory := startFaulty(t)
 	elsewhere, err := clientstore.New(clientstore.Config{Store: memory, Revocations: secondNode{memory}})
 	if err != nil {
@@ -39,8 +38,7 @@ func TestAClientThatAnsecondNodeStoresWorksAtOnceAndEndsWhenItIsDeleted(t *testi
 		t.Fatal(err)
 	}
 	c := harness.Credentials{ID: "stored", Secret: secret}
-	form := url.Values{"grant_type": {"client_credentials"}, "scope": {"read"}}
-	token, _ := wantTokens(t, g.Token(t, c, form))
+	token, _ := wantTokens(t, g.Token(t, c, credentialsForm))
 	if p := bearer(t, g, "/read", token); p.Status != http.StatusOK {
 		t.Fatalf("%d %s", p.Status, p.Body)
 	}
@@ -49,14 +47,14 @@ func TestAClientThatAnsecondNodeStoresWorksAtOnceAndEndsWhenItIsDeleted(t *testi
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantOAuth(t, g.Token(t, c, form), http.StatusUnauthorized, "invalid_client")
+	wantOAuth(t, g.Token(t, c, credentialsForm), http.StatusUnauthorized, "invalid_client")
 	c.Secret = next
-	wantTokens(t, g.Token(t, c, form))
+	wantTokens(t, g.Token(t, c, credentialsForm))
 
 	if err := elsewhere.Delete(t.Context(), "stored"); err != nil {
 		t.Fatal(err)
 	}
-	wantOAuth(t, g.Token(t, c, form), http.StatusUnauthorized, "invalid_client")
+	wantOAuth(t, g.Token(t, c, credentialsForm), http.StatusUnauthorized, "invalid_client")
 	wantDead(t, g, token)
 }
 
@@ -72,7 +70,7 @@ func TestATokenOfAClientThatIsNowhereIsRefusedAndAFaultIsNoAnswer(t *testing.T) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		token, _ := wantTokens(t, g.Token(t, harness.Credentials{ID: id, Secret: secret}, url.Values{"grant_type": {"client_credentials"}, "scope": {"read"}}))
+		token, _ := wantTokens(t, g.Token(t, harness.Credentials{ID: id, Secret: secret}, credentialsForm))
 		tokens = append(tokens, token)
 	}
 	// Without a revocation, as after a crash between the two writes.

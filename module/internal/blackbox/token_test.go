@@ -245,7 +245,7 @@ func TestTheStoreIsAwayAtTheTokenEndpoint(t *testing.T) { // T24
 	requests := map[string]func() harness.Page{
 		"T24 authorization_code": func() harness.Page { return g.Token(t, web, exchange(fresh, callback)) },
 		"T24 refresh_token": func() harness.Page {
-			return g.Token(t, web, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}})
+			return g.Token(t, web, refreshWith(refresh))
 		},
 	}
 	m.Fail(errors.New("the store is away"))
