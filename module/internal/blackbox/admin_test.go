@@ -31,9 +31,7 @@ var administration = []struct{ method, path, body string }{
 
 // A store that is away is never an answer about users, clients, grants or keys.
 func TestWithoutTheStoreTheAdminAPIIsUnavailable(t *testing.T) {
-	_, _, m := startFaulty(t)
-	g := harness.Prepare(t, "$UPSTREAM", "localhost:1", "$TOKENS", "", "$GLOBAL", "", "$GUARD", "", "$LIMIT", "")
-	g.Load(t, anybody)
+	g, _, m := startFaultySite(t, anybody)
 	for _, path := range []string{"users", "clients"} {
 		body := map[string]string{"users": `{"username":"alice","password":"long enough"}`, "clients": `{"id":"kept","scopes":["read"]}`}[path]
 		if p := admin(t, g, "POST", path, body); p.Status != http.StatusCreated {
@@ -58,10 +56,8 @@ func TestWithoutTheStoreTheAdminAPIIsUnavailable(t *testing.T) {
 
 // What was done on the way to a failure stays done, and doing it again does the rest.
 func TestWhatFailedHalfwayIsFinishedByDoingItAgain(t *testing.T) {
-	_, _, m := startFaulty(t)
-	g := harness.Prepare(t, "$UPSTREAM", "localhost:1", "$TOKENS", "", "$GLOBAL", "", "$GUARD", "", "$LIMIT", "")
-	g.Load(t, anybody)
-	if p := admin(t, g, "POST", "users", `{"username":"alice","password":"correct horse battery staple"}`); p.Status != http.StatusCreated {
+	g, _, m := startFaultySite(t, anybody)
+	if p := admin(t, g, "POST", "users", `{"username":"alice","password":"`+password+`"}`); p.Status != http.StatusCreated {
 		t.Fatalf("%d %s", p.Status, p.Body)
 	}
 	access, refresh := tokens(t, g, web)
@@ -80,7 +76,7 @@ func TestWhatFailedHalfwayIsFinishedByDoingItAgain(t *testing.T) {
 	if p := g.Call(t, "GET", "/read", access); p.Status != http.StatusUnauthorized {
 		t.Errorf("%d", p.Status)
 	}
-	if p := g.Token(t, web, map[string][]string{"grant_type": {"refresh_token"}, "refresh_token": {refresh}}); p.Status != http.StatusBadRequest {
+	if p := g.Token(t, web, refreshWith(refresh)); p.Status != http.StatusBadRequest {
 		t.Errorf("%d %s", p.Status, p.Body)
 	}
 	if _, err := m.Get(t.Context(), store.Key{Kind: store.KindUsername, ID: "alice"}); !errors.Is(err, store.ErrNotFound) {

@@ -49,10 +49,16 @@ var trustingSite = strings.Replace(site, "\tpersist_config off\n", `	persist_con
 // startFaulty is start with the faulty store.
 func startFaulty(t *testing.T, more ...string) (*harness.Gateway, *harness.Upstream, *storetest.Memory) {
 	t.Helper()
+	return startFaultySite(t, faultySite, more...)
+}
+
+// startFaultySite is startFaulty for a site that was changed.
+func startFaultySite(t *testing.T, site string, more ...string) (*harness.Gateway, *harness.Upstream, *storetest.Memory) {
+	t.Helper()
 	t.Setenv("GATEHOUSE_TEST_SECRET", masterSecret)
 	m := storetest.NewMemory(nil)
 	faultyStore.Store(m)
-	g, up := startSite(t, faultySite, more...)
+	g, up := startSite(t, site, more...)
 	return g, up, m
 }
 

@@ -17,7 +17,6 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/harness"
-	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
 
 // panicky is a directory that knows alice and panics with the password of everybody else.
@@ -49,15 +48,12 @@ func (panicky) Lookup(context.Context, string) (directory.User, bool, error) {
 // TestE18NoSecretIsLoggedWhenThingsBreak is the part of the run with planted secrets for
 // which the parts of a gateway must break: the store, and the code itself.
 func TestE18NoSecretIsLoggedWhenThingsBreak(t *testing.T) {
-	t.Setenv("GATEHOUSE_TEST_SECRET", masterSecret)
-	m := storetest.NewMemory(nil)
-	faultyStore.Store(m)
 	text := strings.NewReplacer(
 		"output discard", "output file $DIR/default.log\n\t\tlevel DEBUG",
 		"http://$ID {\n", "http://$ID {\n\tlog\n", "http://$API {\n", "http://$API {\n\tlog\n",
 		"users file $DIR/users.json", "users panicky",
 	).Replace(faultySite)
-	g, _ := startSite(t, text)
+	g, _, m := startFaultySite(t, text)
 	c := new(harness.Canaries)
 	c.Plant(t, "the gateway's secret", masterSecret)
 	c.Plant(t, "a client's secret", web.Secret)
@@ -93,7 +89,7 @@ func TestE18NoSecretIsLoggedWhenThingsBreak(t *testing.T) {
 	expect(http.StatusInternalServerError, fresh.Submit(fresh.Get(authorizeURL(g, "web", "state", state)), url.Values{"username": {"bob"}, "password": {pass}}))
 	m.Fail(errors.New("the store is away"))
 	expect(http.StatusServiceUnavailable, g.Token(t, web, exchange(unspent, callback)))
-	expect(http.StatusServiceUnavailable, g.Token(t, web, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}}))
+	expect(http.StatusServiceUnavailable, g.Token(t, web, refreshWith(refresh)))
 	expect(http.StatusServiceUnavailable, at(t, g, "/revoke", web, tokenForm(refresh)))
 	expect(http.StatusServiceUnavailable, at(t, g, "/par", web, url.Values{"response_type": {"code"}, "client_id": {"web"}, "redirect_uri": {callback}, "state": {state}, "scope": {"read"}}))
 	expect(http.StatusServiceUnavailable, b.Get(authorizeURL(g, "web", "state", state)))
