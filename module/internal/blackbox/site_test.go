@@ -17,16 +17,16 @@ var (
 )
 
 const (
-	username, password = "alice", "correct horse battery staple"
+	username, password = "alice", harness.Password
 	callback           = "https://client.example/cb"
 )
 
 // users has alice, bob and the locked mallory, with one password. The hashes are cheap
 // ones: these tests sign in very often.
 const users = `{"users":[
-{"id":"u-1","username":"alice","name":"Alice","password_hash":"$argon2id$v=19$m=4096,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$mDBI7I83kOTBcQZVXUAHCRm9ZyNmqrIccUZP456pguY"},
-{"id":"u-2","username":"bob","name":"Bob","password_hash":"$argon2id$v=19$m=4096,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$mDBI7I83kOTBcQZVXUAHCRm9ZyNmqrIccUZP456pguY"},
-{"id":"u-3","username":"mallory","name":"Mallory","locked":true,"password_hash":"$argon2id$v=19$m=4096,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$mDBI7I83kOTBcQZVXUAHCRm9ZyNmqrIccUZP456pguY"}
+{"id":"u-1","username":"alice","name":"Alice","password_hash":"` + harness.PasswordHash + `"},
+{"id":"u-2","username":"bob","name":"Bob","password_hash":"` + harness.PasswordHash + `"},
+{"id":"u-3","username":"mallory","name":"Mallory","locked":true,"password_hash":"` + harness.PasswordHash + `"}
 ]}`
 
 const site = `{

@@ -30,7 +30,7 @@ func inSoak() bool { return os.Getenv("GATEHOUSE_SOAK") != "" }
 
 const (
 	clientID, clientSecret = "web", "web-secret-0123456789-0123456789-0123456789"
-	username, password     = "alice", "correct horse battery staple"
+	username, password     = "alice", harness.Password
 	callback               = "https://client.example/cb"
 )
 

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	password = "correct horse battery staple"
+	password = harness.Password
 	callback = "https://client.example/cb"
 )
 

@@ -16,7 +16,7 @@ import (
 
 const (
 	username = "alice"
-	password = "correct horse battery staple"
+	password = harness.Password
 )
 
 // signIn is the person in front of a stock client: from the client's authorization

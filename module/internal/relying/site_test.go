@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	username, password = "alice", "correct horse battery staple"
+	username, password = "alice", harness.Password
 
 	users = `{"users":[
-{"id":"u-1","username":"alice","name":"Alice Liddell","nickname":"Al","email":"alice@example.com","picture":"https://pictures.example/alice.png","password_hash":"$argon2id$v=19$m=4096,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$mDBI7I83kOTBcQZVXUAHCRm9ZyNmqrIccUZP456pguY"}
+{"id":"u-1","username":"alice","name":"Alice Liddell","nickname":"Al","email":"alice@example.com","picture":"https://pictures.example/alice.png","password_hash":"` + harness.PasswordHash + `"}
 ]}`
 
 	site = `{
@@ -36,23 +36,14 @@ const (
 http://$ID {
 	oauth_server
 }
-http://$API {
-	oauth_guard {
-		scope read GET /*
-	}
-	respond "in"
-}
 `
 )
 
-// begin starts a gateway with these clients beside the user alice.
+// begin starts a gateway with these clients beside the user alice; the pairs are filled in.
 func begin(t *testing.T, clients string, more ...string) *harness.Gateway {
 	t.Helper()
-	for i := 0; i+1 < len(more); i += 2 {
-		clients = strings.ReplaceAll(clients, more[i], more[i+1])
-	}
-	g := harness.Prepare(t, append(more, "$CLIENTS", clients)...)
+	g := harness.Prepare(t, more...)
 	g.WriteFile(t, "users.json", users)
-	g.Begin(t, site)
+	g.Begin(t, strings.Replace(site, "$CLIENTS", clients, 1))
 	return g
 }
