@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// Node runs a script of .ci/node, which may have arguments, in a package two folders
-// below module, and returns the end of what it wrote. A line "open ADDRESS" of it is answered with
-// what open gives. env is added to the environment.
+// Node runs a script of .ci/node, which may have arguments, in a package two folders below
+// module, and returns the end of what it wrote. A line "open ADDRESS" of it is answered
+// with what open gives. env is added to the environment.
 func Node(t testing.TB, limit time.Duration, script string, env []string, open func(address string) string) string {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", ".ci", "node")
@@ -34,7 +34,7 @@ func Node(t testing.TB, limit time.Duration, script string, env []string, open f
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out tail
+	var out Output
 	cmd.Stderr = &out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -1,12 +1,10 @@
 package harness
 
 import (
-	"bytes"
 	"net"
 	"net/url"
 	"os"
 	"os/exec"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -20,7 +18,7 @@ type Process struct {
 
 	t    testing.TB
 	cmd  *exec.Cmd
-	out  *tail
+	out  *Output
 	done chan struct{}
 	err  error // of the exit; after done
 }
@@ -34,7 +32,7 @@ func (g *Gateway) Run(t testing.TB, caddyfile string) *Process {
 	cmd := exec.Command(program, "run", "--config", file, "--adapter", "caddyfile")
 	cmd.Dir = g.Dir
 	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+g.Dir, "XDG_CONFIG_HOME="+g.Dir)
-	p := &Process{t: t, cmd: cmd, out: new(tail), done: make(chan struct{})}
+	p := &Process{t: t, cmd: cmd, out: new(Output), done: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = p.out, p.out
 	begun := time.Now()
 	if err := cmd.Start(); err != nil {
@@ -99,28 +97,4 @@ func (p *Process) Stop() {
 		p.t.Errorf("the program does not stop\n%s", p.out)
 		p.Kill()
 	}
-}
-
-// tail keeps the end of an output.
-type tail struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-const tailSize = 64 << 10
-
-func (o *tail) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.buf.Write(b)
-	if extra := o.buf.Len() - tailSize; extra > 0 {
-		o.buf.Next(extra)
-	}
-	return len(b), nil
-}
-
-func (o *tail) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
 }

@@ -1,7 +1,6 @@
 package quickstart
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net"
@@ -34,7 +33,7 @@ type stand struct {
 	addrs []string
 
 	cmd  *exec.Cmd
-	out  *output
+	out  *harness.Output
 	done chan struct{}
 	err  error // of the exit; after done
 }
@@ -131,7 +130,7 @@ func (s *stand) run(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.out, s.done = new(output), make(chan struct{})
+	s.out, s.done = new(harness.Output), make(chan struct{})
 	s.cmd = exec.Command(filepath.Join(s.dir, "run.sh"), filepath.Join(s.dir, "..", "..", "caddy"), filepath.Join(dir, "legacy"), filepath.Join(dir, "reader"))
 	s.cmd.Env = s.environ()
 	s.cmd.Stdout, s.cmd.Stderr = s.out, s.out
@@ -213,22 +212,4 @@ func (s *stand) secret(t *testing.T, name string) string {
 		t.Fatal(errors.New("no " + name + " in state/env"))
 	}
 	return string(m[1])
-}
-
-// output collects what programs write at the same time.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(b)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
 }

@@ -1,7 +1,6 @@
 package relying
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"net/http"
@@ -148,7 +147,7 @@ func visit(t *testing.T, b *harness.Browser, address string) harness.Page {
 
 type apache struct {
 	dir string
-	out bytes.Buffer
+	out harness.Output
 }
 
 func (a *apache) log() string {

@@ -1,0 +1,31 @@
+package harness
+
+import (
+	"bytes"
+	"sync"
+)
+
+// Output keeps the end of what programs write, also at the same time.
+type Output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+const outputSize = 64 << 10
+
+// Write implements io.Writer.
+func (o *Output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.buf.Write(b)
+	if extra := o.buf.Len() - outputSize; extra > 0 {
+		o.buf.Next(extra)
+	}
+	return len(b), nil
+}
+
+func (o *Output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
