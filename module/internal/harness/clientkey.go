@@ -5,6 +5,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -31,6 +32,16 @@ func NewClientKey(t testing.TB) ClientKey {
 		t.Fatal(err)
 	}
 	return ClientKey{private, fmt.Sprintf(`{"keys":[{"kty":"EC","crv":"P-256","x":"%s","y":"%s"}]}`, b64(point[1:33]), b64(point[33:]))}
+}
+
+// PKCS8 is the private half, for programs of others.
+func (k ClientKey) PKCS8(t testing.TB) []byte {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(k.private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return der
 }
 
 // Assertion signs one of the client for an audience (RFC 7523 section 3), with a jti of

@@ -1,12 +1,7 @@
 package relying
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
 	"encoding/base64"
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -40,15 +35,9 @@ const (
 
 func TestTheNodeClientUsesEverything(t *testing.T) {
 	t.Setenv("INITIAL_TOKEN", initialToken)
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := begin(t, openidClients, "$JWKS", "`"+publicSet(t, key)+"`")
+	key := harness.NewClientKey(t)
+	named := strings.Replace(key.JWKS, `{"kty"`, `{"kid":"k1","use":"sig","alg":"ES256","kty"`, 1)
+	g := begin(t, openidClients, "$JWKS", "`"+named+"`")
 	b := harness.NewBrowser(t, g.ID)
 	open := func(address string) string {
 		if strings.HasPrefix(address, g.ID+"/logout?") {
@@ -57,7 +46,7 @@ func TestTheNodeClientUsesEverything(t *testing.T) {
 		return b.Authorize(address, username, password).String()
 	}
 	out := harness.Node(t, time.Minute, "relying.js", []string{
-		"ISSUER=" + g.ID, "WEB_SECRET=" + webSecret, "KEY_PKCS8=" + base64.StdEncoding.EncodeToString(pkcs8),
+		"ISSUER=" + g.ID, "WEB_SECRET=" + webSecret, "KEY_PKCS8=" + base64.StdEncoding.EncodeToString(key.PKCS8(t)),
 		"INITIAL_TOKEN=" + initialToken, "CALLBACK=" + openidTo, "BYE=" + openidBye,
 	}, open)
 	for _, part := range []string{
@@ -69,22 +58,4 @@ func TestTheNodeClientUsesEverything(t *testing.T) {
 			break
 		}
 	}
-}
-
-// publicSet is the JWK set with the public half of a key.
-func publicSet(t *testing.T, key *ecdsa.PrivateKey) string {
-	t.Helper()
-	public, err := key.PublicKey.ECDH()
-	if err != nil {
-		t.Fatal(err)
-	}
-	point := public.Bytes() // 4, x, y
-	b64 := base64.RawURLEncoding.EncodeToString
-	set, err := json.Marshal(map[string]any{"keys": []any{map[string]string{
-		"kty": "EC", "crv": "P-256", "kid": "k1", "use": "sig", "alg": "ES256", "x": b64(point[1:33]), "y": b64(point[33:]),
-	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(set)
 }
