@@ -208,7 +208,7 @@ func TestALostAnswerToAnExchange(t *testing.T) {
 	g, up := start(t)
 	fresh := newCoder(t, g).code("web")
 	body := exchange(fresh, callback).Encode()
-	conn := dial(t, g.ID)
+	conn := harness.Dial(t, g.ID)
 	if _, err := fmt.Fprintf(conn, "POST /token HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s",
 		strings.TrimPrefix(g.ID, "http://"), basic(web.ID, web.Secret), len(body), body); err != nil {
 		t.Fatal(err)

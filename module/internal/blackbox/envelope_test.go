@@ -79,8 +79,8 @@ func TestFailuresOfTheGatewayHaveTheForm(t *testing.T) {
 	wantEnvelope(t, g.Call(t, http.MethodGet, "/read", "x"), http.StatusUnauthorized, "invalid_token")
 	wantEnvelope(t, g.Call(t, http.MethodGet, "/admin", access), http.StatusForbidden, "insufficient_scope")
 	wantEnvelope(t, g.Call(t, http.MethodGet, "/nowhere", access), http.StatusForbidden, "forbidden")
-	wantEnvelope(t, wire(t, g.API, "TRACE /read"), http.StatusMethodNotAllowed, "method_not_allowed")
-	wantEnvelope(t, wire(t, g.API, "GET /public/..;/read"), http.StatusBadRequest, "bad_request")
+	wantEnvelope(t, harness.Wire(t, g.API, "TRACE /read"), http.StatusMethodNotAllowed, "method_not_allowed")
+	wantEnvelope(t, harness.Wire(t, g.API, "GET /public/..;/read"), http.StatusBadRequest, "bad_request")
 	for range 2 {
 		p := g.Call(t, http.MethodGet, "/read", access)
 		wantEnvelope(t, p, http.StatusBadGateway, "upstream_unreachable")

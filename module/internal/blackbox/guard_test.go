@@ -41,7 +41,7 @@ func TestTheGuardAnswersAsRFC6750Says(t *testing.T) {
 			{"Authorization: Bearer "}, {"Authorization: Bearer"}, {"Authorization: Bearer a b"}, {"Authorization: Bearer a,b"},
 			{"Authorization: Bearer " + read, "Authorization: Bearer " + read}, {"Authorization: Bearer " + read, "authorization: Basic eDp5"},
 		} {
-			p := wire(t, g.API, "GET /read", header...)
+			p := harness.Wire(t, g.API, "GET /read", header...)
 			wantChallenge(t, p, up, http.StatusBadRequest, "invalid_request")
 		}
 	})
@@ -89,7 +89,7 @@ func TestTheGuardAnswersAsRFC6750Says(t *testing.T) {
 	})
 	t.Run("G07 the scheme in any case", func(t *testing.T) {
 		for _, scheme := range []string{"bearer", "BEARER", "bEARER", "Bearer"} {
-			p := wire(t, g.API, "GET /read", "Authorization: "+scheme+" "+read)
+			p := harness.Wire(t, g.API, "GET /read", "Authorization: "+scheme+" "+read)
 			if p.Status != http.StatusOK {
 				t.Errorf("%s: %d %s", scheme, p.Status, p.Body)
 			}
@@ -103,12 +103,12 @@ func TestTheGuardAnswersAsRFC6750Says(t *testing.T) {
 			"User-Agent: GoogleHC/1.0", "User-Agent: kube-probe/1.30", "User-Agent: ELB-HealthChecker/2.0", "X-Real-IP: 127.0.0.1",
 			"X-Auth-Subject: u-1", "X-Auth-Scopes: admin", "Cookie: gatehouse=x", "Origin: null", "Upgrade: h2c",
 		} {
-			wantChallenge(t, wire(t, g.API, "GET /admin", header), up, http.StatusUnauthorized, "")
-			p := wire(t, g.API, "POST /read", header, "Content-Length: 0", "Authorization: Bearer "+read)
+			wantChallenge(t, harness.Wire(t, g.API, "GET /admin", header), up, http.StatusUnauthorized, "")
+			p := harness.Wire(t, g.API, "POST /read", header, "Content-Length: 0", "Authorization: Bearer "+read)
 			wantChallenge(t, p, up, http.StatusForbidden, "insufficient_scope")
 		}
 		// What would change the request that was judged does not go on.
-		p := wire(t, g.API, "GET /public", "X-Original-URL: /admin", "X-Rewrite-URL: /admin", "X-HTTP-Method-Override: DELETE", "X_HTTP_Method: DELETE")
+		p := harness.Wire(t, g.API, "GET /public", "X-Original-URL: /admin", "X-Rewrite-URL: /admin", "X-HTTP-Method-Override: DELETE", "X_HTTP_Method: DELETE")
 		if p.Status != http.StatusOK {
 			t.Errorf("%d %s", p.Status, p.Body)
 		}
@@ -120,7 +120,7 @@ func TestTheGuardAnswersAsRFC6750Says(t *testing.T) {
 	})
 	t.Run("G36 methods that echo or tunnel", func(t *testing.T) {
 		for _, line := range []string{"TRACE /public", "TRACK /public", "TRACE /read", "CONNECT /public", "CONNECT localhost:80", "delete /read", "Get /public"} {
-			p := wire(t, g.API, line, "Authorization: Bearer "+read)
+			p := harness.Wire(t, g.API, line, "Authorization: Bearer "+read)
 			if p.Status != http.StatusMethodNotAllowed && p.Status != http.StatusBadRequest {
 				t.Errorf("%s: %d %s", line, p.Status, p.Body)
 			}
@@ -129,13 +129,13 @@ func TestTheGuardAnswersAsRFC6750Says(t *testing.T) {
 	})
 	t.Run("G38 placeholders are text", func(t *testing.T) {
 		for _, text := range []string{"{env.GATEHOUSE_TEST_SECRET}", "{http.request.header.Authorization}", "{file./etc/hostname}"} {
-			p := wire(t, g.API, "GET /public/"+text+"?q="+text, "X-Text: "+text, "Authorization: Bearer "+read)
+			p := harness.Wire(t, g.API, "GET /public/"+text+"?q="+text, "X-Text: "+text, "Authorization: Bearer "+read)
 			hits := wantHits(t, up, 1)
 			if p.Status != http.StatusOK || len(hits) != 1 || hits[0].URL.Path != "/public/"+text || hits[0].URL.Query().Get("q") != text || hits[0].Header.Get("X-Text") != text {
 				t.Errorf("%s: %d %v", text, p.Status, hits)
 			}
 		}
-		wantChallenge(t, wire(t, g.API, "GET /read", "Authorization: Bearer {env.GATEHOUSE_TEST_SECRET}"), up, http.StatusBadRequest, "invalid_request")
+		wantChallenge(t, harness.Wire(t, g.API, "GET /read", "Authorization: Bearer {env.GATEHOUSE_TEST_SECRET}"), up, http.StatusBadRequest, "invalid_request")
 	})
 }
 
@@ -143,8 +143,8 @@ func TestStreamsNeedATokenToo(t *testing.T) { // G35
 	g, up := start(t)
 	upgrade := []string{"Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="}
 	t.Run("G35 without", func(t *testing.T) {
-		wantChallenge(t, wire(t, g.API, "GET /read", upgrade...), up, http.StatusUnauthorized, "")
-		wantChallenge(t, wire(t, g.API, "GET /read", append(upgrade, "Authorization: Bearer x.y.z", "Sec-WebSocket-Protocol: bearer")...), up, http.StatusUnauthorized, "invalid_token")
+		wantChallenge(t, harness.Wire(t, g.API, "GET /read", upgrade...), up, http.StatusUnauthorized, "")
+		wantChallenge(t, harness.Wire(t, g.API, "GET /read", append(upgrade, "Authorization: Bearer x.y.z", "Sec-WebSocket-Protocol: bearer")...), up, http.StatusUnauthorized, "invalid_token")
 	})
 	t.Run("G35 with one it passes", func(t *testing.T) {
 		access, _ := tokens(t, g, web)
@@ -159,7 +159,7 @@ func TestStreamsNeedATokenToo(t *testing.T) { // G35
 			_ = rw.Flush()
 			_, _ = rw.ReadByte()
 		})
-		c := dial(t, g.API)
+		c := harness.Dial(t, g.API)
 		if _, err := fmt.Fprintf(c, "GET /read HTTP/1.1\r\nHost: %s\r\n%s\r\nAuthorization: Bearer %s\r\n\r\n",
 			strings.TrimPrefix(g.API, "http://"), strings.Join(upgrade, "\r\n"), access); err != nil {
 			t.Fatal(err)
@@ -255,11 +255,11 @@ func TestTheUpstreamIsToldWhoCallsByTheGatewayAlone(t *testing.T) {
 	}
 	for _, header := range spoofed {
 		t.Run("G30 G31 "+strings.Join(header, " "), func(t *testing.T) {
-			wire(t, g.API, "GET /public", header...)
+			harness.Wire(t, g.API, "GET /public", header...)
 			if hits := wantHits(t, up, 1); len(hits) == 1 && len(ours(hits[0].Header)) != 0 {
 				t.Errorf("public: %v", ours(hits[0].Header))
 			}
-			wire(t, g.API, "GET /read", append(header, "Authorization: Bearer "+f.token(nil))...)
+			harness.Wire(t, g.API, "GET /read", append(header, "Authorization: Bearer "+f.token(nil))...)
 			want := []string{"X-Auth-Client=web", "X-Auth-Scopes=read", "X-Auth-Subject=u-1"}
 			if hits := wantHits(t, up, 1); len(hits) == 1 && !slices.Equal(ours(hits[0].Header), want) {
 				t.Errorf("guarded: %v", ours(hits[0].Header))
@@ -273,12 +273,12 @@ func TestTheUpstreamIsToldWhoCallsByTheGatewayAlone(t *testing.T) {
 			trailers <- r.Trailer.Clone()
 		})
 		defer up.Answer(nil)
-		c := dial(t, g.API)
+		c := harness.Dial(t, g.API)
 		if _, err := fmt.Fprintf(c, "POST /read HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nTransfer-Encoding: chunked\r\nTrailer: X-Auth-Subject\r\n\r\n1\r\na\r\n0\r\nX-Auth-Subject: admin\r\n\r\n",
 			strings.TrimPrefix(g.API, "http://"), f.token(map[string]any{"scope": "write"})); err != nil {
 			t.Fatal(err)
 		}
-		if p := readAnswer(t, bufio.NewReader(c), http.MethodPost); p.Status != http.StatusOK {
+		if p := harness.ReadAnswer(t, bufio.NewReader(c), http.MethodPost); p.Status != http.StatusOK {
 			t.Fatalf("%d %s", p.Status, p.Body)
 		}
 		if got := <-trailers; len(ours(got)) != 0 {
@@ -301,7 +301,7 @@ func TestTheUpstreamIsToldWhoCallsByTheGatewayAlone(t *testing.T) {
 	})
 	t.Run("G33 our credentials do not go on", func(t *testing.T) {
 		for _, path := range []string{"/public", "/read"} {
-			wire(t, g.API, "GET "+path, "Authorization: Bearer "+f.token(nil), "Cookie: a=1; gatehouse=secret; b=2", "Cookie: __Host-gatehouse=secret")
+			harness.Wire(t, g.API, "GET "+path, "Authorization: Bearer "+f.token(nil), "Cookie: a=1; gatehouse=secret; b=2", "Cookie: __Host-gatehouse=secret")
 			hits := wantHits(t, up, 1)
 			if len(hits) != 1 || hits[0].Header.Get("Authorization") != "" || strings.Contains(fmt.Sprint(hits[0].Header), "secret") ||
 				!strings.Contains(hits[0].Header.Get("Cookie"), "a=1") || !strings.Contains(hits[0].Header.Get("Cookie"), "b=2") {

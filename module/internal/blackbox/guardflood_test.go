@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse/gatehouse/module/internal/harness"
 )
 
 // heap is what is in use after a collection.
@@ -22,7 +24,7 @@ func heap() int64 {
 // flood sends requests over one connection and returns how many had which status.
 func flood(t *testing.T, site string, n int, request func(i int) string) map[int]int {
 	t.Helper()
-	c := dial(t, site)
+	c := harness.Dial(t, site)
 	failed := make(chan error, 1)
 	go func() {
 		w := bufio.NewWriter(c)
@@ -89,7 +91,7 @@ func TestFloodsOfBadTokensCostNoMemory(t *testing.T) {
 	})
 	t.Run("G20 10,000 cookies", func(t *testing.T) {
 		before := heap()
-		p := wire(t, g.API, "GET /read", "Cookie: "+strings.Repeat("a=b; ", 10_000))
+		p := harness.Wire(t, g.API, "GET /read", "Cookie: "+strings.Repeat("a=b; ", 10_000))
 		if p.Status != http.StatusUnauthorized && p.Status != http.StatusRequestHeaderFieldsTooLarge && p.Status != http.StatusBadRequest {
 			t.Errorf("%d", p.Status)
 		}
@@ -99,7 +101,7 @@ func TestFloodsOfBadTokensCostNoMemory(t *testing.T) {
 		wantHits(t, up, 0)
 	})
 	t.Run("G20 two megabytes of headers", func(t *testing.T) {
-		p := wire(t, g.API, "GET /public", "X-Large: "+strings.Repeat("a", 1<<20+8192))
+		p := harness.Wire(t, g.API, "GET /public", "X-Large: "+strings.Repeat("a", 1<<20+8192))
 		if p.Status != http.StatusRequestHeaderFieldsTooLarge {
 			t.Errorf("%d", p.Status)
 		}

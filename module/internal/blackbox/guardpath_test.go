@@ -38,7 +38,7 @@ func TestNoSpellingOfAPathGetsPastTheGuard(t *testing.T) {
 		for _, method := range []string{"GET", "POST", "OPTIONS"} {
 			for name, header := range map[string]string{"nobody": "X-Nobody: 1", "a token without the scope": "Authorization: Bearer " + read} {
 				t.Run("G26 "+method+" "+target+" by "+name, func(t *testing.T) {
-					p := wire(t, g.API, method+" "+target, header, "X-Forwarded-For: "+somebody())
+					p := harness.Wire(t, g.API, method+" "+target, header, "X-Forwarded-For: "+somebody())
 					for _, hit := range up.Hits() {
 						if !publicInEveryReading(hit.RequestURI) {
 							t.Errorf("%d: the upstream saw %s", p.Status, hit.RequestURI)
@@ -57,7 +57,7 @@ func TestNoSpellingOfAPathGetsPastTheGuard(t *testing.T) {
 			"/public": "/public", "/public/": "/public/", "/public/x": "/public/x", "/public?/admin": "/public?/admin", "/%70ublic/a%2Db": "/public/a-b",
 			"/public/%c3%a9": "/public/%C3%A9", "/public/a%20b": "/public/a%20b", "/public?x=%2e%2e/admin#": "",
 		} {
-			wire(t, g.API, "GET "+sent)
+			harness.Wire(t, g.API, "GET "+sent)
 			hits := up.Hits()
 			if seen == "" && len(hits) != 0 || seen != "" && (len(hits) != 1 || hits[0].RequestURI != seen) {
 				t.Errorf("%s: %v", sent, hits)
@@ -67,7 +67,7 @@ func TestNoSpellingOfAPathGetsPastTheGuard(t *testing.T) {
 	t.Run("G26 the guarded spelling passes with the scope", func(t *testing.T) {
 		admin := "Authorization: Bearer " + f.token(map[string]any{"scope": "admin"})
 		for sent, seen := range map[string]string{"/admin": "/admin", "/%61dmin": "/admin", "/ADMIN/x": "/ADMIN/x"} {
-			if p := wire(t, g.API, "GET "+sent, admin); p.Status != http.StatusOK {
+			if p := harness.Wire(t, g.API, "GET "+sent, admin); p.Status != http.StatusOK {
 				t.Errorf("%s: %d %s", sent, p.Status, p.Body)
 			}
 			if hits := wantHits(t, up, 1); len(hits) == 1 && hits[0].RequestURI != seen {
@@ -77,7 +77,7 @@ func TestNoSpellingOfAPathGetsPastTheGuard(t *testing.T) {
 	})
 	t.Run("G26 public rules mind the case, since upstreams may", func(t *testing.T) {
 		for _, target := range []string{"/PUBLIC", "/Public/x"} {
-			wantEnvelope(t, wire(t, g.API, "GET "+target), http.StatusForbidden, "forbidden")
+			wantEnvelope(t, harness.Wire(t, g.API, "GET "+target), http.StatusForbidden, "forbidden")
 			wantHits(t, up, 0)
 		}
 	})
@@ -113,13 +113,13 @@ func TestTheHostDoesNotDecide(t *testing.T) {
 	} {
 		t.Run("G29 "+c.host, func(t *testing.T) {
 			for _, target := range []string{"/admin", "/read"} {
-				p := wire(t, c.site, "GET "+target, "Host: "+c.host)
+				p := harness.Wire(t, c.site, "GET "+target, "Host: "+c.host)
 				wantHits(t, up, 0)
 				if strings.Contains(p.Body, `"ok"`) {
 					t.Errorf("%d %s", p.Status, p.Body)
 				}
 			}
-			p := wire(t, c.site, "GET /admin", "Host: "+c.host, "Authorization: Bearer "+access)
+			p := harness.Wire(t, c.site, "GET /admin", "Host: "+c.host, "Authorization: Bearer "+access)
 			wantHits(t, up, 0)
 			if p.Status == http.StatusOK && p.Body != "" {
 				t.Errorf("%d %s", p.Status, p.Body)
@@ -128,9 +128,9 @@ func TestTheHostDoesNotDecide(t *testing.T) {
 	}
 	for _, host := range []string{"localhost" + number, "LOCALHOST" + number} {
 		t.Run("G29 the same decision for "+host, func(t *testing.T) {
-			wantChallenge(t, wire(t, g.API, "GET /read", "Host: "+host), up, http.StatusUnauthorized, "")
-			wantChallenge(t, wire(t, g.API, "GET /admin", "Host: "+host, "Authorization: Bearer "+access), up, http.StatusForbidden, "insufficient_scope")
-			if p := wire(t, g.API, "GET /read", "Host: "+host, "Authorization: Bearer "+access); p.Status != http.StatusOK {
+			wantChallenge(t, harness.Wire(t, g.API, "GET /read", "Host: "+host), up, http.StatusUnauthorized, "")
+			wantChallenge(t, harness.Wire(t, g.API, "GET /admin", "Host: "+host, "Authorization: Bearer "+access), up, http.StatusForbidden, "insufficient_scope")
+			if p := harness.Wire(t, g.API, "GET /read", "Host: "+host, "Authorization: Bearer "+access); p.Status != http.StatusOK {
 				t.Errorf("%d %s", p.Status, p.Body)
 			}
 			wantHits(t, up, 1)
@@ -139,8 +139,8 @@ func TestTheHostDoesNotDecide(t *testing.T) {
 	for _, host := range []string{"h7.example", "H7.EXAMPLE", "h149.exAMPLE"} {
 		t.Run("G29 of 150 hosts "+host, func(t *testing.T) {
 			host := fmt.Sprintf("Host: %s:%d", host, port)
-			wantChallenge(t, wire(t, sideDoor, "GET /admin", host), up, http.StatusUnauthorized, "")
-			wire(t, sideDoor, "GET /read", host, "Authorization: Bearer "+access)
+			wantChallenge(t, harness.Wire(t, sideDoor, "GET /admin", host), up, http.StatusUnauthorized, "")
+			harness.Wire(t, sideDoor, "GET /read", host, "Authorization: Bearer "+access)
 			wantHits(t, up, 1)
 		})
 	}

@@ -34,7 +34,7 @@ func TestNoSpellingOfAPathIsCheaper(t *testing.T) {
 		{"GET http://localhost:" + strconv.Itoa(port), 10}, {"GET http://localhost:" + strconv.Itoa(port) + "/export", 10}, {"GET /", 10}, {"GET /x/..", 10},
 		{"GET /exports", 1}, {"POST /export", 1},
 	} {
-		p := wire(t, bare, c.line)
+		p := harness.Wire(t, bare, c.line)
 		left -= c.cost
 		if got := p.Header.Get("X-Ratelimit-Remaining"); got != strconv.Itoa(left) {
 			t.Errorf("%s: %d, %s are left, want %d", c.line, p.Status, got, left)

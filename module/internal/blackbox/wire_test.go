@@ -1,13 +1,8 @@
 package blackbox
 
 import (
-	"bufio"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,60 +10,6 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/harness"
 )
-
-// dial connects to a site of the gateway.
-func dial(t *testing.T, site string) net.Conn {
-	t.Helper()
-	u, err := url.Parse(site)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", u.Port()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-// wire sends a request byte for byte: net/http would clean it up. Lines end in \r\n;
-// Host is added unless there is one.
-func wire(t *testing.T, site, requestLine string, header ...string) harness.Page {
-	t.Helper()
-	u, err := url.Parse(site)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.ContainsFunc(header, func(h string) bool { return strings.HasPrefix(strings.ToLower(h), "host:") }) {
-		header = append([]string{"Host: " + u.Host}, header...)
-	}
-	c := dial(t, site)
-	if _, err := fmt.Fprintf(c, "%s HTTP/1.1\r\n%s\r\nConnection: close\r\n\r\n", requestLine, strings.Join(header, "\r\n")); err != nil {
-		t.Fatal(err)
-	}
-	method, _, _ := strings.Cut(requestLine, " ")
-	if method == http.MethodConnect {
-		method = http.MethodGet // its answer has no body to ReadResponse when it is 2xx
-	}
-	return readAnswer(t, bufio.NewReader(c), method)
-}
-
-func readAnswer(t *testing.T, from *bufio.Reader, method string) harness.Page {
-	t.Helper()
-	res, err := http.ReadResponse(from, &http.Request{Method: method})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return harness.Page{Status: res.StatusCode, Header: res.Header, Body: string(body)}
-}
 
 var lastAddress atomic.Uint32
 

@@ -1,9 +1,7 @@
 package lifecycle
 
 import (
-	"bufio"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -58,19 +56,8 @@ http://`+address+` {
 	for _, c := range []struct{ target, remaining string }{
 		{"http://" + address, "99"}, {"/export", "89"}, {"/%65xport", "79"}, {"/other", "78"},
 	} {
-		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", c.target, address)
-		r, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			t.Fatalf("%s: %v", c.target, err)
-		}
-		if got := r.Header.Get("X-RateLimit-Remaining"); got != c.remaining {
+		if got := harness.Wire(t, "http://"+address, "GET "+c.target).Header.Get("X-RateLimit-Remaining"); got != c.remaining {
 			t.Errorf("%s: remaining %s, want %s", c.target, got, c.remaining)
 		}
-		_ = r.Body.Close()
-		_ = conn.Close()
 	}
 }

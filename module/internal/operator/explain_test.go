@@ -1,10 +1,8 @@
 package operator
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -48,25 +46,11 @@ func explained(t *testing.T, g *harness.Gateway, words ...string) []explanation 
 // answered sends a request line as it is and returns the status.
 func answered(t *testing.T, g *harness.Gateway, method, target, token string) int {
 	t.Helper()
-	host := strings.TrimPrefix(g.API, "http://")
-	c, err := net.Dial("tcp", strings.Replace(host, "localhost", "127.0.0.1", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	authorization := ""
+	var header []string
 	if token != "" {
-		authorization = "Authorization: Bearer " + token + "\r\n"
+		header = append(header, "Authorization: Bearer "+token)
 	}
-	if _, err := fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: %s\r\n%sConnection: close\r\n\r\n", method, target, host, authorization); err != nil {
-		t.Fatal(err)
-	}
-	res, err := http.ReadResponse(bufio.NewReader(c), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	return res.StatusCode
+	return harness.Wire(t, g.API, method+" "+target, header...).Status
 }
 
 // What explain says is what happens.

@@ -1,0 +1,69 @@
+package harness
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Dial connects to a site of the gateway, for 20 seconds at most.
+func Dial(t testing.TB, site string) net.Conn {
+	t.Helper()
+	u, err := url.Parse(site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", u.Port()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Wire sends a request without a body byte for byte: net/http would clean it up. Host is
+// added unless there is one.
+func Wire(t testing.TB, site, requestLine string, header ...string) Page {
+	t.Helper()
+	u, err := url.Parse(site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(header, func(h string) bool { return strings.HasPrefix(strings.ToLower(h), "host:") }) {
+		header = append([]string{"Host: " + u.Host}, header...)
+	}
+	c := Dial(t, site)
+	if _, err := fmt.Fprintf(c, "%s HTTP/1.1\r\n%s\r\nConnection: close\r\n\r\n", requestLine, strings.Join(header, "\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	method, _, _ := strings.Cut(requestLine, " ")
+	if method == http.MethodConnect {
+		method = http.MethodGet // its answer has no body to ReadResponse when it is 2xx
+	}
+	return ReadAnswer(t, bufio.NewReader(c), method)
+}
+
+// ReadAnswer reads the answer to a request that was sent with Dial.
+func ReadAnswer(t testing.TB, from *bufio.Reader, method string) Page {
+	t.Helper()
+	res, err := http.ReadResponse(from, &http.Request{Method: method})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Page{Status: res.StatusCode, Header: res.Header, Body: string(body)}
+}
