@@ -69,7 +69,9 @@ func newForger(t *testing.T, g *harness.Gateway, m *storetest.Memory) *forger {
 	if f.signer, ok = private.(crypto.Signer); !ok {
 		t.Fatalf("a key of type %T", private)
 	}
-	f.public = publishedKey(t, g, kid)
+	if f.public = publishedKeys(t, g)[kid]; f.public == nil {
+		t.Fatalf("the key %s is not published", kid)
+	}
 	return f
 }
 
@@ -88,21 +90,20 @@ func signedBy(t *testing.T, token string) string {
 	return header.Kid
 }
 
-// publishedKey is the key with this name in the published key set.
-func publishedKey(t *testing.T, g *harness.Gateway, kid string) map[string]any {
+// publishedKeys are those that relying parties are shown, by kid.
+func publishedKeys(t *testing.T, g *harness.Gateway) map[string]map[string]any {
 	t.Helper()
 	_, body := harness.Get(t, g.ID+"/.well-known/jwks.json")
 	var set struct{ Keys []map[string]any }
 	if err := json.Unmarshal([]byte(body), &set); err != nil {
 		t.Fatalf("%v: %s", err, body)
 	}
+	keys := make(map[string]map[string]any)
 	for _, k := range set.Keys {
-		if k["kid"] == kid {
-			return k
-		}
+		kid, _ := k["kid"].(string)
+		keys[kid] = k
 	}
-	t.Fatalf("no key %s in %s", kid, body)
-	return nil
+	return keys
 }
 
 func segment(t *testing.T, v any) string {
