@@ -7,33 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/html"
-
 	"github.com/gatehouse/gatehouse/module/internal/harness"
 )
-
-// buttons are the values of the page's buttons of this name, in order.
-func buttons(t *testing.T, p harness.Page, name string) []string {
-	t.Helper()
-	doc, err := html.Parse(strings.NewReader(p.Body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var values []string
-	for n := range doc.Descendants() {
-		if n.Type != html.ElementNode || n.Data != "button" {
-			continue
-		}
-		own := map[string]string{}
-		for _, a := range n.Attr {
-			own[a.Key] = a.Val
-		}
-		if own["name"] == name {
-			values = append(values, own["value"])
-		}
-	}
-	return values
-}
 
 // press posts the account page's form as its button does.
 func press(b *harness.Browser, p harness.Page, name, value string) harness.Page {
@@ -51,7 +26,7 @@ func accountOf(t *testing.T, g *harness.Gateway, b *harness.Browser, user string
 		p = b.Get(g.ID + "/account")
 	}
 	wantPage(t, p, http.StatusOK)
-	if len(buttons(t, p, "all")) == 0 {
+	if len(harness.Buttons(t, p, "all")) == 0 {
 		t.Fatalf("no account page: %s", p.Body)
 	}
 	return p
@@ -86,7 +61,7 @@ func TestWithdrawnConsentEndsWhatItGave(t *testing.T) { // C12, F10
 			t.Errorf("%q is not shown", want)
 		}
 	}
-	at := buttons(t, p, "withdraw")
+	at := harness.Buttons(t, p, "withdraw")
 	if len(at) != 2 {
 		t.Fatalf("%d applications", len(at))
 	}
@@ -146,7 +121,7 @@ func TestSessionsEndOneByOneOrAllTheOthers(t *testing.T) {
 	}
 	here := tabs[0]
 	p := accountOf(t, g, here, username)
-	ends := buttons(t, p, "end")
+	ends := harness.Buttons(t, p, "end")
 	if len(ends) != 4 {
 		t.Fatalf("%d sessions", len(ends))
 	}
@@ -164,11 +139,11 @@ func TestSessionsEndOneByOneOrAllTheOthers(t *testing.T) {
 	for _, b := range tabs[1:] {
 		wantSignedOut(t, g, b)
 	}
-	if p = accountOf(t, g, here, username); len(buttons(t, p, "end")) != 1 {
+	if p = accountOf(t, g, here, username); len(harness.Buttons(t, p, "end")) != 1 {
 		t.Error("sessions are left")
 	}
 	cookie := session(t, g, here)
-	p = press(here, p, "end", buttons(t, p, "end")[0])
+	p = press(here, p, "end", harness.Buttons(t, p, "end")[0])
 	if wantPage(t, p, http.StatusOK); strings.Contains(p.Body, "<form") || session(t, g, here) != "" {
 		t.Error("this browser is not signed out")
 	}
@@ -186,14 +161,14 @@ func TestTheAccountOfAnotherIsOutOfReach(t *testing.T) { // U27
 	bobs := accountOf(t, g, bob, "bob")
 	alices := accountOf(t, g, alice, username)
 	for _, name := range []string{"end", "withdraw"} {
-		for _, id := range []string{buttons(t, alices, "end")[0], buttons(t, alices, "withdraw")[0], "web", "../web", "u-1", "AAAA"} {
+		for _, id := range []string{harness.Buttons(t, alices, "end")[0], harness.Buttons(t, alices, "withdraw")[0], "web", "../web", "u-1", "AAAA"} {
 			wantPage(t, press(bob, bobs, name, id), http.StatusNotFound)
 		}
 	}
 	if strings.Contains(bobs.Body, "Web Client") || strings.Contains(bobs.Body, "alice") {
 		t.Error("bob sees what is hers")
 	}
-	if p := accountOf(t, g, alice, username); len(buttons(t, p, "withdraw")) != 1 || len(buttons(t, p, "end")) != 1 {
+	if p := accountOf(t, g, alice, username); len(harness.Buttons(t, p, "withdraw")) != 1 || len(harness.Buttons(t, p, "end")) != 1 {
 		t.Error("something of hers has ended")
 	}
 	if p := bearer(t, g, "/read", access); p.Status != http.StatusOK {
@@ -213,9 +188,8 @@ func TestTheAccountFormFromElsewhereIsRefused(t *testing.T) { // U07
 			t.Errorf("%s: %d", name, got.Status)
 		}
 	}
-	for name, token := range map[string]string{"none": "-", "another": strings.Repeat("A", 43), "empty": ""} {
+	for _, token := range []string{"-", strings.Repeat("A", 43), ""} { // none, another, an empty one
 		wantPage(t, b.Post(action, with(fields, "token", token)), http.StatusForbidden)
-		_ = name
 	}
 	// A stranger's form with her session, as who can set a cookie would do it.
 	stranger := harness.NewBrowser(t, g.ID)

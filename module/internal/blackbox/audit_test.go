@@ -135,12 +135,12 @@ func TestEventsOfTheTrailAreCaddyEvents(t *testing.T) {
 
 func TestTheTrailCanBeOffAndDoesNotBringTheEventsApp(t *testing.T) {
 	g := audited(t, "$GLOBAL", "audit off")
-	before := metric(t, g, `caddy_gatehouse_audit_events_total{event="sign_in"}`)
+	before := g.Metric(t, `caddy_gatehouse_audit_events_total{event="sign_in"}`)
 	harness.NewBrowser(t, g.ID).Authorize(authorizeURL(g, "web"), username, password)
 	if raw, err := os.ReadFile(filepath.Join(g.Dir, "audit.log")); err == nil && len(raw) > 0 {
 		t.Errorf("%s", raw)
 	}
-	if metric(t, g, `caddy_gatehouse_audit_events_total{event="sign_in"}`) != before {
+	if g.Metric(t, `caddy_gatehouse_audit_events_total{event="sign_in"}`) != before {
 		t.Error("counted although it is off")
 	}
 	if status, body := harness.Get(t, g.Admin+"/config/apps/"); status != http.StatusOK || strings.Contains(body, `"events"`) {

@@ -34,17 +34,7 @@ func consentPage(t *testing.T, g *harness.Gateway, user string) (*harness.Browse
 // send makes a request with header fields, cookies of the browser included.
 func send(t *testing.T, b *harness.Browser, method, address, body string, header ...string) harness.Page {
 	t.Helper()
-	r, err := http.NewRequest(method, address, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if method == http.MethodPost {
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
-	for i := 0; i+1 < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
-	}
-	return harness.Do(t, b.Client, r)
+	return harness.Send(t, b.Client, method, address, body, header...)
 }
 
 // wantPage checks an HTML answer that leads nowhere and can do nothing.

@@ -2,8 +2,6 @@ package blackbox
 
 import (
 	"net/http"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/gatehouse/gatehouse/module/internal/harness"
@@ -28,7 +26,7 @@ func TestAGuardInTheShadowRefusesNothingAndCountsIt(t *testing.T) {
 		"a token in the query":     {"GET", "/read?access_token=x", "", "", "", `caddy_gatehouse_guard_shadow_refusals_total{reason="bad_request"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := metric(t, g, c.metric)
+			before := g.Metric(t, c.metric)
 			p := send(t, harness.NewBrowser(t, ""), c.method, g.API+c.path, "",
 				"Authorization", c.authorization, "X-Auth-Client", "forged", "x_auth_subject", "forged")
 			hits := up.Hits()
@@ -42,24 +40,9 @@ func TestAGuardInTheShadowRefusesNothingAndCountsIt(t *testing.T) {
 			if hits[0].RequestURI != c.path {
 				t.Errorf("arrived at %s", hits[0].RequestURI)
 			}
-			if n := metric(t, g, c.metric); n != before+1 {
+			if n := g.Metric(t, c.metric); n != before+1 {
 				t.Errorf("%s went from %v to %v", c.metric, before, n)
 			}
 		})
 	}
-}
-
-// metric is the value of one series, 0 when there is none.
-func metric(t *testing.T, g *harness.Gateway, series string) float64 {
-	t.Helper()
-	for line := range strings.Lines(g.Scrape(t)) {
-		if value, ok := strings.CutPrefix(line, series+" "); ok {
-			n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return n
-		}
-	}
-	return 0
 }

@@ -1,7 +1,6 @@
 package endurance
 
 import (
-	"html"
 	"net/http"
 	"net/url"
 	"strings"
@@ -189,7 +188,11 @@ func (f *canaryFlows) guard(dead string) {
 func (f *canaryFlows) account() {
 	b := f.browser()
 	f.codeFrom(b, f.authorize())
-	f.press(b, "withdraw", buttonValue(f, b.Get(f.ID+"/account"), "withdraw"))
+	applications := harness.Buttons(f.t, b.Get(f.ID+"/account"), "withdraw")
+	if len(applications) == 0 {
+		f.t.Fatal("no application to withdraw")
+	}
+	f.press(b, "withdraw", applications[0])
 	p := f.want(200, "POST", f.ID+"/token", f.exchange(f.codeFrom(b, f.authorize())), "Authorization", f.basic)
 	hint := f.text(p, "id_token")
 	b.Get(f.ID + "/logout?" + pairs("id_token_hint", hint+"x", "state", f.Plant(f.t, "state", "state-"+secret.ID())))
@@ -209,14 +212,4 @@ func (f *canaryFlows) press(b *harness.Browser, name, value string) {
 	if p := b.Post(f.ID+"/account", form); p.Status != http.StatusOK && p.Status != http.StatusSeeOther {
 		f.t.Errorf("%s: %d %.300s", name, p.Status, p.Body)
 	}
-}
-
-func buttonValue(f *canaryFlows, p harness.Page, name string) string {
-	f.t.Helper()
-	_, rest, ok := strings.Cut(p.Body, `name="`+name+`" value="`)
-	value, _, closed := strings.Cut(rest, `"`)
-	if !ok || !closed {
-		f.t.Fatalf("no button %s: %d %.600s", name, p.Status, p.Body)
-	}
-	return html.UnescapeString(value)
 }

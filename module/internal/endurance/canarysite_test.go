@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
 	"os/exec"
@@ -207,28 +206,13 @@ func newCanaryRun(t *testing.T) *canaryRun {
 func (c *canaryRun) browser() *harness.Browser {
 	b := harness.NewBrowser(c.t, c.ID)
 	b.Client.Transport = c
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	b.Client.Jar = jar
 	return b
 }
 
 // send sends a request without cookies. The pairs are header fields.
 func (c *canaryRun) send(method, address, body string, header ...string) harness.Page {
 	c.t.Helper()
-	r, err := http.NewRequest(method, address, strings.NewReader(body))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	if method == http.MethodPost {
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
-	for i := 0; i+1 < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
-	}
-	return harness.Do(c.t, c.browser().Client, r)
+	return harness.Send(c.t, c.browser().Client, method, address, body, header...)
 }
 
 // want is send for a request that must be answered so: a run in which nothing works

@@ -152,6 +152,21 @@ func Form(t testing.TB, p Page) (action string, values url.Values) {
 	return action, values
 }
 
+// Buttons are the values of the page's buttons of this name, in order.
+func Buttons(t testing.TB, p Page, name string) (values []string) {
+	t.Helper()
+	doc, err := html.Parse(strings.NewReader(p.Body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range doc.Descendants() {
+		if n.Type == html.ElementNode && n.Data == "button" && attr(n, "name") == name {
+			values = append(values, attr(n, "value"))
+		}
+	}
+	return values
+}
+
 func attr(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if a.Key == name {
@@ -159,6 +174,23 @@ func attr(n *html.Node, name string) string {
 		}
 	}
 	return ""
+}
+
+// Send sends a request with a body and header fields, given as pairs. A POST is that of a
+// form unless they say something else.
+func Send(t testing.TB, c *http.Client, method, address, body string, header ...string) Page {
+	t.Helper()
+	r, err := http.NewRequest(method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	return Do(t, c, r)
 }
 
 // Do sends a request and reads the answer.

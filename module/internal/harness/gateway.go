@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -55,13 +56,8 @@ func Start(t testing.TB, caddyfile string, more ...string) *Gateway {
 // Begin is Start for a prepared gateway.
 func (g *Gateway) Begin(t testing.TB, caddyfile string) {
 	t.Helper()
-	setDataDir(t, g.Dir)
-	g.Load(t, caddyfile)
-	t.Cleanup(func() {
-		if err := caddy.Stop(); err != nil {
-			t.Error("stopping:", err)
-		}
-	})
+	g.BeginUnasked(t, caddyfile)
+	g.settle(t)
 }
 
 // BeginUnasked is Begin for a gateway whose admin endpoint is not where Prepare put it.
@@ -86,6 +82,12 @@ func (g *Gateway) Load(t testing.TB, caddyfile string) {
 	if err := g.TryLoad(caddyfile); err != nil {
 		t.Fatal(err)
 	}
+	g.settle(t)
+}
+
+// settle waits until the configuration that was just loaded serves alone.
+func (g *Gateway) settle(t testing.TB) {
+	t.Helper()
 	http.DefaultClient.CloseIdleConnections()
 	g.awaitAdmin(t)
 	// Caddy returns while the old listener is still being closed, and whoever connects to
@@ -129,6 +131,21 @@ func (g *Gateway) Scrape(t testing.TB) string {
 		t.Fatalf("scraping: %d %s", status, body)
 	}
 	return body
+}
+
+// Metric is the value of one series, 0 when there is none.
+func (g *Gateway) Metric(t testing.TB, series string) float64 {
+	t.Helper()
+	for line := range strings.Lines(g.Scrape(t)) {
+		if value, ok := strings.CutPrefix(line, series+" "); ok {
+			n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	return 0
 }
 
 func (g *Gateway) awaitAdmin(t testing.TB) {

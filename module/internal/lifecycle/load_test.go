@@ -54,13 +54,13 @@ func TestAScrapeAfterAReloadShowsWhatWasCountedBefore(t *testing.T) {
 	g, _ := prepare(t)
 	g.Begin(t, with())
 	bearer := token(t, g)
-	before := counter(t, g.Scrape(t), `caddy_gatehouse_guard_decisions_total{reason="valid"}`)
+	before := g.Metric(t, `caddy_gatehouse_guard_decisions_total{reason="valid"}`)
 	expect(t, g.Call(t, http.MethodGet, "/a", bearer), http.StatusOK)
 	for range 3 {
 		g.Load(t, with())
 	}
 	p := expect(t, g.Call(t, http.MethodGet, "/a", bearer), http.StatusOK)
-	if got := counter(t, g.Scrape(t), `caddy_gatehouse_guard_decisions_total{reason="valid"}`); got != before+2 {
+	if got := g.Metric(t, `caddy_gatehouse_guard_decisions_total{reason="valid"}`); got != before+2 {
 		t.Errorf("counted %v, want %v", got, before+2)
 	}
 	if got := p.Header.Get("X-Ratelimit-Remaining"); got != "98" {
