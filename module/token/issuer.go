@@ -116,16 +116,19 @@ func (i *Issuer) sign(ctx context.Context, typ string, claims any, alg string, m
 	if err != nil {
 		return "", fmt.Errorf("token: encoding claims: %w", err)
 	}
-	signed := b64.EncodeToString(header) + "." + b64.EncodeToString(payload)
-	signature, err := key.algorithm.method.Sign(signed, private.signer)
+	const room = 128 // for the dots and a signature of ES256 or EdDSA; that of RS256 makes its own
+	raw := make([]byte, 0, b64.EncodedLen(len(header)+len(payload))+room)
+	raw = append(b64.AppendEncode(raw, header), '.')
+	raw = b64.AppendEncode(raw, payload)
+	signature, err := key.algorithm.method.Sign(string(raw), private.signer)
 	if err != nil {
 		return "", fmt.Errorf("token: signing with key %s: %w", key.Kid, err)
 	}
-	raw := signed + "." + b64.EncodeToString(signature)
+	raw = b64.AppendEncode(append(raw, '.'), signature)
 	if len(raw) > most {
 		return "", fmt.Errorf("token: a token of %d bytes, more than the %d that are read again", len(raw), most)
 	}
-	return raw, nil
+	return string(raw), nil
 }
 
 type jwsHeader struct {
