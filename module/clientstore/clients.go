@@ -131,12 +131,9 @@ func (c *Clients) read(ctx context.Context, id string) (store.Record, store.Clie
 	if !oauth.ValidClientID(id) {
 		return store.Record{}, kept, ErrNotFound
 	}
-	record, err := c.Store.Get(ctx, key(id))
+	record, err := store.Read(ctx, c.Store, key(id), &kept)
 	if errors.Is(err, store.ErrNotFound) {
-		return record, kept, ErrNotFound
-	}
-	if err == nil {
-		err = store.Decode(record.Value, &kept)
+		err = ErrNotFound
 	}
 	return record, kept, err
 }

@@ -149,16 +149,12 @@ var ledgerKey = store.Key{Kind: store.KindLedger, ID: "registrations"}
 func (c *Clients) place(ctx context.Context, id string, limit int) error {
 	for range ledgerTries {
 		var ledger store.RegistrationLedger
-		record, err := c.Store.Get(ctx, ledgerKey)
+		record, err := store.Read(ctx, c.Store, ledgerKey, &ledger)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 			record = store.Record{Key: ledgerKey}
 		case err != nil:
 			return err
-		default:
-			if err := store.Decode(record.Value, &ledger); err != nil {
-				return err
-			}
 		}
 		if ledger.Places == nil {
 			ledger.Places = make(map[string]int64)

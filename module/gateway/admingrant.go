@@ -55,11 +55,8 @@ func revokeGrant(c *adminCall) (adminAnswer, error) {
 	if err != nil {
 		return adminAnswer{}, err
 	}
-	rec, err := c.core.store.Get(c.r.Context(), store.Key{Kind: store.KindGrant, ID: c.names[1]})
 	var g store.Grant
-	if err == nil {
-		err = store.Decode(rec.Value, &g)
-	}
+	_, err = store.Read(c.r.Context(), c.core.store, store.Key{Kind: store.KindGrant, ID: c.names[1]}, &g)
 	if errors.Is(err, store.ErrNotFound) || err == nil && (g.Subject != subject || g.Revoked()) {
 		return adminAnswer{}, notFound("this user has no living grant " + c.names[1] + "; `caddy gatehouse grant list` shows them")
 	}

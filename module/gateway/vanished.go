@@ -74,12 +74,9 @@ func (a *App) endVanished(ctx context.Context) error {
 // configured reads the record; its version is 0 when there is none.
 func (a *App) configured(ctx context.Context, key store.Key) (store.Record, store.Configured, error) {
 	var v store.Configured
-	record, err := a.core.store.Get(ctx, key)
+	record, err := store.Read(ctx, a.core.store, key, &v)
 	if errors.Is(err, store.ErrNotFound) {
 		return store.Record{Key: key}, v, nil
-	}
-	if err == nil {
-		err = store.Decode(record.Value, &v)
 	}
 	return record, v, err
 }

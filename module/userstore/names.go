@@ -19,16 +19,13 @@ func (s *Users) claim(ctx context.Context, name string) (store.Username, store.R
 	if key == "" || len(key) > store.MaxKeyLength {
 		return store.Username{}, store.Record{}, ErrNotFound
 	}
-	r, err := s.store.Get(ctx, store.Key{Kind: store.KindUsername, ID: key})
+	var c store.Username
+	r, err := store.Read(ctx, s.store, store.Key{Kind: store.KindUsername, ID: key}, &c)
 	if errors.Is(err, store.ErrNotFound) {
 		return store.Username{}, r, ErrNotFound
 	}
 	if err != nil {
 		return store.Username{}, r, fmt.Errorf("reading a user name: %w", err)
-	}
-	var c store.Username
-	if err := store.Decode(r.Value, &c); err != nil {
-		return store.Username{}, r, err
 	}
 	return c, r, nil
 }

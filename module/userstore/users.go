@@ -109,16 +109,13 @@ func (s *Users) get(ctx context.Context, id string) (store.User, store.Record, e
 	if id == "" || len(id) > directory.MaxID {
 		return store.User{}, store.Record{}, ErrNotFound
 	}
-	r, err := s.store.Get(ctx, store.Key{Kind: store.KindUser, ID: id})
+	var kept store.User
+	r, err := store.Read(ctx, s.store, store.Key{Kind: store.KindUser, ID: id}, &kept)
 	if errors.Is(err, store.ErrNotFound) {
 		return store.User{}, r, ErrNotFound
 	}
 	if err != nil {
 		return store.User{}, r, fmt.Errorf("reading a user: %w", err)
-	}
-	var kept store.User
-	if err := store.Decode(r.Value, &kept); err != nil {
-		return store.User{}, r, err
 	}
 	return kept, r, nil
 }
