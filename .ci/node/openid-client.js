@@ -1,12 +1,9 @@
 // A stock client against the quick start: openid-client, from discovery to refresh.
-// The test plays the browser: what is printed after "open " is opened there, and the
-// address that the browser comes back to is read from standard input.
 import assert from 'node:assert/strict'
-import readline from 'node:readline'
 import * as client from 'openid-client'
+import { open } from './open.js'
 
 const { ISSUER, API, READER, READER_SECRET, NIGHTLY_SECRET } = process.env
-const answers = readline.createInterface({ input: process.stdin })[Symbol.asyncIterator]()
 
 // Plain http is for this machine only, so stock clients want to be told.
 const discover = (id, metadata, authentication) =>
@@ -33,15 +30,14 @@ async function signsIn(name, id, metadata, authentication, redirect_uri) {
     code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
     code_challenge_method: 'S256',
   })
-  console.log(`open ${address.href}`)
-  const back = new URL((await answers.next()).value)
+  const back = await open(address)
 
   // What came back is held against what was sent, and then against another state.
   await assert.rejects(client.authorizationCodeGrant(config, back, { pkceCodeVerifier, expectedState: client.randomState() }), { code: 'OAUTH_INVALID_RESPONSE' })
   const tokens = await client.authorizationCodeGrant(config, back, { pkceCodeVerifier, expectedState })
   assert.equal(tokens.token_type, 'bearer')
   assert.equal(tokens.scope, 'articles:read')
-  assert.equal(tokens.expiresIn(), 3600)
+  assert.equal(tokens.expires_in, 3600) // what was sent: expiresIn() counts down
   await reads(config, tokens.access_token)
 
   const fresh = await client.refreshTokenGrant(config, tokens.refresh_token)

@@ -1,20 +1,13 @@
 // openid-client against everything that the authorization server offers a relying party:
 // id_token, userinfo, introspection, revocation, pushed requests, private_key_jwt,
-// registration and sign-out. The test plays the browser, as for openid-client.js.
+// registration and sign-out.
 import assert from 'node:assert/strict'
-import readline from 'node:readline'
 import * as client from 'openid-client'
+import { open } from './open.js'
 
 const { ISSUER, WEB_SECRET, KEY_PKCS8, INITIAL_TOKEN, CALLBACK, BYE } = process.env
-const answers = readline.createInterface({ input: process.stdin })[Symbol.asyncIterator]()
 const insecure = { execute: [client.allowInsecureRequests] }
 const discover = (id, metadata, authentication) => client.discovery(new URL(ISSUER), id, metadata, authentication, insecure)
-
-// open gives the address that the browser comes back to.
-async function open(address) {
-  console.log(`open ${address.href}`)
-  return new URL((await answers.next()).value)
-}
 
 // tokensOf is the code flow with PKCE, nonce and state; pushed sends the request ahead.
 async function tokensOf(config, options = {}) {
