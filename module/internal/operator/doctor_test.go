@@ -51,6 +51,13 @@ func TestTheDoctorFindsAHealthyGatewayHealthy(t *testing.T) {
 	addUser(t, g)
 	_, _ = clientToken(t, g, machine)
 	code, all := examined(t, g)
+	for range 5 { // the store is slow while other tests use the disk, which is no illness
+		if has(all, "ok", "store", "") {
+			break
+		}
+		time.Sleep(200 * time.Millisecond)
+		code, all = examined(t, g)
+	}
 	if code != 0 {
 		t.Errorf("%+v", all)
 	}
