@@ -166,7 +166,7 @@ func adminError(t *testing.T, p harness.Page) (code, message, field string) {
 	return code, message, field
 }
 
-// machineToken asks for an access token of the configured machine client, or another.
+// clientToken asks for an access token of a client for itself.
 func clientToken(t *testing.T, g *harness.Gateway, c harness.Credentials) (status int, token string) {
 	t.Helper()
 	p := g.Token(t, c, url.Values{"grant_type": {"client_credentials"}, "scope": {"read"}})

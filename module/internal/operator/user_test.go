@@ -25,11 +25,7 @@ func addUser(t *testing.T, g *harness.Gateway) string {
 // password.
 func signedIn(t *testing.T, g *harness.Gateway, b *harness.Browser) bool {
 	t.Helper()
-	p := b.Get(g.ID + "/account")
-	if p.Header.Get("Location") != "" {
-		p = b.Get(p.URL.ResolveReference(p.Location(t)).String())
-	}
-	return !strings.Contains(p.Body, `name="password"`)
+	return !strings.Contains(b.Get(g.ID+"/account").Body, `name="password"`)
 }
 
 func refresh(t *testing.T, g *harness.Gateway, token string) int {
@@ -120,11 +116,7 @@ func TestWhatAUserHadEndsBeforeTheCommandDoes(t *testing.T) { // F10, a new pass
 				t.Error("the session goes on")
 			}
 			p := harness.NewBrowser(t, g.ID)
-			login := p.Get(g.ID + "/account")
-			if login.Header.Get("Location") != "" {
-				login = p.Get(login.URL.ResolveReference(login.Location(t)).String())
-			}
-			after := p.Submit(login, url.Values{"username": {"alice"}, "password": {password}})
+			after := p.Submit(p.Get(g.ID+"/account"), url.Values{"username": {"alice"}, "password": {password}})
 			if refused := strings.Contains(after.Body, `name="password"`); refused != c.gone {
 				t.Errorf("signing in again: %d %.200s", after.Status, after.Body)
 			}
@@ -239,9 +231,6 @@ func TestGrantsAreListedAndRevoked(t *testing.T) {
 	page := b.Get(g.ID + "/authorize?" + url.Values{
 		"client_id": {"web"}, "redirect_uri": {callback}, "response_type": {"code"}, "scope": {"read"}, "state": {"S"},
 	}.Encode())
-	if page.Header.Get("Location") != "" {
-		page = b.Get(page.URL.ResolveReference(page.Location(t)).String())
-	}
 	if !strings.Contains(page.Body, `name="decision"`) {
 		t.Errorf("%d %.300s", page.Status, page.Body)
 	}
@@ -263,7 +252,7 @@ func TestAGrantBelongsToItsUser(t *testing.T) {
 }
 
 func TestUsersOfAnotherDirectoryAreChangedThere(t *testing.T) {
-	g := harness.Prepare(t, "$UPSTREAM", "localhost:1", "$GLOBAL", "", "$GUARD", "", "users store", "users file $DIR/users.json")
+	g := harness.Prepare(t, "$UPSTREAM", "localhost:1", "$GLOBAL", "", "$GUARD", "")
 	hash := strings.TrimSpace(program(t, password+"\n", "gatehouse", "user", "hash").out)
 	g.WriteFile(t, "users.json", fmt.Sprintf(`{"users":[{"id":"u-7","username":"alice","password_hash":%q}]}`, hash))
 	g.Begin(t, strings.ReplaceAll(site, "users store", "users file $DIR/users.json"))
