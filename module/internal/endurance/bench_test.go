@@ -76,17 +76,17 @@ func TestWhatAGuardedRequestCostsBesideBareCaddy(t *testing.T) {
 	fmt.Fprintf(&table, "%d slices of %v, %d connections, medians\n%-22s %12s %10s %10s %10s\n",
 		rounds, length, connections, "", "CPU/request", "requests/s", "p50", "p99")
 	for _, u := range subjects {
-		fmt.Fprintf(&table, "%-22s %9.1f us %10.0f %10v %10v\n", u.name, median(u.slices, func(s slice) float64 { return s.cpu }),
-			median(u.slices, func(s slice) float64 { return s.rate }),
-			time.Duration(median(u.slices, func(s slice) float64 { return float64(s.p50) })).Round(time.Microsecond),
-			time.Duration(median(u.slices, func(s slice) float64 { return float64(s.p99) })).Round(time.Microsecond))
+		fmt.Fprintf(&table, "%-22s %9.1f us %10.0f %10v %10v\n", u.name, medianOf(u.slices, func(s slice) float64 { return s.cpu }),
+			medianOf(u.slices, func(s slice) float64 { return s.rate }),
+			time.Duration(medianOf(u.slices, func(s slice) float64 { return float64(s.p50) })).Round(time.Microsecond),
+			time.Duration(medianOf(u.slices, func(s slice) float64 { return float64(s.p99) })).Round(time.Microsecond))
 	}
 	// Of neighbours in time, since what else the machine does comes and goes.
 	var ratios []float64
 	for n := range rounds {
 		ratios = append(ratios, subjects[1].slices[n].cpu/subjects[0].slices[n].cpu)
 	}
-	ratio := median(ratios, func(r float64) float64 { return r })
+	ratio := median(ratios)
 	fmt.Fprintf(&table, "ratio of CPU of neighbouring slices, median: %.3f\n", ratio)
 	t.Log("\n" + table.String())
 	if math.IsNaN(ratio) || ratio > most {
@@ -101,12 +101,17 @@ func (s *site) replaceUpstream(caddyfile string) string {
 	return strings.ReplaceAll(caddyfile, "$UPSTREAM", s.upstream)
 }
 
-func median[T any](all []T, of func(T) float64) float64 {
+// medianOf is the median of a field.
+func medianOf[T any](all []T, field func(T) float64) float64 {
 	var values []float64
 	for _, s := range all {
-		values = append(values, of(s))
+		values = append(values, field(s))
 	}
-	slices.Sort(values)
+	return median(values)
+}
+
+func median(values []float64) float64 {
+	values = slices.Sorted(slices.Values(values))
 	if n := len(values); n > 0 {
 		return (values[n/2] + values[(n-1)/2]) / 2
 	}

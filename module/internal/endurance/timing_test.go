@@ -109,7 +109,6 @@ func (a *addresses) warm(t *testing.T, issuer string) {
 func expectOneTime(t *testing.T, samples int, subjects map[string]func()) {
 	t.Helper()
 	names := slices.Sorted(maps.Keys(subjects))
-	own := func(v float64) float64 { return v }
 	const rounds = 3
 	for round := 1; ; round++ {
 		took := make(map[string][]float64) // milliseconds
@@ -121,16 +120,16 @@ func expectOneTime(t *testing.T, samples int, subjects map[string]func()) {
 				took[name] = append(took[name], time.Since(begun).Seconds()*1000)
 			}
 		}
-		usual := median(took[names[0]], own)
+		usual := median(took[names[0]])
 		apart, text := 0.0, ""
 		for _, name := range names {
 			differences := make([]float64, samples)
 			for n, ms := range took[name] {
 				differences[n] = ms - took[names[0]][n]
 			}
-			difference := median(differences, own)
+			difference := median(differences)
 			apart = max(apart, math.Abs(difference))
-			text += fmt.Sprintf(" %s %.3f ms (%+.3f);", name, median(took[name], own), difference)
+			text += fmt.Sprintf(" %s %.3f ms (%+.3f);", name, median(took[name]), difference)
 		}
 		t.Logf("round %d, %d samples each, medians, and of the differences:%s apart by %.3f ms (%.2f %%)", round, samples, text, apart, 100*apart/usual)
 		if apart <= 0.2 || apart <= usual/100 {

@@ -58,11 +58,10 @@ func TestWhatATokenCostsBesideAStaticAnswerAndASignature(t *testing.T) {
 		tokens, answers, signatures = append(tokens, token), append(answers, answer), append(signatures, signature)
 		ratios = append(ratios, token.cpu/(answer.cpu+signature))
 	}
-	own := func(v float64) float64 { return v }
 	cpu := func(s slice) float64 { return s.cpu }
-	ratio := median(ratios, own)
+	ratio := median(ratios)
 	t.Logf("\n%d slices of %v, %d connections, medians of CPU\na token                %.1f us (%.0f/s)\na static answer        %.1f us\none ES256 signature    %.1f us\ntoken / (answer + signature), median of neighbours: %.3f",
-		rounds, length, connections, median(tokens, cpu), median(tokens, func(s slice) float64 { return s.rate }), median(answers, cpu), median(signatures, own), ratio)
+		rounds, length, connections, medianOf(tokens, cpu), medianOf(tokens, func(s slice) float64 { return s.rate }), medianOf(answers, cpu), median(signatures), ratio)
 	if math.IsNaN(ratio) || ratio > mostForToken {
 		t.Errorf("a token takes %.2f times the CPU of an answer and a signature, at most %.2f are accepted", ratio, mostForToken)
 	}
