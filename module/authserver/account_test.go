@@ -1,11 +1,9 @@
 package authserver_test
 
 import (
-	"context"
 	"fmt"
 	"html"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
@@ -15,7 +13,6 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/authserver"
-	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -366,101 +363,4 @@ func TestTheAccountPageShowsAHundredApplicationsAndSaysWhenThereAreMore(t *testi
 	shown(true)
 	g.putGrants(2100, g.now())
 	g.account(b) // reads some, and says so
-}
-
-func TestABrowserThatGoesAwayEndsEverythingAllTheSame(t *testing.T) {
-	g := newEndRig(t)
-	b, a := g.tokens("ann", annsPassword)
-	form := g.account(b).form("all", "everything").Encode()
-	ctx, leave := context.WithCancel(t.Context())
-	r := httptest.NewRequestWithContext(ctx, "POST", accountURL, strings.NewReader(form))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	for name, value := range b.cookies {
-		r.AddCookie(&http.Cookie{Name: name, Value: value})
-	}
-	g.cut.arm(3, leave)
-	g.server.ServeHTTP(httptest.NewRecorder(), r)
-	if !g.cut.fired() {
-		t.Fatal("nothing was cut off")
-	}
-	g.isDead(a)
-	g.isLogin(b.get(accountURL))
-}
-
-func TestAStoreThatIsAwayIsNoEmptyAccount(t *testing.T) {
-	g := newEndRig(t)
-	b, _ := g.tokens("ann", annsPassword)
-	p := g.account(b)
-	for n := 1; n < 12; n++ {
-		for name, step := range map[string]func() page{
-			"look":     func() page { return b.get(accountURL) },
-			"withdraw": func() page { return b.submit(p, "withdraw", p.buttons("withdraw")[0]) },
-			"others":   func() page { return b.submit(p, "all", "others") },
-		} {
-			g.store.plan(n, 1000, false, errLost)
-			got := step()
-			faulty := n <= len(g.store.done())
-			g.store.plan(0, 0, false, nil)
-			if faulty {
-				g.isError(got, http.StatusServiceUnavailable)
-			} else if name == "look" {
-				g.isAccount(got)
-			}
-		}
-	}
-}
-
-func TestTheTrailSaysWhatHappensAtTheBrowser(t *testing.T) {
-	g := newEndRig(t)
-	b := g.browser()
-	login := b.get(authorizeURL(webRequest()))
-	b.signIn(login, "ann", "wrong")
-	consent := b.signIn(login, "ann", annsPassword)
-	b.submit(consent, "decision", "deny")
-	b.submit(b.get(authorizeURL(webRequest())), "decision", "allow")
-	b.submit(b.get(tokenIssuer + "/logout"))
-	for i := range 12 {
-		g.from(fmt.Sprint("192.0.2.", i))
-		g.browserAt(login, b).signIn(login, "carl"+strings.Repeat("l", 80), "wrong")
-	}
-	g.from("192.0.2.100")
-	for range 31 {
-		g.browserAt(login, b).signIn(login, "", "")
-	}
-	for _, want := range []struct {
-		n int
-		e audit.Event
-	}{
-		{1, audit.Event{Name: audit.SignInFailed, User: "ann", Client: "web", Reason: "refused"}},
-		{1, audit.Event{Name: audit.SignIn, Subject: "u1", Client: "web"}},
-		{1, audit.Event{Name: audit.ConsentDenied, Subject: "u1", Client: "web", Scopes: []string{"read"}}},
-		{1, audit.Event{Name: audit.Consent, Subject: "u1", Client: "web", Scopes: []string{"read"}}},
-		{1, audit.Event{Name: audit.SignOut, Subject: "u1"}},
-		{10, audit.Event{Name: audit.SignInFailed, User: "carl" + strings.Repeat("l", 60), Client: "web", Reason: "refused"}},
-		{2, audit.Event{Name: audit.SignInFailed, User: "carl" + strings.Repeat("l", 60), Client: "web", Reason: "locked"}},
-		{1, audit.Event{Name: audit.Lockout, User: "carl" + strings.Repeat("l", 60)}},
-		{30, audit.Event{Name: audit.SignInFailed, Client: "web", Reason: "refused"}},
-		{1, audit.Event{Name: audit.SignInFailed, Client: "web", Reason: "limited"}},
-	} {
-		n := 0
-		for _, e := range g.trail.of(want.e.Name) {
-			if fmt.Sprint(e) == fmt.Sprint(want.e) {
-				n++
-			}
-		}
-		if n != want.n {
-			t.Errorf("%d times %+v, want %d", n, want.e, want.n)
-		}
-	}
-	if got := g.trail.of(audit.Lockout); len(got) != 1 {
-		t.Errorf("lockouts: %v", got)
-	}
-}
-
-func TestASelfRegisteredClientIsMarkedOnTheConsentPage(t *testing.T) {
-	g := newEndRig(t)
-	g.clients.change("web", func(c *oauth.Client) { selfRegistered(c) })
-	if p := g.browser().consentPage(webRequest()); !strings.Contains(p.body, "Nobody has checked its name") || !strings.Contains(p.body, `href="/auth/account"`) {
-		t.Error(p.body)
-	}
 }

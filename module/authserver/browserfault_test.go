@@ -1,8 +1,11 @@
 package authserver_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 )
 
@@ -80,4 +83,46 @@ func TestASignOutThatTheStoreDidNotTakeIsNotClaimed(t *testing.T) { // U06, E05
 	}
 	g.store.Fail(nil)
 	g.issued(b.get(authorizeURL(webRequest())), http.StatusFound)
+}
+
+func TestABrowserThatGoesAwayEndsEverythingAllTheSame(t *testing.T) {
+	g := newEndRig(t)
+	b, a := g.tokens("ann", annsPassword)
+	form := g.account(b).form("all", "everything").Encode()
+	ctx, leave := context.WithCancel(t.Context())
+	r := httptest.NewRequestWithContext(ctx, "POST", accountURL, strings.NewReader(form))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	for name, value := range b.cookies {
+		r.AddCookie(&http.Cookie{Name: name, Value: value})
+	}
+	g.cut.arm(3, leave)
+	g.server.ServeHTTP(httptest.NewRecorder(), r)
+	if !g.cut.fired() {
+		t.Fatal("nothing was cut off")
+	}
+	g.isDead(a)
+	g.isLogin(b.get(accountURL))
+}
+
+func TestAStoreThatIsAwayIsNoEmptyAccount(t *testing.T) {
+	g := newEndRig(t)
+	b, _ := g.tokens("ann", annsPassword)
+	p := g.account(b)
+	for n := 1; n < 12; n++ {
+		for name, step := range map[string]func() page{
+			"look":     func() page { return b.get(accountURL) },
+			"withdraw": func() page { return b.submit(p, "withdraw", p.buttons("withdraw")[0]) },
+			"others":   func() page { return b.submit(p, "all", "others") },
+		} {
+			g.store.plan(n, 1000, false, errLost)
+			got := step()
+			faulty := n <= len(g.store.done())
+			g.store.plan(0, 0, false, nil)
+			if faulty {
+				g.isError(got, http.StatusServiceUnavailable)
+			} else if name == "look" {
+				g.isAccount(got)
+			}
+		}
+	}
 }

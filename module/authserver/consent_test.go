@@ -285,3 +285,11 @@ func TestWhatAClientOfTheSameIdWasAllowedIsNothingToTheNext(t *testing.T) {
 	g.issued(b.submit(consent, "decision", "allow"), http.StatusSeeOther)
 	g.issued(b.get(authorizeURL(webRequest())), http.StatusFound)
 }
+
+func TestASelfRegisteredClientIsMarkedOnTheConsentPage(t *testing.T) {
+	g := newEndRig(t)
+	g.clients.change("web", func(c *oauth.Client) { selfRegistered(c) })
+	if p := g.browser().consentPage(webRequest()); !strings.Contains(p.body, "Nobody has checked its name") || !strings.Contains(p.body, `href="/auth/account"`) {
+		t.Error(p.body)
+	}
+}

@@ -1,19 +1,15 @@
 package token
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
 
@@ -312,74 +308,6 @@ func TestEachAlgorithmRotatesByItself(t *testing.T) {
 	}
 }
 
-func TestAKeyThatIsOldEnoughGetsASuccessor(t *testing.T) {
-	n := start(t, "ES256")
-	n.every = 30 * 24 * time.Hour
-	n.issue(t)
-	tend := func() int {
-		if err := n.ring.Tend(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		return len(n.states(t))
-	}
-	if n.move(n.every - time.Minute); tend() != 1 {
-		t.Error("it was rotated too early")
-	}
-	n.move(time.Minute)
-	for range 2 {
-		if tend() != 2 {
-			t.Errorf("the ring holds %v", n.states(t))
-		}
-	}
-	if got := n.changes; len(got) != 2 || got[0].Why != WhyFirst || got[1].Why != WhySchedule || got[1].Alg != "ES256" || n.states(t)[got[1].Kid] != KeyNext {
-		t.Errorf("told of %+v", got)
-	}
-	n.every = 0
-	if n.move(1000 * 24 * time.Hour); tend() != 1 {
-		t.Errorf("with no schedule: %v", n.states(t))
-	}
-}
-
-func TestTheRingIsTendedUntilItsOwnerEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := storetest.NewMemory(time.Now)
-		ring, err := NewRing(RingConfig{
-			Store: m, Keys: secrets("s"), RotateEvery: func() time.Duration { return 30 * 24 * time.Hour },
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		seen := make(map[string]bool)
-		look := func() {
-			k, _, err := ring.signer(t.Context(), "EdDSA")
-			if err != nil {
-				t.Fatal(err)
-			}
-			seen[k.Kid] = true
-		}
-		look()
-		ctx, stop := context.WithCancel(t.Context())
-		done := make(chan error)
-		go func() { done <- ring.Run(ctx) }()
-		for range 95 {
-			time.Sleep(24 * time.Hour)
-			if len(seen) == 2 {
-				m.Fail(errDown) // an outage is survived
-			}
-			time.Sleep(time.Minute)
-			m.Fail(nil)
-			look()
-		}
-		if len(seen) != 4 {
-			t.Errorf("%d keys in 95 days, want 4", len(seen))
-		}
-		stop()
-		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	})
-}
-
 func TestChangesWhileTheStoreFailsAreTechnicalErrors(t *testing.T) {
 	n := start(t, "ES256")
 	kid := kidOf(t, n.issue(t))
@@ -402,177 +330,5 @@ func TestChangesWhileTheStoreFailsAreTechnicalErrors(t *testing.T) {
 	n.rotate(t, "")
 	if states := n.states(t); len(states) != 2 {
 		t.Errorf("a repeated rotation: %v", states)
-	}
-}
-
-func TestARevokedKeyIsDeadEverywhereAndItsSuccessorSignsAtOnce(t *testing.T) {
-	c := newClock()
-	m := storetest.NewMemory(c.now)
-	one, two := newNode(t, m, c, "ES256"), newNode(t, m, c, "ES256")
-	one.follow(t)
-	two.follow(t)
-	raw, id := one.issue(t), one.issueID(t, "ES256")
-	kid := kidOf(t, raw)
-	if _, err := two.verifier.Verify(t.Context(), raw); err != nil {
-		t.Fatal(err)
-	}
-	two.published(t)
-	list, err := one.ring.Revoke(t.Context(), kid)
-	if err != nil || len(list) != 1 || list[0].Kid == kid || list[0].State != KeySigns {
-		t.Fatalf("Revoke = %+v, %v", list, err)
-	}
-	began := time.Now()
-	eventually(t, func() bool { _, err := two.verifier.Verify(t.Context(), raw); return errors.Is(err, ErrInvalid) })
-	if took := time.Since(began); took > time.Second {
-		t.Errorf("it took %v", took)
-	}
-	for _, n := range []*node{one, two} {
-		if got := kidOf(t, n.issue(t)); got != list[0].Kid {
-			t.Errorf("signed with %s, want the successor", got)
-		}
-		if keys := n.published(t); len(keys) != 1 || keys[kid].Kid != "" {
-			t.Errorf("published: %v", keys)
-		}
-		if _, err := n.issuer.ReadHint(t.Context(), id); !errors.Is(err, errKey) {
-			t.Errorf("ReadHint = %v", err)
-		}
-	}
-	if again, err := two.ring.Revoke(t.Context(), kid); err != nil || len(again) != 1 {
-		t.Errorf("the second time: %v, %v", again, err)
-	}
-	if _, err := one.ring.Revoke(t.Context(), "unknown"); !errors.Is(err, ErrUnknownKey) {
-		t.Errorf("an unknown key: %v", err)
-	}
-	want := []KeyChange{
-		{Kid: kid, Alg: "ES256", Why: WhyFirst}, {Kid: list[0].Kid, Alg: "ES256", Why: WhyCommand},
-		{Kid: kid, Alg: "ES256", Why: WhyCommand, Revoked: true},
-	}
-	got := slices.Concat(one.changes, two.changes)
-	if !slices.Equal(got, want) {
-		t.Errorf("told of %+v, want %+v", got, want)
-	}
-}
-
-func TestARevocationThatStoppedHalfWayIsFinishedByWhoeverSigns(t *testing.T) {
-	c := newClock()
-	m := storetest.NewMemory(c.now)
-	one, two := newNode(t, m, c, "ES256"), newNode(t, m, c, "ES256")
-	one.follow(t)
-	two.follow(t)
-	kid := kidOf(t, two.issue(t))
-	if err := one.revocations.Revoke(t.Context(), store.Revocation{Of: store.RevokeKey, Value: kid}); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, func() bool { return two.revocations.KeyRevoked(kid) })
-	if keys := two.published(t); len(keys) != 0 {
-		t.Errorf("published: %v", keys)
-	}
-	next := kidOf(t, two.issue(t))
-	if next == kid {
-		t.Fatal("a revoked key signs")
-	}
-	c.move(seekPause)
-	if got := kidOf(t, one.issue(t)); got != next {
-		t.Errorf("the nodes sign with %s and %s", got, next)
-	}
-	if states := one.states(t); len(states) != 1 {
-		t.Errorf("the ring holds %v", states)
-	}
-}
-
-func TestAKeyCanBeRevokedInEachState(t *testing.T) {
-	for _, which := range []KeyState{KeyNext, KeySigns, KeyVerifies} {
-		t.Run(string(which), func(t *testing.T) {
-			n := start(t, "ES256")
-			n.issue(t)
-			n.rotate(t, "")
-			if which == KeyVerifies {
-				n.move(lead + time.Second)
-			}
-			kid := ""
-			for k, state := range n.states(t) {
-				if state == which {
-					kid = k
-				}
-			}
-			list, err := n.ring.Revoke(t.Context(), kid)
-			if err != nil || len(list) != 1 || list[0].State != KeySigns || !list[0].Retires.IsZero() || list[0].Kid == kid {
-				t.Fatalf("Revoke = %+v, %v", list, err)
-			}
-			if got := kidOf(t, n.issue(t)); got != list[0].Kid {
-				t.Errorf("%s signs", got)
-			}
-			// And on it goes.
-			n.rotate(t, "")
-			n.move(lead)
-			if got := kidOf(t, n.issue(t)); got == list[0].Kid || got == kid {
-				t.Errorf("%s signs after the next rotation", got)
-			}
-		})
-	}
-}
-
-func TestTheSuccessorOfARevokedKeyIsNotOneThatWasReplaced(t *testing.T) {
-	n := start(t, "ES256")
-	first := kidOf(t, n.issue(t))
-	n.rotate(t, "")
-	n.move(lead)
-	second := kidOf(t, n.issue(t))
-	list, err := n.ring.Revoke(t.Context(), second)
-	if err != nil || len(list) != 2 {
-		t.Fatalf("Revoke = %+v, %v", list, err)
-	}
-	if got := kidOf(t, n.issue(t)); got == first || got == second {
-		t.Errorf("%s signs, whose tokens would outlive it", got)
-	}
-	if states := n.states(t); states[first] != KeyVerifies {
-		t.Errorf("the ring holds %v", states)
-	}
-}
-
-func TestARevokedKeyInTheRecordIsLookedForOnceASecond(t *testing.T) {
-	n := start(t, "ES256")
-	raw := n.issue(t)
-	n.issueID(t, "EdDSA")
-	c := &counting{Backend: n.store}
-	n.ring.store = c
-	kid := kidOf(t, raw)
-	if err := n.revocations.Revoke(t.Context(), store.Revocation{Of: store.RevokeKey, Value: kid}); err != nil {
-		t.Fatal(err)
-	}
-	for range 100 {
-		refused(t, n, raw)
-	}
-	if c.reads() != 1 {
-		t.Errorf("%d reads, want 1", c.reads())
-	}
-	n.move(seekPause)
-	refused(t, n, raw)
-	if c.reads() != 2 {
-		t.Errorf("%d reads a second later, want 2", c.reads())
-	}
-	if err := n.ring.Tend(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	before := c.reads()
-	for range 3 {
-		n.move(seekPause)
-		refused(t, n, raw)
-	}
-	if c.reads() != before {
-		t.Error("a clean ring is read again")
-	}
-}
-
-func TestARingWithoutRevocationsCannotRevoke(t *testing.T) {
-	ring, err := NewRing(RingConfig{Store: storetest.NewMemory(nil), Keys: secrets("s")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ring.Revoke(t.Context(), "k"); err == nil || errors.Is(err, ErrUnknownKey) {
-		t.Errorf("Revoke = %v", err)
-	}
-	if fmt.Sprint(ring) != "token.Ring" {
-		t.Error("a ring prints itself")
 	}
 }
