@@ -93,6 +93,21 @@ func TestAnEventMayBeRecordedWhenItsRequestIsOver(t *testing.T) {
 	}
 }
 
+func TestNothingIsTakenOfARequestForATrailThatNobodyReads(t *testing.T) {
+	r := httptest.NewRequest("GET", "/", nil)
+	unread := newTrail(zap.NewNop(), nil)
+	for name, sink := range map[string]audit.Sink{"off": audit.Discard{}, "no log": unread} {
+		if withFacts(r, sink) != r {
+			t.Errorf("%s: it was", name)
+		}
+	}
+	q, _ := newTestQueue(nil)
+	unread.events = q
+	if withFacts(r, unread) == r {
+		t.Error("events have no facts")
+	}
+}
+
 func TestEveryEventIsCounted(t *testing.T) {
 	trail, _ := newTestTrail(nil)
 	for _, name := range audit.Names {
