@@ -3,6 +3,7 @@ package password
 import (
 	"crypto/md5"
 	"errors"
+	"hash"
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -47,8 +48,22 @@ func md5Crypt(password, salt, magic string) string {
 			h.Write(pass[:1])
 		}
 	}
-	sum := h.Sum(nil)
-	for i := range md5CryptRounds {
+	sum := stir(h, h.Sum(nil), pass, []byte(salt), md5CryptRounds)
+	var out strings.Builder
+	for i := range 5 {
+		last := i + 12
+		if i == 4 {
+			last = 5
+		}
+		out.WriteString(digits64(uint32(sum[i])<<16|uint32(sum[i+6])<<8|uint32(sum[last]), 4))
+	}
+	out.WriteString(digits64(uint32(sum[11]), 2))
+	return out.String()
+}
+
+// stir is the rounds of md5-crypt, which sha-crypt took over.
+func stir(h hash.Hash, sum, pass, salt []byte, rounds int) []byte {
+	for i := range rounds {
 		h.Reset()
 		if i&1 == 1 {
 			h.Write(pass)
@@ -56,7 +71,7 @@ func md5Crypt(password, salt, magic string) string {
 			h.Write(sum)
 		}
 		if i%3 != 0 {
-			h.Write([]byte(salt))
+			h.Write(salt)
 		}
 		if i%7 != 0 {
 			h.Write(pass)
@@ -68,16 +83,7 @@ func md5Crypt(password, salt, magic string) string {
 		}
 		sum = h.Sum(sum[:0])
 	}
-	var out strings.Builder
-	for i := range 5 {
-		last := i + 12
-		if i == 4 {
-			last = 5
-		}
-		out.WriteString(digits64(uint32(sum[i])<<16|uint32(sum[i+6])<<8|uint32(sum[last]), 4))
-	}
-	out.WriteString(digits64(uint32(sum[11]), 2))
-	return out.String()
+	return sum
 }
 
 // repeated gives n bytes of b over and over.

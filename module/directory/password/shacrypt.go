@@ -92,27 +92,7 @@ func (s shaCrypt) crypt(pass, salt []byte, rounds int) string {
 			h.Write(salt)
 		}
 	}), len(salt))
-	for i := range rounds {
-		h.Reset()
-		if i&1 == 1 {
-			h.Write(p)
-		} else {
-			h.Write(sum)
-		}
-		if i%3 != 0 {
-			h.Write(q)
-		}
-		if i%7 != 0 {
-			h.Write(p)
-		}
-		if i&1 == 1 {
-			h.Write(sum)
-		} else {
-			h.Write(p)
-		}
-		sum = h.Sum(sum[:0])
-	}
-	return s.encode(sum)
+	return s.encode(stir(h, sum, p, q, rounds))
 }
 
 // encode writes the digest's bytes in the order of the specification's last step.
