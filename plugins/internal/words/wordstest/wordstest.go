@@ -22,20 +22,13 @@ type Plugin[T any] interface {
 	Identity() any
 }
 
-// Read reads a block.
-func Read[T any, P Plugin[T]](t testing.TB, block string) *T {
+// Loaded reads a block, changes what it says and provisions it.
+func Loaded[T any, P Plugin[T]](t testing.TB, block string, change func(*T)) (*T, error) {
 	t.Helper()
 	s := new(T)
 	if err := P(s).UnmarshalCaddyfile(caddyfile.NewTestDispenser(block)); err != nil {
 		t.Fatal(err)
 	}
-	return s
-}
-
-// Loaded reads a block, changes what it says and provisions it.
-func Loaded[T any, P Plugin[T]](t testing.TB, block string, change func(*T)) (*T, error) {
-	t.Helper()
-	s := Read[T, P](t, block)
 	if change != nil {
 		change(s)
 	}
