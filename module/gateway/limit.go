@@ -88,11 +88,10 @@ func (p Policy) Check() error {
 }
 
 func (p Policy) build(limiter string) ratelimit.Policy {
-	name := p.Name
-	if limiter != "" && limiter != "default" {
-		name = limiter + "." + name
+	if limiter == "default" {
+		limiter = ""
 	}
-	return ratelimit.Policy{Name: name, Limit: p.Limit, Window: time.Duration(p.Window), DryRun: p.DryRun}
+	return ratelimit.Policy{Limiter: limiter, Name: p.Name, Limit: p.Limit, Window: time.Duration(p.Window), DryRun: p.DryRun}
 }
 
 // Cost says what some requests cost.

@@ -17,8 +17,9 @@ type common struct {
 }
 
 type bucketKey struct {
-	policy string
-	window time.Duration
+	limiter string
+	policy  string
+	window  time.Duration
 }
 
 // acquire locks the buckets and forgets those that have drained.
@@ -40,7 +41,7 @@ func (c *common) release() {
 
 // open gives a policy its bucket.
 func (c *common) open(k bucketKey, now int64) *State {
-	k.policy = strings.Clone(k.policy)
+	k.limiter, k.policy = strings.Clone(k.limiter), strings.Clone(k.policy)
 	s := new(State)
 	s.Advance(newGrain(k.window), now)
 	c.buckets[k] = s

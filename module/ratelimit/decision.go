@@ -18,13 +18,15 @@ type Charge struct {
 
 // Request is what a [Source] decides on.
 type Request struct {
-	// Charges are at most [MaxCharges]; no two are for the same policy name and window. They
-	// MUST NOT change while the request is being decided.
+	// Charges are at most [MaxCharges], all of one limiter; no two are for the same policy
+	// name and window. They MUST NOT change while the request is being decided.
 	Charges []Charge
 	// Cost is in units; 0 means 1.
 	Cost int64
 	// Results is storage for the verdict's results, for callers who want to reuse it.
 	Results []Result
+	// OnOutage is what the source does when it cannot reach the counts.
+	OnOutage Outage
 }
 
 // Never is the Retry of a request that costs more than the limit.
@@ -50,7 +52,11 @@ type Result struct {
 type Verdict struct {
 	Admitted bool
 	At       time.Time // when it was made; of use to clients, so on the wall clock
-	Results  []Result  // one for each charge, in their order
+	// Results are one for each charge, in their order; none where an outage left nothing
+	// to say.
+	Results []Result
+	// Outage: the counts were out of reach and Request.OnOutage decided.
+	Outage bool
 }
 
 // Source decides on requests.
@@ -102,7 +108,8 @@ func (r *Request) Check() error {
 			return ErrRequest // what would break the State
 		}
 		for j := range i {
-			if b := &r.Charges[j]; a.Policy.Window == b.Policy.Window && a.Policy.Name == b.Policy.Name {
+			b := &r.Charges[j]
+			if a.Policy.Limiter != b.Policy.Limiter || a.Policy.Window == b.Policy.Window && a.Policy.Name == b.Policy.Name {
 				return ErrRequest
 			}
 		}

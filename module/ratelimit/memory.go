@@ -87,7 +87,7 @@ func (m *Memory) Decide(_ context.Context, r Request) (Verdict, error) {
 	)
 	for i := range n {
 		c := &r.Charges[i]
-		refs[i].key = key{policy: c.Policy.Name, window: c.Policy.Window, subject: Subject(c.Subject)}
+		refs[i].key = key{limiter: c.Policy.Limiter, policy: c.Policy.Name, window: c.Policy.Window, subject: Subject(c.Subject)}
 		// By the subject alone: several policies for one caller take one lock.
 		at := maphash.String(m.seed, refs[i].key.subject) % uint64(len(m.shards))
 		refs[i].shard = &m.shards[at]

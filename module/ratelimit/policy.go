@@ -19,6 +19,9 @@ const (
 
 // Policy admits at most Limit units of cost in any stretch of length Window.
 type Policy struct {
+	// Limiter is whose policy it is: like names of one limiter are counted together. Empty, or
+	// made as Name. It is part of the key, and clients do not see it.
+	Limiter string
 	// Name is 1 to 64 letters, digits, "_", "-" or "."; clients see it, and it is part of
 	// the key under which units are counted.
 	Name string
@@ -36,9 +39,14 @@ func (p *Policy) Check() error {
 	if p.Name == "" || len(p.Name) > maxName {
 		return fmt.Errorf("rate limit policy %.80q: a name has 1 to %d characters", p.Name, maxName)
 	}
-	for i := range len(p.Name) {
-		if c := p.Name[i]; !nameByte(c) {
-			return fmt.Errorf("rate limit policy %q: %q cannot be in a name", p.Name, c)
+	if len(p.Limiter) > maxName {
+		return fmt.Errorf("rate limiter %.80q: a name has at most %d characters", p.Limiter, maxName)
+	}
+	for _, name := range []string{p.Limiter, p.Name} {
+		for i := range len(name) {
+			if c := name[i]; !nameByte(c) {
+				return fmt.Errorf("rate limit policy %q: %q cannot be in a name", name, c)
+			}
 		}
 	}
 	if p.Limit < 1 || p.Limit > math.MaxUint32 {

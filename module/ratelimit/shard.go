@@ -8,6 +8,7 @@ import (
 
 // key is what units are counted under.
 type key struct {
+	limiter string
 	policy  string
 	window  time.Duration
 	subject string
@@ -24,7 +25,9 @@ type ref struct {
 // shared: counted in the common bucket.
 func (r *ref) shared() bool { return r.entry == nil && !r.room }
 
-func (k key) bucket() bucketKey { return bucketKey{policy: k.policy, window: k.window} }
+func (k key) bucket() bucketKey {
+	return bucketKey{limiter: k.limiter, policy: k.policy, window: k.window}
+}
 
 // entry is one key, in the line of those with the same window.
 type entry struct {
@@ -69,7 +72,7 @@ func (s *shard) promise() bool {
 func (s *shard) add(k key, from *State) *entry {
 	// Names come from a configuration that may be gone soon, subjects from a
 	// request's memory: neither may be kept alive by the key.
-	k.policy, k.subject = strings.Clone(k.policy), strings.Clone(k.subject)
+	k.limiter, k.policy, k.subject = strings.Clone(k.limiter), strings.Clone(k.policy), strings.Clone(k.subject)
 	e := &entry{key: k, line: s.line(newGrain(k.window))}
 	if from != nil {
 		e.State = *from
