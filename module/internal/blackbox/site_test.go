@@ -29,13 +29,7 @@ const users = `{"users":[
 {"id":"u-3","username":"mallory","name":"Mallory","locked":true,"password_hash":"` + harness.PasswordHash + `"}
 ]}`
 
-const site = `{
-	admin $ADMIN
-	persist_config off
-	default_bind 127.0.0.1
-	log {
-		output discard
-	}
+const site = "{\n" + harness.Quiet + `
 	gatehouse {
 		issuer http://$ID
 		name "Test ID"

@@ -28,6 +28,15 @@ type Gateway struct {
 	vars *strings.Replacer
 }
 
+// Quiet are the global options of a site that is there for this machine alone, leaves
+// nothing behind and logs nothing.
+const Quiet = `	admin $ADMIN
+	persist_config off
+	default_bind 127.0.0.1
+	log {
+		output discard
+	}`
+
 // Prepare picks free ports and a directory and fills these into Caddyfiles: $ID and
 // $API (host:port), $ADMIN, $DIR, and the pairs in more.
 func Prepare(t testing.TB, more ...string) *Gateway {

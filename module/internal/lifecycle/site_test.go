@@ -19,13 +19,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/harness"
 )
 
-const site = `{
-	admin $ADMIN
-	persist_config off
-	default_bind 127.0.0.1
-	log {
-		output discard
-	}
+const site = "{\n" + harness.Quiet + `
 	gatehouse {
 		issuer http://$ID
 		store bolt $DIR/$STORE

@@ -14,13 +14,7 @@ const (
 {"id":"u-1","username":"alice","name":"Alice Liddell","nickname":"Al","email":"alice@example.com","picture":"https://pictures.example/alice.png","password_hash":"` + harness.PasswordHash + `"}
 ]}`
 
-	site = `{
-	admin $ADMIN
-	persist_config off
-	default_bind 127.0.0.1
-	log {
-		output discard
-	}
+	site = "{\n" + harness.Quiet + `
 	gatehouse {
 		issuer http://$ID
 		name "Test ID"
