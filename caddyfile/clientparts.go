@@ -126,7 +126,7 @@ func (b *clientBlock) deprecatedGrant() error {
 	if b.c.DeprecatedGrants[grant] != "" {
 		return b.Errf("deprecated_grant: %s is given twice", grant)
 	}
-	if _, err := gateway.ParseEnd(day); err != nil {
+	if _, err := oauth.ParseEnd(day); err != nil {
 		return b.Errf("deprecated_grant: %v", err)
 	}
 	if b.c.DeprecatedGrants == nil {

@@ -87,9 +87,9 @@ func (c *Clients) apply(d Definition, k store.Client) (store.Client, error) {
 	until := make(map[oauth.GrantType]time.Time)
 	k.DeprecatedUntil = nil
 	for g, day := range d.DeprecatedGrants {
-		end, err := time.Parse(time.DateOnly, day)
+		end, err := oauth.ParseEnd(day)
 		if err != nil {
-			return k, &InvalidError{fmt.Errorf("deprecated grant %s: the end %q must be a day written as YYYY-MM-DD", g, day)}
+			return k, &InvalidError{fmt.Errorf("deprecated grant %s: %w", g, err)}
 		}
 		if k.DeprecatedUntil == nil {
 			k.DeprecatedUntil = make(map[string]time.Time)

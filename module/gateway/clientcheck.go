@@ -52,7 +52,7 @@ func (c Client) protocol() (*oauth.Client, error) {
 		IDTokenAlg: c.IDTokenAlg, UserinfoContentType: c.UserinfoContentType,
 	}
 	for g, day := range c.DeprecatedGrants {
-		end, err := ParseEnd(day)
+		end, err := oauth.ParseEnd(day)
 		if err != nil {
 			return nil, fmt.Errorf("deprecated grant %s: %w", g, err)
 		}
@@ -65,21 +65,12 @@ func (c Client) protocol() (*oauth.Client, error) {
 	return out, nil
 }
 
-// ParseEnd reads the day from whose first moment in UTC a deprecated grant is refused.
-func ParseEnd(day string) (time.Time, error) {
-	end, err := time.Parse(time.DateOnly, day)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("the end %q must be a day written as YYYY-MM-DD", day)
-	}
-	return end, nil
-}
-
 // warnDeprecated reminds of the grants of the past at every load: each is to go.
 func (a *App) warnDeprecated(now time.Time) {
 	for _, c := range a.Clients {
 		for _, g := range slices.Sorted(maps.Keys(c.DeprecatedGrants)) {
 			until := c.DeprecatedGrants[g]
-			if end, err := ParseEnd(until); err == nil && !now.Before(end) {
+			if end, err := oauth.ParseEnd(until); err == nil && !now.Before(end) {
 				a.log.Warn("the end of a deprecated grant has come: it is refused", "client", c.ID, "grant", g, "until", until)
 				continue
 			}

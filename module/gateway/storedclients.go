@@ -144,7 +144,7 @@ func (s *storedClients) survey() ([]string, map[oauth.GrantType]time.Time, error
 				c := oauth.Client{Public: d.Public, RedirectURIs: d.RedirectURIs, Origins: d.Origins}
 				origins = append(origins, c.CORSOrigins()...)
 				for g, day := range d.DeprecatedGrants {
-					if end, err := ParseEnd(day); err == nil && end.After(until[oauth.GrantType(g)]) {
+					if end, err := oauth.ParseEnd(day); err == nil && end.After(until[oauth.GrantType(g)]) {
 						until[oauth.GrantType(g)] = end
 					}
 				}
