@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 var clientWords = []string{
@@ -88,7 +89,7 @@ func (b *clientBlock) word() (err error) {
 	case "jwks":
 		err = b.jwks()
 	case "auth_method":
-		c.AuthMethod, err = b.choice(c.AuthMethod, gateway.AuthMethods...)
+		c.AuthMethod, err = b.choice(c.AuthMethod, oauth.AuthMethods...)
 	case "public":
 		c.Public, err = true, flag(b.Dispenser)
 	case "native":
@@ -114,9 +115,9 @@ func (b *clientBlock) word() (err error) {
 	case "audience":
 		c.Audience, err = b.list(c.Audience, "one or more audiences")
 	case "id_token_alg":
-		c.IDTokenAlg, err = b.choice(c.IDTokenAlg, gateway.IDTokenAlgs...)
+		c.IDTokenAlg, err = b.choice(c.IDTokenAlg, oauth.IDTokenAlgs...)
 	case "userinfo_content_type":
-		c.UserinfoContentType, err = b.choice(c.UserinfoContentType, gateway.UserinfoContentTypes...)
+		c.UserinfoContentType, err = b.choice(c.UserinfoContentType, oauth.UserinfoContentTypes...)
 	default:
 		err = unknown(b.Dispenser, "client", slices.Clone(clientWords)...)
 	}

@@ -9,13 +9,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// What a client may be configured with.
-var (
-	AuthMethods          = oauth.AuthMethods
-	IDTokenAlgs          = oauth.IDTokenAlgs
-	UserinfoContentTypes = oauth.UserinfoContentTypes
-)
-
 // Check reports what is wrong with a client, given the scopes that are declared.
 // Secrets that are placeholders are looked at when they are resolved.
 func (c Client) Check(known []string) error {
