@@ -121,11 +121,6 @@ func (c *Clients) check(k store.Client) error {
 	if err := client.Check(known); err != nil {
 		return &InvalidError{err}
 	}
-	for _, list := range [][]string{k.Audience, k.Scopes} {
-		if slices.Contains(list, "") {
-			return &InvalidError{fmt.Errorf("an audience or a scope is empty")}
-		}
-	}
 	if k.JWKS != "" {
 		if _, err := token.ParseClientKeys(k.JWKS); err != nil {
 			return &InvalidError{fmt.Errorf("jwks: %w", err)}

@@ -219,7 +219,7 @@ func clientField(complaint string) string {
 		{"the authorization_code grant", "redirect_uris"}, {"the implicit grant", "redirect_uris"},
 		{"deprecated grant ", "deprecated_grants"}, {"auth_method ", "auth_method"}, {"a public client", "public"},
 		{"id_token_alg ", "id_token_alg"}, {"userinfo_content_type ", "userinfo_content_type"}, {"the overlap ", "overlap"},
-		{"jwks", "jwks"},
+		{"jwks", "jwks"}, {"an audience ", "audience"},
 	} {
 		if strings.HasPrefix(complaint, f.begins) {
 			return f.field

@@ -56,11 +56,6 @@ func (a *App) checkValues() error {
 	if slices.Contains(a.Tokens.Audience, "") {
 		return errors.New("tokens: an audience is empty")
 	}
-	for _, c := range a.Clients {
-		if slices.Contains(c.Audience, "") {
-			return fmt.Errorf("client %s: an audience is empty", c.ID)
-		}
-	}
 	for i, s := range a.Secrets {
 		if !strings.Contains(s, "{") {
 			return fmt.Errorf("secret %d: expected a placeholder such as {env.GATEHOUSE_SECRET}: a literal would stand in the stored configuration", i+1)

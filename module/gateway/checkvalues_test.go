@@ -27,7 +27,6 @@ func TestNonsenseInJSONIsRefusedByName(t *testing.T) {
 		"per_address":             {Protect: Protect{PerAddress: -1}},
 		"hash_concurrency":        {Protect: Protect{HashConcurrency: -1}}, // it panicked
 		"an audience is empty":    {Tokens: Tokens{Audience: []string{""}}},
-		"client a":                {Clients: []Client{{ID: "a", Audience: []string{""}}}},
 		"expected a placeholder":  {Secrets: []string{"0123456789-0123456789-0123456789"}},
 		"secret 2":                {Secrets: []string{"{env.A}", "0123456789-0123456789-0123456789"}},
 		"revocation_max_stale":    {RevocationMaxStale: -1},

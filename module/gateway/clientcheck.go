@@ -9,21 +9,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// Check reports what is wrong with a client, given the scopes that are declared.
-// Secrets that are placeholders are looked at when they are resolved.
-func (c Client) Check(known []string) error {
-	for _, h := range c.SecretHashes {
-		if err := CheckClientSecretHash(h); err != nil {
-			return fmt.Errorf("secret_hash: %w", err)
-		}
-	}
-	protocol, err := c.protocol()
-	if err != nil {
-		return err
-	}
-	return protocol.Check(known)
-}
-
 // CheckKind reports what is wrong with id, authentication and grant types: what can be
 // said of a client without knowing the rest of the configuration.
 func (c Client) CheckKind() error {

@@ -27,6 +27,7 @@ func TestAClientInJSONIsCheckedAsInTheCaddyfile(t *testing.T) {
 		"a public client cannot use the pass":    {Public: true, DeprecatedGrants: map[string]string{"password": "2027-01-01"}},
 		"the implicit grant needs":               {SecretHashes: []string{hash}, DeprecatedGrants: map[string]string{"implicit": "2027-01-01"}},
 		"a public client cannot introspect":      {Public: true, RedirectURIs: []string{"https://a/"}, Introspect: true},
+		"an audience is empty":                   {SecretHashes: []string{hash}, Audience: []string{""}},
 		"id_token_alg none":                      {SecretHashes: []string{hash}, IDTokenAlg: "none"},
 		"userinfo_content_type text/html":        {SecretHashes: []string{hash}, UserinfoContentType: "text/html"},
 		"needs jwks":                             {SecretHashes: []string{hash}, AuthMethod: oauth.PrivateKeyJWT},

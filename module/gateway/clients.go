@@ -111,11 +111,16 @@ func newClients(configured []Client, declared []Scope, core *core, repl *caddy.R
 }
 
 func (c Client) build(known []string, repl *caddy.Replacer) (*oauth.Client, error) {
-	if err := c.Check(known); err != nil {
-		return nil, err
+	for _, h := range c.SecretHashes {
+		if err := CheckClientSecretHash(h); err != nil {
+			return nil, fmt.Errorf("secret_hash: %w", err)
+		}
 	}
 	built, err := c.protocol()
 	if err != nil {
+		return nil, err
+	}
+	if err := built.Check(known); err != nil {
 		return nil, err
 	}
 	built.Scopes = append(slices.Clone(c.Scopes), "offline_access")

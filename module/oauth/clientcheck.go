@@ -49,8 +49,11 @@ func (c *Client) Check(known []string) error {
 			return fmt.Errorf("origin %s %w", o, err)
 		}
 	}
+	if slices.Contains(c.Audience, "") {
+		return errors.New("an audience is empty")
+	}
 	for _, s := range slices.Concat(c.Scopes, c.DefaultScopes) {
-		if !slices.Contains(known, s) {
+		if !slices.Contains(known, s) || s == "" {
 			return fmt.Errorf("scope %s is not declared; expected one of: %s", s, strings.Join(known, ", "))
 		}
 	}

@@ -43,6 +43,7 @@ func TestWhatIsWrongWithAClient(t *testing.T) {
 		"post_logout_redirect_uri ": func(c *Client) { c.PostLogoutRedirectURIs = []string{"x"} },
 		"origin https://a/":         func(c *Client) { c.Origins = []string{"https://a/"} },
 		"scope admin is not decl":   func(c *Client) { c.Scopes = []string{"admin"} },
+		"an audience is empty":      func(c *Client) { c.Audience = []string{"https://a.example", ""} },
 		"default_scopes: write":     func(c *Client) { c.DefaultScopes = []string{"write"} },
 	} {
 		c := good()
