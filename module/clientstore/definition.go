@@ -57,21 +57,30 @@ type Secret struct {
 	Until time.Time `json:"until,omitzero"`
 }
 
-// define gives the operator's view of a record.
-func (c *Clients) define(k store.Client) Definition {
+// Describe gives the operator's view of a client, wherever it is kept.
+func Describe(c *oauth.Client) Definition {
 	d := Definition{
-		ID: k.ID, Name: k.Name, Owner: k.Owner, AuthMethod: k.AuthMethod, JWKS: k.JWKS, Public: k.Public, Native: k.Native,
-		RedirectURIs: k.RedirectURIs, PostLogoutRedirectURIs: k.PostLogoutRedirectURIs, Origins: k.Origins, Grants: k.Grants,
-		Scopes: k.Scopes, DefaultScopes: k.DefaultScopes, Audience: k.Audience, Trusted: k.Trusted, Introspect: k.Introspect,
-		IDTokenAlg: k.IDTokenAlg, UserinfoContentType: k.UserinfoContentType,
-		Created: k.Created, SelfRegistered: k.SelfRegistered, UnusedUntil: k.UnusedUntil,
+		ID: c.ID, Name: c.Name, Owner: c.Owner, AuthMethod: c.AuthMethod, JWKS: c.JWKS, Public: c.Public, Native: c.Native,
+		RedirectURIs: c.RedirectURIs, PostLogoutRedirectURIs: c.PostLogoutRedirectURIs, Origins: c.Origins,
+		Scopes: c.Scopes, DefaultScopes: c.DefaultScopes, Audience: c.Audience, Trusted: c.Trusted, Introspect: c.Introspect,
+		IDTokenAlg: c.IDTokenAlg, UserinfoContentType: c.UserinfoContentType, SelfRegistered: c.SelfRegistered, Created: c.Since,
 	}
-	for g, end := range k.DeprecatedUntil {
+	for _, g := range c.Grants {
+		d.Grants = append(d.Grants, string(g))
+	}
+	for g, end := range c.Until {
 		if d.DeprecatedGrants == nil {
 			d.DeprecatedGrants = make(map[string]string)
 		}
-		d.DeprecatedGrants[g] = end.UTC().Format(time.DateOnly)
+		d.DeprecatedGrants[string(g)] = end.UTC().Format(time.DateOnly)
 	}
+	return d
+}
+
+// define gives the operator's view of a record.
+func (c *Clients) define(k store.Client) Definition {
+	d := Describe(view(k))
+	d.UnusedUntil = k.UnusedUntil
 	now := c.Now()
 	for _, s := range k.Secrets {
 		if s.Live(now) {

@@ -56,15 +56,12 @@ func (c *Clients) Register(ctx context.Context, client *oauth.Client, access str
 
 // registered is the part of a client that it may choose itself.
 func registered(client *oauth.Client) Definition {
-	d := Definition{
-		Name: client.Name, AuthMethod: client.AuthMethod, JWKS: client.JWKS, Native: client.Native,
-		RedirectURIs: client.RedirectURIs, PostLogoutRedirectURIs: client.PostLogoutRedirectURIs,
-		Scopes: client.Scopes, DefaultScopes: client.DefaultScopes, IDTokenAlg: client.IDTokenAlg,
+	d := Describe(client)
+	return Definition{
+		Name: d.Name, AuthMethod: d.AuthMethod, JWKS: d.JWKS, Native: d.Native,
+		RedirectURIs: d.RedirectURIs, PostLogoutRedirectURIs: d.PostLogoutRedirectURIs,
+		Grants: d.Grants, Scopes: d.Scopes, DefaultScopes: d.DefaultScopes, IDTokenAlg: d.IDTokenAlg,
 	}
-	for _, g := range client.Grants {
-		d.Grants = append(d.Grants, string(g))
-	}
-	return d
 }
 
 // Registered finds a client that registered itself by its id and the digest of its

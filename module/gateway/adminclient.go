@@ -23,22 +23,7 @@ const overlapDefault = 24 * time.Hour
 
 // configured shows a client of the configuration.
 func configured(c *oauth.Client) adminapi.Client {
-	d := clientstore.Definition{
-		ID: c.ID, Name: c.Name, Owner: c.Owner, AuthMethod: c.AuthMethod, JWKS: c.JWKS, Public: c.Public, Native: c.Native,
-		RedirectURIs: c.RedirectURIs, PostLogoutRedirectURIs: c.PostLogoutRedirectURIs, Origins: c.Origins,
-		Scopes: c.Scopes, DefaultScopes: c.DefaultScopes, Audience: c.Audience, Trusted: c.Trusted, Introspect: c.Introspect,
-		IDTokenAlg: c.IDTokenAlg, UserinfoContentType: c.UserinfoContentType,
-	}
-	for _, g := range c.Grants {
-		d.Grants = append(d.Grants, string(g))
-	}
-	for g, end := range c.Until {
-		if d.DeprecatedGrants == nil {
-			d.DeprecatedGrants = make(map[string]string)
-		}
-		d.DeprecatedGrants[string(g)] = end.UTC().Format(time.DateOnly)
-	}
-	return adminapi.Client{Source: adminapi.SourceConfig, Definition: d}
+	return adminapi.Client{Source: adminapi.SourceConfig, Definition: clientstore.Describe(c)}
 }
 
 func listClients(c *adminCall) (adminAnswer, error) {
