@@ -91,37 +91,53 @@ func (c *Clients) Get(ctx context.Context, id string) (Definition, error) {
 // List returns up to limit clients in the order of their ids, from behind the id after
 // ("" for the first).
 func (c *Clients) List(ctx context.Context, after string, limit int) ([]Definition, error) {
-	return c.list(ctx, after, limit, store.ClientParent, store.RegisteredParent)
-}
-
-// ListMade is List of those that an operator made.
-func (c *Clients) ListMade(ctx context.Context, after string, limit int) ([]Definition, error) {
-	return c.list(ctx, after, limit, store.ClientParent)
-}
-
-// ListRegistered is List of those that registered themselves.
-func (c *Clients) ListRegistered(ctx context.Context, after string, limit int) ([]Definition, error) {
-	return c.list(ctx, after, limit, store.RegisteredParent)
-}
-
-// list merges what is below the parents.
-func (c *Clients) list(ctx context.Context, after string, limit int, parents ...string) ([]Definition, error) {
 	var all []Definition
-	for _, parent := range parents {
-		records, err := c.Store.List(ctx, store.KindClient, parent, after, limit)
+	for _, parent := range []string{store.ClientParent, store.RegisteredParent} {
+		page, err := c.below(ctx, parent, after, limit)
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range records {
-			var kept store.Client
-			if err := store.Decode(r.Value, &kept); err != nil {
-				return nil, err
-			}
+		for _, kept := range page {
 			all = append(all, c.define(kept))
 		}
 	}
 	slices.SortFunc(all, func(a, b Definition) int { return cmp.Compare(a.ID, b.ID) })
 	return all[:min(len(all), limit)], nil
+}
+
+// ListMade goes as List through the clients that an operator made, and gives them in the
+// protocol's words, without secrets.
+func (c *Clients) ListMade(ctx context.Context, after string, limit int) ([]*oauth.Client, error) {
+	return c.views(ctx, store.ClientParent, after, limit)
+}
+
+// ListRegistered is ListMade for those that registered themselves.
+func (c *Clients) ListRegistered(ctx context.Context, after string, limit int) ([]*oauth.Client, error) {
+	return c.views(ctx, store.RegisteredParent, after, limit)
+}
+
+func (c *Clients) views(ctx context.Context, parent, after string, limit int) ([]*oauth.Client, error) {
+	page, err := c.below(ctx, parent, after, limit)
+	all := make([]*oauth.Client, 0, len(page))
+	for _, kept := range page {
+		all = append(all, view(kept))
+	}
+	return all, err
+}
+
+// below lists the records of one parent.
+func (c *Clients) below(ctx context.Context, parent, after string, limit int) ([]store.Client, error) {
+	records, err := c.Store.List(ctx, store.KindClient, parent, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]store.Client, len(records))
+	for i, r := range records {
+		if err := store.Decode(r.Value, &all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // read gets a client. An id that none can have is not even looked up: keys of the store

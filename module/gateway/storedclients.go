@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// survey is how old the summary of the stored clients may be: a preflight names no
+	// surveyEvery is how old the summary of the stored clients may be: a preflight names no
 	// client, so their origins must be known beforehand.
 	surveyEvery = 2 * time.Second
 	// maxSurveyed is how many of them are read for it, in the order of their ids, of those
@@ -131,7 +131,7 @@ func (s *storedClients) survey() ([]string, map[oauth.GrantType]time.Time, error
 	defer cancel()
 	var origins []string
 	until := make(map[oauth.GrantType]time.Time)
-	type lister func(ctx context.Context, after string, limit int) ([]clientstore.Definition, error)
+	type lister func(ctx context.Context, after string, limit int) ([]*oauth.Client, error)
 	for _, list := range []lister{s.ListMade, s.ListRegistered} {
 		after := ""
 		for range maxSurveyed / surveyPage {
@@ -139,13 +139,12 @@ func (s *storedClients) survey() ([]string, map[oauth.GrantType]time.Time, error
 			if err != nil {
 				return nil, nil, err
 			}
-			for _, d := range page {
-				after = d.ID
-				c := oauth.Client{Public: d.Public, RedirectURIs: d.RedirectURIs, Origins: d.Origins}
+			for _, c := range page {
+				after = c.ID
 				origins = append(origins, c.CORSOrigins()...)
-				for g, day := range d.DeprecatedGrants {
-					if end, err := oauth.ParseEnd(day); err == nil && end.After(until[oauth.GrantType(g)]) {
-						until[oauth.GrantType(g)] = end
+				for g, end := range c.Until {
+					if end.After(until[g]) {
+						until[g] = end
 					}
 				}
 			}
