@@ -3,56 +3,25 @@ package gateway
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/metrics"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// openRetry is how long a failure to open the store is remembered, so that requests
-// do not queue up behind one slow attempt after another.
-const openRetry = time.Second
-
-// lazyStore is a backend that opens at its first use, so that checking a
-// configuration touches neither disk nor network, and opens again after a close. It
-// counts and times each operation.
+// lazyStore is a backend that opens at its first use. It counts and times each operation.
 type lazyStore struct {
 	source  store.Source
 	metrics metrics.Set
-
-	mu       sync.Mutex
-	backend  store.Backend
-	failure  error
-	failedAt time.Time
+	backend lazy[store.Backend]
 }
 
 func (s *lazyStore) open(ctx context.Context) (store.Backend, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.backend != nil {
-		return s.backend, nil
-	}
-	if s.failure != nil && time.Since(s.failedAt) < openRetry {
-		return nil, s.failure
-	}
-	// The backend outlives the request that happens to be first.
-	s.backend, s.failure = s.source.Open(context.WithoutCancel(ctx))
-	s.failedAt = time.Now()
-	return s.backend, s.failure
+	return s.backend.get(ctx, s.source.Open)
 }
 
 // Close lets go of the backend. A later use opens it again.
-func (s *lazyStore) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.backend == nil {
-		return nil
-	}
-	err := s.backend.Close()
-	s.backend = nil
-	return err
-}
+func (s *lazyStore) Close() error { return s.backend.drop(store.Backend.Close) }
 
 // Destruct closes a store that no configuration and no request uses any more.
 func (s *lazyStore) Destruct() error { return s.Close() }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -116,25 +115,11 @@ func newLimiter() (*ratelimit.Memory, error) {
 // lazyDirectory is a user directory that opens at its first use.
 type lazyDirectory struct {
 	source directory.Source
-
-	mu       sync.Mutex
-	open     directory.Directory
-	failure  error
-	failedAt time.Time
+	users  lazy[directory.Directory]
 }
 
 func (d *lazyDirectory) directory(ctx context.Context) (directory.Directory, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.open != nil {
-		return d.open, nil
-	}
-	if d.failure != nil && time.Since(d.failedAt) < openRetry {
-		return nil, d.failure
-	}
-	d.open, d.failure = d.source.Open(context.WithoutCancel(ctx))
-	d.failedAt = time.Now()
-	return d.open, d.failure
+	return d.users.get(ctx, d.source.Open)
 }
 
 func (d *lazyDirectory) Authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
@@ -166,12 +151,10 @@ func (d *lazyDirectory) Withdrawn(ctx context.Context, id string) (bool, error) 
 }
 
 func (d *lazyDirectory) Destruct() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	open := d.open
-	d.open = nil
-	if c, ok := open.(io.Closer); ok {
-		return c.Close()
-	}
-	return nil
+	return d.users.drop(func(open directory.Directory) error {
+		if c, ok := open.(io.Closer); ok {
+			return c.Close()
+		}
+		return nil
+	})
 }

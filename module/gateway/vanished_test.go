@@ -127,7 +127,7 @@ func TestAFaultLeavesTheRecordForTheNextLoad(t *testing.T) {
 		load(t, m, "a", "b")
 		a := appWith(t, m, "a")
 		f := &failing{Backend: m, at: n}
-		a.core.store.backend = f
+		a.core.store.backend.open.Store(new(store.Backend(f)))
 		err := a.endVanished(t.Context())
 		if f.calls < n {
 			return // no operation is left to fail

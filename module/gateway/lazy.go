@@ -1,0 +1,57 @@
+package gateway
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// openRetry is how long a failure to open something is remembered, so that requests do
+// not queue up behind one slow attempt after another.
+const openRetry = time.Second
+
+// lazy opens something at its first use, so that checking a configuration touches
+// neither disk nor network, and again at the first use after it was dropped. What is open
+// is found without waiting for anybody: guards look for every request.
+type lazy[T any] struct {
+	open atomic.Pointer[T]
+
+	mu       sync.Mutex
+	failure  error
+	failedAt time.Time
+}
+
+func (l *lazy[T]) get(ctx context.Context, open func(context.Context) (T, error)) (T, error) {
+	if v := l.open.Load(); v != nil {
+		return *v, nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var none T
+	if v := l.open.Load(); v != nil {
+		return *v, nil
+	}
+	if l.failure != nil && time.Since(l.failedAt) < openRetry {
+		return none, l.failure
+	}
+	// What is opened outlives the request that happens to be first.
+	v, err := open(context.WithoutCancel(ctx))
+	l.failure, l.failedAt = err, time.Now()
+	if err != nil {
+		return none, err
+	}
+	l.open.Store(&v)
+	return v, nil
+}
+
+// drop closes what is open. Who wants it meanwhile opens it again afterwards, not beside
+// what is about to close.
+func (l *lazy[T]) drop(shut func(T) error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if v := l.open.Swap(nil); v != nil {
+		return shut(*v)
+	}
+	return nil
+}
