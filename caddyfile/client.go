@@ -137,7 +137,7 @@ func (b *clientBlock) names(list *[]string) error {
 		}
 		*list = append(*list, name)
 		b.later = append(b.later, func() error {
-			if known := declared(b.app); !slices.Contains(known, name) {
+			if known := b.app.Declared(); !slices.Contains(known, name) {
 				return at(where, fmt.Errorf("%s: scope %s is not declared, expected one of: %s", word, name, strings.Join(known, ", ")))
 			}
 			return nil

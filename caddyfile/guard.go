@@ -11,7 +11,6 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/guard"
-	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 // parseServer parses oauth_server, which has no words of its own.
@@ -113,7 +112,7 @@ func guardRule(d *caddyfile.Dispenser, app *gateway.App, g *gateway.Guard) error
 			return d.Err("scope: expected a scope, methods and paths, such as `scope articles:read GET,HEAD /articles /articles/*`")
 		}
 		for name := range strings.SplitSeq(d.Val(), ",") {
-			if known := declared(app); !slices.Contains(known, name) {
+			if known := app.Declared(); !slices.Contains(known, name) {
 				return d.Errf("scope: %s is not declared, expected one of: %s", name, strings.Join(known, ", "))
 			}
 			r.Scopes = append(r.Scopes, name)
@@ -166,15 +165,6 @@ func guardHeaders(d *caddyfile.Dispenser, to *gateway.Headers) (err error) {
 		}
 	}
 	return nil
-}
-
-// declared lists the scopes that may be used: the built-in ones and those declared so far.
-func declared(app *gateway.App) []string {
-	names := slices.Clone(oauth.BuiltinScopes)
-	for _, s := range app.Scopes {
-		names = append(names, s.Name)
-	}
-	return names
 }
 
 // globalApp is what the global option gatehouse said, nil when there is none.

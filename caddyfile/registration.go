@@ -56,7 +56,7 @@ func (g *globalBlock) registrationWord(r *gateway.Registration) (err error) {
 			return err
 		}
 		g.later = append(g.later, func() error {
-			known := declared(g.app)
+			known := g.app.Declared()
 			for _, name := range r.Scopes {
 				if !slices.Contains(known, name) {
 					return at(where, fmt.Errorf("registration: scope %s is not declared, expected one of: %s", name, strings.Join(known, ", ")))

@@ -162,7 +162,7 @@ func (a *App) take(ctx caddy.Context, secrets [][]byte) (directory.Directory, er
 
 // build makes the authorization server of this configuration.
 func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
-	known, err := newClients(a.Clients, a.Scopes, a.core, repl)
+	known, err := newClients(a.Clients, a.Declared(), a.core, repl)
 	if err != nil {
 		return err
 	}
@@ -264,10 +264,11 @@ func (a *App) lifetimes() authserver.Lifetimes {
 	return l
 }
 
-// declared reports a scope that nobody declared.
-func (a *App) declared(scopes []string) error {
+// checkScopes reports a scope that nobody declared.
+func (a *App) checkScopes(scopes []string) error {
+	known := a.Declared()
 	for _, s := range scopes {
-		if !a.Declares(s) {
+		if !slices.Contains(known, s) {
 			return fmt.Errorf("scope %s is not declared in the global option gatehouse", s)
 		}
 	}
@@ -306,9 +307,14 @@ func (a *App) check() error {
 	return nil
 }
 
-// Declares reports whether tokens can have the scope.
-func (a *App) Declares(scope string) bool {
-	return slices.Contains(oauth.BuiltinScopes, scope) || slices.ContainsFunc(a.Scopes, func(d Scope) bool { return d.Name == scope })
+// Declared lists the scopes that tokens can have: the built-in ones and those of the
+// configuration.
+func (a *App) Declared() []string {
+	names := slices.Clone(oauth.BuiltinScopes)
+	for _, s := range a.Scopes {
+		names = append(names, s.Name)
+	}
+	return names
 }
 
 // ParseIssuer checks an issuer: https, or http on a loopback address, without query,

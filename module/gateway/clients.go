@@ -77,18 +77,15 @@ func (c *clients) DeprecatedGrants() []oauth.GrantType {
 	return open
 }
 
-// newClients builds the clients of a configuration; core is where the stored ones are.
-func newClients(configured []Client, declared []Scope, core *core, repl *caddy.Replacer) (*clients, error) {
-	known := slices.Clone(oauth.BuiltinScopes)
-	for _, s := range declared {
-		known = append(known, s.Name)
-	}
+// newClients builds the clients of a configuration, which may have these scopes; core is
+// where the stored ones are.
+func newClients(configured []Client, scopes []string, core *core, repl *caddy.Replacer) (*clients, error) {
 	all := &clients{byID: make(map[string]*oauth.Client, len(configured)), until: make(map[oauth.GrantType]time.Time)}
 	for _, c := range configured {
 		if _, ok := all.byID[c.ID]; ok {
 			return nil, fmt.Errorf("client %s is declared twice", c.ID)
 		}
-		built, err := c.build(known, repl)
+		built, err := c.build(scopes, repl)
 		if err != nil {
 			return nil, fmt.Errorf("client %s: %w", c.ID, err)
 		}
@@ -104,7 +101,7 @@ func newClients(configured []Client, declared []Scope, core *core, repl *caddy.R
 	all.origins = slices.Compact(all.origins)
 	var err error
 	all.stored, err = newStoredClients(clientstore.Config{
-		Store: core.store, Revocations: core.revocations, Scopes: known,
+		Store: core.store, Revocations: core.revocations, Scopes: scopes,
 		Taken: func(id string) bool { return all.byID[id] != nil },
 	})
 	return all, err

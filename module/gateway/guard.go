@@ -117,7 +117,7 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	for _, r := range g.Rules {
-		if err := g.app.declared(r.Scopes); err != nil {
+		if err := g.app.checkScopes(r.Scopes); err != nil {
 			return fmt.Errorf("oauth_guard: %w", err)
 		}
 		g.routes = append(g.routes, strings.Join(r.Methods, ",")+" "+strings.Join(r.Paths, " "))

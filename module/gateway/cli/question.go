@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -215,8 +216,9 @@ func explain(c *configuration, q question) ([]explanation, error) {
 func (e *explainer) ask(name string, s server, host string) (*explanation, error) {
 	e.at = &explanation{Server: name, Listen: s.Listen, Host: host, Guards: []verdict{}}
 	e.named = s.NamedRoutes
+	known := e.app.Declared()
 	for _, scope := range e.q.scopes {
-		if !e.app.Declares(scope) {
+		if !slices.Contains(known, scope) {
 			e.note("the scope %s is not declared, so no token has it", scope)
 		}
 	}
