@@ -192,7 +192,7 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 		Issuer: a.issuer, Clients: known, Scopes: forServer(a.Scopes), Directory: users,
 		Registration: registration, Registrar: known.stored,
 		Store: a.core.store, Keys: a.core.Keys, Tokens: issuer, Revocations: a.core.revocations,
-		Verifier: verifier{a.core, known, users}, Issued: a.core,
+		Verifier: a.verifier(), Issued: a.core,
 		Pages: pages, Metrics: metrics.Set{}, Log: a.log, Lifetimes: lifetimes, TokenLife: a.core.tokenLife, Attempts: a.attempts,
 		Audit:                 a.trail,
 		Audience:              a.audience(),

@@ -123,7 +123,7 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 		g.routes = append(g.routes, strings.Join(r.Methods, ",")+" "+strings.Join(r.Paths, " "))
 	}
 	g.describe(&policy)
-	policy.Verifier = verifier{g.app.core, g.app.clients, g.app.users}
+	policy.Verifier = g.app.verifier()
 	policy.Attempts, policy.ClientIP = g.app.attempts, clientIP
 	g.guard, err = guard.New(policy)
 	if err != nil {

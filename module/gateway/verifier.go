@@ -9,8 +9,9 @@ import (
 )
 
 // verifier is the core's, under one configuration: the tokens of a client that is neither
-// in it nor in the store are dead, so those of one that is taken out die with the reload. A configuration without clients guards what an
-// authorization server elsewhere issues, and knows nothing about its clients.
+// in it nor in the store are dead, so those of one that is taken out die with the reload.
+// A configuration without clients guards what an authorization server elsewhere issues,
+// and knows nothing about its clients.
 //
 // The tokens of a user who was locked or deleted die too, where the directory can say so
 // for every request; elsewhere they live until they expire, and are not refreshed.
@@ -19,6 +20,8 @@ type verifier struct {
 	clients *clients
 	users   directory.Directory
 }
+
+func (a *App) verifier() verifier { return verifier{a.core, a.clients, a.users} }
 
 // withdrawer is implemented by directories that know their users by heart.
 type withdrawer interface {
