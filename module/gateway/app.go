@@ -250,16 +250,13 @@ func (a *App) audience() []string {
 
 func (a *App) lifetimes() authserver.Lifetimes {
 	l := authserver.Lifetimes{
-		Code: time.Duration(a.Tokens.Code), Access: time.Duration(a.Tokens.Access),
+		Code: time.Duration(a.Tokens.Code), Access: a.Tokens.accessLife(),
 		Refresh: time.Duration(a.Tokens.Refresh), RefreshIdle: time.Duration(a.Tokens.RefreshIdle),
 		RefreshGrace: 10 * time.Second,
 		Session:      time.Duration(a.Session.Absolute), SessionIdle: time.Duration(a.Session.Idle),
 	}
 	if a.Tokens.RefreshGrace != nil {
 		l.RefreshGrace = time.Duration(*a.Tokens.RefreshGrace)
-	}
-	if l.Access == 0 {
-		l.Access = time.Hour
 	}
 	return l
 }

@@ -12,15 +12,18 @@ import (
 	"github.com/gatehouse/gatehouse/module/token"
 )
 
-// keyAge is the default age at which a signing key is replaced.
-const keyAge = 30 * 24 * time.Hour
-
 // maxKeyLives is how many keys of an algorithm may be alive at once: each stays until its
 // last token has expired, and the key ring holds 64 of up to three algorithms.
 const maxKeyLives = 16
 
+// accessLife is how long access tokens are valid.
+func (t Tokens) accessLife() time.Duration { return cmp.Or(time.Duration(t.Access), time.Hour) }
+
+// keyAge is the age at which a signing key is replaced.
+func (t Tokens) keyAge() time.Duration { return cmp.Or(time.Duration(t.RotateKeys), 30*24*time.Hour) }
+
 func (t Tokens) checkKeys() error {
-	life, every := cmp.Or(time.Duration(t.Access), time.Hour), cmp.Or(time.Duration(t.RotateKeys), keyAge)
+	life, every := t.accessLife(), t.keyAge()
 	if life/every >= maxKeyLives {
 		return fmt.Errorf("tokens: rotate_keys: with %v, access tokens of %v would need more than %d signing keys at once; expected at least %v",
 			every, life, maxKeyLives, life/maxKeyLives+time.Second)
@@ -59,14 +62,10 @@ func (k *keyTending) last() *App {
 
 // every is the age at which a key is replaced, 0 while nothing runs.
 func (k *keyTending) every() time.Duration {
-	switch a := k.last(); {
-	case a == nil:
-		return 0
-	case a.Tokens.RotateKeys == 0:
-		return keyAge
-	default:
-		return time.Duration(a.Tokens.RotateKeys)
+	if a := k.last(); a != nil {
+		return a.Tokens.keyAge()
 	}
+	return 0
 }
 
 // record tells the audit trail what became of a key.
