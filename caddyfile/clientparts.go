@@ -16,7 +16,7 @@ func (b *clientBlock) secret() error {
 	switch {
 	case err != nil:
 		return err
-	case placeholder(value):
+	case gateway.Placeholder(value):
 		b.c.Secrets = append(b.c.Secrets, value)
 	case len(value) < gateway.MinClientSecret:
 		return b.Errf("secret: has %d characters, expected at least %d, or a placeholder such as {env.SECRET}", len(value), gateway.MinClientSecret)

@@ -138,7 +138,7 @@ func (g *globalBlock) issuer() error {
 	if err != nil {
 		return err
 	}
-	if !placeholder(value) {
+	if !gateway.Placeholder(value) {
 		if _, err := gateway.ParseIssuer(value, caddy.NewEmptyReplacer()); err != nil {
 			return g.WrapErr(err)
 		}
@@ -154,7 +154,7 @@ func (g *globalBlock) secret() error {
 	if err != nil {
 		return err
 	}
-	if !placeholder(value) {
+	if !gateway.Placeholder(value) {
 		return g.Err("secret: expected a placeholder such as {env.GATEHOUSE_SECRET} or {file./run/secrets/gatehouse}: a literal would be readable in Caddy's stored configuration")
 	}
 	g.app.Secrets = append(g.app.Secrets, value)

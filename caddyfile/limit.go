@@ -52,7 +52,7 @@ func limitWord(d *caddyfile.Dispenser, l *gateway.Limit) (err error) {
 		if !d.NextArg() {
 			return d.Errf("by %s: expected a key with a placeholder, such as {http.request.header.X-Tenant}", p.Name)
 		}
-		if p.By = d.Val(); !placeholder(p.By) {
+		if p.By = d.Val(); !gateway.Placeholder(p.By) {
 			return d.Errf("by %s: '%s' has no placeholder, expected a key such as {http.request.header.X-Tenant}", p.Name, p.By)
 		}
 		return limitPolicy(d, l, p)

@@ -41,7 +41,7 @@ func (g *globalBlock) registrationWord(r *gateway.Registration) (err error) {
 	case "initial_token":
 		values, err := some(g.Dispenser, "a placeholder such as {env.REGISTRATION_TOKEN}")
 		for _, v := range values {
-			if !placeholder(v) {
+			if !gateway.Placeholder(v) {
 				return g.Err("initial_token: expected a placeholder such as {env.REGISTRATION_TOKEN} or {file./run/secrets/registration}: a literal would be readable in Caddy's stored configuration")
 			}
 		}

@@ -92,9 +92,6 @@ func unknown(d *caddyfile.Dispenser, place string, known ...string) error {
 	return d.Errf("unrecognized word '%s' in %s, expected one of: %s", d.Val(), place, strings.Join(known, ", "))
 }
 
-// placeholder reports whether a value is filled in when the configuration is loaded.
-func placeholder(s string) bool { return strings.Contains(s, "{") && strings.Contains(s, "}") }
-
 // at gives an error the place of an earlier token, in the form of Caddy's own errors.
 func at(t caddyfile.Token, err error) error {
 	return fmt.Errorf("%w, at %s:%d", err, t.File, t.Line)

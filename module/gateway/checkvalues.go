@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -57,8 +56,8 @@ func (a *App) checkValues() error {
 		return errors.New("tokens: an audience is empty")
 	}
 	for i, s := range a.Secrets {
-		if !strings.Contains(s, "{") {
-			return fmt.Errorf("secret %d: expected a placeholder such as {env.GATEHOUSE_SECRET}: a literal would stand in the stored configuration", i+1)
+		if err := refuseLiteral(s, "{env.GATEHOUSE_SECRET}"); err != nil {
+			return fmt.Errorf("secret %d: %w", i+1, err)
 		}
 	}
 	if a.Audit != "" && a.Audit != "on" && a.Audit != "off" {

@@ -9,6 +9,21 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
 
+// Placeholder reports whether something in a text is filled in when the configuration is
+// loaded.
+func Placeholder(s string) bool {
+	_, rest, opened := strings.Cut(s, "{")
+	return opened && strings.Contains(rest, "}")
+}
+
+// refuseLiteral refuses a secret that is written out.
+func refuseLiteral(s, example string) error {
+	if Placeholder(s) {
+		return nil
+	}
+	return fmt.Errorf("expected a placeholder such as %s: a literal would stand in the stored configuration", example)
+}
+
 // filled is a configured text with its placeholders filled in. Its errors name the
 // environment variable or file that is missing.
 func filled(configured string, repl *caddy.Replacer) (string, error) {

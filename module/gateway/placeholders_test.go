@@ -23,3 +23,20 @@ func TestAPlaceholderThatIsNotSetIsNamed(t *testing.T) {
 		t.Errorf("%q %v", got, err)
 	}
 }
+
+func TestALiteralSecretIsNoneBecauseOfABrace(t *testing.T) {
+	for s, want := range map[string]bool{"{env.A}": true, "a{file.b}c": true, "": false, "a": false, "a{b": false, "a}b": false, "a}b{c": false} {
+		if Placeholder(s) != want {
+			t.Errorf("%q: %v", s, !want)
+		}
+	}
+	literal := "0123456789-0123456789-0123456789-{"
+	for want, app := range map[string]*App{
+		"secret 1: expected a placeholder":        {Secrets: []string{literal}},
+		"initial_token 1: expected a placeholder": {Registration: &Registration{InitialTokens: []string{literal}}},
+	} {
+		if err := app.check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", want, err)
+		}
+	}
+}

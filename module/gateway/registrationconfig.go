@@ -29,8 +29,8 @@ func (r *Registration) Check() error {
 		return errors.New("expected an initial_token: without one anybody could register clients")
 	}
 	for i, t := range r.InitialTokens {
-		if !strings.Contains(t, "{") {
-			return fmt.Errorf("initial_token %d: expected a placeholder such as {env.REGISTRATION_TOKEN}: a literal would stand in the stored configuration", i+1)
+		if err := refuseLiteral(t, "{env.REGISTRATION_TOKEN}"); err != nil {
+			return fmt.Errorf("initial_token %d: %w", i+1, err)
 		}
 	}
 	if r.Max < 0 || r.Max > clientstore.MaxRegistered {
