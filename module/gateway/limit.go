@@ -24,8 +24,8 @@ func init() { caddy.RegisterModule(new(Limit)) }
 
 // Limit is the handler `api_limit`: in any window of the stated length no caller is
 // admitted more often than the limit says, and a refused request consumes nothing.
-// Every response behind it carries X-RateLimit-Limit, -Remaining and -Reset (epoch seconds). Counts are
-// kept in the process and survive a reload.
+// Every response behind it carries X-RateLimit-Limit, -Remaining and -Reset (epoch
+// seconds). Counts are kept in the process and survive a reload.
 type Limit struct {
 	// Policies; a request must fit into all that apply to it.
 	Policies []Policy `json:"policies,omitempty"`
@@ -74,14 +74,13 @@ type Policy struct {
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
+// policyKinds are whom a policy can count without a placeholder.
+var policyKinds = []string{"client", "user", "ip", "route", "all"}
+
 // Check reports what is wrong with the policy.
 func (p Policy) Check() error {
-	switch p.By {
-	case "client", "user", "ip", "route", "all":
-	default:
-		if !strings.Contains(p.By, "{") { // misspelt, it would count everybody together, or nobody
-			return fmt.Errorf("rate limit policy %s: by %q: expected client, user, ip, route, all or a text with a placeholder", p.Name, p.By)
-		}
+	if !slices.Contains(policyKinds, p.By) && !Placeholder(p.By) { // misspelt, it would count everybody together, or nobody
+		return fmt.Errorf("rate limit policy %s: by %q: expected %s or a text with a placeholder", p.Name, p.By, strings.Join(policyKinds, ", "))
 	}
 	built := p.build("")
 	return built.Check()
@@ -224,8 +223,7 @@ func (l *Limit) count(v ratelimit.Verdict, reported ratelimit.Result) {
 
 // label keeps the metric's labels a closed set: names of one's own are "custom".
 func (l *Limit) label(i int) string {
-	switch by := l.Policies[i].By; by {
-	case "client", "user", "ip", "route", "all":
+	if by := l.Policies[i].By; slices.Contains(policyKinds, by) {
 		return by
 	}
 	return "custom"
