@@ -119,7 +119,7 @@ func (b *clientBlock) word() (err error) {
 	case "userinfo_content_type":
 		c.UserinfoContentType, err = b.choice(c.UserinfoContentType, oauth.UserinfoContentTypes...)
 	default:
-		err = unknown(b.Dispenser, "client", slices.Clone(clientWords)...)
+		err = unknown(b.Dispenser, "client", clientWords...)
 	}
 	return err
 }

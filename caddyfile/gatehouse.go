@@ -125,7 +125,7 @@ func (g *globalBlock) word() (err error) {
 		}
 		app.RevocationMaxStale, err = duration(g.Dispenser, false)
 	default:
-		return unknown(g.Dispenser, "gatehouse", slices.Clone(globalWords)...)
+		return unknown(g.Dispenser, "gatehouse", globalWords...)
 	}
 	return err
 }

@@ -88,8 +88,7 @@ func number(d *caddyfile.Dispenser) (int, error) {
 
 // unknown is the error for a word that has no meaning in its place.
 func unknown(d *caddyfile.Dispenser, place string, known ...string) error {
-	slices.Sort(known)
-	return d.Errf("unrecognized word '%s' in %s, expected one of: %s", d.Val(), place, strings.Join(known, ", "))
+	return d.Errf("unrecognized word '%s' in %s, expected one of: %s", d.Val(), place, strings.Join(slices.Sorted(slices.Values(known)), ", "))
 }
 
 // at gives an error the place of an earlier token, in the form of Caddy's own errors.
