@@ -64,11 +64,26 @@ func (a *App) endVanished(ctx context.Context) error {
 			return nil
 		}
 		written, err := a.writeConfigured(ctx, record, after)
-		if err != nil || written {
+		if err != nil {
 			return err
+		}
+		if written {
+			a.tellVanished(ctx, before, ended)
+			return nil
 		}
 	}
 	return errConfiguredContended
+}
+
+// tellVanished says of each client that went with this load that it is gone, once it is:
+// who was not the first to write reads again, and finds whom another node has told of.
+func (a *App) tellVanished(ctx context.Context, before store.Configured, ended []string) {
+	for _, id := range ended {
+		if slices.Contains(before.Clients, id) {
+			a.log.Info("a client is no longer configured: its tokens end", slog.String("client", id))
+			a.trail.Record(ctx, audit.Event{Name: audit.ClientChanged, Client: id, Reason: "deleted"})
+		}
+	}
 }
 
 // configured reads the record; its version is 0 when there is none.
@@ -116,12 +131,6 @@ func (a *App) compare(ctx context.Context, before store.Configured, now time.Tim
 	}
 	if len(gone) > 0 {
 		after.Gone = gone
-	}
-	for _, id := range ended {
-		if slices.Contains(before.Clients, id) {
-			a.log.Info("a client is no longer configured: its tokens end", slog.String("client", id))
-			a.trail.Record(ctx, audit.Event{Name: audit.ClientChanged, Client: id, Reason: "deleted"})
-		}
 	}
 	return after, ended, nil
 }

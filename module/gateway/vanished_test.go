@@ -224,3 +224,51 @@ func TestOnlySoManyClientsAreLookedAfter(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// An event of the trail is recorded when its effect is certain, once for each.
+func TestAClientThatLeavesIsToldOfOnceWhenItIsGone(t *testing.T) {
+	m := storetest.NewMemory(nil)
+	load(t, m, "a", "b")
+	told := new(noted)
+	start := func(backend store.Backend) error {
+		a := appWith(t, m, "a")
+		a.trail = told
+		a.core.store.backend.open.Store(&backend)
+		return a.endVanished(t.Context())
+	}
+	for n := 1; ; n++ {
+		f := &failing{Backend: m, at: n}
+		err := start(f)
+		if err == nil && f.calls >= n {
+			t.Errorf("operation %d: the fault is lost", n)
+		}
+		if err == nil {
+			break
+		}
+		if len(told.events) != 0 {
+			t.Fatalf("told after operation %d failed: %+v", n, told.events)
+		}
+	}
+	if len(told.events) != 1 || told.events[0].Client != "b" || told.events[0].Name != audit.ClientChanged {
+		t.Errorf("%+v", told.events)
+	}
+	load(t, m, "a", "c")
+	told.events = nil
+	if err := start(&overtaken{Backend: m, by: func() { load(t, m, "a") }}); err != nil || len(told.events) != 0 {
+		t.Errorf("another node was first: %v, %+v", err, told.events)
+	}
+}
+
+// overtaken lets somebody else write before the first Swap.
+type overtaken struct {
+	store.Backend
+	by func()
+}
+
+func (o *overtaken) Swap(ctx context.Context, r store.Record) (store.Record, error) {
+	if o.by != nil && r.Kind == store.KindConfigured {
+		o.by()
+		o.by = nil
+	}
+	return o.Backend.Swap(ctx, r)
+}
