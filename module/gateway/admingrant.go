@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -63,7 +64,7 @@ func revokeGrant(c *adminCall) (adminAnswer, error) {
 	if err != nil {
 		return adminAnswer{}, err
 	}
-	if err := c.server.EndGrant(c.r.Context(), subject, g.ID); err != nil {
+	if err := c.ending(func(ctx context.Context) error { return c.server.EndGrant(ctx, subject, g.ID) }); err != nil {
 		return adminAnswer{}, err
 	}
 	c.record(audit.Event{Name: audit.GrantRevoked, Subject: subject, Client: g.Client, Grant: g.ID})
@@ -91,11 +92,12 @@ func revokeGrants(c *adminCall) (adminAnswer, error) {
 		return adminAnswer{}, c.noUser()
 	}
 	client := q.Get("client")
-	if client != "" {
-		err = c.server.EndClient(c.r.Context(), subject, client)
-	} else {
-		err = c.server.EndSubject(c.r.Context(), subject)
-	}
+	err = c.ending(func(ctx context.Context) error {
+		if client != "" {
+			return c.server.EndClient(ctx, subject, client)
+		}
+		return c.server.EndSubject(ctx, subject)
+	})
 	if err != nil {
 		return adminAnswer{}, err
 	}

@@ -206,7 +206,7 @@ func deleteUser(c *adminCall) (adminAnswer, error) {
 	if err := kept.SetLocked(c.r.Context(), id, true); err != nil {
 		return adminAnswer{}, c.userError(err)
 	}
-	if err := c.endingOf(id, c.server.ForgetSubject); err != nil {
+	if err := c.ending(func(ctx context.Context) error { return c.server.ForgetSubject(ctx, id) }); err != nil {
 		return adminAnswer{}, err
 	}
 	if err := kept.Delete(c.r.Context(), id); err != nil {
@@ -216,16 +216,18 @@ func deleteUser(c *adminCall) (adminAnswer, error) {
 	return adminAnswer{status: http.StatusNoContent}, nil
 }
 
-func (c *adminCall) endSubject(id string) error { return c.endingOf(id, c.server.EndSubject) }
+func (c *adminCall) endSubject(id string) error {
+	return c.ending(func(ctx context.Context) error { return c.server.EndSubject(ctx, id) })
+}
 
 // endingTimeout bounds the end of what a user has, in a store that is slow.
 const endingTimeout = 30 * time.Second
 
-// endingOf goes on when the caller hangs up: what is half ended is not over.
-func (c *adminCall) endingOf(id string, end func(context.Context, string) error) error {
+// ending goes on when the caller hangs up: what is half ended is not over.
+func (c *adminCall) ending(end func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.r.Context()), endingTimeout)
 	defer cancel()
-	return end(ctx, id)
+	return end(ctx)
 }
 
 func getUserByID(c *adminCall, id string) (adminAnswer, error) {

@@ -1,0 +1,64 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/module/store/storetest"
+)
+
+// hangingUp ends the request with the notice to the guards, the first step of an ending.
+type hangingUp struct {
+	store.Backend
+	hangUp func()
+}
+
+func (h *hangingUp) Create(ctx context.Context, r store.Record) (store.Record, error) {
+	h.hangUp()
+	return h.Backend.Create(context.WithoutCancel(ctx), r)
+}
+
+func (h *hangingUp) List(ctx context.Context, kind store.Kind, parent, after string, limit int) ([]store.Record, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return h.Backend.List(ctx, kind, parent, after, limit)
+}
+
+func TestTheEndOfWhatAUserHasGoesOnWhenTheCallerHangsUp(t *testing.T) {
+	m := storetest.NewMemory(nil)
+	a := appWith(t, m)
+	var err error
+	if a.attempts, err = newBook(); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.build(a.core.users, caddy.NewReplacer()); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		key := store.Key{Kind: store.KindSession, ID: fmt.Sprint("session-", i)}
+		if _, err := m.Create(t.Context(), store.Record{Key: key, Parent: "u-1", Value: []byte("{}")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, hangUp := context.WithCancel(t.Context())
+	defer hangUp()
+	a.core.store.backend.open.Store(new(store.Backend(&hangingUp{m, hangUp})))
+	answer, err := revokeGrants(&adminCall{
+		App: a, w: httptest.NewRecorder(), names: []string{"u-1"},
+		r: httptest.NewRequestWithContext(ctx, http.MethodDelete, "/gatehouse/users/u-1/grants", nil),
+	})
+	if err != nil || answer.status != http.StatusNoContent || ctx.Err() == nil {
+		t.Errorf("%+v, %v", answer, err)
+	}
+	left, err := m.List(t.Context(), store.KindSession, "u-1", "", 10)
+	if err != nil || len(left) != 0 {
+		t.Errorf("%d sessions are left, %v", len(left), err)
+	}
+}
