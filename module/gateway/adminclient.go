@@ -31,7 +31,7 @@ func listClients(c *adminCall) (adminAnswer, error) {
 	if err != nil {
 		return adminAnswer{}, err
 	}
-	stored, err := c.stored().List(c.r.Context(), after, limit)
+	stored, err := c.clients.stored.List(c.r.Context(), after, limit)
 	if err != nil {
 		return adminAnswer{}, err
 	}
@@ -61,7 +61,7 @@ func getClient(c *adminCall) (adminAnswer, error) {
 	if known := c.clients.byID[c.names[0]]; known != nil {
 		return okay(configured(known))
 	}
-	d, err := c.stored().Get(c.r.Context(), c.names[0])
+	d, err := c.clients.stored.Get(c.r.Context(), c.names[0])
 	if err != nil {
 		return adminAnswer{}, c.clientError(err)
 	}
@@ -76,7 +76,7 @@ func createClient(c *adminCall) (adminAnswer, error) {
 	if err := onlyDefined(d); err != nil {
 		return adminAnswer{}, err
 	}
-	made, secret, err := c.stored().Create(c.r.Context(), d)
+	made, secret, err := c.clients.stored.Create(c.r.Context(), d)
 	if err != nil {
 		return adminAnswer{}, c.clientError(err)
 	}
@@ -104,29 +104,24 @@ func updateClient(c *adminCall) (adminAnswer, error) {
 	if err := c.changeable(); err != nil {
 		return adminAnswer{}, err
 	}
-	if err := c.stored().Update(c.r.Context(), c.names[0], c.merge()); err != nil {
+	body, err := c.body()
+	if err != nil {
+		return adminAnswer{}, err
+	}
+	var given clientstore.Definition
+	if err := decodeBody(body, &given); err != nil {
+		return adminAnswer{}, err
+	}
+	if err := onlyDefined(given); err != nil {
+		return adminAnswer{}, err
+	}
+	// Decoded once more into what is there, the fields that the body does not have stay.
+	err = c.clients.stored.Update(c.r.Context(), c.names[0], func(d *clientstore.Definition) error { return decodeBody(body, d) })
+	if err != nil {
 		return adminAnswer{}, c.clientError(err)
 	}
 	c.record(audit.Event{Name: audit.ClientChanged, Client: c.names[0], Reason: "updated"})
 	return getClient(c)
-}
-
-// merge puts the fields that the body has into what is there.
-func (c *adminCall) merge() func(*clientstore.Definition) error {
-	body, readErr := c.body()
-	return func(d *clientstore.Definition) error {
-		if readErr != nil {
-			return readErr
-		}
-		var given clientstore.Definition
-		if err := decodeBody(body, &given); err != nil {
-			return err
-		}
-		if err := onlyDefined(given); err != nil {
-			return err
-		}
-		return decodeBody(body, d)
-	}
 }
 
 func rotateClientSecret(c *adminCall) (adminAnswer, error) {
@@ -147,12 +142,12 @@ func rotateClientSecret(c *adminCall) (adminAnswer, error) {
 	if err := c.changeable(); err != nil {
 		return adminAnswer{}, err
 	}
-	secret, err := c.stored().RotateSecret(c.r.Context(), c.names[0], overlap)
+	secret, err := c.clients.stored.RotateSecret(c.r.Context(), c.names[0], overlap)
 	if err != nil {
 		return adminAnswer{}, c.clientError(err)
 	}
 	c.record(audit.Event{Name: audit.ClientChanged, Client: c.names[0], Reason: "secret_rotated"})
-	d, err := c.stored().Get(c.r.Context(), c.names[0])
+	d, err := c.clients.stored.Get(c.r.Context(), c.names[0])
 	if err != nil {
 		// The secret is in force and cannot be asked for again: it is told all the same.
 		d = clientstore.Definition{ID: c.names[0]}
@@ -164,7 +159,7 @@ func deleteClient(c *adminCall) (adminAnswer, error) {
 	if err := c.changeable(); err != nil {
 		return adminAnswer{}, err
 	}
-	if err := c.stored().Delete(c.r.Context(), c.names[0]); err != nil {
+	if err := c.clients.stored.Delete(c.r.Context(), c.names[0]); err != nil {
 		return adminAnswer{}, c.clientError(err)
 	}
 	c.record(audit.Event{Name: audit.ClientChanged, Client: c.names[0], Reason: "deleted"})

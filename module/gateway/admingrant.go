@@ -103,7 +103,7 @@ func revokeGrants(c *adminCall) (adminAnswer, error) {
 	}
 	c.record(audit.Event{Name: audit.GrantRevoked, Subject: subject, Client: client})
 	if client != "" && c.clients.byID[client] == nil { // said after it is done: what a client that is gone left has ended too
-		if _, err := c.stored().Get(c.r.Context(), client); errors.Is(err, clientstore.ErrNotFound) {
+		if _, err := c.clients.stored.Get(c.r.Context(), client); errors.Is(err, clientstore.ErrNotFound) {
 			return adminAnswer{}, notFound("there is no client " + client + "; `caddy gatehouse client list` shows them")
 		}
 	}

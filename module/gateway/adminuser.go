@@ -11,8 +11,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
 
-func viewUser(u directory.User) adminapi.User { return adminapi.User(u) }
-
 // newPassword is what a user gets: a password that was chosen, or one that is made here.
 type newPassword struct {
 	Password string `json:"password"`
@@ -53,7 +51,7 @@ func listUsers(c *adminCall) (adminAnswer, error) {
 	}
 	out := adminapi.List[adminapi.User]{Items: []adminapi.User{}}
 	for _, u := range users {
-		out.Items = append(out.Items, viewUser(u))
+		out.Items = append(out.Items, adminapi.User(u))
 	}
 	if len(users) == limit {
 		out.Next = users[limit-1].ID
@@ -69,7 +67,7 @@ func getUser(c *adminCall) (adminAnswer, error) {
 	if err != nil {
 		return adminAnswer{}, err
 	}
-	return okay(viewUser(u))
+	return okay(adminapi.User(u))
 }
 
 func createUser(c *adminCall) (adminAnswer, error) {
@@ -103,7 +101,7 @@ func createUser(c *adminCall) (adminAnswer, error) {
 	c.record(audit.Event{Name: audit.UserChanged, Subject: u.ID, Reason: "created"})
 	return adminAnswer{
 		status: http.StatusCreated, location: adminapi.Path("users", u.ID),
-		body: adminapi.UserWithPassword{User: viewUser(u), Password: in.shown(password)},
+		body: adminapi.UserWithPassword{User: adminapi.User(u), Password: in.shown(password)},
 	}, nil
 }
 
@@ -118,7 +116,7 @@ func updateUser(c *adminCall) (adminAnswer, error) {
 	}
 	var after directory.User
 	err = kept.Update(c.r.Context(), id, func(u *directory.User) error {
-		v := viewUser(*u)
+		v := adminapi.User(*u)
 		before := v
 		if err := decodeBody(body, &v); err != nil {
 			return err
@@ -139,7 +137,7 @@ func updateUser(c *adminCall) (adminAnswer, error) {
 		return adminAnswer{}, c.userError(err)
 	}
 	c.record(audit.Event{Name: audit.UserChanged, Subject: id, Reason: "updated"})
-	return okay(viewUser(after))
+	return okay(adminapi.User(after))
 }
 
 // setLocked locks before it ends what is open, so that nothing begins anew in between.
@@ -193,7 +191,7 @@ func setPassword(c *adminCall) (adminAnswer, error) {
 	if err != nil || !ok {
 		u = directory.User{ID: id} // the password is in force and is told this once
 	}
-	return okay(adminapi.UserWithPassword{User: viewUser(u), Password: in.shown(password)})
+	return okay(adminapi.UserWithPassword{User: adminapi.User(u), Password: in.shown(password)})
 }
 
 // deleteUser locks first: a crash on the way leaves a locked user, and deleting again
@@ -238,5 +236,5 @@ func getUserByID(c *adminCall, id string) (adminAnswer, error) {
 	if !ok {
 		return adminAnswer{}, c.noUser()
 	}
-	return okay(viewUser(u))
+	return okay(adminapi.User(u))
 }
