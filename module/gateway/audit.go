@@ -62,9 +62,6 @@ func (a *App) openTrail(ctx caddy.Context) error {
 	return nil
 }
 
-// Trail is where events of the audit trail are recorded.
-func (a *App) Trail() audit.Sink { return a.trail }
-
 // read reports whether a line could be written or an event be emitted.
 func (t *trail) read() bool { return t.events != nil || t.log.Core().Enabled(zap.InfoLevel) }
 

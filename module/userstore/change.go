@@ -19,6 +19,8 @@ const (
 	maxClaims = 16 << 10
 )
 
+var errContended = errors.New("userstore: the user changed at every try")
+
 // Create adds a user with this password (8 to 1,024 bytes of UTF-8) and returns them
 // with the ID that was made for them: 128 random bits, never used again. Errors that
 // are not technical are [ErrTaken], or match [ErrInvalid]. u.ID is ignored.
@@ -144,7 +146,7 @@ func (s *Users) change(ctx context.Context, id string, do func(*store.User) erro
 			return fmt.Errorf("writing a user: %w", err)
 		}
 	}
-	return ErrBusy
+	return errContended
 }
 
 func check(u directory.User) error {

@@ -26,8 +26,6 @@ var (
 	// ErrInvalid is what errors about a user's fields or password match; their text
 	// says what was expected, and never quotes a password.
 	ErrInvalid = errors.New("invalid user")
-	// ErrBusy: the user was changed by others again and again meanwhile; try later.
-	ErrBusy = errors.New("the user is being changed by others")
 )
 
 // The least length of a password that is set here, in bytes (NIST SP 800-63B section

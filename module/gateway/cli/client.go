@@ -20,7 +20,7 @@ here, stored as a hash, and cannot be shown again; a public client and one with 
 none. Without ID one is made.
 
 	$ caddy gatehouse client create reader --redirect-uri https://reader.example/callback --scope articles:read`,
-		atMost(1, "an ID"), createClientCommand)
+		atMostID, createClientCommand)
 	definitionFlags(create)
 	rotate := adminCommand("rotate-secret ID", "Gives a client another secret and shows it once", `
 Makes another secret and prints it. The one before goes on to work for the overlap, so that

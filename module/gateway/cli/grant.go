@@ -20,7 +20,7 @@ Revokes one grant of a user, named by the id that grant list shows; or with --cl
 that the user allowed one client, so that it has to ask again; or with --all everything:
 then the user is signed out everywhere too. Tokens die within a second, on every node.
 
-`+userNamed, func(*cobra.Command, []string) error { return nil }, revokeGrantCommand)
+`+userNamed, cobra.ArbitraryArgs, revokeGrantCommand)
 	revoke.Flags().String("client", "", "Revoke everything granted to this client")
 	revoke.Flags().Bool("all", false, "Revoke everything, and end the user's sessions")
 	byFlag(revoke)

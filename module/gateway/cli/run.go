@@ -210,14 +210,12 @@ func exactly(names ...string) cobra.PositionalArgs {
 
 const afterDashes = "; a word of which the first character is - goes behind --"
 
-// atMost allows up to n arguments.
-func atMost(n int, what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) > n || slices.Contains(args, "") {
-			return fmt.Errorf("expected at most %s, got %d words", what, len(args))
-		}
-		return nil
+// atMostID allows one argument or none.
+func atMostID(_ *cobra.Command, args []string) error {
+	if len(args) > 1 || slices.Contains(args, "") {
+		return fmt.Errorf("expected at most an ID, got %d words", len(args))
 	}
+	return nil
 }
 
 // nothing is exactly no argument.

@@ -3,8 +3,6 @@ package attempt
 import (
 	"container/heap"
 	"container/list"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -90,13 +88,6 @@ func (b *Book) shelf(key string) *shelf {
 	return s
 }
 
-// all is every shelf there is.
-func (b *Book) all() []*shelf {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Collect(maps.Values(b.kinds))
-}
-
 // Take counts one attempt, atomically, unless the key is refused; retry then says
 // for how long. Of any number of parallel callers exactly Limit get ok. A refused
 // attempt is not counted and prolongs nothing.
@@ -151,28 +142,6 @@ func (b *Book) NewlyRefused(key string) bool {
 	}
 	e.told = true
 	return true
-}
-
-// Clear forgets the key, a lock included.
-func (b *Book) Clear(key string) {
-	s := b.shelf(key)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e := s.entries[shorten(key)]; e != nil {
-		s.unfile(e)
-		delete(s.entries, e.key)
-	}
-}
-
-// Len is the number of keys held.
-func (b *Book) Len() int {
-	n := 0
-	for _, s := range b.all() {
-		s.mu.Lock()
-		n += len(s.entries)
-		s.mu.Unlock()
-	}
-	return n
 }
 
 // expire settles up to n entries of each kind that are due. Two for each attempt is

@@ -18,7 +18,7 @@ func TestAskingWhetherAKeyIsRefusedCountsNothing(t *testing.T) {
 		}
 	}
 	ask("a", false, 0)
-	if b.Len() != 0 {
+	if held(b) != 0 {
 		t.Fatal("asking made an entry")
 	}
 	wantTake(t, b, "a", r, true, 0)
