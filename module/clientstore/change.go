@@ -26,13 +26,7 @@ func (c *Clients) Create(ctx context.Context, d Definition) (Definition, string,
 	if d.ID == "" {
 		d.ID = newID()
 	}
-	k := store.Client{ID: d.ID, Public: d.Public, Created: c.Now()}
-	value := ""
-	if !d.Public && d.JWKS == "" {
-		value = secret.Token()
-		k = k.Rotate(secret.Digest(value), c.Now(), 0)
-	}
-	k, err := c.apply(d, k)
+	k, value, err := c.begin(d, store.Client{ID: d.ID, Created: c.Now()})
 	if err != nil {
 		return Definition{}, "", err
 	}
@@ -43,6 +37,17 @@ func (c *Clients) Create(ctx context.Context, d Definition) (Definition, string,
 		return Definition{}, "", err
 	}
 	return c.define(k), value, nil
+}
+
+// begin makes the record of a new client, with its secret unless it has keys or is public.
+func (c *Clients) begin(d Definition, k store.Client) (_ store.Client, value string, err error) {
+	k.Public = d.Public
+	if !d.Public && d.JWKS == "" {
+		value = secret.Token()
+		k = k.Rotate(secret.Digest(value), k.Created, 0)
+	}
+	k, err = c.apply(d, k)
+	return k, value, err
 }
 
 // newID makes an id that does not begin with what a command line takes for an option.

@@ -31,15 +31,9 @@ const (
 // no crash lets one client more in.
 func (c *Clients) Register(ctx context.Context, client *oauth.Client, access string, limit int) (*oauth.Client, string, error) {
 	now := c.Now()
-	k := store.Client{
-		ID: newID(), Public: client.Public, Created: now, SelfRegistered: true, AccessHash: access, UnusedUntil: now.Add(unusedLife),
-	}
-	value := ""
-	if !client.Public && client.JWKS == "" {
-		value = secret.Token()
-		k = k.Rotate(secret.Digest(value), now, 0)
-	}
-	k, err := c.apply(registered(client), k)
+	k, value, err := c.begin(registered(client), store.Client{
+		ID: newID(), Created: now, SelfRegistered: true, AccessHash: access, UnusedUntil: now.Add(unusedLife),
+	})
 	if err != nil {
 		return nil, "", refusal(err)
 	}
@@ -58,7 +52,7 @@ func (c *Clients) Register(ctx context.Context, client *oauth.Client, access str
 func registered(client *oauth.Client) Definition {
 	d := Describe(client)
 	return Definition{
-		Name: d.Name, AuthMethod: d.AuthMethod, JWKS: d.JWKS, Native: d.Native,
+		Name: d.Name, Public: d.Public, AuthMethod: d.AuthMethod, JWKS: d.JWKS, Native: d.Native,
 		RedirectURIs: d.RedirectURIs, PostLogoutRedirectURIs: d.PostLogoutRedirectURIs,
 		Grants: d.Grants, Scopes: d.Scopes, DefaultScopes: d.DefaultScopes, IDTokenAlg: d.IDTokenAlg,
 	}
