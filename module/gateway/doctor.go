@@ -169,10 +169,12 @@ func lookAtDirectory(ctx context.Context, a *App) []adminapi.Finding {
 	return []adminapi.Finding{adminapi.Fine(check, "the user directory answers, in %v", took.Round(10*time.Microsecond))}
 }
 
-// needsUsers reports whether a client sends people here to sign in.
+// needsUsers reports whether a client sends people, or their passwords, here to sign in.
 func (a *App) needsUsers(ctx context.Context) bool {
 	all, _ := a.everyClient(ctx) // what cannot be read is said elsewhere
-	return slices.ContainsFunc(all, func(c adminapi.Client) bool { return slices.Contains(c.Grants, string(oauth.AuthorizationCode)) })
+	return slices.ContainsFunc(all, func(c adminapi.Client) bool {
+		return slices.ContainsFunc(c.Grants, func(g string) bool { return g != string(oauth.ClientCredentials) })
+	})
 }
 
 // maxExamined is how many stored clients are looked at.
