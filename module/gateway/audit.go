@@ -130,10 +130,11 @@ func readable(scopes []string) []string {
 func oneLine(s string) string {
 	cut := len(s) > maxAuditField
 	if cut {
-		s = s[:maxAuditField]
-		for len(s) > 0 && !utf8.ValidString(s[max(0, len(s)-utf8.UTFMax):]) && !utf8.RuneStart(s[len(s)-1]) {
-			s = s[:len(s)-1]
+		end := maxAuditField
+		for end > maxAuditField-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+			end--
 		}
+		s = s[:end]
 	}
 	s = strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsPrint(r) {

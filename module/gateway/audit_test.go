@@ -69,6 +69,9 @@ func TestWhatSomebodyTypedStaysOnTheLineAndIsCut(t *testing.T) {
 		if strings.ContainsAny(got, "\n\r\x00\x1b\u2028\u2029\u202e\u200b") || !utf8.ValidString(got) || len(got) > 4*maxAuditField || got == "" {
 			t.Errorf("%s: %q", name, got)
 		}
+		if name == "much of it" && strings.ContainsRune(got, utf8.RuneError) {
+			t.Errorf("%s: cut within a character: %q", name, got)
+		}
 		raw, err := zapcore.NewJSONEncoder(zapcore.EncoderConfig{}).EncodeEntry(all[0].Entry, all[0].Context)
 		if err != nil || strings.Count(strings.TrimSpace(raw.String()), "\n") != 0 || raw.Len() > 64<<10 {
 			t.Errorf("%s: a line of %d bytes: %v", name, raw.Len(), err)
