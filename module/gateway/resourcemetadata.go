@@ -28,7 +28,7 @@ func (g *Guard) describe(policy *guard.Config) {
 // publish answers a request for the metadata, and reports whether it was one. Whoever
 // asks has no token yet, and scripts of every origin may.
 func (g *Guard) publish(w http.ResponseWriter, r *http.Request) bool {
-	if g.resource.Path == "" || r.URL.Path != g.resource.Path || r.Method != http.MethodGet && r.Method != http.MethodHead {
+	if !g.resource.Answers(r) {
 		return false
 	}
 	h := w.Header()

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"encoding/json"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -49,4 +50,9 @@ func NewResourceMetadata(resource, issuer string, scopes []string) (m ResourceMe
 	}
 	m.ETag = `"` + secret.Digest(string(m.JSON))[:32] + `"`
 	return m, true
+}
+
+// Answers reports whether a request asks for the document. The zero value answers none.
+func (m *ResourceMetadata) Answers(r *http.Request) bool {
+	return m.Path != "" && r.URL.Path == m.Path && (r.Method == http.MethodGet || r.Method == http.MethodHead)
 }

@@ -1,6 +1,10 @@
 package guard
 
-import "testing"
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
 
 func TestTheMetadataOfAResourceIsWhereItsIdentifierSays(t *testing.T) {
 	const issuer = "https://id.example.com"
@@ -44,5 +48,23 @@ func TestChallengesNameTheMetadataOfTheResource(t *testing.T) {
 	}
 	if c, _ := newChallenges("api", ""); c.missing != `Bearer realm="api"` {
 		t.Error(c.missing)
+	}
+}
+
+func TestTheMetadataIsForWhoeverReadsItsAddress(t *testing.T) {
+	m, _ := NewResourceMetadata("https://api.example.com/v1", "https://id.example.com", nil)
+	for target, want := range map[string]bool{
+		"GET " + m.Path: true, "HEAD " + m.Path: true, "GET " + m.Path + "?x=1": true,
+		"POST " + m.Path: false, "OPTIONS " + m.Path: false, "GET " + m.Path + "/": false, "GET /v1": false, "GET /": false,
+	} {
+		method, path, _ := strings.Cut(target, " ")
+		if got := m.Answers(httptest.NewRequest(method, path, nil)); got != want {
+			t.Errorf("%s: %v", target, got)
+		}
+	}
+	r := httptest.NewRequest("GET", "/", nil)
+	r.URL.Path = ""
+	if (&ResourceMetadata{}).Answers(r) {
+		t.Error("no document answers a request without a path")
 	}
 }

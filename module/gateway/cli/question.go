@@ -111,8 +111,8 @@ func (e *explainer) policy(raw json.RawMessage) (g gateway.Guard, c guard.Config
 // publishes reports whether a guard answers the request itself, with its metadata.
 func (e *explainer) publishes(raw json.RawMessage, r *http.Request) bool {
 	_, c, err := e.policy(raw)
-	m, ok := guard.NewResourceMetadata(c.Audience, c.Issuer, nil)
-	return err == nil && ok && r.URL.Path == m.Path && (r.Method == http.MethodGet || r.Method == http.MethodHead)
+	m, _ := guard.NewResourceMetadata(c.Audience, c.Issuer, nil)
+	return err == nil && m.Answers(r)
 }
 
 // judge asks a guard's own decision. r is changed as the guard changes it for the next
