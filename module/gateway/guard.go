@@ -174,14 +174,12 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	g.prepare(r, &d)
 	if cors != (guard.CORS{}) {
 		w = onHeader(w, cors.Set)
-		defer func() {
-			if err != nil {
-				cors.Set(w.Header())
-			}
-		}()
 	}
-	err = next.ServeHTTP(w, r)
-	return err
+	if err := next.ServeHTTP(w, r); err != nil {
+		cors.Set(w.Header())
+		return err
+	}
+	return nil
 }
 
 // prepare makes a request that passes what the upstream may see.

@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/guard"
 )
 
-// policy is what the configuration says about the guard, without what it needs to run:
+// Policy is what the configuration says about the guard, without what it needs to run:
 // the same for the handler and for a command that explains it. audience is the one of
 // a guard that names none.
 func (g *Guard) Policy(issuer, audience string) (guard.Config, error) {

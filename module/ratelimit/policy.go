@@ -81,5 +81,6 @@ func newGrain(window time.Duration) Grain {
 func (g Grain) ends(k int64) int64 { return (k+1)*g.Slot + g.Window }
 
 // ErrRequest means that a request was put together wrongly: a negative cost, too many
-// charges, two of them for one policy, or a policy that was never checked. It is a fault of the caller and never of a client.
+// charges, two of them for one policy, or a policy that was never checked. It is a fault of
+// the caller and never of a client.
 var ErrRequest = errors.New("ratelimit: malformed request")
