@@ -12,8 +12,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/token"
 )
 
-// maxJWKSFile bounds the file that is read, in bytes; a key set has its own bounds.
-const maxJWKSFile = 64 << 10
+// maxJWKSFile bounds the file that is read, in bytes. A longer set is refused anyhow.
+const maxJWKSFile = 32 << 10
 
 // InlineJWKS reports whether a configured value is a key set itself: a JSON object, and
 // neither a path nor a placeholder, which begins with a brace too.
@@ -37,7 +37,7 @@ func loadJWKS(configured string, repl *caddy.Replacer) (string, error) {
 		return "", err
 	}
 	if !InlineJWKS(value) {
-		value, err = readJWKS(value)
+		value, err = ReadJWKS(value)
 	}
 	if err == nil {
 		err = CheckJWKS(value)
@@ -48,7 +48,8 @@ func loadJWKS(configured string, repl *caddy.Replacer) (string, error) {
 	return value, nil
 }
 
-func readJWKS(path string) (string, error) {
+// ReadJWKS reads the file of a key set. Its errors do not name the file.
+func ReadJWKS(path string) (string, error) {
 	f, err := os.Open(path)
 	if pathErr := new(os.PathError); errors.As(err, &pathErr) {
 		return "", pathErr.Err

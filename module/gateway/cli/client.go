@@ -3,13 +3,13 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gatehouse/gatehouse/module/clientstore"
+	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
 )
 
@@ -88,9 +88,6 @@ func definitionFlags(cmd *cobra.Command) {
 	f.String("userinfo-content-type", "", "application/json or application/jwt")
 }
 
-// maxJWKS bounds the file that --jwks names, in bytes.
-const maxJWKS = 32 << 10
-
 func createClientCommand(r *run, admin *adminClient) error {
 	d := clientstore.Definition{
 		Name: r.text("name"), Owner: r.text("owner"), AuthMethod: r.text("auth-method"),
@@ -104,14 +101,10 @@ func createClientCommand(r *run, admin *adminClient) error {
 		d.ID = r.args[0]
 	}
 	if file := r.text("jwks"); file != "" {
-		keys, err := os.ReadFile(file) //nolint:gosec // the operator names it
-		if err != nil {
-			return fmt.Errorf("--jwks: %w", err)
+		var err error
+		if d.JWKS, err = gateway.ReadJWKS(file); err != nil {
+			return fmt.Errorf("--jwks %s: %w", file, err)
 		}
-		if len(keys) > maxJWKS {
-			return fmt.Errorf("--jwks: %s has %d bytes, at most %d are taken", file, len(keys), maxJWKS)
-		}
-		d.JWKS = string(keys)
 	}
 	var got adminapi.ClientWithSecret
 	if err := admin.call(r.context(), "POST", adminapi.Path("clients"), d, &got); err != nil {
