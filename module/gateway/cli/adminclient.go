@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -107,8 +108,8 @@ func (c *adminClient) call(ctx context.Context, method, path string, in, out any
 	}
 	status, answer, err := c.send(ctx, method, path, body)
 	// While a configuration is loaded, the endpoint may close a connection it has just
-	// accepted. What only reads is asked again.
-	for try := 1; err != nil && method == http.MethodGet && try < readTries && !refusedToConnect(err); try++ {
+	// accepted. What only reads is asked again; who does not answer in time will not then.
+	for try := 1; err != nil && method == http.MethodGet && try < readTries && !refusedToConnect(err) && !os.IsTimeout(err); try++ {
 		time.Sleep(readPause)
 		status, answer, err = c.send(ctx, method, path, body)
 	}

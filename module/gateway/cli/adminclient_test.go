@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestAnEndpointThatDoesNotAnswerIsAskedOnceAndOneThatHangsUpAgain(t *testing.T) {
+	var asked atomic.Int64
+	release := make(chan struct{})
+	for path, c := range map[string]struct {
+		serve http.HandlerFunc
+		times int64
+	}{
+		"/slow": {func(http.ResponseWriter, *http.Request) { <-release }, 1},
+		"/gone": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, readTries},
+	} {
+		asked.Store(0)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked.Add(1)
+			c.serve(w, r)
+		}))
+		admin, err := newAdminClient(strings.TrimPrefix(server.URL, "http://"), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		admin.http.Timeout = 500 * time.Millisecond
+		err = admin.call(t.Context(), http.MethodGet, path, nil, nil)
+		var e *cliError
+		if !errors.As(err, &e) || e.exit != exitUnreachable || asked.Load() != c.times {
+			t.Errorf("%s: asked %d times, %v", path, asked.Load(), err)
+		}
+		if path == "/slow" {
+			close(release)
+		}
+		server.Close()
+	}
+}
