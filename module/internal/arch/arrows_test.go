@@ -20,7 +20,7 @@ const mod = "github.com/gatehouse/gatehouse/"
 var allowed = map[string][]string{
 	"module":                         {"caddyfile", "module/gateway", "module/gateway/cli", "plugins/..."},
 	"caddyfile":                      {"module/gateway", "module/oauth", "module/guard"},
-	"module/gateway":                 {"module/gateway/adminapi", "module/audit", "module/authserver", "module/clientstore", "module/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/webui", "module/metrics", "module/token", "module/store", "module/directory", "module/directory/password", "module/oauth"},
+	"module/gateway":                 {"module/gateway/adminapi", "module/audit", "module/authserver", "module/clientstore", "module/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/webui", "module/metrics", "module/token", "module/store", "module/directory", "module/oauth"},
 	"module/gateway/adminapi":        {"module/clientstore"},
 	"module/gateway/cli":             {"module/gateway", "module/gateway/adminapi", "module/clientstore", "module/directory", "module/directory/password", "module/guard", "module/token"},
 	"module/authserver":              {"module/audit", "module/authserver/...", "module/token", "module/store", "module/directory", "module/oauth", "module/webui"},
