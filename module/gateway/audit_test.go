@@ -117,6 +117,12 @@ func TestEveryEventIsCounted(t *testing.T) {
 		if trail.counts[name] == nil {
 			t.Errorf("%s has no counter", name)
 		}
+		c := new(counted)
+		trail.counts[name] = c
+		trail.Record(t.Context(), audit.Event{Name: name})
+		if c.count() != 1 {
+			t.Errorf("%s was counted %d times", name, c.count())
+		}
 	}
 }
 
