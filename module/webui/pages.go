@@ -102,29 +102,19 @@ func (p *Pages) render(to *bytes.Buffer, page, lang string, view any) (string, e
 	d := data{Site: p.config.Name, Logo: p.config.Logo, Style: p.style, Icon: p.icon, View: view, texts: t}
 	d.Lang = t["html.lang"]
 	d.fill = map[string]string{"site": d.Site}
+	action := "/" // of the form, which must not post a password to another host
 	switch v := view.(type) {
 	case LoginView:
-		d.fill["client"] = v.Client
-		if err := checkAction(v.Form); err != nil {
-			return "", err
-		}
+		d.fill["client"], action = v.Client, v.Action
 	case ConsentView:
-		d.fill["client"], d.fill["host"], d.fill["user"] = v.Client, v.Host, v.User
-		if err := checkAction(v.Form); err != nil {
-			return "", err
-		}
+		d.fill["client"], d.fill["host"], d.fill["user"], action = v.Client, v.Host, v.User, v.Action
 	case LogoutView:
 		d.fill["user"], d.fill["client"] = v.User, v.Client
 		if !v.Done {
-			if err := checkAction(v.Form); err != nil {
-				return "", err
-			}
+			action = v.Action
 		}
 	case AccountView:
-		d.fill["user"] = v.User
-		if err := checkAction(v.Form); err != nil {
-			return "", err
-		}
+		d.fill["user"], action = v.User, v.Action
 	case ErrorView:
 		if t["error."+v.Code+".heading"] == "" {
 			v.Code = "server_error"
@@ -134,13 +124,8 @@ func (p *Pages) render(to *bytes.Buffer, page, lang string, view any) (string, e
 		}
 		d.View = v
 	}
-	return d.Lang, p.sets[page].ExecuteTemplate(to, "layout.html", d)
-}
-
-// checkAction refuses to make a form that would post a password to another host.
-func checkAction(f Form) error {
-	if !samePath(f.Action) {
-		return errors.New("webui: the form's action is not an absolute path")
+	if !samePath(action) {
+		return "", errors.New("webui: the form's action is not an absolute path")
 	}
-	return nil
+	return d.Lang, p.sets[page].ExecuteTemplate(to, "layout.html", d)
 }
