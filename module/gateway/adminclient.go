@@ -69,6 +69,9 @@ func getClient(c *adminCall) (adminAnswer, error) {
 }
 
 func createClient(c *adminCall) (adminAnswer, error) {
+	if _, err := c.query(); err != nil {
+		return adminAnswer{}, err
+	}
 	var d clientstore.Definition
 	if err := c.read(&d); err != nil {
 		return adminAnswer{}, err

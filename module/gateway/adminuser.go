@@ -81,6 +81,9 @@ func createUser(c *adminCall) (adminAnswer, error) {
 		Claims   map[string]any `json:"claims"`
 		newPassword
 	}
+	if _, err := c.query(); err != nil {
+		return adminAnswer{}, err
+	}
 	if err := c.read(&in); err != nil {
 		return adminAnswer{}, err
 	}
