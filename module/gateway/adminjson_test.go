@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -16,8 +17,9 @@ func TestNoHandleOfTheAdminAPIOverlooksAParameter(t *testing.T) {
 	for _, rt := range adminRoutes {
 		for method, handle := range rt.handle {
 			c := &adminCall{App: a, w: httptest.NewRecorder(), names: []string{"a", "b"},
-				r: httptest.NewRequest(method, "/gatehouse/?password=x", nil)}
-			if _, err := handle(c); statusOf(err) != http.StatusBadRequest {
+				r: httptest.NewRequest(method, "/gatehouse/?secret=x", nil)}
+			_, err := handle(c)
+			if f := (*failure)(nil); statusOf(err) != http.StatusBadRequest || !errors.As(err, &f) || f.field != "secret" {
 				t.Errorf("%s %s: %v", method, rt.path, err)
 			}
 		}
