@@ -1,0 +1,126 @@
+//go:build unix
+
+package redistest
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// patience is how long a server may take to begin, to end or to agree with others.
+const patience = 20 * time.Second
+
+// process is a Redis program that runs, or did.
+type process struct {
+	program, addr string
+	args          []string
+
+	mu   sync.Mutex
+	cmd  *exec.Cmd
+	out  *bytes.Buffer
+	done chan struct{} // closed when it is gone
+}
+
+// start runs the program and waits until it answers.
+func (p *process) start() error {
+	path, err := exec.LookPath(p.program)
+	if err != nil {
+		return fmt.Errorf("these tests need %[1]s, in Debian the package %[1]s", p.program)
+	}
+	cmd, out, done := exec.Command(path, p.args...), new(bytes.Buffer), make(chan struct{})
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = out, out, mortal()
+	begun := make(chan error)
+	go func() {
+		// The signal of mortal comes when the thread ends that began the process: this one
+		// is kept until the process is gone.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		begun <- err
+		if err == nil {
+			_ = cmd.Wait() // the output says why it ended
+			close(done)
+		}
+	}()
+	if err := <-begun; err != nil {
+		return err
+	}
+	p.mu.Lock()
+	p.cmd, p.out, p.done = cmd, out, done
+	p.mu.Unlock()
+	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		select {
+		case <-done:
+			return fmt.Errorf("%s ended at once: %s", p.program, tail(out.String()))
+		default:
+		}
+		if answers(p.addr) {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			p.signal(syscall.SIGKILL)
+			<-done
+			return fmt.Errorf("%s does not answer: %s", p.program, tail(out.String()))
+		}
+	}
+}
+
+// answers says whether a Redis is there and has its data read. Who asks for a password
+// answers too.
+func answers(addr string) bool {
+	c, err := net.DialTimeout("tcp", addr, time.Second)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = c.Close() }()
+	if err := c.SetDeadline(time.Now().Add(time.Second)); err != nil {
+		return false
+	}
+	if _, err := c.Write([]byte("PING\r\n")); err != nil {
+		return false
+	}
+	answer := make([]byte, 64)
+	n, err := c.Read(answer)
+	return err == nil && (bytes.HasPrefix(answer[:n], []byte("+PONG")) || bytes.HasPrefix(answer[:n], []byte("-NOAUTH")))
+}
+
+func (p *process) signal(s syscall.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd != nil {
+		_ = p.cmd.Process.Signal(s) // it may be gone already
+	}
+}
+
+// end sends signals and waits until the program is gone. One that is frozen hears only
+// SIGKILL.
+func (p *process) end(s ...syscall.Signal) error {
+	p.mu.Lock()
+	done := p.done
+	p.mu.Unlock()
+	if done == nil {
+		return nil
+	}
+	for _, s := range s {
+		p.signal(s)
+	}
+	select {
+	case <-done:
+		return nil
+	case <-time.After(patience):
+		return fmt.Errorf("%s does not end", p.program)
+	}
+}
+
+// tail is the end of what a program said.
+func tail(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return strings.Join(lines[max(0, len(lines)-12):], "\n")
+}

@@ -1,0 +1,126 @@
+//go:build unix
+
+package redistest
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Server is a redis-server of the test process's own, on a loopback port.
+type Server struct {
+	// Addr is host:port.
+	Addr string
+
+	*process
+	t   testing.TB
+	dir string
+}
+
+// Start starts a server that writes nothing to the disk, and ends it with the test. args
+// are more of its options, such as "--maxmemory", "10mb". With "--appendonly", "yes" its
+// data outlive a Restart.
+func Start(t testing.TB, args ...string) *Server {
+	t.Helper()
+	s, err := begin(t.TempDir(), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.t = t
+	t.Cleanup(s.Kill)
+	return s
+}
+
+// begin starts a server on a free port; on another one if somebody took it meanwhile.
+func begin(dir string, args ...string) (*Server, error) {
+	var err error
+	for range 3 {
+		var found []int
+		if found, err = freePorts(2); err != nil {
+			return nil, err
+		}
+		s := &Server{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(found[0])), dir: dir}
+		// It is a file so that sentinels and clusters can have it rewritten.
+		config := filepath.Join(dir, fmt.Sprintf("redis-%d.conf", found[0]))
+		text := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %q\nsave \"\"\nappendonly no\ncluster-port %d\ncluster-config-file nodes-%[1]d.conf\ndbfilename dump-%[1]d.rdb\nappenddirname aof-%[1]d\n",
+			found[0], dir, found[1])
+		if err = os.WriteFile(config, []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+		s.process = &process{program: "redis-server", addr: s.Addr, args: append([]string{config}, args...)}
+		if err = s.start(); err == nil {
+			return s, nil
+		}
+		if !strings.Contains(err.Error(), "already in use") {
+			return nil, err
+		}
+	}
+	return nil, err
+}
+
+// URL is that of its first database.
+func (s *Server) URL() string { return "redis://" + s.Addr + "/0" }
+
+// Stop ends it as an operator does: connections are closed. It waits for the end.
+func (s *Server) Stop() {
+	s.t.Helper()
+	if err := s.end(syscall.SIGCONT, syscall.SIGTERM); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// Kill ends it as kill -9 does, and waits until it is gone.
+func (s *Server) Kill() {
+	s.t.Helper()
+	if err := s.end(syscall.SIGKILL); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// Freeze lets it take connections and requests and answer none, until Thaw.
+func (s *Server) Freeze() { s.signal(syscall.SIGSTOP) }
+
+// Thaw lets it answer again, also what came meanwhile.
+func (s *Server) Thaw() { s.signal(syscall.SIGCONT) }
+
+// Restart ends it as Kill does if it still runs, and starts it again at the same address.
+func (s *Server) Restart() {
+	s.t.Helper()
+	s.Kill()
+	if err := s.start(); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// CLI is what redis-cli prints for a command. A command that fails fails the test.
+func (s *Server) CLI(args ...string) string {
+	s.t.Helper()
+	out, err := cli(s.Addr, args...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return out
+}
+
+func cli(addr string, args ...string) (string, error) {
+	path, err := exec.LookPath("redis-cli")
+	if err != nil {
+		return "", fmt.Errorf("these tests need redis-cli, in Debian the package redis-tools")
+	}
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command(path, append([]string{"-e", "-h", host, "-p", port}, args...)...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("redis-cli %s: %w: %s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimRight(string(out), "\n"), nil
+}

@@ -1,0 +1,111 @@
+//go:build unix
+
+package redistest
+
+import (
+	"os"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// shared are what the tests of a package have in common: each keeps to keys of its own.
+var shared struct {
+	sync.Mutex
+	dirs     []string
+	server   *Server
+	sentinel *Sentinel
+	cluster  *Cluster
+}
+
+// Shared is a server that is started once for the tests of a package, and ended by
+// StopShared or with the process. No test may stop it.
+func Shared(t testing.TB) *Server {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.server == nil {
+		s, err := begin(sharedDir(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared.server = s
+	}
+	return shared.server.of(t)
+}
+
+// SharedSentinel is StartSentinel, once for the tests of a package.
+func SharedSentinel(t testing.TB) *Sentinel {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.sentinel == nil {
+		s, err := beginSentinel(sharedDir(t))
+		if err != nil {
+			s.end()
+			t.Fatal(err)
+		}
+		shared.sentinel = s
+	}
+	mine := *shared.sentinel
+	mine.t, mine.servers = t, servers(t, mine.servers)
+	return &mine
+}
+
+// SharedCluster is StartCluster, once for the tests of a package.
+func SharedCluster(t testing.TB) *Cluster {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.cluster == nil {
+		c, err := beginCluster(sharedDir(t))
+		if err != nil {
+			c.end()
+			t.Fatal(err)
+		}
+		shared.cluster = c
+	}
+	return &Cluster{Nodes: servers(t, shared.cluster.Nodes), t: t}
+}
+
+// StopShared ends what was shared; for TestMain, after the tests.
+func StopShared() {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.server != nil {
+		_ = shared.server.end(syscall.SIGKILL)
+	}
+	if shared.sentinel != nil {
+		shared.sentinel.end()
+	}
+	if shared.cluster != nil {
+		shared.cluster.end()
+	}
+	for _, dir := range shared.dirs {
+		_ = os.RemoveAll(dir)
+	}
+	shared.server, shared.sentinel, shared.cluster, shared.dirs = nil, nil, nil, nil
+}
+
+func sharedDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "gatehouse-redis")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared.dirs = append(shared.dirs, dir)
+	return dir
+}
+
+// of is the same server, whose failures are those of a test.
+func (s *Server) of(t testing.TB) *Server {
+	return &Server{Addr: s.Addr, process: s.process, t: t, dir: s.dir}
+}
+
+func servers(t testing.TB, all []*Server) []*Server {
+	mine := make([]*Server, len(all))
+	for i, s := range all {
+		mine[i] = s.of(t)
+	}
+	return mine
+}
