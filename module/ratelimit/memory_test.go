@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gatehouse/gatehouse/module/ratelimit"
+	"github.com/gatehouse/gatehouse/module/ratelimit/sourcetest"
 )
 
 func memory(t testing.TB, keys int, now func() time.Time) *ratelimit.Memory {
@@ -25,7 +26,7 @@ func memory(t testing.TB, keys int, now func() time.Time) *ratelimit.Memory {
 }
 
 func TestMemory(t *testing.T) {
-	testSource(t, func(t *testing.T, now func() time.Time) ratelimit.Source { return memory(t, 0, now) })
+	sourcetest.Run(t, func(t *testing.T, now func() time.Time) ratelimit.Source { return memory(t, 0, now) })
 }
 
 type clock struct{ at time.Time }

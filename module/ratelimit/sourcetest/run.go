@@ -1,4 +1,4 @@
-package ratelimit_test
+package sourcetest
 
 import (
 	"context"
@@ -10,12 +10,13 @@ import (
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
-// opener makes a source whose time is what now says, to the millisecond. It is called once
-// for each test; the tests use subjects of their own, so the sources may share their counts.
-type opener func(t *testing.T, now func() time.Time) ratelimit.Source
+// Opener makes a source whose time is what now says, to the millisecond, and which waits as
+// long as a busy machine takes. It is called once for each test, and closes what it opened when the
+// test ends; the tests use subjects of their own, so the sources may share their counts.
+type Opener func(t *testing.T, now func() time.Time) ratelimit.Source
 
-// testSource runs the tests that every source has to pass. They see nothing but the contract.
-func testSource(t *testing.T, open opener) {
+// Run runs the tests that every source has to pass.
+func Run(t *testing.T, open Opener) {
 	for _, c := range []struct {
 		name string
 		run  func(*bench)
@@ -35,6 +36,7 @@ func testSource(t *testing.T, open opener) {
 		{"a cost above the limit never fits", neverFits},
 		{"a dry run counts what fits and refuses nothing", dryRun},
 		{"subjects are counted apart, whatever their length", isolation},
+		{"like names of two limiters count apart", limiters},
 		{"a malformed request is an error", malformed},
 		{"results go where the caller says", storage},
 	} {

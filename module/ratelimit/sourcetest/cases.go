@@ -1,4 +1,4 @@
-package ratelimit_test
+package sourcetest
 
 import (
 	"context"
@@ -140,12 +140,30 @@ func isolation(b *bench) { // L07
 	}
 }
 
+func limiters(b *bench) {
+	s, first, second, none := b.subject(), tenSeconds(2), tenSeconds(2), tenSeconds(2)
+	first.Limiter, second.Limiter = "a", "b"
+	for _, p := range []*ratelimit.Policy{first, second, none} {
+		if r := b.want(true, p, s); r.Remaining != 1 {
+			b.Fatalf("%q: %d remain, want 1", p.Limiter, r.Remaining)
+		}
+	}
+	b.want(true, first, s)
+	b.want(false, first, s)
+	if r := b.want(true, second, s); r.Remaining != 0 {
+		b.Fatalf("%d remain, want none", r.Remaining)
+	}
+	b.want(true, none, s)
+}
+
 func malformed(b *bench) {
 	c := ratelimit.Charge{Policy: tenSeconds(1), Subject: b.subject()}
 	twice := ratelimit.Charge{Policy: tenSeconds(2), Subject: b.subject()}
+	foreign := ratelimit.Charge{Policy: &ratelimit.Policy{Limiter: "other", Name: "q", Limit: 1, Window: time.Minute}, Subject: b.subject()}
 	for _, r := range []ratelimit.Request{
 		{Charges: []ratelimit.Charge{c}, Cost: -1},
 		{Charges: []ratelimit.Charge{c, twice}},
+		{Charges: []ratelimit.Charge{c, foreign}},
 		{Charges: []ratelimit.Charge{c, {Subject: "no policy"}}},
 		{Charges: []ratelimit.Charge{{Policy: new(ratelimit.Policy)}}},
 		{Charges: []ratelimit.Charge{{Policy: tenSeconds(1 << 32)}}},
