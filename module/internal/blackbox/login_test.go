@@ -88,7 +88,7 @@ func TestTenFailuresLockAnAccount(t *testing.T) { // U14
 	g, _ := startSite(t, behindProxy)
 	a := newAttempts(t, g)
 	ip := 0
-	next := func() string { ip++; return fmt.Sprintf("198.51.100.%d", ip) }
+	next := func() string { ip++; return fmt.Sprintf("192.0.2.%d", ip) }
 	for range 9 {
 		a.refused(username, "wrong", next())
 	}
