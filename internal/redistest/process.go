@@ -15,7 +15,7 @@ import (
 )
 
 // patience is how long a server may take to begin, to end or to agree with others.
-const patience = 20 * time.Second
+const patience = 30 * time.Second
 
 // process is a Redis program that runs, or did.
 type process struct {

@@ -88,7 +88,7 @@ func watch(dir, primary string) (*process, error) {
 	}
 	port := strconv.Itoa(found[0])
 	config := filepath.Join(dir, "sentinel-"+port+".conf")
-	text := fmt.Sprintf("port %s\nbind 127.0.0.1\ndir %q\nsentinel monitor %[3]s %[4]s 2\nsentinel down-after-milliseconds %[3]s 500\nsentinel failover-timeout %[3]s 2000\n",
+	text := fmt.Sprintf("port %s\nbind 127.0.0.1\ndir %q\nsentinel monitor %[3]s %[4]s 2\nsentinel down-after-milliseconds %[3]s 1000\nsentinel failover-timeout %[3]s 2000\n",
 		port, dir, masterName, strings.Replace(primary, ":", " ", 1))
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (s *Sentinel) WaitPromoted(other *Server) *Server {
 }
 
 // Rejoin starts a server that was killed again, as a replica of the present primary, and
-// waits until it has its data and the sentinels know it.
+// waits until there are a primary and a replica with its data, and the sentinels know it.
 func (s *Sentinel) Rejoin(killed *Server) {
 	s.t.Helper()
 	killed.Kill()
@@ -163,18 +163,17 @@ func (s *Sentinel) Rejoin(killed *Server) {
 	if err := killed.start(); err != nil {
 		s.t.Fatal(err)
 	}
+	// On a busy machine the sentinels may change their minds meanwhile: whichever is the
+	// primary in the end, the other one is its replica.
 	err := await("the replica is back", func() bool {
-		if info(killed, "master_link_status") != "up" {
-			return false
-		}
 		for _, w := range s.sentinels {
 			out, err := cli(w.addr, "sentinel", "replicas", masterName)
 			fields := strings.Split(out, "\n")
-			if err != nil || field(fields, "flags") != "slave" || field(fields, "master-link-status") != "ok" {
+			if err != nil || s.primaryAddr(w) != s.Primary().Addr || field(fields, "flags") != "slave" || field(fields, "master-link-status") != "ok" {
 				return false
 			}
 		}
-		return true
+		return info(s.Primary(), "role") == "master" && info(s.Replica(), "master_link_status") == "up"
 	})
 	if err != nil {
 		s.t.Fatal(err)
