@@ -16,7 +16,7 @@ import (
 )
 
 var globalWords = []string{
-	"issuer", "name", "secret", "store", "users", "tokens", "session", "require_state", "pkce",
+	"issuer", "name", "secret", "store", "limiter", "users", "tokens", "session", "require_state", "pkce",
 	"scope", "client", "registration", "pages", "protect", "revocation_max_stale", "audit",
 }
 
@@ -28,6 +28,7 @@ var globalWords = []string{
 //		name <text>
 //		secret <placeholder>
 //		store <module> [<args...>]
+//		limiter <module> [<args...>]
 //		users <module> [<args...>]
 //		tokens { ... }
 //		session { absolute|idle <duration> }
@@ -94,6 +95,11 @@ func (g *globalBlock) word() (err error) {
 			return err
 		}
 		app.StoreRaw, err = g.guest("gatehouse.stores.", "a store")
+	case "limiter":
+		if err := once(g.Dispenser, app.LimiterRaw != nil); err != nil {
+			return err
+		}
+		app.LimiterRaw, err = g.guest("gatehouse.limiters.", "a limiter")
 	case "users":
 		if err := once(g.Dispenser, app.UsersRaw != nil); err != nil {
 			return err

@@ -21,6 +21,7 @@ import (
 //		exempt <clients or CIDR ranges...>
 //		headers x|ietf|both
 //		limiter <name>
+//		on_outage local|open|closed
 //	}
 func parseLimit(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	h.Next()
@@ -75,8 +76,16 @@ func limitWord(d *caddyfile.Dispenser, l *gateway.Limit) (err error) {
 			return err
 		}
 		l.Limiter, err = one(d, "a name")
+	case "on_outage":
+		if err := once(d, l.OnOutage != ""); err != nil {
+			return err
+		}
+		l.OnOutage, err = one(d, "local, open or closed")
+		if err == nil && l.OnOutage != "local" && l.OnOutage != "open" && l.OnOutage != "closed" {
+			err = d.Errf("on_outage: unexpected '%s', expected local, open or closed", l.OnOutage)
+		}
 	default:
-		err = unknown(d, "api_limit", "client", "user", "ip", "route", "all", "by", "cost", "exempt", "headers", "limiter")
+		err = unknown(d, "api_limit", "client", "user", "ip", "route", "all", "by", "cost", "exempt", "headers", "limiter", "on_outage")
 	}
 	return err
 }

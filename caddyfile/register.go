@@ -8,6 +8,10 @@ func init() {
 	httpcaddyfile.RegisterGlobalOption("gatehouse", parseGatehouse)
 	// In the order in which a request passes them. Each is placed before the first
 	// standard directive behind encode, where the registration order is kept.
+	// gatehouse_health answers itself, and in front of oauth_server, to which every path
+	// below the issuer belongs.
+	httpcaddyfile.RegisterDirective("gatehouse_health", parseHealth)
+	httpcaddyfile.RegisterDirectiveOrder("gatehouse_health", httpcaddyfile.Before, "push")
 	for _, d := range []struct {
 		name  string
 		parse httpcaddyfile.UnmarshalHandlerFunc

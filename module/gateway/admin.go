@@ -30,6 +30,7 @@ func init() { caddy.RegisterModule(AdminAPI{}) }
 // `/gatehouse/keys/rotate` | POST |
 // `/gatehouse/keys/{kid}` | DELETE | revokes a leaked key
 // `/gatehouse/doctor` | GET | what the gateway finds when it looks at itself
+// `/gatehouse/ready`, `/ready` | GET | whether this node can serve (200) or not (503), and what is wrong
 //
 // Errors are the envelope `{"error":{"code","message","field"}}`.
 type AdminAPI struct{}
@@ -42,7 +43,10 @@ func (AdminAPI) CaddyModule() caddy.ModuleInfo {
 // Routes implements [caddy.AdminRouter]. The router holds nothing of a configuration:
 // Caddy makes it before the apps, keeps it when a load fails and never cleans it up.
 func (AdminAPI) Routes() []caddy.AdminRoute {
-	return []caddy.AdminRoute{{Pattern: adminapi.Base, Handler: caddy.AdminHandlerFunc(serveAdmin)}}
+	return []caddy.AdminRoute{
+		{Pattern: adminapi.Base, Handler: caddy.AdminHandlerFunc(serveAdmin)},
+		{Pattern: adminapi.ReadyPath, Handler: caddy.AdminHandlerFunc(serveAdmin)},
+	}
 }
 
 // serveAdmin answers errors itself: Caddy would log them with their text, and its body
@@ -54,7 +58,11 @@ func serveAdmin(w http.ResponseWriter, r *http.Request) error {
 		writeAdminError(w, r, fail(http.StatusForbidden, &failure{code: "forbidden", message: why}))
 		return nil
 	}
-	rt, names := findAdminRoute(r.URL.EscapedPath())
+	path := r.URL.EscapedPath()
+	if path == adminapi.ReadyPath {
+		path = adminapi.Path("ready")
+	}
+	rt, names := findAdminRoute(path)
 	if rt == nil {
 		writeAdminError(w, r, notFound("no such address; those of the gateway are described at the module admin.api.gatehouse"))
 		return nil

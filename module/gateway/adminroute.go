@@ -36,6 +36,7 @@ var adminRoutes = []adminRoute{
 	{"keys", map[string]adminHandle{"GET": listKeys}},
 	{"keys/rotate", map[string]adminHandle{"POST": rotateKeys}},
 	{"keys/*", map[string]adminHandle{"DELETE": revokeKey}},
+	{"ready", map[string]adminHandle{"GET": getReadiness}},
 	{"users", map[string]adminHandle{"GET": listUsers, "POST": createUser}},
 	{"users/*", map[string]adminHandle{"GET": getUser, "PATCH": updateUser, "DELETE": deleteUser}},
 	{"users/*/lock", map[string]adminHandle{"POST": setLocked(true)}},

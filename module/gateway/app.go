@@ -23,7 +23,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/metrics"
 	"github.com/gatehouse/gatehouse/module/oauth"
-	"github.com/gatehouse/gatehouse/module/ratelimit"
 	"github.com/gatehouse/gatehouse/module/token"
 	"github.com/gatehouse/gatehouse/module/webui"
 )
@@ -38,7 +37,9 @@ const AppName = "gatehouse"
 
 // App is the authorization server's configuration and what its handlers share. Guests
 // keep its state (namespace `gatehouse.stores`, type
-// [github.com/gatehouse/gatehouse/module/store.Source]) and its users (namespace
+// [github.com/gatehouse/gatehouse/module/store.Source]), its counts of requests (namespace
+// `gatehouse.limiters`, type
+// [github.com/gatehouse/gatehouse/module/ratelimit.Plugin]) and its users (namespace
 // `gatehouse.directories`, type
 // [github.com/gatehouse/gatehouse/module/directory.Source]).
 type App struct {
@@ -52,6 +53,8 @@ type App struct {
 	Secrets []string `json:"secrets,omitempty"`
 	// Where state is kept. Default: `{"type": "bolt"}`.
 	StoreRaw json.RawMessage `json:"store,omitempty" caddy:"namespace=gatehouse.stores inline_key=type"`
+	// Where requests are counted. Default: `{"type": "memory"}`, each node for itself.
+	LimiterRaw json.RawMessage `json:"limiter,omitempty" caddy:"namespace=gatehouse.limiters inline_key=type"`
 	// Where users live. Default: `{"type": "store"}`, beside the other state, where
 	// `caddy gatehouse user add` puts them.
 	UsersRaw json.RawMessage `json:"users,omitempty" caddy:"namespace=gatehouse.directories inline_key=type"`
@@ -87,7 +90,7 @@ type App struct {
 	lease    *lease
 	core     *core
 	attempts *attempt.Book
-	limiter  *ratelimit.Memory
+	limiter  *lazyLimiter
 	server   *authserver.Server
 	clients  *clients
 	users    directory.Directory
@@ -95,6 +98,10 @@ type App struct {
 	log      *slog.Logger
 	trail    audit.Sink
 	events   func() // emits the trail's Caddy events while the configuration runs
+
+	// limitsClose: an api_limit refuses requests while the counts are out of reach. It is
+	// set while the configuration is provisioned, and never later.
+	limitsClose bool
 }
 
 // CaddyModule returns the Caddy module information.
@@ -154,7 +161,7 @@ func (a *App) take(ctx caddy.Context, secrets [][]byte) (directory.Directory, er
 	if a.attempts, err = hold(&a.held, books, "attempts", newBook); err != nil {
 		return nil, err
 	}
-	if a.limiter, err = hold(&a.held, limiters, "memory", newLimiter); err != nil {
+	if a.limiter, err = a.loadLimiter(ctx, source); err != nil {
 		return nil, err
 	}
 	return a.loadUsers(ctx)
@@ -214,6 +221,10 @@ func (a *App) Start() error {
 	defer cancel()
 	if err := a.core.warm(ctx); err != nil {
 		return fmt.Errorf("opening the store: %w", err)
+	}
+	// A server that is away is no error here: on_outage says what that means.
+	if _, err := a.limiter.source(ctx); err != nil {
+		return fmt.Errorf("opening the limiter: %w", err)
 	}
 	if err := a.endVanished(ctx); err != nil {
 		return err

@@ -64,7 +64,7 @@ func TestAPolicyCountsByAKnownKey(t *testing.T) {
 
 func TestTheDefaultLimiterHasAName(t *testing.T) {
 	p := Policy{Name: "client"}
-	if p.build("").Name != p.build("default").Name {
+	if p.build("").Limiter != p.build("default").Limiter {
 		t.Error("`limiter default` is another one than the default")
 	}
 }

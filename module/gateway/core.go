@@ -41,6 +41,8 @@ type core struct {
 	// ready spares later requests the question whether the revocations are loaded.
 	ready atomic.Bool
 
+	probe *storeProbe
+
 	secrets [][]byte
 	keysMu  sync.Mutex
 	keys    *secret.Keys
@@ -59,6 +61,7 @@ func logger(name string) *slog.Logger {
 
 func newCore(s *lazyStore, secrets [][]byte, key coreKey) (*core, error) {
 	c := &core{store: s, secrets: secrets}
+	c.probe = &storeProbe{look: c.look}
 	var err error
 	c.revocations, err = token.NewRevocations(token.RevocationsConfig{
 		Store: c.store, MaxStale: key.maxStale, Log: logger("revocations"), MaxTokenLife: c.tokenLife,

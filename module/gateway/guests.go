@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/ratelimit"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -26,7 +27,44 @@ func (a *App) loadStore(ctx caddy.Context) (store.Source, error) {
 	if !ok {
 		return nil, fmt.Errorf("store: %T is not a store", guest)
 	}
+	if s, ok := guest.(needsSecret); ok && s.NeedsSecret() && len(a.Secrets) == 0 {
+		return nil, errors.New("this store keeps no secret of its own: set the global option `secret` of gatehouse, on all nodes the same, such as `secret {env.GATEHOUSE_SECRET}`")
+	}
 	return source, nil
+}
+
+// needsSecret is implemented by stores that several nodes share.
+type needsSecret interface {
+	// NeedsSecret reports that the store's backend is no [store.SecretKeeper], so that a
+	// configuration without `secret` cannot work. It MUST NOT touch disk or network.
+	NeedsSecret() bool
+}
+
+// besideStore is implemented by limiters that can use what the store is configured with.
+type besideStore interface {
+	// BesideStore is called once, before Identity, with the [store.Source]. It MUST NOT
+	// touch disk or network. Its error refuses the configuration.
+	BesideStore(source any) error
+}
+
+func (a *App) loadLimiter(ctx caddy.Context, beside store.Source) (*lazyLimiter, error) {
+	plugin := ratelimit.Plugin(new(MemoryLimiter))
+	if a.LimiterRaw != nil {
+		guest, err := ctx.LoadModule(a, "LimiterRaw")
+		if err != nil {
+			return nil, fmt.Errorf("limiter: %w", err)
+		}
+		var ok bool
+		if plugin, ok = guest.(ratelimit.Plugin); !ok {
+			return nil, fmt.Errorf("limiter: %T is not a limiter", guest)
+		}
+		if b, ok := guest.(besideStore); ok {
+			if err := b.BesideStore(beside); err != nil {
+				return nil, fmt.Errorf("limiter: %w", err)
+			}
+		}
+	}
+	return hold(&a.held, limiters, plugin.Identity(), func() (*lazyLimiter, error) { return &lazyLimiter{plugin: plugin}, nil })
 }
 
 func (a *App) loadUsers(ctx caddy.Context) (directory.Directory, error) {

@@ -25,7 +25,7 @@ func init() { caddy.RegisterModule(new(Limit)) }
 // Limit is the handler `api_limit`: in any window of the stated length no caller is
 // admitted more often than the limit says, and a refused request consumes nothing.
 // Every response behind it carries X-RateLimit-Limit, -Remaining and -Reset (epoch
-// seconds). Counts are kept in the process and survive a reload.
+// seconds). Counts are kept where the app's `limiter` says, and survive a reload.
 type Limit struct {
 	// Policies; a request must fit into all that apply to it.
 	Policies []Policy `json:"policies,omitempty"`
@@ -38,6 +38,10 @@ type Limit struct {
 	Headers string `json:"headers,omitempty"`
 	// Handlers with the same limiter name count together. Default: `default`.
 	Limiter string `json:"limiter,omitempty"`
+	// What becomes of requests while a limiter elsewhere is out of reach: `local` counts in
+	// this process, for so small a part of the limit that all nodes together stay within
+	// it; `open` admits all of them; `closed` answers 503. Default: `local`.
+	OnOutage string `json:"on_outage,omitempty"`
 
 	app      *App
 	policies []ratelimit.Policy
@@ -45,18 +49,12 @@ type Limit struct {
 	clients  map[string]bool
 	ranges   []netip.Prefix
 	style    ratelimit.Style
+	outage   ratelimit.Outage
 	scratch  sync.Pool
 
 	counts     []decisions // for each policy, when it was reported
 	unreported decisions
 	metrics    metrics.Set
-}
-
-// decisions counts them for one kind of policy.
-type decisions struct{ admitted, refused metrics.Counter }
-
-func newDecisions(policy string) decisions {
-	return decisions{metrics.Set{}.Limit(policy, "admitted"), metrics.Set{}.Limit(policy, "refused")}
 }
 
 // Policy is one limit.
@@ -155,9 +153,11 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 	if err := l.buildExempt(); err != nil {
 		return err
 	}
-	l.style, err = ratelimit.ParseStyle(l.Headers)
 	l.scratch.New = func() any { return new(scratch) }
-	return err
+	if l.style, err = ratelimit.ParseStyle(l.Headers); err != nil {
+		return err
+	}
+	return l.provisionOutage()
 }
 
 // ServeHTTP decides on the request and tells the client what is left.
@@ -181,10 +181,11 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		return next.ServeHTTP(w, r)
 	}
 	verdict, err := l.app.limiter.Decide(r.Context(), ratelimit.Request{
-		Charges: charges, Cost: l.cost(r), Results: s.results[:0],
+		Charges: charges, Cost: l.cost(r), Results: s.results[:0], OnOutage: l.outage,
 	})
 	if err != nil {
 		l.scratch.Put(s)
+		l.unreported.failed.Inc()
 		return unavailable(w, err)
 	}
 	reported, admitted := verdict.Reported(), verdict.Admitted
@@ -209,11 +210,7 @@ func (l *Limit) count(v ratelimit.Verdict, reported ratelimit.Result) {
 			to = &l.counts[i]
 		}
 	}
-	if v.Admitted {
-		to.admitted.Inc()
-	} else {
-		to.refused.Inc()
-	}
+	to.of(v).Inc()
 	for _, r := range v.Results {
 		if r.Shared {
 			l.metrics.LimiterFull()
@@ -258,7 +255,7 @@ func (l *Limit) subject(by string, r *http.Request, access *token.Access) string
 		return "all"
 	default:
 		if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
-			return repl.ReplaceKnown(by, "")
+			return hidden(repl.ReplaceKnown(by, ""))
 		}
 	}
 	return ""

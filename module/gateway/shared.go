@@ -10,7 +10,6 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/attempt"
-	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
 // The pools of what configurations share. A key holds everything its value was made
@@ -19,7 +18,7 @@ var (
 	stores      = caddy.NewUsagePool() // lazyStore by the store's identity
 	directories = caddy.NewUsagePool() // lazyDirectory by the directory's identity
 	books       = caddy.NewUsagePool() // one tally of failed attempts for the process
-	limiters    = caddy.NewUsagePool() // one in-process limiter for the process
+	limiters    = caddy.NewUsagePool() // lazyLimiter by the limiter's identity
 )
 
 // maxAttemptKeys bounds the memory for counting attempts, about 200 bytes for each key: it
@@ -107,10 +106,6 @@ func (h *holdings) lease() *lease {
 }
 
 func newBook() (*attempt.Book, error) { return attempt.NewBook(maxAttemptKeys, time.Now), nil }
-
-func newLimiter() (*ratelimit.Memory, error) {
-	return ratelimit.NewMemory(ratelimit.MemoryConfig{})
-}
 
 // lazyDirectory is a user directory that opens at its first use.
 type lazyDirectory struct {

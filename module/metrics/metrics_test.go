@@ -3,8 +3,10 @@ package metrics
 import (
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -47,6 +49,44 @@ func TestMetricsFollowTheNamingConventions(t *testing.T) {
 	}
 }
 
+func TestStatesAreAskedForAtEachScrape(t *testing.T) {
+	t.Cleanup(func() { asked.Store(nil) })
+	reg := prometheus.NewPedanticRegistry()
+	if err := Register(reg); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		state State
+		ok    bool
+		want  string
+	}{
+		"no gateway":                       {State{}, false, ""},
+		"before the revocations are known": {State{StoreUp: true, LimiterUp: true}, true, "1 1 +Inf"},
+		"all is well":                      {State{StoreUp: true, LimiterUp: true, RevocationsKnown: true}, true, "1 1 0"},
+		"the store is away":                {State{RevocationsKnown: true, RevocationStaleness: 1500 * time.Millisecond}, true, "0 0 1.5"},
+	} {
+		AskState(func() (State, bool) { return c.state, c.ok })
+		values := map[string]string{}
+		families, err := reg.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			if f.GetType().String() == "GAUGE" {
+				values[f.GetName()] = strconv.FormatFloat(f.GetMetric()[0].GetGauge().GetValue(), 'g', -1, 64)
+			}
+		}
+		const p = "caddy_gatehouse_"
+		if got := strings.TrimSpace(values[p+"store_up"] + " " + values[p+"limiter_up"] + " " + values[p+"revocation_staleness_seconds"]); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	problems, err := testutil.GatherAndLint(reg)
+	if err != nil || len(problems) > 0 {
+		t.Errorf("%v %v", problems, err)
+	}
+}
+
 func TestThePageAboutRunningNamesEveryMetric(t *testing.T) {
 	page, err := os.ReadFile("../../deploy/README.md")
 	if err != nil {
@@ -56,7 +96,11 @@ func TestThePageAboutRunningNamesEveryMetric(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := regexp.MustCompile(`= (?:counter|histogram)\("(\w+)"`).FindAllStringSubmatch(string(source), -1)
+	more, err := os.ReadFile("state.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`= (?:counter|histogram|gauge)\("(\w+)"`).FindAllStringSubmatch(string(source)+string(more), -1)
 	if len(names) < 10 {
 		t.Fatalf("only %d metrics", len(names))
 	}

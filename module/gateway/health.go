@@ -1,0 +1,126 @@
+package gateway
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
+)
+
+func init() { caddy.RegisterModule(new(Health)) }
+
+// Health is the handler `gatehouse_health`, for load balancers and orchestrators: whether
+// this node can serve, and whether it lives at all. Answers name the parts the node
+// depends on and whether they work, nothing else; what is wrong with them `/ready` of the
+// admin endpoint says. Other paths go to the next handler.
+type Health struct {
+	// The path that answers 200 when this node can serve and 503 when not. Default:
+	// `/ready`.
+	Ready string `json:"ready,omitempty"`
+	// The path that answers 200 as long as the process does, whatever the store does.
+	// Default: `/live`.
+	Live string `json:"live,omitempty"`
+
+	app *App
+}
+
+// CaddyModule returns the Caddy module information.
+func (*Health) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_health", New: func() caddy.Module { return new(Health) }}
+}
+
+// Provision finds the app.
+func (h *Health) Provision(ctx caddy.Context) (err error) {
+	if err := h.Check(); err != nil {
+		return fmt.Errorf("gatehouse_health: %w", err)
+	}
+	h.app, err = findApp(ctx, "gatehouse_health")
+	return err
+}
+
+// Check fills in the defaults and reports what is wrong with the paths.
+func (h *Health) Check() error {
+	if h.Ready == "" {
+		h.Ready = "/ready"
+	}
+	if h.Live == "" {
+		h.Live = "/live"
+	}
+	for _, path := range []string{h.Ready, h.Live} {
+		if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "*{?#") {
+			return fmt.Errorf("'%s': expected a path such as /ready", path)
+		}
+	}
+	if h.Ready == h.Live {
+		return errors.New("expected one path for readiness and another for liveness")
+	}
+	return nil
+}
+
+// ServeHTTP answers the two paths.
+func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	if r.URL.Path != h.Ready && r.URL.Path != h.Live {
+		return next.ServeHTTP(w, r)
+	}
+	protocolAnswer(r) // the 503 is meant to look as it does
+	w.Header().Set("Cache-Control", "no-store")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return nil
+	}
+	if r.URL.Path == h.Live {
+		writeHealth(w, r, http.StatusOK, health{Status: "live"})
+		return nil
+	}
+	leave, err := h.app.lease.enter()
+	if err != nil {
+		w.Header().Set("Retry-After", "1")
+		writeHealth(w, r, http.StatusServiceUnavailable, health{Status: "unavailable"})
+		return nil
+	}
+	defer leave()
+	found := h.app.readiness(r.Context())
+	writeHealth(w, r, readyStatus(w, found), publicHealth(found))
+	return nil
+}
+
+// health is what anybody may know.
+type health struct {
+	Status string            `json:"status"`
+	Parts  map[string]string `json:"parts,omitempty"`
+}
+
+func publicHealth(found adminapi.Readiness) health {
+	public := health{Status: "ready", Parts: make(map[string]string, len(found.Parts))}
+	if !found.Ready {
+		public.Status = "unavailable"
+	}
+	for _, p := range found.Parts {
+		public.Parts[p.Part] = adminapi.StateOK
+		if p.State != adminapi.StateOK {
+			public.Parts[p.Part] = adminapi.StateFailing
+		}
+	}
+	return public
+}
+
+func writeHealth(w http.ResponseWriter, r *http.Request, status int, body health) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_ = json.NewEncoder(w).Encode(body) // whoever asked is gone: nobody is left to tell
+	}
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Health)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Health)(nil)
+)

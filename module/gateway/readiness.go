@@ -1,0 +1,95 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
+	"github.com/gatehouse/gatehouse/module/metrics"
+	"github.com/gatehouse/gatehouse/module/token"
+)
+
+func init() { metrics.AskState(runningState) }
+
+// readiness looks at what this node depends on. Whoever calls it holds the app's lease.
+func (a *App) readiness(ctx context.Context) adminapi.Readiness {
+	found := a.core.probe.ask(ctx, a.lease.enter)
+	return adminapi.Sum(
+		partOf(adminapi.PartStore, found.store), partOf(adminapi.PartKeys, found.keys), a.revocationPart(), a.limiterPart(ctx),
+	)
+}
+
+func partOf(name string, err error) adminapi.Part {
+	if err != nil {
+		return adminapi.Part{Part: name, State: adminapi.StateFailing, Message: withoutCredentials(err)}
+	}
+	return adminapi.Part{Part: name, State: adminapi.StateOK}
+}
+
+// revocationPart fails when guards answer 503 for want of the feed.
+func (a *App) revocationPart() adminapi.Part {
+	_, err := a.core.revocations.Check(&token.Access{})
+	p := partOf(adminapi.PartRevocations, err)
+	since, known := a.core.revocations.Staleness()
+	if known {
+		seconds := since.Round(time.Millisecond).Seconds()
+		p.StaleSeconds = &seconds
+	}
+	if err == nil && since > 0 {
+		p.State, p.Message = adminapi.StateDegraded, "the feed is lost; what was known serves for a while"
+	}
+	return p
+}
+
+// limiterPart is about a limiter that is away: what that means to requests each api_limit
+// says, and only those that it refuses keep the node from being ready.
+func (a *App) limiterPart(ctx context.Context) adminapi.Part {
+	p := partOf(adminapi.PartLimiter, a.limiter.Health(ctx))
+	if p.State == adminapi.StateFailing && !a.limitsClose {
+		p.State = adminapi.StateDegraded
+	}
+	return p
+}
+
+// credentials are what may stand before the @ of an address.
+var credentials = regexp.MustCompile(`://[^\s"]*@`)
+
+// withoutCredentials is an error's text for an answer. Stores keep passwords out of their
+// errors; an address that one of them quotes all the same is not to give them away.
+func withoutCredentials(err error) string {
+	return credentials.ReplaceAllString(err.Error(), "://"+redacted+"@")
+}
+
+// getReadiness is the readiness with what is wrong.
+func getReadiness(c *adminCall) (adminAnswer, error) {
+	if _, err := c.query(); err != nil {
+		return adminAnswer{}, err
+	}
+	found := c.readiness(c.r.Context())
+	return adminAnswer{status: readyStatus(c.w, found), body: found}, nil
+}
+
+// readyStatus is the status of an answer about readiness.
+func readyStatus(w http.ResponseWriter, found adminapi.Readiness) int {
+	if found.Ready {
+		return http.StatusOK
+	}
+	w.Header().Set("Retry-After", "1")
+	return http.StatusServiceUnavailable
+}
+
+// runningState is for the metrics, with the same bound on what they cost the store.
+func runningState() (metrics.State, bool) {
+	app, leave, err := runningApp()
+	if err != nil {
+		return metrics.State{}, false
+	}
+	defer leave()
+	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
+	defer cancel()
+	s := metrics.State{StoreUp: app.core.probe.ask(ctx, app.lease.enter).store == nil, LimiterUp: app.limiter.Health(ctx) == nil}
+	s.RevocationStaleness, s.RevocationsKnown = app.core.revocations.Staleness()
+	return s, true
+}

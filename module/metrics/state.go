@@ -1,0 +1,73 @@
+package metrics
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+var (
+	storeUp   = gauge("store_up", "Whether the store answered the last probe: 1 or 0.")
+	limiterUp = gauge("limiter_up", "Whether the limiter reaches its counts: 1 or 0.")
+	staleness = gauge("revocation_staleness_seconds", "How long ago what this process knows of revocations was complete: 0 while the feed runs, +Inf before it was complete once.")
+)
+
+// State is what the gateway that runs knows of the parts it depends on.
+type State struct {
+	StoreUp   bool
+	LimiterUp bool
+	// RevocationsKnown: they were completely loaded once.
+	RevocationsKnown bool
+	// RevocationStaleness is how long ago what is known of them was complete.
+	RevocationStaleness time.Duration
+}
+
+// asked gives the State at each scrape.
+var asked atomic.Pointer[func() (State, bool)]
+
+// AskState has each scrape ask for the state of the gateway that runs; ok is false while
+// none does, and there are no such metrics then. ask MUST return within a bounded time. It
+// is called once, for the process.
+func AskState(ask func() (s State, ok bool)) { asked.Store(&ask) }
+
+func gauge(name, help string) *prometheus.Desc {
+	return prometheus.NewDesc(prometheus.BuildFQName(namespace, subsystem, name), help, nil, nil)
+}
+
+// states is the collector of what is asked for, not counted.
+type states struct{}
+
+func init() { collectors = append(collectors, states{}) }
+
+func (states) Describe(to chan<- *prometheus.Desc) {
+	to <- storeUp
+	to <- limiterUp
+	to <- staleness
+}
+
+func (states) Collect(to chan<- prometheus.Metric) {
+	ask := asked.Load()
+	if ask == nil {
+		return
+	}
+	s, ok := (*ask)()
+	if !ok {
+		return
+	}
+	stale := math.Inf(1)
+	if s.RevocationsKnown {
+		stale = s.RevocationStaleness.Seconds()
+	}
+	for desc, value := range map[*prometheus.Desc]float64{storeUp: truth(s.StoreUp), limiterUp: truth(s.LimiterUp), staleness: stale} {
+		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
+	}
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
