@@ -1,0 +1,164 @@
+package redisconn
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/gatehouse/gatehouse/plugins/internal/words"
+)
+
+// Config is what plugins on Redis have in common.
+type Config struct {
+	// Where Redis is: `redis://host:port/db` for one server,
+	// `redis+sentinel://host,host/master/db` for the primary that Sentinels name,
+	// `redis+cluster://host,host` for a cluster; `rediss` instead of `redis` for TLS. User
+	// and password can stand before the first host. Placeholders are replaced.
+	URL string `json:"url,omitempty"`
+	// What every key begins with. Printable ASCII without braces and spaces, at most 64
+	// characters. Default: `gatehouse:`.
+	Prefix string `json:"prefix,omitempty"`
+	// How long one answer of Redis may take.
+	Timeout caddy.Duration `json:"timeout,omitempty"`
+	// How to speak TLS. Default with `rediss`: the certificates the system trusts.
+	TLS *TLS `json:"tls,omitempty"`
+	// The ACL user. Default: the one in `url`, else that of Redis itself.
+	Username string `json:"username,omitempty"`
+	// The password. Best given as a placeholder such as `{env.REDIS_PASSWORD}`.
+	Password string `json:"password,omitempty"`
+	// The ACL user for the Sentinels themselves. Default: none.
+	SentinelUsername string `json:"sentinel_username,omitempty"`
+	// The password for the Sentinels themselves. Default: none.
+	SentinelPassword string `json:"sentinel_password,omitempty"`
+}
+
+// TLS says whom to trust and who we are.
+type TLS struct {
+	// A file with the certificates (PEM) to trust instead of the system's.
+	CA string `json:"ca,omitempty"`
+	// Files with a certificate and its key (PEM) to show to Redis. Default: none.
+	Cert string `json:"cert,omitempty"`
+	Key  string `json:"key,omitempty"`
+	// The name the certificate of Redis must have. Default: the host that is dialled.
+	ServerName string `json:"server_name,omitempty"`
+}
+
+// DefaultPrefix is what keys begin with when nothing else is configured.
+const DefaultPrefix = "gatehouse:"
+
+const maxPrefix = 64
+
+// maxTimeout bounds Config.Timeout: requests wait that long.
+const maxTimeout = 10 * time.Second
+
+// Words are the words of a Caddyfile that every plugin on Redis has.
+func (c *Config) Words() map[string]words.Reader {
+	return map[string]words.Reader{
+		"prefix":            words.Text(&c.Prefix),
+		"timeout":           words.Duration(&c.Timeout),
+		"username":          words.Text(&c.Username),
+		"password":          words.Secret(&c.Password, "REDIS_PASSWORD"),
+		"sentinel_username": words.Text(&c.SentinelUsername),
+		"sentinel_password": words.Secret(&c.SentinelPassword, "SENTINEL_PASSWORD"),
+		"tls": func(d *caddyfile.Dispenser, _ string) error {
+			if d.NextArg() {
+				return d.ArgErr()
+			}
+			c.TLS = new(TLS)
+			return tlsBlock(d, c.TLS)
+		},
+	}
+}
+
+// tlsBlock reads the block of the word tls. Its readers are those of words, but it nests.
+func tlsBlock(d *caddyfile.Dispenser, t *TLS) error {
+	known := map[string]*string{"ca": &t.CA, "cert": &t.Cert, "key": &t.Key, "server_name": &t.ServerName}
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		word := d.Val()
+		into := known[word]
+		if into == nil {
+			return d.Errf("tls: unrecognized word '%s', expected one of: ca, cert, key, server_name", word)
+		}
+		if *into != "" {
+			return d.Errf("tls: %s is given twice", word)
+		}
+		if err := words.Text(into)(d, word); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckLiteral refuses an address with a password that is no placeholder, without
+// quoting it. It is for a Caddyfile, which Caddy stores as it was adapted.
+func CheckLiteral(url string) error {
+	_, rest, found := strings.Cut(url, "://")
+	if !found {
+		return nil
+	}
+	user, _, found := cutLast(authority(rest), '@')
+	if !found {
+		return nil
+	}
+	_, password, found := cutFirst(user, ':')
+	if !found || password == "" {
+		return nil
+	}
+	if err := words.Placeholder(password, "REDIS_PASSWORD"); err != nil {
+		return fmt.Errorf("the password in the address: %w", err)
+	}
+	return nil
+}
+
+// Resolve replaces placeholders and checks everything. It reads the files of TLS and
+// touches no network.
+func (c *Config) Resolve(repl *caddy.Replacer) (Settings, error) {
+	s, err := parse(c.URL, func(text string) (string, error) { return repl.ReplaceOrErr(text, true, true) })
+	if err != nil {
+		return Settings{}, err
+	}
+	user, password, sentinelPassword := s.username, s.password.Value(), ""
+	for _, f := range []struct {
+		name, text string
+		into       *string
+	}{
+		{"prefix", c.Prefix, &s.Prefix}, {"username", c.Username, &user}, {"password", c.Password, &password},
+		{"sentinel_username", c.SentinelUsername, &s.sentinelUsername}, {"sentinel_password", c.SentinelPassword, &sentinelPassword},
+	} {
+		if f.text == "" {
+			continue
+		}
+		if (f.name == "username" || f.name == "password") && *f.into != "" {
+			return Settings{}, fmt.Errorf("%s is given twice, in the address and as a word", f.name)
+		}
+		if *f.into, err = repl.ReplaceOrErr(f.text, true, true); err != nil {
+			return Settings{}, fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	s.username, s.password, s.sentinelPassword = user, hidden(password), hidden(sentinelPassword)
+	s.Timeout = time.Duration(c.Timeout)
+	if c.TLS != nil {
+		if err := s.trust(c.TLS, repl); err != nil {
+			return Settings{}, fmt.Errorf("tls: %w", err)
+		}
+	}
+	return s, s.check()
+}
+
+func (s *Settings) check() error {
+	switch {
+	case s.Timeout < 0 || s.Timeout > maxTimeout:
+		return fmt.Errorf("timeout: expected at most %v", maxTimeout)
+	case s.username != "" && s.password.Value() == "":
+		return errors.New("a username needs a password")
+	case len(s.Prefix) > maxPrefix || strings.ContainsFunc(s.Prefix, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '{' || r == '}' }):
+		return fmt.Errorf("prefix: expected at most %d printable ASCII characters without spaces and braces", maxPrefix)
+	case s.mode != sentinel && (s.sentinelUsername != "" || s.sentinelPassword.Value() != ""):
+		return errors.New("sentinel_username and sentinel_password belong to redis+sentinel://")
+	}
+	return nil
+}

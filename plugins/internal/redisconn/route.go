@@ -1,0 +1,115 @@
+package redisconn
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+)
+
+// runner is a connection, or a pool of them to one server.
+type runner interface {
+	Do(ctx context.Context, args ...any) *goredis.Cmd
+}
+
+// notFollowed keeps an error from being taken for a redirection.
+type notFollowed struct{ error }
+
+func (n notFollowed) Unwrap() error { return nil }
+
+// at gives call a connection to the server that has key, and follows a cluster that
+// says it is elsewhere. go-redis would also repeat what timed out, which may run a
+// script twice. sticky: the commands of call must share one connection.
+func at(ctx context.Context, client goredis.UniversalClient, key string, call func(runner) error, sticky bool) error {
+	nodes, ok := client.(*goredis.ClusterClient)
+	if !ok {
+		one, ok := client.(*goredis.Client)
+		if !ok {
+			return errors.New("redis: unknown kind of client")
+		}
+		return on(ctx, one, call, sticky, false)
+	}
+	node, err := nodes.MasterForKey(ctx, key)
+	asking := false
+	for hop := 1; err == nil; hop++ {
+		err = on(ctx, node, call, sticky || asking, asking)
+		if err == nil {
+			return nil
+		}
+		if Unavailable(err) { // whoever took over is found by the next call
+			nodes.ReloadState(ctx)
+		}
+		moved, to := redirection(err)
+		if !moved || hop == maxHops {
+			return err
+		}
+		asking = goredis.HasErrorPrefix(err, "ASK")
+		if next := member(ctx, nodes, to); next != nil {
+			node, err = next, nil
+			continue
+		}
+		asking = false
+		if err = pause(ctx, hopWait<<hop); err == nil {
+			node, err = nodes.MasterForKey(ctx, key)
+		}
+	}
+	return err
+}
+
+func on(ctx context.Context, node *goredis.Client, call func(runner) error, sticky, asking bool) error {
+	if !sticky {
+		return call(node)
+	}
+	conn := node.Conn()
+	defer func() { _ = conn.Close() }()
+	if asking {
+		if err := conn.Do(ctx, "ASKING").Err(); err != nil {
+			return err
+		}
+	}
+	return call(conn)
+}
+
+// redirection reads the replies that say that the command was not run and where it
+// belongs. READONLY and TRYAGAIN name no place: the state is being changed.
+func redirection(err error) (moved bool, to string) {
+	for _, prefix := range []string{"MOVED", "ASK"} {
+		if goredis.HasErrorPrefix(err, prefix) {
+			reply, _ := errors.AsType[goredis.Error](err)
+			fields := strings.Fields(reply.Error())
+			if len(fields) == 3 {
+				return true, fields[2]
+			}
+		}
+	}
+	return goredis.HasErrorPrefix(err, "TRYAGAIN") || goredis.HasErrorPrefix(err, "READONLY"), ""
+}
+
+// member is the primary at this address, nil if the state does not know it yet.
+func member(ctx context.Context, nodes *goredis.ClusterClient, address string) *goredis.Client {
+	var mu sync.Mutex
+	var found *goredis.Client
+	_ = nodes.ForEachMaster(ctx, func(_ context.Context, node *goredis.Client) error {
+		if node.Options().Addr == address {
+			mu.Lock()
+			defer mu.Unlock()
+			found = node
+		}
+		return nil
+	})
+	return found
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,159 @@
+package redisconn
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+	"unique"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/plugins/internal/remote"
+)
+
+// Settings are a checked configuration. They are comparable: two that are equal reach
+// the same Redis as the same user. Printing them, or what holds them, shows no secret.
+type Settings struct {
+	// Prefix is what every key begins with.
+	Prefix string
+	// Timeout is how long one answer may take; 0 if none is configured.
+	Timeout time.Duration
+
+	mode             mode
+	nodes            string // host:port, by commas
+	master           string
+	db               int
+	username         string
+	password         unique.Handle[string]
+	sentinelUsername string
+	sentinelPassword unique.Handle[string]
+
+	secure     bool
+	ca, cert   string // PEM
+	key        unique.Handle[string]
+	serverName string
+}
+
+// hidden keeps a secret where neither fmt nor a logger that walks through structs finds
+// it, and yet comparable.
+func hidden(text string) unique.Handle[string] { return unique.Make(text) }
+
+// String is the address without password.
+func (s Settings) String() string {
+	name := map[mode]string{single: "", sentinel: "+sentinel", cluster: "+cluster"}[s.mode]
+	scheme := "redis"
+	if s.secure {
+		scheme = "rediss"
+	}
+	var user string
+	if s.username != "" {
+		user = s.username + "@"
+	}
+	path := ""
+	if s.mode == sentinel {
+		path = "/" + s.master
+	}
+	if s.mode != cluster {
+		path += "/" + strconv.Itoa(s.db)
+	}
+	return scheme + name + "://" + user + s.nodes + path
+}
+
+// GoString implements fmt.GoStringer.
+func (s Settings) GoString() string { return s.String() }
+
+// Cluster reports whether keys lie on several servers.
+func (s Settings) Cluster() bool { return s.mode == cluster }
+
+// trust reads the files: what they say is part of the identity, so that a reload takes
+// new ones up.
+func (s *Settings) trust(t *TLS, repl *caddy.Replacer) error {
+	s.secure = true
+	texts := make([]string, 4)
+	for i, text := range []string{t.CA, t.Cert, t.Key, t.ServerName} {
+		var err error
+		if texts[i], err = repl.ReplaceOrErr(text, true, true); err != nil {
+			return err
+		}
+	}
+	s.serverName = texts[3]
+	if (texts[1] == "") != (texts[2] == "") {
+		return errors.New("cert and key belong together")
+	}
+	if texts[0] != "" {
+		var err error
+		if _, s.ca, err = remote.Roots(texts[0]); err != nil {
+			return err
+		}
+	}
+	if texts[1] == "" {
+		return nil
+	}
+	cert, err := os.ReadFile(texts[1])
+	if err != nil {
+		return err
+	}
+	key, err := os.ReadFile(texts[2])
+	if err != nil {
+		return err
+	}
+	if _, err := tls.X509KeyPair(cert, key); err != nil {
+		return fmt.Errorf("%s and %s: %w", texts[1], texts[2], err)
+	}
+	s.cert, s.key = string(cert), hidden(string(key))
+	return nil
+}
+
+// tlsConfig is nil without TLS.
+func (s Settings) tlsConfig() (*tls.Config, error) {
+	if !s.secure {
+		return nil, nil
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: s.serverName}
+	if s.ca != "" {
+		c.RootCAs = x509.NewCertPool()
+		c.RootCAs.AppendCertsFromPEM([]byte(s.ca))
+	}
+	if s.cert != "" {
+		pair, err := tls.X509KeyPair([]byte(s.cert), []byte(s.key.Value()))
+		if err != nil {
+			return nil, err
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
+// Clean takes passwords out of an error's text: a Redis that does not know a command
+// repeats its arguments, those of AUTH too.
+func (s Settings) Clean(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	for _, secret := range []string{s.password.Value(), s.sentinelPassword.Value()} {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "***")
+		}
+	}
+	if text == err.Error() {
+		return err
+	}
+	return &cleaned{text, err}
+}
+
+type cleaned struct {
+	text string
+	err  error
+}
+
+func (c *cleaned) Error() string { return c.text }
+
+// Is and As see what was there; Unwrap would hand its text on.
+func (c *cleaned) Is(target error) bool { return errors.Is(c.err, target) }
+func (c *cleaned) As(target any) bool   { return errors.As(c.err, target) }

@@ -1,0 +1,194 @@
+package redisconn
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+type mode int
+
+const (
+	single mode = iota
+	sentinel
+	cluster
+)
+
+// schemes are the forms of an address.
+var schemes = map[string]struct {
+	mode   mode
+	secure bool
+}{
+	"redis": {single, false}, "rediss": {single, true},
+	"redis+sentinel": {sentinel, false}, "rediss+sentinel": {sentinel, true},
+	"redis+cluster": {cluster, false}, "rediss+cluster": {cluster, true},
+}
+
+// maxNodes bounds the hosts of an address: the rest is found through them.
+const maxNodes = 64
+
+var errForm = errors.New("the address of Redis: expected redis://host:port/db, redis+sentinel://host,host/master/db or redis+cluster://host,host, with rediss for TLS")
+
+// Parse reads an address without placeholders. No error quotes what may be a password.
+func Parse(address string) (Settings, error) {
+	return parse(address, func(text string) (string, error) { return text, nil })
+}
+
+// parse takes the address apart before placeholders are replaced, so that a password
+// may hold any character. One that is a placeholder as a whole is replaced first.
+func parse(address string, replace func(string) (string, error)) (Settings, error) {
+	s := Settings{Prefix: DefaultPrefix, password: hidden(""), sentinelPassword: hidden(""), key: hidden("")}
+	if address == "" {
+		return s, errForm
+	}
+	if strings.HasPrefix(address, "{") {
+		var err error
+		if address, err = replace(address); err != nil {
+			return s, fmt.Errorf("the address of Redis: %w", err)
+		}
+		replace = func(text string) (string, error) { return text, nil }
+	}
+	name, rest, found := strings.Cut(address, "://")
+	scheme, known := schemes[name]
+	if !found || !known {
+		return s, errForm
+	}
+	s.mode, s.secure = scheme.mode, scheme.secure
+	hosts := authority(rest)
+	path := rest[len(hosts):]
+	if user, after, found := cutLast(hosts, '@'); found {
+		hosts = after
+		user, password, _ := cutFirst(user, ':')
+		var err error
+		if s.username, err = credential(user, replace); err != nil {
+			return s, err
+		}
+		if password, err = credential(password, replace); err != nil {
+			return s, err
+		}
+		s.password = hidden(password)
+	}
+	hosts, err := replace(hosts)
+	if err != nil {
+		return s, fmt.Errorf("the address of Redis: %w", err)
+	}
+	if path, err = replace(path); err != nil {
+		return s, fmt.Errorf("the address of Redis: %w", err)
+	}
+	if err := s.setHosts(hosts); err != nil {
+		return s, err
+	}
+	return s, s.setPath(path)
+}
+
+// credential decodes what was written in the address itself; what a placeholder gives
+// is taken as it is.
+func credential(text string, replace func(string) (string, error)) (string, error) {
+	replaced, err := replace(text)
+	if err != nil {
+		return "", fmt.Errorf("the address of Redis: %w", err)
+	}
+	if replaced != text {
+		return replaced, nil
+	}
+	decoded, err := url.PathUnescape(text)
+	if err != nil { // its text quotes what it could not decode
+		return "", errors.New("the address of Redis: user and password must be percent-encoded")
+	}
+	return decoded, nil
+}
+
+func (s *Settings) setHosts(hosts string) error {
+	port := "6379"
+	if s.mode == sentinel {
+		port = "26379"
+	}
+	list := strings.Split(hosts, ",")
+	if len(list) > maxNodes {
+		return fmt.Errorf("the address of Redis: at most %d hosts", maxNodes)
+	}
+	if s.mode == single && len(list) > 1 {
+		return errors.New("the address of Redis: redis:// is one server; several are redis+sentinel:// or redis+cluster://")
+	}
+	for i, host := range list {
+		if !strings.Contains(host, ":") || strings.HasSuffix(host, "]") {
+			host = host + ":" + port
+		}
+		name, number, err := net.SplitHostPort(host)
+		if n, portErr := strconv.Atoi(number); err != nil || portErr != nil || n < 1 || n > 65535 || name == "" || strings.ContainsAny(name, " /?#@%{}") {
+			return errForm
+		}
+		list[i] = net.JoinHostPort(name, number)
+	}
+	s.nodes = strings.Join(list, ",")
+	return nil
+}
+
+func (s *Settings) setPath(path string) error {
+	if strings.ContainsAny(path, "?#") {
+		return errors.New("the address of Redis: options belong in the block, not behind a question mark")
+	}
+	path = strings.Trim(path, "/")
+	if s.mode == sentinel {
+		if s.master, path, _ = strings.Cut(path, "/"); s.master == "" {
+			return errors.New("the address of Redis: redis+sentinel:// needs the name of the primary, such as redis+sentinel://host,host/mymaster")
+		}
+	}
+	if path == "" {
+		return nil
+	}
+	n, err := strconv.Atoi(path)
+	if err != nil || n < 0 || n > 1<<16 {
+		return errors.New("the address of Redis: expected the number of a database behind the last slash")
+	}
+	if s.mode == cluster && n != 0 {
+		return errors.New("the address of Redis: a cluster has no database but 0")
+	}
+	s.db = n
+	return nil
+}
+
+// authority is what comes before the path, placeholders with slashes in them included.
+func authority(rest string) string {
+	if i := outside(rest, '/', false); i >= 0 {
+		return rest[:i]
+	}
+	return rest
+}
+
+func cutFirst(s string, sep byte) (before, after string, found bool) {
+	return cut(s, outside(s, sep, false))
+}
+
+func cutLast(s string, sep byte) (before, after string, found bool) {
+	return cut(s, outside(s, sep, true))
+}
+
+func cut(s string, i int) (before, after string, found bool) {
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+1:], true
+}
+
+// outside finds a character that is in no placeholder.
+func outside(s string, c byte, last bool) int {
+	depth, at := 0, -1
+	for i := range len(s) {
+		switch {
+		case s[i] == '{':
+			depth++
+		case s[i] == '}':
+			depth--
+		case s[i] == c && depth == 0:
+			if !last {
+				return i
+			}
+			at = i
+		}
+	}
+	return at
+}
