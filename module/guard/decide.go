@@ -2,11 +2,9 @@ package guard
 
 import (
 	"errors"
-	"math"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -162,7 +160,7 @@ func (g *Guard) invalid(r *http.Request, d Decision) Decision {
 	if g.attempts != nil {
 		ok, retry := g.attempts.Take("guard:"+httpx.AddressKey(g.clientIP(r)), g.failures)
 		if !ok {
-			d.RetryAfter = max(1, int(math.Ceil(float64(retry)/float64(time.Second))))
+			d.RetryAfter = oauth.Seconds(retry)
 			return d.refuse(Limited, http.StatusTooManyRequests, "rate_limited", "too many invalid tokens from this address")
 		}
 	}
