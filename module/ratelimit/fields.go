@@ -41,7 +41,8 @@ type Fields struct {
 	limit, remaining int64
 	reset, retry     int64 // epoch seconds; seconds, 0 for none
 	policies, state  string
-	empty            bool
+	empty            bool // nothing is to be said, and fields of an upstream stay
+	removed          bool // nothing is known, so that no number of an upstream is to be taken for ours
 }
 
 // NewFields makes the fields of the result that is reported. There is no Retry-After
@@ -49,7 +50,11 @@ type Fields struct {
 func NewFields(style Style, v Verdict) Fields {
 	r := v.Reported()
 	if r.Policy == nil {
-		return Fields{empty: true}
+		f := Fields{empty: true, removed: v.Outage && len(v.Results) == 0}
+		if f.removed && !v.Admitted {
+			f.retry = 1
+		}
+		return f
 	}
 	f := Fields{style: style, limit: r.Limit, remaining: r.Remaining, reset: epochUp(r.Reset)}
 	if !v.Admitted && r.Retry != Never {
@@ -89,13 +94,19 @@ var (
 // Set puts the fields into h, in place of whatever an upstream sent under their names.
 // Setting them again changes nothing.
 func (f Fields) Set(h http.Header) {
-	if f.empty {
+	if f.empty && !f.removed {
 		return
 	}
 	for _, names := range [][]string{xNames, ietfNames, canonical} {
 		for _, name := range names {
 			delete(h, name)
 		}
+	}
+	if f.retry > 0 {
+		h["Retry-After"] = []string{strconv.FormatInt(f.retry, 10)}
+	}
+	if f.removed {
+		return
 	}
 	if f.style != IETF {
 		text := make([]string, len(xNames))
@@ -107,9 +118,6 @@ func (f Fields) Set(h http.Header) {
 	if f.style != X {
 		h["RateLimit-Policy"] = []string{f.policies}
 		h["RateLimit"] = []string{f.state}
-	}
-	if f.retry > 0 {
-		h["Retry-After"] = []string{strconv.FormatInt(f.retry, 10)}
 	}
 	f.expose(h)
 }

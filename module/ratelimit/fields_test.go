@@ -49,6 +49,11 @@ func TestFieldsOfAResponse(t *testing.T) {
 		{"refused for good", X, never, http.Header{
 			"X-RateLimit-Limit": {"5"}, "X-RateLimit-Remaining": {"5"}, "X-RateLimit-Reset": {"1900000001"},
 		}},
+		{"an outage that admits", Both, Verdict{Admitted: true, At: noon, Outage: true}, http.Header{}},
+		{"an outage that refuses", X, Verdict{At: noon, Outage: true}, http.Header{"Retry-After": {"1"}}},
+		{"an outage with counts of its own", X, Verdict{Admitted: true, At: noon, Outage: true, Results: []Result{res(route, 2, time.Second, 0)}}, http.Header{
+			"X-RateLimit-Limit": {"5"}, "X-RateLimit-Remaining": {"2"}, "X-RateLimit-Reset": {"1900000002"},
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := http.Header{}

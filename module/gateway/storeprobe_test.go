@@ -1,0 +1,106 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// held counts who holds what a probe needs.
+type held struct{ now, most atomic.Int64 }
+
+func (h *held) enter() (func(), error) {
+	h.most.Store(max(h.most.Load(), h.now.Add(1)))
+	return func() { h.now.Add(-1) }, nil
+}
+
+func TestAFloodOfQuestionsIsOneProbeASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var looks atomic.Int64
+		p := &storeProbe{look: func(context.Context) pulse {
+			looks.Add(1)
+			time.Sleep(10 * time.Millisecond)
+			return pulse{}
+		}}
+		var h held
+		var all sync.WaitGroup
+		for range 1000 {
+			all.Go(func() {
+				for range 100 { // 2 s
+					if got := p.ask(t.Context(), h.enter); got.store != nil || got.keys != nil {
+						t.Error(got)
+					}
+					time.Sleep(20 * time.Millisecond)
+				}
+			})
+		}
+		all.Wait()
+		if n := looks.Load(); n < 2 || n > 3 {
+			t.Errorf("%d probes for 100,000 questions in two seconds", n)
+		}
+		if h.now.Load() != 0 || h.most.Load() != 1 {
+			t.Errorf("%d hold on, at most %d did", h.now.Load(), h.most.Load())
+		}
+	})
+}
+
+func TestAStoreThatHangsIsProbedOnceAndKeepsNobodyWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var looks atomic.Int64
+		answer := make(chan struct{})
+		p := &storeProbe{look: func(context.Context) pulse {
+			looks.Add(1)
+			<-answer // whatever its context says
+			return pulse{}
+		}}
+		var h held
+		begun := time.Now()
+		if got := p.ask(t.Context(), h.enter); !errors.Is(got.store, errNoAnswer) || time.Since(begun) != probeTimeout {
+			t.Errorf("%v after %v", got, time.Since(begun))
+		}
+		time.Sleep(time.Minute)
+		begun = time.Now()
+		for range 1000 {
+			if got := p.ask(t.Context(), h.enter); !errors.Is(got.store, errNoAnswer) {
+				t.Error(got)
+			}
+		}
+		if took := time.Since(begun); took > 0 || looks.Load() != 1 || h.now.Load() != 1 {
+			t.Errorf("1000 questions took %v, %d probes, %d hold on", took, looks.Load(), h.now.Load())
+		}
+		close(answer)
+		synctest.Wait()
+		if got := p.ask(t.Context(), h.enter); got.store != nil || looks.Load() != 1 || h.now.Load() != 0 {
+			t.Errorf("%v, %d probes, %d hold on", got, looks.Load(), h.now.Load())
+		}
+	})
+}
+
+func TestWhoeverAsksFirstMayLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &storeProbe{look: func(ctx context.Context) pulse {
+			time.Sleep(100 * time.Millisecond)
+			return pulse{store: ctx.Err()}
+		}}
+		var h held
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		if got := p.ask(ctx, h.enter); !errors.Is(got.store, context.DeadlineExceeded) {
+			t.Error(got)
+		}
+		if got := p.ask(t.Context(), h.enter); got.store != nil {
+			t.Errorf("the probe ended with its first asker: %v", got)
+		}
+	})
+}
+
+func TestAProbeThatCannotHoldWhatItNeedsIsNone(t *testing.T) {
+	p := &storeProbe{look: func(context.Context) pulse { panic("not to be called") }}
+	if got := p.ask(t.Context(), func() (func(), error) { return nil, errGone }); !errors.Is(got.store, errGone) || !errors.Is(got.keys, errGone) {
+		t.Error(got)
+	}
+}
