@@ -43,7 +43,7 @@ func beginCluster(dir string, args ...string) (*Cluster, error) {
 	c := new(Cluster)
 	more := append([]string{"--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--repl-diskless-sync-delay", "0"}, args...)
 	for range 2 * clusterPrimaries {
-		n, err := begin(dir, more...)
+		n, err := begin(dir, nil, more...)
 		if err != nil {
 			return c, err
 		}

@@ -4,6 +4,7 @@ package redistest
 
 import (
 	"bytes"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"os/exec"
@@ -21,6 +22,7 @@ const patience = 30 * time.Second
 type process struct {
 	program, addr string
 	args          []string
+	tls           *tls.Config // nil for none
 
 	mu   sync.Mutex
 	cmd  *exec.Cmd
@@ -61,7 +63,7 @@ func (p *process) start() error {
 			return fmt.Errorf("%s ended at once: %s", p.program, tail(out.String()))
 		default:
 		}
-		if answers(p.addr) {
+		if answers(p.addr, p.tls) {
 			return nil
 		}
 		if time.Now().After(deadline) {
@@ -74,10 +76,15 @@ func (p *process) start() error {
 
 // answers says whether a Redis is there and has its data read. Who asks for a password
 // answers too.
-func answers(addr string) bool {
+func answers(addr string, over *tls.Config) bool {
 	c, err := net.DialTimeout("tcp", addr, time.Second)
 	if err != nil {
 		return false
+	}
+	if over != nil {
+		over = over.Clone()
+		over.ServerName = "127.0.0.1"
+		c = tls.Client(c, over)
 	}
 	defer func() { _ = c.Close() }()
 	if err := c.SetDeadline(time.Now().Add(time.Second)); err != nil {

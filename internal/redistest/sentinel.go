@@ -49,7 +49,7 @@ func beginSentinel(dir string, args ...string) (*Sentinel, error) {
 		if len(s.servers) > 0 {
 			more = append(more, replicaOf(s.servers[0])...)
 		}
-		server, err := begin(dir, more...)
+		server, err := begin(dir, nil, more...)
 		if err != nil {
 			return s, err
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,7 +22,7 @@ type Server struct {
 
 	*process
 	t   testing.TB
-	dir string
+	tls *Certificates // nil for a server without TLS
 }
 
 // Start starts a server that writes nothing to the disk, and ends it with the test. args
@@ -29,7 +30,7 @@ type Server struct {
 // data outlive a Restart.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
-	s, err := begin(t.TempDir(), args...)
+	s, err := begin(t.TempDir(), nil, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,22 +40,31 @@ func Start(t testing.TB, args ...string) *Server {
 }
 
 // begin starts a server on a free port; on another one if somebody took it meanwhile.
-func begin(dir string, args ...string) (*Server, error) {
+func begin(dir string, certs *Certificates, args ...string) (*Server, error) {
 	var err error
 	for range 3 {
 		var found []int
 		if found, err = freePorts(2); err != nil {
 			return nil, err
 		}
-		s := &Server{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(found[0])), dir: dir}
+		s := &Server{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(found[0])), tls: certs}
 		// It is a file so that sentinels and clusters can have it rewritten.
 		config := filepath.Join(dir, fmt.Sprintf("redis-%d.conf", found[0]))
-		text := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %q\nsave \"\"\nappendonly no\ncluster-port %d\ncluster-config-file nodes-%[1]d.conf\ndbfilename dump-%[1]d.rdb\nappenddirname aof-%[1]d\n",
-			found[0], dir, found[1])
+		port, options := "port", []string(nil)
+		if certs != nil {
+			port, options = "port 0\ntls-port", certs.options()
+		}
+		text := fmt.Sprintf("%s %d\nbind 127.0.0.1\ndir %q\nsave \"\"\nappendonly no\ncluster-port %d\ncluster-config-file nodes-%[2]d.conf\ndbfilename dump-%[2]d.rdb\nappenddirname aof-%[2]d\n",
+			port, found[0], dir, found[1])
 		if err = os.WriteFile(config, []byte(text), 0o600); err != nil {
 			return nil, err
 		}
-		s.process = &process{program: "redis-server", addr: s.Addr, args: append([]string{config}, args...)}
+		s.process = &process{program: "redis-server", addr: s.Addr, args: slices.Concat([]string{config}, options, args)}
+		if certs != nil {
+			if s.process.tls, err = certs.client(); err != nil {
+				return nil, err
+			}
+		}
 		if err = s.start(); err == nil {
 			return s, nil
 		}
@@ -66,7 +76,12 @@ func begin(dir string, args ...string) (*Server, error) {
 }
 
 // URL is that of its first database.
-func (s *Server) URL() string { return "redis://" + s.Addr + "/0" }
+func (s *Server) URL() string {
+	if s.tls != nil {
+		return "rediss://" + s.Addr + "/0"
+	}
+	return "redis://" + s.Addr + "/0"
+}
 
 // Stop ends it as an operator does: connections are closed. It waits for the end.
 func (s *Server) Stop() {
@@ -102,6 +117,9 @@ func (s *Server) Restart() {
 // CLI is what redis-cli prints for a command. A command that fails fails the test.
 func (s *Server) CLI(args ...string) string {
 	s.t.Helper()
+	if s.tls != nil {
+		args = append([]string{"--tls", "--cacert", s.tls.CA, "--cert", s.tls.Cert, "--key", s.tls.Key}, args...)
+	}
 	out, err := cli(s.Addr, args...)
 	if err != nil {
 		s.t.Fatal(err)

@@ -25,7 +25,7 @@ func Shared(t testing.TB) *Server {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.server == nil {
-		s, err := begin(sharedDir(t))
+		s, err := begin(sharedDir(t), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func sharedDir(t testing.TB) string {
 
 // of is the same server, whose failures are those of a test.
 func (s *Server) of(t testing.TB) *Server {
-	return &Server{Addr: s.Addr, process: s.process, t: t, dir: s.dir}
+	return &Server{Addr: s.Addr, process: s.process, t: t, tls: s.tls}
 }
 
 func servers(t testing.TB, all []*Server) []*Server {
