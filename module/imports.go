@@ -9,4 +9,5 @@ import (
 	_ "github.com/gatehouse/gatehouse/plugins/directory/ldap"
 	_ "github.com/gatehouse/gatehouse/plugins/directory/sql"
 	_ "github.com/gatehouse/gatehouse/plugins/store/bolt"
+	_ "github.com/gatehouse/gatehouse/plugins/store/redis"
 )

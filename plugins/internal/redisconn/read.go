@@ -1,0 +1,85 @@
+package redisconn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	goredis "github.com/redis/go-redis/v9"
+)
+
+// Do runs one command on the server that has key, at most once. A nil reply is no error.
+func Do(ctx context.Context, client goredis.UniversalClient, key string, args ...any) (any, error) {
+	var reply any
+	err := at(ctx, client, key, func(conn runner) error {
+		var err error
+		reply, err = conn.Do(ctx, args...).Result()
+		return err
+	}, false)
+	if errors.Is(err, goredis.Nil) {
+		return nil, nil
+	}
+	return reply, err
+}
+
+// Values reads keys wherever they lie. What is absent is nil, else it is a string.
+func Values(ctx context.Context, client goredis.UniversalClient, keys []string) ([]any, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	nodes, ok := client.(*goredis.ClusterClient)
+	if !ok {
+		args := make([]any, 1, 1+len(keys))
+		args[0] = "MGET"
+		for _, k := range keys {
+			args = append(args, k)
+		}
+		reply, err := Do(ctx, client, keys[0], args...)
+		if err != nil {
+			return nil, err
+		}
+		values, ok := reply.([]any)
+		if !ok || len(values) != len(keys) {
+			return nil, fmt.Errorf("redis: MGET of %d keys gave %T", len(keys), reply)
+		}
+		return values, nil
+	}
+	places := make(map[*goredis.Client][]int)
+	for i, k := range keys {
+		node, err := nodes.MasterForKey(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		places[node] = append(places[node], i)
+	}
+	values := make([]any, len(keys))
+	for node, indexes := range places {
+		commands, _ := node.Pipelined(ctx, func(p goredis.Pipeliner) error { // each command has its error
+			for _, i := range indexes {
+				p.Get(ctx, keys[i])
+			}
+			return nil
+		})
+		if len(commands) != len(indexes) {
+			return nil, errors.New("redis: a pipeline gave too few answers")
+		}
+		for n, i := range indexes {
+			switch text, err := commands[n].(*goredis.StringCmd).Result(); {
+			case err == nil:
+				values[i] = text
+			case errors.Is(err, goredis.Nil):
+			default:
+				if moved, _ := redirection(err); !moved {
+					if Unavailable(err) {
+						nodes.ReloadState(ctx)
+					}
+					return nil, err
+				}
+				if values[i], err = Do(ctx, client, keys[i], "GET", keys[i]); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return values, nil
+}

@@ -1,0 +1,111 @@
+package redis
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+const (
+	// probePause is between two probes of a Redis that does not serve.
+	probePause = 250 * time.Millisecond
+	// hurry is what part of the usual time is given to a Redis that did not answer the
+	// last time, so that requests with several questions are still answered soon.
+	hurry = 4
+	// probeLife is how long what a probe has written stays, in milliseconds.
+	probeLife = 60_000
+)
+
+// condition is whether Redis serves, as the last calls have seen it.
+type condition struct {
+	mu      sync.Mutex
+	away    error // no answer; any answer ends it
+	refuses error // an answer that it cannot write; a write ends it
+	probing bool
+}
+
+func (c *condition) patience(usual time.Duration) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.away != nil {
+		return usual / hurry
+	}
+	return usual
+}
+
+func (c *condition) served(wrote bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.away = nil
+	if wrote {
+		c.refuses = nil
+	}
+}
+
+// failed reports whether a probe must begin.
+func (c *condition) failed(err error, answered bool) (begin bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if answered {
+		c.away, c.refuses = nil, err
+	} else {
+		c.away = err
+	}
+	begin, c.probing = !c.probing, true
+	return begin
+}
+
+func (c *condition) fault() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.away != nil {
+		return c.away
+	}
+	return c.refuses
+}
+
+// Health is nil, or what keeps the store from working as far as its last calls know. It
+// waits for no server.
+func (b *Backend) Health() error {
+	if b.closing.Err() != nil {
+		return errClosed
+	}
+	return b.condition.fault()
+}
+
+// probe asks until Redis serves again, with all the patience that calls no longer have:
+// without it a Redis that is slow, but not away, would be given up for good.
+func (b *Backend) probe(ctx context.Context) {
+	defer func() {
+		b.condition.mu.Lock()
+		b.condition.probing = false
+		b.condition.mu.Unlock()
+	}()
+	for b.condition.fault() != nil {
+		if sleep(ctx, probePause) != nil {
+			return
+		}
+		asking, cancel := context.WithTimeout(ctx, b.timeout)
+		_, err := scriptProbe.RunAndWait(asking, b.client, b.wait, []string{b.probeKey()}, probeLife)
+		cancel()
+		if err == nil {
+			b.condition.served(true)
+			b.log.Info("Redis serves the store again")
+		}
+	}
+}
+
+func errorField(err error) zap.Field { return zap.String("error", err.Error()) }
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,26 @@
+-- KEYS record[, ends of the feed]; ARGV now, version, new version, expires, value, parent,
+-- horizon, id. Returns a code and the parent: 0 not found, 1 another version, 2 the index
+-- must be told a longer life first, 3 done.
+local h = head(KEYS[1])
+if not live(h) then
+	return {0, ''}
+end
+if h.version ~= ARGV[2] then
+	return {1, ''}
+end
+local expires, horizon = tonumber(ARGV[4]), h.horizon
+if h.parent ~= '' and not covers(tonumber(horizon), expires) then
+	if ARGV[7] == '' or ARGV[6] ~= h.parent then
+		return {2, h.parent}
+	end
+	horizon = ARGV[7]
+end
+put(KEYS[1], '1' .. ARGV[3] .. ARGV[4] .. horizon .. h.length .. h.parent .. ARGV[5], expires)
+if KEYS[2] then
+	if expires == 0 then
+		redis.call('ZREM', KEYS[2], ARGV[8])
+	else
+		redis.call('ZADD', KEYS[2], ARGV[4], ARGV[8])
+	end
+end
+return {3, h.parent}

@@ -1,0 +1,147 @@
+package redis
+
+import (
+	"context"
+
+	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/plugins/internal/redisconn"
+)
+
+// readAtOnce is how many records one question asks for: at most 25 MiB.
+const readAtOnce = 100
+
+// Get implements store.Backend.
+func (b *Backend) Get(ctx context.Context, key store.Key) (store.Record, error) {
+	if tooLong(key) {
+		return store.Record{}, errTooLong
+	}
+	var r store.Record
+	err := b.read(ctx, func(ctx context.Context) error {
+		name := b.record(key)
+		raw, err := redisconn.Do(ctx, b.client, name, "GET", name)
+		if err != nil {
+			return err
+		}
+		text, ok := raw.(string)
+		if !ok {
+			return store.ErrNotFound
+		}
+		if r, err = decode(key, text); err != nil {
+			return err
+		}
+		if !b.live(r) {
+			return store.ErrNotFound
+		}
+		return nil
+	})
+	if err != nil {
+		return store.Record{}, err
+	}
+	return r, nil
+}
+
+// List implements store.Backend.
+func (b *Backend) List(ctx context.Context, kind store.Kind, parent, after string, limit int) ([]store.Record, error) {
+	if tooLong(store.Key{Kind: kind, ID: after}) || len(parent) > store.MaxKeyLength {
+		return nil, errTooLong
+	}
+	var found []store.Record
+	for len(found) < limit {
+		n := min(limit-len(found), readAtOnce)
+		ids, err := b.children(ctx, kind, parent, after, n)
+		if err != nil {
+			return nil, err
+		}
+		records, gone, err := b.fetch(ctx, kind, ids)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range records {
+			if r.Parent == parent { // else an entry of one that was refused, or came before
+				found = append(found, r)
+			} else {
+				gone = append(gone, r.ID)
+			}
+		}
+		if len(gone) > 0 {
+			// What cannot be removed now is in nobody's way.
+			_ = b.write(ctx, func(ctx context.Context) error { return b.forget(ctx, kind, parent, gone...) })
+		}
+		if len(ids) < n {
+			break
+		}
+		after = ids[len(ids)-1]
+	}
+	return found, b.refusal(ctx)
+}
+
+// children reads a page of the index.
+func (b *Backend) children(ctx context.Context, kind store.Kind, parent, after string, n int) ([]string, error) {
+	name, from := b.index(kind, parent)[0], "-"
+	if after != "" {
+		from = "(" + after
+	}
+	var ids []string
+	err := b.read(ctx, func(ctx context.Context) error {
+		reply, err := redisconn.Do(ctx, b.client, name, "ZRANGEBYLEX", name, from, "+", "LIMIT", 0, n)
+		if err != nil {
+			return err
+		}
+		ids, err = texts(reply)
+		return err
+	})
+	return ids, err
+}
+
+// fetch reads records in the order of their IDs. gone are those that are not live.
+func (b *Backend) fetch(ctx context.Context, kind store.Kind, ids []string) (records []store.Record, gone []string, err error) {
+	for len(ids) > 0 {
+		page := ids[:min(len(ids), readAtOnce)]
+		ids = ids[len(page):]
+		keys := make([]string, len(page))
+		for i, id := range page {
+			keys[i] = b.record(store.Key{Kind: kind, ID: id})
+		}
+		err := b.read(ctx, func(ctx context.Context) error {
+			values, err := redisconn.Values(ctx, b.client, keys)
+			if err != nil {
+				return err
+			}
+			for i, value := range values {
+				text, ok := value.(string)
+				if !ok {
+					gone = append(gone, page[i])
+					continue
+				}
+				r, err := decode(store.Key{Kind: kind, ID: page[i]}, text)
+				if err != nil {
+					return err
+				}
+				if b.live(r) {
+					records = append(records, r)
+				} else {
+					gone = append(gone, page[i])
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return records, gone, nil
+}
+
+func texts(reply any) ([]string, error) {
+	list, ok := reply.([]any)
+	if !ok {
+		return nil, unexpected(reply)
+	}
+	found := make([]string, len(list))
+	for i, v := range list {
+		if found[i], ok = v.(string); !ok {
+			return nil, unexpected(v)
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,146 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+const (
+	// pageRecords is what one call of deliver may have, by the contract.
+	pageRecords = 1000
+	// catchUp is between two looks at the feed when no bell rings.
+	catchUp = 250 * time.Millisecond
+	// retryPause is between two looks of which the first failed.
+	retryPause = 50 * time.Millisecond
+	// maxBlind is how long the feed may go unread before the second of the contract is
+	// in danger: what was created just after the last look has a little left to arrive.
+	maxBlind = 800 * time.Millisecond
+)
+
+var (
+	errNotWatched = errors.New("store redis: this kind is not watched")
+	errRewound    = errors.New("store redis: the feed is another than the one that was read: a failover has lost writes, or Redis was emptied")
+)
+
+// reader is a place in the feed of a kind.
+type reader struct {
+	b       *Backend
+	kind    store.Kind
+	deliver func([]store.Record)
+	last    string // number of the last record read
+	version string // and its version, empty if it is too old to be known
+}
+
+// Watch implements store.Backend. A bell says when to look; what there is to see is read
+// from the feed itself, so that a bell nobody heard costs a quarter of a second.
+func (b *Backend) Watch(ctx context.Context, kind store.Kind, deliver func([]store.Record)) error {
+	if err := b.refusal(ctx); err != nil {
+		return err
+	}
+	if !b.watched[kind] {
+		return errNotWatched
+	}
+	bell := b.client.Subscribe(ctx, b.channel(kind))
+	defer func() { _ = bell.Close() }()
+	rings := bell.Channel(goredis.WithChannelSize(1), goredis.WithChannelSendTimeout(time.Millisecond), goredis.WithChannelHealthCheckInterval(time.Second),
+		goredis.WithChannelPingTimeout(b.timeout), goredis.WithChannelReconnectTimeout(b.timeout))
+	r := &reader{b, kind, deliver, "0", ""}
+	if err := r.catchUp(ctx); err != nil {
+		return err
+	}
+	deliver(nil)
+	seen := time.Now()
+	timer := time.NewTimer(catchUp)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-b.closing.Done():
+			return errClosed
+		case <-timer.C:
+		case _, ok := <-rings:
+			if !ok {
+				return errClosed
+			}
+		}
+		begin := time.Now()
+		switch err := r.catchUp(ctx); {
+		case err == nil:
+			seen = begin
+			timer.Reset(catchUp)
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, errRewound), errors.Is(err, errClosed):
+			return err
+		case time.Since(seen) > maxBlind-retryPause:
+			return fmt.Errorf("store redis: the feed cannot be read in time: %w", err)
+		default:
+			timer.Reset(retryPause)
+		}
+	}
+}
+
+// catchUp delivers what is behind the last record read.
+func (r *reader) catchUp(ctx context.Context) error {
+	for {
+		ids, err := r.page(ctx)
+		if err != nil {
+			return err
+		}
+		records, _, err := r.b.fetch(ctx, r.kind, ids.ids)
+		if err != nil {
+			return err
+		}
+		if len(records) > 0 {
+			r.deliver(records)
+		}
+		r.last, r.version = ids.last, ids.version
+		if len(ids.ids) < pageRecords {
+			return r.b.refusal(ctx)
+		}
+	}
+}
+
+type page struct {
+	last, version string
+	ids           []string
+}
+
+func (r *reader) page(ctx context.Context) (page, error) {
+	feed := r.b.feed(r.kind)
+	keys := []string{feed[0], feed[2], feed[3], r.b.slot(r.kind) + "nothing"}
+	var p page
+	err := r.b.read(ctx, func(ctx context.Context) error {
+		reply, err := scriptPoll.Run(ctx, r.b.client, keys, r.b.clock(), r.last, r.version, strconv.Itoa(pageRecords))
+		if err != nil {
+			return err
+		}
+		if reply == nil {
+			return nil
+		}
+		list, _ := reply.([]any)
+		if len(list) != 3 {
+			return unexpected(reply)
+		}
+		var ok1, ok2 bool
+		p.last, ok1 = list[0].(string)
+		p.version, ok2 = list[1].(string)
+		if !ok1 || !ok2 {
+			return unexpected(reply)
+		}
+		p.ids, err = texts(list[2])
+		return err
+	})
+	if err == nil && p.last == "" {
+		err = errRewound
+	}
+	return p, err
+}

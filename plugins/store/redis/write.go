@@ -1,0 +1,177 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// onTheWay is how long a record may take behind its entry in the index, in milliseconds.
+// It must be much shorter than what lua/index.lua calls settled.
+const onTheWay = 60_000
+
+// maxTold bounds how often a swap tells the index of a longer life: once, and again for
+// each time another writer comes between.
+const maxTold = 4
+
+var errTooLate = errors.New("store redis: the write came too late to count")
+
+// Create implements store.Backend.
+func (b *Backend) Create(ctx context.Context, r store.Record) (store.Record, error) {
+	if tooLong(r.Key) || len(r.Parent) > store.MaxKeyLength || len(r.Value) > store.MaxValueLength {
+		return store.Record{}, errTooLong
+	}
+	r.Version = b.versions.next()
+	expires := millis(r.Expires)
+	until := horizon(expires, b.today())
+	err := b.write(ctx, func(ctx context.Context) error {
+		keys, deadline := []string{b.record(r.Key)}, ""
+		switch {
+		case b.watched[r.Kind]:
+			keys = append(append(keys, b.index(r.Kind, r.Parent)...), b.feed(r.Kind)...)
+		case r.Parent != "":
+			noted, err := b.note(ctx, r.Key, r.Parent, until)
+			if err != nil {
+				return err
+			}
+			deadline = strconv.FormatInt(noted+onTheWay, 10)
+		}
+		reply, err := scriptCreate.RunAndWait(ctx, b.client, b.wait, keys, b.clock(), head(r, until)+string(r.Value), expires,
+			deadline, r.ID, r.Parent, until, hexVersion(r.Version), b.channel(r.Kind))
+		switch {
+		case err != nil:
+			return err
+		case reply == int64(1):
+			return nil
+		case reply == int64(0):
+			return store.ErrExists
+		case reply == int64(2):
+			return errTooLate
+		}
+		return unexpected(reply)
+	})
+	if err != nil {
+		return store.Record{}, err
+	}
+	r.Expires = moment(expires)
+	return r, nil
+}
+
+// note writes the entry of a child that is about to be written, and returns the time.
+func (b *Backend) note(ctx context.Context, k store.Key, parent string, until int64) (int64, error) {
+	wait := b.wait
+	if !b.settings.Cluster() {
+		wait.Replicas = 0 // what the record waits for comes behind it
+	}
+	reply, err := scriptNote.RunAndWait(ctx, b.client, wait, b.index(k.Kind, parent), b.clock(), k.ID, until)
+	if err != nil {
+		return 0, err
+	}
+	text, _ := reply.(string)
+	at, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, unexpected(reply)
+	}
+	return at, nil
+}
+
+// Swap implements store.Backend.
+func (b *Backend) Swap(ctx context.Context, r store.Record) (store.Record, error) {
+	if tooLong(r.Key) || len(r.Value) > store.MaxValueLength {
+		return store.Record{}, errTooLong
+	}
+	old := r.Version
+	r.Version = b.versions.next()
+	expires := millis(r.Expires)
+	keys := []string{b.record(r.Key)}
+	if b.watched[r.Kind] {
+		keys = append(keys, b.feed(r.Kind)[1])
+	}
+	err := b.write(ctx, func(ctx context.Context) error {
+		told, parent := "", ""
+		for range maxTold {
+			reply, err := scriptSwap.RunAndWait(ctx, b.client, b.wait, keys, b.clock(), hexVersion(old), hexVersion(r.Version),
+				decimal(expires), r.Value, parent, told, r.ID)
+			if err != nil {
+				return err
+			}
+			code, kept, err := pair(reply)
+			if err != nil {
+				return err
+			}
+			switch code {
+			case 0:
+				return store.ErrNotFound
+			case 1:
+				return store.ErrConflict
+			case 3:
+				r.Parent = kept
+				return nil
+			}
+			until := horizon(expires, b.today())
+			if _, err := b.note(ctx, r.Key, kept, until); err != nil {
+				return err
+			}
+			parent, told = kept, decimal(until)
+		}
+		return store.ErrConflict
+	})
+	if err != nil {
+		return store.Record{}, err
+	}
+	r.Expires = moment(expires)
+	return r, nil
+}
+
+// Delete implements store.Backend.
+func (b *Backend) Delete(ctx context.Context, key store.Key) error {
+	if tooLong(key) {
+		return errTooLong
+	}
+	keys := []string{b.record(key)}
+	if b.watched[key.Kind] {
+		keys = append(keys, b.feed(key.Kind)[:2]...)
+	}
+	return b.write(ctx, func(ctx context.Context) error {
+		reply, err := scriptDelete.RunAndWait(ctx, b.client, b.wait, keys, b.clock(), key.ID)
+		if err != nil {
+			return err
+		}
+		parent, ok := reply.(string)
+		if !ok {
+			return unexpected(reply)
+		}
+		if parent != "" {
+			// It only saves the next List the look: the record is gone, whatever this says.
+			_ = b.forget(ctx, key.Kind, parent, key.ID)
+		}
+		return nil
+	})
+}
+
+// forget removes entries of children that have no record.
+func (b *Backend) forget(ctx context.Context, kind store.Kind, parent string, ids ...string) error {
+	args := []any{b.clock()}
+	for _, id := range ids {
+		args = append(args, id)
+	}
+	_, err := scriptForget.Run(ctx, b.client, b.index(kind, parent), args...)
+	return err
+}
+
+func pair(reply any) (int64, string, error) {
+	list, _ := reply.([]any)
+	if len(list) == 2 {
+		code, ok1 := list[0].(int64)
+		text, ok2 := list[1].(string)
+		if ok1 && ok2 {
+			return code, text, nil
+		}
+	}
+	return 0, "", unexpected(reply)
+}
+
+func unexpected(reply any) error { return fmt.Errorf("store redis: a script answered %T", reply) }
