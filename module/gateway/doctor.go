@@ -26,7 +26,7 @@ func examine(c *adminCall) (adminAnswer, error) {
 	}
 	found := adminapi.Examination{Issuer: c.issuer.String(), Findings: []adminapi.Finding{adminapi.Fine("app", "the running configuration has a gateway, issuer %s", c.issuer)}}
 	for _, look := range []func(context.Context, *App) []adminapi.Finding{
-		lookAtStore, lookAtFiles, lookAtRevocations, lookAtKeys, lookAtDirectory, lookAtClients, lookAtIssuer,
+		lookAtStore, lookAtStoreServer, lookAtFiles, lookAtLimiter, lookAtRevocations, lookAtKeys, lookAtDirectory, lookAtClients, lookAtIssuer,
 	} {
 		ctx, cancel := context.WithTimeout(c.r.Context(), examineTimeout)
 		found.Findings = append(found.Findings, look(ctx, c.App)...)
@@ -59,7 +59,7 @@ func lookAtStore(ctx context.Context, a *App) []adminapi.Finding {
 	took := time.Since(begun)
 	switch {
 	case err != nil:
-		return []adminapi.Finding{adminapi.Broken(check, remedy, "the store cannot be used: %v", err)}
+		return []adminapi.Finding{adminapi.Broken(check, remedy, "the store cannot be used: %s", withoutCredentials(err))}
 	case took > slowStore:
 		return []adminapi.Finding{adminapi.Warned(check, "look at the load of the disk or server and at the way to it",
 			"writing, reading and removing a record took %v", took.Round(time.Millisecond))}

@@ -24,7 +24,7 @@ type lazyLimiter struct {
 
 type openLimiter struct{ ratelimit.OpenSource }
 
-func (l *lazyLimiter) source(ctx context.Context) (ratelimit.OpenSource, error) {
+func (l *lazyLimiter) source(ctx context.Context) (*openLimiter, error) {
 	if s := l.open.Load(); s != nil {
 		return s, nil
 	}
@@ -42,8 +42,9 @@ func (l *lazyLimiter) source(ctx context.Context) (ratelimit.OpenSource, error) 
 	if err != nil {
 		return nil, err
 	}
-	l.open.Store(&openLimiter{s})
-	return s, nil
+	opened := &openLimiter{s}
+	l.open.Store(opened)
+	return opened, nil
 }
 
 // Decide implements [ratelimit.Source]. A limiter that cannot be opened is one whose

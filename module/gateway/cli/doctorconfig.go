@@ -30,7 +30,7 @@ func lookAtConfig(config []byte, running string) ([]adminapi.Finding, error) {
 		return nil, fmt.Errorf("the issuer %s: %w", running, err)
 	}
 	p := patient{*c, issuer}
-	return slices.Concat(p.sites(), p.guards(), p.logs()), nil
+	return slices.Concat(p.sites(), p.guards(), p.nodes(), p.logs()), nil
 }
 
 // sites looks for the servers with oauth_server in them, and how requests come there.

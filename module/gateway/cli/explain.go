@@ -113,12 +113,17 @@ func (e explanation) text(w io.Writer) {
 	for _, v := range e.Guards {
 		v.text(w)
 	}
+	for _, l := range e.Limits {
+		l.text(w)
+	}
 	switch {
 	case e.Refused != "":
 	case len(e.Guards) == 0 && e.Then == "":
 		row(w, "Guard:", "none on the way, and no handler answers: an empty 200")
 	case e.Then == "oauth_guard":
 		row(w, "Then:", "oauth_guard itself")
+	case e.Then == "gatehouse_health":
+		row(w, "Then:", "gatehouse_health: whether this node can serve, for whoever asks")
 	case e.Then == "oauth_server":
 		row(w, "Then:", "oauth_server, whose own path this is")
 	case len(e.Guards) == 0:

@@ -63,6 +63,8 @@ type explanation struct {
 	Host   string   `json:"host,omitempty"`
 	// Guards that judge it, in order; more than one when each let it pass.
 	Guards []verdict `json:"guards"`
+	// Limits are the api_limits on its way behind them.
+	Limits []limits `json:"limits,omitempty"`
 	// Then is the handler that answers in the end, "" when none does.
 	Then string `json:"then,omitempty"`
 	// Refused says what is refused before any handler.

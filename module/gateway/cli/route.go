@@ -89,6 +89,12 @@ func (e *explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err
 		}
 		e.at.Then = ""
 		return true, nil
+	case "api_limit":
+		return false, e.limit(raw)
+	case "gatehouse_health":
+		if !healthAnswers(raw, r) {
+			return false, nil
+		}
 	case "oauth_server":
 		if !e.serves(r.URL.Path) {
 			return false, nil
@@ -227,7 +233,7 @@ func (rt route) guards() bool {
 
 func (rt route) matters() bool {
 	return rt.has(func(h handler) bool {
-		return h.Handler == "oauth_guard" || h.Handler == "oauth_server" || h.answers()
+		return h.Handler == "oauth_guard" || h.Handler == "oauth_server" || h.Handler == "gatehouse_health" || h.answers()
 	})
 }
 

@@ -61,7 +61,7 @@ func TestTheDoctorFindsAHealthyGatewayHealthy(t *testing.T) {
 	if code != 0 {
 		t.Errorf("%+v", all)
 	}
-	for _, check := range []string{"admin", "app", "store", "files", "revocations", "keys", "users", "clients", "site", "guard", "logs", "issuer", "clock"} {
+	for _, check := range []string{"admin", "app", "store", "files", "limiter", "revocations", "keys", "users", "clients", "site", "guard", "logs", "issuer", "clock"} {
 		if !has(all, "ok", check, "") {
 			t.Errorf("no ok of %s in %+v", check, all)
 		}

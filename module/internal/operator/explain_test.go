@@ -28,6 +28,11 @@ type explanation struct {
 	Server, Host, Then, Refused string
 	Guards                      []verdict
 	Notes                       []string
+	Limits                      []struct {
+		Policies   []string
+		Kept, Name string
+		OnOutage   string `json:"on_outage"`
+	}
 }
 
 func explained(t *testing.T, g *harness.Gateway, words ...string) []explanation {
@@ -192,5 +197,36 @@ func TestTheGuardIsFoundWhereverItStands(t *testing.T) {
 				t.Errorf("%s", all)
 			}
 		})
+	}
+}
+
+func TestTheLimitsOnTheWayAreNamed(t *testing.T) {
+	g := harness.Prepare(t, "$UPSTREAM", "localhost:1", "$GLOBAL", "", "$GUARD", "")
+	text := strings.Replace(site, "\treverse_proxy", `	gatehouse_health
+	api_limit {
+		client 1000 1h
+		ip 100 90s dry_run
+		by tenant {http.request.header.X-Tenant} 5 1d
+		limiter api
+	}
+	reverse_proxy`, 1)
+	file := g.WriteFile(t, "Caddyfile", g.Text(text))
+	all := explained(t, g, "GET", g.API+"/public", "--config", file)
+	if len(all) != 1 || len(all[0].Limits) != 1 {
+		t.Fatalf("%+v", all)
+	}
+	l := all[0].Limits[0]
+	if got := fmt.Sprint(l.Policies); got != "[client 1000 1h ip 100 1m30s dry_run by tenant {http.request.header.X-Tenant} 5 24h]" || l.Kept != "memory" || l.Name != "api" || l.OnOutage != "" {
+		t.Errorf("%+v", l)
+	}
+	out := program(t, "", "gatehouse", "explain", "GET", g.API+"/public", "--config", file).out
+	if !strings.Contains(out, "Limit:") || !strings.Contains(out, "client 1000 1h, ip 100 1m30s dry_run") || !strings.Contains(out, "(counted by memory)") {
+		t.Error(out)
+	}
+	if all := explained(t, g, "GET", g.API+"/ready", "--config", file); all[0].Then != "gatehouse_health" || len(all[0].Guards) != 0 {
+		t.Errorf("%+v", all)
+	}
+	if all := explained(t, g, "GET", g.API+"/other", "--config", file); len(all[0].Limits) != 0 {
+		t.Errorf("behind a refusal: %+v", all)
 	}
 }

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+)
+
+// limits is an api_limit that a request passes.
+type limits struct {
+	Policies []string `json:"policies"` // as a Caddyfile has them
+	Kept     string   `json:"kept"`     // the module that counts
+	Name     string   `json:"name"`     // handlers of one name count together
+	OnOutage string   `json:"on_outage,omitempty"`
+}
+
+// limit notes an api_limit. Whether a request still fits is not for a question to find
+// out: it would be counted.
+func (e *explainer) limit(raw json.RawMessage) error {
+	var l gateway.Limit
+	if err := json.Unmarshal(raw, &l); err != nil {
+		return fmt.Errorf("an api_limit: %w", err)
+	}
+	found := limits{Kept: guestOf(e.app.LimiterRaw, "memory"), Name: cmp.Or(l.Limiter, "default")}
+	if found.Kept != "memory" {
+		found.OnOutage = cmp.Or(l.OnOutage, "local")
+	}
+	for _, p := range l.Policies {
+		words := p.Name
+		if p.By != p.Name {
+			words = "by " + p.Name + " " + p.By
+		}
+		words += fmt.Sprintf(" %d %s", p.Limit, shortly(time.Duration(p.Window)))
+		if p.DryRun {
+			words += " dry_run"
+		}
+		found.Policies = append(found.Policies, words)
+	}
+	e.at.Limits = append(e.at.Limits, found)
+	return nil
+}
+
+func (l limits) text(w io.Writer) {
+	where := "counted by " + l.Kept
+	if l.OnOutage != "" {
+		where += ", on_outage " + l.OnOutage
+	}
+	row(w, "Limit:", strings.Join(l.Policies, ", ")+" ("+where+")")
+}
+
+// shortly writes a duration without the zeros at its end.
+func shortly(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// guestOf is the name of a guest module, absent the default one.
+func guestOf(raw json.RawMessage, absent string) string {
+	var m struct {
+		Type string `json:"type"`
+	}
+	if raw == nil || json.Unmarshal(raw, &m) != nil {
+		return absent
+	}
+	return m.Type
+}
+
+func healthAnswers(raw json.RawMessage, r *http.Request) bool {
+	var h gateway.Health
+	return json.Unmarshal(raw, &h) == nil && h.Check() == nil && (r.URL.Path == h.Ready || r.URL.Path == h.Live)
+}

@@ -1,0 +1,65 @@
+package gateway
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
+)
+
+// examiner is implemented by an open store or limiter that is served from elsewhere.
+type examiner interface {
+	// Examine returns what an operator should change about the server, and how: the remedy
+	// by what is wrong. An error says that it could not look. It MUST return soon after
+	// ctx ends, and no text may hold a credential.
+	Examine(ctx context.Context) (remedies map[string]string, err error)
+}
+
+// lookAtStoreServer has the store say what of its server puts its records at risk.
+func lookAtStoreServer(ctx context.Context, a *App) []adminapi.Finding {
+	backend, err := a.core.store.open(ctx)
+	if err != nil {
+		return nil // said already
+	}
+	return remarks(ctx, "store server", backend, adminapi.Broken)
+}
+
+// lookAtLimiter reports a limiter that is away. What its server may forget are counts.
+func lookAtLimiter(ctx context.Context, a *App) []adminapi.Finding {
+	const check = "limiter"
+	source, err := a.limiter.source(ctx)
+	if err == nil {
+		err = source.Health()
+	}
+	switch {
+	case err != nil && a.limitsClose:
+		return []adminapi.Finding{adminapi.Broken(check, "look at the server that the global option `limiter` names and at the way to it; until it is back an api_limit with `on_outage closed` answers 503",
+			"the limiter does not reach its counts: %s", withoutCredentials(err))}
+	case err != nil:
+		return []adminapi.Finding{adminapi.Warned(check, "look at the server that the global option `limiter` names and at the way to it; until it is back `on_outage` decides",
+			"the limiter does not reach its counts: %s", withoutCredentials(err))}
+	}
+	return append([]adminapi.Finding{adminapi.Fine(check, "the limiter reaches its counts")},
+		remarks(ctx, "limiter server", source.OpenSource, adminapi.Warned)...)
+}
+
+// remarks has what is open elsewhere examined, if it can be.
+func remarks(ctx context.Context, check string, opened any, grade func(check, remedy, format string, args ...any) adminapi.Finding) []adminapi.Finding {
+	e, ok := opened.(examiner)
+	if !ok {
+		return nil
+	}
+	remedies, err := e.Examine(ctx)
+	if err != nil {
+		return []adminapi.Finding{adminapi.Warned(check, "let the gateway's user run INFO and CONFIG GET, or look yourself", "the server could not be looked at: %s", withoutCredentials(err))}
+	}
+	var out []adminapi.Finding
+	for _, wrong := range slices.Sorted(maps.Keys(remedies)) {
+		out = append(out, grade(check, remedies[wrong], "%s", wrong))
+	}
+	if len(out) == 0 {
+		out = append(out, adminapi.Fine(check, "nothing to remark about the server"))
+	}
+	return out
+}
