@@ -1,0 +1,70 @@
+package ratelimit
+
+import (
+	"math"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// bucket is a token bucket of a [Fallback].
+type bucket struct {
+	quota   quota
+	limiter *rate.Limiter
+	shared  bool // by the subjects for which there is no room
+	kept    bool // in a map
+}
+
+// newBucket makes one that was empty at the given time.
+func newBucket(q quota, empty time.Time) *bucket {
+	b := &bucket{quota: q, limiter: rate.NewLimiter(q.rate, q.burst)}
+	b.limiter.AllowN(empty, q.burst)
+	return b
+}
+
+// become changes the quota and keeps what was taken.
+func (b *bucket) become(q quota, now time.Time) {
+	if b.quota != q {
+		b.limiter.SetLimitAt(now, q.rate)
+		b.limiter.SetBurstAt(now, q.burst)
+		b.quota = q
+	}
+}
+
+// lower takes out what is above so many tokens.
+func (b *bucket) lower(to float64, now time.Time) {
+	if over := b.limiter.TokensAt(now) - max(0, to); over > 0 {
+		b.limiter.ReserveN(now, min(int(math.Ceil(over)), b.quota.burst))
+	}
+}
+
+func (b *bucket) fits(cost int64, now time.Time) bool {
+	return cost <= int64(b.quota.burst) && b.limiter.TokensAt(now) >= float64(cost)
+}
+
+// result tells of the bucket, not of the counts that are out of reach; but the limit is
+// the one that is in force.
+func (b *bucket) result(p *Policy, cost int64, violated bool, now time.Time) Result {
+	tokens := b.limiter.TokensAt(now)
+	r := Result{Policy: p, Limit: p.Limit, Remaining: max(0, int64(tokens)), Violated: violated, Reset: now, Shared: b.shared}
+	if r.Remaining < int64(b.quota.burst) {
+		r.Reset = now.Add(b.until(float64(r.Remaining+1) - tokens))
+	}
+	switch {
+	case !violated:
+	case cost > p.Limit:
+		r.Retry = Never
+	case cost > int64(b.quota.burst): // it fits when the outage is over, and nobody knows when
+		r.Retry = min(p.Window, comeAgain)
+		r.Reset = now.Add(r.Retry)
+	default:
+		r.Retry = b.until(float64(cost) - tokens)
+		r.Reset = now.Add(r.Retry)
+	}
+	return r
+}
+
+// until is how long it takes for so much to come in, and a little.
+func (b *bucket) until(tokens float64) time.Duration {
+	return time.Duration(tokens/float64(b.quota.rate)*float64(time.Second)) + time.Millisecond
+}

@@ -1,0 +1,102 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gatehouse/gatehouse/plugins/internal/redisconn"
+)
+
+const (
+	reportEvery = 5 * time.Second
+	// goneAfter so many reports that did not come, a node shares the limits no longer.
+	goneAfter = 3 * reportEvery
+	// unheard is how many nodes there are to one that has never reached Redis: too many let too
+	// little through in an outage, too few too much.
+	unheard = 8
+)
+
+// report notes that a node is there and counts those that are, by the server's clock.
+var report = redisconn.NewScript(`
+local now = tonumber(redis.call('TIME')[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('EXPIRE', KEYS[1], ARGV[2] * 2)
+return redis.call('ZCARD', KEYS[1])`)
+
+// nodes is how many processes share the limits: as configured, or as last heard.
+type nodes struct {
+	configured int
+	name       string // this one's
+
+	mu    sync.Mutex
+	heard int
+	err   error // of the last report
+}
+
+func newNodes(configured int) *nodes {
+	// A seed of maphash is random, which is all that is asked of a name that nobody trusts.
+	return &nodes{configured: configured, name: strconv.FormatUint(maphash.String(maphash.MakeSeed(), "node"), 36)}
+}
+
+func (n *nodes) count() int {
+	if n.configured > 0 {
+		return n.configured
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.heard == 0 {
+		return unheard
+	}
+	return n.heard
+}
+
+// note keeps the last known number when there is no newer one.
+func (n *nodes) note(heard int, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.err = err; err == nil {
+		n.heard = max(1, heard)
+	}
+}
+
+func (n *nodes) fault() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.err
+}
+
+// listen reports this node now and then, from the first request on.
+func (s *Source) listen() {
+	wait := time.NewTimer(0)
+	defer wait.Stop()
+	for {
+		select {
+		case <-s.ending.Done():
+			return
+		case <-wait.C:
+		}
+		err := s.report()
+		if errors.Is(s.ending.Err(), context.Canceled) {
+			return
+		}
+		if err != nil {
+			wait.Reset(time.Second) // whoever asks for Health wants to hear of the end of an outage
+		} else {
+			wait.Reset(reportEvery)
+		}
+	}
+}
+
+func (s *Source) report() error {
+	ctx, cancel := context.WithTimeout(s.ending, s.timeout)
+	defer cancel()
+	reply, err := report.Run(ctx, s.client, []string{s.prefix + "limit:nodes"}, s.nodes.name, int(goneAfter/time.Second))
+	n, _ := reply.(int64)
+	s.nodes.note(int(n), err)
+	return err
+}

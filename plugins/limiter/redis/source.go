@@ -1,0 +1,233 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/gatehouse/gatehouse/module/ratelimit"
+	"github.com/gatehouse/gatehouse/plugins/internal/redisconn"
+)
+
+const (
+	// defaultPatience is what a request may lose to an outage.
+	defaultPatience = 20 * time.Millisecond
+	// shortestTimeout of a connection: patience ends waiting, this ends the connection, and making
+	// a new one each time that Redis takes a short break would only prolong it.
+	shortestTimeout = 50 * time.Millisecond
+	dialTimeout     = 250 * time.Millisecond
+	connections     = 64
+	maxIdleLanes    = 64
+)
+
+// config is what a [Source] is made of.
+type config struct {
+	settings redisconn.Settings // Timeout is how long a request waits; 0 is the default
+	nodes    int                // that share the limits; 0: those that are heard of
+	now      func() time.Time   // nil: the server's clock
+	denials  int                // refusals that are remembered at most; negative: none
+}
+
+// Source is a [ratelimit.Source] that counts in Redis. It is safe for concurrent use.
+type Source struct {
+	settings redisconn.Settings
+	prefix   string
+	patience time.Duration
+	timeout  time.Duration // of a round trip
+	now      func() time.Time
+	clock    func() time.Time // monotonic
+	client   goredis.UniversalClient
+	denials  *denials // nil: none
+	fallback *ratelimit.Fallback
+	nodes    *nodes
+
+	first sync.Once
+	all   sync.WaitGroup // goroutines
+
+	mu     sync.RWMutex
+	lanes  map[string]*lane
+	closed bool
+	ending context.Context
+	end    context.CancelFunc
+}
+
+var _ ratelimit.OpenSource = (*Source)(nil)
+
+func newSource(c config) (*Source, error) {
+	s := &Source{
+		settings: c.settings, prefix: c.settings.Prefix, patience: c.settings.Timeout,
+		now: c.now, clock: time.Now, lanes: make(map[string]*lane),
+	}
+	if s.patience == 0 {
+		s.patience = defaultPatience
+	}
+	wait := max(shortestTimeout, s.patience*5/2)
+	s.timeout = dialTimeout + 2*wait
+	if c.denials >= 0 {
+		s.denials = newDenials(max(c.denials, 1))
+	}
+	s.nodes = newNodes(c.nodes)
+	var err error
+	if s.fallback, err = ratelimit.NewFallback(ratelimit.FallbackConfig{Nodes: s.nodes.count}); err != nil {
+		return nil, err
+	}
+	s.client, err = c.settings.Open(redisconn.Tuning{Dial: dialTimeout, Timeout: wait, Connections: connections})
+	if err != nil {
+		return nil, err
+	}
+	s.ending, s.end = context.WithCancel(context.Background())
+	return s, nil
+}
+
+// Decide implements [ratelimit.Source]. A request that Redis has not answered when its
+// patience ends is decided as in an outage; what it was charged in the meantime stays charged.
+func (s *Source) Decide(ctx context.Context, r ratelimit.Request) (ratelimit.Verdict, error) {
+	if err := r.Check(); err != nil {
+		return ratelimit.Verdict{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return ratelimit.Verdict{}, err
+	}
+	s.first.Do(func() { s.start(s.listen) })
+	if len(r.Charges) == 0 {
+		return ratelimit.Verdict{Admitted: true, At: s.wall(), Results: r.Results[:0]}, nil
+	}
+	l := s.lane(r.Charges[0].Policy.Limiter)
+	if l.opened.Load() {
+		return s.fallback.Decide(r)
+	}
+	k := newAsk(s.prefix, &r)
+	if s.denials != nil {
+		now := s.clock()
+		if d := s.denials.get(k, now); d != nil {
+			return d.answer.verdict(k, &r, d.answer.asked, now.Sub(d.got)), nil
+		}
+	}
+	c := &call{ask: k, done: make(chan outcome, 1)}
+	if l.join(c) != nil {
+		return s.fallback.Decide(r)
+	}
+	timer := newTimer(s.patience)
+	defer putTimer(timer)
+	select {
+	case out := <-c.done:
+		return s.settle(k, &r, out)
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	select {
+	case out := <-c.done: // both at once
+		return s.settle(k, &r, out)
+	default:
+	}
+	l.leave(c)
+	if err := ctx.Err(); err != nil {
+		return ratelimit.Verdict{}, err
+	}
+	return s.fallback.Decide(r)
+}
+
+func (s *Source) settle(k *ask, r *ratelimit.Request, out outcome) (ratelimit.Verdict, error) {
+	if out.err != nil {
+		return s.fallback.Decide(*r)
+	}
+	return out.answer.verdict(k, r, out.nth, 0), nil
+}
+
+// Health implements [ratelimit.OpenSource]: it tells what is known from the requests and
+// from the node's own reports, which begin here if there was no request yet.
+func (s *Source) Health() error {
+	s.first.Do(func() { s.start(s.listen) })
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return errClosed
+	}
+	for _, l := range s.lanes {
+		if err := l.fault(); err != nil {
+			return s.told(err)
+		}
+	}
+	return s.told(s.nodes.fault())
+}
+
+// told makes an error fit for operators to read.
+func (s *Source) told(err error) error {
+	if err == nil || errors.Is(err, errOpen) {
+		return err
+	}
+	return errors.New("limiter redis: " + s.settings.Clean(err).Error())
+}
+
+// Close implements [ratelimit.OpenSource]. Decide falls back after it.
+func (s *Source) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	s.mu.Unlock()
+	s.end()
+	err := s.client.Close()
+	s.all.Wait()
+	return err
+}
+
+// start runs a function until the source is closed, which waits for it.
+func (s *Source) start(run func()) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return false
+	}
+	s.all.Go(run)
+	return true
+}
+
+// lane finds the way of a limiter's requests.
+func (s *Source) lane(limiter string) *lane {
+	s.mu.RLock()
+	l := s.lanes[limiter]
+	s.mu.RUnlock()
+	if l != nil {
+		return l
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l = s.lanes[limiter]; l != nil {
+		return l
+	}
+	if len(s.lanes) >= maxIdleLanes { // of limiters that reloads have taken away
+		for name, l := range s.lanes {
+			if l.idle() {
+				delete(s.lanes, name)
+			}
+		}
+	}
+	l = &lane{source: s, limiter: limiter}
+	s.lanes[limiter] = l
+	return l
+}
+
+// run makes one round trip.
+func (s *Source) run(b *batch) ([]answer, error) {
+	ctx, cancel := context.WithTimeout(s.ending, s.timeout)
+	defer cancel()
+	now := serversTime
+	if s.now != nil {
+		now = strconv.FormatInt(max(0, s.now().UnixMilli()), 10)
+	}
+	return b.run(ctx, s.client, now)
+}
+
+func (s *Source) wall() time.Time {
+	if s.now != nil {
+		return s.now()
+	}
+	return time.Now()
+}
