@@ -36,6 +36,7 @@ var allowed = map[string][]string{
 	"plugins/limiter/...":            {"module/ratelimit", "plugins/internal/..."},
 	"module/ratelimit/sourcetest":    {"module/ratelimit"},
 	"plugins/directory/...":          {"module/directory", "module/directory/password", "plugins/internal/..."},
+	"plugins/internal/redisconn":     {"plugins/internal/words", "plugins/internal/remote"},
 	"module/internal/harness":        {"module"},
 	"examples/legacy":                {"examples/legacy/..."},
 	"examples/quickstart/reader":     {"examples/quickstart/reader/..."},
