@@ -8,6 +8,7 @@ import (
 	_ "github.com/gatehouse/gatehouse/plugins/directory/http"
 	_ "github.com/gatehouse/gatehouse/plugins/directory/ldap"
 	_ "github.com/gatehouse/gatehouse/plugins/directory/sql"
+	_ "github.com/gatehouse/gatehouse/plugins/limiter/redis"
 	_ "github.com/gatehouse/gatehouse/plugins/store/bolt"
 	_ "github.com/gatehouse/gatehouse/plugins/store/redis"
 )
