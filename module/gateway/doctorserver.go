@@ -11,9 +11,9 @@ import (
 // examiner is implemented by an open store or limiter that is served from elsewhere.
 type examiner interface {
 	// Examine returns what an operator should change about the server, and how: the remedy
-	// by what is wrong. An error says that it could not look. It MUST return soon after
-	// ctx ends, and no text may hold a credential.
-	Examine(ctx context.Context) (remedies map[string]string, err error)
+	// by what loses or refuses something now, and by what might. An error says that it
+	// could not look. It MUST return soon after ctx ends, and no text may hold a credential.
+	Examine(ctx context.Context) (wrong, risky map[string]string, err error)
 }
 
 // lookAtStoreServer has the store say what of its server puts its records at risk.
@@ -22,10 +22,10 @@ func lookAtStoreServer(ctx context.Context, a *App) []adminapi.Finding {
 	if err != nil {
 		return nil // said already
 	}
-	return remarks(ctx, "store server", backend, adminapi.Broken)
+	return remarks(ctx, "store server", backend)
 }
 
-// lookAtLimiter reports a limiter that is away. What its server may forget are counts.
+// lookAtLimiter reports a limiter that is away, and what its server may forget.
 func lookAtLimiter(ctx context.Context, a *App) []adminapi.Finding {
 	const check = "limiter"
 	source, err := a.limiter.source(ctx)
@@ -41,22 +41,25 @@ func lookAtLimiter(ctx context.Context, a *App) []adminapi.Finding {
 			"the limiter does not reach its counts: %s", withoutCredentials(err))}
 	}
 	return append([]adminapi.Finding{adminapi.Fine(check, "the limiter reaches its counts")},
-		remarks(ctx, "limiter server", source.OpenSource, adminapi.Warned)...)
+		remarks(ctx, "limiter server", source.OpenSource)...)
 }
 
 // remarks has what is open elsewhere examined, if it can be.
-func remarks(ctx context.Context, check string, opened any, grade func(check, remedy, format string, args ...any) adminapi.Finding) []adminapi.Finding {
+func remarks(ctx context.Context, check string, opened any) []adminapi.Finding {
 	e, ok := opened.(examiner)
 	if !ok {
 		return nil
 	}
-	remedies, err := e.Examine(ctx)
+	wrong, risky, err := e.Examine(ctx)
 	if err != nil {
-		return []adminapi.Finding{adminapi.Warned(check, "let the gateway's user run INFO and CONFIG GET, or look yourself", "the server could not be looked at: %s", withoutCredentials(err))}
+		return []adminapi.Finding{adminapi.Warned(check, "see that it can be reached and that the gateway's user there may run INFO", "the server could not be looked at: %s", withoutCredentials(err))}
 	}
 	var out []adminapi.Finding
-	for _, wrong := range slices.Sorted(maps.Keys(remedies)) {
-		out = append(out, grade(check, remedies[wrong], "%s", wrong))
+	for _, what := range slices.Sorted(maps.Keys(wrong)) {
+		out = append(out, adminapi.Broken(check, wrong[what], "%s", what))
+	}
+	for _, what := range slices.Sorted(maps.Keys(risky)) {
+		out = append(out, adminapi.Warned(check, risky[what], "%s", what))
 	}
 	if len(out) == 0 {
 		out = append(out, adminapi.Fine(check, "nothing to remark about the server"))

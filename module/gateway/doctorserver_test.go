@@ -14,14 +14,16 @@ import (
 // served is a limiter elsewhere.
 type served struct {
 	ratelimit.OpenSource
-	away, blind error
-	remedies    map[string]string
+	away, blind  error
+	wrong, risky map[string]string
 }
 
 func (s *served) Identity() any                                      { return s }
 func (s *served) Open(context.Context) (ratelimit.OpenSource, error) { return s, nil }
 func (s *served) Health() error                                      { return s.away }
-func (s *served) Examine(context.Context) (map[string]string, error) { return s.remedies, s.blind }
+func (s *served) Examine(context.Context) (_, _ map[string]string, _ error) {
+	return s.wrong, s.risky, s.blind
+}
 
 func TestTheDoctorAsksTheServerOfALimiter(t *testing.T) {
 	secretive := errors.New("dial redis://u:hunter2@h:1: refused")
@@ -33,13 +35,14 @@ func TestTheDoctorAsksTheServerOfALimiter(t *testing.T) {
 		"well": {&served{}, false, []adminapi.Finding{
 			{Check: "limiter", Grade: "ok", Message: "the limiter reaches its counts"}, {Check: "limiter server", Grade: "ok", Message: "nothing to remark about the server"},
 		}},
-		"forgetful": {&served{remedies: map[string]string{"b is wrong": "mend b", "a is wrong": "mend a"}}, false, []adminapi.Finding{
+		"forgetful": {&served{wrong: map[string]string{"c is wrong": "mend c"}, risky: map[string]string{"b is risky": "mend b", "a is risky": "mend a"}}, false, []adminapi.Finding{
 			{Check: "limiter", Grade: "ok", Message: "the limiter reaches its counts"},
-			{Check: "limiter server", Grade: "warn", Message: "a is wrong", Remedy: "mend a"}, {Check: "limiter server", Grade: "warn", Message: "b is wrong", Remedy: "mend b"},
+			{Check: "limiter server", Grade: "fail", Message: "c is wrong", Remedy: "mend c"},
+			{Check: "limiter server", Grade: "warn", Message: "a is risky", Remedy: "mend a"}, {Check: "limiter server", Grade: "warn", Message: "b is risky", Remedy: "mend b"},
 		}},
 		"not to be looked at": {&served{blind: secretive}, false, []adminapi.Finding{
 			{Check: "limiter", Grade: "ok", Message: "the limiter reaches its counts"},
-			{Check: "limiter server", Grade: "warn", Message: "the server could not be looked at: dial redis://REDACTED@h:1: refused", Remedy: "let the gateway's user run INFO and CONFIG GET, or look yourself"},
+			{Check: "limiter server", Grade: "warn", Message: "the server could not be looked at: dial redis://REDACTED@h:1: refused", Remedy: "see that it can be reached and that the gateway's user there may run INFO"},
 		}},
 		"away": {&served{away: secretive}, false, []adminapi.Finding{
 			{Check: "limiter", Grade: "warn", Message: "the limiter does not reach its counts: dial redis://REDACTED@h:1: refused", Remedy: "look at the server that the global option `limiter` names and at the way to it; until it is back `on_outage` decides"},
@@ -54,9 +57,6 @@ func TestTheDoctorAsksTheServerOfALimiter(t *testing.T) {
 				t.Error(d)
 			}
 		})
-	}
-	if got := remarks(t.Context(), "store server", &served{remedies: map[string]string{"keys are evicted": "set noeviction"}}, adminapi.Broken); len(got) != 1 || got[0].Grade != "fail" {
-		t.Errorf("a store that forgets: %+v", got)
 	}
 	if got := lookAtLimiter(t.Context(), &App{limiter: &lazyLimiter{plugin: new(MemoryLimiter)}}); len(got) != 1 || got[0].Grade != "ok" {
 		t.Errorf("in process: %+v", got)

@@ -17,8 +17,16 @@ func init() { metrics.AskState(runningState) }
 func (a *App) readiness(ctx context.Context) adminapi.Readiness {
 	found := a.core.probe.ask(ctx, a.lease.enter)
 	return adminapi.Sum(
-		partOf(adminapi.PartStore, found.store), partOf(adminapi.PartKeys, found.keys), a.revocationPart(), a.limiterPart(ctx),
+		storePart(found), partOf(adminapi.PartKeys, found.keys), a.revocationPart(), a.limiterPart(ctx),
 	)
+}
+
+func storePart(found pulse) adminapi.Part {
+	p := partOf(adminapi.PartStore, found.store)
+	if found.store == nil && found.limps != nil {
+		p.State, p.Message = adminapi.StateDegraded, "it reads, but "+withoutCredentials(found.limps)
+	}
+	return p
 }
 
 func partOf(name string, err error) adminapi.Part {

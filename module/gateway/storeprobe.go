@@ -21,7 +21,10 @@ const (
 var errNoAnswer = errors.New("no answer within 800ms")
 
 // pulse is what a probe found.
-type pulse struct{ store, keys error }
+type pulse struct {
+	store, keys error
+	limps       error // of a store that reads: what else it cannot do
+}
 
 // storeProbe asks the store whether it answers: one question at a time, however many want
 // to know, and none while the last answer is young. It runs beside them, since opening a
@@ -90,5 +93,25 @@ func (c *core) look(ctx context.Context) pulse {
 	if errors.Is(err, store.ErrNotFound) {
 		err = nil
 	}
-	return pulse{store: err, keys: c.ring.Usable(ctx)}
+	found := pulse{store: err, keys: c.ring.Usable(ctx)}
+	if err == nil {
+		found.limps = c.store.health(ctx)
+	}
+	return found
+}
+
+// health is what an open store knows of itself, if it keeps track.
+func (s *lazyStore) health(ctx context.Context) error {
+	backend, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	if h, ok := backend.(interface {
+		// Health is nil, or what keeps the store from working as far as its last calls
+		// know. It MUST NOT wait for a server.
+		Health() error
+	}); ok {
+		return h.Health()
+	}
+	return nil
 }

@@ -72,6 +72,10 @@ type identity struct {
 // Identity implements store.Source.
 func (r *Redis) Identity() any { return identity{r.settings, r.Replicas} }
 
+// NeedsSecret tells the gateway that a secret beside the records would be no secret, and
+// one beside each node not the same: it must be configured.
+func (r *Redis) NeedsSecret() bool { return true }
+
 // Connection is what a limiter without an address of its own shares.
 func (r *Redis) Connection() redisconn.Settings { return r.settings }
 
