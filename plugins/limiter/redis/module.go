@@ -77,11 +77,11 @@ func (l *Limiter) BesideStore(store any) error {
 	if l.URL != "" {
 		return nil
 	}
-	shared, ok := store.(interface{ RedisSettings() redisconn.Settings })
+	shared, ok := store.(interface{ Connection() redisconn.Settings })
 	if !ok {
 		return errors.New("limiter redis: without an address it shares the store's Redis, but the store is not in Redis; write `limiter redis redis://host:port/db`")
 	}
-	settings := shared.RedisSettings()
+	settings := shared.Connection()
 	if l.Prefix != "" {
 		settings.Prefix = l.settings.Prefix
 	}
