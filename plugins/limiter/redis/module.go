@@ -135,15 +135,12 @@ func (l *Limiter) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // "redis"
 	if d.NextArg() {
 		l.URL = d.Val()
-		if l.URL == "" {
-			return d.Err("limiter redis: the address is empty")
+		if l.URL == "" || d.NextArg() {
+			return d.Err("expected `limiter redis [<url>]`, such as redis://10.0.0.6:6379/0, or no address to share the store's")
 		}
 		if err := redisconn.CheckLiteral(l.URL); err != nil {
 			return d.Errf("limiter redis: %v", err)
 		}
-	}
-	if d.NextArg() {
-		return d.ArgErr()
 	}
 	known := l.Words()
 	known["nodes"] = words.Number(&l.Nodes)
