@@ -121,7 +121,7 @@ func (c *Config) Resolve(repl *caddy.Replacer) (Settings, error) {
 	if err != nil {
 		return Settings{}, err
 	}
-	user, password, sentinelPassword := s.username, s.password.Value(), ""
+	user, password, sentinelPassword := s.username, reveal(s.password), ""
 	for _, f := range []struct {
 		name, text string
 		into       *string
@@ -153,11 +153,11 @@ func (s *Settings) check() error {
 	switch {
 	case s.Timeout < 0 || s.Timeout > maxTimeout:
 		return fmt.Errorf("timeout: expected at most %v", maxTimeout)
-	case s.username != "" && s.password.Value() == "":
+	case s.username != "" && reveal(s.password) == "":
 		return errors.New("a username needs a password")
 	case len(s.Prefix) > maxPrefix || strings.ContainsFunc(s.Prefix, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '{' || r == '}' }):
 		return fmt.Errorf("prefix: expected at most %d printable ASCII characters without spaces and braces", maxPrefix)
-	case s.mode != sentinel && (s.sentinelUsername != "" || s.sentinelPassword.Value() != ""):
+	case s.mode != sentinel && (s.sentinelUsername != "" || reveal(s.sentinelPassword) != ""):
 		return errors.New("sentinel_username and sentinel_password belong to redis+sentinel://")
 	}
 	return nil

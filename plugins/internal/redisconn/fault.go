@@ -23,19 +23,18 @@ func Unavailable(err error) bool {
 		return false
 	}
 	reply, answered := errors.AsType[goredis.Error](err)
-	return !answered || hasPrefix(reply.Error(), faults)
+	return !answered || refused(reply.Error())
 }
 
 // Unapplied reports whether err is a reply that says that the command changed nothing.
 // Every other fault leaves open whether it did.
 func Unapplied(err error) bool {
 	reply, answered := errors.AsType[goredis.Error](err)
-	return answered && hasPrefix(reply.Error(), faults)
+	return answered && refused(reply.Error())
 }
 
-func hasPrefix(text string, prefixes []string) bool {
-	text = strings.TrimPrefix(text, "-")
-	for _, p := range prefixes {
+func refused(text string) bool {
+	for _, p := range faults {
 		if strings.HasPrefix(text, p) {
 			return true
 		}

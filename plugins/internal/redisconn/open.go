@@ -50,9 +50,9 @@ func (s Settings) Open(t Tuning) (goredis.UniversalClient, error) {
 		DB:                       s.db,
 		IsClusterMode:            s.mode == cluster,
 		Username:                 s.username,
-		Password:                 s.password.Value(),
+		Password:                 reveal(s.password),
 		SentinelUsername:         s.sentinelUsername,
-		SentinelPassword:         s.sentinelPassword.Value(),
+		SentinelPassword:         reveal(s.sentinelPassword),
 		Dialer:                   dialer(config, t),
 		Protocol:                 2, // pub/sub and scripts need no more, and every proxy speaks it
 		MaxRetries:               -1,

@@ -66,11 +66,21 @@ func on(ctx context.Context, node *goredis.Client, call func(runner) error, stic
 	conn := node.Conn()
 	defer func() { _ = conn.Close() }()
 	if asking {
-		if err := conn.Do(ctx, "ASKING").Err(); err != nil {
-			return err
-		}
+		return call(asker{conn})
 	}
 	return call(conn)
+}
+
+// asker says before each command that it was sent here: the word counts for one only.
+type asker struct{ conn *goredis.Conn }
+
+func (a asker) Do(ctx context.Context, args ...any) *goredis.Cmd {
+	if err := a.conn.Do(ctx, "ASKING").Err(); err != nil {
+		failed := goredis.NewCmd(ctx, args...)
+		failed.SetErr(err)
+		return failed
+	}
+	return a.conn.Do(ctx, args...)
 }
 
 // redirection reads the replies that say that the command was not run and where it

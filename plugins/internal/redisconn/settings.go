@@ -43,6 +43,14 @@ type Settings struct {
 // it, and yet comparable.
 func hidden(text string) unique.Handle[string] { return unique.Make(text) }
 
+// reveal is the opposite of hidden, also for zero settings.
+func reveal(h unique.Handle[string]) string {
+	if h == (unique.Handle[string]{}) {
+		return ""
+	}
+	return h.Value()
+}
+
 // String is the address without password.
 func (s Settings) String() string {
 	name := map[mode]string{single: "", sentinel: "+sentinel", cluster: "+cluster"}[s.mode]
@@ -120,7 +128,7 @@ func (s Settings) tlsConfig() (*tls.Config, error) {
 		c.RootCAs.AppendCertsFromPEM([]byte(s.ca))
 	}
 	if s.cert != "" {
-		pair, err := tls.X509KeyPair([]byte(s.cert), []byte(s.key.Value()))
+		pair, err := tls.X509KeyPair([]byte(s.cert), []byte(reveal(s.key)))
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +144,7 @@ func (s Settings) Clean(err error) error {
 		return nil
 	}
 	text := err.Error()
-	for _, secret := range []string{s.password.Value(), s.sentinelPassword.Value()} {
+	for _, secret := range []string{reveal(s.password), reveal(s.sentinelPassword)} {
 		if secret != "" {
 			text = strings.ReplaceAll(text, secret, "***")
 		}

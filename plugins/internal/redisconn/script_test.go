@@ -1,0 +1,244 @@
+package redisconn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	goredis "github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+
+	"github.com/gatehouse/gatehouse/internal/redistest"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	redistest.StopShared()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+func connect(t testing.TB, c Config) goredis.UniversalClient {
+	t.Helper()
+	s, err := c.Resolve(caddy.NewReplacer())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := s.Open(Tuning{Dial: time.Second, Timeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+var count = NewScript("return redis.call('INCR', KEYS[1])")
+
+func TestAScriptRunsOnEveryKindOfRedisThoughItWasForgotten(t *testing.T) {
+	for name, url := range map[string]string{
+		"single": redistest.Shared(t).URL(), "sentinel": redistest.SharedSentinel(t).URL(), "cluster": redistest.SharedCluster(t).URL(),
+	} {
+		client := connect(t, Config{URL: url})
+		for n := range 3 {
+			for _, key := range []string{"script:a", "script:b", "script:c", "script:d"} {
+				got, err := count.Run(t.Context(), client, []string{key})
+				if err != nil || got != int64(n+1) {
+					t.Errorf("%s, %s: %v, %v, want %d", name, key, got, err, n+1)
+				}
+			}
+			if err := forget(t, client); err != nil {
+				t.Fatal(err)
+			}
+		}
+		values, err := Values(t.Context(), client, []string{"script:a", "none", "script:b", "script:c"})
+		if err != nil || fmt.Sprint(values) != "[3 <nil> 3 3]" {
+			t.Errorf("%s: %v, %v", name, values, err)
+		}
+		for _, key := range []string{"script:a", "script:b", "script:c", "script:d"} {
+			if _, err := Do(t.Context(), client, key, "DEL", key); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func forget(t *testing.T, client goredis.UniversalClient) error {
+	nodes, ok := client.(*goredis.ClusterClient)
+	if !ok {
+		return client.ScriptFlush(t.Context()).Err()
+	}
+	return nodes.ForEachMaster(t.Context(), func(ctx context.Context, node *goredis.Client) error { return node.ScriptFlush(ctx).Err() })
+}
+
+// A write that is repeated behind the caller's back is a second one.
+func TestAScriptWhoseReplyIsLostRanOnceAndIsAFault(t *testing.T) {
+	server := redistest.Shared(t)
+	for name, url := range map[string]func(p *redistest.Proxy) string{
+		"single": func(p *redistest.Proxy) string { return p.URL() },
+	} {
+		proxy := redistest.NewProxy(t, server.Addr)
+		client := connect(t, Config{URL: url(proxy)})
+		key := []string{"lost:" + name}
+		if _, err := count.Run(t.Context(), client, key); err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			proxy.DropReplies(1, "EVALSHA")
+			_, err := count.Run(t.Context(), client, key)
+			if !Unavailable(err) || Unapplied(err) {
+				t.Errorf("%s: %v, want a fault that leaves open what happened", name, err)
+			}
+		}
+		if got, err := count.Run(t.Context(), client, key); err != nil || got != int64(7) {
+			t.Errorf("%s: %v, %v, want 7", name, got, err)
+		}
+	}
+}
+
+func TestAClusterThatMovesASlotIsFollowed(t *testing.T) {
+	c := redistest.StartCluster(t)
+	client := connect(t, Config{URL: c.URL()})
+	key := []string{"moving"}
+	run := func(want int64, w Wait) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		if got, err := count.RunAndWait(ctx, client, w, key); err != nil || got != want {
+			t.Fatalf("%v, %v, want %d", got, err, want)
+		}
+	}
+	run(1, Wait{})
+	from := c.Holder(key[0])
+	to := c.Nodes[0]
+	if to.Addr == from.Addr {
+		to = c.Nodes[1]
+	}
+	id := func(s *redistest.Server) string { return strings.TrimSpace(s.CLI("cluster", "myid")) }
+	slot := strings.TrimSpace(from.CLI("cluster", "keyslot", key[0]))
+	to.CLI("cluster", "setslot", slot, "importing", id(from))
+	from.CLI("cluster", "setslot", slot, "migrating", id(to))
+	run(2, Wait{}) // still there
+	host, port, _ := strings.Cut(to.Addr, ":")
+	from.CLI("migrate", host, port, key[0], "0", "1000")
+	run(3, Wait{}) // ASK
+	run(4, Wait{1, time.Second})
+	if got, err := Values(t.Context(), client, key); err != nil || fmt.Sprint(got) != "[4]" {
+		t.Errorf("%v, %v", got, err)
+	}
+	to.CLI("cluster", "setslot", slot, "node", id(to))
+	from.CLI("cluster", "setslot", slot, "node", id(to))
+	run(5, Wait{}) // MOVED
+	run(6, Wait{1, time.Second})
+	if got, err := Values(t.Context(), client, key); err != nil || fmt.Sprint(got) != "[6]" {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestAWriteThatTooFewReplicasHaveIsNoSuccess(t *testing.T) {
+	alone, pair := redistest.Shared(t), redistest.SharedSentinel(t)
+	_, err := count.RunAndWait(t.Context(), connect(t, Config{URL: alone.URL()}), Wait{1, 20 * time.Millisecond}, []string{"wait:a"})
+	if !errors.Is(err, ErrReplicas) || !Unavailable(err) || Unapplied(err) {
+		t.Errorf("without a replica: %v", err)
+	}
+	if got, err := count.RunAndWait(t.Context(), connect(t, Config{URL: pair.URL()}), Wait{1, time.Second}, []string{"wait:b"}); err != nil || got != int64(1) {
+		t.Errorf("with one: %v, %v", got, err)
+	}
+}
+
+func TestAReplicaThatMayNotWriteIsLeftAndFoundAgain(t *testing.T) {
+	server, other := redistest.Start(t), redistest.Shared(t)
+	client := connect(t, Config{URL: server.URL()})
+	for _, w := range []Wait{{}, {1, time.Millisecond}} {
+		if _, err := count.RunAndWait(t.Context(), client, w, []string{"a"}); err != nil && !errors.Is(err, ErrReplicas) {
+			t.Fatal(err)
+		}
+		host, port, _ := strings.Cut(other.Addr, ":")
+		server.CLI("replicaof", host, port)
+		_, err := count.RunAndWait(t.Context(), client, w, []string{"a"})
+		if !Unavailable(err) || !Unapplied(err) {
+			t.Errorf("%v, want READONLY as a fault that changed nothing", err)
+		}
+		if n := client.PoolStats().TotalConns; n != 0 {
+			t.Errorf("%d connections to a server that may not write are kept", n)
+		}
+		server.CLI("replicaof", "no", "one")
+	}
+}
+
+func TestRedisSpeaksTLS(t *testing.T) {
+	server, certs := redistest.StartTLS(t, "--tls-auth-clients", "yes")
+	url := server.URL()
+	own := &TLS{CA: certs.CA, Cert: certs.Cert, Key: certs.Key}
+	if err := connect(t, Config{URL: url, TLS: own}).Ping(t.Context()).Err(); err != nil {
+		t.Error(err)
+	}
+	for want, c := range map[string]*TLS{
+		"unknown authority": {Cert: certs.Cert, Key: certs.Key},
+		"not other.example": {CA: certs.CA, Cert: certs.Cert, Key: certs.Key, ServerName: "other.example"},
+		"":                  {CA: certs.CA}, // an alert, or a reset that overtakes it
+	} {
+		if err := connect(t, Config{URL: url, TLS: c}).Ping(t.Context()).Err(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+func TestAWrongPasswordIsAFaultThatDoesNotShowIt(t *testing.T) {
+	server := redistest.Start(t, "--requirepass", "right")
+	for password, fine := range map[string]bool{"right": true, "hush": false} {
+		c := Config{URL: server.URL(), Password: password}
+		_, err := count.Run(t.Context(), connect(t, c), []string{"a"})
+		if (err == nil) != fine || err != nil && (!Unavailable(err) || strings.Contains(err.Error(), password)) {
+			t.Errorf("%v", err)
+		}
+	}
+	if _, err := count.Run(t.Context(), connect(t, Config{URL: server.URL()}), []string{"a"}); !Unavailable(err) {
+		t.Errorf("without one: %v", err)
+	}
+}
+
+func TestWhatIsAFault(t *testing.T) {
+	for _, c := range []struct {
+		err                    error
+		unavailable, unapplied bool
+	}{
+		{nil, false, false},
+		{goredis.Nil, false, false},
+		{context.Canceled, false, false},
+		{context.DeadlineExceeded, true, false},
+		{errors.New("connection reset"), true, false},
+		{goredis.ErrClosed, true, false},
+		{reply("READONLY You can't write against a read only replica."), true, true},
+		{reply("OOM command not allowed when used memory > 'maxmemory'."), true, true},
+		{reply("ERR Error running script: @user_script:3: -OOM command not allowed"), true, true},
+		{reply("LOADING Redis is loading the dataset in memory"), true, true},
+		{reply("CLUSTERDOWN Hash slot not served"), true, true},
+		{reply("MASTERDOWN Link with MASTER is down"), true, true},
+		{reply("ERR max number of clients reached"), true, true},
+		{reply("ERR wrong number of arguments"), false, false},
+		{reply("WRONGTYPE Operation against a key"), false, false},
+		{fmt.Errorf("store: %w", reply("NOAUTH Authentication required.")), true, true},
+	} {
+		if got := Unavailable(c.err); got != c.unavailable {
+			t.Errorf("Unavailable(%v) = %v", c.err, got)
+		}
+		if got := Unapplied(c.err); got != c.unapplied {
+			t.Errorf("Unapplied(%v) = %v", c.err, got)
+		}
+	}
+}
+
+type reply string
+
+func (r reply) Error() string { return string(r) }
+func (reply) RedisError()     {}
