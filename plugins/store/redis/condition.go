@@ -14,6 +14,8 @@ const (
 	// hurry is what part of the usual time is given to a Redis that did not answer the
 	// last time, so that requests with several questions are still answered soon.
 	hurry = 4
+	// probePatience is how many answers a probe may wait for: a new connection has several.
+	probePatience = 5
 	// probeLife is how long what a probe has written stays, in milliseconds.
 	probeLife = 60_000
 )
@@ -87,7 +89,7 @@ func (b *Backend) probe(ctx context.Context) {
 		if sleep(ctx, probePause) != nil {
 			return
 		}
-		asking, cancel := context.WithTimeout(ctx, b.timeout)
+		asking, cancel := context.WithTimeout(ctx, probePatience*b.timeout)
 		_, err := scriptProbe.RunAndWait(asking, b.client, b.wait, []string{b.probeKey()}, probeLife)
 		cancel()
 		if err == nil {

@@ -1,0 +1,253 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatehouse/gatehouse/internal/redistest"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// within is what a request may wait for the news that the store is away: two questions,
+// the second of which settles what the first has left open.
+const within = 300 * time.Millisecond
+
+func record(id string) store.Record {
+	return store.Record{Key: store.Key{Kind: "k", ID: id}, Parent: "p", Value: []byte("value")}
+}
+
+// technical fails unless err is a fault, and no answer a caller could take for one about
+// the record.
+func technical(t *testing.T, what string, err error) {
+	t.Helper()
+	if err == nil || store.IsAnswer(err) {
+		t.Errorf("%s: %v, want a technical error", what, err)
+	}
+}
+
+func must(t *testing.T, r store.Record, err error) store.Record {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// everyCall runs each method and gives its error and how long it took.
+func everyCall(t *testing.T, b *Backend, made store.Record, check func(what string, err error, took time.Duration)) {
+	for _, c := range []struct {
+		what string
+		call func(ctx context.Context) error
+	}{
+		{"Swap", func(ctx context.Context) error { _, err := b.Swap(ctx, made); return err }},
+		{"Get", func(ctx context.Context) error { _, err := b.Get(ctx, made.Key); return err }},
+		{"Create", func(ctx context.Context) error {
+			_, err := b.Create(ctx, record(fmt.Sprint(time.Now().UnixNano())))
+			return err
+		}},
+		{"Delete", func(ctx context.Context) error { return b.Delete(ctx, record("none").Key) }},
+		{"List", func(ctx context.Context) error { _, err := b.List(ctx, "k", "p", "", 9); return err }},
+		{"Watch", func(ctx context.Context) error { return b.Watch(ctx, store.KindRevocation, func([]store.Record) {}) }},
+	} {
+		begin := time.Now()
+		err := c.call(t.Context())
+		check(c.what, err, time.Since(begin))
+	}
+}
+
+func healthy(t *testing.T, b *Backend, within time.Duration) {
+	t.Helper()
+	for until := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) {
+		_, err := b.Create(t.Context(), record(fmt.Sprint("healed ", time.Now().UnixNano())))
+		if err == nil && b.Health() == nil {
+			return
+		}
+		if time.Now().After(until) {
+			t.Fatalf("not healed after %v: %v, Health %v", within, err, b.Health())
+		}
+	}
+}
+
+// E05
+func TestARedisThatIsAwayIsAFaultInTimeAndHeals(t *testing.T) {
+	server := redistest.Start(t)
+	for _, c := range []struct {
+		name        string
+		hurt, mend  func(p *redistest.Proxy)
+		dataOutlive bool
+	}{
+		{"a network that swallows everything", (*redistest.Proxy).Blackhole, (*redistest.Proxy).Heal, true},
+		{"half a second more latency", func(p *redistest.Proxy) { p.Latency(500 * time.Millisecond) }, (*redistest.Proxy).Heal, true},
+		{"connections that are reset", (*redistest.Proxy).Reset, (*redistest.Proxy).Heal, true},
+		{"a process that stands still", func(*redistest.Proxy) { server.Freeze() }, func(*redistest.Proxy) { server.Thaw() }, true},
+		{"a server that is stopped and started", func(*redistest.Proxy) { server.Stop() }, func(*redistest.Proxy) { server.Restart() }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			proxy := redistest.NewProxy(t, server.Addr)
+			b := open(t, options(t, proxy.URL()))
+			made, err := b.Create(t.Context(), record("a"))
+			if err != nil || b.Health() != nil {
+				t.Fatal(err, b.Health())
+			}
+			c.hurt(proxy)
+			begin := time.Now()
+			for range 2 {
+				everyCall(t, b, made, func(what string, err error, took time.Duration) {
+					technical(t, what, err)
+					if took > within && what != "Watch" || took > time.Second {
+						t.Errorf("%s took %v", what, took)
+					}
+				})
+				if b.Health() == nil {
+					t.Error("Health knows of nothing")
+				}
+			}
+			// Two questions of the first request after another.
+			b.condition.served(true)
+			two := time.Now()
+			_, err1 := b.Swap(t.Context(), made)
+			_, err2 := b.Get(t.Context(), made.Key)
+			technical(t, "Swap", err1)
+			technical(t, "Get", err2)
+			if took := time.Since(two); took > within {
+				t.Errorf("a swap and the question what became of it took %v", took)
+			}
+			t.Logf("14 calls in %v", time.Since(begin))
+			c.mend(proxy)
+			healthy(t, b, 2*time.Second)
+			got, err := b.Get(t.Context(), made.Key)
+			if c.dataOutlive && (err != nil || string(got.Value) != "value") {
+				t.Errorf("afterwards: %v", err)
+			}
+		})
+	}
+}
+
+// A write whose answer was lost took effect; whoever reads sees it.
+func TestAWriteWhoseAnswerIsLostTookEffectOnce(t *testing.T) {
+	proxy := redistest.NewProxy(t, redistest.Shared(t).Addr)
+	b := open(t, options(t, proxy.URL()))
+	warm := must2(b.Create(t.Context(), record("warm")))(t) // the server knows the scripts
+	must2(b.Swap(t.Context(), warm))(t)
+	r := record("a")
+	r.Parent = ""
+	proxy.DropReplies(1, "EVALSHA")
+	_, err := b.Create(t.Context(), r)
+	technical(t, "Create", err)
+	if _, err := b.Create(t.Context(), r); !errors.Is(err, store.ErrExists) {
+		t.Errorf("Create again: %v", err)
+	}
+	before := must2(b.Get(t.Context(), r.Key))(t)
+	next := before
+	next.Value = []byte("next")
+	proxy.DropReplies(1, "EVALSHA")
+	_, err = b.Swap(t.Context(), next)
+	technical(t, "Swap", err)
+	after := must2(b.Get(t.Context(), r.Key))(t)
+	if string(after.Value) != "next" || after.Version == before.Version {
+		t.Errorf("after a swap without an answer: %q", after.Value)
+	}
+	if _, err := b.Swap(t.Context(), next); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("Swap again: %v", err)
+	}
+}
+
+func must2(r store.Record, err error) func(t *testing.T) store.Record {
+	return func(t *testing.T) store.Record { t.Helper(); return must(t, r, err) }
+}
+
+// Without the probe, one answer that was late would leave less patience for all later
+// ones, for ever.
+func TestASlowRedisIsNotGivenUp(t *testing.T) {
+	proxy := redistest.NewProxy(t, redistest.Shared(t).Addr)
+	b := open(t, options(t, proxy.URL()))
+	must2(b.Create(t.Context(), record("a")))(t)
+	proxy.Latency(2 * usualTimeout)
+	_, err := b.Get(t.Context(), record("a").Key)
+	technical(t, "Get", err)
+	proxy.Latency(usualTimeout * 6 / 10) // more than the patience that is left
+	for until := time.Now().Add(3 * time.Second); b.Health() != nil; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("the probe does not find it again")
+		}
+	}
+	if _, err := b.Get(t.Context(), record("a").Key); err != nil {
+		t.Errorf("Get: %v", err)
+	}
+}
+
+// E07
+func TestAFullRedisRefusesWritesAndAnswersReads(t *testing.T) {
+	server := redistest.Start(t, "--maxmemory-policy", "noeviction")
+	b := open(t, options(t, server.URL()))
+	made := must2(b.Create(t.Context(), record("a")))(t)
+	feed := watch(t, b)
+	server.CLI("config", "set", "maxmemory", "1mb")
+	_, err := b.Create(t.Context(), record("b"))
+	technical(t, "Create", err)
+	if !strings.Contains(err.Error(), "OOM") || b.Health() == nil {
+		t.Errorf("Create: %v, Health: %v", err, b.Health())
+	}
+	_, err = b.Swap(t.Context(), made)
+	technical(t, "Swap", err)
+	if got, err := b.Get(t.Context(), made.Key); err != nil || got.Version != made.Version {
+		t.Errorf("Get: %v", err)
+	}
+	if found, err := b.List(t.Context(), "k", "p", "", 1); err != nil || len(found) != 1 {
+		t.Errorf("List: %v", err)
+	}
+	if b.Health() == nil {
+		t.Error("reading makes a store healthy that cannot write")
+	}
+	time.Sleep(maxBlind + catchUp)
+	if err := feed.ended(); err != nil {
+		t.Errorf("the feed of a full Redis ended: %v", err)
+	}
+	if err := b.Delete(t.Context(), made.Key); err != nil {
+		t.Errorf("Delete: %v", err)
+	}
+	server.CLI("config", "set", "maxmemory", "0")
+	healthy(t, b, 2*time.Second)
+}
+
+func TestAReplicaThatWasThePrimaryIsAFaultAndHeals(t *testing.T) {
+	server, other := redistest.Start(t), redistest.Start(t)
+	b := open(t, options(t, server.URL()))
+	made := must2(b.Create(t.Context(), record("a")))(t)
+	feed := watch(t, b)
+	host, port, _ := strings.Cut(other.Addr, ":")
+	server.CLI("replicaof", host, port)
+	_, err := b.Swap(t.Context(), made)
+	technical(t, "Swap", err)
+	_, err = b.Create(t.Context(), record("b"))
+	technical(t, "Create", err)
+	if err := feed.end(t, 2*time.Second); err == nil || !strings.Contains(err.Error(), "READONLY") {
+		t.Errorf("the feed of a replica ended with %v", err)
+	}
+	server.CLI("replicaof", "no", "one")
+	healthy(t, b, 2*time.Second)
+}
+
+func TestTooFewReplicasAreAFaultThoughTheWriteTookEffect(t *testing.T) {
+	o := options(t, redistest.Shared(t).URL())
+	o.Replicas = 1
+	b := open(t, o)
+	r := record("a")
+	r.Parent = ""
+	begin := time.Now()
+	_, err := b.Create(t.Context(), r)
+	technical(t, "Create", err)
+	if took := time.Since(begin); !strings.Contains(err.Error(), "replicas") || took > within {
+		t.Errorf("Create: %v after %v", err, took)
+	}
+	if b.Health() == nil {
+		t.Error("Health knows of nothing")
+	}
+	if _, err := b.Get(t.Context(), r.Key); err != nil {
+		t.Errorf("Get: %v", err)
+	}
+}
