@@ -10,10 +10,11 @@ usage() {
 	cat <<'TXT'
 Usage: ./xcaddy.sh [command]
   (none)        builds ./caddy with the gateway and all its plugins
-  run           builds and starts the quick start; prints the addresses and what to try
+  run [NAME]    builds and starts an example; prints the addresses and what to try:
+                quickstart, the default, or cluster
   test          installs what the tests need and runs them all
   soak [NAME]   the long experiments: kill, reload, race, limiter, guess, timing,
-                anonymous, bench, fuzz
+                anonymous, cluster, bench, fuzz
 Needs Go (https://go.dev/dl).
 TXT
 }
@@ -128,18 +129,22 @@ run_tests() {
 }
 
 run() {
-	mkdir -p "$build"
+	local example=${1:-quickstart} programs=("$build/legacy")
+	[ -x "examples/$example/run.sh" ] || die "no example $example to run"
 	caddy "$PWD/caddy"
 	go build -o "$build/legacy" ./examples/legacy
-	go build -o "$build/reader" ./examples/quickstart/reader
-	exec examples/quickstart/run.sh "$PWD/caddy" "$build/legacy" "$build/reader"
+	if [ "$example" = quickstart ]; then
+		go build -o "$build/reader" ./examples/quickstart/reader
+		programs+=("$build/reader")
+	fi
+	exec "examples/$example/run.sh" "$PWD/caddy" "${programs[@]}"
 }
 
 mkdir -p "$build"
 command -v go >/dev/null || die "Go is not installed: https://go.dev/dl"
 case ${1:-} in
 "") caddy && say "built ./caddy: try ./xcaddy.sh run" ;;
-run) run ;;
+run) shift; run "$@" ;;
 test) shift; run_tests "$@" ;;
 soak) shift; exec .ci/soak "$@" ;;
 -h | --help | help) usage ;;
