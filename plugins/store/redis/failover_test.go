@@ -1,0 +1,174 @@
+package redis
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gatehouse/gatehouse/internal/redistest"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// rounds is how often a primary is killed.
+func rounds() int {
+	if os.Getenv("GATEHOUSE_SOAK") != "" {
+		return 20
+	}
+	return 1
+}
+
+// codes are used in each round, while the primary dies.
+const codes = 200
+
+// E06: what was answered as used stays used when the primary is killed, with the write
+// concern on; without it the number is reported.
+func TestAUsedRecordStaysUsedAcrossFailovers(t *testing.T) {
+	t.Parallel()
+	concerns := []int{1}
+	if rounds() > 1 {
+		concerns = append(concerns, 0)
+	}
+	for _, replicas := range concerns {
+		t.Run(fmt.Sprint("replicas ", replicas), func(t *testing.T) {
+			s := redistest.StartSentinel(t)
+			o := options(t, s.URL())
+			o.Replicas = replicas
+			b := open(t, o)
+			answered, again := 0, 0
+			var slowest time.Duration
+			for round := range rounds() {
+				a, u, took := killWhileUsing(t, s, b, round)
+				answered, again, slowest = answered+a, again+u, max(slowest, took)
+			}
+			t.Logf("%d failovers: %d codes answered as used, %d could be used again; writing again %v after the promotion at the latest", rounds(), answered, again, slowest)
+			if replicas > 0 && again > 0 {
+				t.Errorf("%d of %d could be used again", again, answered)
+			}
+			if answered == 0 {
+				t.Error("nothing was used before the primary died")
+			}
+		})
+	}
+}
+
+func killWhileUsing(t *testing.T, s *redistest.Sentinel, b *Backend, round int) (answered, again int, took time.Duration) {
+	issued := make(chan store.Record, codes)
+	var making sync.WaitGroup
+	for w := range 16 {
+		making.Go(func() {
+			for i := w; i < codes; i += 16 {
+				r := record(fmt.Sprint(round, ".", i))
+				r.Parent, r.Value = "", []byte("issued")
+				made, err := b.Create(t.Context(), r)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				issued <- made
+			}
+		})
+	}
+	making.Wait()
+	close(issued)
+	if t.Failed() {
+		t.FailNow()
+	}
+	var used sync.Map
+	var n atomic.Int64
+	var using sync.WaitGroup
+	enough := make(chan struct{})
+	var once sync.Once
+	for range 8 {
+		using.Go(func() {
+			for r := range issued {
+				r.Value = []byte("used")
+				if _, err := b.Swap(t.Context(), r); err == nil {
+					used.Store(r.ID, true)
+					n.Add(1)
+				} else if store.IsAnswer(err) {
+					t.Errorf("Swap: %v", err)
+				}
+				if n.Load() == codes/3 {
+					once.Do(func() { close(enough) })
+				}
+			}
+		})
+	}
+	<-enough
+	killed := s.KillPrimary()
+	using.Wait()
+	s.WaitPromoted(killed)
+	promoted := time.Now()
+	if b.wait.Replicas > 0 {
+		s.Rejoin(killed)
+		promoted = time.Now()
+	}
+	for until := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		_, err := b.Create(t.Context(), record(fmt.Sprint("after", time.Now().UnixNano())))
+		if err == nil {
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatalf("10 s after the promotion: %v", err)
+		}
+	}
+	took = time.Since(promoted)
+	used.Range(func(id, _ any) bool {
+		answered++
+		r, err := b.Get(t.Context(), store.Key{Kind: "k", ID: id.(string)})
+		if err != nil || string(r.Value) != "used" {
+			again++
+		}
+		return true
+	})
+	if b.wait.Replicas == 0 {
+		s.Rejoin(killed)
+	}
+	return answered, again, took
+}
+
+// Everything one gateway wrote before the primary of a part died is there afterwards, and
+// everything can be written, without a restart.
+func TestAClusterThatLosesAPrimaryHeals(t *testing.T) {
+	t.Parallel()
+	c := redistest.StartCluster(t)
+	o := options(t, c.URL())
+	o.Replicas = 1
+	b := open(t, o)
+	var made []store.Record
+	for i := range 30 {
+		made = append(made, must2(b.Create(t.Context(), record(fmt.Sprint(i))))(t))
+	}
+	f := watch(t, b)
+	must2(b.Create(t.Context(), revocation("before")))(t)
+	f.has(t, "before", time.Second)
+	dead := c.Holder(b.record(made[0].Key))
+	dead.Kill()
+	begin := time.Now()
+	_, err := b.Get(t.Context(), made[0].Key)
+	technical(t, "Get", err)
+	for i := 0; i < len(made); {
+		if time.Since(begin) > 20*time.Second {
+			t.Fatalf("%v after the kill: %v", time.Since(begin), err)
+		}
+		r := made[i]
+		if r, err = b.Get(t.Context(), r.Key); err == nil {
+			_, err = b.Swap(t.Context(), r)
+		}
+		if err == nil || strings.Contains(err.Error(), "replicas") { // the part has none left
+			i++
+			continue
+		}
+		technical(t, "Get or Swap", err)
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Logf("all parts serve %v after the kill", time.Since(begin))
+	found, err := b.List(t.Context(), "k", "p", "", 100)
+	if err != nil || len(found) != len(made) {
+		t.Errorf("List: %d records, %v", len(found), err)
+	}
+}

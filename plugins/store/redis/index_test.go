@@ -1,0 +1,292 @@
+package redis
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gatehouse/gatehouse/internal/redistest"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// moving is a clock that begins with the real time.
+type moving struct {
+	mu sync.Mutex
+	by time.Duration
+}
+
+func (c *moving) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Add(c.by)
+}
+
+func (c *moving) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.by += d
+}
+
+func lasting(id string, d time.Duration) store.Record {
+	r := record(id)
+	r.Expires = time.Now().Add(d)
+	return r
+}
+
+func TestExpiryIsThatOfRedisWithoutAClock(t *testing.T) {
+	server := redistest.Shared(t)
+	o := options(t, server.URL())
+	o.Watched = []store.Kind{"w"}
+	b := open(t, o)
+	for _, kind := range []store.Kind{"k", "w"} {
+		r := lasting("a", 80*time.Millisecond)
+		r.Kind = kind
+		made := must2(b.Create(t.Context(), r))(t)
+		if _, err := b.Create(t.Context(), r); !errors.Is(err, store.ErrExists) {
+			t.Errorf("Create of a live record: %v", err)
+		}
+		if found, err := b.List(t.Context(), kind, "p", "", 9); err != nil || len(found) != 1 {
+			t.Errorf("List: %d records, %v", len(found), err)
+		}
+		time.Sleep(time.Until(made.Expires) + 5*time.Millisecond)
+		if _, err := b.Get(t.Context(), made.Key); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("Get: %v", err)
+		}
+		if _, err := b.Swap(t.Context(), made); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("Swap: %v", err)
+		}
+		if found, err := b.List(t.Context(), kind, "p", "", 9); err != nil || len(found) != 0 {
+			t.Errorf("List: %d records, %v", len(found), err)
+		}
+		if n := server.CLI("exists", b.record(made.Key)); n != "0" {
+			t.Error("the key is still there")
+		}
+	}
+}
+
+// The crash between the entry of the index and the record.
+func TestAnEntryWithoutARecordNeverShowsAndGoesInTime(t *testing.T) {
+	server := redistest.Shared(t)
+	clock := new(moving)
+	o := options(t, server.URL())
+	o.Now = clock.now
+	b := open(t, o)
+	must2(b.Create(t.Context(), record("there")))(t)
+	if _, err := b.note(t.Context(), record("lost").Key, "p", 0); err != nil {
+		t.Fatal(err)
+	}
+	all := b.index("k", "p")[0]
+	list := func(entries string) {
+		t.Helper()
+		if found, err := b.List(t.Context(), "k", "p", "", 9); err != nil || len(found) != 1 || found[0].ID != "there" {
+			t.Errorf("List: %d records, %v", len(found), err)
+		}
+		if n := server.CLI("zcard", all); n != entries {
+			t.Errorf("the index has %s entries, want %s", n, entries)
+		}
+	}
+	list("2")
+	clock.advance(5 * time.Minute)
+	list("2") // it may be on its way
+	clock.advance(6 * time.Minute)
+	list("1")
+}
+
+// A frozen server executes late what it was sent before: by then the entry may be gone.
+func TestARecordThatComesTooLongAfterItsEntryIsRefused(t *testing.T) {
+	b := open(t, options(t, redistest.Shared(t).URL()))
+	r := record("late")
+	reply, err := scriptCreate.Run(t.Context(), b.client, []string{b.record(r.Key)}, "", head(store.Record{Version: 1, Parent: "p"}, 0)+"v", 0,
+		time.Now().Add(-time.Second).UnixMilli(), r.ID, r.Parent, 0, hexVersion(1), "")
+	if err != nil || reply != int64(2) {
+		t.Errorf("%v, %v", reply, err)
+	}
+	if _, err := b.Get(t.Context(), r.Key); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Get: %v", err)
+	}
+}
+
+func TestARefusedCreateLeavesNoEntryForLong(t *testing.T) {
+	server := redistest.Shared(t)
+	clock := new(moving)
+	o := options(t, server.URL())
+	o.Now = clock.now
+	b := open(t, o)
+	must2(b.Create(t.Context(), record("a")))(t)
+	other := record("a")
+	other.Parent = "q"
+	if _, err := b.Create(t.Context(), other); !errors.Is(err, store.ErrExists) {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if found, err := b.List(t.Context(), "k", "q", "", 9); err != nil || len(found) != 0 {
+			t.Errorf("the other parent lists %d records, %v", len(found), err)
+		}
+		clock.advance(11 * time.Minute)
+	}
+	if n := server.CLI("exists", b.index("k", "q")[0]); n != "0" {
+		t.Error("the entry is still there")
+	}
+	if found, err := b.List(t.Context(), "k", "p", "", 9); err != nil || len(found) != 1 {
+		t.Errorf("its own parent lists %d records, %v", len(found), err)
+	}
+}
+
+// Whatever Swap does to a life, the index knows the child as long.
+func TestTheIndexOutlivesEveryRecord(t *testing.T) {
+	server := redistest.Shared(t)
+	b := open(t, options(t, server.URL()))
+	ends := func() time.Time {
+		ms, err := strconv.ParseInt(server.CLI("pexpiretime", b.index("k", "p")[0]), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ms < 0 {
+			return time.Time{}
+		}
+		return time.UnixMilli(ms)
+	}
+	score := func(id string) string { return server.CLI("zscore", b.index("k", "p")[1], id) }
+	r := must2(b.Create(t.Context(), lasting("a", time.Minute)))(t)
+	for _, d := range []time.Duration{2 * time.Minute, time.Hour, 1000 * time.Hour, time.Second, 1001 * time.Hour} {
+		r.Parent = "whatever the caller says"
+		r.Expires = time.Now().Add(d)
+		r = must2(b.Swap(t.Context(), r))(t)
+		if got := ends(); got.Before(r.Expires) {
+			t.Errorf("after %v: the index ends at %v, the record at %v", d, got, r.Expires)
+		}
+		if ms, _ := strconv.ParseFloat(score("a"), 64); int64(ms) < r.Expires.UnixMilli() {
+			t.Errorf("after %v: the entry ends before its record", d)
+		}
+		if r.Parent != "p" {
+			t.Errorf("the parent became %q", r.Parent)
+		}
+	}
+	r.Expires = time.Time{}
+	r = must2(b.Swap(t.Context(), r))(t)
+	if got := ends(); !got.IsZero() || score("a") != "" {
+		t.Errorf("the index ends at %v, the record never", got)
+	}
+	must2(b.Create(t.Context(), lasting("b", time.Minute)))(t)
+	if got := ends(); !got.IsZero() {
+		t.Errorf("a shorter life gave the index an end: %v", got)
+	}
+	if _, err := b.Create(t.Context(), lasting("a", time.Minute)); !errors.Is(err, store.ErrExists) {
+		t.Fatal(err)
+	}
+	if score("a") != "" {
+		t.Error("a Create that was refused gave the entry of what does not expire an end")
+	}
+}
+
+func TestAnIndexSweepsWhatHasExpired(t *testing.T) {
+	server := redistest.Shared(t)
+	clock := new(moving)
+	o := options(t, server.URL())
+	o.Now = clock.now
+	b := open(t, o)
+	for i := range 100 {
+		r := record(fmt.Sprint(i))
+		r.Expires = clock.now().Add(time.Minute)
+		must2(b.Create(t.Context(), r))(t)
+	}
+	clock.advance(3 * time.Hour)
+	for i := range 3 {
+		r := record(fmt.Sprint("new", i))
+		r.Expires = clock.now().Add(time.Minute)
+		must2(b.Create(t.Context(), r))(t)
+	}
+	for _, key := range b.index("k", "p") {
+		if n := server.CLI("zcard", key); n != "3" {
+			t.Errorf("%s has %s entries, want 3", key, n)
+		}
+	}
+}
+
+// Deleting and making the same child again, over and over, on several nodes: what is
+// there in the end is listed.
+func TestDeletingAndMakingAgainNeverLosesTheEntry(t *testing.T) {
+	o := options(t, redistest.Shared(t).URL())
+	nodes := []*Backend{open(t, o), open(t, o)}
+	for round := range 60 {
+		r := record(fmt.Sprint(round % 3))
+		var made atomic.Bool
+		var both sync.WaitGroup
+		both.Go(func() { _ = nodes[0].Delete(t.Context(), r.Key) })
+		both.Go(func() {
+			_, err := nodes[1].Create(t.Context(), r)
+			made.Store(err == nil)
+		})
+		both.Wait()
+		_, err := nodes[0].Get(t.Context(), r.Key)
+		found, listErr := nodes[0].List(t.Context(), "k", "p", "", 9)
+		if listErr != nil {
+			t.Fatal(listErr)
+		}
+		listed := false
+		for _, f := range found {
+			listed = listed || f.ID == r.ID
+		}
+		if listed != (err == nil) {
+			t.Fatalf("round %d: Get says %v, listed %v", round, err, listed)
+		}
+	}
+}
+
+func TestADamagedRecordIsAFault(t *testing.T) {
+	server := redistest.Shared(t)
+	b := open(t, options(t, server.URL()))
+	for raw, want := range map[string]error{
+		"1short":                      errDamaged,
+		"2" + strings.Repeat("0", 60): errNewer,
+		"1" + strings.Repeat("z", 60): errDamaged,
+		"1" + strings.Repeat("0", 60): errDamaged, // version 0
+		"1" + strings.Repeat("f", 16) + strings.Repeat("0", 32) + "00ff": errDamaged,
+	} {
+		r := record("damaged")
+		server.CLI("set", b.record(r.Key), raw)
+		if _, err := b.Get(t.Context(), r.Key); !errors.Is(err, want) {
+			t.Errorf("%.20s: Get: %v, want %v", raw, err, want)
+		}
+	}
+	r := record("damaged")
+	server.CLI("set", b.record(r.Key), "2"+strings.Repeat("0", 60))
+	_, err := b.Create(t.Context(), r)
+	technical(t, "Create", err)
+	_, err = b.Swap(t.Context(), r)
+	technical(t, "Swap", err)
+}
+
+func TestKeysAndValuesBeyondTheLimitAreRefused(t *testing.T) {
+	b := open(t, options(t, redistest.Shared(t).URL()))
+	long := strings.Repeat("x", store.MaxKeyLength+1)
+	for _, r := range []store.Record{
+		{Key: store.Key{Kind: store.Kind(long), ID: "a"}},
+		{Key: store.Key{Kind: "k", ID: long}},
+		{Key: store.Key{Kind: "k", ID: "a"}, Parent: long},
+		{Key: store.Key{Kind: "k", ID: "a"}, Value: make([]byte, store.MaxValueLength+1)},
+	} {
+		if _, err := b.Create(t.Context(), r); !errors.Is(err, errTooLong) {
+			t.Errorf("Create: %v, want errTooLong", err)
+		}
+	}
+}
+
+func TestVersionsAreNeverZeroAndNeverComeBack(t *testing.T) {
+	seen := make(map[uint64]bool)
+	for range 4 {
+		v := newVersions()
+		for range 5000 {
+			n := v.next()
+			if n == 0 || n>>63 != 0 || seen[n] {
+				t.Fatalf("%x", n)
+			}
+			seen[n] = true
+		}
+	}
+}
