@@ -74,7 +74,7 @@ func newAsk(prefix string, r *ratelimit.Request) *ask {
 	for i := range a.charges {
 		c := &a.charges[i]
 		text.Write(binary.BigEndian.AppendUint32(number[:0], uint32(c.limit)))
-		text.WriteByte(flag(c.dry))
+		text.WriteByte(bit(c.dry))
 	}
 	for i := range a.charges { // a subject may hold any bytes: it must not look like the end of one key and the next
 		text.Write(binary.BigEndian.AppendUint32(number[:0], uint32(ends[i])))
@@ -90,7 +90,7 @@ func newAsk(prefix string, r *ratelimit.Request) *ask {
 	return a
 }
 
-func flag(dry bool) byte {
+func bit(dry bool) byte {
 	if dry {
 		return 1
 	}

@@ -33,7 +33,6 @@ type lane struct {
 	flights int
 	breaker breaker
 	cause   error // of the last failure
-	closed  bool
 }
 
 // flight is one round trip. Its fields are under the lane's lock.
@@ -46,10 +45,7 @@ type flight struct {
 func (l *lane) join(c *call) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case l.closed:
-		return errClosed
-	case l.breaker.open:
+	if l.breaker.open {
 		return errOpen
 	}
 	if len(l.queue) >= maxQueue {
@@ -58,10 +54,13 @@ func (l *lane) join(c *call) error {
 			return errOverflow
 		}
 	}
-	l.queue = append(l.queue, c)
-	if l.flights < maxFlights && l.source.start(l.fly) {
+	if l.flights < maxFlights {
+		if !l.source.start(l.fly) {
+			return errClosed
+		}
 		l.flights++
 	}
+	l.queue = append(l.queue, c)
 	return nil
 }
 

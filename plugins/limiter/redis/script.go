@@ -74,7 +74,7 @@ func (b *batch) spec() []byte {
 		spec = append(spec, byte(len(g.charges)))
 		for i := range g.charges {
 			c := &g.charges[i]
-			spec = append(spec, byte(b.known[c.key])|flag(c.dry)<<7)
+			spec = append(spec, byte(b.known[c.key])|bit(c.dry)<<7)
 			spec = binary.BigEndian.AppendUint32(spec, uint32(c.limit))
 		}
 	}

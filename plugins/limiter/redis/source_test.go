@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"flag"
 	"os"
 	"testing"
 	"time"
@@ -12,9 +13,25 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("rapid.checks", soak("20", "1000")); err != nil {
+		panic(err)
+	}
+	// Tests with faults wait more than they work.
+	if err := flag.Set("test.parallel", "5"); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	redistest.StopShared()
 	os.Exit(code)
+}
+
+// soak chooses between the short and the long form of a test.
+func soak[T any](short, long T) T {
+	if os.Getenv("GATEHOUSE_SOAK") != "" {
+		return long
+	}
+	return short
 }
 
 // patient is for tests of the counts on a busy machine: nothing is an outage.
@@ -46,10 +63,6 @@ func open(t testing.TB, c config) *Source {
 
 func TestSourceOnOneServer(t *testing.T) {
 	testSource(t, redistest.Shared(t).URL())
-}
-
-func TestSourceUnderSentinels(t *testing.T) {
-	testSource(t, redistest.SharedSentinel(t).URL())
 }
 
 func TestSourceOnACluster(t *testing.T) {
