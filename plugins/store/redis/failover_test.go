@@ -34,7 +34,7 @@ func TestAUsedRecordStaysUsedAcrossFailovers(t *testing.T) {
 	}
 	for _, replicas := range concerns {
 		t.Run(fmt.Sprint("replicas ", replicas), func(t *testing.T) {
-			s := redistest.StartSentinel(t)
+			s := redistest.SharedSentinel(t) // the parallel tests are the last
 			o := options(t, s.URL())
 			o.Replicas = replicas
 			b := open(t, o)
@@ -135,7 +135,7 @@ func killWhileUsing(t *testing.T, s *redistest.Sentinel, b *Backend, round int) 
 // everything can be written, without a restart.
 func TestAClusterThatLosesAPrimaryHeals(t *testing.T) {
 	t.Parallel()
-	c := redistest.StartCluster(t)
+	c := redistest.SharedCluster(t) // as above
 	o := options(t, c.URL())
 	o.Replicas = 1
 	b := open(t, o)
@@ -148,6 +148,7 @@ func TestAClusterThatLosesAPrimaryHeals(t *testing.T) {
 	f.has(t, "before", time.Second)
 	dead := c.Holder(b.record(made[0].Key))
 	dead.Kill()
+	t.Cleanup(dead.Restart)
 	begin := time.Now()
 	_, err := b.Get(t.Context(), made[0].Key)
 	technical(t, "Get", err)

@@ -47,16 +47,19 @@ func (b *Backend) Watch(ctx context.Context, kind store.Kind, deliver func([]sto
 	if !b.watched[kind] {
 		return errNotWatched
 	}
-	bell := b.client.Subscribe(ctx, b.channel(kind))
-	defer func() { _ = bell.Close() }()
-	rings := bell.Channel(goredis.WithChannelSize(1), goredis.WithChannelSendTimeout(time.Millisecond), goredis.WithChannelHealthCheckInterval(time.Second),
-		goredis.WithChannelPingTimeout(b.timeout), goredis.WithChannelReconnectTimeout(b.timeout))
 	r := &reader{b, kind, deliver, "0", ""}
 	if err := r.catchUp(ctx); err != nil {
 		return err
 	}
-	deliver(nil)
+	bell := b.client.Subscribe(ctx, b.channel(kind))
+	defer func() { _ = bell.Close() }()
+	rings := bell.Channel(goredis.WithChannelSize(1), goredis.WithChannelSendTimeout(time.Millisecond), goredis.WithChannelHealthCheckInterval(time.Second),
+		goredis.WithChannelPingTimeout(b.timeout), goredis.WithChannelReconnectTimeout(b.timeout))
 	seen := time.Now()
+	if err := r.catchUp(ctx); err != nil { // what came meanwhile rang no bell
+		return err
+	}
+	deliver(nil)
 	timer := time.NewTimer(catchUp)
 	defer timer.Stop()
 	for {
