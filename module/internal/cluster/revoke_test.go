@@ -15,10 +15,11 @@ func TestWhatIsRevokedOnOneNodeIsRefusedByTheOthersWithinASecond(t *testing.T) {
 	for i := range times(50, 1000) {
 		at := c.nodes[i%nodesOfCluster]
 		others := []*node{c.nodes[(i+1)%nodesOfCluster], c.nodes[(i+2)%nodesOfCluster]}
-		// In turn: one access token, and a family by its refresh token.
+		// In turn: one access token, and a family by its refresh token. Of the first kind a
+		// client can end only so many in a minute.
 		who, token := machine, ""
 		var access string
-		if i%2 == 0 {
+		if i%2 == 0 && i < 50 {
 			access = c.machineToken(t, at)
 			token = access
 		} else {
