@@ -62,6 +62,7 @@ func TestOf3000RequestsToThreeNodesExactlyTheLimitPasses(t *testing.T) { // L02,
 // At five times the limit no stretch of a window's length has more than the limit. Every
 // admission is taken for as early, then for as late as it can have been.
 func TestUnderOverloadNoWindowHoldsMoreThanTheLimit(t *testing.T) { // L03, E20
+	t.Parallel()
 	const limit, window = 50, time.Second
 	url := redistest.Shared(t).URL()
 	var mu sync.Mutex
@@ -145,6 +146,7 @@ func TestAKeyTakesAtMost400BytesAndExpires(t *testing.T) { // L10
 }
 
 func TestNothingIsLeftTwoWindowsLater(t *testing.T) { // L10
+	t.Parallel()
 	server := redistest.Shared(t)
 	s := open(t, config{settings: settings(t, server.URL(), "expires:", patient), nodes: 1})
 	for i := range 100 {
@@ -169,7 +171,7 @@ func TestALostReplyIsNotAskedForAgain(t *testing.T) {
 	for s.nodes.heardOf() == 0 { // it is a script as well
 		time.Sleep(time.Millisecond)
 	}
-	p.DropReplies(1, "evalsha")
+	p.DropReplies(1, "EVALSHA")
 	if v, err := s.Decide(context.Background(), ratelimit.Request{Charges: []ratelimit.Charge{c}, OnOutage: ratelimit.OutageOpen}); err != nil || !v.Outage {
 		t.Fatalf("%+v, %v", v, err)
 	}

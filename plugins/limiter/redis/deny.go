@@ -43,7 +43,7 @@ func (d *denials) put(k *ask, a *answer, sent, got time.Time) {
 	if wait < 0 || wait > denyFor {
 		wait = denyFor
 	}
-	until := sent.Add(wait)
+	until := sent.Add(wait - time.Millisecond) // the server's time was rounded down to one
 	if !until.After(got) {
 		return
 	}
