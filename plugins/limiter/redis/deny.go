@@ -71,10 +71,3 @@ func (d *denials) get(k *ask, now time.Time) *denial {
 	}
 	return e
 }
-
-// forget drops all of it.
-func (d *denials) forget() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.now, d.earlier = make(map[string]*denial), nil
-}

@@ -68,7 +68,7 @@ func TestAFaultOfRedisCostsRequestsLittleAndEndsWithIt(t *testing.T) {
 func TestNoGoroutineIsLeftOfAFault(t *testing.T) {
 	p := redistest.NewProxy(t, redistest.Shared(t).Addr)
 	s := open(t, config{settings: settings(t, p.URL(), "left:", 0), nodes: 3})
-	l := newLoad(t, s, false)
+	l := newTraffic(t, s, false)
 	l.settled(10 * time.Second)
 	// Two flights, a probe, the report, and what the client does behind them.
 	const most = 8
@@ -115,7 +115,7 @@ func TestSourceUnderSentinelsAndTheirFailoverEndsAnOutage(t *testing.T) {
 
 // suffer holds a source under load to what is promised for a fault.
 func suffer(t *testing.T, s *Source, f fault, begin, heal func()) {
-	l := newLoad(t, s, f.forgets)
+	l := newTraffic(t, s, f.forgets)
 	l.settled(10 * time.Second)
 	began := time.Now()
 	begin()
@@ -144,8 +144,8 @@ func suffer(t *testing.T, s *Source, f fault, begin, heal func()) {
 	}
 }
 
-// load is many requests at once, each subject's with a cost of its own.
-type load struct {
+// traffic is many requests at once, each subject's with a cost of its own.
+type traffic struct {
 	t              *testing.T
 	source         *Source
 	forgetful      bool
@@ -162,8 +162,8 @@ const (
 	beat    = 12 * time.Millisecond // of each, so they are 2,000 requests a second
 )
 
-func newLoad(t *testing.T, s *Source, forgetful bool) *load {
-	l := &load{t: t, source: s, forgetful: forgetful, start: time.Now(), stop: make(chan struct{})}
+func newTraffic(t *testing.T, s *Source, forgetful bool) *traffic {
+	l := &traffic{t: t, source: s, forgetful: forgetful, start: time.Now(), stop: make(chan struct{})}
 	for i := range workers {
 		l.running.Go(func() { l.work(i) })
 	}
@@ -182,7 +182,7 @@ func newLoad(t *testing.T, s *Source, forgetful bool) *load {
 	return l
 }
 
-func (l *load) end() {
+func (l *traffic) end() {
 	select {
 	case <-l.stop:
 	default:
@@ -191,7 +191,7 @@ func (l *load) end() {
 	}
 }
 
-func (l *load) work(i int) {
+func (l *traffic) work(i int) {
 	cost := int64(1009 + 2*i) // what counts is a multiple of it, unless replies are crossed
 	p := &ratelimit.Policy{Limiter: "l", Name: "p", Limit: 1<<32 - 1, Window: time.Hour}
 	charges := []ratelimit.Charge{{Policy: p, Subject: fmt.Sprint(l.start.UnixNano(), i)}}
@@ -233,7 +233,7 @@ func (l *load) work(i int) {
 }
 
 // settled waits until no request has met an outage for a little.
-func (l *load) settled(within time.Duration) {
+func (l *traffic) settled(within time.Duration) {
 	l.t.Helper()
 	const quiet = 200 * time.Millisecond
 	begin := time.Now()
@@ -253,7 +253,7 @@ func (l *load) settled(within time.Duration) {
 }
 
 // exact asks at a limit.
-func (l *load) exact() {
+func (l *traffic) exact() {
 	l.t.Helper()
 	p := &ratelimit.Policy{Limiter: "l", Name: "exact", Limit: 5, Window: time.Hour}
 	passed := 0
