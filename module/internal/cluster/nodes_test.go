@@ -46,6 +46,11 @@ const (
 
 const users = `{"users":[{"id":"u-1","username":"alice","password_hash":"` + harness.PasswordHash + `"}]}`
 
+// patience is how long the nodes wait for Redis. They share the machine with whatever else
+// is tested on it: what is shown here is what they do with answers, not how soon Redis must
+// answer to be no outage.
+const patience = "5s"
+
 const caddyfile = `{
 	admin $ADMIN
 	persist_config off
@@ -59,8 +64,11 @@ const caddyfile = `{
 		secret {env.MASTER_SECRET}
 		store redis $REDIS {
 			prefix $PREFIX
+			timeout $PATIENCE
 		}
-		limiter redis
+		limiter redis {
+			timeout $PATIENCE
+		}
 		users file $DIR/users.json
 		tokens {
 			audience https://api.example
@@ -146,7 +154,7 @@ func start(t *testing.T, p plan) *cluster {
 	}
 	for range nodesOfCluster {
 		n := &node{Gateway: harness.Prepare(t)}
-		n.caddyfile = strings.NewReplacer(append(p.change, "$ISSUER", c.issuer, "$REDIS", p.redis.URL(), "$PREFIX", c.prefix, "$TOKENS", p.tokens,
+		n.caddyfile = strings.NewReplacer(append(p.change, "$ISSUER", c.issuer, "$REDIS", p.redis.URL(), "$PREFIX", c.prefix, "$PATIENCE", patience, "$TOKENS", p.tokens,
 			"$LIMIT", cmp.Or(p.limit, "client 1000000 1h"), "$UPSTREAM", strings.TrimPrefix(upstream.URL, "http://"))...).Replace(caddyfile)
 		n.plain = newClient(t, func(address string) string {
 			if address == strings.TrimPrefix(c.issuer, "http://") {
