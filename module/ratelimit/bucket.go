@@ -15,11 +15,9 @@ type bucket struct {
 	kept    bool // in a map
 }
 
-// newBucket makes one that was empty at the given time.
-func newBucket(q quota, empty time.Time) *bucket {
-	b := &bucket{quota: q, limiter: rate.NewLimiter(q.rate, q.burst)}
-	b.limiter.AllowN(empty, q.burst)
-	return b
+// newBucket makes a full one.
+func newBucket(q quota) *bucket {
+	return &bucket{quota: q, limiter: rate.NewLimiter(q.rate, q.burst)}
 }
 
 // become changes the quota and keeps what was taken.

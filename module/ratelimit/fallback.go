@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -15,9 +14,6 @@ import (
 const DefaultSubjects = 100_000
 
 const (
-	// outageOver is how long after a request that had to do without the counts an answer
-	// from them ends the outage: until then it may be one of a server that answers now and then.
-	outageOver = time.Second
 	// comeAgain bounds what a client is told to wait whose request is too large for an outage.
 	comeAgain = 30 * time.Second
 	// swept is how many buckets are looked at for each that finds no room.
@@ -35,20 +31,17 @@ type FallbackConfig struct {
 }
 
 // Fallback decides while the counts are out of reach, as the requests want it. For those
-// that want [OutageLocal] each of N nodes has token buckets of L/2N, which were empty when the outage
-// began and fill within the window: in no window do they admit more than L/N, so the nodes
-// together stay within L. (Where L/2N is less than one, but L/N is not, a bucket holds one. Where L/N is less than
-// one, nothing passes.) It is safe for concurrent use.
+// that want [OutageLocal] each of N nodes has token buckets of L/2N that fill within the
+// window: in no window do they admit more than L/N, so the nodes together stay within L, and
+// within twice that where the counts had a part. Buckets outlive an outage: many short ones
+// give no more than a long one, and one late answer refuses nobody who was within his part. (Where L/2N is
+// less than one, but L/N is not, a bucket holds one. Where L/N is less than one, nothing passes.) It is safe for concurrent use.
 type Fallback struct {
-	now     func() time.Time
-	nodes   func() int
-	cap     int
-	reached atomic.Int64 // when the counts last answered, since start
-	start   time.Time
+	now   func() time.Time
+	nodes func() int
+	cap   int
 
 	mu      sync.Mutex
-	began   time.Time // of the outage
-	last    time.Time // request that was decided in it
 	buckets map[key]*bucket
 	shared  map[bucketKey]*bucket // of subjects for which there was no room
 }
@@ -64,11 +57,8 @@ func NewFallback(c FallbackConfig) (*Fallback, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Fallback{now: c.Now, nodes: c.Nodes, cap: c.Subjects, start: c.Now(), buckets: make(map[key]*bucket), shared: make(map[bucketKey]*bucket)}, nil
+	return &Fallback{now: c.Now, nodes: c.Nodes, cap: c.Subjects, buckets: make(map[key]*bucket), shared: make(map[bucketKey]*bucket)}, nil
 }
-
-// Reached notes that the counts answered. The next outage begins with empty buckets.
-func (f *Fallback) Reached() { f.reached.Store(int64(f.now().Sub(f.start))) }
 
 // Decide decides without the counts. It fails only with [ErrRequest] and [ErrUnavailable].
 func (f *Fallback) Decide(r Request) (Verdict, error) {
@@ -88,7 +78,6 @@ func (f *Fallback) local(r Request) Verdict {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now, nodes, cost := f.now(), max(1, f.nodes()), max(r.Cost, 1)
-	f.begin(now)
 	v := Verdict{Admitted: true, At: now, Outage: true, Results: r.Results[:0]}
 	var at [MaxCharges]*bucket
 	for i := range r.Charges {
@@ -109,28 +98,18 @@ func (f *Fallback) local(r Request) Verdict {
 	return v
 }
 
-// begin empties the buckets when an outage is over and the next one has come.
-func (f *Fallback) begin(now time.Time) {
-	if reached := f.start.Add(time.Duration(f.reached.Load())); f.began.IsZero() || reached.Sub(f.last) > outageOver {
-		f.began = now
-		clear(f.buckets)
-		clear(f.shared)
-	}
-	f.last = now
-}
-
-// bucket finds where a charge is counted. A subject without a bucket has what one holds that
-// was empty when the outage began, unless it may have been counted with others since.
+// bucket finds where a charge is counted. A subject without a bucket has a full one, unless
+// it may have been counted with others.
 func (f *Fallback) bucket(c *Charge, q quota, now time.Time) *bucket {
 	b := f.buckets[chargeKey(c)]
 	if b == nil && !f.room(now) {
 		if b = f.shared[chargeKey(c).bucket()]; b == nil {
-			b = newBucket(q, f.began)
+			b = newBucket(q)
 		}
 		b.shared = true
 	}
 	if b == nil {
-		b = newBucket(q, f.began)
+		b = newBucket(q)
 		if s := f.shared[chargeKey(c).bucket()]; s != nil {
 			b.lower(s.limiter.TokensAt(now), now)
 		}
@@ -156,7 +135,7 @@ func (f *Fallback) keep(c *Charge, b *bucket) {
 }
 
 // room reports whether another subject can have a bucket, for which it removes some that
-// hold no less than a new one would.
+// are as good as new.
 func (f *Fallback) room(now time.Time) bool {
 	if len(f.buckets)+MaxCharges <= f.cap {
 		return true
@@ -166,7 +145,8 @@ func (f *Fallback) room(now time.Time) bool {
 		if looked++; looked > swept {
 			break
 		}
-		if b.limiter.TokensAt(now) >= newBucket(b.quota, f.began).limiter.TokensAt(now) {
+		if b.limiter.TokensAt(now) >= float64(b.quota.burst) {
+			b.kept = false // it may be one of the request's own
 			delete(f.buckets, k)
 		}
 	}

@@ -157,7 +157,6 @@ func (l *lane) land(f *flight, got time.Time, err error) {
 		l.failed(errOpen)
 	default:
 		l.breaker.succeed(got)
-		l.source.fallback.Reached()
 	}
 }
 

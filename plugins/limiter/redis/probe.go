@@ -31,7 +31,6 @@ func (l *lane) probe() {
 		if healed {
 			l.breaker.close()
 			l.opened.Store(false)
-			l.source.fallback.Reached()
 		} else if err != nil {
 			l.cause = err
 		}
