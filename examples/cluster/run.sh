@@ -49,8 +49,6 @@ pids+=($!)
 for n in 1 2 3; do
 	./node.sh "$caddy" "$n" &
 done
-"$caddy" run --config balancer.Caddyfile >"$GATEHOUSE_STATE/balancer.log" 2>&1 &
-pids+=($!)
 
 # A node may end: that is what the others are for.
 running() {
@@ -65,13 +63,16 @@ answers() {
 	done
 	return 1
 }
-for port in 8180 8280 8380 8080; do
-	if ! answers "http://localhost:$port/ready"; then
-		tail -n 3 "$GATEHOUSE_STATE"/*.log >&2
-		echo "run.sh: http://localhost:$port/ready does not answer" >&2
-		exit 1
-	fi
-done
+ready() {
+	answers "http://localhost:$1/ready" && return
+	tail -n 3 "$GATEHOUSE_STATE"/*.log >&2
+	echo "run.sh: http://localhost:$1/ready does not answer" >&2
+	exit 1
+}
+for port in 8180 8280 8380; do ready "$port"; done
+"$caddy" run --config balancer.Caddyfile >"$GATEHOUSE_STATE/balancer.log" 2>&1 &
+pids+=($!)
+ready 8080
 
 cat <<TXT
 
