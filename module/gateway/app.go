@@ -88,6 +88,7 @@ type App struct {
 	issuer   *url.URL
 	held     holdings
 	lease    *lease
+	left     bool // Cleanup has given the lease back
 	core     *core
 	attempts *attempt.Book
 	limiter  *lazyLimiter
@@ -244,9 +245,11 @@ func (a *App) Cleanup() error {
 	if a.core != nil {
 		a.core.tending.end(a)
 	}
-	if a.lease != nil {
+	// The lease stays where it is: requests that come later still, from a slow handler in
+	// front of ours, enter it.
+	if a.lease != nil && !a.left {
+		a.left = true
 		a.lease.leave()
-		a.lease = nil
 	}
 	a.held.giveBack()
 	return nil
