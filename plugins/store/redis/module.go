@@ -24,9 +24,8 @@ func init() { caddy.RegisterModule(new(Redis)) }
 // clients are told with 503; nothing is repeated behind their back.
 //
 // Everything in it begins with `prefix`. An ACL user needs
-// `~gatehouse:* &gatehouse:* +@read +@write +@scripting +@connection +wait +publish
-// +subscribe +unsubscribe +info`, and in a cluster `+cluster|slots`. `+@write` without
-// `+flushdb` and `+flushall` is better still.
+// `~gatehouse:* &gatehouse:* +@read +@write +@scripting +@connection -@dangerous +info +time
+// +wait +publish +subscribe +unsubscribe`, and in a cluster `+cluster|slots +asking` too.
 type Redis struct {
 	redisconn.Config
 
