@@ -29,11 +29,11 @@ func BenchmarkDecide(b *testing.B) {
 		for _, at := range []int{1, 64, 1000} {
 			for _, way := range []struct {
 				name string
-				make func(b *testing.B, url string, policies int) func(n int) error
+				make func(b *testing.B, url string, policies, at int) func(n int) error
 			}{{"window", window}, {"gcra", gcra}, {"log", sortedSets}} {
 				b.Run(fmt.Sprintf("%s/policies=%d/at-once=%d", way.name, policies, at), func(b *testing.B) {
 					server.CLI("FLUSHALL")
-					allow := way.make(b, server.URL(), policies)
+					allow := way.make(b, server.URL(), policies, at)
 					if err := allow(0); err != nil {
 						b.Fatal(err)
 					}
@@ -97,8 +97,12 @@ func spread(n, policy int) string {
 	return strconv.Itoa(n * 7919 % [...]int{benched, 200, 20, 1}[policy])
 }
 
-func window(b *testing.B, url string, policies int) func(int) error {
-	s := open(b, config{settings: settings(b, url, "window:", patient), nodes: 1, denials: denyCap})
+func window(b *testing.B, url string, policies, at int) func(int) error {
+	wait := patient
+	if at == 1 {
+		wait = longestOwn
+	}
+	s := open(b, config{settings: settings(b, url, "window:", wait), nodes: 1, denials: denyCap})
 	all := make([]*ratelimit.Policy, policies)
 	for i := range all {
 		all[i] = &ratelimit.Policy{Limiter: "api", Name: fmt.Sprint("policy", i), Limit: 1 << 30, Window: time.Minute}
@@ -128,7 +132,7 @@ func client(b *testing.B, url string) goredis.UniversalClient {
 }
 
 // gcra asks once for each policy: it has no decision over several.
-func gcra(b *testing.B, url string, policies int) func(int) error {
+func gcra(b *testing.B, url string, policies, _ int) func(int) error {
 	limiter := redis_rate.NewLimiter(client(b, url))
 	limit := redis_rate.Limit{Rate: 1 << 30, Burst: 1 << 30, Period: time.Minute}
 	return func(n int) error {
@@ -146,7 +150,7 @@ func gcra(b *testing.B, url string, policies int) func(int) error {
 }
 
 // sortedSets keeps each admission until it is a window old, in one step for all policies.
-func sortedSets(b *testing.B, url string, policies int) func(int) error {
+func sortedSets(b *testing.B, url string, policies, _ int) func(int) error {
 	c := client(b, url)
 	script := redisconn.NewScript(`
 local t = redis.call('TIME')

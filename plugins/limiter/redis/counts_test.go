@@ -235,3 +235,34 @@ func TestAfterCloseRequestsAreDecidedAsInAnOutage(t *testing.T) {
 		t.Fatalf("%+v, %v, %v", v, err, s.Health())
 	}
 }
+
+// Each of those that are decided on together is told what is left after itself.
+func TestLikeRequestsAtOnceAreToldWhatEachWouldHaveBeenToldAlone(t *testing.T) {
+	s := open(t, config{settings: settings(t, redistest.SharedCluster(t).URL(), "alike:", patient), nodes: 1})
+	dry := one("dry", 40, time.Minute, "s")
+	dry.Policy.DryRun = true
+	var mu sync.Mutex
+	left, dryLeft, refused, violated := map[int64]int{}, map[int64]int{}, 0, 0
+	var all sync.WaitGroup
+	for range 150 {
+		all.Go(func() {
+			v := decide(t, s, 2, one("p", 200, time.Minute, "s"), dry)
+			mu.Lock()
+			defer mu.Unlock()
+			if v.Admitted {
+				left[v.Results[0].Remaining]++
+			} else {
+				refused++
+			}
+			if v.Results[1].Violated {
+				violated++
+			} else {
+				dryLeft[v.Results[1].Remaining]++
+			}
+		})
+	}
+	all.Wait()
+	if refused != 50 || violated != 130 || len(left) != 100 || len(dryLeft) != 20 {
+		t.Fatalf("%d refused, %d violate the dry run; told %v and %v", refused, violated, left, dryLeft)
+	}
+}

@@ -252,23 +252,33 @@ func (l *traffic) settled(within time.Duration) {
 	}
 }
 
-// exact asks at a limit.
+// exact asks at a limit. A machine that is busy may make an outage of a single request: then
+// what it was charged is not known, and another subject is asked about.
 func (l *traffic) exact() {
 	l.t.Helper()
 	p := &ratelimit.Policy{Limiter: "l", Name: "exact", Limit: 5, Window: time.Hour}
-	passed := 0
-	for range 10 {
-		v, err := l.source.Decide(context.Background(), ratelimit.Request{Charges: []ratelimit.Charge{{Policy: p, Subject: l.t.Name()}}})
-		if err != nil || v.Outage {
-			l.t.Fatalf("%+v, %v", v, err)
+	for try := range 20 {
+		passed, out := 0, 0
+		for range 10 {
+			v, err := l.source.Decide(context.Background(), ratelimit.Request{Charges: []ratelimit.Charge{{Policy: p, Subject: fmt.Sprint(l.t.Name(), try)}}})
+			switch {
+			case err != nil:
+				l.t.Fatal(err)
+			case v.Outage:
+				out++
+			case v.Admitted:
+				passed++
+			}
 		}
-		if v.Admitted {
-			passed++
+		if out > 0 {
+			continue
 		}
+		if passed != 5 {
+			l.t.Errorf("%d passed, want 5", passed)
+		}
+		return
 	}
-	if passed != 5 {
-		l.t.Errorf("%d passed, want 5", passed)
-	}
+	l.t.Error("there is always an outage")
 }
 
 // samples are durations with the time at which each began.

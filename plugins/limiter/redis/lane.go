@@ -12,6 +12,9 @@ const (
 	maxGroups  = 64   // in a batch
 	maxKeys    = 128  // in a batch, as many as the spec can number
 	maxQueue   = 4096 // requests that wait for a batch
+
+	longestOwn = 50 * time.Millisecond // that a request makes a trip itself; its context may end meanwhile
+	warmFor    = time.Second           // a connection is taken to be there
 )
 
 var (
@@ -32,7 +35,8 @@ type lane struct {
 	queue   []*call // in the order of their arrival
 	flights int
 	breaker breaker
-	cause   error // of the last failure
+	cause   error     // of the last failure
+	landed  time.Time // when a flight last came back in time
 }
 
 // flight is one round trip. Its fields are under the lane's lock.
@@ -41,27 +45,41 @@ type flight struct {
 	judged bool // by the breaker
 }
 
-// join puts a call at the end of the queue.
-func (l *lane) join(c *call) error {
+// join puts a call at the end of the queue. If it gets a flight the caller makes that trip
+// himself, and is back when his patience ends; see [lane.clear].
+func (l *lane) join(c *call) (*flight, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.breaker.open {
-		return errOpen
+		return nil, errOpen
+	}
+	if l.clear() {
+		l.flights++
+		l.queue = append(l.queue, c)
+		return new(flight), nil
 	}
 	if len(l.queue) >= maxQueue {
 		l.compact()
 		if len(l.queue) >= maxQueue {
-			return errOverflow
+			return nil, errOverflow
 		}
 	}
 	if l.flights < maxFlights {
 		if !l.source.start(l.fly) {
-			return errClosed
+			return nil, errClosed
 		}
 		l.flights++
 	}
 	l.queue = append(l.queue, c)
-	return nil
+	return nil, nil
+}
+
+// clear reports whether a trip is likely to be short: there is a connection, and nobody else.
+// Then a goroutine for it would cost more than the rest of the decision. All other trips may last
+// longer than a request waits, so that a connection can be made and outlives a hiccup.
+func (l *lane) clear() bool {
+	return l.flights == 0 && len(l.queue) == 0 && l.breaker.row == 0 &&
+		l.source.patience <= longestOwn && l.source.clock().Sub(l.landed) < warmFor
 }
 
 // leave gives a call up. If its batch is on its way for too long, that is a failure of
@@ -87,19 +105,36 @@ func (l *lane) fly() {
 		if b == nil {
 			return
 		}
-		answers, err := l.source.run(b)
-		got := l.source.clock()
-		l.land(f, got, err)
-		for i, g := range b.groups {
-			if err == nil && l.source.denials != nil {
-				l.source.denials.put(g.ask, &answers[i], f.sent, got)
-			}
-			for nth, c := range g.calls {
-				if err != nil {
-					c.done <- outcome{err: err}
-				} else {
-					c.done <- outcome{answer: &answers[i], nth: nth}
-				}
+		l.trip(f, b, l.source.timeout)
+	}
+}
+
+// flyOnce takes one batch and leaves what has come meanwhile to others.
+func (l *lane) flyOnce(f *flight) {
+	if b := l.take(f); b != nil {
+		l.trip(f, b, l.source.patience)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if len(l.queue) == 0 || !l.source.start(l.fly) {
+			l.flights--
+		}
+	}
+}
+
+// trip has a batch decided on and tells everybody in it.
+func (l *lane) trip(f *flight, b *batch, within time.Duration) {
+	answers, err := l.source.run(b, within)
+	got := l.source.clock()
+	l.land(f, got, err)
+	for i, g := range b.groups {
+		if err == nil && l.source.denials != nil {
+			l.source.denials.put(g.ask, &answers[i], f.sent, got)
+		}
+		for nth, c := range g.calls {
+			if err != nil {
+				c.done <- outcome{err: err}
+			} else {
+				c.done <- outcome{answer: &answers[i], nth: nth}
 			}
 		}
 	}
@@ -157,6 +192,7 @@ func (l *lane) land(f *flight, got time.Time, err error) {
 		l.failed(errOpen)
 	default:
 		l.breaker.succeed(got)
+		l.landed = got
 	}
 }
 

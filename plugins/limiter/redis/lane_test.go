@@ -18,8 +18,8 @@ func parked(t *testing.T) *lane {
 func (l *lane) wait(t *testing.T, charges ...ratelimit.Charge) *call {
 	t.Helper()
 	c := &call{ask: newAsk("", &ratelimit.Request{Charges: charges}), done: make(chan outcome, 1)}
-	if err := l.join(c); err != nil {
-		t.Fatal(err)
+	if own, err := l.join(c); err != nil || own != nil {
+		t.Fatal(own, err)
 	}
 	return c
 }
@@ -74,11 +74,11 @@ func TestTheQueueIsBounded(t *testing.T) {
 		calls[i] = l.wait(t, one("p", 9, time.Minute, "s"))
 	}
 	extra := &call{ask: calls[0].ask, done: make(chan outcome, 1)}
-	if err := l.join(extra); !errors.Is(err, errOverflow) {
+	if _, err := l.join(extra); !errors.Is(err, errOverflow) {
 		t.Fatalf("%v", err)
 	}
 	l.leave(calls[17])
-	if err := l.join(extra); err != nil || len(l.queue) != maxQueue {
+	if _, err := l.join(extra); err != nil || len(l.queue) != maxQueue {
 		t.Fatalf("%v: who gave up still takes room", err)
 	}
 }
@@ -105,7 +105,7 @@ func TestNobodyWaitsWhenTheBreakerOpens(t *testing.T) {
 	default:
 		t.Fatal("it still waits")
 	}
-	if !l.opened.Load() || l.fault() == nil || !errors.Is(l.join(queued), errOpen) {
+	if _, err := l.join(queued); !l.opened.Load() || l.fault() == nil || !errors.Is(err, errOpen) {
 		t.Fatal("the breaker is not open")
 	}
 }

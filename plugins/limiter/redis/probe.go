@@ -24,7 +24,7 @@ func (l *lane) probe() {
 		case <-tick.C:
 		}
 		sent := l.source.clock()
-		_, err := l.source.run(l.probing())
+		_, err := l.source.run(l.probing(), l.source.timeout)
 		got := l.source.clock()
 		l.mu.Lock()
 		healed := err == nil && got.Sub(sent) <= l.source.patience

@@ -24,8 +24,8 @@ local function at(s, w, i)
 end
 
 local function pack(v, w)
+  if w == 1 then return char(v) end
   local d = v % 256
-  if w == 1 then return char(d) end
   return pack((v - d) / 256, w - 1) .. char(d)
 end
 
@@ -90,23 +90,26 @@ local out, o = {now}, 1
 while p <= #spec do
   local a, b, c, d, e, f, g, m = byte(spec, p, p + 7)
   local n, cost = a * 256 + b, (((c * 256 + d) * 256 + e) * 256 + f) * 256 + g
-  local admit, first, charges = n, p + 8, {}
+  local admit, first = n, p + 8
   p = first + m * 5
   for j = first, p - 1, 5 do
     local k, x, y, z, v = byte(spec, j, j + 4)
-    local limit = ((x * 256 + y) * 256 + z) * 256 + v
-    local dry = k > 127
-    local st = S[dry and k - 127 or k + 1]
-    local fit = floor((limit - st.total) / cost)
-    if fit < 0 then fit = 0 end
-    if not dry and fit < admit then admit = fit end
-    charges[#charges + 1] = {st, limit, dry, fit}
+    if k < 128 then
+      local fit = floor((((x * 256 + y) * 256 + z) * 256 + v - S[k + 1].total) / cost)
+      if fit < admit then admit = fit end
+    end
   end
+  if admit < 0 then admit = 0 end
   o = o + 1
   out[o] = admit
-  for j = 1, m do
-    local st, limit, dry, took = charges[j][1], charges[j][2], charges[j][3], charges[j][4]
-    if took > admit then took = admit end
+  for j = first, p - 1, 5 do
+    local k, x, y, z, v = byte(spec, j, j + 4)
+    local limit, dry, took = ((x * 256 + y) * 256 + z) * 256 + v, k > 127, admit
+    local st = S[dry and k - 127 or k + 1]
+    if dry then
+      local fit = floor((limit - st.total) / cost)
+      if fit < took then took = fit > 0 and fit or 0 end
+    end
     if took > 0 then
       if st.total == 0 then st.old = st.slot end
       st.total, st.last, st.dirty = st.total + took * cost, st.last + took * cost, true
@@ -127,11 +130,12 @@ end
 for i = 1, #KEYS do
   local st = S[i]
   if st.dirty then
-    local w = st.w
-    while st.last >= 256 ^ w do w = w + 1 end
+    local w, slot, total, last = st.w, st.slot, st.total, st.last
+    while last >= 256 ^ w do w = w + 1 end
     local past = w > st.w and widen(st.past, st.w, w) or st.past
-    redis.call('SET', KEYS[i], pack(st.slot, 5) .. char(w) .. pack(st.total, 4) .. past .. pack(st.last, w),
-      'PX', (st.slot + 1) * st.q + st.W - now + 1000)
+    redis.call('SET', KEYS[i], char(floor(slot / 4294967296), floor(slot / 16777216) % 256, floor(slot / 65536) % 256,
+      floor(slot / 256) % 256, slot % 256, w, floor(total / 16777216), floor(total / 65536) % 256, floor(total / 256) % 256,
+      total % 256) .. past .. pack(last, w), 'PX', (slot + 1) * st.q + st.W - now + 1000)
   end
 end
 return out

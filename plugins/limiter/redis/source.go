@@ -108,8 +108,13 @@ func (s *Source) Decide(ctx context.Context, r ratelimit.Request) (ratelimit.Ver
 		}
 	}
 	c := &call{ask: k, done: make(chan outcome, 1)}
-	if l.join(c) != nil {
+	own, err := l.join(c)
+	if err != nil {
 		return s.fallback.Decide(r)
+	}
+	if own != nil {
+		l.flyOnce(own)
+		return s.settle(k, &r, <-c.done)
 	}
 	timer := newTimer(s.patience)
 	defer putTimer(timer)
@@ -215,8 +220,8 @@ func (s *Source) lane(limiter string) *lane {
 }
 
 // run makes one round trip.
-func (s *Source) run(b *batch) ([]answer, error) {
-	ctx, cancel := context.WithTimeout(s.ending, s.timeout)
+func (s *Source) run(b *batch, within time.Duration) ([]answer, error) {
+	ctx, cancel := context.WithTimeout(s.ending, within)
 	defer cancel()
 	now := serversTime
 	if s.now != nil {
