@@ -98,6 +98,16 @@ func killWhileUsing(t *testing.T, s *redistest.Sentinel, b *Backend, round int) 
 			}
 		})
 	}
+	var revoked []string
+	using.Go(func() {
+		for i := 0; ; i++ {
+			r := revocation(fmt.Sprint(round, ".", i))
+			if _, err := b.Create(t.Context(), r); err != nil {
+				return
+			}
+			revoked = append(revoked, r.ID)
+		}
+	})
 	<-enough
 	killed := s.KillPrimary()
 	using.Wait()
@@ -117,6 +127,20 @@ func killWhileUsing(t *testing.T, s *redistest.Sentinel, b *Backend, round int) 
 		}
 	}
 	took = time.Since(promoted)
+	if b.wait.Replicas > 0 {
+		other, err := Open(Options{Settings: b.settings})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = other.Close() }()
+		f := watch(t, other)
+		for _, id := range revoked {
+			if !f.seen[id] {
+				t.Errorf("the revocation %s is lost", id)
+			}
+		}
+		t.Logf("%d revocations", len(revoked))
+	}
 	used.Range(func(id, _ any) bool {
 		answered++
 		r, err := b.Get(t.Context(), store.Key{Kind: "k", ID: id.(string)})
@@ -147,10 +171,29 @@ func TestAClusterThatLosesAPrimaryHeals(t *testing.T) {
 	must2(b.Create(t.Context(), revocation("before")))(t)
 	f.has(t, "before", time.Second)
 	dead := c.Holder(b.record(made[0].Key))
+	elsewhere := made[1]
+	for _, r := range made {
+		if c.Holder(b.record(r.Key)) != dead {
+			elsewhere = r
+		}
+	}
+	dead.Freeze()
+	stuck := time.Now()
+	_, err := b.Swap(t.Context(), made[0])
+	technical(t, "Swap", err)
+	_, err = b.Get(t.Context(), made[0].Key)
+	technical(t, "Get", err)
+	if took := time.Since(stuck); took > within {
+		t.Errorf("a swap and a look at a server that stands still took %v", took)
+	}
+	if _, err := b.Get(t.Context(), elsewhere.Key); err != nil {
+		t.Errorf("Get from a server that works: %v", err)
+	}
+	dead.Thaw()
 	dead.Kill()
 	t.Cleanup(dead.Restart)
 	begin := time.Now()
-	_, err := b.Get(t.Context(), made[0].Key)
+	_, err = b.Get(t.Context(), made[0].Key)
 	technical(t, "Get", err)
 	for i := 0; i < len(made); {
 		if time.Since(begin) > 20*time.Second {

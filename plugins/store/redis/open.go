@@ -52,7 +52,7 @@ type Backend struct {
 	versions  *versions
 	condition condition
 
-	mu      sync.Mutex // guards closed and running.Add
+	mu      sync.Mutex // guards closed, ended and running.Add
 	closed  bool
 	closing context.Context // ends at Close
 	stop    context.CancelFunc
@@ -101,19 +101,17 @@ func Open(o Options) (*Backend, error) {
 // Close implements store.Backend.
 func (b *Backend) Close() error {
 	b.mu.Lock()
-	first := !b.closed
-	b.closed = true
-	b.mu.Unlock()
-	if first {
+	if !b.closed {
+		b.closed = true
 		b.stop()
 		if err := b.client.Close(); err != nil && !errors.Is(err, goredis.ErrClosed) {
 			b.ended = fmt.Errorf("store redis: %w", b.settings.Clean(err))
 		}
 	}
+	ended := b.ended
+	b.mu.Unlock()
 	b.running.Wait()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.ended
+	return ended
 }
 
 // spawn runs a goroutine that Close ends and waits for.
