@@ -14,7 +14,7 @@ Usage: ./xcaddy.sh [command]
                 quickstart, the default, or cluster
   test          installs what the tests need and runs them all
   soak [NAME]   the long experiments: kill, reload, race, limiter, guess, timing,
-                anonymous, cluster, bench, fuzz
+                anonymous, cluster, failover, bench, fuzz
 Needs Go (https://go.dev/dl).
 TXT
 }
