@@ -129,7 +129,10 @@ func TestOtherRequestsPassTheHealthHandler(t *testing.T) {
 }
 
 func TestBehindAPIErrorsAReadinessStaysWhatItIs(t *testing.T) {
-	g, _, m, _ := start(t, strings.Replace(with(), "\tgatehouse_health /healthz /livez\n\tapi_errors\n", "\troute {\n\t\tapi_errors\n\t\tgatehouse_health /healthz /livez\n\t}\n", 1))
+	g, _, m, _ := start(t, strings.NewReplacer(
+		"\tgatehouse_health /healthz /livez\n\tapi_errors\n", "\troute {\n\t\tapi_errors\n\t\tgatehouse_health /healthz /livez\n",
+		"/slow\n\t}\n", "/slow\n\t}\n\t}\n",
+	).Replace(with()))
 	m.Fail(errAway)
 	p := eventually(t, http.StatusServiceUnavailable, func() harness.Page { return get(t, g.API+"/healthz") })
 	if p.JSON(t)["status"] != "unavailable" {
