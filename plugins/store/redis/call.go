@@ -53,7 +53,7 @@ func (b *Backend) call(ctx context.Context, writes bool, ask func(ctx context.Co
 	if cause := ended(ctx); cause != nil {
 		return fmt.Errorf("store redis: %w", cause)
 	}
-	if ended(bounded) != nil {
+	if ended(bounded) != nil && !errors.Is(err, redisconn.ErrReplicas) {
 		err = fmt.Errorf("store redis: no answer within %v: %s", patience, b.settings.Clean(err))
 	} else {
 		err = fmt.Errorf("store redis: %w", b.settings.Clean(err))

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/gatehouse/gatehouse/internal/redistest"
 	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/plugins/internal/redisconn"
 )
 
 // within is what a request may wait for the news that the store is away: two questions,
@@ -245,7 +247,89 @@ func TestTooFewReplicasAreAFaultThoughTheWriteTookEffect(t *testing.T) {
 	if b.Health() == nil {
 		t.Error("Health knows of nothing")
 	}
-	if _, err := b.Get(t.Context(), r.Key); err != nil {
-		t.Errorf("Get: %v", err)
+	plain := options(t, redistest.Shared(t).URL())
+	plain.Settings.Prefix = o.Settings.Prefix
+	if _, err := open(t, plain).Get(t.Context(), r.Key); err != nil {
+		t.Errorf("Get without the write concern: %v", err)
+	}
+}
+
+// Whoever reads what became of a write must not take for done what a failover may undo.
+func TestAWriteWithoutACertainOutcomeIsReadWhenReplicasHaveIt(t *testing.T) {
+	s := redistest.SharedSentinel(t)
+	proxy := redistest.NewProxy(t, s.Primary().Addr)
+	o := options(t, proxy.URL())
+	o.Replicas = 1
+	b := open(t, o)
+	made := must2(b.Create(t.Context(), lasting("a", time.Hour)))(t)
+	other := must2(b.Create(t.Context(), record("b")))(t)
+	s.Replica().Freeze()
+	thawed := sync.OnceFunc(s.Replica().Thaw)
+	defer thawed()
+	made.Value = []byte("used")
+	_, err := b.Swap(t.Context(), made)
+	if !errors.Is(err, redisconn.ErrReplicas) {
+		t.Fatal(err)
+	}
+	_, err = b.Get(t.Context(), made.Key)
+	technical(t, "Get of a record that one server has", err)
+	if _, err := b.Get(t.Context(), other.Key); err != nil {
+		t.Errorf("Get of another record: %v", err)
+	}
+	thawed()
+	healthy(t, b, 2*time.Second)
+	got := must2(b.Get(t.Context(), made.Key))(t)
+	if string(got.Value) != "used" || !got.Expires.Equal(moment(millis(made.Expires))) {
+		t.Errorf("%q until %v", got.Value, got.Expires)
+	}
+	if _, found := b.unconfirmed.has(b.record(made.Key)); found {
+		t.Error("it is confirmed for ever")
+	}
+	got.Value = []byte("again")
+	proxy.DropReplies(1, "WAIT")
+	_, err = b.Swap(t.Context(), got)
+	technical(t, "Swap whose confirmation is lost", err)
+	if _, found := b.unconfirmed.has(b.record(made.Key)); !found {
+		t.Error("it is taken for confirmed")
+	}
+	if got := must2(b.Get(t.Context(), made.Key))(t); string(got.Value) != "again" {
+		t.Errorf("%q", got.Value)
+	}
+	if n := s.Primary().CLI("pttl", b.record(made.Key)); strings.HasPrefix(n, "-") {
+		t.Error("to confirm a record takes its end away")
+	}
+}
+
+func TestWhatIsUnconfirmedHasACapAndIsSafeAtIt(t *testing.T) {
+	now := time.Now()
+	u := newUnconfirmed(3, func() time.Time { return now })
+	has := func(key string) bool { _, found := u.has(key); return found }
+	for _, key := range []string{"a", "b", "c", "a"} {
+		u.add(key)
+	}
+	if !has("a") || has("d") || len(u.keys) != 3 {
+		t.Error("not what was added")
+	}
+	since, _ := u.has("a")
+	now = now.Add(time.Second)
+	u.add("a")
+	if u.drop("a", since); !has("a") {
+		t.Error("a write that failed meanwhile is forgotten")
+	}
+	u.add("d")
+	if len(u.keys) > 3 || !has("a") || !has("d") || !has("whatever") {
+		t.Error("at the cap something counts as confirmed")
+	}
+	now = now.Add(unconfirmedFor + time.Second)
+	u.add("e")
+	if has("a") || !has("e") {
+		t.Error("it does not end")
+	}
+	for _, key := range []string{"f", "g"} {
+		u.add(key)
+	}
+	now = now.Add(unconfirmedFor + time.Second)
+	if u.add("h"); !has("h") || has("i") || len(u.keys) != 1 {
+		t.Error("what is old takes room")
 	}
 }

@@ -43,14 +43,15 @@ type Options struct {
 // Backend is a store in Redis.
 type Backend struct {
 	layout
-	client    goredis.UniversalClient
-	settings  redisconn.Settings
-	timeout   time.Duration
-	wait      redisconn.Wait
-	now       func() time.Time
-	log       *zap.Logger
-	versions  *versions
-	condition condition
+	client      goredis.UniversalClient
+	settings    redisconn.Settings
+	timeout     time.Duration
+	wait        redisconn.Wait
+	now         func() time.Time
+	log         *zap.Logger
+	versions    *versions
+	condition   condition
+	unconfirmed *unconfirmed
 
 	mu      sync.Mutex // guards closed, ended and running.Add
 	closed  bool
@@ -80,16 +81,17 @@ func Open(o Options) (*Backend, error) {
 	}
 	closing, stop := context.WithCancel(context.Background())
 	b := &Backend{
-		layout:   layout{o.Settings.Prefix, make(map[store.Kind]bool)},
-		client:   client,
-		settings: o.Settings,
-		timeout:  timeout,
-		wait:     redisconn.Wait{Replicas: o.Replicas, Timeout: timeout * 3 / 4},
-		now:      o.Now,
-		log:      o.Logger,
-		versions: newVersions(),
-		closing:  closing,
-		stop:     stop,
+		layout:      layout{o.Settings.Prefix, make(map[store.Kind]bool)},
+		client:      client,
+		settings:    o.Settings,
+		timeout:     timeout,
+		wait:        redisconn.Wait{Replicas: o.Replicas, Timeout: timeout / 2}, // Redis may be 100 ms late
+		now:         o.Now,
+		log:         o.Logger,
+		versions:    newVersions(),
+		unconfirmed: newUnconfirmed(maxUnconfirmed, time.Now),
+		closing:     closing,
+		stop:        stop,
 	}
 	for _, kind := range o.Watched {
 		b.watched[kind] = true

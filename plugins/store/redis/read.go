@@ -18,6 +18,9 @@ func (b *Backend) Get(ctx context.Context, key store.Key) (store.Record, error) 
 	var r store.Record
 	err := b.read(ctx, func(ctx context.Context) error {
 		name := b.record(key)
+		if err := b.confirm(ctx, name); err != nil {
+			return err
+		}
 		raw, err := redisconn.Do(ctx, b.client, name, "GET", name)
 		if err != nil {
 			return err
@@ -38,6 +41,23 @@ func (b *Backend) Get(ctx context.Context, key store.Key) (store.Record, error) 
 		return store.Record{}, err
 	}
 	return r, nil
+}
+
+// confirm waits for the replicas to have what this node wrote to a record and was not
+// told to have succeeded.
+func (b *Backend) confirm(ctx context.Context, name string) error {
+	if b.wait.Replicas == 0 {
+		return nil
+	}
+	since, found := b.unconfirmed.has(name)
+	if !found {
+		return nil
+	}
+	if _, err := scriptConfirm.RunAndWait(ctx, b.client, b.wait, []string{name}); err != nil {
+		return err
+	}
+	b.unconfirmed.drop(name, since)
+	return nil
 }
 
 // List implements store.Backend.

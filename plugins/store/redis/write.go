@@ -54,10 +54,18 @@ func (b *Backend) Create(ctx context.Context, r store.Record) (store.Record, err
 		return unexpected(reply)
 	})
 	if err != nil {
+		b.uncertain(r.Key, err)
 		return store.Record{}, err
 	}
 	r.Expires = moment(expires)
 	return r, nil
+}
+
+// uncertain remembers a write that may have taken effect on the primary alone.
+func (b *Backend) uncertain(k store.Key, err error) {
+	if b.wait.Replicas > 0 && !store.IsAnswer(err) && !errors.Is(err, errClosed) {
+		b.unconfirmed.add(b.record(k))
+	}
 }
 
 // note writes the entry of a child that is about to be written, and returns the time.
@@ -120,6 +128,7 @@ func (b *Backend) Swap(ctx context.Context, r store.Record) (store.Record, error
 		return store.ErrConflict
 	})
 	if err != nil {
+		b.uncertain(r.Key, err)
 		return store.Record{}, err
 	}
 	r.Expires = moment(expires)
