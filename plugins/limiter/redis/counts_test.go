@@ -26,36 +26,36 @@ func one(name string, limit int64, window time.Duration, subject string) ratelim
 	return ratelimit.Charge{Policy: &ratelimit.Policy{Limiter: "l", Name: name, Limit: limit, Window: window}, Subject: subject}
 }
 
-// Three nodes whose clocks are 5 s apart: what counts is the server's.
 func TestOf3000RequestsToThreeNodesExactlyTheLimitPasses(t *testing.T) { // L02, L11
-	for name, url := range map[string]string{"one server": redistest.Shared(t).URL(), "a cluster": redistest.SharedCluster(t).URL()} {
-		t.Run(name, func(t *testing.T) {
-			var nodes [3]*Source
-			for i := range nodes {
-				nodes[i] = open(t, config{settings: settings(t, url, "three:", patient), denials: denyCap})
-				nodes[i].clock = func() time.Time { return time.Now().Add(time.Duration(5*i-5) * time.Second) }
+	threeNodes(t, redistest.Shared(t).URL())
+}
+
+// threeNodes are such whose clocks are 5 s apart: what counts is the server's.
+func threeNodes(t *testing.T, url string) {
+	var nodes [3]*Source
+	for i := range nodes {
+		nodes[i] = open(t, config{settings: settings(t, url, "three:", patient), denials: denyCap})
+		nodes[i].clock = func() time.Time { return time.Now().Add(time.Duration(5*i-5) * time.Second) }
+	}
+	var passed atomic.Int64
+	var all sync.WaitGroup
+	start := make(chan struct{})
+	for i := range 3000 {
+		all.Go(func() {
+			<-start
+			v, err := nodes[i%3].Decide(context.Background(), ratelimit.Request{Charges: []ratelimit.Charge{one("p", 100, 10*time.Second, "s")}})
+			if err != nil || v.Outage {
+				t.Error(v, err)
 			}
-			var passed atomic.Int64
-			var all sync.WaitGroup
-			start := make(chan struct{})
-			for i := range 3000 {
-				all.Go(func() {
-					<-start
-					v, err := nodes[i%3].Decide(context.Background(), ratelimit.Request{Charges: []ratelimit.Charge{one("p", 100, 10*time.Second, "s")}})
-					if err != nil || v.Outage {
-						t.Error(v, err)
-					}
-					if v.Admitted {
-						passed.Add(1)
-					}
-				})
-			}
-			close(start)
-			all.Wait()
-			if passed.Load() != 100 {
-				t.Fatalf("%d passed, want 100", passed.Load())
+			if v.Admitted {
+				passed.Add(1)
 			}
 		})
+	}
+	close(start)
+	all.Wait()
+	if passed.Load() != 100 {
+		t.Fatalf("%d passed, want 100", passed.Load())
 	}
 }
 
@@ -238,7 +238,7 @@ func TestAfterCloseRequestsAreDecidedAsInAnOutage(t *testing.T) {
 
 // Each of those that are decided on together is told what is left after itself.
 func TestLikeRequestsAtOnceAreToldWhatEachWouldHaveBeenToldAlone(t *testing.T) {
-	s := open(t, config{settings: settings(t, redistest.SharedCluster(t).URL(), "alike:", patient), nodes: 1})
+	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "alike:", patient), nodes: 1})
 	dry := one("dry", 40, time.Minute, "s")
 	dry.Policy.DryRun = true
 	var mu sync.Mutex

@@ -46,6 +46,7 @@ var faults = []fault{ // L12, E04
 	{"stopped", onServer((*redistest.Server).Stop, (*redistest.Server).Restart), true, true},
 	{"frozen", onServer((*redistest.Server).Freeze, (*redistest.Server).Thaw), true, false},
 	{"blackholed", onTheWay((*redistest.Proxy).Blackhole), true, false},
+	{"35 ms away", onTheWay(func(p *redistest.Proxy) { p.Latency(35 * time.Millisecond) }), true, false}, // too late for requests, not for connections
 	{"50 ms away", onTheWay(func(p *redistest.Proxy) { p.Latency(50 * time.Millisecond) }), true, false},
 	{"500 ms away", onTheWay(func(p *redistest.Proxy) { p.Latency(500 * time.Millisecond) }), true, false},
 	{"reset", onTheWay((*redistest.Proxy).Reset), true, false},
@@ -106,6 +107,7 @@ func ours() (n int) {
 }
 
 func TestSourceUnderSentinelsAndTheirFailoverEndsAnOutage(t *testing.T) {
+	t.Parallel()
 	sentinels := redistest.StartSentinel(t)
 	testSource(t, sentinels.URL())
 	s := open(t, config{settings: settings(t, sentinels.URL(), "failover:", 0), nodes: 3, denials: denyCap})

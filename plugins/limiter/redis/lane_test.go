@@ -110,6 +110,37 @@ func TestNobodyWaitsWhenTheBreakerOpens(t *testing.T) {
 	}
 }
 
+func TestAFlightThatIsLateIsAFailureBeforeItEndsAndOnlyOnce(t *testing.T) {
+	l := parked(t)
+	var ahead time.Duration
+	l.source.clock = func() time.Time { return time.Now().Add(ahead) }
+	hurried, first, second := l.wait(t, one("p", 9, time.Minute, "s")), l.wait(t, one("p", 9, time.Minute, "s")), l.wait(t, one("p", 9, time.Minute, "s"))
+	f := new(flight)
+	l.take(f)
+	if l.leave(hurried); l.breaker.row != 0 { // his caller went away
+		t.Fatal("it is not late yet")
+	}
+	ahead = patient
+	l.leave(first)
+	l.leave(second)
+	l.land(f, l.source.clock(), errors.New("gone"))
+	if l.breaker.row != 1 {
+		t.Fatalf("%d failures, want 1", l.breaker.row)
+	}
+	f = new(flight)
+	l.wait(t, one("p", 9, time.Minute, "s"))
+	l.take(f)
+	if l.land(f, f.sent.Add(patient+1), nil); l.breaker.row != 2 {
+		t.Fatal("what came too late for a request is no failure")
+	}
+	f = new(flight)
+	l.wait(t, one("p", 9, time.Minute, "s"))
+	l.take(f)
+	if l.land(f, f.sent.Add(patient), nil); l.breaker.row != 0 {
+		t.Fatal("what came in time is a failure")
+	}
+}
+
 func TestLanesOfLimitersThatAreGoneAreForgotten(t *testing.T) {
 	s := open(t, config{settings: settings(t, "redis://127.0.0.1:1", "", patient), nodes: 1})
 	for i := range 10 * maxIdleLanes {

@@ -1,7 +1,9 @@
 package redis
 
 import (
+	"context"
 	"flag"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -66,7 +68,50 @@ func TestSourceOnOneServer(t *testing.T) {
 }
 
 func TestSourceOnACluster(t *testing.T) {
-	testSource(t, redistest.SharedCluster(t).URL())
+	t.Parallel()
+	c := redistest.StartCluster(t)
+	testSource(t, c.URL())
+	threeNodes(t, c.URL())
+	s := open(t, config{settings: settings(t, c.URL(), "shard:", 0), nodes: 3})
+	ask := func(limiter string) ratelimit.Verdict {
+		v, err := s.Decide(context.Background(), ratelimit.Request{Charges: []ratelimit.Charge{{Policy: &ratelimit.Policy{Limiter: limiter, Name: "p", Limit: 1 << 30, Window: time.Minute}, Subject: "s"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	// Two limiters on different servers.
+	away, here := "a", "a"
+	holder := c.Holder(tag(away))
+	for n := 0; c.Holder(tag(here)) == holder; n++ {
+		here = fmt.Sprint("b", n)
+	}
+	eventually(t, "both limiters are served", func() bool { return !ask(away).Outage && !ask(here).Outage })
+	holder.Freeze()
+	eventually(t, "the limiter whose server is away notices", func() bool { ask(away); return s.lane(away).opened.Load() })
+	outages := 0
+	for range 100 {
+		if ask(here).Outage {
+			outages++
+		}
+	}
+	if outages > 5 || s.lane(here).opened.Load() {
+		t.Errorf("%d of 100 requests of a limiter on another server met an outage", outages)
+	}
+	begin := time.Now()
+	eventually(t, "the cluster has put another in its place", func() bool { return !ask(away).Outage })
+	t.Logf("served again %v later", time.Since(begin))
+	holder.Thaw()
+}
+
+// eventually waits for what must come about soon.
+func eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(15 * time.Second); !so(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not in 15 s: %s", what)
+		}
+	}
 }
 
 func testSource(t *testing.T, url string) {
