@@ -81,10 +81,18 @@ func contract(t *testing.T, url string, replicas int) {
 	}
 }
 
-func TestOneServerKeepsTheContract(t *testing.T) { contract(t, redistest.Shared(t).URL(), 0) }
-
-func TestAPrimaryNamedBySentinelsKeepsTheContract(t *testing.T) {
-	contract(t, redistest.SharedSentinel(t).URL(), 1)
+func TestEveryKindOfRedisKeepsTheContract(t *testing.T) {
+	for name, kind := range map[string]struct {
+		url      func(t *testing.T) string
+		replicas int
+	}{
+		"one server":                    {func(t *testing.T) string { return redistest.Shared(t).URL() }, 0},
+		"a primary that sentinels name": {func(t *testing.T) string { return redistest.SharedSentinel(t).URL() }, 1},
+		"a cluster":                     {func(t *testing.T) string { return redistest.SharedCluster(t).URL() }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			contract(t, kind.url(t), kind.replicas)
+		})
+	}
 }
-
-func TestAClusterKeepsTheContract(t *testing.T) { contract(t, redistest.SharedCluster(t).URL(), 0) }
