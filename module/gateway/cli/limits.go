@@ -74,7 +74,7 @@ func guestOf(raw json.RawMessage, absent string) string {
 	if raw == nil || json.Unmarshal(raw, &m) != nil {
 		return absent
 	}
-	return m.Type
+	return cmp.Or(m.Type, absent)
 }
 
 func healthAnswers(raw json.RawMessage, r *http.Request) bool {
