@@ -106,6 +106,18 @@ func TestARedisThatIsAwayIsAFaultInTimeAndHeals(t *testing.T) {
 			if b.Health() == nil {
 				t.Error("Health knows of nothing")
 			}
+			var crowd sync.WaitGroup
+			for range 4 * connections { // more than there are connections
+				crowd.Go(func() {
+					begin := time.Now()
+					_, err := b.Get(t.Context(), made.Key)
+					technical(t, "Get among many", err)
+					if took := time.Since(begin); took > within {
+						t.Errorf("Get among many took %v", took)
+					}
+				})
+			}
+			crowd.Wait()
 			// Two questions of the first request after another.
 			b.condition.served(true)
 			two := time.Now()
