@@ -94,24 +94,21 @@ func tlsBlock(d *caddyfile.Dispenser, t *TLS) error {
 }
 
 // CheckLiteral refuses an address with a password that is no placeholder, without
-// quoting it. It is for a Caddyfile, which Caddy stores as it was adapted.
+// quoting it, and one without placeholders that is malformed. It is for a Caddyfile, which
+// Caddy stores as it was adapted.
 func CheckLiteral(url string) error {
-	_, rest, found := strings.Cut(url, "://")
-	if !found {
-		return nil
-	}
+	_, rest, _ := strings.Cut(url, "://")
 	user, _, found := cutLast(authority(rest), '@')
-	if !found {
+	if _, password, _ := cutFirst(user, ':'); found && password != "" {
+		if err := words.Placeholder(password, "REDIS_PASSWORD"); err != nil {
+			return fmt.Errorf("the password in the address: %w", err)
+		}
+	}
+	if strings.Contains(url, "{") {
 		return nil
 	}
-	_, password, found := cutFirst(user, ':')
-	if !found || password == "" {
-		return nil
-	}
-	if err := words.Placeholder(password, "REDIS_PASSWORD"); err != nil {
-		return fmt.Errorf("the password in the address: %w", err)
-	}
-	return nil
+	_, err := Parse(url)
+	return err
 }
 
 // Resolve replaces placeholders and checks everything. It reads the files of TLS and
