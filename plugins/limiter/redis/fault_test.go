@@ -95,6 +95,40 @@ func TestNoGoroutineIsLeftOfAFault(t *testing.T) {
 	}
 }
 
+func TestCloseEndsAllOfItInTheMidstOfAnOutage(t *testing.T) {
+	for name, begin := range map[string]func(*redistest.Proxy){"probing": (*redistest.Proxy).Reset, "with batches on their way": (*redistest.Proxy).Blackhole} {
+		p := redistest.NewProxy(t, redistest.Shared(t).Addr)
+		s := open(t, config{settings: settings(t, p.URL(), "close:", 0), nodes: 3})
+		c := one("p", 1<<30, time.Hour, "s")
+		ask := func() bool {
+			v, err := s.Decide(context.Background(), ratelimit.Request{Charges: []ratelimit.Charge{c}})
+			return err == nil && !v.Outage
+		}
+		eventually(t, "it is served", ask)
+		begin(p)
+		if name == "probing" {
+			eventually(t, "the breaker opens", func() bool { ask(); return s.lane("l").opened.Load() })
+		} else {
+			l := s.lane("l")
+			l.mu.Lock()
+			l.landed = time.Time{} // so that the trip is not the request's own
+			l.mu.Unlock()
+			ask()
+		}
+		begun := time.Now()
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if d := time.Since(begun); d > time.Second {
+			t.Errorf("%s: Close took %v", name, d)
+		}
+		stacks := make([]byte, 4<<20)
+		if text := string(stacks[:runtime.Stack(stacks, true)]); strings.Contains(text, "redis.(*lane)") || strings.Contains(text, "redis.(*Source).listen") {
+			t.Errorf("%s: a goroutine outlives Close", name)
+		}
+	}
+}
+
 // ours is how many goroutines the source and the client library have in this process.
 func ours() (n int) {
 	stacks := make([]byte, 4<<20)

@@ -42,7 +42,8 @@ type lane struct {
 // flight is one round trip. Its fields are under the lane's lock.
 type flight struct {
 	sent   time.Time
-	judged bool // by the breaker
+	judged bool   // by the breaker
+	own    *batch // of a caller who makes the trip himself
 }
 
 // join puts a call at the end of the queue. If it gets a flight the caller makes that trip
@@ -56,7 +57,9 @@ func (l *lane) join(c *call) (*flight, error) {
 	if l.clear() {
 		l.flights++
 		l.queue = append(l.queue, c)
-		return new(flight), nil
+		f := new(flight)
+		f.own = l.load(f) // at once: another flight may last longer than this caller waits
+		return f, nil
 	}
 	if len(l.queue) >= maxQueue {
 		l.compact()
@@ -87,11 +90,12 @@ func (l *lane) clear() bool {
 func (l *lane) leave(c *call) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c.state == waiting {
-		c.state = given
+	was := c.state
+	c.state = given
+	if was != taken { // the breaker may have been quicker
 		return
 	}
-	if c.state = given; !c.flight.judged && l.source.clock().Sub(c.flight.sent) >= l.source.patience {
+	if !c.flight.judged && l.source.clock().Sub(c.flight.sent) >= l.source.patience {
 		c.flight.judged = true
 		l.failed(errOpen)
 	}
@@ -109,15 +113,13 @@ func (l *lane) fly() {
 	}
 }
 
-// flyOnce takes one batch and leaves what has come meanwhile to others.
+// flyOnce makes the trip of one caller and leaves what has come meanwhile to others.
 func (l *lane) flyOnce(f *flight) {
-	if b := l.take(f); b != nil {
-		l.trip(f, b, l.source.patience)
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if len(l.queue) == 0 || !l.source.start(l.fly) {
-			l.flights--
-		}
+	l.trip(f, f.own, l.source.patience)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) == 0 || !l.source.start(l.fly) {
+		l.flights--
 	}
 }
 
@@ -144,6 +146,11 @@ func (l *lane) trip(f *flight, b *batch, within time.Duration) {
 func (l *lane) take(f *flight) *batch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.load(f)
+}
+
+// load is take under the lock.
+func (l *lane) load(f *flight) *batch {
 	b := &batch{known: make(map[string]int)}
 	like := make(map[string]*group)
 	n := 0

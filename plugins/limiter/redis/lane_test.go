@@ -121,7 +121,9 @@ func TestAFlightThatIsLateIsAFailureBeforeItEndsAndOnlyOnce(t *testing.T) {
 		t.Fatal("it is not late yet")
 	}
 	ahead = patient
-	l.leave(first)
+	if l.leave(first); l.breaker.row != 1 {
+		t.Fatal("a request has waited in vain, and that is no failure")
+	}
 	l.leave(second)
 	l.land(f, l.source.clock(), errors.New("gone"))
 	if l.breaker.row != 1 {
