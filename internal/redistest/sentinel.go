@@ -80,7 +80,9 @@ func beginSentinel(dir string, args ...string) (*Sentinel, error) {
 	})
 }
 
-// watch starts one sentinel.
+// watch starts one sentinel. Sentinels ask a new primary for the first time a second after
+// they have named it: one that is to be down after no more than that is down at once, and
+// the failover is followed by another one.
 func watch(dir, primary string) (*process, error) {
 	found, err := freePorts(1)
 	if err != nil {
@@ -88,7 +90,7 @@ func watch(dir, primary string) (*process, error) {
 	}
 	port := strconv.Itoa(found[0])
 	config := filepath.Join(dir, "sentinel-"+port+".conf")
-	text := fmt.Sprintf("port %s\nbind 127.0.0.1\ndir %q\nsentinel monitor %[3]s %[4]s 2\nsentinel down-after-milliseconds %[3]s 1000\nsentinel failover-timeout %[3]s 2000\n",
+	text := fmt.Sprintf("port %s\nbind 127.0.0.1\ndir %q\nsentinel monitor %[3]s %[4]s 2\nsentinel down-after-milliseconds %[3]s 2500\nsentinel failover-timeout %[3]s 6000\n",
 		port, dir, masterName, strings.Replace(primary, ":", " ", 1))
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
