@@ -109,6 +109,7 @@ http://$API {
 // plan is what a test wants otherwise than the usual.
 type plan struct {
 	redis  *redistest.Server // the shared one
+	url    string            // that of redis
 	tokens string
 	limit  string // client 1000000 1h
 	// change are pairs that replace parts of the Caddyfile.
@@ -121,8 +122,6 @@ type cluster struct {
 	// node is connected to it, as a balancer would.
 	issuer string
 	nodes  []*node
-	redis  *redistest.Server
-	prefix string
 }
 
 // node is one process.
@@ -140,22 +139,23 @@ func start(t *testing.T, p plan) *cluster {
 	for name, value := range map[string]string{"MASTER_SECRET": masterSecret, "WEB_SECRET": web.Secret, "MACHINE_SECRET": machine.Secret} {
 		t.Setenv(name, value)
 	}
-	if p.redis == nil {
+	if p.redis == nil && p.url == "" {
 		p.redis = redistest.Shared(t)
+	}
+	if p.redis != nil {
+		p.url = p.redis.URL()
 	}
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"ok":true}`)
 	}))
 	t.Cleanup(upstream.Close)
-	c := &cluster{
-		issuer: fmt.Sprintf("http://localhost:%d", harness.FreePorts(t, 1)[0]), redis: p.redis,
-		prefix: rand.Text() + ":",
-	}
+	c := &cluster{issuer: fmt.Sprintf("http://localhost:%d", harness.FreePorts(t, 1)[0])}
+	prefix := rand.Text() + ":" // tests share a Redis
 	for range nodesOfCluster {
 		n := &node{Gateway: harness.Prepare(t)}
-		n.caddyfile = strings.NewReplacer(append(p.change, "$ISSUER", c.issuer, "$REDIS", p.redis.URL(), "$PREFIX", c.prefix, "$PATIENCE", patience, "$TOKENS", p.tokens,
-			"$LIMIT", cmp.Or(p.limit, "client 1000000 1h"), "$UPSTREAM", strings.TrimPrefix(upstream.URL, "http://"))...).Replace(caddyfile)
+		n.caddyfile = strings.NewReplacer("$ISSUER", c.issuer, "$REDIS", p.url, "$PREFIX", prefix, "$PATIENCE", patience, "$TOKENS", p.tokens,
+			"$LIMIT", cmp.Or(p.limit, "client 1000000 1h"), "$UPSTREAM", strings.TrimPrefix(upstream.URL, "http://")).Replace(strings.NewReplacer(p.change...).Replace(caddyfile))
 		n.plain = newClient(t, func(address string) string {
 			if address == strings.TrimPrefix(c.issuer, "http://") {
 				address = strings.TrimPrefix(n.ID, "http://")
