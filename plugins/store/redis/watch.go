@@ -48,7 +48,7 @@ func (b *Backend) Watch(ctx context.Context, kind store.Kind, deliver func([]sto
 		return errNotWatched
 	}
 	r := &reader{b, kind, deliver, "0", ""}
-	if err := r.catchUp(ctx); err != nil {
+	if err := r.catchUp(ctx, time.Time{}); err != nil {
 		return err
 	}
 	bell := b.client.Subscribe(ctx, b.channel(kind))
@@ -56,7 +56,7 @@ func (b *Backend) Watch(ctx context.Context, kind store.Kind, deliver func([]sto
 	rings := bell.Channel(goredis.WithChannelSize(1), goredis.WithChannelSendTimeout(time.Millisecond), goredis.WithChannelHealthCheckInterval(time.Second),
 		goredis.WithChannelPingTimeout(b.timeout), goredis.WithChannelReconnectTimeout(b.timeout))
 	seen := time.Now()
-	if err := r.catchUp(ctx); err != nil { // what came meanwhile rang no bell
+	if err := r.catchUp(ctx, time.Time{}); err != nil { // what came meanwhile rang no bell
 		return err
 	}
 	deliver(nil)
@@ -75,7 +75,7 @@ func (b *Backend) Watch(ctx context.Context, kind store.Kind, deliver func([]sto
 			}
 		}
 		begin := time.Now()
-		switch err := r.catchUp(ctx); {
+		switch err := r.catchUp(ctx, seen.Add(maxBlind)); {
 		case err == nil:
 			seen = begin
 			timer.Reset(catchUp)
@@ -91,25 +91,43 @@ func (b *Backend) Watch(ctx context.Context, kind store.Kind, deliver func([]sto
 	}
 }
 
-// catchUp delivers what is behind the last record read.
-func (r *reader) catchUp(ctx context.Context) error {
+// catchUp delivers what is behind the last record read. With a moment given, the first
+// page must come until then, whatever patience is configured, and each other in maxBlind.
+func (r *reader) catchUp(ctx context.Context, until time.Time) error {
 	for {
-		ids, err := r.page(ctx)
+		n, err := r.advance(ctx, until)
 		if err != nil {
 			return err
 		}
-		records, _, err := r.b.fetch(ctx, r.kind, ids.ids)
-		if err != nil {
-			return err
-		}
-		if len(records) > 0 {
-			r.deliver(records)
-		}
-		r.last, r.version = ids.last, ids.version
-		if len(ids.ids) < pageRecords {
+		if n < pageRecords {
 			return r.b.refusal(ctx)
 		}
+		if !until.IsZero() {
+			until = time.Now().Add(maxBlind)
+		}
 	}
+}
+
+// advance delivers one page and says how long it was.
+func (r *reader) advance(ctx context.Context, until time.Time) (int, error) {
+	if !until.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, until)
+		defer cancel()
+	}
+	ids, err := r.page(ctx)
+	if err != nil {
+		return 0, err
+	}
+	records, _, err := r.b.fetch(ctx, r.kind, ids.ids)
+	if err != nil {
+		return 0, err
+	}
+	if len(records) > 0 {
+		r.deliver(records)
+	}
+	r.last, r.version = ids.last, ids.version
+	return len(ids.ids), nil
 }
 
 type page struct {

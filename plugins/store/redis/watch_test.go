@@ -122,6 +122,22 @@ func TestAFeedThatCannotBeReadEndsBeforeTheSecond(t *testing.T) {
 	}
 }
 
+// A timeout for a Redis that is far away is longer than the second.
+func TestAFeedEndsBeforeTheSecondHoweverPatientTheStoreIs(t *testing.T) {
+	proxy := redistest.NewProxy(t, redistest.Shared(t).Addr)
+	o := options(t, proxy.URL())
+	o.Settings.Timeout = 5 * time.Second
+	f := watch(t, open(t, o))
+	proxy.Blackhole()
+	begin := time.Now()
+	if err := f.end(t, 2*time.Second); err == nil || errors.Is(err, context.Canceled) {
+		t.Errorf("it ended with %v", err)
+	}
+	if took := time.Since(begin); took > time.Second {
+		t.Errorf("it ended after %v", took)
+	}
+}
+
 func TestAShortGapIsCaughtUp(t *testing.T) {
 	server := redistest.Shared(t)
 	proxy := redistest.NewProxy(t, server.Addr)
@@ -203,7 +219,9 @@ func TestWhatHasExpiredLeavesTheFeed(t *testing.T) {
 
 func TestTheHistoryOfTheFeedHasACap(t *testing.T) {
 	server := redistest.Shared(t)
-	b := open(t, options(t, server.URL()))
+	o := options(t, server.URL())
+	o.Settings.Timeout = 5 * time.Second // a machine full of tests is slow
+	b := open(t, o)
 	var writing sync.WaitGroup
 	for w := range 32 {
 		writing.Go(func() {
