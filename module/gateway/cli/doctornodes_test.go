@@ -46,3 +46,28 @@ func TestDurationsAreWrittenShortly(t *testing.T) {
 		}
 	}
 }
+
+func TestExplainSaysWhereRequestsAreCounted(t *testing.T) {
+	const text = `{"apps":{"gatehouse":{"issuer":"https://id.example","store":{"type":"redis"},"limiter":{"type":"redis"}},"http":{"servers":{"s":{"listen":[":443"],"routes":[{"handle":[
+		{"handler":"oauth_guard"},{"handler":"api_limit","policies":[{"name":"client","by":"client","limit":5,"window":60000000000}]},
+		{"handler":"api_limit","on_outage":"closed","limiter":"mail","policies":[{"name":"all","by":"all","limit":1,"window":1000000000}]},{"handler":"reverse_proxy"}]}]}}}}}`
+	c, err := readConfiguration([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := newQuestion("GET", "/articles", []string{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := explain(c, q)
+	if err != nil || len(all) != 1 || len(all[0].Limits) != 2 {
+		t.Fatalf("%+v %v", all, err)
+	}
+	var out strings.Builder
+	all[0].text(&out)
+	for _, want := range []string{"client 5 1m (counted by redis, on_outage local)", "all 1 1s (counted by redis, on_outage closed)"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, &out)
+		}
+	}
+}
