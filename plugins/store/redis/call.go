@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	goredis "github.com/redis/go-redis/v9"
+
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/plugins/internal/redisconn"
 )
@@ -53,6 +55,10 @@ func (b *Backend) call(ctx context.Context, writes bool, ask func(ctx context.Co
 	if cause := ended(ctx); cause != nil {
 		return fmt.Errorf("store redis: %w", cause)
 	}
+	if aboutTheRecord(err) {
+		b.condition.served(false)
+		return fmt.Errorf("store redis: %w", b.settings.Clean(err))
+	}
 	if ended(bounded) != nil && !errors.Is(err, redisconn.ErrReplicas) {
 		err = fmt.Errorf("store redis: no answer within %v: %s", patience, b.settings.Clean(err))
 	} else {
@@ -63,6 +69,12 @@ func (b *Backend) call(ctx context.Context, writes bool, ask func(ctx context.Co
 		b.spawn(b.probe)
 	}
 	return err
+}
+
+// aboutTheRecord tells a record that cannot be read from a Redis that does not serve: one
+// such record must not take a node out of service.
+func aboutTheRecord(err error) bool {
+	return errors.Is(err, errDamaged) || errors.Is(err, errNewer) || goredis.HasErrorPrefix(err, "GATEHOUSE") || goredis.HasErrorPrefix(err, "WRONGTYPE")
 }
 
 // ended is why ctx is over, or as good as: the deadline of a connection passes a little

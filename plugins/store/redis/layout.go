@@ -17,8 +17,8 @@ const headLength = 53
 const maxMillis = 1<<53 - 1
 
 var (
-	errDamaged = errors.New("store redis: a record is damaged")
-	errNewer   = errors.New("store redis: a record was written by a newer gatehouse")
+	errDamaged = errors.New("a record is damaged")
+	errNewer   = errors.New("a record was written by a newer gatehouse")
 	errTooLong = errors.New("store redis: key or value is too long")
 )
 

@@ -12,17 +12,17 @@ local function head(key)
 	if h == '' then
 		return nil
 	end
-	if #h < 53 or string.sub(h, 1, 1) ~= '1' then
+	local expires, length = tonumber(string.sub(h, 18, 33)), tonumber(string.sub(h, 50, 53), 16)
+	if #h < 53 or string.sub(h, 1, 1) ~= '1' or not expires or not length then
 		error({err = 'GATEHOUSE a record is damaged, or was written by a newer gatehouse'})
 	end
 	local parent = ''
-	local length = tonumber(string.sub(h, 50, 53), 16)
 	if length > 0 then
 		parent = redis.call('GETRANGE', key, 53, 52 + length)
 	end
 	return {
 		version = string.sub(h, 2, 17),
-		expires = tonumber(string.sub(h, 18, 33)),
+		expires = expires,
 		horizon = string.sub(h, 34, 49),
 		length = string.sub(h, 50, 53),
 		parent = parent,
