@@ -45,14 +45,16 @@ type Source struct {
 	fallback *ratelimit.Fallback
 	nodes    *nodes
 
-	first sync.Once
-	all   sync.WaitGroup // goroutines
-
-	mu     sync.RWMutex
-	lanes  map[string]*lane
-	closed bool
+	first  sync.Once
 	ending context.Context
 	end    context.CancelFunc
+
+	mu    sync.RWMutex // comes before those of lanes
+	lanes map[string]*lane
+
+	life   sync.RWMutex // comes after all others
+	closed bool
+	all    sync.WaitGroup // goroutines
 }
 
 var _ ratelimit.OpenSource = (*Source)(nil)
@@ -147,11 +149,11 @@ func (s *Source) settle(k *ask, r *ratelimit.Request, out outcome) (ratelimit.Ve
 // from the node's own reports, which begin here if there was no request yet.
 func (s *Source) Health() error {
 	s.first.Do(func() { s.start(s.listen) })
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
+	if s.over() {
 		return errClosed
 	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
 	for _, l := range s.lanes {
 		if err := l.fault(); err != nil {
 			return s.told(err)
@@ -170,13 +172,13 @@ func (s *Source) told(err error) error {
 
 // Close implements [ratelimit.OpenSource]. Decide falls back after it.
 func (s *Source) Close() error {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
+	s.life.Lock()
+	was := s.closed
+	s.closed = true
+	s.life.Unlock()
+	if was {
 		return nil
 	}
-	s.closed = true
-	s.mu.Unlock()
 	s.end()
 	err := s.client.Close()
 	s.all.Wait()
@@ -185,13 +187,19 @@ func (s *Source) Close() error {
 
 // start runs a function until the source is closed, which waits for it.
 func (s *Source) start(run func()) bool {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
+	s.life.RLock()
+	defer s.life.RUnlock()
 	if s.closed {
 		return false
 	}
 	s.all.Go(run)
 	return true
+}
+
+func (s *Source) over() bool {
+	s.life.RLock()
+	defer s.life.RUnlock()
+	return s.closed
 }
 
 // lane finds the way of a limiter's requests.
