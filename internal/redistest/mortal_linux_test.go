@@ -1,0 +1,55 @@
+package redistest
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"testing"
+)
+
+const childEnv = "GATEHOUSE_TEST_REDIS_CHILD"
+
+// The child is this very test in a process of its own, which starts a server and waits to
+// be killed.
+func TestAServerDiesWithTheProcessThatStartedItAlsoFrozen(t *testing.T) {
+	if os.Getenv(childEnv) != "" {
+		s := Start(t)
+		s.Freeze()
+		fmt.Println(s.Addr)
+		select {}
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.Command(exe, "-test.run=^"+t.Name()+"$")
+	child.Env = append(os.Environ(), childEnv+"=1")
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	addr, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = child.Process.Kill()
+	_ = child.Wait()
+	if err := await("the port is free", func() bool { return !listens(addr[:len(addr)-1]) }); err != nil {
+		t.Error(err)
+	}
+}
+
+// listens says whether anybody takes connections, a frozen server too.
+func listens(addr string) bool {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return false
+	}
+	_ = c.Close()
+	return true
+}
