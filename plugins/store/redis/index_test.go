@@ -276,6 +276,24 @@ func TestADamagedRecordIsAFault(t *testing.T) {
 	}
 }
 
+// To confirm a record of another schema must not make it one of this.
+func TestConfirmingARecordLeavesItAsItIs(t *testing.T) {
+	server := redistest.Shared(t)
+	b := open(t, options(t, server.URL()))
+	key := b.record(record("newer").Key)
+	newer := "2" + strings.Repeat("0", 60)
+	server.CLI("set", key, newer)
+	if _, err := scriptConfirm.Run(t.Context(), b.client, []string{key}); err != nil {
+		t.Fatal(err)
+	}
+	if got := server.CLI("get", key); got != newer {
+		t.Errorf("%.20s became %.20s", newer, got)
+	}
+	if _, err := scriptConfirm.Run(t.Context(), b.client, []string{key + "none"}); err != nil || server.CLI("exists", key+"none") != "0" {
+		t.Errorf("what is not there: %v", err)
+	}
+}
+
 func TestKeysAndValuesBeyondTheLimitAreRefused(t *testing.T) {
 	b := open(t, options(t, redistest.Shared(t).URL()))
 	long := strings.Repeat("x", store.MaxKeyLength+1)

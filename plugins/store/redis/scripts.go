@@ -36,6 +36,6 @@ var (
 	scriptForget = redisconn.NewScript(luaHead + luaIndex + luaForget)
 	scriptPoll   = redisconn.NewScript(luaPoll)
 	// scriptConfirm writes what is there already: WAIT then speaks of everything up to it.
-	scriptConfirm = redisconn.NewScript("if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('SETRANGE', KEYS[1], 0, '1') end return 1")
+	scriptConfirm = redisconn.NewScript("local first = redis.call('GETRANGE', KEYS[1], 0, 0) if first ~= '' then redis.call('SETRANGE', KEYS[1], 0, first) end return 1")
 	scriptProbe   = redisconn.NewScript("redis.call('SET', KEYS[1], '1', 'PX', ARGV[1]) return 1")
 )
