@@ -88,7 +88,7 @@ func TestAReloadKeepsTheLimiterAndItsCounts(t *testing.T) {
 	g, _, _, l := start(t, with())
 	bearer := token(t, g)
 	expect(t, g.Call(t, http.MethodGet, "/read", bearer), http.StatusOK)
-	for range 5 {
+	for range 3 {
 		g.Load(t, with("$OUTAGE", "on_outage open"))
 		g.Load(t, with())
 	}
@@ -137,7 +137,7 @@ func TestLoadsThatFailGiveTheLimiterBack(t *testing.T) {
 	g, _, _, l := start(t, with("$LIMITER", "fake a"))
 	bearer := token(t, g)
 	before := runtime.NumGoroutine()
-	for range 10 {
+	for range 5 {
 		// The handler behind the app fails, when the app has taken hold of a new limiter.
 		if err := g.TryLoad(with("$LIMITER", "fake c", "$SITE", "reverse_proxy nowhere:1 {\n\t\tlb_policy missing\n\t}")); err == nil {
 			t.Fatal("loaded a handler that there is not")
@@ -190,7 +190,7 @@ func TestReloadsUnderLoadLoseNoCount(t *testing.T) {
 			}
 		})
 	}
-	for range 10 {
+	for range 5 {
 		g.Load(t, with("$POLICY", "client 100000 1h", "$OUTAGE", "on_outage open"))
 		g.Load(t, with("$POLICY", "client 100000 1h"))
 	}

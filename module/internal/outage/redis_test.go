@@ -205,7 +205,7 @@ func TestValidatingDialsNothing(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for _, scheme := range []string{"redis", "rediss", "redis+cluster"} {
 		text := onRedis(scheme + "://" + listener.Addr().String())
-		for range 5 {
+		for range 2 {
 			if err := validate(t, g, text); err != nil {
 				t.Fatal(err)
 			}
@@ -324,7 +324,7 @@ func TestReloadsUnderLoadKeepTheCountsInRedis(t *testing.T) {
 			}
 		})
 	}
-	for i := range 8 {
+	for i := range 5 {
 		// Each with a connection of its own, that waits for longer than a busy machine takes.
 		g.Load(t, onRedis(s.URL()+fmt.Sprintf(" {\n\t\t\ttimeout %dms\n\t\t}", 3000+i),
 			"$LIMITER", fmt.Sprintf("redis {\n\t\t\ttimeout %dms\n\t\t}", 3000+i), "$POLICY", "client 200 1h", "$OUTAGE", "on_outage closed"))
