@@ -312,6 +312,35 @@ func TestAWriteWithoutACertainOutcomeIsReadWhenReplicasHaveIt(t *testing.T) {
 	}
 }
 
+// What is gone from one server alone a failover brings back: neither a look nor a second
+// Delete may say that it is gone, though both find nothing.
+func TestADeleteThatReplicasDoNotHaveIsNotDone(t *testing.T) {
+	s := redistest.SharedSentinel(t)
+	o := options(t, s.URL())
+	o.Replicas = 1
+	b, other := open(t, o), open(t, o)
+	made := must2(b.Create(t.Context(), record("a")))(t)
+	must2(other.Create(t.Context(), record("b")))(t)
+	s.Replica().Freeze()
+	thawed := sync.OnceFunc(s.Replica().Thaw)
+	defer thawed()
+	if err := b.Delete(t.Context(), made.Key); !errors.Is(err, redisconn.ErrReplicas) {
+		t.Fatal(err)
+	}
+	_, err := b.Get(t.Context(), made.Key)
+	technical(t, "Get", err)
+	technical(t, "Delete again", b.Delete(t.Context(), made.Key))
+	technical(t, "Delete on another node", other.Delete(t.Context(), made.Key))
+	thawed()
+	healthy(t, b, 2*time.Second)
+	if err := b.Delete(t.Context(), made.Key); err != nil {
+		t.Errorf("Delete: %v", err)
+	}
+	if _, err := b.Get(t.Context(), made.Key); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Get: %v", err)
+	}
+}
+
 func TestWhatIsUnconfirmedHasACapAndIsSafeAtIt(t *testing.T) {
 	now := time.Now()
 	u := newUnconfirmed(3, func() time.Time { return now })

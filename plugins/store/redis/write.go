@@ -144,7 +144,7 @@ func (b *Backend) Delete(ctx context.Context, key store.Key) error {
 	if b.watched[key.Kind] {
 		keys = append(keys, b.feed(key.Kind)[:2]...)
 	}
-	return b.write(ctx, func(ctx context.Context) error {
+	err := b.write(ctx, func(ctx context.Context) error {
 		reply, err := scriptDelete.RunAndWait(ctx, b.client, b.wait, keys, b.clock(), key.ID)
 		if err != nil {
 			return err
@@ -159,6 +159,10 @@ func (b *Backend) Delete(ctx context.Context, key store.Key) error {
 		}
 		return nil
 	})
+	if err != nil {
+		b.uncertain(key, err)
+	}
+	return err
 }
 
 // forget removes entries of children that have no record.
