@@ -207,6 +207,28 @@ func TestAWrongPasswordIsAFaultThatDoesNotShowIt(t *testing.T) {
 	}
 }
 
+// Tokens of a cloud are longer than what Redis repeats of a command that it does not know.
+func TestAPasswordThatRedisCutsOffIsNotShown(t *testing.T) {
+	password := strings.Repeat("0123456789", 30)
+	server := redistest.Start(t, "--rename-command", "AUTH", "", "--rename-command", "HELLO", "")
+	c := Config{URL: server.URL(), Password: password}
+	s, err := c.Resolve(caddy.NewReplacer())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = count.Run(t.Context(), connect(t, c), []string{"a"})
+	if err == nil || !strings.Contains(err.Error(), password[:100]) {
+		t.Fatalf("this Redis says nothing to clean: %v", err)
+	}
+	if text := s.Clean(err).Error(); strings.Contains(text, "0123") || !strings.Contains(text, "***") {
+		t.Errorf("%s", text)
+	}
+	once, twice := errors.New(password[:40]+" and "+password[:16]+"x"+password[:15]), "*** and ***x"+password[:15]
+	if text := s.Clean(once).Error(); text != twice {
+		t.Errorf("%s, want %s", text, twice)
+	}
+}
+
 func TestWhatIsAFault(t *testing.T) {
 	for _, c := range []struct {
 		err                    error

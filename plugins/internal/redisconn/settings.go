@@ -138,21 +138,45 @@ func (s Settings) tlsConfig() (*tls.Config, error) {
 }
 
 // Clean takes passwords out of an error's text: a Redis that does not know a command
-// repeats its arguments, those of AUTH too.
+// repeats its arguments, those of AUTH too, and cuts off what is long.
 func (s Settings) Clean(err error) error {
 	if err == nil {
 		return nil
 	}
 	text := err.Error()
 	for _, secret := range []string{reveal(s.password), reveal(s.sentinelPassword)} {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "***")
+		if secret == "" {
+			continue
+		}
+		text = strings.ReplaceAll(text, secret, "***")
+		if len(secret) > leastCut {
+			text = withoutBeginning(text, secret)
 		}
 	}
 	if text == err.Error() {
 		return err
 	}
 	return &cleaned{text, err}
+}
+
+// leastCut is how much of a secret must stand in a text to be taken for its beginning.
+const leastCut = 16
+
+// withoutBeginning removes what a secret begins with, as far as the text has it.
+func withoutBeginning(text, secret string) string {
+	for from := 0; ; {
+		i := strings.Index(text[from:], secret[:leastCut])
+		if i < 0 {
+			return text
+		}
+		begin := from + i
+		end := begin + leastCut
+		for n := leastCut; end < len(text) && n < len(secret) && text[end] == secret[n]; n++ {
+			end++
+		}
+		text = text[:begin] + "***" + text[end:]
+		from = begin
+	}
 }
 
 type cleaned struct {
