@@ -35,7 +35,8 @@ type nodes struct {
 
 	mu    sync.Mutex
 	heard int
-	err   error // of the last report
+	fewer time.Time // since when, without a break, fewer have been heard of; zero: not now
+	err   error     // of the last report
 }
 
 func newNodes(configured int) *nodes {
@@ -55,12 +56,21 @@ func (n *nodes) count() int {
 	return n.heard
 }
 
-// note keeps the last known number when there is no newer one.
-func (n *nodes) note(heard int, err error) {
+// note keeps the last known number when there is no newer one. A lower one has to last: a
+// Redis that has just come back empty knows only of those who reported since, and in the next
+// outage each of them would take too large a part.
+func (n *nodes) note(heard int, err error, now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.err = err; err == nil {
-		n.heard = max(1, heard)
+	n.err = err
+	heard = max(1, heard)
+	switch {
+	case err != nil:
+		n.fewer = time.Time{}
+	case heard < n.heard && n.fewer.IsZero():
+		n.fewer = now
+	case heard >= n.heard || now.Sub(n.fewer) >= goneAfter:
+		n.heard, n.fewer = heard, time.Time{}
 	}
 }
 
@@ -97,6 +107,6 @@ func (s *Source) report() error {
 	defer cancel()
 	reply, err := report.Run(ctx, s.client, []string{s.prefix + "limit:nodes"}, s.nodes.name, int(goneAfter/time.Second))
 	n, _ := reply.(int64)
-	s.nodes.note(int(n), err)
+	s.nodes.note(int(n), err, s.clock())
 	return err
 }

@@ -1,0 +1,53 @@
+package redis
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gatehouse/gatehouse/internal/redistest"
+)
+
+// A Redis that crashes again and again, and keeps nothing, first hears of one node each time.
+func TestARedisThatComesBackEmptyMakesNoNodeBelieveItIsAlone(t *testing.T) {
+	server := redistest.Shared(t)
+	var nodes [3]*Source
+	for i := range nodes {
+		nodes[i] = open(t, config{settings: settings(t, server.URL(), "empty:", patient)})
+		if err := nodes[i].report(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := nodes[2]
+	server.CLI("DEL", "empty:limit:nodes")
+	if err := first.report(); err != nil || first.nodes.count() != 3 {
+		t.Fatalf("%v, %d nodes, want the 3 of before", err, first.nodes.count())
+	}
+}
+
+func TestFewerNodesShareTheLimitsOnceThatLasts(t *testing.T) {
+	at := time.Now()
+	n := newNodes(0)
+	for i, c := range []struct {
+		after time.Duration
+		heard int
+		err   error
+		want  int
+	}{
+		{0, 3, nil, 3},
+		{5 * time.Second, 1, nil, 3},
+		{14 * time.Second, 2, nil, 3},
+		{time.Second, 2, nil, 2},
+		{5 * time.Second, 1, nil, 2},
+		{5 * time.Second, 2, nil, 2}, // it had only been away
+		{5 * time.Second, 1, nil, 2},
+		{10 * time.Second, 0, errOpen, 2},
+		{10 * time.Second, 1, nil, 2}, // from here on it counts
+		{goneAfter, 1, nil, 1},
+		{time.Second, 4, nil, 4},
+	} {
+		at = at.Add(c.after)
+		if n.note(c.heard, c.err, at); n.count() != c.want {
+			t.Fatalf("step %d: %d nodes, want %d", i, n.count(), c.want)
+		}
+	}
+}
