@@ -73,3 +73,13 @@ func TestNobodyWaitsForEachOther(t *testing.T) {
 	}
 	l.mu.Unlock()
 }
+
+func TestNothingStartsAfterClose(t *testing.T) {
+	s := open(t, config{settings: settings(t, "redis://127.0.0.1:1", "", patient), nodes: 1})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s.start(func() {}) {
+		t.Fatal("a goroutine begins that Close has not waited for")
+	}
+}
