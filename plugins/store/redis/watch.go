@@ -75,7 +75,11 @@ func (b *Backend) Watch(ctx context.Context, kind store.Kind, deliver func([]sto
 			}
 		}
 		begin := time.Now()
-		switch err := r.catchUp(ctx, seen.Add(maxBlind)); {
+		until := begin.Add(usualTimeout) // even if what was read last took long
+		if blind := seen.Add(maxBlind); blind.After(until) {
+			until = blind
+		}
+		switch err := r.catchUp(ctx, until); {
 		case err == nil:
 			seen = begin
 			timer.Reset(catchUp)

@@ -122,6 +122,30 @@ func TestAFeedThatCannotBeReadEndsBeforeTheSecond(t *testing.T) {
 	}
 }
 
+// Who has just taken long to read much is not too late for the rest.
+func TestASlowDeliveryDoesNotEndTheFeed(t *testing.T) {
+	b := open(t, options(t, redistest.Shared(t).URL()))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var got []string
+	err := b.Watch(ctx, store.KindRevocation, func(records []store.Record) {
+		if records == nil {
+			must2(b.Create(ctx, revocation("slow")))(t)
+			return
+		}
+		got = append(got, records[0].ID)
+		if len(got) == 1 {
+			must2(b.Create(ctx, revocation("next")))(t)
+			time.Sleep(maxBlind + usualTimeout)
+			return
+		}
+		cancel()
+	})
+	if !errors.Is(err, context.Canceled) || len(got) != 2 || got[1] != "next" {
+		t.Errorf("after %v it ended with %v", got, err)
+	}
+}
+
 // A timeout for a Redis that is far away is longer than the second.
 func TestAFeedEndsBeforeTheSecondHoweverPatientTheStoreIs(t *testing.T) {
 	proxy := redistest.NewProxy(t, redistest.Shared(t).Addr)
