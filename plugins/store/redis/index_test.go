@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -9,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/gatehouse/gatehouse/internal/redistest"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -108,6 +111,61 @@ func TestARecordThatComesTooLongAfterItsEntryIsRefused(t *testing.T) {
 	}
 	if _, err := b.Get(t.Context(), r.Key); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Get: %v", err)
+	}
+}
+
+// losing undoes each entry of the index that is not written together with its record, as a
+// failover to a replica that lagged does.
+type losing struct{ lose func(all string) }
+
+func (losing) DialHook(next goredis.DialHook) goredis.DialHook { return next }
+
+func (losing) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
+	return next
+}
+
+func (l losing) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
+	return func(ctx context.Context, cmd goredis.Cmder) error {
+		err := next(ctx, cmd)
+		if args := cmd.Args(); err == nil && len(args) > 3 {
+			if key, _ := args[3].(string); strings.HasSuffix(key, "}all") && strings.HasPrefix(cmd.Name(), "eval") {
+				l.lose(key)
+			}
+		}
+		return err
+	}
+}
+
+func TestAFailoverBetweenEntryAndRecordHidesNothing(t *testing.T) {
+	server := redistest.Shared(t)
+	b := open(t, options(t, server.URL()))
+	b.client.AddHook(losing{func(all string) { server.CLI("del", all) }})
+	made := must2(b.Create(t.Context(), lasting("a", time.Minute)))(t)
+	if found, err := b.List(t.Context(), "k", "p", "", 9); err != nil || len(found) != 1 {
+		t.Errorf("after Create: %d records, %v", len(found), err)
+	}
+	made.Expires = time.Now().Add(1000 * time.Hour)
+	must2(b.Swap(t.Context(), made))(t)
+	if found, err := b.List(t.Context(), "k", "p", "", 9); err != nil || len(found) != 1 {
+		t.Errorf("after a longer life: %d records, %v", len(found), err)
+	}
+}
+
+// An entry that cannot be written must not leave a record behind that no List finds.
+func TestARecordWhoseEntryFailsIsNotMade(t *testing.T) {
+	server := redistest.Shared(t)
+	o := options(t, server.URL())
+	o.Watched = []store.Kind{"w"}
+	b := open(t, o)
+	for _, kind := range []store.Kind{"k", "w"} {
+		r := lasting("a", time.Minute)
+		r.Kind = kind
+		server.CLI("set", b.index(kind, "p")[0], "foreign")
+		_, err := b.Create(t.Context(), r)
+		technical(t, "Create", err)
+		if _, err := b.Get(t.Context(), r.Key); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s: Get: %v", kind, err)
+		}
 	}
 }
 

@@ -30,7 +30,7 @@ var (
 // The scripts. Each is atomic on the keys of one slot.
 var (
 	scriptCreate = redisconn.NewScript(luaHead + luaIndex + luaFeed + luaCreate)
-	scriptSwap   = redisconn.NewScript(luaHead + luaSwap)
+	scriptSwap   = redisconn.NewScript(luaHead + luaIndex + luaSwap)
 	scriptDelete = redisconn.NewScript(luaHead + luaDelete)
 	scriptNote   = redisconn.NewScript(luaHead + luaIndex + luaNote)
 	scriptForget = redisconn.NewScript(luaHead + luaIndex + luaForget)

@@ -32,7 +32,10 @@ func (b *Backend) Create(ctx context.Context, r store.Record) (store.Record, err
 		switch {
 		case b.watched[r.Kind]:
 			keys = append(append(keys, b.index(r.Kind, r.Parent)...), b.feed(r.Kind)...)
-		case r.Parent != "":
+		case r.Parent == "":
+		case b.together(r.Kind):
+			keys = append(keys, b.index(r.Kind, r.Parent)...)
+		default:
 			noted, err := b.note(ctx, r.Key, r.Parent, until)
 			if err != nil {
 				return err
@@ -68,13 +71,13 @@ func (b *Backend) uncertain(k store.Key, err error) {
 	}
 }
 
+// together says that one script writes a record and its entry in the index. Between two,
+// a failover could undo the first and leave a record that no List finds.
+func (b *Backend) together(kind store.Kind) bool { return b.watched[kind] || !b.settings.Cluster() }
+
 // note writes the entry of a child that is about to be written, and returns the time.
 func (b *Backend) note(ctx context.Context, k store.Key, parent string, until int64) (int64, error) {
-	wait := b.wait
-	if !b.settings.Cluster() {
-		wait.Replicas = 0 // what the record waits for comes behind it
-	}
-	reply, err := scriptNote.RunAndWait(ctx, b.client, wait, b.index(k.Kind, parent), b.clock(), k.ID, until)
+	reply, err := scriptNote.RunAndWait(ctx, b.client, b.wait, b.index(k.Kind, parent), b.clock(), k.ID, until)
 	if err != nil {
 		return 0, err
 	}
@@ -94,9 +97,9 @@ func (b *Backend) Swap(ctx context.Context, r store.Record) (store.Record, error
 	old := r.Version
 	r.Version = b.versions.next()
 	expires := millis(r.Expires)
-	keys := []string{b.record(r.Key)}
+	keys := []string{b.record(r.Key), b.record(r.Key)}
 	if b.watched[r.Kind] {
-		keys = append(keys, b.feed(r.Kind)[1])
+		keys[1] = b.feed(r.Kind)[1]
 	}
 	err := b.write(ctx, func(ctx context.Context) error {
 		told, parent := "", ""
@@ -120,7 +123,9 @@ func (b *Backend) Swap(ctx context.Context, r store.Record) (store.Record, error
 				return nil
 			}
 			until := horizon(expires, b.today())
-			if _, err := b.note(ctx, r.Key, kept, until); err != nil {
+			if b.together(r.Kind) {
+				keys = append(keys[:2:2], b.index(r.Kind, kept)...)
+			} else if _, err := b.note(ctx, r.Key, kept, until); err != nil {
 				return err
 			}
 			parent, told = kept, decimal(until)

@@ -1,4 +1,4 @@
--- KEYS record[, all, ends, fresh, feed, ends of the feed, history, sequence];
+-- KEYS record[, all, ends, fresh[, feed, ends of the feed, history, sequence]];
 -- ARGV now, raw, expires, deadline, id, parent, horizon, version, channel.
 -- Returns 1 created, 0 there is one, 2 too late.
 if live(head(KEYS[1])) then
@@ -8,12 +8,10 @@ if ARGV[4] ~= '' and now > tonumber(ARGV[4]) then
 	return 2
 end
 local expires = tonumber(ARGV[3])
-local kept = put(KEYS[1], ARGV[2], expires)
-if not kept or #KEYS == 1 then
-	return 1
-end
-if ARGV[6] ~= '' then
+if KEYS[2] and ARGV[6] ~= '' and (expires == 0 or expires > now) then -- first: should it fail, nothing is hidden
 	note(KEYS[2], KEYS[3], KEYS[4], ARGV[5], tonumber(ARGV[7]))
 end
-announce(KEYS[5], KEYS[6], KEYS[7], KEYS[8], ARGV[5], expires, ARGV[8], ARGV[9])
+if put(KEYS[1], ARGV[2], expires) and KEYS[5] then
+	announce(KEYS[5], KEYS[6], KEYS[7], KEYS[8], ARGV[5], expires, ARGV[8], ARGV[9])
+end
 return 1

@@ -2,7 +2,7 @@
 -- that expire may be forgotten; fresh: those noted lately, whose record may be on its way.
 local settled, margin, sweep = 600000, 60000, 64
 
--- note is called before the record is written.
+-- note is called before the record is written, or in the same script.
 local function note(all, ends, fresh, id, horizon)
 	local ttl = redis.call('PTTL', all)
 	local lasts = redis.call('ZSCORE', all, id) and not redis.call('ZSCORE', ends, id)

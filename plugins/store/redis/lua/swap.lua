@@ -1,6 +1,6 @@
--- KEYS record[, ends of the feed]; ARGV now, version, new version, expires, value, parent,
--- horizon, id. Returns a code and the parent: 0 not found, 1 another version, 2 the index
--- must be told a longer life first, 3 done.
+-- KEYS record, ends of the feed or the record again[, all, ends, fresh]; ARGV now, version,
+-- new version, expires, value, parent, horizon, id. Returns a code and the parent: 0 not
+-- found, 1 another version, 2 the index must be told a longer life first, 3 done.
 local h = head(KEYS[1])
 if not live(h) then
 	return {0, ''}
@@ -14,9 +14,12 @@ if h.parent ~= '' and not covers(tonumber(horizon), expires) then
 		return {2, h.parent}
 	end
 	horizon = ARGV[7]
+	if KEYS[3] then
+		note(KEYS[3], KEYS[4], KEYS[5], ARGV[8], tonumber(horizon))
+	end
 end
 put(KEYS[1], '1' .. ARGV[3] .. ARGV[4] .. horizon .. h.length .. h.parent .. ARGV[5], expires)
-if KEYS[2] then
+if KEYS[2] ~= KEYS[1] then
 	if expires == 0 then
 		redis.call('ZREM', KEYS[2], ARGV[8])
 	else
