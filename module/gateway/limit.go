@@ -197,10 +197,16 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		return fail(http.StatusTooManyRequests, &failure{code: "rate_limited", message: "Too many requests. Retry-After says when the next one fits."})
 	}
 	err = next.ServeHTTP(onHeader(w, fields.Set), r)
-	if err != nil {
+	if err != nil && !refusedBehind(err, w.Header()) {
 		fields.Set(w.Header())
 	}
 	return err
+}
+
+// refusedBehind reports whether the error is the refusal of another limit, which has told
+// the client where it stands.
+func refusedBehind(err error, h http.Header) bool {
+	return statusOf(err) == http.StatusTooManyRequests && ratelimit.Told(h)
 }
 
 func (l *Limit) count(v ratelimit.Verdict, reported ratelimit.Result) {

@@ -122,6 +122,9 @@ func (f Fields) Set(h http.Header) {
 	f.expose(h)
 }
 
+// Told reports whether h has the fields of a limit of ours, which no upstream can spell.
+func Told(h http.Header) bool { return len(h[xNames[0]]) > 0 || len(h[ietfNames[1]]) > 0 }
+
 // expose lets scripts of other origins read the fields, when the response is for them.
 func (f Fields) expose(h http.Header) {
 	if len(h["Access-Control-Allow-Origin"]) == 0 {
