@@ -155,6 +155,60 @@ func TestAWriteThatTooFewReplicasHaveIsNoSuccess(t *testing.T) {
 	}
 }
 
+// taking holds the connection that a script has just used, so that a pool would give
+// another one, whose writes replicas had long ago.
+type taking struct {
+	client *goredis.Client
+	held   *goredis.Conn
+}
+
+func (*taking) DialHook(next goredis.DialHook) goredis.DialHook { return next }
+
+func (*taking) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
+	return next
+}
+
+func (h *taking) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
+	return func(ctx context.Context, cmd goredis.Cmder) error {
+		err := next(ctx, cmd)
+		if strings.HasPrefix(cmd.Name(), "eval") && h.held == nil {
+			h.held = h.client.Conn()
+			_ = h.held.Ping(ctx).Err()
+		}
+		return err
+	}
+}
+
+func TestAWriteConcernIsAskedForOnTheConnectionOfTheWrite(t *testing.T) {
+	s := redistest.StartSentinel(t)
+	client, ok := connect(t, Config{URL: s.URL()}).(*goredis.Client)
+	if !ok {
+		t.Fatal("not a client of one server")
+	}
+	one, two := client.Conn(), client.Conn()
+	for _, conn := range []*goredis.Conn{one, two} {
+		if err := conn.Ping(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _ = one.Close(), two.Close()
+	concern := Wait{Replicas: 1, Timeout: 500 * time.Millisecond}
+	if _, err := count.RunAndWait(t.Context(), client, concern, []string{"a"}); err != nil {
+		t.Fatal(err)
+	}
+	s.Replica().Freeze()
+	defer s.Replica().Thaw()
+	hook := &taking{client: client}
+	client.AddHook(hook)
+	if _, err := count.RunAndWait(t.Context(), client, concern, []string{"a"}); !errors.Is(err, ErrReplicas) {
+		t.Errorf("%v, want ErrReplicas", err)
+	}
+	if hook.held == nil {
+		t.Fatal("no connection was taken")
+	}
+	_ = hook.held.Close()
+}
+
 func TestAReplicaThatMayNotWriteIsLeftAndFoundAgain(t *testing.T) {
 	server, other := redistest.Start(t), redistest.Shared(t)
 	client := connect(t, Config{URL: server.URL()})
