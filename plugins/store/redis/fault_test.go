@@ -329,6 +329,11 @@ func TestADeleteThatReplicasDoNotHaveIsNotDone(t *testing.T) {
 	}
 	_, err := b.Get(t.Context(), made.Key)
 	technical(t, "Get", err)
+	fresh := record("c")
+	_, err = b.Create(t.Context(), fresh)
+	technical(t, "Create", err)
+	_, err = b.Get(t.Context(), fresh.Key)
+	technical(t, "Get of what was created", err)
 	technical(t, "Delete again", b.Delete(t.Context(), made.Key))
 	technical(t, "Delete on another node", other.Delete(t.Context(), made.Key))
 	thawed()

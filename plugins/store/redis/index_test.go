@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -166,6 +167,31 @@ func TestARecordWhoseEntryFailsIsNotMade(t *testing.T) {
 		if _, err := b.Get(t.Context(), r.Key); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s: Get: %v", kind, err)
 		}
+	}
+}
+
+// Else a failover of the part with the index leaves a record that no List finds.
+func TestInAClusterAnEntryHasItsReplicasBeforeItsRecord(t *testing.T) {
+	c := redistest.SharedCluster(t)
+	o := options(t, c.URL())
+	o.Replicas = 1
+	b := open(t, o)
+	holder := c.Holder(b.index("k", "p")[0])
+	r := record("0")
+	for i := 1; c.Holder(b.record(r.Key)) == holder; i++ {
+		r = record(fmt.Sprint(i))
+	}
+	must2(b.Create(t.Context(), record("warm")))(t)
+	replica := c.Nodes[slices.Index(c.Nodes, holder)+len(c.Nodes)/2]
+	replica.Freeze()
+	thawed := sync.OnceFunc(replica.Thaw)
+	defer thawed()
+	_, err := b.Create(t.Context(), r)
+	technical(t, "Create", err)
+	thawed()
+	healthy(t, b, 2*time.Second)
+	if _, err := b.Get(t.Context(), r.Key); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Get: %v", err)
 	}
 }
 

@@ -241,6 +241,26 @@ func TestWhatHasExpiredLeavesTheFeed(t *testing.T) {
 	}
 }
 
+func TestWhatIsDeletedLeavesTheFeed(t *testing.T) {
+	server := redistest.Shared(t)
+	b := open(t, options(t, server.URL()))
+	for _, d := range []time.Duration{0, time.Hour} {
+		r := revocation(fmt.Sprint(d))
+		if r.Expires = time.Now().Add(d); d == 0 {
+			r.Expires = time.Time{}
+		}
+		must2(b.Create(t.Context(), r))(t)
+		if err := b.Delete(t.Context(), r.Key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, key := range b.feed(store.KindRevocation)[:2] {
+		if n := server.CLI("zcard", key); n != "0" {
+			t.Errorf("%s has %s entries", key, n)
+		}
+	}
+}
+
 func TestTheHistoryOfTheFeedHasACap(t *testing.T) {
 	server := redistest.Shared(t)
 	o := options(t, server.URL())
