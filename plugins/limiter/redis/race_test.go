@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -82,4 +83,62 @@ func TestNothingStartsAfterClose(t *testing.T) {
 	if s.start(func() {}) {
 		t.Fatal("a goroutine begins that Close has not waited for")
 	}
+}
+
+// What comes while somebody makes his own trip goes with the next, though nobody else comes.
+func TestWhoWaitsForAnothersTripIsTakenAfterIt(t *testing.T) {
+	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "after:", longestOwn), nodes: 1})
+	l := s.lane("l")
+	l.landed = s.clock()
+	own := &call{ask: newAsk(s.prefix, &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "own")}}), done: make(chan outcome, 1)}
+	f, err := l.join(own)
+	if err != nil || f == nil {
+		t.Fatal(f, err)
+	}
+	l.flights = maxFlights
+	other := l.wait(t, one("p", 9, time.Minute, "other"))
+	l.flyOnce(f)
+	select {
+	case <-other.done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("it is left behind")
+	}
+}
+
+func TestASilentRedisCostsARequestOnAQuietWayItsPatience(t *testing.T) {
+	shortest := time.Hour // a busy machine makes some longer
+	for i := range 3 {
+		ask, p := quiet(t, longestOwn)
+		p.Blackhole()
+		begin := time.Now()
+		if v, err := ask(t.Context()); err != nil || !v.Outage {
+			t.Fatalf("try %d: %+v, %v", i, v, err)
+		}
+		shortest = min(shortest, time.Since(begin))
+	}
+	if shortest < longestOwn/2 || shortest > 2*longestOwn { // the connection ends after 2.5 times that
+		t.Fatalf("%v, want %v", shortest, longestOwn)
+	}
+}
+
+func TestACallerThatGoesAwayOnAQuietWayIsNotKeptWaiting(t *testing.T) {
+	ask, p := quiet(t, patient)
+	p.Blackhole()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	if v, err := ask(ctx); err == nil || time.Since(begin) > patient/2 {
+		t.Fatalf("%+v, %v after %v", v, err, time.Since(begin))
+	}
+}
+
+// quiet is a source that has just been served and has nothing else to do.
+func quiet(t *testing.T, wait time.Duration) (ask func(context.Context) (ratelimit.Verdict, error), p *redistest.Proxy) {
+	p = redistest.NewProxy(t, redistest.Shared(t).Addr)
+	s := open(t, config{settings: settings(t, p.URL(), "quiet-way:", wait), nodes: 1})
+	ask = func(ctx context.Context) (ratelimit.Verdict, error) {
+		return s.Decide(ctx, ratelimit.Request{Charges: []ratelimit.Charge{one("p", 1<<30, time.Hour, "s")}})
+	}
+	eventually(t, "it is served", func() bool { v, err := ask(t.Context()); return err == nil && !v.Outage })
+	return ask, p
 }
