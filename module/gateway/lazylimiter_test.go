@@ -79,6 +79,31 @@ func TestALimiterOpensAtItsFirstUseAndOnce(t *testing.T) {
 	}
 }
 
+// slowPlugin takes its time, so that all who come meanwhile want to open it as well.
+type slowPlugin struct{ *countedPlugin }
+
+func (p slowPlugin) Open(ctx context.Context) (ratelimit.OpenSource, error) {
+	time.Sleep(50 * time.Millisecond)
+	return p.countedPlugin.Open(ctx)
+}
+
+func TestWhoComesWhileALimiterOpensIsCountedByTheSame(t *testing.T) {
+	p := slowPlugin{new(countedPlugin)}
+	l := &lazyLimiter{plugin: p}
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if err := l.Health(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if p.opened.Load() != 1 {
+		t.Errorf("opened %d times", p.opened.Load())
+	}
+}
+
 func TestALimiterThatCannotOpenIsAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failure := errors.New("no such file")
