@@ -4,11 +4,12 @@ import (
 	"context"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 	"go.uber.org/zap"
+
+	"github.com/gatehouse/gatehouse/plugins/internal/redisconn"
 )
 
 const (
@@ -21,7 +22,7 @@ const (
 func (b *Backend) inspect(ctx context.Context) {
 	for {
 		asking, cancel := context.WithTimeout(ctx, inspectPatience)
-		info, err := b.info(asking)
+		info, err := redisconn.Info(asking, b.client, "server", "memory")
 		cancel()
 		if err == nil {
 			b.warn(info)
@@ -36,47 +37,20 @@ func (b *Backend) inspect(ctx context.Context) {
 	}
 }
 
-func (b *Backend) info(ctx context.Context) (all []string, err error) {
-	nodes, ok := b.client.(*goredis.ClusterClient)
-	if !ok {
-		text, err := b.client.Info(ctx, "server", "memory").Result()
-		return []string{text}, err
-	}
-	var mu sync.Mutex
-	err = nodes.ForEachMaster(ctx, func(ctx context.Context, node *goredis.Client) error {
-		text, err := node.Info(ctx, "server", "memory").Result()
-		mu.Lock()
-		defer mu.Unlock()
-		all = append(all, text)
-		return err
-	})
-	return all, err
-}
-
 func (b *Backend) warn(all []string) {
 	for _, text := range all {
-		if policy := field(text, "maxmemory_policy"); policy != "" && policy != "noeviction" {
+		if policy := redisconn.Field(text, "maxmemory_policy"); policy != "" && policy != "noeviction" {
 			b.log.Warn("this Redis forgets keys when its memory is full, revocations, sessions and used codes among them; the store needs maxmemory-policy noeviction",
 				zap.String("maxmemory_policy", policy))
 			break
 		}
 	}
 	for _, text := range all {
-		version := field(text, "redis_version") // Valkey says 7.2 here
+		version := redisconn.Field(text, "redis_version") // Valkey says 7.2 here
 		major, _, _ := strings.Cut(version, ".")
 		if n, err := strconv.Atoi(major); err == nil && n < leastVersion {
 			b.log.Warn("this Redis is older than the store needs", zap.String("version", version), zap.Int("needed", leastVersion))
 			break
 		}
 	}
-}
-
-// field reads a line of INFO.
-func field(text, name string) string {
-	for line := range strings.Lines(text) {
-		if value, ok := strings.CutPrefix(strings.TrimSpace(line), name+":"); ok {
-			return value
-		}
-	}
-	return ""
 }
