@@ -48,8 +48,13 @@ type Client struct {
 	// IDTokenAlg signs its id_tokens: RS256 (the default when empty), ES256 or EdDSA.
 	IDTokenAlg string
 	// UserinfoContentType is application/json (the default when empty) or
-	// application/jwt for a signed answer (OpenID Connect Core section 5.3.2).
+	// application/jwt for a signed answer (OpenID Connect Core section 5.3.2). For
+	// VariantB it is auto (the default when empty), json or text.
 	UserinfoContentType string
+	// VariantB clients speak that dialect instead of OAuth: their id is the appid.
+	VariantB bool
+	// FrameOrigins may show the sign-in page of Variant B in a frame.
+	FrameOrigins []string
 	// SelfRegistered clients chose their name themselves (RFC 7591): people are told that
 	// nobody has verified it.
 	SelfRegistered bool

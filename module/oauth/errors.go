@@ -30,6 +30,8 @@ const (
 	InvalidClientMetadata   Code = "invalid_client_metadata" // RFC 7591 3.2.2
 	LoginRequired           Code = "login_required"          // OpenID Connect Core 3.1.2.6
 	ConsentRequired         Code = "consent_required"        // OpenID Connect Core 3.1.2.6
+	AuthorizationPending    Code = "authorization_pending"   // RFC 8628 3.5
+	ExpiredToken            Code = "expired_token"           // RFC 8628 3.5
 	SlowDown                Code = "slow_down"               // RFC 8628 3.5; here also: too many failed attempts
 )
 

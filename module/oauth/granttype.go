@@ -8,6 +8,8 @@ const (
 	AuthorizationCode GrantType = "authorization_code" // RFC 6749 4.1.3
 	RefreshToken      GrantType = "refresh_token"      // RFC 6749 6
 	ClientCredentials GrantType = "client_credentials" // RFC 6749 4.4
+	// DeviceCode is RFC 8628 section 3.4.
+	DeviceCode GrantType = "urn:ietf:params:oauth:grant-type:device_code"
 )
 
 // The grant types of the past: RFC 9700 says not to use them (sections 2.1.2 and 2.4). A

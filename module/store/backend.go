@@ -37,6 +37,10 @@ const (
 	KindVanished   Kind = "vanished"   // a client that a configuration no longer had
 	KindConfigured Kind = "configured" // the clients of the configuration that was loaded last
 	KindLedger     Kind = "ledger"     // how many clients have registered themselves
+	KindTicket     Kind = "ticket"     // a request that is confirmed on a second device, by its ID
+	KindUserCode   Kind = "usercode"   // digest of a short code to type -> ID of its ticket
+	KindTurn       Kind = "turn"       // notice that a ticket has changed; watched
+	KindPairwise   Kind = "pairwise"   // what a user is called at a client of Variant B
 	KindProbe      Kind = "probe"      // means nothing: written to see whether writing works
 )
 

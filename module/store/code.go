@@ -19,6 +19,8 @@ type Dialect string
 const (
 	DialectOAuth    Dialect = "oauth"
 	DialectVariantB Dialect = "variantb"
+	// DialectDevice is that of device codes (RFC 8628): what they begin is of DialectOAuth.
+	DialectDevice Dialect = "device"
 )
 
 // Code is an authorization code (RFC 6749 section 4.1.2), stored under the digest

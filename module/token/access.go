@@ -13,6 +13,9 @@ type Access struct {
 	Issuer   string // iss
 	Subject  string // sub; "client:<id>" for client credentials
 	Audience []string
+	// Pairwise is what stands in sub instead of Subject, "" for Subject itself. The
+	// Subject then travels sealed, so that the client learns the pairwise name alone.
+	Pairwise string
 	Client   string // client_id
 	Scopes   []string
 	Grant    string    // fam, the grant family; "" for client credentials
