@@ -205,10 +205,13 @@ func (c *Config) fill() error {
 	set(&c.Protect.Lockout, 15*time.Minute)
 	set(&c.Protect.PerAddress, 30)
 	set(&c.Protect.ClientFailures, 10)
-	set(&c.Protect.HashConcurrency, min(max(1, runtime.GOMAXPROCS(0)/2), 4))
+	set(&c.Protect.HashConcurrency, HashConcurrency())
 	set(&c.Protect.HashQueueTimeout, 2*time.Second)
 	return nil
 }
+
+// HashConcurrency is the default of [Protect]'s.
+func HashConcurrency() int { return min(max(1, runtime.GOMAXPROCS(0)/2), 4) }
 
 func set[T comparable](field *T, value T) {
 	var zero T

@@ -91,6 +91,7 @@ type App struct {
 	left     bool // Cleanup has given the lease back
 	core     *core
 	attempts *attempt.Book
+	hashing  *hashing
 	limiter  *lazyLimiter
 	server   *authserver.Server
 	clients  *clients
@@ -160,6 +161,9 @@ func (a *App) take(ctx caddy.Context, secrets [][]byte) (directory.Directory, er
 		return nil, err
 	}
 	if a.attempts, err = hold(&a.held, books, "attempts", newBook); err != nil {
+		return nil, err
+	}
+	if a.hashing, err = a.holdHashing(); err != nil {
 		return nil, err
 	}
 	if a.limiter, err = a.loadLimiter(ctx, source); err != nil {

@@ -75,35 +75,6 @@ func hammer(address string, request []byte, length time.Duration) ([]time.Durati
 	})
 }
 
-// paced measures the p99 of a client that sends a request over each of four connections
-// every twentieth of a second: how long an answer takes, not how many there can be.
-func paced(t *testing.T, address string, request []byte, length time.Duration) time.Duration {
-	t.Helper()
-	took, errs := make([][]time.Duration, 4), make([]error, 4)
-	begun := time.Now()
-	var wg sync.WaitGroup
-	for i := range took {
-		wg.Go(func() {
-			errs[i] = exchange(strings.Replace(address, "localhost", "127.0.0.1", 1), request, func(last time.Duration) bool {
-				if last > 0 {
-					took[i] = append(took[i], last)
-				}
-				time.Sleep(50 * time.Millisecond)
-				return time.Since(begun) < length
-			})
-		})
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	all := slices.Concat(took...)
-	slices.Sort(all)
-	return all[len(all)*99/100]
-}
-
 // repeat sends a request so many times over one connection.
 func repeat(address string, request []byte, times int) error {
 	n := 0
@@ -170,8 +141,16 @@ func readOK(r *bufio.Reader) error {
 
 const upstreamEnv = "GATEHOUSE_TEST_UPSTREAM"
 
-// TestMain is also the upstream's main: it runs in a process of its own.
+// TestMain is also the main of the upstream and of [arrivals]: they run in processes of
+// their own.
 func TestMain(m *testing.M) {
+	if os.Getenv(arrivalsEnv) != "" {
+		if err := arrive(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if os.Getenv(upstreamEnv) == "" {
 		os.Exit(m.Run())
 	}

@@ -1,0 +1,178 @@
+package endurance
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+const arrivalsEnv = "GATEHOUSE_TEST_ARRIVALS"
+
+// arrivals is a client that sends a request every now and then, so many a second on
+// average, whatever became of those before: an answer that is late does not put off the
+// next question. It is a process of its own, so that nothing waits in it for another
+// client of the test.
+type arrivals struct {
+	Address string
+	Request []byte
+	Rate    float64
+
+	cmd *exec.Cmd
+	in  io.Closer
+	out *bufio.Reader
+}
+
+// begin starts it, and returns when the first request is about to be sent.
+func (a *arrivals) begin(t *testing.T) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.cmd = exec.Command(exe)
+	a.cmd.Env = append(os.Environ(), arrivalsEnv+"=1")
+	a.cmd.Stderr = os.Stderr
+	in, err := a.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := a.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	a.in, a.out = in, bufio.NewReaderSize(out, 1<<20)
+	t.Cleanup(func() { _ = a.cmd.Process.Kill(); _ = a.cmd.Wait() })
+	if err := json.NewEncoder(in).Encode(a); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.out.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// end returns how long the answers took, in order of size.
+func (a *arrivals) end(t *testing.T) []time.Duration {
+	t.Helper()
+	_ = a.in.Close()
+	var took []time.Duration
+	if err := json.NewDecoder(a.out).Decode(&took); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(took)
+	return took
+}
+
+// answersWithin is the percentile of durations in order of size.
+func answersWithin(took []time.Duration, percent float64) time.Duration {
+	return took[int(float64(len(took))*percent/100)]
+}
+
+// arrive is the main of the process.
+func arrive() error {
+	in := bufio.NewReader(os.Stdin)
+	line, err := in.ReadBytes('\n')
+	if err != nil {
+		return err
+	}
+	var a arrivals
+	if err := json.Unmarshal(line, &a); err != nil {
+		return err
+	}
+	idle := make(chan *caller, 256)
+	for range 8 {
+		c, err := call(a.Address)
+		if err != nil {
+			return err
+		}
+		if err := c.ask(a.Request); err != nil {
+			return err
+		}
+		idle <- c
+	}
+	stop := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, in)
+		close(stop)
+	}()
+	var (
+		mu    sync.Mutex
+		all   []time.Duration
+		first error
+		wg    sync.WaitGroup
+	)
+	fmt.Println("ready")
+	for due := time.Now(); ; {
+		due = due.Add(time.Duration(rand.ExpFloat64() / a.Rate * float64(time.Second)))
+		select {
+		case <-stop:
+			wg.Wait()
+			if first != nil {
+				return first
+			}
+			return json.NewEncoder(os.Stdout).Encode(all)
+		case <-time.After(time.Until(due)):
+		}
+		at := due // also when the timer was late: that is the machine's fault, too
+		wg.Go(func() {
+			err := a.arrival(idle)
+			took := time.Since(at)
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, took)
+			if err != nil && first == nil {
+				first = err
+			}
+		})
+	}
+}
+
+// arrival asks over a connection that is idle, or over a new one.
+func (a *arrivals) arrival(idle chan *caller) error {
+	var c *caller
+	select {
+	case c = <-idle:
+	default:
+		var err error
+		if c, err = call(a.Address); err != nil {
+			return err
+		}
+	}
+	defer func() { idle <- c }()
+	return c.ask(a.Request)
+}
+
+// caller is a connection.
+type caller struct {
+	c net.Conn
+	r *bufio.Reader
+}
+
+func call(address string) (*caller, error) {
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return &caller{c, bufio.NewReaderSize(c, 4096)}, nil
+}
+
+func (c *caller) ask(request []byte) error {
+	if err := c.c.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		return err
+	}
+	if _, err := c.c.Write(request); err != nil {
+		return err
+	}
+	return readOK(c.r)
+}
