@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/webui"
 )
 
@@ -83,6 +84,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.writeError(w, oauth.E(oauth.InvalidRequest, "this address answers "+strings.Join(rt.methods, " and ")+" only").WithStatus(http.StatusMethodNotAllowed))
 		return
 	}
+	r = r.WithContext(store.OneRequest(r.Context()))
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	rt.handle(w, r)
 }

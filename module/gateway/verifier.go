@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/token"
 )
 
@@ -32,6 +33,7 @@ type withdrawer interface {
 
 // Verify implements guard.Verifier.
 func (v verifier) Verify(ctx context.Context, raw string) (*token.Access, error) {
+	ctx = store.OneRequest(ctx)
 	access, err := v.core.Verify(ctx, raw)
 	if err == nil && len(v.clients.byID) > 0 && v.clients.byID[access.Client] == nil {
 		switch there, err := v.clients.stored.keeps(ctx, access.Client); {

@@ -41,12 +41,19 @@ func (b *Backend) call(ctx context.Context, writes bool, ask func(ctx context.Co
 	if err := b.refusal(ctx); err != nil {
 		return err
 	}
-	patience := b.condition.patience(b.timeout)
+	waited, trips := store.WaitedIn(ctx), 1
+	if writes && b.wait.Replicas > 0 {
+		trips = 2 // to the primary and from there to the replicas
+	}
+	patience, ordinary := b.condition.patience(b.timeout, trips, waited.Sum())
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	begin := time.Now()
 	err := ask(bounded)
+	took := time.Since(begin)
+	waited.Add(took - ordinary)
 	if err == nil || store.IsAnswer(err) {
-		b.condition.served(writes)
+		b.condition.served(writes, took)
 		return err
 	}
 	if b.closing.Err() != nil {
@@ -56,7 +63,7 @@ func (b *Backend) call(ctx context.Context, writes bool, ask func(ctx context.Co
 		return fmt.Errorf("store redis: %w", cause)
 	}
 	if aboutTheRecord(err) {
-		b.condition.served(false)
+		b.condition.served(false, took)
 		return fmt.Errorf("store redis: %w", b.settings.Clean(err))
 	}
 	if ended(bounded) != nil && !errors.Is(err, redisconn.ErrReplicas) {

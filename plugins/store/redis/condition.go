@@ -11,9 +11,6 @@ import (
 const (
 	// probePause is between two probes of a Redis that does not serve.
 	probePause = 250 * time.Millisecond
-	// hurry is what part of the usual time is given to a Redis that did not answer the
-	// last time, so that requests with several questions are still answered soon.
-	hurry = 4
 	// probePatience is how many answers a probe may wait for: a new connection has several.
 	probePatience = 5
 	// probeLife is how long what a probe has written stays, in milliseconds.
@@ -26,20 +23,23 @@ type condition struct {
 	away    error // no answer; any answer ends it
 	refuses error // an answer that it cannot write; a write ends it
 	probing bool
+	pace    pace
 }
 
-func (c *condition) patience(usual time.Duration) time.Duration {
+// patience is how long a call of so many round trips may take whose request has waited
+// before, and what of that is ordinary.
+func (c *condition) patience(timeout time.Duration, trips int, waited time.Duration) (most, ordinary time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.away != nil {
-		return usual / hurry
-	}
-	return usual
+	ordinary = c.pace.ordinary(timeout, trips)
+	return patience(timeout, ordinary, waited, c.away != nil), ordinary
 }
 
-func (c *condition) served(wrote bool) {
+// served notes an answer and how long it took.
+func (c *condition) served(wrote bool, took time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.pace.note(took, time.Now())
 	c.away = nil
 	if wrote {
 		c.refuses = nil
@@ -89,11 +89,12 @@ func (b *Backend) probe(ctx context.Context) {
 		if sleep(ctx, probePause) != nil {
 			return
 		}
+		begin := time.Now()
 		asking, cancel := context.WithTimeout(ctx, probePatience*b.timeout)
 		_, err := scriptProbe.RunAndWait(asking, b.client, b.wait, []string{b.probeKey()}, probeLife)
 		cancel()
 		if err == nil {
-			b.condition.served(true)
+			b.condition.served(true, time.Since(begin))
 			b.log.Info("Redis serves the store again")
 		}
 	}

@@ -119,7 +119,7 @@ func TestARedisThatIsAwayIsAFaultInTimeAndHeals(t *testing.T) {
 			}
 			crowd.Wait()
 			// Two questions of the first request after another.
-			b.condition.served(true)
+			b.condition.served(true, usualTimeout)
 			two := time.Now()
 			_, err1 := b.Swap(t.Context(), made)
 			_, err2 := b.Get(t.Context(), made.Key)
