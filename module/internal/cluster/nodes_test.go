@@ -19,8 +19,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/harness"
 )
 
-// times is how often something is repeated: short, or long in a soak.
-func times(short, long int) int {
+// times is how often something is repeated, or another measure: short, or long in a soak.
+func times[T any](short, long T) T {
 	if os.Getenv("GATEHOUSE_SOAK") != "" {
 		return long
 	}
