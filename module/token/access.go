@@ -37,6 +37,9 @@ var ErrInvalid = errors.New("token: invalid")
 // guess ends like this.
 var ErrOver = fmt.Errorf("%w: over", ErrInvalid)
 
+// ErrExpired is the [ErrOver] of a token whose time is up.
+var ErrExpired = fmt.Errorf("%w: expired", ErrOver)
+
 // KeySet is the published form of the key ring: the public keys only.
 type KeySet struct {
 	JSON []byte // a JWK set, RFC 7517 section 5

@@ -155,7 +155,7 @@ func judgeAssertion(payload string, want AssertionRules) (Assertion, error) {
 	case !slices.ContainsFunc(to, func(name string) bool { return name != "" && slices.Contains(want.Audience, name) }):
 		return Assertion{}, errAudience
 	case !want.Now.Before(end):
-		return Assertion{}, errExpired
+		return Assertion{}, ErrExpired
 	case issued.After(early), notBefore.After(early):
 		return Assertion{}, errEarly
 	case expires.After(early.Add(maxAssertionAge)), expires.After(issued.Add(maxAssertionAge + leeway)):

@@ -157,7 +157,7 @@ func TestForgedAssertionsAreRefused(t *testing.T) {
 		"aud empty":           {nil, []any{"aud", []string{}}, errClaims},
 		"exp absent":          {nil, []any{"exp", nil}, errClaims},
 		"exp a string":        {nil, []any{"exp", "1800000060"}, errClaims},
-		"expired":             {nil, []any{"exp", now - 60}, errExpired},
+		"expired":             {nil, []any{"exp", now - 60}, ErrExpired},
 		"lives a year":        {nil, []any{"exp", now + 31_536_000}, errLasting},
 		"lives too long":      {nil, []any{"exp", now + 361}, errLasting},
 		"late for its iat":    {nil, []any{"iat", now + 50, "exp", now + 400}, errLasting},
@@ -225,7 +225,7 @@ func TestTheReturnedEndIsWhenTheAssertionIsRefused(t *testing.T) {
 		t.Errorf("a moment before: %v", err)
 	}
 	want.Now = a.Expires
-	if _, err := keys.VerifyAssertion(raw, want); !errors.Is(err, errExpired) {
+	if _, err := keys.VerifyAssertion(raw, want); !errors.Is(err, ErrExpired) {
 		t.Errorf("then: %v", err)
 	}
 }

@@ -35,11 +35,11 @@ func TestACachedTokenIsJudgedAtEachUse(t *testing.T) { // G21
 		t.Error("in its last second:", err)
 	}
 	n.move(time.Second)
-	if err := ask(); !errors.Is(err, errExpired) {
+	if err := ask(); !errors.Is(err, ErrExpired) {
 		t.Errorf("at its expiry: %v", err)
 	}
 	n.move(-30 * time.Minute)
-	if err := ask(); !errors.Is(err, errExpired) {
+	if err := ask(); !errors.Is(err, ErrExpired) {
 		t.Errorf("seen expired, then the clock was set back: %v", err)
 	}
 }

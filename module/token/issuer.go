@@ -74,8 +74,12 @@ func (i *Issuer) Issue(ctx context.Context, a Access) (string, error) {
 	if a.Subject == "" || a.Client == "" || len(a.Audience) == 0 || !a.Expires.After(a.IssuedAt) {
 		return "", errors.New("token: an access token needs a subject, a client, an audience and a time to live")
 	}
+	named, sealed, err := i.ring.sealUser(ctx, a)
+	if err != nil {
+		return "", err
+	}
 	return i.sign(ctx, headerType, accessClaims{
-		Issuer: i.issuer, Subject: a.Subject, Audience: AudienceClaim(a.Audience), Client: a.Client, ID: a.ID,
+		Issuer: i.issuer, Subject: named, Sealed: sealed, Audience: AudienceClaim(a.Audience), Client: a.Client, ID: a.ID,
 		IssuedAt: a.IssuedAt.Unix(), Expires: a.Expires.Unix(), Scope: oauth.JoinScopes(a.Scopes), Grant: a.Grant,
 	}, i.alg, maxSize)
 }
@@ -91,6 +95,7 @@ type accessClaims struct {
 	Expires  int64  `json:"exp"`
 	Scope    string `json:"scope,omitempty"`
 	Grant    string `json:"fam,omitempty"`
+	Sealed   string `json:"sealed_sub,omitempty"`
 }
 
 // AudienceClaim is how an audience is written: one as a string, several in an array (RFC

@@ -37,8 +37,8 @@ var (
 	errKey       = refusal("unknown key")
 	errSignature = refusal("bad signature")
 	errIssuer    = refusal("of another issuer")
-	errExpired   = fmt.Errorf("%w: expired", ErrOver)
 	errEarly     = refusal("not valid yet")
+	errUser      = refusal("of a user that cannot be told")
 	errRevoked   = fmt.Errorf("%w: revoked", ErrOver)
 )
 
@@ -108,6 +108,7 @@ func ownHeader(encoded string) (h header, err error) {
 // parsed is a token's content with what only the verifier judges.
 type parsed struct {
 	Access
+	sealed    string    // the user, when sub is a pairwise name; "" otherwise
 	notBefore time.Time // zero: no nbf
 }
 
@@ -150,7 +151,7 @@ func parseClaims(encoded string) (p parsed, ok bool) {
 	}
 	r := claimReader{claims: m, good: true}
 	p.Issuer, p.Subject, p.Client, p.ID = r.must("iss"), r.must("sub"), r.must("client_id"), r.must("jti")
-	p.Grant, p.Scopes = r.may("fam"), strings.Fields(r.may("scope"))
+	p.Grant, p.Scopes, p.sealed = r.may("fam"), strings.Fields(r.may("scope")), r.may(sealedClaim)
 	p.IssuedAt, p.Expires = r.date("iat"), r.date("exp")
 	if m["nbf"] != nil {
 		p.notBefore = r.date("nbf")

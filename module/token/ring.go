@@ -36,8 +36,9 @@ const (
 type RingConfig struct {
 	// Store keeps the ring. It is first used when the first key is asked for.
 	Store store.Backend
-	// Keys gives the secrets that seal private keys. It is called when a token is
-	// signed, never to verify one. Its errors are technical.
+	// Keys gives the secrets that seal private keys and the users of pairwise tokens. It
+	// is called when a token is signed, and to verify one only if it is pairwise. Its
+	// errors are technical.
 	Keys func(context.Context) (*secret.Keys, error)
 	// Revocations is where keys are revoked; without it none can be.
 	Revocations *Revocations

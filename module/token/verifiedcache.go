@@ -41,7 +41,7 @@ func newVerifiedCache(size int) (*verifiedCache, error) {
 
 // weight is the token's share of memory in units, at least one.
 func (t *verified) weight() uint32 {
-	n := len(t.ID) + len(t.Issuer) + len(t.Subject) + len(t.Client) + len(t.Grant) + len(t.KeyID)
+	n := len(t.ID) + len(t.Issuer) + len(t.Subject) + len(t.Pairwise) + len(t.Client) + len(t.Grant) + len(t.KeyID)
 	for _, list := range [][]string{t.Audience, t.Scopes} {
 		for _, s := range list {
 			n += len(s) + 16
