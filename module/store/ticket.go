@@ -65,6 +65,8 @@ type Ticket struct {
 	Scanner  string    `json:"scanner,omitempty"`
 	Subject  string    `json:"sub,omitempty"`
 	AuthTime time.Time `json:"auth_time,omitzero"`
+	// Attempt names the decision that was made.
+	Attempt string `json:"attempt,omitempty"`
 	// Delivered is when the outcome was first told to the poller: a code's life begins.
 	Delivered time.Time `json:"delivered,omitzero"`
 }
