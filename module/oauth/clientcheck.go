@@ -52,10 +52,13 @@ func (c *Client) Check(known []string) error {
 	if slices.Contains(c.Audience, "") {
 		return errors.New("an audience is empty")
 	}
-	for _, s := range slices.Concat(c.Scopes, c.DefaultScopes) {
-		if !slices.Contains(known, s) || s == "" {
-			return fmt.Errorf("scope %s is not declared; expected one of: %s", s, strings.Join(known, ", "))
+	for _, o := range c.FrameOrigins {
+		if err := CheckFrameOrigin(o); err != nil {
+			return fmt.Errorf("frame_origin %s %w", o, err)
 		}
+	}
+	if err := c.checkScopes(known); err != nil {
+		return err
 	}
 	for _, s := range c.DefaultScopes {
 		if !slices.Contains(c.Scopes, s) {
@@ -71,7 +74,7 @@ func (c *Client) CheckKind() error {
 	if !ValidClientID(c.ID) {
 		return errors.New("the id must be 1 to 128 printable ASCII characters without spaces")
 	}
-	for _, check := range []func() error{c.checkAuthentication, c.checkGrants} {
+	for _, check := range []func() error{c.checkVariantB, c.checkAuthentication, c.checkGrants} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -81,10 +84,17 @@ func (c *Client) CheckKind() error {
 		return errors.New("a public client cannot introspect: it has no credentials")
 	case c.IDTokenAlg != "" && !slices.Contains(IDTokenAlgs, c.IDTokenAlg):
 		return fmt.Errorf("id_token_alg %s is unknown; expected one of: %s", c.IDTokenAlg, strings.Join(IDTokenAlgs, ", "))
-	case c.UserinfoContentType != "" && !slices.Contains(UserinfoContentTypes, c.UserinfoContentType):
-		return fmt.Errorf("userinfo_content_type %s is unknown; expected one of: %s", c.UserinfoContentType, strings.Join(UserinfoContentTypes, ", "))
+	case c.UserinfoContentType != "" && !slices.Contains(c.contentTypes(), c.UserinfoContentType):
+		return fmt.Errorf("userinfo_content_type %s is unknown; expected one of: %s", c.UserinfoContentType, strings.Join(c.contentTypes(), ", "))
 	}
 	return nil
+}
+
+func (c *Client) contentTypes() []string {
+	if c.VariantB {
+		return VariantBContentTypes
+	}
+	return UserinfoContentTypes
 }
 
 func (c *Client) checkAuthentication() error {
@@ -145,7 +155,7 @@ func (c *Client) checkGrants() error {
 func ChosenGrants(named []string, redirects bool, deprecated map[GrantType]time.Time) []GrantType {
 	var out []GrantType
 	for _, g := range named {
-		out = append(out, GrantType(g))
+		out = append(out, NamedGrant(g))
 	}
 	switch {
 	case len(out) > 0:

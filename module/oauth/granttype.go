@@ -23,4 +23,15 @@ const (
 var DeprecatedGrantTypes = []GrantType{Implicit, Password}
 
 // GrantTypes lists those a client may be configured with.
-var GrantTypes = []GrantType{AuthorizationCode, RefreshToken, ClientCredentials}
+var GrantTypes = []GrantType{AuthorizationCode, RefreshToken, ClientCredentials, DeviceCode}
+
+// shortDeviceCode is what people may write for DeviceCode.
+const shortDeviceCode = "device_code"
+
+// NamedGrant is the grant type that somebody wrote down.
+func NamedGrant(name string) GrantType {
+	if name == shortDeviceCode {
+		return DeviceCode
+	}
+	return GrantType(name)
+}

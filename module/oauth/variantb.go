@@ -1,0 +1,111 @@
+package oauth
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// The scopes of Variant B. They need no declaration, and only its clients may have them.
+const (
+	SNSLogin    = "snsapi_login"    // signing in by a code that is scanned
+	SNSUserinfo = "snsapi_userinfo" // signing in in one browser
+	SNSBase     = "snsapi_base"     // the same without name and picture
+)
+
+// VariantBScopes lists the scopes of Variant B.
+var VariantBScopes = []string{SNSLogin, SNSUserinfo, SNSBase}
+
+// VariantBContentTypes are the forms of a userinfo answer of Variant B: application/json,
+// the text/plain of the provider that libraries were written for, or what the caller's
+// library is known to need.
+var VariantBContentTypes = []string{"auto", "json", "text"}
+
+// checkVariantB reports what is wrong with a client as one of Variant B, or with its having
+// words of Variant B without being one.
+func (c *Client) checkVariantB() error {
+	if !c.VariantB {
+		if len(c.FrameOrigins) > 0 {
+			return errors.New("frame_origins are of variant_b clients only: remove them")
+		}
+		return nil
+	}
+	switch {
+	case c.Public:
+		return errors.New("a variant_b client cannot be public: it needs a secret")
+	case len(c.SecretHashes) == 0:
+		return errors.New("a variant_b client needs a secret or secret_hash")
+	case len(c.RedirectURIs) == 0:
+		return errors.New("a variant_b client needs a redirect_uri")
+	}
+	for _, unused := range []struct {
+		word  string
+		given bool
+	}{
+		{"jwks", c.JWKS != ""},
+		{"auth_method", c.AuthMethod != ""},
+		{"native", c.Native},
+		{"post_logout_redirect_uri", len(c.PostLogoutRedirectURIs) > 0},
+		{"origins", len(c.Origins) > 0},
+		{"deprecated_grant", len(c.Until) > 0},
+		{"grants", !slices.Equal(c.Grants, variantBGrants)},
+		{"default_scopes", len(c.DefaultScopes) > 0},
+		{"introspect", c.Introspect},
+		{"id_token_alg", c.IDTokenAlg != ""},
+	} {
+		if unused.given {
+			return fmt.Errorf("a variant_b client cannot have %s: remove it", unused.word)
+		}
+	}
+	return nil
+}
+
+// variantBGrants are what every client of Variant B has, and no other.
+var variantBGrants = []GrantType{AuthorizationCode, RefreshToken}
+
+// checkScopes reports a scope that the client cannot have, given those that are declared.
+func (c *Client) checkScopes(known []string) error {
+	for _, s := range slices.Concat(c.Scopes, c.DefaultScopes) {
+		switch sns := slices.Contains(VariantBScopes, s); {
+		case sns && !c.VariantB:
+			return fmt.Errorf("scope %s is of variant_b clients only: remove it", s)
+		case sns:
+		case c.VariantB && slices.Contains(BuiltinScopes, s):
+			return fmt.Errorf("scope %s cannot be a variant_b client's; expected one of: %s", s, strings.Join(VariantBScopes, ", "))
+		case s == "" || !slices.Contains(known, s):
+			return fmt.Errorf("scope %s is not declared; expected one of: %s", s, strings.Join(c.mayHave(known), ", "))
+		}
+	}
+	if c.VariantB && !slices.ContainsFunc(c.Scopes, func(s string) bool { return slices.Contains(VariantBScopes, s) }) {
+		return fmt.Errorf("scopes: a variant_b client needs one or more of: %s", strings.Join(VariantBScopes, ", "))
+	}
+	return nil
+}
+
+// mayHave lists the scopes among which the client's are, given those that are declared.
+func (c *Client) mayHave(known []string) []string {
+	if !c.VariantB {
+		return known
+	}
+	return append(slices.Clone(VariantBScopes), slices.DeleteFunc(slices.Clone(known), func(s string) bool {
+		return slices.Contains(BuiltinScopes, s)
+	})...)
+}
+
+// CheckFrameOrigin reports why an origin may not show our page in a frame. It becomes part
+// of a Content-Security-Policy, where a semicolon would begin another directive.
+func CheckFrameOrigin(s string) error {
+	if err := CheckOrigin(s); err != nil {
+		return err
+	}
+	u, err := url.Parse(s)
+	if err != nil || strings.Trim(strings.ToLower(u.Host), "abcdefghijklmnopqrstuvwxyz0123456789-.:[]") != "" {
+		return errors.New("must have a host of letters, digits, hyphens and dots: write a name of other letters in its xn-- form")
+	}
+	if u.Scheme != "https" && (u.Scheme != "http" || !Loopback(u.Hostname())) {
+		return errors.New("must be https; http is for loopback addresses only")
+	}
+	return nil
+}
