@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // Config is how the pages look. [New] checks it.
@@ -20,24 +21,29 @@ type Config struct {
 	// name; "" for none. Read once, by New.
 	//
 	//	layout.html  the document; shows {{template "title" .}} and {{template "main" .}}
-	//	login.html, consent.html, logout.html, account.html, error.html
+	//	login.html, consent.html, logout.html, account.html, error.html,
+	//	qr.html, confirm.html, entercode.html
 	//	             each defines "title" and "main"
 	//	style.css    the one style sheet, after :root{--accent-light;--accent-dark}
 	//	<tag>.json   texts of a language, laid over the built-in ones
 	//
 	// Templates are html/template with the dot
 	//
-	//	.View        [LoginView], [ConsentView], [LogoutView], [AccountView] or [ErrorView]
+	//	.View        [LoginView], [ConsentView], [LogoutView], [AccountView], [ErrorView],
+	//	             [QRView], [ConfirmView] or [EnterCodeView]
 	//	.Site .Logo  Name and Logo of this Config
 	//	.Lang        for <html lang>
 	//	.Style .Icon the whole <style> element, the address of the icon
 	//	.T "key"     a text, with {site}, {client}, {host} and {user} filled in
 	//	.Mark "key"  the same with what was filled in emphasised
 	//	.On "key" t  a text with {date} filled in, .Ago "key" d one with {ago},
-	//	.Browser s   what browser a [SessionView] is
+	//	.Browser s   what browser a [SessionView] is, .BrowserOn b s with both names
+	//	.At t        how long ago t was, and the time of the day
+	//	.Small       the layout leaves its header out
+	//	.Before .After .Onward  of qr.html: the parts of the address with the answer
 	//
-	// No script runs and no other style applies, since the Content-Security-Policy
-	// of the pages allows neither. An .html file of another name is an error, so
+	// No other style applies and no script runs but wait.js in qr.html, since the
+	// Content-Security-Policy of the pages allows neither. An .html file of another name is an error, so
 	// that a misspelt one is not silently without effect.
 	Templates string
 	// Logo is an https URL or an absolute path on the issuer's host; "" for the
@@ -48,6 +54,8 @@ type Config struct {
 	Color string
 	// HTTPS says that the issuer is https: adds Strict-Transport-Security.
 	HTTPS bool
+	// Now is the clock. Default time.Now.
+	Now func() time.Time
 	// Log receives a page that could not be rendered. Default: nowhere.
 	Log *slog.Logger
 }
@@ -70,6 +78,9 @@ func (c *Config) fill() error {
 	}
 	if c.Color == "" {
 		c.Color = defaultColor
+	}
+	if c.Now == nil {
+		c.Now = time.Now
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

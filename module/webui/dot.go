@@ -16,7 +16,13 @@ type data struct {
 	Style            template.HTML
 	Icon             template.URL
 	View             any
+	// Small leaves the header of the layout out: the page stands in a small frame.
+	Small bool
+	// Before and After are what the address of an answer is made of, and Onward is one.
+	Before, After string
+	Onward        template.URL
 
+	now   func() time.Time
 	texts texts
 	fill  map[string]string
 }
@@ -83,13 +89,21 @@ func (d data) Ago(key string, idle time.Duration) (string, error) {
 	return d.with("ago", ago).T(key)
 }
 
+// At says when something was: how long ago, and the time of the day in UTC.
+func (d data) At(at time.Time) (string, error) {
+	return d.with("time", at.UTC().Format(d.texts["time.clock"])).Ago("time.at", d.now().Sub(at))
+}
+
 // Browser says in words what a session's browser is.
-func (d data) Browser(s SessionView) (string, error) {
+func (d data) Browser(s SessionView) (string, error) { return d.BrowserOn(s.Browser, s.System) }
+
+// BrowserOn says in words what a browser on a system is; either may be "".
+func (d data) BrowserOn(browser, system string) (string, error) {
 	switch {
-	case s.Browser != "" && s.System != "":
-		return d.with("browser", s.Browser).with("system", s.System).T("account.browser")
-	case s.Browser != "" || s.System != "":
-		return s.Browser + s.System, nil
+	case browser != "" && system != "":
+		return d.with("browser", browser).with("system", system).T("account.browser")
+	case browser != "" || system != "":
+		return browser + system, nil
 	}
 	return d.T("account.browser.unknown")
 }

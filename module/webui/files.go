@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-//go:embed templates translations
+//go:embed templates translations scripts
 var embedded embed.FS
 
 // pageNames are the pages, each with a file of its own.
-var pageNames = []string{"login", "consent", "logout", "account", "error"}
+var pageNames = []string{"login", "consent", "logout", "account", "qr", "confirm", "entercode", "error"}
 
 // files is the operator's directory in front of what is built in.
 type files struct {

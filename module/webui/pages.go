@@ -72,25 +72,36 @@ func (p *Pages) Error(w http.ResponseWriter, status int, v ErrorView) {
 }
 
 func (p *Pages) write(w http.ResponseWriter, status int, page, lang string, view any) {
-	h := w.Header()
-	for name, values := range p.security {
-		h[name] = []string{values[0]}
-	}
+	p.writeWith(w, status, page, lang, view, p.security)
+}
+
+func (p *Pages) writeWith(w http.ResponseWriter, status int, page, lang string, view any, security http.Header) {
 	var body bytes.Buffer
 	tag, err := p.render(&body, page, lang, view)
 	if err != nil {
-		p.config.Log.Error("page not rendered", "page", page, "error", err)
-		body.Reset()
-		body.WriteString("This page could not be shown. Please try again later.\n")
-		status = http.StatusInternalServerError
-		h.Set("Content-Type", "text/plain; charset=utf-8")
-	} else {
-		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Content-Language", tag)
+		p.fail(w, page, err)
+		return
 	}
-	h.Set("Content-Length", strconv.Itoa(body.Len()))
+	h := w.Header()
+	h.Set("Content-Language", tag)
+	send(w, status, security, "text/html; charset=utf-8", body.Bytes())
+}
+
+// fail answers for a page that cannot be shown.
+func (p *Pages) fail(w http.ResponseWriter, page string, err error) {
+	p.config.Log.Error("page not rendered", "page", page, "error", err)
+	send(w, http.StatusInternalServerError, p.security, "text/plain; charset=utf-8", []byte("This page could not be shown. Please try again later.\n"))
+}
+
+func send(w http.ResponseWriter, status int, security http.Header, contentType string, body []byte) {
+	h := w.Header()
+	for name, values := range security {
+		h[name] = []string{values[0]}
+	}
+	h.Set("Content-Type", contentType)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body.Bytes()) // fails only when the browser has gone
+	_, _ = w.Write(body) // fails only when the browser has gone
 }
 
 // render returns the tag of the language used.
@@ -99,7 +110,7 @@ func (p *Pages) render(to *bytes.Buffer, page, lang string, view any) (string, e
 	if !ok {
 		t = p.texts[p.config.Languages[0]]
 	}
-	d := data{Site: p.config.Name, Logo: p.config.Logo, Style: p.style, Icon: p.icon, View: view, texts: t}
+	d := data{now: p.config.Now, Site: p.config.Name, Logo: p.config.Logo, Style: p.style, Icon: p.icon, View: view, texts: t}
 	d.Lang = t["html.lang"]
 	d.fill = map[string]string{"site": d.Site}
 	action := "/" // of the form, which must not post a password to another host
@@ -115,6 +126,17 @@ func (p *Pages) render(to *bytes.Buffer, page, lang string, view any) (string, e
 		}
 	case AccountView:
 		d.fill["user"], action = v.User, v.Action
+	case ConfirmView:
+		d.fill["client"], d.fill["host"], d.fill["user"] = v.Client, v.Host, v.User
+		if v.Done == "" {
+			action = v.Action
+		}
+	case EnterCodeView:
+		d.fill["user"], action = v.User, v.Action
+	case QRView:
+		if err := d.qr(v); err != nil {
+			return "", err
+		}
 	case ErrorView:
 		if t["error."+v.Code+".heading"] == "" {
 			v.Code = "server_error"

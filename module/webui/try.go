@@ -10,6 +10,7 @@ import (
 var errorCodes = []string{
 	"invalid_request", "unknown_client", "invalid_redirect_uri", "expired", "already_answered", "forbidden",
 	"not_found", "method_not_allowed", "too_large", "too_many", "unavailable", "server_error", "plaintext",
+	"gone", "taken", "unknown_code",
 }
 
 // accountDone are the values of AccountView.Done.
@@ -44,7 +45,22 @@ func (p *Pages) try(files files) error {
 		"logout": {LogoutView{Form: form, User: "u", Account: "/a"}, LogoutView{Form: form, Client: "c"}, LogoutView{Form: form, User: "u", Client: "c"},
 			LogoutView{Done: true}, LogoutView{Done: true, Everywhere: true, Account: "/a"}},
 		"account": {AccountView{Form: form, User: "u"}, fullAccount(form)},
-		"error":   {ErrorView{Detail: "d", Retry: "/r"}},
+		"entercode": {EnterCodeView{Form: form}, EnterCodeView{Form: form, User: "u", UserCode: "U", Failed: true},
+			EnterCodeView{Form: form, Limited: true}},
+		"error": {ErrorView{Detail: "d", Retry: "/r"}},
+	}
+	tryQR := QRView{Client: "c", Host: "h", Image: "/i", Address: "https://h/c", UserCode: "U", Entry: "https://h/d", Number: "11",
+		Poll: "/p?u=1", Refresh: "/r", Again: "/a", Redirect: "https://c/"}
+	for _, state := range qrStates {
+		tryQR.State = state
+		small := tryQR
+		small.Small, small.Top, small.Script, small.Code = true, true, "/s", "c"
+		views["qr"] = append(views["qr"], tryQR, small)
+	}
+	for _, done := range confirmDone {
+		views["confirm"] = append(views["confirm"], ConfirmView{Form: form, Client: "c", Done: done},
+			ConfirmView{Form: form, Client: "c", Host: "h", User: "u", Scopes: []ScopeView{{"n", "t"}, {"n", ""}}, Unverified: true,
+				Browser: "b", System: "s", Address: "a", AskNumber: true, UserCode: "U", Done: done})
 	}
 	for _, done := range accountDone {
 		views["account"] = append(views["account"], AccountView{Form: form, Done: done})
