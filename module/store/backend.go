@@ -44,6 +44,9 @@ const (
 	KindProbe      Kind = "probe"      // means nothing: written to see whether writing works
 )
 
+// WatchedKinds are those that Watch is called for. No record of theirs is ever swapped.
+func WatchedKinds() []Kind { return []Kind{KindRevocation, KindTurn} }
+
 // Limits every backend must accept; larger ones may be refused.
 const (
 	MaxKeyLength   = 512       // bytes of Kind, ID and Parent, each

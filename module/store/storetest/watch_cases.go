@@ -150,6 +150,14 @@ var watchCases = []testCase{
 			f.within(time.Second, n)
 		}
 	}},
+	{"every kind that is followed can be", func(s *stage) {
+		for i, kind := range store.WatchedKinds() {
+			f := s.watch(kind)
+			f.load()
+			s.mustCreate(rec(kind, fmt.Sprint("one of ", i), "", "value"))
+			f.within(time.Second, 1)
+		}
+	}},
 	{"a Watch ends with its context", func(s *stage) {
 		f, other := s.watch("k"), s.watch("k")
 		f.load()

@@ -73,7 +73,7 @@ func contract(t *testing.T, url string, replicas int) {
 				o.Now, o.Replicas, o.Watched = now, replicas, []store.Kind{}
 				o.Settings.Timeout = 2 * time.Second // a machine full of tests is slow
 				if c.watched(t) {
-					o.Watched = []store.Kind{"k"}
+					o.Watched = append(store.WatchedKinds(), "k")
 				}
 				return open(t, o)
 			})

@@ -32,7 +32,7 @@ type Options struct {
 	// Replicas must have each write before it counts. 0: the primary alone.
 	Replicas int
 	// Watched are the kinds of which Watch can tell. All records of such a kind lie on
-	// one server of a cluster. Nil: revocations.
+	// one server of a cluster. Nil: those of store.WatchedKinds.
 	Watched []store.Kind
 	// Logger must outlive the backend. Nil: nothing is logged.
 	Logger *zap.Logger
@@ -72,7 +72,7 @@ func Open(o Options) (*Backend, error) {
 		o.Logger = zap.NewNop()
 	}
 	if o.Watched == nil {
-		o.Watched = []store.Kind{store.KindRevocation}
+		o.Watched = store.WatchedKinds()
 	}
 	timeout := cmp.Or(o.Settings.Timeout, usualTimeout)
 	client, err := o.Settings.Open(redisconn.Tuning{Dial: timeout, Timeout: timeout, Connections: connections})

@@ -288,6 +288,11 @@ func TestTheHistoryOfTheFeedHasACap(t *testing.T) {
 
 func TestOnlyWatchedKindsCanBeWatched(t *testing.T) {
 	b := open(t, options(t, redistest.Shared(t).URL()))
+	for _, kind := range store.WatchedKinds() {
+		if !b.watched[kind] {
+			t.Errorf("nobody can watch the kind %s", kind)
+		}
+	}
 	if err := b.Watch(t.Context(), store.KindGrant, nil); !errors.Is(err, errNotWatched) {
 		t.Errorf("Watch: %v", err)
 	}
