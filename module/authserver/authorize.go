@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 // authorizePost sends the browser on to the same request as a GET. It does nothing
@@ -100,10 +101,12 @@ func (s *signIn) identify(ctx context.Context, p params) (*oauth.Client, error) 
 	if p.count("client_id") > 1 || p.count("redirect_uri") > 1 {
 		return nil, page(http.StatusBadRequest, "invalid_request", "client_id or redirect_uri is repeated")
 	}
-	return s.known(ctx, p.get("client_id"), p.get("redirect_uri"))
+	return s.known(ctx, store.DialectOAuth, p.get("client_id"), p.get("redirect_uri"))
 }
 
-func (s *signIn) known(ctx context.Context, id, redirectURI string) (*oauth.Client, error) {
+// known finds the client that speaks this dialect. One of the other is as unknown as one
+// that is not there, but that its developer is told.
+func (s *signIn) known(ctx context.Context, dialect store.Dialect, id, redirectURI string) (*oauth.Client, error) {
 	unknown := page(http.StatusBadRequest, "unknown_client", "")
 	if id == "" {
 		return nil, unknown
@@ -115,6 +118,12 @@ func (s *signIn) known(ctx context.Context, id, redirectURI string) (*oauth.Clie
 	if !ok {
 		return nil, unknown
 	}
+	switch variantB := dialect == store.DialectVariantB; {
+	case client.VariantB && !variantB:
+		return nil, page(http.StatusBadRequest, "unknown_client", "this client is one of Variant B and begins at /connect/qrconnect or /connect/oauth2/authorize")
+	case !client.VariantB && variantB:
+		return nil, page(http.StatusBadRequest, "unknown_client", "this client is none of Variant B and begins at /authorize")
+	}
 	if redirectURI == "" || !client.MatchesRedirect(redirectURI) {
 		return nil, page(http.StatusBadRequest, "invalid_redirect_uri", "redirect_uri must be given and be exactly one that is registered for this client")
 	}
@@ -124,7 +133,7 @@ func (s *signIn) known(ctx context.Context, id, redirectURI string) (*oauth.Clie
 // standing asks again what a reload of the configuration may have changed since the
 // request was sealed.
 func (s *signIn) standing(ctx context.Context, q *request) (*oauth.Client, error) {
-	client, err := s.known(ctx, q.Client, q.RedirectURI)
+	client, err := s.known(ctx, q.dialect(), q.Client, q.RedirectURI)
 	switch {
 	case err != nil:
 		return nil, err
@@ -133,6 +142,9 @@ func (s *signIn) standing(ctx context.Context, q *request) (*oauth.Client, error
 		return nil, page(http.StatusBadRequest, "expired", "")
 	case !oauth.Subset(q.Scopes, client.Scopes) && !oauth.Subset(q.Scopes, client.DefaultScopes):
 		return nil, q.refuse(oauth.InvalidScope, "a scope is no longer allowed for this client")
+	}
+	if q.variantB() {
+		return client, nil
 	}
 	if refused := s.responds(client, q.responseType()); refused != nil {
 		return nil, &refusal{q.callback(), refused}

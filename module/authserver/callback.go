@@ -12,16 +12,19 @@ type callback struct {
 	uri      string
 	state    string
 	fragment bool // for the implicit grant
+	variantB bool // nothing goes along but code or error, and state
 }
 
 // answer redirects to the client with these names and values, state if there was one,
-// and iss (RFC 9207). The status makes every browser use GET. The address of the page
+// and iss (RFC 9207), of which Variant B knows nothing. The status makes every browser use GET. The address of the page
 // it comes from, which holds the request, is not told to the client's page.
 func (s *signIn) answer(w http.ResponseWriter, r *http.Request, to callback, params ...string) {
 	if to.state != "" {
 		params = append(params, "state", to.state)
 	}
-	params = append(params, "iss", s.url(""))
+	if !to.variantB {
+		params = append(params, "iss", s.url(""))
+	}
 	if to.fragment {
 		s.redirect(w, r, to.uri+"#"+strings.TrimPrefix(withQuery("", params...), "?"))
 		return

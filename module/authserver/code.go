@@ -23,7 +23,7 @@ func (s *signIn) grantCode(w http.ResponseWriter, r *http.Request, b browser, q 
 	now := s.Now()
 	code := base64.RawURLEncoding.EncodeToString(q.code(b.keys, who.user.ID))
 	v := store.Code{
-		State: store.CodeIssued, Dialect: store.DialectOAuth,
+		State: store.CodeIssued, Dialect: q.dialect(),
 		Client: q.Client, Subject: who.user.ID, Scopes: q.Scopes,
 		RedirectURI: q.RedirectURI, Challenge: q.Challenge, Nonce: q.Nonce, Resources: q.Resources,
 		AuthTime: who.session.AuthTime, IssuedAt: now, Expires: now.Add(s.Lifetimes.Code),

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/audit"
+	"github.com/gatehouse/gatehouse/module/crossdevice"
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/attempt"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -64,6 +65,10 @@ type Config struct {
 	// Registrar keeps the clients that did. Needed by Registration, and without it as
 	// long as there are any.
 	Registrar Registrar
+
+	// CrossDevice keeps what is confirmed on a second device. Default: tickets in Store, whose
+	// polls nobody ends early.
+	CrossDevice *crossdevice.Tickets
 
 	// ClientIP gives the address a request comes from, without port, as Caddy's
 	// trusted_proxies decides. Never a header.
@@ -188,6 +193,13 @@ func (c *Config) fill() error {
 	}
 	if c.Attempts == nil {
 		c.Attempts = attempt.NewBook(maxAttempts, c.Now)
+	}
+	if c.CrossDevice == nil {
+		tickets, err := crossdevice.New(crossdevice.Config{Store: c.Store, Now: c.Now})
+		if err != nil {
+			return err
+		}
+		c.CrossDevice = tickets
 	}
 	set(&c.Lifetimes.Code, time.Minute)
 	set(&c.Lifetimes.Access, time.Hour)

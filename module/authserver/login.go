@@ -15,7 +15,8 @@ import (
 type loginPage struct {
 	request  *request      // nil outside of an authorization request
 	client   *oauth.Client // nil likewise
-	sealed   string        // the request as it came, "" to seal it now
+	next     string        // a path of ours to go to instead, "" for the account page
+	sealed   string        // the request or next as it came, "" to seal it now
 	username string
 	status   int // default 200
 	failed   bool
@@ -25,6 +26,13 @@ type loginPage struct {
 func (s *signIn) showLogin(w http.ResponseWriter, r *http.Request, b browser, p loginPage) error {
 	v := webui.LoginView{Username: p.username, Failed: p.failed, Limited: p.limited}
 	locales := ""
+	if p.next != "" && p.sealed == "" {
+		sealed, err := s.sealNext(b, p.next)
+		if err != nil {
+			return err
+		}
+		p.sealed = sealed
+	}
 	if p.request != nil {
 		locales = p.request.Locales
 		v.Client = p.client.Title()
@@ -79,7 +87,10 @@ func (s *signIn) loginPost(w http.ResponseWriter, r *http.Request) error {
 		return errForbidden
 	}
 	p := loginPage{sealed: form.Get("request"), username: form.Get("username")}
-	if p.sealed != "" {
+	if p.next, err = s.openNext(b, p.sealed); err != nil {
+		return err
+	}
+	if p.sealed != "" && p.next == "" {
 		if p.request, err = s.resume(b, p.sealed); err != nil {
 			return err
 		}
@@ -126,7 +137,11 @@ func (s *signIn) loginPost(w http.ResponseWriter, r *http.Request) error {
 	}
 	s.Log.Info("signed in", slog.String("subject", user.ID), address)
 	s.Audit.Record(r.Context(), audit.Event{Name: audit.SignIn, Subject: user.ID, Client: clientOf(p.request)})
-	if p.request == nil {
+	switch {
+	case p.next != "":
+		s.redirect(w, r, p.next)
+		return nil
+	case p.request == nil:
 		s.redirect(w, r, s.base+accountPath)
 		return nil
 	}

@@ -52,7 +52,11 @@ func (s *signIn) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &back):
 		s.Log.Info("authorization refused", slog.String("error", string(back.err.Code)),
 			slog.String("reason", printable(back.err.Description)))
-		s.answer(w, r, back.to, "error", string(back.err.Code), "error_description", printable(back.err.Description))
+		params := []string{"error", string(back.err.Code)}
+		if !back.to.variantB {
+			params = append(params, "error_description", printable(back.err.Description))
+		}
+		s.answer(w, r, back.to, params...)
 		return
 	case errors.As(err, &p):
 	case errors.As(err, &form):

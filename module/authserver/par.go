@@ -53,6 +53,9 @@ func (s *Server) push(r *http.Request, header http.Header) (pushAnswer, error) {
 	if err != nil {
 		return pushAnswer{}, err
 	}
+	if client.VariantB {
+		return pushAnswer{}, oauth.E(oauth.UnauthorizedClient, "this client is one of Variant B, which has no pushed requests")
+	}
 	if err := s.mayPush(r, client); err != nil {
 		return pushAnswer{}, err
 	}

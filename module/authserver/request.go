@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 // request is an authorization request that was checked, on its way through the
@@ -16,13 +17,15 @@ import (
 // request of another (the attack of CVE-2022-39222).
 type request struct {
 	// ID is used for one code only.
-	ID          string   `json:"id"`
-	Client      string   `json:"client"`
-	RedirectURI string   `json:"redirect_uri"`
-	Scopes      []string `json:"scopes"`
-	State       string   `json:"state,omitempty"`
-	Challenge   string   `json:"challenge,omitempty"`
-	Nonce       string   `json:"nonce,omitempty"`
+	ID string `json:"id"`
+	// Dialect is in which words it was asked, "" for OAuth.
+	Dialect     store.Dialect `json:"dialect,omitempty"`
+	Client      string        `json:"client"`
+	RedirectURI string        `json:"redirect_uri"`
+	Scopes      []string      `json:"scopes"`
+	State       string        `json:"state,omitempty"`
+	Challenge   string        `json:"challenge,omitempty"`
+	Nonce       string        `json:"nonce,omitempty"`
 	// Implicit is response_type=token; otherwise a code is asked for.
 	Implicit bool `json:"implicit,omitempty"`
 	// Pushed is where the request is stored that this was made from, "" for none.
@@ -41,7 +44,16 @@ type request struct {
 }
 
 func (q *request) callback() callback {
-	return callback{uri: q.RedirectURI, state: q.State, fragment: q.Implicit}
+	return callback{uri: q.RedirectURI, state: q.State, fragment: q.Implicit, variantB: q.variantB()}
+}
+
+func (q *request) variantB() bool { return q.Dialect == store.DialectVariantB }
+
+func (q *request) dialect() store.Dialect {
+	if q.Dialect == "" {
+		return store.DialectOAuth
+	}
+	return q.Dialect
 }
 
 func (q *request) responseType() string {
@@ -56,7 +68,12 @@ func (q *request) fits(subject string, authTime time.Time) bool {
 	return !authTime.Before(q.AuthAfter) && (q.Hint == "" || q.Hint == subject)
 }
 
+// refuse tells the client, and in Variant B, which knows no error but a person's no, the
+// person.
 func (q *request) refuse(code oauth.Code, description string) error {
+	if q.variantB() && code != oauth.AccessDenied {
+		return page(http.StatusBadRequest, "invalid_request", description)
+	}
 	return &refusal{q.callback(), oauth.E(code, description)}
 }
 
@@ -87,11 +104,19 @@ func (s *signIn) resume(b browser, sealed string) (*request, error) {
 		e := page(http.StatusBadRequest, "expired", "")
 		// What was pushed was not to be seen in an address.
 		if q.Hint == "" && q.Pushed == "" { // the hint itself is not kept, and without it anybody could be answered for
-			e.view.Retry = withQuery(s.base+"/authorize", q.params()...)
+			e.view.Retry = s.again(q)
 		}
 		return nil, e
 	}
 	return q, nil
+}
+
+// again is the path at which the request can be made once more.
+func (s *signIn) again(q *request) string {
+	if q.variantB() {
+		return withQuery(s.base+connectAuthorizePath, q.connectParams()...)
+	}
+	return withQuery(s.base+"/authorize", q.params()...)
 }
 
 // params are names and values with which the request can be made once more.

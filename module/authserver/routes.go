@@ -25,6 +25,7 @@ func (s *Server) table() map[string]route {
 		s.base + "/consent":                       page(s.signIn.consent),
 		s.base + "/logout":                        page(s.signIn.logout),
 		s.base + accountPath:                      page(s.signIn.account),
+		s.base + connectAuthorizePath:             {methods: get, handle: s.signIn.connectAuthorize, page: true},
 		s.base + "/token":                         {methods: post, handle: s.token.serve, scripts: true},
 		s.base + "/revoke":                        {methods: post, handle: s.token.revoke, scripts: true},
 		s.base + "/par":                           {methods: post, handle: s.par, scripts: true},

@@ -1,0 +1,136 @@
+package authserver
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// The scopes of Variant B. Without one of them a request is none of its.
+const (
+	scopeLogin    = "snsapi_login"
+	scopeUserinfo = "snsapi_userinfo"
+	scopeBase     = "snsapi_base"
+)
+
+// embedded is the login_type of a page that stands in a frame of the client's site, which
+// is asked for without response_type.
+const embedded = "jssdk"
+
+// connectLanguages are the values of lang; another is the browser's own to choose.
+var connectLanguages = map[string]string{"cn": "zh", "en": "en"}
+
+// connectRequest reads a request of Variant B. All that is wrong with it is told to the
+// person, with status 400: this dialect has no redirect for a fault. scopes are those
+// of which one must be asked for here.
+func (s *signIn) connectRequest(r *http.Request, scopes ...string) (*request, *oauth.Client, params, error) {
+	p, refused := parseParams(r.URL.RawQuery)
+	if refused != nil {
+		return nil, nil, nil, refused
+	}
+	locales := connectLanguages[p.get("lang")]
+	q, client, err := s.checkConnect(r, p, scopes)
+	if err != nil {
+		return nil, nil, nil, withLang(err, s.Pages.Language(r, locales))
+	}
+	q.Locales = locales
+	return q, client, p, nil
+}
+
+func (s *signIn) checkConnect(r *http.Request, p params, scopes []string) (*request, *oauth.Client, error) {
+	bad := func(text string) (*request, *oauth.Client, error) {
+		return nil, nil, page(http.StatusBadRequest, "invalid_request", text)
+	}
+	if name := p.repeated(); name != "" {
+		return bad("a parameter is repeated: " + name[:min(len(name), 40)])
+	}
+	// The script that makes the embedded form writes what its caller left out as this word.
+	for _, name := range []string{"appid", "redirect_uri", "response_type", "scope", "state"} {
+		if p.get(name) == "undefined" {
+			return bad(name + ` is the word "undefined": the page that made this address left it out`)
+		}
+	}
+	client, err := s.known(r.Context(), store.DialectVariantB, p.get("appid"), p.get("redirect_uri"))
+	if err != nil {
+		return nil, nil, err
+	}
+	switch kind := p.get("response_type"); {
+	case kind == "" && p.get("login_type") != embedded:
+		return bad("response_type is missing; it is code")
+	case kind != "" && kind != responseCode:
+		return bad("this response_type is not supported; use code")
+	}
+	state := p.get("state")
+	switch {
+	case state == "":
+		return bad("state is missing or empty (require_state)")
+	case len(state) > maxState:
+		return bad("state is longer than 4096 bytes")
+	}
+	asked, text := connectScopes(client, p.get("scope"), scopes)
+	if text != "" {
+		return bad(text)
+	}
+	challenge, refused := connectChallenge(p)
+	if refused != "" {
+		return bad(refused)
+	}
+	return &request{
+		ID: secret.ID(), Dialect: store.DialectVariantB, Client: client.ID, RedirectURI: p.get("redirect_uri"),
+		Scopes: asked, State: state, Challenge: challenge, Created: s.Now(),
+	}, client, nil
+}
+
+// connectScopes splits at commas, as the provider does, and spaces, as OAuth does. refused
+// says why not.
+func connectScopes(c *oauth.Client, sent string, here []string) (scopes []string, refused string) {
+	scopes, ok := oauth.ParseScopes(strings.ReplaceAll(sent, ",", " "))
+	switch {
+	case !ok:
+		return nil, "the scope parameter is malformed or too long"
+	case !slices.ContainsFunc(scopes, func(name string) bool { return slices.Contains(here, name) }):
+		return nil, "scope must have one of " + strings.Join(here, ", ")
+	}
+	for _, name := range scopes {
+		if !slices.Contains(c.Scopes, name) {
+			return nil, "scope " + name + " is unknown or not allowed for this client"
+		}
+	}
+	return scopes, ""
+}
+
+// connectChallenge takes PKCE from the clients that send it. The provider whose words
+// these are has none, so nobody must.
+func connectChallenge(p params) (challenge, refused string) {
+	challenge = p.get("code_challenge")
+	switch {
+	case challenge == "" && p.get("code_challenge_method") == "":
+		return "", ""
+	case challenge == "" || p.get("code_challenge_method") != "S256":
+		return "", "code_challenge goes with code_challenge_method S256"
+	case !oauth.ValidChallenge(challenge):
+		return "", "code_challenge is not the base64url form of a SHA-256 digest"
+	}
+	return challenge, ""
+}
+
+// connectParams are names and values with which the request can be made once more.
+func (q *request) connectParams() []string {
+	all := []string{
+		"appid", q.Client, "redirect_uri", q.RedirectURI, "response_type", responseCode,
+		"scope", strings.Join(q.Scopes, ","), "state", q.State,
+	}
+	if q.Challenge != "" {
+		all = append(all, "code_challenge", q.Challenge, "code_challenge_method", "S256")
+	}
+	for sent, meant := range connectLanguages {
+		if q.Locales == meant {
+			all = append(all, "lang", sent)
+		}
+	}
+	return all
+}
