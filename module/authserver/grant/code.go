@@ -17,10 +17,7 @@ var errCodeRevoked = errors.New("grant: the authorization code was taken back wh
 var errCodeReplay = errors.New("grant: a used authorization code was presented: its family is revoked")
 
 // authorizationCode is RFC 6749 section 4.1.3 with PKCE (RFC 7636 section 4.6).
-type authorizationCode struct {
-	families
-	unsettled *unsettled
-}
+type authorizationCode struct{ codes }
 
 func (g *authorizationCode) Type() oauth.GrantType { return oauth.AuthorizationCode }
 
@@ -29,42 +26,72 @@ func (g *authorizationCode) Prepare(ctx context.Context, r Request) (Pending, er
 	if sent == "" {
 		return Pending{}, oauth.E(oauth.InvalidRequest, "code is missing")
 	}
+	return g.present(ctx, r, sent, func(code store.Code) error {
+		if code.RedirectURI != r.Form.Get("redirect_uri") {
+			return errRedirect
+		}
+		return nil
+	})
+}
+
+// codes redeems the codes of one dialect, however they are presented.
+type codes struct {
+	families
+	unsettled *unsettled
+	dialect   store.Dialect // of the codes
+	begins    store.Dialect // of the families
+}
+
+func newCodes(f families, codesOf, begins store.Dialect) codes {
+	return codes{families: f, unsettled: newUnsettled(f.Now), dialect: codesOf, begins: begins}
+}
+
+// present is what presenting a code comes to. bound is asked what else ties the code to
+// the one who may redeem it, besides client and PKCE.
+func (g *codes) present(ctx context.Context, r Request, sent string, bound func(store.Code) error) (Pending, error) {
 	if len(sent) > maxCode {
-		return Pending{}, errGone
+		return Pending{}, gone(Unknown)
 	}
 	key := store.Key{Kind: store.KindCode, ID: secret.Digest(sent)}
 	record, code, err := g.readCode(ctx, key)
 	if err != nil {
 		return Pending{}, err
 	}
-	if err := bound(code, r); err != nil {
+	// Each check stands alone.
+	if code.Client != r.Client.ID || code.IssuedAt.Before(r.Client.Since) {
+		return Pending{}, gone(Foreign)
+	}
+	if err := bound(code); err != nil {
 		return Pending{}, err
+	}
+	if !oauth.CheckPKCE(code.Challenge, r.Form.Get("code_verifier")) {
+		return Pending{}, errVerifier
 	}
 	// Who can answer all of that could have redeemed the code, so somebody else did. A
 	// replay by one who cannot is refused above and ends nothing: else whoever saw a
 	// code in a log could sign its user out.
 	if code.State == store.CodeRevoked {
-		return Pending{}, errGone
+		return Pending{}, gone(Revoked)
 	}
 	if code.State != store.CodeIssued && !g.unsettled.has(key.ID, code.Attempt) {
 		return Pending{}, g.kill(ctx, code.Grant, errCodeReplay)
 	}
 	if !g.Now().Before(code.Expires) {
-		return Pending{}, errGone
+		return Pending{}, gone(Expired)
 	}
 	if code.RedirectURI != "" && !r.Client.MatchesRedirect(code.RedirectURI) {
-		return Pending{}, invalid("the redirect_uri is no longer registered")
+		return Pending{}, refused(Redirect, "the redirect_uri is no longer registered")
 	}
 	scopes := stillAllowed(code.Scopes, r.Client)
 	if len(scopes) == 0 {
-		return Pending{}, invalid("the client may no longer have any of the granted scopes")
+		return Pending{}, errNoScope
 	}
 	active, err := g.activeUser(ctx, code.Subject)
 	if err != nil {
 		return Pending{}, err
 	}
 	if !active {
-		return Pending{}, invalid("the user may no longer sign in")
+		return Pending{}, errNoUser
 	}
 	p := redemption{record: record, code: code, refreshes: r.Client.MayUse(oauth.RefreshToken)}
 	if p.refreshes {
@@ -85,31 +112,18 @@ func (g *authorizationCode) Prepare(ctx context.Context, r Request) (Pending, er
 }
 
 // readCode gets a code that is one of this dialect.
-func (g *authorizationCode) readCode(ctx context.Context, key store.Key) (store.Record, store.Code, error) {
+func (g *codes) readCode(ctx context.Context, key store.Key) (store.Record, store.Code, error) {
 	var code store.Code
 	record, err := store.Read(ctx, g.Store, key, &code)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return record, code, errGone
+		return record, code, gone(Unknown)
 	case err != nil:
 		return record, code, oauth.Unavailable(err)
-	case code.Dialect != store.DialectOAuth:
-		return record, code, errGone
+	case code.Dialect != g.dialect:
+		return record, code, gone(Unknown)
 	}
 	return record, code, nil
-}
-
-// bound checks what ties a code to the one who may redeem it. Each check stands alone.
-func bound(code store.Code, r Request) error {
-	switch {
-	case code.Client != r.Client.ID, code.IssuedAt.Before(r.Client.Since):
-		return errGone
-	case code.RedirectURI != r.Form.Get("redirect_uri"):
-		return invalid("redirect_uri is not the one of the authorization request")
-	case !oauth.CheckPKCE(code.Challenge, r.Form.Get("code_verifier")):
-		return invalid("code_verifier does not match the code_challenge of the authorization request")
-	}
-	return nil
 }
 
 // redemption is a code that may be redeemed, as it was read.
@@ -122,10 +136,10 @@ type redemption struct {
 
 // redeem begins the family and then uses the code up. In this order a replay always
 // finds a family to kill; a family nobody redeemed the code for is merely unused.
-func (g *authorizationCode) redeem(ctx context.Context, p redemption) (string, error) {
+func (g *codes) redeem(ctx context.Context, p redemption) (string, error) {
 	now := g.Now()
 	family := store.Grant{
-		ID: p.code.Grant, Dialect: store.DialectOAuth, Client: p.code.Client, Subject: p.code.Subject,
+		ID: p.code.Grant, Dialect: g.begins, Client: p.code.Client, Subject: p.code.Subject,
 		Scopes: p.code.Scopes, Nonce: p.code.Nonce, AuthTime: p.code.AuthTime, Session: p.code.Session,
 		Resources: p.code.Resources,
 		IssuedAt:  now, Expires: now.Add(g.Access), Generation: 1, RotatedAt: now,
@@ -148,7 +162,7 @@ func (g *authorizationCode) redeem(ctx context.Context, p redemption) (string, e
 }
 
 // use moves the code to used. nil means: by this request, and no other has been told so.
-func (g *authorizationCode) use(ctx context.Context, p redemption, family store.Grant) error {
+func (g *codes) use(ctx context.Context, p redemption, family store.Grant) error {
 	attempt := secret.ID()
 	if used, ok := p.code.Redeem(attempt); ok {
 		value, err := store.Encode(&used)
@@ -168,7 +182,7 @@ func (g *authorizationCode) use(ctx context.Context, p redemption, family store.
 		case err == nil:
 			return nil
 		case errors.Is(err, store.ErrNotFound):
-			return errGone
+			return gone(Unknown)
 		case !errors.Is(err, store.ErrConflict):
 			g.unsettled.add(record.ID, attempt)
 			return g.settle(ctx, record.Key, err)
@@ -178,7 +192,7 @@ func (g *authorizationCode) use(ctx context.Context, p redemption, family store.
 }
 
 // settle reads the code once more, after a swap that did not certainly take effect.
-func (g *authorizationCode) settle(ctx context.Context, key store.Key, swapErr error) error {
+func (g *codes) settle(ctx context.Context, key store.Key, swapErr error) error {
 	_, code, err := g.readCode(ctx, key)
 	switch {
 	case err != nil:

@@ -81,7 +81,11 @@ func (f families) kill(ctx context.Context, id string, why error) error {
 	if name := reuse[why]; ended && name != "" {
 		f.Audit.Record(ctx, audit.Event{Name: name, Client: g.Client, Subject: g.Subject, Grant: g.ID, Scopes: g.Scopes})
 	}
-	return errGone.WithCause(why)
+	reason := Revoked
+	if reuse[why] != "" {
+		reason = Used
+	}
+	return &Refusal{Why: reason, answer: errGone.WithCause(why)}
 }
 
 // reuse is what the audit trail calls the replays.

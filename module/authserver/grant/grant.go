@@ -14,7 +14,7 @@ import (
 )
 
 // Grant is one grant type. It is called with an authenticated client that may use
-// it. Errors are *oauth.Error.
+// it. Errors hold an *oauth.Error, those about a code or token in a [*Refusal].
 type Grant interface {
 	Type() oauth.GrantType
 
@@ -86,7 +86,7 @@ func All(c Config) ([]Grant, error) {
 	}
 	f := families{c}
 	return []Grant{
-		&authorizationCode{families: f, unsettled: newUnsettled(c.Now)},
+		&authorizationCode{newCodes(f, store.DialectOAuth, store.DialectOAuth)},
 		&refreshToken{f},
 		clientCredentials{},
 		&passwordGrant{f},
@@ -105,9 +105,6 @@ func (c *Config) fill() error {
 	}
 	return nil
 }
-
-// invalid is the refusal of a code or refresh token.
-func invalid(description string) *oauth.Error { return oauth.E(oauth.InvalidGrant, description) }
 
 // tries bounds how often a record is read again because another request changed it.
 // Each conflict means that some other request got through, and after two of those

@@ -25,7 +25,7 @@ type Passwords interface {
 }
 
 // errPassword is one refusal for every reason, so that nobody learns which it was.
-var errPassword = invalid("the user name or the password is wrong")
+var errPassword = oauth.E(oauth.InvalidGrant, "the user name or the password is wrong")
 
 // passwordGrant is RFC 6749 section 4.3, which RFC 9700 section 2.4 says not to use: it is
 // for applications of the past and ends at a date. That date is the endpoint's to know.

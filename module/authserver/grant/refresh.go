@@ -10,7 +10,6 @@ import (
 )
 
 var (
-	errGone        = invalid("the refresh token or code is unknown, expired, used or revoked")
 	errReplay      = errors.New("grant: a replaced refresh token was presented: its family is revoked")
 	errUserGone    = errors.New("grant: the user is locked, gone or signed out: the family is revoked")
 	errBadFamilyID = errors.New("grant: a stored family has a malformed id")
@@ -41,7 +40,7 @@ func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) 
 	p := presented{client: r.Client.ID, keys: keys}
 	var ok bool
 	if p.family, p.generation, ok = decodeRefresh(keys, sent, r.Client.ID, store.DialectOAuth); !ok {
-		return Pending{}, errGone
+		return Pending{}, gone(Unknown)
 	}
 	record, family, err := g.current(ctx, p)
 	if err != nil {
@@ -51,12 +50,12 @@ func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) 
 	case store.RotationReuse:
 		return Pending{}, g.kill(ctx, p.family, errReplay)
 	case store.RotationDead:
-		return Pending{}, errGone
+		return Pending{}, gone(Expired)
 	}
 	if left, err := g.clientLeft(ctx, r.Client, family); err != nil {
 		return Pending{}, oauth.Unavailable(err)
 	} else if left {
-		return Pending{}, errGone
+		return Pending{}, gone(Foreign)
 	}
 	scopes, err := narrowed(r.Form.Get("scope"), family.Scopes, r.Client)
 	if err != nil {
@@ -85,11 +84,11 @@ func (g *refreshToken) current(ctx context.Context, p presented) (store.Record, 
 	record, family, err := g.read(ctx, p.family)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return record, family, errGone
+		return record, family, gone(Expired)
 	case err != nil:
 		return record, family, oauth.Unavailable(err)
 	case family.Client != p.client, family.Dialect != store.DialectOAuth:
-		return record, family, errGone // the MAC covers both: this cannot happen
+		return record, family, gone(Foreign) // the MAC covers both: this cannot happen
 	}
 	return record, family, nil
 }
@@ -105,7 +104,7 @@ func narrowed(requested string, granted []string, c *oauth.Client) ([]string, er
 	case !oauth.Subset(wanted, have):
 		return nil, oauth.E(oauth.InvalidScope, "the scope is wider than what was granted")
 	case len(have) == 0:
-		return nil, invalid("the client may no longer have any of the granted scopes")
+		return nil, errNoScope
 	case len(wanted) > 0:
 		return wanted, nil
 	}
@@ -124,13 +123,13 @@ func (g *refreshToken) rotate(ctx context.Context, p presented, record store.Rec
 		case store.RotationReuse:
 			return "", g.kill(ctx, p.family, errReplay)
 		default:
-			return "", errGone
+			return "", gone(Expired)
 		}
 		switch err := g.swap(ctx, record, next); {
 		case err == nil:
 			return p.successor()
 		case errors.Is(err, store.ErrNotFound):
-			return "", errGone
+			return "", gone(Expired)
 		case errors.Is(err, store.ErrConflict):
 		case g.written(ctx, p, next):
 			return p.successor()
