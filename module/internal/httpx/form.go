@@ -55,30 +55,80 @@ func ReadForm(r *http.Request, repeatable ...string) (Form, error) {
 		return Form{}, &FormError{http.StatusBadRequest, "the body is empty"}
 	}
 	if !urlEncoded(types) {
-		return Form{}, &FormError{http.StatusUnsupportedMediaType, "the body must be application/x-www-form-urlencoded"}
+		return Form{}, errNoForm
 	}
-	body, err := io.ReadAll(r.Body)
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return Form{}, &FormError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes", tooLarge.Limit)}
-	} else if err != nil {
+	body, err := readBody(r)
+	if err != nil {
 		return Form{}, err
 	}
-	if len(body) == 0 {
+	if body == "" {
 		return Form{}, &FormError{http.StatusBadRequest, "the body is empty"}
 	}
-	return ParseForm(string(body), repeatable...)
+	return ParseForm(body, repeatable...)
+}
+
+var errNoForm = &FormError{http.StatusUnsupportedMediaType, "the body must be application/x-www-form-urlencoded"}
+
+func readBody(r *http.Request) (string, error) {
+	body, err := io.ReadAll(r.Body)
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return "", &FormError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes", tooLarge.Limit)}
+	}
+	return string(body), err
+}
+
+// ReadMerged reads the query of a request and, of a POST, its body as one form, for
+// clients that put some parameters here and some there. A parameter that comes again with
+// the same value counts once; with another it has several values, which the caller MUST
+// refuse for those it uses. Errors are those of [ReadForm]; a body may be absent.
+func ReadMerged(r *http.Request) (Form, error) {
+	f := Form{make(map[string][]string)}
+	once := func(name, value string) bool {
+		if value != "" && !slices.Contains(f.values[name], value) {
+			f.values[name] = append(f.values[name], value)
+		}
+		return true
+	}
+	if err := eachParam(r.URL.RawQuery, once); err != nil || r.Method != http.MethodPost || r.Body == nil {
+		return f, err
+	}
+	body, err := readBody(r)
+	switch {
+	case err != nil || body == "":
+		return f, err
+	case !urlEncoded(r.Header.Values("Content-Type")):
+		return f, errNoForm
+	}
+	return f, eachParam(body, once)
 }
 
 // ParseForm parses the encoded form. Parameters that come twice are refused, unless
 // they are named repeatable: which of the two counts is what parsers disagree on.
 func ParseForm(encoded string, repeatable ...string) (Form, error) {
-	bad := func(reason string) (Form, error) {
-		return Form{}, &FormError{http.StatusBadRequest, reason}
+	f := Form{make(map[string][]string)}
+	err := eachParam(encoded, func(name, value string) bool {
+		all, seen := f.values[name]
+		if seen && !slices.Contains(repeatable, name) {
+			return false
+		}
+		if value != "" {
+			all = append(all, value)
+		}
+		f.values[name] = all
+		return true
+	})
+	if err != nil {
+		return Form{}, err
 	}
+	return f, nil
+}
+
+// eachParam gives every parameter to add, which refuses one by returning false.
+func eachParam(encoded string, add func(name, value string) bool) error {
+	bad := func(reason string) error { return &FormError{http.StatusBadRequest, reason} }
 	if strings.Count(encoded, "&") >= MaxParams {
 		return bad(fmt.Sprintf("there are more than %d parameters", MaxParams))
 	}
-	f := Form{make(map[string][]string)}
 	for pair := range strings.SplitSeq(encoded, "&") {
 		if pair == "" {
 			continue
@@ -93,16 +143,11 @@ func ParseForm(encoded string, repeatable ...string) (Form, error) {
 		if !clean(name) || !clean(value) {
 			return bad("a parameter is not UTF-8 or contains NUL")
 		}
-		all, seen := f.values[name]
-		if seen && !slices.Contains(repeatable, name) {
+		if !add(name, value) {
 			return bad("a parameter is repeated")
 		}
-		if value != "" {
-			all = append(all, value)
-		}
-		f.values[name] = all
 	}
-	return f, nil
+	return nil
 }
 
 func clean(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
