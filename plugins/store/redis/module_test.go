@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -171,49 +170,3 @@ func TestNeitherErrorsNorTheLogShowThePassword(t *testing.T) {
 		t.Logf("this Redis does not repeat a password: %s", texts[0])
 	}
 }
-
-// What the documentation says an ACL user needs is enough, and no more than that.
-func TestAUserWithTheRightsThatAreDocumentedCanDoEverything(t *testing.T) {
-	server := redistest.Start(t)
-	args := append([]string{"acl", "setuser", "gate", "on", ">pass"}, strings.Fields(rights)...)
-	server.CLI(args...)
-	s, err := redisconn.Parse(strings.Replace(server.URL(), "redis://", "redis://gate:pass@", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, logs := logged(t, Options{Settings: s})
-	f := watch(t, b)
-	made := must2(b.Create(t.Context(), record("a")))(t)
-	must2(b.Swap(t.Context(), made))(t)
-	must2(b.Create(t.Context(), revocation("b")))(t)
-	if took := f.has(t, "b", time.Second); took > catchUp/2 {
-		t.Errorf("the bell took %v", took)
-	}
-	if found, err := b.List(t.Context(), "k", "p", "", 9); err != nil || len(found) != 1 {
-		t.Errorf("List: %v", err)
-	}
-	if err := b.Delete(t.Context(), made.Key); err != nil {
-		t.Errorf("Delete: %v", err)
-	}
-	if _, err := redisconn.Info(t.Context(), b.client, "server", "memory"); err != nil {
-		t.Errorf("INFO: %v", err)
-	}
-	if err := b.client.FlushAll(t.Context()).Err(); err == nil {
-		t.Error("it may empty Redis")
-	}
-	if err := b.client.Get(t.Context(), "other").Err(); err == nil || !strings.Contains(err.Error(), "NOPERM") {
-		t.Errorf("it may read what is not its own: %v", err)
-	}
-	if denied := server.CLI("acl", "log"); strings.Count(denied, "username") != 2 {
-		t.Errorf("%s", denied)
-	}
-	if logs.Len() > 0 {
-		t.Errorf("%v", logs.All())
-	}
-	doc, err := os.ReadFile("module.go")
-	if err != nil || !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(string(doc), "//", "")), " "), rights) {
-		t.Errorf("the documentation says something else: %v", err)
-	}
-}
-
-const rights = "~gatehouse:* &gatehouse:* +@read +@write +@scripting +@connection -@dangerous +info +time +wait +publish +subscribe +unsubscribe"
