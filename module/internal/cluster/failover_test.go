@@ -28,8 +28,12 @@ func TestNodesOutliveThePrimaryOfTheirRedis(t *testing.T) {
 
 func killPrimaries(t *testing.T, replicas int) {
 	s := redistest.StartSentinel(t)
+	concern := "prefix $PREFIX"
+	if replicas > 0 {
+		concern += fmt.Sprint("\n\t\t\treplicas ", replicas)
+	}
 	c := start(t, plan{url: s.URL(), tokens: "refresh_grace 1m", change: []string{
-		"prefix $PREFIX\n\t\t\ttimeout $PATIENCE", fmt.Sprint("prefix $PREFIX\n\t\t\treplicas ", replicas),
+		"prefix $PREFIX\n\t\t\ttimeout $PATIENCE", concern,
 		"{\n\t\t\ttimeout $PATIENCE\n\t\t}", "", // 200ms and 20ms, as ever
 	}})
 	v := c.signIn(t, c.nodes[0])
