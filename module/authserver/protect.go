@@ -117,6 +117,15 @@ type gate struct {
 	turns    chan struct{}
 	patience time.Duration
 	waiting  atomic.Int64
+	came     atomic.Uint64 // so many have waited
+}
+
+// Who comes in a crowd gives up one after the other, within the second half of the
+// patience: five hundred pages made at the same moment hold everybody else up.
+const stages = 256
+
+func (g *gate) waits() time.Duration {
+	return g.patience - g.patience/2*time.Duration(g.came.Add(1)%stages)/stages
 }
 
 func newGate(width int, patience time.Duration) *gate {
@@ -135,7 +144,7 @@ func (g *gate) enter(ctx context.Context) error {
 		return errBusy
 	}
 	defer g.waiting.Add(-1)
-	timer := time.NewTimer(g.patience)
+	timer := time.NewTimer(g.waits())
 	defer timer.Stop()
 	select {
 	case g.turns <- struct{}{}:
