@@ -49,6 +49,11 @@ func TestNoStringOfAViewBecomesMarkup(t *testing.T) { // U11, U22
 				p.Logout(w, 200, LogoutView{Done: true, Client: payload, User: payload})
 			},
 			"account": func(w *httptest.ResponseRecorder) { p.Account(w, 200, hostileAccount(f, payload)) },
+			"qr":      func(w *httptest.ResponseRecorder) { p.QR(w, 200, hostileQR(payload)) },
+			"confirm": func(w *httptest.ResponseRecorder) { p.Confirm(w, 200, hostileConfirm(f, payload)) },
+			"entercode": func(w *httptest.ResponseRecorder) {
+				p.EnterCode(w, 200, EnterCodeView{Form: f, User: payload, UserCode: payload, Failed: true})
+			},
 			"error": func(w *httptest.ResponseRecorder) {
 				p.Error(w, 400, ErrorView{Lang: payload, Code: payload, Detail: payload, Retry: "/" + strings.TrimLeft(payload, "/ ")})
 			},
@@ -81,9 +86,27 @@ func harmless(p *Pages, w *httptest.ResponseRecorder, page string) {
 		p.Logout(w, 200, LogoutView{Done: true})
 	case "account":
 		p.Account(w, 200, hostileAccount(f, "x"))
+	case "qr":
+		p.QR(w, 200, hostileQR("x"))
+	case "confirm":
+		p.Confirm(w, 200, hostileConfirm(f, "x"))
+	case "entercode":
+		p.EnterCode(w, 200, EnterCodeView{Form: f, User: "u", UserCode: "c", Failed: true})
 	case "error":
 		p.Error(w, 400, ErrorView{Code: "server_error", Detail: "d"})
 	}
+}
+
+// hostileQR is hostile where others have a say; the paths are ours.
+func hostileQR(payload string) QRView {
+	v := qrView(payload, "confirmed")
+	v.Client, v.Host, v.UserCode, v.Number, v.ClientState, v.Code = payload, payload, payload, payload, payload, payload
+	return v
+}
+
+func hostileConfirm(f Form, payload string) ConfirmView {
+	return ConfirmView{Form: f, Client: payload, Host: payload, User: payload, Unverified: true, Browser: payload, System: payload,
+		Address: payload, AskNumber: true, UserCode: payload, Scopes: []ScopeView{{payload, payload}, {payload, ""}}}
 }
 
 func hostileAccount(f Form, payload string) AccountView {
@@ -123,7 +146,11 @@ func checkCanary(t *testing.T, page, payload string, root *html.Node) {
 			t.Errorf("%s with %q: an element", page, payload)
 		}
 		for _, a := range n.Attr {
-			inValue := a.Key == "value" && (n.Data == "input" || n.Data == "button") || a.Key == "href" && n.Data == "a" && strings.HasPrefix(a.Val, "/")
+			query := n.Data == "div" && a.Key == "data-after" || n.Data == "a" && attr(n, "id") == "onward"
+			if query && strings.ContainsAny(a.Val, "<>\"'` ") {
+				t.Errorf("%s with %q: %s=%q is not encoded", page, payload, a.Key, a.Val)
+			}
+			inValue := query || a.Key == "value" && (n.Data == "input" || n.Data == "button") || a.Key == "href" && n.Data == "a" && strings.HasPrefix(a.Val, "/")
 			if strings.Contains(a.Key, canary) || strings.Contains(a.Val, canary) && !inValue {
 				t.Errorf("%s with %q: attribute %s=%q", page, payload, a.Key, a.Val)
 			}

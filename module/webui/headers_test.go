@@ -33,6 +33,9 @@ func TestEveryPageCarriesTheSecurityHeaders(t *testing.T) { // U02, U03
 		for _, s := range states {
 			w, root := s.page(t, p, "en")
 			for name, value := range want {
+				if strings.HasPrefix(s.name, "qr") && (name == "Content-Security-Policy" || name == "X-Frame-Options") {
+					continue // TestThePageWithACodeMayRunItsScriptAndNothingElse
+				}
 				if got := w.Header().Get(name); got != value {
 					t.Errorf("%s: %s is %q", s.name, name, got)
 				}

@@ -40,11 +40,11 @@ func (p *Pages) EnterCode(w http.ResponseWriter, status int, v EnterCodeView) {
 	p.write(w, status, "entercode", v.Lang, v)
 }
 
-// source is what may become a source expression with a path: a character with a meaning of
-// its own in a policy would add directives.
+// What may become a source expression: a character with a meaning of its own in a policy
+// would add directives.
 var (
 	originSource = regexp.MustCompile(`^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?$|^https?://\[[0-9a-fA-F:.]+\](:[0-9]{1,5})?$`)
-	pathSource   = regexp.MustCompile(`^/[A-Za-z0-9/._~-]*$`)
+	pathSource   = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
 )
 
 // qrHeaders name script and poll by their whole address: on a host that serves
@@ -93,6 +93,7 @@ func (d *data) qr(v QRView) error {
 		}
 	}
 	d.fill["client"], d.fill["host"] = v.Client, v.Host
+	d.fill["entry"] = strings.TrimPrefix(v.Entry, "https://") // less to type
 	d.Small = v.Small
 	var err error
 	if d.Before, d.After, err = answerAround(v.Redirect, v.ClientState); err != nil {

@@ -65,10 +65,70 @@ var states = []shown{
 	{"account of little", "Your account", func(p *Pages, w http.ResponseWriter, lang string) {
 		p.Account(w, 200, AccountView{Form: form(lang), Done: "withdrawn", Sessions: []SessionView{{ID: "s", Current: true}}})
 	}},
+	{"qr", "Sign in with your phone", func(p *Pages, w http.ResponseWriter, lang string) { p.QR(w, 200, qrView(lang, "waiting")) }},
+	{"qr scanned", "Sign in with your phone", func(p *Pages, w http.ResponseWriter, lang string) { p.QR(w, 200, qrView(lang, "scanned")) }},
+	{"qr expired", "Sign in with your phone", func(p *Pages, w http.ResponseWriter, lang string) { p.QR(w, 200, qrView(lang, "expired")) }},
+	{"qr denied", "Sign in with your phone", func(p *Pages, w http.ResponseWriter, lang string) { p.QR(w, 200, qrView(lang, "denied")) }},
+	{"qr in a frame", "Sign in with your phone", func(p *Pages, w http.ResponseWriter, lang string) {
+		v := qrView(lang, "waiting")
+		v.Small, v.Top, v.Frames = true, true, []string{"https://portal.example", "http://localhost:3000"}
+		p.QR(w, 200, v)
+	}},
+	{"qr confirmed in a frame", "Sign in with your phone", func(p *Pages, w http.ResponseWriter, lang string) {
+		v := qrView(lang, "confirmed")
+		v.Small, v.Top, v.Script, v.Code = true, true, "", "the code"
+		p.QR(w, 200, v)
+	}},
+	{"confirm", "Confirm a sign-in", func(p *Pages, w http.ResponseWriter, lang string) { p.Confirm(w, 200, confirmView(lang)) }},
+	{"confirm a device", "Confirm a sign-in", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Confirm(w, 200, ConfirmView{Form: form(lang), Client: "TV", UserCode: "WDJB-MJHT"})
+	}},
+	{"confirmed", "Confirmed", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Confirm(w, 200, ConfirmView{Form: Form{Lang: lang}, Done: "confirmed"})
+	}},
+	{"denied", "Denied", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Confirm(w, 200, ConfirmView{Form: Form{Lang: lang}, Done: "denied"})
+	}},
+	{"wrong number", "That was another number", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Confirm(w, 200, ConfirmView{Form: Form{Lang: lang}, Done: "wrong"})
+	}},
+	{"entercode", "Connect a device", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.EnterCode(w, 200, EnterCodeView{Form: form(lang), User: "maria"})
+	}},
+	{"entercode failed", "Connect a device", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.EnterCode(w, 200, EnterCodeView{Form: form(lang), UserCode: "WDJB-MJHT", Failed: true})
+	}},
+	{"entercode limited", "Connect a device", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.EnterCode(w, 429, EnterCodeView{Form: form(lang), Limited: true})
+	}},
 	{"error", "This page has expired", func(p *Pages, w http.ResponseWriter, lang string) {
 		p.Error(w, 400, ErrorView{Lang: lang, Code: "expired", Detail: "A detail.", Retry: "/authorize?client_id=a&state=b"})
 	}},
 }
+
+const (
+	testAddress = "https://auth.example/id/connect/confirm?uuid=Yl0eQ3Wm6Tn2bXvK9rPzAw"
+	testEntry   = "https://auth.example/id/device"
+)
+
+func qrView(lang, state string) QRView {
+	return QRView{
+		Lang: lang, Client: "Portal", Host: "portal.example", Image: "/id/connect/qrcode/Yl0eQ3Wm6Tn2bXvK9rPzAw", Address: testAddress,
+		UserCode: "WDJB-MJHT", Entry: testEntry, Number: "47", State: state,
+		Poll: "/id/connect/l/qrconnect?uuid=Yl0eQ3Wm6Tn2bXvK9rPzAw", Script: "/id/connect/wait.js",
+		Refresh: "/id/connect/qrconnect?uuid=Yl0eQ3Wm6Tn2bXvK9rPzAw", Again: "/id/connect/qrconnect?appid=p&state=a%26b",
+		Redirect: "https://portal.example/callback", ClientState: "a&b",
+	}
+}
+
+func confirmView(lang string) ConfirmView {
+	return ConfirmView{
+		Form: form(lang), Client: "Portal", Host: "portal.example", User: "maria", Scopes: scopes, Unverified: true,
+		Browser: "Firefox", System: "Linux", Address: "203.0.113.24", At: testNow.Add(-90 * time.Second), AskNumber: true,
+	}
+}
+
+var testNow = time.Date(2026, 2, 3, 23, 5, 0, 0, time.UTC)
 
 // accountView is a page with one of everything.
 func accountView(lang string) AccountView {
@@ -90,6 +150,9 @@ func accountView(lang string) AccountView {
 
 func newPages(t *testing.T, c Config) *Pages {
 	t.Helper()
+	if c.Now == nil {
+		c.Now = func() time.Time { return testNow }
+	}
 	p, err := New(c)
 	if err != nil {
 		t.Fatal(err)
@@ -159,6 +222,15 @@ func text(n *html.Node) string {
 func byName(root *html.Node, name string) *html.Node {
 	for _, n := range all(root, "input", "button") {
 		if attr(n, "name") == name {
+			return n
+		}
+	}
+	return nil
+}
+
+func byID(root *html.Node, id string) *html.Node {
+	for _, n := range all(root) {
+		if attr(n, "id") == id {
 			return n
 		}
 	}

@@ -30,7 +30,6 @@
     const address = data.before + answer + data.after
     const link = document.getElementById('onward')
     link.href = address
-    link.parentElement.hidden = false
     // The link stays for a browser that does not let a frame send its window on.
     try {
       const target = data.top === 'true' ? window.top : window
