@@ -14,7 +14,7 @@ import (
 var clientWords = []string{
 	"name", "owner", "secret", "secret_hash", "jwks", "auth_method", "public", "native", "trusted", "introspect", "redirect_uri",
 	"post_logout_redirect_uri", "origins", "grants", "deprecated_grant", "scopes", "default_scopes", "audience", "id_token_alg",
-	"userinfo_content_type",
+	"userinfo_content_type", "variant_b", "frame_origins",
 }
 
 // client parses one application.
@@ -22,6 +22,8 @@ var clientWords = []string{
 //	client <id> {
 //		name <text>
 //		owner <text>
+//		variant_b
+//		frame_origins <origins...>
 //		secret <placeholder or at least 32 characters>
 //		secret_hash sha256:<hex>
 //		jwks <key set, or the path of a file with one>
@@ -32,14 +34,14 @@ var clientWords = []string{
 //		redirect_uri <url>
 //		post_logout_redirect_uri <url>
 //		origins <origins...>
-//		grants authorization_code|refresh_token|client_credentials...
+//		grants authorization_code|refresh_token|client_credentials|device_code...
 //		deprecated_grant implicit|password until <YYYY-MM-DD>
 //		scopes <names...>
 //		default_scopes <names...>
 //		audience <audiences...>
 //		introspect
 //		id_token_alg RS256|ES256|EdDSA
-//		userinfo_content_type application/json|application/jwt
+//		userinfo_content_type application/json|application/jwt; with variant_b auto|json|text
 //	}
 func (g *globalBlock) client() error {
 	id, err := one(g.Dispenser, "an id")
@@ -117,7 +119,11 @@ func (b *clientBlock) word() (err error) {
 	case "id_token_alg":
 		c.IDTokenAlg, err = b.choice(c.IDTokenAlg, oauth.IDTokenAlgs...)
 	case "userinfo_content_type":
-		c.UserinfoContentType, err = b.choice(c.UserinfoContentType, oauth.UserinfoContentTypes...)
+		c.UserinfoContentType, err = b.choice(c.UserinfoContentType, slices.Concat(oauth.UserinfoContentTypes, oauth.VariantBContentTypes)...)
+	case "variant_b":
+		c.VariantB, err = true, flag(b.Dispenser)
+	case "frame_origins":
+		err = b.frameOrigins()
 	default:
 		err = unknown(b.Dispenser, "client", clientWords...)
 	}
@@ -131,14 +137,14 @@ func (b *clientBlock) names(list *[]string) error {
 		return b.Errf("%s: expected one or more scopes", word)
 	}
 	for ok := true; ok; ok = b.NextArg() {
-		name, where := b.Val(), b.Token()
+		name, where, id := b.Val(), b.Token(), b.c.ID
 		if slices.Contains(*list, name) {
 			return b.Errf("%s: %s is given twice", word, name)
 		}
 		*list = append(*list, name)
 		b.later = append(b.later, func() error {
-			if known := b.app.Declared(); !slices.Contains(known, name) {
-				return at(where, fmt.Errorf("%s: scope %s is not declared, expected one of: %s", word, name, strings.Join(known, ", ")))
+			if err := (&oauth.Client{VariantB: variantB(b.app, id)}).CheckScope(name, b.app.Declared()); err != nil {
+				return at(where, fmt.Errorf("%s: %w", word, err))
 			}
 			return nil
 		})
@@ -156,6 +162,11 @@ func (b *clientBlock) names(list *[]string) error {
 		})
 	}
 	return nil
+}
+
+// variantB reports whether the client of this id is one of Variant B.
+func variantB(app *gateway.App, id string) bool {
+	return slices.ContainsFunc(app.Clients, func(c gateway.Client) bool { return c.ID == id && c.VariantB })
 }
 
 func (b *clientBlock) list(have []string, expected string) ([]string, error) {

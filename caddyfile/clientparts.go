@@ -92,10 +92,24 @@ func (b *clientBlock) origins() (err error) {
 	return nil
 }
 
+func (b *clientBlock) frameOrigins() (err error) {
+	if b.c.FrameOrigins, err = b.list(b.c.FrameOrigins, "origins such as https://portal.example"); err != nil {
+		return err
+	}
+	for _, o := range b.c.FrameOrigins {
+		if err := oauth.CheckFrameOrigin(o); err != nil {
+			return b.Errf("frame_origins: %s %w", o, err)
+		}
+	}
+	return nil
+}
+
+// grants reads grant types; the device grant may have its short name, which has no JSON
+// twin of its own.
 func (b *clientBlock) grants() error {
 	known := make([]string, 0, len(oauth.GrantTypes))
 	for _, g := range oauth.GrantTypes {
-		known = append(known, string(g))
+		known = append(known, shortGrant(g))
 	}
 	if !b.NextArg() {
 		return b.Errf("grants: expected one or more of: %s", strings.Join(known, ", "))
@@ -104,12 +118,20 @@ func (b *clientBlock) grants() error {
 		if slices.Contains(oauth.DeprecatedGrantTypes, oauth.GrantType(b.Val())) {
 			return b.Errf("grants: %s is deprecated, expected a line such as `deprecated_grant %s until 2030-12-31`", b.Val(), b.Val())
 		}
-		if !slices.Contains(known, b.Val()) {
+		g := oauth.NamedGrant(b.Val())
+		if !slices.Contains(oauth.GrantTypes, g) {
 			return b.Errf("grants: unknown grant '%s', expected one of: %s", b.Val(), strings.Join(known, ", "))
 		}
-		b.c.Grants = append(b.c.Grants, b.Val())
+		b.c.Grants = append(b.c.Grants, string(g))
 	}
 	return nil
+}
+
+func shortGrant(g oauth.GrantType) string {
+	if g == oauth.DeviceCode {
+		return "device_code"
+	}
+	return string(g)
 }
 
 // deprecatedGrant reads a grant of the past and the day on which it ends.

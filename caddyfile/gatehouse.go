@@ -219,6 +219,8 @@ func (g *globalBlock) scope() error {
 		return g.Errf("scope: invalid name '%s', expected printable ASCII without spaces, quotes and backslashes", s.Name)
 	case slices.Contains(oauth.BuiltinScopes, s.Name):
 		return g.Errf("scope: %s is built in and needs no declaration", s.Name)
+	case slices.Contains(oauth.VariantBScopes, s.Name):
+		return g.Errf("scope: %s is one of Variant B's and needs no declaration", s.Name)
 	case slices.ContainsFunc(g.app.Scopes, func(o gateway.Scope) bool { return o.Name == s.Name }):
 		return g.Errf("scope: %s is declared twice", s.Name)
 	}

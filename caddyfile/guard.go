@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 // parseServer parses oauth_server, which has no words of its own.
@@ -112,7 +113,7 @@ func guardRule(d *caddyfile.Dispenser, app *gateway.App, g *gateway.Guard) error
 			return d.Err("scope: expected a scope, methods and paths, such as `scope articles:read GET,HEAD /articles /articles/*`")
 		}
 		for name := range strings.SplitSeq(d.Val(), ",") {
-			if known := app.Declared(); !slices.Contains(known, name) {
+			if known := app.Declared(); !slices.Contains(known, name) && !slices.Contains(oauth.VariantBScopes, name) {
 				return d.Errf("scope: %s is not declared, expected one of: %s", name, strings.Join(known, ", "))
 			}
 			r.Scopes = append(r.Scopes, name)

@@ -81,8 +81,8 @@ func (c *Clients) Update(ctx context.Context, id string, change func(*Definition
 		if err := change(&d); err != nil {
 			return k, err
 		}
-		if d.ID != k.ID || d.Public != k.Public {
-			return k, &InvalidError{errors.New("id and public never change: make another client")}
+		if d.ID != k.ID || d.Public != k.Public || d.VariantB != k.VariantB {
+			return k, &InvalidError{errors.New("id, public and variant_b never change: make another client")}
 		}
 		return c.apply(d, k)
 	})

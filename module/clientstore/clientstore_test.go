@@ -438,3 +438,50 @@ func TestIdsThatNoClientCanHaveAreNotLookedUp(t *testing.T) {
 		}
 	}
 }
+
+func portal() clientstore.Definition {
+	return clientstore.Definition{
+		ID: "portal", Owner: "acme", VariantB: true, RedirectURIs: []string{"https://portal.example/wx"}, FrameOrigins: []string{"https://portal.example"},
+		Scopes: []string{"snsapi_login", "read"}, UserinfoContentType: "text",
+	}
+}
+
+func TestAClientOfVariantBIsKeptAsItIs(t *testing.T) {
+	r := newRig(t)
+	made, value := r.create(portal())
+	c, ok, err := r.Client(t.Context(), "portal")
+	want := oauth.Client{
+		ID: "portal", Owner: "acme", VariantB: true, RedirectURIs: made.RedirectURIs, FrameOrigins: []string{"https://portal.example"},
+		SecretHashes: []string{secret.Digest(value)}, Grants: []oauth.GrantType{oauth.AuthorizationCode, oauth.RefreshToken},
+		Scopes: []string{"snsapi_login", "read"}, UserinfoContentType: "text", Since: made.Created,
+	}
+	if !ok || err != nil || fmt.Sprintf("%+v", *c) != fmt.Sprintf("%+v", want) {
+		t.Errorf("Client = %+v, %v, %v\nwant %+v", c, ok, err, want)
+	}
+	if err := r.Update(t.Context(), "portal", func(d *clientstore.Definition) error { d.Name = "Portal"; return nil }); err != nil {
+		t.Errorf("another name: %v", err)
+	}
+	bad := (*clientstore.InvalidError)(nil)
+	for name, change := range map[string]func(*clientstore.Definition){
+		"the other dialect": func(d *clientstore.Definition) {
+			d.VariantB, d.FrameOrigins, d.UserinfoContentType, d.Scopes = false, nil, "", []string{"read"}
+		},
+		"grants":             func(d *clientstore.Definition) { d.Grants = []string{"client_credentials"} },
+		"openid":             func(d *clientstore.Definition) { d.Scopes = append(d.Scopes, "openid") },
+		"no scope of its":    func(d *clientstore.Definition) { d.Scopes = []string{"read"} },
+		"a path to frame it": func(d *clientstore.Definition) { d.FrameOrigins = []string{"https://portal.example/x"} },
+	} {
+		if err := r.Update(t.Context(), "portal", func(d *clientstore.Definition) error { change(d); return nil }); !errors.As(err, &bad) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	keyed := portal()
+	keyed.ID, keyed.JWKS = "keyed", jwks
+	public := portal()
+	public.ID, public.Public = "public", true
+	for _, d := range []clientstore.Definition{keyed, public} {
+		if _, _, err := r.Create(t.Context(), d); !errors.As(err, &bad) {
+			t.Errorf("%s: %v", d.ID, err)
+		}
+	}
+}

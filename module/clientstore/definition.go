@@ -38,6 +38,9 @@ type Definition struct {
 	Introspect          bool              `json:"introspect,omitempty"`
 	IDTokenAlg          string            `json:"id_token_alg,omitempty"`
 	UserinfoContentType string            `json:"userinfo_content_type,omitempty"`
+	// VariantB never changes: codes and tokens of the one dialect are none of the other.
+	VariantB     bool     `json:"variant_b,omitempty"`
+	FrameOrigins []string `json:"frame_origins,omitempty"`
 
 	// What follows is told, and ignored in what Create and Update are given.
 
@@ -64,6 +67,7 @@ func Describe(c *oauth.Client) Definition {
 		RedirectURIs: c.RedirectURIs, PostLogoutRedirectURIs: c.PostLogoutRedirectURIs, Origins: c.Origins,
 		Scopes: c.Scopes, DefaultScopes: c.DefaultScopes, Audience: c.Audience, Trusted: c.Trusted, Introspect: c.Introspect,
 		IDTokenAlg: c.IDTokenAlg, UserinfoContentType: c.UserinfoContentType, SelfRegistered: c.SelfRegistered, Created: c.Since,
+		VariantB: c.VariantB, FrameOrigins: c.FrameOrigins,
 	}
 	for _, g := range c.Grants {
 		d.Grants = append(d.Grants, string(g))
@@ -110,6 +114,7 @@ func (c *Clients) apply(d Definition, k store.Client) (store.Client, error) {
 	k.Scopes, k.DefaultScopes, k.Audience = d.Scopes, d.DefaultScopes, d.Audience
 	k.Trusted, k.Introspect = d.Trusted, d.Introspect
 	k.IDTokenAlg, k.UserinfoContentType = d.IDTokenAlg, d.UserinfoContentType
+	k.VariantB, k.FrameOrigins = d.VariantB, d.FrameOrigins
 	k.Grants = nil
 	for _, g := range oauth.ChosenGrants(d.Grants, len(d.RedirectURIs) > 0, until) {
 		k.Grants = append(k.Grants, string(g))
@@ -148,14 +153,16 @@ func (c *Clients) protocol(k store.Client) *oauth.Client {
 		}
 	}
 	client.Scopes, client.DefaultScopes = c.declared(k.Scopes), c.declared(k.DefaultScopes)
-	if !slices.Contains(client.Scopes, "offline_access") {
+	if !k.VariantB && !slices.Contains(client.Scopes, "offline_access") {
 		client.Scopes = append(client.Scopes, "offline_access")
 	}
 	return client
 }
 
 func (c *Clients) declared(scopes []string) []string {
-	return slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return c.Scopes != nil && !slices.Contains(c.Scopes, s) })
+	return slices.DeleteFunc(slices.Clone(scopes), func(s string) bool {
+		return c.Scopes != nil && !slices.Contains(c.Scopes, s) && !slices.Contains(oauth.VariantBScopes, s)
+	})
 }
 
 // view is the record in the protocol's words, without secrets.
@@ -165,6 +172,7 @@ func view(k store.Client) *oauth.Client {
 		RedirectURIs: k.RedirectURIs, PostLogoutRedirectURIs: k.PostLogoutRedirectURIs, Origins: k.Origins,
 		Scopes: k.Scopes, DefaultScopes: k.DefaultScopes, Audience: k.Audience, Trusted: k.Trusted, Introspect: k.Introspect,
 		IDTokenAlg: k.IDTokenAlg, UserinfoContentType: k.UserinfoContentType, SelfRegistered: k.SelfRegistered, Since: k.Created,
+		VariantB: k.VariantB, FrameOrigins: k.FrameOrigins,
 	}
 	for _, g := range k.Grants {
 		client.Grants = append(client.Grants, oauth.GrantType(g))

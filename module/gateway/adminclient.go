@@ -197,12 +197,13 @@ func (c *adminCall) clientError(err error) error {
 // clientField finds the field that a complaint about a client begins with.
 func clientField(complaint string) string {
 	for _, f := range []struct{ begins, field string }{
-		{"the id ", "id"}, {"id and public ", "id"}, {"redirect_uri ", "redirect_uris"}, {"post_logout_redirect_uri ", "post_logout_redirect_uris"},
+		{"the id ", "id"}, {"id, public and variant_b ", "id"}, {"redirect_uri ", "redirect_uris"}, {"post_logout_redirect_uri ", "post_logout_redirect_uris"},
 		{"origin ", "origins"}, {"scope ", "scopes"}, {"default_scopes", "default_scopes"}, {"grant ", "grants"},
 		{"the authorization_code grant", "redirect_uris"}, {"the implicit grant", "redirect_uris"},
 		{"deprecated grant ", "deprecated_grants"}, {"auth_method ", "auth_method"}, {"a public client", "public"},
 		{"id_token_alg ", "id_token_alg"}, {"userinfo_content_type ", "userinfo_content_type"}, {"the overlap ", "overlap"},
-		{"jwks", "jwks"}, {"an audience ", "audience"},
+		{"jwks", "jwks"}, {"an audience ", "audience"}, {"a variant_b client needs a redirect_uri", "redirect_uris"}, {"a variant_b client needs one", "scopes"}, {"a variant_b client", "variant_b"},
+		{"frame_origin", "frame_origins"},
 	} {
 		if strings.HasPrefix(complaint, f.begins) {
 			return f.field

@@ -3,12 +3,10 @@ package gateway
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +16,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/authserver"
+	"github.com/gatehouse/gatehouse/module/crossdevice"
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/attempt"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -94,6 +93,7 @@ type App struct {
 	hashing  *hashing
 	limiter  *lazyLimiter
 	server   *authserver.Server
+	tickets  *crossdevice.Tickets
 	clients  *clients
 	users    directory.Directory
 	usersIn  string // the name of their directory, "" for the store
@@ -195,7 +195,10 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 		return err
 	}
 	lifetimes := a.lifetimes()
-	a.core.keepFor(lifetimes.Access)
+	a.core.keepFor(a.Tokens.longestLife())
+	if a.tickets, err = crossdevice.New(crossdevice.Config{Store: a.core.store}); err != nil {
+		return err
+	}
 	registration, err := a.Registration.build(repl)
 	if err != nil {
 		return err
@@ -207,6 +210,7 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 		Verifier: a.verifier(), Issued: a.core,
 		Pages: pages, Metrics: metrics.Set{}, Log: a.log, Lifetimes: lifetimes, TokenLife: a.core.tokenLife, Attempts: a.attempts,
 		Audit:                 a.trail,
+		CrossDevice:           a.tickets,
 		Audience:              a.audience(),
 		StateOptionalWithPKCE: a.RequireState == "with_pkce_optional",
 		PKCERequired:          a.PKCE == "required",
@@ -240,14 +244,21 @@ func (a *App) Start() error {
 	return nil
 }
 
-// Stop has nothing to do: requests of this configuration may still be running.
-func (a *App) Stop() error { return nil }
+// Stop ends the polls that hang, which are asked again under the configuration that comes
+// next. Other requests of this one may still be running.
+func (a *App) Stop() error {
+	a.tickets.Close()
+	return nil
+}
 
 // Cleanup gives back what Provision took, also after it failed; requests still in
 // flight keep theirs.
 func (a *App) Cleanup() error {
 	if a.core != nil {
 		a.core.tending.end(a)
+	}
+	if a.tickets != nil {
+		a.tickets.Close()
 	}
 	// The lease stays where it is: requests that come later still, from a slow handler in
 	// front of ours, enter it.
@@ -268,7 +279,7 @@ func (a *App) audience() []string {
 
 func (a *App) lifetimes() authserver.Lifetimes {
 	l := authserver.Lifetimes{
-		Code: time.Duration(a.Tokens.Code), Access: a.Tokens.accessLife(),
+		Code: time.Duration(a.Tokens.Code), Access: a.Tokens.accessLife(), VariantB: a.Tokens.variantBLife(),
 		Refresh: time.Duration(a.Tokens.Refresh), RefreshIdle: time.Duration(a.Tokens.RefreshIdle),
 		RefreshGrace: 10 * time.Second,
 		Session:      time.Duration(a.Session.Absolute), SessionIdle: time.Duration(a.Session.Idle),
@@ -279,9 +290,9 @@ func (a *App) lifetimes() authserver.Lifetimes {
 	return l
 }
 
-// checkScopes reports a scope that nobody declared.
-func (a *App) checkScopes(scopes []string) error {
-	known := a.Declared()
+// checkScopes reports a scope that nobody declared, given those besides that need none.
+func (a *App) checkScopes(scopes []string, besides ...string) error {
+	known := append(a.Declared(), besides...)
 	for _, s := range scopes {
 		if !slices.Contains(known, s) {
 			return fmt.Errorf("scope %s is not declared in the global option gatehouse", s)
@@ -312,6 +323,8 @@ func (a *App) check() error {
 			return fmt.Errorf("scope %q is not a valid name", s.Name)
 		case slices.Contains(oauth.BuiltinScopes, s.Name):
 			return fmt.Errorf("scope %s is built in and needs no declaration", s.Name)
+		case slices.Contains(oauth.VariantBScopes, s.Name):
+			return fmt.Errorf("scope %s is one of Variant B's and needs no declaration", s.Name)
 		case seen[s.Name]:
 			return fmt.Errorf("scope %s is declared twice", s.Name)
 		case s.Text["en"] == "":
@@ -330,33 +343,6 @@ func (a *App) Declared() []string {
 		names = append(names, s.Name)
 	}
 	return names
-}
-
-// ParseIssuer checks an issuer: https, or http on a loopback address, without query,
-// fragment, user or trailing slash (RFC 8414 section 2). Its errors name what was
-// configured, not what placeholders stand for.
-func ParseIssuer(configured string, repl *caddy.Replacer) (*url.URL, error) {
-	if configured == "" {
-		return nil, errors.New("issuer is missing: expected the address of the authorization server, such as https://id.example.com")
-	}
-	s, err := filled(configured, repl)
-	if err != nil {
-		return nil, fmt.Errorf("issuer: %w", err)
-	}
-	u, err := url.Parse(s)
-	switch {
-	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || strings.Contains(s, "#"):
-		return nil, fmt.Errorf("issuer %s: expected an absolute URL of scheme, host and perhaps a path, such as https://id.example.com", configured)
-	case strings.HasSuffix(s, "/"):
-		return nil, fmt.Errorf("issuer %s: expected no slash at the end", configured)
-	case u.Path != "" && (u.EscapedPath() != u.Path || path.Clean(u.Path) != u.Path):
-		return nil, fmt.Errorf("issuer %s: expected a path without escapes, dot segments and double slashes", configured)
-	case u.Scheme == "http" && !oauth.Loopback(u.Hostname()):
-		return nil, fmt.Errorf("issuer %s: expected https; http is for loopback addresses only", configured)
-	case u.Scheme != "https" && u.Scheme != "http":
-		return nil, fmt.Errorf("issuer %s: expected https", configured)
-	}
-	return u, nil
 }
 
 func digest(secrets [][]byte) string {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,9 @@ import (
 // CheckKind reports what is wrong with id, authentication and grant types: what can be
 // said of a client without knowing the rest of the configuration.
 func (c Client) CheckKind() error {
+	if c.VariantB && len(c.Grants) > 0 {
+		return errors.New("a variant_b client cannot have grants: remove it")
+	}
 	protocol, err := c.protocol()
 	if err != nil {
 		return err
@@ -28,6 +32,7 @@ func (c Client) protocol() (*oauth.Client, error) {
 		RedirectURIs: c.RedirectURIs, PostLogoutRedirectURIs: c.PostLogoutRedirectURIs, Origins: c.Origins,
 		Scopes: c.Scopes, DefaultScopes: c.DefaultScopes, Audience: c.Audience, Introspect: c.Introspect,
 		IDTokenAlg: c.IDTokenAlg, UserinfoContentType: c.UserinfoContentType,
+		VariantB: c.VariantB, FrameOrigins: c.FrameOrigins,
 	}
 	for g, day := range c.DeprecatedGrants {
 		end, err := oauth.ParseEnd(day)

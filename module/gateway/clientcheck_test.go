@@ -35,6 +35,16 @@ func TestAClientInJSONIsCheckedAsInTheCaddyfile(t *testing.T) {
 		"jwks: key 1 of the JWK set":             {JWKS: `{"keys":[{"kty":"oct","k":"c2VjcmV0"}]}`},
 		"jwks: /nonexistent/keys: no such":       {JWKS: "/nonexistent/keys"},
 		"expected one of: secret, secret_hash, ": {},
+		"variant_b client cannot be public":      {Public: true, VariantB: true, RedirectURIs: []string{"https://a/"}},
+		"variant_b client needs a secret":        {VariantB: true, RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login"}},
+		"variant_b client needs a redirect_uri":  {VariantB: true, SecretHashes: []string{hash}, Scopes: []string{"snsapi_login"}},
+		"variant_b client needs one or more":     {VariantB: true, SecretHashes: []string{hash}, RedirectURIs: []string{"https://a/"}},
+		"scope snsapi_login is of variant_b":     {SecretHashes: []string{hash}, RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login"}},
+		"scope openid cannot be a variant_b":     {VariantB: true, SecretHashes: []string{hash}, RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login", "openid"}},
+		"frame_origin https://a/x must":          {VariantB: true, SecretHashes: []string{hash}, RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login"}, FrameOrigins: []string{"https://a/x"}},
+		"frame_origins are of variant_b":         {SecretHashes: []string{hash}, FrameOrigins: []string{"https://a"}},
+		"userinfo_content_type text is unknown":  {SecretHashes: []string{hash}, UserinfoContentType: "text"},
+		"userinfo_content_type application/json": {VariantB: true, SecretHashes: []string{hash}, RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login"}, UserinfoContentType: "application/json"},
 	} {
 		c.ID = "a"
 		_, err := c.build(oauth.BuiltinScopes, caddy.NewReplacer())
@@ -119,5 +129,50 @@ func TestRegistrationNeedsAStrongTokenFromAPlaceholder(t *testing.T) {
 	}
 	if digests, err := (&Registration{InitialTokens: []string{"{env.STRONG}"}}).resolveTokens(caddy.NewReplacer()); err != nil || len(digests) != 1 || len(digests[0]) != 64 {
 		t.Errorf("%v %v", digests, err)
+	}
+}
+
+func TestAClientOfVariantBHasItsGrantsAndNoOfflineAccess(t *testing.T) {
+	c := Client{ID: "portal", VariantB: true, SecretHashes: []string{HashClientSecret("")}, RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login"}}
+	built, err := c.build(oauth.BuiltinScopes, caddy.NewReplacer())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !built.VariantB || !slices.Equal(built.Scopes, c.Scopes) || !slices.Equal(built.Grants, []oauth.GrantType{oauth.AuthorizationCode, oauth.RefreshToken}) {
+		t.Errorf("%+v", built)
+	}
+	c.Grants = []string{"authorization_code", "refresh_token"}
+	if err := c.CheckKind(); err == nil || !strings.Contains(err.Error(), "cannot have grants") {
+		t.Errorf("grants that are written down: %v", err)
+	}
+}
+
+func TestTokensOfVariantBLiveTwoHoursUnlessAllAreToldHowLong(t *testing.T) {
+	for access, want := range map[time.Duration][3]time.Duration{
+		0:                {time.Hour, 2 * time.Hour, 2 * time.Hour},
+		10 * time.Minute: {10 * time.Minute, 10 * time.Minute, 10 * time.Minute},
+		5 * time.Hour:    {5 * time.Hour, 5 * time.Hour, 5 * time.Hour},
+	} {
+		tokens := Tokens{Access: caddy.Duration(access)}
+		if got := [3]time.Duration{tokens.accessLife(), tokens.variantBLife(), tokens.longestLife()}; got != want {
+			t.Errorf("%v: %v, want %v", access, got, want)
+		}
+	}
+}
+
+func TestAComplaintAboutAClientNamesItsField(t *testing.T) {
+	for complaint, want := range map[string]string{
+		"a variant_b client cannot be public: it needs a secret":   "variant_b",
+		"a variant_b client cannot have grants: remove it":         "variant_b",
+		"a variant_b client needs a redirect_uri":                  "redirect_uris",
+		"a variant_b client needs one or more of the scopes x":     "scopes",
+		"frame_origin https://a/ must be":                          "frame_origins",
+		"frame_origins are of variant_b clients only: remove them": "frame_origins",
+		"scope snsapi_login is of variant_b clients only":          "scopes",
+		"id, public and variant_b never change":                    "id",
+	} {
+		if got := clientField(complaint); got != want {
+			t.Errorf("%s: %q, want %q", complaint, got, want)
+		}
 	}
 }

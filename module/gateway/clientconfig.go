@@ -6,7 +6,9 @@ type Client struct {
 	ID string `json:"id"`
 	// What people are shown. Default: the id.
 	Name string `json:"name,omitempty"`
-	// Who answers for the client, for the operator's lists.
+	// Who answers for the client, for the operator's lists. `variant_b` clients of one
+	// owner see the same `unionid` of a user; those of others, and those without an
+	// owner, each another.
 	Owner string `json:"owner,omitempty"`
 	// Secrets, at least 32 characters each, any of which authenticates. Best given as
 	// placeholders such as `{env.READER_SECRET}`, resolved when the configuration is
@@ -34,7 +36,8 @@ type Client struct {
 	PostLogoutRedirectURIs []string `json:"post_logout_redirect_uris,omitempty"`
 	// Further browser origins that may call the token endpoint, as browsers send them.
 	Origins []string `json:"origins,omitempty"`
-	// Grant types: `authorization_code`, `refresh_token`, `client_credentials`.
+	// Grant types: `authorization_code`, `refresh_token`, `client_credentials` and
+	// `urn:ietf:params:oauth:grant-type:device_code`, for short `device_code` (RFC 8628).
 	// Default: the first two when there is a redirect address, else the last, unless the
 	// client has a deprecated grant.
 	Grants []string `json:"grants,omitempty"`
@@ -57,6 +60,14 @@ type Client struct {
 	// The signature algorithm of its id_tokens: `RS256` (the default), `ES256` or `EdDSA`.
 	IDTokenAlg string `json:"id_token_alg,omitempty"`
 	// The form of its userinfo answers: `application/json` (the default), or
-	// `application/jwt` for a signed one.
+	// `application/jwt` for a signed one. Of a `variant_b` client: `auto` (the default),
+	// `text/plain` for libraries that are known to need it and JSON for all others, or
+	// always `json` or `text`.
 	UserinfoContentType string `json:"userinfo_content_type,omitempty"`
+	// The client speaks Variant B, the provider side of what libraries for WeChat speak,
+	// and no OAuth: its id is the appid. It needs a secret, a redirect address and one or
+	// more of the scopes `snsapi_login`, `snsapi_userinfo` and `snsapi_base`.
+	VariantB bool `json:"variant_b,omitempty"`
+	// Origins whose pages may show the code to scan in a frame, for `variant_b`. Default: none.
+	FrameOrigins []string `json:"frame_origins,omitempty"`
 }

@@ -120,7 +120,10 @@ func (c Client) build(known []string, repl *caddy.Replacer) (*oauth.Client, erro
 	if err := built.Check(known); err != nil {
 		return nil, err
 	}
-	built.Scopes = append(slices.Clone(c.Scopes), "offline_access")
+	built.Scopes = slices.Clone(c.Scopes)
+	if !c.VariantB {
+		built.Scopes = append(built.Scopes, "offline_access")
+	}
 	if built.JWKS, err = loadJWKS(c.JWKS, repl); err != nil {
 		return nil, fmt.Errorf("jwks: %w", err)
 	}

@@ -8,7 +8,7 @@ import (
 
 // Tokens says how long what the server issues lives, and how access tokens are made.
 type Tokens struct {
-	// How long an access token is valid. Default: `1h`.
+	// How long an access token is valid. Default: `1h`, for `variant_b` clients `2h`.
 	Access caddy.Duration `json:"access,omitempty"`
 	// The absolute life of a grant's refresh tokens. Default: `30d`.
 	Refresh caddy.Duration `json:"refresh,omitempty"`

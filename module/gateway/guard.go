@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/metrics"
+	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 func init() { caddy.RegisterModule(new(Guard)) }
@@ -117,7 +118,7 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	for _, r := range g.Rules {
-		if err := g.app.checkScopes(r.Scopes); err != nil {
+		if err := g.app.checkScopes(r.Scopes, oauth.VariantBScopes...); err != nil {
 			return fmt.Errorf("oauth_guard: %w", err)
 		}
 		g.routes = append(g.routes, strings.Join(r.Methods, ",")+" "+strings.Join(r.Paths, " "))

@@ -19,11 +19,16 @@ const maxKeyLives = 16
 // accessLife is how long access tokens are valid.
 func (t Tokens) accessLife() time.Duration { return cmp.Or(time.Duration(t.Access), time.Hour) }
 
+// variantBLife is how long those of Variant B are: its libraries expect two hours.
+func (t Tokens) variantBLife() time.Duration { return cmp.Or(time.Duration(t.Access), 2*time.Hour) }
+
+func (t Tokens) longestLife() time.Duration { return max(t.accessLife(), t.variantBLife()) }
+
 // keyAge is the age at which a signing key is replaced.
 func (t Tokens) keyAge() time.Duration { return cmp.Or(time.Duration(t.RotateKeys), 30*24*time.Hour) }
 
 func (t Tokens) checkKeys() error {
-	life, every := t.accessLife(), t.keyAge()
+	life, every := t.longestLife(), t.keyAge()
 	if life/every >= maxKeyLives {
 		return fmt.Errorf("tokens: rotate_keys: with %v, access tokens of %v would need more than %d signing keys at once; expected at least %v",
 			every, life, maxKeyLives, life/maxKeyLives+time.Second)

@@ -30,8 +30,15 @@ func (*Server) CaddyModule() caddy.ModuleInfo {
 // Provision finds the app.
 func (s *Server) Provision(ctx caddy.Context) (err error) {
 	s.access, s.log = newAccessLog(ctx), ctx.Slogger()
-	s.app, err = findApp(ctx, "oauth_server")
-	return err
+	if s.app, err = findApp(ctx, "oauth_server"); err != nil {
+		return err
+	}
+	// Apps are stopped in no fixed order, and the one that serves waits for its requests
+	// when the process ends: polls that hang must know by then.
+	if server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
+		server.RegisterOnShutdown(s.app.tickets.Close)
+	}
+	return nil
 }
 
 // ServeHTTP answers what is below the issuer, errors included: an error that is

@@ -32,13 +32,8 @@ func (c *Client) checkVariantB() error {
 		}
 		return nil
 	}
-	switch {
-	case c.Public:
+	if c.Public {
 		return errors.New("a variant_b client cannot be public: it needs a secret")
-	case len(c.SecretHashes) == 0:
-		return errors.New("a variant_b client needs a secret or secret_hash")
-	case len(c.RedirectURIs) == 0:
-		return errors.New("a variant_b client needs a redirect_uri")
 	}
 	for _, unused := range []struct {
 		word  string
@@ -50,7 +45,7 @@ func (c *Client) checkVariantB() error {
 		{"post_logout_redirect_uri", len(c.PostLogoutRedirectURIs) > 0},
 		{"origins", len(c.Origins) > 0},
 		{"deprecated_grant", len(c.Until) > 0},
-		{"grants", !slices.Equal(c.Grants, variantBGrants)},
+		{"grants", len(c.RedirectURIs) > 0 && !slices.Equal(c.Grants, variantBGrants)},
 		{"default_scopes", len(c.DefaultScopes) > 0},
 		{"introspect", c.Introspect},
 		{"id_token_alg", c.IDTokenAlg != ""},
@@ -59,27 +54,41 @@ func (c *Client) checkVariantB() error {
 			return fmt.Errorf("a variant_b client cannot have %s: remove it", unused.word)
 		}
 	}
+	switch {
+	case len(c.SecretHashes) == 0:
+		return errors.New("a variant_b client needs a secret or secret_hash")
+	case len(c.RedirectURIs) == 0:
+		return errors.New("a variant_b client needs a redirect_uri")
+	case !slices.ContainsFunc(c.Scopes, func(s string) bool { return slices.Contains(VariantBScopes, s) }):
+		return fmt.Errorf("a variant_b client needs one or more of the scopes %s", strings.Join(VariantBScopes, ", "))
+	}
 	return nil
 }
 
 // variantBGrants are what every client of Variant B has, and no other.
 var variantBGrants = []GrantType{AuthorizationCode, RefreshToken}
 
+// CheckScope reports why the client cannot have a scope, given those that are declared.
+func (c *Client) CheckScope(s string, known []string) error {
+	switch sns := slices.Contains(VariantBScopes, s); {
+	case sns && !c.VariantB:
+		return fmt.Errorf("scope %s is of variant_b clients only: remove it", s)
+	case sns:
+		return nil
+	case c.VariantB && slices.Contains(BuiltinScopes, s):
+		return fmt.Errorf("scope %s cannot be a variant_b client's, expected one of: %s", s, strings.Join(c.mayHave(known), ", "))
+	case s == "" || !slices.Contains(known, s):
+		return fmt.Errorf("scope %s is not declared, expected one of: %s", s, strings.Join(c.mayHave(known), ", "))
+	}
+	return nil
+}
+
 // checkScopes reports a scope that the client cannot have, given those that are declared.
 func (c *Client) checkScopes(known []string) error {
 	for _, s := range slices.Concat(c.Scopes, c.DefaultScopes) {
-		switch sns := slices.Contains(VariantBScopes, s); {
-		case sns && !c.VariantB:
-			return fmt.Errorf("scope %s is of variant_b clients only: remove it", s)
-		case sns:
-		case c.VariantB && slices.Contains(BuiltinScopes, s):
-			return fmt.Errorf("scope %s cannot be a variant_b client's; expected one of: %s", s, strings.Join(VariantBScopes, ", "))
-		case s == "" || !slices.Contains(known, s):
-			return fmt.Errorf("scope %s is not declared; expected one of: %s", s, strings.Join(c.mayHave(known), ", "))
+		if err := c.CheckScope(s, known); err != nil {
+			return err
 		}
-	}
-	if c.VariantB && !slices.ContainsFunc(c.Scopes, func(s string) bool { return slices.Contains(VariantBScopes, s) }) {
-		return fmt.Errorf("scopes: a variant_b client needs one or more of: %s", strings.Join(VariantBScopes, ", "))
 	}
 	return nil
 }

@@ -45,8 +45,8 @@ func TestWhatIsWrongWithAClientOfVariantB(t *testing.T) {
 		"frame_origin null must":                func(c *Client) { c.FrameOrigins = []string{"null"} },
 		"scope openid cannot be":                func(c *Client) { c.Scopes = append(c.Scopes, "openid") },
 		"scope write is not declared":           func(c *Client) { c.Scopes = append(c.Scopes, "write") },
-		"expected one of: snsapi_login, snsapi_userinfo, snsapi_base, read": func(c *Client) { c.Scopes = []string{"write"} },
-		"needs one or more of: snsapi_login":                                func(c *Client) { c.Scopes = []string{"read"} },
+		"expected one of: snsapi_login, snsapi_userinfo, snsapi_base, read": func(c *Client) { c.Scopes = []string{SNSBase, "write"} },
+		"needs one or more of the scopes snsapi_login":                      func(c *Client) { c.Scopes = []string{"read"} },
 	} {
 		c := good()
 		spoil(c)

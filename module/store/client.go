@@ -35,6 +35,8 @@ type Client struct {
 	Introspect             bool                 `json:"introspect,omitempty"`
 	IDTokenAlg             string               `json:"id_token_alg,omitempty"`
 	UserinfoContentType    string               `json:"userinfo_content_type,omitempty"`
+	VariantB               bool                 `json:"variant_b,omitempty"`
+	FrameOrigins           []string             `json:"frame_origins,omitempty"`
 	Created                time.Time            `json:"created"`
 	// SelfRegistered clients came by RFC 7591.
 	SelfRegistered bool `json:"self_registered,omitempty"`

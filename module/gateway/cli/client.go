@@ -69,7 +69,7 @@ tokens and codes are void. Clients of the configuration are removed there.`, exa
 func definitionFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.String("name", "", "What people are shown (default: the ID)")
-	f.String("owner", "", "Who answers for the client, for your lists")
+	f.String("owner", "", "Who answers for the client, for your lists; with --variant-b the clients of one owner share the unionid")
 	f.Bool("public", false, "A client that cannot keep a secret; it must use PKCE")
 	f.Bool("native", false, "A program on the user's device (RFC 8252)")
 	f.Bool("trusted", false, "One's own application: no consent page")
@@ -77,7 +77,7 @@ func definitionFlags(cmd *cobra.Command) {
 	f.StringArray("redirect-uri", nil, "Where codes may be sent, compared exactly; may be repeated")
 	f.StringArray("post-logout-redirect-uri", nil, "Where a browser may be sent after a sign-out; may be repeated")
 	f.StringArray("origin", nil, "Another browser origin that may call the token endpoint; may be repeated")
-	f.StringSlice("grant", nil, "Grant types (default: authorization_code,refresh_token with a redirect URI, else client_credentials)")
+	f.StringSlice("grant", nil, "Grant types, device_code among them (default: authorization_code,refresh_token with a redirect URI, else client_credentials)")
 	f.StringToString("deprecated-grant", nil, "password or implicit, and the day on which it ends, as password=2027-06-30")
 	f.StringSlice("scope", nil, "Scopes it may ask for")
 	f.StringSlice("default-scope", nil, "Scopes it gets when it asks for none")
@@ -85,7 +85,9 @@ func definitionFlags(cmd *cobra.Command) {
 	f.String("auth-method", "", "client_secret_basic, client_secret_post or private_key_jwt (default: any)")
 	f.String("jwks", "", "File with the client's public keys as a JWK set, for private_key_jwt")
 	f.String("id-token-alg", "", "RS256, ES256 or EdDSA")
-	f.String("userinfo-content-type", "", "application/json or application/jwt")
+	f.String("userinfo-content-type", "", "application/json or application/jwt; with --variant-b auto, json or text")
+	f.Bool("variant-b", false, "Speaks Variant B, for sites with a library for WeChat, and no OAuth")
+	f.StringArray("frame-origin", nil, "An origin whose pages may show the code to scan in a frame; may be repeated")
 }
 
 func createClientCommand(r *run, admin *adminClient) error {
@@ -95,6 +97,7 @@ func createClientCommand(r *run, admin *adminClient) error {
 		RedirectURIs: r.texts("redirect-uri"), PostLogoutRedirectURIs: r.texts("post-logout-redirect-uri"),
 		Origins: r.texts("origin"), Grants: r.words("grant"), Scopes: r.words("scope"), DefaultScopes: r.words("default-scope"),
 		Audience: r.texts("audience"), IDTokenAlg: r.text("id-token-alg"), UserinfoContentType: r.text("userinfo-content-type"),
+		VariantB: r.yes("variant-b"), FrameOrigins: r.texts("frame-origin"),
 	}
 	d.DeprecatedGrants, _ = r.cmd.Flags().GetStringToString("deprecated-grant")
 	if len(r.args) == 1 {
@@ -131,6 +134,7 @@ func clientText(w io.Writer, c adminapi.Client) {
 		{"Origins", strings.Join(c.Origins, " ")}, {"Grants", strings.Join(c.Grants, " ")}, {"Deprecated grants", deprecated(c)},
 		{"Scopes", strings.Join(c.Scopes, " ")}, {"Default scopes", strings.Join(c.DefaultScopes, " ")},
 		{"Audience", strings.Join(c.Audience, " ")}, {"ID token", c.IDTokenAlg}, {"Userinfo", c.UserinfoContentType},
+		{"Frame origins", strings.Join(c.FrameOrigins, " ")},
 		{"Created", adminapi.Day(c.Created)}, {"Unused until", adminapi.Day(c.UnusedUntil)},
 	} {
 		if line[1] != "" {
@@ -154,7 +158,7 @@ func kind(c adminapi.Client) string {
 	for _, more := range []struct {
 		word string
 		is   bool
-	}{{"native", c.Native}, {"trusted", c.Trusted}, {"introspect", c.Introspect}, {"self-registered", c.SelfRegistered}} {
+	}{{"native", c.Native}, {"trusted", c.Trusted}, {"introspect", c.Introspect}, {"variant-b", c.VariantB}, {"self-registered", c.SelfRegistered}} {
 		if more.is {
 			words = append(words, more.word)
 		}
