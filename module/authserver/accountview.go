@@ -124,7 +124,7 @@ func (s *signIn) inForce(g store.Grant) bool {
 	if g.Revoked() {
 		return false
 	}
-	refreshes := s.Now().Before(g.Expires) && s.Now().Sub(g.RotatedAt) < s.Lifetimes.RefreshIdle
+	refreshes := s.Now().Before(g.Expires) && (g.Dialect == store.DialectVariantB || s.Now().Sub(g.RotatedAt) < s.Lifetimes.RefreshIdle)
 	return refreshes || s.Now().Before(g.RotatedAt.Add(s.TokenLife()))
 }
 

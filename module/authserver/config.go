@@ -48,7 +48,7 @@ type Config struct {
 
 	Lifetimes Lifetimes
 	// TokenLife is the longest life of any access token that may be alive, those of earlier
-	// configurations and other nodes included. Default: Lifetimes.Access.
+	// configurations and other nodes included. Default: the longest of Lifetimes.
 	TokenLife func() time.Duration
 	// Audience of tokens when the client has none of its own; the issuer when empty.
 	Audience []string
@@ -81,6 +81,7 @@ type Config struct {
 type Lifetimes struct {
 	Code         time.Duration // default 60 s
 	Access       time.Duration // default 1 h
+	VariantB     time.Duration // of an access token of Variant B, default 2 h
 	Refresh      time.Duration // absolute, default 30 d
 	RefreshIdle  time.Duration // default 14 d
 	RefreshGrace time.Duration // 0 means none
@@ -203,8 +204,9 @@ func (c *Config) fill() error {
 	}
 	set(&c.Lifetimes.Code, time.Minute)
 	set(&c.Lifetimes.Access, time.Hour)
+	set(&c.Lifetimes.VariantB, 2*time.Hour)
 	if c.TokenLife == nil {
-		life := c.Lifetimes.Access
+		life := max(c.Lifetimes.Access, c.Lifetimes.VariantB)
 		c.TokenLife = func() time.Duration { return life }
 	}
 	set(&c.Lifetimes.Refresh, 30*24*time.Hour)

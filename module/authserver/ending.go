@@ -43,13 +43,17 @@ func (s *Server) EndSubject(ctx context.Context, subject string) error {
 	return nil
 }
 
-// ForgetSubject is EndSubject for a user who is deleted: what was allowed is no longer
-// remembered either.
+// ForgetSubject is EndSubject for a user who is deleted: neither what was allowed nor what
+// the user is called at clients of Variant B is remembered any longer.
 func (s *Server) ForgetSubject(ctx context.Context, subject string) error {
 	if err := s.EndSubject(ctx, subject); err != nil {
 		return err
 	}
-	return s.each(ctx, store.KindConsent, subject, func(rec store.Record) error { return s.Store.Delete(ctx, rec.Key) })
+	remove := func(rec store.Record) error { return s.Store.Delete(ctx, rec.Key) }
+	return errors.Join(
+		s.each(ctx, store.KindConsent, subject, remove),
+		s.each(ctx, store.KindPairwise, subject, remove),
+	)
 }
 
 // EndGrant kills one grant of a user: its refresh token, its access tokens, and its code

@@ -179,7 +179,7 @@ func (g *endRig) putGrants(n int, used time.Time) {
 }
 
 func TestAUserWithManyGrantsIsEndedWholeAndTheGuardsAreToldOfThoseInUse(t *testing.T) {
-	g := newEndRig(t)
+	g := newEndRig(t, func(c *authserver.Config) { c.Lifetimes.VariantB = time.Hour })
 	g.putGrants(340, g.now().Add(-2*time.Hour)) // an access token lives an hour
 	g.putGrants(5, g.now().Add(-59*time.Minute))
 	g.endAnn()

@@ -1,6 +1,7 @@
 package authserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -123,7 +124,7 @@ func (t *tokenEndpoint) look(ctx context.Context, c *oauth.Client, sent string) 
 	}
 	return introspection{
 		Active: true, Scope: oauth.JoinScopes(access.Scopes), Client: access.Client, TokenType: "Bearer", TokenUse: useAccess,
-		Expires: access.Expires.Unix(), IssuedAt: access.IssuedAt.Unix(), Subject: access.Subject,
+		Expires: access.Expires.Unix(), IssuedAt: access.IssuedAt.Unix(), Subject: cmp.Or(access.Pairwise, access.Subject),
 		Audience: token.AudienceClaim(access.Audience), Issuer: access.Issuer, ID: access.ID,
 	}, false, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/authserver/variantb"
 	"github.com/gatehouse/gatehouse/module/webui"
 )
 
@@ -19,13 +20,15 @@ type Server struct {
 	pause  func(context.Context, time.Duration) // sleep, but for tests with a clock of their own
 	signIn *signIn                              // the browser's side: sessions, pages, protection
 	token  *tokenEndpoint
+	// variantB are the endpoints of that dialect.
+	variantB *variantb.Endpoints
 
 	discovery discovery // the metadata, the same for every request
 }
 
 // route is one path of the server: the methods it answers and how.
 type route struct {
-	methods []string
+	methods []string // nil: it is the handler's to say
 	handle  http.HandlerFunc
 	// page says that refusals are HTML pages, not JSON.
 	page bool
@@ -44,6 +47,9 @@ func New(c Config) (*Server, error) {
 	s.signIn = newSignIn(s)
 	var err error
 	if s.token, err = newTokenEndpoint(s); err != nil {
+		return nil, err
+	}
+	if s.variantB, err = newVariantB(s); err != nil {
 		return nil, err
 	}
 	if s.discovery, err = newDiscovery(s); err != nil {

@@ -64,6 +64,8 @@ func (s *Server) openIDToken(ctx context.Context, raw string) (*token.Access, *o
 		return nil, nil, invalid
 	case strings.HasPrefix(access.Subject, token.ClientSubject):
 		return nil, nil, oauth.E(oauth.InvalidToken, "the access token is a client's own, not a user's")
+	case access.Pairwise != "": // the answer would tell who it really is
+		return nil, nil, oauth.E(oauth.InvalidToken, "the access token is one of Variant B")
 	case !slices.Contains(access.Scopes, scopeOpenID):
 		return nil, nil, oauth.E(oauth.InsufficientScope, "the access token has no scope openid")
 	}

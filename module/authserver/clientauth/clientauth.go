@@ -74,7 +74,11 @@ func (a *Authenticator) Authenticate(r *http.Request, form httpx.Form, answer ht
 	sent, refusal := read(r, form)
 	if refusal == nil {
 		var client *oauth.Client
-		if client, refusal = a.check(r, sent); refusal == nil {
+		client, refusal = a.check(r, sent)
+		switch {
+		case refusal == nil && client.VariantB:
+			return nil, errVariantB
+		case refusal == nil:
 			return client, nil
 		}
 		a.record(r.Context(), sent, refusal)
@@ -100,7 +104,27 @@ func (a *Authenticator) record(ctx context.Context, sent credentials, refusal *o
 	a.Audit.Record(ctx, e)
 }
 
+// What one dialect issues is nothing at the other's endpoints, so its clients have no
+// business there either.
+var errVariantB = oauth.E(oauth.UnauthorizedClient, "the client is one of Variant B and uses the addresses of that dialect")
+
 var errRefused = oauth.E(oauth.InvalidClient, "the client is unknown or its authentication failed")
+
+// ErrUnknownApp is in the refusal of an appid that no client of Variant B has. A client of
+// OAuth is none, whatever its secret: nobody tries at one dialect what is for the other.
+var ErrUnknownApp = errors.New("clientauth: no client of Variant B has this appid")
+
+// App returns the client of Variant B whose appid and secret these are; its errors are
+// *oauth.Error. An unknown appid takes the time of a wrong secret, and counts as one.
+func (a *Authenticator) App(r *http.Request, appid, secret string) (*oauth.Client, error) {
+	sent := credentials{pairs: []pair{{id: appid, secret: secret}}, app: true}
+	client, refusal := a.check(r, sent)
+	if refusal != nil {
+		a.record(r.Context(), sent, refusal)
+		return nil, refusal
+	}
+	return client, nil
+}
 
 const tooMany = "too many failed authentications of this client, try again later"
 
@@ -115,7 +139,7 @@ func (a *Authenticator) check(r *http.Request, sent credentials) (*oauth.Client,
 	for _, p := range sent.pairs {
 		client, err := a.match(r.Context(), p, sent)
 		switch {
-		case errors.Is(err, errReplayed):
+		case errors.Is(err, errReplayed), errors.Is(err, ErrUnknownApp):
 			refusal = errRefused.WithCause(err)
 		case err != nil:
 			return nil, oauth.Unavailable(err)
@@ -137,12 +161,16 @@ func (a *Authenticator) check(r *http.Request, sent credentials) (*oauth.Client,
 // method leaves traces.
 func (a *Authenticator) match(ctx context.Context, p pair, sent credentials) (*oauth.Client, error) {
 	if len(p.id) > maxPart || len(p.secret) > maxPart {
+		if sent.app && len(p.id) > maxPart {
+			return nil, ErrUnknownApp
+		}
 		return nil, nil
 	}
 	client, known, err := a.Clients.Client(ctx, p.id)
 	if err != nil {
 		return nil, err
 	}
+	known = known && (client.VariantB || !sent.app)
 	if !known {
 		client = nobody
 	}
@@ -155,6 +183,8 @@ func (a *Authenticator) match(ctx context.Context, p pair, sent credentials) (*o
 	switch {
 	case err != nil:
 		return nil, err
+	case !known && sent.app:
+		return nil, ErrUnknownApp
 	case !known:
 		return nil, nil
 	case client.Public:
@@ -163,7 +193,7 @@ func (a *Authenticator) match(ctx context.Context, p pair, sent credentials) (*o
 			return nil, nil
 		}
 		return client, nil
-	case !same, client.AuthMethod != "" && client.AuthMethod != sent.method():
+	case !same, client.AuthMethod != "" && client.AuthMethod != sent.method() && !sent.app:
 		return nil, nil
 	}
 	return client, nil

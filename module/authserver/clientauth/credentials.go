@@ -28,6 +28,8 @@ type credentials struct {
 	// assertion is a signed one instead of a secret, "" for none; the pair then holds
 	// whose it claims to be.
 	assertion string
+	// app says that they are an appid and its secret.
+	app bool
 }
 
 type pair struct{ id, secret string }

@@ -1,0 +1,139 @@
+package variantb
+
+import (
+	"net/http"
+	"strconv"
+)
+
+// failure is one way in which a request can fail.
+type failure int
+
+// The failures.
+const (
+	noAppID failure = iota
+	noSecret
+	noCode
+	noRefreshToken
+	noOpenID
+	noAccessToken
+	badGrantType
+	unknownAppID
+	wrongSecret
+	badCode
+	expiredCode
+	usedCode
+	badRedirect
+	badVerifier
+	badRefreshToken
+	expiredRefreshToken
+	badAccessToken
+	expiredAccessToken
+	foreignOpenID
+	noScope
+	ambiguous
+	malformed
+	tooLarge
+	notAForm
+	badMethod
+	tooOften
+	unavailable
+	ourFault
+	failures // how many there are
+)
+
+// fault is what a client is told of a failure: once in the words of the gateway's APIs,
+// once in the numbers that libraries of the dialect look for, which also read some answer
+// with a status of 4xx as a success when errcode is not in it.
+type fault struct {
+	status  int
+	code    string
+	message string
+	field   string // the parameter it is about, "" for none
+	errcode int
+	errmsg  string
+}
+
+// The codes of the words.
+const (
+	invalidParameter = "invalid_parameter"
+	invalidGrant     = "invalid_grant"
+	invalidClient    = "invalid_client"
+	invalidToken     = "invalid_token"
+)
+
+var faults = [failures]fault{
+	noAppID:             {http.StatusBadRequest, invalidParameter, "appid is missing", "appid", 41002, "appid missing"},
+	noSecret:            {http.StatusBadRequest, invalidParameter, "secret is missing", "secret", 41004, "appsecret missing"},
+	noCode:              {http.StatusBadRequest, invalidParameter, "code is missing", "code", 41008, "missing code"},
+	noRefreshToken:      {http.StatusBadRequest, invalidParameter, "refresh_token is missing", "refresh_token", 41003, "refresh_token missing"},
+	noOpenID:            {http.StatusBadRequest, invalidParameter, "openid is missing", "openid", 41009, "missing openid"},
+	noAccessToken:       {http.StatusUnauthorized, invalidToken, "access_token is missing", "access_token", 41001, "access_token missing"},
+	badGrantType:        {http.StatusBadRequest, "unsupported_grant_type", "grant_type is missing or not the one of this address", "grant_type", 40002, "invalid grant_type"},
+	unknownAppID:        {http.StatusUnauthorized, invalidClient, "appid is unknown", "appid", 40013, "invalid appid"},
+	wrongSecret:         {http.StatusUnauthorized, invalidClient, "secret is wrong", "secret", 40125, "invalid appsecret"},
+	badCode:             {http.StatusBadRequest, invalidGrant, "code is invalid", "code", 40029, "invalid code"},
+	expiredCode:         {http.StatusBadRequest, invalidGrant, "code has expired", "code", 42003, "code expired"},
+	usedCode:            {http.StatusBadRequest, invalidGrant, "code was used before: what it gave is revoked", "code", 40163, "code been used"},
+	badRedirect:         {http.StatusBadRequest, invalidGrant, "redirect_uri is not the one of the code", "redirect_uri", 40029, "invalid code: redirect_uri differs"},
+	badVerifier:         {http.StatusBadRequest, invalidGrant, "code_verifier does not fit the code", "code_verifier", 40029, "invalid code: code_verifier differs"},
+	badRefreshToken:     {http.StatusBadRequest, invalidGrant, "refresh_token is invalid", "refresh_token", 40030, "invalid refresh_token"},
+	expiredRefreshToken: {http.StatusBadRequest, invalidGrant, "refresh_token has expired", "refresh_token", 42002, "refresh_token expired"},
+	badAccessToken:      {http.StatusUnauthorized, invalidToken, "access_token is invalid or revoked", "access_token", 40001, "invalid credential, access_token is invalid"},
+	expiredAccessToken:  {http.StatusUnauthorized, invalidToken, "access_token has expired", "access_token", 42001, "access_token expired"},
+	foreignOpenID:       {http.StatusForbidden, "forbidden", "openid is not the one of the access_token", "openid", 40003, "invalid openid"},
+	noScope:             {http.StatusForbidden, "insufficient_scope", "the access_token lacks the scope that is needed", "", 48001, "api unauthorized"},
+	ambiguous:           {http.StatusBadRequest, invalidParameter, "the parameter is sent twice with different values", "", 40035, "invalid parameter"},
+	malformed:           {http.StatusBadRequest, invalidParameter, "the parameters cannot be read", "", 40035, "invalid parameter"},
+	tooLarge:            {http.StatusRequestEntityTooLarge, invalidParameter, "the body is too large", "", 40035, "invalid parameter"},
+	notAForm:            {http.StatusUnsupportedMediaType, invalidParameter, "the body must be application/x-www-form-urlencoded", "", 40035, "invalid parameter"},
+	badMethod:           {http.StatusMethodNotAllowed, "method_not_allowed", "this address answers GET and POST only", "", 43002, "require POST method"},
+	tooOften:            {http.StatusTooManyRequests, "rate_limited", "too many attempts, try again later", "", 45009, "reach max api daily quota limit"},
+	unavailable:         {http.StatusServiceUnavailable, "unavailable", "the service is temporarily unavailable, try again", "", -1, "system error"},
+	ourFault:            {http.StatusInternalServerError, "server_error", "the request failed", "", -1, "system error"},
+}
+
+// refusal is a failure of one request.
+type refusal struct {
+	failure
+	field string // instead of that of the table, "" for that
+	retry int    // seconds, 0 for none
+	cause error  // for the operator; never leaves the gateway
+}
+
+func (r *refusal) Error() string { return faults[r.failure].message }
+
+func (r *refusal) Unwrap() error { return r.cause }
+
+func refuse(f failure) error { return &refusal{failure: f} }
+
+// faultBody is an error answer.
+type faultBody struct {
+	Error   faultWords `json:"error"`
+	Errcode int        `json:"errcode"`
+	Errmsg  string     `json:"errmsg"`
+}
+
+type faultWords struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Field   string `json:"field,omitempty"`
+}
+
+// write answers with the refusal.
+func (r *refusal) write(w http.ResponseWriter) {
+	f := faults[r.failure]
+	if r.field != "" {
+		f.field = r.field
+	}
+	h := w.Header()
+	if r.retry > 0 {
+		h.Set("Retry-After", strconv.Itoa(r.retry))
+	}
+	switch {
+	case r.failure == badMethod:
+		h.Set("Allow", "GET, POST")
+	case f.code == invalidToken: // RFC 9110 section 11.6.1
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	writeJSON(w, f.status, jsonType, faultBody{faultWords{f.code, f.message, f.field}, f.errcode, f.errmsg})
+}

@@ -1,0 +1,150 @@
+package variantb
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/token"
+)
+
+// Auth is /sns/auth: whether an access token is alive and its user's name this one. It is
+// the one success that has an errcode.
+func (e *Endpoints) Auth(w http.ResponseWriter, r *http.Request) {
+	if _, _, err := e.bearer(r); err != nil {
+		e.fail(w, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, jsonType, struct {
+		Errcode int    `json:"errcode"`
+		Errmsg  string `json:"errmsg"`
+	}{0, "ok"})
+}
+
+// Userinfo is /sns/userinfo: who the user of an access token is.
+func (e *Endpoints) Userinfo(w http.ResponseWriter, r *http.Request) {
+	client, answer, err := e.userinfo(r)
+	if err != nil {
+		e.fail(w, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, contentType(client.UserinfoContentType, r.UserAgent()), answer)
+}
+
+func (e *Endpoints) userinfo(r *http.Request) (*oauth.Client, profile, error) {
+	access, client, err := e.bearer(r)
+	if err != nil {
+		return nil, profile{}, err
+	}
+	if !slices.Contains(access.Scopes, oauth.SNSLogin) && !slices.Contains(access.Scopes, oauth.SNSUserinfo) {
+		return nil, profile{}, refuse(noScope)
+	}
+	user, ok, err := e.Directory.Lookup(r.Context(), access.Subject)
+	switch {
+	case err != nil:
+		return nil, profile{}, oauth.Unavailable(err)
+	case !ok || user.Locked: // what is told about one who is locked is as good as letting them in
+		return nil, profile{}, refuse(badAccessToken)
+	}
+	unionid, err := e.Names.UnionID(r.Context(), client, access.Subject)
+	if err != nil {
+		return nil, profile{}, oauth.Unavailable(err)
+	}
+	return client, newProfile(access.Pairwise, unionid, user), nil
+}
+
+// bearer is what an access token says, and whose it is. A token of OAuth, which has no
+// pairwise name, is none of this dialect.
+func (e *Endpoints) bearer(r *http.Request) (*token.Access, *oauth.Client, error) {
+	form, err := read(r, "access_token", "openid")
+	if err != nil {
+		return nil, nil, err
+	}
+	raw, err := accessToken(r, form)
+	if err == nil {
+		err = require(form, needed{"openid", noOpenID})
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	access, err := e.Verifier.Verify(r.Context(), raw)
+	switch {
+	case errors.Is(err, token.ErrExpired):
+		return nil, nil, refuse(expiredAccessToken)
+	case errors.Is(err, token.ErrInvalid):
+		return nil, nil, refuse(badAccessToken)
+	case err != nil:
+		return nil, nil, oauth.Unavailable(err)
+	case access.Issuer != e.Issuer || access.Pairwise == "":
+		return nil, nil, refuse(badAccessToken)
+	case access.Pairwise != form.Get("openid"):
+		return nil, nil, refuse(foreignOpenID)
+	}
+	client, ok, err := e.Clients.Client(r.Context(), access.Client)
+	switch {
+	case err != nil:
+		return nil, nil, oauth.Unavailable(err)
+	case !ok || !client.VariantB:
+		return nil, nil, refuse(badAccessToken)
+	}
+	return access, client, nil
+}
+
+// profile is the answer of /sns/userinfo. Every member is always there: libraries in typed
+// languages refuse the whole when one is missing or null.
+type profile struct {
+	OpenID     string   `json:"openid"`
+	Nickname   string   `json:"nickname"`
+	Sex        int      `json:"sex"` // 1 male, 2 female, 0 not known
+	Province   string   `json:"province"`
+	City       string   `json:"city"`
+	Country    string   `json:"country"`
+	HeadImgURL string   `json:"headimgurl"`
+	Privilege  []string `json:"privilege"`
+	UnionID    string   `json:"unionid"`
+}
+
+func newProfile(openid, unionid string, u directory.User) profile {
+	p := profile{OpenID: openid, UnionID: unionid, HeadImgURL: u.Picture, Privilege: []string{}}
+	for _, name := range []string{u.Nickname, u.Name, u.Username} {
+		if p.Nickname == "" {
+			p.Nickname = name
+		}
+	}
+	gender, _ := u.Claims["gender"].(string)
+	p.Sex = sexes[strings.ToLower(gender)]
+	// Of an address no more than these: the street is nobody's business here.
+	if address, ok := u.Claims["address"].(map[string]any); ok {
+		p.Province, _ = address["region"].(string)
+		p.City, _ = address["locality"].(string)
+		p.Country, _ = address["country"].(string)
+	}
+	return p
+}
+
+// sexes are the numbers for the values of gender (OpenID Connect Core section 5.1).
+var sexes = map[string]int{"male": 1, "female": 2}
+
+// textLibraries begin the User-Agent of libraries that undo by themselves what they take
+// for text in ISO 8859-1, which is how they read a bare text/plain: names from
+// application/json they spoil, or do not sign in at all.
+var textLibraries = []string{"python-requests/", "social-auth-"}
+
+// contentType is how a client wants the answer, or what its library needs.
+func contentType(configured, userAgent string) string {
+	switch configured {
+	case "json":
+		return jsonType
+	case "text":
+		return textType
+	}
+	for _, name := range textLibraries {
+		if strings.HasPrefix(userAgent, name) {
+			return textType
+		}
+	}
+	return jsonType
+}
