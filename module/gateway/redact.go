@@ -23,16 +23,17 @@ const (
 // without them nobody can tell why a request failed. All others are redacted, names of
 // parameters that nobody knows included: a token may stand alone after the question mark.
 var shownParameters = []string{
-	"client_id", "code_challenge_method", "display", "error", "grant_type", "iss", "lang", "max_age", "prompt", "redirect_uri",
-	"response_mode", "response_type", "scope", "token_type_hint", "ui_locales",
+	"appid", "client_id", "code_challenge_method", "display", "error", "f", "grant_type", "iss", "lang", "last", "login_type", "max_age",
+	"prompt", "redirect_uri", "response_mode", "response_type", "scope", "self_redirect", "style", "token_type_hint",
+	"ui_locales",
 }
 
 // namedParameters are those whose name alone is shown.
 var namedParameters = []string{
 	"access_token", "acr_values", "claims", "client_assertion", "client_assertion_type", "client_secret", "code", "code_challenge",
-	"code_verifier", "error_description", "id_token", "id_token_hint", "login_hint", "logout_hint", "nonce",
+	"code_verifier", "decision", "device_code", "error_description", "id_token", "id_token_hint", "login_hint", "logout_hint", "nonce", "number", "openid",
 	"password", "post_logout_redirect_uri", "refresh_token", "registration", "request", "request_uri", "resource", "secret", "state",
-	"ticket", "token", "user_code", "username",
+	"ticket", "token", "unionid", "user_code", "username", "uuid", "wx_code",
 }
 
 // Headers whose values a log may show; of others only the name.
@@ -111,7 +112,8 @@ func redactBase(base string) string {
 	}
 	segments := strings.Split(base, "/")
 	for i, s := range segments {
-		if !plain(s) {
+		// What follows qrcode is the name of a ticket, however it looks.
+		if !plain(s) || i > 0 && segments[i-1] == "qrcode" && s != "" {
 			segments[i] = redacted
 		}
 	}
