@@ -9,6 +9,8 @@ import (
 var (
 	//go:embed lua/head.lua
 	luaHead string
+	//go:embed lua/seal.lua
+	luaSeal string
 	//go:embed lua/index.lua
 	luaIndex string
 	//go:embed lua/feed.lua
@@ -29,13 +31,12 @@ var (
 
 // The scripts. Each is atomic on the keys of one slot.
 var (
-	scriptCreate = redisconn.NewScript(luaHead + luaIndex + luaFeed + luaCreate)
-	scriptSwap   = redisconn.NewScript(luaHead + luaIndex + luaSwap)
-	scriptDelete = redisconn.NewScript(luaHead + luaDelete)
-	scriptNote   = redisconn.NewScript(luaHead + luaIndex + luaNote)
-	scriptForget = redisconn.NewScript(luaHead + luaIndex + luaForget)
-	scriptPoll   = redisconn.NewScript(luaPoll)
-	// scriptConfirm writes what is there already: WAIT then speaks of everything up to it.
-	scriptConfirm = redisconn.NewScript("local first = redis.call('GETRANGE', KEYS[1], 0, 0) if first ~= '' then redis.call('SETRANGE', KEYS[1], 0, first) end return 1")
+	scriptCreate  = redisconn.NewScript(luaHead + luaSeal + luaIndex + luaFeed + luaCreate)
+	scriptSwap    = redisconn.NewScript(luaHead + luaSeal + luaIndex + luaSwap)
+	scriptDelete  = redisconn.NewScript(luaHead + luaSeal + luaDelete)
+	scriptNote    = redisconn.NewScript(luaHead + luaIndex + luaNote)
+	scriptForget  = redisconn.NewScript(luaHead + luaIndex + luaForget)
+	scriptPoll    = redisconn.NewScript(luaPoll)
+	scriptConfirm = redisconn.NewScript(luaSeal + "seal(KEYS[1]) return 1")
 	scriptProbe   = redisconn.NewScript("redis.call('SET', KEYS[1], '1', 'PX', ARGV[1]) return 1")
 )

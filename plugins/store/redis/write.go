@@ -43,7 +43,7 @@ func (b *Backend) Create(ctx context.Context, r store.Record) (store.Record, err
 			deadline = strconv.FormatInt(noted+onTheWay, 10)
 		}
 		reply, err := scriptCreate.RunAndWait(ctx, b.client, b.wait, keys, b.clock(), head(r, until)+string(r.Value), expires,
-			deadline, r.ID, r.Parent, until, hexVersion(r.Version), b.channel(r.Kind))
+			deadline, r.ID, r.Parent, until, hexVersion(r.Version), b.channel(r.Kind), b.seal())
 		switch {
 		case err != nil:
 			return err
@@ -69,6 +69,14 @@ func (b *Backend) uncertain(k store.Key, err error) {
 	if b.wait.Replicas > 0 && !store.IsAnswer(err) && !errors.Is(err, errClosed) {
 		b.unconfirmed.add(b.record(k))
 	}
+}
+
+// seal tells a script whether what it found must be on the replicas before it is said.
+func (b *Backend) seal() string {
+	if b.wait.Replicas > 0 {
+		return "1"
+	}
+	return ""
 }
 
 // together says that one script writes a record and its entry in the index. Between two,
@@ -105,7 +113,7 @@ func (b *Backend) Swap(ctx context.Context, r store.Record) (store.Record, error
 		told, parent := "", ""
 		for range maxTold {
 			reply, err := scriptSwap.RunAndWait(ctx, b.client, b.wait, keys, b.clock(), hexVersion(old), hexVersion(r.Version),
-				decimal(expires), r.Value, parent, told, r.ID)
+				decimal(expires), r.Value, parent, told, r.ID, b.seal())
 			if err != nil {
 				return err
 			}
@@ -150,7 +158,7 @@ func (b *Backend) Delete(ctx context.Context, key store.Key) error {
 		keys = append(keys, b.feed(key.Kind)[:2]...)
 	}
 	err := b.write(ctx, func(ctx context.Context) error {
-		reply, err := scriptDelete.RunAndWait(ctx, b.client, b.wait, keys, b.clock(), key.ID)
+		reply, err := scriptDelete.RunAndWait(ctx, b.client, b.wait, keys, b.clock(), key.ID, b.seal())
 		if err != nil {
 			return err
 		}

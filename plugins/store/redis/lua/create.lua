@@ -1,7 +1,10 @@
 -- KEYS record[, all, ends, fresh[, feed, ends of the feed, history, sequence]];
--- ARGV now, raw, expires, deadline, id, parent, horizon, version, channel.
+-- ARGV now, raw, expires, deadline, id, parent, horizon, version, channel, whether to seal.
 -- Returns 1 created, 0 there is one, 2 too late.
 if live(head(KEYS[1])) then
+	if ARGV[10] ~= '' then
+		seal(KEYS[1])
+	end
 	return 0
 end
 if ARGV[4] ~= '' and now > tonumber(ARGV[4]) then

@@ -1,12 +1,13 @@
 -- KEYS record, ends of the feed or the record again[, all, ends, fresh]; ARGV now, version,
--- new version, expires, value, parent, horizon, id. Returns a code and the parent: 0 not
--- found, 1 another version, 2 the index must be told a longer life first, 3 done.
+-- new version, expires, value, parent, horizon, id, whether to seal. Returns a code and the parent:
+-- 0 not found, 1 another version, 2 the index must be told a longer life first, 3 done.
 local h = head(KEYS[1])
-if not live(h) then
-	return {0, ''}
-end
-if h.version ~= ARGV[2] then
-	return {1, ''}
+local found = live(h)
+if not found or h.version ~= ARGV[2] then
+	if ARGV[9] ~= '' then
+		seal(KEYS[1])
+	end
+	return {found and 1 or 0, ''}
 end
 local expires, horizon = tonumber(ARGV[4]), h.horizon
 if h.parent ~= '' and not covers(tonumber(horizon), expires) then
