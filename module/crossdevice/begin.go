@@ -63,5 +63,6 @@ func (t *Tickets) Begin(ctx context.Context, ticket store.Ticket) (id string, _ 
 	if err != nil {
 		return "", ticket, fmt.Errorf("crossdevice: storing a ticket: %w", err)
 	}
+	t.Count(ticket.Kind, CountBegun)
 	return id, ticket, nil
 }

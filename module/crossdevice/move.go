@@ -66,7 +66,7 @@ func (t *Tickets) move(ctx context.Context, id string, step func(store.Ticket) (
 		after, outcome := step(before)
 		if after.State == before.State && after.Delivered.Equal(before.Delivered) {
 			if lost != nil {
-				t.tell(ctx, id, before.State)
+				t.tell(ctx, id, before.State) // and not counted: it may be somebody else's move
 			}
 			return before, answers[outcome]
 		}
@@ -80,6 +80,7 @@ func (t *Tickets) move(ctx context.Context, id string, step func(store.Ticket) (
 		switch {
 		case err == nil:
 			if after.State != before.State {
+				t.Count(after.Kind, counted(after.State, outcome))
 				t.tell(ctx, id, after.State)
 			}
 			return after, answers[outcome]

@@ -25,6 +25,8 @@ type Config struct {
 	MaxWaiting int
 	// Hold is how long a Wait hangs at most. Default: 25 seconds.
 	Hold time.Duration
+	// Count is told what becomes of tickets here, one of Outcomes each. Default: nobody is.
+	Count func(kind store.TicketKind, outcome string)
 }
 
 // Tickets makes tickets, moves them and waits for them. It is safe for concurrent use. The
@@ -49,6 +51,9 @@ func New(c Config) (*Tickets, error) {
 	}
 	if c.Hold == 0 {
 		c.Hold = defaultHold
+	}
+	if c.Count == nil {
+		c.Count = func(store.TicketKind, string) {}
 	}
 	switch {
 	case c.Store == nil:

@@ -22,6 +22,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/metrics"
 	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/token"
 	"github.com/gatehouse/gatehouse/module/webui"
 )
@@ -196,7 +197,7 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 	}
 	lifetimes := a.lifetimes()
 	a.core.keepFor(a.Tokens.longestLife())
-	if a.tickets, err = crossdevice.New(crossdevice.Config{Store: a.core.store}); err != nil {
+	if a.tickets, err = crossdevice.New(crossdevice.Config{Store: a.core.store, Count: countTicket}); err != nil {
 		return err
 	}
 	registration, err := a.Registration.build(repl)
@@ -221,6 +222,10 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 		ClientIP: clientIP,
 	})
 	return err
+}
+
+func countTicket(kind store.TicketKind, outcome string) {
+	metrics.Set{}.Ticket(string(kind), outcome)
 }
 
 // Start opens the store, so that a gateway that cannot keep state says so at once. What

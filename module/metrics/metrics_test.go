@@ -39,6 +39,7 @@ func TestMetricsFollowTheNamingConventions(t *testing.T) {
 	set.Revocation("revoked")
 	set.Introspection("inactive")
 	set.DeprecatedGrant("password")
+	set.Ticket("scan", "begun")
 	reg := prometheus.NewPedanticRegistry()
 	if err := Register(reg); err != nil {
 		t.Fatal(err)
@@ -61,9 +62,9 @@ func TestStatesAreAskedForAtEachScrape(t *testing.T) {
 		want  string
 	}{
 		"no gateway":                       {State{}, false, ""},
-		"before the revocations are known": {State{StoreUp: true, LimiterUp: true}, true, "1 1 +Inf"},
-		"all is well":                      {State{StoreUp: true, LimiterUp: true, RevocationsKnown: true}, true, "1 1 0"},
-		"the store is away":                {State{RevocationsKnown: true, RevocationStaleness: 1500 * time.Millisecond}, true, "0 0 1.5"},
+		"before the revocations are known": {State{StoreUp: true, LimiterUp: true}, true, "1 1 +Inf 0"},
+		"all is well":                      {State{StoreUp: true, LimiterUp: true, PollsWaiting: 7, RevocationsKnown: true}, true, "1 1 0 7"},
+		"the store is away":                {State{RevocationsKnown: true, RevocationStaleness: 1500 * time.Millisecond}, true, "0 0 1.5 0"},
 	} {
 		AskState(func() (State, bool) { return c.state, c.ok })
 		values := map[string]string{}
@@ -77,7 +78,7 @@ func TestStatesAreAskedForAtEachScrape(t *testing.T) {
 			}
 		}
 		const p = "caddy_gatehouse_"
-		if got := strings.TrimSpace(values[p+"store_up"] + " " + values[p+"limiter_up"] + " " + values[p+"revocation_staleness_seconds"]); got != c.want {
+		if got := strings.TrimSpace(values[p+"store_up"] + " " + values[p+"limiter_up"] + " " + values[p+"revocation_staleness_seconds"] + " " + values[p+"polls_waiting"]); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -22,6 +22,7 @@ var (
 	limiterFull   = counter("limit_shared_buckets_total", "Requests counted in a shared bucket since the limiter held its maximum of keys.")
 	normalised    = counter("upstream_errors_total", "Upstream error answers put into the common shape, by status class and kind of body.", "class", "body")
 	failures      = counter("errors_total", "Failures of the gateway's own handlers answered in the common shape, by status class.", "class")
+	tickets       = counter("tickets_total", "Requests confirmed on a second device, by kind (scan: a code to scan, device: one to type) and what became of them (begun, scanned, confirmed, denied, wrong_number).", "kind", "outcome")
 	storeOps      = counter("store_operations_total", "Operations on the store by name and result: ok, miss, conflict, error.", "operation", "result")
 	storeSeconds  = histogram("store_operation_seconds", "Time an operation on the store took, in seconds.", "operation")
 )
@@ -91,6 +92,9 @@ func (Set) UpstreamError(status int, body string) {
 
 // Failure counts an error of the gateway's own.
 func (Set) Failure(status int) { failures.WithLabelValues(class(status)).Inc() }
+
+// Ticket counts what becomes of a request that is confirmed on a second device.
+func (Set) Ticket(kind, outcome string) { tickets.WithLabelValues(kind, outcome).Inc() }
 
 // StoreOperation counts and times an operation on the store.
 func (Set) StoreOperation(operation, result string, took time.Duration) {

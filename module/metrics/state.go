@@ -11,6 +11,7 @@ import (
 var (
 	storeUp   = gauge("store_up", "Whether the store answered the last probe: 1 or 0.")
 	limiterUp = gauge("limiter_up", "Whether the limiter reaches its counts: 1 or 0.")
+	polls     = gauge("polls_waiting", "Polls that hang until somebody confirms on a second device.")
 	staleness = gauge("revocation_staleness_seconds", "How long ago what this process knows of revocations was complete: 0 while the feed runs, +Inf before it was complete once.")
 )
 
@@ -18,6 +19,8 @@ var (
 type State struct {
 	StoreUp   bool
 	LimiterUp bool
+	// PollsWaiting is how many polls hang.
+	PollsWaiting int
 	// RevocationsKnown: they were completely loaded once.
 	RevocationsKnown bool
 	// RevocationStaleness is how long ago what is known of them was complete.
@@ -44,6 +47,7 @@ func init() { collectors = append(collectors, states{}) }
 func (states) Describe(to chan<- *prometheus.Desc) {
 	to <- storeUp
 	to <- limiterUp
+	to <- polls
 	to <- staleness
 }
 
@@ -60,7 +64,7 @@ func (states) Collect(to chan<- prometheus.Metric) {
 	if s.RevocationsKnown {
 		stale = s.RevocationStaleness.Seconds()
 	}
-	for desc, value := range map[*prometheus.Desc]float64{storeUp: truth(s.StoreUp), limiterUp: truth(s.LimiterUp), staleness: stale} {
+	for desc, value := range map[*prometheus.Desc]float64{storeUp: truth(s.StoreUp), limiterUp: truth(s.LimiterUp), polls: float64(s.PollsWaiting), staleness: stale} {
 		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
 	}
 }
