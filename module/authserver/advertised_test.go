@@ -53,7 +53,7 @@ func (g *tokenRig) grantsAreHonest(m advertised, past bool) {
 		"password":           {"grant_type": "password", "username": "ann", "password": "x", "client_id": "web", "client_secret": webSecret},
 		"implicit":           {"grant_type": "implicit", "client_id": "web", "client_secret": webSecret},
 		"urn:ietf:params:oauth:grant-type:device_code": {
-			"grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": "x", "client_id": "web", "client_secret": webSecret,
+			"grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": g.confirmedDevice("web", webSecret), "client_id": "web", "client_secret": webSecret,
 		},
 	}
 	for grant, p := range requests {

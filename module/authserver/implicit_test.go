@@ -185,12 +185,12 @@ func TestTheDocumentsFollowTheDateOfADeprecatedGrant(t *testing.T) { // M02, M08
 		rest, _, _ = strings.Cut(rest, `,"subject_types`)
 		return rest
 	}
-	if got := lists(); got != `["code","token"],"response_modes_supported":["query","fragment"],"grant_types_supported":["authorization_code","refresh_token","client_credentials","implicit"]` {
+	if got := lists(); got != `["code","token"],"response_modes_supported":["query","fragment"],"grant_types_supported":["authorization_code","refresh_token","client_credentials","urn:ietf:params:oauth:grant-type:device_code","implicit"]` {
 		t.Error(got)
 	}
 	etag := g.do("GET", discoveryAddress, "").header.Get("ETag")
 	g.pass(24 * time.Hour)
-	if got := lists(); got != `["code"],"response_modes_supported":["query"],"grant_types_supported":["authorization_code","refresh_token","client_credentials"]` {
+	if got := lists(); got != `["code"],"response_modes_supported":["query"],"grant_types_supported":["authorization_code","refresh_token","client_credentials","urn:ietf:params:oauth:grant-type:device_code"]` {
 		t.Error(got)
 	}
 	if a := g.do("GET", discoveryAddress, "", "If-None-Match", etag); a.status != http.StatusOK {

@@ -32,6 +32,7 @@ type providerMetadata struct {
 	RevokeAlgorithms      []string          `json:"revocation_endpoint_auth_signing_alg_values_supported"`
 	IntrospectAlgorithms  []string          `json:"introspection_endpoint_auth_signing_alg_values_supported"`
 	PushEndpoint          string            `json:"pushed_authorization_request_endpoint"`
+	DeviceEndpoint        string            `json:"device_authorization_endpoint"` // RFC 8628 section 4
 	RegistrationEndpoint  string            `json:"registration_endpoint,omitempty"`
 	RevokeAuthMethods     []string          `json:"revocation_endpoint_auth_methods_supported"`
 	IntrospectAuthMethods []string          `json:"introspection_endpoint_auth_methods_supported"`
@@ -100,6 +101,7 @@ func (s *Server) provider(deprecated []oauth.GrantType) providerMetadata {
 		RevokeAlgorithms:      token.AssertionAlgorithms,
 		IntrospectAlgorithms:  token.AssertionAlgorithms,
 		PushEndpoint:          s.url("/par"),
+		DeviceEndpoint:        s.url("/device_authorization"),
 		RevokeAuthMethods:     clientauth.Methods,
 		IntrospectAuthMethods: confidential(clientauth.Methods),
 		ChallengeMethods:      []string{"S256"},

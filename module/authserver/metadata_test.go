@@ -34,11 +34,12 @@ func TestMetadataStatesWhatWorks(t *testing.T) { // M01, M02
 		"revocation_endpoint":                   `"https://id.example/auth/revoke"`,
 		"introspection_endpoint":                `"https://id.example/auth/introspect"`,
 		"pushed_authorization_request_endpoint": `"https://id.example/auth/par"`,
+		"device_authorization_endpoint":         `"https://id.example/auth/device_authorization"`,
 
 		"scopes_supported":                      `["openid","profile","email","offline_access","read","write"]`,
 		"response_types_supported":              `["code"]`,
 		"response_modes_supported":              `["query"]`,
-		"grant_types_supported":                 `["authorization_code","refresh_token","client_credentials"]`,
+		"grant_types_supported":                 `["authorization_code","refresh_token","client_credentials","urn:ietf:params:oauth:grant-type:device_code"]`,
 		"subject_types_supported":               `["public"]`,
 		"code_challenge_methods_supported":      `["S256"]`,
 		"ui_locales_supported":                  `["en","zh"]`,

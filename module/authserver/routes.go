@@ -29,6 +29,8 @@ func (s *Server) table() map[string]route {
 		s.base + "/token":                         {methods: post, handle: s.token.serve, scripts: true},
 		s.base + "/revoke":                        {methods: post, handle: s.token.revoke, scripts: true},
 		s.base + "/par":                           {methods: post, handle: s.par, scripts: true},
+		s.base + "/device_authorization":          {methods: post, handle: s.deviceAuthorization, scripts: true},
+		s.base + devicePath:                       page(s.signIn.device),
 		s.base + "/introspect":                    {methods: post, handle: s.token.introspect},
 		s.base + "/.well-known/jwks.json":         {methods: get, handle: s.jwks, public: true},
 		s.base + "/userinfo":                      {methods: both, handle: s.userinfo, scripts: true},

@@ -43,7 +43,7 @@ func newTokenEndpoint(s *Server) (*tokenEndpoint, error) {
 	}
 	config := grant.Config{
 		Store: s.Store, Directory: s.Directory, Revocations: s.Revocations, Keys: s.Keys, Now: s.Now,
-		Passwords: s.signIn, Audit: s.Audit,
+		Passwords: s.signIn, Tickets: s.CrossDevice, Audit: s.Audit,
 		Access: s.Lifetimes.Access, Refresh: s.Lifetimes.Refresh,
 		RefreshIdle: s.Lifetimes.RefreshIdle, RefreshGrace: s.Lifetimes.RefreshGrace,
 	}

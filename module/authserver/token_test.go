@@ -39,7 +39,7 @@ func TestTheTokenRequestIsReadStrictly(t *testing.T) { // T01-T05, T22, T25
 		{"grant_type bad", "POST", "", job.with("grant_type", "bad").encode(), nil, 400, "unsupported_grant_type"},
 		{"grant_type in capitals", "POST", "", job.with("grant_type", "CLIENT_CREDENTIALS").encode(), nil, 400, "unsupported_grant_type"},
 		{"password", "POST", "", job.with("grant_type", "password").encode(), nil, 400, "unsupported_grant_type"},
-		{"device code", "POST", "", job.with("grant_type", "urn:ietf:params:oauth:grant-type:device_code").encode(), nil, 400, "unsupported_grant_type"},
+		{"no device code", "POST", "", job.with("grant_type", "urn:ietf:params:oauth:grant-type:device_code").encode(), nil, 400, "invalid_request"},
 		{"a grant the client may not use", "POST", "", redeemWeb("x").with("client_id", "job").encode(), nil, 400, "unauthorized_client"},
 		{"a repeated parameter", "POST", "", form + "&grant_type=client_credentials", nil, 400, "invalid_request"},
 		{"a repeated empty parameter", "POST", "", form + "&scope=&scope=read", nil, 400, "invalid_request"},

@@ -69,6 +69,8 @@ type Config struct {
 	Keys func(context.Context) (*secret.Keys, error)
 	// Passwords is for the password grant.
 	Passwords Passwords
+	// Tickets are those of devices. Default: there is no device grant.
+	Tickets Tickets
 	// Audit is told of replays. Default: nobody.
 	Audit audit.Sink
 	Now   func() time.Time
@@ -85,12 +87,15 @@ func All(c Config) ([]Grant, error) {
 		return nil, err
 	}
 	f := families{c}
-	return []Grant{
+	all := []Grant{
 		&authorizationCode{newCodes(f, store.DialectOAuth, store.DialectOAuth)},
 		&refreshToken{f},
 		clientCredentials{},
-		&passwordGrant{f},
-	}, nil
+	}
+	if c.Tickets != nil {
+		all = append(all, &deviceCode{newCodes(f, store.DialectDevice, store.DialectOAuth), c.Tickets, newPace(c.Now)})
+	}
+	return append(all, &passwordGrant{f}), nil
 }
 
 func (c *Config) fill() error {

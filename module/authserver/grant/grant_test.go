@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/crossdevice"
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/directory/directorytest"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -114,6 +115,12 @@ type deafRevoker struct{}
 
 func (deafRevoker) Revoke(context.Context, store.Revocation) error { return nil }
 
+type noTickets struct{}
+
+func (noTickets) Find(context.Context, string) (store.Ticket, error) {
+	return store.Ticket{}, crossdevice.ErrGone
+}
+
 type anybody struct{}
 
 func (anybody) CheckPassword(context.Context, Request, string, string) (directory.User, bool, error) {
@@ -126,8 +133,8 @@ func TestTheConfigurationIsChecked(t *testing.T) {
 	full := Config{
 		Store: storetest.NewMemory(nil), Directory: directorytest.NewMemory(), Revocations: deafRevoker{},
 		Keys: func(context.Context) (*secret.Keys, error) { return nil, nil }, Now: time.Now,
-		Passwords: anybody{},
-		Access:    time.Hour, Refresh: time.Hour,
+		Passwords: anybody{}, Tickets: noTickets{},
+		Access: time.Hour, Refresh: time.Hour,
 	}
 	grants, err := All(full)
 	if err != nil {
