@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"runtime"
 
 	"github.com/gatehouse/gatehouse/module/authserver"
 	"github.com/gatehouse/gatehouse/module/directory/password"
@@ -14,7 +15,9 @@ import (
 type hashing struct{ *password.Elsewhere }
 
 func (a *App) holdHashing() (*hashing, error) {
-	most := cmp.Or(a.Protect.HashConcurrency, authserver.HashConcurrency())
+	// It is set higher for directories that are far away, and more processes than
+	// processors hash no faster.
+	most := min(cmp.Or(a.Protect.HashConcurrency, authserver.HashConcurrency()), runtime.GOMAXPROCS(0))
 	return hold(&a.held, hashings, most, func() (*hashing, error) {
 		e, err := password.OpenElsewhere(most, logger("hashing"))
 		return &hashing{e}, err
