@@ -30,7 +30,10 @@ type batch struct {
 	groups []*group
 	keys   []string
 	known  map[string]int // where a key is in keys
+	like   map[string]*group
 }
+
+func newBatch() *batch { return &batch{known: make(map[string]int), like: make(map[string]*group)} }
 
 // fits reports whether the batch has room for the keys of one more ask.
 func (b *batch) fits(k *ask) bool {
@@ -52,6 +55,7 @@ func (b *batch) add(g *group) {
 		}
 	}
 	b.groups = append(b.groups, g)
+	b.like[g.vector] = g
 }
 
 // spec is the script's ARGV[2].

@@ -8,7 +8,8 @@
 -- the ms until one more is free, the ms until one refused request fits (0: none was), and in a
 -- dry run how many of the admitted fitted.
 -- A value is the newest slot (5), the width of a counter (1), the units (4), and the counters from the
--- oldest slot that holds a unit to the newest. Refused requests write nothing.
+-- oldest slot that holds a unit to the newest. Where a counter takes 4 bytes the units are left out and added
+-- up, so that the largest value fits into 256 bytes of Redis's memory. Refused requests write nothing.
 local byte, char, sub, rep, floor = string.byte, string.char, string.sub, string.rep, math.floor
 local spec, now = ARGV[2], tonumber(ARGV[1])
 if not now then
@@ -40,16 +41,20 @@ local function advance(raw, W)
   local q = floor((W + 59) / 60)
   local slot = floor(now / q)
   local st = {W = W, q = q, slot = slot, old = slot, w = 1, total = 0, past = '', last = 0}
-  if not raw or #raw < 11 then return st end
+  if not raw or #raw < 10 then return st end
   local a, b, c, d, e, w, f, g, h, i = byte(raw, 1, 10)
-  local newest = (((a * 256 + b) * 256 + c) * 256 + d) * 256 + e
-  local total, n = ((f * 256 + g) * 256 + h) * 256 + i, (#raw - 10) / w
-  if w < 1 or w > 4 or n ~= floor(n) or n > 61 then return st end
+  local newest, head = (((a * 256 + b) * 256 + c) * 256 + d) * 256 + e, w == 4 and 6 or 10
+  local total, n = ((f * 256 + g) * 256 + h) * 256 + i, (#raw - head) / w
+  if w < 1 or w > 4 or n < 1 or n ~= floor(n) or n > 61 then return st end
   if slot < newest then
     if newest - slot > 61 then return st end
     slot = newest
   end
-  local s, old, skip = sub(raw, 11), newest - n + 1, 0
+  local s, old, skip = sub(raw, head + 1), newest - n + 1, 0
+  if w == 4 then
+    total = 0
+    for j = 1, n do total = total + at(s, w, j) end
+  end
   local dead = floor((now - W) / q) - old
   if dead >= n then return st end
   while skip < dead do
@@ -133,9 +138,11 @@ for i = 1, #KEYS do
     local w, slot, total, last = st.w, st.slot, st.total, st.last
     while last >= 256 ^ w do w = w + 1 end
     local past = w > st.w and widen(st.past, st.w, w) or st.past
+    local units = w == 4 and '' or
+      char(floor(total / 16777216), floor(total / 65536) % 256, floor(total / 256) % 256, total % 256)
     redis.call('SET', KEYS[i], char(floor(slot / 4294967296), floor(slot / 16777216) % 256, floor(slot / 65536) % 256,
-      floor(slot / 256) % 256, slot % 256, w, floor(total / 16777216), floor(total / 65536) % 256, floor(total / 256) % 256,
-      total % 256) .. past .. pack(last, w), 'PX', (slot + 1) * st.q + st.W - now + 1000)
+      floor(slot / 256) % 256, slot % 256, w) .. units .. past .. pack(last, w),
+      'PX', (slot + 1) * st.q + st.W - now + 1000)
   end
 end
 return out

@@ -132,7 +132,7 @@ func TestTheScriptDecidesAsTheSourceInThisProcessDoes(t *testing.T) {
 		w, p := newWorld(seed, fmt.Sprintf("script-%x:", seed)), peer{}
 		for step := range 250 {
 			w.pass()
-			b := &batch{known: make(map[string]int)}
+			b := newBatch()
 			requests := map[*group][]*ratelimit.Request{}
 			for range 1 + w.IntN(4) {
 				r := w.request()
@@ -180,7 +180,7 @@ func TestRefusedRequestsLeaveEveryByteAsItWas(t *testing.T) { // L06
 		for _, p := range p {
 			r.Charges = append(r.Charges, ratelimit.Charge{Policy: p, Subject: "s"})
 		}
-		b := &batch{known: make(map[string]int)}
+		b := newBatch()
 		b.add(&group{ask: newAsk("bytes:", r), n: 1})
 		return b
 	}
@@ -220,7 +220,7 @@ func TestAValueThatIsNotOursIsEmpty(t *testing.T) {
 	head := "\x00\x06\xa0\x00\x00"
 	for i, value := range []string{"x", "0123456789", strings.Repeat("\x00", 11), strings.Repeat("\xff", 300), head + "\x01\x00\x00\x00\x05" + strings.Repeat("\x01", 62), head + "\x05\x00\x00\x00\x05abcde", head + "\x00\x00\x00\x00\x05a"} {
 		r := &ratelimit.Request{Charges: []ratelimit.Charge{{Policy: p, Subject: fmt.Sprint("foreign", i)}}}
-		b := &batch{known: make(map[string]int)}
+		b := newBatch()
 		b.add(&group{ask: newAsk("foreign:", r), n: 5})
 		if err := client.Set(ctx, b.keys[0], value, 0).Err(); err != nil {
 			t.Fatal(err)
