@@ -3,15 +3,18 @@ package redis
 import (
 	"sync"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
 // call is a request that waits for its batch.
 type call struct {
 	*ask
-	state state // under the lane's lock
+	state state     // under the lane's lock until it is answered or given up
+	due   time.Time // when its patience ends
 	// flight is the round trip the call is part of, once it is taken.
 	flight *flight
-	done   chan outcome // one value, unless the call is given up
+	done   chan outcome // room for the one value there is, unless the caller went away
 }
 
 type state uint8
@@ -19,7 +22,8 @@ type state uint8
 const (
 	waiting state = iota
 	taken
-	given // up
+	answered // or about to be
+	given    // up
 )
 
 // outcome is what became of a call.
@@ -29,23 +33,26 @@ type outcome struct {
 	err    error
 }
 
-// timers are for the waiting; every request takes one.
-var timers = sync.Pool{New: func() any {
-	t := time.NewTimer(time.Hour)
-	t.Stop()
-	return t
-}}
-
-func newTimer(d time.Duration) *time.Timer {
-	t, ok := timers.Get().(*time.Timer)
-	if !ok {
-		return time.NewTimer(d)
-	}
-	t.Reset(d)
-	return t
+// giveUp is for a call that waits or is taken, under the lane's lock.
+func (c *call) giveUp(why error) {
+	c.state = given
+	c.done <- outcome{err: why}
 }
 
-func putTimer(t *time.Timer) {
-	t.Stop() // since Go 1.23 nothing is left in its channel
-	timers.Put(t)
+// calls are for using again. Only what nobody else holds on to may go back: a call that was
+// never queued, or one that was answered.
+var calls sync.Pool
+
+func newCall(prefix string, r *ratelimit.Request) *call {
+	c, ok := calls.Get().(*call)
+	if !ok {
+		c = &call{ask: new(ask), done: make(chan outcome, 1)}
+	}
+	c.set(prefix, r)
+	return c
+}
+
+func (c *call) free() {
+	c.flight = nil
+	calls.Put(c)
 }

@@ -3,7 +3,6 @@ package redis
 import (
 	"encoding/binary"
 	"strconv"
-	"strings"
 
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
@@ -25,13 +24,13 @@ type ask struct {
 	vector  string
 	cost    int64
 	charges []charge
-	room    [2]charge // of most requests
+	text    []byte // of the last vector, for using its room again
 }
 
 // tag is what makes all keys of a limiter one slot of a Redis Cluster. "*" is in no name.
 func tag(limiter string) string {
 	if limiter == "" {
-		limiter = "*"
+		return "{*}"
 	}
 	return "{" + limiter + "}"
 }
@@ -42,52 +41,50 @@ func tag(limiter string) string {
 //
 // and the first part up to the tag is the same for all of them.
 func newAsk(prefix string, r *ratelimit.Request) *ask {
-	a := &ask{cost: min(max(r.Cost, 1), maxCost)}
-	a.charges = a.room[:0]
-	var (
-		text  strings.Builder
-		ends  [ratelimit.MaxCharges]int
-		limit = tag(r.Charges[0].Policy.Limiter)
-		size  int
-	)
-	for i := range r.Charges {
-		size += len(prefix) + len(limit) + len(r.Charges[i].Policy.Name) + 96
-	}
-	text.Grow(size)
-	var number [20]byte
+	a := new(ask)
+	a.set(prefix, r)
+	return a
+}
+
+// set makes the ask that of another request.
+func (a *ask) set(prefix string, r *ratelimit.Request) {
+	a.cost = min(max(r.Cost, 1), maxCost)
+	a.charges = a.charges[:0]
+	limit := tag(r.Charges[0].Policy.Limiter)
+	text := a.text[:0]
+	var ends [ratelimit.MaxCharges]int
 	for i := range r.Charges {
 		p := r.Charges[i].Policy
 		window := p.Window.Milliseconds()
-		text.WriteString(prefix)
-		text.WriteString("limit:")
-		text.WriteString(limit)
-		text.WriteString(p.Name)
-		text.WriteByte(':')
-		text.Write(strconv.AppendInt(number[:0], window, 10))
-		text.WriteByte('x')
-		text.Write(strconv.AppendInt(number[:0], ratelimit.Slots, 10))
-		text.WriteByte(':')
-		text.WriteString(ratelimit.Subject(r.Charges[i].Subject))
-		ends[i] = text.Len()
+		text = append(text, prefix...)
+		text = append(text, "limit:"...)
+		text = append(text, limit...)
+		text = append(text, p.Name...)
+		text = append(text, ':')
+		text = strconv.AppendInt(text, window, 10)
+		text = append(text, 'x')
+		text = strconv.AppendInt(text, ratelimit.Slots, 10)
+		text = append(text, ':')
+		text = append(text, ratelimit.Subject(r.Charges[i].Subject)...)
+		ends[i] = len(text)
 		a.charges = append(a.charges, charge{window: window, limit: p.Limit, dry: p.DryRun})
 	}
 	for i := range a.charges {
 		c := &a.charges[i]
-		text.Write(binary.BigEndian.AppendUint32(number[:0], uint32(c.limit)))
-		text.WriteByte(bit(c.dry))
+		text = binary.BigEndian.AppendUint32(text, uint32(c.limit))
+		text = append(text, bit(c.dry))
 	}
 	for i := range a.charges { // a subject may hold any bytes: it must not look like the end of one key and the next
-		text.Write(binary.BigEndian.AppendUint32(number[:0], uint32(ends[i])))
+		text = binary.BigEndian.AppendUint32(text, uint32(ends[i]))
 	}
-	text.Write(binary.BigEndian.AppendUint64(number[:0], uint64(a.cost)))
-	text.WriteByte(byte(len(a.charges)))
-	a.vector = text.String()
+	text = binary.BigEndian.AppendUint64(text, uint64(a.cost))
+	text = append(text, byte(len(a.charges)))
+	a.vector, a.text = string(text), text
 	begin := 0
 	for i := range a.charges {
 		a.charges[i].key = a.vector[begin:ends[i]]
 		begin = ends[i]
 	}
-	return a
 }
 
 func bit(dry bool) byte {

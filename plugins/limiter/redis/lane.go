@@ -2,18 +2,20 @@ package redis
 
 import (
 	"errors"
+	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
 const (
-	maxFlights = 2    // batches on their way at a time: one is being decided on, one travels
+	maxFlights = 2    // batches on their way at a time
 	maxGroups  = 64   // in a batch
 	maxKeys    = 128  // in a batch, as many as the spec can number
 	maxQueue   = 4096 // requests that wait for a batch
 
-	longestOwn = 50 * time.Millisecond // that a request makes a trip itself; its context may end meanwhile
+	longestOwn = 50 * time.Millisecond // that a request waits whatever becomes of its caller
 	warmFor    = time.Second           // a connection is taken to be there
 )
 
@@ -24,8 +26,8 @@ var (
 )
 
 // lane is the way of one limiter's requests to Redis: all its keys are in one slot, on
-// one server. What arrives while batches are on their way goes with the next one, so an idle lane
-// adds no latency and a busy one few round trips.
+// one server. What arrives while a batch is on its way goes with the next one, so an idle lane
+// adds no latency and a busy one few round trips, which are what a decision costs most for.
 type lane struct {
 	source  *Source
 	limiter string
@@ -34,6 +36,9 @@ type lane struct {
 	mu      sync.Mutex
 	queue   []*call // in the order of their arrival
 	flights int
+	aloft   []*flight // those of them whose batch has left
+	watcher *time.Timer
+	watched bool // the watcher will come
 	breaker breaker
 	cause   error     // of the last failure
 	landed  time.Time // when a flight last came back in time
@@ -42,23 +47,25 @@ type lane struct {
 // flight is one round trip. Its fields are under the lane's lock.
 type flight struct {
 	sent   time.Time
-	judged bool   // by the breaker
-	own    *batch // of a caller who makes the trip himself
+	judged bool // by the breaker
+	batch  *batch
 }
 
 // join puts a call at the end of the queue. If it gets a flight the caller makes that trip
 // himself, and is back when his patience ends; see [lane.clear].
 func (l *lane) join(c *call) (*flight, error) {
+	now := l.source.clock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.breaker.open {
 		return nil, errOpen
 	}
-	if l.clear() {
+	c.state, c.due = waiting, now.Add(l.source.patience)
+	if l.clear(now) {
 		l.flights++
 		l.queue = append(l.queue, c)
 		f := new(flight)
-		f.own = l.load(f) // at once: another flight may last longer than this caller waits
+		l.load(f) // at once: another flight may last longer than this caller waits
 		return f, nil
 	}
 	if len(l.queue) >= maxQueue {
@@ -67,45 +74,56 @@ func (l *lane) join(c *call) (*flight, error) {
 			return nil, errOverflow
 		}
 	}
-	if l.flights < maxFlights {
+	if l.worth(len(l.queue)+1, now) {
 		if !l.source.start(l.fly) {
 			return nil, errClosed
 		}
 		l.flights++
 	}
 	l.queue = append(l.queue, c)
+	l.watch(l.source.patience)
 	return nil, nil
 }
 
 // clear reports whether a trip is likely to be short: there is a connection, and nobody else.
 // Then a goroutine for it would cost more than the rest of the decision. All other trips may last
 // longer than a request waits, so that a connection can be made and outlives a hiccup.
-func (l *lane) clear() bool {
+func (l *lane) clear(now time.Time) bool {
 	return l.flights == 0 && len(l.queue) == 0 && l.breaker.row == 0 &&
-		l.source.patience <= longestOwn && l.source.clock().Sub(l.landed) < warmFor
+		l.source.patience <= longestOwn && now.Sub(l.landed) < warmFor
 }
 
-// leave gives a call up. If its batch is on its way for too long, that is a failure of
-// Redis, which shows here long before the connection says so.
+// worth reports whether so many that wait are worth a further flight. Beside another one they
+// are if they fill a batch, or if that one takes long: its connection may be lost.
+func (l *lane) worth(waiting int, now time.Time) bool {
+	switch {
+	case l.flights == 0:
+		return true
+	case l.flights >= maxFlights:
+		return false
+	}
+	return waiting >= maxGroups || len(l.aloft) > 0 && now.Sub(l.aloft[0].sent) > l.source.patience/4
+}
+
+// leave gives a call up whose caller went away.
 func (l *lane) leave(c *call) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	was := c.state
-	c.state = given
-	if was != taken { // the breaker may have been quicker
-		return
+	if was == waiting || was == taken {
+		c.state = given
 	}
-	if !c.flight.judged && l.source.clock().Sub(c.flight.sent) >= l.source.patience {
-		c.flight.judged = true
-		l.failed(errOpen)
+	if was == taken {
+		l.judge(c.flight, l.source.clock())
 	}
 }
 
-// fly takes batch after batch until nothing waits.
+// fly takes batch after batch until nothing waits, or too little for two flights.
 func (l *lane) fly() {
 	for {
+		l.gather()
 		f := new(flight)
-		b := l.take(f)
+		b := l.next(f)
 		if b == nil {
 			return
 		}
@@ -113,14 +131,35 @@ func (l *lane) fly() {
 	}
 }
 
-// flyOnce makes the trip of one caller and leaves what has come meanwhile to others.
+// flyOnce makes the trip of one caller, takes along who has come by the time it begins, and leaves
+// what comes meanwhile to others.
 func (l *lane) flyOnce(f *flight) {
-	l.trip(f, f.own, l.source.patience)
+	l.gather()
+	l.trip(f, l.take(f), l.source.patience)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.queue) == 0 || !l.source.start(l.fly) {
-		l.flights--
+	if len(l.queue) > 0 && l.source.start(l.fly) {
+		return
 	}
+	l.flights--
+	if l.flights == 0 { // closed, or there is nobody
+		l.dismiss(errClosed)
+	}
+}
+
+// gather lets those who are about to join do so: requests that can run, run first. With nothing else
+// to run it takes no time.
+func (l *lane) gather() {
+	for before, n := -1, l.waiting(); before < n && n < maxGroups; {
+		runtime.Gosched()
+		before, n = n, l.waiting()
+	}
+}
+
+func (l *lane) waiting() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.queue)
 }
 
 // trip has a batch decided on and tells everybody in it.
@@ -133,13 +172,27 @@ func (l *lane) trip(f *flight, b *batch, within time.Duration) {
 			l.source.denials.put(g.ask, &answers[i], f.sent, got)
 		}
 		for nth, c := range g.calls {
-			if err != nil {
+			switch {
+			case c.state == given: // settled by landing
+			case err != nil:
 				c.done <- outcome{err: err}
-			} else {
+			default:
 				c.done <- outcome{answer: &answers[i], nth: nth}
 			}
 		}
 	}
+}
+
+// next is take unless the flight is one too many.
+func (l *lane) next(f *flight) *batch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.flights--
+	if !l.worth(len(l.queue), l.source.clock()) {
+		return nil
+	}
+	l.flights++
+	return l.load(f)
 }
 
 // take makes a batch of the first that wait, or ends the flight if there are none.
@@ -149,23 +202,24 @@ func (l *lane) take(f *flight) *batch {
 	return l.load(f)
 }
 
-// load is take under the lock.
+// load is take under the lock. A flight that has a batch gets more into it.
 func (l *lane) load(f *flight) *batch {
-	b := &batch{known: make(map[string]int)}
-	like := make(map[string]*group)
+	b := f.batch
+	if b == nil {
+		b = newBatch()
+	}
 	n := 0
 	for _, c := range l.queue {
 		if c.state == given {
 			n++
 			continue
 		}
-		g := like[c.vector]
+		g := b.like[c.vector]
 		if g == nil {
 			if len(b.groups) == maxGroups || !b.fits(c.ask) {
 				break
 			}
 			g = &group{ask: c.ask}
-			like[c.vector] = g
 			b.add(g)
 		}
 		g.n++
@@ -181,13 +235,28 @@ func (l *lane) load(f *flight) *batch {
 		return nil
 	}
 	f.sent = l.source.clock()
+	if f.batch == nil {
+		f.batch = b
+		l.aloft = append(l.aloft, f)
+	}
 	return b
 }
 
-// land tells the breaker how a round trip ended.
+// land ends a round trip: its calls are not given up any more, and the breaker hears how it
+// went.
 func (l *lane) land(f *flight, got time.Time, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.aloft = slices.DeleteFunc(l.aloft, func(o *flight) bool { return o == f })
+	if f.batch != nil {
+		for _, g := range f.batch.groups {
+			for _, c := range g.calls {
+				if c.state == taken {
+					c.state = answered
+				}
+			}
+		}
+	}
 	switch {
 	case f.judged:
 		if err != nil {
@@ -210,15 +279,19 @@ func (l *lane) failed(err error) {
 		return
 	}
 	l.opened.Store(true)
+	l.dismiss(errOpen)
+	l.source.start(l.probe)
+}
+
+// dismiss sends everybody in the queue away.
+func (l *lane) dismiss(why error) {
 	for _, c := range l.queue {
 		if c.state == waiting {
-			c.state = given
-			c.done <- outcome{err: errOpen}
+			c.giveUp(why)
 		}
 	}
 	clear(l.queue)
 	l.queue = l.queue[:0]
-	l.source.start(l.probe)
 }
 
 // compact removes those who gave up from the queue.

@@ -46,7 +46,7 @@ func (l *lane) probing() *batch {
 	p := probed
 	p.Limiter = l.limiter
 	a := newAsk(l.source.prefix, &ratelimit.Request{Charges: []ratelimit.Charge{{Policy: &p}}})
-	b := &batch{known: make(map[string]int)}
+	b := newBatch()
 	b.add(&group{ask: a, n: 1})
 	return b
 }

@@ -102,47 +102,42 @@ func (s *Source) Decide(ctx context.Context, r ratelimit.Request) (ratelimit.Ver
 	if l.opened.Load() {
 		return s.fallback.Decide(r)
 	}
-	k := newAsk(s.prefix, &r)
+	c := newCall(s.prefix, &r)
 	if s.denials != nil {
 		now := s.clock()
-		if d := s.denials.get(k, now); d != nil {
-			return d.answer.verdict(k, &r, d.answer.asked, now.Sub(d.got)), nil
+		if d := s.denials.get(c.ask, now); d != nil {
+			v := d.answer.verdict(c.ask, &r, d.answer.asked, now.Sub(d.got))
+			c.free()
+			return v, nil
 		}
 	}
-	c := &call{ask: k, done: make(chan outcome, 1)}
 	own, err := l.join(c)
 	if err != nil {
 		return s.fallback.Decide(r)
 	}
 	if own != nil {
 		l.flyOnce(own)
-		return s.settle(k, &r, <-c.done)
 	}
-	timer := newTimer(s.patience)
-	defer putTimer(timer)
-	select {
-	case out := <-c.done:
-		return s.settle(k, &r, out)
-	case <-timer.C:
-	case <-ctx.Done():
+	var out outcome
+	if s.patience <= longestOwn { // to look out for the caller's going would cost more than to wait in vain
+		out = <-c.done
+	} else {
+		select {
+		case out = <-c.done:
+		case <-ctx.Done():
+			l.leave(c)
+			return ratelimit.Verdict{}, ctx.Err()
+		}
 	}
-	select {
-	case out := <-c.done: // both at once
-		return s.settle(k, &r, out)
-	default:
-	}
-	l.leave(c)
-	if err := ctx.Err(); err != nil {
-		return ratelimit.Verdict{}, err
-	}
-	return s.fallback.Decide(r)
-}
-
-func (s *Source) settle(k *ask, r *ratelimit.Request, out outcome) (ratelimit.Verdict, error) {
 	if out.err != nil {
-		return s.fallback.Decide(*r)
+		if err := ctx.Err(); err != nil {
+			return ratelimit.Verdict{}, err
+		}
+		return s.fallback.Decide(r)
 	}
-	return out.answer.verdict(k, r, out.nth, 0), nil
+	v := out.answer.verdict(c.ask, &r, out.nth, 0)
+	c.free()
+	return v, nil
 }
 
 // Health implements [ratelimit.OpenSource]: it tells what is known from the requests and
@@ -182,6 +177,11 @@ func (s *Source) Close() error {
 	s.end()
 	err := s.client.Close()
 	s.all.Wait()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, l := range s.lanes {
+		l.unwatch()
+	}
 	return err
 }
 
