@@ -1,6 +1,6 @@
 // openid-client against everything that the authorization server offers a relying party:
 // id_token, userinfo, introspection, revocation, pushed requests, private_key_jwt,
-// registration and sign-out.
+// registration, the device grant and sign-out.
 import assert from 'node:assert/strict'
 import * as client from 'openid-client'
 import { open } from './open.js'
@@ -89,6 +89,14 @@ const own = await tokensOf(registered, { scope: 'openid read' })
 assert.equal(own.claims().sub, 'u-1')
 await assert.rejects(client.dynamicClientRegistration(new URL(ISSUER), { redirect_uris: [CALLBACK] }, undefined, { ...insecure, initialAccessToken: 'x'.repeat(43) }))
 console.log('done registration')
+
+// tv: a device without a browser.
+const tv = await discover('tv', undefined, client.None())
+const device = await client.initiateDeviceAuthorization(tv, { scope: 'openid read' })
+await open(new URL(device.verification_uri_complete))
+const ofDevice = await client.pollDeviceAuthorizationGrant(tv, device)
+assert.equal(ofDevice.claims().sub, 'u-1')
+console.log('done device')
 
 // Sign-out.
 const last = await tokensOf(web)

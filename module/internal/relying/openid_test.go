@@ -30,7 +30,8 @@ const (
 			initial_token {env.INITIAL_TOKEN}
 			scopes openid read
 			max 10
-		}`
+		}
+		` + deviceClient
 )
 
 func TestTheNodeClientUsesEverything(t *testing.T) {
@@ -40,6 +41,10 @@ func TestTheNodeClientUsesEverything(t *testing.T) {
 	g := begin(t, openidClients, "$JWKS", "`"+named+"`")
 	b := harness.NewBrowser(t, g.ID)
 	open := func(address string) string {
+		if strings.HasPrefix(address, g.ID+"/device?") {
+			answerDevice(t, g, address, "confirm")
+			return g.ID + "/device"
+		}
 		if strings.HasPrefix(address, g.ID+"/logout?") {
 			return b.Get(address).Header.Get("Location")
 		}
@@ -51,7 +56,7 @@ func TestTheNodeClientUsesEverything(t *testing.T) {
 	}, open)
 	for _, part := range []string{
 		"id_token and userinfo", "refresh with id_token", "introspection and revocation",
-		"pushed request with a secret", "private_key_jwt", "registration", "sign-out",
+		"pushed request with a secret", "private_key_jwt", "registration", "device", "sign-out",
 	} {
 		if !strings.Contains(out, "done "+part) {
 			t.Errorf("not done: %s\n%s", part, out)
