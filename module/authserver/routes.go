@@ -38,6 +38,12 @@ func (s *Server) table() map[string]route {
 		// OpenID Connect Discovery section 4 appends where RFC 8414 inserts.
 		s.base + "/.well-known/openid-configuration": metadata,
 	}
+	for path, handle := range map[string]http.HandlerFunc{
+		"/sns/oauth2/access_token": s.variantB.AccessToken, "/sns/oauth2/refresh_token": s.variantB.RefreshToken,
+		"/sns/auth": s.variantB.Auth, "/sns/userinfo": s.variantB.Userinfo,
+	} {
+		all[s.base+path] = route{handle: handle}
+	}
 	if s.Registration != nil {
 		all[s.base+"/register"] = route{methods: post, handle: s.register}
 		all[s.base+registerPath] = route{methods: []string{"GET", "PUT", "DELETE"}, handle: s.registeredClient}
@@ -78,7 +84,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.preflight(w, r, rt) {
 		return
 	}
-	if !slices.Contains(rt.methods, r.Method) {
+	if rt.methods != nil && !slices.Contains(rt.methods, r.Method) {
 		h.Set("Allow", strings.Join(rt.methods, ", "))
 		if rt.page {
 			s.errorPage(w, r, http.StatusMethodNotAllowed, webui.ErrorView{Code: "method_not_allowed"})
