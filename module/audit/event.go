@@ -18,6 +18,9 @@ const (
 	Consent         Name = "consent"          // a user allowed a client scopes
 	ConsentDenied   Name = "consent_denied"   // a user did not
 	ConsentRevoked  Name = "consent_revoked"  // a user took back what a client was allowed
+	TicketScanned   Name = "ticket_scanned"   // a user scanned or typed a code of another device; Reason: scan, device
+	TicketConfirmed Name = "ticket_confirmed" // and confirmed what it asks for; Reason: scan, device
+	TicketDenied    Name = "ticket_denied"    // or did not; Reason: scan, device, number (a wrong one)
 	Issue           Name = "issue"            // tokens were issued; Reason: the grant type
 	CodeReuse       Name = "code_reuse"       // a used code was presented: its grant is dead
 	RefreshReuse    Name = "refresh_reuse"    // a replaced refresh token was presented: its grant is dead
@@ -35,7 +38,8 @@ const (
 
 // Names lists every event.
 var Names = []Name{
-	SignIn, SignInFailed, Lockout, SignOut, SignOutAll, Consent, ConsentDenied, ConsentRevoked, Issue, CodeReuse,
+	SignIn, SignInFailed, Lockout, SignOut, SignOutAll, Consent, ConsentDenied, ConsentRevoked,
+	TicketScanned, TicketConfirmed, TicketDenied, Issue, CodeReuse,
 	RefreshReuse, Revoke, ClientAuth, DeprecatedGrant, Registered, UserChanged, ClientChanged, GrantRevoked,
 	KeyRotated, KeyRevoked, ConfigChanged,
 }

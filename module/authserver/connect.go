@@ -10,13 +10,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// The scopes of Variant B. Without one of them a request is none of its.
-const (
-	scopeLogin    = "snsapi_login"
-	scopeUserinfo = "snsapi_userinfo"
-	scopeBase     = "snsapi_base"
-)
-
 // embedded is the login_type of a page that stands in a frame of the client's site, which
 // is asked for without response_type.
 const embedded = "jssdk"

@@ -1,6 +1,10 @@
 package authserver
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
 
 const connectAuthorizePath = "/connect/oauth2/authorize"
 
@@ -10,7 +14,7 @@ func (s *signIn) connectAuthorize(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *signIn) connectAuthorizeGet(w http.ResponseWriter, r *http.Request) error {
-	q, client, _, err := s.connectRequest(r, scopeUserinfo, scopeBase)
+	q, client, _, err := s.connectRequest(r, oauth.SNSUserinfo, oauth.SNSBase)
 	if err != nil {
 		return err
 	}

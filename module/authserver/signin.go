@@ -10,9 +10,10 @@ import (
 // and sessions. Its handlers return what went wrong; fail answers it.
 type signIn struct {
 	*Server
-	gate   *gate
-	origin string // of the issuer, as browsers write it
-	https  bool
+	gate    *gate
+	hanging hanging
+	origin  string // of the issuer, as browsers write it
+	https   bool
 }
 
 func newSignIn(s *Server) *signIn {

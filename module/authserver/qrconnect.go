@@ -1,0 +1,106 @@
+package authserver
+
+import (
+	"net/http"
+
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// The paths of Variant B's scanning.
+const (
+	qrPath     = "/connect/qrconnect"
+	qrPollPath = "/connect/l/qrconnect"
+	qrImages   = "/connect/qrcode/"
+	waitScript = "/connect/wait.js"
+)
+
+// qrconnect shows a code to scan: for a request of Variant B a new one, for ?uuid= the one
+// that this browser has been given.
+func (s *signIn) qrconnect(w http.ResponseWriter, r *http.Request) {
+	p, refused := parseParams(r.URL.RawQuery)
+	switch {
+	case refused != nil:
+		s.fail(w, r, refused)
+	case p.has("uuid"):
+		s.fail(w, r, s.qrAgain(w, r, p))
+	default:
+		s.fail(w, r, s.qrBegin(w, r))
+	}
+}
+
+// qrBegin makes a ticket. The one that the browser may have for the same request stays as
+// it is and shows nothing here: a request that another site makes the browser send must
+// not lead to a number that somebody is about to type.
+func (s *signIn) qrBegin(w http.ResponseWriter, r *http.Request) error {
+	q, client, p, err := s.connectRequest(r, oauth.VariantBScopes...)
+	if err != nil {
+		return err
+	}
+	if r.Method == http.MethodHead {
+		w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	if err := s.mayBegin(r); err != nil {
+		return withLang(err, s.Pages.Language(r, q.Locales))
+	}
+	t := store.Ticket{
+		Kind: store.TicketScan, Client: q.Client, RedirectURI: q.RedirectURI, Scopes: q.Scopes, ClientState: q.State,
+		Challenge: q.Challenge, Locales: q.Locales, Address: s.ClientIP(r), UserAgent: userAgent(r),
+	}
+	if p.get("login_type") == embedded && len(client.FrameOrigins) > 0 {
+		// "default" lets the provider's script find out whether it may touch the window
+		// around it; where it says so this has been decided.
+		t.Framed, t.TopLevel = true, p.get("self_redirect") != "true"
+	}
+	if t.Poller, err = s.newPoller(w, r, t.Framed); err != nil {
+		return err
+	}
+	id, t, err := s.CrossDevice.Begin(r.Context(), t)
+	if err != nil {
+		return err
+	}
+	return s.showQR(w, r, qrPage{id: id, ticket: t, client: client})
+}
+
+// qrAgain shows how a ticket stands, for browsers without script and for those that come
+// back; once it is confirmed it sends the browser on.
+func (s *signIn) qrAgain(w http.ResponseWriter, r *http.Request, p params) error {
+	t, err := s.ownTicket(r, p)
+	if err != nil {
+		return err
+	}
+	id := p.get("uuid")
+	if r.Method == http.MethodHead {
+		w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	client, err := s.ticketClient(r.Context(), t)
+	if err != nil {
+		return withLang(err, s.Pages.Language(r, t.Locales))
+	}
+	to := callback{uri: t.RedirectURI, state: t.ClientState, variantB: true}
+	show := qrPage{id: id, ticket: t, client: client}
+	if t.State == store.TicketConfirmed && !t.Over(s.Now()) {
+		code, err := s.deliver(r, id)
+		switch {
+		case err != nil:
+			return withLang(err, s.Pages.Language(r, t.Locales))
+		case !t.TopLevel:
+			s.answer(w, r, to, "code", code)
+			return nil
+		}
+		show.code = code
+	}
+	if t.State == store.TicketDenied && !t.TopLevel {
+		s.answer(w, r, to, "error", string(oauth.AccessDenied))
+		return nil
+	}
+	return s.showQR(w, r, show)
+}
+
+// qrImage is the picture of a code. It says what stands beside it as a link, so whoever
+// knows the address may have it.
+func (s *signIn) qrImage(w http.ResponseWriter, r *http.Request) {
+	s.fail(w, r, s.qrImageGet(w, r))
+}
