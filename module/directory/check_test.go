@@ -48,7 +48,12 @@ func TestOddTextsAreLeftOutAndGoodOnesStay(t *testing.T) {
 	if got := good.Presentable(); !reflect.DeepEqual(got, good) {
 		t.Errorf("%+v", got)
 	}
-	for _, picture := range []string{"http://img.example/a", "https:///a", "//img.example/a", "https://%zz"} {
+	for _, picture := range []string{"http://localhost:8080/a.svg", "http://127.0.0.1/a", "http://[::1]:80/a"} { // for trying things out
+		if got := (directory.User{Picture: picture}).Presentable().Picture; got != picture {
+			t.Errorf("the picture %s is left out", picture)
+		}
+	}
+	for _, picture := range []string{"http://img.example/a", "https:///a", "//img.example/a", "https://%zz", "http://localhost.example/a", "http://10.0.0.1/a", "ftp://localhost/a"} {
 		if got := (directory.User{Picture: picture}).Presentable().Picture; got != "" {
 			t.Errorf("the picture %s stays", got)
 		}

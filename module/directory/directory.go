@@ -18,7 +18,7 @@ type User struct {
 	Username string
 	Name     string
 	Nickname string
-	Picture  string // https URL
+	Picture  string // https URL, on loopback also http
 	Email    string
 	Phone    string
 	// Locked users can neither sign in nor refresh what they granted before.
