@@ -95,7 +95,7 @@ func (s *signIn) devicePost(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.redirect(w, r, withQuery(s.base+"/connect/confirm", "uuid", id))
+	s.redirect(w, r, withQuery(s.base+confirmPath, "uuid", id))
 	return nil
 }
 

@@ -62,7 +62,7 @@ func (d begun) redeem() params {
 	return params{"grant_type": deviceGrant, "device_code": d.DeviceCode, "client_id": "tv"}
 }
 
-// confirmPage goes as ann as far as the page that asks whether to confirm.
+// devicePage goes as ann as far as the page that asks whether to confirm.
 func (b *tab) devicePage(d begun) page {
 	b.g.t.Helper()
 	p := b.get(d.Complete)
