@@ -55,22 +55,22 @@ func TestAnExpiredTicketIsToldForAWhile(t *testing.T) {
 		} {
 			r := newRig(t)
 			id, ticket := r.begin(t, kind)
-			time.Sleep(life[0] - 1)
+			time.Sleep(life[0] - time.Nanosecond)
 			if found, err := r.Find(t.Context(), id); err != nil || found.Over(time.Now()) {
 				t.Errorf("%s: over before its time: %v", kind, err)
 			}
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			if found, err := r.Find(t.Context(), id); err != nil || !found.Over(time.Now()) {
 				t.Errorf("%s: not over: %v", kind, err)
 			}
 			if _, err := r.Scan(t.Context(), id, alice); !errors.Is(err, crossdevice.ErrExpired) {
 				t.Errorf("%s: scanned: %v", kind, err)
 			}
-			time.Sleep(life[1] - life[0] + 10*time.Minute - 1)
+			time.Sleep(life[1] - life[0] + 10*time.Minute - time.Nanosecond)
 			if _, err := r.ByUserCode(t.Context(), ticket.UserCode); err != nil {
 				t.Errorf("%s: its code: %v", kind, err)
 			}
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			if _, err := r.Find(t.Context(), id); !errors.Is(err, crossdevice.ErrGone) {
 				t.Errorf("%s: still there: %v", kind, err)
 			}

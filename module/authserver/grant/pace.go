@@ -28,6 +28,7 @@ type pace struct {
 
 	mu    sync.Mutex
 	polls map[string]polled
+	swept time.Time
 }
 
 type polled struct {
@@ -63,8 +64,12 @@ func (p *pace) keeps(ticket string) bool {
 	return ok
 }
 
-// forget drops whoever polls no more. It is called at the cap only.
+// forget drops whoever polls no more. It is called at the cap only, and looks once a second.
 func (p *pace) forget(now time.Time) {
+	if now.Sub(p.swept) < time.Second {
+		return
+	}
+	p.swept = now
 	for ticket, last := range p.polls {
 		if now.Sub(last.at) >= pacedFor {
 			delete(p.polls, ticket)
