@@ -11,7 +11,7 @@ usage() {
 Usage: ./xcaddy.sh [command]
   (none)        builds ./caddy with the gateway and all its plugins
   run [NAME]    builds and starts an example; prints the addresses and what to try:
-                quickstart, the default, or cluster
+                quickstart, the default, cluster or variant-b
   test          installs what the tests need and runs them all
   soak [NAME]   the long experiments: kill, reload, race, limiter, guess, timing,
                 anonymous, cluster, failover, bench, fuzz
@@ -129,14 +129,18 @@ run_tests() {
 }
 
 run() {
-	local example=${1:-quickstart} programs=("$build/legacy")
+	local example=${1:-quickstart} programs=() source
 	[ -x "examples/$example/run.sh" ] || die "no example $example to run"
 	caddy "$PWD/caddy"
-	go build -o "$build/legacy" ./examples/legacy
-	if [ "$example" = quickstart ]; then
-		go build -o "$build/reader" ./examples/quickstart/reader
-		programs+=("$build/reader")
-	fi
+	case $example in
+	quickstart) set -- ./examples/legacy ./examples/quickstart/reader ;;
+	variant-b) set -- ./examples/variant-b/portal ;;
+	*) set -- ./examples/legacy ;;
+	esac
+	for source; do
+		go build -o "$build/${source##*/}" "$source"
+		programs+=("$build/${source##*/}")
+	done
 	exec "examples/$example/run.sh" "$PWD/caddy" "${programs[@]}"
 }
 
