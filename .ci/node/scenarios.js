@@ -1,5 +1,6 @@
 // What people do with the quick start.
 import assert from 'node:assert/strict'
+import { tabTo } from './visitor.js'
 
 const { READER, ISSUER, USERNAME, PASSWORD } = process.env
 
@@ -45,19 +46,6 @@ async function signInAgain(page) {
   await page.waitForURL((url) => `${url}` === `${READER}/` || `${url}`.startsWith(`${ISSUER}/login`))
   if (page.url().startsWith(ISSUER)) await button(page, 'Allow').click()
   await sees(page)
-}
-
-// tabTo goes on with Tab until the wanted element has the focus, and sees that it shows.
-async function tabTo(page, selector) {
-  for (let i = 0; i < 30; i++) {
-    if (await page.locator(`${selector}:focus`).count()) {
-      const outline = await page.locator(selector).evaluate((e) => getComputedStyle(e).outlineStyle)
-      assert.notEqual(outline, 'none', `the focus on ${selector} does not show`)
-      return
-    }
-    await page.keyboard.press('Tab')
-  }
-  assert.fail(`Tab does not reach ${selector}`)
 }
 
 const scripted = (size) => ({ size, javaScriptEnabled: true })

@@ -11,11 +11,11 @@
 // appid, scope, redirect_uri, state
 //               as in the query of /connect/qrconnect; the state is required, random and of one use
 // self_redirect true sends the frame on after the sign-in, otherwise the window around it
-// style         'black' (text, for a light site) or 'white' (for a dark one); left out: as the browser's theme
 // lang          'cn' or 'en'; left out: the browser's
 //
 // The site's origin must be among the frame_origins of the client. WxLogin is the same
-// under the name that existing sites call; href and its other options have no effect.
+// under the name that existing sites call. style, href and other options have no effect:
+// the page is light or dark as the browser is, and takes no style sheet from elsewhere.
 (() => {
   'use strict'
   const page = new URL('qrconnect', document.currentScript.src)
@@ -39,8 +39,6 @@
     frame.height = '400'
     frame.title = options.lang === 'cn' ? '扫码登录' : 'Sign in by scanning a code'
     frame.style.border = '0'
-    // The page in the frame takes its theme from here.
-    frame.style.colorScheme = { black: 'light', white: 'dark' }[options.style] ?? ''
     place.replaceChildren(frame)
   }
 

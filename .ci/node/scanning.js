@@ -1,0 +1,439 @@
+// Two people's worth of browsers in front of a site of Variant B: node scanning.js
+// SCENARIO. The first browser wants in, the phone lets it.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { open } from './open.js'
+import { run, tabTo } from './visitor.js'
+
+const { ISSUER, PORTAL, OTHER, USERNAME, SECOND, PASSWORD } = process.env
+
+const words = {
+  en: { fields: ['Username', 'Password', 'Sign in'], number: 'The number on the other screen', confirm: 'Confirm', deny: 'Deny' },
+  zh: { fields: ['用户名', '密码', '登录'], number: '另一个屏幕上的数字', confirm: '确认', deny: '拒绝' },
+}
+
+const button = (page, name) => page.getByRole('button', { name, exact: true })
+const heading = (page, name) => page.getByRole('heading', { level: 1, name }).waitFor()
+const says = (page, state) => page.locator(`#wait[data-state=${state}]`).waitFor()
+
+// see reads the picture of the code as a phone does: from what is on the screen.
+async function see(page) {
+  const file = path.join(os.tmpdir(), `gatehouse-scan-${process.pid}.png`)
+  try {
+    await page.screenshot({ path: file })
+    const text = execFileSync('zbarimg', ['--quiet', '--raw', '--nodbus', file], { encoding: 'utf8' }).trim()
+    assert.match(text, /^https:\/\/id\.test:\d+\/connect\/confirm\?uuid=[A-Za-z0-9_-]{22}$/)
+    return text
+  } finally {
+    fs.rmSync(file, { force: true })
+  }
+}
+
+const number = async (page) => (await page.locator('.digits').innerText()).trim()
+
+// begin shows a code, and what it says.
+async function begin(page, to = `${PORTAL}/login`) {
+  await page.goto(to)
+  await heading(page, /Portal/)
+  return { address: await see(page), number: await number(page) }
+}
+
+async function signIn(page, username = USERNAME, w = words.en) {
+  await page.getByLabel(w.fields[0], { exact: true }).fill(username)
+  await page.getByLabel(w.fields[1], { exact: true }).fill(PASSWORD)
+  await button(page, w.fields[2]).click()
+}
+
+// scan opens what the code says on a phone that signs in there.
+async function scan(page, address, username = USERNAME) {
+  await page.goto(address)
+  await signIn(page, username)
+  await page.locator('button[value=confirm]').waitFor()
+}
+
+async function confirm(page, digits, w = words.en) {
+  await page.getByLabel(w.number, { exact: true }).fill(digits)
+  await button(page, w.confirm).click()
+}
+
+const signedIn = (page) => page.getByRole('heading', { name: 'Signed in as u_maria of Portal' }).waitFor()
+
+const wrong = (digits) => (digits === '10' ? '11' : '10')
+
+const scenarios = {
+  async scanAndConfirm(visitor) {
+    const desk = await visitor.arrive()
+    const phone = await visitor.arrive({ size: 'phone' })
+    const code = await begin(desk)
+    assert.equal(await desk.locator('section.other a').getAttribute('href'), code.address)
+    await scan(phone, code.address)
+    await says(desk, 'scanned')
+    assert.equal(await desk.getByRole('status').innerText(), 'Scanned. Go on with your phone.')
+    // The phone is told who asks, and not the number.
+    const page = await phone.locator('main').innerText()
+    for (const fact of ['Sign in to Portal on another device?', 'portal.test', USERNAME, 'Chrome on Linux', '127.0.0.1', 'just now']) {
+      assert.ok(page.includes(fact), `${fact} in ${page}`)
+    }
+    assert.ok(!(await phone.content()).includes(`>${code.number}<`))
+    await confirm(phone, code.number)
+    await heading(phone, 'Confirmed')
+    await signedIn(desk)
+    // The code was taken from the address, and the page with it does not come back.
+    assert.equal(desk.url(), `${PORTAL}/`)
+    await desk.goBack().catch(() => null)
+    assert.ok(!desk.url().includes('/connect/'), desk.url())
+    // The phone is who it was; the first browser has no session at the issuer.
+    await phone.goto(`${ISSUER}/account`)
+    await heading(phone, 'Your account')
+    await desk.goto(`${ISSUER}/account`)
+    await desk.getByLabel('Password').waitFor()
+    // The same code again is over.
+    assert.equal((await phone.goto(code.address)).status(), 200)
+    await heading(phone, 'Confirmed')
+  },
+
+  async deny(visitor) {
+    for (const answer of [(phone) => button(phone, 'Deny').click(), (phone, code) => confirm(phone, wrong(code.number))]) {
+      const desk = await visitor.arrive()
+      const phone = await visitor.arrive({ size: 'phone' })
+      const code = await begin(desk)
+      await scan(phone, code.address)
+      await answer(phone, code)
+      await heading(phone, /^(Denied|That was another number)$/)
+      await heading(desk, 'Not signed in: access_denied')
+      // Neither the right number nor another try makes a yes of it.
+      await phone.goto(code.address)
+      await heading(phone, 'Denied')
+      assert.equal(await phone.locator('form').count(), 0)
+    }
+  },
+
+  async secondScanner(visitor) {
+    const desk = await visitor.arrive()
+    const phone = await visitor.arrive({ size: 'phone' })
+    const code = await begin(desk)
+    await scan(phone, code.address)
+    for (const username of [SECOND, USERNAME]) {
+      const other = await visitor.arrive({ size: 'phone' })
+      await other.goto(code.address)
+      await signIn(other, username)
+      await heading(other, 'This code was scanned before')
+      assert.equal(await other.locator('form').count(), 0)
+    }
+    // Who only saw the code is told nothing of how it ends.
+    const ask = async (page) => {
+      const answer = await page.goto(poll)
+      assert.deepEqual([answer.status(), (await answer.json()).wx_code], [403, ''])
+    }
+    const poll = `${ISSUER}/connect/l/qrconnect?f=json&uuid=${new URL(code.address).searchParams.get('uuid')}`
+    visitor.expected.push(/connect\/l\/qrconnect.* status of 404/) // of the icon that a browser wants for it
+    const watcher = await visitor.arrive()
+    const second = await phone.context().newPage()
+    for (const page of [watcher, second]) await ask(page)
+    await confirm(phone, code.number)
+    await signedIn(desk)
+    for (const page of [watcher, second]) await ask(page)
+  },
+
+  async withoutScript(visitor) {
+    const desk = await visitor.arrive({ javaScriptEnabled: false })
+    const phone = await visitor.arrive({ size: 'phone', javaScriptEnabled: false })
+    const code = await begin(desk)
+    await scan(phone, code.address)
+    await desk.locator('#wait[data-state=scanned]').waitFor()
+    assert.equal(await number(desk), code.number)
+    await confirm(phone, code.number)
+    await signedIn(desk)
+
+    const denied = await begin(desk)
+    await phone.goto(denied.address)
+    await button(phone, 'Deny').click()
+    await heading(desk, 'Not signed in: access_denied')
+  },
+
+  async typed(visitor) {
+    const desk = await visitor.arrive()
+    const phone = await visitor.arrive({ size: 'phone' })
+    const code = await begin(desk)
+    const letters = (await desk.locator('p.letters').innerText()).trim()
+    assert.match(letters, /^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/)
+    await phone.goto(`${ISSUER}/device`)
+    await signIn(phone)
+    await heading(phone, 'Type the code of your device')
+    await phone.keyboard.type('bbbb bbbb')
+    await phone.keyboard.press('Enter')
+    await phone.getByRole('alert').waitFor()
+    await phone.getByLabel('Code', { exact: true }).fill(letters.toLowerCase().replace('-', ' '))
+    await button(phone, 'Continue').click()
+    await confirm(phone, code.number)
+    await heading(phone, 'Confirmed')
+    await signedIn(desk)
+  },
+
+  // The one who wants in is on the phone itself, and the link leads there.
+  async onOneDevice(visitor) {
+    const phone = await visitor.arrive({ size: 'phone' })
+    const code = await begin(phone)
+    const opened = phone.context().waitForEvent('page')
+    await phone.getByRole('link', { name: 'Open the page on this device' }).click()
+    const second = await opened
+    await signIn(second)
+    await confirm(second, code.number)
+    await heading(second, 'Confirmed')
+    await signedIn(phone)
+  },
+
+  async reload(visitor) {
+    const desk = await visitor.arrive()
+    const phone = await visitor.arrive({ size: 'phone' })
+    // A poll that the reload ends comes again by itself.
+    visitor.expected.push(/connect\/l\/qrconnect/)
+    const code = await begin(desk)
+    await desk.waitForTimeout(500) // until a poll hangs
+    await open(new URL('reload:first'))
+    await scan(phone, code.address)
+    await says(desk, 'scanned')
+    await open(new URL('reload:second'))
+    await confirm(phone, code.number)
+    await heading(phone, 'Confirmed')
+    await signedIn(desk)
+  },
+
+  async keyboard(visitor) {
+    const desk = await visitor.arrive()
+    const phone = await visitor.arrive()
+    const code = await begin(desk)
+    await tabTo(desk, 'section.other a')
+    await phone.goto(code.address)
+    await phone.locator('#username:focus').waitFor()
+    await phone.keyboard.type(USERNAME)
+    await tabTo(phone, '#password')
+    await phone.keyboard.type(PASSWORD)
+    await phone.keyboard.press('Enter')
+    await phone.locator('#typed').waitFor()
+    assert.equal(await phone.locator(':focus').count(), 0, 'a stray Enter must not answer')
+    await tabTo(phone, '#typed')
+    await phone.keyboard.press('Enter') // nothing typed: nothing is sent
+    await tabTo(phone, '#typed')
+    await phone.keyboard.type(code.number)
+    await phone.keyboard.press('Enter')
+    await heading(phone, 'Confirmed')
+    await signedIn(desk)
+
+    const second = await begin(desk)
+    await phone.goto(second.address)
+    await tabTo(phone, 'button[value=deny]')
+    await phone.keyboard.press('Enter')
+    await heading(phone, 'Denied')
+    await heading(desk, 'Not signed in: access_denied')
+  },
+
+  async framed(visitor) {
+    for (const query of ['style=black', 'self_redirect=false&lang=en', 'self_redirect=true']) {
+      const desk = await visitor.arrive()
+      const phone = await visitor.arrive({ size: 'phone' })
+      await desk.goto(`${PORTAL}/framed?${query}`)
+      const frame = desk.frameLocator('iframe')
+      await frame.locator('#wait').waitFor()
+      await frame.locator('img').evaluate((i) => i.decode())
+      const address = await see(desk)
+      const digits = (await frame.locator('.digits').innerText()).trim()
+      assert.equal(await frame.locator('header').count(), 0)
+      const fits = await frame.locator('body').evaluate(() => [document.documentElement.scrollWidth, document.documentElement.scrollHeight])
+      if (process.env.SHOTS) await desk.screenshot({ path: `${process.env.SHOTS}/framed-${query.replace(/\W/g, '-')}.png` })
+      assert.ok(fits[0] <= 300 && fits[1] <= 400, `${fits}`)
+      await scan(phone, address)
+      await frame.locator('#wait[data-state=scanned]').waitFor()
+      await confirm(phone, digits)
+      if (query === 'self_redirect=true') {
+        await frame.getByRole('heading', { name: 'Signed in as u_maria of Portal' }).waitFor()
+        assert.ok(desk.url().startsWith(`${PORTAL}/framed`))
+      } else {
+        await signedIn(desk)
+        assert.equal(desk.url(), `${PORTAL}/`)
+      }
+    }
+    // Without script the answer is a link, since nothing else may send the window on.
+    const desk = await visitor.arrive({ javaScriptEnabled: false })
+    const phone = await visitor.arrive({ size: 'phone' })
+    await desk.goto(`${PORTAL}/framed-plainly`)
+    const frame = desk.frameLocator('iframe')
+    await frame.locator('#wait').waitFor()
+    const digits = (await frame.locator('.digits').innerText()).trim()
+    await scan(phone, await see(desk))
+    await confirm(phone, digits)
+    await frame.getByRole('link', { name: 'Continue' }).click()
+    await signedIn(desk)
+  },
+
+  // Only the origins that are listed may frame the page, and it is the browser that sees to it.
+  async framedElsewhere(visitor) {
+    visitor.expected.push(/frame-ancestors/, /ERR_BLOCKED_BY_RESPONSE/)
+    const page = await visitor.arrive()
+    const refused = page.waitForEvent('console', (m) => /frame-ancestors/.test(m.text()))
+    await page.goto(`${OTHER}/framed`)
+    await refused
+    assert.equal(await page.frameLocator('iframe').locator('#wait').count(), 0)
+    // Nor may anybody frame the page that confirms.
+    const phone = await visitor.arrive()
+    const confirming = phone.waitForEvent('console', (m) => /frame-ancestors/.test(m.text()))
+    await phone.goto(`${PORTAL}/framed-confirm`)
+    await confirming
+    assert.equal(await phone.frameLocator('iframe').locator('form').count(), 0)
+  },
+
+  async expiry(visitor) {
+    const desk = await visitor.arrive()
+    const phone = await visitor.arrive({ size: 'phone' })
+    const code = await begin(desk)
+    await open(new URL('pass:121s'))
+    await says(desk, 'expired')
+    assert.equal(await desk.getByRole('status').innerText(), 'This code has expired.')
+    assert.equal(await desk.locator('img:visible').count(), 0, 'a code that has expired is still shown')
+    const late = await phone.goto(code.address)
+    assert.equal(late.status(), 200) // who is not signed in learns nothing of it
+    await signIn(phone)
+    await heading(phone, 'This code has expired')
+    await desk.getByRole('link', { name: 'Get a new code' }).click()
+    await says(desk, 'waiting')
+    const again = { address: await see(desk), number: await number(desk) }
+    assert.notEqual(again.address, code.address)
+    // Who has scanned in time has five minutes in all.
+    await phone.goto(again.address)
+    await open(new URL('pass:170s'))
+    await says(desk, 'scanned')
+    await confirm(phone, again.number)
+    await heading(phone, 'Confirmed')
+    await signedIn(desk)
+    const slow = await begin(desk)
+    await phone.goto(slow.address)
+    await says(desk, 'scanned')
+    await open(new URL('pass:301s'))
+    await says(desk, 'expired')
+    await confirm(phone, slow.number)
+    await heading(phone, 'This code has expired')
+  },
+
+  // What the script does when the network does not do its part.
+  async patience(visitor) {
+    visitor.expected.push(/connect\/l\/qrconnect/, /Failed to load resource: (net::ERR_FAILED|.* status of 503)/)
+    const desk = await visitor.arrive()
+    const phone = await visitor.arrive({ size: 'phone' })
+    let polls = 0
+    let answer = (route) => route.abort()
+    await desk.context().route('**/connect/l/qrconnect*', (route) => {
+      polls++
+      return answer(route)
+    })
+    const code = await begin(desk)
+    await says(desk, 'offline')
+    assert.equal(await desk.getByRole('status').innerText(), 'The connection is interrupted. Trying again by itself.')
+    assert.ok(polls <= 4, `${polls} polls`)
+    const before = polls
+    answer = (route) => route.fulfill({ status: 503, headers: { 'Retry-After': '3' }, contentType: 'application/json', body: '{}' })
+    await desk.waitForTimeout(4000)
+    assert.ok(polls - before <= 1, `${polls - before} polls in four seconds although all fail`)
+    answer = (route) => route.continue()
+    await says(desk, 'waiting')
+
+    // Two windows with one code do not chase each other.
+    const twin = await desk.context().newPage()
+    await twin.goto(`${ISSUER}/connect/qrconnect?uuid=${new URL(code.address).searchParams.get('uuid')}`)
+    await says(twin, 'waiting')
+    polls = 0
+    await desk.waitForTimeout(6000)
+    assert.ok(polls <= 8, `${polls} polls of two windows in six seconds`)
+    await scan(phone, code.address)
+    await Promise.all([says(desk, 'scanned'), says(twin, 'scanned')])
+    await twin.close()
+    await confirm(phone, code.number)
+    await signedIn(desk)
+  },
+
+  // A window that nobody looks at for long asks no more, until somebody does.
+  async asleep(visitor) {
+    const desk = await visitor.arrive()
+    visitor.expected.push(/connect\/l\/qrconnect.*ERR_ABORTED/)
+    const phone = await visitor.arrive({ size: 'phone' })
+    await desk.clock.install()
+    const look = (hidden) => desk.evaluate((hidden) => {
+      Object.defineProperty(document, 'hidden', { configurable: true, value: hidden })
+      document.dispatchEvent(new Event('visibilitychange'))
+    }, hidden)
+    let polls = 0
+    desk.on('request', (r) => { if (r.url().includes('/connect/l/')) polls++ })
+    const code = await begin(desk)
+    await desk.clock.runFor(200)
+    await desk.waitForTimeout(200)
+    assert.equal(polls, 1)
+    await look(true)
+    await desk.clock.runFor(61_000)
+    polls = 0
+    await desk.clock.runFor(60_000)
+    await desk.waitForTimeout(300)
+    assert.equal(polls, 0, 'a hidden window goes on asking')
+    await scan(phone, code.address)
+    await look(false)
+    await desk.clock.runFor(100)
+    await says(desk, 'scanned')
+    assert.ok(polls >= 1)
+  },
+
+  // Every page in every look.
+  async looks(visitor) {
+    for (const [lang, colorScheme, size] of [['en', 'light', 'desktop'], ['en', 'dark', 'phone'], ['zh', 'light', 'phone'], ['zh', 'dark', 'desktop']]) {
+      const w = words[lang]
+      const looks = { colorScheme, size, locale: lang === 'zh' ? 'zh-CN' : 'en-US' }
+      const desk = await visitor.arrive(looks)
+      const phone = await visitor.arrive(looks)
+      const inspect = (page, name) => visitor.inspect(page, `${name}-${lang}-${colorScheme}-${size}`)
+      const code = await begin(desk)
+      assert.equal(await desk.locator('html').getAttribute('lang'), lang === 'zh' ? 'zh-Hans' : 'en')
+      await inspect(desk, 'qr')
+      await phone.goto(`${ISSUER}/device`)
+      await signIn(phone, USERNAME, w)
+      await phone.locator('#user_code').waitFor()
+      await inspect(phone, 'device')
+      await phone.locator('#user_code').fill('BBBB-BBBB')
+      await phone.keyboard.press('Enter')
+      await phone.getByRole('alert').waitFor()
+      await inspect(phone, 'device-failed')
+      await phone.goto(code.address)
+      await phone.locator('#typed').waitFor()
+      await inspect(phone, 'confirm')
+      await says(desk, 'scanned')
+      await inspect(desk, 'qr-scanned')
+      const other = await visitor.arrive(looks)
+      await other.goto(code.address)
+      await signIn(other, SECOND, w)
+      await other.locator('h1').waitFor()
+      await inspect(other, 'taken')
+      await confirm(phone, wrong(code.number), w)
+      await phone.locator('form').waitFor({ state: 'detached' })
+      await inspect(phone, 'wrong')
+      await desk.getByText('access_denied').waitFor()
+      const second = await begin(desk)
+      await phone.goto(second.address)
+      await confirm(phone, second.number, w)
+      await phone.locator('form').waitFor({ state: 'detached' })
+      await inspect(phone, 'confirmed')
+      await signedIn(desk)
+      // How a page stands whose answer is held back.
+      await desk.context().route('**/connect/l/qrconnect*', (route) => route.fulfill({ json: { wx_errcode: 402, wx_code: '' } }))
+      await desk.goto(`${PORTAL}/login`)
+      await says(desk, 'expired')
+      await inspect(desk, 'qr-expired')
+      for (const page of [desk, phone, other]) await page.context().close()
+    }
+  },
+}
+
+await run(scenarios[process.argv[2]], {
+  sizes: { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } },
+  args: ['--host-resolver-rules=MAP *.test 127.0.0.1'],
+  always: { ignoreHTTPSErrors: true },
+})
+process.exit() // standard input, from which answers come, is still open
