@@ -48,6 +48,7 @@ func TestNoSecretIsFoundAnywhereAfterARun(t *testing.T) {
 	f.mistakes()
 	f.guard(access)
 	f.account()
+	f.scanning()
 	outputs = append(outputs, f.commands()...)
 	f.lockout()
 	f.reload()
@@ -87,8 +88,8 @@ func (f *canaryFlows) search(outputs []string) {
 		found = append(found, c.Find(body, formNames...)...)
 	}
 	// What a client called state is its own affair: it stands in the record of a request
-	// that was pushed.
-	files, looked := c.FindFiles(t, c.Dir, map[string][]string{"state.db": {"state", "state of a Location"}})
+	// that was pushed, and in that of a ticket, whose name is the record's.
+	files, looked := c.FindFiles(t, c.Dir, map[string][]string{"state.db": {"state", "state of a Location", aTicket}})
 	found = append(found, files...)
 	for _, s := range found {
 		t.Error(s)

@@ -60,6 +60,12 @@ const canaryfile = `{
 			scopes openid profile read
 			default_scopes read
 		}
+		client wx {
+			variant_b
+			secret {env.CANARY_CLIENT}
+			redirect_uri https://wx.example/cb
+			scopes snsapi_login
+		}
 		client signed {
 			jwks $DIR/keys.json
 			grants client_credentials
