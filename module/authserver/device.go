@@ -72,21 +72,20 @@ func (s *Server) beginDevice(r *http.Request, header http.Header) (deviceAnswer,
 	}, nil
 }
 
-// mayBegin counts as mayPush does.
+// mayBegin counts what clients begin that nobody authenticated. Those with a secret begin
+// what they like, and those that registered themselves have not this grant.
 func (s *Server) mayBegin(r *http.Request, client *oauth.Client) error {
-	ok, retry := true, time.Duration(0)
-	switch {
-	case client.Public:
-		if ok, retry = s.Attempts.Take("ticket:device|"+httpx.AddressKey(s.ClientIP(r)), devicesOfAddress); ok {
-			ok, retry = s.Attempts.Take("ticket:device", devicesTogether)
-		}
-	case client.SelfRegistered:
-		ok, retry = s.Attempts.Take("ticket:client|"+client.ID, devicesTogether)
-	}
-	if ok {
+	if !client.Public {
 		return nil
 	}
-	return tooMany(retry)
+	ok, retry := s.Attempts.Take("ticket:device|"+httpx.AddressKey(s.ClientIP(r)), devicesOfAddress)
+	if ok {
+		ok, retry = s.Attempts.Take("ticket:device", devicesTogether)
+	}
+	if !ok {
+		return tooMany(retry)
+	}
+	return nil
 }
 
 // deviceTicket is what the device asks for. PKCE is not of RFC 8628, but who sends a

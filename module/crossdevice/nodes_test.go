@@ -205,3 +205,18 @@ func (h *hangsUp) Swap(ctx context.Context, r store.Record) (store.Record, error
 	h.hangUp()
 	return r, err
 }
+
+func TestWhoWaitsAtTheNodeOfTheDecisionNeedsNoNotice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, a, _ := twoNodes(t)
+		w.mute = true
+		id, _ := a.begin(t, store.TicketScan)
+		waiting := a.wait(t.Context(), id, store.TicketPending)
+		synctest.Wait()
+		if _, err := a.Scan(t.Context(), id, alice); err != nil {
+			t.Fatal(err)
+		}
+		check(t, <-waiting, store.TicketScanned, nil, 0, 0)
+		a.Close()
+	})
+}
