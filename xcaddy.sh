@@ -74,6 +74,7 @@ install_test_tools() {
 	else
 		missing+=(fontconfig fonts-noto-cjk)
 	fi
+	command -v zbarimg >/dev/null || missing+=(zbar-tools)
 	command -v gcc >/dev/null || missing+=(gcc libc6-dev)
 	# Servers that the tests start themselves, on ports of their own. Some live where only root's PATH looks.
 	compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || missing+=(postgresql)

@@ -265,6 +265,7 @@ const scenarios = {
     const digits = (await frame.locator('.digits').innerText()).trim()
     await scan(phone, await see(desk))
     await confirm(phone, digits)
+    await heading(phone, 'Confirmed')
     await frame.getByRole('link', { name: 'Continue' }).click()
     await signedIn(desk)
   },
