@@ -9,6 +9,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/crossdevice"
 	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
 
 func TestACodeIsFoundHoweverItIsTyped(t *testing.T) {
@@ -33,8 +34,9 @@ func TestACodeIsFoundHoweverItIsTyped(t *testing.T) {
 }
 
 func TestWhatNobodyCanHaveMadeIsGone(t *testing.T) {
-	r := newRig(t)
-	for _, id := range []string{"", "x", strings.Repeat("A", 22), strings.Repeat("A", 1<<16), "../../../../../../../x"} {
+	w := &watched{Memory: storetest.NewMemory(nil)}
+	r := newRig(t, func(c *crossdevice.Config) { c.Store = w })
+	for _, id := range []string{"", "x", strings.Repeat("A", 1<<16), "../../../x"} {
 		if _, err := r.Find(t.Context(), id); !errors.Is(err, crossdevice.ErrGone) {
 			t.Errorf("%.30q: %v", id, err)
 		}
@@ -44,6 +46,12 @@ func TestWhatNobodyCanHaveMadeIsGone(t *testing.T) {
 		if _, err := r.Wait(t.Context(), id, store.TicketPending); !errors.Is(err, crossdevice.ErrGone) {
 			t.Errorf("%.30q waited for: %v", id, err)
 		}
+	}
+	if w.reads != 0 { // a store may refuse a key for its length, which would be a fault
+		t.Errorf("it was looked up %d times", w.reads)
+	}
+	if _, err := r.Find(t.Context(), strings.Repeat("A", 22)); !errors.Is(err, crossdevice.ErrGone) {
+		t.Error(err)
 	}
 }
 
