@@ -45,7 +45,7 @@ func TestSigningInByACodeThatIsScanned(t *testing.T) {
 	asks := phone.Get(g.ID + next.Header.Get("Location"))
 	t.Run("B22 the page says what is asked, by whom and from where", func(t *testing.T) {
 		wantPage(t, asks, http.StatusOK)
-		for _, text := range []string{"Shop", "wx.example", "10.0.0.", "Firefox", "Linux", "alice", "another device"} {
+		for _, text := range []string{"Shop", "wx.example", s.from, "Firefox", "Linux", "alice", "another device"} {
 			if !strings.Contains(strings.ToLower(asks.Body), strings.ToLower(text)) {
 				t.Errorf("%s is not there: %s", text, asks.Body)
 			}

@@ -56,6 +56,7 @@ type screen struct {
 	b          *harness.Browser
 	page       harness.Page
 	id, number string
+	from       string // the address it began from
 }
 
 var (
@@ -66,8 +67,8 @@ var (
 // newScreen begins as a new browser, from an address of its own.
 func newScreen(t *testing.T, g *harness.Gateway, changes ...string) screen {
 	t.Helper()
-	s := screen{t: t, g: g, b: harness.NewBrowser(t, g.ID)}
-	s.page = send(t, s.b, http.MethodGet, qrURL(g, changes...), "", "X-Forwarded-For", somebody(), "User-Agent", "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0")
+	s := screen{t: t, g: g, b: harness.NewBrowser(t, g.ID), from: somebody()}
+	s.page = send(t, s.b, http.MethodGet, qrURL(g, changes...), "", "X-Forwarded-For", s.from, "User-Agent", "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0")
 	id, number := screenID.FindStringSubmatch(s.page.Body), screenNumber.FindStringSubmatch(s.page.Body)
 	if s.page.Status != http.StatusOK || id == nil || number == nil {
 		t.Fatalf("no page with a code: %d %v %.2000s", s.page.Status, s.page.Header, s.page.Body)
