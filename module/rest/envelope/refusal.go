@@ -1,0 +1,40 @@
+package envelope
+
+import (
+	"net/http"
+	"strconv"
+)
+
+// Refusal is a request that is answered without, or instead of, the upstream. An empty
+// Code or Message stands for the one of the status; a 400 with a Field has the code
+// invalid_parameter.
+type Refusal struct {
+	Status  int
+	Code    string
+	Message string
+	Field   string
+	Header  http.Header // what goes with the answer: Allow, Retry-After; may be nil
+}
+
+// Error is for logs. It may hold what the client sent.
+func (r *Refusal) Error() string {
+	e := Error{r.Code, r.Message, r.Field}.complete(r.Status)
+	text := strconv.Itoa(r.Status) + " " + e.Code + ": " + e.Message
+	if e.Field != "" {
+		text += " (" + strconv.Quote(e.Field) + ")"
+	}
+	return text
+}
+
+// Told is what the client is told.
+func (r *Refusal) Told() Error { return Error{r.Code, r.Message, r.Field} }
+
+// Refuse is a refusal with the code of its status.
+func Refuse(status int, message string) *Refusal {
+	return &Refusal{Status: status, Message: message}
+}
+
+// Invalid is the refusal of a parameter, or of a member of a body.
+func Invalid(field, message string) *Refusal {
+	return &Refusal{Status: http.StatusBadRequest, Message: message, Field: field}
+}
