@@ -114,8 +114,9 @@ type Clients interface {
 	Client(ctx context.Context, id string) (c *oauth.Client, ok bool, err error)
 	// AllowsOrigin reports whether it is an origin of any client.
 	AllowsOrigin(origin string) bool
-	// DeprecatedGrants are the grant types of the past that some client may use now.
-	DeprecatedGrants() []oauth.GrantType
+	// OptionalGrants are those of [oauth.OptionalGrantTypes] that some client may use now, or
+	// could a moment ago: it is asked for every document, and must not ask a store for each.
+	OptionalGrants() []oauth.GrantType
 }
 
 // Tokens makes access tokens.

@@ -19,18 +19,15 @@ var (
 	errNotThisGrant = oauth.E(oauth.UnauthorizedClient, "the client may not use this grant type")
 )
 
-// mayUse decides whether a client may use a grant type now, nil for yes. One of the past
-// that nobody may use is as unknown as any other word; one whose date has come is refused
-// with the date, for the developer who finds an application stopped.
+// mayUse decides whether a client may use a grant type now, nil for yes: what it has works
+// whether or not it is known yet that somebody has it. An optional one that nobody may use
+// is as unknown as any other word; one whose date has come is refused with the date, for
+// the developer who finds an application stopped.
 func (s *Server) mayUse(c *oauth.Client, g oauth.GrantType) *oauth.Error {
 	until, dated := c.Until[g]
 	switch {
-	case !slices.Contains(oauth.DeprecatedGrantTypes, g):
-		if !c.MayUse(g) {
-			return errNotThisGrant
-		}
-	case !c.MayUse(g) || !dated:
-		if !slices.Contains(s.Clients.DeprecatedGrants(), g) {
+	case !c.MayUse(g), !dated && slices.Contains(oauth.DeprecatedGrantTypes, g):
+		if slices.Contains(oauth.OptionalGrantTypes, g) && !slices.Contains(s.Clients.OptionalGrants(), g) {
 			return errNotOffered
 		}
 		return errNotThisGrant

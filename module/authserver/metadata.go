@@ -32,7 +32,7 @@ type providerMetadata struct {
 	RevokeAlgorithms      []string          `json:"revocation_endpoint_auth_signing_alg_values_supported"`
 	IntrospectAlgorithms  []string          `json:"introspection_endpoint_auth_signing_alg_values_supported"`
 	PushEndpoint          string            `json:"pushed_authorization_request_endpoint"`
-	DeviceEndpoint        string            `json:"device_authorization_endpoint"` // RFC 8628 section 4
+	DeviceEndpoint        string            `json:"device_authorization_endpoint,omitempty"` // RFC 8628 section 4
 	RegistrationEndpoint  string            `json:"registration_endpoint,omitempty"`
 	RevokeAuthMethods     []string          `json:"revocation_endpoint_auth_methods_supported"`
 	IntrospectAuthMethods []string          `json:"introspection_endpoint_auth_methods_supported"`
@@ -48,34 +48,40 @@ type providerMetadata struct {
 	RequestURIParameter   bool              `json:"request_uri_parameter_supported"`
 }
 
-// discovery is the document in each of its forms, by the deprecated grant types that
-// somebody may use: those come to an end while the server runs.
+// discovery is the document in each of its forms, by the optional grant types that somebody
+// may use: clients are made, and grants of the past come to an end, while the server runs.
 type discovery map[string]document
 
 // newDiscovery builds the documents once: nothing of a request can get into one.
 func newDiscovery(s *Server) (discovery, error) {
 	all := discovery{}
-	for _, deprecated := range [][]oauth.GrantType{nil, {oauth.Implicit}, {oauth.Password}, {oauth.Implicit, oauth.Password}} {
-		body, err := json.Marshal(s.provider(deprecated))
+	sets := [][]oauth.GrantType{nil}
+	for _, g := range oauth.OptionalGrantTypes {
+		for _, set := range sets {
+			sets = append(sets, append(slices.Clone(set), g))
+		}
+	}
+	for _, optional := range sets {
+		body, err := json.Marshal(s.provider(optional))
 		if err != nil {
 			return nil, err
 		}
-		all[discoveryKey(deprecated)] = document{body: body, etag: `"` + secret.Digest(string(body))[:32] + `"`}
+		all[discoveryKey(optional)] = document{body: body, etag: `"` + secret.Digest(string(body))[:32] + `"`}
 	}
 	return all, nil
 }
 
-func discoveryKey(deprecated []oauth.GrantType) string {
+func discoveryKey(optional []oauth.GrantType) string {
 	key := ""
-	for _, g := range oauth.DeprecatedGrantTypes {
-		if slices.Contains(deprecated, g) {
+	for _, g := range oauth.OptionalGrantTypes {
+		if slices.Contains(optional, g) {
 			key += string(g) + " "
 		}
 	}
 	return key
 }
 
-func (s *Server) provider(deprecated []oauth.GrantType) providerMetadata {
+func (s *Server) provider(optional []oauth.GrantType) providerMetadata {
 	scopes := slices.Clone(oauth.BuiltinScopes)
 	for _, scope := range s.Scopes {
 		if !scope.Hidden && !slices.Contains(scopes, scope.Name) {
@@ -94,14 +100,13 @@ func (s *Server) provider(deprecated []oauth.GrantType) providerMetadata {
 		Scopes:                scopes,
 		ResponseTypes:         []string{"code"},
 		ResponseModes:         []string{"query"},
-		GrantTypes:            append(s.token.types(), deprecated...),
+		GrantTypes:            append(s.token.types(), optional...),
 		SubjectTypes:          []string{"public"},
 		TokenAuthMethods:      clientauth.Methods,
 		TokenAuthAlgorithms:   token.AssertionAlgorithms,
 		RevokeAlgorithms:      token.AssertionAlgorithms,
 		IntrospectAlgorithms:  token.AssertionAlgorithms,
 		PushEndpoint:          s.url("/par"),
-		DeviceEndpoint:        s.url("/device_authorization"),
 		RevokeAuthMethods:     clientauth.Methods,
 		IntrospectAuthMethods: confidential(clientauth.Methods),
 		ChallengeMethods:      []string{"S256"},
@@ -112,7 +117,10 @@ func (s *Server) provider(deprecated []oauth.GrantType) providerMetadata {
 		UILocales:             s.Pages.Languages(),
 		IssInResponse:         true,
 	}
-	if slices.Contains(deprecated, oauth.Implicit) {
+	if slices.Contains(optional, oauth.DeviceCode) {
+		m.DeviceEndpoint = s.url("/device_authorization")
+	}
+	if slices.Contains(optional, oauth.Implicit) {
 		m.ResponseTypes = append(m.ResponseTypes, "token")
 		m.ResponseModes = append(m.ResponseModes, "fragment")
 	}
@@ -124,7 +132,7 @@ func (s *Server) provider(deprecated []oauth.GrantType) providerMetadata {
 
 // metadata serves the same document at the addresses of RFC 8414 and OpenID Connect.
 func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
-	publish(w, r, s.discovery[discoveryKey(s.Clients.DeprecatedGrants())])
+	publish(w, r, s.discovery[discoveryKey(s.Clients.OptionalGrants())])
 }
 
 // confidential are the authentication methods that prove anything.

@@ -17,7 +17,7 @@ const (
 // fragment of the redirect address (RFC 6749 section 4.2.2). Where nobody may use the
 // implicit grant its response type is as unknown as any other word.
 func (s *Server) inFragment(responseType string) bool {
-	return responseType == responseToken && slices.Contains(s.Clients.DeprecatedGrants(), oauth.Implicit)
+	return responseType == responseToken && slices.Contains(s.Clients.OptionalGrants(), oauth.Implicit)
 }
 
 // responds decides whether a client may be answered so now, nil for yes.

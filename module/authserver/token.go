@@ -161,11 +161,11 @@ func (t *tokenEndpoint) find(grantType string) grant.Grant {
 	return nil
 }
 
-// types are the grant types offered, for the metadata.
+// types are the grant types that are always offered, for the metadata.
 func (t *tokenEndpoint) types() []oauth.GrantType {
 	var types []oauth.GrantType
 	for _, g := range t.grants {
-		if !slices.Contains(oauth.DeprecatedGrantTypes, g.Type()) {
+		if !slices.Contains(oauth.OptionalGrantTypes, g.Type()) {
 			types = append(types, g.Type())
 		}
 	}

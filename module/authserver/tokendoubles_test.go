@@ -65,12 +65,12 @@ func (c *rigClients) AllowsOrigin(origin string) bool {
 	return false
 }
 
-func (c *rigClients) DeprecatedGrants() []oauth.GrantType {
+func (c *rigClients) OptionalGrants() []oauth.GrantType {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var found []oauth.GrantType
 	for _, client := range c.all {
-		for _, g := range oauth.DeprecatedGrantTypes {
+		for _, g := range oauth.OptionalGrantTypes {
 			if client.MayUse(g) && !client.Ended(g, c.now()) && !slices.Contains(found, g) {
 				found = append(found, g)
 			}

@@ -41,8 +41,8 @@ func CheckClientSecretHash(s string) error {
 // configured one comes first, whatever is stored under its id.
 type clients struct {
 	byID    map[string]*oauth.Client
-	origins []string                      // in order
-	until   map[oauth.GrantType]time.Time // the last end of each deprecated grant
+	origins []string // in order
+	until   optionalGrants
 	stored  *storedClients
 }
 
@@ -64,23 +64,45 @@ func (c *clients) AllowsOrigin(origin string) bool {
 	return ok
 }
 
-// DeprecatedGrants lists the grant types of the past whose end has not come for some client.
-func (c *clients) DeprecatedGrants() []oauth.GrantType {
-	var open []oauth.GrantType
+// OptionalGrants lists those that some client has, of the configuration or, [surveyEvery] ago
+// at most, of the store.
+func (c *clients) OptionalGrants() []oauth.GrantType {
 	now := time.Now()
 	_, stored := c.stored.summary()
-	for _, g := range oauth.DeprecatedGrantTypes {
-		if now.Before(c.until[g]) || now.Before(stored[g]) {
+	var open []oauth.GrantType
+	for _, g := range oauth.OptionalGrantTypes {
+		if c.until.has(g, now) || stored.has(g, now) {
 			open = append(open, g)
 		}
 	}
 	return open
 }
 
+// optionalGrants says until when some client has each of [oauth.OptionalGrantTypes]; those
+// that are not deprecated have no end.
+type optionalGrants map[oauth.GrantType]time.Time
+
+func (o optionalGrants) add(c *oauth.Client) {
+	for _, g := range oauth.OptionalGrantTypes {
+		end, dated := c.Until[g]
+		if !c.MayUse(g) || !dated && slices.Contains(oauth.DeprecatedGrantTypes, g) {
+			continue
+		}
+		if last, known := o[g]; !known || end.After(last) {
+			o[g] = end
+		}
+	}
+}
+
+func (o optionalGrants) has(g oauth.GrantType, now time.Time) bool {
+	end, ok := o[g]
+	return ok && (end.IsZero() || now.Before(end))
+}
+
 // newClients builds the clients of a configuration, which may have these scopes; core is
 // where the stored ones are.
 func newClients(configured []Client, scopes []string, core *core, repl *caddy.Replacer) (*clients, error) {
-	all := &clients{byID: make(map[string]*oauth.Client, len(configured)), until: make(map[oauth.GrantType]time.Time)}
+	all := &clients{byID: make(map[string]*oauth.Client, len(configured)), until: optionalGrants{}}
 	for _, c := range configured {
 		if _, ok := all.byID[c.ID]; ok {
 			return nil, fmt.Errorf("client %s is declared twice", c.ID)
@@ -91,11 +113,7 @@ func newClients(configured []Client, scopes []string, core *core, repl *caddy.Re
 		}
 		all.byID[c.ID] = built
 		all.origins = append(all.origins, built.CORSOrigins()...)
-		for g, end := range built.Until {
-			if built.MayUse(g) && end.After(all.until[g]) {
-				all.until[g] = end
-			}
-		}
+		all.until.add(built)
 	}
 	slices.Sort(all.origins)
 	all.origins = slices.Compact(all.origins)

@@ -43,7 +43,7 @@ type storedClients struct {
 	surveyed  time.Time
 	surveying bool
 	origins   []string
-	until     map[oauth.GrantType]time.Time // the last end of each deprecated grant
+	until     optionalGrants
 	seen      map[string]sighting
 }
 
@@ -103,10 +103,10 @@ func (s *storedClients) look(id string) (bool, error) {
 	return there, nil
 }
 
-// summary gives the origins of the stored clients and the ends of their deprecated
-// grants, read again when they are too old. One caller reads; the others, and all when
-// the store is away, get what was known last.
-func (s *storedClients) summary() ([]string, map[oauth.GrantType]time.Time) {
+// summary gives the origins of the stored clients and the optional grants they have, read
+// again when they are too old. One caller reads; the others, and all when the store is
+// away, get what was known last.
+func (s *storedClients) summary() ([]string, optionalGrants) {
 	s.mu.Lock()
 	now := s.now()
 	due := !s.surveying && (s.surveyed.IsZero() || now.Sub(s.surveyed) >= surveyEvery)
@@ -126,11 +126,11 @@ func (s *storedClients) summary() ([]string, map[oauth.GrantType]time.Time) {
 	return s.origins, s.until
 }
 
-func (s *storedClients) survey() ([]string, map[oauth.GrantType]time.Time, error) {
+func (s *storedClients) survey() ([]string, optionalGrants, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
 	defer cancel()
 	var origins []string
-	until := make(map[oauth.GrantType]time.Time)
+	until := optionalGrants{}
 	type lister func(ctx context.Context, after string, limit int) ([]*oauth.Client, error)
 	for _, list := range []lister{s.ListMade, s.ListRegistered} {
 		after := ""
@@ -142,11 +142,7 @@ func (s *storedClients) survey() ([]string, map[oauth.GrantType]time.Time, error
 			for _, c := range page {
 				after = c.ID
 				origins = append(origins, c.CORSOrigins()...)
-				for g, end := range c.Until {
-					if end.After(until[g]) {
-						until[g] = end
-					}
-				}
+				until.add(c)
 			}
 			if len(page) < surveyPage {
 				break

@@ -108,7 +108,7 @@ func TestOriginsAndDeprecatedGrantsOfStoredClientsAreKnownWithinTwoSeconds(t *te
 			if got := origins(); !slices.Equal(got, want) {
 				t.Errorf("%v, want %v", got, want)
 			}
-			if got := c.DeprecatedGrants(); !slices.Equal(got, []oauth.GrantType{oauth.Password}) {
+			if got := c.OptionalGrants(); !slices.Equal(got, []oauth.GrantType{oauth.Password}) {
 				t.Errorf("%v", got)
 			}
 		}
@@ -156,7 +156,7 @@ func TestRegistrationsCrowdNoOtherClientOutOfTheSurvey(t *testing.T) {
 			t.Error(origin)
 		}
 	}
-	if got := c.DeprecatedGrants(); !slices.Equal(got, []oauth.GrantType{oauth.Password}) {
+	if got := c.OptionalGrants(); !slices.Equal(got, []oauth.GrantType{oauth.Password}) {
 		t.Errorf("%v", got)
 	}
 }

@@ -22,6 +22,10 @@ const (
 // DeprecatedGrantTypes lists those that a client may have until a date only.
 var DeprecatedGrantTypes = []GrantType{Implicit, Password}
 
+// OptionalGrantTypes lists those that are offered only while some client has them. To who
+// asks when nobody has, they are as unknown as any other word.
+var OptionalGrantTypes = []GrantType{DeviceCode, Implicit, Password}
+
 // GrantTypes lists those a client may be configured with.
 var GrantTypes = []GrantType{AuthorizationCode, RefreshToken, ClientCredentials, DeviceCode}
 
