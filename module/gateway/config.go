@@ -76,7 +76,9 @@ type Protect struct {
 	Lockout caddy.Duration `json:"lockout,omitempty"`
 	// Sign-in attempts a minute for one address (IPv6: one /64). Default: 30.
 	PerAddress int `json:"per_address,omitempty"`
-	// Passwords hashed at one time; each takes a processor and about 46 MiB. Default: half
-	// the processors, 1 to 4, so that other requests are answered meanwhile.
+	// Passwords hashed at one time. On Linux each is hashed in a process of its own, which
+	// keeps one processor busy and takes about 80 MiB meanwhile; elsewhere, and where no
+	// process can be started, in this one. Default: half the processors, 1 to 4, so that
+	// other requests are answered meanwhile.
 	HashConcurrency int `json:"hash_concurrency,omitempty"`
 }

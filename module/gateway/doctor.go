@@ -24,9 +24,9 @@ func examine(c *adminCall) (adminAnswer, error) {
 	if _, err := c.query(); err != nil {
 		return adminAnswer{}, err
 	}
-	found := adminapi.Examination{Issuer: c.issuer.String(), Findings: []adminapi.Finding{adminapi.Fine("app", "the running configuration has a gateway, issuer %s", c.issuer)}}
+	found := adminapi.Examination{Issuer: c.issuer.String(), VariantB: c.speaksVariantB(c.r.Context()), Findings: []adminapi.Finding{adminapi.Fine("app", "the running configuration has a gateway, issuer %s", c.issuer)}}
 	for _, look := range []func(context.Context, *App) []adminapi.Finding{
-		lookAtStore, lookAtStoreServer, lookAtFiles, lookAtLimiter, lookAtRevocations, lookAtKeys, lookAtDirectory, lookAtHashing, lookAtClients, lookAtIssuer,
+		lookAtStore, lookAtStoreServer, lookAtFiles, lookAtLimiter, lookAtRevocations, lookAtKeys, lookAtDirectory, lookAtHashing, lookAtPolls, lookAtClients, lookAtIssuer,
 	} {
 		ctx, cancel := context.WithTimeout(c.r.Context(), examineTimeout)
 		found.Findings = append(found.Findings, look(ctx, c.App)...)
@@ -213,7 +213,11 @@ func lookAtClients(ctx context.Context, a *App) []adminapi.Finding {
 			}
 		}
 		if !c.Native && slices.ContainsFunc(c.RedirectURIs, func(u string) bool { return strings.HasPrefix(u, "http://") }) {
-			out = append(out, adminapi.Warned(check, "register an https address, or mark a program on the user's device as `native`", "client %s: a redirect_uri is plain http", c.ID))
+			remedy := "register an https address, or mark a program on the user's device as `native`"
+			if c.VariantB {
+				remedy = "register an https address"
+			}
+			out = append(out, adminapi.Warned(check, remedy, "client %s: a redirect_uri is plain http", c.ID))
 		}
 		if c.Trusted && c.Public {
 			out = append(out, adminapi.Warned(check, "remove `trusted`: people should see who asks", "client %s is public and trusted: any program can pose as it, and nobody is asked", c.ID))

@@ -44,7 +44,7 @@ func sideBySide(t *testing.T) (*clients, *countingStore) {
 	t.Helper()
 	memory := &countingStore{Memory: storetest.NewMemory(nil)}
 	web := &oauth.Client{ID: "web", Name: "configured"}
-	all := &clients{byID: map[string]*oauth.Client{"web": web}, origins: []string{"https://web.example"}}
+	all := &clients{byID: map[string]*oauth.Client{"web": web}, origins: []string{"https://web.example"}, until: optionalGrants{}}
 	var err error
 	all.stored, err = newStoredClients(clientstore.Config{
 		Store: memory, Revocations: noRevoker{}, Taken: func(id string) bool { return all.byID[id] != nil },
@@ -121,6 +121,60 @@ func TestOriginsAndDeprecatedGrantsOfStoredClientsAreKnownWithinTwoSeconds(t *te
 			t.Errorf("without the store: %v", got)
 		}
 	})
+}
+
+// M02: who has it, of which kind, and what it costs to know.
+func TestTheDeviceGrantIsOfferedWhileAClientOfEitherKindHasIt(t *testing.T) {
+	device := []oauth.GrantType{oauth.DeviceCode}
+	synctest.Test(t, func(t *testing.T) {
+		c, memory := sideBySide(t)
+		want := func(want []oauth.GrantType) {
+			t.Helper()
+			for range 50 {
+				if got := c.OptionalGrants(); !slices.Equal(got, want) {
+					t.Fatalf("%v, want %v", got, want)
+				}
+			}
+		}
+		want(nil)
+		keep(t, c, clientstore.Definition{ID: "spa", Public: true})
+		keep(t, c, clientstore.Definition{ID: "tv", Public: true, Grants: []string{"device_code"}})
+		time.Sleep(surveyEvery)
+		want(device)
+		time.Sleep(surveyEvery)
+		memory.Fail(errors.New("away"))
+		want(device)
+		memory.Fail(nil)
+		if err := c.stored.Delete(t.Context(), "tv"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(surveyEvery)
+		want(nil)
+		if n := memory.lists.Load(); n > 10 {
+			t.Errorf("%d lists for 200 questions", n)
+		}
+		c.until.add(&oauth.Client{Grants: device})
+		want(device)
+	})
+}
+
+func TestWhatHasAnEndIsOfferedUntilThen(t *testing.T) {
+	c, _ := sideBySide(t)
+	now := time.Now()
+	for _, end := range []time.Duration{time.Hour, -time.Hour} { // the later end counts, in whatever order
+		c.until.add(&oauth.Client{
+			Grants: []oauth.GrantType{oauth.Password, oauth.Implicit},
+			Until:  map[oauth.GrantType]time.Time{oauth.Password: now.Add(end), oauth.Implicit: now.Add(-time.Hour)},
+		})
+	}
+	c.until.add(&oauth.Client{Until: map[oauth.GrantType]time.Time{oauth.Implicit: now.Add(time.Hour)}}) // which has not the grant
+	if got := c.OptionalGrants(); !slices.Equal(got, []oauth.GrantType{oauth.Password}) {
+		t.Errorf("%v", got)
+	}
+	c.until.add(&oauth.Client{Grants: []oauth.GrantType{oauth.Implicit}}) // nor a day on which it ends
+	if got := c.OptionalGrants(); !slices.Equal(got, []oauth.GrantType{oauth.Password}) {
+		t.Errorf("%v", got)
+	}
 }
 
 func TestTheSurveyEndsAtItsCap(t *testing.T) {

@@ -38,6 +38,7 @@ func Broken(check, remedy, format string, args ...any) Finding {
 // Examination is what the gateway finds when it looks at itself.
 type Examination struct {
 	Issuer   string    `json:"issuer"`
+	VariantB bool      `json:"variant_b"` // whether a client speaks it, of the configuration or the store
 	Findings []Finding `json:"findings"`
 }
 

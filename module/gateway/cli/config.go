@@ -32,6 +32,7 @@ type server struct {
 		Skip             []string `json:"skip"`
 	} `json:"automatic_https"`
 	TrustedProxies json.RawMessage `json:"trusted_proxies"`
+	WriteTimeout   caddy.Duration  `json:"write_timeout"`
 	Logs           *struct {
 		Credentials bool `json:"should_log_credentials"`
 	} `json:"logs"`

@@ -67,7 +67,7 @@ func diagnose(ctx context.Context, admin *adminClient) []adminapi.Finding {
 	config, err := admin.configuration(ctx)
 	var more []adminapi.Finding
 	if err == nil {
-		more, err = lookAtConfig(config, found.Issuer)
+		more, err = lookAtConfig(config, found)
 	}
 	if err != nil {
 		all = append(all, adminapi.Broken("configuration", "the message says what is wrong", "%v", err))

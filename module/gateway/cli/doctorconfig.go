@@ -15,22 +15,23 @@ import (
 // patient is a configuration that the doctor looks at.
 type patient struct {
 	configuration
-	issuer *url.URL
+	issuer   *url.URL
+	variantB bool // whether a client speaks it
 }
 
 // lookAtConfig reports what the text of a configuration shows. The issuer is the running
 // gateway's: its text may hold a placeholder of another environment.
-func lookAtConfig(config []byte, running string) ([]adminapi.Finding, error) {
+func lookAtConfig(config []byte, running adminapi.Examination) ([]adminapi.Finding, error) {
 	c, err := readConfiguration(config)
 	if err != nil {
 		return nil, err
 	}
-	issuer, err := url.Parse(running)
+	issuer, err := url.Parse(running.Issuer)
 	if err != nil {
-		return nil, fmt.Errorf("the issuer %s: %w", running, err)
+		return nil, fmt.Errorf("the issuer %s: %w", running.Issuer, err)
 	}
-	p := patient{*c, issuer}
-	return slices.Concat(p.sites(), p.guards(), p.nodes(), p.logs()), nil
+	p := patient{*c, issuer, running.VariantB}
+	return slices.Concat(p.sites(), p.guards(), p.nodes(), p.polls(), p.logs()), nil
 }
 
 // sites looks for the servers with oauth_server in them, and how requests come there.

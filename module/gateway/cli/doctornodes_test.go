@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
 )
 
 func TestTheDoctorLooksForWhatSeveralNodesMustShare(t *testing.T) {
@@ -21,7 +23,7 @@ func TestTheDoctorLooksForWhatSeveralNodesMustShare(t *testing.T) {
 			text := fmt.Sprintf(`{"apps":{"gatehouse":{"issuer":"https://id.example","store":%s,"limiter":%s},"http":{"servers":{"s":{"listen":[":443"],"routes":[{"handle":[{"handler":%q}]}]}}}}}`,
 				c.store, c.limiter, c.handler)
 			text = strings.NewReplacer(`"store":{},`, "", `,"limiter":{}`, "", `"limiter":{}`, `"name":""`).Replace(text)
-			all, err := lookAtConfig([]byte(text), "https://id.example")
+			all, err := lookAtConfig([]byte(text), adminapi.Examination{Issuer: "https://id.example"})
 			if err != nil {
 				t.Fatal(err)
 			}

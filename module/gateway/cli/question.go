@@ -17,6 +17,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/token"
 )
 
@@ -218,7 +219,7 @@ func explain(c *configuration, q question) ([]explanation, error) {
 func (e *explainer) ask(name string, s server, host string) (*explanation, error) {
 	e.at = &explanation{Server: name, Listen: s.Listen, Host: host, Guards: []verdict{}}
 	e.named = s.NamedRoutes
-	known := e.app.Declared()
+	known := slices.Concat(e.app.Declared(), oauth.VariantBScopes)
 	for _, scope := range e.q.scopes {
 		if !slices.Contains(known, scope) {
 			e.note("the scope %s is not declared, so no token has it", scope)

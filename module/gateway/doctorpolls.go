@@ -1,0 +1,30 @@
+package gateway
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
+)
+
+// lookAtPolls reports when there is hardly room for another poll that hangs. It says
+// nothing where nobody waits.
+func lookAtPolls(_ context.Context, a *App) []adminapi.Finding {
+	n, most := a.tickets.Waiting(), a.tickets.MaxWaiting
+	switch {
+	case n >= most/5*4:
+		return []adminapi.Finding{adminapi.Warned("polls", "look at whose they are in the access log; above the maximum polls are answered 503 at once",
+			"%d polls hang until somebody confirms on a second device, of at most %d", n, most)}
+	case n > 0:
+		return []adminapi.Finding{adminapi.Fine("polls", "%d polls hang until somebody confirms on a second device, of at most %d", n, most)}
+	}
+	return nil
+}
+
+// speaksVariantB reports whether a client does, and so has browsers that poll.
+func (a *App) speaksVariantB(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, examineTimeout)
+	defer cancel()
+	all, _ := a.everyClient(ctx) // what cannot be read is said of the clients
+	return slices.ContainsFunc(all, func(c adminapi.Client) bool { return c.VariantB })
+}
