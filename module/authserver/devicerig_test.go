@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/authserver"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 const (
@@ -32,6 +33,11 @@ type begun struct {
 func newDeviceRig(t *testing.T, change ...func(*authserver.Config)) *tokenRig {
 	t.Helper()
 	g := newBrowserRig(t, change...)
+	g.addDevices()
+	return g
+}
+
+func (g *tokenRig) addDevices() {
 	g.clients.mu.Lock()
 	defer g.clients.mu.Unlock()
 	grants := []oauth.GrantType{oauth.DeviceCode, oauth.RefreshToken}
@@ -39,7 +45,6 @@ func newDeviceRig(t *testing.T, change ...func(*authserver.Config)) *tokenRig {
 	g.clients.all["tv"] = &oauth.Client{ID: "tv", Name: "Living room", Public: true, Grants: grants, Scopes: rw, DefaultScopes: []string{"read"}}
 	g.clients.all["box"] = &oauth.Client{ID: "box", SecretHashes: []string{secret.Digest(webSecret)}, Grants: grants[:1], Scopes: rw,
 		Audience: []string{"https://api.example", "https://other.example"}}
-	return g
 }
 
 func (g *tokenRig) askDevice(p params) answer {
@@ -107,4 +112,12 @@ func uuid(p page) string {
 		return ""
 	}
 	return u.Query().Get("uuid")
+}
+
+// count is how many records of ann there are.
+func (g *tokenRig) count(kind store.Kind) int {
+	g.t.Helper()
+	all, err := g.store.Memory.List(g.t.Context(), kind, "u1", "", 1000)
+	g.must(err)
+	return len(all)
 }

@@ -43,7 +43,7 @@ func (g *deviceCode) Prepare(ctx context.Context, r Request) (Pending, error) {
 	ticket, err := g.tickets.Find(ctx, id)
 	switch {
 	case errors.Is(err, crossdevice.ErrGone):
-		return Pending{}, gone(Unknown)
+		return g.present(ctx, r, key, outlived)
 	case err != nil:
 		return Pending{}, oauth.Unavailable(err)
 	case ticket.Kind != store.TicketDevice, !secret.Equal([]byte(ticket.Poller), []byte(secret.Digest(key))):
@@ -73,6 +73,15 @@ func (g *deviceCode) confirmed(ctx context.Context, r Request, key string, ticke
 		return Pending{}, errExpired
 	}
 	return pending, err
+}
+
+// outlived is for what no ticket is left of. Nothing can be had by it any more, but that it
+// is used a second time is seen for as long as anything lives that it issued.
+func outlived(code store.Code) error {
+	if code.State == store.CodeIssued {
+		return gone(Unknown)
+	}
+	return nil
 }
 
 // The answers of RFC 8628 section 3.5. None of them is a fault, so the status is 400 for
