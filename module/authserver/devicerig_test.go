@@ -57,8 +57,11 @@ func (g *tokenRig) device(p params) begun {
 	if p["client_id"] == "" {
 		p = p.with("client_id", "tv")
 	}
-	a := g.want(g.askDevice(p), http.StatusOK, "")
-	var d begun
+	return begunFrom(g, g.want(g.askDevice(p), http.StatusOK, ""))
+}
+
+func begunFrom(g *tokenRig, a answer) (d begun) {
+	g.t.Helper()
 	g.must(json.Unmarshal([]byte(a.body), &d))
 	return d
 }
