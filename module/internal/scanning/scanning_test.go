@@ -48,6 +48,10 @@ func TestTheCodeStandsInAFrameOfTheSite(t *testing.T) {
 	start(t).portal.browse(t, "framed", unasked, "SHOTS="+pictures(t))
 }
 
+func TestTheFrameWorksWithoutJavaScript(t *testing.T) { // U01
+	start(t).portal.browse(t, "framedWithoutScript", unasked)
+}
+
 func TestNoOtherSiteFramesTheCodeAndNobodyThePageThatConfirms(t *testing.T) {
 	start(t).portal.browse(t, "framedElsewhere", unasked)
 }
