@@ -1,0 +1,148 @@
+package resource
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/gatehouse/gatehouse/module/rest/link"
+	"github.com/gatehouse/gatehouse/module/rest/list"
+	"github.com/gatehouse/gatehouse/module/rest/splice"
+)
+
+// Translates reports whether a successful answer's body is read.
+func (m Match) Translates() bool {
+	o := m.Operation
+	switch o.Kind {
+	case List:
+		return true
+	case Delete:
+		return o.Resource.Deleted == 0 && o.plain()
+	case Create:
+		return o.Resource.Created != nil || o.plain()
+	}
+	return o.plain()
+}
+
+// plain reports that the resource of an answer is unwrapped or changed.
+func (o *Operation) plain() bool { return len(o.shape.item) > 0 || o.shape.changes() }
+
+// Caller is who gets an answer, and where they found it.
+type Caller struct {
+	// Prefix is what stands before every path of ours, such as "/v1".
+	Prefix string
+	// Query is the client's.
+	Query url.Values
+	// Allowed says whether the caller may use a method on a path. Nil: everything.
+	Allowed func(method, path string) bool
+}
+
+// Answer is what becomes of a success.
+type Answer struct {
+	Kind Kind
+	// Plan edits the body; nil: the body passes as it is.
+	Plan *splice.Plan
+	// Status replaces the upstream's 2xx; 0: it stays. 204 has no body.
+	Status int
+	// List is the frame of a list; nil: the answer is no list.
+	List *list.Query
+	// TotalHeader has the total of a list.
+	TotalHeader string
+	// Path is the client's, for the links of a list.
+	Path  string
+	Query url.Values
+	// Head: nothing but the header is sent.
+	Head bool
+
+	hasTotal  bool
+	createdAt int // the slot of a new id, -1: none
+	match     Match
+	caller    Caller
+}
+
+// Answer says what becomes of a success. Reading and parsing it is another matter.
+func (m Match) Answer(up Upstream, c Caller) (*Answer, error) {
+	o, s := m.Operation, m.Operation.shape
+	a := &Answer{Kind: o.Kind, Head: m.Head, Path: c.Prefix + o.pattern.fill(m.Values), Query: c.Query, createdAt: -1, match: m, caller: c}
+	if o.Kind == Delete && o.Resource.Deleted != 0 {
+		a.Status = o.Resource.Deleted
+		return a, nil
+	}
+	if !m.Translates() {
+		return a, nil
+	}
+	plan := splice.Config{Root: s.item}
+	switch {
+	case o.Kind == List:
+		a.List, a.TotalHeader = up.List, o.Resource.List.TotalHeader
+		plan = splice.Config{Root: s.items, List: true}
+		plan.Skip, plan.Take = up.List.Window()
+		if len(s.total) > 0 {
+			a.hasTotal = true
+			plan.Capture = []splice.Pointer{s.total}
+		}
+	case o.Kind == Create && o.Resource.Created != nil:
+		a.Status, a.createdAt = o.Resource.Created.Status, 0
+		plan.Capture = []splice.Pointer{s.created}
+	}
+	plan = s.edits(plan)
+	if s.links != nil {
+		plan.Append = s.append(m, c)
+	}
+	var err error
+	a.Plan, err = splice.Compile(plan)
+	return a, err
+}
+
+func (s *shape) append(m Match, c Caller) func([]byte, splice.Scalar) []byte {
+	params := make(map[string]string, len(s.collection.names))
+	for i, name := range s.collection.names {
+		params[name] = m.Values[i]
+	}
+	at := link.Place{Prefix: c.Prefix, Collection: s.collection.fill(m.Values[:len(s.collection.names)]), Params: params}
+	return func(dst []byte, id splice.Scalar) []byte {
+		text, ok := idText(id)
+		if !ok {
+			return append(dst, `"links":[]`...)
+		}
+		return s.links.Append(dst, at, text, c.Allowed)
+	}
+}
+
+// idText is the id as it stands in a path. What could not be asked for has no address.
+func idText(id splice.Scalar) (string, bool) {
+	if id.Kind != splice.String && id.Kind != splice.Number || !proper(id.Text) {
+		return "", false
+	}
+	return id.Text, true
+}
+
+// Total is the number of all elements of a list, nil when it is not known. e is the
+// editor of the body; whole says that it has seen all of it.
+func (a *Answer) Total(e *splice.Editor, h http.Header, whole bool) *int64 {
+	if a.TotalHeader != "" {
+		return count(h.Get(a.TotalHeader))
+	}
+	if a.hasTotal {
+		if s := e.Captured(0); s.Kind == splice.Number || s.Kind == splice.String {
+			return count(s.Text)
+		}
+		return nil
+	}
+	if whole && a.match.Operation.Resource.List.Local() {
+		n := e.Elements()
+		return &n
+	}
+	return nil
+}
+
+// Location is the address of what was made; "" when the answer does not tell its id.
+func (a *Answer) Location(e *splice.Editor) string {
+	if a.createdAt < 0 {
+		return ""
+	}
+	id, ok := idText(e.Captured(a.createdAt))
+	if !ok {
+		return ""
+	}
+	return a.Path + "/" + url.PathEscape(id)
+}

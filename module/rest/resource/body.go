@@ -1,0 +1,216 @@
+package resource
+
+import (
+	"bytes"
+	"encoding/json"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/validate"
+)
+
+// body checks the client's and says it in the upstream's words.
+func (m Match) body(a Asked, set http.Header) ([]byte, *envelope.Refusal) {
+	o := m.Operation
+	if len(a.Body) == 0 && o.Kind == Action {
+		set["Content-Type"] = nil
+		return nil, nil
+	}
+	if refused := o.accepts(a.Header); refused != nil {
+		return nil, refused
+	}
+	if !utf8.Valid(a.Body) {
+		return nil, envelope.Refuse(http.StatusBadRequest, "The body is not UTF-8.")
+	}
+	object, refused := validate.Parse(a.Body)
+	if refused != nil {
+		return nil, refused
+	}
+	if refused := o.shape.rules.Check(object, o.Kind == Update); refused != nil {
+		return nil, refused
+	}
+	if refused := o.whole(object); refused != nil {
+		return nil, refused
+	}
+	theirs, refused := o.shape.translate(object)
+	if refused != nil {
+		return nil, refused
+	}
+	switch o.as {
+	case "form":
+		set.Set("Content-Type", "application/x-www-form-urlencoded")
+		return theirs.form(), nil
+	case "multipart":
+		body, media := theirs.multipart()
+		set.Set("Content-Type", media)
+		return body, nil
+	}
+	set.Set("Content-Type", "application/json")
+	if !o.shape.changesBody() {
+		return a.Body, nil
+	}
+	return theirs.json(), nil
+}
+
+func (s *shape) changesBody() bool { return len(s.names) > 0 || len(s.words) > 0 }
+
+// accepts looks at the type of the body.
+func (o *Operation) accepts(h http.Header) *envelope.Refusal {
+	media, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	charset := strings.ToLower(params["charset"])
+	known := media == "application/json" || media == "application/merge-patch+json" && o.Kind == Update
+	if err == nil && known && (charset == "" || charset == "utf-8" || charset == "utf8") && h.Get("Content-Encoding") == "" {
+		return nil
+	}
+	r := envelope.Refuse(http.StatusUnsupportedMediaType, "The body must be application/json.")
+	switch o.Method {
+	case http.MethodPatch:
+		r.Header = http.Header{"Accept-Patch": {"application/json"}} // RFC 5789 section 3.1
+	case http.MethodPost:
+		r.Header = http.Header{"Accept-Post": {"application/json"}}
+	}
+	return r
+}
+
+// whole is for PUT, which replaces: what it does not carry would be lost, or kept.
+func (o *Operation) whole(object validate.Object) *envelope.Refusal {
+	if o.Kind != Replace {
+		return nil
+	}
+	for _, field := range o.Resource.Replace {
+		if object.Get(field) == nil {
+			return envelope.Invalid(field, "It is missing. A PUT carries every field; a PATCH some of them.")
+		}
+	}
+	return nil
+}
+
+// members are a body in the upstream's names.
+type members validate.Object
+
+func (s *shape) translate(object validate.Object) (members, *envelope.Refusal) {
+	theirs := make(members, 0, len(object))
+	for _, m := range object {
+		if m.Name == "_method" {
+			return nil, envelope.Invalid(m.Name, "The method of a request cannot be overridden.")
+		}
+		name, renamed := s.config.Rename[m.Name]
+		if _, taken := s.names[m.Name]; taken && !renamed {
+			return nil, envelope.Invalid(m.Name, "There is no such field here.") // it would stand beside the renamed one
+		}
+		if !renamed {
+			name = m.Name
+		}
+		value := m.Value
+		if words, ok := s.config.Values[m.Name]; ok && string(value) != "null" {
+			var word string
+			if json.Unmarshal(value, &word) != nil {
+				return nil, envelope.Invalid(m.Name, "It must be one of the declared words.")
+			}
+			text, ok := words[word]
+			if !ok {
+				return nil, envelope.Invalid(m.Name, "It must be one of the declared words.")
+			}
+			value = literalOf(text)
+		}
+		theirs = append(theirs, validate.Member{Name: name, Value: value})
+	}
+	return theirs, nil
+}
+
+// literalOf writes an upstream's value as it most likely does itself: 1 is a number.
+func literalOf(text string) json.RawMessage {
+	if json.Valid([]byte(text)) && text[0] != '{' && text[0] != '[' && text[0] != '"' {
+		return json.RawMessage(text)
+	}
+	return quoted(text)
+}
+
+func quoted(text string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(text) // a string always encodes
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+func (m members) json() []byte {
+	b := []byte{'{'}
+	for i, member := range m {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, quoted(member.Name)...)
+		b = append(b, ':')
+		b = append(b, member.Value...)
+	}
+	return append(b, '}')
+}
+
+// pairs are the fields of a form: arrays and objects in the way of PHP, with brackets.
+func (m members) pairs(add func(name, value string)) {
+	for _, member := range m {
+		pair(member.Name, member.Value, add)
+	}
+}
+
+func pair(name string, value json.RawMessage, add func(name, value string)) {
+	switch value[0] {
+	case '{':
+		object, _ := validate.Parse(value) // it is part of a body that was parsed
+		for _, m := range object {
+			pair(name+"["+m.Name+"]", m.Value, add)
+		}
+	case '[':
+		var list []json.RawMessage
+		_ = json.Unmarshal(value, &list) // likewise
+		for i, v := range list {
+			at := ""
+			if v[0] == '{' || v[0] == '[' {
+				at = strconv.Itoa(i)
+			}
+			pair(name+"["+at+"]", v, add)
+		}
+	case '"':
+		var text string
+		_ = json.Unmarshal(value, &text) // likewise
+		add(name, text)
+	case 'n':
+		add(name, "")
+	case 't':
+		add(name, "1")
+	case 'f':
+		add(name, "0")
+	default:
+		add(name, string(value))
+	}
+}
+
+func (m members) form() []byte {
+	var b []byte
+	m.pairs(func(name, value string) {
+		if len(b) > 0 {
+			b = append(b, '&')
+		}
+		b = append(b, url.QueryEscape(name)...)
+		b = append(b, '=')
+		b = append(b, url.QueryEscape(value)...)
+	})
+	return b
+}
+
+func (m members) multipart() (body []byte, media string) {
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	m.pairs(func(name, value string) {
+		_ = w.WriteField(name, value) // into memory
+	})
+	_ = w.Close()
+	return b.Bytes(), w.FormDataContentType()
+}

@@ -1,0 +1,75 @@
+package resource
+
+import (
+	"github.com/gatehouse/gatehouse/module/rest/link"
+	"github.com/gatehouse/gatehouse/module/rest/list"
+	"github.com/gatehouse/gatehouse/module/rest/validate"
+)
+
+// Resource is a collection and its items, or one document without items.
+type Resource struct {
+	// The path without a slash in front: `articles`, `students/{id}/friends`. Of a nested
+	// resource the part behind its parent's item: `friends`.
+	Path string `json:"path"`
+	// What is sent upstream for which request. Default: GET and POST of the collection and
+	// GET, PUT, PATCH and DELETE of its items, to the same path.
+	Routes []Route `json:"routes,omitempty"`
+	// How the collection is listed. Default: GET of the collection gives one document.
+	List *list.Config `json:"list,omitempty"`
+	// JSON Pointer of the resource in the upstream's answer. Default: all of it.
+	Item string `json:"item,omitempty"`
+	// JSON Pointer of the id in a resource, in the upstream's names. Default: `/id`.
+	ID string `json:"id,omitempty"`
+	// Members by our names and the upstream's names for them, in answers and bodies alike.
+	Rename map[string]string `json:"rename,omitempty"`
+	// Words of ours for an upstream's values, by member (our name) and word. A body with
+	// another value is refused, an answer's stays.
+	Values map[string]map[string]string `json:"values,omitempty"`
+	// The members that a PUT must carry, in our names. Default: none in particular.
+	Replace []string `json:"replace,omitempty"`
+	// What a successful POST of the collection is answered with. Default: the upstream's
+	// status.
+	Created *Created `json:"created,omitempty"`
+	// The status of a successful DELETE, `204`: without a body. Default: the upstream's.
+	Deleted int `json:"deleted,omitempty"`
+	// The relations that each resource shows. Default: none.
+	Links []link.Link `json:"links,omitempty"`
+	// The members that a PATCH of the collection may change. Default: there is none.
+	Batch []string `json:"batch,omitempty"`
+	// Constraints on the members of bodies.
+	Validate []validate.Rule `json:"validate,omitempty"`
+	// A schema of bodies, besides.
+	Schema *validate.Schema `json:"schema,omitempty"`
+	// Honours `Idempotency-Key` of POST requests.
+	Idempotency bool `json:"idempotency,omitempty"`
+	// Gives answers an ETag of their own, and honours conditions on it.
+	ETag bool `json:"etag,omitempty"`
+	// Resources of each item.
+	Nested []Resource `json:"nested,omitempty"`
+}
+
+// Route is one operation: a request of the client's, and the upstream's for it.
+type Route struct {
+	// The client's method.
+	Method string `json:"method"`
+	// The client's path; placeholders are whole segments: `/articles/{id}`.
+	Path string `json:"path"`
+	// The upstream's method. Default: the same.
+	UpstreamMethod string `json:"upstream_method,omitempty"`
+	// The upstream's path and query, with the placeholders of `path`.
+	Upstream string `json:"upstream"`
+	// How the body is sent: `form`, `json` or `multipart`. Default: `json` where members
+	// are renamed, else as it came.
+	As string `json:"as,omitempty"`
+	// Tells the upstream the client's method in X-HTTP-Method-Override.
+	Override bool `json:"override,omitempty"`
+}
+
+// Created is the answer to a request that made something.
+type Created struct {
+	// The status: `201`.
+	Status int `json:"status"`
+	// JSON Pointer of the new id in the upstream's answer. Default: where `id` is in the
+	// resource.
+	ID string `json:"id,omitempty"`
+}

@@ -1,0 +1,118 @@
+package resource
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/list"
+)
+
+// Asked is what a client's request brings besides method and path.
+type Asked struct {
+	RawQuery string
+	Header   http.Header
+	// Body has been read when the match Reads it.
+	Body []byte
+}
+
+// Upstream is the request to send.
+type Upstream struct {
+	Method   string
+	Path     string // escaped
+	RawQuery string
+	// Set are fields that replace the client's; those with a nil value are removed.
+	Set http.Header
+	// Body replaces the client's when Replaced.
+	Body     []byte
+	Replaced bool
+	// List is what is asked of a list.
+	List *list.Query
+}
+
+// overrides are fields by which frameworks let a POST stand for another method. Nobody
+// but the gateway says what a request is.
+var overrides = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override"}
+
+// Reads reports whether the body must be known before anything can be sent.
+func (m Match) Reads() bool {
+	o := m.Operation
+	switch o.Kind {
+	case Batch:
+		return true
+	case Create, Replace, Update, Action:
+		return o.as != "" || o.shape.rewrites() || o.Kind == Replace && len(o.Resource.Replace) > 0
+	}
+	return false
+}
+
+func (s *shape) rewrites() bool {
+	return len(s.names) > 0 || len(s.words) > 0 || len(s.config.Validate) > 0 || s.config.Schema != nil
+}
+
+// Request makes the upstream's request, or refuses what the client asks.
+func (m Match) Request(a Asked) (up Upstream, refused *envelope.Refusal) {
+	o := m.Operation
+	up.Method, up.Set = o.method, make(http.Header)
+	up.Path, up.RawQuery = o.template.fill(m.Values)
+	asked, err := url.ParseQuery(a.RawQuery)
+	if err != nil {
+		return up, envelope.Refuse(http.StatusBadRequest, "The query cannot be read.")
+	}
+	if refused := m.query(&up, asked); refused != nil {
+		return up, refused
+	}
+	m.header(&up)
+	switch {
+	case m.Reads():
+		up.Body, up.Replaced = nil, true
+		up.Body, refused = m.body(a, up.Set)
+	case o.Kind == List || o.Kind == Read || o.Kind == Delete:
+		up.Replaced = true // a body has no meaning there, and some upstreams read it
+		up.Set["Content-Type"], up.Set["Content-Encoding"] = nil, nil
+	}
+	return up, refused
+}
+
+func (m Match) query(up *Upstream, asked url.Values) *envelope.Refusal {
+	if m.Operation.Kind == List {
+		q, refused := m.Operation.Resource.List.Parse(asked)
+		if refused != nil {
+			return refused
+		}
+		up.List = &q
+		own := make(url.Values)
+		q.Send(own)
+		if len(own) > 0 {
+			if up.RawQuery != "" {
+				up.RawQuery += "&"
+			}
+			up.RawQuery += own.Encode()
+		}
+		return nil
+	}
+	if len(asked) > 0 {
+		return envelope.Invalid(slices.Min(slices.Collect(maps.Keys(asked))), "There is no such parameter here.")
+	}
+	return nil
+}
+
+func (m Match) header(up *Upstream) {
+	for _, name := range overrides {
+		up.Set[name] = nil
+	}
+	if m.Operation.override {
+		up.Set.Set("X-HTTP-Method-Override", m.Operation.Method)
+	}
+	if m.Translates() {
+		// Compressed it would be undone at once; a part of it could not be read; and the
+		// upstream's validators are not those of what the client has.
+		up.Set.Set("Accept-Encoding", "identity")
+		up.Set.Set("Accept", "application/json")
+		for _, name := range []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since", "Te"} {
+			up.Set[name] = nil
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package resource
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/gatehouse/gatehouse/module/rest/link"
+	"github.com/gatehouse/gatehouse/module/rest/splice"
+	"github.com/gatehouse/gatehouse/module/rest/validate"
+)
+
+// shape is what the resource looks like, on both sides.
+type shape struct {
+	config     *Resource
+	collection pattern
+	item, id   splice.Pointer
+	created    splice.Pointer // of a new id
+	items      splice.Pointer
+	total      splice.Pointer
+	names      map[string]string            // the upstream's -> ours
+	words      map[string]map[string]string // the upstream's member -> its value -> our word
+	rules      *validate.Set
+	links      *link.Set // nil: none
+}
+
+func newShape(r *Resource, collection pattern) (s *shape, err error) {
+	s = &shape{config: r, collection: collection, names: make(map[string]string), words: make(map[string]map[string]string)}
+	for _, p := range []struct {
+		word, text string
+		to         *splice.Pointer
+	}{{"item", r.Item, &s.item}, {"id", r.idPointer(), &s.id}, {"created", r.createdPointer(), &s.created}} {
+		if *p.to, err = splice.ParsePointer(p.text); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.word, err)
+		}
+	}
+	if err := s.compileNames(r); err != nil {
+		return nil, err
+	}
+	if r.Created != nil && r.Created.Status != http.StatusCreated {
+		return nil, fmt.Errorf("created %d: expected 201", r.Created.Status)
+	}
+	if r.Deleted != 0 && r.Deleted != http.StatusNoContent {
+		return nil, fmt.Errorf("deleted %d: expected 204", r.Deleted)
+	}
+	if r.List != nil {
+		if err := r.List.Check(); err != nil {
+			return nil, err
+		}
+		s.items, _ = splice.ParsePointer(r.List.Items) // checked
+		s.total, _ = splice.ParsePointer(r.List.Total)
+	}
+	if s.rules, err = validate.Compile(r.Validate, r.Schema); err != nil {
+		return nil, err
+	}
+	if len(r.Links) > 0 {
+		if s.links, err = link.Compile(r.Links); err != nil {
+			return nil, err
+		}
+	}
+	// What splice would refuse, it refuses now.
+	_, err = splice.Compile(s.edits(splice.Config{}))
+	return s, err
+}
+
+func (r *Resource) idPointer() string {
+	if r.ID == "" {
+		return "/id"
+	}
+	return r.ID
+}
+
+func (r *Resource) createdPointer() string {
+	if r.Created != nil && r.Created.ID != "" {
+		return r.Created.ID
+	}
+	return r.Item + r.idPointer()
+}
+
+func (s *shape) compileNames(r *Resource) error {
+	for _, ours := range slices.Sorted(maps.Keys(r.Rename)) {
+		theirs := r.Rename[ours]
+		switch {
+		case ours == "" || theirs == "":
+			return fmt.Errorf("rename %s=%s: expected a name on both sides", ours, theirs)
+		case s.names[theirs] != "":
+			return fmt.Errorf("rename %s=%s: %s has the name %s already", ours, theirs, theirs, s.names[theirs])
+		}
+		s.names[theirs] = ours
+	}
+	for _, field := range slices.Sorted(maps.Keys(r.Values)) {
+		theirs := r.their(field)
+		s.words[theirs] = make(map[string]string)
+		for _, word := range slices.Sorted(maps.Keys(r.Values[field])) {
+			value := r.Values[field][word]
+			if other, ok := s.words[theirs][value]; ok {
+				return fmt.Errorf("values %s: %s and %s both stand for %s", field, other, word, value)
+			}
+			s.words[theirs][value] = word
+		}
+	}
+	return nil
+}
+
+// their is the upstream's name of a member.
+func (r *Resource) their(ours string) string {
+	if theirs, ok := r.Rename[ours]; ok {
+		return theirs
+	}
+	return ours
+}
+
+// edits completes a plan with what is done to each resource.
+func (s *shape) edits(c splice.Config) splice.Config {
+	c.Rename, c.Values = s.names, s.words
+	if s.links != nil {
+		c.ID, c.Drop = s.id, []string{"links"}
+	}
+	return c
+}
+
+// changes reports whether resources look different on both sides.
+func (s *shape) changes() bool {
+	return len(s.names) > 0 || len(s.words) > 0 || s.links != nil
+}

@@ -1,0 +1,238 @@
+package resource
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+)
+
+// Kind is what a request does: a closed set, fit for a metric's label.
+type Kind string
+
+const (
+	List    Kind = "list"
+	Read    Kind = "read"
+	Create  Kind = "create"
+	Replace Kind = "replace"
+	Update  Kind = "update"
+	Delete  Kind = "delete"
+	Batch   Kind = "batch"
+	Action  Kind = "action" // any other
+)
+
+// Kinds are all of them.
+var Kinds = []Kind{List, Read, Create, Replace, Update, Delete, Batch, Action}
+
+// Operation is a method on a declared path.
+type Operation struct {
+	Kind   Kind
+	Method string // the client's
+	Path   string // the client's, with placeholders
+	// Resource is what the operation belongs to.
+	Resource *Resource
+	// Item is, for Batch, the operation on one item.
+	Item *Operation
+
+	pattern  pattern
+	template *template
+	method   string // the upstream's
+	as       string
+	override bool
+	shape    *shape
+}
+
+// Table are the declared resources, compiled.
+type Table struct {
+	root       *node
+	operations []*Operation
+}
+
+// NewTable checks and compiles resources.
+func NewTable(resources []Resource) (*Table, error) {
+	t := &Table{root: &node{words: make(map[string]*node)}}
+	for i := range resources {
+		if err := t.add("", &resources[i]); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// Operations are all that is declared, in the order of the configuration.
+func (t *Table) Operations() []*Operation { return t.operations }
+
+// Empty reports that nothing is declared.
+func (t *Table) Empty() bool { return len(t.operations) == 0 }
+
+func (t *Table) add(parent string, r *Resource) error {
+	path := strings.Trim(r.Path, "/")
+	switch {
+	case parent != "" && !strings.HasPrefix(path, "{") && !strings.HasPrefix("/"+path+"/", parent+"/"):
+		path = parent + "/{id}/" + path
+	case parent != "" && strings.HasPrefix(path, "{"):
+		path = parent + "/" + path
+	default:
+		path = "/" + path
+	}
+	collection, err := parsePattern(path)
+	if err != nil {
+		return fmt.Errorf("resource %s: %w", r.Path, err)
+	}
+	s, err := newShape(r, collection)
+	if err != nil {
+		return fmt.Errorf("resource %s: %w", r.Path, err)
+	}
+	routes := r.Routes
+	if len(routes) == 0 {
+		routes = usual(collection)
+	}
+	for _, route := range routes {
+		if err := t.route(s, route); err != nil {
+			return fmt.Errorf("resource %s: upstream %s %s: %w", r.Path, route.Method, route.Path, err)
+		}
+	}
+	if len(r.Batch) > 0 {
+		if err := t.batch(s); err != nil {
+			return fmt.Errorf("resource %s: batch: %w", r.Path, err)
+		}
+	}
+	for i := range r.Nested {
+		if err := t.add(collection.text, &r.Nested[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// usual are the routes of a resource that declares none.
+func usual(collection pattern) []Route {
+	name := "id"
+	if slices.Contains(collection.names, name) {
+		name = "sub_id"
+	}
+	item := collection.text + "/{" + name + "}"
+	var routes []Route
+	for _, m := range []string{"GET", "POST"} {
+		routes = append(routes, Route{Method: m, Path: collection.text, Upstream: collection.text})
+	}
+	for _, m := range []string{"GET", "PUT", "PATCH", "DELETE"} {
+		routes = append(routes, Route{Method: m, Path: item, Upstream: item})
+	}
+	return routes
+}
+
+var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
+
+func (t *Table) route(s *shape, r Route) error {
+	if !slices.Contains(methods, r.Method) {
+		return fmt.Errorf("method %q: expected %s; HEAD and OPTIONS are answered by themselves", r.Method, strings.Join(methods, ", "))
+	}
+	p, err := parsePattern(r.Path)
+	if err != nil {
+		return err
+	}
+	if !p.below(s.collection) {
+		return fmt.Errorf("expected a path of the resource, %s", s.collection.text)
+	}
+	o := &Operation{
+		Kind:   kindOf(r.Method, len(p.segments)-len(s.collection.segments), s.config.List != nil),
+		Method: r.Method, Path: r.Path, Resource: s.config, pattern: p, shape: s,
+		method: cmp.Or(r.UpstreamMethod, r.Method), as: r.As, override: r.Override,
+	}
+	if !slices.Contains(methods, o.method) {
+		return fmt.Errorf("the upstream's method %q: expected %s", o.method, strings.Join(methods, ", "))
+	}
+	switch r.As {
+	case "", "form", "json", "multipart":
+	default:
+		return fmt.Errorf("as %s: expected form, json or multipart", r.As)
+	}
+	if o.template, err = parseTemplate(r.Upstream, p.names); err != nil {
+		return err
+	}
+	return t.declare(o)
+}
+
+func (t *Table) declare(o *Operation) error {
+	at := t.root.place(o.pattern)
+	if at.operations[o.Method] != nil {
+		return fmt.Errorf("%s %s is declared twice", o.Method, o.Path)
+	}
+	at.operations[o.Method] = o
+	t.operations = append(t.operations, o)
+	return nil
+}
+
+func kindOf(method string, below int, listed bool) Kind {
+	switch {
+	case method == "GET" && below == 0 && listed:
+		return List
+	case method == "GET":
+		return Read
+	case method == "POST" && below == 0:
+		return Create
+	case below > 1 || method == "POST":
+		return Action
+	case method == "PUT":
+		return Replace
+	case method == "PATCH":
+		return Update
+	}
+	return Delete
+}
+
+// batch declares PATCH of a collection, by way of PATCH of its items.
+func (t *Table) batch(s *shape) error {
+	for _, o := range t.operations {
+		if o.shape == s && o.Kind == Update && len(o.pattern.segments) == len(s.collection.segments)+1 {
+			return t.declare(&Operation{Kind: Batch, Method: "PATCH", Path: s.collection.text, Resource: s.config, Item: o, pattern: s.collection, shape: s})
+		}
+	}
+	return fmt.Errorf("expected an upstream for PATCH %s/{id}", s.collection.text)
+}
+
+// Match is the operation that a request is.
+type Match struct {
+	// Operation is nil for an OPTIONS request, which Allow answers.
+	Operation *Operation
+	Allow     string
+	// Values are the decoded values of the path's placeholders.
+	Values []string
+	// Head: the answer's body is not sent.
+	Head bool
+}
+
+// Match finds the operation of a request; path is escaped and without a version.
+// A refusal is 404, also of a path that no upstream should see, or 405. declared says
+// whether the path belongs to a resource.
+func (t *Table) Match(method, path string) (m Match, declared bool, refused *envelope.Refusal) {
+	segments, ok := split(path)
+	if !ok {
+		return m, true, envelope.Refuse(http.StatusNotFound, "")
+	}
+	at := t.root.find(segments)
+	if at == nil {
+		return m, false, envelope.Refuse(http.StatusNotFound, "")
+	}
+	m.Allow = at.allow()
+	if method == http.MethodOptions {
+		return m, true, nil
+	}
+	if method == http.MethodHead {
+		m.Head, method = true, http.MethodGet
+	}
+	m.Operation = at.operations[method]
+	if m.Operation == nil {
+		return m, true, &envelope.Refusal{Status: http.StatusMethodNotAllowed, Header: http.Header{"Allow": {m.Allow}}}
+	}
+	for i, s := range m.Operation.pattern.segments {
+		if s.param {
+			m.Values = append(m.Values, segments[i])
+		}
+	}
+	return m, true, nil
+}

@@ -1,0 +1,66 @@
+package resource
+
+import (
+	"slices"
+	"strings"
+)
+
+// node is a place in the tree of declared paths.
+type node struct {
+	words      map[string]*node
+	param      *node
+	operations map[string]*Operation // by method
+}
+
+func (n *node) place(p pattern) *node {
+	for _, s := range p.segments {
+		next := n.param
+		if !s.param {
+			next = n.words[s.text]
+		}
+		if next == nil {
+			next = &node{words: make(map[string]*node), operations: make(map[string]*Operation)}
+			if s.param {
+				n.param = next
+			} else {
+				n.words[s.text] = next
+			}
+		}
+		n = next
+	}
+	return n
+}
+
+// find prefers words to placeholders, from left to right. Depth and work are bounded:
+// a step back leads from a word to the placeholder beside it, and no path has more
+// than maxSegments of them; declared ones have three or four.
+func (n *node) find(segments []string) *node {
+	if len(segments) == 0 {
+		if len(n.operations) == 0 {
+			return nil
+		}
+		return n
+	}
+	if next := n.words[segments[0]]; next != nil {
+		if found := next.find(segments[1:]); found != nil {
+			return found
+		}
+	}
+	if n.param != nil {
+		return n.param.find(segments[1:])
+	}
+	return nil
+}
+
+// allow is the Allow header of a place.
+func (n *node) allow() string {
+	methods := []string{"OPTIONS"}
+	for m := range n.operations {
+		methods = append(methods, m)
+		if m == "GET" {
+			methods = append(methods, "HEAD")
+		}
+	}
+	slices.Sort(methods)
+	return strings.Join(methods, ", ")
+}

@@ -1,0 +1,237 @@
+package translate
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/splice"
+)
+
+// body is one that is translated: bytes come in as the upstream sends them, pass
+// through what undoes their coding and charset, and the editor's output is framed and
+// held until the header goes out.
+type body struct {
+	w      *Writer
+	answer *resource.Answer
+	sure   bool // the answer is labelled JSON
+	unpack *unpacker
+	start  *start // until it is known where the JSON begins
+	text   *recoder
+	editor *splice.Editor
+	held   []byte
+	limit  int
+	done   bool // the editor has seen all
+	raw    bool // it is no JSON, and passes
+}
+
+// newBody looks at a success's header. It returns nil for an answer that passes.
+func newBody(w *Writer) (*body, *Failure) {
+	h := w.Header()
+	media := mediaOf(h)
+	sure := isJSON(media)
+	if !sure && !maybeJSON(media) || isAttachment(h) {
+		return nil, nil
+	}
+	b := &body{w: w, answer: w.config.Answer, sure: sure, start: newStart(charsetOf(h)), limit: hold}
+	if b.answer.Kind == resource.Create {
+		b.limit = holdCreated
+	}
+	coding := strings.ToLower(strings.TrimSpace(strings.Join(h["Content-Encoding"], ",")))
+	if coding != "" && coding != "identity" {
+		if b.unpack = newUnpacker(coding, b.plain); b.unpack == nil {
+			if !sure {
+				return nil, nil
+			}
+			return nil, errCoding
+		}
+	}
+	return b, nil
+}
+
+func (b *body) write(p []byte) error {
+	if b.unpack != nil {
+		return b.unpack.write(p)
+	}
+	return b.plain(p)
+}
+
+// plain takes bytes without a coding.
+func (b *body) plain(p []byte) error {
+	if b.start == nil {
+		return b.decoded(p)
+	}
+	if !b.start.add(p) {
+		return nil
+	}
+	return b.begin(false)
+}
+
+// begin decides, when enough is there, where the JSON begins and how it is encoded.
+func (b *body) begin(whole bool) error {
+	s := b.start
+	b.start = nil
+	defer s.release()
+	at, charset, ok := s.find(b.sure, whole)
+	if !ok && !b.sure {
+		b.raw = true
+		b.commitRaw()
+		return b.decoded(s.text)
+	}
+	b.text = newRecoder(charset, b.edit)
+	b.editor = b.answer.Plan.New((*framed)(b))
+	if b.answer.List != nil {
+		b.held = append(b.held, `{"data":`...)
+	}
+	return b.decoded(s.text[at:])
+}
+
+// decoded takes what follows.
+func (b *body) decoded(p []byte) error {
+	switch {
+	case b.raw:
+		_, err := b.w.ResponseWriter.Write(p)
+		return err
+	case b.text != nil:
+		return b.text.write(p)
+	}
+	return b.edit(p)
+}
+
+func (b *body) edit(p []byte) error {
+	_, err := b.editor.Write(p)
+	return err
+}
+
+// framed is what the editor writes to.
+type framed body
+
+func (f *framed) Write(p []byte) (int, error) {
+	b := (*body)(f)
+	if err := b.out(p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (b *body) out(p []byte) error {
+	if b.w.committed {
+		if b.answer.Head {
+			return nil
+		}
+		_, err := b.w.ResponseWriter.Write(p)
+		return err
+	}
+	if len(b.held)+len(p) <= b.limit {
+		b.held = append(b.held, p...)
+		return nil
+	}
+	b.commit()
+	return b.out(p)
+}
+
+// close ends the body.
+func (b *body) close() error {
+	if b.unpack != nil {
+		if err := b.unpack.close(); err != nil {
+			return err
+		}
+	}
+	if b.start != nil {
+		if err := b.begin(true); err != nil {
+			return err
+		}
+	}
+	if b.raw {
+		return nil
+	}
+	if b.text != nil {
+		if err := b.text.close(); err != nil {
+			return err
+		}
+	}
+	if err := b.editor.Close(); err != nil {
+		return err
+	}
+	b.done = true
+	if b.answer.List != nil {
+		tail := append([]byte(nil), `,"pagination":`...)
+		tail = b.answer.List.Pagination(tail, b.answer.Total(b.editor, b.w.Header(), true))
+		if err := b.out(append(tail, '}')); err != nil {
+			return err
+		}
+	}
+	if !b.w.committed {
+		b.commit()
+	}
+	return nil
+}
+
+// commit sends the header, and what was held.
+func (b *body) commit() {
+	w, a, h := b.w, b.answer, b.w.Header()
+	late := takeTrailers(h)
+	forget(h)
+	media := "application/json"
+	if w.config.MediaType != "" {
+		media = w.config.MediaType
+	}
+	h.Set("Content-Type", media)
+	if a.List != nil {
+		h.Set("Link", a.List.LinkHeader(a.Path, a.Query, a.Total(b.editor, h, b.done)))
+	}
+	if at := a.Location(b.editor); at != "" {
+		h.Set("Location", at)
+	}
+	if a.Status != 0 {
+		w.status = a.Status
+	}
+	if b.done && len(h["Trailer"]) == 0 {
+		h.Set("Content-Length", strconv.Itoa(len(b.held)))
+	}
+	w.pass()
+	if !a.Head {
+		_, _ = w.ResponseWriter.Write(b.held) // the next write, or nobody, tells of a client that has gone
+	}
+	b.held = b.held[:0]
+	for name, values := range late {
+		h[name] = values
+	}
+}
+
+// commitRaw sends the header of what turned out to be no JSON.
+func (b *body) commitRaw() {
+	if b.unpack != nil {
+		forget(b.w.Header())
+	}
+	b.w.pass()
+}
+
+func (b *body) release() {
+	if b.unpack != nil {
+		b.unpack.release()
+	}
+	if b.start != nil {
+		b.start.release()
+	}
+	if b.editor != nil {
+		b.editor.Release()
+	}
+}
+
+// takeTrailers takes what the upstream said after its body out of the header, which is
+// not sent yet: there it would be taken for what was said before.
+func takeTrailers(h http.Header) http.Header {
+	late := make(http.Header)
+	for _, line := range h["Trailer"] {
+		for name := range strings.SplitSeq(line, ",") {
+			name = http.CanonicalHeaderKey(strings.TrimSpace(name))
+			if values, ok := h[name]; ok && name != "Trailer" {
+				late[name] = values
+				delete(h, name)
+			}
+		}
+	}
+	return late
+}

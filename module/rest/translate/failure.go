@@ -1,0 +1,62 @@
+package translate
+
+import (
+	"errors"
+
+	"github.com/gatehouse/gatehouse/module/rest/splice"
+)
+
+// Kind is why an answer could not be translated: a closed set, fit for a metric's label.
+type Kind string
+
+const (
+	Syntax     Kind = "syntax"     // it is no JSON
+	Incomplete Kind = "incomplete" // it ends too soon
+	Missing    Kind = "missing"    // the declared value is not there, or of another kind
+	Depth      Kind = "depth"      // nested too deeply
+	Coding     Kind = "coding"     // compressed in a way that is not known, or wrongly
+	Bomb       Kind = "bomb"       // it grows beyond reason when it is decompressed
+	Redirect   Kind = "redirect"   // it leads to an address that has no counterpart
+	Gone       Kind = "gone"       // the client has gone
+)
+
+// Kinds are all of them.
+var Kinds = []Kind{Syntax, Incomplete, Missing, Depth, Coding, Bomb, Redirect, Gone}
+
+// Failure is an answer that could not be translated.
+type Failure struct {
+	Kind Kind
+	Err  error // for the log
+}
+
+func (f *Failure) Error() string {
+	if f.Err == nil {
+		return "the upstream's answer could not be translated: " + string(f.Kind)
+	}
+	return "the upstream's answer could not be translated: " + string(f.Kind) + ": " + f.Err.Error()
+}
+
+func (f *Failure) Unwrap() error { return f.Err }
+
+var (
+	errCoding = &Failure{Kind: Coding}
+	errBomb   = &Failure{Kind: Bomb}
+)
+
+// failureOf sorts what an editor, or the way to it, says.
+func failureOf(err error) *Failure {
+	var f *Failure
+	switch {
+	case errors.As(err, &f):
+		return f
+	case errors.Is(err, splice.ErrSyntax):
+		return &Failure{Syntax, err}
+	case errors.Is(err, splice.ErrIncomplete):
+		return &Failure{Incomplete, err}
+	case errors.Is(err, splice.ErrRoot):
+		return &Failure{Missing, err}
+	case errors.Is(err, splice.ErrDepth):
+		return &Failure{Depth, err}
+	}
+	return &Failure{Gone, err}
+}

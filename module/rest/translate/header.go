@@ -1,0 +1,46 @@
+package translate
+
+import (
+	"mime"
+	"net/http"
+	"strings"
+)
+
+// described are the fields that belong to the bytes of the upstream's body.
+var described = []string{
+	"Accept-Ranges", "Content-Digest", "Content-Encoding", "Content-Length", "Content-Md5", "Digest", "Etag", "Repr-Digest", "Transfer-Encoding",
+}
+
+func forget(h http.Header) {
+	for _, name := range described {
+		delete(h, name)
+	}
+}
+
+func mediaOf(h http.Header) string {
+	media, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	return media
+}
+
+func charsetOf(h http.Header) string {
+	_, params, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	return strings.ToLower(params["charset"])
+}
+
+func isJSON(media string) bool {
+	return media == "application/json" || media == "text/json" || strings.HasSuffix(media, "+json")
+}
+
+// maybeJSON are the labels under which legacy upstreams send JSON.
+func maybeJSON(media string) bool {
+	switch media {
+	case "", "text/html", "text/plain", "text/javascript", "application/javascript", "application/x-javascript":
+		return true
+	}
+	return false
+}
+
+func isAttachment(h http.Header) bool {
+	disposition, _, err := mime.ParseMediaType(h.Get("Content-Disposition"))
+	return h.Get("Content-Disposition") != "" && (err != nil || disposition != "inline")
+}

@@ -1,0 +1,156 @@
+package translate
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"io"
+	"iter"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A body may grow by no more than maxRatio when it is decompressed, once more than
+// freeGrowth has come out: a bomb of a kilobyte must not keep us and the client busy
+// with a gigabyte. Lists of JSON shrink to a twentieth, the most monotonous to a hundredth.
+const (
+	maxRatio   = 200
+	freeGrowth = 1 << 20
+)
+
+// maxWindow bounds what a zstd frame may make us allocate.
+const maxWindow = 8 << 20
+
+// unpacker undoes a content coding as the body comes. Decompressors pull and the
+// upstream's answer is pushed, so the decompressor runs as a coroutine that is resumed
+// with each piece: there is one thread of control, and no lock.
+type unpacker struct {
+	to      func([]byte) error
+	resume  func() (struct{}, bool)
+	stop    func()
+	pending []byte
+	eof     bool
+	in, out int64
+	err     error
+}
+
+// newUnpacker returns nil for a coding that is not known, several at once among them.
+func newUnpacker(coding string, to func([]byte) error) *unpacker {
+	var open func(io.Reader) (io.Reader, func(), error)
+	none := func() {}
+	switch coding {
+	case "gzip", "x-gzip":
+		open = func(r io.Reader) (io.Reader, func(), error) { z, err := gzip.NewReader(r); return z, none, err }
+	case "deflate": // zlib by the standard, the bare format by custom
+		open = func(r io.Reader) (io.Reader, func(), error) {
+			var head [2]byte
+			n, err := io.ReadFull(r, head[:])
+			if err != nil {
+				return nil, none, err
+			}
+			all := io.MultiReader(bytes.NewReader(head[:n]), r)
+			if head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 { // RFC 1950 section 2.2
+				z, err := zlib.NewReader(all)
+				return z, none, err
+			}
+			return flate.NewReader(all), none, nil
+		}
+	case "zstd":
+		open = func(r io.Reader) (io.Reader, func(), error) {
+			z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+			if err != nil {
+				return nil, none, err
+			}
+			return z, z.Close, nil
+		}
+	default:
+		return nil
+	}
+	u := &unpacker{to: to}
+	u.resume, u.stop = iter.Pull(func(yield func(struct{}) bool) {
+		from, done, err := open(&waiting{u, yield})
+		defer func() { done() }()
+		if err == nil {
+			_, err = io.Copy(writerOnly{u}, from)
+		}
+		u.err = err
+	})
+	return u
+}
+
+// waiting is what the decompressor reads: it yields when there is nothing yet.
+type waiting struct {
+	u     *unpacker
+	yield func(struct{}) bool
+}
+
+func (r *waiting) Read(p []byte) (int, error) {
+	for len(r.u.pending) == 0 {
+		if r.u.eof {
+			return 0, io.EOF
+		}
+		if !r.yield(struct{}{}) {
+			return 0, io.ErrUnexpectedEOF
+		}
+	}
+	n := copy(p, r.u.pending)
+	r.u.pending = r.u.pending[n:]
+	r.u.in += int64(n)
+	return n, nil
+}
+
+// Write is for the decompressor.
+func (u *unpacker) Write(p []byte) (int, error) {
+	u.out += int64(len(p))
+	if u.out > freeGrowth && u.out/maxRatio > u.in {
+		return 0, errBomb
+	}
+	if err := u.to(p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (u *unpacker) write(p []byte) error {
+	u.pending = p
+	if _, more := u.resume(); more {
+		return nil
+	}
+	if u.err != nil {
+		return u.failure()
+	}
+	return nil // what follows the end of the compressed stream is nothing of ours
+}
+
+func (u *unpacker) close() error {
+	u.eof = true
+	for {
+		if _, more := u.resume(); !more {
+			return u.failure()
+		}
+	}
+}
+
+func (u *unpacker) failure() error {
+	switch {
+	case u.err == nil:
+		return nil
+	case errors.Is(u.err, io.ErrUnexpectedEOF) || errors.Is(u.err, io.EOF):
+		return &Failure{Incomplete, u.err}
+	case ofCoding(u.err):
+		return &Failure{Coding, u.err}
+	}
+	return u.err
+}
+
+func ofCoding(err error) bool {
+	var corrupt flate.CorruptInputError
+	return errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, zlib.ErrHeader) || errors.Is(err, zlib.ErrChecksum) ||
+		errors.Is(err, zlib.ErrDictionary) || errors.As(err, &corrupt) || errors.Is(err, zstd.ErrMagicMismatch) || errors.Is(err, zstd.ErrWindowSizeExceeded) ||
+		errors.Is(err, zstd.ErrDecoderSizeExceeded) || errors.Is(err, zstd.ErrCRCMismatch)
+}
+
+// release ends the coroutine.
+func (u *unpacker) release() { u.stop() }

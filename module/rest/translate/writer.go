@@ -1,0 +1,209 @@
+package translate
+
+import (
+	"io"
+	"net/http"
+
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// hold is how much of a translated body is kept before the header goes out: so long an
+// answer can still become a failure with a status, and its length be known. A list that
+// is longer streams.
+const hold = 64 << 10
+
+// holdCreated is the same for the answer to a creation: Location needs the new id.
+const holdCreated = 1 << 20
+
+// Config is one answer's.
+type Config struct {
+	// Answer says what becomes of it.
+	Answer *resource.Answer
+	// MediaType is the one that the client asked for, "" for application/json.
+	MediaType string
+	// Locate turns an upstream's address into the client's. Nil: addresses stay.
+	Locate func(location string) (string, bool)
+}
+
+// Writer translates the answer that is written to it. Informational answers, 101, 206,
+// 304, errors, event streams, attachments and what is no JSON pass untouched.
+//
+// When the handler behind it has returned, Finish is called, and Release in any case.
+type Writer struct {
+	http.ResponseWriter
+	config    Config
+	status    int
+	body      *body // while the body is translated
+	swallow   bool  // nothing of the body is passed on
+	wrote     bool  // WriteHeader was called
+	committed bool
+	failure   *Failure
+}
+
+// New wraps w for one answer.
+func New(w http.ResponseWriter, c Config) *Writer {
+	return &Writer{ResponseWriter: w, config: c}
+}
+
+// Unwrap is for http.ResponseController.
+func (w *Writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Committed reports whether the header is on its way to the client.
+func (w *Writer) Committed() bool { return w.committed }
+
+// WriteHeader decides.
+func (w *Writer) WriteHeader(status int) {
+	if w.wrote || status < http.StatusOK && status != http.StatusSwitchingProtocols {
+		if !w.wrote {
+			w.ResponseWriter.WriteHeader(status)
+		}
+		return
+	}
+	w.wrote, w.status = true, status
+	h := w.Header()
+	a := w.config.Answer
+	switch {
+	case status >= 300 && status < 400 && status != http.StatusNotModified:
+		w.redirect(h)
+		return
+	case status < 200 || status >= 300 || status == http.StatusPartialContent:
+	case a.Status == http.StatusNoContent:
+		w.status, w.swallow = a.Status, true
+		forget(h)
+		h.Del("Content-Type")
+		w.locate(h)
+	case status == http.StatusNoContent || status == http.StatusResetContent:
+		if a.Status != 0 {
+			w.status, w.swallow = a.Status, true
+		}
+		w.locate(h)
+	default:
+		w.locate(h)
+		if a.Plan != nil {
+			if body, f := newBody(w); f != nil {
+				w.failure = f
+				return
+			} else if body != nil {
+				w.body = body
+				return
+			}
+		} else if w.config.MediaType != "" && isJSON(mediaOf(h)) {
+			h.Set("Content-Type", w.config.MediaType)
+		}
+	}
+	w.pass()
+}
+
+// pass sends the header.
+func (w *Writer) pass() {
+	w.committed = true
+	w.ResponseWriter.WriteHeader(w.status)
+}
+
+// redirect sends the client where the upstream means, in the client's addresses. After a
+// creation that is where the new resource is.
+func (w *Writer) redirect(h http.Header) {
+	location := h.Get("Location")
+	if location == "" || w.config.Locate == nil {
+		w.pass()
+		return
+	}
+	to, ok := w.config.Locate(location)
+	if !ok {
+		w.failure = &Failure{Kind: Redirect}
+		return
+	}
+	h.Set("Location", to)
+	if a := w.config.Answer; a.Kind == resource.Create && a.Status != 0 && (w.status == http.StatusFound || w.status == http.StatusSeeOther) {
+		w.status, w.swallow = a.Status, true
+		forget(h)
+		h.Del("Content-Type")
+	}
+	w.pass()
+}
+
+// locate mends the addresses of a success; one that cannot be mended tells more than it
+// helps.
+func (w *Writer) locate(h http.Header) {
+	if w.config.Locate == nil {
+		return
+	}
+	for _, name := range []string{"Location", "Content-Location"} {
+		if at := h.Get(name); at != "" {
+			if to, ok := w.config.Locate(at); ok {
+				h.Set(name, to)
+			} else {
+				h.Del(name)
+			}
+		}
+	}
+}
+
+// Write passes on, translates or swallows. Its error ends the upstream's answer.
+func (w *Writer) Write(p []byte) (int, error) {
+	if !w.wrote {
+		w.WriteHeader(http.StatusOK)
+	}
+	switch {
+	case w.failure != nil:
+		return 0, w.failure
+	case w.swallow:
+		return len(p), nil
+	case w.body != nil:
+		if err := w.body.write(p); err != nil {
+			w.failure = failureOf(err)
+			return 0, w.failure
+		}
+		return len(p), nil
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// ReadFrom keeps the way open for sendfile.
+func (w *Writer) ReadFrom(from io.Reader) (int64, error) {
+	if !w.wrote {
+		w.WriteHeader(http.StatusOK)
+	}
+	if w.failure == nil && w.body == nil && !w.swallow {
+		if rf, ok := w.ResponseWriter.(io.ReaderFrom); ok {
+			return rf.ReadFrom(from)
+		}
+	}
+	return io.Copy(writerOnly{w}, from)
+}
+
+type writerOnly struct{ io.Writer }
+
+// Flush is FlushError without the error.
+func (w *Writer) Flush() { _ = w.FlushError() }
+
+// FlushError does nothing while the header is held back.
+func (w *Writer) FlushError() error {
+	if w.wrote && !w.committed {
+		return nil
+	}
+	w.wrote, w.committed = true, true
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// Finish ends the answer. After a failure nothing was sent if the writer is not
+// Committed; otherwise the connection is to be aborted, so that nobody takes what was
+// sent for the whole.
+func (w *Writer) Finish() *Failure {
+	if w.failure == nil && w.body != nil {
+		if err := w.body.close(); err != nil {
+			w.failure = failureOf(err)
+		}
+	}
+	return w.failure
+}
+
+// Failure is what went wrong so far.
+func (w *Writer) Failure() *Failure { return w.failure }
+
+// Release gives back what the writer borrowed. It must not be used afterwards.
+func (w *Writer) Release() {
+	if w.body != nil {
+		w.body.release()
+	}
+}
