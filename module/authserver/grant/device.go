@@ -62,7 +62,16 @@ func (g *deviceCode) Prepare(ctx context.Context, r Request) (Pending, error) {
 	return Pending{}, errPending
 }
 
+// confirmed redeems. A device_code lives long enough for its client to be taken out of the
+// configuration and for another to come with that id.
 func (g *deviceCode) confirmed(ctx context.Context, r Request, key string, ticket store.Ticket) (Pending, error) {
+	left, err := g.clientLeft(ctx, r.Client, store.Grant{Client: ticket.Client, IssuedAt: ticket.IssuedAt})
+	switch {
+	case err != nil:
+		return Pending{}, oauth.Unavailable(err)
+	case left:
+		return Pending{}, gone(Foreign)
+	}
 	pending, err := g.present(ctx, r, key, func(code store.Code) error {
 		if code.Subject != ticket.Subject {
 			return gone(Unknown)
