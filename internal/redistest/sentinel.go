@@ -108,6 +108,20 @@ func (s *Sentinel) URL() string {
 	return "redis+sentinel://" + strings.Join(addrs, ",") + "/" + masterName
 }
 
+// Tell says the same to each sentinel, and returns their answers.
+func (s *Sentinel) Tell(words ...string) []string {
+	s.t.Helper()
+	var answers []string
+	for _, w := range s.sentinels {
+		out, err := cli(w.addr, words...)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		answers = append(answers, out)
+	}
+	return answers
+}
+
 // Primary is what the sentinels say is the primary.
 func (s *Sentinel) Primary() *Server {
 	s.t.Helper()
