@@ -11,8 +11,8 @@ import { run, tabTo } from './visitor.js'
 const { ISSUER, PORTAL, OTHER, USERNAME, SECOND, PASSWORD } = process.env
 
 const words = {
-  en: { fields: ['Username', 'Password', 'Sign in'], number: 'The number on the other screen', confirm: 'Confirm', deny: 'Deny' },
-  zh: { fields: ['用户名', '密码', '登录'], number: '另一个屏幕上的数字', confirm: '确认', deny: '拒绝' },
+  en: { fields: ['Username', 'Password', 'Sign in'], number: 'The number on the other screen', confirm: 'Confirm', deny: 'Deny', confirmed: 'Confirmed', denied: 'Denied', onward: 'Continue', again: 'Get a new code' },
+  zh: { fields: ['用户名', '密码', '登录'], number: '另一个屏幕上的数字', confirm: '确认', deny: '拒绝', confirmed: '已确认', denied: '已拒绝', onward: '继续', again: '获取新的二维码' },
 }
 
 const button = (page, name) => page.getByRole('button', { name, exact: true })
@@ -58,6 +58,14 @@ async function confirm(page, digits, w = words.en) {
   await page.getByLabel(w.number, { exact: true }).fill(digits)
   await button(page, w.confirm).click()
 }
+
+// brightness is that of the corner of the code's picture, as it is on the screen.
+const brightness = (page) => page.locator('.picture img').evaluate(async (img) => {
+  await img.decode()
+  const canvas = document.createElement('canvas')
+  canvas.getContext('2d').drawImage(img, 0, 0)
+  return Math.min(...canvas.getContext('2d').getImageData(2, 2, 1, 1).data)
+})
 
 const signedIn = (page) => page.getByRole('heading', { name: 'Signed in as u_maria of Portal' }).waitFor()
 
@@ -186,20 +194,95 @@ const scenarios = {
     await signedIn(phone)
   },
 
+  // The window with the code is left alone: it goes on by itself, and is not loaded anew.
   async reload(visitor) {
     const desk = await visitor.arrive()
     const phone = await visitor.arrive({ size: 'phone' })
     // A poll that the reload ends comes again by itself.
     visitor.expected.push(/connect\/l\/qrconnect/)
     const code = await begin(desk)
-    await desk.waitForTimeout(500) // until a poll hangs
-    await open(new URL('reload:first'))
+    await desk.evaluate(() => { document.documentElement.dataset.same = 'yes' })
+    const polled = () => desk.waitForRequest((r) => r.url().includes('/connect/l/qrconnect'))
+    const reload = async (name) => {
+      await desk.waitForTimeout(500) // until a poll hangs
+      const again = polled()
+      await open(new URL(`reload:${name}`))
+      await again
+    }
+    await reload('first')
     await scan(phone, code.address)
     await says(desk, 'scanned')
-    await open(new URL('reload:second'))
+    await reload('second')
+    await desk.locator('html[data-same=yes] #wait[data-state=scanned]').waitFor()
     await confirm(phone, code.number)
     await heading(phone, 'Confirmed')
     await signedIn(desk)
+  },
+
+  // What a screen reader says of the first window, which nobody touches: each state once,
+  // from an element that was there from the beginning.
+  async announced(visitor) {
+    for (const [lang, said] of [
+      ['en', ['Scanned. Go on with your phone.', 'Confirmed. You are being signed in.']],
+      ['zh', ['已扫描，请在手机上继续。', '已确认，正在登录。']],
+    ]) {
+      const w = words[lang]
+      const locale = lang === 'zh' ? 'zh-CN' : 'en-US'
+      const desk = await visitor.arrive({ locale })
+      const phone = await visitor.arrive({ locale, size: 'phone' })
+      const heard = []
+      await desk.exposeFunction('hear', (text) => heard.push(text))
+      const code = await begin(desk)
+      await desk.evaluate(() => {
+        const live = document.querySelectorAll('[role=status][aria-live=polite]')
+        if (live.length !== 1 || live[0].closest('[hidden], [aria-hidden=true]')) throw new Error('one live region, which is not hidden')
+        new MutationObserver(() => window.hear(live[0].textContent)).observe(live[0], { childList: true, characterData: true, subtree: true })
+      })
+      await phone.goto(code.address)
+      await signIn(phone, USERNAME, w)
+      await says(desk, 'scanned')
+      // The focus stays where it was.
+      assert.equal(await desk.evaluate(() => document.activeElement.tagName), 'BODY')
+      await confirm(phone, code.number, w)
+      await signedIn(desk)
+      assert.deepEqual(heard, said)
+      // What went wrong on the phone is said at once, and belongs to the field.
+      await phone.goto(`${ISSUER}/device`)
+      await phone.locator('#user_code').fill('BBBB-BBBB')
+      await phone.keyboard.press('Enter')
+      const alert = await phone.getByRole('alert').getAttribute('id')
+      assert.ok((await phone.locator('#user_code').getAttribute('aria-describedby')).split(' ').includes(alert))
+    }
+  },
+
+  // A device of RFC 8628 without a keyboard: its letters are typed elsewhere.
+  async device(visitor) {
+    for (const answer of ['Confirm', 'Deny']) {
+      const phone = await visitor.arrive({ size: 'phone' })
+      const begun = await open(new URL('device:begin'))
+      const letters = begun.searchParams.get('user_code')
+      await phone.goto(`${begun.origin}${begun.pathname}`)
+      await signIn(phone)
+      await phone.locator('#user_code:focus').waitFor()
+      await phone.keyboard.type(letters.toLowerCase().replace('-', ''))
+      await phone.keyboard.press('Enter')
+      await heading(phone, 'Sign in to Television on another device?')
+      assert.equal(await phone.locator('p.letters').innerText(), letters)
+      assert.equal(await phone.locator('#typed').count(), 0)
+      assert.equal((await open(new URL('device:redeem'))).href, 'answer:authorization_pending')
+      await button(phone, answer).click()
+      await heading(phone, answer === 'Confirm' ? 'Confirmed' : 'Denied')
+      await phone.waitForTimeout(5000) // the interval
+      assert.equal((await open(new URL('device:redeem'))).href, answer === 'Confirm' ? 'answer:issued' : 'answer:access_denied')
+    }
+    // Who follows the address with the letters in it needs not type them, but go on.
+    const phone = await visitor.arrive({ size: 'phone' })
+    const begun = await open(new URL('device:begin'))
+    await phone.goto(begun.href)
+    await signIn(phone)
+    assert.equal(await phone.locator('#user_code').inputValue(), begun.searchParams.get('user_code'))
+    await button(phone, 'Continue').click()
+    await phone.locator('button[value=deny]').waitFor()
   },
 
   async keyboard(visitor) {
@@ -260,28 +343,37 @@ const scenarios = {
 
   // Without script the answer is a link, since nothing else may send the window on.
   async framedWithoutScript(visitor) {
-    const phone = await visitor.arrive({ size: 'phone' })
-    const desk = await visitor.arrive()
-    for (const answer of ['confirm', 'deny']) {
+    for (const [answer, lang, colorScheme] of [['confirm', 'en', 'dark'], ['deny', 'zh', 'light']]) {
+      const w = words[lang]
+      const looks = { colorScheme, locale: lang === 'zh' ? 'zh-CN' : 'en-US' }
+      const phone = await visitor.arrive({ ...looks, size: 'phone' })
+      const desk = await visitor.arrive(looks)
       await desk.goto(`${PORTAL}/framed-plainly`)
       const frame = desk.frameLocator('iframe')
       await frame.locator('#wait').waitFor()
       const digits = (await frame.locator('.digits').innerText()).trim()
+      const keep = (name) => process.env.SHOTS && desk.screenshot({ path: `${process.env.SHOTS}/framed-plainly-${name}.png` })
+      await keep(`waiting-${lang}-${colorScheme}`)
       await phone.goto(await see(desk))
-      if (answer === 'confirm') await signIn(phone)
-      await phone.locator('#typed').waitFor()
+      await signIn(phone, USERNAME, w)
       await frame.locator('#wait[data-state=scanned]').waitFor()
-      if (answer === 'confirm') await confirm(phone, digits)
-      else await button(phone, 'Deny').click()
-      await heading(phone, answer === 'confirm' ? 'Confirmed' : 'Denied')
-      if (answer === 'deny') {
-        await frame.locator('#wait[data-state=denied]').waitFor()
-        await frame.getByRole('link', { name: 'Get a new code' }).click()
-        await frame.locator('#wait[data-state=waiting]').waitFor()
+      await keep(`scanned-${lang}-${colorScheme}`)
+      if (answer === 'confirm') {
+        await confirm(phone, digits, w)
+        await heading(phone, w.confirmed)
+        const onward = frame.getByRole('link', { name: w.onward })
+        await onward.waitFor()
+        await keep(`confirmed-${lang}-${colorScheme}`)
+        await onward.click()
+        await signedIn(desk)
         continue
       }
-      await frame.getByRole('link', { name: 'Continue' }).click()
-      await signedIn(desk)
+      await button(phone, w.deny).click()
+      await heading(phone, w.denied)
+      await frame.locator('#wait[data-state=denied]').waitFor()
+      await keep(`denied-${lang}-${colorScheme}`)
+      await frame.getByRole('link', { name: w.again }).click()
+      await frame.locator('#wait[data-state=waiting]').waitFor()
     }
   },
 
@@ -345,7 +437,7 @@ const scenarios = {
       return answer(route)
     })
     const code = await begin(desk)
-    await says(desk, 'offline')
+    await desk.locator('#wait[data-offline][data-state=waiting]').waitFor()
     assert.equal(await desk.getByRole('status').innerText(), 'The connection is interrupted. Trying again by itself.')
     assert.ok(polls <= 4, `${polls} polls`)
     const before = polls
@@ -353,7 +445,8 @@ const scenarios = {
     await desk.waitForTimeout(4000)
     assert.ok(polls - before <= 1, `${polls - before} polls in four seconds although all fail`)
     answer = (route) => route.continue()
-    await says(desk, 'waiting')
+    await desk.locator('#wait[data-state=waiting]:not([data-offline])').waitFor()
+    assert.equal(await desk.getByRole('status').innerText(), 'Waiting for your phone.')
 
     // Two windows with one code do not chase each other.
     const twin = await desk.context().newPage()
@@ -408,7 +501,9 @@ const scenarios = {
       const inspect = (page, name) => visitor.inspect(page, `${name}-${lang}-${colorScheme}-${size}`)
       const code = await begin(desk)
       assert.equal(await desk.locator('html').getAttribute('lang'), lang === 'zh' ? 'zh-Hans' : 'en')
+      assert.equal(await brightness(desk), 255, 'the code stands on white in every theme')
       await inspect(desk, 'qr')
+      const letters = (await open(new URL('device:begin'))).searchParams.get('user_code')
       await phone.goto(`${ISSUER}/device`)
       await signIn(phone, USERNAME, w)
       await phone.locator('#user_code').waitFor()
@@ -417,6 +512,15 @@ const scenarios = {
       await phone.keyboard.press('Enter')
       await phone.getByRole('alert').waitFor()
       await inspect(phone, 'device-failed')
+      await phone.locator('#user_code').fill(letters)
+      await phone.keyboard.press('Enter')
+      await phone.locator('p.letters').waitFor()
+      await inspect(phone, 'confirm-device')
+      await button(phone, w.deny).click()
+      await heading(phone, w.denied)
+      await inspect(phone, 'denied')
+      await phone.goto(`${ISSUER}/connect/confirm?uuid=AAAAAAAAAAAAAAAAAAAAAA`)
+      await inspect(phone, 'gone')
       await phone.goto(code.address)
       await phone.locator('#typed').waitFor()
       await inspect(phone, 'confirm')
@@ -437,11 +541,28 @@ const scenarios = {
       await phone.locator('form').waitFor({ state: 'detached' })
       await inspect(phone, 'confirmed')
       await signedIn(desk)
-      // How a page stands whose answer is held back.
-      await desk.context().route('**/connect/l/qrconnect*', (route) => route.fulfill({ json: { wx_errcode: 402, wx_code: '' } }))
-      await desk.goto(`${PORTAL}/login`)
-      await says(desk, 'expired')
-      await inspect(desk, 'qr-expired')
+      // How a page stands whose answer is held back, or leads nowhere.
+      await desk.goto(`${PORTAL}/framed`)
+      const framed = await desk.locator('iframe').getAttribute('src')
+      const box = await visitor.arrive({ ...looks, viewport: { width: 300, height: 400 } })
+      for (const [page, address] of [[desk, `${PORTAL}/login`], [box, framed]]) {
+        const name = page === box ? 'framed' : 'qr'
+        let answer = { json: { wx_errcode: 408, wx_code: '' } }
+        await page.context().route('**/connect/l/qrconnect*', (route) => (answer ? route.fulfill(answer) : route.abort()))
+        await page.context().route('**/callback*', (route) => route.abort('aborted'))
+        for (const [state, number] of Object.entries({ waiting: 408, scanned: 404, confirmed: 405, denied: 403, expired: 402 })) {
+          answer = { json: { wx_errcode: number, wx_code: number === 405 ? 'code' : '' } }
+          if (state === 'waiting' || state === 'scanned') await page.goto(address)
+          else await page.reload()
+          await says(page, state)
+          if (name === 'framed' || state !== 'waiting') await inspect(page, `${name}-${state}`)
+        }
+        answer = null
+        await page.reload()
+        await page.locator('#wait[data-offline]').waitFor()
+        await inspect(page, `${name}-offline`)
+      }
+      await box.context().close()
       for (const page of [desk, phone, other]) await page.context().close()
     }
   },

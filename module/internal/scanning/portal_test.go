@@ -31,6 +31,8 @@ type portal struct {
 	issuer string
 	client http.Client
 
+	deviceCode string // that was given out last
+
 	mu     sync.Mutex
 	states map[string]bool
 }

@@ -40,6 +40,15 @@ func TestASignInOutlivesReloads(t *testing.T) { // B30
 	})
 }
 
+func TestScreenReadersHearEachStateOnce(t *testing.T) {
+	start(t).portal.browse(t, "announced", unasked)
+}
+
+func TestADeviceIsLetInByItsLettersInABrowser(t *testing.T) {
+	s := start(t)
+	s.portal.browse(t, "device", s.portal.device)
+}
+
 func TestBothPagesAreUsedWithTheKeyboardAlone(t *testing.T) {
 	start(t).portal.browse(t, "keyboard", unasked)
 }
@@ -49,7 +58,7 @@ func TestTheCodeStandsInAFrameOfTheSite(t *testing.T) {
 }
 
 func TestTheFrameWorksWithoutJavaScript(t *testing.T) { // U01
-	start(t).portal.browse(t, "framedWithoutScript", unasked)
+	start(t).portal.browse(t, "framedWithoutScript", unasked, "SHOTS="+pictures(t))
 }
 
 func TestNoOtherSiteFramesTheCodeAndNobodyThePageThatConfirms(t *testing.T) {
@@ -83,9 +92,10 @@ func pictures(t *testing.T) string {
 
 func TestEveryPageOfTwoDevicesIsAccessibleAndFitsInEveryLook(t *testing.T) {
 	dir := pictures(t)
-	start(t).portal.browse(t, "looks", unasked, "SHOTS="+dir)
+	s := start(t)
+	s.portal.browse(t, "looks", s.portal.device, "SHOTS="+dir)
 	for _, look := range []string{"en-light-desktop", "en-dark-phone", "zh-light-phone", "zh-dark-desktop"} {
-		if found, err := filepath.Glob(filepath.Join(dir, "*-"+look+".png")); err != nil || len(found) != 9 {
+		if found, err := filepath.Glob(filepath.Join(dir, "*-"+look+".png")); err != nil || len(found) != 23 {
 			t.Errorf("%d pictures of %s, %v", len(found), look, err)
 		}
 	}

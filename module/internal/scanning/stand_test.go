@@ -30,6 +30,13 @@ const caddyfile = `{
 			scopes snsapi_login snsapi_userinfo
 			frame_origins $PORTAL
 		}
+		scope read "Read what you have watched"
+		client tv {
+			name Television
+			public
+			grants device_code
+			scopes read
+		}
 	}
 }
 $ISSUER {
@@ -46,6 +53,13 @@ type stand struct {
 
 func start(t *testing.T) *stand {
 	t.Helper()
+	s := prepare(t)
+	s.Begin(t, caddyfile)
+	return s
+}
+
+func prepare(t *testing.T) *stand {
+	t.Helper()
 	s := &stand{portal: newPortal(t)}
 	s.portal.issuer = fmt.Sprintf("https://id.test:%d", harness.FreePorts(t, 1)[0])
 	s.Gateway = harness.Prepare(t, "$ISSUER", s.portal.issuer, "$PORTAL", s.portal.at("portal"), "$SECRET", portalSecret)
@@ -53,7 +67,6 @@ func start(t *testing.T) *stand {
 		{"id": "u-1", "username": %q, "nickname": "u_maria", "password_hash": %q},
 		{"id": "u-2", "username": %q, "nickname": "u_otto", "password_hash": %q}
 	]}`, username, harness.PasswordHash, second, harness.PasswordHash))
-	s.Begin(t, caddyfile)
 	return s
 }
 

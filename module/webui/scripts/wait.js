@@ -7,7 +7,7 @@
   const data = box.dataset
   const said = document.getElementById('state')
   const states = { 408: 'waiting', 404: 'scanned', 405: 'confirmed', 403: 'denied', 402: 'expired' }
-  const over = () => !['waiting', 'scanned', 'offline'].includes(data.state)
+  const over = () => !['waiting', 'scanned'].includes(data.state)
 
   // What is hidden for this long asks no more until somebody looks again.
   const patience = 60_000
@@ -20,10 +20,22 @@
   let timer = 0
   let sleeping = false
 
+  // say tells it to who sees and to who hears, once.
+  function say(state) {
+    const text = data[`say${state[0].toUpperCase()}${state.slice(1)}`]
+    if (said.textContent !== text) said.textContent = text
+  }
+
   function show(state) {
-    if (data.state === state) return
     data.state = state
-    said.textContent = data[`say${state[0].toUpperCase()}${state.slice(1)}`]
+    delete data.offline
+    say(state)
+  }
+
+  // An interrupted connection changes nothing of what the page shows.
+  function offline() {
+    data.offline = 'true'
+    say('offline')
   }
 
   function leave(answer) {
@@ -47,7 +59,7 @@
   // failed waits longer each time, and as long as it is told to.
   function failed(seconds) {
     failures++
-    if (failures > 2) show('offline')
+    if (failures > 2) offline()
     later(Math.max(seconds * 1000, Math.min(30_000, 1000 * 2 ** failures)) * (1 + Math.random() / 4))
   }
 
