@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
@@ -51,14 +52,14 @@ func (g *globalBlock) client() error {
 	if slices.ContainsFunc(g.app.Clients, func(o gateway.Client) bool { return o.ID == id }) {
 		return g.Errf("client: %s is declared twice", id)
 	}
-	b := clientBlock{globalBlock: g, c: gateway.Client{ID: id}, head: g.Token()}
+	b := clientBlock{globalBlock: g, c: gateway.Client{ID: id}, head: g.Token(), words: make(map[string]caddyfile.Token)}
 	for nesting := g.Nesting(); g.NextBlock(nesting); {
 		if err := b.word(); err != nil {
 			return err
 		}
 	}
 	if err := b.c.CheckKind(); err != nil {
-		return at(b.head, fmt.Errorf("client %s: %w", id, err))
+		return at(b.place(err.Error()), fmt.Errorf("client %s: %w", id, err))
 	}
 	g.app.Clients = append(g.app.Clients, b.c)
 	return nil
@@ -66,13 +67,27 @@ func (g *globalBlock) client() error {
 
 type clientBlock struct {
 	*globalBlock
-	c    gateway.Client
-	head caddyfile.Token
+	c     gateway.Client
+	head  caddyfile.Token
+	words map[string]caddyfile.Token // where each was written last
+}
+
+// place is where a complaint about the client as a whole points to: the last of the words
+// it names that was written.
+func (b *clientBlock) place(complaint string) caddyfile.Token {
+	where := b.head
+	for word := range strings.FieldsFuncSeq(complaint, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) }) {
+		if t, ok := b.words[word]; ok {
+			where = t
+		}
+	}
+	return where
 }
 
 func (b *clientBlock) word() (err error) {
 	c := &b.c
 	word := b.Val()
+	b.words[word] = b.Token()
 	switch word {
 	case "name":
 		if err := once(b.Dispenser, c.Name != ""); err != nil {
@@ -93,13 +108,13 @@ func (b *clientBlock) word() (err error) {
 	case "auth_method":
 		c.AuthMethod, err = b.choice(c.AuthMethod, oauth.AuthMethods...)
 	case "public":
-		c.Public, err = true, flag(b.Dispenser)
+		err = flag(b.Dispenser, &c.Public)
 	case "native":
-		c.Native, err = true, flag(b.Dispenser)
+		err = flag(b.Dispenser, &c.Native)
 	case "trusted":
-		c.Trusted, err = true, flag(b.Dispenser)
+		err = flag(b.Dispenser, &c.Trusted)
 	case "introspect":
-		c.Introspect, err = true, flag(b.Dispenser)
+		err = flag(b.Dispenser, &c.Introspect)
 	case "redirect_uri":
 		err = b.address(func(c *gateway.Client) *[]string { return &c.RedirectURIs })
 	case "post_logout_redirect_uri":
@@ -121,7 +136,7 @@ func (b *clientBlock) word() (err error) {
 	case "userinfo_content_type":
 		c.UserinfoContentType, err = b.choice(c.UserinfoContentType, slices.Concat(oauth.UserinfoContentTypes, oauth.VariantBContentTypes)...)
 	case "variant_b":
-		c.VariantB, err = true, flag(b.Dispenser)
+		err = flag(b.Dispenser, &c.VariantB)
 	case "frame_origins":
 		err = b.frameOrigins()
 	default:

@@ -96,7 +96,10 @@ func (b *clientBlock) frameOrigins() (err error) {
 	if b.c.FrameOrigins, err = b.list(b.c.FrameOrigins, "origins such as https://portal.example"); err != nil {
 		return err
 	}
-	for _, o := range b.c.FrameOrigins {
+	for i, o := range b.c.FrameOrigins {
+		if slices.Contains(b.c.FrameOrigins[:i], o) {
+			return b.Errf("frame_origins: %s is given twice", o)
+		}
 		if err := oauth.CheckFrameOrigin(o); err != nil {
 			return b.Errf("frame_origins: %s %w", o, err)
 		}
@@ -121,6 +124,9 @@ func (b *clientBlock) grants() error {
 		g := oauth.NamedGrant(b.Val())
 		if !slices.Contains(oauth.GrantTypes, g) {
 			return b.Errf("grants: unknown grant '%s', expected one of: %s", b.Val(), strings.Join(known, ", "))
+		}
+		if slices.Contains(b.c.Grants, string(g)) {
+			return b.Errf("grants: %s is given twice", b.Val())
 		}
 		b.c.Grants = append(b.c.Grants, string(g))
 	}

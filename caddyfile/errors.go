@@ -24,10 +24,13 @@ func parseErrors(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 		var err error
 		switch h.Val() {
 		case "problem_json":
-			e.ProblemJSON, err = true, flag(h.Dispenser)
+			err = flag(h.Dispenser, &e.ProblemJSON)
 		case "expose":
-			e.Expose, err = true, flag(h.Dispenser)
+			err = flag(h.Dispenser, &e.Expose)
 		case "upstream_auth":
+			if err := once(h.Dispenser, e.UpstreamAuth); err != nil {
+				return nil, err
+			}
 			var status string
 			status, err = one(h.Dispenser, "502")
 			if err == nil && status != "502" {

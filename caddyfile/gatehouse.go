@@ -234,10 +234,9 @@ func (g *globalBlock) scope() error {
 	for nesting := g.Nesting(); g.NextBlock(nesting); {
 		language := g.Val()
 		if language == "hidden" {
-			if err := flag(g.Dispenser); err != nil {
+			if err := flag(g.Dispenser, &s.Hidden); err != nil {
 				return err
 			}
-			s.Hidden = true
 			continue
 		}
 		text, err := one(g.Dispenser, "a text")

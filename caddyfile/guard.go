@@ -94,11 +94,11 @@ func guardWord(h httpcaddyfile.Helper, app *gateway.App, g *gateway.Guard) (err 
 	case "headers":
 		err = guardHeaders(d, &g.Headers)
 	case "forward_token":
-		g.ForwardToken, err = true, flag(d)
+		err = flag(d, &g.ForwardToken)
 	case "allow_encoded_slash":
-		g.AllowEncodedSlash, err = true, flag(d)
+		err = flag(d, &g.AllowEncodedSlash)
 	case "shadow":
-		g.Shadow, err = true, flag(d)
+		err = flag(d, &g.Shadow)
 	default:
 		err = unknown(d, "oauth_guard", "public", "scope", "otherwise", "audience", "realm", "cors", "headers", "forward_token", "allow_encoded_slash", "shadow")
 	}
@@ -140,10 +140,9 @@ func guardRule(d *caddyfile.Dispenser, app *gateway.App, g *gateway.Guard) error
 		if d.Val() != "allow_encoded_slash" {
 			return unknown(d, word, "allow_encoded_slash")
 		}
-		if err := flag(d); err != nil {
+		if err := flag(d, &r.AllowEncodedSlash); err != nil {
 			return err
 		}
-		r.AllowEncodedSlash = true
 	}
 	g.Rules = append(g.Rules, r)
 	return nil

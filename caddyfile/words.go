@@ -32,8 +32,12 @@ func one(d *caddyfile.Dispenser, expected string) (string, error) {
 	return value, nil
 }
 
-// flag reads a word that stands alone.
-func flag(d *caddyfile.Dispenser) error {
+// flag reads a word that stands alone, and sets what it stands for.
+func flag(d *caddyfile.Dispenser, set *bool) error {
+	if err := once(d, *set); err != nil {
+		return err
+	}
+	*set = true
 	word := d.Val()
 	if d.NextArg() {
 		return d.Errf("%s: unexpected argument '%s', expected none", word, d.Val())
