@@ -176,11 +176,15 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	if cors != (guard.CORS{}) {
 		w = onHeader(w, cors.Set)
 	}
-	if err := next.ServeHTTP(w, r); err != nil {
-		cors.Set(w.Header())
-		return err
+	if d.Redact {
+		err = g.discreetly(w, r, next)
+	} else {
+		err = next.ServeHTTP(w, r)
 	}
-	return nil
+	if err != nil {
+		cors.Set(w.Header())
+	}
+	return err
 }
 
 // prepare makes a request that passes what the upstream may see.
@@ -193,6 +197,9 @@ func (g *Guard) prepare(r *http.Request, d *guard.Decision) {
 		g.identity.Apply(r, d.Access)
 	}
 	identify(r, d.Access, g.app.users)
+	if !g.Shadow {
+		caddyhttp.SetVar(r.Context(), permitsVar, g.guard)
+	}
 	if d.Rule >= 0 {
 		caddyhttp.SetVar(r.Context(), routeVar, g.routes[d.Rule])
 	}

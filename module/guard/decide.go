@@ -17,10 +17,11 @@ const (
 )
 
 // Decide judges a request. It reads nothing but the method, the URL, and the
-// headers Authorization, Origin and Access-Control-Request-Method: neither forwarded
-// nor overriding headers have an effect. It does not change the request.
+// headers Authorization, Origin, Access-Control-Request-Method and Referer: neither
+// forwarded nor overriding headers have an effect. It does not change the request.
 func (g *Guard) Decide(r *http.Request) Decision {
-	d := Decision{Rule: -1, Redact: carriesToken(r.URL.RawQuery)}
+	inQuery := carriesToken(r.URL.RawQuery)
+	d := Decision{Rule: -1, Redact: inQuery || refererCarriesToken(r.Header)}
 	if refusedMethod(r.Method) {
 		d.Allow = allowed
 		return d.refuse(BadRequest, http.StatusMethodNotAllowed, "method_not_allowed", "this method is not supported")
@@ -37,7 +38,7 @@ func (g *Guard) Decide(r *http.Request) Decision {
 			d.Path = path.escaped
 		}
 	}
-	if d.Redact {
+	if inQuery {
 		d.Challenge = g.challenges.request
 		return d.refuse(BadRequest, http.StatusBadRequest, string(oauth.InvalidRequest),
 			"an access token belongs into the Authorization header, not into the query")

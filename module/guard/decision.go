@@ -49,7 +49,8 @@ type Decision struct {
 	// when the request has it already.
 	Path string
 
-	// Redact says that the query contains an access token that must not be logged.
+	// Redact says that the query contains an access token that must not be logged, or
+	// that of the Referer does.
 	Redact bool
 
 	// Rule is the index of the rule that decided, -1 for none.
@@ -61,6 +62,9 @@ type Decision struct {
 
 // SetHeader puts the decision's header fields into a response.
 func (d *Decision) SetHeader(h http.Header) {
+	if d.Redact {
+		h.Set("Referrer-Policy", "no-referrer") // a browser goes on with asking for /favicon.ico
+	}
 	if d.Challenge != "" {
 		h.Set("WWW-Authenticate", d.Challenge)
 	}

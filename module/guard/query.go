@@ -1,5 +1,22 @@
 package guard
 
+import (
+	"net/http"
+	"strings"
+)
+
+// refererCarriesToken is carriesToken for the address of the page that a request comes
+// from: a browser that was refused with a token in the query sends it along with what it
+// asks for next.
+func refererCarriesToken(h http.Header) bool {
+	for _, referer := range h["Referer"] {
+		if _, query, ok := strings.Cut(referer, "?"); ok && carriesToken(query) {
+			return true
+		}
+	}
+	return false
+}
+
 // carriesToken reports whether a query has the parameter access_token (RFC 6750
 // section 2.3, which RFC 9700 section 4.3.2 forbids), however its name is escaped,
 // repeated or capitalised, also as a PHP array. It does not allocate.

@@ -148,6 +148,56 @@ func TestTheLogDirectiveOfASiteIsObeyed(t *testing.T) {
 	})
 }
 
+// A browser that was refused for a token in the address goes on with asking for
+// /favicon.ico, and says where it comes from.
+func TestATokenInTheAddressOfThePageIsInNoLogAndNotAtTheAPI(t *testing.T) {
+	for _, errors := range []string{"api_errors", ""} {
+		t.Run(errors, func(t *testing.T) {
+			text := strings.Replace(site, "output discard", "output file $DIR/default.log\n\t\tlevel DEBUG", 1)
+			text = strings.Replace(text, "http://$API {\n", "http://$API {\n\tlog named {\n\t\toutput file $DIR/api.log\n\t}\n", 1)
+			text = strings.Replace(text, "api_errors", errors, 1)
+			g, up := startSite(t, text)
+			referer := func(path, page string) harness.Page {
+				return harness.Send(t, http.DefaultClient, http.MethodGet, g.API+path, "", "Referer", page)
+			}
+			p := referer("/read?access_token=referer-canary", "")
+			if p.Status != http.StatusBadRequest || p.Header.Get("Referrer-Policy") != "no-referrer" {
+				t.Errorf("%d %v", p.Status, p.Header)
+			}
+			for path, status := range map[string]int{"/public": 200, "/read": 401, "/nowhere": 403} {
+				for _, page := range []string{"?access_token=referer-canary", "?a=b&access%5Ftoken=referer-canary"} {
+					if p := referer(path, g.API+"/read"+page); p.Status != status {
+						t.Errorf("%s: %d %s", path, p.Status, p.Body)
+					}
+				}
+			}
+			hits := up.Hits()
+			for _, r := range hits {
+				if got := r.Header["Referer"]; got != nil {
+					t.Errorf("the API saw %v", got)
+				}
+			}
+			referer("/public", g.API+"/read?a=b")
+			if others := up.Hits(); len(hits) != 2 || len(others) != 1 || others[0].Header.Get("Referer") != g.API+"/read?a=b" {
+				t.Errorf("the API saw %v and %v", hits, others)
+			}
+			up.Answer(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+			if p := referer("/public", g.API+"/read?access_token=referer-canary"); p.Status != http.StatusBadGateway {
+				t.Errorf("%d %s", p.Status, p.Body)
+			}
+			all := lines(t, g, "api.log", 9)
+			if l := all[8]; l["status"] != 502.0 || field(l, "request", "headers", "Referer") != "REDACTED" {
+				t.Errorf("%v", l)
+			}
+			for _, name := range []string{"api.log", "default.log"} {
+				if raw, err := os.ReadFile(filepath.Join(g.Dir, name)); err != nil || strings.Contains(string(raw), "referer-canary") {
+					t.Errorf("%s: %v\n%s", name, err, raw)
+				}
+			}
+		})
+	}
+}
+
 func TestATokenInTheQueryIsRedactedInTheGuardsLine(t *testing.T) {
 	for _, mode := range []string{"", "shadow"} {
 		t.Run(mode, func(t *testing.T) {
