@@ -4,7 +4,8 @@ package splice
 type part uint8
 
 const (
-	minus part = iota
+	stop part = iota
+	minus
 	zero
 	digits
 	point
@@ -37,37 +38,54 @@ func (n part) expected() string {
 // scan goes to the first byte that does not continue the number.
 func (n *part) scan(p []byte, i int) int {
 	at := *n
-	for ; i < len(p); i++ {
-		c := p[i]
-		digit := c-'0' < 10
-		switch at {
-		case digits, fraction, power:
-			if digit {
-				continue
+	for {
+		if at == digits || at == fraction || at == power {
+			for i < len(p) && p[i]-'0' < 10 {
+				i++
 			}
 		}
-		switch {
-		case digit && at == minus && c == '0':
-			at = zero
-		case digit && at == minus:
-			at = digits
-		case digit && at == point:
-			at = fraction
-		case digit && (at == exp || at == sign):
-			at = power
-		case c == '.' && (at == zero || at == digits):
-			at = point
-		case c|0x20 == 'e' && (at == zero || at == digits || at == fraction):
-			at = exp
-		case (c == '+' || c == '-') && at == exp:
-			at = sign
-		default:
-			*n = at
-			return i
+		if i == len(p) {
+			break
 		}
+		next := steps[at][class[p[i]]]
+		if next == stop {
+			break
+		}
+		at = next
+		i++
 	}
 	*n = at
 	return i
+}
+
+// Classes of the bytes of numbers.
+const (
+	other = iota
+	aZero
+	aDigit
+	aPoint
+	anE
+	aSign
+	aMinus
+	classes
+)
+
+var class = [256]uint8{
+	'0': aZero, '1': aDigit, '2': aDigit, '3': aDigit, '4': aDigit, '5': aDigit, '6': aDigit, '7': aDigit, '8': aDigit, '9': aDigit,
+	'.': aPoint, 'e': anE, 'E': anE, '+': aSign, '-': aMinus,
+}
+
+// steps is the grammar: what a byte of a class makes of a number. A digit behind
+// digits needs no step.
+var steps = [...][classes]part{
+	minus:    {aZero: zero, aDigit: digits},
+	zero:     {aPoint: point, anE: exp},
+	digits:   {aPoint: point, anE: exp},
+	point:    {aZero: fraction, aDigit: fraction},
+	fraction: {anE: exp},
+	exp:      {aZero: power, aDigit: power, aSign: sign, aMinus: sign},
+	sign:     {aZero: power, aDigit: power},
+	power:    {},
 }
 
 // hexValue has the values of hexadecimal digits, and 0xff for what is none.

@@ -48,6 +48,10 @@ func (e *Editor) scan(p []byte) error {
 					}
 				}
 				st = beforeColon
+				if i < len(p) && p[i] == ':' {
+					i++
+					st = beforeValue
+				}
 			default:
 				i++
 				st = e.finish(i)
@@ -90,7 +94,7 @@ func (e *Editor) scan(p []byte) error {
 			}
 		case beforeValue, beforeValueOrEnd:
 			if isSpace(c) {
-				i++
+				i = space(p, i+1)
 				continue
 			}
 			if c == ']' && st == beforeValueOrEnd {
@@ -123,7 +127,7 @@ func (e *Editor) scan(p []byte) error {
 		case beforeNameOrEnd, beforeName:
 			switch {
 			case isSpace(c):
-				i++
+				i = space(p, i+1)
 			case c == '"':
 				if e.holding {
 					e.token = len(e.hold) + i - e.held
@@ -142,7 +146,7 @@ func (e *Editor) scan(p []byte) error {
 				i++
 				st = beforeValue
 			case isSpace(c):
-				i++
+				i = space(p, i+1)
 			default:
 				return e.syntax(i, "a colon")
 			}
@@ -158,7 +162,7 @@ func (e *Editor) scan(p []byte) error {
 					st = beforeValue
 				}
 			case isSpace(c):
-				i++
+				i = space(p, i+1)
 			case c == ']' && array, c == '}' && !array:
 				i++
 				st = e.leave(i)
@@ -213,7 +217,19 @@ func (e *Editor) leave(i int) state {
 	return e.next()
 }
 
-func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
+// space goes to the first byte that is not white space, in long strides through the
+// indentation of a text.
+func space(p []byte, i int) int {
+	for len(p)-i >= 8 && binary.LittleEndian.Uint64(p[i:]) == 0x2020202020202020 {
+		i += 8
+	}
+	for i < len(p) && isSpace(p[i]) {
+		i++
+	}
+	return i
+}
+
+func isSpace(c byte) bool { return c <= ' ' && (c == ' ' || c == '\n' || c == '\r' || c == '\t') }
 
 // starts has what a value's first byte tells: s, n, l, and c for a container.
 var starts = [256]byte{
