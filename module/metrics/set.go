@@ -23,6 +23,8 @@ var (
 	normalised    = counter("upstream_errors_total", "Upstream error answers put into the common shape, by status class and kind of body.", "class", "body")
 	failures      = counter("errors_total", "Failures of the gateway's own handlers answered in the common shape, by status class.", "class")
 	tickets       = counter("tickets_total", "Requests confirmed on a second device, by kind (scan: a code to scan, device: one to type) and what became of them (begun, scanned, confirmed, denied, wrong_number).", "kind", "outcome")
+	restRequests  = counter("rest_requests_total", "Requests for declared resources by what they do.", "operation")
+	untranslated  = counter("rest_translation_failures_total", "Answers of an upstream that could not be translated, by the reason.", "reason")
 	storeOps      = counter("store_operations_total", "Operations on the store by name and result: ok, miss, conflict, error.", "operation", "result")
 	storeSeconds  = histogram("store_operation_seconds", "Time an operation on the store took, in seconds.", "operation")
 )
@@ -95,6 +97,12 @@ func (Set) Failure(status int) { failures.WithLabelValues(class(status)).Inc() }
 
 // Ticket counts what becomes of a request that is confirmed on a second device.
 func (Set) Ticket(kind, outcome string) { tickets.WithLabelValues(kind, outcome).Inc() }
+
+// REST counts requests for declared resources.
+func (Set) REST(operation string) Counter { return restRequests.WithLabelValues(operation) }
+
+// Untranslated counts answers of an upstream that could not be translated.
+func (Set) Untranslated(reason string) { untranslated.WithLabelValues(reason).Inc() }
 
 // StoreOperation counts and times an operation on the store.
 func (Set) StoreOperation(operation, result string, took time.Duration) {

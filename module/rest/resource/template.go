@@ -12,6 +12,7 @@ import (
 // its place: it can add neither a segment nor a parameter.
 type template struct {
 	text        string
+	names       []string // of the values
 	path, query []part
 }
 
@@ -52,7 +53,7 @@ func parseTemplate(text string, names []string) (*template, error) {
 			}
 		}
 	}
-	t := &template{text: text}
+	t := &template{text: text, names: names}
 	for _, section := range []struct {
 		text string
 		to   *[]part

@@ -1,0 +1,99 @@
+package restapi
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/translate"
+)
+
+// operate is the plain operation: it sends the upstream's request and translates what
+// comes back.
+func (h *REST) operate(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error {
+	up, refused := m.Request(asked)
+	if refused != nil {
+		return gateway.Refuse(w, refused)
+	}
+	query, _ := url.ParseQuery(asked.RawQuery) // Request has read it
+	answer, err := m.Answer(up, resource.Caller{Prefix: c.prefix, Query: query, Allowed: gateway.Permits(c.r)})
+	if err != nil {
+		return gateway.Fail(http.StatusInternalServerError, "", "", err)
+	}
+	return h.send(w, c, up, answer)
+}
+
+// send makes the upstream answer a client, by way of the dialect and the translation.
+func (h *REST) send(w http.ResponseWriter, c *call, up resource.Upstream, answer *resource.Answer) error {
+	r := request(c.r.Context(), w, c.r, up)
+	to := translate.New(w, translate.Config{Answer: answer, MediaType: c.choice.MediaType, Locate: h.locator(c, r)})
+	defer to.Release()
+	shaped := envelope.NewWriter(to, c.r, &h.dialect)
+	err := unbroken(to, func() error { return c.handler().ServeHTTP(shaped, r) })
+	if err == nil {
+		shaped.Finish()
+	}
+	if f := to.Finish(); f != nil && err == nil {
+		err = f
+	}
+	if f := to.Failure(); f != nil {
+		h.metrics.Untranslated(string(f.Kind))
+		err = gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway gave an answer that could not be read.", f)
+	}
+	if err != nil && to.Committed() {
+		if to.Failure() != nil {
+			h.log.Error("an answer was broken off", "error", err, "method", c.r.Method, "path", c.r.URL.Path)
+			panic(http.ErrAbortHandler) // nobody may take what was sent for the whole
+		}
+		return late{err}
+	}
+	return err
+}
+
+// handler is where the call's upstream is.
+func (c *call) handler() route {
+	if c.route != nil {
+		return c.route
+	}
+	return c.next
+}
+
+var errBroken = errors.New("the upstream's answer was broken off")
+
+// unbroken calls a handler, and turns the panic by which a proxy says that the upstream has
+// gone in mid-answer into an error as long as nothing was sent: a status tells the client
+// more than a connection that ends.
+func unbroken(to *translate.Writer, call func() error) (err error) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		if p != http.ErrAbortHandler || to.Committed() { //nolint:errorlint // net/http compares it so too
+			panic(p)
+		}
+		err = gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway broke off its answer.", errBroken)
+	}()
+	return call()
+}
+
+// read takes a body whose content must be known.
+func (h *REST) read(r *http.Request) ([]byte, *envelope.Refusal) {
+	tooLarge := envelope.Refuse(http.StatusRequestEntityTooLarge, "")
+	if r.ContentLength > h.MaxBody {
+		return nil, tooLarge
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, h.MaxBody+1))
+	var limited *http.MaxBytesError
+	switch {
+	case errors.As(err, &limited) || int64(len(body)) > h.MaxBody:
+		return nil, tooLarge
+	case err != nil:
+		return nil, envelope.Refuse(http.StatusBadRequest, "The body could not be read.")
+	}
+	return body, nil
+}

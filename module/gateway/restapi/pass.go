@@ -1,0 +1,45 @@
+package restapi
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// pass sends what is not declared, as it is. Only the version goes where the upstream does
+// not know it, and comes back in the addresses that the upstream sends clients to.
+func (h *REST) pass(w http.ResponseWriter, c *call) error {
+	up := resource.Upstream{Method: c.r.Method, Path: c.r.URL.EscapedPath(), RawQuery: c.r.URL.RawQuery}
+	if c.strip && c.choice.Path != "" {
+		up.Path = c.choice.Path
+	}
+	return h.send(w, c, up, &resource.Answer{})
+}
+
+// locator turns the addresses in an upstream's answer to r into the client's.
+func (h *REST) locator(c *call, r *http.Request) func(string) (string, bool) {
+	return func(location string) (string, bool) {
+		to, err := url.Parse(location)
+		if err != nil {
+			return "", false
+		}
+		if to.Host != "" && !strings.EqualFold(to.Host, r.Host) && !strings.EqualFold(to.Host, proxied(r)) {
+			return location, true // somewhere else
+		}
+		to = r.URL.ResolveReference(to)
+		if at, ok := c.table.Locate(to.EscapedPath(), to.RawQuery); ok {
+			return c.prefix + at, true
+		}
+		if !c.table.Empty() && h.Undeclared != "pass" {
+			return "", false
+		}
+		prefix := c.prefix
+		if !c.strip {
+			prefix = strings.TrimSuffix(prefix, c.choice.Prefix)
+		}
+		to.Scheme, to.Host, to.User = "", "", nil
+		return prefix + to.String(), true
+	}
+}

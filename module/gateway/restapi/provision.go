@@ -1,0 +1,111 @@
+package restapi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/metrics"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/version"
+)
+
+const defaultMaxBody = 1 << 20
+
+// Provision compiles what is declared. It dials nobody.
+func (h *REST) Provision(ctx caddy.Context) (err error) {
+	h.log = ctx.Slogger()
+	if h.MaxBody == 0 {
+		h.MaxBody = defaultMaxBody
+	}
+	if err := h.Check(); err != nil {
+		return fmt.Errorf("api_rest: %w", err)
+	}
+	if err := metrics.Register(ctx.GetMetricsRegistry()); err != nil {
+		return err
+	}
+	h.counts = make(map[resource.Kind]metrics.Counter, len(resource.Kinds))
+	for _, k := range resource.Kinds {
+		h.counts[k] = h.metrics.REST(string(k))
+	}
+	h.dialect.Observe = func(status int, kind envelope.Kind) { h.metrics.UpstreamError(status, string(kind)) }
+	if h.Errors != nil {
+		h.dialect.UpstreamAuth, h.dialect.Expose = h.Errors.UpstreamAuth, h.Errors.Expose
+	}
+	return h.compile(ctx)
+}
+
+// Check reports what is wrong with the words and numbers; compiling finds the rest.
+func (h *REST) Check() error {
+	switch {
+	case h.MaxBody < 0:
+		return fmt.Errorf("max_body %d: expected a number of bytes", h.MaxBody)
+	case !slices.Contains([]string{"", "off", "warn", "error"}, h.Lint):
+		return fmt.Errorf("lint %s: expected off, warn or error", h.Lint)
+	case !slices.Contains([]string{"", "deny", "pass"}, h.Undeclared):
+		return fmt.Errorf("undeclared %s: expected deny or pass", h.Undeclared)
+	case len(h.Jobs) > 0 && len(h.Upstream) == 0:
+		return fmt.Errorf("a job needs an upstream of its own: expected `to`, since it runs when no request does")
+	}
+	return nil
+}
+
+func (h *REST) compile(ctx caddy.Context) (err error) {
+	if h.plain.table, err = resource.NewTable(h.Resources); err != nil {
+		return fmt.Errorf("api_rest: %w", err)
+	}
+	if h.plain.route, err = newRoute(ctx, h.Upstream); err != nil {
+		return fmt.Errorf("api_rest: to: %w", err)
+	}
+	config := version.Config{Vendor: h.Vendor, Now: time.Now}
+	for i := range h.Versions {
+		v := &h.Versions[i]
+		e := edition{table: h.plain.table, route: h.plain.route, strip: v.StripPrefix}
+		if len(v.Resources) > 0 {
+			if e.table, err = resource.NewTable(v.resources(h.Resources)); err != nil {
+				return fmt.Errorf("api_rest: version %s: %w", v.Name, err)
+			}
+		}
+		if len(v.Upstream) > 0 {
+			if e.route, err = newRoute(ctx, v.Upstream); err != nil {
+				return fmt.Errorf("api_rest: version %s: to: %w", v.Name, err)
+			}
+		}
+		h.editions = append(h.editions, e)
+		config.Versions = append(config.Versions, v.Version)
+	}
+	h.versions, err = version.New(config)
+	if err != nil {
+		return fmt.Errorf("api_rest: %w", err)
+	}
+	return nil
+}
+
+// resources are those of all versions, with this one's in place of theirs.
+func (v *Version) resources(shared []resource.Resource) []resource.Resource {
+	all := slices.Clone(v.Resources)
+	for _, r := range shared {
+		if !slices.ContainsFunc(v.Resources, func(own resource.Resource) bool {
+			return strings.Trim(own.Path, "/") == strings.Trim(r.Path, "/")
+		}) {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// newRoute compiles routes once: what they lead to never changes.
+func newRoute(ctx caddy.Context, routes caddyhttp.RouteList) (route, error) {
+	if len(routes) == 0 {
+		return nil, nil
+	}
+	if err := routes.Provision(ctx); err != nil {
+		return nil, err
+	}
+	return routes.Compile(caddyhttp.HandlerFunc(nowhere)), nil
+}

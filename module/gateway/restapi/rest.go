@@ -1,0 +1,88 @@
+package restapi
+
+import (
+	"log/slog"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/metrics"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/job"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/version"
+)
+
+func init() { caddy.RegisterModule(new(REST)) }
+
+// REST is the handler `api_rest`: it declares resources and jobs, and translates between
+// the conventions of a REST API and what the upstream speaks. Without resources requests
+// pass as they are.
+type REST struct {
+	// The vendor in `application/vnd.<vendor>.v1+json`. Default: versions are in paths only.
+	Vendor string `json:"vendor,omitempty"`
+	// The routes that lead to the upstream. Default: the handler that comes next.
+	Upstream caddyhttp.RouteList `json:"upstream,omitempty"`
+	// The versions of the API. Default: it has none.
+	Versions []Version `json:"versions,omitempty"`
+	// The resources. Once there is one, what is not declared is 404.
+	Resources []resource.Resource `json:"resources,omitempty"`
+	// Work that outlives its request.
+	Jobs []job.Config `json:"jobs,omitempty"`
+	// How the upstream reports errors, besides what is known of such reports anyway.
+	Errors *Dialect `json:"errors,omitempty"`
+	// The most bytes of a request's body that must be read before it is passed on. Others
+	// stream. Default: 1 MiB.
+	MaxBody int64 `json:"max_body,omitempty"`
+	// What becomes of declared names that are against the conventions: `off` (the default),
+	// `warn` or `error`.
+	Lint string `json:"lint,omitempty"`
+	// `deny` (the default) answers 404 for what is not declared, `pass` lets it through
+	// untouched.
+	Undeclared string `json:"undeclared,omitempty"`
+
+	editions []edition // one for each version
+	plain    edition   // for requests that name none
+	versions *version.Set
+	dialect  envelope.Config
+	parts    []part
+	counts   map[resource.Kind]metrics.Counter
+	metrics  metrics.Set
+	log      *slog.Logger
+}
+
+// Version is a version of the API, with an upstream of its own.
+type Version struct {
+	version.Version
+	// The routes that lead to its upstream. Default: those of the handler.
+	Upstream caddyhttp.RouteList `json:"upstream,omitempty"`
+	// Resources that differ in this version, or are there in it alone. They take the place
+	// of those with the same path.
+	Resources []resource.Resource `json:"resources,omitempty"`
+}
+
+// Dialect is how an upstream reports errors.
+type Dialect struct {
+	// Turns an upstream's own 401 and 403 into 502.
+	UpstreamAuth bool `json:"upstream_auth,omitempty"`
+	// Passes on the texts of 5xx errors.
+	Expose bool `json:"expose,omitempty"`
+}
+
+// edition is what serves a version.
+type edition struct {
+	table *resource.Table
+	route route
+	strip bool // the version is not in the paths of requests that pass
+}
+
+// CaddyModule returns the Caddy module information.
+func (*REST) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.api_rest", New: func() caddy.Module { return new(REST) }}
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*REST)(nil)
+	_ caddyhttp.MiddlewareHandler = (*REST)(nil)
+)

@@ -1,0 +1,121 @@
+package restapi
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/version"
+)
+
+// call is one client's request.
+type call struct {
+	*edition
+	choice version.Choice
+	// prefix is what stands before every path of ours in an answer: what handlers in front
+	// took from the path, and the version.
+	prefix string
+	next   caddyhttp.Handler
+	r      *http.Request
+}
+
+// part answers requests besides the declared resources. It reports false, without having
+// written anything, when a request is none of its own.
+type part interface {
+	serve(w http.ResponseWriter, c *call) (bool, error)
+}
+
+// operation answers one declared operation. The client's body is in asked when the match
+// reads it, and still in the request otherwise.
+type operation func(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error
+
+// ServeHTTP finds out what a request is and answers it.
+func (h *REST) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	choice, refused := h.versions.Negotiate(r.URL.EscapedPath(), r.Header["Accept"])
+	w = gateway.OnHeader(w, choice.Header)
+	err := h.serve(w, r, next, choice, refused)
+	if err != nil {
+		choice.Header(w.Header())
+		if !gateway.Shaped(r) {
+			return h.answerError(w, r, err)
+		}
+	}
+	return err
+}
+
+func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, choice version.Choice, refused *envelope.Refusal) error {
+	if refused != nil {
+		return gateway.Refuse(w, refused)
+	}
+	c := &call{edition: &h.plain, choice: choice, prefix: taken(r) + choice.Prefix, next: next, r: r}
+	if choice.Index >= 0 {
+		c.edition = &h.editions[choice.Index]
+	}
+	for _, p := range h.parts {
+		if done, err := p.serve(w, c); done || err != nil {
+			return err
+		}
+	}
+	m, declared, refused := c.table.Match(r.Method, choice.Path)
+	switch {
+	case !declared && (c.table.Empty() || h.Undeclared == "pass"):
+		return h.pass(w, c)
+	case refused != nil:
+		return gateway.Refuse(w, refused)
+	case m.Operation == nil:
+		w.Header().Set("Allow", m.Allow)
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	h.counts[m.Operation.Kind].Inc()
+	asked := resource.Asked{RawQuery: r.URL.RawQuery, Header: r.Header}
+	if m.Reads() {
+		if asked.Body, refused = h.read(r); refused != nil {
+			return gateway.Refuse(w, refused)
+		}
+	}
+	return h.wrap(m)(w, c, m, asked)
+}
+
+// wrap is the operation with what stands around it.
+func (h *REST) wrap(m resource.Match) operation {
+	return h.operate
+}
+
+// taken is what handlers in front, such as handle_path, took from the beginning of the path.
+func taken(r *http.Request) string {
+	original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
+	if !ok || original.URL == nil {
+		return ""
+	}
+	front, ok := strings.CutSuffix(original.URL.EscapedPath(), r.URL.EscapedPath())
+	if !ok {
+		return ""
+	}
+	return front
+}
+
+// answerError is for a handler without an api_errors in front. Whatever Caddy would do
+// with the error, nobody would see the form of the API.
+func (h *REST) answerError(w http.ResponseWriter, r *http.Request, err error) error {
+	var l late
+	if errors.As(err, &l) {
+		return err
+	}
+	status := gateway.StatusOf(err)
+	if status >= http.StatusInternalServerError {
+		h.log.Error("request failed", "status", status, "error", err, "method", r.Method, "path", r.URL.Path)
+	}
+	h.dialect.Write(w, r, status, gateway.Told(err))
+	return nil
+}
+
+// late is an error after the header went out.
+type late struct{ error }
+
+func (l late) Unwrap() error { return l.error }

@@ -1,0 +1,104 @@
+package restapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// route leads to an upstream. It is nil where the next handler does.
+type route = caddyhttp.Handler
+
+var errNowhere = errors.New("no route of `to` answers this request")
+
+// nowhere ends a sub-route: without it Caddy would answer 200 with nothing.
+func nowhere(http.ResponseWriter, *http.Request) error {
+	return gateway.Fail(http.StatusBadGateway, "", "", errNowhere)
+}
+
+// request is an upstream's request. parent is the client's request it is made for: its
+// header, body, variables and placeholders are there too, unless up replaces them. Or
+// parent is nil and nobody asks: ctx alone says how long.
+//
+// The request is whole in itself, so that several can run at a time for one client: the
+// placeholders {http.request.*} are its own, all others the parent's. Variables set in the
+// sub-route do not reach the handlers around it.
+func request(ctx context.Context, w http.ResponseWriter, parent *http.Request, up resource.Upstream) *http.Request {
+	r := &http.Request{Method: up.Method, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header), Body: http.NoBody}
+	server := new(caddyhttp.Server)
+	var vars map[string]any
+	var outer *caddy.Replacer
+	if parent != nil {
+		r.Host, r.RemoteAddr, r.TLS, r.Header = parent.Host, parent.RemoteAddr, parent.TLS, parent.Header.Clone()
+		r.Proto, r.ProtoMajor, r.ProtoMinor = parent.Proto, parent.ProtoMajor, parent.ProtoMinor
+		if s, ok := parent.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
+			server = s
+		}
+		vars, _ = parent.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
+		outer, _ = parent.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+	}
+	switch {
+	case up.Replaced:
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(up.Body)), int64(len(up.Body))
+		if len(up.Body) == 0 {
+			r.Body = http.NoBody
+		}
+		delete(r.Header, "Content-Length")
+		delete(r.Header, "Transfer-Encoding")
+		delete(r.Header, "Expect")
+	case parent != nil:
+		r.Body, r.ContentLength, r.TransferEncoding, r.Trailer = parent.Body, parent.ContentLength, parent.TransferEncoding, parent.Trailer
+	}
+	for name, values := range up.Set {
+		delete(r.Header, name)
+		if values != nil {
+			r.Header[name] = values
+		}
+	}
+	r.URL = address(up.Path, up.RawQuery)
+	r.RequestURI = r.URL.RequestURI()
+	repl := caddy.NewReplacer()
+	r = caddyhttp.PrepareRequest(r.WithContext(ctx), repl, w, server)
+	if own, ok := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any); ok {
+		for name, value := range vars {
+			own[name] = value
+		}
+		gateway.Unshaped(own)
+	}
+	if outer != nil {
+		repl.Map(outer.Get)
+	}
+	return r
+}
+
+// address writes exactly the escaped path, in a way that survives the proxy.
+func address(path, query string) *url.URL {
+	u := &url.URL{Path: path, RawQuery: query}
+	if decoded, err := url.PathUnescape(path); err == nil {
+		u.Path = decoded
+		if u.EscapedPath() != path {
+			u.RawPath = path
+		}
+	}
+	return u
+}
+
+// proxied is the address of the upstream that a reverse proxy chose for a request, with
+// its port; "" when none did.
+func proxied(r *http.Request) string {
+	repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+	if !ok {
+		return ""
+	}
+	at, _ := repl.GetString("http.reverse_proxy.upstream.hostport")
+	return at
+}

@@ -1,0 +1,72 @@
+package gateway
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/token"
+)
+
+// permitsVar is the request variable with the guard that a request has passed.
+const permitsVar = "gatehouse.guard"
+
+// Shaped reports whether an api_errors in front will answer for errors.
+func Shaped(r *http.Request) bool { return shaped(r) }
+
+// Unshaped makes a request whose errors nobody in front answers for, out of the copy of
+// another's variables.
+func Unshaped(vars map[string]any) { delete(vars, envelopeVar) }
+
+// Caller is who a guard in front let pass; nil for nobody.
+func Caller(r *http.Request) *token.Access { return caller(r) }
+
+// Permits says what else the guard in front would let the caller of a request do. It is
+// nil, for everything, where no guard stands or one that refuses nothing.
+func Permits(r *http.Request) func(method, path string) bool {
+	g, ok := caddyhttp.GetVar(r.Context(), permitsVar).(*guard.Guard)
+	if !ok {
+		return nil
+	}
+	access := caller(r)
+	return func(method, path string) bool { return g.Permits(access, method, path) }
+}
+
+// Refuse is the error with which a handler refuses a request, for api_errors or the
+// site's own handle_errors to answer.
+func Refuse(w http.ResponseWriter, r *envelope.Refusal) error {
+	for name, values := range r.Header {
+		w.Header()[name] = values
+	}
+	return fail(r.Status, &failure{code: r.Code, message: r.Message, field: r.Field})
+}
+
+// Fail is the same for a failure that has a cause for the log, which is never sent.
+func Fail(status int, code, message string, cause error) error {
+	return fail(status, &failure{code: code, message: message, cause: cause})
+}
+
+// OnHeader changes a response's header at the moment it is written, when the upstream's
+// fields are there.
+func OnHeader(w http.ResponseWriter, set func(http.Header)) http.ResponseWriter {
+	return onHeader(w, set)
+}
+
+// Told is what an error lets a client know.
+func Told(err error) envelope.Error {
+	var f *failure
+	if !errors.As(err, &f) {
+		return envelope.Error{}
+	}
+	return envelope.Error{Code: f.code, Message: f.message, Field: f.field}
+}
+
+// StatusOf is the status an error would be answered with, as Caddy does it.
+func StatusOf(err error) int { return statusOf(err) }
+
+// FindApp is the app that a directive needs.
+func FindApp(ctx caddy.Context, directive string) (*App, error) { return findApp(ctx, directive) }

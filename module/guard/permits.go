@@ -1,0 +1,32 @@
+package guard
+
+import (
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/token"
+)
+
+// Permits reports whether a caller who has passed may use a method on an escaped path
+// too. access is nil for nobody. Nothing is granted by it: it tells which links are
+// worth showing, and the request itself is judged when it comes.
+func (g *Guard) Permits(access *token.Access, method, path string) bool {
+	if refusedMethod(method) {
+		return false
+	}
+	n := normal{judged: path}
+	if !isPlain(path) {
+		var fault string
+		if n, fault = scan(path); fault != "" {
+			return false
+		}
+	}
+	at := g.find(method, n.judged)
+	switch {
+	case n.slash && !g.encoded && (at < 0 || !g.rules[at].encoded):
+		return false
+	case at < 0:
+		return g.open && access != nil
+	case g.rules[at].public:
+		return true
+	}
+	return access != nil && oauth.Subset(g.rules[at].scopes, access.Scopes)
+}
