@@ -256,7 +256,7 @@ func (g *tokenRig) code(change ...func(*store.Code)) string {
 		f(&c)
 	}
 	_, err := g.store.Memory.Create(g.t.Context(), store.Record{
-		Key: store.Key{Kind: store.KindCode, ID: secret.Digest(value)}, Value: must(store.Encode(&c)),
+		Key: store.Key{Kind: store.KindCode, ID: secret.Digest(value)}, Parent: c.Subject, Value: must(store.Encode(&c)),
 		Expires: c.Expires.Add(time.Minute),
 	})
 	g.must(err)

@@ -33,6 +33,7 @@ const (
 	ambiguous
 	malformed
 	tooLarge
+	tooLong
 	notAForm
 	badMethod
 	tooOften
@@ -85,6 +86,7 @@ var faults = [failures]fault{
 	ambiguous:           {http.StatusBadRequest, invalidParameter, "the parameter is sent twice with different values", "", 40035, "invalid parameter"},
 	malformed:           {http.StatusBadRequest, invalidParameter, "the parameters cannot be read", "", 40035, "invalid parameter"},
 	tooLarge:            {http.StatusRequestEntityTooLarge, invalidParameter, "the body is too large", "", 40035, "invalid parameter"},
+	tooLong:             {http.StatusRequestURITooLong, invalidParameter, "the query is too long", "", 40035, "invalid parameter"},
 	notAForm:            {http.StatusUnsupportedMediaType, invalidParameter, "the body must be application/x-www-form-urlencoded", "", 40035, "invalid parameter"},
 	badMethod:           {http.StatusMethodNotAllowed, "method_not_allowed", "this address answers GET and POST only", "", 43002, "require POST method"},
 	tooOften:            {http.StatusTooManyRequests, "rate_limited", "too many attempts, try again later", "", 45009, "reach max api daily quota limit"},

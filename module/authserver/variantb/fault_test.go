@@ -22,6 +22,7 @@ func TestEveryFailureIsToldInBothForms(t *testing.T) {
 		badAccessToken: "401 invalid_token access_token 40001", expiredAccessToken: "401 invalid_token access_token 42001",
 		foreignOpenID: "403 forbidden openid 40003", noScope: "403 insufficient_scope - 48001",
 		ambiguous: "400 invalid_parameter - 40035", malformed: "400 invalid_parameter - 40035", tooLarge: "413 invalid_parameter - 40035",
+		tooLong:  "414 invalid_parameter - 40035",
 		notAForm: "415 invalid_parameter - 40035", badMethod: "405 method_not_allowed - 43002", tooOften: "429 rate_limited - 45009",
 		unavailable: "503 unavailable - -1", ourFault: "500 server_error - -1",
 	}

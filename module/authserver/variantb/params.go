@@ -35,6 +35,8 @@ func unreadable(err error) error {
 	switch e.Status {
 	case http.StatusRequestEntityTooLarge:
 		return refuse(tooLarge)
+	case http.StatusRequestURITooLong:
+		return refuse(tooLong)
 	case http.StatusUnsupportedMediaType:
 		return refuse(notAForm)
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/gatehouse/gatehouse/module/token"
 )
 
-// Auth is /sns/auth: whether an access token is alive and its user's name this one. It is
-// the one success that has an errcode.
+// Auth is /sns/auth: whether an access token is alive, its user somebody who may sign in,
+// and the user's name this one. It is the one success that has an errcode.
 func (e *Endpoints) Auth(w http.ResponseWriter, r *http.Request) {
-	if _, _, err := e.bearer(r); err != nil {
+	if _, err := e.bearer(r); err != nil {
 		e.fail(w, err)
 		return
 	}
@@ -35,62 +35,70 @@ func (e *Endpoints) Userinfo(w http.ResponseWriter, r *http.Request) {
 }
 
 func (e *Endpoints) userinfo(r *http.Request) (*oauth.Client, profile, error) {
-	access, client, err := e.bearer(r)
+	of, err := e.bearer(r)
 	if err != nil {
 		return nil, profile{}, err
 	}
-	if !slices.Contains(access.Scopes, oauth.SNSLogin) && !slices.Contains(access.Scopes, oauth.SNSUserinfo) {
+	if !slices.Contains(of.Scopes, oauth.SNSLogin) && !slices.Contains(of.Scopes, oauth.SNSUserinfo) {
 		return nil, profile{}, refuse(noScope)
 	}
-	user, ok, err := e.Directory.Lookup(r.Context(), access.Subject)
-	switch {
-	case err != nil:
-		return nil, profile{}, oauth.Unavailable(err)
-	case !ok || user.Locked: // what is told about one who is locked is as good as letting them in
-		return nil, profile{}, refuse(badAccessToken)
-	}
-	unionid, err := e.Names.UnionID(r.Context(), client, access.Subject)
+	unionid, err := e.Names.UnionID(r.Context(), of.client, of.Subject)
 	if err != nil {
 		return nil, profile{}, oauth.Unavailable(err)
 	}
-	return client, newProfile(access.Pairwise, unionid, user), nil
+	return of.client, newProfile(of.Pairwise, unionid, of.user), nil
 }
 
-// bearer is what an access token says, and whose it is. A token of OAuth, which has no
-// pairwise name, is none of this dialect.
-func (e *Endpoints) bearer(r *http.Request) (*token.Access, *oauth.Client, error) {
+// living is what an access token says, and whose and about whom it is.
+type living struct {
+	*token.Access
+	client *oauth.Client
+	user   directory.User
+}
+
+// bearer judges the access token of a request. One of OAuth, which has no pairwise name, is
+// none of this dialect.
+func (e *Endpoints) bearer(r *http.Request) (of living, err error) {
 	form, err := read(r, "access_token", "openid")
 	if err != nil {
-		return nil, nil, err
+		return of, err
 	}
 	raw, err := accessToken(r, form)
 	if err == nil {
 		err = require(form, needed{"openid", noOpenID})
 	}
 	if err != nil {
-		return nil, nil, err
+		return of, err
 	}
-	access, err := e.Verifier.Verify(r.Context(), raw)
+	of.Access, err = e.Verifier.Verify(r.Context(), raw)
 	switch {
 	case errors.Is(err, token.ErrExpired):
-		return nil, nil, refuse(expiredAccessToken)
+		return of, refuse(expiredAccessToken)
 	case errors.Is(err, token.ErrInvalid):
-		return nil, nil, refuse(badAccessToken)
+		return of, refuse(badAccessToken)
 	case err != nil:
-		return nil, nil, oauth.Unavailable(err)
-	case access.Issuer != e.Issuer || access.Pairwise == "":
-		return nil, nil, refuse(badAccessToken)
-	case access.Pairwise != form.Get("openid"):
-		return nil, nil, refuse(foreignOpenID)
+		return of, oauth.Unavailable(err)
+	case of.Issuer != e.Issuer || of.Pairwise == "":
+		return of, refuse(badAccessToken)
+	case of.Pairwise != form.Get("openid"):
+		return of, refuse(foreignOpenID)
 	}
-	client, ok, err := e.Clients.Client(r.Context(), access.Client)
+	var known bool
+	of.client, known, err = e.Clients.Client(r.Context(), of.Client)
 	switch {
 	case err != nil:
-		return nil, nil, oauth.Unavailable(err)
-	case !ok || !client.VariantB:
-		return nil, nil, refuse(badAccessToken)
+		return of, oauth.Unavailable(err)
+	case !known || !of.client.VariantB:
+		return of, refuse(badAccessToken)
 	}
-	return access, client, nil
+	of.user, known, err = e.Directory.Lookup(r.Context(), of.Subject)
+	switch {
+	case err != nil:
+		return of, oauth.Unavailable(err)
+	case !known || of.user.Locked: // what is told about one who is locked is as good as letting them in
+		return of, refuse(badAccessToken)
+	}
+	return of, nil
 }
 
 // profile is the answer of /sns/userinfo. Every member is always there: libraries in typed

@@ -77,6 +77,10 @@ func readBody(r *http.Request) (string, error) {
 	return string(body), err
 }
 
+// maxQuery is the longest query, in bytes: as long as a body may be. What net/http takes is
+// sixteen times that, and each request would decode all of it.
+const maxQuery = 64 << 10
+
 // ReadMerged reads the query of a request and, of a POST, its body as one form, for
 // clients that put some parameters here and some there. A parameter that comes again with
 // the same value counts once; with another it has several values, which the caller MUST
@@ -88,6 +92,9 @@ func ReadMerged(r *http.Request) (Form, error) {
 			f.values[name] = append(f.values[name], value)
 		}
 		return true
+	}
+	if len(r.URL.RawQuery) > maxQuery {
+		return f, &FormError{http.StatusRequestURITooLong, "the query is too long"}
 	}
 	if err := eachParam(r.URL.RawQuery, once); err != nil || r.Method != http.MethodPost || r.Body == nil {
 		return f, err
