@@ -23,10 +23,11 @@ function passport(strategy, query, options) {
   })
 }
 
-const strategy = new weixin.Strategy({
+const options = {
   clientID: appid, clientSecret: SECRET, callbackURL: `${HOME}/weixin`, requireState: true, scope: 'snsapi_login',
   authorizationURL: `${ISSUER}/connect/qrconnect`, tokenURL: `${ISSUER}/sns/oauth2/access_token`, userProfileURL: `${ISSUER}/sns/userinfo`,
-}, (accessToken, refreshToken, profile, done) => done(null, { accessToken, refreshToken, profile }))
+}
+const strategy = new weixin.Strategy(options, (accessToken, refreshToken, profile, done) => done(null, { accessToken, refreshToken, profile }))
 
 const state = 'a state & more'
 const begun = await passport(strategy, {}, { state })
@@ -39,32 +40,55 @@ assert.match(user.profile._json.openid, /^o[\w-]{27}$/)
 assert.match(user.profile.id, /^o[\w-]{27}$/)
 assert.ok(user.accessToken && user.refreshToken)
 assert.equal(user.profile._json.headimgurl, 'https://pictures.example/alice.png')
+
+// Refreshing, as plugins for it do: by the strategy's own client at the other address.
+const other = new weixin.Strategy({ ...options, tokenURL: `${ISSUER}/sns/oauth2/refresh_token` }, () => {})
+const refresh = (token) => new Promise((resolve, reject) => other._oauth2.getOAuthAccessToken(token, { grant_type: 'refresh_token', appid },
+  (error, access, next, raw) => error ? reject(error) : resolve({ access, next, raw })))
+const renewed = await refresh(user.refreshToken)
+assert.notEqual(renewed.access, user.accessToken)
+assert.equal(renewed.next, user.refreshToken)
+assert.equal(renewed.raw.openid, user.profile._json.openid)
+await assert.rejects(refresh('x'), (e) => e.statusCode === 400 && JSON.parse(e.data).errcode === 40030)
+
+const guesser = new weixin.Strategy({ ...options, clientSecret: 'wrong' }, () => {})
+await assert.rejects(passport(guesser, Object.fromEntries(back.searchParams), {}), { name: 'TokenError', status: 500 })
 await assert.rejects(passport(strategy, Object.fromEntries(back.searchParams), {}), { name: 'TokenError' }) // the code is used
+await assert.rejects(refresh(user.refreshToken), (e) => e.statusCode === 400 && JSON.parse(e.data).errcode === 40030) // and killed what it gave
+await assert.rejects(new Promise((resolve, reject) => strategy.userProfile(renewed.access, renewed.raw.openid, (e, p) => e ? reject(e) : resolve(p))),
+  (e) => e.name === 'InternalOAuthError' && e.oauthError.statusCode === 401 && JSON.parse(e.oauthError.data).errcode === 40001)
 const denied = await open((await passport(strategy, {}, { state: 'deny' })).address)
 assert.equal(denied.searchParams.get('code'), null)
 assert.ok('refused' in await passport(strategy, Object.fromEntries(denied.searchParams), {}))
 console.log('done passport-weixin')
 
-const site = grant.node({
-  config: {
-    defaults: { origin: HOME, transport: 'state', state: true, response: ['tokens', 'raw', 'profile'] },
-    wechat: {
-      key: appid, secret: SECRET, scope: ['snsapi_userinfo'], authorize_url: `${ISSUER}/connect/oauth2/authorize`,
-      access_url: `${ISSUER}/sns/oauth2/access_token`, profile_url: `${ISSUER}/sns/userinfo`,
+// A site with the other library: one sign-in at it, as its handler is told.
+async function visit(secret, response) {
+  const site = grant.node({
+    config: {
+      defaults: { origin: HOME, transport: 'state', state: true, response },
+      wechat: {
+        key: appid, secret, scope: ['snsapi_userinfo'], authorize_url: `${ISSUER}/connect/oauth2/authorize`,
+        access_url: `${ISSUER}/sns/oauth2/access_token`, profile_url: `${ISSUER}/sns/userinfo`,
+      },
     },
-  },
-  session: { secret: 'of the site, and this test alone' },
-})
-const server = http.createServer(async (request, response) => {
-  const { redirect, response: outcome } = await site(request, response)
-  if (!redirect) response.end(JSON.stringify(outcome))
-}).listen(Number(HOME_PORT), '127.0.0.1')
+    session: { secret: 'of the site, and this test alone' },
+  })
+  const server = http.createServer(async (request, answer) => {
+    const { redirect, response: outcome } = await site(request, answer)
+    if (!redirect) answer.end(JSON.stringify(outcome))
+  }).listen(Number(HOME_PORT), '127.0.0.1')
+  const headers = { connection: 'close' }
+  const first = await fetch(`${HOME}/connect/wechat`, { redirect: 'manual', headers })
+  const cookie = first.headers.getSetCookie().map((c) => c.split(';')[0]).join('; ')
+  const returned = await open(new URL(first.headers.get('location')))
+  assert.equal(returned.pathname, '/connect/wechat/callback')
+  const outcome = await (await fetch(returned, { headers: { ...headers, cookie } })).json()
+  await new Promise((done) => server.close(done))
+  return outcome
+}
 
-const first = await fetch(`${HOME}/connect/wechat`, { redirect: 'manual' })
-const cookie = first.headers.getSetCookie().map((c) => c.split(';')[0]).join('; ')
-const returned = await open(new URL(first.headers.get('location')))
-assert.equal(returned.pathname, '/connect/wechat/callback')
-const outcome = await (await fetch(returned, { headers: { cookie } })).json()
+const outcome = await visit(SECRET, ['tokens', 'raw', 'profile'])
 assert.equal(outcome.error, undefined)
 assert.equal(outcome.profile.nickname, nickname)
 assert.equal(outcome.profile.openid, user.profile._json.openid) // the same person at the same site
@@ -72,6 +96,9 @@ assert.equal(outcome.raw.openid, outcome.profile.openid)
 assert.equal(outcome.raw.expires_in, 7200)
 assert.equal(outcome.access_token, outcome.raw.access_token)
 assert.ok(outcome.refresh_token)
-server.close()
+const failed = await visit('wrong', ['tokens', 'raw'])
+assert.equal(failed.error.errcode, 40125)
+assert.equal(failed.error.error.code, 'invalid_client')
+assert.equal(failed.access_token, undefined)
 console.log('done grant')
 process.exit(0) // standard input is still open

@@ -2,6 +2,7 @@ package relying
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -101,9 +102,20 @@ func TestAStockLibraryOfGoSignsInByAScannedCode(t *testing.T) {
 		time.Until(user.ExpiresAt) < 119*time.Minute {
 		t.Errorf("%+v", user)
 	}
+	if site.RefreshTokenAvailable() {
+		t.Error("the library can refresh by now: that is to be tested")
+	}
+	guesser := wechat.New("portal", "wrong", g.home+"/weixin", wechat.WECHAT_LANG_CN)
+	guesser.AuthURL, guesser.TokenURL, guesser.ProfileURL = site.AuthURL, site.TokenURL, site.ProfileURL
 	again, _ := site.BeginAuth(state)
-	if _, err := again.Authorize(site, back.Query()); err == nil {
-		t.Error("the code was taken twice")
+	if _, err := again.Authorize(guesser, back.Query()); err == nil || !strings.Contains(err.Error(), "401") {
+		t.Errorf("with a wrong secret: %v", err)
+	}
+	if _, err := again.Authorize(site, back.Query()); err == nil || !strings.Contains(err.Error(), "400") {
+		t.Errorf("the code was taken twice: %v", err)
+	}
+	if u, err := site.FetchUser(session); err == nil || !strings.Contains(err.Error(), "401") { // that killed what it gave
+		t.Errorf("%+v %v", u, err)
 	}
 	if denied := g.scan(t, address, "deny"); denied.Query().Get("code") != "" || denied.Query().Get("error") != "access_denied" || denied.Query().Get("state") != state {
 		t.Errorf("denied: %s", denied)
@@ -146,6 +158,31 @@ func TestTheGoLibraryForOAuthSignsInWithAnAppID(t *testing.T) {
 			if err := json.Unmarshal([]byte(p.Body), &user); err != nil || p.Status != http.StatusOK || user.Nickname != "张三 é" || len(user.Unionid) != 28 {
 				t.Errorf("%v: %d %s", err, p.Status, p.Body)
 			}
+			again := c
+			again.Endpoint.TokenURL = g.ID + "/sns/oauth2/refresh_token?appid=portal"
+			old := &oauth2.Token{RefreshToken: tok.RefreshToken}
+			next, err := again.TokenSource(t.Context(), old).Token()
+			if err != nil {
+				t.Fatal("refreshing:", err)
+			}
+			if next.AccessToken == tok.AccessToken || next.RefreshToken != tok.RefreshToken || next.Extra("openid") != openid {
+				t.Errorf("%+v after %+v", next, tok)
+			}
+			wantRefused := func(err error, status int, errcode string) {
+				t.Helper()
+				refused := (*oauth2.RetrieveError)(nil)
+				if !errors.As(err, &refused) || refused.Response.StatusCode != status || !strings.Contains(string(refused.Body), `"errcode":`+errcode+",") {
+					t.Errorf("got %v, want %d and %s", err, status, errcode)
+				}
+			}
+			_, err = again.TokenSource(t.Context(), &oauth2.Token{RefreshToken: "x"}).Token()
+			wantRefused(err, http.StatusBadRequest, "40030")
+			_, err = c.Exchange(t.Context(), "x", append(app, oauth2.SetAuthURLParam("secret", "wrong"))...)
+			wantRefused(err, http.StatusUnauthorized, "40125")
+			_, err = c.Exchange(t.Context(), back.Query().Get("code"), append(app, oauth2.SetAuthURLParam("secret", portalSecret))...)
+			wantRefused(err, http.StatusBadRequest, "40163")
+			_, err = again.TokenSource(t.Context(), old).Token()
+			wantRefused(err, http.StatusBadRequest, "40030")
 		})
 	}
 	// The library repeats an exchange that failed with the same code: without appid in the
