@@ -59,13 +59,24 @@ async function confirm(page, digits, w = words.en) {
   await button(page, w.confirm).click()
 }
 
-// brightness is that of the corner of the code's picture, as it is on the screen.
-const brightness = (page) => page.locator('.picture img').evaluate(async (img) => {
-  await img.decode()
-  const canvas = document.createElement('canvas')
-  canvas.getContext('2d').drawImage(img, 0, 0)
-  return Math.min(...canvas.getContext('2d').getImageData(2, 2, 1, 1).data)
-})
+// brightness is that of the edge of the code's picture, as it is on the screen.
+async function brightness(page) {
+  await page.locator('.picture img').evaluate((img) => img.decode())
+  const picture = (await page.locator('.picture img').screenshot()).toString('base64')
+  const blank = await page.context().newPage()
+  try {
+    return await blank.evaluate(async (picture) => {
+      const img = new Image()
+      img.src = `data:image/png;base64,${picture}`
+      await img.decode()
+      const paper = document.createElement('canvas').getContext('2d')
+      paper.drawImage(img, 0, 0)
+      return Math.min(...paper.getImageData(10, 60, 1, 1).data)
+    }, picture)
+  } finally {
+    await blank.close()
+  }
+}
 
 const signedIn = (page) => page.getByRole('heading', { name: 'Signed in as u_maria of Portal' }).waitFor()
 
@@ -550,15 +561,16 @@ const scenarios = {
         let answer = { json: { wx_errcode: 408, wx_code: '' } }
         await page.context().route('**/connect/l/qrconnect*', (route) => (answer ? route.fulfill(answer) : route.abort()))
         await page.context().route('**/callback*', (route) => route.abort('aborted'))
+        await page.goto(address)
+        const same = `${ISSUER}${await page.locator('#wait').getAttribute('data-refresh')}` // a new code each time would be one too often
         for (const [state, number] of Object.entries({ waiting: 408, scanned: 404, confirmed: 405, denied: 403, expired: 402 })) {
           answer = { json: { wx_errcode: number, wx_code: number === 405 ? 'code' : '' } }
-          if (state === 'waiting' || state === 'scanned') await page.goto(address)
-          else await page.reload()
+          await page.goto(same)
           await says(page, state)
           if (name === 'framed' || state !== 'waiting') await inspect(page, `${name}-${state}`)
         }
         answer = null
-        await page.reload()
+        await page.goto(same)
         await page.locator('#wait[data-offline]').waitFor()
         await inspect(page, `${name}-offline`)
       }
