@@ -25,7 +25,8 @@ type Gateway struct {
 	// Dir is a directory of the test's own; $DIR in Caddyfiles.
 	Dir string
 
-	vars *strings.Replacer
+	vars   *strings.Replacer
+	change func([]byte) []byte
 }
 
 // Quiet are the global options of a site that is there for this machine alone, leaves
@@ -69,6 +70,16 @@ func (g *Gateway) Begin(t testing.TB, caddyfile string) {
 	g.settle(t)
 }
 
+// BeginChanged is Begin with the adapted configuration changed before it is loaded.
+func (g *Gateway) BeginChanged(t testing.TB, caddyfile string, change func([]byte) []byte) {
+	t.Helper()
+	g.change = change
+	g.Begin(t, caddyfile)
+}
+
+// Changed sets what is done to configurations that are loaded from now on.
+func (g *Gateway) Changed(change func([]byte) []byte) { g.change = change }
+
 // BeginUnasked is Begin for a gateway whose admin endpoint is not where Prepare put it.
 func (g *Gateway) BeginUnasked(t testing.TB, caddyfile string) {
 	t.Helper()
@@ -109,6 +120,9 @@ func (g *Gateway) TryLoad(caddyfile string) error {
 	config, err := g.Adapt(caddyfile)
 	if err != nil {
 		return err
+	}
+	if g.change != nil {
+		config = g.change(config)
 	}
 	return caddy.Load(config, true)
 }
