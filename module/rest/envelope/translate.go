@@ -29,7 +29,7 @@ type translation struct {
 }
 
 // translate reads an upstream's error. cut says that raw is only its beginning.
-func translate(h http.Header, status int, raw []byte, cut, expose bool) translation {
+func (c *Config) translate(h http.Header, status int, raw []byte, cut bool) translation {
 	if len(raw) == 0 {
 		return translation{kind: Empty}
 	}
@@ -45,13 +45,17 @@ func translate(h http.Header, status int, raw []byte, cut, expose bool) translat
 	}
 	text = bytes.TrimSpace(text)
 	t := translation{kind: sniff(media, text)}
-	readable := expose || status < http.StatusInternalServerError
+	readable := c.Expose || status < http.StatusInternalServerError
 	if t.kind == JSON {
 		var j said
-		if j, ok = readJSON(text); ok && !cut {
+		j, ok = readJSON(text)
+		if ok = ok && !cut; ok && (j.shaped || c.dialect.usual()) {
 			t.read(j, readable)
 			t.asIs = t.kind == Shaped && isJSONType(media) && !bytes.HasPrefix(plain, bom) &&
 				(readable || j.exact) && len(text) <= maxSearched && !leaks(string(text))
+			return t
+		}
+		if c.dialect != nil && t.dialect(c.dialect, text, status, cut, readable, j) || ok {
 			return t
 		}
 		t.kind = Other
@@ -61,12 +65,28 @@ func translate(h http.Header, status int, raw []byte, cut, expose bool) translat
 	}
 	switch {
 	case !readable:
-	case t.kind == HTML:
+	case t.kind == HTML && c.dialect.reads(HTML):
 		t.err.Message = safeText(htmlHeading(text), maxHeading)
-	case t.kind == Text && !leaks(string(text)):
+	case t.kind == Text && c.dialect.reads(Text) && !leaks(string(text)):
 		t.err.Message = safeText(firstLine(text), maxHeading)
 	}
 	return t
+}
+
+// dialect reads JSON by the declared rules. It reports false when it is none.
+func (t *translation) dialect(d *dialect, text []byte, status int, cut, readable bool, j said) bool {
+	e, _ := d.look(text, cut)
+	if e == nil {
+		return false
+	}
+	defer e.Release()
+	told, usual := d.told(e, status, readable)
+	if usual {
+		t.read(j, readable)
+	} else {
+		t.err = told
+	}
+	return true
 }
 
 func (t *translation) read(j said, readable bool) {

@@ -29,9 +29,17 @@ type Config struct {
 	// it refused are the gateway's, not the client's.
 	UpstreamAuth bool
 
+	// From says where the upstream's errors have their texts. Default: the usual places.
+	From []From
+
+	// FailWhen says which answers of the upstream are failures in spite of their status.
+	FailWhen []FailWhen
+
 	// Observe is called for each error of the upstream that was normalised, with the
-	// upstream's status. It MUST NOT block.
+	// upstream's status, or the one that FailWhen gives it. It MUST NOT block.
 	Observe func(status int, kind Kind)
+
+	dialect *dialect
 }
 
 // Write answers with an error as application/json. Header fields already set

@@ -14,24 +14,32 @@ const maxBody = 64 << 10
 //
 // The handler behind it returns, and then exactly one of Finish and Fail is to be
 // called; after a panic neither, so that the connection is aborted.
+//
+// With FailWhen it also holds back the beginning of a success in JSON, until it is
+// known that no condition holds. When that takes more than maxBody it is passed on, and
+// should it be a failure after all, the connection is aborted.
 type Writer struct {
 	http.ResponseWriter
 	config    *Config
 	request   *http.Request
-	held      *held // an error's answer that is being read
-	committed bool  // the header is on its way to the client
+	held      *held  // an error's answer that is being read
+	watch     *watch // a success that may be none
+	committed bool   // the header is on its way to the client
 	untouched bool
+	late      bool // it is a failure, and the header was passed on
 }
 
 type held struct {
 	status int
+	watch  *watch // what found it to be an error; nil: its status says so
 	body   []byte
 	cut    bool
 }
 
-// NewWriter wraps w for the answer to r. The config is not copied.
+// NewWriter wraps w for the answer to r. The config is not copied; when it has rules,
+// it should have been prepared.
 func NewWriter(w http.ResponseWriter, r *http.Request, c *Config) *Writer {
-	return &Writer{ResponseWriter: w, config: c, request: r}
+	return &Writer{ResponseWriter: w, config: c.ready(), request: r}
 }
 
 // Unwrap is for http.ResponseController.
@@ -48,10 +56,14 @@ func (w *Writer) Committed() bool { return w.committed }
 // WriteHeader decides. Informational answers pass and decide nothing, except 101.
 func (w *Writer) WriteHeader(status int) {
 	switch {
-	case w.held != nil:
+	case w.held != nil, w.watch != nil:
 		return
 	case status < http.StatusOK && status != http.StatusSwitchingProtocols:
 	case status < http.StatusBadRequest || w.untouched || w.committed:
+		if !w.untouched && !w.committed && w.config.dialect.asks(status, w.request.Method, w.Header()) {
+			w.watch = w.config.dialect.watch(status, w.Header())
+			return
+		}
 		w.committed = true
 	default:
 		w.held = &held{status: status}
@@ -62,12 +74,25 @@ func (w *Writer) WriteHeader(status int) {
 
 // Write holds or passes on.
 func (w *Writer) Write(p []byte) (int, error) {
-	if w.held == nil {
-		w.committed = true
-		return w.ResponseWriter.Write(p)
+	w.begin()
+	switch {
+	case w.late:
+		return 0, ErrLate
+	case w.held != nil:
+		w.hold(p)
+		return len(p), nil
+	case w.watch != nil:
+		return w.watched(p)
 	}
-	w.hold(p)
-	return len(p), nil
+	w.committed = true
+	return w.ResponseWriter.Write(p)
+}
+
+// begin is for a handler that writes without a header: its status is 200.
+func (w *Writer) begin() {
+	if !w.committed && w.held == nil && w.watch == nil && w.config.dialect.conditional() {
+		w.WriteHeader(http.StatusOK)
+	}
 }
 
 // hold answers as soon as the limit is reached: the rest of the body, which may
@@ -77,6 +102,9 @@ func (w *Writer) hold(p []byte) {
 		return
 	}
 	room := maxBody - len(w.held.body)
+	if w.held.watch != nil { // a condition that stands before the one that was seen to hold
+		w.held.watch.feed(p[:min(room, len(p))])
+	}
 	w.held.cut = len(p) > room
 	w.held.body = append(w.held.body, p[:min(room, len(p))]...)
 	if w.held.cut {
@@ -86,7 +114,7 @@ func (w *Writer) hold(p []byte) {
 
 // ReadFrom keeps the way open for sendfile.
 func (w *Writer) ReadFrom(from io.Reader) (int64, error) {
-	if w.held != nil {
+	if w.begin(); w.held != nil || w.watch != nil || w.late {
 		return io.Copy(writerOnly{w}, from)
 	}
 	w.committed = true
@@ -101,17 +129,24 @@ type writerOnly struct{ io.Writer }
 // Flush is FlushError without the error.
 func (w *Writer) Flush() { _ = w.FlushError() }
 
-// FlushError does nothing while an error is held.
+// FlushError does nothing while something is held.
 func (w *Writer) FlushError() error {
-	if w.held != nil && !w.committed {
+	if w.begin(); (w.held != nil || w.watch != nil) && !w.committed {
 		return nil
 	}
 	w.committed = true
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// Finish writes the answer in place of a held error, if there is one.
+// Finish writes the answer in place of a held error, if there is one. It panics with
+// http.ErrAbortHandler after a failure that was found too late.
 func (w *Writer) Finish() {
+	if w.watch != nil {
+		w.ended()
+	}
+	if w.late {
+		panic(http.ErrAbortHandler)
+	}
 	if w.held != nil && !w.committed {
 		w.settle()
 	}
@@ -123,6 +158,7 @@ func (w *Writer) Fail(status int, e Error) bool {
 	if w.committed {
 		return false
 	}
+	w.stopWatching()
 	w.held = &held{status: status}
 	w.committed = true
 	w.config.Write(w.ResponseWriter, w.request, status, e)
@@ -134,10 +170,23 @@ func (w *Writer) settle() {
 	h := w.ResponseWriter.Header()
 	status, raw := w.held.status, w.held.body
 	w.held.body = nil
+	var rule *condition
+	if w.held.watch != nil {
+		rule = w.held.watch.why(w.held.cut)
+		status = rule.Status
+		w.held.watch = nil
+	}
 	problem := w.config.ProblemJSON && prefersProblem(w.request.Header["Accept"])
-	t := translate(h, status, raw, w.held.cut, w.config.Expose)
+	t := w.config.translate(h, status, raw, w.held.cut)
 	if w.config.Observe != nil {
 		w.config.Observe(status, t.kind)
+	}
+	if rule != nil {
+		t.asIs = false
+		h.Del("Location") // of what was not created
+		if rule.Code != "" {
+			t.err.Code = rule.Code
+		}
 	}
 	head := w.request.Method == http.MethodHead
 	switch {

@@ -1,0 +1,124 @@
+package envelope
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/rest/splice"
+)
+
+// verdict is what is known of an answer so far.
+type verdict uint8
+
+const (
+	open   verdict = iota // a value that matters may still come
+	passes                // it is no failure
+	fails
+)
+
+// judge asks all conditions. ended says that the whole body was seen.
+func (d *dialect) judge(e *splice.Editor, ended bool) verdict {
+	v := passes
+	for i := range d.fail {
+		switch d.fail[i].judge(e.Captured(d.fail[i].slot), ended) {
+		case fails:
+			return fails
+		case open:
+			v = open
+		}
+	}
+	return v
+}
+
+// first is the condition that decides, nil when none is known to hold.
+func (d *dialect) first(e *splice.Editor, ended bool) *condition {
+	for i := range d.fail {
+		if d.fail[i].judge(e.Captured(d.fail[i].slot), ended) == fails {
+			return &d.fail[i]
+		}
+	}
+	return nil
+}
+
+// holding is the condition that judge saw to hold.
+func (d *dialect) holding(e *splice.Editor) *condition {
+	if c := d.first(e, false); c != nil {
+		return c
+	}
+	return d.first(e, true)
+}
+
+func (c *condition) judge(s splice.Scalar, ended bool) verdict {
+	there := s.Kind != splice.Absent || s.Long
+	switch {
+	case !there && !ended:
+		return open
+	case c.Op == "missing":
+		return failsIf(!there)
+	case !there:
+		return passes
+	}
+	return failsIf(c.holds(s))
+}
+
+func failsIf(yes bool) verdict {
+	if yes {
+		return fails
+	}
+	return passes
+}
+
+// holds compares a value that is there. An object, an array and a text that is too
+// long to be held are none of the values.
+func (c *condition) holds(s splice.Scalar) bool {
+	scalar := s.Kind != splice.Object && s.Kind != splice.Array && !s.Long
+	switch c.Op {
+	case "exists":
+		return true
+	case "==":
+		return scalar && slices.ContainsFunc(c.Values, func(v string) bool { return same(s.Text, v) })
+	case "!=":
+		return !scalar || !slices.ContainsFunc(c.Values, func(v string) bool { return same(s.Text, v) })
+	}
+	n, ok := number(s.Text)
+	if !scalar || !ok || s.Kind != splice.Number && s.Kind != splice.String {
+		return false
+	}
+	switch c.Op {
+	case "<":
+		return n < c.limit
+	case "<=":
+		return n <= c.limit
+	case ">":
+		return n > c.limit
+	}
+	return n >= c.limit
+}
+
+// same is equality of texts, and of numbers that are written differently. Beyond
+// maxExact different integers are the same float64, so there only the text counts.
+func same(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, ok := number(a)
+	y, both := number(b)
+	return ok && both && x == y && math.Abs(x) < maxExact
+}
+
+const maxExact = 1 << 53
+
+// number reads what JSON calls a number, and nothing else that strconv knows.
+func number(s string) (float64, bool) {
+	unsigned := strings.TrimPrefix(s, "-")
+	if unsigned == "" || unsigned[0] < '0' || unsigned[0] > '9' || strings.Trim(unsigned, "0123456789.+-eE") != "" {
+		return 0, false
+	}
+	if len(unsigned) > 1 && unsigned[0] == '0' && unsigned[1] >= '0' && unsigned[1] <= '9' {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	return n, err == nil
+}

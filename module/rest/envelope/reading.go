@@ -1,0 +1,107 @@
+package envelope
+
+import (
+	"bytes"
+
+	"github.com/gatehouse/gatehouse/module/rest/splice"
+)
+
+// look captures what the rules ask for in a text, nil when there is no JSON in it. In
+// front of the value something may have been printed; then it must be whole, unless
+// the text was cut, since a page may have braces of its own. The editor is to be
+// released.
+func (d *dialect) look(text []byte, cut bool) (e *splice.Editor, ended bool) {
+	if e, ended, _ = d.scan(text, cut); ended || len(text) > 0 && (text[0] == '{' || text[0] == '[') && d.sawAny(e) {
+		return e, ended
+	}
+	e.Release()
+	for range notices {
+		at := bytes.IndexByte(text, '{')
+		if at < 0 {
+			break
+		}
+		var valid bool
+		if e, ended, valid = d.scan(text[at:], cut); ended || valid && cut {
+			return e, ended
+		}
+		e.Release()
+		text = text[at+1:]
+	}
+	return nil, false
+}
+
+// scan does not close the editor of a text that may go on.
+func (d *dialect) scan(text []byte, cut bool) (e *splice.Editor, ended, valid bool) {
+	e = d.plan.New(nowhere{})
+	_, err := e.Write(text)
+	return e, err == nil && !cut && e.Close() == nil, err == nil
+}
+
+func (d *dialect) sawAny(e *splice.Editor) bool {
+	for _, r := range d.from {
+		for _, slot := range []int{r.code, r.message, r.field} {
+			if slot >= 0 && e.Captured(slot).Kind != splice.Absent {
+				return true
+			}
+		}
+	}
+	return d.first(e, false) != nil
+}
+
+type nowhere struct{}
+
+func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
+
+// reads reports whether errors of a kind are read.
+func (d *dialect) reads(kind Kind) bool {
+	if d == nil || len(d.from) == 0 {
+		return true
+	}
+	for _, r := range d.from {
+		if r.kind == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// usual reports whether JSON is read without any rule.
+func (d *dialect) usual() bool { return d == nil || len(d.from) == 0 }
+
+// told is what the first rule finds that finds anything. readable says that texts may
+// be passed on, and not codes alone. usual says that the usual places are to be looked
+// at instead.
+func (d *dialect) told(e *splice.Editor, status int, readable bool) (told Error, usual bool) {
+	for _, r := range d.from {
+		if r.kind != JSON {
+			continue
+		}
+		if r.code < 0 && r.message < 0 && r.field < 0 {
+			return Error{}, true
+		}
+		code, message, field := textOf(e, r.code), textOf(e, r.message), textOf(e, r.field)
+		if code == "" && message == "" {
+			continue
+		}
+		if isSnake(code) {
+			told.Code = code
+		} else if message == "" {
+			message = Lookup(status).Message + " (" + code + ")"
+		}
+		if readable {
+			told.Message, told.Field = safeText(message, maxMessage), safeField(field)
+		}
+		return told, false
+	}
+	return Error{}, false
+}
+
+func textOf(e *splice.Editor, slot int) string {
+	if slot < 0 {
+		return ""
+	}
+	if s := e.Captured(slot); s.Kind == splice.String || s.Kind == splice.Number {
+		return s.Text
+	}
+	return ""
+}

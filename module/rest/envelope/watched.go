@@ -1,0 +1,112 @@
+package envelope
+
+import (
+	"errors"
+)
+
+// ErrLate is what a handler gets that goes on to write an answer which turned out to be
+// a failure after its beginning was passed on.
+var ErrLate = errors.New("the answer is a failure by fail_when, and its beginning was passed on already")
+
+// why is the condition that decides, when no more is read.
+func (w *watch) why(cut bool) *condition {
+	rule := w.rule
+	if w.editor != nil {
+		if first := w.d.first(w.editor, !cut && w.editor.Close() == nil); first != nil {
+			rule = first
+		}
+	}
+	w.release()
+	return rule
+}
+
+// watched holds p back, or passes it on when it is known to be harmless.
+func (w *Writer) watched(p []byte) (int, error) {
+	a := w.watch
+	if a.passing {
+		return w.passWatched(p)
+	}
+	n := min(maxBody-len(a.raw), len(p))
+	v := a.feed(p[:n])
+	if v == open && n < len(p) {
+		v = a.end(w.Header(), true)
+	} else if v == open {
+		return n, nil
+	}
+	if v == fails {
+		w.failed()
+		w.hold(p[n:])
+		return len(p), nil
+	}
+	if err := w.passOn(v == open && a.stage == scanning); err != nil {
+		return 0, err
+	}
+	more, err := w.Write(p[n:])
+	return n + more, err
+}
+
+// passOn begins the answer, and goes on watching if it can still be judged.
+func (w *Writer) passOn(watch bool) error {
+	a := w.watch
+	raw := a.raw
+	a.raw, a.passing, w.committed = nil, true, true
+	if !watch {
+		w.stopWatching()
+	}
+	w.ResponseWriter.WriteHeader(a.status)
+	if len(raw) == 0 {
+		return nil
+	}
+	_, err := w.ResponseWriter.Write(raw)
+	return err
+}
+
+func (w *Writer) passWatched(p []byte) (int, error) {
+	switch w.watch.feed(p) {
+	case fails:
+		w.tooLate()
+		return 0, ErrLate
+	case passes:
+		w.stopWatching()
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// failed goes over from watching to holding an error.
+func (w *Writer) failed() {
+	a := w.watch
+	w.watch = nil
+	a.rule = a.d.holding(a.editor)
+	w.held = &held{status: a.rule.Status, body: a.raw, watch: a}
+	a.raw, a.passing = nil, true
+}
+
+// ended decides at the end of the body.
+func (w *Writer) ended() {
+	a := w.watch
+	switch v := a.end(w.Header(), false); {
+	case v == fails && a.passing:
+		w.tooLate()
+	case v == fails:
+		w.failed()
+	case a.passing:
+		w.stopWatching()
+	default:
+		_ = w.passOn(false) // the client is gone: nobody is left to tell
+	}
+}
+
+func (w *Writer) tooLate() {
+	w.late = true
+	if w.config.Observe != nil {
+		w.config.Observe(w.watch.d.holding(w.watch.editor).Status, JSON)
+	}
+	w.stopWatching()
+}
+
+func (w *Writer) stopWatching() {
+	if w.watch != nil {
+		w.watch.release()
+		w.watch = nil
+	}
+}
