@@ -75,6 +75,13 @@ func TestADeviceCodeExpiresAfterTenMinutes(t *testing.T) {
 
 func TestADeviceCodeIsItsClientsAlone(t *testing.T) {
 	g := newDeviceRig(t)
+	// Nor is anybody else told how it stands.
+	waiting, denied := g.device(nil), g.device(nil)
+	g.decide(g.browser(), denied, "deny")
+	for _, d := range []begun{waiting, denied} {
+		g.want(g.token(d.redeem().with("client_id", "box").with("client_secret", webSecret)), 400, "invalid_grant")
+		g.want(g.token(d.redeem().with("device_code", d.DeviceCode[:len(d.DeviceCode)-1])), 400, "invalid_grant")
+	}
 	d := g.device(nil)
 	g.decide(g.browser(), d, "confirm")
 	box := params{"client_id": "box", "client_secret": webSecret, "scope": "read"}
