@@ -49,6 +49,8 @@ func TestNoSecretIsFoundAnywhereAfterARun(t *testing.T) {
 	f.guard(access)
 	f.account()
 	f.scanning()
+	f.site()
+	f.devices()
 	outputs = append(outputs, f.commands()...)
 	f.lockout()
 	f.reload()
@@ -88,8 +90,11 @@ func (f *canaryFlows) search(outputs []string) {
 		found = append(found, c.Find(body, formNames...)...)
 	}
 	// What a client called state is its own affair: it stands in the record of a request
-	// that was pushed, and in that of a ticket, whose name is the record's.
-	files, looked := c.FindFiles(t, c.Dir, map[string][]string{"state.db": {"state", "state of a Location", aTicket}})
+	// that was pushed, and in that of a ticket, whose name is the record's. How a site calls
+	// a user is kept for ever.
+	files, looked := c.FindFiles(t, c.Dir, map[string][]string{"state.db": {
+		"state", "state of a Location", aTicket, "openid of an answer", "unionid of an answer",
+	}})
 	found = append(found, files...)
 	for _, s := range found {
 		t.Error(s)
@@ -109,6 +114,8 @@ func (f *canaryFlows) search(outputs []string) {
 	for _, want := range []string{
 		`"uri":"/authorize?client_id=web&`, `state=REDACTED`, `"uri":"/token"`, `"logger":"gatehouse.audit"`, `"level":"debug"`, `"logger":"admin.api"`,
 		`"logger":"http.log.error`, `code=REDACTED`,
+		`/connect/l/qrconnect?f=json&uuid=REDACTED`, `/connect/qrcode/REDACTED`, `/sns/userinfo?access_token=REDACTED&openid=REDACTED`, `"Referer":["REDACTED"]`,
+		`"Location":["https://wx.example/cb?code=REDACTED&state=REDACTED"]`, `/device?user_code=REDACTED`, `"uri":"/read?openid=REDACTED&access_token=REDACTED`,
 	} {
 		if !strings.Contains(string(raw), want) {
 			t.Errorf("the log does not even have %s", want)

@@ -64,7 +64,13 @@ const canaryfile = `{
 			variant_b
 			secret {env.CANARY_CLIENT}
 			redirect_uri https://wx.example/cb
-			scopes snsapi_login
+			frame_origins https://wx.example
+			scopes snsapi_login snsapi_userinfo read
+		}
+		client tv {
+			public
+			grants device_code refresh_token
+			scopes read
 		}
 		client signed {
 			jwks $DIR/keys.json
@@ -157,6 +163,7 @@ func (c *canaryRun) RoundTrip(r *http.Request) (*http.Response, error) {
 // secretNames are the members of answers and redirects that must not be written down.
 var secretNames = []string{
 	"code", "state", "access_token", "refresh_token", "id_token", "client_secret", "registration_access_token", "request_uri",
+	"wx_code", "openid", "unionid", "device_code", "verification_uri_complete",
 }
 
 func (c *canaryRun) plantAll(where string, values url.Values) {
