@@ -502,80 +502,78 @@ const scenarios = {
     assert.ok(polls >= 1)
   },
 
-  // Every page in every look.
+  // Every page in one look: node scanning.js looks LANGUAGE THEME SIZE.
   async looks(visitor) {
-    for (const [lang, colorScheme, size] of [['en', 'light', 'desktop'], ['en', 'dark', 'phone'], ['zh', 'light', 'phone'], ['zh', 'dark', 'desktop']]) {
-      const w = words[lang]
-      const looks = { colorScheme, size, locale: lang === 'zh' ? 'zh-CN' : 'en-US' }
-      const desk = await visitor.arrive(looks)
-      const phone = await visitor.arrive(looks)
-      const inspect = (page, name) => visitor.inspect(page, `${name}-${lang}-${colorScheme}-${size}`)
-      const code = await begin(desk)
-      assert.equal(await desk.locator('html').getAttribute('lang'), lang === 'zh' ? 'zh-Hans' : 'en')
-      assert.equal(await brightness(desk), 255, 'the code stands on white in every theme')
-      await inspect(desk, 'qr')
-      const letters = (await open(new URL('device:begin'))).searchParams.get('user_code')
-      await phone.goto(`${ISSUER}/device`)
-      await signIn(phone, USERNAME, w)
-      await phone.locator('#user_code').waitFor()
-      await inspect(phone, 'device')
-      await phone.locator('#user_code').fill('BBBB-BBBB')
-      await phone.keyboard.press('Enter')
-      await phone.getByRole('alert').waitFor()
-      await inspect(phone, 'device-failed')
-      await phone.locator('#user_code').fill(letters)
-      await phone.keyboard.press('Enter')
-      await phone.locator('p.letters').waitFor()
-      await inspect(phone, 'confirm-device')
-      await button(phone, w.deny).click()
-      await heading(phone, w.denied)
-      await inspect(phone, 'denied')
-      await phone.goto(`${ISSUER}/connect/confirm?uuid=AAAAAAAAAAAAAAAAAAAAAA`)
-      await inspect(phone, 'gone')
-      await phone.goto(code.address)
-      await phone.locator('#typed').waitFor()
-      await inspect(phone, 'confirm')
-      await says(desk, 'scanned')
-      await inspect(desk, 'qr-scanned')
-      const other = await visitor.arrive(looks)
-      await other.goto(code.address)
-      await signIn(other, SECOND, w)
-      await other.locator('h1').waitFor()
-      await inspect(other, 'taken')
-      await confirm(phone, wrong(code.number), w)
-      await phone.locator('form').waitFor({ state: 'detached' })
-      await inspect(phone, 'wrong')
-      await desk.getByText('access_denied').waitFor()
-      const second = await begin(desk)
-      await phone.goto(second.address)
-      await confirm(phone, second.number, w)
-      await phone.locator('form').waitFor({ state: 'detached' })
-      await inspect(phone, 'confirmed')
-      await signedIn(desk)
-      // How a page stands whose answer is held back, or leads nowhere.
-      await desk.goto(`${PORTAL}/framed`)
-      const framed = await desk.locator('iframe').getAttribute('src')
-      const box = await visitor.arrive({ ...looks, viewport: { width: 300, height: 400 } })
-      for (const [page, address] of [[desk, `${PORTAL}/login`], [box, framed]]) {
-        const name = page === box ? 'framed' : 'qr'
-        let answer = { json: { wx_errcode: 408, wx_code: '' } }
-        await page.context().route('**/connect/l/qrconnect*', (route) => (answer ? route.fulfill(answer) : route.abort()))
-        await page.context().route('**/callback*', (route) => route.abort('aborted'))
-        await page.goto(address)
-        const same = `${ISSUER}${await page.locator('#wait').getAttribute('data-refresh')}` // a new code each time would be one too often
-        for (const [state, number] of Object.entries({ waiting: 408, scanned: 404, confirmed: 405, denied: 403, expired: 402 })) {
-          answer = { json: { wx_errcode: number, wx_code: number === 405 ? 'code' : '' } }
-          await page.goto(same)
-          await says(page, state)
-          if (name === 'framed' || state !== 'waiting') await inspect(page, `${name}-${state}`)
-        }
-        answer = null
+    const [lang, colorScheme, size] = process.argv.slice(3)
+    const w = words[lang]
+    const looks = { colorScheme, size, locale: lang === 'zh' ? 'zh-CN' : 'en-US' }
+    const desk = await visitor.arrive(looks)
+    const phone = await visitor.arrive(looks)
+    const inspect = (page, name) => visitor.inspect(page, `${name}-${lang}-${colorScheme}-${size}`)
+    const code = await begin(desk)
+    assert.equal(await desk.locator('html').getAttribute('lang'), lang === 'zh' ? 'zh-Hans' : 'en')
+    assert.equal(await brightness(desk), 255, 'the code stands on white in every theme')
+    await inspect(desk, 'qr')
+    const letters = (await open(new URL('device:begin'))).searchParams.get('user_code')
+    await phone.goto(`${ISSUER}/device`)
+    await signIn(phone, USERNAME, w)
+    await phone.locator('#user_code').waitFor()
+    await inspect(phone, 'device')
+    await phone.locator('#user_code').fill('BBBB-BBBB')
+    await phone.keyboard.press('Enter')
+    await phone.getByRole('alert').waitFor()
+    await inspect(phone, 'device-failed')
+    await phone.locator('#user_code').fill(letters)
+    await phone.keyboard.press('Enter')
+    await phone.locator('p.letters').waitFor()
+    await inspect(phone, 'confirm-device')
+    await button(phone, w.deny).click()
+    await heading(phone, w.denied)
+    await inspect(phone, 'denied')
+    await phone.goto(`${ISSUER}/connect/confirm?uuid=AAAAAAAAAAAAAAAAAAAAAA`)
+    await inspect(phone, 'gone')
+    await phone.goto(code.address)
+    await phone.locator('#typed').waitFor()
+    await inspect(phone, 'confirm')
+    await says(desk, 'scanned')
+    await inspect(desk, 'qr-scanned')
+    const other = await visitor.arrive(looks)
+    await other.goto(code.address)
+    await signIn(other, SECOND, w)
+    await other.locator('h1').waitFor()
+    await inspect(other, 'taken')
+    await confirm(phone, wrong(code.number), w)
+    await phone.locator('form').waitFor({ state: 'detached' })
+    await inspect(phone, 'wrong')
+    await desk.getByText('access_denied').waitFor()
+    const second = await begin(desk)
+    await phone.goto(second.address)
+    await confirm(phone, second.number, w)
+    await phone.locator('form').waitFor({ state: 'detached' })
+    await inspect(phone, 'confirmed')
+    await signedIn(desk)
+    // How a page stands whose answer is held back, or leads nowhere.
+    visitor.expected.push(/connect\/l\/qrconnect/, /\/callback/, /Failed to load resource: net::ERR_FAILED/)
+    await desk.goto(`${PORTAL}/framed`)
+    const framed = await desk.locator('iframe').getAttribute('src')
+    const box = await visitor.arrive({ ...looks, viewport: { width: 300, height: 400 } })
+    for (const [page, address] of [[desk, `${PORTAL}/login`], [box, framed]]) {
+      const name = page === box ? 'framed' : 'qr'
+      let answer = { json: { wx_errcode: 408, wx_code: '' } }
+      await page.context().route('**/connect/l/qrconnect*', (route) => (answer ? route.fulfill(answer) : route.abort()))
+      await page.context().route('**/callback*', (route) => route.abort('aborted'))
+      await page.goto(address)
+      const same = `${ISSUER}${await page.locator('#wait').getAttribute('data-refresh')}` // a new code each time would be one too often
+      for (const [state, number] of Object.entries({ waiting: 408, scanned: 404, confirmed: 405, denied: 403, expired: 402 })) {
+        answer = { json: { wx_errcode: number, wx_code: number === 405 ? 'code' : '' } }
         await page.goto(same)
-        await page.locator('#wait[data-offline]').waitFor()
-        await inspect(page, `${name}-offline`)
+        await says(page, state)
+        if (name === 'framed' || state !== 'waiting') await inspect(page, `${name}-${state}`)
       }
-      await box.context().close()
-      for (const page of [desk, phone, other]) await page.context().close()
+      answer = null
+      await page.goto(same)
+      await page.locator('#wait[data-offline]').waitFor()
+      await inspect(page, `${name}-offline`)
     }
   },
 }

@@ -3,6 +3,7 @@ package scanning
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -91,12 +92,13 @@ func pictures(t *testing.T) string {
 }
 
 func TestEveryPageOfTwoDevicesIsAccessibleAndFitsInEveryLook(t *testing.T) {
-	dir := pictures(t)
-	s := start(t)
-	s.portal.browse(t, "looks", s.portal.device, "SHOTS="+dir)
-	for _, look := range []string{"en-light-desktop", "en-dark-phone", "zh-light-phone", "zh-dark-desktop"} {
-		if found, err := filepath.Glob(filepath.Join(dir, "*-"+look+".png")); err != nil || len(found) != 21 {
-			t.Errorf("%d pictures of %s, %v", len(found), look, err)
-		}
+	for _, look := range []string{"en light desktop", "en dark phone", "zh light phone", "zh dark desktop"} {
+		t.Run(look, func(t *testing.T) {
+			dir, s := pictures(t), start(t)
+			s.portal.browse(t, "looks "+look, s.portal.device, "SHOTS="+dir)
+			if found, err := filepath.Glob(filepath.Join(dir, "*-"+strings.ReplaceAll(look, " ", "-")+".png")); err != nil || len(found) != 21 {
+				t.Errorf("%d pictures, %v", len(found), err)
+			}
+		})
 	}
 }
