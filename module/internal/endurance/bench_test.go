@@ -27,6 +27,7 @@ http://$API {
 	reverse_proxy $UPSTREAM {
 		transport http {
 			keepalive 1s
+			keepalive_idle_conns_per_host 1000
 		}
 	}
 }
@@ -50,8 +51,10 @@ type beside struct {
 }
 
 // The cost of guard, limit and error translation beside a bare reverse proxy, of the same
-// binary with the same upstream, with counts in the process and in a Redis. Slices
-// alternate, so that all see the same machine; the medians are compared.
+// binary with the same upstream, with counts in the process and in a Redis, and for some
+// numbers of requests at once. Slices alternate, so that all see the same machine; the
+// medians are compared. Who is alone pays a round trip to Redis beside the two that a bare
+// request makes; who is not shares it.
 func TestWhatAGuardedRequestCostsBesideBareCaddy(t *testing.T) {
 	upstream := startUpstream(t)
 	bare := &site{Gateway: harness.Prepare(t), upstream: upstream, plain: newClient(t, nil)}
@@ -62,7 +65,8 @@ func TestWhatAGuardedRequestCostsBesideBareCaddy(t *testing.T) {
 	} {
 		u.site = &site{Gateway: harness.Prepare(t), upstream: upstream, plain: newClient(t, nil)}
 		u.site.WriteFile(t, "users.json", users)
-		caddyfile := strings.Replace(u.site.config("$LIMIT", "client 1000000000 1h\n\t\tuser 1000000000 1m"), "\theader X-Version \"1\"\n", "", 1)
+		caddyfile := strings.NewReplacer("\theader X-Version \"1\"\n", "", "keepalive 1s", "keepalive 1s\n\t\t\tkeepalive_idle_conns_per_host 1000").
+			Replace(u.site.config("$LIMIT", "client 1000000000 1h\n\t\tuser 1000000000 1m"))
 		if len(subjects) == 2 {
 			caddyfile = strings.Replace(caddyfile, "\tgatehouse {\n", "\tgatehouse {\n\t\tlimiter redis "+redistest.Start(t).URL()+"\n", 1)
 		}
@@ -71,20 +75,35 @@ func TestWhatAGuardedRequestCostsBesideBareCaddy(t *testing.T) {
 		subjects = append(subjects, &u)
 	}
 
+	crowds := []int{connections}
+	if inSoak() {
+		crowds = append(crowds, 1, 64, 1000)
+	}
+	for _, n := range crowds {
+		compare(t, subjects, n)
+	}
+}
+
+// compare measures all in turns, the first one being the measure of the others.
+func compare(t *testing.T, subjects []*beside, connections int) {
+	t.Helper()
 	rounds := times(4, 20)
-	length := time.Duration(times(500, 1000)) * time.Millisecond
+	const length = 500 * time.Millisecond
+	for _, u := range subjects {
+		u.slices = nil
+	}
 	for n := range rounds + 1 {
 		for i := range subjects {
 			u := subjects[(i+n)%len(subjects)] // none is always the first
 			address := strings.TrimPrefix(u.site.API, "http://")
-			got := measure(t, u.process.PID(), address, rawRequest("GET", "/read/1", address, "", "Authorization: Bearer "+u.access), length)
+			got := measure(t, u.process.PID(), address, rawRequest("GET", "/read/1", address, "", "Authorization: Bearer "+u.access), connections, length)
 			if n > 0 { // the first warms up
 				u.slices = append(u.slices, got)
 			}
 		}
 	}
 	var table strings.Builder
-	fmt.Fprintf(&table, "%d slices of %v, %d connections, medians; the ratio is that of neighbouring slices\n%-22s %12s %10s %10s %10s %7s\n",
+	fmt.Fprintf(&table, "%d slices of %v, %d at once, medians; the ratio is that of neighbouring slices\n%-22s %12s %10s %10s %10s %7s\n",
 		rounds, length, connections, "", "CPU/request", "requests/s", "p50", "p99", "ratio")
 	for _, u := range subjects {
 		// Of neighbours in time, since what else the machine does comes and goes.
@@ -98,7 +117,7 @@ func TestWhatAGuardedRequestCostsBesideBareCaddy(t *testing.T) {
 			time.Duration(medianOf(u.slices, func(s slice) float64 { return float64(s.p50) })).Round(time.Microsecond),
 			time.Duration(medianOf(u.slices, func(s slice) float64 { return float64(s.p99) })).Round(time.Microsecond), ratio)
 		if u != subjects[0] && (math.IsNaN(ratio) || ratio > u.most) {
-			t.Errorf("%s: a request takes %.2f times the CPU of a bare one, at most %.2f are accepted", u.name, ratio, u.most)
+			t.Errorf("%s, %d at once: a request takes %.2f times the CPU of a bare one, at most %.2f are accepted", u.name, connections, ratio, u.most)
 		}
 	}
 	t.Log("\n" + table.String())

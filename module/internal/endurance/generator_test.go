@@ -17,12 +17,13 @@ import (
 	"time"
 )
 
-// connections are kept alive by the generator, each with one request at a time.
+// connections are kept alive by the generator, each with one request at a time, where a test
+// has no number of its own.
 const connections = 16
 
-// measure sends requests for a while. The generator is as lean as can be: it shares the
+// measure sends requests for a while, over so many connections. The generator is as lean as can be: it shares the
 // machine with what it measures.
-func measure(t *testing.T, pid int, address string, request []byte, length time.Duration) slice {
+func measure(t *testing.T, pid int, address string, request []byte, connections int, length time.Duration) slice {
 	t.Helper()
 	latencies, errs := make([][]time.Duration, connections), make([]error, connections)
 	before := cpuTime(t, pid)

@@ -46,7 +46,7 @@ func TestWhatATokenCostsBesideAStaticAnswerAndASignature(t *testing.T) {
 	length := time.Duration(times(500, 1000)) * time.Millisecond
 	sample := func(s *site, p *harness.Process, path string) slice {
 		address := strings.TrimPrefix(s.ID, "http://")
-		return measure(t, p.PID(), address, rawRequest("POST", path, address, form, basic), length)
+		return measure(t, p.PID(), address, rawRequest("POST", path, address, form, basic), connections, length)
 	}
 	var tokens, answers []slice
 	var signatures, ratios []float64
