@@ -196,9 +196,10 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		fields.Set(w.Header())
 		return fail(http.StatusTooManyRequests, &failure{code: "rate_limited", message: "Too many requests. Retry-After says when the next one fits."})
 	}
-	err = next.ServeHTTP(onHeader(w, fields.Set), r)
+	admission := l.admitted(r, fields)
+	err = next.ServeHTTP(onHeader(w, admission.set), r)
 	if err != nil && !refusedBehind(err, w.Header()) {
-		fields.Set(w.Header())
+		admission.set(w.Header())
 	}
 	return err
 }

@@ -1,0 +1,81 @@
+package gateway
+
+import (
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/ratelimit"
+)
+
+// chargedVar is the request variable with the innermost limit that admitted a request.
+const chargedVar = "gatehouse.charged"
+
+// charged is an admission: what it was for, and what the client is told of it.
+type charged struct {
+	limit  *Limit
+	fields ratelimit.Fields
+	before *charged // by the limit in front
+}
+
+func (l *Limit) admitted(r *http.Request, fields ratelimit.Fields) *charged {
+	c := &charged{limit: l, fields: fields}
+	c.before, _ = caddyhttp.GetVar(r.Context(), chargedVar).(*charged)
+	caddyhttp.SetVar(r.Context(), chargedVar, c)
+	return c
+}
+
+func (c *charged) set(h http.Header) { c.fields.Set(h) }
+
+// Charge counts a request for units more than it cost so far, at every api_limit it came
+// through, before anything is done for it. Its error is 429, or 413 where a request of this
+// size can never fit; then no limit has counted anything, unless one in front of the one
+// that refuses did.
+func Charge(w http.ResponseWriter, r *http.Request, units int64) error {
+	innermost, _ := caddyhttp.GetVar(r.Context(), chargedVar).(*charged)
+	if units <= 0 {
+		return nil
+	}
+	for c := innermost; c != nil; c = c.before {
+		if !c.couldFit(r, units) {
+			return fail(http.StatusRequestEntityTooLarge, &failure{
+				code: "payload_too_large", message: "The request costs more than a limit ever allows. Divide it.",
+			})
+		}
+	}
+	for c := innermost; c != nil; c = c.before {
+		if err := c.more(w, r, units); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// couldFit counts what the request has cost already: sent again, it would cost it again.
+func (c *charged) couldFit(r *http.Request, units int64) bool {
+	total := c.limit.cost(r) + units
+	for _, charge := range c.limit.charges(nil, r, caller(r)) {
+		if p := charge.Policy; !p.DryRun && total > p.Limit {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *charged) more(w http.ResponseWriter, r *http.Request, units int64) error {
+	l := c.limit
+	verdict, err := l.app.limiter.Decide(r.Context(), ratelimit.Request{
+		Charges: l.charges(nil, r, caller(r)), Cost: units, OnOutage: l.outage,
+	})
+	if err != nil {
+		l.unreported.failed.Inc()
+		return unavailable(w, err)
+	}
+	l.count(verdict, verdict.Reported())
+	c.fields = ratelimit.NewFields(l.style, verdict)
+	if verdict.Admitted {
+		return nil
+	}
+	c.fields.Set(w.Header())
+	return fail(http.StatusTooManyRequests, &failure{code: "rate_limited", message: "Too many requests. Retry-After says when this one fits."})
+}

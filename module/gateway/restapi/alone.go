@@ -1,0 +1,102 @@
+package restapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/translate"
+)
+
+// reply is an answer that goes into another one, or that nobody waits for.
+type reply struct {
+	// Status is never one of the upstream's that means an error for us, and the other way
+	// round: the dialect has been applied.
+	Status int
+	Header http.Header
+	// Body is the translated resource, or an error in our form.
+	Body []byte
+	// Cut says that there was more than the limit. Status is the upstream's all the same: what
+	// it did is done.
+	Cut bool
+}
+
+// alone carries a request to an upstream and waits for the answer. It can run in a
+// goroutine of its own, and several at a time for one client: parent is read only, its body
+// excepted, which up replaces. parent is nil where there is no client: then the request has
+// the header that up sets. limit bounds the bytes of the answer that are kept.
+func (h *REST) alone(ctx context.Context, to route, parent *http.Request, up resource.Upstream, answer *resource.Answer, limit int) (got reply) {
+	up.Replaced = true
+	rec := &recorder{header: make(http.Header), limit: limit}
+	r := request(ctx, rec, parent, up)
+	defer func() {
+		// Nobody recovers for a goroutine, and one request must not end the process.
+		if p := recover(); p != nil {
+			if p != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so too
+				h.log.Error("a handler of the upstream panicked", "panic", fmt.Sprint(p), "method", r.Method, "path", r.URL.Path)
+			}
+			rec = &recorder{header: make(http.Header), limit: limit}
+			h.shape(rec, r, http.StatusBadGateway, envelope.Error{Code: "upstream_error", Message: "The service behind the gateway broke off its answer."})
+			got = rec.reply()
+		}
+	}()
+	translated := translate.New(rec, translate.Config{Answer: answer})
+	defer translated.Release()
+	shaped := envelope.NewWriter(translated, r, &h.dialect)
+	err := to.ServeHTTP(shaped, r)
+	if err == nil {
+		shaped.Finish()
+		if f := translated.Finish(); f != nil {
+			h.metrics.Untranslated(string(f.Kind))
+			err = gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway gave an answer that could not be read.", f)
+		}
+	}
+	if err != nil {
+		h.log.Error("request failed", "error", err, "method", r.Method, "path", r.URL.Path)
+		rec = &recorder{header: make(http.Header), limit: limit}
+		h.shape(rec, r, gateway.StatusOf(err), gateway.Told(err))
+	}
+	return rec.reply()
+}
+
+// shape writes an error as application/json, whoever asked: it goes into something else.
+func (h *REST) shape(w http.ResponseWriter, r *http.Request, status int, e envelope.Error) {
+	envelope.Write(w, r, status, e)
+}
+
+// recorder keeps an answer, and no more of it than its limit.
+type recorder struct {
+	header http.Header
+	status int
+	body   []byte
+	cut    bool
+	limit  int
+}
+
+// Header implements http.ResponseWriter.
+func (w *recorder) Header() http.Header { return w.header }
+
+// WriteHeader keeps the first final status.
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 && status >= http.StatusOK {
+		w.status = status
+	}
+}
+
+// Write keeps what there is room for. The rest is read all the same: an upstream whose
+// answer is not taken may take it for a failure.
+func (w *recorder) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	room := min(w.limit-len(w.body), len(p))
+	w.body = append(w.body, p[:room]...)
+	w.cut = w.cut || room < len(p)
+	return len(p), nil
+}
+
+func (w *recorder) reply() reply {
+	w.WriteHeader(http.StatusOK)
+	return reply{Status: w.status, Header: w.header, Body: w.body, Cut: w.cut}
+}
