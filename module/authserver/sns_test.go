@@ -64,7 +64,7 @@ func TestTheTableOfFailuresOfVariantB(t *testing.T) {
 		{"wrong secret", token, spare.with("secret", "wrong"), "401 invalid_client secret 40125"},
 		{"code unknown", token, spare.with("code", "x"), "400 invalid_grant code 40029"},
 		{"code of another client", token, spare.with("appid", "wy"), "400 invalid_grant code 40029"},
-		{"code of OAuth", token, spare.with("code", g.code(func(c *store.Code) { c.Client = "wx" })), "400 invalid_grant code 40029"},
+		{"code of OAuth", token, spare.with("code", g.code(func(c *store.Code) { c.Client, c.Scopes = "wx", []string{oauth.SNSLogin} })), "400 invalid_grant code 40029"},
 		{"code expired", token, spare.with("code", late), "400 invalid_grant code 42003"},
 		{"code used", token, spare.with("code", replayed), "400 invalid_grant code 40163"},
 		{"redirect_uri of another code", token, spare.with("redirect_uri", webRedirect+"/x"), "400 invalid_grant redirect_uri 40029"},

@@ -97,12 +97,13 @@ func TestWhatIsEndedIsEndedAtTheSitesOfVariantB(t *testing.T) {
 			if name == "the application is gone" {
 				code, refresh = "401 invalid_client appid 40013", "401 invalid_client appid 40013"
 			}
-			g.wantSNS(g.sns("oauth2/access_token", exchangeWX(unused)), code)
-			g.wantSNS(g.sns("oauth2/refresh_token", refreshWX(a.Refresh)), refresh)
+			// A refresh that is refused ends more, so it comes last.
 			if name != "the application has no scope" { // what was issued before is what it is
 				g.wantSNS(g.sns("auth", a.asks()), asks)
 				g.wantSNS(g.sns("userinfo", a.asks()), asks)
 			}
+			g.wantSNS(g.sns("oauth2/access_token", exchangeWX(unused)), code)
+			g.wantSNS(g.sns("oauth2/refresh_token", refreshWX(a.Refresh)), refresh)
 			if c.dies && g.alive(a.Access) {
 				t.Error("a guard takes the access token")
 			}
