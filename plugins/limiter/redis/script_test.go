@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -232,5 +233,22 @@ func TestAValueThatIsNotOursIsEmpty(t *testing.T) {
 		if ttl := client.PTTL(ctx, b.keys[0]).Val(); ttl <= 0 {
 			t.Fatalf("%q: no expiry", value)
 		}
+	}
+}
+
+func TestAReplyOfAnotherLengthIsNoAnswer(t *testing.T) {
+	b := newBatch()
+	b.add(&group{ask: newAsk("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "s")}}), n: 1})
+	whole := []int64{1_900_000_000_000, 1, 1, 60_000, 0}
+	if answers, err := b.read(whole); err != nil || answers[0].admitted != 1 || answers[0].counts[0].total != 1 {
+		t.Fatal(answers, err)
+	}
+	for n := range whole {
+		if _, err := b.read(whole[:n]); !errors.Is(err, errReply) {
+			t.Errorf("of %d numbers: %v", n, err)
+		}
+	}
+	if _, err := b.read(append(whole, 0)); !errors.Is(err, errReply) {
+		t.Errorf("of one too many: %v", err)
 	}
 }
