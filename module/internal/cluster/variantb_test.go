@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -63,21 +64,50 @@ func (a answer) errcode() int {
 // device is a browser with an address of its own, which a test leads to one node or another.
 type device struct {
 	*harness.Browser
-	at *node
+	at   *node
+	from string
 }
 
 func (c *cluster) device(t *testing.T, at *node, from string) *device {
 	t.Helper()
-	d := &device{Browser: harness.NewBrowser(t, c.issuer), at: at}
-	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
-	d.Client.Timeout = 40 * time.Second
-	d.Client.Transport = &http.Transport{
+	d := &device{Browser: harness.NewBrowser(t, c.issuer), from: from}
+	return d.via(at)
+}
+
+// via is the same browser, with the same cookies, whose requests go to another node.
+func (d *device) via(at *node) *device {
+	browser, client := *d.Browser, *d.Client
+	other := &device{&browser, at, d.from}
+	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(d.from)}}
+	client.Timeout = 40 * time.Second
+	client.Transport = &http.Transport{
 		DisableKeepAlives: true, DisableCompression: true,
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, network, strings.Replace(strings.TrimPrefix(d.at.ID, "http://"), "localhost:", "127.0.0.1:", 1))
+			return dialer.DialContext(ctx, network, strings.Replace(strings.TrimPrefix(other.at.ID, "http://"), "localhost:", "127.0.0.1:", 1))
 		},
 	}
-	return d
+	browser.Client = &client
+	return other
+}
+
+// send is for many at once, where no test can be ended.
+func (d *device) send(r *http.Request) (answer, error) {
+	res, err := d.Client.Do(r)
+	if err != nil {
+		return answer{}, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	return answer{res.StatusCode, res.Header, body}, err
+}
+
+// open is Get for many at once.
+func (d *device) open(address string) (answer, error) {
+	r, err := http.NewRequest(http.MethodGet, address, nil)
+	if err != nil {
+		return answer{}, err
+	}
+	return d.send(r)
 }
 
 // phone is alice's, signed in.
@@ -112,45 +142,50 @@ func (c *cluster) screen(t *testing.T, at *node, from string) *screen {
 	return &screen{d, c.issuer, id[1], number[1]}
 }
 
+// confirmAddress is what the code says.
+func (s *screen) confirmAddress() string { return s.issuer + "/connect/confirm?uuid=" + s.id }
+
 // hearing is the answer to a poll.
 type hearing struct {
 	state int
 	code  string
 	at    time.Time
-	err   error
+	// away: the node says that its store is.
+	away bool
+	err  error
 }
 
 // poll asks in the background, where the screen is at this moment.
-func (s *screen) poll(t *testing.T, last string) <-chan hearing {
-	t.Helper()
+func (s *screen) poll(last string) <-chan hearing {
 	c := make(chan hearing, 1)
-	r, err := http.NewRequest(http.MethodGet, s.issuer+"/connect/l/qrconnect?f=json&uuid="+s.id+"&last="+last, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		var v struct {
-			State int    `json:"wx_errcode"`
-			Code  string `json:"wx_code"`
-		}
-		res, err := s.Client.Do(r)
-		if err != nil {
-			c <- hearing{err: err}
-			return
-		}
-		defer func() { _ = res.Body.Close() }()
-		if err = json.NewDecoder(res.Body).Decode(&v); err == nil && res.StatusCode != http.StatusOK {
-			err = fmt.Errorf("status %d", res.StatusCode)
-		}
-		c <- hearing{v.State, v.Code, time.Now(), err}
-	}()
+	at := s.device.via(s.at)
+	go func() { c <- s.ask(at, last) }()
 	return c
+}
+
+// ask polls once, at a node.
+func (s *screen) ask(at *device, last string) (h hearing) {
+	var a answer
+	a, h.err = at.open(s.issuer + "/connect/l/qrconnect?f=json&uuid=" + s.id + "&last=" + last)
+	h.at = time.Now()
+	var v struct {
+		State int    `json:"wx_errcode"`
+		Code  string `json:"wx_code"`
+	}
+	if h.err == nil {
+		h.err = json.Unmarshal(a.body, &v)
+	}
+	h.state, h.code = v.State, v.Code
+	if h.away = a.status == http.StatusServiceUnavailable && a.header.Get("Retry-After") != "" && v.State == 500; h.err == nil && !h.away && a.status != http.StatusOK {
+		h.err = fmt.Errorf("%d %v", a.status, a.header)
+	}
+	return h
 }
 
 // hangs polls and waits until the node says that the poll hangs.
 func (s *screen) hangs(t *testing.T, last string) <-chan hearing {
 	t.Helper()
-	c := s.poll(t, last)
+	c := s.poll(last)
 	for deadline := time.Now().Add(5 * time.Second); s.at.Metric(t, "caddy_gatehouse_polls_waiting") == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("no poll hangs")
@@ -178,11 +213,20 @@ func within(t *testing.T, c <-chan hearing, state int, since time.Time) (hearing
 // scan opens what the code on the screen says.
 func (d *device) scan(t *testing.T, s *screen) harness.Page {
 	t.Helper()
-	p := d.Get(s.issuer + "/connect/confirm?uuid=" + s.id)
+	p := d.Get(s.confirmAddress())
 	if !strings.Contains(p.Body, `name="number"`) {
 		t.Fatalf("no page that asks: %d %.600s", p.Status, p.Body)
 	}
 	return p
+}
+
+// number is a text as a number.
+func number(t *testing.T, text string) (n int) {
+	t.Helper()
+	if _, err := fmt.Sscan(text, &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // confirm types the number that the screen shows.
