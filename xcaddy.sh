@@ -14,7 +14,7 @@ Usage: ./xcaddy.sh [command]
                 quickstart, the default, cluster or variant-b
   test          installs what the tests need and runs them all
   soak [NAME]   the long experiments: kill, reload, race, limiter, guess, timing,
-                anonymous, cluster, failover, bench, fuzz
+                anonymous, polls, tickets, cluster, scan, failover, bench, fuzz
 Needs Go (https://go.dev/dl).
 TXT
 }
