@@ -565,11 +565,13 @@ const scenarios = {
       await page.goto(address)
       const same = `${ISSUER}${await page.locator('#wait').getAttribute('data-refresh')}` // a new code each time would be one too often
       for (const [state, number] of Object.entries({ waiting: 408, scanned: 404, confirmed: 405, denied: 403, expired: 402 })) {
+        await page.goto('about:blank') // else the page before takes the answer
         answer = { json: { wx_errcode: number, wx_code: number === 405 ? 'code' : '' } }
         await page.goto(same)
         await says(page, state)
         if (name === 'framed' || state !== 'waiting') await inspect(page, `${name}-${state}`)
       }
+      await page.goto('about:blank')
       answer = null
       await page.goto(same)
       await page.locator('#wait[data-offline]').waitFor()
