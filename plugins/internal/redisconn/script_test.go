@@ -118,6 +118,10 @@ func TestAClusterThatMovesASlotIsFollowed(t *testing.T) {
 		}
 	}
 	run(1, Wait{})
+	early := connect(t, Config{URL: c.URL()}) // knows the cluster as it is now
+	if got, err := Do(t.Context(), early, key[0], "GET", key[0]); err != nil || got != "1" {
+		t.Fatal(got, err)
+	}
 	from := c.Holder(key[0])
 	to := c.Nodes[0]
 	if to.Addr == from.Addr {
@@ -137,7 +141,10 @@ func TestAClusterThatMovesASlotIsFollowed(t *testing.T) {
 	}
 	to.CLI("cluster", "setslot", slot, "node", id(to))
 	from.CLI("cluster", "setslot", slot, "node", id(to))
-	run(5, Wait{}) // MOVED
+	if got, err := Do(t.Context(), early, key[0], "GET", key[0]); err != nil || got != "4" { // MOVED
+		t.Errorf("%v, %v", got, err)
+	}
+	run(5, Wait{})
 	run(6, Wait{1, time.Second})
 	if got, err := Values(t.Context(), client, key); err != nil || fmt.Sprint(got) != "[6]" {
 		t.Errorf("%v, %v", got, err)
