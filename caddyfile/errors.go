@@ -1,10 +1,15 @@
 package caddyfile
 
 import (
+	"slices"
+	"strconv"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
 // parseErrors parses api_errors.
@@ -13,6 +18,9 @@ import (
 //		problem_json
 //		expose
 //		upstream_auth 502
+//		from json [<code> [<message> [<field>]]]
+//		from html
+//		fail_when <pointer> <operator> <values...> status <status> [<code>]
 //	}
 func parseErrors(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	h.Next()
@@ -37,12 +45,71 @@ func parseErrors(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 				err = h.Errf("upstream_auth: unexpected '%s', expected 502", status)
 			}
 			e.UpstreamAuth = true
+		case "from":
+			e.From, err = from(h.Dispenser, e.From)
+		case "fail_when":
+			e.FailWhen, err = failWhen(h.Dispenser, e.FailWhen)
 		default:
-			err = unknown(h.Dispenser, "api_errors", "problem_json", "expose", "upstream_auth")
+			err = unknown(h.Dispenser, "api_errors", "problem_json", "expose", "upstream_auth", "from", "fail_when")
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	return e, nil
+}
+
+// from reads where an upstream's errors have their texts, and adds it to those before.
+// A - is a place that the upstream does not have.
+func from(d *caddyfile.Dispenser, rules []envelope.From) ([]envelope.From, error) {
+	args, err := some(d, "json or html")
+	if err != nil {
+		return nil, err
+	}
+	if len(args) > 4 {
+		return nil, d.Errf("from: unexpected argument '%s', expected only the places of code, message and field", args[4])
+	}
+	rule := envelope.From{Kind: envelope.Kind(args[0])}
+	for i, place := range []*string{&rule.Code, &rule.Message, &rule.Field} {
+		if i+1 < len(args) && args[i+1] != "-" {
+			*place = args[i+1]
+		}
+	}
+	if err := rule.Check(); err != nil {
+		return nil, d.WrapErr(err)
+	}
+	if slices.Contains(rules, rule) {
+		return nil, d.Errf("from %s is given twice with the same places", rule.Kind)
+	}
+	return append(rules, rule), nil
+}
+
+// failWhen reads a condition, and adds it to those before.
+func failWhen(d *caddyfile.Dispenser, rules []envelope.FailWhen) ([]envelope.FailWhen, error) {
+	const form = "a JSON Pointer, an operator, values, and then status and a number"
+	args, err := some(d, form)
+	if err != nil {
+		return nil, err
+	}
+	end := len(args) - 2 // status stands before a number, or before a number and a code
+	if end >= 2 && args[end] != "status" {
+		end--
+	}
+	if end < 2 || args[end] != "status" {
+		return nil, d.Errf("fail_when: expected %s", form)
+	}
+	rule := envelope.FailWhen{Pointer: args[0], Op: args[1], Values: args[2:end]}
+	if rule.Status, err = strconv.Atoi(args[end+1]); err != nil {
+		return nil, d.Errf("fail_when: invalid status '%s', expected one from 400 to 599", args[end+1])
+	}
+	if end+2 < len(args) {
+		rule.Code = args[end+2]
+	}
+	if len(rule.Values) == 0 {
+		rule.Values = nil
+	}
+	if err := rule.Check(); err != nil {
+		return nil, d.WrapErr(err)
+	}
+	return append(rules, rule), nil
 }

@@ -24,6 +24,13 @@ type Errors struct {
 	Expose bool `json:"expose,omitempty"`
 	// Turns an upstream's own 401 and 403 into 502: the client's token is not at fault.
 	UpstreamAuth bool `json:"upstream_auth,omitempty"`
+	// Where the upstream's errors have what a client is told. The first that finds a
+	// message or a code is used. Default: JSON, HTML and plain text are read at the usual places.
+	From []envelope.From `json:"from,omitempty"`
+	// Conditions under which an answer in JSON with a status of success is a failure. The
+	// first that holds decides. At most 64 KiB of such an answer are held back until it is
+	// known that none does; should one hold after that, the connection is aborted.
+	FailWhen []envelope.FailWhen `json:"fail_when,omitempty"`
 
 	config  envelope.Config
 	metrics metrics.Set
@@ -35,12 +42,15 @@ func (*Errors) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.api_errors", New: func() caddy.Module { return new(Errors) }}
 }
 
-// Provision builds the translation.
+// Provision checks the rules and builds the translation.
 func (e *Errors) Provision(ctx caddy.Context) error {
 	e.log = ctx.Slogger()
 	e.config = envelope.Config{
-		ProblemJSON: e.ProblemJSON, Expose: e.Expose, UpstreamAuth: e.UpstreamAuth,
+		ProblemJSON: e.ProblemJSON, Expose: e.Expose, UpstreamAuth: e.UpstreamAuth, From: e.From, FailWhen: e.FailWhen,
 		Observe: func(status int, kind envelope.Kind) { e.metrics.UpstreamError(status, string(kind)) },
+	}
+	if err := e.config.Prepare(); err != nil {
+		return err
 	}
 	return metrics.Register(ctx.GetMetricsRegistry())
 }
