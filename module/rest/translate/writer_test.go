@@ -1,0 +1,261 @@
+package translate
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/encoding/simplifiedchinese"
+
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+const (
+	oneThing    = `{"ok":true,"r":{"n":12345678901234567890,"t":"Äh \u00e4","state":1,"z":1.50}}`
+	oneWritten  = `{"id":12345678901234567890,"title":"Äh \u00e4","state":"open","z":1.50,"links":[{"rel":"self","method":"GET","href":"/things/12345678901234567890"}]}`
+	twoThings   = `{"r":{"total":"41","list":[{"n":1,"t":"a","state":"1"},{"n":"x y","t":"b","state":2}]}}`
+	twoWritten  = `{"data":[{"id":1,"title":"a","state":"open","links":[{"rel":"self","method":"GET","href":"/things/1"}]},{"id":"x y","title":"b","state":2,"links":[{"rel":"self","method":"GET","href":"/things/x%20y"}]}],"pagination":{"total":41,"page":1,"limit":20,"total_pages":3}}`
+	emptyPage   = `{"data":[],"pagination":{"total":41,"page":9,"limit":20,"total_pages":3}}`
+	jsonType    = "application/json; charset=utf-8"
+	htmlLabel   = "text/html; charset=UTF-8"
+	phpWarning  = "<br />\n<b>Notice</b>:  Undefined index: {x} in <b>/a.php</b> on line <b>3</b><br />\n"
+	zhThing     = `{"r":{"n":1,"t":"文章不存在","state":0}}`
+	zhWritten   = `{"id":1,"title":"文章不存在","state":0,"links":[{"rel":"self","method":"GET","href":"/things/1"}]}`
+	oneAsAnUnit = "/things/1"
+)
+
+func TestAnswersAreTranslatedHoweverTheyCome(t *testing.T) {
+	gbk, err := simplifiedchinese.GBK.NewEncoder().String(zhThing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, target, media, coding, body, want string
+	}{
+		{"an item", oneAsAnUnit, jsonType, "", oneThing, oneWritten},
+		{"a list", "/things", jsonType, "", twoThings, twoWritten},
+		{"elements as a map", "/things", jsonType, "", `{"r":{"total":41,"list":{"7":{"n":1,"t":"a","state":"1"},"9":{"n":"x y","t":"b","state":2}}}}`, twoWritten},
+		{"a list that is null", "/things?page=9", jsonType, "", `{"r":{"total":41,"list":null}}`, emptyPage},
+		{"a list that is empty", "/things?page=9", jsonType, "", `{"r":{"list":[],"total":41}}`, emptyPage},
+		{"a total that is none", "/things", jsonType, "", `{"r":{"list":[],"total":"many"}}`, `{"data":[],"pagination":{"total":null,"page":1,"limit":20,"total_pages":null}}`},
+		{"more than was asked for", "/things?limit=1", jsonType, "", `{"r":{"list":[{"n":1},{"n":2}]}}`,
+			`{"data":[{"id":1,"links":[{"rel":"self","method":"GET","href":"/things/1"}]}],"pagination":{"total":null,"page":1,"limit":1,"total_pages":null}}`},
+		{"JSON labelled HTML", oneAsAnUnit, htmlLabel, "", oneThing, oneWritten},
+		{"JSON without a label", oneAsAnUnit, "", "", oneThing, oneWritten},
+		{"a byte order mark", oneAsAnUnit, jsonType, "", "\xef\xbb\xbf" + oneThing, oneWritten},
+		{"a notice in front", oneAsAnUnit, jsonType, "", phpWarning + oneThing, oneWritten},
+		{"a notice in front, labelled HTML", oneAsAnUnit, htmlLabel, "", phpWarning + oneThing, oneWritten},
+		{"a notice behind a byte order mark", oneAsAnUnit, htmlLabel, "", "\xef\xbb\xbf" + phpWarning + oneThing, oneWritten},
+		{"GBK", oneAsAnUnit, "application/json; charset=GBK", "", gbk, zhWritten},
+		{"GBK that does not say so", oneAsAnUnit, "application/json", "", gbk, zhWritten},
+		{"Latin-1", oneAsAnUnit, "application/json; charset=iso-8859-1", "", "{\"r\":{\"n\":1,\"t\":\"Caf\xe9\"}}",
+			`{"id":1,"title":"Café","links":[{"rel":"self","method":"GET","href":"/things/1"}]}`},
+		{"gzip", oneAsAnUnit, jsonType, "gzip", oneThing, oneWritten},
+		{"deflate", "/things", jsonType, "deflate", twoThings, twoWritten},
+		{"zstd", "/things", jsonType, "zstd", twoThings, twoWritten},
+		{"gzip and a notice", oneAsAnUnit, htmlLabel, "gzip", phpWarning + oneThing, oneWritten},
+		{"an id that stands for a step", oneAsAnUnit, jsonType, "", `{"r":{"n":".."}}`, `{"id":"..","links":[]}`},
+		{"no id", oneAsAnUnit, jsonType, "", `{"r":{}}`, `{"links":[]}`},
+		{"links of the upstream's own", oneAsAnUnit, jsonType, "", `{"r":{"links":"x","n":1}}`, `{"id":1,"links":[{"rel":"self","method":"GET","href":"/things/1"}]}`},
+	} {
+		for _, chunk := range []int{0, 1, 7} {
+			t.Run(c.name+" by "+strconv.Itoa(chunk), func(t *testing.T) {
+				header, body := map[string]string{"Etag": `"x"`, "Content-Md5": "x", "X-Other": "y"}, c.body
+				if c.media != "" {
+					header["Content-Type"] = c.media
+				}
+				if c.coding != "" {
+					header["Content-Encoding"], body = c.coding, pack(t, c.coding, c.body)
+				}
+				header["Content-Length"] = strconv.Itoa(len(body))
+				g := through(Config{Answer: answerTo(t, things, "GET", c.target)}, 200, header, body, chunk)
+				if g.failure != nil || g.Code != 200 || g.Body.String() != c.want {
+					t.Fatalf("%v %d\n%s\nwant\n%s", g.failure, g.Code, g.Body, c.want)
+				}
+				h := g.Header()
+				if h.Get("Content-Type") != "application/json" || h.Get("Content-Length") != strconv.Itoa(len(c.want)) || h.Get("Etag") != "" ||
+					h.Get("Content-Md5") != "" || h.Get("Content-Encoding") != "" || h.Get("X-Other") != "y" {
+					t.Errorf("%v", h)
+				}
+			})
+		}
+	}
+}
+
+func TestWhatIsNotToBeTouchedIsNot(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		status int
+		header map[string]string
+		body   string
+	}{
+		{"a part", 206, map[string]string{"Content-Type": jsonType, "Content-Range": "bytes 0-1/9"}, `{"`},
+		{"not modified", 304, map[string]string{"Etag": `"x"`}, ""},
+		{"no content", 204, nil, ""},
+		{"an error", 404, map[string]string{"Content-Type": jsonType}, `{"error":1}`},
+		{"events", 200, map[string]string{"Content-Type": "text/event-stream"}, "data: {\"r\":1}\n\n"},
+		{"lines of JSON", 200, map[string]string{"Content-Type": "application/x-ndjson"}, "{}\n{}\n"},
+		{"an attachment", 200, map[string]string{"Content-Type": jsonType, "Content-Disposition": `attachment; filename="a.json"`}, `{"r":{"n":1}}`},
+		{"an image", 200, map[string]string{"Content-Type": "image/png", "Etag": `"x"`}, "\x89PNG{"},
+		{"a page", 200, map[string]string{"Content-Type": htmlLabel, "Etag": `"x"`}, "<!doctype html><script>x = {a: 1}</script>" + strings.Repeat("x", 99_000)},
+		{"a short page", 200, map[string]string{"Content-Type": htmlLabel, "Content-Length": "2"}, "hi"},
+		{"nothing, labelled HTML", 200, map[string]string{"Content-Type": htmlLabel}, ""},
+	} {
+		for _, chunk := range []int{0, 1, 1000} {
+			g := through(Config{Answer: answerTo(t, things, "GET", "/things/1")}, c.status, c.header, c.body, chunk)
+			if g.failure != nil || g.Code != c.status || g.Body.String() != c.body {
+				t.Errorf("%s by %d: %v %d %.200q", c.name, chunk, g.failure, g.Code, g.Body)
+			}
+			for name, value := range c.header {
+				if g.Header().Get(name) != value {
+					t.Errorf("%s: %v", c.name, g.Header())
+				}
+			}
+		}
+	}
+}
+
+func TestAnswersThatCannotBeTranslatedAreFailuresAsLongAsNothingWasSent(t *testing.T) {
+	deep := `{"r":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`
+	for _, c := range []struct {
+		name   string
+		header map[string]string
+		body   string
+		want   Kind
+	}{
+		{"NaN", map[string]string{"Content-Type": jsonType}, `{"r":{"n":NaN}}`, Syntax},
+		{"cut short", map[string]string{"Content-Type": jsonType}, `{"r":{"n":1}`, Incomplete},
+		{"nothing", map[string]string{"Content-Type": jsonType}, ``, Incomplete},
+		{"more behind it", map[string]string{"Content-Type": jsonType}, `{"r":{"n":1}}{}`, Syntax},
+		{"no item", map[string]string{"Content-Type": jsonType}, `{"s":{}}`, Missing},
+		{"an item of another kind", map[string]string{"Content-Type": jsonType}, `{"r":[]}`, Missing},
+		{"too deep", map[string]string{"Content-Type": jsonType}, deep, Depth},
+		{"a coding nobody knows", map[string]string{"Content-Type": jsonType, "Content-Encoding": "br"}, "x", Coding},
+		{"two codings", map[string]string{"Content-Type": jsonType, "Content-Encoding": "gzip, gzip"}, "x", Coding},
+		{"no gzip at all", map[string]string{"Content-Type": jsonType, "Content-Encoding": "gzip"}, oneThing, Coding},
+		{"half a gzip", map[string]string{"Content-Type": jsonType, "Content-Encoding": "gzip"}, pack(t, "gzip", oneThing)[:30], Incomplete},
+		{"a bomb", map[string]string{"Content-Type": jsonType, "Content-Encoding": "gzip"}, pack(t, "gzip", strings.Repeat(" ", 8<<20)+oneThing), Bomb},
+		{"a bomb of zstd", map[string]string{"Content-Type": jsonType, "Content-Encoding": "zstd"}, pack(t, "zstd", strings.Repeat(" ", 8<<20)+oneThing), Bomb},
+	} {
+		for _, chunk := range []int{0, 5} {
+			g := through(Config{Answer: answerTo(t, things, "GET", "/things/1")}, 200, c.header, c.body, chunk)
+			if g.failure == nil || g.failure.Kind != c.want || g.w.Committed() || g.Body.Len() > 0 {
+				t.Errorf("%s by %d: %v, committed %v, %q", c.name, chunk, g.failure, g.w.Committed(), g.Body)
+			}
+		}
+	}
+}
+
+func TestALongListStreamsAndIsNeverEndedNeatlyWhenItBreaks(t *testing.T) {
+	element := `{"n":1,"t":"` + strings.Repeat("x", 1000) + `"}`
+	long := `{"r":{"list":[` + strings.Repeat(element+",", 200) + element + `],"total":201}}`
+	a := answerTo(t, things, "GET", "/things?limit=100")
+	g := through(Config{Answer: a}, 200, map[string]string{"Content-Type": jsonType, "Content-Length": strconv.Itoa(len(long))}, long, 4096)
+	if g.failure != nil || g.Header().Get("Content-Length") != "" || !strings.HasSuffix(g.Body.String(), `"pagination":{"total":201,"page":1,"limit":100,"total_pages":3}}`) {
+		t.Fatalf("%v %v %.100s", g.failure, g.Header(), g.Body.String()[g.Body.Len()-100:])
+	}
+	if l := g.Header().Get("Link"); strings.Contains(l, "last") || !strings.Contains(l, `rel="first"`) {
+		t.Errorf("the total was not known yet: %s", l)
+	}
+	for _, c := range []struct {
+		name, body string
+		want       Kind
+	}{
+		{"cut", long[:len(long)/2], Incomplete}, {"broken", long[:len(long)/2] + "\x00" + long[len(long)/2:], Syntax},
+	} {
+		g := through(Config{Answer: a}, 200, map[string]string{"Content-Type": jsonType}, c.body, 4096)
+		if g.failure == nil || g.failure.Kind != c.want || !g.w.Committed() || strings.HasSuffix(g.Body.String(), "}") && strings.Contains(g.Body.String(), "pagination") {
+			t.Errorf("%s: %v %.100s", c.name, g.failure, g.Body.String()[g.Body.Len()-100:])
+		}
+	}
+	head := answerTo(t, things, "HEAD", "/things?limit=100")
+	if g := through(Config{Answer: head}, 200, map[string]string{"Content-Type": jsonType}, long, 4096); g.failure != nil || g.Body.Len() > 0 || g.Code != 200 {
+		t.Errorf("HEAD: %v %d bytes", g.failure, g.Body.Len())
+	}
+	if g := through(Config{Answer: head}, 200, map[string]string{"Content-Type": jsonType}, twoThings, 0); g.Body.Len() > 0 || g.Header().Get("Content-Length") == "" {
+		t.Errorf("HEAD: %v %d bytes", g.Header(), g.Body.Len())
+	}
+}
+
+func TestCreationsAndDeletions(t *testing.T) {
+	locate := func(at string) (string, bool) {
+		to, ok := map[string]string{"/t.php?n=7": "/things/7", "https://cdn.example/x": "https://cdn.example/x"}[at]
+		return to, ok
+	}
+	for _, c := range []struct {
+		name, method, target string
+		status               int
+		header               map[string]string
+		body                 string
+		want                 int
+		location, wantBody   string
+	}{
+		{"created", "POST", "/things", 200, map[string]string{"Content-Type": jsonType}, `{"r":{"n":"a/b"}}`, 201, "/things/a%2Fb", `{"id":"a/b","links":[{"rel":"self","method":"GET","href":"/things/a%2Fb"}]}`},
+		{"created by 202", "POST", "/things", 202, map[string]string{"Content-Type": jsonType}, `{"r":{"n":1}}`, 201, "/things/1", `{"id":1,"links":[{"rel":"self","method":"GET","href":"/things/1"}]}`},
+		{"created, and silent about it", "POST", "/things", 204, nil, "", 201, "", ""},
+		{"created, as a page of years ago", "POST", "/things", 303, map[string]string{"Location": "/t.php?n=7", "Content-Type": "text/html"}, "see there", 201, "/things/7", ""},
+		{"created, the address the upstream's", "POST", "/things", 201, map[string]string{"Content-Type": jsonType, "Location": "/t.php?n=8"}, `{"r":{"n":8}}`, 201, "/things/8", `{"id":8,"links":[{"rel":"self","method":"GET","href":"/things/8"}]}`},
+		{"deleted", "DELETE", "/things/1", 200, map[string]string{"Content-Type": jsonType, "Content-Length": "9"}, `{"ok":"!"}`, 204, "", ""},
+		{"sent elsewhere", "GET", "/things/1", 302, map[string]string{"Location": "https://cdn.example/x"}, "", 302, "https://cdn.example/x", ""},
+		{"sent within", "GET", "/things/1", 301, map[string]string{"Location": "/t.php?n=7"}, "", 301, "/things/7", ""},
+	} {
+		g := through(Config{Answer: answerTo(t, things, c.method, c.target), Locate: locate}, c.status, c.header, c.body, 3)
+		if g.failure != nil || g.Code != c.want || g.Header().Get("Location") != c.location || g.Body.String() != c.wantBody {
+			t.Errorf("%s: %v %d %v %s", c.name, g.failure, g.Code, g.Header(), g.Body)
+		}
+	}
+	g := through(Config{Answer: answerTo(t, things, "GET", "/things/1"), Locate: locate}, 302, map[string]string{"Location": "/login.php"}, "", 0)
+	if g.failure == nil || g.failure.Kind != Redirect || g.w.Committed() {
+		t.Errorf("a redirect that leads nowhere: %v", g.failure)
+	}
+}
+
+func TestTheVendorsTypeIsAnsweredWhenItWasAskedFor(t *testing.T) {
+	const vendor = "application/vnd.acme.v1+json"
+	g := through(Config{Answer: answerTo(t, things, "GET", "/things/1"), MediaType: vendor}, 200, map[string]string{"Content-Type": jsonType}, oneThing, 0)
+	if g.Header().Get("Content-Type") != vendor {
+		t.Error(g.Header())
+	}
+	g = through(Config{Answer: &resource.Answer{}, MediaType: vendor}, 200, map[string]string{"Content-Type": jsonType}, oneThing, 0)
+	if g.Header().Get("Content-Type") != vendor || g.Body.String() != oneThing {
+		t.Error(g.Header())
+	}
+	g = through(Config{Answer: &resource.Answer{}, MediaType: vendor}, 200, map[string]string{"Content-Type": "image/png"}, "x", 0)
+	if g.Header().Get("Content-Type") != "image/png" {
+		t.Error(g.Header())
+	}
+}
+
+func TestTrailersFollowTheBody(t *testing.T) {
+	for _, target := range []string{"/things/1"} {
+		a := answerTo(t, things, "GET", target)
+		rec := newTrailed()
+		w := New(rec, Config{Answer: a})
+		w.Header().Set("Content-Type", jsonType)
+		w.Header().Set("Trailer", "X-Sum")
+		w.WriteHeader(200)
+		if _, err := w.Write([]byte(oneThing)); err != nil {
+			t.Fatal(err)
+		}
+		w.Header().Set("X-Sum", "7")
+		if f := w.Finish(); f != nil {
+			t.Fatal(f)
+		}
+		w.Release()
+		if rec.sent.Get("X-Sum") != "" || rec.sent.Get("Content-Length") != "" || rec.Header().Get("X-Sum") != "7" {
+			t.Errorf("sent %v, left %v", rec.sent, rec.Header())
+		}
+	}
+}
+
+// trailed remembers the header as it was sent.
+type trailed struct {
+	h, sent http.Header
+}
+
+func newTrailed() *trailed { return &trailed{h: make(http.Header)} }
+
+func (w *trailed) Header() http.Header         { return w.h }
+func (w *trailed) Write(p []byte) (int, error) { return len(p), nil }
+func (w *trailed) WriteHeader(int)             { w.sent = w.h.Clone() }
