@@ -27,8 +27,8 @@ type reply struct {
 // alone carries a request to an upstream and waits for the answer. It can run in a
 // goroutine of its own, and several at a time for one client: parent is read only, its body
 // excepted, which up replaces. parent is nil where there is no client: then the request has
-// the header that up sets. limit bounds the bytes of the answer that are kept.
-func (h *REST) alone(ctx context.Context, to route, parent *http.Request, up resource.Upstream, answer *resource.Answer, limit int) (got reply) {
+// the header that up sets. dialect is the operation's (edition.dialects), or the handler's. limit bounds the bytes of the answer that are kept.
+func (h *REST) alone(ctx context.Context, to route, parent *http.Request, up resource.Upstream, answer *resource.Answer, dialect *envelope.Config, limit int) (got reply) {
 	up.Replaced = true
 	rec := &recorder{header: make(http.Header), limit: limit}
 	r := request(ctx, rec, parent, up)
@@ -45,7 +45,7 @@ func (h *REST) alone(ctx context.Context, to route, parent *http.Request, up res
 	}()
 	translated := translate.New(rec, translate.Config{Answer: answer})
 	defer translated.Release()
-	shaped := envelope.NewWriter(translated, r, &h.dialect)
+	shaped := envelope.NewWriter(translated, r, dialect)
 	err := to.ServeHTTP(shaped, r)
 	if err == nil {
 		shaped.Finish()

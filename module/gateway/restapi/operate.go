@@ -24,19 +24,22 @@ func (h *REST) operate(w http.ResponseWriter, c *call, m resource.Match, asked r
 	if err != nil {
 		return gateway.Fail(http.StatusInternalServerError, "", "", err)
 	}
-	return h.send(w, c, up, answer)
+	return h.send(w, c, request(c.r.Context(), w, c.r, up), answer, c.dialects[m.Operation])
 }
 
-// send makes the upstream answer a client, by way of the dialect and the translation.
-func (h *REST) send(w http.ResponseWriter, c *call, up resource.Upstream, answer *resource.Answer) error {
-	r := request(c.r.Context(), w, c.r, up)
+// send makes the upstream answer a client, by way of its dialect and the translation. r is
+// the upstream's request.
+func (h *REST) send(w http.ResponseWriter, c *call, r *http.Request, answer *resource.Answer, dialect *envelope.Config) error {
 	to := translate.New(w, translate.Config{Answer: answer, MediaType: c.choice.MediaType, Locate: h.locator(c, r)})
 	defer to.Release()
-	shaped := envelope.NewWriter(to, c.r, &h.dialect)
-	err := unbroken(to, func() error { return c.handler().ServeHTTP(shaped, r) })
-	if err == nil {
+	shaped := envelope.NewWriter(to, r, dialect)
+	err := unbroken(to, func() error {
+		if err := c.handler().ServeHTTP(shaped, r); err != nil {
+			return err
+		}
 		shaped.Finish()
-	}
+		return nil
+	})
 	if f := to.Finish(); f != nil && err == nil {
 		err = f
 	}

@@ -1,6 +1,7 @@
 package restapi
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -11,11 +12,12 @@ import (
 // pass sends what is not declared, as it is. Only the version goes where the upstream does
 // not know it, and comes back in the addresses that the upstream sends clients to.
 func (h *REST) pass(w http.ResponseWriter, c *call) error {
-	up := resource.Upstream{Method: c.r.Method, Path: c.r.URL.EscapedPath(), RawQuery: c.r.URL.RawQuery}
-	if c.strip && c.choice.Path != "" {
-		up.Path = c.choice.Path
+	r := c.r
+	if c.strip && c.choice.Prefix != "" {
+		up := resource.Upstream{Method: r.Method, Path: cmp.Or(c.choice.Path, "/"), RawQuery: r.URL.RawQuery}
+		r = request(r.Context(), w, r, up)
 	}
-	return h.send(w, c, up, &resource.Answer{})
+	return h.send(w, c, r, &resource.Answer{}, &h.dialect)
 }
 
 // locator turns the addresses in an upstream's answer to r into the client's.

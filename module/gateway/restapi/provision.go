@@ -34,8 +34,11 @@ func (h *REST) Provision(ctx caddy.Context) (err error) {
 		h.counts[k] = h.metrics.REST(string(k))
 	}
 	h.dialect.Observe = func(status int, kind envelope.Kind) { h.metrics.UpstreamError(status, string(kind)) }
-	if h.Errors != nil {
-		h.dialect.UpstreamAuth, h.dialect.Expose = h.Errors.UpstreamAuth, h.Errors.Expose
+	if d := h.Errors; d != nil {
+		h.dialect.UpstreamAuth, h.dialect.Expose, h.dialect.From, h.dialect.FailWhen = d.UpstreamAuth, d.Expose, d.From, d.FailWhen
+		if err := h.dialect.Prepare(); err != nil {
+			return fmt.Errorf("api_rest: errors: %w", err)
+		}
 	}
 	return h.compile(ctx)
 }
@@ -59,17 +62,19 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 	if h.plain.table, err = resource.NewTable(h.Resources); err != nil {
 		return fmt.Errorf("api_rest: %w", err)
 	}
+	h.plain.dialects = h.speak(h.plain.table)
 	if h.plain.route, err = newRoute(ctx, h.Upstream); err != nil {
 		return fmt.Errorf("api_rest: to: %w", err)
 	}
 	config := version.Config{Vendor: h.Vendor, Now: time.Now}
 	for i := range h.Versions {
 		v := &h.Versions[i]
-		e := edition{table: h.plain.table, route: h.plain.route, strip: v.StripPrefix}
+		e := edition{table: h.plain.table, route: h.plain.route, dialects: h.plain.dialects, strip: v.StripPrefix}
 		if len(v.Resources) > 0 {
 			if e.table, err = resource.NewTable(v.resources(h.Resources)); err != nil {
 				return fmt.Errorf("api_rest: version %s: %w", v.Name, err)
 			}
+			e.dialects = h.speak(e.table)
 		}
 		if len(v.Upstream) > 0 {
 			if e.route, err = newRoute(ctx, v.Upstream); err != nil {
@@ -84,6 +89,16 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 		return fmt.Errorf("api_rest: %w", err)
 	}
 	return nil
+}
+
+func (h *REST) speak(t *resource.Table) map[*resource.Operation]*envelope.Config {
+	all := make(map[*resource.Operation]*envelope.Config)
+	for _, o := range t.Operations() {
+		own := h.dialect
+		own.Field = o.Field
+		all[o] = &own
+	}
+	return all
 }
 
 // resources are those of all versions, with this one's in place of theirs.

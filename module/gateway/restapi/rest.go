@@ -67,13 +67,19 @@ type Dialect struct {
 	UpstreamAuth bool `json:"upstream_auth,omitempty"`
 	// Passes on the texts of 5xx errors.
 	Expose bool `json:"expose,omitempty"`
+	// Where its errors have their texts. Default: the usual places.
+	From []envelope.From `json:"from,omitempty"`
+	// Which of its successes are failures. Default: none.
+	FailWhen []envelope.FailWhen `json:"fail_when,omitempty"`
 }
 
 // edition is what serves a version.
 type edition struct {
 	table *resource.Table
 	route route
-	strip bool // the version is not in the paths of requests that pass
+	// dialects are those of the operations: errors name members as clients do.
+	dialects map[*resource.Operation]*envelope.Config
+	strip    bool // the version is not in the paths of requests that pass
 }
 
 // CaddyModule returns the Caddy module information.

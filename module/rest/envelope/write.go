@@ -35,6 +35,10 @@ type Config struct {
 	// FailWhen says which answers of the upstream are failures in spite of their status.
 	FailWhen []FailWhen
 
+	// Field gives the client's name of a parameter that the upstream complains of. Nil: the
+	// names are the same.
+	Field func(name string) string
+
 	// Observe is called for each error of the upstream that was normalised, with the
 	// upstream's status, or the one that FailWhen gives it. It MUST NOT block.
 	Observe func(status int, kind Kind)

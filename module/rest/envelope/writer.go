@@ -188,6 +188,11 @@ func (w *Writer) settle() {
 			t.err.Code = rule.Code
 		}
 	}
+	if w.config.Field != nil && t.err.Field != "" {
+		if name := w.config.Field(t.err.Field); name != t.err.Field {
+			t.err.Field, t.asIs = name, false
+		}
+	}
 	head := w.request.Method == http.MethodHead
 	switch {
 	case w.config.UpstreamAuth && (status == http.StatusUnauthorized || status == http.StatusForbidden):

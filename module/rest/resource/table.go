@@ -45,6 +45,14 @@ type Operation struct {
 	shape    *shape
 }
 
+// Field is the client's name of a member that the upstream speaks of.
+func (o *Operation) Field(theirs string) string {
+	if ours, ok := o.shape.names[theirs]; ok {
+		return ours
+	}
+	return theirs
+}
+
 // Table are the declared resources, compiled.
 type Table struct {
 	root       *node
