@@ -1,10 +1,6 @@
 package list
 
-import (
-	"fmt"
-
-	"github.com/gatehouse/gatehouse/module/rest/splice"
-)
+import "github.com/gatehouse/gatehouse/module/rest/splice"
 
 // Config is how a collection is listed. The zero value asks the upstream with the
 // convention's own names and finds the elements at the top of its answer.
@@ -19,16 +15,18 @@ type Config struct {
 	Sort []Name `json:"sort,omitempty"`
 	// The states that a list may be filtered by. Default: none.
 	States []Name `json:"states,omitempty"`
-	// Further parameters that are passed on, under the upstream's name. Default: none.
-	Filters []Name `json:"filters,omitempty"`
+	// Further parameters that a list may be filtered by. Default: none.
+	Filters []Filter `json:"filters,omitempty"`
 	// JSON Pointer of the elements in the upstream's answer. Default: the whole answer.
 	Items string `json:"items,omitempty"`
 	// JSON Pointer of the number of all elements; a number or digits in a string. Default:
 	// the total is not known.
 	Total string `json:"total,omitempty"`
-	// Header of the upstream's answer with that number, instead of `total`.
+	// Header of the upstream's answer with that number, instead of `total`: digits, or a
+	// range with the number behind its slash, as Content-Range has it (`0-19/57`).
 	TotalHeader string `json:"total_header,omitempty"`
-	// `local` for an upstream that always gives the whole list: the page is cut out here.
+	// `local` for an upstream that always gives the whole list: the page is cut out here,
+	// and elements that come are counted when the total is not declared.
 	Paginate string `json:"paginate,omitempty"`
 }
 
@@ -42,17 +40,33 @@ type Send struct {
 	Limit string `json:"limit,omitempty"`
 	// What to sort by. Default: `sort`.
 	Sort string `json:"sort,omitempty"`
-	// The value of that, with `{field}` and `{dir}` (`asc` or `desc`). Default: the field,
-	// with `-` in front when it descends.
+	// The value of that, with `{field}` and `{dir}`. Default: the field, with `-` in front
+	// when it descends; the field alone where `direction` is given.
 	SortFormat string `json:"sort_format,omitempty"`
+	// The direction, where the upstream has a parameter for it. Default: there is none.
+	Direction string `json:"direction,omitempty"`
+	// The upstream's word for an ascending order. Default: `asc`.
+	Ascending string `json:"ascending,omitempty"`
+	// The upstream's word for a descending order. Default: `desc`.
+	Descending string `json:"descending,omitempty"`
 	// The state. Default: `state`.
 	State string `json:"state,omitempty"`
 }
 
 // Name is a word of ours and the upstream's word for it.
 type Name struct {
-	Name     string `json:"name"`
-	Upstream string `json:"upstream,omitempty"` // default: the same
+	// Ours.
+	Name string `json:"name"`
+	// The upstream's. Default: the same.
+	Upstream string `json:"upstream,omitempty"`
+}
+
+// Filter is a parameter of a list besides page, limit, sort and state.
+type Filter struct {
+	Name
+	// The values it may have. Default: any text of 1 to 1,024 bytes without control
+	// characters.
+	Values []Name `json:"values,omitempty"`
 }
 
 // Their says it in the upstream's words.
@@ -69,7 +83,7 @@ func (c *Config) Local() bool { return c.Paginate == "local" }
 func (c *Config) limits() (standard, most int) {
 	standard, most = c.Default, c.Max
 	if most == 0 {
-		most = 100
+		most = max(100, standard)
 	}
 	if standard == 0 {
 		standard = min(20, most)
@@ -77,19 +91,12 @@ func (c *Config) limits() (standard, most int) {
 	return standard, most
 }
 
-// Check reports what is wrong with the configuration.
-func (c *Config) Check() error {
-	standard, most := c.limits()
-	if standard < 1 || most < standard {
-		return fmt.Errorf("list: default %d, max %d: expected 1 <= default <= max", c.Default, c.Max)
-	}
-	if c.Paginate != "" && c.Paginate != "local" {
-		return fmt.Errorf("list: paginate %s: expected local", c.Paginate)
-	}
-	for word, pointer := range map[string]string{"items": c.Items, "total": c.Total} {
-		if _, err := splice.ParsePointer(pointer); err != nil {
-			return fmt.Errorf("list: %s %s: %w", word, pointer, err)
+// pointers are the places in the upstream's answer.
+func (c *Config) pointers() (words []string, err error) {
+	for _, p := range []struct{ word, text string }{{"items", c.Items}, {"total", c.Total}} {
+		if _, err := splice.ParsePointer(p.text); err != nil {
+			return []string{p.word, p.text}, err
 		}
 	}
-	return nil
+	return nil, nil
 }

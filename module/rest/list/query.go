@@ -1,11 +1,13 @@
 package list
 
 import (
-	"cmp"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
@@ -15,57 +17,109 @@ type Query struct {
 	Page, Limit int
 	Sort        string // a declared field; "" for the upstream's order
 	Descending  bool
-	State       string
-	Filters     url.Values
+	State       string     // a declared state; "" for all
+	Filters     url.Values // in the upstream's words
 
 	config *Config
 }
 
-// maxPage keeps page * limit within what any upstream counts with.
-const maxPage = 1_000_000
+// maxText is the longest value of a filter that takes any text. Links repeat it.
+const maxText = 1024
 
-// Parse reads the parameters of a request. Whatever is not declared is refused.
+// Parse reads the parameters of a request. Whatever is not declared is refused, and
+// whatever two readers could understand differently: a parameter that is given twice, a
+// number that is not written in the shortest way. An upstream would ignore it, and the
+// client would take the answer for what it asked for.
 func (c *Config) Parse(asked url.Values) (Query, *envelope.Refusal) {
 	standard, most := c.limits()
 	q := Query{Page: 1, Limit: standard, Filters: url.Values{}, config: c}
-	for name, values := range asked {
-		if len(values) != 1 {
-			return q, envelope.Invalid(name, "It may be given once.")
+	// In order: the limit must be known before the page is judged, and of several faults
+	// always the same one is told.
+	names := slices.Sorted(maps.Keys(asked))
+	for _, name := range names {
+		if len(asked[name]) != 1 {
+			return q, envelope.Invalid(name, "It is given more than once.")
 		}
-		value := values[0]
-		switch name {
-		case "page", "limit":
-			top := maxPage
-			if name == "limit" {
-				top = most
-			}
-			n, err := strconv.Atoi(value)
-			if err != nil || n < 1 || n > top || value[0] == '+' {
-				return q, envelope.Invalid(name, "It must be a number from 1 to "+strconv.Itoa(top)+".")
-			}
-			if name == "page" {
-				q.Page = n
-			} else {
-				q.Limit = n
-			}
-		case "sort":
-			q.Sort, q.Descending = strings.CutPrefix(value, "-")
-			if find(c.Sort, q.Sort) == nil {
-				return q, envelope.Invalid(name, "It must be one of the fields that this list is sorted by.")
-			}
-		case "state":
-			if q.State = value; find(c.States, value) == nil {
-				return q, envelope.Invalid(name, "It must be one of the states of this list.")
-			}
-		default:
-			n := find(c.Filters, name)
-			if n == nil {
-				return q, envelope.Invalid(name, "This list has no such parameter.")
-			}
-			q.Filters.Set(n.Their(), value)
+	}
+	for _, name := range names {
+		if refused := q.read(name, asked[name][0], most); refused != nil {
+			return q, refused
 		}
 	}
 	return q, nil
+}
+
+// read takes one parameter. limit comes before page.
+func (q *Query) read(name, value string, most int) *envelope.Refusal {
+	c, ok := q.config, true
+	switch name {
+	case "limit":
+		q.Limit, ok = digits(value, most)
+		if !ok {
+			return envelope.Invalid(name, "It must be a number from 1 to "+strconv.Itoa(most)+".")
+		}
+	case "page":
+		q.Page, ok = digits(value, reach/q.Limit)
+		if !ok {
+			return envelope.Invalid(name, "It must be a number from 1 to "+strconv.Itoa(reach/q.Limit)+".")
+		}
+	case "sort":
+		q.Sort, q.Descending = strings.CutPrefix(value, "-")
+		if find(c.Sort, q.Sort) == nil {
+			return oneOf(name, "It must be one of the fields that this list is sorted by, with - in front for the descending order", c.Sort)
+		}
+	case "state":
+		q.State = value
+		if find(c.States, value) == nil {
+			return oneOf(name, "It must be one of the states of this list", c.States)
+		}
+	default:
+		return q.filter(name, value)
+	}
+	return nil
+}
+
+func (q *Query) filter(name, value string) *envelope.Refusal {
+	i := slices.IndexFunc(q.config.Filters, func(f Filter) bool { return f.Name.Name == name })
+	if i < 0 {
+		return envelope.Invalid(name, "This list has no such parameter.")
+	}
+	f := &q.config.Filters[i]
+	if len(f.Values) > 0 {
+		n := find(f.Values, value)
+		if n == nil {
+			return oneOf(name, "It must be one of the declared values", f.Values)
+		}
+		value = n.Their()
+	} else if value == "" || len(value) > maxText || !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl) {
+		return envelope.Invalid(name, "It must be a text of 1 to "+strconv.Itoa(maxText)+" bytes without control characters.")
+	}
+	q.Filters.Set(f.Their(), value)
+	return nil
+}
+
+// oneOf names what there is to choose from.
+func oneOf(name, text string, names []Name) *envelope.Refusal {
+	if len(names) == 0 {
+		return envelope.Invalid(name, "This list has no such parameter.")
+	}
+	for i, n := range names {
+		separator := ", "
+		if i == 0 {
+			separator = ": "
+		}
+		text += separator + n.Name
+	}
+	return envelope.Invalid(name, text+".")
+}
+
+// digits reads a number from 1 to most in its only spelling.
+func digits(text string, most int) (int, bool) {
+	if text == "" || len(text) > 10 || text[0] == '0' || strings.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' }) {
+		return 0, false
+	}
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n <= most
 }
 
 func find(names []Name, name string) *Name {
@@ -76,93 +130,11 @@ func find(names []Name, name string) *Name {
 	return &names[i]
 }
 
-// Send adds the upstream's parameters. A list that is cut here is asked for whole.
-func (q Query) Send(to url.Values) {
-	s := q.config.Send
-	if !q.config.Local() {
-		if s.Offset != "" {
-			to.Set(s.Offset, strconv.Itoa((q.Page-1)*q.Limit))
-		} else {
-			to.Set(cmp.Or(s.Page, "page"), strconv.Itoa(q.Page))
-		}
-		to.Set(cmp.Or(s.Limit, "limit"), strconv.Itoa(q.Limit))
-	}
-	if n := find(q.config.Sort, q.Sort); n != nil {
-		direction, minus := "asc", ""
-		if q.Descending {
-			direction, minus = "desc", "-"
-		}
-		format := cmp.Or(s.SortFormat, minus+"{field}")
-		to.Set(cmp.Or(s.Sort, "sort"), strings.NewReplacer("{field}", n.Their(), "{dir}", direction).Replace(format))
-	}
-	if n := find(q.config.States, q.State); n != nil {
-		to.Set(cmp.Or(s.State, "state"), n.Their())
-	}
-	for name, values := range q.Filters {
-		to[name] = values
-	}
-}
-
 // Window is the part of the upstream's elements that is the page: how many are passed
-// over, and how many follow.
+// over, and how many follow. An upstream that sends more than it was asked for is cut.
 func (q Query) Window() (skip, take int) {
 	if q.config.Local() {
 		return (q.Page - 1) * q.Limit, q.Limit
 	}
 	return 0, q.Limit
-}
-
-// Pagination adds the pagination object; total is nil when it is not known.
-func (q Query) Pagination(dst []byte, total *int64) []byte {
-	dst = append(dst, `{"total":`...)
-	dst = number(dst, total)
-	dst = append(dst, `,"page":`...)
-	dst = strconv.AppendInt(dst, int64(q.Page), 10)
-	dst = append(dst, `,"limit":`...)
-	dst = strconv.AppendInt(dst, int64(q.Limit), 10)
-	dst = append(dst, `,"total_pages":`...)
-	dst = number(dst, q.pages(total))
-	return append(dst, '}')
-}
-
-func (q Query) pages(total *int64) *int64 {
-	if total == nil {
-		return nil
-	}
-	n := (*total + int64(q.Limit) - 1) / int64(q.Limit)
-	return &n
-}
-
-func number(dst []byte, n *int64) []byte {
-	if n == nil {
-		return append(dst, "null"...)
-	}
-	return strconv.AppendInt(dst, *n, 10)
-}
-
-// LinkHeader is the Link header (RFC 8288) of a page: path is the client's, query the
-// one it sent.
-func (q Query) LinkHeader(path string, query url.Values, total *int64) string {
-	var links []string
-	add := func(rel string, page int64) {
-		to := url.Values{}
-		for name, values := range query {
-			to[name] = values
-		}
-		to.Set("page", strconv.FormatInt(page, 10))
-		to.Set("limit", strconv.Itoa(q.Limit))
-		links = append(links, "<"+path+"?"+to.Encode()+`>; rel="`+rel+`"`)
-	}
-	pages := q.pages(total)
-	add("first", 1)
-	if q.Page > 1 {
-		add("prev", int64(q.Page-1))
-	}
-	if pages != nil {
-		if int64(q.Page) < *pages {
-			add("next", int64(q.Page+1))
-		}
-		add("last", max(*pages, 1))
-	}
-	return strings.Join(links, ", ")
 }

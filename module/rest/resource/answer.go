@@ -120,11 +120,11 @@ func idText(id splice.Scalar) (string, bool) {
 // editor of the body; whole says that it has seen all of it.
 func (a *Answer) Total(e *splice.Editor, h http.Header, whole bool) *int64 {
 	if a.TotalHeader != "" {
-		return count(h.Get(a.TotalHeader))
+		return a.match.Operation.Resource.List.HeaderTotal(h)
 	}
 	if a.hasTotal {
 		if s := e.Captured(0); s.Kind == splice.Number || s.Kind == splice.String {
-			return count(s.Text)
+			return list.ReadTotal(s.Text)
 		}
 		return nil
 	}
@@ -133,6 +133,15 @@ func (a *Answer) Total(e *splice.Editor, h http.Header, whole bool) *int64 {
 		return &n
 	}
 	return nil
+}
+
+// Seen is what is known of a list when its header goes out.
+func (a *Answer) Seen(e *splice.Editor, h http.Header, whole bool) list.Seen {
+	s := list.Seen{Total: a.Total(e, h, whole), Elements: -1}
+	if whole {
+		s.Elements = e.Elements()
+	}
+	return s
 }
 
 // Location is the address of what was made; "" when the answer does not tell its id.

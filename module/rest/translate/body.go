@@ -179,7 +179,7 @@ func (b *body) commit() {
 	}
 	h.Set("Content-Type", media)
 	if a.List != nil {
-		h.Set("Link", a.List.LinkHeader(a.Path, a.Query, a.Total(b.editor, h, b.done)))
+		h.Set("Link", a.List.LinkHeader(a.Path, a.Query, a.Seen(b.editor, h, b.done)))
 	}
 	if at := a.Location(b.editor); at != "" {
 		h.Set("Location", at)

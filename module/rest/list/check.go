@@ -1,0 +1,158 @@
+package list
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// reach bounds the number of the last element that can be asked for. Upstreams multiply
+// page and limit, and some do so in 32 bits.
+const reach = 1<<31 - 1
+
+var token = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110 section 5.6.2
+
+// reserved are the parameters of every list.
+var reserved = []string{"page", "limit", "sort", "state"}
+
+// Check reports what is wrong with the configuration.
+func (c *Config) Check() error {
+	standard, most := c.limits()
+	switch {
+	case c.Default < 0 || c.Max < 0 || most < standard || most > reach:
+		return fmt.Errorf("list: default %d, max %d: expected 1 <= default <= max <= %d", c.Default, c.Max, reach)
+	case c.Paginate != "" && !c.Local():
+		return fmt.Errorf("list: paginate %s: expected local", c.Paginate)
+	case c.Total != "" && c.TotalHeader != "":
+		return fmt.Errorf("list: total %s: expected a pointer or a header, not both (%s)", c.Total, c.TotalHeader)
+	case c.TotalHeader != "" && !token.MatchString(c.TotalHeader):
+		return fmt.Errorf("list: total_header %s: expected the name of a header field", c.TotalHeader)
+	}
+	if at, err := c.pointers(); err != nil {
+		return fmt.Errorf("list: %s %s: %w", at[0], at[1], err)
+	}
+	for _, check := range []func() error{c.checkSort, c.checkFilters, c.checkSend} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Config) checkSort() error {
+	if err := distinct("sort", c.Sort); err != nil {
+		return err
+	}
+	for _, n := range c.Sort {
+		if strings.HasPrefix(n.Name, "-") {
+			return fmt.Errorf("list: sort %s: expected a name without - in front, which means descending", n.Name)
+		}
+	}
+	s := c.Send
+	switch {
+	case s.SortFormat != "" && !strings.Contains(s.SortFormat, "{field}"):
+		return fmt.Errorf("list: sort_format %s: expected {field} in it", s.SortFormat)
+	case strings.ContainsAny(strings.NewReplacer("{field}", "", "{dir}", "").Replace(s.SortFormat), "{}"):
+		return fmt.Errorf("list: sort_format %s: expected no placeholders but {field} and {dir}", s.SortFormat)
+	case s.SortFormat != "" && s.Direction == "" && !strings.Contains(s.SortFormat, "{dir}"):
+		return fmt.Errorf("list: sort_format %s: expected {dir} in it, or a parameter for the direction", s.SortFormat)
+	case (s.Ascending != "" || s.Descending != "") && s.words()[0] == s.words()[1]:
+		return fmt.Errorf("list: ascending %s, descending %s: expected two different words", s.Ascending, s.Descending)
+	}
+	return nil
+}
+
+// words are the upstream's for the two directions.
+func (s Send) words() [2]string {
+	w := [2]string{"asc", "desc"}
+	for i, own := range []string{s.Ascending, s.Descending} {
+		if own != "" {
+			w[i] = own
+		}
+	}
+	return w
+}
+
+func (c *Config) checkFilters() error {
+	if err := distinct("states", c.States); err != nil {
+		return err
+	}
+	names := make([]Name, 0, len(c.Filters))
+	for _, f := range c.Filters {
+		if slices.Contains(reserved, f.Name.Name) {
+			return fmt.Errorf("list: filter %s: expected another name than page, limit, sort and state, which every list has", f.Name.Name)
+		}
+		if err := distinct("filter "+f.Name.Name, f.Values); err != nil {
+			return err
+		}
+		names = append(names, f.Name)
+	}
+	return distinct("filters", names)
+}
+
+func distinct(word string, names []Name) error {
+	seen := make(map[string]bool, len(names))
+	for _, n := range names {
+		switch {
+		case n.Name == "":
+			return fmt.Errorf("list: %s: expected a name", word)
+		case seen[n.Name]:
+			return fmt.Errorf("list: %s %s: it is there twice", word, n.Name)
+		}
+		seen[n.Name] = true
+	}
+	return nil
+}
+
+// checkSend: two things under one name would overwrite each other.
+func (c *Config) checkSend() error {
+	s := c.Send
+	if s.Page != "" && s.Offset != "" {
+		return fmt.Errorf("list: send page %s, offset %s: expected one of them", s.Page, s.Offset)
+	}
+	seen := make(map[string]string)
+	for _, p := range c.parameters() {
+		if was, ok := seen[p[1]]; ok {
+			return fmt.Errorf("list: send %s %s: expected another name than that of %s", p[0], p[1], was)
+		}
+		seen[p[1]] = p[0]
+	}
+	return nil
+}
+
+// Parameters are the names of the upstream's parameters that a list may send.
+func (c *Config) Parameters() []string {
+	var names []string
+	for _, p := range c.parameters() {
+		names = append(names, p[1])
+	}
+	return names
+}
+
+// parameters are pairs of our word and the upstream's.
+func (c *Config) parameters() (list [][2]string) {
+	s := c.Send
+	if !c.Local() {
+		if s.Offset != "" {
+			list = append(list, [2]string{"offset", s.Offset})
+		} else {
+			list = append(list, [2]string{"page", cmp.Or(s.Page, "page")})
+		}
+		list = append(list, [2]string{"limit", cmp.Or(s.Limit, "limit")})
+	}
+	if len(c.Sort) > 0 {
+		list = append(list, [2]string{"sort", cmp.Or(s.Sort, "sort")})
+		if s.Direction != "" {
+			list = append(list, [2]string{"direction", s.Direction})
+		}
+	}
+	if len(c.States) > 0 {
+		list = append(list, [2]string{"state", cmp.Or(s.State, "state")})
+	}
+	for _, f := range c.Filters {
+		list = append(list, [2]string{"filter " + f.Name.Name, f.Their()})
+	}
+	return list
+}

@@ -1,0 +1,85 @@
+package list
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Seen is what an answer told about a list.
+type Seen struct {
+	// Total is the number of all elements, nil when it is not known.
+	Total *int64
+	// Elements are those that came; -1 as long as more may come.
+	Elements int64
+}
+
+// Pagination adds the pagination object; total is nil when it is not known.
+func (q Query) Pagination(dst []byte, total *int64) []byte {
+	dst = append(dst, `{"total":`...)
+	dst = number(dst, total)
+	dst = append(dst, `,"page":`...)
+	dst = strconv.AppendInt(dst, int64(q.Page), 10)
+	dst = append(dst, `,"limit":`...)
+	dst = strconv.AppendInt(dst, int64(q.Limit), 10)
+	dst = append(dst, `,"total_pages":`...)
+	dst = number(dst, q.pages(total))
+	return append(dst, '}')
+}
+
+// pages is the number of pages, without adding up what could overflow.
+func (q Query) pages(total *int64) *int64 {
+	if total == nil {
+		return nil
+	}
+	limit := int64(q.Limit)
+	n := *total / limit
+	if *total%limit > 0 {
+		n++
+	}
+	return &n
+}
+
+func number(dst []byte, n *int64) []byte {
+	if n == nil {
+		return append(dst, "null"...)
+	}
+	return strconv.AppendInt(dst, *n, 10)
+}
+
+// LinkHeader is the Link header (RFC 8288) of a page: path is the client's, escaped,
+// query the one it sent. No page is linked that Parse would refuse, and from a page
+// beyond the end `prev` leads back to the last one. Without a total there is no `last`,
+// and `next` wherever there may be one: clients follow it until it is missing.
+func (q Query) LinkHeader(path string, query url.Values, seen Seen) string {
+	pages, top := q.pages(seen.Total), int64(reach/q.Limit)
+	page := int64(q.Page)
+	back, more := page-1, seen.Elements < 0 || seen.Elements >= int64(q.Limit)
+	if pages != nil {
+		back, more = min(back, max(*pages, 1)), page < *pages
+	}
+	to := make(url.Values, len(query)+2)
+	for name, values := range query {
+		to[name] = values
+	}
+	to.Set("limit", strconv.Itoa(q.Limit))
+	var b strings.Builder
+	add := func(rel string, page int64) {
+		if b.Len() > 0 {
+			b.WriteString(", ")
+		}
+		to.Set("page", strconv.FormatInt(page, 10))
+		b.WriteString("<" + path + "?" + to.Encode() + `>; rel="` + rel + `"`)
+	}
+	add("first", 1)
+	if page > 1 {
+		add("prev", back)
+	}
+	if more && page < top {
+		add("next", page+1)
+	}
+	if pages != nil && *pages <= top {
+		add("last", max(*pages, 1))
+	}
+	return b.String()
+}
