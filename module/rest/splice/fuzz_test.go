@@ -45,6 +45,17 @@ var fuzzed = func() (list []Config) {
 	return list
 }()
 
+var fuzzedPlans = func() (list []*Plan) {
+	for _, c := range fuzzed {
+		p, err := Compile(c)
+		if err != nil {
+			panic(err)
+		}
+		list = append(list, p)
+	}
+	return list
+}()
+
 // chunks are sizes from a seed, most of them small.
 func chunks(seed uint64) []int {
 	sizes := make([]int, 0, 16)
@@ -66,25 +77,36 @@ var seeds = []string{
 
 func FuzzEditor(f *testing.F) {
 	for i, s := range seeds {
-		for which := range fuzzed {
-			f.Add([]byte(s), uint64(i), uint(which))
-		}
+		f.Add([]byte(s), uint64(i), uint(7*i))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, seed uint64, which uint) {
-		c := fuzzed[which%uint(len(fuzzed))]
-		p := plan(t, c)
-		out, e, err := edited(p, string(text), max(1, len(text)))
-		got, e2, err2 := edited(p, string(text), chunks(seed)...)
-		if fmt.Sprint(err) != fmt.Sprint(err2) || err == nil && (out != got || !reflect.DeepEqual(e.slots, e2.slots) || e.seen != e2.seen) {
-			t.Fatalf("in chunks of %d: %q %v %v, in one %q %v %v", chunks(seed), got, e2.slots, err2, out, e.slots, err)
-		}
-		compare(t, c, text, out, e, err)
-		e.Release()
-		e2.Release()
-		if again, e, err3 := edited(p, string(text), chunks(seed+1)...); fmt.Sprint(err) != fmt.Sprint(err3) || err == nil && again != out || e == nil {
-			t.Fatalf("with a used editor: %q %v, with a new one %q %v", again, err3, out, err)
-		}
+		same(t, text, seed, which%uint(len(fuzzed)))
 	})
+}
+
+func TestEveryPlanMeansWhatDecodingEditingAndEncodingMeans(t *testing.T) {
+	for i, s := range seeds {
+		for which := range fuzzed {
+			same(t, []byte(s), uint64(i), uint(which))
+		}
+	}
+}
+
+// same holds one text in one chunk, in several, and with an editor that was used.
+func same(t *testing.T, text []byte, seed uint64, which uint) {
+	t.Helper()
+	c, p := fuzzed[which], fuzzedPlans[which]
+	out, e, err := edited(p, string(text), max(1, len(text)))
+	got, e2, err2 := edited(p, string(text), chunks(seed)...)
+	if fmt.Sprint(err) != fmt.Sprint(err2) || err == nil && (out != got || !reflect.DeepEqual(e.slots, e2.slots) || e.seen != e2.seen) {
+		t.Fatalf("in chunks of %d: %q %v %v, in one %q %v %v", chunks(seed), got, e2.slots, err2, out, e.slots, err)
+	}
+	compare(t, c, text, out, e, err)
+	e.Release()
+	e2.Release()
+	if again, _, err3 := edited(p, string(text), chunks(seed+1)...); fmt.Sprint(err) != fmt.Sprint(err3) || err == nil && again != out {
+		t.Fatalf("with a used editor: %q %v, with a new one %q %v", again, err3, out, err)
+	}
 }
 
 // compare holds what an editor did against encoding/json.
