@@ -2,6 +2,9 @@ package envelope
 
 import (
 	"errors"
+	"maps"
+	"net/http"
+	"strings"
 )
 
 // ErrLate is what a handler gets that goes on to write an answer which turned out to be
@@ -53,12 +56,30 @@ func (w *Writer) passOn(watch bool) error {
 	if !watch {
 		w.stopWatching()
 	}
+	back := takeTrailers(w.Header())
 	w.ResponseWriter.WriteHeader(a.status)
+	back()
 	if len(raw) == 0 {
 		return nil
 	}
 	_, err := w.ResponseWriter.Write(raw)
 	return err
+}
+
+// takeTrailers takes out the trailers that the handler has set already, while all of its
+// answer was held back: they would go out as header fields too. back sets them again.
+func takeTrailers(h http.Header) (back func()) {
+	taken := map[string][]string{}
+	for _, list := range h["Trailer"] {
+		for name := range strings.SplitSeq(list, ",") {
+			name = http.CanonicalHeaderKey(strings.TrimSpace(name))
+			if values, ok := h[name]; ok && name != "Trailer" {
+				taken[name] = values
+				delete(h, name)
+			}
+		}
+	}
+	return func() { maps.Copy(h, taken) }
 }
 
 func (w *Writer) passWatched(p []byte) (int, error) {

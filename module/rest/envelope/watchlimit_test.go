@@ -156,3 +156,35 @@ func TestAFailureBehindANoticeAndTheLimitIsStillFound(t *testing.T) {
 		t.Error(len(got), err)
 	}
 }
+
+// TestTrailersStayTrailers of an answer that was held back as a whole, and are not sent
+// with an error in its place.
+func TestTrailersStayTrailers(t *testing.T) {
+	c := prepared(t, oldAPI())
+	for _, body := range []string{`{"success":1,"x":1}`, `{"x":1}`, refused, list(256<<10, `,"success":true`)} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			shaped := NewWriter(w, r, c)
+			shaped.Header().Set("Content-Type", "application/json")
+			shaped.Header().Set("Trailer", "x-sum, X-Other")
+			_, _ = io.WriteString(shaped, body)
+			_ = shaped.FlushError()
+			shaped.Header().Set("X-Sum", "7")
+			shaped.Header().Set(http.TrailerPrefix+"X-More", "8")
+			shaped.Finish()
+		}))
+		resp, err := http.Get(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		server.Close()
+		sum, more := "7", "8"
+		if body == refused {
+			sum, more = "", ""
+		}
+		if err != nil || resp.Header.Get("X-Sum")+resp.Header.Get("X-More") != "" || resp.Trailer.Get("X-Sum") != sum || resp.Trailer.Get("X-More") != more || (string(got) == body) != (sum != "") {
+			t.Errorf("%.20s: %d %v %v %v", body, resp.StatusCode, resp.Header, resp.Trailer, err)
+		}
+	}
+}
