@@ -2,7 +2,8 @@ package link
 
 import (
 	"fmt"
-	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -12,66 +13,132 @@ type Link struct {
 	Rel string `json:"rel"`
 	// The method, in capitals. Default: `GET`, of `delete` `DELETE`.
 	Method string `json:"method,omitempty"`
-	// The client's path, with `{id}` for the resource's id and the placeholders of its
-	// collection. Default: the resource itself.
+	// The client's path, and query if there is one, with the placeholder of the resource's
+	// id and those of its collection: `/articles/{id}/comments`. Default: the resource
+	// itself.
 	Path string `json:"path,omitempty"`
 }
 
-// Set are the relations of one kind of resource.
-type Set struct{ links []Link }
-
-// Place is where a resource stands for the client.
-type Place struct {
-	// Prefix is what stands before every path, such as "/v1"; "" for nothing.
-	Prefix string
-	// Collection is the path of the collection, escaped, its placeholders filled in.
-	Collection string
-	// Params are the decoded values of those placeholders by their names.
-	Params map[string]string
+// Names are the placeholders of a resource's path.
+type Names struct {
+	// Collection are those of its collection, in order: `id` in students/{id}/friends.
+	Collection []string
+	// Own is the one of its id: `id`, or `sub_id` where that is taken.
+	Own string
 }
 
+// Set are the relations of one kind of resource.
+type Set struct{ links []compiled }
+
+type compiled struct {
+	method string
+	head   string // `{"rel":"self","method":"GET","href":"`
+	path   []part // nil: the resource itself
+	query  []part // with its question mark
+	own    bool   // the id stands in path or query
+}
+
+// part is a text, and the value that follows it: the index of a placeholder of the
+// collection, own, or none.
+type part struct {
+	text  string
+	value int
+}
+
+const (
+	own  = -1
+	none = -2
+)
+
+var (
+	// relation is a registered type, or an address for one's own (RFC 8288 section 2.1).
+	relation = regexp.MustCompile(`^([a-z][a-z0-9.-]*|https?://[!#-;=?-\[\]_a-z~]+)$`)
+	braces   = regexp.MustCompile(`\{([^{}]*)\}`)
+	address  = regexp.MustCompile(`^(/[A-Za-z0-9._~!$&'()*+,;=:@%{}-]+)+(\?[A-Za-z0-9._~!$&'()*+,;=:@%{}/?-]+)?$`)
+	methods  = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
+)
+
 // Compile checks relations.
-func Compile(links []Link) (*Set, error) {
+func Compile(links []Link, names Names) (*Set, error) {
 	s := new(Set)
+	seen := make(map[[2]string]bool, len(links))
 	for _, l := range links {
 		switch {
-		case l.Rel == "":
-			return nil, fmt.Errorf("links: expected a relation")
+		case !relation.MatchString(l.Rel):
+			return nil, fmt.Errorf("links %q: expected a relation in lower-case letters, or an address that stands for one", l.Rel)
 		case l.Rel == "delete" && l.Method == "":
 			l.Method = "DELETE"
-		case l.Rel != "self" && l.Path == "" && l.Method == "":
-			return nil, fmt.Errorf("links %s: expected self, delete or name=METHOD:/path", l.Rel)
-		}
-		if l.Method == "" {
+		case l.Rel != "self" && l.Rel != "delete" && l.Path == "":
+			return nil, fmt.Errorf("links %s: expected self, delete, or name=METHOD:/path", l.Rel)
+		case l.Method == "":
 			l.Method = "GET"
 		}
-		s.links = append(s.links, l)
+		if !slices.Contains(methods, l.Method) {
+			return nil, fmt.Errorf("links %s: method %q: expected %s", l.Rel, l.Method, strings.Join(methods, ", "))
+		}
+		if key := [2]string{l.Rel, l.Method}; seen[key] {
+			return nil, fmt.Errorf("links %s: it is there twice with %s", l.Rel, l.Method)
+		} else {
+			seen[key] = true
+		}
+		c := compiled{method: l.Method, head: `{"rel":"` + l.Rel + `","method":"` + l.Method + `","href":"`}
+		if l.Path != "" {
+			if err := c.compile(l.Path, names); err != nil {
+				return nil, fmt.Errorf("links %s: %w", l.Rel, err)
+			}
+		}
+		s.links = append(s.links, c)
 	}
 	return s, nil
 }
 
-// Append adds `"links":[...]` for the resource with an id. allowed says whether the
-// caller may use a method on a path; nil allows everything.
-func (s *Set) Append(dst []byte, at Place, id string, allowed func(method, path string) bool) []byte {
-	dst = append(dst, `"links":[`...)
-	first := true
-	for _, l := range s.links {
-		path := at.Prefix + at.Collection + "/" + url.PathEscape(id)
-		if l.Path != "" {
-			path = l.Path
-			for name, value := range at.Params {
-				path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(value))
-			}
-			path = at.Prefix + strings.ReplaceAll(path, "{id}", url.PathEscape(id))
-		}
-		if allowed != nil && !allowed(l.Method, path) {
-			continue
-		}
-		if !first {
-			dst = append(dst, ',')
-		}
-		first = false
-		dst = fmt.Appendf(dst, `{"rel":%q,"method":%q,"href":%q}`, l.Rel, l.Method, path)
+func (c *compiled) compile(text string, names Names) error {
+	path, query, asks := strings.Cut(text, "?")
+	bare := braces.ReplaceAllString(text, "x")
+	if !address.MatchString(text) || strings.ContainsAny(bare, "{}") || !escaped(bare) || strings.Contains(path+"/", "/../") || strings.Contains(path+"/", "/./") {
+		return fmt.Errorf("path %q: expected the client's path, escaped, such as /articles/{id}/comments", text)
 	}
-	return append(dst, ']')
+	for name := range strings.SplitSeq(query, "&") {
+		if name, _, _ := strings.Cut(name, "="); strings.Contains(name, "{") {
+			return fmt.Errorf("path %q: expected a placeholder in a value of the query, not in a name", text)
+		}
+	}
+	if asks {
+		query = "?" + query
+	}
+	for _, section := range []struct {
+		text string
+		to   *[]part
+	}{{path, &c.path}, {query, &c.query}} {
+		end := 0
+		for _, m := range braces.FindAllStringSubmatchIndex(section.text, -1) {
+			value, err := names.index(section.text[m[2]:m[3]])
+			if err != nil {
+				return fmt.Errorf("path %q: %w", text, err)
+			}
+			c.own = c.own || value == own
+			*section.to = append(*section.to, part{section.text[end:m[0]], value})
+			end = m[1]
+		}
+		*section.to = append(*section.to, part{section.text[end:], none})
+	}
+	return nil
+}
+
+var percent = regexp.MustCompile(`%([0-9A-Fa-f]{2})?`)
+
+// escaped reports that every % begins an escape.
+func escaped(text string) bool {
+	return !slices.Contains(percent.FindAllString(text, -1), "%")
+}
+
+func (n Names) index(name string) (int, error) {
+	if name == n.Own {
+		return own, nil
+	}
+	if i := slices.Index(n.Collection, name); i >= 0 {
+		return i, nil
+	}
+	known := append(slices.Clone(n.Collection), n.Own)
+	return 0, fmt.Errorf("placeholder {%s}: expected {%s}", name, strings.Join(known, "}, {"))
 }

@@ -94,16 +94,11 @@ func (m Match) Answer(up Upstream, c Caller) (*Answer, error) {
 }
 
 func (s *shape) append(m Match, c Caller) func([]byte, splice.Scalar) []byte {
-	params := make(map[string]string, len(s.collection.names))
-	for i, name := range s.collection.names {
-		params[name] = m.Values[i]
-	}
-	at := link.Place{Prefix: c.Prefix, Collection: s.collection.fill(m.Values[:len(s.collection.names)]), Params: params}
+	values := m.Values[:len(s.collection.names)]
+	at := link.Place{Prefix: c.Prefix, Collection: s.collection.fill(values), Values: values}
+	at.Document = m.Operation.Kind == Read && len(m.Operation.pattern.segments) == len(s.collection.segments)
 	return func(dst []byte, id splice.Scalar) []byte {
-		text, ok := idText(id)
-		if !ok {
-			return append(dst, `"links":[]`...)
-		}
+		text, _ := idText(id)
 		return s.links.Append(dst, at, text, c.Allowed)
 	}
 }

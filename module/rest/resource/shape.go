@@ -55,13 +55,24 @@ func newShape(r *Resource, collection pattern) (s *shape, err error) {
 		return nil, err
 	}
 	if len(r.Links) > 0 {
-		if s.links, err = link.Compile(r.Links); err != nil {
+		if s.links, err = link.Compile(r.Links, link.Names{Collection: collection.names, Own: r.own(collection)}); err != nil {
 			return nil, err
 		}
 	}
 	// What splice would refuse, it refuses now.
 	_, err = splice.Compile(s.edits(splice.Config{}))
 	return s, err
+}
+
+// own is the placeholder of an item's id: the one of its first route, or the usual one.
+func (r *Resource) own(collection pattern) string {
+	for _, route := range r.Routes {
+		p, err := parsePattern(route.Path)
+		if at := len(collection.segments); err == nil && len(p.segments) > at && p.below(collection) && p.segments[at].param {
+			return p.segments[at].text
+		}
+	}
+	return usualName(collection)
 }
 
 func (r *Resource) idPointer() string {

@@ -118,11 +118,7 @@ func (t *Table) add(parent string, r *Resource) error {
 
 // usual are the routes of a resource that declares none.
 func usual(collection pattern) []Route {
-	name := "id"
-	if slices.Contains(collection.names, name) {
-		name = "sub_id"
-	}
-	item := collection.text + "/{" + name + "}"
+	item := collection.text + "/{" + usualName(collection) + "}"
 	var routes []Route
 	for _, m := range []string{"GET", "POST"} {
 		routes = append(routes, Route{Method: m, Path: collection.text, Upstream: collection.text})
@@ -131,6 +127,14 @@ func usual(collection pattern) []Route {
 		routes = append(routes, Route{Method: m, Path: item, Upstream: item})
 	}
 	return routes
+}
+
+// usualName is the placeholder of an item's id.
+func usualName(collection pattern) string {
+	if slices.Contains(collection.names, "id") {
+		return "sub_id"
+	}
+	return "id"
 }
 
 var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
