@@ -45,6 +45,7 @@ http://$API {
 		public * /open /open/*
 		scope read GET,HEAD,OPTIONS /*
 		scope write POST,PUT,PATCH,DELETE /*
+		allow_encoded_slash
 	}
 	respond API_REST
 }
