@@ -103,6 +103,9 @@ func (t *Table) add(parent string, r *Resource) error {
 			return fmt.Errorf("resource %s: upstream %s %s: %w", r.Path, route.Method, route.Path, err)
 		}
 	}
+	if err := t.linked(s); err != nil {
+		return fmt.Errorf("resource %s: %w", r.Path, err)
+	}
 	if len(r.Batch) > 0 {
 		if err := t.batch(s); err != nil {
 			return fmt.Errorf("resource %s: batch: %w", r.Path, err)
