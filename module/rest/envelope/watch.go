@@ -23,6 +23,7 @@ type watch struct {
 	coded   bool // its text can be read only when it is whole
 	stage   stage
 	raw     []byte // held back, nil as soon as it is passed on
+	kept    bool   // raw is a copy
 	passing bool
 	editor  *splice.Editor
 	rule    *condition // the first that was seen to hold
@@ -43,35 +44,27 @@ const (
 // conditional reports whether any success is asked.
 func (d *dialect) conditional() bool { return d != nil && len(d.fail) > 0 }
 
-// asks decides by the header whether an answer may be JSON with a failure in it.
-// Parts, streams and what is to be stored as a file are none, and the answer to a HEAD
-// has no body. CONNECT begins a tunnel.
-func (d *dialect) asks(status int, method string, h http.Header) bool {
+// watch decides by the header whether an answer may be JSON with a failure in it, nil if
+// not. Parts, streams and what is to be stored as a file are none, and the answer to a
+// HEAD has no body. CONNECT begins a tunnel.
+func (d *dialect) watch(status int, method string, h http.Header) *watch {
 	if !d.conditional() || status < 200 || status > 299 || method == http.MethodHead || method == http.MethodConnect {
-		return false
+		return nil
 	}
 	switch status {
 	case http.StatusNoContent, http.StatusResetContent, http.StatusPartialContent:
-		return false
+		return nil
 	}
 	disposition, _, _ := strings.Cut(h.Get("Content-Disposition"), ";")
-	if strings.EqualFold(strings.TrimSpace(disposition), "attachment") {
-		return false
+	if strings.EqualFold(strings.TrimSpace(disposition), "attachment") || !decodes(h) {
+		return nil
 	}
-	if !decodes(h) {
-		return false
-	}
-	switch media, _, _ := mime.ParseMediaType(h.Get("Content-Type")); media {
-	case "", "text/html", "text/plain":
-		return true
-	default:
-		return isJSONType(media)
-	}
-}
-
-func (d *dialect) watch(status int, h http.Header) *watch {
 	media, params, _ := mime.ParseMediaType(h.Get("Content-Type"))
-	return &watch{d: d, status: status, charset: strings.ToLower(params["charset"]), json: isJSONType(media), coded: coding(h) != ""}
+	labelled := isJSONType(media)
+	if !labelled && media != "" && media != "text/html" && media != "text/plain" {
+		return nil
+	}
+	return &watch{d: d, status: status, charset: strings.ToLower(params["charset"]), json: labelled, coded: coding(h) != ""}
 }
 
 // coding is the content coding, "" for none.
@@ -91,10 +84,14 @@ func decodes(h http.Header) bool {
 	return false
 }
 
-// feed reads on.
+// feed reads on. What is held first is still the caller's, until keep.
 func (w *watch) feed(p []byte) verdict {
 	if !w.passing {
-		w.raw = append(w.raw, p...)
+		if w.kept = len(w.raw) > 0; w.kept {
+			w.raw = append(w.raw, p...)
+		} else {
+			w.raw = p[:len(p):len(p)]
+		}
 	}
 	if w.coded {
 		return open
@@ -109,6 +106,13 @@ func (w *watch) feed(p []byte) verdict {
 		return w.scan(p)
 	}
 	return open
+}
+
+// keep makes what is held our own: most answers are decided before it is needed.
+func (w *watch) keep() {
+	if !w.kept {
+		w.raw, w.kept = bytes.Clone(w.raw), true
+	}
 }
 
 // begin looks at the first characters. It returns what is to be scanned.

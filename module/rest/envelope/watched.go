@@ -34,6 +34,7 @@ func (w *Writer) watched(p []byte) (int, error) {
 	if v == open && n < len(p) {
 		v = a.end(w.Header(), true)
 	} else if v == open {
+		a.keep()
 		return n, nil
 	}
 	if v == fails {
@@ -97,6 +98,7 @@ func (w *Writer) passWatched(p []byte) (int, error) {
 func (w *Writer) failed() {
 	a := w.watch
 	w.watch = nil
+	a.keep()
 	a.rule = a.d.holding(a.editor)
 	w.held = &held{status: a.rule.Status, body: a.raw, watch: a}
 	a.raw, a.passing = nil, true

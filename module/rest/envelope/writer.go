@@ -60,9 +60,10 @@ func (w *Writer) WriteHeader(status int) {
 		return
 	case status < http.StatusOK && status != http.StatusSwitchingProtocols:
 	case status < http.StatusBadRequest || w.untouched || w.committed:
-		if !w.untouched && !w.committed && w.config.dialect.asks(status, w.request.Method, w.Header()) {
-			w.watch = w.config.dialect.watch(status, w.Header())
-			return
+		if !w.untouched && !w.committed {
+			if w.watch = w.config.dialect.watch(status, w.request.Method, w.Header()); w.watch != nil {
+				return
+			}
 		}
 		w.committed = true
 	default:
