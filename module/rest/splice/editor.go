@@ -16,6 +16,10 @@ type Editor struct {
 	out  []byte
 	err  error // for ever
 
+	// What Vary may have changed.
+	skip, last int64 // elements from skip, and before last, are passed on
+	append     func(dst []byte, id Scalar) []byte
+
 	// The scanner.
 	state  state
 	naming bool // the string is a name
@@ -86,10 +90,21 @@ const (
 )
 
 func (e *Editor) start() {
+	e.skip, e.last, e.append = e.plan.skip, e.plan.last, e.plan.append
 	e.state = beforeValue
 	e.muted = !e.plan.document.root
 	e.aim = aim{doc: &e.plan.document}
 	e.heed = true
+}
+
+// Vary changes, for this text alone and before its first byte, what a plan that serves
+// many leaves open: the elements that are passed on, and what is appended. Take 0 is all,
+// a nil append the plan's; it has no effect on a plan without one.
+func (e *Editor) Vary(skip, take int, append func(dst []byte, id Scalar) []byte) {
+	e.skip, e.last = window(skip, take)
+	if append != nil && e.append != nil {
+		e.append = append
+	}
 }
 
 // Release gives the editor back. It must not be used afterwards.

@@ -23,6 +23,13 @@ type Plan struct {
 	pool       sync.Pool
 }
 
+func window(skip, take int) (first, last int64) {
+	if take == 0 {
+		return int64(skip), 1<<63 - 1
+	}
+	return int64(skip), int64(skip) + int64(take)
+}
+
 // node is a step of the pointers that are looked for.
 type node struct {
 	steps table[node]
@@ -45,12 +52,10 @@ func Compile(c Config) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{
-		list: c.List, skip: int64(c.Skip), last: int64(c.Skip) + int64(c.Take), edits: c.edits(), append: c.Append,
+		list: c.List, edits: c.edits(), append: c.Append,
 		id: len(c.Capture), slots: len(c.Capture) + 1, maxDepth: c.MaxDepth, maxScalar: c.MaxScalar,
 	}
-	if c.Take == 0 {
-		p.last = 1<<63 - 1
-	}
+	p.skip, p.last = window(c.Skip, c.Take)
 	if p.maxDepth == 0 {
 		p.maxDepth = DefaultMaxDepth
 	}

@@ -57,12 +57,12 @@ func (f *frame) element() (a aim) {
 	return a
 }
 
-func (p *Plan) keeps(index int64) bool { return index >= p.skip && index < p.last }
+func (e *Editor) keeps(index int64) bool { return index >= e.skip && index < e.last }
 
 // listed decides about an element of the list.
 func (e *Editor) listed(f *frame, i int, a *aim) {
 	e.seen++
-	if !e.plan.keeps(f.index) {
+	if !e.keeps(f.index) {
 		return
 	}
 	if !f.array {
@@ -121,7 +121,7 @@ func (e *Editor) entered(i int) {
 		e.pass(i - 1)
 		e.emit(opening)
 		e.muted = true
-	} else if f.list && !e.plan.keeps(0) {
+	} else if f.list && !e.keeps(0) {
 		e.pass(i)
 		e.muted = true
 	}
@@ -148,7 +148,7 @@ func (e *Editor) comma(i int) {
 		e.pass(i)
 		e.muted = true
 		e.holdName(i)
-	case !e.plan.keeps(f.index):
+	case !e.keeps(f.index):
 		e.pass(i)
 		e.muted = true
 	case !f.any: // the first that is passed on has no comma in front
@@ -169,9 +169,9 @@ func (e *Editor) left(i int) {
 		e.muted, e.from = false, i
 	case f.list && e.muted:
 		e.muted, e.from = false, i-1
-	case f.resource && e.plan.append != nil:
+	case f.resource && e.append != nil:
 		e.pass(i - 1)
-		if e.text = e.plan.append(e.text[:0], e.slots[e.plan.id]); len(e.text) > 0 {
+		if e.text = e.append(e.text[:0], e.slots[e.plan.id]); len(e.text) > 0 {
 			if f.any {
 				e.emit(comma)
 			}
