@@ -139,6 +139,14 @@ func quiet(t *testing.T, wait time.Duration) (ask func(context.Context) (ratelim
 	ask = func(ctx context.Context) (ratelimit.Verdict, error) {
 		return s.Decide(ctx, ratelimit.Request{Charges: []ratelimit.Charge{one("p", 1<<30, time.Hour, "s")}})
 	}
-	eventually(t, "it is served", func() bool { v, err := ask(t.Context()); return err == nil && !v.Outage })
+	eventually(t, "the next trip is its caller's own", func() bool {
+		if v, err := ask(t.Context()); err != nil || v.Outage {
+			return false
+		}
+		l := s.lane("l")
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return wait > longestOwn || l.clear(s.clock())
+	})
 	return ask, p
 }
