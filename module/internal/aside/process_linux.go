@@ -49,7 +49,7 @@ func start(name string, index int) (*process, error) {
 		_ = p.cmd.Wait()
 		close(p.gone)
 	}()
-	if err := p.greeted(name); err != nil {
+	if err := p.greeted(name, greeting); err != nil {
 		p.kill()
 		return nil, fmt.Errorf("it does not greet: %w", err)
 	}
@@ -69,8 +69,8 @@ func startOn(cmd *exec.Cmd, index int) error {
 	return <-started
 }
 
-func (p *process) greeted(name string) error {
-	if err := p.out.SetReadDeadline(time.Now().Add(greeting)); err != nil {
+func (p *process) greeted(name string, patience time.Duration) error {
+	if err := p.out.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		return err
 	}
 	_, said, err := readFrame(p.out)

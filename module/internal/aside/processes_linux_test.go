@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const name = "aside-test"
@@ -20,9 +23,15 @@ const name = "aside-test"
 // mute is a name under which this program ends at once.
 const mute = "aside-mute"
 
+// replaced is a name under which it loses its file first.
+const replaced = "aside-replaced"
+
 func init() {
-	if os.Args[0] == mute {
+	switch os.Args[0] {
+	case mute:
 		os.Exit(0)
+	case replaced:
+		os.Exit(withoutAFile())
 	}
 	Serve(name, work)
 }
@@ -36,11 +45,14 @@ func work(request []byte) []byte {
 		return []byte(rest)
 	case "environment":
 		return []byte(strings.Join(append(os.Environ(), os.Args...), ","))
-	case "late":
-		if _, here := os.LookupEnv("PATH"); !here {
-			time.Sleep(time.Minute)
+	case "inherited":
+		return []byte(strings.Join(inherited(), ","))
+	case "fill":
+		return []byte(strconv.FormatUint(fill(), 10))
+	case "only-here":
+		if _, here := os.LookupEnv("PATH"); here {
+			return []byte("here")
 		}
-		return []byte("here")
 	case "die":
 		if _, here := os.LookupEnv("PATH"); !here {
 			os.Exit(3)
@@ -123,25 +135,48 @@ func TestAProcessKeepsToOneProcessor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	count := func(path string) string {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, rest, _ := strings.Cut(string(b), "Cpus_allowed_list:\t")
-		list, _, _ := strings.Cut(rest, "\n")
-		return list
-	}
-	own := count("/proc/self/status")
+	own := processors("/proc/self/status")
 	for _, task := range tasks {
-		list := count("/proc/" + strconv.Itoa(pid(t, p)) + "/task/" + task.Name() + "/status")
+		list := processors("/proc/" + strconv.Itoa(pid(t, p)) + "/task/" + task.Name() + "/status")
 		if strings.ContainsAny(list, ",-") {
 			t.Errorf("a thread may run on %s of %s", list, own)
 		}
 	}
-	if now := count("/proc/self/task/" + strconv.Itoa(os.Getpid()) + "/status"); now != own {
-		t.Errorf("this process may run on %s, before on %s", now, own)
+	for i, n := range processorsOfThreads() {
+		if n != runtime.NumCPU() {
+			t.Errorf("thread %d of this process may run on %d of %d", i, n, runtime.NumCPU())
+		}
 	}
+}
+
+// processors are those that a thread may run on, nothing if it is gone.
+func processors(path string) string {
+	b, _ := os.ReadFile(path)
+	_, rest, _ := strings.Cut(string(b), "Cpus_allowed_list:\t")
+	list, _, _ := strings.Cut(rest, "\n")
+	return list
+}
+
+// processorsOfThreads says how many each thread may run on that this program works with. The
+// main one may not be among them: the runtime parks it where it would end any other.
+func processorsOfThreads() []int {
+	counts := make([]int, 32)
+	var met, all sync.WaitGroup
+	met.Add(len(counts))
+	for i := range counts {
+		all.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			met.Done()
+			met.Wait() // so that each has a thread of its own
+			var set unix.CPUSet
+			if unix.SchedGetaffinity(0, &set) == nil {
+				counts[i] = set.Count()
+			}
+		})
+	}
+	all.Wait()
+	return counts
 }
 
 func TestAProcessThatDiesCostsNoAnswer(t *testing.T) {
@@ -179,8 +214,12 @@ func TestAProcessThatHangsIsKilled(t *testing.T) {
 	if err := syscall.Kill(n, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	begin := time.Now()
 	if got := string(p.Do([]byte("echo first"))); got != "first" {
 		t.Errorf("answer %q", got)
+	}
+	if took := time.Since(begin); took > greeting/2 {
+		t.Errorf("after %v", took)
 	}
 	gone(t, n)
 }
@@ -214,6 +253,9 @@ func TestWhatIsTooLongOrNotUnderstoodIsDoneHere(t *testing.T) {
 	}
 	if got := p.Do([]byte("what")); len(got) != 0 {
 		t.Errorf("answer %q", got)
+	}
+	if got := string(p.Do([]byte("only-here"))); got != "here" {
+		t.Errorf("what was not answered elsewhere: %q", got)
 	}
 }
 
