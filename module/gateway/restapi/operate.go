@@ -20,10 +20,7 @@ func (h *REST) operate(w http.ResponseWriter, c *call, m resource.Match, asked r
 		return gateway.Refuse(w, refused)
 	}
 	query, _ := url.ParseQuery(asked.RawQuery) // Request has read it
-	answer, err := m.Answer(up, resource.Caller{Prefix: c.prefix, Query: query, Allowed: gateway.Permits(c.r)})
-	if err != nil {
-		return gateway.Fail(http.StatusInternalServerError, "", "", err)
-	}
+	answer := m.Answer(up, resource.Caller{Prefix: c.prefix, Query: query, Allowed: gateway.Permits(c.r)})
 	return h.send(w, c, request(c.r.Context(), w, c.r, up), answer, c.dialects[m.Operation])
 }
 

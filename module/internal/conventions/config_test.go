@@ -83,7 +83,7 @@ func TestTwoHandlersOfOneConfigurationHaveResourcesOfTheirOwn(t *testing.T) {
 	g := harness.Prepare(t)
 	r := &rig{g, t, nil}
 	first, second := r.with(u.Addr, listed), r.with(u.Addr, `"upstream": $TO, "resources": [{"path": "others"}]`)
-	two := strings.Replace(alone, "}\n}\n", "}\n\thandle_path /b/* {\n\t\trespond API_REST\n\t}\n}\n", 1)
+	two := strings.TrimSuffix(alone, "}\n") + "\thandle_path /b/* {\n\t\trespond API_REST\n\t}\n}\n"
 	g.BeginChanged(t, two, func(config []byte) []byte { return second(first(config)) })
 	for path, want := range map[string]int{"/api/others": 404, "/b/others": 200, "/b/things": 404} {
 		if p := r.do("", http.MethodGet, path, ""); p.Status != want {

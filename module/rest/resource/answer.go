@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"io"
 	"net/http"
 	"net/url"
 
@@ -59,38 +60,59 @@ type Answer struct {
 	caller    Caller
 }
 
-// Answer says what becomes of a success. Reading and parsing it is another matter.
-func (m Match) Answer(up Upstream, c Caller) (*Answer, error) {
-	o, s := m.Operation, m.Operation.shape
-	a := &Answer{Kind: o.Kind, Head: m.Head, Path: c.Prefix + o.pattern.fill(m.Values), Query: c.Query, createdAt: -1, match: m, caller: c}
-	if o.Kind == Delete && o.Resource.Deleted != 0 {
-		a.Status = o.Resource.Deleted
-		return a, nil
-	}
+// compile makes the plan for answers to the operation.
+func (o *Operation) compile() (err error) {
+	m, s := Match{Operation: o}, o.shape
 	if !m.Translates() {
-		return a, nil
+		return nil
 	}
 	plan := splice.Config{Root: s.item}
 	switch {
 	case o.Kind == List:
-		a.List, a.TotalHeader = up.List, o.Resource.List.TotalHeader
 		plan = splice.Config{Root: s.items, List: true}
-		plan.Skip, plan.Take = up.List.Window()
 		if len(s.total) > 0 {
-			a.hasTotal = true
 			plan.Capture = []splice.Pointer{s.total}
 		}
 	case o.Kind == Create && o.Resource.Created != nil:
-		a.Status, a.createdAt = o.Resource.Created.Status, 0
 		plan.Capture = []splice.Pointer{s.created}
 	}
 	plan = s.edits(plan)
 	if s.links != nil {
-		plan.Append = s.append(m, c)
+		plan.Append = func(dst []byte, _ splice.Scalar) []byte { return dst } // each answer has its own
 	}
-	var err error
-	a.Plan, err = splice.Compile(plan)
-	return a, err
+	o.plan, err = splice.Compile(plan)
+	return err
+}
+
+// Answer says what becomes of a success. Reading and parsing it is another matter.
+func (m Match) Answer(up Upstream, c Caller) *Answer {
+	o := m.Operation
+	a := &Answer{Kind: o.Kind, Head: m.Head, Path: c.Prefix + o.pattern.fill(m.Values), Query: c.Query, Plan: o.plan, createdAt: -1, match: m, caller: c}
+	switch {
+	case o.Kind == Delete:
+		a.Status = o.Resource.Deleted
+	case o.Kind == List:
+		a.List, a.TotalHeader = up.List, o.Resource.List.TotalHeader
+		a.hasTotal = len(o.shape.total) > 0
+	case o.Kind == Create && o.Resource.Created != nil:
+		a.Status, a.createdAt = o.Resource.Created.Status, 0
+	}
+	return a
+}
+
+// Editor edits one answer.
+func (a *Answer) Editor(dst io.Writer) *splice.Editor {
+	e := a.Plan.New(dst)
+	skip, take := 0, 0
+	if a.List != nil {
+		skip, take = a.List.Window()
+	}
+	var links func([]byte, splice.Scalar) []byte
+	if s := a.match.Operation.shape; s.links != nil {
+		links = s.append(a.match, a.caller)
+	}
+	e.Vary(skip, take, links)
+	return e
 }
 
 func (s *shape) append(m Match, c Caller) func([]byte, splice.Scalar) []byte {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/splice"
 )
 
 // Kind is what a request does: a closed set, fit for a metric's label.
@@ -43,6 +44,7 @@ type Operation struct {
 	as       string
 	override bool
 	shape    *shape
+	plan     *splice.Plan // for answers; nil: they pass
 }
 
 // Field is the client's name of a member that the upstream speaks of.
@@ -169,6 +171,9 @@ func (t *Table) route(s *shape, r Route) error {
 	if o.template, err = parseTemplate(r.Upstream, p.names); err != nil {
 		return err
 	}
+	if err := o.compile(); err != nil {
+		return err
+	}
 	return t.declare(o)
 }
 
@@ -200,8 +205,18 @@ func kindOf(method string, below int, listed bool) Kind {
 	return Delete
 }
 
+// maxBatch is the most items of a batch that can be declared: all of them wait in memory
+// for the last one.
+const maxBatch = 1000
+
 // batch declares PATCH of a collection, by way of PATCH of its items.
 func (t *Table) batch(s *shape) error {
+	if n := s.config.BatchMax; n < 0 || n > maxBatch {
+		return fmt.Errorf("max %d: expected 1 to %d items", n, maxBatch)
+	}
+	if i := slices.Index(s.config.Batch, ""); i >= 0 {
+		return fmt.Errorf("expected names of fields")
+	}
 	for _, o := range t.operations {
 		if o.shape == s && o.Kind == Update && len(o.pattern.segments) == len(s.collection.segments)+1 {
 			return t.declare(&Operation{Kind: Batch, Method: "PATCH", Path: s.collection.text, Resource: s.config, Item: o, pattern: s.collection, shape: s})

@@ -80,7 +80,7 @@ func (b *body) begin(whole bool) error {
 		return b.decoded(s.text)
 	}
 	b.text = newRecoder(charset, b.edit)
-	b.editor = b.answer.Plan.New((*framed)(b))
+	b.editor = b.answer.Editor((*framed)(b))
 	if b.answer.List != nil {
 		b.held = append(b.held, `{"data":`...)
 	}
