@@ -43,13 +43,13 @@ func TestALongSuccessPassesAsSoonAsTheLimitIsReached(t *testing.T) {
 func TestAShortSuccessPassesAsSoonAsItIsKnown(t *testing.T) {
 	rec := httptest.NewRecorder()
 	w := NewWriter(rec, httptest.NewRequest("GET", "/", nil), prepared(t, oldAPI()))
-	for _, part := range []string{`{"success":true,`, `"code":0`, `,`} {
+	for _, part := range []string{"\xef", "\xbb\xbf", " ", `{"success":true,`, `"code":0`, `,`} {
 		if rec.Body.Len() > 0 {
 			t.Fatal(rec.Body)
 		}
 		_, _ = io.WriteString(w, part)
 	}
-	if rec.Body.String() != `{"success":true,"code":0,` {
+	if rec.Body.String() != "\xef\xbb\xbf "+`{"success":true,"code":0,` {
 		t.Error(rec.Body)
 	}
 }

@@ -139,6 +139,18 @@ func TestAReleasedEditorKeepsNothing(t *testing.T) {
 	}
 }
 
+func TestALargeBufferIsNotKept(t *testing.T) {
+	large := strings.Repeat("x", 64<<10)
+	p := plan(t, Config{Append: func(dst []byte, _ Scalar) []byte { return append(append(append(dst, `"x":"`...), large...), '"') }})
+	out, e, err := edited(p, `{}`, 1)
+	if err != nil || out != `{"x":"`+large+`"}` {
+		t.Fatal(len(out), err)
+	}
+	if e.Release(); cap(e.text) > maxKept {
+		t.Errorf("%d bytes are kept", cap(e.text))
+	}
+}
+
 func TestWrongConfigsAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		conf Config
