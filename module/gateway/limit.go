@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -300,9 +301,11 @@ func (l *Limit) exempt(r *http.Request, access *token.Access) bool {
 	return err == nil && slices.ContainsFunc(l.ranges, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) })
 }
 
-func (l *Limit) cost(r *http.Request) int64 {
+func (l *Limit) cost(r *http.Request) int64 { return l.costOf(r.Method, r.URL) }
+
+func (l *Limit) costOf(method string, at *url.URL) int64 {
 	for _, c := range l.costs {
-		if c.match.Matches(r.Method, r.URL) {
+		if c.match.Matches(method, at) {
 			return c.units
 		}
 	}

@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
@@ -15,11 +17,13 @@ const chargedVar = "gatehouse.charged"
 type charged struct {
 	limit  *Limit
 	fields ratelimit.Fields
+	cost   int64    // what the request cost when it came
+	path   string   // and its path then, escaped
 	before *charged // by the limit in front
 }
 
 func (l *Limit) admitted(r *http.Request, fields ratelimit.Fields) *charged {
-	c := &charged{limit: l, fields: fields}
+	c := &charged{limit: l, fields: fields, cost: l.cost(r), path: r.URL.EscapedPath()}
 	c.before, _ = caddyhttp.GetVar(r.Context(), chargedVar).(*charged)
 	caddyhttp.SetVar(r.Context(), chargedVar, c)
 	return c
@@ -32,20 +36,46 @@ func (c *charged) set(h http.Header) { c.fields.Set(h) }
 // size can never fit; then no limit has counted anything, unless one in front of the one
 // that refuses did.
 func Charge(w http.ResponseWriter, r *http.Request, units int64) error {
+	return charge(w, r, func(*charged) int64 { return units })
+}
+
+// ChargeItems is Charge for a request that stands for several, each of method and one of
+// paths, which are escaped and as the handler sees them: each costs what it would have
+// cost alone, or what the request did if that is more. A batch is never cheaper than its
+// items one by one.
+func ChargeItems(w http.ResponseWriter, r *http.Request, method string, paths []string) error {
+	here := r.URL.EscapedPath()
+	return charge(w, r, func(c *charged) int64 {
+		front, _ := strings.CutSuffix(c.path, here) // what handlers in between took away
+		if front == c.path {
+			front = ""
+		}
+		units := -c.cost
+		for _, path := range paths {
+			u := &url.URL{Path: front + path}
+			if decoded, err := url.PathUnescape(u.Path); err == nil {
+				u.Path, u.RawPath = decoded, u.Path
+			}
+			units += max(c.cost, c.limit.costOf(method, u))
+		}
+		return units
+	})
+}
+
+func charge(w http.ResponseWriter, r *http.Request, units func(*charged) int64) error {
 	innermost, _ := caddyhttp.GetVar(r.Context(), chargedVar).(*charged)
-	if units <= 0 {
-		return nil
-	}
 	for c := innermost; c != nil; c = c.before {
-		if !c.couldFit(r, units) {
+		if !c.couldFit(r, units(c)) {
 			return fail(http.StatusRequestEntityTooLarge, &failure{
 				code: "payload_too_large", message: "The request costs more than a limit ever allows. Divide it.",
 			})
 		}
 	}
 	for c := innermost; c != nil; c = c.before {
-		if err := c.more(w, r, units); err != nil {
-			return err
+		if more := units(c); more > 0 {
+			if err := c.more(w, r, more); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -53,7 +83,7 @@ func Charge(w http.ResponseWriter, r *http.Request, units int64) error {
 
 // couldFit counts what the request has cost already: sent again, it would cost it again.
 func (c *charged) couldFit(r *http.Request, units int64) bool {
-	total := c.limit.cost(r) + units
+	total := c.cost + max(units, 0)
 	for _, charge := range c.limit.charges(nil, r, caller(r)) {
 		if p := charge.Policy; !p.DryRun && total > p.Limit {
 			return false

@@ -84,6 +84,9 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 
 // wrap is the operation with what stands around it.
 func (h *REST) wrap(m resource.Match) operation {
+	if m.Operation.Kind == resource.Batch {
+		return h.batch
+	}
 	return h.operate
 }
 

@@ -26,6 +26,7 @@ var allowed = map[string][]string{
 	"module/gateway/restapi":         {"module/gateway", "module/metrics", "module/rest/...", "module/store", "module/token"},
 	"module/rest/...":                {"module/rest/envelope", "module/rest/splice"},
 	"module/rest/translate":          {"module/rest/list", "module/rest/resource"},
+	"module/rest/batch":              {"module/rest/validate"},
 	"module/rest/resource":           {"module/rest/link", "module/rest/list", "module/rest/validate"},
 	"module/authserver":              {"module/audit", "module/authserver/...", "module/crossdevice", "module/token", "module/store", "module/directory", "module/oauth", "module/webui"},
 	"module/authserver/grant":        {"module/audit", "module/crossdevice", "module/token", "module/store", "module/directory", "module/oauth"},

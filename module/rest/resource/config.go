@@ -36,6 +36,8 @@ type Resource struct {
 	Links []link.Link `json:"links,omitempty"`
 	// The members that a PATCH of the collection may change. Default: there is none.
 	Batch []string `json:"batch,omitempty"`
+	// The most items of such a PATCH, at most 1000. Default: 100.
+	BatchMax int `json:"batch_max,omitempty"`
 	// Constraints on the members of bodies.
 	Validate []validate.Rule `json:"validate,omitempty"`
 	// A schema of bodies, besides.

@@ -1,0 +1,162 @@
+package restapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/rest/batch"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+const (
+	// batchBegin and batchGrace: see [batch.Runner]. Proxies and clients commonly wait for
+	// an answer for 30 to 60 seconds.
+	batchBegin = 30 * time.Second
+	batchGrace = 60 * time.Second
+	// batchMemory bounds what the answers to all items of a batch take together, and
+	// batchAnswer what one may take.
+	batchMemory = 4 << 20
+	batchAnswer = 64 << 10
+)
+
+// change is one upstream request of a batch, checked and ready.
+type change struct {
+	match resource.Match
+	up    resource.Upstream
+}
+
+// planned is a batch of which nothing was sent yet.
+type planned struct {
+	items   []batch.Item
+	groups  []batch.Group
+	changes map[string]change // by the group's id
+	paths   []string          // for each item, as this handler sees paths
+}
+
+// batch answers a PATCH of a collection.
+func (h *REST) batch(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error {
+	p, refused := plan(c, m, asked)
+	if refused != nil {
+		return gateway.Refuse(w, refused)
+	}
+	if err := gateway.ChargeItems(w, c.r, http.MethodPatch, p.paths); err != nil {
+		return err
+	}
+	caller := resource.Caller{Prefix: c.prefix, Allowed: gateway.Permits(c.r)}
+	limit := min(batchAnswer, batchMemory/len(p.items))
+	run := batch.Runner{Begin: batchBegin, Grace: batchGrace, Do: func(ctx context.Context, g batch.Group) batch.Result {
+		change := p.changes[g.ID]
+		got := h.alone(ctx, c.handler(), c.r, change.up, change.match.Answer(change.up, caller), c.dialects[change.match.Operation], limit)
+		if got.Cut {
+			got.Body = nil
+		}
+		return batch.Result{Status: got.Status, Body: got.Body}
+	}}
+	answer := batch.NewAnswer(p.items, p.groups, run.Run(c.r.Context(), p.groups))
+	media := "application/json"
+	if c.choice.MediaType != "" {
+		media = c.choice.MediaType
+	}
+	w.Header().Set("Content-Type", media)
+	w.WriteHeader(answer.Status())
+	_ = answer.Write(w) // a client that has gone is not told; what was begun is done
+	return nil
+}
+
+// plan checks everything that can be checked without the upstream.
+func plan(c *call, m resource.Match, asked resource.Asked) (p planned, refused *envelope.Refusal) {
+	if refused := unconditional(asked); refused != nil {
+		return p, refused
+	}
+	if refused := m.Accepts(asked.Header); refused != nil {
+		return p, refused
+	}
+	config := m.Operation.Resource
+	if p.items, refused = batch.Parse(asked.Body, batch.Config{Fields: config.Batch, Max: config.BatchMax}); refused != nil {
+		return p, refused
+	}
+	p.groups, p.changes = batch.Groups(p.items), make(map[string]change)
+	permits := gateway.Permits(c.r)
+	for _, g := range p.groups {
+		item, ok := m.Item(g.ID)
+		if !ok {
+			return p, envelope.Invalid(batch.At(g.Items[0], "id"), "It must be the id of a resource.")
+		}
+		if permits != nil && !permits(http.MethodPatch, c.prefix+item.Address()) {
+			return p, &envelope.Refusal{Status: http.StatusForbidden, Message: "This resource may not be changed with this token.", Field: batch.At(g.Items[0], "id")}
+		}
+		up, refused := one(item, g)
+		if refused != nil {
+			refused.Field = g.Item(refused.Field)
+			return p, refused
+		}
+		aside(c, item, asked, &up)
+		p.changes[g.ID] = change{item, up}
+	}
+	for _, item := range p.items {
+		p.paths = append(p.paths, c.choice.Prefix+p.changes[item.ID].match.Address())
+	}
+	return p, nil
+}
+
+// unconditional refuses what a batch cannot honour: there is no one representation that a
+// condition could be about.
+func unconditional(asked resource.Asked) *envelope.Refusal {
+	for _, name := range []string{"If-Match", "If-Unmodified-Since", "If-None-Match"} {
+		if len(asked.Header[name]) > 0 {
+			return envelope.Invalid(name, "A batch cannot be conditional.")
+		}
+	}
+	query, err := url.ParseQuery(asked.RawQuery)
+	if err != nil {
+		return envelope.Refuse(http.StatusBadRequest, "The query cannot be read.")
+	}
+	for name := range query {
+		return envelope.Invalid(name, "There is no such parameter here.")
+	}
+	return nil
+}
+
+// one makes the upstream's request of a group.
+func one(item resource.Match, g batch.Group) (resource.Upstream, *envelope.Refusal) {
+	up, refused := item.Request(resource.Asked{Header: http.Header{"Content-Type": {"application/json"}}, Body: g.Body})
+	if refused == nil && !item.Reads() {
+		up.Body, up.Replaced = g.Body, true
+		up.Set.Set("Content-Type", "application/json")
+	}
+	return up, refused
+}
+
+// aside keeps from an item what belongs to the whole batch. An Idempotency-Key becomes one
+// for each item: an upstream that honours the client's own would take the second change
+// for the first one, again.
+func aside(c *call, item resource.Match, asked resource.Asked, up *resource.Upstream) {
+	for _, name := range []string{"If-Modified-Since", "If-Range", "Range", "Prefer", "Content-Digest", "Repr-Digest", "Content-Md5", "Digest"} {
+		up.Set[name] = nil
+	}
+	key := asked.Header.Get("Idempotency-Key")
+	if key == "" {
+		up.Set["Idempotency-Key"] = nil
+		return
+	}
+	client, subject := "", ""
+	if access := gateway.Caller(c.r); access != nil {
+		client, subject = access.Client, access.Subject
+	}
+	sum := sha256.New()
+	for _, part := range []string{"batch item", client, subject, key, c.choice.Prefix + item.Address()} {
+		_, _ = sum.Write([]byte(base64.RawStdEncoding.EncodeToString([]byte(part)) + ".")) // the alphabet has no dot
+	}
+	derived := base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:24])
+	if strings.HasPrefix(key, `"`) {
+		derived = `"` + derived + `"`
+	}
+	up.Set.Set("Idempotency-Key", derived)
+}
