@@ -153,16 +153,27 @@ func TestAConfirmationThatIsTakenBackGivesTheDeviceNothing(t *testing.T) {
 	}
 }
 
-// onlyCode is the one code of ann.
-func (g *endRig) onlyCode() (v store.Code) {
+// codesOf are the codes of a user, used up and taken back as well.
+func (g *endRig) codesOf(user string) (codes []store.Code) {
 	g.t.Helper()
-	all, err := g.store.List(g.t.Context(), store.KindCode, "u1", "", 10)
+	all, err := g.store.List(g.t.Context(), store.KindCode, user, "", 10)
 	g.must(err)
+	for _, rec := range all {
+		var v store.Code
+		g.must(store.Decode(rec.Value, &v))
+		codes = append(codes, v)
+	}
+	return codes
+}
+
+// onlyCode is the one code of ann.
+func (g *endRig) onlyCode() store.Code {
+	g.t.Helper()
+	all := g.codesOf("u1")
 	if len(all) != 1 {
 		g.t.Fatalf("%d codes", len(all))
 	}
-	g.must(store.Decode(all[0].Value, &v))
-	return v
+	return all[0]
 }
 
 // Whenever it comes: before the code is there, before the decision, after it.
@@ -182,6 +193,11 @@ func TestASignOutEverywhereAtAnyMomentOfAConfirmationLeavesNothing(t *testing.T)
 				t.Fatalf("before operation %d: the device is signed in", n)
 			}
 			g.pass(6 * time.Second)
+		}
+		for _, v := range g.codesOf("u1") {
+			if v.State == store.CodeIssued {
+				t.Errorf("before operation %d: the code is left, for whoever confirms the ticket", n)
+			}
 		}
 	}
 }

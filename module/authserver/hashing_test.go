@@ -49,6 +49,43 @@ func TestPasswordsAreHashedAFewAtATime(t *testing.T) { // E14
 	})
 }
 
+// A few hundred pages made at one moment would hold everybody else up.
+func TestWhoComesInACrowdGivesUpOneAfterTheOther(t *testing.T) { // E14
+	synctest.Test(t, func(t *testing.T) {
+		const crowd = 512
+		var d *watched
+		g := newBrowserRig(t, watch(&d), func(c *authserver.Config) { c.Protect.HashConcurrency = 1 })
+		b := g.browser()
+		login := b.get(tokenIssuer + "/login")
+		d.began, d.end = make(chan struct{}, 1), make(chan struct{})
+		first := make(chan page, 1)
+		go func() { first <- g.browserAt(login, b).signIn(login, "ann", "wrong") }()
+		synctest.Wait()
+		begin := time.Now()
+		left := make(chan time.Duration, crowd)
+		for i := range crowd {
+			tab := g.browserAt(login, b)
+			go func() {
+				if p := tab.signIn(login, fmt.Sprint("user", i), "wrong"); p.status != http.StatusServiceUnavailable {
+					t.Errorf("%d", p.status)
+				}
+				left <- time.Since(begin)
+			}()
+		}
+		at := make(map[time.Duration]int)
+		for range crowd {
+			at[<-left]++
+		}
+		for after, n := range at {
+			if after < time.Second || after > 2*time.Second || n > crowd/128 {
+				t.Errorf("%d gave up after %v", n, after)
+			}
+		}
+		close(d.end)
+		<-first
+	})
+}
+
 func TestABrowserThatGoesAwayKeepsItsPlaceUntilTheHashIsDone(t *testing.T) { // E14
 	synctest.Test(t, func(t *testing.T) {
 		var d *watched

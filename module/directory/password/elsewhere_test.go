@@ -95,3 +95,13 @@ func TestRequestsThatAreNoneAreNotAnswered(t *testing.T) {
 		}
 	}
 }
+
+// Who cannot be understood elsewhere is no reason to refuse a password.
+func TestWhatIsNotAnsweredElsewhereIsCheckedHere(t *testing.T) {
+	opened(t, 1)
+	p := parsed(t, usual.hash(battery))
+	p.text = "hunter2"
+	if !p.Matches(battery) || p.Matches(battery+"x") {
+		t.Error("another answer than here")
+	}
+}
