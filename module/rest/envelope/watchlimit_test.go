@@ -188,3 +188,14 @@ func TestTrailersStayTrailers(t *testing.T) {
 		}
 	}
 }
+
+// TestALongAnswerInGBKIsReadAsGBK: the second byte of a character may be a backslash, and
+// would make what follows a part of the string.
+func TestALongAnswerInGBKIsReadAsGBK(t *testing.T) {
+	for _, media := range []string{"application/json; charset=gbk", "application/json"} {
+		body := `{"m":"` + gb("嘰") + `",` + list(100<<10, `,"n":"`+gb("嘰")+`","success":false`)[1:]
+		if _, got, err := received(t, prepared(t, oldAPI()), sliced(999, 200, map[string]string{"Content-Type": media}, body)); err == nil || strings.Contains(got, "success") {
+			t.Errorf("%s: %d bytes, %v", media, len(got), err)
+		}
+	}
+}
