@@ -1,36 +1,159 @@
 package validate
 
 import (
-	"fmt"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
-// Set are compiled constraints. A nil Set permits everything.
-type Set struct{ rules []Rule }
-
-// Compile checks constraints and reads the schema's file, if there is one.
-func Compile(rules []Rule, schema *Schema) (*Set, error) {
-	if schema != nil && schema.File == "" {
-		return nil, fmt.Errorf("validate: schema: expected a file")
-	}
-	for _, r := range rules {
-		if r.Field == "" {
-			return nil, fmt.Errorf("validate: expected a field")
-		}
-	}
-	return &Set{rules}, nil
-}
-
-// Check judges a body. Of a partial one, a PATCH, nothing is missing.
+// Check judges a body that Parse has read. Of a partial one, a PATCH, nothing is missing.
+// The rules are asked in their order, then what has none, then the schema: of several
+// faults always the same one is told.
 func (s *Set) Check(o Object, partial bool) *envelope.Refusal {
 	if s == nil {
 		return nil
 	}
-	for _, r := range s.rules {
-		if r.Required && !partial && o.Get(r.Field) == nil {
-			return envelope.Invalid(r.Field, "It is required.")
+	for i := range s.rules {
+		if refused := s.rules[i].check(o, partial); refused != nil {
+			return refused
 		}
 	}
+	if s.others {
+		for _, m := range o {
+			if !slices.ContainsFunc(s.rules, func(c compiled) bool { return c.path[0] == m.Name }) {
+				return invalid(Field(m.Name), "There is no such field here.")
+			}
+		}
+	}
+	if s.schema != nil {
+		return s.schema.check(o, partial)
+	}
 	return nil
+}
+
+func (c *compiled) check(o Object, partial bool) *envelope.Refusal {
+	field := Field(c.path...)
+	// Down to what the member is nested in.
+	for i, name := range c.path[:len(c.path)-1] {
+		value := o.Get(name)
+		if value == nil || value[0] == 'n' {
+			return nil
+		}
+		if value[0] != '{' {
+			return invalid(Field(c.path[:i+1]...), "It must be an object.")
+		}
+		o, _ = Parse(value) // it is part of what has been parsed
+	}
+	value := o.Get(c.path[len(c.path)-1])
+	switch {
+	case c.Readonly:
+		if value != nil {
+			return invalid(field, "It cannot be written.")
+		}
+		return nil
+	case value == nil:
+		if c.Required && !partial {
+			return invalid(field, "It is required.")
+		}
+		return nil
+	case value[0] == 'n':
+		if c.Required {
+			return invalid(field, "It is required, and must not be null.")
+		}
+		return nil
+	}
+	if message := c.judge(value); message != "" {
+		return invalid(field, message)
+	}
+	return nil
+}
+
+// judge says what a value must be, "" when it is that.
+func (c *compiled) judge(value json.RawMessage) string {
+	switch {
+	case c.Enum != nil:
+		if value[0] == '{' || value[0] == '[' || !slices.Contains(c.Enum, scalar(value)) {
+			return "It must be one of: " + strings.Join(c.Enum, ", ") + "."
+		}
+	case c.text:
+		if value[0] != '"' || !c.fits(text(value)) {
+			return c.textMessage()
+		}
+	case c.number:
+		if !(value[0] == '-' || value[0] >= '0' && value[0] <= '9') || !c.within(string(value)) {
+			return c.numberMessage()
+		}
+	}
+	return ""
+}
+
+// scalar is a text decoded, and anything else as it is written.
+func scalar(value json.RawMessage) string {
+	if value[0] == '"' {
+		return text(value)
+	}
+	return string(value)
+}
+
+func (c *compiled) fits(text string) bool {
+	if l := c.Length; l != nil {
+		if n := utf8.RuneCountInString(text); n < l[0] || l[1] != 0 && n > l[1] {
+			return false
+		}
+	}
+	return (c.Format == "" || formats[c.Format].fits(text)) && (c.pattern == nil || c.pattern.MatchString(text))
+}
+
+func (c *compiled) textMessage() string {
+	message := "It must be a text"
+	if c.Format != "" {
+		message = "It must be " + formats[c.Format].form
+	}
+	if l := c.Length; l != nil {
+		switch {
+		case l[1] == 0:
+			message += " of at least " + strconv.Itoa(l[0]) + " characters"
+		case l[0] == l[1]:
+			message += " of " + strconv.Itoa(l[0]) + " characters"
+		default:
+			message += " of " + strconv.Itoa(l[0]) + " to " + strconv.Itoa(l[1]) + " characters"
+		}
+	}
+	if c.pattern != nil {
+		message += " of the form " + c.Pattern
+	}
+	return message + "."
+}
+
+// within reports whether a literal is in the bounds. A whole number is written in digits:
+// of 1e2 and 1.0 some upstreams make 1.
+func (c *compiled) within(literal string) bool {
+	if c.Integer && strings.ContainsAny(literal, ".eE") {
+		return false
+	}
+	if c.min == nil && c.max == nil {
+		return true
+	}
+	d := parseDecimal(literal)
+	return (c.min == nil || d.compare(*c.min) >= 0) && (c.max == nil || d.compare(*c.max) <= 0)
+}
+
+func (c *compiled) numberMessage() string {
+	message := "It must be a number"
+	if c.Integer {
+		message = "It must be a whole number"
+	}
+	switch {
+	case c.Min != "" && c.Max != "":
+		message += " from " + string(c.Min) + " to " + string(c.Max)
+	case c.Min != "":
+		message += " of at least " + string(c.Min)
+	case c.Max != "":
+		message += " of at most " + string(c.Max)
+	}
+	return message + "."
 }

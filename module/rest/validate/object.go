@@ -3,7 +3,7 @@ package validate
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
+	"unicode/utf8"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
@@ -31,73 +31,32 @@ func (o Object) Get(name string) json.RawMessage {
 }
 
 // Parse reads the body of a request. What two readers could understand differently is
-// refused: members that occur twice, on any level, and anything after the object.
+// refused, on any level: members that occur twice, halves of surrogate pairs, numbers out
+// of all proportion, and anything after the object. A field is named as in [Field].
 func Parse(body []byte) (Object, *envelope.Refusal) {
+	if !utf8.Valid(body) {
+		return nil, envelope.Refuse(400, "The body is not UTF-8.")
+	}
 	if !json.Valid(body) {
+		if tooDeep(body) {
+			return nil, envelope.Refuse(400, "The body is nested too deeply.")
+		}
 		return nil, envelope.Refuse(400, "The body is not valid JSON.")
 	}
-	if trimmed := bytes.TrimSpace(body); trimmed[0] != '{' {
+	text := bytes.TrimLeft(body, " \t\r\n")
+	if text[0] != '{' {
 		return nil, envelope.Refuse(400, "The body must be a JSON object.")
 	}
-	if r := unique(json.NewDecoder(bytes.NewReader(body)), "", 0); r != nil {
-		return nil, r
+	w := walker{text: text}
+	if refused := w.value(); refused != nil {
+		return nil, refused
 	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	_, _ = d.Token() // the opening brace
-	var o Object
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return nil, envelope.Refuse(400, "The body is not valid JSON.")
-		}
-		m := Member{}
-		m.Name, _ = name.(string)
-		if err := d.Decode(&m.Value); err != nil {
-			return nil, envelope.Refuse(400, "The body is not valid JSON.")
-		}
-		o = append(o, m)
-	}
-	return o, nil
+	return w.top, nil
 }
 
-// unique reads one value and refuses objects with a member twice.
-func unique(d *json.Decoder, at string, depth int) *envelope.Refusal {
-	if depth > MaxDepth {
-		return envelope.Refuse(400, "The body is nested too deeply.")
-	}
-	t, err := d.Token()
-	if err != nil {
-		return envelope.Refuse(400, "The body is not valid JSON.")
-	}
-	switch t {
-	case json.Delim('{'):
-		seen := make(map[string]bool)
-		for d.More() {
-			name, err := d.Token()
-			if err != nil {
-				return envelope.Refuse(400, "The body is not valid JSON.")
-			}
-			text, _ := name.(string)
-			member := text
-			if at != "" {
-				member = at + "/" + text
-			}
-			if seen[text] {
-				return envelope.Invalid(member, "It is given twice.")
-			}
-			seen[text] = true
-			if r := unique(d, member, depth+1); r != nil {
-				return r
-			}
-		}
-		_, _ = d.Token()
-	case json.Delim('['):
-		for i := 0; d.More(); i++ {
-			if r := unique(d, at+"/"+strconv.Itoa(i), depth+1); r != nil {
-				return r
-			}
-		}
-		_, _ = d.Token()
-	}
-	return nil
+// tooDeep tells a body that is nested deeper than encoding/json reads from one that is no
+// JSON, for the sake of the message. Brackets in strings are counted too.
+func tooDeep(body []byte) bool {
+	const limit = 10_000 // of encoding/json
+	return bytes.Count(body, []byte("{"))+bytes.Count(body, []byte("[")) > limit
 }

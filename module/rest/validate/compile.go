@@ -1,0 +1,132 @@
+package validate
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/rest/splice"
+)
+
+// Set are compiled constraints. A nil Set permits everything.
+type Set struct {
+	rules  []compiled
+	others bool // a member without a rule is refused
+	schema *schema
+}
+
+// compiled is a rule that is ready to be asked.
+type compiled struct {
+	Rule
+	path    []string
+	text    bool // the value must be a text
+	number  bool // the value must be a number
+	min     *decimal
+	max     *decimal
+	pattern *regexp.Regexp
+}
+
+// Compile checks constraints and reads the schema's file, if there is one.
+func Compile(rules []Rule, file *Schema) (*Set, error) {
+	s := new(Set)
+	seen := make(map[string]bool, len(rules))
+	for _, r := range rules {
+		if err := r.Check(); err != nil {
+			return nil, err
+		}
+		if seen[r.Field] {
+			return nil, fmt.Errorf("validate %s: it is there twice", r.Field)
+		}
+		seen[r.Field] = true
+		if r.Field == "*" {
+			s.others = true
+			continue
+		}
+		s.rules = append(s.rules, r.compile())
+	}
+	if file != nil {
+		var err error
+		if s.schema, err = load(*file); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Check reports what is wrong with a rule.
+func (r *Rule) Check() error {
+	refuse := func(word string, value any, expected string) error {
+		return fmt.Errorf("validate %s: %s %v: expected %s", r.Field, word, value, expected)
+	}
+	text := r.Length != nil || r.Format != "" || r.Pattern != ""
+	number := r.Integer || r.Min != "" || r.Max != ""
+	switch {
+	case r.Field == "":
+		return fmt.Errorf("validate: expected a field")
+	case r.Field == "*" && !r.Readonly:
+		return fmt.Errorf("validate *: expected readonly: it stands for all members that have no rule")
+	case r.Readonly && (text || number || r.Required || r.Enum != nil):
+		return fmt.Errorf("validate %s: readonly: expected no other constraint with it", r.Field)
+	case text && number:
+		return fmt.Errorf("validate %s: expected constraints on a text (length, format, pattern), or on a number (integer, min, max), not both", r.Field)
+	case r.Enum != nil && (text || number):
+		return fmt.Errorf("validate %s: enum: expected no other constraint with it but required", r.Field)
+	case r.Enum != nil && len(r.Enum) == 0:
+		return refuse("enum", r.Enum, "a value")
+	}
+	if strings.HasPrefix(r.Field, "/") {
+		if _, err := splice.ParsePointer(r.Field); err != nil {
+			return fmt.Errorf("validate %s: %w", r.Field, err)
+		}
+	}
+	if l := r.Length; l != nil && (l[0] < 0 || l[1] < 0 || l[1] != 0 && l[1] < l[0] || *l == [2]int{}) {
+		return refuse("length", fmt.Sprintf("%d..%d", l[0], l[1]), "the least and most characters, such as 5..100")
+	}
+	for word, n := range map[string]json.Number{"min": r.Min, "max": r.Max} {
+		if n != "" && !isNumber(string(n)) {
+			return refuse(word, n, "a number")
+		}
+	}
+	if r.Min != "" && r.Max != "" && parseDecimal(string(r.Min)).compare(parseDecimal(string(r.Max))) > 0 {
+		return refuse("max", r.Max, "no less than min, "+string(r.Min))
+	}
+	if _, ok := formats[r.Format]; r.Format != "" && !ok {
+		return refuse("format", r.Format, strings.Join(slices.Sorted(maps.Keys(formats)), ", "))
+	}
+	if _, err := regexp.Compile(r.Pattern); err != nil {
+		return fmt.Errorf("validate %s: pattern: %w", r.Field, err)
+	}
+	return nil
+}
+
+// isNumber reports whether a text is a number of JSON, in proportion.
+func isNumber(text string) bool {
+	return text != "" && (text[0] == '-' || text[0] >= '0' && text[0] <= '9') && json.Valid([]byte(text)) && !strings.ContainsAny(text, " \t\r\n") && proportionate(text)
+}
+
+// compile makes a rule ready that has been checked.
+func (r Rule) compile() compiled {
+	c := compiled{
+		Rule: r, path: []string{r.Field},
+		text:   r.Length != nil || r.Format != "" || r.Pattern != "",
+		number: r.Integer || r.Min != "" || r.Max != "",
+	}
+	if strings.HasPrefix(r.Field, "/") {
+		c.path, _ = splice.ParsePointer(r.Field)
+	}
+	if r.Min != "" {
+		least := parseDecimal(string(r.Min))
+		c.min = &least
+	}
+	if r.Max != "" {
+		most := parseDecimal(string(r.Max))
+		c.max = &most
+	}
+	if r.Pattern != "" {
+		c.pattern = regexp.MustCompile(`\A(?:` + r.Pattern + `)\z`)
+	}
+	return c
+}

@@ -1,0 +1,143 @@
+package validate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+)
+
+// fault is one thing that is wrong with a value: where, and the keyword that says so.
+type fault struct {
+	path []string
+	kind jsonschema.ErrorKind
+}
+
+// complain names one member. The validator goes through objects in no order: of all faults
+// the one is told whose place comes first.
+func complain(err *jsonschema.ValidationError) *envelope.Refusal {
+	f := first(err)
+	if len(f.path) == 0 {
+		return envelope.Refuse(400, f.text())
+	}
+	return invalid(Field(f.path...), f.text())
+}
+
+func first(err *jsonschema.ValidationError) fault {
+	faults := leaves(nil, err)
+	return slices.MinFunc(faults, func(a, b fault) int {
+		if order := slices.Compare(a.path, b.path); order != 0 {
+			return order
+		}
+		return strings.Compare(a.text(), b.text())
+	})
+}
+
+// leaves are the faults that have no causes. Where one of several schemas would have to
+// fit, what keeps each from it explains little when there are several members at fault:
+// then the place itself is told.
+func leaves(list []fault, err *jsonschema.ValidationError) []fault {
+	at := slices.Clone(err.InstanceLocation)
+	switch k := err.ErrorKind.(type) {
+	case *kind.AnyOf, *kind.OneOf:
+		return append(list, choice(at, err))
+	case *kind.Required:
+		return append(list, fault{append(at, slices.Min(k.Missing)), err.ErrorKind})
+	case *kind.DependentRequired:
+		return append(list, fault{append(at, slices.Min(k.Missing)), err.ErrorKind})
+	case *kind.Dependency:
+		return append(list, fault{append(at, slices.Min(k.Missing)), err.ErrorKind})
+	case *kind.AdditionalProperties:
+		return append(list, fault{append(at, slices.Min(k.Properties)), err.ErrorKind})
+	case *kind.PropertyNames:
+		return append(list, fault{append(at, k.Property), err.ErrorKind})
+	}
+	if len(err.Causes) == 0 {
+		return append(list, fault{at, err.ErrorKind})
+	}
+	for _, cause := range err.Causes {
+		list = leaves(list, cause)
+	}
+	return list
+}
+
+// choice is the fault of a value that fits none of several schemas: of the only member
+// that is at fault in all, or else of the value.
+func choice(at []string, err *jsonschema.ValidationError) fault {
+	var all []fault
+	for _, cause := range err.Causes {
+		all = leaves(all, cause)
+	}
+	if len(all) == 0 || slices.ContainsFunc(all, func(f fault) bool { return !slices.Equal(f.path, all[0].path) }) {
+		return fault{at, err.ErrorKind}
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	return fault{all[0].path, err.ErrorKind}
+}
+
+// text says what is wrong, without telling back what the client sent.
+func (f fault) text() string {
+	switch k := f.kind.(type) {
+	case *kind.Required, *kind.DependentRequired, *kind.Dependency:
+		return "It is required."
+	case *kind.AdditionalProperties, *kind.PropertyNames:
+		return "There is no such field here."
+	case *kind.FalseSchema:
+		return "It cannot be written."
+	case *kind.Type:
+		return "It must be of the type " + strings.Join(k.Want, " or ") + "."
+	case *kind.Enum:
+		return "It must be one of: " + listed(k.Want) + "."
+	case *kind.Const:
+		return "It must be " + listed([]any{k.Want}) + "."
+	case *kind.Format:
+		return "It must be of the format " + k.Want + "."
+	case *kind.Pattern:
+		return "It must match " + k.Want + "."
+	case *kind.MinLength:
+		return fmt.Sprintf("It must have at least %d characters.", k.Want)
+	case *kind.MaxLength:
+		return fmt.Sprintf("It must have at most %d characters.", k.Want)
+	case *kind.MinItems:
+		return fmt.Sprintf("It must have at least %d elements.", k.Want)
+	case *kind.MaxItems:
+		return fmt.Sprintf("It must have at most %d elements.", k.Want)
+	case *kind.UniqueItems:
+		return "Its elements must differ."
+	case *kind.MinProperties:
+		return fmt.Sprintf("It must have at least %d fields.", k.Want)
+	case *kind.MaxProperties:
+		return fmt.Sprintf("It must have at most %d fields.", k.Want)
+	case *kind.Minimum:
+		return "It must be at least " + k.Want.RatString() + "."
+	case *kind.Maximum:
+		return "It must be at most " + k.Want.RatString() + "."
+	case *kind.ExclusiveMinimum:
+		return "It must be more than " + k.Want.RatString() + "."
+	case *kind.ExclusiveMaximum:
+		return "It must be less than " + k.Want.RatString() + "."
+	case *kind.MultipleOf:
+		return "It must be a multiple of " + k.Want.RatString() + "."
+	}
+	return "It does not fit the schema."
+}
+
+func listed(values []any) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = fmt.Sprint(v)
+		switch v.(type) {
+		case nil:
+			texts[i] = "null"
+		case map[string]any, []any:
+			return "the declared values"
+		}
+	}
+	return strings.Join(texts, ", ")
+}

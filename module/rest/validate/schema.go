@@ -1,0 +1,136 @@
+package validate
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/splice"
+)
+
+// schema is what a file says about a body: about a whole one, and about a PATCH.
+type schema struct{ whole, partial *jsonschema.Schema }
+
+// load reads and compiles a schema. Nothing but files is read.
+func load(s Schema) (*schema, error) {
+	if s.File == "" {
+		return nil, fmt.Errorf("schema: expected a file")
+	}
+	pointer := strings.TrimPrefix(s.Pointer, "#")
+	place := s.File
+	if pointer != "" {
+		place += "#" + pointer
+	}
+	path, err := splice.ParsePointer(pointer)
+	if err != nil {
+		return nil, fmt.Errorf("schema %s: pointer %s: %w", s.File, s.Pointer, err)
+	}
+	absolute, err := filepath.Abs(s.File)
+	if err != nil {
+		return nil, fmt.Errorf("schema %s: %w", s.File, err)
+	}
+	at := address(absolute)
+	files := files{seen: make(map[string]any)}
+	doc, err := files.Load(at)
+	if err != nil {
+		return nil, fmt.Errorf("schema %w", err)
+	}
+	draft, err := dialect(doc, len(path) > 0)
+	if err != nil {
+		return nil, fmt.Errorf("schema %s: %w", s.File, err)
+	}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(&files)
+	c.DefaultDraft(draft)
+	c.AssertFormat()
+	compiled, err := c.Compile(at + fragment(path))
+	if err != nil {
+		return nil, fmt.Errorf("schema %s: %w", place, explain(err))
+	}
+	return &schema{asked(compiled, false), asked(compiled, true)}, nil
+}
+
+// dialect is the draft that a document is written in when it does not say. deep says that
+// the schema is within the document.
+func dialect(doc any, deep bool) (*jsonschema.Draft, error) {
+	object, _ := doc.(map[string]any)
+	version, api := object["openapi"].(string)
+	switch {
+	case object["swagger"] != nil:
+		return nil, errors.New("expected OpenAPI 3.0 or 3.1, not Swagger 2.0")
+	case !api:
+		return jsonschema.Draft2020, nil
+	case !deep:
+		return nil, errors.New("expected a pointer to the schema in an OpenAPI document, such as /components/schemas/Article")
+	case version == "3.0" || strings.HasPrefix(version, "3.0."):
+		nullable(doc)
+		return jsonschema.Draft4, nil
+	case strings.HasPrefix(version, "3."):
+		return jsonschema.Draft2020, nil
+	}
+	return nil, fmt.Errorf("openapi %s: expected OpenAPI 3.0 or 3.1", version)
+}
+
+// nullable says in JSON Schema's way what OpenAPI 3.0 says in its own: a schema with
+// nullable permits null besides its type.
+func nullable(doc any) {
+	switch v := doc.(type) {
+	case []any:
+		for _, element := range v {
+			nullable(element)
+		}
+	case map[string]any:
+		for _, member := range v {
+			nullable(member)
+		}
+		if v["nullable"] != true {
+			return
+		}
+		if kind, ok := v["type"].(string); ok {
+			v["type"] = []any{kind, "null"}
+			if values, ok := v["enum"].([]any); ok {
+				v["enum"] = append(values[:len(values):len(values)], nil)
+			}
+		}
+	}
+}
+
+// check judges a body.
+func (s *schema) check(o Object, partial bool) *envelope.Refusal {
+	body := make(map[string]any, len(o))
+	for _, m := range o {
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(string(m.Value)))
+		if err != nil {
+			return envelope.Refuse(400, "The body is not valid JSON.")
+		}
+		body[m.Name] = value
+	}
+	judge := s.whole
+	if partial {
+		judge = s.partial
+	}
+	err := judge.Validate(body)
+	if err == nil {
+		return nil
+	}
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return envelope.Refuse(400, "It does not fit the schema.")
+	}
+	return complain(invalid)
+}
+
+// explain makes one line of what a compiler reports: where, and what.
+func explain(err error) error {
+	var wrong *jsonschema.SchemaValidationError
+	var invalid *jsonschema.ValidationError
+	if errors.As(err, &wrong) && errors.As(wrong.Err, &invalid) {
+		leaf := first(invalid)
+		return fmt.Errorf("at %s: %s", Field(leaf.path...), leaf.text())
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), "\n", " "))
+}

@@ -1,0 +1,225 @@
+package validate
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+)
+
+// walker goes through a text that is valid JSON, and need not look for syntax errors.
+type walker struct {
+	text  []byte
+	at    int
+	trail []step
+	top   Object // the members of the outermost object
+}
+
+// step leads to a member, or to an element: then name is "" and index counts from 1.
+type step struct {
+	name  string
+	index int
+}
+
+func (s step) String() string {
+	if s.index > 0 {
+		return strconv.Itoa(s.index - 1)
+	}
+	return s.name
+}
+
+// Field is how a member is called in refusals: by its name on the outermost level, by its
+// JSON Pointer (RFC 6901) below, as in a batch. A name that looks like a pointer is
+// written as one.
+func Field(path ...string) string {
+	if len(path) == 1 && path[0] != "" && path[0][0] != '/' {
+		return path[0]
+	}
+	var b strings.Builder
+	for _, name := range path {
+		b.WriteByte('/')
+		_, _ = escaper.WriteString(&b, name)
+	}
+	return b.String()
+}
+
+var escaper = strings.NewReplacer("~", "~0", "/", "~1")
+
+// maxField is how much of a member's place is told back. It is the client's own text.
+const maxField = 256
+
+func (w *walker) refuse(message string) *envelope.Refusal {
+	path := make([]string, len(w.trail))
+	for i, s := range w.trail {
+		path[i] = s.String()
+	}
+	return invalid(Field(path...), message)
+}
+
+func invalid(field, message string) *envelope.Refusal {
+	if len(field) > maxField {
+		field = strings.ToValidUTF8(field[:maxField], "") + "..."
+	}
+	return envelope.Invalid(field, message)
+}
+
+func (w *walker) space() {
+	for w.at < len(w.text) && (w.text[w.at] == ' ' || w.text[w.at] == '\t' || w.text[w.at] == '\r' || w.text[w.at] == '\n') {
+		w.at++
+	}
+}
+
+// value goes past one value.
+func (w *walker) value() *envelope.Refusal {
+	w.space()
+	switch c := w.text[w.at]; {
+	case c == '{':
+		return w.object()
+	case c == '[':
+		return w.array()
+	case c == '"':
+		_, refused := w.string()
+		return refused
+	case c == '-' || c >= '0' && c <= '9':
+		return w.number()
+	case c == 'f':
+		w.at += len("false")
+	default:
+		w.at += len("true") // and null
+	}
+	return nil
+}
+
+func (w *walker) object() *envelope.Refusal {
+	if refused := w.down(); refused != nil {
+		return refused
+	}
+	seen := make(map[string]struct{})
+	for w.at++; ; w.at++ { // past the brace, or a comma
+		w.space()
+		if w.text[w.at] == '}' {
+			break
+		}
+		name, refused := w.string()
+		if refused != nil {
+			return refused
+		}
+		w.trail = append(w.trail, step{name: name})
+		if _, twice := seen[name]; twice {
+			return w.refuse("It is given twice.")
+		}
+		seen[name] = struct{}{}
+		w.space()
+		w.at++ // the colon
+		w.space()
+		start := w.at
+		if refused := w.value(); refused != nil {
+			return refused
+		}
+		if len(w.trail) == 1 {
+			w.top = append(w.top, Member{name, json.RawMessage(w.text[start:w.at])})
+		}
+		w.trail = w.trail[:len(w.trail)-1]
+		w.space()
+		if w.text[w.at] == '}' {
+			break
+		}
+	}
+	w.at++
+	return nil
+}
+
+func (w *walker) array() *envelope.Refusal {
+	if refused := w.down(); refused != nil {
+		return refused
+	}
+	for i := 1; ; i++ {
+		w.at++ // past the bracket, or a comma
+		w.space()
+		if w.text[w.at] == ']' {
+			break
+		}
+		w.trail = append(w.trail, step{index: i})
+		if refused := w.value(); refused != nil {
+			return refused
+		}
+		w.trail = w.trail[:len(w.trail)-1]
+		w.space()
+		if w.text[w.at] == ']' {
+			break
+		}
+	}
+	w.at++
+	return nil
+}
+
+func (w *walker) down() *envelope.Refusal {
+	if len(w.trail) >= MaxDepth {
+		return envelope.Refuse(400, "The body is nested too deeply.")
+	}
+	return nil
+}
+
+// string goes past a text and decodes it.
+func (w *walker) string() (string, *envelope.Refusal) {
+	start := w.at
+	w.at++
+	escaped := false
+	for ; w.text[w.at] != '"'; w.at++ {
+		if w.text[w.at] == '\\' {
+			escaped = true
+			w.at++
+		}
+	}
+	w.at++
+	literal := w.text[start:w.at]
+	if !escaped {
+		return string(literal[1 : len(literal)-1]), nil
+	}
+	if half(literal) {
+		return "", w.refuse("A text has half of a surrogate pair in it.")
+	}
+	return text(literal), nil
+}
+
+// text decodes a literal that is a string, and valid.
+func text(literal []byte) string {
+	var s string
+	_ = json.Unmarshal(literal, &s)
+	return s
+}
+
+// half reports whether a string has an escaped surrogate without its other half. Some
+// readers make a replacement character of it, others refuse the whole text.
+func half(literal []byte) bool {
+	for i := 0; i < len(literal); i++ {
+		if literal[i] != '\\' {
+			continue
+		}
+		i++
+		if literal[i] != 'u' {
+			continue
+		}
+		switch unit := hex(literal[i+1:]); {
+		case unit >= 0xdc00 && unit < 0xe000:
+			return true
+		case unit >= 0xd800 && unit < 0xdc00:
+			next := literal[i+5:]
+			if len(next) < 6 || next[0] != '\\' || next[1] != 'u' {
+				return true
+			}
+			if low := hex(next[2:]); low < 0xdc00 || low >= 0xe000 {
+				return true
+			}
+			i += 6
+		}
+		i += 4
+	}
+	return false
+}
+
+func hex(digits []byte) uint64 {
+	n, _ := strconv.ParseUint(string(digits[:4]), 16, 16) // the text is valid
+	return n
+}
