@@ -87,6 +87,7 @@ func TestASealedUserThatWasForgedOrMovedIsRefused(t *testing.T) {
 		"moved to another name":       {"sub", strings.Replace(pairwiseName, "A", "B", 1)},
 		"parts that only join alike":  {"client_id", "shop\x00" + pairwiseName[:1], "sub", pairwiseName[1:]},
 		"nobody":                      {"sealed_sub", own.Seal(useUser, nil, userOf("shop", pairwiseName))},
+		"nobody, padded":              {"sealed_sub", own.Seal(useUser, make([]byte, sealBlock), userOf("shop", pairwiseName))},
 		"a number":                    {"sealed_sub", 1},
 		"a list":                      {"sealed_sub", []string{sealed}},
 		"with a line break":           {"sealed_sub", sealed + "\n"},
@@ -98,6 +99,31 @@ func TestASealedUserThatWasForgedOrMovedIsRefused(t *testing.T) {
 	}
 	if _, err := n.verifier.Verify(t.Context(), n.sign(t, nil, good)); err != nil {
 		t.Error("unspoilt:", err)
+	}
+}
+
+func TestTheLengthOfASealedUserTellsNothingOfWho(t *testing.T) {
+	n := start(t, "ES256")
+	lengths := make(map[int]bool)
+	for _, user := range []string{"u", "alice", "9b1f7a3e-5a51-4c0c-8f5e-2f6a1f0d7c11", strings.Repeat("u", 64)} {
+		raw := n.pairwise(t, func(a *Access) { a.Subject = user })
+		sealed, _ := payload(t, raw)["sealed_sub"].(string)
+		lengths[len(sealed)] = true
+		if a, err := n.verifier.Verify(t.Context(), raw); err != nil || a.Subject != user {
+			t.Errorf("%q: %+v %v", user, a, err)
+		}
+	}
+	if len(lengths) != 1 {
+		t.Errorf("sealed users have %v characters", lengths)
+	}
+	long := strings.Repeat("dc=example,", 12)
+	if a, err := n.verifier.Verify(t.Context(), n.pairwise(t, func(a *Access) { a.Subject = long })); err != nil || a.Subject != long {
+		t.Errorf("%+v %v", a, err)
+	}
+	a := n.access()
+	a.Pairwise, a.Subject = pairwiseName, "alice\x00"
+	if _, err := n.issuer.Issue(t.Context(), a); err == nil {
+		t.Error("a user was sealed who would be opened as another")
 	}
 }
 
