@@ -117,5 +117,6 @@ func answerAround(redirect, state string) (before, after string, err error) {
 	if strings.Contains(redirect, "?") {
 		separator = "&"
 	}
-	return redirect + separator, "&state=" + url.QueryEscape(state), nil
+	// %20 is a space to every decoder, a plus is one to those of forms only.
+	return redirect + separator, "&state=" + strings.ReplaceAll(url.QueryEscape(state), "+", "%20"), nil
 }

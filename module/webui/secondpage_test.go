@@ -104,6 +104,9 @@ func TestTheAddressWithTheAnswerKeepsTheStateByteForByte(t *testing.T) {
 				t.Fatal(err)
 			}
 			q, err := url.ParseQuery(u.RawQuery)
+			if decoded, err := url.PathUnescape(strings.SplitN(u.RawQuery, "&state=", 2)[1]); err != nil || decoded != state {
+				t.Errorf("who decodes no plus as a space reads the state %q", decoded)
+			}
 			if err != nil || q.Get("state") != state || q.Get("code") != "a+b/c" || len(q["state"]) != 1 {
 				t.Errorf("%q %v: state %q", u.RawQuery, err, q.Get("state"))
 			}
