@@ -95,14 +95,10 @@ func (a approval) done() string {
 // approach finds a ticket for somebody who is signed in.
 func (s *signIn) approach(r *http.Request, id string, who *person) (approval, error) {
 	a := approval{id: id, who: who}
-	if err := s.mayGuess(r); err != nil {
-		return a, err
-	}
 	var err error
 	a.ticket, err = s.CrossDevice.Find(r.Context(), id)
 	if errors.Is(err, crossdevice.ErrGone) {
-		s.guessed(r)
-		return a, errTicketGone
+		return a, s.guessed(r, errTicketGone)
 	}
 	if err != nil {
 		return a, err

@@ -13,13 +13,20 @@ import (
 // What one address (IPv6: one /64) may do a minute. Without the first anybody fills the
 // store with tickets; the second keeps a phone from binding all that are on screens around
 // it; the third bounds the load of polls that lead to nothing; and the fourth is for names
-// of tickets that nobody has been given: of 2^128 one is found never, but each look costs.
+// of tickets that nobody has been given.
 var (
 	ticketsOfAddress = attempt.Rule{Limit: 20, Window: time.Minute}
 	scansOfAddress   = attempt.Rule{Limit: 30, Window: time.Minute}
 	pollsOfAddress   = attempt.Rule{Limit: 240, Window: time.Minute}
 	guessesOfAddress = attempt.Rule{Limit: 10, Window: time.Minute}
 )
+
+// ticketsTogether bounds what many addresses put into the store of a node, where a ticket
+// stands for a quarter of an hour, to some hundred megabytes. A state that is long counts
+// for several: a store writes some characters of it as six.
+var ticketsTogether = attempt.Rule{Limit: 12_000, Window: time.Minute}
+
+const stateOfOne = 512 // bytes
 
 // maxHanging is how many polls of one address hang at a time: an office behind one, but no
 // machine that takes the places of everybody.
@@ -40,8 +47,16 @@ func (s *signIn) connectKey(r *http.Request, what string) string {
 	return "ticket:" + what + "|" + httpx.AddressKey(s.ClientIP(r))
 }
 
-func (s *signIn) mayBegin(r *http.Request) error {
-	return s.take(s.connectKey(r, "begin"), ticketsOfAddress)
+func (s *signIn) mayBegin(r *http.Request, state string) error {
+	if err := s.take(s.connectKey(r, "begin"), ticketsOfAddress); err != nil {
+		return err
+	}
+	for range 1 + len(state)/stateOfOne {
+		if err := s.take("ticket:begin", ticketsTogether); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *signIn) mayScan(r *http.Request) error {
@@ -55,17 +70,14 @@ func (s *signIn) take(key string, rule attempt.Rule) error {
 	return nil
 }
 
-// mayGuess refuses those who named too many tickets that are none, or not theirs; guessed
-// counts one.
-func (s *signIn) mayGuess(r *http.Request) error {
-	if refused, retry := s.Attempts.Refused(s.connectKey(r, "guess"), guessesOfAddress); refused {
-		return tooManyPage(retry)
+// guessed counts a name of a ticket that is none, or not theirs, and gives the answer to
+// it. It alone is refused: were all that the address asks, one of the thousands behind it
+// would keep the others from signing in.
+func (s *signIn) guessed(r *http.Request, answer error) error {
+	if err := s.take(s.connectKey(r, "guess"), guessesOfAddress); err != nil {
+		return err
 	}
-	return nil
-}
-
-func (s *signIn) guessed(r *http.Request) {
-	s.Attempts.Take(s.connectKey(r, "guess"), guessesOfAddress)
+	return answer
 }
 
 // hanging counts the polls that hang, by address. It holds no more addresses than polls may

@@ -41,14 +41,18 @@ func (s *signIn) qrBegin(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusOK)
 		return nil
 	}
-	if err := s.mayBegin(r); err != nil {
+	framed := p.get("login_type") == embedded && len(client.FrameOrigins) > 0
+	if !seen(r, framed) {
+		return errForbidden
+	}
+	if err := s.mayBegin(r, q.State); err != nil {
 		return withLang(err, s.Pages.Language(r, q.Locales))
 	}
 	t := store.Ticket{
 		Kind: store.TicketScan, Client: q.Client, RedirectURI: q.RedirectURI, Scopes: q.Scopes, ClientState: q.State,
 		Challenge: q.Challenge, Locales: q.Locales, Address: s.ClientIP(r), UserAgent: userAgent(r),
 	}
-	if p.get("login_type") == embedded && len(client.FrameOrigins) > 0 {
+	if framed {
 		// "default" lets the provider's script find out whether it may touch the window
 		// around it; where it says so this has been decided.
 		t.Framed, t.TopLevel = true, p.get("self_redirect") != "true"
@@ -61,6 +65,17 @@ func (s *signIn) qrBegin(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return s.showQR(w, r, qrPage{id: id, ticket: t, client: client})
+}
+
+// seen refuses what the browser loads without showing it. Twenty pictures on the page of
+// another site would otherwise use up what the address of its visitor may begin.
+func seen(r *http.Request, framed bool) bool {
+	for _, as := range r.Header.Values("Sec-Fetch-Dest") {
+		if as != "document" && !(framed && (as == "iframe" || as == "frame")) {
+			return false
+		}
+	}
+	return true
 }
 
 // qrAgain shows how a ticket stands, for browsers without script and for those that come

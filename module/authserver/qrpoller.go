@@ -53,16 +53,12 @@ func (s *signIn) ownTicket(r *http.Request, p params) (store.Ticket, error) {
 	if p.count("uuid") != 1 || !isTicketID(id) || !s.mayHaveBegun(r) {
 		return store.Ticket{}, errForbidden
 	}
-	if err := s.mayGuess(r); err != nil {
-		return store.Ticket{}, err
-	}
 	t, err := s.CrossDevice.Find(r.Context(), id)
 	switch {
 	case err != nil && !errors.Is(err, crossdevice.ErrGone):
 		return store.Ticket{}, err
 	case err != nil, t.Kind != store.TicketScan, !s.polls(r, t):
-		s.guessed(r)
-		return store.Ticket{}, errForbidden
+		return store.Ticket{}, s.guessed(r, errForbidden)
 	}
 	return t, nil
 }

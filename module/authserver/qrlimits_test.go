@@ -1,0 +1,80 @@
+package authserver_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+)
+
+// B27: behind one address there may be thousands.
+func TestWhoGuessesNamesOfTicketsIsRefusedAndNoneOfTheNeighbours(t *testing.T) {
+	g := newQRRig(t)
+	s, phone, stranger := g.scanPage(wxRequest()), g.phone(), g.scanPage(wxRequest())
+	for range 50 {
+		stranger.askOf(secret.ID())
+	}
+	for _, p := range []page{stranger.askOf(secret.ID()), stranger.askOf(s.id), stranger.get(tokenIssuer + "/connect/qrconnect?uuid=" + s.id), phone.get(confirmURL(secret.ID()))} {
+		if p.status != http.StatusTooManyRequests || p.header.Get("Retry-After") == "" {
+			t.Errorf("%d %s", p.status, p.body)
+		}
+	}
+	s.wantState(408)
+	s.show(s.get(tokenIssuer + "/connect/qrconnect?uuid=" + s.id))
+	phone.submit(phone.scan(s), "number", s.number, "decision", "confirm")
+	s.wantState(405)
+}
+
+// B28
+func TestTicketsOfManyAddressesAreLimitedTogether(t *testing.T) {
+	g := newQRRig(t)
+	b := g.browser()
+	long := qrURL(wxRequest().with("state", strings.Repeat("x", 4096))) // counts nine times
+	begun := 0
+	for i := range 1340 {
+		g.from(fmt.Sprintf("198.51.%d.%d", i/200, 1+i%200))
+		switch p := b.get(long); {
+		case p.status == http.StatusOK:
+			begun++
+		case p.status != http.StatusTooManyRequests || p.header.Get("Retry-After") == "":
+			t.Fatalf("%d %v", p.status, p.header)
+		}
+	}
+	if begun != 12_000/9 {
+		t.Errorf("%d began, want %d", begun, 12_000/9)
+	}
+	g.pass(time.Minute)
+	b.show(b.get(qrURL(wxRequest())))
+}
+
+func TestWhatABrowserLoadsWithoutShowingItBeginsNoTicket(t *testing.T) {
+	framed := wxRequest().with("appid", "framed").with("login_type", "jssdk")
+	for _, c := range []struct {
+		as    string
+		p     params
+		shown bool
+	}{
+		{"document", wxRequest(), true}, {"", wxRequest(), true}, // "": an old browser
+		{"image", wxRequest(), false}, {"script", wxRequest(), false}, {"empty", wxRequest(), false}, {"iframe", wxRequest(), false},
+		{"document", framed, true}, {"iframe", framed, true}, {"frame", framed, true}, {"image", framed, false}, {"object", framed, false},
+		{"iframe", wxRequest().with("login_type", "jssdk"), false}, // no site may frame it
+	} {
+		g := newQRRig(t)
+		b := g.browser()
+		before := g.store.Len()
+		for range 30 {
+			if p := b.get(qrURL(c.p), "Sec-Fetch-Dest", c.as); !c.shown && p.status != http.StatusForbidden {
+				t.Fatalf("%q: %d", c.as, p.status)
+			}
+		}
+		if kept := g.store.Len() > before; kept != c.shown {
+			t.Errorf("%q %v: something is stored: %v", c.as, c.p, kept)
+		}
+		if p := b.get(qrURL(wxRequest())); (p.status == http.StatusOK) == c.shown {
+			t.Errorf("%q: the next page is answered with %d", c.as, p.status)
+		}
+	}
+}
