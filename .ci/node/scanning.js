@@ -469,7 +469,17 @@ const scenarios = {
     await scan(phone, code.address)
     await Promise.all([says(desk, 'scanned'), says(twin, 'scanned')])
     await twin.close()
-    await confirm(phone, code.number)
+
+    // What happens while the network is bad is told as soon as it is not.
+    polls = 0
+    answer = (route) => route.abort()
+    const next = await begin(desk)
+    while (polls === 0) await desk.waitForTimeout(50)
+    await phone.goto(next.address)
+    await button(phone, 'Confirm').waitFor()
+    answer = (route) => route.continue()
+    await says(desk, 'scanned')
+    await confirm(phone, next.number)
     await signedIn(desk)
   },
 

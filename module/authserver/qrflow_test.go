@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -161,6 +162,28 @@ func TestOnlyTheRightNumberConfirms(t *testing.T) {
 			g.isError(phone.submit(asks, "number", s.number, "decision", word), http.StatusBadRequest)
 		}
 		s.wantState(404)
+	})
+}
+
+// What happened while a connection was interrupted is not kept for the time that a poll hangs.
+func TestWhoWasToldNothingIsToldAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newConnectRig(t)
+		s := g.scanPage(wxRequest())
+		told := func(want int) {
+			t.Helper()
+			begin := time.Now()
+			s.wantState(want, "last", "500")
+			if took := time.Since(begin); took > 0 {
+				t.Errorf("%d after %v", want, took)
+			}
+		}
+		told(408)
+		phone := g.phone()
+		asks := phone.scan(s)
+		told(404)
+		phone.submit(asks, "decision", "deny")
+		told(403)
 	})
 }
 

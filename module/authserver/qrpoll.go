@@ -66,8 +66,11 @@ func (s *signIn) pollNews(r *http.Request, p params) (pollAnswer, error) {
 		return pollAnswer{}, errForbidden
 	}
 	id, last := p.get("uuid"), store.TicketPending
-	if p.get("last") == strconv.Itoa(pollScanned) {
+	switch p.get("last") {
+	case strconv.Itoa(pollScanned):
 		last = store.TicketScanned
+	case strconv.Itoa(pollFault): // who was told nothing is told how it stands
+		last = ""
 	}
 	t, err := s.ownTicket(r, p)
 	if err != nil {

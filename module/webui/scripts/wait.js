@@ -70,9 +70,9 @@
     asking = new AbortController()
     const limit = setTimeout(() => asking?.abort(), 40_000)
     try {
-      // After a failure it asks as if it knew less, or more: what differs is answered at
-      // once, and the page need not say for long that the connection is interrupted.
-      const known = failures ? 812 - last : last
+      // Who says that the last answer was a fault (500) is answered at once, and the page need
+      // not say for long that the connection is interrupted.
+      const known = failures ? 500 : last
       const answer = await fetch(`${data.poll}&f=json&last=${known}`, { signal: asking.signal, cache: 'no-store' })
       if ([400, 403, 404, 410].includes(answer.status)) return show('expired')
       if (!answer.ok) return failed(Math.min(60, Number(answer.headers.get('Retry-After')) || 0))
