@@ -19,7 +19,10 @@ const maxFile = 16 << 20
 
 // files reads the documents that a schema consists of. No address is fetched: a
 // configuration must load the same on every node, and when nothing can be reached.
-type files struct{ seen map[string]any }
+type files struct {
+	seen map[string]any
+	old  bool // they are in the words of OpenAPI 3.0
+}
 
 // Load implements jsonschema.URLLoader.
 func (f *files) Load(at string) (any, error) {
@@ -31,10 +34,14 @@ func (f *files) Load(at string) (any, error) {
 		return nil, errors.New("expected a file: addresses are not fetched")
 	}
 	doc, err := read(filepath.FromSlash(u.Path))
-	if err == nil {
-		f.seen[at] = doc
+	if err != nil {
+		return nil, err
 	}
-	return doc, err
+	if f.old {
+		modern(doc)
+	}
+	f.seen[at] = doc
+	return doc, nil
 }
 
 func read(name string) (any, error) {

@@ -39,9 +39,12 @@ func load(s Schema) (*schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema %w", err)
 	}
-	draft, err := dialect(doc, len(path) > 0)
+	draft, old, err := dialect(doc, len(path) > 0)
 	if err != nil {
 		return nil, fmt.Errorf("schema %s: %w", s.File, err)
+	}
+	if files.old = old; old {
+		modern(doc)
 	}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(&files)
@@ -54,43 +57,49 @@ func load(s Schema) (*schema, error) {
 	return &schema{asked(compiled, false), asked(compiled, true)}, nil
 }
 
-// dialect is the draft that a document is written in when it does not say. deep says that
-// the schema is within the document.
-func dialect(doc any, deep bool) (*jsonschema.Draft, error) {
+// dialect is the draft that a document is written in when it does not say, and whether it
+// is in the words of OpenAPI 3.0. deep says that the schema is within the document.
+func dialect(doc any, deep bool) (draft *jsonschema.Draft, old bool, err error) {
 	object, _ := doc.(map[string]any)
 	version, api := object["openapi"].(string)
 	switch {
 	case object["swagger"] != nil:
-		return nil, errors.New("expected OpenAPI 3.0 or 3.1, not Swagger 2.0")
+		return nil, false, errors.New("expected OpenAPI 3.0 or 3.1, not Swagger 2.0")
 	case !api:
-		return jsonschema.Draft2020, nil
+		return jsonschema.Draft2020, false, nil
 	case !deep:
-		return nil, errors.New("expected a pointer to the schema in an OpenAPI document, such as /components/schemas/Article")
+		return nil, false, errors.New("expected a pointer to the schema in an OpenAPI document, such as /components/schemas/Article")
 	case version == "3.0" || strings.HasPrefix(version, "3.0."):
-		nullable(doc)
-		return jsonschema.Draft4, nil
+		return jsonschema.Draft7, true, nil
 	case strings.HasPrefix(version, "3."):
-		return jsonschema.Draft2020, nil
+		return jsonschema.Draft2020, false, nil
 	}
-	return nil, fmt.Errorf("openapi %s: expected OpenAPI 3.0 or 3.1", version)
+	return nil, false, fmt.Errorf("openapi %s: expected OpenAPI 3.0 or 3.1", version)
 }
 
-// nullable says in JSON Schema's way what OpenAPI 3.0 says in its own: a schema with
-// nullable permits null besides its type.
-func nullable(doc any) {
+// modern says in the words of JSON Schema what OpenAPI 3.0 says in its own and in those
+// of a draft before readOnly: a schema with nullable permits null besides its type, and
+// a bound that is exclusive is one of its own.
+func modern(doc any) {
 	switch v := doc.(type) {
 	case []any:
 		for _, element := range v {
-			nullable(element)
+			modern(element)
 		}
 	case map[string]any:
 		for _, member := range v {
-			nullable(member)
+			modern(member)
 		}
-		if v["nullable"] != true {
-			return
+		for _, bound := range [][2]string{{"exclusiveMinimum", "minimum"}, {"exclusiveMaximum", "maximum"}} {
+			if exclusive, ok := v[bound[0]].(bool); ok {
+				delete(v, bound[0])
+				if limit, there := v[bound[1]]; exclusive && there {
+					v[bound[0]] = limit
+					delete(v, bound[1])
+				}
+			}
 		}
-		if kind, ok := v["type"].(string); ok {
+		if kind, ok := v["type"].(string); ok && v["nullable"] == true {
 			v["type"] = []any{kind, "null"}
 			if values, ok := v["enum"].([]any); ok {
 				v["enum"] = append(values[:len(values):len(values)], nil)

@@ -1,0 +1,210 @@
+package validate
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func schemaOf(t testing.TB, file, pointer string) *Set {
+	t.Helper()
+	s, err := Compile(nil, &Schema{File: filepath.Join("testdata", file), Pointer: pointer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// told is the field of what is refused and what is said, "" for what is accepted.
+func told(t testing.TB, s *Set, body string, partial bool) string {
+	t.Helper()
+	o, refused := Parse([]byte(body))
+	if refused == nil {
+		refused = s.Check(o, partial)
+	}
+	if refused == nil {
+		return ""
+	}
+	if refused.Status != 400 || refused.Code != "" {
+		t.Errorf("%s: %v", body, refused)
+	}
+	return refused.Field + ": " + refused.Message
+}
+
+func TestASchemaNamesTheMember(t *testing.T) {
+	const whole = `"title":"Hello","author":{"name":"A"}`
+	for _, c := range []struct {
+		body, whole, partial string
+	}{
+		{`{` + whole + `}`, "", ""},
+		{`{}`, "author: It is required.", ""},
+		{`{"title":"Hello"}`, "author: It is required.", ""},
+		{`{"title":"Hi","author":{"name":"A"}}`, "title: It must have at least 5 characters.", "title: It must have at least 5 characters."},
+		{`{"title":"日本語字幕","author":{"name":"A"}}`, "", ""},
+		{`{` + whole + `,"title2":"x"}`, "title2: There is no such field here.", "title2: There is no such field here."},
+		{`{` + whole + `,"id":1}`, "id: It cannot be written.", "id: It cannot be written."},
+		{`{"title":"Hello","author":{}}`, "/author/name: It is required.", "/author/name: It is required."},
+		{`{"title":"Hello","author":{"name":"A","since":"x"}}`, "/author/since: It cannot be written.", "/author/since: It cannot be written."},
+		{`{"title":"Hello","author":[]}`, "author: It must be of the type object.", "author: It must be of the type object."},
+		{`{` + whole + `,"rank":9007199254740993}`, "", ""},
+		{`{` + whole + `,"rank":9007199254740994}`, "rank: It must be at most 9007199254740993.", "rank: It must be at most 9007199254740993."},
+		{`{` + whole + `,"rank":1.5}`, "rank: It must be of the type integer.", "rank: It must be of the type integer."},
+		{`{` + whole + `,"rank":1e400}`, "rank: It must be at most 9007199254740993.", "rank: It must be at most 9007199254740993."},
+		{`{` + whole + `,"rank":1e999999999}`, "rank: The number is too long.", "rank: The number is too long."},
+		{`{` + whole + `,"state":"gone"}`, "state: It must be one of: draft, published.", "state: It must be one of: draft, published."},
+		{`{` + whole + `,"tags":["a","B"]}`, "/tags/1: It must match ^[a-z]+$.", "/tags/1: It must match ^[a-z]+$."},
+		{`{` + whole + `,"tags":["a","a"]}`, "tags: Its elements must differ.", "tags: Its elements must differ."},
+		{`{` + whole + `,"tags":["a","b","c","d"]}`, "tags: It must have at most 3 elements.", "tags: It must have at most 3 elements."},
+		{`{` + whole + `,"state":"draft","due":"2026-02-30"}`, "due: It must be of the format date.", "due: It must be of the format date."},
+		{`{` + whole + `,"due":"2026-02-28"}`, "state: It is required.", ""},
+		{`{` + whole + `,"body":1}`, "body: It does not fit the schema.", "body: It does not fit the schema."},
+		{`{` + whole + `,"body":{"html":"x"}}`, "", ""},
+		{`{` + whole + `,"answers":[{"text":"x","answers":[{"answers":[]}]}]}`, "/answers/0/answers/0/text: It is required.", "/answers/0/answers/0/text: It is required."},
+	} {
+		s := schemaOf(t, "article.json", "")
+		for range 5 { // the validator goes through objects in any order
+			if got := told(t, s, c.body, false); got != c.whole {
+				t.Fatalf("%s: %s", c.body, got)
+			}
+			if got := told(t, s, c.body, true); got != c.partial {
+				t.Fatalf("PATCH %s: %s", c.body, got)
+			}
+		}
+	}
+}
+
+func TestOfSeveralFaultsTheFirstPlaceIsTold(t *testing.T) {
+	s := schemaOf(t, "article.json", "")
+	for range 20 {
+		if got := told(t, s, `{"zz":1,"rank":"x","title":"x","aa":1,"author":{"name":1}}`, false); got != "/author/name: It must be of the type string." && got != "aa: There is no such field here." {
+			t.Fatal(got)
+		}
+	}
+}
+
+func TestASchemaOfOpenAPI30(t *testing.T) {
+	article := schemaOf(t, "openapi30.json", "/components/schemas/Article")
+	body := schemaOf(t, "openapi30.json", "#/paths/~1articles/post/requestBody/content/application~1json/schema")
+	for _, c := range []struct {
+		body, whole, partial string
+	}{
+		{`{"title":"Hello","price":1}`, "", ""},
+		{`{"price":1}`, "title: It is required.", ""},
+		{`{"title":"Hello"}`, "price: It is required.", ""},
+		{`{"title":"Hello","price":0}`, "price: It must be more than 0.", "price: It must be more than 0."},
+		{`{"title":"Hello","price":1,"id":7}`, "id: It cannot be written.", "id: It cannot be written."},
+		{`{"title":"Hello","price":1,"note":null}`, "", ""},
+		{`{"title":"Hello","price":1,"note":"c"}`, "note: It must be one of: a, b, null.", "note: It must be one of: a, b, null."},
+		{`{"title":"Hello","price":1,"size":null}`, "", ""},
+		{`{"title":"Hello","price":1,"size":10}`, "size: It must be less than 10.", "size: It must be less than 10."},
+		{`{"title":null,"price":1}`, "title: It must be of the type string.", "title: It must be of the type string."},
+	} {
+		for _, s := range []*Set{article, body} {
+			if got := told(t, s, c.body, false); got != c.whole {
+				t.Errorf("%s: %s", c.body, got)
+			}
+			if got := told(t, s, c.body, true); got != c.partial {
+				t.Errorf("PATCH %s: %s", c.body, got)
+			}
+		}
+	}
+	payment := schemaOf(t, "openapi30.json", "/components/schemas/Payment")
+	for body, want := range map[string][2]string{
+		`{"card":"x"}`:            {"", ""},
+		`{"note":"x"}`:            {": It does not fit the schema.", ""},
+		`{"card":1}`:              {": It does not fit the schema.", ""},
+		`{"card":1,"iban":1}`:     {": It does not fit the schema.", ": It does not fit the schema."},
+		`{"card":"x","iban":"x"}`: {": It does not fit the schema.", ""},
+	} {
+		for i, partial := range []bool{false, true} {
+			if got := told(t, payment, body, partial); got != want[i] {
+				t.Errorf("%s %v: %s", body, partial, got)
+			}
+		}
+	}
+}
+
+func TestASchemaOfOpenAPI31(t *testing.T) {
+	for _, pointer := range []string{"/components/schemas/a~1b~0c d", "#/components/schemas/a~1b~0c d"} {
+		s := schemaOf(t, "openapi31.json", pointer)
+		for body, want := range map[string]string{
+			`{"title":null}`: "", `{"title":"Hi"}`: "title: It must have at least 5 characters.", `{"title":"Hello","x":1}`: "x: It cannot be written.",
+		} {
+			if got := told(t, s, body, false); got != want {
+				t.Errorf("%s: %s", body, got)
+			}
+		}
+	}
+}
+
+func TestAFileThatCannotBeUsedIsRefusedWithItsPlace(t *testing.T) {
+	fetched := 0
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { fetched++ }))
+	t.Cleanup(server.Close)
+	for _, c := range []struct {
+		name, text, pointer string
+		want                []string
+	}{
+		{"a.json", "{\n\t\"type\": \"string\",\n\t\"minLength\": 5,,\n}", "", []string{"a.json:3:17: expected JSON: invalid character ','"}},
+		{"a.json", ``, "", []string{"a.json: expected JSON"}},
+		{"a.json", `{} {}`, "", []string{"a.json", "expected JSON"}},
+		{"a.yaml", "openapi: 3.0.0\n", "", []string{"a.yaml:1:1: expected JSON", "convert YAML to JSON"}},
+		{"a.json", `{"type": "text"}`, "", []string{"a.json: at type: "}},
+		{"a.json", `{"properties": {"a": {"minLength": -1}}}`, "", []string{"a.json: at /properties/a/minLength: It must be at least 0."}},
+		{"a.json", `{"properties": {"a": {"pattern": "(?=x)"}}}`, "", []string{"a.json", "pattern"}},
+		{"a.json", `{"$ref": "b.json"}`, "", []string{"a.json", "b.json", "no such file"}},
+		{"a.json", `{"$ref": "` + server.URL + `/x.json"}`, "", []string{"a.json", "addresses are not fetched"}},
+		{"a.json", `{"$schema": "` + server.URL + `/x.json"}`, "", []string{"a.json", "addresses are not fetched"}},
+		{"a.json", `{"$ref": "#/$defs/none"}`, "", []string{"a.json", "none"}},
+		{"a.json", `{}`, "/components/schemas/Article", []string{"a.json#/components/schemas/Article"}},
+		{"a.json", `{}`, "components", []string{"a.json", "pointer components"}},
+		{"a.json", `{"openapi": "3.1.0"}`, "", []string{"a.json: expected a pointer to the schema in an OpenAPI document"}},
+		{"a.json", `{"openapi": "4.0.0"}`, "/x", []string{"openapi 4.0.0: expected OpenAPI 3.0 or 3.1"}},
+		{"a.json", `{"swagger": "2.0"}`, "/definitions/x", []string{"not Swagger 2.0"}},
+		{"a.json", strings.Repeat(" ", maxFile) + "{}", "", []string{"a.json: expected at most"}},
+	} {
+		file := filepath.Join(t.TempDir(), c.name)
+		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Compile(nil, &Schema{File: file, Pointer: c.pointer})
+		if err == nil || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "schema ") {
+			t.Errorf("%.60s: %v", c.text, err)
+			continue
+		}
+		for _, want := range c.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%.60s: %v", c.text, err)
+			}
+		}
+	}
+	if _, err := Compile(nil, &Schema{}); err == nil || err.Error() != "schema: expected a file" {
+		t.Error(err)
+	}
+	if _, err := Compile(nil, &Schema{File: filepath.Join(t.TempDir(), "none.json")}); err == nil || !strings.Contains(err.Error(), "none.json: no such file") {
+		t.Error(err)
+	}
+	if fetched > 0 {
+		t.Error("an address was fetched")
+	}
+}
+
+func TestASchemaIsReadOnceAndForAll(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.json")
+	if err := os.WriteFile(file, []byte("\xef\xbb\xbf"+`{"required": ["a"]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Compile(nil, &Schema{File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if got := told(t, s, `{}`, false); got != "a: It is required." {
+		t.Error(got)
+	}
+}
