@@ -44,13 +44,17 @@ func (h *REST) send(w http.ResponseWriter, c *call, r *http.Request, answer *res
 		h.metrics.Untranslated(string(f.Kind))
 		err = gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway gave an answer that could not be read.", f)
 	}
-	if err != nil && to.Committed() {
+	if err == nil {
+		return nil
+	}
+	if to.Committed() {
 		if to.Failure() != nil {
 			h.log.Error("an answer was broken off", "error", err, "method", c.r.Method, "path", c.r.URL.Path)
 			panic(http.ErrAbortHandler) // nobody may take what was sent for the whole
 		}
 		return late{err}
 	}
+	w.Header().Del("Location") // of an answer that is not given
 	return err
 }
 

@@ -63,7 +63,7 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	}
 	m, declared, refused := c.table.Match(r.Method, choice.Path)
 	switch {
-	case !declared && (c.table.Empty() || h.Undeclared == "pass"):
+	case c.table.Empty() || !declared && h.Undeclared == "pass":
 		return h.pass(w, c)
 	case refused != nil:
 		return gateway.Refuse(w, refused)

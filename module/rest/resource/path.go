@@ -83,20 +83,26 @@ func (p pattern) fill(values []string) string {
 // maxSegments bounds the work on a path; no declared one is longer.
 const maxSegments = 32
 
-// split gives the decoded segments of an escaped path. A path is not ok when some
-// upstream could take a segment for a step through directories, or for the end of a
-// line: nothing is declared there, whatever the patterns say.
-func split(escaped string) (segments []string, ok bool) {
+// split gives the decoded segments of an escaped path; nil when nothing can be declared
+// there. safe is false when some upstream could take a segment for a step through
+// directories, or for the end of a line.
+func split(escaped string) (segments []string, safe bool) {
 	rest, rooted := strings.CutPrefix(escaped, "/")
-	if !rooted || strings.Count(rest, "/") >= maxSegments {
-		return nil, false
-	}
+	blank := !rooted || strings.Count(rest, "/") >= maxSegments
 	for s := range strings.SplitSeq(rest, "/") {
 		text, err := url.PathUnescape(s)
-		if err != nil || !proper(text) {
+		switch {
+		case err != nil:
+			return nil, false
+		case text == "":
+			blank = true
+		case !proper(text):
 			return nil, false
 		}
 		segments = append(segments, text)
+	}
+	if blank {
+		return nil, true
 	}
 	return segments, true
 }

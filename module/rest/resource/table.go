@@ -237,12 +237,12 @@ type Match struct {
 }
 
 // Match finds the operation of a request; path is escaped and without a version.
-// A refusal is 404, also of a path that no upstream should see, or 405. declared says
-// whether the path belongs to a resource.
+// A refusal is 404 or 405. declared says whether the path belongs to a resource; it is
+// also said of one that no upstream should see, so that it does not pass as anything else.
 func (t *Table) Match(method, path string) (m Match, declared bool, refused *envelope.Refusal) {
-	segments, ok := split(path)
-	if !ok {
-		return m, true, envelope.Refuse(http.StatusNotFound, "")
+	segments, safe := split(path)
+	if segments == nil {
+		return m, !safe, envelope.Refuse(http.StatusNotFound, "")
 	}
 	at := t.root.find(segments)
 	if at == nil {
