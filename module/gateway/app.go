@@ -100,6 +100,7 @@ type App struct {
 	usersIn  string // the name of their directory, "" for the store
 	log      *slog.Logger
 	trail    audit.Sink
+	attached attached
 	events   func() // emits the trail's Caddy events while the configuration runs
 
 	// limitsClose: an api_limit refuses requests while the counts are out of reach. It is
@@ -245,6 +246,7 @@ func (a *App) Start() error {
 	}
 	a.events()
 	a.core.tending.begin(a)
+	a.attached.start()
 	a.trail.Record(ctx, audit.Event{Name: audit.ConfigChanged})
 	return nil
 }
@@ -253,6 +255,7 @@ func (a *App) Start() error {
 // next. Other requests of this one may still be running.
 func (a *App) Stop() error {
 	a.tickets.Close()
+	a.attached.stop()
 	return nil
 }
 

@@ -189,6 +189,9 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 
 // prepare makes a request that passes what the upstream may see.
 func (g *Guard) prepare(r *http.Request, d *guard.Decision) {
+	if front := Taken(r); front != "" {
+		caddyhttp.SetVar(r.Context(), frontVar, front)
+	}
 	if d.Path != "" {
 		guard.SetPath(r.URL, d.Path)
 	}
@@ -197,6 +200,7 @@ func (g *Guard) prepare(r *http.Request, d *guard.Decision) {
 		g.identity.Apply(r, d.Access)
 	}
 	identify(r, d.Access, g.app.users)
+	caddyhttp.SetVar(r.Context(), identityVar, g.identity)
 	if !g.Shadow {
 		caddyhttp.SetVar(r.Context(), permitsVar, g.guard)
 	}

@@ -63,6 +63,9 @@ func NewIdentity(c IdentityConfig) (*Identity, error) {
 	}, nil
 }
 
+// Names are those of the headers that tell the upstream who calls.
+func (i *Identity) Names() []string { return []string{i.subject, i.client, i.scopes} }
+
 // Strip removes from a request that will go upstream, public routes included: our
 // header names in every spelling, also where Connection lists them (a proxy would
 // then delete ours) and in trailers; headers that override method or path; the

@@ -1,0 +1,100 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/module/token"
+)
+
+// Background is what a handler does when no request asks for it.
+type Background interface {
+	// Start MUST return at once. It is called when the configuration is in force.
+	Start()
+	// Stop begins nothing new. What was begun goes on; Stop is called once for each Start
+	// or without one, also more than once.
+	Stop()
+	// Drain is called after Stop when the process ends: what was begun has so long to end,
+	// and is interrupted then.
+	Drain(grace time.Duration)
+}
+
+// drainTime is how long the end of the process waits for what runs in the background.
+const drainTime = 5 * time.Second
+
+// attached is what runs in the background of one configuration.
+type attached struct {
+	all  []Background
+	made map[string]string // what has a name, and from what it was made
+}
+
+// Attach runs b while the configuration does. Two of the same name must be made from the
+// same: a site with several addresses is there several times.
+func (a *App) Attach(name, from string, b Background) error {
+	if other, ok := a.attached.made[name]; ok && other != from {
+		return fmt.Errorf("there is another one of the name %s in this configuration: expected a `name` of its own for each", name)
+	}
+	if a.attached.made == nil {
+		a.attached.made = make(map[string]string)
+	}
+	a.attached.made[name] = from
+	a.attached.all = append(a.attached.all, b)
+	return nil
+}
+
+func (b *attached) start() {
+	for _, one := range b.all {
+		one.Start()
+	}
+}
+
+func (b *attached) stop() {
+	for _, one := range b.all {
+		one.Stop()
+	}
+	if !caddy.Exiting() {
+		return
+	}
+	end := time.Now().Add(drainTime)
+	for _, one := range b.all {
+		one.Drain(max(time.Until(end), 0))
+	}
+}
+
+// Store is where state is kept. It opens at its first use.
+func (a *App) Store() store.Backend { return a.core.store }
+
+// Hold keeps what the configuration has open until the result is called: for a request, or
+// for work that outlives the configuration.
+func (a *App) Hold() (release func(), err error) { return a.lease.enter() }
+
+// Identify makes a request without a client one of this caller's, for placeholders and logs.
+func (a *App) Identify(r *http.Request, access *token.Access) { identify(r, access, a.users) }
+
+// identityVar is the request variable with the names of the identity's headers.
+const identityVar = "gatehouse.identity"
+
+// IdentityHeader is what the guard in front tells the upstream of the caller; nil where
+// there is none. The token is not in it.
+func IdentityHeader(r *http.Request) http.Header {
+	identity, ok := caddyhttp.GetVar(r.Context(), identityVar).(*guard.Identity)
+	if !ok {
+		return nil
+	}
+	h := make(http.Header)
+	for _, name := range identity.Names() {
+		if values := r.Header[name]; len(values) > 0 {
+			h[name] = values
+		}
+	}
+	return h
+}
+
+// Unavailable is the answer to a request that cannot be served for a technical reason.
+func Unavailable(w http.ResponseWriter, cause error) error { return unavailable(w, cause) }

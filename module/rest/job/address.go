@@ -1,0 +1,138 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"code.dny.dev/ssrf"
+	"golang.org/x/net/idna"
+)
+
+const maxAddress = 2048
+
+// errForbidden is an address that no file is fetched from; errUnfit one that is none, or
+// not of our kind.
+var (
+	errForbidden = errors.New("job: an address that is not fetched from")
+	errUnfit     = errors.New("job: not an https address without user and password")
+)
+
+// addresses decides which addresses are fetched from. Names are decided upon when they
+// have become the address of a connection: what a name means may change in between
+// (DNS rebinding), and has no end of spellings.
+type addresses struct {
+	guard    *ssrf.Guardian
+	resolver *net.Resolver
+}
+
+func newAddresses(allow []netip.Prefix, resolver *net.Resolver) *addresses {
+	var v4, v6 []netip.Prefix
+	for _, p := range allow {
+		if p.Addr().Is4() {
+			v4 = append(v4, p)
+		} else {
+			v6 = append(v6, p)
+		}
+	}
+	if resolver == nil {
+		resolver = net.DefaultResolver
+	}
+	return &addresses{
+		guard:    ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...)),
+		resolver: resolver,
+	}
+}
+
+// parse reads an address and refuses what can be known of it without asking anybody.
+func (a *addresses) parse(text string) (*url.URL, error) {
+	if len(text) > maxAddress || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return nil, errUnfit
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, errUnfit
+	}
+	return u, a.check(u)
+}
+
+func (a *addresses) check(u *url.URL) error {
+	host := u.Hostname()
+	if u.Scheme != "https" || u.Opaque != "" || u.User != nil || host == "" {
+		return errUnfit
+	}
+	if port := u.Port(); port != "" || strings.HasSuffix(u.Host, ":") {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return errUnfit
+		}
+	}
+	u.Fragment, u.RawFragment = "", ""
+	// What net/http will make of it: fullwidth digits become digits.
+	host, err := ascii(host)
+	if err != nil {
+		return errUnfit
+	}
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return a.permit(addr)
+	}
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	switch {
+	case numeric(name):
+		return errForbidden // 2130706433, 0177.0.0.1, 0x7f.1, 127.1: an address in disguise
+	case name == "localhost" || strings.HasSuffix(name, ".localhost"): // RFC 6761, section 6.3
+		if a.permit(netip.IPv6Loopback()) != nil {
+			return a.permit(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+		}
+	}
+	return nil
+}
+
+func ascii(host string) (string, error) {
+	for i := range len(host) {
+		if host[i] >= 0x80 {
+			return idna.Lookup.ToASCII(host)
+		}
+	}
+	return host, nil
+}
+
+// numeric reports a host that ends in a number, which nothing but an IPv4 address does
+// (WHATWG URL, section 3.5).
+func numeric(name string) bool {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	if hex, ok := strings.CutPrefix(last, "0x"); ok {
+		return strings.Trim(hex, "0123456789abcdef") == ""
+	}
+	return last != "" && strings.Trim(last, "0123456789") == ""
+}
+
+// permit decides about an address that is connected to.
+func (a *addresses) permit(addr netip.Addr) error {
+	if addr.Zone() != "" || a.guard.SafeAddr(addr.Unmap()) != nil {
+		return errForbidden
+	}
+	return nil
+}
+
+// look resolves a name in advance, so that a mistake is told at once: it refuses names
+// all of whose addresses are forbidden, and nothing else. What counts is the connection.
+func (a *addresses) look(ctx context.Context, u *url.URL) error {
+	host, err := ascii(u.Hostname())
+	if err != nil {
+		return errUnfit
+	}
+	found, err := a.resolver.LookupNetIP(ctx, "ip", host)
+	if err != nil || len(found) == 0 {
+		return nil
+	}
+	for _, addr := range found {
+		if a.permit(addr) == nil {
+			return nil
+		}
+	}
+	return errForbidden
+}

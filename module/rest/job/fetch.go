@@ -1,0 +1,148 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"code.dny.dev/ssrf"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+)
+
+const (
+	headerTime = 30 * time.Second // until the file's server answers
+	stallTime  = 30 * time.Second // without a byte
+	lookTime   = time.Second      // for resolving a name before the 202
+)
+
+// fetcher fetches files from addresses that clients name.
+type fetcher struct {
+	config    *Fetch
+	addresses *addresses
+	client    *http.Client
+}
+
+// errs of a fetch that are ours, with their codes.
+var (
+	errRedirects = errors.New("job: too many redirects")
+	errTime      = errors.New("job: the file's server is too slow")
+)
+
+func newFetcher(c *Fetch, resolver *net.Resolver) (*fetcher, error) {
+	allow, err := c.prefixes()
+	if err != nil {
+		return nil, err
+	}
+	f := &fetcher{config: c, addresses: newAddresses(allow, resolver)}
+	dialer := &net.Dialer{Timeout: headerTime, Resolver: f.addresses.resolver, Control: f.addresses.guard.Safe}
+	f.client = &http.Client{
+		CheckRedirect: f.redirect,
+		Transport: &http.Transport{
+			// Proxy is nil: one of the environment would connect for us, past the guard.
+			DialContext:            dialer.DialContext,
+			TLSHandshakeTimeout:    headerTime,
+			ResponseHeaderTimeout:  headerTime,
+			MaxResponseHeaderBytes: 64 << 10,
+			DisableKeepAlives:      true, // the next fetch asks the guard again
+			DisableCompression:     true, // the length would not be that of what is passed on
+		},
+	}
+	return f, nil
+}
+
+func (f *fetcher) redirect(r *http.Request, via []*http.Request) error {
+	r.Header.Del("Referer") // the address before may be signed
+	if len(via) > f.config.Redirects {
+		return errRedirects
+	}
+	return f.addresses.check(r.URL)
+}
+
+// check refuses what can be known before anything is fetched.
+func (f *fetcher) check(ctx context.Context, text string) *envelope.Refusal {
+	u, err := f.addresses.parse(text)
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, lookTime)
+		defer cancel()
+		err = f.addresses.look(ctx, u)
+	}
+	switch {
+	case errors.Is(err, errForbidden):
+		return envelope.Invalid(f.config.Field, "This address is not fetched from: it must be a public one.")
+	case err != nil:
+		return envelope.Invalid(f.config.Field, "Expected an https address of at most 2048 characters, without user and password.")
+	}
+	return nil
+}
+
+// open begins to fetch. The file must be closed.
+func (f *fetcher) open(ctx context.Context, address string) (*file, *Failure) {
+	u, err := f.addresses.parse(address)
+	if err != nil {
+		return nil, failed(codeOf(err))
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	file := &file{ctx: ctx, cancel: cancel, left: f.config.Timeout, max: f.config.Max}
+	failure := f.begin(file, u)
+	if failure != nil {
+		file.Close()
+		return nil, failure
+	}
+	return file, nil
+}
+
+func (f *fetcher) begin(file *file, u *url.URL) *Failure {
+	r, err := http.NewRequestWithContext(file.ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return failed(FileUnreachable)
+	}
+	r.Header.Set("Accept-Encoding", "identity")
+	r.Header.Set("User-Agent", "Gatehouse")
+	var res *http.Response
+	err = file.wait(f.config.Timeout, func() (err error) {
+		res, err = f.client.Do(r)
+		return err
+	})
+	if err != nil {
+		return failed(codeOf(err))
+	}
+	file.body, file.Length = res.Body, res.ContentLength
+	coding := res.Header.Get("Content-Encoding")
+	switch {
+	case res.StatusCode != http.StatusOK:
+		failure := failed(FileRefused)
+		failure.Message = fmt.Sprintf("The file's server answers with the status %d.", res.StatusCode)
+		return failure
+	case coding != "" && !strings.EqualFold(coding, "identity"):
+		return failed(FileEncoded)
+	case res.ContentLength > f.config.Max:
+		return failed(FileTooLarge)
+	case res.ContentLength < 0 && len(res.TransferEncoding) == 0:
+		return failed(FileIncomplete) // its end could not be told from a broken connection
+	}
+	file.Name = fileName(res)
+	file.Type = fileType(res.Header.Get("Content-Type"))
+	return nil
+}
+
+// codeOf sorts the errors of a fetch.
+func codeOf(err error) Code {
+	var timeout net.Error
+	switch {
+	case errors.Is(err, errForbidden), errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedNetwork), errors.Is(err, ssrf.ErrInvalidHostPort):
+		return FileForbidden
+	case errors.Is(err, errRedirects), errors.Is(err, errUnfit):
+		return FileRedirects
+	case errors.Is(err, errLarge):
+		return FileTooLarge
+	case errors.Is(err, errTime), errors.As(err, &timeout) && timeout.Timeout():
+		return FileTimeout
+	}
+	return FileUnreachable
+}

@@ -1,0 +1,159 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+const (
+	lookAround = 2 * time.Second // how often a queue is looked through for jobs of others
+	lookTimely = 10 * time.Second
+	// orphanAge is when a mark is without a job for good: storing one takes less.
+	orphanAge = 6 * admitTime
+)
+
+// Start begins to run jobs.
+func (q *Queue) Start() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.stop != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	q.stop, q.looping = cancel, make(chan struct{})
+	go func(done chan struct{}) {
+		defer close(done)
+		q.loop(ctx)
+	}(q.looping)
+}
+
+// Stop takes up no more jobs. What runs goes on.
+func (q *Queue) Stop() {
+	q.mu.Lock()
+	stop, done := q.stop, q.looping
+	q.stop = nil
+	q.mu.Unlock()
+	if stop != nil {
+		stop()
+		<-done
+	}
+}
+
+// Drain is for the end of the process: after Stop it gives the jobs that run so much time
+// to end, then interrupts them.
+func (q *Queue) Drain(grace time.Duration) {
+	done := make(chan struct{})
+	go func() {
+		q.running.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return
+	case <-time.After(grace):
+	}
+	q.mu.Lock()
+	for _, r := range q.runs {
+		r.cancel(errShutdown)
+	}
+	q.mu.Unlock()
+	select {
+	case <-done:
+	case <-time.After(grace):
+	}
+}
+
+func (q *Queue) nudge() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (q *Queue) loop(ctx context.Context) {
+	tick := time.NewTicker(lookAround)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		if err := q.lookThrough(ctx); err != nil && ctx.Err() == nil {
+			q.Log.Error("the jobs that wait cannot be looked through", "queue", q.Name, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-q.wake:
+		case <-tick.C:
+		}
+	}
+}
+
+// lookThrough takes up what waits, oldest first, as far as there are hands, and what
+// others have let go of.
+func (q *Queue) lookThrough(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, lookTimely)
+	defer cancel()
+	marks, err := q.Index.List(ctx, q.Name, maxQueue+1)
+	if err != nil {
+		return err
+	}
+	for _, m := range marks {
+		if q.free() == 0 {
+			return nil
+		}
+		if q.here(m.ID) {
+			continue
+		}
+		if err := q.take(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take does with one job whatever is to be done.
+func (q *Queue) take(ctx context.Context, m Mark) error {
+	j, r, err := q.load(ctx, m.ID)
+	now := q.Now()
+	switch {
+	case errors.Is(err, ErrNotFound):
+		if now.Sub(m.Made) > orphanAge {
+			return q.Index.Leave(ctx, m.ID)
+		}
+		return nil
+	case err != nil:
+		return err
+	case j.State.Final():
+		return q.Index.Leave(ctx, m.ID)
+	case j.Lost(now):
+		if err := j.Interrupt(now, q.Retry); err != nil {
+			return err
+		}
+		q.Log.Warn("a job was interrupted", "queue", q.Name, "job", j.ID, "state", string(j.State))
+		if r, err = q.save(ctx, j, r); err != nil {
+			return unlessLost(err)
+		}
+		if j.State.Final() {
+			return q.Index.Leave(ctx, m.ID)
+		}
+	}
+	if j.State != Queued || j.Claim(now, q.Node) != nil {
+		return nil
+	}
+	release, err := q.Hold()
+	if err != nil {
+		return err
+	}
+	if r, err = q.save(ctx, j, r); err != nil {
+		release()
+		return unlessLost(err)
+	}
+	q.begin(j, r, release)
+	return nil
+}
+
+// unlessLost is nil where another node was faster.
+func unlessLost(err error) error {
+	if errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}

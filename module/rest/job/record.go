@@ -1,0 +1,94 @@
+package job
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+const (
+	// schema is the number in every record. A record with a higher one was written by a
+	// newer release and is refused rather than misread.
+	schema = 1
+	// maxAge is how long a job is kept that nobody runs.
+	maxAge = 7 * 24 * time.Hour
+	// maxBody bounds a request's body, which is kept in the record until the job is done: a
+	// record has 256 KiB.
+	maxBody = 128 << 10
+	// maxResult bounds what is kept of the upstream's answer.
+	maxResult = 64 << 10
+)
+
+// Owner is who made a job, and the only one who sees it.
+type Owner struct {
+	Client  string `json:"client,omitempty"`
+	Subject string `json:"sub,omitempty"`
+}
+
+// Input is what a job is to do. It is dropped when the job is done.
+type Input struct {
+	// URL is the file's address, "" where the body is the request's.
+	URL string `json:"url,omitempty"`
+	// Body, ContentType and Query are the request's.
+	Body        []byte `json:"body,omitempty"`
+	ContentType string `json:"content_type,omitempty"`
+	// Header tells the upstream who calls, as the guard would have. No credential is in it.
+	Header http.Header `json:"header,omitempty"`
+	Scopes []string    `json:"scopes,omitempty"`
+}
+
+// Failure is why a job failed.
+type Failure struct {
+	Code    string  `json:"code"`
+	Message string  `json:"message"`
+	Field   *string `json:"field"`
+}
+
+// Job is one job as it is stored.
+type Job struct {
+	Schema int `json:"v"`
+
+	ID      string `json:"id"`
+	Queue   string `json:"queue"`
+	Version string `json:"version,omitempty"` // of the API, "" for none
+	Owner   Owner  `json:"owner"`
+	State   State  `json:"state"`
+	Input   *Input `json:"input,omitempty"`
+
+	// Progress in percent, nil while nothing is known.
+	Progress *int      `json:"progress,omitempty"`
+	Created  time.Time `json:"created"`
+	Started  time.Time `json:"started,omitzero"`
+	Finished time.Time `json:"finished,omitzero"`
+
+	Result  json.RawMessage `json:"result,omitempty"`
+	Omitted bool            `json:"omitted,omitempty"` // the result was too large to keep
+	Failure *Failure        `json:"failure,omitempty"`
+
+	// Fence counts how often the job was taken up. Who holds an older one than the stored
+	// has nothing more to say.
+	Fence uint64    `json:"fence,omitempty"`
+	Node  string    `json:"node,omitempty"` // who runs it
+	Until time.Time `json:"until,omitzero"` // how long the lease lasts
+}
+
+func encode(j *Job) ([]byte, error) {
+	j.Schema = schema
+	b, err := json.Marshal(j)
+	if err != nil {
+		return nil, fmt.Errorf("job: encoding: %w", err)
+	}
+	return b, nil
+}
+
+func decode(b []byte) (*Job, error) {
+	j := new(Job)
+	if err := json.Unmarshal(b, j); err != nil {
+		return nil, fmt.Errorf("job: decoding: %w", err)
+	}
+	if j.Schema < 1 || j.Schema > schema {
+		return nil, fmt.Errorf("job: a record has schema %d, this release reads up to %d: written by a newer gatehouse?", j.Schema, schema)
+	}
+	return j, nil
+}

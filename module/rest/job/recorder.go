@@ -1,0 +1,116 @@
+package job
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/gatehouse/gatehouse/module/rest/splice"
+)
+
+// lineTypes are the media types of JSON in lines.
+var lineTypes = []string{"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines", "application/jsonlines"}
+
+// Recorder takes the upstream's answer: the end of JSON in lines, of which each may tell
+// the progress, and the whole of anything else. It keeps no more than a result may have.
+type Recorder struct {
+	header http.Header
+	status int
+	body   []byte
+	cut    bool
+
+	told     *splice.Plan // captures the progress; nil: lines are not looked at
+	lines    bool
+	line     []byte
+	long     bool // the line is too long to be kept
+	progress atomic.Pointer[int]
+}
+
+// Header implements http.ResponseWriter.
+func (w *Recorder) Header() http.Header { return w.header }
+
+// WriteHeader keeps the first final status.
+func (w *Recorder) WriteHeader(status int) {
+	if w.status != 0 || status < http.StatusOK {
+		return
+	}
+	w.status = status
+	media, _, _ := mime.ParseMediaType(w.header.Get("Content-Type"))
+	w.lines = w.told != nil && status < http.StatusMultipleChoices && slices.Contains(lineTypes, media)
+}
+
+// Write keeps what there is room for. The rest is read all the same: an upstream whose
+// answer is not taken may take it for a failure.
+func (w *Recorder) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	n := len(p)
+	for w.lines {
+		end := bytes.IndexByte(p, '\n')
+		if end < 0 {
+			break
+		}
+		w.add(p[:end])
+		w.endLine()
+		p = p[end+1:]
+	}
+	if w.lines {
+		w.add(p)
+		return n, nil
+	}
+	room := min(maxResult+1-len(w.body), len(p))
+	w.body = append(w.body, p[:room]...)
+	w.cut = w.cut || room < len(p)
+	return n, nil
+}
+
+// Flush is there for proxies that stream.
+func (w *Recorder) Flush() { w.WriteHeader(http.StatusOK) }
+
+func (w *Recorder) add(p []byte) {
+	if w.long || len(w.line)+len(p) > maxResult {
+		w.long, w.line = true, w.line[:0]
+		return
+	}
+	w.line = append(w.line, p...)
+}
+
+func (w *Recorder) endLine() {
+	line := bytes.TrimSpace(w.line)
+	if len(line) > 0 || w.long {
+		w.body, w.cut = append(w.body[:0], line...), w.long
+		w.see(line)
+	}
+	w.line, w.long = w.line[:0], false
+}
+
+// see reads the progress in a line.
+func (w *Recorder) see(line []byte) {
+	e := w.told.New(io.Discard)
+	defer e.Release()
+	if _, err := e.Write(line); err != nil || e.Close() != nil {
+		return
+	}
+	s := e.Captured(0)
+	if s.Kind != splice.Number && s.Kind != splice.String {
+		return
+	}
+	percent, err := strconv.ParseFloat(strings.TrimSuffix(s.Text, "%"), 64)
+	if err != nil || math.IsNaN(percent) {
+		return
+	}
+	n := int(max(0, min(percent, 99))) // 100 is for what has succeeded
+	w.progress.Store(&n)
+}
+
+func (w *Recorder) finish() {
+	w.WriteHeader(http.StatusOK)
+	if w.lines {
+		w.endLine()
+	}
+}

@@ -1,0 +1,311 @@
+package job
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Causes for which a run ends early.
+var (
+	errCancelled = errors.New("job: cancelled")
+	errShutdown  = errors.New("job: the process ends")
+	errTimeout   = errors.New("job: the upstream takes too long")
+	errLost      = errors.New("job: the lease was lost")
+)
+
+const (
+	beat      = time.Second // how often a run looks after its record
+	storeTime = 5 * time.Second
+	// endTime is how long storing an outcome is tried.
+	endTime = 10 * time.Minute
+)
+
+// run is a job that runs here.
+type run struct {
+	q      *Queue
+	fence  uint64
+	cancel context.CancelCauseFunc
+	answer *Recorder
+
+	mu     sync.Mutex // the rest
+	job    *Job
+	record Record
+	file   *file
+	gone   bool // the job is no longer ours to end
+	ended  bool // because we have ended it
+}
+
+// free is how many more jobs this node runs.
+func (q *Queue) free() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.Workers - len(q.runs)
+}
+
+func (q *Queue) here(id string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.runs[id] != nil
+}
+
+// abort ends a run that is here.
+func (q *Queue) abort(id string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if r := q.runs[id]; r != nil {
+		r.cancel(errCancelled)
+	}
+}
+
+func (q *Queue) begin(j *Job, r Record, release func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	this := &run{q: q, fence: j.Fence, cancel: cancel, job: j, record: r, answer: &Recorder{header: make(map[string][]string), told: q.progress}}
+	q.mu.Lock()
+	q.runs[j.ID] = this
+	q.mu.Unlock()
+	q.running.Go(func() {
+		defer release()
+		defer func() {
+			cancel(nil)
+			q.mu.Lock()
+			delete(q.runs, j.ID)
+			q.mu.Unlock()
+			q.nudge()
+		}()
+		this.work(ctx)
+	})
+}
+
+// work does the job and stores what became of it.
+func (r *run) work(ctx context.Context) {
+	beating, rest := context.WithCancel(context.Background())
+	var keeper sync.WaitGroup
+	keeper.Go(func() { r.keep(beating) })
+	failure := r.do(ctx)
+	rest()
+	keeper.Wait()
+	r.finish(context.Cause(ctx), failure)
+}
+
+// do fetches and asks the upstream.
+func (r *run) do(ctx context.Context) (failure *Failure) {
+	q := r.q
+	defer func() {
+		// Nobody recovers for this goroutine, and one job must not end the process.
+		if p := recover(); p != nil {
+			q.Log.Error("a job panicked", "queue", q.Name, "job", r.job.ID, "panic", fmt.Sprint(p))
+			failure = failed(UpstreamFailed)
+		}
+	}()
+	in := r.job.Input
+	task := Task{Job: r.copy(), Config: &q.Config, Answer: r.answer}
+	if q.Fetch == nil {
+		task.Upload = plain(in)
+	} else {
+		f, failure := q.fetcher.open(ctx, in.URL)
+		if failure != nil {
+			return failure
+		}
+		defer f.Close()
+		r.mu.Lock()
+		r.file = f
+		r.mu.Unlock()
+		var err error
+		if task.Upload, err = q.Fetch.upload(f); err != nil {
+			return failed(UpstreamFailed)
+		}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, q.Timeout, errTimeout)
+	defer cancel()
+	failure = q.Do(ctx, task)
+	if r.file != nil {
+		if broken := r.file.Failure(); broken != nil {
+			return broken // whatever the upstream makes of half a file
+		}
+	}
+	if failure != nil && errors.Is(context.Cause(ctx), errTimeout) {
+		return failed(Timeout)
+	}
+	return failure
+}
+
+// copy is for those who read it while the run goes on.
+func (r *run) copy() *Job {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	j := *r.job
+	return &j
+}
+
+// keep renews the lease, tells the progress and hears of a job that was cancelled or taken
+// up elsewhere.
+func (r *run) keep(ctx context.Context) {
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	renewed := r.q.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if r.look(ctx) {
+			return
+		}
+		now := r.q.Now()
+		progress := r.progress()
+		if now.Sub(renewed) < renewAfter && !r.news(progress) {
+			continue
+		}
+		if r.renew(ctx, now, progress) {
+			renewed = now
+		} else if r.q.Retry > 0 && now.Sub(renewed) > lease {
+			// Another node may have begun it again.
+			r.cancel(errLost)
+		}
+	}
+}
+
+func (r *run) progress() *int {
+	if told := r.answer.progress.Load(); told != nil || r.q.progress != nil {
+		return told
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file == nil {
+		return nil
+	}
+	return r.file.Progress()
+}
+
+func (r *run) news(progress *int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return progress != nil && (r.job.Progress == nil || *progress != *r.job.Progress)
+}
+
+// look reports that the job is no longer ours.
+func (r *run) look(ctx context.Context) (gone bool) {
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now, record, err := r.q.load(ctx, r.job.ID)
+	switch {
+	case errors.Is(err, ErrNotFound):
+	case err != nil:
+		return false // nothing is known; the work goes on
+	case now.held(r.fence) == nil:
+		r.job, r.record = now, record // what was written without an answer
+		return false
+	}
+	r.gone = true
+	why := errLost
+	if now != nil && now.State == Cancelled {
+		why = errCancelled
+	} else if now != nil && now.Fence == r.fence && now.State.Final() {
+		r.ended = true // by a write whose answer was lost
+	}
+	r.cancel(why)
+	return true
+}
+
+func (r *run) renew(ctx context.Context, now time.Time, progress *int) bool {
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	j := *r.job
+	if j.Renew(now, r.fence, progress) != nil {
+		return false
+	}
+	record, err := r.q.save(ctx, &j, r.record)
+	if err != nil {
+		return false // the next look says why
+	}
+	r.job, r.record = &j, record
+	return true
+}
+
+// finish stores the outcome, as long as the job is ours. A store that is away is waited
+// for: the upstream has done its part, and will not be asked again.
+func (r *run) finish(why error, failure *Failure) {
+	q := r.q
+	r.answer.finish()
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	for pause := 50 * time.Millisecond; !r.gone; pause = min(2*pause, 5*time.Second) {
+		err := r.end(ctx, why, failure)
+		if err == nil {
+			r.ended = r.job.State.Final()
+			break
+		}
+		if ctx.Err() != nil {
+			q.Log.Error("the outcome of a job could not be stored", "queue", q.Name, "job", r.job.ID, "error", err)
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+		r.look(ctx)
+	}
+	switch {
+	case r.ended:
+		q.withdraw(ctx, r.job.ID)
+	case r.gone && !errors.Is(why, errCancelled):
+		q.Log.Warn("the outcome of a job came too late: it is no longer this node's", "queue", q.Name, "job", r.job.ID)
+	}
+}
+
+// end tries once to store the outcome.
+func (r *run) end(ctx context.Context, why error, failure *Failure) error {
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	now := r.q.Now()
+	j := *r.job
+	var err error
+	switch {
+	case failure != nil && (errors.Is(why, errShutdown) || errors.Is(why, errLost)):
+		err = j.Interrupt(now, r.q.Retry)
+	case failure != nil:
+		err = j.Fail(now, r.fence, *failure)
+	case r.answer.status >= 400:
+		err = j.Fail(now, r.fence, *failureOf(r.answer.body))
+	case r.answer.status >= 300:
+		err = j.Fail(now, r.fence, *failed(UpstreamFailed))
+	default:
+		err = j.Succeed(now, r.fence, r.result())
+	}
+	if err != nil {
+		return err
+	}
+	record, err := r.q.save(ctx, &j, r.record)
+	if err == nil {
+		r.job, r.record = &j, record
+	}
+	return err
+}
+
+// result is the answer, or the declared part of its last line. Of what is no JSON in lines
+// the part was taken on its way here.
+func (r *run) result() Result {
+	body := r.answer.body
+	if r.answer.lines {
+		body = part(body, r.q.result)
+	}
+	return newResult(body, r.answer.cut)
+}
+
+// plain is the request's own body.
+func plain(in *Input) Upload {
+	u := Upload{Body: bytes.NewReader(in.Body), Length: int64(len(in.Body)), Header: make(map[string][]string)}
+	if in.ContentType != "" {
+		u.Header.Set("Content-Type", in.ContentType)
+	}
+	return u
+}

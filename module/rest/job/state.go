@@ -1,0 +1,89 @@
+package job
+
+import "slices"
+
+// State is where a job stands.
+type State string
+
+// The states of a job. The last three are final.
+const (
+	Queued    State = "queued"
+	Running   State = "running"
+	Succeeded State = "succeeded"
+	Failed    State = "failed"
+	Cancelled State = "cancelled"
+)
+
+// States are all of them, with what may follow.
+var States = []struct {
+	State State
+	Next  []State
+}{
+	{Queued, []State{Running, Failed, Cancelled}},
+	{Running, []State{Queued, Succeeded, Failed, Cancelled}},
+	{Succeeded, nil},
+	{Failed, nil},
+	{Cancelled, nil},
+}
+
+// Final reports that nothing follows.
+func (s State) Final() bool { return len(next(s)) == 0 }
+
+func next(s State) []State {
+	for _, e := range States {
+		if e.State == s {
+			return e.Next
+		}
+	}
+	return nil
+}
+
+func (s State) may(to State) bool { return slices.Contains(next(s), to) }
+
+// Code is why a job failed where the upstream did not say it: a closed set.
+type Code string
+
+// The codes of failures.
+const (
+	Interrupted     Code = "interrupted"
+	Timeout         Code = "timeout"
+	UpstreamFailed  Code = "upstream_error"
+	Undeclared      Code = "undeclared"
+	FileForbidden   Code = "file_forbidden"
+	FileUnreachable Code = "file_unreachable"
+	FileRefused     Code = "file_refused"
+	FileRedirects   Code = "file_redirects"
+	FileTooLarge    Code = "file_too_large"
+	FileTimeout     Code = "file_timeout"
+	FileIncomplete  Code = "file_incomplete"
+	FileEncoded     Code = "file_encoded"
+)
+
+// Codes are all of them, with the text for people.
+var Codes = []struct {
+	Code    Code
+	Message string
+}{
+	{Interrupted, "The gateway was interrupted while the job ran. Whether the upstream did it is not known."},
+	{Timeout, "The upstream took too long. Whether it did the job is not known."},
+	{UpstreamFailed, "The service behind the gateway failed."},
+	{Undeclared, "Jobs of this kind are no longer run."},
+	{FileForbidden, "The file is at an address that is not fetched from."},
+	{FileUnreachable, "The file's server cannot be reached."},
+	{FileRefused, "The file's server does not give the file."},
+	{FileRedirects, "The file's server redirects too often, or to an address that is not https."},
+	{FileTooLarge, "The file is too large."},
+	{FileTimeout, "The file's server took too long."},
+	{FileIncomplete, "The file ended before its time."},
+	{FileEncoded, "The file's server sends it compressed although this was not asked for."},
+}
+
+// Message is the text of a code.
+func (c Code) Message() string {
+	for _, e := range Codes {
+		if e.Code == c {
+			return e.Message
+		}
+	}
+	return ""
+}

@@ -1,0 +1,166 @@
+package job
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+)
+
+// admitTime bounds how long a request waits for its job to be stored.
+const admitTime = 10 * time.Second
+
+// Request is a client's wish for a job.
+type Request struct {
+	Owner       Owner
+	Version     string
+	Body        []byte
+	ContentType string
+	Header      http.Header // who calls, for the upstream
+	Scopes      []string
+}
+
+// MaxBody is the most bytes of a request's body.
+const MaxBody = maxBody
+
+// Submit stores a job. When it returns one, that is durable. An error is a fault of the
+// store: then there may be a job all the same, of which nobody knows.
+func (q *Queue) Submit(ctx context.Context, r Request) (*Job, *envelope.Refusal, error) {
+	in, refused := q.input(ctx, r)
+	if refused != nil {
+		return nil, refused, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, admitTime)
+	defer cancel()
+	select {
+	case q.admit <- struct{}{}:
+		defer func() { <-q.admit }()
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+	now := q.Now()
+	j := &Job{
+		// In the order in which they were made, which is that of the index.
+		ID:    fmt.Sprintf("%012x", uint64(now.UnixMilli())&(1<<48-1)) + q.NewID(),
+		Queue: q.Name, Version: r.Version, Owner: r.Owner, State: Queued, Input: in, Created: now,
+	}
+	value, err := encode(j)
+	if err != nil {
+		return nil, nil, err
+	}
+	if refused, err := q.room(ctx, r.Owner.Client, 1); refused != nil || err != nil {
+		return nil, refused, err
+	}
+	expires := now.Add(maxAge)
+	// The mark first: a job without one is never found, a mark without one is cleared away.
+	if err := q.Index.Enter(ctx, q.Name, Mark{j.ID, r.Owner.Client, now}, expires); err != nil {
+		q.withdraw(ctx, j.ID)
+		return nil, nil, err
+	}
+	// Again, with its own: of several nodes that fill the last place at the same time none
+	// goes beyond it, at the price that all may be refused.
+	refused, err = q.room(ctx, r.Owner.Client, 0)
+	if refused == nil && err == nil {
+		err = q.Store.Create(ctx, Record{ID: j.ID, Value: value, Expires: expires})
+	}
+	if refused != nil || err != nil {
+		q.withdraw(ctx, j.ID)
+		return nil, refused, err
+	}
+	q.nudge()
+	return j, nil, nil
+}
+
+// withdraw takes back the mark of a job that is not acknowledged, as well as it can.
+func (q *Queue) withdraw(ctx context.Context, id string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = q.Index.Leave(ctx, id) // else the loop does
+}
+
+// room reports whether as many more jobs fit.
+func (q *Queue) room(ctx context.Context, client string, more int) (*envelope.Refusal, error) {
+	marks, err := q.Index.List(ctx, q.Name, q.Config.Queue+1)
+	if err != nil {
+		return nil, err
+	}
+	own := more
+	for _, m := range marks {
+		if m.Client == client {
+			own++
+		}
+	}
+	switch {
+	case len(marks)+more > q.Config.Queue:
+		r := envelope.Refuse(http.StatusServiceUnavailable, "Too many jobs wait. Retry-After says when to try again.")
+		r.Header = http.Header{"Retry-After": {"10"}}
+		return r, nil
+	case own > q.PerClient:
+		r := envelope.Refuse(http.StatusTooManyRequests, "Too many jobs of this client are not finished.")
+		r.Header = http.Header{"Retry-After": {"10"}}
+		return r, nil
+	}
+	return nil, nil
+}
+
+// input reads what a job is to do.
+func (q *Queue) input(ctx context.Context, r Request) (*Input, *envelope.Refusal) {
+	if len(r.Body) > maxBody {
+		return nil, envelope.Refuse(http.StatusRequestEntityTooLarge, "")
+	}
+	in := &Input{Header: r.Header, Scopes: r.Scopes}
+	if q.Fetch == nil {
+		in.Body, in.ContentType = r.Body, r.ContentType
+		return in, nil
+	}
+	address, refused := member(r.Body, q.Fetch.Field)
+	if refused != nil {
+		return nil, refused
+	}
+	in.URL = address
+	return in, q.fetcher.check(ctx, address)
+}
+
+// member reads the one member that a body may have.
+func member(body []byte, name string) (string, *envelope.Refusal) {
+	d := json.NewDecoder(bytes.NewReader(body))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return "", envelope.Refuse(http.StatusBadRequest, "Expected a JSON object.")
+	}
+	var text string
+	var seen bool
+	for d.More() {
+		t, err := d.Token()
+		key, ok := t.(string)
+		if err != nil || !ok {
+			return "", envelope.Refuse(http.StatusBadRequest, "The body is not JSON.")
+		}
+		if key != name || seen {
+			return "", envelope.Invalid(strings.ToValidUTF8(key[:min(len(key), 100)], ""), "There is no such member here, or not twice.")
+		}
+		seen = true
+		var value any
+		if err := d.Decode(&value); err != nil {
+			return "", envelope.Refuse(http.StatusBadRequest, "The body is not JSON.")
+		}
+		if text, ok = value.(string); !ok || text == "" {
+			return "", envelope.Invalid(name, "Expected the address of a file.")
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return "", envelope.Refuse(http.StatusBadRequest, "The body is not JSON.")
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return "", envelope.Refuse(http.StatusBadRequest, "The body is not JSON.")
+	}
+	if !seen {
+		return "", envelope.Invalid(name, "The address of a file is required.")
+	}
+	return text, nil
+}

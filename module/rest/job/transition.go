@@ -1,0 +1,123 @@
+package job
+
+import (
+	"errors"
+	"time"
+)
+
+// lease is how long a job belongs to the node that runs it. It is renewed three times
+// as often, and the clocks of nodes may differ by what is left.
+const (
+	lease      = 15 * time.Second
+	renewAfter = lease / 3
+)
+
+// Errors of transitions.
+var (
+	// ErrState: the job is in a state that does not permit this.
+	ErrState = errors.New("job: not in this state")
+	// ErrFence: somebody else has taken the job up since.
+	ErrFence = errors.New("job: taken up by another")
+)
+
+// The methods below are the only ones that change a job's state. They change nothing
+// when they fail.
+
+// Claim takes a waiting job up.
+func (j *Job) Claim(now time.Time, node string) error {
+	if err := j.move(Running); err != nil {
+		return err
+	}
+	if j.Started.IsZero() {
+		j.Started = now
+	}
+	j.Fence++
+	j.Node, j.Until = node, now.Add(lease)
+	return nil
+}
+
+// Renew is for who holds the fence, also when the lease has ended but nobody noticed.
+func (j *Job) Renew(now time.Time, fence uint64, progress *int) error {
+	if err := j.held(fence); err != nil {
+		return err
+	}
+	j.Until = now.Add(lease)
+	if progress != nil {
+		j.Progress = progress
+	}
+	return nil
+}
+
+// Succeed ends a job with a result.
+func (j *Job) Succeed(now time.Time, fence uint64, r Result) error {
+	if err := j.held(fence); err != nil {
+		return err
+	}
+	all := 100
+	j.end(now, Succeeded)
+	j.Result, j.Omitted, j.Progress = r.JSON, r.Omitted, &all
+	return nil
+}
+
+// Fail ends a job that its holder could not do.
+func (j *Job) Fail(now time.Time, fence uint64, f Failure) error {
+	if err := j.held(fence); err != nil {
+		return err
+	}
+	j.end(now, Failed)
+	j.Failure = &f
+	return nil
+}
+
+// Interrupt is for a running job whose holder is known to have stopped: it waits again if
+// it may be retried, or has failed.
+func (j *Job) Interrupt(now time.Time, retry int) error {
+	if j.State != Running {
+		return ErrState
+	}
+	j.Node, j.Until = "", time.Time{}
+	if j.Fence <= uint64(max(retry, 0)) {
+		j.State, j.Progress = Queued, nil
+		return nil
+	}
+	j.end(now, Failed)
+	j.Failure = failed(Interrupted)
+	return nil
+}
+
+// Lost reports that the holder of a running job has not renewed its lease.
+func (j *Job) Lost(now time.Time) bool { return j.State == Running && now.After(j.Until) }
+
+// Cancel ends a job whose owner no longer wants it. What the upstream has done stays done.
+func (j *Job) Cancel(now time.Time) error {
+	if err := j.move(Cancelled); err != nil {
+		return err
+	}
+	j.end(now, Cancelled)
+	return nil
+}
+
+func (j *Job) move(to State) error {
+	if !j.State.may(to) {
+		return ErrState
+	}
+	j.State = to
+	return nil
+}
+
+func (j *Job) held(fence uint64) error {
+	switch {
+	case j.Fence != fence:
+		return ErrFence
+	case j.State != Running:
+		return ErrState
+	}
+	return nil
+}
+
+func (j *Job) end(now time.Time, s State) {
+	j.State, j.Finished, j.Input = s, now, nil
+	j.Node, j.Until = "", time.Time{}
+}
+
+func failed(c Code) *Failure { return &Failure{Code: string(c), Message: c.Message()} }
