@@ -41,6 +41,8 @@ const (
 	KindUserCode   Kind = "usercode"   // digest of a short code to type -> ID of its ticket
 	KindTurn       Kind = "turn"       // notice that a ticket has changed; watched
 	KindPairwise   Kind = "pairwise"   // what a user is called at a client of Variant B
+	KindJob        Kind = "job"        // work that outlives its request, by its ID
+	KindJobMark    Kind = "jobmark"    // that a job is not finished, by its ID; found by its queue
 	KindProbe      Kind = "probe"      // means nothing: written to see whether writing works
 )
 

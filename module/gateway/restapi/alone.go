@@ -32,22 +32,30 @@ func (h *REST) alone(ctx context.Context, to route, parent *http.Request, up res
 	up.Replaced = true
 	rec := &recorder{header: make(http.Header), limit: limit}
 	r := request(ctx, rec, parent, up)
+	if err := h.through(rec, r, to, answer, dialect); err != nil {
+		rec = &recorder{header: make(http.Header), limit: limit}
+		h.shape(rec, r, gateway.StatusOf(err), gateway.Told(err))
+	}
+	return rec.reply()
+}
+
+// through carries a request to an upstream, and the answer through dialect and translation
+// to w. Its error says why there is no answer, or no whole one, and is logged; a panic of a
+// handler becomes one.
+func (h *REST) through(w http.ResponseWriter, r *http.Request, to route, answer *resource.Answer, dialect *envelope.Config) (err error) {
 	defer func() {
 		// Nobody recovers for a goroutine, and one request must not end the process.
 		if p := recover(); p != nil {
 			if p != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so too
 				h.log.Error("a handler of the upstream panicked", "panic", fmt.Sprint(p), "method", r.Method, "path", r.URL.Path)
 			}
-			rec = &recorder{header: make(http.Header), limit: limit}
-			h.shape(rec, r, http.StatusBadGateway, envelope.Error{Code: "upstream_error", Message: "The service behind the gateway broke off its answer."})
-			got = rec.reply()
+			err = gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway broke off its answer.", errBroken)
 		}
 	}()
-	translated := translate.New(rec, translate.Config{Answer: answer})
+	translated := translate.New(w, translate.Config{Answer: answer})
 	defer translated.Release()
 	shaped := envelope.NewWriter(translated, r, dialect)
-	err := to.ServeHTTP(shaped, r)
-	if err == nil {
+	if err = to.ServeHTTP(shaped, r); err == nil {
 		shaped.Finish()
 		if f := translated.Finish(); f != nil {
 			h.metrics.Untranslated(string(f.Kind))
@@ -56,10 +64,8 @@ func (h *REST) alone(ctx context.Context, to route, parent *http.Request, up res
 	}
 	if err != nil {
 		h.log.Error("request failed", "error", err, "method", r.Method, "path", r.URL.Path)
-		rec = &recorder{header: make(http.Header), limit: limit}
-		h.shape(rec, r, gateway.StatusOf(err), gateway.Told(err))
 	}
-	return rec.reply()
+	return err
 }
 
 // shape writes an error as application/json, whoever asked: it goes into something else.

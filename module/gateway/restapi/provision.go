@@ -20,6 +20,7 @@ const defaultMaxBody = 1 << 20
 // Provision compiles what is declared. It dials nobody.
 func (h *REST) Provision(ctx caddy.Context) (err error) {
 	h.log = ctx.Slogger()
+	from := h.fingerprint()
 	if h.MaxBody == 0 {
 		h.MaxBody = defaultMaxBody
 	}
@@ -40,7 +41,10 @@ func (h *REST) Provision(ctx caddy.Context) (err error) {
 			return fmt.Errorf("api_rest: errors: %w", err)
 		}
 	}
-	return h.compile(ctx)
+	if err := h.compile(ctx); err != nil {
+		return err
+	}
+	return h.takeJobs(ctx, from)
 }
 
 // Check reports what is wrong with the words and numbers; compiling finds the rest.

@@ -1,0 +1,103 @@
+package restapi
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/job"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/splice"
+	"github.com/gatehouse/gatehouse/module/token"
+)
+
+// version is the name of the version that was asked for, "" for none.
+func (c *call) version() string {
+	if c.choice.Version == nil {
+		return ""
+	}
+	return c.choice.Version.Name
+}
+
+// edition is the one of a version's name; nil when there is none any more.
+func (h *REST) edition(name string) *edition {
+	if name == "" {
+		return &h.plain
+	}
+	for i := range h.Versions {
+		if h.Versions[i].Name == name {
+			return &h.editions[i]
+		}
+	}
+	return nil
+}
+
+// do asks the upstream for what a job is about.
+func (p *jobs) do(ctx context.Context, t job.Task) *job.Failure {
+	h, in := p.h, t.Job.Input
+	e := h.edition(t.Job.Version)
+	if e == nil || e.route == nil {
+		return &job.Failure{Code: string(job.Undeclared), Message: job.Undeclared.Message()}
+	}
+	answer, err := jobAnswer(t.Config)
+	if err != nil {
+		return &job.Failure{Code: string(job.UpstreamFailed), Message: job.UpstreamFailed.Message()}
+	}
+	up := resource.Upstream{Method: t.Config.Method, Set: make(http.Header)}
+	up.Path, up.RawQuery, _ = strings.Cut(t.Config.Upstream, "?")
+	for _, set := range []http.Header{in.Header, t.Upload.Header} {
+		for name, values := range set {
+			up.Set[name] = values
+		}
+	}
+	up.Set.Set("Accept", "application/json")
+	up.Set.Set("Accept-Encoding", "identity")
+	up.Set.Set("Idempotency-Key", t.Job.ID) // the same when it is begun again
+	r := request(ctx, t.Answer, nil, up)
+	if t.Upload.Length != 0 {
+		r.Body, r.ContentLength = io.NopCloser(t.Upload.Body), t.Upload.Length
+	}
+	p.app.Identify(r, access(t.Job))
+	if err := h.through(t.Answer, r, e.route, answer, &h.dialect); err != nil {
+		return told(err)
+	}
+	return nil
+}
+
+func access(j *job.Job) *token.Access {
+	if j.Owner == (job.Owner{}) {
+		return nil
+	}
+	return &token.Access{Subject: j.Owner.Subject, Client: j.Owner.Client, Scopes: j.Input.Scopes}
+}
+
+// jobAnswer says what becomes of the upstream's answer: the declared part of its JSON,
+// without a notice in front and in UTF-8. In lines it is read elsewhere.
+func jobAnswer(c *job.Config) (*resource.Answer, error) {
+	at, err := splice.ParsePointer(c.Result)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := splice.Compile(splice.Config{Root: at})
+	return &resource.Answer{Plan: plan}, err
+}
+
+// told is a failure as the client of a request would be told it.
+func told(err error) *job.Failure {
+	status, e := gateway.StatusOf(err), gateway.Told(err)
+	general := envelope.Lookup(status)
+	f := &job.Failure{Code: general.Code, Message: general.Message}
+	if e.Code != "" {
+		f.Code = e.Code
+	}
+	if e.Message != "" {
+		f.Message = e.Message
+	}
+	if e.Field != "" {
+		f.Field = &e.Field
+	}
+	return f
+}

@@ -1,0 +1,126 @@
+package restapi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/rest/job"
+)
+
+const jobsPath = "/jobs/"
+
+// jobs is the part that takes jobs and answers for them.
+type jobs struct {
+	h      *REST
+	app    *gateway.App
+	queues map[string]*job.Queue // by the path that makes them
+}
+
+// node names this process in the records of the jobs it runs.
+var node = secret.ID()
+
+// fingerprint is what the handler is made from, before guests are loaded out of it.
+func (h *REST) fingerprint() string {
+	if len(h.Jobs) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(h)
+	if err != nil {
+		return secret.ID() // like no other
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// takeJobs builds the queues, which the app starts and stops.
+func (h *REST) takeJobs(ctx caddy.Context, from string) error {
+	if len(h.Jobs) == 0 {
+		return nil
+	}
+	app, err := gateway.FindApp(ctx, "api_rest")
+	if err != nil {
+		return fmt.Errorf("api_rest: jobs are kept in its store: %w", err)
+	}
+	p := &jobs{h: h, app: app, queues: make(map[string]*job.Queue)}
+	stored := jobStore{app.Store()}
+	for _, c := range h.Jobs {
+		q, err := job.NewQueue(job.QueueConfig{
+			Config: c, Store: stored, Index: stored, Do: p.do, Hold: app.Hold,
+			NewID: secret.ID, Node: node, Now: time.Now, Log: h.log,
+		})
+		if err != nil {
+			return fmt.Errorf("api_rest: %w", err)
+		}
+		path := "/" + q.Path
+		if p.queues[path] != nil {
+			return fmt.Errorf("api_rest: job %s is declared twice", q.Path)
+		}
+		p.queues[path] = q
+		if err := app.Attach("job "+q.Name, from, q); err != nil {
+			return fmt.Errorf("api_rest: job %s: %w", q.Path, err)
+		}
+	}
+	h.parts = append(h.parts, p)
+	return nil
+}
+
+// serve implements part.
+func (p *jobs) serve(w http.ResponseWriter, c *call) (bool, error) {
+	path := c.choice.Path
+	if id, ok := strings.CutPrefix(path, jobsPath); ok && !strings.Contains(id, "/") {
+		return true, p.held(w, func() error { return p.one(w, c, id) })
+	}
+	q := p.queues[path]
+	if q == nil {
+		return false, nil
+	}
+	if c.r.Method != http.MethodPost {
+		if q.When == "preferred" || c.declares(path) {
+			return false, nil
+		}
+		return true, allow(w, c.r, "POST, OPTIONS")
+	}
+	wish := job.ParsePrefer(c.r.Header)
+	if q.When == "preferred" {
+		w.Header().Add("Vary", "Prefer")
+		if !wish.Async && !wish.Waits {
+			return false, nil
+		}
+	}
+	return true, p.held(w, func() error { return p.make(w, c, q, wish) })
+}
+
+// declares reports that a declared resource has the path too.
+func (c *call) declares(path string) bool {
+	_, declared, _ := c.table.Match(http.MethodGet, path)
+	return declared
+}
+
+// held keeps the store open while a request runs.
+func (p *jobs) held(w http.ResponseWriter, serve func() error) error {
+	release, err := p.app.Hold()
+	if err != nil {
+		return gateway.Unavailable(w, err)
+	}
+	defer release()
+	return serve()
+}
+
+// allow answers OPTIONS, and refuses any other method.
+func allow(w http.ResponseWriter, r *http.Request, methods string) error {
+	w.Header().Set("Allow", methods)
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	return gateway.Fail(http.StatusMethodNotAllowed, "", "", fmt.Errorf("method %s", r.Method))
+}

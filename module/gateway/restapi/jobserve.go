@@ -1,0 +1,115 @@
+package restapi
+
+import (
+	"errors"
+	"mime"
+	"net/http"
+	"strconv"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/job"
+)
+
+// askAgain is how many seconds a client should leave between two looks at a job.
+const askAgain = "2"
+
+// make takes a job. It is durable before the client hears of it.
+func (p *jobs) make(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefer) error {
+	label := c.r.Header.Get("Content-Type")
+	if media, _, _ := mime.ParseMediaType(label); q.Fetch != nil && media != "application/json" {
+		return gateway.Refuse(w, envelope.Refuse(http.StatusUnsupportedMediaType, "Expected application/json."))
+	}
+	body, refused := p.h.read(c.r)
+	if refused != nil {
+		return gateway.Refuse(w, refused)
+	}
+	asked := job.Request{
+		Owner: owner(c.r), Body: body, ContentType: label, Header: gateway.IdentityHeader(c.r), Version: c.version(),
+	}
+	if a := gateway.Caller(c.r); a != nil {
+		asked.Scopes = a.Scopes
+	}
+	j, refused, err := q.Submit(c.r.Context(), asked)
+	switch {
+	case err != nil:
+		return gateway.Unavailable(w, err)
+	case refused != nil:
+		return gateway.Refuse(w, refused)
+	}
+	if wish.Waits {
+		j = q.Wait(c.r.Context(), j, wish.Wait)
+	}
+	if applied := wish.Applied(); applied != "" {
+		w.Header().Set("Preference-Applied", applied)
+	}
+	w.Header().Set("Location", c.prefix+jobsPath+j.ID)
+	status := http.StatusAccepted
+	if j.State.Final() {
+		status = http.StatusOK
+	}
+	return show(w, c.r, status, j)
+}
+
+// one answers for one job.
+func (p *jobs) one(w http.ResponseWriter, c *call, id string) error {
+	switch c.r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodDelete:
+	default:
+		return allow(w, c.r, "GET, HEAD, DELETE, OPTIONS")
+	}
+	for _, q := range p.queues {
+		j, err := q.Find(c.r.Context(), owner(c.r), id)
+		switch {
+		case errors.Is(err, job.ErrNotFound):
+			continue
+		case err != nil:
+			return gateway.Unavailable(w, err)
+		case c.r.Method != http.MethodDelete:
+			return show(w, c.r, http.StatusOK, j)
+		}
+		return cancel(w, c, q, id)
+	}
+	return gateway.Refuse(w, envelope.Refuse(http.StatusNotFound, "There is no such job."))
+}
+
+func cancel(w http.ResponseWriter, c *call, q *job.Queue, id string) error {
+	refused, err := q.Cancel(c.r.Context(), owner(c.r), id)
+	switch {
+	case errors.Is(err, job.ErrNotFound):
+		return gateway.Refuse(w, envelope.Refuse(http.StatusNotFound, "There is no such job."))
+	case err != nil:
+		return gateway.Unavailable(w, err)
+	case refused != nil:
+		return gateway.Refuse(w, refused)
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func show(w http.ResponseWriter, r *http.Request, status int, j *job.Job) error {
+	body := j.JSON()
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if !j.State.Final() {
+		h.Set("Retry-After", askAgain)
+	}
+	w.WriteHeader(status)
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	_, _ = w.Write(body) // who has gone can ask again
+	return nil
+}
+
+// owner is who a guard in front let pass. Without one it is nobody, and knowing a job's id
+// is all it takes.
+func owner(r *http.Request) job.Owner {
+	a := gateway.Caller(r)
+	if a == nil {
+		return job.Owner{}
+	}
+	return job.Owner{Client: a.Client, Subject: a.Subject}
+}
