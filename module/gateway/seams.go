@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -15,6 +16,10 @@ import (
 // permitsVar is the request variable with the guard that a request has passed.
 const permitsVar = "gatehouse.guard"
 
+// frontVar is the request variable with what handlers in front of the guard, such as
+// handle_path, had taken from the path: its rules are about the rest.
+const frontVar = "gatehouse.guard.front"
+
 // Shaped reports whether an api_errors in front will answer for errors.
 func Shaped(r *http.Request) bool { return shaped(r) }
 
@@ -25,15 +30,33 @@ func Unshaped(vars map[string]any) { delete(vars, envelopeVar) }
 // Caller is who a guard in front let pass; nil for nobody.
 func Caller(r *http.Request) *token.Access { return caller(r) }
 
-// Permits says what else the guard in front would let the caller of a request do. It is
-// nil, for everything, where no guard stands or one that refuses nothing.
+// Taken is what handlers in front have taken from the beginning of the path, escaped.
+func Taken(r *http.Request) string {
+	original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
+	if !ok || original.URL == nil || original.URL.Path == r.URL.Path {
+		return ""
+	}
+	front, ok := strings.CutSuffix(original.URL.EscapedPath(), r.URL.EscapedPath())
+	if !ok {
+		// The guard has written the rest in another way.
+		front, _ = caddyhttp.GetVar(r.Context(), frontVar).(string)
+	}
+	return front
+}
+
+// Permits says what else the guard in front would let the caller of a request do, by
+// paths as the client writes them. It is nil, for everything, where no guard stands or
+// one that refuses nothing.
 func Permits(r *http.Request) func(method, path string) bool {
 	g, ok := caddyhttp.GetVar(r.Context(), permitsVar).(*guard.Guard)
 	if !ok {
 		return nil
 	}
 	access := caller(r)
-	return func(method, path string) bool { return g.Permits(access, method, path) }
+	front, _ := caddyhttp.GetVar(r.Context(), frontVar).(string)
+	return func(method, path string) bool {
+		return g.Permits(access, method, strings.TrimPrefix(path, front))
+	}
 }
 
 // Refuse is the error with which a handler refuses a request, for api_errors or the

@@ -3,7 +3,6 @@ package restapi
 import (
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
@@ -52,7 +51,7 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	if refused != nil {
 		return gateway.Refuse(w, refused)
 	}
-	c := &call{edition: &h.plain, choice: choice, prefix: taken(r) + choice.Prefix, next: next, r: r}
+	c := &call{edition: &h.plain, choice: choice, prefix: gateway.Taken(r) + choice.Prefix, next: next, r: r}
 	if choice.Index >= 0 {
 		c.edition = &h.editions[choice.Index]
 	}
@@ -63,7 +62,7 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	}
 	m, declared, refused := c.table.Match(r.Method, choice.Path)
 	switch {
-	case c.table.Empty() || !declared && h.Undeclared == "pass":
+	case !declared && (c.table.Empty() || h.Undeclared == "pass"):
 		return h.pass(w, c)
 	case refused != nil:
 		return gateway.Refuse(w, refused)
@@ -88,19 +87,6 @@ func (h *REST) wrap(m resource.Match) operation {
 		return h.batch
 	}
 	return h.operate
-}
-
-// taken is what handlers in front, such as handle_path, took from the beginning of the path.
-func taken(r *http.Request) string {
-	original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
-	if !ok || original.URL == nil {
-		return ""
-	}
-	front, ok := strings.CutSuffix(original.URL.EscapedPath(), r.URL.EscapedPath())
-	if !ok {
-		return ""
-	}
-	return front
 }
 
 // answerError is for a handler without an api_errors in front. Whatever Caddy would do
