@@ -46,6 +46,7 @@ type REST struct {
 	versions *version.Set
 	dialect  envelope.Config
 	parts    []part
+	once     *once // nil: no resource declares idempotency
 	counts   map[resource.Kind]metrics.Counter
 	metrics  metrics.Set
 	log      *slog.Logger

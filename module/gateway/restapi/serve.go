@@ -62,7 +62,7 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	}
 	m, declared, refused := c.table.Match(r.Method, choice.Path)
 	switch {
-	case !declared && (c.table.Empty() || h.Undeclared == "pass"):
+	case c.table.Empty() || !declared && h.Undeclared == "pass":
 		return h.pass(w, c)
 	case refused != nil:
 		return gateway.Refuse(w, refused)
@@ -85,6 +85,9 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 func (h *REST) wrap(m resource.Match) operation {
 	if m.Operation.Kind == resource.Batch {
 		return h.batch
+	}
+	if m.Operation.Resource.Idempotency && m.Operation.Method == http.MethodPost {
+		return h.once.around(h.operate)
 	}
 	return h.operate
 }

@@ -1,0 +1,223 @@
+package restapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/rest/idempotent"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// once is what remembers requests with an Idempotency-Key.
+type once struct {
+	h      *REST
+	app    *gateway.App
+	keeper *idempotent.Keeper
+}
+
+// takeIdempotency builds it, when a resource declares it.
+func (h *REST) takeIdempotency(ctx caddy.Context) error {
+	if !h.declares(func(r *resource.Resource) bool { return r.Idempotency }) {
+		return nil
+	}
+	app, err := gateway.FindApp(ctx, "api_rest")
+	if err != nil {
+		return fmt.Errorf("api_rest: answers for an Idempotency-Key are kept in its store: %w", err)
+	}
+	stored := ledger{app.Store()}
+	keeper, err := idempotent.New(idempotent.Config{Ledger: stored, Tallies: stored, Attempt: secret.ID, Now: time.Now})
+	if err != nil {
+		return fmt.Errorf("api_rest: %w", err)
+	}
+	h.once = &once{h, app, keeper}
+	return nil
+}
+
+// declares looks through all declared resources.
+func (h *REST) declares(it func(*resource.Resource) bool) bool {
+	tables := []*resource.Table{h.plain.table}
+	for _, e := range h.editions {
+		tables = append(tables, e.table)
+	}
+	for _, t := range tables {
+		for _, o := range t.Operations() {
+			if it(o.Resource) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// around carries a request with a key out at most once, as far as that can be known.
+func (o *once) around(next operation) operation {
+	return func(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error {
+		text, given, refused := idempotent.Parse(c.r.Header)
+		switch {
+		case refused != nil:
+			return gateway.Refuse(w, refused)
+		case !given:
+			return next(w, c, m, asked)
+		}
+		body := asked.Body
+		if !m.Reads() {
+			if body, refused = o.h.read(c.r); refused != nil {
+				return gateway.Refuse(w, refused)
+			}
+		}
+		// What is wrong with the request is said before the key is taken: it can be used for
+		// the right one.
+		if _, refused := m.Request(asked); refused != nil {
+			return gateway.Refuse(w, refused)
+		}
+		leave, err := o.app.Hold()
+		if err != nil {
+			return gateway.Unavailable(w, err)
+		}
+		defer leave()
+		key := o.key(c, m, text)
+		digest := key.Digest([]byte(c.r.Method), []byte(c.prefix+m.Address()), []byte(asked.RawQuery), []byte(mediaType(c.r.Header)), body)
+		attempt, answer, refused, err := o.keeper.Begin(c.r.Context(), key, digest)
+		switch {
+		case err != nil:
+			return gateway.Unavailable(w, err)
+		case refused != nil:
+			return gateway.Refuse(w, refused)
+		case answer != nil:
+			replay(w, answer)
+			return nil
+		}
+		return o.carry(w, c, m, asked, body, attempt, next)
+	}
+}
+
+func (o *once) key(c *call, m resource.Match, text string) idempotent.Key {
+	k := idempotent.Key{Resource: m.Operation.Path, Text: text}
+	if access := gateway.Caller(c.r); access != nil {
+		k.Client, k.User = access.Client, access.Subject
+	} else {
+		// Without a guard the upstream knows its callers. Those who say nothing share their
+		// keys, which nobody guesses.
+		k.User = "credentials: " + c.r.Header.Get("Authorization") + "\n" + strings.Join(c.r.Header["Cookie"], ";")
+	}
+	return k
+}
+
+// carryTime is how long a request goes on when its client has gone: what came of it is to
+// be known when the client comes back.
+const carryTime = time.Minute
+
+// carry sends the request, and keeps what came of it before the client is told.
+func (o *once) carry(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked, body []byte, attempt *idempotent.Attempt, next operation) (err error) {
+	ctx, cancel := outliving(c.r.Context(), carryTime)
+	defer cancel()
+	own := *c
+	own.r = c.r.WithContext(ctx)
+	if !m.Reads() {
+		own.r.Body, own.r.ContentLength, own.r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
+	}
+	held := newHolding(w, idempotent.MaxAnswer)
+	ended := false
+	defer func() {
+		if !ended { // a panic: the answer was broken off
+			o.note(c, attempt.Lose)
+		}
+	}()
+	err = next(held, &own, m, asked)
+	ended = true
+	switch {
+	case err == nil && held.passed:
+		o.note(c, func(ctx context.Context) error { return attempt.Know(ctx, held.status) })
+		return nil
+	case err == nil:
+		o.note(c, func(ctx context.Context) error { return settle(ctx, attempt, held) })
+		held.release()
+		return nil
+	case !isLate(err) && undone(err):
+		o.note(c, attempt.Undo)
+	default:
+		o.note(c, attempt.Lose)
+		if isLate(err) && !held.passed { // the client has seen nothing of it yet
+			err = gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway broke off its answer.", err)
+		}
+	}
+	return err
+}
+
+// settle keeps an answer that is held whole.
+func settle(ctx context.Context, attempt *idempotent.Attempt, held *holding) error {
+	status := held.status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	switch idempotent.OutcomeOf(status) {
+	case idempotent.Undone:
+		return attempt.Undo(ctx)
+	case idempotent.Unknown:
+		return attempt.Lose(ctx)
+	}
+	return attempt.Keep(ctx, idempotent.Answer{Status: status, Header: idempotent.Keepable(held.own()), Body: held.body})
+}
+
+// noteTime is how long the store has to take note: the client waits for it.
+const noteTime = 5 * time.Second
+
+// note writes down what came of a request, and logs when that fails. The client has its
+// answer all the same: what was done is done, and a repetition is told that the outcome is
+// unknown.
+func (o *once) note(c *call, write func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.r.Context()), noteTime)
+	defer cancel()
+	if err := write(ctx); err != nil {
+		o.h.log.Error("what came of a request with an Idempotency-Key could not be kept", "error", err, "method", c.r.Method, "path", c.r.URL.Path)
+	}
+}
+
+// undone reports whether an error says that nothing was sent: the gateway refused the
+// request itself, there was no upstream for it, or no connection to one.
+func undone(err error) bool {
+	var dial reverseproxy.DialError
+	status := gateway.StatusOf(err)
+	return status < 500 || status == http.StatusServiceUnavailable || errors.As(err, &dial) || errors.Is(err, errNowhere)
+}
+
+func replay(w http.ResponseWriter, a *idempotent.Answer) {
+	h := w.Header()
+	for name, values := range a.Header {
+		h[name] = values
+	}
+	h.Set(idempotent.Replayed, "true")
+	if a.Status != http.StatusNoContent {
+		h.Set("Content-Length", strconv.Itoa(len(a.Body)))
+	}
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(a.Body) // a client that has gone may ask again
+}
+
+// outliving is a context with the values of another, that ends some time after it.
+func outliving(parent context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
+	stop := context.AfterFunc(parent, func() {
+		t := time.AfterFunc(grace, cancel)
+		context.AfterFunc(ctx, func() { t.Stop() })
+	})
+	return ctx, func() { stop(); cancel() }
+}
+
+func mediaType(h http.Header) string {
+	media, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	return media
+}

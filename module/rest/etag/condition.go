@@ -1,0 +1,123 @@
+package etag
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+)
+
+// List is the value of If-Match or If-None-Match.
+type List struct {
+	Any  bool // `*`
+	Tags []Tag
+}
+
+// maxTags bounds the work on a list.
+const maxTags = 64
+
+// ParseList reads the lines of a field. It reports false for what is no list of tags.
+func ParseList(lines []string) (l List, ok bool) {
+	text := strings.TrimSpace(strings.Join(lines, ","))
+	if text == "*" {
+		return List{Any: true}, true
+	}
+	for text != "" {
+		if after, empty := strings.CutPrefix(text, ","); empty { // RFC 9110 section 5.6.1: empty elements are passed over
+			text = strings.TrimLeft(after, " \t")
+			continue
+		}
+		t, rest, ok := cut(text)
+		if !ok || rest != "" && rest[0] != ',' || len(l.Tags) == maxTags {
+			return List{}, false
+		}
+		l.Tags = append(l.Tags, t)
+		text = rest
+	}
+	return l, len(l.Tags) > 0
+}
+
+// Has compares strongly, as If-Match does (RFC 9110 section 13.1.1).
+func (l List) Has(t Tag) bool {
+	for _, o := range l.Tags {
+		if o == t && !t.Weak {
+			return true
+		}
+	}
+	return false
+}
+
+// Resembles compares weakly, as If-None-Match does (section 13.1.2).
+func (l List) Resembles(t Tag) bool {
+	for _, o := range l.Tags {
+		if o.Opaque == t.Opaque {
+			return true
+		}
+	}
+	return false
+}
+
+// Underlying are the upstream's tags behind those of the list.
+func (l List) Underlying(plan string) (under []Tag) {
+	for _, t := range l.Tags {
+		if u, ok := t.Underlying(plan); ok {
+			under = append(under, u)
+		}
+	}
+	return under
+}
+
+// Join is a list as a header has it.
+func Join(tags []Tag) string {
+	texts := make([]string, len(tags))
+	for i, t := range tags {
+		texts[i] = t.String()
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Conditions are what a request makes itself depend on.
+type Conditions struct {
+	Match, NoneMatch List
+	HasMatch         bool
+	HasNoneMatch     bool
+}
+
+// Fields are those of conditional requests and of parts. None fits an upstream whose
+// answers are translated.
+var Fields = []string{"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range", "Range"}
+
+// Parse reads the conditions of a request.
+func Parse(h http.Header) (c Conditions, refused *envelope.Refusal) {
+	for name, to := range map[string]struct {
+		list *List
+		has  *bool
+	}{"If-Match": {&c.Match, &c.HasMatch}, "If-None-Match": {&c.NoneMatch, &c.HasNoneMatch}} {
+		if *to.has = len(h[name]) > 0; !*to.has {
+			continue
+		}
+		var ok bool
+		if *to.list, ok = ParseList(h[name]); !ok {
+			return c, envelope.Invalid(name, "It must be a list of entity tags in quotes, or an asterisk.")
+		}
+	}
+	return c, nil
+}
+
+// Any reports whether there is a condition.
+func (c Conditions) Any() bool { return c.HasMatch || c.HasNoneMatch }
+
+// Current is the state of a resource.
+type Current struct {
+	Exists bool
+	Tag    Tag
+	Tagged bool
+}
+
+// Hold reports whether a request that changes the resource may be carried out.
+func (c Conditions) Hold(now Current) bool {
+	if c.HasMatch && !(now.Exists && (c.Match.Any || now.Tagged && c.Match.Has(now.Tag))) {
+		return false
+	}
+	return !(c.HasNoneMatch && now.Exists && (c.NoneMatch.Any || now.Tagged && c.NoneMatch.Resembles(now.Tag)))
+}

@@ -1,0 +1,191 @@
+package idempotent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+)
+
+// What a Ledger says without a fault. Every other error is a technical one.
+var (
+	// ErrNotFound: there is no record.
+	ErrNotFound = errors.New("idempotent: not found")
+	// ErrExists: there is one.
+	ErrExists = errors.New("idempotent: there is one")
+	// ErrConflict: it was changed since it was read.
+	ErrConflict = errors.New("idempotent: changed meanwhile")
+)
+
+// Ledger keeps records. Each method MUST be atomic for one id, on all nodes, MUST be
+// durable when it returns nil, and MAY have taken effect when it returns a fault. A version
+// changes with every write and is never 0.
+type Ledger interface {
+	// Get returns the record under an id, or ErrNotFound.
+	Get(ctx context.Context, id string) (r Record, version uint64, err error)
+	// Create keeps r until expires if there is no record, else ErrExists.
+	Create(ctx context.Context, id string, r Record, expires time.Time) (version uint64, err error)
+	// Swap puts r in the place of the record with that version, else ErrConflict or
+	// ErrNotFound.
+	Swap(ctx context.Context, id string, version uint64, r Record, expires time.Time) error
+	// Delete removes the record; there may be none.
+	Delete(ctx context.Context, id string) error
+}
+
+// Config is a keeper's. All is required except where a default is given.
+type Config struct {
+	Ledger  Ledger
+	Tallies Tallies
+	// Attempt gives a text that nobody else has and nobody can guess.
+	Attempt func() string
+	Now     func() time.Time
+	// Keep is how long a key is remembered. Default: 24 h.
+	Keep time.Duration
+	// Lease is how long a request is taken for running. Default: 2 min.
+	Lease time.Duration
+	// Max is how many keys a client may use in Keep. Default: 10,000.
+	Max int
+}
+
+// Keeper knows the keys that were used. It is safe for concurrent use.
+type Keeper struct {
+	config Config
+	quota  *quota
+}
+
+// New checks a config.
+func New(c Config) (*Keeper, error) {
+	if c.Ledger == nil || c.Tallies == nil || c.Attempt == nil || c.Now == nil {
+		return nil, errors.New("idempotent: expected a ledger, tallies, names of attempts and a clock")
+	}
+	if c.Keep == 0 {
+		c.Keep = 24 * time.Hour
+	}
+	if c.Lease == 0 {
+		c.Lease = 2 * time.Minute
+	}
+	if c.Max == 0 {
+		c.Max = 10_000
+	}
+	if c.Keep < 0 || c.Lease < 0 || c.Lease > c.Keep || c.Max < 0 {
+		return nil, fmt.Errorf("idempotent: keep %v, lease %v, max %d: expected positive values, and a lease that is not longer", c.Keep, c.Lease, c.Max)
+	}
+	return &Keeper{config: c, quota: newQuota(c)}, nil
+}
+
+// Attempt is a request that is the first with its key. Exactly one of its methods is to
+// be called when it is over; if none is, the outcome is unknown when the lease has ended.
+type Attempt struct {
+	keeper  *Keeper
+	key     Key
+	record  Record
+	version uint64
+	expires time.Time
+}
+
+// Begin finds out whether the request with this key and digest is to be carried out: then
+// it returns an attempt, and that is durable. Else it returns the first answer or a
+// refusal. An error is a fault of the ledger: nothing may be sent.
+func (k *Keeper) Begin(ctx context.Context, key Key, digest string) (*Attempt, *Answer, *envelope.Refusal, error) {
+	id := key.ID()
+	found, _, err := k.config.Ledger.Get(ctx, id)
+	if err == nil {
+		return k.again(key, found, digest)
+	}
+	if !errors.Is(err, ErrNotFound) {
+		return nil, nil, nil, err
+	}
+	if refused, err := k.quota.take(ctx, key.Owner()); refused != nil || err != nil {
+		return nil, nil, refused, err
+	}
+	now := k.config.Now()
+	a := &Attempt{keeper: k, key: key, expires: now.Add(k.config.Keep), record: Record{
+		Digest: digest, State: Begun, Attempt: k.config.Attempt(), Lease: now.Add(k.config.Lease),
+	}}
+	a.version, err = k.config.Ledger.Create(ctx, id, a.record, a.expires)
+	if err == nil {
+		return a, nil, nil, nil
+	}
+	// Somebody was faster, or the reply was lost: the record tells.
+	found, version, again := k.config.Ledger.Get(ctx, id)
+	switch {
+	case again == nil && found.Attempt == a.record.Attempt:
+		a.version = version
+		return a, nil, nil, nil
+	case again == nil:
+		k.quota.giveBack(key.Owner())
+		return k.again(key, found, digest)
+	case errors.Is(err, ErrExists):
+		return nil, nil, nil, again // gone again, or out of reach: the client may repeat it
+	}
+	return nil, nil, nil, err
+}
+
+// again is for a request whose key is known.
+func (k *Keeper) again(key Key, found Record, digest string) (*Attempt, *Answer, *envelope.Refusal, error) {
+	if refused := found.judge(digest, k.config.Now()); refused != nil {
+		return nil, nil, refused, nil
+	}
+	plain, err := key.open(found.Attempt, found.Answer)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("idempotent: a kept answer cannot be read: %w", err)
+	}
+	a := new(Answer)
+	if err := json.Unmarshal(plain, a); err != nil {
+		return nil, nil, nil, fmt.Errorf("idempotent: a kept answer cannot be read: %w", err)
+	}
+	return nil, a, nil, nil
+}
+
+// Keep keeps the answer, or only that there was one when it is too large. When it returns
+// nil, every repetition is answered so.
+func (a *Attempt) Keep(ctx context.Context, answer Answer) error {
+	plain, err := answer.encode()
+	if err != nil {
+		return a.Know(ctx, answer.Status)
+	}
+	r := a.record
+	r.State, r.Status, r.Answer = Kept, answer.Status, a.key.seal(r.Attempt, plain)
+	return a.write(ctx, r)
+}
+
+// Know says that the request was answered, with an answer that is not kept.
+func (a *Attempt) Know(ctx context.Context, status int) error {
+	r := a.record
+	r.State, r.Status = Known, status
+	return a.write(ctx, r)
+}
+
+// Lose says that the outcome is not known, and will not be.
+func (a *Attempt) Lose(ctx context.Context) error {
+	r := a.record
+	r.State = Lost
+	return a.write(ctx, r)
+}
+
+// Undo says that nothing was done. The key can be used again.
+func (a *Attempt) Undo(ctx context.Context) error {
+	err := a.keeper.config.Ledger.Delete(ctx, a.key.ID())
+	if err != nil {
+		err = a.keeper.config.Ledger.Delete(ctx, a.key.ID())
+	}
+	return err
+}
+
+// write tries twice: nobody else changes the record, so a conflict means that the first
+// try took effect.
+func (a *Attempt) write(ctx context.Context, r Record) error {
+	l, id := a.keeper.config.Ledger, a.key.ID()
+	err := l.Swap(ctx, id, a.version, r, a.expires)
+	if err == nil || errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) {
+		return err
+	}
+	again := l.Swap(ctx, id, a.version, r, a.expires)
+	if errors.Is(again, ErrConflict) {
+		return nil
+	}
+	return again
+}

@@ -1,0 +1,103 @@
+package idempotent
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"net/http"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+)
+
+// Header is the field with the key (draft-ietf-httpapi-idempotency-key-header), Replayed
+// the one of an answer that was given before.
+const (
+	Header   = "Idempotency-Key"
+	Replayed = "Idempotency-Replayed"
+)
+
+// maxKey is the length of a key. The draft recommends UUIDs.
+const maxKey = 255
+
+// Key is a client's key for one kind of request.
+type Key struct {
+	// Client and User are who calls; User "" is the client itself.
+	Client, User string
+	// Resource is what the key is used for: the same text is another key elsewhere.
+	Resource string
+	// Text is what the client sent, without quotes.
+	Text string
+}
+
+// Parse reads the field. given is false, without a refusal, when there is none. The text
+// may stand in quotes, as the draft has it, or without, as most clients send it.
+func Parse(h http.Header) (text string, given bool, refused *envelope.Refusal) {
+	values := h[Header]
+	if len(values) == 0 {
+		return "", false, nil
+	}
+	text = strings.TrimSpace(values[0])
+	if len(text) > 1 && text[0] == '"' && text[len(text)-1] == '"' {
+		text = text[1 : len(text)-1]
+	}
+	if len(values) > 1 || text == "" || len(text) > maxKey || strings.ContainsFunc(text, func(c rune) bool {
+		return c < ' ' || c > '~' || c == '"' || c == '\\'
+	}) {
+		return "", true, envelope.Invalid(Header, "It must be one text of 1 to 255 characters, such as a UUID.")
+	}
+	return text, true, nil
+}
+
+// ID is the name under which the key's record is kept. It does not tell the key.
+func (k Key) ID() string { return name(k.hash("record")) }
+
+// Owner is whose keys are counted together: the client's, whoever uses it.
+func (k Key) Owner() string { return name(hash("owner", []byte(k.Client))) }
+
+// Digest tells requests with one key apart. Who reads the store cannot try out bodies
+// without knowing the key.
+func (k Key) Digest(parts ...[]byte) string { return name(k.hash("request", parts...)) }
+
+func (k Key) hash(use string, more ...[]byte) []byte {
+	return hash(use, append([][]byte{[]byte(k.Client), []byte(k.User), []byte(k.Resource), []byte(k.Text)}, more...)...)
+}
+
+func hash(use string, parts ...[]byte) []byte {
+	sum := sha256.New()
+	_, _ = sum.Write([]byte("gatehouse idempotency " + use + "\x00"))
+	for _, p := range parts {
+		_, _ = sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(p)))) // no two lists of parts are the same bytes
+		_, _ = sum.Write(p)
+	}
+	return sum.Sum(nil)
+}
+
+func name(sum []byte) string { return base64.RawURLEncoding.EncodeToString(sum) }
+
+// sealing is the cipher for the answer of one attempt. Its key is the client's key and
+// the attempt's name, which is used once: a constant nonce is never used twice with it.
+// Who has the store alone can read no answer.
+func (k Key) sealing(attempt string) cipher.AEAD {
+	block, err := aes.NewCipher(k.hash("seal", []byte(attempt)))
+	if err != nil {
+		panic("idempotent: " + err.Error()) // the key has 32 bytes
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		panic("idempotent: " + err.Error())
+	}
+	return aead
+}
+
+func (k Key) seal(attempt string, plain []byte) []byte {
+	aead := k.sealing(attempt)
+	return aead.Seal(nil, make([]byte, aead.NonceSize()), plain, nil)
+}
+
+func (k Key) open(attempt string, sealed []byte) ([]byte, error) {
+	aead := k.sealing(attempt)
+	return aead.Open(nil, make([]byte, aead.NonceSize()), sealed, nil)
+}

@@ -1,0 +1,160 @@
+package idempotent
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+)
+
+// Tally counts the keys that a client began to use, in hours since 1970.
+type Tally struct {
+	Hours map[int64]int
+}
+
+// Tallies keep them, with the promises of a Ledger.
+type Tallies interface {
+	// GetTally returns an owner's, with version 0 when there is none.
+	GetTally(ctx context.Context, owner string) (t Tally, version uint64, err error)
+	// PutTally replaces the one with that version, or makes one for version 0; else
+	// ErrConflict.
+	PutTally(ctx context.Context, owner string, version uint64, t Tally, expires time.Time) error
+}
+
+// grant counts up to n more keys and says how many fit. When none does, wait is how long
+// until one may.
+func (t Tally) grant(n, most int, keep time.Duration, now time.Time) (after Tally, granted int, wait time.Duration) {
+	hour := now.Unix() / 3600
+	// A key of an hour is remembered until keep after its end at the latest.
+	first := now.Add(-keep).Unix() / 3600
+	after = Tally{Hours: make(map[int64]int, len(t.Hours)+1)}
+	used, oldest := 0, hour
+	for h, c := range t.Hours {
+		if h >= first {
+			after.Hours[h], used, oldest = c, used+c, min(oldest, h)
+		}
+	}
+	granted = max(min(n, most-used), 0)
+	if granted == 0 {
+		return t, 0, max(time.Unix((oldest+1)*3600, 0).Add(keep).Sub(now), time.Second)
+	}
+	after.Hours[hour] += granted
+	return after, granted, 0
+}
+
+// owners bounds how many clients a node keeps reservations for. Beyond it those of others
+// are forfeited, which counts more than was used and never less.
+const owners = 10_000
+
+// quota reserves keys of a client a few at a time, so that not each costs a write of the
+// tally.
+type quota struct {
+	config Config
+	block  int
+
+	mu   sync.Mutex
+	held map[string]*reservation
+}
+
+type reservation struct {
+	turn chan struct{} // holds one while somebody asks the store
+	left int
+	hour int64 // in which it was counted
+}
+
+func newQuota(c Config) *quota {
+	return &quota{config: c, block: max(1, min(16, c.Max/64)), held: make(map[string]*reservation)}
+}
+
+// take counts one key.
+func (q *quota) take(ctx context.Context, owner string) (*envelope.Refusal, error) {
+	r := q.of(owner)
+	select {
+	case r.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-r.turn }()
+	hour := q.config.Now().Unix() / 3600
+	if q.use(r, hour) {
+		return nil, nil
+	}
+	granted, wait, err := q.reserve(ctx, owner)
+	switch {
+	case err != nil:
+		return nil, err
+	case granted == 0:
+		return &envelope.Refusal{
+			Status: http.StatusTooManyRequests, Field: Header, Message: "Too many keys were used. Retry-After says when there is room for another.",
+			Header: http.Header{"Retry-After": {strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)}},
+		}, nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r.left, r.hour = granted-1, hour
+	return nil, nil
+}
+
+func (q *quota) use(r *reservation, hour int64) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if r.left == 0 || r.hour != hour {
+		return false
+	}
+	r.left--
+	return true
+}
+
+// giveBack is for a key that turned out not to be new.
+func (q *quota) giveBack(owner string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if r := q.held[owner]; r != nil && r.hour == q.config.Now().Unix()/3600 {
+		r.left++
+	}
+}
+
+func (q *quota) of(owner string) *reservation {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r := q.held[owner]
+	if r == nil {
+		if len(q.held) >= owners {
+			for other := range q.held {
+				delete(q.held, other)
+				break
+			}
+		}
+		r = &reservation{turn: make(chan struct{}, 1)}
+		q.held[owner] = r
+	}
+	return r
+}
+
+// tallyTries bounds how often the tally is read again because another node wrote it.
+const tallyTries = 20
+
+var errContended = errors.New("idempotent: the tally of a client changed at every try")
+
+func (q *quota) reserve(ctx context.Context, owner string) (granted int, wait time.Duration, err error) {
+	for range tallyTries {
+		t, version, err := q.config.Tallies.GetTally(ctx, owner)
+		if err != nil {
+			return 0, 0, err
+		}
+		now := q.config.Now()
+		after, granted, wait := t.grant(q.block, q.config.Max, q.config.Keep, now)
+		if granted == 0 {
+			return 0, wait, nil
+		}
+		err = q.config.Tallies.PutTally(ctx, owner, version, after, now.Add(q.config.Keep+time.Hour))
+		if !errors.Is(err, ErrConflict) {
+			return granted, 0, err
+		}
+	}
+	return 0, 0, errContended
+}

@@ -1,0 +1,28 @@
+package store
+
+import "time"
+
+// The kinds of records that Idempotency-Key needs.
+const (
+	KindIdempotency Kind = "idempotency" // a request with such a key, by the digest of key, caller and resource
+	KindKeyTally    Kind = "keytally"    // how many keys a client has begun to use, by the digest of its id
+)
+
+// Idempotency is a request that a client may repeat. It expires when the key is forgotten.
+type Idempotency struct {
+	schema
+	// Digest is that of the request, keyed with the client's key.
+	Digest  string    `json:"digest"`
+	State   string    `json:"state"` // begun, kept, known, lost
+	Attempt string    `json:"attempt"`
+	Lease   time.Time `json:"lease"`
+	Status  int       `json:"status,omitempty"`
+	// Answer is sealed with the client's key, which is not stored.
+	Answer []byte `json:"answer,omitempty"`
+}
+
+// KeyTally counts the keys of one client.
+type KeyTally struct {
+	schema
+	Hours map[int64]int `json:"hours"` // hour since 1970 -> keys begun in it
+}
