@@ -36,15 +36,7 @@ func parseErrors(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 		case "expose":
 			err = flag(h.Dispenser, &e.Expose)
 		case "upstream_auth":
-			if err := once(h.Dispenser, e.UpstreamAuth); err != nil {
-				return nil, err
-			}
-			var status string
-			status, err = one(h.Dispenser, "502")
-			if err == nil && status != "502" {
-				err = h.Errf("upstream_auth: unexpected '%s', expected 502", status)
-			}
-			e.UpstreamAuth = true
+			err = upstreamAuth(h.Dispenser, &e.UpstreamAuth)
 		case "from":
 			e.From, err = from(h.Dispenser, e.From)
 		case "fail_when":
@@ -57,6 +49,19 @@ func parseErrors(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 		}
 	}
 	return e, nil
+}
+
+// upstreamAuth reads the one status there is.
+func upstreamAuth(d *caddyfile.Dispenser, set *bool) error {
+	if err := once(d, *set); err != nil {
+		return err
+	}
+	status, err := one(d, "502")
+	if err == nil && status != "502" {
+		err = d.Errf("upstream_auth: unexpected '%s', expected 502", status)
+	}
+	*set = true
+	return err
 }
 
 // from reads where an upstream's errors have their texts, and adds it to those before.

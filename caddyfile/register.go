@@ -20,6 +20,7 @@ func init() {
 		{"oauth_server", parseServer},
 		{"oauth_guard", parseGuard},
 		{"api_limit", parseLimit},
+		{"api_rest", parseREST},
 	} {
 		httpcaddyfile.RegisterHandlerDirective(d.name, d.parse)
 		httpcaddyfile.RegisterDirectiveOrder(d.name, httpcaddyfile.Before, "push")

@@ -1,0 +1,143 @@
+package caddyfile
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/gateway/restapi"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// parseREST parses api_rest.
+//
+//	api_rest [<matcher>] {
+//		vendor <name>
+//		to <addresses...>
+//		to { <directives> }
+//		version <name> { ... }
+//		resource <path> { ... }
+//		job <path> { ... }
+//		errors { ... }
+//		max_body <size>
+//		lint off|warn|error
+//		undeclared deny|pass
+//	}
+func parseREST(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+	h.Next()
+	head := h.Token()
+	if h.NextArg() {
+		return nil, h.Errf("api_rest: unexpected argument '%s', expected a block", h.Val())
+	}
+	r := &rest{Helper: h, REST: new(restapi.REST)}
+	empty := true
+	for h.NextBlock(0) {
+		empty = false
+		if err := r.word(); err != nil {
+			return nil, err
+		}
+	}
+	if empty {
+		return nil, at(head, errors.New("api_rest: expected a block with at least a resource, such as `resource articles`, or `to`"))
+	}
+	if err := r.Check(); err != nil {
+		return nil, at(head, fmt.Errorf("api_rest: %w", err))
+	}
+	return r.REST, nil
+}
+
+// rest is an api_rest as far as it was read.
+type rest struct {
+	httpcaddyfile.Helper
+	*restapi.REST
+}
+
+func (r *rest) word() (err error) {
+	switch r.Val() {
+	case "vendor":
+		err = text(r.Dispenser, &r.Vendor, "a name such as acme")
+		if err == nil && !vendorName.MatchString(r.Vendor) {
+			err = r.Errf("vendor: invalid name '%s', expected lower case letters, digits and hyphens, such as acme", r.Vendor)
+		}
+	case "to":
+		r.Upstream, err = to(r.Helper, r.Upstream)
+	case "version":
+		err = r.version()
+	case "resource":
+		r.Resources, err = r.resource(r.Resources, nil)
+	case "job":
+		err = r.job()
+	case "errors":
+		err = r.errors()
+	case "max_body":
+		err = size(r.Dispenser, &r.MaxBody)
+	case "lint":
+		err = choice(r.Dispenser, &r.Lint, "off", "warn", "error")
+	case "undeclared":
+		err = choice(r.Dispenser, &r.Undeclared, "deny", "pass")
+	default:
+		err = unknown(r.Dispenser, "api_rest", "vendor", "to", "version", "resource", "job", "errors", "max_body", "lint", "undeclared")
+	}
+	return err
+}
+
+// resource reads a resource, and adds it to those before. replaced are those of all
+// versions, where it is one of a version.
+func (r *rest) resource(before, replaced []resource.Resource) ([]resource.Resource, error) {
+	head := r.Token()
+	read, err := readResource(r.Dispenser, nil)
+	if err != nil {
+		return nil, err
+	}
+	after := append(before, read)
+	shared := replaced
+	for _, own := range after {
+		shared = without(shared, own.Path)
+	}
+	if _, err := resource.NewTable(append(shared, after...)); err != nil {
+		return nil, at(head, err)
+	}
+	return after, nil
+}
+
+func without(all []resource.Resource, path string) (others []resource.Resource) {
+	for _, r := range all {
+		if strings.Trim(r.Path, "/") != strings.Trim(path, "/") {
+			others = append(others, r)
+		}
+	}
+	return others
+}
+
+// errors reads how the upstream reports errors.
+func (r *rest) errors() error {
+	if err := once(r.Dispenser, r.Errors != nil); err != nil {
+		return err
+	}
+	if r.NextArg() {
+		return r.Errf("errors: unexpected argument '%s', expected a block", r.Val())
+	}
+	r.Errors = new(restapi.Dialect)
+	for nesting := r.Nesting(); r.NextBlock(nesting); {
+		var err error
+		switch e := r.Errors; r.Val() {
+		case "expose":
+			err = flag(r.Dispenser, &e.Expose)
+		case "upstream_auth":
+			err = upstreamAuth(r.Dispenser, &e.UpstreamAuth)
+		case "from":
+			e.From, err = from(r.Dispenser, e.From)
+		case "fail_when":
+			e.FailWhen, err = failWhen(r.Dispenser, e.FailWhen)
+		default:
+			err = unknown(r.Dispenser, "errors", "expose", "upstream_auth", "from", "fail_when")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,287 @@
+package caddyfile
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/gatehouse/gatehouse/module/rest/list"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// place puts a resource where it belongs: into those around it.
+type place func(resource.Resource) resource.Resource
+
+// readResource reads a resource. around is nil for one that is not nested.
+//
+//	resource <path> {
+//		upstream <METHOD> <path> [<METHOD>] <template> [as form|json|multipart] [override]
+//		list { ... }
+//		item <pointer>
+//		id <pointer>
+//		rename <ours>=<upstream's>...
+//		values <field> <ours>=<upstream's>...
+//		replace <fields...>
+//		created 201 [<pointer>]
+//		deleted 204
+//		links self|delete|<name>=<METHOD>:<path>...
+//		batch <fields...>
+//		validate <field> <constraints...>
+//		schema <file> [<pointer>]
+//		idempotency
+//		etag
+//		nested <path> { ... }
+//	}
+func readResource(d *caddyfile.Dispenser, around place) (r resource.Resource, err error) {
+	head, word := d.Token(), d.Val()
+	if !d.NextArg() {
+		return r, d.Errf("%s: expected a path such as articles", word)
+	}
+	r.Path = short(d.Val())
+	if d.NextArg() {
+		return r, d.Errf("%s %s: unexpected argument '%s', expected a block or nothing", word, r.Path, d.Val())
+	}
+	if around == nil {
+		around = func(r resource.Resource) resource.Resource { return r }
+	}
+	check := func(r resource.Resource) error {
+		_, err := resource.NewTable([]resource.Resource{around(r)})
+		return err
+	}
+	if err := check(resource.Resource{Path: r.Path}); err != nil {
+		return r, at(head, err)
+	}
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		line, word := d.Token(), d.Val()
+		if err := resourceWord(d, &r, around); err != nil {
+			return r, err
+		}
+		if err := check(alone(r, word)); err != nil {
+			return r, at(line, err)
+		}
+	}
+	if err := check(r); err != nil {
+		return r, at(head, err)
+	}
+	return r, nil
+}
+
+// alone is a resource with nothing but what a word said: what is wrong with that is
+// wrong at its line.
+func alone(r resource.Resource, word string) resource.Resource {
+	one := resource.Resource{Path: r.Path}
+	switch word {
+	case "upstream":
+		one.Routes = r.Routes[len(r.Routes)-1:]
+	case "list":
+		one.List = r.List
+	case "item":
+		one.Item = r.Item
+	case "id":
+		one.ID = r.ID
+	case "rename":
+		one.Rename = r.Rename
+	case "values":
+		one.Values = r.Values
+	case "replace":
+		one.Replace = r.Replace
+	case "created":
+		one.Created = r.Created
+	case "deleted":
+		one.Deleted = r.Deleted
+	case "links":
+		one.Links = r.Links
+	case "validate":
+		one.Validate = r.Validate
+	case "schema":
+		one.Schema = r.Schema
+	}
+	return one
+}
+
+func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (err error) {
+	switch d.Val() {
+	case "upstream":
+		err = route(d, r)
+	case "list":
+		if err := once(d, r.List != nil); err != nil {
+			return err
+		}
+		r.List = new(list.Config)
+		err = readList(d, r.List)
+	case "item":
+		err = text(d, &r.Item, "a JSON Pointer such as /result")
+	case "id":
+		err = text(d, &r.ID, "a JSON Pointer such as /aid")
+	case "rename":
+		err = rename(d, r)
+	case "values":
+		err = values(d, r)
+	case "replace":
+		r.Replace, err = fields(d, r.Replace)
+	case "created":
+		err = created(d, r)
+	case "deleted":
+		err = deleted(d, r)
+	case "links":
+		err = links(d, r)
+	case "batch":
+		r.Batch, err = fields(d, r.Batch)
+	case "validate":
+		err = rule(d, r)
+	case "schema":
+		err = schema(d, r)
+	case "idempotency":
+		err = flag(d, &r.Idempotency)
+	case "etag":
+		err = flag(d, &r.ETag)
+	case "nested":
+		err = nested(d, r, around)
+	default:
+		err = unknown(d, "resource", "upstream", "list", "item", "id", "rename", "values", "replace", "created", "deleted", "links",
+			"batch", "validate", "schema", "idempotency", "etag", "nested")
+	}
+	return err
+}
+
+func nested(d *caddyfile.Dispenser, r *resource.Resource, around place) error {
+	path := r.Path
+	below, err := readResource(d, func(below resource.Resource) resource.Resource {
+		return around(resource.Resource{Path: path, Nested: []resource.Resource{below}})
+	})
+	if err != nil {
+		return err
+	}
+	for _, other := range r.Nested {
+		if strings.Trim(other.Path, "/") == strings.Trim(below.Path, "/") {
+			return d.Errf("nested %s is given twice", below.Path)
+		}
+	}
+	r.Nested = append(r.Nested, below)
+	return nil
+}
+
+// route reads what is sent upstream for a request.
+func route(d *caddyfile.Dispenser, r *resource.Resource) error {
+	const form = "a method, a path, the upstream's method if it is another, and its path and query, such as `upstream GET /articles/{id} /api.php?aid={id}`"
+	words, err := args(d, form)
+	if err != nil {
+		return err
+	}
+	var to resource.Route
+	if n := len(words); words[n-1] == "override" {
+		to.Override, words = true, words[:n-1]
+	}
+	if n := len(words); n > 1 && words[n-2] == "as" {
+		to.As, words = words[n-1], words[:n-2]
+	}
+	if len(words) == 4 {
+		to.UpstreamMethod = words[2]
+		words = slices.Delete(words, 2, 3)
+	}
+	if len(words) != 3 {
+		return d.Errf("upstream: expected %s", form)
+	}
+	to.Method, to.Path, to.Upstream = words[0], words[1], words[2]
+	for _, other := range r.Routes {
+		if other.Method == to.Method && other.Path == to.Path {
+			return d.Errf("upstream %s %s is given twice", to.Method, to.Path)
+		}
+	}
+	r.Routes = append(r.Routes, to)
+	return nil
+}
+
+func rename(d *caddyfile.Dispenser, r *resource.Resource) error {
+	found, err := pairs(d, "our name and the upstream's, such as title=subject", false)
+	if err != nil {
+		return err
+	}
+	if r.Rename == nil {
+		r.Rename = make(map[string]string)
+	}
+	for _, p := range found {
+		if _, ok := r.Rename[p[0]]; ok {
+			return d.Errf("rename: %s is given twice", p[0])
+		}
+		r.Rename[p[0]] = p[1]
+	}
+	return nil
+}
+
+func values(d *caddyfile.Dispenser, r *resource.Resource) error {
+	const form = "a field, and our words and the upstream's values, such as `values state published=1 draft=0`"
+	if !d.NextArg() {
+		return d.Errf("values: expected %s", form)
+	}
+	field := d.Val()
+	if strings.Contains(field, "=") {
+		return d.Errf("values: unexpected '%s', expected %s", field, form)
+	}
+	if _, ok := r.Values[field]; ok {
+		return d.Errf("values %s is given twice", field)
+	}
+	if d.CountRemainingArgs() == 0 {
+		return d.Errf("values %s: expected our words and the upstream's values, such as published=1 draft=0", field)
+	}
+	words := make(map[string]string)
+	for d.NextArg() {
+		p, err := cut(d, "values "+field, short(d.Val()), "our word and the upstream's value, such as published=1", false)
+		if err != nil {
+			return err
+		}
+		if _, ok := words[p[0]]; ok {
+			return d.Errf("values %s: %s is given twice", field, p[0])
+		}
+		words[p[0]] = p[1]
+	}
+	if r.Values == nil {
+		r.Values = make(map[string]map[string]string)
+	}
+	r.Values[field] = words
+	return nil
+}
+
+// fields reads names of members, and adds them to those before.
+func fields(d *caddyfile.Dispenser, before []string) ([]string, error) {
+	word := d.Val()
+	names, err := args(d, "names of fields such as title tags")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if slices.Contains(before, name) {
+			return nil, d.Errf("%s: %s is given twice", word, name)
+		}
+		before = append(before, name)
+	}
+	return before, nil
+}
+
+func created(d *caddyfile.Dispenser, r *resource.Resource) error {
+	if err := once(d, r.Created != nil); err != nil {
+		return err
+	}
+	words := d.RemainingArgs()
+	if len(words) == 0 || len(words) > 2 || words[0] != "201" {
+		return d.Err("created: expected 201, and perhaps a JSON Pointer of the new id such as /result/id")
+	}
+	r.Created = &resource.Created{Status: 201}
+	if len(words) == 2 {
+		r.Created.ID = words[1]
+	}
+	return nil
+}
+
+func deleted(d *caddyfile.Dispenser, r *resource.Resource) error {
+	if err := once(d, r.Deleted != 0); err != nil {
+		return err
+	}
+	status, err := one(d, "204")
+	if err == nil && status != "204" {
+		err = d.Errf("deleted: unexpected '%s', expected 204", status)
+	}
+	r.Deleted = 204
+	return err
+}

@@ -1,0 +1,58 @@
+package caddyfile
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
+)
+
+// to reads where an upstream is: addresses as reverse_proxy takes them, or a block of
+// directives.
+func to(h httpcaddyfile.Helper, before caddyhttp.RouteList) (caddyhttp.RouteList, error) {
+	const form = "addresses such as 10.0.1.20:8080 or https://api.internal, or a block of directives"
+	if err := once(h.Dispenser, before != nil); err != nil {
+		return nil, err
+	}
+	head := h.Token()
+	segment := h.NextSegment()
+	block := -1
+	for i, t := range segment {
+		if t.Text == "{" && !t.Quoted() {
+			block = i
+			break
+		}
+	}
+	switch {
+	case len(segment) == 1 || block == 1 && len(segment) == 3:
+		return nil, at(head, errors.New("to: expected "+form))
+	case block > 1:
+		return nil, at(head, errors.New("to: unexpected block behind an address, expected "+form+" such as { reverse_proxy "+segment[1].Text+" { ... } }"))
+	case block < 0:
+		return toAddresses(segment)
+	}
+	handler, err := httpcaddyfile.ParseSegmentAsSubroute(h.WithDispenser(caddyfile.NewDispenser(segment)))
+	if err != nil {
+		return nil, err
+	}
+	sub, ok := handler.(*caddyhttp.Subroute)
+	if !ok || len(sub.Routes) == 0 {
+		return nil, at(head, errors.New("to: expected a directive that answers, such as reverse_proxy 10.0.1.20:8080"))
+	}
+	return sub.Routes, nil
+}
+
+func toAddresses(segment caddyfile.Segment) (caddyhttp.RouteList, error) {
+	proxy := new(reverseproxy.Handler)
+	if err := proxy.UnmarshalCaddyfile(caddyfile.NewDispenser(segment)); err != nil {
+		for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+			err = inner // without the places that the errors around it have
+		}
+		return nil, at(segment[0], errors.New("to: "+err.Error()+", expected addresses such as 10.0.1.20:8080 or https://api.internal"))
+	}
+	return caddyhttp.RouteList{{HandlersRaw: []json.RawMessage{caddyconfig.JSONModuleObject(proxy, "handler", "reverse_proxy", nil)}}}, nil
+}
