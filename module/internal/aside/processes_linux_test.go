@@ -142,6 +142,7 @@ func TestAProcessKeepsToOneProcessor(t *testing.T) {
 			t.Errorf("a thread may run on %s of %s", list, own)
 		}
 	}
+	p.Close() // else the one that waits for its end is not free to be seen
 	for i, n := range processorsOfThreads() {
 		if n != runtime.NumCPU() {
 			t.Errorf("thread %d of this process may run on %d of %d", i, n, runtime.NumCPU())
