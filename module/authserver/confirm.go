@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/crossdevice"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/module/webui"
 )
 
 const (
@@ -63,6 +64,11 @@ func (s *signIn) confirmGet(w http.ResponseWriter, r *http.Request) error {
 		return s.showConfirmed(w, r, a, a.done())
 	}
 	if a.ticket.State == store.TicketPending {
+		// A link of another site binds nobody: it would tell that site, on a screen of its
+		// own, who of its visitors is signed in here.
+		if !fromOwnPage(r) {
+			return s.showDevice(w, r, b, who, http.StatusOK, webui.EnterCodeView{UserCode: dashed(a.ticket.UserCode)})
+		}
 		if err := s.scan(r, &a); err != nil {
 			return err
 		}

@@ -78,3 +78,32 @@ func TestWhatABrowserLoadsWithoutShowingItBeginsNoTicket(t *testing.T) {
 		}
 	}
 }
+
+// Whoever shows a code of their own on one screen would read there who of the visitors of
+// their site is signed in.
+func TestALinkOfAnotherSiteBindsNoTicket(t *testing.T) {
+	g := newQRRig(t)
+	phone := g.phone()
+	for _, from := range []string{"cross-site", "same-site"} {
+		s := g.scanPage(wxRequest())
+		asks := phone.get(confirmURL(s.id), "Sec-Fetch-Site", from)
+		if asks.status != http.StatusOK || !strings.Contains(asks.body, `name="user_code"`) || strings.Contains(asks.body, `name="decision"`) {
+			t.Fatalf("%s: %d %s", from, asks.status, asks.body)
+		}
+		s.wantState(408)
+		on := phone.submit(asks, "user_code", s.code)
+		if on.status != http.StatusSeeOther || !strings.HasSuffix(on.header.Get("Location"), "/connect/confirm?uuid="+s.id) {
+			t.Fatalf("%s: %d %v", from, on.status, on.header)
+		}
+		phone.scan(s)
+		s.wantState(404)
+		if p := phone.get(confirmURL(s.id), "Sec-Fetch-Site", from); !strings.Contains(p.body, `name="decision"`) { // bound already
+			t.Errorf("%s: %d %s", from, p.status, p.body)
+		}
+	}
+	for _, from := range []string{"same-origin", "none"} {
+		s := g.scanPage(wxRequest())
+		phone.get(confirmURL(s.id), "Sec-Fetch-Site", from)
+		s.wantState(404)
+	}
+}

@@ -129,8 +129,9 @@ func (s *signIn) tell(r *http.Request, id string, t store.Ticket) (pollAnswer, e
 	return pollAnswer{State: pollConfirmed, Code: code}, err
 }
 
-// fromOwnPage refuses a script of another site that loads the answer as one of its own,
-// where a browser sends our cookie along in every frame.
+// fromOwnPage is false for what a page of another site makes the browser send: a script
+// that it loads as one of its own, where our cookie goes along in every frame, or a link. An
+// address that was typed, or read by a camera, comes from no page.
 func fromOwnPage(r *http.Request) bool {
 	for _, site := range r.Header.Values("Sec-Fetch-Site") {
 		if site != "same-origin" && site != "none" {
