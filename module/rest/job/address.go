@@ -73,7 +73,7 @@ func (a *addresses) check(u *url.URL) error {
 	u.Fragment, u.RawFragment = "", ""
 	// What net/http will make of it: fullwidth digits become digits.
 	host, err := ascii(host)
-	if err != nil {
+	if err != nil || host == "" {
 		return errUnfit
 	}
 	if addr, err := netip.ParseAddr(host); err == nil {
