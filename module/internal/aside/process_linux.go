@@ -21,6 +21,8 @@ type process struct {
 	cmd     *exec.Cmd
 	in, out *os.File
 	gone    chan struct{} // closed when it is
+
+	givesWay bool
 }
 
 // start starts this very program again, also when its file was replaced since, and waits
@@ -90,8 +92,14 @@ func (p *process) ask(number uint32, request []byte, patience time.Duration) ([]
 	if err := writeFrame(p.in, number, request); err != nil {
 		return nil, fmt.Errorf("asking it: %w", err)
 	}
+	starved := func() bool { return false }
+	if p.givesWay {
+		starved = starving(p.spent, func() { _ = p.out.SetReadDeadline(time.Now()) })
+	}
 	n, answer, err := readFrame(p.out)
-	switch {
+	switch late := starved(); {
+	case err != nil && late:
+		return nil, errStarved
 	case err != nil:
 		return nil, fmt.Errorf("waiting for its answer: %w", err)
 	case n != number || len(answer) == 0:

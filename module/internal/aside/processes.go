@@ -24,7 +24,8 @@ type Config struct {
 }
 
 // pause is how long work is done here after a process could not be started or died, so
-// that one which cannot live is not started for each request.
+// that one which cannot live is not started for each request; and how long processes
+// compete like all others after one that gave way got nothing.
 const pause = 10 * time.Second
 
 // Processes do one kind of work. It is safe for concurrent use.
@@ -42,6 +43,7 @@ type seat struct {
 	index   int
 	running *process  // nil: none
 	retry   time.Time // none is started before
+	equal   time.Time // it does not give way before
 	number  uint32    // of the last request
 }
 
@@ -106,6 +108,10 @@ func (p *Processes) Close() {
 
 var errPause = errors.New("the last process failed a moment ago")
 
+// errStarved: the machine is so busy that a process which gives way would not answer soon.
+// That is no fault.
+var errStarved = errors.New("the machine is too busy")
+
 func (p *Processes) ask(s *seat, request []byte) ([]byte, error) {
 	if s.running == nil {
 		if p.c.Now().Before(s.retry) {
@@ -118,8 +124,16 @@ func (p *Processes) ask(s *seat, request []byte) ([]byte, error) {
 		}
 		s.running = made
 	}
+	if !p.c.Now().Before(s.equal) {
+		s.running.giveWay()
+	}
 	s.number++
 	answer, err := s.running.ask(s.number, request, p.c.Patience)
+	if errors.Is(err, errStarved) {
+		s.running.kill()
+		s.running, s.equal = nil, p.c.Now().Add(pause)
+		return nil, err
+	}
 	if err != nil {
 		s.running.kill()
 		s.running = nil

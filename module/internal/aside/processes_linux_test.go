@@ -47,6 +47,12 @@ func work(request []byte) []byte {
 		return []byte(strings.Join(append(os.Environ(), os.Args...), ","))
 	case "inherited":
 		return []byte(strings.Join(inherited(), ","))
+	case "work":
+		if d, err := time.ParseDuration(rest); err == nil {
+			for spent := processorTime(); processorTime() < spent+d; {
+			}
+		}
+		return []byte("done")
 	case "fill":
 		return []byte(strconv.FormatUint(fill(), 10))
 	case "only-here":
@@ -60,6 +66,15 @@ func work(request []byte) []byte {
 		return []byte("here")
 	}
 	return nil
+}
+
+// processorTime is what this process has had.
+func processorTime() time.Duration {
+	var at unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &at); err != nil {
+		panic(err)
+	}
+	return time.Duration(at.Nano())
 }
 
 // clock stands still until it is moved.
@@ -79,7 +94,17 @@ func with(t *testing.T, change func(*Config)) (p *Processes, log *bytes.Buffer, 
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Close)
+	until(p, now.now().Add(time.Hour)) // those who give way get nowhere while others keep the machine busy
 	return p, log, now
+}
+
+// until says when processes begin to give way.
+func until(p *Processes, at time.Time) {
+	for range cap(p.seats) {
+		s := <-p.seats
+		s.equal = at
+		p.seats <- s
+	}
 }
 
 func pid(t *testing.T, p *Processes) int {

@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
@@ -58,6 +60,9 @@ func TestFiveHundredWrongPasswordsAtOnce(t *testing.T) {
 		}
 	}()
 	client.begin(t)
+	if inSoak() {
+		giveWay(t)
+	}
 	statuses := crowd(t, address, guess, length)
 	busy := client.end(t)
 	close(stop)
@@ -85,6 +90,15 @@ func TestFiveHundredWrongPasswordsAtOnce(t *testing.T) {
 	}
 	if grown := most - before; grown > 256<<20 {
 		t.Errorf("%d MiB more were resident", grown>>20)
+	}
+}
+
+// giveWay lets everything else on the machine run before this process, for good: who
+// guesses stands for other machines, and must not take the processors of what is measured.
+func giveWay(t *testing.T) {
+	t.Helper()
+	if out, err := exec.Command("chrt", "--all-tasks", "--idle", "--pid", "0", strconv.Itoa(os.Getpid())).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
 }
 
