@@ -19,6 +19,9 @@ func (h *REST) operate(w http.ResponseWriter, c *call, m resource.Match, asked r
 	if refused != nil {
 		return gateway.Refuse(w, refused)
 	}
+	if c.choice.MediaType != "" {
+		up.Set.Set("Accept", "application/json") // the upstream does not know the vendor's
+	}
 	query, _ := url.ParseQuery(asked.RawQuery) // Request has read it
 	answer := m.Answer(up, resource.Caller{Prefix: c.prefix, Query: query, Allowed: gateway.Permits(c.r)})
 	return h.send(w, c, request(c.r.Context(), w, c.r, up), answer, c.dialects[m.Operation])
@@ -30,7 +33,7 @@ func (h *REST) send(w http.ResponseWriter, c *call, r *http.Request, answer *res
 	to := translate.New(w, translate.Config{Answer: answer, MediaType: c.choice.MediaType, Locate: h.locator(c, r)})
 	defer to.Release()
 	shaped := envelope.NewWriter(to, r, dialect)
-	err := unbroken(to, func() error {
+	err := unbroken(to, r, func() error {
 		if err := c.handler().ServeHTTP(shaped, r); err != nil {
 			return err
 		}
@@ -70,14 +73,14 @@ var errBroken = errors.New("the upstream's answer was broken off")
 
 // unbroken calls a handler, and turns the panic by which a proxy says that the upstream has
 // gone in mid-answer into an error as long as nothing was sent: a status tells the client
-// more than a connection that ends.
-func unbroken(to *translate.Writer, call func() error) (err error) {
+// more than a connection that ends. A client that has gone itself is told nothing.
+func unbroken(to *translate.Writer, r *http.Request, call func() error) (err error) {
 	defer func() {
 		p := recover()
 		if p == nil {
 			return
 		}
-		if p != http.ErrAbortHandler || to.Committed() { //nolint:errorlint // net/http compares it so too
+		if p != http.ErrAbortHandler || to.Committed() || r.Context().Err() != nil { //nolint:errorlint // net/http compares it so too
 			panic(p)
 		}
 		err = gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway broke off its answer.", errBroken)

@@ -100,6 +100,12 @@ func (m Match) Answer(up Upstream, c Caller) *Answer {
 	return a
 }
 
+// Personal reports that the answer depends on what its caller may do, which caches must
+// know even where the upstream permits them to keep it.
+func (a *Answer) Personal() bool {
+	return a.match.Operation.shape.links != nil && a.caller.Allowed != nil
+}
+
 // Editor edits one answer.
 func (a *Answer) Editor(dst io.Writer) *splice.Editor {
 	e := a.Plan.New(dst)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/splice"
@@ -34,7 +35,7 @@ func newBody(w *Writer) (*body, *Failure) {
 	if !sure && !maybeJSON(media) || isAttachment(h) {
 		return nil, nil
 	}
-	b := &body{w: w, answer: w.config.Answer, sure: sure, start: newStart(charsetOf(h)), limit: hold}
+	b := &body{w: w, answer: w.config.Answer, sure: sure, start: newStart(charsetOf(h)), limit: hold, held: borrow()}
 	if b.answer.Kind == resource.Create {
 		b.limit = holdCreated
 	}
@@ -181,6 +182,9 @@ func (b *body) commit() {
 	if a.List != nil {
 		h.Set("Link", a.List.LinkHeader(a.Path, a.Query, a.Seen(b.editor, h, b.done)))
 	}
+	if a.Personal() {
+		h.Add("Vary", "Authorization")
+	}
 	if at := a.Location(b.editor); at != "" {
 		h.Set("Location", at)
 	}
@@ -194,7 +198,8 @@ func (b *body) commit() {
 	if !a.Head {
 		_, _ = w.ResponseWriter.Write(b.held) // the next write, or nobody, tells of a client that has gone
 	}
-	b.held = b.held[:0]
+	giveBack(b.held)
+	b.held = nil
 	for name, values := range late {
 		h[name] = values
 	}
@@ -217,6 +222,25 @@ func (b *body) release() {
 	}
 	if b.editor != nil {
 		b.editor.Release()
+	}
+	giveBack(b.held)
+	b.held = nil
+}
+
+// holds are what bodies are held in. One that outgrew it is the collector's.
+var holds = sync.Pool{New: func() any { return new([hold]byte) }}
+
+func borrow() []byte {
+	buffer, ok := holds.Get().(*[hold]byte)
+	if !ok {
+		buffer = new([hold]byte)
+	}
+	return buffer[:0]
+}
+
+func giveBack(b []byte) {
+	if cap(b) == hold {
+		holds.Put((*[hold]byte)(b[:hold]))
 	}
 }
 
