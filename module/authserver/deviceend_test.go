@@ -182,11 +182,18 @@ func TestASignOutEverywhereAtAnyMomentOfAConfirmationLeavesNothing(t *testing.T)
 		g := newDeviceEndRig(t)
 		d, b := g.device(nil), g.browser()
 		asked := b.devicePage(d)
-		g.cut.arm(n, g.endAnn)
-		b.submit(asked, "decision", "confirm")
+		codes := 0 // when it came
+		g.cut.arm(n, func() {
+			codes = len(g.codesOf("u1"))
+			g.endAnn()
+		})
+		said := b.submit(asked, "decision", "confirm")
 		more = g.cut.fired()
 		if !more {
 			g.endAnn()
+		}
+		if more && codes == 0 && strings.Contains(said.body, "Confirmed") {
+			t.Errorf("before operation %d: the page says that the device is signed in", n)
 		}
 		for range 3 {
 			if a := g.token(d.redeem()); a.status == 200 {

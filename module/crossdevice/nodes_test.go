@@ -22,7 +22,8 @@ type watched struct {
 	reads  int
 	away   error
 	ending []context.CancelFunc
-	mute   bool // notices cannot be stored
+	mute   bool          // notices cannot be stored
+	late   time.Duration // until a watch is in force
 }
 
 func (w *watched) Watch(ctx context.Context, kind store.Kind, deliver func([]store.Record)) error {
@@ -36,7 +37,12 @@ func (w *watched) Watch(ctx context.Context, kind store.Kind, deliver func([]sto
 	w.now++
 	w.begun++
 	w.ending = append(w.ending, cancel)
+	late := w.late
 	w.mu.Unlock()
+	select {
+	case <-time.After(late):
+	case <-ctx.Done():
+	}
 	defer func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -125,6 +131,22 @@ func TestWithoutTheWatchAWaiterLooksEachSecond(t *testing.T) {
 			t.Fatal(err)
 		}
 		check(t, <-waiting, store.TicketScanned, nil, 10500*time.Millisecond, 11500*time.Millisecond)
+		a.Close()
+	})
+}
+
+// A watch over a network begins after what is done meanwhile.
+func TestUntilTheWatchIsInForceAWaiterLooksEachSecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, a, b := twoNodes(t)
+		w.late = 10 * time.Second
+		id, _ := a.begin(t, store.TicketScan)
+		waiting := a.wait(t.Context(), id, store.TicketPending)
+		time.Sleep(500 * time.Millisecond)
+		if _, err := b.Scan(t.Context(), id, alice); err != nil {
+			t.Fatal(err)
+		}
+		check(t, <-waiting, store.TicketScanned, nil, 500*time.Millisecond, 1500*time.Millisecond)
 		a.Close()
 	})
 }
