@@ -21,7 +21,7 @@ func (g *Guard) Permits(access *token.Access, method, path string) bool {
 	}
 	at := g.find(method, n.judged)
 	switch {
-	case n.slash && !g.encoded && (at < 0 || !g.rules[at].encoded):
+	case n.slash && (!g.encoded && (at < 0 || !g.rules[at].encoded) || g.find(method, n.decoded) != at || g.find(method, merged(n.decoded)) != at):
 		return false
 	case at < 0:
 		return g.open && access != nil
