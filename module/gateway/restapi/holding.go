@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
 )
 
 // holding is a writer that keeps an answer back until it is whole, as far as it is no
@@ -18,6 +20,9 @@ type holding struct {
 	status int
 	body   []byte
 	passed bool // it is on its way to the client
+	gone   bool // what follows of the body is not sent
+	// decide is called when the header is there; nil: everything is held. It may call pass.
+	decide func()
 }
 
 func newHolding(w http.ResponseWriter, limit int) *holding {
@@ -34,6 +39,8 @@ func (w *holding) WriteHeader(status int) {
 		w.status = status
 		if status == http.StatusSwitchingProtocols || streams(w.Header()) {
 			w.pass()
+		} else if w.decide != nil {
+			w.decide()
 		}
 	}
 }
@@ -41,6 +48,9 @@ func (w *holding) WriteHeader(status int) {
 // Write holds as much as the limit allows.
 func (w *holding) Write(p []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
+	if w.gone {
+		return len(p), nil
+	}
 	if !w.passed && len(w.body)+len(p) <= w.limit {
 		w.body = append(w.body, p...)
 		return len(p), nil
@@ -53,7 +63,7 @@ func (w *holding) Write(p []byte) (int, error) {
 
 // ReadFrom keeps the body from passing by.
 func (w *holding) ReadFrom(from io.Reader) (int64, error) {
-	if w.passed {
+	if w.passed && !w.gone {
 		return w.ResponseWriterWrapper.ReadFrom(from)
 	}
 	return io.Copy(struct{ io.Writer }{w}, from)
@@ -109,8 +119,15 @@ func streams(h http.Header) bool {
 	return false
 }
 
-// late reports whether an error is one after the header.
 func isLate(err error) bool {
 	var l late
 	return errors.As(err, &l)
+}
+
+// early is an error after the header, when the client has seen nothing of it yet.
+func early(held *holding, err error) error {
+	if !isLate(err) || held.passed {
+		return err
+	}
+	return gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway broke off its answer.", err)
 }

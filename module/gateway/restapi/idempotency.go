@@ -150,11 +150,8 @@ func (o *once) carry(w http.ResponseWriter, c *call, m resource.Match, asked res
 		o.note(c, attempt.Undo)
 	default:
 		o.note(c, attempt.Lose)
-		if isLate(err) && !held.passed { // the client has seen nothing of it yet
-			err = gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway broke off its answer.", err)
-		}
 	}
-	return err
+	return early(held, err)
 }
 
 // settle keeps an answer that is held whole.

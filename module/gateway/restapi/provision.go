@@ -47,6 +47,7 @@ func (h *REST) Provision(ctx caddy.Context) (err error) {
 	if err := h.takeIdempotency(ctx); err != nil {
 		return err
 	}
+	h.takeTags()
 	return h.takeJobs(ctx, from)
 }
 

@@ -47,6 +47,7 @@ type REST struct {
 	dialect  envelope.Config
 	parts    []part
 	once     *once // nil: no resource declares idempotency
+	tags     *tags
 	counts   map[resource.Kind]metrics.Counter
 	metrics  metrics.Set
 	log      *slog.Logger

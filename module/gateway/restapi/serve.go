@@ -86,10 +86,14 @@ func (h *REST) wrap(m resource.Match) operation {
 	if m.Operation.Kind == resource.Batch {
 		return h.batch
 	}
-	if m.Operation.Resource.Idempotency && m.Operation.Method == http.MethodPost {
-		return h.once.around(h.operate)
+	op := unfit(h.operate)
+	if m.Operation.Resource.ETag {
+		op = h.tags.around(m, h.operate)
 	}
-	return h.operate
+	if m.Operation.Resource.Idempotency && m.Operation.Method == http.MethodPost {
+		op = h.once.around(op) // what was answered once is answered so again, whatever the conditions say by now
+	}
+	return op
 }
 
 // answerError is for a handler without an api_errors in front. Whatever Caddy would do

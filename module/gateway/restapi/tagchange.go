@@ -1,0 +1,127 @@
+package restapi
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/etag"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+var failed = envelope.Refuse(http.StatusPreconditionFailed, "The resource is not, or no longer, as the condition says.")
+
+// change carries out what changes a resource if the conditions of the request hold. To
+// know that, the resource is read; an upstream that knows conditions itself is told ours
+// in its own words, since somebody may change the resource in between.
+func (t *tags) change(next operation) operation {
+	return func(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error {
+		conditions, refused := etag.Parse(c.r.Header)
+		if refused != nil {
+			return gateway.Refuse(w, refused)
+		}
+		since, dated := unmodifiedSince(c.r.Header)
+		own, asked := bare(c, asked)
+		w = gateway.OnHeader(w, func(h http.Header) { h.Del("Etag") }) // the upstream's; the next GET has ours
+		if !conditions.Any() && !dated {
+			return next(w, own, m, asked)
+		}
+		up, refused := m.Request(asked)
+		if refused != nil {
+			return gateway.Refuse(w, refused)
+		}
+		read, _, _ := c.table.Match(http.MethodGet, c.choice.Path)
+		if read.Operation == nil {
+			return gateway.Refuse(w, envelope.Refuse(http.StatusPreconditionFailed, "Nothing can be read here that the condition could be about."))
+		}
+		now, err := t.current(c, read)
+		if err != nil {
+			return err
+		}
+		if !conditions.Hold(now.Current) || dated && !conditions.HasMatch && now.modified.After(since) {
+			return gateway.Refuse(w, failed)
+		}
+		if conditions.HasMatch && now.upstream != "" && now.at == up.Path+"?"+up.RawQuery {
+			own.before(func(r *http.Request) { r.Header.Set("If-Match", now.upstream) }, func(http.Header) {})
+		}
+		return next(w, own, m, asked)
+	}
+}
+
+// state is how a resource is.
+type state struct {
+	etag.Current
+	modified time.Time
+	upstream string // its strong tag at the upstream, "" for none
+	at       string // and what it is the tag of
+}
+
+func unmodifiedSince(h http.Header) (time.Time, bool) {
+	at, err := http.ParseTime(h.Get("If-Unmodified-Since"))
+	return at, err == nil // RFC 9110 section 13.1.4: what is no date is passed over
+}
+
+// current reads a resource as this caller would, and derives its tag.
+func (t *tags) current(c *call, m resource.Match) (now state, err error) {
+	up, refused := m.Request(resource.Asked{Header: make(http.Header)})
+	if refused != nil {
+		return now, gateway.Fail(refused.Status, refused.Code, refused.Message, refused)
+	}
+	for _, name := range append([]string{"Idempotency-Key", "Prefer", "Content-Type", "Content-Encoding"}, etag.Fields...) {
+		up.Set[name] = nil
+	}
+	upstream := ""
+	own := *c
+	own.before(func(*http.Request) {}, func(h http.Header) { upstream = h.Get("Etag") })
+	answer := m.Answer(up, resource.Caller{Prefix: c.prefix, Allowed: gateway.Permits(c.r)})
+	got := t.h.alone(c.r.Context(), own.route, c.r, up, answer, c.dialects[m.Operation], tagBody)
+	switch {
+	case got.Status == http.StatusNotFound || got.Status == http.StatusGone:
+		return now, nil
+	case got.Status < 200 || got.Status > 299:
+		return now, gateway.Fail(got.Status, "", "", errUnread)
+	}
+	now.Exists = true
+	now.modified, _ = http.ParseTime(got.Header.Get("Last-Modified"))
+	plan := t.plan(c, m.Operation)
+	if now.Tag, now.Tagged = etag.Derive(upstream, plan); now.Tagged {
+		if !now.Tag.Weak {
+			now.upstream, now.at = upstream, up.Path+"?"+up.RawQuery
+		}
+	} else if got.Status == http.StatusOK && !got.Cut {
+		now.Tag, now.Tagged = etag.OfBody(got.Body), true
+	}
+	return now, nil
+}
+
+var errUnread = errors.New("the resource that a condition is about could not be read")
+
+// unfit keeps conditions on tags from an upstream whose answers clients see translated, in
+// a resource that does not declare any: no answer has a tag there, so none can match.
+func unfit(next operation) operation {
+	return func(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error {
+		if m.Operation.Method == http.MethodGet || len(c.r.Header["If-Match"]) == 0 && len(c.r.Header["If-None-Match"]) == 0 {
+			return next(w, c, m, asked)
+		}
+		read, _, _ := c.table.Match(http.MethodGet, c.choice.Path)
+		if read.Operation == nil || !read.Translates() {
+			return next(w, c, m, asked)
+		}
+		conditions, refused := etag.Parse(c.r.Header)
+		switch {
+		case refused != nil:
+			return gateway.Refuse(w, refused)
+		case conditions.HasMatch && !conditions.Match.Any:
+			return gateway.Refuse(w, failed)
+		case conditions.HasNoneMatch && !conditions.NoneMatch.Any:
+			own := *c
+			own.r = c.r.WithContext(c.r.Context())
+			own.r.Header = c.r.Header.Clone()
+			delete(own.r.Header, "If-None-Match")
+			c = &own
+		}
+		return next(w, c, m, asked)
+	}
+}

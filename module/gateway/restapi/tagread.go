@@ -1,0 +1,135 @@
+package restapi
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/rest/etag"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// tagBody is how much of an answer is held to derive a tag from it, where the upstream
+// gives none. A longer one has no tag.
+const tagBody = 256 << 10
+
+// tags gives answers an ETag, and honours the conditions of requests on it.
+type tags struct {
+	h *REST
+	// plans identify what is done to the answers of operations that read.
+	plans map[*resource.Operation]string
+}
+
+func (h *REST) takeTags() {
+	t := &tags{h, make(map[*resource.Operation]string)}
+	editions := append([]edition{h.plain}, h.editions...)
+	for _, e := range editions {
+		for _, o := range e.table.Operations() {
+			if o.Resource.ETag && o.Method == http.MethodGet {
+				declared, _ := json.Marshal(o.Resource) // it came from JSON
+				t.plans[o] = etag.Plan(o.Path, string(declared))
+			}
+		}
+	}
+	h.tags = t
+}
+
+// around is an operation of a resource that declares tags.
+func (t *tags) around(m resource.Match, next operation) operation {
+	if m.Operation.Method == http.MethodGet {
+		return t.read(next)
+	}
+	return t.change(next)
+}
+
+// plan identifies what is done to an answer for this caller. The links in it are those
+// that the caller's scopes allow.
+func (t *tags) plan(c *call, o *resource.Operation) string {
+	parts := []string{t.plans[o], c.prefix, c.choice.MediaType}
+	if access := gateway.Caller(c.r); access != nil && len(o.Resource.Links) > 0 {
+		parts = append(parts, access.Scopes...)
+	}
+	return etag.Plan(parts...)
+}
+
+// bare is the call and what is asked without conditions: they are about our tags, which no
+// upstream knows. Parts of an answer that is translated are not given.
+func bare(c *call, asked resource.Asked) (*call, resource.Asked) {
+	own := *c
+	own.r = c.r.WithContext(c.r.Context())
+	own.r.Header = c.r.Header.Clone()
+	for _, name := range etag.Fields {
+		delete(own.r.Header, name)
+	}
+	asked.Header = own.r.Header
+	return &own, asked
+}
+
+// before has a call's upstream see what set adds to its request, and take notice of its
+// answer's header.
+func (c *call) before(set func(*http.Request), notice func(http.Header)) {
+	inner := c.handler()
+	c.edition = &edition{table: c.table, route: caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+		set(r)
+		return inner.ServeHTTP(gateway.OnHeader(w, notice), r)
+	}), strip: c.strip, dialects: c.dialects}
+}
+
+// read answers GET and HEAD with a tag, and 304 where the client has the answer already.
+func (t *tags) read(next operation) operation {
+	return func(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error {
+		conditions, refused := etag.Parse(c.r.Header)
+		if refused != nil {
+			return gateway.Refuse(w, refused)
+		}
+		plan, upstream := t.plan(c, m.Operation), ""
+		own, asked := bare(c, asked)
+		known := conditions.NoneMatch.Underlying(plan)
+		own.before(func(r *http.Request) {
+			if len(known) > 0 { // then the upstream need not send it
+				r.Header.Set("If-None-Match", etag.Join(known))
+			}
+		}, func(h http.Header) { upstream = h.Get("Etag") })
+		m.Head = false // the tag of a HEAD is that of the GET; nobody sends the body
+		held := newHolding(w, tagBody)
+		give := func(tag etag.Tag) {
+			h := held.Header()
+			h.Set("ETag", tag.String())
+			if conditions.HasNoneMatch && (conditions.NoneMatch.Any || conditions.NoneMatch.Resembles(tag)) {
+				unmodified(held)
+			}
+		}
+		held.decide = func() {
+			h := held.Header()
+			h.Del("Etag")
+			h.Del("Accept-Ranges")
+			tag, ok := etag.Derive(upstream, plan)
+			switch {
+			case held.status != http.StatusOK && held.status != http.StatusNotModified:
+			case ok:
+				give(tag)
+			case held.status == http.StatusOK:
+				return // the body will tell
+			}
+			held.pass()
+		}
+		if err := next(held, own, m, asked); err != nil {
+			return early(held, err)
+		}
+		if !held.passed && held.status != 0 {
+			give(etag.OfBody(held.body))
+		}
+		held.release()
+		return nil
+	}
+}
+
+// unmodified makes an answer a 304.
+func unmodified(held *holding) {
+	held.status, held.gone, held.body = http.StatusNotModified, true, nil
+	for _, name := range []string{"Content-Length", "Content-Type", "Content-Encoding", "Trailer"} {
+		held.Header().Del(name)
+	}
+}
