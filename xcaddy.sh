@@ -11,7 +11,7 @@ usage() {
 Usage: ./xcaddy.sh [command]
   (none)        builds ./caddy with the gateway and all its plugins
   run [NAME]    builds and starts an example; prints the addresses and what to try:
-                quickstart, the default, cluster or variant-b
+                quickstart, the default, cluster, variant-b or legacy-rest
   test          installs what the tests need and runs them all
   soak [NAME]   the long experiments: kill, reload, race, limiter, guess, timing,
                 anonymous, polls, tickets, cluster, scan, failover, bench, fuzz
