@@ -205,7 +205,16 @@ func TestCreationsAndDeletions(t *testing.T) {
 			t.Errorf("%s: %v %d %v %s", c.name, g.failure, g.Code, g.Header(), g.Body)
 		}
 	}
-	g := through(Config{Answer: answerTo(t, things, "GET", "/things/1"), Locate: locate}, 302, map[string]string{"Location": "/login.php"}, "", 0)
+	big := `{"r":{"t":"` + strings.Repeat("x", 300<<10) + `","n":5}}`
+	g := through(Config{Answer: answerTo(t, things, "POST", "/things")}, 200, map[string]string{"Content-Type": jsonType}, big, 4096)
+	if g.failure != nil || g.Code != 201 || g.Header().Get("Location") != "/things/5" {
+		t.Errorf("an id behind a long text: %v %d %v", g.failure, g.Code, g.Header())
+	}
+	big = `{"r":{"t":"` + strings.Repeat("x", 2<<20) + `","n":5}}`
+	if g = through(Config{Answer: answerTo(t, things, "POST", "/things")}, 200, map[string]string{"Content-Type": jsonType}, big, 4096); g.failure != nil || g.Code != 201 || g.Header().Get("Location") != "" {
+		t.Errorf("an id that nobody waits for: %v %d %v", g.failure, g.Code, g.Header())
+	}
+	g = through(Config{Answer: answerTo(t, things, "GET", "/things/1"), Locate: locate}, 302, map[string]string{"Location": "/login.php"}, "", 0)
 	if g.failure == nil || g.failure.Kind != Redirect || g.w.Committed() {
 		t.Errorf("a redirect that leads nowhere: %v", g.failure)
 	}
