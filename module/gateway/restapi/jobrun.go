@@ -82,7 +82,7 @@ func jobAnswer(c *job.Config) (*resource.Answer, error) {
 		return nil, err
 	}
 	plan, err := splice.Compile(splice.Config{Root: at})
-	return &resource.Answer{Plan: plan}, err
+	return resource.Part(plan), err
 }
 
 // told is a failure as the client of a request would be told it.

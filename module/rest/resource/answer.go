@@ -103,7 +103,7 @@ func (m Match) Answer(up Upstream, c Caller) *Answer {
 // Personal reports that the answer depends on what its caller may do, which caches must
 // know even where the upstream permits them to keep it.
 func (a *Answer) Personal() bool {
-	return a.match.Operation.shape.links != nil && a.caller.Allowed != nil
+	return a.match.Operation != nil && a.match.Operation.shape.links != nil && a.caller.Allowed != nil
 }
 
 // Editor edits one answer.
@@ -114,8 +114,8 @@ func (a *Answer) Editor(dst io.Writer) *splice.Editor {
 		skip, take = a.List.Window()
 	}
 	var links func([]byte, splice.Scalar) []byte
-	if s := a.match.Operation.shape; s.links != nil {
-		links = s.append(a.match, a.caller)
+	if o := a.match.Operation; o != nil && o.shape.links != nil {
+		links = o.shape.append(a.match, a.caller)
 	}
 	e.Vary(skip, take, links)
 	return e
