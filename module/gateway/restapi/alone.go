@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"runtime/debug"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -47,7 +48,7 @@ func (h *REST) through(w http.ResponseWriter, r *http.Request, to route, answer 
 		// Nobody recovers for a goroutine, and one request must not end the process.
 		if p := recover(); p != nil {
 			if p != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so too
-				h.log.Error("a handler of the upstream panicked", "panic", fmt.Sprint(p), "method", r.Method, "path", r.URL.Path)
+				h.log.Error("a handler of the upstream panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()), "method", r.Method, "path", r.URL.Path)
 			}
 			err = gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway broke off its answer.", errBroken)
 		}
