@@ -1,0 +1,40 @@
+package idempotent
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+)
+
+type nowhere struct{}
+
+func (nowhere) GetTally(context.Context, string) (Tally, uint64, error) { return Tally{}, 0, nil }
+func (nowhere) PutTally(context.Context, string, uint64, Tally, time.Time) error {
+	return nil
+}
+
+type contended struct{ nowhere }
+
+func (contended) PutTally(context.Context, string, uint64, Tally, time.Time) error {
+	return ErrConflict
+}
+
+func TestReservationsAreBoundedByTheNumberOfClients(t *testing.T) {
+	q := newQuota(Config{Tallies: nowhere{}, Now: time.Now, Keep: time.Hour, Max: 10})
+	for i := range owners + 50 {
+		if refused, err := q.take(t.Context(), fmt.Sprint(i)); refused != nil || err != nil {
+			t.Fatal(refused, err)
+		}
+	}
+	if len(q.held) > owners {
+		t.Errorf("%d reservations", len(q.held))
+	}
+}
+
+func TestATallyThatChangesAtEveryTryIsAFault(t *testing.T) {
+	q := newQuota(Config{Tallies: contended{}, Now: time.Now, Keep: time.Hour, Max: 10})
+	if refused, err := q.take(t.Context(), "x"); refused != nil || err == nil {
+		t.Error(refused, err)
+	}
+}
