@@ -442,17 +442,21 @@ const scenarios = {
     const desk = await visitor.arrive()
     const phone = await visitor.arrive({ size: 'phone' })
     let polls = 0
-    let answer = (route) => route.abort()
+    const at = []
+    // The first is refused for a while, what follows gets lost.
+    let answer = (route) => at.length > 1 ? route.abort()
+      : route.fulfill({ status: 503, headers: { 'Retry-After': '3' }, contentType: 'application/json', body: '{}' })
     await desk.context().route('**/connect/l/qrconnect*', (route) => {
       polls++
+      at.push(Date.now())
       return answer(route)
     })
     const code = await begin(desk)
     await desk.locator('#wait[data-offline][data-state=waiting]').waitFor()
     assert.equal(await desk.getByRole('status').innerText(), 'The connection is interrupted. Trying again by itself.')
     assert.ok(polls <= 4, `${polls} polls`)
+    assert.ok(at[1] - at[0] >= 2900, `asked again after ${at[1] - at[0]} ms although told to wait three seconds`)
     const before = polls
-    answer = (route) => route.fulfill({ status: 503, headers: { 'Retry-After': '3' }, contentType: 'application/json', body: '{}' })
     await desk.waitForTimeout(4000)
     assert.ok(polls - before <= 1, `${polls - before} polls in four seconds although all fail`)
     answer = (route) => route.continue()
