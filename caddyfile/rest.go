@@ -25,6 +25,7 @@ import (
 //		max_body <size>
 //		lint off|warn|error
 //		undeclared deny|pass
+//		openapi [<title>]
 //	}
 func parseREST(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	h.Next()
@@ -76,10 +77,12 @@ func (r *rest) word() (err error) {
 		err = size(r.Dispenser, &r.MaxBody)
 	case "lint":
 		err = choice(r.Dispenser, &r.Lint, "off", "warn", "error")
+	case "openapi":
+		err = r.openapi()
 	case "undeclared":
 		err = choice(r.Dispenser, &r.Undeclared, "deny", "pass")
 	default:
-		err = unknown(r.Dispenser, "api_rest", "vendor", "to", "version", "resource", "job", "errors", "max_body", "lint", "undeclared")
+		err = unknown(r.Dispenser, "api_rest", "vendor", "to", "version", "resource", "job", "errors", "max_body", "lint", "undeclared", "openapi")
 	}
 	return err
 }
@@ -138,6 +141,22 @@ func (r *rest) errors() error {
 		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// openapi reads that the API is described, and perhaps its title.
+func (r *rest) openapi() error {
+	if err := once(r.Dispenser, r.OpenAPI != nil); err != nil {
+		return err
+	}
+	r.OpenAPI = new(restapi.OpenAPI)
+	words := r.RemainingArgs()
+	if len(words) > 1 {
+		return r.Errf("openapi: unexpected argument '%s', expected only a title, in quotes", words[1])
+	}
+	if len(words) == 1 {
+		r.OpenAPI.Title = words[0]
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package caddyfile
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,8 +45,15 @@ func (r *rest) job() error {
 		}
 	}
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		line := d.Token()
 		if err := jobWord(d, &j); err != nil {
 			return err
+		}
+		// The words are judged as they come, so that the line is the one that is wrong.
+		probe := j
+		probe.Upstream = cmp.Or(probe.Upstream, "/")
+		if err := probe.Check(); err != nil {
+			return at(line, err)
 		}
 	}
 	if j.Upstream == "" {
@@ -77,12 +85,23 @@ func jobWord(d *caddyfile.Dispenser, j *job.Config) (err error) {
 		err = text(d, &j.Result, "a JSON Pointer such as /result")
 	case "retry":
 		err = count(d, &j.Retry)
+	case "when":
+		err = choice(d, &j.When, "always", "preferred")
+	case "name":
+		err = text(d, &j.Name, "a name such as nightly-imports")
+	case "timeout":
+		err = span(d, &j.Timeout)
 	case "keep":
 		err = span(d, &j.Keep)
 	case "queue":
 		err = count(d, &j.Queue)
+	case "per_client":
+		err = count(d, &j.PerClient)
+	case "workers":
+		err = count(d, &j.Workers)
 	default:
-		err = unknown(d, "job", "upstream", "fetch", "progress", "result", "retry", "keep", "queue")
+		err = unknown(d, "job", "upstream", "fetch", "when", "name", "progress", "result", "retry", "timeout", "keep", "queue",
+			"per_client", "workers")
 	}
 	return err
 }
@@ -166,6 +185,9 @@ func fetchWord(d *caddyfile.Dispenser, f *job.Fetch, word string, values []strin
 		if n == 0 {
 			f.Redirects = -1
 		}
+	case "part":
+		given = f.Part != ""
+		f.Part = values[0]
 	case "allow":
 		f.Allow = append(f.Allow, values...)
 	}

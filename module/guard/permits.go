@@ -30,3 +30,20 @@ func (g *Guard) Permits(access *token.Access, method, path string) bool {
 	}
 	return access != nil && oauth.Subset(g.rules[at].scopes, access.Scopes)
 }
+
+// Needs says what the policy asks of callers of a method on a path, whoever they are:
+// nothing where public, a valid token with all the scopes otherwise. Denied: nobody may.
+func (g *Guard) Needs(method, path string) (scopes []string, public, denied bool) {
+	if refusedMethod(method) {
+		return nil, false, true
+	}
+	n, fault := scan(path)
+	if fault != "" {
+		return nil, false, true
+	}
+	at := g.find(method, n.judged)
+	if at < 0 {
+		return nil, false, !g.open
+	}
+	return g.rules[at].scopes, g.rules[at].public, false
+}

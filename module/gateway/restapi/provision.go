@@ -48,6 +48,9 @@ func (h *REST) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	h.takeTags()
+	if err := h.describe(ctx); err != nil {
+		return fmt.Errorf("api_rest: openapi: %w", err)
+	}
 	return h.takeJobs(ctx, from)
 }
 

@@ -40,6 +40,9 @@ type REST struct {
 	// `deny` (the default) answers 404 for what is not declared, `pass` lets it through
 	// untouched.
 	Undeclared string `json:"undeclared,omitempty"`
+	// Answers `/openapi.json` with a description of the API, and `/openapi` with a page that
+	// shows it, both below the version where there is one. Default: they are undeclared.
+	OpenAPI *OpenAPI `json:"openapi,omitempty"`
 
 	editions []edition // one for each version
 	plain    edition   // for requests that name none

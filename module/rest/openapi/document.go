@@ -1,0 +1,212 @@
+package openapi
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/rest/job"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// Config is what a description is made from.
+type Config struct {
+	// Title of the API. Default: API.
+	Title string
+	// Version of the API, such as v1. Default: 1.
+	Version string
+	// Server is what stands before every path, such as /v1. Default: /.
+	Server string
+	// MediaType is the one of answers besides application/json; "" for none.
+	MediaType string
+	// Deprecated marks every operation.
+	Deprecated bool
+	Table      *resource.Table
+	Jobs       []job.Config
+	// Issuer is the authorization server; "" where there is none, and Needs is not asked.
+	Issuer string
+	// Texts of scopes.
+	Texts map[string]string
+	// Needs says what a caller must have for a method on a path. Default: nothing.
+	Needs func(method, path string) Need
+}
+
+// Need is what a caller must have. Denied: nobody may, and nothing is described.
+type Need struct {
+	Scopes []string
+	Public bool
+	Denied bool
+}
+
+type object = map[string]any
+
+// scheme is the name of the security scheme.
+const scheme = "oauth2"
+
+// document is a description in the making.
+type document struct {
+	Config
+	paths   object
+	names   map[string]string // the path as it is described, by its shape
+	ids     map[string]bool   // of operations
+	schemas object
+	tags    []object
+	tagged  map[string]bool
+	scopes  map[string]bool
+}
+
+// Document is the description, in JSON. Equal configurations give equal bytes.
+func Document(c Config) ([]byte, error) {
+	c.Title, c.Version, c.Server = cmp.Or(c.Title, "API"), cmp.Or(c.Version, "1"), cmp.Or(c.Server, "/")
+	d := &document{
+		Config: c, paths: object{}, names: make(map[string]string), ids: make(map[string]bool), schemas: common(),
+		tags: []object{}, tagged: make(map[string]bool), scopes: make(map[string]bool),
+	}
+	if c.Table != nil {
+		for _, o := range c.Table.Operations() {
+			d.operation(o)
+		}
+	}
+	for _, j := range c.Jobs {
+		d.job(j.Defaulted())
+	}
+	if err := d.prune(); err != nil {
+		return nil, err
+	}
+	components := object{"schemas": d.schemas, "responses": failures()}
+	if c.Issuer != "" {
+		components["securitySchemes"] = object{scheme: d.security()}
+	}
+	return json.Marshal(object{
+		"openapi": "3.1.0",
+		"info":    object{"title": c.Title, "version": c.Version, "description": "Made by the gateway from what is declared of the API."},
+		"servers": []object{{"url": c.Server, "description": "This gateway."}},
+		"tags":    d.tags, "paths": d.paths, "components": components,
+	})
+}
+
+// prune leaves out schemas that nothing refers to: those of operations that nobody may use,
+// and of resources that are never sent.
+func (d *document) prune() error {
+	kept := object{}
+	for {
+		text, err := json.Marshal([]object{d.paths, kept, failures()})
+		if err != nil {
+			return err
+		}
+		more := false
+		for name, schema := range d.schemas {
+			if kept[name] == nil && strings.Contains(string(text), `"#/components/schemas/`+name+`"`) {
+				kept[name], more = schema, true
+			}
+		}
+		if !more {
+			d.schemas = kept
+			return nil
+		}
+	}
+}
+
+func (d *document) security() object {
+	texts := object{}
+	for name := range d.scopes {
+		texts[name] = cmp.Or(d.Texts[name], name)
+	}
+	at := strings.TrimSuffix(d.Issuer, "/")
+	return object{
+		"type": "oauth2", "description": "Tokens of " + d.Issuer + ".",
+		"flows": object{
+			"authorizationCode": object{"authorizationUrl": at + "/authorize", "tokenUrl": at + "/token", "refreshUrl": at + "/token", "scopes": texts},
+			"clientCredentials": object{"tokenUrl": at + "/token", "scopes": texts},
+		},
+	}
+}
+
+var (
+	param = regexp.MustCompile(`\{([^{}]*)\}`)
+	other = regexp.MustCompile(`[^A-Za-z0-9]+`)
+)
+
+// add describes an operation, unless nobody may use it.
+func (d *document) add(method, path, tag string, op object) {
+	if d.Needs != nil && d.Issuer != "" {
+		need := d.Needs(method, d.sample(path))
+		switch {
+		case need.Denied:
+			return
+		case need.Public:
+			op["security"] = []object{}
+		default:
+			scopes := append([]string{}, need.Scopes...)
+			for _, s := range scopes {
+				d.scopes[s] = true
+			}
+			op["security"] = []object{{scheme: scopes}}
+			refuse(op, 401, 403)
+		}
+	} else {
+		op["security"] = []object{} // said, since a linter cannot know that it is meant
+	}
+	refuse(op, 404, 429)
+	op["tags"] = []string{tag}
+	if d.Deprecated {
+		op["deprecated"] = true
+	}
+	id := method + " " + path
+	op["operationId"] = d.unique(strings.Trim(other.ReplaceAllString(strings.ToLower(id), "_"), "_"))
+	at := d.place(path)
+	item, ok := d.paths[at].(object)
+	if !ok {
+		item = object{}
+		d.paths[at] = item
+		if names := param.FindAllStringSubmatch(at, -1); names != nil {
+			var params []object
+			for _, n := range names {
+				params = append(params, object{"name": n[1], "in": "path", "required": true, "description": "Part of the address.", "schema": object{"type": "string", "minLength": 1}})
+			}
+			item["parameters"] = params
+		}
+	}
+	item[strings.ToLower(method)] = op
+	if !d.tagged[tag] {
+		d.tagged[tag] = true
+		d.tags = append(d.tags, object{"name": tag, "description": "Operations on " + tag + "."})
+	}
+}
+
+// place is the path as it is described first: those that differ in the names of
+// placeholders alone are one.
+func (d *document) place(path string) string {
+	shape := param.ReplaceAllString(path, "{}")
+	if d.names[shape] == "" {
+		d.names[shape] = path
+	}
+	return d.names[shape]
+}
+
+// sample is a path that the guard can judge.
+func (d *document) sample(path string) string {
+	return strings.TrimSuffix(d.Server, "/") + param.ReplaceAllString(path, "0")
+}
+
+func (d *document) unique(id string) string {
+	name := id
+	for n := 2; d.ids[name]; n++ {
+		name = fmt.Sprintf("%s_%d", id, n)
+	}
+	d.ids[name] = true
+	return name
+}
+
+// content is a body of a schema, in each type it comes in.
+func (d *document) content(schema object) object {
+	c := object{"application/json": object{"schema": schema}}
+	if d.MediaType != "" {
+		c[d.MediaType] = object{"schema": schema}
+	}
+	return c
+}
+
+func ref(kind, name string) object { return object{"$ref": "#/components/" + kind + "/" + name} }
