@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -36,12 +37,15 @@ func Taken(r *http.Request) string {
 	if !ok || original.URL == nil || original.URL.Path == r.URL.Path {
 		return ""
 	}
-	front, ok := strings.CutSuffix(original.URL.EscapedPath(), r.URL.EscapedPath())
-	if !ok {
-		// The guard has written the rest in another way.
-		front, _ = caddyhttp.GetVar(r.Context(), frontVar).(string)
+	if front, ok := strings.CutSuffix(original.URL.EscapedPath(), r.URL.EscapedPath()); ok {
+		return front
 	}
-	return front
+	// A guard has written the rest in another way, which means the same.
+	front, ok := strings.CutSuffix(original.URL.Path, r.URL.Path)
+	if !ok {
+		return ""
+	}
+	return (&url.URL{Path: front}).EscapedPath()
 }
 
 // Permits says what else the guard in front would let the caller of a request do, by
