@@ -7,10 +7,10 @@ export GATEHOUSE_STATE=${GATEHOUSE_STATE:-$PWD/state}
 mkdir -p "$GATEHOUSE_STATE/trusted"
 umask 077
 
-# The secrets of the two clients that have one: made at the first start and kept.
+# The secrets of the three clients that have one: made at the first start and kept.
 env=$GATEHOUSE_STATE/env
 if [ ! -f "$env" ]; then
-	for name in EDITOR_SECRET READER_SECRET; do
+	for name in EDITOR_SECRET NIGHTLY_SECRET READER_SECRET; do
 		printf 'export %s=%s\n' "$name" "$(head -c 32 /dev/urandom | base64 | tr '+/' '-_' | tr -d '=')"
 	done >"$env"
 fi
