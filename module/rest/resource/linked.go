@@ -3,7 +3,9 @@ package resource
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 )
 
 // linked checks that the relations which lead to the resource itself lead to something:
@@ -25,6 +27,19 @@ func (t *Table) linked(s *shape) error {
 			return o.shape == s && o.Method == method && (below == 0 && o.Kind == Read || below == 1 && o.pattern.segments[len(o.pattern.segments)-1].param)
 		}) {
 			return fmt.Errorf("links %s: expected an upstream for %s %s/{%s}", l.Rel, method, s.collection.text, s.config.own(s.collection))
+		}
+	}
+	return nil
+}
+
+// leaves checks that the query of a template has none of the parameters that a list
+// sends: of two values some upstreams believe the first one, some the last.
+func (t *template) leaves(parameters []string) error {
+	_, query, _ := strings.Cut(t.text, "?")
+	for part := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(part, "=")
+		if name, err := url.QueryUnescape(name); err == nil && part != "" && slices.Contains(parameters, name) {
+			return fmt.Errorf("list: it sends %s, which the address has already", name)
 		}
 	}
 	return nil

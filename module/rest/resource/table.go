@@ -171,6 +171,11 @@ func (t *Table) route(s *shape, r Route) error {
 	if o.template, err = parseTemplate(r.Upstream, p.names); err != nil {
 		return err
 	}
+	if o.Kind == List {
+		if err := o.template.leaves(s.config.List.Parameters()); err != nil {
+			return err
+		}
+	}
 	if err := o.compile(); err != nil {
 		return err
 	}
