@@ -1,6 +1,7 @@
 package conventions
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -55,7 +56,12 @@ func TestStandingAloneItWritesTheFormItself(t *testing.T) {
 	g.BeginChanged(t, alone, r.with(u.Addr, listed))
 	wantError(t, r.do("", http.MethodGet, "/api/other", ""), 404, "not_found", "")
 	wantError(t, r.do("", http.MethodGet, "/api/things?page=x", ""), 400, "invalid_parameter", "page")
+	u.Hits()
 	u.Answer(says("application/json", `{"r":{"id":"a b"}}`))
+	r.do("", http.MethodGet, "/api/things/1", "", "X-HTTP-Method-Override", "DELETE", "X_Http_Method", "DELETE", "X-METHOD_override", "DELETE", "X-Own", "y")
+	if hits := u.Hits(); len(hits) != 1 || hits[0].Header.Get("X-Own") != "y" || strings.Contains(fmt.Sprint(hits[0].Header), "DELETE") {
+		t.Errorf("%v", hits[0].Header)
+	}
 	if p := r.do("", http.MethodGet, "/api/things/1", ""); p.Body != `{"id":"a b","links":[{"rel":"self","method":"GET","href":"/api/things/a%20b"}]}` {
 		t.Errorf("%d %s", p.Status, p.Body)
 	}

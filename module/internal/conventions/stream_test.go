@@ -100,6 +100,13 @@ func TestAnUpstreamThatDiesInMidAnswer(t *testing.T) {
 			}
 		})
 	}
+	t.Run("late, and ended as if it were whole", func(t *testing.T) {
+		u.Answer(says("application/json; charset=utf-8", `{"list":[`+strings.Repeat(`{"id":1,"t":"`+strings.Repeat("x", 1000)+`"},`, 300)))
+		res := r.open(t.Context(), "reader", http.MethodGet, "/things?limit=100")
+		if body, err := io.ReadAll(res.Body); res.StatusCode != 200 || !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%d %v %.200s", res.StatusCode, err, body[max(0, len(body)-200):])
+		}
+	})
 	if n := r.Metric(t, `caddy_gatehouse_rest_requests_total{operation="list"}`); n < 4 {
 		t.Errorf("counted %v lists", n)
 	}

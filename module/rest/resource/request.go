@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/list"
@@ -34,7 +35,21 @@ type Upstream struct {
 
 // overrides are fields by which frameworks let a POST stand for another method. Nobody
 // but the gateway says what a request is.
-var overrides = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override"}
+var overrides = map[string]bool{"x-http-method-override": true, "x-http-method": true, "x-method-override": true}
+
+// plainly is a field's name as it is for CGI and its kin, to which other signs are all
+// the same.
+func plainly(name string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case 'A' <= c && c <= 'Z':
+			return c | 0x20
+		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9':
+			return c
+		}
+		return '-'
+	}, name)
+}
 
 // Reads reports whether the body must be known before anything can be sent.
 func (m Match) Reads() bool {
@@ -64,7 +79,7 @@ func (m Match) Request(a Asked) (up Upstream, refused *envelope.Refusal) {
 	if refused := m.query(&up, asked); refused != nil {
 		return up, refused
 	}
-	m.header(&up)
+	m.header(&up, a.Header)
 	switch {
 	case m.Reads():
 		up.Body, up.Replaced = nil, true
@@ -99,9 +114,11 @@ func (m Match) query(up *Upstream, asked url.Values) *envelope.Refusal {
 	return nil
 }
 
-func (m Match) header(up *Upstream) {
-	for _, name := range overrides {
-		up.Set[name] = nil
+func (m Match) header(up *Upstream, asked http.Header) {
+	for name := range asked {
+		if overrides[plainly(name)] {
+			up.Set[name] = nil
+		}
 	}
 	if m.Operation.override {
 		up.Set.Set("X-HTTP-Method-Override", m.Operation.Method)
