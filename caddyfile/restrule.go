@@ -22,7 +22,8 @@ var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9
 
 var lengthForm = regexp.MustCompile(`^([0-9]{0,9})\.\.([0-9]{0,9})$`)
 
-// rule reads the constraints on a field.
+// rule reads the constraints on a field. Without any it declares the field, for
+// `validate * readonly`, which refuses all others.
 //
 //	validate <field> [required] [readonly] [length <least>..<most>] [integer] [min <n>] [max <n>]
 //		[enum <words...>] [format <name>] [pattern <expression>]
@@ -36,9 +37,6 @@ func rule(d *caddyfile.Dispenser, r *resource.Resource) error {
 		if other.Field == c.Field {
 			return d.Errf("validate %s is given twice", c.Field)
 		}
-	}
-	if len(words) == 1 {
-		return d.Errf("validate %s: expected constraints: %s", c.Field, strings.Join(constraints, ", "))
 	}
 	given := make(map[string]bool)
 	for words = words[1:]; len(words) > 0; {
