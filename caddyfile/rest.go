@@ -47,13 +47,14 @@ func parseREST(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	if err := r.Check(); err != nil {
 		return nil, at(head, fmt.Errorf("api_rest: %w", err))
 	}
-	return r.REST, nil
+	return r.REST, r.lint(head)
 }
 
 // rest is an api_rest as far as it was read.
 type rest struct {
 	httpcaddyfile.Helper
 	*restapi.REST
+	places []declared // of paths, in the order of the file
 }
 
 func (r *rest) word() (err error) {
@@ -91,7 +92,7 @@ func (r *rest) word() (err error) {
 // versions, where it is one of a version.
 func (r *rest) resource(before, replaced []resource.Resource) ([]resource.Resource, error) {
 	head := r.Token()
-	read, err := readResource(r.Dispenser, nil)
+	read, err := readResource(r.Dispenser, place{func(r resource.Resource) resource.Resource { return r }, r.saw})
 	if err != nil {
 		return nil, err
 	}

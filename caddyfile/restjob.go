@@ -59,6 +59,7 @@ func (r *rest) job() error {
 	if j.Upstream == "" {
 		return at(head, errNoJobUpstream(j.Path))
 	}
+	r.saw("/"+strings.Trim(j.Path, "/"), head)
 	r.Jobs = append(r.Jobs, j)
 	return nil
 }

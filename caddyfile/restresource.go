@@ -10,10 +10,15 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// place puts a resource where it belongs: into those around it.
-type place func(resource.Resource) resource.Resource
+// place is where a resource belongs.
+type place struct {
+	// put puts it into those around it.
+	put func(resource.Resource) resource.Resource
+	// saw is told where a path stands in the file.
+	saw func(path string, at caddyfile.Token)
+}
 
-// readResource reads a resource. around is nil for one that is not nested.
+// readResource reads a resource.
 //
 //	resource <path> {
 //		upstream <METHOD> <path> [<METHOD>] <template> [as form|json|multipart] [override]
@@ -42,16 +47,16 @@ func readResource(d *caddyfile.Dispenser, around place) (r resource.Resource, er
 	if d.NextArg() {
 		return r, d.Errf("%s %s: unexpected argument '%s', expected a block or nothing", word, r.Path, d.Val())
 	}
-	if around == nil {
-		around = func(r resource.Resource) resource.Resource { return r }
-	}
 	check := func(r resource.Resource) error {
-		_, err := resource.NewTable([]resource.Resource{around(r)})
+		_, err := resource.NewTable([]resource.Resource{around.put(r)})
 		return err
 	}
-	if err := check(resource.Resource{Path: r.Path}); err != nil {
+	usual, err := resource.NewTable([]resource.Resource{around.put(resource.Resource{Path: r.Path})})
+	if err != nil {
 		return r, at(head, err)
 	}
+	all := usual.Operations()
+	around.saw(all[len(all)-1].Path, head)
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		line, word := d.Token(), d.Val()
 		if err := resourceWord(d, &r, around); err != nil {
@@ -59,6 +64,9 @@ func readResource(d *caddyfile.Dispenser, around place) (r resource.Resource, er
 		}
 		if err := check(alone(r, word)); err != nil {
 			return r, at(line, err)
+		}
+		if word == "upstream" {
+			around.saw(r.Routes[len(r.Routes)-1].Path, line)
 		}
 	}
 	if err := check(r); err != nil {
@@ -147,9 +155,9 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 
 func nested(d *caddyfile.Dispenser, r *resource.Resource, around place) error {
 	path := r.Path
-	below, err := readResource(d, func(below resource.Resource) resource.Resource {
-		return around(resource.Resource{Path: path, Nested: []resource.Resource{below}})
-	})
+	below, err := readResource(d, place{func(below resource.Resource) resource.Resource {
+		return around.put(resource.Resource{Path: path, Nested: []resource.Resource{below}})
+	}, around.saw})
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package caddyfile
 
 import (
 	"encoding/json"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -123,6 +124,9 @@ func schema(d *caddyfile.Dispenser, r *resource.Resource) error {
 	}
 	if len(words) > 2 {
 		return d.Errf("schema: unexpected argument '%s', expected only a file and a JSON Pointer", words[2])
+	}
+	if _, err := os.Stat(words[0]); err != nil {
+		return d.Errf("schema: %s cannot be read, expected a file with a JSON Schema or an OpenAPI document", words[0])
 	}
 	r.Schema = &validate.Schema{File: words[0]}
 	if len(words) == 2 {

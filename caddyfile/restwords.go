@@ -35,7 +35,10 @@ func text(d *caddyfile.Dispenser, into *string, expected string) error {
 // choice reads one of several words.
 func choice(d *caddyfile.Dispenser, into *string, known ...string) error {
 	word := d.Val()
-	expected := strings.Join(known[:len(known)-1], ", ") + " or " + known[len(known)-1]
+	expected := known[len(known)-1]
+	if others := known[:len(known)-1]; len(others) > 0 {
+		expected = strings.Join(others, ", ") + " or " + expected
+	}
 	if err := text(d, into, expected); err != nil {
 		return err
 	}

@@ -44,6 +44,9 @@ func (h *REST) Provision(ctx caddy.Context) (err error) {
 	if err := h.compile(ctx); err != nil {
 		return err
 	}
+	if err := h.lint(); err != nil {
+		return fmt.Errorf("api_rest: %w", err)
+	}
 	if err := h.takeIdempotency(ctx); err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func parsePattern(text string) (pattern, error) {
 		if m := placeholder.FindStringSubmatch(s); m != nil {
 			for _, name := range p.names {
 				if name == m[1] {
-					return p, fmt.Errorf("path %q: the placeholder {%s} stands in it twice", text, name)
+					return p, fmt.Errorf("path %q: the placeholder {%s} stands in it twice, expected each once", text, name)
 				}
 			}
 			p.names = append(p.names, m[1])

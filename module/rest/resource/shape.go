@@ -96,7 +96,7 @@ func (s *shape) compileNames(r *Resource) error {
 		case ours == "" || theirs == "":
 			return fmt.Errorf("rename %s=%s: expected a name on both sides", ours, theirs)
 		case s.names[theirs] != "":
-			return fmt.Errorf("rename %s=%s: %s has the name %s already", ours, theirs, theirs, s.names[theirs])
+			return fmt.Errorf("rename %s=%s: %s has the name %s already, expected one name for each", ours, theirs, theirs, s.names[theirs])
 		}
 		s.names[theirs] = ours
 	}
@@ -106,7 +106,7 @@ func (s *shape) compileNames(r *Resource) error {
 		for _, word := range slices.Sorted(maps.Keys(r.Values[field])) {
 			value := r.Values[field][word]
 			if other, ok := s.words[theirs][value]; ok {
-				return fmt.Errorf("values %s: %s and %s both stand for %s", field, other, word, value)
+				return fmt.Errorf("values %s: %s and %s both stand for %s, expected one word for each value", field, other, word, value)
 			}
 			s.words[theirs][value] = word
 		}

@@ -32,20 +32,20 @@ func parseTemplate(text string, names []string) (*template, error) {
 	case !strings.HasPrefix(text, "/"):
 		return refuse("expected a path and query such as /api.php?id={id}")
 	case strings.Contains(text, "#"):
-		return refuse("a fragment is never sent")
+		return refuse("a fragment is never sent, expected a path and query")
 	case strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c >= 0x7f }):
 		return refuse("expected no spaces and nothing but ASCII; escape with %")
 	}
 	bare := braces.ReplaceAllString(text, "x")
 	if strings.ContainsAny(bare, "{}") {
-		return refuse("a brace stands alone; a placeholder is {name}")
+		return refuse("a brace stands alone, expected placeholders such as {id}")
 	}
 	u, err := url.ParseRequestURI(bare)
 	if err != nil || strings.HasPrefix(text, "//") || u.Path != "/" && strings.Contains(u.Path+"/", "/../") {
-		return refuse("it is not a path and query")
+		return refuse("it is not one, expected a path and query such as /api.php?id={id}")
 	}
 	if values, err := url.ParseQuery(query); err != nil {
-		return refuse("its query cannot be read")
+		return refuse("its query cannot be read, expected one such as id={id}")
 	} else {
 		for name := range values {
 			if strings.ContainsAny(name, "{}") {

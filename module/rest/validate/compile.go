@@ -97,7 +97,7 @@ func (r *Rule) Check() error {
 		return refuse("format", r.Format, strings.Join(slices.Sorted(maps.Keys(formats)), ", "))
 	}
 	if _, err := regexp.Compile(r.Pattern); err != nil {
-		return fmt.Errorf("validate %s: pattern: %w", r.Field, err)
+		return fmt.Errorf("validate %s: pattern: expected a regular expression: %w", r.Field, err)
 	}
 	return nil
 }

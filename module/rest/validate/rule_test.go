@@ -163,7 +163,7 @@ func TestARuleThatCannotBeMeantIsRefused(t *testing.T) {
 		`[{"field": "a", "min": 5, "max": 4.999}]`:             "max 4.999: expected no less than min, 5",
 		`[{"field": "a", "min": 1e999}]`:                       "min 1e999: expected a number",
 		`[{"field": "a", "format": "phone"}]`:                  "format phone: expected date, date-time, email, uri, uuid",
-		`[{"field": "a", "pattern": "("}]`:                     "validate a: pattern: ",
+		`[{"field": "a", "pattern": "("}]`:                     "validate a: pattern: expected",
 	} {
 		var list []Rule
 		if err := json.Unmarshal([]byte(rules), &list); err != nil {

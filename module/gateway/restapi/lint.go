@@ -1,0 +1,57 @@
+package restapi
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/rest/lint"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// Paths are those that are declared, of all versions, each once. Declarations that do not
+// compile have none.
+func (h *REST) Paths() []string {
+	seen := make(map[string]bool)
+	var all []string
+	add := func(path string) {
+		if !seen[path] {
+			seen[path] = true
+			all = append(all, path)
+		}
+	}
+	sets := [][]resource.Resource{h.Resources}
+	for i := range h.Versions {
+		sets = append(sets, h.Versions[i].Resources)
+	}
+	for _, set := range sets {
+		if t, err := resource.NewTable(set); err == nil {
+			for _, o := range t.Operations() {
+				add(o.Path)
+			}
+		}
+	}
+	for _, j := range h.Jobs {
+		add("/" + strings.Trim(j.Path, "/"))
+	}
+	return all
+}
+
+// lint judges the names of what is loaded.
+func (h *REST) lint() error {
+	if h.Lint != "warn" && h.Lint != "error" {
+		return nil
+	}
+	var messages []string
+	for _, f := range lint.Check(h.Paths()) {
+		messages = append(messages, f.Message)
+	}
+	switch {
+	case len(messages) == 0:
+		return nil
+	case h.Lint == "error":
+		return errors.New("lint: " + strings.Join(messages, "; "))
+	}
+	h.log.Warn(fmt.Sprintf("%d names are against the conventions", len(messages)), "names", messages)
+	return nil
+}
