@@ -65,7 +65,7 @@ func dripping(media, body string) http.HandlerFunc {
 	}
 }
 
-const things = `{"data":[%s],"pagination":{"total":%s,"page":1,"limit":20,"total_pages":%s}}`
+const framedThings = `{"data":[%s],"pagination":{"total":%s,"page":1,"limit":20,"total_pages":%s}}`
 
 func selfLink(path string) string {
 	return `"links":[{"rel":"self","method":"GET","href":"` + path + `"}]`
@@ -119,21 +119,21 @@ func TestWhatUpstreamsDoToJSONIsUndoneOrRefused(t *testing.T) {
 		{"one byte at a time", dripping("application/json", "\xef\xbb\xbf"+one), "/things/1", wantOne},
 		{"one byte at a time, in GBK behind a notice", dripping("text/html", notice+gbk(t, one)), "/things/1", wantOne},
 		{"a list one byte at a time", dripping("application/json", `{"list":[{"id":1},{"id":2}],"total":"2"}`), "/things",
-			fmt.Sprintf(things, `{"id":1,`+selfLink("/things/1")+`},{"id":2,`+selfLink("/things/2")+`}`, "2", "1")},
+			fmt.Sprintf(framedThings, `{"id":1,`+selfLink("/things/1")+`},{"id":2,`+selfLink("/things/2")+`}`, "2", "1")},
 		{"items as a map", says("application/json", `{"list":{"0":{"id":5},"7":{"id":6}},"total":2}`), "/things",
-			fmt.Sprintf(things, `{"id":5,`+selfLink("/things/5")+`},{"id":6,`+selfLink("/things/6")+`}`, "2", "1")},
-		{"an empty map", says("application/json", `{"list":{},"total":0}`), "/things", fmt.Sprintf(things, "", "0", "0")},
-		{"a list that is null", says("application/json", `{"list":null,"total":0}`), "/things", fmt.Sprintf(things, "", "0", "0")},
-		{"a list that is null with a total of null", says("application/json", `{"list":null,"total":null}`), "/things", fmt.Sprintf(things, "", "null", "null")},
-		{"a total in a string that is no number", says("application/json", `{"total":"4 1","list":[]}`), "/things", fmt.Sprintf(things, "", "null", "null")},
-		{"a total in a string of digits", says("application/json", `{"total":"41","list":[]}`), "/things", fmt.Sprintf(things, "", "41", "3")},
-		{"a total that is none", says("application/json", `{"total":-3.5,"list":[]}`), "/things", fmt.Sprintf(things, "", "null", "null")},
+			fmt.Sprintf(framedThings, `{"id":5,`+selfLink("/things/5")+`},{"id":6,`+selfLink("/things/6")+`}`, "2", "1")},
+		{"an empty map", says("application/json", `{"list":{},"total":0}`), "/things", fmt.Sprintf(framedThings, "", "0", "0")},
+		{"a list that is null", says("application/json", `{"list":null,"total":0}`), "/things", fmt.Sprintf(framedThings, "", "0", "0")},
+		{"a list that is null with a total of null", says("application/json", `{"list":null,"total":null}`), "/things", fmt.Sprintf(framedThings, "", "null", "null")},
+		{"a total in a string that is no number", says("application/json", `{"total":"4 1","list":[]}`), "/things", fmt.Sprintf(framedThings, "", "null", "null")},
+		{"a total in a string of digits", says("application/json", `{"total":"41","list":[]}`), "/things", fmt.Sprintf(framedThings, "", "41", "3")},
+		{"a total that is none", says("application/json", `{"total":-3.5,"list":[]}`), "/things", fmt.Sprintf(framedThings, "", "null", "null")},
 		{"a list that is a word", says("application/json", `{"total":1,"list":"none"}`), "/things", ""},
-		{"elements that are none", says("application/json", `{"total":3,"list":[1,null,"x"]}`), "/things", fmt.Sprintf(things, `1,null,"x"`, "3", "1")},
+		{"elements that are none", says("application/json", `{"total":3,"list":[1,null,"x"]}`), "/things", fmt.Sprintf(framedThings, `1,null,"x"`, "3", "1")},
 		{"ids that need escaping", says("application/json", `{"list":[{"id":"a/b?c#d e%"},{"id":"..\u002f..\/x"},{"id":"文\u0022"}],"total":3}`), "/things",
-			fmt.Sprintf(things, `{"id":"a/b?c#d e%",`+selfLink("/things/a%2Fb%3Fc%23d%20e%25")+`},{"id":"..\u002f..\/x",`+`"links":[]},{"id":"文\u0022",`+selfLink("/things/%E6%96%87%22")+`}`, "3", "1")},
+			fmt.Sprintf(framedThings, `{"id":"a/b?c#d e%",`+selfLink("/things/a%2Fb%3Fc%23d%20e%25")+`},{"id":"..\u002f..\/x",`+`"links":[]},{"id":"文\u0022",`+selfLink("/things/%E6%96%87%22")+`}`, "3", "1")},
 		{"ids that have no address", says("application/json", `{"list":[{"id":".."},{"id":""},{"id":null},{"id":{}},{"id":"a\u0000"},{}],"total":6}`), "/things",
-			fmt.Sprintf(things, `{"id":"..","links":[]},{"id":"","links":[]},{"id":null,"links":[]},{"id":{},"links":[]},{"id":"a\u0000","links":[]},{"links":[]}`, "6", "1")},
+			fmt.Sprintf(framedThings, `{"id":"..","links":[]},{"id":"","links":[]},{"id":null,"links":[]},{"id":{},"links":[]},{"id":"a\u0000","links":[]},{"links":[]}`, "6", "1")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			u.Answer(c.answer)
