@@ -166,10 +166,13 @@ func TestMain(m *testing.M) {
 		_, _ = io.Copy(io.Discard, os.Stdin) // ends with the parent
 		os.Exit(0)
 	}()
-	fmt.Println(http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(body)
-	})))
+	})
+	mux.HandleFunc("/list", answerList)
+	fmt.Println(http.Serve(l, mux))
 	os.Exit(1)
 }
 
