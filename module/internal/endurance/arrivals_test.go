@@ -3,6 +3,7 @@ package endurance
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -149,8 +150,15 @@ func (a *arrivals) arrival(idle chan *caller) error {
 			return err
 		}
 	}
-	defer func() { idle <- c }()
-	return c.ask(a.Request)
+	if err := c.ask(a.Request); err != nil {
+		return errors.Join(err, c.c.Close())
+	}
+	select {
+	case idle <- c:
+		return nil
+	default: // a machine that was held up has more of them than are worth keeping
+		return c.c.Close()
+	}
 }
 
 // caller is a connection.
