@@ -62,8 +62,7 @@ type unsurveyed struct{ *rigClients }
 func (unsurveyed) OptionalGrants() []oauth.GrantType { return nil }
 
 func TestAClientThatHasJustBeenMadeUsesItsGrantBeforeItIsOffered(t *testing.T) {
-	var g *tokenRig
-	g = newDeviceRig(t, func(c *authserver.Config) { c.Clients = unsurveyed{c.Clients.(*rigClients)} })
+	g := newDeviceRig(t, func(c *authserver.Config) { c.Clients = unsurveyed{c.Clients.(*rigClients)} })
 	d := g.device(nil)
 	g.want(g.token(d.redeem()), 400, "authorization_pending")
 	g.decide(g.browser(), d, "confirm")
