@@ -179,8 +179,8 @@ func (s *signIn) confirmed(w http.ResponseWriter, r *http.Request, b browser, a 
 	if a.ticket.Number != "" && strings.TrimSpace(number) == "" && !a.ticket.Final() {
 		return s.showConfirm(w, r, b, a, http.StatusBadRequest)
 	}
-	if a.ticket.Kind == store.TicketDevice && !a.ticket.Final() {
-		if err := s.allowDevice(r.Context(), a.ticket, a.who); err != nil {
+	if !a.ticket.Final() && crossdevice.RightNumber(a.ticket, number) {
+		if err := s.allow(r.Context(), b.keys, a); err != nil {
 			return ticketError(err)
 		}
 	}

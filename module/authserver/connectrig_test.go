@@ -18,6 +18,11 @@ const (
 func newConnectRig(t *testing.T, change ...func(*authserver.Config)) *tokenRig {
 	t.Helper()
 	g := newBrowserRig(t, change...)
+	g.addSites()
+	return g
+}
+
+func (g *tokenRig) addSites() {
 	g.clients.mu.Lock()
 	defer g.clients.mu.Unlock()
 	for id, frames := range map[string][]string{"wx": nil, "framed": {"https://wx.example", "https://shop.example"}} {
@@ -26,7 +31,6 @@ func newConnectRig(t *testing.T, change ...func(*authserver.Config)) *tokenRig {
 			Scopes: []string{"snsapi_login", "snsapi_userinfo", "read"}, FrameOrigins: frames,
 		}
 	}
-	return g
 }
 
 func wxRequest() params {

@@ -18,6 +18,11 @@ const useTicketCode = "ticket code"
 // is used up or has expired, or who confirmed has signed out since.
 var errUndelivered = page(http.StatusBadRequest, "already_answered", "")
 
+// ticketCode is the code that a confirmed ticket comes to: the same at every node.
+func ticketCode(keys *secret.Keys, id, subject string) string {
+	return base64.RawURLEncoding.EncodeToString(keys.MAC(useTicketCode, []byte(id), []byte(subject)))
+}
+
 // deliver gives the browser that began it the code of a confirmed ticket. A browser that
 // lost the answer gets the same code again as long as it can be redeemed; its life begins
 // with the first.
@@ -33,52 +38,96 @@ func (s *signIn) deliver(r *http.Request, id string) (code string, err error) {
 	if _, err := s.ticketClient(ctx, t); err != nil {
 		return "", err
 	}
+	if err := s.unlessClientLeft(ctx, t); err != nil {
+		return "", err
+	}
 	keys, err := s.Keys(ctx)
 	if err != nil {
 		return "", err
 	}
-	code = base64.RawURLEncoding.EncodeToString(keys.MAC(useTicketCode, []byte(id), []byte(t.Subject)))
-	v := store.Code{
-		State: store.CodeIssued, Dialect: store.DialectVariantB,
-		Client: t.Client, Subject: t.Subject, Scopes: t.Scopes, RedirectURI: t.RedirectURI, Challenge: t.Challenge,
-		AuthTime: t.AuthTime, IssuedAt: t.Delivered, Expires: t.Delivered.Add(s.Lifetimes.Code),
-		Session: t.Scanner, Grant: secret.ID(),
+	code = ticketCode(keys, id, t.Subject)
+	key := store.Key{Kind: store.KindCode, ID: secret.Digest(code)}
+	if err := s.beginLife(ctx, key, t); err != nil {
+		return "", err
 	}
-	if !s.Now().Before(v.Expires) { // a record that is gone must not come back with the same code
+	out, err := s.signedOut(ctx, t.Scanner, key)
+	switch {
+	case err != nil:
+		return "", err
+	case out:
 		return "", errUndelivered
 	}
-	value, err := store.Encode(&v)
-	if err != nil {
-		return "", err
-	}
-	expires := v.Expires
-	if t.Ends.After(expires) {
-		expires = t.Ends
-	}
-	key := store.Key{Kind: store.KindCode, ID: secret.Digest(code)}
-	_, err = s.Store.Create(ctx, store.Record{Key: key, Parent: t.Subject, Value: value, Expires: expires.Add(codeMargin)})
-	switch {
-	case errors.Is(err, store.ErrExists):
-		err = s.stillOpen(r, key)
-	case err == nil:
-		s.Log.Info("code issued", slog.String("client", t.Client), slog.String("subject", t.Subject))
-	}
-	if err != nil {
-		return "", err
-	}
-	return code, s.unlessSignedOut(ctx, t.Scanner, key)
+	return code, nil
 }
 
-// unlessSignedOut takes back what was stored under key while the session that allowed it
-// was ended. Whoever ends sessions looks for codes afterwards, so one of the two sees the
-// other.
-func (s *signIn) unlessSignedOut(ctx context.Context, session string, key store.Key) error {
+// lifeTries bounds how often a code is read again because it changed: it is delivered once,
+// and used or taken back once.
+const lifeTries = 4
+
+var errCodeContended = errors.New("authserver: a code changed at every try to deliver it")
+
+// beginLife lets the code under key be redeemed from the delivery of its ticket on. One that
+// is gone, used, over or taken back since the confirmation is errUndelivered: nothing is
+// made here that an end has not seen.
+func (s *signIn) beginLife(ctx context.Context, key store.Key, t store.Ticket) error {
+	for range lifeTries {
+		var stored store.Code
+		rec, err := store.Read(ctx, s.Store, key, &stored)
+		if errors.Is(err, store.ErrNotFound) {
+			return errUndelivered
+		}
+		if err != nil {
+			return err
+		}
+		v, begins := stored.Deliver(t.Delivered.Add(s.Lifetimes.Code))
+		switch {
+		case v.State != store.CodeIssued, !s.Now().Before(v.Expires):
+			return errUndelivered
+		case !begins:
+			return nil
+		}
+		if rec.Value, err = store.Encode(&v); err != nil {
+			return err
+		}
+		if end := v.Expires.Add(codeMargin); end.After(rec.Expires) {
+			rec.Expires = end
+		}
+		_, err = s.Store.Swap(ctx, rec)
+		switch {
+		case err == nil:
+			s.Log.Info("code issued", slog.String("client", v.Client), slog.String("subject", v.Subject))
+			return nil
+		case errors.Is(err, store.ErrNotFound):
+			return errUndelivered
+		case !errors.Is(err, store.ErrConflict):
+			return err
+		}
+	}
+	return errCodeContended
+}
+
+// unlessClientLeft refuses what was asked for a client that has left the configuration
+// since, also when one of that id has come back: it begins anew.
+func (s *signIn) unlessClientLeft(ctx context.Context, t store.Ticket) error {
+	var v store.Vanished
+	_, err := store.Read(ctx, s.Store, store.VanishedKey(t.Client), &v)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	case !t.IssuedAt.After(v.At):
+		return errUndelivered
+	}
+	return nil
+}
+
+// signedOut takes back what was stored under key if the session that allowed it was ended.
+// Whoever ends sessions looks for codes afterwards, so one of the two sees the other.
+func (s *signIn) signedOut(ctx context.Context, session string, key store.Key) (bool, error) {
 	_, err := s.Store.Get(ctx, store.Key{Kind: store.KindSession, ID: session})
 	if !errors.Is(err, store.ErrNotFound) {
-		return err
+		return false, err
 	}
-	if err := s.takeBack(ctx, key); err != nil {
-		return err
-	}
-	return errUndelivered
+	return true, s.takeBack(ctx, key)
 }

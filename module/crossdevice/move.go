@@ -40,6 +40,12 @@ func (t *Tickets) Decide(ctx context.Context, id string, by Person, allow bool, 
 	})
 }
 
+// RightNumber reports whether Decide would confirm with this number; where there is none,
+// any will do. It is no try at the number.
+func RightNumber(ticket store.Ticket, number string) bool {
+	return ticket.Number == "" || digits(number) == ticket.Number
+}
+
 // Deliver marks that a confirmation is told to who polls; the first time counts. What is
 // not confirmed is ErrUnconfirmed.
 func (t *Tickets) Deliver(ctx context.Context, id string) (store.Ticket, error) {

@@ -40,7 +40,9 @@ type Code struct {
 	Nonce     string    `json:"nonce,omitempty"`
 	AuthTime  time.Time `json:"auth_time"`
 	IssuedAt  time.Time `json:"iat"`
-	// Expires ends the code's life as a code; the record outlives it.
+	// Expires ends the code's life as a code; the record outlives it. It is zero while
+	// nobody has been given the code: that of a request confirmed on another device lives
+	// from its delivery.
 	Expires time.Time `json:"exp"`
 	// Session is the digest of the browser session that consented.
 	Session string `json:"session,omitempty"`
@@ -59,6 +61,16 @@ func (c Code) Redeem(attempt string) (_ Code, ok bool) {
 		return c, false
 	}
 	c.State, c.Attempt = CodeUsed, attempt
+	return c, true
+}
+
+// Deliver begins the life of a code that nobody has been given. ok is false when there is
+// nothing to begin.
+func (c Code) Deliver(expires time.Time) (_ Code, ok bool) {
+	if c.State != CodeIssued || !c.Expires.IsZero() {
+		return c, false
+	}
+	c.Expires = expires
 	return c, true
 }
 

@@ -1,6 +1,9 @@
 package store
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestACodeIsUsedOnce(t *testing.T) {
 	code := Code{State: CodeIssued, Client: "c"}
@@ -32,5 +35,21 @@ func TestACodeThatWasTakenBackIsNotRedeemed(t *testing.T) {
 	back, ok := Code{State: CodeIssued, Grant: "g"}.Revoke()
 	if !ok || back.State != CodeRevoked || back.Grant != "g" {
 		t.Fatalf("Revoke = %+v, %v", back, ok)
+	}
+}
+
+func TestTheLifeOfACodeBeginsOnce(t *testing.T) {
+	first := time.Unix(100, 0)
+	given, ok := Code{State: CodeIssued}.Deliver(first)
+	if !ok || !given.Expires.Equal(first) {
+		t.Fatalf("Deliver = %+v, %v", given, ok)
+	}
+	if again, ok := given.Deliver(first.Add(time.Hour)); ok || !again.Expires.Equal(first) {
+		t.Errorf("a second delivery = %+v, %v", again, ok)
+	}
+	for _, state := range []CodeState{"", CodeUsed, CodeRevoked} {
+		if v, ok := (Code{State: state}).Deliver(first); ok || !v.Expires.IsZero() {
+			t.Errorf("a code in the state %q was delivered", state)
+		}
 	}
 }
