@@ -2,6 +2,7 @@ package conventions
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -137,6 +138,16 @@ func TestTheConventionsInFrontOfAnAPIThatHasNone(t *testing.T) {
 		}
 		wantError(t, r.do("writer", http.MethodPost, "/articles", "title=A+title", "Content-Type", "application/x-www-form-urlencoded"), 415, "unsupported_media_type", "")
 		wantError(t, r.do("writer", http.MethodPost, "/articles", `{"title":"`+strings.Repeat("x", 1<<20)+`"}`), 413, "payload_too_large", "")
+	})
+	t.Run("a body of unannounced length has the same limit", func(t *testing.T) {
+		body := io.MultiReader(strings.NewReader(`{"title":"A title","body":"`), strings.NewReader(strings.Repeat("x", 1<<20)), strings.NewReader(`"}`))
+		req, err := http.NewRequest(http.MethodPost, r.API+"/articles", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Authorization", "Bearer "+r.token("writer"))
+		wantError(t, harness.Do(t, harness.NewBrowser(t, "").Client, req), 413, "payload_too_large", "")
 	})
 	t.Run("methods", func(t *testing.T) {
 		p := r.do("writer", http.MethodPut, "/articles", "{}")
