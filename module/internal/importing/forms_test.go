@@ -94,6 +94,7 @@ func TestASlowRequestBecomesAJobWhereTheClientPrefers(t *testing.T) {
 	if s := r.await("one", p.Header.Get("Location"), "failed"); s.Error.Code != "timeout" {
 		t.Errorf("%+v", s.Error)
 	}
+	r.upstream.release()
 	if p := r.do("one", http.MethodGet, "/reports", ""); p.Status == 405 {
 		t.Error("the resource of the same path is hidden")
 	}
