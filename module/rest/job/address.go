@@ -112,7 +112,7 @@ func numeric(name string) bool {
 
 // permit decides about an address that is connected to.
 func (a *addresses) permit(addr netip.Addr) error {
-	if addr.Zone() != "" || a.guard.SafeAddr(addr.Unmap()) != nil {
+	if a.guard.SafeAddr(addr.Unmap()) != nil {
 		return errForbidden
 	}
 	return nil

@@ -305,3 +305,68 @@ func TestAQueueNeedsItsParts(t *testing.T) {
 		t.Error("a queue without a path was made")
 	}
 }
+
+func TestARunEndsTheMomentItIsCancelledHere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := node(t, newShelf(), newWork(until(nil)), "a")
+		q.Start()
+		defer q.Stop()
+		j := submit(t, q)
+		synctest.Wait()
+		begun := time.Now()
+		if _, err := q.Cancel(t.Context(), owner, j.ID); err != nil {
+			t.Fatal(err)
+		}
+		if synctest.Wait(); q.here(j.ID) || time.Since(begun) != 0 {
+			t.Error("the upstream is still asked")
+		}
+	})
+}
+
+func TestAFullQueueIsNotWrittenTo(t *testing.T) {
+	s := newShelf()
+	q := node(t, s, newWork(nil), "a", func(c *QueueConfig) { c.Queue = 1 })
+	submit(t, q)
+	s.broken(func(op string) (error, error) {
+		if op != "list" {
+			t.Errorf("%s of a store that has no room", op)
+		}
+		return nil, nil
+	})
+	if _, refused, err := q.Submit(t.Context(), Request{Owner: Owner{Client: "other"}}); refused == nil || err != nil {
+		t.Error(refused, err)
+	}
+}
+
+func TestTheLastPlaceIsNotFilledByTwoNodes(t *testing.T) {
+	s := newShelf()
+	q := node(t, s, newWork(nil), "a", func(c *QueueConfig) { c.Queue = 1 })
+	s.broken(func(op string) (error, error) {
+		if op == "enter" { // another node is faster
+			s.marks["other"], s.queues["other"] = Mark{ID: "other", Client: "other"}, "slow"
+		}
+		return nil, nil
+	})
+	if _, refused, err := q.Submit(t.Context(), Request{Owner: owner}); refused == nil || refused.Status != http.StatusServiceUnavailable || err != nil {
+		t.Error(refused, err)
+	}
+	if len(s.jobs) != 0 || s.unfinished() != 1 {
+		t.Errorf("%d jobs, %d marks", len(s.jobs), s.unfinished())
+	}
+}
+
+func TestABodyHasOneMemberOnce(t *testing.T) {
+	for body, field := range map[string]string{
+		`{"u":"x"}`: "", `{}`: "u", `{"u":1}`: "u", `{"u":""}`: "u", `{"u":null}`: "u", `{"u":"a","u":"b"}`: "u", `{"u":"a","\u0075":"b"}`: "u", `{"u":"a","x":1}`: "x",
+	} {
+		text, refused := member([]byte(body), "u")
+		if (refused == nil) != (field == "") || refused != nil && refused.Field != field || refused == nil && text != "x" {
+			t.Errorf("%s: %q %v", body, text, refused)
+		}
+	}
+	for _, body := range []string{"", "[", `"u"`, `{"u":"x"`, `{"u":"x"} 1`, `{"u":"x"}}`, `{"u" "x"}`, "null"} {
+		if _, refused := member([]byte(body), "u"); refused == nil || refused.Status != http.StatusBadRequest {
+			t.Errorf("%s: %v", body, refused)
+		}
+	}
+}
