@@ -19,7 +19,8 @@ var connectLanguages = map[string]string{"cn": "zh", "en": "en"}
 
 // connectRequest reads a request of Variant B. All that is wrong with it is told to the
 // person, with status 400: this dialect has no redirect for a fault. scopes are those
-// of which one must be asked for here.
+// of which one must be asked for here. client is given with an error too, once it is known
+// and the redirect_uri is its own.
 func (s *signIn) connectRequest(r *http.Request, scopes ...string) (*request, *oauth.Client, params, error) {
 	p, refused := parseParams(r.URL.RawQuery)
 	if refused != nil {
@@ -28,15 +29,15 @@ func (s *signIn) connectRequest(r *http.Request, scopes ...string) (*request, *o
 	locales := connectLanguages[p.get("lang")]
 	q, client, err := s.checkConnect(r, p, scopes)
 	if err != nil {
-		return nil, nil, nil, withLang(err, s.Pages.Language(r, locales))
+		return nil, client, p, withLang(err, s.Pages.Language(r, locales))
 	}
 	q.Locales = locales
 	return q, client, p, nil
 }
 
-func (s *signIn) checkConnect(r *http.Request, p params, scopes []string) (*request, *oauth.Client, error) {
+func (s *signIn) checkConnect(r *http.Request, p params, scopes []string) (_ *request, client *oauth.Client, _ error) {
 	bad := func(text string) (*request, *oauth.Client, error) {
-		return nil, nil, page(http.StatusBadRequest, "invalid_request", text)
+		return nil, client, page(http.StatusBadRequest, "invalid_request", text)
 	}
 	if name := p.repeated(); name != "" {
 		return bad("a parameter is repeated: " + name[:min(len(name), 40)])
@@ -47,10 +48,11 @@ func (s *signIn) checkConnect(r *http.Request, p params, scopes []string) (*requ
 			return bad(name + ` is the word "undefined": the page that made this address left it out`)
 		}
 	}
-	client, err := s.known(r.Context(), store.DialectVariantB, p.get("appid"), p.get("redirect_uri"))
+	known, err := s.known(r.Context(), store.DialectVariantB, p.get("appid"), p.get("redirect_uri"))
 	if err != nil {
 		return nil, nil, err
 	}
+	client = known // from here on its site is told what is wrong
 	switch kind := p.get("response_type"); {
 	case kind == "" && p.get("login_type") != embedded:
 		return bad("response_type is missing; it is code")

@@ -38,6 +38,22 @@ type refusal struct {
 
 func (e *refusal) Error() string { return e.err.Error() }
 
+// frameError is an error that the person reads in a frame of a known client's site.
+type frameError struct {
+	error
+	origins []string
+}
+
+func (e frameError) Unwrap() error { return e.error }
+
+// inFrame has an error told in the frames of a client that the page would have stood in.
+func inFrame(err error, client *oauth.Client, embedded bool) error {
+	if err == nil || client == nil || !embedded {
+		return err
+	}
+	return frameError{err, client.FrameOrigins}
+}
+
 // fail answers for every handler of the browser's half. An error of no known type is
 // a fault of store, directory or keys: 503, never an answer about a password, and
 // never a redirect, since the client could do nothing about it.
@@ -72,7 +88,11 @@ func (s *signIn) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if p.retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(p.retryAfter))
 	}
-	s.errorPage(w, r, p.status, p.view)
+	v, in := p.view, frameError{}
+	if errors.As(err, &in) {
+		v.Frames = in.origins
+	}
+	s.errorPage(w, r, p.status, v)
 }
 
 // errorPage shows an error page, in the language of the browser when v has none.

@@ -34,14 +34,19 @@ func (s *signIn) qrconnect(w http.ResponseWriter, r *http.Request) {
 // not lead to a number that somebody is about to type.
 func (s *signIn) qrBegin(w http.ResponseWriter, r *http.Request) error {
 	q, client, p, err := s.connectRequest(r, oauth.VariantBScopes...)
-	if err != nil {
-		return err
+	framed := client != nil && p.get("login_type") == embedded && len(client.FrameOrigins) > 0
+	if err == nil {
+		err = s.qrBeginFor(w, r, q, client, p, framed)
 	}
+	return inFrame(err, client, framed)
+}
+
+// qrBeginFor does so for a request that nothing is wrong with.
+func (s *signIn) qrBeginFor(w http.ResponseWriter, r *http.Request, q *request, client *oauth.Client, p params, framed bool) (err error) {
 	if r.Method == http.MethodHead {
 		w.WriteHeader(http.StatusOK)
 		return nil
 	}
-	framed := p.get("login_type") == embedded && len(client.FrameOrigins) > 0
 	if !seen(r, framed) {
 		return errForbidden
 	}
@@ -100,7 +105,7 @@ func (s *signIn) qrAgain(w http.ResponseWriter, r *http.Request, p params) error
 		code, err := s.deliver(r, id)
 		switch {
 		case err != nil:
-			return withLang(err, s.Pages.Language(r, t.Locales))
+			return inFrame(withLang(err, s.Pages.Language(r, t.Locales)), client, t.Framed)
 		case !t.TopLevel:
 			s.answer(w, r, to, "code", code)
 			return nil

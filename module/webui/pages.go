@@ -68,7 +68,12 @@ func (p *Pages) Account(w http.ResponseWriter, status int, v AccountView) {
 // Error writes an error page. An unknown Code reads like server_error, and a Retry
 // that leads elsewhere is left out.
 func (p *Pages) Error(w http.ResponseWriter, status int, v ErrorView) {
-	p.write(w, status, "error", v.Lang, v)
+	h := p.security.Clone()
+	if err := mayFrame(h, v.Frames); err != nil {
+		p.fail(w, "error", err)
+		return
+	}
+	p.writeWith(w, status, "error", v.Lang, v, h)
 }
 
 func (p *Pages) write(w http.ResponseWriter, status int, page, lang string, view any) {

@@ -64,17 +64,24 @@ func (p *Pages) qrHeaders(v QRView) (http.Header, error) {
 		}
 		policy += "; script-src " + own + v.Script + "; connect-src " + own + poll
 	}
-	if len(v.Frames) > 0 {
-		for _, origin := range v.Frames {
-			if !originSource.MatchString(origin) {
-				return nil, fmt.Errorf("webui: %q is not an origin that may frame a page", origin)
-			}
-		}
-		policy = strings.Replace(policy, "frame-ancestors 'none'", "frame-ancestors "+strings.Join(v.Frames, " "), 1)
-		h.Del("X-Frame-Options") // it cannot name origins
-	}
 	h.Set("Content-Security-Policy", policy)
-	return h, nil
+	return h, mayFrame(h, v.Frames)
+}
+
+// mayFrame lets the origins frame a page with these headers, none for nobody.
+func mayFrame(h http.Header, origins []string) error {
+	if len(origins) == 0 {
+		return nil
+	}
+	for _, origin := range origins {
+		if !originSource.MatchString(origin) {
+			return fmt.Errorf("webui: %q is not an origin that may frame a page", origin)
+		}
+	}
+	policy := h.Get("Content-Security-Policy")
+	h.Set("Content-Security-Policy", strings.Replace(policy, "frame-ancestors 'none'", "frame-ancestors "+strings.Join(origins, " "), 1))
+	h.Del("X-Frame-Options") // it cannot name origins
+	return nil
 }
 
 // qr checks a view and prepares what its template cannot.

@@ -84,6 +84,28 @@ func TestAPageWithACodeIsNotShownWithAddressesThatLeadElsewhere(t *testing.T) { 
 	}
 }
 
+func TestAnErrorIsFramedByListedOriginsAndNobodyElse(t *testing.T) {
+	p := newPages(t, Config{})
+	for name, c := range map[string]struct {
+		frames []string
+		status int
+		policy string
+		deny   string
+	}{
+		"nobody":  {nil, 429, "frame-ancestors 'none'", "DENY"},
+		"listed":  {[]string{"https://a.example", "https://b.example:8443"}, 429, "frame-ancestors https://a.example https://b.example:8443", ""},
+		"no host": {[]string{"https://a.example", "*"}, 500, "frame-ancestors 'none'", "DENY"},
+		"spoiled": {[]string{"https://a.example; script-src *"}, 500, "frame-ancestors 'none'", "DENY"},
+	} {
+		w := httptest.NewRecorder()
+		p.Error(w, 429, ErrorView{Code: "too_many", Frames: c.frames})
+		h := w.Header()
+		if w.Code != c.status || !strings.HasSuffix(h.Get("Content-Security-Policy"), "; "+c.policy) || h.Get("X-Frame-Options") != c.deny {
+			t.Errorf("%s: %d %q %q", name, w.Code, h.Get("Content-Security-Policy"), h.Get("X-Frame-Options"))
+		}
+	}
+}
+
 func TestTheAddressWithTheAnswerKeepsTheStateByteForByte(t *testing.T) {
 	for _, state := range []string{"a&b=c#d", "line\r\nend", "\xff\xfe", "\x00", "语言 ✓", `"'<>`, "+%2B ", strings.Repeat("é&", 2000)} {
 		for redirect, want := range map[string]string{

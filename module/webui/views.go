@@ -113,4 +113,6 @@ type ErrorView struct {
 	Detail string
 	// Retry is a same-origin path for "start again", "" for none.
 	Retry string
+	// Frames are the origins that may frame the page, none for nobody.
+	Frames []string
 }
