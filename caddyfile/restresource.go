@@ -32,6 +32,7 @@ type place struct {
 //		deleted 204
 //		links self|delete|<name>=<METHOD>:<path>...
 //		batch <fields...>
+//		batch_max <n>
 //		validate <field> <constraints...>
 //		schema <file> [<pointer>]
 //		idempotency
@@ -57,8 +58,12 @@ func readResource(d *caddyfile.Dispenser, around place) (r resource.Resource, er
 	}
 	all := usual.Operations()
 	around.saw(all[len(all)-1].Path, head)
+	routed := make(map[string]caddyfile.Token) // words that speak of routes, which may stand behind them
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		line, word := d.Token(), d.Val()
+		if word == "links" || word == "batch" {
+			routed[word] = line
+		}
 		if err := resourceWord(d, &r, around); err != nil {
 			return r, err
 		}
@@ -68,6 +73,12 @@ func readResource(d *caddyfile.Dispenser, around place) (r resource.Resource, er
 		if word == "upstream" {
 			around.saw(r.Routes[len(r.Routes)-1].Path, line)
 		}
+	}
+	if err := check(resource.Resource{Path: r.Path, Routes: r.Routes, Links: r.Links}); err != nil {
+		return r, at(routed["links"], err)
+	}
+	if err := check(resource.Resource{Path: r.Path, Routes: r.Routes, Batch: r.Batch}); err != nil {
+		return r, at(routed["batch"], err)
 	}
 	if err := check(r); err != nil {
 		return r, at(head, err)
@@ -98,8 +109,6 @@ func alone(r resource.Resource, word string) resource.Resource {
 		one.Created = r.Created
 	case "deleted":
 		one.Deleted = r.Deleted
-	case "links":
-		one.Links = r.Links
 	case "validate":
 		one.Validate = r.Validate
 	case "schema":
@@ -136,6 +145,11 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 		err = links(d, r)
 	case "batch":
 		r.Batch, err = fields(d, r.Batch)
+	case "batch_max":
+		if r.BatchMax != 0 {
+			return d.Err("batch_max is given twice")
+		}
+		r.BatchMax, err = number(d)
 	case "validate":
 		err = rule(d, r)
 	case "schema":
@@ -148,7 +162,7 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 		err = nested(d, r, around)
 	default:
 		err = unknown(d, "resource", "upstream", "list", "item", "id", "rename", "values", "replace", "created", "deleted", "links",
-			"batch", "validate", "schema", "idempotency", "etag", "nested")
+			"batch", "batch_max", "validate", "schema", "idempotency", "etag", "nested")
 	}
 	return err
 }
