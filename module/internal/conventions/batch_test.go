@@ -21,7 +21,7 @@ func with(members string) string {
 	return `"upstream": $TO, ` + strings.Replace(declared, `"item": "/result", "id": "/aid",`, `"item": "/result", "id": "/aid", `+members+`,`, 1)
 }
 
-const things = `"upstream": $TO, "max_body": 200000, "resources": [{
+const batchThings = `"upstream": $TO, "max_body": 200000, "resources": [{
 	"path": "things", "batch": ["title", "size"], "batch_max": 300, "item": "/result", "rename": {"title": "subject"}, "links": [{"rel": "self"}],
 	"validate": [{"field": "title", "length": [5, 100]}]
 }, {"path": "plain", "batch": ["a"]}]`
@@ -93,7 +93,7 @@ func TestABatchChangesManyAndTellsOfEach(t *testing.T) {
 
 func TestOneWrongItemAndNothingIsSent(t *testing.T) {
 	u := harness.NewUpstream(t)
-	r := startIn(t, "scope read GET", "scope profile PATCH /things/13\n\t\tscope read GET", u.Addr, things)
+	r := startIn(t, "scope read GET", "scope profile PATCH /things/13\n\t\tscope read GET", u.Addr, batchThings)
 	const good = `{"id":1,"op":"replace","path":"/title","value":"a title"}`
 	for _, c := range []struct {
 		body, media string
@@ -148,7 +148,7 @@ func TestEachResourceGetsOneRequestWithItsOwnKey(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"result":{"id":9007199254740993}}`)
 	})
-	r := start(t, u.Addr, things)
+	r := start(t, u.Addr, batchThings)
 	batch := `[{"id":"a/b","op":"replace","path":"/title","value":"first"},{"id":2,"op":"replace","path":"/size","value":12345678901234567890},{"id":"a/b","op":"remove","path":"/size"},{"id":"2","op":"replace","path":"/title","value":"other"}]`
 	p := r.do("writer", "PATCH", "/things", batch, "Idempotency-Key", "k-1", "Range", "bytes=0-1")
 	if p.Status != 200 || strings.Count(p.Body, "9007199254740993") != 4*2 {
@@ -200,7 +200,7 @@ func TestABatchCostsItsItemsBeforeAnythingIsSent(t *testing.T) {
 		limiter two
 		cost 3 PATCH /things/*
 	}
-	respond API_REST`, u.Addr, things)
+	respond API_REST`, u.Addr, batchThings)
 	for _, c := range []struct {
 		n, status int
 		left      string // in the window of the innermost limit, which has the least
@@ -229,7 +229,7 @@ func TestABatchCostsItsItemsBeforeAnythingIsSent(t *testing.T) {
 func TestABatchThatCanNeverFitIsTooLargeAndOneThatCannotNowWaits(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	r := startIn(t, "\trespond API_REST", "\tapi_limit {\n\t\tclient 50 1h\n\t}\n\trespond API_REST", u.Addr, things)
+	r := startIn(t, "\trespond API_REST", "\tapi_limit {\n\t\tclient 50 1h\n\t}\n\trespond API_REST", u.Addr, batchThings)
 	for _, c := range []struct{ n, status int }{{51, 413}, {40, 200}, {40, 429}, {1, 200}} {
 		p := r.do("writer", "PATCH", "/things", items(c.n))
 		sent := len(u.Hits())
@@ -271,7 +271,7 @@ func TestOneItemThatFailsInAnyWayLosesNoOther(t *testing.T) {
 			_, _ = io.WriteString(w, `{"result":{"id":1}}`)
 		}
 	})
-	r := start(t, u.Addr, things)
+	r := start(t, u.Addr, batchThings)
 	p := r.do("writer", "PATCH", "/things", items(10))
 	all := tell(t, p)
 	var got []int
@@ -304,7 +304,7 @@ func TestWhatABatchHadBegunIsFinishedWhenTheClientGoes(t *testing.T) {
 		finished.Add(1)
 		w.WriteHeader(http.StatusNoContent)
 	})
-	r := start(t, u.Addr, things)
+	r := start(t, u.Addr, batchThings)
 	ctx, leave := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, "PATCH", r.API+"/things", strings.NewReader(items(40)))
 	if err != nil {

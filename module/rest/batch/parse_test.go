@@ -122,6 +122,9 @@ func TestGroupsDoWhatTheirItemsWouldInOrder(t *testing.T) {
 			if fmt.Sprint(got) != fmt.Sprint(want[g.ID]) {
 				t.Fatalf("%s: %v, want %v", g.ID, got, want[g.ID])
 			}
+			if strings.Count(string(g.Body), `"title":`) > 1 || strings.Count(string(g.Body), `"tags":`) > 1 {
+				t.Fatalf("%s has a member twice", g.Body)
+			}
 			for _, i := range g.Items {
 				if seen[i] || items[i].ID != g.ID {
 					t.Fatalf("item %d of %s", i, g.ID)

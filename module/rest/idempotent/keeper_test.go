@@ -308,3 +308,38 @@ func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// faster is a ledger in which somebody else is always faster.
+type faster struct{ *ledger }
+
+func (l faster) Create(ctx context.Context, id string, r idempotent.Record, expires time.Time) (uint64, error) {
+	other := r
+	other.Attempt = "somebody else's"
+	if _, err := l.ledger.Create(ctx, id, other, expires); err != nil {
+		return 0, err
+	}
+	return l.ledger.Create(ctx, id, r, expires)
+}
+
+func TestWhoIsBeatenDoesNotBegin(t *testing.T) {
+	l := newLedger(newClock().now)
+	k := keeper(t, l, func(c *idempotent.Config) { c.Ledger = faster{l} })
+	if _, got := ask(k, aKey, "body"); got != "idempotency_in_progress" {
+		t.Error(got)
+	}
+}
+
+func TestAKeyCountsForAWholeDay(t *testing.T) {
+	at := newClock()
+	k := keeper(t, newLedger(at.now), func(c *idempotent.Config) { c.Max = 1 })
+	at.pass(29*time.Minute + 59*time.Second) // 12:59:59
+	if _, got := ask(k, aKey, "body"); got != "begin" {
+		t.Fatal(got)
+	}
+	at.pass(23*time.Hour + 30*time.Minute)
+	other := aKey
+	other.Text = "other"
+	if _, got := ask(k, other, "body"); got != "429" {
+		t.Error(got)
+	}
+}

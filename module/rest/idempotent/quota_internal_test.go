@@ -38,3 +38,24 @@ func TestATallyThatChangesAtEveryTryIsAFault(t *testing.T) {
 		t.Error(refused, err)
 	}
 }
+
+// crossed is a tally that another node writes just before the first try.
+type crossed struct {
+	nowhere
+	puts int
+}
+
+func (c *crossed) PutTally(context.Context, string, uint64, Tally, time.Time) error {
+	if c.puts++; c.puts == 1 {
+		return ErrConflict
+	}
+	return nil
+}
+
+func TestATallyThatChangedIsReadAgain(t *testing.T) {
+	c := new(crossed)
+	q := newQuota(Config{Tallies: c, Now: time.Now, Keep: time.Hour, Max: 10})
+	if refused, err := q.take(t.Context(), "x"); refused != nil || err != nil || c.puts != 2 {
+		t.Error(refused, err, c.puts)
+	}
+}

@@ -108,6 +108,9 @@ func (t *Table) add(parent string, r *Resource) error {
 	if err := t.linked(s); err != nil {
 		return fmt.Errorf("resource %s: %w", r.Path, err)
 	}
+	if r.BatchMax != 0 && len(r.Batch) == 0 {
+		return fmt.Errorf("resource %s: batch_max %d: expected batch with the fields that may be changed", r.Path, r.BatchMax)
+	}
 	if len(r.Batch) > 0 {
 		if err := t.batch(s); err != nil {
 			return fmt.Errorf("resource %s: batch: %w", r.Path, err)
