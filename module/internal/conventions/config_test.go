@@ -169,8 +169,8 @@ func TestWrongConfigurationsAreRefusedWithTheWordThatIsWrong(t *testing.T) {
 		`"resources": [{"path": "a", "routes": [{"method": "GET", "path": "/a", "upstream": "a"}]}]`:                  "expected a path and query",
 		`"resources": [{"path": "a", "routes": [{"method": "GET", "path": "/a", "upstream": "/a", "as": "xml"}]}]`:    "expected form, json or multipart",
 		`"resources": [{"path": "a", "routes": [{"method": "GET", "path": "/a", "upstream": "http://h/a"}]}]`:         "expected a path and query",
-		`"resources": [{"path": "a", "routes": [{"method": "GET", "path": "/a", "upstream": "//h/a"}]}]`:              "it is not a path and query",
-		`"resources": [{"path": "a", "routes": [{"method": "GET", "path": "/a/{id}", "upstream": "/x/../{id}"}]}]`:    "it is not a path and query",
+		`"resources": [{"path": "a", "routes": [{"method": "GET", "path": "/a", "upstream": "//h/a"}]}]`:              "it is not one, expected a path",
+		`"resources": [{"path": "a", "routes": [{"method": "GET", "path": "/a/{id}", "upstream": "/x/../{id}"}]}]`:    "it is not one, expected a path",
 		`"errors": {"fail_when": [{"pointer": "/x", "op": "~", "status": 422}]}`:                                      "fail_when",
 		`"jobs": [{"path": "x-jobs", "upstream": "/x"}]`:                                                              "expected `to`",
 	} {
