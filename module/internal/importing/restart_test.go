@@ -71,10 +71,10 @@ func TestAnInterruptedJobIsBegunAgainWhereThatDoesNoHarm(t *testing.T) {
 	r.upstream.awaitArrivals(t, 1)
 	p.Kill()
 	r.Run(t, page)
-	came := r.upstream.awaitArrivals(t, 1)
+	r.upstream.awaitArrivals(t, 1)
 	r.upstream.release()
 	r.awaitFor(40*time.Second, "one", made, "succeeded")
-	came = r.upstream.arrivals()
+	came := r.upstream.arrivals()
 	if len(came) != 2 || came[0].header.Get("Idempotency-Key") != came[1].header.Get("Idempotency-Key") {
 		t.Errorf("%d requests", len(came))
 	}

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -242,4 +243,28 @@ func TestAFetchEndsWithItsJob(t *testing.T) {
 		t.Error("the file's server is still asked")
 	}
 	got.Close()
+}
+
+func TestAnUpstreamThatTakesHalfAFileForWholeIsNotBelieved(t *testing.T) {
+	port := files(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		_, _ = w.Write([]byte("half"))
+	})
+	s := newShelf()
+	w := newWork(func(_ context.Context, t Task) *Failure {
+		_, _ = io.Copy(io.Discard, t.Upload.Body)
+		_, _ = t.Answer.Write([]byte(`{"ok":true}`))
+		return nil
+	})
+	q := node(t, s, w, "a", func(c *QueueConfig) { c.Fetch = &Fetch{Allow: []string{"127.0.0.1"}} })
+	q.Start()
+	defer q.Stop()
+	j, refused, err := q.Submit(t.Context(), Request{Owner: owner, Body: []byte(`{"file_url":"https://127.0.0.1:` + port + `/"}`)})
+	if refused != nil || err != nil {
+		t.Fatal(refused, err)
+	}
+	got := q.Wait(t.Context(), j, 10*time.Second)
+	if got.State != Failed || got.Failure.Code != string(FileIncomplete) {
+		t.Errorf("%+v", got)
+	}
 }

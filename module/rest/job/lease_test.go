@@ -211,3 +211,25 @@ func TestTheEndOfTheProcessIsNoSilence(t *testing.T) {
 		})
 	}
 }
+
+func TestANodeDoesNotGiveUpItsOwnJobWhenTheStoreComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		end := make(chan struct{})
+		s, w := newShelf(), newWork(until(end))
+		q := node(t, s, w, "a")
+		q.Start()
+		defer q.Stop()
+		time.Sleep(500 * time.Millisecond) // the loop looks at even seconds, the run between them
+		j := submit(t, q)
+		synctest.Wait()
+		s.broken(func(string) (error, error) { return errStore, nil })
+		time.Sleep(time.Minute - 600*time.Millisecond)
+		s.broken(nil)
+		time.Sleep(10 * time.Second)
+		close(end)
+		synctest.Wait()
+		if got := find(t, q, j.ID); got.State != Succeeded {
+			t.Errorf("%+v", got)
+		}
+	})
+}

@@ -248,9 +248,11 @@ func (r *run) finish(why error, failure *Failure) {
 			q.Log.Error("the outcome of a job could not be stored", "queue", q.Name, "job", r.job.ID, "error", err)
 			return
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
+		if !errors.Is(err, ErrConflict) { // of which the look tells at once what it means
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
 		}
 		r.look(ctx)
 	}
