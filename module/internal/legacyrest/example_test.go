@@ -179,6 +179,7 @@ func TestTheExampleRunsAndItsREADMEWorksLineByLine(t *testing.T) {
 		`"state":"queued"`, "not_found", `"state":"succeeded"`, `"imported":3`, `"field":"file_url"`, // jobs
 		`"/v1/articles/1002"`, `"created_at":"2024-`, "vnd.acme.v2", "not_found", "not_acceptable", // versions
 		"forbidden", `"id":"u-1001"`, // a profile
+		`"openapi"`, "getStudent", // a description, and names
 		"429", "Retry-After", "rate_limited", // limits
 	} {
 		_, after, found := strings.Cut(rest, want)
