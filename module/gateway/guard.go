@@ -200,6 +200,7 @@ func (g *Guard) prepare(r *http.Request, d *guard.Decision) {
 		g.identity.Apply(r, d.Access)
 	}
 	identify(r, d.Access, g.app.users)
+	caddyhttp.SetVar(r.Context(), identityVar, g.identity)
 	if !g.Shadow {
 		caddyhttp.SetVar(r.Context(), permitsVar, g.guard)
 	}
