@@ -50,7 +50,7 @@ type handler struct {
 	Handler        string            `json:"handler"`
 	Routes         []route           `json:"routes"`
 	Name           string            `json:"name"`            // of invoke
-	To             string            `json:"to"`              // of api_rest
+	Upstream       []json.RawMessage `json:"upstream"`        // of api_rest
 	PassThru       bool              `json:"pass_thru"`       // of file_server
 	HandleResponse []json.RawMessage `json:"handle_response"` // of reverse_proxy
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/gateway/restapi"
 )
 
 // match is whether a matcher holds: what depends on more than method, host and address
@@ -91,6 +92,15 @@ func (e *explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err
 		return true, nil
 	case "api_limit":
 		return false, e.limit(raw)
+	case "api_rest":
+		text, ends, err := restapi.Explain(raw, r.Method, r.URL.EscapedPath())
+		if err != nil {
+			return false, fmt.Errorf("an api_rest: %w", err)
+		}
+		e.note("%s", text)
+		if !ends {
+			return false, nil
+		}
 	case "gatehouse_health":
 		if !healthAnswers(raw, r) {
 			return false, nil
@@ -126,7 +136,7 @@ func (h handler) answers() bool {
 	case "file_server":
 		return !h.PassThru
 	case "api_rest":
-		return h.To != ""
+		return len(h.Upstream) > 0
 	}
 	return false
 }

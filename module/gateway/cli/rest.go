@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatehouse/gatehouse/module/gateway/restapi"
+)
+
+func restCommands() *cobra.Command {
+	cmd := newCommand("try METHOD PATH", "Shows what api_rest makes of a request and of an upstream's answer", `
+Shows, without sending anything, the request that the upstream would be sent, and what becomes of
+the answer that --status, --header and --body imagine: status, header and body for the client. Guards
+and limits are not asked (explain does that), so links are those of somebody who may do everything. Jobs
+and Idempotency-Key, which need a store, are left out.
+
+	$ caddy gatehouse rest try GET /articles/7 --config Caddyfile --body answer.json`,
+		exactly("METHOD", "PATH"), tryREST)
+	f := cmd.Flags()
+	f.StringP("config", "c", "", "Configuration file; without it, the running gateway's is used")
+	f.StringP("adapter", "a", "", "Name of config adapter to apply (if --config is used)")
+	f.String("address", "", "Address of the administration API listener of a running gateway")
+	f.String("site", "", "Host of the site, if api_rest stands in several")
+	f.String("body", "", "File with the upstream's answer, - for standard input")
+	f.Int("status", http.StatusOK, "Status of the upstream's answer")
+	f.StringArray("header", nil, "Header field of the upstream's answer, such as 'Content-Type: text/html'")
+	f.String("send", "", "File with the client's body, - for standard input")
+	f.StringArray("send-header", nil, "Header field of the client's request, such as 'Accept: application/vnd.acme.v1+json'")
+	return groupCommand("rest", "Looks into api_rest", cmd)
+}
+
+// maxTried bounds what is read from a file.
+const maxTried = 16 << 20
+
+func tryREST(r *run) error {
+	q, err := newQuestion(r.args[0], r.args[1], nil)
+	if err != nil {
+		return err
+	}
+	status, _ := r.cmd.Flags().GetInt("status")
+	if status < 200 || status > 599 {
+		return errors.New("--status " + strconv.Itoa(status) + ": expected one from 200 to 599")
+	}
+	if r.text("body") == "-" && r.text("send") == "-" {
+		return errors.New("--body and --send: expected standard input for one of them")
+	}
+	up := restapi.Imagined{Status: status}
+	if up.Header, err = headers(r.texts("header"), "--header"); err != nil {
+		return err
+	}
+	if up.Body, err = r.content("body"); err != nil {
+		return err
+	}
+	if up.Header.Get("Content-Type") == "" && len(up.Body) > 0 {
+		up.Header.Set("Content-Type", "application/json")
+	}
+	sent, err := headers(r.texts("send-header"), "--send-header")
+	if err != nil {
+		return err
+	}
+	body, err := r.content("send")
+	if err != nil {
+		return err
+	}
+	if len(body) > 0 && sent.Get("Content-Type") == "" {
+		sent.Set("Content-Type", "application/json")
+	}
+	config, err := r.configuration()
+	if err != nil {
+		return err
+	}
+	tried, err := try(config, q, r.text("site"), sent, body, up)
+	if err != nil {
+		return err
+	}
+	return r.print(tried, func(w io.Writer) { textOf(w, tried) })
+}
+
+// content reads the file of a flag.
+func (r *run) content(flag string) ([]byte, error) {
+	name := r.text(flag)
+	if name == "" {
+		return nil, nil
+	}
+	in := r.in
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, fmt.Errorf("--%s: %w", flag, err)
+		}
+		defer file.Close()
+		in = file
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxTried+1))
+	if err == nil && len(text) > maxTried {
+		err = fmt.Errorf("--%s: expected at most %d bytes", flag, maxTried)
+	}
+	return text, err
+}
+
+func headers(lines []string, flag string) (http.Header, error) {
+	h := make(http.Header)
+	for _, line := range lines {
+		name, value, ok := strings.Cut(line, ":")
+		if !ok || strings.TrimSpace(name) == "" || strings.ContainsAny(line, "\r\n") {
+			return nil, fmt.Errorf("%s %s: expected a name, a colon and a value", flag, line)
+		}
+		h.Add(strings.TrimSpace(name), strings.TrimSpace(value))
+	}
+	return h, nil
+}
+
+// textOf shows a trial to a person.
+func textOf(w io.Writer, t restapi.Tried) {
+	if len(t.Sent) == 0 {
+		row(w, "Sent:", "nothing")
+	}
+	for _, s := range t.Sent {
+		row(w, "Sent:", s.Method+" "+s.URL)
+		fields(w, s.Header)
+		if s.Body != "" {
+			row(w, "", s.Body)
+		}
+	}
+	row(w, "Answer:", strconv.Itoa(t.Status)+" "+http.StatusText(t.Status))
+	fields(w, t.Header)
+	if t.Body != "" {
+		row(w, "", strings.TrimSpace(t.Body))
+	}
+	if t.Cut {
+		row(w, "Note:", "the answer is broken off here, since the rest could not be translated")
+	}
+}
+
+func fields(w io.Writer, h http.Header) {
+	for _, name := range sortedKeys(h) {
+		for _, v := range h[name] {
+			row(w, "", name+": "+v)
+		}
+	}
+}
+
+// handlers are the api_rest handlers of the sites with a host, or of all.
+func handlers(c *configuration, site string) (found []json.RawMessage, hosts []string) {
+	for _, name := range sortedKeys(c.servers) {
+		s := c.servers[name]
+		for _, rt := range s.Routes {
+			one := server{Routes: []route{rt}, NamedRoutes: s.NamedRoutes}
+			here := one.hosts(question{})
+			for raw := range one.all("api_rest") {
+				hosts = append(hosts, here...)
+				if site == "" || slices.Contains(here, site) {
+					found = append(found, raw)
+				}
+			}
+		}
+	}
+	slices.Sort(hosts)
+	return found, slices.Compact(hosts)
+}

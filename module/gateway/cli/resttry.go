@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/gateway/restapi"
+)
+
+// try carries a request to the one handler that is meant. Where a site has several, the
+// first that declares the request's path is taken.
+func try(c *configuration, q question, site string, header http.Header, body []byte, up restapi.Imagined) (tried restapi.Tried, err error) {
+	if site == "" {
+		site, _, _ = strings.Cut(q.host, ":")
+	}
+	found, hosts := handlers(c, site)
+	switch {
+	case len(hosts) == 0:
+		return tried, errors.New("the configuration has no api_rest")
+	case len(found) == 0:
+		return tried, fmt.Errorf("--site %s: no api_rest stands there, expected one of: %s", site, strings.Join(hosts, ", "))
+	case len(found) > 1 && site == "" && len(hosts) > 1:
+		return tried, fmt.Errorf("api_rest stands in several sites, expected --site with one of: %s", strings.Join(hosts, ", "))
+	}
+	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
+	defer cancel()
+	for _, raw := range found {
+		trial, err := restapi.NewTrial(ctx, raw)
+		if err != nil {
+			return tried, err
+		}
+		e := &explainer{q: q, ctx: ctx}
+		r, err := e.request(site)
+		if err != nil {
+			return tried, err
+		}
+		r.Header = header.Clone()
+		if len(body) > 0 {
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		}
+		if tried, err = trial.Try(r, up); err != nil || len(tried.Sent) > 0 || tried.Status != http.StatusNotFound {
+			return tried, err
+		}
+	}
+	return tried, nil
+}

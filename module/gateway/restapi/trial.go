@@ -1,0 +1,97 @@
+package restapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// Trial answers requests as a handler would, with an upstream that is imagined. It dials
+// nobody and keeps nothing.
+type Trial struct{ h *REST }
+
+// Imagined is an answer of the upstream.
+type Imagined struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Sent is a request that the upstream would have been sent.
+type Sent struct {
+	Method string      `json:"method"`
+	URL    string      `json:"url"`
+	Header http.Header `json:"header"`
+	Body   string      `json:"body,omitempty"`
+}
+
+// Tried is what the client would be answered, and what was sent for it.
+type Tried struct {
+	Sent   []Sent      `json:"sent"`
+	Status int         `json:"status"`
+	Header http.Header `json:"header"`
+	Body   string      `json:"body"`
+	// Cut says that the gateway broke the answer off, since it was none that it could
+	// translate to its end.
+	Cut bool `json:"cut,omitempty"`
+}
+
+// NewTrial reads the configuration of a handler. What needs a store is left out: jobs, and
+// keys of idempotency.
+func NewTrial(ctx caddy.Context, config []byte) (*Trial, error) {
+	h := new(REST)
+	if err := json.Unmarshal(config, h); err != nil {
+		return nil, err
+	}
+	h.Upstream, h.Jobs, h.OpenAPI, h.Lint = nil, nil, nil, ""
+	forget(h.Resources)
+	for i := range h.Versions {
+		h.Versions[i].Upstream = nil
+		forget(h.Versions[i].Resources)
+	}
+	return &Trial{h}, h.Provision(ctx)
+}
+
+func forget(all []resource.Resource) {
+	for i := range all {
+		all[i].Idempotency = false
+		forget(all[i].Nested)
+	}
+}
+
+// Try carries one request. r is prepared as Caddy does.
+func (t *Trial) Try(r *http.Request, upstream Imagined) (tried Tried, err error) {
+	tried.Sent = []Sent{}
+	rec := &recorder{header: make(http.Header), limit: 16 << 20}
+	defer func() {
+		switch p := recover(); p {
+		case nil:
+		case http.ErrAbortHandler: //nolint:errorlint // net/http compares it so too
+			tried.Cut = true
+		default:
+			panic(p)
+		}
+		got := rec.reply()
+		tried.Status, tried.Header, tried.Body = got.Status, got.Header, string(got.Body)
+	}()
+	err = t.h.ServeHTTP(rec, r, caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return err
+		}
+		tried.Sent = append(tried.Sent, Sent{r.Method, r.URL.RequestURI(), r.Header, string(body)})
+		for name, values := range upstream.Header {
+			w.Header()[name] = values
+		}
+		w.WriteHeader(upstream.Status)
+		_, err = io.Copy(w, bytes.NewReader(upstream.Body))
+		return err
+	}))
+	return tried, err
+}
