@@ -92,3 +92,19 @@ func TestTheWordsOfACaddyfileServeTheLegacyAPI(t *testing.T) {
 }
 
 // One line is enough in front of an API whose paths are already right.
+
+// One line is enough in front of an API whose paths are already right.
+func TestOneLineOfWordsIsUseful(t *testing.T) {
+	g := harness.Prepare(t, "$LEGACY", legacy(t))
+	g.Begin(t, worded("to $LEGACY\nresource articles\n"))
+	r := &rig{g, t, make(map[string]string)}
+	if p := r.do("reader", http.MethodGet, "/articles/1001", ""); p.Status != 200 || !strings.HasPrefix(p.Body, `{"id":1001,`) {
+		t.Errorf("%d %s", p.Status, p.Body)
+	}
+	if p := r.do("reader", http.MethodGet, "/articles?page=2&limit=5", ""); p.Status != 200 || !strings.Contains(p.Body, `"page":2`) {
+		t.Errorf("%d %s", p.Status, p.Body)
+	}
+	wantError(t, r.do("reader", http.MethodGet, "/nothing", ""), 404, "not_found", "")
+	wantError(t, r.do("writer", http.MethodPut, "/articles", "{}"), 405, "method_not_allowed", "")
+	wantError(t, r.do("reader", http.MethodGet, "/articles/1001?x=1", ""), 400, "invalid_parameter", "x")
+}

@@ -108,6 +108,11 @@ func (m Match) query(up *Upstream, asked url.Values) *envelope.Refusal {
 		}
 		return nil
 	}
+	if o := m.Operation; o.Kind == Read && len(o.Resource.Routes) == 0 && o.Path == o.shape.collection.text {
+		// An upstream with the usual paths and no word about its lists knows the conventions.
+		up.RawQuery = asked.Encode()
+		return nil
+	}
 	if len(asked) > 0 {
 		return envelope.Invalid(slices.Min(slices.Collect(maps.Keys(asked))), "There is no such parameter here.")
 	}
