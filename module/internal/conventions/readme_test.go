@@ -73,7 +73,9 @@ func TestTheFrontPageTellsWhatHappens(t *testing.T) {
 	}
 	wantError(t, r.do("", http.MethodDelete, "/articles", ""), 405, "method_not_allowed", "")
 	wantError(t, r.do("", http.MethodGet, "/other", ""), 404, "not_found", "")
-	u.Answer(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<h1>Gone fishing</h1>", http.StatusServiceUnavailable) })
+	u.Answer(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "<h1>Gone fishing</h1>", http.StatusServiceUnavailable)
+	})
 	wantError(t, r.do("", http.MethodGet, "/articles/7", ""), 503, "unavailable", "")
 
 	r.Load(t, found[1])
