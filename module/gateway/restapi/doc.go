@@ -9,7 +9,7 @@
 //   - An [operation] answers one declared operation. [REST.operate] is the plain one; what
 //     wraps around an operation (idempotency, ETags) is put there by [REST.wrap], and sees
 //     the client's body, the match and the writer.
-//   - [REST.request] makes a request of the upstream's out of nothing but a description, for
+//   - [request] makes a request of the upstream's out of nothing but a description, for
 //     a client's request in the background of which it runs, or for nobody: with its own
 //     replacer, variables and header. [route] is where it goes. A batch's items and a job
 //     run through [REST.alone], which has a recorder with a cap, turns errors and panics
