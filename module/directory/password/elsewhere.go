@@ -35,7 +35,12 @@ var open struct {
 // OpenElsewhere provides for so many hashes at a time; more wait. It starts nothing: the
 // first hashes do. Where processes cannot be started the same is done in this one.
 func OpenElsewhere(processes int, log *slog.Logger) (*Elsewhere, error) {
-	p, err := aside.New(aside.Config{Name: program, Do: answer, Processes: processes, Patience: patience, Log: log})
+	return openElsewhere(aside.Config{Processes: processes, GiveWay: true, Log: log})
+}
+
+func openElsewhere(c aside.Config) (*Elsewhere, error) {
+	c.Name, c.Do, c.Patience = program, answer, patience
+	p, err := aside.New(c)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,10 @@ type Config struct {
 	Processes int
 	// Patience is how long an answer may take before its process is taken for dead.
 	Patience time.Duration
-	Log      *slog.Logger
+	// GiveWay lets everything else on the machine run before the processes, as long as they
+	// get somewhere all the same.
+	GiveWay bool
+	Log     *slog.Logger
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -124,7 +127,7 @@ func (p *Processes) ask(s *seat, request []byte) ([]byte, error) {
 		}
 		s.running = made
 	}
-	if !p.c.Now().Before(s.equal) {
+	if p.c.GiveWay && !p.c.Now().Before(s.equal) {
 		s.running.giveWay()
 	}
 	s.number++

@@ -94,17 +94,7 @@ func with(t *testing.T, change func(*Config)) (p *Processes, log *bytes.Buffer, 
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Close)
-	until(p, now.now().Add(time.Hour)) // those who give way get nowhere while others keep the machine busy
 	return p, log, now
-}
-
-// until says when processes begin to give way.
-func until(p *Processes, at time.Time) {
-	for range cap(p.seats) {
-		s := <-p.seats
-		s.equal = at
-		p.seats <- s
-	}
 }
 
 func pid(t *testing.T, p *Processes) int {
