@@ -89,7 +89,8 @@ func TestTicketsOfManyAddressesExpire(t *testing.T) {
 	full := stored(t, file)
 	t.Logf("%d tickets of %d addresses in %v: %v before, %v after; %d entries in a file of %d KiB",
 		n, n/perAddress, took.Round(time.Millisecond), before, after, full, size(t, file)>>10)
-	if each := (after.resident - before.resident) / int64(n); each > 8<<10 {
+	// What is resident besides is that of a thousand connections at once, and of the file.
+	if each := (after.heap + after.stacks - before.heap - before.stacks) / int64(n); each > 8<<10 {
 		t.Errorf("a ticket costs %d bytes of memory", each)
 	}
 
