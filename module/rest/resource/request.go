@@ -108,8 +108,8 @@ func (m Match) query(up *Upstream, asked url.Values) *envelope.Refusal {
 		}
 		return nil
 	}
-	if o := m.Operation; o.Kind == Read && len(o.Resource.Routes) == 0 && o.Path == o.shape.collection.text {
-		// An upstream with the usual paths and no word about its lists knows the conventions.
+	if o := m.Operation; o.Kind == Read && !m.Translates() && len(o.Resource.Routes) == 0 && o.Path == o.shape.collection.text {
+		// An upstream with the usual paths, of whose answers nothing is said, knows the conventions.
 		up.RawQuery = asked.Encode()
 		return nil
 	}
