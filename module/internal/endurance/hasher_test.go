@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -31,6 +30,30 @@ func ended(t *testing.T, pid int) {
 	}
 }
 
+// hashedBy is the one process that hashes for a gateway at a sign-in after something was
+// done to them: the given one, unless that is 0. Of a busy machine a process that got
+// nothing is ended and another one comes; a few times in a row is no longer the machine.
+func (s *site) hashedBy(t *testing.T, gateway, as int, done func()) int {
+	t.Helper()
+	for range 4 {
+		done()
+		s.signIn(t)
+		now := hashers(t, gateway)
+		switch {
+		case len(now) > 1:
+			t.Fatalf("hashers %v", now)
+		case len(now) == 0:
+			as = 0
+		case as == 0 || now[0] == as:
+			return now[0]
+		default:
+			as = now[0]
+		}
+	}
+	t.Fatal("each sign-in has another hasher")
+	return 0
+}
+
 func TestAHasherComesWithTheFirstSignInAndNeverOutlivesItsGateway(t *testing.T) {
 	for name, end := range map[string]func(pid int) error{
 		"stopped": func(pid int) error { return syscall.Kill(pid, syscall.SIGTERM) },
@@ -42,40 +65,34 @@ func TestAHasherComesWithTheFirstSignInAndNeverOutlivesItsGateway(t *testing.T) 
 			if h := hashers(t, p.PID()); len(h) > 0 {
 				t.Errorf("%v before anybody signed in", h)
 			}
-			s.signIn(t)
-			h := hashers(t, p.PID())
-			if len(h) != 1 {
-				t.Fatalf("hashers %v\n%s", h, p.Output())
-			}
+			h := s.hashedBy(t, p.PID(), 0, func() {})
 			for _, file := range []string{"environ", "cmdline"} {
-				if said := strings.Trim(readFile(t, fmt.Sprintf("/proc/%d/%s", h[0], file)), "\x00"); said != "" && said != "gatehouse-hash" {
+				if said := strings.Trim(readFile(t, fmt.Sprintf("/proc/%d/%s", h, file)), "\x00"); said != "" && said != "gatehouse-hash" {
 					t.Errorf("%s is %q", file, said)
 				}
 			}
 			// A new configuration goes on with it.
-			s.reload(t, s.config("$VERSION", "2"))
-			s.signIn(t)
-			if now := hashers(t, p.PID()); !slices.Equal(now, h) {
-				t.Errorf("hashers %v, then %v", h, now)
-			}
+			version := 1
+			h = s.hashedBy(t, p.PID(), h, func() {
+				version++
+				s.reload(t, s.config("$VERSION", fmt.Sprint(version)))
+			})
 			// A service manager or a terminal tells all of them to end: this one has to stay
 			// until the gateway does.
-			for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
-				if err := syscall.Kill(h[0], signal); err != nil {
-					t.Fatal(err)
+			h = s.hashedBy(t, p.PID(), h, func() {
+				for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+					if err := syscall.Kill(h, signal); err != nil {
+						t.Fatal(err)
+					}
 				}
-			}
-			s.signIn(t)
-			if now := hashers(t, p.PID()); !slices.Equal(now, h) {
-				t.Errorf("hashers %v, then %v", h, now)
-			}
+			})
 			if out := p.Output(); strings.Contains(out, password) || strings.Contains(out, "gatehouse.hashing") {
 				t.Errorf("logged: %s", out)
 			}
 			if err := end(p.PID()); err != nil {
 				t.Fatal(err)
 			}
-			ended(t, h[0])
+			ended(t, h)
 		})
 	}
 }
