@@ -65,7 +65,7 @@ type Table struct {
 func NewTable(resources []Resource) (*Table, error) {
 	t := &Table{root: &node{words: make(map[string]*node)}}
 	for i := range resources {
-		if err := t.add("", &resources[i]); err != nil {
+		if err := t.add(pattern{}, &resources[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -78,13 +78,14 @@ func (t *Table) Operations() []*Operation { return t.operations }
 // Empty reports that nothing is declared.
 func (t *Table) Empty() bool { return len(t.operations) == 0 }
 
-func (t *Table) add(parent string, r *Resource) error {
+// add declares a resource, of each item of a parent's if that is one.
+func (t *Table) add(parent pattern, r *Resource) error {
 	path := strings.Trim(r.Path, "/")
 	switch {
-	case parent != "" && !strings.HasPrefix(path, "{") && !strings.HasPrefix("/"+path+"/", parent+"/"):
-		path = parent + "/{id}/" + path
-	case parent != "" && strings.HasPrefix(path, "{"):
-		path = parent + "/" + path
+	case parent.text != "" && !strings.HasPrefix(path, "{") && !strings.HasPrefix("/"+path+"/", parent.text+"/"):
+		path = parent.text + "/{" + usualName(parent) + "}/" + path
+	case parent.text != "" && strings.HasPrefix(path, "{"):
+		path = parent.text + "/" + path
 	default:
 		path = "/" + path
 	}
@@ -117,7 +118,7 @@ func (t *Table) add(parent string, r *Resource) error {
 		}
 	}
 	for i := range r.Nested {
-		if err := t.add(collection.text, &r.Nested[i]); err != nil {
+		if err := t.add(collection, &r.Nested[i]); err != nil {
 			return err
 		}
 	}
@@ -137,12 +138,14 @@ func usual(collection pattern) []Route {
 	return routes
 }
 
-// usualName is the placeholder of an item's id.
+// usualName is the placeholder of an item's id: `id`, and `sub_id` and `sub_sub_id` where
+// those before are taken.
 func usualName(collection pattern) string {
-	if slices.Contains(collection.names, "id") {
-		return "sub_id"
+	name := "id"
+	for slices.Contains(collection.names, name) {
+		name = "sub_" + name
 	}
-	return "id"
+	return name
 }
 
 var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse/gatehouse/module/rest/link"
 	"github.com/gatehouse/gatehouse/module/rest/list"
 )
 
@@ -33,6 +34,24 @@ func newTable(t testing.TB, resources []Resource) *Table {
 		t.Fatal(err)
 	}
 	return table
+}
+
+func TestWhatIsNestedInWhatIsNestedHasItsUsualPaths(t *testing.T) {
+	table := newTable(t, []Resource{{Path: "students", Nested: []Resource{{Path: "friends", Nested: []Resource{
+		{Path: "letters", Links: []link.Link{{Rel: "self"}, {Rel: "of", Path: "/students/{id}/friends/{sub_id}?letter={sub_sub_id}"}}}, {Path: "{sub_id}/photo"},
+	}}}}})
+	for path, want := range map[string]string{
+		"/students/1/friends/2/letters": "/students/{id}/friends/{sub_id}/letters", "/students/1/friends/2/letters/3": "/students/{id}/friends/{sub_id}/letters/{sub_sub_id}",
+		"/students/1/friends/2/photo": "/students/{id}/friends/{sub_id}/photo",
+	} {
+		m, _, refused := table.Match("GET", path)
+		if refused != nil || m.Operation.Path != want {
+			t.Fatalf("%s: %v %+v, want %s", path, refused, m.Operation, want)
+		}
+		if up, refused := m.Request(Asked{}); refused != nil || up.Path != path {
+			t.Errorf("%s: %v %v", path, up.Path, refused)
+		}
+	}
 }
 
 func TestRequestsAreFoundByMethodAndPath(t *testing.T) {
