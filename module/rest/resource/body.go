@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"mime"
-	"mime/multipart"
 	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
@@ -25,9 +21,6 @@ func (m Match) body(a Asked, set http.Header) ([]byte, *envelope.Refusal) {
 	if refused := o.accepts(a.Header); refused != nil {
 		return nil, refused
 	}
-	if !utf8.Valid(a.Body) {
-		return nil, envelope.Refuse(http.StatusBadRequest, "The body is not UTF-8.")
-	}
 	object, refused := validate.Parse(a.Body)
 	if refused != nil {
 		return nil, refused
@@ -42,12 +35,11 @@ func (m Match) body(a Asked, set http.Header) ([]byte, *envelope.Refusal) {
 	if refused != nil {
 		return nil, refused
 	}
-	switch o.as {
-	case "form":
-		set.Set("Content-Type", "application/x-www-form-urlencoded")
-		return theirs.form(), nil
-	case "multipart":
-		body, media := theirs.multipart()
+	if o.as == "form" || o.as == "multipart" {
+		media, body, ok := theirs.form(o.as, freeForm+formGrowth*len(a.Body))
+		if !ok {
+			return nil, envelope.Refuse(http.StatusRequestEntityTooLarge, "The body is too large in the form in which it is passed on.")
+		}
 		set.Set("Content-Type", media)
 		return body, nil
 	}
@@ -151,66 +143,4 @@ func (m members) json() []byte {
 		b = append(b, member.Value...)
 	}
 	return append(b, '}')
-}
-
-// pairs are the fields of a form: arrays and objects in the way of PHP, with brackets.
-func (m members) pairs(add func(name, value string)) {
-	for _, member := range m {
-		pair(member.Name, member.Value, add)
-	}
-}
-
-func pair(name string, value json.RawMessage, add func(name, value string)) {
-	switch value[0] {
-	case '{':
-		object, _ := validate.Parse(value) // it is part of a body that was parsed
-		for _, m := range object {
-			pair(name+"["+m.Name+"]", m.Value, add)
-		}
-	case '[':
-		var list []json.RawMessage
-		_ = json.Unmarshal(value, &list) // likewise
-		for i, v := range list {
-			at := ""
-			if v[0] == '{' || v[0] == '[' {
-				at = strconv.Itoa(i)
-			}
-			pair(name+"["+at+"]", v, add)
-		}
-	case '"':
-		var text string
-		_ = json.Unmarshal(value, &text) // likewise
-		add(name, text)
-	case 'n':
-		add(name, "")
-	case 't':
-		add(name, "1")
-	case 'f':
-		add(name, "0")
-	default:
-		add(name, string(value))
-	}
-}
-
-func (m members) form() []byte {
-	var b []byte
-	m.pairs(func(name, value string) {
-		if len(b) > 0 {
-			b = append(b, '&')
-		}
-		b = append(b, url.QueryEscape(name)...)
-		b = append(b, '=')
-		b = append(b, url.QueryEscape(value)...)
-	})
-	return b
-}
-
-func (m members) multipart() (body []byte, media string) {
-	var b bytes.Buffer
-	w := multipart.NewWriter(&b)
-	m.pairs(func(name, value string) {
-		_ = w.WriteField(name, value) // into memory
-	})
-	_ = w.Close()
-	return b.Bytes(), w.FormDataContentType()
 }
