@@ -140,8 +140,9 @@ func readOnly(s *jsonschema.Schema, depth int) bool {
 	return s.ReadOnly || readOnly(s.Ref, depth+1) || slices.ContainsFunc(s.AllOf, func(s *jsonschema.Schema) bool { return readOnly(s, depth+1) })
 }
 
-// forbidden is a schema that nothing fits.
+// forbidden is a schema that nothing fits. What it says stays in it for descriptions.
 func forbidden(s *jsonschema.Schema) *jsonschema.Schema {
-	never := false
-	return &jsonschema.Schema{DraftVersion: s.DraftVersion, Location: s.Location, Bool: &never, ReadOnly: true}
+	c, never := *s, false
+	c.Bool, c.ReadOnly = &never, true
+	return &c
 }
