@@ -33,6 +33,9 @@ const (
 	GrantRevoked    Name = "grant_revoked"    // an administrator revoked a grant
 	KeyRotated      Name = "key_rotated"      // a signing key was made; Reason: schedule, command, first
 	KeyRevoked      Name = "key_revoked"      // a signing key was revoked
+	JobAccepted     Name = "job_accepted"     // an application made a job; Reason: its queue
+	JobEnded        Name = "job_ended"        // it ended; Reason: succeeded, failed, interrupted, cancelled
+	FileForbidden   Name = "file_forbidden"   // a job was to fetch a file from an address that is not public; Reason: its queue
 	ConfigChanged   Name = "config_changed"   // a configuration was loaded
 )
 
@@ -41,7 +44,7 @@ var Names = []Name{
 	SignIn, SignInFailed, Lockout, SignOut, SignOutAll, Consent, ConsentDenied, ConsentRevoked,
 	TicketScanned, TicketConfirmed, TicketDenied, Issue, CodeReuse,
 	RefreshReuse, Revoke, ClientAuth, DeprecatedGrant, Registered, UserChanged, ClientChanged, GrantRevoked,
-	KeyRotated, KeyRevoked, ConfigChanged,
+	KeyRotated, KeyRevoked, JobAccepted, JobEnded, FileForbidden, ConfigChanged,
 }
 
 // Event is one line of the trail. Only what is known is set; nothing in it is a
@@ -54,6 +57,7 @@ type Event struct {
 	Grant   string   // the grant family
 	Scopes  []string // what it was about
 	Key     string   // kid of a signing key
+	Job     string   // the ID of a job that none but its owner sees
 	Reason  string   // one of a few fixed words, see the names
 }
 

@@ -93,7 +93,7 @@ func (t *trail) Record(ctx context.Context, e audit.Event) {
 // fields are what a line says, in its order; what is empty is left out.
 func (t *trail) fields(ctx context.Context, e audit.Event) []zap.Field {
 	from, _ := ctx.Value(factsKey{}).(facts) // without them it is no request
-	fields := make([]zap.Field, 0, 12)
+	fields := make([]zap.Field, 0, 13)
 	add := func(name, value string) {
 		if value = oneLine(value); value != "" {
 			fields = append(fields, zap.String(name, value))
@@ -109,6 +109,7 @@ func (t *trail) fields(ctx context.Context, e audit.Event) []zap.Field {
 		fields = append(fields, zap.Strings("scopes", scopes))
 	}
 	add("key", e.Key)
+	add("job", e.Job)
 	add("reason", e.Reason)
 	add("ip", from.ip)
 	add("request_id", from.id)
@@ -162,6 +163,12 @@ func withFacts(r *http.Request, to audit.Sink) *http.Request {
 	}
 	return r.WithContext(context.WithValue(r.Context(), factsKey{}, facts{clientIP(r), requestID(r.Context())}))
 }
+
+// Trail is the audit trail.
+func (a *App) Trail() audit.Sink { return a.trail }
+
+// Traced is the request's context, by which the trail knows its address and id.
+func (a *App) Traced(r *http.Request) context.Context { return withFacts(r, a.trail).Context() }
 
 // requestID is what `{http.request.uuid}` says elsewhere.
 func requestID(ctx context.Context) string {

@@ -25,6 +25,13 @@ type Background interface {
 	Drain(grace time.Duration)
 }
 
+// Backlogged is a [Background] with work that waits.
+type Backlogged interface {
+	// Backlog MUST return at once. The name is from the configuration; known is false while
+	// nothing is known.
+	Backlog() (name string, waiting int, known bool)
+}
+
 // drainTime is how long the end of the process waits for what runs in the background.
 const drainTime = 5 * time.Second
 
@@ -65,6 +72,19 @@ func (b *attached) stop() {
 	for _, one := range b.all {
 		one.Drain(max(time.Until(end), 0))
 	}
+}
+
+// backlog is what waits, by name. A site with several addresses has one of a name for each.
+func (b *attached) backlog() map[string]int {
+	all := make(map[string]int)
+	for _, one := range b.all {
+		if q, ok := one.(Backlogged); ok {
+			if name, n, known := q.Backlog(); known {
+				all[name] = n
+			}
+		}
+	}
+	return all
 }
 
 // Store is where state is kept. It opens at its first use.

@@ -97,7 +97,7 @@ func runningState() (metrics.State, bool) {
 	defer leave()
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
-	s := metrics.State{StoreUp: app.core.probe.ask(ctx, app.lease.enter).store == nil, LimiterUp: app.limiter.Health(ctx) == nil, PollsWaiting: app.tickets.Waiting()}
+	s := metrics.State{StoreUp: app.core.probe.ask(ctx, app.lease.enter).store == nil, LimiterUp: app.limiter.Health(ctx) == nil, PollsWaiting: app.tickets.Waiting(), JobsUnfinished: app.attached.backlog()}
 	s.RevocationStaleness, s.RevocationsKnown = app.core.revocations.Staleness()
 	return s, true
 }

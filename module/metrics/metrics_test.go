@@ -40,6 +40,9 @@ func TestMetricsFollowTheNamingConventions(t *testing.T) {
 	set.Introspection("inactive")
 	set.DeprecatedGrant("password")
 	set.Ticket("scan", "begun")
+	set.Job("imports", "accepted").Inc()
+	set.JobFile("passed")
+	set.JobsRunning("imports").Add(1)
 	reg := prometheus.NewPedanticRegistry()
 	if err := Register(reg); err != nil {
 		t.Fatal(err)
@@ -63,7 +66,7 @@ func TestStatesAreAskedForAtEachScrape(t *testing.T) {
 	}{
 		"no gateway":                       {State{}, false, ""},
 		"before the revocations are known": {State{StoreUp: true, LimiterUp: true}, true, "1 1 +Inf 0"},
-		"all is well":                      {State{StoreUp: true, LimiterUp: true, PollsWaiting: 7, RevocationsKnown: true}, true, "1 1 0 7"},
+		"all is well":                      {State{StoreUp: true, LimiterUp: true, PollsWaiting: 7, JobsUnfinished: map[string]int{"imports": 3}, RevocationsKnown: true}, true, "1 1 0 7"},
 		"the store is away":                {State{RevocationsKnown: true, RevocationStaleness: 1500 * time.Millisecond}, true, "0 0 1.5 0"},
 	} {
 		AskState(func() (State, bool) { return c.state, c.ok })
@@ -101,7 +104,7 @@ func TestThePageAboutRunningNamesEveryMetric(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := regexp.MustCompile(`= (?:counter|histogram|gauge)\("(\w+)"`).FindAllStringSubmatch(string(source)+string(more), -1)
+	names := regexp.MustCompile(`= (?:counter|histogram|gauges?)\("(\w+)"`).FindAllStringSubmatch(string(source)+string(more), -1)
 	if len(names) < 10 {
 		t.Fatalf("only %d metrics", len(names))
 	}

@@ -25,6 +25,9 @@ var (
 	tickets       = counter("tickets_total", "Requests confirmed on a second device, by kind (scan: a code to scan, device: one to type) and what became of them (begun, scanned, confirmed, denied, wrong_number).", "kind", "outcome")
 	restRequests  = counter("rest_requests_total", "Requests for declared resources by what they do.", "operation")
 	untranslated  = counter("rest_translation_failures_total", "Answers of an upstream that could not be translated, by the reason.", "reason")
+	jobs          = counter("rest_jobs_total", "Jobs by the name of their queue and what became of them: accepted, not for want of room (queue_full, client_full), ended (succeeded, failed, cancelled), or cut off with their node (interrupted, or repeated where that is declared).", "queue", "outcome")
+	jobFiles      = counter("rest_job_files_total", "Files that jobs fetched: passed on, or the reason why not.", "outcome")
+	jobsRunning   = gauges("rest_jobs_running", "Jobs that this node runs, by the name of their queue.", "queue")
 	storeOps      = counter("store_operations_total", "Operations on the store by name and result: ok, miss, conflict, error.", "operation", "result")
 	storeSeconds  = histogram("store_operation_seconds", "Time an operation on the store took, in seconds.", "operation")
 )
@@ -37,6 +40,14 @@ func counter(name, help string, labels ...string) *prometheus.CounterVec {
 	}, labels)
 	collectors = append(collectors, c)
 	return c
+}
+
+func gauges(name, help string, labels ...string) *prometheus.GaugeVec {
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Namespace: namespace, Subsystem: subsystem, Name: name, Help: help,
+	}, labels)
+	collectors = append(collectors, g)
+	return g
 }
 
 func histogram(name, help string, labels ...string) *prometheus.HistogramVec {
@@ -103,6 +114,19 @@ func (Set) REST(operation string) Counter { return restRequests.WithLabelValues(
 
 // Untranslated counts answers of an upstream that could not be translated.
 func (Set) Untranslated(reason string) { untranslated.WithLabelValues(reason).Inc() }
+
+// Job counts what becomes of the jobs of a queue.
+func (Set) Job(queue, outcome string) Counter { return jobs.WithLabelValues(queue, outcome) }
+
+// JobFile counts what becomes of the files that jobs fetch.
+func (Set) JobFile(outcome string) { jobFiles.WithLabelValues(outcome).Inc() }
+
+// Gauge is one gauge with its labels resolved. It outlives a configuration, as what it
+// counts may.
+type Gauge interface{ Add(float64) }
+
+// JobsRunning counts the jobs of a queue that run.
+func (Set) JobsRunning(queue string) Gauge { return jobsRunning.WithLabelValues(queue) }
 
 // StoreOperation counts and times an operation on the store.
 func (Set) StoreOperation(operation, result string, took time.Duration) {

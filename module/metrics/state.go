@@ -9,10 +9,11 @@ import (
 )
 
 var (
-	storeUp   = gauge("store_up", "Whether the store answered the last probe: 1 or 0.")
-	limiterUp = gauge("limiter_up", "Whether the limiter reaches its counts: 1 or 0.")
-	polls     = gauge("polls_waiting", "Polls that hang until somebody confirms on a second device.")
-	staleness = gauge("revocation_staleness_seconds", "How long ago what this process knows of revocations was complete: 0 while the feed runs, +Inf before it was complete once.")
+	storeUp    = gauge("store_up", "Whether the store answered the last probe: 1 or 0.")
+	limiterUp  = gauge("limiter_up", "Whether the limiter reaches its counts: 1 or 0.")
+	polls      = gauge("polls_waiting", "Polls that hang until somebody confirms on a second device.")
+	unfinished = gauge("rest_jobs_unfinished", "Jobs that wait or run on all nodes, by the name of their queue, as this node last saw.", "queue")
+	staleness  = gauge("revocation_staleness_seconds", "How long ago what this process knows of revocations was complete: 0 while the feed runs, +Inf before it was complete once.")
 )
 
 // State is what the gateway that runs knows of the parts it depends on.
@@ -21,6 +22,8 @@ type State struct {
 	LimiterUp bool
 	// PollsWaiting is how many polls hang.
 	PollsWaiting int
+	// JobsUnfinished is how many jobs wait or run, by the name of their queue.
+	JobsUnfinished map[string]int
 	// RevocationsKnown: they were completely loaded once.
 	RevocationsKnown bool
 	// RevocationStaleness is how long ago what is known of them was complete.
@@ -35,8 +38,8 @@ var asked atomic.Pointer[func() (State, bool)]
 // is called once, for the process.
 func AskState(ask func() (s State, ok bool)) { asked.Store(&ask) }
 
-func gauge(name, help string) *prometheus.Desc {
-	return prometheus.NewDesc(prometheus.BuildFQName(namespace, subsystem, name), help, nil, nil)
+func gauge(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(prometheus.BuildFQName(namespace, subsystem, name), help, labels, nil)
 }
 
 // states is the collector of what is asked for, not counted.
@@ -48,6 +51,7 @@ func (states) Describe(to chan<- *prometheus.Desc) {
 	to <- storeUp
 	to <- limiterUp
 	to <- polls
+	to <- unfinished
 	to <- staleness
 }
 
@@ -66,6 +70,9 @@ func (states) Collect(to chan<- prometheus.Metric) {
 	}
 	for desc, value := range map[*prometheus.Desc]float64{storeUp: truth(s.StoreUp), limiterUp: truth(s.LimiterUp), polls: float64(s.PollsWaiting), staleness: stale} {
 		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
+	}
+	for queue, n := range s.JobsUnfinished {
+		to <- prometheus.MustNewConstMetric(unfinished, prometheus.GaugeValue, float64(n), queue)
 	}
 }
 

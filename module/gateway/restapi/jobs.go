@@ -56,6 +56,7 @@ func (h *REST) takeJobs(ctx caddy.Context, from string) error {
 		q, err := job.NewQueue(job.QueueConfig{
 			Config: c, Store: stored, Index: stored, Do: p.do, Hold: app.Hold,
 			NewID: secret.ID, Node: node, Now: time.Now, Log: h.log,
+			Observer: newJobWatch(c.Defaulted().Name, app.Trail()),
 		})
 		if err != nil {
 			return fmt.Errorf("api_rest: %w", err)

@@ -30,7 +30,7 @@ func (p *jobs) make(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefe
 	if a := gateway.Caller(c.r); a != nil {
 		asked.Scopes = a.Scopes
 	}
-	j, refused, err := q.Submit(c.r.Context(), asked)
+	j, refused, err := q.Submit(p.app.Traced(c.r), asked)
 	switch {
 	case err != nil:
 		return gateway.Unavailable(w, err)
@@ -68,13 +68,13 @@ func (p *jobs) one(w http.ResponseWriter, c *call, id string) error {
 		case c.r.Method != http.MethodDelete:
 			return show(w, c.r, http.StatusOK, j)
 		}
-		return cancel(w, c, q, id)
+		return p.cancel(w, c, q, id)
 	}
 	return gateway.Refuse(w, envelope.Refuse(http.StatusNotFound, "There is no such job."))
 }
 
-func cancel(w http.ResponseWriter, c *call, q *job.Queue, id string) error {
-	refused, err := q.Cancel(c.r.Context(), owner(c.r), id)
+func (p *jobs) cancel(w http.ResponseWriter, c *call, q *job.Queue, id string) error {
+	refused, err := q.Cancel(p.app.Traced(c.r), owner(c.r), id)
 	switch {
 	case errors.Is(err, job.ErrNotFound):
 		return gateway.Refuse(w, envelope.Refuse(http.StatusNotFound, "There is no such job."))

@@ -190,7 +190,7 @@ func node(t *testing.T, s *shelf, w *work, name string, change ...func(*QueueCon
 			made.n++
 			return fmt.Sprintf("%06d", made.n)
 		},
-		Node: name, Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Node: name, Now: time.Now, Observer: new(witness), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
 	for _, f := range change {
 		f(&c)
@@ -220,4 +220,42 @@ func find(t *testing.T, q *Queue, id string) *Job {
 		t.Fatal(err)
 	}
 	return j
+}
+
+// witness is an observer that remembers.
+type witness struct {
+	mu      sync.Mutex
+	events  map[string][]Event // by job; "" those of wishes
+	files   []Code
+	running int
+	most    int
+}
+
+func (w *witness) Job(_ context.Context, e Event, j *Job) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.events == nil {
+		w.events = make(map[string][]Event)
+	}
+	w.events[j.ID] = append(w.events[j.ID], e)
+}
+
+func (w *witness) Running(more int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running += more
+	w.most = max(w.most, w.running)
+}
+
+func (w *witness) File(_ context.Context, c Code, _ *Job) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.files = append(w.files, c)
+}
+
+// of is what became of a job, and how many ran, at most and now.
+func (w *witness) of(id string) (all []Event, most, now int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.events[id]), w.most, w.running
 }

@@ -64,8 +64,9 @@ func (f *fetcher) redirect(r *http.Request, via []*http.Request) error {
 	return f.addresses.check(r.URL)
 }
 
-// check refuses what can be known before anything is fetched.
-func (f *fetcher) check(ctx context.Context, text string) *envelope.Refusal {
+// check refuses what can be known before anything is fetched; forbidden says that it is
+// for where the address leads, and not for how it is written.
+func (f *fetcher) check(ctx context.Context, text string) (forbidden bool, refused *envelope.Refusal) {
 	u, err := f.addresses.parse(text)
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, lookTime)
@@ -74,11 +75,11 @@ func (f *fetcher) check(ctx context.Context, text string) *envelope.Refusal {
 	}
 	switch {
 	case errors.Is(err, errForbidden):
-		return envelope.Invalid(f.config.Field, "This address is not fetched from: it must be a public one.")
+		return true, envelope.Invalid(f.config.Field, "This address is not fetched from: it must be a public one.")
 	case err != nil:
-		return envelope.Invalid(f.config.Field, "Expected an https address of at most 2048 characters, without user and password.")
+		return false, envelope.Invalid(f.config.Field, "Expected an https address of at most 2048 characters, without user and password.")
 	}
-	return nil
+	return false, nil
 }
 
 // open begins to fetch. The file must be closed.

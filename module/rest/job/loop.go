@@ -93,8 +93,10 @@ func (q *Queue) lookThrough(ctx context.Context) error {
 	defer cancel()
 	marks, err := q.Index.List(ctx, q.Name, maxQueue+1)
 	if err != nil {
+		q.backlog.Store(-1)
 		return err
 	}
+	q.backlog.Store(int64(len(marks)))
 	for _, m := range marks {
 		if q.free() == 0 {
 			return nil
@@ -131,6 +133,7 @@ func (q *Queue) take(ctx context.Context, m Mark) error {
 		if r, err = q.save(ctx, j, r); err != nil {
 			return unlessLost(err)
 		}
+		q.Observer.Job(ctx, j.ended(), j)
 		if j.State.Final() {
 			return q.Index.Leave(ctx, m.ID)
 		}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/rest/splice"
@@ -28,6 +29,8 @@ type QueueConfig struct {
 	Node string
 	Now  func() time.Time
 	Log  *slog.Logger
+	// Observer hears what becomes of jobs.
+	Observer Observer
 	// Resolver resolves the names in file addresses. Default: the system's.
 	Resolver *net.Resolver
 }
@@ -49,6 +52,7 @@ type Queue struct {
 	result   *splice.Plan  // the part of a line
 	admit    chan struct{} // who holds it may add to the queue
 	wake     chan struct{}
+	backlog  atomic.Int64 // -1: not known
 
 	mu      sync.Mutex
 	stop    context.CancelFunc
@@ -64,7 +68,7 @@ func NewQueue(c QueueConfig) (*Queue, error) {
 	}
 	for name, missing := range map[string]bool{
 		"Store": c.Store == nil, "Index": c.Index == nil, "Do": c.Do == nil, "Hold": c.Hold == nil,
-		"NewID": c.NewID == nil, "Node": c.Node == "", "Now": c.Now == nil, "Log": c.Log == nil,
+		"NewID": c.NewID == nil, "Node": c.Node == "", "Now": c.Now == nil, "Log": c.Log == nil, "Observer": c.Observer == nil,
 	} {
 		if missing {
 			return nil, fmt.Errorf("job: %s is missing", name)
@@ -72,6 +76,7 @@ func NewQueue(c QueueConfig) (*Queue, error) {
 	}
 	c.Config = c.Defaulted()
 	q := &Queue{QueueConfig: c, admit: make(chan struct{}, 1), wake: make(chan struct{}, 1), runs: make(map[string]*run)}
+	q.backlog.Store(-1)
 	if c.Progress != "" {
 		at, err := splice.ParsePointer(c.Progress)
 		if err != nil {

@@ -61,6 +61,7 @@ func (q *Queue) Cancel(ctx context.Context, o Owner, id string) (*envelope.Refus
 		if err != nil {
 			return nil, err
 		}
+		q.Observer.Job(ctx, EventCancelled, j)
 		q.abort(id)
 		q.withdraw(ctx, id)
 		return nil, nil

@@ -67,9 +67,11 @@ func (q *Queue) begin(j *Job, r Record, release func()) {
 	q.mu.Lock()
 	q.runs[j.ID] = this
 	q.mu.Unlock()
+	q.Observer.Running(1)
 	q.running.Go(func() {
 		defer release()
 		defer func() {
+			q.Observer.Running(-1)
 			cancel(nil)
 			q.mu.Lock()
 			delete(q.runs, j.ID)
@@ -108,6 +110,7 @@ func (r *run) do(ctx context.Context) (failure *Failure) {
 	} else {
 		f, failure := q.fetcher.open(ctx, in.URL)
 		if failure != nil {
+			q.Observer.File(ctx, Code(failure.Code), task.Job)
 			return failure
 		}
 		defer f.Close()
@@ -123,8 +126,13 @@ func (r *run) do(ctx context.Context) (failure *Failure) {
 	defer cancel()
 	failure = q.Do(ctx, task)
 	if r.file != nil {
-		if broken := r.file.Failure(); broken != nil {
+		broken := r.file.Failure()
+		if broken != nil {
+			q.Observer.File(ctx, Code(broken.Code), task.Job)
 			return broken // whatever the upstream makes of half a file
+		}
+		if failure == nil {
+			q.Observer.File(ctx, "", task.Job)
 		}
 	}
 	if failure != nil && errors.Is(context.Cause(ctx), errTimeout) {
@@ -207,8 +215,9 @@ func (r *run) look(ctx context.Context) (gone bool) {
 	why := errLost
 	if now != nil && now.State == Cancelled {
 		why = errCancelled
-	} else if now != nil && now.Fence == r.fence && now.State.Final() {
-		r.ended = true // by a write whose answer was lost
+	} else if now != nil && now.Fence == r.fence && now.State.Final() && now.ended() != EventInterrupted {
+		r.ended = true // by a write whose answer was lost; only interruptions are others' to tell
+		r.q.Observer.Job(ctx, now.ended(), now)
 	}
 	r.cancel(why)
 	return true
@@ -242,6 +251,7 @@ func (r *run) finish(why error, failure *Failure) {
 		err := r.end(ctx, why, failure)
 		if err == nil {
 			r.ended = r.job.State.Final()
+			q.Observer.Job(ctx, r.job.ended(), r.job)
 			break
 		}
 		if ctx.Err() != nil {

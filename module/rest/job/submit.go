@@ -36,6 +36,22 @@ func (q *Queue) Submit(ctx context.Context, r Request) (*Job, *envelope.Refusal,
 	if refused != nil {
 		return nil, refused, nil
 	}
+	j, refused, err := q.enter(ctx, r, in)
+	if refused != nil {
+		e := EventQueueFull
+		if refused.Status == http.StatusTooManyRequests {
+			e = EventClientFull
+		}
+		q.Observer.Job(ctx, e, r.wish(q))
+	}
+	return j, refused, err
+}
+
+// wish is what there is of a job that is not made.
+func (r Request) wish(q *Queue) *Job { return &Job{Queue: q.Name, Version: r.Version, Owner: r.Owner} }
+
+// enter stores a job if there is room for it.
+func (q *Queue) enter(ctx context.Context, r Request, in *Input) (*Job, *envelope.Refusal, error) {
 	ctx, cancel := context.WithTimeout(ctx, admitTime)
 	defer cancel()
 	select {
@@ -65,7 +81,7 @@ func (q *Queue) Submit(ctx context.Context, r Request) (*Job, *envelope.Refusal,
 	}
 	// Again, with its own: of several nodes that fill the last place at the same time none
 	// goes beyond it, at the price that all may be refused.
-	refused, err = q.room(ctx, r.Owner.Client, 0)
+	refused, err := q.room(ctx, r.Owner.Client, 0)
 	if refused == nil && err == nil {
 		err = q.Store.Create(ctx, Record{ID: j.ID, Value: value, Expires: expires})
 	}
@@ -73,6 +89,7 @@ func (q *Queue) Submit(ctx context.Context, r Request) (*Job, *envelope.Refusal,
 		q.withdraw(ctx, j.ID)
 		return nil, refused, err
 	}
+	q.Observer.Job(ctx, EventAccepted, j)
 	q.nudge()
 	return j, nil, nil
 }
@@ -124,7 +141,11 @@ func (q *Queue) input(ctx context.Context, r Request) (*Input, *envelope.Refusal
 		return nil, refused
 	}
 	in.URL = address
-	return in, q.fetcher.check(ctx, address)
+	forbidden, refused := q.fetcher.check(ctx, address)
+	if forbidden {
+		q.Observer.File(ctx, FileForbidden, r.wish(q))
+	}
+	return in, refused
 }
 
 // member reads the one member that a body may have.
