@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/token"
 )
 
@@ -68,12 +69,14 @@ func (i *Identity) Names() []string { return []string{i.subject, i.client, i.sco
 
 // Strip removes from a request that will go upstream, public routes included: our
 // header names in every spelling, also where Connection lists them (a proxy would
-// then delete ours) and in trailers; headers that override method or path; the
-// token, unless it is forwarded; and our cookies.
+// then delete ours) and in trailers; headers that override method or path, or make of
+// the connection one of which we see no more; the token, unless it is forwarded; and our
+// cookies.
 func (i *Identity) Strip(r *http.Request) {
 	i.removed.deleteFrom(r.Header)
 	i.stripConnection(r.Header)
 	i.stripTrailer(r)
+	httpx.KeepHTTP(r.Header)
 	if !i.forwardToken {
 		delete(r.Header, "Authorization")
 	}

@@ -31,6 +31,7 @@ type reply struct {
 // the header that up sets. dialect is the operation's (edition.dialects), or the handler's. limit bounds the bytes of the answer that are kept.
 func (h *REST) alone(ctx context.Context, to route, parent *http.Request, up resource.Upstream, answer *resource.Answer, dialect *envelope.Config, limit int) (got reply) {
 	up.Replaced = true
+	up.Set["Upgrade"] = nil // there is nobody to talk to
 	rec := &recorder{header: make(http.Header), limit: limit}
 	r := request(ctx, rec, parent, up)
 	if err := h.through(rec, r, to, answer, dialect); err != nil {

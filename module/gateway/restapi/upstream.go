@@ -39,6 +39,7 @@ func request(ctx context.Context, w http.ResponseWriter, parent *http.Request, u
 	var outer *caddy.Replacer
 	if parent != nil {
 		r.Host, r.RemoteAddr, r.TLS, r.Header = parent.Host, parent.RemoteAddr, parent.TLS, parent.Header.Clone()
+		end(r.Header)
 		r.Proto, r.ProtoMajor, r.ProtoMinor = parent.Proto, parent.ProtoMajor, parent.ProtoMinor
 		if s, ok := parent.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
 			server = s

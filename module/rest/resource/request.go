@@ -33,9 +33,15 @@ type Upstream struct {
 	List *list.Query
 }
 
-// overrides are fields by which frameworks let a POST stand for another method. Nobody
-// but the gateway says what a request is.
-var overrides = map[string]bool{"x-http-method-override": true, "x-http-method": true, "x-method-override": true}
+// overrides are fields by which frameworks let a request stand for one of another method,
+// and some servers for one of another path.
+var overrides = map[string]bool{
+	"x-http-method-override": true, "x-http-method": true, "x-method-override": true, "x-original-url": true, "x-rewrite-url": true,
+}
+
+// Overrides reports whether a field could make another request of the one it comes with.
+// Nobody but the gateway says what a request is.
+func Overrides(name string) bool { return overrides[plainly(name)] }
 
 // plainly is a field's name as it is for CGI and its kin, to which other signs are all
 // the same.
@@ -79,7 +85,7 @@ func (m Match) Request(a Asked) (up Upstream, refused *envelope.Refusal) {
 	if refused := m.query(&up, asked); refused != nil {
 		return up, refused
 	}
-	m.header(&up, a.Header)
+	m.header(&up)
 	switch {
 	case m.Reads():
 		up.Body, up.Replaced = nil, true
@@ -119,12 +125,7 @@ func (m Match) query(up *Upstream, asked url.Values) *envelope.Refusal {
 	return nil
 }
 
-func (m Match) header(up *Upstream, asked http.Header) {
-	for name := range asked {
-		if overrides[plainly(name)] {
-			up.Set[name] = nil
-		}
-	}
+func (m Match) header(up *Upstream) {
 	if m.Operation.override {
 		up.Set.Set("X-HTTP-Method-Override", m.Operation.Method)
 	}
