@@ -29,7 +29,7 @@ func TestWhatBecomesOfAJobIsToldOnce(t *testing.T) {
 				}
 			}
 		}},
-		"its node ends":                            {do: until(nil), want: []Event{EventAccepted, EventInterrupted}, finish: drained},
+		"its node ends": {do: until(nil), want: []Event{EventAccepted, EventInterrupted}, finish: drained},
 		"its node ends, and it may be begun again": {do: until(nil), retry: 1, want: []Event{EventAccepted, EventRepeated}, finish: drained},
 	} {
 		t.Run(name, func(t *testing.T) {
