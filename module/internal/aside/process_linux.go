@@ -13,9 +13,6 @@ import (
 // program, on a machine that is busy.
 const greeting = 10 * time.Second
 
-// farewell is how long one may take to end when it is not needed any more.
-const farewell = time.Second
-
 // process is one that was started. One request at a time.
 type process struct {
 	cmd     *exec.Cmd
@@ -108,17 +105,8 @@ func (p *process) ask(number uint32, request []byte, patience time.Duration) ([]
 	return answer, nil
 }
 
-// end lets it go.
-func (p *process) end() {
-	_ = p.in.Close()
-	select {
-	case <-p.gone:
-		_ = p.out.Close()
-	case <-time.After(farewell):
-		p.kill()
-	}
-}
-
+// kill ends it, also one that waits for work: it has nothing to put away, and one that is
+// asked to end takes its time on a busy machine.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	_, _ = p.in.Close(), p.out.Close()

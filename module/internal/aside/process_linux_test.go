@@ -87,7 +87,7 @@ func TestAProcessThatDoesNotEndIsKilled(t *testing.T) {
 	}()
 	select {
 	case <-closed:
-	case <-time.After(10 * farewell):
+	case <-time.After(10 * time.Second):
 		t.Fatal("Close waits for it")
 	}
 	gone(t, n)

@@ -101,7 +101,7 @@ func (p *Processes) Close() {
 		}
 		for _, s := range all {
 			if s.running != nil {
-				s.running.end()
+				s.running.kill()
 				s.running = nil
 			}
 			p.seats <- s
