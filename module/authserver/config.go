@@ -98,7 +98,7 @@ type Protect struct {
 	PerAddress       int           // sign-in attempts a minute for one address (IPv6: one /64), default 30
 	ClientFailures   int           // failed client authentications a minute for one client and address, default 10
 	HashConcurrency  int           // passwords hashed at one time, default half the processors, 1 to 4
-	HashQueueTimeout time.Duration // wait for a turn before 503, half of it at least; default 4 s
+	HashQueueTimeout time.Duration // wait for a turn before 503, half of it at least; default 8 s
 }
 
 // Scope is one that was declared, with its text for the consent page.
@@ -221,7 +221,7 @@ func (c *Config) fill() error {
 	set(&c.Protect.PerAddress, 30)
 	set(&c.Protect.ClientFailures, 10)
 	set(&c.Protect.HashConcurrency, HashConcurrency())
-	set(&c.Protect.HashQueueTimeout, 4*time.Second)
+	set(&c.Protect.HashQueueTimeout, 8*time.Second)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/http"
 	"strconv"
+	"sync"
 
 	"golang.org/x/text/language"
 )
@@ -76,13 +77,26 @@ func (p *Pages) Error(w http.ResponseWriter, status int, v ErrorView) {
 	p.writeWith(w, status, "error", v.Lang, v, h)
 }
 
+// bodies are buffers for pages. A crowd that is turned away gets a page each, and what that
+// leaves to the garbage collector holds up the answers to everybody else.
+var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// maxKept is the size of a buffer that is used again, in bytes: all but long lists fit.
+const maxKept = 64 << 10
+
 func (p *Pages) write(w http.ResponseWriter, status int, page, lang string, view any) {
 	p.writeWith(w, status, page, lang, view, p.security)
 }
 
 func (p *Pages) writeWith(w http.ResponseWriter, status int, page, lang string, view any, security http.Header) {
-	var body bytes.Buffer
-	tag, err := p.render(&body, page, lang, view)
+	body := bodies.Get().(*bytes.Buffer)
+	defer func() {
+		if body.Cap() <= maxKept {
+			body.Reset()
+			bodies.Put(body)
+		}
+	}()
+	tag, err := p.render(body, page, lang, view)
 	if err != nil {
 		p.fail(w, page, err)
 		return
