@@ -26,7 +26,7 @@ var allowed = map[string][]string{
 	"module/gateway/restapi":         {"module/audit", "module/gateway", "module/metrics", "module/rest/...", "module/store", "module/token", "module/webui"},
 	"module/rest/...":                {"module/rest/charset", "module/rest/envelope", "module/rest/splice"},
 	"module/rest/charset":            nil,
-	"module/rest/openapi":            {"module/rest/job", "module/rest/list", "module/rest/resource", "module/rest/validate"},
+	"module/rest/openapi":            {"module/rest/batch", "module/rest/job", "module/rest/list", "module/rest/resource", "module/rest/validate"},
 	"module/rest/translate":          {"module/rest/list", "module/rest/resource"},
 	"module/rest/batch":              {"module/rest/validate"},
 	"module/rest/resource":           {"module/rest/link", "module/rest/list", "module/rest/validate"},

@@ -23,8 +23,8 @@ type Query struct {
 	config *Config
 }
 
-// maxText is the longest value of a filter that takes any text. Links repeat it.
-const maxText = 1024
+// MaxText is the longest value of a filter that takes any text. Links repeat it.
+const MaxText = 1024
 
 // Parse reads the parameters of a request. Whatever is not declared is refused, and
 // whatever two readers could understand differently: a parameter that is given twice, a
@@ -91,8 +91,8 @@ func (q *Query) filter(name, value string) *envelope.Refusal {
 			return oneOf(name, "It must be one of the declared values", f.Values)
 		}
 		value = n.Their()
-	} else if value == "" || len(value) > maxText || !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl) {
-		return envelope.Invalid(name, "It must be a text of 1 to "+strconv.Itoa(maxText)+" bytes without control characters.")
+	} else if value == "" || len(value) > MaxText || !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl) {
+		return envelope.Invalid(name, "It must be a text of 1 to "+strconv.Itoa(MaxText)+" bytes without control characters.")
 	}
 	q.Filters.Set(f.Their(), value)
 	return nil

@@ -81,7 +81,7 @@ func TestWhatIsAskedIsSentInTheUpstreamsWords(t *testing.T) {
 }
 
 func TestWhateverIsNotDeclaredIsRefusedWithItsName(t *testing.T) {
-	long := strings.Repeat("x", maxText+1)
+	long := strings.Repeat("x", MaxText+1)
 	for asked, field := range map[string]string{
 		"page=":  "page",
 		"page=0": "page", "page=-1": "page", "page=%2B1": "page", "page=01": "page", "page=1e3": "page", "page=1.0": "page", "page=0x1": "page",

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/gatehouse/gatehouse/module/rest/job"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
 // Config is what a description is made from.
@@ -23,8 +25,10 @@ type Config struct {
 	MediaType string
 	// Deprecated marks every operation.
 	Deprecated bool
-	Table      *resource.Table
-	Jobs       []job.Config
+	// Sunset is when the version ends. Default: nobody has said.
+	Sunset time.Time
+	Table  *resource.Table
+	Jobs   []job.Config
 	// Issuer is the authorization server; "" where there is none, and Needs is not asked.
 	Issuer string
 	// Texts of scopes.
@@ -52,6 +56,8 @@ type document struct {
 	names   map[string]string // the path as it is described, by its shape
 	ids     map[string]bool   // of operations
 	schemas object
+	made    map[made]string // names of schemas
+	files   validate.Described
 	tags    []object
 	tagged  map[string]bool
 	scopes  map[string]bool
@@ -61,9 +67,10 @@ type document struct {
 func Document(c Config) ([]byte, error) {
 	c.Title, c.Version, c.Server = cmp.Or(c.Title, "API"), cmp.Or(c.Version, "1"), cmp.Or(c.Server, "/")
 	d := &document{
-		Config: c, paths: object{}, names: make(map[string]string), ids: make(map[string]bool), schemas: common(),
+		Config: c, paths: object{}, names: make(map[string]string), ids: make(map[string]bool), schemas: common(), made: make(map[made]string),
 		tags: []object{}, tagged: make(map[string]bool), scopes: make(map[string]bool),
 	}
+	d.files = validate.Described{Named: d.schemas, Ref: func(name string) string { return "#/components/schemas/" + name }}
 	if c.Table != nil {
 		for _, o := range c.Table.Operations() {
 			d.operation(o)
@@ -72,41 +79,25 @@ func Document(c Config) ([]byte, error) {
 	for _, j := range c.Jobs {
 		d.job(j.Defaulted())
 	}
-	if err := d.prune(); err != nil {
+	components, err := used(d.paths, object{"schemas": d.schemas, "responses": failures()})
+	if err != nil {
 		return nil, err
 	}
-	components := object{"schemas": d.schemas, "responses": failures()}
 	if c.Issuer != "" {
 		components["securitySchemes"] = object{scheme: d.security()}
 	}
 	return json.Marshal(object{
-		"openapi": "3.1.0",
-		"info":    object{"title": c.Title, "version": c.Version, "description": "Made by the gateway from what is declared of the API."},
+		"openapi": "3.1.0", "info": d.info(), "tags": d.tags, "paths": d.paths, "components": components,
 		"servers": []object{{"url": c.Server, "description": "This gateway."}},
-		"tags":    d.tags, "paths": d.paths, "components": components,
 	})
 }
 
-// prune leaves out schemas that nothing refers to: those of operations that nobody may use,
-// and of resources that are never sent.
-func (d *document) prune() error {
-	kept := object{}
-	for {
-		text, err := json.Marshal([]object{d.paths, kept, failures()})
-		if err != nil {
-			return err
-		}
-		more := false
-		for name, schema := range d.schemas {
-			if kept[name] == nil && strings.Contains(string(text), `"#/components/schemas/`+name+`"`) {
-				kept[name], more = schema, true
-			}
-		}
-		if !more {
-			d.schemas = kept
-			return nil
-		}
+func (d *document) info() object {
+	text := "Made by the gateway from what is declared of the API."
+	if !d.Sunset.IsZero() {
+		text += " This version ends on " + d.Sunset.UTC().Format(time.DateOnly) + "."
 	}
+	return object{"title": d.Title, "version": d.Version, "description": text}
 }
 
 func (d *document) security() object {
@@ -131,14 +122,13 @@ var (
 
 // add describes an operation, unless nobody may use it.
 func (d *document) add(method, path, tag string, op object) {
+	op["security"] = []object{} // said, since a linter cannot know that it is meant
 	if d.Needs != nil && d.Issuer != "" {
 		need := d.Needs(method, d.sample(path))
-		switch {
-		case need.Denied:
+		if need.Denied {
 			return
-		case need.Public:
-			op["security"] = []object{}
-		default:
+		}
+		if !need.Public {
 			scopes := append([]string{}, need.Scopes...)
 			for _, s := range scopes {
 				d.scopes[s] = true
@@ -146,16 +136,15 @@ func (d *document) add(method, path, tag string, op object) {
 			op["security"] = []object{{scheme: scopes}}
 			refuse(op, 401, 403)
 		}
-	} else {
-		op["security"] = []object{} // said, since a linter cannot know that it is meant
 	}
 	refuse(op, 404, 429)
+	if d.MediaType != "" {
+		refuse(op, 406)
+	}
 	op["tags"] = []string{tag}
 	if d.Deprecated {
 		op["deprecated"] = true
 	}
-	id := method + " " + path
-	op["operationId"] = d.unique(strings.Trim(other.ReplaceAllString(strings.ToLower(id), "_"), "_"))
 	at := d.place(path)
 	item, ok := d.paths[at].(object)
 	if !ok {
@@ -169,11 +158,19 @@ func (d *document) add(method, path, tag string, op object) {
 			item["parameters"] = params
 		}
 	}
+	op["operationId"] = d.unique(strings.Trim(other.ReplaceAllString(strings.ToLower(method+" "+path), "_"), "_"))
 	item[strings.ToLower(method)] = op
 	if !d.tagged[tag] {
 		d.tagged[tag] = true
 		d.tags = append(d.tags, object{"name": tag, "description": "Operations on " + tag + "."})
 	}
+}
+
+// described is an operation that was added before.
+func (d *document) described(method, path string) object {
+	item, _ := d.paths[d.place(path)].(object)
+	op, _ := item[strings.ToLower(method)].(object)
+	return op
 }
 
 // place is the path as it is described first: those that differ in the names of

@@ -7,7 +7,14 @@ import (
 )
 
 // described are the failures that operations name.
-var described = []int{400, 401, 403, 404, 409, 413, 415, 422, 429}
+var described = []int{400, 401, 403, 404, 406, 409, 412, 413, 415, 422, 429, 503}
+
+// headers of failures: who may ask again is told when, and who has no token where to get one.
+var failureHeaders = map[int]object{
+	401: {"WWW-Authenticate": header("What is asked for (RFC 6750), and where tokens come from (RFC 9728).", "")},
+	429: {"Retry-After": seconds("Seconds after which a request may pass.")},
+	503: {"Retry-After": seconds("Seconds after which asking again is worth it.")},
+}
 
 // failures are the answers that all operations share.
 func failures() object {
@@ -17,7 +24,11 @@ func failures() object {
 		"application/problem+json": object{"schema": ref("schemas", "Problem")},
 	}
 	for _, status := range described {
-		all[strconv.Itoa(status)] = object{"description": envelope.Lookup(status).Message, "content": content}
+		one := object{"description": envelope.Lookup(status).Message, "content": content}
+		if h := failureHeaders[status]; h != nil {
+			one["headers"] = h
+		}
+		all[strconv.Itoa(status)] = one
 	}
 	all["failure"] = object{"description": "Any other failure.", "content": content}
 	return all
@@ -32,21 +43,31 @@ func refuse(op object, statuses ...int) {
 	responses["default"] = ref("responses", "failure")
 }
 
+func header(text, format string) object {
+	schema := object{"type": "string"}
+	if format != "" {
+		schema["format"] = format
+	}
+	return object{"description": text, "schema": schema}
+}
+
+func seconds(text string) object {
+	return object{"description": text, "schema": object{"type": "integer", "minimum": 0}}
+}
+
 // common are the schemas that do not depend on what is declared.
 func common() object {
 	text := object{"type": "string"}
 	number := object{"type": []string{"integer", "null"}, "minimum": 0}
 	field := object{"type": []string{"string", "null"}, "description": "The parameter or member at fault."}
 	return object{
-		"Error": object{
-			"type": "object", "required": []string{"error"},
-			"properties": object{"error": object{
-				"type": "object", "required": []string{"code", "message", "field"},
-				"properties": object{"code": text, "message": text, "field": field},
-			}},
+		"Error": object{"type": "object", "required": []string{"error"}, "properties": object{"error": ref("schemas", "Failure")}},
+		"Failure": object{
+			"type": "object", "required": []string{"code", "message", "field"},
+			"properties": object{"code": text, "message": text, "field": field},
 		},
 		"Problem": object{
-			"type":       "object",
+			"type": "object", "description": "The same as RFC 9457 has it, for those who prefer application/problem+json.",
 			"properties": object{"type": text, "title": text, "status": object{"type": "integer"}, "detail": text, "code": text, "field": field},
 		},
 		"Pagination": object{

@@ -1,55 +1,94 @@
 package openapi
 
-import "github.com/gatehouse/gatehouse/module/rest/job"
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/gatehouse/gatehouse/module/rest/job"
+)
 
 // job describes what makes a job, and the jobs themselves.
 func (d *document) job(c job.Config) {
 	d.schemas["Job"] = jobSchema()
-	body := object{"type": "object"}
-	if c.Fetch != nil {
-		body["required"] = []string{c.Fetch.Field}
-		body["properties"] = object{c.Fetch.Field: object{"type": "string", "format": "uri", "description": "The address of the file."}}
+	path := "/" + c.Path
+	op := d.described(http.MethodPost, path)
+	preferred := c.When == "preferred" && op != nil
+	if !preferred {
+		op = object{
+			"summary": "Begin " + c.Path, "description": "Begins work that outlives the request.", "responses": object{},
+			"requestBody": d.work(c),
+		}
+	} else {
+		op["description"] = fmt.Sprint(op["description"], " Becomes a job for whoever prefers that.")
 	}
-	responses := object{"202": object{
-		"description": "The job waits.",
-		"headers": object{
-			"Location":    object{"description": "The address of the job.", "schema": object{"type": "string", "format": "uri-reference"}},
-			"Retry-After": object{"description": "Seconds after which asking is worth it.", "schema": object{"type": "integer"}},
-		},
-		"content": object{"application/json": object{"schema": ref("schemas", "Job")}},
-	}}
-	if c.When == "preferred" {
-		responses["200"] = object{"description": "The work is done, since no job was asked for (Prefer, RFC 7240)."}
+	ask(op, "Prefer", "respond-async, or wait=10 to be answered with the job if it ends in so many seconds (RFC 7240).", object{"type": "string"})
+	taken := d.plain(op, "202", "The job waits or runs.", ref("schemas", "Job"))
+	place := header("The address of the job.", "uri-reference")
+	heads(taken, "Location", place)
+	heads(taken, "Retry-After", seconds("Seconds after which asking is worth it."))
+	heads(taken, "Preference-Applied", header("What was done of what is preferred.", ""))
+	switch {
+	case preferred:
+	case c.When == "preferred":
+		d.plain(op, "2XX", "The work is done, since no job was asked for.", nil)
+	default:
+		heads(d.plain(op, "200", "The job has ended while its client waited.", ref("schemas", "Job")), "Location", place)
 	}
-	op := object{
-		"summary": "Begin " + c.Path, "description": "Begins work that outlives the request.", "responses": responses,
-		"requestBody": object{"required": c.Fetch != nil, "content": object{"application/json": object{"schema": body}}},
+	refuse(op, 400, 413, 415, 503)
+	if !preferred {
+		d.add(http.MethodPost, path, tagOf(path), op)
 	}
-	refuse(op, 400, 413, 415)
-	d.add("POST", "/"+c.Path, c.Path, op)
-	if d.paths[d.place("/jobs/{id}")] != nil {
+	d.jobs()
+}
+
+// plain is a success that is never of the vendor's type.
+func (*document) plain(op object, status, text string, schema object) object {
+	done := object{"description": text}
+	if schema != nil {
+		done["content"] = object{"application/json": object{"schema": schema}}
+	}
+	responses, _ := op["responses"].(object)
+	responses[status] = done
+	return done
+}
+
+// work is the body that a job is made of: the address of a file, or what the upstream
+// takes.
+func (*document) work(c job.Config) object {
+	if c.Fetch == nil {
+		return object{"required": false, "description": "What is sent to the upstream, as it comes.", "content": object{"*/*": object{}}}
+	}
+	return object{"required": true, "content": object{"application/json": object{"schema": object{
+		"type": "object", "required": []string{c.Fetch.Field},
+		"properties": object{c.Fetch.Field: object{"type": "string", "format": "uri", "description": "The https address of the file."}},
+	}}}}
+}
+
+func (d *document) jobs() {
+	const path = "/jobs/{id}"
+	if d.described(http.MethodGet, path) != nil {
 		return
 	}
-	read := object{"summary": "Read a job", "description": "How far a job is. Only who began it can read it.", "responses": object{
-		"200": object{"description": "The job.", "content": object{"application/json": object{"schema": ref("schemas", "Job")}}},
-	}}
-	d.add("GET", "/jobs/{id}", "jobs", read)
-	end := object{"summary": "Cancel a job", "description": "Cancels a job that waits or runs.", "responses": object{
-		"204": object{"description": "It is cancelled."},
-	}}
-	refuse(end, 409)
-	d.add("DELETE", "/jobs/{id}", "jobs", end)
+	read := object{"summary": "Read a job", "description": "How far a job is. Only who began it can read it.", "responses": object{}}
+	heads(d.plain(read, "200", "The job.", ref("schemas", "Job")), "Retry-After", seconds("Of a job that has not ended: seconds after which asking again is worth it."))
+	refuse(read, 503)
+	d.add(http.MethodGet, path, "jobs", read)
+	end := object{"summary": "Cancel a job", "description": "Cancels a job that waits or runs. One that has ended otherwise is a conflict.", "responses": object{}}
+	d.plain(end, "204", "It is cancelled, or was before.", nil)
+	refuse(end, 409, 503)
+	d.add(http.MethodDelete, path, "jobs", end)
 }
 
 func jobSchema() object {
 	at := object{"type": []string{"string", "null"}, "format": "date-time"}
 	return object{
-		"type": "object", "required": []string{"id", "state"},
+		"type": "object", "required": []string{"id", "state", "progress", "created_at", "started_at", "finished_at"},
 		"properties": object{
-			"id": object{"type": "string"}, "state": object{"enum": []string{"queued", "running", "succeeded", "failed", "cancelled"}},
+			"id": object{"type": "string"}, "state": object{"type": "string", "enum": []string{"queued", "running", "succeeded", "failed", "cancelled"}},
 			"progress":   object{"type": []string{"integer", "null"}, "minimum": 0, "maximum": 100},
-			"created_at": at, "started_at": at, "finished_at": at, "result": object{}, "result_omitted": object{"type": "boolean"},
-			"error": object{"type": "object", "properties": object{"code": object{"type": "string"}, "message": object{"type": "string"}}},
+			"created_at": object{"type": "string", "format": "date-time"}, "started_at": at, "finished_at": at,
+			"result": object{"description": "What came of it, of a job that succeeded."}, "result_omitted": object{"type": "boolean", "description": "The result is too large to be kept."},
+			"error": ref("schemas", "Failure"),
 		},
 	}
 }

@@ -1,10 +1,12 @@
 package openapi
 
 import (
-	"slices"
+	"cmp"
+	"net/http"
+	"strconv"
 	"strings"
 
-	"github.com/gatehouse/gatehouse/module/rest/list"
+	"github.com/gatehouse/gatehouse/module/rest/batch"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
@@ -15,76 +17,116 @@ var sentences = map[resource.Kind]string{
 }
 
 func (d *document) operation(o *resource.Operation) {
-	tag, name := tagOf(o.Path), d.schema(o)
 	words := sentences[o.Kind] + " " + strings.TrimPrefix(o.Path, "/")
-	responses := object{}
-	op := object{"summary": words, "description": words + ".", "responses": responses}
+	op := object{"summary": words, "description": words + ".", "responses": object{}}
 	switch o.Kind {
 	case resource.List:
 		op["parameters"] = parameters(o.Resource.List)
-		responses["200"] = object{
-			"description": "A page of the list.",
-			"headers":     object{"Link": object{"description": "Where the first, previous, next and last pages are (RFC 8288).", "schema": object{"type": "string"}}},
-			"content": d.content(object{
-				"type": "object", "required": []string{"data", "pagination"},
-				"properties": object{"data": object{"type": "array", "items": ref("schemas", name)}, "pagination": ref("schemas", "Pagination")},
-			}),
-		}
+		done := d.answer(op, "200", "A page of the list.", object{
+			"type": "object", "required": []string{"data", "pagination"},
+			"properties": object{"data": object{"type": "array", "items": ref("schemas", d.read(o))}, "pagination": ref("schemas", "Pagination")},
+		})
+		heads(done, "Link", header("Where the first, previous, next and last pages are (RFC 8288).", ""))
 		refuse(op, 400)
 	case resource.Create:
-		status, headers := "200", object(nil)
-		if o.Resource.Created != nil {
-			status = "201"
-			headers = object{"Location": object{"description": "The address of what was made.", "schema": object{"type": "string", "format": "uri-reference"}}}
-		}
-		made := object{"description": "It was made.", "content": d.content(ref("schemas", name))}
-		if headers != nil {
-			made["headers"] = headers
-		}
-		responses[status] = made
-		if o.Resource.Idempotency {
-			op["parameters"] = []object{{
-				"name": "Idempotency-Key", "in": "header", "required": false, "description": "The first answer to a key is kept and given again.",
-				"schema": object{"type": "string", "minLength": 1},
-			}}
-			refuse(op, 409, 422)
-		}
-		d.body(op, o, name)
-	case resource.Replace, resource.Update, resource.Action:
-		responses["200"] = object{"description": "The resource as it is now.", "content": d.content(ref("schemas", name))}
-		d.body(op, o, name)
+		d.create(op, o)
+	case resource.Replace, resource.Update:
+		d.answer(op, "200", "The resource as it is now.", ref("schemas", d.read(o)))
+		d.body(op, o)
+	case resource.Action:
+		d.answer(op, "2XX", "It was done.", ref("schemas", d.read(o)))
+		d.body(op, o)
 	case resource.Delete:
-		if o.Resource.Deleted == 204 {
-			responses["204"] = object{"description": "It is gone."}
-		} else {
-			responses["200"] = object{"description": "It is gone."}
-		}
+		d.answer(op, status(o.Resource.Deleted), "It is gone.", nil)
 	case resource.Batch:
 		d.batch(op, o)
 	default:
-		responses["200"] = object{"description": "The resource.", "content": d.content(ref("schemas", name))}
+		d.answer(op, "200", "The resource.", ref("schemas", d.read(o)))
 	}
-	d.add(o.Method, o.Path, tag, op)
+	d.conditions(op, o)
+	d.repetition(op, o)
+	d.add(o.Method, o.Path, tagOf(o.Path), op)
 }
 
-// body is the request's.
-func (d *document) body(op object, o *resource.Operation, name string) {
-	given := ref("schemas", name+"Input")
-	required := []string{}
-	for _, rule := range o.Resource.Validate {
-		if rule.Required && o.Kind != resource.Update && !strings.ContainsAny(rule.Field, "/*") {
-			required = append(required, rule.Field)
+// status is a declared one, or whatever success the upstream answers with.
+func status(declared int) string {
+	if declared == 0 {
+		return "2XX"
+	}
+	return strconv.Itoa(declared)
+}
+
+// answer is a success of an operation.
+func (d *document) answer(op object, status, text string, schema object) object {
+	done := object{"description": text}
+	if schema != nil {
+		done["content"] = d.content(schema)
+	}
+	responses, _ := op["responses"].(object)
+	responses[status] = done
+	return done
+}
+
+func heads(answer object, name string, of object) {
+	all, _ := answer["headers"].(object)
+	if all == nil {
+		all = object{}
+		answer["headers"] = all
+	}
+	all[name] = of
+}
+
+func (d *document) create(op object, o *resource.Operation) {
+	declared := 0
+	if o.Resource.Created != nil {
+		declared = o.Resource.Created.Status
+	}
+	done := d.answer(op, status(declared), "It was made.", ref("schemas", d.read(o)))
+	if declared != 0 {
+		heads(done, "Location", header("The address of what was made.", "uri-reference"))
+	}
+	d.body(op, o)
+}
+
+// conditions are those on the resource's tag (RFC 9110 section 13).
+func (d *document) conditions(op object, o *resource.Operation) {
+	if !o.Resource.ETag {
+		return
+	}
+	responses, _ := op["responses"].(object)
+	switch o.Kind {
+	case resource.List, resource.Read:
+		ask(op, "If-None-Match", "Tags that the client has: 304 if one of them is still right.", object{"type": "string"})
+		if done, ok := responses["200"].(object); ok {
+			heads(done, "ETag", header("The tag of this answer.", ""))
+		}
+		responses["304"] = object{"description": "The client has it.", "headers": object{"ETag": header("The tag of what the client has.", "")}}
+	case resource.Replace, resource.Update, resource.Delete:
+		ask(op, "If-Match", "Tags of the resource: 412, and nothing is done, if it has none of them any more.", object{"type": "string"})
+		refuse(op, 412)
+	}
+}
+
+// repetition is what Idempotency-Key does.
+func (d *document) repetition(op object, o *resource.Operation) {
+	if !o.Resource.Idempotency || o.Method != http.MethodPost {
+		return
+	}
+	ask(op, "Idempotency-Key", "Whoever repeats a request with its key is given the first answer, and nothing is done again. Kept for 24 hours.",
+		object{"type": "string", "minLength": 1, "maxLength": 255})
+	responses, _ := op["responses"].(object)
+	for status, r := range responses {
+		if done, ok := r.(object); ok && strings.HasPrefix(status, "2") {
+			heads(done, "Idempotency-Replayed", object{"description": "Whether this is the answer to an earlier request.", "schema": object{"type": "string", "enum": []string{"true"}}})
 		}
 	}
-	if o.Kind == resource.Replace {
-		required = append(required, o.Resource.Replace...)
-	}
-	slices.Sort(required)
-	if required = slices.Compact(required); len(required) > 0 {
-		given = object{"allOf": []object{given, {"required": required}}}
-	}
-	op["requestBody"] = object{"required": o.Kind != resource.Action, "content": object{"application/json": object{"schema": given}}}
-	refuse(op, 400, 413, 415)
+	refuse(op, 400, 409, 422, 503)
+}
+
+// ask adds a header field of the request.
+func ask(op object, name, text string, schema object) {
+	all, _ := op["parameters"].([]object)
+	op["parameters"] = append(all, object{"name": name, "in": "header", "required": false, "description": text, "schema": schema})
 }
 
 func (d *document) batch(op object, o *resource.Operation) {
@@ -92,72 +134,41 @@ func (d *document) batch(op object, o *resource.Operation) {
 	for _, field := range o.Resource.Batch {
 		paths = append(paths, "/"+field)
 	}
+	id := object{"type": []string{"string", "integer"}}
+	op["description"] = "Each resource is changed or not for itself. What is invalid is found before anything is changed."
 	op["requestBody"] = object{"required": true, "content": object{"application/json": object{"schema": object{
-		"type": "array", "minItems": 1,
+		"type": "array", "minItems": 1, "maxItems": cmp.Or(o.Resource.BatchMax, batch.DefaultMax),
 		"items": object{
-			"type": "object", "required": []string{"id", "op", "path"},
+			"type": "object", "required": []string{"id", "op", "path"}, "additionalProperties": false,
 			"properties": object{
-				"id": object{"type": []string{"string", "integer"}}, "op": object{"enum": []string{"replace", "remove"}},
-				"path": object{"type": "string", "enum": paths}, "value": object{},
+				"id": id, "op": object{"type": "string", "enum": []string{"replace", "remove"}},
+				"path": object{"type": "string", "enum": paths}, "value": object{"description": "The new value; of replace alone."},
 			},
 		},
 	}}}}
 	result := object{"type": "object", "required": []string{"data"}, "properties": object{"data": object{
 		"type": "array", "items": object{
 			"type": "object", "required": []string{"id", "status"},
-			"properties": object{"id": object{"type": []string{"string", "integer"}}, "status": object{"type": "integer"}, "data": object{}, "error": object{"type": "object"}},
+			"properties": object{
+				"id": id, "status": object{"type": "integer"}, "data": object{"anyOf": []object{ref("schemas", d.read(o)), {"type": "null"}}},
+				"error": ref("schemas", "Failure"),
+			},
 		},
 	}}}
-	responses, _ := op["responses"].(object)
-	responses["200"] = object{"description": "All changes were made.", "content": d.content(result)}
-	responses["207"] = object{"description": "Some changes were not made: each item says what came of it.", "content": d.content(result)}
+	d.answer(op, "200", "All changes were made.", result)
+	d.answer(op, "207", "Some changes were not made: each item says what came of it.", result)
 	refuse(op, 400, 413, 415)
 }
 
-// parameters are those of a list.
-func parameters(l *list.Config) []object {
-	standard, most := 20, 100
-	if l.Max != 0 {
-		most = l.Max
-	} else if l.Default > most {
-		most = l.Default
+// body is the request's.
+func (d *document) body(op object, o *resource.Operation) {
+	given := object{"schema": d.asked(op, o)}
+	content := object{"application/json": given}
+	if o.Kind == resource.Update && (resource.Match{Operation: o}).Reads() {
+		content["application/merge-patch+json"] = given
 	}
-	if l.Default != 0 {
-		standard = l.Default
-	}
-	query := func(name, text string, schema object) object {
-		return object{"name": name, "in": "query", "required": false, "description": text, "schema": schema}
-	}
-	all := []object{
-		query("page", "The page, from 1.", object{"type": "integer", "minimum": 1, "default": 1}),
-		query("limit", "Items on a page.", object{"type": "integer", "minimum": 1, "maximum": most, "default": min(standard, most)}),
-	}
-	if len(l.Sort) > 0 {
-		var fields []string
-		for _, n := range l.Sort {
-			fields = append(fields, n.Name, "-"+n.Name)
-		}
-		all = append(all, query("sort", "The field to sort by; with - in front in descending order.", object{"type": "string", "enum": fields}))
-	}
-	if len(l.States) > 0 {
-		all = append(all, query("state", "The state to filter by.", words(l.States)))
-	}
-	for _, f := range l.Filters {
-		schema := object{"type": "string"}
-		if len(f.Values) > 0 {
-			schema = words(f.Values)
-		}
-		all = append(all, query(f.Name.Name, "What to filter by.", schema))
-	}
-	return all
-}
-
-func words(names []list.Name) object {
-	var all []string
-	for _, n := range names {
-		all = append(all, n.Name)
-	}
-	return object{"type": "string", "enum": all}
+	op["requestBody"] = object{"required": o.Kind != resource.Action, "content": content}
+	refuse(op, 400, 413, 415)
 }
 
 // tagOf is the first word of a path.

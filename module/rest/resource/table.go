@@ -9,6 +9,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/splice"
+	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
 // Kind is what a request does: a closed set, fit for a metric's label.
@@ -54,6 +55,9 @@ func (o *Operation) Field(theirs string) string {
 	}
 	return theirs
 }
+
+// Rules are the constraints on bodies.
+func (o *Operation) Rules() *validate.Set { return o.shape.rules }
 
 // Table are the declared resources, compiled.
 type Table struct {

@@ -1,0 +1,320 @@
+package openapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/rest/job"
+	"github.com/gatehouse/gatehouse/module/rest/link"
+	"github.com/gatehouse/gatehouse/module/rest/list"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/validate"
+)
+
+// told is a document as a test asks it.
+type told struct {
+	t    *testing.T
+	text string
+	all  any
+}
+
+func describe(t *testing.T, c Config, resources ...resource.Resource) told {
+	t.Helper()
+	if len(resources) > 0 {
+		table, err := resource.NewTable(resources)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Table = table
+	}
+	text, err := Document(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all any
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range reference.FindAllStringSubmatch(string(text), -1) {
+		if (told{t, "", all}).at("components", m[1], m[2]) == nil {
+			t.Errorf("%s is nowhere", m[0])
+		}
+	}
+	return told{t, string(text), all}
+}
+
+// at is what stands somewhere, nil for nothing.
+func (d told) at(path ...string) any {
+	at := d.all
+	for _, name := range path {
+		object, _ := at.(map[string]any)
+		at = object[name]
+	}
+	return at
+}
+
+func (d told) is(want string, path ...string) {
+	d.t.Helper()
+	got, err := json.Marshal(d.at(path...))
+	if err != nil || string(got) != want {
+		d.t.Errorf("%s: %s, want %s", strings.Join(path, " "), got, want)
+	}
+}
+
+// statuses are the answers of an operation.
+func (d told) statuses(method, path string) string {
+	all, _ := d.at("paths", path, method, "responses").(map[string]any)
+	var names []string
+	for name := range all {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}
+
+// fields are the parameters of an operation.
+func (d told) fields(method, path string) string {
+	all, _ := d.at("paths", path, method, "parameters").([]any)
+	var names []string
+	for _, p := range all {
+		p, _ := p.(map[string]any)
+		names = append(names, fmt.Sprint(p["in"], ":", p["name"]))
+	}
+	return strings.Join(names, " ")
+}
+
+var articles = resource.Resource{
+	Path: "articles", Item: "/result", List: &list.Config{Default: 30, Max: 50, Filters: []list.Filter{{Name: list.Name{Name: "tag"}}}},
+	Rename: map[string]string{"title": "subject"}, Values: map[string]map[string]string{"state": {"published": "1", "draft": "0"}},
+	Replace: []string{"title", "body"}, Created: &resource.Created{Status: 201}, Deleted: 204, Links: []link.Link{{Rel: "self"}},
+	Batch: []string{"title"}, BatchMax: 7, Idempotency: true, ETag: true,
+	Validate: []validate.Rule{
+		{Field: "title", Required: true, Length: &[2]int{5, 100}}, {Field: "rank", Integer: true, Min: "1", Max: "9007199254740993"}, {Field: "kind", Enum: []string{"a", "1", "true", "null"}},
+		{Field: "state", Required: true}, {Field: "id", Readonly: true}, {Field: "/author/name", Required: true, Pattern: "[a-z]+"}, {Field: "/author/mail", Format: "email"}, {Field: "price", Min: "0.5"},
+	},
+}
+
+func TestEachOperationSaysWhatItAsksAndAnswers(t *testing.T) {
+	d := describe(t, Config{}, articles)
+	for _, c := range []struct{ method, path, fields, statuses string }{
+		{"get", "/articles", "query:page query:limit query:tag header:If-None-Match", "200 304 400 404 429 default"},
+		{"post", "/articles", "header:Idempotency-Key", "201 400 404 409 413 415 422 429 503 default"},
+		{"patch", "/articles", "", "200 207 400 404 413 415 429 default"},
+		{"get", "/articles/{id}", "header:If-None-Match", "200 304 404 429 default"},
+		{"put", "/articles/{id}", "header:If-Match", "200 400 404 412 413 415 429 default"},
+		{"patch", "/articles/{id}", "header:If-Match", "200 400 404 412 413 415 429 default"},
+		{"delete", "/articles/{id}", "header:If-Match", "204 404 412 429 default"},
+	} {
+		if got := d.fields(c.method, c.path); got != c.fields {
+			t.Errorf("%s %s asks %s, want %s", c.method, c.path, got, c.fields)
+		}
+		if got := d.statuses(c.method, c.path); got != c.statuses {
+			t.Errorf("%s %s answers %s, want %s", c.method, c.path, got, c.statuses)
+		}
+	}
+	d.is(`"uri-reference"`, "paths", "/articles", "post", "responses", "201", "headers", "Location", "schema", "format")
+}
+
+func TestConstraintsOnEveryLevelAreSaid(t *testing.T) {
+	d := describe(t, Config{}, articles)
+	const name = "ArticlesInput"
+	for want, path := range map[string][]string{
+		`{"maxLength":100,"minLength":5,"type":"string"}`:           {"title"},
+		`{"maximum":9007199254740993,"minimum":1,"type":"integer"}`: {"rank"},
+		`{"minimum":0.5,"type":"number"}`:                           {"price"},
+		`{"enum":["a","1",1,"true",true,"null"]}`:                   {"kind"},
+		`{"enum":["draft","published"],"type":"string"}`:            {"state"},
+		`{"readOnly":true}`:                                         {"id"},
+		`{"pattern":"^(?:[a-z]+)$","type":"string"}`:                {"author", "properties", "name"},
+		`{"format":"email","type":"string"}`:                        {"author", "properties", "mail"},
+		`"object"`:                                                  {"author", "type"},
+		`{}`:                                                        {"body"},
+	} {
+		if strings.Contains(want, "9007199254740993") {
+			if !strings.Contains(d.text, want) { // too large for who decodes into a float
+				t.Errorf("no %s", want)
+			}
+			continue
+		}
+		d.is(want, append([]string{"components", "schemas", name, "properties"}, path...)...)
+	}
+	d.is(`null`, "components", "schemas", name, "properties", "links")
+	d.is(`"array"`, "components", "schemas", "Articles", "properties", "links", "type")
+	body := func(method, path string) []string {
+		return []string{"paths", path, method, "requestBody", "content", "application/json", "schema"}
+	}
+	input := `{"$ref":"#/components/schemas/ArticlesInput"}`
+	d.is(`{"allOf":[`+input+`,{"properties":{"author":{"required":["name"]}},"required":["state","title"]}]}`, body("post", "/articles")...)
+	d.is(`{"allOf":[`+input+`,{"properties":{"author":{"required":["name"]}},"required":["body","state","title"]}]}`, body("put", "/articles/{id}")...)
+	d.is(input, body("patch", "/articles/{id}")...)
+	d.is(`{"schema":`+input+`}`, "paths", "/articles/{id}", "patch", "requestBody", "content", "application/merge-patch+json")
+	d.is(`7`, append(body("patch", "/articles"), "maxItems")...)
+	d.is(`{"enum":["/title"],"type":"string"}`, append(body("patch", "/articles"), "items", "properties", "path")...)
+}
+
+func TestWhatAloneMayBeSentIsSaid(t *testing.T) {
+	d := describe(t, Config{}, resource.Resource{
+		Path: "notes", Rename: map[string]string{"text": "t"}, Values: map[string]map[string]string{"state": {"on": "1"}, "other": {"on": "1"}},
+		Validate: []validate.Rule{{Field: "state"}, {Field: "*", Readonly: true}},
+	})
+	d.is(`{"additionalProperties":false,"properties":{"state":{"enum":["on"],"type":"string"}},"type":"object"}`, "components", "schemas", "NotesInput")
+	d.is(`{"enum":["on"],"type":"string"}`, "components", "schemas", "Notes", "properties", "other")
+}
+
+func TestAStatusThatNobodyDeclaredIsTheUpstreams(t *testing.T) {
+	d := describe(t, Config{}, resource.Resource{Path: "notes"}, resource.Resource{Path: "words", Routes: []resource.Route{{Method: "POST", Path: "/words/{id}/uses", Upstream: "/u"}}})
+	for path, method := range map[string]string{"/notes": "post", "/notes/{id}": "delete", "/words/{id}/uses": "post"} {
+		if got := d.statuses(method, path); !strings.HasPrefix(got, "2XX ") {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+	d.is(`{"type":"object"}`, "paths", "/notes", "post", "requestBody", "content", "application/json", "schema")
+	d.is(`null`, "paths", "/notes", "post", "requestBody", "content", "application/json", "schema", "allOf")
+	d.is(`false`, "paths", "/words/{id}/uses", "post", "requestBody", "required")
+	if strings.Contains(d.text, "NotesInput") || strings.Contains(d.text, "Pagination") {
+		t.Error("what nothing refers to is there")
+	}
+}
+
+func TestResourcesOfTheSameWordsHaveSchemasOfTheirOwn(t *testing.T) {
+	d := describe(t, Config{},
+		resource.Resource{Path: "old-notes", Rename: map[string]string{"a": "x"}},
+		resource.Resource{Path: "old", Nested: []resource.Resource{{Path: "notes", Rename: map[string]string{"b": "x"}}}},
+		resource.Resource{Path: "error", Rename: map[string]string{"c": "x"}},
+	)
+	d.is(`{"$ref":"#/components/schemas/OldNotes"}`, "paths", "/old-notes/{id}", "get", "responses", "200", "content", "application/json", "schema")
+	d.is(`{"$ref":"#/components/schemas/OldNotes2"}`, "paths", "/old/{id}/notes/{sub_id}", "get", "responses", "200", "content", "application/json", "schema")
+	d.is(`{"$ref":"#/components/schemas/Error2"}`, "paths", "/error/{id}", "get", "responses", "200", "content", "application/json", "schema")
+	d.is(`{"a":{}}`, "components", "schemas", "OldNotes", "properties")
+	d.is(`{"b":{}}`, "components", "schemas", "OldNotes2", "properties")
+}
+
+func TestASchemaOfAFileBelongsToTheDescription(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	write("person.json", `{"type": "object", "properties": {"name": {"type": "string"}, "knows": {"$ref": "#"}, "secret": {"writeOnly": true}}}`)
+	file := write("note.json", `{"required": ["text", "id"], "properties": {"text": {"type": "string"}, "id": {"type": "integer", "readOnly": true}, "by": {"$ref": "person.json"}, "pin": {"writeOnly": true}}}`)
+	huge := write("huge.json", `{"description": "`+strings.Repeat("x", 1<<19)+`"}`)
+	d := describe(t, Config{},
+		resource.Resource{Path: "notes", Schema: &validate.Schema{File: file}, Validate: []validate.Rule{{Field: "text", Length: &[2]int{1, 9}}}},
+		resource.Resource{Path: "large", Schema: &validate.Schema{File: huge}},
+	)
+	d.is(`{"allOf":[{"$ref":"#/components/schemas/NotesInput"},{"$ref":"#/components/schemas/Note"}]}`, "paths", "/notes", "post", "requestBody", "content", "application/json", "schema")
+	d.is(`{"allOf":[{"$ref":"#/components/schemas/NotesInput"},{"$ref":"#/components/schemas/NotePatch"}]}`, "paths", "/notes/{id}", "patch", "requestBody", "content", "application/json", "schema")
+	d.is(`["text"]`, "components", "schemas", "Note", "required")
+	d.is(`null`, "components", "schemas", "NotePatch", "required")
+	d.is(`{"$ref":"#/components/schemas/Person"}`, "components", "schemas", "Person", "properties", "knows")
+	d.is(`{"by":{"$ref":"#/components/schemas/Person"},"id":{"readOnly":true,"type":"integer"},"text":{"maxLength":9,"minLength":1,"type":"string"}}`, "components", "schemas", "Notes", "properties")
+	d.is(`null`, "components", "schemas", "Notes", "required")
+	d.is(`"Create large. The body is also held to a schema that is too large to be shown."`, "paths", "/large", "post", "description")
+	if len(d.text) > 1<<16 {
+		t.Errorf("%d bytes", len(d.text))
+	}
+}
+
+func TestJobsAreDescribedAsTheyAnswer(t *testing.T) {
+	importing := job.Config{Path: "import-jobs", Upstream: "/x", Fetch: &job.Fetch{}}
+	d := describe(t, Config{Jobs: []job.Config{importing, {Path: "reports/", Upstream: "/r", When: "preferred"}, {Path: "mails", Upstream: "/m", When: "preferred"}}}, resource.Resource{Path: "reports", Idempotency: true})
+	for _, c := range []struct{ method, path, fields, statuses string }{
+		{"post", "/import-jobs", "header:Prefer", "200 202 400 404 413 415 429 503 default"},
+		{"get", "/jobs/{id}", "", "200 404 429 503 default"},
+		{"delete", "/jobs/{id}", "", "204 404 409 429 503 default"},
+		{"post", "/reports", "header:Idempotency-Key header:Prefer", "202 2XX 400 404 409 413 415 422 429 503 default"},
+		{"post", "/mails", "header:Prefer", "202 2XX 400 404 413 415 429 503 default"},
+	} {
+		if got := d.fields(c.method, c.path); got != c.fields {
+			t.Errorf("%s %s asks %s, want %s", c.method, c.path, got, c.fields)
+		}
+		if got := d.statuses(c.method, c.path); got != c.statuses {
+			t.Errorf("%s %s answers %s, want %s", c.method, c.path, got, c.statuses)
+		}
+	}
+	d.is(`["file_url"]`, "paths", "/import-jobs", "post", "requestBody", "content", "application/json", "schema", "required")
+	d.is(`{}`, "paths", "/mails", "post", "requestBody", "content", "*/*")
+	d.is(`"post_reports"`, "paths", "/reports", "post", "operationId")
+	d.is(`["reports"]`, "paths", "/reports", "post", "tags")
+}
+
+func TestScopesAndWhoMayNotAreSaid(t *testing.T) {
+	needs := func(method, path string) Need {
+		switch {
+		case path == "/v1/notes/0" && method == "DELETE", strings.HasPrefix(path, "/v1/secret"):
+			return Need{Denied: true}
+		case method == "GET":
+			return Need{Public: true}
+		case method == "POST":
+			return Need{Scopes: []string{}}
+		}
+		return Need{Scopes: []string{"b", "a"}}
+	}
+	c := Config{Issuer: "https://id.example/", Texts: map[string]string{"a": "Do a"}, Needs: needs, Server: "/v1", MediaType: "application/vnd.x.v1+json", Version: "v1", Deprecated: true, Sunset: time.Date(2027, 6, 30, 23, 0, 0, 0, time.FixedZone("", -7200))}
+	d := describe(t, c, resource.Resource{Path: "notes"}, resource.Resource{Path: "secrets", List: new(list.Config)})
+	d.is(`[]`, "paths", "/notes", "get", "security")
+	d.is(`[{"oauth2":[]}]`, "paths", "/notes", "post", "security")
+	d.is(`[{"oauth2":["b","a"]}]`, "paths", "/notes/{id}", "put", "security")
+	d.is(`null`, "paths", "/notes/{id}", "delete")
+	d.is(`null`, "paths", "/secrets")
+	d.is(`{"a":"Do a","b":"b"}`, "components", "securitySchemes", "oauth2", "flows", "clientCredentials", "scopes")
+	d.is(`"https://id.example/authorize"`, "components", "securitySchemes", "oauth2", "flows", "authorizationCode", "authorizationUrl")
+	d.is(`true`, "paths", "/notes", "get", "deprecated")
+	d.is(`[{"description":"Operations on notes.","name":"notes"}]`, "tags")
+	d.is(`"Made by the gateway from what is declared of the API. This version ends on 2027-07-01."`, "info", "description")
+	for method, want := range map[string]string{"get": "200 404 406 429 default", "post": "2XX 400 401 403 404 406 413 415 429 default"} {
+		if got := d.statuses(method, "/notes"); got != want {
+			t.Errorf("%s: %s", method, got)
+		}
+	}
+	content, _ := d.at("paths", "/notes/{id}", "get", "responses", "200", "content").(map[string]any)
+	if len(content) != 2 || content["application/vnd.x.v1+json"] == nil {
+		t.Errorf("%v", content)
+	}
+	for _, gone := range []string{"Secret", "Pagination"} {
+		if strings.Contains(d.text, gone) {
+			t.Errorf("%s is there, which nobody may ask for", gone)
+		}
+	}
+	open := describe(t, Config{}, resource.Resource{Path: "notes"})
+	open.is(`null`, "components", "securitySchemes")
+	open.is(`[]`, "paths", "/notes", "post", "security")
+}
+
+func TestEqualConfigurationsGiveEqualBytes(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.json")
+	if err := os.WriteFile(file, []byte(`{"properties": {"a": {"$ref": "#/$defs/x/thing"}, "b": {"$ref": "#/$defs/y/thing"}, "c": {"$ref": "#/$defs/z/thing"}}, "$defs": {"x": {"thing": {"type": "string"}}, "y": {"thing": {}}, "z": {"thing": {"type": "null"}}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	one := articles
+	one.Schema = &validate.Schema{File: file}
+	first := describe(t, Config{}, one).text
+	for range 20 {
+		if again := describe(t, Config{}, one).text; again != first {
+			t.Fatalf("%s\nthen\n%s", first, again)
+		}
+	}
+}
+
+func TestFailuresComeInBothForms(t *testing.T) {
+	d := describe(t, Config{}, articles)
+	for _, name := range []string{"400", "404", "412", "429", "failure"} {
+		content, _ := d.at("components", "responses", name, "content").(map[string]any)
+		if len(content) != 2 || content["application/json"] == nil || content["application/problem+json"] == nil {
+			t.Errorf("%s: %v", name, content)
+		}
+	}
+	d.is(`["code","message","field"]`, "components", "schemas", "Failure", "required")
+	d.is(`"integer"`, "components", "responses", "429", "headers", "Retry-After", "schema", "type")
+	d.is(`null`, "components", "responses", "401")
+}

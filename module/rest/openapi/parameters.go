@@ -1,0 +1,49 @@
+package openapi
+
+import "github.com/gatehouse/gatehouse/module/rest/list"
+
+// parameters are those of a list.
+func parameters(l *list.Config) []object {
+	standard, most := 20, 100
+	if l.Max != 0 {
+		most = l.Max
+	} else if l.Default > most {
+		most = l.Default
+	}
+	if l.Default != 0 {
+		standard = l.Default
+	}
+	query := func(name, text string, schema object) object {
+		return object{"name": name, "in": "query", "required": false, "description": text, "schema": schema}
+	}
+	all := []object{
+		query("page", "The page, from 1.", object{"type": "integer", "minimum": 1, "default": 1}),
+		query("limit", "Items on a page.", object{"type": "integer", "minimum": 1, "maximum": most, "default": min(standard, most)}),
+	}
+	if len(l.Sort) > 0 {
+		var fields []string
+		for _, n := range l.Sort {
+			fields = append(fields, n.Name, "-"+n.Name)
+		}
+		all = append(all, query("sort", "The field to sort by; with - in front in descending order.", object{"type": "string", "enum": fields}))
+	}
+	if len(l.States) > 0 {
+		all = append(all, query("state", "The state to filter by.", words(l.States)))
+	}
+	for _, f := range l.Filters {
+		schema := object{"type": "string", "minLength": 1, "maxLength": list.MaxText}
+		if len(f.Values) > 0 {
+			schema = words(f.Values)
+		}
+		all = append(all, query(f.Name.Name, "What to filter by.", schema))
+	}
+	return all
+}
+
+func words(names []list.Name) object {
+	var all []string
+	for _, n := range names {
+		all = append(all, n.Name)
+	}
+	return object{"type": "string", "enum": all}
+}
