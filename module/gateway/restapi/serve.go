@@ -54,6 +54,9 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	c := &call{edition: &h.plain, choice: choice, prefix: gateway.Taken(r) + choice.Prefix, next: next, r: r}
 	if choice.Index >= 0 {
 		c.edition = &h.editions[choice.Index]
+		if err := asByPath(w, c); err != nil {
+			return err
+		}
 	}
 	for _, p := range h.parts {
 		if done, err := p.serve(w, c); done || err != nil {

@@ -59,6 +59,45 @@ func TestEachVersionHasItsUpstream(t *testing.T) {
 	}
 }
 
+// Accept is no way around what guard and limit say of a version's own address.
+func TestAVersionInAcceptIsJudgedAsTheOneInThePath(t *testing.T) {
+	first, second := harness.NewUpstream(t), harness.NewUpstream(t)
+	first.Answer(says("application/json", `{"r":{"id":1}}`))
+	second.Answer(says("application/json", `{"data":{"id":2}}`))
+	const of = "\t\tscope read GET,HEAD,OPTIONS /*\n"
+	const limit = "\tapi_limit {\n\t\tclient 10 1h\n\t\tcost 4 /v2/things/*\n\t}\n"
+	r := startIn(t, "\t\tpublic * /open /open/*\n"+of+"\t\tscope write POST,PUT,PATCH,DELETE /*\n\t\tallow_encoded_slash\n\t}\n",
+		"\t\tscope write /v2 /v2/*\n\t\tpublic GET /v1/*\n"+of+"\t\tscope write PATCH /*\n\t}\n"+limit, first.Addr, strings.ReplaceAll(versioned, "$SECOND", second.Addr))
+	const v1, v2 = "application/vnd.acme.v1+json", "application/vnd.acme.v2+json"
+	for _, c := range []struct {
+		client, path, accept string
+		status               int
+		left                 string
+	}{
+		{"reader", "/v2/things/1", "", 403, ""},
+		{"reader", "/things/1", v2, 403, "9"},
+		{"reader", "/things/1", v2 + ", application/json;q=0.5", 403, "8"},
+		{"reader", "/things/1", v1, 200, "7"},
+		{"reader", "/things/1", "", 200, "6"},
+		{"writer", "/v2/things/1", "", 200, "6"},
+		{"writer", "/things/1", v2, 200, "2"},
+		{"writer", "/things/1", v2, 429, "1"},
+		{"writer", "/things/1", v1, 200, "0"},
+	} {
+		header := []string{}
+		if c.accept != "" {
+			header = []string{"Accept", c.accept}
+		}
+		p := r.do(c.client, http.MethodGet, c.path, "", header...)
+		if p.Status != c.status || p.Header.Get("X-Ratelimit-Remaining") != c.left {
+			t.Errorf("%s %s %s: %d, %s left: %s", c.client, c.path, c.accept, p.Status, p.Header.Get("X-Ratelimit-Remaining"), p.Body)
+		}
+	}
+	if len(first.Hits()) != 3 || len(second.Hits()) != 2 {
+		t.Error("what was refused reached an upstream")
+	}
+}
+
 func TestAVersionThatPassesIsTakenFromThePathAndPutBackIntoAddresses(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, `"upstream": $TO, "versions": [{"name": "v1", "strip_prefix": true}, {"name": "v2"}]`)
@@ -103,6 +142,10 @@ func TestAddressesOfTheUpstreamBecomeTheClients(t *testing.T) {
 		{"GET", 302, "/login.php", "", 502, ""},
 		{"GET", 302, "/t.php?act=get&k=..", "", 502, ""},
 		{"POST", 303, "/t.php?act=get&k=8", "", 201, "/things/8"},
+		// To whom somebody else is to be asked, nothing was made.
+		{"POST", 302, "https://sso.example/login?back=/things/8", "", 302, "https://sso.example/login?back=/things/8"},
+		{"POST", 303, "https://sso.example/things/8", "", 303, "https://sso.example/things/8"},
+		{"POST", 302, "/login.php", "", 502, ""},
 		{"POST", 201, "/t.php?act=get&k=9", `{"id":10}`, 201, "/things/10"},
 		{"POST", 201, "/t.php?act=get&k=9", `{"ok":true}`, 201, "/things/9"},
 		{"POST", 201, "/elsewhere", `{"ok":true}`, 201, ""},

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/gatehouse/gatehouse/module/rest/link"
 	"github.com/gatehouse/gatehouse/module/rest/list"
@@ -165,6 +166,12 @@ func (a *Answer) Seen(e *splice.Editor, h http.Header, whole bool) list.Seen {
 		s.Elements = e.Elements()
 	}
 	return s
+}
+
+// Made reports whether an address of the client's is the one of what the request made.
+func (a *Answer) Made(at string) bool {
+	id, below := strings.CutPrefix(at, a.Path+"/")
+	return a.Kind == Create && a.Status != 0 && below && id != "" && !strings.ContainsAny(id, "/?")
 }
 
 // Location is the address of what was made; "" when the answer does not tell its id.

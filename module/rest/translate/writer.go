@@ -101,7 +101,8 @@ func (w *Writer) pass() {
 }
 
 // redirect sends the client where the upstream means, in the client's addresses. After a
-// creation that is where the new resource is.
+// creation that may be where the new resource is; anywhere else, such as a page to sign
+// in at, it tells of none.
 func (w *Writer) redirect(h http.Header) {
 	location := h.Get("Location")
 	if location == "" || w.config.Locate == nil {
@@ -114,7 +115,7 @@ func (w *Writer) redirect(h http.Header) {
 		return
 	}
 	h.Set("Location", to)
-	if a := w.config.Answer; a.Kind == resource.Create && a.Status != 0 && (w.status == http.StatusFound || w.status == http.StatusSeeOther) {
+	if a := w.config.Answer; a.Made(to) && (w.status == http.StatusFound || w.status == http.StatusSeeOther) {
 		w.status, w.swallow = a.Status, true
 		forget(h)
 		h.Del("Content-Type")
@@ -197,9 +198,6 @@ func (w *Writer) Finish() *Failure {
 	}
 	return w.failure
 }
-
-// Failure is what went wrong so far.
-func (w *Writer) Failure() *Failure { return w.failure }
 
 // Release gives back what the writer borrowed. It must not be used afterwards.
 func (w *Writer) Release() {
