@@ -7,11 +7,10 @@ import (
 	"compress/zlib"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
-	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/simplifiedchinese"
+
+	"github.com/gatehouse/gatehouse/module/rest/charset"
 )
 
 // maxWindow bounds what a zstd frame may make us allocate.
@@ -55,51 +54,8 @@ func decompress(coding []string, raw []byte) (plain []byte, cut, ok bool) {
 
 var bom = []byte("\xef\xbb\xbf")
 
-// toUTF8 reads UTF-8, the Chinese GB encodings and Latin-1. A text that is not in
-// the UTF-8 it claims, or claims nothing, is tried as GB18030.
-func toUTF8(text []byte, charset string, cut bool) ([]byte, bool) {
-	switch strings.ToLower(charset) {
-	case "gbk", "gb2312", "gb18030", "x-gbk", "cp936":
-		return fromGB(text, cut)
-	case "iso-8859-1", "latin1", "windows-1252":
-		if utf8.Valid(text) {
-			return text, true
-		}
-		out, err := charmap.Windows1252.NewDecoder().Bytes(text)
-		return out, err == nil
-	case "", "utf-8", "utf8", "us-ascii":
-		text = bytes.TrimPrefix(text, bom)
-		if cut {
-			text = wholeRunes(text)
-		}
-		if utf8.Valid(text) {
-			return text, true
-		}
-		return fromGB(text, cut)
-	}
-	return nil, false
-}
-
-func fromGB(text []byte, cut bool) ([]byte, bool) {
-	out, err := simplifiedchinese.GB18030.NewDecoder().Bytes(text)
-	if err != nil {
-		return nil, false
-	}
-	if cut {
-		out = bytes.TrimSuffix(out, []byte("\uFFFD"))
-	}
-	return out, !bytes.Contains(out, []byte("\uFFFD"))
-}
-
-// wholeRunes drops a character that the cut went through.
-func wholeRunes(text []byte) []byte {
-	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
-		if c := text[len(text)-n]; utf8.RuneStart(c) {
-			if !utf8.FullRune(text[len(text)-n:]) {
-				return text[:len(text)-n]
-			}
-			break
-		}
-	}
-	return text
+// toUTF8 reads a text that is whole, or cut.
+func toUTF8(text []byte, label string, cut bool) ([]byte, bool) {
+	text = bytes.TrimPrefix(text, bom)
+	return charset.Of(label, text, cut).Decode(text, cut)
 }

@@ -8,19 +8,17 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding/simplifiedchinese"
-	"golang.org/x/text/transform"
-
+	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/splice"
 )
 
 // watch reads the beginning of a success, to see whether it is one.
 type watch struct {
 	d       *dialect
-	status  int // the upstream's
-	charset string
-	json    bool // so it is labelled
-	coded   bool // its text can be read only when it is whole
+	status  int    // the upstream's
+	label   string // of its charset
+	json    bool   // so it is labelled
+	coded   bool   // its text can be read only when it is whole
 	stage   stage
 	raw     []byte // held back, nil as soon as it is passed on
 	kept    bool   // raw is a copy
@@ -28,7 +26,7 @@ type watch struct {
 	editor  *splice.Editor
 	rule    *condition // the first that was seen to hold
 	text    io.Writer  // leads to the editor
-	checked int        // bytes of raw known to be UTF-8
+	checked int        // bytes of raw known to be UTF-8; -1: it is not read as that
 }
 
 // stage is what is known of the text.
@@ -64,7 +62,7 @@ func (d *dialect) watch(status int, method string, h http.Header) *watch {
 	if !labelled && media != "" && media != "text/html" && media != "text/plain" {
 		return nil
 	}
-	return &watch{d: d, status: status, charset: strings.ToLower(params["charset"]), json: labelled, coded: coding(h) != ""}
+	return &watch{d: d, status: status, label: params["charset"], json: labelled, coded: coding(h) != ""}
 }
 
 // coding is the content coding, "" for none.
@@ -137,28 +135,28 @@ func (w *watch) begin() []byte {
 
 func (w *watch) start() {
 	w.stage = scanning
+	w.readAs(charset.Of(w.label, nil, true))
+}
+
+// readAs begins to read. GB is decoded on the way: the second byte of a character may be
+// a backslash.
+func (w *watch) readAs(c charset.Charset) {
+	w.release()
 	w.editor = w.d.plan.New(nowhere{})
-	w.text = w.editor
-	switch w.charset {
-	case "gbk", "gb2312", "gb18030", "x-gbk", "cp936":
-		w.text = fromGBK(w.editor)
+	w.text = c.Writer(w.editor)
+	if c != charset.UTF8 {
+		w.checked = -1
 	}
 }
 
-// fromGBK decodes on the way: the second byte of a character may be a backslash.
-func fromGBK(e *splice.Editor) io.Writer {
-	return transform.NewWriter(e, simplifiedchinese.GB18030.NewDecoder())
-}
-
 func (w *watch) scan(p []byte) verdict {
-	if w.claimsUTF8() && !w.passing {
-		if w.isUTF8(); w.checked < 0 { // it is not, so it is read as GB18030 from the start
-			w.editor.Release()
-			w.editor = w.d.plan.New(nowhere{})
-			w.text = fromGBK(w.editor)
-			w.charset = "gb18030"
-			p = bytes.TrimPrefix(w.raw, bom)
+	if !w.passing && w.checked >= 0 && !w.isUTF8() {
+		text := bytes.TrimPrefix(w.raw, bom)
+		if c := charset.Of(w.label, text, true); c != charset.Unknown { // else what there is of it is read as it is
+			w.readAs(c)
+			p = text
 		}
+		w.checked = -1
 	}
 	_, err := w.text.Write(p)
 	v := w.d.judge(w.editor, false)
@@ -171,18 +169,11 @@ func (w *watch) scan(p []byte) verdict {
 	return v
 }
 
-func (w *watch) claimsUTF8() bool {
-	return w.charset == "" || w.charset == "utf-8" || w.charset == "utf8" || w.charset == "us-ascii"
-}
-
 // isUTF8 goes on to check what is held. A character may still be cut at its end.
-func (w *watch) isUTF8() {
-	rest := wholeRunes(w.raw[w.checked:])
-	if !utf8.Valid(rest) {
-		w.checked = -1
-		return
-	}
+func (w *watch) isUTF8() bool {
+	rest := charset.Whole(w.raw[w.checked:])
 	w.checked += len(rest)
+	return utf8.Valid(rest)
 }
 
 // end is asked when no more is read: of a text that is cut, or of one that ended.
@@ -198,7 +189,7 @@ func (w *watch) end(h http.Header, cut bool) verdict {
 		return passes
 	}
 	cut = cut || more
-	text, ok := toUTF8(plain, w.charset, cut)
+	text, ok := toUTF8(plain, w.label, cut)
 	if text = bytes.TrimLeft(text, " \t\r\n"); !ok || len(text) == 0 {
 		return passes
 	}
@@ -207,7 +198,7 @@ func (w *watch) end(h http.Header, cut bool) verdict {
 		return passes
 	}
 	w.text = w.editor
-	if w.stage = scanning; w.coded || !w.claimsUTF8() || !utf8.Valid(wholeRunes(plain)) {
+	if w.stage = scanning; w.coded || charset.Of(w.label, plain, true) != charset.UTF8 {
 		w.stage = foreign // what follows cannot be read
 	}
 	return w.d.judge(w.editor, ended)

@@ -1,6 +1,8 @@
 package translate
 
 import (
+	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -18,8 +20,8 @@ type body struct {
 	answer *resource.Answer
 	sure   bool // the answer is labelled JSON
 	unpack *unpacker
-	start  *start // until it is known where the JSON begins
-	text   *recoder
+	start  *start         // until it is known where the JSON begins
+	text   io.WriteCloser // leads to the editor
 	editor *splice.Editor
 	held   []byte
 	limit  int
@@ -45,7 +47,7 @@ func newBody(w *Writer) (*body, *Failure) {
 			if !sure {
 				return nil, nil
 			}
-			return nil, errCoding
+			return nil, &Failure{Coding, fmt.Errorf("Content-Encoding %q, expected none, as was asked for, or one of gzip, deflate and zstd", coding)}
 		}
 	}
 	return b, nil
@@ -74,14 +76,14 @@ func (b *body) begin(whole bool) error {
 	s := b.start
 	b.start = nil
 	defer s.release()
-	at, charset, ok := s.find(b.sure, whole)
+	at, in, ok := s.find(b.sure, whole)
 	if !ok && !b.sure {
 		b.raw = true
 		b.commitRaw()
 		return b.decoded(s.text)
 	}
-	b.text = newRecoder(charset, b.edit)
 	b.editor = b.answer.Editor((*framed)(b))
+	b.text = in.Writer(b.editor)
 	if b.answer.List != nil {
 		b.held = append(b.held, `{"data":`...)
 	}
@@ -90,18 +92,11 @@ func (b *body) begin(whole bool) error {
 
 // decoded takes what follows.
 func (b *body) decoded(p []byte) error {
-	switch {
-	case b.raw:
-		_, err := b.w.ResponseWriter.Write(p)
-		return err
-	case b.text != nil:
-		return b.text.write(p)
+	to := io.Writer(b.text)
+	if b.raw {
+		to = b.w.ResponseWriter
 	}
-	return b.edit(p)
-}
-
-func (b *body) edit(p []byte) error {
-	_, err := b.editor.Write(p)
+	_, err := to.Write(p)
 	return err
 }
 
@@ -147,10 +142,8 @@ func (b *body) close() error {
 	if b.raw {
 		return nil
 	}
-	if b.text != nil {
-		if err := b.text.close(); err != nil {
-			return err
-		}
+	if err := b.text.Close(); err != nil {
+		return err
 	}
 	if err := b.editor.Close(); err != nil {
 		return err

@@ -38,10 +38,7 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.Err }
 
-var (
-	errCoding = &Failure{Kind: Coding}
-	errBomb   = &Failure{Kind: Bomb}
-)
+var errBomb = &Failure{Kind: Bomb}
 
 // failureOf sorts what an editor, or the way to it, says.
 func failureOf(err error) *Failure {

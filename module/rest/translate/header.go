@@ -24,7 +24,7 @@ func mediaOf(h http.Header) string {
 
 func charsetOf(h http.Header) string {
 	_, params, _ := mime.ParseMediaType(h.Get("Content-Type"))
-	return strings.ToLower(params["charset"])
+	return params["charset"]
 }
 
 func isJSON(media string) bool {

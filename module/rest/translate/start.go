@@ -4,18 +4,16 @@ import (
 	"bytes"
 	"io"
 	"sync"
-	"unicode/utf8"
 
-	"golang.org/x/text/encoding/simplifiedchinese"
-
+	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/splice"
 )
 
 // start is the beginning of a body, kept until it is known where the JSON begins and
 // how it is encoded.
 type start struct {
-	text    []byte
-	charset string // as the label says it
+	text  []byte
+	label string // of the charset
 }
 
 // sample is how much is looked at; what comes later is taken for more of the same.
@@ -23,12 +21,12 @@ const sample = 32 << 10
 
 var starts = sync.Pool{New: func() any { return new([sample]byte) }}
 
-func newStart(charset string) *start {
+func newStart(label string) *start {
 	buffer, ok := starts.Get().(*[sample]byte)
 	if !ok {
 		buffer = new([sample]byte)
 	}
-	return &start{text: buffer[:0], charset: charset}
+	return &start{text: buffer[:0], label: label}
 }
 
 func (s *start) release() {
@@ -38,19 +36,14 @@ func (s *start) release() {
 	s.text = nil
 }
 
-// add reports that there is enough. A body labelled UTF-8 that begins like JSON needs no
-// more than its first byte.
+// add reports that there is enough.
 func (s *start) add(p []byte) bool {
 	if len(s.text)+len(p) > sample {
 		s.text = append(append(make([]byte, 0, len(s.text)+len(p)), s.text...), p...)
 		return true
 	}
 	s.text = append(s.text, p...)
-	if s.charset != "utf-8" && s.charset != "utf8" {
-		return false
-	}
-	text := bytes.TrimLeft(s.text, " \t\r\n")
-	return len(text) > 0 && begins(text[0])
+	return false
 }
 
 func begins(c byte) bool { return c == '{' || c == '[' }
@@ -62,88 +55,44 @@ const notices = 8
 
 var anything, _ = splice.Compile(splice.Config{}) // an empty plan compiles
 
-// find says where the JSON begins and which charset it is in, "" for UTF-8.
-func (s *start) find(sure, whole bool) (at int, charset string, ok bool) {
+// find says where the JSON begins and which charset it is in.
+func (s *start) find(sure, whole bool) (at int, in charset.Charset, ok bool) {
 	text := s.text
 	if bytes.HasPrefix(text, bom) {
 		at, text = len(bom), text[len(bom):]
 	}
-	charset = s.encoding(text)
+	in = charset.Of(s.label, text, !whole)
 	space := len(text) - len(bytes.TrimLeft(text, " \t\r\n"))
 	rest := text[space:]
 	if len(rest) == 0 {
-		return at, charset, false
+		return at, in, false
 	}
 	if begins(rest[0]) {
-		return at + space, charset, sure || parses(rest, charset, whole)
+		return at + space, in, sure || parses(rest, in, whole)
 	}
 	for range notices {
 		next := bytes.IndexAny(rest, "{[")
 		if next < 0 {
 			break
 		}
-		if rest = rest[next:]; parses(rest, charset, whole) {
-			return at + len(text) - len(rest), charset, true
+		if rest = rest[next:]; parses(rest, in, whole) {
+			return at + len(text) - len(rest), in, true
 		}
 		rest = rest[1:]
 	}
-	return at, charset, false
+	return at, in, false
 }
 
 // parses reports whether a text could be the beginning of JSON, or all of it.
-func parses(text []byte, charset string, whole bool) bool {
+func parses(text []byte, in charset.Charset, whole bool) bool {
 	e := anything.New(io.Discard)
 	defer e.Release()
-	r := newRecoder(charset, func(p []byte) error { _, err := e.Write(p); return err })
-	var err error
-	if r == nil {
-		_, err = e.Write(text)
-	} else {
-		err = r.write(text)
-	}
+	to := in.Writer(e)
+	_, err := to.Write(text)
 	if err == nil && whole {
-		if r != nil {
-			err = r.close()
-		}
-		if err == nil {
+		if err = to.Close(); err == nil {
 			err = e.Close()
 		}
 	}
 	return err == nil
-}
-
-// encoding believes the label if it is one of the GB encodings or Latin-1, and the bytes
-// if it is none: old scripts send GB without saying so.
-func (s *start) encoding(text []byte) string {
-	switch s.charset {
-	case "gbk", "gb2312", "gb18030", "x-gbk", "cp936":
-		return "gb18030"
-	case "iso-8859-1", "latin1", "windows-1252":
-		if utf8.Valid(whole(text)) {
-			return ""
-		}
-		return "windows-1252"
-	case "":
-		if utf8.Valid(whole(text)) {
-			return ""
-		}
-		out, err := simplifiedchinese.GB18030.NewDecoder().Bytes(text)
-		if err == nil && !bytes.Contains(bytes.TrimSuffix(out, []byte("\uFFFD")), []byte("\uFFFD")) {
-			return "gb18030"
-		}
-	}
-	return ""
-}
-
-// whole drops a character that the end of the sample went through.
-func whole(text []byte) []byte {
-	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
-		if utf8.RuneStart(text[len(text)-n]) {
-			if !utf8.FullRune(text[len(text)-n:]) {
-				return text[:len(text)-n]
-			}
-			break
-		}
-	}
-	return text
 }
