@@ -233,3 +233,46 @@ func TestANodeDoesNotGiveUpItsOwnJobWhenTheStoreComesBack(t *testing.T) {
 		}
 	})
 }
+
+// A claim takes effect without an answer, and another node's too, at the next look of each:
+// whose it was is not to be told by the fence alone.
+func TestAClaimWithoutAnAnswerIsItsNodes(t *testing.T) {
+	for _, effect := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s, first, second := newShelf(), newWork(until(nil)), newWork(until(nil))
+			a, b := node(t, s, first, "n"), node(t, s, second, "n") // one process, two configurations
+			j := submit(t, b) // which a is not told of
+			s.broken(func(op string) (error, error) {
+				if op != "swap" {
+					return nil, nil
+				}
+				s.fault = nil
+				if effect {
+					return nil, errStore
+				}
+				return errStore, nil
+			})
+			a.Start()
+			synctest.Wait()
+			b.Start() // takes it up, unless the claim has taken effect
+			time.Sleep(lease + 10*time.Second)
+			got := find(t, a, j.ID)
+			if got.State != Running || first.begun(j.ID)+second.begun(j.ID) != 1 || (first.begun(j.ID) == 1) != effect {
+				t.Errorf("effect %v: begun %d and %d times: %+v", effect, first.begun(j.ID), second.begun(j.ID), got)
+			}
+			a.Stop()
+			b.Stop()
+			a.Drain(0)
+			b.Drain(0)
+			if len(a.doubtful) > 1 {
+				t.Error("doubts are kept")
+			}
+			a.Start()
+			time.Sleep(time.Minute)
+			a.Stop()
+			if len(a.doubtful) != 0 {
+				t.Error("doubts about what has ended are kept")
+			}
+		})
+	}
+}

@@ -3,6 +3,8 @@ package job
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -97,6 +99,9 @@ func (q *Queue) lookThrough(ctx context.Context) error {
 		return err
 	}
 	q.backlog.Store(int64(len(marks)))
+	maps.DeleteFunc(q.doubtful, func(id, _ string) bool {
+		return !slices.ContainsFunc(marks, func(m Mark) bool { return m.ID == id })
+	})
 	for _, m := range marks {
 		if q.free() == 0 {
 			return nil
@@ -125,7 +130,7 @@ func (q *Queue) take(ctx context.Context, m Mark) error {
 		return err
 	case j.State.Final():
 		return q.Index.Leave(ctx, m.ID)
-	case j.Lost(now):
+	case j.Lost(now) && !q.ours(j):
 		if err := j.Interrupt(now, q.Retry); err != nil {
 			return err
 		}
@@ -138,7 +143,7 @@ func (q *Queue) take(ctx context.Context, m Mark) error {
 			return q.Index.Leave(ctx, m.ID)
 		}
 	}
-	if j.State != Queued || j.Claim(now, q.Node) != nil {
+	if !q.claim(j, now) {
 		return nil
 	}
 	release, err := q.Hold()
@@ -147,10 +152,35 @@ func (q *Queue) take(ctx context.Context, m Mark) error {
 	}
 	if r, err = q.save(ctx, j, r); err != nil {
 		release()
-		return unlessLost(err)
+		if err = unlessLost(err); err != nil {
+			q.doubtful[j.ID] = j.Claimed
+		}
+		return err
 	}
+	delete(q.doubtful, j.ID)
 	q.begin(j, r, release)
 	return nil
+}
+
+// claim takes up a job that waits, or one that is ours without a run.
+func (q *Queue) claim(j *Job, now time.Time) bool {
+	if q.ours(j) {
+		return j.Renew(now, j.Fence, nil) == nil
+	}
+	if j.State != Queued || j.Claim(now, q.Node) != nil {
+		return false
+	}
+	if j.Claimed = q.doubtful[j.ID]; j.Claimed == "" {
+		j.Claimed = q.NewID()
+	}
+	return true
+}
+
+// ours reports a claim that took effect without an answer: nothing was sent for it, and
+// nobody else will.
+func (q *Queue) ours(j *Job) bool {
+	mine := q.doubtful[j.ID]
+	return mine != "" && j.State == Running && j.Claimed == mine
 }
 
 // unlessLost is nil where another node was faster.

@@ -53,6 +53,9 @@ type Queue struct {
 	admit    chan struct{} // who holds it may add to the queue
 	wake     chan struct{}
 	backlog  atomic.Int64 // -1: not known
+	// doubtful are the claims of jobs of which it is not known whether they took effect. It
+	// is the loop's, and holds none of jobs without a mark.
+	doubtful map[string]string
 
 	mu      sync.Mutex
 	stop    context.CancelFunc
@@ -75,7 +78,7 @@ func NewQueue(c QueueConfig) (*Queue, error) {
 		}
 	}
 	c.Config = c.Defaulted()
-	q := &Queue{QueueConfig: c, admit: make(chan struct{}, 1), wake: make(chan struct{}, 1), runs: make(map[string]*run)}
+	q := &Queue{QueueConfig: c, admit: make(chan struct{}, 1), wake: make(chan struct{}, 1), runs: make(map[string]*run), doubtful: make(map[string]string)}
 	q.backlog.Store(-1)
 	if c.Progress != "" {
 		at, err := splice.ParsePointer(c.Progress)

@@ -71,6 +71,9 @@ type Job struct {
 	Fence uint64    `json:"fence,omitempty"`
 	Node  string    `json:"node,omitempty"` // who runs it
 	Until time.Time `json:"until,omitzero"` // how long the lease lasts
+	// Claimed tells who takes a job up from all others, a process that does it under two
+	// configurations too.
+	Claimed string `json:"claimed,omitempty"`
 }
 
 func encode(j *Job) ([]byte, error) {

@@ -75,7 +75,7 @@ func (j *Job) Interrupt(now time.Time, retry int) error {
 	if j.State != Running {
 		return ErrState
 	}
-	j.Node, j.Until = "", time.Time{}
+	j.Node, j.Until, j.Claimed = "", time.Time{}, ""
 	if j.Fence <= uint64(max(retry, 0)) {
 		j.State, j.Progress = Queued, nil
 		return nil
@@ -117,7 +117,7 @@ func (j *Job) held(fence uint64) error {
 
 func (j *Job) end(now time.Time, s State) {
 	j.State, j.Finished, j.Input = s, now, nil
-	j.Node, j.Until = "", time.Time{}
+	j.Node, j.Until, j.Claimed = "", time.Time{}, ""
 }
 
 func failed(c Code) *Failure { return &Failure{Code: string(c), Message: c.Message()} }
