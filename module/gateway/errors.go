@@ -78,6 +78,7 @@ func (e *Errors) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	// Never taken back: a proxy's goroutines may still read the variables when it has
 	// returned, and nothing in front of this handler asks for it.
 	caddyhttp.SetVar(r.Context(), envelopeVar, shaped)
+	e.config.Ask(r.Header)
 	err := next.ServeHTTP(shaped, r)
 	if err == nil {
 		shaped.Finish()

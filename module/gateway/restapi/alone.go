@@ -28,7 +28,8 @@ type reply struct {
 // alone carries a request to an upstream and waits for the answer. It can run in a
 // goroutine of its own, and several at a time for one client: parent is read only, its body
 // excepted, which up replaces. parent is nil where there is no client: then the request has
-// the header that up sets. dialect is the operation's (edition.dialects), or the handler's. limit bounds the bytes of the answer that are kept.
+// the header that up sets. dialect is the operation's (edition.dialects), or the handler's.
+// limit bounds the bytes of the answer that are kept.
 func (h *REST) alone(ctx context.Context, to route, parent *http.Request, up resource.Upstream, answer *resource.Answer, dialect *envelope.Config, limit int) (got reply) {
 	up.Replaced = true
 	up.Set["Upgrade"] = nil // there is nobody to talk to
@@ -36,7 +37,7 @@ func (h *REST) alone(ctx context.Context, to route, parent *http.Request, up res
 	r := request(ctx, rec, parent, up)
 	if err := h.through(rec, r, to, answer, dialect); err != nil {
 		rec = &recorder{header: make(http.Header), limit: limit}
-		h.shape(rec, r, gateway.StatusOf(err), gateway.Told(err))
+		envelope.Write(rec, r, gateway.StatusOf(err), gateway.Told(err))
 	}
 	return rec.reply()
 }
@@ -51,28 +52,23 @@ func (h *REST) through(w http.ResponseWriter, r *http.Request, to route, answer 
 			if p != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so too
 				h.log.Error("a handler of the upstream panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()), "method", r.Method, "path", r.URL.Path)
 			}
-			err = gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway broke off its answer.", errBroken)
+			err = broken(errBroken)
 		}
 	}()
 	translated := translate.New(w, translate.Config{Answer: answer})
 	defer translated.Release()
 	shaped := envelope.NewWriter(translated, r, dialect)
+	dialect.Ask(r.Header)
 	if err = to.ServeHTTP(shaped, r); err == nil {
 		shaped.Finish()
 		if f := translated.Finish(); f != nil {
-			h.metrics.Untranslated(string(f.Kind))
-			err = gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway gave an answer that could not be read.", f)
+			err = h.unreadable(f)
 		}
 	}
 	if err != nil {
 		h.log.Error("request failed", "error", err, "method", r.Method, "path", r.URL.Path)
 	}
 	return err
-}
-
-// shape writes an error as application/json, whoever asked: it goes into something else.
-func (h *REST) shape(w http.ResponseWriter, r *http.Request, status int, e envelope.Error) {
-	envelope.Write(w, r, status, e)
 }
 
 // recorder keeps an answer, and no more of it than its limit.

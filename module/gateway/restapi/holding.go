@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-
-	"github.com/gatehouse/gatehouse/module/gateway"
 )
 
 // holding is a writer that keeps an answer back until it is whole, as far as it is no
@@ -129,5 +127,5 @@ func early(held *holding, err error) error {
 	if !isLate(err) || held.passed {
 		return err
 	}
-	return gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway broke off its answer.", err)
+	return broken(err)
 }

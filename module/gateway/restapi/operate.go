@@ -33,6 +33,7 @@ func (h *REST) send(w http.ResponseWriter, c *call, r *http.Request, answer *res
 	to := translate.New(w, translate.Config{Answer: answer, MediaType: c.choice.MediaType, Locate: h.locator(c, r)})
 	defer to.Release()
 	shaped := envelope.NewWriter(to, r, dialect)
+	dialect.Ask(r.Header)
 	err := unbroken(to, r, func() error {
 		if err := c.handler().ServeHTTP(shaped, r); err != nil {
 			return err
@@ -40,21 +41,18 @@ func (h *REST) send(w http.ResponseWriter, c *call, r *http.Request, answer *res
 		shaped.Finish()
 		return nil
 	})
-	if f := to.Finish(); f != nil && err == nil {
-		err = f
+	f := to.Finish()
+	if f != nil {
+		err = h.unreadable(f)
 	}
-	if f := to.Failure(); f != nil {
-		h.metrics.Untranslated(string(f.Kind))
-		err = gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway gave an answer that could not be read.", f)
-	}
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
-	}
-	if to.Committed() {
-		if to.Failure() != nil {
-			h.log.Error("an answer was broken off", "error", err, "method", c.r.Method, "path", c.r.URL.Path)
-			panic(http.ErrAbortHandler) // nobody may take what was sent for the whole
-		}
+	case !to.Committed():
+	case f != nil:
+		h.log.Error("an answer was broken off", "error", err, "method", c.r.Method, "path", c.r.URL.Path)
+		panic(http.ErrAbortHandler) // nobody may take what was sent for the whole
+	default:
 		return late{err}
 	}
 	w.Header().Del("Location") // of an answer that is not given
@@ -67,6 +65,17 @@ func (c *call) handler() route {
 		return c.route
 	}
 	return c.next
+}
+
+// unreadable is an answer that could not be translated.
+func (h *REST) unreadable(f *translate.Failure) error {
+	h.metrics.Untranslated(string(f.Kind))
+	return gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway gave an answer that could not be read.", f)
+}
+
+// broken is an answer that ended too soon.
+func broken(err error) error {
+	return gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway broke off its answer.", err)
 }
 
 var errBroken = errors.New("the upstream's answer was broken off")
@@ -83,7 +92,7 @@ func unbroken(to *translate.Writer, r *http.Request, call func() error) (err err
 		if p != http.ErrAbortHandler || to.Committed() || r.Context().Err() != nil { //nolint:errorlint // net/http compares it so too
 			panic(p)
 		}
-		err = gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway broke off its answer.", errBroken)
+		err = broken(errBroken)
 	}()
 	return call()
 }
