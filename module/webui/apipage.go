@@ -41,26 +41,40 @@ var apiLanguages = []apiTexts{
 	},
 }
 
-// API writes the page that shows a description of an API (OpenAPI 3.1), of which source is
-// the address. It runs no script and loads nothing.
-func API(w http.ResponseWriter, r *http.Request, document []byte, source string) error {
+// APIPage shows a description of an API in one language.
+type APIPage struct {
+	Header http.Header
+	Body   []byte
+}
+
+// APIPages are the pages that show a description of an API (OpenAPI 3.1), of which source
+// is the address, in the order of APILanguage. They run no script and load nothing.
+func APIPages(document []byte, source string) ([]APIPage, error) {
 	v, err := readAPI(document)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, at := language.MatchStrings(apiMatcher, r.Header.Get("Accept-Language"))
-	v.T, v.Source = apiLanguages[at], source
+	v.Source = source
 	v.Style = template.HTML("<style>" + apiStyle + "</style>") //nolint:gosec // ours
-	var body bytes.Buffer
-	if err := apiTemplate.Execute(&body, v); err != nil {
-		return err
+	var pages []APIPage
+	for _, texts := range apiLanguages {
+		v.T = texts
+		var body bytes.Buffer
+		if err := apiTemplate.Execute(&body, v); err != nil {
+			return nil, err
+		}
+		h := apiHeaders.Clone()
+		h.Del("Cache-Control") // nothing of it is anybody's; how long it is kept says who serves it
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		h.Set("Content-Language", texts.Lang)
+		h.Set("Vary", "Accept-Language")
+		pages = append(pages, APIPage{h, body.Bytes()})
 	}
-	w.Header().Set("Content-Language", v.T.Lang)
-	w.Header().Add("Vary", "Accept-Language")
-	content := body.Bytes()
-	if r.Method == http.MethodHead {
-		content = nil
-	}
-	send(w, http.StatusOK, apiHeaders, "text/html; charset=utf-8", content)
-	return nil
+	return pages, nil
+}
+
+// APILanguage is the page that a reader should have.
+func APILanguage(r *http.Request) int {
+	_, at := language.MatchStrings(apiMatcher, r.Header.Get("Accept-Language"))
+	return at
 }

@@ -1,0 +1,103 @@
+package restapi
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/version"
+)
+
+func newDescribed(t *testing.T) (*described, func(method, prefix, path string, header ...string) *httptest.ResponseRecorder) {
+	t.Helper()
+	table, err := resource.NewTable([]resource.Resource{{Path: "articles"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &described{h: &REST{OpenAPI: &OpenAPI{Title: "Library"}}, kept: make(map[variant]*description)}
+	return p, func(method, prefix, path string, header ...string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(method, path, nil)
+		for i := 0; i+1 < len(header); i += 2 {
+			r.Header.Add(header[i], header[i+1])
+		}
+		w := httptest.NewRecorder()
+		if done, err := p.serve(w, &call{edition: &edition{table: table}, choice: version.Choice{Path: path, Index: -1}, prefix: prefix, r: r}); !done || err != nil {
+			t.Errorf("%s %s: %v %v", method, path, done, err)
+		}
+		return w
+	}
+}
+
+func TestADescriptionIsMadeOnce(t *testing.T) {
+	p, ask := newDescribed(t)
+	first := ask("GET", "", "/openapi.json")
+	made := p.kept[variant{version: -1}]
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			ask("GET", "", "/openapi.json")
+			ask("GET", "", "/openapi")
+		})
+	}
+	wait.Wait()
+	if made == nil || len(p.kept) != 1 || p.kept[variant{version: -1}] != made || !bytes.Equal(made.document.body, first.Body.Bytes()) {
+		t.Errorf("%d are kept, %v", len(p.kept), made)
+	}
+}
+
+func TestTheDescriptionsThatAreKeptHaveACap(t *testing.T) {
+	p, ask := newDescribed(t)
+	for i := range 3 * maxDescriptions {
+		prefix := fmt.Sprintf("/p%d", i)
+		for range 2 {
+			if w := ask("GET", prefix, "/openapi.json"); !strings.Contains(w.Body.String(), `"url":"`+prefix+`"`) {
+				t.Fatalf("%s: %.200s", prefix, w.Body)
+			}
+		}
+	}
+	if len(p.kept) != maxDescriptions {
+		t.Errorf("%d descriptions are kept, want %d", len(p.kept), maxDescriptions)
+	}
+}
+
+func TestADescriptionThatTheClientHasIsNotSentAgain(t *testing.T) {
+	_, ask := newDescribed(t)
+	seen := make(map[string]bool)
+	for _, c := range []struct{ path, language string }{{"/openapi.json", ""}, {"/openapi", "en"}, {"/openapi", "zh"}} {
+		asked := func(method string, header ...string) *httptest.ResponseRecorder {
+			return ask(method, "", c.path, append(header, "Accept-Language", c.language)...)
+		}
+		whole := asked("GET")
+		tag := whole.Header().Get("Etag")
+		if seen[tag] || tag == "" || whole.Code != 200 || whole.Header().Get("Cache-Control") != "no-cache" || whole.Header().Get("Content-Length") != fmt.Sprint(whole.Body.Len()) {
+			t.Errorf("%+v: %d %v", c, whole.Code, whole.Header())
+		}
+		seen[tag] = true
+		head := asked("HEAD")
+		if head.Code != 200 || head.Body.Len() != 0 || head.Header().Get("Content-Length") != whole.Header().Get("Content-Length") || head.Header().Get("Etag") != tag {
+			t.Errorf("HEAD %+v: %d %v", c, head.Code, head.Header())
+		}
+		for held, want := range map[string]int{tag: 304, `"x", W/` + tag: 304, "*": 304, `"x"`: 200, "nonsense": 200} {
+			for _, method := range []string{"GET", "HEAD"} {
+				w := asked(method, "If-None-Match", held)
+				if w.Code != want || want == 304 && (w.Body.Len() != 0 || w.Header().Get("Content-Length") != "") || w.Header().Get("Etag") != tag || w.Header().Get("Cache-Control") != "no-cache" {
+					t.Errorf("%s %+v with %s: %d %v", method, c, held, w.Code, w.Header())
+				}
+			}
+		}
+		if want := c.path == "/openapi"; (whole.Header().Get("Vary") == "Accept-Language") != want || (whole.Header().Get("Content-Security-Policy") != "") != want {
+			t.Errorf("%+v: %v", c, whole.Header())
+		}
+	}
+	w := httptest.NewRecorder()
+	w.Header().Set("Vary", "Accept")
+	(&shown{header: http.Header{"Vary": {"Accept-Language"}}}).serve(w, httptest.NewRequest("GET", "/", nil))
+	if got := w.Header().Values("Vary"); len(got) != 2 {
+		t.Error("what was there before is gone:", got)
+	}
+}
