@@ -23,9 +23,26 @@ const nested = `
 			deleted 204
 		}
 	}
+	resource reports {
+		schema $DIR/report.json
+		idempotency
+		etag
+		created 201
+		validate /author/name required length 1..9
+		nested notes {
+			nested marks
+		}
+	}
 	job import-jobs {
 		upstream POST /api.php?mod=import
 		fetch file_url max 200MiB
+	}
+	job reports {
+		upstream POST /api.php?mod=report
+		when preferred
+	}
+	job mails {
+		upstream POST /api.php?mod=mail
 	}
 	openapi "Town library"
 `
@@ -34,6 +51,8 @@ const nested = `
 func describing(t *testing.T) *rig {
 	t.Helper()
 	g := harness.Prepare(t, "$LEGACY", legacy(t))
+	g.WriteFile(t, "report.json", `{"type": "object", "required": ["text"], "properties": {"id": {"type": "integer", "readOnly": true}, "text": {"type": ["string", "null"]},
+		"parts": {"type": "array", "items": {"$ref": "#"}}, "due": {"$ref": "#/$defs/day"}, "sum": {"type": "number", "multipleOf": 0.01}}, "$defs": {"day": {"type": "string", "format": "date", "description": "A day."}}}`)
 	words := strings.Replace(sample, "links self delete", "links self delete\n\t\tbatch title state\n\t\tidempotency", 1) + nested
 	g.Begin(t, strings.Replace(worded(words), "public * /open /open/*", "public GET /openapi.json /openapi /v1/openapi.json /v1/openapi /students", 1))
 	return &rig{g, t, make(map[string]string)}
@@ -79,7 +98,7 @@ func TestTheAPIIsDescribed(t *testing.T) {
 			operations = append(operations, method+" "+path)
 		}
 	}
-	if len(operations) != 11 {
+	if len(operations) != 30 {
 		t.Errorf("%d operations: %v", len(operations), operations)
 	}
 	list := d.Paths["/articles"]["get"]
@@ -139,6 +158,31 @@ func TestTheDescriptionHasAPage(t *testing.T) {
 		if csp := p.Header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'; style-src 'sha256-") {
 			t.Error(csp)
 		}
+	}
+}
+
+// Behind encode a tag has another name, and fits all the same.
+func TestADescriptionIsSentOnce(t *testing.T) {
+	g := harness.Prepare(t, "$LEGACY", legacy(t))
+	g.Begin(t, strings.Replace(worded("to $LEGACY\nresource articles\nopenapi\n"), "api_errors", "encode gzip\n\tapi_errors", 1))
+	r := &rig{g, t, make(map[string]string)}
+	for _, path := range []string{"/openapi.json", "/openapi"} {
+		for _, coding := range []string{"identity", "gzip"} {
+			whole := r.do("reader", http.MethodGet, path, "", "Accept-Encoding", coding)
+			tag := whole.Header.Get("Etag")
+			if whole.Status != 200 || whole.Header.Get("Cache-Control") != "private, no-cache" || (whole.Header.Get("Content-Encoding") == "gzip") != (coding == "gzip") {
+				t.Errorf("%s %s: %d %v", path, coding, whole.Status, whole.Header)
+			}
+			if p := r.do("reader", http.MethodGet, path, "", "Accept-Encoding", coding, "If-None-Match", tag); p.Status != 304 || p.Body != "" || p.Header.Get("Etag") != strings.Replace(tag, "-gzip", "", 1) {
+				t.Errorf("%s %s: %d %v, the tag was %s", path, coding, p.Status, p.Header, tag)
+			}
+			wantError(t, r.do("", http.MethodGet, path, "", "If-None-Match", tag), 401, "unauthorized", "")
+		}
+	}
+	before := r.do("reader", http.MethodGet, "/openapi.json", "")
+	g.Load(t, worded("to $LEGACY\nresource articles\nresource notes\nopenapi\n"))
+	if p := r.do("reader", http.MethodGet, "/openapi.json", "", "If-None-Match", before.Header.Get("Etag")); p.Status != 200 || !strings.Contains(p.Body, "/notes") {
+		t.Errorf("after a reload: %d %.200s", p.Status, p.Body)
 	}
 }
 
