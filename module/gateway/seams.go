@@ -63,6 +63,20 @@ func Permits(r *http.Request) func(method, path string) bool {
 	}
 }
 
+// Forbidden says which methods on which paths a rule of the guard in front is about that
+// does not let the caller of a request pass. It is nil where Permits is.
+func Forbidden(r *http.Request) func(method, path string) bool {
+	g, ok := caddyhttp.GetVar(r.Context(), permitsVar).(*guard.Guard)
+	if !ok {
+		return nil
+	}
+	permits := Permits(r)
+	return func(method, path string) bool {
+		_, _, nobody := g.Needs(method, path)
+		return !nobody && !permits(method, path)
+	}
+}
+
 // Refuse is the error with which a handler refuses a request, for api_errors or the
 // site's own handle_errors to answer.
 func Refuse(w http.ResponseWriter, r *envelope.Refusal) error {

@@ -16,11 +16,8 @@ func asByPath(w http.ResponseWriter, c *call) error {
 		return nil
 	}
 	path := "/" + c.choice.Version.Name + c.choice.Path
-	if needs, permits := gateway.Needs(c.r), gateway.Permits(c.r); needs != nil {
-		_, public, nothing := needs(c.r.Method, path)
-		if !public && !nothing && !permits(c.r.Method, c.prefix+path) {
-			return gateway.Refuse(w, envelope.Refuse(http.StatusForbidden, "This version of the API may not be used with this token."))
-		}
+	if forbidden := gateway.Forbidden(c.r); forbidden != nil && forbidden(c.r.Method, path) {
+		return gateway.Refuse(w, envelope.Refuse(http.StatusForbidden, "This version of the API may not be used with this token."))
 	}
 	return gateway.ChargeItems(w, c.r, c.r.Method, []string{path})
 }
