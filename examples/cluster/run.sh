@@ -1,31 +1,10 @@
 #!/usr/bin/env bash
 # Starts the cluster: run.sh CADDY LEGACY, the two programs. redis-server comes from PATH.
-set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../programs.sh"
 caddy=$1 legacy=$2
-cd "$(dirname "${BASH_SOURCE[0]}")"
-export GATEHOUSE_STATE=${GATEHOUSE_STATE:-$PWD/state}
-mkdir -p "$GATEHOUSE_STATE"
-umask 077
-command -v redis-server >/dev/null || {
-	echo "run.sh: this example needs redis-server, in Debian the package of that name" >&2
-	exit 1
-}
-
-# Secrets: made at the first start and kept.
-env=$GATEHOUSE_STATE/env
-if [ ! -f "$env" ]; then
-	for name in GATEHOUSE_SECRET REDIS_PASSWORD NIGHTLY_SECRET; do
-		printf 'export %s=%s\n' "$name" "$(head -c 32 /dev/urandom | base64 | tr '+/' '-_' | tr -d '=')"
-	done >"$env"
-fi
-. "$env"
-
-for port in 8080 8081 8083 8180 8181 8280 8281 8380 8381 2019 2119 2219 6380; do
-	if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
-		echo "run.sh: port $port is in use; README.md lists those that the cluster needs" >&2
-		exit 1
-	fi
-done
+needs curl redis-server
+ports 8080 8081 8083 8180 8181 8280 8281 8380 8381 2019 2119 2219 6380
+secrets GATEHOUSE_SECRET REDIS_PASSWORD NIGHTLY_SECRET
 
 # What was answered must not be forgotten, and nothing thrown away for want of room.
 cat >"$GATEHOUSE_STATE/redis.conf" <<TXT
@@ -39,42 +18,18 @@ maxmemory 256mb
 maxmemory-policy noeviction
 TXT
 
-pids=()
-trap 'kill "${pids[@]}" $(cat "$GATEHOUSE_STATE"/node?.pid 2>/dev/null) 2>/dev/null || true; wait; rm -f "$GATEHOUSE_STATE"/node?.pid' EXIT
-trap 'exit 0' INT TERM
-redis-server "$GATEHOUSE_STATE/redis.conf" >"$GATEHOUSE_STATE/redis.log" 2>&1 &
-pids+=($!)
-"$legacy" -listen 127.0.0.1:8083 >"$GATEHOUSE_STATE/legacy.log" 2>&1 &
-pids+=($!)
+start redis redis-server "$GATEHOUSE_STATE/redis.conf"
+start legacy "$legacy" -listen 127.0.0.1:8083
+# A node may end: that is what the others are for. Who starts it again starts another process.
+trap 'end $(cat "$GATEHOUSE_STATE"/node?.pid 2>/dev/null); rm -f "$GATEHOUSE_STATE"/node?.pid' EXIT
 for n in 1 2 3; do
 	./node.sh "$caddy" "$n" &
 done
+ready http://localhost:8180/ready http://localhost:8280/ready http://localhost:8380/ready
+start balancer "$caddy" run --config balancer.Caddyfile
+ready http://localhost:8080/ready
 
-# A node may end: that is what the others are for.
-running() {
-	local pid
-	for pid in "${pids[@]}"; do kill -0 "$pid" 2>/dev/null || return 1; done
-}
-answers() {
-	for _ in $(seq 100); do
-		curl -sf -m 5 -o /dev/null "$1" && return
-		running || return 1
-		sleep 0.1
-	done
-	return 1
-}
-ready() {
-	answers "http://localhost:$1/ready" && return
-	tail -n 3 "$GATEHOUSE_STATE"/*.log >&2
-	echo "run.sh: http://localhost:$1/ready does not answer" >&2
-	exit 1
-}
-for port in 8180 8280 8380; do ready "$port"; done
-"$caddy" run --config balancer.Caddyfile >"$GATEHOUSE_STATE/balancer.log" 2>&1 &
-pids+=($!)
-ready 8080
-
-cat <<TXT
+stay <<TXT
 
 Three nodes are running.
 
@@ -90,9 +45,3 @@ Three nodes are running.
 
 Stop with Ctrl-C.
 TXT
-while running; do
-	sleep 0.5 & # a foreground sleep would hold back the signals
-	wait $!
-done
-echo "run.sh: a program has ended, so the others are stopped; see $GATEHOUSE_STATE" >&2
-exit 1

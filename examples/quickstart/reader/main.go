@@ -4,16 +4,13 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"flag"
 	"log"
 	"net/http"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
+	"github.com/gatehouse/gatehouse/examples/internal/serve"
 	"github.com/gatehouse/gatehouse/examples/quickstart/reader/app"
 )
 
@@ -29,12 +26,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err, " (the secret is read from READER_SECRET)")
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	server := &http.Server{Addr: *listen, Handler: reader, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: time.Minute}
-	context.AfterFunc(ctx, func() { _ = server.Close() })
-	log.Printf("reader on %s", *self)
-	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
-		log.Fatal(err)
-	}
+	serve.Run(&http.Server{Addr: *listen, Handler: reader, ReadTimeout: 30 * time.Second})
 }

@@ -4,16 +4,13 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"flag"
 	"log"
 	"net/http"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
+	"github.com/gatehouse/gatehouse/examples/internal/serve"
 	"github.com/gatehouse/gatehouse/examples/variant-b/portal/app"
 )
 
@@ -31,12 +28,5 @@ func main() {
 	}
 	// The library uses this client, which would wait for ever.
 	http.DefaultClient.Timeout = 10 * time.Second
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	server := &http.Server{Addr: *listen, Handler: portal, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: time.Minute}
-	context.AfterFunc(ctx, func() { _ = server.Close() })
-	log.Printf("portal on %s", *self)
-	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
-		log.Fatal(err)
-	}
+	serve.Run(&http.Server{Addr: *listen, Handler: portal, ReadTimeout: 30 * time.Second})
 }

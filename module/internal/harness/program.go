@@ -2,9 +2,11 @@ package harness
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -37,30 +39,62 @@ func Program(t testing.TB) string {
 	return p
 }
 
+// Command is the path of a command of this module, which is built once in a test process.
+func Command(t testing.TB, pkg string) string {
+	t.Helper()
+	once, _ := commands.LoadOrStore(pkg, sync.OnceValues(func() (string, error) {
+		dir, err := programs()
+		if err != nil {
+			return "", err
+		}
+		return build(dir, pkg, path.Base(pkg))
+	}))
+	p, err := once.(func() (string, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+var commands sync.Map // import path -> func() (string, error)
+
 var built = sync.OnceValues(func() (string, error) {
+	dir, err := programs()
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(own(dir, "main"), []byte(programMain), 0o644); err != nil {
+		return "", err
+	}
+	if err := os.Rename(own(dir, "main"), filepath.Join(dir, "main.go")); err != nil {
+		return "", err
+	}
+	return build(dir, "./main.go", "caddy")
+})
+
+// programs is where they are. A directory with a dot in front of its name is no part of the
+// module for ./...
+func programs() (string, error) {
 	_, here, _, ok := runtime.Caller(0)
 	if !ok {
-		return "", fmt.Errorf("where the source is, is not known")
+		return "", errors.New("where the source is, is not known")
 	}
-	// A directory with a dot in front of its name is no part of the module for ./...
 	dir := filepath.Join(filepath.Dir(here), "..", "..", "..", ".build", "program")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	// Packages are tested in parallel: each process writes files of its own and moves
-	// them into place.
-	own := func(name string) string { return filepath.Join(dir, fmt.Sprintf("%d-%s", os.Getpid(), name)) }
-	if err := os.WriteFile(own("main"), []byte(programMain), 0o644); err != nil {
-		return "", err
-	}
-	if err := os.Rename(own("main"), filepath.Join(dir, "main.go")); err != nil {
-		return "", err
-	}
-	cmd := exec.Command("go", "build", "-trimpath", "-o", own("caddy"), "./main.go")
+	return dir, os.MkdirAll(dir, 0o755)
+}
+
+// own is for packages that are tested in parallel: each process writes files of its own and
+// moves them into place.
+func own(dir, name string) string {
+	return filepath.Join(dir, fmt.Sprintf("%d-%s", os.Getpid(), name))
+}
+
+func build(dir, pkg, name string) (string, error) {
+	cmd := exec.Command("go", "build", "-trimpath", "-o", own(dir, name), pkg)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building the program: %w: %s", err, bytes.TrimSpace(out))
+		return "", fmt.Errorf("building %s: %w: %s", name, err, bytes.TrimSpace(out))
 	}
-	program := filepath.Join(dir, "caddy")
-	return program, os.Rename(own("caddy"), program)
-})
+	program := filepath.Join(dir, name)
+	return program, os.Rename(own(dir, name), program)
+}

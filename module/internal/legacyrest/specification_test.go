@@ -22,37 +22,37 @@ type client struct {
 }
 
 // program is a client with a secret.
-func (e *example) program(t *testing.T, id string) client {
+func (s *stand) program(t *testing.T, id string) client {
 	t.Helper()
-	c := client{t, e.issuer, ""}
-	req, err := http.NewRequest(http.MethodPost, e.issuer+"/token", strings.NewReader("grant_type=client_credentials"))
+	c := client{t, s.issuer, ""}
+	req, err := http.NewRequest(http.MethodPost, s.issuer+"/token", strings.NewReader("grant_type=client_credentials"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.SetBasicAuth(id, e.secret(t, strings.ToUpper(id)+"_SECRET"))
+	req.SetBasicAuth(id, s.Secret(t, strings.ToUpper(id)+"_SECRET"))
 	token, _ := harness.Do(t, http.DefaultClient, req).JSON(t)["access_token"].(string)
 	if token == "" {
 		t.Fatalf("no token for %s", id)
 	}
-	c.api, c.token = e.api, token
+	c.api, c.token = s.api, token
 	return c
 }
 
 // user is alice in front of the application in the browser.
-func (e *example) user(t *testing.T) client {
+func (s *stand) user(t *testing.T) client {
 	t.Helper()
 	config := oauth2.Config{
-		ClientID: "reader-spa", RedirectURL: strings.Replace(e.files, "https", "http", 1) + "/callback",
-		Endpoint: oauth2.Endpoint{AuthURL: e.issuer + "/authorize", TokenURL: e.issuer + "/token", AuthStyle: oauth2.AuthStyleInParams},
+		ClientID: "reader-spa", RedirectURL: strings.Replace(s.files, "https", "http", 1) + "/callback",
+		Endpoint: oauth2.Endpoint{AuthURL: s.issuer + "/authorize", TokenURL: s.issuer + "/token", AuthStyle: oauth2.AuthStyleInParams},
 	}
 	verifier := oauth2.GenerateVerifier()
-	back := harness.NewBrowser(t, e.issuer).Authorize(config.AuthCodeURL("some-state", oauth2.S256ChallengeOption(verifier)), "alice", harness.Password)
+	back := harness.NewBrowser(t, s.issuer).Authorize(config.AuthCodeURL("some-state", oauth2.S256ChallengeOption(verifier)), "alice", harness.Password)
 	token, err := config.Exchange(t.Context(), back.Query().Get("code"), oauth2.VerifierOption(verifier))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return client{t, e.api, token.AccessToken}
+	return client{t, s.api, token.AccessToken}
 }
 
 // do sends a request; header in pairs.
@@ -128,8 +128,8 @@ func read[T any](t *testing.T, p harness.Page, status int) (v T) {
 // Each row of section D of the specification, and what it says of errors, limits and
 // versions, in front of an API that follows none of it.
 func TestEveryRowOfTheSpecificationHolds(t *testing.T) {
-	e := start(t)
-	editor, reader, nobody := e.program(t, "editor"), e.program(t, "reader"), client{t, e.api, ""}
+	s := start(t)
+	editor, reader, nobody := s.program(t, "editor"), s.program(t, "reader"), client{t, s.api, ""}
 	t.Run("GET of a collection lists it", func(t *testing.T) {
 		l := read[list[article]](t, reader.do("GET", "/articles", ""), 200)
 		n := l.Pagination
@@ -254,13 +254,13 @@ func TestEveryRowOfTheSpecificationHolds(t *testing.T) {
 		want(t, reader.do("GET", "/students/99/friends", ""), 404, "not_found", "id")
 	})
 	t.Run("POST of import-jobs is 202 with the job's address, where it is read", func(t *testing.T) {
-		p := editor.do("POST", "/import-jobs", `{"file_url":"`+e.files+`/articles.txt"}`)
+		p := editor.do("POST", "/import-jobs", `{"file_url":"`+s.files+`/articles.txt"}`)
 		j := read[job](t, p, 202)
 		at := p.Header.Get("Location")
 		if at != "/jobs/"+j.ID || j.ID == "" {
 			t.Fatalf("%v %s", p.Header, p.Body)
 		}
-		want(t, e.program(t, "nightly").do("GET", at, ""), 404, "not_found", "")
+		want(t, s.program(t, "nightly").do("GET", at, ""), 404, "not_found", "")
 		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(200 * time.Millisecond) {
 			p := editor.do("GET", at, "")
 			if j = read[job](t, p, 200); j.State == "succeeded" || time.Now().After(deadline) {
@@ -273,7 +273,7 @@ func TestEveryRowOfTheSpecificationHolds(t *testing.T) {
 		want(t, editor.do("POST", "/import-jobs", `{}`), 400, "invalid_parameter", "file_url")
 	})
 	t.Run("a profile is read with a bearer credential", func(t *testing.T) {
-		p := e.user(t).do("GET", "/profile", "")
+		p := s.user(t).do("GET", "/profile", "")
 		if v := read[map[string]string](t, p, 200); v["id"] != "u-1001" || v["client"] != "reader-spa" {
 			t.Errorf("%s", p.Body)
 		}
@@ -281,7 +281,7 @@ func TestEveryRowOfTheSpecificationHolds(t *testing.T) {
 	})
 	t.Run("every failure has the fitting status and the one form", func(t *testing.T) {
 		want(t, nobody.do("GET", "/articles", ""), 401, "unauthorized", "")
-		want(t, client{t, e.api, "x"}.do("GET", "/articles", ""), 401, "invalid_token", "")
+		want(t, client{t, s.api, "x"}.do("GET", "/articles", ""), 401, "invalid_token", "")
 		want(t, reader.do("DELETE", "/articles/1001", ""), 403, "insufficient_scope", "")
 		want(t, reader.do("GET", "/nothing", ""), 404, "not_found", "")
 		want(t, editor.do("PUT", "/articles", `{}`), 405, "method_not_allowed", "")
@@ -314,7 +314,7 @@ func TestEveryRowOfTheSpecificationHolds(t *testing.T) {
 		want(t, editor.do("POST", "/v2/articles", `{"title":"Of versions"}`), 405, "method_not_allowed", "")
 	})
 	t.Run("limits are told, and 429", func(t *testing.T) {
-		nightly := e.program(t, "nightly")
+		nightly := s.program(t, "nightly")
 		var p harness.Page
 		for range 20 {
 			if p = nightly.do("POST", "/import-jobs", `{}`); p.Status == 429 {

@@ -34,7 +34,7 @@ func TestTheGoClientSignsIn(t *testing.T) {
 		e.AuthStyle = style
 		return e
 	}
-	web := oauth2.Config{ClientID: "reader-web", ClientSecret: s.secret(t, "READER_SECRET"), RedirectURL: s.reader + "/callback", Scopes: []string{"articles:read", "articles:write"}}
+	web := oauth2.Config{ClientID: "reader-web", ClientSecret: s.Secret(t, "READER_SECRET"), RedirectURL: s.reader + "/callback", Scopes: []string{"articles:read", "articles:write"}}
 	spa := oauth2.Config{ClientID: "reader-spa", RedirectURL: s.reader + "/spa", Scopes: []string{"articles:read"}}
 	for name, c := range map[string]struct {
 		config   oauth2.Config
@@ -85,7 +85,7 @@ func TestTheGoClientSignsInAsItself(t *testing.T) {
 	s := start(t)
 	for _, style := range []oauth2.AuthStyle{oauth2.AuthStyleAutoDetect, oauth2.AuthStyleInHeader, oauth2.AuthStyleInParams} {
 		config := clientcredentials.Config{
-			ClientID: "nightly", ClientSecret: s.secret(t, "NIGHTLY_SECRET"), TokenURL: s.issuer + "/token",
+			ClientID: "nightly", ClientSecret: s.Secret(t, "NIGHTLY_SECRET"), TokenURL: s.issuer + "/token",
 			Scopes: []string{"articles:read"}, AuthStyle: style,
 		}
 		tok, err := config.Token(t.Context())

@@ -11,7 +11,7 @@ import (
 
 // GATEHOUSE_SCREENSHOTS names a directory to keep the pictures in.
 func TestAVisitorSignsInWithAPhoneAndTheKeyboardAlone(t *testing.T) {
-	e := start(t)
+	s := start(t)
 	dir := os.Getenv("GATEHOUSE_SCREENSHOTS")
 	if dir == "" {
 		dir = t.TempDir()
@@ -23,7 +23,7 @@ func TestAVisitorSignsInWithAPhoneAndTheKeyboardAlone(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	harness.Node(t, 2*time.Minute, "teahouse.js", append(e.env, "SITE="+e.site, "ISSUER="+e.issuer, "SHOTS="+dir), func(string) string { return "" })
+	harness.Node(t, 2*time.Minute, "teahouse.js", append(s.Env, "SITE="+s.site, "ISSUER="+s.issuer, "SHOTS="+dir), func(string) string { return "" })
 	if pictures, err := filepath.Glob(filepath.Join(dir, "teahouse-*.png")); err != nil || len(pictures) != 6 {
 		t.Errorf("%d pictures, %v", len(pictures), err)
 	}

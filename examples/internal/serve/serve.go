@@ -1,0 +1,27 @@
+// Package serve owns how the programs of the examples begin and end. It refuses to know
+// what they answer.
+package serve
+
+import (
+	"context"
+	"errors"
+	"log"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// Run serves until the program is told to end. Then it ends at once: what is in flight
+// here matters to nobody.
+func Run(server *http.Server) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	server.ReadHeaderTimeout, server.IdleTimeout = 10*time.Second, time.Minute
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	log.Printf("listening on http://%s", server.Addr)
+	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		log.Fatal(err)
+	}
+}

@@ -1,0 +1,65 @@
+package example
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Walk runs the shell in the README of the copy line by line, each of which must succeed,
+// and returns what it wrote.
+func (e *Example) Walk(t testing.TB) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "walkthrough.sh")
+	if err := os.WriteFile(file, []byte(shell(e.Read(t, "README.md"))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	// The trap names the line that failed; a pipe's part or a function's line counts.
+	cmd := exec.CommandContext(ctx, "bash", "-Eeuo", "pipefail", "-c",
+		`trap 'echo "README.md:$LINENO: $BASH_COMMAND: status $?" >&2' ERR; . "$0"`, file)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = e.Dir, e.Env, time.Second
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return string(out)
+}
+
+// shell is what stands between ```sh and ``` in a page, each line where the page has it, so
+// that the shell's line numbers are the page's.
+func shell(page string) string {
+	var script strings.Builder
+	inside := false
+	for line := range strings.SplitSeq(page, "\n") {
+		switch {
+		case line == "```sh":
+			inside, line = true, ""
+		case line == "```":
+			inside = false
+		}
+		if inside {
+			script.WriteString(line)
+		}
+		script.WriteString("\n")
+	}
+	return script.String()
+}
+
+// Promised checks that an output has all that the text promises, in its order.
+func Promised(t testing.TB, output string, promises ...string) {
+	t.Helper()
+	rest := output
+	for _, want := range promises {
+		_, after, found := strings.Cut(rest, want)
+		if !found {
+			t.Fatalf("no %s in the rest of the output:\n%s\nThe whole:\n%s", want, rest, output)
+		}
+		rest = after
+	}
+}
