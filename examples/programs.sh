@@ -8,7 +8,7 @@ mkdir -p "$GATEHOUSE_STATE"
 env=$GATEHOUSE_STATE/env pids=
 
 die() { printf 'run.sh: %s\n' "$*" >&2; exit 1; }
-[ $# -gt 0 ] || die "./xcaddy.sh run in the top folder builds the programs and starts the example"
+[ $# -gt 0 ] || die "./xcaddy.sh run ${PWD##*/} in the top folder builds the programs and starts this"
 
 # needs PROGRAM...: each is on PATH.
 needs() {

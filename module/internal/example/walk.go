@@ -5,15 +5,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
 // Walk runs the shell in the README of the copy line by line, each of which must succeed,
-// and returns what it wrote.
+// and returns what it wrote. It must leave no file behind.
 func (e *Example) Walk(t testing.TB) string {
 	t.Helper()
+	before := e.files(t)
 	file := filepath.Join(t.TempDir(), "walkthrough.sh")
 	if err := os.WriteFile(file, []byte(shell(e.Read(t, "README.md"))), 0o600); err != nil {
 		t.Fatal(err)
@@ -28,7 +30,25 @@ func (e *Example) Walk(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	if after := e.files(t); !slices.Equal(before, after) {
+		t.Errorf("the README leaves files behind: there were %q, there are %q", before, after)
+	}
 	return string(out)
+}
+
+// files are those that a reader sees.
+func (e *Example) files(t testing.TB) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(e.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range entries {
+		if !f.IsDir() {
+			names = append(names, f.Name())
+		}
+	}
+	return names
 }
 
 // shell is what stands between ```sh and ``` in a page, each line where the page has it, so

@@ -53,3 +53,21 @@ func Node(t testing.TB, limit time.Duration, script string, env []string, open f
 	}
 	return out.String()
 }
+
+// Pictures is a directory for those that a browser takes, one of the package's own in the
+// directory that GATEHOUSE_SCREENSHOTS names to keep them.
+func Pictures(t testing.TB, own string) string {
+	t.Helper()
+	kept := os.Getenv("GATEHOUSE_SCREENSHOTS")
+	if kept == "" {
+		return t.TempDir()
+	}
+	dir, err := filepath.Abs(filepath.Join(kept, own))
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}

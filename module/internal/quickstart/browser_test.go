@@ -1,10 +1,11 @@
 package quickstart
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/harness"
 )
 
 // browse runs one scenario of .ci/node/scenarios.js in Chromium.
@@ -33,19 +34,8 @@ func TestAPersonSeesAndEndsWhatTheAccountPageLists(t *testing.T) {
 	start(t).browse(t, "account")
 }
 
-// GATEHOUSE_SCREENSHOTS names a directory to keep the pictures in.
 func TestEveryPageIsAccessibleAndFitsInEveryLook(t *testing.T) {
-	dir := os.Getenv("GATEHOUSE_SCREENSHOTS")
-	if dir == "" {
-		dir = t.TempDir()
-	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	dir := harness.Pictures(t, "quickstart")
 	start(t).browse(t, "looks", "SHOTS="+dir)
 	if pictures, err := filepath.Glob(filepath.Join(dir, "*.png")); err != nil || len(pictures) != 48 {
 		t.Errorf("%d pictures, %v", len(pictures), err)

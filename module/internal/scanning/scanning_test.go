@@ -1,10 +1,11 @@
 package scanning
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse/gatehouse/module/internal/harness"
 )
 
 func unasked(string) string { return "" }
@@ -55,11 +56,11 @@ func TestBothPagesAreUsedWithTheKeyboardAlone(t *testing.T) {
 }
 
 func TestTheCodeStandsInAFrameOfTheSite(t *testing.T) {
-	start(t).portal.browse(t, "framed", unasked, "SHOTS="+pictures(t))
+	start(t).portal.browse(t, "framed", unasked, "SHOTS="+harness.Pictures(t, "scanning"))
 }
 
 func TestTheFrameWorksWithoutJavaScript(t *testing.T) { // U01
-	start(t).portal.browse(t, "framedWithoutScript", unasked, "SHOTS="+pictures(t))
+	start(t).portal.browse(t, "framedWithoutScript", unasked, "SHOTS="+harness.Pictures(t, "scanning"))
 }
 
 func TestNoOtherSiteFramesTheCodeAndNobodyThePageThatConfirms(t *testing.T) {
@@ -74,27 +75,10 @@ func TestAPageThatNobodyLooksAtAsksNothing(t *testing.T) {
 	start(t).portal.browse(t, "asleep", unasked)
 }
 
-// pictures is a directory for them, one of its own within the one that
-// GATEHOUSE_SCREENSHOTS names.
-func pictures(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	if kept := os.Getenv("GATEHOUSE_SCREENSHOTS"); kept != "" {
-		var err error
-		if dir, err = filepath.Abs(filepath.Join(kept, "scanning")); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
 func TestEveryPageOfTwoDevicesIsAccessibleAndFitsInEveryLook(t *testing.T) {
 	for _, look := range []string{"en light desktop", "en dark phone", "zh light phone", "zh dark desktop"} {
 		t.Run(look, func(t *testing.T) {
-			dir, s := pictures(t), start(t)
+			dir, s := harness.Pictures(t, "scanning"), start(t)
 			s.portal.browse(t, "looks "+look, s.portal.device, "SHOTS="+dir)
 			if found, err := filepath.Glob(filepath.Join(dir, "*-"+strings.ReplaceAll(look, " ", "-")+".png")); err != nil || len(found) != 21 {
 				t.Errorf("%d pictures, %v", len(found), err)
