@@ -18,6 +18,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/rest/idempotent"
+	"github.com/gatehouse/gatehouse/module/rest/job"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
@@ -188,6 +189,9 @@ func (o *once) note(c *call, write func(context.Context) error) {
 func undone(err error) bool {
 	var dial reverseproxy.DialError
 	status := gateway.StatusOf(err)
+	if errors.Is(err, job.ErrUnknown) {
+		return false
+	}
 	return status < 500 || status == http.StatusServiceUnavailable || errors.As(err, &dial) || errors.Is(err, errNowhere)
 }
 

@@ -42,10 +42,11 @@ func (p *jobs) do(ctx context.Context, t job.Task) *job.Failure {
 	if e == nil || e.route == nil {
 		return &job.Failure{Code: string(job.Undeclared), Message: job.Undeclared.Message()}
 	}
-	answer, err := jobAnswer(t.Config)
+	answer, dialect, err := p.answer(e, t.Config)
 	if err != nil {
 		return &job.Failure{Code: string(job.UpstreamFailed), Message: job.UpstreamFailed.Message()}
 	}
+	t.Answer.Part(answer.Plan)
 	up := resource.Upstream{Method: t.Config.Method, Set: make(http.Header)}
 	up.Path, up.RawQuery, _ = strings.Cut(t.Config.Upstream, "?")
 	for _, set := range []http.Header{in.Header, t.Upload.Header} {
@@ -61,7 +62,7 @@ func (p *jobs) do(ctx context.Context, t job.Task) *job.Failure {
 		r.Body, r.ContentLength = io.NopCloser(t.Upload.Body), t.Upload.Length
 	}
 	p.app.Identify(r, access(t.Job))
-	if err := h.through(t.Answer, r, e.route, answer, &h.dialect); err != nil {
+	if err := h.through(t.Answer, r, e.route, answer, dialect); err != nil {
 		return told(err)
 	}
 	return nil
@@ -74,15 +75,20 @@ func access(j *job.Job) *token.Access {
 	return &token.Access{Subject: j.Owner.Subject, Client: j.Owner.Client, Scopes: j.Input.Scopes}
 }
 
-// jobAnswer says what becomes of the upstream's answer: the declared part of its JSON,
-// without a notice in front and in UTF-8. In lines it is read elsewhere.
-func jobAnswer(c *job.Config) (*resource.Answer, error) {
+// answer says what becomes of the upstream's answer: the declared part of its JSON,
+// without a notice in front and in UTF-8. In lines it is read elsewhere. Instead of a
+// declared operation it is what that would have given.
+func (p *jobs) answer(e *edition, c *job.Config) (*resource.Answer, *envelope.Config, error) {
+	if m, ok := e.posted(c.Path); ok && c.When == "preferred" {
+		answer, err := m.Deferred(c.Result)
+		return answer, e.dialects[m.Operation], err
+	}
 	at, err := splice.ParsePointer(c.Result)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	plan, err := splice.Compile(splice.Config{Root: at})
-	return resource.Part(plan), err
+	return resource.Part(plan), &p.h.dialect, err
 }
 
 // told is a failure as the client of a request would be told it.

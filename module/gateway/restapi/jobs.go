@@ -97,7 +97,7 @@ func (p *jobs) serve(w http.ResponseWriter, c *call) (bool, error) {
 			return false, nil
 		}
 	}
-	return true, p.held(w, func() error { return p.make(w, c, q, wish) })
+	return true, p.held(w, func() error { return p.begin(w, c, q, wish) })
 }
 
 // declares reports that a declared resource has the path too.

@@ -2,7 +2,6 @@ package restapi
 
 import (
 	"errors"
-	"mime"
 	"net/http"
 	"strconv"
 
@@ -14,18 +13,14 @@ import (
 // askAgain is how many seconds a client should leave between two looks at a job.
 const askAgain = "2"
 
-// make takes a job. It is durable before the client hears of it.
-func (p *jobs) make(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefer) error {
-	label := c.r.Header.Get("Content-Type")
-	if media, _, _ := mime.ParseMediaType(label); q.Fetch != nil && media != "application/json" {
-		return gateway.Refuse(w, envelope.Refuse(http.StatusUnsupportedMediaType, "Expected application/json."))
-	}
-	body, refused := p.h.read(c.r)
-	if refused != nil {
-		return gateway.Refuse(w, refused)
-	}
-	asked := job.Request{
-		Owner: owner(c.r), Body: body, ContentType: label, Header: gateway.IdentityHeader(c.r), Version: c.version(),
+// make takes a job, of which the body is given. It is durable before the client hears of it.
+func (p *jobs) make(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefer, asked job.Request) error {
+	asked.Owner, asked.Header, asked.Version = owner(c.r), gateway.IdentityHeader(c.r), c.version()
+	if coding := c.r.Header["Content-Encoding"]; len(coding) > 0 {
+		if asked.Header == nil {
+			asked.Header = make(http.Header)
+		}
+		asked.Header["Content-Encoding"] = coding
 	}
 	if a := gateway.Caller(c.r); a != nil {
 		asked.Scopes = a.Scopes

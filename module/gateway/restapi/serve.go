@@ -81,17 +81,17 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 			return gateway.Refuse(w, refused)
 		}
 	}
-	return h.wrap(m)(w, c, m, asked)
+	return h.wrap(m, h.operate)(w, c, m, asked)
 }
 
-// wrap is the operation with what stands around it.
-func (h *REST) wrap(m resource.Match) operation {
+// wrap is an operation with what stands around it.
+func (h *REST) wrap(m resource.Match, plain operation) operation {
 	if m.Operation.Kind == resource.Batch {
 		return h.batch
 	}
-	op := unfit(h.operate)
+	op := unfit(plain)
 	if m.Operation.Resource.ETag {
-		op = h.tags.around(m, h.operate)
+		op = h.tags.around(m, plain)
 	}
 	if m.Operation.Resource.Idempotency && m.Operation.Method == http.MethodPost {
 		op = h.once.around(op) // what was answered once is answered so again, whatever the conditions say by now

@@ -27,7 +27,8 @@ type Config struct {
 	// does, up to 128 KiB of it.
 	Fetch *Fetch `json:"fetch,omitempty"`
 	// `always` (the default): every POST makes a job. `preferred`: only one that has
-	// `Prefer: respond-async` or `wait` does, others are requests like any other.
+	// `Prefer: respond-async` or `wait` does, others are requests like any other. Where a
+	// resource declares a POST of the path, what holds for its body holds for the job's.
 	When string `json:"when,omitempty"`
 	// JSON Pointer of the progress, 0 to 100, in each line of an upstream's answer in
 	// JSON lines (application/x-ndjson); the last line is the result. Default: how much of

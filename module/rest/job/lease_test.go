@@ -241,7 +241,7 @@ func TestAClaimWithoutAnAnswerIsItsNodes(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, first, second := newShelf(), newWork(until(nil)), newWork(until(nil))
 			a, b := node(t, s, first, "n"), node(t, s, second, "n") // one process, two configurations
-			j := submit(t, b) // which a is not told of
+			j := submit(t, b)                                       // which a is not told of
 			s.broken(func(op string) (error, error) {
 				if op != "swap" {
 					return nil, nil
@@ -275,4 +275,28 @@ func TestAClaimWithoutAnAnswerIsItsNodes(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAClaimWithoutAnAnswerIsGoneOnWithWhenTheStoreIsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, w := newShelf(), newWork(nil)
+		q := node(t, s, w, "a")
+		j := submit(t, q)
+		s.broken(func(op string) (error, error) {
+			if op != "swap" {
+				return nil, nil
+			}
+			s.fault = func(string) (error, error) { return errStore, nil }
+			return nil, errStore
+		})
+		q.Start()
+		defer q.Stop()
+		time.Sleep(2 * lease) // longer than anybody else would wait
+		s.broken(nil)
+		time.Sleep(lookAround)
+		synctest.Wait()
+		if got := find(t, q, j.ID); got.State != Succeeded || w.begun(j.ID) != 1 || got.Claimed != "" {
+			t.Errorf("begun %d times: %+v", w.begun(j.ID), got)
+		}
+	})
 }

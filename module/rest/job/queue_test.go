@@ -368,3 +368,19 @@ func TestABodyHasOneMemberOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestAFaultWhileAJobIsStoredSaysThatItMayBeThere(t *testing.T) {
+	for op, unknown := range map[string]bool{"list": false, "enter": false, "create": true} {
+		s := newShelf()
+		q := node(t, s, newWork(nil), "a")
+		s.broken(func(now string) (error, error) {
+			if now == op {
+				return nil, errStore
+			}
+			return nil, nil
+		})
+		if _, _, err := q.Submit(t.Context(), Request{Owner: owner}); !errors.Is(err, errStore) || errors.Is(err, ErrUnknown) != unknown {
+			t.Errorf("%s: %v", op, err)
+		}
+	}
+}

@@ -25,6 +25,7 @@ type Recorder struct {
 	body   []byte
 	cut    bool
 
+	part     *splice.Plan // what of the last line is the result; nil: what the queue declares
 	told     *splice.Plan // captures the progress; nil: lines are not looked at
 	lines    bool
 	line     []byte
@@ -34,6 +35,9 @@ type Recorder struct {
 
 // Header implements http.ResponseWriter.
 func (w *Recorder) Header() http.Header { return w.header }
+
+// Part is what the last of several lines is edited with, instead of the queue's `result`.
+func (w *Recorder) Part(plan *splice.Plan) { w.part = plan }
 
 // WriteHeader keeps the first final status.
 func (w *Recorder) WriteHeader(status int) {

@@ -308,7 +308,11 @@ func (r *run) end(ctx context.Context, why error, failure *Failure) error {
 func (r *run) result() Result {
 	body := r.answer.body
 	if r.answer.lines {
-		body = part(body, r.q.result)
+		plan := r.answer.part
+		if plan == nil {
+			plan = r.q.result
+		}
+		body = part(body, plan)
 	}
 	return newResult(body, r.answer.cut)
 }

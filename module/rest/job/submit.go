@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -29,8 +30,11 @@ type Request struct {
 // MaxBody is the most bytes of a request's body.
 const MaxBody = maxBody
 
+// ErrUnknown: whether there is a job is not known, since the store did not say.
+var ErrUnknown = errors.New("job: it may have been stored, or not")
+
 // Submit stores a job. When it returns one, that is durable. An error is a fault of the
-// store: then there may be a job all the same, of which nobody knows.
+// store: of ErrUnknown there may be a job all the same, of which nobody knows.
 func (q *Queue) Submit(ctx context.Context, r Request) (*Job, *envelope.Refusal, error) {
 	in, refused := q.input(ctx, r)
 	if refused != nil {
@@ -83,7 +87,9 @@ func (q *Queue) enter(ctx context.Context, r Request, in *Input) (*Job, *envelop
 	// goes beyond it, at the price that all may be refused.
 	refused, err := q.room(ctx, r.Owner.Client, 0)
 	if refused == nil && err == nil {
-		err = q.Store.Create(ctx, Record{ID: j.ID, Value: value, Expires: expires})
+		if err = q.Store.Create(ctx, Record{ID: j.ID, Value: value, Expires: expires}); err != nil {
+			err = fmt.Errorf("%w: %w", ErrUnknown, err)
+		}
 	}
 	if refused != nil || err != nil {
 		q.withdraw(ctx, j.ID)

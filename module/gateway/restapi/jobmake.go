@@ -1,0 +1,91 @@
+package restapi
+
+import (
+	"cmp"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/job"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// begin is a POST that makes a job.
+func (p *jobs) begin(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefer) error {
+	if m, ok := c.instead(q); ok {
+		p.h.counts[m.Operation.Kind].Inc()
+		return p.defers(w, c, q, wish, m)
+	}
+	label := c.r.Header.Get("Content-Type")
+	if media, _, _ := mime.ParseMediaType(label); q.Fetch != nil && (media != "application/json" || c.r.Header.Get("Content-Encoding") != "") {
+		return gateway.Refuse(w, envelope.Refuse(http.StatusUnsupportedMediaType, "Expected application/json."))
+	}
+	if refused := parameterless(c.r.URL.RawQuery); refused != nil {
+		return gateway.Refuse(w, refused)
+	}
+	body, refused := p.h.read(c.r)
+	if refused != nil {
+		return gateway.Refuse(w, refused)
+	}
+	return p.make(w, c, q, wish, job.Request{Body: body, ContentType: label})
+}
+
+// instead is the declared operation that a request would be if its client did not prefer
+// a job.
+func (e *edition) instead(q *job.Queue) (resource.Match, bool) {
+	if q.When != "preferred" {
+		return resource.Match{}, false
+	}
+	return e.posted(q.Path)
+}
+
+// posted is what a POST of a path is.
+func (e *edition) posted(path string) (resource.Match, bool) {
+	m, _, refused := e.table.Match(http.MethodPost, "/"+path)
+	return m, refused == nil && m.Operation != nil
+}
+
+// defers makes a job of a declared operation: what is wrong with the request is said at
+// once, as it would be without a job, and the upstream gets the body that it would get.
+func (p *jobs) defers(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefer, m resource.Match) error {
+	asked := resource.Asked{RawQuery: c.r.URL.RawQuery, Header: c.r.Header}
+	if m.Reads() {
+		var refused *envelope.Refusal
+		if asked.Body, refused = p.h.read(c.r); refused != nil {
+			return gateway.Refuse(w, refused)
+		}
+	}
+	return p.h.wrap(m, func(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error {
+		up, refused := m.Request(asked)
+		if refused != nil {
+			return gateway.Refuse(w, refused)
+		}
+		body := up.Body
+		if !up.Replaced {
+			if body, refused = p.h.read(c.r); refused != nil {
+				return gateway.Refuse(w, refused)
+			}
+		}
+		label := c.r.Header.Get("Content-Type")
+		if changed, ok := up.Set["Content-Type"]; ok {
+			label = cmp.Or(append(changed, "")...)
+		}
+		return p.make(w, c, q, wish, job.Request{Body: body, ContentType: label})
+	})(w, c, m, asked)
+}
+
+// parameterless refuses a query: nobody would read it.
+func parameterless(query string) *envelope.Refusal {
+	asked, err := url.ParseQuery(query)
+	switch {
+	case err != nil:
+		return envelope.Refuse(http.StatusBadRequest, "The query cannot be read.")
+	case len(asked) > 0:
+		return envelope.Invalid(slices.Min(slices.Collect(maps.Keys(asked))), "There is no such parameter here.")
+	}
+	return nil
+}

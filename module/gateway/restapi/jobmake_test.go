@@ -1,0 +1,21 @@
+package restapi
+
+import (
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/rest/job"
+)
+
+// Else a repetition with the same Idempotency-Key would make another job.
+func TestAJobThatMayBeThereIsNotUndone(t *testing.T) {
+	away := errors.New("away")
+	for err, want := range map[error]bool{away: true, fmt.Errorf("%w: %w", job.ErrUnknown, away): false} {
+		if got := undone(gateway.Unavailable(httptest.NewRecorder(), err)); got != want {
+			t.Errorf("%v: %v", err, got)
+		}
+	}
+}

@@ -1,0 +1,19 @@
+package resource
+
+import "github.com/gatehouse/gatehouse/module/rest/splice"
+
+// Deferred is the answer to the operation where no client waits for it: the part of it at
+// a pointer, the resource where that is "", in our names and words. It has no links: who
+// will read it, and what they may do then, is not known.
+func (m Match) Deferred(at string) (*Answer, error) {
+	s := m.Operation.shape
+	root, err := splice.ParsePointer(at)
+	if err != nil {
+		return nil, err
+	}
+	if at == "" {
+		root = s.item
+	}
+	plan, err := splice.Compile(splice.Config{Root: root, Rename: s.names, Values: s.words})
+	return Part(plan), err
+}
