@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -89,13 +90,13 @@ func TestALargeFileIsNeverInMemory(t *testing.T) {
 	})
 	p := r.Run(t, with(strings.Replace(imports, "max 1MiB timeout 5s", "max 300MiB timeout 5m", 1)))
 	r.await("one", r.submit("one", at+"/small"), "succeeded")
-	before := memory(t, p.PID())
+	before, begun := memory(t, p.PID()), time.Now()
 	s := r.awaitFor(limitOf(size), "one", r.submit("one", at+"/large"), "succeeded")
 	if want := fmt.Sprintf(`{"bytes":%d,"whole":true}`, size); string(s.Result) != want {
 		t.Errorf("%s, want %s", s.Result, want)
 	}
-	after := memory(t, p.PID())
-	t.Logf("%d MiB: the most resident memory went from %d to %d KiB", size>>20, before, after)
+	after, took := memory(t, p.PID()), time.Since(begun)
+	t.Logf("%d MiB in %v, %.0f MiB/s: the most resident memory went from %d to %d KiB", size>>20, took.Round(time.Millisecond), float64(size>>20)/took.Seconds(), before, after)
 	if after-before > 32<<10 {
 		t.Errorf("the memory grew by %d KiB", after-before)
 	}
