@@ -13,7 +13,10 @@ import (
 )
 
 // schema is what a file says about a body: about a whole one, and about a PATCH.
-type schema struct{ whole, partial *jsonschema.Schema }
+type schema struct {
+	whole, partial *jsonschema.Schema
+	effort         *effort
+}
 
 // load reads and compiles a schema. Nothing but files is read.
 func load(s Schema) (*schema, error) {
@@ -54,7 +57,8 @@ func load(s Schema) (*schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema %s: %w", place, explain(err))
 	}
-	return &schema{asked(compiled, false), asked(compiled, true)}, nil
+	whole, partial := asked(compiled, false), asked(compiled, true)
+	return &schema{whole, partial, newEffort(whole, partial)}, nil
 }
 
 // dialect is the draft that a document is written in when it does not say, and whether it
@@ -121,6 +125,9 @@ func (s *schema) check(o Object, partial bool) *envelope.Refusal {
 	judge := s.whole
 	if partial {
 		judge = s.partial
+	}
+	if !s.effort.fits(judge, body) {
+		return envelope.Refuse(413, "It is too much to be checked: too many elements, or nested too deeply.")
 	}
 	err := judge.Validate(body)
 	if err == nil {

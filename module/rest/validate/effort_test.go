@@ -1,0 +1,96 @@
+package validate
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func written(t testing.TB, text string) *Set {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "schema.json")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Compile(nil, &Schema{File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+const (
+	// Both kinds of node lead on by the same member.
+	forked = `{"properties":{"where":{"$ref":"#/$defs/node"}},"$defs":{"node":{"oneOf":[
+		{"type":"object","properties":{"kind":{"const":"and"},"of":{"type":"array","items":{"$ref":"#/$defs/node"}}},"required":["kind","of"]},
+		{"type":"object","properties":{"kind":{"const":"or"},"of":{"type":"array","items":{"$ref":"#/$defs/node"}}},"required":["kind","of"]},
+		{"type":"string"}]}}}`
+	// Each leads on by its own.
+	straight = `{"properties":{"where":{"$ref":"#/$defs/node"}},"$defs":{"node":{"anyOf":[
+		{"type":"object","properties":{"and":{"type":"array","items":{"$ref":"#/$defs/node"}}},"required":["and"]},
+		{"type":"object","properties":{"or":{"type":"array","items":{"$ref":"#/$defs/node"}}},"required":["or"]},
+		{"type":"object","properties":{"not":{"$ref":"#/$defs/node"}},"additionalProperties":{"$ref":"#/$defs/node"},"required":["not"]},
+		{"type":"string"}]}}}`
+	flat = `{"properties":{"list":{"type":"array","prefixItems":[{"type":"integer"}],"items":{"type":"integer"}},"map":{"patternProperties":{"^a":{"type":"integer"}},"additionalProperties":false}}}`
+)
+
+func nested(open, inner, end string, levels int) string {
+	return `{"where":` + strings.Repeat(open, levels) + inner + strings.Repeat(end, levels) + `}`
+}
+
+func TestABodyThatIsMoreWorkThanItsSizeIsNotChecked(t *testing.T) {
+	and := func(levels int, inner string) string { return nested(`{"kind":"and","of":[`, inner, `]}`, levels) }
+	for name, c := range map[string]struct {
+		schema, body string
+		status       int
+	}{
+		"a tree":                        {forked, and(7, `"x"`), 0},
+		"a tree with a fault":           {forked, and(7, `1`), 400},
+		"a deep tree":                   {forked, and(40, `"x"`), 413},
+		"a deep tree with a fault":      {forked, and(60, `1`), 413},
+		"a tree and many leaves":        {forked, and(9, strings.Repeat(`"x",`, 2_000)+`"x"`), 413},
+		"a deep tree of another kind":   {straight, nested(`{"and":[{"or":[`, `"x"`, `]}]}`, 25), 0},
+		"one that is no tree":           {straight, nested(`{"not":`, `"x"`, `}`, 100), 0},
+		"one by whatever members":       {straight, nested(`{"not":"y","else":`, `"x"`, `}`, 100), 0},
+		"a long list":                   {flat, `{"list":[` + strings.Repeat("1,", 300_000) + `1]}`, 0},
+		"a long list with a fault":      {flat, `{"list":[1,` + strings.Repeat("1,", 100_000) + `"x"]}`, 400},
+		"a list of too many for anyone": {flat, `{"list":[` + strings.Repeat("1,", most) + `1]}`, 413},
+		"members by a pattern":          {flat, `{"map":{"ab":1,"ac":2}}`, 0},
+		"members that there are not":    {flat, `{"map":{"ab":1,"b":2}}`, 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := written(t, c.schema)
+			o, refused := Parse([]byte(c.body))
+			if refused != nil {
+				t.Fatal(refused)
+			}
+			for _, partial := range []bool{false, true} {
+				begun, status := time.Now(), 0
+				if refused := s.Check(o, partial); refused != nil {
+					status = refused.Status
+				}
+				if took := time.Since(begun); status != c.status || took > 20*time.Second {
+					t.Errorf("%d after %v, want %d", status, took, c.status)
+				}
+			}
+		})
+	}
+}
+
+// The bound is what the validator really does: no less, or it would protect from nothing.
+func TestWorkIsCountedAsItIsDone(t *testing.T) {
+	s := written(t, forked).schema
+	for levels := range 10 {
+		body := map[string]any{"where": any("x")}
+		for range levels {
+			body["where"] = map[string]any{"kind": "and", "of": []any{body["where"]}}
+		}
+		left := float64(most)
+		s.effort.spend(body, s.effort.beside[s.whole], &left)
+		if spent := most - left; spent < float64(int(4)<<levels) || spent > float64(int(40)<<levels) {
+			t.Errorf("%d levels: %v", levels, spent)
+		}
+	}
+}
