@@ -58,63 +58,42 @@ func readResource(d *caddyfile.Dispenser, around place) (r resource.Resource, er
 	}
 	all := usual.Operations()
 	around.saw(all[len(all)-1].Path, head)
-	routed := make(map[string]caddyfile.Token) // words that speak of routes, which may stand behind them
+	// Each word is judged with those before it, so that the line is the one that is wrong;
+	// but links and batches, which speak of routes that may stand behind them, at the end.
+	soFar := func() resource.Resource {
+		one := r
+		one.Links, one.Batch, one.BatchMax = nil, nil, 0
+		return one
+	}
+	lines := make(map[string]caddyfile.Token)
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		line, word := d.Token(), d.Val()
-		if word == "links" || word == "batch" {
-			routed[word] = line
-		}
+		lines[word] = line
 		if err := resourceWord(d, &r, around); err != nil {
 			return r, err
 		}
-		if err := check(alone(r, word)); err != nil {
+		if err := check(soFar()); err != nil {
 			return r, at(line, err)
 		}
 		if word == "upstream" {
 			around.saw(r.Routes[len(r.Routes)-1].Path, line)
 		}
 	}
-	if err := check(resource.Resource{Path: r.Path, Routes: r.Routes, Links: r.Links}); err != nil {
-		return r, at(routed["links"], err)
-	}
-	if err := check(resource.Resource{Path: r.Path, Routes: r.Routes, Batch: r.Batch}); err != nil {
-		return r, at(routed["batch"], err)
-	}
-	if err := check(r); err != nil {
-		return r, at(head, err)
+	one := soFar()
+	for _, word := range []string{"links", "batch", "batch_max"} {
+		switch word {
+		case "links":
+			one.Links = r.Links
+		case "batch":
+			one.Batch = r.Batch
+		default:
+			one.BatchMax = r.BatchMax
+		}
+		if err := check(one); err != nil {
+			return r, at(lines[word], err)
+		}
 	}
 	return r, nil
-}
-
-// alone is a resource with nothing but what a word said: what is wrong with that is
-// wrong at its line.
-func alone(r resource.Resource, word string) resource.Resource {
-	one := resource.Resource{Path: r.Path}
-	switch word {
-	case "upstream":
-		one.Routes = r.Routes[len(r.Routes)-1:]
-	case "list":
-		one.List = r.List
-	case "item":
-		one.Item = r.Item
-	case "id":
-		one.ID = r.ID
-	case "rename":
-		one.Rename = r.Rename
-	case "values":
-		one.Values = r.Values
-	case "replace":
-		one.Replace = r.Replace
-	case "created":
-		one.Created = r.Created
-	case "deleted":
-		one.Deleted = r.Deleted
-	case "validate":
-		one.Validate = r.Validate
-	case "schema":
-		one.Schema = r.Schema
-	}
-	return one
 }
 
 func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (err error) {

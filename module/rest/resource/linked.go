@@ -39,7 +39,7 @@ func (t *template) leaves(parameters []string) error {
 	for part := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(part, "=")
 		if name, err := url.QueryUnescape(name); err == nil && part != "" && slices.Contains(parameters, name) {
-			return fmt.Errorf("list: it sends %s, which the address has already", name)
+			return fmt.Errorf("list: it sends %s: expected an address without that parameter", name)
 		}
 	}
 	return nil
