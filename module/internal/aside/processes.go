@@ -133,7 +133,7 @@ func (p *Processes) ask(s *seat, request []byte) ([]byte, error) {
 	s.number++
 	answer, err := s.running.ask(s.number, request, p.c.Patience)
 	if errors.Is(err, errStarved) {
-		s.running.kill()
+		go s.running.kill() // which it does not get to soon either
 		s.running, s.equal = nil, p.c.Now().Add(pause)
 		return nil, err
 	}
