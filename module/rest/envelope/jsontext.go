@@ -15,8 +15,9 @@ type said struct {
 	exact          bool   // and without any other member
 }
 
-// notices bounds how many beginnings are tried when something is printed in front.
-const notices = 4
+// notices bounds how many beginnings are tried when something is printed in front. A
+// notice may repeat what a client sent: no more are tried when an answer is translated.
+const notices = 8
 
 func readJSON(text []byte) (said, bool) {
 	if s, ok := readValue(text); ok {

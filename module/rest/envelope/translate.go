@@ -51,7 +51,7 @@ func (c *Config) translate(h http.Header, status int, raw []byte, cut bool) tran
 		j, ok = readJSON(text)
 		if ok = ok && !cut; ok && (j.shaped || c.dialect.usual()) {
 			t.read(j, readable)
-			t.asIs = t.kind == Shaped && isJSONType(media) && !bytes.HasPrefix(plain, bom) &&
+			t.asIs = t.kind == Shaped && IsJSON(media) && !bytes.HasPrefix(plain, bom) &&
 				(readable || j.exact) && len(text) <= maxSearched && !leaks(string(text))
 			return t
 		}
@@ -103,7 +103,7 @@ func sniff(media string, text []byte) Kind {
 	switch {
 	case len(text) == 0:
 		return Empty
-	case text[0] == '{' || text[0] == '[' || isJSONType(media):
+	case text[0] == '{' || text[0] == '[' || IsJSON(media):
 		return JSON
 	case media == "text/html" || media == "application/xhtml+xml" || hasFold(text, "<!doctype html") || hasFold(text, "<html"):
 		if bytes.Contains(text, []byte(`{"`)) && bytes.HasSuffix(text, []byte("}")) {
@@ -116,10 +116,6 @@ func sniff(media string, text []byte) Kind {
 		return Text
 	}
 	return Other
-}
-
-func isJSONType(media string) bool {
-	return media == "application/json" || media == "text/json" || strings.HasSuffix(media, "+json")
 }
 
 func hasFold(text []byte, prefix string) bool {

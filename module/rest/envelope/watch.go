@@ -58,8 +58,8 @@ func (d *dialect) watch(status int, method string, h http.Header) *watch {
 		return nil
 	}
 	media, params, _ := mime.ParseMediaType(h.Get("Content-Type"))
-	labelled := isJSONType(media)
-	if !labelled && media != "" && media != "text/html" && media != "text/plain" {
+	labelled := IsJSON(media)
+	if !labelled && !MaybeJSON(media) {
 		return nil
 	}
 	return &watch{d: d, status: status, label: params["charset"], json: labelled, coded: coding(h) != ""}

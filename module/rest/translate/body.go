@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/splice"
 )
@@ -33,8 +34,8 @@ type body struct {
 func newBody(w *Writer) (*body, *Failure) {
 	h := w.Header()
 	media := mediaOf(h)
-	sure := isJSON(media)
-	if !sure && !maybeJSON(media) || isAttachment(h) {
+	sure := envelope.IsJSON(media)
+	if !sure && !envelope.MaybeJSON(media) || isAttachment(h) {
 		return nil, nil
 	}
 	b := &body{w: w, answer: w.config.Answer, sure: sure, start: newStart(charsetOf(h)), limit: hold, held: borrow()}

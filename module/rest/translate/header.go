@@ -3,7 +3,6 @@ package translate
 import (
 	"mime"
 	"net/http"
-	"strings"
 )
 
 // described are the fields that belong to the bytes of the upstream's body.
@@ -25,19 +24,6 @@ func mediaOf(h http.Header) string {
 func charsetOf(h http.Header) string {
 	_, params, _ := mime.ParseMediaType(h.Get("Content-Type"))
 	return params["charset"]
-}
-
-func isJSON(media string) bool {
-	return media == "application/json" || media == "text/json" || strings.HasSuffix(media, "+json")
-}
-
-// maybeJSON are the labels under which legacy upstreams send JSON.
-func maybeJSON(media string) bool {
-	switch media {
-	case "", "text/html", "text/plain", "text/javascript", "application/javascript", "application/x-javascript":
-		return true
-	}
-	return false
 }
 
 func isAttachment(h http.Header) bool {

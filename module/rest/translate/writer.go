@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
@@ -87,7 +88,7 @@ func (w *Writer) WriteHeader(status int) {
 				w.body = body
 				return
 			}
-		} else if w.config.MediaType != "" && isJSON(mediaOf(h)) {
+		} else if w.config.MediaType != "" && envelope.IsJSON(mediaOf(h)) {
 			h.Set("Content-Type", w.config.MediaType)
 		}
 	}
