@@ -24,7 +24,7 @@ type algorithm struct {
 
 // algorithms is everything we sign with (RFC 7518 section 3.1, RFC 8037 section 3.1).
 var algorithms = map[string]algorithm{
-	"ES256": {jwt.SigningMethodES256, func() (crypto.Signer, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }},
+	"ES256": {es256{jwt.SigningMethodES256}, func() (crypto.Signer, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }},
 	"RS256": {jwt.SigningMethodRS256, func() (crypto.Signer, error) { return rsa.GenerateKey(rand.Reader, rsaBits) }},
 	"EdDSA": {jwt.SigningMethodEdDSA, func() (crypto.Signer, error) {
 		_, key, err := ed25519.GenerateKey(rand.Reader)
