@@ -1,7 +1,6 @@
 package webui
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -11,11 +10,11 @@ import (
 )
 
 type apiView struct {
-	T                              apiTexts
-	Style                          template.HTML
-	Title, Version, Server, Source string
-	Groups                         []apiGroup
-	Schemas                        []apiSchema
+	T                                           apiTexts
+	Style                                       template.HTML
+	Title, Version, Description, Server, Source string
+	Groups                                      []apiGroup
+	Schemas                                     []apiSchema
 }
 
 type apiGroup struct {
@@ -23,37 +22,57 @@ type apiGroup struct {
 	Operations []apiOperation
 }
 
-type apiSchema struct{ Name, Text string }
+type apiSchema struct {
+	Name string
+	Text []apiPart
+}
 
 type apiOperation struct {
-	Method, Path, Summary, Description, Body string
-	Deprecated, Guarded                      bool
-	Scopes                                   []string
-	Parameters                               []apiParameter
-	Responses                                []apiResponse
+	ID, Method, Path, Summary, Description string
+	Media                                  []string
+	Body                                   []apiPart
+	Deprecated, Guarded                    bool
+	Scopes                                 []string
+	Parameters                             []apiParameter
+	Responses                              []apiResponse
 }
 
 type apiParameter struct {
 	Name        string          `json:"name"`
 	In          string          `json:"in"`
+	Required    bool            `json:"required"`
 	Description string          `json:"description"`
 	Schema      json.RawMessage `json:"schema"`
+	Type        string          `json:"-"`
 }
 
-type apiResponse struct{ Status, Description string }
+type apiResponse struct {
+	Status, Description string
+	Schemas, Headers    []string
+}
 
 // apiDocument is what is shown of a description.
 type apiDocument struct {
-	Info    struct{ Title, Version string }
+	Info    struct{ Title, Version, Description string }
 	Servers []struct{ URL string }
 	Tags    []struct{ Name string }
 	Paths   map[string]map[string]json.RawMessage
 	// Components that operations refer to, and schemas.
 	Components struct {
-		Responses map[string]struct{ Description string }
+		Responses map[string]apiAnswer
 		Schemas   map[string]json.RawMessage
 	}
 }
+
+// apiAnswer is a response, or a reference to one.
+type apiAnswer struct {
+	Description string
+	Ref         string `json:"$ref"`
+	Headers     map[string]json.RawMessage
+	Content     map[string]apiContent
+}
+
+type apiContent struct{ Schema json.RawMessage }
 
 // apiMethods in the order in which they are shown.
 var apiMethods = []string{"get", "post", "put", "patch", "delete"}
@@ -63,7 +82,7 @@ func readAPI(document []byte) (*apiView, error) {
 	if err := json.Unmarshal(document, &d); err != nil {
 		return nil, fmt.Errorf("webui: reading a description: %w", err)
 	}
-	v := &apiView{Title: d.Info.Title, Version: d.Info.Version}
+	v := &apiView{Title: d.Info.Title, Version: d.Info.Version, Description: d.Info.Description}
 	if len(d.Servers) > 0 {
 		v.Server = d.Servers[0].URL
 	}
@@ -76,7 +95,7 @@ func readAPI(document []byte) (*apiView, error) {
 		var shared []apiParameter
 		if raw := d.Paths[path]["parameters"]; raw != nil {
 			if err := json.Unmarshal(raw, &shared); err != nil {
-				return nil, err
+				return nil, fmt.Errorf("webui: reading a description: %w", err)
 			}
 		}
 		for _, method := range apiMethods {
@@ -86,7 +105,7 @@ func readAPI(document []byte) (*apiView, error) {
 			}
 			op, tag, err := d.operation(raw, shared)
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("webui: reading a description: %w", err)
 			}
 			op.Method, op.Path = strings.ToUpper(method), path
 			if at, ok := groups[tag]; ok {
@@ -95,56 +114,53 @@ func readAPI(document []byte) (*apiView, error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Components.Schemas)) {
-		v.Schemas = append(v.Schemas, apiSchema{name, indented(d.Components.Schemas[name])})
+		v.Schemas = append(v.Schemas, apiSchema{name, linked(d.Components.Schemas[name])})
 	}
 	return v, nil
 }
 
 func (d *apiDocument) operation(raw json.RawMessage, shared []apiParameter) (op apiOperation, tag string, err error) {
 	var o struct {
+		OperationID          string
 		Tags                 []string
 		Summary, Description string
 		Deprecated           bool
 		Security             []map[string][]string
 		Parameters           []apiParameter
-		RequestBody          struct {
-			Content map[string]struct{ Schema json.RawMessage }
-		}
-		Responses map[string]struct {
-			Description string
-			Ref         string `json:"$ref"`
-		}
+		RequestBody          struct{ Content map[string]apiContent }
+		Responses            map[string]apiAnswer
 	}
 	if err := json.Unmarshal(raw, &o); err != nil {
 		return op, "", err
 	}
-	op = apiOperation{Summary: o.Summary, Description: o.Description, Deprecated: o.Deprecated, Parameters: append(slices.Clone(shared), o.Parameters...)}
+	op = apiOperation{ID: o.OperationID, Summary: o.Summary, Description: o.Description, Deprecated: o.Deprecated, Parameters: append(slices.Clone(shared), o.Parameters...)}
+	if op.Description == op.Summary+"." {
+		op.Description = "" // who has opened it has read that
+	}
+	for i := range op.Parameters {
+		op.Parameters[i].Type = typeWords(op.Parameters[i].Schema)
+	}
 	for _, need := range o.Security {
 		op.Guarded = true
 		for _, scopes := range need {
 			op.Scopes = append(op.Scopes, scopes...)
 		}
 	}
+	op.Media = slices.Sorted(maps.Keys(o.RequestBody.Content))
 	if c, ok := o.RequestBody.Content["application/json"]; ok {
-		op.Body = indented(c.Schema)
+		op.Body = linked(c.Schema)
 	}
 	for _, status := range slices.Sorted(maps.Keys(o.Responses)) {
-		r := o.Responses[status]
-		if name, ok := strings.CutPrefix(r.Ref, "#/components/responses/"); ok {
-			r.Description = d.Components.Responses[name].Description
+		a := o.Responses[status]
+		if name, ok := strings.CutPrefix(a.Ref, "#/components/responses/"); ok {
+			a = d.Components.Responses[name]
 		}
-		op.Responses = append(op.Responses, apiResponse{status, r.Description})
+		op.Responses = append(op.Responses, apiResponse{
+			Status: status, Description: a.Description, Headers: slices.Sorted(maps.Keys(a.Headers)), Schemas: referred(a.Content["application/json"].Schema),
+		})
 	}
 	if len(o.Tags) > 0 {
 		tag = o.Tags[0]
 	}
 	return op, tag, nil
-}
-
-func indented(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
-		return string(raw)
-	}
-	return b.String()
 }

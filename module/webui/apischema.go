@@ -1,0 +1,76 @@
+package webui
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// apiPart is a piece of a schema's text, and the schema that it names, if any.
+type apiPart struct{ Text, Schema string }
+
+var apiReference = regexp.MustCompile(`"#/components/schemas/([A-Za-z0-9._-]+)"`)
+
+// linked is a schema's text, in pieces where it refers to others.
+func linked(raw json.RawMessage) (parts []apiPart) {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return []apiPart{{string(raw), ""}}
+	}
+	text, end := b.String(), 0
+	for _, m := range apiReference.FindAllStringSubmatchIndex(text, -1) {
+		parts = append(parts, apiPart{Text: text[end:m[0]]}, apiPart{text[m[0]:m[1]], text[m[2]:m[3]]})
+		end = m[1]
+	}
+	return append(parts, apiPart{Text: text[end:]})
+}
+
+// referred are the schemas that one refers to, each once.
+func referred(raw json.RawMessage) (names []string) {
+	for _, m := range apiReference.FindAllStringSubmatch(string(raw), -1) {
+		if !slices.Contains(names, m[1]) {
+			names = append(names, m[1])
+		}
+	}
+	return names
+}
+
+// typeWords are the type of a parameter, its bounds and its default, in signs that need no
+// translation: `integer 1..100 = 20`, `a | b`.
+func typeWords(raw json.RawMessage) string {
+	var s struct {
+		Type, Default    any
+		Enum             []any
+		Minimum, Maximum json.Number
+		Format           string
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&s) != nil {
+		return ""
+	}
+	var words []string
+	switch {
+	case len(s.Enum) > 0:
+		var all []string
+		for _, v := range s.Enum {
+			all = append(all, fmt.Sprint(v))
+		}
+		words = append(words, strings.Join(all, " | "))
+	case s.Type != nil:
+		words = append(words, fmt.Sprint(s.Type))
+	}
+	if s.Format != "" {
+		words = append(words, s.Format)
+	}
+	if s.Minimum != "" || s.Maximum != "" {
+		words = append(words, string(s.Minimum)+".."+string(s.Maximum))
+	}
+	if s.Default != nil {
+		words = append(words, "= "+fmt.Sprint(s.Default))
+	}
+	return strings.Join(words, " ")
+}
