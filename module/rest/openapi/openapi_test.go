@@ -182,6 +182,19 @@ func TestAStatusThatNobodyDeclaredIsTheUpstreams(t *testing.T) {
 	}
 }
 
+func TestOperationsSayWhatTheyDo(t *testing.T) {
+	d := describe(t, Config{}, articles, resource.Resource{Path: "words", Routes: []resource.Route{
+		{Method: "POST", Path: "/words/{id}/uses", Upstream: "/u"}, {Method: "DELETE", Path: "/words/{id}/uses/{use}", Upstream: "/u"}, {Method: "GET", Path: "/words", Upstream: "/w"},
+	}})
+	for op, want := range map[string]string{
+		"get /articles": "List the articles", "post /articles": "Add to the articles", "patch /articles": "Change several of the articles", "put /articles/{id}": "Replace one of the articles",
+		"post /words/{id}/uses": "Call uses", "delete /words/{id}/uses/{use}": "Call uses", "get /words": "Read the words", "get /articles/{id}": "Read one of the articles",
+	} {
+		method, path, _ := strings.Cut(op, " ")
+		d.is(`"`+want+`"`, "paths", path, method, "summary")
+	}
+}
+
 func TestResourcesOfTheSameWordsHaveSchemasOfTheirOwn(t *testing.T) {
 	d := describe(t, Config{},
 		resource.Resource{Path: "old-notes", Rename: map[string]string{"a": "x"}},
@@ -218,7 +231,7 @@ func TestASchemaOfAFileBelongsToTheDescription(t *testing.T) {
 	d.is(`{"$ref":"#/components/schemas/Person"}`, "components", "schemas", "Person", "properties", "knows")
 	d.is(`{"by":{"$ref":"#/components/schemas/Person"},"id":{"readOnly":true,"type":"integer"},"text":{"maxLength":9,"minLength":1,"type":"string"}}`, "components", "schemas", "Notes", "properties")
 	d.is(`null`, "components", "schemas", "Notes", "required")
-	d.is(`"Create large. The body is also held to a schema that is too large to be shown."`, "paths", "/large", "post", "description")
+	d.is(`"Add to the large. The body is also held to a schema that is too large to be shown."`, "paths", "/large", "post", "description")
 	if len(d.text) > 1<<16 {
 		t.Errorf("%d bytes", len(d.text))
 	}

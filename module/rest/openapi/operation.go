@@ -10,14 +10,28 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// sentences say what an operation does.
+// sentences say what an operation does with the last word of its path.
 var sentences = map[resource.Kind]string{
-	resource.List: "List", resource.Read: "Read", resource.Create: "Create", resource.Replace: "Replace", resource.Update: "Change",
-	resource.Delete: "Delete", resource.Batch: "Change several of", resource.Action: "Act on",
+	resource.List: "List the ", resource.Read: "Read the ", resource.Create: "Add to the ", resource.Replace: "Replace the ", resource.Update: "Change the ",
+	resource.Delete: "Delete the ", resource.Batch: "Change several of the ", resource.Action: "Call ",
+}
+
+// sentence is what an operation does.
+func sentence(o *resource.Operation) string {
+	words, verb := strings.Split(o.Path, "/"), sentences[o.Kind]
+	if strings.HasSuffix(o.Path, "}") && o.Kind != resource.Action {
+		verb = strings.TrimSuffix(verb, "the ") + "one of the "
+	}
+	for i := len(words) - 1; i > 0; i-- {
+		if !strings.HasPrefix(words[i], "{") {
+			return verb + words[i]
+		}
+	}
+	return strings.TrimSuffix(verb, " the ")
 }
 
 func (d *document) operation(o *resource.Operation) {
-	words := sentences[o.Kind] + " " + strings.TrimPrefix(o.Path, "/")
+	words := sentence(o)
 	op := object{"summary": words, "description": words + ".", "responses": object{}}
 	switch o.Kind {
 	case resource.List:
