@@ -112,9 +112,22 @@ func (o *once) key(c *call, m resource.Match, text string) idempotent.Key {
 	} else {
 		// Without a guard the upstream knows its callers. Those who say nothing share their
 		// keys, which nobody guesses.
-		k.User = "credentials: " + c.r.Header.Get("Authorization") + "\n" + strings.Join(c.r.Header["Cookie"], ";")
+		var b strings.Builder
+		for _, name := range credentials {
+			for _, value := range c.r.Header[name] {
+				b.WriteString(name + ": " + value + "\n")
+			}
+		}
+		k.User = "credentials: " + b.String()
 	}
 	return k
+}
+
+// credentials are the fields in which callers say who they are to APIs that know them.
+// What is another in each request, such as a signature, would make a repetition a request
+// of its own.
+var credentials = []string{
+	"Authorization", "Cookie", "X-Api-Key", "Api-Key", "Apikey", "X-Apikey", "X-Auth-Token", "X-Auth-Key", "X-Access-Token", "X-Token", "Private-Token",
 }
 
 // carryTime is how long a request goes on when its client has gone: what came of it is to

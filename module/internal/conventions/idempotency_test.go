@@ -58,6 +58,28 @@ func TestARepeatedPostIsAnsweredAsTheFirst(t *testing.T) {
 	}
 }
 
+// Two callers that an API knows by what they send may choose one key, an order's number.
+func TestWithoutAGuardEachCallersKeysAreItsOwn(t *testing.T) {
+	u := harness.NewUpstream(t)
+	u.Answer(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"of":%q}`, r.Header.Get("X-Api-Key")+r.Header.Get("Cookie")+r.Header.Get("X-Auth-Token"))
+	})
+	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "open", "idempotency": true}]`)
+	for _, who := range [][2]string{{"X-Api-Key", "alice"}, {"X-Api-Key", "bob"}, {"X-Auth-Token", "alice"}, {"Cookie", "session=1"}, {"Cookie", "session=2"}, {"X-Request-Id", "1"}} {
+		for _, replayed := range []string{"", "true"} {
+			p := r.do("", "POST", "/open", `{}`, "Idempotency-Key", "4711", who[0], who[1])
+			want := `{"of":"` + who[1] + `"}`
+			if who[0] == "X-Request-Id" {
+				want = `{"of":""}`
+			}
+			if p.Status != 200 || p.Body != want || p.Header.Get("Idempotency-Replayed") != replayed {
+				t.Errorf("%v: %d %s, replayed %q, want %s %q", who, p.Status, p.Body, p.Header.Get("Idempotency-Replayed"), want, replayed)
+			}
+		}
+	}
+}
+
 func TestOf64AtOnceOnTwoNodesOneReachesTheUpstream(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, r *http.Request) {
