@@ -13,8 +13,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 )
 
-// maxWindow bounds what a zstd frame may make us allocate.
-const maxWindow = 1 << 20
+// maxWindow bounds what a zstd frame may make us allocate; it is what readers of HTTP must
+// be able to (RFC 9659).
+const maxWindow = 8 << 20
 
 // decompress undoes one content coding, also of a body that was cut, and gives at
 // most maxBody bytes: a bomb costs no more than that. cut says there was more. It

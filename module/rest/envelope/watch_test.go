@@ -1,11 +1,14 @@
 package envelope
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // oldAPI has failures with the status of success.
@@ -73,6 +76,7 @@ func TestASuccessThatIsAFailureIsAnsweredAsOne(t *testing.T) {
 		{"gzip", "application/json", "gzip", squeeze(t, "gzip", refused), want},
 		{"deflate", "text/html", "deflate", squeeze(t, "deflate", refused), want},
 		{"zstd", "application/json", "zstd", squeeze(t, "zstd", refused), want},
+		{"zstd, as it is streamed", "application/json", "zstd", streamed(t, refused), want},
 		{"gzip and GBK", "application/json; charset=GB2312", "gzip", squeeze(t, "gzip", gb(`{"success":0,"message":"标题"}`)), enveloped("validation_failed", "标题", "")},
 		{"identity", "application/json", "identity", refused, want},
 		{"the first rule that holds decides, wherever its member stands", "application/json", "", `{"success":false,"message":"m","code":404}`, enveloped("not_found", "m", "")},
@@ -220,4 +224,27 @@ func TestTheHeaderOfWhatIsNotAskedPassesAtOnce(t *testing.T) {
 			t.Errorf("%s %d %s %s: held %v", c.method, c.status, c.name, c.value, !w.Committed())
 		}
 	}
+}
+
+// streamed is compressed by zstd as a server does that does not know the length: its
+// window is the one of its level, 8 MiB here.
+func streamed(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := zstd.NewWriter(&b, zstd.WithWindowSize(8<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{text[:1], text[1:]} {
+		if _, err := io.WriteString(z, part); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

@@ -57,7 +57,7 @@ func (w *Writer) passOn(watch bool) error {
 	if !watch {
 		w.stopWatching()
 	}
-	back := takeTrailers(w.Header())
+	back := TakeTrailers(w.Header())
 	w.ResponseWriter.WriteHeader(a.status)
 	back()
 	if len(raw) == 0 {
@@ -67,9 +67,9 @@ func (w *Writer) passOn(watch bool) error {
 	return err
 }
 
-// takeTrailers takes out the trailers that the handler has set already, while all of its
-// answer was held back: they would go out as header fields too. back sets them again.
-func takeTrailers(h http.Header) (back func()) {
+// TakeTrailers takes out the trailers that the handler has set already, while its answer was
+// held back: they would go out as header fields too. back sets them again.
+func TakeTrailers(h http.Header) (back func()) {
 	taken := map[string][]string{}
 	for _, list := range h["Trailer"] {
 		for name := range strings.SplitSeq(list, ",") {

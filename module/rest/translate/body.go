@@ -3,7 +3,6 @@ package translate
 import (
 	"fmt"
 	"io"
-	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -166,7 +165,7 @@ func (b *body) close() error {
 // commit sends the header, and what was held.
 func (b *body) commit() {
 	w, a, h := b.w, b.answer, b.w.Header()
-	late := takeTrailers(h)
+	back := envelope.TakeTrailers(h)
 	forget(h)
 	media := "application/json"
 	if w.config.MediaType != "" {
@@ -194,9 +193,7 @@ func (b *body) commit() {
 	}
 	giveBack(b.held)
 	b.held = nil
-	for name, values := range late {
-		h[name] = values
-	}
+	back()
 }
 
 // commitRaw sends the header of what turned out to be no JSON.
@@ -236,20 +233,4 @@ func giveBack(b []byte) {
 	if cap(b) == hold {
 		holds.Put((*[hold]byte)(b[:hold]))
 	}
-}
-
-// takeTrailers takes what the upstream said after its body out of the header, which is
-// not sent yet: there it would be taken for what was said before.
-func takeTrailers(h http.Header) http.Header {
-	late := make(http.Header)
-	for _, line := range h["Trailer"] {
-		for name := range strings.SplitSeq(line, ",") {
-			name = http.CanonicalHeaderKey(strings.TrimSpace(name))
-			if values, ok := h[name]; ok && name != "Trailer" {
-				late[name] = values
-				delete(h, name)
-			}
-		}
-	}
-	return late
 }

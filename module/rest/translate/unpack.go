@@ -20,7 +20,8 @@ const (
 	freeGrowth = 1 << 20
 )
 
-// maxWindow bounds what a zstd frame may make us allocate.
+// maxWindow bounds what a zstd frame may make us allocate; it is what readers of HTTP must
+// be able to (RFC 9659).
 const maxWindow = 8 << 20
 
 // unpacker undoes a content coding as the body comes. Decompressors pull and the
