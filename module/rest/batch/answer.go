@@ -84,10 +84,6 @@ func (r Result) member() (name string, body []byte) {
 }
 
 func encoded(e envelope.Error) []byte {
-	body, _ := json.Marshal(struct { // strings always marshal
-		Code    string  `json:"code"`
-		Message string  `json:"message"`
-		Field   *string `json:"field"`
-	}{e.Code, e.Message, nil})
+	body, _ := json.Marshal(e) // strings always marshal
 	return body
 }

@@ -102,15 +102,19 @@ func (e Error) field() *string {
 	return &e.Field
 }
 
-func (e Error) json() []byte {
-	type inner struct {
+// MarshalJSON is the error object; its field is null when there is none.
+func (e Error) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
 		Code    string  `json:"code"`
 		Message string  `json:"message"`
 		Field   *string `json:"field"`
-	}
+	}{e.Code, e.Message, e.field()})
+}
+
+func (e Error) json() []byte {
 	return marshal(struct {
-		Error inner `json:"error"`
-	}{inner{e.Code, e.Message, e.field()}})
+		Error Error `json:"error"`
+	}{e})
 }
 
 // problem has the members of RFC 9457 section 3.1. The type is about:blank, so the

@@ -89,16 +89,17 @@ var Fields = []string{"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmo
 
 // Parse reads the conditions of a request.
 func Parse(h http.Header) (c Conditions, refused *envelope.Refusal) {
-	for name, to := range map[string]struct {
+	for _, field := range []struct {
+		name string
 		list *List
 		has  *bool
-	}{"If-Match": {&c.Match, &c.HasMatch}, "If-None-Match": {&c.NoneMatch, &c.HasNoneMatch}} {
-		if *to.has = len(h[name]) > 0; !*to.has {
+	}{{"If-Match", &c.Match, &c.HasMatch}, {"If-None-Match", &c.NoneMatch, &c.HasNoneMatch}} {
+		if *field.has = len(h[field.name]) > 0; !*field.has {
 			continue
 		}
 		var ok bool
-		if *to.list, ok = ParseList(h[name]); !ok {
-			return c, envelope.Invalid(name, "It must be a list of entity tags in quotes, or an asterisk.")
+		if *field.list, ok = ParseList(h[field.name]); !ok {
+			return c, envelope.Invalid(field.name, "It must be a list of entity tags in quotes, or an asterisk.")
 		}
 	}
 	return c, nil

@@ -132,3 +132,11 @@ func FuzzParseList(f *testing.F) {
 		}
 	})
 }
+
+func TestOfTwoFieldsThatAreNoListsAlwaysTheSameIsTold(t *testing.T) {
+	for range 20 {
+		if _, refused := etag.Parse(http.Header{"If-Match": {"x"}, "If-None-Match": {"y"}}); refused == nil || refused.Field != "If-Match" {
+			t.Fatal(refused)
+		}
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/rest/splice"
 )
 
 // reach bounds the number of the last element that can be asked for. Upstreams multiply
@@ -30,8 +32,10 @@ func (c *Config) Check() error {
 	case c.TotalHeader != "" && !token.MatchString(c.TotalHeader):
 		return fmt.Errorf("list: total_header %s: expected the name of a header field", c.TotalHeader)
 	}
-	if at, err := c.pointers(); err != nil {
-		return fmt.Errorf("list: %s %s: %w", at[0], at[1], err)
+	for _, p := range [][2]string{{"items", c.Items}, {"total", c.Total}} {
+		if _, err := splice.ParsePointer(p[1]); err != nil {
+			return fmt.Errorf("list: %s %s: %w", p[0], p[1], err)
+		}
 	}
 	for _, check := range []func() error{c.checkSort, c.checkFilters, c.checkSend} {
 		if err := check(); err != nil {

@@ -1,7 +1,5 @@
 package list
 
-import "github.com/gatehouse/gatehouse/module/rest/splice"
-
 // Config is how a collection is listed. The zero value asks the upstream with the
 // convention's own names and finds the elements at the top of its answer.
 type Config struct {
@@ -89,14 +87,4 @@ func (c *Config) limits() (standard, most int) {
 		standard = min(20, most)
 	}
 	return standard, most
-}
-
-// pointers are the places in the upstream's answer.
-func (c *Config) pointers() (words []string, err error) {
-	for _, p := range []struct{ word, text string }{{"items", c.Items}, {"total", c.Total}} {
-		if _, err := splice.ParsePointer(p.text); err != nil {
-			return []string{p.word, p.text}, err
-		}
-	}
-	return nil, nil
 }

@@ -229,7 +229,7 @@ func (t *Table) batch(s *shape) error {
 	if n := s.config.BatchMax; n < 0 || n > maxBatch {
 		return fmt.Errorf("max %d: expected 1 to %d items", n, maxBatch)
 	}
-	if i := slices.Index(s.config.Batch, ""); i >= 0 {
+	if slices.Contains(s.config.Batch, "") {
 		return fmt.Errorf("expected names of fields")
 	}
 	for _, o := range t.operations {

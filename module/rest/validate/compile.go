@@ -85,9 +85,12 @@ func (r *Rule) Check() error {
 	if l := r.Length; l != nil && (l[0] < 0 || l[1] < 0 || l[1] != 0 && l[1] < l[0] || *l == [2]int{}) {
 		return refuse("length", fmt.Sprintf("%d..%d", l[0], l[1]), "the least and most characters, such as 5..100")
 	}
-	for word, n := range map[string]json.Number{"min": r.Min, "max": r.Max} {
-		if n != "" && !isNumber(string(n)) {
-			return refuse(word, n, "a number")
+	for _, bound := range []struct {
+		word string
+		n    json.Number
+	}{{"min", r.Min}, {"max", r.Max}} {
+		if bound.n != "" && !isNumber(string(bound.n)) {
+			return refuse(bound.word, bound.n, "a number")
 		}
 	}
 	if r.Min != "" && r.Max != "" && parseDecimal(string(r.Min)).compare(parseDecimal(string(r.Max))) > 0 {
