@@ -22,8 +22,8 @@ import (
 func doctorCommand() *cobra.Command {
 	return adminCommand("doctor", "Checks a running gateway and says what is wrong", `
 Checks a running gateway: the store, its files, signing keys, the user directory, clients,
-guards, the issuer as it is reached from here, and what of the configuration would put
-codes into logs. Each line is ok, warn or fail, with what to do about it. The exit code is
+guards, what api_rest declares, the issuer as it is reached from here, and what of the
+configuration would put codes into logs. Each line is ok, warn or fail, with what to do about it. The exit code is
 1 when anything fails.`, nothing, func(r *run, admin *adminClient) error {
 		all := diagnose(r.context(), admin)
 		if err := r.print(all, func(w io.Writer) {

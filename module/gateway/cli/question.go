@@ -91,6 +91,9 @@ type verdict struct {
 	Shadow bool   `json:"shadow,omitempty"`
 }
 
+// noRules is what a guard without any does.
+const noRules = "no rules: any valid token passes"
+
 type needs struct {
 	Issuer   string   `json:"issuer"`
 	Audience string   `json:"audience"`
@@ -147,7 +150,7 @@ func (e *explainer) judge(raw json.RawMessage, r *http.Request) (verdict, error)
 	if d.Rule >= 0 {
 		v.Words = ruleWords(g.Rules[d.Rule])
 	} else if len(g.Rules) == 0 {
-		v.Words = "no rules: any valid token passes"
+		v.Words = noRules
 	} else {
 		v.Words = "otherwise " + cmp.Or(g.Otherwise, "deny")
 	}
@@ -181,12 +184,12 @@ type explainer struct {
 	ctx              caddy.Context
 	named            map[string]route // of the server at hand
 	at               *explanation
+	// declared: an api_rest answers the request. elsewhere: somebody besides guards may have
+	// refused it.
+	declared, elsewhere bool
 }
 
-// explain says what each site of a configuration that the request may reach does with it.
-func explain(c *configuration, q question) ([]explanation, error) {
-	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
-	defer cancel()
+func newExplainer(ctx caddy.Context, c *configuration, q question) *explainer {
 	e := &explainer{q: q, app: c.app, ctx: ctx, issuer: c.app.Issuer}
 	if u, err := gateway.ParseIssuer(e.issuer, caddy.NewReplacer()); err == nil {
 		e.issuer = u.String()
@@ -195,6 +198,14 @@ func explain(c *configuration, q question) ([]explanation, error) {
 	if a := e.app.Tokens.Audience; len(a) > 0 {
 		e.audience = a[0]
 	}
+	return e
+}
+
+// explain says what each site of a configuration that the request may reach does with it.
+func explain(c *configuration, q question) ([]explanation, error) {
+	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
+	defer cancel()
+	e := newExplainer(ctx, c, q)
 	var out []explanation
 	for _, name := range sortedKeys(c.servers) {
 		s := c.servers[name]

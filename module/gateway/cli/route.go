@@ -93,12 +93,13 @@ func (e *explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err
 	case "api_limit":
 		return false, e.limit(raw)
 	case "api_rest":
-		text, ends, err := restapi.Explain(raw, r.Method, r.URL.EscapedPath())
+		x, err := restapi.Explain(raw, r.Method, r.URL.EscapedPath())
 		if err != nil {
 			return false, fmt.Errorf("an api_rest: %w", err)
 		}
-		e.note("%s", text)
-		if !ends {
+		e.note("%s", x.Text)
+		e.declared = e.declared || x.Declared
+		if !x.Ends {
 			return false, nil
 		}
 	case "gatehouse_health":
@@ -112,11 +113,12 @@ func (e *explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err
 	case "reverse_proxy":
 		if len(h.HandleResponse) > 0 {
 			// So does forward_auth, and passes the request on when its server agrees.
-			e.at.Then = h.Handler
+			e.at.Then, e.elsewhere = h.Handler, true
 			e.note("a reverse_proxy with handle_response, as forward_auth is, may answer first")
 			return false, nil
 		}
 	case "authentication":
+		e.elsewhere = true
 		e.note("the handler authentication may refuse the request first")
 		return false, nil
 	default:

@@ -10,14 +10,23 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/version"
 )
 
-// Explain says which declared operation answers a request, and whether the handler ends
-// the chain. path is escaped. config is the handler's, which nothing is loaded from.
-func Explain(config []byte, method, path string) (text string, ends bool, err error) {
+// Explanation is what becomes of a request.
+type Explanation struct {
+	Text string
+	// Ends says that nothing behind the handler sees the request.
+	Ends bool
+	// Declared says that a resource or a job answers it.
+	Declared bool
+}
+
+// Explain says which declared operation answers a request. path is escaped. config is the
+// handler's, which nothing is loaded from.
+func Explain(config []byte, method, path string) (Explanation, error) {
 	h := new(REST)
 	if err := json.Unmarshal(config, h); err != nil {
-		return "", false, err
+		return Explanation{}, err
 	}
-	ends = len(h.Upstream) > 0
+	ends := len(h.Upstream) > 0
 	resources := h.Resources
 	names := version.Config{Vendor: h.Vendor, Now: time.Now}
 	for _, v := range h.Versions {
@@ -25,11 +34,11 @@ func Explain(config []byte, method, path string) (text string, ends bool, err er
 	}
 	versions, err := version.New(names)
 	if err != nil {
-		return "", false, err
+		return Explanation{}, err
 	}
 	choice, refused := versions.Negotiate(path, nil)
 	if refused != nil {
-		return "api_rest refuses it: " + refused.Error(), true, nil
+		return Explanation{Text: "api_rest refuses it: " + refused.Error(), Ends: true}, nil
 	}
 	if choice.Index >= 0 {
 		v := &h.Versions[choice.Index]
@@ -37,27 +46,28 @@ func Explain(config []byte, method, path string) (text string, ends bool, err er
 	}
 	for _, j := range h.Jobs {
 		if at := "/" + strings.Trim(j.Path, "/"); choice.Path == at && method == "POST" {
-			return "api_rest makes a job of it: job " + j.Path, true, nil
+			return Explanation{"api_rest makes a job of it: job " + j.Path, true, true}, nil
 		}
 	}
 	if len(h.Jobs) > 0 && strings.HasPrefix(choice.Path, jobsPath) {
-		return "api_rest answers for a job", true, nil
+		return Explanation{"api_rest answers for a job", true, true}, nil
 	}
 	if h.OpenAPI != nil && (choice.Path == documentPath || choice.Path == pagePath) {
-		return "api_rest describes the API", true, nil
+		return Explanation{Text: "api_rest describes the API", Ends: true}, nil
 	}
 	table, err := resource.NewTable(resources)
 	if err != nil {
-		return "", false, err
+		return Explanation{}, err
 	}
 	m, declared, refused := table.Match(method, choice.Path)
 	switch {
 	case !declared && (table.Empty() || h.Undeclared == "pass"):
-		return "api_rest declares nothing there and lets it pass", ends, nil
+		return Explanation{Text: "api_rest declares nothing there and lets it pass", Ends: ends}, nil
 	case refused != nil:
-		return "api_rest refuses it: " + refused.Error(), true, nil
+		return Explanation{Text: "api_rest refuses it: " + refused.Error(), Ends: true}, nil
 	case m.Operation == nil:
-		return "api_rest answers OPTIONS: " + m.Allow, true, nil
+		return Explanation{Text: "api_rest answers OPTIONS: " + m.Allow, Ends: true}, nil
 	}
-	return fmt.Sprintf("api_rest takes it for %s of resource %s: %s %s", m.Operation.Kind, m.Operation.Resource.Path, m.Operation.Method, m.Operation.Path), ends, nil
+	o := m.Operation
+	return Explanation{fmt.Sprintf("api_rest takes it for %s of resource %s: %s %s", o.Kind, o.Resource.Path, o.Method, o.Path), ends, true}, nil
 }

@@ -3,6 +3,8 @@ package restapi
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/rest/lint"
@@ -33,6 +35,32 @@ func (h *REST) Paths() []string {
 	}
 	for _, j := range h.Jobs {
 		add("/" + strings.Trim(j.Path, "/"))
+	}
+	return all
+}
+
+// Request is one that is declared: its path, and one that it stands for.
+type Request struct{ Method, Path, Sample string }
+
+var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
+
+// Requests are those that are declared of a version, or of none (""), by their paths behind
+// it. Declarations that do not compile have none.
+func (h *REST) Requests(version string) (all []Request) {
+	resources := h.Resources
+	for i := range h.Versions {
+		if v := &h.Versions[i]; v.Name == version {
+			resources = v.resources(h.Resources)
+		}
+	}
+	if t, err := resource.NewTable(resources); err == nil {
+		for _, o := range t.Operations() {
+			all = append(all, Request{o.Method, o.Path, placeholder.ReplaceAllString(o.Path, "0")})
+		}
+	}
+	for _, j := range h.Jobs {
+		path := "/" + strings.Trim(j.Path, "/")
+		all = append(all, Request{http.MethodPost, path, path})
 	}
 	return all
 }
