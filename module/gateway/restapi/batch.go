@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,7 +94,7 @@ func plan(c *call, m resource.Match, asked resource.Asked) (p planned, refused *
 		if permits != nil && !permits(http.MethodPatch, c.prefix+item.Address()) {
 			return p, &envelope.Refusal{Status: http.StatusForbidden, Message: "This resource may not be changed with this token.", Field: batch.At(g.Items[0], "id")}
 		}
-		up, refused := one(item, g)
+		up, refused := one(c, item, g)
 		if refused != nil {
 			refused.Field = g.Item(refused.Field)
 			return p, refused
@@ -118,15 +120,15 @@ func unconditional(asked resource.Asked) *envelope.Refusal {
 	if err != nil {
 		return envelope.Refuse(http.StatusBadRequest, "The query cannot be read.")
 	}
-	for name := range query {
-		return envelope.Invalid(name, "There is no such parameter here.")
+	if len(query) > 0 {
+		return envelope.Invalid(slices.Min(slices.Collect(maps.Keys(query))), "There is no such parameter here.")
 	}
 	return nil
 }
 
 // one makes the upstream's request of a group.
-func one(item resource.Match, g batch.Group) (resource.Upstream, *envelope.Refusal) {
-	up, refused := item.Request(resource.Asked{Header: http.Header{"Content-Type": {"application/json"}}, Body: g.Body})
+func one(c *call, item resource.Match, g batch.Group) (resource.Upstream, *envelope.Refusal) {
+	up, refused := c.upstream(item, resource.Asked{Header: http.Header{"Content-Type": {"application/json"}}, Body: g.Body})
 	if refused == nil && !item.Reads() {
 		up.Body, up.Replaced = g.Body, true
 		up.Set.Set("Content-Type", "application/json")

@@ -15,16 +15,23 @@ import (
 // operate is the plain operation: it sends the upstream's request and translates what
 // comes back.
 func (h *REST) operate(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error {
-	up, refused := m.Request(asked)
+	up, refused := c.upstream(m, asked)
 	if refused != nil {
 		return gateway.Refuse(w, refused)
-	}
-	if c.choice.MediaType != "" {
-		up.Set.Set("Accept", "application/json") // the upstream does not know the vendor's
 	}
 	query, _ := url.ParseQuery(asked.RawQuery) // Request has read it
 	answer := m.Answer(up, resource.Caller{Prefix: c.prefix, Query: query, Allowed: gateway.Permits(c.r)})
 	return h.send(w, c, request(c.r.Context(), w, c.r, up), answer, c.dialects[m.Operation])
+}
+
+// upstream is the request that a match makes. It does not ask for the vendor's media type:
+// of that the upstream knows nothing.
+func (c *call) upstream(m resource.Match, asked resource.Asked) (resource.Upstream, *envelope.Refusal) {
+	up, refused := m.Request(asked)
+	if refused == nil && c.choice.MediaType != "" {
+		up.Set.Set("Accept", "application/json")
+	}
+	return up, refused
 }
 
 // send makes the upstream answer a client, by way of its dialect and the translation. r is

@@ -2,6 +2,7 @@ package restapi
 
 import (
 	"cmp"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -27,7 +28,7 @@ func (h *REST) locator(c *call, r *http.Request) func(string) (string, bool) {
 		if err != nil {
 			return "", false
 		}
-		if to.Host != "" && !strings.EqualFold(to.Host, r.Host) && !strings.EqualFold(to.Host, proxied(r)) {
+		if to.Host != "" && !strings.EqualFold(to.Host, r.Host) && !leads(to, proxied(r)) {
 			return location, true // somewhere else
 		}
 		to = r.URL.ResolveReference(to)
@@ -44,4 +45,14 @@ func (h *REST) locator(c *call, r *http.Request) func(string) (string, bool) {
 		to.Scheme, to.Host, to.User = "", "", nil
 		return prefix + to.String(), true
 	}
+}
+
+// leads reports whether an address is of a host and port. Scripts write their own without
+// the port that their scheme has anyway.
+func leads(to *url.URL, hostport string) bool {
+	port := to.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "": "80", "https": "443"}[strings.ToLower(to.Scheme)]
+	}
+	return strings.EqualFold(net.JoinHostPort(to.Hostname(), port), hostport)
 }

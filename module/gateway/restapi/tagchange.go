@@ -65,7 +65,7 @@ func unmodifiedSince(h http.Header) (time.Time, bool) {
 
 // current reads a resource as this caller would, and derives its tag.
 func (t *tags) current(c *call, m resource.Match) (now state, err error) {
-	up, refused := m.Request(resource.Asked{Header: make(http.Header)})
+	up, refused := c.upstream(m, resource.Asked{Header: make(http.Header)})
 	if refused != nil {
 		return now, gateway.Fail(refused.Status, refused.Code, refused.Message, refused)
 	}
@@ -80,7 +80,9 @@ func (t *tags) current(c *call, m resource.Match) (now state, err error) {
 	switch {
 	case got.Status == http.StatusNotFound || got.Status == http.StatusGone:
 		return now, nil
-	case got.Status < 200 || got.Status > 299:
+	case got.Status >= 300 && got.Status < 400: // nobody asked on a condition, and the client's request is not led elsewhere
+		return now, gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway gave an answer that could not be read.", errUnread)
+	case got.Status > 299:
 		return now, gateway.Fail(got.Status, "", "", errUnread)
 	}
 	now.Exists = true

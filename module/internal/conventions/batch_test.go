@@ -289,6 +289,17 @@ func TestOneItemThatFailsInAnyWayLosesNoOther(t *testing.T) {
 	}
 }
 
+// The beginning of a long number is a number.
+func TestNoBeginningOfAnAnswerIsTakenForIt(t *testing.T) {
+	u := harness.NewUpstream(t)
+	r := start(t, u.Addr, batchThings)
+	u.Answer(says("application/json", strings.Repeat("1", 70_000)))
+	p := r.do("writer", "PATCH", "/plain", `[{"id":1,"op":"replace","path":"/a","value":1}]`)
+	if want := `{"data":[{"id":1,"status":200,"data":null}]}`; p.Status != 200 || p.Body != want {
+		t.Errorf("%d %.200s, want %s", p.Status, p.Body, want)
+	}
+}
+
 func TestWhatABatchHadBegunIsFinishedWhenTheClientGoes(t *testing.T) {
 	u := harness.NewUpstream(t)
 	var begun, finished atomic.Int32
