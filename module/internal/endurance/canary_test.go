@@ -47,6 +47,7 @@ func TestNoSecretIsFoundAnywhereAfterARun(t *testing.T) {
 	f.tokens(access, refresh)
 	f.mistakes()
 	f.guard(access)
+	f.jobs()
 	f.account()
 	f.scanning()
 	f.site()

@@ -126,11 +126,12 @@ func (f *canaryFlows) trail(log string) {
 	}
 }
 
-// Events of commands, which reach the gateway by its admin endpoint, or of nobody at all.
+// Events of commands, which reach the gateway by its admin endpoint, of jobs, which end
+// without a request, or of nobody at all.
 var (
 	byCommand = map[audit.Name]bool{
 		audit.UserChanged: true, audit.ClientChanged: true, audit.GrantRevoked: true, audit.KeyRotated: true, audit.KeyRevoked: true, audit.ConfigChanged: true,
-		audit.SignOutAll: true,
+		audit.SignOutAll: true, audit.JobEnded: true,
 	}
 	byNobody = map[audit.Name]bool{audit.KeyRotated: true, audit.KeyRevoked: true, audit.ConfigChanged: true, audit.SignInFailed: true}
 )

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/harness"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -182,6 +183,24 @@ func (f *canaryFlows) guard(dead string) {
 		f.want(400, "GET", f.API+path+"?x=1&access_token="+token, "")
 		f.want(400, "GET", f.API+path+"?ACCESS%5Ftoken="+f.secret, "")
 	}
+}
+
+// jobs is work that outlives its request, and work that is refused.
+func (f *canaryFlows) jobs() {
+	p := f.want(200, "POST", f.ID+"/token", pairs("grant_type", "client_credentials", "scope", "read"), "Authorization", f.basic)
+	bearer := "Bearer " + f.text(p, "access_token")
+	p = f.want(202, "POST", f.API+"/mails", `{}`, "Authorization", bearer, "Content-Type", jsonBody)
+	job := f.API + p.Header.Get("Location")
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if state := f.text(f.want(200, "GET", job, "", "Authorization", bearer), "state"); state == "succeeded" {
+			break
+		} else if time.Now().After(deadline) {
+			f.t.Fatalf("a job is still %s", state)
+		}
+	}
+	signature := f.Plant(f.t, "the signature of an address", "signature-"+secret.Token())
+	f.want(400, "POST", f.API+"/imports", `{"file_url":"https://127.0.0.1/?signature=`+signature+`"}`, "Authorization", bearer, "Content-Type", jsonBody)
+	f.want(404, "GET", f.API+"/jobs/"+secret.ID(), "", "Authorization", bearer)
 }
 
 // account ends what it shows, and signs out.

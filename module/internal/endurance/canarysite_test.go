@@ -92,6 +92,22 @@ http://$API {
 		}
 		reverse_proxy 127.0.0.1:1
 	}
+	@work path /mails /imports /jobs/*
+	handle @work {
+		oauth_guard {
+			scope read * /*
+		}
+		api_rest {
+			to $UPSTREAM
+			job mails {
+				upstream POST /read
+			}
+			job imports {
+				upstream POST /read
+				fetch
+			}
+		}
+	}
 	handle {
 		api_errors
 		oauth_guard {
