@@ -59,7 +59,7 @@ func drained(_ *testing.T, q *Queue, _ *Job) {
 
 // Each operation of the store takes effect once without an answer.
 func TestWhatIsWrittenWithoutAnAnswerIsToldOnceToo(t *testing.T) {
-	for place := range 12 {
+	for place := range 24 {
 		synctest.Test(t, func(t *testing.T) {
 			s, w := newShelf(), new(witness)
 			work := newWork(func(_ context.Context, t Task) *Failure {
