@@ -112,7 +112,8 @@ func proper(text string) bool {
 		return false
 	}
 	for part := range strings.FieldsFuncSeq(text, func(c rune) bool { return c == '/' || c == '\\' }) {
-		if part == "." || part == ".." {
+		// Servers of Java drop what follows a semicolon first.
+		if part, _, _ = strings.Cut(part, ";"); part == "." || part == ".." {
 			return false
 		}
 	}
