@@ -259,4 +259,16 @@ func TestAConditionThatCannotBeCheckedIsNoChange(t *testing.T) {
 	if hits := u.Hits(); p.Status != 503 || len(hits) != 1 || hits[0].Method != "GET" {
 		t.Errorf("%d after %d requests", p.Status, len(hits))
 	}
+	// A redirect or a 304 to nobody's condition is no answer to a change.
+	for _, status := range []int{301, 302, 304, 307} {
+		u.Answer(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", "https://sso.example/")
+			w.WriteHeader(status)
+		})
+		p := r.do("writer", "DELETE", "/documents/7", "", "If-Match", `"x"`)
+		if hits := u.Hits(); len(hits) != 1 || hits[0].Method != "GET" || p.Header.Get("Location") != "" {
+			t.Errorf("%d: %d requests, %v", status, len(hits), p.Header)
+		}
+		wantError(t, p, 502, "upstream_error", "")
+	}
 }
