@@ -82,7 +82,12 @@ func tryREST(r *run) error {
 	if err != nil {
 		return err
 	}
-	return r.print(tried, func(w io.Writer) { textOf(w, tried) })
+	return r.print(tried, func(w io.Writer) {
+		textOf(w, tried)
+		if len(tried.Sent) > 0 && len(up.Body) == 0 {
+			row(w, "Note:", "the upstream's answer is imagined without a body; --body names a file with one")
+		}
+	})
 }
 
 // content reads the file of a flag.
@@ -101,10 +106,13 @@ func (r *run) content(flag string) ([]byte, error) {
 		in = file
 	}
 	text, err := io.ReadAll(io.LimitReader(in, maxTried+1))
-	if err == nil && len(text) > maxTried {
-		err = fmt.Errorf("--%s: expected at most %d bytes", flag, maxTried)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("--%s: %w", flag, err)
+	case len(text) > maxTried:
+		return nil, fmt.Errorf("--%s: expected at most %d bytes", flag, maxTried)
 	}
-	return text, err
+	return text, nil
 }
 
 func headers(lines []string, flag string) (http.Header, error) {
@@ -138,6 +146,9 @@ func textOf(w io.Writer, t restapi.Tried) {
 	}
 	if t.Cut {
 		row(w, "Note:", "the answer is broken off here, since the rest could not be translated")
+	}
+	if t.Why != "" {
+		row(w, "Why:", t.Why)
 	}
 }
 

@@ -17,6 +17,8 @@ type Explanation struct {
 	Ends bool
 	// Declared says that a resource or a job answers it.
 	Declared bool
+	// Own says that the handler answers by itself, and no upstream while the client waits.
+	Own bool
 }
 
 // Explain says which declared operation answers a request. path is escaped. config is the
@@ -46,14 +48,14 @@ func Explain(config []byte, method, path string) (Explanation, error) {
 	}
 	for _, j := range h.Jobs {
 		if at := "/" + strings.Trim(j.Path, "/"); choice.Path == at && method == "POST" {
-			return Explanation{"api_rest makes a job of it: job " + j.Path, true, true}, nil
+			return Explanation{"api_rest makes a job of it: job " + j.Path, true, true, true}, nil
 		}
 	}
 	if len(h.Jobs) > 0 && strings.HasPrefix(choice.Path, jobsPath) {
-		return Explanation{"api_rest answers for a job", true, true}, nil
+		return Explanation{"api_rest answers for a job", true, true, true}, nil
 	}
 	if h.OpenAPI != nil && (choice.Path == documentPath || choice.Path == pagePath) {
-		return Explanation{Text: "api_rest describes the API", Ends: true}, nil
+		return Explanation{Text: "api_rest describes the API", Ends: true, Own: true}, nil
 	}
 	table, err := resource.NewTable(resources)
 	if err != nil {
@@ -69,5 +71,5 @@ func Explain(config []byte, method, path string) (Explanation, error) {
 		return Explanation{Text: "api_rest answers OPTIONS: " + m.Allow, Ends: true}, nil
 	}
 	o := m.Operation
-	return Explanation{fmt.Sprintf("api_rest takes it for %s of resource %s: %s %s", o.Kind, o.Resource.Path, o.Method, o.Path), ends, true}, nil
+	return Explanation{fmt.Sprintf("api_rest takes it for %s of resource %s: %s %s", o.Kind, o.Resource.Path, o.Method, o.Path), ends, true, false}, nil
 }

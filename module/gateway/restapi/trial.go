@@ -2,19 +2,28 @@ package restapi
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/splice"
+	"github.com/gatehouse/gatehouse/module/rest/translate"
 )
 
 // Trial answers requests as a handler would, with an upstream that is imagined. It dials
 // nobody and keeps nothing.
-type Trial struct{ h *REST }
+type Trial struct {
+	h   *REST
+	why why
+}
 
 // Imagined is an answer of the upstream.
 type Imagined struct {
@@ -40,6 +49,8 @@ type Tried struct {
 	// Cut says that the gateway broke the answer off, since it was none that it could
 	// translate to its end.
 	Cut bool `json:"cut,omitempty"`
+	// Why there is no answer, or no whole one: what the log of a gateway would say.
+	Why string `json:"why,omitempty"`
 }
 
 // NewTrial reads the configuration of a handler. What needs a store is left out: jobs, and
@@ -55,7 +66,59 @@ func NewTrial(ctx caddy.Context, config []byte) (*Trial, error) {
 		h.Versions[i].Upstream = nil
 		forget(h.Versions[i].Resources)
 	}
-	return &Trial{h}, h.Provision(ctx)
+	t := &Trial{h: h}
+	err := h.Provision(ctx)
+	h.log = slog.New(&t.why) // people are told where they look
+	return t, err
+}
+
+// why is a log that keeps the last error.
+type why struct {
+	slog.Handler
+	err error
+}
+
+// Enabled implements slog.Handler.
+func (*why) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelError }
+
+// Handle implements slog.Handler.
+func (w *why) Handle(_ context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if err, ok := a.Value.Any().(error); ok {
+			w.err = err
+		}
+		return true
+	})
+	return nil
+}
+
+// explain says what was logged, and which pointer leads nowhere.
+func (t *Trial) explain(r *http.Request) string {
+	var f *translate.Failure
+	var handled caddyhttp.HandlerError
+	switch {
+	case t.why.err == nil:
+		return ""
+	case errors.As(t.why.err, &f):
+	case errors.As(t.why.err, &handled) && handled.Err != nil:
+		return handled.Err.Error()
+	default:
+		return t.why.err.Error()
+	}
+	choice, _ := t.h.versions.Negotiate(r.URL.EscapedPath(), r.Header["Accept"])
+	table := t.h.plain.table
+	if choice.Index >= 0 {
+		table = t.h.editions[choice.Index].table
+	}
+	m, _, _ := table.Match(r.Method, choice.Path)
+	if !errors.Is(f, splice.ErrRoot) || m.Operation == nil {
+		return f.Error()
+	}
+	word, pointer := "item", m.Operation.Resource.Item
+	if m.Operation.Kind == resource.List {
+		word, pointer = "items", m.Operation.Resource.List.Items
+	}
+	return fmt.Sprintf("%v: `%s %s`", f, word, pointer)
 }
 
 func forget(all []resource.Resource) {
@@ -78,8 +141,9 @@ func (t *Trial) Try(r *http.Request, upstream Imagined) (tried Tried, err error)
 			panic(p)
 		}
 		got := rec.reply()
-		tried.Status, tried.Header, tried.Body = got.Status, got.Header, string(got.Body)
+		tried.Status, tried.Header, tried.Body, tried.Why = got.Status, got.Header, string(got.Body), t.explain(r)
 	}()
+	t.why.err = nil
 	err = t.h.ServeHTTP(rec, r, caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {

@@ -86,7 +86,7 @@ func (e *Editor) scan(p []byte) error {
 			st = e.finish(i)
 		case inLiteral:
 			if c != e.lit[0] {
-				return e.syntax(i, e.lit)
+				return e.syntax(i, "true, false or null")
 			}
 			i++
 			if e.lit = e.lit[1:]; e.lit == "" {
