@@ -74,7 +74,7 @@ func (c Charset) Decode(text []byte, cut bool) ([]byte, bool) {
 	if err != nil && !(cut && errors.Is(err, transform.ErrShortSrc)) {
 		return nil, false
 	}
-	return out[:n], !bytes.Contains(out[:n], []byte("\uFFFD"))
+	return out[:n], c == Latin1 || !bytes.Contains(out[:n], []byte("\uFFFD")) // five bytes are nothing in windows-1252
 }
 
 // Writer makes UTF-8 of a text as it comes. What cannot be decoded passes as it is. Close

@@ -43,6 +43,7 @@ func TestATextIsInWhatItsBytesAllow(t *testing.T) {
 		{"GB of four bytes", "gb18030", gb(t, "😀ü"), GB18030, "😀ü"},
 		{"GB that is UTF-8 by chance, and says so", "GBK", gb(t, "联通"), GB18030, "联通"},
 		{"Latin-1 that says so", "latin1", latin(t, "Füße €"), Latin1, "Füße €"},
+		{"a byte that Latin-1 of the web does not have", "latin1", "a\x81b", Latin1, "a\uFFFDb"},
 		{"neither UTF-8 nor GB", "utf-8", "x\xff\xff", Unknown, ""},
 		{"neither, and nothing is said", "", "x\xff\xff", Unknown, ""},
 		{"a label that nobody knows", "ebcdic", "x", Unknown, ""},
@@ -100,4 +101,41 @@ func TestACutThroughACharacterSaysNothingOfTheRest(t *testing.T) {
 	if got := Of("", []byte("ab\xe6"), false); got == UTF8 {
 		t.Error("half a character at the end is UTF-8")
 	}
+}
+
+// Read in pieces, cut anywhere, a text is what it is as a whole.
+func FuzzTextsOfAnyLabel(f *testing.F) {
+	for _, text := range []string{"", "文章", gb(f, "文章😀嘰"), "ab\xff", "\xce\xc4\x81\x30\x81\x30", latin(f, "Füße")} {
+		for _, label := range []string{"", "utf-8", "GBK", "iso-8859-1", "ebcdic"} {
+			f.Add(label, []byte(text), uint8(3), uint16(4))
+		}
+	}
+	f.Fuzz(func(t *testing.T, label string, text []byte, size uint8, at uint16) {
+		in := Of(label, text, false)
+		whole, ok := in.Decode(text, false)
+		if ok != (in != Unknown) && in != GB18030 {
+			t.Fatalf("%q is %d and cannot be read", text, in)
+		}
+		var b bytes.Buffer
+		w := in.Writer(&b)
+		for rest := text; len(rest) > 0; {
+			n := min(int(size)%7+1, len(rest))
+			if _, err := w.Write(rest[:n]); err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+		}
+		if err := w.Close(); err != nil || ok && !bytes.Equal(b.Bytes(), whole) {
+			t.Fatalf("%v: in pieces %q is %q, and %q as a whole", err, text, b.Bytes(), whole)
+		}
+		part := text[:min(int(at), len(text))]
+		if cut, fits := in.Decode(part, true); ok && (!fits || !bytes.HasPrefix(whole, cut)) {
+			t.Fatalf("%q of %q is %q %v", part, text, cut, fits)
+		}
+		if in == UTF8 && ok {
+			if again := Of(label, part, true); again != UTF8 {
+				t.Fatalf("%q is UTF-8, and its beginning %q is %d", text, part, again)
+			}
+		}
+	})
 }
