@@ -21,6 +21,8 @@ func TestWhatIsNoWholeDocumentPassesAsItIs(t *testing.T) {
 	}{
 		{"a part", 206, http.Header{"Content-Type": {"application/json"}, "Content-Range": {"bytes 0-3/14"}}, one[:4]},
 		{"what has not changed", 304, http.Header{"Etag": {`"x"`}}, ""},
+		{"what has not changed and would be JSON", 304, http.Header{"Etag": {`"x"`}, "Content-Type": {"application/json"}}, ""},
+		{"nothing that would be JSON", 204, http.Header{"Content-Type": {"application/json"}}, ""},
 		{"nothing", 204, http.Header{"X-Own": {"y"}}, ""},
 		{"lines of JSON", 200, http.Header{"Content-Type": {"application/x-ndjson"}}, one + "\n" + one + "\n"},
 		{"an attachment", 200, http.Header{"Content-Type": {"application/json"}, "Content-Disposition": {`attachment; filename="a.json"`}}, one},
