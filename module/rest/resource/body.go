@@ -11,8 +11,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
-// body checks the client's and says it in the upstream's words.
-func (m Match) body(a Asked, set http.Header) ([]byte, *envelope.Refusal) {
+// body checks the client's and says it in the upstream's words. query is what stands in
+// the upstream's address.
+func (m Match) body(a Asked, query string, set http.Header) ([]byte, *envelope.Refusal) {
 	o := m.Operation
 	if len(a.Body) == 0 && o.Kind == Action {
 		set["Content-Type"] = nil
@@ -36,9 +37,12 @@ func (m Match) body(a Asked, set http.Header) ([]byte, *envelope.Refusal) {
 		return nil, refused
 	}
 	if o.as == "form" || o.as == "multipart" {
-		media, body, ok := theirs.form(o.as, freeForm+formGrowth*len(a.Body))
-		if !ok {
-			return nil, envelope.Refuse(http.StatusRequestEntityTooLarge, "The body is too large in the form in which it is passed on.")
+		if refused := theirs.aside(object, query); refused != nil {
+			return nil, refused
+		}
+		media, body, refused := theirs.form(o.as, freeForm+formGrowth*len(a.Body))
+		if refused != nil {
+			return nil, refused
 		}
 		set.Set("Content-Type", media)
 		return body, nil
@@ -94,7 +98,10 @@ func (s *shape) translate(object validate.Object) (members, *envelope.Refusal) {
 		}
 		name, renamed := s.config.Rename[m.Name]
 		if _, taken := s.names[m.Name]; taken && !renamed {
-			return nil, envelope.Invalid(m.Name, "There is no such field here.") // it would stand beside the renamed one
+			return nil, envelope.Invalid(m.Name, noField) // it would stand beside the renamed one
+		}
+		if s.disguised(m.Name) {
+			return nil, envelope.Invalid(m.Name, noField)
 		}
 		if !renamed {
 			name = m.Name

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"mime/multipart"
+	"net/http"
 	"net/url"
 	"strconv"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
 // A form repeats with each value all names that lead to it: with half a megabyte of names
@@ -17,8 +20,9 @@ const (
 )
 
 // form is a body as a form, `form` or `multipart`: arrays and objects in the way of PHP,
-// with brackets. It reports false for one of more than limit bytes.
-func (m members) form(as string, limit int) (media string, body []byte, ok bool) {
+// with brackets. It refuses one of more than limit bytes, and names that would be others
+// there.
+func (m members) form(as string, limit int) (media string, body []byte, refused *envelope.Refusal) {
 	var b bytes.Buffer
 	add := func(name []byte, value string) bool {
 		if b.Len() > 0 {
@@ -44,11 +48,17 @@ func (m members) form(as string, limit int) (media string, body []byte, ok bool)
 		d := json.NewDecoder(bytes.NewReader(member.Value))
 		d.UseNumber()
 		f := fields{text: d, name: []byte(member.Name), add: add}
+		if unfit(member.Name) {
+			return media, nil, envelope.Invalid(member.Name, noField)
+		}
 		if !f.value(f.next()) {
-			return media, nil, false
+			if f.unfit {
+				return media, nil, envelope.Invalid(member.Name, "It has a name in it that cannot be passed on.")
+			}
+			return media, nil, envelope.Refuse(http.StatusRequestEntityTooLarge, "The body is too large in the form in which it is passed on.")
 		}
 	}
-	return media, b.Bytes(), true
+	return media, b.Bytes(), nil
 }
 
 // fields goes once through a value that was parsed before, however deep it is.
@@ -56,6 +66,8 @@ type fields struct {
 	text *json.Decoder
 	name []byte // of the value, with those it is nested in
 	add  func(name []byte, value string) bool
+	// unfit: a name was met that would be another one.
+	unfit bool
 }
 
 func (f *fields) next() json.Token {
@@ -90,6 +102,9 @@ func (f *fields) nested(array bool) bool {
 		}
 		if !array {
 			at, _ = t.(string)
+			if f.unfit = unfit(at); f.unfit {
+				return false
+			}
 			t = f.next()
 		}
 		f.name = append(append(append(f.name[:outer], '['), at...), ']')

@@ -89,7 +89,7 @@ func (m Match) Request(a Asked) (up Upstream, refused *envelope.Refusal) {
 	switch {
 	case m.Reads():
 		up.Body, up.Replaced = nil, true
-		up.Body, refused = m.body(a, up.Set)
+		up.Body, refused = m.body(a, up.RawQuery, up.Set)
 	case o.Kind == List || o.Kind == Read || o.Kind == Delete:
 		up.Replaced = true // a body has no meaning there, and some upstreams read it
 		up.Set["Content-Type"], up.Set["Content-Encoding"] = nil, nil

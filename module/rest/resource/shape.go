@@ -21,6 +21,7 @@ type shape struct {
 	total      splice.Pointer
 	names      map[string]string            // the upstream's -> ours
 	words      map[string]map[string]string // the upstream's member -> its value -> our word
+	known      map[string][]string          // names that something is said of, by what they may be taken for
 	rules      *validate.Set
 	links      *link.Set // nil: none
 }
@@ -38,6 +39,7 @@ func newShape(r *Resource, collection pattern) (s *shape, err error) {
 	if err := s.compileNames(r); err != nil {
 		return nil, err
 	}
+	s.know()
 	if r.Created != nil && r.Created.Status != http.StatusCreated {
 		return nil, fmt.Errorf("created %d: expected 201", r.Created.Status)
 	}
