@@ -182,6 +182,27 @@ func TestAStatusThatNobodyDeclaredIsTheUpstreams(t *testing.T) {
 	}
 }
 
+func TestEachPathAndEachNameOfAnOperationIsThereOnce(t *testing.T) {
+	d := describe(t, Config{}, resource.Resource{Path: "old-notes"}, resource.Resource{Path: "old/notes", Routes: []resource.Route{
+		{Method: "GET", Path: "/old/notes", Upstream: "/n"}, {Method: "GET", Path: "/old/notes/{id}", Upstream: "/n"}, {Method: "DELETE", Path: "/old/notes/{note}", Upstream: "/n"},
+	}})
+	d.is(`"get_old_notes"`, "paths", "/old-notes", "get", "operationId")
+	d.is(`"get_old_notes_2"`, "paths", "/old/notes", "get", "operationId")
+	d.is(`"delete_old_notes_note"`, "paths", "/old/notes/{id}", "delete", "operationId")
+	d.is(`null`, "paths", "/old/notes/{note}")
+}
+
+func TestAListGivesNoMoreThanItsMaximumByDefault(t *testing.T) {
+	for want, c := range map[string]list.Config{"10 10": {Max: 10}, "20 50": {Max: 50}, "30 100": {Default: 30}, "200 200": {Default: 200}} {
+		d := describe(t, Config{}, resource.Resource{Path: "notes", List: &c})
+		all, _ := d.at("paths", "/notes", "get", "parameters").([]any)
+		limit, _ := all[1].(map[string]any)["schema"].(map[string]any)
+		if got := fmt.Sprint(limit["default"], " ", limit["maximum"]); got != want {
+			t.Errorf("%+v: %s, want %s", c, got, want)
+		}
+	}
+}
+
 func TestOperationsSayWhatTheyDo(t *testing.T) {
 	d := describe(t, Config{}, articles, resource.Resource{Path: "words", Routes: []resource.Route{
 		{Method: "POST", Path: "/words/{id}/uses", Upstream: "/u"}, {Method: "DELETE", Path: "/words/{id}/uses/{use}", Upstream: "/u"}, {Method: "GET", Path: "/words", Upstream: "/w"},

@@ -48,7 +48,8 @@ var all = map[string]string{
 		},
 		"patternProperties": {"^x-": {"type": "string"}}, "dependentRequired": {"a": ["b"]}, "dependentSchemas": {"c": {"required": ["d"]}}, "required": ["e"], "unevaluatedProperties": false,
 		"$defs": {"p": {"$anchor": "part", "type": "object", "properties": {"again": {"$ref": "#"}, "n": {"type": "integer", "minimum": 1, "maximum": 9007199254740993}}}}}`,
-	"old": `{"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"a": {"items": [{"type": "string"}], "additionalItems": {"type": "integer"}}, "b": {"items": {"$ref": "#/definitions/b"}}, "c": {"additionalItems": false}},
+	"same": `{"type": "object", "properties": {"a": {"$ref": "#/$defs/same"}}, "$defs": {"same": {"type": "string"}}}`,
+	"old": `{"$schema": "http://json-schema.org/draft-07/schema#", "if": {"required": ["e"]}, "then": {"required": ["f"]}, "else": {"maxProperties": 3}, "properties": {"a": {"items": [{"type": "string"}], "additionalItems": {"type": "integer"}}, "b": {"items": {"$ref": "#/definitions/b"}}, "c": {"additionalItems": false}},
 		"dependencies": {"a": ["b"], "b": {"required": ["c"]}, "e": ["a"]}, "definitions": {"b": {"type": "boolean"}}}`,
 }
 
@@ -86,7 +87,8 @@ func TestADescriptionMeansWhatTheFileMeans(t *testing.T) {
 			`{"e":1,"c":["a",2],"d":{"a":true}}`, `{"e":1,"c":["a",1,1,1],"d":{"a":true}}`, `{"e":1,"d":{}}`, `{"d":{"A":true}}`, `{"e":1,"d":{"a":1}}`, `{"e":1,"f":0.015}`, `{"e":1,"f":0.01}`, `{"e":1,"f":0}`, `{"e":1,"f":10.5}`,
 			`{"e":1,"g":{"k":[1]}}`, `{"e":1,"g":{"k":[2]}}`, `{"e":1,"h":{"n":0}}`, `{"e":1,"i":1}`, `{"e":1,"j":1}`, `{"e":1,"k":[1]}`, `{"e":1,"x-a":1}`, `{"e":1,"x-a":""}`, `{"e":1,"zz":1}`, `{"e":1,"a":{"again":{"e":"x"}},"b":5}`, `{"e":1,"a":{"again":null},"b":5}`,
 		}},
-		{set("old"), []string{`{"a":["x",1]}`, `{"a":["x",1],"b":[true],"c":1}`, `{"a":["x","y"],"b":[],"c":1}`, `{"b":[]}`, `{"b":[1],"c":1}`, `{"c":[1]}`, `{"e":1}`}},
+		{set("same"), []string{`{"a":"x"}`, `{"a":1}`, `{"a":{"a":"x"}}`}},
+		{set("old"), []string{`{"e":1,"f":1,"a":[],"b":[],"c":1}`, `{"g":1,"h":2,"i":3,"j":4}`, `{"a":["x",1]}`, `{"a":["x",1],"b":[true],"c":1}`, `{"a":["x","y"],"b":[],"c":1}`, `{"b":[]}`, `{"b":[1],"c":1}`, `{"c":[1]}`, `{"e":1}`}},
 	} {
 		for _, partial := range []bool{false, true} {
 			made := again(t, c.set, partial)
@@ -113,10 +115,33 @@ func TestWhatCannotBeWrittenIsMarkedInADescription(t *testing.T) {
 	}
 }
 
+func TestWhatIsNeverAnsweredIsNoMember(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "new.json")
+	if err := os.WriteFile(file, []byte(all["new"]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Compile(nil, &Schema{File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if members := newDescribed().Members(s); members["g"] != nil || members["f"] == nil || len(members) != 10 {
+		t.Errorf("%v", members)
+	}
+}
+
 func TestDescriptionsNeitherDependOnChanceNorRepeatWhatFilesShare(t *testing.T) {
+	things := filepath.Join(t.TempDir(), "things.json")
+	if err := os.WriteFile(things, []byte(`{"properties": {"a": {"$ref": "#/$defs/x/of"}, "b": {"$ref": "#/$defs/y/of"}, "c": {"$ref": "#/$defs/z/of"}}, "$defs": {"x": {"of": {}}, "y": {"of": {"type": "null"}}, "z": {"of": {"type": "string"}}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	three, err := Compile(nil, &Schema{File: things})
+	if err != nil {
+		t.Fatal(err)
+	}
 	first := ""
 	for range 20 {
 		d := newDescribed()
+		d.Body(three, false)
 		for _, partial := range []bool{false, true} {
 			d.Body(schemaOf(t, "article.json", ""), partial)
 			d.Body(schemaOf(t, "article.json", "/properties/answers/items"), partial)
@@ -132,7 +157,7 @@ func TestDescriptionsNeitherDependOnChanceNorRepeatWhatFilesShare(t *testing.T) 
 		if string(text) != first {
 			t.Fatalf("%s\nthen\n%s", first, text)
 		}
-		if len(d.Named) != 8 { // Article, Author, Answer and Items, each for PATCH too
+		if len(d.Named) != 4+8 { // Things and three Of; Article, Author, Answer and Items, each for PATCH too
 			t.Fatalf("%d: %s", len(d.Named), text)
 		}
 	}
