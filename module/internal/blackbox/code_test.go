@@ -64,6 +64,9 @@ func TestACodeIsRedeemedOnce(t *testing.T) {
 			access, refresh := wantTokens(t, g.Token(t, web, exchange(used, callback)))
 			p := g.Token(t, web, refreshWith(refresh))
 			access2, refresh2 := wantTokens(t, p)
+			if wait > 0 {
+				t.Parallel()
+			}
 			time.Sleep(wait)
 			wantOAuth(t, g.Token(t, web, exchange(used, callback)), http.StatusBadRequest, "invalid_grant")
 			wantDead(t, g, access)
@@ -75,6 +78,7 @@ func TestACodeIsRedeemedOnce(t *testing.T) {
 	}
 	t.Run("C03 too late", func(t *testing.T) {
 		late := c.code("web")
+		t.Parallel()
 		time.Sleep(2100 * time.Millisecond)
 		wantOAuth(t, g.Token(t, web, exchange(late, callback)), http.StatusBadRequest, "invalid_grant")
 	})

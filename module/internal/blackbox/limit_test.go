@@ -86,8 +86,9 @@ func TestExactlyTheLimitPasses(t *testing.T) {
 
 func TestNoWindowHoldsMoreThanTheLimit(t *testing.T) {
 	const limit, window = 8, 2 * time.Second
-	g, _ := startSite(t, limited(site, "client 8 2s"))
+	g := startApart(t, limited(site, "client 8 2s"))
 	access, _ := wantTokens(t, g.Token(t, machine, credentialsForm))
+	t.Parallel()
 	// L03: a burst late in one window of the clock and early in the next, and L06: what
 	// is refused meanwhile extends nothing.
 	time.Sleep(time.Until(time.Now().Truncate(window).Add(window - 150*time.Millisecond)))

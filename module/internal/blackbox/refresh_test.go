@@ -141,8 +141,9 @@ func TestRefreshTokensWithoutGrace(t *testing.T) { // F06
 }
 
 func TestRefreshTokensExpire(t *testing.T) {
-	g, _ := start(t, "$TOKENS", "refresh 4s\n\t\t\trefresh_idle 2s")
+	g := startApart(t, site, "$TOKENS", "refresh 4s\n\t\t\trefresh_idle 2s")
 	c := newCoder(t, g)
+	t.Parallel()
 	_, idle := wantTokens(t, g.Token(t, web, exchange(c.code("web"), callback)))
 	begun := time.Now()
 	_, used := wantTokens(t, g.Token(t, web, exchange(c.code("web"), callback)))

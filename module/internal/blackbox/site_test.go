@@ -108,11 +108,26 @@ func start(t *testing.T, more ...string) (*harness.Gateway, *harness.Upstream) {
 // startSite is start for a site that was changed.
 func startSite(t *testing.T, site string, more ...string) (*harness.Gateway, *harness.Upstream) {
 	t.Helper()
+	g, up := prepare(t, more...)
+	g.Begin(t, site)
+	return g, up
+}
+
+// startApart is startSite in a process of its own: what a test that mostly waits began there
+// goes on beside other tests, from the moment at which the test says that it is parallel.
+func startApart(t *testing.T, site string, more ...string) *harness.Gateway {
+	t.Helper()
+	g, _ := prepare(t, more...)
+	g.Run(t, site)
+	return g
+}
+
+func prepare(t *testing.T, more ...string) (*harness.Gateway, *harness.Upstream) {
+	t.Helper()
 	up := harness.NewUpstream(t)
 	more = append(more, "$UPSTREAM", up.Addr, "$TOKENS", "", "$GLOBAL", "", "$GUARD", "", "$LIMIT", "")
 	g := harness.Prepare(t, more...)
 	g.WriteFile(t, "users.json", users)
-	g.Begin(t, site)
 	return g, up
 }
 

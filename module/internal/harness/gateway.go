@@ -67,7 +67,7 @@ func Start(t testing.TB, caddyfile string, more ...string) *Gateway {
 func (g *Gateway) Begin(t testing.TB, caddyfile string) {
 	t.Helper()
 	g.BeginUnasked(t, caddyfile)
-	g.settle(t)
+	g.awaitAdmin(t)
 }
 
 // BeginChanged is Begin with the adapted configuration changed before it is loaded.
@@ -102,12 +102,6 @@ func (g *Gateway) Load(t testing.TB, caddyfile string) {
 	if err := g.TryLoad(caddyfile); err != nil {
 		t.Fatal(err)
 	}
-	g.settle(t)
-}
-
-// settle waits until the configuration that was just loaded serves alone.
-func (g *Gateway) settle(t testing.TB) {
-	t.Helper()
 	http.DefaultClient.CloseIdleConnections()
 	g.awaitAdmin(t)
 	// Caddy returns while the old listener is still being closed, and whoever connects to

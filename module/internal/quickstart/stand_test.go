@@ -13,8 +13,10 @@ type stand struct {
 	issuer, api, reader, legacy, admin string
 }
 
+// prepare copies the quick start. Each test waits for programs of its own, beside others.
 func prepare(t *testing.T) *example.Example {
 	t.Helper()
+	t.Parallel()
 	return example.Copy(t, "quickstart", "legacy", "quickstart/reader")
 }
 
