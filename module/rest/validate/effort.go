@@ -1,7 +1,10 @@
 package validate
 
 import (
+	"encoding/json"
 	"maps"
+	"strconv"
+	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -18,6 +21,17 @@ type effort struct {
 	// beside are, for each schema, those that are asked of the same value, itself among
 	// them, and how often.
 	beside map[*jsonschema.Schema]weights
+}
+
+// longNumber is how many others a number costs whose fraction is of hundreds of digits:
+// bounds and multiples are exact.
+const longNumber = 30
+
+// long reports that a number is, or is written shortly for one that is.
+func long(literal string) bool {
+	_, exponent, _ := strings.Cut(strings.ToLower(literal), "e")
+	n, _ := strconv.Atoi(exponent) // it is proportionate
+	return len(literal) > 64 || n > 64 || n < -64
 }
 
 // weights are how often schemas are asked.
@@ -105,8 +119,12 @@ func (e *effort) fits(s *jsonschema.Schema, body map[string]any) bool {
 
 // spend goes once through a value and what is nested in it.
 func (e *effort) spend(value any, asked weights, left *float64) bool {
+	each := 1.0
+	if number, ok := value.(json.Number); ok && long(string(number)) {
+		each = longNumber
+	}
 	for _, n := range asked {
-		*left -= n
+		*left -= n * each
 	}
 	if *left < 0 {
 		return false

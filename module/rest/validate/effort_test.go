@@ -57,6 +57,8 @@ func TestABodyThatIsMoreWorkThanItsSizeIsNotChecked(t *testing.T) {
 		"a long list":                   {flat, `{"list":[` + strings.Repeat("1,", 300_000) + `1]}`, 0},
 		"a long list with a fault":      {flat, `{"list":[1,` + strings.Repeat("1,", 100_000) + `"x"]}`, 400},
 		"a list of too many for anyone": {flat, `{"list":[` + strings.Repeat("1,", most) + `1]}`, 413},
+		"many large numbers":            {flat, `{"list":[` + strings.Repeat("1e400,", 50_000) + `1]}`, 413},
+		"many numbers with exponents":   {flat, `{"list":[` + strings.Repeat("1e9,", 50_000) + `1]}`, 0},
 		"members by a pattern":          {flat, `{"map":{"ab":1,"ac":2}}`, 0},
 		"members that there are not":    {flat, `{"map":{"ab":1,"b":2}}`, 400},
 	} {
