@@ -99,6 +99,7 @@ func TestWhatUpstreamsDoToJSONIsUndoneOrRefused(t *testing.T) {
 		{"GBK, in HTML that says nothing of it", says("text/html", gbk(t, one)), "/things/1", wantOne},
 		{"GBK with a brace within a character", says("application/json; charset=gbk", gbk(t, `{"r":{"id":1,"t":"亄{}"}}`)), "/things/1", strings.Replace(wantOne, "文", "亄{}", 1)},
 		{"a byte order mark", says("application/json", "\xef\xbb\xbf"+one), "/things/1", wantOne},
+		{"a byte order mark in front of GBK", says("application/json", "\xef\xbb\xbf"+gbk(t, one)), "/things/1", wantOne},
 		{"a notice in front", says("application/json", notice+one), "/things/1", wantOne},
 		{"a notice in front, then a byte order mark, in HTML", says("text/html", notice+"\xef\xbb\xbf"+one), "/things/1", wantOne},
 		{"labelled HTML", says("text/html; charset=iso-8859-1", `{"r":{"id":1,"t":"x"}}`), "/things/1", strings.Replace(wantOne, "文", "x", 1)},
