@@ -2,6 +2,7 @@ package restapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"runtime/debug"
@@ -35,12 +36,20 @@ func (h *REST) alone(ctx context.Context, to route, parent *http.Request, up res
 	up.Set["Upgrade"] = nil // there is nobody to talk to
 	rec := &recorder{header: make(http.Header), limit: limit}
 	r := request(ctx, rec, parent, up)
-	if err := h.through(rec, r, to, answer, dialect); err != nil {
+	err := h.through(rec, r, to, answer, dialect)
+	if err == nil && rec.status >= 300 && rec.status < 400 {
+		err = errLed
+	}
+	if err != nil {
 		rec = &recorder{header: make(http.Header), limit: limit}
 		envelope.Write(rec, r, gateway.StatusOf(err), gateway.Told(err))
 	}
 	return rec.reply()
 }
+
+// errLed is for a redirect, to a page to sign in at say, and for a 304 to a condition that
+// nobody made: whoever asks alone cannot be led anywhere, and has nothing yet.
+var errLed = gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway gave an answer that could not be read.", errors.New("a redirect, or 304, where nobody can follow"))
 
 // through carries a request to an upstream, and the answer through dialect and translation
 // to w. Its error says why there is no answer, or no whole one, and is logged; a panic of a

@@ -1,6 +1,7 @@
 package restapi
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"time"
@@ -80,10 +81,12 @@ func (t *tags) current(c *call, m resource.Match) (now state, err error) {
 	switch {
 	case got.Status == http.StatusNotFound || got.Status == http.StatusGone:
 		return now, nil
-	case got.Status >= 300 && got.Status < 400: // nobody asked on a condition, and the client's request is not led elsewhere
-		return now, gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway gave an answer that could not be read.", errUnread)
 	case got.Status > 299:
-		return now, gateway.Fail(got.Status, "", "", errUnread)
+		var told struct {
+			Error struct{ Code, Message string }
+		}
+		_ = json.Unmarshal(got.Body, &told) // else what the status says
+		return now, gateway.Fail(got.Status, told.Error.Code, told.Error.Message, errUnread)
 	}
 	now.Exists = true
 	now.modified, _ = http.ParseTime(got.Header.Get("Last-Modified"))

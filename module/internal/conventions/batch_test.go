@@ -264,6 +264,11 @@ func TestOneItemThatFailsInAnyWayLosesNoOther(t *testing.T) {
 			_, _ = io.WriteString(w, `{"result":{"id":6,"pad":"`+strings.Repeat("x", 1<<20)+`"}}`)
 		case "/things/7":
 			w.WriteHeader(http.StatusNoContent)
+		case "/things/9":
+			w.Header().Set("Location", "/login.php")
+			w.WriteHeader(http.StatusFound)
+		case "/things/10":
+			w.WriteHeader(http.StatusNotModified)
 		case "/things/8":
 			w.Header().Set("Content-Length", "100")
 			_, _ = io.WriteString(w, `{"result":{`)
@@ -281,7 +286,7 @@ func TestOneItemThatFailsInAnyWayLosesNoOther(t *testing.T) {
 			t.Errorf("%v", d)
 		}
 	}
-	if want := []int{200, 502, 502, 418, 200, 200, 204, 502, 200, 200}; p.Status != 207 || !slices.Equal(got, want) {
+	if want := []int{200, 502, 502, 418, 200, 200, 204, 502, 502, 502}; p.Status != 207 || !slices.Equal(got, want) {
 		t.Errorf("%d %v, want %v", p.Status, got, want)
 	}
 	if len(p.Body) > 64<<10 || all.Data[5].Data != nil {
