@@ -43,6 +43,13 @@ const deferred = `job articles {
 		item /made
 		rename id=lid
 	}
+	job both {
+		upstream POST /slow/both
+	}
+	resource both {
+		rename id=bid
+		validate title required
+	}
 	job plain {
 		upstream POST /slow/plain
 	}
@@ -145,6 +152,14 @@ func TestAJobInsteadOfADeclaredOperation(t *testing.T) {
 		_, _, at := post("/lines", `{}`, async...)
 		if s := r.await("one", at, "succeeded"); string(s.Result) != `{"id":7}` {
 			t.Errorf("%s", s.Result)
+		}
+	})
+	t.Run("a job that every POST makes is no operation of the resource", func(t *testing.T) {
+		_, _, at := post("/both", `{"id":1}`)
+		s := r.await("one", at, "succeeded")
+		came := r.upstream.arrivals()
+		if last := came[len(came)-1]; last.body != `{"id":1}` || !strings.Contains(string(s.Result), `"made"`) {
+			t.Errorf("%q %s", last.body, s.Result)
 		}
 	})
 	t.Run("an Idempotency-Key makes one job", func(t *testing.T) {
