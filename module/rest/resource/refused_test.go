@@ -1,0 +1,38 @@
+package resource
+
+import (
+	"net/http"
+	"testing"
+)
+
+func TestWhatARequestMustNotBringIsRefusedOrLeftOut(t *testing.T) {
+	table := newTable(t, []Resource{{Path: "things", Rename: map[string]string{"title": "subject"}}})
+	for _, c := range []struct {
+		name, method, path string
+		asked              Asked
+		status             int
+		field              string
+	}{
+		{"the upstream's name of a member", "POST", "/things", Asked{Body: []byte(`{"subject":"x"}`)}, 400, "subject"},
+		{"a compressed body", "POST", "/things", Asked{Header: http.Header{"Content-Encoding": {"gzip"}}, Body: []byte(`{}`)}, 415, ""},
+		{"a parameter of one document", "GET", "/things/1", Asked{RawQuery: "y=1&x=2"}, 400, "x"},
+	} {
+		header := http.Header{"Content-Type": {"application/json"}}
+		for name, values := range c.asked.Header {
+			header[name] = values
+		}
+		c.asked.Header = header
+		m, _, refused := table.Match(c.method, c.path)
+		if refused != nil {
+			t.Fatal(refused)
+		}
+		if _, refused = m.Request(c.asked); refused == nil || refused.Status != c.status || refused.Field != c.field {
+			t.Errorf("%s: %v", c.name, refused)
+		}
+	}
+	m, _, _ := table.Match("GET", "/things/1")
+	up, refused := m.Request(Asked{Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(`{"a":1}`)})
+	if media, named := up.Set["Content-Type"]; refused != nil || !up.Replaced || len(up.Body) != 0 || !named || media != nil {
+		t.Errorf("the body of a GET: %+v %v", up, refused)
+	}
+}

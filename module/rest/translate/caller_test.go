@@ -1,0 +1,57 @@
+package translate
+
+import (
+	"bytes"
+	"io"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+func TestAnAnswerWithTheCallersLinksIsNobodyElses(t *testing.T) {
+	table, err := resource.NewTable([]resource.Resource{things})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _, _ := table.Match("GET", "/things/1")
+	up, _ := m.Request(resource.Asked{})
+	for _, allowed := range []func(string, string) bool{nil, func(string, string) bool { return true }} {
+		g := through(Config{Answer: m.Answer(up, resource.Caller{Allowed: allowed})}, 200, map[string]string{"Content-Type": "application/json"}, `{"r":{"n":1}}`, 0)
+		want := ""
+		if allowed != nil {
+			want = "Authorization"
+		}
+		if g.failure != nil || g.Header().Get("Vary") != want {
+			t.Errorf("%v: Vary %q, want %q", g.failure, g.Header().Get("Vary"), want)
+		}
+	}
+}
+
+// A frame says how much memory is needed to read it, before there is any content.
+func TestAFrameThatAsksForMoreMemoryThanHTTPHasIsRefused(t *testing.T) {
+	for size, want := range map[int]Kind{8 << 20: "", 64 << 20: Coding} {
+		var b bytes.Buffer
+		z, err := zstd.NewWriter(&b, zstd.WithWindowSize(size))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []string{`{"r":`, `{"n":1}}`} {
+			if _, err := io.WriteString(z, part); err != nil || z.Flush() != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		g := through(Config{Answer: answerTo(t, things, "GET", "/things/1")}, 200, map[string]string{"Content-Type": "application/json", "Content-Encoding": "zstd"}, b.String(), 0)
+		var got Kind
+		if g.failure != nil {
+			got = g.failure.Kind
+		}
+		if got != want {
+			t.Errorf("a window of %d: %v, want %q", size, g.failure, want)
+		}
+	}
+}
