@@ -1,10 +1,12 @@
 package harness
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -91,7 +93,20 @@ func (g *Gateway) BeginUnasked(t testing.TB, caddyfile string) {
 		if err := caddy.Stop(); err != nil {
 			t.Error("stopping:", err)
 		}
+		awaitHandlers()
 	})
+}
+
+// awaitHandlers waits until no request is answered any more, for 2 seconds at most. Caddy
+// does not wait unless the process ends, and what such a request holds, the counts of
+// attempts for one, the next gateway of this process would go on with.
+func awaitHandlers() {
+	stacks := make([]byte, 1<<20)
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if !bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("caddyhttp.(*Server).ServeHTTP(")) {
+			return
+		}
+	}
 }
 
 // Load replaces the running configuration, as a reload does. What is requested after it

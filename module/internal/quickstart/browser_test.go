@@ -36,7 +36,7 @@ func TestAPersonSeesAndEndsWhatTheAccountPageLists(t *testing.T) {
 
 func TestEveryPageIsAccessibleAndFitsInEveryLook(t *testing.T) {
 	dir := harness.Pictures(t, "quickstart")
-	start(t).browse(t, "looks", "SHOTS="+dir)
+	startAlone(t).browse(t, "looks", "SHOTS="+dir)
 	if pictures, err := filepath.Glob(filepath.Join(dir, "*.png")); err != nil || len(pictures) != 48 {
 		t.Errorf("%d pictures, %v", len(pictures), err)
 	}

@@ -13,15 +13,21 @@ type stand struct {
 	issuer, api, reader, legacy, admin string
 }
 
-// prepare copies the quick start. Each test waits for programs of its own, beside others.
 func prepare(t *testing.T) *example.Example {
 	t.Helper()
-	t.Parallel()
 	return example.Copy(t, "quickstart", "legacy", "quickstart/reader")
 }
 
-// start runs the quick start until the end of the test.
+// start runs the quick start until the end of the test, which waits for programs of its own
+// beside others.
 func start(t *testing.T) *stand {
+	t.Helper()
+	t.Parallel()
+	return startAlone(t)
+}
+
+// startAlone is start for a test that needs the machine itself.
+func startAlone(t *testing.T) *stand {
 	t.Helper()
 	e := prepare(t)
 	e.Start(t)
