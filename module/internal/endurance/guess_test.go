@@ -1,6 +1,7 @@
 package endurance
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -33,6 +34,9 @@ func TestFiveHundredWrongPasswordsAtOnce(t *testing.T) {
 	client := arrivals{Address: address, Request: token, Rate: 400}
 	during := func(length time.Duration) []time.Duration {
 		client.begin(t)
+		if inSoak() {
+			client.comeFirst(t)
+		}
 		time.Sleep(length)
 		return client.end(t)
 	}
@@ -61,6 +65,7 @@ func TestFiveHundredWrongPasswordsAtOnce(t *testing.T) {
 	}()
 	client.begin(t)
 	if inSoak() {
+		client.comeFirst(t)
 		giveWay(t)
 	}
 	// Long enough that the moment at which all of them come is not what is measured.
@@ -98,9 +103,25 @@ func TestFiveHundredWrongPasswordsAtOnce(t *testing.T) {
 // guesses stands for other machines, and must not take the processors of what is measured.
 func giveWay(t *testing.T) {
 	t.Helper()
-	if out, err := exec.Command("chrt", "--all-tasks", "--idle", "--pid", "0", strconv.Itoa(os.Getpid())).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	if err := schedule(os.Getpid(), "--idle", "0"); err != nil {
+		t.Fatal(err)
 	}
+}
+
+// comeFirst lets the client's process run before everything else: it stands for another
+// machine, too, and what it waits for the processors of this one is not the server's delay.
+func (a *arrivals) comeFirst(t *testing.T) {
+	t.Helper()
+	if err := schedule(a.cmd.Process.Pid, "--rr", "1"); err != nil {
+		t.Log("the clock waits with what it measures; root need not:", err)
+	}
+}
+
+func schedule(pid int, policy, priority string) error {
+	if out, err := exec.Command("chrt", "--all-tasks", policy, "--pid", priority, strconv.Itoa(pid)).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
 }
 
 // crowded is how many do the same at any time.
