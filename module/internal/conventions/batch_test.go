@@ -308,10 +308,10 @@ func TestNoBeginningOfAnAnswerIsTakenForIt(t *testing.T) {
 func TestWhatABatchHadBegunIsFinishedWhenTheClientGoes(t *testing.T) {
 	u := harness.NewUpstream(t)
 	var begun, finished atomic.Int32
-	first := make(chan struct{}, 100)
+	sent := make(chan struct{}, 100)
 	u.Answer(func(w http.ResponseWriter, r *http.Request) {
 		begun.Add(1)
-		first <- struct{}{}
+		sent <- struct{}{}
 		select {
 		case <-r.Context().Done():
 			return
@@ -329,7 +329,9 @@ func TestWhatABatchHadBegunIsFinishedWhenTheClientGoes(t *testing.T) {
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bearer "+r.token("writer"))
 	go func() {
-		<-first
+		for range 4 { // at a time
+			<-sent
+		}
 		leave()
 	}()
 	if res, err := http.DefaultClient.Do(req); err == nil {
