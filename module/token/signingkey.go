@@ -5,6 +5,7 @@ import (
 	"crypto"
 	"crypto/x509"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -84,11 +85,7 @@ func (r *Ring) newKey(ctx context.Context, alg string) (*storedKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("token: the secret: %w", err)
 	}
-	signer, err := algorithms[alg].generate()
-	if err != nil {
-		return nil, fmt.Errorf("token: making a key for %s: %w", alg, err)
-	}
-	public, err := newJWK(alg, signer.Public())
+	signer, public, err := newPair(alg)
 	if err != nil {
 		return nil, err
 	}
@@ -100,4 +97,19 @@ func (r *Ring) newKey(ctx context.Context, alg string) (*storedKey, error) {
 		Kid: public.Kid, Alg: alg, Public: public,
 		Private: keys.Seal(sealUse, der, []byte(public.Kid)),
 	}, nil
+}
+
+// newPair makes a key whose kid can be given to a command: one of 64 would begin with a
+// hyphen, and be taken for a flag.
+func newPair(alg string) (crypto.Signer, jwk, error) {
+	for {
+		signer, err := algorithms[alg].generate()
+		if err != nil {
+			return nil, jwk{}, fmt.Errorf("token: making a key for %s: %w", alg, err)
+		}
+		public, err := newJWK(alg, signer.Public())
+		if err != nil || !strings.HasPrefix(public.Kid, "-") {
+			return signer, public, err
+		}
+	}
 }

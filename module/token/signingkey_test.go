@@ -3,6 +3,7 @@ package token
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,5 +65,14 @@ func (h hanging) Get(ctx context.Context, k store.Key) (store.Record, error) {
 		return h.Backend.Get(ctx, k)
 	case <-ctx.Done():
 		return store.Record{}, ctx.Err()
+	}
+}
+
+func TestNoKidIsTakenForAFlagOfACommand(t *testing.T) {
+	for range 1000 {
+		signer, public, err := newPair("EdDSA")
+		if err != nil || signer == nil || strings.HasPrefix(public.Kid, "-") {
+			t.Fatalf("%q %v", public.Kid, err)
+		}
 	}
 }
