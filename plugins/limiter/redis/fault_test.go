@@ -167,9 +167,11 @@ func suffer(t *testing.T, s *Source, f fault, begin, heal func()) {
 	l.exact()
 	l.end()
 	noise := 3 * l.noise.worst(began, healed) // many wake at once
+	// All of them meet the fault at the same moment; if the machine stands still then, that is not the fault's doing.
+	still := l.noise.longest(began, began.Add(100*time.Millisecond))
 	opening, open := l.latency.worst(began, hit.Add(time.Second)), l.latency.worst(hit.Add(time.Second), healed)
-	t.Logf("p99 at first %v, then %v (a timer is late by %v); exact after %v; %d requests, %d in the outage", opening, open, noise, back, l.count.Load(), l.outages.Load())
-	if opening > 25*time.Millisecond+noise {
+	t.Logf("p99 at first %v, then %v (a timer is late by %v, once at the beginning by %v); exact after %v; %d requests, %d in the outage", opening, open, noise, still, back, l.count.Load(), l.outages.Load())
+	if opening > 25*time.Millisecond+max(noise, still) {
 		t.Errorf("p99 of the first second is %v", opening)
 	}
 	if f.outage && open > time.Millisecond+noise {
@@ -336,17 +338,30 @@ func (s *samples) add(at time.Time, took time.Duration) {
 
 // worst is the 99th percentile of those in between.
 func (s *samples) worst(from, to time.Time) time.Duration {
+	took := s.between(from, to)
+	if len(took) == 0 {
+		return 0
+	}
+	return took[len(took)*99/100]
+}
+
+func (s *samples) longest(from, to time.Time) time.Duration {
+	took := s.between(from, to)
+	if len(took) == 0 {
+		return 0
+	}
+	return took[len(took)-1]
+}
+
+// between is what began in between, in order of size.
+func (s *samples) between(from, to time.Time) (took []time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var took []time.Duration
 	for _, x := range s.all {
 		if !x.at.Before(from) && x.at.Before(to) {
 			took = append(took, x.took)
 		}
 	}
-	if len(took) == 0 {
-		return 0
-	}
 	slices.Sort(took)
-	return took[len(took)*99/100]
+	return took
 }
