@@ -55,10 +55,10 @@ var faults = []fault{ // L12, E04
 	{"without its scripts", onServer(says("SCRIPT", "FLUSH"), func(*redistest.Server) {}), false, false},
 }
 
+// One after the other: what they measure is time.
 func TestAFaultOfRedisCostsRequestsLittleAndEndsWithIt(t *testing.T) {
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
-			t.Parallel()
 			url, begin, heal := f.server(t)
 			s := open(t, config{settings: settings(t, url, t.Name()+":", 0), nodes: 3, denials: denyCap})
 			suffer(t, s, f, begin, heal)
@@ -141,7 +141,6 @@ func ours() (n int) {
 }
 
 func TestSourceUnderSentinelsAndTheirFailoverEndsAnOutage(t *testing.T) {
-	t.Parallel()
 	sentinels := redistest.StartSentinel(t)
 	testSource(t, sentinels.URL())
 	s := open(t, config{settings: settings(t, sentinels.URL(), "failover:", 0), nodes: 3, denials: denyCap})
@@ -167,11 +166,9 @@ func suffer(t *testing.T, s *Source, f fault, begin, heal func()) {
 	l.exact()
 	l.end()
 	noise := 3 * l.noise.worst(began, healed) // many wake at once
-	// All of them meet the fault at the same moment; if the machine stands still then, that is not the fault's doing.
-	still := l.noise.longest(began, began.Add(100*time.Millisecond))
 	opening, open := l.latency.worst(began, hit.Add(time.Second)), l.latency.worst(hit.Add(time.Second), healed)
-	t.Logf("p99 at first %v, then %v (a timer is late by %v, once at the beginning by %v); exact after %v; %d requests, %d in the outage", opening, open, noise, still, back, l.count.Load(), l.outages.Load())
-	if opening > 25*time.Millisecond+max(noise, still) {
+	t.Logf("p99 at first %v, then %v (a timer is late by %v); exact after %v; %d requests, %d in the outage", opening, open, noise, back, l.count.Load(), l.outages.Load())
+	if opening > 25*time.Millisecond+noise {
 		t.Errorf("p99 of the first second is %v", opening)
 	}
 	if f.outage && open > time.Millisecond+noise {
@@ -338,30 +335,17 @@ func (s *samples) add(at time.Time, took time.Duration) {
 
 // worst is the 99th percentile of those in between.
 func (s *samples) worst(from, to time.Time) time.Duration {
-	took := s.between(from, to)
-	if len(took) == 0 {
-		return 0
-	}
-	return took[len(took)*99/100]
-}
-
-func (s *samples) longest(from, to time.Time) time.Duration {
-	took := s.between(from, to)
-	if len(took) == 0 {
-		return 0
-	}
-	return took[len(took)-1]
-}
-
-// between is what began in between, in order of size.
-func (s *samples) between(from, to time.Time) (took []time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var took []time.Duration
 	for _, x := range s.all {
 		if !x.at.Before(from) && x.at.Before(to) {
 			took = append(took, x.took)
 		}
 	}
+	if len(took) == 0 {
+		return 0
+	}
 	slices.Sort(took)
-	return took
+	return took[len(took)*99/100]
 }
