@@ -100,9 +100,24 @@ var articles = resource.Resource{
 	},
 }
 
+// outline is what an operation asks for beside its body, and its statuses.
+type outline struct{ method, path, fields, statuses string }
+
+func (d told) holds(all []outline) {
+	d.t.Helper()
+	for _, c := range all {
+		if got := d.fields(c.method, c.path); got != c.fields {
+			d.t.Errorf("%s %s asks %s, want %s", c.method, c.path, got, c.fields)
+		}
+		if got := d.statuses(c.method, c.path); got != c.statuses {
+			d.t.Errorf("%s %s answers %s, want %s", c.method, c.path, got, c.statuses)
+		}
+	}
+}
+
 func TestEachOperationSaysWhatItAsksAndAnswers(t *testing.T) {
 	d := describe(t, Config{}, articles)
-	for _, c := range []struct{ method, path, fields, statuses string }{
+	d.holds([]outline{
 		{"get", "/articles", "query:page query:limit query:tag header:If-None-Match", "200 304 400 404 429 default"},
 		{"post", "/articles", "header:Idempotency-Key", "201 400 404 409 413 415 422 429 503 default"},
 		{"patch", "/articles", "", "200 207 400 404 413 415 429 default"},
@@ -110,14 +125,7 @@ func TestEachOperationSaysWhatItAsksAndAnswers(t *testing.T) {
 		{"put", "/articles/{id}", "header:If-Match", "200 400 404 412 413 415 429 default"},
 		{"patch", "/articles/{id}", "header:If-Match", "200 400 404 412 413 415 429 default"},
 		{"delete", "/articles/{id}", "header:If-Match", "204 404 412 429 default"},
-	} {
-		if got := d.fields(c.method, c.path); got != c.fields {
-			t.Errorf("%s %s asks %s, want %s", c.method, c.path, got, c.fields)
-		}
-		if got := d.statuses(c.method, c.path); got != c.statuses {
-			t.Errorf("%s %s answers %s, want %s", c.method, c.path, got, c.statuses)
-		}
-	}
+	})
 	d.is(`"uri-reference"`, "paths", "/articles", "post", "responses", "201", "headers", "Location", "schema", "format")
 }
 
@@ -261,20 +269,13 @@ func TestASchemaOfAFileBelongsToTheDescription(t *testing.T) {
 func TestJobsAreDescribedAsTheyAnswer(t *testing.T) {
 	importing := job.Config{Path: "import-jobs", Upstream: "/x", Fetch: &job.Fetch{}}
 	d := describe(t, Config{Jobs: []job.Config{importing, {Path: "reports/", Upstream: "/r", When: "preferred"}, {Path: "mails", Upstream: "/m", When: "preferred"}}}, resource.Resource{Path: "reports", Idempotency: true})
-	for _, c := range []struct{ method, path, fields, statuses string }{
+	d.holds([]outline{
 		{"post", "/import-jobs", "header:Prefer", "200 202 400 404 413 415 429 503 default"},
 		{"get", "/jobs/{id}", "", "200 404 429 503 default"},
 		{"delete", "/jobs/{id}", "", "204 404 409 429 503 default"},
 		{"post", "/reports", "header:Idempotency-Key header:Prefer", "202 2XX 400 404 409 413 415 422 429 503 default"},
 		{"post", "/mails", "header:Prefer", "202 2XX 400 404 413 415 429 503 default"},
-	} {
-		if got := d.fields(c.method, c.path); got != c.fields {
-			t.Errorf("%s %s asks %s, want %s", c.method, c.path, got, c.fields)
-		}
-		if got := d.statuses(c.method, c.path); got != c.statuses {
-			t.Errorf("%s %s answers %s, want %s", c.method, c.path, got, c.statuses)
-		}
-	}
+	})
 	d.is(`["file_url"]`, "paths", "/import-jobs", "post", "requestBody", "content", "application/json", "schema", "required")
 	d.is(`{}`, "paths", "/mails", "post", "requestBody", "content", "*/*")
 	d.is(`"post_reports"`, "paths", "/reports", "post", "operationId")

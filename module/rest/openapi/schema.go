@@ -58,10 +58,7 @@ func (d *document) schema(o *resource.Operation, sent bool, make func() object) 
 	if sent {
 		base += "Input"
 	}
-	name := base
-	for n := 2; d.schemas[name] != nil; n++ {
-		name = fmt.Sprintf("%s%d", base, n)
-	}
+	name := validate.Unused(d.schemas, base)
 	d.made[key] = name
 	d.schemas[name] = true // taken, while schemas of files are given names
 	d.schemas[name] = make()

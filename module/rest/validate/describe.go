@@ -129,11 +129,16 @@ func (d *Described) name(s *jsonschema.Schema, partial bool) string {
 	if partial {
 		base += "Patch"
 	}
-	name := base
-	for n := 2; d.Named[name] != nil; n++ {
-		name = fmt.Sprintf("%s%d", base, n)
+	return Unused(d.Named, base)
+}
+
+// Unused is a name, with a number behind it where it is taken.
+func Unused(taken map[string]any, name string) string {
+	free := name
+	for n := 2; taken[free] != nil; n++ {
+		free = fmt.Sprintf("%s%d", name, n)
 	}
-	return name
+	return free
 }
 
 // Identifier makes a name such as StudentFriends of a text; "" of one without letters and
