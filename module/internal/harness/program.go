@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"testing"
 )
@@ -72,15 +71,34 @@ var built = sync.OnceValues(func() (string, error) {
 	return build(dir, "./main.go", "caddy")
 })
 
-// programs is where they are. A directory with a dot in front of its name is no part of the
-// module for ./...
+// programs is the directory they are built in, made if need be. Its name begins with a dot,
+// so ./... leaves it out.
 func programs() (string, error) {
-	_, here, _, ok := runtime.Caller(0)
-	if !ok {
-		return "", errors.New("where the source is, is not known")
+	root, err := moduleRoot()
+	if err != nil {
+		return "", err
 	}
-	dir := filepath.Join(filepath.Dir(here), "..", "..", "..", ".build", "program")
+	dir := filepath.Join(root, ".build", "program")
 	return dir, os.MkdirAll(dir, 0o755)
+}
+
+// moduleRoot is the nearest directory above that holds a go.mod. go test starts a test in its
+// package's directory; asking the runtime for a source path would fail under -trimpath.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("no go.mod in the working directory or above it")
+		}
+		dir = parent
+	}
 }
 
 // own is for packages that are tested in parallel: each process writes files of its own and
