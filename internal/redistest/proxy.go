@@ -32,6 +32,8 @@ type fault struct {
 	refuse    bool
 	drop      int      // how many replies
 	dropOf    []string // to which commands; nil for all that do something
+	dropFrom  string   // the command with whose replies the loss of all replies begins
+	pass      int      // how many replies to dropFrom still arrive
 }
 
 // NewProxy starts a proxy to an address, and ends it with the test.
@@ -77,6 +79,12 @@ func (p *Proxy) Reset() {
 // connections begin.
 func (p *Proxy) DropReplies(n int, commands ...string) {
 	p.become(fault{drop: n, dropOf: commands})
+}
+
+// DropRepliesFrom throws away the nth reply to a command and every reply after it, whatever
+// the command, but for those with which connections begin. The requests are executed.
+func (p *Proxy) DropRepliesFrom(n int, command string) {
+	p.become(fault{dropFrom: command, pass: n - 1})
 }
 
 // Heal ends whatever was wrong.
@@ -163,6 +171,12 @@ var openings = []string{"HELLO", "AUTH", "SELECT", "CLIENT", "PING", "READONLY",
 func (p *Proxy) drops(command string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.fault.dropFrom != "" {
+		if command == p.fault.dropFrom {
+			p.fault.pass--
+		}
+		return p.fault.pass < 0 && !slices.Contains(openings, command)
+	}
 	if p.fault.drop == 0 {
 		return false
 	}

@@ -214,6 +214,33 @@ func TestRepliesAreDroppedOfTheCommandsThatAreNamed(t *testing.T) {
 	}
 }
 
+func TestFromOneReplyOnAllAreDroppedUntilHeal(t *testing.T) {
+	s := Shared(t)
+	p := NewProxy(t, s.Addr)
+	p.DropRepliesFrom(2, "INCR")
+	l := dial(t, p.Addr)
+	l.say(t, "INCR", "from")
+	l.expect(t, ":1")
+	l.say(t, "GET", "from")
+	l.expect(t, "$1")
+	l.expect(t, "1")
+	for _, request := range [][]string{{"INCR", "from"}, {"GET", "from"}, {"INCR", "from"}} {
+		l.say(t, request...)
+		if got, err := l.hear(5 * time.Second); !errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("%v: %q %v", request, got, err)
+		}
+		l = dial(t, p.Addr)
+		l.say(t, "PING")
+		l.expect(t, "+PONG")
+	}
+	if got := s.CLI("get", "from"); got != "3" {
+		t.Errorf("executed %s times", got)
+	}
+	p.Heal()
+	l.say(t, "INCR", "from")
+	l.expect(t, ":4")
+}
+
 func TestAProxyEndsAConnectionWhoseServerEnds(t *testing.T) {
 	s := Start(t)
 	p := NewProxy(t, s.Addr)

@@ -77,7 +77,7 @@ func TestADeliveredCodeIsNotDeliveredWhenItIsOver(t *testing.T) {
 		"it was redeemed": func(code string) {
 			rec, err := g.store.Get(t.Context(), codeKey(code))
 			g.must(err)
-			v, _ := g.aCode(code).Redeem("x")
+			v, _ := g.aCode(code).Claim("x")
 			rec.Value = must(store.Encode(&v))
 			_, err = g.store.Swap(t.Context(), rec)
 			g.must(err)

@@ -10,8 +10,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/webui"
 )
 
-// Server serves everything below the issuer. It is safe for concurrent use and
-// holds no goroutine.
+// Server serves everything below the issuer. It is safe for concurrent use. It has no
+// goroutine of its own, except that one per kind of code runs while the store leaves open
+// what became of an exchange, until the code has expired at the latest.
 type Server struct {
 	Config
 	issuer string // as everywhere it is written

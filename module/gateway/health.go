@@ -15,8 +15,6 @@ import (
 
 func init() { caddy.RegisterModule(new(Health)) }
 
-const healthDirective = "gatehouse_health"
-
 // Health is the handler `gatehouse_health`, for load balancers and orchestrators: whether
 // this node can serve, and whether it lives at all. Answers name the parts the node
 // depends on and whether they work, nothing else; what is wrong with them `/ready` of the
@@ -40,9 +38,9 @@ func (*Health) CaddyModule() caddy.ModuleInfo {
 // Provision finds the app.
 func (h *Health) Provision(ctx caddy.Context) (err error) {
 	if err := h.Check(); err != nil {
-		return fmt.Errorf("%s: %w", healthDirective, err)
+		return fmt.Errorf("gatehouse_health: %w", err)
 	}
-	h.app, err = findApp(ctx, healthDirective)
+	h.app, err = findApp(ctx, "gatehouse_health")
 	return err
 }
 

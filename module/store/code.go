@@ -5,9 +5,14 @@ import "time"
 // CodeState is where an authorization code stands. Expiry is the record's own.
 type CodeState string
 
-// A code is issued once and used once, or taken back before.
+// A code is issued, claimed by one exchange, and used when that exchange has recorded that
+// it answers with tokens. Only an exchange that failed gives its claim back. Until it is
+// used a code can be revoked.
 const (
-	CodeIssued  CodeState = "issued"
+	CodeIssued CodeState = "issued"
+	// CodeClaimed: tokens may have been delivered for the code, or may not. The exchange
+	// named by Attempt knows.
+	CodeClaimed CodeState = "claimed"
 	CodeUsed    CodeState = "used"
 	CodeRevoked CodeState = "revoked"
 )
@@ -50,17 +55,42 @@ type Code struct {
 	Resources []string `json:"resources,omitempty"`
 	// Grant is the family this code begins. It is fixed when the code is made.
 	Grant string `json:"grant"`
-	// Attempt names the redemption that won, so that a node which lost the
-	// store's reply knows its own.
+	// Attempt names the exchange that claimed or used the code, so that a node which lost
+	// the store's reply recognizes its own write.
 	Attempt string `json:"attempt,omitempty"`
 }
 
-// Redeem moves the code to used. ok is false when it is used already.
-func (c Code) Redeem(attempt string) (_ Code, ok bool) {
+// Claim gives an issued code to one exchange. ok is false when the code is not free.
+func (c Code) Claim(attempt string) (_ Code, ok bool) {
 	if c.State != CodeIssued {
 		return c, false
 	}
-	c.State, c.Attempt = CodeUsed, attempt
+	c.State, c.Attempt = CodeClaimed, attempt
+	return c, true
+}
+
+// ClaimedBy reports whether the exchange holds the code.
+func (c Code) ClaimedBy(attempt string) bool {
+	return c.State == CodeClaimed && attempt != "" && c.Attempt == attempt
+}
+
+// Use records that the exchange which claimed the code answers with tokens. ok is false
+// when that exchange does not hold the code.
+func (c Code) Use(attempt string) (_ Code, ok bool) {
+	if !c.ClaimedBy(attempt) {
+		return c, false
+	}
+	c.State = CodeUsed
+	return c, true
+}
+
+// Release gives a claimed code back because its exchange failed. ok is false when that
+// exchange does not hold the code.
+func (c Code) Release(attempt string) (_ Code, ok bool) {
+	if !c.ClaimedBy(attempt) {
+		return c, false
+	}
+	c.State, c.Attempt = CodeIssued, ""
 	return c, true
 }
 
@@ -74,10 +104,11 @@ func (c Code) Deliver(expires time.Time) (_ Code, ok bool) {
 	return c, true
 }
 
-// Revoke takes back a code that nobody has redeemed. ok is false when there is nothing
-// to take back.
+// Revoke takes back a code that is not used. An exchange that has claimed it finds out
+// when it records the use, and ends what it began. ok is false when there is nothing to
+// take back.
 func (c Code) Revoke() (_ Code, ok bool) {
-	if c.State != CodeIssued {
+	if c.State != CodeIssued && c.State != CodeClaimed {
 		return c, false
 	}
 	c.State = CodeRevoked

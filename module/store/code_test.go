@@ -5,36 +5,64 @@ import (
 	"time"
 )
 
-func TestACodeIsUsedOnce(t *testing.T) {
+func TestACodeIsClaimedAndUsedByOneExchange(t *testing.T) {
 	code := Code{State: CodeIssued, Client: "c"}
-	used, ok := code.Redeem("first")
-	if !ok || used.State != CodeUsed || used.Attempt != "first" || used.Client != "c" {
-		t.Fatalf("Redeem = %+v, %v", used, ok)
+	claimed, ok := code.Claim("first")
+	if !ok || claimed.State != CodeClaimed || claimed.Attempt != "first" || claimed.Client != "c" {
+		t.Fatalf("Claim = %+v, %v", claimed, ok)
 	}
 	if code.State != CodeIssued || code.Attempt != "" {
 		t.Error("the record that was read must stay as it is: it is what Swap compares")
 	}
-	again, ok := used.Redeem("second")
-	if ok || again.Attempt != "first" {
-		t.Errorf("a second redemption = %+v, %v: a replay must not take over the first one's attempt", again, ok)
+	for _, other := range []string{"second", ""} {
+		if again, ok := claimed.Claim(other); ok || again.Attempt != "first" {
+			t.Errorf("a second claim = %+v, %v", again, ok)
+		}
+		if v, ok := claimed.Use(other); ok || v.State != CodeClaimed {
+			t.Errorf("another exchange used the code: %+v", v)
+		}
+		if v, ok := claimed.Release(other); ok || v.State != CodeClaimed {
+			t.Errorf("another exchange released the code: %+v", v)
+		}
+	}
+	used, ok := claimed.Use("first")
+	if !ok || used.State != CodeUsed || used.Attempt != "first" {
+		t.Errorf("Use = %+v, %v", used, ok)
+	}
+	free, ok := claimed.Release("first")
+	if !ok || free.State != CodeIssued || free.Attempt != "" {
+		t.Errorf("Release = %+v, %v", free, ok)
 	}
 }
 
-func TestACodeInAnUnknownStateIsNotRedeemed(t *testing.T) {
-	for _, state := range []CodeState{"", CodeUsed, CodeRevoked, "ISSUED", "pending"} {
-		if _, ok := (Code{State: state}).Redeem("a"); ok {
-			t.Errorf("a code in the state %q was redeemed", state)
+func TestEachStateOfACodeAllowsItsTransitions(t *testing.T) {
+	for _, c := range []struct {
+		state                         CodeState
+		claim, use, release, takeBack bool
+	}{
+		{CodeIssued, true, false, false, true},
+		{CodeClaimed, false, true, true, true},
+		{CodeUsed, false, false, false, false},
+		{CodeRevoked, false, false, false, false},
+		{"", false, false, false, false},
+		{"ISSUED", false, false, false, false},
+		{"pending", false, false, false, false},
+	} {
+		v := Code{State: c.state, Attempt: "a", Grant: "g"}
+		for name, move := range map[string]struct {
+			may bool
+			do  func() (Code, bool)
+		}{
+			"claim":   {c.claim, func() (Code, bool) { return v.Claim("a") }},
+			"use":     {c.use, func() (Code, bool) { return v.Use("a") }},
+			"release": {c.release, func() (Code, bool) { return v.Release("a") }},
+			"revoke":  {c.takeBack, v.Revoke},
+		} {
+			after, ok := move.do()
+			if ok != move.may || !ok && after.State != c.state || after.Grant != "g" {
+				t.Errorf("%s of a code in the state %q: %+v, %v", name, c.state, after, ok)
+			}
 		}
-		if got, ok := (Code{State: state}).Revoke(); ok || got.State != state {
-			t.Errorf("a code in the state %q was taken back", state)
-		}
-	}
-}
-
-func TestACodeThatWasTakenBackIsNotRedeemed(t *testing.T) {
-	back, ok := Code{State: CodeIssued, Grant: "g"}.Revoke()
-	if !ok || back.State != CodeRevoked || back.Grant != "g" {
-		t.Fatalf("Revoke = %+v, %v", back, ok)
 	}
 }
 
@@ -47,7 +75,7 @@ func TestTheLifeOfACodeBeginsOnce(t *testing.T) {
 	if again, ok := given.Deliver(first.Add(time.Hour)); ok || !again.Expires.Equal(first) {
 		t.Errorf("a second delivery = %+v, %v", again, ok)
 	}
-	for _, state := range []CodeState{"", CodeUsed, CodeRevoked} {
+	for _, state := range []CodeState{"", CodeClaimed, CodeUsed, CodeRevoked} {
 		if v, ok := (Code{State: state}).Deliver(first); ok || !v.Expires.IsZero() {
 			t.Errorf("a code in the state %q was delivered", state)
 		}

@@ -3,7 +3,6 @@ package grant
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -82,33 +81,6 @@ func FuzzDecodeRefresh(f *testing.F) {
 			t.Fatalf("%q is accepted and encoded as %q", s, again)
 		}
 	})
-}
-
-func TestUnsettledRedemptionsAreBoundedAndTakenOnce(t *testing.T) {
-	now := time.Unix(1_900_000_000, 0)
-	u := newUnsettled(func() time.Time { return now })
-	for i := range maxUnsettled + 10 {
-		u.add(fmt.Sprint(i), "a")
-	}
-	if len(u.since) != maxUnsettled {
-		t.Fatalf("%d are held", len(u.since))
-	}
-	if !u.has("0", "a") || u.has("0", "b") || u.has(fmt.Sprint(maxUnsettled), "a") {
-		t.Error("the wrong ones are held")
-	}
-	if !u.take("0", "a") || u.take("0", "a") || u.has("0", "a") {
-		t.Error("not taken once")
-	}
-	now = now.Add(unsettledFor)
-	if u.has("1", "a") || u.take("1", "a") {
-		t.Error("held too long")
-	}
-	for _, code := range []string{"x", "y", "z"} { // the last at the cap: the expired ones go
-		u.add(code, "a")
-	}
-	if !u.has("x", "a") || !u.has("z", "a") || len(u.since) != 3 {
-		t.Errorf("%d are held", len(u.since))
-	}
 }
 
 type deafRevoker struct{}

@@ -110,6 +110,7 @@ http://$API {
 type plan struct {
 	redis  *redistest.Server // the shared one
 	url    string            // that of redis
+	links  map[int]string    // the address by which single nodes reach Redis, if not url
 	tokens string
 	limit  string // client 1000000 1h
 	// change are pairs that replace parts of the Caddyfile.
@@ -152,9 +153,9 @@ func start(t *testing.T, p plan) *cluster {
 	t.Cleanup(upstream.Close)
 	c := &cluster{issuer: fmt.Sprintf("http://localhost:%d", harness.FreePorts(t, 1)[0])}
 	prefix := rand.Text() + ":" // tests share a Redis
-	for range nodesOfCluster {
+	for i := range nodesOfCluster {
 		n := &node{Gateway: harness.Prepare(t)}
-		n.caddyfile = strings.NewReplacer("$ISSUER", c.issuer, "$REDIS", p.url, "$PREFIX", prefix, "$PATIENCE", patience, "$TOKENS", p.tokens,
+		n.caddyfile = strings.NewReplacer("$ISSUER", c.issuer, "$REDIS", cmp.Or(p.links[i], p.url), "$PREFIX", prefix, "$PATIENCE", patience, "$TOKENS", p.tokens,
 			"$LIMIT", cmp.Or(p.limit, "client 1000000 1h"), "$UPSTREAM", strings.TrimPrefix(upstream.URL, "http://")).Replace(strings.NewReplacer(p.change...).Replace(caddyfile))
 		n.plain = newClient(t, func(address string) string {
 			if address == strings.TrimPrefix(c.issuer, "http://") {

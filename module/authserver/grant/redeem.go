@@ -1,0 +1,219 @@
+package grant
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// An exchange moves its code through two compare-and-swaps on one record:
+//
+//	issued -> claimed(attempt)   decides who redeems the code
+//	claimed(attempt) -> used     says that the claimant knows it won, and answers 200
+//
+// It answers 200 if and only if it knows that its claim took effect. What cannot happen is
+// two answers of 200: while the record says claimed(A), only A's own node moves it on, to
+// used when A answered, or back to issued when A failed.
+//
+// What should not happen is that an honest client loses its grant because of our fault. A
+// claim can take effect while its reply is lost, and if the record cannot be read either,
+// the node must answer 503: it does not know whether another exchange won. The record then
+// says claimed although nothing was delivered. Another node cannot tell this from a claim
+// whose tokens are on their way, so it neither redeems the code nor treats the request as a
+// replay: it waits briefly, then answers 503. The node that failed releases the claim in
+// the background (see unsettled), and the next retry succeeds at any node. If it never can,
+// because it died, the retry fails when the code expires, as it would have without a retry.
+//
+// The second step cannot have this problem: when it fails the claim is still known to be
+// ours, so the answer is 200 all the same and the background records the use. Until then a
+// replay is answered 503, and after the code's life it ends the grant, as any replay does.
+
+var (
+	errCodeRevoked = errors.New("grant: the authorization code was taken back while it was redeemed")
+	errCodeClaimed = errors.New("grant: another exchange holds the authorization code and has not recorded its outcome")
+)
+
+const (
+	// maxLooks and lookEvery bound how long a request waits for the exchange that holds its
+	// code: 225 ms and what the reads take. An exchange records its outcome within
+	// milliseconds, but on a busy machine reads become slow as well, so looks are counted
+	// rather than time.
+	maxLooks  = 10
+	lookEvery = 25 * time.Millisecond
+	// useTime bounds the second step: the answer is decided by then.
+	useTime = time.Second
+)
+
+// redemption is a code that may be redeemed, as it was read.
+type redemption struct {
+	record    store.Record
+	code      store.Code // in the state issued
+	refreshes bool
+	keys      *secret.Keys
+}
+
+// redeem creates the family, claims the code for it and records the use. In this order a
+// replay always finds a family to kill; a family whose code is never redeemed has no tokens.
+func (g *codes) redeem(ctx context.Context, p redemption) (string, error) {
+	now := g.Now()
+	family := store.Grant{
+		ID: p.code.Grant, Dialect: g.begins, Client: p.code.Client, Subject: p.code.Subject,
+		Scopes: p.code.Scopes, Nonce: p.code.Nonce, AuthTime: p.code.AuthTime, Session: p.code.Session,
+		Resources: p.code.Resources,
+		IssuedAt:  now, Expires: now.Add(g.Access), Generation: 1, RotatedAt: now,
+	}
+	var token string
+	if p.refreshes {
+		family.Expires = now.Add(g.Refresh)
+		var ok bool
+		if token, ok = encodeRefresh(p.keys, family.ID, family.Generation, family.Client, family.Dialect); !ok {
+			return "", oauth.E(oauth.ServerError, "").WithCause(errBadFamilyID)
+		}
+	}
+	if err := g.create(ctx, family); err != nil {
+		return "", oauth.Unavailable(err)
+	}
+	c, err := g.claimCode(ctx, p, family.Expires.Add(g.Access))
+	if err != nil {
+		return "", err
+	}
+	if err := g.recordUse(ctx, c); err != nil {
+		return "", err
+	}
+	return token, nil
+}
+
+// claim is an exchange's hold on a code.
+type claim struct {
+	record   store.Record
+	code     store.Code
+	attempt  string
+	released time.Time // when the record expires if the claim is given back
+}
+
+// claimCode gives the code to this exchange. It is kept at least until keep, as long as
+// anything it issued can live, so that a replay is recognized, and never shorter than it
+// was to be: while the form that made it can be sent again, an absent record would let the
+// same code be made again.
+func (g *codes) claimCode(ctx context.Context, p redemption, keep time.Time) (claim, error) {
+	c := claim{record: p.record, code: p.code, attempt: secret.ID(), released: p.record.Expires}
+	record, code := p.record, p.code
+	for range tries {
+		claimed, ok := code.Claim(c.attempt)
+		switch {
+		case ok:
+		case code.State == store.CodeRevoked:
+			// Whoever took the code back may have looked for families before this one was there.
+			return claim{}, g.kill(ctx, code.Grant, errCodeRevoked)
+		default:
+			return claim{}, g.kill(ctx, code.Grant, errCodeReplay)
+		}
+		var err error
+		if record.Value, err = store.Encode(&claimed); err != nil {
+			return claim{}, oauth.E(oauth.ServerError, "").WithCause(err)
+		}
+		if keep.After(record.Expires) {
+			record.Expires = keep
+		}
+		written, swapErr := g.Store.Swap(ctx, record)
+		if swapErr == nil {
+			c.record, c.code = written, claimed
+			return c, nil
+		}
+		// The record tells whether the claim took effect all the same.
+		if record, code, err = g.readCode(ctx, record.Key); err != nil {
+			g.unsettled.add(c, false)
+			return claim{}, err
+		}
+		if code.ClaimedBy(c.attempt) {
+			c.record, c.code = record, code
+			return c, nil
+		}
+		if code.State == store.CodeIssued && !store.IsAnswer(swapErr) {
+			// The claim was lost, or is still on its way and may take effect later.
+			g.unsettled.add(c, false)
+			return claim{}, oauth.Unavailable(swapErr)
+		}
+		if record, code, err = g.awaitOutcome(ctx, record, code); err != nil {
+			return claim{}, err
+		}
+	}
+	return claim{}, oauth.Unavailable(errContended)
+}
+
+// recordUse marks the code used. An error means that no tokens may be delivered.
+func (g *codes) recordUse(ctx context.Context, c claim) error {
+	if err := ctx.Err(); err != nil {
+		// The client has hung up: nothing is delivered, and it may retry.
+		g.unsettled.add(c, false)
+		return oauth.Unavailable(err)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), useTime)
+	defer cancel()
+	used, _ := c.code.Use(c.attempt)
+	value, err := store.Encode(&used)
+	if err != nil {
+		return oauth.E(oauth.ServerError, "").WithCause(err)
+	}
+	record := c.record
+	record.Value = value
+	_, err = g.Store.Swap(ctx, record)
+	switch {
+	case err == nil:
+		return nil
+	case !store.IsAnswer(err):
+		g.unsettled.add(c, true)
+		return nil
+	}
+	// Only revocation takes a code from its claimant.
+	_, code, err := g.readCode(ctx, record.Key)
+	switch {
+	case err != nil:
+		return err
+	case code.State == store.CodeUsed && code.Attempt == c.attempt:
+		return nil
+	}
+	return g.kill(ctx, code.Grant, errCodeRevoked)
+}
+
+// awaitOutcome waits while another exchange holds the code, and returns the record as it is
+// then. A code whose claim has outlived it comes back claimed: that is a replay. A claim of
+// which this node knows that nothing was delivered is taken over at once.
+func (g *codes) awaitOutcome(ctx context.Context, record store.Record, code store.Code) (store.Record, store.Code, error) {
+	for look := 1; code.State == store.CodeClaimed; look++ {
+		if g.unsettled.undelivered(record.ID, code.Attempt) {
+			released, _ := code.Release(code.Attempt)
+			return record, released, nil
+		}
+		if !g.Now().Before(code.Expires) {
+			break
+		}
+		if look == maxLooks {
+			return record, code, oauth.Unavailable(errCodeClaimed)
+		}
+		if err := pause(ctx, lookEvery); err != nil {
+			return record, code, oauth.Unavailable(err)
+		}
+		var err error
+		if record, code, err = g.readCode(ctx, record.Key); err != nil {
+			return record, code, err
+		}
+	}
+	return record, code, nil
+}
+
+// pause waits for d, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
