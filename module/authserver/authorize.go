@@ -3,7 +3,6 @@ package authserver
 import (
 	"context"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 
@@ -20,9 +19,9 @@ func (s *signIn) authorizePost(w http.ResponseWriter, r *http.Request) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
 		return &httpx.FormError{Status: http.StatusUnsupportedMediaType, Reason: "the body must be application/x-www-form-urlencoded"}
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxQuery+1))
+	body, err := httpx.ReadBody(r)
 	if err != nil {
-		return page(http.StatusBadRequest, "invalid_request", "the body could not be read")
+		return bodyError(err)
 	}
 	if len(body) > maxQuery {
 		return &httpx.FormError{Status: http.StatusRequestEntityTooLarge, Reason: "the request is too large"}

@@ -2,6 +2,7 @@ package authserver
 
 import (
 	"encoding/base64"
+	"errors"
 	"net/http"
 
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
@@ -108,16 +109,20 @@ func (s *signIn) sender(r *http.Request) (browser, error) {
 	return b, err
 }
 
-// readForm makes a body that broke off the sender's fault, not ours.
 func readForm(r *http.Request) (httpx.Form, error) {
 	form, err := httpx.ReadForm(r)
 	if err != nil {
-		if refused, ok := err.(*httpx.FormError); ok { //nolint:errorlint // ReadForm does not wrap
-			return form, refused
-		}
-		return form, page(http.StatusBadRequest, "invalid_request", "the body could not be read")
+		return form, bodyError(err)
 	}
 	return form, nil
+}
+
+// bodyError makes a body that broke off the sender's fault, not ours.
+func bodyError(err error) error {
+	if refused := (*httpx.FormError)(nil); errors.As(err, &refused) {
+		return refused
+	}
+	return page(http.StatusBadRequest, "invalid_request", "the body could not be read")
 }
 
 // sameOrigin refuses posts that another site made the browser send. The measure is

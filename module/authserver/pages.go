@@ -77,8 +77,11 @@ func (s *signIn) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &p):
 	case errors.As(err, &form):
 		code := "invalid_request"
-		if form.Status == http.StatusRequestEntityTooLarge {
+		switch form.Status {
+		case http.StatusRequestEntityTooLarge:
 			code = "too_large"
+		case http.StatusRequestTimeout:
+			code = "too_slow"
 		}
 		p = page(form.Status, code, form.Reason)
 	default:

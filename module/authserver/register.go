@@ -3,7 +3,6 @@ package authserver
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"mime"
 	"net/http"
@@ -164,9 +163,9 @@ func readRegistration(r *http.Request) (registration, *oauth.Error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return registration{}, oauth.E(oauth.InvalidClientMetadata, "the body must be application/json").WithStatus(http.StatusUnsupportedMediaType)
 	}
-	body, err := io.ReadAll(r.Body)
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return registration{}, oauth.E(oauth.InvalidClientMetadata, "the body is too large").WithStatus(http.StatusRequestEntityTooLarge)
+	body, err := httpx.ReadBody(r)
+	if refused := (*httpx.FormError)(nil); errors.As(err, &refused) {
+		return registration{}, oauth.E(oauth.InvalidClientMetadata, refused.Reason).WithStatus(refused.Status)
 	}
 	if err != nil {
 		return registration{}, oauth.E(oauth.InvalidClientMetadata, "the body could not be read")

@@ -1,10 +1,13 @@
 package authserver
 
 import (
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/webui"
@@ -13,6 +16,10 @@ import (
 // maxBody is the largest request body, in bytes. The forms of these endpoints are a
 // few kilobytes; without a cap one request could fill the memory.
 const maxBody = 64 << 10
+
+// bodyTime is how long a request body may take from the first byte to the last. With
+// maxBody bytes at most, it is a minimum rate too.
+const bodyTime = 10 * time.Second
 
 // table lists every path of the server, relative to the host.
 func (s *Server) table() map[string]route {
@@ -82,6 +89,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
+	s.limitBody(w, r)
 	rt, ok := s.route(r.URL.Path)
 	if !ok {
 		s.errorPage(w, r, http.StatusNotFound, webui.ErrorView{Code: "not_found"})
@@ -100,6 +108,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r = r.WithContext(store.OneRequest(r.Context()))
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	rt.handle(w, r)
+}
+
+// limitBody bounds a request's body, also of requests that are refused without reading it.
+func (s *Server) limitBody(w http.ResponseWriter, r *http.Request) {
+	if err := httpx.LimitBody(w, r, maxBody, bodyTime); err != nil {
+		s.noDeadline.Do(func() {
+			s.Log.Warn("request bodies have no time limit: a handler in front hides the connection", slog.Any("cause", err))
+		})
+	}
 }

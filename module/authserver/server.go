@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/authserver/variantb"
@@ -25,6 +26,8 @@ type Server struct {
 	variantB *variantb.Endpoints
 
 	discovery discovery // the metadata, the same for every request
+
+	noDeadline sync.Once // the warning about it
 }
 
 // route is one path of the server: the methods it answers and how.
@@ -65,6 +68,7 @@ func New(c Config) (*Server, error) {
 func (s *Server) RefusePlaintext(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
+	s.limitBody(w, r)
 	s.errorPage(w, r, http.StatusBadRequest, webui.ErrorView{Code: "plaintext"})
 }
 

@@ -9,7 +9,7 @@ import (
 // errorCodes are the values of ErrorView.Code.
 var errorCodes = []string{
 	"invalid_request", "unknown_client", "invalid_redirect_uri", "expired", "already_answered", "forbidden",
-	"not_found", "method_not_allowed", "too_large", "too_many", "unavailable", "server_error", "plaintext",
+	"not_found", "method_not_allowed", "too_large", "too_slow", "too_many", "unavailable", "server_error", "plaintext",
 	"gone", "taken", "unknown_code",
 }
 

@@ -105,8 +105,8 @@ type ErrorView struct {
 	Lang string
 	// Code selects heading and text from the translations: "invalid_request",
 	// "unknown_client", "invalid_redirect_uri", "expired", "already_answered",
-	// "forbidden", "not_found", "method_not_allowed", "too_large", "too_many", "unavailable", "server_error",
-	// "plaintext"; of a request confirmed on another device "gone" (expired), "taken"
+	// "forbidden", "not_found", "method_not_allowed", "too_large", "too_slow", "too_many", "unavailable",
+	// "server_error", "plaintext"; of a request confirmed on another device "gone" (expired), "taken"
 	// (scanned by somebody else), "unknown_code".
 	Code string
 	// Detail is a sentence for the developer of the client; never request data.

@@ -32,6 +32,7 @@ const (
 	noScope
 	ambiguous
 	malformed
+	tooSlow
 	tooLarge
 	tooLong
 	notAForm
@@ -85,6 +86,7 @@ var faults = [failures]fault{
 	noScope:             {http.StatusForbidden, "insufficient_scope", "the access_token lacks the scope that is needed", "", 48001, "api unauthorized"},
 	ambiguous:           {http.StatusBadRequest, invalidParameter, "the parameter is sent twice with different values", "", 40035, "invalid parameter"},
 	malformed:           {http.StatusBadRequest, invalidParameter, "the parameters cannot be read", "", 40035, "invalid parameter"},
+	tooSlow:             {http.StatusRequestTimeout, invalidParameter, "the body took too long to arrive", "", 40035, "invalid parameter"},
 	tooLarge:            {http.StatusRequestEntityTooLarge, invalidParameter, "the body is too large", "", 40035, "invalid parameter"},
 	tooLong:             {http.StatusRequestURITooLong, invalidParameter, "the query is too long", "", 40035, "invalid parameter"},
 	notAForm:            {http.StatusUnsupportedMediaType, invalidParameter, "the body must be application/x-www-form-urlencoded", "", 40035, "invalid parameter"},

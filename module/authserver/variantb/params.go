@@ -33,6 +33,8 @@ func unreadable(err error) error {
 		return refuse(malformed) // the connection broke, or was too slow
 	}
 	switch e.Status {
+	case http.StatusRequestTimeout:
+		return refuse(tooSlow)
 	case http.StatusRequestEntityTooLarge:
 		return refuse(tooLarge)
 	case http.StatusRequestURITooLong:

@@ -1,9 +1,7 @@
 package httpx
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"mime"
 	"net/http"
@@ -13,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// FormError is why a form is refused: a status of 400, 413 or 415 and a sentence that
-// holds no data of the request.
+// FormError is why a form or another body is refused: a status of 400, 408, 413, 414 or
+// 415 and a sentence that holds no data of the request.
 type FormError struct {
 	Status int
 	Reason string
@@ -47,7 +45,7 @@ func (f Form) Names() []string {
 const MaxParams = 100
 
 // ReadForm reads a request's body as application/x-www-form-urlencoded. The body must
-// be limited already (http.MaxBytesReader). A refusal is a [*FormError]; every other
+// be limited already ([LimitBody]). A refusal is a [*FormError]; every other
 // error means that the body could not be read.
 func ReadForm(r *http.Request, repeatable ...string) (Form, error) {
 	types := r.Header.Values("Content-Type")
@@ -57,25 +55,17 @@ func ReadForm(r *http.Request, repeatable ...string) (Form, error) {
 	if !urlEncoded(types) {
 		return Form{}, errNoForm
 	}
-	body, err := readBody(r)
+	body, err := ReadBody(r)
 	if err != nil {
 		return Form{}, err
 	}
-	if body == "" {
+	if len(body) == 0 {
 		return Form{}, &FormError{http.StatusBadRequest, "the body is empty"}
 	}
-	return ParseForm(body, repeatable...)
+	return ParseForm(string(body), repeatable...)
 }
 
 var errNoForm = &FormError{http.StatusUnsupportedMediaType, "the body must be application/x-www-form-urlencoded"}
-
-func readBody(r *http.Request) (string, error) {
-	body, err := io.ReadAll(r.Body)
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return "", &FormError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes", tooLarge.Limit)}
-	}
-	return string(body), err
-}
 
 // maxQuery is the longest query, in bytes: as long as a body may be. What net/http takes is
 // sixteen times that, and each request would decode all of it.
@@ -99,14 +89,14 @@ func ReadMerged(r *http.Request) (Form, error) {
 	if err := eachParam(r.URL.RawQuery, once); err != nil || r.Method != http.MethodPost || r.Body == nil {
 		return f, err
 	}
-	body, err := readBody(r)
+	body, err := ReadBody(r)
 	switch {
-	case err != nil || body == "":
+	case err != nil || len(body) == 0:
 		return f, err
 	case !urlEncoded(r.Header.Values("Content-Type")):
 		return f, errNoForm
 	}
-	return f, eachParam(body, once)
+	return f, eachParam(string(body), once)
 }
 
 // ParseForm parses the encoded form. Parameters that come twice are refused, unless

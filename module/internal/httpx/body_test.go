@@ -1,0 +1,88 @@
+package httpx
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// drip gives its text a byte at a time.
+type drip struct {
+	text  *bytes.Reader
+	pause time.Duration
+}
+
+func (d drip) Read(p []byte) (int, error) {
+	time.Sleep(d.pause)
+	return d.text.Read(p[:1])
+}
+
+func TestABodyMustArriveInTime(t *testing.T) { // N04
+	const within = 200 * time.Millisecond
+	for _, protocol := range []string{"HTTP/1.1", "HTTP/2.0"} {
+		t.Run(protocol, func(t *testing.T) {
+			var seen []error // of the handler's reads and of its context
+			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if err := LimitBody(w, r, 100, within); err != nil || r.Proto != protocol {
+					t.Errorf("%s: %v", r.Proto, err)
+				}
+				body, err := ReadBody(r)
+				if err == nil && string(body) == "whole" {
+					time.Sleep(2 * within) // what it does afterwards may take longer
+					err = r.Context().Err()
+				}
+				seen = append(seen, err)
+				if refused := (*FormError)(nil); errors.As(err, &refused) {
+					w.WriteHeader(refused.Status)
+				}
+			}))
+			server.EnableHTTP2 = protocol == "HTTP/2.0"
+			server.StartTLS()
+			defer server.Close()
+			client := server.Client()
+			post := func(body io.Reader) int {
+				res, err := client.Post(server.URL, "text/plain", body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = res.Body.Close()
+				return res.StatusCode
+			}
+			for range 2 { // over one connection
+				if got := post(strings.NewReader("whole")); got != http.StatusOK || seen[len(seen)-1] != nil {
+					t.Errorf("a body in time: %d, %v", got, seen[len(seen)-1])
+				}
+			}
+			began := time.Now()
+			got := post(drip{bytes.NewReader(make([]byte, 90)), within / 10})
+			if took := time.Since(began); got != http.StatusRequestTimeout || took < within || took > 5*within {
+				t.Errorf("a slow body: %d after %v", got, took)
+			}
+			if got := post(bytes.NewReader(make([]byte, 101))); got != http.StatusRequestEntityTooLarge {
+				t.Errorf("a large body: %d", got)
+			}
+			if got := post(bytes.NewReader(make([]byte, 100))); got != http.StatusOK {
+				t.Errorf("as large as may be: %d", got)
+			}
+		})
+	}
+}
+
+func TestABodyIsLimitedWhereTheConnectionIsHidden(t *testing.T) {
+	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("too much"))
+	if err := LimitBody(struct{ http.ResponseWriter }{}, r, 3, time.Minute); !errors.Is(err, http.ErrNotSupported) {
+		t.Errorf("%v", err)
+	}
+	if _, err := ReadBody(r); err == nil {
+		t.Error("its size is not limited")
+	}
+	r = httptest.NewRequest(http.MethodGet, "/", nil)
+	if err := LimitBody(struct{ http.ResponseWriter }{}, r, 3, time.Minute); err != nil {
+		t.Errorf("a request without a body: %v", err)
+	}
+}
