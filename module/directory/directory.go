@@ -33,9 +33,18 @@ type User struct {
 // Directory finds users. It MUST be safe for concurrent use. Every error is a
 // technical one (the answer is 503); a wrong password is no error.
 type Directory interface {
+	// Identify returns the ID of the user whom this name leads to, locked or not,
+	// without a password. Failed sign-ins are counted under it, so it MUST be the ID
+	// that Authenticate would return for every spelling of the name: a user name, an
+	// email address, other letter case. known is false when there is no such user, and
+	// where a directory cannot tell yet. Both MUST cost the same time.
+	Identify(ctx context.Context, username string) (id string, known bool, err error)
+
 	// Authenticate returns the user whose name and password these are. ok is false
 	// for an unknown name, a wrong password and a locked user alike, and all three
-	// MUST cost the same time, that of one password hash.
+	// MUST cost the same time, that of one password hash. A refusal holds nothing of
+	// the user but the ID, and that only where Identify could not tell it before:
+	// the failure is then counted under it.
 	Authenticate(ctx context.Context, username, password string) (u User, ok bool, err error)
 
 	// Lookup returns the user with this ID, locked or not. ok is false when there

@@ -118,6 +118,14 @@ func (d *lazyDirectory) directory(ctx context.Context) (directory.Directory, err
 	return d.users.get(ctx, d.source.Open)
 }
 
+func (d *lazyDirectory) Identify(ctx context.Context, username string) (string, bool, error) {
+	open, err := d.directory(ctx)
+	if err != nil {
+		return "", false, err
+	}
+	return open.Identify(ctx, username)
+}
+
 func (d *lazyDirectory) Authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
 	open, err := d.directory(ctx)
 	if err != nil {

@@ -9,11 +9,24 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/directory/password"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
 // upgradePatience bounds what a better hash may add to a sign-in.
 const upgradePatience = time.Second
+
+// Identify implements [directory.Directory].
+func (s *Users) Identify(ctx context.Context, username string) (string, bool, error) {
+	if len(username) > maxTyped {
+		return "", false, nil
+	}
+	c, _, err := s.claim(ctx, canonical(username))
+	if errors.Is(err, ErrNotFound) {
+		return "", false, nil
+	}
+	return c.ID, err == nil, err
+}
 
 // Authenticate implements [directory.Directory]. A hash that is out of date is replaced
 // by the way.
@@ -45,13 +58,29 @@ func (s *Users) Authenticate(ctx context.Context, username, pass string) (direct
 	return shown(kept), true, nil
 }
 
-// typed finds the user of a name that a stranger typed. Longer ones are nobody's, and
-// normalizing one of many megabytes would be free work.
+// maxTyped is the longest name that is looked up, in bytes: normalizing one of many
+// megabytes would be free work for a stranger.
+const maxTyped = 4 * directory.MaxUsername
+
+// typed finds the user of a name that a stranger typed. An unknown name costs as many
+// reads of the store as a known one.
 func (s *Users) typed(ctx context.Context, username string) (store.User, store.Record, error) {
-	if len(username) > 4*directory.MaxUsername {
+	if len(username) > maxTyped {
 		return store.User{}, store.Record{}, ErrNotFound
 	}
-	return s.byName(ctx, canonical(username))
+	name := canonical(username)
+	c, _, err := s.claim(ctx, name)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		c.ID = "u-" + secret.ID()
+	case err != nil:
+		return store.User{}, store.Record{}, err
+	}
+	kept, r, err := s.get(ctx, c.ID)
+	if err == nil && kept.Username != name {
+		err = ErrNotFound
+	}
+	return kept, r, err
 }
 
 // upgrade keeps a better hash of the password that was just proven right. It does so by

@@ -44,6 +44,17 @@ func NewMemory(seeds ...Seed) *Memory {
 	return m
 }
 
+// Identify implements [directory.Directory].
+func (m *Memory) Identify(_ context.Context, username string) (string, bool, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.fault != nil {
+		return "", false, m.fault
+	}
+	id, known := m.names[norm.NFC.String(username)]
+	return id, known, nil
+}
+
 // Authenticate implements [directory.Directory].
 func (m *Memory) Authenticate(_ context.Context, username, password string) (directory.User, bool, error) {
 	m.mu.RLock()

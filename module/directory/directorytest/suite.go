@@ -51,6 +51,7 @@ func Run(t *testing.T, open func(t *testing.T, users []Seed) directory.Directory
 			t.Errorf("Lookup: ok %t, err %v (-want +got):\n%s", ok, err, diff)
 		}
 	})
+	t.Run("identifies a user by name without the password, and nobody else", func(t *testing.T) { identifies(t, open(t, seeds())) })
 	t.Run("refuses without an error", func(t *testing.T) { refuses(t, open(t, seeds())) })
 	t.Run("takes a password of the greatest length and one with a NUL", func(t *testing.T) {
 		d := open(t, seeds())
@@ -126,6 +127,24 @@ func refuses(t *testing.T, d directory.Directory) {
 	}
 }
 
+// identifies signs each user in first, as directories that can tell nothing without a
+// password learn whose a name is from that.
+func identifies(t *testing.T, d directory.Directory) {
+	mustSignIn(t, d, "ann", annPassword)
+	mustSignIn(t, d, zoeDecomposed, zoePassword)
+	mustRefuse(t, d, "lars", lockedPassword)
+	for typed, want := range map[string]string{"ann": "u-ann", zoeComposed: "u-zoe", zoeDecomposed: "u-zoe", "lars": "u-locked"} {
+		if id, known, err := d.Identify(t.Context(), typed); id != want || !known || err != nil {
+			t.Errorf("Identify(%+q) = %q, %t, %v, want %q", typed, id, known, err, want)
+		}
+	}
+	for _, typed := range []string{"", "nobody", "*", "u-ann", "ann\x00", "ann\xff", strings.Repeat("ann", 1<<16)} {
+		if id, known, err := d.Identify(t.Context(), typed); id != "" || known || err != nil {
+			t.Errorf("Identify(%.40q) = %q, %t, %v, want nobody", typed, id, known, err)
+		}
+	}
+}
+
 func concurrent(t *testing.T, d directory.Directory) {
 	var group sync.WaitGroup
 	for range 4 {
@@ -171,7 +190,13 @@ func mustRefuse(t *testing.T, d directory.Directory, username, password string) 
 	if err != nil || ok {
 		t.Fatalf("Authenticate = %t, %v, want a refusal without error", ok, err)
 	}
-	if u.ID != "" || u.Username != "" {
-		t.Fatalf("a refusal told of the user %q (%q)", u.ID, u.Username)
+	if id := u.ID; id != "" {
+		u.ID = ""
+		if told, known, err := d.Identify(context.Background(), username); told != id || !known || err != nil {
+			t.Fatalf("a refusal told the ID %q, and Identify %q, %t, %v", id, told, known, err)
+		}
+	}
+	if diff := cmp.Diff(directory.User{}, u); diff != "" {
+		t.Fatalf("a refusal told of the user: %s", diff)
 	}
 }

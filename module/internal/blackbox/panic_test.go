@@ -34,6 +34,8 @@ func (panicky) Identity() any { return panicky{} }
 
 func (panicky) Open(context.Context) (directory.Directory, error) { return panicky{}, nil }
 
+func (panicky) Identify(context.Context, string) (string, bool, error) { return "", false, nil }
+
 func (panicky) Authenticate(_ context.Context, name, password string) (directory.User, bool, error) {
 	if name != username {
 		panic("the password was " + password)

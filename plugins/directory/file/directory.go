@@ -21,6 +21,22 @@ func open(path string, now func() time.Time, log func() *zap.Logger) (*dir, erro
 	return &dir{c}, nil
 }
 
+// Identify implements [directory.Directory].
+func (d *dir) Identify(ctx context.Context, username string) (string, bool, error) {
+	if err := ctx.Err(); err != nil {
+		return "", false, err
+	}
+	name, ok := directory.Typed(username)
+	if !ok {
+		return "", false, nil
+	}
+	e, known := d.current.users().byName[name]
+	if !known {
+		return "", false, nil
+	}
+	return e.user.ID, true, nil
+}
+
 // Authenticate implements [directory.Directory].
 func (d *dir) Authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
 	if len(password) > directory.MaxPassword {

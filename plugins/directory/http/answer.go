@@ -42,6 +42,22 @@ func (w *when) holds(answer any) bool {
 	return ok && v != nil && slices.Contains(w.values, s)
 }
 
+// refusedUser is the ID that a refusal tells, "" for none. Nothing else depends on it than
+// under what the failure is counted, so what cannot be read is no error.
+func (s *settings) refusedUser(body []byte) string {
+	if s.refusedID == nil {
+		return ""
+	}
+	answer, err := decode(body)
+	if err != nil {
+		return ""
+	}
+	if id, ok := text(s.refusedID.find(answer)); ok && directory.CheckID(id) == nil {
+		return id
+	}
+	return ""
+}
+
 // user is what an answer says; typed is the user name to fall back to. ID and user name
 // must be sound; any other text that is not is left out.
 func (s *settings) user(answer any, typed string) (directory.User, error) {

@@ -24,6 +24,7 @@ import (
 //		refused      <status...>
 //		ok_when      <pointer> <value...>
 //		refused_when <pointer> <value...>
+//		refused_id   <pointer>
 //		header       <name> <value>
 //		ca           <file>
 //		timeout      <duration>
@@ -44,6 +45,7 @@ func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"refused":        statuses(&s.Refused),
 		"ok_when":        condition(&s.OKWhen),
 		"refused_when":   condition(&s.RefusedWhen),
+		"refused_id":     words.Text(&s.RefusedID),
 		"header":         s.header,
 		"ca":             words.Text(&s.CA),
 		"timeout":        words.Duration(&s.Timeout),

@@ -25,6 +25,7 @@ type dir struct {
 	s      *settings
 	client *http.Client
 	memory *memory // nil when users can be looked up
+	names  *names
 }
 
 func open(s *settings) (*dir, error) {
@@ -37,8 +38,11 @@ func open(s *settings) (*dir, error) {
 		// A redirect would take the password to where nobody configured it to go.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
+	var err error
+	if d.names, err = newNames(); err != nil {
+		return nil, err
+	}
 	if s.lookup == nil {
-		var err error
 		if d.memory, err = newMemory(); err != nil {
 			return nil, err
 		}
@@ -50,6 +54,21 @@ func open(s *settings) (*dir, error) {
 func (d *dir) Close() error {
 	d.client.CloseIdleConnections()
 	return nil
+}
+
+// Identify implements [directory.Directory] from memory: the endpoint tells nothing of a
+// name without its password. The first failure of a spelling is therefore counted when
+// the endpoint has told the ID, if its refusals do.
+func (d *dir) Identify(ctx context.Context, username string) (string, bool, error) {
+	if err := ctx.Err(); err != nil {
+		return "", false, err
+	}
+	name, ok := directory.Typed(username)
+	if !ok {
+		return "", false, nil
+	}
+	id, known := d.names.id(name)
+	return id, known, nil
 }
 
 // Authenticate implements [directory.Directory]. That an unknown name, a wrong password
@@ -72,16 +91,21 @@ func (d *dir) Authenticate(ctx context.Context, username, password string) (dire
 	if err != nil {
 		return directory.User{}, false, err
 	}
-	if slices.Contains(d.s.refused, status) {
-		return directory.User{}, false, nil
+	var u directory.User
+	if ok = !slices.Contains(d.s.refused, status); ok {
+		if u, ok, err = d.read(status, answer, typed); err != nil {
+			return directory.User{}, false, err
+		}
 	}
-	u, ok, err := d.read(status, answer, typed)
-	if err != nil || !ok {
-		return directory.User{}, false, err
+	if !ok {
+		id := d.s.refusedUser(answer)
+		d.names.learn(typed, id)
+		return directory.User{ID: id}, false, nil
 	}
+	d.names.learn(typed, u.ID)
 	d.memory.keep(u, len(answer))
 	if u.Locked {
-		return directory.User{}, false, nil
+		return directory.User{ID: u.ID}, false, nil
 	}
 	return u, true, nil
 }

@@ -202,6 +202,65 @@ func TestWhatIsNeitherYesNorNoIsAnError(t *testing.T) {
 	}
 }
 
+func TestTheUserOfANameIsLearntFromAnswers(t *testing.T) {
+	for name, c := range map[string]struct {
+		status       int
+		body         string
+		told, learnt string // the ID in the refusal, and what Identify knows afterwards
+	}{
+		"a success":                     {200, `{"id":7}`, "", "7"},
+		"a refusal with an id":          {401, `{"id":7}`, "7", "7"},
+		"a refusal by content":          {200, `{"code":1001,"id":"7"}`, "7", "7"},
+		"a locked user":                 {200, `{"id":"7","locked":true}`, "7", "7"},
+		"a refusal with null":           {401, `{"id":null}`, "", ""},
+		"a refusal without an id":       {403, `{}`, "", ""},
+		"a refusal that is no JSON":     {401, `no`, "", ""},
+		"a refusal with an object":      {401, `{"id":{}}`, "", ""},
+		"an id that no user may have":   {401, `{"id":"client:web"}`, "", ""},
+		"a fault (the status is other)": {500, `{"id":7}`, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEndpoint(t)
+			e.says(c.status, c.body)
+			d := opened(t, &Source{URL: e.URL, RefusedID: "/id", Fields: map[string]string{"locked": "/locked"}, RefusedWhen: &Condition{"/code", []string{"1001"}}})
+			if id, known, err := d.Identify(t.Context(), "ann"); id != "" || known || err != nil {
+				t.Errorf("before: %q, %t, %v", id, known, err)
+			}
+			u, ok, err := d.Authenticate(t.Context(), "ann", "x")
+			if !ok && u.ID != c.told || (err != nil) != (c.status == 500) {
+				t.Errorf("Authenticate = %+v, %t, %v", u, ok, err)
+			}
+			for _, typed := range []string{"ann", "ANN"} {
+				if id, known, err := d.Identify(t.Context(), typed); id != c.learnt || known != (c.learnt != "") || err != nil {
+					t.Errorf("Identify(%s) = %q, %t, %v", typed, id, known, err)
+				}
+			}
+		})
+	}
+	t.Run("without refused_id a refusal tells nothing", func(t *testing.T) {
+		e := newEndpoint(t)
+		e.says(401, `{"id":7}`)
+		d := opened(t, &Source{URL: e.URL})
+		if u, ok, err := d.Authenticate(t.Context(), "ann", "x"); u.ID != "" || ok || err != nil {
+			t.Errorf("Authenticate = %+v, %t, %v", u, ok, err)
+		}
+	})
+}
+
+func TestTheMemoryOfNamesIsBounded(t *testing.T) {
+	n, err := newNames()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 * maxNames {
+		n.learn(fmt.Sprint("user", i), "7")
+	}
+	n.ids.CleanUp()
+	if size := n.ids.EstimatedSize(); size > maxNames {
+		t.Errorf("%d names are remembered, at most %d may be", size, maxNames)
+	}
+}
+
 func TestNoRedirectIsFollowed(t *testing.T) {
 	elsewhere := newEndpoint(t)
 	elsewhere.says(200, `{"id":"1"}`)

@@ -17,6 +17,33 @@ type memory struct {
 	users *otter.Cache[string, remembered]
 }
 
+// maxNames bounds the names whose ID is remembered, some 10 MB.
+const maxNames = 50_000
+
+// names remembers which user a name led to, for counting failed sign-ins.
+type names struct {
+	ids *otter.Cache[string, string]
+}
+
+func newNames() (*names, error) {
+	ids, err := otter.New(&otter.Options[string, string]{MaximumSize: maxNames})
+	if err != nil {
+		return nil, fmt.Errorf("the memory of names: %w", err)
+	}
+	return &names{ids}, nil
+}
+
+// learn keeps whose name it is; "" is nobody's.
+func (n *names) learn(name, id string) {
+	if id != "" {
+		n.ids.Set(directory.FoldUsername(name), id)
+	}
+}
+
+func (n *names) id(name string) (string, bool) {
+	return n.ids.GetIfPresent(directory.FoldUsername(name))
+}
+
 type remembered struct {
 	user directory.User
 	size int

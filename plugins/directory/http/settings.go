@@ -38,6 +38,7 @@ type settings struct {
 	fields, claims     map[string]pointer
 	ok, refused        []int
 	okWhen, badWhen    *when
+	refusedID          pointer // nil: refusals tell no ID
 	headers            http.Header
 	host               string // of the header Host, "" for that of the address
 	tls                *tls.Config
@@ -167,6 +168,11 @@ func (out *settings) pointers(s *Source, _ *caddy.Replacer) (err error) {
 	for name, text := range s.Claims {
 		if out.claims[name], err = parsePointer(text); err != nil {
 			return fmt.Errorf("claim %s: %w", name, err)
+		}
+	}
+	if s.RefusedID != "" {
+		if out.refusedID, err = parsePointer(s.RefusedID); err != nil {
+			return fmt.Errorf("refused_id: %w", err)
 		}
 	}
 	if out.okWhen, err = s.OKWhen.read(); err != nil {

@@ -52,6 +52,12 @@ type Source struct {
 	OKWhen *Condition `json:"ok_when,omitempty"`
 	// And where it says that name or password are wrong, or that there is no such user.
 	RefusedWhen *Condition `json:"refused_when,omitempty"`
+	// Where a refusal says whose name it was, as a JSON pointer to the same `id` that a
+	// success has. Wrong passwords are then counted for that user whatever spelling of the
+	// name was used. Absent or null for an unknown name; a fixed value such as 0 would lock
+	// everybody at once. Default: refusals say nothing, and each spelling has a count of its
+	// own until its first successful sign-in.
+	RefusedID string `json:"refused_id,omitempty"`
 	// Further headers of each request. Values are best given as placeholders such as
 	// `{env.LEGACY_KEY}`.
 	Headers map[string]string `json:"headers,omitempty"`

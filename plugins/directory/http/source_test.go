@@ -100,6 +100,7 @@ func TestAConfigurationThatCannotBeIsRefused(t *testing.T) {
 		"unknown field":       {func(s *Source) { s.Fields = map[string]string{"color": "/x"} }, "unknown field"},
 		"a broken claim":      {func(s *Source) { s.Claims = map[string]string{"a": ""} }, "claim a"},
 		"a broken condition":  {func(s *Source) { s.OKWhen = &Condition{"x", []string{"1"}} }, "ok_when"},
+		"no pointer to an id": {func(s *Source) { s.RefusedID = "id" }, "refused_id: expected a JSON pointer"},
 		"an empty condition":  {func(s *Source) { s.RefusedWhen = &Condition{"/x", nil} }, "refused_when"},
 		"no header":           {func(s *Source) { s.Headers = map[string]string{"a b": "x"} }, "not a header"},
 		"two lines":           {func(s *Source) { s.Headers = map[string]string{"a": "x\r\ny"} }, "not a header"},

@@ -43,19 +43,47 @@ func (d *dir) Close() error {
 	return nil
 }
 
+// Identify implements [directory.Directory], by the search that Authenticate makes too.
+// An entry that cannot be used is nobody: it must not answer differently before the
+// password than an unknown name does.
+func (d *dir) Identify(ctx context.Context, username string) (string, bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
+	defer cancel()
+	entry, err := d.named(ctx, username)
+	if err != nil || entry == nil {
+		return "", false, err
+	}
+	u, err := d.s.user(entry)
+	return u.ID, err == nil, nil
+}
+
+// named searches for the entry of what was typed, nil for none.
+func (d *dir) named(ctx context.Context, username string) (*ldap.Entry, error) {
+	name, ok := typed(username)
+	if !ok {
+		return nil, nil
+	}
+	return d.find(ctx, fill(d.s.filter, ldap.EscapeFilter(name)))
+}
+
+// typed returns what is searched for; ok is false for what no user is called.
+func typed(username string) (name string, ok bool) {
+	name, ok = directory.Typed(username)
+	return name, ok && !strings.ContainsFunc(name, ignorable)
+}
+
 // Authenticate implements [directory.Directory].
 func (d *dir) Authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
 	// An empty password makes an unauthenticated bind, which succeeds (RFC 4513 section 5.1.2).
 	if password == "" || len(password) > directory.MaxPassword {
 		return directory.User{}, false, nil
 	}
-	name, ok := directory.Typed(username)
-	if !ok || strings.ContainsFunc(name, ignorable) {
+	if _, ok := typed(username); !ok {
 		return directory.User{}, false, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
-	entry, err := d.find(ctx, fill(d.s.filter, ldap.EscapeFilter(name)))
+	entry, err := d.named(ctx, username)
 	if err != nil {
 		return directory.User{}, false, err
 	}

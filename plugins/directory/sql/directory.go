@@ -32,6 +32,15 @@ func open(s *settings, log func() *zap.Logger) *dir {
 // Close ends all connections.
 func (d *dir) Close() error { return d.db.Close() }
 
+// Identify implements [directory.Directory], by the query that Authenticate makes too.
+func (d *dir) Identify(ctx context.Context, username string) (string, bool, error) {
+	r, err := d.named(ctx, username)
+	if err != nil || r == nil {
+		return "", false, err
+	}
+	return r.user.ID, true, nil
+}
+
 // Authenticate implements [directory.Directory].
 func (d *dir) Authenticate(ctx context.Context, username, pass string) (directory.User, bool, error) {
 	if len(pass) > directory.MaxPassword {
