@@ -12,7 +12,7 @@ type Name string
 const (
 	SignIn          Name = "sign_in"          // a user signed in
 	SignInFailed    Name = "sign_in_failed"   // Reason: refused, locked, limited
-	Lockout         Name = "lockout"          // a user name was locked by failed attempts
+	Lockout         Name = "lockout"          // a user, or a name that is no user's, was locked by failed attempts
 	SignOut         Name = "sign_out"         // a browser signed out
 	SignOutAll      Name = "sign_out_all"     // every session and grant of a user ended
 	Consent         Name = "consent"          // a user allowed a client scopes
@@ -52,8 +52,8 @@ var Names = []Name{
 type Event struct {
 	Name    Name
 	Client  string   // client_id, of a registered client; of an unknown one cut and as sent
-	Subject string   // the user's ID; for a failed sign-in see User
-	User    string   // what was typed as user name, cut, for a failed sign-in
+	Subject string   // the user's ID; for a failed sign-in that of whom the name leads to, if anybody
+	User    string   // otherwise a keyed digest of the name that was typed: it may be a password
 	Grant   string   // the grant family
 	Scopes  []string // what it was about
 	Key     string   // kid of a signing key

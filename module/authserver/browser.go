@@ -15,6 +15,7 @@ const (
 	useRequest    = "request"
 	useCode       = "code"
 	useEndSession = "end session"
+	useTypedName  = "typed name"
 )
 
 // cookieName is the name under which a cookie travels. The prefix makes browsers

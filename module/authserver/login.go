@@ -103,40 +103,40 @@ func (s *signIn) loginPost(w http.ResponseWriter, r *http.Request) error {
 		return page(http.StatusBadRequest, "invalid_request", "the user name or the password is too long")
 	}
 	began := s.Now()
-	user, verdict, retry, err := s.try(r.Context(), s.ClientIP(r), p.username, password)
+	o, err := s.try(r.Context(), s.ClientIP(r), p.username, password)
 	if err != nil {
 		s.Metrics.SignIn("error")
 		return err
 	}
 	var who *person
-	if verdict == accepted {
-		if who, err = s.begin(w, r, user, began); err != nil {
+	if o.verdict == accepted {
+		if who, err = s.begin(w, r, o.user, began); err != nil {
 			return err
 		}
 		if who == nil { // the password may be the one of before
-			verdict = refused
+			o.verdict = refused
 		}
 	}
-	s.Metrics.SignIn(string(verdict))
-	if verdict != accepted {
-		s.Audit.Record(r.Context(), audit.Event{Name: audit.SignInFailed, User: audit.Cut(p.username), Client: clientOf(p.request), Reason: string(verdict)})
+	s.Metrics.SignIn(string(o.verdict))
+	if o.verdict != accepted {
+		s.Audit.Record(r.Context(), s.failed(r.Context(), p.username, o, clientOf(p.request)))
 	}
 	address := slog.String("address", s.ClientIP(r))
-	switch verdict {
+	switch o.verdict {
 	case accepted:
 	case limited:
 		s.Log.Warn("sign-in limited", address)
-		w.Header().Set("Retry-After", strconv.Itoa(oauth.Seconds(retry)))
+		w.Header().Set("Retry-After", strconv.Itoa(oauth.Seconds(o.retry)))
 		p.status, p.limited = http.StatusTooManyRequests, true
 		return s.showLogin(w, r, b, p)
 	default:
 		// Without the name: people type their password into that field.
-		s.Log.Info("sign-in refused", slog.String("outcome", string(verdict)), address)
+		s.Log.Info("sign-in refused", slog.String("outcome", string(o.verdict)), address)
 		p.status, p.failed = http.StatusUnauthorized, true
 		return s.showLogin(w, r, b, p)
 	}
-	s.Log.Info("signed in", slog.String("subject", user.ID), address)
-	s.Audit.Record(r.Context(), audit.Event{Name: audit.SignIn, Subject: user.ID, Client: clientOf(p.request)})
+	s.Log.Info("signed in", slog.String("subject", o.user.ID), address)
+	s.Audit.Record(r.Context(), audit.Event{Name: audit.SignIn, Subject: o.user.ID, Client: clientOf(p.request)})
 	switch {
 	case p.next != "":
 		s.redirect(w, r, p.next)

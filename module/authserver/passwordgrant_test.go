@@ -2,6 +2,7 @@ package authserver_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -124,7 +125,7 @@ func TestPasswordsThatAreRefusedLookAlike(t *testing.T) { // P02
 	if len(bodies) != 1 {
 		t.Errorf("%v", bodies)
 	}
-	if want := (audit.Event{Name: audit.SignInFailed, User: "ann", Client: "till", Reason: "locked"}); !reflect.DeepEqual(events.last(), want) {
+	if want := (audit.Event{Name: audit.SignInFailed, Subject: "u1", Client: "till", Reason: "locked"}); !reflect.DeepEqual(events.last(), want) {
 		t.Errorf("%+v", events.last())
 	}
 }
@@ -161,11 +162,14 @@ func TestFailuresAtTheTokenEndpointAndTheLoginPageCountTogether(t *testing.T) { 
 func TestPasswordsOfOneAddressAreLimited(t *testing.T) {
 	var d *watched
 	g := newPasswordRig(t, watch(&d), func(c *authserver.Config) { c.Protect.PerAddress = 30 })
-	for range 30 {
+	for range 31 { // N09: right passwords use up nothing
 		g.want(g.token(passwordOf("ann", annsPassword)), 200, "")
 	}
+	for i := range 30 {
+		g.want(g.token(passwordOf(fmt.Sprint("user", i), "wrong")), 400, "invalid_grant")
+	}
 	a := g.want(g.token(passwordOf("ann", annsPassword)), 429, "slow_down")
-	if a.header.Get("Retry-After") == "" || len(d.asked()) != 30 {
+	if a.header.Get("Retry-After") == "" || len(d.asked()) != 61 {
 		t.Errorf("%v, %d passwords were looked at", a.header, len(d.asked()))
 	}
 	b := g.browser()

@@ -198,6 +198,39 @@ func TestAnAddressHasThirtyAttemptsAMinute(t *testing.T) { // U17
 	}
 }
 
+// N09: thirty people behind one address who sign in, or a fault, cost it nothing; and a
+// right password does not give back what wrong ones cost.
+func TestOnlyFailuresCountAgainstAnAddress(t *testing.T) {
+	g := newBrowserRig(t, twoUsers)
+	b := g.browser()
+	login := b.get(tokenIssuer + "/login")
+	users, _ := g.server.Directory.(interface{ Fail(error) })
+	right := func() int { return g.browserAt(login, b).signIn(login, "ann", annsPassword).status }
+	for i := range 40 {
+		if status := right(); status != http.StatusSeeOther {
+			t.Fatalf("N09 right password %d: %d", i+1, status)
+		}
+	}
+	users.Fail(errors.New("away"))
+	for range 40 {
+		if status := right(); status != http.StatusServiceUnavailable {
+			t.Fatalf("N09 during a fault: %d", status)
+		}
+	}
+	users.Fail(nil)
+	for i := range 30 {
+		if status := right(); status != http.StatusSeeOther {
+			t.Fatalf("N09 right password after %d wrong ones: %d", i, status)
+		}
+		if p := g.browserAt(login, b).signIn(login, fmt.Sprint("user", i), "guess"); p.status != http.StatusUnauthorized {
+			t.Fatalf("N09 wrong password %d: %d", i+1, p.status)
+		}
+	}
+	if status := right(); status != http.StatusTooManyRequests {
+		t.Errorf("N09 after thirty failures between right passwords: %d", status)
+	}
+}
+
 func TestOfManyParallelGuessesTheLimitIsEvaluated(t *testing.T) { // U16, E14
 	var d *watched
 	g := newBrowserRig(t, watch(&d), func(c *authserver.Config) { c.Protect.HashConcurrency = 4; c.Protect.HashQueueTimeout = time.Minute })
@@ -260,7 +293,7 @@ func TestPasswordsThatNobodyHasAreRefusedBeforeHashing(t *testing.T) { // U20, U
 func TestTheLogHasNoSecretsAndTheMetricTheOutcome(t *testing.T) { // E18, O05
 	var d *watched
 	m := &signInMetrics{}
-	g := newBrowserRig(t, watch(&d), func(c *authserver.Config) { c.Metrics = m; c.Protect.PerAddress = 15 })
+	g := newBrowserRig(t, watch(&d), func(c *authserver.Config) { c.Metrics = m; c.Protect.PerAddress = 13 })
 	b := g.browser()
 	q := webRequest().with("state", "canary-state").with("nonce", "canary-nonce")
 	login := b.get(authorizeURL(q))
@@ -277,8 +310,9 @@ func TestTheLogHasNoSecretsAndTheMetricTheOutcome(t *testing.T) { // E18, O05
 	users.Fail(errors.New("directory away"))
 	b.signIn(login, "ann", annsPassword)
 	b.signIn(login, "ann", annsPassword)
+	b.submit(b.get(tokenIssuer + "/logout").loginInstead(login)) // no name: a failure all the same
 	b.submit(b.get(tokenIssuer + "/logout").loginInstead(login))
-	want := []string{"refused", "refused", "refused", "refused", "refused", "refused", "refused", "refused", "refused", "refused", "refused", "locked", "ok", "error", "error", "limited"}
+	want := []string{"refused", "refused", "refused", "refused", "refused", "refused", "refused", "refused", "refused", "refused", "refused", "locked", "ok", "error", "error", "refused", "limited"}
 	if got := m.all(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

@@ -30,7 +30,7 @@ func TestO05LockoutReuseRevocationAndKeysAreInTheTrail(t *testing.T) {
 	for event, want := range map[string]map[string]any{
 		"refresh_reuse": {"client": "web", "subject": "u-1", "scopes": "read", "ip": "127.0.0.1"},
 		"revoke":        {"client": "web", "subject": "u-1", "reason": "refresh_token", "ip": "127.0.0.1"},
-		"lockout":       {"user": "bob", "ip": "127.0.0.1"},
+		"lockout":       {"subject": "u-2", "ip": "127.0.0.1"},
 		"key_rotated":   {},
 	} {
 		l := trailOf(t, g, event)
