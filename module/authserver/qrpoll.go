@@ -141,6 +141,11 @@ func fromOwnPage(r *http.Request) bool {
 	return true
 }
 
+// refusePlaintextPoll refuses a poll that came without TLS.
+func refusePlaintextPoll(w http.ResponseWriter, r *http.Request) {
+	writePoll(w, http.StatusBadRequest, r.URL.Query().Get("f") == "json", pollAnswer{State: pollFault})
+}
+
 // writePoll writes an answer as the script it is in the provider's words, or as JSON. A
 // code has no character that needs escaping in either.
 func writePoll(w http.ResponseWriter, status int, asJSON bool, a pollAnswer) {

@@ -34,7 +34,7 @@ func (s *Server) table() map[string]route {
 		s.base + accountPath:                      page(s.signIn.account),
 		s.base + connectAuthorizePath:             {methods: get, handle: s.signIn.connectAuthorize, page: true},
 		s.base + qrPath:                           {methods: get, handle: s.signIn.qrconnect, page: true},
-		s.base + qrPollPath:                       {methods: get[:1], handle: s.signIn.poll},
+		s.base + qrPollPath:                       {methods: get[:1], handle: s.signIn.poll, plaintext: refusePlaintextPoll},
 		s.base + qrImages:                         {methods: get, handle: s.signIn.qrImage, page: true},
 		s.base + confirmPath:                      page(s.signIn.confirm),
 		s.base + waitScript:                       {methods: get, handle: s.signIn.script("wait.js")},
@@ -55,7 +55,7 @@ func (s *Server) table() map[string]route {
 		"/sns/oauth2/access_token": s.variantB.AccessToken, "/sns/oauth2/refresh_token": s.variantB.RefreshToken,
 		"/sns/auth": s.variantB.Auth, "/sns/userinfo": s.variantB.Userinfo,
 	} {
-		all[s.base+path] = route{handle: handle}
+		all[s.base+path] = route{handle: handle, plaintext: s.variantB.RefusePlaintext}
 	}
 	if s.Registration != nil {
 		all[s.base+"/register"] = route{methods: post, handle: s.register}

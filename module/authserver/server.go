@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/authserver/variantb"
+	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/webui"
 )
 
@@ -36,6 +37,8 @@ type route struct {
 	handle  http.HandlerFunc
 	// page says that refusals are HTML pages, not JSON.
 	page bool
+	// plaintext refuses a request without TLS. nil: a page or a JSON error of OAuth.
+	plaintext http.HandlerFunc
 	// public answers may be cached and read by scripts of every origin.
 	public bool
 	// scripts of registered origins may read the answers.
@@ -64,12 +67,21 @@ func New(c Config) (*Server, error) {
 }
 
 // RefusePlaintext answers a request that came without TLS although the issuer is
-// https: what it carries has been read by others on the way.
+// https: what it carries has been read by others on the way. People get a page, programs
+// the errors of the endpoint they called.
 func (s *Server) RefusePlaintext(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	s.limitBody(w, r)
-	s.errorPage(w, r, http.StatusBadRequest, webui.ErrorView{Code: "plaintext"})
+	rt, ok := s.route(r.URL.Path)
+	switch {
+	case !ok || rt.page:
+		s.errorPage(w, r, http.StatusBadRequest, webui.ErrorView{Code: "plaintext"})
+	case rt.plaintext != nil:
+		rt.plaintext(w, r)
+	default:
+		s.writeError(w, oauth.E(oauth.InvalidRequest, "this address must be requested over https"))
+	}
 }
 
 // url is the absolute address of one of our paths.

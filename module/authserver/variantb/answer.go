@@ -30,6 +30,11 @@ func writeJSON(w http.ResponseWriter, status int, kind string, v any) {
 	_, _ = w.Write(body) // the client is gone: nobody is left to tell
 }
 
+// RefusePlaintext answers a request that came without TLS although the issuer is https.
+func (e *Endpoints) RefusePlaintext(w http.ResponseWriter, _ *http.Request) {
+	(&refusal{failure: plaintext}).write(w)
+}
+
 // fail answers an error and returns its code for the metrics. What lies behind a failure
 // of ours is logged here and nowhere else.
 func (e *Endpoints) fail(w http.ResponseWriter, err error) (outcome string) {

@@ -37,6 +37,7 @@ const (
 	tooLong
 	notAForm
 	badMethod
+	plaintext
 	tooOften
 	unavailable
 	ourFault
@@ -91,6 +92,7 @@ var faults = [failures]fault{
 	tooLong:             {http.StatusRequestURITooLong, invalidParameter, "the query is too long", "", 40035, "invalid parameter"},
 	notAForm:            {http.StatusUnsupportedMediaType, invalidParameter, "the body must be application/x-www-form-urlencoded", "", 40035, "invalid parameter"},
 	badMethod:           {http.StatusMethodNotAllowed, "method_not_allowed", "this address answers GET and POST only", "", 43002, "require POST method"},
+	plaintext:           {http.StatusBadRequest, "invalid_request", "this address must be requested over https", "", 43003, "require https"},
 	tooOften:            {http.StatusTooManyRequests, "rate_limited", "too many attempts, try again later", "", 45009, "reach max api daily quota limit"},
 	unavailable:         {http.StatusServiceUnavailable, "unavailable", "the service is temporarily unavailable, try again", "", -1, "system error"},
 	ourFault:            {http.StatusInternalServerError, "server_error", "the request failed", "", -1, "system error"},

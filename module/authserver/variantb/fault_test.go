@@ -24,7 +24,7 @@ func TestEveryFailureIsToldInBothForms(t *testing.T) {
 		ambiguous: "400 invalid_parameter - 40035", malformed: "400 invalid_parameter - 40035", tooSlow: "408 invalid_parameter - 40035",
 		tooLarge: "413 invalid_parameter - 40035",
 		tooLong:  "414 invalid_parameter - 40035",
-		notAForm: "415 invalid_parameter - 40035", badMethod: "405 method_not_allowed - 43002", tooOften: "429 rate_limited - 45009",
+		notAForm: "415 invalid_parameter - 40035", badMethod: "405 method_not_allowed - 43002", plaintext: "400 invalid_request - 43003", tooOften: "429 rate_limited - 45009",
 		unavailable: "503 unavailable - -1", ourFault: "500 server_error - -1",
 	}
 	for f := range failures {

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"io"
 	"net/http"
 	"regexp"
 	"strings"
@@ -104,21 +105,68 @@ func TestAPollDoesNotHoldUpTheEndOfTheProcess(t *testing.T) {
 	}
 }
 
-func TestNothingOfVariantBAndDevicesIsServedInPlaintext(t *testing.T) {
-	config := strings.NewReplacer("$GLOBAL", portal, "$GUARD", "", "issuer http://$ID", "issuer https://id.example").Replace(site)
+// N14: what comes without TLS is refused, and a program can read the refusal.
+func TestNothingIsServedInPlaintext(t *testing.T) {
+	config := strings.NewReplacer("$GLOBAL", portal+"\n\t\tregistration {\n\t\t\tinitial_token {env.GATEHOUSE_TEST_INITIAL}\n\t\t\tscopes read\n\t\t}", "$GUARD", "", "issuer http://$ID", "issuer https://id.example").Replace(site)
+	t.Setenv("GATEHOUSE_TEST_INITIAL", strings.Repeat("i", 32))
 	g := harness.Start(t, strings.Replace(config, "http://$ID {", "http://$ID, http://id.example {", 1))
-	for _, path := range []string{
-		"/connect/qrconnect?appid=portal", "/connect/qrcode/AAAAAAAAAAAAAAAAAAAAAA", "/connect/l/qrconnect?uuid=AAAAAAAAAAAAAAAAAAAAAA",
-		"/connect/confirm?uuid=AAAAAAAAAAAAAAAAAAAAAA", "/connect/oauth2/authorize?appid=portal", "/device", "/device_authorization",
-		"/sns/oauth2/access_token?appid=portal", "/sns/oauth2/refresh_token", "/sns/auth", "/sns/userinfo",
+	const page, protocol, dialect, poll = "text/html; charset=utf-8", "application/json; charset=utf-8", "application/json", "text/javascript; charset=utf-8"
+	for _, c := range []struct{ method, path, kind string }{
+		{"GET", "/authorize?client_id=web", page},
+		{"GET", "/login", page},
+		{"GET", "/logout", page},
+		{"GET", "/account", page},
+		{"POST", "/consent", page},
+		{"GET", "/device", page},
+		{"GET", "/connect/qrconnect?appid=portal", page},
+		{"GET", "/connect/qrcode/AAAAAAAAAAAAAAAAAAAAAA", page},
+		{"GET", "/connect/confirm?uuid=AAAAAAAAAAAAAAAAAAAAAA", page},
+		{"GET", "/connect/oauth2/authorize?appid=portal", page},
+		{"GET", "/nowhere", page},
+		{"POST", "/token", protocol},
+		{"GET", "/token", protocol},
+		{"POST", "/revoke", protocol},
+		{"POST", "/introspect", protocol},
+		{"POST", "/par", protocol},
+		{"POST", "/device_authorization", protocol},
+		{"POST", "/register", protocol},
+		{"PUT", "/register/abc", protocol},
+		{"GET", "/userinfo", protocol},
+		{"GET", "/.well-known/jwks.json", protocol},
+		{"GET", "/.well-known/openid-configuration", protocol},
+		{"GET", "/connect/l/qrconnect?uuid=AAAAAAAAAAAAAAAAAAAAAA", poll},
+		{"GET", "/connect/l/qrconnect?uuid=AAAAAAAAAAAAAAAAAAAAAA&f=json", protocol},
+		{"GET", "/sns/oauth2/access_token?appid=portal", dialect},
+		{"POST", "/sns/oauth2/refresh_token", dialect},
+		{"GET", "/sns/auth", dialect},
+		{"GET", "/sns/userinfo", dialect},
 	} {
-		res, err := http.Get(g.ID + path)
+		r, err := http.NewRequest(c.method, g.ID+c.path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
 		_ = res.Body.Close()
-		if res.StatusCode != http.StatusBadRequest && res.StatusCode != http.StatusForbidden || res.Header.Get("Set-Cookie") != "" {
-			t.Errorf("%s: %d", path, res.StatusCode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.StatusCode != http.StatusBadRequest || res.Header.Get("Set-Cookie") != "" || res.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s %s: %d %v", c.method, c.path, res.StatusCode, res.Header)
+		}
+		want := map[string]string{
+			page: "<html", poll: "window.wx_errcode=500;window.wx_code='';",
+			protocol: `{"error":"invalid_request","error_description":"this address must be requested over https"}`,
+			dialect:  `{"error":{"code":"invalid_request","message":"this address must be requested over https"},"errcode":43003,"errmsg":"require https"}`,
+		}[c.kind]
+		if strings.Contains(c.path, "f=json") {
+			want = `{"wx_errcode":500,"wx_code":""}`
+		}
+		if kind := res.Header.Get("Content-Type"); kind != c.kind || !strings.Contains(string(body), want) {
+			t.Errorf("%s %s: %s %s", c.method, c.path, kind, body)
 		}
 	}
 }
