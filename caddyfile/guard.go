@@ -39,7 +39,7 @@ func parseServer(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 //		otherwise deny|token
 //		audience <audience>
 //		realm <text>
-//		cors <origins...>
+//		cors <origins...>|upstream
 //		headers { subject|client|scopes <name> }
 //		forward_token
 //		allow_encoded_slash
@@ -87,10 +87,7 @@ func guardWord(h httpcaddyfile.Helper, app *gateway.App, g *gateway.Guard) (err 
 		}
 		g.Realm, err = one(d, "a text")
 	case "cors":
-		if err := once(d, g.CORS != nil); err != nil {
-			return err
-		}
-		g.CORS, err = some(d, "origins such as https://reader.example, or *")
+		err = guardCORS(d, g)
 	case "headers":
 		err = guardHeaders(d, &g.Headers)
 	case "forward_token":
@@ -103,6 +100,25 @@ func guardWord(h httpcaddyfile.Helper, app *gateway.App, g *gateway.Guard) (err 
 		err = unknown(d, "oauth_guard", "public", "scope", "otherwise", "audience", "realm", "cors", "headers", "forward_token", "allow_encoded_slash", "shadow")
 	}
 	return err
+}
+
+func guardCORS(d *caddyfile.Dispenser, g *gateway.Guard) error {
+	if err := once(d, g.CORS != nil || g.CORSUpstream); err != nil {
+		return err
+	}
+	origins, err := some(d, "origins such as https://reader.example, or *, or upstream")
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(origins, "upstream") {
+		g.CORS = origins
+		return nil
+	}
+	if len(origins) > 1 {
+		return d.Errf("cors: unexpected '%s', expected either origins, which the guard answers for, or upstream alone", strings.Join(origins, " "))
+	}
+	g.CORSUpstream = true
+	return nil
 }
 
 func guardRule(d *caddyfile.Dispenser, app *gateway.App, g *gateway.Guard) error {

@@ -40,9 +40,14 @@ type Guard struct {
 	Audience string `json:"audience,omitempty"`
 	// The realm of challenges. Default: the audience.
 	Realm string `json:"realm,omitempty"`
-	// Browser origins whose scripts may call; `*` alone for all. Default: none, CORS is
-	// left to the upstream.
+	// Browser origins whose scripts may call; `*` alone for all. The guard then answers
+	// preflights and sets the CORS headers of every answer. Default: none; preflights are
+	// judged by the rules, so they are refused unless a rule permits OPTIONS.
 	CORS []string `json:"cors,omitempty"`
+	// Leaves CORS to the upstream. A preflight goes on to it, without query, cookies,
+	// credentials and body, if a rule matches the path and the method that it asks about, or
+	// any valid token would do; 100 in 10 seconds for one address. Excludes `cors`.
+	CORSUpstream bool `json:"cors_upstream,omitempty"`
 	// Names of the headers that tell the upstream who calls.
 	Headers Headers `json:"headers,omitzero"`
 	// Leaves the Authorization header in the request to the upstream.
@@ -199,12 +204,16 @@ func (g *Guard) prepare(r *http.Request, d *guard.Decision) {
 	if d.Access != nil {
 		g.identity.Apply(r, d.Access)
 	}
+	preflight := d.Reason == guard.Preflight
+	if preflight && !g.Shadow {
+		stripPreflight(r)
+	}
 	identify(r, d.Access, g.app.users)
 	caddyhttp.SetVar(r.Context(), identityVar, g.identity)
 	if !g.Shadow {
 		caddyhttp.SetVar(r.Context(), permitsVar, g.guard)
 	}
-	if d.Rule >= 0 {
+	if d.Rule >= 0 && !preflight { // nobody may use up a route's limit without a token
 		caddyhttp.SetVar(r.Context(), routeVar, g.routes[d.Rule])
 	}
 }

@@ -13,7 +13,7 @@ import (
 func (g *Guard) Policy(issuer, audience string) (guard.Config, error) {
 	c := guard.Config{
 		Issuer: issuer, Audience: cmp.Or(g.Audience, audience), Realm: g.Realm,
-		AllowEncodedSlash: g.AllowEncodedSlash, CORS: g.CORS,
+		AllowEncodedSlash: g.AllowEncodedSlash, CORS: g.CORS, CORSUpstream: g.CORSUpstream,
 	}
 	switch g.Otherwise {
 	case "", "deny":

@@ -62,8 +62,14 @@ type Config struct {
 	AllowEncodedSlash bool
 
 	// CORS lists the origins of browser applications, as browsers send them
-	// ("https://reader.example"), or the single "*". Empty: CORS is the upstream's.
+	// ("https://reader.example"), or the single "*". Empty: preflights are judged by the
+	// rules like any other request, and answers keep the upstream's CORS fields.
 	CORS []string
+
+	// CORSUpstream lets preflights pass for the upstream to answer, if a rule knows the
+	// method and path they ask about. The caller MUST pass them on with StripPreflight.
+	// It excludes CORS.
+	CORSUpstream bool
 
 	// Attempts counts invalid tokens by address; nil counts none.
 	Attempts *attempt.Book
@@ -101,18 +107,19 @@ type Rule struct {
 
 // Guard decides requests. It is safe for concurrent use.
 type Guard struct {
-	verifier   Verifier
-	issuer     string
-	audience   string
-	rules      []rule
-	open       bool // what no rule matches needs just a valid token
-	encoded    bool
-	origins    origins
-	attempts   *attempt.Book
-	failures   attempt.Rule
-	clientIP   func(*http.Request) string
-	now        func() time.Time
-	challenges challenges
+	verifier     Verifier
+	issuer       string
+	audience     string
+	rules        []rule
+	open         bool // what no rule matches needs just a valid token
+	encoded      bool
+	origins      origins
+	corsUpstream bool // preflights are the upstream's to answer
+	attempts     *attempt.Book
+	failures     attempt.Rule
+	clientIP     func(*http.Request) string
+	now          func() time.Time
+	challenges   challenges
 }
 
 // New checks the configuration. Its errors name the pattern, method, scope or
@@ -127,16 +134,20 @@ func New(c Config) (*Guard, error) {
 	if c.Otherwise != Deny && c.Otherwise != Token {
 		return nil, fmt.Errorf("guard: otherwise %d is neither deny nor token", c.Otherwise)
 	}
+	if c.CORSUpstream && len(c.CORS) > 0 {
+		return nil, errors.New("guard: cors must be origins, or be left to the upstream, not both")
+	}
 	g := &Guard{
-		verifier: c.Verifier,
-		issuer:   c.Issuer,
-		audience: orDefault(c.Audience, c.Issuer),
-		open:     c.Otherwise == Token || len(c.Rules) == 0,
-		encoded:  c.AllowEncodedSlash,
-		attempts: c.Attempts,
-		failures: c.Failures,
-		clientIP: c.ClientIP,
-		now:      c.Now,
+		verifier:     c.Verifier,
+		issuer:       c.Issuer,
+		audience:     orDefault(c.Audience, c.Issuer),
+		open:         c.Otherwise == Token || len(c.Rules) == 0,
+		encoded:      c.AllowEncodedSlash,
+		corsUpstream: c.CORSUpstream,
+		attempts:     c.Attempts,
+		failures:     c.Failures,
+		clientIP:     c.ClientIP,
+		now:          c.Now,
 	}
 	if g.now == nil {
 		g.now = time.Now

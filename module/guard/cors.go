@@ -38,13 +38,6 @@ func compileOrigins(list []string) (origins, error) {
 	return origins{listed: list}, nil
 }
 
-// isPreflight recognises what a browser sends before a cross-origin request
-// (Fetch, section 3.2.2): never with credentials or a body.
-func isPreflight(r *http.Request) bool {
-	return r.Method == http.MethodOptions && r.ContentLength == 0 && len(r.Header["Authorization"]) == 0 &&
-		r.Header.Get("Origin") != "" && r.Header.Get("Access-Control-Request-Method") != ""
-}
-
 // CORS are the header fields of every response to one request. The zero value
 // sets nothing.
 type CORS struct {

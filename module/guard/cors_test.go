@@ -23,8 +23,11 @@ func TestPreflights(t *testing.T) {
 		h.Get("Access-Control-Allow-Credentials") != "" || strings.Join(h["Vary"], ",") != "Origin,Access-Control-Request-Method,Access-Control-Request-Headers" {
 		t.Fatal(h)
 	}
-	if d := without.Decide(r); !d.Allowed || d.Reason != Preflight || d.Access != nil {
-		t.Fatalf("without cors it is for the upstream: %+v", d)
+	if d := without.Decide(r); d.Allowed || d.Reason != NoRule || d.Status != 403 {
+		t.Fatalf("without cors it is judged by the rules: %+v", d)
+	}
+	if d := without.Decide(request("OPTIONS", "/public/x", preflight...)); !d.Allowed || d.Reason != Public {
+		t.Errorf("a public rule permits every method: %+v", d)
 	}
 	for name, target := range map[string]string{"bad path": "/a/../b", "encoded slash": "/a%2Fb"} {
 		if d := without.Decide(request("OPTIONS", target, preflight...)); d.Allowed {

@@ -43,34 +43,43 @@ func (g *Guard) Decide(r *http.Request) Decision {
 		return d.refuse(BadRequest, http.StatusBadRequest, string(oauth.InvalidRequest),
 			"an access token belongs into the Authorization header, not into the query")
 	}
-	if isPreflight(r) {
-		if g.origins.none() {
-			if path.slash && !g.encoded {
-				return d.refuse(BadRequest, http.StatusBadRequest, "bad_request", encodedSlash)
-			}
-			return d.pass(Preflight)
-		}
+	preflight := isPreflight(r)
+	switch {
+	case preflight && !g.origins.none():
 		d.Reason, d.Status = Preflight, http.StatusNoContent
 		return d
+	case preflight && g.corsUpstream:
+		return g.passPreflight(r, d, path)
+	}
+	var safe bool
+	if d.Rule, safe = g.ruleFor(r.Method, path); !safe {
+		return d.refuse(BadRequest, http.StatusBadRequest, "bad_request", encodedSlash)
 	}
 	var needed *rule
-	d.Rule = g.find(r.Method, path.judged)
 	if d.Rule >= 0 {
 		needed = &g.rules[d.Rule]
 	}
-	if path.slash {
-		permitted := g.encoded || needed != nil && needed.encoded
-		if !permitted || g.find(r.Method, path.decoded) != d.Rule || g.find(r.Method, merged(path.decoded)) != d.Rule {
-			return d.refuse(BadRequest, http.StatusBadRequest, "bad_request", encodedSlash)
-		}
-	}
-	if needed != nil && needed.public {
+	switch {
+	case needed != nil && needed.public:
 		return d.pass(Public)
-	}
-	if needed == nil && !g.open {
+	case needed == nil && preflight: // it has no token, and a 401 would ask for one
+		return d.refuse(NoRule, http.StatusForbidden, "forbidden", noPreflight)
+	case needed == nil && !g.open:
 		return d.refuse(NoRule, http.StatusForbidden, "forbidden", "no rule permits this method and path")
 	}
 	return g.authenticate(r, d, needed)
+}
+
+// ruleFor finds the rule for a method and a path, -1 for none. It is not safe to let the
+// request pass when the path has an encoded slash that is not permitted, or that leads to
+// another rule once the upstream has decoded it.
+func (g *Guard) ruleFor(method string, path normal) (at int, safe bool) {
+	at = g.find(method, path.judged)
+	if !path.slash {
+		return at, true
+	}
+	permitted := g.encoded || at >= 0 && g.rules[at].encoded
+	return at, permitted && g.find(method, path.decoded) == at && g.find(method, merged(path.decoded)) == at
 }
 
 // merged is how an upstream that decodes slashes and then joins them sees a path.

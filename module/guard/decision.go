@@ -29,7 +29,8 @@ var Reasons = []Reason{
 }
 
 // Decision is the guard's answer. Status, Code and Message are set when the request
-// does not pass; the answer to a preflight is 204 and has no code.
+// does not pass; the guard's own answer to a preflight is 204 and has no code. A preflight
+// that passes MUST go through StripPreflight.
 type Decision struct {
 	Allowed bool
 	Reason  Reason
@@ -53,7 +54,8 @@ type Decision struct {
 	// that of the Referer does.
 	Redact bool
 
-	// Rule is the index of the rule that decided, -1 for none.
+	// Rule is the index of the rule that decided, -1 for none. For a preflight that passes
+	// it is the rule of the request that the preflight asks about.
 	Rule int
 
 	// Err is the technical reason of Unavailable, for the log.

@@ -19,9 +19,9 @@ func (g *Guard) Permits(access *token.Access, method, path string) bool {
 			return false
 		}
 	}
-	at := g.find(method, n.judged)
+	at, safe := g.ruleFor(method, n)
 	switch {
-	case n.slash && (!g.encoded && (at < 0 || !g.rules[at].encoded) || g.find(method, n.decoded) != at || g.find(method, merged(n.decoded)) != at):
+	case !safe:
 		return false
 	case at < 0:
 		return g.open && access != nil

@@ -154,6 +154,9 @@ func (e *explainer) judge(raw json.RawMessage, r *http.Request) (verdict, error)
 	} else {
 		v.Words = "otherwise " + cmp.Or(g.Otherwise, "deny")
 	}
+	if r.Method == http.MethodOptions {
+		e.note("%s", preflightNote(&g))
+	}
 	switch d.Reason {
 	case guard.NoCredentials, guard.Valid, guard.InsufficientScope:
 		v.Needs = &needs{Issuer: c.Issuer, Audience: c.Audience, Scopes: []string{}}
@@ -162,6 +165,20 @@ func (e *explainer) judge(raw json.RawMessage, r *http.Request) (verdict, error)
 		}
 	}
 	return v, nil
+}
+
+// preflightNote says what becomes of OPTIONS if a browser sends it as a CORS preflight, with
+// Origin and Access-Control-Request-Method.
+func preflightNote(g *gateway.Guard) string {
+	switch {
+	case g.Shadow:
+		return "a CORS preflight passes, since the guard is in shadow mode"
+	case len(g.CORS) > 0:
+		return "a CORS preflight is answered by the guard itself"
+	case g.CORSUpstream:
+		return "a CORS preflight goes upstream, without query, cookies and credentials, if a rule matches the method it asks about"
+	}
+	return "a CORS preflight is refused unless a rule permits OPTIONS: the guard has no `cors`"
 }
 
 // ruleWords are the rule as a Caddyfile has it.
