@@ -41,7 +41,8 @@ type core struct {
 	// ready spares later requests the question whether the revocations are loaded.
 	ready atomic.Bool
 
-	probe *storeProbe
+	probe  *storeProbe
+	writes writeProbe
 
 	secrets [][]byte
 	keysMu  sync.Mutex

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/metrics"
@@ -14,7 +15,11 @@ type lazyStore struct {
 	source  store.Source
 	metrics metrics.Set
 	backend lazy[store.Backend]
+	faulted atomic.Bool // an operation has failed, for suspect
 }
+
+// suspect reports whether an operation has failed since it was last called.
+func (s *lazyStore) suspect() bool { return s.faulted.Swap(false) }
 
 func (s *lazyStore) open(ctx context.Context) (store.Backend, error) {
 	return s.backend.get(ctx, s.source.Open)
@@ -85,6 +90,9 @@ func do[T any](s *lazyStore, ctx context.Context, name string, op func(store.Bac
 		result = "conflict"
 	default:
 		result = "error"
+		if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+			s.faulted.Store(true)
+		}
 	}
 	s.metrics.StoreOperation(name, result, time.Since(begun))
 	return v, err

@@ -23,8 +23,8 @@ func (a *App) readiness(ctx context.Context) adminapi.Readiness {
 
 func storePart(found pulse) adminapi.Part {
 	p := partOf(adminapi.PartStore, found.store)
-	if found.store == nil && found.limps != nil {
-		p.State, p.Message = adminapi.StateDegraded, "it reads, but "+withoutCredentials(found.limps)
+	if found.store == nil && found.degraded != nil {
+		p.State, p.Message = adminapi.StateDegraded, "it answers, but: "+withoutCredentials(found.degraded)
 	}
 	return p
 }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -23,7 +24,7 @@ var errNoAnswer = errors.New("no answer within 800ms")
 // pulse is what a probe found.
 type pulse struct {
 	store, keys error
-	limps       error // of a store that reads: what else it cannot do
+	degraded    error // what a store that answers cannot do, while the node still serves
 }
 
 // storeProbe asks the store whether it answers: one question at a time, however many want
@@ -86,7 +87,9 @@ func (p *storeProbe) run(done chan<- struct{}, leave func()) {
 // probeKey is that of a record that nobody writes.
 var probeKey = store.Key{Kind: store.KindProbe, ID: "ready"}
 
-// look reads: a store that is full or read-only still lets guards judge tokens, and to
+// look reads and, once in a while, writes. Where the store is a file of this node alone, a
+// node that cannot write fails: nobody can sign in at it, and no other node is affected. A
+// shared store that refuses to write does so to all nodes, which still judge tokens: to
 // take every node out of service would help nobody.
 func (c *core) look(ctx context.Context) pulse {
 	_, err := c.store.Get(ctx, probeKey)
@@ -94,24 +97,30 @@ func (c *core) look(ctx context.Context) pulse {
 		err = nil
 	}
 	found := pulse{store: err, keys: c.ring.Usable(ctx)}
-	if err == nil {
-		found.limps = c.store.health(ctx)
-	}
-	return found
-}
-
-// health is what an open store knows of itself, if it keeps track.
-func (s *lazyStore) health(ctx context.Context) error {
-	backend, err := s.open(ctx)
 	if err != nil {
-		return err
+		return found
+	}
+	backend, err := c.store.open(ctx)
+	if err != nil {
+		found.store = err
+		return found
 	}
 	if h, ok := backend.(interface {
 		// Health is nil, or what keeps the store from working as far as its last calls
 		// know. It MUST NOT wait for a server.
 		Health() error
 	}); ok {
-		return h.Health()
+		found.degraded = h.Health()
 	}
-	return nil
+	_, own := backend.(keepsFiles)
+	if found.degraded != nil && !own {
+		return found // it looks by itself when that has ended
+	}
+	// Past the metrics, which count what requests do.
+	if err := c.writes.ask(ctx, c.store.suspect, writeTo(backend)); err != nil && own {
+		found.store = fmt.Errorf("it reads, but cannot write: %w", err)
+	} else if err != nil {
+		found.degraded = err
+	}
+	return found
 }

@@ -27,6 +27,7 @@ type Backend struct {
 
 	hub    hub
 	keeper keeper
+	damage damage
 }
 
 var (

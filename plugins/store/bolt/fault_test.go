@@ -197,3 +197,57 @@ func TestCloseEndsWritesThatWait(t *testing.T) {
 		}
 	}
 }
+
+// N12
+func TestDamageThatACallMeetsIsRemembered(t *testing.T) {
+	b := open(t, Options{})
+	if _, err := b.Create(t.Context(), record("damaged")); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Health(); err != nil {
+		t.Errorf("of a whole file: %v", err)
+	}
+	err := b.handle.update(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketRecords).Put(recordKey(record("damaged").Key), []byte("short"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.Get(t.Context(), record("damaged").Key)
+	technical(t, err)
+	if got := b.Health(); !errors.Is(got, errDamaged) {
+		t.Errorf("Health: %v", got)
+	}
+	b.damage.seen = time.Now().Add(-damageLife - time.Second)
+	if err := b.Health(); err != nil {
+		t.Errorf("a minute later: %v", err)
+	}
+}
+
+// N12: a file that vanishes while it is in use is not replaced by an empty one.
+func TestAFileThatIsGoneIsNotMadeAnew(t *testing.T) {
+	for name, lose := range map[string]func(path string) error{
+		"removed":  os.Remove,
+		"emptied":  func(path string) error { return os.Truncate(path, 0) },
+		"replaced": func(path string) error { return errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := open(t, Options{})
+			if _, err := b.Create(t.Context(), record("before")); err != nil {
+				t.Fatal(err)
+			}
+			if err := lose(b.handle.path); err != nil {
+				t.Fatal(err)
+			}
+			b.handle.drop(b.handle.db, errors.New("fault"))
+			_, err := b.Get(t.Context(), record("before").Key)
+			technical(t, err)
+			if err == nil || !strings.Contains(err.Error(), "restore both files") {
+				t.Errorf("Get: %v", err)
+			}
+			if info, err := os.Stat(b.handle.path); err == nil && info.Size() > 0 {
+				t.Errorf("there is a new file of %d bytes", info.Size())
+			}
+		})
+	}
+}

@@ -36,6 +36,7 @@ type handle struct {
 	file    *os.File
 	failure error // why db is nil
 	tried   time.Time
+	opened  bool // it has been open, so the file exists
 	closed  bool
 	left    int // databases that could not be closed
 }
@@ -114,9 +115,9 @@ func (h *handle) revive() error {
 	case !h.tried.IsZero() && time.Since(h.tried) < retryWait:
 		return unavailable{h.failure}
 	}
-	h.db, h.file, h.failure = openFile(h.path, h.log)
+	h.db, h.file, h.failure = openFile(h.path, h.opened, h.log)
 	if h.failure == nil {
-		h.tried = time.Time{}
+		h.tried, h.opened = time.Time{}, true
 		return nil
 	}
 	h.tried = time.Now()

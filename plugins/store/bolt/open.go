@@ -64,16 +64,17 @@ func Open(o Options) (*Backend, error) {
 		closing: make(chan struct{}),
 		stopped: make(chan struct{}),
 		hub:     hub{watchers: make(map[*watcher]struct{})},
-		keeper:  keeper{path: path + ".secret", log: o.Logger},
+		keeper:  keeper{path: path + secretSuffix, log: o.Logger},
 	}
 	go b.commitAll()
 	return b, nil
 }
 
 // openFile opens the database at path. The file is returned as well, because
-// closing it is the only way to give up the lock if bbolt panics.
-func openFile(path string, log *zap.Logger) (_ *bbolt.DB, file *os.File, err error) {
-	if err := prepare(path); err != nil {
+// closing it is the only way to give up the lock if bbolt panics. mustExist says that the
+// file was open before.
+func openFile(path string, mustExist bool, log *zap.Logger) (_ *bbolt.DB, file *os.File, err error) {
+	if err := prepare(path, mustExist, log); err != nil {
 		return nil, nil, err
 	}
 	var db *bbolt.DB
@@ -96,13 +97,22 @@ func openFile(path string, log *zap.Logger) (_ *bbolt.DB, file *os.File, err err
 		return nil, nil, fmt.Errorf("store bolt: %s is in use by another process (a second gateway on the same file?)", path)
 	case errors.As(err, new(panicError)):
 		_ = abandon(file)
-		return nil, nil, fmt.Errorf("store bolt: %s is damaged: %w", path, err)
+		return nil, nil, fmt.Errorf("store bolt: %s is damaged: %w: %s", path, err, restore)
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
-		return nil, nil, fmt.Errorf("store bolt: %s is no state file, or is damaged: %w", path, err)
+		return nil, nil, fmt.Errorf("store bolt: %s is no state file, or is damaged: %w: %s", path, err, restore)
 	case err != nil:
 		return nil, nil, fmt.Errorf("store bolt: %w", err)
 	}
-	err = errors.Join(tighten(file, log), guard(func() error { return db.Update(arrange) }), syncDirs(path))
+	err = tighten(file, log)
+	if err == nil {
+		err = guard(func() error { return checkLength(db, file) })
+	}
+	if err == nil {
+		err = guard(func() error { return db.Update(arrange) })
+	}
+	if err == nil {
+		err = syncDirs(path)
+	}
 	if err != nil {
 		_ = guard(db.Close)
 		return nil, nil, fmt.Errorf("store bolt: %s: %w", path, err)

@@ -178,3 +178,73 @@ func TestRecordsAreThereAfterReopening(t *testing.T) {
 		t.Fatalf("List = %v, %v", found, err)
 	}
 }
+
+// N12: what is left of a state is not taken for no state.
+func TestAStateThatLostItsContentIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		lose      func(t *testing.T, path string)
+		want      string // of the error; "": it opens
+		withoutIt bool   // without the secret beside it
+		warned    bool
+	}{
+		"empty": {lose: truncate(0), want: "is empty, though its secret beside it (state.db.secret)"},
+		"empty, and no secret, as after a crash at the first start": {lose: truncate(0), withoutIt: true},
+		"cut to its first pages":                                    {lose: truncate(16 << 10), want: "is damaged: "},
+		"cut in the first page":                                     {lose: truncate(100), want: "damaged"},
+		"cut in its last page":                                      {lose: truncateLastPage, want: "is cut short"},
+		"gone, with the secret restored":                            {lose: func(t *testing.T, path string) { must(t, os.Remove(path)) }, warned: true},
+	} {
+		t.Run("N12 "+name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "state.db")
+			b := open(t, Options{Path: path})
+			if _, err := b.Secret(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for i := range 8 { // more than the pages of a new file
+				r := record(strings.Repeat("x", i+1))
+				r.Value = make([]byte, 8<<10)
+				if _, err := b.Create(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			must(t, b.Close())
+			c.lose(t, path)
+			if c.withoutIt {
+				must(t, os.Remove(path+".secret"))
+			}
+			core, logs := observer.New(zap.WarnLevel)
+			got, err := Open(Options{Path: path, Logger: zap.New(core)})
+			if err == nil {
+				defer func() { must(t, got.Close()) }()
+			}
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path)) {
+				t.Errorf("Open: %v, want %q", err, c.want)
+			}
+			if (logs.Len() == 1) != c.warned {
+				t.Errorf("%d warnings: %v", logs.Len(), logs.All())
+			}
+		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func truncate(size int64) func(*testing.T, string) {
+	return func(t *testing.T, path string) { t.Helper(); must(t, os.Truncate(path, size)) }
+}
+
+// truncateLastPage takes the end off the last page in use: the file itself may be longer.
+func truncateLastPage(t *testing.T, path string) {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, nil)
+	must(t, err)
+	var used int64
+	must(t, db.View(func(tx *bbolt.Tx) error { used = tx.Size(); return nil }))
+	must(t, db.Close())
+	must(t, os.Truncate(path, used-1))
+}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"go.etcd.io/bbolt"
 	"go.uber.org/zap"
 )
 
@@ -32,14 +33,21 @@ func resolve(path string) (string, error) {
 	}
 }
 
-// prepare makes the directory, and refuses names that cannot be a state file.
-func prepare(path string) error {
+// prepare makes the directory, and refuses names that cannot be a state file. mustExist
+// says that the file was there before, so that one that is gone is not made anew.
+func prepare(path string, mustExist bool, log *zap.Logger) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("store bolt: %w", err)
 	}
 	info, err := os.Lstat(path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && mustExist:
+		return fmt.Errorf("store bolt: %s is gone: stop the gateway, %s", path, restore)
 	case errors.Is(err, fs.ErrNotExist):
+		if hasSecret(path) {
+			log.Warn("there is no state file, but the secret of one: starting with an empty state",
+				zap.String("file", path), zap.String("secret", path+secretSuffix))
+		}
 		return nil
 	case err != nil:
 		return fmt.Errorf("store bolt: %w", err)
@@ -48,8 +56,36 @@ func prepare(path string) error {
 		return fmt.Errorf("store bolt: %s is a symbolic link to nothing", path)
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("store bolt: %s is not a file", path)
+	case info.Size() == 0 && (mustExist || hasSecret(path)):
+		// A crash before the first record leaves an empty file too, but no secret.
+		return fmt.Errorf("store bolt: %s is empty, though its secret beside it (%s) shows that it had content: %s", path, filepath.Base(path)+secretSuffix, restore)
 	}
 	return nil
+}
+
+// restore is what to do about a state that is lost.
+const restore = "restore both files from one backup, or remove both to start without users, grants and keys"
+
+// secretSuffix makes the secret's file name from the state's.
+const secretSuffix = ".secret"
+
+func hasSecret(path string) bool {
+	_, err := os.Stat(path + secretSuffix)
+	return err == nil
+}
+
+// checkLength refuses a file that is shorter than the pages it has in use.
+func checkLength(db *bbolt.DB, file *os.File) error {
+	return db.View(func(tx *bbolt.Tx) error {
+		info, err := file.Stat()
+		if err != nil {
+			return err
+		}
+		if info.Size() < tx.Size() {
+			return fmt.Errorf("it is cut short: it has %d bytes of %d: %s", info.Size(), tx.Size(), restore)
+		}
+		return nil
+	})
 }
 
 // tighten closes a file to group and world. It does not refuse such a file,

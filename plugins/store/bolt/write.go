@@ -86,6 +86,8 @@ func (b *Backend) fault(err error) error {
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errClosed), errors.As(err, new(unavailable)):
 		return err
 	default:
-		return fmt.Errorf("store bolt: %s: %w", b.handle.path, err)
+		err = fmt.Errorf("store bolt: %s: %w", b.handle.path, err)
+		b.damage.note(err)
+		return err
 	}
 }
