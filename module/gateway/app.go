@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -106,6 +105,9 @@ type App struct {
 	// limitsClose: an api_limit refuses requests while the counts are out of reach. It is
 	// set while the configuration is provisioned, and never later.
 	limitsClose bool
+	// addressesChecked holds the servers that warnForgeableAddress has looked at while the
+	// configuration is provisioned.
+	addressesChecked map[*caddyhttp.Server]bool
 }
 
 // CaddyModule returns the Caddy module information.
@@ -362,13 +364,6 @@ func digest(secrets [][]byte) string {
 		all.WriteString(secret.Digest(string(s)))
 	}
 	return secret.Digest(all.String())
-}
-
-// clientIP is the address that the server's trusted_proxies settle on, never a header
-// of the request itself.
-func clientIP(r *http.Request) string {
-	ip, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
-	return ip
 }
 
 // Interface guards

@@ -15,6 +15,8 @@ import (
 
 func init() { caddy.RegisterModule(new(Health)) }
 
+const healthDirective = "gatehouse_health"
+
 // Health is the handler `gatehouse_health`, for load balancers and orchestrators: whether
 // this node can serve, and whether it lives at all. Answers name the parts the node
 // depends on and whether they work, nothing else; what is wrong with them `/ready` of the
@@ -38,9 +40,9 @@ func (*Health) CaddyModule() caddy.ModuleInfo {
 // Provision finds the app.
 func (h *Health) Provision(ctx caddy.Context) (err error) {
 	if err := h.Check(); err != nil {
-		return fmt.Errorf("gatehouse_health: %w", err)
+		return fmt.Errorf("%s: %w", healthDirective, err)
 	}
-	h.app, err = findApp(ctx, "gatehouse_health")
+	h.app, err = findApp(ctx, healthDirective)
 	return err
 }
 

@@ -106,6 +106,9 @@ func findApp(ctx caddy.Context, directive string) (*App, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s: the app %s is of type %T", directive, AppName, v)
 	}
+	if directive != healthDirective { // health checks ask no client who it is
+		app.warnForgeableAddress(ctx)
+	}
 	return app, nil
 }
 

@@ -31,9 +31,12 @@ type server struct {
 		DisableRedirects bool     `json:"disable_redirects"`
 		Skip             []string `json:"skip"`
 	} `json:"automatic_https"`
-	TrustedProxies json.RawMessage `json:"trusted_proxies"`
-	WriteTimeout   caddy.Duration  `json:"write_timeout"`
-	Logs           *struct {
+	TrustedProxies       json.RawMessage `json:"trusted_proxies"`
+	TrustedProxiesStrict int             `json:"trusted_proxies_strict"`
+	TrustedProxiesUnix   bool            `json:"trusted_proxies_unix"`
+	ClientIPHeaders      []string        `json:"client_ip_headers"`
+	WriteTimeout         caddy.Duration  `json:"write_timeout"`
+	Logs                 *struct {
 		Credentials bool `json:"should_log_credentials"`
 	} `json:"logs"`
 	httpPort uint // the one on which Caddy speaks no TLS

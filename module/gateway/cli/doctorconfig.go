@@ -32,7 +32,7 @@ func lookAtConfig(config []byte, running adminapi.Examination) ([]adminapi.Findi
 		return nil, fmt.Errorf("the issuer %s: %w", running.Issuer, err)
 	}
 	p := patient{*c, issuer, running.VariantB}
-	return slices.Concat(p.sites(), p.guards(), p.rests(time.Now()), p.nodes(), p.polls(), p.logs()), nil
+	return slices.Concat(p.sites(), p.proxies(), p.guards(), p.rests(time.Now()), p.nodes(), p.polls(), p.logs()), nil
 }
 
 // sites looks for the servers with oauth_server in them, and how requests come there.
@@ -68,6 +68,29 @@ func (p patient) sites() []adminapi.Finding {
 	}
 	if len(out) == 0 {
 		out = append(out, adminapi.Fine(check, "oauth_server is on a site"))
+	}
+	return out
+}
+
+// proxies looks for servers whose clients can forge the address they are counted under.
+func (p patient) proxies() []adminapi.Finding {
+	const check = "proxies"
+	var out []adminapi.Finding
+	trusting := 0
+	for _, name := range sortedKeys(p.servers) {
+		s := p.servers[name]
+		if len(s.TrustedProxies) == 0 && !s.TrustedProxiesUnix || !slices.ContainsFunc([]string{"oauth_server", "oauth_guard", "api_limit", "api_rest"}, s.has) {
+			continue
+		}
+		trusting++
+		if header := gateway.ForgeableAddressHeader(s.TrustedProxiesStrict > 0, s.ClientIPHeaders); header != "" {
+			out = append(out, adminapi.Warned(check, gateway.ForgeryRemedy,
+				"server %s (%s) takes the leftmost address in %s for the client's: behind a proxy that appends to it, as nginx does, clients choose the address that limits, sign-in limits and the audit trail believe",
+				name, strings.Join(s.Listen, " "), header))
+		}
+	}
+	if trusting > 0 && len(out) == 0 {
+		out = append(out, adminapi.Fine(check, "clients cannot forge their address through %d servers that trust a proxy", trusting))
 	}
 	return out
 }

@@ -1,0 +1,72 @@
+package gateway
+
+import (
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// ForgeryRemedy is what an operator writes so that clients cannot forge their address.
+const ForgeryRemedy = "write `servers { trusted_proxies_strict }` into the global options, and name only the proxies' own addresses in trusted_proxies"
+
+// clientIP is the address that the server's trusted_proxies settle on, never a header
+// of the request itself.
+func clientIP(r *http.Request) string {
+	ip, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
+	return ip
+}
+
+// ForgeableAddressHeader is the header in which clients can forge their address on a
+// server that trusts proxies, or "" if there is none. Proxies such as nginx append to
+// X-Forwarded-For, so its leftmost address, which Caddy takes unless strict is on, is the
+// client's own claim. Headers that carry one address, such as X-Real-IP and
+// CF-Connecting-IP, are overwritten by the proxy that sets them: strict changes nothing
+// there. headers is the server's client_ip_headers; none means X-Forwarded-For.
+func ForgeableAddressHeader(strict bool, headers []string) string {
+	if strict {
+		return ""
+	}
+	if headers == nil {
+		return "X-Forwarded-For"
+	}
+	for _, h := range headers {
+		// Products have names of their own for the same list: X-Original-Forwarded-For.
+		if strings.HasSuffix(strings.ToLower(h), "forwarded-for") {
+			return h
+		}
+	}
+	return ""
+}
+
+// warnForgeableAddress logs, once for each server, that clients can forge the address that
+// limits, sign-in limits and the audit trail go by. ctx is that of a handler's Provision.
+func (a *App) warnForgeableAddress(ctx caddy.Context) {
+	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if !ok || a.addressesChecked[server] {
+		return
+	}
+	if a.addressesChecked == nil {
+		a.addressesChecked = make(map[*caddyhttp.Server]bool)
+	}
+	a.addressesChecked[server] = true
+	if !trustsProxies(server) {
+		return
+	}
+	if header := ForgeableAddressHeader(server.TrustedProxiesStrict > 0, server.ClientIPHeaders); header != "" {
+		a.log.Warn("clients can forge their address: Caddy takes the leftmost one in "+header+
+			", and proxies that append to it, as nginx does, leave there what the client wrote; limits by address, sign-in limits and the audit trail believe it; "+ForgeryRemedy,
+			"server", server.Name(), "listen", server.Listen)
+	}
+}
+
+// trustsProxies reports whether a server takes client addresses from headers. Caddy
+// empties TrustedProxiesRaw before it provisions handlers and exports nothing else that
+// would tell, so this looks whether the loaded module is there.
+func trustsProxies(server *caddyhttp.Server) bool {
+	loaded := reflect.ValueOf(server).Elem().FieldByName("trustedProxies")
+	return server.TrustedProxiesUnix || server.TrustedProxiesRaw != nil ||
+		loaded.Kind() == reflect.Interface && !loaded.IsNil()
+}
