@@ -35,13 +35,16 @@ var errLink = errors.New("connection reset")
 // link is one node's connection to the store that all nodes share.
 type link struct {
 	*storetest.Memory
+	mu sync.Mutex
 	// plan says what happens to the next operation, and how long it takes on its way there
 	// and back.
 	plan func(op string) (f fault, there, back time.Duration)
 }
 
 func through[T any](ctx context.Context, l *link, op string, do func(ctx context.Context) (T, error)) (result T, err error) {
+	l.mu.Lock()
 	f, there, back := l.plan(op)
+	l.mu.Unlock()
 	time.Sleep(there)
 	var none T
 	switch f {
@@ -72,6 +75,13 @@ func (l *link) Create(ctx context.Context, r store.Record) (store.Record, error)
 
 func (l *link) Swap(ctx context.Context, r store.Record) (store.Record, error) {
 	return through(ctx, l, "swap", func(ctx context.Context) (store.Record, error) { return l.Memory.Swap(ctx, r) })
+}
+
+// become changes the plan.
+func (l *link) become(plan func(op string) (f fault, there, back time.Duration)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.plan = plan
 }
 
 // codeNode is one node that redeems codes.
@@ -169,7 +179,7 @@ func TestAnExchangeThatFailedSucceedsAtAnyNodeAndOnlyOnce(t *testing.T) {
 							code, family := issueCode(t, m)
 							ops, broken := 0, true
 							var mu sync.Mutex
-							nodes[0].link.plan = func(string) (fault, time.Duration, time.Duration) {
+							nodes[0].link.become(func(string) (fault, time.Duration, time.Duration) {
 								mu.Lock()
 								defer mu.Unlock()
 								ops++
@@ -177,7 +187,7 @@ func TestAnExchangeThatFailedSucceedsAtAnyNodeAndOnlyOnce(t *testing.T) {
 									return how, 0, 50 * time.Millisecond
 								}
 								return works, 0, 0
-							}
+							})
 							first := nodes[0].exchange(t.Context(), code)
 							if why(first) != "" {
 								t.Fatal("a fault was answered as a refusal:", first)
@@ -212,7 +222,7 @@ func TestAnExchangeThatFailedSucceedsAtAnyNodeAndOnlyOnce(t *testing.T) {
 							if !revoked(t, m, family) {
 								t.Error("the replay ended nothing")
 							}
-							if time.Sleep(2 * codeLife); nodes[0].unsettled.running || len(nodes[0].unsettled.pending) > 0 {
+							if time.Sleep(2 * codeLife); !nodes[0].unsettled.idle() {
 								t.Error("the background goroutine still runs")
 							}
 						})
@@ -234,10 +244,15 @@ func TestAtRandomFaultsACodeIsDeliveredOnce(t *testing.T) {
 			var mu sync.Mutex
 			broken := true
 			upTo := func(d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d))) }
+			draw := func(d time.Duration) time.Duration {
+				mu.Lock()
+				defer mu.Unlock()
+				return upTo(d)
+			}
 			var nodes []*codeNode
 			for range 3 {
 				n := newCodeNode(t, m, keys)
-				n.link.plan = func(string) (fault, time.Duration, time.Duration) {
+				n.link.become(func(string) (fault, time.Duration, time.Duration) {
 					mu.Lock()
 					defer mu.Unlock()
 					f := works
@@ -245,7 +260,7 @@ func TestAtRandomFaultsACodeIsDeliveredOnce(t *testing.T) {
 						f = fault(1 + r.IntN(3))
 					}
 					return f, upTo(10 * time.Millisecond), upTo(30 * time.Millisecond)
-				}
+				})
 				nodes = append(nodes, n)
 			}
 			code, family := issueCode(t, m)
@@ -264,8 +279,8 @@ func TestAtRandomFaultsACodeIsDeliveredOnce(t *testing.T) {
 				}
 			}
 			var all sync.WaitGroup
-			for i := range 1 + r.IntN(6) {
-				begins := upTo(200 * time.Millisecond)
+			for i := range 1 + int(draw(6)) {
+				begins := draw(200 * time.Millisecond)
 				all.Go(func() {
 					time.Sleep(begins)
 					ask(nodes[i%3], nodes[i%3].exchange)
@@ -275,7 +290,7 @@ func TestAtRandomFaultsACodeIsDeliveredOnce(t *testing.T) {
 			if replays > 0 && delivered == 0 {
 				t.Fatalf("seed %d: refused as used before anything was delivered", seed)
 			}
-			if delivered == 0 && r.IntN(2) == 0 { // the other half heal before the retry
+			if delivered == 0 && draw(2) == 0 { // the other half heal before the retry
 				begun := time.Now()
 				ask(nodes[0], nodes[0].retry)
 				if time.Since(begun) > codeLife/2 {
@@ -305,7 +320,7 @@ func TestACodeClaimedByALostNodeIsNoReplayUntilItExpires(t *testing.T) {
 		a, b := newCodeNode(t, m, newKeys(t, "k")), newCodeNode(t, m, newKeys(t, "k"))
 		code, family := issueCode(t, m)
 		swaps := 0
-		a.link.plan = func(op string) (fault, time.Duration, time.Duration) {
+		a.link.become(func(op string) (fault, time.Duration, time.Duration) {
 			if op == "swap" {
 				swaps++
 			}
@@ -313,11 +328,11 @@ func TestACodeClaimedByALostNodeIsNoReplayUntilItExpires(t *testing.T) {
 				return lostReply, 0, 0
 			}
 			return works, 0, 0
-		}
+		})
 		if err := a.exchange(t.Context(), code); err == nil || why(err) != "" {
 			t.Fatal(err)
 		}
-		a.link.plan = func(string) (fault, time.Duration, time.Duration) { return lostRequest, 0, 0 }
+		a.link.become(func(string) (fault, time.Duration, time.Duration) { return lostRequest, 0, 0 })
 		for begun := time.Now(); time.Since(begun) < codeLife-time.Second; time.Sleep(5 * time.Second) {
 			asked := time.Now()
 			err := b.exchange(t.Context(), code)
@@ -346,7 +361,7 @@ func TestACodeRevokedWhileItIsClaimedEndsItsGrant(t *testing.T) {
 				n := newCodeNode(t, m, newKeys(t, "k"))
 				code, family := issueCode(t, m)
 				swaps := 0
-				n.link.plan = func(op string) (fault, time.Duration, time.Duration) {
+				n.link.become(func(op string) (fault, time.Duration, time.Duration) {
 					if op != "swap" {
 						return works, 0, 0
 					}
@@ -366,7 +381,7 @@ func TestACodeRevokedWhileItIsClaimedEndsItsGrant(t *testing.T) {
 						return f, 0, 0
 					}
 					return works, 0, 0
-				}
+				})
 				err := n.exchange(t.Context(), code)
 				if f == works && why(err) != Revoked || f != works && err != nil {
 					t.Fatal(err)
@@ -416,13 +431,13 @@ func TestAnExchangeWhoseClientHungUpIsRetried(t *testing.T) {
 				a, b := newCodeNode(t, m, newKeys(t, "k")), newCodeNode(t, m, newKeys(t, "k"))
 				code, _ := issueCode(t, m)
 				ctx, hangUp := context.WithCancel(t.Context())
-				a.link.plan = func(op string) (fault, time.Duration, time.Duration) {
+				a.link.become(func(op string) (fault, time.Duration, time.Duration) {
 					if op != "swap" {
 						return works, 0, 0
 					}
 					time.AfterFunc(after, hangUp)
 					return works, 10 * time.Millisecond, 10 * time.Millisecond
-				}
+				})
 				if err := a.exchange(ctx, code); !errors.Is(err, context.Canceled) {
 					t.Fatal(err)
 				}
@@ -434,11 +449,23 @@ func TestAnExchangeWhoseClientHungUpIsRetried(t *testing.T) {
 	}
 }
 
+func (u *unsettled) held() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return len(u.pending)
+}
+
+func (u *unsettled) idle() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return !u.running && len(u.pending) == 0
+}
+
 func TestUnsettledExchangesAreBoundedAndEndWithTheirCodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newCodeNode(t, storetest.NewMemory(time.Now), newKeys(t, "k"))
 		tried := 0
-		n.link.plan = func(string) (fault, time.Duration, time.Duration) { tried++; return lostRequest, 0, 0 }
+		n.link.become(func(string) (fault, time.Duration, time.Duration) { tried++; return lostRequest, 0, 0 })
 		add := func(id string) {
 			n.unsettled.add(claim{
 				record: store.Record{Key: store.Key{Kind: store.KindCode, ID: id}}, attempt: "a",
@@ -448,15 +475,15 @@ func TestUnsettledExchangesAreBoundedAndEndWithTheirCodes(t *testing.T) {
 		for i := range maxUnsettled + 10 {
 			add(fmt.Sprint(i))
 		}
-		if len(n.unsettled.pending) != maxUnsettled {
-			t.Errorf("%d are held", len(n.unsettled.pending))
+		if held := n.unsettled.held(); held != maxUnsettled {
+			t.Errorf("%d are held", held)
 		}
 		if !n.unsettled.undelivered("0", "a") || n.unsettled.undelivered("0", "b") || n.unsettled.undelivered(fmt.Sprint(maxUnsettled), "a") {
 			t.Error("the wrong ones are held")
 		}
 		time.Sleep(codeLife + settleEvery)
 		synctest.Wait()
-		if len(n.unsettled.pending) > 0 || n.unsettled.running {
+		if !n.unsettled.idle() {
 			t.Error("held too long")
 		}
 		if most := int(codeLife/settleEvery) + 1; tried > most {
@@ -464,7 +491,7 @@ func TestUnsettledExchangesAreBoundedAndEndWithTheirCodes(t *testing.T) {
 		}
 		add("expired") // of a code that has no time left
 		n.unsettled.add(claim{code: store.Code{Expires: time.Now()}}, false)
-		if len(n.unsettled.pending) != 1 {
+		if n.unsettled.held() != 1 {
 			t.Error("an expired code is held")
 		}
 		time.Sleep(2 * codeLife)
