@@ -83,7 +83,9 @@ type approval struct {
 	title  string // of the client
 	// unverified says that the client gave itself that name.
 	unverified bool
-	who        *person
+	// page is what is said about the client: see consentPage.
+	page string
+	who  *person
 }
 
 func (a approval) person() crossdevice.Person {
@@ -113,7 +115,7 @@ func (s *signIn) approach(r *http.Request, id string, who *person) (approval, er
 	if err != nil {
 		return a, err
 	}
-	a.title, a.unverified = client.Title(), client.SelfRegistered
+	a.title, a.unverified, a.page = client.Title(), client.SelfRegistered, consentPage(client, a.ticket.RedirectURI)
 	switch {
 	case a.ticket.Scanner != "" && (a.ticket.Scanner != who.digest || a.ticket.Subject != who.user.ID):
 		return a, errTicketTaken
@@ -146,7 +148,7 @@ func (s *signIn) confirmPost(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return errForbidden
 	}
-	id := string(plain)
+	id, shown, _ := strings.Cut(string(plain), " ")
 	who, err := s.whoMay(r)
 	if err != nil {
 		return err
@@ -166,6 +168,9 @@ func (s *signIn) confirmPost(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch form.Get("decision") {
 	case "confirm":
+		if shown != a.page && !a.ticket.Final() { // the client changed while the page was open
+			return s.showConfirm(w, r, b, a, http.StatusOK)
+		}
 		return s.confirmed(w, r, b, a, form)
 	case "deny":
 		return s.decide(w, r, a, false, "")

@@ -16,7 +16,7 @@ func (s *signIn) showConfirm(w http.ResponseWriter, r *http.Request, b browser, 
 	v := webui.ConfirmView{
 		Form: webui.Form{
 			Lang: lang, Action: s.base + confirmPath, Token: b.token(useConfirm, a.who.user.ID),
-			Request: b.keys.Seal(useConfirm, []byte(a.id), []byte(b.id)),
+			Request: b.keys.Seal(useConfirm, []byte(a.id+" "+a.page), []byte(b.id)),
 		},
 		Client: a.title, User: a.who.user.Username, Unverified: a.unverified, Address: t.Address, At: t.IssuedAt,
 		AskNumber: t.Number != "",

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"slices"
 
 	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -16,6 +15,7 @@ import (
 )
 
 func (s *signIn) showConsent(w http.ResponseWriter, r *http.Request, b browser, q *request, client *oauth.Client, who *person) error {
+	q.Shown = consentPage(client, q.RedirectURI)
 	sealed, err := q.seal(b)
 	if err != nil {
 		return err
@@ -81,13 +81,33 @@ func (s *signIn) consentPost(w http.ResponseWriter, r *http.Request) error {
 	if !ok || user.Locked {
 		return q.refuse(oauth.AccessDenied, "the user may not sign in")
 	}
+	who := &person{user: user, session: v, digest: rec.ID}
+	if q.Shown != consentPage(client, q.RedirectURI) { // the client changed while the page was open
+		return s.showConsent(w, r, b, q, client, who)
+	}
 	if client.RemembersConsent(q.RedirectURI) {
 		if err := s.remember(r.Context(), q, client, user.ID); err != nil {
 			return err
 		}
 	}
 	s.Audit.Record(r.Context(), audit.Event{Name: audit.Consent, Client: q.Client, Subject: user.ID, Scopes: q.Scopes})
-	return s.grant(w, r, b, q, client, &person{user: user, session: v, digest: rec.ID})
+	return s.grant(w, r, b, q, client, who)
+}
+
+// consentPage identifies what a page that asks for consent says about a client: its name,
+// where the browser goes next, and whether the client gave itself that name. A consent
+// holds for this and for nothing else: a client could register under a harmless name, and
+// take another name or another host once people have agreed.
+func consentPage(client *oauth.Client, redirectURI string) string {
+	to := destination(redirectURI)
+	if u, err := url.Parse(redirectURI); err == nil && client.Native && u.Scheme == "http" {
+		to = u.Hostname() // loopback, where each run of the program has another port
+	}
+	kind := "configured"
+	if client.SelfRegistered {
+		kind = "self-registered"
+	}
+	return secret.Digest(string(boundTo(client.Title(), to, kind)))
 }
 
 func consentKey(client, subject string) store.Key {
@@ -103,7 +123,7 @@ func (s *signIn) consented(ctx context.Context, q *request, client *oauth.Client
 		return false, nil
 	}
 	given, err := s.given(ctx, q.Client, subject)
-	return err == nil && given.Covers(q.Scopes) && !given.GivenAt.Before(client.Since), err
+	return err == nil && given.Covers(consentPage(client, q.RedirectURI), q.Scopes) && !given.GivenAt.Before(client.Since), err
 }
 
 // given is what the user has allowed the client for good, of nobody and nothing when
@@ -117,11 +137,11 @@ func (s *signIn) given(ctx context.Context, client, subject string) (store.Conse
 	return v, err
 }
 
-// remember adds the scopes to what the user has allowed the client. Two tabs may do so
+// remember adds the scopes to what the user has allowed the client on this page. Two tabs may do so
 // at once: the one that comes second reads again. If it never gets its turn the user
 // is merely asked once more another time.
 func (s *signIn) remember(ctx context.Context, q *request, client *oauth.Client, subject string) error {
-	key := consentKey(q.Client, subject)
+	key, page := consentKey(q.Client, subject), consentPage(client, q.RedirectURI)
 	for range 3 {
 		given := store.Consent{Client: q.Client, Subject: subject}
 		rec, err := store.Read(ctx, s.Store, key, &given)
@@ -132,18 +152,14 @@ func (s *signIn) remember(ctx context.Context, q *request, client *oauth.Client,
 			return err
 		default:
 			if given.GivenAt.Before(client.Since) { // another client's, of the same id
-				given.Scopes = nil
+				given.Scopes, given.Pages = nil, nil
 			}
-			if given.Covers(q.Scopes) {
+			if given.Covers(page, q.Scopes) {
 				return nil
 			}
 		}
+		given = given.Allow(page, q.Scopes)
 		given.GivenAt = s.Now()
-		for _, name := range q.Scopes {
-			if !slices.Contains(given.Scopes, name) {
-				given.Scopes = append(given.Scopes, name)
-			}
-		}
 		if rec.Value, err = store.Encode(&given); err != nil {
 			return err
 		}

@@ -59,8 +59,8 @@ func (s *signIn) unlessTakenBack(ctx context.Context, q *request, who *person, u
 	return q.refuse(oauth.AccessDenied, "the user has signed out or taken the permission back")
 }
 
-// stands reports whether what allowed q is still there: the session, and the remembered
-// consent where one is needed.
+// stands reports whether what allowed q is still there: the session, and where one is
+// needed the remembered consent, given to the client as it is now.
 func (s *signIn) stands(ctx context.Context, q *request, who *person) (bool, error) {
 	_, err := s.Store.Get(ctx, store.Key{Kind: store.KindSession, ID: who.digest})
 	if errors.Is(err, store.ErrNotFound) {
@@ -77,5 +77,5 @@ func (s *signIn) stands(ctx context.Context, q *request, who *person) (bool, err
 		return true, nil
 	}
 	given, err := s.given(ctx, q.Client, who.user.ID)
-	return given.Client != "" && given.Covers(q.Scopes), err
+	return given.Covers(consentPage(client, q.RedirectURI), q.Scopes), err
 }

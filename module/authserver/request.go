@@ -39,8 +39,11 @@ type request struct {
 	// prompt=login and max_age; zero: any time.
 	AuthAfter time.Time `json:"auth_after,omitzero"`
 	// AskAgain is prompt=consent.
-	AskAgain bool   `json:"ask,omitempty"`
-	Locales  string `json:"locales,omitempty"`
+	AskAgain bool `json:"ask,omitempty"`
+	// Shown is what the consent page in front of the user says about the client, "" before
+	// there is one: see consentPage.
+	Shown   string `json:"shown,omitempty"`
+	Locales string `json:"locales,omitempty"`
 }
 
 func (q *request) callback() callback {

@@ -15,7 +15,7 @@ func TestRecordsComeBackAsTheyWere(t *testing.T) {
 		"code":       {&Code{State: CodeUsed, Dialect: DialectVariantB, Client: "c", Scopes: []string{"a", "b"}, AuthTime: at, Expires: at, Grant: "g", Attempt: "x"}, new(Code)},
 		"grant":      {&Grant{ID: "g", Subject: "s", Generation: 1<<64 - 1, Expires: at, RevokedAt: at}, new(Grant)},
 		"session":    {&Session{Subject: "s", LastSeen: at, UserAgent: "\x00<b>"}, new(Session)},
-		"consent":    {&Consent{Client: "c", Scopes: []string{"a"}, GivenAt: at}, new(Consent)},
+		"consent":    {&Consent{Client: "c", Scopes: []string{"a"}, GivenAt: at, Pages: []ConsentPage{{Page: "p", Scopes: []string{"a"}}}}, new(Consent)},
 		"revocation": {&Revocation{Of: RevokeKey, Value: "kid", At: at}, new(Revocation)},
 	} {
 		b, err := Encode(c.in)

@@ -103,15 +103,3 @@ func TestNoSequenceOfPresentationsBringsAGenerationBack(t *testing.T) {
 		}
 	})
 }
-
-func TestConsentCoversOnlyWhatWasAllowed(t *testing.T) {
-	c := Consent{Scopes: []string{"a", "b"}}
-	for _, x := range []struct {
-		scopes []string
-		want   bool
-	}{{nil, true}, {[]string{"a"}, true}, {[]string{"b", "a", "a"}, true}, {[]string{"a", "c"}, false}, {[]string{"A"}, false}, {[]string{""}, false}} {
-		if got := c.Covers(x.scopes); got != x.want {
-			t.Errorf("Covers(%q) = %v", x.scopes, got)
-		}
-	}
-}
