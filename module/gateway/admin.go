@@ -91,6 +91,9 @@ func serveAdmin(w http.ResponseWriter, r *http.Request) error {
 // runningApp is the app of the configuration that runs now, held until leave.
 func runningApp() (_ *App, leave func(), err error) {
 	v, err := caddy.ActiveContext().AppIfConfigured(AppName)
+	if errors.Is(err, caddy.ErrNotConfigured) && caddy.Exiting() {
+		return nil, nil, fail(http.StatusServiceUnavailable, &failure{code: "stopping", message: "the gateway is about to end"})
+	}
 	if errors.Is(err, caddy.ErrNotConfigured) {
 		return nil, nil, fail(http.StatusServiceUnavailable, &failure{
 			code: "not_configured", message: "the running configuration has no global option `gatehouse { issuer ... }`; load one that has",

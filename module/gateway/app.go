@@ -108,6 +108,9 @@ type App struct {
 	// addressesChecked holds the servers that warnForgeableAddress has looked at while the
 	// configuration is provisioned.
 	addressesChecked map[*caddyhttp.Server]bool
+	// servers are those that carry a handler of this configuration, once it is provisioned.
+	servers     map[*caddyhttp.Server]bool
+	connections *connections
 }
 
 // CaddyModule returns the Caddy module information.
@@ -254,9 +257,12 @@ func (a *App) Start() error {
 }
 
 // Stop ends the polls that hang, which are asked again under the configuration that comes
-// next. Other requests of this one may still be running.
+// next. Other requests of this one may still be running. When the process ends, requests may
+// go on for shutdown_delay, and the servers end the polls when they shut down.
 func (a *App) Stop() error {
-	a.tickets.Close()
+	if !caddy.Exiting() {
+		a.tickets.Close()
+	}
 	a.attached.stop()
 	return nil
 }

@@ -143,6 +143,7 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 
 // ServeHTTP decides, and passes the request on as it was judged.
 func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	CloseWhenExiting(w, r)
 	leave, err := g.app.lease.enter()
 	if err != nil {
 		return unavailable(w, err)

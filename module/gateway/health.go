@@ -70,6 +70,7 @@ func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	if r.URL.Path != h.Ready && r.URL.Path != h.Live {
 		return next.ServeHTTP(w, r)
 	}
+	CloseWhenExiting(w, r)
 	protocolAnswer(r) // the 503 is meant to look as it does
 	w.Header().Set("Cache-Control", "no-store")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -82,6 +83,10 @@ func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		return nil
 	}
 	leave, err := h.app.lease.enter()
+	if err == nil && caddy.Exiting() { // balancers are to send nothing new while it still serves
+		leave()
+		err = errGone
+	}
 	if err != nil {
 		w.Header().Set("Retry-After", "1")
 		writeHealth(w, r, http.StatusServiceUnavailable, health{Status: "unavailable"})

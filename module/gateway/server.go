@@ -48,6 +48,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	if !s.app.server.Serves(r.URL.Path) {
 		return next.ServeHTTP(w, r)
 	}
+	CloseWhenExiting(w, r)
 	rec, end := s.access.begin(w, r)
 	defer end()
 	defer s.recovered(rec)
@@ -105,6 +106,9 @@ func findApp(ctx caddy.Context, directive string) (*App, error) {
 	app, ok := v.(*App)
 	if !ok {
 		return nil, fmt.Errorf("%s: the app %s is of type %T", directive, AppName, v)
+	}
+	if err := app.addServer(ctx); err != nil {
+		return nil, err
 	}
 	if directive != healthDirective { // health checks ask no client who it is
 		app.warnForgeableAddress(ctx)

@@ -35,6 +35,7 @@ type operation func(w http.ResponseWriter, c *call, m resource.Match, asked reso
 
 // ServeHTTP finds out what a request is and answers it.
 func (h *REST) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	gateway.CloseWhenExiting(w, r)
 	choice, refused := h.versions.Negotiate(r.URL.EscapedPath(), r.Header["Accept"])
 	w = gateway.OnHeader(w, choice.Header)
 	err := h.serve(w, r, next, choice, refused)

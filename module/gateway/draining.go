@@ -1,0 +1,116 @@
+package gateway
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyevents"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// maxDrain is how long a process that ends goes on answering, each answer with
+// `Connection: close`, before Caddy closes its listeners and idle connections. Longer
+// delays are for the operator to choose, with shutdown_delay.
+const maxDrain = time.Second
+
+// drainPoll is how often drain looks whether connections are left.
+const drainPoll = 10 * time.Millisecond
+
+// CloseWhenExiting asks the client to close its connection after this answer if the
+// process is about to end: a request that is sent just when the server closes an idle
+// connection is reset, and its client cannot know whether it was executed. HTTP/2 and
+// HTTP/3 have messages of their own for that, which Caddy sends. A reload keeps
+// connections.
+func CloseWhenExiting(w http.ResponseWriter, r *http.Request) {
+	if caddy.Exiting() && r.ProtoMajor == 1 && r.Header.Get("Upgrade") == "" {
+		w.Header().Set("Connection", "close")
+	}
+}
+
+// connections counts those that are open on the servers of one configuration.
+type connections struct{ open atomic.Int64 }
+
+func (c *connections) changed(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		c.open.Add(1)
+	case http.StateClosed, http.StateHijacked:
+		c.open.Add(-1)
+	}
+}
+
+// drainer drains the connections of a configuration when the process ends. Caddy calls its
+// handlers of the event `stopping` one after the other, before it stops the servers.
+type drainer struct {
+	ctx         caddy.Context
+	connections *connections
+}
+
+// drainOnExit makes this configuration drain its connections when the process ends. ctx is
+// that of a handler's Provision: the events app is there, and has not started.
+func (a *App) drainOnExit(ctx caddy.Context) error {
+	v, err := ctx.App("events")
+	if err != nil {
+		return err
+	}
+	events, ok := v.(*caddyevents.App)
+	if !ok {
+		return nil
+	}
+	return events.On("stopping", drainer{ctx: ctx, connections: a.connections})
+}
+
+// Handle implements caddyevents.Handler.
+func (d drainer) Handle(ctx context.Context, _ caddy.Event) error {
+	if !caddy.Exiting() {
+		return nil // a reload
+	}
+	v, err := d.ctx.AppIfConfigured("http")
+	if err != nil {
+		return nil //nolint:nilerr // no servers, no connections
+	}
+	// Without a grace period Caddy waits for the slowest request, and nobody is in a hurry;
+	// with shutdown_delay Caddy itself goes on serving before it closes anything.
+	if servers, ok := v.(*caddyhttp.App); ok && servers.GracePeriod > 0 && servers.ShutdownDelay == 0 {
+		d.connections.drain(ctx, min(maxDrain, time.Duration(servers.GracePeriod)))
+	}
+	return nil
+}
+
+// drain waits until no connection is open, for so long at most.
+func (c *connections) drain(ctx context.Context, most time.Duration) {
+	end := time.NewTimer(most)
+	defer end.Stop()
+	poll := time.NewTicker(drainPoll)
+	defer poll.Stop()
+	for c.open.Load() > 0 {
+		select {
+		case <-end.C:
+			return
+		case <-ctx.Done():
+			return
+		case <-poll.C:
+		}
+	}
+}
+
+// addServer notes the server that a handler is provisioned for. It does so once for each.
+func (a *App) addServer(ctx caddy.Context) error {
+	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if !ok || a.servers[server] {
+		return nil
+	}
+	if a.servers == nil {
+		a.servers, a.connections = make(map[*caddyhttp.Server]bool), new(connections)
+		if err := a.drainOnExit(ctx); err != nil {
+			return err
+		}
+	}
+	a.servers[server] = true
+	server.RegisterConnState(a.connections.changed)
+	return nil
+}
