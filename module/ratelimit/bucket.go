@@ -1,11 +1,36 @@
 package ratelimit
 
 import (
+	"hash/maphash"
 	"math"
 	"time"
 
 	"golang.org/x/time/rate"
 )
+
+// key is whom a [Fallback] counts apart.
+type key struct {
+	limiter string
+	policy  string
+	window  time.Duration
+	subject string
+}
+
+// sharedBuckets is how many buckets a policy has for the subjects for which there is no room.
+const sharedBuckets = 1 << 12
+
+// bucketKey is one of them.
+type bucketKey struct {
+	limiter string
+	policy  string
+	window  time.Duration
+	number  uint64
+}
+
+// bucket is the one that a subject shares, chosen by a hash of it.
+func (k key) bucket(seed maphash.Seed) bucketKey {
+	return bucketKey{limiter: k.limiter, policy: k.policy, window: k.window, number: maphash.String(seed, k.subject) % sharedBuckets}
+}
 
 // bucket is a token bucket of a [Fallback].
 type bucket struct {

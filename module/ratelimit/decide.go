@@ -3,37 +3,27 @@ package ratelimit
 import "time"
 
 // admits is the decision: the request fits into every policy that is enforced. The states
-// are those of the charges, in their order, and have been advanced; nil is empty.
-func admits(charges []Charge, states []*State, cost int64) bool {
+// are those of the charges, in their order, and have been advanced.
+func admits(charges []Charge, states []State, cost int64) bool {
 	for i := range charges {
-		if p := charges[i].Policy; !p.DryRun && !fits(p, states[i], cost) {
+		if p := charges[i].Policy; !p.DryRun && !states[i].Fits(p.Limit, cost) {
 			return false
 		}
 	}
 	return true
 }
 
-func fits(p *Policy, s *State, cost int64) bool {
-	if s == nil {
-		return cost <= p.Limit
-	}
-	return s.Fits(p.Limit, cost)
-}
-
 // result says what a client may know of one policy, after the request was settled.
 // violated is whether it had not fitted.
 func result(p *Policy, s *State, cost int64, violated bool, now int64, at time.Time) Result {
-	r := Result{Policy: p, Limit: p.Limit, Remaining: p.Limit, Violated: violated, Reset: at}
+	r := Result{Policy: p, Limit: p.Limit, Remaining: max(0, p.Limit-s.total), Violated: violated}
 	g := p.Grain()
-	if s != nil {
-		r.Remaining = max(0, p.Limit-s.total)
-		// One more unit becomes available when those over the limit have gone, and one more.
-		free := s.Frees(g, min(s.total, max(1, s.total-p.Limit+1)))
-		r.Reset = at.Add(wait(free, now))
-	}
+	// One more unit becomes available when those over the limit have gone, and one more.
+	free := s.Frees(g, min(s.total, max(1, s.total-p.Limit+1)))
+	r.Reset = at.Add(wait(free, now))
 	switch {
 	case !violated:
-	case s == nil || cost > p.Limit:
+	case cost > p.Limit:
 		r.Retry = Never
 	default:
 		r.Retry = wait(s.Frees(g, s.total+cost-p.Limit), now)

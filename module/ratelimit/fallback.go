@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"errors"
+	"hash/maphash"
 	"strings"
 	"sync"
 	"time"
@@ -40,6 +41,7 @@ type Fallback struct {
 	now   func() time.Time
 	nodes func() int
 	cap   int
+	seed  maphash.Seed
 
 	mu      sync.Mutex
 	buckets map[key]*bucket
@@ -57,7 +59,10 @@ func NewFallback(c FallbackConfig) (*Fallback, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Fallback{now: c.Now, nodes: c.Nodes, cap: c.Subjects, buckets: make(map[key]*bucket), shared: make(map[bucketKey]*bucket)}, nil
+	return &Fallback{
+		now: c.Now, nodes: c.Nodes, cap: c.Subjects, seed: maphash.MakeSeed(),
+		buckets: make(map[key]*bucket), shared: make(map[bucketKey]*bucket),
+	}, nil
 }
 
 // Decide decides without the counts. It fails only with [ErrRequest] and [ErrUnavailable].
@@ -101,16 +106,17 @@ func (f *Fallback) local(r Request) Verdict {
 // bucket finds where a charge is counted. A subject without a bucket has a full one, unless
 // it may have been counted with others.
 func (f *Fallback) bucket(c *Charge, q quota, now time.Time) *bucket {
-	b := f.buckets[chargeKey(c)]
+	k := chargeKey(c)
+	b := f.buckets[k]
 	if b == nil && !f.room(now) {
-		if b = f.shared[chargeKey(c).bucket()]; b == nil {
+		if b = f.shared[k.bucket(f.seed)]; b == nil {
 			b = newBucket(q)
 		}
 		b.shared = true
 	}
 	if b == nil {
 		b = newBucket(q)
-		if s := f.shared[chargeKey(c).bucket()]; s != nil {
+		if s := f.shared[k.bucket(f.seed)]; s != nil {
 			b.lower(s.limiter.TokensAt(now), now)
 		}
 	}
@@ -128,7 +134,7 @@ func (f *Fallback) keep(c *Charge, b *bucket) {
 	// What the configuration and the request hold must not be kept alive by the key.
 	k.limiter, k.policy, k.subject = strings.Clone(k.limiter), strings.Clone(k.policy), strings.Clone(k.subject)
 	if b.shared {
-		f.shared[k.bucket()] = b
+		f.shared[k.bucket(f.seed)] = b
 	} else {
 		f.buckets[k] = b
 	}
@@ -140,17 +146,23 @@ func (f *Fallback) room(now time.Time) bool {
 	if len(f.buckets)+MaxCharges <= f.cap {
 		return true
 	}
+	dropFull(f.buckets, now)
+	dropFull(f.shared, now)
+	return len(f.buckets)+MaxCharges <= f.cap
+}
+
+// dropFull looks at some of the buckets and removes those that are as good as new.
+func dropFull[K comparable](buckets map[K]*bucket, now time.Time) {
 	looked := 0
-	for k, b := range f.buckets {
+	for k, b := range buckets {
 		if looked++; looked > swept {
 			break
 		}
 		if b.limiter.TokensAt(now) >= float64(b.quota.burst) {
 			b.kept = false // it may be one of the request's own
-			delete(f.buckets, k)
+			delete(buckets, k)
 		}
 	}
-	return len(f.buckets)+MaxCharges <= f.cap
 }
 
 func chargeKey(c *Charge) key {

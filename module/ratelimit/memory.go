@@ -2,25 +2,34 @@ package ratelimit
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"hash/maphash"
 	"math/bits"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// DefaultKeys is how many keys a [Memory] holds unless told otherwise, at about half a
-// kilobyte each.
-const DefaultKeys = 1_000_000
-
 const (
-	maxShards   = 64   // one bit each in a set of shards
-	shardAtBest = 1024 // below so many keys for each, chance would fill one shard long before the others
+	// DefaultSize is how many bytes a [Memory] takes for counts, unless the memory limit of
+	// the Go runtime is below four times as much: then it is a quarter of that.
+	DefaultSize = 256 << 20
+	// MinSize is the least that a Memory can do with.
+	MinSize = 2 << 20
+	// MaxSize is the most.
+	MaxSize = 1 << 40
+
+	shardBits = 5
+	shards    = 1 << shardBits // each has a bit in a set of shards
 )
 
 // MemoryConfig configures a [Memory].
 type MemoryConfig struct {
-	// Keys is how many keys are held at most; 0 means [DefaultKeys].
-	Keys int
+	// Size is how many bytes the counts may take, from [MinSize] to [MaxSize]; 0 means what
+	// [DefaultSize] says. A subject takes 68 bytes while it sent requests in up to 14 slots of
+	// a window, and 316 at most.
+	Size int64
 	// Now is the clock; nil means time.Now. Elapsed time is taken from its monotonic reading
 	// if it has one, so steps of the wall clock change nothing.
 	Now func() time.Time
@@ -28,48 +37,112 @@ type MemoryConfig struct {
 
 // Memory is the [Source] that counts in this process. It is safe for concurrent use.
 //
-// A subject it does not know costs memory only once it is admitted. At the cap a new
-// subject takes the place of an expired one; if there is none, all new subjects of a policy are
-// counted in one bucket, which [Result].Shared and [Stats] tell. When one of them is given a key of its
-// own later on, what the bucket holds by then counts against it: too strict for a window, never too lax.
+// A subject takes memory once it is admitted, and until its units no longer count. When the
+// memory is full, the subjects that are idle for longest lose their own counts and share
+// those of a bucket, see [table.evict]: they and others of the same bucket may then be
+// refused too early, and nobody exceeds a limit. [Result].Shared and [Stats] tell.
 type Memory struct {
 	now    func() time.Time
 	start  time.Time
 	epoch  int64 // start in milliseconds
-	seed   maphash.Seed
+	seeds  [2]maphash.Seed
 	shards []shard
-	common common
+	shared atomic.Uint64
+	size   atomic.Int64
+}
+
+// shard is a part of the subjects under one lock.
+type shard struct {
+	mu sync.Mutex
+	table
 }
 
 // Stats are what a [Memory] holds and did.
 type Stats struct {
-	Keys   int
-	Cap    int
-	Shared uint64 // charges decided in a shared bucket since the start
+	Keys   int    // subjects with counts of their own, for each policy
+	Bytes  int64  // that are allocated for counts
+	Size   int64  // that may be
+	Folded uint64 // subjects that lost their own counts since the start
+	Shared uint64 // charges that were decided by the counts of a bucket
 }
 
 // NewMemory makes an empty Memory.
 func NewMemory(c MemoryConfig) (*Memory, error) {
-	if c.Keys < 0 {
-		return nil, errors.New("ratelimit: the number of keys is negative")
+	size, err := checkSize(c.Size)
+	if err != nil {
+		return nil, err
 	}
-	if c.Keys == 0 {
-		c.Keys = DefaultKeys
+	m := newMemory(shards, bucketsMost/shards, c.Now)
+	m.resize(size)
+	return m, nil
+}
+
+func newMemory(shards, buckets int, now func() time.Time) *Memory {
+	if now == nil {
+		now = time.Now
 	}
-	if c.Now == nil {
-		c.Now = time.Now
+	m := &Memory{
+		now: now, start: now(), shards: make([]shard, shards),
+		seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
 	}
-	n := 1
-	for n < maxShards && c.Keys/(2*n) >= shardAtBest {
-		n *= 2
-	}
-	m := &Memory{now: c.Now, start: c.Now(), seed: maphash.MakeSeed(), shards: make([]shard, n)}
 	m.epoch = m.start.UnixMilli()
 	for i := range m.shards {
-		m.shards[i].init(c.Keys / n)
+		m.shards[i].table = newTable(buckets)
 	}
-	m.common.buckets = make(map[bucketKey]*State)
-	return m, nil
+	return m
+}
+
+// checkSize fills in the default.
+func checkSize(size int64) (int64, error) {
+	if size == 0 {
+		return max(MinSize, min(DefaultSize, debug.SetMemoryLimit(-1)/4)), nil
+	}
+	if size < MinSize || size > MaxSize {
+		return 0, fmt.Errorf("ratelimit: a size of %d bytes for counts, expected %d (2MiB) to %d (1TiB)", size, MinSize, int64(MaxSize))
+	}
+	return size, nil
+}
+
+// Resize changes the size, as [MemoryConfig] has it. Where it is smaller, subjects are
+// evicted as if new ones had come.
+func (m *Memory) Resize(size int64) error {
+	size, err := checkSize(size)
+	if err != nil {
+		return err
+	}
+	m.resize(size)
+	return nil
+}
+
+func (m *Memory) resize(size int64) {
+	m.size.Store(size)
+	each := size / int64(len(m.shards))
+	each -= 3*pageSlack + each/64 // for pages that are not full, and for tables of pages
+	for i := range m.shards {
+		m.shards[i].resize(each, m.elapsed)
+	}
+}
+
+// resize lets requests in between: evicting takes time.
+func (s *shard) resize(cap int64, now func() int64) {
+	for more := true; more; {
+		s.mu.Lock()
+		s.cap = cap
+		for range 256 {
+			if more = s.bytes() > s.cap && s.evict(now()); !more {
+				break
+			}
+		}
+		s.mu.Unlock()
+	}
+}
+
+// ref is where a charge of a request is counted.
+type ref struct {
+	shard   *shard
+	subject [2]uint64
+	line    uint32
+	own     bool // the subject has a State of its own
 }
 
 // Decide implements [Source]. It does not block on anything but other decisions, and
@@ -81,97 +154,88 @@ func (m *Memory) Decide(_ context.Context, r Request) (Verdict, error) {
 	var (
 		cost    = max(r.Cost, 1)
 		refs    [MaxCharges]ref
-		states  [MaxCharges]*State
+		states  [MaxCharges]State
 		n       = len(r.Charges)
 		touched uint64
 	)
 	for i := range n {
-		c := &r.Charges[i]
-		refs[i].key = key{limiter: c.Policy.Limiter, policy: c.Policy.Name, window: c.Policy.Window, subject: Subject(c.Subject)}
+		subject := m.hash(r.Charges[i].Subject)
 		// By the subject alone: several policies for one caller take one lock.
-		at := maphash.String(m.seed, refs[i].key.subject) % uint64(len(m.shards))
-		refs[i].shard = &m.shards[at]
+		at := subject[0] % uint64(len(m.shards))
+		refs[i].shard, refs[i].subject = &m.shards[at], subject
 		touched |= 1 << at
 	}
 	m.lock(touched)
 	at := m.now() // only now, so that units are booked in the order in which they are admitted
-	now := max(0, m.epoch+at.Sub(m.start).Milliseconds())
+	now := m.millis(at)
 	m.sweep(touched, now)
-	common := m.find(refs[:n], states[:n], now)
+	for i := range n {
+		refs[i].load(r.Charges[i].Policy, now, &states[i])
+	}
 
 	admitted := admits(r.Charges, states[:n], cost)
 	results := r.Results[:0]
 	for i := range n {
-		p := r.Charges[i].Policy
-		fit := fits(p, states[i], cost)
-		if admitted && fit {
-			states[i] = m.book(&refs[i], states[i], cost, now)
+		p, s := r.Charges[i].Policy, &states[i]
+		shared := !refs[i].own && s.total > 0
+		if shared {
+			m.shared.Add(1)
 		}
-		res := result(p, states[i], cost, !fit, now, at)
-		res.Shared = refs[i].shared()
+		fit := s.Fits(p.Limit, cost)
+		if admitted && fit {
+			s.Admit(cost)
+			refs[i].store(p, now, s)
+		}
+		res := result(p, s, cost, !fit, now, at)
+		res.Shared = shared
 		results = append(results, res)
-	}
-	if common {
-		m.common.release()
 	}
 	m.unlock(touched)
 	return Verdict{Admitted: admitted, At: at, Results: results}, nil
 }
 
+// hash is what a subject is known by: short, whatever its length, and different in each
+// process, so that nobody can choose subjects that meet.
+func (m *Memory) hash(subject string) [2]uint64 {
+	return [2]uint64{maphash.String(m.seeds[0], subject), maphash.String(m.seeds[1], subject)}
+}
+
+func (r *ref) load(p *Policy, now int64, into *State) {
+	if r.line = r.shard.findLine(p); r.line == noLine {
+		into.Advance(p.Grain(), now)
+		return
+	}
+	r.own = r.shard.get(r.subject, r.line, now, into)
+}
+
+func (r *ref) store(p *Policy, now int64, s *State) {
+	if r.line == noLine {
+		r.line = r.shard.addLine(p)
+	}
+	k := light
+	if s.total > p.Limit/2 {
+		k = heavy
+	}
+	r.shard.put(r.subject, r.line, k, s, now)
+}
+
+// elapsed is the time of the counts.
+func (m *Memory) elapsed() int64 { return m.millis(m.now()) }
+
+func (m *Memory) millis(at time.Time) int64 { return max(0, m.epoch+at.Sub(m.start).Milliseconds()) }
+
 // Stats is for metrics; it looks at every shard.
 func (m *Memory) Stats() Stats {
-	s := Stats{Shared: m.common.used.Load()}
+	s := Stats{Size: m.size.Load(), Shared: m.shared.Load()}
 	for i := range m.shards {
 		sh := &m.shards[i]
 		sh.mu.Lock()
-		s.Keys += len(sh.entries)
-		s.Cap += sh.cap
+		s.Keys += sh.keys()
+		s.Bytes += sh.allocated()
+		s.Folded += sh.folded
 		sh.mu.Unlock()
 	}
 	return s
-}
-
-// find points states at what is known of each charge; nil is nothing. It tells whether
-// the common buckets had to be locked.
-func (m *Memory) find(refs []ref, states []*State, now int64) (common bool) {
-	for i := range refs {
-		r := &refs[i]
-		if r.entry = r.shard.entries[r.key]; r.entry != nil {
-			r.entry.Advance(r.entry.line.grain, now)
-			states[i] = &r.entry.State
-			continue
-		}
-		r.room = r.shard.promise()
-		if !common && (!r.room || m.common.active.Load() > 0) {
-			m.common.acquire(now)
-			common = true
-		}
-		if common {
-			states[i] = m.common.buckets[r.key.bucket()]
-		}
-		if r.shared() {
-			m.common.used.Add(1)
-		}
-	}
-	return common
-}
-
-// book adds the cost where the charge is counted, and makes that place if need be.
-func (m *Memory) book(r *ref, s *State, cost, now int64) *State {
-	if r.shared() {
-		if s == nil {
-			s = m.common.open(r.key.bucket(), now)
-		}
-		s.Admit(cost)
-		return s
-	}
-	if r.entry == nil {
-		r.entry = r.shard.add(r.key, s)
-		r.entry.Advance(r.entry.line.grain, now)
-	}
-	r.entry.Admit(cost)
-	r.entry.touch()
-	return &r.entry.State
 }
 
 // lock takes the locks in their order, so that no two requests wait for each other.
@@ -183,14 +247,12 @@ func (m *Memory) lock(touched uint64) {
 
 func (m *Memory) unlock(touched uint64) {
 	for set := touched; set != 0; set &= set - 1 {
-		sh := &m.shards[bits.TrailingZeros64(set)]
-		sh.promised = 0
-		sh.mu.Unlock()
+		m.shards[bits.TrailingZeros64(set)].mu.Unlock()
 	}
 }
 
-// sweep comes before the request's own entries are looked up, because it may
-// remove them. Each request frees more than it can add.
+// sweep comes before the request's own subjects are looked up, because it may remove
+// them. Each request frees more than it can add.
 func (m *Memory) sweep(touched uint64, now int64) {
 	for set := touched; set != 0; set &= set - 1 {
 		m.shards[bits.TrailingZeros64(set)].sweep(now, MaxCharges+1)

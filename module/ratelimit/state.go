@@ -69,3 +69,36 @@ func (s *State) Frees(g Grain, n int64) int64 {
 		}
 	}
 }
+
+// cover adds the least that makes s count, at any time from now on, at least what o counts.
+// Both have been advanced to the same time.
+func (s *State) cover(o *State) {
+	if o.total == 0 {
+		return
+	}
+	newest := max(s.newest, o.newest)
+	oldest := max(min(s.oldest, o.oldest), newest-Slots)
+	c := State{newest: newest, oldest: newest}
+	// Units in slot k and later, in s, in o, and in what covers both.
+	var ours, theirs int64
+	for k := newest; k >= oldest; k-- {
+		ours += s.in(k)
+		theirs += o.in(k)
+		if k == oldest { // after the clock was set back, older ones may be left
+			ours, theirs = s.total, o.total
+		}
+		if since := max(ours, theirs); since > c.total {
+			c.units[k%ring] = uint32(since - c.total)
+			c.total, c.oldest = since, k
+		}
+	}
+	*s = c
+}
+
+// in is how many units slot k holds.
+func (s *State) in(k int64) int64 {
+	if k < s.oldest || k > s.newest {
+		return 0
+	}
+	return int64(s.units[k%ring])
+}

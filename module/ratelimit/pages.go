@@ -1,0 +1,50 @@
+package ratelimit
+
+// link refers to an element of a pages: 1 is the first, 0 refers to nothing.
+type link = uint32
+
+const (
+	pageBytes = 4 << 10
+	// pageSlack is how much a pages may hold beyond its elements: one page that is being
+	// filled and half of one that is kept so that a push and a pop in turn allocate nothing.
+	pageSlack = pageBytes * 3 / 2
+)
+
+// pages is an array that is extended and shortened at its end. It allocates page by page, so
+// that growing copies no elements, and frees pages when they are no longer needed. Its
+// elements hold no pointers, so that the garbage collector does not visit them.
+type pages[T any] struct {
+	shift uint8 // log2 of the elements in a page
+	n     uint32
+	held  [][]T
+}
+
+// at returns the element that l refers to. The pointer is valid until the next pop.
+func (p *pages[T]) at(l link) *T {
+	i := l - 1
+	return &p.held[i>>p.shift][i&(1<<p.shift-1)]
+}
+
+// push appends a zero element.
+func (p *pages[T]) push() link {
+	if int(p.n)>>p.shift == len(p.held) {
+		p.held = append(p.held, make([]T, 1<<p.shift))
+	}
+	p.n++
+	return p.n
+}
+
+// pop removes the last element.
+func (p *pages[T]) pop() {
+	var zero T
+	*p.at(p.n) = zero
+	p.n--
+	page := 1 << p.shift
+	if last := len(p.held) - 1; last > 0 && int(p.n) <= last*page-page/2 {
+		p.held[last] = nil
+		p.held = p.held[:last]
+	}
+}
+
+// bytes is what is allocated for the elements.
+func (p *pages[T]) bytes() int64 { return int64(len(p.held)) * pageBytes }
