@@ -1,14 +1,14 @@
 package caddyfile
 
 import (
-	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
 )
 
 var (
@@ -58,11 +58,6 @@ func count(d *caddyfile.Dispenser, into *int) error {
 	return err
 }
 
-// units are those in which bytes are counted.
-var units = map[string]int64{"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "kb": 1e3, "mb": 1e6, "gb": 1e9}
-
-var sizeForm = regexp.MustCompile(`^([0-9]{1,15})([A-Za-z]*)$`)
-
 // size reads a number of bytes.
 func size(d *caddyfile.Dispenser, into *int64) error {
 	if err := once(d, *into != 0); err != nil {
@@ -73,24 +68,11 @@ func size(d *caddyfile.Dispenser, into *int64) error {
 	if err != nil {
 		return err
 	}
-	if n, ok := bytes(value); ok {
+	if n, ok := gateway.ParseSize(value); ok {
 		*into = n
 		return nil
 	}
 	return d.Errf("%s: invalid size '%s', expected one such as 512KiB or 1MiB", word, value)
-}
-
-func bytes(text string) (int64, bool) {
-	m := sizeForm.FindStringSubmatch(text)
-	if m == nil {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(m[1], 10, 64)
-	unit := units[strings.ToLower(m[2])]
-	if err != nil || n == 0 || unit == 0 || n > math.MaxInt64/unit {
-		return 0, false
-	}
-	return n * unit, true
 }
 
 // args reads the arguments of the current word, at least one, as they were written.

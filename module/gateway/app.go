@@ -92,6 +92,7 @@ type App struct {
 	attempts *attempt.Book
 	hashing  *hashing
 	limiter  *lazyLimiter
+	adjuster adjuster // of the limiter; nil if it has nothing to adjust
 	server   *authserver.Server
 	tickets  *crossdevice.Tickets
 	clients  *clients
@@ -243,11 +244,17 @@ func (a *App) Start() error {
 		return fmt.Errorf("opening the store: %w", err)
 	}
 	// A server that is away is no error here: on_outage says what that means.
-	if _, err := a.limiter.source(ctx); err != nil {
+	limiter, err := a.limiter.source(ctx)
+	if err != nil {
 		return fmt.Errorf("opening the limiter: %w", err)
 	}
 	if err := a.endVanished(ctx); err != nil {
 		return err
+	}
+	if a.adjuster != nil {
+		if err := a.adjuster.Adjust(limiter.OpenSource); err != nil {
+			return fmt.Errorf("adjusting the limiter: %w", err)
+		}
 	}
 	a.events()
 	a.core.tending.begin(a)

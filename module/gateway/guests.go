@@ -47,6 +47,13 @@ type besideStore interface {
 	BesideStore(source any) error
 }
 
+// adjuster is implemented by limiters with settings that are no part of their identity: a
+// configuration that starts applies its own to the source that is open already.
+type adjuster interface {
+	// Adjust is called with a source that this limiter, or one of the same identity, opened.
+	Adjust(open ratelimit.OpenSource) error
+}
+
 func (a *App) loadLimiter(ctx caddy.Context, beside store.Source) (*lazyLimiter, error) {
 	plugin := ratelimit.Plugin(new(MemoryLimiter))
 	if a.LimiterRaw != nil {
@@ -64,6 +71,7 @@ func (a *App) loadLimiter(ctx caddy.Context, beside store.Source) (*lazyLimiter,
 			}
 		}
 	}
+	a.adjuster, _ = plugin.(adjuster)
 	return hold(&a.held, limiters, plugin.Identity(), func() (*lazyLimiter, error) { return &lazyLimiter{plugin: plugin}, nil })
 }
 

@@ -69,6 +69,18 @@ func (l *lazyLimiter) Health(ctx context.Context) error {
 	return s.Health()
 }
 
+// stats is what a limiter in this process holds; ok is false for one elsewhere.
+func (l *lazyLimiter) stats() (s ratelimit.Stats, ok bool) {
+	open := l.open.Load()
+	if open == nil {
+		return s, false
+	}
+	if m, ok := open.OpenSource.(interface{ Stats() ratelimit.Stats }); ok {
+		return m.Stats(), true
+	}
+	return s, false
+}
+
 // Destruct closes a limiter that no configuration and no request uses any more.
 func (l *lazyLimiter) Destruct() error {
 	l.mu.Lock()

@@ -98,6 +98,9 @@ func runningState() (metrics.State, bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
 	s := metrics.State{StoreUp: app.core.probe.ask(ctx, app.lease.enter).store == nil, LimiterUp: app.limiter.Health(ctx) == nil, PollsWaiting: app.tickets.Waiting(), JobsUnfinished: app.attached.backlog()}
+	if held, ok := app.limiter.stats(); ok {
+		s.LimiterMemory = &metrics.LimiterMemory{Keys: held.Keys, Bytes: held.Bytes, Size: held.Size, Folded: held.Folded}
+	}
 	s.RevocationStaleness, s.RevocationsKnown = app.core.revocations.Staleness()
 	return s, true
 }

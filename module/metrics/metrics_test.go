@@ -85,6 +85,21 @@ func TestStatesAreAskedForAtEachScrape(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
+	AskState(func() (State, bool) {
+		return State{LimiterMemory: &LimiterMemory{Keys: 3, Bytes: 4096, Size: 1 << 20, Folded: 5}}, true
+	})
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := map[string]float64{}
+	for _, f := range families {
+		m := f.GetMetric()[0]
+		held[strings.TrimPrefix(f.GetName(), "caddy_gatehouse_limiter_memory_")] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
+	}
+	if held["keys"] != 3 || held["bytes"] != 4096 || held["size_bytes"] != 1<<20 || held["folded_total"] != 5 {
+		t.Errorf("the memory of the limiter: %v", held)
+	}
 	problems, err := testutil.GatherAndLint(reg)
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%v %v", problems, err)

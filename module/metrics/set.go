@@ -19,7 +19,7 @@ var (
 	guarded       = counter("guard_decisions_total", "Requests at a guard by the reason of the decision.", "reason")
 	shadowed      = counter("guard_shadow_refusals_total", "Requests that a guard in shadow mode would have refused, by the reason.", "reason")
 	limited       = counter("limit_decisions_total", "Decisions of a limiter by the kind of the policy that was reported and the result.", "policy", "result")
-	limiterFull   = counter("limit_shared_buckets_total", "Requests counted in a shared bucket since the limiter held its maximum of keys.")
+	limiterFull   = counter("limit_shared_buckets_total", "Decisions on callers without counts of their own, by those of a bucket they share since the limiter's memory was full.")
 	normalised    = counter("upstream_errors_total", "Upstream error answers put into the common shape, by status class and kind of body.", "class", "body")
 	failures      = counter("errors_total", "Failures of the gateway's own handlers answered in the common shape, by status class.", "class")
 	tickets       = counter("tickets_total", "Requests confirmed on a second device, by kind (scan: a code to scan, device: one to type) and what became of them (begun, scanned, confirmed, denied, wrong_number).", "kind", "outcome")
@@ -95,7 +95,7 @@ func (Set) Shadow(reason string) Counter { return shadowed.WithLabelValues(reaso
 // Limit counts decisions of a limiter.
 func (Set) Limit(policy, result string) Counter { return limited.WithLabelValues(policy, result) }
 
-// LimiterFull counts a request that shared a bucket.
+// LimiterFull counts a decision by the counts of a shared bucket.
 func (Set) LimiterFull() { limiterFull.WithLabelValues().Inc() }
 
 // UpstreamError counts an upstream's error answer.

@@ -135,6 +135,34 @@ func TestAtTheCapNewSubjectsAreServedBesideGreedyOnes(t *testing.T) {
 	}
 }
 
+// N11: greedy subjects that were evicted are each in the way of one bucket in thousands.
+func TestEvictedGreedySubjectsAreInTheWayOfFew(t *testing.T) {
+	clock := newClock()
+	m, p := memory(t, 8<<20, clock.now), perMinute(2)
+	evicted := uint64(0)
+	for i := 0; evicted < 2000; i++ { // only greedy ones, so that they must go
+		ask(t, m, 2, ratelimit.Charge{Policy: p, Subject: fmt.Sprint("greedy", i)})
+		if i%100 == 0 {
+			evicted = m.Stats().Folded
+		}
+	}
+	refused := 0
+	for i := range 2000 {
+		if !ask(t, m, 1, ratelimit.Charge{Policy: p, Subject: fmt.Sprint("new", i)}).Admitted {
+			refused++
+		}
+	}
+	t.Logf("%d of 2000 new subjects were refused after %d greedy ones were evicted", refused, evicted)
+	if refused > 200 {
+		t.Errorf("%d of 2000 new subjects were refused", refused)
+	}
+	for i := range 2000 {
+		if ask(t, m, 1, ratelimit.Charge{Policy: p, Subject: fmt.Sprint("greedy", i)}).Admitted {
+			t.Fatalf("greedy subject %d exceeded its limit", i)
+		}
+	}
+}
+
 // Room is taken from the policy that has the most, and from the subjects that are idle.
 func TestAFloodUnderOnePolicyEvictsItsOwnIdleSubjects(t *testing.T) {
 	clock := newClock()
