@@ -34,8 +34,8 @@ func TestAKeyCostsFewBytes(t *testing.T) {
 		most    int64
 	}{
 		{"one request", "", 200_000, 1, 1, 100},
-		{"one request, and a subject of 8 KiB", long, 20_000, 1, 1, 100},
-		{"requests in 14 slots", "", 20_000, 14, 1, 100},
+		{"one request, and a subject of 8 KiB", long, 10_000, 1, 1, 100},
+		{"requests in 14 slots", "", 10_000, 14, 1, 100},
 		{"requests in all slots", "", 10_000, 61, 1 << 20, 400},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestAKeyCostsFewBytes(t *testing.T) {
 
 // N11: ten times as many keys as there is room for, some of which need much of it.
 func TestTheMemoryStaysBelowItsSize(t *testing.T) {
-	const size, keys = 4 << 20, 300_000
+	const size, keys = ratelimit.MinSize, 120_000
 	clock := newClock()
 	before := heap()
 	m, p := memory(t, size, clock.now), perMinute(1<<30)
@@ -140,11 +140,16 @@ func TestEvictedGreedySubjectsAreInTheWayOfFew(t *testing.T) {
 	clock := newClock()
 	m, p := memory(t, 8<<20, clock.now), perMinute(2)
 	evicted := uint64(0)
-	for i := 0; evicted < 2000; i++ { // only greedy ones, so that they must go
+	for i := range 200_000 { // only greedy ones, so that they must go
 		ask(t, m, 2, ratelimit.Charge{Policy: p, Subject: fmt.Sprint("greedy", i)})
 		if i%100 == 0 {
-			evicted = m.Stats().Folded
+			if evicted = m.Stats().Folded; evicted >= 2000 {
+				break
+			}
 		}
+	}
+	if evicted < 2000 {
+		t.Fatalf("%d greedy subjects were evicted, then those that came were refused", evicted)
 	}
 	refused := 0
 	for i := range 2000 {
@@ -225,7 +230,7 @@ func TestResizing(t *testing.T) {
 		}
 	}
 	folded := m.Stats().Folded
-	for i := range 10 * keys {
+	for i := range 3 * keys {
 		ask(t, m, 1, ratelimit.Charge{Policy: p, Subject: fmt.Sprint("new", i)})
 	}
 	if s := m.Stats(); s.Folded != folded || s.Size != 64<<20 {

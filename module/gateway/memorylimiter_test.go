@@ -1,0 +1,55 @@
+package gateway
+
+import (
+	"context"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/ratelimit"
+)
+
+func TestTheSizeOfALimiterIsCheckedAndAdjusted(t *testing.T) {
+	for size, ok := range map[int64]bool{
+		0: true, ratelimit.MinSize: true, ratelimit.MaxSize: true,
+		-1: false, 1: false, ratelimit.MinSize - 1: false, ratelimit.MaxSize + 1: false,
+	} {
+		if err := (&MemoryLimiter{Size: size}).Provision(caddy.Context{}); (err == nil) != ok {
+			t.Errorf("%d: %v", size, err)
+		}
+	}
+	first, second := &MemoryLimiter{Size: 4 << 20}, &MemoryLimiter{Size: 8 << 20}
+	if first.Identity() != second.Identity() {
+		t.Error("limiters of different sizes do not share their counts")
+	}
+	l := &lazyLimiter{plugin: first}
+	if _, ok := l.stats(); ok {
+		t.Error("a limiter that is not open holds something")
+	}
+	source, err := l.source(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, ok := l.stats(); !ok || s.Size != 4<<20 {
+		t.Errorf("%+v", s)
+	}
+	if err := second.Adjust(source.OpenSource); err != nil {
+		t.Fatal(err)
+	}
+	if s, _ := l.stats(); s.Size != 8<<20 {
+		t.Errorf("after a reload: %+v", s)
+	}
+}
+
+func TestSizesAreParsed(t *testing.T) {
+	for text, want := range map[string]int64{"1": 1, "512KiB": 512 << 10, "256MiB": 256 << 20, "2gib": 2 << 30, "2GB": 2e9, "10b": 10} {
+		if n, ok := ParseSize(text); !ok || n != want {
+			t.Errorf("%s is %d, want %d", text, n, want)
+		}
+	}
+	for _, text := range []string{"", "0", "-1", "1.5MiB", "MiB", "1TiB", "1 MiB", "999999999999999GiB"} {
+		if n, ok := ParseSize(text); ok {
+			t.Errorf("%q is %d", text, n)
+		}
+	}
+}
