@@ -43,6 +43,9 @@ const (
 	KindPairwise   Kind = "pairwise"   // what a user is called at a client of Variant B
 	KindJob        Kind = "job"        // work that outlives its request, by its ID
 	KindJobMark    Kind = "jobmark"    // that a job is not finished, by its ID; found by its queue
+	KindEnding     Kind = "ending"     // since when everything of a user is dead, and the epoch counter
+	KindPair       Kind = "pair"       // the live grants of one user at one client, and since when earlier ones are dead
+	KindSweep      Kind = "sweep"      // dead records of a user that are still to be deleted
 	KindProbe      Kind = "probe"      // means nothing: written to see whether writing works
 )
 

@@ -53,6 +53,8 @@ type Code struct {
 	Session string `json:"session,omitempty"`
 	// Resources are the audiences asked for (RFC 8707), empty for the client's default.
 	Resources []string `json:"resources,omitempty"`
+	// Epochs are those the code was issued under; the grant it begins inherits them.
+	Epochs Epochs `json:"epochs,omitzero"`
 	// Grant is the family this code begins. It is fixed when the code is made.
 	Grant string `json:"grant"`
 	// Attempt names the exchange that claimed or used the code, so that a node which lost

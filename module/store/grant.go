@@ -25,6 +25,10 @@ type Grant struct {
 	Generation uint64 `json:"gen"`
 	// RotatedAt is when the current generation came to be.
 	RotatedAt time.Time `json:"rotated_at"`
+	// Epochs are those the grant was issued under. They never change.
+	Epochs Epochs `json:"epochs,omitzero"`
+	// Code is the digest of the authorization code that began the grant, "" for none.
+	Code string `json:"code,omitempty"`
 	// RevokedAt is set once, when the whole family dies.
 	RevokedAt time.Time `json:"revoked_at,omitzero"`
 }

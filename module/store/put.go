@@ -34,3 +34,41 @@ func Put(ctx context.Context, b Backend, r Record) (written bool, err error) {
 	}
 	return err == nil, err
 }
+
+// changeTries bounds how often a record is read again because another request changed it.
+const changeTries = 64
+
+var errContended = errors.New("store: a record changed at every try")
+
+// Change is the read-change-swap loop of one record. It reads the record under r's key into
+// v, which stays zero when there is none (the record's version is then 0), lets change alter
+// v and the record's expiry, and writes v back; if somebody else wrote meanwhile it starts
+// again. change returns false when nothing is to be written. A new record gets r's parent.
+// Change returns the record as it was written or, for false, as it was read.
+func Change[V any, P interface {
+	*V
+	stamped
+}](ctx context.Context, b Backend, r Record, v P, change func(*Record) (bool, error)) (Record, error) {
+	for range changeTries {
+		*v = *new(V)
+		rec, err := Read(ctx, b, r.Key, v)
+		switch {
+		case errors.Is(err, ErrNotFound):
+			rec = r
+			rec.Version = 0
+		case err != nil:
+			return rec, err
+		}
+		write, err := change(&rec)
+		if err != nil || !write {
+			return rec, err
+		}
+		if rec.Value, err = Encode(v); err != nil {
+			return rec, err
+		}
+		if written, err := Put(ctx, b, rec); written || err != nil {
+			return rec, err
+		}
+	}
+	return r, errContended
+}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 // Access is the content of an access token, a JWT by RFC 9068 with the header typ
@@ -18,7 +20,10 @@ type Access struct {
 	Pairwise string
 	Client   string // client_id
 	Scopes   []string
-	Grant    string    // fam, the grant family; "" for client credentials
+	Grant    string // fam, the grant family; "" for client credentials
+	// Epochs are those of the grant: a token of before the end of its user is told by them
+	// from one of afterwards, in whatever order clocks see the two.
+	Epochs   store.Epochs
 	IssuedAt time.Time // whole seconds
 	Expires  time.Time // whole seconds
 	KeyID    string    // kid of the header; set by the verifier

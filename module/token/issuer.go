@@ -81,6 +81,7 @@ func (i *Issuer) Issue(ctx context.Context, a Access) (string, error) {
 	return i.sign(ctx, headerType, accessClaims{
 		Issuer: i.issuer, Subject: named, Sealed: sealed, Audience: AudienceClaim(a.Audience), Client: a.Client, ID: a.ID,
 		IssuedAt: a.IssuedAt.Unix(), Expires: a.Expires.Unix(), Scope: oauth.JoinScopes(a.Scopes), Grant: a.Grant,
+		SubjectEpoch: a.Epochs.Subject, PairEpoch: a.Epochs.Pair,
 	}, i.alg, maxSize)
 }
 
@@ -96,6 +97,9 @@ type accessClaims struct {
 	Scope    string `json:"scope,omitempty"`
 	Grant    string `json:"fam,omitempty"`
 	Sealed   string `json:"sealed_sub,omitempty"`
+
+	SubjectEpoch int64 `json:"epoch_sub,omitempty"`
+	PairEpoch    int64 `json:"epoch_pair,omitempty"`
 }
 
 // AudienceClaim is how an audience is written: one as a string, several in an array (RFC

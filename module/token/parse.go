@@ -142,6 +142,16 @@ func (r *claimReader) date(name string) time.Time {
 	return t
 }
 
+// epoch is a whole number, 0 when it is absent.
+func (r *claimReader) epoch(name string) int64 {
+	if r.claims[name] == nil {
+		return 0
+	}
+	n, err := strconv.ParseInt(string(r.claims[name]), 10, 64)
+	r.good = r.good && err == nil && n >= 0
+	return n
+}
+
 // parseClaims reads the claims of RFC 9068 section 2.2. It must be called behind the
 // check of the signature only.
 func parseClaims(encoded string) (p parsed, ok bool) {
@@ -152,6 +162,7 @@ func parseClaims(encoded string) (p parsed, ok bool) {
 	r := claimReader{claims: m, good: true}
 	p.Issuer, p.Subject, p.Client, p.ID = r.must("iss"), r.must("sub"), r.must("client_id"), r.must("jti")
 	p.Grant, p.Scopes, p.sealed = r.may("fam"), strings.Fields(r.may("scope")), r.may(sealedClaim)
+	p.Epochs.Subject, p.Epochs.Pair = r.epoch("epoch_sub"), r.epoch("epoch_pair")
 	p.IssuedAt, p.Expires = r.date("iat"), r.date("exp")
 	if m["nbf"] != nil {
 		p.notBefore = r.date("nbf")

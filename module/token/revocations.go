@@ -135,9 +135,10 @@ func (r *Revocations) add(rv store.Revocation, expires time.Time) error {
 	return errFull
 }
 
-// Check reports whether a token is revoked. A revocation of a user or client
-// concerns tokens issued until its moment, in whole seconds: a token issued in the
-// same second afterwards is refused too, rather than one from before it accepted.
+// Check reports whether a token is revoked. A revocation of a user or of a user at one
+// client concerns tokens of a smaller epoch. One of a client, or of a user by an earlier
+// release, concerns tokens issued until its moment, in whole seconds: a token issued in
+// the same second afterwards is refused too, rather than one from before it accepted.
 // An error is technical: what is revoked is not known well enough.
 func (r *Revocations) Check(a *Access) (revoked bool, err error) {
 	r.mu.RLock()

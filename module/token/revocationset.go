@@ -22,13 +22,14 @@ type revocationSet struct {
 
 // revokedUntil is in Unix seconds, to keep an entry small.
 type revokedUntil struct {
-	at, expires int64
+	at, expires int64 // at counts for users of earlier releases, and for clients
+	epoch       int64 // tokens of smaller ones are dead
 }
 
 func newRevocationSet(limit int) revocationSet {
 	s := revocationSet{limit: limit, of: make(map[store.RevocationOf]map[string]revokedUntil)}
 	for _, of := range []store.RevocationOf{
-		store.RevokeGrant, store.RevokeToken, store.RevokeSubject, store.RevokeClient, store.RevokeKey,
+		store.RevokeGrant, store.RevokeToken, store.RevokeSubject, store.RevokePair, store.RevokeClient, store.RevokeKey,
 	} {
 		s.of[of] = make(map[string]revokedUntil)
 	}
@@ -50,17 +51,25 @@ func (s *revocationSet) has(a *Access) bool {
 		}
 	}
 	issued := a.IssuedAt.Unix()
-	if e, ok := s.of[store.RevokeSubject][a.Subject]; ok && issued <= e.at {
+	if e, ok := s.of[store.RevokeSubject][a.Subject]; ok && (issued <= e.at || a.Epochs.Subject < e.epoch) {
 		return true
+	}
+	if pairs := s.of[store.RevokePair]; len(pairs) > 0 {
+		if e, ok := pairs[store.PairID(a.Client, a.Subject)]; ok && a.Epochs.Pair < e.epoch {
+			return true
+		}
 	}
 	e, ok := s.of[store.RevokeClient][a.Client]
 	return ok && issued <= e.at
 }
 
 // add reports false when the set is full. Of two revocations of one thing the later
-// moment and the later expiry count.
+// moment, the higher epoch and the later expiry count.
 func (s *revocationSet) add(rv store.Revocation, expires, now time.Time) bool {
-	entry := revokedUntil{rv.At.Unix(), math.MaxInt64}
+	entry := revokedUntil{at: rv.At.Unix(), expires: math.MaxInt64, epoch: rv.Epoch}
+	if rv.Epoch != 0 { // no clock counts: who signs in again at once is given living tokens
+		entry.at = math.MinInt64
+	}
 	if !expires.IsZero() {
 		entry.expires = expires.Unix() + 1
 	}
@@ -68,7 +77,7 @@ func (s *revocationSet) add(rv store.Revocation, expires, now time.Time) bool {
 	old, ok := s.of[rv.Of][rv.Value]
 	switch {
 	case ok:
-		entry = revokedUntil{max(old.at, entry.at), max(old.expires, entry.expires)}
+		entry = revokedUntil{max(old.at, entry.at), max(old.expires, entry.expires), max(old.epoch, entry.epoch)}
 	case s.size >= s.limit:
 		if s.prune(now, math.MaxInt); s.size >= s.limit {
 			return false

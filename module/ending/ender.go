@@ -1,0 +1,120 @@
+package ending
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// minKept is how long the record of an end is kept at least. Everything issued before is
+// deleted or expired long before that, whatever the lifetimes of earlier configurations.
+const minKept = 400 * 24 * time.Hour
+
+// Revoker makes every guard refuse something. When it returns nil that is durable, and in
+// force in this process; other nodes follow within a second.
+type Revoker interface {
+	Revoke(ctx context.Context, r store.Revocation) error
+}
+
+// Config is what an [Ender] needs.
+type Config struct {
+	Store       store.Backend
+	Revocations Revoker
+	// Longest is the longest life of anything a user is issued.
+	Longest time.Duration
+	// Wake is called when there is something to sweep. Default: nobody is told.
+	Wake func()
+	Now  func() time.Time
+}
+
+// Ender ends users and pairs. It is safe for concurrent use.
+type Ender struct{ Config }
+
+// NewEnder checks the configuration.
+func NewEnder(c Config) (*Ender, error) {
+	if c.Store == nil || c.Revocations == nil || c.Now == nil || c.Longest < 0 {
+		return nil, errors.New("ending: an incomplete Config")
+	}
+	if c.Wake == nil {
+		c.Wake = func() {}
+	}
+	return &Ender{c}, nil
+}
+
+// EndSubject kills every session, code, grant and access token of a user whose sign-in
+// began before the call. When it returns nil that is durable; guards of other nodes follow
+// within a second. Its cost does not depend on how much there is. Errors are technical,
+// and calling again is right after one.
+func (e *Ender) EndSubject(ctx context.Context, subject string) error {
+	epoch, err := e.begin(ctx, subject)
+	if err != nil {
+		return err
+	}
+	var v store.Ended
+	_, err = store.Change(ctx, e.Store, store.Record{Key: store.EndedKey(subject)}, &v, func(rec *store.Record) (bool, error) {
+		if v.Epoch >= epoch { // another end came later and was faster
+			return false, nil
+		}
+		v.Subject, v.Epoch, v.At = subject, epoch, e.Now()
+		rec.Expires = e.kept(rec.Expires)
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	return e.tell(ctx, store.Revocation{Of: store.RevokeSubject, Value: subject, Epoch: epoch})
+}
+
+// EndPair does the same for what one client has of a user. The caller deletes the
+// remembered consent first.
+func (e *Ender) EndPair(ctx context.Context, client, subject string) error {
+	epoch, err := e.begin(ctx, subject)
+	if err != nil {
+		return err
+	}
+	var v store.Pair
+	r := store.Record{Key: store.PairKey(client, subject), Parent: subject}
+	_, err = store.Change(ctx, e.Store, r, &v, func(rec *store.Record) (bool, error) {
+		if v.Epoch >= epoch {
+			return false, nil
+		}
+		v.Client, v.Subject, v.Epoch, v.Grants = client, subject, epoch, nil
+		rec.Expires = e.kept(rec.Expires)
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	return e.tell(ctx, store.Revocation{Of: store.RevokePair, Value: store.PairID(client, subject), Epoch: epoch})
+}
+
+// begin takes an epoch and leaves word that there will be something to sweep, in case this
+// process ends before the sweep.
+func (e *Ender) begin(ctx context.Context, subject string) (epoch int64, err error) {
+	if epoch, err = next(ctx, e.Store, e.Now()); err != nil {
+		return 0, err
+	}
+	var v store.Sweep
+	r := store.Record{Key: store.SweepKey(subject), Parent: store.SweepParent}
+	_, err = store.Change(ctx, e.Store, r, &v, func(*store.Record) (bool, error) {
+		v = store.Sweep{Subject: subject, Begun: e.Now(), Deleted: v.Deleted}
+		return true, nil
+	})
+	return epoch, err
+}
+
+func (e *Ender) tell(ctx context.Context, r store.Revocation) error {
+	e.Wake()
+	r.At = e.Now() // for guards of an earlier release, which know times only
+	return e.Revocations.Revoke(ctx, r)
+}
+
+// kept is the expiry of the record of an end.
+func (e *Ender) kept(before time.Time) time.Time {
+	if end := e.Now().Add(max(minKept, 2*e.Longest)); end.After(before) {
+		return end
+	}
+	return before
+}

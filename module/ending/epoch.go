@@ -1,0 +1,117 @@
+package ending
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// Why an end is whole although nothing is listed and no clocks are compared:
+//
+//	sign-in:  (1) read the epoch counter = g   (2) check the password   (3) store a session of epoch g
+//	end:      (A) increase the counter to n    (B) write n into the user's record   (C) tell the guards n
+//
+// Codes, grants and access tokens inherit the session's g. Every use of any of them looks
+// at the user's record and refuses what is below it.
+//
+//   - A sign-in that read the counter before A has g < n. From B on whatever came of it is
+//     dead, however late it is written: the epoch is in the record, not in the time of
+//     writing. Refreshing changes no epoch. So no operation needs to look again after it
+//     has committed: what it answers is dead at its next use, and the access token in the
+//     answer carries g too and is refused by every guard that has heard of n.
+//   - A sign-in that read the counter after A checked the password after the end was
+//     called for, and so after whatever it was called for: it lives.
+//
+// An end of a pair is the same with the pair's record. What a client is issued carries the
+// epoch of that record as it was before the permission (the remembered consent, or the
+// button that was pressed) was looked at, and an end deletes the consent before it writes
+// its epoch: whoever reads the new epoch finds no consent any more.
+//
+// The counter is at least the time in milliseconds, so that a store which lost its last
+// writes (a failover of Redis) does not give out an epoch twice.
+
+// Current returns the last epoch that was given out, 0 for none. It is read before a
+// password is checked. Errors are technical.
+func Current(ctx context.Context, b store.Backend) (int64, error) {
+	var v store.EpochCounter
+	_, err := store.Read(ctx, b, store.EpochCounterKey(), &v)
+	return v.Last, unlessAbsent(err)
+}
+
+// OfPair returns the epoch of a client at a user, 0 for none. It is read before the user's
+// permission is looked at. Errors are technical.
+func OfPair(ctx context.Context, b store.Backend, client, subject string) (int64, error) {
+	var v store.Pair
+	_, err := store.Read(ctx, b, store.PairKey(client, subject), &v)
+	return v.Epoch, unlessAbsent(err)
+}
+
+// OfSubject returns the epoch of a user's last end, 0 for none. Errors are technical.
+func OfSubject(ctx context.Context, b store.Backend, subject string) (int64, error) {
+	var v store.Ended
+	_, err := store.Read(ctx, b, store.EndedKey(subject), &v)
+	return v.Epoch, unlessAbsent(err)
+}
+
+// Ended reports whether what carries these epochs is dead. Without a client only the end
+// of the user counts. Errors are technical: the answer is 503, never a refusal.
+func Ended(ctx context.Context, b store.Backend, subject, client string, e store.Epochs) (bool, error) {
+	j, err := JudgeOf(ctx, b, subject)
+	if err != nil {
+		return false, err
+	}
+	return j.Ended(ctx, client, e)
+}
+
+// Judge answers for many records of one user, reading each client's epoch once. It is for
+// one request: what is ended afterwards it does not see.
+type Judge struct {
+	store   store.Backend
+	subject string
+	epoch   int64
+	pairs   map[string]int64
+}
+
+// JudgeOf reads the epoch of a user. Errors are technical.
+func JudgeOf(ctx context.Context, b store.Backend, subject string) (*Judge, error) {
+	epoch, err := OfSubject(ctx, b, subject)
+	return &Judge{store: b, subject: subject, epoch: epoch}, err
+}
+
+// Ended reports whether what carries these epochs is dead; client is "" for sessions.
+func (j *Judge) Ended(ctx context.Context, client string, e store.Epochs) (bool, error) {
+	if e.Subject < j.epoch || client == "" {
+		return e.Subject < j.epoch, nil
+	}
+	epoch, known := j.pairs[client]
+	if !known {
+		var err error
+		if epoch, err = OfPair(ctx, j.store, client, j.subject); err != nil {
+			return false, err
+		}
+		if j.pairs == nil {
+			j.pairs = make(map[string]int64)
+		}
+		j.pairs[client] = epoch
+	}
+	return e.Pair < epoch, nil
+}
+
+// next gives out an epoch.
+func next(ctx context.Context, b store.Backend, now time.Time) (epoch int64, err error) {
+	var v store.EpochCounter
+	_, err = store.Change(ctx, b, store.Record{Key: store.EpochCounterKey()}, &v, func(*store.Record) (bool, error) {
+		v.Last = max(v.Last+1, now.UnixMilli())
+		return true, nil
+	})
+	return v.Last, err
+}
+
+func unlessAbsent(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}

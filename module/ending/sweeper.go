@@ -1,0 +1,328 @@
+package ending
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+const (
+	// sweepPage is how many records are read, and deleted together, at a time.
+	sweepPage = 100
+	// sweepPages is how many pages one user gets before the next user's turn.
+	sweepPages = 50
+	// sweepWorkers is how many records are deleted at the same moment: a store on disk
+	// commits them together.
+	sweepWorkers = 25
+	// sweepUsers is how many users' sweeps are read at a time.
+	sweepUsers = 100
+	// lease is how long a node that works on a sweep is left alone with it.
+	lease = 30 * time.Second
+	// settled is how long after an end the last pass begins: by then whatever was under way
+	// during the end has been written.
+	settled = time.Minute
+	// lookEvery is how often sweeps are looked for that another process left behind.
+	lookEvery = 10 * time.Second
+	// deadKept is how long dead codes are kept, and grants of Variant B. While the form that
+	// made a code can be sent again, a deleted record would let the same code be made again;
+	// and Variant B has a number of its own for a grant that was taken back.
+	deadKept = 30 * time.Minute
+)
+
+// sweptKinds are the kinds of records that are swept, in this order.
+var sweptKinds = []store.Kind{store.KindSession, store.KindCode, store.KindGrant, store.KindPair}
+
+// SweeperConfig is what a [Sweeper] needs.
+type SweeperConfig struct {
+	Store store.Backend
+	// Log tells of sweeps that are done and of faults; nil is silent.
+	Log *slog.Logger
+	// Now defaults to time.Now.
+	Now func() time.Time
+}
+
+// Sweeper deletes what ends have killed. How far it has come is in the store, so any node
+// goes on where another one stopped; two that work on the same delete nothing twice that
+// matters. It is safe for concurrent use.
+type Sweeper struct {
+	SweeperConfig
+	wake chan struct{}
+}
+
+// NewSweeper checks the configuration.
+func NewSweeper(c SweeperConfig) (*Sweeper, error) {
+	if c.Store == nil {
+		return nil, errors.New("ending: a sweeper needs a store")
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &Sweeper{c, make(chan struct{}, 1)}, nil
+}
+
+// Wake makes Run look for work at once.
+func (s *Sweeper) Wake() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run sweeps until ctx ends and returns its error. It is called once, and whoever calls it
+// owns the goroutine.
+func (s *Sweeper) Run(ctx context.Context) error {
+	timer := time.NewTimer(lookEvery)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C:
+		case <-s.wake:
+		}
+		more, err := s.Sweep(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			s.Log.Warn("what was ended is not deleted yet", slog.Any("error", err))
+		case more:
+			s.Wake()
+		}
+		timer.Reset(lookEvery)
+	}
+}
+
+// Sweep gives every pending sweep a turn; more says that one of them used its turn up.
+// Errors are technical, and calling again goes on.
+func (s *Sweeper) Sweep(ctx context.Context) (more bool, err error) {
+	for after := ""; ; {
+		all, err := s.Store.List(ctx, store.KindSweep, store.SweepParent, after, sweepUsers)
+		if err != nil || len(all) == 0 {
+			return more, err
+		}
+		for _, rec := range all {
+			again, err := s.turn(ctx, rec)
+			if err != nil {
+				return more, err
+			}
+			more = more || again
+		}
+		after = all[len(all)-1].ID
+	}
+}
+
+// turn works on one sweep, unless another node does or nothing is due yet.
+func (s *Sweeper) turn(ctx context.Context, rec store.Record) (more bool, err error) {
+	var v store.Sweep
+	if err := store.Decode(rec.Value, &v); err != nil {
+		s.Log.Error("a sweep of a newer release is left alone", slog.Any("error", err))
+		return false, nil
+	}
+	now := s.Now()
+	if now.Before(v.Lease) {
+		return false, nil
+	}
+	if v.Kind == "" { // a new pass
+		v.Kind, v.Late = sweptKinds[0], now.Sub(v.Begun) >= settled
+	}
+	for range sweepPages {
+		began := s.Now()
+		v.Lease = began.Add(lease)
+		if rec, err = s.save(ctx, rec, &v); err != nil || rec.Version == 0 {
+			return false, err
+		}
+		done, err := s.page(ctx, &v)
+		if err != nil {
+			return false, err
+		}
+		if done {
+			return s.endPass(ctx, rec, v)
+		}
+		if err := rest(ctx, s.Now().Sub(began)); err != nil {
+			return false, err
+		}
+	}
+	v.Lease = time.Time{}
+	_, err = s.save(ctx, rec, &v)
+	return true, err
+}
+
+// endPass deletes the sweep when its last pass is done, and otherwise leaves it alone until
+// that is due.
+func (s *Sweeper) endPass(ctx context.Context, rec store.Record, v store.Sweep) (more bool, err error) {
+	if v.Late {
+		s.Log.Info("what was ended is deleted", slog.Int("records", v.Deleted))
+		return false, s.Store.Delete(ctx, rec.Key)
+	}
+	v.Kind, v.After, v.Lease = "", "", v.Begun.Add(settled)
+	_, err = s.save(ctx, rec, &v)
+	return false, err
+}
+
+// save writes how far a sweep has come. The version is 0, without an error, when somebody
+// else wrote meanwhile: there was another end, or another node has taken over.
+func (s *Sweeper) save(ctx context.Context, rec store.Record, v *store.Sweep) (store.Record, error) {
+	var err error
+	if rec.Value, err = store.Encode(v); err != nil {
+		return rec, err
+	}
+	rec, err = s.Store.Swap(ctx, rec)
+	if store.IsAnswer(err) {
+		return store.Record{}, nil
+	}
+	return rec, err
+}
+
+// page sweeps one page of records and moves v on; done says that it was the last.
+func (s *Sweeper) page(ctx context.Context, v *store.Sweep) (done bool, err error) {
+	judge, err := JudgeOf(ctx, s.Store, v.Subject)
+	if err != nil {
+		return false, err
+	}
+	all, err := s.Store.List(ctx, v.Kind, v.Subject, v.After, sweepPage)
+	if err != nil {
+		return false, err
+	}
+	var dead []store.Record
+	for _, rec := range all {
+		ended, err := isDead(ctx, judge, rec)
+		if err != nil {
+			return false, err
+		}
+		if ended {
+			dead = append(dead, rec)
+		}
+	}
+	n, err := s.dispose(ctx, judge, dead)
+	v.Deleted += n
+	if err != nil {
+		return false, err
+	}
+	if len(all) == sweepPage {
+		v.After = all[len(all)-1].ID
+		return false, nil
+	}
+	for i, kind := range sweptKinds {
+		if kind == v.Kind && i+1 < len(sweptKinds) {
+			v.Kind, v.After = sweptKinds[i+1], ""
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// isDead reports whether there is something to sweep of a record. One that cannot be read
+// is of a newer release, and left to that.
+func isDead(ctx context.Context, judge *Judge, rec store.Record) (bool, error) {
+	switch rec.Kind {
+	case store.KindSession:
+		var v store.Session
+		if store.Decode(rec.Value, &v) == nil {
+			return judge.Ended(ctx, "", store.Epochs{Subject: v.Epoch})
+		}
+	case store.KindCode:
+		var v store.Code
+		if store.Decode(rec.Value, &v) == nil {
+			return judge.Ended(ctx, v.Client, v.Epochs)
+		}
+	case store.KindGrant:
+		var v store.Grant
+		if store.Decode(rec.Value, &v) == nil {
+			return judge.Ended(ctx, v.Client, v.Epochs)
+		}
+	case store.KindPair:
+		var v store.Pair
+		if store.Decode(rec.Value, &v) == nil {
+			return judge.dropEnded(&v), nil
+		}
+	}
+	return false, nil
+}
+
+// dispose deletes dead records, some at a time, and counts them.
+func (s *Sweeper) dispose(ctx context.Context, judge *Judge, dead []store.Record) (deleted int, err error) {
+	var n atomic.Int64
+	var all sync.WaitGroup
+	faults := make(chan error, len(dead))
+	turns := make(chan struct{}, sweepWorkers)
+	for _, rec := range dead {
+		turns <- struct{}{}
+		all.Go(func() {
+			defer func() { <-turns }()
+			if err := s.drop(ctx, judge, rec); err != nil {
+				faults <- err
+				return
+			}
+			n.Add(1)
+		})
+	}
+	all.Wait()
+	close(faults)
+	return int(n.Load()), <-faults
+}
+
+// drop deletes one dead record. Some go a little later, and of a pair's record only the
+// dead grants.
+func (s *Sweeper) drop(ctx context.Context, judge *Judge, rec store.Record) error {
+	switch rec.Kind {
+	case store.KindCode:
+		return Expire(ctx, s.Store, rec, s.Now().Add(deadKept))
+	case store.KindGrant:
+		var v store.Grant
+		if store.Decode(rec.Value, &v) == nil && v.Dialect == store.DialectVariantB {
+			return Expire(ctx, s.Store, rec, s.Now().Add(deadKept))
+		}
+	case store.KindPair:
+		var v store.Pair
+		_, err := store.Change(ctx, s.Store, store.Record{Key: rec.Key, Parent: rec.Parent}, &v, func(now *store.Record) (bool, error) {
+			return now.Version != 0 && judge.dropEnded(&v), nil
+		})
+		return err
+	}
+	return s.Store.Delete(ctx, rec.Key)
+}
+
+// dropEnded takes the grants off the list that ended with their user.
+func (j *Judge) dropEnded(p *store.Pair) (dropped bool) {
+	kept := p.Grants[:0:0]
+	for _, g := range p.Grants {
+		if g.Epoch >= j.epoch {
+			kept = append(kept, g)
+		}
+	}
+	dropped = len(kept) < len(p.Grants)
+	p.Grants = kept
+	return dropped
+}
+
+// Expire makes a record end earlier. That it changed meanwhile or is gone is no error.
+func Expire(ctx context.Context, b store.Backend, rec store.Record, at time.Time) error {
+	if !rec.Expires.IsZero() && !at.Before(rec.Expires) {
+		return nil
+	}
+	rec.Expires = at
+	if _, err := b.Swap(ctx, rec); err != nil && !store.IsAnswer(err) {
+		return err
+	}
+	return nil
+}
+
+// rest leaves the store to others for as long as it was worked on.
+func rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(min(d, time.Second))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
