@@ -50,12 +50,17 @@ func (g *globalBlock) tokens() error {
 			if err == nil && time.Duration(t.RotateKeys) < gateway.MinRotateKeys {
 				err = g.Errf("rotate_keys: '%s' is too short, expected 1h or more", g.Val())
 			}
+		case "grants_per_user":
+			t.GrantsPerUser, err = number(g.Dispenser)
+			if err == nil && t.GrantsPerUser > gateway.MaxGrantsPerUser {
+				err = g.Errf("grants_per_user: '%s' is too many, expected 1 to %d", g.Val(), gateway.MaxGrantsPerUser)
+			}
 		case "alg":
 			t.Algorithm, err = g.choice("", "ES256", "RS256", "EdDSA")
 		case "audience":
 			t.Audience, err = some(g.Dispenser, "one or more audiences, usually the address of the API")
 		default:
-			err = unknown(g.Dispenser, "tokens", "access", "refresh", "refresh_idle", "refresh_grace", "code", "rotate_keys", "alg", "audience")
+			err = unknown(g.Dispenser, "tokens", "access", "refresh", "refresh_idle", "refresh_grace", "code", "rotate_keys", "grants_per_user", "alg", "audience")
 		}
 		return err
 	})

@@ -31,6 +31,7 @@ const (
 	UserChanged     Name = "user_changed"     // Reason: created, locked, unlocked, password, updated, deleted
 	ClientChanged   Name = "client_changed"   // Reason: created, secret_rotated, updated, deleted
 	GrantRevoked    Name = "grant_revoked"    // an administrator revoked a grant
+	GrantEvicted    Name = "grant_evicted"    // a grant ended since its user got a new one and had too many at the client
 	KeyRotated      Name = "key_rotated"      // a signing key was made; Reason: schedule, command, first
 	KeyRevoked      Name = "key_revoked"      // a signing key was revoked
 	JobAccepted     Name = "job_accepted"     // an application made a job; Reason: its queue
@@ -43,7 +44,7 @@ const (
 var Names = []Name{
 	SignIn, SignInFailed, Lockout, SignOut, SignOutAll, Consent, ConsentDenied, ConsentRevoked,
 	TicketScanned, TicketConfirmed, TicketDenied, Issue, CodeReuse,
-	RefreshReuse, Revoke, ClientAuth, DeprecatedGrant, Registered, UserChanged, ClientChanged, GrantRevoked,
+	RefreshReuse, Revoke, ClientAuth, DeprecatedGrant, Registered, UserChanged, ClientChanged, GrantRevoked, GrantEvicted,
 	KeyRotated, KeyRevoked, JobAccepted, JobEnded, FileForbidden, ConfigChanged,
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/audit"
+	"github.com/gatehouse/gatehouse/module/internal/attempt"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -26,6 +27,10 @@ const (
 
 // endPatience bounds an end whose browser has gone.
 const endPatience = 30 * time.Second
+
+// withdrawalsOfUser bounds how often a user takes back what clients were allowed: each time
+// leaves a notice in the store for as long as access tokens live.
+var withdrawalsOfUser = attempt.Rule{Limit: 60, Window: time.Minute}
 
 var errNotYours = page(http.StatusNotFound, "not_found", "")
 
@@ -90,6 +95,9 @@ func (s *signIn) press(w http.ResponseWriter, r *http.Request, b browser, form h
 		client, ok := b.opens(form.Get("withdraw"), anApp, subject)
 		if !ok {
 			return "", errNotYours
+		}
+		if err := s.take("end:"+subject, withdrawalsOfUser); err != nil {
+			return "", err
 		}
 		if err := s.EndClient(ctx, subject, client); err != nil {
 			return "", err

@@ -114,7 +114,7 @@ func TestTheAccountPageListsWhatWasAllowedHoweverItWas(t *testing.T) {
 		t.Error("an application is left")
 	}
 	g.eachGrantOf("u1", func(v store.Grant) {
-		if !v.Revoked() {
+		if !g.dead(v) {
 			t.Errorf("a grant of %s lives", v.Client)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/ending"
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/webui"
 )
@@ -16,8 +17,8 @@ const (
 	// maxShown is how many applications and sessions the page lists: ending some makes
 	// room for the others, and "everywhere" ends all.
 	maxShown = 100
-	// maxGrantsRead bounds what one view of the page reads. A family lives for weeks after
-	// each sign-in at an application, so somebody can have some thousands.
+	// maxGrantsRead bounds what one view of the page reads. Each client has at most
+	// GrantsPerUser, and dead ones are there until they are swept.
 	maxGrantsRead = 2000
 )
 
@@ -27,7 +28,11 @@ func (s *signIn) showAccount(w http.ResponseWriter, r *http.Request, b browser, 
 		Form: webui.Form{Lang: lang, Action: s.base + accountPath, Token: b.token(useAccount, who.user.ID)},
 		User: who.user.Username, Logout: s.base + "/logout", Done: done,
 	}
-	allowed, more, err := s.allowed(r.Context(), who.user.ID)
+	judge, err := ending.JudgeOf(r.Context(), s.Store, who.user.ID)
+	if err != nil {
+		return err
+	}
+	allowed, more, err := s.allowed(r.Context(), who.user.ID, judge)
 	if err != nil {
 		return err
 	}
@@ -49,7 +54,7 @@ func (s *signIn) showAccount(w http.ResponseWriter, r *http.Request, b browser, 
 		}
 		v.Applications = append(v.Applications, app)
 	}
-	if v.Sessions, v.MoreSessions, err = s.sessionViews(r.Context(), b, who); err != nil {
+	if v.Sessions, v.MoreSessions, err = s.sessionViews(r.Context(), b, who, judge); err != nil {
 		return err
 	}
 	s.Pages.Account(w, http.StatusOK, v)
@@ -66,7 +71,7 @@ type allowance struct {
 
 // allowed puts together what is remembered and what is in force: an application that is
 // asked about anew each time has access all the same while one of its grants lives.
-func (s *signIn) allowed(ctx context.Context, subject string) (list []allowance, more bool, err error) {
+func (s *signIn) allowed(ctx context.Context, subject string, judge *ending.Judge) (list []allowance, more bool, err error) {
 	byClient := make(map[string]*allowance)
 	add := func(client string, since time.Time, scopes []string) *allowance {
 		a := byClient[client]
@@ -93,8 +98,11 @@ func (s *signIn) allowed(ctx context.Context, subject string) (list []allowance,
 	}
 	moreGrants, err := s.upTo(ctx, store.KindGrant, subject, maxGrantsRead, func(rec store.Record) error {
 		var v store.Grant
-		err := store.Decode(rec.Value, &v)
-		if err == nil && s.inForce(v) {
+		if err := store.Decode(rec.Value, &v); err != nil || !s.inForce(v) {
+			return err
+		}
+		ended, err := judge.Ended(ctx, v.Client, v.Epochs)
+		if err == nil && !ended {
 			add(v.Client, v.IssuedAt, v.Scopes)
 		}
 		return err
@@ -119,7 +127,8 @@ func (s *signIn) allowed(ctx context.Context, subject string) (list []allowance,
 	return list, more || moreGrants, nil
 }
 
-// inForce reports whether a family can still give anybody access.
+// inForce reports whether a family can still give anybody access, unless it was ended with
+// its user.
 func (s *signIn) inForce(g store.Grant) bool {
 	if g.Revoked() {
 		return false
@@ -128,12 +137,15 @@ func (s *signIn) inForce(g store.Grant) bool {
 	return refreshes || s.Now().Before(g.RotatedAt.Add(s.TokenLife()))
 }
 
-func (s *signIn) sessionViews(ctx context.Context, b browser, who *person) ([]webui.SessionView, bool, error) {
+func (s *signIn) sessionViews(ctx context.Context, b browser, who *person, judge *ending.Judge) ([]webui.SessionView, bool, error) {
 	var list []webui.SessionView
 	// The bound of sessions holds only a moment after each sign-in, so some more are read.
 	more, err := s.upTo(ctx, store.KindSession, who.user.ID, 2*maxSessions, func(rec store.Record) error {
 		var v store.Session
 		if err := store.Decode(rec.Value, &v); err != nil || !s.Now().Before(s.sessionEnd(v)) {
+			return err
+		}
+		if ended, err := judge.Ended(ctx, "", store.Epochs{Subject: v.Epoch}); err != nil || ended {
 			return err
 		}
 		browser, system := browserName(v.UserAgent)

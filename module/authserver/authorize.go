@@ -5,7 +5,10 @@ import (
 	"errors"
 	"mime"
 	"net/http"
+	"time"
 
+	"github.com/gatehouse/gatehouse/module/ending"
+	"github.com/gatehouse/gatehouse/module/internal/attempt"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -161,20 +164,36 @@ func (s *signIn) proceed(w http.ResponseWriter, r *http.Request, b browser, q *r
 		// Core section 3.1.2.2: no positive answer for anybody but the one hinted at.
 		return q.refuse(oauth.LoginRequired, "another user signed in than id_token_hint names")
 	}
+	pair, err := ending.OfPair(r.Context(), s.Store, q.Client, who.user.ID) // before the permission
+	if err != nil {
+		return err
+	}
 	given, err := s.consented(r.Context(), q, client, who.user.ID)
 	switch {
 	case err != nil:
 		return err
 	case given:
-		return s.grant(w, r, b, q, client, who)
+		return s.grant(w, r, b, q, client, who, pair)
 	case quiet:
 		return q.refuse(oauth.ConsentRequired, "the user has not allowed this")
 	}
 	return s.showConsent(w, r, b, q, client, who)
 }
 
-// grant gives the client what it asked for.
-func (s *signIn) grant(w http.ResponseWriter, r *http.Request, b browser, q *request, client *oauth.Client, who *person) error {
+// codesOfUser bounds the codes and implicit tokens of one user a minute, on one node: each
+// is two records, and a consent that is remembered lets a client ask in a loop.
+var codesOfUser = attempt.Rule{Limit: 60, Window: time.Minute}
+
+// grant gives the client what it asked for. pair is the epoch of client and user as it was
+// before the permission was looked at.
+func (s *signIn) grant(w http.ResponseWriter, r *http.Request, b browser, q *request, client *oauth.Client, who *person, pair int64) error {
+	if err := s.take(codeKey(who.user.ID), codesOfUser); err != nil {
+		if q.variantB() {
+			return err
+		}
+		return q.refuse(oauth.TemporarilyUnavailable, "too many authorizations of this user within a minute, try again later")
+	}
+	epochs := store.Epochs{Subject: who.session.Epoch, Pair: pair}
 	if client.SelfRegistered && s.Registrar != nil {
 		if err := s.Registrar.Used(r.Context(), client.ID); err != nil {
 			return err
@@ -184,10 +203,12 @@ func (s *signIn) grant(w http.ResponseWriter, r *http.Request, b browser, q *req
 		return err
 	}
 	if q.Implicit {
-		return s.grantToken(w, r, b, q, client, who)
+		return s.grantToken(w, r, b, q, client, who, epochs)
 	}
-	return s.grantCode(w, r, b, q, who)
+	return s.grantCode(w, r, b, q, who, epochs)
 }
+
+func codeKey(subject string) string { return "code:" + subject }
 
 // hint prefills the user name, without a look at the directory.
 func hint(p params) string {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/ending"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -19,7 +20,7 @@ const codeMargin = 10 * time.Minute
 // grantCode makes the code, stores it and sends the browser back to the client. The
 // same request sent twice finds its code: while that can still be redeemed the answer
 // is repeated, for a browser that lost the first one; afterwards there is no other.
-func (s *signIn) grantCode(w http.ResponseWriter, r *http.Request, b browser, q *request, who *person) error {
+func (s *signIn) grantCode(w http.ResponseWriter, r *http.Request, b browser, q *request, who *person, epochs store.Epochs) error {
 	now := s.Now()
 	code := base64.RawURLEncoding.EncodeToString(q.code(b.keys, who.user.ID))
 	v := store.Code{
@@ -27,7 +28,7 @@ func (s *signIn) grantCode(w http.ResponseWriter, r *http.Request, b browser, q 
 		Client: q.Client, Subject: who.user.ID, Scopes: q.Scopes,
 		RedirectURI: q.RedirectURI, Challenge: q.Challenge, Nonce: q.Nonce, Resources: q.Resources,
 		AuthTime: who.session.AuthTime, IssuedAt: now, Expires: now.Add(s.Lifetimes.Code),
-		Session: who.digest, Grant: secret.ID(),
+		Session: who.digest, Grant: secret.ID(), Epochs: epochs,
 	}
 	value, err := store.Encode(&v)
 	if err != nil {
@@ -48,7 +49,7 @@ func (s *signIn) grantCode(w http.ResponseWriter, r *http.Request, b browser, q 
 		s.Log.Info("code issued", slog.String("client", q.Client), slog.String("subject", who.user.ID))
 	}
 	if err == nil {
-		err = s.unlessTakenBack(r.Context(), q, who, func(ctx context.Context) error { return s.takeBack(ctx, key) })
+		err = s.unlessTakenBack(r.Context(), q, who, epochs, func(ctx context.Context) error { return s.takeBack(ctx, key) })
 	}
 	if err != nil {
 		return err
@@ -70,5 +71,9 @@ func (s *signIn) stillOpen(r *http.Request, key store.Key) error {
 	case v.State != store.CodeIssued || !s.Now().Before(v.Expires):
 		return answered
 	}
-	return nil
+	ended, err := ending.Ended(r.Context(), s.Store, v.Subject, v.Client, v.Epochs)
+	if err == nil && ended {
+		err = answered
+	}
+	return err
 }

@@ -47,6 +47,12 @@ type Config struct {
 	Log   *slog.Logger
 
 	Lifetimes Lifetimes
+	// GrantsPerUser is how many live grants one user has at one client at most, default
+	// [grant.DefaultPerPair]. At the cap the least recently used ends.
+	GrantsPerUser int
+	// Sweep is called when something was ended whose records are to be deleted, as an
+	// [ending.Sweeper] does. Default: nobody is told.
+	Sweep func()
 	// TokenLife is the longest life of any access token that may be alive, those of earlier
 	// configurations and other nodes included. Default: the longest of Lifetimes.
 	TokenLife func() time.Duration
@@ -164,6 +170,8 @@ type Metrics interface {
 	Introspection(outcome string)
 	// DeprecatedGrant counts what was issued by a grant type of the past.
 	DeprecatedGrant(grant string)
+	// GrantEvicted counts a grant that ended since its user had too many at one client.
+	GrantEvicted()
 }
 
 // maxAttempts is how many keys of each kind (accounts, addresses, clients) are counted at

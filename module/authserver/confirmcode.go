@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/crossdevice"
+	"github.com/gatehouse/gatehouse/module/ending"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -22,10 +23,18 @@ func (s *signIn) allow(ctx context.Context, keys *secret.Keys, a approval) error
 	if t.Scanner != who.digest || t.Subject != who.user.ID {
 		return crossdevice.ErrTaken
 	}
+	if err := s.take(codeKey(who.user.ID), codesOfUser); err != nil {
+		return err
+	}
+	pair, err := ending.OfPair(ctx, s.Store, t.Client, who.user.ID) // before it is allowed
+	if err != nil {
+		return err
+	}
 	v := store.Code{
 		State: store.CodeIssued, Dialect: store.DialectDevice,
 		Client: t.Client, Subject: who.user.ID, Scopes: t.Scopes, RedirectURI: t.RedirectURI, Challenge: t.Challenge, Resources: t.Resources,
 		AuthTime: who.session.AuthTime, IssuedAt: s.Now(), Expires: t.Ends, Session: who.digest, Grant: secret.ID(),
+		Epochs: store.Epochs{Subject: who.session.Epoch, Pair: pair},
 	}
 	key := store.Key{Kind: store.KindCode, ID: t.Poller}
 	expires := t.Ends
@@ -46,10 +55,12 @@ func (s *signIn) allow(ctx context.Context, keys *secret.Keys, a approval) error
 	case t.Kind == store.TicketDevice:
 		s.Log.Info("device allowed", slog.String("client", t.Client), slog.String("subject", who.user.ID))
 	}
-	// Who signed out everywhere meanwhile has ended the codes that were there then.
-	out, err := s.signedOut(ctx, who.digest, key)
-	if err == nil && out {
-		return crossdevice.ErrTaken
+	stands, err := s.stands(ctx, v.Client, v.Subject, v.Session, v.Epochs)
+	if err != nil || stands {
+		return err
 	}
-	return err
+	if err := s.takeBack(ctx, key); err != nil {
+		return err
+	}
+	return crossdevice.ErrTaken
 }

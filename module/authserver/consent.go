@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"github.com/gatehouse/gatehouse/module/audit"
+	"github.com/gatehouse/gatehouse/module/ending"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -85,13 +86,17 @@ func (s *signIn) consentPost(w http.ResponseWriter, r *http.Request) error {
 	if q.Shown != consentPage(client, q.RedirectURI) { // the client changed while the page was open
 		return s.showConsent(w, r, b, q, client, who)
 	}
+	pair, err := ending.OfPair(r.Context(), s.Store, q.Client, user.ID) // before the permission
+	if err != nil {
+		return err
+	}
 	if client.RemembersConsent(q.RedirectURI) {
 		if err := s.remember(r.Context(), q, client, user.ID); err != nil {
 			return err
 		}
 	}
 	s.Audit.Record(r.Context(), audit.Event{Name: audit.Consent, Client: q.Client, Subject: user.ID, Scopes: q.Scopes})
-	return s.grant(w, r, b, q, client, who)
+	return s.grant(w, r, b, q, client, who, pair)
 }
 
 // consentPage identifies what a page that asks for consent says about a client: its name,

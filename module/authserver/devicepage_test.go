@@ -176,7 +176,6 @@ func TestWhoIsSignedOutSignsInAgainForTheCode(t *testing.T) {
 
 func TestWhoSignsOutEverywhereTakesAConfirmationBack(t *testing.T) { // U19
 	g := newDeviceRig(t)
-	g.server.SetPause(g.pass)
 	d := g.device(nil)
 	g.decide(g.browser(), d, "confirm")
 	g.must(g.server.EndSubject(t.Context(), "u1"))

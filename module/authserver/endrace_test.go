@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse/gatehouse/module/authserver"
+	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -22,7 +23,7 @@ func TestNothingThatIsUnderWayOutlivesAnEnd(t *testing.T) { // F10, C12
 			g.want(a, 400, "invalid_grant")
 		}
 		g.eachGrantOf("u1", func(v store.Grant) {
-			if !v.Revoked() {
+			if !g.dead(v) {
 				g.t.Errorf("a family lives: %+v", v)
 			}
 		})
@@ -113,64 +114,11 @@ func TestAnEndThatIsInterruptedIsWhole(t *testing.T) { // F10, C12
 			}
 			g.want(g.token(redeemWeb(code)), 400, "invalid_grant")
 			g.eachGrantOf("u1", func(v store.Grant) {
-				if !v.Revoked() {
+				if !g.dead(v) {
 					t.Errorf("%s, at operation %d: a family lives", end, n)
 				}
 			})
 		}
-	}
-}
-
-// stubborn is a store in which one record changes before every swap.
-type stubborn struct {
-	store.Backend
-	mu sync.Mutex
-	id string
-}
-
-func (s *stubborn) Swap(ctx context.Context, r store.Record) (store.Record, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r.ID == s.id {
-		return store.Record{}, store.ErrConflict
-	}
-	return s.Backend.Swap(ctx, r)
-}
-
-func TestAGrantThatChangesAllTheTimeDoesNotSpareTheOthers(t *testing.T) {
-	s := &stubborn{}
-	g := newEndRig(t, func(c *authserver.Config) { s.Backend, c.Store = c.Store, s })
-	var all []answer
-	for range 3 {
-		_, a := g.tokens("ann", annsPassword)
-		all = append(all, a)
-	}
-	g.eachGrantOf("u1", func(v store.Grant) {
-		if s.id == "" || v.ID < s.id { // the first on the list
-			s.id = v.ID
-		}
-	})
-	if err := g.server.EndSubject(t.Context(), "u1"); err == nil {
-		t.Error("an end that is not whole was called one")
-	}
-	for _, a := range all {
-		if g.alive(a.tokens.Access) {
-			t.Error("an access token lives")
-		}
-	}
-	s.id = ""
-	dead := 0
-	g.eachGrantOf("u1", func(v store.Grant) {
-		if v.Revoked() {
-			dead++
-		}
-	})
-	if dead != 2 {
-		t.Errorf("%d of the others are dead", dead)
-	}
-	g.endAnn()
-	for _, a := range all {
-		g.isDead(a)
 	}
 }
 
@@ -183,22 +131,62 @@ func (a answer) refused() answer {
 	return a
 }
 
-func TestASignInThatIsUnderWayDoesNotOutliveTheEndOfItsUser(t *testing.T) {
+func TestASignInThatIsUnderWayDoesNotOutliveTheEndOfItsUser(t *testing.T) { // N02
 	for n, more := 1, true; more && !t.Failed(); n++ {
 		more = false
-		g := newEndRig(t)
+		users := &watchedUsers{}
+		g := newEndRig(t, func(c *authserver.Config) { users.Directory, c.Directory = c.Directory, users })
 		b := g.browser()
 		login := b.get(authorizeURL(webRequest()))
-		g.cut.arm(n, func() { g.endAnn() }) // as after a change of the password
+		before := false       // the end, before anything of this sign-in
+		g.cut.arm(n, func() { // as after a change of the password
+			before = n == 1 && !users.asked
+			g.endAnn()
+		})
 		b.signIn(login, "ann", annsPassword)
 		if more = g.cut.fired(); !more {
 			g.endAnn()
 		}
+		if before { // the password was looked at after the change, so it is the new one
+			g.isConsent(b.get(authorizeURL(webRequest())))
+			continue
+		}
 		g.isLogin(b.get(authorizeURL(webRequest())))
+		g.sweep()
 		if left := g.count(store.KindSession, "u1"); left != 0 {
 			t.Errorf("ended before operation %d: %d sessions are left", n, left)
 		}
 	}
+}
+
+// An end that comes while the directory looks at the password: it may be the one of before.
+func TestAPasswordThatWasLookedAtBeforeAnEndSignsNobodyIn(t *testing.T) { // N02
+	users := &watchedUsers{}
+	g := newEndRig(t, func(c *authserver.Config) { users.Directory, c.Directory = c.Directory, users })
+	b := g.browser()
+	login := b.get(authorizeURL(webRequest()))
+	users.after = g.endAnn
+	if p := b.signIn(login, "ann", annsPassword); p.status != http.StatusUnauthorized || len(p.set) != 0 {
+		t.Errorf("%d %v", p.status, p.set)
+	}
+	users.after = nil
+	g.isConsent(b.signIn(login, "ann", annsPassword))
+}
+
+// watchedUsers is a directory that notes when it is asked and calls back afterwards.
+type watchedUsers struct {
+	directory.Directory
+	asked bool
+	after func()
+}
+
+func (w *watchedUsers) Authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
+	w.asked = true
+	u, ok, err := w.Directory.Authenticate(ctx, username, password)
+	if w.after != nil {
+		w.after()
+	}
+	return u, ok, err
 }
 
 // What the user allows in one tab while taking it back in another holds or does not; but
@@ -252,7 +240,7 @@ func TestEndsAndTheirVictimsInParallel(t *testing.T) {
 			}
 		}
 		g.eachGrantOf("u1", func(v store.Grant) {
-			if !v.Revoked() {
+			if !g.dead(v) {
 				t.Error("a family lives")
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/authserver"
+	"github.com/gatehouse/gatehouse/module/ending"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -88,7 +89,6 @@ func newEndRig(t *testing.T, change ...func(*authserver.Config)) *endRig {
 		g.cut.Backend = c.Store
 		c.Store, c.Audit = g.cut, g.trail
 	}}, change...)...)
-	g.server.SetPause(g.pass)
 	g.pass(300 * time.Millisecond) // not on the second
 	return g
 }
@@ -137,6 +137,28 @@ func (g *endRig) count(kind store.Kind, subject string) int {
 	all, err := g.store.List(g.t.Context(), kind, subject, "", 10_000)
 	g.must(err)
 	return len(all)
+}
+
+// dead reports whether a grant can be refreshed no more.
+func (g *endRig) dead(v store.Grant) bool {
+	g.t.Helper()
+	ended, err := ending.Ended(g.t.Context(), g.store, v.Subject, v.Client, v.Epochs)
+	g.must(err)
+	return ended || v.Revoked()
+}
+
+// sweep has the clean-up run until nothing is left to do, which takes two passes.
+func (g *endRig) sweep() {
+	g.t.Helper()
+	s, err := ending.NewSweeper(ending.SweeperConfig{Store: g.store, Now: g.now})
+	g.must(err)
+	for range 2 {
+		for more := true; more; {
+			more, err = s.Sweep(g.t.Context())
+			g.must(err)
+		}
+		g.pass(time.Minute)
+	}
 }
 
 func selfRegistered(c *oauth.Client) { c.SelfRegistered, c.Name = true, "Your bank" }

@@ -21,7 +21,7 @@ import (
 // has the name of the code that the request would have got, so that the same form sent
 // twice is not answered twice; it is stored before the token is sent, so that none is out
 // that nobody could take back.
-func (s *signIn) grantToken(w http.ResponseWriter, r *http.Request, b browser, q *request, client *oauth.Client, who *person) error {
+func (s *signIn) grantToken(w http.ResponseWriter, r *http.Request, b browser, q *request, client *oauth.Client, who *person, epochs store.Epochs) error {
 	audience, err := s.audience(client, nil, q.Resources)
 	if err != nil {
 		return &refusal{q.callback(), asError(err)}
@@ -33,11 +33,11 @@ func (s *signIn) grantToken(w http.ResponseWriter, r *http.Request, b browser, q
 		ID:      base64.RawURLEncoding.EncodeToString(q.code(b.keys, who.user.ID)[:16]),
 		Dialect: store.DialectOAuth, Client: q.Client, Subject: who.user.ID, Scopes: q.Scopes, Resources: q.Resources,
 		AuthTime: who.session.AuthTime, Session: who.digest,
-		IssuedAt: now, Expires: issued.Add(life), Generation: 1, RotatedAt: now,
+		IssuedAt: now, Expires: issued.Add(life), Generation: 1, RotatedAt: now, Epochs: epochs,
 	}
 	access, err := s.Tokens.Issue(r.Context(), token.Access{
 		Subject: who.user.ID, Audience: audience, Client: q.Client, Scopes: q.Scopes,
-		Grant: family.ID, IssuedAt: issued, Expires: family.Expires,
+		Grant: family.ID, Epochs: epochs, IssuedAt: issued, Expires: family.Expires,
 	})
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (s *signIn) grantToken(w http.ResponseWriter, r *http.Request, b browser, q
 	if err := s.begun(r, q, family); err != nil {
 		return err
 	}
-	err = s.unlessTakenBack(r.Context(), q, who, func(ctx context.Context) error { return s.EndGrant(ctx, family.Subject, family.ID) })
+	err = s.unlessTakenBack(r.Context(), q, who, epochs, func(ctx context.Context) error { return s.EndGrant(ctx, family.Subject, family.ID) })
 	if err != nil {
 		return err
 	}
@@ -61,20 +61,16 @@ func (s *signIn) grantToken(w http.ResponseWriter, r *http.Request, b browser, q
 
 // begun stores the family for as long as its token, or the form that made it, lives.
 func (s *signIn) begun(r *http.Request, q *request, family store.Grant) error {
-	value, err := store.Encode(&family)
-	if err != nil {
-		return err
-	}
 	expires := family.Expires
 	if end := q.Created.Add(s.Lifetimes.Request); end.After(expires) {
 		expires = end
 	}
-	_, err = s.Store.Create(r.Context(), store.Record{
-		Key:    store.Key{Kind: store.KindGrant, ID: family.ID},
-		Parent: family.Subject, Value: value, Expires: expires.Add(codeMargin),
-	})
-	if errors.Is(err, store.ErrExists) {
+	created, err := s.token.families.Begin(r.Context(), family, expires.Add(codeMargin))
+	switch e := (*oauth.Error)(nil); {
+	case err == nil && !created:
 		return page(http.StatusBadRequest, "already_answered", "")
+	case errors.As(err, &e) && e.Code == oauth.InvalidGrant:
+		return q.refuse(oauth.AccessDenied, "the user has taken the permission back")
 	}
 	return err
 }

@@ -224,7 +224,7 @@ func TestNoTokenInAFragmentOutlivesAnEnd(t *testing.T) { // F10, C12
 				t.Errorf("the %s ended before operation %d: %d %v", end, n, at.status, v)
 			}
 			g.eachGrantOf("u1", func(v store.Grant) {
-				if !v.Revoked() {
+				if !g.dead(v) {
 					t.Errorf("the %s ended before operation %d: a family lives", end, n)
 				}
 			})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/authserver/clientauth"
+	"github.com/gatehouse/gatehouse/module/ending"
 	"github.com/gatehouse/gatehouse/module/internal/attempt"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -148,6 +149,10 @@ func (t *tokenEndpoint) standing(ctx context.Context, a *token.Access) (bool, er
 		return false, unavailable(err)
 	}
 	if a.Grant != "" {
+		ended, err := ending.Ended(ctx, t.s.Store, a.Subject, a.Client, a.Epochs)
+		if err != nil || ended {
+			return false, unavailable(err)
+		}
 		dead, err := t.families.Revoked(ctx, a.Grant)
 		if err != nil || dead {
 			return false, unavailable(err)

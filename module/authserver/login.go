@@ -7,6 +7,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/ending"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/webui"
 )
@@ -102,7 +103,10 @@ func (s *signIn) loginPost(w http.ResponseWriter, r *http.Request) error {
 	if len(password) > directory.MaxPassword || !validUsername(p.username) {
 		return page(http.StatusBadRequest, "invalid_request", "the user name or the password is too long")
 	}
-	began := s.Now()
+	epoch, err := ending.Current(r.Context(), s.Store) // before the password: see package ending
+	if err != nil {
+		return err
+	}
 	o, err := s.try(r.Context(), s.ClientIP(r), p.username, password)
 	if err != nil {
 		s.Metrics.SignIn("error")
@@ -110,7 +114,7 @@ func (s *signIn) loginPost(w http.ResponseWriter, r *http.Request) error {
 	}
 	var who *person
 	if o.verdict == accepted {
-		if who, err = s.begin(w, r, o.user, began); err != nil {
+		if who, err = s.begin(w, r, o.user, epoch); err != nil {
 			return err
 		}
 		if who == nil { // the password may be the one of before

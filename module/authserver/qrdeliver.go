@@ -47,17 +47,20 @@ func (s *signIn) deliver(r *http.Request, id string) (code string, err error) {
 	}
 	code = ticketCode(keys, id, t.Subject)
 	key := store.Key{Kind: store.KindCode, ID: secret.Digest(code)}
-	if err := s.beginLife(ctx, key, t); err != nil {
+	v, err := s.beginLife(ctx, key, t)
+	if err != nil {
 		return "", err
 	}
-	out, err := s.signedOut(ctx, t.Scanner, key)
-	switch {
+	switch stands, err := s.stands(ctx, v.Client, v.Subject, t.Scanner, v.Epochs); {
 	case err != nil:
 		return "", err
-	case out:
-		return "", errUndelivered
+	case stands:
+		return code, nil
 	}
-	return code, nil
+	if err := s.takeBack(ctx, key); err != nil {
+		return "", err
+	}
+	return "", errUndelivered
 }
 
 // lifeTries bounds how often a code is read again because it changed: it is delivered once,
@@ -69,25 +72,25 @@ var errCodeContended = errors.New("authserver: a code changed at every try to de
 // beginLife lets the code under key be redeemed from the delivery of its ticket on. One that
 // is gone, used, over or taken back since the confirmation is errUndelivered: nothing is
 // made here that an end has not seen.
-func (s *signIn) beginLife(ctx context.Context, key store.Key, t store.Ticket) error {
+func (s *signIn) beginLife(ctx context.Context, key store.Key, t store.Ticket) (store.Code, error) {
 	for range lifeTries {
 		var stored store.Code
 		rec, err := store.Read(ctx, s.Store, key, &stored)
 		if errors.Is(err, store.ErrNotFound) {
-			return errUndelivered
+			return stored, errUndelivered
 		}
 		if err != nil {
-			return err
+			return stored, err
 		}
 		v, begins := stored.Deliver(t.Delivered.Add(s.Lifetimes.Code))
 		switch {
 		case v.State != store.CodeIssued, !s.Now().Before(v.Expires):
-			return errUndelivered
+			return v, errUndelivered
 		case !begins:
-			return nil
+			return v, nil
 		}
 		if rec.Value, err = store.Encode(&v); err != nil {
-			return err
+			return v, err
 		}
 		if end := v.Expires.Add(codeMargin); end.After(rec.Expires) {
 			rec.Expires = end
@@ -96,14 +99,14 @@ func (s *signIn) beginLife(ctx context.Context, key store.Key, t store.Ticket) e
 		switch {
 		case err == nil:
 			s.Log.Info("code issued", slog.String("client", v.Client), slog.String("subject", v.Subject))
-			return nil
+			return v, nil
 		case errors.Is(err, store.ErrNotFound):
-			return errUndelivered
+			return v, errUndelivered
 		case !errors.Is(err, store.ErrConflict):
-			return err
+			return v, err
 		}
 	}
-	return errCodeContended
+	return store.Code{}, errCodeContended
 }
 
 // unlessClientLeft refuses what was asked for a client that has left the configuration
@@ -120,14 +123,4 @@ func (s *signIn) unlessClientLeft(ctx context.Context, t store.Ticket) error {
 		return errUndelivered
 	}
 	return nil
-}
-
-// signedOut takes back what was stored under key if the session that allowed it was ended.
-// Whoever ends sessions looks for codes afterwards, so one of the two sees the other.
-func (s *signIn) signedOut(ctx context.Context, session string, key store.Key) (bool, error) {
-	_, err := s.Store.Get(ctx, store.Key{Kind: store.KindSession, ID: session})
-	if !errors.Is(err, store.ErrNotFound) {
-		return false, err
-	}
-	return true, s.takeBack(ctx, key)
 }

@@ -56,11 +56,6 @@ func TestAConfirmationThatIsTakenBackIsNotDelivered(t *testing.T) {
 			}
 			b.submit(p, "withdraw", buttons[0])
 		},
-		"the grant is ended": func(g *endRig, _ *tab) {
-			for _, v := range g.codesOf("u1") {
-				g.must(g.server.EndGrant(g.t.Context(), "u1", v.Grant))
-			}
-		},
 		"the client is deleted": func(g *endRig, _ *tab) { g.clients.remove("wx") },
 		"the client is another of that id": func(g *endRig, _ *tab) {
 			g.clients.change("wx", func(c *oauth.Client) { c.Since = g.now().Add(time.Nanosecond) })

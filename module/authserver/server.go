@@ -1,13 +1,12 @@
 package authserver
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/gatehouse/gatehouse/module/authserver/variantb"
+	"github.com/gatehouse/gatehouse/module/ending"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/webui"
 )
@@ -20,8 +19,8 @@ type Server struct {
 	issuer string // as everywhere it is written
 	base   string // its path, without trailing slash
 	routes map[string]route
-	pause  func(context.Context, time.Duration) // sleep, but for tests with a clock of their own
-	signIn *signIn                              // the browser's side: sessions, pages, protection
+	ender  *ending.Ender
+	signIn *signIn // the browser's side: sessions, pages, protection
 	token  *tokenEndpoint
 	// variantB are the endpoints of that dialect.
 	variantB *variantb.Endpoints
@@ -50,9 +49,12 @@ func New(c Config) (*Server, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	s := &Server{Config: c, pause: sleep, issuer: c.Issuer.String(), base: strings.TrimSuffix(c.Issuer.Path, "/")}
+	s := &Server{Config: c, issuer: c.Issuer.String(), base: strings.TrimSuffix(c.Issuer.Path, "/")}
 	s.signIn = newSignIn(s)
 	var err error
+	if s.ender, err = newEnder(s); err != nil {
+		return nil, err
+	}
 	if s.token, err = newTokenEndpoint(s); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/ending"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -43,6 +44,10 @@ func (s *signIn) session(r *http.Request) (store.Session, store.Record, bool, er
 	now := s.Now()
 	if !now.Before(v.Expires) || now.Sub(v.LastSeen) >= s.Lifetimes.SessionIdle {
 		return v, rec, false, nil
+	}
+	ended, err := ending.Ended(r.Context(), s.Store, v.Subject, "", store.Epochs{Subject: v.Epoch})
+	if err != nil || ended {
+		return v, rec, false, err
 	}
 	return s.seen(r.Context(), v, rec)
 }
@@ -92,14 +97,14 @@ func (s *signIn) whoIs(r *http.Request) (*person, error) {
 
 // begin starts a session with an id of its own, whatever cookie came along: an id
 // from before the sign-in may be known to somebody else (session fixation). The
-// session it replaces ends. since is the moment before the password was looked at; the
-// person is nil when the user was signed out everywhere since.
-func (s *signIn) begin(w http.ResponseWriter, r *http.Request, user directory.User, since time.Time) (*person, error) {
+// session it replaces ends. epoch is the last one that was given out before the password
+// was checked; the person is nil when the user was signed out everywhere since.
+func (s *signIn) begin(w http.ResponseWriter, r *http.Request, user directory.User, epoch int64) (*person, error) {
 	now := s.Now()
 	id := secret.Token()
 	v := store.Session{
 		Subject: user.ID, AuthTime: now, LastSeen: now, Expires: now.Add(s.Lifetimes.Session),
-		UserAgent: userAgent(r),
+		UserAgent: userAgent(r), Epoch: epoch,
 	}
 	value, err := store.Encode(&v)
 	if err != nil {
@@ -110,9 +115,8 @@ func (s *signIn) begin(w http.ResponseWriter, r *http.Request, user directory.Us
 	if _, err := s.Store.Create(r.Context(), store.Record{Key: key, Parent: user.ID, Value: value, Expires: s.sessionEnd(v)}); err != nil {
 		return nil, err
 	}
-	// In this order: EndSubject gives notice before it looks for sessions, so either it
-	// found this one, or its notice is found here.
-	ended, err := s.EndedSince(r.Context(), user.ID, since)
+	// A session of before an end would be dead at its first use; the user is told at once.
+	ended, err := ending.Ended(r.Context(), s.Store, user.ID, "", store.Epochs{Subject: epoch})
 	if err == nil && ended {
 		return nil, s.Store.Delete(r.Context(), key)
 	}

@@ -44,6 +44,7 @@ func newTokenEndpoint(s *Server) (*tokenEndpoint, error) {
 	config := grant.Config{
 		Store: s.Store, Directory: s.Directory, Revocations: s.Revocations, Keys: s.Keys, Now: s.Now,
 		Passwords: s.signIn, Tickets: s.CrossDevice, Audit: s.Audit,
+		Evicted: s.Metrics.GrantEvicted, PerPair: s.GrantsPerUser,
 		Access: s.Lifetimes.Access, Refresh: s.Lifetimes.Refresh,
 		RefreshIdle: s.Lifetimes.RefreshIdle, RefreshGrace: s.Lifetimes.RefreshGrace,
 	}
@@ -140,6 +141,7 @@ func (t *tokenEndpoint) sign(ctx context.Context, c *oauth.Client, audience []st
 		Client:   c.ID,
 		Scopes:   p.Scopes,
 		Grant:    p.Family,
+		Epochs:   p.Epochs,
 		IssuedAt: now,
 		Expires:  now.Add(t.s.Lifetimes.Access.Truncate(time.Second)),
 	})

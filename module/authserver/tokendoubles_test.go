@@ -211,6 +211,8 @@ func (m *rigMetrics) DeprecatedGrant(grant string) {
 	m.lines = append(m.lines, "deprecated "+grant)
 }
 
+func (m *rigMetrics) GrantEvicted() { m.TokenRequest("grant", "evicted") }
+
 func (m *rigMetrics) all() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

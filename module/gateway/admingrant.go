@@ -7,6 +7,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/clientstore"
+	"github.com/gatehouse/gatehouse/module/ending"
 	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -28,13 +29,21 @@ func listGrants(c *adminCall) (adminAnswer, error) {
 	if len(records) == 0 && after == "" && !known {
 		return adminAnswer{}, c.noUser()
 	}
+	judge, err := ending.JudgeOf(c.r.Context(), c.core.store, subject)
+	if err != nil {
+		return adminAnswer{}, err
+	}
 	out := adminapi.List[adminapi.Grant]{Items: []adminapi.Grant{}}
 	for _, rec := range records {
 		var g store.Grant
 		if err := store.Decode(rec.Value, &g); err != nil {
 			return adminAnswer{}, err
 		}
-		if !g.Revoked() && c.server.Now().Before(g.Expires) {
+		ended, err := judge.Ended(c.r.Context(), g.Client, g.Epochs)
+		if err != nil {
+			return adminAnswer{}, err
+		}
+		if !ended && !g.Revoked() && c.server.Now().Before(g.Expires) {
 			out.Items = append(out.Items, adminapi.Grant{
 				ID: g.ID, Client: g.Client, Scopes: append([]string{}, g.Scopes...), Resources: g.Resources,
 				IssuedAt: g.IssuedAt, UsedAt: g.RotatedAt, ExpiresAt: g.Expires,
@@ -56,13 +65,21 @@ func revokeGrant(c *adminCall) (adminAnswer, error) {
 	if err != nil {
 		return adminAnswer{}, err
 	}
+	unknown := notFound("this user has no living grant " + c.names[1] + "; `caddy gatehouse grant list` shows them")
 	var g store.Grant
 	_, err = store.Read(c.r.Context(), c.core.store, store.Key{Kind: store.KindGrant, ID: c.names[1]}, &g)
 	if errors.Is(err, store.ErrNotFound) || err == nil && (g.Subject != subject || g.Revoked()) {
-		return adminAnswer{}, notFound("this user has no living grant " + c.names[1] + "; `caddy gatehouse grant list` shows them")
+		return adminAnswer{}, unknown
 	}
 	if err != nil {
 		return adminAnswer{}, err
+	}
+	ended, err := ending.Ended(c.r.Context(), c.core.store, subject, g.Client, g.Epochs)
+	if err != nil {
+		return adminAnswer{}, err
+	}
+	if ended {
+		return adminAnswer{}, unknown
 	}
 	if err := c.ending(func(ctx context.Context) error { return c.server.EndGrant(ctx, subject, g.ID) }); err != nil {
 		return adminAnswer{}, err

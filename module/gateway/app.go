@@ -217,6 +217,7 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 		Store: a.core.store, Keys: a.core.Keys, Tokens: issuer, Revocations: a.core.revocations,
 		Verifier: a.verifier(), Issued: a.core,
 		Pages: pages, Metrics: metrics.Set{}, Log: a.log, Lifetimes: lifetimes, TokenLife: a.core.tokenLife, Attempts: a.attempts,
+		GrantsPerUser: a.Tokens.GrantsPerUser, Sweep: a.core.sweeper.Wake,
 		Audit:                 a.trail,
 		CrossDevice:           a.tickets,
 		Audience:              a.audience(),

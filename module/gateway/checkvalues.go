@@ -16,6 +16,9 @@ const maxDuration = 100 * 366 * 24 * time.Hour
 // published as long as tokens live, and a few hundred of them would be a burden.
 const MinRotateKeys = time.Hour
 
+// MaxGrantsPerUser bounds grants_per_user: all grants of a user at a client are in one record.
+const MaxGrantsPerUser = 1000
+
 // checkValues looks at what the Caddyfile's words refuse and JSON lets through. Zero is
 // "not given" everywhere here.
 func (a *App) checkValues() error {
@@ -37,6 +40,9 @@ func (a *App) checkValues() error {
 	}
 	if err := a.Tokens.checkKeys(); err != nil {
 		return err
+	}
+	if n := a.Tokens.GrantsPerUser; n < 0 || n > MaxGrantsPerUser {
+		return fmt.Errorf("tokens: grants_per_user: %d is not from 1 to %d", n, MaxGrantsPerUser)
 	}
 	if g := a.Tokens.RefreshGrace; g != nil && (*g < 0 || time.Duration(*g) > maxDuration) {
 		return fmt.Errorf("tokens: refresh_grace: %v is not from 0 to 100 years", time.Duration(*g))

@@ -19,6 +19,10 @@ type Tokens struct {
 	RefreshGrace *caddy.Duration `json:"refresh_grace,omitempty"`
 	// How long an authorization code is valid. Default: `60s`.
 	Code caddy.Duration `json:"code,omitempty"`
+	// How many live grants (refresh tokens, each with its rotations) one user has at one
+	// client at most, 1 to 1000. At the maximum a new one ends the one that was not used for
+	// longest. Default: 100.
+	GrantsPerUser int `json:"grants_per_user,omitempty"`
 	// The signature algorithm of access tokens: `ES256` (the default), `RS256` or `EdDSA`.
 	Algorithm string `json:"alg,omitempty"`
 	// How old the signing key may become before another takes its place. Old keys stay

@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap/exp/zapslog"
 
+	"github.com/gatehouse/gatehouse/module/ending"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/token"
 	"github.com/gatehouse/gatehouse/module/userstore"
@@ -41,8 +42,9 @@ type core struct {
 	// ready spares later requests the question whether the revocations are loaded.
 	ready atomic.Bool
 
-	probe  *storeProbe
-	writes writeProbe
+	probe   *storeProbe
+	writes  writeProbe
+	sweeper *ending.Sweeper
 
 	secrets [][]byte
 	keysMu  sync.Mutex
@@ -80,6 +82,9 @@ func newCore(s *lazyStore, secrets [][]byte, key coreKey) (*core, error) {
 	if c.users, err = userstore.New(userstore.Config{Store: c.store}); err != nil {
 		return nil, err
 	}
+	if c.sweeper, err = ending.NewSweeper(ending.SweeperConfig{Store: c.store, Log: logger("sweep")}); err != nil {
+		return nil, err
+	}
 	c.verifier, err = token.NewVerifier(token.VerifierConfig{Ring: c.ring, Revocations: c.revocations})
 	return c, err
 }
@@ -107,8 +112,8 @@ func (c *core) Keys(ctx context.Context) (*secret.Keys, error) {
 	return keys, nil
 }
 
-// follow begins to follow the revocations of the store and to look after its signing
-// keys, if that has not begun yet.
+// follow begins to follow the revocations of the store, to look after its signing keys and
+// to delete what was ended, if that has not begun yet.
 func (c *core) follow() {
 	c.feedMu.Lock()
 	defer c.feedMu.Unlock()
@@ -120,10 +125,11 @@ func (c *core) follow() {
 	c.stop, c.done = cancel, done
 	go func() {
 		defer close(done)
-		var both sync.WaitGroup
-		both.Go(func() { _ = c.revocations.Run(ctx) }) // ends with ctx only, as the next
-		both.Go(func() { _ = c.ring.Run(ctx) })
-		both.Wait()
+		var all sync.WaitGroup
+		all.Go(func() { _ = c.revocations.Run(ctx) }) // ends with ctx only, as the next
+		all.Go(func() { _ = c.ring.Run(ctx) })
+		all.Go(func() { _ = c.sweeper.Run(ctx) })
+		all.Wait()
 	}()
 }
 

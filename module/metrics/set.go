@@ -12,6 +12,7 @@ var (
 	tokenRequests = counter("token_requests_total", "Requests at the token endpoint by grant type and outcome (issued, or the error code).", "grant", "outcome")
 	signIns       = counter("sign_ins_total", "Sign-in attempts by outcome: ok, refused, locked, limited, error.", "outcome")
 	deprecated    = counter("deprecated_grant_total", "Access tokens issued by a grant type that RFC 9700 says not to use, by grant type.", "grant")
+	evicted       = counter("grants_evicted_total", "Grants that ended because their user got another one at the same client and had grants_per_user already.")
 	revocations   = counter("revocation_requests_total", "Requests at the revocation endpoint by outcome (revoked, nothing, or the error code).", "outcome")
 	introspected  = counter("introspection_requests_total", "Requests at the introspection endpoint by outcome (active, inactive, or the error code).", "outcome")
 	audited       = counter("audit_events_total", "Events of the audit trail by name.", "event")
@@ -76,6 +77,9 @@ func (Set) Introspection(outcome string) { introspected.WithLabelValues(outcome)
 
 // DeprecatedGrant counts what was issued by a grant type of the past.
 func (Set) DeprecatedGrant(grant string) { deprecated.WithLabelValues(grant).Inc() }
+
+// GrantEvicted counts a grant that ended since its user had too many at one client.
+func (Set) GrantEvicted() { evicted.WithLabelValues().Inc() }
 
 // Counter is one counter with its labels resolved, for what happens with every request.
 type Counter interface{ Inc() }

@@ -65,6 +65,11 @@ func (g *codes) present(ctx context.Context, r Request, sent string, bound func(
 	if !oauth.CheckPKCE(code.Challenge, r.Form.Get("code_verifier")) {
 		return Pending{}, errVerifier
 	}
+	if ended, err := g.ended(ctx, code.Client, code.Subject, code.Epochs); err != nil {
+		return Pending{}, err
+	} else if ended {
+		return Pending{}, gone(Revoked)
+	}
 	// Who passes these checks is the client that could have redeemed the code, so a used
 	// code means a second redemption. One who fails them is refused above and ends nothing:
 	// otherwise anyone who saw a code in a log could sign its user out.
@@ -111,6 +116,7 @@ func (g *codes) present(ctx context.Context, r Request, sent string, bound func(
 		AuthTime:  code.AuthTime,
 		Session:   code.Session,
 		Nonce:     code.Nonce,
+		Epochs:    code.Epochs,
 		Commit:    func(ctx context.Context) (string, error) { return g.redeem(ctx, p) },
 	}, nil
 }

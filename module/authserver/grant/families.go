@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/ending"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -18,7 +19,7 @@ func NewFamilies(c Config) (*Families, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	return &Families{families{c}}, nil
+	return &Families{newFamilies(c)}, nil
 }
 
 // Presented is an authentic refresh token with the family it belongs to.
@@ -61,6 +62,13 @@ func (f *Families) Find(ctx context.Context, c *oauth.Client, token string) (p P
 	}
 	_, outcome := p.Rotate(generation, f.all.Now(), f.all.RefreshGrace, f.all.RefreshIdle)
 	p.Alive = outcome == store.RotationNext || outcome == store.RotationAgain
+	if p.Alive {
+		ended, err := ending.Ended(ctx, f.all.Store, p.Subject, p.Client, p.Epochs)
+		if err != nil {
+			return Presented{}, false, err
+		}
+		p.Alive = !ended
+	}
 	if p.Alive && p.Client == c.ID {
 		left, err := f.all.clientLeft(ctx, c, p.Grant)
 		if err != nil {
@@ -70,6 +78,20 @@ func (f *Families) Find(ctx context.Context, c *oauth.Client, token string) (p P
 	}
 	p.Ends = f.all.recordExpires(p.Grant).Add(-f.all.Access)
 	return p, true, nil
+}
+
+// Begin stores a new family for so long and makes room for it among those of its user at
+// its client. Errors are *oauth.Error, of a user or client that was ended since the
+// permission an invalid_grant.
+func (f *Families) Begin(ctx context.Context, g store.Grant, expires time.Time) (created bool, err error) {
+	created, err = f.all.create(ctx, g, expires)
+	if err != nil {
+		return false, oauth.Unavailable(err)
+	}
+	if !created {
+		return false, nil
+	}
+	return true, f.all.admit(ctx, g)
 }
 
 // End kills a family: its refresh tokens of every generation and all access tokens. When

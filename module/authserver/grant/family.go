@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/audit"
+	"github.com/gatehouse/gatehouse/module/ending"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -15,7 +16,12 @@ import (
 )
 
 // families is what the grants that begin or continue a family share.
-type families struct{ Config }
+type families struct {
+	Config
+	pairTurns *pairTurns
+}
+
+func newFamilies(c Config) families { return families{c, newPairTurns()} }
 
 // read gets a family. Its errors are those of the store.
 func (f families) read(ctx context.Context, id string) (store.Record, store.Grant, error) {
@@ -24,23 +30,31 @@ func (f families) read(ctx context.Context, id string) (store.Record, store.Gran
 	return record, g, err
 }
 
-// create stores a new family. That it exists is no error: another request with the same
-// code was first.
-func (f families) create(ctx context.Context, g store.Grant) error {
+// begin stores a new family and makes room for it. That it exists is no error: another
+// request with the same code was first. Errors are *oauth.Error.
+func (f families) begin(ctx context.Context, g store.Grant) error {
+	if _, err := f.create(ctx, g, f.recordExpires(g)); err != nil {
+		return oauth.Unavailable(err)
+	}
+	return f.admit(ctx, g)
+}
+
+// create stores a new family; created is false when it exists. Errors are technical.
+func (f families) create(ctx context.Context, g store.Grant, expires time.Time) (created bool, err error) {
 	value, err := store.Encode(&g)
 	if err != nil {
-		return err
+		return false, err
 	}
 	_, err = f.Store.Create(ctx, store.Record{
 		Key:     store.Key{Kind: store.KindGrant, ID: g.ID},
 		Parent:  g.Subject,
 		Value:   value,
-		Expires: f.recordExpires(g),
+		Expires: expires,
 	})
 	if errors.Is(err, store.ErrExists) {
-		return nil
+		return false, nil
 	}
-	return err
+	return err == nil, err
 }
 
 // swap replaces a family's record.
@@ -102,10 +116,14 @@ func (f families) end(ctx context.Context, id string) (g store.Grant, ended bool
 	if err != nil {
 		return g, false, err
 	}
-	return f.markRevoked(ctx, id)
+	if g, ended, err = f.markRevoked(ctx, id, 0); ended {
+		f.unlist(ctx, g)
+	}
+	return g, ended, err
 }
 
-func (f families) markRevoked(ctx context.Context, id string) (g store.Grant, marked bool, err error) {
+// markRevoked kills the record. It is kept for so long then, or as it was to be for 0.
+func (f families) markRevoked(ctx context.Context, id string, keep time.Duration) (g store.Grant, marked bool, err error) {
 	for range tries {
 		var record store.Record
 		record, g, err = f.read(ctx, id)
@@ -115,7 +133,11 @@ func (f families) markRevoked(ctx context.Context, id string) (g store.Grant, ma
 		if err != nil || g.Revoked() {
 			return g, false, err
 		}
-		switch err := f.swap(ctx, record, g.Revoke(f.Now())); {
+		if end := f.Now().Add(keep); keep > 0 && end.Before(record.Expires) {
+			record.Expires = end
+		}
+		g = g.Revoke(f.Now())
+		switch err := f.swap(ctx, record, g); {
 		case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound):
 			continue
 		default:
@@ -123,6 +145,16 @@ func (f families) markRevoked(ctx context.Context, id string) (g store.Grant, ma
 		}
 	}
 	return g, false, errContended
+}
+
+// ended reports whether what carries these epochs died with its user, or with what the
+// user allowed the client. Errors are *oauth.Error.
+func (f families) ended(ctx context.Context, client, subject string, e store.Epochs) (bool, error) {
+	ended, err := ending.Ended(ctx, f.Store, subject, client, e)
+	if err != nil {
+		return false, oauth.Unavailable(err)
+	}
+	return ended, nil
 }
 
 // clientLeft reports whether the client was deleted, or taken out of the configuration,

@@ -3,6 +3,7 @@ package grant
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/audit"
@@ -47,6 +48,8 @@ type Pending struct {
 	AuthTime time.Time
 	Session  string
 	Nonce    string
+	// Epochs are those of the grant, for the access token.
+	Epochs store.Epochs
 	// Commit uses up what was presented and returns the refresh token, "" for none.
 	// Of any number of commits of one code or refresh generation, on any number of
 	// nodes, one succeeds (and, in the grace of a rotation, its repetitions). nil when
@@ -71,9 +74,16 @@ type Config struct {
 	Passwords Passwords
 	// Tickets are those of devices. Default: there is no device grant.
 	Tickets Tickets
-	// Audit is told of replays. Default: nobody.
+	// Audit is told of replays and evictions. Default: nobody.
 	Audit audit.Sink
-	Now   func() time.Time
+	// Evicted counts the grants that ended because their user had too many at one client.
+	// Default: nobody counts.
+	Evicted func()
+	Now     func() time.Time
+
+	// PerPair is how many live grants one user has at one client at most, default
+	// [DefaultPerPair]. At the cap the one ends that was not used for longest.
+	PerPair int
 
 	Access       time.Duration // life of an access token
 	Refresh      time.Duration // absolute life of a family's refresh tokens
@@ -86,7 +96,7 @@ func All(c Config) ([]Grant, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	f := families{c}
+	f := newFamilies(c)
 	all := []Grant{
 		&authorizationCode{newCodes(f, store.DialectOAuth, store.DialectOAuth)},
 		&refreshToken{f},
@@ -104,6 +114,15 @@ func (c *Config) fill() error {
 	}
 	if c.Access < time.Second || c.Refresh < time.Second || c.RefreshIdle < 0 || c.RefreshGrace < 0 {
 		return errors.New("grant: tokens must live a second at least, and no time may be negative")
+	}
+	if c.PerPair < 0 || c.PerPair > MaxPerPair {
+		return fmt.Errorf("grant: %d grants of one user at one client; at most %d are allowed", c.PerPair, MaxPerPair)
+	}
+	if c.PerPair == 0 {
+		c.PerPair = DefaultPerPair
+	}
+	if c.Evicted == nil {
+		c.Evicted = func() {}
 	}
 	if c.Audit == nil {
 		c.Audit = audit.Discard{}

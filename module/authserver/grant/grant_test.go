@@ -99,8 +99,6 @@ func (anybody) CheckPassword(context.Context, Request, string, string) (director
 	return directory.User{}, true, nil
 }
 
-func (anybody) EndedSince(context.Context, string, time.Time) (bool, error) { return false, nil }
-
 func TestTheConfigurationIsChecked(t *testing.T) {
 	full := Config{
 		Store: storetest.NewMemory(nil), Directory: directorytest.NewMemory(), Revocations: deafRevoker{},
@@ -158,7 +156,7 @@ func TestOnlyAuthenticTokensOfThisDialectHaveAFamily(t *testing.T) {
 			ID: secret.ID(), Dialect: dialect, Client: "c", Subject: "u", Generation: 1,
 			IssuedAt: time.Now(), RotatedAt: time.Now(), Expires: time.Now().Add(time.Hour),
 		}
-		if err := f.all.create(t.Context(), g); err != nil {
+		if err := f.all.begin(t.Context(), g); err != nil {
 			t.Fatal(err)
 		}
 		token, _ := encodeRefresh(k, g.ID, 1, "c", dialect)

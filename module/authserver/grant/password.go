@@ -2,9 +2,9 @@ package grant
 
 import (
 	"context"
-	"time"
 
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/ending"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -18,10 +18,6 @@ type Passwords interface {
 	// those of the login page: what guards one of two doors guards nothing. Errors are
 	// *oauth.Error, for a limit or a fault.
 	CheckPassword(ctx context.Context, r Request, username, password string) (u directory.User, ok bool, err error)
-
-	// EndedSince reports whether the user was signed out everywhere in the second of since
-	// or later, on any node. Errors are technical.
-	EndedSince(ctx context.Context, subject string, since time.Time) (bool, error)
 }
 
 // errPassword is one refusal for every reason, so that nobody learns which it was.
@@ -62,6 +58,11 @@ func (g *passwordGrant) Prepare(ctx context.Context, r Request) (Pending, error)
 			return Pending{}, oauth.E(oauth.ServerError, "").WithCause(errBadFamilyID)
 		}
 	}
+	epoch, err := ending.Current(ctx, g.Store) // before the password: see package ending
+	if err != nil {
+		return Pending{}, oauth.Unavailable(err)
+	}
+	family.Epochs = store.Epochs{Subject: epoch, Pair: epoch}
 	user, ok, err := g.Passwords.CheckPassword(ctx, r, username, password)
 	switch {
 	case err != nil:
@@ -76,25 +77,25 @@ func (g *passwordGrant) Prepare(ctx context.Context, r Request) (Pending, error)
 		Family:    family.ID,
 		Resources: family.Resources,
 		AuthTime:  now,
-		Commit:    func(ctx context.Context) (string, error) { return token, g.begin(ctx, family) },
+		Epochs:    family.Epochs,
+		Commit:    func(ctx context.Context) (string, error) { return token, g.beginFor(ctx, family) },
 	}, nil
 }
 
-// begin stores the family, and then asks once more for its user: whoever locked the user
-// or changed the password meanwhile has ended the families there were, and this one was
-// not among them.
-func (g *passwordGrant) begin(ctx context.Context, family store.Grant) error {
-	if err := g.create(ctx, family); err != nil {
-		return oauth.Unavailable(err)
+// beginFor stores the family, and then asks once more for its user, who may have been
+// locked while the password was checked.
+func (g *passwordGrant) beginFor(ctx context.Context, family store.Grant) error {
+	if err := g.begin(ctx, family); err != nil {
+		return err
 	}
 	active, err := g.activeUser(ctx, family.Subject)
 	if err != nil {
 		return err
 	}
-	ended, err := g.Passwords.EndedSince(ctx, family.Subject, family.AuthTime)
+	ended, err := g.ended(ctx, family.Client, family.Subject, family.Epochs)
 	switch {
 	case err != nil:
-		return oauth.Unavailable(err)
+		return err
 	case ended || !active:
 		return g.kill(ctx, family.ID, errUserGone)
 	}

@@ -63,8 +63,8 @@ func (g *codes) redeem(ctx context.Context, p redemption) (string, error) {
 	family := store.Grant{
 		ID: p.code.Grant, Dialect: g.begins, Client: p.code.Client, Subject: p.code.Subject,
 		Scopes: p.code.Scopes, Nonce: p.code.Nonce, AuthTime: p.code.AuthTime, Session: p.code.Session,
-		Resources: p.code.Resources,
-		IssuedAt:  now, Expires: now.Add(g.Access), Generation: 1, RotatedAt: now,
+		Resources: p.code.Resources, Epochs: p.code.Epochs, Code: p.record.ID,
+		IssuedAt: now, Expires: now.Add(g.Access), Generation: 1, RotatedAt: now,
 	}
 	var token string
 	if p.refreshes {
@@ -74,8 +74,8 @@ func (g *codes) redeem(ctx context.Context, p redemption) (string, error) {
 			return "", oauth.E(oauth.ServerError, "").WithCause(errBadFamilyID)
 		}
 	}
-	if err := g.create(ctx, family); err != nil {
-		return "", oauth.Unavailable(err)
+	if err := g.begin(ctx, family); err != nil {
+		return "", err
 	}
 	c, err := g.claimCode(ctx, p, family.Expires.Add(g.Access))
 	if err != nil {

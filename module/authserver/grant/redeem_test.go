@@ -104,7 +104,7 @@ func newCodeNode(t *testing.T, m *storetest.Memory, keys *secret.Keys) *codeNode
 	if err := c.fill(); err != nil {
 		t.Fatal(err)
 	}
-	return &codeNode{newCodes(families{c}, store.DialectOAuth, store.DialectOAuth), l}
+	return &codeNode{newCodes(newFamilies(c), store.DialectOAuth, store.DialectOAuth), l}
 }
 
 // issueCode stores a code and returns it with its family.

@@ -75,6 +75,7 @@ func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) 
 		Resources: family.Resources,
 		AuthTime:  family.AuthTime,
 		Session:   family.Session,
+		Epochs:    family.Epochs,
 		Commit:    func(ctx context.Context) (string, error) { return g.rotate(ctx, p, record, family) },
 	}, nil
 }
@@ -90,7 +91,11 @@ func (g *refreshToken) current(ctx context.Context, p presented) (store.Record, 
 	case family.Client != p.client, family.Dialect != store.DialectOAuth:
 		return record, family, gone(Foreign) // the MAC covers both: this cannot happen
 	}
-	return record, family, nil
+	ended, err := g.ended(ctx, family.Client, family.Subject, family.Epochs)
+	if err == nil && ended {
+		err = gone(Revoked)
+	}
+	return record, family, err
 }
 
 // narrowed is what the new access token may: what was granted and the client may still

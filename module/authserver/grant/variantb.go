@@ -20,7 +20,7 @@ func NewVariantB(c Config) (*VariantB, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	return &VariantB{newCodes(families{c}, store.DialectVariantB, store.DialectVariantB)}, nil
+	return &VariantB{newCodes(newFamilies(c), store.DialectVariantB, store.DialectVariantB)}, nil
 }
 
 // Code is Prepare of [Grant] for the parameter code. Most libraries send no redirect_uri
@@ -68,7 +68,7 @@ func (g *VariantB) Refresh(ctx context.Context, r Request) (Pending, error) {
 	}
 	return Pending{
 		Subject: family.Subject, Scopes: scopes, Family: id, Resources: family.Resources,
-		AuthTime: family.AuthTime, Session: family.Session,
+		AuthTime: family.AuthTime, Session: family.Session, Epochs: family.Epochs,
 		Commit: func(ctx context.Context) (string, error) { return sent, g.touch(ctx, record, family) },
 	}, nil
 }
@@ -88,7 +88,11 @@ func (g *VariantB) living(ctx context.Context, id string) (store.Record, store.G
 	case !g.Now().Before(family.Expires):
 		return record, family, gone(Expired)
 	}
-	return record, family, nil
+	ended, err := g.ended(ctx, family.Client, family.Subject, family.Epochs)
+	if err == nil && ended {
+		err = gone(Revoked)
+	}
+	return record, family, err
 }
 
 // touchEvery is how exactly a family knows when it was last used: refreshes at the same

@@ -59,7 +59,7 @@ func (s *sns) put(change ...func(*store.Grant)) (id, token string) {
 	for _, f := range change {
 		f(&g)
 	}
-	if err := s.b.create(s.t.Context(), g); err != nil {
+	if err := s.b.begin(s.t.Context(), g); err != nil {
 		s.t.Fatal(err)
 	}
 	token, _ = encodeRefresh(s.keys, g.ID, 1, "c", store.DialectVariantB)
