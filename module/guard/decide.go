@@ -20,7 +20,7 @@ const (
 // headers Authorization, Origin, Access-Control-Request-Method and Referer: neither
 // forwarded nor overriding headers have an effect. It does not change the request.
 func (g *Guard) Decide(r *http.Request) Decision {
-	inQuery := carriesToken(r.URL.RawQuery)
+	inQuery := CarriesToken(r.URL.RawQuery)
 	d := Decision{Rule: -1, Redact: inQuery || refererCarriesToken(r.Header)}
 	if refusedMethod(r.Method) {
 		d.Allow = allowed
