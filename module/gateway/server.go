@@ -53,6 +53,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	defer end()
 	defer s.recovered(rec)
 	w = rec
+	ownAnswer(w)
 	protocolAnswer(r)
 	leave, err := s.app.lease.enter()
 	if err != nil {

@@ -22,6 +22,7 @@ var (
 	limited       = counter("limit_decisions_total", "Decisions of a limiter by the kind of the policy that was reported and the result.", "policy", "result")
 	limiterFull   = counter("limit_shared_buckets_total", "Decisions on callers without counts of their own, by those of a bucket they share since the limiter's memory was full.")
 	normalised    = counter("upstream_errors_total", "Upstream error answers put into the common shape, by status class and kind of body.", "class", "body")
+	removedFields = counter("upstream_fields_removed_total", "Answers of an upstream from which a header field was removed that only the gateway may send, by field: set_cookie, clear_site_data, www_authenticate.", "field")
 	failures      = counter("errors_total", "Failures of the gateway's own handlers answered in the common shape, by status class.", "class")
 	tickets       = counter("tickets_total", "Requests confirmed on a second device, by kind (scan: a code to scan, device: one to type) and what became of them (begun, scanned, confirmed, denied, wrong_number).", "kind", "outcome")
 	restRequests  = counter("rest_requests_total", "Requests for declared resources by what they do.", "operation")
@@ -106,6 +107,9 @@ func (Set) LimiterFull() { limiterFull.WithLabelValues().Inc() }
 func (Set) UpstreamError(status int, body string) {
 	normalised.WithLabelValues(class(status), body).Inc()
 }
+
+// UpstreamField counts answers from which a field of the gateway's own was removed.
+func (Set) UpstreamField(field string) Counter { return removedFields.WithLabelValues(field) }
 
 // Failure counts an error of the gateway's own.
 func (Set) Failure(status int) { failures.WithLabelValues(class(status)).Inc() }
