@@ -19,6 +19,7 @@ var (
 	auditDropped  = counter("audit_events_dropped_total", "Events of the audit trail that Caddy's event handlers did not get, since their queue was full or the configuration ended. Their lines were written.")
 	guarded       = counter("guard_decisions_total", "Requests at a guard by the reason of the decision.", "reason")
 	shadowed      = counter("guard_shadow_refusals_total", "Requests that a guard in shadow mode would have refused, by the reason.", "reason")
+	overload      = counter("overload_refused_total", "Requests refused because the process had more than it could answer in time, by class: anonymous, client (credentials not checked yet), known (a token that was checked before).", "class")
 	limited       = counter("limit_decisions_total", "Decisions of a limiter by the kind of the policy that was reported and the result.", "policy", "result")
 	limiterFull   = counter("limit_shared_buckets_total", "Decisions on callers without counts of their own, by those of a bucket they share since the limiter's memory was full.")
 	normalised    = counter("upstream_errors_total", "Upstream error answers put into the common shape, by status class and kind of body.", "class", "body")
@@ -96,6 +97,9 @@ func (Set) Guard(reason string) Counter { return guarded.WithLabelValues(reason)
 
 // Shadow counts what a guard in shadow mode would have refused.
 func (Set) Shadow(reason string) Counter { return shadowed.WithLabelValues(reason) }
+
+// Overload counts requests of a class that were refused for want of processor time.
+func (Set) Overload(class string) Counter { return overload.WithLabelValues(class) }
 
 // Limit counts decisions of a limiter.
 func (Set) Limit(policy, result string) Counter { return limited.WithLabelValues(policy, result) }
