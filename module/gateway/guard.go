@@ -134,6 +134,9 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 	g.describe(&policy)
 	policy.Verifier = g.app.verifier()
 	policy.Attempts, policy.ClientIP = g.app.attempts, clientIP
+	if !g.Shadow {
+		policy.Admit = g.app.overload.admitToken
+	}
 	g.guard, err = guard.New(policy)
 	if err != nil {
 		return err
@@ -175,12 +178,13 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		if d.Redact {
 			write(g.access.take(r), r, r.Header, outcome{status: d.Status, header: w.Header()})
 		}
-		if d.Redact && !shaped(r) {
-			// Caddy's error log would show the address, with the token in it.
+		if (d.Redact || d.Reason == guard.Overloaded) && !shaped(r) {
+			// Caddy's error log would show the address, with the token in it, and would have
+			// a line for every request that is one too many.
 			w.WriteHeader(d.Status)
 			return nil
 		}
-		return fail(d.Status, &failure{code: d.Code, message: d.Message})
+		return fail(d.Status, &failure{code: d.Code, message: d.Message, silent: d.Reason == guard.Overloaded})
 	}
 	g.prepare(r, &d)
 	answer := g.answers.from(w, nil)
