@@ -38,7 +38,7 @@ var globalWords = []string{
 //		client <id> { ... }
 //		registration { initial_token <placeholder> | scopes <names...> | max <n> }
 //		pages { templates|logo|color <value> | languages <tags...> }
-//		protect { login_failures|per_address|hash_concurrency <n> | lockout <duration> }
+//		protect { login_failures|per_address|codes_per_user|hash_concurrency <n> | lockout <duration> }
 //		revocation_max_stale <duration>
 //		audit on|off
 //	}

@@ -111,6 +111,8 @@ func (g *globalBlock) protect() error {
 		switch word {
 		case "login_failures":
 			p.LoginFailures, err = number(g.Dispenser)
+		case "codes_per_user":
+			p.CodesPerUser, err = number(g.Dispenser)
 		case "per_address":
 			p.PerAddress, err = number(g.Dispenser)
 		case "hash_concurrency":
@@ -118,7 +120,7 @@ func (g *globalBlock) protect() error {
 		case "lockout":
 			p.Lockout, err = duration(g.Dispenser, false)
 		default:
-			err = unknown(g.Dispenser, "protect", "login_failures", "per_address", "hash_concurrency", "lockout")
+			err = unknown(g.Dispenser, "protect", "login_failures", "per_address", "codes_per_user", "hash_concurrency", "lockout")
 		}
 		return err
 	})

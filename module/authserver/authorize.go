@@ -180,14 +180,16 @@ func (s *signIn) proceed(w http.ResponseWriter, r *http.Request, b browser, q *r
 	return s.showConsent(w, r, b, q, client, who)
 }
 
-// codesOfUser bounds the codes and implicit tokens of one user a minute, on one node: each
-// is two records, and a consent that is remembered lets a client ask in a loop.
-var codesOfUser = attempt.Rule{Limit: 60, Window: time.Minute}
+// takeCode counts a code or implicit token of a user: each is two records, and a consent
+// that is remembered lets a client ask in a loop.
+func (s *signIn) takeCode(subject string) error {
+	return s.take("code:"+subject, attempt.Rule{Limit: s.Protect.CodesPerUser, Window: time.Minute})
+}
 
 // grant gives the client what it asked for. pair is the epoch of client and user as it was
 // before the permission was looked at.
 func (s *signIn) grant(w http.ResponseWriter, r *http.Request, b browser, q *request, client *oauth.Client, who *person, pair int64) error {
-	if err := s.take(codeKey(who.user.ID), codesOfUser); err != nil {
+	if err := s.takeCode(who.user.ID); err != nil {
 		if q.variantB() {
 			return err
 		}
@@ -207,8 +209,6 @@ func (s *signIn) grant(w http.ResponseWriter, r *http.Request, b browser, q *req
 	}
 	return s.grantCode(w, r, b, q, who, epochs)
 }
-
-func codeKey(subject string) string { return "code:" + subject }
 
 // hint prefills the user name, without a look at the directory.
 func hint(p params) string {

@@ -101,6 +101,7 @@ type Protect struct {
 	LoginFailures    int           // failures within LoginWindow that lock an account, default 10
 	LoginWindow      time.Duration // default 15 min
 	Lockout          time.Duration // default 15 min
+	CodesPerUser     int           // authorization codes and implicit tokens a minute for one user, default 60
 	PerAddress       int           // sign-in attempts a minute for one address (IPv6: one /64), default 30
 	ClientFailures   int           // failed client authentications a minute for one client and address, default 10
 	HashConcurrency  int           // passwords hashed at one time, default half the processors, 1 to 4
@@ -227,6 +228,7 @@ func (c *Config) fill() error {
 	set(&c.Protect.LoginWindow, 15*time.Minute)
 	set(&c.Protect.Lockout, 15*time.Minute)
 	set(&c.Protect.PerAddress, 30)
+	set(&c.Protect.CodesPerUser, 60)
 	set(&c.Protect.ClientFailures, 10)
 	set(&c.Protect.HashConcurrency, HashConcurrency())
 	set(&c.Protect.HashQueueTimeout, 8*time.Second)

@@ -23,7 +23,7 @@ func (s *signIn) allow(ctx context.Context, keys *secret.Keys, a approval) error
 	if t.Scanner != who.digest || t.Subject != who.user.ID {
 		return crossdevice.ErrTaken
 	}
-	if err := s.take(codeKey(who.user.ID), codesOfUser); err != nil {
+	if err := s.takeCode(who.user.ID); err != nil {
 		return err
 	}
 	pair, err := ending.OfPair(ctx, s.Store, t.Client, who.user.ID) // before it is allowed

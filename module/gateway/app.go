@@ -229,7 +229,7 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 		PKCERequired:          a.PKCE == "required",
 		Protect: authserver.Protect{
 			LoginFailures: a.Protect.LoginFailures, Lockout: time.Duration(a.Protect.Lockout),
-			PerAddress: a.Protect.PerAddress, HashConcurrency: a.Protect.HashConcurrency,
+			PerAddress: a.Protect.PerAddress, CodesPerUser: a.Protect.CodesPerUser, HashConcurrency: a.Protect.HashConcurrency,
 		},
 		ClientIP: clientIP,
 	})

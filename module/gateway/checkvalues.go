@@ -52,6 +52,7 @@ func (a *App) checkValues() error {
 		value int
 	}{
 		{"login_failures", a.Protect.LoginFailures}, {"per_address", a.Protect.PerAddress},
+		{"codes_per_user", a.Protect.CodesPerUser},
 		{"hash_concurrency", a.Protect.HashConcurrency},
 	} {
 		if n.value < 0 {

@@ -80,6 +80,10 @@ type Protect struct {
 	Lockout caddy.Duration `json:"lockout,omitempty"`
 	// Sign-in attempts a minute for one address (IPv6: one /64). Default: 30.
 	PerAddress int `json:"per_address,omitempty"`
+	// Authorization codes a minute for one user, on each node: a client whose consent is
+	// remembered can ask in a loop. Raise it for an account that many devices share.
+	// Default: 60.
+	CodesPerUser int `json:"codes_per_user,omitempty"`
 	// Passwords hashed at one time. On Linux each is hashed in a process of its own, which
 	// keeps one processor busy and takes about 80 MiB meanwhile; elsewhere, and where no
 	// process can be started, in this one. Default: half the processors, 1 to 4, so that

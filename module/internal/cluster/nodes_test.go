@@ -76,6 +76,7 @@ const caddyfile = `{
 		}
 		protect {
 			per_address 1000
+			codes_per_user 1000000
 		}
 		scope read "Read"
 		client web {

@@ -39,9 +39,11 @@ const canaryfile = `{
 		tokens {
 			audience https://api.example
 			refresh_grace 0
+			grants_per_user 10
 		}
 		protect {
 			per_address 1000
+			codes_per_user 1000000
 		}
 		registration {
 			initial_token {env.CANARY_INITIAL}

@@ -50,10 +50,12 @@ const caddyfile = `{
 		users file $DIR/users.json
 		tokens {
 			audience https://api.example
+			grants_per_user 1000
 			$TOKENS
 		}
 		protect {
 			per_address 1000
+			codes_per_user 1000000
 		}
 		scope read "Read"
 		client web {
