@@ -16,11 +16,11 @@ import (
 const mod = "github.com/gatehouse/gatehouse/"
 
 // allowed lists, for each package or tree ("/..."), which packages of ours it may import
-// besides module/internal/{secret,httpx,attempt}. A package that is not listed may import none.
+// besides module/internal/{secret,httpx,attempt,fairshare}. A package that is not listed may import none.
 var allowed = map[string][]string{
 	"module":                         {"caddyfile", "module/gateway", "module/gateway/cli", "module/gateway/restapi", "plugins/..."},
 	"caddyfile":                      {"module/gateway", "module/gateway/restapi", "module/oauth", "module/guard", "module/rest/..."},
-	"module/gateway":                 {"module/admission", "module/gateway/adminapi", "module/audit", "module/authserver", "module/clientstore", "module/crossdevice", "module/ending", "module/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/webui", "module/metrics", "module/token", "module/store", "module/directory", "module/directory/password", "module/oauth"},
+	"module/gateway":                 {"module/gateway/adminapi", "module/audit", "module/authserver", "module/clientstore", "module/crossdevice", "module/ending", "module/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/webui", "module/metrics", "module/token", "module/store", "module/directory", "module/directory/password", "module/oauth"},
 	"module/gateway/adminapi":        {"module/clientstore"},
 	"module/gateway/cli":             {"module/gateway", "module/gateway/adminapi", "module/clientstore", "module/directory", "module/directory/password", "module/gateway/restapi", "module/guard", "module/oauth", "module/rest/...", "module/token"},
 	"module/gateway/restapi":         {"module/audit", "module/gateway", "module/metrics", "module/rest/...", "module/store", "module/token", "module/webui"},
@@ -53,7 +53,6 @@ var allowed = map[string][]string{
 	"examples/legacy":                {"examples/legacy/...", "examples/internal/serve"},
 	"examples/quickstart/reader":     {"examples/quickstart/reader/...", "examples/internal/serve"},
 	"examples/variant-b/portal":      {"examples/variant-b/portal/...", "examples/internal/serve"},
-	"module/admission":               nil,
 	"module/internal/httpx":          nil,
 	"module/internal/aside":          nil,
 	"module/ratelimit":               nil,
@@ -61,7 +60,7 @@ var allowed = map[string][]string{
 }
 
 // everywhere may be imported by all but the packages in pure.
-var everywhere = []string{"module/internal/secret", "module/internal/httpx", "module/internal/attempt"}
+var everywhere = []string{"module/internal/secret", "module/internal/httpx", "module/internal/attempt", "module/internal/fairshare"}
 
 // pure packages import no other package of ours at all.
 var pure = []string{"module/audit", "module/oauth", "module/ratelimit", "module/rest/...", "module/directory", "module/metrics", "examples/..."}

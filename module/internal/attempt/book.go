@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/fairshare"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
 
@@ -30,11 +31,12 @@ type Book struct {
 
 	mu    sync.Mutex
 	kinds map[string]*shelf
+	rates map[string]*fairshare.Rate
 }
 
 // maxKinds bounds the kinds, should a caller ever let a stranger choose one. Those beyond
 // it share the place of keys without a kind.
-const maxKinds = 16
+const maxKinds = 32
 
 // shelf is the part of a book for one kind of keys.
 type shelf struct {
@@ -63,6 +65,34 @@ type entry struct {
 // NewBook makes a book for at most cap keys (at least 1) of each kind.
 func NewBook(cap int, now func() time.Time) *Book {
 	return &Book{cap: max(cap, 1), now: now, start: now(), kinds: make(map[string]*shelf)}
+}
+
+// Rate returns what everybody together may do, divided among those who do it. The name is
+// the caller's word, as is the rule, of which Lock is without effect; one name has one rule
+// for good.
+func (b *Book) Rate(name string, r Rule) *fairshare.Rate {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.rates == nil {
+		b.rates = make(map[string]*fairshare.Rate)
+	}
+	if b.rates[name] == nil {
+		b.rates[name] = fairshare.NewRate(r.Limit, r.Window, b.now)
+	}
+	return b.rates[name]
+}
+
+// TakeShare counts an attempt of a source for its own key and, of cost units, for everybody
+// together under the name, or for neither. What is refused leaves no trace, so strangers who
+// are refused for their network do not fill the book with keys.
+func (b *Book) TakeShare(key string, own Rule, from fairshare.Source, name string, together Rule, cost int) (ok bool, retry time.Duration) {
+	if refused, retry := b.Refused(key, own); refused {
+		return false, retry
+	}
+	if ok, retry = b.Rate(name, together).Take(from, cost); !ok {
+		return false, retry
+	}
+	return b.Take(key, own)
 }
 
 // shelf is where a key is counted.

@@ -1,0 +1,77 @@
+package fairshare
+
+import "net/netip"
+
+// usage counts units by network. It holds no more networks than units, times four.
+type usage struct {
+	total int
+	of    map[netip.Prefix]int
+}
+
+func (u *usage) add(s Source, n int) {
+	if u.of == nil {
+		u.of = make(map[netip.Prefix]int)
+	}
+	u.total += n
+	for i := range s.steps() {
+		g := s.groups[i]
+		if u.of[g] += n; u.of[g] == 0 {
+			delete(u.of, g)
+		}
+	}
+}
+
+// load is how much the source holds for its weight, by that of its networks of which this
+// is most.
+func (u *usage) load(s Source) (most float64) {
+	for i, step := range s.steps() {
+		most = max(most, float64(u.of[s.groups[i]])/float64(step.weight))
+	}
+	return most
+}
+
+// share is a limit, half as much again in reserve, and who holds what.
+type share struct {
+	limit         int
+	open, reserve usage
+}
+
+// take gives the source n units, or none. reserved says which.
+func (h *share) take(s Source, n int) (ok, reserved bool) {
+	switch {
+	case h.open.total+n <= h.limit:
+		h.open.add(s, n)
+		return true, false
+	case n == 1 && h.fitsReserve(s):
+		h.reserve.add(s, 1)
+		return true, true
+	}
+	return false, false
+}
+
+// fitsReserve: the source holds nothing at all, and its networks have not used up their
+// quotas.
+func (h *share) fitsReserve(s Source) bool {
+	size := h.limit / 2
+	if h.held(s) > 0 || h.reserve.total >= size {
+		return false
+	}
+	for i, step := range s.steps()[1:] {
+		if h.reserve.of[s.groups[i+1]] >= max(size/step.part, step.least) {
+			return false
+		}
+	}
+	return true
+}
+
+func (h *share) giveBack(s Source, n int, reserved bool) {
+	if reserved {
+		h.reserve.add(s, -n)
+		return
+	}
+	h.open.add(s, -n)
+}
+
+func (h *share) held(s Source) int { return h.open.of[s.address()] + h.reserve.of[s.address()] }
+
+func (h *share) total() int { return h.open.total + h.reserve.total }
