@@ -16,19 +16,22 @@ const (
 	useCode       = "code"
 	useEndSession = "end session"
 	useTypedName  = "typed name"
+	useKnown      = "known browser"
 )
 
-// cookieName is the name under which a cookie travels. A loopback http issuer goes
-// without the prefix: Safari drops Secure cookies there.
+// cookieName is the name under which a cookie travels. The prefix makes browsers
+// insist on Secure, Path=/ and no Domain, so no sibling host can set it. A loopback
+// http issuer goes without: Safari drops Secure cookies there.
 func (s *signIn) cookieName(name string) string {
 	if s.https {
-		return httpx.CookiePrefix + name
+		return "__Host-" + name
 	}
 	return name
 }
 
-func (s *signIn) browserCookie() string { return s.cookieName(httpx.CookieName + "-browser") }
-func (s *signIn) sessionCookie() string { return s.cookieName(httpx.CookieName) }
+func (s *signIn) browserCookie() string { return s.cookieName("gatehouse-browser") }
+func (s *signIn) sessionCookie() string { return s.cookieName("gatehouse") }
+func (s *signIn) knownCookie() string   { return s.cookieName("gatehouse-known") }
 
 func (s *signIn) setCookie(w http.ResponseWriter, name, value string, maxAge int) {
 	http.SetCookie(w, &http.Cookie{

@@ -2,10 +2,10 @@ package authserver
 
 import (
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/attempt"
+	"github.com/gatehouse/gatehouse/module/internal/fairshare"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
@@ -23,13 +23,14 @@ var (
 
 // ticketsTogether bounds what many addresses put into the store of a node, where a ticket
 // stands for a quarter of an hour, to some hundred megabytes. A state that is long counts
-// for several: a store writes some characters of it as six.
+// for several: a store writes some characters of it as six. It is divided among networks
+// (see package fairshare), so that few do not stop everybody.
 var ticketsTogether = attempt.Rule{Limit: 12_000, Window: time.Minute}
 
 const stateOfOne = 512 // bytes
 
-// maxHanging is how many polls of one address hang at a time: an office behind one, but no
-// machine that takes the places of everybody.
+// maxHanging is how many polls of one address hang at a time: an office behind one. A third
+// of what a node has places for is kept for addresses of which none hangs.
 const maxHanging = 50
 
 // pollAgain is when a poll that finds no place is to come again.
@@ -41,20 +42,17 @@ func tooManyPage(retry time.Duration) *pageError {
 	return p
 }
 
-// connectKey names an address in one of the counts: "ticket" has a room of its own in the
-// book, so that these strangers make nobody forget those at the sign-in.
-func (s *signIn) connectKey(r *http.Request, what string) string {
-	return "ticket:" + what + "|" + httpx.AddressKey(s.ClientIP(r))
+// connectKey names an address in one of the counts. Each kind has a room of its own in the
+// book, so that who fills one with guesses stops nobody who begins or signs in.
+func (s *signIn) connectKey(r *http.Request, kind string) string {
+	return kind + ":" + httpx.AddressKey(s.ClientIP(r))
 }
 
 func (s *signIn) mayBegin(r *http.Request, state string) error {
-	if err := s.take(s.connectKey(r, "begin"), ticketsOfAddress); err != nil {
-		return err
-	}
-	for range 1 + len(state)/stateOfOne {
-		if err := s.take("ticket:begin", ticketsTogether); err != nil {
-			return err
-		}
+	ok, retry := s.Attempts.TakeShare(s.connectKey(r, "ticket"), ticketsOfAddress,
+		fairshare.From(s.ClientIP(r)), "tickets", ticketsTogether, 1+len(state)/stateOfOne)
+	if !ok {
+		return tooManyPage(retry)
 	}
 	return nil
 }
@@ -78,36 +76,4 @@ func (s *signIn) guessed(r *http.Request, answer error) error {
 		return err
 	}
 	return answer
-}
-
-// hanging counts the polls that hang, by address. It holds no more addresses than polls may
-// hang.
-type hanging struct {
-	mu sync.Mutex
-	of map[string]int
-}
-
-// enter counts one more, of an address, of at most so many. Each that is let in must leave.
-func (h *hanging) enter(address string, addresses int) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	n, known := h.of[address]
-	switch {
-	case n >= maxHanging:
-		return tooManyPage(pollAgain)
-	case !known && len(h.of) >= addresses:
-		return unavailablePage(oauth.Seconds(pollAgain))
-	case h.of == nil:
-		h.of = make(map[string]int)
-	}
-	h.of[address] = n + 1
-	return nil
-}
-
-func (h *hanging) leave(address string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.of[address]--; h.of[address] <= 0 {
-		delete(h.of, address)
-	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/authserver/grant"
 	"github.com/gatehouse/gatehouse/module/internal/attempt"
+	"github.com/gatehouse/gatehouse/module/internal/fairshare"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -13,7 +14,8 @@ import (
 )
 
 // Anybody can begin as a public client, and each ticket is two records for twenty minutes:
-// these bound what stands there at one time to some megabytes a node.
+// these bound what stands there at one time to some megabytes a node. What all may begin
+// together is divided among networks (see package fairshare).
 var (
 	devicesOfAddress = attempt.Rule{Limit: 20, Window: time.Minute}
 	devicesTogether  = attempt.Rule{Limit: 600, Window: time.Minute}
@@ -78,10 +80,8 @@ func (s *Server) mayBegin(r *http.Request, client *oauth.Client) error {
 	if !client.Public {
 		return nil
 	}
-	ok, retry := s.Attempts.Take("ticket:device|"+httpx.AddressKey(s.ClientIP(r)), devicesOfAddress)
-	if ok {
-		ok, retry = s.Attempts.Take("ticket:device", devicesTogether)
-	}
+	ip := s.ClientIP(r)
+	ok, retry := s.Attempts.TakeShare("ticket:device|"+httpx.AddressKey(ip), devicesOfAddress, fairshare.From(ip), "device", devicesTogether, 1)
 	if !ok {
 		return tooMany(retry)
 	}

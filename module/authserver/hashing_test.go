@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -128,25 +129,77 @@ func TestABrowserThatGoesAwayKeepsItsPlaceUntilTheHashIsDone(t *testing.T) { // 
 	})
 }
 
-func TestNoMoreThanAThousandSignInsWait(t *testing.T) { // E14, the queue's cap
+// fromEverywhere gives each request addresses of unrelated networks.
+func fromEverywhere(c *authserver.Config) {
+	var called atomic.Int64
+	c.ClientIP = func(*http.Request) string {
+		n := called.Add(1)
+		return fmt.Sprintf("%d.%d.1.1", 1+n/256%200, n%256)
+	}
+}
+
+func TestNoMoreThanAThousandSignInsWait(t *testing.T) { // E14, the queue's cap; N06: and 500 newcomers
 	synctest.Test(t, func(t *testing.T) {
 		var d *watched
-		g := newBrowserRig(t, watch(&d), func(c *authserver.Config) { c.Protect.PerAddress = 5000; c.Protect.HashConcurrency = 1 })
+		g := newBrowserRig(t, watch(&d), fromEverywhere, func(c *authserver.Config) { c.Protect.HashConcurrency = 1 })
 		b := g.browser()
 		login := b.get(tokenIssuer + "/login")
 		d.end = make(chan struct{})
-		results := make(chan page, 1002)
-		for i := range 1002 {
+		results := make(chan page, 1502)
+		for i := range 1502 {
 			tab := g.browserAt(login, b)
 			go func() { results <- tab.signIn(login, fmt.Sprint("user", i), "wrong") }()
 		}
 		synctest.Wait()
-		if len(results) != 1 { // one at work, 1,000 waiting, one too many
+		if len(results) != 1 { // one at work, 1,500 waiting, one too many
 			t.Fatalf("%d were answered at once", len(results))
 		}
 		g.isError(<-results, http.StatusServiceUnavailable)
 		close(d.end)
-		for range 1001 {
+		for range 1501 {
+			<-results
+		}
+	})
+}
+
+// N06: one address may have all that whoever asks may have, and is told so; whoever comes
+// from elsewhere finds a place, and is not served after the others but next.
+func TestOneAddressDoesNotFillTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var d *watched
+		g := newBrowserRig(t, watch(&d), func(c *authserver.Config) { c.Protect.HashConcurrency = 1 })
+		b := g.browser()
+		login := b.get(tokenIssuer + "/login")
+		d.began, d.end = make(chan struct{}, 2000), make(chan struct{})
+		results, newcomer := make(chan page, 1100), make(chan page, 1)
+		for i := range 1100 {
+			tab := g.browserAt(login, b)
+			go func() { results <- tab.signIn(login, fmt.Sprint("user", i), "wrong") }()
+			synctest.Wait()
+		}
+		if len(results) != 99 { // one at work, 1,000 waiting
+			t.Errorf("N06 %d were answered at once", len(results))
+		}
+		for range len(results) {
+			if p := <-results; p.status != http.StatusTooManyRequests || p.header.Get("Retry-After") != "2" {
+				t.Fatalf("N06 %d %v", p.status, p.header)
+			}
+		}
+		g.from("198.51.100.1")
+		go func() { newcomer <- g.browserAt(login, b).signIn(login, "ann", annsPassword) }()
+		synctest.Wait()
+		d.end <- struct{}{} // the one at work
+		synctest.Wait()
+		d.end <- struct{}{}
+		synctest.Wait()
+		if len(newcomer) != 1 || len(results) != 1 {
+			t.Fatalf("N06 the newcomer waits behind %d others", len(results))
+		}
+		if p := <-newcomer; p.status != http.StatusSeeOther {
+			t.Errorf("N06 %d", p.status)
+		}
+		close(d.end)
+		for range 1000 {
 			<-results
 		}
 	})

@@ -107,7 +107,9 @@ func (s *signIn) loginPost(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	o, err := s.try(r.Context(), s.ClientIP(r), p.username, password)
+	a := attempted{username: p.username, password: password, address: s.ClientIP(r), known: s.knownPeople(r, b.keys)}
+	a.vouched = vouches(a.known, b.keys, p.username)
+	o, err := s.try(r.Context(), a)
 	if err != nil {
 		s.Metrics.SignIn("error")
 		return err
@@ -119,6 +121,8 @@ func (s *signIn) loginPost(w http.ResponseWriter, r *http.Request) error {
 		}
 		if who == nil { // the password may be the one of before
 			o.verdict = refused
+		} else if err = s.rememberBrowser(w, r, b.keys, p.username, o.user.ID, epoch); err != nil {
+			return err
 		}
 	}
 	s.Metrics.SignIn(string(o.verdict))

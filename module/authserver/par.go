@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/attempt"
+	"github.com/gatehouse/gatehouse/module/internal/fairshare"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -23,6 +24,8 @@ const (
 
 // Anybody can push as a public client, and each push is written to the store: these
 // bound what stands there at one time to some megabytes a node, as pushes live a minute.
+// What all may push together is divided among networks (see package fairshare), and clients
+// with authentication do not share in it.
 var (
 	pushesOfAddress = attempt.Rule{Limit: 30, Window: time.Minute}
 	pushesTogether  = attempt.Rule{Limit: 600, Window: time.Minute}
@@ -83,9 +86,8 @@ func (s *Server) mayPush(r *http.Request, client *oauth.Client) error {
 	ok, retry := true, time.Duration(0)
 	switch {
 	case client.Public:
-		if ok, retry = s.Attempts.Take("par:"+httpx.AddressKey(s.ClientIP(r)), pushesOfAddress); ok {
-			ok, retry = s.Attempts.Take("par", pushesTogether)
-		}
+		ip := s.ClientIP(r)
+		ok, retry = s.Attempts.TakeShare("par:"+httpx.AddressKey(ip), pushesOfAddress, fairshare.From(ip), "par", pushesTogether, 1)
 	case client.SelfRegistered:
 		ok, retry = s.Attempts.Take("par:"+client.ID, pushesTogether)
 	}

@@ -3,6 +3,7 @@ package authserver_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -228,8 +229,32 @@ func TestPushesOfPublicClientsAreLimitedByAddressAndTogether(t *testing.T) {
 	if limited != 31 {
 		t.Errorf("%d pushes were limited beyond the 600 of all addresses, want 31", limited)
 	}
+	g.pushed(webPush()) // nor by what others did
 	g.pass(time.Minute)
 	g.pushed(appRequest())
+}
+
+// N06: 20 addresses with 30 pushes each used up what everybody had.
+func TestAFewAddressesLeaveTheOthersTheirPushes(t *testing.T) {
+	g := newBrowserRig(t)
+	for i := range 100 {
+		g.from(fmt.Sprintf("%d.9.9.9", 1+i))
+		for range 31 {
+			g.push(appRequest())
+		}
+	}
+	for i := range 65 { // and a customer with a /48
+		for j := range 10 {
+			g.from(fmt.Sprintf("2001:db8:7:%x::1", i*10+j))
+			g.push(appRequest())
+		}
+	}
+	for _, ip := range []string{"198.51.100.1", "203.0.113.1", "2001:db8:8::1"} {
+		g.from(ip)
+		if a := g.push(appRequest()); a.status != http.StatusCreated {
+			t.Errorf("N06 %s pushes for the first time: %d", ip, a.status)
+		}
+	}
 }
 
 func TestPushedRequestsAndFaultsOfTheStore(t *testing.T) {

@@ -17,7 +17,7 @@ func (s *signIn) CheckPassword(ctx context.Context, r grant.Request, username, p
 	if len(password) > directory.MaxPassword || !validUsername(username) {
 		return directory.User{}, false, oauth.E(oauth.InvalidRequest, "the user name or the password is too long")
 	}
-	o, err := s.try(ctx, r.Address, username, password)
+	o, err := s.try(ctx, attempted{username: username, password: password, address: r.Address, client: !r.Client.Public})
 	if err != nil {
 		s.Metrics.SignIn("error")
 		return directory.User{}, false, passwordFault(err)

@@ -46,6 +46,14 @@ func TestTicketsOfManyAddressesAreLimitedTogether(t *testing.T) {
 	if begun != 12_000/9 {
 		t.Errorf("%d began, want %d", begun, 12_000/9)
 	}
+	g.from("203.0.113.1")
+	for range 5 { // what is left is less than a long state's
+		g.browser().get(qrURL(wxRequest()))
+	}
+	for _, ip := range []string{"203.0.114.1", "2001:db8::1"} {
+		g.from(ip)
+		b.show(b.get(qrURL(wxRequest()))) // N06: who had none gets one all the same
+	}
 	g.pass(time.Minute)
 	b.show(b.get(qrURL(wxRequest())))
 }

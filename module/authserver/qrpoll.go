@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/gatehouse/gatehouse/module/crossdevice"
+	"github.com/gatehouse/gatehouse/module/internal/fairshare"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -81,7 +82,7 @@ func (s *signIn) pollNews(r *http.Request, p params) (pollAnswer, error) {
 		return pollAnswer{}, err
 	}
 	if t.State == last && !t.Over(s.Now()) {
-		if t, err = s.hang(r.Context(), address, id, last); err != nil {
+		if t, err = s.hang(r.Context(), fairshare.From(s.ClientIP(r)), id, last); err != nil {
 			return pollAnswer{}, err
 		}
 		if t.State != last {
@@ -93,11 +94,15 @@ func (s *signIn) pollNews(r *http.Request, p params) (pollAnswer, error) {
 
 // hang waits for news of a ticket. What is kept meanwhile is kept some thousand times, so
 // it is little.
-func (s *signIn) hang(ctx context.Context, address, id string, last store.TicketState) (store.Ticket, error) {
-	if err := s.hanging.enter(address, s.CrossDevice.MaxWaiting); err != nil {
-		return store.Ticket{}, err
+func (s *signIn) hang(ctx context.Context, from fairshare.Source, id string, last store.TicketState) (store.Ticket, error) {
+	leave, full := s.hanging.Enter(from, maxHanging)
+	switch {
+	case full:
+		return store.Ticket{}, unavailablePage(oauth.Seconds(pollAgain))
+	case leave == nil:
+		return store.Ticket{}, tooManyPage(pollAgain)
 	}
-	defer s.hanging.leave(address)
+	defer leave()
 	t, err := s.CrossDevice.Wait(ctx, id, last)
 	switch {
 	case errors.Is(err, crossdevice.ErrReplaced):

@@ -3,6 +3,7 @@ package authserver
 import (
 	"net/http"
 
+	"github.com/gatehouse/gatehouse/module/internal/fairshare"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
@@ -11,17 +12,18 @@ import (
 type signIn struct {
 	*Server
 	gate    *gate
-	hanging hanging
-	origin  string // of the issuer, as browsers write it
+	hanging *fairshare.Places // polls
+	origin  string            // of the issuer, as browsers write it
 	https   bool
 }
 
 func newSignIn(s *Server) *signIn {
 	return &signIn{
-		Server: s,
-		gate:   newGate(s.Protect.HashConcurrency, s.Protect.HashQueueTimeout),
-		origin: oauth.Origin(s.Issuer),
-		https:  s.Issuer.Scheme == "https",
+		Server:  s,
+		gate:    newGate(s.Protect.HashConcurrency, s.Protect.HashQueueTimeout, s.Now),
+		hanging: fairshare.NewPlaces(s.CrossDevice.MaxWaiting - s.CrossDevice.MaxWaiting/3),
+		origin:  oauth.Origin(s.Issuer),
+		https:   s.Issuer.Scheme == "https",
 	}
 }
 

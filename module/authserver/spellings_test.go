@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,7 +19,8 @@ import (
 // "@example.com".
 type aliases struct {
 	directory.Directory
-	late bool // tells whom a name leads to only with the answer about the password
+	identified atomic.Int64 // so many questions
+	late       bool         // tells whom a name leads to only with the answer about the password
 }
 
 func named(username string) string {
@@ -29,6 +31,7 @@ func named(username string) string {
 }
 
 func (d *aliases) Identify(ctx context.Context, username string) (string, bool, error) {
+	d.identified.Add(1)
 	if d.late {
 		return "", false, nil
 	}
@@ -95,6 +98,28 @@ func TestGuessesCountForTheUserWhateverTheSpelling(t *testing.T) {
 				t.Errorf("after the lock: %d", p.status)
 			}
 		})
+	}
+}
+
+// Unknown, wrong, locked as a name and locked as a user cost the directory the same two
+// questions, so the time tells none from another.
+func TestEveryRefusalCostsTheDirectoryTheSame(t *testing.T) { // N08
+	g, d := newAliasRig(t, false)
+	all, _ := d.Directory.(*aliases)
+	b := g.browser()
+	login := b.get(tokenIssuer + "/login")
+	for range 10 {
+		b.signIn(login, "ann", "wrong")
+		b.signIn(login, "carl", "wrong")
+	}
+	for what, name := range map[string]string{"unknown": "ghost", "wrong": "bob", "locked name of nobody": "carl", "locked name": "ann", "locked user": alias(1)} {
+		identified, asked := all.identified.Load(), len(d.asked())
+		if p := b.signIn(login, name, annsPassword); p.status != http.StatusUnauthorized {
+			t.Errorf("%s: %d", what, p.status)
+		}
+		if i, a := all.identified.Load()-identified, len(d.asked())-asked; i != 1 || a != 1 {
+			t.Errorf("%s: %d names and %d passwords were asked about, want 1 and 1", what, i, a)
+		}
 	}
 }
 

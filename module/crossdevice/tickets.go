@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	defaultMaxWaiting = 5000
+	defaultMaxWaiting = 7500
 	// defaultHold is how long a poll hangs: below the half minute after which proxies
 	// begin to give up on an answer.
 	defaultHold = 25 * time.Second
@@ -21,7 +21,7 @@ type Config struct {
 	Store store.Backend
 	// Now is the clock. Default: time.Now.
 	Now func() time.Time
-	// MaxWaiting bounds the calls of Wait that hang at the same time. Default: 5,000.
+	// MaxWaiting bounds the calls of Wait that hang at the same time. Default: 7,500.
 	MaxWaiting int
 	// Hold is how long a Wait hangs at most. Default: 25 seconds.
 	Hold time.Duration

@@ -10,9 +10,7 @@ import (
 
 // pass hands every request on, and says what a guard that is not in the shadow would
 // have refused. The API behind may still have credentials of its own: those the guard
-// does not accept are left in the request, and its path is not touched. Of the answer only
-// what the gateway alone may say is removed: the issuer's sessions are at stake there, not
-// the API.
+// does not accept are left in the request, and neither its path nor its answer is touched.
 func (g *Guard) pass(w http.ResponseWriter, r *http.Request, d *guard.Decision, next caddyhttp.Handler) error {
 	if d.Err != nil {
 		g.log.Error("a token could not be judged", "error", d.Err)
@@ -22,12 +20,10 @@ func (g *Guard) pass(w http.ResponseWriter, r *http.Request, d *guard.Decision, 
 		defer end()
 		w = rec
 	}
-	answer := g.answers.from(w, nil)
-	defer answer.finish()
 	if d.Allowed {
 		g.counts[d.Reason].Inc()
 		g.prepare(r, d)
-		return next.ServeHTTP(answer, r)
+		return next.ServeHTTP(w, r)
 	}
 	if d.Status != http.StatusNoContent { // a preflight would have been answered
 		g.shadowed[d.Reason].Inc()
@@ -38,5 +34,5 @@ func (g *Guard) pass(w http.ResponseWriter, r *http.Request, d *guard.Decision, 
 	if sent != nil {
 		r.Header["Authorization"] = sent
 	}
-	return next.ServeHTTP(answer, r)
+	return next.ServeHTTP(w, r)
 }

@@ -21,12 +21,11 @@ const (
 	BadRequest        Reason = "bad_request"
 	Limited           Reason = "limited"
 	Unavailable       Reason = "unavailable"
-	Overloaded        Reason = "overloaded"
 )
 
 // Reasons are all of them.
 var Reasons = []Reason{
-	Public, Valid, Preflight, NoCredentials, InvalidToken, InsufficientScope, NoRule, BadRequest, Limited, Unavailable, Overloaded,
+	Public, Valid, Preflight, NoCredentials, InvalidToken, InsufficientScope, NoRule, BadRequest, Limited, Unavailable,
 }
 
 // Decision is the guard's answer. Status, Code and Message are set when the request

@@ -37,8 +37,7 @@ type operation func(w http.ResponseWriter, c *call, m resource.Match, asked reso
 func (h *REST) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	gateway.CloseWhenExiting(w, r)
 	choice, refused := h.versions.Negotiate(r.URL.EscapedPath(), r.Header["Accept"])
-	w, finish := h.answers.From(w, choice.Header)
-	defer finish()
+	w = gateway.OnHeader(w, choice.Header)
 	err := h.serve(w, r, next, choice, refused)
 	if err != nil {
 		choice.Header(w.Header())

@@ -92,7 +92,7 @@ func TestTenFailuresLockAnAccount(t *testing.T) { // U14
 	for range 9 {
 		a.refused(username, "wrong", next())
 	}
-	if p := a.try(username, password, next()); p.Status != http.StatusOK {
+	if p := newAttempts(t, g).try(username, password, next()); p.Status != http.StatusOK {
 		t.Fatalf("U14 locked after nine: %d", p.Status)
 	}
 	// The success was not held against her, and did not wipe the slate either: nine

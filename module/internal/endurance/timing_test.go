@@ -42,6 +42,32 @@ func TestTheTimeOfAnAnswerDoesNotTellUsersApart(t *testing.T) {
 	})
 }
 
+// Nor does it tell a name that is locked by failed sign-ins from one that is not, or whether
+// anybody has it (E15, N08).
+func TestTheTimeOfAnAnswerDoesNotTellWhoIsLocked(t *testing.T) {
+	s := newSite(t)
+	s.WriteFile(t, "users.json", cheapUsers)
+	s.Run(t, strings.Replace(s.config(), "per_address 1000", "per_address 1000000000\n\t\t\tlogin_failures 1\n\t\t\tlockout 100h", 1))
+	b := harness.NewBrowser(t, s.ID)
+	b.Client.Transport = s.plain.Transport
+	action, values := harness.Form(t, b.Get(s.authorizeURL()))
+	guess := func(name, password string) {
+		page := b.Post(action, url.Values{"token": values["token"], "request": values["request"], "username": {name}, "password": {password}})
+		if page.Status != http.StatusUnauthorized {
+			t.Fatalf("%s: %d %.300s", name, page.Status, page.Body)
+		}
+	}
+	n := 0
+	guess(username, "wrong")
+	guess("nobody", "wrong")
+	expectOneTime(t, times(300, 5000), map[string]func(){
+		"locked user":                        func() { guess(username, "wrong") },
+		"locked user and the right password": func() { guess(username, harness.Password) },
+		"locked name of nobody":              func() { guess("nobody", "wrong") },
+		"unknown user":                       func() { n++; guess(fmt.Sprint("nobody", n), "wrong") },
+	})
+}
+
 // Nor does it tell whether a client exists, or how much of its secret is right.
 func TestTheTimeOfAnAnswerDoesNotTellClientsApart(t *testing.T) {
 	s := newSite(t)
