@@ -68,37 +68,36 @@ func TestGuessesCountForThePersonBehindALoginEndpoint(t *testing.T) { // N08
 	})
 }
 
-func TestGuessesCountForThePersonInADatabase(t *testing.T) { // N08
-	t.Cleanup(sqltest.StopAll)
-	sqltest.Both(t, func(t *testing.T, s *sqltest.Server) {
-		s.Exec(t, "DROP TABLE IF EXISTS users")
-		s.Exec(t, "CREATE TABLE users (id INT PRIMARY KEY, login VARCHAR(191), passwd CHAR(32), salt CHAR(6), name VARCHAR(100), email VARCHAR(191), blocked INT)")
-		s.Exec(t, "INSERT INTO users VALUES (7, 'ann', '156013b3727fbef752c91b7896d30339', 'pepper', 'Ann Example', 'ann@example.com', 0)")
-		t.Setenv("USERS_DSN", s.DSN())
-		text := strings.Replace(forum, "login = $MARK", "$MARK IN (login, email)", 1)
-		g := harness.Start(t, text, "$DRIVER", s.Driver, "$MARK", map[string]string{"postgres": "$1", "mysql": "?"}[s.Driver])
-		address := g.ID + "/authorize?" + url.Values{
-			"client_id": {"web"}, "redirect_uri": {callback}, "response_type": {"code"}, "scope": {"read"}, "state": {"S"},
-			"code_challenge": {harness.Challenge(harness.Verifier)}, "code_challenge_method": {"S256"},
-		}.Encode()
-		try := func(name, pass string) int {
-			b := harness.NewBrowser(t, g.ID)
-			return b.Submit(b.Get(address), url.Values{"username": {name}, "password": {pass}}).Status
+// guessesInADatabase is a part of the test that has the servers.
+func guessesInADatabase(t *testing.T, s *sqltest.Server) {
+	t.Helper()
+	s.Exec(t, "DROP TABLE IF EXISTS users")
+	s.Exec(t, "CREATE TABLE users (id INT PRIMARY KEY, login VARCHAR(191), passwd CHAR(32), salt CHAR(6), name VARCHAR(100), email VARCHAR(191), blocked INT)")
+	s.Exec(t, "INSERT INTO users VALUES (7, 'ann', '156013b3727fbef752c91b7896d30339', 'pepper', 'Ann Example', 'ann@example.com', 0)")
+	t.Setenv("USERS_DSN", s.DSN())
+	text := strings.Replace(forum, "login = $MARK", "$MARK IN (login, email)", 1)
+	g := harness.Start(t, text, "$DRIVER", s.Driver, "$MARK", map[string]string{"postgres": "$1", "mysql": "?"}[s.Driver])
+	address := g.ID + "/authorize?" + url.Values{
+		"client_id": {"web"}, "redirect_uri": {callback}, "response_type": {"code"}, "scope": {"read"}, "state": {"S"},
+		"code_challenge": {harness.Challenge(harness.Verifier)}, "code_challenge_method": {"S256"},
+	}.Encode()
+	try := func(name, pass string) int {
+		b := harness.NewBrowser(t, g.ID)
+		return b.Submit(b.Get(address), url.Values{"username": {name}, "password": {pass}}).Status
+	}
+	if status := try("ann@example.com", "correct horse"); status != http.StatusOK {
+		t.Fatalf("the right password: %d", status)
+	}
+	for range 10 {
+		if status := try("ann", "wrong horse"); status != http.StatusUnauthorized {
+			t.Fatalf("a wrong password: %d", status)
 		}
-		if status := try("ann@example.com", "correct horse"); status != http.StatusOK {
-			t.Fatalf("the right password: %d", status)
+	}
+	for _, name := range []string{"ann", "ann@example.com", "Ann@Example.com"} {
+		if status := try(name, "correct horse"); status != http.StatusUnauthorized {
+			t.Errorf("N08 locked as ann, %s signs in: %d", name, status)
 		}
-		for range 10 {
-			if status := try("ann", "wrong horse"); status != http.StatusUnauthorized {
-				t.Fatalf("a wrong password: %d", status)
-			}
-		}
-		for _, name := range []string{"ann", "ann@example.com", "Ann@Example.com"} {
-			if status := try(name, "correct horse"); status != http.StatusUnauthorized {
-				t.Errorf("N08 locked as ann, %s signs in: %d", name, status)
-			}
-		}
-	})
+	}
 }
 
 func TestRightPasswordsAreNotHeldAgainstAnAddress(t *testing.T) { // N09

@@ -116,4 +116,5 @@ func TestUsersOfADatabaseSignInThroughTheGateway(t *testing.T) {
 			}
 		}
 	})
+	t.Run("N08 guesses count for the person", func(t *testing.T) { sqltest.Both(t, guessesInADatabase) })
 }
