@@ -16,6 +16,7 @@ const (
 		"Retry-After, WWW-Authenticate, Allow, Location, Link, ETag, Deprecation, Sunset"
 	corsMaxAge        = "600" // seconds; Chrome's own limit is 7200
 	corsMaxRequested  = 1024
+	corsMaxMethod     = 64
 	corsDefaultHeader = "Authorization, Content-Type"
 )
 
@@ -45,6 +46,7 @@ type CORS struct {
 	any       bool
 	origin    string // "" when it is not listed
 	preflight bool
+	methods   string
 	headers   string
 }
 
@@ -63,9 +65,27 @@ func (g *Guard) CORS(r *http.Request) CORS {
 		c.origin = origin[0]
 	}
 	if c.preflight = isPreflight(r); c.preflight {
-		c.headers = requestedHeaders(r.Header)
+		c.methods, c.headers = g.allowedMethods(r), requestedHeaders(r.Header)
 	}
 	return c
+}
+
+// allowedMethods is the list of Access-Control-Allow-Methods. Methods beyond the usual ones,
+// such as PROPFIND of WebDAV, are in it where the request that the preflight asks about could
+// pass with the right token.
+func (g *Guard) allowedMethods(r *http.Request) string {
+	asked, ok := askedMethod(r.Header)
+	if !ok || len(asked) > corsMaxMethod || slices.Contains(strings.Split(allowed, ", "), asked) {
+		return allowed
+	}
+	path, fault := requestPath(r)
+	if fault != "" {
+		return allowed
+	}
+	if at, safe := g.ruleFor(asked, path); !safe || at < 0 && !g.open {
+		return allowed
+	}
+	return allowed + ", " + asked
 }
 
 // Set puts the fields into h, in place of the upstream's. It is to be called just
@@ -94,7 +114,7 @@ func (c CORS) Set(h http.Header) {
 		h.Set("Access-Control-Expose-Headers", corsExposed)
 		return
 	}
-	h.Set("Access-Control-Allow-Methods", allowed)
+	h.Set("Access-Control-Allow-Methods", c.methods)
 	h.Set("Access-Control-Allow-Headers", c.headers)
 	h.Set("Access-Control-Max-Age", corsMaxAge)
 }

@@ -52,6 +52,39 @@ func TestPreflights(t *testing.T) {
 	}
 }
 
+// The usual methods are always listed; another one only where a rule permits it.
+func TestPreflightsAllowFurtherMethodsOfRules(t *testing.T) {
+	const usual = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+	cors := func(c *Config) {
+		c.CORS = []string{reader}
+		c.Rules = append(c.Rules, Rule{Scopes: []string{"articles:read"}, Methods: []string{"PROPFIND", "REPORT"}, Paths: []string{"/dav/*"}})
+	}
+	closed := build(t, cors)
+	open := build(t, func(c *Config) { cors(c); c.Otherwise = Token })
+	for _, c := range []struct{ target, asked, closed, open string }{
+		{"/dav/x", "PROPFIND", usual + ", PROPFIND", usual + ", PROPFIND"},
+		{"/dav/x", "REPORT", usual + ", REPORT", usual + ", REPORT"},
+		{"/dav/x", "LOCK", usual, usual + ", LOCK"},
+		{"/else", "PROPFIND", usual, usual + ", PROPFIND"},
+		{"/public/x", "PROPFIND", usual + ", PROPFIND", usual + ", PROPFIND"}, // a rule without methods is for all
+		{"/dav/x", "GET", usual, usual},
+		{"/public/x", "TRACE", usual, usual},
+		{"/public/x", "propfind", usual, usual},
+		{"/public/x", "A, B", usual, usual},
+		{"/public/x", strings.Repeat("A", corsMaxMethod), usual + ", " + strings.Repeat("A", corsMaxMethod), usual + ", " + strings.Repeat("A", corsMaxMethod)},
+		{"/public/x", strings.Repeat("A", corsMaxMethod+1), usual, usual},
+		{"/public/a%2Fb", "PROPFIND", usual, usual},
+	} {
+		for g, want := range map[*Guard]string{closed: c.closed, open: c.open} {
+			h := http.Header{}
+			g.CORS(request("OPTIONS", c.target, "Origin", reader, "Access-Control-Request-Method", c.asked)).Set(h)
+			if got := h.Get("Access-Control-Allow-Methods"); got != want {
+				t.Errorf("%s %s: %q, want %q", c.asked, c.target, got, want)
+			}
+		}
+	}
+}
+
 func TestHeadersForOrigins(t *testing.T) {
 	g := build(t, func(c *Config) { c.CORS = []string{reader} })
 	for _, c := range []struct {

@@ -16,6 +16,15 @@ func isPreflight(r *http.Request) bool {
 		r.Header.Get("Origin") != "" && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
+// askedMethod is the method that a preflight asks about, if it is one that may go upstream.
+func askedMethod(h http.Header) (method string, ok bool) {
+	asked := h["Access-Control-Request-Method"]
+	if len(asked) != 1 || !wellFormedMethod(asked[0]) || refusedMethod(asked[0]) {
+		return "", false
+	}
+	return asked[0], true
+}
+
 // preflightRate is how many preflights of one address reach the upstream. Nothing else
 // about a preflight identifies its sender, so limits by client or user do not count it.
 // The window is short because many browsers may share an address, and a browser sends
@@ -26,12 +35,12 @@ var preflightRate = attempt.Rule{Limit: 100, Window: 10 * time.Second}
 // the request that it asks about could pass with the right token: a rule matches that
 // method and path, or any valid token would do.
 func (g *Guard) passPreflight(r *http.Request, d Decision, path normal) Decision {
-	asked := r.Header["Access-Control-Request-Method"]
-	if len(asked) != 1 || !wellFormedMethod(asked[0]) || refusedMethod(asked[0]) {
+	asked, ok := askedMethod(r.Header)
+	if !ok {
 		return d.refuse(NoRule, http.StatusForbidden, "forbidden", noPreflight)
 	}
 	var safe bool
-	if d.Rule, safe = g.ruleFor(asked[0], path); !safe {
+	if d.Rule, safe = g.ruleFor(asked, path); !safe {
 		return d.refuse(BadRequest, http.StatusBadRequest, "bad_request", encodedSlash)
 	}
 	if d.Rule < 0 && !g.open {
