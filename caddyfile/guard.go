@@ -110,14 +110,21 @@ func guardCORS(d *caddyfile.Dispenser, g *gateway.Guard) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(origins, "upstream") {
-		g.CORS = origins
+	if slices.Contains(origins, "upstream") {
+		if len(origins) > 1 {
+			return d.Errf("cors: unexpected '%s', expected either origins, which the guard answers for, or upstream alone", strings.Join(origins, " "))
+		}
+		g.CORSUpstream = true
 		return nil
 	}
-	if len(origins) > 1 {
-		return d.Errf("cors: unexpected '%s', expected either origins, which the guard answers for, or upstream alone", strings.Join(origins, " "))
+	if g.CORS = origins; slices.Equal(origins, []string{"*"}) {
+		return nil
 	}
-	g.CORSUpstream = true
+	for _, origin := range origins {
+		if err := oauth.CheckOrigin(origin); err != nil {
+			return d.Errf("cors: '%s' %s, such as https://reader.example; or * or upstream, alone", origin, err)
+		}
+	}
 	return nil
 }
 
@@ -179,6 +186,9 @@ func guardHeaders(d *caddyfile.Dispenser, to *gateway.Headers) (err error) {
 		if err != nil {
 			return err
 		}
+	}
+	if _, err = guard.NewIdentity(guard.IdentityConfig{Subject: to.Subject, Client: to.Client, Scopes: to.Scopes}); err != nil {
+		return d.Errf("headers: %s", strings.TrimPrefix(err.Error(), "guard: "))
 	}
 	return nil
 }

@@ -50,6 +50,9 @@ func limitWord(d *caddyfile.Dispenser, l *gateway.Limit) (err error) {
 			return d.Err("by: expected a name, a key, a limit and a window, such as `by tenant {http.request.header.X-Tenant} 200 1m`")
 		}
 		p := gateway.Policy{Name: d.Val()}
+		if gateway.Placeholder(p.Name) {
+			return d.Errf("by: unexpected '%s', expected a name before the key, such as `by tenant %s 200 1m`", p.Name, p.Name)
+		}
 		if !d.NextArg() {
 			return d.Errf("by %s: expected a key with a placeholder, such as {http.request.header.X-Tenant}", p.Name)
 		}
@@ -101,7 +104,11 @@ func limitPolicy(d *caddyfile.Dispenser, l *gateway.Limit, p gateway.Policy) err
 		p.DryRun, args = true, args[:2]
 	}
 	if len(args) != 2 {
-		return d.Errf("%s: expected a limit and a window, such as `%s 1000 1h`, and perhaps dry_run", p.Name, p.Name)
+		words := p.Name
+		if p.By != p.Name {
+			words = "by " + p.Name + " " + p.By
+		}
+		return d.Errf("%s: expected a limit and a window, such as `%s 1000 1h`, and perhaps dry_run", p.Name, words)
 	}
 	var err error
 	if p.Limit, err = strconv.ParseInt(args[0], 10, 64); err != nil || p.Limit < 1 {

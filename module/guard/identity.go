@@ -54,7 +54,7 @@ func NewIdentity(c IdentityConfig) (*Identity, error) {
 			}
 		}
 		if structural.have(name) || newAliases(overrides).have(name) || newAliases(names[:i]).have(name) {
-			return nil, fmt.Errorf("guard: header %q has another use", name)
+			return nil, fmt.Errorf("guard: header %q has another use, expected a name that is in use neither by HTTP nor for one of the other two", name)
 		}
 		names[i] = http.CanonicalHeaderKey(name)
 	}
