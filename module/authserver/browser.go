@@ -19,19 +19,18 @@ const (
 	useKnown      = "known browser"
 )
 
-// cookieName is the name under which a cookie travels. The prefix makes browsers
-// insist on Secure, Path=/ and no Domain, so no sibling host can set it. A loopback
-// http issuer goes without: Safari drops Secure cookies there.
+// cookieName is the name under which a cookie travels. A loopback http issuer goes
+// without the prefix: Safari drops Secure cookies there.
 func (s *signIn) cookieName(name string) string {
 	if s.https {
-		return "__Host-" + name
+		return httpx.CookiePrefix + name
 	}
 	return name
 }
 
-func (s *signIn) browserCookie() string { return s.cookieName("gatehouse-browser") }
-func (s *signIn) sessionCookie() string { return s.cookieName("gatehouse") }
-func (s *signIn) knownCookie() string   { return s.cookieName("gatehouse-known") }
+func (s *signIn) browserCookie() string { return s.cookieName(httpx.CookieName + "-browser") }
+func (s *signIn) sessionCookie() string { return s.cookieName(httpx.CookieName) }
+func (s *signIn) knownCookie() string   { return s.cookieName(httpx.CookieName + "-known") }
 
 func (s *signIn) setCookie(w http.ResponseWriter, name, value string, maxAge int) {
 	http.SetCookie(w, &http.Cookie{

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/gatehouse/gatehouse/module/crossdevice"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -15,7 +16,7 @@ import (
 // frameCookie is that of a page in a frame of another site, where the browser sends none
 // that is for this site alone. What it is for is in no other frame's reach: browsers keep
 // one for each site around (Partitioned).
-func (s *signIn) frameCookie() string { return s.cookieName("gatehouse-frame") }
+func (s *signIn) frameCookie() string { return s.cookieName(httpx.CookieName + "-frame") }
 
 // newPoller is what the browser that begins a ticket will be known by. It gets a cookie if
 // it has none.

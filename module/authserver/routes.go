@@ -34,15 +34,15 @@ func (s *Server) table() map[string]route {
 		s.base + accountPath:                      page(s.signIn.account),
 		s.base + connectAuthorizePath:             {methods: get, handle: s.signIn.connectAuthorize, page: true},
 		s.base + qrPath:                           {methods: get, handle: s.signIn.qrconnect, page: true},
-		s.base + qrPollPath:                       {methods: get[:1], handle: s.signIn.poll, plaintext: refusePlaintextPoll},
+		s.base + qrPollPath:                       {methods: get[:1], handle: s.signIn.poll, plaintext: refusePlaintextPoll, always: true},
 		s.base + qrImages:                         {methods: get, handle: s.signIn.qrImage, page: true},
 		s.base + confirmPath:                      page(s.signIn.confirm),
-		s.base + waitScript:                       {methods: get, handle: s.signIn.script("wait.js")},
-		s.base + "/connect/login.js":              {methods: get, handle: s.signIn.script("login.js")},
+		s.base + waitScript:                       {methods: get, handle: s.signIn.script("wait.js"), always: true},
+		s.base + "/connect/login.js":              {methods: get, handle: s.signIn.script("login.js"), always: true},
 		s.base + "/token":                         {methods: post, handle: s.token.serve, scripts: true},
 		s.base + "/revoke":                        {methods: post, handle: s.token.revoke, scripts: true},
 		s.base + "/par":                           {methods: post, handle: s.par, scripts: true},
-		s.base + "/device_authorization":          {methods: post, handle: s.deviceAuthorization, scripts: true},
+		s.base + "/device_authorization":          {methods: post, handle: s.deviceAuthorization, scripts: true, anonymous: true},
 		s.base + devicePath:                       page(s.signIn.device),
 		s.base + "/introspect":                    {methods: post, handle: s.token.introspect},
 		s.base + "/.well-known/jwks.json":         {methods: get, handle: s.jwks, public: true},
@@ -55,11 +55,11 @@ func (s *Server) table() map[string]route {
 		"/sns/oauth2/access_token": s.variantB.AccessToken, "/sns/oauth2/refresh_token": s.variantB.RefreshToken,
 		"/sns/auth": s.variantB.Auth, "/sns/userinfo": s.variantB.Userinfo,
 	} {
-		all[s.base+path] = route{handle: handle, plaintext: s.variantB.RefusePlaintext}
+		all[s.base+path] = route{handle: handle, plaintext: s.variantB.RefusePlaintext, overloaded: s.variantB.Overloaded}
 	}
 	if s.Registration != nil {
-		all[s.base+"/register"] = route{methods: post, handle: s.register}
-		all[s.base+registerPath] = route{methods: []string{"GET", "PUT", "DELETE"}, handle: s.registeredClient}
+		all[s.base+"/register"] = route{methods: post, handle: s.register, anonymous: true}
+		all[s.base+registerPath] = route{methods: []string{"GET", "PUT", "DELETE"}, handle: s.registeredClient, anonymous: true}
 	}
 	return all
 }

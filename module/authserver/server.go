@@ -27,6 +27,7 @@ type Server struct {
 
 	discovery discovery // the metadata, the same for every request
 
+	overloaded overloaded
 	noDeadline sync.Once // the warning about it
 }
 
@@ -38,6 +39,13 @@ type route struct {
 	page bool
 	// plaintext refuses a request without TLS. nil: a page or a JSON error of OAuth.
 	plaintext http.HandlerFunc
+	// overloaded refuses a request when there are too many. nil: a page or a JSON error.
+	overloaded http.HandlerFunc
+	// anonymous requests carry no credentials, except in the Authorization header.
+	anonymous bool
+	// always: requests are worked on under overload too. They cost no more than a refusal,
+	// and those that wait are limited in number.
+	always bool
 	// public answers may be cached and read by scripts of every origin.
 	public bool
 	// scripts of registered origins may read the answers.
@@ -64,6 +72,7 @@ func New(c Config) (*Server, error) {
 	if s.discovery, err = newDiscovery(s); err != nil {
 		return nil, err
 	}
+	s.overloaded = newOverloaded(s.Pages)
 	s.routes = s.table()
 	return s, nil
 }

@@ -94,6 +94,7 @@ type App struct {
 	limiter  *lazyLimiter
 	adjuster adjuster // of the limiter; nil if it has nothing to adjust
 	server   *authserver.Server
+	overload *overload
 	tickets  *crossdevice.Tickets
 	clients  *clients
 	users    directory.Directory
@@ -169,6 +170,9 @@ func (a *App) take(ctx caddy.Context, secrets [][]byte) (directory.Directory, er
 		return nil, err
 	}
 	if a.attempts, err = hold(&a.held, books, "attempts", newBook); err != nil {
+		return nil, err
+	}
+	if a.overload, err = hold(&a.held, overloads, "overload", newOverload); err != nil {
 		return nil, err
 	}
 	if a.hashing, err = a.holdHashing(); err != nil {

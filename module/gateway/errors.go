@@ -94,7 +94,7 @@ func (e *Errors) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	if !errors.As(err, &f) {
 		f = new(failure)
 	}
-	if status >= 500 {
+	if status >= 500 && !f.silent {
 		e.log.Error("request failed", "status", status, "error", err, "method", r.Method, "path", r.URL.Path)
 	}
 	shaped.Fail(status, envelope.Error{Code: f.code, Message: f.message, Field: f.field})

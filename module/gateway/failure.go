@@ -14,6 +14,7 @@ type failure struct {
 	message string
 	field   string
 	cause   error // for the log; never sent
+	silent  bool  // no line in the log: there are too many
 }
 
 func (f *failure) Error() string {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -67,6 +68,7 @@ type Guard struct {
 	routes   []string               // a name for each rule, for limits by route
 	counts   map[guard.Reason]metrics.Counter
 	shadowed map[guard.Reason]metrics.Counter
+	answers  *UpstreamAnswers
 	access   *accessLog
 	log      *slog.Logger
 }
@@ -128,9 +130,13 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 		}
 		g.routes = append(g.routes, strings.Join(r.Methods, ",")+" "+strings.Join(r.Paths, " "))
 	}
+	g.answers = NewUpstreamAnswers(g.log, cmp.Or(policy.Realm, policy.Audience, policy.Issuer), policy.Issuer)
 	g.describe(&policy)
 	policy.Verifier = g.app.verifier()
 	policy.Attempts, policy.ClientIP = g.app.attempts, clientIP
+	if !g.Shadow {
+		policy.Admit = g.app.overload.admitToken
+	}
 	g.guard, err = guard.New(policy)
 	if err != nil {
 		return err
@@ -162,6 +168,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		g.log.Error("a token could not be judged", "error", d.Err)
 	}
 	if !d.Allowed {
+		ownAnswer(w)
 		d.SetHeader(w.Header())
 		cors.Set(w.Header())
 		if d.Status == http.StatusNoContent {
@@ -171,22 +178,25 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		if d.Redact {
 			write(g.access.take(r), r, r.Header, outcome{status: d.Status, header: w.Header()})
 		}
-		if d.Redact && !shaped(r) {
-			// Caddy's error log would show the address, with the token in it.
+		if (d.Redact || d.Reason == guard.Overloaded) && !shaped(r) {
+			// Caddy's error log would show the address, with the token in it, and would have
+			// a line for every request that is one too many.
 			w.WriteHeader(d.Status)
 			return nil
 		}
-		return fail(d.Status, &failure{code: d.Code, message: d.Message})
+		return fail(d.Status, &failure{code: d.Code, message: d.Message, silent: d.Reason == guard.Overloaded})
 	}
 	g.prepare(r, &d)
+	answer := g.answers.from(w, nil)
 	if cors != (guard.CORS{}) {
-		w = onHeader(w, cors.Set)
+		answer.set = cors.Set
 	}
 	if d.Redact {
-		err = g.discreetly(w, r, next)
+		err = g.discreetly(answer, r, next)
 	} else {
-		err = next.ServeHTTP(w, r)
+		err = next.ServeHTTP(answer, r)
 	}
+	answer.finish()
 	if err != nil {
 		cors.Set(w.Header())
 	}

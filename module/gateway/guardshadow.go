@@ -10,7 +10,9 @@ import (
 
 // pass hands every request on, and says what a guard that is not in the shadow would
 // have refused. The API behind may still have credentials of its own: those the guard
-// does not accept are left in the request, and neither its path nor its answer is touched.
+// does not accept are left in the request, and its path is not touched. Of the answer only
+// what the gateway alone may say is removed: the issuer's sessions are at stake there, not
+// the API.
 func (g *Guard) pass(w http.ResponseWriter, r *http.Request, d *guard.Decision, next caddyhttp.Handler) error {
 	if d.Err != nil {
 		g.log.Error("a token could not be judged", "error", d.Err)
@@ -20,10 +22,12 @@ func (g *Guard) pass(w http.ResponseWriter, r *http.Request, d *guard.Decision, 
 		defer end()
 		w = rec
 	}
+	answer := g.answers.from(w, nil)
+	defer answer.finish()
 	if d.Allowed {
 		g.counts[d.Reason].Inc()
 		g.prepare(r, d)
-		return next.ServeHTTP(w, r)
+		return next.ServeHTTP(answer, r)
 	}
 	if d.Status != http.StatusNoContent { // a preflight would have been answered
 		g.shadowed[d.Reason].Inc()
@@ -34,5 +38,5 @@ func (g *Guard) pass(w http.ResponseWriter, r *http.Request, d *guard.Decision, 
 	if sent != nil {
 		r.Header["Authorization"] = sent
 	}
-	return next.ServeHTTP(w, r)
+	return next.ServeHTTP(answer, r)
 }

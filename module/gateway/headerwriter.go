@@ -11,8 +11,9 @@ import (
 // written: what the upstream sent is then there to be replaced.
 type headerWriter struct {
 	caddyhttp.ResponseWriterWrapper
-	set  func(http.Header)
-	done bool
+	set      func(http.Header) // may be nil
+	upstream *UpstreamAnswers  // nil: the answer may say everything
+	done     bool
 }
 
 func onHeader(w http.ResponseWriter, set func(http.Header)) *headerWriter {
@@ -20,15 +21,31 @@ func onHeader(w http.ResponseWriter, set func(http.Header)) *headerWriter {
 }
 
 func (w *headerWriter) apply() {
-	if !w.done {
-		w.done = true
+	if w.done {
+		return
+	}
+	w.done = true
+	w.strip()
+	if w.set != nil {
 		w.set(w.Header())
 	}
 }
 
+func (w *headerWriter) strip() {
+	if w.upstream != nil {
+		w.upstream.strip(w.Header())
+	}
+}
+
+// finish is for the end of an upstream's answer. What is in the header by now goes out as
+// trailers, or with the error that is answered instead.
+func (w *headerWriter) finish() { w.strip() }
+
 func (w *headerWriter) WriteHeader(status int) {
 	if status >= 200 || status == http.StatusSwitchingProtocols {
 		w.apply()
+	} else {
+		w.strip()
 	}
 	w.ResponseWriterWrapper.WriteHeader(status)
 }

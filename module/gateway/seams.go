@@ -21,6 +21,9 @@ const permitsVar = "gatehouse.guard"
 // handle_path, had taken from the path: its rules are about the rest.
 const frontVar = "gatehouse.guard.front"
 
+// CarriesToken reports whether a form in the form of a query has the parameter access_token.
+func CarriesToken(form string) bool { return guard.CarriesToken(form) }
+
 // Shaped reports whether an api_errors in front will answer for errors.
 func Shaped(r *http.Request) bool { return shaped(r) }
 

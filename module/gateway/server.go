@@ -49,10 +49,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		return next.ServeHTTP(w, r)
 	}
 	CloseWhenExiting(w, r)
+	if retryAfter, ok := s.app.overload.answer(s.app.server, r); !ok {
+		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true) // the line would cost more than the answer
+		protocolAnswer(r)
+		s.app.server.Overloaded(w, r, retryAfter)
+		return nil
+	}
 	rec, end := s.access.begin(w, r)
 	defer end()
 	defer s.recovered(rec)
 	w = rec
+	ownAnswer(w)
 	protocolAnswer(r)
 	leave, err := s.app.lease.enter()
 	if err != nil {

@@ -81,8 +81,21 @@ type Config struct {
 	// can set. Required with Attempts.
 	ClientIP func(*http.Request) string
 
+	// Admit decides whether a request is worked on when there are more than can be answered
+	// in time; retryAfter is in seconds. raw is the token, "" for a request that needs none,
+	// and known tells whether a token was checked before. It is called once for each request
+	// that is not refused anyway, MUST NOT wait and MUST NOT keep raw. Default: all are.
+	Admit func(raw string, known func(raw string) bool) (retryAfter int, ok bool)
+
 	// Now defaults to time.Now.
 	Now func() time.Time
+}
+
+// cache is implemented by verifiers that remember tokens.
+type cache interface {
+	// Cached reports whether a token was verified before, so that verifying it again is
+	// cheap. It may have been revoked since.
+	Cached(raw string) bool
 }
 
 // Rule is one line of the policy.
@@ -118,6 +131,8 @@ type Guard struct {
 	attempts     *attempt.Book
 	failures     attempt.Rule
 	clientIP     func(*http.Request) string
+	admit        func(raw string, known func(raw string) bool) (retryAfter int, ok bool)
+	cached       func(raw string) bool
 	now          func() time.Time
 	challenges   challenges
 }
@@ -147,10 +162,18 @@ func New(c Config) (*Guard, error) {
 		attempts:     c.Attempts,
 		failures:     c.Failures,
 		clientIP:     c.ClientIP,
+		admit:        c.Admit,
 		now:          c.Now,
 	}
 	if g.now == nil {
 		g.now = time.Now
+	}
+	if g.admit == nil {
+		g.admit = func(string, func(string) bool) (int, bool) { return 0, true }
+	}
+	g.cached = func(string) bool { return false }
+	if c, ok := c.Verifier.(cache); ok {
+		g.cached = c.Cached
 	}
 	if g.failures == (attempt.Rule{}) {
 		g.failures = DefaultFailures

@@ -13,6 +13,7 @@ import (
 
 const (
 	invalidToken   = "the access token is invalid, expired or revoked"
+	tooMany        = "there are too many requests at the moment, try again later"
 	retryTechnical = 1 // seconds
 )
 
@@ -20,7 +21,7 @@ const (
 // headers Authorization, Origin, Access-Control-Request-Method and Referer: neither
 // forwarded nor overriding headers have an effect. It does not change the request.
 func (g *Guard) Decide(r *http.Request) Decision {
-	inQuery := carriesToken(r.URL.RawQuery)
+	inQuery := CarriesToken(r.URL.RawQuery)
 	d := Decision{Rule: -1, Redact: inQuery || refererCarriesToken(r.Header)}
 	if refusedMethod(r.Method) {
 		d.Allow = allowed
@@ -61,6 +62,10 @@ func (g *Guard) Decide(r *http.Request) Decision {
 	}
 	switch {
 	case needed != nil && needed.public:
+		if retryAfter, ok := g.admit("", g.cached); !ok {
+			d.RetryAfter = retryAfter
+			return d.refuse(Overloaded, http.StatusServiceUnavailable, "unavailable", tooMany)
+		}
 		return d.pass(Public)
 	case needed == nil && preflight: // it has no token, and a 401 would ask for one
 		return d.refuse(NoRule, http.StatusForbidden, "forbidden", noPreflight)
@@ -123,6 +128,10 @@ func (g *Guard) authenticate(r *http.Request, d Decision, needed *rule) Decision
 		d.Challenge = g.challenges.request
 		return d.refuse(BadRequest, http.StatusBadRequest, string(oauth.InvalidRequest),
 			"the Authorization header must hold one bearer token")
+	}
+	if retryAfter, ok := g.admit(raw, g.cached); !ok {
+		d.RetryAfter = retryAfter
+		return d.refuse(Overloaded, http.StatusServiceUnavailable, "unavailable", tooMany)
 	}
 	access, err := g.verify(r, raw)
 	if errors.Is(err, token.ErrInvalid) {

@@ -21,11 +21,12 @@ const (
 	BadRequest        Reason = "bad_request"
 	Limited           Reason = "limited"
 	Unavailable       Reason = "unavailable"
+	Overloaded        Reason = "overloaded"
 )
 
 // Reasons are all of them.
 var Reasons = []Reason{
-	Public, Valid, Preflight, NoCredentials, InvalidToken, InsufficientScope, NoRule, BadRequest, Limited, Unavailable,
+	Public, Valid, Preflight, NoCredentials, InvalidToken, InsufficientScope, NoRule, BadRequest, Limited, Unavailable, Overloaded,
 }
 
 // Decision is the guard's answer. Status, Code and Message are set when the request

@@ -204,7 +204,7 @@ func TestAnAccessTokenInTheQueryIsSeenInEverySpelling(t *testing.T) {
 		"": false, "a=access_token": false, "a=access_token=x": false, "xaccess_token=x": false, "access_tokens=x": false, "access_toke=x": false,
 		"access_token%3Dx": false, "token=x": false, "a=%26access_token=x": false, "%": false, "access_token%": false, "access_toke%6": false,
 	} {
-		if got := carriesToken(query); got != want {
+		if got := CarriesToken(query); got != want {
 			t.Errorf("%q: %v", query, got)
 		}
 	}

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// refererCarriesToken is carriesToken for the address of the page that a request comes
+// refererCarriesToken is CarriesToken for the address of the page that a request comes
 // from: a browser that was refused with a token in the query sends it along with what it
 // asks for next.
 func refererCarriesToken(h http.Header) bool {
 	for _, referer := range h["Referer"] {
-		if _, query, ok := strings.Cut(referer, "?"); ok && carriesToken(query) {
+		if _, query, ok := strings.Cut(referer, "?"); ok && CarriesToken(query) {
 			return true
 		}
 	}
 	return false
 }
 
-// carriesToken reports whether a query has the parameter access_token (RFC 6750
+// CarriesToken reports whether a query, or a form (section 2.2), has the parameter access_token (RFC 6750
 // section 2.3, which RFC 9700 section 4.3.2 forbids), however its name is escaped,
 // repeated or capitalised, also as a PHP array. It does not allocate.
-func carriesToken(query string) bool {
+func CarriesToken(query string) bool {
 	const name = "access_token"
 	at, ok := 0, true // how much of name was seen, and whether the key still agrees
 	for i := 0; i < len(query); i++ {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 )
 
 // aliases are header names with every spelling that an upstream may take for the
@@ -115,7 +117,7 @@ func (b *trailerBody) Read(p []byte) (int, error) {
 // stripCookies removes our session's cookies and leaves all others as they are.
 func stripCookies(h http.Header) {
 	lines := h["Cookie"]
-	if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, "gatehouse") }) {
+	if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, httpx.CookieName) }) {
 		return
 	}
 	var kept []string
@@ -136,7 +138,7 @@ func withoutOurs(line string) string {
 	dropped := false
 	for pair := range strings.SplitSeq(line, ";") {
 		name, _, _ := strings.Cut(pair, "=")
-		if isOurCookie(strings.Trim(name, " \t")) {
+		if httpx.IsOurCookie(strings.Trim(name, " \t")) {
 			dropped = true
 		} else {
 			kept = append(kept, pair)
@@ -146,9 +148,4 @@ func withoutOurs(line string) string {
 		return line
 	}
 	return strings.TrimLeft(strings.Join(kept, ";"), " \t")
-}
-
-func isOurCookie(name string) bool {
-	name = strings.TrimPrefix(name, "__Host-")
-	return name == "gatehouse" || strings.HasPrefix(name, "gatehouse-")
 }

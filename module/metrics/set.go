@@ -19,9 +19,11 @@ var (
 	auditDropped  = counter("audit_events_dropped_total", "Events of the audit trail that Caddy's event handlers did not get, since their queue was full or the configuration ended. Their lines were written.")
 	guarded       = counter("guard_decisions_total", "Requests at a guard by the reason of the decision.", "reason")
 	shadowed      = counter("guard_shadow_refusals_total", "Requests that a guard in shadow mode would have refused, by the reason.", "reason")
+	overload      = counter("overload_refused_total", "Requests refused because the process had more than it could answer in time, by class: anonymous, client (credentials not checked yet), known (a token that was checked before).", "class")
 	limited       = counter("limit_decisions_total", "Decisions of a limiter by the kind of the policy that was reported and the result.", "policy", "result")
 	limiterFull   = counter("limit_shared_buckets_total", "Decisions on callers without counts of their own, by those of a bucket they share since the limiter's memory was full.")
 	normalised    = counter("upstream_errors_total", "Upstream error answers put into the common shape, by status class and kind of body.", "class", "body")
+	removedFields = counter("upstream_fields_removed_total", "Answers of an upstream from which a header field was removed that only the gateway may send, by field: set_cookie, clear_site_data, www_authenticate.", "field")
 	failures      = counter("errors_total", "Failures of the gateway's own handlers answered in the common shape, by status class.", "class")
 	tickets       = counter("tickets_total", "Requests confirmed on a second device, by kind (scan: a code to scan, device: one to type) and what became of them (begun, scanned, confirmed, denied, wrong_number).", "kind", "outcome")
 	restRequests  = counter("rest_requests_total", "Requests for declared resources by what they do.", "operation")
@@ -96,6 +98,9 @@ func (Set) Guard(reason string) Counter { return guarded.WithLabelValues(reason)
 // Shadow counts what a guard in shadow mode would have refused.
 func (Set) Shadow(reason string) Counter { return shadowed.WithLabelValues(reason) }
 
+// Overload counts requests of a class that were refused for want of processor time.
+func (Set) Overload(class string) Counter { return overload.WithLabelValues(class) }
+
 // Limit counts decisions of a limiter.
 func (Set) Limit(policy, result string) Counter { return limited.WithLabelValues(policy, result) }
 
@@ -106,6 +111,9 @@ func (Set) LimiterFull() { limiterFull.WithLabelValues().Inc() }
 func (Set) UpstreamError(status int, body string) {
 	normalised.WithLabelValues(class(status), body).Inc()
 }
+
+// UpstreamField counts answers from which a field of the gateway's own was removed.
+func (Set) UpstreamField(field string) Counter { return removedFields.WithLabelValues(field) }
 
 // Failure counts an error of the gateway's own.
 func (Set) Failure(status int) { failures.WithLabelValues(class(status)).Inc() }

@@ -84,6 +84,16 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*Access, error) {
 	return v.judge(ctx, t)
 }
 
+// Cached reports whether a token was verified before and is remembered. It may have expired
+// or been revoked since.
+func (v *Verifier) Cached(raw string) bool {
+	if len(raw) > maxSize {
+		return false
+	}
+	_, ok := v.cache.good.GetIfPresent(digest(raw))
+	return ok
+}
+
 // check is everything about a token that can never change: its form and its
 // signature. lasting says that a refusal can never change either. The key is the
 // ring's, and the algorithm the key's; the token can only agree.

@@ -74,3 +74,8 @@ func asRefusal(err error) *refusal {
 	}
 	return r
 }
+
+// Overloaded refuses a request because there are too many; the caller sets Retry-After.
+func (*Endpoints) Overloaded(w http.ResponseWriter, _ *http.Request) {
+	(&refusal{failure: unavailable}).write(w)
+}

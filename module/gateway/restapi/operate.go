@@ -118,5 +118,8 @@ func (h *REST) read(r *http.Request) ([]byte, *envelope.Refusal) {
 	case err != nil:
 		return nil, envelope.Refuse(http.StatusBadRequest, "The body could not be read.")
 	}
+	if refused := checkForm(r.Header, body); refused != nil {
+		return nil, refused
+	}
 	return body, nil
 }

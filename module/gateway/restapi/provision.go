@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/metrics"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -20,6 +21,7 @@ const defaultMaxBody = 1 << 20
 // Provision compiles what is declared. It dials nobody.
 func (h *REST) Provision(ctx caddy.Context) (err error) {
 	h.log = ctx.Slogger()
+	h.answers = gateway.NewUpstreamAnswers(h.log)
 	from := h.fingerprint()
 	if h.MaxBody == 0 {
 		h.MaxBody = defaultMaxBody

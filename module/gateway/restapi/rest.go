@@ -6,6 +6,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/metrics"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
@@ -52,6 +53,7 @@ type REST struct {
 	once     *once // nil: no resource declares idempotency
 	tags     *tags
 	counts   map[resource.Kind]metrics.Counter
+	answers  *gateway.UpstreamAnswers
 	metrics  metrics.Set
 	log      *slog.Logger
 }

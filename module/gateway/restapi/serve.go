@@ -37,7 +37,8 @@ type operation func(w http.ResponseWriter, c *call, m resource.Match, asked reso
 func (h *REST) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	gateway.CloseWhenExiting(w, r)
 	choice, refused := h.versions.Negotiate(r.URL.EscapedPath(), r.Header["Accept"])
-	w = gateway.OnHeader(w, choice.Header)
+	w, finish := h.answers.From(w, choice.Header)
+	defer finish()
 	err := h.serve(w, r, next, choice, refused)
 	if err != nil {
 		choice.Header(w.Header())

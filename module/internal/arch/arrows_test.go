@@ -20,7 +20,7 @@ const mod = "github.com/gatehouse/gatehouse/"
 var allowed = map[string][]string{
 	"module":                         {"caddyfile", "module/gateway", "module/gateway/cli", "module/gateway/restapi", "plugins/..."},
 	"caddyfile":                      {"module/gateway", "module/gateway/restapi", "module/oauth", "module/guard", "module/rest/..."},
-	"module/gateway":                 {"module/gateway/adminapi", "module/audit", "module/authserver", "module/clientstore", "module/crossdevice", "module/ending", "module/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/webui", "module/metrics", "module/token", "module/store", "module/directory", "module/directory/password", "module/oauth"},
+	"module/gateway":                 {"module/admission", "module/gateway/adminapi", "module/audit", "module/authserver", "module/clientstore", "module/crossdevice", "module/ending", "module/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/webui", "module/metrics", "module/token", "module/store", "module/directory", "module/directory/password", "module/oauth"},
 	"module/gateway/adminapi":        {"module/clientstore"},
 	"module/gateway/cli":             {"module/gateway", "module/gateway/adminapi", "module/clientstore", "module/directory", "module/directory/password", "module/gateway/restapi", "module/guard", "module/oauth", "module/rest/...", "module/token"},
 	"module/gateway/restapi":         {"module/audit", "module/gateway", "module/metrics", "module/rest/...", "module/store", "module/token", "module/webui"},
@@ -53,6 +53,7 @@ var allowed = map[string][]string{
 	"examples/legacy":                {"examples/legacy/...", "examples/internal/serve"},
 	"examples/quickstart/reader":     {"examples/quickstart/reader/...", "examples/internal/serve"},
 	"examples/variant-b/portal":      {"examples/variant-b/portal/...", "examples/internal/serve"},
+	"module/admission":               nil,
 	"module/internal/httpx":          nil,
 	"module/internal/aside":          nil,
 	"module/ratelimit":               nil,

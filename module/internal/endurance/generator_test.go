@@ -142,9 +142,16 @@ func readOK(r *bufio.Reader) error {
 
 const upstreamEnv = "GATEHOUSE_TEST_UPSTREAM"
 
-// TestMain is also the main of the upstream and of [arrivals]: they run in processes of
-// their own.
+// TestMain is also the main of the upstream, of [arrivals] and of a [throng]: they run in
+// processes of their own.
 func TestMain(m *testing.M) {
+	if config := os.Getenv(throngEnv); config != "" {
+		if err := throngMain(config); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if os.Getenv(arrivalsEnv) != "" {
 		if err := arrive(); err != nil {
 			fmt.Fprintln(os.Stderr, err)

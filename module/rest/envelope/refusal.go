@@ -38,3 +38,12 @@ func Refuse(status int, message string) *Refusal {
 func Invalid(field, message string) *Refusal {
 	return &Refusal{Status: http.StatusBadRequest, Message: message, Field: field}
 }
+
+// TokenInForm refuses an access token among the parameters of a form (RFC 6750 section 2.2):
+// the one that was judged is in the header, and an upstream might take this one.
+func TokenInForm() *Refusal {
+	return &Refusal{
+		Status: http.StatusBadRequest, Code: "invalid_request", Field: "access_token",
+		Message: "An access token belongs into the Authorization header, not into the body.",
+	}
+}

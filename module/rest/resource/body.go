@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -37,6 +38,9 @@ func (m Match) body(a Asked, query string, set http.Header) ([]byte, *envelope.R
 		return nil, refused
 	}
 	if o.as == "form" || o.as == "multipart" {
+		if theirs.passesToken(object) {
+			return nil, envelope.TokenInForm()
+		}
 		if refused := theirs.aside(object, query); refused != nil {
 			return nil, refused
 		}
@@ -89,6 +93,14 @@ func (o *Operation) whole(object validate.Object) *envelope.Refusal {
 
 // members are a body in the upstream's names.
 type members validate.Object
+
+// passesToken reports whether a member that the client called access_token would have that
+// name in a form too. A configuration may call another member so.
+func (m members) passesToken(object validate.Object) bool {
+	return slices.ContainsFunc(m, func(member validate.Member) bool {
+		return strings.EqualFold(member.Name, "access_token") && object.Get(member.Name) != nil
+	})
+}
 
 func (s *shape) translate(object validate.Object) (members, *envelope.Refusal) {
 	theirs := make(members, 0, len(object))
