@@ -14,7 +14,8 @@ Usage: ./xcaddy.sh [command]
                 quickstart, the default, cluster, variant-b or legacy-rest
   test          installs what the tests need and runs them all
   soak [NAME]   the long experiments: kill, reload, race, limiter, guess, timing,
-                anonymous, polls, tickets, cluster, scan, failover, rest, bench, fuzz
+                anonymous, polls, tickets, ending, cluster, scan, failover, rest, bench,
+                fuzz
 Needs Go (https://go.dev/dl).
 TXT
 }

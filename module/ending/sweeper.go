@@ -79,7 +79,7 @@ func (s *Sweeper) Wake() {
 // Run sweeps until ctx ends and returns its error. It is called once, and whoever calls it
 // owns the goroutine.
 func (s *Sweeper) Run(ctx context.Context) error {
-	timer := time.NewTimer(lookEvery)
+	timer := time.NewTimer(0) // the process before may have left something
 	defer timer.Stop()
 	for {
 		select {
@@ -141,18 +141,29 @@ func (s *Sweeper) turn(ctx context.Context, rec store.Record) (more bool, err er
 		}
 		done, err := s.page(ctx, &v)
 		if err != nil {
+			s.release(ctx, rec, v)
 			return false, err
 		}
 		if done {
 			return s.endPass(ctx, rec, v)
 		}
 		if err := rest(ctx, s.Now().Sub(began)); err != nil {
+			s.release(ctx, rec, v)
 			return false, err
 		}
 	}
 	v.Lease = time.Time{}
 	_, err = s.save(ctx, rec, &v)
 	return true, err
+}
+
+// release gives a sweep up, so that the process which comes next need not wait for the
+// lease to end. That it fails is no fault: the lease ends.
+func (s *Sweeper) release(ctx context.Context, rec store.Record, v store.Sweep) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	v.Lease = time.Time{}
+	_, _ = s.save(ctx, rec, &v)
 }
 
 // endPass deletes the sweep when its last pass is done, and otherwise leaves it alone until

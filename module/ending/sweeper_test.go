@@ -97,6 +97,13 @@ func TestWhatWasEndedIsDeletedAndNothingElse(t *testing.T) { // N02
 }
 
 func TestASweepGoesOnWhereAnotherProcessStopped(t *testing.T) { // N02
+	for _, killed := range []bool{false, true} {
+		goesOn(t, killed)
+	}
+}
+
+func goesOn(t *testing.T, killed bool) {
+	t.Helper()
 	c := &clock{time.Unix(1_900_000_000, 0)}
 	m := storetest.NewMemory(c.now)
 	e, _ := newEnder(t, m, c)
@@ -123,14 +130,24 @@ func TestASweepGoesOnWhereAnotherProcessStopped(t *testing.T) { // N02
 	if v.Kind != store.KindCode || v.After == "" {
 		t.Errorf("its progress is not in the store: %+v", v)
 	}
-	// Another node leaves it alone for a while, in case it lives.
+	if !v.Lease.IsZero() {
+		t.Error("the next process has to wait")
+	}
+	if killed { // as kill -9 does: nobody gave the sweep up
+		must(store.Change(t.Context(), m, store.Record{Key: store.SweepKey("u")}, &v, func(*store.Record) (bool, error) {
+			v.Lease = c.at.Add(30 * time.Second)
+			return true, nil
+		}))(t)
+	}
 	other := newSweeper(t, m, c)
 	pass(t, other)
-	if n := count(t, m, store.KindGrant, "u"); n != left {
+	if n := count(t, m, store.KindGrant, "u"); killed && n != left {
 		t.Errorf("%d of %d grants are left: two nodes work on one sweep", n, left)
 	}
-	c.at = c.at.Add(31 * time.Second)
-	pass(t, other)
+	if killed {
+		c.at = c.at.Add(31 * time.Second)
+		pass(t, other)
+	}
 	if n := count(t, m, store.KindGrant, "u"); n != 0 {
 		t.Errorf("%d grants are left", n)
 	}

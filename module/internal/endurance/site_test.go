@@ -34,7 +34,11 @@ const (
 	callback               = "https://client.example/cb"
 )
 
-const users = `{"users":[{"id":"u-1","username":"alice","password_hash":"$argon2id$v=19$m=47104,t=1,p=1$4eiIWhonnHYMl9VBuh12Pw$Fjf9xAPAuAdYebGXs273azgXtm+Aj3/YVyeeBVQExXY"}]}`
+const passwordHash = "$argon2id$v=19$m=47104,t=1,p=1$4eiIWhonnHYMl9VBuh12Pw$Fjf9xAPAuAdYebGXs273azgXtm+Aj3/YVyeeBVQExXY"
+
+// users are alice, and bob, who does what would use up the grants that alice may have.
+const users = `{"users":[{"id":"u-1","username":"alice","password_hash":"` + passwordHash + `"},
+{"id":"u-2","username":"bob","password_hash":"` + passwordHash + `"}]}`
 
 const caddyfile = `{
 	admin $ADMIN
@@ -228,12 +232,18 @@ func (s *site) authorizeURL() string {
 // signIn is a browser in which alice is signed in and has allowed the client.
 func (s *site) signIn(t *testing.T) *http.Client {
 	t.Helper()
+	return s.signInAs(t, username).Client
+}
+
+// signInAs is the same for any user.
+func (s *site) signInAs(t *testing.T, username string) *harness.Browser {
+	t.Helper()
 	b := harness.NewBrowser(t, s.ID)
 	b.Client.Transport = s.plain.Transport
 	if code := b.Authorize(s.authorizeURL(), username, password).Query().Get("code"); code == "" {
 		t.Fatal("no code after signing in")
 	}
-	return b.Client
+	return b
 }
 
 // code asks for a code in a browser that is signed in.
