@@ -45,6 +45,11 @@ const (
 	patience = 100 * time.Millisecond
 	// alert is for how long after a refusal one full round suffices.
 	alert = 2 * time.Second
+	// calm is the time from a round to the next, and busy that from a round that took longer
+	// than it. Between rounds everything is admitted.
+	calm, busy = 5 * time.Millisecond, time.Millisecond
+	// lull is after how many rounds without a request measuring ends, until one comes.
+	lull = 20
 )
 
 // Gate decides by how long a goroutine waits for a processor. It measures that in rounds: a
@@ -53,49 +58,72 @@ const (
 // has a goroutine for each connection. What waits for a store, a hash or an upstream is not
 // runnable, so slow parts behind the gateway do not fill rounds.
 //
-// A full round admits no more requests. The next round begins with the next request after
-// the admitted work was done, so processors are not idle for want of admitted requests. Refused
-// requests are no work: however many there are, every round admits some.
+// A full round admits no more requests. It is over when the admitted work is done, so
+// processors are not idle for want of admitted requests. Refused requests are no work:
+// however many there are, every round admits some.
 type Gate struct {
 	now        func() time.Duration // monotonic, greater than 0
-	queue      func(over func())    // calls over when all that is runnable now has run
 	count      func() int           // of processors
 	processors atomic.Int64         // as of the last second with a refusal, or the start
 
-	began    atomic.Int64          // when the round began, 0 between rounds
-	admitted atomic.Int64          // in this round
-	full     [classes]atomic.Int64 // since when rounds are full, 0 when the last was not
-	refused  atomic.Int64          // when the last refusal was, 0 for never
-	pace     pace
+	measuring atomic.Bool           // there is a goroutine that does
+	began     atomic.Int64          // when the round began, 0 between rounds
+	admitted  atomic.Int64          // since then
+	full      [classes]atomic.Int64 // since when rounds are full, 0 when the last was not
+	refused   atomic.Int64          // when the last refusal was, 0 for never
+	pace      pace
 }
 
 // New returns a gate for the whole process.
 func New() *Gate {
 	start := time.Now()
-	g := &Gate{now: func() time.Duration { return time.Since(start) + 1 }, queue: lineUp, count: func() int { return runtime.GOMAXPROCS(0) }}
+	g := &Gate{now: func() time.Duration { return time.Since(start) + 1 }, count: func() int { return runtime.GOMAXPROCS(0) }}
 	g.processors.Store(int64(g.count()))
 	return g
 }
 
-// lineUp calls over from the end of the scheduler's queue. A new goroutine would be run
-// next; one that yields goes to the end.
-func lineUp(over func()) {
-	go func() {
-		runtime.Gosched()
-		over()
-	}()
+// measure has one round after the other as long as requests come, and then a little longer.
+func (g *Gate) measure() {
+	for quiet := 0; quiet < lull; quiet++ {
+		if g.begin() > 0 {
+			quiet = 0
+		}
+		runtime.Gosched() // puts this goroutine behind all that are runnable
+		pause := calm
+		if took := g.end(); took > busy || g.alerted(int64(g.now())) {
+			pause = busy
+		}
+		time.Sleep(pause)
+	}
+	g.measuring.Store(false)
+}
+
+// begin begins a round, and returns how many requests were admitted since the last began.
+func (g *Gate) begin() int64 {
+	defer g.began.Store(int64(g.now()))
+	return g.admitted.Swap(0)
+}
+
+// end ends it, and returns how long it took.
+func (g *Gate) end() time.Duration {
+	took, n := g.now()-time.Duration(g.began.Load()), g.admitted.Load()
+	for c, l := range limits {
+		if took <= l.wait || n < int64(l.work)*g.processors.Load() {
+			g.full[c].Store(0)
+		}
+	}
+	g.began.Store(0)
+	return took
 }
 
 // Admit reports whether a request is to be worked on, and if not after how many seconds
 // the client may come again. It does not wait, and nothing has to be given back.
 func (g *Gate) Admit(c Class) (retryAfter int, ok bool) {
 	now := int64(g.now())
-	began := g.began.Load()
-	if began == 0 && g.began.CompareAndSwap(0, now) {
-		g.admitted.Store(0)
-		began = now
-		g.queue(g.over)
+	if !g.measuring.Load() && g.measuring.CompareAndSwap(false, true) {
+		go g.measure()
 	}
+	began := g.began.Load()
 	n, l := g.admitted.Add(1), limits[c]
 	if began == 0 || now-began <= int64(l.wait) || n <= int64(l.work)*g.processors.Load() {
 		return 0, true
@@ -114,45 +142,4 @@ func (g *Gate) Admit(c Class) (retryAfter int, ok bool) {
 func (g *Gate) alerted(now int64) bool {
 	last := g.refused.Load()
 	return last != 0 && now-last < int64(alert)
-}
-
-// over ends the round.
-func (g *Gate) over() {
-	took, n := int64(g.now())-g.began.Load(), g.admitted.Load()
-	for c, l := range limits {
-		if took <= int64(l.wait) || n < int64(l.work)*g.processors.Load() {
-			g.full[c].Store(0)
-		}
-	}
-	g.began.Store(0)
-}
-
-const (
-	// returning is how many clients a second may be sent back to the same second.
-	returning = 200
-	// longest is the largest Retry-After, in seconds.
-	longest = 10
-)
-
-// pace spreads the clients that were refused over the next seconds: if all came back after
-// one second, they would come at once.
-type pace struct {
-	second atomic.Int64 // the current one
-	count  atomic.Int64 // refusals in it
-	spread atomic.Int64 // over how many seconds, from the second before
-}
-
-// next is the Retry-After of a refusal.
-func (p *pace) next(now int64) int {
-	second := now / int64(time.Second)
-	if was := p.second.Load(); was != second && p.second.CompareAndSwap(was, second) {
-		n := p.count.Swap(0)
-		if second-was > longest {
-			n = 0
-		}
-		p.spread.Store(min(n/returning, longest-1))
-	}
-	// Also within the first second.
-	n := p.count.Add(1)
-	return 1 + int(n%(1+max(p.spread.Load(), min(n/returning, longest-1))))
 }

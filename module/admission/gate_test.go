@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// bench is a gate with a clock and a scheduler of the test's own.
+// bench is a gate with a clock of the test's own, whose rounds the test begins and ends.
 type bench struct {
 	*Gate
-	at   time.Duration
-	over func() // ends the round that is under way
+	at time.Duration
 }
 
 const processors = 2
 
 func newBench() *bench {
 	b := &bench{at: time.Hour}
-	b.Gate = &Gate{now: func() time.Duration { return b.at }, queue: func(over func()) { b.over = over }, count: func() int { return processors }}
+	b.Gate = &Gate{now: func() time.Duration { return b.at }, count: func() int { return processors }}
 	b.processors.Store(processors)
+	b.measuring.Store(true)
+	b.begin()
 	return b
 }
 
-// end ends the round, as the scheduler does when everything has run.
-func (b *bench) end() {
-	if over := b.over; over != nil {
-		b.over = nil
-		over()
-	}
+// next ends the round and begins the next.
+func (b *bench) next() {
+	b.end()
+	b.at += busy
+	b.begin()
 }
 
 // admits sends so many requests at once and returns how many were admitted.
@@ -49,7 +49,7 @@ func (b *bench) crowd(c Class, n, rounds int) (admitted int) {
 		b.at += 10 * time.Millisecond
 		admitted = 1 + b.admits(c, n-1)
 		b.at += 10 * time.Millisecond
-		b.end()
+		b.next()
 	}
 	return admitted
 }
@@ -63,7 +63,7 @@ func TestEverythingIsAdmittedWhileRoundsAreShort(t *testing.T) {
 			t.Fatalf("%d of 100", got)
 		}
 		b.at += 4 * time.Millisecond
-		b.end()
+		b.next()
 	}
 }
 
@@ -106,7 +106,7 @@ func TestFullRoundsAdmitNoMore(t *testing.T) { // N10
 		if c == Known && got == 100_000 || c != Known && got != max(work, within) {
 			t.Errorf("%s: %d admitted in one round, want %d", Classes[c], got, max(work, within))
 		}
-		b.end()
+		b.next()
 		if got := b.admits(c, work); got != work {
 			t.Errorf("%s: the next round admits %d of %d", Classes[c], got, work)
 		}
@@ -145,9 +145,6 @@ func TestLowerClassesAreRefusedFirst(t *testing.T) {
 		b := newBench()
 		began, admitted := b.at, 0
 		for range 5000 {
-			if b.over == nil {
-				began, admitted = b.at, 0
-			}
 			c := Class(r.IntN(int(classes)))
 			retry, ok := b.Admit(c)
 			if ok {
@@ -169,7 +166,8 @@ func TestLowerClassesAreRefusedFirst(t *testing.T) {
 				b.at += time.Duration(r.IntN(3000)) * time.Microsecond
 			}
 			if r.IntN(300) == 0 {
-				b.end()
+				b.next()
+				began, admitted = b.at, 0
 			}
 		}
 	}
@@ -194,7 +192,7 @@ func TestRefusedClientsComeBackSpreadOut(t *testing.T) {
 		}
 	}
 	b.at += time.Minute
-	b.end()
+	b.next()
 	b.crowd(Client, most(Client)-5, 20)
 	b.crowd(Client, most(Client)+5, 10)
 	b.admits(Client, most(Client))
@@ -218,14 +216,21 @@ func TestAGateOfTheProcess(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	for end := time.Now().Add(5 * time.Second); g.began.Load() != 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the last round does not end")
+	admitted := 0
+	for end := time.Now().Add(5 * time.Second); admitted < 100; time.Sleep(time.Millisecond) {
+		if _, ok := g.Admit(Anonymous); ok {
+			admitted++
 		}
-	}
-	for range 1000 {
-		if _, ok := g.Admit(Anonymous); !ok {
+		if time.Now().After(end) {
 			t.Fatal("refused when it is quiet")
 		}
+	}
+	for end := time.Now().Add(5 * time.Second); g.measuring.Load(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it measures although no requests come")
+		}
+	}
+	if g.Admit(Client); !g.measuring.Load() {
+		t.Fatal("it does not measure although a request came")
 	}
 }

@@ -1,0 +1,36 @@
+package admission
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// returning is how many clients a second may be sent back to the same second.
+	returning = 200
+	// longest is the largest Retry-After, in seconds.
+	longest = 10
+)
+
+// pace spreads the clients that were refused over the next seconds: if all came back after
+// one second, they would come at once.
+type pace struct {
+	second atomic.Int64 // the current one
+	count  atomic.Int64 // refusals in it
+	spread atomic.Int64 // over how many seconds, from the second before
+}
+
+// next is the Retry-After of a refusal.
+func (p *pace) next(now int64) int {
+	second := now / int64(time.Second)
+	if was := p.second.Load(); was != second && p.second.CompareAndSwap(was, second) {
+		n := p.count.Swap(0)
+		if second-was > longest {
+			n = 0
+		}
+		p.spread.Store(min(n/returning, longest-1))
+	}
+	// Also within the first second.
+	n := p.count.Add(1)
+	return 1 + int(n%(1+max(p.spread.Load(), min(n/returning, longest-1))))
+}
