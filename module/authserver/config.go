@@ -98,11 +98,11 @@ type Lifetimes struct {
 
 // Protect bounds guessing and hashing.
 type Protect struct {
-	LoginFailures    int           // failures within LoginWindow that lock an account, default 10
+	LoginFailures    int           // failures within LoginWindow that lock a user or a name, default 10
 	LoginWindow      time.Duration // default 15 min
 	Lockout          time.Duration // default 15 min
 	CodesPerUser     int           // authorization codes and implicit tokens a minute for one user, default 60
-	PerAddress       int           // sign-in attempts a minute for one address (IPv6: one /64), default 30
+	PerAddress       int           // failed sign-ins a minute for one address (IPv6: one /64), default 30
 	ClientFailures   int           // failed client authentications a minute for one client and address, default 10
 	HashConcurrency  int           // passwords hashed at one time, default half the processors, 1 to 4
 	HashQueueTimeout time.Duration // wait for a turn before 503, half of it at least; default 8 s

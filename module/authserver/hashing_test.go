@@ -204,3 +204,50 @@ func TestOneAddressDoesNotFillTheQueue(t *testing.T) {
 		}
 	})
 }
+
+// N06: strangers who wait keep out neither a client that authenticated itself nor a browser
+// that signed the person in before.
+func TestThoseWhoAreKnownDoNotWaitBehindStrangers(t *testing.T) {
+	for name, arrive := range map[string]func(g *tokenRig, home *tab) int{
+		"a client": func(g *tokenRig, _ *tab) int { return g.token(passwordOf("ann", annsPassword)).status },
+		"a browser": func(_ *tokenRig, home *tab) int {
+			if home.tries("ann", annsPassword) == http.StatusSeeOther {
+				return http.StatusOK
+			}
+			return 0
+		},
+	} {
+		t.Run("N06 "+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var d *watched
+				g := newPasswordRig(t, watch(&d), func(c *authserver.Config) { c.Protect.HashConcurrency = 1 })
+				home := g.home(ann)
+				b := g.browser()
+				login := b.get(tokenIssuer + "/login")
+				d.end = make(chan struct{})
+				strangers, known := make(chan page, 10), make(chan int, 1)
+				for i := range 10 {
+					tab := g.browserAt(login, b)
+					go func() { strangers <- tab.signIn(login, fmt.Sprint("user", i), "wrong") }()
+					synctest.Wait()
+				}
+				go func() { known <- arrive(g, home) }()
+				synctest.Wait()
+				for range 2 { // the one at work, and the next
+					d.end <- struct{}{}
+					synctest.Wait()
+				}
+				if len(known) != 1 || len(strangers) != 1 {
+					t.Fatalf("N06 it waits behind %d strangers", len(strangers))
+				}
+				if status := <-known; status != http.StatusOK {
+					t.Errorf("N06 %d", status)
+				}
+				close(d.end)
+				for range 10 {
+					<-strangers
+				}
+			})
+		})
+	}
+}

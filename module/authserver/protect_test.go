@@ -350,3 +350,36 @@ func (m *signInMetrics) all() []string {
 	defer m.mu.Unlock()
 	return slices.Clone(m.outcomes)
 }
+
+// N06: a customer with a /48 has 65,536 addresses to fail from.
+func TestFailuresOfLargeNetworksAreLimitedToo(t *testing.T) {
+	for name, c := range map[string]struct {
+		ip    func(i int) string
+		limit int
+		other string
+	}{
+		"/64 of a /56": {func(i int) string { return fmt.Sprintf("2001:db8:1:1%02x::1", i%250) }, 60, "2001:db8:1:200::1"},
+		"/56 of a /48": {func(i int) string { return fmt.Sprintf("2001:db8:1:%x::1", i%100*256) }, 240, "2001:db8:2::1"},
+	} {
+		t.Run("N06 "+name, func(t *testing.T) {
+			g := newBrowserRig(t, twoUsers)
+			b := g.browser()
+			login := b.get(tokenIssuer + "/login")
+			fails := func(ip string) int {
+				g.from(ip)
+				return b.signIn(login, "", "").status
+			}
+			for i := range c.limit {
+				if status := fails(c.ip(i)); status != http.StatusUnauthorized {
+					t.Fatalf("N06 failure %d: %d", i+1, status)
+				}
+			}
+			if status := fails(c.ip(c.limit)); status != http.StatusTooManyRequests {
+				t.Errorf("N06 one more: %d", status)
+			}
+			if status := fails(c.other); status != http.StatusUnauthorized {
+				t.Errorf("N06 another network: %d", status)
+			}
+		})
+	}
+}

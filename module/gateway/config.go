@@ -74,11 +74,13 @@ type Pages struct {
 
 // Protect bounds guessing.
 type Protect struct {
-	// Failed sign-ins within 15 minutes that lock an account. Default: 10.
+	// Failed sign-ins within 15 minutes that lock a user, and a name that was typed. Browsers
+	// that signed the user in before have as many of their own. Default: 10.
 	LoginFailures int `json:"login_failures,omitempty"`
 	// How long it stays locked. Default: `15m`.
 	Lockout caddy.Duration `json:"lockout,omitempty"`
-	// Sign-in attempts a minute for one address (IPv6: one /64). Default: 30.
+	// Failed sign-ins a minute for one address (IPv6: one /64; twice as many for a /56, 8 times
+	// for a /48, 128 times for a /32). Default: 30.
 	PerAddress int `json:"per_address,omitempty"`
 	// Authorization codes a minute for one user, on each node: a client whose consent is
 	// remembered can ask in a loop. Raise it for an account that many devices share.
