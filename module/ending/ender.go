@@ -12,6 +12,10 @@ import (
 // deleted or expired long before that, whatever the lifetimes of earlier configurations.
 const minKept = 400 * 24 * time.Hour
 
+// recent is how old a sweep may be that nobody has begun with and that serves another end of
+// the same user as well. It is small beside settled.
+const recent = 5 * time.Second
+
 // Revoker makes every guard refuse something. When it returns nil that is durable, and in
 // force in this process; other nodes follow within a second.
 type Revoker interface {
@@ -30,7 +34,10 @@ type Config struct {
 }
 
 // Ender ends users and pairs. It is safe for concurrent use.
-type Ender struct{ Config }
+type Ender struct {
+	Config
+	counter *counter
+}
 
 // NewEnder checks the configuration.
 func NewEnder(c Config) (*Ender, error) {
@@ -40,7 +47,7 @@ func NewEnder(c Config) (*Ender, error) {
 	if c.Wake == nil {
 		c.Wake = func() {}
 	}
-	return &Ender{c}, nil
+	return &Ender{c, newCounter(c.Store)}, nil
 }
 
 // EndSubject kills every session, code, grant and access token of a user whose sign-in
@@ -93,13 +100,17 @@ func (e *Ender) EndPair(ctx context.Context, client, subject string) error {
 // begin takes an epoch and leaves word that there will be something to sweep, in case this
 // process ends before the sweep.
 func (e *Ender) begin(ctx context.Context, subject string) (epoch int64, err error) {
-	if epoch, err = next(ctx, e.Store, e.Now()); err != nil {
+	if epoch, err = e.counter.next(ctx, e.Now()); err != nil {
 		return 0, err
 	}
 	var v store.Sweep
 	r := store.Record{Key: store.SweepKey(subject), Parent: store.SweepParent}
 	_, err = store.Change(ctx, e.Store, r, &v, func(*store.Record) (bool, error) {
-		v = store.Sweep{Subject: subject, Begun: e.Now(), Deleted: v.Deleted}
+		now := e.Now()
+		if since := now.Sub(v.Begun); v.Kind == "" && v.Lease.IsZero() && 0 <= since && since < recent {
+			return false, nil // nobody has begun with the one of a moment ago
+		}
+		v = store.Sweep{Subject: subject, Begun: now, Deleted: v.Deleted}
 		return true, nil
 	})
 	return epoch, err

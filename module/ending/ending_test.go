@@ -212,3 +212,34 @@ func TestParallelEndsAreAllOfDifferentEpochs(t *testing.T) {
 		}
 	}
 }
+
+// TestAHundredEndsAtOnceAllSucceed: every end writes the one counter, so that whoever signs
+// out in a hundred browsers at once could keep others from ending anything.
+func TestAHundredEndsAtOnceAllSucceed(t *testing.T) { // N02
+	for name, user := range map[string]func(int) string{
+		"of one user":    func(int) string { return "u" },
+		"of many users":  func(i int) string { return fmt.Sprint("u", i) },
+		"on three nodes": func(i int) string { return fmt.Sprint("u", i) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			slow := &watched{Backend: storetest.NewMemory(nil), before: func() { time.Sleep(200 * time.Microsecond) }}
+			var nodes []*ending.Ender
+			for range 3 {
+				e, _ := newEnder(t, slow, &clock{time.Now()})
+				nodes = append(nodes, e)
+				if name != "on three nodes" {
+					break
+				}
+			}
+			var all sync.WaitGroup
+			for i := range 200 {
+				all.Go(func() {
+					if err := nodes[i%len(nodes)].EndSubject(t.Context(), user(i)); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+		})
+	}
+}

@@ -3,7 +3,6 @@ package ending
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -28,6 +27,9 @@ import (
 // epoch of that record as it was before the permission (the remembered consent, or the
 // button that was pressed) was looked at, and an end deletes the consent before it writes
 // its epoch: whoever reads the new epoch finds no consent any more.
+//
+// Ends that happen at the same moment may share one increase, to their number's height: each
+// takes another epoch above the former value, and the argument holds for each.
 //
 // The counter is at least the time in milliseconds, so that a store which lost its last
 // writes (a failover of Redis) does not give out an epoch twice.
@@ -97,16 +99,6 @@ func (j *Judge) Ended(ctx context.Context, client string, e store.Epochs) (bool,
 		j.pairs[client] = epoch
 	}
 	return e.Pair < epoch, nil
-}
-
-// next gives out an epoch.
-func next(ctx context.Context, b store.Backend, now time.Time) (epoch int64, err error) {
-	var v store.EpochCounter
-	_, err = store.Change(ctx, b, store.Record{Key: store.EpochCounterKey()}, &v, func(*store.Record) (bool, error) {
-		v.Last = max(v.Last+1, now.UnixMilli())
-		return true, nil
-	})
-	return v.Last, err
 }
 
 func unlessAbsent(err error) error {
