@@ -20,9 +20,9 @@ const (
 	// maxEvictions bounds what one request ends after the configured number was lowered; the
 	// requests that follow do the rest.
 	maxEvictions = 16
-	// evictedKept is how long an evicted grant and its code are kept: longer than the form
-	// can be sent again that made the code, and than any node needs to hear of the end.
-	evictedKept = 30 * time.Minute
+	// deadKept is how long a dead grant and its code are kept: longer than the form can be
+	// sent again that made the code, and than any node needs to hear of the end.
+	deadKept = 30 * time.Minute
 )
 
 // admit puts a stored grant on the list of its pair, in one step with the question whether
@@ -112,12 +112,17 @@ func (f families) evict(ctx context.Context, g store.Grant) error {
 	if err != nil {
 		return err
 	}
-	_, marked, err := f.markRevoked(ctx, g.ID, evictedKept)
+	_, marked, err := f.markRevoked(ctx, g.ID)
 	if err != nil || !marked {
 		return err
 	}
 	f.Evicted()
 	f.Audit.Record(ctx, audit.Event{Name: audit.GrantEvicted, Client: g.Client, Subject: g.Subject, Grant: g.ID, Scopes: g.Scopes})
+	return f.expireCode(ctx, g)
+}
+
+// expireCode lets the record of a dead grant's code expire soon.
+func (f families) expireCode(ctx context.Context, g store.Grant) error {
 	if g.Code == "" {
 		return nil
 	}
@@ -128,7 +133,7 @@ func (f families) evict(ctx context.Context, g store.Grant) error {
 	if err != nil {
 		return err
 	}
-	return ending.Expire(ctx, f.Store, code, f.Now().Add(evictedKept))
+	return ending.Expire(ctx, f.Store, code, f.Now().Add(deadKept))
 }
 
 // unlist takes a dead grant off the list of its pair, to make room for living ones. That it

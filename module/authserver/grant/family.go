@@ -64,7 +64,7 @@ func (f families) swap(ctx context.Context, record store.Record, g store.Grant) 
 		return err
 	}
 	record.Value = value
-	if !g.Revoked() { // a dead family is remembered as long as a living one was to be
+	if !g.Revoked() { // the record of a dead one does not live longer
 		record.Expires = f.recordExpires(g)
 	}
 	_, err = f.Store.Swap(ctx, record)
@@ -116,14 +116,17 @@ func (f families) end(ctx context.Context, id string) (g store.Grant, ended bool
 	if err != nil {
 		return g, false, err
 	}
-	if g, ended, err = f.markRevoked(ctx, id, 0); ended {
+	if g, ended, err = f.markRevoked(ctx, id); ended {
 		f.unlist(ctx, g)
+		// If this fails the code's record stays until the grant would have expired.
+		_ = f.expireCode(ctx, g)
 	}
 	return g, ended, err
 }
 
-// markRevoked kills the record. It is kept for so long then, or as it was to be for 0.
-func (f families) markRevoked(ctx context.Context, id string, keep time.Duration) (g store.Grant, marked bool, err error) {
+// markRevoked kills the record, and lets it expire soon: nothing limits how many grants a
+// client begins and ends.
+func (f families) markRevoked(ctx context.Context, id string) (g store.Grant, marked bool, err error) {
 	for range tries {
 		var record store.Record
 		record, g, err = f.read(ctx, id)
@@ -133,7 +136,7 @@ func (f families) markRevoked(ctx context.Context, id string, keep time.Duration
 		if err != nil || g.Revoked() {
 			return g, false, err
 		}
-		if end := f.Now().Add(keep); keep > 0 && end.Before(record.Expires) {
+		if end := f.Now().Add(deadKept); end.Before(record.Expires) {
 			record.Expires = end
 		}
 		g = g.Revoke(f.Now())
