@@ -101,15 +101,25 @@ func setsOurCookie(line string) bool {
 // isBlank reports what some reader of cookies leaves out at the ends of a name.
 func isBlank(c rune) bool { return c <= ' ' || c == 0x7f || c == '"' }
 
-// clearsCookies reads a Clear-Site-Data.
+// clearsCookies reads a Clear-Site-Data. Some browsers leave out blanks everywhere, also
+// within the quotes.
 func clearsCookies(value string) bool {
 	for directive := range strings.SplitSeq(value, ",") {
-		switch strings.ToLower(strings.TrimFunc(directive, isBlank)) {
+		switch strings.ToLower(withoutBlanks(directive)) {
 		case "cookies", "*":
 			return true
 		}
 	}
 	return false
+}
+
+func withoutBlanks(s string) string {
+	return strings.Map(func(c rune) rune {
+		if isBlank(c) || c == '\\' { // a backslash quotes what follows
+			return -1
+		}
+		return c
+	}, s)
 }
 
 // namesRealm reports whether a WWW-Authenticate names one of our realms, wherever in the

@@ -92,7 +92,7 @@ func TestAnAnswerKeepsChallengesThatAreNotOurs(t *testing.T) {
 func TestAnAnswerDoesNotClearOurCookies(t *testing.T) {
 	a := NewAnswer()
 	for value, ours := range map[string]bool{
-		`"cookies"`: true, `"*"`: true, `"cache", "cookies"`: true, `"storage","Cookies" ,"cache"`: true, `cookies`: true, `*`: true,
+		`"cookies"`: true, `"*"`: true, `"cache", "cookies"`: true, `"storage","Cookies" ,"cache"`: true, `cookies`: true, `*`: true, `"coo kies"`: true, `"c\ookies"`: true,
 		`"cache"`: false, `"storage", "cache"`: false, `"executionContexts"`: false, ``: false, `"cookies2"`: false,
 	} {
 		h := http.Header{"Clear-Site-Data": {value}}

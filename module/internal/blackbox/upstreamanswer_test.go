@@ -31,6 +31,7 @@ func hostile(h http.Header) {
 	h.Add("Www-Authenticate", `Basic realm="gatehouse"`)
 	h.Add("Www-Authenticate", `Basic realm="own"`)
 	h.Add("Clear-Site-Data", `"cache", "cookies"`)
+	h.Add("Clear-Site-Data", `"coo kies"`) // Firefox leaves blanks out
 	h.Add("Clear-Site-Data", `"storage"`)
 }
 
