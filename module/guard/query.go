@@ -19,7 +19,8 @@ func refererCarriesToken(h http.Header) bool {
 
 // CarriesToken reports whether a query, or a form (section 2.2), has the parameter access_token (RFC 6750
 // section 2.3, which RFC 9700 section 4.3.2 forbids), however its name is escaped,
-// repeated or capitalised, also as a PHP array. It does not allocate.
+// repeated or capitalised, also as a PHP array or in one of the spellings that PHP turns
+// into it: blanks in front, and `.`, `[` or a blank for `_`. It does not allocate.
 func CarriesToken(query string) bool {
 	const name = "access_token"
 	at, ok := 0, true // how much of name was seen, and whether the key still agrees
@@ -40,18 +41,20 @@ func CarriesToken(query string) bool {
 			c = unhex(query[i+1])<<4 | unhex(query[i+2])
 			i += 2
 		}
-		if at == len(name) {
-			if c == '[' || c == '=' && !coded {
+		if c == '+' && !coded {
+			c = ' '
+		}
+		switch {
+		case at == len(name):
+			if c == '[' || c == 0 || c == '=' && !coded {
 				return true
 			}
 			ok = false
-			continue
-		}
-		if 'A' <= c && c <= 'Z' {
-			c |= 0x20
-		}
-		if ok = c == name[at]; ok {
+		case at == 0 && c == ' ':
+		case lower(c) == name[at], name[at] == '_' && (c == '.' || c == ' ' || c == '['):
 			at++
+		default:
+			ok = false
 		}
 	}
 	return ok && at == len(name)

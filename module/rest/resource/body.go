@@ -98,7 +98,7 @@ type members validate.Object
 // name in a form too. A configuration may call another member so.
 func (m members) passesToken(object validate.Object) bool {
 	return slices.ContainsFunc(m, func(member validate.Member) bool {
-		return strings.EqualFold(member.Name, "access_token") && object.Get(member.Name) != nil
+		return alike(member.Name) == "access_token" && object.Get(member.Name) != nil
 	})
 }
 
