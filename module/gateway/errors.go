@@ -97,6 +97,7 @@ func (e *Errors) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	if status >= 500 && !f.silent {
 		e.log.Error("request failed", "status", status, "error", err, "method", r.Method, "path", r.URL.Path)
 	}
+	LeaveBody(w, r)
 	shaped.Fail(status, envelope.Error{Code: f.code, Message: f.message, Field: f.field})
 	return nil
 }

@@ -152,6 +152,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	CloseWhenExiting(w, r)
 	leave, err := g.app.lease.enter()
 	if err != nil {
+		LeaveBody(w, r)
 		return unavailable(w, err)
 	}
 	defer leave()
@@ -169,6 +170,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	}
 	if !d.Allowed {
 		ownAnswer(w)
+		LeaveBody(w, r)
 		d.SetHeader(w.Header())
 		cors.Set(w.Header())
 		if d.Status == http.StatusNoContent {

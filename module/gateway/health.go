@@ -71,6 +71,7 @@ func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		return next.ServeHTTP(w, r)
 	}
 	CloseWhenExiting(w, r)
+	LeaveBody(w, r)
 	protocolAnswer(r) // the 503 is meant to look as it does
 	w.Header().Set("Cache-Control", "no-store")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {

@@ -166,6 +166,7 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	CloseWhenExiting(w, r)
 	leave, err := l.app.lease.enter()
 	if err != nil {
+		LeaveBody(w, r)
 		return unavailable(w, err)
 	}
 	defer leave()
@@ -188,6 +189,7 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	if err != nil {
 		l.scratch.Put(s)
 		l.unreported.failed.Inc()
+		LeaveBody(w, r)
 		return unavailable(w, err)
 	}
 	reported, admitted := verdict.Reported(), verdict.Admitted
@@ -195,6 +197,7 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	fields := ratelimit.NewFields(l.style, verdict)
 	l.scratch.Put(s)
 	if !admitted {
+		LeaveBody(w, r)
 		fields.Set(w.Header())
 		return fail(http.StatusTooManyRequests, &failure{code: "rate_limited", message: "Too many requests. Retry-After says when the next one fits."})
 	}

@@ -31,6 +31,7 @@ func (g *Guard) publish(w http.ResponseWriter, r *http.Request) bool {
 	if !g.resource.Answers(r) {
 		return false
 	}
+	LeaveBody(w, r)
 	h := w.Header()
 	h.Set("Content-Type", "application/json; charset=utf-8")
 	h.Set("Cache-Control", "public, max-age=300")

@@ -63,6 +63,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	protocolAnswer(r)
 	leave, err := s.app.lease.enter()
 	if err != nil {
+		LeaveBody(w, r)
 		w.Header().Set("Retry-After", "1")
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return nil

@@ -41,6 +41,7 @@ func (h *REST) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	defer finish()
 	err := h.serve(w, r, next, choice, refused)
 	if err != nil {
+		gateway.LeaveBody(w, r)
 		choice.Header(w.Header())
 		if !gateway.Shaped(r) {
 			return h.answerError(w, r, err)
@@ -72,6 +73,7 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	case refused != nil:
 		return gateway.Refuse(w, refused)
 	case m.Operation == nil:
+		gateway.LeaveBody(w, r)
 		w.Header().Set("Allow", m.Allow)
 		w.WriteHeader(http.StatusNoContent)
 		return nil

@@ -31,6 +31,20 @@ func LimitBody(w http.ResponseWriter, r *http.Request, size int64, within time.D
 	return err
 }
 
+// LeaveBody is for a request that is answered without its body, by a handler that has not
+// called [LimitBody]. Over HTTP/1 net/http reads up to 256 KiB of what is left before it
+// sends the answer; the client has the given time for that. When it does not suffice, the
+// answer is sent and the connection closed.
+func LeaveBody(w http.ResponseWriter, r *http.Request, within time.Duration) {
+	if r.ProtoMajor != 1 || r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
+		return
+	}
+	connection := http.NewResponseController(w)
+	if connection.SetReadDeadline(time.Now().Add(within)) == nil {
+		r.Body = &timedBody{r.Body, connection} // a handler of errors may read it after all
+	}
+}
+
 // timedBody clears the read deadline at the end of the body. net/http notices that a client
 // went away by reading on, and a deadline would look to it like that.
 type timedBody struct {
