@@ -151,6 +151,15 @@ func (s *signIn) authenticate(ctx context.Context, username, password string) (d
 func accountKey(username string) string { return "user:" + directory.FoldUsername(username) }
 func subjectKey(id string) string       { return "subject:" + id }
 
+// EndLockout forgets on this node what was counted for a user: at browsers that signed the user
+// in before, and everywhere else. Limits of addresses stay as they are, and so do those of other
+// names that led to the user.
+func (s *Server) EndLockout(subject, username string) {
+	s.Attempts.Forget(subjectKey(subject))
+	s.Attempts.Forget(accountKey(username))
+	s.Attempts.ForgetSuffix("known", "|"+subject)
+}
+
 // aboutName says in an event whose name was typed: the user, if the directory told, else a
 // keyed digest by which events of one name can be put together. The name itself is not
 // recorded, because people type their password into that field.

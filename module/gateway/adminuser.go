@@ -144,6 +144,7 @@ func updateUser(c *adminCall) (adminAnswer, error) {
 }
 
 // setLocked locks before it ends what is open, so that nothing begins anew in between.
+// Unlocking also ends a lock-out after failed sign-ins, on this node.
 func setLocked(locked bool) adminHandle {
 	return func(c *adminCall) (adminAnswer, error) {
 		kept, id, err := c.editable()
@@ -158,7 +159,12 @@ func setLocked(locked bool) adminHandle {
 		}
 		if !locked {
 			c.record(audit.Event{Name: audit.UserChanged, Subject: id, Reason: "unlocked"})
-			return getUserByID(c, id)
+			u, err := c.userByID(id)
+			if err != nil {
+				return adminAnswer{}, err
+			}
+			c.server.EndLockout(id, u.Username)
+			return okay(adminapi.User(u))
 		}
 		c.record(audit.Event{Name: audit.UserChanged, Subject: id, Reason: "locked"})
 		if err := c.endSubject(id); err != nil {
@@ -194,6 +200,7 @@ func setPassword(c *adminCall) (adminAnswer, error) {
 	if err != nil || !ok {
 		u = directory.User{ID: id} // the password is in force and is told this once
 	}
+	c.server.EndLockout(id, u.Username) // what was tried on the old password tells nothing of the new one
 	return okay(adminapi.UserWithPassword{User: adminapi.User(u), Password: in.shown(password)})
 }
 
@@ -232,12 +239,17 @@ func (c *adminCall) ending(end func(context.Context) error) error {
 }
 
 func getUserByID(c *adminCall, id string) (adminAnswer, error) {
-	u, ok, err := c.users.Lookup(c.r.Context(), id)
+	u, err := c.userByID(id)
 	if err != nil {
 		return adminAnswer{}, err
 	}
-	if !ok {
-		return adminAnswer{}, c.noUser()
-	}
 	return okay(adminapi.User(u))
+}
+
+func (c *adminCall) userByID(id string) (directory.User, error) {
+	u, ok, err := c.users.Lookup(c.r.Context(), id)
+	if err == nil && !ok {
+		err = c.noUser()
+	}
+	return u, err
 }

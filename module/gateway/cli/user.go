@@ -56,7 +56,9 @@ every token dies within a second.`, passwdCommand)
 		userCommand("lock USER", "Locks a user", `
 Locks a user, who can no longer sign in. The user is signed out everywhere and every token
 dies within a second, on every node.`, func(r *run, admin *adminClient) error { return r.userCall(admin, "POST", nil, "lock") }),
-		userCommand("unlock USER", "Unlocks a user", "Lets a user sign in again.", func(r *run, admin *adminClient) error {
+		userCommand("unlock USER", "Unlocks a user", `
+Lets a user sign in again who was locked with lock, or by failed sign-ins. A lock by failed
+sign-ins is ended on the node that is asked; on others it ends by itself (protect lockout).`, func(r *run, admin *adminClient) error {
 			return r.userCall(admin, "POST", nil, "unlock")
 		}),
 		userCommand("delete USER", "Removes a user", `

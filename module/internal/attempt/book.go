@@ -160,6 +160,32 @@ func (b *Book) Return(key string) {
 	}
 }
 
+// Forget drops the attempts of a key, and its refusal. Attempts that were counted with those
+// of others at the cap stay counted.
+func (b *Book) Forget(key string) {
+	s := b.shelf(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.entries[shorten(key)]; e != nil {
+		s.unfile(e)
+		delete(s.entries, e.key)
+	}
+}
+
+// ForgetSuffix is Forget for all keys of a kind that end in suffix. It looks at every key of
+// the kind, and does not find those of more than 64 bytes, which are kept as digests.
+func (b *Book) ForgetSuffix(kind, suffix string) {
+	s := b.shelf(kind + ":")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, e := range s.entries {
+		if strings.HasPrefix(key, kind+":") && strings.HasSuffix(key[len(kind)+1:], suffix) {
+			s.unfile(e)
+			delete(s.entries, key)
+		}
+	}
+}
+
 // NewlyRefused reports whether the key is refused now, to the first who asks since it
 // is: of any number of callers whose attempts locked a key one is to tell of it.
 func (b *Book) NewlyRefused(key string) bool {

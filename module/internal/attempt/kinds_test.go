@@ -2,6 +2,7 @@ package attempt
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -43,6 +44,35 @@ func TestTheKindsAreBounded(t *testing.T) {
 		t.Errorf("there are %d kinds", n)
 	}
 	if n := held(b); n > (maxKinds+1)*10 {
+		t.Errorf("%d keys are held", n)
+	}
+}
+
+func TestForgottenKeysBeginAnew(t *testing.T) {
+	b := NewBook(100, newClock().now)
+	r := Rule{Limit: 2, Window: time.Minute, Lock: time.Hour}
+	long := "user:" + strings.Repeat("a", longestKey)
+	for _, key := range []string{"user:alice", "user:bob", long, "known:x|alice", "known:y|alice", "known:y|bob"} {
+		b.Take(key, r)
+		b.Take(key, r)
+		wantTake(t, b, key, r, false, time.Hour)
+	}
+	b.Forget("user:alice")
+	b.Forget("user:nobody")
+	b.Forget(long)
+	b.ForgetSuffix("known", "|alice")
+	for _, key := range []string{"user:alice", long, "known:x|alice", "known:y|alice"} {
+		wantTake(t, b, key, r, true, 0)
+		wantTake(t, b, key, r, true, 0)
+		wantTake(t, b, key, r, false, time.Hour)
+		if !b.NewlyRefused(key) {
+			t.Errorf("nobody is told of the second refusal of %s", key)
+		}
+	}
+	for _, key := range []string{"user:bob", "known:y|bob"} {
+		wantTake(t, b, key, r, false, time.Hour)
+	}
+	if n := held(b); n != 6 {
 		t.Errorf("%d keys are held", n)
 	}
 }

@@ -140,6 +140,43 @@ func TestALockedUserComesBackWhenUnlocked(t *testing.T) {
 	}
 }
 
+// A lock by failed sign-ins ends for strangers and for the browser that the user knows.
+func TestUnlockingAndAnotherPasswordEndALockByFailedSignIns(t *testing.T) {
+	for _, c := range []struct{ stdin, command, password string }{
+		{"", "unlock", password},
+		{"another staple of horses\n", "passwd", "another staple of horses"},
+	} {
+		t.Run(c.command, func(t *testing.T) {
+			g := start(t)
+			addUser(t, g)
+			tries := func(b *harness.Browser, password string) bool {
+				b.Submit(b.Get(g.ID+"/account"), url.Values{"username": {"alice"}, "password": {password}})
+				return signedIn(t, g, b)
+			}
+			home, other := harness.NewBrowser(t, g.ID), harness.NewBrowser(t, g.ID)
+			if !tries(home, password) {
+				t.Fatal("alice cannot sign in")
+			}
+			home.Submit(home.Get(g.ID+"/logout"), url.Values{})
+			for range 10 {
+				tries(home, "wrong")
+				tries(other, "wrong")
+			}
+			for _, b := range []*harness.Browser{home, other} {
+				if tries(b, password) {
+					t.Fatal("ten failures lock nobody")
+				}
+			}
+			done(t, g, c.stdin, "user", c.command, "alice")
+			for name, b := range map[string]*harness.Browser{"the browser that she uses": home, "another one": other} {
+				if !tries(b, c.password) {
+					t.Errorf("%s: alice is still locked", name)
+				}
+			}
+		})
+	}
+}
+
 func TestAUsersFieldsAreChanged(t *testing.T) {
 	g := start(t)
 	id := addUser(t, g)
