@@ -152,7 +152,8 @@ func TestAttemptsOfOneAddressAreLimited(t *testing.T) { // U16, U17
 		}
 		close(begin)
 		all.Wait()
-		if got[http.StatusTooManyRequests] != 470 || got[http.StatusOK] != 0 {
+		// On a busy machine some of them are refused by overload control, before they count.
+		if got[http.StatusUnauthorized] != 30 || got[http.StatusTooManyRequests]+got[http.StatusServiceUnavailable] != 470 {
 			t.Errorf("answers by status: %v", got)
 		}
 	})

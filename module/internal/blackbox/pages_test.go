@@ -189,7 +189,7 @@ func TestAnHTTPSIssuerBehindAProxyThatEndsTLS(t *testing.T) { // U02, U04
 		t.Fatalf("%d %s", consent.Status, consent.Body)
 	}
 	set := append(cookies(t, login), cookies(t, consent)...)
-	if len(set) != 2 || set[0].Name != "__Host-gatehouse-browser" || set[1].Name != "__Host-gatehouse" {
+	if len(set) != 3 || set[0].Name != "__Host-gatehouse-browser" || set[1].Name != "__Host-gatehouse" || set[2].Name != "__Host-gatehouse-known" {
 		t.Fatalf("U04 cookies: %v", set)
 	}
 	for _, c := range set {
