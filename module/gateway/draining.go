@@ -48,6 +48,7 @@ func (c *connections) changed(_ net.Conn, state http.ConnState) {
 type drainer struct {
 	ctx         caddy.Context
 	connections *connections
+	endPolls    func() // answers the polls that hang
 }
 
 // drainOnExit makes this configuration drain its connections when the process ends. ctx is
@@ -61,7 +62,7 @@ func (a *App) drainOnExit(ctx caddy.Context) error {
 	if !ok {
 		return nil
 	}
-	return events.On("stopping", drainer{ctx: ctx, connections: a.connections})
+	return events.On("stopping", drainer{ctx: ctx, connections: a.connections, endPolls: a.tickets.Close})
 }
 
 // Handle implements caddyevents.Handler.
@@ -76,6 +77,7 @@ func (d drainer) Handle(ctx context.Context, _ caddy.Event) error {
 	// Without a grace period Caddy waits for the slowest request, and nobody is in a hurry;
 	// with shutdown_delay Caddy itself goes on serving before it closes anything.
 	if servers, ok := v.(*caddyhttp.App); ok && servers.GracePeriod > 0 && servers.ShutdownDelay == 0 {
+		d.endPolls() // each keeps its connection open
 		d.connections.drain(ctx, min(maxDrain, time.Duration(servers.GracePeriod)))
 	}
 	return nil
