@@ -122,6 +122,11 @@ func TestDeadTokensAreInactive(t *testing.T) {
 			g.revoked(g.revoke(asWeb(a.tokens.Refresh)))
 			g.reader.deaf = true
 		}, false, false},
+		"signed out everywhere at another node a moment ago": {func(g *tokenRig, a answer) {
+			g.active(g.introspect(asWeb(a.tokens.Access)))
+			g.must(g.server.EndSubject(g.t.Context(), "u1"))
+			g.reader.deaf = true
+		}, false, false},
 		"revoked by another node a moment ago": {func(g *tokenRig, a answer) {
 			g.active(g.introspect(asWeb(a.tokens.Access)))
 			g.revoked(g.revoke(asWeb(a.tokens.Access)))
