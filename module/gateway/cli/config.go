@@ -14,12 +14,14 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/gateway/restapi"
 )
 
 // configuration is what is read of a configuration of Caddy.
 type configuration struct {
 	app     *gateway.App
 	servers map[string]server
+	tables  restapi.Tables
 }
 
 type server struct {
@@ -81,7 +83,7 @@ func readConfiguration(text []byte) (*configuration, error) {
 		s.httpPort = uint(cmp.Or(max(0, c.Apps.HTTP.HTTPPort), 80)) //nolint:gosec // not negative
 		c.Apps.HTTP.Servers[name] = s
 	}
-	return &configuration{c.Apps.Gatehouse, c.Apps.HTTP.Servers}, nil
+	return &configuration{c.Apps.Gatehouse, c.Apps.HTTP.Servers, make(restapi.Tables)}, nil
 }
 
 func (s server) listensFor(q question) bool {

@@ -16,6 +16,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/gateway/restapi"
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/token"
@@ -200,6 +201,7 @@ type explainer struct {
 	app              *gateway.App
 	ctx              caddy.Context
 	named            map[string]route // of the server at hand
+	tables           restapi.Tables
 	at               *explanation
 	// declared: an api_rest answers the request. elsewhere: somebody besides guards may have
 	// refused it.
@@ -207,7 +209,7 @@ type explainer struct {
 }
 
 func newExplainer(ctx caddy.Context, c *configuration, q question) *explainer {
-	e := &explainer{q: q, app: c.app, ctx: ctx, issuer: c.app.Issuer}
+	e := &explainer{q: q, app: c.app, ctx: ctx, tables: c.tables, issuer: c.app.Issuer}
 	if u, err := gateway.ParseIssuer(e.issuer, caddy.NewReplacer()); err == nil {
 		e.issuer = u.String()
 	}

@@ -33,7 +33,7 @@ func try(c *configuration, q question, site string, header http.Header, body []b
 	defer cancel()
 	for _, raw := range found {
 		path, _, _ := strings.Cut(q.target, "?")
-		if x, err := restapi.Explain(raw, q.method, path); err == nil && x.Own {
+		if x, err := restapi.Explain(nil, raw, q.method, path); err == nil && x.Own {
 			return tried, fmt.Errorf("%s %s: %s, which is not tried offline", q.method, q.target, x.Text)
 		}
 		trial, err := restapi.NewTrial(ctx, raw)

@@ -93,7 +93,7 @@ func (e *explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err
 	case "api_limit":
 		return false, e.limit(raw)
 	case "api_rest":
-		x, err := restapi.Explain(raw, r.Method, r.URL.EscapedPath())
+		x, err := restapi.Explain(e.tables, raw, r.Method, r.URL.EscapedPath())
 		if err != nil {
 			return false, fmt.Errorf("an api_rest: %w", err)
 		}

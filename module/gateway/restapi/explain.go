@@ -21,9 +21,26 @@ type Explanation struct {
 	Own bool
 }
 
+// Tables keeps the tables of resources that were compiled, for who asks about many requests
+// of one configuration: doctor asks about hundreds. It is not safe for concurrent use.
+type Tables map[string]*resource.Table
+
+// table compiles the resources of one version of a handler, once.
+func (t Tables) table(config []byte, version int, resources []resource.Resource) (*resource.Table, error) {
+	key := fmt.Sprint(version, " ", string(config))
+	if table, ok := t[key]; ok {
+		return table, nil
+	}
+	table, err := resource.NewTable(resources)
+	if err == nil && t != nil {
+		t[key] = table
+	}
+	return table, err
+}
+
 // Explain says which declared operation answers a request. path is escaped. config is the
-// handler's, which nothing is loaded from.
-func Explain(config []byte, method, path string) (Explanation, error) {
+// handler's, which nothing is loaded from. tables may be nil.
+func Explain(tables Tables, config []byte, method, path string) (Explanation, error) {
 	h := new(REST)
 	if err := json.Unmarshal(config, h); err != nil {
 		return Explanation{}, err
@@ -57,7 +74,7 @@ func Explain(config []byte, method, path string) (Explanation, error) {
 	if h.OpenAPI != nil && (choice.Path == documentPath || choice.Path == pagePath) {
 		return Explanation{Text: "api_rest describes the API", Ends: true, Own: true}, nil
 	}
-	table, err := resource.NewTable(resources)
+	table, err := tables.table(config, choice.Index, resources)
 	if err != nil {
 		return Explanation{}, err
 	}
