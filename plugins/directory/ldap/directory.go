@@ -43,27 +43,31 @@ func (d *dir) Close() error {
 	return nil
 }
 
-// Identify implements [directory.Directory], by the search that Authenticate makes too.
+// Identify implements [directory.Directory], by the search that Authenticate makes too, for
+// the ID alone: the less there is to read of a user, the less the time tells.
 // An entry that cannot be used is nobody: it must not answer differently before the
 // password than an unknown name does.
 func (d *dir) Identify(ctx context.Context, username string) (string, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
-	entry, err := d.named(ctx, username)
+	entry, err := d.named(ctx, username, []string{d.s.id})
 	if err != nil || entry == nil {
 		return "", false, err
 	}
-	u, err := d.s.user(entry)
-	return u.ID, err == nil, nil
+	id, err := d.s.userID(entry)
+	if err != nil || directory.CheckID(id) != nil {
+		return "", false, nil
+	}
+	return id, true, nil
 }
 
 // named searches for the entry of what was typed, nil for none.
-func (d *dir) named(ctx context.Context, username string) (*ldap.Entry, error) {
+func (d *dir) named(ctx context.Context, username string, attributes []string) (*ldap.Entry, error) {
 	name, ok := typed(username)
 	if !ok {
 		return nil, nil
 	}
-	return d.find(ctx, fill(d.s.filter, ldap.EscapeFilter(name)))
+	return d.find(ctx, fill(d.s.filter, ldap.EscapeFilter(name)), attributes)
 }
 
 // typed returns what is searched for; ok is false for what no user is called.
@@ -83,7 +87,7 @@ func (d *dir) Authenticate(ctx context.Context, username, password string) (dire
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
-	entry, err := d.named(ctx, username)
+	entry, err := d.named(ctx, username, d.s.attributes)
 	if err != nil {
 		return directory.User{}, false, err
 	}
@@ -110,7 +114,7 @@ func (d *dir) Lookup(ctx context.Context, id string) (directory.User, bool, erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
-	entry, err := d.find(ctx, "(&"+wanted+fill(d.s.filter, "*")+")")
+	entry, err := d.find(ctx, "(&"+wanted+fill(d.s.filter, "*")+")", d.s.attributes)
 	if err != nil || entry == nil {
 		return directory.User{}, false, err
 	}
@@ -134,9 +138,9 @@ func (d *dir) Lookup(ctx context.Context, id string) (directory.User, bool, erro
 func ignorable(r rune) bool { return unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar }
 
 // find searches for the one entry that matches, nil for none.
-func (d *dir) find(ctx context.Context, filter string) (*ldap.Entry, error) {
+func (d *dir) find(ctx context.Context, filter string, attributes []string) (*ldap.Entry, error) {
 	entries, err := d.search(ctx, ldap.SearchRequest{
-		BaseDN: d.s.base, Scope: ldap.ScopeWholeSubtree, SizeLimit: 2, Filter: filter, Attributes: d.s.attributes,
+		BaseDN: d.s.base, Scope: ldap.ScopeWholeSubtree, SizeLimit: 2, Filter: filter, Attributes: attributes,
 	})
 	switch {
 	case err != nil:

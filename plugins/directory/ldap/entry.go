@@ -20,21 +20,29 @@ const guid = "objectGUID"
 
 var guidOrder = [16]int{3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15}
 
+// userID returns the ID of the user whom an entry describes.
+func (s *settings) userID(e *ldap.Entry) (string, error) {
+	values := e.GetEqualFoldRawAttributeValues(s.id)
+	if len(values) != 1 {
+		return "", fmt.Errorf("an entry of the LDAP server has %d values of %s, which must be exactly one", len(values), s.id)
+	}
+	if !strings.EqualFold(s.id, guid) {
+		return string(values[0]), nil
+	}
+	if len(values[0]) != len(guidOrder) {
+		return "", errors.New("an entry of the LDAP server has an objectGUID that is not 16 bytes long")
+	}
+	return formatGUID(values[0]), nil
+}
+
 // user is what an entry says about a user. ID and user name must be sound; any other
 // value that is not is left out, since the other applications of a directory live with
 // it too.
 func (s *settings) user(e *ldap.Entry) (directory.User, error) {
 	var u directory.User
-	values := e.GetEqualFoldRawAttributeValues(s.id)
-	if len(values) != 1 {
-		return u, fmt.Errorf("an entry of the LDAP server has %d values of %s, which must be exactly one", len(values), s.id)
-	}
-	u.ID = string(values[0])
-	if strings.EqualFold(s.id, guid) {
-		if len(values[0]) != len(guidOrder) {
-			return u, errors.New("an entry of the LDAP server has an objectGUID that is not 16 bytes long")
-		}
-		u.ID = formatGUID(values[0])
+	var err error
+	if u.ID, err = s.userID(e); err != nil {
+		return u, err
 	}
 	first := func(field string) string {
 		if s.fields[field] == "" {
