@@ -28,6 +28,9 @@ const (
 	settled = time.Minute
 	// lookEvery is how often sweeps are looked for that another process left behind.
 	lookEvery = 10 * time.Second
+	// maxFaults is how many users' sweeps may fail before the store counts as away. A fault of
+	// one user, such as a record that cannot be read, holds up nobody else.
+	maxFaults = 10
 	// deadKept is how long dead codes are kept, and grants of Variant B. While the form that
 	// made a code can be sent again, a deleted record would let the same code be made again;
 	// and Variant B has a number of its own for a grant that was taken back.
@@ -52,6 +55,9 @@ type SweeperConfig struct {
 type Sweeper struct {
 	SweeperConfig
 	wake chan struct{}
+
+	mu   sync.Mutex
+	from string // the ID of the sweep behind which the next Sweep begins, "" for the first
 }
 
 // NewSweeper checks the configuration.
@@ -65,7 +71,7 @@ func NewSweeper(c SweeperConfig) (*Sweeper, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Sweeper{c, make(chan struct{}, 1)}, nil
+	return &Sweeper{SweeperConfig: c, wake: make(chan struct{}, 1)}, nil
 }
 
 // Wake makes Run look for work at once.
@@ -89,34 +95,57 @@ func (s *Sweeper) Run(ctx context.Context) error {
 		case <-s.wake:
 		}
 		more, err := s.Sweep(ctx)
-		switch {
-		case ctx.Err() != nil:
-		case err != nil:
+		if err != nil && ctx.Err() == nil {
 			s.Log.Warn("what was ended is not deleted yet", slog.Any("error", err))
-		case more:
+		}
+		if more {
 			s.Wake()
 		}
 		timer.Reset(lookEvery)
 	}
 }
 
-// Sweep gives every pending sweep a turn; more says that one of them used its turn up.
-// Errors are technical, and calling again goes on.
+// Sweep gives every pending sweep a turn; more says that one of them used its turn up. After
+// maxFaults failed turns it stops, and the next call begins behind the last of them. Errors
+// are technical, and calling again goes on.
 func (s *Sweeper) Sweep(ctx context.Context) (more bool, err error) {
-	for after := ""; ; {
+	var faults []error
+	for after := s.begin(); ; {
 		all, err := s.Store.List(ctx, store.KindSweep, store.SweepParent, after, sweepUsers)
 		if err != nil || len(all) == 0 {
-			return more, err
+			return more, errors.Join(append(faults, err)...)
 		}
 		for _, rec := range all {
 			again, err := s.turn(ctx, rec)
-			if err != nil {
-				return more, err
-			}
 			more = more || again
+			if err == nil {
+				continue
+			}
+			faults = append(faults, err)
+			if len(faults) == maxFaults {
+				s.stop(rec.ID)
+			}
+			if len(faults) == maxFaults || ctx.Err() != nil {
+				return more, errors.Join(faults...)
+			}
 		}
 		after = all[len(all)-1].ID
 	}
+}
+
+// begin returns the ID of the sweep behind which Sweep begins.
+func (s *Sweeper) begin() (after string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	after, s.from = s.from, ""
+	return after
+}
+
+// stop makes the next Sweep begin behind this one.
+func (s *Sweeper) stop(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.from = id
 }
 
 // turn works on one sweep, unless another node does or nothing is due yet.

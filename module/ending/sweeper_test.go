@@ -96,6 +96,53 @@ func TestWhatWasEndedIsDeletedAndNothingElse(t *testing.T) { // N02
 	}
 }
 
+// What is stored for one user cannot be read: the others' records are deleted all the same,
+// and a store that is away is not asked for every user.
+func TestAFaultOfOneUserHoldsUpNoOther(t *testing.T) { // N02
+	const faulty = 25
+	c := &clock{time.Unix(1_900_000_000, 0)}
+	m := storetest.NewMemory(c.now)
+	e, _ := newEnder(t, m, c)
+	for i := range faulty {
+		subject := fmt.Sprint("faulty", i)
+		must(0, e.EndSubject(t.Context(), subject))(t)
+		rec := must(m.Get(t.Context(), store.EndedKey(subject)))(t)
+		rec.Value = []byte(`{"v":99}`)
+		must(m.Swap(t.Context(), rec))(t)
+	}
+	fill(t, m, c, 3, store.Epochs{})
+	must(0, e.EndSubject(t.Context(), "u"))(t)
+	looked := 0
+	counted := &gets{Backend: m, kind: store.KindEnding, n: &looked}
+	s := newSweeper(t, counted, c)
+	for range 3 {
+		looked = 0
+		if _, err := s.Sweep(t.Context()); err == nil {
+			t.Error("the faults are not told")
+		}
+		if looked > 10+8 { // u's sweep has a page for each of four kinds, and judges grants by client
+			t.Errorf("%d reads by one call, want about 10", looked)
+		}
+	}
+	if n := count(t, m, store.KindGrant, "u") + count(t, m, store.KindSession, "u"); n != 0 {
+		t.Errorf("%d records of the user behind the faulty ones are left", n)
+	}
+}
+
+// gets counts the reads of one kind.
+type gets struct {
+	store.Backend
+	kind store.Kind
+	n    *int
+}
+
+func (g *gets) Get(ctx context.Context, k store.Key) (store.Record, error) {
+	if k.Kind == g.kind {
+		*g.n++
+	}
+	return g.Backend.Get(ctx, k)
+}
+
 func TestASweepGoesOnWhereAnotherProcessStopped(t *testing.T) { // N02
 	for _, killed := range []bool{false, true} {
 		goesOn(t, killed)
