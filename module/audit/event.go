@@ -1,9 +1,6 @@
 package audit
 
-import (
-	"context"
-	"strings"
-)
+import "context"
 
 // Name is what happened. The wire form is stable: people filter by it.
 type Name string
@@ -52,7 +49,7 @@ var Names = []Name{
 // credential. Time, node, address and request id are the sink's to add.
 type Event struct {
 	Name    Name
-	Client  string   // client_id, of a registered client; of an unknown one cut and as sent
+	Client  string   // client_id; of a client that nobody knows a keyed digest of what was sent: it may be a secret
 	Subject string   // the user's ID; for a failed sign-in that of whom the name leads to, if anybody
 	User    string   // otherwise a keyed digest of the name that was typed: it may be a password
 	Grant   string   // the grant family
@@ -60,13 +57,6 @@ type Event struct {
 	Key     string   // kid of a signing key
 	Job     string   // the ID of a job that none but its owner sees
 	Reason  string   // one of a few fixed words, see the names
-}
-
-// Cut is what an [Event] holds of a name that nobody vouches for: people paste all kinds
-// of things, and strangers send what they like.
-func Cut(s string) string {
-	const longest = 64 // bytes
-	return strings.ToValidUTF8(s[:min(len(s), longest)], "")
 }
 
 // Sink records events. Record MUST be safe for concurrent use, MUST NOT block on

@@ -17,6 +17,7 @@ const (
 	useEndSession = "end session"
 	useTypedName  = "typed name"
 	useKnown      = "known browser"
+	useTypedID    = "typed client_id"
 )
 
 // cookieName is the name under which a cookie travels. A loopback http issuer goes

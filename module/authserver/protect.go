@@ -182,6 +182,16 @@ func (s *signIn) failed(ctx context.Context, username string, o outcome, client 
 	return s.aboutName(ctx, audit.Event{Name: audit.SignInFailed, Client: client, Reason: string(o.verdict)}, username, o.subject)
 }
 
+// unknownClient stands in an event for a client_id that no client has. Like a name that was
+// typed it may be a secret.
+func (s *Server) unknownClient(ctx context.Context, id string) string {
+	keys, err := s.Keys(ctx)
+	if err != nil {
+		return ""
+	}
+	return printableDigest(keys.MAC(useTypedID, []byte(id))[:12])
+}
+
 func validUsername(s string) bool {
 	return len(s) <= directory.MaxUsername && !strings.ContainsFunc(s, unicode.IsControl)
 }

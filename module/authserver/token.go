@@ -36,7 +36,7 @@ type tokenAnswer struct {
 func newTokenEndpoint(s *Server) (*tokenEndpoint, error) {
 	clients, err := clientauth.New(clientauth.Config{
 		Clients: s.Clients, Attempts: s.Attempts, Failures: s.Protect.ClientFailures, ClientIP: s.ClientIP,
-		Store: s.Store, Audience: []string{s.issuer}, Audit: s.Audit, Now: s.Now,
+		Store: s.Store, Audience: []string{s.issuer}, Audit: s.Audit, Unknown: s.unknownClient, Now: s.Now,
 	})
 	if err != nil {
 		return nil, err

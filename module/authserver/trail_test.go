@@ -3,11 +3,50 @@ package authserver_test
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/store"
 )
+
+// Somebody may have put the secret where the client_id belongs.
+func TestTheTrailHoldsNoClientIDThatNobodyHas(t *testing.T) { // N13
+	var events *trail
+	g := newTokenRig(t, recorded(&events))
+	form := params{"grant_type": "client_credentials"}
+	try := func(id, secret string) string {
+		t.Helper()
+		g.token(form.with("client_id", id).with("client_secret", secret))
+		return events.last().Client
+	}
+	pasted := try(webSecret, "x")
+	if !strings.HasPrefix(pasted, "hmac:") || len(pasted) != len("hmac:")+16 {
+		t.Errorf("recorded as %q", pasted)
+	}
+	if again, other := try(webSecret, "y"), try(webSecret+"1", "x"); again != pasted || other == pasted {
+		t.Errorf("%q, then %q, and for another %q", pasted, again, other)
+	}
+	for range 10 {
+		if got := try(webSecret, "z"); got != pasted {
+			t.Errorf("recorded as %q", got)
+		}
+	}
+	if e := events.last(); e.Reason != "limited" {
+		t.Errorf("%+v", e)
+	}
+	for range 11 {
+		if got := try("web", "wrong"); got != "web" {
+			t.Errorf("a client that exists is recorded as %q", got)
+		}
+	}
+	if e := events.last(); e.Reason != "limited" {
+		t.Errorf("%+v", e)
+	}
+	if got := try("job", strings.Repeat("x", 4<<10)); got != "job" {
+		t.Errorf("with a long secret it is recorded as %q", got)
+	}
+}
 
 func TestTheTrailOfTokens(t *testing.T) {
 	var events *trail

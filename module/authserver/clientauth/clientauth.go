@@ -40,6 +40,9 @@ type Config struct {
 	Audience []string
 	// Audit is told of failures. Default: nobody.
 	Audit audit.Sink
+	// Unknown is what Audit is told of a client_id that no client has: what came instead may be
+	// a secret. Default: nothing.
+	Unknown func(ctx context.Context, id string) string
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -58,6 +61,9 @@ func New(c Config) (*Authenticator, error) {
 	if c.Audit == nil {
 		c.Audit = audit.Discard{}
 	}
+	if c.Unknown == nil {
+		c.Unknown = func(context.Context, string) string { return "" }
+	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -74,7 +80,7 @@ func (a *Authenticator) Authenticate(r *http.Request, form httpx.Form, answer ht
 	sent, refusal := read(r, form)
 	if refusal == nil {
 		var client *oauth.Client
-		client, refusal = a.check(r, sent)
+		client, refusal = a.check(r, &sent)
 		switch {
 		case refusal == nil && client.VariantB:
 			return nil, errVariantB
@@ -90,18 +96,37 @@ func (a *Authenticator) Authenticate(r *http.Request, form httpx.Form, answer ht
 }
 
 func (a *Authenticator) record(ctx context.Context, sent credentials, refusal *oauth.Error) {
-	e := audit.Event{Name: audit.ClientAuth, Client: audit.Cut(sent.pairs[0].id), Reason: "refused"}
+	e := audit.Event{Name: audit.ClientAuth, Reason: "refused"}
 	switch refusal.Code {
 	case oauth.InvalidClient:
 	case oauth.SlowDown:
 		e.Reason = "limited"
+		sent.known = a.known(ctx, sent)
 	default: // a fault is nothing about the client
 		return
 	}
 	if errors.Is(refusal, errReplayed) {
 		e.Reason = "replayed"
 	}
+	// Always, so that the time does not tell whether there is such a client.
+	if e.Client = a.Unknown(ctx, sent.pairs[0].id); sent.known != "" {
+		e.Client = sent.known
+	}
 	a.Audit.Record(ctx, e)
+}
+
+// known returns the client_id of credentials that were refused without a look at the client,
+// "" when no client has it.
+func (a *Authenticator) known(ctx context.Context, sent credentials) string {
+	for _, p := range sent.pairs {
+		if len(p.id) > maxPart {
+			continue
+		}
+		if _, ok, err := a.Clients.Client(ctx, p.id); err == nil && ok {
+			return p.id
+		}
+	}
+	return ""
 }
 
 // What one dialect issues is nothing at the other's endpoints, so its clients have no
@@ -118,7 +143,7 @@ var ErrUnknownApp = errors.New("clientauth: no client of Variant B has this appi
 // *oauth.Error. An unknown appid takes the time of a wrong secret, and counts as one.
 func (a *Authenticator) App(r *http.Request, appid, secret string) (*oauth.Client, error) {
 	sent := credentials{pairs: []pair{{id: appid, secret: secret}}, app: true}
-	client, refusal := a.check(r, sent)
+	client, refusal := a.check(r, &sent)
 	if refusal != nil {
 		a.record(r.Context(), sent, refusal)
 		return nil, refusal
@@ -128,7 +153,7 @@ func (a *Authenticator) App(r *http.Request, appid, secret string) (*oauth.Clien
 
 const tooMany = "too many failed authentications of this client, try again later"
 
-func (a *Authenticator) check(r *http.Request, sent credentials) (*oauth.Client, *oauth.Error) {
+func (a *Authenticator) check(r *http.Request, sent *credentials) (*oauth.Client, *oauth.Error) {
 	key := "client:" + sent.pairs[0].id + "|" + httpx.AddressKey(a.ClientIP(r))
 	if sent.guess() {
 		if refused, retry := a.Attempts.Refused(key, a.rule); refused {
@@ -159,16 +184,22 @@ func (a *Authenticator) check(r *http.Request, sent credentials) (*oauth.Client,
 // work for an unknown client as for a wrong secret. A client that is held to one method
 // is not helped by right credentials in another: a secret may have been read where that
 // method leaves traces.
-func (a *Authenticator) match(ctx context.Context, p pair, sent credentials) (*oauth.Client, error) {
-	if len(p.id) > maxPart || len(p.secret) > maxPart {
-		if sent.app && len(p.id) > maxPart {
-			return nil, ErrUnknownApp
-		}
+func (a *Authenticator) match(ctx context.Context, p pair, sent *credentials) (*oauth.Client, error) {
+	switch {
+	case len(p.id) > maxPart && sent.app:
+		return nil, ErrUnknownApp
+	case len(p.id) > maxPart:
 		return nil, nil
 	}
 	client, known, err := a.Clients.Client(ctx, p.id)
 	if err != nil {
 		return nil, err
+	}
+	if known {
+		sent.known = p.id
+	}
+	if len(p.secret) > maxPart {
+		return nil, nil
 	}
 	known = known && (client.VariantB || !sent.app)
 	if !known {

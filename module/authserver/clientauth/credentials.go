@@ -30,6 +30,8 @@ type credentials struct {
 	assertion string
 	// app says that they are an appid and its secret.
 	app bool
+	// known is the client_id as soon as a client was found to have it, else "".
+	known string
 }
 
 type pair struct{ id, secret string }
