@@ -137,6 +137,29 @@ func TestWithdrawingEndsAccessAtOnceAndTheApplicationMustAskAgain(t *testing.T) 
 	g.isAccount(b.submit(p, "withdraw", p.buttons("withdraw")[0]))
 }
 
+// A form that was made before the user took the permission back does not bring it back.
+func TestAFormOfBeforeAWithdrawalAsksAgain(t *testing.T) { // N02
+	for _, sent := range []bool{false, true} {
+		g := newEndRig(t)
+		b := g.browser()
+		old := b.consentPage(webRequest())
+		if sent {
+			g.issued(b.submit(old, "decision", "allow"), http.StatusSeeOther)
+		}
+		g.must(g.server.EndClient(t.Context(), "u1", "web"))
+		p := b.submit(old, "decision", "allow")
+		g.isConsent(p)
+		if n := g.count(store.KindConsent, "u1"); n != 0 {
+			t.Errorf("sent before: %v: the consent is back", sent)
+		}
+		g.isConsent(b.get(authorizeURL(webRequest())))
+		if !sent { // the page that was shown instead is as good as any
+			g.issued(b.submit(p, "decision", "allow"), http.StatusSeeOther)
+			g.issued(b.get(authorizeURL(webRequest())), http.StatusFound)
+		}
+	}
+}
+
 func TestDeadAndExpiredGrantsAreNotListed(t *testing.T) {
 	g := newEndRig(t, func(c *authserver.Config) {
 		c.Lifetimes.Session, c.Lifetimes.SessionIdle = 90*24*time.Hour, 90*24*time.Hour

@@ -168,7 +168,7 @@ func (s *signIn) proceed(w http.ResponseWriter, r *http.Request, b browser, q *r
 	if err != nil {
 		return err
 	}
-	given, err := s.consented(r.Context(), q, client, who.user.ID)
+	given, err := s.consented(r.Context(), q, client, who.user.ID, pair)
 	switch {
 	case err != nil:
 		return err
@@ -177,7 +177,7 @@ func (s *signIn) proceed(w http.ResponseWriter, r *http.Request, b browser, q *r
 	case quiet:
 		return q.refuse(oauth.ConsentRequired, "the user has not allowed this")
 	}
-	return s.showConsent(w, r, b, q, client, who)
+	return s.showConsent(w, r, b, q, client, who, pair)
 }
 
 // takeCode counts a code or implicit token of a user: each is two records, and a consent

@@ -15,8 +15,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/webui"
 )
 
-func (s *signIn) showConsent(w http.ResponseWriter, r *http.Request, b browser, q *request, client *oauth.Client, who *person) error {
-	q.Shown = consentPage(client, q.RedirectURI)
+// showConsent asks the user. pair is the epoch of client and user at this moment.
+func (s *signIn) showConsent(w http.ResponseWriter, r *http.Request, b browser, q *request, client *oauth.Client, who *person, pair int64) error {
+	q.Shown, q.Pair = consentPage(client, q.RedirectURI), pair
 	sealed, err := q.seal(b)
 	if err != nil {
 		return err
@@ -83,15 +84,17 @@ func (s *signIn) consentPost(w http.ResponseWriter, r *http.Request) error {
 		return q.refuse(oauth.AccessDenied, "the user may not sign in")
 	}
 	who := &person{user: user, session: v, digest: rec.ID}
-	if q.Shown != consentPage(client, q.RedirectURI) { // the client changed while the page was open
-		return s.showConsent(w, r, b, q, client, who)
-	}
 	pair, err := ending.OfPair(r.Context(), s.Store, q.Client, user.ID) // before the permission
 	if err != nil {
 		return err
 	}
+	// While the page was open the client changed, or the user took back what it was allowed:
+	// a form of before, sent again, must not allow it anew.
+	if q.Shown != consentPage(client, q.RedirectURI) || q.Pair != pair {
+		return s.showConsent(w, r, b, q, client, who, pair)
+	}
 	if client.RemembersConsent(q.RedirectURI) {
-		if err := s.remember(r.Context(), q, client, user.ID); err != nil {
+		if err := s.remember(r.Context(), q, client, user.ID, pair); err != nil {
 			return err
 		}
 	}
@@ -119,8 +122,9 @@ func consentKey(client, subject string) store.Key {
 	return store.Key{Kind: store.KindConsent, ID: secret.Digest(client + "\x00" + subject)}
 }
 
-// consented reports whether the user need not be asked.
-func (s *signIn) consented(ctx context.Context, q *request, client *oauth.Client, subject string) (bool, error) {
+// consented reports whether the user need not be asked. pair is the epoch of client and user:
+// a consent of before was taken back, even if it was written later.
+func (s *signIn) consented(ctx context.Context, q *request, client *oauth.Client, subject string, pair int64) (bool, error) {
 	if client.Trusted {
 		return true, nil
 	}
@@ -128,7 +132,8 @@ func (s *signIn) consented(ctx context.Context, q *request, client *oauth.Client
 		return false, nil
 	}
 	given, err := s.given(ctx, q.Client, subject)
-	return err == nil && given.Covers(consentPage(client, q.RedirectURI), q.Scopes) && !given.GivenAt.Before(client.Since), err
+	stands := given.Pair >= pair && !given.GivenAt.Before(client.Since)
+	return err == nil && stands && given.Covers(consentPage(client, q.RedirectURI), q.Scopes), err
 }
 
 // given is what the user has allowed the client for good, of nobody and nothing when
@@ -142,10 +147,11 @@ func (s *signIn) given(ctx context.Context, client, subject string) (store.Conse
 	return v, err
 }
 
-// remember adds the scopes to what the user has allowed the client on this page. Two tabs may do so
-// at once: the one that comes second reads again. If it never gets its turn the user
-// is merely asked once more another time.
-func (s *signIn) remember(ctx context.Context, q *request, client *oauth.Client, subject string) error {
+// remember adds the scopes to what the user has allowed the client on this page. pair is the
+// epoch of both before the user allowed it. Two tabs may do so at once: the one that comes
+// second reads again. If it never gets its turn the user is merely asked once more another
+// time.
+func (s *signIn) remember(ctx context.Context, q *request, client *oauth.Client, subject string, pair int64) error {
 	key, page := consentKey(q.Client, subject), consentPage(client, q.RedirectURI)
 	for range 3 {
 		given := store.Consent{Client: q.Client, Subject: subject}
@@ -156,7 +162,14 @@ func (s *signIn) remember(ctx context.Context, q *request, client *oauth.Client,
 		case err != nil:
 			return err
 		default:
-			if given.GivenAt.Before(client.Since) { // another client's, of the same id
+			if given.Pair > pair { // the other one came after an end, or the end's record is gone
+				now, err := ending.OfPair(ctx, s.Store, q.Client, subject)
+				if err != nil || now > pair {
+					return err
+				}
+			}
+			// Another client's, of the same id, or one that was taken back.
+			if given.GivenAt.Before(client.Since) || given.Pair < pair {
 				given.Scopes, given.Pages = nil, nil
 			}
 			if given.Covers(page, q.Scopes) {
@@ -164,7 +177,7 @@ func (s *signIn) remember(ctx context.Context, q *request, client *oauth.Client,
 			}
 		}
 		given = given.Allow(page, q.Scopes)
-		given.GivenAt = s.Now()
+		given.GivenAt, given.Pair = s.Now(), max(given.Pair, pair)
 		if rec.Value, err = store.Encode(&given); err != nil {
 			return err
 		}

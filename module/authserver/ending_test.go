@@ -127,7 +127,9 @@ func TestAFormCannotMakeAnEndedCodeAgain(t *testing.T) {
 	consent := b.consentPage(webRequest())
 	code := g.issued(b.submit(consent, "decision", "allow"), http.StatusSeeOther)
 	g.must(g.server.EndClient(t.Context(), "u1", "web"))
-	g.isError(b.submit(consent, "decision", "allow"), http.StatusBadRequest)
+	again := b.submit(consent, "decision", "allow")
+	g.isConsent(again) // the permission was taken back
+	g.isError(b.submit(again, "decision", "allow"), http.StatusBadRequest)
 	g.want(g.token(redeemWeb(code)), 400, "invalid_grant")
 }
 

@@ -205,6 +205,9 @@ func TestAConsentGivenWhileItIsTakenBackIsNeverHalf(t *testing.T) {
 		if code := u.Query().Get("code"); code != "" && g.count(store.KindConsent, "u1") == 0 {
 			g.want(g.token(redeemWeb(code)), 400, "invalid_grant")
 		}
+		if more { // the permission was asked for before the end, so it is none after it
+			g.isConsent(b.get(authorizeURL(webRequest())))
+		}
 	}
 }
 

@@ -42,7 +42,9 @@ type request struct {
 	AskAgain bool `json:"ask,omitempty"`
 	// Shown is what the consent page in front of the user says about the client, "" before
 	// there is one: see consentPage.
-	Shown   string `json:"shown,omitempty"`
+	Shown string `json:"shown,omitempty"`
+	// Pair is the epoch of client and user when that page was made.
+	Pair    int64  `json:"pair,omitempty"`
 	Locales string `json:"locales,omitempty"`
 }
 

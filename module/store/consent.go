@@ -21,6 +21,9 @@ type Consent struct {
 	// Pages are what was allowed on each page, the latest last. Records of releases before
 	// pages were kept have none, and spare the user no question.
 	Pages []ConsentPage `json:"pages,omitempty"`
+	// Pair is the epoch of client and user ([Pair]) before the user allowed it. A later end of
+	// both ends the consent too.
+	Pair int64 `json:"pair,omitempty"`
 }
 
 // ConsentPage is what was allowed on pages that said the same about the client.
