@@ -1,13 +1,18 @@
 package authserver_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/authserver"
+	"github.com/gatehouse/gatehouse/module/crossdevice"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 // B27: behind one address there may be thousands.
@@ -26,6 +31,34 @@ func TestWhoGuessesNamesOfTicketsIsRefusedAndNoneOfTheNeighbours(t *testing.T) {
 	s.show(s.get(tokenIssuer + "/connect/qrconnect?uuid=" + s.id))
 	phone.submit(phone.scan(s), "number", s.number, "decision", "confirm")
 	s.wantState(405)
+}
+
+// N10: polls are answered under overload too, so what they ask of the store is bounded.
+func TestPollsOfTicketsThatAreAnothersAreLimited(t *testing.T) {
+	reads := &readCount{}
+	g := newQRRig(t, func(c *authserver.Config) {
+		reads.Backend = c.Store
+		c.CrossDevice = must(crossdevice.New(crossdevice.Config{Store: reads, Now: c.Now}))
+	})
+	s, other := g.scanPage(wxRequest()), g.scanPage(wxRequest())
+	before := reads.n.Load()
+	for range 300 {
+		s.askOf(other.id)
+	}
+	if n := reads.n.Load() - before; n != 240 {
+		t.Errorf("the store was read %d times for 300 polls, want 240", n)
+	}
+}
+
+// readCount counts what is read of a store.
+type readCount struct {
+	store.Backend
+	n atomic.Int64
+}
+
+func (r *readCount) Get(ctx context.Context, k store.Key) (store.Record, error) {
+	r.n.Add(1)
+	return r.Backend.Get(ctx, k)
 }
 
 // B28

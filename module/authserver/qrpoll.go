@@ -73,12 +73,16 @@ func (s *signIn) pollNews(r *http.Request, p params) (pollAnswer, error) {
 	case strconv.Itoa(pollFault): // who was told nothing is told how it stands
 		last = ""
 	}
-	t, err := s.ownTicket(r, p)
-	if err != nil {
-		return pollAnswer{}, err
-	}
+	// Before the ticket is read, since polls are answered under overload too.
 	address := httpx.AddressKey(s.ClientIP(r))
 	if err := s.take("poll:"+address, pollsOfAddress); err != nil {
+		return pollAnswer{}, err
+	}
+	t, err := s.ownTicket(r, p)
+	if err != nil {
+		if told := (*pageError)(nil); !errors.As(err, &told) { // a fault of the store
+			s.Attempts.Return("poll:" + address)
+		}
 		return pollAnswer{}, err
 	}
 	if t.State == last && !t.Over(s.Now()) {
