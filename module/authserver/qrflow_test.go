@@ -35,7 +35,9 @@ func TestACodeIsScannedConfirmedAndDelivered(t *testing.T) {
 			t.Errorf("%s is not shown: %s", shown, asks.body)
 		}
 	}
-	if strings.Contains(asks.body, ">"+s.number+"<") || strings.Contains(asks.body, `"`+s.number+`"`) {
+	// The picture in the page's header has two-digit sizes of its own.
+	_, main, _ := strings.Cut(asks.body, "<main>")
+	if main == "" || strings.Contains(main, ">"+s.number+"<") || strings.Contains(main, `"`+s.number+`"`) {
 		t.Error("the number is shown where it must be typed")
 	}
 	if code := s.wantState(404); code != "" { // B21
