@@ -3,9 +3,9 @@
 // a stretch of time, [Places] for what may be under way, [Queue] for turns that are waited
 // for. It refuses to know what is bounded and who asks.
 //
-// A limit is for whoever asks. Half as much again is a reserve for newcomers: an address
-// that holds nothing gets one unit of it, and the networks around it have quotas, so that a
-// large network cannot send any number of newcomers. To stop an address that holds nothing,
-// one needs as many addresses as the reserve has units, in more than a dozen unrelated large
-// networks.
+// A limit serves whoever asks first. Half as much again is reserved for newcomers: an
+// address that holds nothing gets one unit of the reserve, and the networks around it have
+// quotas, so that one large network cannot send any number of newcomers. To stop a newcomer,
+// an attacker needs as many addresses as the reserve has units, in many unrelated large
+// networks: more than a dozen of them where the reserve has 300 units, fewer where it is small.
 package fairshare
