@@ -136,12 +136,15 @@ func newProfile(openid, unionid string, u directory.User) profile {
 // sexes are the numbers for the values of gender (OpenID Connect Core section 5.1).
 var sexes = map[string]int{"male": 1, "female": 2}
 
-// textLibraries begin the User-Agent of libraries that undo by themselves what they take
-// for text in ISO 8859-1, which is how they read a bare text/plain: names from
-// application/json they spoil, or do not sign in at all.
-var textLibraries = []string{"python-requests/", "social-auth-"}
+// textLibraries are the User-Agent prefixes of sign-in libraries that expect a bare
+// text/plain, read it as ISO 8859-1 and repair the names themselves: from application/json
+// they get broken names or an exception. Only names of such libraries belong here, never
+// that of a general HTTP client such as python-requests: every other program that uses the
+// client would then read broken names.
+var textLibraries = []string{"social-auth-"}
 
-// contentType is how a client wants the answer, or what its library needs.
+// contentType is the configured content type of userinfo or, for auto, the one that the
+// library needs.
 func contentType(configured, userAgent string) string {
 	switch configured {
 	case "json":

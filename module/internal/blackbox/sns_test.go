@@ -93,8 +93,9 @@ func TestASiteOfVariantBIsGivenTokensAndAProfile(t *testing.T) {
 			agent, want string
 		}{
 			{tokens, "", "application/json"}, {tokens, "Go-http-client/1.1", "application/json"},
-			{tokens, "python-requests/2.28.1", "text/plain"}, {tokens, "social-auth-4.3.0", "text/plain"},
-			{tokens, "Mozilla/5.0 (python-requests/2)", "application/json"},
+			// S01: a customer's own program sends the name of its HTTP client.
+			{tokens, "python-requests/2.28.1", "application/json"}, {tokens, "social-auth-4.3.0", "text/plain"},
+			{tokens, "Mozilla/5.0 (social-auth-4)", "application/json"}, {kiosk, "python-requests/2.28.1", "text/plain"},
 			{kiosk, "", "text/plain"}, {kiosk, "node", "text/plain"},
 			{shop, "python-requests/2.28.1", "application/json"},
 		} {
