@@ -69,7 +69,7 @@ func (f families) admit(ctx context.Context, g store.Grant) error {
 		if err := f.Store.Delete(ctx, store.Key{Kind: store.KindGrant, ID: g.ID}); err != nil {
 			return oauth.Unavailable(err)
 		}
-		return gone(Revoked)
+		return f.gone(Revoked)
 	}
 	return nil
 }

@@ -25,11 +25,23 @@ func (g *authorizationCode) Prepare(ctx context.Context, r Request) (Pending, er
 		return Pending{}, oauth.E(oauth.InvalidRequest, "code is missing")
 	}
 	return g.present(ctx, r, sent, func(code store.Code) error {
-		if code.RedirectURI != r.Form.Get("redirect_uri") {
-			return errRedirect
-		}
-		return nil
+		return checkRedirect(code, r.Form.Get("redirect_uri"))
 	})
+}
+
+// checkRedirect compares the redirect_uri of a token request with that of the authorization
+// request. It ties a code to the request of the client's own that it was issued for, so that
+// a stolen one cannot be injected into another sign-in. A code_verifier does the same, so
+// with PKCE the parameter may be absent (OAuth 2.1 section 4.1.3); without PKCE it must be
+// there (RFC 6749 section 4.1.3). One that is sent must always match.
+func checkRedirect(code store.Code, sent string) error {
+	switch {
+	case sent == code.RedirectURI, sent == "" && code.Challenge != "":
+		return nil
+	case sent == "":
+		return errNoRedirect
+	}
+	return errRedirect
 }
 
 // codes redeems the codes of one dialect, however they are presented.
@@ -48,7 +60,7 @@ func newCodes(f families, codesOf, begins store.Dialect) codes {
 // the one who may redeem it, besides client and PKCE.
 func (g *codes) present(ctx context.Context, r Request, sent string, bound func(store.Code) error) (Pending, error) {
 	if len(sent) > maxCode {
-		return Pending{}, gone(Unknown)
+		return Pending{}, g.gone(Unknown)
 	}
 	key := store.Key{Kind: store.KindCode, ID: secret.Digest(sent)}
 	record, code, err := g.readCode(ctx, key)
@@ -57,18 +69,18 @@ func (g *codes) present(ctx context.Context, r Request, sent string, bound func(
 	}
 	// Each check stands alone.
 	if code.Client != r.Client.ID || code.IssuedAt.Before(r.Client.Since) {
-		return Pending{}, gone(Foreign)
+		return Pending{}, g.gone(Foreign)
 	}
 	if err := bound(code); err != nil {
 		return Pending{}, err
 	}
-	if !oauth.CheckPKCE(code.Challenge, r.Form.Get("code_verifier")) {
-		return Pending{}, errVerifier
+	if err := checkVerifier(code, r.Form.Get("code_verifier")); err != nil {
+		return Pending{}, err
 	}
 	if ended, err := g.ended(ctx, code.Client, code.Subject, code.Epochs); err != nil {
 		return Pending{}, err
 	} else if ended {
-		return Pending{}, gone(Revoked)
+		return Pending{}, g.gone(Revoked)
 	}
 	// Who passes these checks is the client that could have redeemed the code, so a used
 	// code means a second redemption. One who fails them is refused above and ends nothing:
@@ -78,7 +90,7 @@ func (g *codes) present(ctx context.Context, r Request, sent string, bound func(
 	case err != nil:
 		return Pending{}, err
 	case code.State == store.CodeRevoked:
-		return Pending{}, gone(Revoked)
+		return Pending{}, g.gone(Revoked)
 	case code.State != store.CodeIssued:
 		return Pending{}, g.kill(ctx, code.Grant, errCodeReplay)
 	}
@@ -86,7 +98,7 @@ func (g *codes) present(ctx context.Context, r Request, sent string, bound func(
 		return Pending{}, err
 	}
 	if !g.Now().Before(code.Expires) {
-		return Pending{}, gone(Expired)
+		return Pending{}, g.gone(Expired)
 	}
 	if code.RedirectURI != "" && !r.Client.MatchesRedirect(code.RedirectURI) {
 		return Pending{}, refused(Redirect, "the redirect_uri is no longer registered")
@@ -121,17 +133,30 @@ func (g *codes) present(ctx context.Context, r Request, sent string, bound func(
 	}, nil
 }
 
+// checkVerifier applies PKCE (RFC 7636 section 4.6).
+func checkVerifier(code store.Code, sent string) error {
+	switch {
+	case oauth.CheckPKCE(code.Challenge, sent):
+		return nil
+	case sent == "":
+		return errNoVerifier
+	case code.Challenge == "":
+		return errUnaskedVerifier
+	}
+	return errVerifier
+}
+
 // readCode gets a code that is one of this dialect.
 func (g *codes) readCode(ctx context.Context, key store.Key) (store.Record, store.Code, error) {
 	var code store.Code
 	record, err := store.Read(ctx, g.Store, key, &code)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return record, code, gone(Unknown)
+		return record, code, g.gone(Unknown)
 	case err != nil:
 		return record, code, oauth.Unavailable(err)
 	case code.Dialect != g.dialect:
-		return record, code, gone(Unknown)
+		return record, code, g.gone(Unknown)
 	}
 	return record, code, nil
 }

@@ -38,18 +38,18 @@ func (g *deviceCode) Prepare(ctx context.Context, r Request) (Pending, error) {
 	}
 	id, key, _ := strings.Cut(sent, ".")
 	if len(key) > maxCode {
-		return Pending{}, gone(Unknown)
+		return Pending{}, g.gone(Unknown)
 	}
 	ticket, err := g.tickets.Find(ctx, id)
 	switch {
 	case errors.Is(err, crossdevice.ErrGone):
-		return g.present(ctx, r, key, outlived)
+		return g.present(ctx, r, key, g.outlived)
 	case err != nil:
 		return Pending{}, oauth.Unavailable(err)
 	case ticket.Kind != store.TicketDevice, !secret.Equal([]byte(ticket.Poller), []byte(secret.Digest(key))):
-		return Pending{}, gone(Unknown)
+		return Pending{}, g.gone(Unknown)
 	case ticket.Client != r.Client.ID, ticket.IssuedAt.Before(r.Client.Since):
-		return Pending{}, gone(Foreign)
+		return Pending{}, g.gone(Foreign)
 	case ticket.State == store.TicketConfirmed:
 		return g.confirmed(ctx, r, key, ticket)
 	case ticket.State == store.TicketDenied:
@@ -70,11 +70,11 @@ func (g *deviceCode) confirmed(ctx context.Context, r Request, key string, ticke
 	case err != nil:
 		return Pending{}, oauth.Unavailable(err)
 	case left:
-		return Pending{}, gone(Foreign)
+		return Pending{}, g.gone(Foreign)
 	}
 	pending, err := g.present(ctx, r, key, func(code store.Code) error {
 		if code.Subject != ticket.Subject {
-			return gone(Unknown)
+			return g.gone(Unknown)
 		}
 		return nil
 	})
@@ -86,9 +86,9 @@ func (g *deviceCode) confirmed(ctx context.Context, r Request, key string, ticke
 
 // outlived is for what no ticket is left of. Nothing can be had by it any more, but that it
 // is used a second time is seen for as long as anything lives that it issued.
-func outlived(code store.Code) error {
+func (g *deviceCode) outlived(code store.Code) error {
 	if code.State == store.CodeIssued {
-		return gone(Unknown)
+		return g.gone(Unknown)
 	}
 	return nil
 }

@@ -19,9 +19,20 @@ import (
 type families struct {
 	Config
 	pairTurns *pairTurns
+	// presents is what refusals are about: the parameter code, device_code or refresh_token,
+	// or "the grant" where the client presents none of them.
+	presents string
 }
 
-func newFamilies(c Config) families { return families{c, newPairTurns()} }
+func newFamilies(c Config) families {
+	return families{Config: c, pairTurns: newPairTurns(), presents: "the grant"}
+}
+
+// presenting returns f with another parameter that its refusals are about.
+func (f families) presenting(parameter string) families {
+	f.presents = parameter
+	return f
+}
 
 // read gets a family. Its errors are those of the store.
 func (f families) read(ctx context.Context, id string) (store.Record, store.Grant, error) {
@@ -99,7 +110,7 @@ func (f families) kill(ctx context.Context, id string, why error) error {
 	if reuse[why] != "" {
 		reason = Used
 	}
-	return &Refusal{Why: reason, answer: errGone.WithCause(why)}
+	return f.gone(reason).because(why)
 }
 
 // reuse is what the audit trail calls the replays.

@@ -98,12 +98,12 @@ func All(c Config) ([]Grant, error) {
 	}
 	f := newFamilies(c)
 	all := []Grant{
-		&authorizationCode{newCodes(f, store.DialectOAuth, store.DialectOAuth)},
-		&refreshToken{f},
+		&authorizationCode{newCodes(f.presenting("code"), store.DialectOAuth, store.DialectOAuth)},
+		&refreshToken{f.presenting("refresh_token")},
 		clientCredentials{},
 	}
 	if c.Tickets != nil {
-		all = append(all, &deviceCode{newCodes(f, store.DialectDevice, store.DialectOAuth), c.Tickets, newPace(c.Now)})
+		all = append(all, &deviceCode{newCodes(f.presenting("device_code"), store.DialectDevice, store.DialectOAuth), c.Tickets, newPace(c.Now)})
 	}
 	return append(all, &passwordGrant{f}), nil
 }

@@ -40,7 +40,7 @@ func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) 
 	p := presented{client: r.Client.ID, keys: keys}
 	var ok bool
 	if p.family, p.generation, ok = decodeRefresh(keys, sent, r.Client.ID, store.DialectOAuth); !ok {
-		return Pending{}, gone(Unknown)
+		return Pending{}, g.gone(Unknown)
 	}
 	record, family, err := g.current(ctx, p)
 	if err != nil {
@@ -50,12 +50,12 @@ func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) 
 	case store.RotationReuse:
 		return Pending{}, g.kill(ctx, p.family, errReplay)
 	case store.RotationDead:
-		return Pending{}, gone(Expired)
+		return Pending{}, g.gone(Expired)
 	}
 	if left, err := g.clientLeft(ctx, r.Client, family); err != nil {
 		return Pending{}, oauth.Unavailable(err)
 	} else if left {
-		return Pending{}, gone(Foreign)
+		return Pending{}, g.gone(Foreign)
 	}
 	scopes, err := narrowed(r.Form.Get("scope"), family.Scopes, r.Client)
 	if err != nil {
@@ -85,15 +85,15 @@ func (g *refreshToken) current(ctx context.Context, p presented) (store.Record, 
 	record, family, err := g.read(ctx, p.family)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return record, family, gone(Expired)
+		return record, family, g.gone(Expired)
 	case err != nil:
 		return record, family, oauth.Unavailable(err)
 	case family.Client != p.client, family.Dialect != store.DialectOAuth:
-		return record, family, gone(Foreign) // the MAC covers both: this cannot happen
+		return record, family, g.gone(Foreign) // the MAC covers both: this cannot happen
 	}
 	ended, err := g.ended(ctx, family.Client, family.Subject, family.Epochs)
 	if err == nil && ended {
-		err = gone(Revoked)
+		err = g.gone(Revoked)
 	}
 	return record, family, err
 }
@@ -128,13 +128,13 @@ func (g *refreshToken) rotate(ctx context.Context, p presented, record store.Rec
 		case store.RotationReuse:
 			return "", g.kill(ctx, p.family, errReplay)
 		default:
-			return "", gone(Expired)
+			return "", g.gone(Expired)
 		}
 		switch err := g.swap(ctx, record, next); {
 		case err == nil:
 			return p.successor()
 		case errors.Is(err, store.ErrNotFound):
-			return "", gone(Expired)
+			return "", g.gone(Expired)
 		case errors.Is(err, store.ErrConflict):
 		case g.written(ctx, p, next):
 			return p.successor()

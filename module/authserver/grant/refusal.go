@@ -2,8 +2,8 @@ package grant
 
 import "github.com/gatehouse/gatehouse/module/oauth"
 
-// Why is the reason for which a code or refresh token is not taken. OAuth tells none of
-// them but by invalid_grant; other dialects have a number for each.
+// Why is the reason for which a code or refresh token is not taken. OAuth answers
+// invalid_grant for all of them; other dialects have a number for each.
 type Why string
 
 // The reasons.
@@ -29,19 +29,32 @@ func (r *Refusal) Error() string { return r.answer.Error() }
 
 func (r *Refusal) Unwrap() error { return r.answer }
 
-var errGone = oauth.E(oauth.InvalidGrant, "the refresh token or code is unknown, expired, used or revoked")
+// because returns a copy that carries the operator's text.
+func (r *Refusal) because(cause error) *Refusal {
+	return &Refusal{r.Why, r.answer.WithCause(cause)}
+}
 
-// gone is a refusal whose reason OAuth does not tell: whoever tries codes must not learn
-// which of them there are.
-func gone(why Why) error { return &Refusal{why, errGone} }
+// gone refuses what was presented. Only Used has words of its own: it is answered to nobody
+// but the client that could have redeemed it, as client, redirect_uri and code_verifier of a
+// code are checked before, and the MAC of a refresh token. The other reasons share theirs,
+// so that nobody learns by trying which codes exist.
+func (f families) gone(why Why) *Refusal {
+	if why == Used {
+		return refused(why, f.presents+" was used before: the tokens issued for it are revoked")
+	}
+	return refused(why, f.presents+" is unknown, expired, revoked or another client's")
+}
 
-func refused(why Why, description string) error {
+func refused(why Why, description string) *Refusal {
 	return &Refusal{why, oauth.E(oauth.InvalidGrant, description)}
 }
 
 var (
-	errRedirect = refused(Redirect, "redirect_uri is not the one of the authorization request")
-	errVerifier = refused(Verifier, "code_verifier does not match the code_challenge of the authorization request")
-	errNoScope  = refused(Rights, "the client may no longer have any of the granted scopes")
-	errNoUser   = refused(Rights, "the user may no longer sign in")
+	errRedirect        = refused(Redirect, "redirect_uri differs from that of the authorization request")
+	errNoRedirect      = refused(Redirect, "redirect_uri is missing: it may be absent only where the code was issued with PKCE")
+	errVerifier        = refused(Verifier, "code_verifier does not match the code_challenge of the authorization request")
+	errNoVerifier      = refused(Verifier, "code_verifier is missing: the code was issued with PKCE")
+	errUnaskedVerifier = refused(Verifier, "code_verifier was sent, but the authorization request had no code_challenge")
+	errNoScope         = refused(Rights, "the client may no longer have any of the granted scopes")
+	errNoUser          = refused(Rights, "the user may no longer sign in")
 )

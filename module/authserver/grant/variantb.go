@@ -44,7 +44,7 @@ func (g *VariantB) Refresh(ctx context.Context, r Request) (Pending, error) {
 	}
 	id, _, ok := decodeRefresh(keys, sent, r.Client.ID, g.begins)
 	if !ok {
-		return Pending{}, gone(Unknown)
+		return Pending{}, g.gone(Unknown)
 	}
 	record, family, err := g.living(ctx, id)
 	if err != nil {
@@ -53,7 +53,7 @@ func (g *VariantB) Refresh(ctx context.Context, r Request) (Pending, error) {
 	if left, err := g.clientLeft(ctx, r.Client, family); err != nil {
 		return Pending{}, oauth.Unavailable(err)
 	} else if left {
-		return Pending{}, gone(Foreign)
+		return Pending{}, g.gone(Foreign)
 	}
 	scopes := stillAllowed(family.Scopes, r.Client)
 	if len(scopes) == 0 {
@@ -78,19 +78,19 @@ func (g *VariantB) living(ctx context.Context, id string) (store.Record, store.G
 	record, family, err := g.read(ctx, id)
 	switch {
 	case errors.Is(err, store.ErrNotFound): // its token is authentic, so it was there
-		return record, family, gone(Expired)
+		return record, family, g.gone(Expired)
 	case err != nil:
 		return record, family, oauth.Unavailable(err)
 	case family.Dialect != g.begins:
-		return record, family, gone(Unknown)
+		return record, family, g.gone(Unknown)
 	case family.Revoked():
-		return record, family, gone(Revoked)
+		return record, family, g.gone(Revoked)
 	case !g.Now().Before(family.Expires):
-		return record, family, gone(Expired)
+		return record, family, g.gone(Expired)
 	}
 	ended, err := g.ended(ctx, family.Client, family.Subject, family.Epochs)
 	if err == nil && ended {
-		err = gone(Revoked)
+		err = g.gone(Revoked)
 	}
 	return record, family, err
 }
@@ -112,7 +112,7 @@ func (g *VariantB) touch(ctx context.Context, record store.Record, family store.
 		case err == nil:
 			return nil
 		case errors.Is(err, store.ErrNotFound):
-			return gone(Expired)
+			return g.gone(Expired)
 		case !errors.Is(err, store.ErrConflict):
 			return oauth.Unavailable(err)
 		}

@@ -102,7 +102,8 @@ func TestACodeIsBoundToItsRequest(t *testing.T) {
 		{"C06 one character less", web, [][2]string{{"redirect_uri", callback[:len(callback)-1]}}},
 		{"C06 another case", web, [][2]string{{"redirect_uri", "https://client.example/CB"}}},
 		{"C06 another registered one", web, [][2]string{{"redirect_uri", "https://client.example/q?dummy1=lorem&dummy2=ipsum"}}},
-		{"C06 missing", web, [][2]string{{"redirect_uri", "-"}}},
+		{"C06 missing without the verifier", web, [][2]string{{"redirect_uri", "-"}, {"code_verifier", "-"}}},
+		{"C06 missing with a wrong verifier", web, [][2]string{{"redirect_uri", "-"}, {"code_verifier", nearly}}},
 		{"C07 verifier missing", web, [][2]string{{"code_verifier", "-"}}},
 		{"C07 verifier wrong", web, [][2]string{{"code_verifier", nearly}}},
 		{"C07 verifier is the challenge", web, [][2]string{{"code_verifier", harness.Challenge(harness.Verifier)}}},
@@ -227,4 +228,58 @@ func TestALostAnswerToAnExchange(t *testing.T) {
 	wantOAuth(t, g.Token(t, web, exchange(fresh, callback)), http.StatusBadRequest, "invalid_grant")
 	wantOAuth(t, g.Token(t, web, exchange(fresh, callback)), http.StatusBadRequest, "invalid_grant")
 	wantHits(t, up, 0)
+}
+
+// S04: redirect_uri may be absent where PKCE ties the code to its request (OAuth 2.1
+// section 4.1.3), and only there.
+func TestTheTokenEndpointNeedsARedirectURIOnlyWithoutPKCE(t *testing.T) {
+	g, _ := startSite(t, trustingSite)
+	c := newCoder(t, g)
+	plain := []string{"code_challenge", "-", "code_challenge_method", "-"}
+	t.Run("S04 absent with PKCE", func(t *testing.T) {
+		wantTokens(t, g.Token(t, web, with(exchange(c.code("web"), callback), "redirect_uri", "-")))
+		wantTokens(t, g.Token(t, spa, with(exchange(c.code("spa"), spaCallback), "redirect_uri", "-")))
+	})
+	t.Run("S04 sent without a value counts as absent", func(t *testing.T) {
+		wantTokens(t, g.Token(t, web, with(exchange(c.code("web"), callback), "redirect_uri", "")))
+	})
+	t.Run("S04 absent without PKCE", func(t *testing.T) {
+		fresh := c.code("web", plain...)
+		form := with(exchange(fresh, callback), "code_verifier", "-")
+		for _, missing := range []string{"-", ""} {
+			wantDescription(t, g.Token(t, web, with(form, "redirect_uri", missing)), "invalid_grant",
+				"redirect_uri is missing: it may be absent only where the code was issued with PKCE")
+		}
+		wantTokens(t, g.Token(t, web, form)) // not burned
+	})
+	t.Run("S04 another one", func(t *testing.T) {
+		fresh := c.code("web")
+		wantDescription(t, g.Token(t, web, with(exchange(fresh, callback), "redirect_uri", otherCallback)), "invalid_grant",
+			"redirect_uri differs from that of the authorization request")
+		wantDescription(t, g.Token(t, web, with(exchange(fresh, callback), "code_verifier", "-")), "invalid_grant",
+			"code_verifier is missing: the code was issued with PKCE")
+	})
+	t.Run("S04 a code that was used", func(t *testing.T) {
+		used := c.code("web")
+		_, refresh := wantTokens(t, g.Token(t, web, exchange(used, callback)))
+		wantDescription(t, g.Token(t, web, exchange(used, callback)), "invalid_grant",
+			"code was used before: the tokens issued for it are revoked")
+		p := g.Token(t, web, refreshWith(refresh))
+		if description, _ := p.JSON(t)["error_description"].(string); strings.Contains(description, "code") || !strings.Contains(description, "refresh_token") {
+			t.Errorf("of a refresh token: %s", p.Body)
+		}
+		// Whoever could not have redeemed it is not told that it was used.
+		unknown := "code is unknown, expired, revoked or another client's"
+		wantDescription(t, g.Token(t, other, exchange(used, callback)), "invalid_grant", unknown)
+		wantDescription(t, g.Token(t, web, exchange(strings.Repeat("a", 43), callback)), "invalid_grant", unknown)
+	})
+}
+
+// wantDescription is a refusal of the token endpoint with these words for its developer.
+func wantDescription(t *testing.T, p harness.Page, code, description string) {
+	t.Helper()
+	wantOAuth(t, p, http.StatusBadRequest, code)
+	if got := p.JSON(t)["error_description"]; got != description {
+		t.Errorf("%s, want %q", p.Body, description)
+	}
 }

@@ -1,0 +1,33 @@
+package grant
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+func TestRedirectURIMayBeAbsentOnlyWithPKCE(t *testing.T) {
+	const registered = "https://client.example/cb"
+	challenge := oauth.Challenge(strings.Repeat("a", 43))
+	for name, tc := range map[string]struct {
+		code store.Code
+		sent string
+		want error
+	}{
+		"the same":                    {store.Code{RedirectURI: registered}, registered, nil},
+		"the same with PKCE":          {store.Code{RedirectURI: registered, Challenge: challenge}, registered, nil},
+		"absent with PKCE":            {store.Code{RedirectURI: registered, Challenge: challenge}, "", nil},
+		"absent without PKCE":         {store.Code{RedirectURI: registered}, "", errNoRedirect},
+		"another":                     {store.Code{RedirectURI: registered}, registered + "/", errRedirect},
+		"another with PKCE":           {store.Code{RedirectURI: registered, Challenge: challenge}, registered + "/", errRedirect},
+		"sent though the code has no": {store.Code{Challenge: challenge}, registered, errRedirect},
+		"neither":                     {store.Code{}, "", nil},
+	} {
+		// A nil *Refusal in an error would not be nil.
+		if got := checkRedirect(tc.code, tc.sent); got != tc.want { //nolint:errorlint // the very value
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+	}
+}
