@@ -1,4 +1,5 @@
-// Package admission decides whether a request is worked on at all, or refused at once because the
-// process has more work than it can do in time. It knows no HTTP and holds nothing for a
-// request: there is no slot that could leak.
+// Package admission decides whether a request is worked on at all, or refused because the
+// process has more work than it can do in time. A request may wait a few milliseconds for
+// the answer. The package knows no HTTP, and an admitted request holds nothing: there is no
+// slot that could leak.
 package admission

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"context"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -22,31 +23,32 @@ const (
 // Classes are the names of all of them, for metrics.
 var Classes = [classes]string{"anonymous", "client", "known"}
 
-// limit is what a class leaves alone: a round is full for the class when it has both
-// lasted longer and admitted more than this.
+// limit is what a class may ask of the processors.
 type limit struct {
-	work int           // requests for each processor
-	wait time.Duration // the oldest runnable goroutine has waited
+	work int           // requests admitted in a round, for each processor
+	wait time.Duration // in the queue, at most
 }
 
-// What a round admits is worked on before the next arrival is looked at, so work bounds
-// the waiting time in units of what a request takes, whatever the machine. The wait keeps
-// requests that take next to nothing from being counted. Known requests share the work with
-// the others and are refused only when the others were not the cause.
+// What a round admits is worked on before the next round begins, so work bounds the waiting
+// time in units of what a request takes, whatever the machine. Known requests share the
+// work with the others and are refused only when the others were not the cause.
 var limits = [classes]limit{
-	Anonymous: {work: 16, wait: 5 * time.Millisecond},
-	Client:    {work: 32, wait: 5 * time.Millisecond},
+	Anonymous: {work: 4, wait: 2 * time.Millisecond},
+	Client:    {work: 8, wait: 4 * time.Millisecond},
 	Known:     {work: 32, wait: time.Second},
 }
 
 const (
-	// patience is for how long rounds must be full before requests are refused. A process
+	// long is how long a round takes when requests come faster than they are answered, and
+	// crowd how many requests for each processor it then admits.
+	long, crowd = 5 * time.Millisecond, 32
+	// patience is for how long rounds must be long before the gate limits them. A process
 	// that stood still for a moment has a crowd before it that is soon answered.
 	patience = 100 * time.Millisecond
-	// alert is for how long after a refusal one full round suffices.
+	// alert is for how long it goes on to limit them after a request had to wait.
 	alert = 2 * time.Second
-	// calm is the time from a round to the next, and busy that from a round that took longer
-	// than it. Between rounds everything is admitted.
+	// calm is the time from a round to the next while the gate does not limit them, and
+	// busy the longest while it does.
 	calm, busy = 5 * time.Millisecond, time.Millisecond
 	// lull is after how many rounds without a request measuring ends, until one comes.
 	lull = 20
@@ -56,90 +58,152 @@ const (
 // round is over when every goroutine that could run at its beginning has run. Where requests
 // come faster than they are answered they wait there and in no handler, because net/http
 // has a goroutine for each connection. What waits for a store, a hash or an upstream is not
-// runnable, so slow parts behind the gateway do not fill rounds.
+// runnable, so slow parts behind the gateway do not make rounds long.
 //
-// A full round admits no more requests. It is over when the admitted work is done, so
-// processors are not idle for want of admitted requests. Refused requests are no work:
-// however many there are, every round admits some.
+// When rounds stay long the gate limits what each admits. Further requests wait in a queue
+// for the next rounds, so that the processors are never idle while there is work. A request
+// that would wait in the queue for longer than its class may is refused at once. Refused
+// requests are no work: however many there are, every round admits some.
 type Gate struct {
 	now        func() time.Duration // monotonic, greater than 0
 	count      func() int           // of processors
 	processors atomic.Int64         // as of the last second with a refusal, or the start
 
-	measuring atomic.Bool           // there is a goroutine that does
-	began     atomic.Int64          // when the round began, 0 between rounds
-	admitted  atomic.Int64          // since then
-	full      [classes]atomic.Int64 // since when rounds are full, 0 when the last was not
-	refused   atomic.Int64          // when the last refusal was, 0 for never
+	measuring atomic.Bool   // there is a goroutine that does
+	wake      chan struct{} // begins the next round at once
+	began     atomic.Int64  // when the round began, 0 between rounds
+	admitted  atomic.Int64  // since then, or since the round before while the gate limits rounds
+	long      atomic.Int64  // since when rounds are long, 0 when the last was not
+	limited   atomic.Int64  // when a request last had to wait, 0 for never
+	refused   atomic.Int64  // when the last refusal was, 0 for never
+	queue     queue
 	pace      pace
 }
 
 // New returns a gate for the whole process.
 func New() *Gate {
 	start := time.Now()
-	g := &Gate{now: func() time.Duration { return time.Since(start) + 1 }, count: func() int { return runtime.GOMAXPROCS(0) }}
-	g.processors.Store(int64(g.count()))
+	return newGate(func() time.Duration { return time.Since(start) + 1 }, func() int { return runtime.GOMAXPROCS(0) })
+}
+
+func newGate(now func() time.Duration, processors func() int) *Gate {
+	g := &Gate{now: now, count: processors, wake: make(chan struct{}, 1)}
+	g.processors.Store(int64(processors()))
 	return g
 }
 
 // measure has one round after the other as long as requests come, and then a little longer.
 func (g *Gate) measure() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	for quiet := 0; quiet < lull; quiet++ {
 		if g.begin() > 0 {
 			quiet = 0
 		}
 		runtime.Gosched() // puts this goroutine behind all that are runnable
+		if g.end() > 0 {
+			quiet = 0
+		}
 		pause := calm
-		if took := g.end(); took > busy || g.alerted(int64(g.now())) {
+		if g.limits(int64(g.now())) {
 			pause = busy
 		}
-		time.Sleep(pause)
+		timer.Reset(pause)
+		select {
+		case <-g.wake:
+		case <-timer.C:
+		}
 	}
 	g.measuring.Store(false)
 }
 
-// begin begins a round, and returns how many requests were admitted since the last began.
+// begin begins a round with the requests that wait, and returns how many were admitted since
+// the last one ended.
 func (g *Gate) begin() int64 {
-	defer g.began.Store(int64(g.now()))
-	return g.admitted.Swap(0)
-}
-
-// end ends it, and returns how long it took.
-func (g *Gate) end() time.Duration {
-	took, n := g.now()-time.Duration(g.began.Load()), g.admitted.Load()
-	for c, l := range limits {
-		if took <= l.wait || n < int64(l.work)*g.processors.Load() {
-			g.full[c].Store(0)
-		}
+	now := int64(g.now())
+	g.began.Store(now)
+	if !g.limits(now) {
+		defer g.queue.release(g.queue.length()) // none but those that came in this moment
+		return g.admitted.Swap(0)
 	}
-	g.began.Store(0)
-	return took
+	n := g.admitted.Load()
+	room := int64(limits[Client].work)*g.processors.Load() - n
+	g.admitted.Add(int64(g.queue.release(int(room))))
+	return n
 }
 
-// Admit reports whether a request is to be worked on, and if not after how many seconds
-// the client may come again. It does not wait, and nothing has to be given back.
-func (g *Gate) Admit(c Class) (retryAfter int, ok bool) {
+// end ends it, and returns how many it admitted.
+func (g *Gate) end() int64 {
+	took, n, p := g.age(int64(g.now())), g.admitted.Swap(0), g.processors.Load()
+	g.began.Store(0)
+	if took <= long || n < crowd*p {
+		g.long.Store(0)
+	}
+	if n >= int64(limits[Client].work)*p {
+		g.queue.round(took)
+	}
+	if g.queue.length() > 0 {
+		g.next()
+	}
+	return n
+}
+
+// age is how long the present round has lasted, 0 between rounds.
+func (g *Gate) age(now int64) time.Duration {
+	if began := g.began.Load(); began != 0 {
+		return time.Duration(now - began)
+	}
+	return 0
+}
+
+// next has the next round begin without a pause.
+func (g *Gate) next() {
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Admit reports whether a request may be worked on at once. If not, it may [Gate.Wait].
+func (g *Gate) Admit(c Class) bool {
 	now := int64(g.now())
 	if !g.measuring.Load() && g.measuring.CompareAndSwap(false, true) {
 		go g.measure()
 	}
-	began := g.began.Load()
-	n, l := g.admitted.Add(1), limits[c]
-	if began == 0 || now-began <= int64(l.wait) || n <= int64(l.work)*g.processors.Load() {
-		return 0, true
+	n, p := g.admitted.Add(1), g.processors.Load()
+	age := g.age(now)
+	if c == Known {
+		return age <= limits[Known].wait || n <= int64(limits[Known].work)*p || g.leave()
 	}
-	g.full[c].CompareAndSwap(0, now)
-	if now-g.full[c].Load() < int64(patience) && !g.alerted(now) {
-		return 0, true
+	if age > long && n > crowd*p {
+		g.long.CompareAndSwap(0, now)
 	}
-	g.admitted.Add(-1)
-	if last := g.refused.Swap(now); now-last > int64(time.Second) {
-		g.processors.Store(int64(g.count())) // a container's share may change
-	}
-	return g.pace.next(now), false
+	return !g.limits(now) || n <= int64(limits[c].work)*p && g.queue.length() == 0 || g.leave()
 }
 
-func (g *Gate) alerted(now int64) bool {
-	last := g.refused.Load()
-	return last != 0 && now-last < int64(alert)
+// leave takes a request back out of the count of those admitted.
+func (g *Gate) leave() bool {
+	g.admitted.Add(-1)
+	return false
+}
+
+// limits reports whether the gate limits what a round admits.
+func (g *Gate) limits(now int64) bool {
+	last, since := g.limited.Load(), g.long.Load()
+	return last != 0 && now-last < int64(alert) || since != 0 && now-since >= int64(patience)
+}
+
+// Wait waits until a request is admitted that was not admitted at once, unless that would
+// take longer than its class may wait or the context ends: then it returns false and after
+// how many seconds the client may come again.
+func (g *Gate) Wait(ctx context.Context, c Class) (retryAfter int, ok bool) {
+	now := g.now()
+	g.limited.Store(int64(now))
+	if c != Known && g.queue.wait(ctx, limits[c].work*int(g.processors.Load()), limits[c].wait, g.age(int64(now)), g.next) {
+		return 0, true
+	}
+	if last := g.refused.Swap(int64(now)); int64(now)-last > int64(time.Second) {
+		g.processors.Store(int64(g.count())) // a container's share may change
+	}
+	return g.pace.next(int64(now)), false
 }

@@ -1,9 +1,11 @@
 package admission
 
 import (
+	"context"
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -17,8 +19,7 @@ const processors = 2
 
 func newBench() *bench {
 	b := &bench{at: time.Hour}
-	b.Gate = &Gate{now: func() time.Duration { return b.at }, count: func() int { return processors }}
-	b.processors.Store(processors)
+	b.Gate = newGate(func() time.Duration { return b.at }, func() int { return processors })
 	b.measuring.Store(true)
 	b.begin()
 	return b
@@ -31,10 +32,10 @@ func (b *bench) next() {
 	b.begin()
 }
 
-// admits sends so many requests at once and returns how many were admitted.
+// admits sends so many requests at once and returns how many were admitted at once.
 func (b *bench) admits(c Class, n int) (admitted int) {
 	for range n {
-		if _, ok := b.Admit(c); ok {
+		if b.Admit(c) {
 			admitted++
 		}
 	}
@@ -42,16 +43,32 @@ func (b *bench) admits(c Class, n int) (admitted int) {
 }
 
 // crowd has rounds of 20 ms in which n requests of a class come, in the middle of each,
-// and returns how many the last admitted.
+// and returns how many the last admitted at once.
 func (b *bench) crowd(c Class, n, rounds int) (admitted int) {
 	for range rounds {
-		b.admits(c, 1)
+		admitted = b.admits(c, 1)
 		b.at += 10 * time.Millisecond
-		admitted = 1 + b.admits(c, n-1)
+		admitted += b.admits(c, n-1)
 		b.at += 10 * time.Millisecond
 		b.next()
 	}
 	return admitted
+}
+
+// overloaded is a bench whose rounds have been long, and admit no more than they may.
+func overloaded() *bench {
+	b := newBench()
+	b.crowd(Client, 1000, 6)
+	b.refusal(Client)
+	return b
+}
+
+// refusal is a Wait that ends at once: its context is over.
+func (b *bench) refusal(c Class) (retryAfter int) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	retryAfter, _ = b.Wait(ctx, c)
+	return retryAfter
 }
 
 func most(c Class) int { return limits[c].work * processors }
@@ -71,8 +88,8 @@ func TestFewAreAdmittedHoweverLongRoundsAre(t *testing.T) {
 	b := newBench()
 	// A slow machine, or one that does other things.
 	for range 100 {
-		if got := b.crowd(Client, most(Client), 1); got != most(Client) {
-			t.Fatalf("%d of %d", got, most(Client))
+		if got := b.crowd(Client, crowd*processors-1, 1); got != crowd*processors-1 {
+			t.Fatalf("%d of %d", got, crowd*processors-1)
 		}
 		b.at += 2 * time.Second
 	}
@@ -89,102 +106,99 @@ func TestACrowdThatIsSoonGoneIsAdmitted(t *testing.T) {
 	}
 }
 
-func TestFullRoundsAdmitNoMore(t *testing.T) { // N10
-	for c := range classes {
-		b := newBench()
-		work, rounds := most(c), 8
-		if c == Known {
-			rounds = 40
-		}
-		b.crowd(c, 10_000, rounds)
-		got := 0
-		for range 100 { // one round of 2 s, as a crowd makes it
-			got += b.admits(c, 1000)
-			b.at += 20 * time.Millisecond
-		}
-		within := int(limits[c].wait/(20*time.Millisecond)+1) * 1000
-		if c == Known && got == 100_000 || c != Known && got != max(work, within) {
-			t.Errorf("%s: %d admitted in one round, want %d", Classes[c], got, max(work, within))
+func TestLongRoundsAreLimited(t *testing.T) { // N10
+	for _, c := range []Class{Anonymous, Client} {
+		b := overloaded()
+		if got := b.admits(c, 1000); got != most(c) {
+			t.Errorf("%s: a round admits %d, want %d", Classes[c], got, most(c))
 		}
 		b.next()
-		if got := b.admits(c, work); got != work {
-			t.Errorf("%s: the next round admits %d of %d", Classes[c], got, work)
+		if got := b.admits(c, most(c)); got != most(c) {
+			t.Errorf("%s: the next round admits %d of %d", Classes[c], got, most(c))
 		}
 	}
 }
 
-func TestAfterARefusalOneFullRoundSuffices(t *testing.T) {
-	b := newBench()
-	b.crowd(Client, 1000, 10)
-	b.crowd(Client, 10, 10)
-	if got := b.crowd(Client, 1000, 1); got != most(Client) {
+func TestKnownRequestsAreRefusedLast(t *testing.T) { // N10
+	b := overloaded()
+	if got := b.admits(Known, 10_000); got != 10_000 {
+		t.Errorf("%d of 10000 admitted", got)
+	}
+	b.at += limits[Known].wait + time.Millisecond
+	if got := b.admits(Known, 10); got != 0 {
+		t.Errorf("%d admitted in a round of more than %v", got, limits[Known].wait)
+	}
+	if retry := b.refusal(Known); retry < 1 {
+		t.Errorf("Retry-After %d", retry)
+	}
+}
+
+func TestLimitsLastWhileRequestsHaveToWait(t *testing.T) {
+	b := overloaded()
+	b.refusal(Client)
+	b.at += alert - 2*busy
+	b.next()
+	if got := b.admits(Client, 1000); got != most(Client) {
 		t.Errorf("%d admitted soon after", got)
 	}
 	b.at += alert
-	b.crowd(Client, 10, 1)
-	if got := b.crowd(Client, 1000, 1); got != 1000 {
+	b.next()
+	if got := b.admits(Client, 1000); got != 1000 {
 		t.Errorf("%d admitted long after", got)
 	}
 }
 
 // Refusals are no work: of a flood that is refused, every round admits as many as ever.
 func TestRefusalsDoNotFillRounds(t *testing.T) {
-	b := newBench()
+	b := overloaded()
 	for range 50 {
-		if got := b.crowd(Client, 20_000, 1); got < most(Client) {
+		b.refusal(Client)
+		if got := b.crowd(Client, 20_000, 1); got != most(Client) {
 			t.Fatalf("a round admits %d", got)
 		}
 	}
 }
 
-// While a class is refused all lower ones are, and it is never refused in a round that has
-// admitted less work than its limit, or that is younger.
+// Whatever comes in whatever order: a round under limits admits no more than its work,
+// requests with a known token aside, and never refuses what a lower class would get.
 func TestLowerClassesAreRefusedFirst(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		b := newBench()
-		began, admitted := b.at, 0
+		b := overloaded()
+		admitted := 0
 		for range 5000 {
 			c := Class(r.IntN(int(classes)))
-			retry, ok := b.Admit(c)
-			if ok {
-				admitted++
-			} else {
-				if admitted < most(c) || b.at-began <= limits[c].wait {
-					t.Fatalf("seed %d: %s refused after %d admitted in %v", seed, Classes[c], admitted, b.at-began)
+			if b.Admit(c) {
+				if admitted++; c != Known && admitted > most(c) {
+					t.Fatalf("seed %d: %s admitted as number %d", seed, Classes[c], admitted)
 				}
-				if retry < 1 || retry > longest {
+			} else {
+				if retry := b.refusal(c); retry < 1 || retry > longest {
 					t.Fatalf("Retry-After %d", retry)
 				}
 				for lower := range c {
-					if _, ok := b.Admit(lower); ok {
+					if b.Admit(lower) {
 						t.Fatalf("seed %d: %s admitted while %s is refused", seed, Classes[lower], Classes[c])
 					}
 				}
 			}
-			if ok && r.IntN(10) == 0 || r.IntN(50) == 0 {
-				b.at += time.Duration(r.IntN(3000)) * time.Microsecond
-			}
-			if r.IntN(300) == 0 {
+			if r.IntN(50) == 0 {
 				b.next()
-				began, admitted = b.at, 0
+				admitted = 0
 			}
 		}
 	}
 }
 
 func TestRefusedClientsComeBackSpreadOut(t *testing.T) {
-	b := newBench()
-	b.crowd(Client, 1000, 10)
-	var seconds [longest + 1]int
-	b.admits(Client, most(Client))
-	b.at += time.Second
+	b := overloaded()
 	for range 2000 {
-		retry, ok := b.Admit(Client)
-		if ok {
-			t.Fatal("admitted")
-		}
-		seconds[retry]++
+		b.refusal(Client)
+	}
+	b.at += time.Second
+	var seconds [longest + 1]int
+	for range 2000 {
+		seconds[b.refusal(Client)]++
 	}
 	for s, n := range seconds {
 		if n > 2*returning {
@@ -192,13 +206,84 @@ func TestRefusedClientsComeBackSpreadOut(t *testing.T) {
 		}
 	}
 	b.at += time.Minute
-	b.next()
-	b.crowd(Client, most(Client)-5, 20)
-	b.crowd(Client, most(Client)+5, 10)
-	b.admits(Client, most(Client))
-	b.at += time.Second
-	if retry, ok := b.Admit(Client); ok || retry != 1 {
-		t.Errorf("a few refusals later: %d %v", retry, ok)
+	if retry := b.refusal(Client); retry != 1 {
+		t.Errorf("a few refusals later: %d", retry)
+	}
+}
+
+// Those who wait are admitted in the order in which they came, each round as many as it may.
+func TestTheQueueIsServedInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := overloaded()
+		b.queue.took = 0 // as if rounds were short
+		b.admits(Client, most(Client))
+		var mu sync.Mutex
+		var order []int
+		n := 2*most(Client) + 3
+		for i := range n {
+			go func() {
+				if _, ok := b.Wait(t.Context(), Client); !ok {
+					t.Error("refused")
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				order = append(order, i)
+			}()
+			synctest.Wait()
+		}
+		for _, want := range []int{most(Client), 2 * most(Client), n, n} {
+			b.next()
+			synctest.Wait()
+			if len(order) != want {
+				t.Errorf("%d have been admitted, want %d", len(order), want)
+			}
+		}
+		for i := 0; i < len(order); i += most(Client) {
+			for _, got := range order[i:min(i+most(Client), len(order))] {
+				if got/most(Client) != i/most(Client) {
+					t.Errorf("number %d was admitted in round %d", got, i/most(Client))
+				}
+			}
+		}
+		if b.queue.length() != 0 {
+			t.Errorf("%d are left", b.queue.length())
+		}
+	})
+}
+
+// A request is refused at once when it would wait longer than its class may; a round's
+// work may always wait, however long rounds are.
+func TestTheQueueIsAsLongAsItsWaitAllows(t *testing.T) {
+	for _, c := range []struct {
+		class Class
+		took  time.Duration
+		want  int
+	}{
+		{Client, time.Second, most(Client)},
+		{Anonymous, time.Second, most(Anonymous)},
+		{Client, limits[Client].wait / 3, 3 * most(Client)},
+		{Anonymous, limits[Anonymous].wait / 3, 3 * most(Anonymous)},
+		{Client, 0, maxWaiting},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := overloaded()
+			b.queue.took = c.took
+			ctx, cancel := context.WithCancel(t.Context())
+			for range maxWaiting + 100 {
+				go b.Wait(ctx, c.class)
+			}
+			synctest.Wait()
+			if got := b.queue.length(); got != c.want {
+				t.Errorf("%s, rounds of %v: %d wait, want %d", Classes[c.class], c.took, got, c.want)
+			}
+			cancel()
+			synctest.Wait()
+			b.Admit(Client)
+			b.next()
+			if got := b.admits(Client, most(Client)); got != most(Client) || b.queue.length() != 0 {
+				t.Errorf("clients that went away are still counted: %d admitted, %d wait", got, b.queue.length())
+			}
+		})
 	}
 }
 
@@ -209,7 +294,9 @@ func TestAGateOfTheProcess(t *testing.T) {
 	for range 500 {
 		wg.Go(func() {
 			for range 100 {
-				g.Admit(Client)
+				if !g.Admit(Client) {
+					g.Wait(t.Context(), Client)
+				}
 				for end := time.Now().Add(20 * time.Microsecond); time.Now().Before(end); {
 				}
 			}
@@ -218,7 +305,7 @@ func TestAGateOfTheProcess(t *testing.T) {
 	wg.Wait()
 	admitted := 0
 	for end := time.Now().Add(5 * time.Second); admitted < 100; time.Sleep(time.Millisecond) {
-		if _, ok := g.Admit(Anonymous); ok {
+		if g.Admit(Anonymous) {
 			admitted++
 		}
 		if time.Now().After(end) {

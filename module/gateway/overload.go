@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -36,9 +37,16 @@ func newOverload() (*overload, error) {
 	return o, nil
 }
 
-// admit asks the gate, and counts a refusal.
-func (o *overload) admit(c admission.Class) (retryAfter int, ok bool) {
-	if retryAfter, ok = o.gate.Admit(c); ok {
+// admit asks the gate, where the request may have to wait a little, and counts a refusal.
+func (o *overload) admit(ctx context.Context, c admission.Class) (retryAfter int, ok bool) {
+	if o.gate.Admit(c) {
+		return 0, true
+	}
+	return o.wait(ctx, c)
+}
+
+func (o *overload) wait(ctx context.Context, c admission.Class) (retryAfter int, ok bool) {
+	if retryAfter, ok = o.gate.Wait(ctx, c); ok {
 		return 0, true
 	}
 	o.refused[c].Inc()
@@ -50,17 +58,17 @@ func (o *overload) admit(c admission.Class) (retryAfter int, ok bool) {
 }
 
 // admitToken is the Admit of guards.
-func (o *overload) admitToken(raw string, known func(string) bool) (retryAfter int, ok bool) {
+func (o *overload) admitToken(ctx context.Context, raw string, known func(string) bool) (retryAfter int, ok bool) {
 	if raw == "" {
-		return o.admit(admission.Anonymous)
+		return o.admit(ctx, admission.Anonymous)
 	}
-	if _, ok := o.gate.Admit(admission.Client); ok {
+	if o.gate.Admit(admission.Client) {
 		return 0, true
 	}
 	if known(raw) { // not asked before, since it takes a digest
-		return o.admit(admission.Known)
+		return o.admit(ctx, admission.Known)
 	}
-	return o.admit(admission.Client)
+	return o.wait(ctx, admission.Client)
 }
 
 const (
@@ -85,7 +93,7 @@ func (o *overload) answer(to *authserver.Server, r *http.Request) (retryAfter in
 	if to.ShowsCredentials(r) {
 		class = admission.Client
 	}
-	if retryAfter, ok = o.admit(class); ok {
+	if retryAfter, ok = o.admit(r.Context(), class); ok {
 		return 0, true
 	}
 	if proxy, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool); proxy {

@@ -84,8 +84,8 @@ type Config struct {
 	// Admit decides whether a request is worked on when there are more than can be answered
 	// in time; retryAfter is in seconds. raw is the token, "" for a request that needs none,
 	// and known tells whether a token was checked before. It is called once for each request
-	// that is not refused anyway, MUST NOT wait and MUST NOT keep raw. Default: all are.
-	Admit func(raw string, known func(raw string) bool) (retryAfter int, ok bool)
+	// that is not refused anyway, may wait some milliseconds and MUST NOT keep raw. Default: all are.
+	Admit func(ctx context.Context, raw string, known func(raw string) bool) (retryAfter int, ok bool)
 
 	// Now defaults to time.Now.
 	Now func() time.Time
@@ -131,7 +131,7 @@ type Guard struct {
 	attempts     *attempt.Book
 	failures     attempt.Rule
 	clientIP     func(*http.Request) string
-	admit        func(raw string, known func(raw string) bool) (retryAfter int, ok bool)
+	admit        func(ctx context.Context, raw string, known func(raw string) bool) (retryAfter int, ok bool)
 	cached       func(raw string) bool
 	now          func() time.Time
 	challenges   challenges
@@ -169,7 +169,7 @@ func New(c Config) (*Guard, error) {
 		g.now = time.Now
 	}
 	if g.admit == nil {
-		g.admit = func(string, func(string) bool) (int, bool) { return 0, true }
+		g.admit = func(context.Context, string, func(string) bool) (int, bool) { return 0, true }
 	}
 	g.cached = func(string) bool { return false }
 	if c, ok := c.Verifier.(cache); ok {

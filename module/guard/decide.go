@@ -62,7 +62,7 @@ func (g *Guard) Decide(r *http.Request) Decision {
 	}
 	switch {
 	case needed != nil && needed.public:
-		if retryAfter, ok := g.admit("", g.cached); !ok {
+		if retryAfter, ok := g.admit(r.Context(), "", g.cached); !ok {
 			d.RetryAfter = retryAfter
 			return d.refuse(Overloaded, http.StatusServiceUnavailable, "unavailable", tooMany)
 		}
@@ -129,7 +129,7 @@ func (g *Guard) authenticate(r *http.Request, d Decision, needed *rule) Decision
 		return d.refuse(BadRequest, http.StatusBadRequest, string(oauth.InvalidRequest),
 			"the Authorization header must hold one bearer token")
 	}
-	if retryAfter, ok := g.admit(raw, g.cached); !ok {
+	if retryAfter, ok := g.admit(r.Context(), raw, g.cached); !ok {
 		d.RetryAfter = retryAfter
 		return d.refuse(Overloaded, http.StatusServiceUnavailable, "unavailable", tooMany)
 	}

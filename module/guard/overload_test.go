@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -17,7 +18,7 @@ func TestAGuardAsksBeforeItWorks(t *testing.T) { // N10
 	admitKnown := false
 	g := build(t, func(c *Config) {
 		c.Verifier = remembering{known()}
-		c.Admit = func(raw string, known func(string) bool) (int, bool) {
+		c.Admit = func(_ context.Context, raw string, known func(string) bool) (int, bool) {
 			if raw != "" && known(raw) && admitKnown {
 				return 0, true
 			}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -26,6 +27,8 @@ type arrivals struct {
 	Address string
 	Request []byte
 	Rate    float64
+	// MayRefuse says that an answer may be a 503, which is not measured.
+	MayRefuse bool
 
 	cmd *exec.Cmd
 	in  io.Closer
@@ -63,7 +66,7 @@ func (a *arrivals) begin(t *testing.T) {
 	}
 }
 
-// end returns how long the answers took, in order of size.
+// end returns how long the answers took that were no 503, in order of size.
 func (a *arrivals) end(t *testing.T) []time.Duration {
 	t.Helper()
 	_ = a.in.Close()
@@ -127,11 +130,13 @@ func arrive() error {
 		}
 		at := due // also when the timer was late: that is the machine's fault, too
 		wg.Go(func() {
-			err := a.arrival(idle)
+			refused, err := a.arrival(idle)
 			took := time.Since(at)
 			mu.Lock()
 			defer mu.Unlock()
-			all = append(all, took)
+			if !refused {
+				all = append(all, took)
+			}
 			if err != nil && first == nil {
 				first = err
 			}
@@ -140,24 +145,28 @@ func arrive() error {
 }
 
 // arrival asks over a connection that is idle, or over a new one.
-func (a *arrivals) arrival(idle chan *caller) error {
+func (a *arrivals) arrival(idle chan *caller) (refused bool, err error) {
 	var c *caller
 	select {
 	case c = <-idle:
 	default:
-		var err error
 		if c, err = call(a.Address); err != nil {
-			return err
+			return false, err
 		}
 	}
-	if err := c.ask(a.Request); err != nil {
-		return errors.Join(err, c.c.Close())
+	status, _, err := c.answer(a.Request)
+	refused = a.MayRefuse && status == http.StatusServiceUnavailable
+	if err == nil && !refused && status != http.StatusOK {
+		err = fmt.Errorf("expected 200, got %d", status)
+	}
+	if err != nil {
+		return false, errors.Join(err, c.c.Close())
 	}
 	select {
 	case idle <- c:
-		return nil
+		return refused, nil
 	default: // a machine that was held up has more of them than are worth keeping
-		return c.c.Close()
+		return refused, c.c.Close()
 	}
 }
 
