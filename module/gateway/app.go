@@ -84,25 +84,26 @@ type App struct {
 	// guards answer 503. Default: `30s`.
 	RevocationMaxStale caddy.Duration `json:"revocation_max_stale,omitempty"`
 
-	issuer   *url.URL
-	held     holdings
-	lease    *lease
-	left     bool // Cleanup has given the lease back
-	core     *core
-	attempts *attempt.Book
-	hashing  *hashing
-	limiter  *lazyLimiter
-	adjuster adjuster // of the limiter; nil if it has nothing to adjust
-	server   *authserver.Server
-	overload *overload
-	tickets  *crossdevice.Tickets
-	clients  *clients
-	users    directory.Directory
-	usersIn  string // the name of their directory, "" for the store
-	log      *slog.Logger
-	trail    audit.Sink
-	attached attached
-	events   func() // emits the trail's Caddy events while the configuration runs
+	issuer    *url.URL
+	held      holdings
+	lease     *lease
+	left      bool // Cleanup has given the lease back
+	core      *core
+	attempts  *attempt.Book
+	forgeries *forgeryLog
+	hashing   *hashing
+	limiter   *lazyLimiter
+	adjuster  adjuster // of the limiter; nil if it has nothing to adjust
+	server    *authserver.Server
+	overload  *overload
+	tickets   *crossdevice.Tickets
+	clients   *clients
+	users     directory.Directory
+	usersIn   string // the name of their directory, "" for the store
+	log       *slog.Logger
+	trail     audit.Sink
+	attached  attached
+	events    func() // emits the trail's Caddy events while the configuration runs
 
 	// limitsClose: an api_limit refuses requests while the counts are out of reach. It is
 	// set while the configuration is provisioned, and never later.
@@ -169,6 +170,7 @@ func (a *App) take(ctx caddy.Context, secrets [][]byte) (directory.Directory, er
 	if err != nil {
 		return nil, err
 	}
+	a.forgeries = new(forgeryLog)
 	if a.attempts, err = hold(&a.held, books, "attempts", newBook); err != nil {
 		return nil, err
 	}

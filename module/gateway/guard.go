@@ -168,6 +168,9 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	if d.Err != nil {
 		g.log.Error("a token could not be judged", "error", d.Err)
 	}
+	if d.ForgeryAlarm {
+		g.app.forgeries.warn(g.log, clientIP(r))
+	}
 	if !d.Allowed {
 		ownAnswer(w)
 		LeaveBody(w, r)

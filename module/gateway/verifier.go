@@ -40,7 +40,7 @@ func (v verifier) Verify(ctx context.Context, raw string) (*token.Access, error)
 		case err != nil:
 			return nil, err
 		case !there:
-			return nil, token.ErrOver
+			return nil, token.Refuse(token.ClientGone, access)
 		}
 	}
 	users, ok := v.users.(withdrawer)
@@ -51,7 +51,7 @@ func (v verifier) Verify(ctx context.Context, raw string) (*token.Access, error)
 	case err != nil:
 		return nil, err
 	case gone:
-		return nil, token.ErrOver
+		return nil, token.Refuse(token.UserGone, access)
 	}
 	return access, nil
 }

@@ -15,7 +15,8 @@ import (
 // Verifier says what an access token contains.
 type Verifier interface {
 	// Verify MUST return an error that is token.ErrInvalid for a token that is not
-	// acceptable at this moment, and any other error only for a technical reason.
+	// acceptable at this moment, and any other error only for a technical reason. The former
+	// SHOULD be a token.RefusedError: its reason is what the operator is told.
 	// It MUST check signature, type, expiry and revocation on every call, MUST be safe
 	// for concurrent use and MUST NOT keep raw. The guard judges issuer, audience and
 	// scopes itself, on every request, so that a cached result serves many routes.
@@ -30,8 +31,9 @@ const (
 	Token                  // any valid token passes
 )
 
-// DefaultFailures is how many invalid tokens one address may present.
-var DefaultFailures = attempt.Rule{Limit: 60, Window: time.Minute}
+// DefaultForgeries is how many forged tokens one address may present before the operator is
+// told, and how long it takes until the operator is told of that address again.
+var DefaultForgeries = attempt.Rule{Limit: 60, Window: time.Minute, Lock: 15 * time.Minute}
 
 // Config is what a guard needs. Verifier and Issuer are required.
 type Config struct {
@@ -71,11 +73,12 @@ type Config struct {
 	// It excludes CORS.
 	CORSUpstream bool
 
-	// Attempts counts invalid tokens by address; nil counts none.
+	// Attempts counts forged tokens and preflights by address; nil counts none.
 	Attempts *attempt.Book
 
-	// Failures is the limit for one address. Default: DefaultFailures.
-	Failures attempt.Rule
+	// Forgeries is when an address raises Decision.ForgeryAlarm; it refuses nothing.
+	// Default: DefaultForgeries.
+	Forgeries attempt.Rule
 
 	// ClientIP gives the address of the client, never from a header that the client
 	// can set. Required with Attempts.
@@ -129,7 +132,7 @@ type Guard struct {
 	origins      origins
 	corsUpstream bool // preflights are the upstream's to answer
 	attempts     *attempt.Book
-	failures     attempt.Rule
+	forgeries    attempt.Rule
 	clientIP     func(*http.Request) string
 	admit        func(ctx context.Context, raw string, known func(raw string) bool) (retryAfter int, ok bool)
 	cached       func(raw string) bool
@@ -160,7 +163,7 @@ func New(c Config) (*Guard, error) {
 		encoded:      c.AllowEncodedSlash,
 		corsUpstream: c.CORSUpstream,
 		attempts:     c.Attempts,
-		failures:     c.Failures,
+		forgeries:    c.Forgeries,
 		clientIP:     c.ClientIP,
 		admit:        c.Admit,
 		now:          c.Now,
@@ -175,8 +178,8 @@ func New(c Config) (*Guard, error) {
 	if c, ok := c.Verifier.(cache); ok {
 		g.cached = c.Cached
 	}
-	if g.failures == (attempt.Rule{}) {
-		g.failures = DefaultFailures
+	if g.forgeries == (attempt.Rule{}) {
+		g.forgeries = DefaultForgeries
 	}
 	realm := orDefault(c.Realm, g.audience)
 	var err error

@@ -135,7 +135,7 @@ func (g *Guard) authenticate(r *http.Request, d Decision, needed *rule) Decision
 	}
 	access, err := g.verify(r, raw)
 	if errors.Is(err, token.ErrInvalid) {
-		return g.invalid(r, d)
+		return g.invalid(r, d, err)
 	}
 	if err != nil {
 		d.Err, d.RetryAfter = err, retryTechnical
@@ -156,7 +156,7 @@ var errNoContent = errors.New("guard: the verifier returned neither a token nor 
 // verify adds to the verifier's judgement what depends on this guard.
 func (g *Guard) verify(r *http.Request, raw string) (*token.Access, error) {
 	if len(raw) > maxToken {
-		return nil, token.ErrInvalid
+		return nil, token.Refuse(token.Malformed, nil)
 	}
 	access, err := g.verifier.Verify(r.Context(), raw)
 	switch {
@@ -164,24 +164,32 @@ func (g *Guard) verify(r *http.Request, raw string) (*token.Access, error) {
 		return nil, err
 	case access == nil:
 		return nil, errNoContent
-	case access.Issuer != g.issuer,
-		!slices.Contains(access.Audience, g.audience),
-		!g.now().Before(access.Expires),
-		len(access.Subject) > maxIdentity || len(access.Client) > maxIdentity:
-		return nil, token.ErrInvalid
+	case access.Issuer != g.issuer:
+		return nil, token.Refuse(token.WrongIssuer, access)
+	case !slices.Contains(access.Audience, g.audience):
+		return nil, token.Refuse(token.WrongAudience, access)
+	case !g.now().Before(access.Expires):
+		return nil, token.Refuse(token.Expired, access)
+	case len(access.Subject) > maxIdentity || len(access.Client) > maxIdentity:
+		return nil, token.Refuse(token.BadClaims, access)
 	}
 	return access, nil
 }
 
-// invalid answers a bad token: 401, or 429 from an address that sent too many. The
-// token was verified all the same, so valid ones from that address pass.
-func (g *Guard) invalid(r *http.Request, d Decision) Decision {
-	if g.attempts != nil {
-		ok, retry := g.attempts.Take("guard:"+httpx.AddressKey(g.clientIP(r)), g.failures)
-		if !ok {
-			d.RetryAfter = oauth.Seconds(retry)
-			return d.refuse(Limited, http.StatusTooManyRequests, "rate_limited", "too many invalid tokens from this address")
-		}
+// invalid answers a token that was refused: always 401, since clients refresh on no other
+// status. Only forged tokens are counted, and only to raise an alarm: genuine ones that expired
+// or were revoked are what honest clients present, and many clients may share one address.
+// What a forgery costs is bounded by the verifier's cache of refused tokens and by Admit.
+func (g *Guard) invalid(r *http.Request, d Decision, err error) Decision {
+	d.Refusal = token.OtherRefusal
+	var refused *token.RefusedError
+	if errors.As(err, &refused) {
+		d.Refusal, d.Refused = refused.Refusal, refused.Access
+	}
+	if g.attempts != nil && d.Refusal.Forged() {
+		key := "forged:" + httpx.AddressKey(g.clientIP(r))
+		g.attempts.Take(key, g.forgeries)
+		d.ForgeryAlarm = g.attempts.NewlyRefused(key)
 	}
 	d.Challenge = g.challenges.invalid
 	return d.refuse(InvalidToken, http.StatusUnauthorized, string(oauth.InvalidToken), invalidToken)

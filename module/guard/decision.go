@@ -47,6 +47,17 @@ type Decision struct {
 	// change it.
 	Access *token.Access
 
+	// Refusal says which check the token failed; "" unless Reason is InvalidToken. It is for
+	// the operator: the client is not told.
+	Refusal token.Refusal
+
+	// Refused is the content of a genuine token that was refused, for the log. It is nil when
+	// nothing proves that the token was ever ours. It is shared: do not change it.
+	Refused *token.Access
+
+	// ForgeryAlarm is set once for an address that exceeds the limit of forged tokens.
+	ForgeryAlarm bool
+
 	// Path is the escaped form that was judged and must go upstream (SetPath), or ""
 	// when the request has it already.
 	Path string

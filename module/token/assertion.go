@@ -147,8 +147,8 @@ func judgeAssertion(payload string, want AssertionRules) (Assertion, error) {
 		return Assertion{}, errClaims
 	}
 	// Clocks differ, here on exp too: the client's own is what it was made by.
-	end, id := expires.Add(leeway), r.may("jti")
-	early := want.Now.Add(leeway)
+	end, id := expires.Add(Leeway), r.may("jti")
+	early := want.Now.Add(Leeway)
 	switch {
 	case issuer != want.Client || subject != want.Client || want.Client == "":
 		return Assertion{}, errParty
@@ -158,7 +158,7 @@ func judgeAssertion(payload string, want AssertionRules) (Assertion, error) {
 		return Assertion{}, ErrExpired
 	case issued.After(early), notBefore.After(early):
 		return Assertion{}, errEarly
-	case expires.After(early.Add(maxAssertionAge)), expires.After(issued.Add(maxAssertionAge + leeway)):
+	case expires.After(early.Add(maxAssertionAge)), expires.After(issued.Add(maxAssertionAge + Leeway)):
 		return Assertion{}, errLasting
 	case !r.good || id == "" || len(id) > maxJTI:
 		return Assertion{}, errID

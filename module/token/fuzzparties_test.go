@@ -82,7 +82,7 @@ func FuzzAssertionClaims(f *testing.F) {
 		want := rules()
 		a, err := judgeAssertion(payload, want)
 		if err == nil && (a.ID == "" || len(a.ID) > maxJTI || !a.Expires.After(want.Now) ||
-			a.Expires.After(want.Now.Add(maxAssertionAge+2*leeway))) {
+			a.Expires.After(want.Now.Add(maxAssertionAge+2*Leeway))) {
 			t.Errorf("%q was taken as %+v", payload, a)
 		}
 	})

@@ -45,7 +45,7 @@ func (i *Issuer) ReadHint(ctx context.Context, raw string) (ID, error) {
 		return ID{}, errClaims
 	case issuer != i.issuer:
 		return ID{}, errIssuer
-	case id.IssuedAt.After(i.now().Add(leeway)):
+	case id.IssuedAt.After(i.now().Add(Leeway)):
 		return ID{}, errEarly
 	}
 	return id, nil

@@ -25,21 +25,22 @@ const (
 
 func refusal(reason string) error { return fmt.Errorf("%w: %s", ErrInvalid, reason) }
 
-// The reasons are for logs and tests. They are fixed texts, so that nothing of a
-// token reaches a log.
+// The errors of access tokens. Their texts are fixed, so that nothing of a token reaches a log.
 var (
-	errSize      = refusal("too long")
-	errForm      = refusal("not a JWS of three parts")
-	errHeader    = refusal("malformed header")
-	errType      = refusal("not an access token")
-	errAlgorithm = refusal("algorithm does not fit the key")
-	errClaims    = refusal("malformed claims")
-	errKey       = refusal("unknown key")
-	errSignature = refusal("bad signature")
-	errIssuer    = refusal("of another issuer")
-	errEarly     = refusal("not valid yet")
-	errUser      = refusal("of a user that cannot be told")
-	errRevoked   = fmt.Errorf("%w: revoked", ErrOver)
+	errSize      = refuse(Malformed, "too long")
+	errForm      = refuse(Malformed, "not a JWS of three parts")
+	errHeader    = refuse(Malformed, "malformed header")
+	errType      = refuse(WrongType, "not an access token")
+	errAlgorithm = refuse(BadSignature, "algorithm does not fit the key")
+	errClaims    = refuse(BadClaims, "malformed claims")
+	errKey       = refuse(UnknownKey, "unknown key")
+	errSignature = refuse(BadSignature, "bad signature")
+	errEarly     = refuse(NotYetValid, "not valid yet")
+	errUser      = refuse(BadClaims, "of a user that cannot be told")
+	errExpired   = &RefusedError{Refusal: Expired, cause: ErrExpired}
+	errRevoked   = &RefusedError{Refusal: Revoked, cause: fmt.Errorf("%w: revoked", ErrOver)}
+
+	errIssuer = refusal("of another issuer") // of an id_token
 )
 
 // parts of a compact JWS, RFC 7515 section 7.1.

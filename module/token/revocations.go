@@ -119,7 +119,7 @@ func (r *Revocations) expiry(rv store.Revocation, now time.Time) time.Time {
 	if rv.At.After(now) {
 		now = rv.At
 	}
-	return now.Add(r.maxLife() + 2*leeway)
+	return now.Add(r.maxLife() + 2*Leeway)
 }
 
 // add needs mu.

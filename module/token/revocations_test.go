@@ -161,11 +161,11 @@ func TestARevocationIsKeptAsLongAsATokenItConcernsCanLive(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	n.move(time.Hour + leeway)
+	n.move(time.Hour + Leeway)
 	if n.store.Len() != 2 {
 		t.Error("forgotten too early")
 	}
-	n.move(2 * leeway)
+	n.move(2 * Leeway)
 	if n.store.Len() != 1 {
 		t.Error("want only the key's: forgeries under it can have any expiry")
 	}

@@ -144,7 +144,7 @@ func (d *draft) raise() {
 func (k *storedKey) retire(until time.Time) {
 	k.SignsUntil, k.Retires = until, time.Time{}
 	if !until.IsZero() {
-		k.Retires = until.Add(k.Life + 2*leeway)
+		k.Retires = until.Add(k.Life + 2*Leeway)
 	}
 }
 

@@ -13,7 +13,7 @@ const (
 	// lead is how long a new key is published before it signs: the 300 s for which a
 	// relying party may keep the keys (max-age of the jwks address), the age of the ring
 	// in a node that answers it, and clocks that differ.
-	lead = 5*time.Minute + ringAge + leeway
+	lead = 5*time.Minute + ringAge + Leeway
 	// changeTimeout bounds a change of the ring, the making of keys included.
 	changeTimeout = 20 * time.Second
 )

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// leeway is granted on nbf and iat for clocks that differ, and never on exp.
-const leeway = time.Minute
+// Leeway is the clock tolerance: granted on nbf and iat for clocks that differ, and never on
+// exp.
+const Leeway = time.Minute
 
 // VerifierConfig is what a [Verifier] needs.
 type VerifierConfig struct {
@@ -60,8 +61,8 @@ func NewVerifier(c VerifierConfig) (*Verifier, error) {
 
 // Verify returns the content of a token that is genuine, alive and not revoked. It
 // does not compare issuer and audience: one cache serves many routes, and a verdict
-// for one must not stand for another. Refusals match [ErrInvalid]; every other
-// error is technical. The result is shared and must not be changed.
+// for one must not stand for another. Refusals match [ErrInvalid] and are a [RefusedError];
+// every other error is technical. The result is shared and must not be changed.
 func (v *Verifier) Verify(ctx context.Context, raw string) (*Access, error) {
 	if len(raw) > maxSize {
 		return nil, errSize
@@ -144,21 +145,21 @@ func (v *Verifier) judge(ctx context.Context, t *verified) (*Access, error) {
 	key := ring.byID[t.KeyID]
 	switch {
 	case key == nil || key.retired(now):
-		return nil, errKey
+		return nil, errKey.of(&t.Access)
 	case t.over.Load():
-		return nil, ErrExpired
+		return nil, errExpired.of(&t.Access)
 	case !now.Before(t.Expires):
 		t.over.Store(true)
-		return nil, ErrExpired
-	case t.IssuedAt.After(now.Add(leeway)), t.notBefore.After(now.Add(leeway)):
-		return nil, errEarly
+		return nil, errExpired.of(&t.Access)
+	case t.IssuedAt.After(now.Add(Leeway)), t.notBefore.After(now.Add(Leeway)):
+		return nil, errEarly.of(&t.Access)
 	}
 	revoked, err := v.revocations.Check(&t.Access)
 	switch {
 	case err != nil:
 		return nil, err
 	case revoked:
-		return nil, errRevoked
+		return nil, errRevoked.of(&t.Access)
 	}
 	return &t.Access, nil
 }

