@@ -15,7 +15,7 @@ import (
 var clientWords = []string{
 	"name", "owner", "secret", "secret_hash", "jwks", "auth_method", "public", "native", "trusted", "introspect", "redirect_uri",
 	"post_logout_redirect_uri", "origins", "grants", "deprecated_grant", "scopes", "default_scopes", "audience", "id_token_alg",
-	"userinfo_content_type", "variant_b", "frame_origins",
+	"userinfo_content_type", "variant_b", "frame_origins", "require_state",
 }
 
 // client parses one application.
@@ -43,6 +43,7 @@ var clientWords = []string{
 //		introspect
 //		id_token_alg RS256|ES256|EdDSA
 //		userinfo_content_type application/json|application/jwt; with variant_b auto|json|text
+//		require_state always|unless_pkce_or_nonce; with variant_b also never
 //	}
 func (g *globalBlock) client() error {
 	id, err := one(g.Dispenser, "an id")
@@ -135,6 +136,8 @@ func (b *clientBlock) word() (err error) {
 		c.IDTokenAlg, err = b.choice(c.IDTokenAlg, oauth.IDTokenAlgs...)
 	case "userinfo_content_type":
 		c.UserinfoContentType, err = b.choice(c.UserinfoContentType, slices.Concat(oauth.UserinfoContentTypes, oauth.VariantBContentTypes)...)
+	case "require_state":
+		c.RequireState, err = b.choice(c.RequireState, "always", "unless_pkce_or_nonce", "with_pkce_optional", "never")
 	case "variant_b":
 		err = flag(b.Dispenser, &c.VariantB)
 	case "frame_origins":

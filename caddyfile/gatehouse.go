@@ -32,7 +32,7 @@ var globalWords = []string{
 //		users <module> [<args...>]
 //		tokens { ... }
 //		session { absolute|idle <duration> }
-//		require_state always|with_pkce_optional
+//		require_state always|unless_pkce_or_nonce
 //		pkce public|required
 //		scope <name> <text> { <language> <text> | hidden }
 //		client <id> { ... }
@@ -110,7 +110,7 @@ func (g *globalBlock) word() (err error) {
 	case "session":
 		return g.session()
 	case "require_state":
-		app.RequireState, err = g.choice(app.RequireState, "always", "with_pkce_optional")
+		app.RequireState, err = g.choice(app.RequireState, "always", "unless_pkce_or_nonce", "with_pkce_optional")
 	case "pkce":
 		app.PKCE, err = g.choice(app.PKCE, "public", "required")
 	case "scope":

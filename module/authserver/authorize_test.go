@@ -267,7 +267,7 @@ func TestAMissingStateIsRefusedUnlessPKCEStandsIn(t *testing.T) { // A26
 			t.Errorf("%v", back)
 		}
 	}
-	g := newBrowserRig(t, func(c *authserver.Config) { c.StateOptionalWithPKCE = true })
+	g := newBrowserRig(t, func(c *authserver.Config) { c.RequireState = oauth.StateUnlessPKCEOrNonce })
 	b := g.browser()
 	p := b.submit(b.consentPage(appRequest().with("state", "")), "decision", "allow")
 	if q := g.back(p, http.StatusSeeOther); q.Has("state") || !q.Has("code") {

@@ -1,6 +1,7 @@
 package authserver
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,18 +49,22 @@ func (s *signIn) check(p params, c *oauth.Client) (*request, prompt, *oauth.Erro
 	if refused != nil {
 		return nil, prompt{}, refused
 	}
-	state := p.get("state")
+	state, nonce := p.get("state"), p.get("nonce")
 	switch {
-	case state == "" && (challenge == "" || !s.StateOptionalWithPKCE):
-		return bad(oauth.InvalidRequest, "state is missing or empty (require_state)")
 	case len(state) > maxState:
 		return bad(oauth.InvalidRequest, "state is longer than 4096 bytes")
-	case len(p.get("nonce")) > maxNonce:
+	case len(nonce) > maxNonce:
 		return bad(oauth.InvalidRequest, "nonce is longer than 4096 bytes")
 	}
 	scopes, refused := c.GrantableScopes(p.get("scope"))
 	if refused != nil {
 		return nil, prompt{}, refused
+	}
+	// A nonce is compared only where there is an id_token to bring it back: with scope
+	// openid, and not in the implicit grant, whose answer is an access token alone.
+	bound := challenge != "" || nonce != "" && !implicit && slices.Contains(scopes, scopeOpenID)
+	if rule := oauth.StateRuleOf(c, s.RequireState); state == "" && rule.Demands(bound) {
+		return bad(oauth.InvalidRequest, stateMissing[rule])
 	}
 	resources := p.all("resource")
 	if len(resources) > 0 {
@@ -70,11 +75,17 @@ func (s *signIn) check(p params, c *oauth.Client) (*request, prompt, *oauth.Erro
 	}
 	q := &request{
 		ID: secret.ID(), Client: c.ID, RedirectURI: p.get("redirect_uri"), Scopes: scopes,
-		State: state, Challenge: challenge, Nonce: p.get("nonce"), Implicit: implicit, Resources: resources,
+		State: state, Challenge: challenge, Nonce: nonce, Implicit: implicit, Resources: resources,
 		Created: s.Now(), Locales: locales(p),
 	}
 	want, refused := q.prompts(p)
 	return q, want, refused
+}
+
+// stateMissing says what is wrong and which word of the configuration decides it.
+var stateMissing = map[oauth.StateRule]string{
+	oauth.StateAlways:            "state is missing or empty: send it, or have the client configured with require_state unless_pkce_or_nonce",
+	oauth.StateUnlessPKCEOrNonce: "state is missing or empty: send it, or PKCE, or a nonce with scope openid (require_state unless_pkce_or_nonce)",
 }
 
 // challenge applies PKCE: S256 only. An omitted method would mean plain (RFC 7636

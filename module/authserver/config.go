@@ -58,8 +58,9 @@ type Config struct {
 	TokenLife func() time.Duration
 	// Audience of tokens when the client has none of its own; the issuer when empty.
 	Audience []string
-	// StateOptionalWithPKCE lets a request with an S256 challenge come without state.
-	StateOptionalWithPKCE bool
+	// RequireState says when requests of clients without a rule of their own must carry
+	// state. Default: see [oauth.StateRuleOf].
+	RequireState oauth.StateRule
 	// PKCERequired asks confidential clients for PKCE too.
 	PKCERequired bool
 	Protect      Protect

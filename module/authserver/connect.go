@@ -60,10 +60,7 @@ func (s *signIn) checkConnect(r *http.Request, p params, scopes []string) (_ *re
 		return bad("this response_type is not supported; use code")
 	}
 	state := p.get("state")
-	switch {
-	case state == "":
-		return bad("state is missing or empty (require_state)")
-	case len(state) > maxState:
+	if len(state) > maxState {
 		return bad("state is longer than 4096 bytes")
 	}
 	asked, text := connectScopes(client, p.get("scope"), scopes)
@@ -73,6 +70,10 @@ func (s *signIn) checkConnect(r *http.Request, p params, scopes []string) (_ *re
 	challenge, refused := connectChallenge(p)
 	if refused != "" {
 		return bad(refused)
+	}
+	// There is no id_token here, so a nonce binds nothing.
+	if state == "" && oauth.StateRuleOf(client, s.RequireState).Demands(challenge != "") {
+		return bad("state is missing or empty: send it, or have the client configured with require_state never")
 	}
 	return &request{
 		ID: secret.ID(), Dialect: store.DialectVariantB, Client: client.ID, RedirectURI: p.get("redirect_uri"),
@@ -117,7 +118,10 @@ func connectChallenge(p params) (challenge, refused string) {
 func (q *request) connectParams() []string {
 	all := []string{
 		"appid", q.Client, "redirect_uri", q.RedirectURI, "response_type", responseCode,
-		"scope", strings.Join(q.Scopes, ","), "state", q.State,
+		"scope", strings.Join(q.Scopes, ","),
+	}
+	if q.State != "" {
+		all = append(all, "state", q.State)
 	}
 	if q.Challenge != "" {
 		all = append(all, "code_challenge", q.Challenge, "code_challenge_method", "S256")

@@ -97,7 +97,7 @@ func TestAClientIsWhatItWasDefinedAs(t *testing.T) {
 		RedirectURIs: []string{"https://web.example/cb"}, PostLogoutRedirectURIs: []string{"https://web.example/out"}, Origins: []string{"https://more.example"},
 		Grants: []string{"authorization_code"}, DeprecatedGrants: map[string]string{"password": "2031-02-03"},
 		Scopes: []string{"read", "write"}, DefaultScopes: []string{"read"}, Audience: []string{"https://api.example"}, Trusted: true, Introspect: true,
-		IDTokenAlg: "ES256", UserinfoContentType: "application/jwt",
+		IDTokenAlg: "ES256", UserinfoContentType: "application/jwt", RequireState: "with_pkce_optional",
 	}
 	made, value := r.create(d)
 	got, err := r.Get(t.Context(), "all")
@@ -115,7 +115,7 @@ func TestAClientIsWhatItWasDefinedAs(t *testing.T) {
 		Grants: []oauth.GrantType{oauth.AuthorizationCode, oauth.Password},
 		Until:  map[oauth.GrantType]time.Time{oauth.Password: time.Date(2031, 2, 3, 0, 0, 0, 0, time.UTC)},
 		Scopes: []string{"read", "write", "offline_access"}, DefaultScopes: []string{"read"}, Audience: d.Audience, Trusted: true, Introspect: true,
-		IDTokenAlg: "ES256", UserinfoContentType: "application/jwt", Since: made.Created,
+		IDTokenAlg: "ES256", UserinfoContentType: "application/jwt", RequireState: oauth.StateUnlessPKCEOrNonce, Since: made.Created,
 	}
 	if !ok || err != nil || fmt.Sprintf("%+v", *c) != fmt.Sprintf("%+v", want) {
 		t.Errorf("Client = %+v, %v, %v\nwant %+v", c, ok, err, want)

@@ -38,6 +38,8 @@ type Definition struct {
 	Introspect          bool              `json:"introspect,omitempty"`
 	IDTokenAlg          string            `json:"id_token_alg,omitempty"`
 	UserinfoContentType string            `json:"userinfo_content_type,omitempty"`
+	// RequireState: always, unless_pkce_or_nonce, or never with variant_b; "" for the default.
+	RequireState string `json:"require_state,omitempty"`
 	// VariantB never changes: codes and tokens of the one dialect are none of the other.
 	VariantB     bool     `json:"variant_b,omitempty"`
 	FrameOrigins []string `json:"frame_origins,omitempty"`
@@ -67,7 +69,7 @@ func Describe(c *oauth.Client) Definition {
 		RedirectURIs: c.RedirectURIs, PostLogoutRedirectURIs: c.PostLogoutRedirectURIs, Origins: c.Origins,
 		Scopes: c.Scopes, DefaultScopes: c.DefaultScopes, Audience: c.Audience, Trusted: c.Trusted, Introspect: c.Introspect,
 		IDTokenAlg: c.IDTokenAlg, UserinfoContentType: c.UserinfoContentType, SelfRegistered: c.SelfRegistered, Created: c.Since,
-		VariantB: c.VariantB, FrameOrigins: c.FrameOrigins,
+		VariantB: c.VariantB, FrameOrigins: c.FrameOrigins, RequireState: string(c.RequireState),
 	}
 	for _, g := range c.Grants {
 		d.Grants = append(d.Grants, string(g))
@@ -115,6 +117,8 @@ func (c *Clients) apply(d Definition, k store.Client) (store.Client, error) {
 	k.Trusted, k.Introspect = d.Trusted, d.Introspect
 	k.IDTokenAlg, k.UserinfoContentType = d.IDTokenAlg, d.UserinfoContentType
 	k.VariantB, k.FrameOrigins = d.VariantB, d.FrameOrigins
+	rule, _ := oauth.NamedStateRule(d.RequireState) // check refuses what is none
+	k.RequireState = string(rule)
 	k.Grants = nil
 	for _, g := range oauth.ChosenGrants(d.Grants, len(d.RedirectURIs) > 0, until) {
 		k.Grants = append(k.Grants, string(g))
@@ -172,7 +176,7 @@ func view(k store.Client) *oauth.Client {
 		RedirectURIs: k.RedirectURIs, PostLogoutRedirectURIs: k.PostLogoutRedirectURIs, Origins: k.Origins,
 		Scopes: k.Scopes, DefaultScopes: k.DefaultScopes, Audience: k.Audience, Trusted: k.Trusted, Introspect: k.Introspect,
 		IDTokenAlg: k.IDTokenAlg, UserinfoContentType: k.UserinfoContentType, SelfRegistered: k.SelfRegistered, Since: k.Created,
-		VariantB: k.VariantB, FrameOrigins: k.FrameOrigins,
+		VariantB: k.VariantB, FrameOrigins: k.FrameOrigins, RequireState: oauth.StateRule(k.RequireState),
 	}
 	for _, g := range k.Grants {
 		client.Grants = append(client.Grants, oauth.GrantType(g))

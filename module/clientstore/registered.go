@@ -78,7 +78,8 @@ func (c *Clients) Registered(ctx context.Context, id, access string) (client *oa
 }
 
 // Reregister replaces what a client said of itself. What an operator has said of it since
-// stays if it holds the client back: for whom its tokens are, and who answers for it. What
+// stays if it holds the client back: for whom its tokens are, who answers for it, and that it
+// must always send state. What
 // was given to the client as it was before (that people are not asked, that it may
 // introspect) is gone. Refusals are *oauth.Error.
 func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Client) (*oauth.Client, error) {
@@ -91,6 +92,9 @@ func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Clien
 		}
 		d := registered(client)
 		d.Audience, d.Owner = k.Audience, k.Owner
+		if k.RequireState == string(oauth.StateAlways) {
+			d.RequireState = k.RequireState
+		}
 		return c.apply(d, k)
 	})
 	if err != nil {

@@ -203,7 +203,7 @@ func clientField(complaint string) string {
 		{"deprecated grant ", "deprecated_grants"}, {"auth_method ", "auth_method"}, {"a public client", "public"},
 		{"id_token_alg ", "id_token_alg"}, {"userinfo_content_type ", "userinfo_content_type"}, {"the overlap ", "overlap"},
 		{"jwks", "jwks"}, {"an audience ", "audience"}, {"a variant_b client needs a redirect_uri", "redirect_uris"}, {"a variant_b client needs one", "scopes"}, {"a variant_b client", "variant_b"},
-		{"frame_origin", "frame_origins"},
+		{"frame_origin", "frame_origins"}, {"require_state ", "require_state"},
 	} {
 		if strings.HasPrefix(complaint, f.begins) {
 			return f.field

@@ -61,8 +61,11 @@ type App struct {
 	Tokens Tokens `json:"tokens,omitzero"`
 	// How long a browser stays signed in.
 	Session Session `json:"session,omitzero"`
-	// `always` (the default), or `with_pkce_optional`: requests with an S256 challenge
-	// may come without a state.
+	// When authorization requests must carry `state`: `always`, or `unless_pkce_or_nonce`,
+	// where a request with an S256 code_challenge, or with a nonce and scope openid, may come
+	// without; `with_pkce_optional` is the old word for that. Default: `always`, and
+	// `unless_pkce_or_nonce` for clients that registered themselves. A client's own
+	// `require_state` takes precedence.
 	RequireState string `json:"require_state,omitempty"`
 	// `public` (the default): public clients must use PKCE; `required`: all must.
 	PKCE string `json:"pkce,omitempty"`
@@ -193,7 +196,7 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 		return err
 	}
 	a.clients, a.users = known, users
-	a.warnDeprecated(time.Now())
+	a.warnOfClients(time.Now())
 	pages, err := webui.New(webui.Config{
 		Name: a.Name, Languages: a.Pages.Languages, Templates: a.Pages.Templates,
 		Logo: a.Pages.Logo, Color: a.Pages.Color, HTTPS: a.issuer.Scheme == "https", Log: a.log,
@@ -217,6 +220,7 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 	if err != nil {
 		return err
 	}
+	stateRule, _ := oauth.NamedStateRule(a.RequireState) // check refuses what is none
 	a.server, err = authserver.New(authserver.Config{
 		Issuer: a.issuer, Clients: known, Scopes: forServer(a.Scopes), Directory: users,
 		Registration: registration, Registrar: known.stored,
@@ -224,11 +228,11 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 		Verifier: a.verifier(), Issued: a.core,
 		Pages: pages, Metrics: metrics.Set{}, Log: a.log, Lifetimes: lifetimes, TokenLife: a.core.tokenLife, Attempts: a.attempts,
 		GrantsPerUser: a.Tokens.GrantsPerUser, Sweep: a.core.sweeper.Wake,
-		Audit:                 a.trail,
-		CrossDevice:           a.tickets,
-		Audience:              a.audience(),
-		StateOptionalWithPKCE: a.RequireState == "with_pkce_optional",
-		PKCERequired:          a.PKCE == "required",
+		Audit:        a.trail,
+		CrossDevice:  a.tickets,
+		Audience:     a.audience(),
+		RequireState: stateRule,
+		PKCERequired: a.PKCE == "required",
 		Protect: authserver.Protect{
 			LoginFailures: a.Protect.LoginFailures, Lockout: time.Duration(a.Protect.Lockout),
 			PerAddress: a.Protect.PerAddress, CodesPerUser: a.Protect.CodesPerUser, HashConcurrency: a.Protect.HashConcurrency,
@@ -333,10 +337,8 @@ func (a *App) checkScopes(scopes []string, besides ...string) error {
 
 // check looks at words and numbers; the parts check the rest when they are built.
 func (a *App) check() error {
-	switch a.RequireState {
-	case "", "always", "with_pkce_optional":
-	default:
-		return fmt.Errorf("require_state: expected always or with_pkce_optional, got %s", a.RequireState)
+	if rule, ok := oauth.NamedStateRule(a.RequireState); !ok || rule == oauth.StateNever {
+		return fmt.Errorf("require_state: expected always or unless_pkce_or_nonce, got %s", a.RequireState)
 	}
 	switch a.PKCE {
 	case "", "public", "required":

@@ -34,6 +34,7 @@ func (c Client) protocol() (*oauth.Client, error) {
 		IDTokenAlg: c.IDTokenAlg, UserinfoContentType: c.UserinfoContentType,
 		VariantB: c.VariantB, FrameOrigins: c.FrameOrigins,
 	}
+	out.RequireState, _ = oauth.NamedStateRule(c.RequireState) // Check refuses what is none
 	for g, day := range c.DeprecatedGrants {
 		end, err := oauth.ParseEnd(day)
 		if err != nil {
@@ -48,9 +49,13 @@ func (c Client) protocol() (*oauth.Client, error) {
 	return out, nil
 }
 
-// warnDeprecated reminds of the grants of the past at every load: each is to go.
-func (a *App) warnDeprecated(now time.Time) {
+// warnOfClients reminds at every load of the clients that are let off a rule: of deprecated
+// grants, each of which is to go, and of sites that send no state.
+func (a *App) warnOfClients(now time.Time) {
 	for _, c := range a.Clients {
+		if c.RequireState == string(oauth.StateNever) {
+			a.log.Warn("a client may sign people in without state: its site must stop forged sign-ins by other means", "client", c.ID)
+		}
 		for _, g := range slices.Sorted(maps.Keys(c.DeprecatedGrants)) {
 			until := c.DeprecatedGrants[g]
 			if end, err := oauth.ParseEnd(until); err == nil && !now.Before(end) {

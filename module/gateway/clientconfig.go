@@ -68,6 +68,11 @@ type Client struct {
 	// and no OAuth: its id is the appid. It needs a secret, a redirect address and one or
 	// more of the scopes `snsapi_login`, `snsapi_userinfo` and `snsapi_base`.
 	VariantB bool `json:"variant_b,omitempty"`
+	// When the client's authorization requests must carry `state`: `always`;
+	// `unless_pkce_or_nonce`, where a request with an S256 code_challenge, or with a nonce
+	// and scope openid, may come without; or, for `variant_b` clients only, `never`, which
+	// leaves it to the site to stop forged sign-ins. Default: that of `gatehouse`.
+	RequireState string `json:"require_state,omitempty"`
 	// Origins whose pages may show the code to scan in a frame, for `variant_b`. Default: none.
 	FrameOrigins []string `json:"frame_origins,omitempty"`
 }

@@ -55,6 +55,9 @@ type Client struct {
 	VariantB bool
 	// FrameOrigins may show the sign-in page of Variant B in a frame.
 	FrameOrigins []string
+	// RequireState says when its authorization requests must carry state; "" for what
+	// [StateRuleOf] says.
+	RequireState StateRule
 	// SelfRegistered clients chose their name themselves (RFC 7591): people are told that
 	// nobody has verified it.
 	SelfRegistered bool

@@ -86,6 +86,10 @@ func (c *Client) CheckKind() error {
 		return fmt.Errorf("id_token_alg %s is unknown; expected one of: %s", c.IDTokenAlg, strings.Join(IDTokenAlgs, ", "))
 	case c.UserinfoContentType != "" && !slices.Contains(c.contentTypes(), c.UserinfoContentType):
 		return fmt.Errorf("userinfo_content_type %s is unknown; expected one of: %s", c.UserinfoContentType, strings.Join(c.contentTypes(), ", "))
+	case c.RequireState != "" && !slices.Contains(StateRules, c.RequireState):
+		return fmt.Errorf("require_state %s is unknown; expected one of: always, unless_pkce_or_nonce, never", c.RequireState)
+	case c.RequireState == StateNever && !c.VariantB:
+		return errors.New("require_state never is for variant_b clients only: expected always or unless_pkce_or_nonce")
 	}
 	return nil
 }

@@ -37,6 +37,7 @@ type Client struct {
 	UserinfoContentType    string               `json:"userinfo_content_type,omitempty"`
 	VariantB               bool                 `json:"variant_b,omitempty"`
 	FrameOrigins           []string             `json:"frame_origins,omitempty"`
+	RequireState           string               `json:"require_state,omitempty"`
 	Created                time.Time            `json:"created"`
 	// SelfRegistered clients came by RFC 7591.
 	SelfRegistered bool `json:"self_registered,omitempty"`

@@ -86,6 +86,7 @@ func definitionFlags(cmd *cobra.Command) {
 	f.String("jwks", "", "File with the client's public keys as a JWK set, for private_key_jwt")
 	f.String("id-token-alg", "", "RS256, ES256 or EdDSA")
 	f.String("userinfo-content-type", "", "application/json or application/jwt; with --variant-b auto, json or text")
+	f.String("require-state", "", "always or unless_pkce_or_nonce; with --variant-b also never (default: that of the gateway)")
 	f.Bool("variant-b", false, "Speaks Variant B, for sites with a library for WeChat, and no OAuth")
 	f.StringArray("frame-origin", nil, "An origin whose pages may show the code to scan in a frame; may be repeated")
 }
@@ -97,7 +98,7 @@ func createClientCommand(r *run, admin *adminClient) error {
 		RedirectURIs: r.texts("redirect-uri"), PostLogoutRedirectURIs: r.texts("post-logout-redirect-uri"),
 		Origins: r.texts("origin"), Grants: r.words("grant"), Scopes: r.words("scope"), DefaultScopes: r.words("default-scope"),
 		Audience: r.texts("audience"), IDTokenAlg: r.text("id-token-alg"), UserinfoContentType: r.text("userinfo-content-type"),
-		VariantB: r.yes("variant-b"), FrameOrigins: r.texts("frame-origin"),
+		RequireState: r.text("require-state"), VariantB: r.yes("variant-b"), FrameOrigins: r.texts("frame-origin"),
 	}
 	d.DeprecatedGrants, _ = r.cmd.Flags().GetStringToString("deprecated-grant")
 	if len(r.args) == 1 {
@@ -134,6 +135,7 @@ func clientText(w io.Writer, c adminapi.Client) {
 		{"Origins", strings.Join(c.Origins, " ")}, {"Grants", strings.Join(c.Grants, " ")}, {"Deprecated grants", deprecated(c)},
 		{"Scopes", strings.Join(c.Scopes, " ")}, {"Default scopes", strings.Join(c.DefaultScopes, " ")},
 		{"Audience", strings.Join(c.Audience, " ")}, {"ID token", c.IDTokenAlg}, {"Userinfo", c.UserinfoContentType},
+		{"Require state", c.RequireState},
 		{"Frame origins", strings.Join(c.FrameOrigins, " ")},
 		{"Created", adminapi.Day(c.Created)}, {"Unused until", adminapi.Day(c.UnusedUntil)},
 	} {

@@ -105,13 +105,14 @@ func TestAClientHasAllThatTheConfigurationCanSay(t *testing.T) {
 		"--redirect-uri", "https://a.example/cb", "--redirect-uri", "https://a.example/cb?x=1,2", "--post-logout-redirect-uri", "https://a.example/",
 		"--origin", "https://b.example", "--grant", "authorization_code,refresh_token", "--scope", "read,write", "--default-scope", "read",
 		"--audience", "https://other.example", "--auth-method", "client_secret_post", "--deprecated-grant", "password=2099-06-30",
-		"--id-token-alg", "ES256", "--userinfo-content-type", "application/jwt")
+		"--id-token-alg", "ES256", "--userinfo-content-type", "application/jwt",
+		"--require-state", "unless_pkce_or_nonce") // S18
 	delete(got, "created")
 	delete(got, "secrets")
 	delete(got, "secret")
 	want := `map[audience:[https://other.example] auth_method:client_secret_post default_scopes:[read] deprecated_grants:map[password:2099-06-30] ` +
 		`grants:[authorization_code refresh_token password] id:all id_token_alg:ES256 introspect:true name:All origins:[https://b.example] owner:me ` +
-		`post_logout_redirect_uris:[https://a.example/] redirect_uris:[https://a.example/cb https://a.example/cb?x=1,2] scopes:[read write] ` +
+		`post_logout_redirect_uris:[https://a.example/] redirect_uris:[https://a.example/cb https://a.example/cb?x=1,2] require_state:unless_pkce_or_nonce scopes:[read write] ` +
 		`source:store trusted:true userinfo_content_type:application/jwt]`
 	if fmt.Sprint(got) != want {
 		t.Errorf("%v", got)

@@ -33,6 +33,7 @@ func TestAClientOfVariantBIsMadeByACommand(t *testing.T) {
 		"redirect_uris":         {"POST", "clients", `{"variant_b":true,"scopes":["snsapi_login"]}`},
 		"scopes":                {"POST", "clients", `{"variant_b":true,"redirect_uris":["https://a.example/"],"scopes":["read"]}`},
 		"frame_origins":         {"PATCH", "clients/portal", `{"frame_origins":["https://portal.example/x"]}`},
+		"require_state":         {"PATCH", "clients/portal", `{"require_state":"sometimes"}`}, // S18
 		"userinfo_content_type": {"PATCH", "clients/portal", `{"userinfo_content_type":"application/jwt"}`},
 		"id":                    {"PATCH", "clients/portal", `{"variant_b":false,"frame_origins":null,"userinfo_content_type":"","scopes":["read"]}`},
 	} {
