@@ -28,7 +28,8 @@ type Clients interface {
 // Config is what an [Authenticator] needs.
 type Config struct {
 	Clients Clients
-	// Attempts counts the failures. It may be shared: the keys begin with "client:".
+	// Attempts counts the failures. It may be shared: the keys begin with "client:" and
+	// "clients:".
 	Attempts *attempt.Book
 	// Failures a minute that one client may have from one address.
 	Failures int
@@ -50,8 +51,14 @@ type Config struct {
 // Authenticator authenticates clients. It is safe for concurrent use.
 type Authenticator struct {
 	Config
-	rule attempt.Rule
+	rule  attempt.Rule // for a client and an address
+	total attempt.Rule // for an address
 }
+
+// manyClients is how many clients may use up their failures from one address before all of
+// that address share one count. Somebody who sends random client_ids would otherwise fill
+// the book of attempts alone.
+const manyClients = 100
 
 // New checks the configuration.
 func New(c Config) (*Authenticator, error) {
@@ -67,7 +74,8 @@ func New(c Config) (*Authenticator, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Authenticator{c, attempt.Rule{Limit: c.Failures, Window: time.Minute}}, nil
+	return &Authenticator{c, attempt.Rule{Limit: c.Failures, Window: time.Minute},
+		attempt.Rule{Limit: manyClients * c.Failures, Window: time.Minute}}, nil
 }
 
 // Authenticate returns the client that sent the request, whose form this is; its
@@ -154,8 +162,12 @@ func (a *Authenticator) App(r *http.Request, appid, secret string) (*oauth.Clien
 const tooMany = "too many failed authentications of this client, try again later"
 
 func (a *Authenticator) check(r *http.Request, sent *credentials) (*oauth.Client, *oauth.Error) {
-	key := "client:" + sent.pairs[0].id + "|" + httpx.AddressKey(a.ClientIP(r))
+	address := httpx.AddressKey(a.ClientIP(r))
+	key := "client:" + sent.pairs[0].id + "|" + address
 	if sent.guess() {
+		if over, _ := a.Attempts.Refused("clients:"+address, a.total); over {
+			key = "client:|" + address
+		}
 		if refused, retry := a.Attempts.Refused(key, a.rule); refused {
 			return nil, oauth.TooMany(tooMany, retry)
 		}
@@ -173,6 +185,7 @@ func (a *Authenticator) check(r *http.Request, sent *credentials) (*oauth.Client
 		}
 	}
 	if sent.guess() {
+		a.Attempts.Take("clients:"+address, a.total)
 		if ok, retry := a.Attempts.Take(key, a.rule); !ok {
 			return nil, oauth.TooMany(tooMany, retry)
 		}

@@ -3,8 +3,10 @@ package clientauth
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +40,55 @@ func TestAnIncompleteConfigIsRefused(t *testing.T) {
 		if _, err := New(c); err == nil {
 			t.Errorf("accepted without %s", name)
 		}
+	}
+}
+
+// Somebody who tries random client_ids fills no more of the book than their address may,
+// and clients elsewhere are counted as ever.
+func TestRandomClientsFromOneAddressShareACount(t *testing.T) { // N06
+	const failures = 10
+	from := "192.0.2.1"
+	now := time.Now()
+	book := attempt.NewBook(failures*manyClients+10, func() time.Time { return now })
+	a, err := New(Config{
+		Clients: noClients{}, Attempts: book, Failures: failures, ClientIP: func(*http.Request) string { return from },
+		Store: storetest.NewMemory(nil), Audience: []string{"https://id.example"}, Now: func() time.Time { return now },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	try := func(id string) *oauth.Error {
+		_, err := a.App(&http.Request{}, id, "wrong")
+		var refusal *oauth.Error
+		if !errors.As(err, &refusal) {
+			t.Fatal(err)
+		}
+		return refusal
+	}
+	for i := range manyClients * failures {
+		if e := try("random" + strconv.Itoa(i)); e.Code != oauth.InvalidClient {
+			t.Fatalf("number %d: %v", i, e)
+		}
+	}
+	limited := 0
+	for i := range 1000 {
+		if try("more"+strconv.Itoa(i)).Code == oauth.SlowDown {
+			limited++
+		}
+	}
+	if limited != 1000-failures {
+		t.Errorf("%d of 1000 are limited, want all but %d", limited, failures)
+	}
+	from = "198.51.100.1"
+	for range failures {
+		if e := try("elsewhere"); e.Code != oauth.InvalidClient {
+			t.Fatalf("from another address: %v", e)
+		}
+	}
+	from = "192.0.2.1"
+	now = now.Add(time.Minute + time.Second)
+	if e := try("later"); e.Code != oauth.InvalidClient {
+		t.Errorf("a minute later: %v", e)
 	}
 }
 
