@@ -29,6 +29,7 @@ func init() { caddy.RegisterModule(AdminAPI{}) }
 // `/gatehouse/keys` | GET | signing keys, never their private half
 // `/gatehouse/keys/rotate` | POST |
 // `/gatehouse/keys/{kid}` | DELETE | revokes a leaked key
+// `/gatehouse/tokens/inspect` | POST | what an access token (`{"token"}`) contains, and which check it fails
 // `/gatehouse/doctor` | GET | what the gateway finds when it looks at itself
 // `/gatehouse/ready`, `/ready` | GET | whether this node can serve (200) or not (503), and what is wrong
 //

@@ -37,6 +37,7 @@ var adminRoutes = []adminRoute{
 	{"keys/rotate", map[string]adminHandle{"POST": rotateKeys}},
 	{"keys/*", map[string]adminHandle{"DELETE": revokeKey}},
 	{"ready", map[string]adminHandle{"GET": getReadiness}},
+	{"tokens/inspect", map[string]adminHandle{"POST": inspectToken}},
 	{"users", map[string]adminHandle{"GET": listUsers, "POST": createUser}},
 	{"users/*", map[string]adminHandle{"GET": getUser, "PATCH": updateUser, "DELETE": deleteUser}},
 	{"users/*/lock", map[string]adminHandle{"POST": setLocked(true)}},

@@ -13,6 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/metrics"
 	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/token"
 )
 
 func init() { caddy.RegisterModule(new(Guard)) }
@@ -66,7 +67,9 @@ type Guard struct {
 	identity *guard.Identity
 	resource guard.ResourceMetadata // without a path: none
 	routes   []string               // a name for each rule, for limits by route
+	policy   guard.Config
 	counts   map[guard.Reason]metrics.Counter
+	refusals map[token.Refusal]metrics.Counter
 	shadowed map[guard.Reason]metrics.Counter
 	answers  *UpstreamAnswers
 	access   *accessLog
@@ -113,6 +116,7 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 	for _, why := range guard.Reasons {
 		g.counts[why] = metrics.Set{}.Guard(string(why))
 	}
+	g.refusals = refusalCounters()
 	if g.Shadow {
 		g.shadowed = make(map[guard.Reason]metrics.Counter, len(guard.Reasons))
 		for _, why := range guard.Reasons {
@@ -137,10 +141,10 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 	if !g.Shadow {
 		policy.Admit = g.app.overload.admitToken
 	}
-	g.guard, err = guard.New(policy)
-	if err != nil {
+	if g.guard, err = guard.New(policy); err != nil {
 		return err
 	}
+	g.policy = policy
 	g.identity, err = guard.NewIdentity(guard.IdentityConfig{
 		Subject: g.Headers.Subject, Client: g.Headers.Client, Scopes: g.Headers.Scopes, ForwardToken: g.ForwardToken,
 	})
@@ -168,9 +172,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	if d.Err != nil {
 		g.log.Error("a token could not be judged", "error", d.Err)
 	}
-	if d.ForgeryAlarm {
-		g.app.forgeries.warn(g.log, clientIP(r))
-	}
+	g.reportRefusal(r, &d)
 	if !d.Allowed {
 		ownAnswer(w)
 		LeaveBody(w, r)

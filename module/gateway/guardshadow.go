@@ -17,9 +17,7 @@ func (g *Guard) pass(w http.ResponseWriter, r *http.Request, d *guard.Decision, 
 	if d.Err != nil {
 		g.log.Error("a token could not be judged", "error", d.Err)
 	}
-	if d.ForgeryAlarm {
-		g.app.forgeries.warn(g.log, clientIP(r))
-	}
+	g.reportRefusal(r, d)
 	if d.Redact {
 		rec, end := g.access.begin(w, r)
 		defer end()

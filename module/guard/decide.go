@@ -164,16 +164,24 @@ func (g *Guard) verify(r *http.Request, raw string) (*token.Access, error) {
 		return nil, err
 	case access == nil:
 		return nil, errNoContent
-	case access.Issuer != g.issuer:
-		return nil, token.Refuse(token.WrongIssuer, access)
-	case !slices.Contains(access.Audience, g.audience):
-		return nil, token.Refuse(token.WrongAudience, access)
-	case !g.now().Before(access.Expires):
-		return nil, token.Refuse(token.Expired, access)
-	case len(access.Subject) > maxIdentity || len(access.Client) > maxIdentity:
-		return nil, token.Refuse(token.BadClaims, access)
 	}
-	return access, nil
+	return access, g.Check(access)
+}
+
+// Check judges a genuine token by what depends on this guard, apart from the scopes of its
+// rules. Its errors are a [token.RefusedError].
+func (g *Guard) Check(access *token.Access) error {
+	switch {
+	case access.Issuer != g.issuer:
+		return token.Refuse(token.WrongIssuer, access)
+	case !slices.Contains(access.Audience, g.audience):
+		return token.Refuse(token.WrongAudience, access)
+	case !g.now().Before(access.Expires):
+		return token.Refuse(token.Expired, access)
+	case len(access.Subject) > maxIdentity || len(access.Client) > maxIdentity:
+		return token.Refuse(token.BadClaims, access)
+	}
+	return nil
 }
 
 // invalid answers a token that was refused: always 401, since clients refresh on no other

@@ -18,6 +18,7 @@ var (
 	audited       = counter("audit_events_total", "Events of the audit trail by name.", "event")
 	auditDropped  = counter("audit_events_dropped_total", "Events of the audit trail that Caddy's event handlers did not get, since their queue was full or the configuration ended. Their lines were written.")
 	guarded       = counter("guard_decisions_total", "Requests at a guard by the reason of the decision.", "reason")
+	refusedTokens = counter("guard_refused_tokens_total", "Tokens that guards refused, or in shadow mode would have, by the check that failed: what is invalid_token of guard_decisions_total.", "check")
 	shadowed      = counter("guard_shadow_refusals_total", "Requests that a guard in shadow mode would have refused, by the reason.", "reason")
 	overload      = counter("overload_refused_total", "Requests refused because the process had more than it could answer in time, by class: anonymous, client (credentials not checked yet), known (a token that was checked before).", "class")
 	limited       = counter("limit_decisions_total", "Decisions of a limiter by the kind of the policy that was reported and the result.", "policy", "result")
@@ -94,6 +95,9 @@ func (Set) AuditDropped() Counter { return auditDropped.WithLabelValues() }
 
 // Guard counts decisions of a guard.
 func (Set) Guard(reason string) Counter { return guarded.WithLabelValues(reason) }
+
+// RefusedToken counts tokens that a guard refused, by the check that failed.
+func (Set) RefusedToken(check string) Counter { return refusedTokens.WithLabelValues(check) }
 
 // Shadow counts what a guard in shadow mode would have refused.
 func (Set) Shadow(reason string) Counter { return shadowed.WithLabelValues(reason) }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -71,7 +72,7 @@ const strangersKeys = `{"keys":[{"kty":"EC","crv":"P-256",` +
 	`"x":"1DrrMvZyaUcqvk4cJzdQBYbR3v7ftCBfBNXGkAhXtZY","y":"RF5K322MeT4gS2wyLp70GFJIuOtAEraa1tRkpUozamg"}]}`
 
 // asserted reports whether the assertion is the client's and was not used before. Its
-// errors are technical, or [errReplayed].
+// errors are technical, or [errReplayed], [errLate], [errEarly].
 func (a *Authenticator) asserted(ctx context.Context, client *oauth.Client, id, assertion string) (bool, error) {
 	set := client.JWKS
 	if set == "" || client.AuthMethod != "" && client.AuthMethod != oauth.PrivateKeyJWT {
@@ -83,9 +84,32 @@ func (a *Authenticator) asserted(ctx context.Context, client *oauth.Client, id, 
 	}
 	good, err := keys.VerifyAssertion(assertion, token.AssertionRules{Client: id, Audience: a.Audience, Now: a.Now()})
 	if err != nil {
-		return false, nil //nolint:nilerr // a bad assertion is no fault
+		return false, mistimed(err) // a bad assertion is no fault
 	}
 	return a.once(ctx, id, good)
+}
+
+// The refusals of assertions whose signature is good and whose time is not: a client whose
+// clock is wrong can tell. Whoever holds such an assertion can read its exp, so a thief learns
+// nothing.
+var (
+	errLate = oauth.E(oauth.InvalidClient, fmt.Sprintf(
+		"client_assertion has expired: exp is more than %.0f seconds ago by the clock of this server; compare the clocks, and sign a new one for each request", token.Leeway.Seconds()))
+	errEarly = oauth.E(oauth.InvalidClient, fmt.Sprintf(
+		"client_assertion is not valid yet: iat or nbf is more than %.0f seconds ahead of the clock of this server; compare the clocks", token.Leeway.Seconds()))
+)
+
+// mistimed returns errLate or errEarly for an assertion that was refused for its time alone,
+// else nil. The time is the last that is looked at, behind the signature.
+func mistimed(refused error) error {
+	var early *token.RefusedError
+	switch {
+	case errors.Is(refused, token.ErrExpired):
+		return errLate
+	case errors.As(refused, &early) && early.Refusal == token.NotYetValid:
+		return errEarly
+	}
+	return nil
 }
 
 // clockMargin is how much longer a jti is remembered than this node takes the assertion:

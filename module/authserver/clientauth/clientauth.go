@@ -178,6 +178,10 @@ func (a *Authenticator) check(r *http.Request, sent *credentials) (*oauth.Client
 		switch {
 		case errors.Is(err, errReplayed), errors.Is(err, ErrUnknownApp):
 			refusal = errRefused.WithCause(err)
+		case errors.Is(err, errLate):
+			refusal = errLate
+		case errors.Is(err, errEarly):
+			refusal = errEarly
 		case err != nil:
 			return nil, oauth.Unavailable(err)
 		case client != nil:

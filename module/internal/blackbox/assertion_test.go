@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/harness"
 )
@@ -71,6 +72,37 @@ func TestAnAssertionThatWasSeenIsRefusedEverywhere(t *testing.T) {
 	g.Load(t, site) // the memory of it is not the configuration's
 	wantOAuth(t, asserting(t, g.ID+"/token", used, credentialsForm), http.StatusUnauthorized, "invalid_client")
 	wantOAuth(t, asserting(t, g.ID+"/token", harness.NewClientKey(t).Assertion(t, "keyed", g.ID), credentialsForm), http.StatusUnauthorized, "invalid_client")
+}
+
+// S08: a client whose clock is wrong is told so, if the assertion is its own.
+func TestAnAssertionAtTheWrongTimeIsToldSo(t *testing.T) {
+	g, _, key := startKeyed(t)
+	stranger := harness.NewClientKey(t)
+	for name, c := range map[string]struct {
+		key    harness.ClientKey
+		client string
+		off    time.Duration
+		says   string
+	}{
+		"S08 late":               {key, "keyed", -3 * time.Minute, "client_assertion has expired"},
+		"S08 early":              {key, "keyed", 3 * time.Minute, "client_assertion is not valid yet"},
+		"S08 late and forged":    {stranger, "keyed", -3 * time.Minute, "unknown or its authentication failed"},
+		"S08 late, of nobody":    {key, "nobody", -3 * time.Minute, "unknown or its authentication failed"},
+		"S08 late, of a secret":  {key, "machine", -3 * time.Minute, "unknown or its authentication failed"},
+		"S08 early and forged":   {stranger, "keyed", 3 * time.Minute, "unknown or its authentication failed"},
+		"S08 in time and forged": {stranger, "keyed", 0, "unknown or its authentication failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := asserting(t, g.ID+"/token", c.key.AssertionAt(t, c.client, g.ID, time.Now().Add(c.off)), credentialsForm)
+			wantOAuth(t, p, http.StatusUnauthorized, "invalid_client")
+			if text, _ := p.JSON(t)["error_description"].(string); !strings.Contains(text, c.says) {
+				t.Errorf("%s", p.Body)
+			}
+		})
+	}
+	if p := asserting(t, g.ID+"/token", key.AssertionAt(t, "keyed", g.ID, time.Now().Add(-100*time.Second)), credentialsForm); p.Status != http.StatusOK {
+		t.Errorf("S08 40 seconds late is tolerated: %d %s", p.Status, p.Body)
+	}
 }
 
 // A29: what is not ours is not supported and never fetched.

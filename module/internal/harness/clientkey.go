@@ -48,7 +48,12 @@ func (k ClientKey) PKCS8(t testing.TB) []byte {
 // its own.
 func (k ClientKey) Assertion(t testing.TB, client, audience string) string {
 	t.Helper()
-	now := time.Now()
+	return k.AssertionAt(t, client, audience, time.Now())
+}
+
+// AssertionAt is Assertion by a clock that shows now.
+func (k ClientKey) AssertionAt(t testing.TB, client, audience string, now time.Time) string {
+	t.Helper()
 	claims, err := json.Marshal(map[string]any{
 		"iss": client, "sub": client, "aud": audience, "jti": rand.Text(), "iat": now.Unix(), "exp": now.Add(time.Minute).Unix(),
 	})
