@@ -19,10 +19,10 @@ type declared struct {
 
 func (r *rest) saw(path string, at caddyfile.Token) { r.places = append(r.places, declared{path, at}) }
 
-// lint judges the names where it is asked for. What is loaded is judged again, for
+// lint judges the names unless that is turned off. What is loaded is judged again, for
 // configurations that are no Caddyfile; here there are lines to point to.
 func (r *rest) lint(head caddyfile.Token) error {
-	if r.Lint != "warn" && r.Lint != "error" {
+	if r.Lint == "off" {
 		return nil
 	}
 	for _, f := range lint.Check(r.Paths()) {

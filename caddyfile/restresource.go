@@ -23,6 +23,7 @@ type place struct {
 //	resource <path> {
 //		upstream <METHOD> <path> [<METHOD>] <template> [as form|json|multipart] [override]
 //		list { ... }
+//		list|created|deleted|batch off
 //		item <pointer>
 //		id <pointer>
 //		rename <ours>=<upstream's>...
@@ -30,6 +31,7 @@ type place struct {
 //		replace <fields...>
 //		created 201 [<pointer>]
 //		deleted 204
+//		query <parameter>[=<upstream's>]...
 //		links self|delete|<name>=<METHOD>:<path>...
 //		batch <fields...>
 //		batch_max <n>
@@ -52,7 +54,7 @@ func readResource(d *caddyfile.Dispenser, around place) (r resource.Resource, er
 		_, err := resource.NewTable([]resource.Resource{around.put(r)})
 		return err
 	}
-	usual, err := resource.NewTable([]resource.Resource{around.put(resource.Resource{Path: r.Path})})
+	usual, err := resource.NewTable([]resource.Resource{around.put(resource.Resource{Path: r.Path, Off: []string{"batch"}})})
 	if err != nil {
 		return r, at(head, err)
 	}
@@ -101,6 +103,9 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 	case "upstream":
 		err = route(d, r)
 	case "list":
+		if off, err := turnedOff(d, r); off || err != nil {
+			return err
+		}
 		if err := once(d, r.List != nil); err != nil {
 			return err
 		}
@@ -122,7 +127,12 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 		err = deleted(d, r)
 	case "links":
 		err = links(d, r)
+	case "query":
+		r.Query, err = names(d, r.Query, "parameters such as lang, or lang=hl where the upstream has another name")
 	case "batch":
+		if off, err := turnedOff(d, r); off || err != nil {
+			return err
+		}
 		r.Batch, err = fields(d, r.Batch)
 	case "batch_max":
 		if r.BatchMax != 0 {
@@ -140,7 +150,7 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 	case "nested":
 		err = nested(d, r, around)
 	default:
-		err = unknown(d, "resource", "upstream", "list", "item", "id", "rename", "values", "replace", "created", "deleted", "links",
+		err = unknown(d, "resource", "upstream", "list", "item", "id", "rename", "values", "replace", "created", "deleted", "links", "query",
 			"batch", "batch_max", "validate", "schema", "idempotency", "etag", "nested")
 	}
 	return err
@@ -260,13 +270,33 @@ func fields(d *caddyfile.Dispenser, before []string) ([]string, error) {
 	return before, nil
 }
 
+// turnedOff reads `off` behind the word of a convention, if that stands there.
+func turnedOff(d *caddyfile.Dispenser, r *resource.Resource) (bool, error) {
+	word := d.Val()
+	if !d.NextArg() {
+		return false, nil
+	}
+	if d.Val() != "off" || d.CountRemainingArgs() > 0 {
+		d.Prev()
+		return false, nil
+	}
+	if slices.Contains(r.Off, word) {
+		return true, d.Errf("%s off is given twice", word)
+	}
+	r.Off = append(r.Off, word)
+	return true, nil
+}
+
 func created(d *caddyfile.Dispenser, r *resource.Resource) error {
+	if off, err := turnedOff(d, r); off || err != nil {
+		return err
+	}
 	if err := once(d, r.Created != nil); err != nil {
 		return err
 	}
 	words := d.RemainingArgs()
 	if len(words) == 0 || len(words) > 2 || words[0] != "201" {
-		return d.Err("created: expected 201, and perhaps a JSON Pointer of the new id such as /result/id")
+		return d.Err("created: expected 201, and perhaps a JSON Pointer of the new id such as /result/id, or off")
 	}
 	r.Created = &resource.Created{Status: 201}
 	if len(words) == 2 {
@@ -276,12 +306,15 @@ func created(d *caddyfile.Dispenser, r *resource.Resource) error {
 }
 
 func deleted(d *caddyfile.Dispenser, r *resource.Resource) error {
+	if off, err := turnedOff(d, r); off || err != nil {
+		return err
+	}
 	if err := once(d, r.Deleted != 0); err != nil {
 		return err
 	}
-	status, err := one(d, "204")
+	status, err := one(d, "204 or off")
 	if err == nil && status != "204" {
-		err = d.Errf("deleted: unexpected '%s', expected 204", status)
+		err = d.Errf("deleted: unexpected '%s', expected 204 or off", status)
 	}
 	r.Deleted = 204
 	return err

@@ -46,8 +46,8 @@ func TestTheDoctorSaysWhoMayChangeWhatIsDeclared(t *testing.T) {
 		want     string // grade and part; "" for no finding
 	}{
 		"a guard":         {[]string{guarding, articles}, fine},
-		"no guard":        {[]string{articles}, "warn nobody needs a token for POST /articles, PUT /articles/{id}, PATCH /articles/{id} and 1 more"},
-		"it is told, too": {[]string{strings.Replace(articles, `"resources"`, `"openapi":{},"resources"`, 1)}, "warn 1 more, and `openapi` tells everybody how"},
+		"no guard":        {[]string{articles}, "warn nobody needs a token for POST /articles, PUT /articles/{id}, PATCH /articles/{id} and 2 more"},
+		"it is told, too": {[]string{strings.Replace(articles, `"resources"`, `"openapi":{},"resources"`, 1)}, "warn 2 more, and `openapi` tells everybody how"},
 		"what is public": {[]string{rule(`{"public":true,"methods":["DELETE"],"paths":["/articles/*"]},{"scopes":["write"],"paths":["/*"]}`), articles},
 			"warn nobody needs a token for DELETE /articles/{id}"},
 		"any token": {[]string{`{"handler":"oauth_guard","otherwise":"token","rules":[{"scopes":["write"],"methods":["POST","PUT","PATCH"],"paths":["/*"]}]}`, articles},

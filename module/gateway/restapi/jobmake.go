@@ -53,6 +53,9 @@ func (e *edition) posted(path string) (resource.Match, bool) {
 // once, as it would be without a job, and the upstream gets the body that it would get.
 func (p *jobs) defers(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefer, m resource.Match) error {
 	asked := resource.Asked{RawQuery: c.r.URL.RawQuery, Header: c.r.Header}
+	if refused := parameterless(asked.RawQuery); refused != nil {
+		return gateway.Refuse(w, refused)
+	}
 	if m.Reads() {
 		var refused *envelope.Refusal
 		if asked.Body, refused = p.h.read(c.r); refused != nil {
@@ -78,7 +81,7 @@ func (p *jobs) defers(w http.ResponseWriter, c *call, q *job.Queue, wish job.Pre
 	})(w, c, m, asked)
 }
 
-// parameterless refuses a query: nobody would read it.
+// parameterless refuses a query: a job has an address of its own, without it.
 func parameterless(query string) *envelope.Refusal {
 	asked, err := url.ParseQuery(query)
 	switch {

@@ -35,8 +35,8 @@ type REST struct {
 	// The most bytes of a request's body that must be read before it is passed on. Others
 	// stream. Default: 1 MiB.
 	MaxBody int64 `json:"max_body,omitempty"`
-	// What becomes of declared names that are against the conventions: `off` (the default),
-	// `warn` or `error`.
+	// What becomes of declared names that are against the conventions: `off`, `warn` (the
+	// default) or `error`.
 	Lint string `json:"lint,omitempty"`
 	// `deny` (the default) answers 404 for what is not declared, `pass` lets it through
 	// untouched.

@@ -60,7 +60,7 @@ func NewTrial(ctx caddy.Context, config []byte) (*Trial, error) {
 	if err := json.Unmarshal(config, h); err != nil {
 		return nil, err
 	}
-	h.Upstream, h.Jobs, h.OpenAPI, h.Lint = nil, nil, nil, ""
+	h.Upstream, h.Jobs, h.OpenAPI, h.Lint = nil, nil, nil, "off"
 	forget(h.Resources)
 	for i := range h.Versions {
 		h.Versions[i].Upstream = nil

@@ -178,6 +178,9 @@ func TestAChangeIsMadeOnlyOfWhatTheClientHasSeen(t *testing.T) {
 				if c.value == "TAG" {
 					c.value = r.do("writer", "GET", "/documents/7", "").Header.Get("Etag")
 				}
+				if method == "DELETE" && c.status == 200 {
+					c.status = 204
+				}
 				d.lines()
 				p := r.do("writer", method, c.path, body, c.field, c.value)
 				if p.Status != c.status || p.Header.Get("Etag") != "" {
@@ -192,7 +195,7 @@ func TestAChangeIsMadeOnlyOfWhatTheClientHasSeen(t *testing.T) {
 						t.Errorf("%s: the upstream heard %s", name, line)
 					}
 				}
-				if changes != map[bool]int{true: 1}[c.status == 200] {
+				if changes != map[bool]int{true: 1}[c.status < 300] {
 					t.Errorf("%s: %s with %s %s: %d changes", name, method, c.field, c.value, changes)
 				}
 			}

@@ -73,7 +73,7 @@ func TestWithoutAGuardEachCallersKeysAreItsOwn(t *testing.T) {
 			if who[0] == "X-Request-Id" {
 				want = `{"of":""}`
 			}
-			if p.Status != 200 || p.Body != want || p.Header.Get("Idempotency-Replayed") != replayed {
+			if p.Status != 201 || p.Body != want || p.Header.Get("Idempotency-Replayed") != replayed {
 				t.Errorf("%v: %d %s, replayed %q, want %s %q", who, p.Status, p.Body, p.Header.Get("Idempotency-Replayed"), want, replayed)
 			}
 		}

@@ -152,7 +152,7 @@ func TestTheConventionsInFrontOfAnAPIThatHasNone(t *testing.T) {
 	t.Run("methods", func(t *testing.T) {
 		p := r.do("writer", http.MethodPut, "/articles", "{}")
 		wantError(t, p, 405, "method_not_allowed", "")
-		if p.Header.Get("Allow") != "GET, HEAD, OPTIONS, POST" {
+		if p.Header.Get("Allow") != "GET, HEAD, OPTIONS, PATCH, POST" {
 			t.Error(p.Header)
 		}
 		p = r.do("reader", http.MethodOptions, "/articles/7", "")

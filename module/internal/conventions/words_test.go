@@ -106,5 +106,7 @@ func TestOneLineOfWordsIsUseful(t *testing.T) {
 	}
 	wantError(t, r.do("reader", http.MethodGet, "/nothing", ""), 404, "not_found", "")
 	wantError(t, r.do("writer", http.MethodPut, "/articles", "{}"), 405, "method_not_allowed", "")
-	wantError(t, r.do("reader", http.MethodGet, "/articles/1001?x=1", ""), 400, "invalid_parameter", "x")
+	if p := r.do("reader", http.MethodGet, "/articles/1001?x=1", ""); p.Status != 200 {
+		t.Errorf("%d %s", p.Status, p.Body)
+	}
 }

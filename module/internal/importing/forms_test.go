@@ -73,7 +73,7 @@ func TestAFileIsAFieldOfAFormAndLinesTellTheProgress(t *testing.T) {
 func TestASlowRequestBecomesAJobWhereTheClientPrefers(t *testing.T) {
 	r := start(t, forms)
 	p := r.do("one", http.MethodPost, "/reports", `{"year":2026}`)
-	if p.Status != 200 || p.Header.Get("Location") != "" {
+	if p.Status != 201 || p.Header.Get("Location") != "" {
 		t.Fatalf("without a preference: %d %s", p.Status, p.Body)
 	}
 	p = r.do("one", http.MethodPost, "/reports", `{"year":2026}`, "Prefer", "respond-async")

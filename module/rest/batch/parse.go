@@ -34,7 +34,7 @@ const (
 
 // Config is what a batch may do.
 type Config struct {
-	// Fields are the members that may be changed, in our names.
+	// Fields are the members that may be changed, in our names. None: any may be.
 	Fields []string
 	// Max is the most items. Default: DefaultMax.
 	Max int
@@ -135,12 +135,15 @@ var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 func field(path string, fields []string) (string, bool) {
 	step, ok := strings.CutPrefix(path, "/")
 	name := unescape.Replace(step)
-	return name, ok && !strings.Contains(step, "/") && slices.Contains(fields, name)
+	return name, ok && step != "" && !strings.Contains(step, "/") && (len(fields) == 0 || slices.Contains(fields, name))
 }
 
 var escape = strings.NewReplacer("~", "~0", "/", "~1")
 
 func alternatives(fields []string) string {
+	if len(fields) == 0 {
+		return "the path of one field, such as /title"
+	}
 	var b strings.Builder
 	for i, f := range fields {
 		switch {

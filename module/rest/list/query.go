@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
@@ -21,6 +19,7 @@ type Query struct {
 	Filters     url.Values // in the upstream's words
 
 	config *Config
+	usual  bool // see Usual
 }
 
 // MaxText is the longest value of a filter that takes any text. Links repeat it.
@@ -91,7 +90,7 @@ func (q *Query) filter(name, value string) *envelope.Refusal {
 			return oneOf(name, "It must be one of the declared values", f.Values)
 		}
 		value = n.Their()
-	} else if value == "" || len(value) > MaxText || !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl) {
+	} else if !IsText(value) {
 		return envelope.Invalid(name, "It must be a text of 1 to "+strconv.Itoa(MaxText)+" bytes without control characters.")
 	}
 	q.Filters.Set(f.Their(), value)
@@ -133,6 +132,9 @@ func find(names []Name, name string) *Name {
 // Window is the part of the upstream's elements that is the page: how many are passed
 // over, and how many follow. An upstream that sends more than it was asked for is cut.
 func (q Query) Window() (skip, take int) {
+	if q.usual {
+		return 0, 0
+	}
 	if q.config.Local() {
 		return (q.Page - 1) * q.Limit, q.Limit
 	}

@@ -175,8 +175,8 @@ func TestWhatAloneMayBeSentIsSaid(t *testing.T) {
 	d.is(`{"enum":["on"],"type":"string"}`, "components", "schemas", "Notes", "properties", "other")
 }
 
-func TestAStatusThatNobodyDeclaredIsTheUpstreams(t *testing.T) {
-	d := describe(t, Config{}, resource.Resource{Path: "notes"}, resource.Resource{Path: "words", Routes: []resource.Route{{Method: "POST", Path: "/words/{id}/uses", Upstream: "/u"}}})
+func TestWhatIsTurnedOffIsTheUpstreams(t *testing.T) {
+	d := describe(t, Config{}, resource.Resource{Path: "notes", Off: []string{"list", "created", "deleted"}}, resource.Resource{Path: "words", Routes: []resource.Route{{Method: "POST", Path: "/words/{id}/uses", Upstream: "/u"}}})
 	for path, method := range map[string]string{"/notes": "post", "/notes/{id}": "delete", "/words/{id}/uses": "post"} {
 		if got := d.statuses(method, path); !strings.HasPrefix(got, "2XX ") {
 			t.Errorf("%s: %s", path, got)
@@ -188,6 +188,21 @@ func TestAStatusThatNobodyDeclaredIsTheUpstreams(t *testing.T) {
 	if strings.Contains(d.text, "NotesInput") || strings.Contains(d.text, "Pagination") {
 		t.Error("what nothing refers to is there")
 	}
+}
+
+func TestWhatHoldsUnlessItIsTurnedOffIsSaid(t *testing.T) {
+	d := describe(t, Config{}, resource.Resource{Path: "notes"}, resource.Resource{Path: "words", Rename: map[string]string{"a": "b"}, Query: []list.Name{{Name: "lang"}}})
+	d.holds([]outline{
+		{"get", "/notes", "query:page query:limit query:sort query:state", "200 400 404 429 default"},
+		{"post", "/notes", "", "201 2XX 400 404 413 415 429 default"},
+		{"delete", "/notes/{id}", "", "204 2XX 404 429 default"},
+		{"patch", "/notes", "", "200 207 400 404 413 415 429 default"},
+		{"get", "/words/{id}", "query:lang", "200 400 404 429 default"},
+	})
+	if page, _ := json.Marshal(d.at("paths", "/notes", "get", "responses", "200", "content", "application/json", "schema", "anyOf")); !strings.Contains(string(page), "/Pagination") {
+		t.Errorf("the page of a list: %s", page)
+	}
+	d.is(`"string"`, "paths", "/notes", "patch", "requestBody", "content", "application/json", "schema", "items", "properties", "path", "type")
 }
 
 func TestEachPathAndEachNameOfAnOperationIsThereOnce(t *testing.T) {
@@ -273,7 +288,7 @@ func TestJobsAreDescribedAsTheyAnswer(t *testing.T) {
 		{"post", "/import-jobs", "header:Prefer", "200 202 400 404 413 415 429 503 default"},
 		{"get", "/jobs/{id}", "", "200 404 429 503 default"},
 		{"delete", "/jobs/{id}", "", "204 404 409 429 503 default"},
-		{"post", "/reports", "header:Idempotency-Key header:Prefer", "202 2XX 400 404 409 413 415 422 429 503 default"},
+		{"post", "/reports", "header:Idempotency-Key header:Prefer", "201 202 2XX 400 404 409 413 415 422 429 503 default"},
 		{"post", "/mails", "header:Prefer", "202 2XX 400 404 413 415 429 503 default"},
 	})
 	d.is(`["file_url"]`, "paths", "/import-jobs", "post", "requestBody", "content", "application/json", "schema", "required")
@@ -295,7 +310,7 @@ func TestScopesAndWhoMayNotAreSaid(t *testing.T) {
 		return Need{Scopes: []string{"b", "a"}}
 	}
 	c := Config{Issuer: "https://id.example/", Texts: map[string]string{"a": "Do a"}, Needs: needs, Server: "/v1", MediaType: "application/vnd.x.v1+json", Version: "v1", Deprecated: true, Sunset: time.Date(2027, 6, 30, 23, 0, 0, 0, time.FixedZone("", -7200))}
-	d := describe(t, c, resource.Resource{Path: "notes"}, resource.Resource{Path: "secrets", List: new(list.Config)})
+	d := describe(t, c, resource.Resource{Path: "notes", Off: []string{"list", "created"}}, resource.Resource{Path: "secrets", List: new(list.Config)})
 	d.is(`[]`, "paths", "/notes", "get", "security")
 	d.is(`[{"oauth2":[]}]`, "paths", "/notes", "post", "security")
 	d.is(`[{"oauth2":["b","a"]}]`, "paths", "/notes/{id}", "put", "security")

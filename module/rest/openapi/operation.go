@@ -36,10 +36,7 @@ func (d *document) operation(o *resource.Operation) {
 	switch o.Kind {
 	case resource.List:
 		op["parameters"] = parameters(o.Resource.List)
-		done := d.answer(op, "200", "A page of the list.", object{
-			"type": "object", "required": []string{"data", "pagination"},
-			"properties": object{"data": object{"type": "array", "items": ref("schemas", d.read(o))}, "pagination": ref("schemas", "Pagination")},
-		})
+		done := d.answer(op, "200", "A page of the list.", d.page(o))
 		heads(done, "Link", header("Where the first, previous, next and last pages are (RFC 8288).", ""))
 		refuse(op, 400)
 	case resource.Create:
@@ -51,15 +48,39 @@ func (d *document) operation(o *resource.Operation) {
 		d.answer(op, "2XX", "It was done.", ref("schemas", d.read(o)))
 		d.body(op, o)
 	case resource.Delete:
-		d.answer(op, status(o.Resource.Deleted), "It is gone.", nil)
+		deleted, declared := o.Deleted()
+		d.answer(op, status(deleted), "It is gone.", nil)
+		if deleted != 0 && !declared {
+			d.answer(op, "2XX", "It was accepted, or done in another way.", nil)
+		}
 	case resource.Batch:
 		d.batch(op, o)
+	case resource.Read:
+		d.readable(op, o)
 	default:
 		d.answer(op, "200", "The resource.", ref("schemas", d.read(o)))
 	}
+	passedOn(op, o)
 	d.conditions(op, o)
 	d.repetition(op, o)
 	d.add(o.Method, o.Path, tagOf(o.Path), op)
+}
+
+// page is the schema of a page of a list.
+func (d *document) page(o *resource.Operation) object {
+	return object{
+		"type": "object", "required": []string{"data", "pagination"},
+		"properties": object{"data": object{"type": "array", "items": ref("schemas", d.read(o))}, "pagination": ref("schemas", "Pagination")},
+	}
+}
+
+// readable describes a GET of what is no declared list.
+func (d *document) readable(op object, o *resource.Operation) {
+	if !o.Usual() {
+		d.answer(op, "200", "The resource.", ref("schemas", d.read(o)))
+		return
+	}
+	d.answer(op, "200", "A page of the list, where the API answers with one.", object{"anyOf": []object{d.page(o), ref("schemas", d.read(o))}})
 }
 
 // status is a declared one, or whatever success the upstream answers with.
@@ -91,12 +112,12 @@ func heads(answer object, name string, of object) {
 }
 
 func (d *document) create(op object, o *resource.Operation) {
-	declared := 0
-	if o.Resource.Created != nil {
-		declared = o.Resource.Created.Status
+	created, declared := o.Created()
+	done := d.answer(op, status(created), "It was made.", ref("schemas", d.read(o)))
+	if created != 0 && !declared {
+		d.answer(op, "2XX", "It was accepted, or done in another way.", nil)
 	}
-	done := d.answer(op, status(declared), "It was made.", ref("schemas", d.read(o)))
-	if declared != 0 {
+	if created != 0 {
 		heads(done, "Location", header("The address of what was made.", "uri-reference"))
 	}
 	d.body(op, o)
@@ -144,9 +165,13 @@ func ask(op object, name, text string, schema object) {
 }
 
 func (d *document) batch(op object, o *resource.Operation) {
-	var paths []string
-	for _, field := range o.Resource.Batch {
-		paths = append(paths, "/"+field)
+	path := object{"type": "string", "pattern": "^/([^/~]|~[01])+$", "description": "The JSON Pointer of a field of the resource."}
+	if len(o.Resource.Batch) > 0 {
+		var paths []string
+		for _, field := range o.Resource.Batch {
+			paths = append(paths, "/"+field)
+		}
+		path = object{"type": "string", "enum": paths}
 	}
 	id := object{"type": []string{"string", "integer"}}
 	op["description"] = "Each resource is changed or not for itself. What is invalid is found before anything is changed."
@@ -156,7 +181,7 @@ func (d *document) batch(op object, o *resource.Operation) {
 			"type": "object", "required": []string{"id", "op", "path"}, "additionalProperties": false,
 			"properties": object{
 				"id": id, "op": object{"type": "string", "enum": []string{"replace", "remove"}},
-				"path": object{"type": "string", "enum": paths}, "value": object{"description": "The new value; of replace alone."},
+				"path": path, "value": object{"description": "The new value; of replace alone."},
 			},
 		},
 	}}}}

@@ -1,6 +1,9 @@
 package openapi
 
-import "github.com/gatehouse/gatehouse/module/rest/list"
+import (
+	"github.com/gatehouse/gatehouse/module/rest/list"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
 
 // parameters are those of a list.
 func parameters(l *list.Config) []object {
@@ -38,6 +41,28 @@ func parameters(l *list.Config) []object {
 		all = append(all, query(f.Name.Name, "What to filter by.", schema))
 	}
 	return all
+}
+
+// passedOn describes the parameters that an operation which is no declared list passes on.
+func passedOn(op object, o *resource.Operation) {
+	names := o.PassedOn()
+	if len(names) == 0 {
+		return
+	}
+	all, _ := op["parameters"].([]object)
+	for _, name := range names {
+		schema := object{"type": "string", "minLength": 1, "maxLength": list.MaxText}
+		text := "Passed on to the API."
+		switch name {
+		case "page":
+			schema, text = object{"type": "integer", "minimum": 1}, "The page, from 1."
+		case "limit":
+			schema, text = object{"type": "integer", "minimum": 1}, "Items on a page."
+		}
+		all = append(all, object{"name": name, "in": "query", "required": false, "description": text, "schema": schema})
+	}
+	op["parameters"] = all
+	refuse(op, 400)
 }
 
 func words(names []list.Name) object {

@@ -18,7 +18,8 @@ func (m Match) Translates() bool {
 	case List:
 		return true
 	case Delete:
-		return o.Resource.Deleted == 0 && o.plain()
+		status, _ := o.Deleted()
+		return status == 0 && o.plain()
 	case Create:
 		return o.Resource.Created != nil || o.plain()
 	}
@@ -45,6 +46,9 @@ type Answer struct {
 	Plan *splice.Plan
 	// Status replaces the upstream's 2xx; 0: it stays. 204 has no body.
 	Status int
+	// Usual says that Status was not declared: it replaces only what means the same, of an
+	// answer that is no page.
+	Usual bool
 	// List is the frame of a list; nil: the answer is no list.
 	List *list.Query
 	// TotalHeader has the total of a list.
@@ -56,7 +60,8 @@ type Answer struct {
 	Head bool
 
 	hasTotal  bool
-	createdAt int // the slot of a new id, -1: none
+	createdAt int        // the slot of a new id, -1: none
+	usual     *usualList // nil: the answer is no page unless a list is declared
 	match     Match
 	caller    Caller
 }
@@ -64,8 +69,18 @@ type Answer struct {
 // compile makes the plan for answers to the operation.
 func (o *Operation) compile() (err error) {
 	m, s := Match{Operation: o}, o.shape
+	if s.listed && o.Kind == Read && o.Path == s.collection.text {
+		if o.usual, err = s.newUsual(); err != nil {
+			return err
+		}
+	}
+	status, _ := o.Created()
+	creates := o.Kind == Create && status != 0
 	if !m.Translates() {
-		return nil
+		if creates {
+			o.look, err = splice.Compile(splice.Config{Capture: []splice.Pointer{s.created}})
+		}
+		return err
 	}
 	plan := splice.Config{Root: s.item}
 	switch {
@@ -74,7 +89,7 @@ func (o *Operation) compile() (err error) {
 		if len(s.total) > 0 {
 			plan.Capture = []splice.Pointer{s.total}
 		}
-	case o.Kind == Create && o.Resource.Created != nil:
+	case creates:
 		plan.Capture = []splice.Pointer{s.created}
 	}
 	plan = s.edits(plan)
@@ -91,13 +106,19 @@ func (m Match) Answer(up Upstream, c Caller) *Answer {
 	a := &Answer{Kind: o.Kind, Head: m.Head, Path: c.Prefix + o.pattern.fill(m.Values), Query: c.Query, Plan: o.plan, createdAt: -1, match: m, caller: c}
 	switch {
 	case o.Kind == Delete:
-		a.Status = o.Resource.Deleted
+		status, declared := o.Deleted()
+		a.Status, a.Usual = status, status != 0 && !declared
 	case o.Kind == List:
 		a.List, a.TotalHeader = up.List, o.Resource.List.TotalHeader
 		a.hasTotal = len(o.shape.total) > 0
-	case o.Kind == Create && o.Resource.Created != nil:
-		a.Status, a.createdAt = o.Resource.Created.Status, 0
+	case o.Kind == Create:
+		status, declared := o.Created()
+		a.Status, a.Usual = status, status != 0 && !declared
+		if declared || a.Usual && o.shape.readable {
+			a.createdAt = 0
+		}
 	}
+	a.usual = o.usual
 	return a
 }
 
@@ -143,6 +164,9 @@ func idText(id splice.Scalar) (string, bool) {
 // Total is the number of all elements of a list, nil when it is not known. e is the
 // editor of the body; whole says that it has seen all of it.
 func (a *Answer) Total(e *splice.Editor, h http.Header, whole bool) *int64 {
+	if a.usual != nil {
+		return a.usualTotal(e, h)
+	}
 	if a.TotalHeader != "" {
 		return a.match.Operation.Resource.List.HeaderTotal(h)
 	}

@@ -14,7 +14,9 @@ type Resource struct {
 	// What is sent upstream for which request. Default: GET and POST of the collection and
 	// GET, PUT, PATCH and DELETE of its items, to the same path.
 	Routes []Route `json:"routes,omitempty"`
-	// How the collection is listed. Default: GET of the collection gives one document.
+	// How the collection is listed. Default: an answer to GET of a collection that is an array,
+	// or an object with a total and an array, becomes a page with `data` and `pagination`;
+	// others stay.
 	List *list.Config `json:"list,omitempty"`
 	// JSON Pointer of the resource in the upstream's answer. Default: all of it.
 	Item string `json:"item,omitempty"`
@@ -27,14 +29,17 @@ type Resource struct {
 	Values map[string]map[string]string `json:"values,omitempty"`
 	// The members that a PUT must carry, in our names. Default: none in particular.
 	Replace []string `json:"replace,omitempty"`
-	// What a successful POST of the collection is answered with. Default: the upstream's
-	// status.
+	// What every successful POST of the collection is answered with. Default: 201 in place of
+	// the upstream's 200, 203, 204 or 205, where the answer is JSON, plain text or empty, and
+	// `Location` where the answer has an id or an address of the resource.
 	Created *Created `json:"created,omitempty"`
-	// The status of a successful DELETE, `204`: without a body. Default: the upstream's.
+	// The status of every successful DELETE, `204`: without a body. Default: 204 in place of
+	// the upstream's 200, 203 or 205, where the answer is JSON, plain text or empty.
 	Deleted int `json:"deleted,omitempty"`
 	// The relations that each resource shows. Default: none.
 	Links []link.Link `json:"links,omitempty"`
-	// The members that a PATCH of the collection may change. Default: there is none.
+	// The members that a PATCH of the collection may change. Default: any, where a PATCH of
+	// one item is declared.
 	Batch []string `json:"batch,omitempty"`
 	// The most items of such a PATCH, at most 1000. Default: 100.
 	BatchMax int `json:"batch_max,omitempty"`
@@ -46,6 +51,12 @@ type Resource struct {
 	Idempotency bool `json:"idempotency,omitempty"`
 	// Gives answers an ETag of their own, and honours conditions on it.
 	ETag bool `json:"etag,omitempty"`
+	// Parameters of the query that operations which are no list pass on. Default: all, where
+	// nothing is said of what the upstream's requests and answers look like; otherwise none.
+	Query []list.Name `json:"query,omitempty"`
+	// Conventions that are turned off: `list`, `created`, `deleted` and `batch`. The upstream's
+	// answers and statuses stay as they are then. Default: none.
+	Off []string `json:"off,omitempty"`
 	// Resources of each item.
 	Nested []Resource `json:"nested,omitempty"`
 }

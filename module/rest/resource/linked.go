@@ -32,14 +32,14 @@ func (t *Table) linked(s *shape) error {
 	return nil
 }
 
-// leaves checks that the query of a template has none of the parameters that a list
-// sends: of two values some upstreams believe the first one, some the last.
-func (t *template) leaves(parameters []string) error {
+// leaves checks that the query of a template has none of the parameters that a word
+// sends besides: of two values some upstreams believe the first one, some the last.
+func (t *template) leaves(word string, parameters []string) error {
 	_, query, _ := strings.Cut(t.text, "?")
 	for part := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(part, "=")
 		if name, err := url.QueryUnescape(name); err == nil && part != "" && slices.Contains(parameters, name) {
-			return fmt.Errorf("list: it sends %s: expected an address without that parameter", name)
+			return fmt.Errorf("%s: it sends %s: expected an address without that parameter", word, name)
 		}
 	}
 	return nil

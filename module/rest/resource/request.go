@@ -1,10 +1,8 @@
 package resource
 
 import (
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -106,23 +104,22 @@ func (m Match) query(up *Upstream, asked url.Values) *envelope.Refusal {
 		up.List = &q
 		own := make(url.Values)
 		q.Send(own)
-		if len(own) > 0 {
-			if up.RawQuery != "" {
-				up.RawQuery += "&"
-			}
-			up.RawQuery += own.Encode()
-		}
+		up.addQuery(own)
 		return nil
 	}
-	if o := m.Operation; o.Kind == Read && !m.Translates() && len(o.Resource.Routes) == 0 && o.Path == o.shape.collection.text {
-		// An upstream with the usual paths, of whose answers nothing is said, knows the conventions.
-		up.RawQuery = asked.Encode()
-		return nil
+	own, refused := m.Operation.passOn(asked)
+	up.addQuery(own)
+	return refused
+}
+
+func (up *Upstream) addQuery(own url.Values) {
+	if len(own) == 0 {
+		return
 	}
-	if len(asked) > 0 {
-		return envelope.Invalid(slices.Min(slices.Collect(maps.Keys(asked))), "There is no such parameter here.")
+	if up.RawQuery != "" {
+		up.RawQuery += "&"
 	}
-	return nil
+	up.RawQuery += own.Encode()
 }
 
 func (m Match) header(up *Upstream) {
@@ -137,5 +134,11 @@ func (m Match) header(up *Upstream) {
 		for _, name := range []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since", "Te"} {
 			up.Set[name] = nil
 		}
+		return
+	}
+	if m.Operation.usual != nil || m.Operation.look != nil {
+		// What may be read had better not be compressed, nor be a part.
+		up.Set.Set("Accept-Encoding", "identity")
+		up.Set["Range"], up.Set["If-Range"] = nil, nil
 	}
 }

@@ -24,6 +24,8 @@ type shape struct {
 	known      map[string][]string          // names that something is said of, by what they may be taken for
 	rules      *validate.Set
 	links      *link.Set // nil: none
+	listed     bool      // GET of the collection is a list if its answer looks like one
+	readable   bool      // an item can be read at its address
 }
 
 func newShape(r *Resource, collection pattern) (s *shape, err error) {
@@ -40,6 +42,11 @@ func newShape(r *Resource, collection pattern) (s *shape, err error) {
 		return nil, err
 	}
 	s.know()
+	for _, check := range []func() error{r.checkOff, r.checkQuery} {
+		if err := check(); err != nil {
+			return nil, err
+		}
+	}
 	if r.Created != nil && r.Created.Status != http.StatusCreated {
 		return nil, fmt.Errorf("created %d: expected 201", r.Created.Status)
 	}

@@ -46,6 +46,8 @@ type Operation struct {
 	override bool
 	shape    *shape
 	plan     *splice.Plan // for answers; nil: they pass
+	look     *splice.Plan // of a creation whose answer passes: finds the new id; may be nil
+	usual    *usualList   // of a GET of a collection without a declared list; may be nil
 }
 
 // Field is the client's name of a member that the upstream speaks of.
@@ -105,21 +107,18 @@ func (t *Table) add(parent pattern, r *Resource) error {
 	if len(routes) == 0 {
 		routes = usual(collection)
 	}
+	s.listed = r.List == nil && r.follows(offList) && hasItems(collection, routes)
 	for _, route := range routes {
 		if err := t.route(s, route); err != nil {
 			return fmt.Errorf("resource %s: upstream %s %s: %w", r.Path, route.Method, route.Path, err)
 		}
 	}
+	s.readable = readsItems(collection, routes)
 	if err := t.linked(s); err != nil {
 		return fmt.Errorf("resource %s: %w", r.Path, err)
 	}
-	if r.BatchMax != 0 && len(r.Batch) == 0 {
-		return fmt.Errorf("resource %s: batch_max %d: expected batch with the fields that may be changed", r.Path, r.BatchMax)
-	}
-	if len(r.Batch) > 0 {
-		if err := t.batch(s); err != nil {
-			return fmt.Errorf("resource %s: batch: %w", r.Path, err)
-		}
+	if err := t.batch(s); err != nil {
+		return fmt.Errorf("resource %s: batch: %w", r.Path, err)
 	}
 	for i := range r.Nested {
 		if err := t.add(collection, &r.Nested[i]); err != nil {
@@ -182,7 +181,12 @@ func (t *Table) route(s *shape, r Route) error {
 		return err
 	}
 	if o.Kind == List {
-		if err := o.template.leaves(s.config.List.Parameters()); err != nil {
+		if err := o.template.leaves("list", s.config.List.Parameters()); err != nil {
+			return err
+		}
+	}
+	if o.Kind != List {
+		if err := o.leavesQuery(); err != nil {
 			return err
 		}
 	}
@@ -224,7 +228,8 @@ func kindOf(method string, below int, listed bool) Kind {
 // for the last one.
 const maxBatch = 1000
 
-// batch declares PATCH of a collection, by way of PATCH of its items.
+// batch declares PATCH of a collection, by way of PATCH of its items, where that is asked
+// for or nothing else is declared.
 func (t *Table) batch(s *shape) error {
 	if n := s.config.BatchMax; n < 0 || n > maxBatch {
 		return fmt.Errorf("max %d: expected 1 to %d items", n, maxBatch)
@@ -232,10 +237,17 @@ func (t *Table) batch(s *shape) error {
 	if slices.Contains(s.config.Batch, "") {
 		return fmt.Errorf("expected names of fields")
 	}
+	asked := len(s.config.Batch) > 0 || s.config.BatchMax != 0
+	if at := t.root.place(s.collection); !asked && (!s.config.follows(offBatch) || at.operations[http.MethodPatch] != nil) {
+		return nil
+	}
 	for _, o := range t.operations {
 		if o.shape == s && o.Kind == Update && len(o.pattern.segments) == len(s.collection.segments)+1 {
 			return t.declare(&Operation{Kind: Batch, Method: "PATCH", Path: s.collection.text, Resource: s.config, Item: o, pattern: s.collection, shape: s})
 		}
+	}
+	if !asked {
+		return nil
 	}
 	return fmt.Errorf("expected an upstream for PATCH %s/{id}", s.collection.text)
 }

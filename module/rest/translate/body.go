@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/splice"
@@ -21,6 +22,7 @@ type body struct {
 	sure   bool // the answer is labelled JSON
 	unpack *unpacker
 	start  *start         // until it is known where the JSON begins
+	look   *looking       // while it is not known whether an object is a list
 	text   io.WriteCloser // leads to the editor
 	editor *splice.Editor
 	held   []byte
@@ -62,6 +64,9 @@ func (b *body) write(p []byte) error {
 
 // plain takes bytes without a coding.
 func (b *body) plain(p []byte) error {
+	if b.look != nil {
+		return b.looked(p)
+	}
 	if b.start == nil {
 		return b.decoded(p)
 	}
@@ -77,26 +82,48 @@ func (b *body) begin(whole bool) error {
 	b.start = nil
 	defer s.release()
 	at, in, ok := s.find(b.sure, whole)
-	if !ok && !b.sure {
-		b.raw = true
-		b.commitRaw()
-		return b.decoded(s.text)
+	if !ok && (!b.sure || b.answer.MayBeList() && b.answer.Plan == nil) {
+		return b.passRaw(s.text)
 	}
+	if b.answer.MayBeList() && b.answer.Plan == nil && behindText(s.text[:at]) {
+		return b.passRaw(s.text) // a page that has something like JSON in it
+	}
+	if ok && b.answer.MayBeList() {
+		if s.text[at] == '{' {
+			return b.beginLooking(s.text, at, in, whole)
+		}
+		b.answer.AsArray()
+	}
+	return b.edit(s.text[at:], in)
+}
+
+// edit begins to translate a text.
+func (b *body) edit(text []byte, in charset.Charset) error {
 	b.editor = b.answer.Editor((*framed)(b))
 	b.text = in.Writer(b.editor)
 	if b.answer.List != nil {
 		b.held = append(b.held, `{"data":`...)
 	}
-	return b.decoded(s.text[at:])
+	return b.decoded(text)
+}
+
+// passRaw begins to pass a text as it is.
+func (b *body) passRaw(text []byte) error {
+	b.raw = true
+	b.commitRaw()
+	return b.decoded(text)
 }
 
 // decoded takes what follows.
 func (b *body) decoded(p []byte) error {
-	to := io.Writer(b.text)
 	if b.raw {
-		to = b.w.ResponseWriter
+		if b.answer.Head {
+			return nil
+		}
+		_, err := b.w.ResponseWriter.Write(p)
+		return err
 	}
-	_, err := to.Write(p)
+	_, err := b.text.Write(p)
 	return err
 }
 
@@ -139,6 +166,11 @@ func (b *body) close() error {
 			return err
 		}
 	}
+	if b.look != nil {
+		if err := b.decide(true); err != nil {
+			return err
+		}
+	}
 	if b.raw {
 		return nil
 	}
@@ -150,6 +182,7 @@ func (b *body) close() error {
 	}
 	b.done = true
 	if b.answer.List != nil {
+		b.answer.Fit(b.editor)
 		tail := append([]byte(nil), `,"pagination":`...)
 		tail = b.answer.List.Pagination(tail, b.answer.Total(b.editor, b.w.Header(), true))
 		if err := b.out(append(tail, '}')); err != nil {
@@ -172,13 +205,13 @@ func (b *body) commit() {
 		media = w.config.MediaType
 	}
 	h.Set("Content-Type", media)
-	if a.List != nil {
+	if a.List != nil && a.Linked(b.editor, h) {
 		h.Set("Link", a.List.LinkHeader(a.Path, a.Query, a.Seen(b.editor, h, b.done)))
 	}
 	if a.Personal() {
 		h.Add("Vary", "Authorization")
 	}
-	if at := a.Location(b.editor); at != "" {
+	if at := a.Location(b.editor); at != "" && !(a.Usual && strings.HasPrefix(h.Get("Location"), "/")) {
 		h.Set("Location", at)
 	}
 	if a.Status != 0 {
@@ -210,6 +243,9 @@ func (b *body) release() {
 	}
 	if b.start != nil {
 		b.start.release()
+	}
+	if b.look != nil {
+		b.look.editor.Release()
 	}
 	if b.editor != nil {
 		b.editor.Release()

@@ -83,6 +83,11 @@ func (s *start) find(sure, whole bool) (at int, in charset.Charset, ok bool) {
 	return at, in, false
 }
 
+// behindText reports whether more than white space stands in front of JSON.
+func behindText(before []byte) bool {
+	return len(bytes.TrimLeft(bytes.TrimPrefix(before, bom), " \t\r\n")) > 0
+}
+
 // parses reports whether a text could be the beginning of JSON, or all of it.
 func parses(text []byte, in charset.Charset, whole bool) bool {
 	e := anything.New(io.Discard)

@@ -35,6 +35,7 @@ type Writer struct {
 	config    Config
 	status    int
 	body      *body // while the body is translated
+	peek      *peek // while it is kept to find out what it is
 	swallow   bool  // nothing of the body is passed on
 	wrote     bool  // WriteHeader was called
 	committed bool
@@ -63,11 +64,19 @@ func (w *Writer) WriteHeader(status int) {
 	w.wrote, w.status = true, status
 	h := w.Header()
 	a := w.config.Answer
+	if a.Usual && !usuallyReplaced[status] {
+		a.Status = 0
+	}
 	switch {
 	case status >= 300 && status < 400 && status != http.StatusNotModified:
 		w.redirect(h)
 		return
 	case status < 200 || status >= 300 || status == http.StatusPartialContent:
+	case a.Usual && a.Status != 0 && a.Plan == nil && (status == http.StatusOK || status == http.StatusCreated || status == http.StatusNonAuthoritativeInfo):
+		w.locate(h)
+		if !w.usually(h) {
+			return
+		}
 	case a.Status == http.StatusNoContent:
 		w.status, w.swallow = a.Status, true
 		forget(h)
@@ -80,7 +89,7 @@ func (w *Writer) WriteHeader(status int) {
 		w.locate(h)
 	default:
 		w.locate(h)
-		if a.Plan != nil {
+		if a.Plan != nil || a.MayBeList() {
 			if body, f := newBody(w); f != nil {
 				w.failure = f
 				return
@@ -151,6 +160,11 @@ func (w *Writer) Write(p []byte) (int, error) {
 		return 0, w.failure
 	case w.swallow:
 		return len(p), nil
+	case w.peek != nil:
+		if err := w.peek.write(p); err != nil {
+			return 0, err
+		}
+		return len(p), nil
 	case w.body != nil:
 		if err := w.body.write(p); err != nil {
 			w.failure = failureOf(err)
@@ -166,7 +180,7 @@ func (w *Writer) ReadFrom(from io.Reader) (int64, error) {
 	if !w.wrote {
 		w.WriteHeader(http.StatusOK)
 	}
-	if w.failure == nil && w.body == nil && !w.swallow {
+	if w.failure == nil && w.body == nil && w.peek == nil && !w.swallow {
 		if rf, ok := w.ResponseWriter.(io.ReaderFrom); ok {
 			return rf.ReadFrom(from)
 		}
@@ -192,6 +206,11 @@ func (w *Writer) FlushError() error {
 // Committed; otherwise the connection is to be aborted, so that nobody takes what was
 // sent for the whole.
 func (w *Writer) Finish() *Failure {
+	if w.failure == nil && w.peek != nil {
+		if err := w.peek.close(); err != nil {
+			w.failure = failureOf(err)
+		}
+	}
 	if w.failure == nil && w.body != nil {
 		if err := w.body.close(); err != nil {
 			w.failure = failureOf(err)

@@ -1,0 +1,44 @@
+package list
+
+import (
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Usual is the page that a request asks for of an upstream which is taken to know `page` and
+// `limit`: they were passed on as they came. What cannot be read the upstream has not
+// followed either: then it is the first page, and the limit is not known.
+func Usual(asked url.Values) Query {
+	q := Query{Page: 1, config: &Config{}, usual: true}
+	q.Limit, _ = digits(asked.Get("limit"), reach)
+	if page, ok := digits(asked.Get("page"), reach/max(q.Limit, 1)); ok {
+		q.Page = page
+	}
+	return q
+}
+
+// Fit completes the page of an upstream that nothing is declared of: told is the limit in
+// its answer, nil where there is none, elements the number of those that came.
+func (q *Query) Fit(told *int64, elements int64) {
+	switch {
+	case !q.usual || q.Limit > 0:
+	case told != nil && *told > 0 && *told <= reach/int64(q.Page):
+		q.Limit = int(*told)
+	case elements > 0 && elements <= reach/int64(q.Page):
+		q.Limit = int(elements)
+	default:
+		q.Limit = 20
+	}
+}
+
+// Linked reports whether the pages around this one are known. Without a total, whoever
+// follows `next` at an upstream that does not know pages would follow it for ever.
+func (q *Query) Linked(total *int64) bool { return !q.usual || total != nil && q.Limit > 0 }
+
+// IsText reports whether a value of a parameter is a text of 1 to MaxText bytes without
+// control characters.
+func IsText(value string) bool {
+	return value != "" && len(value) <= MaxText && utf8.ValidString(value) && !strings.ContainsFunc(value, unicode.IsControl)
+}

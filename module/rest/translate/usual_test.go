@@ -1,0 +1,106 @@
+package translate
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+var plainThings = resource.Resource{Path: "things"}
+
+// An answer of which nothing is declared is kept up to a bound while it is found out what
+// it is, and streams beyond.
+func TestWhatIsKeptOfAnUndeclaredAnswerIsBounded(t *testing.T) {
+	const piece = 1 << 10
+	filler := `"` + strings.Repeat("x", piece-3) + `",`
+	for _, c := range []struct {
+		name, method, target, media, begin string
+		most                               int
+	}{
+		{"an array", "GET", "/things", "application/json", `[`, hold},
+		{"an object that tells its total first", "GET", "/things", "application/json", `{"total":9,"items":[`, hold},
+		{"an object that is a page already", "GET", "/things", "application/json", `{"pagination":{},"data":[`, hold},
+		{"an object without a total so far", "GET", "/things", "application/json", `{"items":[`, holdLook},
+		{"an object that is no list", "GET", "/things", "application/json", `{"other":[`, holdLook},
+		{"a creation", "POST", "/things", "application/json", `{"other":[`, holdCreated},
+		{"a deletion labelled HTML", "DELETE", "/things/1", "text/html", `{"other":[`, hold},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := New(httptest.NewRecorder(), Config{Answer: answerTo(t, plainThings, c.method, c.target)})
+			defer w.Release()
+			w.Header().Set("Content-Type", c.media)
+			w.WriteHeader(200)
+			written := 0
+			for text := c.begin; !w.Committed(); text = filler {
+				n, err := w.Write([]byte(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if written += n; written > c.most+2*outOfStep {
+					t.Fatalf("%d bytes are kept, at most %d", written, c.most)
+				}
+			}
+			if written < c.most/2 {
+				t.Errorf("decided after %d bytes", written)
+			}
+			kept := 0
+			if w.body != nil {
+				kept = len(w.body.held)
+				if w.body.look != nil {
+					kept += len(w.body.look.kept)
+				}
+			}
+			if w.peek != nil {
+				kept += len(w.peek.kept)
+			}
+			if kept > 0 {
+				t.Errorf("%d bytes are still kept", kept)
+			}
+		})
+	}
+}
+
+// outOfStep is what may be read before it is looked at.
+const outOfStep = sample
+
+func TestAnUndeclaredAnswerIsTheSameInAnyPieces(t *testing.T) {
+	list := `{"data":[{"id":1},{"id":2}],"pagination":{"total":7,"page":2,"limit":2,"total_pages":4}}`
+	for _, c := range []struct{ name, method, media, coding, body, want, location string }{
+		{"an array behind a byte order mark", "GET", "application/json", "", "\xef\xbb\xbf[{\"id\":1},{\"id\":2}]", strings.NewReplacer("7", "null", "4", "null").Replace(list), ""},
+		{"a compressed object", "GET", "application/json", "gzip", `{"results":[{"id":1},{"id":2}],"totalElements":7}`, list, ""},
+		{"an object with a name of the collection", "GET", "text/html", "", `{"things":[{"id":1},{"id":2}],"total":"7"}`, list, ""},
+		{"null", "GET", "application/json", "", `null`, `null`, ""},
+		{"no JSON at all", "GET", "application/json", "", `oops`, `oops`, ""},
+		{"an object that breaks off", "GET", "application/json", "", `{"total":7,"items":[{"id":1}`, `{"total":7,"items":[{"id":1}`, ""},
+		{"a creation", "POST", "application/json", "", `{"a":{"id":1},"id":"x y"}`, `{"a":{"id":1},"id":"x y"}`, "/things/x%20y"},
+		{"a creation with two ids", "POST", "application/json", "", `{"id":1,"id":2}`, `{"id":1,"id":2}`, "/things/2"},
+	} {
+		for _, chunk := range []int{0, 1, 7} {
+			body := c.body
+			header := map[string]string{"Content-Type": c.media}
+			if c.coding != "" {
+				body, header["Content-Encoding"] = pack(t, c.coding, body), c.coding
+			}
+			target := "/things?page=2&limit=2"
+			if c.method == "POST" {
+				target = "/things"
+			}
+			g := through(Config{Answer: answerTo(t, plainThings, c.method, target)}, 200, header, body, chunk)
+			if g.failure != nil || g.Body.String() != c.want || g.Header().Get("Location") != c.location {
+				t.Errorf("%s in pieces of %d: %v %q %s", c.name, chunk, g.failure, g.Header(), g.Body)
+			}
+		}
+	}
+	packed := pack(t, "gzip", `{"id":5}`)
+	g := through(Config{Answer: answerTo(t, plainThings, "POST", "/things")}, 200, map[string]string{"Content-Type": "application/json", "Content-Encoding": "gzip"}, packed, 3)
+	if g.Code != 201 || g.Header().Get("Location") != "/things/5" || g.Body.String() != packed || g.Header().Get("Content-Encoding") != "gzip" {
+		t.Errorf("a compressed creation: %d %v", g.Code, g.Header())
+	}
+	bomb := pack(t, "gzip", `{"id":5,"x":"`+strings.Repeat(" ", 64<<20)+`"}`)
+	g = through(Config{Answer: answerTo(t, plainThings, "POST", "/things")}, 200, map[string]string{"Content-Type": "application/json", "Content-Encoding": "gzip"}, bomb, 0)
+	if g.Code != 201 || g.Body.String() != bomb {
+		t.Errorf("a bomb as a creation: %d, %d bytes", g.Code, g.Body.Len())
+	}
+}
