@@ -79,15 +79,15 @@ func TestAJobInsteadOfADeclaredOperation(t *testing.T) {
 			status     int
 			field      string
 		}{
-			"a constraint":                    {"/articles", `{"title":"x"}`, nil, 400, `"title"`},
-			"a member that is missing":        {"/articles", `{}`, nil, 400, `"title"`},
-			"the API's name of a member":      {"/articles", `{"title":"Tides","subject":"x"}`, nil, 400, `"subject"`},
-			"a word that is none":             {"/articles", `{"title":"Tides","state":"1"}`, nil, 400, `"state"`},
-			"a member twice":                  {"/articles", `{"title":"Tides","title":"Tides"}`, nil, 400, `"title"`},
-			"an array":                        {"/articles", `[]`, nil, 400, "null"},
-			"half of it":                      {"/articles", `{"title":"Tides"`, nil, 400, "null"},
-			"a parameter":                     {"/articles?act=del", tides, nil, 400, `"act"`},
-			"another type":                    {"/articles", tides, []string{"Content-Type", "text/plain"}, 415, "null"},
+			"a constraint":               {"/articles", `{"title":"x"}`, nil, 400, `"title"`},
+			"a member that is missing":   {"/articles", `{}`, nil, 400, `"title"`},
+			"the API's name of a member": {"/articles", `{"title":"Tides","subject":"x"}`, nil, 400, `"subject"`},
+			"a word that is none":        {"/articles", `{"title":"Tides","state":"1"}`, nil, 400, `"state"`},
+			"a member twice":             {"/articles", `{"title":"Tides","title":"Tides"}`, nil, 400, `"title"`},
+			"an array":                   {"/articles", `[]`, nil, 400, "null"},
+			"half of it":                 {"/articles", `{"title":"Tides"`, nil, 400, "null"},
+			"a parameter":                {"/articles?act=del", tides, nil, 400, `"act"`},
+			"another type":               {"/articles", tides, []string{"Content-Type", "text/plain"}, 415, "null"},
 		} {
 			at, _, _ := post(c.path, c.body, c.header...)
 			status, body, location := post(c.path, c.body, append(c.header, async...)...)
