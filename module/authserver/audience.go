@@ -22,7 +22,7 @@ func (s *Server) audienceOf(c *oauth.Client) []string {
 func (s *Server) audience(c *oauth.Client, granted, asked []string) ([]string, error) {
 	all := s.audienceOf(c)
 	if len(granted) > 0 {
-		all = slices.DeleteFunc(slices.Clone(granted), func(r string) bool { return !slices.Contains(all, r) })
+		all, _ = configuredResources(granted, all)
 		if len(all) == 0 {
 			return nil, oauth.E(oauth.InvalidTarget, "the client's tokens can no longer be for the resource of the authorization")
 		}
@@ -35,8 +35,39 @@ func (s *Server) audience(c *oauth.Client, granted, asked []string) ([]string, e
 			return nil, oauth.E(oauth.InvalidTarget, "resource must be an absolute URI without a fragment")
 		}
 	}
-	if !oauth.Subset(asked, all) {
+	found, ok := configuredResources(asked, all)
+	if !ok {
 		return nil, oauth.E(oauth.InvalidTarget, "the resource is unknown or not one of this client or authorization")
 	}
-	return slices.Compact(slices.Sorted(slices.Values(asked))), nil
+	return slices.Compact(slices.Sorted(slices.Values(found))), nil
+}
+
+// configuredResources returns those of all that are meant by asked, as they are configured.
+// ok reports whether each of asked is one of them.
+func configuredResources(asked, all []string) (found []string, ok bool) {
+	ok = true
+	for _, r := range asked {
+		at := slices.Index(all, r)
+		if at < 0 {
+			at = slices.IndexFunc(all, func(c string) bool { return withoutRootSlash(c) == withoutRootSlash(r) })
+		}
+		if at < 0 {
+			ok = false
+			continue
+		}
+		found = append(found, all[at])
+	}
+	return found, ok
+}
+
+// withoutRootSlash cuts the path of an http address that is "/" alone: RFC 3986 section 6.2.3
+// takes it and the empty one for the same, and client libraries write either. Any other path
+// stays as it is.
+func withoutRootSlash(resource string) string {
+	scheme, rest, ok := strings.Cut(resource, "://")
+	host, isRoot := strings.CutSuffix(rest, "/")
+	if ok && (scheme == "https" || scheme == "http") && isRoot && host != "" && !strings.ContainsAny(host, "/?") {
+		return scheme + "://" + host
+	}
+	return resource
 }

@@ -1,7 +1,9 @@
 package blackbox
 
 import (
+	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -37,5 +39,34 @@ func TestAClientFindsTheAuthorizationServerFromARefusal(t *testing.T) {
 	}
 	if p := g.Call(t, http.MethodPost, "/.well-known/oauth-protected-resource", ""); p.Status == http.StatusOK {
 		t.Errorf("POST: %d %s", p.Status, p.Body)
+	}
+}
+
+// S17: client libraries ask for http://host/ where http://host is configured, and the other way
+// round (RFC 3986 section 6.2.3). The aud is the one that is configured.
+func TestAResourceWithAndWithoutTheSlashIsOne(t *testing.T) {
+	for _, configured := range []string{"https://api.example", "https://api.example/"} {
+		t.Run("S17 configured as "+configured, func(t *testing.T) {
+			g, up := startSite(t, strings.Replace(site, "audience https://api.example\n", "audience "+configured+"\n", 1))
+			for _, asked := range []string{"https://api.example", "https://api.example/"} {
+				access, _ := wantTokens(t, g.Token(t, machine, with(credentialsForm, "resource", asked)))
+				if aud := fmt.Sprint(claimsOf(t, access)["aud"]); aud != configured && aud != "["+configured+"]" {
+					t.Errorf("S17 resource %s: aud %s", asked, aud)
+				}
+				access, refresh := tokens(t, g, web, "resource", asked)
+				if p := g.Call(t, http.MethodGet, "/read", access); p.Status != http.StatusOK {
+					t.Errorf("S17 resource %s at /authorize: %d %s", asked, p.Status, p.Body)
+				}
+				other := map[string]string{"https://api.example": "https://api.example/", "https://api.example/": "https://api.example"}[asked]
+				access, _ = wantTokens(t, g.Token(t, web, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}, "resource": {other}}))
+				if p := g.Call(t, http.MethodGet, "/read", access); p.Status != http.StatusOK {
+					t.Errorf("S17 refreshed for %s: %d %s", other, p.Status, p.Body)
+				}
+			}
+			for _, asked := range []string{"https://api.example//", "https://api.example/x", "http://api.example/", "https://api.example/?x", "https://API.example/"} {
+				wantOAuth(t, g.Token(t, machine, with(credentialsForm, "resource", asked)), http.StatusBadRequest, "invalid_target")
+			}
+			up.Hits()
+		})
 	}
 }

@@ -33,7 +33,8 @@ func TestTheCommandsOfTheReadmeWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	work := t.TempDir()
-	for name, content := range map[string]string{"Caddyfile": caddyfile, "password.txt": password + "\n"} {
+	_, access := clientToken(t, g, machine)
+	for name, content := range map[string]string{"Caddyfile": caddyfile, "password.txt": password + "\n", "token.txt": access + "\n"} {
 		if err := os.WriteFile(filepath.Join(work, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,26 @@
+package authserver
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestTheRootOfAnAddressIsTheSameWithAndWithoutSlash(t *testing.T) { // S17
+	all := []string{"https://a.example", "https://b.example/", "https://c.example/mcp", "urn:api:1", "https://d.example", "https://d.example/"}
+	for asked, want := range map[string]string{
+		"https://a.example": "https://a.example", "https://a.example/": "https://a.example",
+		"https://b.example": "https://b.example/", "https://b.example/": "https://b.example/",
+		"https://c.example/mcp": "https://c.example/mcp", "https://c.example/mcp/": "", "https://c.example": "",
+		"urn:api:1": "urn:api:1", "urn:api:1/": "", "https://a.example//": "", "https://a.example/?": "", "https://a.example?x/": "",
+		"http://a.example/": "", "https://A.example/": "", "https://a.example:443/": "", "https:///": "", "https://": "",
+		"https://d.example": "https://d.example", "https://d.example/": "https://d.example/", "https://u@a.example/": "",
+	} {
+		found, ok := configuredResources([]string{asked}, all)
+		if ok != (want != "") || ok && !slices.Equal(found, []string{want}) {
+			t.Errorf("%s: %v %v, want %q", asked, found, ok, want)
+		}
+	}
+	if found, ok := configuredResources([]string{"https://a.example/", "https://x.example"}, all); ok || !slices.Equal(found, []string{"https://a.example"}) {
+		t.Errorf("%v %v", found, ok)
+	}
+}
