@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -52,6 +53,8 @@ type Limit struct {
 	style    ratelimit.Style
 	outage   ratelimit.Outage
 	scratch  sync.Pool
+	order    orderWarning
+	log      *slog.Logger
 
 	counts     []decisions // for each policy, when it was reported
 	unreported decisions
@@ -123,6 +126,7 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 	if l.app, err = findApp(ctx, "api_limit"); err != nil {
 		return err
 	}
+	l.log = ctx.Slogger()
 	if len(l.Policies) == 0 || len(l.Policies) > ratelimit.MaxCharges {
 		return fmt.Errorf("api_limit: expected 1 to %d policies, got %d", ratelimit.MaxCharges, len(l.Policies))
 	}
@@ -139,6 +143,9 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 		}
 		l.policies = append(l.policies, built)
 		l.counts = append(l.counts, newDecisions(l.label(i)))
+	}
+	if err := checkOrder(ctx); err != nil {
+		return err
 	}
 	l.unreported = newDecisions("none")
 	for _, c := range l.Costs {
@@ -171,6 +178,7 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	}
 	defer leave()
 	access := caller(r)
+	l.order.look(l, r)
 	if l.exempt(r, access) {
 		return next.ServeHTTP(w, r)
 	}
