@@ -74,14 +74,9 @@ func (s *Server) route(path string) (route, bool) {
 	return rt, ok
 }
 
-// Serves reports whether a request path is the server's to answer: everything below
-// the issuer and the well-known documents in front of it.
-func (s *Server) Serves(path string) bool {
-	if _, ok := s.routes[path]; ok {
-		return true
-	}
-	return s.base == "" || path == s.base || strings.HasPrefix(path, s.base+"/")
-}
+// Serves reports whether a request path is the server's to answer; others may be left to
+// somebody else.
+func (s *Server) Serves(path string) bool { return s.own.Has(path) }
 
 // ServeHTTP answers every request itself: it never leaves an error to somebody who
 // would log the address, where codes and state travel.

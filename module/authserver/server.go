@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/webui"
 )
 
-// Server serves everything below the issuer. It is safe for concurrent use. It has no
+// Server serves the endpoints and pages of an issuer. It is safe for concurrent use. It has no
 // goroutine of its own, except that one per kind of code runs while the store leaves open
 // what became of an exchange, until the code has expired at the latest.
 type Server struct {
@@ -19,6 +19,7 @@ type Server struct {
 	issuer string // as everywhere it is written
 	base   string // its path, without trailing slash
 	routes map[string]route
+	own    OwnPaths
 	ender  *ending.Ender
 	signIn *signIn // the browser's side: sessions, pages, protection
 	token  *tokenEndpoint
@@ -73,7 +74,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s.overloaded = newOverloaded(s.Pages)
-	s.routes = s.table()
+	s.routes, s.own = s.table(), NewOwnPaths(s.base, s.Registration != nil)
 	return s, nil
 }
 

@@ -9,17 +9,21 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/guard"
 )
 
 func init() { caddy.RegisterModule(new(Server)) }
 
 // Server is the handler `oauth_server`: the authorization server's endpoints and
-// pages, below the issuer's path, on whatever site it stands in. Nothing of the
-// request's host enters an answer. Other paths go to the next handler.
+// pages, on whatever site it stands in. Nothing of the request's host enters an answer.
+// Requests for other paths go to the next handler, and are answered with 404 where none
+// follows. If the issuer has a path, all requests below it stay here.
 type Server struct {
-	app    *App
-	access *accessLog
-	log    *slog.Logger
+	app     *App
+	answers *UpstreamAnswers
+	access  *accessLog
+	log     *slog.Logger
 }
 
 // CaddyModule returns the Caddy module information.
@@ -33,6 +37,7 @@ func (s *Server) Provision(ctx caddy.Context) (err error) {
 	if s.app, err = findApp(ctx, "oauth_server"); err != nil {
 		return err
 	}
+	s.answers = NewUpstreamAnswers(s.log, s.app.issuer.String())
 	// Apps are stopped in no fixed order, and the one that serves waits for its requests
 	// when the process ends: polls that hang must know by then.
 	if server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
@@ -41,12 +46,14 @@ func (s *Server) Provision(ctx caddy.Context) (err error) {
 	return nil
 }
 
-// ServeHTTP answers what is below the issuer, errors included: an error that is
+// ServeHTTP answers what is the issuer's, errors included: an error that is
 // returned would be logged by Caddy with the request's address, where codes and states
 // travel. For the same reason the line in the access log is written here, redacted.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if !s.app.server.Serves(r.URL.Path) {
-		return next.ServeHTTP(w, r)
+		if answered, err := s.pass(w, r, next); answered || err != nil {
+			return err
+		}
 	}
 	CloseWhenExiting(w, r)
 	if retryAfter, ok := s.app.overload.answer(s.app.server, r); !ok {
@@ -75,6 +82,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	}
 	s.app.server.ServeHTTP(w, withFacts(r, s.app.trail))
 	return nil
+}
+
+// pass gives a request to the next handler, without the gateway's cookies, and reports
+// whether anybody answered. Caddy's handler at the end of a chain writes nothing, which
+// would become an empty 200.
+func (s *Server) pass(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) (answered bool, err error) {
+	asked := *r.URL // a handler may rewrite it, also to an endpoint, and then not answer
+	guard.StripCookies(r.Header)
+	answer := s.answers.from(w, nil)
+	err = next.ServeHTTP(answer, r)
+	answer.finish()
+	if !answer.done && err == nil {
+		*r.URL = asked
+	}
+	return answer.done, err
 }
 
 // recovered answers for a handler that panicked. net/http would log the value, which may

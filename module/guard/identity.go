@@ -80,7 +80,7 @@ func (i *Identity) Strip(r *http.Request) {
 	if !i.forwardToken {
 		delete(r.Header, "Authorization")
 	}
-	stripCookies(r.Header)
+	StripCookies(r.Header)
 }
 
 // Apply tells the upstream who calls. Values are percent-encoded where they are not

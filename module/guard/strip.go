@@ -114,8 +114,9 @@ func (b *trailerBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// stripCookies removes our session's cookies and leaves all others as they are.
-func stripCookies(h http.Header) {
+// StripCookies removes the gateway's cookies from a request's header and leaves all others
+// as they are.
+func StripCookies(h http.Header) {
 	lines := h["Cookie"]
 	if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, httpx.CookieName) }) {
 		return

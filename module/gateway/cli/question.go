@@ -15,6 +15,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse/gatehouse/module/authserver"
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/gateway/restapi"
 	"github.com/gatehouse/gatehouse/module/guard"
@@ -198,6 +199,7 @@ func ruleWords(r gateway.Rule) string {
 type explainer struct {
 	q                question
 	issuer, audience string
+	own              authserver.OwnPaths // of oauth_server
 	app              *gateway.App
 	ctx              caddy.Context
 	named            map[string]route // of the server at hand
@@ -212,6 +214,7 @@ func newExplainer(ctx caddy.Context, c *configuration, q question) *explainer {
 	e := &explainer{q: q, app: c.app, ctx: ctx, tables: c.tables, issuer: c.app.Issuer}
 	if u, err := gateway.ParseIssuer(e.issuer, caddy.NewReplacer()); err == nil {
 		e.issuer = u.String()
+		e.own = authserver.NewOwnPaths(u.Path, c.app.Registration != nil)
 	}
 	e.audience = e.issuer
 	if a := e.app.Tokens.Audience; len(a) > 0 {

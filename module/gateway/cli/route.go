@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/gateway/restapi"
 )
 
@@ -143,13 +141,8 @@ func (h handler) answers() bool {
 	return false
 }
 
-// serves is what oauth_server answers: everything below the issuer, and the documents
-// that RFC 8414 puts in front of its path.
-func (e *explainer) serves(path string) bool {
-	u, err := gateway.ParseIssuer(e.issuer, caddy.NewReplacer())
-	return err == nil && (u.Path == "" || path == u.Path || strings.HasPrefix(path, u.Path+"/") ||
-		strings.HasPrefix(path, "/.well-known/") && strings.HasSuffix(path, u.Path))
-}
+// serves reports whether a request path is oauth_server's to answer.
+func (e *explainer) serves(path string) bool { return e.own.Has(path) }
 
 // rewrite changes the request as Caddy's own handler does.
 func (e *explainer) rewrite(raw json.RawMessage, r *http.Request) error {

@@ -1,0 +1,161 @@
+package authserver
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// endpointPaths are the paths of the endpoints, below the issuer's path. Everything below
+// a folder of ownFolders is the server's too.
+var endpointPaths = []string{
+	"/authorize", "/login", "/consent", "/logout", accountPath, "/token", "/revoke", "/par", "/device_authorization", devicePath,
+	"/introspect", "/userinfo", "/.well-known/jwks.json", "/.well-known/openid-configuration",
+}
+
+var ownFolders = []string{"/connect", "/sns"}
+
+// OwnPaths tells the request paths that belong to the authorization server from those it
+// leaves to the next handler.
+type OwnPaths struct {
+	exact   map[string]bool
+	folders []string
+}
+
+// NewOwnPaths returns the paths of an issuer: its endpoints and the metadata document in
+// front of its path (RFC 8414 section 3.1). An issuer with a path owns everything below it.
+// registration says whether clients may register themselves.
+func NewOwnPaths(issuerPath string, registration bool) OwnPaths {
+	base := strings.TrimSuffix(issuerPath, "/")
+	o := OwnPaths{exact: map[string]bool{foldPath("/.well-known/oauth-authorization-server" + base): true}}
+	if base != "" {
+		o.folders = []string{foldPath(base)}
+		return o
+	}
+	for _, path := range endpointPaths {
+		o.exact[foldPath(path)] = true
+	}
+	o.folders = append(o.folders, ownFolders...)
+	if registration {
+		o.folders = append(o.folders, strings.TrimSuffix(registerPath, "/"))
+	}
+	return o
+}
+
+// Has reports whether a request path, decoded once, is the server's. A path that some
+// server behind this one may take for one of ours is ours in every spelling: with another
+// letter case, double slashes, dot segments, backslashes, path parameters, blanks at the end
+// of a segment, or encoded several times. Requests for these carry codes and
+// credentials, which must not reach an API or its logs.
+func (o OwnPaths) Has(path string) bool {
+	if isLower(path) {
+		return o.hasFolded(path)
+	}
+	for range maxDecodings {
+		if o.hasFolded(foldPath(path)) || o.hasFolded(foldPath(resolveDots(path))) {
+			return true
+		}
+		decoded := decodePath(path)
+		if decoded == path {
+			return false
+		}
+		path = decoded
+	}
+	return true // nobody has an honest reason to encode a path so often
+}
+
+// maxDecodings is how often a path is decoded to see what it stands for.
+const maxDecodings = 8
+
+func (o OwnPaths) hasFolded(path string) bool {
+	if o.exact[path] {
+		return true
+	}
+	for _, folder := range o.folders {
+		if rest, ok := strings.CutPrefix(path, folder); ok && (rest == "" || rest[0] == '/') {
+			return true
+		}
+	}
+	return false
+}
+
+// isLower reports that a path is its own folded form, which nearly every path is.
+func isLower(path string) bool {
+	for i := range len(path) {
+		switch c := path[i]; {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '-', c == '_':
+		case c == '/' || c == '.': // not at the end of a segment, and no empty one
+			if i+1 == len(path) || path[i+1] == '/' || path[i+1] == '.' {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return path != "" && path[0] == '/'
+}
+
+// foldPath gives all spellings of a path, but for encodings and dot segments, the same form.
+func foldPath(path string) string {
+	var b strings.Builder
+	for segment := range strings.SplitSeq(strings.ReplaceAll(path, `\`, "/"), "/") {
+		segment, _, _ = strings.Cut(segment, ";")
+		segment, _, _ = strings.Cut(segment, "\x00")
+		segment = strings.TrimRightFunc(segment, func(c rune) bool { return c == '.' || unicode.IsSpace(c) || unicode.IsControl(c) })
+		if segment == "" {
+			continue
+		}
+		b.WriteByte('/')
+		for _, c := range segment {
+			// By way of the capital: the long s and the Kelvin sign have none of their own.
+			b.WriteRune(unicode.ToLower(unicode.ToUpper(c)))
+		}
+	}
+	return b.String()
+}
+
+// resolveDots removes dot segments, as RFC 3986 section 5.2.4 does.
+func resolveDots(path string) string {
+	var kept []string
+	for segment := range strings.SplitSeq(strings.ReplaceAll(path, `\`, "/"), "/") {
+		switch name, _, _ := strings.Cut(segment, ";"); name {
+		case "", ".":
+		case "..":
+			kept = kept[:max(0, len(kept)-1)]
+		default:
+			kept = append(kept, segment)
+		}
+	}
+	return "/" + strings.Join(kept, "/")
+}
+
+// decodePath decodes %XX, and %uXXXX as IIS does. What is neither stays.
+func decodePath(path string) string {
+	if !strings.Contains(path, "%") {
+		return path
+	}
+	var b strings.Builder
+	for i := 0; i < len(path); i++ {
+		if path[i] != '%' {
+			b.WriteByte(path[i])
+			continue
+		}
+		rest := path[i+1:]
+		if len(rest) >= 5 && rest[0]|0x20 == 'u' {
+			if n, err := strconv.ParseUint(rest[1:5], 16, 16); err == nil {
+				b.WriteRune(rune(n)) //nolint:gosec // 16 bits
+				i += 5
+				continue
+			}
+		}
+		if len(rest) >= 2 {
+			if n, err := strconv.ParseUint(rest[:2], 16, 8); err == nil {
+				b.WriteByte(byte(n)) //nolint:gosec // 8 bits
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte('%')
+	}
+	return b.String()
+}

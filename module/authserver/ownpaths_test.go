@@ -1,0 +1,93 @@
+package authserver
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+)
+
+func TestOwnPathsAndTheTableOfRoutesAgree(t *testing.T) { // S05
+	for _, issuer := range []string{"https://id.example", "https://id.example/auth"} {
+		for _, registration := range []bool{false, true} {
+			u, err := url.Parse(issuer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &Server{Config: Config{Issuer: u}, base: u.Path, signIn: &signIn{}}
+			if registration {
+				s.Registration = new(Registration)
+			}
+			table, own := s.table(), NewOwnPaths(u.Path, registration)
+			for path := range table {
+				if at := strings.TrimSuffix(path, "/"); at != s.base && !own.Has(path) {
+					t.Errorf("%s: %s has a route and is left to the next handler", issuer, path)
+				}
+			}
+			for _, path := range endpointPaths {
+				if _, ok := table[s.base+path]; !ok {
+					t.Errorf("%s: %s has no route", issuer, path)
+				}
+			}
+		}
+	}
+}
+
+func TestOwnPathsInEverySpelling(t *testing.T) { // S05
+	root, below := NewOwnPaths("", false), NewOwnPaths("/auth", false)
+	for path, want := range map[string][2]bool{
+		"/token":                            {true, false},
+		"/token/":                           {true, false},
+		"/token/7":                          {false, false},
+		"/tokens":                           {false, false},
+		"/TOKEN":                            {true, false},
+		"//token":                           {true, false},
+		"/a/../token":                       {true, false},
+		"/a/%2e%2e/token":                   {true, false},
+		"/a\\..\\token":                     {true, false},
+		"/token;a=b":                        {true, false},
+		"/a;x/..;y/token":                   {true, false},
+		"/token .":                          {true, false},
+		"/token\x00.png":                    {true, false},
+		"/%74oken":                          {true, false},
+		"/%u0074oken":                       {true, false},
+		"/to\u212aen":                       {true, false},
+		"/%" + strings.Repeat("25", 40):     {true, true},
+		"/100%":                             {false, false},
+		"/a%20b":                            {false, false},
+		"/connect":                          {true, false},
+		"/connect/../articles":              {true, false},
+		"/connected":                        {false, false},
+		"/sns/a/b":                          {true, false},
+		"/register":                         {false, false},
+		"/":                                 {false, false},
+		"":                                  {false, false},
+		"*":                                 {false, false},
+		"/auth":                             {false, true},
+		"/auth/":                            {false, true},
+		"/Auth/anything":                    {false, true},
+		"/x/../auth/y":                      {false, true},
+		"/author":                           {false, false},
+		"/.well-known/openid-configuration": {true, false},
+		"/.well-known/oauth-authorization-server":      {true, false},
+		"/.well-known/oauth-authorization-server/auth": {false, true},
+		"/.well-known/oauth-protected-resource":        {false, false},
+	} {
+		if got := root.Has(path); got != want[0] {
+			t.Errorf("issuer without a path: %q: %v", path, got)
+		}
+		if got := below.Has(path); got != want[1] {
+			t.Errorf("issuer /auth: %q: %v", path, got)
+		}
+	}
+	if !NewOwnPaths("", true).Has("/register") || !NewOwnPaths("", true).Has("/register/7") {
+		t.Error("registration is left to the next handler")
+	}
+}
+
+func BenchmarkOwnPaths(b *testing.B) {
+	own := NewOwnPaths("", true)
+	b.ReportAllocs()
+	for b.Loop() {
+		own.Has("/articles/0190-abc")
+	}
+}
