@@ -162,6 +162,42 @@ func TestANewcomerIsAdmittedWhateverOthersTake(t *testing.T) {
 	}
 }
 
+// A request that costs several units has its part in the reserve, within the quotas.
+func TestTheReserveIsForRequestsOfAnyCost(t *testing.T) {
+	full := func(limit int) *Rate {
+		r := NewRate(limit, time.Minute, newClock().now)
+		for range limit {
+			r.Take(From("203.0.113.1"), 1)
+		}
+		return r
+	}
+	take := func(r *Rate, ip string, n int) bool {
+		ok, _ := r.Take(From(ip), n)
+		return ok
+	}
+	r := full(12_000) // a /24 has 93 of the 6000 units, a /16 has 375
+	for i := range 10 {
+		if ok := take(r, fmt.Sprintf("192.0.2.%d", i), 9); !ok {
+			t.Fatalf("newcomer %d of a network with 93 units is refused 9", i)
+		}
+	}
+	if take(r, "192.0.2.100", 4) {
+		t.Error("94 units of 93 for one network")
+	}
+	if !take(r, "192.0.2.100", 3) || take(r, "192.0.2.101", 1) {
+		t.Error("the 93rd unit is refused, or there is another")
+	}
+	if take(r, "192.0.2.1", 1) {
+		t.Error("who holds something gets more")
+	}
+	if r := full(20); take(r, "2001:db8::1", 3) || !take(r, "2001:db8::1", 2) { // 10 units, 2 of them for a /56
+		t.Error("a cost above the quota of a network, or at it")
+	}
+	if r := full(20); !take(r, "192.0.2.1", 4) || !take(r, "198.51.100.1", 4) || take(r, "203.0.114.1", 3) || !take(r, "203.0.114.1", 2) {
+		t.Error("the reserve has 10 units")
+	}
+}
+
 func TestARateIsExactAndSaysWhenToComeBack(t *testing.T) {
 	c := newClock()
 	r := NewRate(4, time.Minute, c.now)
@@ -175,7 +211,7 @@ func TestARateIsExactAndSaysWhenToComeBack(t *testing.T) {
 	take(one, 1, true, 0)
 	c.pass(10 * time.Second)
 	take(one, 2, true, 0)
-	take(other, 2, false, 50*time.Second)
+	take(other, 3, false, 50*time.Second) // more than the reserve has
 	take(other, 1, true, 0)
 	take(one, 1, false, 50*time.Second)
 	take(other, 1, false, 50*time.Second)

@@ -42,22 +42,22 @@ func (h *share) take(s Source, n int) (ok, reserved bool) {
 	case h.open.total+n <= h.limit:
 		h.open.add(s, n)
 		return true, false
-	case n == 1 && h.fitsReserve(s):
-		h.reserve.add(s, 1)
+	case h.fitsReserve(s, n):
+		h.reserve.add(s, n)
 		return true, true
 	}
 	return false, false
 }
 
-// fitsReserve: the source holds nothing at all, and its networks have not used up their
-// quotas.
-func (h *share) fitsReserve(s Source) bool {
+// fitsReserve reports whether n units of the reserve are there for a source: it holds
+// nothing at all, and they fit into the quotas of its networks.
+func (h *share) fitsReserve(s Source, n int) bool {
 	size := h.limit / 2
-	if h.held(s) > 0 || h.reserve.total >= size {
+	if h.held(s) > 0 || h.reserve.total+n > size {
 		return false
 	}
 	for i, step := range s.steps()[1:] {
-		if h.reserve.of[s.groups[i+1]] >= max(size/step.part, step.least) {
+		if h.reserve.of[s.groups[i+1]]+n > max(size/step.part, step.least) {
 			return false
 		}
 	}
