@@ -57,8 +57,11 @@ func NewFields(style Style, v Verdict) Fields {
 		return f
 	}
 	f := Fields{style: style, limit: r.Limit, remaining: r.Remaining, reset: epochUp(r.Reset)}
-	if !v.Admitted && r.Retry != Never {
-		f.retry = max(1, up(r.Retry))
+	if !v.Admitted {
+		f.remaining = 0 // what is left is too little for this request, and would read as if it were not
+		if r.Retry != Never {
+			f.retry = max(1, up(r.Retry))
+		}
 	}
 	if style != X {
 		var all []string

@@ -43,11 +43,11 @@ func TestFieldsOfAResponse(t *testing.T) {
 			"RateLimit-Policy": {`"client";q=1000;w=60, "route";q=5;w=2`}, "RateLimit": {`"client";r=812;t=17`},
 		}},
 		{"refused", Both, refused, http.Header{
-			"X-RateLimit-Limit": {"5"}, "X-RateLimit-Remaining": {"3"}, "X-RateLimit-Reset": {"1900000001"}, "Retry-After": {"1"},
-			"RateLimit-Policy": {`"route";q=5;w=2, "client";q=1000;w=60`}, "RateLimit": {`"route";r=3;t=1`},
+			"X-RateLimit-Limit": {"5"}, "X-RateLimit-Remaining": {"0"}, "X-RateLimit-Reset": {"1900000001"}, "Retry-After": {"1"},
+			"RateLimit-Policy": {`"route";q=5;w=2, "client";q=1000;w=60`}, "RateLimit": {`"route";r=0;t=1`},
 		}},
 		{"refused for good", X, never, http.Header{
-			"X-RateLimit-Limit": {"5"}, "X-RateLimit-Remaining": {"5"}, "X-RateLimit-Reset": {"1900000001"},
+			"X-RateLimit-Limit": {"5"}, "X-RateLimit-Remaining": {"0"}, "X-RateLimit-Reset": {"1900000001"},
 		}},
 		{"an outage that admits", Both, Verdict{Admitted: true, At: noon, Outage: true}, http.Header{}},
 		{"an outage that refuses", X, Verdict{At: noon, Outage: true}, http.Header{"Retry-After": {"1"}}},
