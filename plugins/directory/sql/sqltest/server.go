@@ -177,6 +177,10 @@ func (s *Server) run(cmd *exec.Cmd) error {
 	return nil
 }
 
+// patience is how long a server may take to start or end: a machine with few processors may
+// run the tests of several packages beside it.
+const patience = 5 * time.Minute
+
 // Start runs the server until Stop, or until the test process dies in any way.
 func (s *Server) Start() error {
 	cmd := s.command(s)
@@ -202,7 +206,7 @@ func (s *Server) Start() error {
 	s.mu.Lock()
 	s.process = cmd
 	s.mu.Unlock()
-	for end := time.Now().Add(60 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		err := s.use(func(db *sql.DB) error { return db.Ping() })
 		if err == nil {
 			return nil
@@ -228,7 +232,7 @@ func (s *Server) Stop() {
 		return
 	}
 	_ = cmd.Process.Signal(s.stop)
-	for range 200 {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
 		if c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.port)); err == nil {
 			_ = c.Close()
 		} else if syscall.Kill(cmd.Process.Pid, 0) != nil {
