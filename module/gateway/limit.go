@@ -147,7 +147,7 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 	if err := checkOrder(ctx); err != nil {
 		return err
 	}
-	l.unreported = newDecisions("none")
+	l.unreported = newDecisions(unreportedLabel)
 	for _, c := range l.Costs {
 		if c.Units < 1 {
 			return errors.New("api_limit: a cost must be at least 1")
@@ -238,13 +238,21 @@ func (l *Limit) count(v ratelimit.Verdict, reported ratelimit.Result) {
 	}
 }
 
-// label keeps the metric's labels a closed set: names of one's own are "custom".
+// label is a policy's name in metrics: that of a `by` as the configuration has it, so the
+// labels are a closed set. One that is called as another kind is counted as "custom".
 func (l *Limit) label(i int) string {
-	if by := l.Policies[i].By; slices.Contains(policyKinds, by) {
-		return by
+	p := l.Policies[i]
+	switch {
+	case slices.Contains(policyKinds, p.By):
+		return p.By
+	case slices.Contains(policyKinds, p.Name) || p.Name == unreportedLabel:
+		return "custom"
 	}
-	return "custom"
+	return p.Name
 }
+
+// unreportedLabel is the label of decisions of which no policy was reported.
+const unreportedLabel = "none"
 
 func (l *Limit) charges(to []ratelimit.Charge, r *http.Request, access *token.Access) []ratelimit.Charge {
 	for i := range l.policies {
