@@ -51,10 +51,7 @@ func (g *globalBlock) tokens() error {
 				err = g.Errf("rotate_keys: '%s' is too short, expected 1h or more", g.Val())
 			}
 		case "grants_per_user":
-			t.GrantsPerUser, err = number(g.Dispenser)
-			if err == nil && t.GrantsPerUser > gateway.MaxGrantsPerUser {
-				err = g.Errf("grants_per_user: '%s' is too many, expected 1 to %d", g.Val(), gateway.MaxGrantsPerUser)
-			}
+			t.GrantsPerUser, err = numberTo(g.Dispenser, gateway.MaxGrantsPerUser)
 		case "alg":
 			t.Algorithm, err = g.choice("", "ES256", "RS256", "EdDSA")
 		case "audience":

@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/gatehouse/gatehouse/internal/spelling"
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
@@ -161,7 +162,7 @@ func fetchWord(d *caddyfile.Dispenser, f *job.Fetch, word string, values []strin
 	}[word]
 	switch {
 	case expected == "":
-		return d.Errf("unrecognized word '%s' in fetch, expected one of: %s", word, strings.Join(fetchWords, ", "))
+		return d.Errf("unrecognized word '%s' in fetch%s, expected one of: %s", word, spelling.Suggest(word, fetchWords), strings.Join(fetchWords, ", "))
 	case len(values) == 0:
 		return d.Errf("fetch: %s: expected %s", word, expected)
 	case len(values) > 1 && word != "allow":

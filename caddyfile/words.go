@@ -9,6 +9,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/gatehouse/gatehouse/internal/spelling"
 )
 
 // once refuses a second value for a word that takes one.
@@ -90,9 +92,23 @@ func number(d *caddyfile.Dispenser) (int, error) {
 	return n, nil
 }
 
+// numberTo reads the single argument of the current word as a whole number from 1 to most.
+func numberTo(d *caddyfile.Dispenser, most int) (int, error) {
+	word, expected := d.Val(), fmt.Sprintf("a whole number from 1 to %d", most)
+	value, err := one(d, expected)
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > most {
+		return 0, d.Errf("%s: invalid number '%s', expected %s", word, value, expected)
+	}
+	return n, nil
+}
+
 // unknown is the error for a word that has no meaning in its place.
 func unknown(d *caddyfile.Dispenser, place string, known ...string) error {
-	return d.Errf("unrecognized word '%s' in %s, expected one of: %s", d.Val(), place, strings.Join(slices.Sorted(slices.Values(known)), ", "))
+	return d.Errf("unrecognized word '%s' in %s%s, expected one of: %s", d.Val(), place, spelling.Suggest(d.Val(), known), strings.Join(slices.Sorted(slices.Values(known)), ", "))
 }
 
 // at gives an error the place of an earlier token, in the form of Caddy's own errors.

@@ -17,7 +17,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/gatehouse/gatehouse/internal/spelling"
 	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
 )
 
@@ -34,9 +36,9 @@ type run struct {
 func newCommand(use, short, long string, args cobra.PositionalArgs, do func(*run) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Long: short + ".\n\n" + strings.TrimSpace(long), Args: cobra.ArbitraryArgs}
 	cmd.Flags().String("format", "text", "How to print: text, or json")
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if strings.HasPrefix(err.Error(), "unknown ") { // ids begin with any character
-			err = fmt.Errorf("%w%s", err, afterDashes)
+			err = fmt.Errorf("%w%s%s", err, suggestFlag(cmd, err.Error()), afterDashes)
 		}
 		return err
 	})
@@ -75,9 +77,31 @@ func withoutOthers(group *cobra.Command) *cobra.Command {
 		for _, c := range cmd.Commands() {
 			names = append(names, c.Name())
 		}
-		return fmt.Errorf("%s %s is no command; expected one of: %s", cmd.CommandPath(), printable(args[0]), strings.Join(names, ", "))
+		return fmt.Errorf("%s %s is no command%s; expected one of: %s", cmd.CommandPath(), printable(args[0]), spelling.Suggest(args[0], names), strings.Join(names, ", "))
 	}
+	ownHelp(group)
 	return group
+}
+
+// ownHelp ends the help of a group and its commands where it ends: Caddy's template adds a
+// link to the documentation of Caddy's own commands, and cobra a usage line for a group
+// that is called without a command.
+func ownHelp(group *cobra.Command) {
+	group.SetUsageTemplate(strings.Replace(cobraUsage(), "{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
+	group.SetHelpTemplate("{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces}}\n\n{{end}}{{.UsageString}}")
+}
+
+// cobraUsage is cobra's own template, in which a group has a single usage line. Caddy's
+// commands inherit another one.
+func cobraUsage() string { return new(cobra.Command).UsageTemplate() }
+
+// suggestFlag reads cobra's complaint about a flag that there is not.
+func suggestFlag(cmd *cobra.Command, complaint string) string {
+	_, name, _ := strings.Cut(complaint, "--")
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	suggestion := spelling.Suggest(name, names)
+	return strings.Replace(suggestion, "mean ", "mean --", 1)
 }
 
 // adminCommand is a command that asks a running gateway.
@@ -204,24 +228,30 @@ func exactly(names ...string) cobra.PositionalArgs {
 		if len(args) < len(names) && cmd.Flags().NFlag() > 0 { // -c9 may be an id that was read as a flag
 			hint = afterDashes
 		}
-		return fmt.Errorf("expected `%s %s`, got %d of the words%s", cmd.CommandPath(), strings.Join(names, " "), len(args), hint)
+		if len(args) < len(names) {
+			return fmt.Errorf("%s is missing, expected `%s %s`%s", names[len(args)], cmd.CommandPath(), strings.Join(names, " "), hint)
+		}
+		if i := slices.Index(args, ""); i >= 0 && i < len(names) {
+			return fmt.Errorf("%s is empty, expected `%s %s`", names[i], cmd.CommandPath(), strings.Join(names, " "))
+		}
+		return fmt.Errorf("'%s' is one word too many, expected `%s %s`", printable(args[len(names)]), cmd.CommandPath(), strings.Join(names, " "))
 	}
 }
 
 const afterDashes = "; a word of which the first character is - goes behind --"
 
 // atMostID allows one argument or none.
-func atMostID(_ *cobra.Command, args []string) error {
+func atMostID(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 || slices.Contains(args, "") {
-		return fmt.Errorf("expected at most an ID, got %d words", len(args))
+		return fmt.Errorf("expected `%s [ID]`, with at most one ID that is not empty", cmd.CommandPath())
 	}
 	return nil
 }
 
 // nothing is exactly no argument.
-func nothing(_ *cobra.Command, args []string) error {
+func nothing(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("expected no further words, got %d", len(args))
+		return fmt.Errorf("unexpected word '%s', expected `%s` alone", printable(args[0]), cmd.CommandPath())
 	}
 	return nil
 }

@@ -19,10 +19,10 @@ const mod = "github.com/gatehouse/gatehouse/"
 // besides module/internal/{secret,httpx,attempt,fairshare}. A package that is not listed may import none.
 var allowed = map[string][]string{
 	"module":                         {"caddyfile", "module/gateway", "module/gateway/cli", "module/gateway/restapi", "plugins/..."},
-	"caddyfile":                      {"module/gateway", "module/gateway/restapi", "module/oauth", "module/guard", "module/rest/..."},
+	"caddyfile":                      {"internal/spelling", "module/gateway", "module/gateway/restapi", "module/oauth", "module/guard", "module/rest/..."},
 	"module/gateway":                 {"module/admission", "module/gateway/adminapi", "module/audit", "module/authserver", "module/clientstore", "module/crossdevice", "module/ending", "module/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/webui", "module/metrics", "module/token", "module/store", "module/directory", "module/directory/password", "module/oauth"},
 	"module/gateway/adminapi":        {"module/clientstore"},
-	"module/gateway/cli":             {"module/gateway", "module/gateway/adminapi", "module/clientstore", "module/directory", "module/directory/password", "module/gateway/restapi", "module/guard", "module/oauth", "module/rest/...", "module/token"},
+	"module/gateway/cli":             {"internal/spelling", "module/authserver", "module/gateway", "module/gateway/adminapi", "module/clientstore", "module/directory", "module/directory/password", "module/gateway/restapi", "module/guard", "module/oauth", "module/rest/...", "module/token"},
 	"module/gateway/restapi":         {"module/audit", "module/gateway", "module/metrics", "module/rest/...", "module/store", "module/token", "module/webui"},
 	"module/rest/...":                {"module/rest/charset", "module/rest/envelope", "module/rest/splice"},
 	"module/rest/charset":            nil,
@@ -47,6 +47,7 @@ var allowed = map[string][]string{
 	"plugins/limiter/...":            {"module/ratelimit", "plugins/internal/..."},
 	"module/ratelimit/sourcetest":    {"module/ratelimit"},
 	"plugins/directory/...":          {"module/directory", "module/directory/password", "plugins/internal/..."},
+	"plugins/internal/words":         {"internal/spelling"},
 	"plugins/internal/redisconn":     {"plugins/internal/words", "plugins/internal/remote"},
 	"module/internal/harness":        {"module"},
 	"module/internal/example":        {"module/internal/harness"},

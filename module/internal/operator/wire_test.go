@@ -101,7 +101,10 @@ func TestWrongWordsOfEachCommandAreRefused(t *testing.T) {
 func TestARefusalSaysWhatWasExpected(t *testing.T) {
 	g := start(t)
 	for words, want := range map[string]string{
-		"user add":                            "expected `caddy gatehouse user add USERNAME`, got 0 of the words",
+		"user add":                            "USERNAME is missing, expected `caddy gatehouse user add USERNAME`",      // S11
+		"user add x y":                        "'y' is one word too many, expected `caddy gatehouse user add USERNAME`", // S11
+		"doctor now":                          "unexpected word 'now', expected `caddy gatehouse doctor` alone",         // S11
+		"client create x --scop read":         "did you mean --scope?",                                                  // S11
 		"keys revoke -c9":                     "a word of which the first character is - goes behind --",
 		"keys revoke -9":                      "a word of which the first character is - goes behind --",
 		"explain GET https://other.example/":  "there are: ",
@@ -129,10 +132,24 @@ func TestAWordThatIsNoCommandIsRefusedAndAGroupExplainsItself(t *testing.T) {
 			t.Errorf("%v: %+v", words, r)
 		}
 	}
+	for words, want := range map[string]string{"clinet list": "did you mean client?", "client creat x": "did you mean create?"} { // S11
+		if r := program(t, "", append([]string{"gatehouse"}, strings.Fields(words)...)...); r.code != 1 || !strings.Contains(r.err, want) {
+			t.Errorf("%s: %+v", words, r)
+		}
+	}
 	for words, want := range map[string]string{"": "doctor", "user": "passwd", "client": "rotate-secret", "grant": "revoke", "keys": "rotate"} {
 		r := program(t, "", append([]string{"gatehouse"}, strings.Fields(words)...)...)
 		if r.code != 0 || !strings.Contains(r.out, want) {
 			t.Errorf("%q: %+v", words, r)
+		}
+		// S11: one usage line, and no link to the documentation of Caddy's own commands.
+		if usage, _, _ := strings.Cut(r.out[strings.Index(r.out, "Usage:"):], "\n\n"); strings.Count(usage, "caddy gatehouse") != 1 || strings.Contains(r.out, "caddyserver.com") {
+			t.Errorf("%q: %s", words, r.out)
+		}
+	}
+	for _, words := range []string{"user add", "doctor", "client create"} {
+		if r := program(t, "", append([]string{"gatehouse"}, strings.Fields(words+" --help")...)...); r.code != 0 || strings.Contains(r.out, "caddyserver.com") || strings.Count(r.out, "Usage:") != 1 || !strings.Contains(r.out, "caddy gatehouse "+words) {
+			t.Errorf("%q: %s", words, r.out)
 		}
 	}
 }

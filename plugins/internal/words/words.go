@@ -9,6 +9,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/gatehouse/gatehouse/internal/spelling"
 )
 
 // Reader reads what stands behind a word.
@@ -22,7 +24,8 @@ func Block(d *caddyfile.Dispenser, place string, known map[string]Reader, repeat
 		word := d.Val()
 		read := known[word]
 		if read == nil {
-			return d.Errf("unrecognized word '%s' in %s, expected one of: %s", word, place, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			words := slices.Sorted(maps.Keys(known))
+			return d.Errf("unrecognized word '%s' in %s%s, expected one of: %s", word, place, spelling.Suggest(word, words), strings.Join(words, ", "))
 		}
 		if seen[word] && !slices.Contains(repeated, word) {
 			return d.Errf("%s is given twice", word)
