@@ -126,7 +126,7 @@ const scenarios = {
       // Neither the right number nor another try makes a yes of it.
       await phone.goto(code.address)
       await heading(phone, 'Denied')
-      assert.equal(await phone.locator('form').count(), 0)
+      assert.equal(await phone.locator('main form').count(), 0)
     }
   },
 
@@ -140,7 +140,7 @@ const scenarios = {
       await other.goto(code.address)
       await signIn(other, username)
       await heading(other, 'This code was scanned before')
-      assert.equal(await other.locator('form').count(), 0)
+      assert.equal(await other.locator('main form').count(), 0)
     }
     // Who only saw the code is told nothing of how it ends.
     const ask = async (page) => {
@@ -401,7 +401,7 @@ const scenarios = {
     const confirming = phone.waitForEvent('console', (m) => /frame-ancestors/.test(m.text()))
     await phone.goto(`${PORTAL}/framed-confirm`)
     await confirming
-    assert.equal(await phone.frameLocator('iframe').locator('form').count(), 0)
+    assert.equal(await phone.frameLocator('iframe').locator('main form').count(), 0)
   },
 
   async expiry(visitor) {
@@ -557,13 +557,13 @@ const scenarios = {
     await other.locator('h1').waitFor()
     await inspect(other, 'taken')
     await confirm(phone, wrong(code.number), w)
-    await phone.locator('form').waitFor({ state: 'detached' })
+    await phone.locator('main form').waitFor({ state: 'detached' })
     await inspect(phone, 'wrong')
     await desk.getByText('access_denied').waitFor()
     const second = await begin(desk)
     await phone.goto(second.address)
     await confirm(phone, second.number, w)
-    await phone.locator('form').waitFor({ state: 'detached' })
+    await phone.locator('main form').waitFor({ state: 'detached' })
     await inspect(phone, 'confirmed')
     await signedIn(desk)
     // How a page stands whose answer is held back, or leads nowhere.

@@ -263,7 +263,7 @@ export const scenarios = {
       await page.goto(`${ISSUER}/logout`)
       await inspect('logout')
       await button(page, words[lang].out).click()
-      await page.locator('form').waitFor({ state: 'detached' })
+      await page.locator('main form').waitFor({ state: 'detached' })
       await inspect('logout-done')
       await page.context().close()
     }

@@ -34,7 +34,7 @@ async function teahouse(visitor) {
     await phone.waitForSelector('[name=number]')
     await tabTo(phone, '[name=number]')
     await phone.keyboard.type(number)
-    await press(phone, '[name=decision][value=confirm]')
+    await press(phone, 'button[value=confirm]')
 
     await screen.waitForSelector('#nickname')
     assert.equal(await screen.locator('#nickname').innerText(), 'Alice 爱丽丝')

@@ -48,7 +48,7 @@ func (g *endRig) account(b *tab) page {
 func (g *endRig) isSignedOutPage(p page) {
 	g.t.Helper()
 	cleared := slices.ContainsFunc(p.set, func(c *http.Cookie) bool { return c.Name == sessionCookie && c.MaxAge < 0 })
-	if p.status != http.StatusOK || strings.Contains(p.body, "<form") || !cleared {
+	if p.status != http.StatusOK || strings.Contains(p.body, "<form method") || !cleared {
 		g.t.Fatalf("not signed out: %d %v %s", p.status, p.set, p.body)
 	}
 	g.isPage(p)

@@ -155,7 +155,7 @@ func (g *tokenRig) isPage(p page) {
 // isError checks an error page.
 func (g *tokenRig) isError(p page, status int) {
 	g.t.Helper()
-	if p.status != status || strings.Contains(p.body, "<form") {
+	if p.status != status || strings.Contains(p.body, "<form method") {
 		g.t.Fatalf("got %d, want the error page %d: %v %s", p.status, status, p.header, p.body)
 	}
 	g.isPage(p)

@@ -18,7 +18,7 @@ func (s *signIn) showConfirm(w http.ResponseWriter, r *http.Request, b browser, 
 			Lang: lang, Action: s.base + confirmPath, Token: b.token(useConfirm, a.who.user.ID),
 			Request: b.keys.Seal(useConfirm, []byte(a.id+" "+a.page), []byte(b.id)),
 		},
-		Client: a.title, User: a.who.user.Username, Unverified: a.unverified, Address: t.Address, At: t.IssuedAt,
+		Client: a.title, User: a.who.user.Username, Name: displayName(a.who.user), Unverified: a.unverified, Address: t.Address, At: t.IssuedAt,
 		AskNumber: t.Number != "",
 	}
 	if t.RedirectURI != "" {

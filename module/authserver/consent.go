@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/gatehouse/gatehouse/module/audit"
 	"github.com/gatehouse/gatehouse/module/ending"
@@ -22,21 +23,41 @@ func (s *signIn) showConsent(w http.ResponseWriter, r *http.Request, b browser, 
 	if err != nil {
 		return err
 	}
+	given, err := s.given(r.Context(), q.Client, who.user.ID)
+	if err != nil {
+		return err
+	}
+	var before []string
+	if stands(given, client, pair) {
+		before = given.On(q.Shown)
+	}
 	lang := s.Pages.Language(r, q.Locales)
 	v := webui.ConsentView{
 		Form: webui.Form{
 			Lang: lang, Action: s.base + "/consent", Request: sealed,
 			Token: b.token("consent", who.user.ID),
 		},
+		ClientID: client.ID,
 		Client:   client.Title(),
 		Host:     destination(q.RedirectURI),
-		User:     who.user.Username,
+		User:     who.user.Username, Name: displayName(who.user),
 		Remember: client.RemembersConsent(q.RedirectURI),
 		Account:  s.base + accountPath, Unverified: client.SelfRegistered,
 	}
 	for _, name := range q.Scopes {
-		v.Scopes = append(v.Scopes, webui.ScopeView{Name: name, Text: s.scopeText(name, lang)})
+		v.Scopes = append(v.Scopes, webui.ScopeView{
+			Name: name, Text: s.scopeText(name, lang), New: len(before) > 0 && !slices.Contains(before, name),
+		})
 	}
+	slices.SortStableFunc(v.Scopes, func(a, b webui.ScopeView) int { // the new ones first
+		switch {
+		case a.New == b.New:
+			return 0
+		case a.New:
+			return -1
+		}
+		return 1
+	})
 	s.Pages.Consent(w, http.StatusOK, v)
 	return nil
 }
@@ -69,12 +90,15 @@ func (s *signIn) consentPost(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch form.Get("decision") {
 	case "allow":
+	case "switch": // another person: the session here ends when they have signed in
+		q.AuthAfter = s.Now()
+		return s.showLogin(w, r, b, loginPage{request: q, client: client})
 	case "deny":
 		s.Log.Info("consent denied", slog.String("client", q.Client), slog.String("subject", v.Subject))
 		s.Audit.Record(r.Context(), audit.Event{Name: audit.ConsentDenied, Client: q.Client, Subject: v.Subject, Scopes: q.Scopes})
 		return q.refuse(oauth.AccessDenied, "the user did not allow this")
 	default:
-		return page(http.StatusBadRequest, "invalid_request", "decision must be allow or deny")
+		return page(http.StatusBadRequest, "invalid_request", "decision must be allow, deny or switch")
 	}
 	user, ok, err := s.Directory.Lookup(r.Context(), v.Subject)
 	if err != nil {
@@ -132,8 +156,13 @@ func (s *signIn) consented(ctx context.Context, q *request, client *oauth.Client
 		return false, nil
 	}
 	given, err := s.given(ctx, q.Client, subject)
-	stands := given.Pair >= pair && !given.GivenAt.Before(client.Since)
-	return err == nil && stands && given.Covers(consentPage(client, q.RedirectURI), q.Scopes), err
+	return err == nil && stands(given, client, pair) && given.Covers(consentPage(client, q.RedirectURI), q.Scopes), err
+}
+
+// stands reports whether a consent was neither taken back nor given to another client of the
+// same id. pair is the epoch of client and user.
+func stands(given store.Consent, client *oauth.Client, pair int64) bool {
+	return given.Pair >= pair && !given.GivenAt.Before(client.Since)
 }
 
 // given is what the user has allowed the client for good, of nobody and nothing when

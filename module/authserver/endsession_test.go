@@ -23,7 +23,7 @@ func (g *openIDRig) gone(p page, status int, to string) {
 // isSignedOut checks the page that says so.
 func (g *openIDRig) isSignedOut(p page) {
 	g.t.Helper()
-	if p.status != http.StatusOK || strings.Contains(p.body, "<form") || p.header.Get("Location") != "" {
+	if p.status != http.StatusOK || strings.Contains(p.body, "<form method") || p.header.Get("Location") != "" {
 		g.t.Fatalf("%d %v %s", p.status, p.header, p.body)
 	}
 	g.isPage(p)

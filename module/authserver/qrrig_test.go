@@ -123,7 +123,7 @@ func (s screen) wantState(want int, more ...string) string {
 // isDone checks how a decision ended.
 func (g *tokenRig) isDone(p page, done string) {
 	g.t.Helper()
-	if p.status != http.StatusOK || strings.Contains(p.body, "<form") || !strings.Contains(html.UnescapeString(p.body), done) {
+	if p.status != http.StatusOK || strings.Contains(p.body, "<form method") || !strings.Contains(html.UnescapeString(p.body), done) {
 		g.t.Fatalf("not the page %q: %d %s", done, p.status, p.body)
 	}
 	g.isPage(p)

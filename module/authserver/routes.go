@@ -32,6 +32,7 @@ func (s *Server) table() map[string]route {
 		s.base + "/consent":                       page(s.signIn.consent),
 		s.base + "/logout":                        page(s.signIn.logout),
 		s.base + accountPath:                      page(s.signIn.account),
+		s.base + LanguagePath:                     {methods: post, handle: s.signIn.language, page: true},
 		s.base + connectAuthorizePath:             {methods: get, handle: s.signIn.connectAuthorize, page: true},
 		s.base + qrPath:                           {methods: get, handle: s.signIn.qrconnect, page: true},
 		s.base + qrPollPath:                       {methods: get[:1], handle: s.signIn.poll, plaintext: refusePlaintextPoll, always: true},

@@ -164,7 +164,7 @@ func TestSigningOutIsEffectiveAtOnce(t *testing.T) { // U06
 		t.Fatalf("%d %v", done.status, done.set)
 	}
 	g.isLogin(stolen.get(authorizeURL(webRequest())))
-	if p := b.get(tokenIssuer + "/logout"); strings.Contains(p.body, "<form") {
+	if p := b.get(tokenIssuer + "/logout"); strings.Contains(p.body, "<form method") {
 		t.Error("still asked although nobody is signed in")
 	}
 	if p := b.submit(confirm); p.status != http.StatusOK {

@@ -32,6 +32,14 @@ type ConsentPage struct {
 	Scopes []string `json:"scopes"`
 }
 
+// On returns the scopes that were allowed on such a page.
+func (c Consent) On(page string) []string {
+	if i := c.find(page); i >= 0 {
+		return c.Pages[i].Scopes
+	}
+	return nil
+}
+
 // Covers reports whether every one of the scopes has been allowed on such a page.
 func (c Consent) Covers(page string, scopes []string) bool {
 	i := c.find(page)

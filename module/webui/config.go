@@ -31,7 +31,10 @@ type Config struct {
 	//
 	//	.View        [LoginView], [ConsentView], [LogoutView], [AccountView], [ErrorView],
 	//	             [QRView], [ConfirmView] or [EnterCodeView]
-	//	.Site .Logo  Name and Logo of this Config
+	//	.Site .Logo .Wordmark .Links .LanguagePath  as in this Config
+	//	.OtherLanguages  the languages to switch to, each with .Tag, .HTML (for lang) and .Name
+	//	.Resume      the request that a switch of the language has to carry, or ""
+	//	.Initials n  one or two letters of a name, .Hue id the class of a tile's colour
 	//	.Lang        for <html lang>
 	//	.Style .Icon the whole <style> element, the address of the icon
 	//	.T "key"     a text, with {site}, {client}, {host} and {user} filled in
@@ -49,9 +52,20 @@ type Config struct {
 	// Logo is an https URL or an absolute path on the issuer's host; "" for the
 	// built-in mark. Shown 40 pixels high.
 	Logo string
-	// Color is the accent as #rrggbb, default #1f5a8c. It is darkened for the light
-	// theme and lightened for the dark one as far as WCAG 2.2 AA asks.
+	// Wordmark says that the logo shows Name, which is then not written beside it.
+	Wordmark bool
+	// Color is the accent as #rrggbb, default #1d5bd6. It is darkened for the light
+	// theme as far as WCAG 2.2 AA asks.
 	Color string
+	// ColorDark is the accent of the dark theme, default Color. It is lightened as far as
+	// WCAG 2.2 AA asks.
+	ColorDark string
+	// Links are the links to pages of the operator's own.
+	Links Links
+	// LanguagePath is the path on the issuer's host that takes the reader's choice of a
+	// language: fields lang (one of Languages) and, on the sign-in and consent page,
+	// request. Default "/language".
+	LanguagePath string
 	// HTTPS says that the issuer is https: adds Strict-Transport-Security.
 	HTTPS bool
 	// Now is the clock. Default time.Now.
@@ -60,7 +74,11 @@ type Config struct {
 	Log *slog.Logger
 }
 
-const defaultColor = "#1f5a8c"
+// The default accents. That of the dark theme is brighter than what Color would become.
+const (
+	defaultColor     = "#1d5bd6"
+	defaultColorDark = "#7aa7ff"
+)
 
 // logoHost is what may become a source expression of the CSP: a host with ";" or
 // "," in it, which net/url accepts, would add directives of its own.
@@ -76,8 +94,26 @@ func (c *Config) fill() error {
 	if len(c.Languages) > 32 {
 		return errors.New("webui: more than 32 languages")
 	}
+	if c.ColorDark == "" {
+		c.ColorDark = c.Color
+	}
 	if c.Color == "" {
 		c.Color = defaultColor
+	}
+	if c.ColorDark == "" {
+		c.ColorDark = defaultColorDark
+	}
+	if c.LanguagePath == "" {
+		c.LanguagePath = "/language"
+	}
+	if !samePath(c.LanguagePath) {
+		return errors.New("webui: LanguagePath is not an absolute path")
+	}
+	if c.Wordmark && c.Logo == "" {
+		return errors.New("webui: a wordmark needs a logo")
+	}
+	if err := c.Links.check(); err != nil {
+		return err
 	}
 	if c.Now == nil {
 		c.Now = time.Now

@@ -44,15 +44,15 @@ func (c color) mix(to color, share float64) color {
 // The least favourable surface of each theme an accent is put on; the test of the
 // style sheet holds them to it.
 var (
-	lightSurface = color{0xf3, 0xf5, 0xf8}
-	darkSurface  = color{0x1b, 0x20, 0x28}
+	lightSurface = color{0xf6, 0xf7, 0xf9}
+	darkSurface  = color{0x17, 0x1c, 0x24}
 )
 
-// fitAccent darkens and lightens c until it can be read as text in each theme, and
-// with that also bears text in the colour of the surface. WCAG 1.4.3 asks for 4.5
-// to 1; on dark ground a colour that just reaches it looks dull.
-func fitAccent(c color) (light, dark color) {
-	return fit(c, color{}, lightSurface, 4.5), fit(c, color{255, 255, 255}, darkSurface, 6)
+// fitAccents darkens one colour and lightens the other until each can be read as text in
+// its theme; they then also bear text in the colour of the surface. WCAG 1.4.3 asks for
+// 4.5 to 1; on dark ground a colour that just reaches it looks dull.
+func fitAccents(light, dark color) (forLight, forDark color) {
+	return fit(light, color{}, lightSurface, 4.5), fit(dark, color{255, 255, 255}, darkSurface, 6)
 }
 
 func fit(c, towards, surface color, ratio float64) color {

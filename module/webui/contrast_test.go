@@ -44,8 +44,10 @@ func TestEveryColourPairReachesAAInBothThemes(t *testing.T) {
 		{"accent", "surface", 4.5}, {"accent", "page", 4.5},
 		{"on-accent", "accent", 4.5},
 		{"alert-text", "alert-surface", 4.5}, {"alert-text", "surface", 4.5}, {"surface", "alert-text", 4.5}, {"caution-text", "caution-surface", 4.5},
-		// WCAG 1.4.11: edges of fields and buttons, the focus ring.
-		{"edge", "surface", 3}, {"alert-line", "surface", 3}, {"alert-line", "alert-surface", 3}, {"caution-line", "surface", 3},
+		{"on-tile", "tile-0", 4.5}, {"on-tile", "tile-1", 4.5}, {"on-tile", "tile-2", 4.5},
+		{"on-tile", "tile-3", 4.5}, {"on-tile", "tile-4", 4.5}, {"on-tile", "tile-5", 4.5}, {"surface", "text", 4.5},
+		// WCAG 1.4.11: the check marks, edges of fields and buttons, the focus ring.
+		{"good", "surface", 3}, {"edge", "surface", 3}, {"edge", "page", 3}, {"alert-line", "surface", 3}, {"alert-line", "alert-surface", 3}, {"caution-line", "surface", 3},
 	}
 	for _, accent := range accents() {
 		for theme, block := range map[string]string{"light": light, "dark": dark} {
@@ -54,7 +56,7 @@ func TestEveryColourPairReachesAAInBothThemes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l, d := fitAccent(c)
+			l, d := fitAccents(c, c)
 			if want := "var(--accent-" + theme + ")"; v["accent"] != want {
 				t.Fatalf("%s: accent is %s", theme, v["accent"])
 			}
@@ -141,8 +143,30 @@ func TestAColourIsSixHexDigits(t *testing.T) {
 			t.Errorf("%q was accepted", s)
 		}
 	}
+	for _, s := range []string{"#fff", "blue"} {
+		if _, err := New(Config{ColorDark: s}); err == nil {
+			t.Errorf("%q was accepted for the dark theme", s)
+		}
+	}
 	p := newPages(t, Config{Color: "#A01060"})
 	if !strings.Contains(string(p.style), "--accent-light:#a01060;") {
 		t.Error("a dark enough accent was changed")
+	}
+}
+
+func TestTheDarkThemeHasAnAccentOfItsOwn(t *testing.T) { // S14
+	for _, c := range []struct{ color, dark, want string }{
+		{"", "", ";--accent-dark:" + defaultColorDark + "}"},
+		{"#a01060", "#ff9ecb", "--accent-light:#a01060;--accent-dark:#ff9ecb}"},
+		{"", "#ff9ecb", "--accent-light:" + defaultColor + ";--accent-dark:#ff9ecb}"},
+	} {
+		if p := newPages(t, Config{Color: c.color, ColorDark: c.dark}); !strings.Contains(string(p.style), c.want) {
+			t.Errorf("%q %q: not %s in %.120s", c.color, c.dark, c.want, p.style)
+		}
+	}
+	// Without one, the accent is lightened until it can be read.
+	one, both := newPages(t, Config{Color: "#a01060"}), newPages(t, Config{Color: "#a01060", ColorDark: "#a01060"})
+	if one.style != both.style {
+		t.Error("the accent of the dark theme is not made of the other")
 	}
 }

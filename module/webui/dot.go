@@ -13,9 +13,15 @@ import (
 // data is the dot of the templates; see [Config].
 type data struct {
 	Lang, Site, Logo string
-	Style            template.HTML
-	Icon             template.URL
-	View             any
+	Wordmark         bool
+	Links            Links
+	LanguagePath     string
+	OtherLanguages   []languageLink
+	// Resume is the request in progress, for a switch of the language.
+	Resume string
+	Style  template.HTML
+	Icon   template.URL
+	View   any
 	// Small leaves the header of the layout out: the page stands in a small frame.
 	Small bool
 	// Before and After are what the address of an answer is made of, and Onward is one.

@@ -40,7 +40,7 @@ func TestNoStringOfAViewBecomesMarkup(t *testing.T) { // U11, U22
 			},
 			"consent": func(w *httptest.ResponseRecorder) {
 				p.Consent(w, 200, ConsentView{Form: f, Client: payload, Host: payload, User: payload, Unverified: true, Account: "/account",
-					Scopes: []ScopeView{{payload, payload}, {payload, ""}}})
+					Scopes: []ScopeView{{payload, payload, true}, {Name: payload}}})
 			},
 			"logout": func(w *httptest.ResponseRecorder) {
 				p.Logout(w, 200, LogoutView{Form: f, User: payload, Client: payload})
@@ -79,7 +79,7 @@ func harmless(p *Pages, w *httptest.ResponseRecorder, page string) {
 	case "login":
 		p.Login(w, 200, LoginView{Form: f, Client: "c", Username: "u", Failed: true})
 	case "consent":
-		p.Consent(w, 200, ConsentView{Form: f, Client: "c", Host: "h", User: "u", Scopes: []ScopeView{{"n", "t"}, {"n", ""}}, Unverified: true, Account: "/account"})
+		p.Consent(w, 200, ConsentView{Form: f, Client: "c", Host: "h", User: "u", Scopes: []ScopeView{{"n", "t", true}, {Name: "n"}}, Unverified: true, Account: "/account"})
 	case "logout":
 		p.Logout(w, 200, LogoutView{Form: f, User: "u", Client: "c"})
 	case "logout done":
@@ -106,13 +106,13 @@ func hostileQR(payload string) QRView {
 
 func hostileConfirm(f Form, payload string) ConfirmView {
 	return ConfirmView{Form: f, Client: payload, Host: payload, User: payload, Unverified: true, Browser: payload, System: payload,
-		Address: payload, AskNumber: true, UserCode: payload, Scopes: []ScopeView{{payload, payload}, {payload, ""}}}
+		Address: payload, AskNumber: true, UserCode: payload, Scopes: []ScopeView{{payload, payload, true}, {Name: payload}}}
 }
 
 func hostileAccount(f Form, payload string) AccountView {
 	return AccountView{
 		Form: f, User: payload,
-		Applications: []ApplicationView{{ID: payload, Name: payload, Unverified: true, Scopes: []ScopeView{{payload, payload}, {payload, ""}}}},
+		Applications: []ApplicationView{{ID: payload, Name: payload, Unverified: true, Scopes: []ScopeView{{payload, payload, true}, {Name: payload}}}},
 		Sessions:     []SessionView{{ID: payload, Browser: payload, System: payload}, {ID: payload, Browser: payload}},
 	}
 }

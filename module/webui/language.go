@@ -11,24 +11,27 @@ import (
 // Limits on what a stranger makes us parse; what is longer is cut, since these are
 // wishes and no reason to fail.
 const (
-	maxLocales     = 200 // bytes of ui_locales
-	maxLocaleTags  = 10  // tags in it
-	maxLangCookie  = 35  // bytes, the longest tag of RFC 5646 section 4.4.1
-	maxAcceptLang  = 400 // bytes of Accept-Language
-	languageCookie = "gatehouse-lang"
+	maxLocales    = 200 // bytes of ui_locales
+	maxLocaleTags = 10  // tags in it
+	maxLangCookie = 35  // bytes, the longest tag of RFC 5646 section 4.4.1
+	maxAcceptLang = 400 // bytes of Accept-Language
 )
 
-// Language chooses the language of a page: by ui_locales (OIDC Core section
-// 3.1.2.1, space-separated), then the cookie gatehouse-lang, then Accept-Language,
-// else the first one configured. It returns one of Config.Languages.
+// LanguageCookie is the name of the cookie that holds the language a reader has chosen.
+const LanguageCookie = "gatehouse-lang"
+
+// Language chooses the language of a page: by the cookie [LanguageCookie], which is the
+// reader's own choice, then ui_locales (OIDC Core section 3.1.2.1, space-separated), what
+// the application thinks of the reader, then Accept-Language, else the first one
+// configured. It returns one of Config.Languages.
 func (p *Pages) Language(r *http.Request, uiLocales string) string {
-	if lang, ok := p.match(parseTags(strings.Fields(cut(uiLocales, maxLocales)))); ok {
-		return lang
-	}
-	if c, err := r.Cookie(languageCookie); err == nil && len(c.Value) <= maxLangCookie {
+	if c, err := r.Cookie(LanguageCookie); err == nil && len(c.Value) <= maxLangCookie {
 		if lang, ok := p.match(parseTags([]string{c.Value})); ok {
 			return lang
 		}
+	}
+	if lang, ok := p.match(parseTags(strings.Fields(cut(uiLocales, maxLocales)))); ok {
+		return lang
 	}
 	accept := cut(r.Header.Get("Accept-Language"), maxAcceptLang)
 	if tags, _, err := language.ParseAcceptLanguage(accept); err == nil {

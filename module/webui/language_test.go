@@ -21,9 +21,10 @@ func TestTheLanguageIsThatOfTheRequestTheCookieTheBrowserOrTheFirst(t *testing.T
 		{"cookie before browser", "", "zh", "en", "zh"},
 		{"unknown cookie", "", "fr", "zh", "zh"},
 		{"broken cookie", "", "%%%", "zh", "zh"},
-		{"ui_locales before cookie", "zh-Hans-CN", "en", "en", "zh"},
-		{"ui_locales in order", "fr zh en", "en", "en", "zh"},
-		{"ui_locales unknown", "fr it", "zh", "en", "zh"},
+		{"the reader's choice before the application's", "zh-Hans-CN", "en", "zh", "en"}, // S13
+		{"ui_locales before browser", "zh-Hans-CN", "", "en", "zh"},
+		{"ui_locales in order", "fr zh en", "", "en", "zh"},
+		{"ui_locales unknown", "fr it", "", "zh", "zh"},
 		{"ui_locales broken", "!!! zh", "", "en", "zh"},
 		{"ui_locales is a script", "<script>", "", "", "en"},
 		{"broken browser", "", "", "zh;q=x", "en"},
@@ -32,7 +33,7 @@ func TestTheLanguageIsThatOfTheRequestTheCookieTheBrowserOrTheFirst(t *testing.T
 			p := newPages(t, Config{})
 			r := httptest.NewRequest("GET", "/", nil)
 			if c.cookie != "" {
-				r.Header.Set("Cookie", languageCookie+"="+c.cookie)
+				r.Header.Set("Cookie", LanguageCookie+"="+c.cookie)
 			}
 			if c.accept != "" {
 				r.Header.Set("Accept-Language", c.accept)
@@ -86,7 +87,7 @@ func TestWishesForALanguageAreCutAtTheirCaps(t *testing.T) {
 	if got := p.Language(r, "zh "+strings.Repeat("x", maxLocales)); got != "zh" {
 		t.Errorf("what fits is read: %q", got)
 	}
-	r.Header.Set("Cookie", languageCookie+"=zh-"+strings.Repeat("x", maxLangCookie))
+	r.Header.Set("Cookie", LanguageCookie+"=zh-"+strings.Repeat("x", maxLangCookie))
 	if got := p.Language(r, ""); got != "en" {
 		t.Errorf("a long cookie: %q", got)
 	}
@@ -98,7 +99,7 @@ func TestWishesForALanguageAreCutAtTheirCaps(t *testing.T) {
 	start := time.Now()
 	for _, evil := range []string{strings.Repeat("-", 1<<20), strings.Repeat("a-", 1<<19), strings.Repeat("en,", 1<<19), strings.Repeat(" ", 1<<20)} {
 		r.Header.Set("Accept-Language", evil)
-		r.Header.Set("Cookie", languageCookie+"="+evil)
+		r.Header.Set("Cookie", LanguageCookie+"="+evil)
 		p.Language(r, evil)
 	}
 	if took := time.Since(start); took > time.Second {

@@ -50,7 +50,8 @@ func (p *Pages) Login(w http.ResponseWriter, status int, v LoginView) {
 	p.write(w, status, "login", v.Lang, v)
 }
 
-// Consent writes the consent page: fields decision ("allow" or "deny"), request and token.
+// Consent writes the consent page: fields decision ("allow", "deny" or, of somebody who is
+// another person, "switch"), request and token.
 func (p *Pages) Consent(w http.ResponseWriter, status int, v ConsentView) {
 	p.write(w, status, "consent", v.Lang, v)
 }
@@ -127,17 +128,21 @@ func send(w http.ResponseWriter, status int, security http.Header, contentType s
 func (p *Pages) render(to *bytes.Buffer, page, lang string, view any) (string, error) {
 	t, ok := p.texts[lang]
 	if !ok {
-		t = p.texts[p.config.Languages[0]]
+		lang = p.config.Languages[0]
+		t = p.texts[lang]
 	}
-	d := data{now: p.config.Now, Site: p.config.Name, Logo: p.config.Logo, Style: p.style, Icon: p.icon, View: view, texts: t}
-	d.Lang = t["html.lang"]
+	d := data{
+		now: p.config.Now, Site: p.config.Name, Logo: p.config.Logo, Wordmark: p.config.Wordmark, Links: p.config.Links,
+		LanguagePath: p.config.LanguagePath, Style: p.style, Icon: p.icon, View: view, texts: t,
+	}
+	d.Lang, d.OtherLanguages = t["html.lang"], p.otherLanguages(lang)
 	d.fill = map[string]string{"site": d.Site}
 	action := "/" // of the form, which must not post a password to another host
 	switch v := view.(type) {
 	case LoginView:
-		d.fill["client"], action = v.Client, v.Action
+		d.fill["client"], d.Resume, action = v.Client, v.Request, v.Action
 	case ConsentView:
-		d.fill["client"], d.fill["host"], d.fill["user"], action = v.Client, v.Host, v.User, v.Action
+		d.fill["client"], d.fill["host"], d.fill["user"], d.Resume, action = v.Client, v.Host, v.User, v.Request, v.Action
 	case LogoutView:
 		d.fill["user"], d.fill["client"] = v.User, v.Client
 		if !v.Done {

@@ -208,16 +208,20 @@ func TestToConfirmAndToDenyWeighTheSame(t *testing.T) { // RFC 10027: decline at
 		w := httptest.NewRecorder()
 		p.Confirm(w, 200, v)
 		root := parsed(t, w.Body.String())
-		buttons := all(root, "button")
-		if len(buttons) != 2 || attr(buttons[0], "value") != "confirm" || attr(buttons[1], "value") != "deny" {
-			t.Fatal("two buttons, to confirm and to deny")
+		buttons := answers(root)
+		if len(buttons) != 2 || attr(buttons[0], "value") != "deny" || attr(buttons[1], "value") != "confirm" {
+			t.Fatal("two buttons, to deny and to confirm")
+		}
+		// Enter in the field confirms, as the wrong number it may be; it must not deny.
+		if enter := byClass(root, "default"); (enter != nil) != ask || ask && (attr(enter, "type") != "submit" || attr(enter, "value") != "confirm" || attr(enter, "tabindex") != "-1") {
+			t.Errorf("ask %v: Enter in the field is %v", ask, enter)
 		}
 		for _, b := range buttons {
 			if attr(b, "name") != "decision" || attr(b, "class") != "" {
 				t.Errorf("the two are not alike: %v", b.Attr)
 			}
 		}
-		if _, ok := lookup(buttons[1], "formnovalidate"); !ok {
+		if _, ok := lookup(buttons[0], "formnovalidate"); !ok {
 			t.Error("who denies would have to type a number first")
 		}
 		for _, n := range all(root) {
@@ -237,7 +241,7 @@ func TestAnAnsweredRequestHasNoForm(t *testing.T) {
 		w := httptest.NewRecorder()
 		p.Confirm(w, 200, ConfirmView{Done: done})
 		root := parsed(t, w.Body.String())
-		if w.Code != 200 || len(all(root, "form")) != 0 || text(all(root, "h1")[0]) != p.texts["en"]["confirm."+done+".heading"] {
+		if w.Code != 200 || len(all(all(root, "main")[0], "form")) != 0 || text(all(root, "h1")[0]) != p.texts["en"]["confirm."+done+".heading"] {
 			t.Errorf("%s: %d %s", done, w.Code, text(root))
 		}
 	}

@@ -44,6 +44,7 @@ type ConfirmView struct {
 	Client     string
 	Host       string // where the other device goes afterwards, "" for nowhere
 	User       string
+	Name       string // what that person is called, "" for nothing but User
 	Scopes     []ScopeView
 	Unverified bool // the application registered itself
 	// Browser, System, Address and At are of the request on the other device.

@@ -91,6 +91,7 @@ func checkFields(t *testing.T, root *html.Node) {
 			if text(n) == "" || attr(n, "type") != "submit" {
 				t.Error("a button without a text or type")
 			}
+		case attr(n, "class") == "default": // nobody sees or reaches it
 		case attr(n, "type") != "hidden" && !labels[attr(n, "id")]:
 			t.Errorf("field %q has no label", attr(n, "name"))
 		}
@@ -102,7 +103,8 @@ func checkFields(t *testing.T, root *html.Node) {
 		if attr(f, "method") != "post" || !strings.HasPrefix(attr(f, "action"), "/") {
 			t.Error("a form that does not post to a path")
 		}
-		if n := byName(f, "token"); n == nil || attr(n, "value") == "" {
+		// The choice of a language concerns nobody's account, and is not tied to a browser.
+		if n := byName(f, "token"); attr(f, "action") != "/language" && (n == nil || attr(n, "value") == "") {
 			t.Error("a form without a token")
 		}
 	}
@@ -216,7 +218,7 @@ func TestTheConsentPageShowsWhoAsksForWhatAndWhereItLeads(t *testing.T) { // U22
 			t.Errorf("%q is not shown", want)
 		}
 	}
-	if n := len(all(all(root, "ul")[0], "li")); n != 2 {
+	if n := len(all(byClass(root, "scopes"), "li")); n != 2 {
 		t.Errorf("%d permissions", n)
 	}
 }
@@ -225,16 +227,84 @@ func TestConsentIsNeverTheDefault(t *testing.T) {
 	p := newPages(t, Config{})
 	w := httptest.NewRecorder()
 	p.Consent(w, 200, ConsentView{Form: testForm, Client: "Reader", Scopes: scopes})
-	buttons := all(parsed(t, w.Body.String()), "button")
-	if len(buttons) != 2 || attr(buttons[0], "value") != "deny" || attr(buttons[1], "value") != "allow" {
-		t.Fatal("the first button, which implicit submission presses, must deny")
+	root := parsed(t, w.Body.String())
+	if buttons := answers(root); len(buttons) != 2 || attr(buttons[0], "value") != "deny" || attr(buttons[1], "value") != "allow" {
+		t.Fatal("the first button must deny")
 	}
-	for _, b := range buttons {
-		if attr(b, "name") != "decision" {
-			t.Errorf("name %q", attr(b, "name"))
+	for _, n := range all(root) {
+		if _, ok := lookup(n, "autofocus"); ok || n.Data == "input" && attr(n, "type") != "hidden" {
+			t.Errorf("<%s %v>: Enter could answer", n.Data, n.Attr)
 		}
-		if len(b.Attr) != 3 {
-			t.Errorf("the two are not alike: %v", b.Attr)
+	}
+}
+
+// answers are the buttons with which a page is answered, in their order.
+func answers(root *html.Node) (buttons []*html.Node) {
+	for _, b := range all(root, "button") {
+		if attr(b, "name") == "decision" && attr(b, "value") != "switch" {
+			buttons = append(buttons, b)
+		}
+	}
+	return buttons
+}
+
+func TestWhoIsKnownIsAllowedWithThePrimaryButtonInView(t *testing.T) { // S12
+	p := newPages(t, Config{})
+	for _, unverified := range []bool{false, true} {
+		w := httptest.NewRecorder()
+		p.Consent(w, 200, ConsentView{Form: testForm, Client: "Reader", Scopes: scopes, Unverified: unverified})
+		root := parsed(t, w.Body.String())
+		buttons := answers(root)
+		bar := attr(buttons[0].Parent, "class")
+		if strings.Contains(bar, "sticky") == unverified {
+			t.Errorf("unverified %v: the bar is %q", unverified, bar)
+		}
+		if primary := attr(buttons[1], "class") == "primary"; primary == unverified || attr(buttons[0], "class") != "" {
+			t.Errorf("unverified %v: the buttons are %v and %v", unverified, buttons[0].Attr, buttons[1].Attr)
+		}
+		if unverified && len(buttons[0].Attr) != len(buttons[1].Attr) {
+			t.Error("what nobody verified is easier to allow than to deny")
+		}
+	}
+}
+
+func TestTheConsentPageShowsThePersonByNameAndWhatIsNew(t *testing.T) { // S12
+	p := newPages(t, Config{})
+	w := httptest.NewRecorder()
+	p.Consent(w, 200, ConsentView{Form: testForm, ClientID: "reader", Client: "Article Reader", User: "maria", Name: "Maria Rossi", Scopes: scopes})
+	root := parsed(t, w.Body.String())
+	var tiles, technical []string
+	for _, n := range all(root, "span") {
+		if strings.HasPrefix(attr(n, "class"), "tile") {
+			tiles = append(tiles, text(n))
+		}
+	}
+	if !slices.Equal(tiles, []string{"AR", "MR"}) {
+		t.Errorf("tiles %q", tiles)
+	}
+	page := text(all(root, "main")[0])
+	if !strings.Contains(page, "Your account: Maria Rossi maria Not you?") {
+		t.Errorf("the person: %s", page)
+	}
+	for _, n := range all(all(root, "details")[0], "code") {
+		technical = append(technical, text(n))
+	}
+	if !slices.Equal(technical, []string{"articles:read", "imports"}) {
+		t.Errorf("technical names %q", technical)
+	}
+	rows := all(byClass(root, "scopes"), "li")
+	if len(rows) != 2 || text(rows[0]) != "Read your articles New since you last allowed it" || text(rows[1]) != "imports" {
+		t.Errorf("rows %q", text(byClass(root, "scopes")))
+	}
+}
+
+func TestInitialsAreOfTheFirstAndTheLastWord(t *testing.T) {
+	for name, want := range map[string]string{
+		"Alice Liddell": "AL", "alice": "A", "Article Reader for Teams": "AT", "爱丽丝": "爱", "爱丽丝 Liddell": "爱", "a.b@example.com": "AC",
+		"": "?", " \t": "?", "!!!": "?", "(beta) 2048": "B2", "\xff\xfe": "?", "é": "É", "\u202exy": "X", "42": "4",
+	} {
+		if got := (data{}).Initials(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
 }
@@ -257,7 +327,7 @@ func TestAnErrorPageLeadsOnlyBackToThisHost(t *testing.T) {
 	} {
 		w := httptest.NewRecorder()
 		p.Error(w, 400, ErrorView{Code: "expired", Retry: retry})
-		links := all(parsed(t, w.Body.String()), "a")
+		links := all(all(parsed(t, w.Body.String()), "main")[0], "a")
 		if (len(links) == 1) != want {
 			t.Errorf("%q: %d links", retry, len(links))
 		}

@@ -21,7 +21,7 @@ func fullAccount(form Form) AccountView {
 	return AccountView{
 		Form: form, User: "u", Logout: "/l", MoreApplications: true, MoreSessions: true,
 		Applications: []ApplicationView{
-			{ID: "i", Name: "n", Unverified: true, Scopes: []ScopeView{{"n", "t"}, {"n", ""}}, Remembered: true},
+			{ID: "i", Name: "n", Unverified: true, Scopes: []ScopeView{{"n", "t", true}, {Name: "n"}}, Remembered: true},
 			{ID: "i", Name: "n"},
 		},
 		Sessions: []SessionView{
@@ -40,7 +40,7 @@ func (p *Pages) try(files files) error {
 		"login": {LoginView{Form: form}, LoginView{Form: form, Client: "c", Username: "u", Failed: true},
 			LoginView{Form: form, Limited: true}},
 		"consent": {ConsentView{Form: form, Client: "c"},
-			ConsentView{Form: form, Client: "c", Host: "h", User: "u", Scopes: []ScopeView{{"n", "t"}, {"n", ""}}, Remember: true,
+			ConsentView{Form: form, Client: "c", Host: "h", User: "u", Scopes: []ScopeView{{"n", "t", true}, {Name: "n"}}, Remember: true,
 				Unverified: true, Account: "/a"}},
 		"logout": {LogoutView{Form: form, User: "u", Account: "/a"}, LogoutView{Form: form, Client: "c"}, LogoutView{Form: form, User: "u", Client: "c"},
 			LogoutView{Done: true}, LogoutView{Done: true, Everywhere: true, Account: "/a"}},
@@ -59,7 +59,7 @@ func (p *Pages) try(files files) error {
 	}
 	for _, done := range confirmDone {
 		views["confirm"] = append(views["confirm"], ConfirmView{Form: form, Client: "c", Done: done},
-			ConfirmView{Form: form, Client: "c", Host: "h", User: "u", Scopes: []ScopeView{{"n", "t"}, {"n", ""}}, Unverified: true,
+			ConfirmView{Form: form, Client: "c", Host: "h", User: "u", Scopes: []ScopeView{{"n", "t", true}, {Name: "n"}}, Unverified: true,
 				Browser: "b", System: "s", Address: "a", AskNumber: true, UserCode: "U", Done: done})
 	}
 	for _, done := range accountDone {

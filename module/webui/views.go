@@ -33,9 +33,11 @@ type ConsentView struct {
 	// Account is the path of the account page, where an answer can be taken back; "" for
 	// no link.
 	Account  string
+	ClientID string // chooses the colour of its tile
 	Client   string
 	Host     string // where the browser goes afterwards
 	User     string // who is signed in
+	Name     string // what that person is called, "" for nothing but User
 	Scopes   []ScopeView
 	Remember bool // whether the answer will be remembered, which the page says
 	// Unverified says that the application registered itself: nobody checked its name.
@@ -46,6 +48,8 @@ type ConsentView struct {
 type ScopeView struct {
 	Name string
 	Text string // in the page's language
+	// New says that the user has allowed the application others before, but not this one.
+	New bool
 }
 
 // LogoutView asks for confirmation, or says it is done.

@@ -3,6 +3,7 @@ package webui
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func form(lang string) Form {
 	return f
 }
 
-var scopes = []ScopeView{{"articles:read", "Read your articles"}, {"imports", ""}}
+var scopes = []ScopeView{{"articles:read", "Read your articles", true}, {Name: "imports"}}
 
 var states = []shown{
 	{"login", "Sign in", func(p *Pages, w http.ResponseWriter, lang string) {
@@ -222,6 +223,15 @@ func text(n *html.Node) string {
 func byName(root *html.Node, name string) *html.Node {
 	for _, n := range all(root, "input", "button") {
 		if attr(n, "name") == name {
+			return n
+		}
+	}
+	return nil
+}
+
+func byClass(root *html.Node, class string) *html.Node {
+	for _, n := range all(root) {
+		if slices.Contains(strings.Fields(attr(n, "class")), class) {
 			return n
 		}
 	}

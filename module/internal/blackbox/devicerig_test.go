@@ -96,7 +96,7 @@ func (d begun) decide(phone *harness.Browser, decision string) {
 	d.t.Helper()
 	p := phone.Submit(d.asks(phone), url.Values{"decision": {decision}})
 	wantPage(d.t, p, http.StatusOK)
-	if strings.Contains(p.Body, "<form") {
+	if strings.Contains(p.Body, "<form method") {
 		d.t.Fatalf("not decided: %s", p.Body)
 	}
 }

@@ -145,7 +145,7 @@ func (s screen) decide(phone *harness.Browser, decision, number string) harness.
 	wantPage(s.t, p, http.StatusOK)
 	p = phone.Submit(p, url.Values{"decision": {decision}, "number": {number}})
 	wantPage(s.t, p, http.StatusOK)
-	if strings.Contains(p.Body, "<form") {
+	if strings.Contains(p.Body, "<form method") {
 		s.t.Fatalf("not decided: %s", p.Body)
 	}
 	return p

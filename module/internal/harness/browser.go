@@ -119,7 +119,8 @@ func (b *Browser) Authorize(address, username, password string) *url.URL {
 	return nil
 }
 
-// Form finds the form of a page that posts: its address and the values of its fields.
+// Form finds the form of a page that posts: its address and the values of its fields. The
+// choice of a language at the foot of the page does not count.
 func Form(t testing.TB, p Page) (action string, values url.Values) {
 	t.Helper()
 	doc, err := html.Parse(strings.NewReader(p.Body))
@@ -133,7 +134,7 @@ func Form(t testing.TB, p Page) (action string, values url.Values) {
 		}
 		switch n.Data {
 		case "form":
-			if strings.EqualFold(attr(n, "method"), "post") && action == "" {
+			if strings.EqualFold(attr(n, "method"), "post") && action == "" && !strings.HasSuffix(attr(n, "action"), "/language") {
 				u, err := p.URL.Parse(attr(n, "action"))
 				if err != nil {
 					t.Fatal(err)

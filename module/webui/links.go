@@ -1,0 +1,49 @@
+package webui
+
+import (
+	"fmt"
+	"net/url"
+)
+
+// Links are addresses that the pages link to. Each is an https URL or an absolute path on
+// the issuer's host; "" leaves the link out.
+type Links struct {
+	Help, Privacy, Terms string // at the foot of every page
+	Forgot               string // below the password field
+}
+
+// CheckLink reports why an address must not stand in a link of the pages; "" may.
+func CheckLink(address string) error {
+	if address == "" || samePath(address) {
+		return nil
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || u.User != nil || !logoHost.MatchString(u.Host) {
+		return fmt.Errorf("%q is neither an https URL nor an absolute path", address)
+	}
+	return nil
+}
+
+func (l Links) check() error {
+	for _, link := range []struct{ name, address string }{
+		{"help", l.Help}, {"privacy", l.Privacy}, {"terms", l.Terms}, {"forgot", l.Forgot},
+	} {
+		if err := CheckLink(link.address); err != nil {
+			return fmt.Errorf("webui: links: %s: %w", link.name, err)
+		}
+	}
+	return nil
+}
+
+// languageLink is a language that a reader can switch to.
+type languageLink struct{ Tag, HTML, Name string }
+
+// otherLanguages are those that a page in lang offers instead, in their own words.
+func (p *Pages) otherLanguages(lang string) (others []languageLink) {
+	for _, tag := range p.config.Languages {
+		if t := p.texts[tag]; tag != lang {
+			others = append(others, languageLink{tag, t["html.lang"], t["language.name"]})
+		}
+	}
+	return others
+}
