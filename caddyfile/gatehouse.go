@@ -37,7 +37,7 @@ var globalWords = []string{
 //		scope <name> <text> { <language> <text> | hidden }
 //		client <id> { ... }
 //		registration { initial_token <placeholder> | scopes <names...> | max <n> }
-//		pages { templates|logo|color <value> | languages <tags...> }
+//		pages { templates <dir> | logo <address> [wordmark] | color <accent> [<of the dark theme>] | languages <tags...> | links { help|privacy|terms|forgot <address> } }
 //		protect { login_failures|per_address|codes_per_user|hash_concurrency <n> | lockout <duration> }
 //		revocation_max_stale <duration>
 //		audit on|off

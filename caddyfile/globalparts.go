@@ -1,7 +1,6 @@
 package caddyfile
 
 import (
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -73,30 +72,6 @@ func (g *globalBlock) session() error {
 			s.Idle, err = duration(g.Dispenser, false)
 		default:
 			err = unknown(g.Dispenser, "session", "absolute", "idle")
-		}
-		return err
-	})
-}
-
-func (g *globalBlock) pages() error {
-	p := &g.app.Pages
-	return g.each(func(word string) (err error) {
-		switch word {
-		case "templates":
-			p.Templates, err = one(g.Dispenser, "a directory")
-		case "logo":
-			p.Logo, err = one(g.Dispenser, "an https address or a path on the issuer's host")
-		case "color":
-			// In quotes, since # begins a comment; or without it.
-			p.Color, err = one(g.Dispenser, `a colour such as "#1f5a8c", in quotes`)
-			p.Color = "#" + strings.TrimPrefix(p.Color, "#")
-			if err == nil && (len(p.Color) != 7 || strings.Trim(p.Color[1:], "0123456789abcdefABCDEF") != "") {
-				err = g.Errf(`color: invalid '%s', expected a colour such as "#1f5a8c", in quotes`, g.Val())
-			}
-		case "languages":
-			p.Languages, err = some(g.Dispenser, "language tags such as en zh")
-		default:
-			err = unknown(g.Dispenser, "pages", "templates", "logo", "color", "languages")
 		}
 		return err
 	})

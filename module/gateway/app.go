@@ -199,7 +199,8 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 	a.warnOfClients(time.Now())
 	pages, err := webui.New(webui.Config{
 		Name: a.Name, Languages: a.Pages.Languages, Templates: a.Pages.Templates,
-		Logo: a.Pages.Logo, Color: a.Pages.Color, HTTPS: a.issuer.Scheme == "https", Log: a.log,
+		Logo: a.Pages.Logo, Wordmark: a.Pages.Wordmark, Color: a.Pages.Color, ColorDark: a.Pages.ColorDark,
+		Links: webui.Links(a.Pages.Links), LanguagePath: strings.TrimSuffix(a.issuer.Path, "/") + authserver.LanguagePath, HTTPS: a.issuer.Scheme == "https", Log: a.log,
 	})
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/authserver"
+	"github.com/gatehouse/gatehouse/module/webui"
 )
 
 // Tokens says how long what the server issues lives, and how access tokens are made.
@@ -64,13 +65,36 @@ func forServer(declared []Scope) []authserver.Scope {
 type Pages struct {
 	// A directory whose files replace built-in templates of the same name.
 	Templates string `json:"templates,omitempty"`
-	// An https address or a path on the issuer's host.
+	// An https address or a path on the issuer's host. Default: a mark of Gatehouse's own.
 	Logo string `json:"logo,omitempty"`
-	// The accent colour as `#rrggbb`.
+	// The logo shows the name, which the pages then do not write beside it.
+	Wordmark bool `json:"wordmark,omitempty"`
+	// The accent colour as `#rrggbb`, darkened as far as it must be to be read. Default: `#1d5bd6`.
 	Color string `json:"color,omitempty"`
+	// The accent colour of the dark theme as `#rrggbb`, lightened as far as it must be to be
+	// read. Default: `color`, or `#7aa7ff` when there is none.
+	ColorDark string `json:"color_dark,omitempty"`
+	// Pages of one's own that the pages link to.
+	Links Links `json:"links,omitzero"`
 	// Language tags; the first is the fallback. Default: `en`, `zh`.
 	Languages []string `json:"languages,omitempty"`
 }
+
+// Links are addresses that the pages link to, each an https URL or a path on the issuer's
+// host. Default: no link.
+type Links struct {
+	// At the foot of every page.
+	Help string `json:"help,omitempty"`
+	// At the foot of every page.
+	Privacy string `json:"privacy,omitempty"`
+	// At the foot of every page.
+	Terms string `json:"terms,omitempty"`
+	// Below the password field, for people who have forgotten theirs.
+	Forgot string `json:"forgot,omitempty"`
+}
+
+// CheckLink reports why an address must not be a link of the pages.
+func CheckLink(address string) error { return webui.CheckLink(address) }
 
 // Protect bounds guessing.
 type Protect struct {
