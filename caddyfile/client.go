@@ -14,7 +14,7 @@ import (
 
 var clientWords = []string{
 	"name", "owner", "secret", "secret_hash", "jwks", "auth_method", "public", "native", "trusted", "introspect", "redirect_uri",
-	"post_logout_redirect_uri", "origins", "grants", "deprecated_grant", "scopes", "default_scopes", "audience", "id_token_alg",
+	"post_logout_redirect_uri", "origins", "grants", "deprecated_grant", "scopes", "default_scopes", "audience", "id_token_alg", "id_token_claims",
 	"userinfo_content_type", "variant_b", "frame_origins", "require_state",
 }
 
@@ -42,6 +42,7 @@ var clientWords = []string{
 //		audience <audiences...>
 //		introspect
 //		id_token_alg RS256|ES256|EdDSA
+//		id_token_claims profile|email|phone|address...
 //		userinfo_content_type application/json|application/jwt; with variant_b auto|json|text
 //		require_state always|unless_pkce_or_nonce; with variant_b also never
 //	}
@@ -134,6 +135,8 @@ func (b *clientBlock) word() (err error) {
 		c.Audience, err = b.list(c.Audience, "one or more audiences")
 	case "id_token_alg":
 		c.IDTokenAlg, err = b.choice(c.IDTokenAlg, oauth.IDTokenAlgs...)
+	case "id_token_claims":
+		err = b.idTokenClaims()
 	case "userinfo_content_type":
 		c.UserinfoContentType, err = b.choice(c.UserinfoContentType, slices.Concat(oauth.UserinfoContentTypes, oauth.VariantBContentTypes)...)
 	case "require_state":

@@ -107,6 +107,32 @@ func (b *clientBlock) frameOrigins() (err error) {
 	return nil
 }
 
+// idTokenClaims reads scopes. Whether the client has them is known when all of it is read.
+func (b *clientBlock) idTokenClaims() (err error) {
+	if b.c.IDTokenClaims, err = b.list(b.c.IDTokenClaims, "one or more of: "+strings.Join(oauth.IDTokenClaims, ", ")); err != nil {
+		return err
+	}
+	for i, name := range b.c.IDTokenClaims {
+		switch {
+		case !slices.Contains(oauth.IDTokenClaims, name):
+			return b.Errf("id_token_claims: unexpected '%s', expected one or more of: %s", name, strings.Join(oauth.IDTokenClaims, ", "))
+		case slices.Contains(b.c.IDTokenClaims[:i], name):
+			return b.Errf("id_token_claims: %s is given twice", name)
+		}
+	}
+	where, id := b.Token(), b.c.ID
+	b.later = append(b.later, func() error {
+		i := slices.IndexFunc(b.app.Clients, func(c gateway.Client) bool { return c.ID == id })
+		for _, name := range b.app.Clients[i].IDTokenClaims {
+			if !slices.Contains(b.app.Clients[i].Scopes, name) {
+				return at(where, fmt.Errorf("id_token_claims: %s is not among the client's scopes, expected one of: %s", name, strings.Join(b.app.Clients[i].Scopes, ", ")))
+			}
+		}
+		return nil
+	})
+	return nil
+}
+
 // grants reads grant types; the device grant may have its short name, which has no JSON
 // twin of its own.
 func (b *clientBlock) grants() error {

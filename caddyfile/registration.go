@@ -13,6 +13,7 @@ import (
 //	registration {
 //		initial_token <placeholders...>
 //		scopes <names...>
+//		audience <audiences...>
 //		max <n>
 //	}
 func (g *globalBlock) registration() error {
@@ -64,13 +65,18 @@ func (g *globalBlock) registrationWord(r *gateway.Registration) (err error) {
 			}
 			return nil
 		})
+	case "audience":
+		if err := once(g.Dispenser, r.Audience != nil); err != nil {
+			return err
+		}
+		r.Audience, err = some(g.Dispenser, "one or more audiences")
 	case "max":
 		if err := once(g.Dispenser, r.Max != 0); err != nil {
 			return err
 		}
 		r.Max, err = number(g.Dispenser)
 	default:
-		err = unknown(g.Dispenser, "registration", "initial_token", "scopes", "max")
+		err = unknown(g.Dispenser, "registration", "initial_token", "scopes", "audience", "max")
 	}
 	return err
 }

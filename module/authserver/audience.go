@@ -8,10 +8,14 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// audienceOf is what is configured for the client.
+// audienceOf is what is configured for the client, for all that registered themselves, or
+// for all.
 func (s *Server) audienceOf(c *oauth.Client) []string {
-	if len(c.Audience) > 0 {
+	switch {
+	case len(c.Audience) > 0:
 		return c.Audience
+	case c.SelfRegistered && s.Registration != nil && len(s.Registration.Audience) > 0:
+		return s.Registration.Audience
 	}
 	return s.Audience
 }

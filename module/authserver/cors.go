@@ -6,8 +6,8 @@ import (
 )
 
 // preflight sets the CORS headers of an answer, and answers OPTIONS itself where
-// scripts may call at all; it then returns true. Keys and metadata are for every
-// origin, the token endpoint for those of registered clients, pages and what only
+// scripts may call at all; it then returns true. Keys, metadata and registration are for
+// every origin, the token endpoint for those of registered clients, pages and what only
 // servers call for none (RFC 9700 section 2.6). Credentials are never allowed: no answer
 // depends on a cookie, and the combination with an echoed origin is how CORS is got wrong.
 func (s *Server) preflight(w http.ResponseWriter, r *http.Request, rt route) bool {

@@ -136,19 +136,20 @@ func TestWhatAClientMaySayOfItself(t *testing.T) {
 		m    meta
 		want map[string]string
 	}{
-		"a public client":       {newMeta("token_endpoint_auth_method", "none"), map[string]string{"token_endpoint_auth_method": "none", "client_secret": ""}},
-		"a secret in the body":  {newMeta("token_endpoint_auth_method", "client_secret_post"), map[string]string{"token_endpoint_auth_method": "client_secret_post"}},
-		"keys":                  {newMeta("token_endpoint_auth_method", "private_key_jwt", "jwks", keys), map[string]string{"token_endpoint_auth_method": "private_key_jwt", "client_secret": ""}},
-		"a native client":       {newMeta("application_type", "native", "redirect_uris", []string{"com.example.app:/cb", "http://127.0.0.1/cb"}), map[string]string{"application_type": "native"}},
-		"refresh tokens":        {newMeta("grant_types", []string{"refresh_token", "authorization_code", "refresh_token"}), map[string]string{}},
-		"fewer scopes":          {newMeta("scope", "write"), map[string]string{"scope": "write"}},
-		"a name in Chinese":     {newMeta("client_name", "阅读器"), map[string]string{"client_name": "阅读器"}},
-		"a name in Persian":     {newMeta("client_name", "می\u200cخواهم"), map[string]string{"client_name": "می\u200cخواهم"}},
-		"addresses not fetched": {newMeta("logo_uri", "https://canary.example/l", "policy_uri", "http://canary.example/p", "tos_uri", 7, "client_uri", "x", "sector_identifier_uri", "https://canary.example/s"), map[string]string{"logo_uri": ""}},
-		"what we do not know":   {newMeta("require_signed_request_object", true, "contacts", []string{"a@b"}, "software_statement", "x.y.z", "Scope", "admin", "REDIRECT_URIS", []string{"x"}), map[string]string{"scope": "read write openid"}},
-		"nulls":                 {meta{"redirect_uris": []string{"https://self.example/cb"}, "client_name": json.RawMessage("null"), "jwks_uri": json.RawMessage("null"), "scope": json.RawMessage("null")}, map[string]string{"client_name": ""}},
-		"an id_token algorithm": {newMeta("id_token_signed_response_alg", "ES256"), map[string]string{"id_token_signed_response_alg": "ES256"}},
-		"a way back":            {newMeta("post_logout_redirect_uris", []string{"https://self.example/out"}), map[string]string{}},
+		"a public client":           {newMeta("token_endpoint_auth_method", "none"), map[string]string{"token_endpoint_auth_method": "none", "client_secret": ""}},
+		"a secret in the body":      {newMeta("token_endpoint_auth_method", "client_secret_post"), map[string]string{"token_endpoint_auth_method": "client_secret_post"}},
+		"keys":                      {newMeta("token_endpoint_auth_method", "private_key_jwt", "jwks", keys), map[string]string{"token_endpoint_auth_method": "private_key_jwt", "client_secret": ""}},
+		"a native client":           {newMeta("application_type", "native", "redirect_uris", []string{"com.example.app:/cb", "http://127.0.0.1/cb"}), map[string]string{"application_type": "native"}},
+		"refresh tokens":            {newMeta("grant_types", []string{"refresh_token", "authorization_code", "refresh_token"}), map[string]string{}},
+		"fewer scopes":              {newMeta("scope", "write"), map[string]string{"scope": "write"}},
+		"a scope above the ceiling": {newMeta("scope", "inner read admin"), map[string]string{"scope": "read"}},
+		"a name in Chinese":         {newMeta("client_name", "阅读器"), map[string]string{"client_name": "阅读器"}},
+		"a name in Persian":         {newMeta("client_name", "می\u200cخواهم"), map[string]string{"client_name": "می\u200cخواهم"}},
+		"addresses not fetched":     {newMeta("logo_uri", "https://canary.example/l", "policy_uri", "http://canary.example/p", "tos_uri", 7, "client_uri", "x", "sector_identifier_uri", "https://canary.example/s"), map[string]string{"logo_uri": ""}},
+		"what we do not know":       {newMeta("require_signed_request_object", true, "contacts", []string{"a@b"}, "software_statement", "x.y.z", "Scope", "admin", "REDIRECT_URIS", []string{"x"}), map[string]string{"scope": "read write openid"}},
+		"nulls":                     {meta{"redirect_uris": []string{"https://self.example/cb"}, "client_name": json.RawMessage("null"), "jwks_uri": json.RawMessage("null"), "scope": json.RawMessage("null")}, map[string]string{"client_name": ""}},
+		"an id_token algorithm":     {newMeta("id_token_signed_response_alg", "ES256"), map[string]string{"id_token_signed_response_alg": "ES256"}},
+		"a way back":                {newMeta("post_logout_redirect_uris", []string{"https://self.example/out"}), map[string]string{}},
 	} {
 		a := r.post(c.m)
 		if a.status != http.StatusCreated {
@@ -160,6 +161,40 @@ func TestWhatAClientMaySayOfItself(t *testing.T) {
 				t.Errorf("%s: %s is %q, want %q", name, member, a.text(member), want)
 			}
 		}
+	}
+}
+
+// RFC 7591 section 2: the server may replace what it does not offer, and says what it
+// registered. It never registers what was not asked for.
+func TestARegistrationIsTrimmedToWhatIsOffered(t *testing.T) {
+	r := newRegisterRig(t)
+	for name, c := range map[string]struct {
+		m     meta
+		grant string
+	}{
+		"client_credentials": {newMeta("grant_types", []string{"authorization_code", "client_credentials"}), "[authorization_code]"},
+		"password":           {newMeta("grant_types", []string{"password", "authorization_code", "refresh_token"}), "[authorization_code refresh_token]"},
+		"implicit":           {newMeta("grant_types", []string{"authorization_code", "implicit"}, "response_types", []string{"token", "code"}), "[authorization_code]"},
+		"unknown ones":       {newMeta("grant_types", []string{"authorization_code", "x", ""}), "[authorization_code]"},
+		"a device":           {newMeta("grant_types", []string{"authorization_code", "urn:ietf:params:oauth:grant-type:device_code"}), "[authorization_code]"},
+	} {
+		a := r.made(c.m)
+		if got := fmt.Sprint(a.m["grant_types"], a.m["response_types"]); got != c.grant+"[code]" && got != c.grant+" [code]" {
+			t.Errorf("%s: %s", name, got)
+		}
+		stored, ok, err := r.stored.Client(t.Context(), a.text("client_id"))
+		if err != nil || !ok || fmt.Sprint(stored.Grants) != c.grant {
+			t.Errorf("%s: stored as %v %v", name, stored, err)
+		}
+	}
+	a := r.made(newMeta("scope", "write inner profile"))
+	stored, _, err := r.stored.Client(t.Context(), a.text("client_id"))
+	if err != nil || a.text("scope") != "write" || fmt.Sprint(stored.Scopes) != "[write offline_access]" {
+		t.Errorf("%s, stored as %v %v", a.text("scope"), stored, err)
+	}
+	a = r.send(http.MethodPut, a.text("registration_client_uri"), a.text("registration_access_token"), newMeta("client_id", a.text("client_id"), "scope", "inner read"))
+	if a.status != http.StatusOK || a.text("scope") != "read" {
+		t.Errorf("an update: %d %s", a.status, a.body)
 	}
 }
 
@@ -187,15 +222,14 @@ func TestWhatARegistrationIsRefusedFor(t *testing.T) {
 		"one twice":                   {newMeta("redirect_uris", []string{"https://self.example/cb", "https://self.example/cb"}), 400, "invalid_redirect_uri"},
 		"21 of them":                  {newMeta("redirect_uris", many("https://self.example/", 21)), 400, "invalid_redirect_uri"},
 		"a bad way back":              {newMeta("post_logout_redirect_uris", []string{"x"}), 400, "invalid_client_metadata"},
-		"a scope above the ceiling":   {newMeta("scope", "read inner"), 400, "invalid_client_metadata"},
+		"scopes above it alone":       {newMeta("scope", "inner admin"), 400, "invalid_client_metadata"},
 		"a built-in scope above it":   {newMeta("scope", "profile"), 400, "invalid_client_metadata"},
 		"an undeclared scope":         {newMeta("scope", "admin"), 400, "invalid_client_metadata"},
 		"a malformed scope":           {newMeta("scope", `a"b`), 400, "invalid_client_metadata"},
-		"client_credentials":          {newMeta("grant_types", []string{"authorization_code", "client_credentials"}), 400, "invalid_client_metadata"},
-		"password":                    {newMeta("grant_types", []string{"authorization_code", "password"}), 400, "invalid_client_metadata"},
-		"implicit":                    {newMeta("grant_types", []string{"authorization_code", "implicit"}), 400, "invalid_client_metadata"},
+		"client_credentials alone":    {newMeta("grant_types", []string{"client_credentials"}), 400, "invalid_client_metadata"},
+		"password alone":              {newMeta("grant_types", []string{"password", "refresh_token"}), 400, "invalid_client_metadata"},
 		"refresh alone":               {newMeta("grant_types", []string{"refresh_token"}), 400, "invalid_client_metadata"},
-		"response_type token":         {newMeta("response_types", []string{"code", "token"}), 400, "invalid_client_metadata"},
+		"response_type token alone":   {newMeta("response_types", []string{"token"}), 400, "invalid_client_metadata"},
 		"an unknown method":           {newMeta("token_endpoint_auth_method", "client_secret_jwt"), 400, "invalid_client_metadata"},
 		"keys that are missing":       {newMeta("token_endpoint_auth_method", "private_key_jwt"), 400, "invalid_client_metadata"},
 		"keys that are none":          {newMeta("token_endpoint_auth_method", "private_key_jwt", "jwks", meta{"keys": []any{}}), 400, "invalid_client_metadata"},

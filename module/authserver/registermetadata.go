@@ -108,29 +108,28 @@ func (m *registration) client(ceiling, algs []string) (*oauth.Client, *oauth.Err
 	if !validName(m.ClientName) {
 		return bad("client_name must be at most 80 letters, digits, marks and signs, without control and formatting characters")
 	}
-	for _, g := range m.GrantTypes {
-		if g != string(oauth.AuthorizationCode) && g != string(oauth.RefreshToken) {
-			return bad("grant_types may hold authorization_code and refresh_token only")
-		}
-	}
+	// What is not offered is left out (RFC 7591 section 2), and the answer says what was
+	// registered. Nothing is registered that was not asked for.
 	if c.Grants = grantTypes(m.GrantTypes); !slices.Contains(c.Grants, oauth.AuthorizationCode) {
-		return bad("grant_types must hold authorization_code")
+		return bad("grant_types must hold authorization_code; refresh_token may stand beside it, others are not offered")
 	}
-	if !slices.Equal(m.ResponseTypes, []string{responseCode}) {
-		return bad("response_types may hold code only")
+	if !slices.Contains(m.ResponseTypes, responseCode) {
+		return bad("response_types must hold code; others are not offered")
 	}
 	if m.IDTokenAlg != "" && !slices.Contains(algs, m.IDTokenAlg) {
 		return bad("id_token_signed_response_alg must be one of: " + strings.Join(algs, ", "))
 	}
-	var ok bool
-	if c.Scopes, ok = oauth.ParseScopes(m.Scope); !ok {
+	asked, ok := oauth.ParseScopes(m.Scope)
+	if !ok {
 		return bad("scope is malformed or too long")
 	}
-	if len(c.Scopes) == 0 {
+	if len(asked) == 0 {
 		c.Scopes = slices.Clone(ceiling)
+		return m.authenticated(c)
 	}
-	if !oauth.Subset(c.Scopes, ceiling) {
-		return bad("scope may hold no more than: " + oauth.JoinScopes(ceiling))
+	c.Scopes = slices.DeleteFunc(asked, func(name string) bool { return !slices.Contains(ceiling, name) })
+	if len(c.Scopes) == 0 { // a client without scopes could do nothing, and none would read as all
+		return bad("scope must hold one or more of those that registered clients may have: " + oauth.JoinScopes(ceiling))
 	}
 	return m.authenticated(c)
 }
@@ -168,10 +167,13 @@ func checkAddresses(name string, all []string, native bool) *oauth.Error {
 	return nil
 }
 
+// grantTypes are those of the names that a registered client may have, each once.
 func grantTypes(names []string) []oauth.GrantType {
 	var all []oauth.GrantType
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
-		all = append(all, oauth.GrantType(name))
+	for _, g := range []oauth.GrantType{oauth.AuthorizationCode, oauth.RefreshToken} {
+		if slices.Contains(names, string(g)) {
+			all = append(all, g)
+		}
 	}
 	return all
 }

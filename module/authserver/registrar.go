@@ -13,6 +13,9 @@ type Registration struct {
 	InitialTokens []string
 	// Scopes are the most that a client may have.
 	Scopes []string
+	// Audience of the tokens of registered clients that have none of their own, the server's
+	// default when empty.
+	Audience []string
 	// Max is how many clients may be registered at one time, default 1000.
 	Max int
 }

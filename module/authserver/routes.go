@@ -59,8 +59,10 @@ func (s *Server) table() map[string]route {
 		all[s.base+path] = route{handle: handle, plaintext: s.variantB.RefusePlaintext, overloaded: s.variantB.Overloaded}
 	}
 	if s.Registration != nil {
-		all[s.base+"/register"] = route{methods: post, handle: s.register, anonymous: true}
-		all[s.base+registerPath] = route{methods: []string{"GET", "PUT", "DELETE"}, handle: s.registeredClient, anonymous: true}
+		// A page that registers its own client has an origin that nobody knows yet. The token
+		// in the Authorization header decides, which no browser adds by itself.
+		all[s.base+"/register"] = route{methods: post, handle: s.register, anonymous: true, public: true}
+		all[s.base+registerPath] = route{methods: []string{"GET", "PUT", "DELETE"}, handle: s.registeredClient, anonymous: true, public: true}
 	}
 	return all
 }

@@ -47,7 +47,8 @@ type route struct {
 	// always: requests are worked on under overload too. They cost no more than a refusal,
 	// and those that wait are limited in number.
 	always bool
-	// public answers may be cached and read by scripts of every origin.
+	// public answers may be read by scripts of every origin: nothing in them depends on a
+	// cookie or on the network the browser is in.
 	public bool
 	// scripts of registered origins may read the answers.
 	scripts bool

@@ -107,7 +107,7 @@ func (t *tokenEndpoint) issue(r *http.Request, form httpx.Form, g grant.Grant, a
 	}
 	id, err := t.idToken(ctx, client, pending, access)
 	if err != nil {
-		return tokenAnswer{}, oauth.Unavailable(err)
+		return tokenAnswer{}, err
 	}
 	var refresh string
 	if pending.Commit != nil {

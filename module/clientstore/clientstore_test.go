@@ -36,7 +36,7 @@ func newRig(t *testing.T, change ...func(*clientstore.Config)) *rig {
 	r := &rig{t: t, at: time.Unix(1_900_000_000, 0)}
 	r.memory = storetest.NewMemory(r.now)
 	c := clientstore.Config{
-		Store: r.memory, Revocations: r, Now: r.now, Scopes: []string{"read", "write"},
+		Store: r.memory, Revocations: r, Now: r.now, Scopes: []string{"read", "write", "email"},
 		Taken: func(id string) bool { return id == "configured" },
 	}
 	for _, f := range change {
@@ -96,8 +96,8 @@ func TestAClientIsWhatItWasDefinedAs(t *testing.T) {
 		ID: "all", Name: "All", Owner: "Me", AuthMethod: "client_secret_post", Native: true,
 		RedirectURIs: []string{"https://web.example/cb"}, PostLogoutRedirectURIs: []string{"https://web.example/out"}, Origins: []string{"https://more.example"},
 		Grants: []string{"authorization_code"}, DeprecatedGrants: map[string]string{"password": "2031-02-03"},
-		Scopes: []string{"read", "write"}, DefaultScopes: []string{"read"}, Audience: []string{"https://api.example"}, Trusted: true, Introspect: true,
-		IDTokenAlg: "ES256", UserinfoContentType: "application/jwt", RequireState: "with_pkce_optional",
+		Scopes: []string{"read", "write", "email"}, DefaultScopes: []string{"read"}, Audience: []string{"https://api.example"}, Trusted: true, Introspect: true,
+		IDTokenAlg: "ES256", IDTokenClaims: []string{"email"}, UserinfoContentType: "application/jwt", RequireState: "with_pkce_optional",
 	}
 	made, value := r.create(d)
 	got, err := r.Get(t.Context(), "all")
@@ -114,8 +114,8 @@ func TestAClientIsWhatItWasDefinedAs(t *testing.T) {
 		RedirectURIs: d.RedirectURIs, PostLogoutRedirectURIs: d.PostLogoutRedirectURIs, Origins: d.Origins,
 		Grants: []oauth.GrantType{oauth.AuthorizationCode, oauth.Password},
 		Until:  map[oauth.GrantType]time.Time{oauth.Password: time.Date(2031, 2, 3, 0, 0, 0, 0, time.UTC)},
-		Scopes: []string{"read", "write", "offline_access"}, DefaultScopes: []string{"read"}, Audience: d.Audience, Trusted: true, Introspect: true,
-		IDTokenAlg: "ES256", UserinfoContentType: "application/jwt", RequireState: oauth.StateUnlessPKCEOrNonce, Since: made.Created,
+		Scopes: []string{"read", "write", "email", "offline_access"}, DefaultScopes: []string{"read"}, Audience: d.Audience, Trusted: true, Introspect: true,
+		IDTokenAlg: "ES256", IDTokenClaims: []string{"email"}, UserinfoContentType: "application/jwt", RequireState: oauth.StateUnlessPKCEOrNonce, Since: made.Created,
 	}
 	if !ok || err != nil || fmt.Sprintf("%+v", *c) != fmt.Sprintf("%+v", want) {
 		t.Errorf("Client = %+v, %v, %v\nwant %+v", c, ok, err, want)

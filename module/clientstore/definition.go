@@ -37,6 +37,7 @@ type Definition struct {
 	Trusted             bool              `json:"trusted,omitempty"`
 	Introspect          bool              `json:"introspect,omitempty"`
 	IDTokenAlg          string            `json:"id_token_alg,omitempty"`
+	IDTokenClaims       []string          `json:"id_token_claims,omitempty"`
 	UserinfoContentType string            `json:"userinfo_content_type,omitempty"`
 	// RequireState: always, unless_pkce_or_nonce, or never with variant_b; "" for the default.
 	RequireState string `json:"require_state,omitempty"`
@@ -68,7 +69,7 @@ func Describe(c *oauth.Client) Definition {
 		ID: c.ID, Name: c.Name, Owner: c.Owner, AuthMethod: c.AuthMethod, JWKS: c.JWKS, Public: c.Public, Native: c.Native,
 		RedirectURIs: c.RedirectURIs, PostLogoutRedirectURIs: c.PostLogoutRedirectURIs, Origins: c.Origins,
 		Scopes: c.Scopes, DefaultScopes: c.DefaultScopes, Audience: c.Audience, Trusted: c.Trusted, Introspect: c.Introspect,
-		IDTokenAlg: c.IDTokenAlg, UserinfoContentType: c.UserinfoContentType, SelfRegistered: c.SelfRegistered, Created: c.Since,
+		IDTokenAlg: c.IDTokenAlg, IDTokenClaims: c.IDTokenClaims, UserinfoContentType: c.UserinfoContentType, SelfRegistered: c.SelfRegistered, Created: c.Since,
 		VariantB: c.VariantB, FrameOrigins: c.FrameOrigins, RequireState: string(c.RequireState),
 	}
 	for _, g := range c.Grants {
@@ -115,7 +116,7 @@ func (c *Clients) apply(d Definition, k store.Client) (store.Client, error) {
 	k.RedirectURIs, k.PostLogoutRedirectURIs, k.Origins = d.RedirectURIs, d.PostLogoutRedirectURIs, d.Origins
 	k.Scopes, k.DefaultScopes, k.Audience = d.Scopes, d.DefaultScopes, d.Audience
 	k.Trusted, k.Introspect = d.Trusted, d.Introspect
-	k.IDTokenAlg, k.UserinfoContentType = d.IDTokenAlg, d.UserinfoContentType
+	k.IDTokenAlg, k.IDTokenClaims, k.UserinfoContentType = d.IDTokenAlg, d.IDTokenClaims, d.UserinfoContentType
 	k.VariantB, k.FrameOrigins = d.VariantB, d.FrameOrigins
 	rule, _ := oauth.NamedStateRule(d.RequireState) // check refuses what is none
 	k.RequireState = string(rule)
@@ -175,7 +176,7 @@ func view(k store.Client) *oauth.Client {
 		ID: k.ID, Name: k.Name, Owner: k.Owner, AuthMethod: k.AuthMethod, JWKS: k.JWKS, Public: k.Public, Native: k.Native,
 		RedirectURIs: k.RedirectURIs, PostLogoutRedirectURIs: k.PostLogoutRedirectURIs, Origins: k.Origins,
 		Scopes: k.Scopes, DefaultScopes: k.DefaultScopes, Audience: k.Audience, Trusted: k.Trusted, Introspect: k.Introspect,
-		IDTokenAlg: k.IDTokenAlg, UserinfoContentType: k.UserinfoContentType, SelfRegistered: k.SelfRegistered, Since: k.Created,
+		IDTokenAlg: k.IDTokenAlg, IDTokenClaims: k.IDTokenClaims, UserinfoContentType: k.UserinfoContentType, SelfRegistered: k.SelfRegistered, Since: k.Created,
 		VariantB: k.VariantB, FrameOrigins: k.FrameOrigins, RequireState: oauth.StateRule(k.RequireState),
 	}
 	for _, g := range k.Grants {

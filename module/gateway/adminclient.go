@@ -201,7 +201,7 @@ func clientField(complaint string) string {
 		{"origin ", "origins"}, {"scope ", "scopes"}, {"default_scopes", "default_scopes"}, {"grant ", "grants"},
 		{"the authorization_code grant", "redirect_uris"}, {"the implicit grant", "redirect_uris"},
 		{"deprecated grant ", "deprecated_grants"}, {"auth_method ", "auth_method"}, {"a public client", "public"},
-		{"id_token_alg ", "id_token_alg"}, {"userinfo_content_type ", "userinfo_content_type"}, {"the overlap ", "overlap"},
+		{"id_token_alg ", "id_token_alg"}, {"id_token_claims", "id_token_claims"}, {"userinfo_content_type ", "userinfo_content_type"}, {"the overlap ", "overlap"},
 		{"jwks", "jwks"}, {"an audience ", "audience"}, {"a variant_b client needs a redirect_uri", "redirect_uris"}, {"a variant_b client needs one", "scopes"}, {"a variant_b client", "variant_b"},
 		{"frame_origin", "frame_origins"}, {"require_state ", "require_state"},
 	} {

@@ -31,7 +31,7 @@ func (c Client) protocol() (*oauth.Client, error) {
 		SecretHashes: slices.Concat(c.SecretHashes, c.Secrets), JWKS: c.JWKS,
 		RedirectURIs: c.RedirectURIs, PostLogoutRedirectURIs: c.PostLogoutRedirectURIs, Origins: c.Origins,
 		Scopes: c.Scopes, DefaultScopes: c.DefaultScopes, Audience: c.Audience, Introspect: c.Introspect,
-		IDTokenAlg: c.IDTokenAlg, UserinfoContentType: c.UserinfoContentType,
+		IDTokenAlg: c.IDTokenAlg, IDTokenClaims: c.IDTokenClaims, UserinfoContentType: c.UserinfoContentType,
 		VariantB: c.VariantB, FrameOrigins: c.FrameOrigins,
 	}
 	out.RequireState, _ = oauth.NamedStateRule(c.RequireState) // Check refuses what is none

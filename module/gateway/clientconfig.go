@@ -59,6 +59,9 @@ type Client struct {
 	Introspect bool `json:"introspect,omitempty"`
 	// The signature algorithm of its id_tokens: `RS256` (the default), `ES256` or `EdDSA`.
 	IDTokenAlg string `json:"id_token_alg,omitempty"`
+	// Scopes whose claims its id_tokens hold too, where the user granted them: `profile`,
+	// `email`, `phone`, `address`. For clients that never call userinfo. Default: none.
+	IDTokenClaims []string `json:"id_token_claims,omitempty"`
 	// The form of its userinfo answers: `application/json` (the default), or
 	// `application/jwt` for a signed one. Of a `variant_b` client: `auto` (the default),
 	// JSON for everybody but sign-in libraries that name themselves and are known to need

@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -19,6 +20,9 @@ type Registration struct {
 	InitialTokens []string `json:"initial_tokens,omitempty"`
 	// The scopes that registered clients may have at most. Default: none.
 	Scopes []string `json:"scopes,omitempty"`
+	// The audience of the tokens of registered clients that have none of their own. Default:
+	// that of `tokens`.
+	Audience []string `json:"audience,omitempty"`
 	// How many registered clients there may be at one time. Default: 1000.
 	Max int `json:"max,omitempty"`
 }
@@ -32,6 +36,9 @@ func (r *Registration) Check() error {
 		if err := refuseLiteral(t, "{env.REGISTRATION_TOKEN}"); err != nil {
 			return fmt.Errorf("initial_token %d: %w", i+1, err)
 		}
+	}
+	if slices.Contains(r.Audience, "") {
+		return errors.New("audience: expected one or more audiences, got an empty one")
 	}
 	if r.Max < 0 || r.Max > clientstore.MaxRegistered {
 		return fmt.Errorf("max: got %d, expected a number from 1 to %d", r.Max, clientstore.MaxRegistered)
@@ -48,7 +55,7 @@ func (r *Registration) build(repl *caddy.Replacer) (*authserver.Registration, er
 	if err != nil {
 		return nil, err
 	}
-	return &authserver.Registration{InitialTokens: digests, Scopes: r.Scopes, Max: r.Max}, nil
+	return &authserver.Registration{InitialTokens: digests, Scopes: r.Scopes, Audience: r.Audience, Max: r.Max}, nil
 }
 
 // resolveTokens gives the hex SHA-256 digests of the initial access tokens.

@@ -47,6 +47,9 @@ type Client struct {
 	Introspect bool
 	// IDTokenAlg signs its id_tokens: RS256 (the default when empty), ES256 or EdDSA.
 	IDTokenAlg string
+	// IDTokenClaims are the scopes whose claims its id_tokens hold too, where they are
+	// granted; none by default.
+	IDTokenClaims []string
 	// UserinfoContentType is application/json (the default when empty) or
 	// application/jwt for a signed answer (OpenID Connect Core section 5.3.2). For
 	// VariantB it is auto (the default when empty), json or text.

@@ -17,6 +17,7 @@ var (
 	AuthMethods          = []string{"client_secret_basic", "client_secret_post", PrivateKeyJWT}
 	IDTokenAlgs          = []string{"RS256", "ES256", "EdDSA"}
 	UserinfoContentTypes = []string{"application/json", "application/jwt"}
+	IDTokenClaims        = []string{"profile", "email", "phone", "address"} // OpenID Connect Core section 5.4
 )
 
 // MaxClientID is the longest client_id, in characters.
@@ -60,6 +61,11 @@ func (c *Client) Check(known []string) error {
 	if err := c.checkScopes(known); err != nil {
 		return err
 	}
+	for _, s := range c.IDTokenClaims {
+		if !slices.Contains(c.Scopes, s) {
+			return fmt.Errorf("id_token_claims: %s is not among the client's scopes", s)
+		}
+	}
 	for _, s := range c.DefaultScopes {
 		if !slices.Contains(c.Scopes, s) {
 			return fmt.Errorf("default_scopes: %s is not among the client's scopes", s)
@@ -84,6 +90,8 @@ func (c *Client) CheckKind() error {
 		return errors.New("a public client cannot introspect: it has no credentials")
 	case c.IDTokenAlg != "" && !slices.Contains(IDTokenAlgs, c.IDTokenAlg):
 		return fmt.Errorf("id_token_alg %s is unknown; expected one of: %s", c.IDTokenAlg, strings.Join(IDTokenAlgs, ", "))
+	case !Subset(c.IDTokenClaims, IDTokenClaims):
+		return fmt.Errorf("id_token_claims: expected one or more of: %s", strings.Join(IDTokenClaims, ", "))
 	case c.UserinfoContentType != "" && !slices.Contains(c.contentTypes(), c.UserinfoContentType):
 		return fmt.Errorf("userinfo_content_type %s is unknown; expected one of: %s", c.UserinfoContentType, strings.Join(c.contentTypes(), ", "))
 	case c.RequireState != "" && !slices.Contains(StateRules, c.RequireState):

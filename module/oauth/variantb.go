@@ -48,7 +48,7 @@ func (c *Client) checkVariantB() error {
 		{"grants", len(c.RedirectURIs) > 0 && !slices.Equal(c.Grants, variantBGrants)},
 		{"default_scopes", len(c.DefaultScopes) > 0},
 		{"introspect", c.Introspect},
-		{"id_token_alg", c.IDTokenAlg != ""},
+		{"id_token_alg", c.IDTokenAlg != ""}, {"id_token_claims", len(c.IDTokenClaims) > 0},
 	} {
 		if unused.given {
 			return fmt.Errorf("a variant_b client cannot have %s: remove it", unused.word)

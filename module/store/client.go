@@ -34,6 +34,7 @@ type Client struct {
 	Trusted                bool                 `json:"trusted,omitempty"`
 	Introspect             bool                 `json:"introspect,omitempty"`
 	IDTokenAlg             string               `json:"id_token_alg,omitempty"`
+	IDTokenClaims          []string             `json:"id_token_claims,omitempty"`
 	UserinfoContentType    string               `json:"userinfo_content_type,omitempty"`
 	VariantB               bool                 `json:"variant_b,omitempty"`
 	FrameOrigins           []string             `json:"frame_origins,omitempty"`

@@ -85,6 +85,7 @@ func definitionFlags(cmd *cobra.Command) {
 	f.String("auth-method", "", "client_secret_basic, client_secret_post or private_key_jwt (default: any)")
 	f.String("jwks", "", "File with the client's public keys as a JWK set, for private_key_jwt")
 	f.String("id-token-alg", "", "RS256, ES256 or EdDSA")
+	f.StringSlice("id-token-claims", nil, "Scopes whose claims the id_token holds too: profile, email, phone, address")
 	f.String("userinfo-content-type", "", "application/json or application/jwt; with --variant-b auto, json or text")
 	f.String("require-state", "", "always or unless_pkce_or_nonce; with --variant-b also never (default: that of the gateway)")
 	f.Bool("variant-b", false, "Speaks Variant B, for sites with a library for WeChat, and no OAuth")
@@ -97,7 +98,7 @@ func createClientCommand(r *run, admin *adminClient) error {
 		Public: r.yes("public"), Native: r.yes("native"), Trusted: r.yes("trusted"), Introspect: r.yes("introspect"),
 		RedirectURIs: r.texts("redirect-uri"), PostLogoutRedirectURIs: r.texts("post-logout-redirect-uri"),
 		Origins: r.texts("origin"), Grants: r.words("grant"), Scopes: r.words("scope"), DefaultScopes: r.words("default-scope"),
-		Audience: r.texts("audience"), IDTokenAlg: r.text("id-token-alg"), UserinfoContentType: r.text("userinfo-content-type"),
+		Audience: r.texts("audience"), IDTokenAlg: r.text("id-token-alg"), IDTokenClaims: r.words("id-token-claims"), UserinfoContentType: r.text("userinfo-content-type"),
 		RequireState: r.text("require-state"), VariantB: r.yes("variant-b"), FrameOrigins: r.texts("frame-origin"),
 	}
 	d.DeprecatedGrants, _ = r.cmd.Flags().GetStringToString("deprecated-grant")
@@ -134,7 +135,7 @@ func clientText(w io.Writer, c adminapi.Client) {
 		{"Redirect URIs", strings.Join(c.RedirectURIs, " ")}, {"Post-logout URIs", strings.Join(c.PostLogoutRedirectURIs, " ")},
 		{"Origins", strings.Join(c.Origins, " ")}, {"Grants", strings.Join(c.Grants, " ")}, {"Deprecated grants", deprecated(c)},
 		{"Scopes", strings.Join(c.Scopes, " ")}, {"Default scopes", strings.Join(c.DefaultScopes, " ")},
-		{"Audience", strings.Join(c.Audience, " ")}, {"ID token", c.IDTokenAlg}, {"Userinfo", c.UserinfoContentType},
+		{"Audience", strings.Join(c.Audience, " ")}, {"ID token", c.IDTokenAlg}, {"ID token claims", strings.Join(c.IDTokenClaims, " ")}, {"Userinfo", c.UserinfoContentType},
 		{"Require state", c.RequireState},
 		{"Frame origins", strings.Join(c.FrameOrigins, " ")},
 		{"Created", adminapi.Day(c.Created)}, {"Unused until", adminapi.Day(c.UnusedUntil)},

@@ -2,6 +2,7 @@ package blackbox
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -310,4 +311,49 @@ func TestAClientThatRegisteredItselfIsARelyingPartyToo(t *testing.T) {
 			t.Errorf("signed with %v", algOf(t, rawID(t, tokens)))
 		}
 	}
+}
+
+// S19: some stock clients never call /userinfo and show an empty name otherwise.
+func TestClaimsInTheIDTokenWhereTheClientIsConfiguredSo(t *testing.T) {
+	g := harness.Prepare(t, "$UPSTREAM", harness.NewUpstream(t).Addr, "$TOKENS", "", "$GUARD", "", "$LIMIT", "",
+		"$GLOBAL", partyClient("bare", "")+partyClient("named", "id_token_claims profile email")+partyClient("mailed", "id_token_claims email"))
+	g.WriteFile(t, "users.json", openIDUsers)
+	g.Begin(t, site)
+	claims := func(client string, scopes ...string) map[string]any {
+		p := newParty(t, g, client)
+		p.config.Scopes = append([]string{"openid"}, scopes...)
+		tokens := p.signIn(harness.NewBrowser(t, g.ID), username, "nonce-1")
+		p.verify(tokens, "nonce-1")
+		return claimsOf(t, rawID(t, tokens))
+	}
+	for name, tc := range map[string]struct {
+		client string
+		scopes []string
+		want   string // name, preferred_username, email, email_verified, locale
+	}{
+		"S19 not by default":                    {"bare", []string{"profile", "email"}, "<nil> <nil> <nil> <nil> <nil>"},
+		"S19 both":                              {"named", []string{"profile", "email"}, "Alice Liddell alice alice@example.com true en-GB"},
+		"S19 no more than the user has allowed": {"named", []string{"email"}, "<nil> <nil> alice@example.com true <nil>"},
+		"S19 nothing without those scopes":      {"named", nil, "<nil> <nil> <nil> <nil> <nil>"},
+		"S19 no more than is configured":        {"mailed", []string{"profile", "email"}, "<nil> <nil> alice@example.com true <nil>"},
+	} {
+		m := claims(tc.client, tc.scopes...)
+		if got := fmt.Sprint(m["name"], " ", m["preferred_username"], " ", m["email"], " ", m["email_verified"], " ", m["locale"]); got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
+		if m["sub"] != "u-1" || m["department"] != nil || m["aud"] != tc.client {
+			t.Errorf("%s: %v", name, m)
+		}
+	}
+	t.Run("S19 a refresh tells what is known now", func(t *testing.T) {
+		p := newParty(t, g, "named")
+		old := p.signIn(harness.NewBrowser(t, g.ID), username, "nonce-1")
+		fresh, err := p.config.TokenSource(t.Context(), expired(old)).Token()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := claimsOf(t, rawID(t, fresh)); m["name"] != "Alice Liddell" {
+			t.Errorf("%v", m)
+		}
+	})
 }

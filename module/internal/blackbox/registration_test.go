@@ -139,3 +139,83 @@ func TestNoMoreClientsRegisterThanThereArePlacesAlsoAtOnce(t *testing.T) {
 		t.Errorf("%d clients registered, there are %d places", made, places)
 	}
 }
+
+// S19: tokens of registered clients are for the audience that the block names, here that of
+// a guard of its own.
+func TestRegisteredClientsGetTokensForTheAudienceOfTheBlock(t *testing.T) {
+	t.Setenv("GATEHOUSE_TEST_INITIAL", initialToken)
+	const to, theirs = "https://new.example/cb", "https://mcp.example"
+	g, _ := startSite(t, trustingSite, "$GUARD", "audience "+theirs,
+		"$GLOBAL", "registration {\n\t\t\tinitial_token {env.GATEHOUSE_TEST_INITIAL}\n\t\t\tscopes read\n\t\t\taudience "+theirs+"\n\t\t}")
+	p := call(t, http.MethodPost, g.ID+"/register", initialToken, map[string]any{
+		"redirect_uris": []string{to}, "token_endpoint_auth_method": "none", "scope": "read write unheard-of",
+		"grant_types": []string{"authorization_code", "refresh_token", "client_credentials"}, "response_types": []string{"code"},
+	})
+	m := p.JSON(t)
+	if p.Status != http.StatusCreated || m["scope"] != "read" || fmt.Sprint(m["grant_types"]) != "[authorization_code refresh_token]" {
+		t.Fatalf("S19 the answer says what was registered: %d %s", p.Status, p.Body)
+	}
+	c := newCoder(t, g)
+	id := member(t, p, "client_id")
+	for name, resource := range map[string]string{"S19 by default": "-", "S19 asked for": theirs} {
+		token, _ := wantTokens(t, g.Token(t, harness.Credentials{ID: id}, exchange(c.code(id, "redirect_uri", to, "resource", resource), to)))
+		if claims := claimsOf(t, token); claims["aud"] != theirs {
+			t.Errorf("%s: the audience is %v", name, claims["aud"])
+		}
+		if p := bearer(t, g, "/read", token); p.Status != http.StatusOK {
+			t.Errorf("%s: %d %s", name, p.Status, p.Body)
+		}
+	}
+	// It is no audience that others are given, nor do registered clients get that of others.
+	back := c.b.Authorize(authorizeURL(g, id, "redirect_uri", to, "resource", "https://api.example"), username, password).Query()
+	if back.Get("error") != "invalid_target" {
+		t.Errorf("S19 the audience of others: %v", back)
+	}
+	token, _ := wantTokens(t, g.Token(t, web, exchange(c.code("web"), callback)))
+	if claims := claimsOf(t, token); claims["aud"] != "https://api.example" {
+		t.Errorf("S19 a configured client: %v", claims["aud"])
+	}
+}
+
+// S19: a browser application registers itself from its own page.
+func TestAPageMayRegisterItsClient(t *testing.T) {
+	g, _ := startRegistering(t, 10)
+	const page = "https://new.example"
+	ask := func(method, address, token string, body string, header ...string) harness.Page {
+		header = append(header, "Origin", page, "Content-Type", "application/json")
+		if token != "" {
+			header = append(header, "Authorization", "Bearer "+token)
+		}
+		return harness.Send(t, http.DefaultClient, method, address, body, header...)
+	}
+	p := ask(http.MethodOptions, g.ID+"/register", "", "", "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization,content-type")
+	h := p.Header
+	if p.Status != http.StatusNoContent || h.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(h.Get("Access-Control-Allow-Methods"), "POST") ||
+		!strings.Contains(strings.ToLower(h.Get("Access-Control-Allow-Headers")), "authorization") || h.Get("Access-Control-Allow-Credentials") != "" {
+		t.Fatalf("S19 the preflight: %d %v", p.Status, h)
+	}
+	p = ask(http.MethodPost, g.ID+"/register", initialToken, `{"redirect_uris":["`+page+`/cb"],"token_endpoint_auth_method":"none"}`)
+	address, access := member(t, p, "registration_client_uri"), member(t, p, "registration_access_token")
+	if p.Status != http.StatusCreated || p.Header.Get("Access-Control-Allow-Origin") != "*" || p.Header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("S19 the registration: %d %v %s", p.Status, p.Header, p.Body)
+	}
+	p = ask(http.MethodOptions, address, "", "", "Access-Control-Request-Method", "DELETE", "Access-Control-Request-Headers", "authorization")
+	if p.Status != http.StatusNoContent || !strings.Contains(p.Header.Get("Access-Control-Allow-Methods"), "DELETE") {
+		t.Errorf("S19 the preflight of the client's own address: %d %v", p.Status, p.Header)
+	}
+	for name, p := range map[string]harness.Page{
+		"S19 its own address":  ask(http.MethodGet, address, access, ""),
+		"S19 a wrong token":    ask(http.MethodPost, g.ID+"/register", "wrong", `{}`),
+		"S19 without a token":  ask(http.MethodPost, g.ID+"/register", "", `{}`),
+		"S19 a method amiss":   ask(http.MethodPatch, g.ID+"/register", initialToken, `{}`),
+		"S19 refused metadata": ask(http.MethodPost, g.ID+"/register", initialToken, `{}`),
+	} {
+		if p.Header.Get("Access-Control-Allow-Origin") != "*" {
+			t.Errorf("%s cannot be read: %d %v", name, p.Status, p.Header)
+		}
+	}
+	plain, _ := start(t)
+	if p := harness.Send(t, http.DefaultClient, http.MethodOptions, plain.ID+"/register", "", "Origin", page, "Access-Control-Request-Method", "POST"); p.Header.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("S19 where nobody may register: %v", p.Header)
+	}
+}

@@ -103,16 +103,16 @@ func TestAClientHasAllThatTheConfigurationCanSay(t *testing.T) {
 	g := start(t)
 	got := asJSON[object](t, g, "", "client", "create", "all", "--name", "All", "--owner", "me", "--trusted", "--introspect",
 		"--redirect-uri", "https://a.example/cb", "--redirect-uri", "https://a.example/cb?x=1,2", "--post-logout-redirect-uri", "https://a.example/",
-		"--origin", "https://b.example", "--grant", "authorization_code,refresh_token", "--scope", "read,write", "--default-scope", "read",
+		"--origin", "https://b.example", "--grant", "authorization_code,refresh_token", "--scope", "read,write,email", "--default-scope", "read",
 		"--audience", "https://other.example", "--auth-method", "client_secret_post", "--deprecated-grant", "password=2099-06-30",
 		"--id-token-alg", "ES256", "--userinfo-content-type", "application/jwt",
-		"--require-state", "unless_pkce_or_nonce") // S18
+		"--require-state", "unless_pkce_or_nonce", "--id-token-claims", "email") // S18, S19
 	delete(got, "created")
 	delete(got, "secrets")
 	delete(got, "secret")
 	want := `map[audience:[https://other.example] auth_method:client_secret_post default_scopes:[read] deprecated_grants:map[password:2099-06-30] ` +
-		`grants:[authorization_code refresh_token password] id:all id_token_alg:ES256 introspect:true name:All origins:[https://b.example] owner:me ` +
-		`post_logout_redirect_uris:[https://a.example/] redirect_uris:[https://a.example/cb https://a.example/cb?x=1,2] require_state:unless_pkce_or_nonce scopes:[read write] ` +
+		`grants:[authorization_code refresh_token password] id:all id_token_alg:ES256 id_token_claims:[email] introspect:true name:All origins:[https://b.example] owner:me ` +
+		`post_logout_redirect_uris:[https://a.example/] redirect_uris:[https://a.example/cb https://a.example/cb?x=1,2] require_state:unless_pkce_or_nonce scopes:[read write email] ` +
 		`source:store trusted:true userinfo_content_type:application/jwt]`
 	if fmt.Sprint(got) != want {
 		t.Errorf("%v", got)
@@ -121,7 +121,7 @@ func TestAClientHasAllThatTheConfigurationCanSay(t *testing.T) {
 		t.Error(out)
 	}
 	p := call(t, g, "PATCH", "clients/all", `{"name":"Renamed","deprecated_grants":null,"grants":["authorization_code"]}`)
-	if m := p.JSON(t); p.Status != http.StatusOK || m["name"] != "Renamed" || m["deprecated_grants"] != nil || fmt.Sprint(m["scopes"]) != "[read write]" {
+	if m := p.JSON(t); p.Status != http.StatusOK || m["name"] != "Renamed" || m["deprecated_grants"] != nil || fmt.Sprint(m["scopes"]) != "[read write email]" {
 		t.Errorf("%d %s", p.Status, p.Body)
 	}
 	public := asJSON[object](t, g, "", "client", "create", "--public", "--redirect-uri", "https://spa.example/cb")
