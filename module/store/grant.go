@@ -25,6 +25,9 @@ type Grant struct {
 	Generation uint64 `json:"gen"`
 	// RotatedAt is when the current generation came to be.
 	RotatedAt time.Time `json:"rotated_at"`
+	// RetryUntil is until when the previous generation may be presented again whatever the
+	// grace period says, because the rotation was answered 503. Zero for not at all.
+	RetryUntil time.Time `json:"retry_until,omitzero"`
 	// Epochs are those the grant was issued under. They never change.
 	Epochs Epochs `json:"epochs,omitzero"`
 	// Code is the digest of the authorization code that began the grant, "" for none.
@@ -69,9 +72,9 @@ func (g Grant) Rotate(generation uint64, now time.Time, grace, idle time.Duratio
 		return g, RotationDead
 	case generation == g.Generation:
 		g.Generation++
-		g.RotatedAt = now
+		g.RotatedAt, g.RetryUntil = now, time.Time{}
 		return g, RotationNext
-	case generation+1 == g.Generation && now.Sub(g.RotatedAt) < grace:
+	case generation+1 == g.Generation && (now.Sub(g.RotatedAt) < grace || now.Before(g.RetryUntil)):
 		return g, RotationAgain
 	default:
 		return g.Revoke(now), RotationReuse

@@ -103,3 +103,25 @@ func TestNoSequenceOfPresentationsBringsAGenerationBack(t *testing.T) {
 		}
 	})
 }
+
+// N14: what was answered 503 may come again without grace, until the successor is used.
+func TestRotateAfterALostRotation(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	g := Grant{Generation: 2, RotatedAt: now, Expires: now.Add(time.Hour), RetryUntil: now.Add(time.Minute)}
+	at := func(g Grant, generation uint64, after time.Duration) (Grant, Rotation) {
+		return g.Rotate(generation, now.Add(after), 0, 0)
+	}
+	if _, r := at(g, 1, 59*time.Second); r != RotationAgain {
+		t.Error("before its end:", r)
+	}
+	if _, r := at(g, 1, time.Minute); r != RotationReuse {
+		t.Error("at its end:", r)
+	}
+	next, r := at(g, 2, time.Second)
+	if r != RotationNext || !next.RetryUntil.IsZero() {
+		t.Error("the successor:", r, next.RetryUntil)
+	}
+	if _, r := at(next, 2, 2*time.Second); r != RotationReuse {
+		t.Error("the successor again:", r)
+	}
+}

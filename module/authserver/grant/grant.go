@@ -99,7 +99,7 @@ func All(c Config) ([]Grant, error) {
 	f := newFamilies(c)
 	all := []Grant{
 		&authorizationCode{newCodes(f.presenting("code"), store.DialectOAuth, store.DialectOAuth)},
-		&refreshToken{f.presenting("refresh_token")},
+		newRefreshToken(f.presenting("refresh_token")),
 		clientCredentials{},
 	}
 	if c.Tickets != nil {

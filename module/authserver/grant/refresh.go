@@ -3,6 +3,7 @@ package grant
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -16,7 +17,21 @@ var (
 )
 
 // refreshToken is RFC 6749 section 6 with rotation (RFC 9700 section 4.14.2).
-type refreshToken struct{ families }
+//
+// A rotation is one compare-and-swap. It can take effect while its reply is lost, and if the
+// record cannot be read either, the answer is 503 and nobody has the successor. A client
+// that repeats its request within the grace period gets it at any node. For one that comes
+// later, because the outage lasted, the node that failed writes into the record that it may
+// (see lostRotations). Until it could, it knows by itself, and another node waits briefly
+// before it takes the request for a replay.
+type refreshToken struct {
+	families
+	lost *lostRotations
+}
+
+func newRefreshToken(f families) *refreshToken {
+	return &refreshToken{f, newLostRotations(f)}
+}
 
 func (g *refreshToken) Type() oauth.GrantType { return oauth.RefreshToken }
 
@@ -46,7 +61,12 @@ func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) 
 	if err != nil {
 		return Pending{}, err
 	}
-	switch _, outcome := family.Rotate(p.generation, g.Now(), g.RefreshGrace, g.RefreshIdle); outcome {
+	s, err := g.decide(ctx, p, record, family)
+	if err != nil {
+		return Pending{}, err
+	}
+	family = s.family
+	switch s.outcome {
 	case store.RotationReuse:
 		return Pending{}, g.kill(ctx, p.family, errReplay)
 	case store.RotationDead:
@@ -76,8 +96,43 @@ func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) 
 		AuthTime:  family.AuthTime,
 		Session:   family.Session,
 		Epochs:    family.Epochs,
-		Commit:    func(ctx context.Context) (string, error) { return g.rotate(ctx, p, record, family) },
+		Commit:    func(ctx context.Context) (string, error) { return g.rotate(ctx, p, s.record, s.family) },
 	}, nil
+}
+
+// step is what presenting a token means for its family, as it was read.
+type step struct {
+	record  store.Record
+	family  store.Grant
+	next    store.Grant // the family afterwards
+	outcome store.Rotation
+}
+
+// decide says what presenting the token means. What looks like a replay of the token before
+// the current one may be an honest repetition: its rotation was answered 503, and the node
+// that did so is about to say so in the record. So the record is looked at for a moment,
+// also when the one who presents it hangs up.
+func (g *refreshToken) decide(ctx context.Context, p presented, record store.Record, family store.Grant) (step, error) {
+	s := step{record: record, family: family}
+	for look := 1; ; look++ {
+		s.next, s.outcome = s.family.Rotate(p.generation, g.Now(), g.RefreshGrace, g.RefreshIdle)
+		if s.outcome != store.RotationReuse || p.generation+1 != s.family.Generation {
+			return s, nil
+		}
+		if g.lost.undelivered(p.generation, s.family) {
+			s.outcome = store.RotationAgain
+			return s, nil
+		}
+		if look == maxLooks {
+			return s, nil
+		}
+		ctx = context.WithoutCancel(ctx)
+		time.Sleep(lookEvery)
+		var err error
+		if s.record, s.family, err = g.current(ctx, p); err != nil {
+			return s, err
+		}
+	}
 }
 
 // current reads the family of a token.
@@ -120,8 +175,11 @@ func narrowed(requested string, granted []string, c *oauth.Client) ([]string, er
 // presented token.
 func (g *refreshToken) rotate(ctx context.Context, p presented, record store.Record, family store.Grant) (string, error) {
 	for range tries {
-		next, outcome := family.Rotate(p.generation, g.Now(), g.RefreshGrace, g.RefreshIdle)
-		switch outcome {
+		s, err := g.decide(ctx, p, record, family)
+		if err != nil {
+			return "", err
+		}
+		switch s.outcome {
 		case store.RotationNext:
 		case store.RotationAgain:
 			return p.successor()
@@ -130,18 +188,18 @@ func (g *refreshToken) rotate(ctx context.Context, p presented, record store.Rec
 		default:
 			return "", g.gone(Expired)
 		}
-		switch err := g.swap(ctx, record, next); {
+		switch err := g.swap(ctx, s.record, s.next); {
 		case err == nil:
 			return p.successor()
 		case errors.Is(err, store.ErrNotFound):
 			return "", g.gone(Expired)
 		case errors.Is(err, store.ErrConflict):
-		case g.written(ctx, p, next):
+		case g.written(ctx, p, s.next):
 			return p.successor()
 		default:
+			g.lost.add(rotationFrom(p.generation, s.next))
 			return "", oauth.Unavailable(err)
 		}
-		var err error
 		if record, family, err = g.current(ctx, p); err != nil {
 			return "", err
 		}

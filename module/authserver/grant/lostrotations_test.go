@@ -1,0 +1,292 @@
+package grant
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/directory/directorytest"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+	"github.com/gatehouse/gatehouse/module/store/storetest"
+)
+
+// refreshNode is one node that replaces refresh tokens.
+type refreshNode struct {
+	*refreshToken
+	link *link
+}
+
+func newRefreshNode(t *testing.T, m *storetest.Memory, keys *secret.Keys, grace time.Duration) *refreshNode {
+	t.Helper()
+	l := &link{Memory: m, plan: func(string) (fault, time.Duration, time.Duration) { return works, 0, 0 }}
+	c := Config{
+		Store: l, Directory: directorytest.NewMemory(directorytest.Seed{User: directory.User{ID: "u", Username: "u"}}),
+		Revocations: deafRevoker{}, Passwords: anybody{}, Now: time.Now,
+		Keys:   func(context.Context) (*secret.Keys, error) { return keys, nil },
+		Access: time.Hour, Refresh: 24 * time.Hour, RefreshGrace: grace,
+	}
+	if err := c.fill(); err != nil {
+		t.Fatal(err)
+	}
+	return &refreshNode{newRefreshToken(newFamilies(c)), l}
+}
+
+// beginFamily stores a family and returns its first refresh token.
+func beginFamily(t *testing.T, m *storetest.Memory, keys *secret.Keys) (refresh, family string) {
+	t.Helper()
+	g := store.Grant{
+		ID: secret.ID(), Dialect: store.DialectOAuth, Client: "c", Subject: "u", Scopes: []string{"read"},
+		IssuedAt: time.Now(), Expires: time.Now().Add(24 * time.Hour), Generation: 1, RotatedAt: time.Now(),
+	}
+	value, err := store.Encode(&g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Create(t.Context(), store.Record{Key: store.Key{Kind: store.KindGrant, ID: g.ID}, Parent: "u", Value: value, Expires: g.Expires}); err != nil {
+		t.Fatal(err)
+	}
+	refresh, ok := encodeRefresh(keys, g.ID, 1, "c", store.DialectOAuth)
+	if !ok {
+		t.Fatal("no refresh token")
+	}
+	return refresh, g.ID
+}
+
+func (n *refreshNode) refresh(ctx context.Context, token string) (string, error) {
+	form, err := httpx.ParseForm(url.Values{"refresh_token": {token}}.Encode())
+	if err != nil {
+		return "", err
+	}
+	client := &oauth.Client{ID: "c", Scopes: []string{"read"}, Grants: []oauth.GrantType{oauth.RefreshToken}}
+	p, err := n.Prepare(ctx, Request{Client: client, Form: form})
+	if err != nil {
+		return "", err
+	}
+	return p.Commit(ctx)
+}
+
+// N14. Each operation of a refresh at one node goes wrong in turn, alone or with all that
+// follow, for longer than the grace period. The client was answered 503 and repeats its
+// request at either node.
+func TestARefreshThatFailedSucceedsAfterTheGracePeriod(t *testing.T) {
+	keys := newKeys(t, "k")
+	for _, grace := range []time.Duration{0, 10 * time.Second} {
+		for _, how := range []fault{lostRequest, lostReply, late} {
+			for _, following := range []bool{false, true} {
+				for _, at := range []int{0, 1} {
+					for n, more := 1, true; more; n++ {
+						name := fmt.Sprintf("grace %v, fault %d of operation %d, and of all that follow %v, retry at node %d", grace, how, n, following, at)
+						t.Run(name, func(t *testing.T) {
+							synctest.Test(t, func(t *testing.T) {
+								m := storetest.NewMemory(time.Now)
+								nodes := []*refreshNode{newRefreshNode(t, m, keys, grace), newRefreshNode(t, m, keys, grace)}
+								token, family := beginFamily(t, m, keys)
+								time.Sleep(time.Minute)
+								more = failedRefresh(t, nodes, token, family, failing{how, n, following, at}, grace)
+							})
+						})
+					}
+				}
+			}
+		}
+	}
+}
+
+type failing struct {
+	how       fault
+	operation int
+	following bool
+	retryAt   int
+}
+
+// failedRefresh reports whether there are operations after the one that failed.
+func failedRefresh(t *testing.T, nodes []*refreshNode, token, family string, f failing, grace time.Duration) (more bool) {
+	ops, broken := 0, true
+	var mu sync.Mutex
+	nodes[0].link.become(func(string) (fault, time.Duration, time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
+		ops++
+		if broken && (ops == f.operation || f.following && ops > f.operation) {
+			return f.how, 0, 50 * time.Millisecond
+		}
+		return works, 0, 0
+	})
+	_, first := nodes[0].refresh(t.Context(), token)
+	if why(first) != "" {
+		t.Fatal("a fault was answered as a refusal:", first)
+	}
+	mu.Lock()
+	more = ops >= f.operation
+	mu.Unlock()
+	time.Sleep(grace + 30*time.Second)
+	mu.Lock()
+	broken = false
+	mu.Unlock()
+	next, again := nodes[f.retryAt].refresh(t.Context(), token)
+	if first == nil {
+		if why(again) != Used || !revoked(t, nodes[1].link.Memory, family) {
+			t.Fatal("a replay after an answer:", again)
+		}
+		return more
+	}
+	if again != nil {
+		t.Fatal("an honest retry:", again)
+	}
+	if next, again = nodes[1-f.retryAt].refresh(t.Context(), next); again != nil {
+		t.Fatal("its successor:", again)
+	}
+	// What was replaced and delivered is a replay, as ever.
+	time.Sleep(grace + retryTime)
+	if _, err := nodes[f.retryAt].refresh(t.Context(), token); why(err) != Used || !revoked(t, nodes[1].link.Memory, family) {
+		t.Fatal("a replay:", err)
+	}
+	if _, err := nodes[f.retryAt].refresh(t.Context(), next); err == nil {
+		t.Fatal("the family lives on")
+	}
+	nodes[0].lost.mu.Lock()
+	defer nodes[0].lost.mu.Unlock()
+	if nodes[0].lost.running || len(nodes[0].lost.pending) > 0 {
+		t.Error("the background goroutine still runs")
+	}
+	return more
+}
+
+// N14. A replaced token that comes back ends the family, also when the one who presents it
+// hangs up while the record is looked at.
+func TestAReplayOfOneWhoHangsUpEndsTheFamily(t *testing.T) {
+	keys := newKeys(t, "k")
+	synctest.Test(t, func(t *testing.T) {
+		m := storetest.NewMemory(time.Now)
+		n := newRefreshNode(t, m, keys, 0)
+		token, family := beginFamily(t, m, keys)
+		if _, err := n.refresh(t.Context(), token); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), lookEvery/2)
+		defer cancel()
+		if _, err := n.refresh(ctx, token); why(err) != Used || !revoked(t, m, family) {
+			t.Error("a replay:", err)
+		}
+	})
+}
+
+// N14. A retry is good for a minute after the store is back, and not for longer.
+func TestARetryOfARefreshHasItsTime(t *testing.T) {
+	keys := newKeys(t, "k")
+	synctest.Test(t, func(t *testing.T) {
+		m := storetest.NewMemory(time.Now)
+		n := newRefreshNode(t, m, keys, 0)
+		token, family := beginFamily(t, m, keys)
+		var broken bool
+		var mu sync.Mutex
+		n.link.become(func(op string) (fault, time.Duration, time.Duration) {
+			mu.Lock()
+			defer mu.Unlock()
+			if broken = broken || op == "swap" && time.Since(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) < time.Second; broken {
+				return lostReply, 0, 0
+			}
+			return works, 0, 0
+		})
+		if _, err := n.refresh(t.Context(), token); err == nil || why(err) != "" {
+			t.Fatal("the reply was lost:", err)
+		}
+		time.Sleep(time.Minute)
+		mu.Lock()
+		broken = false
+		mu.Unlock()
+		time.Sleep(retryTime + time.Second)
+		if _, err := n.refresh(t.Context(), token); why(err) != Used || !revoked(t, m, family) {
+			t.Error("after that time:", err)
+		}
+	})
+}
+
+// N14. The node that answered 503 answers the retry itself while it cannot write the record.
+func TestTheNodeThatFailedKnowsItsRotation(t *testing.T) {
+	keys := newKeys(t, "k")
+	synctest.Test(t, func(t *testing.T) {
+		m := storetest.NewMemory(time.Now)
+		n := newRefreshNode(t, m, keys, 0)
+		token, _ := beginFamily(t, m, keys)
+		var mu sync.Mutex
+		swapped, healed := false, false
+		n.link.become(func(op string) (fault, time.Duration, time.Duration) {
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case op == "swap" && !swapped:
+				swapped = true
+				return lostReply, 0, 0
+			case swapped && !healed, op == "swap":
+				return lostRequest, 0, 0
+			}
+			return works, 0, 0
+		})
+		_, err := n.refresh(t.Context(), token)
+		mu.Lock()
+		healed = true
+		mu.Unlock()
+		if _, again := n.refresh(t.Context(), token); err == nil || why(err) != "" || again != nil {
+			t.Errorf("%v, and the retry %v", err, again)
+		}
+		time.Sleep(lostKept + time.Second) // the background gives up
+	})
+}
+
+// N14. A rotation that somebody was given is not prolonged for the sake of another attempt
+// that was lost.
+func TestARotationThatWasAnsweredIsNotProlonged(t *testing.T) {
+	keys := newKeys(t, "k")
+	synctest.Test(t, func(t *testing.T) {
+		m := storetest.NewMemory(time.Now)
+		n := newRefreshNode(t, m, keys, 0)
+		token, family := beginFamily(t, m, keys)
+		lost := rotation{family, 1, time.Now().UnixNano()}
+		time.Sleep(time.Second)
+		if _, err := n.refresh(t.Context(), token); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.lost.settle(t.Context(), lost); err != nil {
+			t.Fatal(err)
+		}
+		if _, g, err := n.read(t.Context(), family); err != nil || !g.RetryUntil.IsZero() {
+			t.Error(g.RetryUntil, err)
+		}
+	})
+}
+
+// N14. There is a cap on what a node remembers of them.
+func TestLostRotationsAreCapped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newRefreshNode(t, storetest.NewMemory(time.Now), newKeys(t, "k"), 0)
+		n.link.become(func(string) (fault, time.Duration, time.Duration) { return lostRequest, 0, 0 })
+		for i := range uint64(maxLost + 10) {
+			n.lost.add(rotation{"f", i, 1})
+		}
+		n.lost.mu.Lock()
+		held := len(n.lost.pending)
+		n.lost.mu.Unlock()
+		if held != maxLost {
+			t.Errorf("%d are held", held)
+		}
+		n.link.become(func(string) (fault, time.Duration, time.Duration) { return works, 0, 0 })
+		time.Sleep(time.Second)
+		n.link.become(func(string) (fault, time.Duration, time.Duration) { return lostRequest, 0, 0 })
+		n.lost.add(rotation{"f", 1, 1})
+		time.Sleep(lostKept + time.Second)
+		n.lost.mu.Lock()
+		defer n.lost.mu.Unlock()
+		if n.lost.running || len(n.lost.pending) > 0 {
+			t.Errorf("%d are held for ever", len(n.lost.pending))
+		}
+	})
+}
