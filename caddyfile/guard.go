@@ -44,6 +44,7 @@ func parseServer(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 //		forward_token
 //		allow_encoded_slash
 //		shadow
+//		versions <names...>
 //	}
 func parseGuard(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	h.Next()
@@ -55,10 +56,20 @@ func parseGuard(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 		return nil, h.Err("oauth_guard: expected a global option `gatehouse { issuer ... }` at the top of the Caddyfile")
 	}
 	g := new(gateway.Guard)
+	var names []string
 	for h.NextBlock(0) {
+		if h.Val() == "versions" {
+			if err := versions(h.Dispenser, &names); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if err := guardWord(h, app, g); err != nil {
 			return nil, err
 		}
+	}
+	for i := range g.Rules {
+		g.Rules[i].Paths = versioned(g.Rules[i].Paths, names)
 	}
 	return g, nil
 }
@@ -97,7 +108,7 @@ func guardWord(h httpcaddyfile.Helper, app *gateway.App, g *gateway.Guard) (err 
 	case "shadow":
 		err = flag(d, &g.Shadow)
 	default:
-		err = unknown(d, "oauth_guard", "public", "scope", "otherwise", "audience", "realm", "cors", "headers", "forward_token", "allow_encoded_slash", "shadow")
+		err = unknown(d, "oauth_guard", "public", "scope", "otherwise", "audience", "realm", "cors", "headers", "forward_token", "allow_encoded_slash", "shadow", "versions")
 	}
 	return err
 }

@@ -22,6 +22,7 @@ import (
 //		headers x|ietf|both
 //		limiter <name>
 //		on_outage local|open|closed
+//		versions <names...>
 //	}
 func parseLimit(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	h.Next()
@@ -30,10 +31,20 @@ func parseLimit(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 		return nil, h.Errf("api_limit: unexpected argument '%s', expected a block", h.Val())
 	}
 	l := new(gateway.Limit)
+	var names []string
 	for h.NextBlock(0) {
+		if h.Val() == "versions" {
+			if err := versions(h.Dispenser, &names); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if err := limitWord(h.Dispenser, l); err != nil {
 			return nil, err
 		}
+	}
+	for i := range l.Costs {
+		l.Costs[i].Paths = versioned(l.Costs[i].Paths, names)
 	}
 	if len(l.Policies) == 0 {
 		return nil, at(head, errors.New("expected at least one policy such as `client 1000 1h`"))
@@ -88,7 +99,7 @@ func limitWord(d *caddyfile.Dispenser, l *gateway.Limit) (err error) {
 			err = d.Errf("on_outage: unexpected '%s', expected local, open or closed", l.OnOutage)
 		}
 	default:
-		err = unknown(d, "api_limit", "client", "user", "ip", "route", "all", "by", "cost", "exempt", "headers", "limiter", "on_outage")
+		err = unknown(d, "api_limit", "client", "user", "ip", "route", "all", "by", "cost", "exempt", "headers", "limiter", "on_outage", "versions")
 	}
 	return err
 }

@@ -18,7 +18,7 @@ import (
 //
 //	job <path> {
 //		upstream [<METHOD>] <template>
-//		fetch [<field>] [max <size>] [timeout <duration>] [redirects <n>] [part <field>] [allow <ranges...>]
+//		fetch [<field>] [max <size>] [timeout <duration>] [redirects <n>] [part <field>] [allow <ranges...>] [insecure <ranges...>]
 //		fetch [<field>] { ... }
 //		when always|preferred
 //		name <name>
@@ -153,19 +153,19 @@ func fetch(d *caddyfile.Dispenser, f *job.Fetch) error {
 	return nil
 }
 
-var fetchWords = []string{"max", "timeout", "redirects", "part", "allow"}
+var fetchWords = []string{"max", "timeout", "redirects", "part", "allow", "insecure"}
 
 func fetchWord(d *caddyfile.Dispenser, f *job.Fetch, word string, values []string) error {
 	expected := map[string]string{
 		"max": "a size such as 200MiB", "timeout": "a duration such as 30s or 5m", "redirects": "a whole number from 0",
-		"part": "the field of a multipart form, such as file", "allow": "address ranges such as 10.0.0.0/8",
+		"part": "the field of a multipart form, such as file", "allow": "address ranges such as 10.0.0.0/8", "insecure": "address ranges such as 10.1.0.0/16",
 	}[word]
 	switch {
 	case expected == "":
 		return d.Errf("unrecognized word '%s' in fetch%s, expected one of: %s", word, spelling.Suggest(word, fetchWords), strings.Join(fetchWords, ", "))
 	case len(values) == 0:
 		return d.Errf("fetch: %s: expected %s", word, expected)
-	case len(values) > 1 && word != "allow":
+	case len(values) > 1 && word != "allow" && word != "insecure":
 		return d.Errf("fetch: %s: unexpected '%s', expected only %s", word, values[1], expected)
 	}
 	given := false
@@ -193,6 +193,8 @@ func fetchWord(d *caddyfile.Dispenser, f *job.Fetch, word string, values []strin
 		f.Part = values[0]
 	case "allow":
 		f.Allow = append(f.Allow, values...)
+	case "insecure":
+		f.Insecure = append(f.Insecure, values...)
 	}
 	if given {
 		return d.Errf("fetch: %s is given twice", word)

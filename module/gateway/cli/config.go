@@ -64,6 +64,15 @@ type handler struct {
 var errNoApp = errors.New("the configuration has no global option `gatehouse { issuer ... }`")
 
 func readConfiguration(text []byte) (*configuration, error) {
+	c, err := readAny(text)
+	if err == nil && c.app == nil {
+		return nil, errNoApp
+	}
+	return c, err
+}
+
+// readAny reads a configuration that may have no global option of ours; its app is nil then.
+func readAny(text []byte) (*configuration, error) {
 	var c struct {
 		Apps struct {
 			HTTP struct {
@@ -75,9 +84,6 @@ func readConfiguration(text []byte) (*configuration, error) {
 	}
 	if err := json.Unmarshal(text, &c); err != nil {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
-	}
-	if c.Apps.Gatehouse == nil {
-		return nil, errNoApp
 	}
 	for name, s := range c.Apps.HTTP.Servers {
 		s.httpPort = uint(cmp.Or(max(0, c.Apps.HTTP.HTTPPort), 80)) //nolint:gosec // not negative

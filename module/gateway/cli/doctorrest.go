@@ -67,7 +67,7 @@ func opened(j job.Config, where string) []adminapi.Finding {
 		return nil
 	}
 	var private []string
-	for _, text := range j.Fetch.Allow {
+	for _, text := range slices.Concat(j.Fetch.Allow, j.Fetch.Insecure) {
 		p, err := netip.ParsePrefix(text)
 		if err != nil {
 			addr, err := netip.ParseAddr(text)
@@ -85,7 +85,7 @@ func opened(j job.Config, where string) []adminapi.Finding {
 	if len(private) == 0 {
 		return nil
 	}
-	return []adminapi.Finding{adminapi.Warned("rest", "see that nothing there trusts its network, or remove the ranges from `allow`",
+	return []adminapi.Finding{adminapi.Warned("rest", "see that nothing there trusts its network, or remove the ranges from `allow` and `insecure`",
 		"%s: whoever makes a job %s can name an address in %s, and the gateway fetches it", where, j.Path, strings.Join(private, ", "))}
 }
 

@@ -79,6 +79,15 @@ func nowhere(q question, c *configuration) string {
 
 // configuration is that of a file, or of the running gateway.
 func (r *run) configuration() (*configuration, error) {
+	c, err := r.anyConfiguration()
+	if err == nil && c.app == nil {
+		return nil, errNoApp
+	}
+	return c, err
+}
+
+// anyConfiguration is the same, of a configuration that may have no app of ours.
+func (r *run) anyConfiguration() (*configuration, error) {
 	if file := r.text("config"); file != "" {
 		if r.given("address") {
 			return nil, errors.New("--config explains a file and --address a running gateway; give one of them")
@@ -87,7 +96,7 @@ func (r *run) configuration() (*configuration, error) {
 		if err != nil {
 			return nil, err
 		}
-		return readConfiguration(text)
+		return readAny(text)
 	}
 	admin, err := newAdminClient(r.text("address"), "", r.text("adapter"))
 	if err != nil {
@@ -97,7 +106,7 @@ func (r *run) configuration() (*configuration, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readConfiguration(text)
+	return readAny(text)
 }
 
 // text is the explanation for a person.

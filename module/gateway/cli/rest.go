@@ -74,7 +74,7 @@ func tryREST(r *run) error {
 	if len(body) > 0 && sent.Get("Content-Type") == "" {
 		sent.Set("Content-Type", "application/json")
 	}
-	config, err := r.configuration()
+	config, err := r.anyConfiguration()
 	if err != nil {
 		return err
 	}

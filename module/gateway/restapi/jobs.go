@@ -78,6 +78,9 @@ func (h *REST) takeJobs(ctx caddy.Context, from string) error {
 func (p *jobs) serve(w http.ResponseWriter, c *call) (bool, error) {
 	path := c.choice.Path
 	if id, ok := strings.CutPrefix(path, jobsPath); ok && !strings.Contains(id, "/") {
+		if c.choice.Unacceptable {
+			return true, gateway.Refuse(w, unacceptable)
+		}
 		return true, p.held(w, func() error { return p.one(w, c, id) })
 	}
 	q := p.queues[path]
@@ -96,6 +99,9 @@ func (p *jobs) serve(w http.ResponseWriter, c *call) (bool, error) {
 		if !wish.Async && !wish.Waits {
 			return false, nil
 		}
+	}
+	if c.choice.Unacceptable {
+		return true, gateway.Refuse(w, unacceptable)
 	}
 	return true, p.held(w, func() error { return p.begin(w, c, q, wish) })
 }

@@ -23,6 +23,9 @@ type call struct {
 	r      *http.Request
 }
 
+// unacceptable is for a request that accepts none of the types that the API answers with.
+var unacceptable = envelope.Refuse(http.StatusNotAcceptable, "Accept must name application/json or a version of this API: it is answered in nothing else.")
+
 // part answers requests besides the declared resources. It reports false, without having
 // written anything, when a request is none of its own.
 type part interface {
@@ -72,6 +75,8 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 		return h.pass(w, c)
 	case refused != nil:
 		return gateway.Refuse(w, refused)
+	case m.Operation != nil && c.choice.Unacceptable:
+		return gateway.Refuse(w, unacceptable)
 	case m.Operation == nil:
 		gateway.LeaveBody(w, r)
 		w.Header().Set("Allow", m.Allow)

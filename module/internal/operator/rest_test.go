@@ -85,3 +85,17 @@ func TestTheOperationThatAnswersIsNamed(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 }
+
+// S06: an api_rest is tried without the rest of the gateway.
+func TestAnAPIIsTriedWithoutTheGlobalOption(t *testing.T) {
+	g := harness.Prepare(t)
+	file := g.WriteFile(t, "Caddyfile", "http://localhost:2 {\n\tapi_rest {\n\t\tto localhost:1\n\t\tresource things\n\t}\n}\n")
+	answer := g.WriteFile(t, "answer.json", `[{"id":1}]`)
+	out := program(t, "", "gatehouse", "rest", "try", "GET", "/things", "--config", file, "--body", answer)
+	if out.code != 0 || !strings.Contains(out.out, `{"data":[{"id":1}],"pagination":`) {
+		t.Errorf("S06 %+v", out)
+	}
+	if out := program(t, "", "gatehouse", "explain", "GET", "/things", "--config", file); out.code == 0 {
+		t.Errorf("S06 explain needs what a guard has: %+v", out)
+	}
+}

@@ -6,8 +6,10 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"code.dny.dev/ssrf"
 	"golang.org/x/net/idna"
@@ -19,20 +21,21 @@ const maxAddress = 2048
 // not of our kind.
 var (
 	errForbidden = errors.New("job: an address that is not fetched from")
-	errUnfit     = errors.New("job: not an https address without user and password")
+	errUnfit     = errors.New("job: not an https address, or http where that is permitted, without user and password")
 )
 
 // addresses decides which addresses are fetched from. Names are decided upon when they
 // have become the address of a connection: what a name means may change in between
 // (DNS rebinding), and has no end of spellings.
 type addresses struct {
-	guard    *ssrf.Guardian
+	guard    *ssrf.Guardian // for https
+	insecure []netip.Prefix // the only ones for http
 	resolver *net.Resolver
 }
 
-func newAddresses(allow []netip.Prefix, resolver *net.Resolver) *addresses {
+func newAddresses(allow, insecure []netip.Prefix, resolver *net.Resolver) *addresses {
 	var v4, v6 []netip.Prefix
-	for _, p := range allow {
+	for _, p := range slices.Concat(allow, insecure) {
 		if p.Addr().Is4() {
 			v4 = append(v4, p)
 		} else {
@@ -44,6 +47,7 @@ func newAddresses(allow []netip.Prefix, resolver *net.Resolver) *addresses {
 	}
 	return &addresses{
 		guard:    ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...)),
+		insecure: insecure,
 		resolver: resolver,
 	}
 }
@@ -62,7 +66,8 @@ func (a *addresses) parse(text string) (*url.URL, error) {
 
 func (a *addresses) check(u *url.URL) error {
 	host := u.Hostname()
-	if u.Scheme != "https" || u.Opaque != "" || u.User != nil || host == "" {
+	plain := u.Scheme == "http" && len(a.insecure) > 0
+	if u.Scheme != "https" && !plain || u.Opaque != "" || u.User != nil || host == "" {
 		return errUnfit
 	}
 	if port := u.Port(); port != "" || strings.HasSuffix(u.Host, ":") {
@@ -77,15 +82,15 @@ func (a *addresses) check(u *url.URL) error {
 		return errUnfit
 	}
 	if addr, err := netip.ParseAddr(host); err == nil {
-		return a.permit(addr)
+		return a.permit(u.Scheme, addr)
 	}
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	switch {
 	case numeric(name):
 		return errForbidden // 2130706433, 0177.0.0.1, 0x7f.1, 127.1: an address in disguise
 	case name == "localhost" || strings.HasSuffix(name, ".localhost"): // RFC 6761, section 6.3
-		if a.permit(netip.IPv6Loopback()) != nil {
-			return a.permit(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+		if a.permit(u.Scheme, netip.IPv6Loopback()) != nil {
+			return a.permit(u.Scheme, netip.AddrFrom4([4]byte{127, 0, 0, 1}))
 		}
 	}
 	return nil
@@ -110,12 +115,29 @@ func numeric(name string) bool {
 	return last != "" && strings.Trim(last, "0123456789") == ""
 }
 
-// permit decides about an address that is connected to.
-func (a *addresses) permit(addr netip.Addr) error {
+// permit decides about an address that is connected to with a scheme.
+func (a *addresses) permit(scheme string, addr netip.Addr) error {
+	if scheme == "http" {
+		addr = addr.Unmap()
+		if !slices.ContainsFunc(a.insecure, func(p netip.Prefix) bool { return p.Contains(addr) }) {
+			return errForbidden
+		}
+		return nil
+	}
 	if a.guard.SafeAddr(addr.Unmap()) != nil {
 		return errForbidden
 	}
 	return nil
+}
+
+// insecurely is asked of each connection for http: only the named ranges are reached,
+// whatever name, spelling or redirect has led there. It is a Control of [net.Dialer].
+func (a *addresses) insecurely(network, address string, _ syscall.RawConn) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil || network != "tcp4" && network != "tcp6" {
+		return errForbidden
+	}
+	return a.permit("http", to.Addr())
 }
 
 // look resolves a name in advance, so that a mistake is told at once: it refuses names
@@ -130,7 +152,7 @@ func (a *addresses) look(ctx context.Context, u *url.URL) error {
 		return nil
 	}
 	for _, addr := range found {
-		if a.permit(addr) == nil {
+		if a.permit(u.Scheme, addr) == nil {
 			return nil
 		}
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 func TestWhatCanBeKnownOfAnAddressIsKnownBeforeAnythingIsSent(t *testing.T) {
-	a := newAddresses(nil, nil)
+	a := newAddresses(nil, nil, nil)
 	for text, want := range map[string]error{
 		"https://files.example/a.csv":            nil,
 		"https://files.example:8443/a?b=c#d":     nil,
@@ -101,11 +101,11 @@ func TestWhatCanBeKnownOfAnAddressIsKnownBeforeAnythingIsSent(t *testing.T) {
 
 func TestPermittedRangesArePermittedAndNoMore(t *testing.T) {
 	f := &Fetch{Allow: []string{"127.0.0.0/8", "fd00::/8", "10.1.2.3"}}
-	allow, err := f.prefixes()
+	allow, err := prefixes("allow", f.Allow)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := newAddresses(allow, nil)
+	a := newAddresses(allow, nil, nil)
 	for text, want := range map[string]error{
 		"https://127.0.0.1/":          nil,
 		"https://[::ffff:127.0.0.1]/": nil,
@@ -127,7 +127,7 @@ func FuzzAddress(f *testing.F) {
 	for _, text := range []string{"https://files.example/a", "https://127.1/", "https://[::ffff:7f00:1]/", "https://１２７.0.0.1/", "https://a%2eb/"} {
 		f.Add(text)
 	}
-	a := newAddresses(nil, nil)
+	a := newAddresses(nil, nil, nil)
 	f.Fuzz(func(t *testing.T, text string) {
 		u, err := a.parse(text)
 		if err != nil {

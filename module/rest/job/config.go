@@ -68,6 +68,9 @@ type Fetch struct {
 	// Address ranges that are permitted although they are not public, such as
 	// `10.1.0.0/16`. Default: none.
 	Allow []string `json:"allow,omitempty"`
+	// Address ranges that may be fetched from by `http` too, public or not. What counts is
+	// the address of each connection, also after a redirect. Default: none, `https` only.
+	Insecure []string `json:"insecure,omitempty"`
 }
 
 // Bounds of Config.
@@ -174,18 +177,21 @@ func (f *Fetch) check() error {
 	case strings.ContainsAny(f.Part, "\"\\\r\n") || len(f.Part) > 100:
 		return fmt.Errorf("part %s: expected the name of a form's field", f.Part)
 	}
-	_, err := f.prefixes()
+	if _, err := prefixes("allow", f.Allow); err != nil {
+		return err
+	}
+	_, err := prefixes("insecure", f.Insecure)
 	return err
 }
 
-func (f *Fetch) prefixes() (all []netip.Prefix, err error) {
-	for _, text := range f.Allow {
+func prefixes(word string, texts []string) (all []netip.Prefix, err error) {
+	for _, text := range texts {
 		p, err := netip.ParsePrefix(text)
 		if addr, e := netip.ParseAddr(text); e == nil && addr.Zone() == "" {
 			p, err = netip.PrefixFrom(addr, addr.BitLen()), nil
 		}
 		if err != nil || p.Addr().Is4In6() {
-			return nil, fmt.Errorf("allow %s: expected an address range such as 10.1.0.0/16", text)
+			return nil, fmt.Errorf("%s %s: expected an address range such as 10.1.0.0/16", word, text)
 		}
 		all = append(all, p.Masked())
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 	"time"
 
 	"code.dny.dev/ssrf"
@@ -35,25 +36,48 @@ var (
 )
 
 func newFetcher(c *Fetch, resolver *net.Resolver) (*fetcher, error) {
-	allow, err := c.prefixes()
+	allow, err := prefixes("allow", c.Allow)
 	if err != nil {
 		return nil, err
 	}
-	f := &fetcher{config: c, addresses: newAddresses(allow, resolver)}
-	dialer := &net.Dialer{Timeout: headerTime, Resolver: f.addresses.resolver, Control: f.addresses.guard.Safe}
+	insecure, err := prefixes("insecure", c.Insecure)
+	if err != nil {
+		return nil, err
+	}
+	a := newAddresses(allow, insecure, resolver)
+	f := &fetcher{config: c, addresses: a}
 	f.client = &http.Client{
 		CheckRedirect: f.redirect,
-		Transport: &http.Transport{
-			// Proxy is nil: one of the environment would connect for us, past the guard.
-			DialContext:            dialer.DialContext,
-			TLSHandshakeTimeout:    headerTime,
-			ResponseHeaderTimeout:  headerTime,
-			MaxResponseHeaderBytes: 64 << 10,
-			DisableKeepAlives:      true, // the next fetch asks the guard again
-			DisableCompression:     true, // the length would not be that of what is passed on
-		},
+		Transport:     byScheme{"https": newTransport(a, a.guard.Safe), "http": newTransport(a, a.insecurely)},
 	}
 	return f, nil
+}
+
+// byScheme has a transport of its own for each scheme, so that what is permitted for one is
+// never a way for the other. Each hop of a redirect passes here again.
+type byScheme map[string]*http.Transport
+
+// RoundTrip implements [http.RoundTripper].
+func (t byScheme) RoundTrip(r *http.Request) (*http.Response, error) {
+	to := t[r.URL.Scheme]
+	if to == nil {
+		return nil, errUnfit
+	}
+	return to.RoundTrip(r)
+}
+
+// newTransport connects to what control permits.
+func newTransport(a *addresses, control func(network, address string, c syscall.RawConn) error) *http.Transport {
+	dialer := &net.Dialer{Timeout: headerTime, Resolver: a.resolver, Control: control}
+	return &http.Transport{
+		// Proxy is nil: one of the environment would connect for us, past the control.
+		DialContext:            dialer.DialContext,
+		TLSHandshakeTimeout:    headerTime,
+		ResponseHeaderTimeout:  headerTime,
+		MaxResponseHeaderBytes: 64 << 10,
+		DisableKeepAlives:      true, // the next fetch asks the control again
+		DisableCompression:     true, // the length would not be that of what is passed on
+	}
 }
 
 func (f *fetcher) redirect(r *http.Request, via []*http.Request) error {
@@ -76,6 +100,8 @@ func (f *fetcher) check(ctx context.Context, text string) (forbidden bool, refus
 	switch {
 	case errors.Is(err, errForbidden):
 		return true, envelope.Invalid(f.config.Field, "This address is not fetched from: it must be a public one.")
+	case err != nil && len(f.config.Insecure) > 0:
+		return false, envelope.Invalid(f.config.Field, "Expected an https address, or an http address of a permitted network, of at most 2048 characters, without user and password.")
 	case err != nil:
 		return false, envelope.Invalid(f.config.Field, "Expected an https address of at most 2048 characters, without user and password.")
 	}

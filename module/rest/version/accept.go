@@ -12,6 +12,12 @@ type wish struct {
 	plain    int      // the quality of application/json; no Accept field at all is 1000
 }
 
+// foreign reports that nothing is wanted that the API answers with: neither plain JSON nor
+// a version of the vendor's, only other types or other vendors'.
+func (w wish) foreign() bool {
+	return w.plain <= 0 && !w.vendor
+}
+
 type ranked struct{ index, quality int }
 
 // unmet reports that versions are named, and neither a known one nor plain JSON is wanted.

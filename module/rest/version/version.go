@@ -59,6 +59,10 @@ type Choice struct {
 	Path      string   // the rest, "/" at least
 	MediaType string   // of the answer, when the vendor's was asked for
 
+	// Unacceptable says that Accept names other types alone, or other vendors'. What answers
+	// in JSON refuses that with 406; what is not the API's own may have the type.
+	Unacceptable bool
+
 	vary bool // Accept was looked at
 }
 
@@ -77,6 +81,7 @@ func (s *Set) Negotiate(path string, accept []string) (Choice, *envelope.Refusal
 	var asked wish
 	if s.vendor != "" {
 		asked = s.wish(accept)
+		c.Unacceptable = asked.foreign()
 	}
 	if name, rest, ok := leading(path); ok {
 		c.Prefix, c.Path = "/"+name, rest
