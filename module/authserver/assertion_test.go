@@ -174,7 +174,7 @@ func TestBadAssertionsAreAllOneRefusal(t *testing.T) {
 		"without aud":                 pair.sign(g.claims("keyed", "aud", nil)),
 		"without jti":                 pair.sign(g.claims("keyed", "jti", nil)),
 		"without exp":                 pair.sign(g.claims("keyed", "exp", nil)),
-		"expired":                     pair.sign(g.claims("keyed", "exp", now.Add(-2*time.Minute).Unix())),
+		"another's key, expired":      stranger.sign(g.claims("keyed", "exp", now.Add(-2*time.Minute).Unix())),
 		"valid for an hour":           pair.sign(g.claims("keyed", "exp", now.Add(time.Hour).Unix())),
 		"valid for an hour, no iat":   pair.sign(g.claims("keyed", "exp", now.Add(time.Hour).Unix(), "iat", nil)),
 	} {

@@ -94,19 +94,21 @@ type App struct {
 	core      *core
 	attempts  *attempt.Book
 	forgeries *forgeryLog
-	hashing   *hashing
-	limiter   *lazyLimiter
-	adjuster  adjuster // of the limiter; nil if it has nothing to adjust
-	server    *authserver.Server
-	overload  *overload
-	tickets   *crossdevice.Tickets
-	clients   *clients
-	users     directory.Directory
-	usersIn   string // the name of their directory, "" for the store
-	log       *slog.Logger
-	trail     audit.Sink
-	attached  attached
-	events    func() // emits the trail's Caddy events while the configuration runs
+	// ownResource is set for guards whose audience is the issuer.
+	ownResource *ownResource
+	hashing     *hashing
+	limiter     *lazyLimiter
+	adjuster    adjuster // of the limiter; nil if it has nothing to adjust
+	server      *authserver.Server
+	overload    *overload
+	tickets     *crossdevice.Tickets
+	clients     *clients
+	users       directory.Directory
+	usersIn     string // the name of their directory, "" for the store
+	log         *slog.Logger
+	trail       audit.Sink
+	attached    attached
+	events      func() // emits the trail's Caddy events while the configuration runs
 
 	// limitsClose: an api_limit refuses requests while the counts are out of reach. It is
 	// set while the configuration is provisioned, and never later.
@@ -173,7 +175,7 @@ func (a *App) take(ctx caddy.Context, secrets [][]byte) (directory.Directory, er
 	if err != nil {
 		return nil, err
 	}
-	a.forgeries = new(forgeryLog)
+	a.forgeries, a.ownResource = new(forgeryLog), new(ownResource)
 	if a.attempts, err = hold(&a.held, books, "attempts", newBook); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/guard"
@@ -20,8 +21,12 @@ func (g *Guard) describe(policy *guard.Config) {
 			}
 		}
 	}
+	policy.Hidden = g.app.hidden
 	if m, ok := guard.NewResourceMetadata(policy.Audience, policy.Issuer, scopes); ok {
 		g.resource, policy.MetadataURL = m, m.URL
+	}
+	if policy.Audience == policy.Issuer {
+		g.app.ownResource.add(policy.Issuer, scopes)
 	}
 }
 
@@ -31,14 +36,55 @@ func (g *Guard) publish(w http.ResponseWriter, r *http.Request) bool {
 	if !g.resource.Answers(r) {
 		return false
 	}
+	publishResource(w, r, g.resource)
+	return true
+}
+
+// publishResource answers with the metadata of a resource, or a preflight for it: browsers send
+// one because client libraries add header fields of their own.
+func publishResource(w http.ResponseWriter, r *http.Request, m guard.ResourceMetadata) {
 	LeaveBody(w, r)
 	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", "*")
+	if r.Method == http.MethodOptions {
+		h.Set("Access-Control-Allow-Methods", "GET, HEAD")
+		h.Set("Access-Control-Allow-Headers", "*")
+		h.Set("Access-Control-Max-Age", "600")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	h.Set("Content-Type", "application/json; charset=utf-8")
 	h.Set("Cache-Control", "public, max-age=300")
-	h.Set("Access-Control-Allow-Origin", "*")
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("ETag", g.resource.ETag)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(g.resource.JSON))
+	h.Set("ETag", m.ETag)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(m.JSON))
+}
+
+// ownResource is the issuer as a protected resource, for guards whose audience it is: the
+// address in their challenges is the issuer's, wherever their sites are.
+type ownResource struct {
+	mu       sync.Mutex
+	scopes   []string
+	metadata guard.ResourceMetadata
+}
+
+// add makes it known, with the scopes of one guard.
+func (o *ownResource) add(issuer string, scopes []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.scopes = append(o.scopes, scopes...)
+	o.metadata, _ = guard.NewResourceMetadata(issuer, issuer, o.scopes)
+}
+
+// publish answers a request to the issuer for it, and reports whether it was one.
+func (o *ownResource) publish(w http.ResponseWriter, r *http.Request) bool {
+	o.mu.Lock()
+	m := o.metadata
+	o.mu.Unlock()
+	if !m.Answers(r) {
+		return false
+	}
+	publishResource(w, r, m)
 	return true
 }
 

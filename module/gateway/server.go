@@ -80,6 +80,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		s.app.server.RefusePlaintext(w, r)
 		return nil
 	}
+	if s.app.ownResource.publish(w, r) {
+		return nil
+	}
 	s.app.server.ServeHTTP(w, withFacts(r, s.app.trail))
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/attempt"
@@ -51,6 +52,10 @@ type Config struct {
 	// MetadataURL is where the resource describes itself (RFC 9728); challenges name it.
 	// Default: nowhere.
 	MetadataURL string
+
+	// Hidden reports scopes that strangers must not be told of. The challenge of a 401 names
+	// the scopes of the rule that decides unless one of them is hidden. Default: none is.
+	Hidden func(scope string) bool
 
 	// Rules are tried in order; the first that matches method and path decides alone.
 	// Without rules any valid token passes.
@@ -186,7 +191,11 @@ func New(c Config) (*Guard, error) {
 	if g.challenges, err = newChallenges(realm, c.MetadataURL); err != nil {
 		return nil, err
 	}
-	if g.rules, err = compileRules(c.Rules, g.challenges); err != nil {
+	hidden := c.Hidden
+	if hidden == nil {
+		hidden = func(string) bool { return false }
+	}
+	if g.rules, err = compileRules(c.Rules, g.challenges, hidden); err != nil {
 		return nil, err
 	}
 	if g.origins, err = compileOrigins(c.CORS); err != nil {
@@ -210,9 +219,11 @@ type rule struct {
 	methods   []string // nil: every method
 	paths     []pattern
 	challenge string // of a token without the scopes
+	missing   string // of a request without a token
+	invalid   string // of a token that is refused
 }
 
-func compileRules(rules []Rule, challenges challenges) ([]rule, error) {
+func compileRules(rules []Rule, challenges challenges, hidden func(string) bool) ([]rule, error) {
 	var out []rule
 	for i, c := range rules {
 		r := rule{public: c.Public, encoded: c.AllowEncodedSlash, scopes: c.Scopes}
@@ -240,7 +251,10 @@ func compileRules(rules []Rule, challenges challenges) ([]rule, error) {
 			}
 			r.paths = append(r.paths, p)
 		}
-		r.challenge = challenges.scope(c.Scopes)
+		r.challenge, r.missing, r.invalid = challenges.scope(c.Scopes), challenges.missing, challenges.invalid
+		if !c.Public && !slices.ContainsFunc(c.Scopes, hidden) {
+			r.missing, r.invalid = challenges.of(c.Scopes)
+		}
 		if err := reachable(out, r); err != nil {
 			return nil, err
 		}

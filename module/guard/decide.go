@@ -70,6 +70,10 @@ func (g *Guard) Decide(r *http.Request) Decision {
 	case needed == nil && preflight: // it has no token, and a 401 would ask for one
 		return d.refuse(NoRule, http.StatusForbidden, "forbidden", noPreflight)
 	case needed == nil && !g.open:
+		if strings.HasPrefix(path.judged, wellKnown) {
+			// Clients probe for documents there and take 403 for a refusal to talk to them.
+			return d.refuse(NoRule, http.StatusNotFound, "not_found", "there is no such well-known document")
+		}
 		return d.refuse(NoRule, http.StatusForbidden, "forbidden", "no rule permits this method and path")
 	}
 	return g.authenticate(r, d, needed)
@@ -123,6 +127,9 @@ func (g *Guard) authenticate(r *http.Request, d Decision, needed *rule) Decision
 	switch kind {
 	case none:
 		d.Challenge = g.challenges.missing
+		if needed != nil {
+			d.Challenge = needed.missing
+		}
 		return d.refuse(NoCredentials, http.StatusUnauthorized, "unauthorized", "an access token is needed")
 	case malformed:
 		d.Challenge = g.challenges.request
@@ -135,7 +142,7 @@ func (g *Guard) authenticate(r *http.Request, d Decision, needed *rule) Decision
 	}
 	access, err := g.verify(r, raw)
 	if errors.Is(err, token.ErrInvalid) {
-		return g.invalid(r, d, err)
+		return g.invalid(r, d, needed, err)
 	}
 	if err != nil {
 		d.Err, d.RetryAfter = err, retryTechnical
@@ -188,7 +195,7 @@ func (g *Guard) Check(access *token.Access) error {
 // status. Only forged tokens are counted, and only to raise an alarm: genuine ones that expired
 // or were revoked are what honest clients present, and many clients may share one address.
 // What a forgery costs is bounded by the verifier's cache of refused tokens and by Admit.
-func (g *Guard) invalid(r *http.Request, d Decision, err error) Decision {
+func (g *Guard) invalid(r *http.Request, d Decision, needed *rule, err error) Decision {
 	d.Refusal = token.OtherRefusal
 	var refused *token.RefusedError
 	if errors.As(err, &refused) {
@@ -200,5 +207,8 @@ func (g *Guard) invalid(r *http.Request, d Decision, err error) Decision {
 		d.ForgeryAlarm = g.attempts.NewlyRefused(key)
 	}
 	d.Challenge = g.challenges.invalid
+	if needed != nil {
+		d.Challenge = needed.invalid
+	}
 	return d.refuse(InvalidToken, http.StatusUnauthorized, string(oauth.InvalidToken), invalidToken)
 }

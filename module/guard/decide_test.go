@@ -108,7 +108,8 @@ func request(method, target string, header ...string) *http.Request {
 
 func TestDecisions(t *testing.T) {
 	const bare = `Bearer realm="articles"`
-	const invalid = bare + `, error="invalid_token", error_description="the access token is invalid, expired or revoked"`
+	const read = `, scope="articles:read"`
+	const invalid = bare + `, error="invalid_token", error_description="the access token is invalid, expired or revoked"` + read
 	const asked = bare + `, error="invalid_request"`
 	lacks := func(scope string) string { return bare + `, error="insufficient_scope", scope="` + scope + `"` }
 	g := build(t, nil)
@@ -118,9 +119,9 @@ func TestDecisions(t *testing.T) {
 		status                              int
 		code, challenge                     string
 	}{
-		{"G01 no credentials", "GET", "/articles", "", NoCredentials, 401, "unauthorized", bare},
-		{"G01 another scheme", "GET", "/articles", "Basic dTpw", NoCredentials, 401, "unauthorized", bare},
-		{"G01 a scheme that begins alike", "GET", "/articles", "BearerX read", NoCredentials, 401, "unauthorized", bare},
+		{"G01 no credentials", "GET", "/articles", "", NoCredentials, 401, "unauthorized", bare + read},
+		{"G01 another scheme", "GET", "/articles", "Basic dTpw", NoCredentials, 401, "unauthorized", bare + read},
+		{"G01 a scheme that begins alike", "GET", "/articles", "BearerX read", NoCredentials, 401, "unauthorized", bare + read},
 		{"G02 garbage", "GET", "/articles", "Bearer garbage", InvalidToken, 401, "invalid_token", invalid},
 		{"G02 too long", "GET", "/articles", "Bearer " + strings.Repeat(".", 17<<10), InvalidToken, 401, "invalid_token", invalid},
 		{"G21 expired by our clock", "GET", "/articles", "Bearer expired", InvalidToken, 401, "invalid_token", invalid},

@@ -79,3 +79,32 @@ func TestARefusalSaysWhichCheckFailed(t *testing.T) { // S08
 		}
 	}
 }
+
+func TestTheChallengeNamesTheScopesOfTheRuleUnlessTheyAreHidden(t *testing.T) { // S20
+	g := build(t, func(c *Config) {
+		c.Otherwise = Token
+		c.Hidden = func(scope string) bool { return scope == "admin" }
+	})
+	for target, want := range map[string]string{
+		"GET /articles": `scope="articles:read"`, "POST /articles": `scope="articles:write articles:read"`, "GET /admin": "", "GET /other": "",
+	} {
+		method, path, _ := strings.Cut(target, " ")
+		for _, auth := range []string{"", "Bearer revoked"} {
+			d := g.Decide(request(method, path, "Authorization", auth))
+			if d.Status != 401 || strings.Contains(d.Challenge, "scope=") != (want != "") || !strings.Contains(d.Challenge, want) {
+				t.Errorf("%s %q: %s", target, auth, d.Challenge)
+			}
+		}
+	}
+}
+
+func TestUnknownWellKnownDocumentsAreNotFound(t *testing.T) { // S20
+	g := build(t, nil)
+	for path, want := range map[string]int{
+		"/.well-known/openid-configuration": 404, "/.well-known/x/y": 404, "/.well-known/": 404, "/.well-known": 403, "/.Well-Known/x": 403, "/x/.well-known/y": 403,
+	} {
+		if d := g.Decide(request("GET", path)); d.Status != want || d.Reason != NoRule || d.Allowed {
+			t.Errorf("%s: %+v", path, d)
+		}
+	}
+}

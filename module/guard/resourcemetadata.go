@@ -11,6 +11,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
+// wellKnown is where RFC 8615 puts documents about a host.
+const wellKnown = "/.well-known/"
+
 // wellKnownResource is what RFC 9728 section 3 puts between host and path of a resource.
 const wellKnownResource = "/.well-known/oauth-protected-resource"
 
@@ -19,8 +22,8 @@ const wellKnownResource = "/.well-known/oauth-protected-resource"
 type ResourceMetadata struct {
 	// URL is where the document is to be found: what challenges name.
 	URL string
-	// Path is that of URL.
-	Path string
+	// Path is that of URL, base the path of the resource without a slash at the end.
+	Path, base string
 	// JSON is the document, ETag its strong validator, quoted.
 	JSON []byte
 	ETag string
@@ -28,16 +31,16 @@ type ResourceMetadata struct {
 
 // NewResourceMetadata describes the resource with this identifier, whose tokens the issuer
 // makes, and the scopes that are of use there. ok is false for an identifier that is no
-// address, since nobody could look there, and for the issuer itself, which has metadata
-// of its own.
+// address, since nobody could look there.
 func NewResourceMetadata(resource, issuer string, scopes []string) (m ResourceMetadata, ok bool) {
 	u, err := url.Parse(resource)
 	switch {
 	case err != nil, u.Host == "", u.User != nil, u.RawQuery != "", u.ForceQuery, strings.Contains(resource, "#"),
-		u.Scheme != "https" && (u.Scheme != "http" || !oauth.Loopback(u.Hostname())), resource == issuer:
+		u.Scheme != "https" && (u.Scheme != "http" || !oauth.Loopback(u.Hostname())):
 		return m, false
 	}
-	m.Path = wellKnownResource + strings.TrimSuffix(u.Path, "/")
+	m.base = strings.TrimSuffix(u.Path, "/")
+	m.Path = wellKnownResource + m.base
 	m.URL = u.Scheme + "://" + u.Host + wellKnownResource + strings.TrimSuffix(u.EscapedPath(), "/")
 	m.JSON, err = json.Marshal(struct {
 		Resource             string   `json:"resource"`
@@ -53,6 +56,22 @@ func NewResourceMetadata(resource, issuer string, scopes []string) (m ResourceMe
 }
 
 // Answers reports whether a request asks for the document. The zero value answers none.
+//
+// A client that knows one address of the API, such as /mcp, asks below the well-known path for
+// that address (RFC 9728 section 3.1), and falls back to the well-known path alone. So the
+// document is at both, and at every path below that of the resource. It names the resource
+// itself in all places, because that is what tokens can be asked for.
 func (m *ResourceMetadata) Answers(r *http.Request) bool {
-	return m.Path != "" && r.URL.Path == m.Path && (r.Method == http.MethodGet || r.Method == http.MethodHead)
+	if m.Path == "" || r.Method != http.MethodGet && r.Method != http.MethodHead && !isPreflight(r) {
+		return false
+	}
+	below, ok := strings.CutPrefix(r.URL.Path, wellKnownResource)
+	if !ok || below != "" && below[0] != '/' {
+		return false
+	}
+	if _, fault := requestPath(r); fault != "" {
+		return false
+	}
+	below = strings.TrimSuffix(below, "/")
+	return below == "" || below == m.base || strings.HasPrefix(below, m.base+"/")
 }

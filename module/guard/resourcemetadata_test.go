@@ -20,7 +20,7 @@ func TestTheMetadataOfAResourceIsWhereItsIdentifierSays(t *testing.T) {
 		"https://user@api.example.com":    "",
 		"https://api.example.com?x=1":     "",
 		"https://api.example.com#x":       "",
-		issuer:                            "",
+		issuer:                            issuer + "/.well-known/oauth-protected-resource",
 	} {
 		m, ok := NewResourceMetadata(resource, issuer, []string{"write", "read", "read"})
 		if m.URL != want || ok != (want != "") {
@@ -55,7 +55,12 @@ func TestTheMetadataIsForWhoeverReadsItsAddress(t *testing.T) {
 	m, _ := NewResourceMetadata("https://api.example.com/v1", "https://id.example.com", nil)
 	for target, want := range map[string]bool{
 		"GET " + m.Path: true, "HEAD " + m.Path: true, "GET " + m.Path + "?x=1": true,
-		"POST " + m.Path: false, "OPTIONS " + m.Path: false, "GET " + m.Path + "/": false, "GET /v1": false, "GET /": false,
+		"POST " + m.Path: false, "OPTIONS " + m.Path: false, "GET /v1": false, "GET /": false,
+		// S20: where clients ask that know one path of the API, or none.
+		"GET " + m.Path + "/": true, "GET " + m.Path + "/mcp": true, "GET " + wellKnownResource: true, "HEAD " + wellKnownResource + "/": true,
+		"GET " + m.Path + "x": false, "GET " + wellKnownResource + "/v2": false, "GET " + wellKnownResource + "x": false,
+		"GET " + m.Path + "/../../../x": false, "GET " + m.Path + "/%2e%2e/x": false, "GET " + m.Path + "//x": false, "GET /x" + m.Path: false,
+		"GET " + wellKnownResource + "/V1": false,
 	} {
 		method, path, _ := strings.Cut(target, " ")
 		if got := m.Answers(httptest.NewRequest(method, path, nil)); got != want {

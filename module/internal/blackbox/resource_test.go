@@ -16,7 +16,7 @@ func TestAClientFindsTheAuthorizationServerFromARefusal(t *testing.T) {
 	g, _ := start(t)
 	refused := g.Call(t, http.MethodGet, "/read", "")
 	const where = `resource_metadata="https://api.example/.well-known/oauth-protected-resource"`
-	if got := refused.Header.Get("WWW-Authenticate"); refused.Status != http.StatusUnauthorized || !strings.HasSuffix(got, ", "+where) {
+	if got := refused.Header.Get("WWW-Authenticate"); refused.Status != http.StatusUnauthorized || !strings.HasSuffix(got, `, scope="read", `+where) {
 		t.Fatalf("%d %q", refused.Status, got)
 	}
 	p := g.Call(t, http.MethodGet, "/.well-known/oauth-protected-resource", "")
@@ -32,13 +32,66 @@ func TestAClientFindsTheAuthorizationServerFromARefusal(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	// It is no way around the guard, however it is asked for.
-	for _, path := range []string{"/.well-known/oauth-protected-resource/", "/.well-known/oauth-protected-resource/read", "/.well-known/oauth-protected-resource/../../read"} {
+	for _, path := range []string{"/.well-known/oauth-protected-resource/../../read", "/.well-known/oauth-protected-resource/..%2f..%2fread", "/.well-known/oauth-protected-resource//read"} {
 		if p := g.Call(t, http.MethodGet, path, ""); p.Status == http.StatusOK {
 			t.Errorf("%s: %d %s", path, p.Status, p.Body)
 		}
 	}
 	if p := g.Call(t, http.MethodPost, "/.well-known/oauth-protected-resource", ""); p.Status == http.StatusOK {
 		t.Errorf("POST: %d %s", p.Status, p.Body)
+	}
+}
+
+// S20: a client that knows one path of the API asks below the well-known path for it, and probes
+// for documents that there are not.
+func TestTheMetadataIsWhereAClientMayAsk(t *testing.T) {
+	g, up := start(t, "$GLOBAL", "scope secret \"Hidden\" {\n\t\t\thidden\n\t\t}", "$GUARD", "scope secret * /hidden")
+	document := g.Call(t, http.MethodGet, "/.well-known/oauth-protected-resource", "")
+	for _, path := range []string{"/", "/mcp", "/mcp/", "/read/7"} {
+		p := g.Call(t, http.MethodGet, "/.well-known/oauth-protected-resource"+path, "")
+		if p.Status != http.StatusOK || p.Body != document.Body || p.JSON(t)["resource"] != "https://api.example" {
+			t.Errorf("S20 %s: %d %s", path, p.Status, p.Body)
+		}
+	}
+	for _, path := range []string{"/.well-known/openid-configuration", "/.well-known/oauth-authorization-server/mcp", "/.well-known/x", "/.well-known/oauth-protected-resourcex"} {
+		wantEnvelope(t, g.Call(t, http.MethodGet, path, ""), http.StatusNotFound, "not_found")
+	}
+	if h := g.Call(t, http.MethodGet, "/hidden", "").Header.Get("Www-Authenticate"); strings.Contains(h, "secret") || !strings.HasPrefix(h, "Bearer ") {
+		t.Errorf("S20 a hidden scope: %s", h)
+	}
+	p := send(t, harness.NewBrowser(t, ""), http.MethodOptions, g.API+"/.well-known/oauth-protected-resource/mcp", "",
+		"Origin", "https://anywhere.example", "Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "mcp-protocol-version")
+	if p.Status != http.StatusNoContent || p.Header.Get("Access-Control-Allow-Origin") != "*" || p.Header.Get("Access-Control-Allow-Headers") != "*" {
+		t.Errorf("S20 preflight: %d %v", p.Status, p.Header)
+	}
+	wantHits(t, up, 0)
+}
+
+// S06: a guard whose audience is the issuer has metadata too, on its own site and where its
+// challenge says.
+func TestAGuardForTheIssuerHasMetadata(t *testing.T) {
+	g, _ := startSite(t, strings.Replace(site, "audience https://api.example\n", "", 1))
+	where := g.ID + "/.well-known/oauth-protected-resource"
+	if h := g.Call(t, http.MethodGet, "/read", "").Header.Get("Www-Authenticate"); !strings.Contains(h, `resource_metadata="`+where+`"`) {
+		t.Errorf("S06 %s", h)
+	}
+	for _, address := range []string{where, g.API + "/.well-known/oauth-protected-resource", g.API + "/.well-known/oauth-protected-resource/read"} {
+		status, body := harness.Get(t, address)
+		if status != http.StatusOK || !strings.Contains(body, `"resource":"`+g.ID+`"`) || !strings.Contains(body, `"scopes_supported":["admin","read","write"]`) {
+			t.Errorf("S06 %s: %d %s", address, status, body)
+		}
+	}
+	access, _ := wantTokens(t, g.Token(t, machine, with(credentialsForm, "resource", g.ID+"/")))
+	if p := g.Call(t, http.MethodGet, "/read", access); p.Status != http.StatusOK {
+		t.Errorf("S06 %d %s", p.Status, p.Body)
+	}
+}
+
+// S06: without such a guard the issuer is no resource that anybody could get tokens for.
+func TestTheIssuerIsNoResourceByItself(t *testing.T) {
+	g, _ := start(t)
+	if status, body := harness.Get(t, g.ID+"/.well-known/oauth-protected-resource"); status != http.StatusNotFound {
+		t.Errorf("S06 %d %s", status, body)
 	}
 }
 
