@@ -27,8 +27,8 @@ type Client struct {
 	AuthMethod string `json:"auth_method,omitempty"`
 	// A client that cannot keep a secret; it must use PKCE.
 	Public bool `json:"public,omitempty"`
-	// A program on the user's device: a registered loopback address matches with any
-	// port, and private-use schemes are allowed (RFC 8252).
+	// A program on the user's device: a registered loopback address (127.0.0.1, [::1] or
+	// localhost) matches with any port, and private-use schemes are allowed (RFC 8252).
 	Native bool `json:"native,omitempty"`
 	// Where codes may be sent, compared exactly.
 	RedirectURIs []string `json:"redirect_uris,omitempty"`

@@ -94,9 +94,12 @@ func (c *Client) MatchesRedirect(sent string) bool {
 	})
 }
 
-// RemembersConsent reports whether an answer on the consent page may be kept for
-// this redirect address. Any program of the user's device can pose as the client of
-// a loopback or private-use address (RFC 8252 section 8.6), so there it is asked anew.
+// RemembersConsent reports whether an answer on the consent page may be kept for this
+// redirect address. Any program of the user's device can pose as the public client of a
+// loopback or private-use address, and a remembered consent would hand it a code without
+// anybody noticing, so there the person is asked anew (RFC 8252 section 8.6). Neither PKCE
+// nor the same port helps: whoever sends the request chooses the challenge, and any program
+// may listen on a port while the client does not run.
 func (c *Client) RemembersConsent(redirectURI string) bool {
 	return !c.Public || strings.HasPrefix(redirectURI, "https://")
 }

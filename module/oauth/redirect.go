@@ -60,6 +60,11 @@ func CheckRedirectURI(s string, native bool) error {
 	return nil
 }
 
+// loopbackPrefixes begin the addresses whose port is free. An address matches only under the
+// name it is registered by: localhost is not 127.0.0.1, as a machine may resolve the name to
+// something else (RFC 8252 section 8.3).
+var loopbackPrefixes = []string{"http://127.0.0.1", "http://[::1]", "http://localhost"}
+
 // MatchRedirectURI compares an address that was sent with a registered one: as
 // strings, except that a native client's loopback address may have any port
 // (RFC 8252 section 7.3).
@@ -70,7 +75,7 @@ func MatchRedirectURI(registered, sent string, native bool) bool {
 	if !native || len(sent) > MaxRedirectURI {
 		return false
 	}
-	for _, prefix := range []string{"http://127.0.0.1", "http://[::1]"} {
+	for _, prefix := range loopbackPrefixes {
 		r, okR := strings.CutPrefix(registered, prefix)
 		s, okS := strings.CutPrefix(sent, prefix)
 		if okR && okS {

@@ -141,3 +141,42 @@ func TestRedirectAddressesThatAreRefusedAtLoad(t *testing.T) { // A09, O01
 		t.Errorf("the old configuration no longer serves: %d", p.Status)
 	}
 }
+
+// S22: programs that register localhost listen at a port of the moment too.
+func TestTheLocalhostPortIsFreeForNativeClients(t *testing.T) {
+	g, _ := startSite(t, trustingSite, "$GLOBAL", `client tool {
+			public
+			native
+			redirect_uri http://localhost/cb
+			scopes read
+		}
+		client page {
+			public
+			redirect_uri http://localhost:3000/cb
+			scopes read
+		}`)
+	c := newCoder(t, g)
+	const here = "http://localhost:53682/cb"
+	tool := harness.Credentials{ID: "tool"}
+	wantTokens(t, g.Token(t, tool, exchange(c.code("tool", "redirect_uri", here), here)))
+	// The port is part of the address that the code is bound to.
+	wantOAuth(t, g.Token(t, tool, exchange(c.code("tool", "redirect_uri", here), "http://localhost:53683/cb")), http.StatusBadRequest, "invalid_grant")
+	for client, addresses := range map[string][]string{
+		"tool": {
+			"http://127.0.0.1:53682/cb", "http://[::1]:53682/cb", "http://localhost.evil.example:53682/cb", "http://localhost:53682/other",
+			"http://localhost:53682@evil.example/cb", "http://localhost@evil.example/cb", "https://localhost:53682/cb", "http://LOCALHOST:53682/cb",
+			"http://localhost.:53682/cb", "http://localhost:53682/cb?x=1",
+		},
+		"page": {"http://localhost:3001/cb", "http://localhost/cb"}, // no native client
+	} {
+		for _, address := range addresses {
+			wantPage(t, c.b.Get(authorizeURL(g, client, "redirect_uri", address)), http.StatusBadRequest)
+		}
+	}
+	// Any program of this device could ask in the tool's name and listen there, so nothing is
+	// given without asking the person (RFC 8252 section 8.6).
+	wantError(t, g, c.b.Get(authorizeURL(g, "tool", "redirect_uri", here, "prompt", "none")), here, "consent_required")
+	if p := c.b.Get(authorizeURL(g, "tool", "redirect_uri", here)); p.Header.Get("Location") != "" || len(harness.Buttons(t, p, "decision")) == 0 {
+		t.Errorf("S22 a code without asking: %d %v", p.Status, p.Header)
+	}
+}
