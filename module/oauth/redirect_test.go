@@ -144,7 +144,6 @@ func TestTheLoopbackPortIsFreeForNativeClients(t *testing.T) { // A10, A11, RFC 
 		{four, "http://localhost:9/cb", false, false},
 		{four, "https://127.0.0.1:9/cb", false, false},
 		{four, "HTTP://127.0.0.1:9/cb", false, false},
-		{"http://localhost/cb", "http://localhost:9/cb", false, false},
 		{"http://localhost:3000/cb", "http://localhost:3000/cb", true, true},
 		{"https://127.0.0.1/cb", "https://127.0.0.1:9/cb", false, false},
 	} {
