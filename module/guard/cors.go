@@ -16,7 +16,8 @@ const (
 		"Retry-After, WWW-Authenticate, Allow, Location, Link, ETag, Deprecation, Sunset"
 	corsMaxAge        = "600" // seconds; Chrome's own limit is 7200
 	corsMaxRequested  = 1024
-	corsMaxMethod     = 64
+	corsMaxMethod     = 64 // bytes of a method, and of a name that the upstream exposes
+	corsMaxExposed    = 50 // names that the upstream exposes
 	corsDefaultHeader = "Authorization, Content-Type"
 )
 
@@ -88,12 +89,13 @@ func (g *Guard) allowedMethods(r *http.Request) string {
 	return allowed + ", " + asked
 }
 
-// Set puts the fields into h, in place of the upstream's. It is to be called just
-// before the header is written.
+// Set puts the fields into h, in place of the upstream's, except that the names it exposes are
+// kept beside ours. It is to be called just before the header is written.
 func (c CORS) Set(h http.Header) {
 	if !c.active {
 		return
 	}
+	exposed := h["Access-Control-Expose-Headers"]
 	for name := range h {
 		if strings.HasPrefix(name, "Access-Control-") {
 			delete(h, name)
@@ -111,12 +113,37 @@ func (c CORS) Set(h http.Header) {
 	}
 	h.Set("Access-Control-Allow-Origin", c.origin)
 	if !c.preflight {
-		h.Set("Access-Control-Expose-Headers", corsExposed)
+		h.Set("Access-Control-Expose-Headers", corsExposed+alsoExposed(exposed))
 		return
 	}
 	h.Set("Access-Control-Allow-Methods", c.methods)
 	h.Set("Access-Control-Allow-Headers", c.headers)
 	h.Set("Access-Control-Max-Age", corsMaxAge)
+}
+
+// alsoExposed are the names that the upstream exposes besides ours, each after a comma. Its "*"
+// stays one: browsers heed it, because our answers never allow credentials. What is no name, and
+// what goes beyond corsMaxExposed names, is left out.
+func alsoExposed(values []string) string {
+	var more strings.Builder
+	n := 0
+	seen := strings.Split(strings.ToLower(corsExposed), ", ")
+	for _, v := range values {
+		for name := range strings.SplitSeq(v, ",") {
+			name = strings.Trim(name, " \t")
+			lower := strings.ToLower(name)
+			if n == corsMaxExposed {
+				return more.String()
+			}
+			if !isSchemeName(name) || len(name) > corsMaxMethod || slices.Contains(seen, lower) {
+				continue
+			}
+			seen = append(seen, lower)
+			more.WriteString(", " + name)
+			n++
+		}
+	}
+	return more.String()
 }
 
 // requestedHeaders is what may be echoed: a list of header names, bounded.
