@@ -43,7 +43,11 @@ async function openapipage(visitor) {
   await tabTo(page, `${post} > summary`)
   await page.keyboard.press('Enter')
   assert.equal(await page.locator(post).getAttribute('open'), '')
-  await tabTo(page, `${post} pre a[href="#schema-ArticlesInput"]`)
+  // The body is a table with an example, and so is the answer.
+  const row = page.locator(`${post} tr`, { has: page.locator('th code', { hasText: /^title$/ }) }).first()
+  assert.match(await row.innerText(), /required.*string 5\.\.100/s)
+  assert.ok('title' in JSON.parse(await page.locator(`${post} pre`).first().innerText()))
+  await tabTo(page, `${post} a[href="#schema-ArticlesInput"]`)
   await page.keyboard.press('Enter')
   await page.locator('#schema-ArticlesInput').waitFor({ state: 'visible' })
   await page.goto(`${PAGE}#get_articles`)

@@ -28,16 +28,16 @@ var (
 
 // apiTexts are the words of the page; what the document says stays as it is.
 type apiTexts struct {
-	Lang, Version, Source, Deprecated, Token, Any, Public, Parameters, Name, Required, Meaning, Body, Answers, Status, Schemas, Places string
+	Lang, Version, Source, Deprecated, Token, Any, Public, Parameters, Name, Required, Meaning, Body, Answers, Status, Schemas, Places, Example, ReadOnly string
 }
 
 var apiLanguages = []apiTexts{
 	{
 		"en", "Version", "the description as JSON", "deprecated", "Needs a token with the scopes", "Needs a token", "Needs no token", "Parameters", "Name",
-		"required", "Meaning", "Body", "Answers", "Status", "Schemas", "On this page",
+		"required", "Meaning", "Body", "Answers", "Status", "Schemas", "On this page", "Example", "read only",
 	},
 	{
-		"zh-Hans", "版本", "JSON 格式的接口描述", "已弃用", "需要具有以下权限的令牌", "需要令牌", "无需令牌", "参数", "名称", "必填", "含义", "请求体", "响应", "状态码", "数据结构", "本页内容",
+		"zh-Hans", "版本", "JSON 格式的接口描述", "已弃用", "需要具有以下权限的令牌", "需要令牌", "无需令牌", "参数", "名称", "必填", "含义", "请求体", "响应", "状态码", "数据结构", "本页内容", "示例", "只读",
 	},
 }
 

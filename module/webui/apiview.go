@@ -30,7 +30,7 @@ type apiSchema struct {
 type apiOperation struct {
 	ID, Method, Path, Summary, Description string
 	Media                                  []string
-	Body                                   []apiPart
+	Body                                   apiBody
 	Deprecated, Guarded                    bool
 	Scopes                                 []string
 	Parameters                             []apiParameter
@@ -48,8 +48,12 @@ type apiParameter struct {
 
 type apiResponse struct {
 	Status, Description string
-	Schemas, Headers    []string
+	Headers             []string
+	Body                apiBody
 }
+
+// Shown reports whether the body is shown as a table: those of failures are all alike.
+func (r apiResponse) Shown() bool { return strings.HasPrefix(r.Status, "2") && len(r.Body.Fields) > 0 }
 
 // apiDocument is what is shown of a description.
 type apiDocument struct {
@@ -62,6 +66,8 @@ type apiDocument struct {
 		Responses map[string]apiAnswer
 		Schemas   map[string]json.RawMessage
 	}
+
+	merges int // schemas that were read for the present body
 }
 
 // apiAnswer is a response, or a reference to one.
@@ -148,7 +154,7 @@ func (d *apiDocument) operation(raw json.RawMessage, shared []apiParameter) (op 
 	}
 	op.Media = slices.Sorted(maps.Keys(o.RequestBody.Content))
 	if c, ok := o.RequestBody.Content["application/json"]; ok {
-		op.Body = linked(c.Schema)
+		op.Body = d.body(c.Schema, true)
 	}
 	for _, status := range slices.Sorted(maps.Keys(o.Responses)) {
 		a := o.Responses[status]
@@ -156,7 +162,7 @@ func (d *apiDocument) operation(raw json.RawMessage, shared []apiParameter) (op 
 			a = d.Components.Responses[name]
 		}
 		op.Responses = append(op.Responses, apiResponse{
-			Status: status, Description: a.Description, Headers: slices.Sorted(maps.Keys(a.Headers)), Schemas: referred(a.Content["application/json"].Schema),
+			Status: status, Description: a.Description, Headers: slices.Sorted(maps.Keys(a.Headers)), Body: d.body(a.Content["application/json"].Schema, false),
 		})
 	}
 	if len(o.Tags) > 0 {
