@@ -90,7 +90,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.limitBody(w, r)
 	rt, ok := s.route(r.URL.Path)
 	if !ok {
-		s.errorPage(w, r, http.StatusNotFound, webui.ErrorView{Code: "not_found"})
+		s.NotFound(w, r)
 		return
 	}
 	if s.preflight(w, r, rt) {

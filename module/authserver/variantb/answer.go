@@ -75,6 +75,12 @@ func asRefusal(err error) *refusal {
 	return r
 }
 
+// NotFound answers at an address of the dialect that does not exist: its callers read nothing
+// but JSON.
+func (*Endpoints) NotFound(w http.ResponseWriter, _ *http.Request) {
+	(&refusal{failure: noSuchAddress}).write(w)
+}
+
 // Overloaded refuses a request because there are too many; the caller sets Retry-After.
 func (*Endpoints) Overloaded(w http.ResponseWriter, _ *http.Request) {
 	(&refusal{failure: unavailable}).write(w)

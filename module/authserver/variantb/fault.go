@@ -36,6 +36,7 @@ const (
 	tooLarge
 	tooLong
 	notAForm
+	noSuchAddress
 	badMethod
 	plaintext
 	tooOften
@@ -71,26 +72,27 @@ var faults = [failures]fault{
 	noRefreshToken:      {http.StatusBadRequest, invalidParameter, "refresh_token is missing", "refresh_token", 41003, "refresh_token missing"},
 	noOpenID:            {http.StatusBadRequest, invalidParameter, "openid is missing", "openid", 41009, "missing openid"},
 	noAccessToken:       {http.StatusUnauthorized, invalidToken, "access_token is missing", "access_token", 41001, "access_token missing"},
-	badGrantType:        {http.StatusBadRequest, "unsupported_grant_type", "grant_type is missing or not the one of this address", "grant_type", 40002, "invalid grant_type"},
+	badGrantType:        {http.StatusBadRequest, "unsupported_grant_type", "grant_type is missing or is not the grant type of this address", "grant_type", 40002, "invalid grant_type"},
 	unknownAppID:        {http.StatusUnauthorized, invalidClient, "appid is unknown", "appid", 40013, "invalid appid"},
 	wrongSecret:         {http.StatusUnauthorized, invalidClient, "secret is wrong", "secret", 40125, "invalid appsecret"},
 	badCode:             {http.StatusBadRequest, invalidGrant, "code is invalid", "code", 40029, "invalid code"},
 	expiredCode:         {http.StatusBadRequest, invalidGrant, "code has expired", "code", 42003, "code expired"},
-	usedCode:            {http.StatusBadRequest, invalidGrant, "code was used before: what it gave is revoked", "code", 40163, "code been used"},
-	badRedirect:         {http.StatusBadRequest, invalidGrant, "redirect_uri is not the one of the code", "redirect_uri", 40029, "invalid code: redirect_uri differs"},
-	badVerifier:         {http.StatusBadRequest, invalidGrant, "code_verifier does not fit the code", "code_verifier", 40029, "invalid code: code_verifier differs"},
+	usedCode:            {http.StatusBadRequest, invalidGrant, "code was used before: the tokens issued for it are revoked", "code", 40163, "code been used"},
+	badRedirect:         {http.StatusBadRequest, invalidGrant, "redirect_uri differs from that of the authorization request", "redirect_uri", 40029, "invalid code: redirect_uri differs"},
+	badVerifier:         {http.StatusBadRequest, invalidGrant, "code_verifier does not match the code_challenge of the authorization request", "code_verifier", 40029, "invalid code: code_verifier differs"},
 	badRefreshToken:     {http.StatusBadRequest, invalidGrant, "refresh_token is invalid", "refresh_token", 40030, "invalid refresh_token"},
 	expiredRefreshToken: {http.StatusBadRequest, invalidGrant, "refresh_token has expired", "refresh_token", 42002, "refresh_token expired"},
 	badAccessToken:      {http.StatusUnauthorized, invalidToken, "access_token is invalid or revoked", "access_token", 40001, "invalid credential, access_token is invalid"},
 	expiredAccessToken:  {http.StatusUnauthorized, invalidToken, "access_token has expired", "access_token", 42001, "access_token expired"},
-	foreignOpenID:       {http.StatusForbidden, "forbidden", "openid is not the one of the access_token", "openid", 40003, "invalid openid"},
-	noScope:             {http.StatusForbidden, "insufficient_scope", "the access_token lacks the scope that is needed", "", 48001, "api unauthorized"},
-	ambiguous:           {http.StatusBadRequest, invalidParameter, "the parameter is sent twice with different values", "", 40035, "invalid parameter"},
+	foreignOpenID:       {http.StatusForbidden, "forbidden", "openid is not that of the access_token", "openid", 40003, "invalid openid"},
+	noScope:             {http.StatusForbidden, "insufficient_scope", "access_token has neither the scope snsapi_login nor snsapi_userinfo", "", 48001, "api unauthorized"},
+	ambiguous:           {http.StatusBadRequest, invalidParameter, "a parameter was sent twice with different values", "", 40035, "invalid parameter"},
 	malformed:           {http.StatusBadRequest, invalidParameter, "the parameters cannot be read", "", 40035, "invalid parameter"},
 	tooSlow:             {http.StatusRequestTimeout, invalidParameter, "the body took too long to arrive", "", 40035, "invalid parameter"},
 	tooLarge:            {http.StatusRequestEntityTooLarge, invalidParameter, "the body is too large", "", 40035, "invalid parameter"},
 	tooLong:             {http.StatusRequestURITooLong, invalidParameter, "the query is too long", "", 40035, "invalid parameter"},
 	notAForm:            {http.StatusUnsupportedMediaType, invalidParameter, "the body must be application/x-www-form-urlencoded", "", 40035, "invalid parameter"},
+	noSuchAddress:       {http.StatusNotFound, "not_found", "there is nothing at this address", "", 40066, "invalid url"},
 	badMethod:           {http.StatusMethodNotAllowed, "method_not_allowed", "this address answers GET and POST only", "", 43002, "require POST method"},
 	plaintext:           {http.StatusBadRequest, "invalid_request", "this address must be requested over https", "", 43003, "require https"},
 	tooOften:            {http.StatusTooManyRequests, "rate_limited", "too many attempts, try again later", "", 45009, "reach max api daily quota limit"},
@@ -119,10 +121,12 @@ type faultBody struct {
 	Errmsg  string     `json:"errmsg"`
 }
 
+// faultWords is the error object of the specification. Field is null where the failure is
+// about no parameter.
 type faultWords struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Field   string `json:"field,omitempty"`
+	Code    string  `json:"code"`
+	Message string  `json:"message"`
+	Field   *string `json:"field"`
 }
 
 // write answers with the refusal.
@@ -130,6 +134,9 @@ func (r *refusal) write(w http.ResponseWriter) {
 	f := faults[r.failure]
 	if r.field != "" {
 		f.field = r.field
+		if r.failure == ambiguous {
+			f.message = r.field + " was sent twice with different values"
+		}
 	}
 	h := w.Header()
 	if r.retry > 0 {
@@ -141,5 +148,9 @@ func (r *refusal) write(w http.ResponseWriter) {
 	case f.code == invalidToken: // RFC 9110 section 11.6.1
 		h.Set("WWW-Authenticate", "Bearer")
 	}
-	writeJSON(w, f.status, jsonType, faultBody{faultWords{f.code, f.message, f.field}, f.errcode, f.errmsg})
+	words := faultWords{Code: f.code, Message: f.message}
+	if f.field != "" {
+		words.Field = &f.field
+	}
+	writeJSON(w, f.status, jsonType, faultBody{words, f.errcode, f.errmsg})
 }

@@ -24,23 +24,29 @@ func TestEveryFailureIsToldInBothForms(t *testing.T) {
 		ambiguous: "400 invalid_parameter - 40035", malformed: "400 invalid_parameter - 40035", tooSlow: "408 invalid_parameter - 40035",
 		tooLarge: "413 invalid_parameter - 40035",
 		tooLong:  "414 invalid_parameter - 40035",
-		notAForm: "415 invalid_parameter - 40035", badMethod: "405 method_not_allowed - 43002", plaintext: "400 invalid_request - 43003", tooOften: "429 rate_limited - 45009",
+		notAForm: "415 invalid_parameter - 40035", noSuchAddress: "404 not_found - 40066", badMethod: "405 method_not_allowed - 43002", plaintext: "400 invalid_request - 43003", tooOften: "429 rate_limited - 45009",
 		unavailable: "503 unavailable - -1", ourFault: "500 server_error - -1",
 	}
 	for f := range failures {
 		w := httptest.NewRecorder()
 		(&refusal{failure: f}).write(w)
 		var body struct {
-			Error   struct{ Code, Message, Field string }
+			Error struct {
+				Code, Message string
+				Field         *string
+			}
 			Errcode *int
 			Errmsg  string
 		}
 		if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || body.Errcode == nil || *body.Errcode == 0 {
 			t.Fatalf("%d: %v %s", f, err, w.Body)
 		}
-		field := body.Error.Field
-		if field == "" {
-			field = "-"
+		field := "-"
+		if body.Error.Field != nil {
+			field = *body.Error.Field
+		}
+		if !strings.Contains(w.Body.String(), `"field":`) {
+			t.Errorf("%d: without a field: %s", f, w.Body)
 		}
 		if got := fmt.Sprint(w.Code, " ", body.Error.Code, " ", field, " ", *body.Errcode); got != want[f] {
 			t.Errorf("%d: %s, want %s", f, got, want[f])

@@ -140,3 +140,26 @@ func wantDead(t *testing.T, g *harness.Gateway, token string) {
 		}
 	}
 }
+
+// S03: a program that asks for JSON below the issuer gets JSON, also where nothing is.
+func TestAnAddressBelowTheIssuerThatIsNotThere(t *testing.T) {
+	g, _ := start(t)
+	ask := func(path string, header ...string) harness.Page {
+		return harness.Send(t, http.DefaultClient, http.MethodGet, g.ID+path, "", header...)
+	}
+	for _, accept := range []string{"application/json", "application/problem+json, */*;q=0.1", "application/json, text/plain, */*"} {
+		p := ask("/nothing/here", "Accept", accept)
+		p.Header.Set("Content-Type", strings.TrimSuffix(p.Header.Get("Content-Type"), "; charset=utf-8"))
+		if e := wantEnvelope(t, p, http.StatusNotFound, "not_found"); e["field"] != nil {
+			t.Errorf("S03 %s: %s", accept, p.Body)
+		}
+	}
+	for _, accept := range []string{"", "*/*", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html, application/json", "application/json;q=0"} {
+		if p := ask("/nothing/here", "Accept", accept); p.Status != http.StatusNotFound || !strings.HasPrefix(p.Header.Get("Content-Type"), "text/html") {
+			t.Errorf("S03 %q: %d %v", accept, p.Status, p.Header)
+		}
+	}
+	for _, accept := range []string{"", "*/*", "text/html"} {
+		wantSNS(t, ask("/sns/nothing", "Accept", accept), http.StatusNotFound, "not_found", "", 40066)
+	}
+}
