@@ -2,6 +2,7 @@ package caddyfile
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,6 +20,9 @@ import (
 //	oauth_server [<matcher>]
 func parseServer(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	h.Next()
+	if err := oneSite(h); err != nil {
+		return nil, err
+	}
 	if h.NextArg() {
 		return nil, h.Errf("oauth_server: unexpected argument '%s', expected none: its settings are in the global option gatehouse", h.Val())
 	}
@@ -29,6 +33,26 @@ func parseServer(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 		return nil, h.Err("oauth_server: expected a global option `gatehouse { issuer ... }` at the top of the Caddyfile")
 	}
 	return new(gateway.Server), nil
+}
+
+// oneSite refuses a second site with oauth_server: there is one issuer, and clients would
+// find its metadata at an address that is not the issuer's. A directive within `handle` or
+// `route` is not looked at, since nothing tells to which site it belongs.
+func oneSite(h httpcaddyfile.Helper) error {
+	const key = "gatehouse.oauth_server"
+	here := fmt.Sprintf("%s:%d", h.File(), h.Line())
+	first, found := h.State[key].(string)
+	if h.IsNamedRoute() {
+		return nil
+	}
+	if h.State[key] = here; h.BlockState[key] != here { // a copy: it stands in a block of its own
+		h.State[key] = first
+		return nil
+	}
+	if found && first != "" {
+		return h.Errf("oauth_server: another site has it already (%s), and there is one issuer; expected one site, with all its addresses in front of one block, as in `id.example.com, http://id.example.com {`", first)
+	}
+	return nil
 }
 
 // parseGuard parses oauth_guard.
