@@ -158,7 +158,7 @@ func (c *Clients) protocol(k store.Client) *oauth.Client {
 		}
 	}
 	client.Scopes, client.DefaultScopes = c.declared(k.Scopes), c.declared(k.DefaultScopes)
-	if !k.VariantB && !slices.Contains(client.Scopes, "offline_access") {
+	if !k.VariantB && client.ActsForPeople() && !slices.Contains(client.Scopes, "offline_access") {
 		client.Scopes = append(client.Scopes, "offline_access")
 	}
 	return client

@@ -270,6 +270,7 @@ func (a *App) Start() error {
 			return fmt.Errorf("adjusting the limiter: %w", err)
 		}
 	}
+	a.warnOfSharedPorts()
 	a.events()
 	a.core.tending.begin(a)
 	a.attached.start()

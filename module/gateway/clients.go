@@ -139,7 +139,7 @@ func (c Client) build(known []string, repl *caddy.Replacer) (*oauth.Client, erro
 		return nil, err
 	}
 	built.Scopes = slices.Clone(c.Scopes)
-	if !c.VariantB {
+	if !c.VariantB && built.ActsForPeople() {
 		built.Scopes = append(built.Scopes, "offline_access")
 	}
 	if built.JWKS, err = loadJWKS(c.JWKS, repl); err != nil {

@@ -14,9 +14,9 @@ func lookAtPolls(_ context.Context, a *App) []adminapi.Finding {
 	switch {
 	case n >= most/5*4:
 		return []adminapi.Finding{adminapi.Warned("polls", "look at whose they are in the access log; above the maximum polls are answered 503 at once",
-			"%d polls hang until somebody confirms on a second device, of at most %d", n, most)}
+			"%s waiting until somebody confirms on a second device, of at most %d", adminapi.Count(n, "poll"), most)}
 	case n > 0:
-		return []adminapi.Finding{adminapi.Fine("polls", "%d polls hang until somebody confirms on a second device, of at most %d", n, most)}
+		return []adminapi.Finding{adminapi.Fine("polls", "%s waiting until somebody confirms on a second device, of at most %d", adminapi.Count(n, "poll"), most)}
 	}
 	return nil
 }

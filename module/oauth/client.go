@@ -138,3 +138,9 @@ func (c *Client) GrantableScopes(requested string) ([]string, *Error) {
 	}
 	return scopes, nil
 }
+
+// ActsForPeople reports whether the client may get tokens for a user, and not only its own:
+// offline_access has no meaning for others.
+func (c *Client) ActsForPeople() bool {
+	return slices.ContainsFunc(c.Grants, func(g GrantType) bool { return g != ClientCredentials })
+}

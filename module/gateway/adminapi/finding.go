@@ -20,6 +20,14 @@ type Finding struct {
 	Remedy  string `json:"remedy,omitempty"`
 }
 
+// Count returns a number with its noun: "1 guard", "2 guards".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 // Fine is a finding of [GradeOK].
 func Fine(check, format string, args ...any) Finding {
 	return Finding{Check: check, Grade: GradeOK, Message: fmt.Sprintf(format, args...)}

@@ -90,7 +90,7 @@ func (p patient) proxies() []adminapi.Finding {
 		}
 	}
 	if trusting > 0 && len(out) == 0 {
-		out = append(out, adminapi.Fine(check, "clients cannot forge their address through %d servers that trust a proxy", trusting))
+		out = append(out, adminapi.Fine(check, "clients cannot forge their address through %s behind trusted proxies", adminapi.Count(trusting, "server")))
 	}
 	return out
 }
@@ -123,7 +123,7 @@ func (p patient) guards() []adminapi.Finding {
 		return []adminapi.Finding{adminapi.Warned(check, "put `oauth_guard` in front of what is to be protected", "no site has an oauth_guard")}
 	}
 	if len(out) == 0 {
-		out = append(out, adminapi.Fine(check, "%d guards, each with rules and an audience that tokens have", n))
+		out = append(out, adminapi.Fine(check, "%s with rules and an audience that tokens have", adminapi.Count(n, "guard")))
 	}
 	return out
 }

@@ -85,6 +85,10 @@ func TestClientsOfTheConfigurationAreListedAndLeftAlone(t *testing.T) {
 	if want := []string{"kept store", "machine config", "web config"}; !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
+	// S11: offline_access is for who acts for people.
+	if machine, web := done(t, g, "", "client", "show", "machine"), done(t, g, "", "client", "show", "web"); strings.Contains(machine, "offline_access") || !strings.Contains(web, "offline_access") {
+		t.Errorf("%s\n%s", machine, web)
+	}
 	for _, words := range [][]string{{"client", "delete", "web"}, {"client", "rotate-secret", "web"}, {"client", "create", "web", "--scope", "read"}} {
 		if r := command(t, g, "", words...); r.code != 1 || r.out != "" {
 			t.Errorf("%v: %+v", words, r)

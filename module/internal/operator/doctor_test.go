@@ -66,6 +66,9 @@ func TestTheDoctorFindsAHealthyGatewayHealthy(t *testing.T) {
 			t.Errorf("no ok of %s in %+v", check, all)
 		}
 	}
+	if !has(all, "ok", "guard", "1 guard with rules") || !has(all, "ok", "clients", "checked 2 clients") { // S11
+		t.Errorf("%+v", all)
+	}
 	if !has(all, "warn", "issuer", "plain http") {
 		t.Errorf("%+v", all)
 	}

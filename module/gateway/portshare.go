@@ -1,0 +1,76 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
+)
+
+// listening is a TCP socket that listens on this machine.
+type listening struct {
+	at    netip.AddrPort
+	inode string
+}
+
+// sharedPorts returns the addresses of this configuration on which another process listens,
+// too. Caddy sets SO_REUSEPORT, so that a second gateway starts without an error, and the
+// kernel gives each of them some of the connections: sessions and codes of the one are
+// unknown to the other. A configuration is asked after Caddy has opened its ports or before.
+func (a *App) sharedPorts() []string {
+	var ours []caddy.NetworkAddress
+	for server := range a.servers {
+		for _, l := range server.Listen {
+			if at, err := caddy.ParseNetworkAddress(l); err == nil && !at.IsUnixNetwork() && !at.IsFdNetwork() {
+				ours = append(ours, at)
+			}
+		}
+	}
+	if len(ours) == 0 {
+		return nil
+	}
+	var shared []string
+	for _, l := range foreignListeners(func(at netip.AddrPort) bool {
+		return slices.ContainsFunc(ours, func(o caddy.NetworkAddress) bool { return overlap(o, at) })
+	}) {
+		if s := l.at.String(); !slices.Contains(shared, s) {
+			shared = append(shared, s)
+		}
+	}
+	slices.Sort(shared)
+	return shared
+}
+
+// overlap reports whether connections to a listener could be for an address of ours.
+func overlap(ours caddy.NetworkAddress, at netip.AddrPort) bool {
+	if p := uint(at.Port()); p < ours.StartPort || p > ours.EndPort || ours.StartPort == 0 {
+		return false
+	}
+	addr := at.Addr().Unmap()
+	if ours.Host == "" || addr.IsUnspecified() || ours.Host == "localhost" && addr.IsLoopback() {
+		return true
+	}
+	own, err := netip.ParseAddr(ours.Host)
+	return err == nil && (own.IsUnspecified() || own.Unmap() == addr)
+}
+
+const sharedPortRemedy = "end the other process, or give one of the two other ports"
+
+// warnOfSharedPorts says so in the log when a configuration is loaded.
+func (a *App) warnOfSharedPorts() {
+	if shared := a.sharedPorts(); len(shared) > 0 {
+		a.log.Warn("another process listens on a port of this gateway, and the kernel divides the connections between them: "+sharedPortRemedy, "addresses", shared)
+	}
+}
+
+// lookAtPorts is that for doctor.
+func lookAtPorts(_ context.Context, a *App) []adminapi.Finding {
+	if shared := a.sharedPorts(); len(shared) > 0 {
+		return []adminapi.Finding{adminapi.Broken("ports", sharedPortRemedy, "another process listens on %s as well, and gets some of the connections", fmt.Sprint(shared))}
+	}
+	return nil
+}
