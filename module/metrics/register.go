@@ -10,6 +10,7 @@ import (
 // Register makes the set visible in the registry of a configuration. Doing so twice
 // with one registry is no error.
 func Register(reg prometheus.Registerer) error {
+	startAtZero()
 	for _, c := range collectors {
 		err := reg.Register(c)
 		var already prometheus.AlreadyRegisteredError
