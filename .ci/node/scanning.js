@@ -88,8 +88,14 @@ const scenarios = {
     const phone = await visitor.arrive({ size: 'phone' })
     const code = await begin(desk)
     assert.equal(await desk.locator('section.other a').getAttribute('href'), code.address)
+    assert.equal(await desk.getByRole('link', { name: 'Continue on this phone' }).count(), 0) // it is none
+    const width = async () => (await desk.locator('main').boundingBox()).width
+    const before = await width()
     await scan(phone, code.address)
     await says(desk, 'scanned')
+    assert.equal(await width(), before, 'the card changes its width')
+    const tile = await desk.locator('.digits').evaluate((e) => getComputedStyle(e).backgroundColor !== getComputedStyle(document.querySelector('main')).backgroundColor)
+    assert.ok(tile, 'the number stands in no tile')
     assert.equal(await desk.getByRole('status').innerText(), 'Scanned. Go on with your phone.')
     // The phone is told who asks, and not the number.
     const page = await phone.locator('main').innerText()
@@ -195,12 +201,19 @@ const scenarios = {
   // The one who wants in is on the phone itself, and the link leads there.
   async onOneDevice(visitor) {
     const phone = await visitor.arrive({ size: 'phone' })
-    const code = await begin(phone)
+    await phone.goto(`${PORTAL}/login`)
+    await heading(phone, /Portal/)
+    const digits = await number(phone)
+    // A phone is offered itself first, as a button in view, and nothing twice.
+    const here = phone.getByRole('link', { name: 'Continue on this phone' })
+    const box = await here.boundingBox()
+    assert.ok(box.height >= 44 && box.y + box.height < phone.viewportSize().height && box.y < (await phone.locator('.picture img').boundingBox()).y)
+    assert.equal(await phone.getByRole('link', { name: 'Open the page on this device' }).count(), 0)
     const opened = phone.context().waitForEvent('page')
-    await phone.getByRole('link', { name: 'Open the page on this device' }).click()
+    await here.click()
     const second = await opened
     await signIn(second)
-    await confirm(second, code.number)
+    await confirm(second, digits)
     await heading(second, 'Confirmed')
     await signedIn(phone)
   },

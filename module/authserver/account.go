@@ -23,6 +23,7 @@ const (
 	doOthers    = "others"
 	doAll       = "everything"
 	accountPath = "/account"
+	timesScript = "/connect/times.js"
 )
 
 // endPatience bounds an end whose browser has gone.

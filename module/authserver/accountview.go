@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -26,7 +27,7 @@ func (s *signIn) showAccount(w http.ResponseWriter, r *http.Request, b browser, 
 	lang := s.Pages.Language(r, "")
 	v := webui.AccountView{
 		Form: webui.Form{Lang: lang, Action: s.base + accountPath, Token: b.token(useAccount, who.user.ID)},
-		User: who.user.Username, Logout: s.base + "/logout", Done: done,
+		User: who.user.Username, Name: displayName(who.user), Script: s.base + timesScript, Origin: s.origin, Logout: s.base + "/logout", Done: done,
 	}
 	judge, err := ending.JudgeOf(r.Context(), s.Store, who.user.ID)
 	if err != nil {
@@ -39,7 +40,7 @@ func (s *signIn) showAccount(w http.ResponseWriter, r *http.Request, b browser, 
 	v.MoreApplications = more
 	for _, a := range allowed {
 		app := webui.ApplicationView{
-			ID: b.seals(a.client, anApp, who.user.ID), Name: a.client, Since: a.since, Remembered: a.remembered,
+			ID: b.seals(a.client, anApp, who.user.ID), ClientID: a.client, Name: a.client, Since: a.since, Remembered: a.remembered,
 		}
 		client, ok, err := s.Clients.Client(r.Context(), a.client)
 		if err != nil {
@@ -48,6 +49,9 @@ func (s *signIn) showAccount(w http.ResponseWriter, r *http.Request, b browser, 
 		if ok {
 			app.Name, app.Unverified = client.Title(), client.SelfRegistered
 			app.Remembered = app.Remembered || client.Trusted
+			if len(client.RedirectURIs) > 0 {
+				app.Host = destination(client.RedirectURIs[0])
+			}
 		}
 		for _, name := range a.scopes {
 			app.Scopes = append(app.Scopes, webui.ScopeView{Name: name, Text: s.scopeText(name, lang)})
@@ -137,6 +141,20 @@ func (s *signIn) inForce(g store.Grant) bool {
 	return refreshes || s.Now().Before(g.RotatedAt.Add(s.TokenLife()))
 }
 
+// place is what an address says of where it is, without asking anybody.
+func place(address string) string {
+	a, err := netip.ParseAddr(address)
+	switch {
+	case err != nil:
+		return ""
+	case a.Unmap().IsLoopback():
+		return "loopback"
+	case a.Unmap().IsPrivate() || a.IsLinkLocalUnicast():
+		return "private"
+	}
+	return ""
+}
+
 func (s *signIn) sessionViews(ctx context.Context, b browser, who *person, judge *ending.Judge) ([]webui.SessionView, bool, error) {
 	var list []webui.SessionView
 	// The bound of sessions holds only a moment after each sign-in, so some more are read.
@@ -150,7 +168,7 @@ func (s *signIn) sessionViews(ctx context.Context, b browser, who *person, judge
 		}
 		browser, system := browserName(v.UserAgent)
 		list = append(list, webui.SessionView{
-			ID: b.seals(rec.ID, aSession, who.user.ID), Browser: browser, System: system,
+			ID: b.seals(rec.ID, aSession, who.user.ID), Browser: browser, System: system, Address: v.Address, Place: place(v.Address),
 			Since: v.AuthTime, Idle: max(0, s.Now().Sub(v.LastSeen)), Current: rec.ID == who.digest,
 		})
 		return nil

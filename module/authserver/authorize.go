@@ -109,7 +109,8 @@ func (s *signIn) identify(ctx context.Context, p params) (*oauth.Client, error) 
 // known finds the client that speaks this dialect. One of the other is as unknown as one
 // that is not there, but that its developer is told.
 func (s *signIn) known(ctx context.Context, dialect store.Dialect, id, redirectURI string) (*oauth.Client, error) {
-	unknown := page(http.StatusBadRequest, "unknown_client", "")
+	unknown := page(http.StatusBadRequest, "unknown_client", "client_id is missing or unknown: compare it with the ids of the clients of this issuer")
+	unknown.view.Sent = redirectURI
 	if id == "" {
 		return nil, unknown
 	}
@@ -127,7 +128,9 @@ func (s *signIn) known(ctx context.Context, dialect store.Dialect, id, redirectU
 		return nil, page(http.StatusBadRequest, "unknown_client", "this client is none of Variant B and begins at /authorize")
 	}
 	if redirectURI == "" || !client.MatchesRedirect(redirectURI) {
-		return nil, page(http.StatusBadRequest, "invalid_redirect_uri", "redirect_uri must be given and be exactly one that is registered for this client")
+		e := page(http.StatusBadRequest, "invalid_redirect_uri", "redirect_uri must be given and be exactly one that is registered for this client")
+		e.view.Sent = redirectURI
+		return nil, e
 	}
 	return client, nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // LanguagePath is where the pages send the choice of a language, below the issuer.
-const LanguagePath = "/language"
+const LanguagePath = "/connect/language"
 
 // languageFor is how long the choice of a language is kept, in seconds.
 const languageFor = 365 * 24 * 3600

@@ -38,6 +38,7 @@ func (s *Server) table() map[string]route {
 		s.base + qrPollPath:                       {methods: get[:1], handle: s.signIn.poll, plaintext: refusePlaintextPoll, always: true},
 		s.base + qrImages:                         {methods: get, handle: s.signIn.qrImage, page: true},
 		s.base + confirmPath:                      page(s.signIn.confirm),
+		s.base + timesScript:                      {methods: get, handle: s.signIn.script("times.js"), always: true},
 		s.base + waitScript:                       {methods: get, handle: s.signIn.script("wait.js"), always: true},
 		s.base + "/connect/login.js":              {methods: get, handle: s.signIn.script("login.js"), always: true},
 		s.base + "/token":                         {methods: post, handle: s.token.serve, scripts: true},
@@ -89,6 +90,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	s.limitBody(w, r)
 	rt, ok := s.route(r.URL.Path)
+	if !ok && s.isHome(r) {
+		s.signIn.home(w, r.WithContext(store.OneRequest(r.Context())))
+		return
+	}
 	if !ok {
 		s.NotFound(w, r)
 		return

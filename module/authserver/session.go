@@ -60,16 +60,17 @@ func (s *signIn) session(r *http.Request) (store.Session, store.Record, bool, er
 	if err != nil || ended {
 		return v, rec, false, err
 	}
-	return s.seen(r.Context(), v, rec)
+	return s.seen(r.Context(), v, rec, s.ClientIP(r))
 }
 
-// seen moves the idle end of a session. A conflict is another tab that did the same.
-func (s *signIn) seen(ctx context.Context, v store.Session, rec store.Record) (store.Session, store.Record, bool, error) {
+// seen moves the idle end of a session, and keeps the address that it is used from. A
+// conflict is another tab that did the same.
+func (s *signIn) seen(ctx context.Context, v store.Session, rec store.Record, address string) (store.Session, store.Record, bool, error) {
 	now := s.Now()
 	if now.Sub(v.LastSeen) < min(seenEvery, s.Lifetimes.SessionIdle/2) {
 		return v, rec, true, nil
 	}
-	v.LastSeen = now
+	v.LastSeen, v.Address = now, address
 	value, err := store.Encode(&v)
 	if err != nil {
 		return v, rec, false, err
@@ -115,7 +116,7 @@ func (s *signIn) begin(w http.ResponseWriter, r *http.Request, user directory.Us
 	id := secret.Token()
 	v := store.Session{
 		Subject: user.ID, AuthTime: now, LastSeen: now, Expires: now.Add(s.Lifetimes.Session),
-		UserAgent: userAgent(r), Epoch: epoch,
+		UserAgent: userAgent(r), Address: s.ClientIP(r), Epoch: epoch,
 	}
 	value, err := store.Encode(&v)
 	if err != nil {

@@ -91,13 +91,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 // whether anybody answered. Caddy's handler at the end of a chain writes nothing, which
 // would become an empty 200.
 func (s *Server) pass(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) (answered bool, err error) {
-	asked := *r.URL // a handler may rewrite it, also to an endpoint, and then not answer
+	asked, sent := *r.URL, r.Header // a handler may rewrite it, also to an endpoint, and then not answer
+	r.Header = sent.Clone()
 	guard.StripCookies(r.Header)
 	answer := s.answers.from(w, nil)
 	err = next.ServeHTTP(answer, r)
 	answer.finish()
 	if !answer.done && err == nil {
-		*r.URL = asked
+		*r.URL, r.Header = asked, sent // our page knows who is signed in, and the language
 	}
 	return answer.done, err
 }

@@ -13,6 +13,8 @@ type Session struct {
 	// record's own expiry.
 	Expires   time.Time `json:"exp"`
 	UserAgent string    `json:"user_agent,omitempty"`
+	// Address is where it was last used from, "" in sessions of earlier releases.
+	Address string `json:"address,omitempty"`
 	// Epoch is the last epoch there was when the sign-in began, before the password was
 	// checked. 0: none, or a session of an earlier release.
 	Epoch int64 `json:"epoch,omitempty"`

@@ -23,7 +23,7 @@ func TestTheAccountPageSaysWhoHasAccessAndWhereOneIsSignedIn(t *testing.T) {
 	for lang, want := range map[string][]string{
 		"en": {"maria", "Reader", "Since 3 February 2026.", "Read your articles", "imports", "Stranger", "Nobody has checked its name",
 			"It asks you at each sign-in.", "Firefox on Linux", "this browser", "Last used just now.", "Unknown browser", "Last used 5 min ago.",
-			"Safari", "Last used 5 h ago.", "Windows", "Last used 2 d ago.", "Signed in on 3 February 2026."},
+			"Safari", "Last used 5 h ago.", "Windows", "Last used 2 d ago.", "Signed in on 3 February 2026, 23:05 UTC.", "Local network · 10.1.2.3", "This machine", "reader.example · Since", "Maria Rossi maria"},
 		"zh": {"2026年2月3日", "Linux 上的 Firefox", "5 分钟前", "当前浏览器", "未经核实", "每次登录时都会询问您"},
 	} {
 		page := text(all(accountPage(t, lang, accountView(lang)), "main")[0])
@@ -89,6 +89,59 @@ func TestTheConsentPageSaysThatANameIsNotVerified(t *testing.T) {
 			if got := strings.Contains(text(parsed(t, w.Body.String())), want); got != unverified {
 				t.Errorf("%s: shown %v, want %v", lang, got, unverified)
 			}
+		}
+	}
+}
+
+func TestTimesOfTheAccountPageAreMarkedForTheScript(t *testing.T) { // S13
+	v := accountView("en")
+	v.Script, v.Origin = "/id/times.js", "https://auth.example"
+	w := httptest.NewRecorder()
+	newPages(t, Config{}).Account(w, 200, v)
+	root := parsed(t, w.Body.String())
+	times := all(root, "time")
+	if len(times) < 6 {
+		t.Fatalf("%d times", len(times))
+	}
+	for _, n := range times {
+		if attr(n, "datetime") != "2026-02-03T23:05:00Z" {
+			t.Errorf("%v", n.Attr)
+		}
+	}
+	if policy := w.Header().Get("Content-Security-Policy"); !strings.HasSuffix(policy, "; script-src https://auth.example/id/times.js") {
+		t.Error(policy)
+	}
+	for _, spoil := range []func(*AccountView){
+		func(v *AccountView) { v.Script = "//evil.example/times.js" }, func(v *AccountView) { v.Script = "/times.js 'unsafe-inline'" },
+		func(v *AccountView) { v.Origin = "https://*" }, func(v *AccountView) { v.Origin = "" },
+	} {
+		spoiled := v
+		spoil(&spoiled)
+		w := httptest.NewRecorder()
+		if newPages(t, Config{}).Account(w, 200, spoiled); w.Code != 500 {
+			t.Errorf("%q of %q: %d", spoiled.Script, spoiled.Origin, w.Code)
+		}
+	}
+}
+
+func TestWhatWasSentIsShownInertAndCut(t *testing.T) { // S13
+	for sent, want := range map[string]string{
+		"https://a.example/cb?x=1&y=2#z":    "https://a.example/cb?x=1&y=2#z",
+		"Your account is locked":            "Your%20account%20is%20locked",
+		"javascript:alert('<b>')":           "javascript:alert('%3Cb%3E')",
+		"\u202ehttps://é.example/{{.}}\n":   "%E2%80%AEhttps://%C3%A9.example/%7B%7B.%7D%7D%0A",
+		strings.Repeat("a", maxInert):       strings.Repeat("a", maxInert),
+		strings.Repeat("a", maxInert) + "b": strings.Repeat("a", maxInert) + "…",
+		strings.Repeat("<", 64<<10):         strings.Repeat("%3C", maxInert) + "…",
+	} {
+		w := httptest.NewRecorder()
+		newPages(t, Config{}).Error(w, 400, ErrorView{Code: "unknown_client", Sent: sent})
+		root := parsed(t, w.Body.String())
+		if got := text(byClass(root, "sent")); got != want {
+			t.Errorf("%.60q: %.80q", sent, got)
+		}
+		if links := all(all(root, "main")[0], "a"); len(links) != 0 {
+			t.Errorf("%.60q: %d links", sent, len(links))
 		}
 	}
 }

@@ -22,7 +22,7 @@ type Config struct {
 	//
 	//	layout.html  the document; shows {{template "title" .}} and {{template "main" .}}
 	//	login.html, consent.html, logout.html, account.html, error.html,
-	//	qr.html, confirm.html, entercode.html
+	//	qr.html, confirm.html, entercode.html, home.html
 	//	             each defines "title" and "main"
 	//	style.css    the one style sheet, after :root{--accent-light;--accent-dark}
 	//	<tag>.json   texts of a language, laid over the built-in ones
@@ -30,7 +30,7 @@ type Config struct {
 	// Templates are html/template with the dot
 	//
 	//	.View        [LoginView], [ConsentView], [LogoutView], [AccountView], [ErrorView],
-	//	             [QRView], [ConfirmView] or [EnterCodeView]
+	//	             [QRView], [ConfirmView], [EnterCodeView] or [HomeView]
 	//	.Site .Logo .Wordmark .Links .LanguagePath  as in this Config
 	//	.OtherLanguages  the languages to switch to, each with .Tag, .HTML (for lang) and .Name
 	//	.Resume      the request that a switch of the language has to carry, or ""
@@ -39,13 +39,14 @@ type Config struct {
 	//	.Style .Icon the whole <style> element, the address of the icon
 	//	.T "key"     a text, with {site}, {client}, {host} and {user} filled in
 	//	.Mark "key"  the same with what was filled in emphasised
-	//	.On "key" t  a text with {date} filled in, .Ago "key" d one with {ago},
+	//	.On "key" t  a text with {date} filled in, the day, .When "key" t one with {when},
+	//	             day and time, both as <time>; .Ago "key" d one with {ago},
 	//	.Browser s   what browser a [SessionView] is, .BrowserOn b s with both names
 	//	.At t        how long ago t was, and the time of the day
 	//	.Small       the layout leaves its header out
 	//	.Before .After .Onward  of qr.html: the parts of the address with the answer
 	//
-	// No other style applies and no script runs but wait.js in qr.html, since the
+	// No other style applies and no script runs but wait.js in qr.html and times.js in account.html, since the
 	// Content-Security-Policy of the pages allows neither. An .html file of another name is an error, so
 	// that a misspelt one is not silently without effect.
 	Templates string

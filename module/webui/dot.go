@@ -70,11 +70,25 @@ func (d data) with(name, value string) data {
 	return d
 }
 
-// On is the text of key with {date} filled in: the day in UTC, since a page without
-// scripts does not know the zone of its reader. The text "time.date" is its layout, in
-// the manner of package time.
-func (d data) On(key string, at time.Time) (string, error) {
-	return d.with("date", at.UTC().Format(d.texts["time.date"])).T(key)
+// On is the text of key with {date} filled in: the day in UTC, since the server does not
+// know the zone of its reader; times.js does. The text "time.date" is its layout, in the
+// manner of package time.
+func (d data) On(key string, at time.Time) (template.HTML, error) {
+	return d.withTime(key, "date", at, " data-day", d.texts["time.date"])
+}
+
+// When is the text of key with {when} filled in: day and time of the day in UTC, with the
+// layout "time.when".
+func (d data) When(key string, at time.Time) (template.HTML, error) {
+	return d.withTime(key, "when", at, "", d.texts["time.when"])
+}
+
+func (d data) withTime(key, blank string, at time.Time, attribute, layout string) (template.HTML, error) {
+	at = at.UTC()
+	s, err := d.with(blank, at.Format(layout)).expand(key, html.EscapeString, func(s string) string {
+		return `<time datetime="` + at.Format(time.RFC3339) + `"` + attribute + `>` + html.EscapeString(s) + `</time>`
+	})
+	return template.HTML(s), err //nolint:gosec // every part was escaped
 }
 
 // Ago is the text of key with {ago} filled in: how long something was, roughly.

@@ -39,7 +39,7 @@ func TestNoStringOfAViewBecomesMarkup(t *testing.T) { // U11, U22
 				p.Login(w, 200, LoginView{Form: f, Client: payload, Username: payload, Failed: true})
 			},
 			"consent": func(w *httptest.ResponseRecorder) {
-				p.Consent(w, 200, ConsentView{Form: f, Client: payload, Host: payload, User: payload, Unverified: true, Account: "/account",
+				p.Consent(w, 200, ConsentView{Form: f, ClientID: payload, Client: payload, Host: payload, User: payload, Name: payload, Unverified: true, Account: "/account",
 					Scopes: []ScopeView{{payload, payload, true}, {Name: payload}}})
 			},
 			"logout": func(w *httptest.ResponseRecorder) {
@@ -55,7 +55,7 @@ func TestNoStringOfAViewBecomesMarkup(t *testing.T) { // U11, U22
 				p.EnterCode(w, 200, EnterCodeView{Form: f, User: payload, UserCode: payload, Failed: true})
 			},
 			"error": func(w *httptest.ResponseRecorder) {
-				p.Error(w, 400, ErrorView{Lang: payload, Code: payload, Detail: payload, Retry: "/" + strings.TrimLeft(payload, "/ ")})
+				p.Error(w, 400, ErrorView{Lang: payload, Code: payload, Detail: payload, Sent: payload, Retry: "/" + strings.TrimLeft(payload, "/ ")})
 			},
 		} {
 			w := httptest.NewRecorder()
@@ -79,7 +79,7 @@ func harmless(p *Pages, w *httptest.ResponseRecorder, page string) {
 	case "login":
 		p.Login(w, 200, LoginView{Form: f, Client: "c", Username: "u", Failed: true})
 	case "consent":
-		p.Consent(w, 200, ConsentView{Form: f, Client: "c", Host: "h", User: "u", Scopes: []ScopeView{{"n", "t", true}, {Name: "n"}}, Unverified: true, Account: "/account"})
+		p.Consent(w, 200, ConsentView{Form: f, Client: "c", Host: "h", User: "u", Name: "n", Scopes: []ScopeView{{"n", "t", true}, {Name: "n"}}, Unverified: true, Account: "/account"})
 	case "logout":
 		p.Logout(w, 200, LogoutView{Form: f, User: "u", Client: "c"})
 	case "logout done":
@@ -93,7 +93,7 @@ func harmless(p *Pages, w *httptest.ResponseRecorder, page string) {
 	case "entercode":
 		p.EnterCode(w, 200, EnterCodeView{Form: f, User: "u", UserCode: "c", Failed: true})
 	case "error":
-		p.Error(w, 400, ErrorView{Code: "server_error", Detail: "d"})
+		p.Error(w, 400, ErrorView{Code: "server_error", Detail: "d", Sent: "s"})
 	}
 }
 
@@ -111,9 +111,9 @@ func hostileConfirm(f Form, payload string) ConfirmView {
 
 func hostileAccount(f Form, payload string) AccountView {
 	return AccountView{
-		Form: f, User: payload,
-		Applications: []ApplicationView{{ID: payload, Name: payload, Unverified: true, Scopes: []ScopeView{{payload, payload, true}, {Name: payload}}}},
-		Sessions:     []SessionView{{ID: payload, Browser: payload, System: payload}, {ID: payload, Browser: payload}},
+		Form: f, User: payload, Name: payload,
+		Applications: []ApplicationView{{ID: payload, ClientID: payload, Name: payload, Host: payload, Unverified: true, Scopes: []ScopeView{{payload, payload, true}, {Name: payload}}}},
+		Sessions:     []SessionView{{ID: payload, Browser: payload, System: payload, Address: payload}, {ID: payload, Browser: payload}},
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 var embedded embed.FS
 
 // pageNames are the pages, each with a file of its own.
-var pageNames = []string{"login", "consent", "logout", "account", "qr", "confirm", "entercode", "error"}
+var pageNames = []string{"login", "consent", "logout", "account", "qr", "confirm", "entercode", "home", "error"}
 
 // files is the operator's directory in front of what is built in.
 type files struct {

@@ -64,7 +64,20 @@ func (p *Pages) Logout(w http.ResponseWriter, status int, v LogoutView) {
 // Account writes the account page: fields token and, of the button that was pressed, one
 // of withdraw (an application's ID), end (a session's ID) and all ("others" or "everything").
 func (p *Pages) Account(w http.ResponseWriter, status int, v AccountView) {
-	p.write(w, status, "account", v.Lang, v)
+	h := p.security.Clone()
+	if v.Script != "" {
+		if !originSource.MatchString(v.Origin) || !pathSource.MatchString(v.Script) {
+			p.fail(w, "account", errors.New("webui: the script of the account page is not at a plain path of an origin"))
+			return
+		}
+		h.Set("Content-Security-Policy", h.Get("Content-Security-Policy")+"; script-src "+v.Origin+v.Script)
+	}
+	p.writeWith(w, status, "account", v.Lang, v, h)
+}
+
+// Home writes the page at the issuer's own address.
+func (p *Pages) Home(w http.ResponseWriter, status int, v HomeView) {
+	p.write(w, status, "home", v.Lang, v)
 }
 
 // Error writes an error page. An unknown Code reads like server_error, and a Retry
@@ -168,6 +181,7 @@ func (p *Pages) render(to *bytes.Buffer, page, lang string, view any) (string, e
 		if !samePath(v.Retry) {
 			v.Retry = ""
 		}
+		v.Sent = inert(v.Sent)
 		d.View = v
 	}
 	if !samePath(action) {

@@ -10,7 +10,8 @@ import (
 
 // scripts are what [Pages.Script] serves, by name.
 var scripts = map[string]script{
-	"wait.js": {"same-origin", loadScript("wait.js")},
+	"wait.js":  {"same-origin", loadScript("wait.js")},
+	"times.js": {"same-origin", loadScript("times.js")},
 	// Other sites load it, those with Cross-Origin-Embedder-Policy too.
 	"login.js": {"cross-origin", loadScript("login.js")},
 }
@@ -28,8 +29,8 @@ func loadScript(name string) string {
 	return string(b)
 }
 
-// Script writes "wait.js", which the page with a code to scan runs, or "login.js", with
-// which other sites frame that page.
+// Script writes "wait.js", which the page with a code to scan runs, "times.js", which the
+// account page runs, or "login.js", with which other sites frame the page with a code.
 func (p *Pages) Script(w http.ResponseWriter, r *http.Request, name string) {
 	s, ok := scripts[name]
 	if !ok {

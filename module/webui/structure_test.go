@@ -16,7 +16,7 @@ func TestEveryPageIsAWellStructuredDocument(t *testing.T) {
 		for _, s := range states {
 			t.Run(s.name+" "+lang, func(t *testing.T) {
 				w, root := s.page(t, p, lang)
-				if w.Body.Len() > 16<<10 {
+				if w.Body.Len() > 20<<10 {
 					t.Errorf("%d bytes", w.Body.Len())
 				}
 				wantLang := map[string]string{"en": "en", "zh": "zh-Hans"}[lang]

@@ -11,7 +11,7 @@ import (
 
 // compact leaves out of the built-in sheet what only its editors need: it travels with every
 // page, also with those that turn a crowd away.
-var compact = strings.NewReplacer("\n", "", "\t", "", ": ", ":", ", ", ",", " {", "{", "{ ", "{", "; ", ";", ";\n}", "}")
+var compact = strings.NewReplacer("\n", "", "\t", "", ": ", ":", ", ", ",", " { ", "{", " {", "{", "; ", ";", ";\n}", "}")
 
 // loadStyle makes the style element, the icon and the headers. The policy names the
 // style by its hash, so no other style that finds its way into a page applies.

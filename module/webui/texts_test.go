@@ -57,7 +57,7 @@ func TestEveryTextIsUsedAndNoneTwiceInAFile(t *testing.T) {
 		templates.Write(source)
 	}
 	for key := range builtinTexts(t, "en.json") {
-		if key != "html.lang" && !regexp.MustCompile(`^error\.\w+\.(heading|text)$|^account\.done\.\w+$|^confirm\.(confirmed|denied|wrong)\.(heading|text)$`).MatchString(key) &&
+		if key != "html.lang" && !regexp.MustCompile(`^error\.\w+\.(heading|text)$|^account\.(done|place)\.\w+$|^confirm\.(confirmed|denied|wrong)\.(heading|text)$`).MatchString(key) &&
 			!strings.Contains(templates.String(), `"`+key+`"`) {
 			t.Errorf("%s is not used", key)
 		}

@@ -19,14 +19,14 @@ var accountDone = []string{"", "withdrawn", "ended", "others"}
 // fullAccount has one of everything, and one of nothing.
 func fullAccount(form Form) AccountView {
 	return AccountView{
-		Form: form, User: "u", Logout: "/l", MoreApplications: true, MoreSessions: true,
+		Form: form, User: "u", Name: "n", Script: "/s", Logout: "/l", MoreApplications: true, MoreSessions: true,
 		Applications: []ApplicationView{
-			{ID: "i", Name: "n", Unverified: true, Scopes: []ScopeView{{"n", "t", true}, {Name: "n"}}, Remembered: true},
+			{ID: "i", Name: "n", Host: "h", Unverified: true, Scopes: []ScopeView{{"n", "t", true}, {Name: "n"}}, Remembered: true},
 			{ID: "i", Name: "n"},
 		},
 		Sessions: []SessionView{
-			{ID: "i", Browser: "b", System: "s", Current: true}, {ID: "i", Browser: "b", Idle: time.Minute},
-			{ID: "i", System: "s", Idle: time.Hour}, {ID: "i", Idle: 48 * time.Hour},
+			{ID: "i", Browser: "b", System: "s", Address: "a", Place: "private", Current: true}, {ID: "i", Browser: "b", Address: "a", Idle: time.Minute},
+			{ID: "i", System: "s", Place: "loopback", Idle: time.Hour}, {ID: "i", Idle: 48 * time.Hour},
 		},
 	}
 }
@@ -47,7 +47,8 @@ func (p *Pages) try(files files) error {
 		"account": {AccountView{Form: form, User: "u"}, fullAccount(form)},
 		"entercode": {EnterCodeView{Form: form}, EnterCodeView{Form: form, User: "u", UserCode: "U", Failed: true},
 			EnterCodeView{Form: form, Limited: true}},
-		"error": {ErrorView{Detail: "d", Retry: "/r"}},
+		"error": {ErrorView{Detail: "d", Sent: "s", Retry: "/r"}},
+		"home":  {HomeView{Login: "/l", Metadata: "/m"}},
 	}
 	tryQR := QRView{Client: "c", Host: "h", Image: "/i", Address: "https://h/c", UserCode: "U", Entry: "https://h/d", Number: "11",
 		Poll: "/p?u=1", Refresh: "/r", Again: "/a", Redirect: "https://c/"}

@@ -70,6 +70,10 @@ type LogoutView struct {
 type AccountView struct {
 	Form
 	User string
+	Name string // what that person is called, "" for nothing but User
+	// Script is the path of times.js on Origin, which writes times in the reader's zone;
+	// without it they are in UTC.
+	Script, Origin string
 	// Logout is the path of the sign-out page.
 	Logout string
 	// Done says what the last press of a button did: "withdrawn" (an application's
@@ -84,8 +88,10 @@ type AccountView struct {
 
 // ApplicationView is an application that a user has allowed something.
 type ApplicationView struct {
-	ID   string // the value of its button, opaque
-	Name string
+	ID       string // the value of its button, opaque
+	ClientID string // chooses the colour of its tile
+	Name     string
+	Host     string // where people use it, "" when unknown
 	// Unverified says that the application registered itself: nobody checked its name.
 	Unverified bool
 	Since      time.Time
@@ -99,9 +105,13 @@ type SessionView struct {
 	ID      string // the value of its button, opaque
 	Browser string // name of the browser, "" when unknown
 	System  string // name of the operating system, "" when unknown
-	Since   time.Time
-	Idle    time.Duration // since when it was not used
-	Current bool          // it is the one that looks at the page
+	// Address is the network address that it was last used from, "" when unknown, and Place
+	// what is known of it without asking anybody: "loopback" for this machine, "private" for
+	// the local network, "" for nothing.
+	Address, Place string
+	Since          time.Time
+	Idle           time.Duration // since when it was not used
+	Current        bool          // it is the one that looks at the page
 }
 
 // ErrorView is a page for what cannot be answered otherwise.
@@ -115,8 +125,19 @@ type ErrorView struct {
 	Code string
 	// Detail is a sentence for the developer of the client; never request data.
 	Detail string
+	// Sent is the redirect address as the application sent it, for its developer to compare.
+	// The page shows the beginning of it as text; "" for nothing.
+	Sent string
 	// Retry is a same-origin path for "start again", "" for none.
 	Retry string
 	// Frames are the origins that may frame the page, none for nobody.
 	Frames []string
+}
+
+// HomeView is the page at the issuer's own address, for whoever opens it without being sent
+// there by an application.
+type HomeView struct {
+	Lang string
+	// Login and Metadata are the paths of the sign-in page and of the discovery document.
+	Login, Metadata string
 }

@@ -102,6 +102,12 @@ var states = []shown{
 	{"entercode limited", "Connect a device", func(p *Pages, w http.ResponseWriter, lang string) {
 		p.EnterCode(w, 429, EnterCodeView{Form: form(lang), Limited: true})
 	}},
+	{"home", "Welcome", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Home(w, 200, HomeView{Lang: lang, Login: "/id/login", Metadata: "/id/.well-known/openid-configuration"})
+	}},
+	{"error of a stranger", "Unknown application", func(p *Pages, w http.ResponseWriter, lang string) {
+		p.Error(w, 400, ErrorView{Lang: lang, Code: "unknown_client", Detail: "client_id is unknown", Sent: "https://a.example/cb?a=b c"})
+	}},
 	{"error", "This page has expired", func(p *Pages, w http.ResponseWriter, lang string) {
 		p.Error(w, 400, ErrorView{Lang: lang, Code: "expired", Detail: "A detail.", Retry: "/authorize?client_id=a&state=b"})
 	}},
@@ -135,15 +141,15 @@ var testNow = time.Date(2026, 2, 3, 23, 5, 0, 0, time.UTC)
 func accountView(lang string) AccountView {
 	since := time.Date(2026, 2, 3, 23, 5, 0, 0, time.UTC)
 	return AccountView{
-		Form: form(lang), User: "maria", Logout: "/logout", MoreApplications: true, MoreSessions: true,
+		Form: form(lang), User: "maria", Name: "Maria Rossi", Logout: "/logout", MoreApplications: true, MoreSessions: true,
 		Applications: []ApplicationView{
-			{ID: "app-1", Name: "Reader", Since: since, Scopes: scopes, Remembered: true},
+			{ID: "app-1", ClientID: "reader", Name: "Reader", Host: "reader.example", Since: since, Scopes: scopes, Remembered: true},
 			{ID: "app-2", Name: "Stranger", Since: since, Unverified: true},
 		},
 		Sessions: []SessionView{
-			{ID: "ses-1", Browser: "Firefox", System: "Linux", Since: since, Idle: 20 * time.Second, Current: true},
-			{ID: "ses-2", Since: since, Idle: 5 * time.Minute},
-			{ID: "ses-3", Browser: "Safari", Since: since, Idle: 5 * time.Hour},
+			{ID: "ses-1", Browser: "Firefox", System: "Linux", Address: "10.1.2.3", Place: "private", Since: since, Idle: 20 * time.Second, Current: true},
+			{ID: "ses-2", Address: "203.0.113.24", Since: since, Idle: 5 * time.Minute},
+			{ID: "ses-3", Browser: "Safari", Place: "loopback", Since: since, Idle: 5 * time.Hour},
 			{ID: "ses-4", System: "Windows", Since: since, Idle: 50 * time.Hour},
 		},
 	}

@@ -110,7 +110,7 @@ func TestTheConsentPageIsOneQuestion(t *testing.T) { // S12
 			t.Fatalf("%d %s", login.Status, login.Body)
 		}
 		// Whoever was signed in is not answered for any more, not by a switch of the language either.
-		if again := b.Post(g.ID+"/language", url.Values{"lang": {"zh"}, "request": {requestOf(t, login)}}); !isLogin(again) {
+		if again := b.Post(g.ID+"/connect/language", url.Values{"lang": {"zh"}, "request": {requestOf(t, login)}}); !isLogin(again) {
 			t.Errorf("%d %.300s", again.Status, again.Body)
 		}
 		q := b.Submit(login, url.Values{"username": {"bob"}, "password": {password}})

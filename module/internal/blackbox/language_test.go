@@ -17,8 +17,8 @@ func inChinese(p harness.Page) bool { return strings.Contains(p.Body, `<html lan
 func choose(t *testing.T, b *harness.Browser, g *harness.Gateway, p harness.Page, lang string) harness.Page {
 	t.Helper()
 	var action, request string
-	for _, form := range having(parse(t, p), "form", "action", "/language") {
-		action = "/language"
+	for _, form := range having(parse(t, p), "form", "action", "/connect/language") {
+		action = "/connect/language"
 		for _, in := range having(form, "input", "name", "request") {
 			for _, a := range in.Attr {
 				if a.Key == "value" {
@@ -40,7 +40,7 @@ func choose(t *testing.T, b *harness.Browser, g *harness.Gateway, p harness.Page
 // switched posts the switch of a page at this address.
 func switched(t *testing.T, b *harness.Browser, g *harness.Gateway, v url.Values, referer string) harness.Page {
 	t.Helper()
-	return send(t, b, http.MethodPost, g.ID+"/language", v.Encode(), "Origin", g.ID, "Sec-Fetch-Site", "same-origin", "Referer", referer)
+	return send(t, b, http.MethodPost, g.ID+"/connect/language", v.Encode(), "Origin", g.ID, "Sec-Fetch-Site", "same-origin", "Referer", referer)
 }
 
 func TestTheLanguageIsSwitchedWithoutScript(t *testing.T) { // S13
@@ -100,7 +100,7 @@ func TestTheLanguageIsSwitchedWithoutScript(t *testing.T) { // S13
 		b := harness.NewBrowser(t, g.ID)
 		login := b.Get(authorizeURL(g, "web"))
 		for _, header := range [][]string{{"Origin", "https://evil.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"}} {
-			p := send(t, b, http.MethodPost, g.ID+"/language", "lang=zh", header...)
+			p := send(t, b, http.MethodPost, g.ID+"/connect/language", "lang=zh", header...)
 			if wantPage(t, p, http.StatusForbidden); len(cookies(t, p)) != 0 {
 				t.Errorf("%v: %v", header, p.Header)
 			}
@@ -114,7 +114,7 @@ func TestTheLanguageIsSwitchedWithoutScript(t *testing.T) { // S13
 				t.Errorf("%.20q: %v", lang, p.Header)
 			}
 		}
-		wantPage(t, b.Get(g.ID+"/language?lang=zh"), http.StatusMethodNotAllowed)
+		wantPage(t, b.Get(g.ID+"/connect/language?lang=zh"), http.StatusMethodNotAllowed)
 	})
 }
 

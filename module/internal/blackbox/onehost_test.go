@@ -89,9 +89,14 @@ func TestNoSpellingOfAnEndpointReachesTheAPI(t *testing.T) { // S05
 	}
 	t.Run("an issuer with a path keeps all below it", func(t *testing.T) {
 		g.Load(t, strings.NewReplacer("issuer http://$ID", "issuer http://$ID/Auth", "\toauth_server\n}\nhttp://$API {\n", behind).Replace(site))
-		for _, path := range []string{"/Auth/nothing", "/auth/token", "/Auth", "//Auth/x", "/x/../Auth/x", "/%2541uth/x", "/.well-known/oauth-authorization-server/auth"} {
+		for _, path := range []string{"/Auth/nothing", "/auth/token", "//Auth/x", "/x/../Auth/x", "/%2541uth/x", "/.well-known/oauth-authorization-server/auth"} {
 			if p := harness.Wire(t, g.ID, "GET "+path); p.Status != http.StatusNotFound || len(up.Hits()) > 0 {
 				t.Errorf("%s: %d", path, p.Status)
+			}
+		}
+		for _, path := range []string{"/Auth", "/Auth/"} { // the issuer's own address
+			if p := harness.Wire(t, g.ID, "GET "+path); p.Status != http.StatusOK || !strings.Contains(p.Body, "/Auth/login") || len(up.Hits()) > 0 {
+				t.Errorf("S10 %s: %d", path, p.Status)
 			}
 		}
 		for _, path := range []string{"/token", "/Author", "/articles"} {
