@@ -2,12 +2,12 @@ package restapi
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
@@ -15,7 +15,8 @@ import (
 )
 
 // checkForm refuses a body that is a form with an access token in it (RFC 6750 section 2.2):
-// the guard has judged the one in the header, and the upstream might take this one.
+// the guard has judged the one in the header, and the upstream might take this one. A form
+// that upstreams would read in different ways is refused too.
 func checkForm(h http.Header, body []byte) *envelope.Refusal {
 	for _, label := range h["Content-Type"] {
 		media := strings.ToLower(strings.TrimSpace(label))
@@ -24,10 +25,16 @@ func checkForm(h http.Header, body []byte) *envelope.Refusal {
 		}
 		switch media {
 		case "application/x-www-form-urlencoded":
+			if !asciiNames(label) {
+				return unreadableForm()
+			}
 			if gateway.CarriesToken(string(body)) {
 				return envelope.TokenInForm()
 			}
 		case "multipart/form-data":
+			if !asciiNames(label) {
+				return unreadableForm()
+			}
 			if refused := checkParts(label, body); refused != nil {
 				return refused
 			}
@@ -36,35 +43,89 @@ func checkForm(h http.Header, body []byte) *envelope.Refusal {
 	return nil
 }
 
-// checkParts refuses what upstreams read in different ways: PHP takes the first "boundary"
-// in the line, whatever it is a part of, and does not look at the kind of a disposition.
-func checkParts(label string, body []byte) *envelope.Refusal {
-	unreadable := envelope.Refuse(http.StatusBadRequest, "The form could not be read.")
-	_, params, err := mime.ParseMediaType(label)
-	if err != nil || params["boundary"] == "" || strings.Count(strings.ToLower(label), "boundary") > 1 {
-		return unreadable
+func unreadableForm() *envelope.Refusal {
+	return envelope.Refuse(http.StatusBadRequest, "The form could not be read.")
+}
+
+// asciiCharset names the encodings in which the letters of access_token are the bytes of
+// ASCII, and nothing else is.
+var asciiCharset = regexp.MustCompile(`^(utf-?8|us-ascii|ascii|latin1|iso-?8859-[0-9]+|(windows-|cp)125[0-8]|koi8-[ru]|gbk|gb2312|gb18030|big5|shift_jis|euc-(jp|kr|cn|tw))$`)
+
+// asciiNames reports whether names in a form of this type are spelled in ASCII, whoever reads
+// it. Servlet containers, ASP.NET and Django decode names by the charset that the client
+// says, and access_token looks like something else in EBCDIC, UTF-7 or UTF-16.
+func asciiNames(label string) bool {
+	switch strings.Count(strings.ToLower(label), "charset") {
+	case 0:
+		return true
+	case 1:
+		_, params, err := mime.ParseMediaType(label)
+		return err == nil && asciiCharset.MatchString(strings.ToLower(params["charset"]))
+	default:
+		return false
 	}
-	for parts := multipart.NewReader(bytes.NewReader(body), params["boundary"]); ; {
+}
+
+// checkParts refuses what upstreams read in different ways. PHP, for example, takes the
+// first "boundary" in the line, whatever it is a part of, takes a boundary behind any line
+// feed, goes on behind the last one, and does not look at the kind of a disposition.
+func checkParts(label string, body []byte) *envelope.Refusal {
+	_, params, err := mime.ParseMediaType(label)
+	boundary, lower := params["boundary"], strings.ToLower(label)
+	if err != nil || !plainBoundary(boundary) || strings.Count(lower, "boundary") > 1 || !strings.Contains(lower, "boundary=") {
+		return unreadableForm()
+	}
+	count := 0
+	for parts := multipart.NewReader(bytes.NewReader(body), boundary); ; count++ {
 		part, err := parts.NextRawPart()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return unreadable
+		if err == io.EOF { //nolint:errorlint // a wrapped one is a form without an end
+			break
+		}
+		if err != nil {
+			return unreadableForm()
 		}
 		name, ok := partName(part.Header["Content-Disposition"])
 		switch {
 		case !ok:
-			return unreadable
+			return unreadableForm()
 		case gateway.CarriesToken(url.QueryEscape(name)):
 			return envelope.TokenInForm()
 		}
+	}
+	if delimiters(body, boundary) != count+1 {
+		return unreadableForm()
+	}
+	return nil
+}
+
+// plainBoundary reports whether a boundary has the characters of RFC 2046 section 5.1.1, blanks
+// aside, so that it needs no escapes.
+func plainBoundary(b string) bool {
+	const other = "'()+_,-./:=?"
+	return b != "" && len(b) <= 70 && !strings.ContainsFunc(b, func(c rune) bool {
+		return !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || strings.ContainsRune(other, c))
+	})
+}
+
+// delimiters is how many lines begin with the boundary, whatever the lines end with.
+func delimiters(body []byte, boundary string) (n int) {
+	delimiter := []byte("--" + boundary)
+	for at := 0; ; {
+		i := bytes.Index(body[at:], delimiter)
+		if i < 0 {
+			return n
+		}
+		at += i
+		if at == 0 || body[at-1] == '\n' || body[at-1] == '\r' {
+			n++
+		}
+		at++
 	}
 }
 
 // partName is the name that every upstream gives the part of a form with these dispositions.
 func partName(dispositions []string) (name string, ok bool) {
-	if len(dispositions) != 1 {
+	if len(dispositions) != 1 || !plainQuotes(dispositions[0]) {
 		return "", false
 	}
 	kind, params, err := mime.ParseMediaType(dispositions[0])
@@ -76,5 +137,23 @@ func partName(dispositions []string) (name string, ok bool) {
 			return "", false
 		}
 	}
-	return params["name"], true
+	// An encoded word (RFC 2047) is decoded by some.
+	return params["name"], !strings.Contains(params["name"], "=?")
+}
+
+// plainQuotes reports whether everybody finds the same quoted strings in a disposition: PHP
+// knows single quotes too, and not everybody takes a backslash for an escape.
+func plainQuotes(disposition string) bool {
+	quoted := false
+	for i, c := range []byte(disposition) {
+		switch {
+		case c == '"' && i > 0 && disposition[i-1] == '\\':
+			return false
+		case c == '"':
+			quoted = !quoted
+		case c == '\'' && !quoted:
+			return false
+		}
+	}
+	return true
 }
