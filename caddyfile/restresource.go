@@ -24,7 +24,7 @@ type place struct {
 //		upstream <METHOD> <path> [<METHOD>] <template> [as form|json|multipart] [override]
 //		list { ... }
 //		list|created|deleted|batch off
-//		item <pointer>
+//		item [read|create|replace|update|action] <pointer>
 //		id <pointer>
 //		rename <ours>=<upstream's>...
 //		values <field> <ours>=<upstream's>...
@@ -112,7 +112,7 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 		r.List = new(list.Config)
 		err = readList(d, r.List)
 	case "item":
-		err = text(d, &r.Item, "a JSON Pointer such as /result")
+		err = item(d, r)
 	case "id":
 		err = text(d, &r.ID, "a JSON Pointer such as /aid")
 	case "rename":
@@ -154,6 +154,33 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 			"batch", "batch_max", "validate", "schema", "idempotency", "etag", "nested")
 	}
 	return err
+}
+
+// item reads where the resource is in answers, to all operations or to those of one kind.
+func item(d *caddyfile.Dispenser, r *resource.Resource) error {
+	const form = "a JSON Pointer such as /result, and perhaps read, create, replace, update or action in front"
+	words, err := args(d, form)
+	switch {
+	case err != nil:
+		return err
+	case len(words) > 2:
+		return d.Errf("item: unexpected '%s', expected %s", words[2], form)
+	case len(words) == 1:
+		if r.Item != "" {
+			return d.Err("item is given twice")
+		}
+		r.Item = words[0]
+		return nil
+	}
+	kind := resource.Kind(words[0])
+	if _, ok := r.ItemOf[kind]; ok {
+		return d.Errf("item %s is given twice", kind)
+	}
+	if r.ItemOf == nil {
+		r.ItemOf = make(map[resource.Kind]string)
+	}
+	r.ItemOf[kind] = words[1]
+	return nil
 }
 
 func nested(d *caddyfile.Dispenser, r *resource.Resource, around place) error {

@@ -72,6 +72,8 @@ func (h *REST) through(w http.ResponseWriter, r *http.Request, to route, answer 
 		shaped.Finish()
 		if f := translated.Finish(); f != nil {
 			err = h.unreadable(f)
+		} else {
+			h.settle(translated, r, answer)
 		}
 	}
 	if err != nil {

@@ -54,6 +54,7 @@ func (h *REST) send(w http.ResponseWriter, c *call, r *http.Request, answer *res
 	}
 	switch {
 	case err == nil:
+		h.settle(to, c.r, answer)
 		return nil
 	case !to.Committed():
 	case f != nil:
@@ -78,6 +79,15 @@ func (c *call) handler() route {
 func (h *REST) unreadable(f *translate.Failure) error {
 	h.metrics.Untranslated(string(f.Kind))
 	return gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway gave an answer that could not be read.", f)
+}
+
+// settle answers a write that succeeded with an answer that has no resource where one is
+// declared, and tells of it.
+func (h *REST) settle(to *translate.Writer, r *http.Request, answer *resource.Answer) {
+	if f := to.Settle(); f != nil {
+		h.metrics.Untranslated(string(f.Kind))
+		h.log.Warn("the answer to a write has no resource where one is declared", "item", answer.Wanted(), "error", f.Err, "method", r.Method, "path", r.URL.Path)
+	}
 }
 
 // broken is an answer that ended too soon.

@@ -114,7 +114,7 @@ func (t *Trial) explain(r *http.Request) string {
 	if !errors.Is(f, splice.ErrRoot) || m.Operation == nil {
 		return f.Error()
 	}
-	word, pointer := "item", m.Operation.Resource.Item
+	word, pointer := "item", m.Operation.ItemPointer()
 	if m.Operation.Kind == resource.List {
 		word, pointer = "items", m.Operation.Resource.List.Items
 	}

@@ -70,7 +70,7 @@ func tell(t *testing.T, p harness.Page) (all told) {
 }
 
 func TestABatchChangesManyAndTellsOfEach(t *testing.T) {
-	r := start(t, legacy(t), with(`"batch": ["title", "tags"]`))
+	r := start(t, legacy(t), `"errors": {"fail_when": [{"pointer": "/success", "op": "==", "values": ["false"], "status": 422}]}, `+with(`"batch": ["title", "tags"]`))
 	p := r.do("writer", "PATCH", "/articles", `[
 		{"id": 1001, "op": "replace", "path": "/title", "value": "A title of a batch"},
 		{"id": "1002", "op": "replace", "path": "/title", "value": "Another title"},

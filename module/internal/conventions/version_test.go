@@ -81,7 +81,7 @@ func TestAVersionInAcceptIsJudgedAsTheOneInThePath(t *testing.T) {
 		{"reader", "/things/1", "", 200, "6"},
 		{"writer", "/v2/things/1", "", 200, "6"},
 		{"writer", "/things/1", v2, 200, "2"},
-		{"writer", "/things/1", v2, 429, "1"},
+		{"writer", "/things/1", v2, 429, "0"},
 		{"writer", "/things/1", v1, 200, "0"},
 	} {
 		header := []string{}

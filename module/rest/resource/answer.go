@@ -27,7 +27,7 @@ func (m Match) Translates() bool {
 }
 
 // plain reports that the resource of an answer is unwrapped or changed.
-func (o *Operation) plain() bool { return len(o.shape.item) > 0 || o.shape.changes() }
+func (o *Operation) plain() bool { return len(o.shape.itemAt[o.Kind]) > 0 || o.shape.changes() }
 
 // Caller is who gets an answer, and where they found it.
 type Caller struct {
@@ -82,7 +82,7 @@ func (o *Operation) compile() (err error) {
 		}
 		return err
 	}
-	plan := splice.Config{Root: s.item}
+	plan := splice.Config{Root: s.itemAt[o.Kind]}
 	switch {
 	case o.Kind == List:
 		plan = splice.Config{Root: s.items, List: true}

@@ -20,6 +20,9 @@ type Resource struct {
 	List *list.Config `json:"list,omitempty"`
 	// JSON Pointer of the resource in the upstream's answer. Default: all of it.
 	Item string `json:"item,omitempty"`
+	// The same for the answers to one kind of operation, where it differs: `read`, `create`,
+	// `replace`, `update` or `action`. Default: `item`.
+	ItemOf map[Kind]string `json:"item_of,omitempty"`
 	// JSON Pointer of the id in a resource, in the upstream's names. Default: `/id`.
 	ID string `json:"id,omitempty"`
 	// Members by our names and the upstream's names for them, in answers and bodies alike.

@@ -12,7 +12,7 @@ func (m Match) Deferred(at string) (*Answer, error) {
 		return nil, err
 	}
 	if at == "" {
-		root = s.item
+		root = s.itemAt[m.Operation.Kind]
 	}
 	plan, err := splice.Compile(splice.Config{Root: root, Rename: s.names, Values: s.words})
 	return Part(plan), err

@@ -7,6 +7,34 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
+// itemKinds are the operations whose answers have a resource.
+var itemKinds = []Kind{Read, Create, Replace, Update, Action}
+
+// itemOf is the pointer of the resource in answers to a kind of operation.
+func (r *Resource) itemOf(k Kind) string {
+	if at, ok := r.ItemOf[k]; ok {
+		return at
+	}
+	return r.Item
+}
+
+// ItemPointer is where the resource is looked for in an answer to the operation.
+func (o *Operation) ItemPointer() string { return o.Resource.itemOf(o.Kind) }
+
+// Wanted says what is looked for in the answer, for the log; "" where nothing is.
+func (a *Answer) Wanted() string {
+	if a.match.Operation == nil {
+		return ""
+	}
+	return a.match.Operation.ItemPointer()
+}
+
+// Writes reports whether the upstream has changed something once it answers with success.
+// What of the answer is not as declared then does not undo that.
+func (a *Answer) Writes() bool {
+	return a.match.Operation != nil && a.match.Operation.Method != http.MethodGet
+}
+
 // Item is what a batch does to one resource, whose id is decoded. It reports false for an
 // id with which no path could be asked for.
 func (m Match) Item(id string) (Match, bool) {

@@ -15,7 +15,8 @@ import (
 type shape struct {
 	config     *Resource
 	collection pattern
-	item, id   splice.Pointer
+	itemAt     map[Kind]splice.Pointer // of the resource in an answer
+	id         splice.Pointer
 	created    splice.Pointer // of a new id
 	items      splice.Pointer
 	total      splice.Pointer
@@ -30,10 +31,13 @@ type shape struct {
 
 func newShape(r *Resource, collection pattern) (s *shape, err error) {
 	s = &shape{config: r, collection: collection, names: make(map[string]string), words: make(map[string]map[string]string)}
+	if s.itemAt, err = r.itemPointers(); err != nil {
+		return nil, err
+	}
 	for _, p := range []struct {
 		word, text string
 		to         *splice.Pointer
-	}{{"item", r.Item, &s.item}, {"id", r.idPointer(), &s.id}, {"created", r.createdPointer(), &s.created}} {
+	}{{"id", r.idPointer(), &s.id}, {"created", r.createdPointer(), &s.created}} {
 		if *p.to, err = splice.ParsePointer(p.text); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.word, err)
 		}
@@ -95,7 +99,28 @@ func (r *Resource) createdPointer() string {
 	if r.Created != nil && r.Created.ID != "" {
 		return r.Created.ID
 	}
-	return r.Item + r.idPointer()
+	return r.itemOf(Create) + r.idPointer()
+}
+
+// itemPointers are where the resource is in the answers to each kind of operation.
+func (r *Resource) itemPointers() (map[Kind]splice.Pointer, error) {
+	at := make(map[Kind]splice.Pointer)
+	for _, k := range Kinds {
+		p, err := splice.ParsePointer(r.itemOf(k))
+		if err != nil && r.ItemOf[k] != "" {
+			return nil, fmt.Errorf("item %s: %w", k, err)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("item: %w", err)
+		}
+		at[k] = p
+	}
+	for _, k := range slices.Sorted(maps.Keys(r.ItemOf)) {
+		if !slices.Contains(itemKinds, k) {
+			return nil, fmt.Errorf("item %s: expected read, create, replace, update or action", k)
+		}
+	}
+	return at, nil
 }
 
 func (s *shape) compileNames(r *Resource) error {

@@ -40,6 +40,7 @@ type Writer struct {
 	wrote     bool  // WriteHeader was called
 	committed bool
 	failure   *Failure
+	missed    *Failure // what was not found in the answer to a write that succeeded
 }
 
 // New wraps w for one answer.
@@ -160,6 +161,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 		return 0, w.failure
 	case w.swallow:
 		return len(p), nil
+	case w.missed != nil:
+		return len(p), nil
 	case w.peek != nil:
 		if err := w.peek.write(p); err != nil {
 			return 0, err
@@ -167,8 +170,10 @@ func (w *Writer) Write(p []byte) (int, error) {
 		return len(p), nil
 	case w.body != nil:
 		if err := w.body.write(p); err != nil {
-			w.failure = failureOf(err)
-			return 0, w.failure
+			w.fail(failureOf(err))
+			if w.failure != nil {
+				return 0, w.failure
+			}
 		}
 		return len(p), nil
 	}
@@ -211,12 +216,44 @@ func (w *Writer) Finish() *Failure {
 			w.failure = failureOf(err)
 		}
 	}
-	if w.failure == nil && w.body != nil {
+	if w.failure == nil && w.missed == nil && w.body != nil {
 		if err := w.body.close(); err != nil {
-			w.failure = failureOf(err)
+			w.fail(failureOf(err))
 		}
 	}
 	return w.failure
+}
+
+// fail notes what is wrong with the body. A write whose answer has no resource where one is
+// declared has succeeded all the same: who heard of a failure would do it again.
+func (w *Writer) fail(f *Failure) {
+	if f.Kind == Missing && !w.committed && w.config.Answer.Writes() {
+		w.missed = f
+		return
+	}
+	w.failure = f
+}
+
+// Settle answers a write that succeeded, and whose answer has no resource where one is
+// declared: without a body, since none is in the client's form. It returns what was missed,
+// nil where nothing was. It is called after Finish, and not when the upstream has failed.
+func (w *Writer) Settle() *Failure {
+	if w.missed == nil || w.failure != nil || w.committed {
+		return nil
+	}
+	a, h := w.config.Answer, w.Header()
+	_ = envelope.TakeTrailers(h)
+	forget(h)
+	h.Del("Content-Type")
+	w.status, w.swallow = http.StatusNoContent, true
+	if a.Status == http.StatusCreated {
+		w.status = a.Status
+		if at := a.Location(w.body.editor); at != "" {
+			h.Set("Location", at)
+		}
+	}
+	w.pass()
+	return w.missed
 }
 
 // Release gives back what the writer borrowed. It must not be used afterwards.
