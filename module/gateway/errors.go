@@ -74,6 +74,7 @@ func protocolAnswer(r *http.Request) {
 // ServeHTTP passes successes through and puts failures into shape. It logs what Caddy
 // would have logged, had the error reached it.
 func (e *Errors) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	ShowIdentity(r)
 	CloseWhenExiting(w, r)
 	shaped := envelope.NewWriter(w, r, &e.config)
 	// Never taken back: a proxy's goroutines may still read the variables when it has

@@ -22,7 +22,9 @@ func init() { caddy.RegisterModule(new(Guard)) }
 // token with the scopes their route needs, tells the upstream who calls, and refuses
 // the others as RFC 6750 says.
 //
-// It sets these placeholders when a token was accepted:
+// It sets these placeholders. They are empty until a token was accepted, also where a header
+// directive in front of the guard names them; and on routes without a guard that have `api_errors`,
+// `api_limit` or `api_rest`.
 //
 // Placeholder | Description
 // ------------|---------------
@@ -154,6 +156,9 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 // ServeHTTP decides, and passes the request on as it was judged.
 func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	CloseWhenExiting(w, r)
+	ShowIdentity(r)
+	emptyLiterals(r.Header)
+	emptyLiterals(w.Header())
 	leave, err := g.app.lease.enter()
 	if err != nil {
 		LeaveBody(w, r)

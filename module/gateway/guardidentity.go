@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -17,28 +19,55 @@ const routeVar = "gatehouse.route"
 // accessVar is the request variable with the accepted token's content.
 const accessVar = "gatehouse.access"
 
-// identify tells later handlers, logs and matchers who calls; a is nil for nobody. Then
-// the placeholders are empty: an unknown one would reach the API as its own name in braces.
+// usersVar is the request variable with the directory that knows the user of the accepted token.
+const usersVar = "gatehouse.users"
+
+// identityShownVar is set once a request has the placeholders that say who calls.
+const identityShownVar = "gatehouse.identity_shown"
+
+// identify tells later handlers, logs and matchers who calls; a is nil for nobody.
 func identify(r *http.Request, a *token.Access, users directory.Directory) {
 	if a != nil {
 		caddyhttp.SetVar(r.Context(), accessVar, a)
-	} else {
-		a = new(token.Access)
+		caddyhttp.SetVar(r.Context(), usersVar, users)
+	}
+	ShowIdentity(r)
+}
+
+// ShowIdentity makes the placeholders {http.auth.user.*} of a request. They are empty until a
+// guard has accepted a token: an unknown placeholder would reach the API as its own name in
+// braces, which an API may take for an identity. What they say is read from the request each
+// time, so an earlier handler can make them and nothing is left over for another request.
+func ShowIdentity(r *http.Request) {
+	if shown, ok := caddyhttp.GetVar(r.Context(), identityShownVar).(bool); ok && shown {
+		return
 	}
 	repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	if !ok {
 		return
 	}
+	caddyhttp.SetVar(r.Context(), identityShownVar, true)
 	repl.Map(func(key string) (any, bool) {
-		switch key {
-		case "http.auth.user.id":
+		if !strings.HasPrefix(key, identityPlaceholders) {
+			return nil, false
+		}
+		a := caller(r)
+		if a == nil {
+			a = new(token.Access)
+		}
+		switch key[len(identityPlaceholders):] {
+		case "id":
 			return a.Subject, true
-		case "http.auth.user.client_id":
+		case "client_id":
 			return a.Client, true
-		case "http.auth.user.scope":
+		case "scope":
 			return oauth.JoinScopes(a.Scopes), true
-		case "http.auth.user.name": // looked up only where a configuration asks for it
+		case "name": // looked up only where a configuration asks for it
 			if a.Subject == "" {
+				return "", true
+			}
+			users, ok := caddyhttp.GetVar(r.Context(), usersVar).(directory.Directory)
+			if !ok {
 				return "", true
 			}
 			user, _, err := users.Lookup(r.Context(), a.Subject)
@@ -49,6 +78,29 @@ func identify(r *http.Request, a *token.Access, users directory.Directory) {
 		}
 		return nil, false
 	})
+}
+
+// identityPlaceholders is what the names of the placeholders begin with.
+const identityPlaceholders = "http.auth.user."
+
+// literalIdentity empties the placeholders where a handler in front of the guard has written
+// them as they stand, because nothing knew them yet.
+var literalIdentity = strings.NewReplacer(
+	"{"+identityPlaceholders+"id}", "", "{"+identityPlaceholders+"client_id}", "",
+	"{"+identityPlaceholders+"scope}", "", "{"+identityPlaceholders+"name}", "",
+)
+
+func emptyLiterals(h http.Header) {
+	for name, values := range h {
+		for i, v := range values {
+			if !strings.Contains(v, "{"+identityPlaceholders) {
+				continue
+			}
+			values = slices.Clone(values) // it may be shared with the configuration
+			values[i] = literalIdentity.Replace(v)
+			h[name] = values
+		}
+	}
 }
 
 // caller is the accepted token's content, nil when there is none.

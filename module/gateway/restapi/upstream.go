@@ -77,6 +77,8 @@ func request(ctx context.Context, w http.ResponseWriter, parent *http.Request, u
 	}
 	if outer != nil {
 		repl.Map(outer.Get)
+	} else {
+		gateway.ShowIdentity(r) // a job runs for nobody
 	}
 	return r
 }
