@@ -44,7 +44,7 @@ caddy() {
 		XCADDY_GO_BUILD_FLAGS="-trimpath -ldflags=-s $flags" XCADDY_SETCAP=0 \
 			"$xcaddy" build "$version" --output "$out" --with "$mod/module" --replace "$mod=$PWD" >"$build/xcaddy.log" 2>&1 && return
 		# xcaddy asks the module proxy about a working copy too, which some proxies refuse.
-		say "xcaddy could not build it (.build/xcaddy.log says why); building the same program with go build"
+		say "building the same program with go build instead of xcaddy (.build/xcaddy.log has the reason)"
 	fi
 	# The main package that xcaddy generates.
 	mkdir -p "$build/main"
@@ -138,7 +138,13 @@ run_tests() {
 run() {
 	local example=${1:-quickstart} programs=() source
 	[ -x "examples/$example/run.sh" ] || die "no example $example to run"
+	if [ -x caddy ]; then
+		say "building ./caddy, Caddy with the gateway (the first build takes some minutes, later ones seconds)"
+	else
+		say "building ./caddy, Caddy with the gateway: Go downloads and compiles it all, which takes 2 to 5 minutes the first time"
+	fi
 	caddy "$PWD/caddy"
+	say "built; starting the example $example"
 	case $example in
 	quickstart) set -- ./examples/legacy ./examples/quickstart/reader ;;
 	variant-b) set -- ./examples/variant-b/portal ;;

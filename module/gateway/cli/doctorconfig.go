@@ -32,7 +32,7 @@ func lookAtConfig(config []byte, running adminapi.Examination) ([]adminapi.Findi
 		return nil, fmt.Errorf("the issuer %s: %w", running.Issuer, err)
 	}
 	p := patient{*c, issuer, running.VariantB}
-	return slices.Concat(p.sites(), p.proxies(), p.guards(), p.cors(), p.reachability(), p.rests(time.Now()), p.nodes(), p.polls(), p.logs()), nil
+	return slices.Concat(p.sites(), p.proxies(), p.guards(), p.cors(), p.reachability(), p.origins(), p.rests(time.Now()), p.nodes(), p.polls(), p.logs()), nil
 }
 
 // sites looks for the servers with oauth_server in them, and how requests come there.

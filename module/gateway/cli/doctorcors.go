@@ -41,7 +41,7 @@ func (p patient) cors() []adminapi.Finding {
 		}
 	}
 	if n > 0 && len(out) == 0 {
-		out = append(out, adminapi.Fine(check, "browsers can read what %d guards refuse", n))
+		out = append(out, adminapi.Fine(check, "browsers can read the refusals of %s", adminapi.Count(n, "guard")))
 	}
 	return out
 }

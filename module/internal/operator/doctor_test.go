@@ -98,14 +98,16 @@ func TestTheDoctorFindsWhatIsWrong(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "fail", "files", "is gone"},
-		"nobody to sign in":             {nil, nil, "warn", "users", "no users"},
-		"a guard without rules":         {[]string{"public GET /public /public/*\n\t\tscope read GET,HEAD /read /read/*\n\t\tscope write POST,PUT,DELETE /read /read/*\n", ""}, nil, "warn", "guard", "no rules"},
-		"a guard in the shadow":         {[]string{"$GUARD", "shadow"}, nil, "warn", "guard", "shadow"},
-		"an audience of no token":       {[]string{"$GUARD", "audience https://elsewhere.example"}, nil, "fail", "guard", "https://elsewhere.example"},
-		"no guard":                      {[]string{"oauth_guard {", "handle /nowhere {", "public GET /public /public/*\n\t\tscope read GET,HEAD /read /read/*\n\t\tscope write POST,PUT,DELETE /read /read/*\n", ""}, nil, "warn", "guard", "no site"},
-		"no server":                     {[]string{"\toauth_server\n", "\trespond x\n"}, nil, "fail", "issuer", "is not the metadata"},
-		"a deprecated grant":            {[]string{"$GLOBAL", "client old {\n secret old-secret-0123456789-0123456789-01234567\n deprecated_grant password until 2099-06-30\n scopes read\n}"}, nil, "warn", "clients", "2099-06-30"},
-		"a deprecated grant that ended": {[]string{"$GLOBAL", "client old {\n secret old-secret-0123456789-0123456789-01234567\n deprecated_grant password until 2020-06-30\n scopes read\n}"}, nil, "warn", "clients", "has ended"},
+		"nobody to sign in":                   {nil, nil, "warn", "users", "no users"},
+		"a guard without rules":               {[]string{"public GET /public /public/*\n\t\tscope read GET,HEAD /read /read/*\n\t\tscope write POST,PUT,DELETE /read /read/*\n", ""}, nil, "warn", "guard", "no rules"},
+		"a guard in the shadow":               {[]string{"$GUARD", "shadow"}, nil, "warn", "guard", "shadow"},
+		"an audience of no token":             {[]string{"$GUARD", "audience https://elsewhere.example"}, nil, "fail", "guard", "https://elsewhere.example"},
+		"S09 an origin that no guard lets in": {[]string{"$GUARD", "cors https://other.example", "$GLOBAL", "client spa {\n public\n redirect_uri https://spa.example/cb\n scopes read\n}"}, nil, "warn", "cors", "no guard has https://spa.example in `cors`, the origin of the public client spa"},
+		"S09 an origin that a guard lets in":  {[]string{"$GUARD", "cors https://spa.example", "$GLOBAL", "client spa {\n public\n redirect_uri https://spa.example/cb\n scopes read\n}"}, nil, "ok", "cors", "the scripts of 1 public client in"},
+		"no guard":                            {[]string{"oauth_guard {", "handle /nowhere {", "public GET /public /public/*\n\t\tscope read GET,HEAD /read /read/*\n\t\tscope write POST,PUT,DELETE /read /read/*\n", ""}, nil, "warn", "guard", "no site"},
+		"no server":                           {[]string{"\toauth_server\n", "\trespond x\n"}, nil, "fail", "issuer", "is not the metadata"},
+		"a deprecated grant":                  {[]string{"$GLOBAL", "client old {\n secret old-secret-0123456789-0123456789-01234567\n deprecated_grant password until 2099-06-30\n scopes read\n}"}, nil, "warn", "clients", "2099-06-30"},
+		"a deprecated grant that ended":       {[]string{"$GLOBAL", "client old {\n secret old-secret-0123456789-0123456789-01234567\n deprecated_grant password until 2020-06-30\n scopes read\n}"}, nil, "warn", "clients", "has ended"},
 		"a stored client on its way out": {nil, func(t *testing.T, g *harness.Gateway) {
 			done(t, g, "", "client", "create", "kept", "--scope", "read", "--deprecated-grant", "password=2098-06-30")
 		}, "warn", "clients", "2098-06-30"},
