@@ -177,10 +177,17 @@ export const scenarios = {
       await fill(elsewhere, USERNAME, PASSWORD)
       await heading(elsewhere, 'Your account')
 
-      const page = await visitor.arrive({ size: 'phone', javaScriptEnabled })
+      const page = await visitor.arrive({ size: 'phone', javaScriptEnabled, timezoneId: 'Asia/Kolkata' })
       await signInAgain(page)
       await page.goto(`${ISSUER}/account`)
       await heading(page, 'Your account')
+      // When somebody signed in is said in the reader's time, and without script in UTC.
+      const time = page.locator('time:not([data-day])').first()
+      const at = new Date(await time.getAttribute('datetime'))
+      const own = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeStyle: 'short', timeZone: 'Asia/Kolkata' }).format(at)
+      if (javaScriptEnabled) await page.getByText(`Signed in on ${own}.`).first().waitFor()
+      else assert.match(await time.innerText(), /, \d\d:\d\d UTC$/)
+      await page.getByText(/^(This machine|Local network) · 127\.0\.0\.1$/).first().waitFor()
       await page.getByRole('heading', { level: 3, name: 'Article Reader' }).waitFor()
       await page.getByText('Read your articles').waitFor()
       await page.getByRole('heading', { level: 3, name: 'Chrome on Linux this browser' }).waitFor()
@@ -221,6 +228,25 @@ export const scenarios = {
     }
   },
 
+  // The pictures of the documentation: a sign-in and a consent page with all words of `pages`.
+  async pictures(visitor) {
+    const page = await visitor.arrive({ deviceScaleFactor: 1, viewport: { width: 600, height: 860 }, colorScheme: 'dark' })
+    await page.goto(READER)
+    await button(page, 'Sign in').click()
+    await page.waitForURL(`${ISSUER}/authorize?*`)
+    for (const [name, href] of [['Help', 'https://example.com/help'], ['Privacy', '/privacy'], ['Terms', '/terms'], ['Forgot your password?', '/forgot']]) {
+      assert.equal(await page.getByRole('link', { name, exact: true }).getAttribute('href'), href)
+    }
+    await visitor.inspect(page, 'pages-dark')
+    await page.emulateMedia({ colorScheme: 'light' })
+    await button(page, '中文').click()
+    await page.locator('html[lang=zh-Hans]').waitFor()
+    await button(page, 'English').click()
+    await fill(page, USERNAME, PASSWORD)
+    await page.locator('button[value=allow]').waitFor()
+    await visitor.inspect(page, 'pages-light')
+  },
+
   // Every page in every look.
   async looks(visitor) {
     const words = {
@@ -243,6 +269,12 @@ export const scenarios = {
       await inspect('login-failed')
       await fill(page, USERNAME, PASSWORD, words[lang].fields)
       await page.locator('button[value=allow]').waitFor()
+      // The answers are in view without scrolling, also on the smallest screen.
+      for (const answer of ['deny', 'allow']) {
+        const box = await page.locator(`button[value=${answer}]`).boundingBox()
+        assert.ok(box.y + box.height <= page.viewportSize().height, `${answer} is below the edge of the screen`)
+      }
+      assert.ok((await page.locator('button[value=deny]').boundingBox()).x < (await page.locator('button[value=allow]').boundingBox()).x)
       await inspect('consent')
       await page.locator('button[value=deny]').click()
       await page.waitForURL(`${READER}/callback?*`)

@@ -29,7 +29,12 @@ func start(t *testing.T) *stand {
 // startAlone is start for a test that needs the machine itself.
 func startAlone(t *testing.T) *stand {
 	t.Helper()
-	e := prepare(t)
+	return begun(t, prepare(t))
+}
+
+// begun starts a quick start that was prepared.
+func begun(t *testing.T, e *example.Example) *stand {
+	t.Helper()
 	e.Start(t)
 	return &stand{
 		e, e.At("http://localhost:8080"), e.At("http://localhost:8081"), e.At("http://localhost:8082"),
