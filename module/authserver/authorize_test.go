@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +62,9 @@ func TestTheRegisteredQueryIsKept(t *testing.T) { // A03
 	}
 }
 
+// sentAddress is where an error page shows the address that was sent, as text.
+var sentAddress = regexp.MustCompile(`<code class="sent" translate="no"><bdi>[^<>"]*</bdi></code>`)
+
 func TestWhatCannotBeSentBackIsAPage(t *testing.T) { // A04-A09, A12, A13
 	g := newBrowserRig(t)
 	b := g.signedIn()
@@ -116,7 +120,7 @@ func TestWhatCannotBeSentBackIsAPage(t *testing.T) { // A04-A09, A12, A13
 		if len(query) > 16<<10 {
 			want = http.StatusRequestURITooLong
 		}
-		if p.status != want || p.header.Get("Location") != "" || strings.Contains(p.body, "<script") || strings.Contains(p.body, "evil") {
+		if p.status != want || p.header.Get("Location") != "" || strings.Contains(p.body, "<script") || strings.Contains(sentAddress.ReplaceAllString(p.body, ""), "evil") {
 			t.Errorf("%s: %d %v %s", name, p.status, p.header, p.body)
 			continue
 		}

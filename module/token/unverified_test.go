@@ -7,10 +7,10 @@ import (
 
 func TestWhatATokenSaysOfItselfIsReadWithoutBelievingIt(t *testing.T) { // S08
 	n := start(t, "ES256")
-	raw := n.sign(t, nil, with(n.claims(), "iss", "https://elsewhere.example", "aud", "one"))
+	raw := n.sign(t, nil, with(n.claims(), "iss", "https://elsewhere.example", "aud", "one", "scope", "read write"))
 	u, ok := ReadUnverified(raw[:len(raw)-6] + "AAAAAA")
 	if !ok || u.Issuer != "https://elsewhere.example" || len(u.Audience) != 1 || u.Client != "shop" || u.Alg != "ES256" ||
-		u.Type != "at+jwt" || u.KeyID != n.header(t)["kid"] || u.Expires.IsZero() || len(u.Scopes) == 0 {
+		u.Type != "at+jwt" || u.KeyID != n.header(t)["kid"] || u.Expires.IsZero() || len(u.Scopes) != 2 {
 		t.Errorf("%+v", u)
 	}
 	for _, raw := range []string{"", "x", "a.b", "a.b.c", "a.b.c.d", strings.Repeat("a", maxSize+1), "W10.W10.AA", "bnVsbA.bnVsbA.AA"} {
