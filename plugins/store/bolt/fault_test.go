@@ -251,3 +251,52 @@ func TestAFileThatIsGoneIsNotMadeAnew(t *testing.T) {
 		})
 	}
 }
+
+// N12: while the file loses its content, reads that begin are refused, and none waits for a
+// lock that another left behind.
+func TestReadsEndWhenTheFileLosesItsContent(t *testing.T) {
+	for name, lose := range map[string]func(path string) error{
+		"emptied": func(path string) error { return os.Truncate(path, 0) },
+		"overwritten": func(path string) error {
+			f, err := os.OpenFile(path, os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			_, err = f.WriteAt(make([]byte, 64<<10), 0)
+			return errors.Join(err, f.Close())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := open(t, Options{})
+			made, err := b.Create(t.Context(), record("before"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := lose(b.handle.path); err != nil {
+				t.Fatal(err)
+			}
+			answers := make(chan error)
+			for range 50 {
+				go func() {
+					_, err := b.Get(context.Background(), made.Key)
+					answers <- err
+				}()
+			}
+			late := time.After(20 * time.Second)
+			for range 50 {
+				select {
+				case err := <-answers:
+					technical(t, err)
+				case <-late:
+					t.Fatal("reads wait for ever")
+				}
+			}
+			if _, err := b.Create(t.Context(), record("after")); store.IsAnswer(err) {
+				t.Errorf("Create: %v", err)
+			}
+			if err := b.Close(); err != nil {
+				t.Log("Close:", err)
+			}
+		})
+	}
+}

@@ -65,8 +65,22 @@ func guard(call func() error) (err error) {
 }
 
 func (h *handle) view(call func(*bbolt.Tx) error) error {
-	return h.use(func(db *bbolt.DB) error { return db.View(call) }, func(err error) bool {
-		return errors.Is(err, bolterrors.ErrInvalidMapping)
+	began := false
+	return h.use(func(db *bbolt.DB) error {
+		defer func() {
+			if p := recover(); p != nil {
+				if !began {
+					unlockBegin(db)
+				}
+				panic(p)
+			}
+		}()
+		return db.View(func(tx *bbolt.Tx) error {
+			began = true
+			return call(tx)
+		})
+	}, func(err error) bool {
+		return errors.Is(err, bolterrors.ErrInvalidMapping) || !began && errors.As(err, new(panicError))
 	})
 }
 
