@@ -53,7 +53,7 @@ func writeAdminError(w http.ResponseWriter, r *http.Request, err error) {
 	logger("admin").Error("the admin API could not answer", "method", r.Method, "path", r.URL.Path, "error", err)
 	w.Header().Set("Retry-After", "1")
 	envelope.Write(w, r, http.StatusServiceUnavailable, envelope.Error{
-		Code: "unavailable", Message: "The store or the user directory cannot be used at the moment; the log of the gateway says why.",
+		Code: "unavailable", Message: "the store or the user directory cannot be used at the moment; the log of the gateway says why",
 	})
 }
 

@@ -32,7 +32,7 @@ func fail(status int, f *failure) error { return caddyhttp.Error(status, f) }
 // unavailable is the answer to a request that cannot be judged, for a technical reason.
 func unavailable(w http.ResponseWriter, err error) error {
 	w.Header().Set("Retry-After", "1")
-	return fail(http.StatusServiceUnavailable, &failure{code: "unavailable", message: "The service is temporarily unavailable, try again.", cause: err})
+	return fail(http.StatusServiceUnavailable, &failure{code: "unavailable", message: "the service is temporarily unavailable, try again", cause: err})
 }
 
 // statusOf is the status an error would be answered with, as Caddy does it.

@@ -208,7 +208,7 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	if !admitted {
 		LeaveBody(w, r)
 		fields.Set(w.Header())
-		return fail(http.StatusTooManyRequests, &failure{code: "rate_limited", message: "Too many requests. Retry-After says when the next one fits."})
+		return fail(http.StatusTooManyRequests, &failure{code: "rate_limited", message: "too many requests: Retry-After says when the next one fits"})
 	}
 	admission := l.admitted(r, fields)
 	err = next.ServeHTTP(onHeader(w, admission.set), r)

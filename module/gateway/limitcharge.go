@@ -67,7 +67,7 @@ func charge(w http.ResponseWriter, r *http.Request, units func(*charged) int64) 
 	for c := innermost; c != nil; c = c.before {
 		if !c.couldFit(r, units(c)) {
 			return fail(http.StatusRequestEntityTooLarge, &failure{
-				code: "payload_too_large", message: "The request costs more than a limit ever allows. Divide it.",
+				code: "payload_too_large", message: "the request costs more than a limit ever allows: divide it",
 			})
 		}
 	}
@@ -107,5 +107,5 @@ func (c *charged) more(w http.ResponseWriter, r *http.Request, units int64) erro
 		return nil
 	}
 	c.fields.Set(w.Header())
-	return fail(http.StatusTooManyRequests, &failure{code: "rate_limited", message: "Too many requests. Retry-After says when this one fits."})
+	return fail(http.StatusTooManyRequests, &failure{code: "rate_limited", message: "too many requests: Retry-After says when this one fits"})
 }

@@ -49,7 +49,7 @@ func (h *REST) alone(ctx context.Context, to route, parent *http.Request, up res
 
 // errLed is for a redirect, to a page to sign in at say, and for a 304 to a condition that
 // nobody made: whoever asks alone cannot be led anywhere, and has nothing yet.
-var errLed = gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway gave an answer that could not be read.", errors.New("a redirect, or 304, where nobody can follow"))
+var errLed = gateway.Fail(http.StatusBadGateway, "upstream_error", "the service behind the gateway gave an answer that could not be read", errors.New("a redirect, or 304, where nobody can follow"))
 
 // through carries a request to an upstream, and the answer through dialect and translation
 // to w. Its error says why there is no answer, or no whole one, and is logged; a panic of a

@@ -89,10 +89,10 @@ func plan(c *call, m resource.Match, asked resource.Asked) (p planned, refused *
 	for _, g := range p.groups {
 		item, ok := m.Item(g.ID)
 		if !ok {
-			return p, envelope.Invalid(batch.At(g.Items[0], "id"), "It must be the id of a resource.")
+			return p, envelope.Invalid(batch.At(g.Items[0], "id"), "must be the id of a resource")
 		}
 		if permits != nil && !permits(http.MethodPatch, c.prefix+item.Address()) {
-			return p, &envelope.Refusal{Status: http.StatusForbidden, Message: "This resource may not be changed with this token.", Field: batch.At(g.Items[0], "id")}
+			return p, &envelope.Refusal{Status: http.StatusForbidden, Message: "this resource may not be changed with this token", Field: batch.At(g.Items[0], "id")}
 		}
 		up, refused := one(c, item, g)
 		if refused != nil {
@@ -113,15 +113,15 @@ func plan(c *call, m resource.Match, asked resource.Asked) (p planned, refused *
 func unconditional(asked resource.Asked) *envelope.Refusal {
 	for _, name := range []string{"If-Match", "If-Unmodified-Since", "If-None-Match"} {
 		if len(asked.Header[name]) > 0 {
-			return envelope.Invalid(name, "A batch cannot be conditional.")
+			return envelope.Invalid(name, "must not be there: a batch cannot be conditional")
 		}
 	}
 	query, err := url.ParseQuery(asked.RawQuery)
 	if err != nil {
-		return envelope.Refuse(http.StatusBadRequest, "The query cannot be read.")
+		return envelope.Refuse(http.StatusBadRequest, "the query cannot be read")
 	}
 	if len(query) > 0 {
-		return envelope.Invalid(slices.Min(slices.Collect(maps.Keys(query))), "There is no such parameter here.")
+		return envelope.Invalid(slices.Min(slices.Collect(maps.Keys(query))), "is not a parameter of this address")
 	}
 	return nil
 }

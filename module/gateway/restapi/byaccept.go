@@ -17,7 +17,7 @@ func asByPath(w http.ResponseWriter, c *call) error {
 	}
 	path := "/" + c.choice.Version.Name + c.choice.Path
 	if forbidden := gateway.Forbidden(c.r); forbidden != nil && forbidden(c.r.Method, path) {
-		return gateway.Refuse(w, envelope.Refuse(http.StatusForbidden, "This version of the API may not be used with this token."))
+		return gateway.Refuse(w, envelope.Refuse(http.StatusForbidden, "this version of the API may not be used with this token"))
 	}
 	return gateway.ChargeItems(w, c.r, c.r.Method, []string{path})
 }

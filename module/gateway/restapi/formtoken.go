@@ -44,7 +44,7 @@ func checkForm(h http.Header, body []byte) *envelope.Refusal {
 }
 
 func unreadableForm() *envelope.Refusal {
-	return envelope.Refuse(http.StatusBadRequest, "The form could not be read.")
+	return envelope.Refuse(http.StatusBadRequest, "the form could not be read")
 }
 
 // asciiCharset names the encodings in which the letters of access_token are the bytes of

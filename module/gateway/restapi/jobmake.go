@@ -22,7 +22,7 @@ func (p *jobs) begin(w http.ResponseWriter, c *call, q *job.Queue, wish job.Pref
 	}
 	label := c.r.Header.Get("Content-Type")
 	if media, _, _ := mime.ParseMediaType(label); q.Fetch != nil && (media != "application/json" || c.r.Header.Get("Content-Encoding") != "") {
-		return gateway.Refuse(w, envelope.Refuse(http.StatusUnsupportedMediaType, "Expected application/json."))
+		return gateway.Refuse(w, envelope.Refuse(http.StatusUnsupportedMediaType, "the body must be application/json"))
 	}
 	if refused := parameterless(c.r.URL.RawQuery); refused != nil {
 		return gateway.Refuse(w, refused)
@@ -86,9 +86,9 @@ func parameterless(query string) *envelope.Refusal {
 	asked, err := url.ParseQuery(query)
 	switch {
 	case err != nil:
-		return envelope.Refuse(http.StatusBadRequest, "The query cannot be read.")
+		return envelope.Refuse(http.StatusBadRequest, "the query cannot be read")
 	case len(asked) > 0:
-		return envelope.Invalid(slices.Min(slices.Collect(maps.Keys(asked))), "There is no such parameter here.")
+		return envelope.Invalid(slices.Min(slices.Collect(maps.Keys(asked))), "is not a parameter of this address")
 	}
 	return nil
 }

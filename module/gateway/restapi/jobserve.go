@@ -65,14 +65,14 @@ func (p *jobs) one(w http.ResponseWriter, c *call, id string) error {
 		}
 		return p.cancel(w, c, q, id)
 	}
-	return gateway.Refuse(w, envelope.Refuse(http.StatusNotFound, "There is no such job."))
+	return gateway.Refuse(w, envelope.Refuse(http.StatusNotFound, "there is no such job"))
 }
 
 func (p *jobs) cancel(w http.ResponseWriter, c *call, q *job.Queue, id string) error {
 	refused, err := q.Cancel(p.app.Traced(c.r), owner(c.r), id)
 	switch {
 	case errors.Is(err, job.ErrNotFound):
-		return gateway.Refuse(w, envelope.Refuse(http.StatusNotFound, "There is no such job."))
+		return gateway.Refuse(w, envelope.Refuse(http.StatusNotFound, "there is no such job"))
 	case err != nil:
 		return gateway.Unavailable(w, err)
 	case refused != nil:

@@ -78,7 +78,7 @@ func (c *call) handler() route {
 // unreadable is an answer that could not be translated.
 func (h *REST) unreadable(f *translate.Failure) error {
 	h.metrics.Untranslated(string(f.Kind))
-	return gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway gave an answer that could not be read.", f)
+	return gateway.Fail(http.StatusBadGateway, "upstream_error", "the service behind the gateway gave an answer that could not be read", f)
 }
 
 // settle answers a write that succeeded with an answer that has no resource where one is
@@ -92,7 +92,7 @@ func (h *REST) settle(to *translate.Writer, r *http.Request, answer *resource.An
 
 // broken is an answer that ended too soon.
 func broken(err error) error {
-	return gateway.Fail(http.StatusBadGateway, "upstream_error", "The service behind the gateway broke off its answer.", err)
+	return gateway.Fail(http.StatusBadGateway, "upstream_error", "the service behind the gateway broke off its answer", err)
 }
 
 var errBroken = errors.New("the upstream's answer was broken off")
@@ -126,7 +126,7 @@ func (h *REST) read(r *http.Request) ([]byte, *envelope.Refusal) {
 	case errors.As(err, &limited) || int64(len(body)) > h.MaxBody:
 		return nil, tooLarge
 	case err != nil:
-		return nil, envelope.Refuse(http.StatusBadRequest, "The body could not be read.")
+		return nil, envelope.Refuse(http.StatusBadRequest, "the body could not be read")
 	}
 	if refused := checkForm(r.Header, body); refused != nil {
 		return nil, refused

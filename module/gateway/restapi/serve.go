@@ -24,7 +24,7 @@ type call struct {
 }
 
 // unacceptable is for a request that accepts none of the types that the API answers with.
-var unacceptable = envelope.Refuse(http.StatusNotAcceptable, "Accept must name application/json or a version of this API: it is answered in nothing else.")
+var unacceptable = envelope.Refuse(http.StatusNotAcceptable, "Accept must name application/json or a version of this API: it is answered in nothing else")
 
 // part answers requests besides the declared resources. It reports false, without having
 // written anything, when a request is none of its own.

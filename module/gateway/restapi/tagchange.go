@@ -12,7 +12,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-var failed = envelope.Refuse(http.StatusPreconditionFailed, "The resource is not, or no longer, as the condition says.")
+var failed = envelope.Refuse(http.StatusPreconditionFailed, "the resource is not, or no longer, as the condition says")
 
 // change carries out what changes a resource if the conditions of the request hold. To
 // know that, the resource is read; an upstream that knows conditions itself is told ours
@@ -35,7 +35,7 @@ func (t *tags) change(next operation) operation {
 		}
 		read, _, _ := c.table.Match(http.MethodGet, c.choice.Path)
 		if read.Operation == nil {
-			return gateway.Refuse(w, envelope.Refuse(http.StatusPreconditionFailed, "Nothing can be read here that the condition could be about."))
+			return gateway.Refuse(w, envelope.Refuse(http.StatusPreconditionFailed, "nothing can be read here that the condition could be about"))
 		}
 		now, err := t.current(c, read)
 		if err != nil {

@@ -39,7 +39,16 @@ func TestWhatIsAskedOfAListIsSentOrRefused(t *testing.T) {
 		"page=0": "page", "page=01": "page", "page=%2B1": "page", "page=1e3": "page", "page=": "page", "page=99999999999999999999": "page", "page=1&page=1": "page",
 		"limit=101": "limit", "sort=ctime": "sort", "state=0": "state", "kind=1": "kind", "tag=": "tag", "t=x": "t", "start=5": "start", "limit[]=5": "limit[]",
 	} {
-		wantError(t, r.do("reader", http.MethodGet, "/v1/articles?"+asked, ""), 400, "invalid_parameter", field)
+		p := r.do("reader", http.MethodGet, "/v1/articles?"+asked, "")
+		wantError(t, p, 400, "invalid_parameter", field)
+		// S03: the message makes sense without the field beside it.
+		refused := read[struct{ Error struct{ Message string } }](t, p, 400).Error.Message
+		if !strings.HasPrefix(refused, field+" ") || strings.HasSuffix(refused, ".") {
+			t.Errorf("S03 %s: %q", asked, refused)
+		}
+	}
+	if p := r.do("reader", http.MethodGet, "/v1/articles?limit=0", ""); !strings.Contains(p.Body, `"message":"limit must be a number from 1 to `) {
+		t.Errorf("S03 %s", p.Body)
 	}
 	wantError(t, r.do("reader", http.MethodGet, "/v1/articles?page=%zz", ""), 400, "bad_request", "")
 	wantError(t, r.do("reader", http.MethodGet, "/v1/articles/1?page=1", ""), 400, "invalid_parameter", "page")

@@ -67,7 +67,7 @@ func (a *Answer) Write(w io.Writer) error {
 func (r Result) member() (name string, body []byte) {
 	switch {
 	case r.Status == 0:
-		return "error", encoded(envelope.Error{Code: "not_tried", Message: "This item was not tried."})
+		return "error", encoded(envelope.Error{Code: "not_tried", Message: "this item was not tried"})
 	case r.succeeded() && valid(r.Body):
 		return "data", r.Body
 	case r.succeeded():

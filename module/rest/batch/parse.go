@@ -46,17 +46,17 @@ func Parse(body []byte, c Config) ([]Item, *envelope.Refusal) {
 	if c.Max == 0 {
 		c.Max = DefaultMax
 	}
-	expected := "The body must be an array of items with id, op, path and value."
+	expected := "the body must be an array of items with id, op, path and value"
 	var raw []json.RawMessage
 	switch {
 	case !utf8.Valid(body):
-		return nil, envelope.Refuse(http.StatusBadRequest, "The body is not UTF-8.")
+		return nil, envelope.Refuse(http.StatusBadRequest, "the body is not UTF-8")
 	case json.Unmarshal(body, &raw) != nil, raw == nil:
 		return nil, envelope.Refuse(http.StatusBadRequest, expected)
 	case len(raw) == 0:
-		return nil, envelope.Refuse(http.StatusBadRequest, "The batch has no items.")
+		return nil, envelope.Refuse(http.StatusBadRequest, "the batch has no items")
 	case len(raw) > c.Max:
-		return nil, envelope.Refuse(http.StatusRequestEntityTooLarge, "A batch has at most "+strconv.Itoa(c.Max)+" items.")
+		return nil, envelope.Refuse(http.StatusRequestEntityTooLarge, "a batch has at most "+strconv.Itoa(c.Max)+" items")
 	}
 	items := make([]Item, len(raw))
 	for i, text := range raw {
@@ -81,32 +81,32 @@ func parseItem(text json.RawMessage, c Config) (item Item, refused *envelope.Ref
 	}
 	for _, m := range object {
 		if !slices.Contains([]string{"id", "op", "path", "value"}, m.Name) {
-			return item, envelope.Invalid(m.Name, "There is no such member here. An item has id, op, path and value.")
+			return item, envelope.Invalid(m.Name, "is not a member of an item, which has id, op, path and value")
 		}
 	}
 	var ok bool
 	if item.Sent = object.Get("id"); item.Sent == nil {
-		return item, envelope.Invalid("id", "It is missing.")
+		return item, envelope.Invalid("id", "is missing")
 	}
 	if item.ID, ok = idOf(item.Sent); !ok {
-		return item, envelope.Invalid("id", "It must be the id of a resource, a text or a whole number.")
+		return item, envelope.Invalid("id", "must be the id of a resource, a text or a whole number")
 	}
 	value := object.Get("value")
 	switch op, _ := textOf(object.Get("op")); {
 	case op == "replace" && value == nil:
-		return item, envelope.Invalid("value", "It is missing. An item that replaces says by what.")
+		return item, envelope.Invalid("value", "is missing: an item that replaces says by what")
 	case op == "replace":
 		item.Value = value
 	case op == "remove" && value != nil:
-		return item, envelope.Invalid("value", "An item that removes has no value.")
+		return item, envelope.Invalid("value", "must not be there: an item that removes has no value")
 	case op == "remove":
 		item.Value, item.Removes = json.RawMessage("null"), true
 	default:
-		return item, envelope.Invalid("op", "It must be replace or remove.")
+		return item, envelope.Invalid("op", "must be replace or remove")
 	}
 	path, _ := textOf(object.Get("path"))
 	if item.Field, ok = field(path, c.Fields); !ok {
-		return item, envelope.Invalid("path", "It must be "+alternatives(c.Fields)+".")
+		return item, envelope.Invalid("path", "must be "+alternatives(c.Fields))
 	}
 	return item, nil
 }

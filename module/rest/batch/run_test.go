@@ -142,7 +142,7 @@ func TestTheAnswerTellsOfEachItemInOrder(t *testing.T) {
 		`{"id":"a","status":404,"error":{"code":"not_found","message":"m","field":null}},` +
 		`{"id":"\u0062","status":200,"data":{"n":12345678901234567890}},` +
 		`{"id":1,"status":200,"data":null},` +
-		`{"id":2,"status":302,"error":{"code":"bad_request","message":"The request is not valid.","field":null}}]}`
+		`{"id":2,"status":302,"error":{"code":"bad_request","message":"the request is not valid","field":null}}]}`
 	if b.String() != want || a.Status() != 207 {
 		t.Errorf("%d %s", a.Status(), b.String())
 	}

@@ -34,9 +34,15 @@ func Refuse(status int, message string) *Refusal {
 	return &Refusal{Status: status, Message: message}
 }
 
-// Invalid is the refusal of a parameter, or of a member of a body.
-func Invalid(field, message string) *Refusal {
-	return &Refusal{Status: http.StatusBadRequest, Message: message, Field: field}
+// Invalid is the refusal of a parameter, or of a member of a body. fault says what is wrong
+// with it, as in "must be a number from 1 to 50": the message begins with the field's name, so
+// that it makes sense alone.
+func Invalid(field, fault string) *Refusal {
+	name := field
+	if name == "" {
+		name = "the request"
+	}
+	return &Refusal{Status: http.StatusBadRequest, Message: name + " " + fault, Field: field}
 }
 
 // TokenInForm refuses an access token among the parameters of a form (RFC 6750 section 2.2):
@@ -44,6 +50,6 @@ func Invalid(field, message string) *Refusal {
 func TokenInForm() *Refusal {
 	return &Refusal{
 		Status: http.StatusBadRequest, Code: "invalid_request", Field: "access_token",
-		Message: "An access token belongs into the Authorization header, not into the body.",
+		Message: "access_token belongs in the Authorization header, not in the body",
 	}
 }

@@ -80,7 +80,7 @@ func TestASuccessThatIsAFailureIsAnsweredAsOne(t *testing.T) {
 		{"gzip and GBK", "application/json; charset=GB2312", "gzip", squeeze(t, "gzip", gb(`{"success":0,"message":"标题"}`)), enveloped("validation_failed", "标题", "")},
 		{"identity", "application/json", "identity", refused, want},
 		{"the first rule that holds decides, wherever its member stands", "application/json", "", `{"success":false,"message":"m","code":404}`, enveloped("not_found", "m", "")},
-		{"a code for people, and no message", "application/json", "", `{"success":false,"code":"E_TITLE"}`, enveloped("validation_failed", "The content of the request is not valid. (E_TITLE)", "")},
+		{"a code for people, and no message", "application/json", "", `{"success":false,"code":"E_TITLE"}`, enveloped("validation_failed", "the content of the request is not valid (E_TITLE)", "")},
 		{"a code for programs", "application/json", "", `{"success":false,"code":"title_taken","message":"m"}`, enveloped("title_taken", "m", "")},
 		{"a message that tells too much", "application/json", "", `{"success":false,"message":"SQLSTATE[42S02]"}`, enveloped("validation_failed", Lookup(422).Message, "")},
 		{"something behind it", "application/json", "", refused + "<!-- 0.01 s -->", want},

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -45,7 +46,7 @@ func TestWriteSetsTheBodyAndKeepsWhatTheRefusalSays(t *testing.T) {
 	}
 	w.Header()["X-RateLimit-Reset"] = []string{"old"}
 	Write(w, r, 400, Error{Field: "page"})
-	if got, want := w.Body.String(), `{"error":{"code":"invalid_parameter","message":"The request is not valid.","field":"page"}}`; got != want {
+	if got, want := w.Body.String(), `{"error":{"code":"invalid_parameter","message":"the request is not valid","field":"page"}}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	for _, name := range append(kept, "Cache-Control") {
@@ -143,5 +144,19 @@ func TestASuccessCostsTheWrapperOnly(t *testing.T) {
 		w.Finish()
 	}); n > 2 { // one of them is FlushError's controller
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// S03: messages are of one style, and make sense without the field beside them.
+func TestMessagesAreOfOneStyle(t *testing.T) {
+	for _, e := range Codes {
+		if m := e.Message; m == "" || m[0] < 'a' || m[0] > 'z' || strings.HasSuffix(m, ".") {
+			t.Errorf("%d: %q", e.Status, m)
+		}
+	}
+	for field, want := range map[string]string{"limit": "limit must be a number", "/3/op": "/3/op must be a number", "": "the request must be a number"} {
+		if got := Invalid(field, "must be a number"); got.Message != want || got.Field != field {
+			t.Errorf("%q: %+v", field, got)
+		}
 	}
 }

@@ -198,7 +198,7 @@ func (w *Writer) settle() {
 	switch {
 	case w.config.UpstreamAuth && (status == http.StatusUnauthorized || status == http.StatusForbidden):
 		h.Del("WWW-Authenticate")
-		status, t.err = http.StatusBadGateway, Error{Code: UpstreamAuthFailed, Message: "The service behind the gateway refused the gateway's credentials."}
+		status, t.err = http.StatusBadGateway, Error{Code: UpstreamAuthFailed, Message: "the service behind the gateway refused the gateway's credentials"}
 	case t.asIs && !problem:
 		w.ResponseWriter.WriteHeader(status)
 		_, _ = w.ResponseWriter.Write(raw)

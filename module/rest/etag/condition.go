@@ -99,7 +99,7 @@ func Parse(h http.Header) (c Conditions, refused *envelope.Refusal) {
 		}
 		var ok bool
 		if *field.list, ok = ParseList(h[field.name]); !ok {
-			return c, envelope.Invalid(field.name, "It must be a list of entity tags in quotes, or an asterisk.")
+			return c, envelope.Invalid(field.name, "must be a list of entity tags in quotes, or an asterisk")
 		}
 	}
 	return c, nil

@@ -46,7 +46,7 @@ func Parse(h http.Header) (text string, given bool, refused *envelope.Refusal) {
 	if len(values) > 1 || text == "" || len(text) > maxKey || strings.ContainsFunc(text, func(c rune) bool {
 		return c < ' ' || c > '~' || c == '"' || c == '\\'
 	}) {
-		return "", true, envelope.Invalid(Header, "It must be one text of 1 to 255 characters, such as a UUID.")
+		return "", true, envelope.Invalid(Header, "must be one text of 1 to 255 characters, such as a UUID")
 	}
 	return text, true, nil
 }

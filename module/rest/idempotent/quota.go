@@ -89,7 +89,7 @@ func (q *quota) take(ctx context.Context, owner string) (*envelope.Refusal, erro
 		return nil, err
 	case granted == 0:
 		return &envelope.Refusal{
-			Status: http.StatusTooManyRequests, Field: Header, Message: "Too many keys were used. Retry-After says when there is room for another.",
+			Status: http.StatusTooManyRequests, Field: Header, Message: "too many keys were used: Retry-After says when there is room for another",
 			Header: http.Header{"Retry-After": {strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)}},
 		}, nil
 	}

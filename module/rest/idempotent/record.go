@@ -48,23 +48,23 @@ func (r Record) judge(digest string, now time.Time) *envelope.Refusal {
 	case r.Digest != digest:
 		return &envelope.Refusal{
 			Status: http.StatusUnprocessableEntity, Code: "idempotency_key_reused", Field: field,
-			Message: "This key was used for another request. A key belongs to one request and its repetitions.",
+			Message: "Idempotency-Key was used for another request: a key belongs to one request and its repetitions",
 		}
 	case r.State == Kept:
 		return nil
 	case r.State == Known:
 		return &envelope.Refusal{
 			Status: http.StatusConflict, Code: "idempotency_answer_not_kept", Field: field,
-			Message: "The request was carried out. Its answer was too large to be kept.",
+			Message: "the request was carried out, but its answer was too large to be kept",
 		}
 	case r.State == Begun && now.Before(r.Lease):
 		return &envelope.Refusal{
 			Status: http.StatusConflict, Code: "idempotency_in_progress", Field: field, Header: http.Header{"Retry-After": {"1"}},
-			Message: "The first request with this key is still being carried out.",
+			Message: "the first request with this key is still being carried out",
 		}
 	}
 	return &envelope.Refusal{
 		Status: http.StatusConflict, Code: "idempotency_outcome_unknown", Field: field,
-		Message: "The first request with this key was broken off. It is not known whether it was carried out: look before using another key.",
+		Message: "the first request with this key was broken off: look whether it was carried out before using another key",
 	}
 }

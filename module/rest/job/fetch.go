@@ -99,11 +99,11 @@ func (f *fetcher) check(ctx context.Context, text string) (forbidden bool, refus
 	}
 	switch {
 	case errors.Is(err, errForbidden):
-		return true, envelope.Invalid(f.config.Field, "This address is not fetched from: it must be a public one.")
+		return true, envelope.Invalid(f.config.Field, "must be a public address: others are not fetched from")
 	case err != nil && len(f.config.Insecure) > 0:
-		return false, envelope.Invalid(f.config.Field, "Expected an https address, or an http address of a permitted network, of at most 2048 characters, without user and password.")
+		return false, envelope.Invalid(f.config.Field, "must be an https address, or an http address of a permitted network, of at most 2048 characters, without user and password")
 	case err != nil:
-		return false, envelope.Invalid(f.config.Field, "Expected an https address of at most 2048 characters, without user and password.")
+		return false, envelope.Invalid(f.config.Field, "must be an https address of at most 2048 characters, without user and password")
 	}
 	return false, nil
 }
@@ -144,7 +144,7 @@ func (f *fetcher) begin(file *file, u *url.URL) *Failure {
 	switch {
 	case res.StatusCode != http.StatusOK:
 		failure := failed(FileRefused)
-		failure.Message = fmt.Sprintf("The file's server answers with the status %d.", res.StatusCode)
+		failure.Message = fmt.Sprintf("the file's server answers with the status %d", res.StatusCode)
 		return failure
 	case coding != "" && !strings.EqualFold(coding, "identity"):
 		return failed(FileEncoded)

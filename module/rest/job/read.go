@@ -52,7 +52,7 @@ func (q *Queue) Cancel(ctx context.Context, o Owner, id string) (*envelope.Refus
 			return nil, nil
 		}
 		if j.Cancel(q.Now()) != nil {
-			return envelope.Refuse(http.StatusConflict, "The job has finished."), nil
+			return envelope.Refuse(http.StatusConflict, "the job has finished"), nil
 		}
 		_, err = q.save(ctx, j, r)
 		if errors.Is(err, ErrConflict) {

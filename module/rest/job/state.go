@@ -64,18 +64,18 @@ var Codes = []struct {
 	Code    Code
 	Message string
 }{
-	{Interrupted, "The gateway was interrupted while the job ran. Whether the upstream did it is not known."},
-	{Timeout, "The upstream took too long. Whether it did the job is not known."},
-	{UpstreamFailed, "The service behind the gateway failed."},
-	{Undeclared, "Jobs of this kind are no longer run."},
-	{FileForbidden, "The file is at an address that is not fetched from."},
-	{FileUnreachable, "The file's server cannot be reached."},
-	{FileRefused, "The file's server does not give the file."},
-	{FileRedirects, "The file's server redirects too often, or to an address that is not https."},
-	{FileTooLarge, "The file is too large."},
-	{FileTimeout, "The file's server took too long."},
-	{FileIncomplete, "The file ended before its time."},
-	{FileEncoded, "The file's server sends it compressed although this was not asked for."},
+	{Interrupted, "the gateway was interrupted while the job ran: whether the upstream did it is not known"},
+	{Timeout, "the upstream took too long: whether it did the job is not known"},
+	{UpstreamFailed, "the service behind the gateway failed"},
+	{Undeclared, "jobs of this kind are no longer run"},
+	{FileForbidden, "the file is at an address that is not fetched from"},
+	{FileUnreachable, "the file's server cannot be reached"},
+	{FileRefused, "the file's server does not give the file"},
+	{FileRedirects, "the file's server redirects too often, or to an address that is not https"},
+	{FileTooLarge, "the file is too large"},
+	{FileTimeout, "the file's server took too long"},
+	{FileIncomplete, "the file ended before its time"},
+	{FileEncoded, "the file's server sends it compressed although this was not asked for"},
 }
 
 // Message is the text of a code.

@@ -121,11 +121,11 @@ func (q *Queue) room(ctx context.Context, client string, more int) (*envelope.Re
 	}
 	switch {
 	case len(marks)+more > q.Config.Queue:
-		r := envelope.Refuse(http.StatusServiceUnavailable, "Too many jobs wait. Retry-After says when to try again.")
+		r := envelope.Refuse(http.StatusServiceUnavailable, "too many jobs wait: Retry-After says when to try again")
 		r.Header = http.Header{"Retry-After": {"10"}}
 		return r, nil
 	case own > q.PerClient:
-		r := envelope.Refuse(http.StatusTooManyRequests, "Too many jobs of this client are not finished.")
+		r := envelope.Refuse(http.StatusTooManyRequests, "too many jobs of this client are not finished")
 		r.Header = http.Header{"Retry-After": {"10"}}
 		return r, nil
 	}
@@ -158,7 +158,7 @@ func (q *Queue) input(ctx context.Context, r Request) (*Input, *envelope.Refusal
 func member(body []byte, name string) (string, *envelope.Refusal) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return "", envelope.Refuse(http.StatusBadRequest, "Expected a JSON object.")
+		return "", envelope.Refuse(http.StatusBadRequest, "the body must be a JSON object")
 	}
 	var text string
 	var seen bool
@@ -166,28 +166,28 @@ func member(body []byte, name string) (string, *envelope.Refusal) {
 		t, err := d.Token()
 		key, ok := t.(string)
 		if err != nil || !ok {
-			return "", envelope.Refuse(http.StatusBadRequest, "The body is not JSON.")
+			return "", envelope.Refuse(http.StatusBadRequest, "the body is not JSON")
 		}
 		if key != name || seen {
-			return "", envelope.Invalid(strings.ToValidUTF8(key[:min(len(key), 100)], ""), "There is no such member here, or not twice.")
+			return "", envelope.Invalid(strings.ToValidUTF8(key[:min(len(key), 100)], ""), "is not a member of this body, or was given twice")
 		}
 		seen = true
 		var value any
 		if err := d.Decode(&value); err != nil {
-			return "", envelope.Refuse(http.StatusBadRequest, "The body is not JSON.")
+			return "", envelope.Refuse(http.StatusBadRequest, "the body is not JSON")
 		}
 		if text, ok = value.(string); !ok || text == "" {
-			return "", envelope.Invalid(name, "Expected the address of a file.")
+			return "", envelope.Invalid(name, "must be the address of a file")
 		}
 	}
 	if _, err := d.Token(); err != nil {
-		return "", envelope.Refuse(http.StatusBadRequest, "The body is not JSON.")
+		return "", envelope.Refuse(http.StatusBadRequest, "the body is not JSON")
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return "", envelope.Refuse(http.StatusBadRequest, "The body is not JSON.")
+		return "", envelope.Refuse(http.StatusBadRequest, "the body is not JSON")
 	}
 	if !seen {
-		return "", envelope.Invalid(name, "The address of a file is required.")
+		return "", envelope.Invalid(name, "is missing: it must be the address of a file")
 	}
 	return text, nil
 }

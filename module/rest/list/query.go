@@ -37,7 +37,7 @@ func (c *Config) Parse(asked url.Values) (Query, *envelope.Refusal) {
 	names := slices.Sorted(maps.Keys(asked))
 	for _, name := range names {
 		if len(asked[name]) != 1 {
-			return q, envelope.Invalid(name, "It is given more than once.")
+			return q, envelope.Invalid(name, "is given more than once")
 		}
 	}
 	for _, name := range names {
@@ -55,22 +55,22 @@ func (q *Query) read(name, value string, most int) *envelope.Refusal {
 	case "limit":
 		q.Limit, ok = digits(value, most)
 		if !ok {
-			return envelope.Invalid(name, "It must be a number from 1 to "+strconv.Itoa(most)+".")
+			return envelope.Invalid(name, "must be a number from 1 to "+strconv.Itoa(most))
 		}
 	case "page":
 		q.Page, ok = digits(value, reach/q.Limit)
 		if !ok {
-			return envelope.Invalid(name, "It must be a number from 1 to "+strconv.Itoa(reach/q.Limit)+".")
+			return envelope.Invalid(name, "must be a number from 1 to "+strconv.Itoa(reach/q.Limit))
 		}
 	case "sort":
 		q.Sort, q.Descending = strings.CutPrefix(value, "-")
 		if find(c.Sort, q.Sort) == nil {
-			return oneOf(name, "It must be one of the fields that this list is sorted by, with - in front for the descending order", c.Sort)
+			return oneOf(name, "must be one of the fields that this list is sorted by, with - in front for the descending order", c.Sort)
 		}
 	case "state":
 		q.State = value
 		if find(c.States, value) == nil {
-			return oneOf(name, "It must be one of the states of this list", c.States)
+			return oneOf(name, "must be one of the states of this list", c.States)
 		}
 	default:
 		return q.filter(name, value)
@@ -81,17 +81,17 @@ func (q *Query) read(name, value string, most int) *envelope.Refusal {
 func (q *Query) filter(name, value string) *envelope.Refusal {
 	i := slices.IndexFunc(q.config.Filters, func(f Filter) bool { return f.Name.Name == name })
 	if i < 0 {
-		return envelope.Invalid(name, "This list has no such parameter.")
+		return envelope.Invalid(name, "is not a parameter of this list")
 	}
 	f := &q.config.Filters[i]
 	if len(f.Values) > 0 {
 		n := find(f.Values, value)
 		if n == nil {
-			return oneOf(name, "It must be one of the declared values", f.Values)
+			return oneOf(name, "must be one of the declared values", f.Values)
 		}
 		value = n.Their()
 	} else if !IsText(value) {
-		return envelope.Invalid(name, "It must be a text of 1 to "+strconv.Itoa(MaxText)+" bytes without control characters.")
+		return envelope.Invalid(name, "must be a text of 1 to "+strconv.Itoa(MaxText)+" bytes without control characters")
 	}
 	q.Filters.Set(f.Their(), value)
 	return nil
@@ -100,7 +100,7 @@ func (q *Query) filter(name, value string) *envelope.Refusal {
 // oneOf names what there is to choose from.
 func oneOf(name, text string, names []Name) *envelope.Refusal {
 	if len(names) == 0 {
-		return envelope.Invalid(name, "This list has no such parameter.")
+		return envelope.Invalid(name, "is not a parameter of this list")
 	}
 	for i, n := range names {
 		separator := ", "
@@ -109,7 +109,7 @@ func oneOf(name, text string, names []Name) *envelope.Refusal {
 		}
 		text += separator + n.Name
 	}
-	return envelope.Invalid(name, text+".")
+	return envelope.Invalid(name, text)
 }
 
 // digits reads a number from 1 to most in its only spelling.

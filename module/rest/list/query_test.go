@@ -114,7 +114,7 @@ func TestWhateverIsNotDeclaredIsRefusedWithItsName(t *testing.T) {
 func TestAListWithoutFieldsAndStatesHasNoSuchParameters(t *testing.T) {
 	for _, asked := range []string{"sort=x", "sort=", "state=x", "state="} {
 		_, refused := new(Config).Parse(parse(t, asked))
-		if refused == nil || !strings.Contains(refused.Message, "no such parameter") {
+		if refused == nil || !strings.Contains(refused.Message, "is not a parameter of this list") {
 			t.Errorf("%s: %v", asked, refused)
 		}
 	}
@@ -122,10 +122,10 @@ func TestAListWithoutFieldsAndStatesHasNoSuchParameters(t *testing.T) {
 
 func TestARefusalSaysWhatThereIs(t *testing.T) {
 	_, refused := articles().Parse(parse(t, "sort=x"))
-	if want := "It must be one of the fields that this list is sorted by, with - in front for the descending order: created_at, title."; refused.Message != want {
+	if want := "sort must be one of the fields that this list is sorted by, with - in front for the descending order: created_at, title"; refused.Message != want {
 		t.Error(refused.Message)
 	}
-	if _, refused = articles().Parse(parse(t, "limit=101")); refused.Message != "It must be a number from 1 to 100." {
+	if _, refused = articles().Parse(parse(t, "limit=101")); refused.Message != "limit must be a number from 1 to 100" {
 		t.Error(refused.Message)
 	}
 }

@@ -25,7 +25,7 @@ func alike(name string) string {
 	return name
 }
 
-const noField = "There is no such field here."
+const noField = "is not a field of this resource"
 
 // know notes the names that something is said of. A body must not say them in another
 // way: it would pass by what is said, and stand beside what has passed.
@@ -76,7 +76,7 @@ func (m members) aside(object validate.Object, rawQuery string) *envelope.Refusa
 	}
 	for i, member := range m {
 		if p, ok := said[alike(member.Name)]; ok && (member.Name != p[0] || plain(member.Value) != p[1]) {
-			return envelope.Invalid(object[i].Name, "It is given by the address already.")
+			return envelope.Invalid(object[i].Name, "is given by the address already")
 		}
 	}
 	return nil

@@ -68,7 +68,7 @@ func (o *Operation) accepts(h http.Header) *envelope.Refusal {
 	if err == nil && known && (charset == "" || charset == "utf-8" || charset == "utf8") && h.Get("Content-Encoding") == "" {
 		return nil
 	}
-	r := envelope.Refuse(http.StatusUnsupportedMediaType, "The body must be application/json.")
+	r := envelope.Refuse(http.StatusUnsupportedMediaType, "the body must be application/json")
 	switch o.Method {
 	case http.MethodPatch:
 		r.Header = http.Header{"Accept-Patch": {"application/json"}} // RFC 5789 section 3.1
@@ -85,7 +85,7 @@ func (o *Operation) whole(object validate.Object) *envelope.Refusal {
 	}
 	for _, field := range o.Resource.Replace {
 		if object.Get(field) == nil {
-			return envelope.Invalid(field, "It is missing. A PUT carries every field; a PATCH some of them.")
+			return envelope.Invalid(field, "is missing: a PUT carries every field, a PATCH some of them")
 		}
 	}
 	return nil
@@ -106,7 +106,7 @@ func (s *shape) translate(object validate.Object) (members, *envelope.Refusal) {
 	theirs := make(members, 0, len(object))
 	for _, m := range object {
 		if m.Name == "_method" {
-			return nil, envelope.Invalid(m.Name, "The method of a request cannot be overridden.")
+			return nil, envelope.Invalid(m.Name, "must not be there: the method of a request cannot be overridden")
 		}
 		name, renamed := s.config.Rename[m.Name]
 		if _, taken := s.names[m.Name]; taken && !renamed {
@@ -122,11 +122,11 @@ func (s *shape) translate(object validate.Object) (members, *envelope.Refusal) {
 		if words, ok := s.config.Values[m.Name]; ok && string(value) != "null" {
 			var word string
 			if json.Unmarshal(value, &word) != nil {
-				return nil, envelope.Invalid(m.Name, "It must be one of the declared words.")
+				return nil, envelope.Invalid(m.Name, "must be one of the declared words")
 			}
 			text, ok := words[word]
 			if !ok {
-				return nil, envelope.Invalid(m.Name, "It must be one of the declared words.")
+				return nil, envelope.Invalid(m.Name, "must be one of the declared words")
 			}
 			value = literalOf(text)
 		}

@@ -53,9 +53,9 @@ func (m members) form(as string, limit int) (media string, body []byte, refused 
 		}
 		if !f.value(f.next()) {
 			if f.unfit {
-				return media, nil, envelope.Invalid(member.Name, "It has a name in it that cannot be passed on.")
+				return media, nil, envelope.Invalid(member.Name, "has a name in it that cannot be passed on")
 			}
-			return media, nil, envelope.Refuse(http.StatusRequestEntityTooLarge, "The body is too large in the form in which it is passed on.")
+			return media, nil, envelope.Refuse(http.StatusRequestEntityTooLarge, "the body is too large in the form in which it is passed on")
 		}
 	}
 	return media, b.Bytes(), nil

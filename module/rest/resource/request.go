@@ -78,7 +78,7 @@ func (m Match) Request(a Asked) (up Upstream, refused *envelope.Refusal) {
 	up.Path, up.RawQuery = o.template.fill(m.Values)
 	asked, err := url.ParseQuery(a.RawQuery)
 	if err != nil {
-		return up, envelope.Refuse(http.StatusBadRequest, "The query cannot be read.")
+		return up, envelope.Refuse(http.StatusBadRequest, "the query cannot be read")
 	}
 	if refused := m.query(&up, asked); refused != nil {
 		return up, refused

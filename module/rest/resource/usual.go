@@ -281,7 +281,7 @@ func (o *Operation) passOn(asked url.Values) (url.Values, *envelope.Refusal) {
 		case overridesByQuery(name):
 			return nil, envelope.Invalid(name, name+" must not be there: the method of a request cannot be overridden.")
 		case i < 0 && !all:
-			return nil, envelope.Invalid(name, "There is no such parameter here.")
+			return nil, envelope.Invalid(name, "is not a parameter of this address")
 		case i < 0:
 			theirs[name] = asked[name]
 		case len(asked[name]) > 1:

@@ -25,7 +25,7 @@ func (s *Set) Check(o Object, partial bool) *envelope.Refusal {
 	if s.others {
 		for _, m := range o {
 			if !slices.ContainsFunc(s.rules, func(c compiled) bool { return c.path[0] == m.Name }) {
-				return invalid(Field(m.Name), "There is no such field here.")
+				return invalid(Field(m.Name), "is not a field of this resource")
 			}
 		}
 	}
@@ -44,7 +44,7 @@ func (c *compiled) check(o Object, partial bool) *envelope.Refusal {
 			return nil
 		}
 		if value[0] != '{' {
-			return invalid(Field(c.path[:i+1]...), "It must be an object.")
+			return invalid(Field(c.path[:i+1]...), "must be an object")
 		}
 		o, _ = Parse(value) // it is part of what has been parsed
 	}
@@ -52,17 +52,17 @@ func (c *compiled) check(o Object, partial bool) *envelope.Refusal {
 	switch {
 	case c.Readonly:
 		if value != nil {
-			return invalid(field, "It cannot be written.")
+			return invalid(field, "cannot be written")
 		}
 		return nil
 	case value == nil:
 		if c.Required && !partial {
-			return invalid(field, "It is required.")
+			return invalid(field, "is required")
 		}
 		return nil
 	case value[0] == 'n':
 		if c.Required {
-			return invalid(field, "It is required, and must not be null.")
+			return invalid(field, "is required, and must not be null")
 		}
 		return nil
 	}
@@ -77,7 +77,7 @@ func (c *compiled) judge(value json.RawMessage) string {
 	switch {
 	case c.Enum != nil:
 		if value[0] == '{' || value[0] == '[' || !slices.Contains(c.Enum, scalar(value)) {
-			return "It must be one of: " + strings.Join(c.Enum, ", ") + "."
+			return "must be one of: " + strings.Join(c.Enum, ", ")
 		}
 	case c.text:
 		if value[0] != '"' || !c.fits(text(value)) {
@@ -109,9 +109,9 @@ func (c *compiled) fits(text string) bool {
 }
 
 func (c *compiled) textMessage() string {
-	message := "It must be a text"
+	message := "must be a text"
 	if c.Format != "" {
-		message = "It must be " + formats[c.Format].form
+		message = "must be " + formats[c.Format].form
 	}
 	if l := c.Length; l != nil {
 		switch {
@@ -126,7 +126,7 @@ func (c *compiled) textMessage() string {
 	if c.pattern != nil {
 		message += " of the form " + c.Pattern
 	}
-	return message + "."
+	return message
 }
 
 // within reports whether a literal is in the bounds. A whole number is written in digits:
@@ -143,9 +143,9 @@ func (c *compiled) within(literal string) bool {
 }
 
 func (c *compiled) numberMessage() string {
-	message := "It must be a number"
+	message := "must be a number"
 	if c.Integer {
-		message = "It must be a whole number"
+		message = "must be a whole number"
 	}
 	switch {
 	case c.Min != "" && c.Max != "":
@@ -155,5 +155,5 @@ func (c *compiled) numberMessage() string {
 	case c.Max != "":
 		message += " of at most " + string(c.Max)
 	}
-	return message + "."
+	return message
 }

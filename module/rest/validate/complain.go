@@ -22,7 +22,7 @@ type fault struct {
 func complain(err *jsonschema.ValidationError) *envelope.Refusal {
 	f := first(err)
 	if len(f.path) == 0 {
-		return envelope.Refuse(400, f.text())
+		return envelope.Refuse(400, "the body "+f.text())
 	}
 	return invalid(Field(f.path...), f.text())
 }
@@ -85,47 +85,47 @@ func choice(at []string, err *jsonschema.ValidationError) fault {
 func (f fault) text() string {
 	switch k := f.kind.(type) {
 	case *kind.Required, *kind.DependentRequired, *kind.Dependency:
-		return "It is required."
+		return "is required"
 	case *kind.AdditionalProperties, *kind.PropertyNames:
-		return "There is no such field here."
+		return "is not a field of this resource"
 	case *kind.FalseSchema:
-		return "It cannot be written."
+		return "cannot be written"
 	case *kind.Type:
-		return "It must be of the type " + strings.Join(k.Want, " or ") + "."
+		return "must be of the type " + strings.Join(k.Want, " or ")
 	case *kind.Enum:
-		return "It must be one of: " + listed(k.Want) + "."
+		return "must be one of: " + listed(k.Want)
 	case *kind.Const:
-		return "It must be " + listed([]any{k.Want}) + "."
+		return "must be " + listed([]any{k.Want})
 	case *kind.Format:
-		return "It must be of the format " + k.Want + "."
+		return "must be of the format " + k.Want
 	case *kind.Pattern:
-		return "It must match " + k.Want + "."
+		return "must match " + k.Want
 	case *kind.MinLength:
-		return fmt.Sprintf("It must have at least %d characters.", k.Want)
+		return fmt.Sprintf("must have at least %d characters", k.Want)
 	case *kind.MaxLength:
-		return fmt.Sprintf("It must have at most %d characters.", k.Want)
+		return fmt.Sprintf("must have at most %d characters", k.Want)
 	case *kind.MinItems:
-		return fmt.Sprintf("It must have at least %d elements.", k.Want)
+		return fmt.Sprintf("must have at least %d elements", k.Want)
 	case *kind.MaxItems:
-		return fmt.Sprintf("It must have at most %d elements.", k.Want)
+		return fmt.Sprintf("must have at most %d elements", k.Want)
 	case *kind.UniqueItems:
-		return "Its elements must differ."
+		return "must have elements that differ"
 	case *kind.MinProperties:
-		return fmt.Sprintf("It must have at least %d fields.", k.Want)
+		return fmt.Sprintf("must have at least %d fields", k.Want)
 	case *kind.MaxProperties:
-		return fmt.Sprintf("It must have at most %d fields.", k.Want)
+		return fmt.Sprintf("must have at most %d fields", k.Want)
 	case *kind.Minimum:
-		return "It must be at least " + k.Want.RatString() + "."
+		return "must be at least " + k.Want.RatString()
 	case *kind.Maximum:
-		return "It must be at most " + k.Want.RatString() + "."
+		return "must be at most " + k.Want.RatString()
 	case *kind.ExclusiveMinimum:
-		return "It must be more than " + k.Want.RatString() + "."
+		return "must be more than " + k.Want.RatString()
 	case *kind.ExclusiveMaximum:
-		return "It must be less than " + k.Want.RatString() + "."
+		return "must be less than " + k.Want.RatString()
 	case *kind.MultipleOf:
-		return "It must be a multiple of " + k.Want.RatString() + "."
+		return "must be a multiple of " + k.Want.RatString()
 	}
-	return "It does not fit the schema."
+	return "does not fit the schema"
 }
 
 func listed(values []any) string {

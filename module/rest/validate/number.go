@@ -22,7 +22,7 @@ func (w *walker) number() *envelope.Refusal {
 		w.at++
 	}
 	if !proportionate(string(w.text[start:w.at])) {
-		return w.refuse("The number is too long.")
+		return w.refuse("is a number that is too long")
 	}
 	return nil
 }

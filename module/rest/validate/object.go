@@ -35,17 +35,17 @@ func (o Object) Get(name string) json.RawMessage {
 // of all proportion, and anything after the object. A field is named as in [Field].
 func Parse(body []byte) (Object, *envelope.Refusal) {
 	if !utf8.Valid(body) {
-		return nil, envelope.Refuse(400, "The body is not UTF-8.")
+		return nil, envelope.Refuse(400, "the body is not UTF-8")
 	}
 	if !json.Valid(body) {
 		if tooDeep(body) {
-			return nil, envelope.Refuse(400, "The body is nested too deeply.")
+			return nil, envelope.Refuse(400, "the body is nested too deeply")
 		}
-		return nil, envelope.Refuse(400, "The body is not valid JSON.")
+		return nil, envelope.Refuse(400, "the body is not valid JSON")
 	}
 	text := bytes.TrimLeft(body, " \t\r\n")
 	if text[0] != '{' {
-		return nil, envelope.Refuse(400, "The body must be a JSON object.")
+		return nil, envelope.Refuse(400, "the body must be a JSON object")
 	}
 	w := walker{text: text}
 	if refused := w.value(); refused != nil {

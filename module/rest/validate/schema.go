@@ -118,7 +118,7 @@ func (s *schema) check(o Object, partial bool) *envelope.Refusal {
 	for _, m := range o {
 		value, err := jsonschema.UnmarshalJSON(strings.NewReader(string(m.Value)))
 		if err != nil {
-			return envelope.Refuse(400, "The body is not valid JSON.")
+			return envelope.Refuse(400, "the body is not valid JSON")
 		}
 		body[m.Name] = value
 	}
@@ -127,7 +127,7 @@ func (s *schema) check(o Object, partial bool) *envelope.Refusal {
 		judge = s.partial
 	}
 	if !s.effort.fits(judge, body) {
-		return envelope.Refuse(413, "It is too much to be checked: too many elements, or nested too deeply.")
+		return envelope.Refuse(413, "the body cannot be checked: it has too many elements or is nested too deeply")
 	}
 	err := judge.Validate(body)
 	if err == nil {
@@ -135,7 +135,7 @@ func (s *schema) check(o Object, partial bool) *envelope.Refusal {
 	}
 	var invalid *jsonschema.ValidationError
 	if !errors.As(err, &invalid) {
-		return envelope.Refuse(400, "It does not fit the schema.")
+		return envelope.Refuse(400, "the body does not fit the schema")
 	}
 	return complain(invalid)
 }

@@ -18,7 +18,7 @@ func schemaOf(t testing.TB, file, pointer string) *Set {
 	return s
 }
 
-// told is the field of what is refused and what is said, "" for what is accepted.
+// told is the message of what is refused, which begins with the field, "" for what is accepted.
 func told(t testing.TB, s *Set, body string, partial bool) string {
 	t.Helper()
 	o, refused := Parse([]byte(body))
@@ -31,6 +31,9 @@ func told(t testing.TB, s *Set, body string, partial bool) string {
 	if refused.Status != 400 || refused.Code != "" {
 		t.Errorf("%s: %v", body, refused)
 	}
+	if refused.Field != "" && strings.HasPrefix(refused.Message, refused.Field+" ") {
+		return refused.Message
+	}
 	return refused.Field + ": " + refused.Message
 }
 
@@ -40,29 +43,29 @@ func TestASchemaNamesTheMember(t *testing.T) {
 		body, whole, partial string
 	}{
 		{`{` + whole + `}`, "", ""},
-		{`{}`, "author: It is required.", ""},
-		{`{"title":"Hello"}`, "author: It is required.", ""},
-		{`{"title":"Hi","author":{"name":"A"}}`, "title: It must have at least 5 characters.", "title: It must have at least 5 characters."},
+		{`{}`, "author is required", ""},
+		{`{"title":"Hello"}`, "author is required", ""},
+		{`{"title":"Hi","author":{"name":"A"}}`, "title must have at least 5 characters", "title must have at least 5 characters"},
 		{`{"title":"日本語字幕","author":{"name":"A"}}`, "", ""},
-		{`{` + whole + `,"title2":"x"}`, "title2: There is no such field here.", "title2: There is no such field here."},
-		{`{` + whole + `,"id":1}`, "id: It cannot be written.", "id: It cannot be written."},
-		{`{"title":"Hello","author":{}}`, "/author/name: It is required.", "/author/name: It is required."},
-		{`{"title":"Hello","author":{"name":"A","since":"x"}}`, "/author/since: It cannot be written.", "/author/since: It cannot be written."},
-		{`{"title":"Hello","author":[]}`, "author: It must be of the type object.", "author: It must be of the type object."},
+		{`{` + whole + `,"title2":"x"}`, "title2 is not a field of this resource", "title2 is not a field of this resource"},
+		{`{` + whole + `,"id":1}`, "id cannot be written", "id cannot be written"},
+		{`{"title":"Hello","author":{}}`, "/author/name is required", "/author/name is required"},
+		{`{"title":"Hello","author":{"name":"A","since":"x"}}`, "/author/since cannot be written", "/author/since cannot be written"},
+		{`{"title":"Hello","author":[]}`, "author must be of the type object", "author must be of the type object"},
 		{`{` + whole + `,"rank":9007199254740993}`, "", ""},
-		{`{` + whole + `,"rank":9007199254740994}`, "rank: It must be at most 9007199254740993.", "rank: It must be at most 9007199254740993."},
-		{`{` + whole + `,"rank":1.5}`, "rank: It must be of the type integer.", "rank: It must be of the type integer."},
-		{`{` + whole + `,"rank":1e400}`, "rank: It must be at most 9007199254740993.", "rank: It must be at most 9007199254740993."},
-		{`{` + whole + `,"rank":1e999999999}`, "rank: The number is too long.", "rank: The number is too long."},
-		{`{` + whole + `,"state":"gone"}`, "state: It must be one of: draft, published.", "state: It must be one of: draft, published."},
-		{`{` + whole + `,"tags":["a","B"]}`, "/tags/1: It must match ^[a-z]+$.", "/tags/1: It must match ^[a-z]+$."},
-		{`{` + whole + `,"tags":["a","a"]}`, "tags: Its elements must differ.", "tags: Its elements must differ."},
-		{`{` + whole + `,"tags":["a","b","c","d"]}`, "tags: It must have at most 3 elements.", "tags: It must have at most 3 elements."},
-		{`{` + whole + `,"state":"draft","due":"2026-02-30"}`, "due: It must be of the format date.", "due: It must be of the format date."},
-		{`{` + whole + `,"due":"2026-02-28"}`, "state: It is required.", ""},
-		{`{` + whole + `,"body":1}`, "body: It does not fit the schema.", "body: It does not fit the schema."},
+		{`{` + whole + `,"rank":9007199254740994}`, "rank must be at most 9007199254740993", "rank must be at most 9007199254740993"},
+		{`{` + whole + `,"rank":1.5}`, "rank must be of the type integer", "rank must be of the type integer"},
+		{`{` + whole + `,"rank":1e400}`, "rank must be at most 9007199254740993", "rank must be at most 9007199254740993"},
+		{`{` + whole + `,"rank":1e999999999}`, "rank is a number that is too long", "rank is a number that is too long"},
+		{`{` + whole + `,"state":"gone"}`, "state must be one of: draft, published", "state must be one of: draft, published"},
+		{`{` + whole + `,"tags":["a","B"]}`, "/tags/1 must match ^[a-z]+$", "/tags/1 must match ^[a-z]+$"},
+		{`{` + whole + `,"tags":["a","a"]}`, "tags must have elements that differ", "tags must have elements that differ"},
+		{`{` + whole + `,"tags":["a","b","c","d"]}`, "tags must have at most 3 elements", "tags must have at most 3 elements"},
+		{`{` + whole + `,"state":"draft","due":"2026-02-30"}`, "due must be of the format date", "due must be of the format date"},
+		{`{` + whole + `,"due":"2026-02-28"}`, "state is required", ""},
+		{`{` + whole + `,"body":1}`, "body does not fit the schema", "body does not fit the schema"},
 		{`{` + whole + `,"body":{"html":"x"}}`, "", ""},
-		{`{` + whole + `,"answers":[{"text":"x","answers":[{"answers":[]}]}]}`, "/answers/0/answers/0/text: It is required.", "/answers/0/answers/0/text: It is required."},
+		{`{` + whole + `,"answers":[{"text":"x","answers":[{"answers":[]}]}]}`, "/answers/0/answers/0/text is required", "/answers/0/answers/0/text is required"},
 	} {
 		s := schemaOf(t, "article.json", "")
 		for range 5 { // the validator goes through objects in any order
@@ -79,7 +82,7 @@ func TestASchemaNamesTheMember(t *testing.T) {
 func TestOfSeveralFaultsTheFirstPlaceIsTold(t *testing.T) {
 	s := schemaOf(t, "article.json", "")
 	for range 20 {
-		if got := told(t, s, `{"zz":1,"rank":"x","title":"x","aa":1,"author":{"name":1}}`, false); got != "/author/name: It must be of the type string." && got != "aa: There is no such field here." {
+		if got := told(t, s, `{"zz":1,"rank":"x","title":"x","aa":1,"author":{"name":1}}`, false); got != "/author/name must be of the type string" && got != "aa is not a field of this resource" {
 			t.Fatal(got)
 		}
 	}
@@ -92,15 +95,15 @@ func TestASchemaOfOpenAPI30(t *testing.T) {
 		body, whole, partial string
 	}{
 		{`{"title":"Hello","price":1}`, "", ""},
-		{`{"price":1}`, "title: It is required.", ""},
-		{`{"title":"Hello"}`, "price: It is required.", ""},
-		{`{"title":"Hello","price":0}`, "price: It must be more than 0.", "price: It must be more than 0."},
-		{`{"title":"Hello","price":1,"id":7}`, "id: It cannot be written.", "id: It cannot be written."},
+		{`{"price":1}`, "title is required", ""},
+		{`{"title":"Hello"}`, "price is required", ""},
+		{`{"title":"Hello","price":0}`, "price must be more than 0", "price must be more than 0"},
+		{`{"title":"Hello","price":1,"id":7}`, "id cannot be written", "id cannot be written"},
 		{`{"title":"Hello","price":1,"note":null}`, "", ""},
-		{`{"title":"Hello","price":1,"note":"c"}`, "note: It must be one of: a, b, null.", "note: It must be one of: a, b, null."},
+		{`{"title":"Hello","price":1,"note":"c"}`, "note must be one of: a, b, null", "note must be one of: a, b, null"},
 		{`{"title":"Hello","price":1,"size":null}`, "", ""},
-		{`{"title":"Hello","price":1,"size":10}`, "size: It must be less than 10.", "size: It must be less than 10."},
-		{`{"title":null,"price":1}`, "title: It must be of the type string.", "title: It must be of the type string."},
+		{`{"title":"Hello","price":1,"size":10}`, "size must be less than 10", "size must be less than 10"},
+		{`{"title":null,"price":1}`, "title must be of the type string", "title must be of the type string"},
 	} {
 		for _, s := range []*Set{article, body} {
 			if got := told(t, s, c.body, false); got != c.whole {
@@ -114,10 +117,10 @@ func TestASchemaOfOpenAPI30(t *testing.T) {
 	payment := schemaOf(t, "openapi30.json", "/components/schemas/Payment")
 	for body, want := range map[string][2]string{
 		`{"card":"x"}`:            {"", ""},
-		`{"note":"x"}`:            {": It does not fit the schema.", ""},
-		`{"card":1}`:              {": It does not fit the schema.", ""},
-		`{"card":1,"iban":1}`:     {": It does not fit the schema.", ": It does not fit the schema."},
-		`{"card":"x","iban":"x"}`: {": It does not fit the schema.", ""},
+		`{"note":"x"}`:            {": the body does not fit the schema", ""},
+		`{"card":1}`:              {": the body does not fit the schema", ""},
+		`{"card":1,"iban":1}`:     {": the body does not fit the schema", ": the body does not fit the schema"},
+		`{"card":"x","iban":"x"}`: {": the body does not fit the schema", ""},
 	} {
 		for i, partial := range []bool{false, true} {
 			if got := told(t, payment, body, partial); got != want[i] {
@@ -131,7 +134,7 @@ func TestASchemaOfOpenAPI31(t *testing.T) {
 	for _, pointer := range []string{"/components/schemas/a~1b~0c d", "#/components/schemas/a~1b~0c d"} {
 		s := schemaOf(t, "openapi31.json", pointer)
 		for body, want := range map[string]string{
-			`{"title":null}`: "", `{"title":"Hi"}`: "title: It must have at least 5 characters.", `{"title":"Hello","x":1}`: "x: It cannot be written.",
+			`{"title":null}`: "", `{"title":"Hi"}`: "title must have at least 5 characters", `{"title":"Hello","x":1}`: "x cannot be written",
 		} {
 			if got := told(t, s, body, false); got != want {
 				t.Errorf("%s: %s", body, got)
@@ -153,7 +156,7 @@ func TestAFileThatCannotBeUsedIsRefusedWithItsPlace(t *testing.T) {
 		{"a.json", `{} {}`, "", []string{"a.json", "expected JSON"}},
 		{"a.yaml", "openapi: 3.0.0\n", "", []string{"a.yaml:1:1: expected JSON", "convert YAML to JSON"}},
 		{"a.json", `{"type": "text"}`, "", []string{"a.json: at type: "}},
-		{"a.json", `{"properties": {"a": {"minLength": -1}}}`, "", []string{"a.json: at /properties/a/minLength: It must be at least 0."}},
+		{"a.json", `{"properties": {"a": {"minLength": -1}}}`, "", []string{"a.json: at /properties/a/minLength: must be at least 0"}},
 		{"a.json", `{"properties": {"a": {"pattern": "(?=x)"}}}`, "", []string{"a.json", "pattern"}},
 		{"a.json", `{"$ref": "b.json"}`, "", []string{"a.json", "b.json", "no such file"}},
 		{"a.json", `{"$ref": "` + server.URL + `/x.json"}`, "", []string{"a.json", "addresses are not fetched"}},
@@ -204,7 +207,7 @@ func TestASchemaIsReadOnceAndForAll(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if got := told(t, s, `{}`, false); got != "a: It is required." {
+	if got := told(t, s, `{}`, false); got != "a is required" {
 		t.Error(got)
 	}
 }

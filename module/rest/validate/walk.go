@@ -107,7 +107,7 @@ func (w *walker) object() *envelope.Refusal {
 		}
 		w.trail = append(w.trail, step{name: name})
 		if _, twice := seen[name]; twice {
-			return w.refuse("It is given twice.")
+			return w.refuse("is given twice")
 		}
 		seen[name] = struct{}{}
 		w.space()
@@ -156,7 +156,7 @@ func (w *walker) array() *envelope.Refusal {
 
 func (w *walker) down() *envelope.Refusal {
 	if len(w.trail) >= MaxDepth {
-		return envelope.Refuse(400, "The body is nested too deeply.")
+		return envelope.Refuse(400, "the body is nested too deeply")
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (w *walker) string() (string, *envelope.Refusal) {
 		return string(literal[1 : len(literal)-1]), nil
 	}
 	if half(literal) {
-		return "", w.refuse("A text has half of a surrogate pair in it.")
+		return "", w.refuse("has half of a surrogate pair in its text")
 	}
 	return text(literal), nil
 }

@@ -87,13 +87,13 @@ func (s *Set) Negotiate(path string, accept []string) (Choice, *envelope.Refusal
 		c.Prefix, c.Path = "/"+name, rest
 		if c.Index = s.index(name); c.Index < 0 {
 			c.Prefix, c.Path = "", path
-			return c, envelope.Refuse(http.StatusNotFound, "There is no such version of this API.")
+			return c, envelope.Refuse(http.StatusNotFound, "there is no such version of this API")
 		}
 		c.Version = &s.versions[c.Index]
 		return s.agree(c, asked)
 	}
 	if asked.unmet() {
-		return c, envelope.Refuse(http.StatusNotAcceptable, "The version of this API that is accepted does not exist.")
+		return c, envelope.Refuse(http.StatusNotAcceptable, "the version of this API that is accepted does not exist")
 	}
 	if c.Index = asked.best(s.ended); c.Index >= 0 {
 		c.Version = &s.versions[c.Index]
@@ -107,7 +107,7 @@ func (s *Set) agree(c Choice, asked wish) (Choice, *envelope.Refusal) {
 	quality, named := asked.of(c.Index)
 	switch {
 	case asked.vendor && quality == 0 && asked.plain == 0:
-		return c, envelope.Refuse(http.StatusNotAcceptable, "The version in the address is none of those that Accept names.")
+		return c, envelope.Refuse(http.StatusNotAcceptable, "the version in the address is none of those that Accept names")
 	case named && quality > 0 && quality >= asked.plain:
 		c.MediaType = s.media(c.Version)
 	}
@@ -116,7 +116,7 @@ func (s *Set) agree(c Choice, asked wish) (Choice, *envelope.Refusal) {
 
 func (s *Set) alive(c Choice) (Choice, *envelope.Refusal) {
 	if c.Index >= 0 && s.ended(c.Index) {
-		return c, envelope.Refuse(http.StatusGone, "This version of the API has ended.")
+		return c, envelope.Refuse(http.StatusGone, "this version of the API has ended")
 	}
 	return c, nil
 }
