@@ -73,6 +73,7 @@ type Gate struct {
 	wake      chan struct{} // begins the next round at once
 	began     atomic.Int64  // when the round began, 0 between rounds
 	admitted  atomic.Int64  // since then, or since the round before while the gate limits rounds
+	known     atomic.Int64  // of those, the Known
 	long      atomic.Int64  // since when rounds are long, 0 when the last was not
 	limited   atomic.Int64  // when a request last had to wait, 0 for never
 	refused   atomic.Int64  // when the last refusal was, 0 for never
@@ -92,8 +93,26 @@ func newGate(now func() time.Duration, processors func() int) *Gate {
 	return g
 }
 
+// start has somebody measure.
+func (g *Gate) start() {
+	if !g.measuring.Load() && g.measuring.CompareAndSwap(false, true) {
+		go g.measure()
+	}
+}
+
 // measure has one round after the other as long as requests come, and then a little longer.
 func (g *Gate) measure() {
+	for {
+		g.rounds()
+		g.measuring.Store(false)
+		// Somebody may have joined the queue who still saw that this goroutine measures.
+		if g.queue.length() == 0 || !g.measuring.CompareAndSwap(false, true) {
+			return
+		}
+	}
+}
+
+func (g *Gate) rounds() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for quiet := 0; quiet < lull; quiet++ {
@@ -114,7 +133,6 @@ func (g *Gate) measure() {
 		case <-timer.C:
 		}
 	}
-	g.measuring.Store(false)
 }
 
 // begin begins a round with the requests that wait, and returns how many were admitted since
@@ -124,10 +142,12 @@ func (g *Gate) begin() int64 {
 	g.began.Store(now)
 	if !g.limits(now) {
 		defer g.queue.release(g.queue.length()) // none but those that came in this moment
+		g.known.Store(0)
 		return g.admitted.Swap(0)
 	}
-	n := g.admitted.Load()
-	room := int64(limits[Client].work)*g.processors.Load() - n
+	n, p := g.admitted.Load(), g.processors.Load()
+	// Known requests are never too many for a round. The queue has some of it all the same.
+	room := max(int64(limits[Client].work)*p-n, min(g.known.Load(), int64(limits[Anonymous].work)*p))
 	g.admitted.Add(int64(g.queue.release(int(room))))
 	return n
 }
@@ -135,6 +155,7 @@ func (g *Gate) begin() int64 {
 // end ends it, and returns how many it admitted.
 func (g *Gate) end() int64 {
 	took, n, p := g.age(int64(g.now())), g.admitted.Swap(0), g.processors.Load()
+	g.known.Store(0)
 	g.began.Store(0)
 	if took <= long || n < crowd*p {
 		g.long.Store(0)
@@ -156,6 +177,12 @@ func (g *Gate) age(now int64) time.Duration {
 	return 0
 }
 
+// joined is called when a request has joined the queue.
+func (g *Gate) joined() {
+	g.next()
+	g.start()
+}
+
 // next has the next round begin without a pause.
 func (g *Gate) next() {
 	select {
@@ -167,13 +194,15 @@ func (g *Gate) next() {
 // Admit reports whether a request may be worked on at once. If not, it may [Gate.Wait].
 func (g *Gate) Admit(c Class) bool {
 	now := int64(g.now())
-	if !g.measuring.Load() && g.measuring.CompareAndSwap(false, true) {
-		go g.measure()
-	}
+	g.start()
 	n, p := g.admitted.Add(1), g.processors.Load()
 	age := g.age(now)
 	if c == Known {
-		return age <= limits[Known].wait || n <= int64(limits[Known].work)*p || g.leave()
+		if age > limits[Known].wait && n > int64(limits[Known].work)*p {
+			return g.leave()
+		}
+		g.known.Add(1)
+		return true
 	}
 	if age > long && n > crowd*p {
 		g.long.CompareAndSwap(0, now)
@@ -199,7 +228,7 @@ func (g *Gate) limits(now int64) bool {
 func (g *Gate) Wait(ctx context.Context, c Class) (retryAfter int, ok bool) {
 	now := g.now()
 	g.limited.Store(int64(now))
-	if c != Known && g.queue.wait(ctx, limits[c].work*int(g.processors.Load()), limits[c].wait, g.age(int64(now)), g.next) {
+	if c != Known && g.queue.wait(ctx, limits[c].work*int(g.processors.Load()), limits[c].wait, g.age(int64(now)), g.joined) {
 		return 0, true
 	}
 	if last := g.refused.Swap(int64(now)); int64(now)-last > int64(time.Second) {

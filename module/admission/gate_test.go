@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -319,5 +320,62 @@ func TestAGateOfTheProcess(t *testing.T) {
 	}
 	if g.Admit(Client); !g.measuring.Load() {
 		t.Fatal("it does not measure although a request came")
+	}
+}
+
+// However many requests with known tokens there are, those in the queue are admitted.
+func TestKnownRequestsDoNotStarveTheQueue(t *testing.T) { // N10
+	synctest.Test(t, func(t *testing.T) {
+		b := overloaded()
+		b.queue.took = 0
+		b.admits(Client, most(Client))
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var answered atomic.Int64
+		for range most(Client) {
+			go func() {
+				if _, ok := b.Wait(ctx, Client); ok {
+					answered.Add(1)
+				}
+			}()
+			synctest.Wait()
+		}
+		for range 3 {
+			b.end()
+			b.at += busy
+			b.admits(Known, 1000)
+			b.begin()
+			synctest.Wait()
+		}
+		if got := answered.Load(); got != int64(most(Client)) {
+			t.Errorf("%d of %d were admitted in three rounds", got, most(Client))
+		}
+	})
+}
+
+// Requests that come when measuring is about to end do not wait for another to come.
+func TestNobodyWaitsWhenMeasuringEnds(t *testing.T) { // N10
+	for at := time.Duration(0); at < (lull+5)*busy; at += busy / 4 {
+		synctest.Test(t, func(t *testing.T) {
+			g := New()
+			g.limited.Store(int64(g.now()))
+			g.Admit(Client)
+			time.Sleep(at)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			var wg sync.WaitGroup
+			for range 2 * limits[Client].work * int(g.processors.Load()) {
+				if g.Admit(Client) {
+					continue
+				}
+				wg.Go(func() {
+					if _, ok := g.Wait(ctx, Client); !ok && ctx.Err() != nil {
+						t.Errorf("%v after the first: a request waits for ever", at)
+					}
+				})
+			}
+			wg.Wait()
+			time.Sleep(10 * time.Second) // until measuring has ended
+		})
 	}
 }
