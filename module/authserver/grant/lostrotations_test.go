@@ -290,3 +290,29 @@ func TestLostRotationsAreCapped(t *testing.T) {
 		}
 	})
 }
+
+// N14. A thief cannot make a replaced token good for longer by hanging up while it is
+// replaced: nobody was answered 503.
+func TestWhoHangsUpIsNotAnswered503(t *testing.T) {
+	keys := newKeys(t, "k")
+	synctest.Test(t, func(t *testing.T) {
+		m := storetest.NewMemory(time.Now)
+		n := newRefreshNode(t, m, keys, 0)
+		token, family := beginFamily(t, m, keys)
+		ctx, hangUp := context.WithCancel(t.Context())
+		n.link.become(func(op string) (fault, time.Duration, time.Duration) {
+			if op == "swap" && ctx.Err() == nil {
+				time.AfterFunc(time.Millisecond, hangUp)
+				return lostReply, 0, 2 * time.Millisecond
+			}
+			return works, 0, 0
+		})
+		if _, err := n.refresh(ctx, token); err == nil {
+			t.Fatal("the reply was lost")
+		}
+		time.Sleep(time.Second) // for what is done in the background
+		if _, err := n.refresh(t.Context(), token); why(err) != Used || !revoked(t, m, family) {
+			t.Error("a replay:", err)
+		}
+	})
+}

@@ -197,7 +197,11 @@ func (g *refreshToken) rotate(ctx context.Context, p presented, record store.Rec
 		case g.written(ctx, p, s.next):
 			return p.successor()
 		default:
-			g.lost.add(rotationFrom(p.generation, s.next))
+			// Who hangs up is answered nothing. Otherwise a thief could do so on purpose,
+			// and the token that was replaced would be good for longer.
+			if !errors.Is(ctx.Err(), context.Canceled) {
+				g.lost.add(rotationFrom(p.generation, s.next))
+			}
 			return "", oauth.Unavailable(err)
 		}
 		if record, family, err = g.current(ctx, p); err != nil {
