@@ -2,11 +2,16 @@ package blackbox
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/gatehouse/gatehouse/module/internal/harness"
 )
+
+// sentAddress is the one place where a page shows the address that was sent: as text, for
+// the developer of the application.
+var sentAddress = regexp.MustCompile(`<code class="sent" translate="no"><bdi>[^<>"]*</bdi></code>`)
 
 func TestAnUnregisteredRedirectAddressLeadsNowhere(t *testing.T) {
 	g, _ := start(t)
@@ -45,7 +50,8 @@ func TestAnUnregisteredRedirectAddressLeadsNowhere(t *testing.T) {
 				for _, client := range []string{"web", "spa"} {
 					p := b.Get(authorizeURL(g, client, "redirect_uri", sent))
 					wantPage(t, p, http.StatusBadRequest)
-					if strings.Contains(p.Body, "evil") || len(sent) > 8 && strings.Contains(p.Body, sent) {
+					rest := sentAddress.ReplaceAllString(p.Body, "")
+					if strings.Contains(rest, "evil") || len(sent) > 8 && strings.Contains(rest, sent) {
 						t.Errorf("%q is in the page: %s", sent, p.Body)
 					}
 				}
