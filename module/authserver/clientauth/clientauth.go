@@ -165,10 +165,12 @@ func (a *Authenticator) check(r *http.Request, sent *credentials) (*oauth.Client
 	address := httpx.AddressKey(a.ClientIP(r))
 	key := "client:" + sent.pairs[0].id + "|" + address
 	if sent.guess() {
-		if over, _ := a.Attempts.Refused("clients:"+address, a.total); over {
+		refused, retry := a.Attempts.Refused(key, a.rule)
+		if over, _ := a.Attempts.Refused("clients:"+address, a.total); over && !refused {
 			key = "client:|" + address
+			refused, retry = a.Attempts.Refused(key, a.rule)
 		}
-		if refused, retry := a.Attempts.Refused(key, a.rule); refused {
+		if refused {
 			return nil, oauth.TooMany(tooMany, retry)
 		}
 	}

@@ -65,10 +65,16 @@ func TestRandomClientsFromOneAddressShareACount(t *testing.T) { // N06
 		}
 		return refusal
 	}
-	for i := range manyClients * failures {
+	for range failures {
+		try("guessed")
+	}
+	for i := range (manyClients - 1) * failures {
 		if e := try("random" + strconv.Itoa(i)); e.Code != oauth.InvalidClient {
 			t.Fatalf("number %d: %v", i, e)
 		}
+	}
+	if e := try("guessed"); e.Code != oauth.SlowDown {
+		t.Errorf("a client that had its failures has more by those of others: %v", e)
 	}
 	limited := 0
 	for i := range 1000 {
