@@ -146,8 +146,14 @@ func TestTheFormOfASignOutCannotBeChanged(t *testing.T) {
 	page := b.get(bye(params{"client_id": "rp", "post_logout_redirect_uri": rpBye}))
 	v := page.form()
 	for name, change := range map[string]func(url.Values){
-		"changed": func(v url.Values) { v.Set("request", "A"+v.Get("request")[1:]) },
-		"open":    func(v url.Values) { v.Set("request", `{"client":"rp","to":"https://evil.example"}`) },
+		"changed": func(v url.Values) {
+			first, rest := "A", v.Get("request")
+			if strings.HasPrefix(rest, first) {
+				first = "B"
+			}
+			v.Set("request", first+rest[1:])
+		},
+		"open": func(v url.Values) { v.Set("request", `{"client":"rp","to":"https://evil.example"}`) },
 	} {
 		w := url.Values{"token": {v.Get("token")}, "request": {v.Get("request")}}
 		change(w)
