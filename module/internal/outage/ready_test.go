@@ -131,7 +131,7 @@ func TestOtherRequestsPassTheHealthHandler(t *testing.T) {
 func TestBehindAPIErrorsAReadinessStaysWhatItIs(t *testing.T) {
 	g, _, m, _ := start(t, strings.NewReplacer(
 		"\tgatehouse_health /healthz /livez\n\tapi_errors\n", "\troute {\n\t\tapi_errors\n\t\tgatehouse_health /healthz /livez\n",
-		"/slow\n\t}\n", "/slow\n\t}\n\t}\n",
+		"\treverse_proxy $UPSTREAM\n", "\treverse_proxy $UPSTREAM\n\t}\n",
 	).Replace(with()))
 	m.Fail(errAway)
 	p := eventually(t, http.StatusServiceUnavailable, func() harness.Page { return get(t, g.API+"/healthz") })
