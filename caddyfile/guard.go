@@ -18,10 +18,17 @@ import (
 // parseServer parses oauth_server, which has no words of its own.
 //
 //	oauth_server [<matcher>]
-func parseServer(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+func parseServer(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 	h.Next()
-	if err := oneSite(h); err != nil {
+	matcher, err := h.ExtractMatcherSet()
+	if err != nil {
 		return nil, err
+	}
+	h.Next()
+	if matcher == nil {
+		if err := oneSite(h); err != nil {
+			return nil, err
+		}
 	}
 	if h.NextArg() {
 		return nil, h.Errf("oauth_server: unexpected argument '%s', expected none: its settings are in the global option gatehouse", h.Val())
@@ -32,12 +39,13 @@ func parseServer(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	if globalApp(h) == nil {
 		return nil, h.Err("oauth_server: expected a global option `gatehouse { issuer ... }` at the top of the Caddyfile")
 	}
-	return new(gateway.Server), nil
+	return h.NewRoute(matcher, new(gateway.Server)), nil
 }
 
 // oneSite refuses a second site with oauth_server: there is one issuer, and clients would
-// find its metadata at an address that is not the issuer's. A directive within `handle` or
-// `route` is not looked at, since nothing tells to which site it belongs.
+// find its metadata at an address that is not the issuer's. One with a matcher is part of a
+// site on purpose, and is not counted. Neither is one within `handle` or `route`, since
+// nothing tells to which site it belongs.
 func oneSite(h httpcaddyfile.Helper) error {
 	const key = "gatehouse.oauth_server"
 	here := fmt.Sprintf("%s:%d", h.File(), h.Line())

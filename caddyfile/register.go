@@ -8,21 +8,15 @@ func init() {
 	httpcaddyfile.RegisterGlobalOption("gatehouse", parseGatehouse)
 	// In the order in which a request passes them. Each is placed before the first
 	// standard directive behind encode, where the registration order is kept.
-	// gatehouse_health answers itself, and in front of oauth_server, to which every path
-	// below the issuer belongs.
+	// gatehouse_health answers itself, and in front of oauth_server.
 	httpcaddyfile.RegisterDirective("gatehouse_health", parseHealth)
 	httpcaddyfile.RegisterDirectiveOrder("gatehouse_health", httpcaddyfile.Before, "push")
-	for _, d := range []struct {
-		name  string
-		parse httpcaddyfile.UnmarshalHandlerFunc
-	}{
-		{"api_errors", parseErrors},
-		{"oauth_server", parseServer},
-		{"oauth_guard", parseGuard},
-		{"api_limit", parseLimit},
-		{"api_rest", parseREST},
-	} {
-		httpcaddyfile.RegisterHandlerDirective(d.name, d.parse)
-		httpcaddyfile.RegisterDirectiveOrder(d.name, httpcaddyfile.Before, "push")
+	httpcaddyfile.RegisterHandlerDirective("api_errors", parseErrors)
+	httpcaddyfile.RegisterDirective("oauth_server", parseServer)
+	httpcaddyfile.RegisterHandlerDirective("oauth_guard", parseGuard)
+	httpcaddyfile.RegisterHandlerDirective("api_limit", parseLimit)
+	httpcaddyfile.RegisterHandlerDirective("api_rest", parseREST)
+	for _, name := range []string{"api_errors", "oauth_server", "oauth_guard", "api_limit", "api_rest"} {
+		httpcaddyfile.RegisterDirectiveOrder(name, httpcaddyfile.Before, "push")
 	}
 }

@@ -20,11 +20,12 @@ func TestTwoHandlersOfEachKindLiveInOneConfiguration(t *testing.T) {
 	bearer := token(t, g)
 	expect(t, g.Call(t, http.MethodGet, "/a", bearer), http.StatusOK)
 
-	// A second server on the issuer's site, and a second site with a guard and a limiter of its own.
+	// A second site with a server, a guard and a limiter of its own.
 	address := fmt.Sprintf("localhost:%d", harness.FreePorts(t, 1)[0])
-	two := strings.Replace(with("$MAX", "50"), "\toauth_server\n", "\t@keys path /.well-known/jwks.json\n\toauth_server @keys\n\toauth_server\n", 1)
-	g.Load(t, two+strings.NewReplacer("$SECOND", address).Replace(`
+	g.Load(t, with("$MAX", "50")+strings.NewReplacer("$SECOND", address).Replace(`
 http://$SECOND {
+	@id path /.well-known/*
+	oauth_server @id
 	api_errors
 	oauth_guard
 	api_limit {
@@ -40,9 +41,7 @@ http://$SECOND {
 	if a, b := first.Header.Get("X-Ratelimit-Limit"), second.Header.Get("X-Ratelimit-Limit"); a != "50" || b != "7" {
 		t.Errorf("limits %s and %s, want 50 and 7", a, b)
 	}
-	for _, path := range []string{"/.well-known/jwks.json", "/.well-known/openid-configuration"} {
-		expect(t, harness.Send(t, http.DefaultClient, http.MethodGet, g.ID+path, ""), http.StatusOK)
-	}
+	expect(t, other.Call(t, http.MethodGet, "/.well-known/jwks.json", ""), http.StatusOK)
 	m := g.Scrape(t)
 	for _, line := range []string{`caddy_gatehouse_guard_decisions_total{reason="valid"} `, `caddy_gatehouse_token_requests_total{grant="client_credentials",outcome="issued"} `} {
 		if !strings.Contains(m, line) {
