@@ -188,7 +188,7 @@ func TestAStateThatLostItsContentIsRefused(t *testing.T) {
 		warned    bool
 	}{
 		"empty": {lose: truncate(0), want: "is empty, though its secret beside it (state.db.secret)"},
-		"empty, and no secret, as after a crash at the first start": {lose: truncate(0), withoutIt: true},
+		"empty, and no secret, as after a crash at the first start": {lose: truncate(0), withoutIt: true, warned: true},
 		"cut to its first pages":                                    {lose: truncate(16 << 10), want: "is damaged: "},
 		"cut in the first page":                                     {lose: truncate(100), want: "damaged"},
 		"cut in its last page":                                      {lose: truncateLastPage, want: "is cut short"},

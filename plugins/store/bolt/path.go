@@ -57,8 +57,11 @@ func prepare(path string, mustExist bool, log *zap.Logger) error {
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("store bolt: %s is not a file", path)
 	case info.Size() == 0 && (mustExist || hasSecret(path)):
-		// A crash before the first record leaves an empty file too, but no secret.
 		return fmt.Errorf("store bolt: %s is empty, though its secret beside it (%s) shows that it had content: %s", path, filepath.Base(path)+secretSuffix, restore)
+	case info.Size() == 0:
+		// A crash at the first start leaves an empty file and no secret. So does whoever empties
+		// the file where the secret is in the configuration, and nothing tells the two apart.
+		log.Warn("the state file is empty: starting with an empty state", zap.String("file", path))
 	}
 	return nil
 }
