@@ -126,7 +126,13 @@ func TestTimesOfTheAccountPageAreMarkedForTheScript(t *testing.T) { // S13
 
 func TestWhatWasSentIsShownInertAndCut(t *testing.T) { // S13
 	for sent, want := range map[string]string{
-		"https://a.example/cb?x=1&y=2#z":    "https://a.example/cb?x=1&y=2#z",
+		"https://a.example/cb?x=1&y=2#z":    "https://a.example/cb?…",
+		"https://a.example/cb?":             "https://a.example/cb?",
+		"https://a.example/cb#token=1":      "https://a.example/cb#…",
+		"https://u:pw@a.example/@x":         "https://…@a.example/@x",
+		`https:\\u:pw@a.example\x`:          "https:%5C%5C…@a.example%5Cx",
+		"https:u:pw@a.example/cb":           "…@a.example/cb",
+		"u:pw@a.example":                    "…@a.example",
 		"Your account is locked":            "Your%20account%20is%20locked",
 		"javascript:alert('<b>')":           "javascript:alert('%3Cb%3E')",
 		"\u202ehttps://é.example/{{.}}\n":   "%E2%80%AEhttps://%C3%A9.example/%7B%7B.%7D%7D%0A",
