@@ -3,16 +3,12 @@ package grant
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
 const (
-	// maxLost bounds the rotations remembered. There are some only while the store loses
-	// replies, and no more than were in progress when that began.
-	maxLost = 1024
 	// lostKept is how long the outcome of a rotation is asked for.
 	lostKept = time.Hour
 	// retryTime is how long the replaced token is good for, once the store says that a
@@ -24,13 +20,10 @@ const (
 // did not say whether they took effect. If one did, nobody has the successor, and its
 // client still holds the replaced token. When it repeats its request after the grace period
 // it would be taken for a thief. So the record is told in the background that the replaced
-// token may come again. A goroutine runs while there is something to do.
+// token may come again.
 type lostRotations struct {
 	families families
-
-	mu      sync.Mutex
-	pending map[rotation]time.Time // when to give up, by the clock of this process
-	running bool
+	backlog  *backlog[rotation, struct{}]
 }
 
 // rotation names one attempt to replace one refresh token.
@@ -51,76 +44,24 @@ func (r rotation) tookEffect(g store.Grant) bool {
 }
 
 func newLostRotations(f families) *lostRotations {
-	return &lostRotations{families: f, pending: make(map[rotation]time.Time)}
+	l := &lostRotations{families: f}
+	l.backlog = newBacklog(l.settle)
+	return l
 }
 
 // add remembers a rotation that was answered 503.
-func (l *lostRotations) add(r rotation) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.pending) >= maxLost {
-		return
-	}
-	l.pending[r] = time.Now().Add(lostKept)
-	if !l.running {
-		l.running = true
-		go l.run()
-	}
-}
+func (l *lostRotations) add(r rotation) { l.backlog.add(r, struct{}{}, lostKept) }
 
 // undelivered reports whether g is what a rotation made of it that was answered 503 here.
 func (l *lostRotations) undelivered(generation uint64, g store.Grant) bool {
 	r := rotationFrom(generation, g)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_, ok := l.pending[r]
+	_, ok := l.backlog.find(r)
 	return ok && r.tookEffect(g)
-}
-
-// run settles what is pending, and returns when nothing is.
-func (l *lostRotations) run() {
-	for {
-		all := l.due()
-		if all == nil {
-			return
-		}
-		for _, r := range all {
-			ctx, cancel := context.WithTimeout(context.Background(), settleTime)
-			err := l.settle(ctx, r)
-			cancel()
-			if err != nil {
-				// The order of a map differs each time, so one damaged record does not
-				// keep the others waiting.
-				time.Sleep(settleEvery)
-				break
-			}
-			l.mu.Lock()
-			delete(l.pending, r)
-			l.mu.Unlock()
-		}
-	}
-}
-
-// due returns what is pending, nil for nothing. Then the goroutine that asked has ended.
-func (l *lostRotations) due() []rotation {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var all []rotation
-	now := time.Now()
-	for r, ends := range l.pending {
-		if now.Before(ends) {
-			all = append(all, r)
-		} else {
-			delete(l.pending, r)
-		}
-	}
-	l.running = len(all) > 0
-	return all
 }
 
 // settle makes the record say that the replaced token may come again, if the rotation took
 // effect. nil means that there is nothing left to do.
-func (l *lostRotations) settle(ctx context.Context, r rotation) error {
+func (l *lostRotations) settle(ctx context.Context, r rotation, _ struct{}) error {
 	f := l.families
 	record, g, err := f.read(ctx, r.family)
 	switch {

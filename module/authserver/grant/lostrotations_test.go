@@ -152,9 +152,7 @@ func failedRefresh(t *testing.T, nodes []*refreshNode, token, family string, f f
 	if _, err := nodes[f.retryAt].refresh(t.Context(), next); err == nil {
 		t.Fatal("the family lives on")
 	}
-	nodes[0].lost.mu.Lock()
-	defer nodes[0].lost.mu.Unlock()
-	if nodes[0].lost.running || len(nodes[0].lost.pending) > 0 {
+	if !nodes[0].lost.backlog.idle() {
 		t.Error("the background goroutine still runs")
 	}
 	return more
@@ -255,7 +253,7 @@ func TestARotationThatWasAnsweredIsNotProlonged(t *testing.T) {
 		if _, err := n.refresh(t.Context(), token); err != nil {
 			t.Fatal(err)
 		}
-		if err := n.lost.settle(t.Context(), lost); err != nil {
+		if err := n.lost.settle(t.Context(), lost, struct{}{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, g, err := n.read(t.Context(), family); err != nil || !g.RetryUntil.IsZero() {
@@ -269,13 +267,10 @@ func TestLostRotationsAreCapped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newRefreshNode(t, storetest.NewMemory(time.Now), newKeys(t, "k"), 0)
 		n.link.become(func(string) (fault, time.Duration, time.Duration) { return lostRequest, 0, 0 })
-		for i := range uint64(maxLost + 10) {
+		for i := range uint64(maxBacklog + 10) {
 			n.lost.add(rotation{"f", i, 1})
 		}
-		n.lost.mu.Lock()
-		held := len(n.lost.pending)
-		n.lost.mu.Unlock()
-		if held != maxLost {
+		if held := n.lost.backlog.held(); held != maxBacklog {
 			t.Errorf("%d are held", held)
 		}
 		n.link.become(func(string) (fault, time.Duration, time.Duration) { return works, 0, 0 })
@@ -283,10 +278,8 @@ func TestLostRotationsAreCapped(t *testing.T) {
 		n.link.become(func(string) (fault, time.Duration, time.Duration) { return lostRequest, 0, 0 })
 		n.lost.add(rotation{"f", 1, 1})
 		time.Sleep(lostKept + time.Second)
-		n.lost.mu.Lock()
-		defer n.lost.mu.Unlock()
-		if n.lost.running || len(n.lost.pending) > 0 {
-			t.Errorf("%d are held for ever", len(n.lost.pending))
+		if !n.lost.backlog.idle() {
+			t.Errorf("%d are held for ever", n.lost.backlog.held())
 		}
 	})
 }

@@ -222,7 +222,7 @@ func TestAnExchangeThatFailedSucceedsAtAnyNodeAndOnlyOnce(t *testing.T) {
 							if !revoked(t, m, family) {
 								t.Error("the replay ended nothing")
 							}
-							if time.Sleep(2 * codeLife); !nodes[0].unsettled.idle() {
+							if time.Sleep(2 * codeLife); !nodes[0].unsettled.backlog.idle() {
 								t.Error("the background goroutine still runs")
 							}
 						})
@@ -449,16 +449,16 @@ func TestAnExchangeWhoseClientHungUpIsRetried(t *testing.T) {
 	}
 }
 
-func (u *unsettled) held() int {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return len(u.pending)
+func (b *backlog[K, V]) held() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.all)
 }
 
-func (u *unsettled) idle() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return !u.running && len(u.pending) == 0
+func (b *backlog[K, V]) idle() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return !b.running && len(b.all) == 0
 }
 
 func TestUnsettledExchangesAreBoundedAndEndWithTheirCodes(t *testing.T) {
@@ -472,18 +472,18 @@ func TestUnsettledExchangesAreBoundedAndEndWithTheirCodes(t *testing.T) {
 				code: store.Code{Expires: time.Now().Add(codeLife)},
 			}, false)
 		}
-		for i := range maxUnsettled + 10 {
+		for i := range maxBacklog + 10 {
 			add(fmt.Sprint(i))
 		}
-		if held := n.unsettled.held(); held != maxUnsettled {
+		if held := n.unsettled.backlog.held(); held != maxBacklog {
 			t.Errorf("%d are held", held)
 		}
-		if !n.unsettled.undelivered("0", "a") || n.unsettled.undelivered("0", "b") || n.unsettled.undelivered(fmt.Sprint(maxUnsettled), "a") {
+		if !n.unsettled.undelivered("0", "a") || n.unsettled.undelivered("0", "b") || n.unsettled.undelivered(fmt.Sprint(maxBacklog), "a") {
 			t.Error("the wrong ones are held")
 		}
 		time.Sleep(codeLife + settleEvery)
 		synctest.Wait()
-		if !n.unsettled.idle() {
+		if !n.unsettled.backlog.idle() {
 			t.Error("held too long")
 		}
 		if most := int(codeLife/settleEvery) + 1; tried > most {
@@ -491,7 +491,7 @@ func TestUnsettledExchangesAreBoundedAndEndWithTheirCodes(t *testing.T) {
 		}
 		add("expired") // of a code that has no time left
 		n.unsettled.add(claim{code: store.Code{Expires: time.Now()}}, false)
-		if n.unsettled.held() != 1 {
+		if n.unsettled.backlog.held() != 1 {
 			t.Error("an expired code is held")
 		}
 		time.Sleep(2 * codeLife)
