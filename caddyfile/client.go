@@ -171,16 +171,7 @@ func (b *clientBlock) names(list *[]string) error {
 		})
 	}
 	if word == "default_scopes" {
-		where, id := b.Token(), b.c.ID
-		b.later = append(b.later, func() error {
-			i := slices.IndexFunc(b.app.Clients, func(c gateway.Client) bool { return c.ID == id })
-			for _, name := range b.app.Clients[i].DefaultScopes {
-				if !slices.Contains(b.app.Clients[i].Scopes, name) {
-					return at(where, fmt.Errorf("default_scopes: %s is not among the client's scopes, expected one of: %s", name, strings.Join(b.app.Clients[i].Scopes, ", ")))
-				}
-			}
-			return nil
-		})
+		b.amongScopes(word, func(c *gateway.Client) []string { return c.DefaultScopes })
 	}
 	return nil
 }

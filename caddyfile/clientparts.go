@@ -107,6 +107,22 @@ func (b *clientBlock) frameOrigins() (err error) {
 	return nil
 }
 
+// amongScopes has it checked, when all of the client is read, that the names of a word are
+// among its scopes.
+func (b *clientBlock) amongScopes(word string, names func(*gateway.Client) []string) {
+	where, id := b.Token(), b.c.ID
+	b.later = append(b.later, func() error {
+		i := slices.IndexFunc(b.app.Clients, func(c gateway.Client) bool { return c.ID == id })
+		c := &b.app.Clients[i]
+		for _, name := range names(c) {
+			if !slices.Contains(c.Scopes, name) {
+				return at(where, fmt.Errorf("%s: %s is not among the client's scopes, expected one of: %s", word, name, strings.Join(c.Scopes, ", ")))
+			}
+		}
+		return nil
+	})
+}
+
 // idTokenClaims reads scopes. Whether the client has them is known when all of it is read.
 func (b *clientBlock) idTokenClaims() (err error) {
 	if b.c.IDTokenClaims, err = b.list(b.c.IDTokenClaims, "one or more of: "+strings.Join(oauth.IDTokenClaims, ", ")); err != nil {
@@ -120,16 +136,7 @@ func (b *clientBlock) idTokenClaims() (err error) {
 			return b.Errf("id_token_claims: %s is given twice", name)
 		}
 	}
-	where, id := b.Token(), b.c.ID
-	b.later = append(b.later, func() error {
-		i := slices.IndexFunc(b.app.Clients, func(c gateway.Client) bool { return c.ID == id })
-		for _, name := range b.app.Clients[i].IDTokenClaims {
-			if !slices.Contains(b.app.Clients[i].Scopes, name) {
-				return at(where, fmt.Errorf("id_token_claims: %s is not among the client's scopes, expected one of: %s", name, strings.Join(b.app.Clients[i].Scopes, ", ")))
-			}
-		}
-		return nil
-	})
+	b.amongScopes("id_token_claims", func(c *gateway.Client) []string { return c.IDTokenClaims })
 	return nil
 }
 
