@@ -13,9 +13,9 @@ Usage: ./xcaddy.sh [command]
   run [NAME]    builds and starts an example; prints the addresses and what to try:
                 quickstart, the default, cluster, variant-b or legacy-rest
   test          installs what the tests need and runs them all
-  soak [NAME]   the long experiments: kill, reload, race, limiter, guess, timing,
-                anonymous, polls, tickets, ending, cluster, scan, failover, rest, bench,
-                fuzz
+  soak [NAME]   the long experiments: kill, reload, race, limiter, keys, guess, timing,
+                anonymous, slowbody, overload, polls, tickets, ending, cluster, scan,
+                failover, rest, bench, fuzz
 Needs Go (https://go.dev/dl).
 TXT
 }
@@ -165,5 +165,9 @@ run) shift; run "$@" ;;
 test) shift; run_tests "$@" ;;
 soak) shift; exec .ci/soak "$@" ;;
 -h | --help | help) usage ;;
-*) usage >&2; exit 2 ;;
+*)
+	printf 'xcaddy.sh: there is no command %s\n' "$1" >&2
+	usage >&2
+	exit 2
+	;;
 esac
