@@ -93,7 +93,7 @@ func newGate(now func() time.Duration, processors func() int) *Gate {
 	return g
 }
 
-// start has somebody measure.
+// start begins to measure, unless a goroutine does so already.
 func (g *Gate) start() {
 	if !g.measuring.Load() && g.measuring.CompareAndSwap(false, true) {
 		go g.measure()
@@ -105,7 +105,7 @@ func (g *Gate) measure() {
 	for {
 		g.rounds()
 		g.measuring.Store(false)
-		// Somebody may have joined the queue who still saw that this goroutine measures.
+		// A request may have joined the queue while this goroutine still counted as measuring.
 		if g.queue.length() == 0 || !g.measuring.CompareAndSwap(false, true) {
 			return
 		}
@@ -146,7 +146,7 @@ func (g *Gate) begin() int64 {
 		return g.admitted.Swap(0)
 	}
 	n, p := g.admitted.Load(), g.processors.Load()
-	// Known requests are never too many for a round. The queue has some of it all the same.
+	// Known requests are not limited, and might fill every round. The queue keeps a part of it.
 	room := max(int64(limits[Client].work)*p-n, min(g.known.Load(), int64(limits[Anonymous].work)*p))
 	g.admitted.Add(int64(g.queue.release(int(room))))
 	return n

@@ -129,7 +129,7 @@ func resolveDots(path string) string {
 	return "/" + strings.Join(kept, "/")
 }
 
-// decodePath decodes %XX, and %uXXXX as IIS does. What is neither stays.
+// decodePath decodes %XX, and %uXXXX as IIS does. Any other percent sign is kept.
 func decodePath(path string) string {
 	if !strings.Contains(path, "%") {
 		return path
