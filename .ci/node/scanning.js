@@ -1,7 +1,7 @@
 // Two people's worth of browsers in front of a site of Variant B: node scanning.js
 // SCENARIO. The first browser wants in, the phone lets it.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -19,14 +19,23 @@ const button = (page, name) => page.getByRole('button', { name, exact: true })
 const heading = (page, name) => page.getByRole('heading', { level: 1, name }).waitFor()
 const says = (page, state) => page.locator(`#wait[data-state=${state}]`).waitFor()
 
-// see reads the picture of the code as a phone does: from what is on the screen.
+// see reads the picture of the code as a phone does: from what is on the screen, and it
+// looks again until there is a code.
 async function see(page) {
+  await page.getByRole('img').first().evaluate((img) => img.decode())
   const file = path.join(os.tmpdir(), `gatehouse-scan-${process.pid}.png`)
+  const until = Date.now() + 10000
   try {
-    await page.screenshot({ path: file })
-    const text = execFileSync('zbarimg', ['--quiet', '--raw', '--nodbus', file], { encoding: 'utf8' }).trim()
-    assert.match(text, /^https:\/\/id\.test:\d+\/connect\/confirm\?uuid=[A-Za-z0-9_-]{22}$/)
-    return text
+    for (;;) {
+      await page.screenshot({ path: file })
+      const { status, stdout, stderr, error } = spawnSync('zbarimg', ['--quiet', '--raw', '--nodbus', file], { encoding: 'utf8' })
+      if (status === 0) {
+        assert.match(stdout.trim(), /^https:\/\/id\.test:\d+\/connect\/confirm\?uuid=[A-Za-z0-9_-]{22}$/)
+        return stdout.trim()
+      }
+      // 4 is zbarimg's word for a picture without a code.
+      if (status !== 4 || Date.now() > until) throw error ?? new Error(`zbarimg: exit status ${status}, on ${page.url()} ${stderr}`)
+    }
   } finally {
     fs.rmSync(file, { force: true })
   }
