@@ -57,7 +57,8 @@ const (
 // Gate decides by how long a goroutine waits for a processor. It measures that in rounds: a
 // round is over when every goroutine that could run at its beginning has run. Where requests
 // come faster than they are answered they wait there and in no handler, because net/http
-// has a goroutine for each connection. What waits for a store, a hash or an upstream is not
+// has a goroutine for each connection. While the gate limits rounds, the network is polled
+// in each of them: that work is always at hand would keep the runtime from it. What waits for a store, a hash or an upstream is not
 // runnable, so slow parts behind the gateway do not make rounds long.
 //
 // When rounds stay long the gate limits what each admits. Further requests wait in a queue
@@ -115,17 +116,21 @@ func (g *Gate) measure() {
 func (g *Gate) rounds() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	var network poller
+	defer network.close()
 	for quiet := 0; quiet < lull; quiet++ {
 		if g.begin() > 0 {
 			quiet = 0
 		}
 		runtime.Gosched() // puts this goroutine behind all that are runnable
-		if g.end() > 0 {
-			quiet = 0
-		}
 		pause := calm
 		if g.limits(int64(g.now())) {
 			pause = busy
+			network.open()
+			network.wait()
+		}
+		if g.end() > 0 {
+			quiet = 0
 		}
 		timer.Reset(pause)
 		select {
