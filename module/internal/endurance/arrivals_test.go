@@ -100,7 +100,7 @@ func arrive() error {
 		if err != nil {
 			return err
 		}
-		if err := c.ask(a.Request); err != nil {
+		if _, err := a.ask(c); err != nil {
 			return err
 		}
 		idle <- c
@@ -154,12 +154,7 @@ func (a *arrivals) arrival(idle chan *caller) (refused bool, err error) {
 			return false, err
 		}
 	}
-	status, _, err := c.answer(a.Request)
-	refused = a.MayRefuse && status == http.StatusServiceUnavailable
-	if err == nil && !refused && status != http.StatusOK {
-		err = fmt.Errorf("expected 200, got %d", status)
-	}
-	if err != nil {
+	if refused, err = a.ask(c); err != nil {
 		return false, errors.Join(err, c.c.Close())
 	}
 	select {
@@ -168,6 +163,16 @@ func (a *arrivals) arrival(idle chan *caller) (refused bool, err error) {
 	default: // a machine that was held up has more of them than are worth keeping
 		return refused, c.c.Close()
 	}
+}
+
+// ask sends the request and reads the answer, which must be one that is expected.
+func (a *arrivals) ask(c *caller) (refused bool, err error) {
+	status, _, err := c.answer(a.Request)
+	refused = a.MayRefuse && status == http.StatusServiceUnavailable
+	if err == nil && !refused && status != http.StatusOK {
+		err = fmt.Errorf("expected 200, got %d", status)
+	}
+	return refused, err
 }
 
 // caller is a connection.
