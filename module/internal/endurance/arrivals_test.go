@@ -188,13 +188,3 @@ func call(address string) (*caller, error) {
 	}
 	return &caller{c, bufio.NewReaderSize(c, 4096)}, nil
 }
-
-func (c *caller) ask(request []byte) error {
-	if err := c.c.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
-		return err
-	}
-	if _, err := c.c.Write(request); err != nil {
-		return err
-	}
-	return readOK(c.r)
-}
