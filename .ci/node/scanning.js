@@ -20,9 +20,8 @@ const heading = (page, name) => page.getByRole('heading', { level: 1, name }).wa
 const says = (page, state) => page.locator(`#wait[data-state=${state}]`).waitFor()
 
 // see reads the picture of the code as a phone does: from what is on the screen, and it
-// looks again until there is a code.
+// looks again until there is a code, which may be in a frame.
 async function see(page) {
-  await page.getByRole('img').first().evaluate((img) => img.decode())
   const file = path.join(os.tmpdir(), `gatehouse-scan-${process.pid}.png`)
   const until = Date.now() + 10000
   try {
