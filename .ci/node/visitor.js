@@ -27,7 +27,7 @@ class Visitor {
   // error, violations of their policy first of all, is a fault.
   async arrive({ size = 'desktop', ...options } = {}) {
     const context = await this.browser.newContext({ viewport: this.sizes[size], isMobile: size === 'phone', hasTouch: size === 'phone', locale: 'en-US', ...this.always, ...options })
-    context.setDefaultTimeout(20_000)
+    context.setDefaultTimeout(60_000)
     // Every page, those that a link opens too.
     context.on('page', (page) => this.watch(page))
     return context.newPage()
