@@ -23,7 +23,7 @@ const says = (page, state) => page.locator(`#wait[data-state=${state}]`).waitFor
 // looks again until there is a code, which may be in a frame.
 async function see(page) {
   const file = path.join(os.tmpdir(), `gatehouse-scan-${process.pid}.png`)
-  const until = Date.now() + 10000
+  const until = Date.now() + 30000
   try {
     for (;;) {
       await page.screenshot({ path: file })
