@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse/gatehouse/module/rest/lint"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 // declared is a path, and where it stands in the file.
@@ -17,7 +18,9 @@ type declared struct {
 	at   caddyfile.Token
 }
 
-func (r *rest) saw(path string, at caddyfile.Token) { r.places = append(r.places, declared{path, at}) }
+func (r *rest) saw(path string, at caddyfile.Token) {
+	r.places = append(r.places, declared{resource.PlainPath(path), at})
+}
 
 // lint judges the names unless that is turned off. What is loaded is judged again, for
 // configurations that are no Caddyfile; here there are lines to point to.

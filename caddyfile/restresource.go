@@ -21,7 +21,7 @@ type place struct {
 // readResource reads a resource.
 //
 //	resource <path> {
-//		upstream <METHOD> <path> [<METHOD>] <template> [as form|json|multipart] [override]
+//		upstream <METHOD> <path> [<METHOD>] <template> [as form|json|multipart] [override] # placeholders in path: {id}, {id:<expression>}
 //		list { ... }
 //		list|created|deleted|batch off
 //		item [read|create|replace|update|action] <pointer>

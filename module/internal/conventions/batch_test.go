@@ -149,13 +149,13 @@ func TestEachResourceGetsOneRequestWithItsOwnKey(t *testing.T) {
 		_, _ = io.WriteString(w, `{"result":{"id":9007199254740993}}`)
 	})
 	r := start(t, u.Addr, batchThings)
-	batch := `[{"id":"a/b","op":"replace","path":"/title","value":"first"},{"id":2,"op":"replace","path":"/size","value":12345678901234567890},{"id":"a/b","op":"remove","path":"/size"},{"id":"2","op":"replace","path":"/title","value":"other"}]`
+	batch := `[{"id":"a@b","op":"replace","path":"/title","value":"first"},{"id":2,"op":"replace","path":"/size","value":12345678901234567890},{"id":"a@b","op":"remove","path":"/size"},{"id":"2","op":"replace","path":"/title","value":"other"}]`
 	p := r.do("writer", "PATCH", "/things", batch, "Idempotency-Key", "k-1", "Range", "bytes=0-1")
 	if p.Status != 200 || strings.Count(p.Body, "9007199254740993") != 4*2 {
 		t.Errorf("%d %s", p.Status, p.Body)
 	}
 	first := u.Hits()
-	want := map[string]string{"PATCH /things/a/b": `{"subject":"first","size":null}`, "PATCH /things/2": `{"size":12345678901234567890,"subject":"other"}`}
+	want := map[string]string{"PATCH /things/a@b": `{"subject":"first","size":null}`, "PATCH /things/2": `{"size":12345678901234567890,"subject":"other"}`}
 	if len(first) != 2 || fmt.Sprint(bodies) != fmt.Sprint(want) {
 		t.Errorf("%d requests: %q", len(first), bodies)
 	}
@@ -166,7 +166,7 @@ func TestEachResourceGetsOneRequestWithItsOwnKey(t *testing.T) {
 			t.Errorf("%v", h.Header)
 		}
 	}
-	if a, b := keys["/things/a%2Fb"], keys["/things/2"]; a == "" || b == "" || a == b || a == "k-1" {
+	if a, b := keys["/things/a@b"], keys["/things/2"]; a == "" || b == "" || a == b || a == "k-1" {
 		t.Errorf("keys %q", keys)
 	}
 	r.do("writer", "PATCH", "/things", batch, "Idempotency-Key", "k-1")
@@ -348,9 +348,9 @@ func TestABatchNestsAndHasAVersion(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	r := start(t, u.Addr, `"vendor": "acme", "versions": [{"name": "v1", "strip_prefix": true}], "upstream": $TO, "resources": [{"path": "shelves", "nested": [{"path": "books", "batch": ["title"]}]}]`)
-	p := r.do("writer", "PATCH", "/v1/shelves/a%20b/books", items(2))
+	p := r.do("writer", "PATCH", "/v1/shelves/a%40b/books", items(2))
 	hits := u.Hits()
-	if p.Status != 200 || len(hits) != 2 || !strings.HasPrefix(hits[0].URL.EscapedPath(), "/shelves/a%20b/books/") {
+	if p.Status != 200 || len(hits) != 2 || !strings.HasPrefix(hits[0].URL.EscapedPath(), "/shelves/a@b/books/") {
 		t.Errorf("%d %s, %d requests", p.Status, p.Body, len(hits))
 	}
 	p = r.do("writer", "PATCH", "/shelves/1/books", items(1), "Accept", "application/vnd.acme.v1+json")

@@ -138,7 +138,7 @@ func TestLinksAreWhatTheCallerMayDo(t *testing.T) {
 	u := harness.NewUpstream(t)
 	u.Answer(says("application/json", `{"id":"a b/c","links":"x"}`))
 	const linked = `"upstream": $TO, "versions": [{"name": "v1", "strip_prefix": true}], "resources": [{"path": "articles/{id}/notes", "routes": [
-		{"method": "GET", "path": "/articles/{id}/notes/{note}", "upstream": "/n?a={id}&n={note}"},
+		{"method": "GET", "path": "/articles/{id:.+}/notes/{note:.+}", "upstream": "/n?a={id}&n={note}"},
 		{"method": "DELETE", "path": "/articles/{id}/notes/{note}", "upstream": "/n?a={id}&n={note}"}],
 		"links": [{"rel": "self"}, {"rel": "delete"}, {"rel": "article", "path": "/articles/{id}"}, {"rel": "secrets", "path": "/secrets/{note}"},
 			{"rel": "publish", "method": "POST", "path": "/articles/{id}/notes/{note}/publish?by={id}"}]}]`

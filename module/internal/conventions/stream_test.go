@@ -16,7 +16,11 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/harness"
 )
 
-const listed = `"upstream": $TO, "resources": [{"path": "things", "list": {"items": "/list", "total": "/total"}, "item": "/r", "id": "/id", "links": [{"rel": "self"}]}]`
+const listed = `"upstream": $TO, "resources": [{"path": "things", "routes": [
+	{"method": "GET", "path": "/things", "upstream": "/things"}, {"method": "POST", "path": "/things", "upstream": "/things"},
+	{"method": "GET", "path": "/things/{id:.+}", "upstream": "/things/{id}"}, {"method": "PUT", "path": "/things/{id}", "upstream": "/things/{id}"},
+	{"method": "PATCH", "path": "/things/{id}", "upstream": "/things/{id}"}, {"method": "DELETE", "path": "/things/{id}", "upstream": "/things/{id}"}
+	], "list": {"items": "/list", "total": "/total"}, "item": "/r", "id": "/id", "links": [{"rel": "self"}]}]`
 
 // open sends a request and returns the answer while it is still coming.
 func (r *rig) open(ctx context.Context, client, method, path string, header ...string) *http.Response {

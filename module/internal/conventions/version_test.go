@@ -126,7 +126,7 @@ func TestAVersionThatPassesIsTakenFromThePathAndPutBackIntoAddresses(t *testing.
 func TestAddressesOfTheUpstreamBecomeTheClients(t *testing.T) {
 	u := harness.NewUpstream(t)
 	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "things", "routes": [
-		{"method": "GET", "path": "/things/{id}", "upstream": "/t.php?act=get&k={id}"},
+		{"method": "GET", "path": "/things/{id:.+}", "upstream": "/t.php?act=get&k={id}"},
 		{"method": "POST", "path": "/things", "upstream": "/t.php?act=add"}], "created": {"status": 201, "id": "/id"}}]`)
 	for _, c := range []struct {
 		method       string

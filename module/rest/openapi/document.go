@@ -120,8 +120,9 @@ var (
 	other = regexp.MustCompile(`[^A-Za-z0-9]+`)
 )
 
-// add describes an operation, unless nobody may use it.
-func (d *document) add(method, path, tag string, op object) {
+// add describes an operation, unless nobody may use it. expressions are what the values of
+// the path's placeholders match, as far as they are known.
+func (d *document) add(method, path, tag string, op object, expressions ...string) {
 	op["security"] = []object{} // said, since a linter cannot know that it is meant
 	if d.Needs != nil && d.Issuer != "" {
 		need := d.Needs(method, d.sample(path))
@@ -152,8 +153,12 @@ func (d *document) add(method, path, tag string, op object) {
 		d.paths[at] = item
 		if names := param.FindAllStringSubmatch(at, -1); names != nil {
 			var params []object
-			for _, n := range names {
-				params = append(params, object{"name": n[1], "in": "path", "required": true, "description": "Part of the address.", "schema": object{"type": "string", "minLength": 1}})
+			for i, n := range names {
+				schema := object{"type": "string", "minLength": 1}
+				if i < len(expressions) {
+					schema["pattern"] = "^(?:" + expressions[i] + ")$"
+				}
+				params = append(params, object{"name": n[1], "in": "path", "required": true, "description": "Part of the address.", "schema": schema})
 			}
 			item["parameters"] = params
 		}

@@ -63,7 +63,7 @@ func (d *document) operation(o *resource.Operation) {
 	passedOn(op, o)
 	d.conditions(op, o)
 	d.repetition(op, o)
-	d.add(o.Method, o.Path, tagOf(o.Path), op)
+	d.add(o.Method, o.Path, tagOf(o.Path), op, o.Expressions()...)
 }
 
 // page is the schema of a page of a list.

@@ -148,14 +148,14 @@ func (s *shape) append(m Match, c Caller) func([]byte, splice.Scalar) []byte {
 	at := link.Place{Prefix: c.Prefix, Collection: s.collection.fill(values), Values: values}
 	at.Document = m.Operation.Kind == Read && len(m.Operation.pattern.segments) == len(s.collection.segments)
 	return func(dst []byte, id splice.Scalar) []byte {
-		text, _ := idText(id)
+		text, _ := s.idText(id)
 		return s.links.Append(dst, at, text, c.Allowed)
 	}
 }
 
 // idText is the id as it stands in a path. What could not be asked for has no address.
-func idText(id splice.Scalar) (string, bool) {
-	if id.Kind != splice.String && id.Kind != splice.Number || !proper(id.Text) {
+func (s *shape) idText(id splice.Scalar) (string, bool) {
+	if id.Kind != splice.String && id.Kind != splice.Number || !proper(id.Text) || s.item != nil && !s.item.takes(id.Text) {
 		return "", false
 	}
 	return id.Text, true
@@ -203,7 +203,7 @@ func (a *Answer) Location(e *splice.Editor) string {
 	if a.createdAt < 0 {
 		return ""
 	}
-	id, ok := idText(e.Captured(a.createdAt))
+	id, ok := a.match.Operation.shape.idText(e.Captured(a.createdAt))
 	if !ok {
 		return ""
 	}

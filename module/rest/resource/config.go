@@ -68,7 +68,10 @@ type Resource struct {
 type Route struct {
 	// The client's method.
 	Method string `json:"method"`
-	// The client's path; placeholders are whole segments: `/articles/{id}`.
+	// The client's path; placeholders are whole segments: `/articles/{id}`. Their values have
+	// ASCII letters, digits and `-_.~:@`, unless an expression (RE2, of the whole decoded value)
+	// permits others: `/pages/{title:[^|]+}`. It holds for the placeholder of that name in the
+	// whole resource and in those nested in it.
 	Path string `json:"path"`
 	// The upstream's method. Default: the same.
 	UpstreamMethod string `json:"upstream_method,omitempty"`

@@ -42,7 +42,8 @@ func (m Match) Item(id string) (Match, bool) {
 	if o == nil || !proper(id) {
 		return Match{}, false
 	}
-	return Match{Operation: o, Values: append(slices.Clone(m.Values), id)}, true
+	values := append(slices.Clone(m.Values), id)
+	return Match{Operation: o, Values: values}, o.pattern.takes(values)
 }
 
 // Address is the client's path of the request, escaped and without a version.

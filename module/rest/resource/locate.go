@@ -19,7 +19,7 @@ func (t *Table) Locate(path, query string) (string, bool) {
 			if o.template == nil || (o.Method == http.MethodGet) != reading {
 				continue
 			}
-			if found, ok := o.template.read(path, values, len(o.pattern.names)); ok {
+			if found, ok := o.template.read(path, values, len(o.pattern.names)); ok && o.pattern.takes(found) {
 				return o.pattern.fill(found), true
 			}
 		}

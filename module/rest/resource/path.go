@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,7 +12,7 @@ import (
 
 // pattern is a client's path: literal segments and placeholders.
 type pattern struct {
-	text     string
+	text     string // without the expressions of placeholders
 	segments []segment
 	names    []string // of the placeholders, in order
 }
@@ -19,36 +20,94 @@ type pattern struct {
 type segment struct {
 	text  string // the literal, or the placeholder's name
 	param bool
+	fits  *regexp.Regexp // what a placeholder's value must be, all of it; nil: an identifier
 }
 
 var (
-	placeholder = regexp.MustCompile(`^\{([a-z][a-z0-9_]*)\}$`)
+	placeholder = regexp.MustCompile(`^\{([a-z][a-z0-9_]*)(?::(.*))?\}$`)
 	literal     = regexp.MustCompile(`^[A-Za-z0-9._~-]+$`)
+	identifier  = regexp.MustCompile(`^[A-Za-z0-9._~:@-]+$`)
 )
 
+// maxExpression bounds what a value is matched against, in bytes.
+const maxExpression = 256
+
+// takes reports whether the placeholder may have the value, which is decoded. Everything
+// else that could mean more than one resource to an upstream, or another address, is kept
+// from it: a slash, a bar or a comma, a percent sign, a space.
+func (s segment) takes(value string) bool {
+	fits := s.fits
+	if fits == nil {
+		fits = identifier
+	}
+	return fits.MatchString(value)
+}
+
+// expression is the regular expression that the values of a placeholder match, unanchored.
+func (s segment) expression() string {
+	if s.fits == nil {
+		return strings.Trim(identifier.String(), "^$")
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(s.fits.String(), `\A(?:`), `)\z`)
+}
+
 func parsePattern(text string) (pattern, error) {
-	p := pattern{text: text}
+	var p pattern
 	rest, ok := strings.CutPrefix(text, "/")
 	if !ok || rest == "" {
 		return p, fmt.Errorf("path %q: expected /, words, and placeholders such as /articles/{id}", text)
 	}
-	for s := range strings.SplitSeq(rest, "/") {
+	for _, s := range cutSegments(rest) {
+		part := segment{text: s}
 		if m := placeholder.FindStringSubmatch(s); m != nil {
-			for _, name := range p.names {
-				if name == m[1] {
-					return p, fmt.Errorf("path %q: the placeholder {%s} stands in it twice, expected each once", text, name)
+			part = segment{text: m[1], param: true}
+			if slices.Contains(p.names, part.text) {
+				return p, fmt.Errorf("path %q: the placeholder {%s} stands in it twice, expected each once", text, part.text)
+			}
+			if m[0] != "{"+m[1]+"}" {
+				var err error
+				if part.fits, err = parseExpression(m[2]); err != nil {
+					return p, fmt.Errorf("path %q: placeholder {%s}: %w", text, part.text, err)
 				}
 			}
-			p.names = append(p.names, m[1])
-			p.segments = append(p.segments, segment{m[1], true})
-			continue
-		}
-		if !literal.MatchString(s) || s == "." || s == ".." {
+			p.names = append(p.names, part.text)
+			s = "{" + part.text + "}"
+		} else if !literal.MatchString(s) || s == "." || s == ".." {
 			return p, fmt.Errorf("path %q: segment %q: expected a word of letters, digits and -._~, or a placeholder such as {id}", text, s)
 		}
-		p.segments = append(p.segments, segment{s, false})
+		p.text += "/" + s
+		p.segments = append(p.segments, part)
 	}
 	return p, nil
+}
+
+// cutSegments cuts a path at its slashes, but for those in an expression.
+func cutSegments(path string) (segments []string) {
+	depth, from := 0, 0
+	for i, c := range path {
+		switch c {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		case '/':
+			if depth <= 0 {
+				segments = append(segments, path[from:i])
+				from = i + 1
+			}
+		}
+	}
+	return append(segments, path[from:])
+}
+
+func parseExpression(text string) (*regexp.Regexp, error) {
+	if text == "" || len(text) > maxExpression {
+		return nil, fmt.Errorf("expected an expression of 1 to %d bytes behind the colon, such as {id:[0-9]+}", maxExpression)
+	}
+	if _, err := regexp.Compile(text); err != nil { // by itself: a parenthesis must not close ours
+		return nil, fmt.Errorf("%w; expected an expression in RE2's syntax, such as {id:[0-9]+}", err)
+	}
+	return regexp.Compile(`\A(?:` + text + `)\z`)
 }
 
 // below reports whether p is other, or leads on from there.
@@ -60,6 +119,21 @@ func (p pattern) below(other pattern) bool {
 		if s.param != p.segments[i].param || !s.param && s.text != p.segments[i].text {
 			return false
 		}
+	}
+	return true
+}
+
+// takes reports whether the values, decoded, may stand in place of the placeholders.
+func (p pattern) takes(values []string) bool {
+	next := 0
+	for _, s := range p.segments {
+		if !s.param {
+			continue
+		}
+		if !s.takes(values[next]) {
+			return false
+		}
+		next++
 	}
 	return true
 }

@@ -1,9 +1,18 @@
 package resource
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/module/rest/link"
+	"github.com/gatehouse/gatehouse/module/rest/splice"
+)
 
 func TestWhatSomeServerTakesForAStepThroughDirectoriesIsNoID(t *testing.T) {
-	table := newTable(t, []Resource{{Path: "things", Batch: []string{"a"}}})
+	table := newTable(t, []Resource{{Path: "things", Batch: []string{"a"}, Routes: []Route{
+		{Method: "GET", Path: "/things/{id:.*}", Upstream: "/things/{id}"}, {Method: "PATCH", Path: "/things/{id}", Upstream: "/things/{id}"},
+	}}})
 	batch, _, _ := table.Match("PATCH", "/things")
 	for path, id := range map[string]string{
 		"%2e%2e": "..", ".%2E": "..", "%2e": ".", "..%2fadmin": "../admin", "a%2F..": "a/..", "a%5c..%5Cb": `a\..\b`,
@@ -22,6 +31,72 @@ func TestWhatSomeServerTakesForAStepThroughDirectoriesIsNoID(t *testing.T) {
 			t.Errorf("%s: %v", path, refused)
 		} else if up, _ := m.Request(Asked{}); up.Path != want {
 			t.Errorf("%s: %s, want %s", path, up.Path, want)
+		}
+	}
+}
+
+// Whatever else an upstream could take for more than one id, or for another address, ends
+// here: with a guard in front or without.
+func TestAnIDIsAnIdentifierUnlessAnExpressionSaysMore(t *testing.T) {
+	table := newTable(t, []Resource{
+		{Path: "posts", Links: []link.Link{{Rel: "self"}}, Batch: []string{"a"}},
+		{Path: "pages", Routes: []Route{
+			{Method: "GET", Path: "/pages/{id:[^|#<>\\[\\]{}]{1,255}}", Upstream: "/api.php?titles={id}"}, {Method: "PUT", Path: "/pages/{id}", Upstream: "/api.php?title={id}"},
+		}, Nested: []Resource{{Path: "members"}}},
+		{Path: "years/{year:[0-9]{4}}/days", Routes: []Route{{Method: "GET", Path: "/years/{year}/days/{id:[a-z/]+}", Upstream: "/d?y={year}&d={id}"}}},
+	})
+	for path, found := range map[string]bool{
+		"posts/7": true, "posts/a-b_c.d~e:f@g": true, "posts/7%2Frevisions": false, "posts/1%7C3": false, "posts/1,3": false, "posts/1;3": false, "posts/7%255C": false,
+		"posts/a%20b": false, "posts/7%25": false, "posts/7%0A": false, "posts/7%5c": false, "posts/%C3%BC": false, "posts/7+8": false, "posts/7=8": false, "posts/7&x=y": false,
+		"pages/Talk%3AM%C3%BCller%2FNotes%20of%20'1999'": true, "pages/1%7C3": false, "pages/a%2Fb/members": true, "pages/a%2Fb/members/7": true, "pages/a%2Fb/members/7%2F8": false,
+		"years/1999/days/a%2Fb": true, "years/19990/days/a": false, "years/1999/days/a%0A": false, "years/1999%0A/days/a": false,
+	} {
+		_, declared, refused := table.Match("GET", "/"+path)
+		if !declared || (refused == nil) != found {
+			t.Errorf("%s: found %v, want %v; declared %v", path, refused == nil, found, declared)
+		}
+	}
+	if _, _, refused := table.Match("PUT", "/pages/a%2Fb"); refused != nil {
+		t.Error("an expression does not hold for the other routes of the resource")
+	}
+	if path, ok := table.Locate("/api.php", "titles=1|3"); ok {
+		t.Errorf("an address of the upstream's is %s", path)
+	}
+	if path, _ := table.Locate("/api.php", "titles=a/b"); path != "/pages/a%2Fb" {
+		t.Errorf("an address of the upstream's is %q", path)
+	}
+	batch, _, _ := table.Match("PATCH", "/posts")
+	if _, ok := batch.Item("7/revisions"); ok {
+		t.Error("a batch reaches 7/revisions")
+	}
+	read, _, _ := table.Match("GET", "/posts/7")
+	shape := read.Operation.shape
+	if text, ok := shape.idText(splice.Scalar{Kind: splice.String, Text: "7/revisions"}); ok {
+		t.Errorf("%s has an address", text)
+	}
+	if page, _, _ := table.Match("GET", "/pages/a"); page.Operation.Path != "/pages/{id}" {
+		t.Errorf("the path for documents is %s", page.Operation.Path)
+	}
+}
+
+func TestExpressionsThatCannotBe(t *testing.T) {
+	get := func(paths ...string) []Resource {
+		r := Resource{Path: "things"}
+		for i, p := range paths {
+			r.Routes = append(r.Routes, Route{Method: []string{"GET", "PUT", "DELETE"}[i], Path: p, Upstream: "/x"})
+		}
+		return []Resource{r}
+	}
+	for want, resources := range map[string][]Resource{
+		"expected an expression of 1 to 256 bytes behind the colon": get("/things/{id:}"),
+		"such as {id:[0-9]+}":           get("/things/{id:" + strings.Repeat("a", 257) + "}"),
+		"missing closing ]":             get("/things/{id:[a-z}"),
+		"unexpected )":                  get("/things/{id:a)|(b}"),
+		"two expressions, [0-9]+ and .": get("/things/{id:[0-9]+}", "/things/{id:.}"),
+		"expected a word of letters":    get("/things/x{id:.}"),
+	} {
+		if _, err := NewTable(resources); err == nil || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }

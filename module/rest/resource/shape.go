@@ -26,6 +26,7 @@ type shape struct {
 	rules      *validate.Set
 	links      *link.Set // nil: none
 	listed     bool      // GET of the collection is a list if its answer looks like one
+	item       *segment  // the placeholder of an item's id; nil: no path has one
 	readable   bool      // an item can be read at its address
 }
 

@@ -33,7 +33,7 @@ var Kinds = []Kind{List, Read, Create, Replace, Update, Delete, Batch, Action}
 type Operation struct {
 	Kind   Kind
 	Method string // the client's
-	Path   string // the client's, with placeholders
+	Path   string // the client's, with placeholders, without their expressions
 	// Resource is what the operation belongs to.
 	Resource *Resource
 	// Item is, for Batch, the operation on one item.
@@ -71,7 +71,7 @@ type Table struct {
 func NewTable(resources []Resource) (*Table, error) {
 	t := &Table{root: &node{words: make(map[string]*node)}}
 	for i := range resources {
-		if err := t.add(pattern{}, &resources[i]); err != nil {
+		if err := t.add(pattern{}, nil, &resources[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -85,7 +85,7 @@ func (t *Table) Operations() []*Operation { return t.operations }
 func (t *Table) Empty() bool { return len(t.operations) == 0 }
 
 // add declares a resource, of each item of a parent's if that is one.
-func (t *Table) add(parent pattern, r *Resource) error {
+func (t *Table) add(parent pattern, above expressions, r *Resource) error {
 	path := strings.Trim(r.Path, "/")
 	switch {
 	case parent.text != "" && !strings.HasPrefix(path, "{") && !strings.HasPrefix("/"+path+"/", parent.text+"/"):
@@ -99,17 +99,25 @@ func (t *Table) add(parent pattern, r *Resource) error {
 	if err != nil {
 		return fmt.Errorf("resource %s: %w", r.Path, err)
 	}
-	s, err := newShape(r, collection)
-	if err != nil {
-		return fmt.Errorf("resource %s: %w", r.Path, err)
-	}
 	routes := r.Routes
 	if len(routes) == 0 {
 		routes = usual(collection)
 	}
+	expressions, err := above.of(collection, routes)
+	if err != nil {
+		return fmt.Errorf("resource %s: %w", r.Path, err)
+	}
+	expressions.hold(collection)
+	s, err := newShape(r, collection)
+	if err != nil {
+		return fmt.Errorf("resource %s: %w", r.Path, err)
+	}
+	if hasItems(collection, routes) {
+		s.item = &segment{text: r.own(collection), param: true, fits: expressions[r.own(collection)]}
+	}
 	s.listed = r.List == nil && r.follows(offList) && hasItems(collection, routes)
 	for _, route := range routes {
-		if err := t.route(s, route); err != nil {
+		if err := t.route(s, expressions, route); err != nil {
 			return fmt.Errorf("resource %s: upstream %s %s: %w", r.Path, route.Method, route.Path, err)
 		}
 	}
@@ -121,7 +129,7 @@ func (t *Table) add(parent pattern, r *Resource) error {
 		return fmt.Errorf("resource %s: batch: %w", r.Path, err)
 	}
 	for i := range r.Nested {
-		if err := t.add(collection, &r.Nested[i]); err != nil {
+		if err := t.add(collection, expressions, &r.Nested[i]); err != nil {
 			return err
 		}
 	}
@@ -153,7 +161,7 @@ func usualName(collection pattern) string {
 
 var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 
-func (t *Table) route(s *shape, r Route) error {
+func (t *Table) route(s *shape, all expressions, r Route) error {
 	if !slices.Contains(methods, r.Method) {
 		return fmt.Errorf("method %q: expected %s; HEAD and OPTIONS are answered by themselves", r.Method, strings.Join(methods, ", "))
 	}
@@ -164,9 +172,10 @@ func (t *Table) route(s *shape, r Route) error {
 	if !p.below(s.collection) {
 		return fmt.Errorf("expected a path of the resource, %s", s.collection.text)
 	}
+	all.hold(p)
 	o := &Operation{
 		Kind:   kindOf(r.Method, len(p.segments)-len(s.collection.segments), s.config.List != nil),
-		Method: r.Method, Path: r.Path, Resource: s.config, pattern: p, shape: s,
+		Method: r.Method, Path: p.text, Resource: s.config, pattern: p, shape: s,
 		method: cmp.Or(r.UpstreamMethod, r.Method), as: r.As, override: r.Override,
 	}
 	if !slices.Contains(methods, o.method) {
@@ -290,6 +299,9 @@ func (t *Table) Match(method, path string) (m Match, declared bool, refused *env
 		if s.param {
 			m.Values = append(m.Values, segments[i])
 		}
+	}
+	if !m.Operation.pattern.takes(m.Values) {
+		return Match{}, true, envelope.Refuse(http.StatusNotFound, "")
 	}
 	return m, true, nil
 }

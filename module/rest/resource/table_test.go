@@ -22,7 +22,7 @@ var school = []Resource{
 		{Method: "GET", Path: "/profile", Upstream: "/me"}, {Method: "PATCH", Path: "/profile", Upstream: "/me"}, {Method: "DELETE", Path: "/profile", Upstream: "/me"},
 	}},
 	{Path: "words", Routes: []Route{
-		{Method: "GET", Path: "/words/{id}", Upstream: "/w/{id}.json?of={id}"}, {Method: "GET", Path: "/words/today", Upstream: "/today"},
+		{Method: "GET", Path: "/words/{id:.+}", Upstream: "/w/{id}.json?of={id}"}, {Method: "GET", Path: "/words/today", Upstream: "/today"},
 		{Method: "POST", Path: "/words/{id}/uses", Upstream: "/w/{id}/use"}, {Method: "DELETE", Path: "/words/today/notes/{x}", Upstream: "/d/{x}"},
 	}},
 }
@@ -70,7 +70,9 @@ func TestRequestsAreFoundByMethodAndPath(t *testing.T) {
 		{"PUT", "/students", "", "", 405, "GET, HEAD, OPTIONS, PATCH, POST"},
 		{"PUT", "/students/7", Replace, "PUT /students/7", 0, "DELETE, GET, HEAD, OPTIONS, PATCH, PUT"},
 		{"PATCH", "/students/7", Update, "PATCH /students/7", 0, "DELETE, GET, HEAD, OPTIONS, PATCH, PUT"},
-		{"DELETE", "/students/a%2fb", Delete, "DELETE /students/a%2Fb", 0, "DELETE, GET, HEAD, OPTIONS, PATCH, PUT"},
+		{"DELETE", "/students/a%2fb", "", "", 404, ""},
+		{"POST", "/words/a%2fb/uses", Action, "POST /w/a%2Fb/use", 0, "OPTIONS, POST"}, // the expression of another route's {id}
+		{"DELETE", "/students/a@b", Delete, "DELETE /students/a@b", 0, "DELETE, GET, HEAD, OPTIONS, PATCH, PUT"},
 		{"GET", "/students/7/friends", List, "GET /students/7/friends?limit=20&page=1", 0, "GET, HEAD, OPTIONS, PATCH, POST"},
 		{"DELETE", "/students/7/friends/8", Delete, "DELETE /students/7/friends/8", 0, "DELETE, GET, HEAD, OPTIONS, PATCH, PUT"},
 		{"GET", "/students/7/marks/latest", Read, "GET /m?s=7", 0, "GET, HEAD, OPTIONS"},
@@ -131,7 +133,7 @@ func TestRequestsAreFoundByMethodAndPath(t *testing.T) {
 func TestUpstreamAddressesAreReadBack(t *testing.T) {
 	table := newTable(t, school)
 	for _, c := range []struct{ path, query, want string }{
-		{"/m", "s=7", "/students/7/marks/latest"}, {"/m", "s=a%2Fb&x=1", "/students/a%2Fb/marks/latest"}, {"/m", "", ""}, {"/m", "s=7&s=8", ""}, {"/m", "s=..", ""}, {"/m", "s=", ""},
+		{"/m", "s=7", "/students/7/marks/latest"}, {"/m", "s=a-b&x=1", "/students/a-b/marks/latest"}, {"/m", "s=a%2Fb", ""}, {"/w/a%2Fb/use", "", "/words/a%2Fb/uses"}, {"/m", "", ""}, {"/m", "s=7&s=8", ""}, {"/m", "s=..", ""}, {"/m", "s=", ""},
 		{"/me", "", "/profile"}, {"/today", "", "/words/today"}, {"/w/7/use", "", "/words/7/uses"}, {"/w/..%2fx/use", "", ""},
 		{"/w/7.json", "of=7", ""}, // where the value ends would be a guess
 		{"/students/7", "", "/students/7"}, {"/students", "", "/students"}, {"/x", "%zz", ""},

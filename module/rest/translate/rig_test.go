@@ -21,6 +21,11 @@ import (
 // things is a resource with everything that changes an answer.
 var things = resource.Resource{
 	Path: "things", Item: "/r", ID: "/n",
+	Routes: []resource.Route{
+		{Method: "GET", Path: "/things", Upstream: "/things"}, {Method: "POST", Path: "/things", Upstream: "/things"},
+		{Method: "GET", Path: "/things/{id:.+}", Upstream: "/things/{id}"}, {Method: "PUT", Path: "/things/{id}", Upstream: "/things/{id}"},
+		{Method: "PATCH", Path: "/things/{id}", Upstream: "/things/{id}"}, {Method: "DELETE", Path: "/things/{id}", Upstream: "/things/{id}"},
+	},
 	List:   &list.Config{Items: "/r/list", Total: "/r/total"},
 	Rename: map[string]string{"id": "n", "title": "t"}, Values: map[string]map[string]string{"state": {"open": "1"}},
 	Created: &resource.Created{Status: 201}, Deleted: 204,

@@ -74,7 +74,8 @@ func TestAnUndeclaredAnswerIsTheSameInAnyPieces(t *testing.T) {
 		{"null", "GET", "application/json", "", `null`, `null`, ""},
 		{"no JSON at all", "GET", "application/json", "", `oops`, `oops`, ""},
 		{"an object that breaks off", "GET", "application/json", "", `{"total":7,"items":[{"id":1}`, `{"total":7,"items":[{"id":1}`, ""},
-		{"a creation", "POST", "application/json", "", `{"a":{"id":1},"id":"x y"}`, `{"a":{"id":1},"id":"x y"}`, "/things/x%20y"},
+		{"a creation", "POST", "application/json", "", `{"a":{"id":1},"id":"x-y"}`, `{"a":{"id":1},"id":"x-y"}`, "/things/x-y"},
+		{"a creation whose id has no address", "POST", "application/json", "", `{"id":"x y"}`, `{"id":"x y"}`, ""},
 		{"a creation with two ids", "POST", "application/json", "", `{"id":1,"id":2}`, `{"id":1,"id":2}`, "/things/2"},
 	} {
 		for _, chunk := range []int{0, 1, 7} {
