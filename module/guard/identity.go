@@ -90,47 +90,10 @@ func (i *Identity) Apply(r *http.Request, access *token.Access) {
 	if access == nil {
 		return
 	}
-	values := [3]string{encodeValue(access.Subject), encodeValue(access.Client), joinScopes(access.Scopes)}
+	values := [3]string{httpx.EncodeHeaderValue(access.Subject), httpx.EncodeHeaderValue(access.Client), httpx.EncodeHeaderList(access.Scopes)}
 	if !strings.HasPrefix(access.Subject, token.ClientSubject) {
 		r.Header[i.subject] = values[0:1:1]
 	}
 	r.Header[i.client] = values[1:2:2]
 	r.Header[i.scopes] = values[2:3:3]
-}
-
-func joinScopes(scopes []string) string {
-	for n, s := range scopes {
-		if e := encodeValue(s); e != s {
-			encoded := append([]string(nil), scopes...)
-			for m := n; m < len(encoded); m++ {
-				encoded[m] = encodeValue(encoded[m])
-			}
-			scopes = encoded
-			break
-		}
-	}
-	return strings.Join(scopes, " ")
-}
-
-// encodeValue escapes "%" too, so that decoding gives back exactly the original.
-func encodeValue(s string) string {
-	clean := true
-	for i := range len(s) {
-		if c := s[i]; c <= 0x20 || c >= 0x7f || c == '%' {
-			clean = false
-			break
-		}
-	}
-	if clean {
-		return s
-	}
-	out := make([]byte, 0, len(s)+16)
-	for i := range len(s) {
-		if c := s[i]; c <= 0x20 || c >= 0x7f || c == '%' {
-			out = append(out, '%', upperHex[c>>4], upperHex[c&15])
-		} else {
-			out = append(out, c)
-		}
-	}
-	return string(out)
 }
