@@ -40,7 +40,7 @@ var clientWords = []string{
 //		scopes <names...>
 //		default_scopes <names...>
 //		audience <audiences...>
-//		introspect
+//		introspect [by_status]
 //		id_token_alg RS256|ES256|EdDSA
 //		id_token_claims profile|email|phone|address...
 //		userinfo_content_type application/json|application/jwt; with variant_b auto|json|text
@@ -116,7 +116,7 @@ func (b *clientBlock) word() (err error) {
 	case "trusted":
 		err = flag(b.Dispenser, &c.Trusted)
 	case "introspect":
-		err = flag(b.Dispenser, &c.Introspect)
+		err = b.introspect()
 	case "redirect_uri":
 		err = b.address(func(c *gateway.Client) *[]string { return &c.RedirectURIs })
 	case "post_logout_redirect_uri":

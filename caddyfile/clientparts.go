@@ -56,6 +56,19 @@ func (b *clientBlock) jwks() error {
 	return nil
 }
 
+// introspect reads a word that may say how the answers look.
+func (b *clientBlock) introspect() error {
+	if err := once(b.Dispenser, b.c.Introspect); err != nil {
+		return err
+	}
+	args := b.RemainingArgs()
+	if len(args) > 1 || len(args) == 1 && args[0] != "by_status" {
+		return b.Errf("introspect: unexpected '%s', expected nothing or by_status", strings.Join(args, " "))
+	}
+	b.c.Introspect, b.c.IntrospectByStatus = true, len(args) == 1
+	return nil
+}
+
 // address reads one of a list of addresses and checks it when the whole client is known:
 // `native` may stand further down.
 func (b *clientBlock) address(list func(*gateway.Client) *[]string) error {

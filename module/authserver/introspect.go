@@ -38,7 +38,15 @@ type introspection struct {
 
 // introspect is RFC 7662.
 func (t *tokenEndpoint) introspect(w http.ResponseWriter, r *http.Request) {
-	answer, err := t.introspection(w, r)
+	client, form, err := t.resourceServer(r, w.Header())
+	if err == nil && client.IntrospectByStatus {
+		t.introspectByStatus(w, r, client, form)
+		return
+	}
+	var answer introspection
+	if err == nil {
+		answer, err = t.introspection(r, client, form.Get("token"))
+	}
 	if err != nil {
 		e := asError(err)
 		t.s.Metrics.Introspection(string(e.Code))
@@ -53,21 +61,25 @@ func (t *tokenEndpoint) introspect(w http.ResponseWriter, r *http.Request) {
 	t.s.writeJSON(w, http.StatusOK, answer)
 }
 
-func (t *tokenEndpoint) introspection(w http.ResponseWriter, r *http.Request) (introspection, error) {
+// resourceServer authenticates the client that asks (RFC 7662 section 2.1).
+func (t *tokenEndpoint) resourceServer(r *http.Request, answer http.Header) (*oauth.Client, httpx.Form, error) {
 	form, err := clientForm(r)
 	if err != nil {
-		return introspection{}, err
+		return nil, form, err
 	}
-	client, err := t.clients.Authenticate(r, form, w.Header())
+	client, err := t.clients.Authenticate(r, form, answer)
 	if err != nil {
-		return introspection{}, err
+		return nil, form, err
 	}
 	if client.Public {
 		// Anybody can send a public client's id: this would answer whoever found a token.
-		w.Header().Set("WWW-Authenticate", clientauth.Challenge)
-		return introspection{}, oauth.E(oauth.InvalidClient, "a public client cannot introspect tokens")
+		answer.Set("WWW-Authenticate", clientauth.Challenge)
+		return nil, form, oauth.E(oauth.InvalidClient, "a public client cannot introspect tokens")
 	}
-	sent := form.Get("token")
+	return client, form, nil
+}
+
+func (t *tokenEndpoint) introspection(r *http.Request, client *oauth.Client, sent string) (introspection, error) {
 	if sent == "" {
 		return introspection{}, oauth.E(oauth.InvalidRequest, "token is missing")
 	}
@@ -108,36 +120,53 @@ func (t *tokenEndpoint) look(ctx context.Context, c *oauth.Client, sent string) 
 			Issuer: t.s.issuer,
 		}, false, nil
 	}
+	access, guess, err := t.liveAccessToken(ctx, sent, func(a *token.Access) bool { return t.mayKnow(c, a) })
+	if access == nil {
+		return answer, guess, err
+	}
+	return t.describe(access), false, nil
+}
+
+// liveAccessToken is what an access token contains that is valid now and that mayKnow admits;
+// nil when there is none. guess is that of look. Errors are *oauth.Error.
+func (t *tokenEndpoint) liveAccessToken(ctx context.Context, sent string, mayKnow func(*token.Access) bool) (live *token.Access, guess bool, err error) {
 	access, err := t.s.Verifier.Verify(ctx, sent)
 	switch {
 	case errors.Is(err, token.ErrOver):
-		return answer, false, nil
+		return nil, false, nil
 	case errors.Is(err, token.ErrInvalid):
-		return answer, true, nil
+		return nil, true, nil
 	case err != nil:
-		return answer, false, oauth.Unavailable(err)
-	case access.Issuer != t.s.issuer || !t.mayKnow(c, access):
-		return answer, true, nil
+		return nil, false, oauth.Unavailable(err)
+	case access.Issuer != t.s.issuer || !mayKnow(access):
+		return nil, true, nil
 	}
 	alive, err := t.standing(ctx, access)
 	if err != nil || !alive {
-		return answer, false, err
+		return nil, false, err
 	}
+	return access, false, nil
+}
+
+// describe is the answer about a living access token.
+func (t *tokenEndpoint) describe(a *token.Access) introspection {
 	return introspection{
-		Active: true, Scope: oauth.JoinScopes(access.Scopes), Client: access.Client, TokenType: "Bearer", TokenUse: useAccess,
-		Expires: access.Expires.Unix(), IssuedAt: access.IssuedAt.Unix(), Subject: cmp.Or(access.Pairwise, access.Subject),
-		Audience: token.AudienceClaim(access.Audience), Issuer: access.Issuer, ID: access.ID,
-	}, false, nil
+		Active: true, Scope: oauth.JoinScopes(a.Scopes), Client: a.Client, TokenType: "Bearer", TokenUse: useAccess,
+		Expires: a.Expires.Unix(), IssuedAt: a.IssuedAt.Unix(), Subject: cmp.Or(a.Pairwise, a.Subject),
+		Audience: token.AudienceClaim(a.Audience), Issuer: a.Issuer, ID: a.ID,
+	}
 }
 
 // mayKnow decides whose tokens a client may ask about: its own, and those meant for it if
 // it is configured as a resource server.
 func (t *tokenEndpoint) mayKnow(c *oauth.Client, a *token.Access) bool {
-	if a.Client == c.ID {
-		return true
-	}
+	return a.Client == c.ID || c.Introspect && t.meantFor(c, a)
+}
+
+// meantFor reports whether one of a client's audiences is among a token's.
+func (t *tokenEndpoint) meantFor(c *oauth.Client, a *token.Access) bool {
 	own := t.s.audienceOf(c)
-	return c.Introspect && slices.ContainsFunc(a.Audience, func(aud string) bool { return slices.Contains(own, aud) })
+	return slices.ContainsFunc(a.Audience, func(aud string) bool { return slices.Contains(own, aud) })
 }
 
 // standing asks the store and the directory what the verifier may not have heard yet, or

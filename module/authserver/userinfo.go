@@ -92,22 +92,26 @@ func (s *Server) tokenUser(ctx context.Context, access *token.Access) (directory
 	return user, nil
 }
 
-// challenge answers an error as RFC 6750 section 3 has it. Without credentials the
-// header carries no error code: the client may just not have known.
+// challenge answers an error as RFC 6750 section 3 has it.
 func (s *Server) challenge(w http.ResponseWriter, err error) {
 	e := asError(err)
-	value := fmt.Sprintf("Bearer realm=%q", s.issuer)
-	switch {
-	case e.Status >= http.StatusInternalServerError:
-		value = ""
-	case e == errNoToken: //nolint:errorlint // the value itself
-	case e.Code == oauth.InsufficientScope:
-		value += fmt.Sprintf(", error=%q, error_description=%q, scope=%q", e.Code, printable(e.Description), scopeOpenID)
-	default:
+	setChallenge(w.Header(), e, s.issuer, scopeOpenID)
+	s.writeError(w, e)
+}
+
+// setChallenge sets the WWW-Authenticate of a refusal; scope is what a token lacks that has
+// not enough. Without credentials the header carries no error code: the client may just not
+// have known. A fault has none.
+func setChallenge(h http.Header, e *oauth.Error, realm, scope string) {
+	if e.Status >= http.StatusInternalServerError {
+		return
+	}
+	value := fmt.Sprintf("Bearer realm=%q", printable(realm))
+	if e != errNoToken { //nolint:errorlint // the value itself
 		value += fmt.Sprintf(", error=%q, error_description=%q", e.Code, printable(e.Description))
 	}
-	if value != "" {
-		w.Header().Set("WWW-Authenticate", value)
+	if e.Code == oauth.InsufficientScope {
+		value += fmt.Sprintf(", scope=%q", scope)
 	}
-	s.writeError(w, e)
+	h.Set("WWW-Authenticate", value)
 }

@@ -96,7 +96,7 @@ func TestAClientIsWhatItWasDefinedAs(t *testing.T) {
 		ID: "all", Name: "All", Owner: "Me", AuthMethod: "client_secret_post", Native: true,
 		RedirectURIs: []string{"https://web.example/cb"}, PostLogoutRedirectURIs: []string{"https://web.example/out"}, Origins: []string{"https://more.example"},
 		Grants: []string{"authorization_code"}, DeprecatedGrants: map[string]string{"password": "2031-02-03"},
-		Scopes: []string{"read", "write", "email"}, DefaultScopes: []string{"read"}, Audience: []string{"https://api.example"}, Trusted: true, Introspect: true,
+		Scopes: []string{"read", "write", "email"}, DefaultScopes: []string{"read"}, Audience: []string{"https://api.example"}, Trusted: true, Introspect: true, IntrospectByStatus: true,
 		IDTokenAlg: "ES256", IDTokenClaims: []string{"email"}, UserinfoContentType: "application/jwt", RequireState: "with_pkce_optional",
 	}
 	made, value := r.create(d)
@@ -114,7 +114,7 @@ func TestAClientIsWhatItWasDefinedAs(t *testing.T) {
 		RedirectURIs: d.RedirectURIs, PostLogoutRedirectURIs: d.PostLogoutRedirectURIs, Origins: d.Origins,
 		Grants: []oauth.GrantType{oauth.AuthorizationCode, oauth.Password},
 		Until:  map[oauth.GrantType]time.Time{oauth.Password: time.Date(2031, 2, 3, 0, 0, 0, 0, time.UTC)},
-		Scopes: []string{"read", "write", "email", "offline_access"}, DefaultScopes: []string{"read"}, Audience: d.Audience, Trusted: true, Introspect: true,
+		Scopes: []string{"read", "write", "email", "offline_access"}, DefaultScopes: []string{"read"}, Audience: d.Audience, Trusted: true, Introspect: true, IntrospectByStatus: true,
 		IDTokenAlg: "ES256", IDTokenClaims: []string{"email"}, UserinfoContentType: "application/jwt", RequireState: oauth.StateUnlessPKCEOrNonce, Since: made.Created,
 	}
 	if !ok || err != nil || fmt.Sprintf("%+v", *c) != fmt.Sprintf("%+v", want) {

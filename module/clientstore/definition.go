@@ -36,6 +36,7 @@ type Definition struct {
 	Audience            []string          `json:"audience,omitempty"`
 	Trusted             bool              `json:"trusted,omitempty"`
 	Introspect          bool              `json:"introspect,omitempty"`
+	IntrospectByStatus  bool              `json:"introspect_by_status,omitempty"`
 	IDTokenAlg          string            `json:"id_token_alg,omitempty"`
 	IDTokenClaims       []string          `json:"id_token_claims,omitempty"`
 	UserinfoContentType string            `json:"userinfo_content_type,omitempty"`
@@ -68,7 +69,7 @@ func Describe(c *oauth.Client) Definition {
 	d := Definition{
 		ID: c.ID, Name: c.Name, Owner: c.Owner, AuthMethod: c.AuthMethod, JWKS: c.JWKS, Public: c.Public, Native: c.Native,
 		RedirectURIs: c.RedirectURIs, PostLogoutRedirectURIs: c.PostLogoutRedirectURIs, Origins: c.Origins,
-		Scopes: c.Scopes, DefaultScopes: c.DefaultScopes, Audience: c.Audience, Trusted: c.Trusted, Introspect: c.Introspect,
+		Scopes: c.Scopes, DefaultScopes: c.DefaultScopes, Audience: c.Audience, Trusted: c.Trusted, Introspect: c.Introspect, IntrospectByStatus: c.IntrospectByStatus,
 		IDTokenAlg: c.IDTokenAlg, IDTokenClaims: c.IDTokenClaims, UserinfoContentType: c.UserinfoContentType, SelfRegistered: c.SelfRegistered, Created: c.Since,
 		VariantB: c.VariantB, FrameOrigins: c.FrameOrigins, RequireState: string(c.RequireState),
 	}
@@ -115,7 +116,7 @@ func (c *Clients) apply(d Definition, k store.Client) (store.Client, error) {
 	k.Name, k.Owner, k.AuthMethod, k.JWKS, k.Native = d.Name, d.Owner, d.AuthMethod, d.JWKS, d.Native
 	k.RedirectURIs, k.PostLogoutRedirectURIs, k.Origins = d.RedirectURIs, d.PostLogoutRedirectURIs, d.Origins
 	k.Scopes, k.DefaultScopes, k.Audience = d.Scopes, d.DefaultScopes, d.Audience
-	k.Trusted, k.Introspect = d.Trusted, d.Introspect
+	k.Trusted, k.Introspect, k.IntrospectByStatus = d.Trusted, d.Introspect, d.IntrospectByStatus
 	k.IDTokenAlg, k.IDTokenClaims, k.UserinfoContentType = d.IDTokenAlg, d.IDTokenClaims, d.UserinfoContentType
 	k.VariantB, k.FrameOrigins = d.VariantB, d.FrameOrigins
 	rule, _ := oauth.NamedStateRule(d.RequireState) // check refuses what is none
@@ -175,7 +176,7 @@ func view(k store.Client) *oauth.Client {
 	client := &oauth.Client{
 		ID: k.ID, Name: k.Name, Owner: k.Owner, AuthMethod: k.AuthMethod, JWKS: k.JWKS, Public: k.Public, Native: k.Native,
 		RedirectURIs: k.RedirectURIs, PostLogoutRedirectURIs: k.PostLogoutRedirectURIs, Origins: k.Origins,
-		Scopes: k.Scopes, DefaultScopes: k.DefaultScopes, Audience: k.Audience, Trusted: k.Trusted, Introspect: k.Introspect,
+		Scopes: k.Scopes, DefaultScopes: k.DefaultScopes, Audience: k.Audience, Trusted: k.Trusted, Introspect: k.Introspect, IntrospectByStatus: k.IntrospectByStatus,
 		IDTokenAlg: k.IDTokenAlg, IDTokenClaims: k.IDTokenClaims, UserinfoContentType: k.UserinfoContentType, SelfRegistered: k.SelfRegistered, Since: k.Created,
 		VariantB: k.VariantB, FrameOrigins: k.FrameOrigins, RequireState: oauth.StateRule(k.RequireState),
 	}

@@ -23,7 +23,7 @@ const jwks = `{"keys":[{"kty":"EC","crv":"P-256","x":"1DrrMvZyaUcqvk4cJzdQBYbR3v
 func registration(change ...func(*oauth.Client)) *oauth.Client {
 	c := &oauth.Client{
 		Name: "Self", RedirectURIs: []string{"https://self.example/cb"}, Scopes: []string{"read"}, AuthMethod: "client_secret_basic",
-		Grants: []oauth.GrantType{oauth.AuthorizationCode}, Trusted: true, Introspect: true, Audience: []string{"https://other.example"}, Owner: "root",
+		Grants: []oauth.GrantType{oauth.AuthorizationCode}, Trusted: true, Introspect: true, IntrospectByStatus: true, Audience: []string{"https://other.example"}, Owner: "root",
 	}
 	for _, f := range change {
 		f(c)
@@ -49,7 +49,7 @@ func TestARegisteredClientGetsNoMoreThanItMayChoose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !c.SelfRegistered || c.Trusted || c.Introspect || len(c.Audience) != 0 || c.Owner != "" || c.Name != "Self" || !r.knows(c.ID, value) {
+	if !c.SelfRegistered || c.Trusted || c.Introspect || c.IntrospectByStatus || len(c.Audience) != 0 || c.Owner != "" || c.Name != "Self" || !r.knows(c.ID, value) {
 		t.Errorf("%+v", c)
 	}
 	if c, ok, err := r.Registered(t.Context(), c.ID, secret.Digest("access")); !ok || err != nil || c.Name != "Self" {

@@ -30,7 +30,7 @@ func (c Client) protocol() (*oauth.Client, error) {
 		ID: c.ID, Name: c.Name, Owner: c.Owner, Public: c.Public, AuthMethod: c.AuthMethod, Native: c.Native, Trusted: c.Trusted,
 		SecretHashes: slices.Concat(c.SecretHashes, c.Secrets), JWKS: c.JWKS,
 		RedirectURIs: c.RedirectURIs, PostLogoutRedirectURIs: c.PostLogoutRedirectURIs, Origins: c.Origins,
-		Scopes: c.Scopes, DefaultScopes: c.DefaultScopes, Audience: c.Audience, Introspect: c.Introspect,
+		Scopes: c.Scopes, DefaultScopes: c.DefaultScopes, Audience: c.Audience, Introspect: c.Introspect, IntrospectByStatus: c.IntrospectByStatus,
 		IDTokenAlg: c.IDTokenAlg, IDTokenClaims: c.IDTokenClaims, UserinfoContentType: c.UserinfoContentType,
 		VariantB: c.VariantB, FrameOrigins: c.FrameOrigins,
 	}

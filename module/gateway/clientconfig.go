@@ -57,6 +57,13 @@ type Client struct {
 	// Lets the client introspect access tokens for its audience that others hold, besides
 	// its own.
 	Introspect bool `json:"introspect,omitempty"`
+	// Answers the client's introspection requests by the HTTP status, for gateways that ask
+	// about each request and read nothing else, such as nginx with `auth_request`: 200 with the
+	// headers `X-Auth-Subject`, `X-Auth-Client` and `X-Auth-Scopes` for an access token for the
+	// client's audience, 403 when it lacks one of the scopes in the request's parameter `scope`,
+	// 401 for everything else that is no such token. Needs `introspect`. Default: 200 and JSON,
+	// as RFC 7662 says.
+	IntrospectByStatus bool `json:"introspect_by_status,omitempty"`
 	// The signature algorithm of its id_tokens: `RS256` (the default), `ES256` or `EdDSA`.
 	IDTokenAlg string `json:"id_token_alg,omitempty"`
 	// Scopes whose claims its id_tokens hold too, where the user granted them: `profile`,

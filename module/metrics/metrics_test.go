@@ -67,7 +67,7 @@ func TestEveryOutcomeBeginsAtZero(t *testing.T) { // S11
 		series[strings.TrimPrefix(f.GetName(), "caddy_gatehouse_")] = len(f.GetMetric())
 	}
 	for name, least := range map[string]int{
-		"token_requests_total": 79, "sign_ins_total": 5, "revocation_requests_total": 8, "introspection_requests_total": 8, "deprecated_grant_total": 2,
+		"token_requests_total": 79, "sign_ins_total": 5, "revocation_requests_total": 8, "introspection_requests_total": 9, "deprecated_grant_total": 2,
 		"grants_evicted_total": 1, "audit_events_dropped_total": 1, "limit_shared_buckets_total": 1, "tickets_total": 10, "errors_total": 2,
 		"upstream_errors_total": 12, "rest_translation_failures_total": 8, "rest_job_files_total": 9, "store_operations_total": 20,
 	} {

@@ -14,7 +14,7 @@ var (
 	deprecated    = counter("deprecated_grant_total", "Access tokens issued by a grant type that RFC 9700 says not to use, by grant type.", "grant")
 	evicted       = counter("grants_evicted_total", "Grants that ended because their user got another one at the same client and had grants_per_user already.")
 	revocations   = counter("revocation_requests_total", "Requests at the revocation endpoint by outcome (revoked, nothing, or the error code).", "outcome")
-	introspected  = counter("introspection_requests_total", "Requests at the introspection endpoint by outcome (active, inactive, or the error code).", "outcome")
+	introspected  = counter("introspection_requests_total", "Requests at the introspection endpoint by outcome (active, inactive, insufficient_scope, or another error code).", "outcome")
 	audited       = counter("audit_events_total", "Events of the audit trail by name.", "event")
 	auditDropped  = counter("audit_events_dropped_total", "Events of the audit trail that Caddy's event handlers did not get, since their queue was full or the configuration ended. Their lines were written.")
 	guarded       = counter("guard_decisions_total", "Requests at a guard by the reason of the decision.", "reason")

@@ -21,7 +21,7 @@ func startAtZero() {
 		[]string{"issued", "invalid_parameter", "invalid_client", "invalid_grant", "unsupported_grant_type"})
 	endpoint := []string{"invalid_request", "invalid_client", "unauthorized_client", "slow_down", "server_error", "temporarily_unavailable"}
 	start(revocations, append([]string{"revoked", "nothing"}, endpoint...))
-	start(introspected, append([]string{"active", "inactive"}, endpoint...))
+	start(introspected, append([]string{"active", "inactive", "insufficient_scope"}, endpoint...))
 	start(signIns, []string{"ok", "refused", "locked", "limited", "error"})
 	start(deprecated, []string{"implicit", "password"})
 	start(evicted)

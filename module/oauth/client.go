@@ -45,6 +45,9 @@ type Client struct {
 	Until map[GrantType]time.Time
 	// Introspect lets the client introspect access tokens of its Audience that others hold.
 	Introspect bool
+	// IntrospectByStatus answers the client's introspection requests by the status, for
+	// gateways that read nothing else (nginx auth_request). It needs Introspect.
+	IntrospectByStatus bool
 	// IDTokenAlg signs its id_tokens: RS256 (the default when empty), ES256 or EdDSA.
 	IDTokenAlg string
 	// IDTokenClaims are the scopes whose claims its id_tokens hold too, where they are

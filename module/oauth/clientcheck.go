@@ -88,6 +88,8 @@ func (c *Client) CheckKind() error {
 	switch {
 	case c.Introspect && c.Public:
 		return errors.New("a public client cannot introspect: it has no credentials")
+	case c.IntrospectByStatus && !c.Introspect:
+		return errors.New("introspect_by_status needs introspect")
 	case c.IDTokenAlg != "" && !slices.Contains(IDTokenAlgs, c.IDTokenAlg):
 		return fmt.Errorf("id_token_alg %s is unknown; expected one of: %s", c.IDTokenAlg, strings.Join(IDTokenAlgs, ", "))
 	case !Subset(c.IDTokenClaims, IDTokenClaims):

@@ -33,6 +33,7 @@ type Client struct {
 	Audience               []string             `json:"audience,omitempty"`
 	Trusted                bool                 `json:"trusted,omitempty"`
 	Introspect             bool                 `json:"introspect,omitempty"`
+	IntrospectByStatus     bool                 `json:"introspect_by_status,omitempty"`
 	IDTokenAlg             string               `json:"id_token_alg,omitempty"`
 	IDTokenClaims          []string             `json:"id_token_claims,omitempty"`
 	UserinfoContentType    string               `json:"userinfo_content_type,omitempty"`

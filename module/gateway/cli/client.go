@@ -74,6 +74,7 @@ func definitionFlags(cmd *cobra.Command) {
 	f.Bool("native", false, "A program on the user's device (RFC 8252)")
 	f.Bool("trusted", false, "One's own application: no consent page")
 	f.Bool("introspect", false, "May introspect access tokens for its audience")
+	f.Bool("introspect-by-status", false, "With --introspect: the answer is an HTTP status, for nginx auth_request")
 	f.StringArray("redirect-uri", nil, "Where codes may be sent, compared exactly; may be repeated")
 	f.StringArray("post-logout-redirect-uri", nil, "Where a browser may be sent after a sign-out; may be repeated")
 	f.StringArray("origin", nil, "Another browser origin that may call the token endpoint; may be repeated")
@@ -96,7 +97,8 @@ func createClientCommand(r *run, admin *adminClient) error {
 	d := clientstore.Definition{
 		Name: r.text("name"), Owner: r.text("owner"), AuthMethod: r.text("auth-method"),
 		Public: r.yes("public"), Native: r.yes("native"), Trusted: r.yes("trusted"), Introspect: r.yes("introspect"),
-		RedirectURIs: r.texts("redirect-uri"), PostLogoutRedirectURIs: r.texts("post-logout-redirect-uri"),
+		IntrospectByStatus: r.yes("introspect-by-status"),
+		RedirectURIs:       r.texts("redirect-uri"), PostLogoutRedirectURIs: r.texts("post-logout-redirect-uri"),
 		Origins: r.texts("origin"), Grants: r.words("grant"), Scopes: r.words("scope"), DefaultScopes: r.words("default-scope"),
 		Audience: r.texts("audience"), IDTokenAlg: r.text("id-token-alg"), IDTokenClaims: r.words("id-token-claims"), UserinfoContentType: r.text("userinfo-content-type"),
 		RequireState: r.text("require-state"), VariantB: r.yes("variant-b"), FrameOrigins: r.texts("frame-origin"),
@@ -161,7 +163,7 @@ func kind(c adminapi.Client) string {
 	for _, more := range []struct {
 		word string
 		is   bool
-	}{{"native", c.Native}, {"trusted", c.Trusted}, {"introspect", c.Introspect}, {"variant-b", c.VariantB}, {"self-registered", c.SelfRegistered}} {
+	}{{"native", c.Native}, {"trusted", c.Trusted}, {"introspect", c.Introspect}, {"introspect-by-status", c.IntrospectByStatus}, {"variant-b", c.VariantB}, {"self-registered", c.SelfRegistered}} {
 		if more.is {
 			words = append(words, more.word)
 		}

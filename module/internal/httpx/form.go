@@ -35,6 +35,13 @@ func (f Form) Get(name string) string {
 // All returns the values of a parameter that may be repeated.
 func (f Form) All(name string) []string { return f.values[name] }
 
+// Blank reports whether the parameter was sent without a value, which counts as absent. A
+// caller asks where leaving a parameter out and forgetting its value must not mean the same.
+func (f Form) Blank(name string) bool {
+	all, sent := f.values[name]
+	return sent && len(all) == 0
+}
+
 // Names lists the parameters that are there, in alphabetical order.
 func (f Form) Names() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(f.values)), func(name string) bool { return len(f.values[name]) == 0 })

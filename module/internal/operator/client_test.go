@@ -105,7 +105,7 @@ func TestClientsOfTheConfigurationAreListedAndLeftAlone(t *testing.T) {
 
 func TestAClientHasAllThatTheConfigurationCanSay(t *testing.T) {
 	g := start(t)
-	got := asJSON[object](t, g, "", "client", "create", "all", "--name", "All", "--owner", "me", "--trusted", "--introspect",
+	got := asJSON[object](t, g, "", "client", "create", "all", "--name", "All", "--owner", "me", "--trusted", "--introspect", "--introspect-by-status",
 		"--redirect-uri", "https://a.example/cb", "--redirect-uri", "https://a.example/cb?x=1,2", "--post-logout-redirect-uri", "https://a.example/",
 		"--origin", "https://b.example", "--grant", "authorization_code,refresh_token", "--scope", "read,write,email", "--default-scope", "read",
 		"--audience", "https://other.example", "--auth-method", "client_secret_post", "--deprecated-grant", "password=2099-06-30",
@@ -115,7 +115,7 @@ func TestAClientHasAllThatTheConfigurationCanSay(t *testing.T) {
 	delete(got, "secrets")
 	delete(got, "secret")
 	want := `map[audience:[https://other.example] auth_method:client_secret_post default_scopes:[read] deprecated_grants:map[password:2099-06-30] ` +
-		`grants:[authorization_code refresh_token password] id:all id_token_alg:ES256 id_token_claims:[email] introspect:true name:All origins:[https://b.example] owner:me ` +
+		`grants:[authorization_code refresh_token password] id:all id_token_alg:ES256 id_token_claims:[email] introspect:true introspect_by_status:true name:All origins:[https://b.example] owner:me ` +
 		`post_logout_redirect_uris:[https://a.example/] redirect_uris:[https://a.example/cb https://a.example/cb?x=1,2] require_state:unless_pkce_or_nonce scopes:[read write email] ` +
 		`source:store trusted:true userinfo_content_type:application/jwt]`
 	if fmt.Sprint(got) != want {
