@@ -121,18 +121,7 @@ func startNginx(t *testing.T, p *proxied, ports []int) {
 // deployLines is the first block in this language of the deploy page's section.
 func deployLines(t *testing.T, section, language string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../../deploy/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, text, found := strings.Cut(string(page), "\n## "+section+"\n")
-	text, _, _ = strings.Cut(text, "\n## ")
-	_, lines, begun := strings.Cut(text, "\n```"+language+"\n")
-	lines, _, ended := strings.Cut(lines, "\n```")
-	if !found || !begun || !ended {
-		t.Fatalf("the deploy page has no %s in %q", language, section)
-	}
-	return lines
+	return harness.PageLines(t, "deploy/README.md", section, language, 1)
 }
 
 // serversWords are what the deploy page writes into `servers`, with this proxy.

@@ -1,0 +1,35 @@
+package harness
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// PageLines is what a page of the documentation says: the nth block in this language of a
+// section. Tests run what people copy.
+func PageLines(t testing.TB, page, section, language string, nth int) string {
+	t.Helper()
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(text), "\n## "+section+"\n")
+	rest, _, _ = strings.Cut(rest, "\n## ")
+	lines := ""
+	for range nth {
+		var begun, ended bool
+		_, rest, begun = strings.Cut(rest, "\n```"+language+"\n")
+		lines, rest, ended = strings.Cut(rest, "\n```")
+		found = found && begun && ended
+	}
+	if !found {
+		t.Fatalf("%s has no block %d of %s in %q", page, nth, language, section)
+	}
+	return lines
+}
