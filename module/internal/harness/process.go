@@ -2,6 +2,7 @@ package harness
 
 import (
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -47,7 +48,25 @@ func (g *Gateway) Run(t testing.TB, caddyfile string) *Process {
 		p.await(address)
 	}
 	p.Ready = time.Since(begun)
+	p.awaitConfig(g.Admin)
 	return p
+}
+
+// awaitConfig waits until the program has finished loading its configuration: it listens a
+// little earlier, and commands that ask it then are told that nothing is configured. Caddy does
+// not answer this request before.
+func (p *Process) awaitConfig(admin string) {
+	p.t.Helper()
+	r, err := http.NewRequest(http.MethodGet, admin+"/config/", nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	r.Close = true // an idle connection would be one more in the program
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		p.t.Fatalf("%v\n%s", err, p.out)
+	}
+	_ = res.Body.Close()
 }
 
 // await dials until the address answers. It does not speak HTTP: an idle connection
