@@ -194,7 +194,7 @@ func TestNginxAsksTheIntrospectionEndpointByAuthRequest(t *testing.T) {
 	const section = "nginx: auth_request and the introspection endpoint"
 	api := harness.NewUpstream(t)
 	clients := strings.ReplaceAll(recipe(t, section, "caddyfile", 1), "\n\t", "\n")
-	clients = clients[strings.Index(clients, "\tclient nginx") : strings.LastIndex(clients, "}")]
+	clients = clients[strings.Index(clients, "\tclient nginx"):strings.LastIndex(clients, "}")]
 	clients = clients[:strings.LastIndex(clients, "}")]
 	g := startSite(t, site, "$GLOBAL", clients+`
 		client wrong {
