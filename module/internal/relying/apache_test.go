@@ -16,9 +16,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/harness"
 )
 
-// apacheConfig protects /protected/ with OpenID Connect and shows what it learnt about
-// the user in response headers.
-const apacheConfig = `ServerRoot $DIR
+// apacheServer is what every Apache here needs; $SITE is a test's own.
+const apacheServer = `ServerRoot $DIR
 ServerName localhost
 DefaultRuntimeDir $DIR
 Listen 127.0.0.1:$PORT
@@ -29,12 +28,19 @@ LoadModule mpm_event_module $MODULES/mod_mpm_event.so
 LoadModule authn_core_module $MODULES/mod_authn_core.so
 LoadModule authz_core_module $MODULES/mod_authz_core.so
 LoadModule authz_user_module $MODULES/mod_authz_user.so
+LoadModule setenvif_module $MODULES/mod_setenvif.so
 LoadModule headers_module $MODULES/mod_headers.so
+LoadModule proxy_module $MODULES/mod_proxy.so
+LoadModule proxy_http_module $MODULES/mod_proxy_http.so
 LoadModule auth_openidc_module $MODULES/mod_auth_openidc.so
 DocumentRoot $DIR/www
 ErrorLog $DIR/error.log
 LogLevel auth_openidc:debug
-OIDCProviderMetadataURL $ISSUER/.well-known/openid-configuration
+$SITE`
+
+// apacheConfig protects /protected/ with OpenID Connect and shows what it learnt about
+// the user in response headers.
+const apacheConfig = `OIDCProviderMetadataURL $ISSUER/.well-known/openid-configuration
 OIDCClientID apache
 OIDCClientSecret apache-secret-0123456789-0123456789-01234567
 OIDCRedirectURI http://localhost:$PORT/protected/callback
@@ -69,7 +75,7 @@ func TestApacheSignsAUserInAndOut(t *testing.T) {
 	port := harness.FreePorts(t, 1)[0]
 	g := begin(t, apacheClient, "$APACHE", fmt.Sprint(port))
 	base := fmt.Sprintf("http://localhost:%d", port)
-	a := startApache(t, g, port)
+	a := startApache(t, port, strings.ReplaceAll(apacheConfig, "$ISSUER", g.ID))
 	b := harness.NewBrowser(t, g.ID)
 
 	asked := visit(t, b, base+"/protected/index.html")
@@ -119,7 +125,7 @@ func TestApacheSignsAUserInAndOut(t *testing.T) {
 func TestApacheIsToldThatTheUserRefused(t *testing.T) {
 	port := harness.FreePorts(t, 1)[0]
 	g := begin(t, apacheClient, "$APACHE", fmt.Sprint(port))
-	startApache(t, g, port)
+	startApache(t, port, strings.ReplaceAll(apacheConfig, "$ISSUER", g.ID))
 	b := harness.NewBrowser(t, g.ID)
 	p := b.Get(visit(t, b, fmt.Sprintf("http://localhost:%d/protected/index.html", port)).Header.Get("Location"))
 	p = b.Submit(p, url.Values{"username": {username}, "password": {password}})
@@ -155,7 +161,8 @@ func (a *apache) log() string {
 	return a.out.String() + string(b)
 }
 
-func startApache(t *testing.T, g *harness.Gateway, port int) *apache {
+// startApache starts one whose configuration ends with site, and waits until it listens.
+func startApache(t *testing.T, port int, site string) *apache {
 	t.Helper()
 	program, err := exec.LookPath("apache2")
 	if err != nil {
@@ -189,7 +196,7 @@ func startApache(t *testing.T, g *harness.Gateway, port int) *apache {
 		}
 	}
 	write("apache.conf", strings.NewReplacer("$DIR", dir, "$PORT", fmt.Sprint(port), "$USER", as,
-		"$MODULES", apacheModules, "$ISSUER", g.ID).Replace(apacheConfig))
+		"$MODULES", apacheModules).Replace(strings.Replace(apacheServer, "$SITE", site, 1)))
 	a := &apache{dir: dir}
 	cmd := exec.Command(program, "-f", filepath.Join(dir, "apache.conf"), "-DFOREGROUND")
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &a.out, &a.out, 5*time.Second
