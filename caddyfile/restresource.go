@@ -32,6 +32,7 @@ type place struct {
 //		created 201 [<pointer>]
 //		deleted 204
 //		query <parameter>[=<upstream's>]...
+//		pass <media types...>
 //		links self|delete|<name>=<METHOD>:<path>...
 //		batch <fields...>
 //		batch_max <n>
@@ -129,6 +130,8 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 		err = links(d, r)
 	case "query":
 		r.Query, err = names(d, r.Query, "parameters such as lang, or lang=hl where the upstream has another name")
+	case "pass":
+		r.Pass, err = passed(d, r.Pass)
 	case "batch":
 		if off, err := turnedOff(d, r); off || err != nil {
 			return err
@@ -150,7 +153,7 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 	case "nested":
 		err = nested(d, r, around)
 	default:
-		err = unknown(d, "resource", "upstream", "list", "item", "id", "rename", "values", "replace", "created", "deleted", "links", "query",
+		err = unknown(d, "resource", "upstream", "list", "item", "id", "rename", "values", "replace", "created", "deleted", "links", "query", "pass",
 			"batch", "batch_max", "validate", "schema", "idempotency", "etag", "nested")
 	}
 	return err
@@ -229,6 +232,14 @@ func route(d *caddyfile.Dispenser, r *resource.Resource) error {
 	}
 	r.Routes = append(r.Routes, to)
 	return nil
+}
+
+// passed reads the media types that pass as they are.
+func passed(d *caddyfile.Dispenser, before []string) ([]string, error) {
+	if err := once(d, len(before) > 0); err != nil {
+		return nil, err
+	}
+	return args(d, "media types such as text/csv or image/*")
 }
 
 func rename(d *caddyfile.Dispenser, r *resource.Resource) error {

@@ -286,7 +286,7 @@ func TestOneItemThatFailsInAnyWayLosesNoOther(t *testing.T) {
 			t.Errorf("%v", d)
 		}
 	}
-	if want := []int{200, 502, 502, 418, 200, 200, 204, 502, 502, 502}; p.Status != 207 || !slices.Equal(got, want) {
+	if want := []int{200, 502, 502, 418, 502, 200, 204, 502, 502, 502}; p.Status != 207 || !slices.Equal(got, want) {
 		t.Errorf("%d %v, want %v", p.Status, got, want)
 	}
 	if len(p.Body) > 64<<10 || all.Data[5].Data != nil {

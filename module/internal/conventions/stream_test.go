@@ -22,6 +22,9 @@ const listed = `"upstream": $TO, "resources": [{"path": "things", "routes": [
 	{"method": "PATCH", "path": "/things/{id}", "upstream": "/things/{id}"}, {"method": "DELETE", "path": "/things/{id}", "upstream": "/things/{id}"}
 	], "list": {"items": "/list", "total": "/total"}, "item": "/r", "id": "/id", "links": [{"rel": "self"}]}]`
 
+// passing has types that pass as they are.
+var passing = strings.Replace(listed, `"item"`, `"pass": ["text/event-stream", "application/x-ndjson", "image/*", "text/html"], "item"`, 1)
+
 // open sends a request and returns the answer while it is still coming.
 func (r *rig) open(ctx context.Context, client, method, path string, header ...string) *http.Response {
 	r.t.Helper()
@@ -118,7 +121,7 @@ func TestAnUpstreamThatDiesInMidAnswer(t *testing.T) {
 
 func TestEventsPassAsTheyCome(t *testing.T) {
 	u := harness.NewUpstream(t)
-	r := start(t, u.Addr, listed)
+	r := start(t, u.Addr, passing)
 	next := make(chan bool)
 	u.Answer(func(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")

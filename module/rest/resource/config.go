@@ -60,6 +60,9 @@ type Resource struct {
 	// Conventions that are turned off: `list`, `created`, `deleted` and `batch`. The upstream's
 	// answers and statuses stay as they are then. Default: none.
 	Off []string `json:"off,omitempty"`
+	// Media types that pass as they are where JSON is declared, `text/csv` or `image/*`: downloads.
+	// Default: none.
+	Pass []string `json:"pass,omitempty"`
 	// Resources of each item.
 	Nested []Resource `json:"nested,omitempty"`
 }

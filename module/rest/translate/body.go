@@ -36,7 +36,13 @@ func newBody(w *Writer) (*body, *Failure) {
 	h := w.Header()
 	media := mediaOf(h)
 	sure := envelope.IsJSON(media)
-	if !sure && !envelope.MaybeJSON(media) || isAttachment(h) {
+	declared := w.config.Answer.Declared()
+	switch {
+	case declared && w.config.Answer.Passes(media):
+		return nil, nil
+	case declared && !sure && !envelope.MaybeJSON(media):
+		return nil, notJSON(w, nil)
+	case !declared && (!sure && !envelope.MaybeJSON(media) || isAttachment(h)):
 		return nil, nil
 	}
 	b := &body{w: w, answer: w.config.Answer, sure: sure, start: newStart(charsetOf(h)), limit: hold, held: borrow()}
@@ -46,7 +52,7 @@ func newBody(w *Writer) (*body, *Failure) {
 	coding := strings.ToLower(strings.TrimSpace(strings.Join(h["Content-Encoding"], ",")))
 	if coding != "" && coding != "identity" {
 		if b.unpack = newUnpacker(coding, b.plain); b.unpack == nil {
-			if !sure {
+			if !sure && !declared {
 				return nil, nil
 			}
 			return nil, &Failure{Coding, fmt.Errorf("Content-Encoding %q, expected none, as was asked for, or one of gzip, deflate and zstd", coding)}
@@ -82,6 +88,9 @@ func (b *body) begin(whole bool) error {
 	b.start = nil
 	defer s.release()
 	at, in, ok := s.find(b.sure, whole)
+	if !ok && !b.sure && b.answer.Declared() {
+		return notJSON(b.w, s.text)
+	}
 	if !ok && (!b.sure || b.answer.MayBeList() && b.answer.Plan == nil) {
 		return b.passRaw(s.text)
 	}

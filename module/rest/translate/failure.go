@@ -1,7 +1,10 @@
 package translate
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/gatehouse/gatehouse/module/rest/splice"
 )
@@ -37,6 +40,19 @@ func (f *Failure) Error() string {
 }
 
 func (f *Failure) Unwrap() error { return f.Err }
+
+// notJSON is what becomes of an answer that is no JSON where something is declared of it. A
+// write has succeeded all the same, unless its answer is a page: of an error, or to sign in.
+func notJSON(w *Writer, text []byte) *Failure {
+	media := mediaOf(w.Header())
+	f := &Failure{Syntax, fmt.Errorf("Content-Type %q, expected JSON as is declared, or a type that the resource passes", media)}
+	text = bytes.TrimLeft(bytes.TrimPrefix(text, bom), " \t\r\n")
+	page := strings.HasSuffix(media, "xml") || len(text) > 0 && strings.ContainsRune("<{[", rune(text[0]))
+	if w.config.Answer.Writes() && !page {
+		f.Kind = Missing
+	}
+	return f
+}
 
 var errBomb = &Failure{Kind: Bomb}
 

@@ -32,6 +32,13 @@ var things = resource.Resource{
 	Links: []link.Link{{Rel: "self"}},
 }
 
+// passing is the same, and has types that pass as they are.
+var passing = func() resource.Resource {
+	r := things
+	r.Pass = []string{"text/event-stream", "application/x-ndjson", "image/*", "text/html"}
+	return r
+}()
+
 // answerTo is what becomes of a success of a request.
 func answerTo(t testing.TB, r resource.Resource, method, target string) *resource.Answer {
 	t.Helper()

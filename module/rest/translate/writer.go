@@ -27,7 +27,8 @@ type Config struct {
 }
 
 // Writer translates the answer that is written to it. Informational answers, 101, 206,
-// 304, errors, event streams, attachments and what is no JSON pass untouched.
+// 304 and errors pass untouched; event streams, attachments and what is no JSON do so
+// where nothing is declared of the answer, and where the resource passes their type.
 //
 // When the handler behind it has returned, Finish is called, and Release in any case.
 type Writer struct {
@@ -92,7 +93,7 @@ func (w *Writer) WriteHeader(status int) {
 		w.locate(h)
 		if a.Plan != nil || a.MayBeList() {
 			if body, f := newBody(w); f != nil {
-				w.failure = f
+				w.fail(f)
 				return
 			} else if body != nil {
 				w.body = body
@@ -248,8 +249,10 @@ func (w *Writer) Settle() *Failure {
 	w.status, w.swallow = http.StatusNoContent, true
 	if a.Status == http.StatusCreated {
 		w.status = a.Status
-		if at := a.Location(w.body.editor); at != "" {
-			h.Set("Location", at)
+		if w.body != nil && w.body.editor != nil {
+			if at := a.Location(w.body.editor); at != "" {
+				h.Set("Location", at)
+			}
 		}
 	}
 	w.pass()

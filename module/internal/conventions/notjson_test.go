@@ -1,0 +1,43 @@
+package conventions
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/module/internal/harness"
+)
+
+// R02: a page with status 200, to sign in or of an error, is no answer where JSON is declared.
+func TestAPageIsNoAnswerWhereJSONIsDeclared(t *testing.T) {
+	const fatal = "<br />\n<b>Fatal error</b>:  Uncaught mysqli_sql_exception: Access denied for user 'shop'@'10.0.0.7' in /srv/shop/db.php:12"
+	u := harness.NewUpstream(t)
+	r := start(t, u.Addr, passing)
+	for _, body := range []string{fatal, "<html><form action=/login.php><input name=password></form></html>", `{"r":{"id":1}}<!-- 12 ms -->`} {
+		u.Answer(says("application/xhtml+xml", body))
+		for _, path := range []string{"/things/1", "/things"} {
+			p := r.do("reader", http.MethodGet, path, "")
+			wantError(t, p, 502, "upstream_error", "")
+			if strings.Contains(p.Body, "10.0.0.7") || strings.Contains(p.Body, "<") {
+				t.Errorf("%s", p.Body)
+			}
+		}
+		wantError(t, r.do("writer", http.MethodPatch, "/things/1", `{"a":1}`), 502, "upstream_error", "")
+	}
+	// The same as an ordinary page, where the resource does not pass that type.
+	r = start(t, u.Addr, listed)
+	for _, media := range []string{"text/html; charset=utf-8", "text/plain", "", "application/json"} {
+		u.Answer(says(media, fatal))
+		wantError(t, r.do("reader", http.MethodGet, "/things/1", ""), 502, "upstream_error", "")
+	}
+	u.Answer(says("text/csv", "1,2"))
+	wantError(t, r.do("reader", http.MethodGet, "/things", ""), 502, "upstream_error", "")
+	// A write that was answered by a word has succeeded.
+	u.Answer(says("text/html", "OK"))
+	if p := r.do("writer", http.MethodPatch, "/things/1", `{"a":1}`); p.Status != 204 || p.Body != "" {
+		t.Errorf("%d %s", p.Status, p.Body)
+	}
+	if n := r.Metric(t, `caddy_gatehouse_rest_translation_failures_total{reason="syntax"}`); n < 5 {
+		t.Errorf("%v are counted", n)
+	}
+}
