@@ -42,6 +42,11 @@ func NewResourceMetadata(resource, issuer string, scopes []string) (m ResourceMe
 	m.base = strings.TrimSuffix(u.Path, "/")
 	m.Path = wellKnownResource + m.base
 	m.URL = u.Scheme + "://" + u.Host + wellKnownResource + strings.TrimSuffix(u.EscapedPath(), "/")
+	if u.Path == "/" {
+		// The same resource as without the slash (RFC 3986 section 6.2.3). Clients that compare
+		// letter for letter with an address that they made themselves have none there.
+		resource = strings.TrimSuffix(resource, "/")
+	}
 	m.JSON, err = json.Marshal(struct {
 		Resource             string   `json:"resource"`
 		AuthorizationServers []string `json:"authorization_servers"`

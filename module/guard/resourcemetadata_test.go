@@ -28,6 +28,13 @@ func TestTheMetadataOfAResourceIsWhereItsIdentifierSays(t *testing.T) {
 		}
 	}
 	m, _ := NewResourceMetadata("https://api.example.com/v1", issuer, []string{"write", "read", "read"})
+	// S17: clients that compare letter for letter, such as go-sdk, expect no slash alone.
+	if m, _ := NewResourceMetadata("https://api.example.com/", issuer, nil); !strings.HasPrefix(string(m.JSON), `{"resource":"https://api.example.com","`) {
+		t.Errorf("S17 %s", m.JSON)
+	}
+	if m, _ := NewResourceMetadata("https://api.example.com/v1/", issuer, nil); !strings.HasPrefix(string(m.JSON), `{"resource":"https://api.example.com/v1/","`) {
+		t.Errorf("S17 %s", m.JSON)
+	}
 	const document = `{"resource":"https://api.example.com/v1","authorization_servers":["https://id.example.com"],"scopes_supported":["read","write"],"bearer_methods_supported":["header"]}`
 	if string(m.JSON) != document || m.Path != "/.well-known/oauth-protected-resource/v1" || len(m.ETag) != 34 {
 		t.Errorf("%s %s %s", m.JSON, m.Path, m.ETag)
