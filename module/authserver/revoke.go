@@ -44,7 +44,8 @@ func (t *tokenEndpoint) revoke(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	t.s.Metrics.Revocation(outcome)
-	w.WriteHeader(http.StatusOK)
+	// Clients ignore the body (section 2.2), but some expect JSON in every answer.
+	t.s.writeJSON(w, http.StatusOK, struct{}{})
 }
 
 func (t *tokenEndpoint) revocation(w http.ResponseWriter, r *http.Request) (outcome string, err error) {
