@@ -36,7 +36,13 @@ func (s *Server) preflight(w http.ResponseWriter, r *http.Request, rt route) boo
 	if allowed {
 		h.Del("Access-Control-Expose-Headers")
 		h.Set("Access-Control-Allow-Methods", methods)
-		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-None-Match")
+		headers := "Authorization, Content-Type, If-None-Match"
+		if rt.public {
+			// Client libraries add fields of their own to requests for metadata, such as
+			// MCP-Protocol-Version. The wildcard does not cover Authorization.
+			headers += ", *"
+		}
+		h.Set("Access-Control-Allow-Headers", headers)
 		h.Set("Access-Control-Max-Age", "600")
 	}
 	h.Set("Allow", methods)

@@ -64,6 +64,14 @@ func TestTheMetadataIsWhereAClientMayAsk(t *testing.T) {
 	if p.Status != http.StatusNoContent || p.Header.Get("Access-Control-Allow-Origin") != "*" || p.Header.Get("Access-Control-Allow-Headers") != "*" {
 		t.Errorf("S20 preflight: %d %v", p.Status, p.Header)
 	}
+	// The documents that it names are read with the same header field.
+	for _, path := range []string{"/.well-known/oauth-authorization-server", "/.well-known/openid-configuration", "/.well-known/jwks.json"} {
+		p := send(t, harness.NewBrowser(t, ""), http.MethodOptions, g.ID+path, "",
+			"Origin", "https://anywhere.example", "Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "mcp-protocol-version")
+		if p.Status != http.StatusNoContent || p.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.HasSuffix(p.Header.Get("Access-Control-Allow-Headers"), ", *") {
+			t.Errorf("S20 preflight of %s: %d %v", path, p.Status, p.Header)
+		}
+	}
 	wantHits(t, up, 0)
 }
 
