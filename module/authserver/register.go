@@ -31,6 +31,13 @@ type registrationAnswer struct {
 // registerPath is where a client's own address begins (RFC 7592 section 2).
 const registerPath = "/register/"
 
+// What is said to a request without a token. Client libraries show these texts to the people
+// who have to get one.
+const (
+	needsInitialToken = "registration needs an initial access token in Authorization: Bearer. Ask the operator of this server for one, or for a client_id"
+	needsClientToken  = "the registration access token of this client is needed in Authorization: Bearer"
+)
+
 // register is the client registration endpoint (RFC 7591 section 3).
 func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	answer, err := s.newClient(w, r)
@@ -38,7 +45,7 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) newClient(w http.ResponseWriter, r *http.Request) (registrationAnswer, error) {
-	sent, err := s.registrationToken(w, r)
+	sent, err := s.registrationToken(w, r, needsInitialToken)
 	if err != nil {
 		return registrationAnswer{}, err
 	}
@@ -76,7 +83,7 @@ func (s *Server) newClient(w http.ResponseWriter, r *http.Request) (registration
 
 // registeredClient is the client configuration endpoint (RFC 7592 section 2).
 func (s *Server) registeredClient(w http.ResponseWriter, r *http.Request) {
-	access, err := s.registrationToken(w, r)
+	access, err := s.registrationToken(w, r, needsClientToken)
 	if err != nil {
 		s.answerRegistration(w, 0, registrationAnswer{}, err)
 		return
@@ -173,16 +180,17 @@ func readRegistration(r *http.Request) (registration, *oauth.Error) {
 	return parseRegistration(body)
 }
 
-// registrationToken reads the token of a registration. Wrong ones are throttled by
+// registrationToken reads the token of a registration; missing is the error's text where there
+// is none. Wrong ones are throttled by
 // address, as nothing else tells those apart who guess.
-func (s *Server) registrationToken(w http.ResponseWriter, r *http.Request) (string, error) {
+func (s *Server) registrationToken(w http.ResponseWriter, r *http.Request, missing string) (string, error) {
 	sent, err := headerToken(r.Header.Values("Authorization"))
 	if err != nil {
 		return "", err
 	}
 	if sent == "" {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="gatehouse"`)
-		return "", oauth.E(oauth.InvalidToken, "an access token is needed")
+		return "", oauth.E(oauth.InvalidToken, missing)
 	}
 	if refused, retry := s.Attempts.Refused(s.registrationKey(r), s.registrationRule()); refused {
 		return "", tooMany(retry)

@@ -162,6 +162,12 @@ func (c *Clients) protocol(k store.Client) *oauth.Client {
 	if !k.VariantB && client.ActsForPeople() && !slices.Contains(client.Scopes, "offline_access") {
 		client.Scopes = append(client.Scopes, "offline_access")
 	}
+	if k.SelfRegistered && len(client.DefaultScopes) == 0 {
+		// A registration cannot say which scopes are the default, so a client that names none
+		// gets those that the answer to its registration listed (RFC 6749 section 3.3), except
+		// offline_access, which has to be asked for.
+		client.DefaultScopes = slices.DeleteFunc(c.declared(k.Scopes), func(s string) bool { return s == "offline_access" })
+	}
 	return client
 }
 

@@ -177,6 +177,36 @@ func TestRegisteredClientsGetTokensForTheAudienceOfTheBlock(t *testing.T) {
 	}
 }
 
+// S19: a client that names no scope, as the MCP SDK before 1.21 does, gets what the answer to
+// its registration said. The person who consents sees it.
+func TestARegisteredClientThatNamesNoScopeGetsTheRegisteredOnes(t *testing.T) {
+	g, _ := startRegistering(t, 10)
+	const to = "https://new.example/cb"
+	for asked, want := range map[string]string{"": "read write", "read": "read", "read offline_access": "read"} {
+		p := call(t, http.MethodPost, g.ID+"/register", initialToken, map[string]any{
+			"redirect_uris": []string{to}, "token_endpoint_auth_method": "none", "scope": asked, "grant_types": []string{"authorization_code", "refresh_token"},
+		})
+		id := member(t, p, "client_id")
+		b := harness.NewBrowser(t, g.ID)
+		consent := b.Submit(b.Get(authorizeURL(g, id, "redirect_uri", to, "scope", "-")), url.Values{"username": {username}, "password": {password}})
+		if !strings.Contains(consent.Body, "<bdi>"+strings.Fields(want)[0]+"</bdi>") {
+			t.Errorf("S19 %q: the consent page does not name %s: %.3000s", asked, want, consent.Body)
+		}
+		code := newCoder(t, g).code(id, "redirect_uri", to, "scope", "-")
+		token, _ := wantTokens(t, g.Token(t, harness.Credentials{ID: id}, exchange(code, to)))
+		if scope := claimsOf(t, token)["scope"]; scope != want {
+			t.Errorf("S19 %q: granted %v, want %s", asked, scope, want)
+		}
+	}
+	// Configured clients have the default scopes that are configured, here none.
+	if back := harness.NewBrowser(t, g.ID).Authorize(authorizeURL(g, "other", "scope", "-"), username, password).Query(); back.Get("error") != "invalid_scope" {
+		t.Errorf("S19 %v", back)
+	}
+	if p := call(t, http.MethodPost, g.ID+"/register", "", map[string]any{}); p.Status != http.StatusUnauthorized || !strings.Contains(p.Body, "initial access token") {
+		t.Errorf("S19 without a token: %d %s", p.Status, p.Body)
+	}
+}
+
 // S19: a browser application registers itself from its own page.
 func TestAPageMayRegisterItsClient(t *testing.T) {
 	g, _ := startRegistering(t, 10)
