@@ -87,6 +87,8 @@ install_test_tools() {
 	[ -x /usr/sbin/nginx ] || missing+=(nginx-light)
 	[ -x /usr/sbin/apache2 ] || missing+=(apache2)
 	[ -e /usr/lib/apache2/modules/mod_auth_openidc.so ] || missing+=(libapache2-mod-auth-openidc)
+	# Stock clients in Python; requests-oauthlib comes with it.
+	/usr/bin/python3 -c 'import social_core' 2>/dev/null || missing+=(python3-social-auth-core)
 	if [ ${#missing[@]} -gt 0 ]; then
 		command -v apt-get >/dev/null || die "the tests need: ${missing[*]} (install them; this script can do so on Debian and Ubuntu)"
 		say "installing ${missing[*]}"

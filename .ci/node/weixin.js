@@ -1,13 +1,14 @@
-// Two stock libraries for the sign-in of another provider, with nothing but addresses
-// changed: passport-weixin, whose browser shows a code to scan, and grant, all of which is
-// one browser's.
+// Three stock libraries for the sign-in of another provider, with nothing but addresses
+// changed: passport-weixin, whose browser shows a code to scan, passport-wechat, which does
+// both, and grant, all of which is one browser's.
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import grant from 'grant'
+import WechatStrategy from 'passport-wechat'
 import weixin from 'passport-weixin'
 import { open } from './open.js'
 
-const { ISSUER, SECRET, HOME, HOME_PORT } = process.env
+const { ISSUER, SECRET, HOME, HOME_PORT, WECHAT_ADDRESSES } = process.env
 const [appid, nickname] = ['portal', '张三 é']
 
 // passport calls a strategy like this; what it comes to is what the promise gives.
@@ -19,7 +20,7 @@ function passport(strategy, query, options) {
       fail: (info) => resolve({ refused: info ?? {} }),
       error: reject,
     })
-    call.authenticate({ query, session: {} }, options)
+    call.authenticate({ query, session: {}, _passport: {}, protocol: 'http', originalUrl: '/', get: () => 'site.example' }, options)
   })
 }
 
@@ -61,6 +62,27 @@ const denied = await open((await passport(strategy, {}, { state: 'deny' })).addr
 assert.equal(denied.searchParams.get('code'), null)
 assert.ok('refused' in await passport(strategy, Object.fromEntries(denied.searchParams), {}))
 console.log('done passport-weixin')
+
+// passport-wechat sends an empty state unless it is given one, which takes a client with require_state never.
+async function wechat(appID, more, options) {
+  const strategy = new WechatStrategy({ appID, appSecret: SECRET, callbackURL: `${HOME}/weixin`, ...more },
+    (accessToken, refreshToken, profile, expiresIn, done) => done(null, { accessToken, refreshToken, profile, expiresIn }))
+  new Function('strategy', WECHAT_ADDRESSES)(strategy) // what the page about Variant B says
+  const { address } = await passport(strategy, {}, options)
+  const back = await open(address)
+  assert.equal(back.searchParams.get('state'), options?.state ?? null)
+  const { user } = await passport(strategy, Object.fromEntries(back.searchParams))
+  assert.equal(user.profile.nickname, nickname)
+  assert.match(user.profile.openid, /^o[\w-]{27}$/)
+  assert.equal(user.expiresIn, 7200)
+  const renewed = await new Promise((resolve, reject) => strategy._oauth.refreshAccessToken(user.refreshToken, (e, t) => e ? reject(e) : resolve(t.data)))
+  assert.equal(renewed.openid, user.profile.openid)
+  await assert.rejects(passport(strategy, Object.fromEntries(back.searchParams)), { name: 'WeChatAPIError', code: 40163 }) // the code is used
+}
+await wechat('stateless', {})
+await wechat('portal', {}, { state })
+await wechat('portal', { client: 'web', scope: 'snsapi_login' }, { state })
+console.log('done passport-wechat')
 
 // A site with the other library: one sign-in at it, as its handler is told.
 async function visit(secret, response) {

@@ -72,7 +72,7 @@ type Client struct {
 	// The form of its userinfo answers: `application/json` (the default), or
 	// `application/jwt` for a signed one. Of a `variant_b` client: `auto` (the default),
 	// JSON for everybody but sign-in libraries that name themselves and are known to need
-	// `text/plain` (python-social-auth), or always `json` or `text`.
+	// `text/plain` (python-social-auth with SEND_USER_AGENT), or always `json` or `text`.
 	UserinfoContentType string `json:"userinfo_content_type,omitempty"`
 	// The client speaks Variant B, the provider side of what libraries for WeChat speak,
 	// and no OAuth: its id is the appid. It needs a secret, a redirect address and one or

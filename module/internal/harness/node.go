@@ -21,9 +21,26 @@ func Node(t testing.TB, limit time.Duration, script string, env []string, open f
 	if _, err := os.Stat(filepath.Join(dir, "node_modules", "playwright-core")); err != nil {
 		t.Fatal("the browser driver and the stock clients are not installed: run ./xcaddy.sh test in the top folder, which does that first: ", err)
 	}
+	return converse(t, limit, dir, "node", strings.Fields(script), env, open)
+}
+
+// Python is Node for a script of .ci/python, run by the system's Python, for which the
+// distribution packages the stock clients.
+func Python(t testing.TB, limit time.Duration, script string, env []string, open func(address string) string) string {
+	t.Helper()
+	const python = "/usr/bin/python3"
+	if out, err := exec.Command(python, "-c", "import social_core, requests_oauthlib").CombinedOutput(); err != nil {
+		t.Fatalf("the stock clients in Python are not installed: run ./xcaddy.sh test in the top folder, which does that first: %v %s", err, out)
+	}
+	return converse(t, limit, filepath.Join("..", "..", "..", ".ci", "python"), python, []string{"-B", script}, env, open)
+}
+
+// converse runs a script and answers its lines "open ADDRESS".
+func converse(t testing.TB, limit time.Duration, dir, program string, args, env []string, open func(address string) string) string {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "node", strings.Fields(script)...)
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.WaitDelay = dir, 5*time.Second
 	cmd.Env = append(os.Environ(), env...)
 	stdin, err := cmd.StdinPipe()
@@ -45,11 +62,11 @@ func Node(t testing.TB, limit time.Duration, script string, env []string, open f
 			continue
 		}
 		if _, err := io.WriteString(stdin, open(address)+"\n"); err != nil {
-			t.Error(script, "does not take an answer:", err)
+			t.Error(args, "does not take an answer:", err)
 		}
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("%s: %v (at most %v)\n%s", script, err, limit, &out)
+		t.Errorf("%v: %v (at most %v)\n%s", args, err, limit, &out)
 	}
 	return out.String()
 }

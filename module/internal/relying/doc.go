@@ -1,4 +1,4 @@
-// Package relying shows that relying parties of others, unmodified, sign users in with
-// the gateway: Debian's Apache with mod_auth_openidc, and openid-client with all that it
-// can do. It holds tests only.
+// Package relying signs users in with unmodified relying parties: Debian's Apache with
+// mod_auth_openidc, openid-client with all that it can do, Auth.js, clients of MCP, and
+// libraries for WeChat in Go, Node and Python. It holds tests only.
 package relying

@@ -26,6 +26,13 @@ const (
 			redirect_uri http://127.0.0.1:$HOME/weixin
 			redirect_uri http://127.0.0.1:$HOME/connect/wechat/callback
 			scopes snsapi_login snsapi_userinfo
+		}
+		client stateless {
+			secret ` + portalSecret + `
+			variant_b
+			redirect_uri http://127.0.0.1:$HOME/weixin
+			scopes snsapi_userinfo
+			require_state never
 		}`
 )
 
@@ -205,6 +212,7 @@ func TestStockLibrariesOfNodeSignInByAScannedCodeAndInOneBrowser(t *testing.T) {
 	g := beginWeixin(t)
 	out := harness.Node(t, time.Minute, "weixin.js", []string{
 		"ISSUER=" + g.ID, "SECRET=" + portalSecret, "HOME=" + g.home, fmt.Sprint("HOME_PORT=", g.port),
+		"WECHAT_ADDRESSES=" + strings.ReplaceAll(harness.PageLines(t, variantBPage, "Stock libraries", "js", 1), "https://id.example.com", g.ID),
 	}, func(address string) string {
 		switch u, err := url.Parse(address); {
 		case err != nil:
@@ -217,9 +225,5 @@ func TestStockLibrariesOfNodeSignInByAScannedCodeAndInOneBrowser(t *testing.T) {
 		}
 		return g.scan(t, address, "confirm").String()
 	})
-	for _, want := range []string{"done passport-weixin", "done grant"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("%s is missing in\n%s", want, out)
-		}
-	}
+	wantDone(t, out, "passport-weixin", "passport-wechat", "grant")
 }

@@ -8,13 +8,13 @@ import (
 
 // Every setting that the README names for a library is one with which a test runs it.
 func TestTheREADMENamesTheSettingsWithWhichStockLibrariesAreRun(t *testing.T) {
-	page, err := os.ReadFile("../../authserver/variantb/README.md")
+	page, err := os.ReadFile("../../../" + variantBPage)
 	if err != nil {
 		t.Fatal(err)
 	}
 	sources := make(map[string]string)
 	for library, file := range map[string]string{
-		"goth": "weixin_test.go", "golang.org/x/oauth2": "weixin_test.go", "passport-weixin": "../../../.ci/node/weixin.js", "grant": "../../../.ci/node/weixin.js",
+		"goth": "weixin_test.go", "golang.org/x/oauth2": "weixin_test.go", "passport-weixin": "../../../.ci/node/weixin.js", "passport-wechat": "../../../.ci/node/weixin.js", "grant": "../../../.ci/node/weixin.js",
 	} {
 		raw, err := os.ReadFile(file)
 		if err != nil {
