@@ -169,7 +169,7 @@ func TestRevocation(t *testing.T) {
 		for range 2 {
 			wantRevoked(t, at(t, g, "/revoke", web, tokenForm(dead)))
 		}
-		for _, s := range []string{"x", "a.b.c", refresh[:74] + "_", refresh[:20], access[:len(access)-2] + "xx", strings.Repeat("A", 75), strings.Repeat("x", 60_000)} {
+		for _, s := range []string{"x", "a.b.c", otherStart(refresh), refresh[:20], access[:len(access)-6] + "xxxxxx", strings.Repeat("A", 75), strings.Repeat("x", 60_000)} {
 			wantRevoked(t, at(t, g, "/revoke", web, tokenForm(s)))
 		}
 		alive(t, access)

@@ -217,7 +217,7 @@ func TestEveryFailureOfVariantBHasItsNumberAndItsWords(t *testing.T) {
 		{"B12 an access token", again, with(refresh, "refresh_token", alice.access), 400, "invalid_grant", "refresh_token", 40030},
 		{"access_token missing", "userinfo", with(ask, "access_token", "-"), 401, "invalid_token", "access_token", 41001},
 		{"access_token random", "userinfo", with(ask, "access_token", "x.y.z"), 401, "invalid_token", "access_token", 40001},
-		{"access_token changed", "userinfo", with(ask, "access_token", alice.access[:len(alice.access)-2]+"AA"), 401, "invalid_token", "access_token", 40001},
+		{"access_token changed", "userinfo", with(ask, "access_token", alice.access[:len(alice.access)-6]+"AAAAAA"), 401, "invalid_token", "access_token", 40001},
 		{"a refresh token", "userinfo", with(ask, "access_token", alice.refresh), 401, "invalid_token", "access_token", 40001},
 		{"B13 openid missing", "userinfo", with(ask, "openid", "-"), 400, "invalid_parameter", "openid", 41009},
 		{"B13 openid of somebody else", "userinfo", with(ask, "openid", bob.openid), 403, "forbidden", "openid", 40003},
