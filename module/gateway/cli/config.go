@@ -15,6 +15,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/gateway/restapi"
+	"github.com/gatehouse/gatehouse/module/gateway/routes"
 )
 
 // configuration is what is read of a configuration of Caddy.
@@ -44,21 +45,10 @@ type server struct {
 	httpPort uint // the one on which Caddy speaks no TLS
 }
 
-type route struct {
-	Group    string                       `json:"group"`
-	Match    []map[string]json.RawMessage `json:"match"`
-	Handle   []json.RawMessage            `json:"handle"`
-	Terminal bool                         `json:"terminal"`
-}
-
-type handler struct {
-	Handler        string            `json:"handler"`
-	Routes         []route           `json:"routes"`
-	Name           string            `json:"name"`            // of invoke
-	Upstream       []json.RawMessage `json:"upstream"`        // of api_rest
-	PassThru       bool              `json:"pass_thru"`       // of file_server
-	HandleResponse []json.RawMessage `json:"handle_response"` // of reverse_proxy
-}
+type (
+	route   = routes.Route
+	handler = routes.Handler
+)
 
 // errNoApp: there is nothing to explain.
 var errNoApp = errors.New("the configuration has no global option `gatehouse { issuer ... }`")
@@ -138,10 +128,10 @@ func (s server) all(name string) func(func(json.RawMessage) bool) {
 			return !more
 		}
 		for _, rt := range s.Routes {
-			rt.visit(visit)
+			rt.Visit(visit)
 		}
 		for _, named := range sortedKeys(s.NamedRoutes) {
-			s.NamedRoutes[named].visit(visit)
+			s.NamedRoutes[named].Visit(visit)
 		}
 	}
 }
@@ -183,17 +173,6 @@ func (s server) alsoTLS(all map[string]server) bool {
 		}
 	}
 	return false
-}
-
-// visit shows each handler at and below a route until one is what was looked for.
-func (rt route) visit(found func(json.RawMessage, handler) bool) bool {
-	return slices.ContainsFunc(rt.Handle, func(raw json.RawMessage) bool {
-		var h handler
-		if json.Unmarshal(raw, &h) != nil {
-			return false
-		}
-		return found(raw, h) || slices.ContainsFunc(h.Routes, func(below route) bool { return below.visit(found) })
-	})
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -188,13 +188,13 @@ func several(all []string) string {
 // prefixes are what matchers of paths have in front of a wildcard: handle_path takes it away.
 func (s server) prefixes() (all []string) {
 	for _, rt := range s.Routes {
-		all = append(all, rt.prefixes()...)
+		all = append(all, prefixes(rt)...)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-func (rt route) prefixes() (all []string) {
+func prefixes(rt route) (all []string) {
 	for _, set := range rt.Match {
 		var paths []string
 		if json.Unmarshal(set["path"], &paths) != nil {
@@ -210,7 +210,7 @@ func (rt route) prefixes() (all []string) {
 		var h handler
 		if json.Unmarshal(raw, &h) == nil {
 			for _, below := range h.Routes {
-				all = append(all, below.prefixes()...)
+				all = append(all, prefixes(below)...)
 			}
 		}
 	}

@@ -37,10 +37,10 @@ func (e *explainer) follow(routes []route, r *http.Request) (done bool, err erro
 			continue
 		}
 		if m == unknown {
-			if !rt.matters() {
+			if !matters(rt) {
 				continue
 			}
-			if !rt.guards() {
+			if !hasGuard(rt) {
 				e.note("what matches the matcher %s is answered by another route first", on)
 				continue
 			}
@@ -120,25 +120,12 @@ func (e *explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err
 		e.note("the handler authentication may refuse the request first")
 		return false, nil
 	default:
-		if !h.answers() {
+		if !h.Answers() {
 			return false, nil
 		}
 	}
 	e.at.Then = h.Handler
 	return true, nil
-}
-
-// answers reports whether a handler ends the chain.
-func (h handler) answers() bool {
-	switch h.Handler {
-	case "reverse_proxy", "static_response", "error", "acme_server", "metrics":
-		return true
-	case "file_server":
-		return !h.PassThru
-	case "api_rest":
-		return len(h.Upstream) > 0
-	}
-	return false
 }
 
 // serves reports whether a request path is oauth_server's to answer.
@@ -230,20 +217,20 @@ func (e *explainer) holds(name string, raw json.RawMessage, r *http.Request) (ma
 	return no, ""
 }
 
-// guards reports whether there is a guard below a route, matters whether anything is that
-// decides or answers.
-func (rt route) guards() bool {
-	return rt.has(func(h handler) bool { return h.Handler == "oauth_guard" })
+// hasGuard reports whether there is a guard in or below a route.
+func hasGuard(rt route) bool {
+	return has(rt, func(h handler) bool { return h.Handler == "oauth_guard" })
 }
 
-func (rt route) matters() bool {
-	return rt.has(func(h handler) bool {
-		return h.Handler == "oauth_guard" || h.Handler == "oauth_server" || h.Handler == "gatehouse_health" || h.answers()
+// matters reports whether anything in or below a route decides or answers.
+func matters(rt route) bool {
+	return has(rt, func(h handler) bool {
+		return h.Handler == "oauth_guard" || h.Handler == "oauth_server" || h.Handler == "gatehouse_health" || h.Answers()
 	})
 }
 
-func (rt route) has(what func(handler) bool) bool {
-	return rt.visit(func(_ json.RawMessage, h handler) bool { return what(h) })
+func has(rt route, what func(handler) bool) bool {
+	return rt.Visit(func(_ json.RawMessage, h handler) bool { return what(h) })
 }
 
 func (e *explainer) note(format string, args ...any) {

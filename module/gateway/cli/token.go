@@ -126,7 +126,7 @@ func judgeToken(c *configuration, found adminapi.TokenInspection) ([]guardVerdic
 		s := c.servers[name]
 		var failed error
 		visit := func(site string, rt route) {
-			rt.visit(func(raw json.RawMessage, h handler) bool {
+			rt.Visit(func(raw json.RawMessage, h handler) bool {
 				if h.Handler == "oauth_guard" && failed == nil {
 					var v guardVerdict
 					v, failed = e.judgeToken(raw, found)
@@ -137,7 +137,7 @@ func judgeToken(c *configuration, found adminapi.TokenInspection) ([]guardVerdic
 			})
 		}
 		for _, rt := range s.Routes {
-			visit(strings.Join(rt.namedHosts(), ", "), rt)
+			visit(strings.Join(namedHosts(rt), ", "), rt)
 		}
 		for _, named := range sortedKeys(s.NamedRoutes) {
 			visit("the named route "+named, s.NamedRoutes[named])
@@ -149,8 +149,8 @@ func judgeToken(c *configuration, found adminapi.TokenInspection) ([]guardVerdic
 	return verdicts, nil
 }
 
-// namedHosts are those of a route's matchers.
-func (rt route) namedHosts() (hosts []string) {
+// namedHosts returns the hosts that a route's matchers name.
+func namedHosts(rt route) (hosts []string) {
 	for _, set := range rt.Match {
 		var named []string
 		if json.Unmarshal(set["host"], &named) == nil {

@@ -20,9 +20,10 @@ const mod = "github.com/gatehouse/gatehouse/"
 var allowed = map[string][]string{
 	"module":                         {"caddyfile", "module/gateway", "module/gateway/cli", "module/gateway/restapi", "plugins/..."},
 	"caddyfile":                      {"internal/spelling", "module/gateway", "module/gateway/restapi", "module/oauth", "module/guard", "module/rest/..."},
-	"module/gateway":                 {"module/admission", "module/gateway/adminapi", "module/audit", "module/authserver", "module/clientstore", "module/crossdevice", "module/ending", "module/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/webui", "module/metrics", "module/token", "module/store", "module/directory", "module/directory/password", "module/oauth"},
+	"module/gateway":                 {"module/admission", "module/gateway/adminapi", "module/gateway/routes", "module/audit", "module/authserver", "module/clientstore", "module/crossdevice", "module/ending", "module/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/webui", "module/metrics", "module/token", "module/store", "module/directory", "module/directory/password", "module/oauth"},
 	"module/gateway/adminapi":        {"module/clientstore"},
-	"module/gateway/cli":             {"internal/spelling", "module/authserver", "module/gateway", "module/gateway/adminapi", "module/clientstore", "module/directory", "module/directory/password", "module/gateway/restapi", "module/guard", "module/oauth", "module/rest/...", "module/token"},
+	"module/gateway/cli":             {"internal/spelling", "module/authserver", "module/gateway", "module/gateway/adminapi", "module/clientstore", "module/directory", "module/directory/password", "module/gateway/restapi", "module/gateway/routes", "module/guard", "module/oauth", "module/rest/...", "module/token"},
+	"module/gateway/routes":          nil,
 	"module/gateway/restapi":         {"module/audit", "module/gateway", "module/metrics", "module/rest/...", "module/store", "module/token", "module/webui"},
 	"module/rest/...":                {"module/rest/charset", "module/rest/envelope", "module/rest/splice"},
 	"module/rest/charset":            nil,
@@ -69,7 +70,7 @@ var pure = []string{"module/audit", "module/oauth", "module/ratelimit", "module/
 
 // confined says where a foreign package may be imported, and nowhere else.
 var confined = map[string][]string{
-	"github.com/caddyserver/":                {"module/gateway", "module/gateway/cli", "module/gateway/restapi", "caddyfile", "plugins/...", "module/internal/harness"},
+	"github.com/caddyserver/":                {"module/gateway", "module/gateway/cli", "module/gateway/restapi", "module/gateway/routes", "caddyfile", "plugins/...", "module/internal/harness"},
 	"go.uber.org/zap":                        {"module/gateway", "module/gateway/restapi", "caddyfile", "plugins/...", "module/internal/harness"},
 	"github.com/golang-jwt/":                 {"module/token"},
 	"github.com/redis/":                      {"plugins/store/redis", "plugins/limiter/redis", "plugins/internal/redisconn"},
