@@ -2,7 +2,6 @@ package caddyfile
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -25,8 +24,9 @@ func parseServer(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 		return nil, err
 	}
 	h.Next()
+	source := position(h.Dispenser)
 	if matcher == nil {
-		if err := oneSite(h); err != nil {
+		if err := oneSite(h, source); err != nil {
 			return nil, err
 		}
 	}
@@ -39,16 +39,15 @@ func parseServer(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 	if globalApp(h) == nil {
 		return nil, h.Err("oauth_server: expected a global option `gatehouse { issuer ... }` at the top of the Caddyfile")
 	}
-	return h.NewRoute(matcher, new(gateway.Server)), nil
+	return h.NewRoute(matcher, &gateway.Server{Source: source}), nil
 }
 
 // oneSite refuses a second site with oauth_server: there is one issuer, and clients would
 // find its metadata at an address that is not the issuer's. One with a matcher is part of a
-// site on purpose, and is not counted. Neither is one within `handle` or `route`, since
-// nothing tells to which site it belongs.
-func oneSite(h httpcaddyfile.Helper) error {
+// site on purpose, and is not counted. One within `handle` or `route` does not show here to
+// which site it belongs, and is checked when the configuration is provisioned.
+func oneSite(h httpcaddyfile.Helper, here string) error {
 	const key = "gatehouse.oauth_server"
-	here := fmt.Sprintf("%s:%d", h.File(), h.Line())
 	first, found := h.State[key].(string)
 	if h.IsNamedRoute() {
 		return nil

@@ -13,6 +13,11 @@ import (
 	"github.com/gatehouse/gatehouse/internal/spelling"
 )
 
+// position returns file and line of the current word, and the imports that led there.
+func position(d *caddyfile.Dispenser) string {
+	return strings.TrimPrefix(d.Err("").Error(), ", at ")
+}
+
 // once refuses a second value for a word that takes one.
 func once(d *caddyfile.Dispenser, set bool) error {
 	if set {

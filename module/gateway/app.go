@@ -113,11 +113,11 @@ type App struct {
 	// limitsClose: an api_limit refuses requests while the counts are out of reach. It is
 	// set while the configuration is provisioned, and never later.
 	limitsClose bool
-	// addressesChecked holds the servers that warnForgeableAddress has looked at while the
-	// configuration is provisioned.
+	// addressesChecked holds the servers that warnForgeableAddress has looked at.
 	addressesChecked map[*caddyhttp.Server]bool
 	// servers are those that carry a handler of this configuration, once it is provisioned.
 	servers     map[*caddyhttp.Server]bool
+	sites       []*issuerSite // that have oauth_server
 	connections *connections
 }
 

@@ -31,15 +31,6 @@ func checkOrder(ctx caddy.Context) error {
 	return fmt.Errorf("api_limit: the policy %s counts whom oauth_guard identifies, and would count nobody: oauth_guard stands behind it; put oauth_guard in front of api_limit", found[0].Policy)
 }
 
-// followServer goes through the routes of a server that is being provisioned.
-func followServer(server *caddyhttp.Server) routes.Found {
-	named := make(map[string]routes.Route, len(server.NamedRoutes))
-	for name, rt := range server.NamedRoutes {
-		named[name] = routes.FromLoaded(caddyhttp.RouteList{*rt})[0]
-	}
-	return routes.Follow(routes.FromLoaded(server.Routes), named, nil)
-}
-
 // orderWarning says once that a limit's first request came without having passed a guard.
 type orderWarning struct{ looked atomic.Bool }
 

@@ -20,6 +20,11 @@ func init() { caddy.RegisterModule(new(Server)) }
 // Requests for other paths go to the next handler, and are answered with 404 where none
 // follows. If the issuer has a path, all requests below it stay here.
 type Server struct {
+	// Where the handler is written, such as `Caddyfile:7`; the Caddyfile sets it. There may
+	// be one site with `oauth_server`: in several servers its handlers have the same source.
+	// Errors name it. Default: unknown, and sites of the same hosts are one.
+	Source string `json:"source,omitempty"`
+
 	app     *App
 	answers *UpstreamAnswers
 	access  *accessLog
@@ -35,6 +40,9 @@ func (*Server) CaddyModule() caddy.ModuleInfo {
 func (s *Server) Provision(ctx caddy.Context) (err error) {
 	s.access, s.log = newAccessLog(ctx), ctx.Slogger()
 	if s.app, err = findApp(ctx, "oauth_server"); err != nil {
+		return err
+	}
+	if err := s.app.checkOneSite(ctx); err != nil {
 		return err
 	}
 	s.answers = NewUpstreamAnswers(s.log, s.app.issuer.String())
