@@ -2,6 +2,7 @@ package caddyfile
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,7 +27,7 @@ import (
 //	}
 func parseLimit(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	h.Next()
-	head := h.Token()
+	head, source := h.Token(), position(h.Dispenser)
 	if h.NextArg() {
 		return nil, h.Errf("api_limit: unexpected argument '%s', expected a block", h.Val())
 	}
@@ -48,6 +49,11 @@ func parseLimit(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	}
 	if len(l.Policies) == 0 {
 		return nil, at(head, errors.New("expected at least one policy such as `client 1000 1h`"))
+	}
+	// Only where the whole is provisioned it shows whether a guard stands in front: `route`
+	// keeps the order of directives, `handle` sorts them, and neither says so here.
+	if slices.ContainsFunc(l.Policies, gateway.Policy.NeedsGuard) {
+		l.Source = source
 	}
 	return l, nil
 }

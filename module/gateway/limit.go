@@ -44,6 +44,9 @@ type Limit struct {
 	// this process, for so small a part of the limit that all nodes together stay within
 	// it; `open` admits all of them; `closed` answers 503. Default: `local`.
 	OnOutage string `json:"on_outage,omitempty"`
+	// Where the handler is written, such as `Caddyfile:23`, for errors about its place among
+	// other handlers. The Caddyfile sets it where a policy needs a guard. Default: unknown.
+	Source string `json:"source,omitempty"`
 
 	app      *App
 	policies []ratelimit.Policy

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/caddyserver/caddy/v2"
@@ -28,7 +29,11 @@ func checkOrder(ctx caddy.Context) error {
 	if len(found) == 0 {
 		return nil
 	}
-	return fmt.Errorf("api_limit: the policy %s counts whom oauth_guard identifies, and would count nobody: oauth_guard stands behind it; put oauth_guard in front of api_limit", found[0].Policy)
+	where := fmt.Sprintf("server %s on %s", server.Name(), strings.Join(server.Listen, " "))
+	if found[0].Source != "" {
+		where = found[0].Source
+	}
+	return fmt.Errorf("api_limit (%s): the policy %s counts whom oauth_guard identifies, and would count nobody: oauth_guard stands behind it; put oauth_guard in front of api_limit", where, found[0].Policy)
 }
 
 // orderWarning says once that a limit's first request came without having passed a guard.

@@ -22,8 +22,12 @@ func (p patient) reachability() []adminapi.Finding {
 				"%s: no request reaches %s", where, dead))
 		}
 		for _, l := range found.Unguarded {
+			at := where
+			if l.Source != "" {
+				at += ", " + l.Source
+			}
 			out = append(out, adminapi.Broken("limit", "put oauth_guard in front of api_limit, as the order of directives outside `route` and `handle` does, or limit by `ip`",
-				"%s: the policy %s of an api_limit counts nobody, because no oauth_guard stands in front of it", where, l.Policy))
+				"%s: the policy %s of an api_limit counts nobody, because no oauth_guard stands in front of it", at, l.Policy))
 		}
 	}
 	if len(out) == 0 {

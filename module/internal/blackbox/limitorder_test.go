@@ -3,6 +3,8 @@ package blackbox
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -33,11 +35,21 @@ func TestALimitByCallerStandsBehindTheGuard(t *testing.T) {
 			if err == nil {
 				t.Fatal("it was loaded")
 			}
-			if got := err.Error(); !strings.Contains(got, "put oauth_guard in front of api_limit") {
+			if got := err.Error(); !strings.Contains(got, "put oauth_guard in front of api_limit") || !strings.Contains(got, "api_limit (Caddyfile:"+lineOf(g.Text(text), "api_limit")+")") {
 				t.Error(got)
 			}
 		})
 	}
+	t.Run("S07 JSON names the server", func(t *testing.T) {
+		g.Changed(func(config []byte) []byte {
+			return regexp.MustCompile(`,"source":"Caddyfile:\d+"|"source":"Caddyfile:\d+",`).ReplaceAll(config, nil)
+		})
+		defer g.Changed(nil)
+		err := g.TryLoad(route(limitFirst + guardOnly))
+		if err == nil || !strings.Contains(err.Error(), "api_limit (server srv") {
+			t.Error(err)
+		}
+	})
 	for name, text := range map[string]string{
 		"the usual order":              behind(limitFirst + guardOnly + "\treverse_proxy $UPSTREAM\n"), // directives have an order
 		"by address":                   route("\tapi_limit {\n\t\tip 10 1m\n\t}\n" + guardOnly),
@@ -83,4 +95,10 @@ func TestALimitByCallerStandsBehindTheGuard(t *testing.T) {
 			}
 		}
 	})
+}
+
+// lineOf is the number of the line that has a word first.
+func lineOf(text, word string) string {
+	before, _, _ := strings.Cut(text, word)
+	return strconv.Itoa(strings.Count(before, "\n") + 1)
 }

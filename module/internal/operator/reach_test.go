@@ -21,6 +21,7 @@ func TestTheDoctorFindsWhatNoRequestReaches(t *testing.T) {
 		"S05 not after one alternative":  {api("\troute {\n\thandle /a {\n\theader A b\n\t}\n\thandle {\n\trespond b\n\t}\n\treverse_proxy $UPSTREAM\n\t}\n"), "ok", "reach", "every handler"},
 		"S05 not beside the issuer":      {strings.Replace(site, "\toauth_server\n", "\toauth_server\n\treverse_proxy $UPSTREAM\n", 1), "ok", "reach", "every handler"},
 		"S07 a limit without a guard":    {api("\tapi_limit {\n\t\tclient 10 1m\n\t}\n\treverse_proxy $UPSTREAM\n"), "fail", "limit", "the policy client of an api_limit counts nobody"},
+		"S07 a limit is named by line":   {api("\tapi_limit {\n\t\tclient 10 1m\n\t}\n\treverse_proxy $UPSTREAM\n"), "fail", "limit", "Caddyfile:"},
 		"S07 a limit elsewhere in front": {api("\troute {\n\troute /a/* {\n\tapi_limit {\n\t\tuser 10 1m\n\t}\n\t}\n\troute /a/* {\n\toauth_guard\n\t}\n\treverse_proxy $UPSTREAM\n\t}\n"), "fail", "limit", "the policy user"},
 		"S07 a limit behind a guard":     {api("\toauth_guard\n\tapi_limit {\n\t\tclient 10 1m\n\t}\n\treverse_proxy $UPSTREAM\n"), "ok", "reach", "behind a guard"},
 	} {
