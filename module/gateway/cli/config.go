@@ -42,7 +42,8 @@ type server struct {
 	Logs                 *struct {
 		Credentials bool `json:"should_log_credentials"`
 	} `json:"logs"`
-	httpPort uint // the one on which Caddy speaks no TLS
+	httpPort  uint // the one on which Caddy speaks no TLS
+	httpsPort uint
 }
 
 type (
@@ -66,8 +67,9 @@ func readAny(text []byte) (*configuration, error) {
 	var c struct {
 		Apps struct {
 			HTTP struct {
-				HTTPPort int               `json:"http_port"`
-				Servers  map[string]server `json:"servers"`
+				HTTPPort  int               `json:"http_port"`
+				HTTPSPort int               `json:"https_port"`
+				Servers   map[string]server `json:"servers"`
 			} `json:"http"`
 			Gatehouse *gateway.App `json:"gatehouse"`
 		} `json:"apps"`
@@ -76,19 +78,21 @@ func readAny(text []byte) (*configuration, error) {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
 	for name, s := range c.Apps.HTTP.Servers {
-		s.httpPort = uint(cmp.Or(max(0, c.Apps.HTTP.HTTPPort), 80)) //nolint:gosec // not negative
+		s.httpPort = uint(cmp.Or(max(0, c.Apps.HTTP.HTTPPort), 80))    //nolint:gosec // not negative
+		s.httpsPort = uint(cmp.Or(max(0, c.Apps.HTTP.HTTPSPort), 443)) //nolint:gosec // not negative
 		c.Apps.HTTP.Servers[name] = s
 	}
 	return &configuration{c.Apps.Gatehouse, c.Apps.HTTP.Servers, make(restapi.Tables)}, nil
 }
 
 func (s server) listensFor(q question) bool {
-	port := map[string]string{"http": "80", "https": "443"}[q.scheme]
+	n := uint64(map[string]uint{"http": s.httpPort, "https": s.httpsPort}[q.scheme])
 	if _, p, err := net.SplitHostPort(q.host); err == nil {
-		port = p
+		if n, err = strconv.ParseUint(p, 10, 16); err != nil {
+			return false
+		}
 	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	return err == nil && slices.ContainsFunc(s.Listen, func(l string) bool {
+	return slices.ContainsFunc(s.Listen, func(l string) bool {
 		at, err := caddy.ParseNetworkAddress(l)
 		return err == nil && !at.IsUnixNetwork() && uint(n) >= at.StartPort && uint(n) <= at.EndPort
 	})

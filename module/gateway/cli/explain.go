@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2"
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
@@ -18,8 +19,8 @@ Says what the guards of a configuration do with a request: which rule decides, w
 must have, in which form the path is judged, and what is refused before any rule is looked
 at. It is the guard's own decision, for a request that nobody sends.
 
-URL is an address such as https://api.example.com/articles, or a path alone: then every
-site with a guard is asked. With --scope the request has a valid token with these scopes
+URL is an address such as https://api.example.com/articles, as a client has it, or a path
+alone: then every site with a guard is asked. With --scope the request has a valid token with these scopes
 (--scope "" one without any), without it none.
 
 The configuration is the one that --config names, else the running one, asked for over
@@ -68,10 +69,11 @@ func nowhere(q question, c *configuration) string {
 		return "no site of this configuration has a guard"
 	}
 	var sites []string
+	e := newExplainer(caddy.Context{}, c, q)
 	for _, name := range sortedKeys(c.servers) {
 		s := c.servers[name]
 		for _, host := range s.hosts(question{}) {
-			sites = append(sites, strings.TrimPrefix(host+" on "+strings.Join(s.Listen, " "), " "))
+			sites = append(sites, siteText(e.publicAddress(s, host), s.Listen))
 		}
 	}
 	return fmt.Sprintf("no site of this configuration listens for %s://%s; there are: %s", q.scheme, q.host, strings.Join(sites, ", "))
@@ -109,13 +111,18 @@ func (r *run) anyConfiguration() (*configuration, error) {
 	return readAny(text)
 }
 
+// siteText is the address of a site and where Caddy listens for it.
+func siteText(address string, listen []string) string {
+	on := strings.Join(listen, " ")
+	if address == "" {
+		return on
+	}
+	return address + " (Caddy listens on " + on + ")"
+}
+
 // text is the explanation for a person.
 func (e explanation) text(w io.Writer) {
-	where := strings.Join(e.Listen, " ")
-	if e.Host != "" {
-		where = e.Host + " on " + where
-	}
-	row(w, "Site:", where)
+	row(w, "Site:", siteText(e.Address, e.Listen))
 	if e.Refused != "" {
 		row(w, "Refused:", e.Refused)
 	}

@@ -64,6 +64,8 @@ type explanation struct {
 	Server string   `json:"server"`
 	Listen []string `json:"listen"`
 	Host   string   `json:"host,omitempty"`
+	// Address is the one that clients use, with scheme and port, "" for any host.
+	Address string `json:"address,omitempty"`
 	// Guards that judge it, in order; more than one when each let it pass.
 	Guards []verdict `json:"guards"`
 	// Limits are the api_limits on its way behind them.
@@ -231,7 +233,7 @@ func explain(c *configuration, q question) ([]explanation, error) {
 	var out []explanation
 	for _, name := range sortedKeys(c.servers) {
 		s := c.servers[name]
-		if q.host != "" && !s.listensFor(q) {
+		if q.host != "" && !s.listensFor(q) && !e.reachedAs(s, q) {
 			continue
 		}
 		for _, host := range s.hosts(q) {
@@ -251,6 +253,9 @@ func explain(c *configuration, q question) ([]explanation, error) {
 // site has no guard on its way.
 func (e *explainer) ask(name string, s server, host string) (*explanation, error) {
 	e.at = &explanation{Server: name, Listen: s.Listen, Host: host, Guards: []verdict{}}
+	if e.at.Address = e.q.scheme + "://" + e.q.host; e.q.host == "" {
+		e.at.Address = e.publicAddress(s, host)
+	}
 	e.named = s.NamedRoutes
 	known := slices.Concat(e.app.Declared(), oauth.VariantBScopes)
 	for _, scope := range e.q.scopes {

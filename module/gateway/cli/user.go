@@ -31,7 +31,8 @@ it is asked for twice and not shown. With --generate one is made and shown once.
 	passwd := userCommand("passwd USER", "Gives a user another password", `
 Reads the new password from standard input, one line; on a terminal it asks twice and shows
 nothing. With --generate one is made and shown once. The user is signed out everywhere and
-every token dies within a second.`, passwdCommand)
+every token dies within a second. A lock by failed sign-ins is ended too, on the node that
+is asked (--address).`, passwdCommand)
 	generateFlag(passwd)
 	return groupCommand("user", "Users of the authorization gateway", add, passwd,
 		adminCommand("list", "Lists the users", "Lists the users kept in the store.", nothing, func(r *run, admin *adminClient) error {
@@ -57,8 +58,9 @@ every token dies within a second.`, passwdCommand)
 Locks a user, who can no longer sign in. The user is signed out everywhere and every token
 dies within a second, on every node.`, func(r *run, admin *adminClient) error { return r.userCall(admin, "POST", nil, "lock") }),
 		userCommand("unlock USER", "Unlocks a user", `
-Lets a user sign in again who was locked with lock, or by failed sign-ins. A lock by failed
-sign-ins is ended on the node that is asked; on others it ends by itself (protect lockout).`, func(r *run, admin *adminClient) error {
+Lets a user sign in again who was locked with lock, on every node, or by failed sign-ins.
+Each node counts failed sign-ins in its own memory, so a lock by them is ended on the node
+that is asked (--address); on others it ends by itself (protect lockout).`, func(r *run, admin *adminClient) error {
 			return r.userCall(admin, "POST", nil, "unlock")
 		}),
 		userCommand("delete USER", "Removes a user", `

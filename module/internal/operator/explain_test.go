@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -228,5 +230,38 @@ func TestTheLimitsOnTheWayAreNamed(t *testing.T) {
 	}
 	if all := explained(t, g, "GET", g.API+"/other", "--config", file); len(all[0].Limits) != 0 {
 		t.Errorf("behind a refusal: %+v", all)
+	}
+}
+
+// S10: where ports are forwarded to those that Caddy listens on, clients use others.
+func TestExplainShowsTheAddressThatClientsUse(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "Caddyfile")
+	if err := os.WriteFile(file, []byte(`{
+	https_port 8443
+	gatehouse {
+		issuer https://id.example
+		scope read "Read"
+	}
+}
+id.example {
+	oauth_server
+}
+api.example {
+	oauth_guard {
+		scope read GET /read
+	}
+	respond hello
+}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range []string{"/read", "https://api.example/read"} {
+		r := program(t, "", "gatehouse", "explain", "GET", address, "--config", file)
+		if r.code != 0 || !strings.Contains(r.out, "https://api.example (Caddy listens on :8443)") {
+			t.Errorf("%s: %+v", address, r)
+		}
+	}
+	if r := program(t, "", "gatehouse", "explain", "GET", "https://none.example:444/", "--config", file); r.code == 0 || !strings.Contains(r.err, "https://id.example (Caddy listens on :8443)") {
+		t.Errorf("%+v", r)
 	}
 }

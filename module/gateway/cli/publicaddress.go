@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"net"
+	"net/url"
+	"strconv"
+
+	"github.com/caddyserver/caddy/v2"
+)
+
+// publicAddress returns the address under which clients reach a host of a server, without a
+// path; "" for a server that answers for any host. Behind a proxy that is another than the
+// one that Caddy listens on: the issuer and the audiences of guards tell it. Otherwise
+// http_port and https_port stand for 80 and 443, as they do where Caddy redirects.
+func (e *explainer) publicAddress(s server, host string) string {
+	if host == "" {
+		return ""
+	}
+	if origin := originOf(e.issuer, host); origin != "" && s.has("oauth_server") {
+		return origin
+	}
+	for raw := range s.all("oauth_guard") {
+		if _, c, err := e.policy(raw); err == nil && c.Audience != e.issuer {
+			if origin := originOf(c.Audience, host); origin != "" {
+				return origin
+			}
+		}
+	}
+	scheme, usual := "https", s.httpsPort
+	if s.plain() {
+		scheme, usual = "http", s.httpPort
+	}
+	for _, l := range s.Listen {
+		at, err := caddy.ParseNetworkAddress(l)
+		if err != nil || at.IsUnixNetwork() || at.IsFdNetwork() {
+			continue
+		}
+		if at.StartPort != usual {
+			return scheme + "://" + net.JoinHostPort(host, strconv.FormatUint(uint64(at.StartPort), 10))
+		}
+		break
+	}
+	return scheme + "://" + host
+}
+
+// originOf returns scheme, host and port of an address that has the host, "" for others.
+func originOf(address, host string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() != host {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// reachedAs reports whether clients reach a server under the address that was asked for,
+// though it does not listen there.
+func (e *explainer) reachedAs(s server, q question) bool {
+	for _, host := range s.hosts(question{}) {
+		if e.publicAddress(s, host) == q.scheme+"://"+q.host {
+			return true
+		}
+	}
+	return false
+}
