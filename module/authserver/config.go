@@ -80,6 +80,9 @@ type Config struct {
 	// ClientIP gives the address a request comes from, without port, as Caddy's
 	// trusted_proxies decides. Never a header.
 	ClientIP func(*http.Request) string
+	// RequestID gives what the logs call a request, for error pages to show. Default: pages
+	// show none.
+	RequestID func(*http.Request) string
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -193,6 +196,9 @@ func (c *Config) fill() error {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.RequestID == nil {
+		c.RequestID = func(*http.Request) string { return "" }
 	}
 	if c.Audit == nil {
 		c.Audit = audit.Discard{}

@@ -85,7 +85,7 @@ func (s *signIn) fail(w http.ResponseWriter, r *http.Request, err error) {
 		}
 		p = page(form.Status, code, form.Reason)
 	default:
-		s.Log.Error("page not answered", slog.String("path", r.URL.Path), slog.Any("cause", err))
+		s.Log.Error("page not answered", slog.String("path", r.URL.Path), slog.String("request_id", s.RequestID(r)), slog.Any("cause", err))
 		p = unavailablePage(1)
 	}
 	if p.retryAfter > 0 {
@@ -103,5 +103,7 @@ func (s *Server) errorPage(w http.ResponseWriter, r *http.Request, status int, v
 	if v.Lang == "" {
 		v.Lang = s.Pages.Language(r, "")
 	}
+	v.RequestID = s.RequestID(r)
+	s.Log.Debug("error page", slog.String("request_id", v.RequestID), slog.Int("status", status), slog.String("error", v.Code))
 	s.Pages.Error(w, status, v)
 }

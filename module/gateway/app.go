@@ -240,7 +240,7 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 			LoginFailures: a.Protect.LoginFailures, Lockout: time.Duration(a.Protect.Lockout),
 			PerAddress: a.Protect.PerAddress, CodesPerUser: a.Protect.CodesPerUser, HashConcurrency: a.Protect.HashConcurrency,
 		},
-		ClientIP: clientIP,
+		ClientIP: clientIP, RequestID: idOf,
 	})
 	return err
 }

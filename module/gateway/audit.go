@@ -180,5 +180,8 @@ func requestID(ctx context.Context) string {
 	return id
 }
 
+// idOf is requestID of a request.
+func idOf(r *http.Request) string { return requestID(r.Context()) }
+
 // Interface guards
 var _ audit.Sink = (*trail)(nil)

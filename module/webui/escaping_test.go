@@ -55,7 +55,7 @@ func TestNoStringOfAViewBecomesMarkup(t *testing.T) { // U11, U22
 				p.EnterCode(w, 200, EnterCodeView{Form: f, User: payload, UserCode: payload, Failed: true})
 			},
 			"error": func(w *httptest.ResponseRecorder) {
-				p.Error(w, 400, ErrorView{Lang: payload, Code: payload, Detail: payload, Sent: payload, Retry: "/" + strings.TrimLeft(payload, "/ ")})
+				p.Error(w, 400, ErrorView{Lang: payload, Code: payload, Detail: payload, Sent: payload, RequestID: payload, Retry: "/" + strings.TrimLeft(payload, "/ ")})
 			},
 		} {
 			w := httptest.NewRecorder()
@@ -93,7 +93,7 @@ func harmless(p *Pages, w *httptest.ResponseRecorder, page string) {
 	case "entercode":
 		p.EnterCode(w, 200, EnterCodeView{Form: f, User: "u", UserCode: "c", Failed: true})
 	case "error":
-		p.Error(w, 400, ErrorView{Code: "server_error", Detail: "d", Sent: "s"})
+		p.Error(w, 400, ErrorView{Code: "server_error", Detail: "d", Sent: "s", RequestID: "i"})
 	}
 }
 

@@ -47,7 +47,7 @@ func (p *Pages) try(files files) error {
 		"account": {AccountView{Form: form, User: "u"}, fullAccount(form)},
 		"entercode": {EnterCodeView{Form: form}, EnterCodeView{Form: form, User: "u", UserCode: "U", Failed: true},
 			EnterCodeView{Form: form, Limited: true}},
-		"error": {ErrorView{Detail: "d", Sent: "s", Retry: "/r"}},
+		"error": {ErrorView{Detail: "d", Sent: "s", Retry: "/r", RequestID: "i"}},
 		"home":  {HomeView{Login: "/l", Metadata: "/m"}},
 	}
 	tryQR := QRView{Client: "c", Host: "h", Image: "/i", Address: "https://h/c", UserCode: "U", Entry: "https://h/d", Number: "11",

@@ -130,6 +130,9 @@ type ErrorView struct {
 	Sent string
 	// Retry is a same-origin path for "start again", "" for none.
 	Retry string
+	// RequestID is what the logs call the request, for a person to tell those who run the
+	// server; "" for none.
+	RequestID string
 	// Frames are the origins that may frame the page, none for nobody.
 	Frames []string
 }

@@ -116,7 +116,8 @@ func TestClientsThatAreUnknown(t *testing.T) { // A13
 		t.Run(name, func(t *testing.T) {
 			p := b.Get(authorizeURL(g, id))
 			wantPage(t, p, http.StatusBadRequest)
-			if p.Body != missing.Body {
+			// Each request has a number of its own, which Caddy makes.
+			if requestNumber.ReplaceAllString(p.Body, "") != requestNumber.ReplaceAllString(missing.Body, "") {
 				t.Errorf("differs from the page for a missing one: %s", p.Body)
 			}
 		})
