@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -160,8 +161,9 @@ func TestNginxAsksAGuardByAuthRequest(t *testing.T) {
 	guard := strings.Replace(recipe(t, section, "caddyfile", 1), ":8090 {", "http://$API {", 1)
 	api := harness.NewUpstream(t)
 	g := startSite(t, site[:strings.Index(site, "http://$API {")]+guard+"\n")
-	lines := strings.NewReplacer("10.0.0.20:9000", api.Addr, "10.0.0.11:8090", local(g.API)).Replace(recipe(t, section, "nginx", 1))
-	lines = strings.Replace(lines, "proxy_pass_request_body off;", "proxy_pass_request_body off;\n\tproxy_set_header Host "+strings.TrimPrefix(g.API, "http://")+";", 1)
+	// The site answers to its name only, unlike the recipe's.
+	lines := regexp.MustCompile(`proxy_pass http://10\.0\.0\.11:8090[^;]*;`).ReplaceAllString(recipe(t, section, "nginx", 1), "$0\n\tproxy_set_header Host "+strings.TrimPrefix(g.API, "http://")+";")
+	lines = strings.NewReplacer("10.0.0.20:9000", api.Addr, "10.0.0.11:8090", local(g.API)).Replace(lines)
 	f := startAuthRequest(t, g, api, "", lines)
 	_, access := clientToken(t, g, machine) // scope read
 	if p := f.ask("GET", "/read/1?x=1", access); p.Status != http.StatusOK {
@@ -187,6 +189,33 @@ func TestNginxAsksAGuardByAuthRequest(t *testing.T) {
 	}
 	f.wantIdentity("/read", id, "web", "read")
 	f.wantRevoked(g, "/read", mine)
+	f.wantNoAnswerOfTheGuardAtTheAPI()
+}
+
+// wantNoAnswerOfTheGuardAtTheAPI checks N01: what the guard answers itself is no permission. An
+// API that dispatches by query alone would act on it.
+func (f *front) wantNoAnswerOfTheGuardAtTheAPI() {
+	f.t.Helper()
+	f.api.Hits()
+	const document, query = "/.well-known/oauth-protected-resource", "?act=del&aid=7"
+	if p := f.ask("GET", document+query, ""); !strings.Contains(p.Body, `"authorization_servers"`) {
+		f.t.Errorf("N01 the metadata: %d %s", p.Status, p.Body)
+	}
+	for _, path := range []string{document, document + "/", document + "/x", "/./" + document[1:], "/%2ewell-known/oauth-protected-resource"} {
+		for _, method := range []string{"GET", "HEAD", "POST", "OPTIONS"} {
+			f.ask(method, path+query, "")
+		}
+	}
+	for _, path := range []string{"/read", "/public", "/else", document} {
+		p := harness.Send(f.t, harness.NewBrowser(f.t, "").Client, "OPTIONS", "http://"+f.address+path+query, "",
+			"Origin", "https://app.example", "Access-Control-Request-Method", "GET")
+		if path != document && p.Status != http.StatusForbidden {
+			f.t.Errorf("N01 a preflight of %s: %d", path, p.Status)
+		}
+	}
+	if h := f.api.Hits(); len(h) != 0 {
+		f.t.Errorf("N01 the API saw what the guard answered: %v", h)
+	}
 }
 
 // S23: nginx asks the introspection endpoint, as a client that is answered by status.
