@@ -45,14 +45,18 @@ func NewOwnPaths(issuerPath string, registration bool) OwnPaths {
 // Has reports whether a request path, decoded once, is the server's. A path that some
 // server behind this one may take for one of ours is ours in every spelling: with another
 // letter case, double slashes, dot segments, backslashes, path parameters, blanks at the end
-// of a segment, or encoded several times. Requests for these carry codes and
-// credentials, which must not reach an API or its logs.
+// of a segment, encoded several times, or with the query encoded too. Requests for these
+// carry codes and credentials, which must not reach an API or its logs.
 func (o OwnPaths) Has(path string) bool {
 	if isLower(path) {
 		return o.hasFolded(path)
 	}
 	for range maxDecodings {
 		if o.hasFolded(foldPath(path)) || o.hasFolded(foldPath(resolveDots(path))) {
+			return true
+		}
+		// A client that encodes its whole address sends the query as part of the path.
+		if end := strings.IndexAny(path, "?#"); end >= 0 && o.hasFolded(foldPath(resolveDots(path[:end]))) {
 			return true
 		}
 		decoded := decodePath(path)

@@ -64,6 +64,7 @@ func TestNoSpellingOfAnEndpointReachesTheAPI(t *testing.T) { // S05
 	for _, path := range []string{
 		"/token/", "//token", "/./token", "/x/../token", "/TOKEN", "/Token", "/%2574oken", "/%252574oken", "/%2F/token", "/x%2f..%2ftoken",
 		"/token;a=1", "/;/token", "/\\token", "/%5ctoken", "/%255ctoken", "/token%20", "/token.", "/token%00", "/token%2500", "/to%C5%BFken/../token", "/%25u0074oken",
+		"/token%3Fcode=x", "/login%253Fx", "/x/..%2ftoken%3F/../x", "/account%23x", "/authorize%3fclient_id=web&state=x/y",
 		"/authorize/?code=x", "/AUTHORIZE", "//authorize?state=x", "/log%C4%B1n/../login", "/regi%C5%BFter/../device",
 		"/connect", "/connect/", "/CONNECT/x", "//connect/qrconnect", "/connect/../token", "/connect/x/../../articles", "/sns/x", "/SNS/oauth2/access_token", "/connect%2Fqrconnect/",
 		"/.well-known/JWKS.json", "/.well-known//jwks.json", "/.well-known/oauth-authorization-server/", "/device_authori%C5%BFation/../par", "/%C5%BFns/auth", "/to%E2%84%AAen",
@@ -77,7 +78,7 @@ func TestNoSpellingOfAnEndpointReachesTheAPI(t *testing.T) { // S05
 			}
 		}
 	}
-	for _, path := range []string{"/", "/tokens", "/token/7", "/my/token", "/devices", "/a%2520b", "/100%25", "/Articles/7", "/connected", "/.well-known/security.txt", "/register"} {
+	for _, path := range []string{"/", "/tokens", "/token/7", "/my/token", "/devices", "/a%2520b", "/100%25", "/Articles/7", "/connected", "/.well-known/security.txt", "/register", "/x%3Fto=/token"} {
 		p := harness.Wire(t, g.ID, "GET "+path, "Cookie: gatehouse=session; own=1")
 		hits := up.Hits()
 		if p.Status != http.StatusOK || len(hits) != 1 || hits[0].RequestURI != path {
