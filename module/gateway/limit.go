@@ -164,6 +164,7 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 	if err := l.buildExempt(); err != nil {
 		return err
 	}
+	l.warnOfUnboundedKeys()
 	l.scratch.New = func() any { return new(scratch) }
 	if l.style, err = ratelimit.ParseStyle(l.Headers); err != nil {
 		return err
