@@ -7,6 +7,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/internal/fairshare"
 )
 
 // ForgeryRemedy is what an operator writes so that clients cannot forge their address.
@@ -17,6 +19,18 @@ const ForgeryRemedy = "write `servers { trusted_proxies_strict }` into the globa
 func clientIP(r *http.Request) string {
 	ip, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
 	return ip
+}
+
+// ClientNetwork is the network of the address from which a request came, IPv4's /24 or IPv6's
+// /48: large enough that nobody has many at hand. It is "" for what is no address.
+func ClientNetwork(r *http.Request) string {
+	networks := fairshare.From(clientIP(r)).Networks()
+	for _, n := range networks {
+		if bits := n.Bits(); n.Addr().Is4() && bits == 24 || n.Addr().Is6() && bits == 48 {
+			return n.String()
+		}
+	}
+	return ""
 }
 
 // ForgeableAddressHeader is the header in which clients can forge their address on a

@@ -20,6 +20,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/idempotent"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/token"
 )
 
 // once is what remembers requests with an Idempotency-Key.
@@ -109,6 +110,9 @@ func (o *once) key(c *call, m resource.Match, text string) idempotent.Key {
 	k := idempotent.Key{Resource: m.Operation.Path, Text: text}
 	if access := gateway.Caller(c.r); access != nil {
 		k.Client, k.User = access.Client, access.Subject
+		if !strings.HasPrefix(access.Subject, token.ClientSubject) {
+			k.Share = access.Subject
+		}
 	} else {
 		// Without a guard the upstream knows its callers. Those who say nothing share their
 		// keys, which nobody guesses.
@@ -119,6 +123,7 @@ func (o *once) key(c *call, m resource.Match, text string) idempotent.Key {
 			}
 		}
 		k.User = "credentials: " + b.String()
+		k.Share = gateway.ClientNetwork(c.r) // what they say they are is not checked here
 	}
 	return k
 }

@@ -46,7 +46,9 @@ type Config struct {
 	Keep time.Duration
 	// Lease is how long a request is taken for running. Default: 2 min.
 	Lease time.Duration
-	// Max is how many keys a client may use in Keep. Default: 10,000.
+	// Max is how many keys a client may use in Keep, and one of its users a tenth of them. All
+	// callers without a token have ten times as many, and one network a tenth of that.
+	// Default: 10,000.
 	Max int
 }
 
@@ -98,7 +100,7 @@ func (k *Keeper) Begin(ctx context.Context, key Key, digest string) (*Attempt, *
 	if !errors.Is(err, ErrNotFound) {
 		return nil, nil, nil, err
 	}
-	if refused, err := k.quota.take(ctx, key.Owner()); refused != nil || err != nil {
+	if refused, err := k.count(ctx, key); refused != nil || err != nil {
 		return nil, nil, refused, err
 	}
 	now := k.config.Now()
@@ -116,12 +118,33 @@ func (k *Keeper) Begin(ctx context.Context, key Key, digest string) (*Attempt, *
 		a.version = version
 		return a, nil, nil, nil
 	case again == nil:
-		k.quota.giveBack(key.Owner())
+		k.giveBack(key)
 		return k.again(key, found, digest)
 	case errors.Is(err, ErrExists):
 		return nil, nil, nil, again // gone again, or out of reach: the client may repeat it
 	}
 	return nil, nil, nil, err
+}
+
+// count counts one more key for those who have to do with it.
+func (k *Keeper) count(ctx context.Context, key Key) (*envelope.Refusal, error) {
+	accounts := key.accounts(k.config.Max)
+	for i, a := range accounts {
+		if refused, err := k.quota.take(ctx, a); refused != nil || err != nil {
+			for _, counted := range accounts[:i] {
+				k.quota.giveBack(counted.owner)
+			}
+			return refused, err
+		}
+	}
+	return nil, nil
+}
+
+// giveBack takes a key out of the count again, of which no record is left.
+func (k *Keeper) giveBack(key Key) {
+	for _, a := range key.accounts(k.config.Max) {
+		k.quota.giveBack(a.owner)
+	}
 }
 
 // again is for a request whose key is known.
@@ -166,11 +189,15 @@ func (a *Attempt) Lose(ctx context.Context) error {
 	return a.write(ctx, r)
 }
 
-// Undo says that nothing was done. The key can be used again.
+// Undo says that nothing was done. The key can be used again, and does not count: otherwise
+// requests that the upstream refuses would use up the keys of others.
 func (a *Attempt) Undo(ctx context.Context) error {
 	err := a.keeper.config.Ledger.Delete(ctx, a.key.ID())
 	if err != nil {
 		err = a.keeper.config.Ledger.Delete(ctx, a.key.ID())
+	}
+	if err == nil {
+		a.keeper.giveBack(a.key)
 	}
 	return err
 }

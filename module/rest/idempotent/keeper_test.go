@@ -343,3 +343,48 @@ func TestAKeyCountsForAWholeDay(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// N06: those who cannot do anything, or have used much, leave keys for the others.
+func TestFewCallersDoNotUseUpTheKeysOfAll(t *testing.T) {
+	for name, c := range map[string]struct {
+		client string
+		share  int // of each caller, of all
+		most   int
+	}{"users of a client": {"app", 2, 20}, "callers without a token": {"", 20, 200}} {
+		t.Run("N06 "+name, func(t *testing.T) {
+			k := keeper(t, newLedger(newClock().now), func(c *idempotent.Config) { c.Max = 20 })
+			n := 0
+			use := func(share string, undo bool) string {
+				n++
+				a, got := ask(k, idempotent.Key{Client: c.client, Share: share, Text: fmt.Sprint(n)}, "body")
+				if undo && got == "begin" {
+					if err := a.Undo(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				return got
+			}
+			for range 3 * c.most {
+				if got := use("a", true); got != "begin" {
+					t.Fatalf("requests of which nothing was done: %s at number %d", got, n)
+				}
+			}
+			for range c.share {
+				if got := use("a", false); got != "begin" {
+					t.Fatal(got)
+				}
+			}
+			if got := use("a", false); got != "429" {
+				t.Errorf("beyond the share of one: %s", got)
+			}
+			for i := range c.most - c.share {
+				if got := use(fmt.Sprint("b", i/c.share), false); got != "begin" {
+					t.Fatalf("another caller: %s at %d", got, i)
+				}
+			}
+			if got := use("c", false); got != "429" {
+				t.Errorf("beyond what all have: %s", got)
+			}
+		})
+	}
+}

@@ -24,8 +24,13 @@ const maxKey = 255
 
 // Key is a client's key for one kind of request.
 type Key struct {
-	// Client and User are who calls; User "" is the client itself.
+	// Client and User are who calls; User "" is the client itself, Client "" somebody who
+	// was not asked for a token.
 	Client, User string
+	// Share is which of the callers of that client uses the key, as the count of keys tells
+	// them apart: a user, or the network of somebody without a token. "" has no bound of its
+	// own. It is no part of the key's name.
+	Share string
 	// Resource is what the key is used for: the same text is another key elsewhere.
 	Resource string
 	// Text is what the client sent, without quotes.
@@ -54,8 +59,27 @@ func Parse(h http.Header) (text string, given bool, refused *envelope.Refusal) {
 // ID is the name under which the key's record is kept. It does not tell the key.
 func (k Key) ID() string { return name(k.hash("record")) }
 
-// Owner is whose keys are counted together: the client's, whoever uses it.
-func (k Key) Owner() string { return name(hash("owner", []byte(k.Client))) }
+// account is whose keys are counted together, and how many there may be.
+type account struct {
+	owner string
+	most  int
+}
+
+// strangers is how many times the keys of a client all callers without a token have
+// together, and shares how many callers it takes to use up what they have in common.
+const strangers, shares = 10, 10
+
+// accounts are those that a key is counted in, where a client has most keys.
+func (k Key) accounts(most int) []account {
+	if k.Client == "" {
+		most *= strangers
+	}
+	common := account{name(hash("owner", []byte(k.Client))), most}
+	if k.Share == "" {
+		return []account{common}
+	}
+	return []account{{name(hash("share", []byte(k.Client), []byte(k.Share))), max(1, most/shares)}, common}
+}
 
 // Digest tells requests with one key apart. Who reads the store cannot try out bodies
 // without knowing the key.

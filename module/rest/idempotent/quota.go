@@ -46,7 +46,7 @@ func (t Tally) grant(n, most int, keep time.Duration, now time.Time) (after Tall
 	return after, granted, 0
 }
 
-// owners bounds how many clients a node keeps reservations for. Beyond it those of others
+// owners bounds how many clients, users and networks a node keeps reservations for. Beyond it those of others
 // are forfeited, which counts more than was used and never less.
 const owners = 10_000
 
@@ -54,7 +54,6 @@ const owners = 10_000
 // tally.
 type quota struct {
 	config Config
-	block  int
 
 	mu   sync.Mutex
 	held map[string]*reservation
@@ -67,12 +66,12 @@ type reservation struct {
 }
 
 func newQuota(c Config) *quota {
-	return &quota{config: c, block: max(1, min(16, c.Max/64)), held: make(map[string]*reservation)}
+	return &quota{config: c, held: make(map[string]*reservation)}
 }
 
 // take counts one key.
-func (q *quota) take(ctx context.Context, owner string) (*envelope.Refusal, error) {
-	r := q.of(owner)
+func (q *quota) take(ctx context.Context, a account) (*envelope.Refusal, error) {
+	r := q.of(a.owner)
 	select {
 	case r.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -83,7 +82,7 @@ func (q *quota) take(ctx context.Context, owner string) (*envelope.Refusal, erro
 	if q.use(r, hour) {
 		return nil, nil
 	}
-	granted, wait, err := q.reserve(ctx, owner)
+	granted, wait, err := q.reserve(ctx, a)
 	switch {
 	case err != nil:
 		return nil, err
@@ -109,7 +108,7 @@ func (q *quota) use(r *reservation, hour int64) bool {
 	return true
 }
 
-// giveBack is for a key that turned out not to be new.
+// giveBack is for a key of which no record is left, or of which there was one before.
 func (q *quota) giveBack(owner string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -140,18 +139,18 @@ const tallyTries = 20
 
 var errContended = errors.New("idempotent: the tally of a client changed at every try")
 
-func (q *quota) reserve(ctx context.Context, owner string) (granted int, wait time.Duration, err error) {
+func (q *quota) reserve(ctx context.Context, a account) (granted int, wait time.Duration, err error) {
 	for range tallyTries {
-		t, version, err := q.config.Tallies.GetTally(ctx, owner)
+		t, version, err := q.config.Tallies.GetTally(ctx, a.owner)
 		if err != nil {
 			return 0, 0, err
 		}
 		now := q.config.Now()
-		after, granted, wait := t.grant(q.block, q.config.Max, q.config.Keep, now)
+		after, granted, wait := t.grant(max(1, min(16, a.most/64)), a.most, q.config.Keep, now)
 		if granted == 0 {
 			return 0, wait, nil
 		}
-		err = q.config.Tallies.PutTally(ctx, owner, version, after, now.Add(q.config.Keep+time.Hour))
+		err = q.config.Tallies.PutTally(ctx, a.owner, version, after, now.Add(q.config.Keep+time.Hour))
 		if !errors.Is(err, ErrConflict) {
 			return granted, 0, err
 		}

@@ -23,7 +23,7 @@ func (contended) PutTally(context.Context, string, uint64, Tally, time.Time) err
 func TestReservationsAreBoundedByTheNumberOfClients(t *testing.T) {
 	q := newQuota(Config{Tallies: nowhere{}, Now: time.Now, Keep: time.Hour, Max: 10})
 	for i := range owners + 50 {
-		if refused, err := q.take(t.Context(), fmt.Sprint(i)); refused != nil || err != nil {
+		if refused, err := q.take(t.Context(), account{fmt.Sprint(i), 10}); refused != nil || err != nil {
 			t.Fatal(refused, err)
 		}
 	}
@@ -34,7 +34,7 @@ func TestReservationsAreBoundedByTheNumberOfClients(t *testing.T) {
 
 func TestATallyThatChangesAtEveryTryIsAFault(t *testing.T) {
 	q := newQuota(Config{Tallies: contended{}, Now: time.Now, Keep: time.Hour, Max: 10})
-	if refused, err := q.take(t.Context(), "x"); refused != nil || err == nil {
+	if refused, err := q.take(t.Context(), account{"x", 10}); refused != nil || err == nil {
 		t.Error(refused, err)
 	}
 }
@@ -55,7 +55,7 @@ func (c *crossed) PutTally(context.Context, string, uint64, Tally, time.Time) er
 func TestATallyThatChangedIsReadAgain(t *testing.T) {
 	c := new(crossed)
 	q := newQuota(Config{Tallies: c, Now: time.Now, Keep: time.Hour, Max: 10})
-	if refused, err := q.take(t.Context(), "x"); refused != nil || err != nil || c.puts != 2 {
+	if refused, err := q.take(t.Context(), account{"x", 10}); refused != nil || err != nil || c.puts != 2 {
 		t.Error(refused, err, c.puts)
 	}
 }
