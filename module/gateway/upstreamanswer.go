@@ -68,3 +68,6 @@ func ownAnswer(w http.ResponseWriter) {
 		w = wrapper.Unwrap()
 	}
 }
+
+// HideCookies removes the gateway's own cookies from a request that goes on to an API.
+func HideCookies(r *http.Request) { guard.StripCookies(r.Header) }

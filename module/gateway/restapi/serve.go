@@ -40,6 +40,7 @@ type operation func(w http.ResponseWriter, c *call, m resource.Match, asked reso
 func (h *REST) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	gateway.ShowIdentity(r)
 	gateway.CloseWhenExiting(w, r)
+	gateway.HideCookies(r)
 	choice, refused := h.versions.Negotiate(r.URL.EscapedPath(), r.Header["Accept"])
 	w, finish := h.answers.From(w, choice.Header)
 	defer finish()

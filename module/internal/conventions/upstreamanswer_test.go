@@ -54,3 +54,17 @@ func TestAnUpstreamCannotSpeakForTheGatewayThroughAPIREST(t *testing.T) { // N05
 		})
 	}
 }
+
+// N05: cookies know no ports, so browsers send the gateway's to an API on the issuer's host,
+// which could use the session that is in them.
+func TestTheAPISeesNoCookieOfTheGateway(t *testing.T) {
+	u := harness.NewUpstream(t)
+	guard := site[strings.Index(site, "\toauth_guard {"):strings.Index(site, "\trespond API_REST")]
+	r := startIn(t, guard, "", u.Addr, `"upstream": $TO, "undeclared": "pass", "resources": [{"path": "open"}]`)
+	for _, path := range []string{"/open", "/undeclared"} {
+		r.do("", "GET", path, "", "Cookie", "gatehouse=session; own=1; __Host-gatehouse-browser=x")
+		if hits := u.Hits(); len(hits) != 1 || hits[0].Header.Get("Cookie") != "own=1" {
+			t.Errorf("N05 %s: the API saw %v", path, hits)
+		}
+	}
+}
