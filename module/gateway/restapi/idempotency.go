@@ -210,7 +210,7 @@ func undone(err error) bool {
 	if errors.Is(err, job.ErrUnknown) {
 		return false
 	}
-	return status < 500 || status == http.StatusServiceUnavailable || errors.As(err, &dial) || errors.Is(err, errNowhere)
+	return status < 500 || status == http.StatusServiceUnavailable || errors.As(err, &dial) || errors.Is(err, errNowhere) || errors.Is(err, errNoAnswer)
 }
 
 func replay(w http.ResponseWriter, a *idempotent.Answer) {

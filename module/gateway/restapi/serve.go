@@ -59,7 +59,7 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	if refused != nil {
 		return gateway.Refuse(w, refused)
 	}
-	c := &call{edition: &h.plain, choice: choice, prefix: gateway.Taken(r) + choice.Prefix, next: next, r: r}
+	c := &call{edition: &h.plain, choice: choice, prefix: gateway.Taken(r) + choice.Prefix, next: answering(next), r: r}
 	if choice.Index >= 0 {
 		c.edition = &h.editions[choice.Index]
 		if err := asByPath(w, c); err != nil {

@@ -18,7 +18,23 @@ import (
 // route leads to an upstream. It is nil where the next handler does.
 type route = caddyhttp.Handler
 
-var errNowhere = errors.New("no route of `to` answers this request")
+var (
+	errNowhere  = errors.New("no route of `to` answers this request")
+	errNoAnswer = errors.New("no handler behind api_rest answers this request: write `to` in it, or reverse_proxy behind it")
+)
+
+// answering makes an error of it when no handler behind next answers. Caddy's server would
+// answer 200 with an empty body, and a write that nobody received would look done.
+func answering(next caddyhttp.Handler) caddyhttp.Handler {
+	return caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+		answered := false
+		err := next.ServeHTTP(gateway.OnHeader(w, func(http.Header) { answered = true }), r)
+		if err == nil && !answered {
+			return gateway.Fail(http.StatusBadGateway, "", "", errNoAnswer)
+		}
+		return err
+	})
+}
 
 // nowhere ends a sub-route: without it Caddy would answer 200 with nothing.
 func nowhere(http.ResponseWriter, *http.Request) error {
