@@ -108,7 +108,7 @@ func lookAtIssuerFromHere(ctx context.Context, issuer string) []adminapi.Finding
 		err = json.Unmarshal(body, &metadata)
 	}
 	if res.StatusCode != http.StatusOK || err != nil || metadata.Issuer != issuer {
-		remedy := "put `oauth_server` on the site of that address, and let a proxy in front pass the path on unchanged"
+		remedy := "put `oauth_server` on the site of that address, and let a proxy in front pass the path and the Host field on unchanged"
 		switch location := res.Header.Get("Location"); {
 		case location != "":
 			remedy = "make the issuer the address to which that redirects, which is " + location

@@ -117,6 +117,9 @@ func (p patient) guards() []adminapi.Finding {
 			if a := g.Audience; a != "" && !strings.Contains(a, "{") && !slices.Contains(p.audiences(), a) {
 				out = append(out, adminapi.Broken(check, "name an audience in `tokens { audience ... }` or at the clients, or correct the guard's", "%s asks for the audience %s, which no token is issued for", where, a))
 			}
+			if own := p.ownAudience(p.servers[name]); g.Audience == "" && own != "" {
+				out = append(out, adminapi.Warned(check, "write `audience "+own+"` in it", "%s asks for the audience %s, since it names none; tokens for %s alone, the address of its own site, are refused there", where, p.audiences()[0], own))
+			}
 		}
 	}
 	if n == 0 {
@@ -126,6 +129,30 @@ func (p patient) guards() []adminapi.Finding {
 		out = append(out, adminapi.Fine(check, "%s with rules and an audience that tokens have", adminapi.Count(n, "guard")))
 	}
 	return out
+}
+
+// ownAudience is the audience, if any, that is the address of a site of this server, and
+// that a guard which names no audience does not ask for.
+func (p patient) ownAudience(s server) string {
+	scheme := "https"
+	if s.plain() {
+		scheme = "http"
+	}
+	hosts := s.hosts(question{})
+	all := p.audiences()
+	if slices.ContainsFunc(all[:1], func(a string) bool { return s.serves(a, scheme, hosts) }) {
+		return ""
+	}
+	if i := slices.IndexFunc(all, func(a string) bool { return s.serves(a, scheme, hosts) }); i >= 0 {
+		return all[i]
+	}
+	return ""
+}
+
+// serves reports whether an address is the one of a site of this server.
+func (s server) serves(address, scheme string, hosts []string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Scheme == scheme && slices.Contains(hosts, u.Hostname()) && s.listensFor(question{scheme: scheme, host: u.Host})
 }
 
 // audiences are those that tokens of this configuration can have.

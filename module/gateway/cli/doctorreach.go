@@ -21,6 +21,14 @@ func (p patient) reachability() []adminapi.Finding {
 			out = append(out, adminapi.Warned("reach", "remove it, put it in front, or give what answers first a matcher; inside `route` directives run in the order in which they are written",
 				"%s: no request reaches %s", where, dead))
 		}
+		for _, name := range found.Unserved {
+			empty := "Caddy gives an empty 200"
+			if name == "api_rest" {
+				empty = "every request is 502"
+			}
+			out = append(out, adminapi.Warned("reach", "write `reverse_proxy` with the address of the API, or `to` in api_rest; `respond 204` where a proxy asks this guard only whether a request may pass",
+				"%s: no handler behind %s answers: %s", where, name, empty))
+		}
 		for _, l := range found.Unguarded {
 			at := where
 			if l.Source != "" {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -146,6 +147,8 @@ func (e explanation) text(w io.Writer) {
 		row(w, "Guard:", "none on the way: "+e.Then+" answers whoever asks")
 	case e.Then != "":
 		row(w, "Then:", e.Then)
+	case !slices.ContainsFunc(e.Guards, func(v verdict) bool { return !v.Allowed && !v.Shadow }):
+		row(w, "Then:", "no handler answers it")
 	}
 	for _, n := range e.Notes {
 		row(w, "Note:", n)

@@ -55,6 +55,7 @@ func (h *REST) send(w http.ResponseWriter, c *call, r *http.Request, answer *res
 	switch {
 	case err == nil:
 		h.settle(to, c.r, answer)
+		h.noteExceeded(answer)
 		return nil
 	case !to.Committed():
 	case f != nil:
@@ -87,6 +88,16 @@ func (h *REST) settle(to *translate.Writer, r *http.Request, answer *resource.An
 	if f := to.Settle(); f != nil {
 		h.metrics.Untranslated(string(f.Kind))
 		h.log.Warn("the answer to a write has no resource where one is declared", "item", answer.Wanted(), "error", f.Err, "method", r.Method, "path", r.URL.Path)
+	}
+}
+
+// noteExceeded logs, once for each resource, that the upstream gave more items than it was
+// asked for.
+func (h *REST) noteExceeded(answer *resource.Answer) {
+	if path, ok := answer.Exceeded(); ok {
+		if _, known := h.exceeded.LoadOrStore(path, true); !known {
+			h.log.Warn("the API gave more items than `limit` asked for, so it does not know the parameter: write its own name with `list { send limit <name> }`, or `list { paginate local }` if it always gives the whole list", "resource", path)
+		}
 	}
 }
 

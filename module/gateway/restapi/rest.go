@@ -2,6 +2,7 @@ package restapi
 
 import (
 	"log/slog"
+	"sync"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -56,6 +57,7 @@ type REST struct {
 	answers  *gateway.UpstreamAnswers
 	metrics  metrics.Set
 	log      *slog.Logger
+	exceeded sync.Map // paths of resources whose upstream gave more items than asked for
 }
 
 // Version is a version of the API, with an upstream of its own.

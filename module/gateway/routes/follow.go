@@ -14,6 +14,9 @@ const maxInvocations = 8
 type Found struct {
 	// Unreachable names handlers that no request gets to, and what answers first.
 	Unreachable []string
+	// Unserved names each oauth_guard and api_rest that lets requests pass to nobody: no
+	// handler that may answer stands behind it in its site.
+	Unserved []string
 	// Unguarded are policies that need a guard and have none in front, each name once.
 	Unguarded []Limit
 	// Misplaced are those of Unguarded whose guard comes behind them in the same list.
@@ -46,9 +49,10 @@ type follower struct {
 	ownPath func(string) bool
 	found   Found
 
-	issuer  bool // an oauth_server without a matcher stands in front
-	guarded bool // a guard may have seen the request
-	guards  int  // how many were met
+	issuer  bool   // an oauth_server without a matcher stands in front
+	guarded bool   // a guard may have seen the request
+	guards  int    // how many were met
+	waiting string // the guard or api_rest that no handler which may answer stands behind yet
 
 	hosts      []string // that lead here, nil for any
 	restricted bool     // by matchers of anything but hosts
@@ -72,7 +76,7 @@ func (f *follower) list(routes []Route, by string) string {
 	defer func() { f.depth-- }()
 	for i, rt := range routes {
 		if f.depth == 1 {
-			f.top = i
+			f.top, f.waiting = i, ""
 		}
 		answered := by
 		if answered == "" && f.issuer && f.ownOnly(rt.Match) {
@@ -87,6 +91,9 @@ func (f *follower) list(routes []Route, by string) string {
 		}
 		after := f.chain(rt, answered, &first)
 		f.hosts, f.restricted = hosts, restricted
+		if last := i == len(routes)-1; f.depth == 1 && f.waiting != "" && (last || rt.Terminal) && !slices.Contains(f.found.Unserved, f.waiting) {
+			f.found.Unserved = append(f.found.Unserved, f.waiting)
+		}
 		if len(rt.Match) > 0 {
 			f.issuer = issuer
 			if rt.Terminal {
@@ -135,6 +142,12 @@ func (f *follower) chain(rt Route, by string, first *before) string {
 
 // handler notes a handler that is reached, and returns its name if it answers.
 func (f *follower) handler(h Handler, group string, first *before) string {
+	switch {
+	case h.Handler == "oauth_guard" || h.Handler == "api_rest" && !h.Answers():
+		f.waiting = h.Handler
+	case !h.passesOn():
+		f.waiting = ""
+	}
 	switch h.Handler {
 	case "oauth_server":
 		f.issuer = true
@@ -157,6 +170,17 @@ func (f *follower) handler(h Handler, group string, first *before) string {
 		}
 	}
 	return ""
+}
+
+// passesOn reports whether a handler is known to leave the requests of an API to the handler
+// behind it. Any other may answer them.
+func (h Handler) passesOn() bool {
+	switch h.Handler {
+	case "oauth_server", "oauth_guard", "api_limit", "api_errors", "gatehouse_health", "acme_server", "authentication", "copy_response_headers",
+		"encode", "headers", "intercept", "log_append", "map", "push", "request_body", "rewrite", "templates", "tracing", "vars":
+		return true
+	}
+	return false
 }
 
 // limit notes policies that count callers whom nobody has identified.

@@ -1,6 +1,8 @@
 package conventions
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -33,4 +35,23 @@ func TestNothingBehindARestIsAFailure(t *testing.T) {
 			}
 		}
 	})
+}
+
+// S02: the log says, once, that the API does not know the parameter for the limit.
+func TestAnAPIThatDoesNotKnowLimitIsNamedInTheLog(t *testing.T) {
+	for _, words := range []string{"resource articles\n", "resource articles {\n\t\t\tlist {\n\t\t\t\tsend limit count\n\t\t\t}\n\t\t}\n"} {
+		u := newRecorded(t, says("application/json", `[{"id":1},{"id":2},{"id":3}]`))
+		g := harness.Prepare(t)
+		g.Begin(t, strings.Replace(strings.ReplaceAll(worded("to $LEGACY\n"+words), "$LEGACY", u.Addr), "output discard", "output file $DIR/log", 1))
+		r := &rig{g, t, make(map[string]string)}
+		for _, limit := range []string{"3", "2", "1"} {
+			if p := r.do("writer", "GET", "/articles?limit="+limit, ""); p.Status != 200 {
+				t.Errorf("%d %s", p.Status, p.Body)
+			}
+		}
+		text, err := os.ReadFile(filepath.Join(g.Dir, "log"))
+		if n := strings.Count(string(text), "more items than `limit` asked for"); err != nil || n != 1 {
+			t.Errorf("%v: %d lines\n%s", err, n, text)
+		}
+	}
 }

@@ -101,6 +101,8 @@ func TestTheDoctorFindsWhatIsWrong(t *testing.T) {
 		"nobody to sign in":                   {nil, nil, "warn", "users", "no users"},
 		"a guard without rules":               {[]string{"public GET /public /public/*\n\t\tscope read GET,HEAD /read /read/*\n\t\tscope write POST,PUT,DELETE /read /read/*\n", ""}, nil, "warn", "guard", "no rules"},
 		"a guard in the shadow":               {[]string{"$GUARD", "shadow"}, nil, "warn", "guard", "shadow"},
+		"S11 an audience of its own site":     {[]string{"audience https://api.example", "audience https://api.example http://$API"}, nil, "warn", "guard", "tokens for http://localhost"},
+		"S11 the same with a guard's word":    {[]string{"audience https://api.example", "audience https://api.example http://$API", "$GUARD", "audience http://$API"}, nil, "ok", "guard", "1 guard"},
 		"an audience of no token":             {[]string{"$GUARD", "audience https://elsewhere.example"}, nil, "fail", "guard", "https://elsewhere.example"},
 		"S09 an origin that no guard lets in": {[]string{"$GUARD", "cors https://other.example", "$GLOBAL", "client spa {\n public\n redirect_uri https://spa.example/cb\n scopes read\n}"}, nil, "warn", "cors", "no guard has https://spa.example in `cors`, the origin of the public client spa"},
 		"S09 an origin that a guard lets in":  {[]string{"$GUARD", "cors https://spa.example", "$GLOBAL", "client spa {\n public\n redirect_uri https://spa.example/cb\n scopes read\n}"}, nil, "ok", "cors", "the scripts of 1 public client in"},

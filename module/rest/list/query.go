@@ -20,6 +20,8 @@ type Query struct {
 
 	config *Config
 	usual  bool // see Usual
+	// exceeded: the usual page had more elements than were asked for.
+	exceeded bool
 }
 
 // MaxText is the longest value of a filter that takes any text. Links repeat it.

@@ -20,11 +20,19 @@ func Usual(asked url.Values) Query {
 }
 
 // Fit completes the page of an upstream that nothing is declared of: told is the limit in
-// its answer, nil where there is none, elements the number of those that came.
-func (q *Query) Fit(told *int64, elements int64) {
+// its answer, nil where there is none, total the number of all elements if it is known,
+// elements the number of those that came. More than were asked for show that the upstream
+// does not know `limit`: then the page is what came, and the first one unless there is more.
+func (q *Query) Fit(told, total *int64, elements int64) {
+	if q.usual && q.Exceeded(elements) {
+		q.exceeded, q.Limit = true, 0
+		if total == nil || *total <= elements {
+			q.Page = 1
+		}
+	}
 	switch {
 	case !q.usual || q.Limit > 0:
-	case told != nil && *told > 0 && *told <= reach/int64(q.Page):
+	case told != nil && *told > 0 && *told <= reach/int64(q.Page) && (!q.exceeded || *told >= elements):
 		q.Limit = int(*told)
 	case elements > 0 && elements <= reach/int64(q.Page):
 		q.Limit = int(elements)
@@ -33,9 +41,18 @@ func (q *Query) Fit(told *int64, elements int64) {
 	}
 }
 
-// Linked reports whether the pages around this one are known. Without a total, whoever
-// follows `next` at an upstream that does not know pages would follow it for ever.
-func (q *Query) Linked(total *int64) bool { return !q.usual || total != nil && q.Limit > 0 }
+// Exceeded reports whether an upstream that cuts pages itself gave more elements than it was
+// asked for, so that it does not know the parameter that `limit` was sent as.
+func (q *Query) Exceeded(elements int64) bool {
+	return q.exceeded || q.Limit > 0 && !q.config.Local() && elements > int64(q.Limit)
+}
+
+// Linked reports whether the pages around this one are known; elements is the number of
+// those that have come so far. Without a total, or without an upstream that knows `limit`,
+// whoever follows `next` could follow it for ever.
+func (q *Query) Linked(total *int64, elements int64) bool {
+	return !q.usual || total != nil && q.Limit > 0 && !q.Exceeded(elements)
+}
 
 // IsText reports whether a value of a parameter is a text of 1 to MaxText bytes without
 // control characters.

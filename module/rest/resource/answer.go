@@ -60,6 +60,7 @@ type Answer struct {
 	Head bool
 
 	hasTotal  bool
+	exceeded  bool
 	createdAt int        // the slot of a new id, -1: none
 	usual     *usualList // nil: the answer is no page unless a list is declared
 	match     Match

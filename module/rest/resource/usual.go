@@ -174,15 +174,51 @@ func (a *Answer) asPage(plan *splice.Plan) {
 }
 
 // Fit completes the page of a list when all of its elements were seen.
-func (a *Answer) Fit(e *splice.Editor) {
+func (a *Answer) Fit(e *splice.Editor, h http.Header) {
+	a.exceeded = a.List.Exceeded(e.Elements())
 	if a.usual != nil {
-		a.List.Fit(usualNumber(e, len(usualTotals), len(usualLimits)), e.Elements())
+		a.List.Fit(usualNumber(e, len(usualTotals), len(usualLimits)), a.usualTotal(e, h), e.Elements())
 	}
+}
+
+// Exceeded reports whether the upstream gave more elements of a list than it was asked for,
+// and of which resource. It is known when the answer was translated.
+func (a *Answer) Exceeded() (path string, ok bool) {
+	if !a.exceeded {
+		return "", false
+	}
+	return a.match.Operation.Resource.Path, true
 }
 
 // Linked reports whether links to other pages can be given: e is the editor of the body.
 func (a *Answer) Linked(e *splice.Editor, h http.Header) bool {
-	return a.usual == nil || a.List.Linked(a.usualTotal(e, h))
+	return a.usual == nil || a.List.Linked(a.usualTotal(e, h), e.Elements()) && !(a.ownPages() && relatesPages(h))
+}
+
+// ownPages reports whether the client asked in parameters that are not the conventions', which
+// may be the upstream's own for pages.
+func (a *Answer) ownPages() bool {
+	own := false
+	for name := range a.Query {
+		if name == "page" || name == "limit" {
+			return false
+		}
+		own = own || !slices.Contains(usualQuery, name)
+	}
+	return own
+}
+
+// relatesPages reports whether the upstream's own Link header leads to other pages.
+func relatesPages(h http.Header) bool {
+	for _, link := range h.Values("Link") {
+		link = strings.NewReplacer(`"`, "", " ", "").Replace(strings.ToLower(link))
+		for _, rel := range []string{"rel=first", "rel=prev", "rel=next", "rel=last"} {
+			if strings.Contains(link, rel) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // usualNumber is the first of the captured values from slot first on that is a number of

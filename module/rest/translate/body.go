@@ -191,7 +191,7 @@ func (b *body) close() error {
 	}
 	b.done = true
 	if b.answer.List != nil {
-		b.answer.Fit(b.editor)
+		b.answer.Fit(b.editor, b.w.Header())
 		tail := append([]byte(nil), `,"pagination":`...)
 		tail = b.answer.List.Pagination(tail, b.answer.Total(b.editor, b.w.Header(), true))
 		if err := b.out(append(tail, '}')); err != nil {
