@@ -130,7 +130,11 @@ func (g *Guard) authenticate(r *http.Request, d Decision, needed *rule) Decision
 		if needed != nil {
 			d.Challenge = needed.missing
 		}
-		return d.refuse(NoCredentials, http.StatusUnauthorized, "unauthorized", "an access token is needed")
+		message := "an access token is needed"
+		if r.Header.Get("Authorization") != "" { // often the token without the word in front
+			message = "an access token is needed: the Authorization header must be `Bearer`, a space and the token"
+		}
+		return d.refuse(NoCredentials, http.StatusUnauthorized, "unauthorized", message)
 	case malformed:
 		d.Challenge = g.challenges.request
 		return d.refuse(BadRequest, http.StatusBadRequest, string(oauth.InvalidRequest),

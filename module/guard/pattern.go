@@ -34,8 +34,10 @@ func compilePattern(text string, exact bool) (pattern, error) {
 		return refuse("it must begin with /; every path is /*")
 	case !utf8.ValidString(text):
 		return refuse("it is not UTF-8")
-	case strings.ContainsAny(text, `%\;?#{}`):
-		return refuse(`it must be a decoded path without % \ ; ? # { }`)
+	case strings.ContainsAny(text, "{}"):
+		return refuse("it has no placeholders, expected * for one segment, or at the end for everything below")
+	case strings.ContainsAny(text, `%\;?#`):
+		return refuse(`it must be a decoded path without % \ ; ? #`)
 	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
 		return refuse("it contains a space or control character")
 	}

@@ -147,7 +147,7 @@ func (c *Client) checkGrants() error {
 		case g == AuthorizationCode && len(c.RedirectURIs) == 0:
 			return errors.New("the authorization_code grant needs a redirect_uri")
 		case g == ClientCredentials && c.Public:
-			return errors.New("a public client cannot use client_credentials: it has no credentials")
+			return errors.New("a public client has no credentials, so it cannot use client_credentials, the grant of clients that name none and have no redirect_uri; expected a redirect_uri, or a grant such as device_code")
 		}
 	}
 	for g := range c.Until {

@@ -16,8 +16,8 @@ const (
 	maxField   = 128
 )
 
-// htmlHeading is the text of the title, else of the first h1. A tokenizer is enough,
-// and unlike a parser it holds no tree.
+// htmlHeading is the text of the title, else of the first h1, unless that is "Error", which
+// tells nobody anything. A tokenizer is enough, and unlike a parser it holds no tree.
 func htmlHeading(text []byte) string {
 	z := html.NewTokenizer(bytes.NewReader(text))
 	z.SetMaxBuf(maxBody)
@@ -29,11 +29,11 @@ func htmlHeading(text []byte) string {
 		case html.StartTagToken:
 			switch name, _ := z.TagName(); string(name) {
 			case "title":
-				if s := textUntil(z, "title"); s != "" {
+				if s := textUntil(z, "title"); s != "" && !strings.EqualFold(s, "error") {
 					return s
 				}
 			case "h1":
-				if s := textUntil(z, "h1"); heading == "" {
+				if s := textUntil(z, "h1"); heading == "" && !strings.EqualFold(s, "error") {
 					heading = s
 				}
 			}

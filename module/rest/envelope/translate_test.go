@@ -57,6 +57,8 @@ func TestUpstreamErrorsAreTranslated(t *testing.T) {
 		{"HTML title", 404, page, "<!DOCTYPE html><head><title>Page\n not &amp; found</title></head><h1>No</h1>", HTML, enveloped("not_found", "Page not & found", "")},
 		{"HTML heading", 403, page, "<html><script>document.title='<title>x</title>'</script><h1>For<b>bid</b>den</h1>", HTML, enveloped("forbidden", "Forbidden", "")},
 		{"HTML without either", 404, page, "<html><p>secret</p>", HTML, generic(404)},
+		{"HTML whose title is Error", 400, page, "<title>Error</title><pre>SyntaxError: Unexpected token</pre>", HTML, generic(400)},
+		{"HTML whose title is Error, with a heading", 404, page, "<title>Error</title><h1>No such article</h1>", HTML, enveloped("not_found", "No such article", "")},
 		{"HTML with a long title", 404, page, "<title>" + long + "</title>", HTML, enveloped("not_found", long[:199]+"…", "")},
 		{"plain text", 404, plain, "no such thing\nmore\n", Text, enveloped("not_found", "no such thing", "")},
 		{"plain text in brackets", 404, plain, "[E42] no such thing", Text, enveloped("not_found", "[E42] no such thing", "")},
