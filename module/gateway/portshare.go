@@ -70,7 +70,7 @@ func (a *App) warnOfSharedPorts() {
 // lookAtPorts is that for doctor.
 func lookAtPorts(_ context.Context, a *App) []adminapi.Finding {
 	if shared := a.sharedPorts(); len(shared) > 0 {
-		return []adminapi.Finding{adminapi.Broken("ports", sharedPortRemedy, "another process listens on %s as well, and gets some of the connections", fmt.Sprint(shared))}
+		return []adminapi.Finding{adminapi.Broken("ports", sharedPortRemedy, "another process listens on %s as well, and gets some of the connections; if it is a Caddy with the same admin endpoint, it answers some of the commands too", fmt.Sprint(shared))}
 	}
 	return nil
 }
