@@ -263,7 +263,10 @@ func relative(at, now time.Time) string {
 		return "not said"
 	}
 	text := at.UTC().Format(time.RFC3339)
-	if d := at.Sub(now).Round(time.Second); d >= 0 {
+	switch d := at.Sub(now).Round(time.Second); {
+	case d == 0:
+		return text + ", now"
+	case d > 0:
 		return text + ", in " + d.String()
 	}
 	return text + ", " + now.Sub(at).Round(time.Second).String() + " ago"

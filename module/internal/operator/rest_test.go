@@ -42,7 +42,8 @@ func TestWhatBecomesOfAnAnswerIsShownOffline(t *testing.T) {
 		status      int
 		answer      string
 	}{
-		{"GET /things/a%2Fb", `{"r":{"n":"x","big":12345678901234567890}}`, "/t.php?id=a%2Fb", 200, `{"name":"x","big":12345678901234567890}`},
+		{"GET /things/a%40b", `{"r":{"n":"x","big":12345678901234567890}}`, "/t.php?id=a%40b", 200, `{"name":"x","big":12345678901234567890}`},
+		{"GET /things/a%2Fb", `{}`, "", 404, `"code":"not_found"`},
 		{"GET /things/7", `{"ok":false,"message":"No such thing"}`, "/t.php?id=7", 422, `"message":"No such thing"`},
 		{"GET /other", `{}`, "", 404, `"code":"not_found"`},
 		{"GET /things/7 --status 404", `{"message":"gone away"}`, "/t.php?id=7", 404, `"message":"gone away"`},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -73,10 +74,14 @@ http://$API {`, 1))
 	}
 	t.Run("S08 in words", func(t *testing.T) {
 		out := done(t, g, token, "token", "inspect")
-		for _, want := range []string{"machine", "refused, wrong_audience", "accepts the token", "403, the token lacks a scope: scope write", "in 59m"} {
+		for _, want := range []string{"machine", "refused, wrong_audience", "accepts the token", "403, the token lacks a scope: scope write"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%q is missing in\n%s", want, out)
 			}
+		}
+		// In the second in which it was issued the whole hour is left.
+		if !regexp.MustCompile(`(?m)^Expires: +\S+, in (59m\S+|1h0m0s)$`).MatchString(out) || strings.Contains(out, "in 0s") {
+			t.Error(out)
 		}
 	})
 	t.Run("S08 what is refused", func(t *testing.T) {
