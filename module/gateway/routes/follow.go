@@ -76,7 +76,7 @@ func (f *follower) list(routes []Route, by string) string {
 	defer func() { f.depth-- }()
 	for i, rt := range routes {
 		if f.depth == 1 {
-			f.top, f.waiting = i, ""
+			f.top = i
 		}
 		answered := by
 		if answered == "" && f.issuer && f.ownOnly(rt.Match) {
@@ -91,8 +91,8 @@ func (f *follower) list(routes []Route, by string) string {
 		}
 		after := f.chain(rt, answered, &first)
 		f.hosts, f.restricted = hosts, restricted
-		if last := i == len(routes)-1; f.depth == 1 && f.waiting != "" && (last || rt.Terminal) && !slices.Contains(f.found.Unserved, f.waiting) {
-			f.found.Unserved = append(f.found.Unserved, f.waiting)
+		if f.depth == 1 && (rt.Terminal || i == len(routes)-1) {
+			f.unserved()
 		}
 		if len(rt.Match) > 0 {
 			f.issuer = issuer
@@ -170,6 +170,14 @@ func (f *follower) handler(h Handler, group string, first *before) string {
 		}
 	}
 	return ""
+}
+
+// unserved notes at the end of a site whom nobody stands behind.
+func (f *follower) unserved() {
+	if f.waiting != "" && !slices.Contains(f.found.Unserved, f.waiting) {
+		f.found.Unserved = append(f.found.Unserved, f.waiting)
+	}
+	f.waiting = ""
 }
 
 // passesOn reports whether a handler is known to leave the requests of an API to the handler

@@ -155,3 +155,23 @@ func TestLoadedRoutesReadAsTheirText(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+func TestGuardsThatNobodyStandsBehind(t *testing.T) { // S11
+	const rest, proxy, headers = `{"handler":"api_rest"}`, `{"handler":"reverse_proxy"}`, `{"handler":"headers"}`
+	for name, c := range map[string]struct {
+		routes []string
+		want   string
+	}{
+		"nobody":                   {[]string{chain(guard, headers)}, "[oauth_guard]"},
+		"nobody behind api_rest":   {[]string{chain(guard, rest)}, "[api_rest]"},
+		"a proxy in a later route": {[]string{chain(guard), chain(sub(chain(headers, proxy)))}, "[]"},
+		"a proxy for some":         {[]string{chain(guard), matched(`{"path":["/a"]}`, chain(proxy))}, "[]"},
+		"what may answer":          {[]string{chain(guard, `{"handler":"somebody_elses"}`)}, "[]"},
+		"an api_rest with its own": {[]string{chain(guard, `{"handler":"api_rest","upstream":[{}]}`)}, "[]"},
+		"another site's proxy":     {[]string{`{"match":[{"host":["a"]}],"terminal":true,"handle":[` + guard + `]}`, chain(guard, proxy)}, "[oauth_guard]"},
+	} {
+		if got := fmt.Sprint(follow(t, nil, c.routes...).Unserved); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
