@@ -1,6 +1,7 @@
 package caddyfile
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -95,6 +96,14 @@ func readResource(d *caddyfile.Dispenser, around place) (r resource.Resource, er
 		if err := check(one); err != nil {
 			return r, at(lines[word], err)
 		}
+	}
+	whole, err := resource.NewTable([]resource.Resource{around.put(r)})
+	if err != nil {
+		return r, at(head, err)
+	}
+	var idle *resource.IdleError
+	if errors.As(whole.CheckIdle(r.Path), &idle) {
+		return r, at(lines[idle.Word], idle)
 	}
 	return r, nil
 }

@@ -78,6 +78,9 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 	if h.plain.table, err = resource.NewTable(h.Resources); err != nil {
 		return fmt.Errorf("api_rest: %w", err)
 	}
+	if err = h.plain.table.CheckIdle(""); err != nil {
+		return fmt.Errorf("api_rest: %w", err)
+	}
 	h.plain.dialects = h.speak(h.plain.table)
 	if h.plain.route, err = newRoute(ctx, h.Upstream); err != nil {
 		return fmt.Errorf("api_rest: to: %w", err)
@@ -88,6 +91,9 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 		e := edition{table: h.plain.table, route: h.plain.route, dialects: h.plain.dialects, strip: v.StripPrefix}
 		if len(v.Resources) > 0 {
 			if e.table, err = resource.NewTable(v.resources(h.Resources)); err != nil {
+				return fmt.Errorf("api_rest: version %s: %w", v.Name, err)
+			}
+			if err = e.table.CheckIdle(""); err != nil {
 				return fmt.Errorf("api_rest: version %s: %w", v.Name, err)
 			}
 			e.dialects = h.speak(e.table)

@@ -85,6 +85,9 @@ func (c *Config) checkFilters() error {
 	}
 	names := make([]Name, 0, len(c.Filters))
 	for _, f := range c.Filters {
+		if len(f.Values) == 1 && slices.Contains([]string{"required", "optional"}, f.Values[0].Name) {
+			return fmt.Errorf("list: filter %s %s: expected the values it may have; every filter is optional", f.Name.Name, f.Values[0].Name)
+		}
 		if slices.Contains(reserved, f.Name.Name) {
 			return fmt.Errorf("list: filter %s: expected another name than page, limit, sort and state, which every list has", f.Name.Name)
 		}
@@ -115,6 +118,11 @@ func (c *Config) checkSend() error {
 	s := c.Send
 	if s.Page != "" && s.Offset != "" {
 		return fmt.Errorf("list: send page %s, offset %s: expected one of them", s.Page, s.Offset)
+	}
+	for word, name := range map[string]string{"page": s.Page, "offset": s.Offset, "limit": s.Limit} {
+		if name == "none" || name == "off" {
+			return fmt.Errorf("list: send %s %s: expected the name of the API's parameter; where it has no pages, say paginate local", word, name)
+		}
 	}
 	seen := make(map[string]string)
 	for _, p := range c.parameters() {

@@ -51,6 +51,7 @@ func TestAConfigurationThatCanBeMeant(t *testing.T) {
 		`{}`,
 		`{"paginate": "local", "filters": [{"name": "a", "upstream": "limit"}]}`, // it is not sent otherwise
 		`{"send": {"sort_format": "{field}", "direction": "dir"}}`,
+		`{"send": {"sort": "nonesuch"}}`,
 		`{"send": {"offset": "page"}}`,
 		`{"send": {"state": "limit"}}`, // there are no states
 		`{"total_header": "Content-Range", "max": 1, "default": 1}`,

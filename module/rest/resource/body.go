@@ -16,7 +16,7 @@ import (
 // the upstream's address.
 func (m Match) body(a Asked, query string, set http.Header) ([]byte, *envelope.Refusal) {
 	o := m.Operation
-	if len(a.Body) == 0 && o.Kind == Action {
+	if len(a.Body) == 0 && (o.Kind == Action || o.Kind == Delete) {
 		set["Content-Type"] = nil
 		return nil, nil
 	}
@@ -27,7 +27,7 @@ func (m Match) body(a Asked, query string, set http.Header) ([]byte, *envelope.R
 	if refused != nil {
 		return nil, refused
 	}
-	if refused := o.shape.rules.Check(object, o.Kind == Update); refused != nil {
+	if refused := o.shape.rules.Check(object, o.Kind == Update || o.Kind == Delete); refused != nil {
 		return nil, refused
 	}
 	if refused := o.whole(object); refused != nil {

@@ -37,5 +37,5 @@ func (a *Answer) Passes(media string) bool {
 // resource in it, or of the list.
 func (a *Answer) Declared() bool {
 	o := a.match.Operation
-	return o != nil && a.Plan != nil && (a.List != nil || o.plain())
+	return o != nil && o.declares()
 }

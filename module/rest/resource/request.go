@@ -63,6 +63,8 @@ func (m Match) Reads() bool {
 		return true
 	case Create, Replace, Update, Action:
 		return o.as != "" || o.shape.rewrites() || o.Kind == Replace && len(o.Resource.Replace) > 0
+	case Delete:
+		return o.as != "" // otherwise it is not sent: some upstreams take it for another request
 	}
 	return false
 }

@@ -186,6 +186,9 @@ func (t *Table) route(s *shape, all expressions, r Route) error {
 	default:
 		return fmt.Errorf("as %s: expected form, json or multipart", r.As)
 	}
+	if r.As != "" && (r.Method == http.MethodGet || r.Method == http.MethodDelete && r.As == "multipart") {
+		return fmt.Errorf("as %s: a %s has no such body, expected none of form, json and multipart", r.As, r.Method)
+	}
 	if o.template, err = parseTemplate(r.Upstream, p.names); err != nil {
 		return err
 	}

@@ -1,0 +1,82 @@
+package resource
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// IdleError is about a word of a resource that would do nothing. Whoever wrote it counts on
+// it, so it is an error.
+type IdleError struct {
+	Resource, Word string
+	Part           string // of what the word has in its block; may be empty
+	why            string
+}
+
+func (e *IdleError) Error() string {
+	word := e.Word
+	if e.Part != "" {
+		word += ": " + e.Part
+	}
+	return fmt.Sprintf("resource %s: %s does nothing here: %s", e.Resource, word, e.why)
+}
+
+// CheckIdle returns an *IdleError for the first word that does nothing, of the resource with
+// this path or, for "", of any. It can be asked when everything has been declared.
+func (t *Table) CheckIdle(path string) error {
+	seen := make(map[*shape]bool)
+	for _, o := range t.operations {
+		if s := o.shape; !seen[s] && (path == "" || s.config.Path == path) {
+			if e := s.idle(t.operations); e != nil {
+				return e
+			}
+			seen[s] = true
+		}
+	}
+	return nil
+}
+
+// idle is about the first word of the resource that does nothing; nil for none.
+func (s *shape) idle(all []*Operation) *IdleError {
+	r := s.config
+	some := func(is func(*Operation) bool) bool {
+		return slices.ContainsFunc(all, func(o *Operation) bool { return o.shape == s && is(o) })
+	}
+	has := func(kinds ...Kind) bool {
+		return some(func(o *Operation) bool { return slices.Contains(kinds, o.Kind) })
+	}
+	const upstream = "expected an upstream for "
+	body := has(Create, Replace, Update, Action, Batch)
+	for _, w := range []struct {
+		name        string
+		said, works bool
+		why         string
+	}{
+		{"replace", len(r.Replace) > 0, has(Replace), upstream + "PUT of an item"},
+		{"created", r.Created != nil, has(Create), upstream + "POST of the collection"},
+		{"deleted", r.Deleted != 0, has(Delete), upstream + "DELETE of an item"},
+		{"idempotency", r.Idempotency, has(Create, Action), upstream + "POST"},
+		{"validate", len(r.Validate) > 0, body, upstream + "POST, PUT or PATCH"},
+		{"schema", r.Schema != nil, body, upstream + "POST, PUT or PATCH"},
+		{"etag", r.ETag, some(func(o *Operation) bool { return o.Method == http.MethodGet }), upstream + "GET"},
+		{"pass", len(r.Pass) > 0, some((*Operation).declares), "expected item, list, rename, values or links to say what is in an answer; without them everything passes"},
+	} {
+		if w.said && !w.works {
+			return &IdleError{r.Path, w.name, "", w.why}
+		}
+	}
+	if r.List != nil {
+		if part, why := r.List.Idle(); part != "" {
+			return &IdleError{r.Path, "list", part, why}
+		}
+	}
+	return nil
+}
+
+// declares reports that something is declared of what is in the operation's answers.
+func (o *Operation) declares() bool { return o.plan != nil && (o.Kind == List || o.plain()) }
+
+// isPointer reports that a JSON Pointer stands where the name of a member is expected.
+func isPointer(theirs string) bool { return strings.HasPrefix(theirs, "/") }
