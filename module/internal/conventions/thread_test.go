@@ -34,7 +34,7 @@ func wantError(t *testing.T, p harness.Page, status int, code, field string) {
 	if e.Error.Field != nil {
 		got = *e.Error.Field
 	}
-	if e.Error.Code != code || e.Error.Message == "" || got != field {
+	if e.Error.Code != code || e.Error.Message == "" || got != field || field != "" && strings.HasPrefix(e.Error.Message, field+" "+field) {
 		t.Errorf("%d %s, want %s %q", p.Status, p.Body, code, field)
 	}
 }

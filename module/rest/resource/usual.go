@@ -301,9 +301,10 @@ func (o *Operation) Deleted() (status int, declared bool) {
 }
 
 // overridesByQuery reports a parameter by which frameworks let a request stand for one of
-// another method, in any spelling that they read as its name.
+// another method, in any spelling that they read as its name. PHP ends a name at a NUL.
 func overridesByQuery(name string) bool {
 	name, _, _ = strings.Cut(strings.TrimLeft(name, " "), "[")
+	name, _, _ = strings.Cut(name, "\x00")
 	return plainly(name) == "-method" || Overrides(name)
 }
 
@@ -315,15 +316,15 @@ func (o *Operation) passOn(asked url.Values) (url.Values, *envelope.Refusal) {
 		i := slices.IndexFunc(names, func(n list.Name) bool { return n.Name == name })
 		switch {
 		case overridesByQuery(name):
-			return nil, envelope.Invalid(name, name+" must not be there: the method of a request cannot be overridden.")
+			return nil, envelope.Invalid(name, "must not be there: the method of a request cannot be overridden")
 		case i < 0 && !all:
 			return nil, envelope.Invalid(name, "is not a parameter of this address")
 		case i < 0:
 			theirs[name] = asked[name]
 		case len(asked[name]) > 1:
-			return nil, envelope.Invalid(name, name+" must not be given more than once.")
+			return nil, envelope.Invalid(name, "must not be given more than once")
 		case !list.IsText(asked.Get(name)):
-			return nil, envelope.Invalid(name, fmt.Sprintf("%s must be a text of 1 to %d bytes without control characters.", name, list.MaxText))
+			return nil, envelope.Invalid(name, fmt.Sprintf("must be a text of 1 to %d bytes without control characters", list.MaxText))
 		default:
 			theirs.Set(names[i].Their(), asked.Get(name))
 		}
