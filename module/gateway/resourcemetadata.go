@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/guard"
@@ -63,9 +64,9 @@ func publishResource(w http.ResponseWriter, r *http.Request, m guard.ResourceMet
 // ownResource is the issuer as a protected resource, for guards whose audience it is: the
 // address in their challenges is the issuer's, wherever their sites are.
 type ownResource struct {
-	mu       sync.Mutex
+	mu       sync.Mutex // of scopes
 	scopes   []string
-	metadata guard.ResourceMetadata
+	metadata atomic.Pointer[guard.ResourceMetadata] // nil: no guard has this audience
 }
 
 // add makes it known, with the scopes of one guard.
@@ -73,18 +74,25 @@ func (o *ownResource) add(issuer string, scopes []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.scopes = append(o.scopes, scopes...)
-	o.metadata, _ = guard.NewResourceMetadata(issuer, issuer, o.scopes)
+	if m, ok := guard.NewResourceMetadata(issuer, issuer, o.scopes); ok {
+		o.metadata.Store(&m)
+	}
+}
+
+// asked reports whether a request asks for the metadata at the address that challenges name.
+// No handler behind oauth_server may answer there: it says where clients get their tokens.
+func (o *ownResource) asked(r *http.Request) bool {
+	m := o.metadata.Load()
+	return m != nil && r.URL.Path == m.Path && m.Answers(r)
 }
 
 // publish answers a request to the issuer for it, and reports whether it was one.
 func (o *ownResource) publish(w http.ResponseWriter, r *http.Request) bool {
-	o.mu.Lock()
-	m := o.metadata
-	o.mu.Unlock()
-	if !m.Answers(r) {
+	m := o.metadata.Load()
+	if m == nil || !m.Answers(r) {
 		return false
 	}
-	publishResource(w, r, m)
+	publishResource(w, r, *m)
 	return true
 }
 

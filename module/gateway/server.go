@@ -58,7 +58,7 @@ func (s *Server) Provision(ctx caddy.Context) (err error) {
 // returned would be logged by Caddy with the request's address, where codes and states
 // travel. For the same reason the line in the access log is written here, redacted.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	if !s.app.server.Serves(r.URL.Path) {
+	if !s.app.server.Serves(r.URL.Path) && !s.app.ownResource.asked(r) {
 		if answered, err := s.pass(w, r, next); answered || err != nil {
 			return err
 		}

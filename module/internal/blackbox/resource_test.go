@@ -95,6 +95,24 @@ func TestAGuardForTheIssuerHasMetadata(t *testing.T) {
 	}
 }
 
+// S06: a handler behind oauth_server does not say where clients get tokens for the issuer. Other
+// resources on the host have metadata of their own.
+func TestNoHandlerBehindTheIssuerAnswersForItsMetadata(t *testing.T) {
+	const behind = "\toauth_server\n\toauth_guard {\n\t\taudience http://$ID/api\n\t\tpublic /site /.well-known/*\n\t\tscope read /api\n\t}\n\treverse_proxy $UPSTREAM\n"
+	g, up := startSite(t, strings.NewReplacer("audience https://api.example\n", "", "\toauth_server\n", behind).Replace(site))
+	where := g.ID + "/.well-known/oauth-protected-resource"
+	for address, resource := range map[string]string{where: g.ID, where + "/api": g.ID + "/api"} {
+		if status, body := harness.Get(t, address); status != http.StatusOK || !strings.Contains(body, `"resource":"`+resource+`"`) {
+			t.Errorf("S06 %s: %d %s", address, status, body)
+		}
+	}
+	wantHits(t, up, 0)
+	if status, _ := harness.Get(t, g.ID+"/site"); status != http.StatusOK {
+		t.Errorf("S06 the handler behind: %d", status)
+	}
+	wantHits(t, up, 1)
+}
+
 // S06: without such a guard the issuer is no resource that anybody could get tokens for.
 func TestTheIssuerIsNoResourceByItself(t *testing.T) {
 	g, _ := start(t)
