@@ -42,6 +42,13 @@ func TestOneLineGivesTheConventionsOfTheSpecification(t *testing.T) {
 		{"S02 a deletion that says OK", "DELETE", "/articles/7", "", answer{200, typed("text/plain"), "OK"}, answer{204, nil, ""}},
 		{"S02 a deletion in JSON that is labelled HTML", "DELETE", "/articles/7", "", answer{200, typed("text/html; charset=utf-8"), `{"ok":1}`}, answer{204, nil, ""}},
 		{"S02 a deletion that is accepted", "DELETE", "/articles/7", "", answer{202, js, `{"queued":1}`}, answer{202, nil, `{"queued":1}`}},
+		{"S02 a deletion that says that it failed", "DELETE", "/articles/7", "", answer{200, js, `{"message":"locked","success":false}`}, answer{200, js, `{"message":"locked","success":false}`}},
+		{"S02 so does one labelled text", "DELETE", "/articles/7", "", answer{200, typed("text/plain"), `{"error":{"code":7}}`}, answer{200, nil, `{"error":{"code":7}}`}},
+		{"S02 and one with errors", "DELETE", "/articles/7", "", answer{200, js, `{"errors":[{"code":7}]}`}, answer{200, nil, `{"errors":[{"code":7}]}`}},
+		{"S02 a deletion without errors", "DELETE", "/articles/7", "", answer{200, js, `{"success":true,"ok":1,"error":null,"errors":[],"errcode":0,"errno":"0"}`}, answer{204, nil, ""}},
+		{"S02 a creation that says that it failed", "POST", "/articles", `{}`, answer{200, js, `{"id":5,"errcode":40001}`}, answer{200, http.Header{"Location": nil}, `{"id":5,"errcode":40001}`}},
+		{"S02 a list that failed is not empty", "GET", "/articles", "", answer{200, js, `{"ok":"false","data":[],"total":0,"msg":"no database"}`}, answer{200, nil, `{"ok":"false","data":[],"total":0,"msg":"no database"}`}},
+
 		{"S02 a page is no deletion", "DELETE", "/articles/7", "", answer{200, typed("text/html"), "<h1>Sign in</h1>"}, answer{200, nil, "<h1>Sign in</h1>"}},
 
 		{"S02 an array", "GET", "/articles?page=2&limit=10", "", answer{200, http.Header{"Content-Type": js["Content-Type"], "X-Total-Count": {"57"}}, `[{"id":1}, {"id":2.0}]`},

@@ -31,6 +31,9 @@ func TestAWriteThatSucceededIsNeverAFailure(t *testing.T) {
 		{"R01 a change", "PUT", "/notes/5", `{"ok":true}`, 204, "", ""},
 		{"R01 a part of one", "PATCH", "/notes/5", `{"note":null}`, 204, "", ""},
 		{"R01 a creation where 201 is turned off", "POST", "/words", `{"ok":true}`, 204, "", ""},
+		{"S02 a creation that says that it failed", "POST", "/notes", `{"success":false}`, 502, "", ""},
+		{"S02 a change that does", "PATCH", "/notes/5", `{"error":"no such note"}`, 502, "", ""},
+		{"S02 a declared status does not hide it", "POST", "/pages", `{"errno":5,"edit":null}`, 502, "", ""},
 		{"R01 a read is a failure", "GET", "/notes/5", `{"ok":true}`, 502, "", ""},
 		{"R01 what breaks off is a failure", "POST", "/notes", `{"note":{"id":5`, 502, "", ""},
 	} {

@@ -75,23 +75,19 @@ func (o *Operation) compile() (err error) {
 			return err
 		}
 	}
-	status, _ := o.Created()
-	creates := o.Kind == Create && status != 0
+	capture := o.captures()
 	if !m.Translates() {
-		if creates {
-			o.look, err = splice.Compile(splice.Config{Capture: []splice.Pointer{s.created}})
+		if capture != nil {
+			o.look, err = splice.Compile(splice.Config{Capture: capture})
 		}
 		return err
 	}
-	plan := splice.Config{Root: s.itemAt[o.Kind]}
-	switch {
-	case o.Kind == List:
+	plan := splice.Config{Root: s.itemAt[o.Kind], Capture: capture}
+	if o.Kind == List {
 		plan = splice.Config{Root: s.items, List: true}
 		if len(s.total) > 0 {
 			plan.Capture = []splice.Pointer{s.total}
 		}
-	case creates:
-		plan.Capture = []splice.Pointer{s.created}
 	}
 	plan = s.edits(plan)
 	if s.links != nil {

@@ -105,6 +105,7 @@ func (s *shape) newUsual() (u *usualList, err error) {
 	for _, name := range u.items {
 		places = append(places, splice.Pointer{name})
 	}
+	places = append(places, failurePlaces...)
 	if u.look, err = splice.Compile(splice.Config{Capture: places}); err != nil {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ func (a *Answer) Look() *splice.Plan {
 	switch {
 	case a.usual != nil:
 		return a.usual.look
-	case a.match.Operation != nil && a.createdAt >= 0:
+	case a.match.Operation != nil:
 		return a.match.Operation.look
 	}
 	return nil
@@ -152,6 +153,9 @@ func (a *Answer) AsArray() { a.asPage(a.usual.array) }
 // may come later. It reports false where the answer is no page, or one already.
 func (a *Answer) AsObject(look *splice.Editor, whole bool) bool {
 	if look.Captured(len(usualPlaces)-2).Kind != splice.Absent || whole && usualNumber(look, 0, len(usualTotals)) == nil {
+		return false
+	}
+	if saysFailed(look, len(usualPlaces)+len(a.usual.items)) {
 		return false
 	}
 	for i := range a.usual.items {

@@ -220,11 +220,13 @@ func (b *body) commit() {
 	if a.Personal() {
 		h.Add("Vary", "Authorization")
 	}
-	if at := a.Location(b.editor); at != "" && !(a.Usual && strings.HasPrefix(h.Get("Location"), "/")) {
-		h.Set("Location", at)
-	}
-	if a.Status != 0 {
-		w.status = a.Status
+	if !a.Usual || !a.Failed(b.editor) {
+		if at := a.Location(b.editor); at != "" && !(a.Usual && strings.HasPrefix(h.Get("Location"), "/")) {
+			h.Set("Location", at)
+		}
+		if a.Status != 0 {
+			w.status = a.Status
+		}
 	}
 	if b.done && len(h["Trailer"]) == 0 {
 		h.Set("Content-Length", strconv.Itoa(len(b.held)))

@@ -24,7 +24,7 @@ func (w *Writer) usually(h http.Header) bool {
 	switch {
 	case isAttachment(h), !envelope.IsJSON(media) && !envelope.MaybeJSON(media):
 		return true
-	case h.Get("Content-Length") == "0", deletes && (envelope.IsJSON(media) || media == "text/plain"):
+	case h.Get("Content-Length") == "0":
 		w.become()
 		return true
 	}
@@ -51,7 +51,7 @@ func (w *Writer) become() {
 }
 
 // peek keeps the beginning of a body that is passed on as it is, until it is known what it
-// says. What was done at the upstream is done: nothing in the body makes a failure of it.
+// says. What was done at the upstream is done: JSON that is broken makes no failure of it.
 type peek struct {
 	w     *Writer
 	limit int
@@ -104,7 +104,7 @@ func (p *peek) decide(whole bool) []byte {
 
 var errEnough = errors.New("enough was read")
 
-// read says whether the body is no page, and which address of a new resource it tells.
+// read says whether the body is no page and does not say that it is a failure, and which address of a new resource it tells.
 func (p *peek) read(whole bool) (location string, ok bool) {
 	h, a := p.w.Header(), p.w.config.Answer
 	media := mediaOf(h)
@@ -149,5 +149,5 @@ func (p *peek) read(whole bool) (location string, ok bool) {
 	if err != nil {
 		return "", sure
 	}
-	return a.Location(e), true
+	return a.Location(e), !(a.Usual && a.Failed(e))
 }

@@ -25,6 +25,7 @@ func TestWhatIsKeptOfAnUndeclaredAnswerIsBounded(t *testing.T) {
 		{"an object without a total so far", "GET", "/things", "application/json", `{"items":[`, holdLook},
 		{"an object that is no list", "GET", "/things", "application/json", `{"other":[`, holdLook},
 		{"a creation", "POST", "/things", "application/json", `{"other":[`, holdCreated},
+		{"a deletion", "DELETE", "/things/1", "application/json", `{"other":[`, hold},
 		{"a deletion labelled HTML", "DELETE", "/things/1", "text/html", `{"other":[`, hold},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -226,9 +226,11 @@ func (w *Writer) Finish() *Failure {
 }
 
 // fail notes what is wrong with the body. A write whose answer has no resource where one is
-// declared has succeeded all the same: who heard of a failure would do it again.
+// declared has succeeded all the same, unless it says otherwise: who heard of a failure would
+// do it again.
 func (w *Writer) fail(f *Failure) {
-	if f.Kind == Missing && !w.committed && w.config.Answer.Writes() {
+	failed := w.body != nil && w.config.Answer.Failed(w.body.editor)
+	if f.Kind == Missing && !w.committed && w.config.Answer.Writes() && !failed {
 		w.missed = f
 		return
 	}

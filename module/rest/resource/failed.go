@@ -1,0 +1,63 @@
+package resource
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/gatehouse/gatehouse/module/rest/splice"
+)
+
+// failurePlaces are where APIs say that a request failed although the status is one of
+// success: first members that are false then, and behind them members that are there then.
+var failurePlaces = []splice.Pointer{
+	{"success"}, {"ok"},
+	{"error"}, {"errors"}, {"errors", "0"}, {"errcode"}, {"errno"},
+}
+
+// falsePlaces is how many of failurePlaces are false when a request failed.
+const falsePlaces = 2
+
+// captures are the places that an answer to a write is asked for: the id of what was made,
+// and whether it says that it is a failure.
+func (o *Operation) captures() []splice.Pointer {
+	created, _ := o.Created()
+	deleted, _ := o.Deleted()
+	switch {
+	case o.Kind == Create && created != 0:
+		return append([]splice.Pointer{o.shape.created}, failurePlaces...)
+	case o.Kind == Delete && deleted != 0, o.plain() && o.Method != http.MethodGet:
+		return failurePlaces
+	}
+	return nil
+}
+
+// Failed reports whether the answer to a write says that it is a failure. No convention
+// applies to such an answer where none is declared: 201 or 204 would tell the client that all is
+// well. e is the editor of the body, or one of Look; nil
+// for a body that is no JSON, which says nothing.
+func (a *Answer) Failed(e *splice.Editor) bool {
+	o := a.match.Operation
+	if e == nil || o == nil || o.captures() == nil {
+		return false
+	}
+	return saysFailed(e, len(o.captures())-len(failurePlaces))
+}
+
+// saysFailed is Failed for an editor that has the values of failurePlaces from the slot first on.
+func saysFailed(e *splice.Editor, first int) bool {
+	for i := range failurePlaces {
+		s := e.Captured(first + i)
+		no := s.Kind == splice.Null || slices.Contains([]string{"", "0", "false"}, s.Text)
+		switch {
+		case s.Kind == splice.Absent && !s.Long:
+		case i < falsePlaces:
+			if scalar := s.Kind == splice.Bool || s.Kind == splice.Number || s.Kind == splice.String; scalar && s.Text != "" && no {
+				return true
+			}
+		case s.Kind == splice.Array: // its first element tells whether it is empty
+		case s.Long || s.Kind == splice.Object || !no:
+			return true
+		}
+	}
+	return false
+}
