@@ -9,13 +9,16 @@ import (
 )
 
 // audienceOf is what is configured for the client, for all that registered themselves, or
-// for all.
+// for all. Closing registration widens nothing: what was configured when a client registered
+// goes on to hold for it.
 func (s *Server) audienceOf(c *oauth.Client) []string {
 	switch {
 	case len(c.Audience) > 0:
 		return c.Audience
 	case c.SelfRegistered && s.Registration != nil && len(s.Registration.Audience) > 0:
 		return s.Registration.Audience
+	case c.SelfRegistered && s.Registration == nil && len(c.RegisteredAudience) > 0:
+		return c.RegisteredAudience
 	}
 	return s.Audience
 }

@@ -67,6 +67,7 @@ func (s *Server) newClient(w http.ResponseWriter, r *http.Request) (registration
 	if refused != nil {
 		return registrationAnswer{}, refused
 	}
+	client.RegisteredAudience = s.Registration.Audience
 	access := secret.Token()
 	made, value, err := s.Registrar.Register(r.Context(), client, secret.Digest(access), s.Registration.Max)
 	if err != nil {
@@ -128,6 +129,7 @@ func (s *Server) changeClient(r *http.Request, client *oauth.Client) (*oauth.Cli
 	if refused != nil {
 		return nil, refused
 	}
+	changed.RegisteredAudience = s.Registration.Audience
 	changed, err := s.Registrar.Reregister(r.Context(), client.ID, changed)
 	if err != nil {
 		return nil, refusedOrAway(err)

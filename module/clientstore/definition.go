@@ -183,7 +183,7 @@ func view(k store.Client) *oauth.Client {
 		ID: k.ID, Name: k.Name, Owner: k.Owner, AuthMethod: k.AuthMethod, JWKS: k.JWKS, Public: k.Public, Native: k.Native,
 		RedirectURIs: k.RedirectURIs, PostLogoutRedirectURIs: k.PostLogoutRedirectURIs, Origins: k.Origins,
 		Scopes: k.Scopes, DefaultScopes: k.DefaultScopes, Audience: k.Audience, Trusted: k.Trusted, Introspect: k.Introspect, IntrospectByStatus: k.IntrospectByStatus,
-		IDTokenAlg: k.IDTokenAlg, IDTokenClaims: k.IDTokenClaims, UserinfoContentType: k.UserinfoContentType, SelfRegistered: k.SelfRegistered, Since: k.Created,
+		IDTokenAlg: k.IDTokenAlg, IDTokenClaims: k.IDTokenClaims, UserinfoContentType: k.UserinfoContentType, SelfRegistered: k.SelfRegistered, RegisteredAudience: k.RegisteredAudience, Since: k.Created,
 		VariantB: k.VariantB, FrameOrigins: k.FrameOrigins, RequireState: oauth.StateRule(k.RequireState),
 	}
 	for _, g := range k.Grants {

@@ -33,6 +33,7 @@ func (c *Clients) Register(ctx context.Context, client *oauth.Client, access str
 	now := c.Now()
 	k, value, err := c.begin(registered(client), store.Client{
 		ID: newID(), Created: now, SelfRegistered: true, AccessHash: access, UnusedUntil: now.Add(unusedLife),
+		RegisteredAudience: client.RegisteredAudience,
 	})
 	if err != nil {
 		return nil, "", refusal(err)
@@ -89,6 +90,7 @@ func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Clien
 		if len(k.Secrets) > 0 && client.AuthMethod == oauth.PrivateKeyJWT {
 			k.Secrets = nil
 		}
+		k.RegisteredAudience = client.RegisteredAudience
 		d := registered(client)
 		d.Audience, d.Owner = k.Audience, k.Owner
 		if k.RequireState == string(oauth.StateAlways) {

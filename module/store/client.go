@@ -43,6 +43,8 @@ type Client struct {
 	Created                time.Time            `json:"created"`
 	// SelfRegistered clients came by RFC 7591.
 	SelfRegistered bool `json:"self_registered,omitempty"`
+	// RegisteredAudience is what tokens of such clients were for when this one registered.
+	RegisteredAudience []string `json:"registered_audience,omitempty"`
 	// AccessHash is the digest of the registration access token (RFC 7592).
 	AccessHash string `json:"access_hash,omitempty"`
 	// UnusedUntil is the record's end while nobody has used the registration, then zero.

@@ -207,6 +207,31 @@ func TestARegisteredClientThatNamesNoScopeGetsTheRegisteredOnes(t *testing.T) {
 	}
 }
 
+// S19: closing registration gives those who registered no tokens for another audience.
+func TestClosedRegistrationKeepsTheAudienceOfRegisteredClients(t *testing.T) {
+	t.Setenv("GATEHOUSE_TEST_INITIAL", initialToken)
+	const to, theirs, block = "https://new.example/cb", "https://mcp.example", "registration {\n\t\t\tinitial_token {env.GATEHOUSE_TEST_INITIAL}\n\t\t\tscopes read\n\t\t\taudience https://mcp.example\n\t\t}"
+	g, _ := startSite(t, trustingSite, "$GUARD", "", "$GLOBAL", block)
+	p := call(t, http.MethodPost, g.ID+"/register", initialToken, map[string]any{
+		"redirect_uris": []string{to}, "token_endpoint_auth_method": "none", "grant_types": []string{"authorization_code", "refresh_token"},
+	})
+	id := member(t, p, "client_id")
+	c := newCoder(t, g)
+	token, refresh := wantTokens(t, g.Token(t, harness.Credentials{ID: id}, exchange(c.code(id, "redirect_uri", to), to)))
+	if aud := claimsOf(t, token)["aud"]; aud != theirs {
+		t.Fatalf("S19 %v", aud)
+	}
+	g.Load(t, strings.NewReplacer("$GUARD", "", "$GLOBAL", "").Replace(trustingSite))
+	token, _ = wantTokens(t, g.Token(t, harness.Credentials{ID: id}, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}}))
+	if aud := claimsOf(t, token)["aud"]; aud != theirs {
+		t.Errorf("S19 refreshed: the audience is %v", aud)
+	}
+	token, _ = wantTokens(t, g.Token(t, harness.Credentials{ID: id}, exchange(c.code(id, "redirect_uri", to), to)))
+	if aud := claimsOf(t, token)["aud"]; aud != theirs {
+		t.Errorf("S19 a new sign-in: the audience is %v", aud)
+	}
+}
+
 // S19: a browser application registers itself from its own page.
 func TestAPageMayRegisterItsClient(t *testing.T) {
 	g, _ := startRegistering(t, 10)
