@@ -18,7 +18,8 @@ func init() { caddy.RegisterModule(new(Server)) }
 // Server is the handler `oauth_server`: the authorization server's endpoints and
 // pages, on whatever site it stands in. Nothing of the request's host enters an answer.
 // Requests for other paths go to the next handler, and are answered with 404 where none
-// follows. If the issuer has a path, all requests below it stay here.
+// follows. If the issuer has a path, all requests below it stay here, and if it is https, so do
+// all that come without TLS: they are refused.
 type Server struct {
 	// Where the handler is written, such as `Caddyfile:7`; the Caddyfile sets it. There may
 	// be one site with `oauth_server`: in several servers its handlers have the same source.
@@ -58,7 +59,8 @@ func (s *Server) Provision(ctx caddy.Context) (err error) {
 // returned would be logged by Caddy with the request's address, where codes and states
 // travel. For the same reason the line in the access log is written here, redacted.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	if !s.app.server.Serves(r.URL.Path) && !s.app.ownResource.asked(r) {
+	plaintext := s.app.issuer.Scheme == "https" && r.TLS == nil && !behindTLS(r)
+	if !plaintext && !s.app.server.Serves(r.URL.Path) && !s.app.ownResource.asked(r) {
 		if answered, err := s.pass(w, r, next); answered || err != nil {
 			return err
 		}
@@ -84,7 +86,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		return nil
 	}
 	defer leave()
-	if s.app.issuer.Scheme == "https" && r.TLS == nil && !behindTLS(r) {
+	if plaintext {
 		s.app.server.RefusePlaintext(w, r)
 		return nil
 	}

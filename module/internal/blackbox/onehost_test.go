@@ -108,6 +108,25 @@ func TestNoSpellingOfAnEndpointReachesTheAPI(t *testing.T) { // S05
 	})
 }
 
+// S05: on the host of an https issuer the API takes nothing without TLS, as nothing did before it
+// shared that host: a site has its http address so that oauth_server refuses it.
+func TestNothingPassesTheIssuerWithoutTLS(t *testing.T) {
+	insecure := strings.NewReplacer("issuer http://$ID", "issuer https://id.example").Replace(oneHost(site))
+	g, up := startSite(t, insecure)
+	for _, path := range []string{"/public", "/read", "/.well-known/oauth-protected-resource", "/", "/token", "/nothing"} {
+		p := harness.Wire(t, g.ID, "GET "+path, "X-Forwarded-Proto: https", "Authorization: Bearer x")
+		if p.Status != http.StatusBadRequest || p.Header.Get("WWW-Authenticate") != "" {
+			t.Errorf("%s: %d %v", path, p.Status, p.Header)
+		}
+	}
+	wantHits(t, up, 0)
+	g.Load(t, strings.Replace(insecure, "{\n", "{\n\tservers {\n\t\ttrusted_proxies static 127.0.0.1/8 ::1\n\t\ttrusted_proxies_strict\n\t}\n", 1))
+	if p := harness.Wire(t, g.ID, "GET /public", "X-Forwarded-Proto: https"); p.Status != http.StatusOK {
+		t.Errorf("TLS ended at a trusted proxy: %d", p.Status)
+	}
+	wantHits(t, up, 1)
+}
+
 func TestWhereNothingFollowsTheIssuerItIs404(t *testing.T) { // S05
 	g, up := startSite(t, strings.Replace(site, "\toauth_server\n", "\toauth_server\n\thandle /empty {\n\t\trespond 200\n\t}\n\thandle /proxied {\n\t\treverse_proxy $UPSTREAM\n\t}\n\thandle /rewritten {\n\t\trewrite /token\n\t}\n", 1))
 	for path, status := range map[string]int{"/nothing": 404, "/nothing/below": 404, "/empty": 200, "/proxied": 200, "/rewritten": 404} {
