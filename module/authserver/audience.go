@@ -2,6 +2,7 @@ package authserver
 
 import (
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -59,12 +60,37 @@ func configuredResources(asked, all []string) (found []string, ok bool) {
 			at = slices.IndexFunc(all, func(c string) bool { return withoutRootSlash(c) == withoutRootSlash(r) })
 		}
 		if at < 0 {
+			at = indexAbove(all, r)
+		}
+		if at < 0 {
 			ok = false
 			continue
 		}
 		found = append(found, all[at])
 	}
 	return found, ok
+}
+
+// indexAbove finds the resource below which an address is, the nearest of several; -1 for
+// none. A client that knows one address of an API, such as /mcp, asks for tokens for that
+// (RFC 9728 section 3.3); they are for the API, as RFC 8707 section 2 permits.
+func indexAbove(all []string, address string) int {
+	u, err := url.Parse(address)
+	if err != nil || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.EscapedPath() != u.Path || strings.Contains(u.Path, "//") {
+		return -1
+	}
+	if clean := path.Clean(u.Path); u.Path != clean && u.Path != clean+"/" {
+		return -1
+	}
+	nearest := -1
+	for i, c := range all {
+		scheme, _, _ := strings.Cut(c, "://")
+		above := strings.HasPrefix(address, strings.TrimSuffix(c, "/")+"/") && (scheme == "https" || scheme == "http")
+		if above && (nearest < 0 || len(c) > len(all[nearest])) {
+			nearest = i
+		}
+	}
+	return nearest
 }
 
 // withoutRootSlash cuts the path of an http address that is "/" alone: RFC 3986 section 6.2.3

@@ -69,7 +69,7 @@ func TestTheResourceOfAnAuthorizationNarrowsAllItsTokens(t *testing.T) { // RFC 
 func TestResourcesThatNobodyOffersAreRefused(t *testing.T) { // RFC 8707 section 2
 	g := newOpenIDRig(t).withImplicit()
 	b := g.signedInAs("ann", "x")
-	for _, resource := range []string{"https://evil.example", api + "/x", api + "#x", api + "?a", "api.example", "/api", "api", "%", strings.ToUpper(api)} {
+	for _, resource := range []string{"https://evil.example", api + "/x/../y", api + "x", api + "#x", api + "?a", "api.example", "/api", "api", "%", strings.ToUpper(api)} {
 		q := g.refused(b.get(authorizeURL(rpRequest().with("resource", resource))), http.StatusFound, "invalid_target")
 		if q.Get("state") != "S" {
 			t.Errorf("%v", q)

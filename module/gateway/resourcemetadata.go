@@ -37,7 +37,11 @@ func (g *Guard) publish(w http.ResponseWriter, r *http.Request) bool {
 	if !g.resource.Answers(r) {
 		return false
 	}
-	publishResource(w, r, g.resource)
+	m := g.resource
+	if g.policy.Audience != g.policy.Issuer { // whose addresses are those of another site
+		m = m.For(r)
+	}
+	publishResource(w, r, m)
 	return true
 }
 

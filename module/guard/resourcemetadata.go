@@ -24,9 +24,20 @@ type ResourceMetadata struct {
 	URL string
 	// Path is that of URL, base the path of the resource without a slash at the end.
 	Path, base string
+	// origin is the resource without its path.
+	origin   string
+	document resourceDocument
 	// JSON is the document, ETag its strong validator, quoted.
 	JSON []byte
 	ETag string
+}
+
+// resourceDocument is the metadata itself (RFC 9728 section 2).
+type resourceDocument struct {
+	Resource             string   `json:"resource"`
+	AuthorizationServers []string `json:"authorization_servers"`
+	Scopes               []string `json:"scopes_supported,omitempty"`
+	BearerMethods        []string `json:"bearer_methods_supported"`
 }
 
 // NewResourceMetadata describes the resource with this identifier, whose tokens the issuer
@@ -47,25 +58,39 @@ func NewResourceMetadata(resource, issuer string, scopes []string) (m ResourceMe
 		// letter for letter with an address that they made themselves have none there.
 		resource = strings.TrimSuffix(resource, "/")
 	}
-	m.JSON, err = json.Marshal(struct {
-		Resource             string   `json:"resource"`
-		AuthorizationServers []string `json:"authorization_servers"`
-		Scopes               []string `json:"scopes_supported,omitempty"`
-		BearerMethods        []string `json:"bearer_methods_supported"`
-	}{resource, []string{issuer}, slices.Compact(slices.Sorted(slices.Values(scopes))), []string{"header"}})
-	if err != nil {
-		return ResourceMetadata{}, false
-	}
-	m.ETag = `"` + secret.Digest(string(m.JSON))[:32] + `"`
+	m.origin = u.Scheme + "://" + u.Host
+	m.document = resourceDocument{resource, []string{issuer}, slices.Compact(slices.Sorted(slices.Values(scopes))), []string{"header"}}
+	m.write()
 	return m, true
+}
+
+func (m *ResourceMetadata) write() {
+	m.JSON, _ = json.Marshal(m.document) // texts alone
+	m.ETag = `"` + secret.Digest(string(m.JSON))[:32] + `"`
+}
+
+// maxNamed bounds the path of a resource that a document is made for, in bytes.
+const maxNamed = 256
+
+// For returns the document that answers a request. A client that asks for the metadata of an
+// address must find that very address in it (RFC 9728 section 3.3), so below the well-known
+// path it names what was asked for: the authorization server takes an address below a
+// resource for the resource.
+func (m ResourceMetadata) For(r *http.Request) ResourceMetadata {
+	below := strings.TrimPrefix(r.URL.EscapedPath(), wellKnownResource)
+	if below == "" || below == "/" || below == m.base || len(below) > maxNamed || strings.Contains(below, "%") {
+		return m
+	}
+	m.document.Resource = m.origin + below
+	m.write()
+	return m
 }
 
 // Answers reports whether a request asks for the document. The zero value answers none.
 //
 // A client that knows one address of the API, such as /mcp, asks below the well-known path for
 // that address (RFC 9728 section 3.1), and falls back to the well-known path alone. So the
-// document is at both, and at every path below that of the resource. It names the resource
-// itself in all places, because that is what tokens can be asked for.
+// document is at both, and at every path below that of the resource.
 func (m *ResourceMetadata) Answers(r *http.Request) bool {
 	if m.Path == "" || r.Method != http.MethodGet && r.Method != http.MethodHead && !isPreflight(r) {
 		return false

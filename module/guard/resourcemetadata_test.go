@@ -58,6 +58,27 @@ func TestChallengesNameTheMetadataOfTheResource(t *testing.T) {
 	}
 }
 
+func TestTheMetadataNamesTheAddressThatWasAskedFor(t *testing.T) { // S20
+	m, _ := NewResourceMetadata("https://api.example.com/v1", "https://id.example.com", []string{"read"})
+	for path, want := range map[string]string{
+		m.Path: "https://api.example.com/v1", wellKnownResource: "https://api.example.com/v1", wellKnownResource + "/": "https://api.example.com/v1",
+		m.Path + "/mcp": "https://api.example.com/v1/mcp", m.Path + "/mcp/": "https://api.example.com/v1/mcp/",
+		m.Path + "/%41": "https://api.example.com/v1", m.Path + "/" + strings.Repeat("a", maxNamed): "https://api.example.com/v1",
+	} {
+		r := httptest.NewRequest("GET", path, nil)
+		named := m.For(r)
+		if !m.Answers(r) || !strings.HasPrefix(string(named.JSON), `{"resource":"`+want+`","authorization_servers":["https://id.example.com"],"scopes_supported":["read"]`) {
+			t.Errorf("%.100s: %s", path, named.JSON)
+		}
+		if (named.ETag == m.ETag) != (want == "https://api.example.com/v1") {
+			t.Errorf("%.100s: ETag %s", path, named.ETag)
+		}
+	}
+	if root, _ := NewResourceMetadata("https://api.example.com/", "https://id.example.com", nil); !strings.HasPrefix(string(root.JSON), `{"resource":"https://api.example.com",`) {
+		t.Errorf("%s", root.JSON)
+	}
+}
+
 func TestTheMetadataIsForWhoeverReadsItsAddress(t *testing.T) {
 	m, _ := NewResourceMetadata("https://api.example.com/v1", "https://id.example.com", nil)
 	for target, want := range map[string]bool{

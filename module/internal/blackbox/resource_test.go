@@ -47,10 +47,17 @@ func TestAClientFindsTheAuthorizationServerFromARefusal(t *testing.T) {
 func TestTheMetadataIsWhereAClientMayAsk(t *testing.T) {
 	g, up := start(t, "$GLOBAL", "scope secret \"Hidden\" {\n\t\t\thidden\n\t\t}", "$GUARD", "scope secret * /hidden")
 	document := g.Call(t, http.MethodGet, "/.well-known/oauth-protected-resource", "")
-	for _, path := range []string{"/", "/mcp", "/mcp/", "/read/7"} {
+	for path, resource := range map[string]string{
+		"": "https://api.example", "/": "https://api.example", "/mcp": "https://api.example/mcp", "/mcp/": "https://api.example/mcp/", "/read/7": "https://api.example/read/7",
+	} {
 		p := g.Call(t, http.MethodGet, "/.well-known/oauth-protected-resource"+path, "")
-		if p.Status != http.StatusOK || p.Body != document.Body || p.JSON(t)["resource"] != "https://api.example" {
+		if p.Status != http.StatusOK || p.JSON(t)["resource"] != resource || strings.Replace(p.Body, resource, "https://api.example", 1) != document.Body {
 			t.Errorf("S20 %s: %d %s", path, p.Status, p.Body)
+		}
+		// What it names can be asked for; the token is for the API.
+		access, _ := wantTokens(t, g.Token(t, machine, with(credentialsForm, "resource", resource)))
+		if aud := fmt.Sprint(claimsOf(t, access)["aud"]); !strings.HasSuffix(strings.Trim(aud, "[]"), "api.example") {
+			t.Errorf("S20 resource %s: aud %s", resource, aud)
 		}
 	}
 	for _, path := range []string{"/.well-known/openid-configuration", "/.well-known/oauth-authorization-server/mcp", "/.well-known/x", "/.well-known/oauth-protected-resourcex"} {
@@ -142,7 +149,7 @@ func TestAResourceWithAndWithoutTheSlashIsOne(t *testing.T) {
 					t.Errorf("S17 refreshed for %s: %d %s", other, p.Status, p.Body)
 				}
 			}
-			for _, asked := range []string{"https://api.example//", "https://api.example/x", "http://api.example/", "https://api.example/?x", "https://API.example/"} {
+			for _, asked := range []string{"https://api.example//", "https://api.example/x/../y", "http://api.example/", "https://api.example/?x", "https://API.example/"} {
 				wantOAuth(t, g.Token(t, machine, with(credentialsForm, "resource", asked)), http.StatusBadRequest, "invalid_target")
 			}
 			up.Hits()
