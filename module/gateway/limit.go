@@ -212,7 +212,7 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	if !admitted {
 		LeaveBody(w, r)
 		fields.Set(w.Header())
-		return fail(http.StatusTooManyRequests, &failure{code: "rate_limited", message: "too many requests: Retry-After says when the next one fits"})
+		return rateLimited(w.Header())
 	}
 	admission := l.admitted(r, fields)
 	err = next.ServeHTTP(onHeader(w, admission.set), r)
@@ -220,6 +220,15 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		admission.set(w.Header())
 	}
 	return err
+}
+
+// rateLimited is the refusal of a limit that has told in the header where the client stands.
+func rateLimited(h http.Header) error {
+	message := "too many requests: Retry-After says when this one fits"
+	if h.Get("Retry-After") == "" {
+		message = "this request costs more than the limit permits at any time"
+	}
+	return fail(http.StatusTooManyRequests, &failure{code: "rate_limited", message: message})
 }
 
 // refusedBehind reports whether the error is the refusal of another limit, which has told

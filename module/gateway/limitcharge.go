@@ -107,5 +107,5 @@ func (c *charged) more(w http.ResponseWriter, r *http.Request, units int64) erro
 		return nil
 	}
 	c.fields.Set(w.Header())
-	return fail(http.StatusTooManyRequests, &failure{code: "rate_limited", message: "too many requests: Retry-After says when this one fits"})
+	return rateLimited(w.Header())
 }

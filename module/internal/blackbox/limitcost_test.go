@@ -2,7 +2,9 @@ package blackbox
 
 import (
 	"fmt"
+	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/gatehouse/gatehouse/module/internal/harness"
@@ -43,4 +45,21 @@ func TestNoSpellingOfAPathIsCheaper(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A refusal does not send the client to a Retry-After that is not there.
+func TestARequestThatCostsMoreThanItsLimitHearsSo(t *testing.T) {
+	g, up := startSite(t, strings.Replace(site, "http://$API {", "http://$API {\n\tapi_limit {\n\t\tip 3 1h\n\t\tcost 4 /public/all\n\t\tcost 2 /public\n\t}\n", 1))
+	for _, c := range []struct{ path, message, retry string }{
+		{"/public/all", "this request costs more than the limit permits at any time", ""},
+		{"/public", "", ""},
+		{"/public", "too many requests: Retry-After says when this one fits", "x"},
+	} {
+		p := g.Call(t, http.MethodGet, c.path, "")
+		retry := p.Header.Get("Retry-After")
+		if (p.Status == http.StatusTooManyRequests) != (c.message != "") || !strings.Contains(p.Body, c.message) || (retry != "") != (c.retry != "") {
+			t.Errorf("%s: %d %v %s", c.path, p.Status, p.Header, p.Body)
+		}
+	}
+	up.Hits()
 }
