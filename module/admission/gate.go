@@ -34,7 +34,7 @@ type limit struct {
 // work with the others and are refused only when the others were not the cause.
 var limits = [classes]limit{
 	Anonymous: {work: 4, wait: 2 * time.Millisecond},
-	Client:    {work: 8, wait: 4 * time.Millisecond},
+	Client:    {work: 12, wait: 4 * time.Millisecond},
 	Known:     {work: 32, wait: time.Second},
 }
 

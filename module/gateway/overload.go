@@ -76,7 +76,7 @@ const (
 	overloadLogged = 10 * time.Second
 	// maxHeld is how many refusals are held back at one time, and maxHold for how long.
 	maxHeld = 10_000
-	maxHold = time.Second
+	maxHold = 3 * time.Second
 )
 
 // answer admits a request of oauth_server, or returns for how many seconds it is refused.
