@@ -97,15 +97,15 @@ func (s *signIn) challenge(p params, c *oauth.Client) (string, *oauth.Error) {
 	case p.get("response_type") == responseToken:
 		return "", nil
 	case challenge == "" && method != "":
-		return "", oauth.E(oauth.InvalidRequest, "code_challenge_method without code_challenge")
+		return "", oauth.Parameter("code_challenge_method", "without code_challenge")
 	case challenge == "" && (c.Public || s.PKCERequired):
-		return "", oauth.E(oauth.InvalidRequest, "code_challenge is missing: PKCE is required")
+		return "", oauth.Parameter("code_challenge", "is missing: PKCE is required")
 	case challenge == "":
 		return "", nil
 	case method != "S256":
-		return "", oauth.E(oauth.InvalidRequest, "code_challenge_method must be S256")
+		return "", oauth.Parameter("code_challenge_method", "must be S256")
 	case !oauth.ValidChallenge(challenge):
-		return "", oauth.E(oauth.InvalidRequest, "code_challenge is not the base64url form of a SHA-256 digest")
+		return "", oauth.Parameter("code_challenge", "is not the base64url form of a SHA-256 digest")
 	}
 	return challenge, nil
 }
@@ -133,7 +133,7 @@ func (q *request) prompts(p params) (prompt, *oauth.Error) {
 	if age := p.get("max_age"); age != "" {
 		n, err := strconv.ParseUint(age, 10, 32)
 		if err != nil {
-			return want, oauth.E(oauth.InvalidRequest, "max_age is not a number of seconds")
+			return want, oauth.Parameter("max_age", "is not a number of seconds")
 		}
 		q.AuthAfter = q.Created.Add(-time.Duration(n) * time.Second)
 		want.login = want.login || n == 0

@@ -106,7 +106,7 @@ func (s *Server) deviceTicket(r *http.Request, form httpx.Form, client *oauth.Cl
 	switch {
 	case challenge == "" && method == "":
 	case method != "S256" || !oauth.ValidChallenge(challenge):
-		return store.Ticket{}, oauth.E(oauth.InvalidRequest, "code_challenge must be the base64url form of a SHA-256 digest, and code_challenge_method S256")
+		return store.Ticket{}, oauth.Parameter("code_challenge", "must be the base64url form of a SHA-256 digest, and code_challenge_method S256")
 	}
 	return store.Ticket{
 		Kind: store.TicketDevice, Client: client.ID, Scopes: scopes, Resources: resources, Challenge: challenge,

@@ -81,7 +81,7 @@ func (t *tokenEndpoint) resourceServer(r *http.Request, answer http.Header) (*oa
 
 func (t *tokenEndpoint) introspection(r *http.Request, client *oauth.Client, sent string) (introspection, error) {
 	if sent == "" {
-		return introspection{}, oauth.E(oauth.InvalidRequest, "token is missing")
+		return introspection{}, oauth.Parameter("token", "is missing")
 	}
 	answer, guess, err := t.look(r.Context(), client, sent)
 	if err != nil || !guess {

@@ -59,10 +59,10 @@ func (t *tokenEndpoint) admittedToken(ctx context.Context, c *oauth.Client, form
 	needed, ok := oauth.ParseScopes(form.Get("scope"))
 	switch {
 	case !ok:
-		return nil, oauth.E(oauth.InvalidRequest, "scope is malformed or too long")
+		return nil, oauth.Parameter("scope", "is malformed or too long")
 	case len(needed) == 0 && (form.Blank("scope") || form.Get("scope") != ""):
 		// A variable that the gateway forgot to set must not admit tokens without the scope.
-		return nil, oauth.E(oauth.InvalidRequest, "scope is empty: leave it out if no scope is needed")
+		return nil, oauth.Parameter("scope", "is empty: leave it out if no scope is needed")
 	case form.Get("token") == "":
 		return nil, errNoToken
 	}

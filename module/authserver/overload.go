@@ -28,7 +28,7 @@ func (p *readyPage) WriteHeader(int)             {}
 
 func newOverloaded(pages *webui.Pages) overloaded {
 	o := overloaded{
-		json:  []byte(`{"error":"temporarily_unavailable","error_description":"there are too many requests at the moment, try again later"}`),
+		json:  []byte(`{"error":"temporarily_unavailable","error_description":"there are too many requests at the moment, try again later","field":null}`),
 		pages: make(map[string]readyPage),
 	}
 	for _, lang := range pages.Languages() {

@@ -120,10 +120,10 @@ func (s *Server) changeClient(r *http.Request, client *oauth.Client) (*oauth.Cli
 		return nil, refused
 	}
 	if wish.id != client.ID {
-		return nil, oauth.E(oauth.InvalidClientMetadata, "client_id is missing or another one")
+		return nil, oauth.E(oauth.InvalidClientMetadata, "client_id is missing or another one").About("client_id")
 	}
 	if wish.secret != "" && !slices.Contains(client.SecretHashes, secret.Digest(wish.secret)) {
-		return nil, oauth.E(oauth.InvalidClientMetadata, "client_secret is not the client's: it cannot be chosen")
+		return nil, oauth.E(oauth.InvalidClientMetadata, "client_secret is not the client's: it cannot be chosen").About("client_secret")
 	}
 	changed, refused := wish.client(s.Registration.Scopes, s.Tokens.IDAlgorithms())
 	if refused != nil {

@@ -96,7 +96,7 @@ func (m *registration) client(ceiling, algs []string) (*oauth.Client, *oauth.Err
 		return nil, refused
 	}
 	if len(m.RedirectURIs) == 0 {
-		return nil, oauth.E(oauth.InvalidRedirectURI, "redirect_uris is missing or empty")
+		return nil, oauth.E(oauth.InvalidRedirectURI, "redirect_uris is missing or empty").About("redirect_uris")
 	}
 	if refused := checkAddresses("post_logout_redirect_uris", m.PostLogoutRedirectURIs, native); refused != nil {
 		return nil, refused.WithCode(oauth.InvalidClientMetadata)
@@ -143,25 +143,25 @@ func (m *registration) authenticated(c *oauth.Client) (*oauth.Client, *oauth.Err
 		c.AuthMethod = m.AuthMethod
 	case oauth.PrivateKeyJWT:
 		if _, err := token.ParseClientKeys(string(m.JWKS)); err != nil {
-			return nil, oauth.E(oauth.InvalidClientMetadata, "jwks: "+err.Error())
+			return nil, oauth.E(oauth.InvalidClientMetadata, "jwks: "+err.Error()).About("jwks")
 		}
 		c.AuthMethod, c.JWKS = m.AuthMethod, string(m.JWKS)
 	default:
-		return nil, oauth.E(oauth.InvalidClientMetadata, "token_endpoint_auth_method must be none, client_secret_basic, client_secret_post or private_key_jwt")
+		return nil, oauth.E(oauth.InvalidClientMetadata, "token_endpoint_auth_method must be none, client_secret_basic, client_secret_post or private_key_jwt").About("token_endpoint_auth_method")
 	}
 	return c, nil
 }
 
 func checkAddresses(name string, all []string, native bool) *oauth.Error {
 	if len(all) > maxRegisteredTo {
-		return oauth.E(oauth.InvalidRedirectURI, name+" holds more than 20 addresses")
+		return oauth.E(oauth.InvalidRedirectURI, name+" holds more than 20 addresses").About(name)
 	}
 	for i, uri := range all {
 		if err := oauth.CheckRedirectURI(uri, native); err != nil {
-			return oauth.E(oauth.InvalidRedirectURI, "an address of "+name+" "+err.Error())
+			return oauth.E(oauth.InvalidRedirectURI, "an address of "+name+" "+err.Error()).About(name)
 		}
 		if slices.Contains(all[:i], uri) {
-			return oauth.E(oauth.InvalidRedirectURI, "an address of "+name+" is given twice")
+			return oauth.E(oauth.InvalidRedirectURI, "an address of "+name+" is given twice").About(name)
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ func (s *Server) inFragment(responseType string) bool {
 func (s *Server) responds(c *oauth.Client, responseType string) *oauth.Error {
 	switch responseType {
 	case "":
-		return oauth.E(oauth.InvalidRequest, "response_type is missing")
+		return oauth.Parameter("response_type", "is missing")
 	case responseCode:
 		return s.mayUse(c, oauth.AuthorizationCode)
 	case responseToken:

@@ -59,7 +59,7 @@ func (t *tokenEndpoint) revocation(w http.ResponseWriter, r *http.Request) (outc
 	}
 	sent := form.Get("token")
 	if sent == "" {
-		return "", oauth.E(oauth.InvalidRequest, "token is missing")
+		return "", oauth.Parameter("token", "is missing")
 	}
 	presented, ok, err := t.families.Find(r.Context(), client, sent)
 	switch {

@@ -86,7 +86,7 @@ func (t *tokenEndpoint) issue(r *http.Request, form httpx.Form, g grant.Grant, a
 	}
 	switch {
 	case form.Get("grant_type") == "":
-		return tokenAnswer{}, oauth.E(oauth.InvalidRequest, "grant_type is missing")
+		return tokenAnswer{}, oauth.Parameter("grant_type", "is missing")
 	case g == nil:
 		return tokenAnswer{}, errNotOffered
 	}

@@ -204,8 +204,11 @@ func (g *tokenRig) want(a answer, status int, code string) answer {
 	if status == http.StatusServiceUnavailable && a.header.Get("Retry-After") == "" {
 		g.t.Fatal("no Retry-After")
 	}
-	if strings.Contains(a.body, ":null") {
+	if code == "" && strings.Contains(a.body, ":null") {
 		g.t.Fatalf("a null member: %s", a.body)
+	}
+	if code != "" && a.body != "" && !strings.Contains(a.body, `"field":`) { // S03
+		g.t.Fatalf("no field: %s", a.body)
 	}
 	return a
 }

@@ -11,10 +11,12 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// errorBody is the error answer of RFC 6749 section 5.2.
+// errorBody is the error answer of RFC 6749 section 5.2, and the field that is wrong, as all
+// errors of the gateway have it; null for none in particular.
 type errorBody struct {
 	Error       oauth.Code `json:"error"`
 	Description string     `json:"error_description,omitempty"`
+	Field       *string    `json:"field"`
 }
 
 // writeError answers with e as JSON, and logs its cause: nobody else does.
@@ -28,7 +30,11 @@ func (s *Server) writeError(w http.ResponseWriter, e *oauth.Error) {
 	if e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(e.RetryAfter))
 	}
-	s.writeJSON(w, e.Status, errorBody{Error: e.Code, Description: printable(e.Description)})
+	body := errorBody{Error: e.Code, Description: printable(e.Description)}
+	if e.Field != "" {
+		body.Field = &e.Field
+	}
+	s.writeJSON(w, e.Status, body)
 }
 
 // asError gives any error the form that may be answered. One that is not ours is
@@ -44,7 +50,7 @@ func (s *Server) writeJSON(w http.ResponseWriter, status int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil { // only strings and numbers are ever given
 		s.Log.Error("answer not encoded", slog.Any("cause", err))
-		status, body = http.StatusInternalServerError, []byte(`{"error":"server_error"}`)
+		status, body = http.StatusInternalServerError, []byte(`{"error":"server_error","field":null}`)
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)

@@ -41,6 +41,8 @@ const (
 type Error struct {
 	Code        Code
 	Description string
+	// Field is the parameter or member that is wrong, "" for none in particular.
+	Field string
 	// Status is the HTTP status at endpoints that answer JSON.
 	Status int
 	// RetryAfter in seconds, 0 for none.
@@ -63,8 +65,17 @@ func E(code Code, description string) *Error {
 	case SlowDown:
 		status = http.StatusTooManyRequests
 	}
-	return &Error{Code: code, Description: description, Status: status}
+	return &Error{Code: code, Description: description, Field: fields[code], Status: status}
 }
+
+// fields are the parameters that codes are about.
+var fields = map[Code]string{
+	UnsupportedGrantType: "grant_type", UnsupportedResponseType: "response_type", InvalidScope: "scope", InvalidTarget: "resource",
+}
+
+// Parameter makes an invalid_request about one parameter; what says what is wrong with it,
+// such as "is missing".
+func Parameter(name, what string) *Error { return E(InvalidRequest, name+" "+what).About(name) }
 
 // Unavailable is the answer to a storage or directory fault: never an
 // authentication answer.
@@ -84,6 +95,13 @@ func TooMany(description string, retry time.Duration) *Error {
 // Seconds is a wait as Retry-After has it. It rounds up: a client that comes back on the
 // second must be let in.
 func Seconds(d time.Duration) int { return max(1, int((d+time.Second-1)/time.Second)) }
+
+// About returns a copy that names the parameter or member which is wrong.
+func (e *Error) About(field string) *Error {
+	c := *e
+	c.Field = field
+	return &c
+}
 
 // WithStatus returns a copy with another HTTP status.
 func (e *Error) WithStatus(status int) *Error {

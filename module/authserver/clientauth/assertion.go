@@ -32,16 +32,16 @@ func readAssertion(form httpx.Form) (credentials, *oauth.Error) {
 	id, assertion := form.Get("client_id"), form.Get("client_assertion")
 	switch {
 	case assertion == "":
-		return credentials{}, oauth.E(oauth.InvalidRequest, "client_assertion is missing")
+		return credentials{}, oauth.Parameter("client_assertion", "is missing")
 	case form.Get("client_assertion_type") != assertionType:
-		return credentials{}, oauth.E(oauth.InvalidRequest, "client_assertion_type must be "+assertionType)
+		return credentials{}, oauth.Parameter("client_assertion_type", "must be "+assertionType)
 	}
 	claimed, ok := claimant(assertion)
 	switch {
 	case !ok:
 		return credentials{}, oauth.E(oauth.InvalidClient, "client_assertion is not a signed JWT with the client as its subject")
 	case id != "" && id != claimed:
-		return credentials{}, oauth.E(oauth.InvalidRequest, "client_id differs from the subject of client_assertion")
+		return credentials{}, oauth.Parameter("client_id", "differs from the subject of client_assertion")
 	}
 	return credentials{pairs: []pair{{id: claimed}}, assertion: assertion}, nil
 }

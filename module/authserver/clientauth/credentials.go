@@ -90,7 +90,7 @@ func read(r *http.Request, form httpx.Form) (credentials, *oauth.Error) {
 			}
 		}
 		if len(kept) == 0 {
-			return credentials{}, oauth.E(oauth.InvalidRequest, "client_id differs from the one in the Authorization header")
+			return credentials{}, oauth.Parameter("client_id", "differs from the one in the Authorization header")
 		}
 		pairs = kept
 	}

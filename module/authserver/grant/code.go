@@ -22,7 +22,7 @@ func (g *authorizationCode) Type() oauth.GrantType { return oauth.AuthorizationC
 func (g *authorizationCode) Prepare(ctx context.Context, r Request) (Pending, error) {
 	sent := r.Form.Get("code")
 	if sent == "" {
-		return Pending{}, oauth.E(oauth.InvalidRequest, "code is missing")
+		return Pending{}, oauth.Parameter("code", "is missing")
 	}
 	return g.present(ctx, r, sent, func(code store.Code) error {
 		return checkRedirect(code, r.Form.Get("redirect_uri"))

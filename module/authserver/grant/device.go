@@ -34,7 +34,7 @@ func DeviceCode(ticket, key string) string { return ticket + "." + key }
 func (g *deviceCode) Prepare(ctx context.Context, r Request) (Pending, error) {
 	sent := r.Form.Get("device_code")
 	if sent == "" {
-		return Pending{}, oauth.E(oauth.InvalidRequest, "device_code is missing")
+		return Pending{}, oauth.Parameter("device_code", "is missing")
 	}
 	id, key, _ := strings.Cut(sent, ".")
 	if len(key) > maxCode {

@@ -46,7 +46,7 @@ type presented struct {
 func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) {
 	sent := r.Form.Get("refresh_token")
 	if sent == "" {
-		return Pending{}, oauth.E(oauth.InvalidRequest, "refresh_token is missing")
+		return Pending{}, oauth.Parameter("refresh_token", "is missing")
 	}
 	keys, err := g.keys(ctx)
 	if err != nil {

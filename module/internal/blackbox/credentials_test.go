@@ -49,7 +49,7 @@ func TestClientsThatActForThemselves(t *testing.T) {
 		}
 	})
 	t.Run("K04 resources", func(t *testing.T) {
-		for _, resource := range []string{"https://other.example", "https://api.example//", "https://api.example/x", "https://API.example", "x"} {
+		for _, resource := range []string{"https://other.example", "https://api.example//", "https://api.example/x/../y", "https://api.examplex", "https://API.example", "x"} {
 			wantOAuth(t, g.Token(t, machine, with(credentialsForm, "resource", resource)), http.StatusBadRequest, "invalid_target")
 		}
 		wantOAuth(t, g.Token(t, machine, url.Values{

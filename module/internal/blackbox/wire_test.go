@@ -91,9 +91,12 @@ func wantOAuth(t *testing.T, p harness.Page, status int, code string) {
 		t.Errorf("%d %s, want %s", p.Status, p.Body, code)
 	}
 	for name := range m {
-		if name != "error" && name != "error_description" {
+		if name != "error" && name != "error_description" && name != "field" {
 			t.Errorf("the member %s of %s", name, p.Body)
 		}
+	}
+	if field, there := m["field"]; !there || field == "" {
+		t.Errorf("S03 no field in %s", p.Body)
 	}
 }
 

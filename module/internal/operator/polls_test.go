@@ -159,7 +159,7 @@ func TestNothingIsServedInPlaintext(t *testing.T) {
 		}
 		want := map[string]string{
 			page: "<html", poll: "window.wx_errcode=500;window.wx_code='';",
-			protocol: `{"error":"invalid_request","error_description":"this address must be requested over https"}`,
+			protocol: `{"error":"invalid_request","error_description":"this address must be requested over https","field":null}`,
 			dialect:  `{"error":{"code":"invalid_request","message":"this address must be requested over https","field":null},"errcode":43003,"errmsg":"require https"}`,
 		}[c.kind]
 		if strings.Contains(c.path, "f=json") {
