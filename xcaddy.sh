@@ -11,7 +11,8 @@ usage() {
 Usage: ./xcaddy.sh [command]
   (none)        builds ./caddy with the gateway and all its plugins
   run [NAME]    builds and starts an example; prints the addresses and what to try:
-                quickstart, the default, cluster, variant-b or legacy-rest
+                quickstart, the default, cluster, variant-b, legacy-rest or
+                mediawiki
   test          installs what the tests need and runs them all
   soak [NAME]   the long experiments: kill, reload, race, limiter, keys, guess, timing,
                 anonymous, slowbody, overload, polls, tickets, ending, cluster, scan,
@@ -87,6 +88,9 @@ install_test_tools() {
 	[ -x /usr/sbin/nginx ] || missing+=(nginx-light)
 	[ -x /usr/sbin/apache2 ] || missing+=(apache2)
 	[ -e /usr/lib/apache2/modules/mod_auth_openidc.so ] || missing+=(libapache2-mod-auth-openidc)
+	# A real API behind api_rest, with a database in a file.
+	[ -e /usr/share/mediawiki/api.php ] || missing+=(mediawiki)
+	php -r 'exit(extension_loaded("pdo_sqlite") ? 0 : 1);' 2>/dev/null || missing+=(php-cli php-sqlite3)
 	# Stock clients in Python; requests-oauthlib comes with it.
 	/usr/bin/python3 -c 'import social_core' 2>/dev/null || missing+=(python3-social-auth-core)
 	if [ ${#missing[@]} -gt 0 ]; then
@@ -150,6 +154,7 @@ run() {
 	case $example in
 	quickstart) set -- ./examples/legacy ./examples/quickstart/reader ;;
 	variant-b) set -- ./examples/variant-b/portal ;;
+	mediawiki) set -- ;;
 	*) set -- ./examples/legacy ;;
 	esac
 	for source; do
