@@ -30,7 +30,7 @@ func (s *Server) audienceOf(c *oauth.Client) []string {
 func (s *Server) audience(c *oauth.Client, granted, asked []string) ([]string, error) {
 	all := s.audienceOf(c)
 	if len(granted) > 0 {
-		all, _ = configuredResources(granted, all)
+		all = stillConfigured(granted, all)
 		if len(all) == 0 {
 			return nil, oauth.E(oauth.InvalidTarget, "the client's tokens can no longer be for the resource of the authorization")
 		}
@@ -50,15 +50,25 @@ func (s *Server) audience(c *oauth.Client, granted, asked []string) ([]string, e
 	return slices.Compact(slices.Sorted(slices.Values(found))), nil
 }
 
+// stillConfigured returns those of all that were granted, as they are configured now. A
+// grant stores configured resources, so one that is gone is not replaced by the resource
+// above it, which would widen the grant.
+func stillConfigured(granted, all []string) []string {
+	var found []string
+	for _, r := range granted {
+		if at := indexOfResource(all, r); at >= 0 {
+			found = append(found, all[at])
+		}
+	}
+	return found
+}
+
 // configuredResources returns those of all that are meant by asked, as they are configured.
 // ok reports whether each of asked is one of them.
 func configuredResources(asked, all []string) (found []string, ok bool) {
 	ok = true
 	for _, r := range asked {
-		at := slices.Index(all, r)
-		if at < 0 {
-			at = slices.IndexFunc(all, func(c string) bool { return withoutRootSlash(c) == withoutRootSlash(r) })
-		}
+		at := indexOfResource(all, r)
 		if at < 0 {
 			at = indexAbove(all, r)
 		}
@@ -69,6 +79,15 @@ func configuredResources(asked, all []string) (found []string, ok bool) {
 		found = append(found, all[at])
 	}
 	return found, ok
+}
+
+// indexOfResource finds a resource with or without the slash of an address's root, and as it
+// is written where both are there; -1 for none.
+func indexOfResource(all []string, resource string) int {
+	if at := slices.Index(all, resource); at >= 0 {
+		return at
+	}
+	return slices.IndexFunc(all, func(c string) bool { return withoutRootSlash(c) == withoutRootSlash(resource) })
 }
 
 // indexAbove finds the resource below which an address is, the nearest of several; -1 for

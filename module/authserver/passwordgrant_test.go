@@ -87,6 +87,36 @@ func TestAPasswordBuysWhatACodeDoes(t *testing.T) {
 	g.want(g.token(passwordOf(strings.Repeat("x", 257), "x")), 400, "invalid_request")
 }
 
+// A grant that was narrowed to a resource ends with it: a resource above it that stays
+// configured is more than the user permitted. What was asked for below a resource is kept as
+// that resource.
+func TestANarrowedGrantIsNotWidenedByTheConfiguration(t *testing.T) { // S20
+	g := newPasswordRig(t)
+	audience := func(all ...string) { g.clients.change("till", func(c *oauth.Client) { c.Audience = all }) }
+	audience("https://h.example", "https://h.example/mcp")
+	refresh := func(from answer, status int, code string) answer {
+		return g.want(g.token(params{"grant_type": "refresh_token", "refresh_token": from.tokens.Refresh, "client_id": "till", "client_secret": webSecret}), status, code)
+	}
+	narrowed := g.want(g.token(passwordOf("ann", annsPassword).with("resource", "https://h.example/mcp/v1")), 200, "")
+	rooted := g.want(g.token(passwordOf("ann", annsPassword).with("resource", "https://h.example/other")), 200, "")
+	for _, a := range []struct {
+		answer answer
+		want   string
+	}{{narrowed, "https://h.example/mcp"}, {rooted, "https://h.example"}} {
+		if access, err := g.verifier.Verify(t.Context(), a.answer.tokens.Access); err != nil || strings.Join(access.Audience, " ") != a.want {
+			t.Errorf("%v %v, want %s", access, err, a.want)
+		}
+	}
+	audience("https://h.example/")
+	refresh(narrowed, 400, "invalid_target")
+	rooted = refresh(rooted, 200, "")
+	if access, err := g.verifier.Verify(t.Context(), rooted.tokens.Access); err != nil || strings.Join(access.Audience, " ") != "https://h.example/" {
+		t.Errorf("%v %v", access, err)
+	}
+	audience("https://h.example", "https://h.example/mcp")
+	refresh(narrowed, 200, "")
+}
+
 func TestTheEndOfADeprecatedGrant(t *testing.T) { // P03
 	g := newPasswordRig(t)
 	a := g.want(g.token(passwordOf("ann", annsPassword)), 200, "")

@@ -93,7 +93,8 @@ func (t *tokenEndpoint) issue(r *http.Request, form httpx.Form, g grant.Grant, a
 	if refused := t.s.mayUse(client, g.Type()); refused != nil {
 		return tokenAnswer{}, refused
 	}
-	pending, err := g.Prepare(ctx, grant.Request{Client: client, Form: form, Address: t.s.ClientIP(r)})
+	resources, _ := configuredResources(form.All("resource"), t.s.audienceOf(client)) // refused below, after what can be replayed
+	pending, err := g.Prepare(ctx, grant.Request{Client: client, Form: form, Resources: resources, Address: t.s.ClientIP(r)})
 	if err != nil {
 		return tokenAnswer{}, err
 	}

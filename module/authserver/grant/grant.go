@@ -30,6 +30,9 @@ type Grant interface {
 type Request struct {
 	Client *oauth.Client
 	Form   httpx.Form
+	// Resources are the configured audiences that the form's resource parameters mean, none
+	// where it asks for no particular one. The caller refuses those that mean none.
+	Resources []string
 	// Address is where the request comes from, without port.
 	Address string
 }

@@ -43,7 +43,7 @@ func (g *passwordGrant) Prepare(ctx context.Context, r Request) (Pending, error)
 	now := g.Now()
 	family := store.Grant{
 		ID: secret.ID(), Dialect: store.DialectOAuth, Client: r.Client.ID, Scopes: scopes,
-		Resources: r.Form.All("resource"),
+		Resources: r.Resources,
 		AuthTime:  now, IssuedAt: now, Expires: now.Add(g.Access), Generation: 1, RotatedAt: now,
 	}
 	token := ""
