@@ -117,7 +117,7 @@ type App struct {
 	addressesChecked map[*caddyhttp.Server]bool
 	// servers are those that carry a handler of this configuration, once it is provisioned.
 	servers     map[*caddyhttp.Server]bool
-	sites       []*issuerSite // that have oauth_server
+	layout      layout
 	connections *connections
 }
 

@@ -147,7 +147,7 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 		l.policies = append(l.policies, built)
 		l.counts = append(l.counts, newDecisions(l.label(i)))
 	}
-	if err := checkOrder(ctx); err != nil {
+	if err := l.app.layout.checkOrder(ctx); err != nil {
 		return err
 	}
 	l.unreported = newDecisions(unreportedLabel)

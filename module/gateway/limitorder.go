@@ -20,12 +20,12 @@ func (p Policy) NeedsGuard() bool { return routes.Policy{Name: p.Name, By: p.By}
 // checkOrder refuses a limit by caller whose guard comes behind it in the same list of
 // routes: it would limit nobody, silently. It looks at the whole server, since a handler
 // that is provisioned does not know where it is.
-func checkOrder(ctx caddy.Context) error {
+func (l *layout) checkOrder(ctx caddy.Context) error {
 	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok {
 		return nil
 	}
-	found := followServer(server).Misplaced
+	found := l.follow(server).Misplaced
 	if len(found) == 0 {
 		return nil
 	}

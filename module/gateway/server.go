@@ -43,7 +43,7 @@ func (s *Server) Provision(ctx caddy.Context) (err error) {
 	if s.app, err = findApp(ctx, "oauth_server"); err != nil {
 		return err
 	}
-	if err := s.app.checkOneSite(ctx); err != nil {
+	if err := s.app.layout.checkOneSite(ctx); err != nil {
 		return err
 	}
 	s.answers = NewUpstreamAnswers(s.log, s.app.issuer.String())

@@ -11,6 +11,12 @@ import (
 	"github.com/gatehouse/gatehouse/module/gateway/routes"
 )
 
+// layout is what was found in the routes of the configuration's servers.
+type layout struct {
+	sites []*issuerSite // that have oauth_server
+	found map[*caddyhttp.Server]routes.Found
+}
+
 // issuerSite is a site that has oauth_server: a part of a server, with the hosts that lead
 // to it.
 type issuerSite struct {
@@ -24,24 +30,24 @@ type issuerSite struct {
 // would find its metadata at an address that is not the issuer's. It looks at each server
 // of the configuration once, when the first oauth_server there is provisioned. Handlers
 // that matchers restrict, say to some paths, are part of a site on purpose.
-func (a *App) checkOneSite(ctx caddy.Context) error {
+func (l *layout) checkOneSite(ctx caddy.Context) error {
 	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	if !ok || slices.ContainsFunc(a.sites, func(s *issuerSite) bool { return s.server == server }) {
+	if !ok || slices.ContainsFunc(l.sites, func(s *issuerSite) bool { return s.server == server }) {
 		return nil
 	}
-	for _, i := range followServer(server).Issuers {
+	for _, i := range l.follow(server).Issuers {
 		found := &issuerSite{server: server, route: i.Route, hosts: i.Hosts}
 		if i.Source != "" {
 			found.sources = []string{i.Source}
 		}
-		if at := slices.IndexFunc(a.sites, func(s *issuerSite) bool { return s.holds(found) }); at >= 0 {
-			a.sites[at].sources = append(a.sites[at].sources, found.sources...)
+		if at := slices.IndexFunc(l.sites, func(s *issuerSite) bool { return s.holds(found) }); at >= 0 {
+			l.sites[at].sources = append(l.sites[at].sources, found.sources...)
 			continue
 		}
-		a.sites = append(a.sites, found)
+		l.sites = append(l.sites, found)
 	}
-	for i, s := range a.sites {
-		for _, other := range a.sites[:i] {
+	for i, s := range l.sites {
+		for _, other := range l.sites[:i] {
 			if !s.same(other) {
 				both := []string{s.String(), other.String()} // Caddy has its servers in no order
 				slices.Sort(both)
@@ -85,8 +91,21 @@ func (s *issuerSite) String() string {
 	return fmt.Sprintf("route %d of %s", s.route, where)
 }
 
-// followServer goes through the routes of a server that is being provisioned.
-func followServer(server *caddyhttp.Server) routes.Found {
+// follow goes through the routes of a server that is being provisioned, once for all its
+// handlers that ask.
+func (l *layout) follow(server *caddyhttp.Server) routes.Found {
+	found, ok := l.found[server]
+	if !ok {
+		if l.found == nil {
+			l.found = make(map[*caddyhttp.Server]routes.Found)
+		}
+		found = followRoutes(server)
+		l.found[server] = found
+	}
+	return found
+}
+
+func followRoutes(server *caddyhttp.Server) routes.Found {
 	named := make(map[string]routes.Route, len(server.NamedRoutes))
 	for name, rt := range server.NamedRoutes {
 		named[name] = routes.FromLoaded(caddyhttp.RouteList{*rt})[0]
