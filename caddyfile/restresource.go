@@ -52,11 +52,10 @@ func readResource(d *caddyfile.Dispenser, around place) (r resource.Resource, er
 	if d.NextArg() {
 		return r, d.Errf("%s %s: unexpected argument '%s', expected a block or nothing", word, r.Path, d.Val())
 	}
-	check := func(r resource.Resource) error {
-		_, err := resource.NewTable([]resource.Resource{around.put(r)})
-		return err
+	check := func(r resource.Resource) (*resource.Table, error) {
+		return resource.NewTable([]resource.Resource{around.put(r)})
 	}
-	usual, err := resource.NewTable([]resource.Resource{around.put(resource.Resource{Path: r.Path, Off: []string{"batch"}})})
+	usual, err := check(resource.Resource{Path: r.Path, Off: []string{"batch"}})
 	if err != nil {
 		return r, at(head, err)
 	}
@@ -76,13 +75,14 @@ func readResource(d *caddyfile.Dispenser, around place) (r resource.Resource, er
 		if err := resourceWord(d, &r, around); err != nil {
 			return r, err
 		}
-		if err := check(soFar()); err != nil {
+		if _, err := check(soFar()); err != nil {
 			return r, at(line, err)
 		}
 		if word == "upstream" {
 			around.saw(r.Routes[len(r.Routes)-1].Path, line)
 		}
 	}
+	var whole *resource.Table
 	one := soFar()
 	for _, word := range []string{"links", "batch", "batch_max"} {
 		switch word {
@@ -93,13 +93,9 @@ func readResource(d *caddyfile.Dispenser, around place) (r resource.Resource, er
 		default:
 			one.BatchMax = r.BatchMax
 		}
-		if err := check(one); err != nil {
+		if whole, err = check(one); err != nil {
 			return r, at(lines[word], err)
 		}
-	}
-	whole, err := resource.NewTable([]resource.Resource{around.put(r)})
-	if err != nil {
-		return r, at(head, err)
 	}
 	var idle *resource.IdleError
 	if errors.As(whole.CheckIdle(r.Path), &idle) {

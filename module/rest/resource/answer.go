@@ -75,7 +75,8 @@ func (o *Operation) compile() (err error) {
 			return err
 		}
 	}
-	capture := o.captures()
+	capture, failures := o.captures()
+	o.failures = failures
 	if !m.Translates() {
 		if capture != nil {
 			o.look, err = splice.Compile(splice.Config{Capture: capture})

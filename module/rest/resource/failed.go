@@ -17,30 +17,28 @@ var failurePlaces = []splice.Pointer{
 // falsePlaces is how many of failurePlaces are false when a request failed.
 const falsePlaces = 2
 
-// captures are the places that an answer to a write is asked for: the id of what was made,
-// and whether it says that it is a failure.
-func (o *Operation) captures() []splice.Pointer {
+// captures returns the places that an answer to a write is searched for: the id of what was
+// made, and whether it says that it is a failure. failures is the slot of the first of
+// failurePlaces, -1 where nothing is searched for.
+func (o *Operation) captures() (places []splice.Pointer, failures int) {
 	created, _ := o.Created()
 	deleted, _ := o.Deleted()
 	switch {
 	case o.Kind == Create && created != 0:
-		return append([]splice.Pointer{o.shape.created}, failurePlaces...)
+		return append([]splice.Pointer{o.shape.created}, failurePlaces...), 1
 	case o.Kind == Delete && deleted != 0, o.plain() && o.Method != http.MethodGet:
-		return failurePlaces
+		return failurePlaces, 0
 	}
-	return nil
+	return nil, -1
 }
 
 // Failed reports whether the answer to a write says that it is a failure. No convention
-// applies to such an answer where none is declared: 201 or 204 would tell the client that all is
-// well. e is the editor of the body, or one of Look; nil
-// for a body that is no JSON, which says nothing.
+// applies to such an answer where none is declared: 201 or 204 would tell the client that all
+// is well. e is the editor of the body, or one of Look; nil for a body that is no JSON, which
+// says nothing.
 func (a *Answer) Failed(e *splice.Editor) bool {
 	o := a.match.Operation
-	if e == nil || o == nil || o.captures() == nil {
-		return false
-	}
-	return saysFailed(e, len(o.captures())-len(failurePlaces))
+	return e != nil && o != nil && o.failures >= 0 && saysFailed(e, o.failures)
 }
 
 // saysFailed is Failed for an editor that has the values of failurePlaces from the slot first on.

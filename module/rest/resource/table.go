@@ -48,6 +48,7 @@ type Operation struct {
 	plan     *splice.Plan // for answers; nil: they pass
 	look     *splice.Plan // of a creation whose answer passes: finds the new id; may be nil
 	usual    *usualList   // of a GET of a collection without a declared list; may be nil
+	failures int          // the slot of the first of failurePlaces in plan or look, -1: none
 }
 
 // Field is the client's name of a member that the upstream speaks of.
@@ -255,7 +256,7 @@ func (t *Table) batch(s *shape) error {
 	}
 	for _, o := range t.operations {
 		if o.shape == s && o.Kind == Update && len(o.pattern.segments) == len(s.collection.segments)+1 {
-			return t.declare(&Operation{Kind: Batch, Method: "PATCH", Path: s.collection.text, Resource: s.config, Item: o, pattern: s.collection, shape: s})
+			return t.declare(&Operation{Kind: Batch, Method: "PATCH", Path: s.collection.text, Resource: s.config, Item: o, pattern: s.collection, shape: s, failures: -1})
 		}
 	}
 	if !asked {
