@@ -9,13 +9,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/token"
 )
 
-// The headers that tell a gateway who calls; a guard's default names.
-const (
-	subjectHeader = "X-Auth-Subject"
-	clientHeader  = "X-Auth-Client"
-	scopesHeader  = "X-Auth-Scopes"
-)
-
 // introspectByStatus answers a gateway that asks about each of its requests and reads only
 // status and headers, such as nginx with auth_request. It decides what a guard would decide
 // (RFC 6750 section 3.1): 200 and who calls, 401, or 403.
@@ -31,9 +24,9 @@ func (t *tokenEndpoint) introspectByStatus(w http.ResponseWriter, r *http.Reques
 	}
 	answer := t.describe(access)
 	h := w.Header()
-	h.Set(subjectHeader, httpx.EncodeHeaderValue(answer.Subject))
-	h.Set(clientHeader, httpx.EncodeHeaderValue(answer.Client))
-	h.Set(scopesHeader, httpx.EncodeHeaderList(access.Scopes))
+	h.Set(httpx.SubjectHeader, httpx.EncodeHeaderValue(answer.Subject))
+	h.Set(httpx.ClientHeader, httpx.EncodeHeaderValue(answer.Client))
+	h.Set(httpx.ScopesHeader, httpx.EncodeHeaderList(access.Scopes))
 	t.s.Metrics.Introspection("active")
 	t.s.writeJSON(w, http.StatusOK, answer)
 }

@@ -45,7 +45,7 @@ var structural = newAliases([]string{
 // that HTTP itself needs.
 func NewIdentity(c IdentityConfig) (*Identity, error) {
 	names := []string{
-		orDefault(c.Subject, "X-Auth-Subject"), orDefault(c.Client, "X-Auth-Client"), orDefault(c.Scopes, "X-Auth-Scopes"),
+		orDefault(c.Subject, httpx.SubjectHeader), orDefault(c.Client, httpx.ClientHeader), orDefault(c.Scopes, httpx.ScopesHeader),
 	}
 	for i, name := range names {
 		for j := range len(name) {

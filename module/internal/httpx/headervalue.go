@@ -2,6 +2,13 @@ package httpx
 
 import "strings"
 
+// The headers that tell an API who calls, where the configuration names no others.
+const (
+	SubjectHeader = "X-Auth-Subject"
+	ClientHeader  = "X-Auth-Client"
+	ScopesHeader  = "X-Auth-Scopes"
+)
+
 // EncodeHeaderValue percent-encodes what is not visible ASCII, so that any text stays one
 // header value. It escapes "%" too, so that decoding gives back exactly the original.
 func EncodeHeaderValue(s string) string {
