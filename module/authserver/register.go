@@ -182,9 +182,8 @@ func readRegistration(r *http.Request) (registration, *oauth.Error) {
 	return parseRegistration(body)
 }
 
-// registrationToken reads the token of a registration; missing is the error's text where there
-// is none. Wrong ones are throttled by
-// address, as nothing else tells those apart who guess.
+// registrationToken reads the token of a registration; missing is the text of the error where
+// there is none. Wrong tokens are throttled by address: nothing else tells guessers apart.
 func (s *Server) registrationToken(w http.ResponseWriter, r *http.Request, missing string) (string, error) {
 	sent, err := headerToken(r.Header.Values("Authorization"))
 	if err != nil {

@@ -46,8 +46,8 @@ func (t Tally) grant(n, most int, keep time.Duration, now time.Time) (after Tall
 	return after, granted, 0
 }
 
-// owners bounds how many clients, users and networks a node keeps reservations for. Beyond it those of others
-// are forfeited, which counts more than was used and never less.
+// owners is how many clients, users and networks a node keeps reservations for at most. At the
+// bound another's reservation is forfeited: it counts as used, so the tally is never too low.
 const owners = 10_000
 
 // quota reserves keys of a client a few at a time, so that not each costs a write of the

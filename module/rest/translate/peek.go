@@ -104,7 +104,8 @@ func (p *peek) decide(whole bool) []byte {
 
 var errEnough = errors.New("enough was read")
 
-// read says whether the body is no page and does not say that it is a failure, and which address of a new resource it tells.
+// read reports whether the body is a success, which a page or a declared failure is not, and
+// returns the address of the new resource if it tells one.
 func (p *peek) read(whole bool) (location string, ok bool) {
 	h, a := p.w.Header(), p.w.config.Answer
 	media := mediaOf(h)
