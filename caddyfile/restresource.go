@@ -28,7 +28,7 @@ type place struct {
 //		item [read|create|replace|update|action] <pointer>
 //		id <pointer>
 //		rename <ours>=<upstream's>...
-//		values <field> <ours>=<upstream's>...
+//		values <field> <ours>[=<upstream's>]...
 //		replace <fields...>
 //		created 201 [<pointer>]
 //		deleted 204
@@ -265,7 +265,7 @@ func rename(d *caddyfile.Dispenser, r *resource.Resource) error {
 }
 
 func values(d *caddyfile.Dispenser, r *resource.Resource) error {
-	const form = "a field, and our words and the upstream's values, such as `values state published=1 draft=0`"
+	const form = "a field and its words, such as `values state published=1 draft=0`"
 	if !d.NextArg() {
 		return d.Errf("values: expected %s", form)
 	}
@@ -277,11 +277,11 @@ func values(d *caddyfile.Dispenser, r *resource.Resource) error {
 		return d.Errf("values %s is given twice", field)
 	}
 	if d.CountRemainingArgs() == 0 {
-		return d.Errf("values %s: expected our words and the upstream's values, such as published=1 draft=0", field)
+		return d.Errf("values %s: expected words such as draft, or draft=0 where the upstream has another value", field)
 	}
 	words := make(map[string]string)
 	for d.NextArg() {
-		p, err := cut(d, "values "+field, short(d.Val()), "our word and the upstream's value, such as published=1", false)
+		p, err := cut(d, "values "+field, short(d.Val()), "words such as draft, or draft=0 where the upstream has another value", true)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package resource
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"mime"
 	"net/http"
 	"slices"
@@ -122,17 +123,22 @@ func (s *shape) translate(object validate.Object) (members, *envelope.Refusal) {
 		if words, ok := s.config.Values[m.Name]; ok && string(value) != "null" {
 			var word string
 			if json.Unmarshal(value, &word) != nil {
-				return nil, envelope.Invalid(m.Name, "must be one of the declared words")
+				return nil, noWord(m.Name, words)
 			}
 			text, ok := words[word]
 			if !ok {
-				return nil, envelope.Invalid(m.Name, "must be one of the declared words")
+				return nil, noWord(m.Name, words)
 			}
 			value = literalOf(text)
 		}
 		theirs = append(theirs, validate.Member{Name: name, Value: value})
 	}
 	return theirs, nil
+}
+
+// noWord refuses a value that is none of the words declared for it, and lists them.
+func noWord(field string, words map[string]string) *envelope.Refusal {
+	return envelope.Invalid(field, "must be one of: "+strings.Join(slices.Sorted(maps.Keys(words)), ", "))
 }
 
 // literalOf writes an upstream's value as it most likely does itself: 1 is a number.
