@@ -88,9 +88,10 @@ install_test_tools() {
 	[ -x /usr/sbin/nginx ] || missing+=(nginx-light)
 	[ -x /usr/sbin/apache2 ] || missing+=(apache2)
 	[ -e /usr/lib/apache2/modules/mod_auth_openidc.so ] || missing+=(libapache2-mod-auth-openidc)
-	# A real API behind api_rest, with a database in a file.
+	# Real APIs behind api_rest: one has its database in a file, the other in MariaDB.
 	[ -e /usr/share/mediawiki/api.php ] || missing+=(mediawiki)
-	php -r 'exit(extension_loaded("pdo_sqlite") ? 0 : 1);' 2>/dev/null || missing+=(php-cli php-sqlite3)
+	[ -e /usr/share/wordpress/wp-load.php ] || missing+=(wordpress)
+	php -r 'exit(extension_loaded("pdo_sqlite") && extension_loaded("mysqli") ? 0 : 1);' 2>/dev/null || missing+=(php-cli php-sqlite3 php-mysql)
 	# Stock clients in Python; requests-oauthlib comes with it.
 	/usr/bin/python3 -c 'import social_core' 2>/dev/null || missing+=(python3-social-auth-core)
 	if [ ${#missing[@]} -gt 0 ]; then
