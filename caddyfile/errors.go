@@ -2,7 +2,6 @@ package caddyfile
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
@@ -21,6 +20,8 @@ import (
 //		from json [<code> [<message> [<field>]]]
 //		from html
 //		fail_when <pointer> <operator> <values...> status <status> [<code>]
+//		fail_when header <name> <operator> <values...> status <status> [<code>]
+//		fail_when not_json [status <status> [<code>]]
 //	}
 func parseErrors(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	h.Next()
@@ -85,36 +86,6 @@ func from(d *caddyfile.Dispenser, rules []envelope.From) ([]envelope.From, error
 	}
 	if slices.Contains(rules, rule) {
 		return nil, d.Errf("from %s is given twice with the same places", rule.Kind)
-	}
-	return append(rules, rule), nil
-}
-
-// failWhen reads a condition, and adds it to those before.
-func failWhen(d *caddyfile.Dispenser, rules []envelope.FailWhen) ([]envelope.FailWhen, error) {
-	const form = "a JSON Pointer, an operator, values, and then status and a number"
-	args, err := some(d, form)
-	if err != nil {
-		return nil, err
-	}
-	end := len(args) - 2 // status stands before a number, or before a number and a code
-	if end >= 2 && args[end] != "status" {
-		end--
-	}
-	if end < 2 || args[end] != "status" {
-		return nil, d.Errf("fail_when: expected %s", form)
-	}
-	rule := envelope.FailWhen{Pointer: args[0], Op: args[1], Values: args[2:end]}
-	if rule.Status, err = strconv.Atoi(args[end+1]); err != nil {
-		return nil, d.Errf("fail_when: invalid status '%s', expected one from 400 to 599", args[end+1])
-	}
-	if end+2 < len(args) {
-		rule.Code = args[end+2]
-	}
-	if len(rule.Values) == 0 {
-		rule.Values = nil
-	}
-	if err := rule.Check(); err != nil {
-		return nil, d.WrapErr(err)
 	}
 	return append(rules, rule), nil
 }

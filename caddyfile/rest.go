@@ -47,6 +47,9 @@ func parseREST(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	if err := r.Check(); err != nil {
 		return nil, at(head, fmt.Errorf("api_rest: %w", err))
 	}
+	if len(r.pending) > 0 && !r.Errors.AsksForJSON() {
+		return nil, r.pending[0]
+	}
 	return r.REST, r.lint(head)
 }
 
@@ -55,6 +58,8 @@ type rest struct {
 	httpcaddyfile.Helper
 	*restapi.REST
 	places []declared // of paths, in the order of the file
+	// pending are errors unless the API's dialect refuses what is not JSON.
+	pending []error
 }
 
 func (r *rest) word() (err error) {
@@ -92,7 +97,7 @@ func (r *rest) word() (err error) {
 // versions, where it is one of a version.
 func (r *rest) resource(before, replaced []resource.Resource) ([]resource.Resource, error) {
 	head := r.Token()
-	read, err := readResource(r.Dispenser, place{func(r resource.Resource) resource.Resource { return r }, r.saw})
+	read, err := readResource(r.Dispenser, place{func(r resource.Resource) resource.Resource { return r }, r.saw, func(err error) { r.pending = append(r.pending, err) }})
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,8 @@ type place struct {
 	put func(resource.Resource) resource.Resource
 	// saw is told where a path stands in the file.
 	saw func(path string, at caddyfile.Token)
+	// unlessAsked is told of an error that is none if the API's dialect refuses what is not JSON.
+	unlessAsked func(error)
 }
 
 // readResource reads a resource.
@@ -34,6 +36,7 @@ type place struct {
 //		deleted 204
 //		query <parameter>[=<upstream's>]...
 //		pass <media types...>
+//		fail_when [list|read|create|replace|update|delete|action] ... # as in errors
 //		links self|delete|<name>=<METHOD>:<path>...
 //		batch <fields...>
 //		batch_max <n>
@@ -98,8 +101,11 @@ func readResource(d *caddyfile.Dispenser, around place) (r resource.Resource, er
 		}
 	}
 	var idle *resource.IdleError
-	if errors.As(whole.CheckIdle(r.Path), &idle) {
+	if errors.As(whole.CheckIdle(r.Path, true), &idle) {
 		return r, at(lines[idle.Word], idle)
+	}
+	if errors.As(whole.CheckIdle(r.Path, false), &idle) {
+		around.unlessAsked(at(lines[idle.Word], idle))
 	}
 	return r, nil
 }
@@ -137,6 +143,8 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 		r.Query, err = names(d, r.Query, "parameters such as lang, or lang=hl where the upstream has another name")
 	case "pass":
 		r.Pass, err = passed(d, r.Pass)
+	case "fail_when":
+		err = resourceFailWhen(d, r)
 	case "batch":
 		if off, err := turnedOff(d, r); off || err != nil {
 			return err
@@ -158,7 +166,7 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 	case "nested":
 		err = nested(d, r, around)
 	default:
-		err = unknown(d, "resource", "upstream", "list", "item", "id", "rename", "values", "replace", "created", "deleted", "links", "query", "pass",
+		err = unknown(d, "resource", "upstream", "list", "item", "id", "rename", "values", "replace", "created", "deleted", "links", "query", "pass", "fail_when",
 			"batch", "batch_max", "validate", "schema", "idempotency", "etag", "nested")
 	}
 	return err
@@ -195,7 +203,7 @@ func nested(d *caddyfile.Dispenser, r *resource.Resource, around place) error {
 	path := r.Path
 	below, err := readResource(d, place{func(below resource.Resource) resource.Resource {
 		return around.put(resource.Resource{Path: path, Nested: []resource.Resource{below}})
-	}, around.saw})
+	}, around.saw, around.unlessAsked})
 	if err != nil {
 		return err
 	}

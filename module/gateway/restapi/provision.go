@@ -78,10 +78,12 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 	if h.plain.table, err = resource.NewTable(h.Resources); err != nil {
 		return fmt.Errorf("api_rest: %w", err)
 	}
-	if err = h.plain.table.CheckIdle(""); err != nil {
+	if err = h.plain.table.CheckIdle("", h.Errors.AsksForJSON()); err != nil {
 		return fmt.Errorf("api_rest: %w", err)
 	}
-	h.plain.dialects = h.speak(h.plain.table)
+	if h.plain.dialects, err = h.speak(h.plain.table); err != nil {
+		return fmt.Errorf("api_rest: %w", err)
+	}
 	if h.plain.route, err = newRoute(ctx, h.Upstream); err != nil {
 		return fmt.Errorf("api_rest: to: %w", err)
 	}
@@ -93,10 +95,12 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 			if e.table, err = resource.NewTable(v.resources(h.Resources)); err != nil {
 				return fmt.Errorf("api_rest: version %s: %w", v.Name, err)
 			}
-			if err = e.table.CheckIdle(""); err != nil {
+			if err = e.table.CheckIdle("", h.Errors.AsksForJSON()); err != nil {
 				return fmt.Errorf("api_rest: version %s: %w", v.Name, err)
 			}
-			e.dialects = h.speak(e.table)
+			if e.dialects, err = h.speak(e.table); err != nil {
+				return fmt.Errorf("api_rest: version %s: %w", v.Name, err)
+			}
 		}
 		if len(v.Upstream) > 0 {
 			if e.route, err = newRoute(ctx, v.Upstream); err != nil {
@@ -113,14 +117,15 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 	return nil
 }
 
-func (h *REST) speak(t *resource.Table) map[*resource.Operation]*envelope.Config {
-	all := make(map[*resource.Operation]*envelope.Config)
+// speak prepares how failures of each operation are read.
+func (h *REST) speak(t *resource.Table) (all map[*resource.Operation]*envelope.Config, err error) {
+	all = make(map[*resource.Operation]*envelope.Config)
 	for _, o := range t.Operations() {
-		own := h.dialect
-		own.Field = o.Field
-		all[o] = &own
+		if all[o], err = o.Dialect(h.dialect); err != nil {
+			return nil, fmt.Errorf("resource %s: %w", o.Resource.Path, err)
+		}
 	}
-	return all
+	return all, nil
 }
 
 // resources are those of all versions, with this one's in place of theirs.
@@ -145,4 +150,9 @@ func newRoute(ctx caddy.Context, routes caddyhttp.RouteList) (route, error) {
 		return nil, err
 	}
 	return routes.Compile(caddyhttp.HandlerFunc(nowhere)), nil
+}
+
+// AsksForJSON reports whether a condition about all answers refuses what is not JSON.
+func (d *Dialect) AsksForJSON() bool {
+	return d != nil && slices.ContainsFunc(d.FailWhen, func(f envelope.FailWhen) bool { return f.NotJSON })
 }

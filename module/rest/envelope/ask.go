@@ -8,7 +8,7 @@ import (
 // Ask leaves in a request's Accept-Encoding what FailWhen can look into: a client must not
 // choose the form in which a failure passes for a success. Without conditions it stays.
 func (c *Config) Ask(h http.Header) {
-	if !c.dialect.conditional() {
+	if c.dialect == nil || !c.dialect.bodies {
 		return
 	}
 	var readable []string

@@ -19,10 +19,10 @@ const (
 )
 
 // judge asks all conditions. ended says that the whole body was seen.
-func (d *dialect) judge(e *splice.Editor, ended bool) verdict {
+func (w *watch) judge(ended bool) verdict {
 	v := passes
-	for i := range d.fail {
-		switch d.fail[i].judge(e.Captured(d.fail[i].slot), ended) {
+	for i := range w.d.fail {
+		switch w.ask(i, ended) {
 		case fails:
 			return fails
 		case open:
@@ -32,22 +32,40 @@ func (d *dialect) judge(e *splice.Editor, ended bool) verdict {
 	return v
 }
 
+// ask asks one condition.
+func (w *watch) ask(i int, ended bool) verdict {
+	c := &w.d.fail[i]
+	switch {
+	case c.Header != "":
+		return failsIf(i == w.header)
+	case c.NotJSON && (w.permitted || ended && !w.notJSON):
+		return passes
+	case c.NotJSON && w.notJSON:
+		return fails
+	case !c.NotJSON && w.editor != nil:
+		return c.judge(w.editor.Captured(c.slot), ended)
+	case ended || w.notJSON:
+		return passes
+	}
+	return open
+}
+
 // first is the condition that decides, nil when none is known to hold.
-func (d *dialect) first(e *splice.Editor, ended bool) *condition {
-	for i := range d.fail {
-		if d.fail[i].judge(e.Captured(d.fail[i].slot), ended) == fails {
-			return &d.fail[i]
+func (w *watch) first(ended bool) *condition {
+	for i := range w.d.fail {
+		if w.ask(i, ended) == fails {
+			return &w.d.fail[i]
 		}
 	}
 	return nil
 }
 
 // holding is the condition that judge saw to hold.
-func (d *dialect) holding(e *splice.Editor) *condition {
-	if c := d.first(e, false); c != nil {
+func (w *watch) holding() *condition {
+	if c := w.first(false); c != nil {
 		return c
 	}
-	return d.first(e, true)
+	return w.first(true)
 }
 
 func (c *condition) judge(s splice.Scalar, ended bool) verdict {
@@ -77,6 +95,8 @@ func (c *condition) holds(s splice.Scalar) bool {
 	switch c.Op {
 	case "exists":
 		return true
+	case "empty":
+		return IsEmpty(s)
 	case "==":
 		return scalar && slices.ContainsFunc(c.Values, func(v string) bool { return same(s.Text, v) })
 	case "!=":

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/gatehouse/gatehouse/module/rest/splice"
 )
@@ -25,22 +24,6 @@ type From struct {
 	Field string `json:"field,omitempty"`
 }
 
-// FailWhen is a condition under which an answer with a status of success and a body of
-// JSON is a failure. The first one that holds decides.
-type FailWhen struct {
-	// JSON Pointer (RFC 6901) to a value of the answer.
-	Pointer string `json:"pointer,omitempty"`
-	// `==` (any of the values), `!=` (none of them), `<`, `<=`, `>`, `>=`, `exists` or
-	// `missing`. But for the last, a value that is not there fulfils no condition.
-	Op string `json:"op,omitempty"`
-	// What the value is compared with, by its text: `0` is the number 0 and the string "0".
-	Values []string `json:"values,omitempty"`
-	// The status of the failure, 400 to 599.
-	Status int `json:"status,omitempty"`
-	// The failure's code. Default: the upstream's own, else the one of the status.
-	Code string `json:"code,omitempty"`
-}
-
 // Check names what is wrong with it.
 func (f From) Check() error {
 	switch f.Kind {
@@ -56,51 +39,6 @@ func (f From) Check() error {
 		return nil
 	}
 	return fmt.Errorf("from: unexpected '%s', expected json or html", f.Kind)
-}
-
-// Operators are those of FailWhen.
-var Operators = []string{"==", "!=", "<", "<=", ">", ">=", "exists", "missing"}
-
-// maxValue bounds what is compared: captured scalars are not longer.
-const maxValue = 1024
-
-// Check names what is wrong with it.
-func (f FailWhen) Check() error {
-	if _, err := splice.ParsePointer(f.Pointer); err != nil {
-		return prefix("fail_when", err)
-	}
-	if !slices.Contains(Operators, f.Op) {
-		return fmt.Errorf("fail_when: unexpected operator '%s', expected one of %s", f.Op, strings.Join(Operators, " "))
-	}
-	switch f.Op {
-	case "exists", "missing":
-		if len(f.Values) > 0 {
-			return fmt.Errorf("fail_when: unexpected value '%s' after %s, expected status", f.Values[0], f.Op)
-		}
-	case "==", "!=":
-		if len(f.Values) == 0 {
-			return fmt.Errorf("fail_when: expected a value after %s", f.Op)
-		}
-	default:
-		if len(f.Values) != 1 {
-			return fmt.Errorf("fail_when: expected one number after %s, and then status", f.Op)
-		}
-		if _, ok := number(f.Values[0]); !ok {
-			return fmt.Errorf("fail_when: invalid value '%s' after %s, expected a number", f.Values[0], f.Op)
-		}
-	}
-	for _, v := range f.Values {
-		if len(v) > maxValue {
-			return fmt.Errorf("fail_when: a value of %d bytes, expected at most %d", len(v), maxValue)
-		}
-	}
-	if f.Status < 400 || f.Status > 599 {
-		return fmt.Errorf("fail_when: invalid status '%d', expected one from 400 to 599", f.Status)
-	}
-	if f.Code != "" && !isSnake(f.Code) {
-		return fmt.Errorf("fail_when: invalid code '%s', expected lower case words joined by _, such as not_published", f.Code)
-	}
-	return nil
 }
 
 func prefix(word string, err error) error {
@@ -139,18 +77,16 @@ type dialect struct {
 	plan *splice.Plan // captures all that is asked for
 	from []reading
 	fail []condition
+	// empty says that an error is an empty answer.
+	empty   []condition
+	notJSON bool // a condition asks whether an answer is JSON
+	bodies  bool // a condition asks about the body of a success
 }
 
 // reading has the slots of what is read, -1 for what is not.
 type reading struct {
 	kind                 Kind
 	code, message, field int
-}
-
-type condition struct {
-	FailWhen
-	slot  int
-	limit float64
 }
 
 // Prepare checks the rules and compiles them. A Config with rules is to be prepared
@@ -166,7 +102,12 @@ func (c *Config) Prepare() error {
 			return err
 		}
 	}
-	if len(c.From)+len(c.FailWhen) == 0 {
+	for _, when := range c.emptyWhen() {
+		if err := when.Check(); err != nil {
+			return prefix("empty_when", err)
+		}
+	}
+	if !c.ruled() {
 		c.dialect = nil
 		return nil
 	}
@@ -175,11 +116,11 @@ func (c *Config) Prepare() error {
 		d.from = append(d.from, reading{f.Kind, slots.optional(f.Code), slots.optional(f.Message), slots.optional(f.Field)})
 	}
 	for _, f := range c.FailWhen {
-		one := condition{FailWhen: f, slot: slots.of(f.Pointer)}
-		if len(f.Values) == 1 {
-			one.limit, _ = number(f.Values[0])
-		}
-		d.fail = append(d.fail, one)
+		d.fail = append(d.fail, f.compile(&slots))
+		d.notJSON, d.bodies = d.notJSON || f.NotJSON, d.bodies || f.Header == ""
+	}
+	for _, when := range c.emptyWhen() {
+		d.empty = append(d.empty, FailWhen{Pointer: when.Pointer, Op: when.Op, Values: when.Values}.compile(&slots))
 	}
 	var err error
 	if d.plan, err = splice.Compile(splice.Config{Capture: slots.list}); err != nil {
@@ -189,9 +130,12 @@ func (c *Config) Prepare() error {
 	return nil
 }
 
+// ruled reports whether there is anything to prepare.
+func (c *Config) ruled() bool { return len(c.From)+len(c.FailWhen)+len(c.emptyWhen()) > 0 }
+
 // ready is c, or its prepared copy.
 func (c *Config) ready() *Config {
-	if c.dialect != nil || len(c.From)+len(c.FailWhen) == 0 {
+	if c.dialect != nil || !c.ruled() {
 		return c
 	}
 	prepared := *c

@@ -92,6 +92,7 @@ func TestConditions(t *testing.T) {
 		{"<=", "1", `1 0 "1.0"`, `1.5 "abc" true`},
 		{">", "-1.5e2", `-149 0 "7"`, `-150 -151 "-1e9" null`},
 		{">=", "400", `400 4e2 500 "400"`, `399.9 "04000" "400px"`},
+		{"empty", "", `null false "" [] {}`, `0 true "0" [0] [[]] {"a":{}}`},
 		{"exists", "", `0 null "" [] {} "` + strings.Repeat("x", 5000) + `"`, ``},
 	} {
 		rule := FailWhen{Pointer: "/x", Op: c.op, Values: strings.Fields(c.values), Status: 400}
@@ -102,10 +103,11 @@ func TestConditions(t *testing.T) {
 			if _, err := e.Write([]byte(body)); err != nil {
 				t.Fatal(body, err)
 			}
-			if before := conf.dialect.judge(e, false); before == fails || strings.HasPrefix(body, `{"x"`) {
+			w := &watch{d: conf.dialect, editor: e, header: -1}
+			if before := w.judge(false); before == fails || strings.HasPrefix(body, `{"x"`) {
 				return before
 			}
-			return conf.dialect.judge(e, e.Close() == nil)
+			return w.judge(e.Close() == nil)
 		}
 		for _, x := range strings.Fields(c.holds) {
 			if judge(`{"x":`+x+`,`) != fails {

@@ -45,7 +45,12 @@ func (d *dialect) sawAny(e *splice.Editor) bool {
 			}
 		}
 	}
-	return d.first(e, false) != nil
+	for i := range d.fail {
+		if c := &d.fail[i]; c.slot >= 0 && c.judge(e.Captured(c.slot), false) == fails {
+			return true
+		}
+	}
+	return false
 }
 
 type nowhere struct{}

@@ -27,6 +27,12 @@ type watch struct {
 	rule    *condition // the first that was seen to hold
 	text    io.Writer  // leads to the editor
 	checked int        // bytes of raw known to be UTF-8; -1: it is not read as that
+
+	header    int  // the condition on a header field that holds; -1: none
+	notJSON   bool // it is known that the body is not JSON
+	permitted bool // it may be something else
+	reads     bool // it answers a GET, which is not answered with nothing
+	unread    bool // the header alone has decided, and no body was looked at
 }
 
 // stage is what is known of the text.
@@ -43,26 +49,44 @@ const (
 func (d *dialect) conditional() bool { return d != nil && len(d.fail) > 0 }
 
 // watch decides by the header whether an answer may be JSON with a failure in it, nil if
-// not. Parts, streams and what is to be stored as a file are none, and the answer to a
-// HEAD has no body. CONNECT begins a tunnel.
-func (d *dialect) watch(status int, method string, h http.Header) *watch {
-	if !d.conditional() || status < 200 || status > 299 || method == http.MethodHead || method == http.MethodConnect {
+// not, and asks what is about the header. Parts, streams and what is to be stored as a file
+// are no such JSON, and the answer to a HEAD has no body. CONNECT begins a tunnel.
+func (c *Config) watch(status int, method string, header http.Header) *watch {
+	d := c.dialect
+	if !d.conditional() || status < 200 || status > 299 || method == http.MethodConnect {
 		return nil
 	}
+	media, params, _ := mime.ParseMediaType(header.Get("Content-Type"))
+	text, foreign := d.legible(status, method, media, header)
+	permitted := foreign && c.Passes != nil && c.Passes(media)
+	at := d.headed(header)
+	if at < 0 && !text && (!foreign || permitted) {
+		return nil
+	}
+	return &watch{
+		d: d, status: status, label: params["charset"], json: IsJSON(media), coded: coding(header) != "",
+		header: at, notJSON: foreign && !text, permitted: permitted, reads: method == http.MethodGet,
+	}
+}
+
+// legible reports whether the body may be JSON that can be read, and whether it may be
+// something that is not JSON.
+func (d *dialect) legible(status int, method, media string, h http.Header) (text, foreign bool) {
 	switch status {
 	case http.StatusNoContent, http.StatusResetContent, http.StatusPartialContent:
-		return nil
+		return false, false
 	}
 	disposition, _, _ := strings.Cut(h.Get("Content-Disposition"), ";")
-	if strings.EqualFold(strings.TrimSpace(disposition), "attachment") || !decodes(h) {
-		return nil
+	if !d.bodies || method == http.MethodHead || strings.EqualFold(strings.TrimSpace(disposition), "attachment") || endless[media] {
+		return false, false
 	}
-	media, params, _ := mime.ParseMediaType(h.Get("Content-Type"))
 	labelled := IsJSON(media)
-	if !labelled && !MaybeJSON(media) {
-		return nil
-	}
-	return &watch{d: d, status: status, label: params["charset"], json: labelled, coded: coding(h) != ""}
+	return (labelled || MaybeJSON(media)) && decodes(h), d.notJSON && !labelled
+}
+
+// endless are the types of what goes on as long as it likes.
+var endless = map[string]bool{
+	"text/event-stream": true, "application/x-ndjson": true, "application/ndjson": true, "application/jsonl": true, "application/json-seq": true,
 }
 
 // coding is the content coding, "" for none.
@@ -99,7 +123,7 @@ func (w *watch) feed(p []byte) verdict {
 	}
 	switch w.stage {
 	case foreign:
-		return passes
+		return w.judge(true)
 	case scanning:
 		return w.scan(p)
 	}
@@ -126,7 +150,7 @@ func (w *watch) begin() []byte {
 	case len(text) < len("<!doctype html") && text[0] == '<' && !bytes.ContainsRune(text, '>'):
 		return nil // a page's beginning, perhaps
 	case hasFold(text, "<!doctype html") || hasFold(text, "<html"):
-		w.stage = foreign
+		w.stage, w.notJSON = foreign, true
 	default:
 		w.stage = printed
 	}
@@ -159,11 +183,12 @@ func (w *watch) scan(p []byte) verdict {
 		w.checked = -1
 	}
 	_, err := w.text.Write(p)
-	v := w.d.judge(w.editor, false)
+	v := w.judge(false)
 	if err != nil && v == open {
 		w.release()
 		if w.stage = printed; w.passing {
-			return passes // whatever it is, it is no JSON
+			w.notJSON = true
+			return w.judge(true)
 		}
 	}
 	return v
@@ -179,29 +204,44 @@ func (w *watch) isUTF8() bool {
 // end is asked when no more is read: of a text that is cut, or of one that ended.
 func (w *watch) end(h http.Header, cut bool) verdict {
 	if w.editor != nil {
-		return w.d.judge(w.editor, !cut && w.editor.Close() == nil)
+		ended := !cut && w.editor.Close() == nil
+		w.notJSON = !cut && !ended
+		return w.judge(ended)
 	}
 	if w.passing || w.stage == foreign {
-		return passes
+		return w.judge(true)
+	}
+	ended := w.read(h, cut)
+	return w.judge(ended || w.editor == nil)
+}
+
+// read looks at what is held at once. It reports whether it is a whole text in JSON.
+func (w *watch) read(h http.Header, cut bool) (ended bool) {
+	if len(w.raw) == 0 {
+		w.notJSON = w.reads
+		return false
 	}
 	plain, more, ok := decompress(h["Content-Encoding"], w.raw)
 	if !ok {
-		return passes
+		w.notJSON = true
+		return false
 	}
 	cut = cut || more
 	text, ok := toUTF8(plain, w.label, cut)
 	if text = bytes.TrimLeft(text, " \t\r\n"); !ok || len(text) == 0 {
-		return passes
+		w.notJSON = !ok || w.reads
+		return false
 	}
-	var ended bool
-	if w.editor, ended = w.d.look(text, cut); w.editor == nil {
-		return passes
+	w.editor, ended = w.d.look(text, cut)
+	w.notJSON = w.editor == nil || !cut && !ended
+	if w.editor == nil {
+		return false
 	}
 	w.text = w.editor
 	if w.stage = scanning; w.coded || charset.Of(w.label, plain, true) != charset.UTF8 {
 		w.stage = foreign // what follows cannot be read
 	}
-	return w.d.judge(w.editor, ended)
+	return ended
 }
 
 func (w *watch) release() {

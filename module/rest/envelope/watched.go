@@ -12,10 +12,14 @@ import (
 var ErrLate = errors.New("the answer is a failure by fail_when, and its beginning was passed on already")
 
 // why is the condition that decides, when no more is read.
-func (w *watch) why(cut bool) *condition {
+func (w *watch) why(h http.Header, raw []byte, cut bool) *condition {
 	rule := w.rule
+	if w.unread && !w.notJSON { // a condition that stands before the one about the header
+		w.raw, w.passing = raw, false
+		_ = w.read(h, cut)
+	}
 	if w.editor != nil {
-		if first := w.d.first(w.editor, !cut && w.editor.Close() == nil); first != nil {
+		if first := w.first(!cut && w.editor.Close() == nil); first != nil {
 			rule = first
 		}
 	}
@@ -94,12 +98,18 @@ func (w *Writer) passWatched(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
+// failedAlready goes over to holding an error which the header shows.
+func (w *Writer) failedAlready() {
+	w.watch.unread = true
+	w.failed()
+}
+
 // failed goes over from watching to holding an error.
 func (w *Writer) failed() {
 	a := w.watch
 	w.watch = nil
 	a.keep()
-	a.rule = a.d.holding(a.editor)
+	a.rule = a.holding()
 	w.held = &held{status: a.rule.Status, body: a.raw, watch: a}
 	a.raw, a.passing = nil, true
 }
@@ -122,7 +132,7 @@ func (w *Writer) ended() {
 func (w *Writer) tooLate() {
 	w.late = true
 	if w.config.Observe != nil {
-		w.config.Observe(w.watch.d.holding(w.watch.editor).Status, JSON)
+		w.config.Observe(w.watch.holding().Status, JSON)
 	}
 	w.stopWatching()
 }

@@ -35,6 +35,12 @@ type Config struct {
 	// FailWhen says which answers of the upstream are failures in spite of their status.
 	FailWhen []FailWhen
 
+	// Passes reports media types that FailWhen permits although they are not JSON. Nil: none.
+	Passes func(media string) bool
+
+	// Empty says which errors of the upstream are an empty answer. Nil: none.
+	Empty *EmptyWhen
+
 	// Field gives the client's name of a parameter that the upstream complains of. Nil: the
 	// names are the same.
 	Field func(name string) string

@@ -61,7 +61,10 @@ func (w *Writer) WriteHeader(status int) {
 	case status < http.StatusOK && status != http.StatusSwitchingProtocols:
 	case status < http.StatusBadRequest || w.untouched || w.committed:
 		if !w.untouched && !w.committed {
-			if w.watch = w.config.dialect.watch(status, w.request.Method, w.Header()); w.watch != nil {
+			if w.watch = w.config.watch(status, w.request.Method, w.Header()); w.watch != nil {
+				if w.watch.header >= 0 || w.watch.notJSON {
+					w.failedAlready()
+				}
 				return
 			}
 		}
@@ -103,7 +106,7 @@ func (w *Writer) hold(p []byte) {
 		return
 	}
 	room := maxBody - len(w.held.body)
-	if w.held.watch != nil { // a condition that stands before the one that was seen to hold
+	if w.held.watch != nil && !w.held.watch.unread { // a condition that stands before the one that was seen to hold
 		w.held.watch.feed(p[:min(room, len(p))])
 	}
 	w.held.cut = len(p) > room
@@ -173,9 +176,12 @@ func (w *Writer) settle() {
 	w.held.body = nil
 	var rule *condition
 	if w.held.watch != nil {
-		rule = w.held.watch.why(w.held.cut)
+		rule = w.held.watch.why(h, raw, w.held.cut)
 		status = rule.Status
 		w.held.watch = nil
+	}
+	if w.emptied(raw) {
+		return
 	}
 	problem := w.config.ProblemJSON && prefersProblem(w.request.Header["Accept"])
 	t := w.config.translate(h, status, raw, w.held.cut)
@@ -185,8 +191,11 @@ func (w *Writer) settle() {
 	if rule != nil {
 		t.asIs = false
 		h.Del("Location") // of what was not created
-		if rule.Code != "" {
+		switch {
+		case rule.Code != "":
 			t.err.Code = rule.Code
+		case rule.NotJSON && status == http.StatusBadGateway: // it was reached
+			t.err.Code, t.err.Message = "upstream_error", "the service behind the gateway gave an answer that could not be read"
 		}
 	}
 	if w.config.Field != nil && t.err.Field != "" {

@@ -63,6 +63,9 @@ type Resource struct {
 	// Media types that pass as they are where JSON is declared, `text/csv` or `image/*`: downloads.
 	// Default: none.
 	Pass []string `json:"pass,omitempty"`
+	// Which successes of the upstream are failures, besides those that the API's dialect names.
+	// They are asked before those. Default: none.
+	FailWhen []FailWhen `json:"fail_when,omitempty"`
 	// Resources of each item.
 	Nested []Resource `json:"nested,omitempty"`
 }

@@ -24,12 +24,13 @@ func (e *IdleError) Error() string {
 }
 
 // CheckIdle returns an *IdleError for the first word that does nothing, of the resource with
-// this path or, for "", of any. It can be asked when everything has been declared.
-func (t *Table) CheckIdle(path string) error {
+// this path or, for "", of any. It can be asked when everything has been declared. asksForJSON
+// says that a condition about all answers refuses what is not JSON.
+func (t *Table) CheckIdle(path string, asksForJSON bool) error {
 	seen := make(map[*shape]bool)
 	for _, o := range t.operations {
 		if s := o.shape; !seen[s] && (path == "" || s.config.Path == path) {
-			if e := s.idle(t.operations); e != nil {
+			if e := s.idle(t.operations, asksForJSON); e != nil {
 				return e
 			}
 			seen[s] = true
@@ -39,7 +40,7 @@ func (t *Table) CheckIdle(path string) error {
 }
 
 // idle is about the first word of the resource that does nothing; nil for none.
-func (s *shape) idle(all []*Operation) *IdleError {
+func (s *shape) idle(all []*Operation, asksForJSON bool) *IdleError {
 	r := s.config
 	some := func(is func(*Operation) bool) bool {
 		return slices.ContainsFunc(all, func(o *Operation) bool { return o.shape == s && is(o) })
@@ -63,8 +64,16 @@ func (s *shape) idle(all []*Operation) *IdleError {
 		{"etag", r.ETag, some(func(o *Operation) bool { return o.Method == http.MethodGet }), upstream + "GET"},
 		{"pass", len(r.Pass) > 0, some((*Operation).declares), "expected item, list, rename, values or links to say what is in an answer; without them everything passes"},
 	} {
+		if w.name == "pass" && (asksForJSON || r.asksForJSON()) {
+			continue
+		}
 		if w.said && !w.works {
 			return &IdleError{r.Path, w.name, "", w.why}
+		}
+	}
+	for _, f := range r.FailWhen {
+		if f.On != "" && !has(f.On) {
+			return &IdleError{r.Path, "fail_when", string(f.On), operationFor[f.On]}
 		}
 	}
 	if r.List != nil {
@@ -80,3 +89,16 @@ func (o *Operation) declares() bool { return o.plan != nil && (o.Kind == List ||
 
 // isPointer reports that a JSON Pointer stands where the name of a member is expected.
 func isPointer(theirs string) bool { return strings.HasPrefix(theirs, "/") }
+
+// operationFor says what a word about one kind of operation needs.
+var operationFor = map[Kind]string{
+	List: "expected `list { ... }` and an upstream for GET of the collection", Read: "expected an upstream for GET of an item",
+	Create: "expected an upstream for POST of the collection", Replace: "expected an upstream for PUT of an item",
+	Update: "expected an upstream for PATCH of an item", Delete: "expected an upstream for DELETE of an item",
+	Action: "expected an upstream for POST below an item",
+}
+
+// asksForJSON reports whether a condition of the resource's own refuses what is not JSON.
+func (r *Resource) asksForJSON() bool {
+	return slices.ContainsFunc(r.FailWhen, func(f FailWhen) bool { return f.NotJSON })
+}

@@ -18,10 +18,10 @@ func TestAWordThatDoesNothingIsFound(t *testing.T) {
 		r.Path, r.Routes = "things", reads
 		table := newTable(t, []Resource{{Path: "others", Nested: []Resource{{Path: "notes"}}}, r})
 		var idle *IdleError
-		if !errors.As(table.CheckIdle(""), &idle) || idle.Word != word || idle.Resource != "things" {
+		if !errors.As(table.CheckIdle("", false), &idle) || idle.Word != word || idle.Resource != "things" {
 			t.Errorf("%s: %v", word, idle)
 		}
-		if err := table.CheckIdle("others"); err != nil {
+		if err := table.CheckIdle("others", false); err != nil {
 			t.Error(err)
 		}
 		// Where there is everything, nothing is idle.
@@ -29,12 +29,12 @@ func TestAWordThatDoesNothingIsFound(t *testing.T) {
 		if r.List != nil {
 			r.List.States = []list.Name{{Name: "open"}}
 		}
-		if err := newTable(t, []Resource{r}).CheckIdle(""); err != nil {
+		if err := newTable(t, []Resource{r}).CheckIdle("", false); err != nil {
 			t.Error(err)
 		}
 	}
 	r := Resource{Path: "things", ETag: true, Routes: []Route{{Method: "POST", Path: "/things", Upstream: "/t"}}}
-	if newTable(t, []Resource{r}).CheckIdle("") == nil {
+	if newTable(t, []Resource{r}).CheckIdle("", false) == nil {
 		t.Error("etag without a GET is not found")
 	}
 }

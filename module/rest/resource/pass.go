@@ -28,9 +28,13 @@ func (r *Resource) checkPass() error {
 
 // Passes reports whether an answer of this media type passes as it is where JSON is declared.
 func (a *Answer) Passes(media string) bool {
-	kind, _, _ := strings.Cut(media, "/")
 	o := a.match.Operation
-	return o != nil && (slices.Contains(o.Resource.Pass, media) || slices.Contains(o.Resource.Pass, kind+"/*"))
+	return o != nil && o.passes(media)
+}
+
+func (o *Operation) passes(media string) bool {
+	kind, _, _ := strings.Cut(media, "/")
+	return slices.Contains(o.Resource.Pass, media) || slices.Contains(o.Resource.Pass, kind+"/*")
 }
 
 // Declared reports that the answer must be JSON, since something is declared of the

@@ -47,7 +47,7 @@ func newShape(r *Resource, collection pattern) (s *shape, err error) {
 		return nil, err
 	}
 	s.know()
-	for _, check := range []func() error{r.checkOff, r.checkQuery, r.checkPass} {
+	for _, check := range []func() error{r.checkOff, r.checkQuery, r.checkPass, r.checkFailWhen} {
 		if err := check(); err != nil {
 			return nil, err
 		}

@@ -55,6 +55,11 @@ type Editor struct {
 	watched  int
 	tok      []byte
 
+	// The container that is captured as soon as it is known whether it is empty; entryDepth
+	// 0: none.
+	entry      aim
+	entryDepth int
+
 	present aim // of the scalar or container that is being read
 	text    []byte
 }

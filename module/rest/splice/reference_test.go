@@ -104,7 +104,7 @@ func (v *value) scalar(longest int) Scalar {
 	case v == nil:
 		return Scalar{}
 	case v.kind == Object || v.kind == Array:
-		return Scalar{Kind: v.kind}
+		return Scalar{Kind: v.kind, Empty: len(v.members) == 0}
 	case len(v.text) > longest:
 		return Scalar{Long: true}
 	}

@@ -26,6 +26,8 @@ type Scalar struct {
 	// Long says of an Absent one that it was there, with more bytes than
 	// Config.MaxScalar.
 	Long bool
+	// Empty says of an object or array that nothing is in it.
+	Empty bool
 }
 
 func kindOf(c byte) Kind {

@@ -99,12 +99,16 @@ func (e *Editor) scan(p []byte) error {
 			}
 			if c == ']' && st == beforeValueOrEnd {
 				i++
+				e.known(Array, true)
 				st = e.leave(i)
 				continue
 			}
 			kind := starts[c]
 			if kind == 0 {
 				return e.syntax(i, "a value")
+			}
+			if st == beforeValueOrEnd {
+				e.known(Array, false)
 			}
 			if e.heed {
 				if err := e.begin(c, i); err != nil {
@@ -132,10 +136,14 @@ func (e *Editor) scan(p []byte) error {
 				if e.holding {
 					e.token = len(e.hold) + i - e.held
 				}
+				if st == beforeNameOrEnd {
+					e.known(Object, false)
+				}
 				i++
 				st, e.naming = inString, true
 			case c == '}' && st == beforeNameOrEnd:
 				i++
+				e.known(Object, true)
 				st = e.leave(i)
 			default:
 				return e.syntax(i, "a name in double quotes")

@@ -31,7 +31,7 @@ func (e *Editor) begin(c byte, i int) error {
 	e.present = a
 	if a.captured() {
 		if c == '{' || c == '[' {
-			e.capture(Scalar{Kind: kindOf(c)})
+			e.entry, e.entryDepth = a, e.depth+1 // captured when it is known whether it is empty
 		} else {
 			e.watching, e.watched = true, i
 		}
@@ -189,5 +189,15 @@ func (e *Editor) over(what after, i int) {
 		e.muted = true
 	case unmute:
 		e.muted, e.from = false, i
+	}
+}
+
+// known captures the container that was just begun, if that is asked for, now that it is
+// known whether anything is in it.
+func (e *Editor) known(k Kind, empty bool) {
+	if e.depth == e.entryDepth {
+		e.present = e.entry
+		e.capture(Scalar{Kind: k, Empty: empty})
+		e.present, e.entryDepth = aim{}, 0
 	}
 }

@@ -1,8 +1,10 @@
 package translate
 
 import (
+	"errors"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -126,8 +128,13 @@ func (w *Writer) redirect(h http.Header) {
 		w.failure = &Failure{Kind: Redirect}
 		return
 	}
+	a := w.config.Answer
+	if a.Declared() && (!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//")) {
+		w.failure = &Failure{Redirect, errors.New("it leads to another host, expected JSON as is declared")}
+		return
+	}
 	h.Set("Location", to)
-	if a := w.config.Answer; a.Made(to) && (w.status == http.StatusFound || w.status == http.StatusSeeOther) {
+	if a.Made(to) && (w.status == http.StatusFound || w.status == http.StatusSeeOther) {
 		w.status, w.swallow = a.Status, true
 		forget(h)
 		h.Del("Content-Type")

@@ -1,0 +1,58 @@
+package envelope
+
+import (
+	"bytes"
+	"mime"
+	"net/http"
+)
+
+// EmptyWhen says which errors of an upstream are an answer with nothing in it, such as that of a
+// page beyond the end of a list.
+type EmptyWhen struct {
+	// When are conditions on the error's body, one of which must hold. They come before what
+	// FailWhen says of it.
+	When []Condition
+	// Body is the answer instead, in JSON, with status 200.
+	Body []byte
+}
+
+func (c *Config) emptyWhen() []Condition {
+	if c.Empty == nil {
+		return nil
+	}
+	return c.Empty.When
+}
+
+// emptied answers with nothing in place of the error that is held, where that is what the
+// error means.
+func (w *Writer) emptied(raw []byte) bool {
+	d := w.config.dialect
+	if d == nil || len(d.empty) == 0 || w.held.cut {
+		return false
+	}
+	h := w.ResponseWriter.Header()
+	plain, cut, ok := decompress(h["Content-Encoding"], raw)
+	if !ok || cut {
+		return false
+	}
+	_, params, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	text, ok := toUTF8(plain, params["charset"], false)
+	if text = bytes.TrimSpace(text); !ok || len(text) == 0 {
+		return false
+	}
+	e, ended := d.look(text, false)
+	if e == nil {
+		return false
+	}
+	defer e.Release()
+	for i := range d.empty {
+		if c := &d.empty[i]; ended && c.judge(e.Captured(c.slot), true) == fails {
+			forgetBody(h)
+			h.Set("Content-Type", "application/json")
+			w.ResponseWriter.WriteHeader(http.StatusOK)
+			_, _ = w.ResponseWriter.Write(w.config.Empty.Body) // the next write tells of a client that has gone
+			return true
+		}
+	}
+	return false
+}

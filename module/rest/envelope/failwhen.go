@@ -1,0 +1,184 @@
+package envelope
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/rest/splice"
+)
+
+// Condition compares one value of an answer in JSON.
+type Condition struct {
+	// JSON Pointer (RFC 6901) to a value of the answer.
+	Pointer string `json:"pointer,omitempty"`
+	// `==` (any of the values), `!=` (none of them), `<`, `<=`, `>`, `>=`, `exists`,
+	// `missing`, or `empty` (null, false, and a text, array or object with nothing in it).
+	// But for `missing`, a value that is not there fulfils no condition.
+	Op string `json:"op,omitempty"`
+	// What the value is compared with, by its text: `0` is the number 0 and the string "0".
+	Values []string `json:"values,omitempty"`
+}
+
+// FailWhen is a condition under which an answer with a status of success is a failure. It is
+// about a value of the body, which must be JSON, about a header field, or about whether the
+// body is JSON at all. The first one that holds decides.
+type FailWhen struct {
+	// JSON Pointer (RFC 6901) to a value of the answer.
+	Pointer string `json:"pointer,omitempty"`
+	// Name of a header field of the answer that is compared instead. Several fields of the
+	// name are one, joined by commas.
+	Header string `json:"header,omitempty"`
+	// Holds for an answer that is not JSON, instead of a comparison. Attachments, event
+	// streams, JSON in lines and the types that a resource passes are not asked.
+	NotJSON bool `json:"not_json,omitempty"`
+	// `==` (any of the values), `!=` (none of them), `<`, `<=`, `>`, `>=`, `exists`,
+	// `missing`, or `empty` (null, false, and a text, array or object with nothing in it).
+	// But for `missing`, a value that is not there fulfils no condition.
+	Op string `json:"op,omitempty"`
+	// What the value is compared with, by its text: `0` is the number 0 and the string "0".
+	Values []string `json:"values,omitempty"`
+	// The status of the failure, 400 to 599. Default: 502 for `not_json`.
+	Status int `json:"status,omitempty"`
+	// The failure's code. Default: the upstream's own, else the one of the status.
+	Code string `json:"code,omitempty"`
+}
+
+// Operators are those of a condition.
+var Operators = []string{"==", "!=", "<", "<=", ">", ">=", "exists", "missing", "empty"}
+
+// maxValue bounds what is compared: captured scalars are not longer.
+const maxValue = 1024
+
+var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110 section 5.6.2
+
+// Check names what is wrong with it.
+func (c Condition) Check() error { return c.check("", "") }
+
+// check names what is wrong with it. unexpected and then say what follows a condition.
+func (c Condition) check(unexpected, then string) error {
+	if _, err := splice.ParsePointer(c.Pointer); err != nil {
+		return err
+	}
+	if !slices.Contains(Operators, c.Op) {
+		return fmt.Errorf("unexpected operator '%s', expected one of %s", c.Op, strings.Join(Operators, " "))
+	}
+	switch c.Op {
+	case "exists", "missing", "empty":
+		if len(c.Values) > 0 {
+			return fmt.Errorf("unexpected value '%s' after %s, expected %s", c.Values[0], c.Op, cmp.Or(unexpected, "none"))
+		}
+	case "==", "!=":
+		if len(c.Values) == 0 {
+			return fmt.Errorf("expected a value after %s", c.Op)
+		}
+	default:
+		if len(c.Values) != 1 {
+			return fmt.Errorf("expected one number after %s%s", c.Op, then)
+		}
+		if _, ok := number(c.Values[0]); !ok {
+			return fmt.Errorf("invalid value '%s' after %s, expected a number", c.Values[0], c.Op)
+		}
+	}
+	for _, v := range c.Values {
+		if len(v) > maxValue {
+			return fmt.Errorf("a value of %d bytes, expected at most %d", len(v), maxValue)
+		}
+	}
+	return nil
+}
+
+// Check names what is wrong with it.
+func (f FailWhen) Check() error {
+	switch {
+	case f.NotJSON && (f.Pointer != "" || f.Header != "" || f.Op != "" || len(f.Values) > 0):
+		return fmt.Errorf("fail_when not_json: unexpected '%s', expected status", cmp.Or(f.Pointer, f.Header, f.Op, "values"))
+	case f.Header != "" && f.Pointer != "":
+		return fmt.Errorf("fail_when header %s: unexpected pointer '%s', expected one of both", f.Header, f.Pointer)
+	case f.Header != "" && !headerName.MatchString(f.Header):
+		return fmt.Errorf("fail_when: invalid header '%s', expected the name of a header field", f.Header)
+	}
+	if !f.NotJSON {
+		if err := (Condition{f.Pointer, f.Op, f.Values}).check("status", ", and then status"); err != nil {
+			return prefix("fail_when", err)
+		}
+	}
+	if status := f.status(); status < 400 || status > 599 {
+		return fmt.Errorf("fail_when: invalid status '%d', expected one from 400 to 599", f.Status)
+	}
+	if f.Code != "" && !isSnake(f.Code) {
+		return fmt.Errorf("fail_when: invalid code '%s', expected lower case words joined by _, such as not_published", f.Code)
+	}
+	return nil
+}
+
+func (f FailWhen) status() int {
+	if f.NotJSON && f.Status == 0 {
+		return http.StatusBadGateway
+	}
+	return f.Status
+}
+
+// condition is a FailWhen, compiled.
+type condition struct {
+	FailWhen
+	slot  int // of the value; -1 where it is not in the body
+	limit float64
+}
+
+func (f FailWhen) compile(slots *slots) condition {
+	c := condition{FailWhen: f, slot: -1}
+	c.Status = f.status()
+	if f.Header == "" && !f.NotJSON {
+		c.slot = slots.of(f.Pointer)
+	}
+	if len(f.Values) == 1 {
+		c.limit, _ = number(f.Values[0])
+	}
+	return c
+}
+
+// Holds reports whether the condition holds of the value at its pointer, in an answer that
+// was read to its end.
+func (c Condition) Holds(s splice.Scalar) bool {
+	compiled := condition{FailWhen: FailWhen{Op: c.Op, Values: c.Values}}
+	if len(c.Values) == 1 {
+		compiled.limit, _ = number(c.Values[0])
+	}
+	return compiled.judge(s, true) == fails
+}
+
+// headed is the first of the conditions on header fields that holds, -1 for none.
+func (d *dialect) headed(h http.Header) int {
+	for i := range d.fail {
+		c := &d.fail[i]
+		if c.Header == "" {
+			continue
+		}
+		var s splice.Scalar
+		if values := h.Values(c.Header); len(values) > 0 {
+			s = splice.Scalar{Kind: splice.String, Text: strings.Join(values, ", ")}
+		}
+		if c.judge(s, true) == fails {
+			return i
+		}
+	}
+	return -1
+}
+
+// IsEmpty reports whether a value is null, false, or a text, array or object with nothing
+// in it.
+func IsEmpty(s splice.Scalar) bool {
+	switch s.Kind {
+	case splice.Null:
+		return true
+	case splice.Bool:
+		return s.Text == "false"
+	case splice.String:
+		return s.Text == ""
+	}
+	return s.Empty
+}

@@ -1,0 +1,50 @@
+package resource
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+)
+
+// FailWhen is a condition under which a success of the upstream is a failure, for the
+// operations of a resource.
+type FailWhen struct {
+	// The kind of operation that it is about: `list`, `read`, `create`, `replace`, `update`,
+	// `delete` or `action`. Default: all.
+	On Kind `json:"on,omitempty"`
+	envelope.FailWhen
+}
+
+// AnsweredKinds are the kinds of operations that an upstream answers. Batches are answered
+// here.
+var AnsweredKinds = []Kind{List, Read, Create, Replace, Update, Delete, Action}
+
+func (r *Resource) checkFailWhen() error {
+	for _, f := range r.FailWhen {
+		if f.On != "" && !slices.Contains(AnsweredKinds, f.On) {
+			return fmt.Errorf("fail_when %s: expected list, read, create, replace, update, delete or action", f.On)
+		}
+		if err := f.Check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Dialect completes how an upstream reports failures with what the resource says of the
+// operation. The result is prepared.
+func (o *Operation) Dialect(shared envelope.Config) (*envelope.Config, error) {
+	var own []envelope.FailWhen
+	for _, f := range o.Resource.FailWhen {
+		if f.On == "" || f.On == o.Kind {
+			own = append(own, f.FailWhen)
+		}
+	}
+	shared.Field, shared.Passes = o.Field, o.passes
+	if len(own) == 0 {
+		return &shared, nil
+	}
+	shared.FailWhen = append(own, shared.FailWhen...)
+	return &shared, shared.Prepare()
+}
