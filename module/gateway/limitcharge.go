@@ -18,12 +18,12 @@ type charged struct {
 	limit  *Limit
 	fields ratelimit.Fields
 	cost   int64    // what the request cost when it came
-	path   string   // and its path then, escaped
+	path   string   // and its path then, decoded
 	before *charged // by the limit in front
 }
 
 func (l *Limit) admitted(r *http.Request, fields ratelimit.Fields) *charged {
-	c := &charged{limit: l, fields: fields, cost: l.cost(r), path: r.URL.EscapedPath()}
+	c := &charged{limit: l, fields: fields, cost: l.cost(r), path: r.URL.Path}
 	c.before, _ = caddyhttp.GetVar(r.Context(), chargedVar).(*charged)
 	caddyhttp.SetVar(r.Context(), chargedVar, c)
 	return c
@@ -39,27 +39,38 @@ func Charge(w http.ResponseWriter, r *http.Request, units int64) error {
 	return charge(w, r, func(*charged) int64 { return units })
 }
 
-// ChargeItems is Charge for a request that stands for several, each of method and one of
-// paths, which are escaped and as the handler sees them: each costs what it would have
-// cost alone, or what the request did if that is more. A batch is never cheaper than its
-// items one by one.
-func ChargeItems(w http.ResponseWriter, r *http.Request, method string, paths []string) error {
-	here := r.URL.EscapedPath()
+// ChargeItems is Charge for a request that stands for several, each of method and with one or
+// more paths, which are escaped and as the handler sees them: each costs what it would have
+// cost alone at the dearest of its paths, or what the request did if that is more. A batch is
+// never cheaper than its items one by one.
+func ChargeItems(w http.ResponseWriter, r *http.Request, method string, items [][]string) error {
 	return charge(w, r, func(c *charged) int64 {
-		front, _ := strings.CutSuffix(c.path, here) // what handlers in between took away
-		if front == c.path {
-			front = ""
+		// What handlers in between took away. A guard among them may have written the rest in
+		// another way, so decoded paths are compared.
+		taken, ok := strings.CutSuffix(c.path, r.URL.Path)
+		if !ok {
+			taken = ""
 		}
+		front := (&url.URL{Path: taken}).EscapedPath()
 		units := -c.cost
-		for _, path := range paths {
-			u := &url.URL{Path: front + path}
-			if decoded, err := url.PathUnescape(u.Path); err == nil {
-				u.Path, u.RawPath = decoded, u.Path
+		for _, paths := range items {
+			dearest := c.cost
+			for _, path := range paths {
+				dearest = max(dearest, c.limit.costAt(method, front+path))
 			}
-			units += max(c.cost, c.limit.costOf(method, u))
+			units += dearest
 		}
 		return units
 	})
+}
+
+// costAt is costOf for an escaped path.
+func (l *Limit) costAt(method, path string) int64 {
+	u := &url.URL{Path: path}
+	if decoded, err := url.PathUnescape(path); err == nil {
+		u.Path, u.RawPath = decoded, path
+	}
+	return l.costOf(method, u)
 }
 
 func charge(w http.ResponseWriter, r *http.Request, units func(*charged) int64) error {

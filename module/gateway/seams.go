@@ -66,18 +66,39 @@ func Permits(r *http.Request) func(method, path string) bool {
 	}
 }
 
-// Forbidden says which methods on which paths a rule of the guard in front is about that
-// does not let the caller of a request pass. It is nil where Permits is.
+// Forbidden says which methods on which paths, escaped and as the handler sees them, a rule of
+// the guard in front is about that does not let the caller of a request pass. It is nil where
+// Permits is.
 func Forbidden(r *http.Request) func(method, path string) bool {
 	g, ok := caddyhttp.GetVar(r.Context(), permitsVar).(*guard.Guard)
 	if !ok {
 		return nil
 	}
-	permits := Permits(r)
+	access, between := caller(r), takenSinceGuard(r)
 	return func(method, path string) bool {
-		_, _, nobody := g.Needs(method, path)
-		return !nobody && !permits(method, path)
+		_, _, nobody := g.Needs(method, between+path)
+		return !nobody && !g.Permits(access, method, between+path)
 	}
+}
+
+// takenSinceGuard is what handlers between the guard and this one have taken from the beginning
+// of the path, escaped. It compares decoded paths: the guard may have written the escaped one
+// in another way.
+func takenSinceGuard(r *http.Request) string {
+	original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
+	if !ok || original.URL == nil {
+		return ""
+	}
+	taken, ok := strings.CutSuffix(original.URL.Path, r.URL.Path)
+	if !ok {
+		return ""
+	}
+	if front, _ := caddyhttp.GetVar(r.Context(), frontVar).(string); front != "" {
+		if decoded, err := url.PathUnescape(front); err == nil {
+			taken = strings.TrimPrefix(taken, decoded)
+		}
+	}
+	return (&url.URL{Path: taken}).EscapedPath()
 }
 
 // Refuse is the error with which a handler refuses a request, for api_errors or the

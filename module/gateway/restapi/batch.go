@@ -39,7 +39,7 @@ type planned struct {
 	items   []batch.Item
 	groups  []batch.Group
 	changes map[string]change // by the group's id
-	paths   []string          // for each item, as this handler sees paths
+	paths   [][]string        // the addresses of each item, as this handler sees paths
 }
 
 // batch answers a PATCH of a collection.
@@ -91,7 +91,7 @@ func plan(c *call, m resource.Match, asked resource.Asked) (p planned, refused *
 		if !ok {
 			return p, envelope.Invalid(batch.At(g.Items[0], "id"), "must be the id of a resource")
 		}
-		if permits != nil && !permits(http.MethodPatch, c.prefix+item.Address()) {
+		if permits != nil && !permits(http.MethodPatch, c.prefix+item.Address()) || c.forbiddenByPath(http.MethodPatch, item.Address()) {
 			return p, &envelope.Refusal{Status: http.StatusForbidden, Message: "this resource may not be changed with this token", Field: batch.At(g.Items[0], "id")}
 		}
 		up, refused := one(c, item, g)
@@ -103,7 +103,7 @@ func plan(c *call, m resource.Match, asked resource.Asked) (p planned, refused *
 		p.changes[g.ID] = change{item, up}
 	}
 	for _, item := range p.items {
-		p.paths = append(p.paths, c.choice.Prefix+p.changes[item.ID].match.Address())
+		p.paths = append(p.paths, c.addresses(p.changes[item.ID].match.Address()))
 	}
 	return p, nil
 }

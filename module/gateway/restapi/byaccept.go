@@ -12,12 +12,30 @@ import (
 // around what is dearer there. Where no rule is about that address, the one that let the
 // request pass is.
 func asByPath(w http.ResponseWriter, c *call) error {
-	if c.choice.Prefix != "" {
+	if !c.byAccept() {
 		return nil
 	}
-	path := "/" + c.choice.Version.Name + c.choice.Path
-	if forbidden := gateway.Forbidden(c.r); forbidden != nil && forbidden(c.r.Method, path) {
+	if c.forbiddenByPath(c.r.Method, c.choice.Path) {
 		return gateway.Refuse(w, envelope.Refuse(http.StatusForbidden, "this version of the API may not be used with this token"))
 	}
-	return gateway.ChargeItems(w, c.r, c.r.Method, []string{path})
+	return gateway.ChargeItems(w, c.r, c.r.Method, [][]string{c.addresses(c.choice.Path)})
+}
+
+// byAccept reports whether Accept named the version of a request, and not its path.
+func (c *call) byAccept() bool { return c.choice.Version != nil && c.choice.Prefix == "" }
+
+// addresses are those of a path without a version as this handler sees them: the one that the
+// client uses, and the one that names the version if the client's does not.
+func (c *call) addresses(path string) []string {
+	if c.byAccept() {
+		return []string{path, "/" + c.choice.Version.Name + path}
+	}
+	return []string{c.choice.Prefix + path}
+}
+
+// forbiddenByPath reports whether a rule of the guard in front keeps the caller from the address
+// of a path that names the version which Accept named.
+func (c *call) forbiddenByPath(method, path string) bool {
+	forbidden := gateway.Forbidden(c.r)
+	return c.byAccept() && forbidden != nil && forbidden(method, "/"+c.choice.Version.Name+path)
 }
