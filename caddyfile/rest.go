@@ -26,6 +26,8 @@ import (
 //		lint off|warn|error
 //		undeclared deny|pass
 //		openapi [<title>]
+//		header_down <names...>
+//		header_up Cookie
 //	}
 func parseREST(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	h.Next()
@@ -85,10 +87,14 @@ func (r *rest) word() (err error) {
 		err = choice(r.Dispenser, &r.Lint, "off", "warn", "error")
 	case "openapi":
 		err = r.openapi()
+	case "header_down":
+		err = r.headers(&r.HeaderDown)
+	case "header_up":
+		err = r.headers(&r.HeaderUp)
 	case "undeclared":
 		err = choice(r.Dispenser, &r.Undeclared, "deny", "pass")
 	default:
-		err = unknown(r.Dispenser, "api_rest", "vendor", "to", "version", "resource", "job", "errors", "max_body", "lint", "undeclared", "openapi")
+		err = unknown(r.Dispenser, "api_rest", "vendor", "to", "version", "resource", "job", "errors", "max_body", "lint", "undeclared", "openapi", "header_down", "header_up")
 	}
 	return err
 }

@@ -44,6 +44,8 @@ type place struct {
 //		schema <file> [<pointer>]
 //		idempotency
 //		etag
+//		header_down <names...>
+//		header_up Cookie
 //		nested <path> { ... }
 //	}
 func readResource(d *caddyfile.Dispenser, around place) (r resource.Resource, err error) {
@@ -163,11 +165,16 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 		err = flag(d, &r.Idempotency)
 	case "etag":
 		err = flag(d, &r.ETag)
+	case "header_down":
+		r.HeaderDown, err = headers(d, r.HeaderDown)
+	case "header_up":
+		r.HeaderUp, err = headers(d, r.HeaderUp)
 	case "nested":
 		err = nested(d, r, around)
 	default:
 		err = unknown(d, "resource", "upstream", "list", "item", "id", "rename", "values", "replace", "created", "deleted", "links", "query", "pass", "fail_when",
-			"batch", "batch_max", "validate", "schema", "idempotency", "etag", "nested")
+			"batch", "batch_max", "validate", "schema", "idempotency", "etag",
+			"header_down", "header_up", "nested")
 	}
 	return err
 }

@@ -21,7 +21,9 @@ func (h *REST) operate(w http.ResponseWriter, c *call, m resource.Match, asked r
 	}
 	query, _ := url.ParseQuery(asked.RawQuery) // Request has read it
 	answer := m.Answer(up, resource.Caller{Prefix: c.prefix, Query: query, Allowed: gateway.Permits(c.r)})
-	return h.send(w, c, request(c.r.Context(), w, c.r, up), answer, c.dialects[m.Operation])
+	out := newLeaving(w, c, m, answer)
+	defer out.finish()
+	return h.send(out, c, request(c.r.Context(), w, c.r, up), answer, c.dialects[m.Operation])
 }
 
 // upstream is the request that a match makes. It does not ask for the vendor's media type:
@@ -39,6 +41,9 @@ func (c *call) upstream(m resource.Match, asked resource.Asked) (resource.Upstre
 func (h *REST) send(w http.ResponseWriter, c *call, r *http.Request, answer *resource.Answer, dialect *envelope.Config) error {
 	to := translate.New(w, translate.Config{Answer: answer, MediaType: c.choice.MediaType, Locate: h.locator(c, r)})
 	defer to.Release()
+	if out, ok := w.(*leaving); ok {
+		out.to = to
+	}
 	shaped := envelope.NewWriter(to, r, dialect)
 	dialect.Ask(r.Header)
 	err := unbroken(to, r, func() error {

@@ -71,11 +71,11 @@ func (h *REST) Check() error {
 	case len(h.Jobs) > 0 && len(h.Upstream) == 0:
 		return fmt.Errorf("a job needs an upstream of its own: expected `to`, since it runs when no request does")
 	}
-	return nil
+	return h.CheckHeaders()
 }
 
 func (h *REST) compile(ctx caddy.Context) (err error) {
-	if h.plain.table, err = resource.NewTable(h.Resources); err != nil {
+	if h.plain.table, err = resource.NewTable(h.inherited(h.Resources)); err != nil {
 		return fmt.Errorf("api_rest: %w", err)
 	}
 	if err = h.plain.table.CheckIdle("", h.Errors.AsksForJSON()); err != nil {
@@ -92,7 +92,7 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 		v := &h.Versions[i]
 		e := edition{table: h.plain.table, route: h.plain.route, dialects: h.plain.dialects, strip: v.StripPrefix}
 		if len(v.Resources) > 0 {
-			if e.table, err = resource.NewTable(v.resources(h.Resources)); err != nil {
+			if e.table, err = resource.NewTable(h.inherited(v.resources(h.Resources))); err != nil {
 				return fmt.Errorf("api_rest: version %s: %w", v.Name, err)
 			}
 			if err = e.table.CheckIdle("", h.Errors.AsksForJSON()); err != nil {

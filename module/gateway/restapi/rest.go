@@ -33,6 +33,13 @@ type REST struct {
 	Jobs []job.Config `json:"jobs,omitempty"`
 	// How the upstream reports errors, besides what is known of such reports anyway.
 	Errors *Dialect `json:"errors,omitempty"`
+	// Header fields of the upstream's answers that reach the client besides the usual ones, in
+	// all resources: `X-WP-Total`, `X-WP-*` for all that begin so, or `*` for every field.
+	// Default: none.
+	HeaderDown []string `json:"header_down,omitempty"`
+	// Header fields of the client's that reach the upstream only when they are named, in all
+	// resources: `Cookie`. Default: none.
+	HeaderUp []string `json:"header_up,omitempty"`
 	// The most bytes of a request's body that must be read before it is passed on. Others
 	// stream. Default: 1 MiB.
 	MaxBody int64 `json:"max_body,omitempty"`

@@ -65,7 +65,7 @@ func TestWithoutAGuardEachCallersKeysAreItsOwn(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprintf(w, `{"of":%q}`, r.Header.Get("X-Api-Key")+r.Header.Get("Cookie")+r.Header.Get("X-Auth-Token"))
 	})
-	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "open", "idempotency": true}]`)
+	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "open", "idempotency": true, "header_up": ["Cookie"]}]`)
 	for _, who := range [][2]string{{"X-Api-Key", "alice"}, {"X-Api-Key", "bob"}, {"X-Auth-Token", "alice"}, {"Cookie", "session=1"}, {"Cookie", "session=2"}, {"X-Request-Id", "1"}} {
 		for _, replayed := range []string{"", "true"} {
 			p := r.do("", "POST", "/open", `{}`, "Idempotency-Key", "4711", who[0], who[1])

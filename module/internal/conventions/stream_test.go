@@ -183,7 +183,7 @@ func TestAWebSocketPasses(t *testing.T) {
 
 func TestTrailersReachTheClient(t *testing.T) {
 	u := harness.NewUpstream(t)
-	r := start(t, u.Addr, listed)
+	r := start(t, u.Addr, `"header_down": ["X-Sum"], `+listed)
 	u.Answer(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Trailer", "X-Sum")

@@ -12,7 +12,7 @@ import (
 
 func TestWhatIsNoWholeDocumentPassesAsItIs(t *testing.T) {
 	u := harness.NewUpstream(t)
-	r := start(t, u.Addr, passing)
+	r := start(t, u.Addr, `"header_down": ["X-Own"], `+passing)
 	const one = `{"r":{"id":1}}`
 	for _, c := range []struct {
 		name   string

@@ -26,7 +26,7 @@ func TestAnUpstreamCannotSpeakForTheGatewayThroughAPIREST(t *testing.T) { // N05
 	// No guard stands in front: api_rest does it alone.
 	i, j := strings.Index(site, "\toauth_guard {"), strings.Index(site, "\trespond API_REST")
 	r := &rig{harness.Prepare(t), t, make(map[string]string)}
-	r.BeginChanged(t, site[:i]+site[j:], r.with(u.Addr, listed))
+	r.BeginChanged(t, site[:i]+site[j:], r.with(u.Addr, `"header_down": ["Set-Cookie"], `+listed))
 	for name, c := range map[string]struct {
 		status int
 		body   string
@@ -60,7 +60,7 @@ func TestAnUpstreamCannotSpeakForTheGatewayThroughAPIREST(t *testing.T) { // N05
 func TestTheAPISeesNoCookieOfTheGateway(t *testing.T) {
 	u := harness.NewUpstream(t)
 	guard := site[strings.Index(site, "\toauth_guard {"):strings.Index(site, "\trespond API_REST")]
-	r := startIn(t, guard, "", u.Addr, `"upstream": $TO, "undeclared": "pass", "resources": [{"path": "open"}]`)
+	r := startIn(t, guard, "", u.Addr, `"upstream": $TO, "undeclared": "pass", "resources": [{"path": "open", "header_up": ["Cookie"]}]`)
 	for _, path := range []string{"/open", "/undeclared"} {
 		r.do("", "GET", path, "", "Cookie", "gatehouse=session; own=1; __Host-gatehouse-browser=x")
 		if hits := u.Hits(); len(hits) != 1 || hits[0].Header.Get("Cookie") != "own=1" {

@@ -66,6 +66,12 @@ type Resource struct {
 	// Which successes of the upstream are failures, besides those that the API's dialect names.
 	// They are asked before those. Default: none.
 	FailWhen []FailWhen `json:"fail_when,omitempty"`
+	// Header fields of the upstream's answers that reach the client besides the usual ones:
+	// `X-WP-Total`, `X-WP-*` for all that begin so, or `*` for every field. Default: none.
+	HeaderDown []string `json:"header_down,omitempty"`
+	// Header fields of the client's that reach the upstream only when they are named: `Cookie`.
+	// Default: none.
+	HeaderUp []string `json:"header_up,omitempty"`
 	// Resources of each item.
 	Nested []Resource `json:"nested,omitempty"`
 }

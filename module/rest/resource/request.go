@@ -125,6 +125,9 @@ func (up *Upstream) addQuery(own url.Values) {
 }
 
 func (m Match) header(up *Upstream) {
+	if !m.Operation.shape.cookies {
+		up.Set["Cookie"] = nil // it is for the pages of the API's host, and would authenticate whatever a browser sends
+	}
 	if m.Operation.override {
 		up.Set.Set("X-HTTP-Method-Override", m.Operation.Method)
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/gatehouse/gatehouse/module/rest/headers"
 	"github.com/gatehouse/gatehouse/module/rest/link"
 	"github.com/gatehouse/gatehouse/module/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
@@ -24,10 +25,12 @@ type shape struct {
 	words      map[string]map[string]string // the upstream's member -> its value -> our word
 	known      map[string][]string          // names that something is said of, by what they may be taken for
 	rules      *validate.Set
-	links      *link.Set // nil: none
-	listed     bool      // GET of the collection is a list if its answer looks like one
-	item       *segment  // the placeholder of an item's id; nil: no path has one
-	readable   bool      // an item can be read at its address
+	links      *link.Set    // nil: none
+	listed     bool         // GET of the collection is a list if its answer looks like one
+	item       *segment     // the placeholder of an item's id; nil: no path has one
+	readable   bool         // an item can be read at its address
+	down       *headers.Set // header fields of answers that reach the client
+	cookies    bool         // the client's cookies reach the upstream
 }
 
 func newShape(r *Resource, collection pattern) (s *shape, err error) {
@@ -47,7 +50,7 @@ func newShape(r *Resource, collection pattern) (s *shape, err error) {
 		return nil, err
 	}
 	s.know()
-	for _, check := range []func() error{r.checkOff, r.checkQuery, r.checkPass, r.checkFailWhen} {
+	for _, check := range []func() error{r.checkOff, r.checkQuery, r.checkPass, r.checkFailWhen, s.compileFields} {
 		if err := check(); err != nil {
 			return nil, err
 		}

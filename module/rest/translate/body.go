@@ -216,6 +216,7 @@ func (b *body) commit() {
 	h.Set("Content-Type", media)
 	if a.List != nil && a.Linked(b.editor, h) {
 		h.Set("Link", a.List.LinkHeader(a.Path, a.Query, a.Seen(b.editor, h, b.done)))
+		w.linked = true
 	}
 	if a.Personal() {
 		h.Add("Vary", "Authorization")

@@ -42,6 +42,7 @@ type Writer struct {
 	swallow   bool  // nothing of the body is passed on
 	wrote     bool  // WriteHeader was called
 	committed bool
+	linked    bool // the header's Link is ours
 	failure   *Failure
 	missed    *Failure // what was not found in the answer to a write that succeeded
 }
@@ -56,6 +57,9 @@ func (w *Writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // Committed reports whether the header is on its way to the client.
 func (w *Writer) Committed() bool { return w.committed }
+
+// Linked reports whether the Link in the header is ours and not the upstream's.
+func (w *Writer) Linked() bool { return w.linked }
 
 // WriteHeader decides.
 func (w *Writer) WriteHeader(status int) {

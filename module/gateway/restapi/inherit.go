@@ -1,0 +1,27 @@
+package restapi
+
+import (
+	"github.com/gatehouse/gatehouse/module/rest/headers"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// inherited are resources with what is said for all of them.
+func (h *REST) inherited(resources []resource.Resource) []resource.Resource {
+	if len(h.HeaderDown)+len(h.HeaderUp) == 0 {
+		return resources
+	}
+	all := make([]resource.Resource, len(resources))
+	for i, r := range resources {
+		all[i] = r.WithFields(h.HeaderDown, h.HeaderUp)
+	}
+	return all
+}
+
+// CheckHeaders reports what is wrong with the header fields that are named for all resources.
+func (h *REST) CheckHeaders() error {
+	if _, err := headers.New(h.HeaderDown); err != nil {
+		return err
+	}
+	_, err := resource.Cookies(h.HeaderUp)
+	return err
+}
