@@ -116,7 +116,7 @@ func TestTheAPIIsDescribed(t *testing.T) {
 			t.Errorf("%s: no %s in %v", op, status, d.Paths[path][method].Responses)
 		}
 	}
-	if title := d.Components.Schemas["Articles"].Properties["title"]; title.MinLength != 5 || title.MaxLength != 100 {
+	if title := d.Components.Schemas["ArticlesInput"].Properties["title"]; title.MinLength != 5 || title.MaxLength != 100 {
 		t.Errorf("%+v", title)
 	}
 	if s := d.Components.SecuritySchemes["oauth2"].Flows["clientCredentials"].TokenURL; s != r.ID+"/token" {

@@ -28,8 +28,8 @@ type Item struct {
 const (
 	// DefaultMax is how many items a batch has at most when nothing is declared.
 	DefaultMax = 100
-	// maxID is the length of an id. A longer one is in no path that anybody uses.
-	maxID = 512
+	// MaxID is the length of an id. A longer one is in no path that anybody uses.
+	MaxID = 512
 )
 
 // Config is what a batch may do.
@@ -123,10 +123,10 @@ func textOf(value json.RawMessage) (text string, ok bool) {
 func idOf(value json.RawMessage) (string, bool) {
 	if text, ok := textOf(value); ok {
 		// A lone surrogate is read as U+FFFD, and another one too: two ids would be one.
-		return text, text != "" && len(text) <= maxID && !strings.ContainsRune(text, utf8.RuneError)
+		return text, text != "" && len(text) <= MaxID && !strings.ContainsRune(text, utf8.RuneError)
 	}
 	digits := strings.TrimPrefix(string(value), "-")
-	return string(value), digits != "" && len(value) <= maxID && strings.Trim(digits, "0123456789") == ""
+	return string(value), digits != "" && len(value) <= MaxID && strings.Trim(digits, "0123456789") == ""
 }
 
 var unescape = strings.NewReplacer("~1", "/", "~0", "~")

@@ -156,7 +156,7 @@ func (d *document) add(method, path, tag string, op object, expressions ...strin
 			for i, n := range names {
 				schema := object{"type": "string", "minLength": 1}
 				if i < len(expressions) {
-					schema["pattern"] = "^(?:" + expressions[i] + ")$"
+					expression(schema, expressions[i])
 				}
 				params = append(params, object{"name": n[1], "in": "path", "required": true, "description": "Part of the address.", "schema": schema})
 			}

@@ -43,21 +43,61 @@ func tree(rules []validate.Rule) members {
 	return top
 }
 
-// properties are the schemas of members, those of the outermost level with words in the
-// place of values.
+// properties are the schemas of members in a request, those of the outermost level with
+// words in the place of values. Those that must not be sent are left out: see refused.
 func (all members) properties(words map[string]map[string]string) object {
 	properties := make(object, len(all))
 	for name, m := range all {
+		if m.rule.Readonly {
+			continue
+		}
 		p := property(m.rule)
 		if len(m.below) > 0 {
-			p["type"], p["properties"] = "object", m.below.properties(nil)
+			p["type"], p["properties"] = orNull(m.rule, "object"), m.below.properties(nil)
+			refuseNames(p, m.below.refused())
+		}
+		if w, ok := words[name]; ok {
+			p = worded(m.rule, w)
 		}
 		properties[name] = p
-		if w, ok := words[name]; ok {
-			properties[name] = worded(p, w)
-		}
 	}
 	return properties
+}
+
+// refused are the names of members that must not be sent. They are no readOnly properties,
+// which validators take out of a request before they judge it.
+func (all members) refused() (names []string) {
+	for name, m := range all {
+		if m.rule.Readonly {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// refuseNames says in the schema of an object which names its members must not have.
+func refuseNames(schema object, names []string) {
+	if len(names) > 0 {
+		slices.Sort(names)
+		schema["propertyNames"] = object{"not": object{"enum": slices.Compact(names)}}
+	}
+}
+
+// shown are the members as answers have them, by their names alone: what is stored may be
+// older than the rules, and the upstream may write a member in another way than it reads it.
+func (all members) shown() object {
+	shown := make(object, len(all))
+	for name, m := range all {
+		p := example(m.rule)
+		if len(m.below) > 0 {
+			p["properties"] = m.below.shown()
+		}
+		if m.rule.Readonly {
+			p["readOnly"] = true
+		}
+		shown[name] = p
+	}
+	return shown
 }
 
 // required says what must be there where what it is nested in is; nil for nothing.
@@ -85,16 +125,27 @@ func (all members) required() object {
 	return s
 }
 
-// property is the schema of a member that is held to constraints.
+// orNull is a type as the gateway judges it: null is as good as no member, unless the member
+// is required.
+func orNull(rule validate.Rule, name string) any {
+	if rule.Required {
+		return name
+	}
+	return []string{name, "null"}
+}
+
+// property is the schema of a member in a request that is held to constraints.
 func property(rule validate.Rule) object {
 	p := object{}
 	switch {
 	case rule.Integer:
-		p["type"] = "integer"
+		p["type"] = orNull(rule, "integer")
 	case rule.Min != "" || rule.Max != "":
-		p["type"] = "number"
+		p["type"] = orNull(rule, "number")
 	case rule.Length != nil || rule.Format != "" || rule.Pattern != "":
-		p["type"] = "string"
+		p["type"] = orNull(rule, "string")
+	case rule.Required && len(rule.Enum) == 0:
+		p["not"] = object{"type": "null"}
 	}
 	if rule.Length != nil {
 		p["minLength"] = rule.Length[0]
@@ -108,23 +159,40 @@ func property(rule validate.Rule) object {
 		}
 	}
 	if len(rule.Enum) > 0 {
-		var enum []any
-		for _, text := range rule.Enum {
-			enum = append(enum, text)
-			if literal := json.RawMessage(text); json.Valid(literal) && text != "null" && text[0] != '{' && text[0] != '[' && text[0] != '"' {
-				enum = append(enum, literal) // a number, true or false is as good
-			}
-		}
-		p["enum"] = enum
+		p["enum"] = enumeration(rule)
 	}
 	if rule.Format != "" {
 		p["format"] = rule.Format
 	}
-	if rule.Pattern != "" {
-		p["pattern"] = "^(?:" + rule.Pattern + ")$"
-	}
-	if rule.Readonly {
-		p["readOnly"] = true
-	}
+	expression(p, rule.Pattern)
 	return p
+}
+
+// enumeration are the values that a rule with a list of them permits.
+func enumeration(rule validate.Rule) (enum []any) {
+	for _, text := range rule.Enum {
+		enum = append(enum, text)
+		if literal := json.RawMessage(text); json.Valid(literal) && text != "null" && text[0] != '{' && text[0] != '[' && text[0] != '"' {
+			enum = append(enum, literal) // a number, true or false is as good
+		}
+	}
+	if !rule.Required {
+		enum = append(enum, nil)
+	}
+	return enum
+}
+
+// example is a member in an answer, with a value that it may well have.
+func example(rule validate.Rule) object {
+	switch {
+	case len(rule.Enum) > 0:
+		return object{"examples": []any{rule.Enum[0]}}
+	case rule.Min != "":
+		return object{"examples": []any{rule.Min}}
+	case rule.Max != "":
+		return object{"examples": []any{rule.Max}}
+	case rule.Integer:
+		return object{"examples": []any{1}}
+	}
+	return object{}
 }

@@ -122,8 +122,8 @@ func TestEachOperationSaysWhatItAsksAndAnswers(t *testing.T) {
 		{"post", "/articles", "header:Idempotency-Key", "201 400 404 409 413 415 422 429 503 default"},
 		{"patch", "/articles", "", "200 207 400 404 413 415 429 default"},
 		{"get", "/articles/{id}", "header:If-None-Match", "200 304 404 429 default"},
-		{"put", "/articles/{id}", "header:If-Match", "200 400 404 412 413 415 429 default"},
-		{"patch", "/articles/{id}", "header:If-Match", "200 400 404 412 413 415 429 default"},
+		{"put", "/articles/{id}", "header:If-Match", "200 2XX 400 404 412 413 415 429 default"},
+		{"patch", "/articles/{id}", "header:If-Match", "200 2XX 400 404 412 413 415 429 default"},
 		{"delete", "/articles/{id}", "header:If-Match", "204 404 412 429 default"},
 	})
 	d.is(`"uri-reference"`, "paths", "/articles", "post", "responses", "201", "headers", "Location", "schema", "format")
@@ -133,16 +133,16 @@ func TestConstraintsOnEveryLevelAreSaid(t *testing.T) {
 	d := describe(t, Config{}, articles)
 	const name = "ArticlesInput"
 	for want, path := range map[string][]string{
-		`{"maxLength":100,"minLength":5,"type":"string"}`:           {"title"},
-		`{"maximum":9007199254740993,"minimum":1,"type":"integer"}`: {"rank"},
-		`{"minimum":0.5,"type":"number"}`:                           {"price"},
-		`{"enum":["a","1",1,"true",true,"null"]}`:                   {"kind"},
-		`{"enum":["draft","published"],"type":"string"}`:            {"state"},
-		`{"readOnly":true}`:                                         {"id"},
-		`{"pattern":"^(?:[a-z]+)$","type":"string"}`:                {"author", "properties", "name"},
-		`{"format":"email","type":"string"}`:                        {"author", "properties", "mail"},
-		`"object"`:                                                  {"author", "type"},
-		`{}`:                                                        {"body"},
+		`{"maxLength":100,"minLength":5,"type":"string"}`:                    {"title"},
+		`{"maximum":9007199254740993,"minimum":1,"type":["integer","null"]}`: {"rank"},
+		`{"minimum":0.5,"type":["number","null"]}`:                           {"price"},
+		`{"enum":["a","1",1,"true",true,"null",null]}`:                       {"kind"},
+		`{"enum":["draft","published"],"type":"string"}`:                     {"state"},
+		`null`: {"id"},
+		`{"pattern":"^(?:[a-z]+)$","type":"string"}`:  {"author", "properties", "name"},
+		`{"format":"email","type":["string","null"]}`: {"author", "properties", "mail"},
+		`["object","null"]`:                           {"author", "type"},
+		`{}`:                                          {"body"},
 	} {
 		if strings.Contains(want, "9007199254740993") {
 			if !strings.Contains(d.text, want) { // too large for who decodes into a float
@@ -171,8 +171,10 @@ func TestWhatAloneMayBeSentIsSaid(t *testing.T) {
 		Path: "notes", Rename: map[string]string{"text": "t"}, Values: map[string]map[string]string{"state": {"on": "1"}, "other": {"on": "1"}},
 		Validate: []validate.Rule{{Field: "state"}, {Field: "*", Readonly: true}},
 	})
-	d.is(`{"additionalProperties":false,"properties":{"state":{"enum":["on"],"type":"string"}},"type":"object"}`, "components", "schemas", "NotesInput")
-	d.is(`{"enum":["on"],"type":"string"}`, "components", "schemas", "Notes", "properties", "other")
+	d.is(`{"state":{"enum":["on",null],"type":["string","null"]}}`, "components", "schemas", "NotesInput", "properties")
+	d.is(`false`, "components", "schemas", "NotesInput", "additionalProperties")
+	d.is(`{"not":{"enum":["_method","t"]}}`, "components", "schemas", "NotesInput", "propertyNames")
+	d.is(`{"properties":{"other":{"description":"One of on, or another value of the API's.","examples":["on"]},"state":{"description":"One of on, or another value of the API's.","examples":["on"]},"text":{}}}`, "components", "schemas", "Notes")
 }
 
 func TestWhatIsTurnedOffIsTheUpstreams(t *testing.T) {
@@ -273,7 +275,9 @@ func TestASchemaOfAFileBelongsToTheDescription(t *testing.T) {
 	d.is(`["text"]`, "components", "schemas", "Note", "required")
 	d.is(`null`, "components", "schemas", "NotePatch", "required")
 	d.is(`{"$ref":"#/components/schemas/Person"}`, "components", "schemas", "Person", "properties", "knows")
-	d.is(`{"by":{"$ref":"#/components/schemas/Person"},"id":{"readOnly":true,"type":"integer"},"text":{"maxLength":9,"minLength":1,"type":"string"}}`, "components", "schemas", "Notes", "properties")
+	d.is(`{"knows":{"properties":{"knows":{"properties":{"knows":{},"name":{}}},"name":{}}},"name":{}}`, "components", "schemas", "Notes", "properties", "by", "properties")
+	d.is(`{"readOnly":true}`, "components", "schemas", "Notes", "properties", "id")
+	d.is(`{}`, "components", "schemas", "Notes", "properties", "text")
 	d.is(`null`, "components", "schemas", "Notes", "required")
 	d.is(`"Add to the large. The body is also held to a schema that is too large to be shown."`, "paths", "/large", "post", "description")
 	if len(d.text) > 1<<16 {
@@ -367,4 +371,53 @@ func TestFailuresComeInBothForms(t *testing.T) {
 	d.is(`["code","message","field"]`, "components", "schemas", "Failure", "required")
 	d.is(`"integer"`, "components", "responses", "429", "headers", "Retry-After", "schema", "type")
 	d.is(`null`, "components", "responses", "401")
+}
+
+// R09: what is stored may be older than the rules, and WordPress renders a title that it
+// takes as a text.
+func TestAnswersPromiseNothingOfValues(t *testing.T) {
+	d := describe(t, Config{}, articles)
+	answer, err := json.Marshal(d.at("components", "schemas", "Articles", "properties"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{`"type":"string"`, "minLength", "maxLength", "minimum", "maximum", "enum", "pattern", "format"} {
+		if text := strings.ReplaceAll(string(answer), `"#/components/schemas/Link"`, ""); strings.Contains(text, word) {
+			t.Errorf("R09 an answer is held to %s: %s", word, text)
+		}
+	}
+	d.is(`{"mail":{},"name":{}}`, "components", "schemas", "Articles", "properties", "author", "properties")
+	d.is(`{"readOnly":true}`, "components", "schemas", "Articles", "properties", "id")
+}
+
+// R09: a batch is held to the rules of a PATCH, and says so.
+func TestABatchSaysWhatItsItemsMayBe(t *testing.T) {
+	d := describe(t, Config{}, articles, resource.Resource{
+		Path: "notes", Rename: map[string]string{"text": "t"}, Validate: []validate.Rule{{Field: "id", Readonly: true}, {Field: "a/b", Required: true}},
+	})
+	items := []string{"paths", "/articles", "patch", "requestBody", "content", "application/json", "schema", "items"}
+	d.is(`[{"if":{"properties":{"path":{"const":"/title"}},"required":["path"]},"then":{"properties":{"value":{"maxLength":100,"minLength":5,"type":"string"}}}}]`, append(items, "allOf")...)
+	d.is(`[{"properties":{"op":{"const":"replace"}},"required":["value"]},{"not":{"required":["value"]},"properties":{"op":{"const":"remove"},"path":{"not":{"enum":["/state","/title"]}}}}]`, append(items, "oneOf")...)
+	d.is(`512`, append(items, "properties", "id", "maxLength")...)
+	items[1] = "/notes"
+	d.is(`{"enum":["/_method","/id","/t"]}`, append(items, "properties", "path", "not")...)
+	second, _ := d.at(append(items, "oneOf")...).([]any)
+	if got := fmt.Sprint(second[1]); !strings.Contains(got, "enum:[/a~1b]") {
+		t.Errorf("R09 %s", got)
+	}
+}
+
+// R09: validators of documents read ECMA-262, and rules are RE2.
+func TestPatternsAreInTheDialectOfTheDocument(t *testing.T) {
+	for re2, want := range map[string]string{
+		`[a-z]+`: `^(?:[a-z]+)$`, `\@\-\_x`: `^(?:@-_x)$`, `(?i)ab`: `^(?:[Aa][Bb])$`, `[^|]*`: `^(?:[^|]*)$`, `(\d{4})-(?P<m>\d\d?)`: `^(?:(?:[0-9]{4})-(?:[0-9][0-9]?))$`,
+		`a.c|\[x\]`: `^(?:(?:a[^\n]c|\[x\]))$`, `\A\.\z`: `^(?:^\.$)$`, `[[:alpha:]_]{2,}?`: `^(?:[A-Z_a-z]{2,}?)$`, `[\]^\-]`: `^(?:[\-\]\^])$`, `\x{1F600}`: "", `\bx`: "", `\pL`: "", `[^\x00-\x{10FFFF}]`: "",
+	} {
+		schema := object{"description": "A word."}
+		expression(schema, re2)
+		got, _ := schema["pattern"].(string)
+		if got != want || (want == "") != strings.HasPrefix(fmt.Sprint(schema["description"]), "A word. Matches the expression ") {
+			t.Errorf("R09 %s: %v, want %s", re2, schema, want)
+		}
+	}
 }

@@ -1,12 +1,10 @@
 package openapi
 
 import (
-	"cmp"
 	"net/http"
 	"strconv"
 	"strings"
 
-	"github.com/gatehouse/gatehouse/module/rest/batch"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
@@ -43,6 +41,7 @@ func (d *document) operation(o *resource.Operation) {
 		d.create(op, o)
 	case resource.Replace, resource.Update:
 		d.answer(op, "200", "The resource as it is now.", ref("schemas", d.read(o)))
+		d.answer(op, "2XX", "It was accepted, or done without an answer that shows the resource.", nil)
 		d.body(op, o)
 	case resource.Action:
 		d.answer(op, "2XX", "It was done.", ref("schemas", d.read(o)))
@@ -142,13 +141,17 @@ func (d *document) conditions(op object, o *resource.Operation) {
 	}
 }
 
+// keyPattern is what an Idempotency-Key looks like: see the package idempotent.
+const keyPattern = `^("[ !#-\[\]-~]{1,255}"|[ !#-\[\]-~]{1,255})$`
+
 // repetition is what Idempotency-Key does.
 func (d *document) repetition(op object, o *resource.Operation) {
 	if !o.Resource.Idempotency || o.Method != http.MethodPost {
 		return
 	}
-	ask(op, "Idempotency-Key", "Whoever repeats a request with its key is given the first answer, and nothing is done again. Kept for 24 hours.",
-		object{"type": "string", "minLength": 1, "maxLength": 255})
+	ask(op, "Idempotency-Key", "Whoever repeats a request with its key is given the first answer, and nothing is done again. Kept for 24 hours. "+
+		"1 to 255 printable ASCII characters, in quotes or without. With another body or address it is 422, and 409 while the first request is not answered.",
+		object{"type": "string", "minLength": 1, "maxLength": 257, "pattern": keyPattern})
 	responses, _ := op["responses"].(object)
 	for status, r := range responses {
 		if done, ok := r.(object); ok && strings.HasPrefix(status, "2") {
@@ -162,41 +165,6 @@ func (d *document) repetition(op object, o *resource.Operation) {
 func ask(op object, name, text string, schema object) {
 	all, _ := op["parameters"].([]object)
 	op["parameters"] = append(all, object{"name": name, "in": "header", "required": false, "description": text, "schema": schema})
-}
-
-func (d *document) batch(op object, o *resource.Operation) {
-	path := object{"type": "string", "pattern": "^/([^/~]|~[01])+$", "description": "The JSON Pointer of a field of the resource."}
-	if len(o.Resource.Batch) > 0 {
-		var paths []string
-		for _, field := range o.Resource.Batch {
-			paths = append(paths, "/"+field)
-		}
-		path = object{"type": "string", "enum": paths}
-	}
-	id := object{"type": []string{"string", "integer"}}
-	op["description"] = "Each resource is changed or not for itself. What is invalid is found before anything is changed."
-	op["requestBody"] = object{"required": true, "content": object{"application/json": object{"schema": object{
-		"type": "array", "minItems": 1, "maxItems": cmp.Or(o.Resource.BatchMax, batch.DefaultMax),
-		"items": object{
-			"type": "object", "required": []string{"id", "op", "path"}, "additionalProperties": false,
-			"properties": object{
-				"id": id, "op": object{"type": "string", "enum": []string{"replace", "remove"}},
-				"path": path, "value": object{"description": "The new value; of replace alone."},
-			},
-		},
-	}}}}
-	result := object{"type": "object", "required": []string{"data"}, "properties": object{"data": object{
-		"type": "array", "items": object{
-			"type": "object", "required": []string{"id", "status"},
-			"properties": object{
-				"id": id, "status": object{"type": "integer"}, "data": object{"anyOf": []object{ref("schemas", d.read(o)), {"type": "null"}}},
-				"error": ref("schemas", "Failure"),
-			},
-		},
-	}}}
-	d.answer(op, "200", "All changes were made.", result)
-	d.answer(op, "207", "Some changes were not made: each item says what came of it.", result)
-	refuse(op, 400, 413, 415)
 }
 
 // body is the request's.

@@ -1,6 +1,8 @@
 package openapi
 
 import (
+	"fmt"
+
 	"github.com/gatehouse/gatehouse/module/rest/list"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
@@ -20,7 +22,7 @@ func parameters(l *list.Config) []object {
 		return object{"name": name, "in": "query", "required": false, "description": text, "schema": schema}
 	}
 	all := []object{
-		query("page", "The page, from 1.", object{"type": "integer", "minimum": 1, "default": 1}),
+		query("page", fmt.Sprintf("The page, from 1. The page times the limit is at most %d.", list.Reach), object{"type": "integer", "minimum": 1, "maximum": list.Reach, "default": 1}),
 		query("limit", "Items on a page.", object{"type": "integer", "minimum": 1, "maximum": most, "default": min(standard, most)}),
 	}
 	if len(l.Sort) > 0 {
@@ -34,7 +36,7 @@ func parameters(l *list.Config) []object {
 		all = append(all, query("state", "The state to filter by.", words(l.States)))
 	}
 	for _, f := range l.Filters {
-		schema := object{"type": "string", "minLength": 1, "maxLength": list.MaxText}
+		schema := text()
 		if len(f.Values) > 0 {
 			schema = words(f.Values)
 		}
@@ -51,18 +53,22 @@ func passedOn(op object, o *resource.Operation) {
 	}
 	all, _ := op["parameters"].([]object)
 	for _, name := range names {
-		schema := object{"type": "string", "minLength": 1, "maxLength": list.MaxText}
-		text := "Passed on to the API."
+		schema, about := text(), "Passed on to the API."
 		switch name {
 		case "page":
-			schema, text = object{"type": "integer", "minimum": 1}, "The page, from 1."
+			schema, about = object{"type": "integer", "minimum": 1}, "The page, from 1."
 		case "limit":
-			schema, text = object{"type": "integer", "minimum": 1}, "Items on a page."
+			schema, about = object{"type": "integer", "minimum": 1}, "Items on a page."
 		}
-		all = append(all, object{"name": name, "in": "query", "required": false, "description": text, "schema": schema})
+		all = append(all, object{"name": name, "in": "query", "required": false, "description": about, "schema": schema})
 	}
 	op["parameters"] = all
 	refuse(op, 400)
+}
+
+// text is the schema of a parameter that may be any text, whose bytes are counted.
+func text() object {
+	return object{"type": "string", "minLength": 1, "maxLength": list.MaxText, "pattern": `^[^\x00-\x1f\x7f-\x9f]*$`}
 }
 
 func words(names []list.Name) object {

@@ -18,18 +18,25 @@ type made struct {
 	sent     bool
 }
 
-// read is the name of the schema of a resource as it is answered. What is declared is said;
-// what else a resource has the gateway does not know. Nothing is promised to be there:
-// the upstream's answers are not judged.
+// read is the name of the schema of a resource as it is answered. It names members and
+// promises nothing of their values: the upstream's answers are not judged, and what is stored
+// may be older than the rules for what is sent.
 func (d *document) read(o *resource.Operation) string {
 	return d.schema(o, false, func() object {
 		shown, r := make(object), o.Resource
+		for _, field := range named(r) {
+			shown[field] = object{}
+		}
 		maps.Copy(shown, d.files.Members(o.Rules()))
-		maps.Copy(shown, declared(r))
+		maps.Copy(shown, tree(r.Validate).shown())
+		for field, words := range r.Values {
+			all := slices.Sorted(maps.Keys(words))
+			shown[field] = object{"description": "One of " + strings.Join(all, ", ") + ", or another value of the API's.", "examples": []string{all[0]}}
+		}
 		if len(r.Links) > 0 {
 			shown["links"] = object{"type": "array", "items": ref("schemas", "Link")}
 		}
-		return object{"type": "object", "properties": shown}
+		return object{"properties": shown}
 	})
 }
 
@@ -38,11 +45,18 @@ func (d *document) sent(o *resource.Operation) string {
 	return d.schema(o, true, func() object {
 		r := o.Resource
 		s := object{"type": "object", "properties": declared(r)}
-		if slices.ContainsFunc(r.Validate, func(rule validate.Rule) bool { return rule.Field == "*" }) {
+		if others(r) {
 			s["properties"], s["additionalProperties"] = tree(r.Validate).properties(r.Values), false
 		}
+		refuseNames(s, slices.Concat(r.RefusedNames(), tree(r.Validate).refused()))
+		s["description"] = "Other spellings of these names (in case, or with spaces or dots for underscores) are refused."
 		return s
 	})
+}
+
+// others reports that members without a rule are refused.
+func others(r *resource.Resource) bool {
+	return slices.ContainsFunc(r.Validate, func(rule validate.Rule) bool { return rule.Field == "*" })
 }
 
 func (d *document) schema(o *resource.Operation, sent bool, make func() object) string {
@@ -67,10 +81,10 @@ func (d *document) schema(o *resource.Operation, sent bool, make func() object) 
 
 // asked is the schema of a body: what is declared, what a file says, and what must be there.
 func (d *document) asked(op object, o *resource.Operation) object {
-	var all []object
-	if name := d.sent(o); len(d.properties(name)) > 0 {
-		all = append(all, ref("schemas", name))
+	if !(resource.Match{Operation: o}).Reads() {
+		return object{"type": "object"} // it passes as it comes
 	}
+	all := []object{ref("schemas", d.sent(o))}
 	if o.Resource.Schema != nil {
 		if body, ok := d.files.Body(o.Rules(), o.Kind == resource.Update).(object); ok {
 			all = append(all, body)
@@ -81,19 +95,10 @@ func (d *document) asked(op object, o *resource.Operation) object {
 	if must := required(o); must != nil {
 		all = append(all, must)
 	}
-	switch len(all) {
-	case 0:
-		return object{"type": "object"}
-	case 1:
+	if len(all) == 1 {
 		return all[0]
 	}
 	return object{"allOf": all}
-}
-
-func (d *document) properties(name string) object {
-	s, _ := d.schemas[name].(object)
-	properties, _ := s["properties"].(object)
-	return properties
 }
 
 // required is what must be in a body, on all levels; nil for nothing. A PATCH may leave
@@ -115,33 +120,46 @@ func required(o *resource.Operation) object {
 	return must
 }
 
-// declared are the members that something is said of.
+// named are the members that something is said of beside constraints.
+func named(r *resource.Resource) []string {
+	return slices.Concat(slices.Collect(maps.Keys(r.Rename)), slices.Collect(maps.Keys(r.Values)), r.Replace, r.Batch)
+}
+
+// declared are the members of a request that something is said of.
 func declared(r *resource.Resource) object {
 	all := object{}
-	for _, field := range slices.Concat(slices.Collect(maps.Keys(r.Rename)), r.Replace, r.Batch) {
+	for _, field := range named(r) {
 		all[field] = object{}
 	}
-	for field := range r.Values {
-		all[field] = object{}
+	rules := tree(r.Validate)
+	maps.Copy(all, rules.properties(nil))
+	for field, words := range r.Values {
+		all[field] = worded(ruleOf(r, field), words)
 	}
-	maps.Copy(all, tree(r.Validate).properties(nil))
-	for field, p := range all {
-		if words, ok := r.Values[field]; ok {
-			all[field] = worded(p, words)
-		}
+	for _, field := range rules.refused() {
+		delete(all, field)
 	}
 	return all
 }
 
-// worded is a member that has words for its values.
-func worded(property any, words map[string]string) object {
-	p, _ := property.(object)
-	p = maps.Clone(p)
-	if p == nil {
-		p = object{}
+// ruleOf is the rule of a member of the outermost level.
+func ruleOf(r *resource.Resource, field string) validate.Rule {
+	if m := tree(r.Validate)[field]; m != nil {
+		return m.rule
 	}
-	p["type"], p["enum"] = "string", slices.Sorted(maps.Keys(words))
-	return p
+	return validate.Rule{}
+}
+
+// worded is a member of a request that has words for its values.
+func worded(rule validate.Rule, words map[string]string) object {
+	var enum []any
+	for _, word := range slices.Sorted(maps.Keys(words)) {
+		enum = append(enum, word)
+	}
+	if !rule.Required {
+		enum = append(enum, nil)
+	}
+	return object{"type": orNull(rule, "string"), "enum": enum}
 }
 
 // deep reports whether a rule is of a member that is nested in another.

@@ -37,7 +37,7 @@ func (s *shape) know() {
 			s.known[at] = append(s.known[at], name)
 		}
 	}
-	note("_method")
+	note(methodMember)
 	for ours, theirs := range s.config.Rename {
 		note(ours, theirs)
 	}

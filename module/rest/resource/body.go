@@ -106,7 +106,7 @@ func (m members) passesToken(object validate.Object) bool {
 func (s *shape) translate(object validate.Object) (members, *envelope.Refusal) {
 	theirs := make(members, 0, len(object))
 	for _, m := range object {
-		if m.Name == "_method" {
+		if m.Name == methodMember {
 			return nil, envelope.Invalid(m.Name, "must not be there: the method of a request cannot be overridden")
 		}
 		name, renamed := s.config.Rename[m.Name]

@@ -48,8 +48,9 @@ func (d *Described) Body(s *Set, partial bool) any {
 	})
 }
 
-// Members describes the members of the outermost level, but for those that are never
-// answered (writeOnly).
+// Members describes the members of the outermost level as answers have them, but for those
+// that are never answered (writeOnly): by their names and what is written about them. The
+// schema judges requests alone, and what is stored may be older.
 func (d *Described) Members(s *Set) map[string]any {
 	members := make(map[string]any)
 	if d.all(s, func(file *schema) any { d.members(members, file.whole, 0); return members }) == nil {
@@ -88,6 +89,9 @@ func added(after, before map[string]any) map[string]any {
 	return more
 }
 
+// shownDepth is how deep members are described in answers.
+const shownDepth = 4
+
 func (d *Described) members(to map[string]any, s *jsonschema.Schema, depth int) {
 	if s == nil || depth > maxReferences {
 		return
@@ -97,8 +101,44 @@ func (d *Described) members(to map[string]any, s *jsonschema.Schema, depth int) 
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		if property := s.Properties[name]; !property.WriteOnly {
-			to[name] = d.write(property, false)
+			to[name] = d.shown(property, 1)
 		}
+	}
+}
+
+// shown is what is written about a value, and about the members in it.
+func (d *Described) shown(s *jsonschema.Schema, depth int) map[string]any {
+	to := make(map[string]any)
+	if d.nodes++; d.nodes > maxNodes {
+		return to // it is left out as a whole
+	}
+	for at, n := s, 0; at != nil && n < maxReferences; at, n = at.Ref, n+1 {
+		for word, value := range annotations(at) {
+			if to[word] == nil {
+				to[word] = value
+			}
+		}
+		if depth < shownDepth {
+			d.inside(to, at, depth)
+		}
+	}
+	return to
+}
+
+// inside adds the members of an object, or of the elements of an array.
+func (d *Described) inside(to map[string]any, s *jsonschema.Schema, depth int) {
+	members, _ := to["properties"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		if property := s.Properties[name]; !property.WriteOnly && members[name] == nil {
+			if members == nil {
+				members = make(map[string]any)
+				to["properties"] = members
+			}
+			members[name] = d.shown(property, depth+1)
+		}
+	}
+	if s.Items2020 != nil && to["items"] == nil {
+		to["items"] = d.shown(s.Items2020, depth+1)
 	}
 }
 

@@ -20,11 +20,14 @@ func (d *Described) write(s *jsonschema.Schema, partial bool) any {
 		return *s.Bool
 	}
 	w := writing{d, make(map[string]any)}
+	if s.Bool != nil {
+		w.to["not"] = map[string]any{} // it is read only, and refused
+	}
 	w.inPlace(s, partial)
 	w.object(s)
 	w.array(s)
 	w.scalar(s)
-	w.annotations(s)
+	maps.Copy(w.to, annotations(s))
 	return w.to
 }
 
@@ -147,21 +150,26 @@ func (w writing) scalar(s *jsonschema.Schema) {
 	}
 }
 
-func (w writing) annotations(s *jsonschema.Schema) {
+// annotations are the words of a schema that constrain nothing.
+func annotations(s *jsonschema.Schema) map[string]any {
+	to := make(map[string]any)
 	for word, text := range map[string]string{"title": s.Title, "description": s.Description} {
 		if text != "" {
-			w.to[word] = text
+			to[word] = text
 		}
 	}
 	if s.Default != nil {
-		w.to["default"] = *s.Default
+		to["default"] = *s.Default
 	}
 	if len(s.Examples) > 0 {
-		w.to["examples"] = s.Examples
+		to["examples"] = s.Examples
 	}
-	w.flag("readOnly", s.ReadOnly)
-	w.flag("writeOnly", s.WriteOnly)
-	w.flag("deprecated", s.Deprecated)
+	for word, set := range map[string]bool{"readOnly": s.ReadOnly, "writeOnly": s.WriteOnly, "deprecated": s.Deprecated} {
+		if set {
+			to[word] = true
+		}
+	}
+	return to
 }
 
 func (w writing) one(word string, s *jsonschema.Schema, partial bool) {

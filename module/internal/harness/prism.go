@@ -1,0 +1,104 @@
+package harness
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// prismReady is how long Prism may take to listen: about a second on an idle machine.
+const prismReady = 2 * time.Minute
+
+// Prism is a validating proxy (@stoplight/prism-cli) in front of an API: it compares each
+// request and each answer with a description of the API, and answers itself where one of
+// them does not fit.
+type Prism struct {
+	// URL is where it listens, without a slash at the end.
+	URL string
+
+	out     Output
+	reached atomic.Int64 // requests that it passed on
+}
+
+// StartPrism starts it with an OpenAPI document in front of the API at upstream, waits until
+// it listens, and ends it with the test. The package is two folders below module.
+func StartPrism(t testing.TB, document, upstream string) *Prism {
+	t.Helper()
+	dir := filepath.Join("..", "..", "..", ".ci", "node")
+	program := filepath.Join("node_modules", "@stoplight", "prism-cli", "dist", "index.js")
+	if _, err := os.Stat(filepath.Join(dir, program)); err != nil {
+		t.Fatal("Prism is not installed: run ./xcaddy.sh test in the top folder, which does that first: ", err)
+	}
+	file := filepath.Join(t.TempDir(), "openapi.json")
+	if err := os.WriteFile(file, []byte(document), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := new(Prism)
+	port := strconv.Itoa(FreePorts(t, 1)[0])
+	p.URL = "http://127.0.0.1:" + port
+	cmd := exec.Command("node", program, "proxy", file, p.counting(t, upstream), "--errors", "--host", "127.0.0.1", "--port", port)
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, &p.out, &p.out, 5*time.Second
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have ended already
+		<-ended
+		if t.Failed() {
+			t.Logf("Prism wrote:\n%s", &p.out)
+		}
+	})
+	for deadline := time.Now().Add(prismReady); !strings.Contains(p.out.String(), "Prism is listening"); {
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatalf("Prism ended: %v\n%s", err, &p.out)
+		case <-time.After(20 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("Prism is not ready after %v\n%s", prismReady, &p.out)
+		}
+	}
+	return p
+}
+
+// counting stands between Prism and the API, and counts what Prism lets through.
+func (p *Prism) counting(t testing.TB, upstream string) string {
+	t.Helper()
+	u, err := url.Parse(upstream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(u) }}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.reached.Add(1)
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// Do sends a request, to an address that begins with URL. reached says whether Prism passed
+// it on, which it does with what the document permits; violations is what it found wrong in
+// the answer. It MUST NOT be called at the same time by several goroutines.
+func (p *Prism) Do(t testing.TB, c *http.Client, r *http.Request) (answer Page, reached bool, violations string) {
+	t.Helper()
+	before := p.reached.Load()
+	answer = Do(t, c, r)
+	violations = answer.Header.Get("Sl-Violations")
+	if violations == "" && strings.Contains(answer.Body, "stoplight.io/prism/errors") {
+		violations = answer.Body
+	}
+	return answer, p.reached.Load() > before, violations
+}

@@ -1,0 +1,22 @@
+package resource
+
+import (
+	"maps"
+	"slices"
+)
+
+// methodMember is the member by which frameworks let a request stand for one of another method.
+const methodMember = "_method"
+
+// RefusedNames are the names, in order, that no member of a body may have: `_method`, and the
+// upstream's names of members that are renamed. Spellings that an upstream may take for a
+// declared name are refused too (see [alike]); they are too many to be listed.
+func (r *Resource) RefusedNames() []string {
+	names := map[string]bool{methodMember: true}
+	for _, theirs := range r.Rename {
+		if _, ours := r.Rename[theirs]; !ours {
+			names[theirs] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
