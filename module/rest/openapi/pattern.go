@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"fmt"
+	"regexp"
 	"regexp/syntax"
 	"strings"
 	"unicode"
@@ -11,10 +12,17 @@ import (
 // lists of ranges.
 const maxPattern = 2000
 
+// same are expressions that mean the same in both dialects as they stand.
+var same = regexp.MustCompile(`^(?:[\w ,:;@~=!#%&'"<>|*+?()-]|\[\^?[\w .,:;@~=!#%&'"<>|*+?()-]+\]|\\[.dw]|\{\d+(?:,\d*)?\})*$`)
+
 // expression adds a regular expression in RE2's syntax, which the whole text must match, to a
 // schema. Where the dialect of JSON Schema (ECMA-262) cannot say it, the description does.
 func expression(schema object, re2 string) {
 	if re2 == "" {
+		return
+	}
+	if same.MatchString(re2) && !strings.Contains(strings.ReplaceAll(re2, "(?:", ""), "(?") {
+		schema["pattern"] = "^(?:" + re2 + ")$"
 		return
 	}
 	if parsed, err := syntax.Parse(re2, syntax.Perl); err == nil {
