@@ -22,6 +22,8 @@ import (
 //		items <pointer>
 //		total <pointer>
 //		total header <name>
+//		cursor <parameter> <pointer>
+//		empty_when <pointer> <operator> <values...>
 //		paginate local
 //	}
 func readList(d *caddyfile.Dispenser, l *list.Config) error {
@@ -55,10 +57,14 @@ func listWord(d *caddyfile.Dispenser, l *list.Config) (err error) {
 		err = text(d, &l.Items, "a JSON Pointer such as /result/list")
 	case "total":
 		err = total(d, l)
+	case "cursor":
+		err = cursor(d, l)
+	case "empty_when":
+		err = emptyWhen(d, l)
 	case "paginate":
 		err = choice(d, &l.Paginate, "local")
 	default:
-		return unknown(d, "list", "default", "max", "send", "sort", "state", "filter", "items", "total", "paginate")
+		return unknown(d, "list", "default", "max", "send", "sort", "state", "filter", "items", "total", "cursor", "empty_when", "paginate")
 	}
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/token"
 )
@@ -89,6 +91,10 @@ func (b *attached) backlog() map[string]int {
 
 // Store is where state is kept. It opens at its first use.
 func (a *App) Store() store.Backend { return a.core.store }
+
+// Keys are the gateway's, the same on all nodes. The store may have to be asked for their
+// secret: an error is a fault of it. The caller MUST Hold the app meanwhile.
+func (a *App) Keys(ctx context.Context) (*secret.Keys, error) { return a.core.Keys(ctx) }
 
 // Hold keeps what the configuration has open until the result is called: for a request, or
 // for work that outlives the configuration.

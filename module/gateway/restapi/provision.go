@@ -52,6 +52,9 @@ func (h *REST) Provision(ctx caddy.Context) (err error) {
 	if err := h.takeIdempotency(ctx); err != nil {
 		return err
 	}
+	if err := h.takeCursors(ctx); err != nil {
+		return err
+	}
 	h.takeTags()
 	if err := h.describe(ctx); err != nil {
 		return fmt.Errorf("api_rest: openapi: %w", err)

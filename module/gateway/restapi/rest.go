@@ -60,6 +60,7 @@ type REST struct {
 	parts    []part
 	once     *once // nil: no resource declares idempotency
 	tags     *tags
+	cursors  *cursors // nil: no list has any
 	counts   map[resource.Kind]metrics.Counter
 	answers  *gateway.UpstreamAnswers
 	metrics  metrics.Set

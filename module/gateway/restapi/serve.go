@@ -92,6 +92,9 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 			return gateway.Refuse(w, refused)
 		}
 	}
+	if err := h.withCursors(w, c, m, &asked); err != nil {
+		return err
+	}
 	return h.wrap(m, h.operate)(w, c, m, asked)
 }
 

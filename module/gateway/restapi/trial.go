@@ -13,6 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/translate"
@@ -66,8 +67,13 @@ func NewTrial(ctx caddy.Context, config []byte) (*Trial, error) {
 		h.Versions[i].Upstream = nil
 		forget(h.Versions[i].Resources)
 	}
+	keys, err := secret.NewKeys(secret.Bytes(secret.MinLength))
+	if err != nil {
+		return nil, err
+	}
+	h.cursors = &cursors{keys: keys} // of no use to a gateway
 	t := &Trial{h: h}
-	err := h.Provision(ctx)
+	err = h.Provision(ctx)
 	h.log = slog.New(&t.why) // people are told where they look
 	return t, err
 }

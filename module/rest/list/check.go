@@ -2,6 +2,7 @@ package list
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -37,7 +38,7 @@ func (c *Config) Check() error {
 			return fmt.Errorf("list: %s %s: %w", p[0], p[1], err)
 		}
 	}
-	for _, check := range []func() error{c.checkSort, c.checkFilters, c.checkSend} {
+	for _, check := range []func() error{c.checkSort, c.checkFilters, c.checkCursors, c.checkEmptyWhen, c.checkSend} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -90,6 +91,9 @@ func (c *Config) checkFilters() error {
 		}
 		if slices.Contains(reserved, f.Name.Name) {
 			return fmt.Errorf("list: filter %s: expected another name than page, limit, sort and state, which every list has", f.Name.Name)
+		}
+		if f.Name.Name == "cursor" && c.ByCursor() {
+			return errors.New("list: filter cursor: expected another name, since the list has a cursor")
 		}
 		if err := distinct("filter "+f.Name.Name, f.Values); err != nil {
 			return err
@@ -146,8 +150,13 @@ func (c *Config) Parameters() []string {
 // parameters are pairs of our word and the upstream's.
 func (c *Config) parameters() (list [][2]string) {
 	s := c.Send
+	for _, cursor := range c.Cursors {
+		list = append(list, [2]string{"cursor", cursor.Parameter})
+	}
 	if !c.Local() {
-		if s.Offset != "" {
+		if len(c.Cursors) > 0 {
+			// The cursor takes the place of a number.
+		} else if s.Offset != "" {
 			list = append(list, [2]string{"offset", s.Offset})
 		} else {
 			list = append(list, [2]string{"page", cmp.Or(s.Page, "page")})

@@ -1,5 +1,7 @@
 package list
 
+import "github.com/gatehouse/gatehouse/module/rest/envelope"
+
 // Config is how a collection is listed. The zero value asks the upstream with the
 // convention's own names and finds the elements at the top of its answer.
 type Config struct {
@@ -26,6 +28,22 @@ type Config struct {
 	// `local` for an upstream that always gives the whole list: the page is cut out here,
 	// and elements that come are counted when the total is not declared.
 	Paginate string `json:"paginate,omitempty"`
+	// Where the upstream's answers say how their next page is asked for, for one that has
+	// cursors and no numbers of pages. Clients follow `next` links, and `page` is refused.
+	// Default: the upstream has numbers of pages.
+	Cursors []Cursor `json:"cursors,omitempty"`
+	// Conditions on the upstream's errors, any of which makes an error an empty page: that of a
+	// page beyond the end. Default: none.
+	EmptyWhen []envelope.Condition `json:"empty_when,omitempty"`
+}
+
+// Cursor is a parameter that leads to the upstream's next page.
+type Cursor struct {
+	// The upstream's parameter.
+	Parameter string `json:"parameter"`
+	// JSON Pointer of its next value in the upstream's answer, a text or a number. There is no
+	// next page when no cursor of the list has a value.
+	Pointer string `json:"pointer"`
 }
 
 // Send names the upstream's parameters.

@@ -24,6 +24,13 @@ func (q Query) Pagination(dst []byte, total *int64) []byte {
 	dst = strconv.AppendInt(dst, int64(q.Limit), 10)
 	dst = append(dst, `,"total_pages":`...)
 	dst = number(dst, q.pages(total))
+	switch {
+	case !q.config.ByCursor():
+	case q.next == "":
+		dst = append(dst, `,"next_cursor":null`...)
+	default:
+		dst = append(append(append(dst, `,"next_cursor":"`...), q.next...), '"') // URL-safe
+	}
 	return append(dst, '}')
 }
 
@@ -52,6 +59,9 @@ func number(dst []byte, n *int64) []byte {
 // beyond the end `prev` leads back to the last one. Without a total there is no `last`,
 // and `next` wherever there may be one: clients follow it until it is missing.
 func (q Query) LinkHeader(path string, query url.Values, seen Seen) string {
+	if q.config.ByCursor() {
+		return q.cursorLinks(path, query)
+	}
 	pages, top := q.pages(seen.Total), int64(reach/q.Limit)
 	page := int64(q.Page)
 	back, more := page-1, seen.Elements < 0 || seen.Elements >= int64(q.Limit)
@@ -83,3 +93,22 @@ func (q Query) LinkHeader(path string, query url.Values, seen Seen) string {
 	}
 	return b.String()
 }
+
+// cursorLinks is LinkHeader for a list that is read by cursors: there is no way back but to
+// the beginning.
+func (q Query) cursorLinks(path string, query url.Values) string {
+	to := make(url.Values, len(query)+1)
+	for name, values := range query {
+		to[name] = values
+	}
+	to.Set("limit", digitsOf(q.Limit))
+	to.Del("cursor")
+	links := "<" + path + "?" + to.Encode() + `>; rel="first"`
+	if q.next != "" {
+		to.Set("cursor", q.next)
+		links += ", <" + path + "?" + to.Encode() + `>; rel="next"`
+	}
+	return links
+}
+
+func digitsOf(n int) string { return strconv.Itoa(n) }

@@ -18,6 +18,10 @@ type Query struct {
 	State       string     // a declared state; "" for all
 	Filters     url.Values // in the upstream's words
 
+	cursor   string            // the client's, sealed
+	position map[string]string // the upstream's parameters instead of a number of a page
+	next     string            // the cursor of the next page; "" where there is none
+
 	config *Config
 	usual  bool // see Usual
 	// exceeded: the usual page had more elements than were asked for.
@@ -60,6 +64,9 @@ func (q *Query) read(name, value string, most int) *envelope.Refusal {
 			return envelope.Invalid(name, "must be a number from 1 to "+strconv.Itoa(most))
 		}
 	case "page":
+		if c.ByCursor() {
+			return envelope.Invalid(name, "is not a parameter of this list: its pages have no numbers, follow the `next` link")
+		}
 		q.Page, ok = digits(value, reach/q.Limit)
 		if !ok {
 			return envelope.Invalid(name, "must be a number from 1 to "+strconv.Itoa(reach/q.Limit))
@@ -74,6 +81,14 @@ func (q *Query) read(name, value string, most int) *envelope.Refusal {
 		if find(c.States, value) == nil {
 			return oneOf(name, "must be one of the states of this list", c.States)
 		}
+	case "cursor":
+		if !c.ByCursor() {
+			return q.filter(name, value)
+		}
+		if value == "" || len(value) > MaxCursor {
+			return envelope.Invalid(name, "must be the cursor of a `next` link")
+		}
+		q.cursor = value
 	default:
 		return q.filter(name, value)
 	}
@@ -134,7 +149,7 @@ func find(names []Name, name string) *Name {
 // Window is the part of the upstream's elements that is the page: how many are passed
 // over, and how many follow. An upstream that sends more than it was asked for is cut.
 func (q Query) Window() (skip, take int) {
-	if q.usual {
+	if q.usual || q.config.ByCursor() { // what is cut off would be on no page
 		return 0, 0
 	}
 	if q.config.Local() {

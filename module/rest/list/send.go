@@ -10,8 +10,13 @@ import (
 // Send adds the upstream's parameters. A list that is cut here is asked for whole.
 func (q Query) Send(to url.Values) {
 	s := q.config.Send
+	for name, value := range q.position {
+		to.Set(name, value)
+	}
 	if !q.config.Local() {
-		if s.Offset != "" {
+		if len(q.config.Cursors) > 0 {
+			// The position says which page.
+		} else if s.Offset != "" {
 			to.Set(s.Offset, strconv.Itoa((q.Page-1)*q.Limit))
 		} else {
 			to.Set(cmp.Or(s.Page, "page"), strconv.Itoa(q.Page))

@@ -76,6 +76,13 @@ func common() object {
 				"total": number, "page": object{"type": "integer", "minimum": 1}, "limit": object{"type": "integer", "minimum": 1}, "total_pages": number,
 			},
 		},
+		"CursorPagination": object{
+			"type": "object", "required": []string{"total", "page", "limit", "total_pages", "next_cursor"},
+			"properties": object{
+				"total": number, "page": object{"type": "integer", "minimum": 1}, "limit": object{"type": "integer", "minimum": 1}, "total_pages": number,
+				"next_cursor": object{"type": []string{"string", "null"}, "description": "What cursor is for the next page, null on the last."},
+			},
+		},
 		"Link": object{
 			"type": "object", "required": []string{"rel", "method", "href"},
 			"properties": object{"rel": text, "method": text, "href": object{"type": "string", "format": "uri-reference"}},

@@ -35,7 +35,11 @@ func (d *document) operation(o *resource.Operation) {
 	case resource.List:
 		op["parameters"] = parameters(o.Resource.List)
 		done := d.answer(op, "200", "A page of the list.", d.page(o))
-		heads(done, "Link", header("Where the first, previous, next and last pages are (RFC 8288).", ""))
+		if o.ByCursor() {
+			heads(done, "Link", header("Where the first and next pages are (RFC 8288).", ""))
+		} else {
+			heads(done, "Link", header("Where the first, previous, next and last pages are (RFC 8288).", ""))
+		}
 		refuse(op, 400)
 	case resource.Create:
 		d.create(op, o)
@@ -67,9 +71,13 @@ func (d *document) operation(o *resource.Operation) {
 
 // page is the schema of a page of a list.
 func (d *document) page(o *resource.Operation) object {
+	pagination := "Pagination"
+	if o.ByCursor() {
+		pagination = "CursorPagination"
+	}
 	return object{
 		"type": "object", "required": []string{"data", "pagination"},
-		"properties": object{"data": object{"type": "array", "items": ref("schemas", d.read(o))}, "pagination": ref("schemas", "Pagination")},
+		"properties": object{"data": object{"type": "array", "items": ref("schemas", d.read(o))}, "pagination": ref("schemas", pagination)},
 	}
 }
 

@@ -21,8 +21,13 @@ func parameters(l *list.Config) []object {
 	query := func(name, text string, schema object) object {
 		return object{"name": name, "in": "query", "required": false, "description": text, "schema": schema}
 	}
+	first := query("page", fmt.Sprintf("The page, from 1. The page times the limit is at most %d.", list.Reach), object{"type": "integer", "minimum": 1, "maximum": list.Reach, "default": 1})
+	if l.ByCursor() {
+		first = query("cursor", "The cursor of the next page: next_cursor of the page before, with the same parameters besides.",
+			object{"type": "string", "minLength": 1, "maxLength": list.MaxCursor})
+	}
 	all := []object{
-		query("page", fmt.Sprintf("The page, from 1. The page times the limit is at most %d.", list.Reach), object{"type": "integer", "minimum": 1, "maximum": list.Reach, "default": 1}),
+		first,
 		query("limit", "Items on a page.", object{"type": "integer", "minimum": 1, "maximum": most, "default": min(standard, most)}),
 	}
 	if len(l.Sort) > 0 {

@@ -63,6 +63,8 @@ type Answer struct {
 	exceeded  bool
 	createdAt int        // the slot of a new id, -1: none
 	usual     *usualList // nil: the answer is no page unless a list is declared
+	sealer    list.Sealer
+	bound     []byte // what cursors belong to
 	match     Match
 	caller    Caller
 }
@@ -86,9 +88,7 @@ func (o *Operation) compile() (err error) {
 	plan := splice.Config{Root: s.itemAt[o.Kind], Capture: capture}
 	if o.Kind == List {
 		plan = splice.Config{Root: s.items, List: true}
-		if len(s.total) > 0 {
-			plan.Capture = []splice.Pointer{s.total}
-		}
+		plan.Capture = s.listCaptures()
 	}
 	plan = s.edits(plan)
 	if s.links != nil {
@@ -108,6 +108,7 @@ func (m Match) Answer(up Upstream, c Caller) *Answer {
 		a.Status, a.Usual = status, status != 0 && !declared
 	case o.Kind == List:
 		a.List, a.TotalHeader = up.List, o.Resource.List.TotalHeader
+		a.sealer, a.bound = up.sealer, up.bound
 		a.hasTotal = len(o.shape.total) > 0
 	case o.Kind == Create:
 		status, declared := o.Created()

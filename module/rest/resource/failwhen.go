@@ -42,7 +42,10 @@ func (o *Operation) Dialect(shared envelope.Config) (*envelope.Config, error) {
 		}
 	}
 	shared.Field, shared.Passes = o.Field, o.passes
-	if len(own) == 0 {
+	if o.Kind == List && len(o.Resource.List.EmptyWhen) > 0 {
+		shared.Empty = &envelope.EmptyWhen{When: o.Resource.List.EmptyWhen, Body: o.shape.emptyList()}
+	}
+	if len(own) == 0 && shared.Empty == nil {
 		return &shared, nil
 	}
 	shared.FailWhen = append(own, shared.FailWhen...)

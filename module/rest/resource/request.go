@@ -15,6 +15,8 @@ type Asked struct {
 	Header   http.Header
 	// Body has been read when the match Reads it.
 	Body []byte
+	// Sealer makes and opens cursors; it is needed for operations that are ByCursor.
+	Sealer list.Sealer
 }
 
 // Upstream is the request to send.
@@ -29,6 +31,9 @@ type Upstream struct {
 	Replaced bool
 	// List is what is asked of a list.
 	List *list.Query
+
+	sealer list.Sealer
+	bound  []byte // what cursors of the list belong to
 }
 
 // overrides are fields by which frameworks let a request stand for one of another method,
@@ -82,7 +87,7 @@ func (m Match) Request(a Asked) (up Upstream, refused *envelope.Refusal) {
 	if err != nil {
 		return up, envelope.Refuse(http.StatusBadRequest, "the query cannot be read")
 	}
-	if refused := m.query(&up, asked); refused != nil {
+	if refused := m.query(&up, a, asked); refused != nil {
 		return up, refused
 	}
 	m.header(&up)
@@ -97,13 +102,16 @@ func (m Match) Request(a Asked) (up Upstream, refused *envelope.Refusal) {
 	return up, refused
 }
 
-func (m Match) query(up *Upstream, asked url.Values) *envelope.Refusal {
+func (m Match) query(up *Upstream, a Asked, asked url.Values) *envelope.Refusal {
 	if m.Operation.Kind == List {
 		q, refused := m.Operation.Resource.List.Parse(asked)
 		if refused != nil {
 			return refused
 		}
 		up.List = &q
+		if refused := m.seek(up, a, asked); refused != nil {
+			return refused
+		}
 		own := make(url.Values)
 		q.Send(own)
 		up.addQuery(own)

@@ -46,7 +46,7 @@ func newBody(w *Writer) (*body, *Failure) {
 		return nil, nil
 	}
 	b := &body{w: w, answer: w.config.Answer, sure: sure, start: newStart(charsetOf(h)), limit: hold, held: borrow()}
-	if b.answer.Kind == resource.Create {
+	if b.answer.Kind == resource.Create || b.answer.ByCursor() {
 		b.limit = holdCreated
 	}
 	coding := strings.ToLower(strings.TrimSpace(strings.Join(h["Content-Encoding"], ",")))
@@ -192,6 +192,9 @@ func (b *body) close() error {
 	b.done = true
 	if b.answer.List != nil {
 		b.answer.Fit(b.editor, b.w.Header())
+		if err := b.answer.Continue(b.editor, true); err != nil {
+			return &Failure{Cursor, err}
+		}
 		tail := append([]byte(nil), `,"pagination":`...)
 		tail = b.answer.List.Pagination(tail, b.answer.Total(b.editor, b.w.Header(), true))
 		if err := b.out(append(tail, '}')); err != nil {
@@ -214,6 +217,9 @@ func (b *body) commit() {
 		media = w.config.MediaType
 	}
 	h.Set("Content-Type", media)
+	if !b.done {
+		_ = a.Continue(b.editor, false) // close tells what is wrong
+	}
 	if a.List != nil && a.Linked(b.editor, h) {
 		h.Set("Link", a.List.LinkHeader(a.Path, a.Query, a.Seen(b.editor, h, b.done)))
 		w.linked = true

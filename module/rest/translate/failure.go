@@ -20,11 +20,12 @@ const (
 	Coding     Kind = "coding"     // compressed in a way that is not known, or wrongly
 	Bomb       Kind = "bomb"       // it grows beyond reason when it is decompressed
 	Redirect   Kind = "redirect"   // it leads to an address that has no counterpart
+	Cursor     Kind = "cursor"     // it does not lead on to the next page in a way that a client could follow
 	Gone       Kind = "gone"       // the client has gone
 )
 
 // Kinds are all of them.
-var Kinds = []Kind{Syntax, Incomplete, Missing, Depth, Coding, Bomb, Redirect, Gone}
+var Kinds = []Kind{Syntax, Incomplete, Missing, Depth, Coding, Bomb, Redirect, Cursor, Gone}
 
 // Failure is an answer that could not be translated.
 type Failure struct {

@@ -15,7 +15,8 @@ import (
 // is longer streams.
 const hold = 64 << 10
 
-// holdCreated is the same for the answer to a creation: Location needs the new id.
+// holdCreated is the same for the answer to a creation, whose Location needs the new id, and
+// for a list whose Link needs a cursor.
 const holdCreated = 1 << 20
 
 // Config is one answer's.

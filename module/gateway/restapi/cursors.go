@@ -1,0 +1,93 @@
+package restapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// useCursor names the key that seals cursors of lists. It is the same on all nodes.
+const useCursor = "rest cursor"
+
+// cursors seals the cursors of lists with the gateway's secret.
+type cursors struct {
+	app  *gateway.App
+	keys *secret.Keys // instead of the gateway's, where there is none
+}
+
+// takeCursors finds the secret, when a list has a cursor.
+func (h *REST) takeCursors(ctx caddy.Context) error {
+	byCursor := func(r *resource.Resource) bool { return r.List != nil && r.List.ByCursor() }
+	if h.cursors != nil || !h.declares(byCursor) {
+		return nil
+	}
+	app, err := gateway.FindApp(ctx, "api_rest")
+	if err != nil {
+		return fmt.Errorf("api_rest: cursors of lists are sealed with its secret: %w", err)
+	}
+	h.cursors = &cursors{app: app}
+	return nil
+}
+
+// sealer makes and opens the cursors of one client's request.
+type sealer struct {
+	keys  *secret.Keys
+	scope []byte // who asks, and through which version
+}
+
+// sealer binds cursors to the version and to who is asking: what an upstream has written into
+// a cursor for one caller is not for another.
+func (s *cursors) sealer(c *call) (*sealer, error) {
+	keys := s.keys
+	if keys == nil {
+		release, err := s.app.Hold()
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+		if keys, err = s.app.Keys(c.r.Context()); err != nil {
+			return nil, err
+		}
+	}
+	scope := []string{c.prefix}
+	if access := gateway.Caller(c.r); access != nil {
+		scope = append(scope, access.Client, access.Subject)
+	}
+	encoded, err := json.Marshal(scope)
+	return &sealer{keys, encoded}, err
+}
+
+// Seal implements list.Sealer.
+func (s *sealer) Seal(plain, bound []byte) string {
+	return s.keys.Seal(useCursor, plain, s.whole(bound))
+}
+
+// Open implements list.Sealer.
+func (s *sealer) Open(sealed string, bound []byte) ([]byte, error) {
+	return s.keys.Open(useCursor, sealed, s.whole(bound))
+}
+
+// whole puts the scope in front, a JSON text like what follows, so that neither runs into the
+// other.
+func (s *sealer) whole(bound []byte) []byte {
+	return append(append([]byte(nil), s.scope...), bound...)
+}
+
+// withCursors gives the request what its cursors are made with.
+func (h *REST) withCursors(w http.ResponseWriter, c *call, m resource.Match, asked *resource.Asked) error {
+	if !m.Operation.ByCursor() {
+		return nil
+	}
+	s, err := h.cursors.sealer(c)
+	if err != nil {
+		return gateway.Unavailable(w, err)
+	}
+	asked.Sealer = s
+	return nil
+}

@@ -1,0 +1,134 @@
+package list
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/splice"
+)
+
+const (
+	// maxCursors is how many parameters lead to the next page at most.
+	maxCursors = 8
+	// maxPosition bounds what a cursor carries, in bytes. Links repeat it, and servers take
+	// addresses of 8 KiB.
+	maxPosition = 2 << 10
+	// MaxCursor is the longest cursor that a client may send.
+	MaxCursor = 4 << 10
+)
+
+// Sealer makes cursors that clients can neither read nor change, nor use where they were not
+// made: bound is what a cursor belongs to. Open MUST fail for anything that Seal did not make
+// for the same bound.
+type Sealer interface {
+	Seal(plain, bound []byte) string
+	Open(sealed string, bound []byte) ([]byte, error)
+}
+
+// ByCursor reports whether clients read the list by cursors, without numbers of pages.
+func (c *Config) ByCursor() bool { return len(c.Cursors) > 0 && !c.Local() }
+
+func (c *Config) checkCursors() error {
+	if len(c.Cursors) == 0 {
+		return nil
+	}
+	if page := c.Send.Page + c.Send.Offset; page != "" {
+		return fmt.Errorf("list: send page %s: the list has a cursor, expected one of the two", page)
+	}
+	if len(c.Cursors) > maxCursors {
+		return fmt.Errorf("list: %d cursors, expected at most %d", len(c.Cursors), maxCursors)
+	}
+	for i, cursor := range c.Cursors {
+		if cursor.Parameter == "" {
+			return errors.New("list: cursor: expected the API's parameter")
+		}
+		if slices.ContainsFunc(c.Cursors[:i], func(other Cursor) bool { return other.Parameter == cursor.Parameter }) {
+			return fmt.Errorf("list: cursor %s is given twice", cursor.Parameter)
+		}
+		if at, err := splice.ParsePointer(cursor.Pointer); err != nil || len(at) == 0 {
+			return fmt.Errorf("list: cursor %s %s: expected a JSON Pointer such as /next_cursor", cursor.Parameter, cursor.Pointer)
+		}
+	}
+	return nil
+}
+
+func (c *Config) checkEmptyWhen() error {
+	for _, when := range c.EmptyWhen {
+		if err := when.Check(); err != nil {
+			return fmt.Errorf("list: empty_when: %w", err)
+		}
+	}
+	return nil
+}
+
+// position is what a cursor carries: the number of the page it leads to, and the upstream's
+// parameters.
+type position struct {
+	Page   int               `json:"p"`
+	Values map[string]string `json:"v"`
+}
+
+// Seek goes to the page that the client's cursor leads to, if it sent one.
+func (q *Query) Seek(s Sealer, bound []byte) *envelope.Refusal {
+	if q.cursor == "" {
+		return nil
+	}
+	refused := envelope.Invalid("cursor", "is not a cursor of this list: follow the `next` link of a page as it is, or begin without a cursor")
+	plain, err := s.Open(q.cursor, bound)
+	if err != nil {
+		return refused
+	}
+	var at position
+	if json.Unmarshal(plain, &at) != nil || at.Page < 2 {
+		return refused
+	}
+	q.Page, q.position = at.Page, at.Values
+	return nil
+}
+
+// Continue notes where the next page is: values are the upstream's, by the order of the
+// declared cursors, as far as the answer has them.
+func (q *Query) Continue(values []splice.Scalar, s Sealer, bound []byte) error {
+	next := position{Page: min(q.Page+1, reach), Values: make(map[string]string)}
+	size, more := 0, false
+	for i, v := range values {
+		name := q.config.Cursors[i].Parameter
+		switch {
+		case v.Kind == splice.Absent && !v.Long, v.Kind == splice.Null, v.Kind == splice.Bool && v.Text == "false":
+			continue
+		case v.Long:
+			size = maxPosition
+		case v.Kind != splice.String && v.Kind != splice.Number:
+			return fmt.Errorf("the cursor %s is of the kind %s, expected a text or a number", name, v.Kind)
+		}
+		if size += len(name) + len(v.Text); size > maxPosition {
+			return fmt.Errorf("the cursor %s has more than %d bytes", name, maxPosition)
+		}
+		next.Values[name] = v.Text
+		more = more || v.Text != ""
+	}
+	if !more {
+		return nil
+	}
+	plain, err := json.Marshal(next)
+	if err == nil {
+		q.next = s.Seal(plain, bound)
+	}
+	return err
+}
+
+// Bound are the parameters that a cursor belongs to: all of the client's but the cursor.
+func (q *Query) Bound(asked url.Values) string {
+	to := make(url.Values, len(asked)+1)
+	for name, values := range asked {
+		if name != "cursor" {
+			to[name] = values
+		}
+	}
+	to["limit"] = []string{digitsOf(q.Limit)}
+	return to.Encode()
+}
