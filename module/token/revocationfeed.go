@@ -48,7 +48,7 @@ func (r *Revocations) follow(ctx context.Context) (complete bool, err error) {
 	r.mu.Lock()
 	r.attempt++
 	r.restart = stop
-	r.set.prune(r.now(), math.MaxInt)
+	r.set.prune(math.MaxInt)
 	r.mu.Unlock()
 	defer func() {
 		r.mu.Lock()

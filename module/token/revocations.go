@@ -80,9 +80,10 @@ func NewRevocations(c RevocationsConfig) (*Revocations, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	began := c.Now()
 	return &Revocations{
 		store: c.Store, maxStale: c.MaxStale, maxLife: c.MaxTokenLife, log: c.Log, now: c.Now,
-		set: newRevocationSet(c.Limit), restart: func(error) {},
+		set: newRevocationSet(c.Limit, func() time.Duration { return c.Now().Sub(began) }), restart: func(error) {},
 	}, nil
 }
 

@@ -173,7 +173,8 @@ func TestARevocationIsKeptAsLongAsATokenItConcernsCanLive(t *testing.T) {
 
 func TestTheSetForgetsWhatExpiredAndIsBounded(t *testing.T) {
 	now := newClock().now()
-	s := newRevocationSet(100)
+	began := now
+	s := newRevocationSet(100, func() time.Duration { return now.Sub(began) })
 	grant := func(i int, life time.Duration) bool {
 		return s.add(store.Revocation{Of: store.RevokeGrant, Value: strconv.Itoa(i), At: now}, now.Add(life), now)
 	}
@@ -206,8 +207,33 @@ func TestTheSetForgetsWhatExpiredAndIsBounded(t *testing.T) {
 		t.Error("the wrong ones were forgotten")
 	}
 	now = now.Add(24 * time.Hour)
-	if s.prune(now, 1<<20); s.size != 0 || len(s.expired) != 0 || len(s.of[store.RevokeGrant]) != 0 {
+	if s.prune(1 << 20); s.size != 0 || len(s.expired) != 0 || len(s.of[store.RevokeGrant]) != 0 {
 		t.Errorf("%d are held a day later", s.size)
+	}
+}
+
+// N17: a clock that was set forward for a moment, such as one that took local time for UTC,
+// makes no revoked token valid again when it is right.
+func TestAClockThatJumpsForwardAndBackBringsNoRevokedTokenToLife(t *testing.T) {
+	n := start(t, "ES256")
+	n.revocations.set.elapsed = func() time.Duration { return 0 } // the jump takes no time
+	raw := n.issue(t)
+	a, err := n.verifier.Verify(t.Context(), raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	revoke := func(id string) {
+		t.Helper()
+		if err := n.revocations.Revoke(t.Context(), store.Revocation{Of: store.RevokeToken, Value: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	revoke(a.ID)
+	n.move(12 * time.Hour)
+	revoke("another")
+	n.move(-12 * time.Hour)
+	if _, err := n.verifier.Verify(t.Context(), raw); !errors.Is(err, errRevoked) {
+		t.Errorf("N17 %v", err)
 	}
 }
 

@@ -13,21 +13,27 @@ const pruneStep = 1000
 
 // revocationSet holds revocations up to a limit and forgets those that expired when
 // others come. It is not safe for concurrent use.
+//
+// What it measures is the time that has passed in this process, not the clock: were a clock
+// set forward for a moment, what was forgotten then would be missing when it is set back, and
+// revoked tokens would be valid again.
 type revocationSet struct {
+	elapsed func() time.Duration // since the process began with the set
 	limit   int
 	size    int
 	of      map[store.RevocationOf]map[string]revokedUntil
 	expired expiryHeap
 }
 
-// revokedUntil is in Unix seconds, to keep an entry small.
+// revokedUntil is in seconds, to keep an entry small.
 type revokedUntil struct {
-	at, expires int64 // at counts for users of earlier releases, and for clients
-	epoch       int64 // tokens of smaller ones are dead
+	at      int64 // Unix time, for users of earlier releases and for clients
+	expires int64 // as elapsed
+	epoch   int64 // tokens of smaller ones are dead
 }
 
-func newRevocationSet(limit int) revocationSet {
-	s := revocationSet{limit: limit, of: make(map[store.RevocationOf]map[string]revokedUntil)}
+func newRevocationSet(limit int, elapsed func() time.Duration) revocationSet {
+	s := revocationSet{elapsed: elapsed, limit: limit, of: make(map[store.RevocationOf]map[string]revokedUntil)}
 	for _, of := range []store.RevocationOf{
 		store.RevokeGrant, store.RevokeToken, store.RevokeSubject, store.RevokePair, store.RevokeClient, store.RevokeKey,
 	} {
@@ -71,15 +77,15 @@ func (s *revocationSet) add(rv store.Revocation, expires, now time.Time) bool {
 		entry.at = math.MinInt64
 	}
 	if !expires.IsZero() {
-		entry.expires = expires.Unix() + 1
+		entry.expires = int64((s.elapsed()+expires.Sub(now))/time.Second) + 1
 	}
-	s.prune(now, pruneStep)
+	s.prune(pruneStep)
 	old, ok := s.of[rv.Of][rv.Value]
 	switch {
 	case ok:
 		entry = revokedUntil{max(old.at, entry.at), max(old.expires, entry.expires), max(old.epoch, entry.epoch)}
 	case s.size >= s.limit:
-		if s.prune(now, math.MaxInt); s.size >= s.limit {
+		if s.prune(math.MaxInt); s.size >= s.limit {
 			return false
 		}
 		s.size++
@@ -95,8 +101,9 @@ func (s *revocationSet) add(rv store.Revocation, expires, now time.Time) bool {
 
 // prune looks at up to most entries whose time seems over and forgets them, or puts
 // them back where they were prolonged meanwhile.
-func (s *revocationSet) prune(now time.Time, most int) {
-	for ; most > 0 && len(s.expired) > 0 && s.expired[0].expires <= now.Unix(); most-- {
+func (s *revocationSet) prune(most int) {
+	now := int64(s.elapsed() / time.Second)
+	for ; most > 0 && len(s.expired) > 0 && s.expired[0].expires <= now; most-- {
 		e := s.expired[0]
 		if until := s.of[e.of][e.value].expires; until > e.expires {
 			s.expired[0].expires = until
