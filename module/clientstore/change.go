@@ -84,6 +84,9 @@ func (c *Clients) Update(ctx context.Context, id string, change func(*Definition
 		if d.ID != k.ID || d.Public != k.Public || d.VariantB != k.VariantB {
 			return k, &InvalidError{errors.New("id, public and variant_b never change: make another client")}
 		}
+		if k.SelfRegistered && !(slices.Equal(d.Scopes, k.Scopes) && slices.Equal(d.DefaultScopes, k.DefaultScopes)) {
+			k.ScopeLimit = append(append([]string{}, d.Scopes...), d.DefaultScopes...)
+		}
 		return c.apply(d, k)
 	})
 	return err

@@ -42,6 +42,9 @@ type Config struct {
 	// Scopes are the declared ones. Others are refused in a definition, and withheld from
 	// clients that were given them before. nil: all are taken.
 	Scopes []string
+	// RegisteredScopes are those that clients which registered themselves may have at most, those
+	// included that registered when they were more. nil: what was registered.
+	RegisteredScopes []string
 	// Now defaults to time.Now.
 	Now func() time.Time
 }

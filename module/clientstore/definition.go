@@ -158,7 +158,7 @@ func (c *Clients) protocol(k store.Client) *oauth.Client {
 			client.SecretHashes = append(client.SecretHashes, s.Hash)
 		}
 	}
-	client.Scopes, client.DefaultScopes = c.declared(k.Scopes), c.declared(k.DefaultScopes)
+	client.Scopes, client.DefaultScopes = c.permitted(k, k.Scopes), c.permitted(k, k.DefaultScopes)
 	if !k.VariantB && client.ActsForPeople() && !slices.Contains(client.Scopes, "offline_access") {
 		client.Scopes = append(client.Scopes, "offline_access")
 	}
@@ -166,9 +166,18 @@ func (c *Clients) protocol(k store.Client) *oauth.Client {
 		// A registration cannot say which scopes are the default, so a client that names none
 		// gets those that the answer to its registration listed (RFC 6749 section 3.3), except
 		// offline_access, which has to be asked for.
-		client.DefaultScopes = slices.DeleteFunc(c.declared(k.Scopes), func(s string) bool { return s == "offline_access" })
+		client.DefaultScopes = slices.DeleteFunc(c.permitted(k, k.Scopes), func(s string) bool { return s == "offline_access" })
 	}
 	return client
+}
+
+// permitted are those of a client's scopes that it may have now.
+func (c *Clients) permitted(k store.Client, scopes []string) []string {
+	scopes = c.declared(scopes)
+	if !k.SelfRegistered || k.ScopeLimit != nil || c.RegisteredScopes == nil {
+		return scopes // by an operator's choice, or as they were registered
+	}
+	return slices.DeleteFunc(scopes, func(s string) bool { return !slices.Contains(c.RegisteredScopes, s) })
 }
 
 func (c *Clients) declared(scopes []string) []string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -79,8 +80,8 @@ func (c *Clients) Registered(ctx context.Context, id, access string) (client *oa
 }
 
 // Reregister replaces what a client said of itself. What an operator has said of it since
-// stays if it holds the client back: for whom its tokens are, who answers for it, and that it
-// must always send state. What was given to the client as it was before (that people are not
+// stays if it holds the client back: which scopes it may have, for whom its tokens are, who answers
+// for it, and that it must always send state. What was given to the client as it was before (that people are not
 // asked, that it may introspect) is gone. Refusals are *oauth.Error.
 func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Client) (*oauth.Client, error) {
 	k, err := c.swap(ctx, id, func(k store.Client) (store.Client, error) {
@@ -92,6 +93,12 @@ func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Clien
 		}
 		k.RegisteredAudience = client.RegisteredAudience
 		d := registered(client)
+		if k.ScopeLimit != nil {
+			d.Scopes = slices.DeleteFunc(slices.Clone(d.Scopes), func(s string) bool { return !slices.Contains(k.ScopeLimit, s) })
+			if len(d.Scopes) == 0 {
+				return k, &InvalidError{errors.New("scope must hold one or more of those that an operator has left to this client")}
+			}
+		}
 		d.Audience, d.Owner = k.Audience, k.Owner
 		if k.RequireState == string(oauth.StateAlways) {
 			d.RequireState = k.RequireState

@@ -193,7 +193,7 @@ func (a *App) take(ctx caddy.Context, secrets [][]byte) (directory.Directory, er
 
 // build makes the authorization server of this configuration.
 func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
-	known, err := newClients(a.Clients, a.Declared(), a.core, repl)
+	known, err := newClients(a.Clients, a.Declared(), a.Registration.scopes(), a.core, repl)
 	if err != nil {
 		return err
 	}

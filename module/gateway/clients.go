@@ -99,9 +99,10 @@ func (o optionalGrants) has(g oauth.GrantType, now time.Time) bool {
 	return ok && (end.IsZero() || now.Before(end))
 }
 
-// newClients builds the clients of a configuration, which may have these scopes; core is
-// where the stored ones are.
-func newClients(configured []Client, scopes []string, core *core, repl *caddy.Replacer) (*clients, error) {
+// newClients builds the clients of a configuration, which may have these scopes, and those that
+// registered themselves these of them at most (nil: what they registered); core is where the
+// stored ones are.
+func newClients(configured []Client, scopes, registered []string, core *core, repl *caddy.Replacer) (*clients, error) {
 	all := &clients{byID: make(map[string]*oauth.Client, len(configured)), until: optionalGrants{}}
 	for _, c := range configured {
 		if _, ok := all.byID[c.ID]; ok {
@@ -119,7 +120,7 @@ func newClients(configured []Client, scopes []string, core *core, repl *caddy.Re
 	all.origins = slices.Compact(all.origins)
 	var err error
 	all.stored, err = newStoredClients(clientstore.Config{
-		Store: core.store, Revocations: core.revocations, Scopes: scopes,
+		Store: core.store, Revocations: core.revocations, Scopes: scopes, RegisteredScopes: registered,
 		Taken: func(id string) bool { return all.byID[id] != nil },
 	})
 	return all, err

@@ -58,6 +58,15 @@ func (r *Registration) build(repl *caddy.Replacer) (*authserver.Registration, er
 	return &authserver.Registration{InitialTokens: digests, Scopes: r.Scopes, Audience: r.Audience, Max: r.Max}, nil
 }
 
+// scopes are those that registered clients may have at most; nil when none can register, for
+// what each of them registered.
+func (r *Registration) scopes() []string {
+	if r == nil {
+		return nil
+	}
+	return append([]string{}, r.Scopes...)
+}
+
 // resolveTokens gives the hex SHA-256 digests of the initial access tokens.
 func (r *Registration) resolveTokens(repl *caddy.Replacer) ([]string, error) {
 	var digests []string

@@ -38,7 +38,7 @@ func appWith(t *testing.T, m *storetest.Memory, ids ...string) *App {
 		t.Fatal(err)
 	}
 	a.core.keepFor(time.Hour)
-	if a.clients, err = newClients(a.Clients, a.Declared(), a.core, caddy.NewReplacer()); err != nil {
+	if a.clients, err = newClients(a.Clients, a.Declared(), nil, a.core, caddy.NewReplacer()); err != nil {
 		t.Fatal(err)
 	}
 	return a

@@ -43,6 +43,9 @@ type Client struct {
 	Created                time.Time            `json:"created"`
 	// SelfRegistered clients came by RFC 7591.
 	SelfRegistered bool `json:"self_registered,omitempty"`
+	// ScopeLimit are the scopes that an operator has chosen for such a client, which may have no
+	// others by another registration. nil: none has.
+	ScopeLimit []string `json:"scope_limit,omitzero"`
 	// RegisteredAudience is what tokens of such clients were for when this one registered.
 	RegisteredAudience []string `json:"registered_audience,omitempty"`
 	// AccessHash is the digest of the registration access token (RFC 7592).
