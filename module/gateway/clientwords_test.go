@@ -33,7 +33,7 @@ func TestAClientHasTheSameWordsWhereverItIsKept(t *testing.T) {
 	if !slices.Equal(config, api) {
 		t.Errorf("the configuration has\n%v\nand the admin API\n%v", config, api)
 	}
-	record := fields(store.Client{}, append(told, "access_hash", "deprecated_until", "registered_audience")...)
+	record := fields(store.Client{}, append(told, "access_hash", "deprecated_until", "registered_audience", "scope_limit")...)
 	api = fields(clientstore.Definition{}, append(told, "deprecated_grants")...)
 	if !slices.Equal(api, record) {
 		t.Errorf("the admin API has\n%v\nand the store\n%v", api, record)
