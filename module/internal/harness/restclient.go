@@ -27,8 +27,9 @@ func NewRESTClient(t testing.TB, issuer, api string, c Credentials) RESTClient {
 	return RESTClient{API: api, Token: token}
 }
 
-// Do sends a request, with header fields in pairs. A body is JSON unless they say otherwise.
-func (c RESTClient) Do(t testing.TB, method, path, body string, header ...string) Page {
+// Request makes a request, with header fields in pairs. A body is JSON unless they say
+// otherwise.
+func (c RESTClient) Request(t testing.TB, method, path, body string, header ...string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequest(method, c.API+path, strings.NewReader(body))
 	if err != nil {
@@ -43,7 +44,13 @@ func (c RESTClient) Do(t testing.TB, method, path, body string, header ...string
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	return Do(t, NewBrowser(t, "").Client, r)
+	return r
+}
+
+// Do sends what Request makes.
+func (c RESTClient) Do(t testing.TB, method, path, body string, header ...string) Page {
+	t.Helper()
+	return Do(t, NewBrowser(t, "").Client, c.Request(t, method, path, body, header...))
 }
 
 // ReadJSON decodes a success; any other status ends the test.

@@ -2,6 +2,8 @@ package wordpress
 
 import (
 	"fmt"
+	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -109,6 +111,51 @@ func TestPosts(t *testing.T) {
 		harness.WantError(t, reader.Do(t, "GET", at, ""), 404, "not_found", "")
 		harness.WantError(t, writer.Do(t, "DELETE", at, ""), 404, "not_found", "")
 	})
+	t.Run("R07 header fields that are WordPress's own end here", func(t *testing.T) {
+		for what, p := range map[string]harness.Page{
+			"a list":  reader.Do(t, "GET", "/posts", ""),
+			"an item": reader.Do(t, "GET", "/posts/1", ""),
+			"a post":  writer.Do(t, "POST", "/posts", `{"title":"Headers","state":"draft"}`),
+			"a 404":   reader.Do(t, "GET", "/posts/4711", ""),
+		} {
+			for name, values := range p.Header {
+				switch {
+				case name == "X-Powered-By", name == "Host", name == "Allow", name == "X-Robots-Tag", strings.HasPrefix(name, "X-Wp-"), strings.HasPrefix(name, "Access-Control-"):
+					t.Errorf("%s has %s: %q", what, name, values)
+				case strings.Contains(strings.Join(values, ","), g.site.addr):
+					t.Errorf("%s has WordPress's address in %s: %q", what, name, values)
+				}
+			}
+		}
+	})
+	t.Run("R09 posts that were made before the rules fit the description", func(t *testing.T) {
+		// WordPress renders titles with tags and entities, and takes what the rules refuse.
+		p := g.site.raw(t, "POST", "/wp/v2/posts", url.Values{"content": {"x"}, "status": {"draft"}})
+		old := harness.ReadJSON[post](t, p, 201)
+		document := harness.RESTClient{API: g.api}.Do(t, "GET", "/openapi.json", "")
+		prism := harness.StartPrism(t, document.Body, g.api)
+		// fits sends a request through Prism, which compares it and its answer with the description.
+		fits := func(status int, method, path, body string) {
+			t.Helper()
+			r := harness.RESTClient{API: prism.URL, Token: writer.Token}.Request(t, method, path, body)
+			if p, reached, violations := prism.Do(t, http.DefaultClient, r); !reached || violations != "" || p.Status != status {
+				t.Errorf("%s %s: %d %s, passed on: %v, violations: %s", method, path, p.Status, p.Body, reached, violations)
+			}
+		}
+		fits(200, "GET", "/posts?state=draft&limit=100", "")
+		fits(200, "GET", fmt.Sprintf("/posts/%d", old.ID), "")
+		fits(200, "PATCH", fmt.Sprintf("/posts/%d", old.ID), `{"title":"<b>Bold</b> & more"}`)
+		fits(200, "GET", fmt.Sprintf("/posts/%d", old.ID), "")
+		fits(201, "POST", "/posts", `{"title":"<b>Bold</b> & more","state":"draft"}`)
+		fits(404, "GET", "/posts/4711", "")
+		fits(204, "DELETE", fmt.Sprintf("/posts/%d", old.ID), "")
+	})
+	t.Run("R06 a page beyond the end is empty", func(t *testing.T) {
+		p := reader.Do(t, "GET", "/posts?page=99", "")
+		if l := harness.ReadJSON[list](t, p, 200); l.Data == nil || len(l.Data) != 0 || l.Pagination.Page != 99 {
+			t.Errorf("%s", p.Body)
+		}
+	})
 	t.Run("a key makes one post", func(t *testing.T) {
 		first := writer.Do(t, "POST", "/posts", `{"title":"Once","state":"draft"}`, "Idempotency-Key", `"k1"`)
 		again := writer.Do(t, "POST", "/posts", `{"title":"Once","state":"draft"}`, "Idempotency-Key", `"k1"`)
@@ -133,11 +180,17 @@ func TestPosts(t *testing.T) {
 		}
 		harness.WantError(t, writer.Do(t, "POST", "/posts", `{"title":"x","author":4711}`), 400, "bad_request", "")
 		harness.WantError(t, harness.RESTClient{API: g.api}.Do(t, "GET", "/posts", ""), 401, "unauthorized", "")
-		// R04
-		for _, path := range []string{"/posts/1%2Frevisions", "/posts/1%7C2"} {
-			if p := writer.Do(t, "GET", path, ""); p.Status != 404 && p.Status != 400 {
-				t.Errorf("R04 %s: %d %s", path, p.Status, p.Body)
-			}
+		// R04: WordPress routes by the very parameter that the id is in.
+		for _, path := range []string{"/posts/1%2Frevisions", "/posts/1%2Fautosaves", "/posts/1%7C2", "/posts/1%26context=view"} {
+			harness.WantError(t, writer.Do(t, "GET", path, ""), 404, "not_found", "")
 		}
+	})
+	t.Run("without its database WordPress answers with a page", func(t *testing.T) {
+		g.site.db.Stop()
+		if p := g.site.raw(t, "GET", "/wp/v2/posts", nil); !strings.HasPrefix(p.Header.Get("Content-Type"), "text/html") {
+			t.Fatalf("%d %v %s", p.Status, p.Header, p.Body)
+		}
+		harness.WantError(t, reader.Do(t, "GET", "/posts", ""), 500, "upstream_error", "")
+		harness.WantError(t, writer.Do(t, "POST", "/posts", `{"title":"Nowhere"}`), 500, "upstream_error", "")
 	})
 }

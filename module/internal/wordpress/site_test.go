@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 type site struct {
 	// addr is host:port, authorization what a request needs to write.
 	addr, authorization string
+	db                  *sqltest.Server
 }
 
 // newSite installs WordPress and serves it until the end of the test.
@@ -61,12 +62,12 @@ func newSite(t *testing.T) site {
 			}
 		}
 	}
-	s := site{addr: fmt.Sprintf("127.0.0.1:%d", harness.FreePorts(t, 1)[0])}
+	s := site{addr: fmt.Sprintf("127.0.0.1:%d", harness.FreePorts(t, 1)[0]), db: db}
 	env := append(os.Environ(), "WP_DB="+where.DBName, "WP_DB_USER="+where.User, "WP_DB_PASSWORD="+where.Passwd, "WP_DB_HOST="+where.Addr, "WP_ADDRESS=http://"+s.addr)
 	php := func(args ...string) *exec.Cmd {
 		// The shell ends PHP when its standard input ends, which it does with this process,
 		// however that ends.
-		cmd := exec.Command("sh", append([]string{"-c", `php -d auto_prepend_file="$0" -d opcache.enable_cli=1 "$@" <&- & read -r _; kill -9 $! 2>&-; wait`, filepath.Join(dir, "prepend.php")}, args...)...)
+		cmd := exec.Command("sh", append([]string{"-c", `php -d auto_prepend_file="$0" -d opcache.enable_cli=1 "$@" </dev/null & read -r _; kill -9 $! 2>/dev/null; wait`, filepath.Join(dir, "prepend.php")}, args...)...)
 		cmd.Dir, cmd.Env = dir, env
 		return cmd
 	}
