@@ -9,8 +9,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/gatehouse/gatehouse/internal/bytesize"
 	"github.com/gatehouse/gatehouse/internal/spelling"
-	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
 
@@ -173,7 +173,7 @@ func fetchWord(d *caddyfile.Dispenser, f *job.Fetch, word string, values []strin
 	switch word {
 	case "max":
 		given = f.Max != 0
-		f.Max, ok = gateway.ParseSize(values[0])
+		f.Max, ok = bytesize.Parse(values[0])
 	case "timeout":
 		given = f.Timeout != 0
 		t, err := parseDuration(d, "fetch: timeout", values[0], false)

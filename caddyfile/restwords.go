@@ -8,7 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/internal/bytesize"
 )
 
 var (
@@ -68,7 +68,7 @@ func size(d *caddyfile.Dispenser, into *int64) error {
 	if err != nil {
 		return err
 	}
-	if n, ok := gateway.ParseSize(value); ok {
+	if n, ok := bytesize.Parse(value); ok {
 		*into = n
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/gatehouse/gatehouse/internal/bytesize"
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
@@ -67,7 +68,7 @@ func (l *MemoryLimiter) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			return d.Err("limiter memory: size: expected one size such as 256MiB")
 		}
 		var ok bool
-		if l.Size, ok = ParseSize(text); !ok {
+		if l.Size, ok = bytesize.Parse(text); !ok {
 			return d.Errf("limiter memory: size: invalid size '%s', expected one such as 256MiB", text)
 		}
 		if err := l.check(); err != nil {

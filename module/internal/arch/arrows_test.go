@@ -19,8 +19,8 @@ const mod = "github.com/gatehouse/gatehouse/"
 // besides module/internal/{secret,httpx,attempt,fairshare}. A package that is not listed may import none.
 var allowed = map[string][]string{
 	"module":                         {"caddyfile", "module/gateway", "module/gateway/cli", "module/gateway/restapi", "plugins/..."},
-	"caddyfile":                      {"internal/spelling", "module/gateway", "module/gateway/restapi", "module/oauth", "module/guard", "module/rest/..."},
-	"module/gateway":                 {"module/admission", "module/gateway/adminapi", "module/gateway/routes", "module/audit", "module/authserver", "module/clientstore", "module/crossdevice", "module/ending", "module/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/webui", "module/metrics", "module/token", "module/store", "module/directory", "module/directory/password", "module/oauth"},
+	"caddyfile":                      {"internal/bytesize", "internal/spelling", "module/gateway", "module/gateway/restapi", "module/oauth", "module/guard", "module/rest/..."},
+	"module/gateway":                 {"internal/bytesize", "module/admission", "module/gateway/adminapi", "module/gateway/routes", "module/audit", "module/authserver", "module/clientstore", "module/crossdevice", "module/ending", "module/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/webui", "module/metrics", "module/token", "module/store", "module/directory", "module/directory/password", "module/oauth"},
 	"module/gateway/adminapi":        {"module/clientstore"},
 	"module/gateway/cli":             {"internal/spelling", "module/authserver", "module/gateway", "module/gateway/adminapi", "module/clientstore", "module/directory", "module/directory/password", "module/gateway/restapi", "module/gateway/routes", "module/guard", "module/oauth", "module/rest/...", "module/token"},
 	"module/gateway/routes":          nil,
@@ -48,7 +48,7 @@ var allowed = map[string][]string{
 	"plugins/limiter/...":            {"module/ratelimit", "plugins/internal/..."},
 	"module/ratelimit/sourcetest":    {"module/ratelimit"},
 	"plugins/directory/...":          {"module/directory", "module/directory/password", "plugins/internal/..."},
-	"plugins/internal/words":         {"internal/spelling"},
+	"plugins/internal/words":         {"internal/bytesize", "internal/spelling"},
 	"plugins/internal/redisconn":     {"plugins/internal/words", "plugins/internal/remote"},
 	"module/internal/harness":        {"module"},
 	"module/internal/example":        {"module/internal/harness"},
@@ -58,7 +58,6 @@ var allowed = map[string][]string{
 	"module/admission":               nil,
 	"module/internal/httpx":          nil,
 	"module/internal/aside":          nil,
-	"module/ratelimit":               nil,
 	"module/rest/splice":             nil,
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/gatehouse/gatehouse/internal/bytesize"
 	"github.com/gatehouse/gatehouse/internal/spelling"
 )
 
@@ -96,6 +97,22 @@ func Number(into *int) Reader {
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 {
 			return d.Errf("%s: invalid number '%s', expected a whole number from 1", word, value)
+		}
+		*into = n
+		return nil
+	}
+}
+
+// Size reads a number of bytes from 1.
+func Size(into *int64) Reader {
+	return func(d *caddyfile.Dispenser, word string) error {
+		value, err := one(d, word)
+		if err != nil {
+			return err
+		}
+		n, ok := bytesize.Parse(value)
+		if !ok {
+			return d.Errf("%s: invalid size '%s', expected one such as 256MiB", word, value)
 		}
 		*into = n
 		return nil

@@ -1,0 +1,2 @@
+// Package bytesize reads numbers of bytes as people write them, such as 256MiB.
+package bytesize
