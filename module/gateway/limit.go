@@ -95,7 +95,7 @@ func (p Policy) build(limiter string) ratelimit.Policy {
 	if limiter == "default" {
 		limiter = ""
 	}
-	return ratelimit.Policy{Limiter: limiter, Name: p.Name, Limit: p.Limit, Window: time.Duration(p.Window), DryRun: p.DryRun}
+	return ratelimit.Policy{Limiter: limiter, Name: p.Name, Limit: p.Limit, Window: time.Duration(p.Window), DryRun: p.DryRun, Chosen: p.chosen()}
 }
 
 // Cost says what some requests cost.
@@ -164,7 +164,6 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 	if err := l.buildExempt(); err != nil {
 		return err
 	}
-	l.warnOfUnboundedKeys()
 	l.scratch.New = func() any { return new(scratch) }
 	if l.style, err = ratelimit.ParseStyle(l.Headers); err != nil {
 		return err

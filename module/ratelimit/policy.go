@@ -32,6 +32,10 @@ type Policy struct {
 	Window time.Duration
 	// DryRun counts what fits and never refuses.
 	DryRun bool
+	// Chosen means that clients choose the subject, so there may be any number of them. A
+	// source that keeps counts elsewhere MUST bound what those take there. A [Memory] bounds
+	// the counts of all policies.
+	Chosen bool
 }
 
 // Check says what is wrong with the policy. Sources may count on it having passed.

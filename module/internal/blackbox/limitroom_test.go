@@ -1,10 +1,15 @@
 package blackbox
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/gatehouse/gatehouse/internal/redistest"
 )
 
 // tenants is a site that limits by a header field which clients choose, with little memory.
@@ -79,4 +84,57 @@ func TestMadeUpTenantsKeepNobodyOut(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+}
+
+// N11: tenants that a client makes up, and addresses, take no more of a Redis than `size`, and
+// keep nobody out. There is room for 18,350 callers in 32 MiB.
+func TestMadeUpTenantsDoNotFillARedis(t *testing.T) {
+	const room = 18_350
+	server := redistest.Start(t)
+	g, _ := startSite(t, strings.NewReplacer(
+		"reverse_proxy $UPSTREAM", "respond ok",
+		"$GLOBAL", "limiter redis "+server.URL()+" {\n\t\t\tsize 32MiB\n\t\t\ttimeout 5s\n\t\t}",
+		"$LIMIT", "by tenant {http.request.header.X-T} 5 1h",
+	).Replace(site))
+	host := strings.TrimPrefix(g.API, "http://")
+	send := func(tenant string, n int) map[int]int {
+		return flood(t, g.API, n, func(i int) string {
+			return fmt.Sprintf("GET /public HTTP/1.1\r\nHost: %s\r\nX-T: %s\r\n\r\n", host, strings.ReplaceAll(tenant, "*", fmt.Sprint(i)))
+		})
+	}
+	if got := send("early", 3); got[http.StatusOK] != 3 {
+		t.Fatalf("the tenant that was first: %v", got)
+	}
+	if got := send("made up *", 21_000); got[http.StatusOK] < 20_900 {
+		t.Errorf("N11 tenants while Redis fills: %v", got)
+	}
+	client := redis.NewClient(&redis.Options{Addr: server.Addr})
+	defer func() { _ = client.Close() }()
+	keys, err := client.Keys(context.Background(), "*limit:{*}tenant:*").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, shared := 0, 0
+	for _, key := range keys {
+		if strings.Contains(key, "#") {
+			shared++
+		} else {
+			own++
+		}
+	}
+	if own != room || shared < 1000 || shared > 1<<16 {
+		t.Errorf("N11 %d tenants have a key, want %d, and there are %d of buckets", own, room, shared)
+	}
+	if n := g.Metric(t, "caddy_gatehouse_limit_shared_buckets_total"); n < 2000 {
+		t.Errorf("N11 the metric says that %v decisions were shared", n)
+	}
+	if got := send("early", 5); got[http.StatusOK] != 2 {
+		t.Errorf("N11 the tenant that has a key, and used 3 of 5: %v", got)
+	}
+	if got := send("greedy", 20); got[http.StatusOK] > 5 {
+		t.Errorf("N11 a tenant without a key exceeded its limit: %v", got)
+	}
+	if got := send("new *", 500); got[http.StatusOK] < 490 {
+		t.Errorf("N11 new tenants when there is no room: %v", got)
+	}
 }

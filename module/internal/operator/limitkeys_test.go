@@ -1,43 +1,90 @@
 package operator
 
 import (
-	"os"
-	"path/filepath"
+	"context"
+	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/gatehouse/gatehouse/internal/redistest"
+	"github.com/gatehouse/gatehouse/module/internal/harness"
 )
 
-// N11: a limiter in Redis takes memory for each key, and clients choose the keys of some
-// policies. Whoever configures one that nothing bounds is told so.
-func TestN11KeysThatNothingBoundsAreWarnedOf(t *testing.T) {
-	const redis = "redis redis://127.0.0.1:1/0" // nothing connects to it for a load
+// N11: a limiter in Redis bounds what the keys of a policy take if there may be any number
+// of them, whatever other policies stand beside it: it counts them under a key that ends in "#".
+func TestN11KeysOfAnyNumberAreCounted(t *testing.T) {
+	server := redistest.Start(t)
 	const tenant = "by tenant {http.request.header.X-Tenant} 5 1h"
 	for name, c := range map[string]struct {
-		limiter, policies string
-		warned            bool
+		policies string
+		counted  string // the policies, in the order of their names
 	}{
-		"a header":                            {redis, tenant, true},
-		"an address and a header":             {redis, "by x {http.request.remote.host}{http.request.header.X} 5 1h", true},
-		"a limit that refuses nothing beside": {redis, tenant + "\n\t\tip 100 10s dry_run", true},
-		"a limit for each address beside":     {redis, tenant + "\n\t\tip 100 10s", false},
-		"a limit for all beside":              {redis, tenant + "\n\t\tall 100 10s", false},
-		"an address":                          {redis, "by host {http.request.remote.host} 5 1h", false},
-		"a caller":                            {redis, "by scope {http.auth.user.scope} 5 1h", false},
-		"in memory":                           {"memory", tenant, false},
+		"a header":                               {tenant, "tenant"},
+		"an address and a header":                {"by x {http.request.remote.host}{http.request.header.X-Tenant} 5 1h", "x"},
+		"a header, and a limit for each address": {tenant + "\n\t\tip 100 10s", "ip tenant"},
+		"a header, and a limit for all":          {tenant + "\n\t\tall 100 10s", "tenant"},
+		"what a map makes of a header":           {"by mapped {tenant} 5 1h", "mapped"},
+		"an address":                             {"ip 100 10s", "ip"},
+		"rules":                                  {"route 100 10s", ""},
 	} {
 		t.Run("N11 "+name, func(t *testing.T) {
-			g := startSite(t, strings.NewReplacer(
-				"admin $ADMIN", "admin $ADMIN\n\tlog default {\n\t\toutput file $DIR/gateway.log\n\t}",
-				"\tgatehouse {", "\tgatehouse {\n\t\tlimiter "+c.limiter,
-				"reverse_proxy $UPSTREAM", "api_limit {\n\t\t"+c.policies+"\n\t}\n\treverse_proxy $UPSTREAM",
-			).Replace(site))
-			text, err := os.ReadFile(filepath.Join(g.Dir, "gateway.log"))
-			if err != nil {
-				t.Fatal(err)
+			server.CLI("FLUSHALL")
+			g := startSite(t, limitedBy(server, "64MiB", c.policies))
+			if p := tenantAsks(t, g, "one"); p.Status != http.StatusOK {
+				t.Fatalf("%d %s", p.Status, p.Body)
 			}
-			if got := strings.Contains(string(text), "clients choose the key of a policy"); got != c.warned {
-				t.Errorf("warned: %v\n%s", got, text)
+			client := redis.NewClient(&redis.Options{Addr: server.Addr})
+			defer func() { _ = client.Close() }()
+			var counted []string
+			for _, policy := range []string{"all", "ip", "mapped", "route", "tenant", "x"} {
+				keys, err := client.Keys(context.Background(), "*}"+policy+":*#").Result()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(keys) > 0 {
+					counted = append(counted, policy)
+				}
+			}
+			if got := strings.Join(counted, " "); got != c.counted {
+				t.Errorf("the callers of %q are counted, want %q", got, c.counted)
 			}
 		})
 	}
+}
+
+// N11: a reload applies another size and keeps the counts; one that is too small is refused.
+func TestN11AReloadChangesTheSizeAndKeepsTheCounts(t *testing.T) {
+	server := redistest.Start(t)
+	const tenant = "by tenant {http.request.header.X-Tenant} 3 1h"
+	g := startSite(t, limitedBy(server, "64MiB", tenant))
+	for _, want := range []int{http.StatusOK, http.StatusOK} {
+		if p := tenantAsks(t, g, "one"); p.Status != want {
+			t.Fatalf("%d %s", p.Status, p.Body)
+		}
+	}
+	if err := g.TryLoad(limitedBy(server, "31MiB", tenant)); err == nil || !strings.Contains(err.Error(), "limiter redis: size is 32505856 bytes, expected 33554432 (32MiB)") {
+		t.Errorf("%v", err)
+	}
+	g.Load(t, limitedBy(server, "128MiB", tenant))
+	for _, want := range []int{http.StatusOK, http.StatusTooManyRequests} {
+		if p := tenantAsks(t, g, "one"); p.Status != want {
+			t.Errorf("N11 after a reload: %d, want %d", p.Status, want)
+		}
+	}
+}
+
+// limitedBy is the site with a limiter in Redis.
+func limitedBy(server *redistest.Server, size, policies string) string {
+	return strings.NewReplacer(
+		"\tgatehouse {", "\tgatehouse {\n\t\tlimiter redis "+server.URL()+" {\n\t\t\tsize "+size+"\n\t\t\ttimeout 5s\n\t\t}",
+		"\tapi_errors\n", "\tapi_errors\n\tmap {http.request.header.X-Tenant} {tenant} {\n\t\tdefault \"{http.request.header.X-Tenant}\"\n\t}\n",
+		"reverse_proxy $UPSTREAM", "api_limit {\n\t\t"+policies+"\n\t}\n\trespond ok",
+	).Replace(site)
+}
+
+func tenantAsks(t *testing.T, g *harness.Gateway, tenant string) harness.Page {
+	t.Helper()
+	return harness.Send(t, http.DefaultClient, http.MethodGet, g.API+"/public", "", "X-Tenant", tenant)
 }

@@ -21,6 +21,8 @@ type count struct {
 	free  int64 // ms until one more is available
 	retry int64 // ms until one refused request fits, if one was refused
 	took  int   // how many of the admitted fitted; in a dry run that can be fewer
+	// shared means that the units may be those of several callers.
+	shared bool
 }
 
 var errReply = errors.New("limiter redis: the script's reply is malformed")
@@ -45,7 +47,7 @@ func (a *answer) verdict(k *ask, r *ratelimit.Request, nth int, later time.Durat
 		if v.Admitted && !violated {
 			left += int64(c.took-1-nth) * k.cost
 		}
-		out := ratelimit.Result{Policy: p, Limit: p.Limit, Remaining: max(0, left), Violated: violated}
+		out := ratelimit.Result{Policy: p, Limit: p.Limit, Remaining: max(0, left), Violated: violated, Shared: c.shared}
 		free := time.Duration(c.free) * time.Millisecond
 		if violated {
 			out.Retry = ratelimit.Never

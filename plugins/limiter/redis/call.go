@@ -43,12 +43,12 @@ func (c *call) giveUp(why error) {
 // never queued, or one that was answered.
 var calls sync.Pool
 
-func newCall(prefix string, r *ratelimit.Request) *call {
+func newCall(prefix string, r *ratelimit.Request, own room) *call {
 	c, ok := calls.Get().(*call)
 	if !ok {
 		c = &call{ask: new(ask), done: make(chan outcome, 1)}
 	}
-	c.set(prefix, r)
+	c.set(prefix, r, own)
 	return c
 }
 

@@ -127,7 +127,7 @@ func TestAKeyTakesAtMost400BytesAndExpires(t *testing.T) { // L10
 				break
 			}
 			b := newBatch()
-			b.add(&group{ask: newAsk(prefix, r), n: 1})
+			b.add(&group{ask: newAsk(prefix, r, room{}), n: 1})
 			key = b.keys[0]
 			if _, err := b.run(ctx, client, fmt.Sprint(now+1000*step)); err != nil {
 				t.Fatal(err)

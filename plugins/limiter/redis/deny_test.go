@@ -90,7 +90,7 @@ func TestNoRefusalOutlivesItsReason(t *testing.T) {
 
 func TestRefusalsAreTakenFromTheMomentOfSending(t *testing.T) {
 	d := newDenials(100)
-	k := newAsk("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 1, time.Minute, "s")}})
+	k := newAsk("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 1, time.Minute, "s")}}, room{})
 	a := &answer{at: 1_900_000_000_000, asked: 1, counts: []count{{total: 1, free: 700, retry: 700}}}
 	sent := time.Now()
 	d.put(k, a, sent, sent.Add(300*time.Millisecond))
@@ -118,7 +118,7 @@ func TestRefusalsAreBounded(t *testing.T) {
 	a := &answer{asked: 1, counts: []count{{total: 1, retry: 900}}}
 	now := time.Now()
 	for i := range 1000 {
-		k := newAsk("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 1, time.Minute, fmt.Sprint(i))}})
+		k := newAsk("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 1, time.Minute, fmt.Sprint(i))}}, room{})
 		d.put(k, a, now, now)
 		if d.get(k, now) == nil {
 			t.Fatal("the newest is not remembered")
@@ -127,7 +127,7 @@ func TestRefusalsAreBounded(t *testing.T) {
 			t.Fatalf("%d are remembered", n)
 		}
 	}
-	k := newAsk("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 1, time.Minute, "later")}})
+	k := newAsk("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 1, time.Minute, "later")}}, room{})
 	d.put(k, a, now.Add(2*time.Second), now.Add(2*time.Second))
 	d.put(k, a, now.Add(4*time.Second), now.Add(4*time.Second))
 	if n := len(d.now) + len(d.earlier); n > 2 {

@@ -52,7 +52,7 @@ func TestWhoComesBeforeATripOfSomebodysOwnBeginsIsTakenAlong(t *testing.T) {
 	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "along:", longestOwn), nodes: 1})
 	l := s.lane("l")
 	l.landed = s.clock()
-	own := &call{ask: newAsk(s.prefix, &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "own")}}), done: make(chan outcome, 1)}
+	own := &call{ask: newAsk(s.prefix, &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "own")}}, room{}), done: make(chan outcome, 1)}
 	f, err := l.join(own)
 	if err != nil || f == nil {
 		t.Fatal(f, err)
@@ -100,14 +100,14 @@ func TestOneWatcherEndsThePatienceOfAllThatWait(t *testing.T) {
 func TestACallThatIsUsedAgainIsThatOfItsRequestAlone(t *testing.T) {
 	long := &ratelimit.Request{Cost: 7, Charges: []ratelimit.Charge{one("a", 1, time.Minute, "first"), one("b", 2, time.Hour, "second")}}
 	short := &ratelimit.Request{Charges: []ratelimit.Charge{one("c", 3, time.Second, "x")}}
-	c := newCall("p:", long)
+	c := newCall("p:", long, room{})
 	kept := c.charges[0].key
-	c.set("p:", short)
-	want := newAsk("p:", short)
+	c.set("p:", short, room{})
+	want := newAsk("p:", short, room{})
 	if c.vector != want.vector || c.cost != 1 || len(c.charges) != 1 || c.charges[0] != want.charges[0] {
 		t.Fatalf("%q, want %q", c.vector, want.vector)
 	}
-	if kept != newAsk("p:", long).charges[0].key {
+	if kept != newAsk("p:", long, room{}).charges[0].key {
 		t.Fatalf("%q: what is remembered of a request changes with the next", kept)
 	}
 }
@@ -116,7 +116,7 @@ func TestNobodyIsLeftInTheQueueOfAClosedSource(t *testing.T) {
 	s := open(t, config{settings: settings(t, "redis://127.0.0.1:1", "", longestOwn), nodes: 1})
 	l := s.lane("l")
 	l.landed = s.clock()
-	own := &call{ask: newAsk("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "s")}}), done: make(chan outcome, 1)}
+	own := &call{ask: newAsk("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "s")}}, room{}), done: make(chan outcome, 1)}
 	f, err := l.join(own)
 	if err != nil || f == nil {
 		t.Fatal(f, err)

@@ -17,7 +17,7 @@ func parked(t *testing.T) *lane {
 
 func (l *lane) wait(t *testing.T, charges ...ratelimit.Charge) *call {
 	t.Helper()
-	c := &call{ask: newAsk("", &ratelimit.Request{Charges: charges}), done: make(chan outcome, 1)}
+	c := &call{ask: newAsk("", &ratelimit.Request{Charges: charges}, room{}), done: make(chan outcome, 1)}
 	if own, err := l.join(c); err != nil || own != nil {
 		t.Fatal(own, err)
 	}

@@ -34,6 +34,14 @@ type Limiter struct {
 	// admits its part. Default: the nodes tell each other through Redis, and the last known number is used.
 	Nodes int `json:"nodes,omitempty"`
 
+	// The most bytes of Redis that counts take, for each policy of which there may be any number
+	// of keys (`ip` and `by`), from 33554432 (32 MiB) to 1 TiB. A caller is reckoned with 400 bytes, and
+	// 25 MiB are for buckets. When it is used up, callers without counts of their own share those
+	// of one of 65,536 buckets until there is room again: no limit is exceeded, and
+	// some callers may be refused early. A reload applies another size and keeps the counts. All nodes
+	// should have the same. Default: 268435456 (256 MiB), for 605,552 callers.
+	Size int64 `json:"size,omitempty"`
+
 	settings redisconn.Settings
 	resolved bool
 }
@@ -54,6 +62,11 @@ func (*Limiter) CaddyModule() caddy.ModuleInfo {
 func (l *Limiter) Provision(caddy.Context) error {
 	if l.Nodes < 0 || l.Nodes > maxNodes {
 		return fmt.Errorf("limiter redis: nodes is %d, it must be from 1 to %d", l.Nodes, maxNodes)
+	}
+	if l.Size != 0 {
+		if err := checkSize(l.Size); err != nil {
+			return err
+		}
 	}
 	own := l.Config
 	if own.URL == "" {
@@ -94,10 +107,18 @@ func (l *Limiter) BesideStore(store any) error {
 type identity struct {
 	settings redisconn.Settings
 	nodes    int
+	size     int64
 }
 
 // Identity implements [ratelimit.Plugin].
-func (l *Limiter) Identity() any { return identity{l.settings, l.Nodes} }
+func (l *Limiter) Identity() any { return identity{l.settings, l.Nodes, l.size()} }
+
+func (l *Limiter) size() int64 {
+	if l.Size == 0 {
+		return defaultSize
+	}
+	return l.Size
+}
 
 // Open implements [ratelimit.Plugin].
 func (l *Limiter) Open(ctx context.Context) (ratelimit.OpenSource, error) {
@@ -107,7 +128,7 @@ func (l *Limiter) Open(ctx context.Context) (ratelimit.OpenSource, error) {
 	if !l.resolved {
 		return nil, errors.New("limiter redis: it has no address, and nobody said which store it stands beside")
 	}
-	s, err := newSource(config{settings: l.settings, nodes: l.Nodes, denials: denyCap})
+	s, err := newSource(config{settings: l.settings, nodes: l.Nodes, denials: denyCap, callers: callersIn(l.size())})
 	if err != nil {
 		return nil, fmt.Errorf("limiter redis: %w", l.settings.Clean(err))
 	}
@@ -119,6 +140,7 @@ func (l *Limiter) Open(ctx context.Context) (ratelimit.OpenSource, error) {
 //	limiter redis [<url>] {
 //	    prefix   <text>
 //	    nodes    <number>
+//	    size     <bytes>
 //	    timeout  <duration>
 //	    tls {
 //	        ca          <file>
@@ -144,5 +166,14 @@ func (l *Limiter) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	}
 	known := l.Words()
 	known["nodes"] = words.Number(&l.Nodes)
+	known["size"] = func(d *caddyfile.Dispenser, word string) error {
+		if err := words.Size(&l.Size)(d, word); err != nil {
+			return err
+		}
+		if err := checkSize(l.Size); err != nil {
+			return d.WrapErr(err)
+		}
+		return nil
+	}
 	return words.Block(d, "limiter redis", known)
 }

@@ -26,6 +26,7 @@ func TestTheCaddyfileBecomesJSON(t *testing.T) {
 		`redis redis://10.0.0.6 {
 			prefix shop:
 			nodes 3
+			size 1GiB
 			timeout 30ms
 			username gate
 			password {env.LIMITS_PASSWORD}
@@ -33,7 +34,7 @@ func TestTheCaddyfileBecomesJSON(t *testing.T) {
 				ca /etc/redis-ca.pem
 				server_name limits
 			}
-		}`: `{"url":"redis://10.0.0.6","prefix":"shop:","timeout":30000000,"tls":{"ca":"/etc/redis-ca.pem","server_name":"limits"},"username":"gate","password":"{env.LIMITS_PASSWORD}","nodes":3}`,
+		}`: `{"url":"redis://10.0.0.6","prefix":"shop:","timeout":30000000,"tls":{"ca":"/etc/redis-ca.pem","server_name":"limits"},"username":"gate","password":"{env.LIMITS_PASSWORD}","nodes":3,"size":1073741824}`,
 	} {
 		l, err := parse(text)
 		if err != nil {
@@ -56,6 +57,9 @@ func TestTheCaddyfileRefuses(t *testing.T) {
 		"redis {\n timeout never\n}":            "invalid duration",
 		"redis {\n replicas 1\n}":               "unrecognized word 'replicas'",
 		"redis {\n nodes 2\n nodes 3\n}":        "given twice",
+		"redis {\n size\n}":                     "size: expected one value",
+		"redis {\n size lots\n}":                "invalid size 'lots', expected one such as 256MiB",
+		"redis {\n size 31MiB\n}":               "size is 32505856 bytes, expected 33554432 (32MiB)",
 	} {
 		_, err := parse(text)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
@@ -75,6 +79,8 @@ func provisioned(t *testing.T, l *Limiter) *Limiter {
 func TestProvisionRefuses(t *testing.T) {
 	for want, l := range map[string]*Limiter{
 		"nodes is -1":                 {Config: redisconn.Config{URL: "redis://a"}, Nodes: -1},
+		"size is 33554431":            {Config: redisconn.Config{URL: "redis://a"}, Size: minSize - 1},
+		"size is 1099511627777":       {Config: redisconn.Config{URL: "redis://a"}, Size: maxSize + 1},
 		"nodes is 10001":              {Config: redisconn.Config{URL: "redis://a"}, Nodes: 10_001},
 		"the address of Redis":        {Config: redisconn.Config{URL: "http://a"}},
 		"the connection is the store": {Config: redisconn.Config{Password: "p"}},
@@ -99,6 +105,7 @@ func TestWhatShapesASourceIsItsIdentity(t *testing.T) {
 		"prefix":   func(l *Limiter) { l.Prefix = "other:" },
 		"timeout":  func(l *Limiter) { l.Timeout = 5e6 },
 		"nodes":    func(l *Limiter) { l.Nodes = 2 },
+		"size":     func(l *Limiter) { l.Size = minSize },
 	} {
 		l := base()
 		if change(l); provisioned(t, l).Identity() == id {
@@ -126,7 +133,7 @@ func TestWithoutAnAddressTheStoresRedisIsShared(t *testing.T) {
 	}
 	want := store.settings
 	want.Timeout = 30e6
-	if l.Identity() != any(identity{want, 2}) {
+	if l.Identity() != any(identity{want, 2, defaultSize}) {
 		t.Fatalf("%v", l.Identity())
 	}
 	l = provisioned(t, &Limiter{Config: redisconn.Config{Prefix: "own:"}})

@@ -20,13 +20,16 @@ const (
 	unheard = 8
 )
 
-// report notes that a node is there and counts those that are, by the server's clock.
+// report notes that a node is there, counts those that are, by the server's clock, and
+// agrees on a salt: that of the first node, unless the server has lost it.
 var report = redisconn.NewScript(`
 local now = tonumber(redis.call('TIME')[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
 redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('EXPIRE', KEYS[1], ARGV[2] * 2)
-return redis.call('ZCARD', KEYS[1])`)
+redis.call('SET', KEYS[2], ARGV[3], 'NX', 'EX', ARGV[4])
+redis.call('EXPIRE', KEYS[2], ARGV[4], 'GT')
+return {redis.call('ZCARD', KEYS[1]), redis.call('GET', KEYS[2])}`)
 
 // nodes is how many processes share the limits: as configured, or as last heard.
 type nodes struct {
@@ -105,8 +108,16 @@ func (s *Source) listen() {
 func (s *Source) report() error {
 	ctx, cancel := context.WithTimeout(s.ending, s.timeout)
 	defer cancel()
-	reply, err := report.Run(ctx, s.client, []string{s.prefix + "limit:nodes"}, s.nodes.name, int(goneAfter/time.Second))
-	n, _ := reply.(int64)
+	there := s.prefix + "limit:nodes"
+	keys := []string{there, s.prefix + "limit:salt{" + there + "}"} // in one slot of a cluster
+	reply, err := report.Run(ctx, s.client, keys, s.nodes.name, int(goneAfter/time.Second), s.salting.proposal(), int(s.salting.lifetime()/time.Second))
+	var n int64
+	var text string
+	if list, ok := reply.([]any); ok && len(list) == 2 {
+		n, _ = list[0].(int64)
+		text, _ = list[1].(string)
+	}
+	s.salting.note(text)
 	s.nodes.note(int(n), err, s.clock())
 	return err
 }

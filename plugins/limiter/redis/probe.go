@@ -45,7 +45,7 @@ func (l *lane) probe() {
 func (l *lane) probing() *batch {
 	p := probed
 	p.Limiter = l.limiter
-	a := newAsk(l.source.prefix, &ratelimit.Request{Charges: []ratelimit.Charge{{Policy: &p}}})
+	a := newAsk(l.source.prefix, &ratelimit.Request{Charges: []ratelimit.Charge{{Policy: &p}}}, room{})
 	b := newBatch()
 	b.add(&group{ask: a, n: 1})
 	return b

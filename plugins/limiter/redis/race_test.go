@@ -27,7 +27,7 @@ func TestWhoMakesTheTripHimselfIsNotTakenAlongByOthers(t *testing.T) {
 	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "own:", longestOwn), nodes: 1})
 	l := s.lane("l")
 	l.landed = s.clock()
-	own := &call{ask: newAsk(s.prefix, &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "own")}}), done: make(chan outcome, 1)}
+	own := &call{ask: newAsk(s.prefix, &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "own")}}, room{}), done: make(chan outcome, 1)}
 	f, err := l.join(own)
 	if err != nil || f == nil {
 		t.Fatal(f, err)
@@ -90,7 +90,7 @@ func TestWhoWaitsForAnothersTripIsTakenAfterIt(t *testing.T) {
 	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "after:", longestOwn), nodes: 1})
 	l := s.lane("l")
 	l.landed = s.clock()
-	own := &call{ask: newAsk(s.prefix, &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "own")}}), done: make(chan outcome, 1)}
+	own := &call{ask: newAsk(s.prefix, &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "own")}}, room{}), done: make(chan outcome, 1)}
 	f, err := l.join(own)
 	if err != nil || f == nil {
 		t.Fatal(f, err)

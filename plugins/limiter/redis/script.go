@@ -29,8 +29,18 @@ type group struct {
 type batch struct {
 	groups []*group
 	keys   []string
+	places []place        // one for each key
 	known  map[string]int // where a key is in keys
 	like   map[string]*group
+}
+
+// place is what the script has to know of a key.
+type place struct {
+	window int64 // ms
+	// What is below is for keys whose subjects clients choose.
+	chosen             bool
+	bucket, population int    // where their keys are
+	own                uint32 // how many callers may have a key of their own
 }
 
 func newBatch() *batch { return &batch{known: make(map[string]int), like: make(map[string]*group)} }
@@ -39,38 +49,66 @@ func newBatch() *batch { return &batch{known: make(map[string]int), like: make(m
 func (b *batch) fits(k *ask) bool {
 	n := len(b.keys)
 	for i := range k.charges {
-		if _, ok := b.known[k.charges[i].key]; !ok {
-			n++
+		c := &k.charges[i]
+		n += b.unknown(c.key)
+		if c.chosen() {
+			n += b.unknown(c.bucket) + b.unknown(c.population)
 		}
 	}
 	return n <= maxKeys
 }
 
+func (b *batch) unknown(key string) int {
+	if _, ok := b.known[key]; ok {
+		return 0
+	}
+	return 1
+}
+
 func (b *batch) add(g *group) {
 	for i := range g.charges {
-		key := g.charges[i].key
-		if _, ok := b.known[key]; !ok {
-			b.known[key] = len(b.keys)
-			b.keys = append(b.keys, key)
+		c := &g.charges[i]
+		at := b.place(c.key, c.window)
+		if c.chosen() {
+			bucket, population := b.place(c.bucket, c.window), b.place(c.population, c.window)
+			b.places[at] = place{c.window, true, bucket, population, c.own}
 		}
 	}
 	b.groups = append(b.groups, g)
 	b.like[g.vector] = g
 }
 
+// place finds or makes the place of a key. The script wants a key before its bucket and
+// population.
+func (b *batch) place(key string, window int64) int {
+	at, ok := b.known[key]
+	if !ok {
+		at = len(b.keys)
+		b.known[key] = at
+		b.keys, b.places = append(b.keys, key), append(b.places, place{window: window})
+	}
+	return at
+}
+
+// chosenBit in the window of a key tells that a bucket and a population follow.
+const chosenBit = 1 << 39
+
 // spec is the script's ARGV[2].
 func (b *batch) spec() []byte {
-	windows := make([]int64, len(b.keys))
-	size := 5 * len(b.keys)
+	size := 11 * len(b.keys)
 	for _, g := range b.groups {
-		for i := range g.charges {
-			windows[b.known[g.charges[i].key]] = g.charges[i].window
-		}
 		size += 8 + 5*len(g.charges)
 	}
 	spec := make([]byte, 0, size)
-	for _, w := range windows {
-		spec = append40(spec, w)
+	for i := range b.places {
+		p := &b.places[i]
+		if !p.chosen {
+			spec = append40(spec, p.window)
+			continue
+		}
+		spec = append40(spec, p.window|chosenBit)
+		spec = append(spec, byte(p.bucket), byte(p.population))
+		spec = binary.BigEndian.AppendUint32(spec, p.own)
 	}
 	for _, g := range b.groups {
 		spec = binary.BigEndian.AppendUint16(spec, uint16(g.n))
@@ -110,24 +148,29 @@ func (b *batch) read(reply []int64) ([]answer, error) {
 		}
 		a.admitted, reply = int(reply[0]), reply[1:]
 		for j := range a.counts {
-			width := 3
-			if g.charges[j].dry {
-				width = 4
-			}
-			if len(reply) < width {
+			if reply = a.counts[j].read(reply, &g.charges[j], a.admitted, b.places[b.known[g.charges[j].key]].chosen); reply == nil {
 				return nil, errReply
 			}
-			a.counts[j] = count{total: reply[0], free: reply[1], retry: reply[2], took: a.admitted}
-			if width == 4 {
-				a.counts[j].took = int(reply[3])
-			}
-			reply = reply[width:]
 		}
 	}
 	if len(reply) != 0 {
 		return nil, errReply
 	}
 	return answers, nil
+}
+
+// read takes what the reply says of a charge and returns the rest, or nil if the reply is too short.
+func (c *count) read(reply []int64, of *charge, admitted int, chosen bool) []int64 {
+	width := 3 + int(bit(of.dry)) + int(bit(chosen))
+	if len(reply) < width {
+		return nil
+	}
+	*c = count{total: reply[0], free: reply[1], retry: reply[2], took: admitted}
+	if of.dry {
+		c.took = int(reply[3])
+	}
+	c.shared = chosen && reply[width-1] == 1
+	return reply[width:]
 }
 
 // run has Redis decide on the batch, at most once. An error leaves open whether it did, and

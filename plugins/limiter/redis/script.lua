@@ -1,12 +1,16 @@
 -- Decides on a batch of requests in one step.
 -- KEYS     the counts, each once; all of one hash tag
 -- ARGV[1]  the time in ms, or '' for this server's own
--- ARGV[2]  numbers, highest byte first: of each key the window in ms (5 bytes); then of each group of like
---          requests how many (2), the cost (5), the charges (1), and of each charge the key from 0, plus
---          128 in a dry run (1), and the limit (4)
+-- ARGV[2]  numbers, highest byte first: of each key the window in ms (5 bytes), and where clients choose the
+--          subject, which sets the highest bit, the keys from 0 of its bucket (1) and of the population (1), and
+--          how many callers may have a key of their own (4); then of each group of like requests how many (2),
+--          the cost (5), the charges (1), and of each charge the key from 0, plus 128 in a dry run (1), and
+--          the limit (4)
 -- Returns the time; then of each group how many are admitted, and of each charge the units that count,
--- the ms until one more is free, the ms until one refused request fits (0: none was), and in a
--- dry run how many of the admitted fitted.
+-- the ms until one more is free, the ms until one refused request fits (0: none was), in a
+-- dry run how many of the admitted fitted, and where clients choose the subject 1 if it shared a bucket, else 0.
+-- The population of a policy counts its callers that have a key of their own: one unit each, in the newest slot
+-- of the caller's key, so that it ceases to count when the key does.
 -- A value is the newest slot (5), the width of a counter (1), the units (4), and the counters from the
 -- oldest slot that holds a unit to the newest. Where a counter takes 4 bytes the units are left out and added
 -- up, so that the largest value fits into 256 bytes of Redis's memory. Refused requests write nothing.
@@ -63,7 +67,7 @@ local function advance(raw, W)
   end
   while skip < n and at(s, w, skip + 1) == 0 do skip = skip + 1 end
   if total < 1 or skip == n then return st end
-  st.slot, st.old, st.w, st.total = slot, old + skip, w, total
+  st.slot, st.old, st.w, st.total, st.newest = slot, old + skip, w, total, newest
   if slot == newest then
     st.past, st.last = sub(s, skip * w + 1, -w - 1), at(s, w, n)
   else
@@ -84,14 +88,51 @@ local function frees(st, n)
   return d > 0 and d or 0
 end
 
-local p, S = 1, redis.call('MGET', unpack(KEYS))
+-- S: of each key its counts, or, until they are needed, the value of one that is a bucket or a population
+local p, S, windows = 1, redis.call('MGET', unpack(KEYS)), {}
 for i = 1, #KEYS do
-  local a, b, c, d, e = byte(spec, p, p + 4)
-  S[i] = advance(S[i], (((a * 256 + b) * 256 + c) * 256 + d) * 256 + e)
+  local a, b, c, d, e, f, g, w, x, y, z = byte(spec, p, p + 10)
+  local W = ((((a % 128) * 256 + b) * 256 + c) * 256 + d) * 256 + e
   p = p + 5
+  if not windows[i] then S[i] = advance(S[i], W) end
+  if a > 127 then
+    local st = S[i]
+    st.bucket, st.population, st.cap, p = f + 1, g + 1, ((w * 256 + x) * 256 + y) * 256 + z, p + 6
+    windows[f + 1], windows[g + 1] = W, W
+  end
 end
 
-local out, o = {now}, 1
+local function counts(i)
+  if type(S[i]) ~= 'table' then S[i] = advance(S[i], windows[i]) end
+  return S[i]
+end
+
+-- where a caller is counted who has no live key, and whether others are, too: in its bucket, if there are too many
+-- keys; else in a key of its own that begins with the bucket's counts, among which may be the caller's
+local function settle(st)
+  local b = counts(st.bucket)
+  if counts(st.population).total >= st.cap then return b, 1 end
+  if b.total == 0 then return st, 0 end
+  return {W = b.W, q = b.q, slot = b.slot, old = b.old, w = b.w, total = b.total, past = b.past, last = b.last,
+    bucket = st.bucket, population = st.population, cap = st.cap}, 1
+end
+
+-- counts a caller's key in the slot to which it adds, and no more in the one to which it added before
+local function enroll(st)
+  local from = st.newest
+  if from == st.slot then return end
+  local p = counts(st.population)
+  local past, w = p.past, p.w
+  local i = from and from - p.old + 1 or 0
+  local v = i > 0 and i <= #past / w and at(past, w, i) or 0
+  if v > 0 then
+    p.past, p.total = sub(past, 1, (i - 1) * w) .. pack(v - 1, w) .. sub(past, i * w + 1), p.total - 1
+  end
+  if p.total == 0 then p.old, p.past = p.slot, '' end
+  p.total, p.last, p.dirty = p.total + 1, p.last + 1, true
+end
+
+local out, o, T, shared = {now}, 1, {}, {}
 while p <= #spec do
   local a, b, c, d, e, f, g, m = byte(spec, p, p + 7)
   local n, cost = a * 256 + b, (((c * 256 + d) * 256 + e) * 256 + f) * 256 + g
@@ -99,8 +140,14 @@ while p <= #spec do
   p = first + m * 5
   for j = first, p - 1, 5 do
     local k, x, y, z, v = byte(spec, j, j + 4)
+    local st = S[k % 128 + 1]
+    T[j], shared[j] = st, st.bucket and 0
+    if st.bucket and st.total == 0 then
+      st, shared[j] = settle(st)
+      T[j] = st
+    end
     if k < 128 then
-      local fit = floor((((x * 256 + y) * 256 + z) * 256 + v - S[k + 1].total) / cost)
+      local fit = floor((((x * 256 + y) * 256 + z) * 256 + v - st.total) / cost)
       if fit < admit then admit = fit end
     end
   end
@@ -110,12 +157,16 @@ while p <= #spec do
   for j = first, p - 1, 5 do
     local k, x, y, z, v = byte(spec, j, j + 4)
     local limit, dry, took = ((x * 256 + y) * 256 + z) * 256 + v, k > 127, admit
-    local st = S[dry and k - 127 or k + 1]
+    local st = T[j]
     if dry then
       local fit = floor((limit - st.total) / cost)
       if fit < took then took = fit > 0 and fit or 0 end
     end
     if took > 0 then
+      if st.population then
+        if not st.dirty then enroll(st) end
+        S[k % 128 + 1] = st
+      end
       if st.total == 0 then st.old = st.slot end
       st.total, st.last, st.dirty = st.total + took * cost, st.last + took * cost, true
     end
@@ -129,12 +180,16 @@ while p <= #spec do
       o = o + 1
       out[o] = took
     end
+    if shared[j] then
+      o = o + 1
+      out[o] = shared[j]
+    end
   end
 end
 
 for i = 1, #KEYS do
   local st = S[i]
-  if st.dirty then
+  if type(st) == 'table' and st.dirty then
     local w, slot, total, last = st.w, st.slot, st.total, st.last
     while last >= 256 ^ w do w = w + 1 end
     local past = w > st.w and widen(st.past, st.w, w) or st.past

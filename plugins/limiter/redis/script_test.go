@@ -137,7 +137,7 @@ func TestTheScriptDecidesAsTheSourceInThisProcessDoes(t *testing.T) {
 			requests := map[*group][]*ratelimit.Request{}
 			for range 1 + w.IntN(4) {
 				r := w.request()
-				g := &group{ask: newAsk(w.prefix, r), n: 1}
+				g := &group{ask: newAsk(w.prefix, r, room{}), n: 1}
 				if w.IntN(2) == 0 {
 					g.n += w.IntN(15)
 				}
@@ -182,7 +182,7 @@ func TestRefusedRequestsLeaveEveryByteAsItWas(t *testing.T) { // L06
 			r.Charges = append(r.Charges, ratelimit.Charge{Policy: p, Subject: "s"})
 		}
 		b := newBatch()
-		b.add(&group{ask: newAsk("bytes:", r), n: 1})
+		b.add(&group{ask: newAsk("bytes:", r, room{}), n: 1})
 		return b
 	}
 	run := func(b *batch) bool {
@@ -222,7 +222,7 @@ func TestAValueThatIsNotOursIsEmpty(t *testing.T) {
 	for i, value := range []string{"x", "0123456789", strings.Repeat("\x00", 11), strings.Repeat("\xff", 300), head + "\x01\x00\x00\x00\x05" + strings.Repeat("\x01", 62), head + "\x05\x00\x00\x00\x05abcde", head + "\x00\x00\x00\x00\x05a"} {
 		r := &ratelimit.Request{Charges: []ratelimit.Charge{{Policy: p, Subject: fmt.Sprint("foreign", i)}}}
 		b := newBatch()
-		b.add(&group{ask: newAsk("foreign:", r), n: 5})
+		b.add(&group{ask: newAsk("foreign:", r, room{}), n: 5})
 		if err := client.Set(ctx, b.keys[0], value, 0).Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +238,7 @@ func TestAValueThatIsNotOursIsEmpty(t *testing.T) {
 
 func TestAReplyOfAnotherLengthIsNoAnswer(t *testing.T) {
 	b := newBatch()
-	b.add(&group{ask: newAsk("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "s")}}), n: 1})
+	b.add(&group{ask: newAsk("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "s")}}, room{}), n: 1})
 	whole := []int64{1_900_000_000_000, 1, 1, 60_000, 0}
 	if answers, err := b.read(whole); err != nil || answers[0].admitted != 1 || answers[0].counts[0].total != 1 {
 		t.Fatal(answers, err)

@@ -30,6 +30,7 @@ type config struct {
 	nodes    int                // that share the limits; 0: those that are heard of
 	now      func() time.Time   // nil: the server's clock
 	denials  int                // refusals that are remembered at most; negative: none
+	callers  uint32             // with a key of their own under a policy whose subjects clients choose; 0: as many as fit into defaultSize
 }
 
 // Source is a [ratelimit.Source] that counts in Redis. It is safe for concurrent use.
@@ -44,6 +45,8 @@ type Source struct {
 	denials  *denials // nil: none
 	fallback *ratelimit.Fallback
 	nodes    *nodes
+	callers  uint32
+	salting  *salting
 
 	first  sync.Once
 	ending context.Context
@@ -62,7 +65,10 @@ var _ ratelimit.OpenSource = (*Source)(nil)
 func newSource(c config) (*Source, error) {
 	s := &Source{
 		settings: c.settings, prefix: c.settings.Prefix, patience: c.settings.Timeout,
-		now: c.now, clock: time.Now, lanes: make(map[string]*lane),
+		now: c.now, clock: time.Now, lanes: make(map[string]*lane), callers: c.callers, salting: newSalting(),
+	}
+	if s.callers == 0 {
+		s.callers = callersIn(defaultSize)
 	}
 	if s.patience == 0 {
 		s.patience = defaultPatience
@@ -102,7 +108,14 @@ func (s *Source) Decide(ctx context.Context, r ratelimit.Request) (ratelimit.Ver
 	if l.opened.Load() {
 		return s.fallback.Decide(r)
 	}
-	c := newCall(s.prefix, &r)
+	own, ok := s.room(ctx, &r)
+	if !ok {
+		if err := ctx.Err(); err != nil {
+			return ratelimit.Verdict{}, err
+		}
+		return s.fallback.Decide(r)
+	}
+	c := newCall(s.prefix, &r, own)
 	if s.denials != nil {
 		now := s.clock()
 		if d := s.denials.get(c.ask, now); d != nil {
@@ -111,12 +124,12 @@ func (s *Source) Decide(ctx context.Context, r ratelimit.Request) (ratelimit.Ver
 			return v, nil
 		}
 	}
-	own, err := l.join(c)
+	trip, err := l.join(c)
 	if err != nil {
 		return s.fallback.Decide(r)
 	}
-	if own != nil {
-		l.flyOnce(own)
+	if trip != nil {
+		l.flyOnce(trip)
 	}
 	var out outcome
 	if s.patience <= longestOwn { // to look out for the caller's going would cost more than to wait in vain
