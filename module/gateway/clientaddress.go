@@ -21,6 +21,15 @@ func clientIP(r *http.Request) string {
 	return ip
 }
 
+// ClientAddress is the address from which a request came, of an IPv6 address that of its
+// /64. It is "" for what is no address.
+func ClientAddress(r *http.Request) string {
+	if networks := fairshare.From(clientIP(r)).Networks(); len(networks) > 0 {
+		return networks[0].Addr().String()
+	}
+	return ""
+}
+
 // ClientNetwork is the network of the address from which a request came, IPv4's /24 or IPv6's
 // /48: large enough that nobody has many at hand. It is "" for what is no address.
 func ClientNetwork(r *http.Request) string {

@@ -54,7 +54,7 @@ func (h *REST) takeJobs(ctx caddy.Context, from string) error {
 	stored := jobStore{app.Store()}
 	for _, c := range h.Jobs {
 		q, err := job.NewQueue(job.QueueConfig{
-			Config: c, Store: stored, Index: stored, Do: p.do, Hold: app.Hold,
+			Config: c, Store: stored, Index: stored, Do: p.do, Hold: app.Hold, Fair: fairly,
 			NewID: secret.ID, Node: node, Now: time.Now, Log: h.log,
 			Observer: newJobWatch(c.Defaulted().Name, app.Trail()),
 		})

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/fairshare"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
@@ -25,6 +26,7 @@ func (p *jobs) make(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefe
 	if a := gateway.Caller(c.r); a != nil {
 		asked.Scopes = a.Scopes
 	}
+	asked.From = gateway.ClientAddress(c.r)
 	j, refused, err := q.Submit(p.app.Traced(c.r), asked)
 	switch {
 	case err != nil:
@@ -97,6 +99,15 @@ func show(w http.ResponseWriter, r *http.Request, status int, j *job.Job) error 
 	}
 	_, _ = w.Write(body) // who has gone can ask again
 	return nil
+}
+
+// fairly divides the places of callers without a token by their networks.
+func fairly(limit int, held []string, from string) bool {
+	sources := make([]fairshare.Source, len(held))
+	for i, address := range held {
+		sources[i] = fairshare.From(address)
+	}
+	return fairshare.Fits(limit, sources, fairshare.From(from))
 }
 
 // owner is who a guard in front let pass. Without one it is nobody, and knowing a job's id

@@ -46,7 +46,9 @@ type Config struct {
 	Keep time.Duration `json:"keep,omitempty"`
 	// The most jobs that wait or run, on all nodes. Default: 100, at most 1,000.
 	Queue int `json:"queue,omitempty"`
-	// The most of them that one client has. Default: 20, or `queue` where that is less.
+	// The most of them that one client has, or one address (IPv6: its /64) without a token. All
+	// callers without a token have half of `queue` together, or this if it is more, and a
+	// third of that is for those who have no job yet. Default: 20, or `queue` where that is less.
 	PerClient int `json:"per_client,omitempty"`
 	// The most jobs that this node runs at a time. Default: 4.
 	Workers int `json:"workers,omitempty"`

@@ -184,6 +184,9 @@ func node(t *testing.T, s *shelf, w *work, name string, change ...func(*QueueCon
 	c := QueueConfig{
 		Config: Config{Path: "slow", Upstream: "/slow"},
 		Store:  s, Index: s, Do: w.Do, Hold: func() (func(), error) { return func() {}, nil },
+		Fair: func(limit int, held []string, from string) bool {
+			return len(held) < limit || len(held) < limit+limit/2 && !slices.Contains(held, from)
+		},
 		NewID: func() string {
 			made.Lock()
 			defer made.Unlock()

@@ -23,6 +23,10 @@ type QueueConfig struct {
 	// Hold keeps what a running job needs until it is called again: the configuration it
 	// began under may be gone before it ends.
 	Hold func() (release func(), err error)
+	// Fair reports whether a caller without a token may have one more of so many places, or of
+	// half as many that are reserved for newcomers, where the addresses in held have one each,
+	// the earliest first.
+	Fair func(limit int, held []string, from string) bool
 	// NewID returns a string that cannot be guessed, of at most 40 letters, digits, "-" and "_".
 	NewID func() string
 	// Node names this process among all that share the store.
@@ -70,7 +74,7 @@ func NewQueue(c QueueConfig) (*Queue, error) {
 		return nil, err
 	}
 	for name, missing := range map[string]bool{
-		"Store": c.Store == nil, "Index": c.Index == nil, "Do": c.Do == nil, "Hold": c.Hold == nil,
+		"Store": c.Store == nil, "Index": c.Index == nil, "Do": c.Do == nil, "Hold": c.Hold == nil, "Fair": c.Fair == nil,
 		"NewID": c.NewID == nil, "Node": c.Node == "", "Now": c.Now == nil, "Log": c.Log == nil, "Observer": c.Observer == nil,
 	} {
 		if missing {

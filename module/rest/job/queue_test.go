@@ -111,6 +111,58 @@ func TestTheQueueIsBoundedOnAllNodesTogether(t *testing.T) {
 	}
 }
 
+// N06: of a queue of 12, callers without a token have 6: 4 for any, 2 for newcomers.
+func TestCallersWithoutATokenHaveHalfOfTheQueue(t *testing.T) {
+	s := newShelf()
+	q := node(t, s, newWork(nil), "a", func(c *QueueConfig) { c.Queue, c.PerClient = 12, 3 })
+	for i, c := range []struct {
+		client, from string
+		status       int
+	}{
+		{"", "a", 0}, {"", "a", 0}, {"", "a", 0}, {"", "a", 429}, {"", "b", 0}, {"", "b", 429}, {"", "c", 0}, {"", "d", 0}, {"", "e", 503},
+		{"reader", "a", 0}, {"reader", "x", 0}, {"reader", "y", 0}, {"reader", "z", 429},
+		{"other", "a", 0}, {"other", "a", 0}, {"other", "a", 0}, {"third", "a", 503},
+	} {
+		_, refused, err := q.Submit(t.Context(), Request{Owner: Owner{Client: c.client}, From: c.from})
+		if err != nil {
+			t.Fatal(err)
+		}
+		status := 0
+		if refused != nil {
+			status = refused.Status
+			if refused.Header.Get("Retry-After") == "" {
+				t.Errorf("%d: no Retry-After", i)
+			}
+		}
+		if status != c.status {
+			t.Errorf("%d, %s %s: %d, want %d", i, c.client, c.from, status, c.status)
+		}
+	}
+	for _, m := range s.marks {
+		if (m.Client == "") != (m.From != "") {
+			t.Errorf("the address of a client with a token is stored: %+v", m)
+		}
+	}
+}
+
+// Small queues have no places for newcomers, but all their places can be had.
+func TestAQueueOfAnySizeCanBeFilledWithoutAToken(t *testing.T) {
+	for most := 1; most <= 8; most++ {
+		q := node(t, newShelf(), newWork(nil), "a", func(c *QueueConfig) { c.Queue, c.PerClient = most, most })
+		n := 0
+		for i := range 20 {
+			if _, refused, err := q.Submit(t.Context(), Request{From: fmt.Sprint(i)}); err != nil {
+				t.Fatal(err)
+			} else if refused == nil {
+				n++
+			}
+		}
+		if n != most {
+			t.Errorf("%d jobs in a queue of %d", n, most)
+		}
+	}
+}
+
 func TestAClientHasItsShareOfTheQueue(t *testing.T) {
 	s := newShelf()
 	q := node(t, s, newWork(nil), "a", func(c *QueueConfig) { c.Queue, c.PerClient = 10, 3 })

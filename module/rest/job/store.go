@@ -37,6 +37,7 @@ type Store interface {
 type Mark struct {
 	ID     string    `json:"-"`
 	Client string    `json:"client"`
+	From   string    `json:"from,omitempty"` // the address of a caller without a token
 	Made   time.Time `json:"made"`
 }
 

@@ -19,7 +19,9 @@ const admitTime = 10 * time.Second
 
 // Request is a client's wish for a job.
 type Request struct {
-	Owner       Owner
+	Owner Owner
+	// From is the address of a caller without a token (IPv6: of its /64).
+	From        string
 	Version     string
 	Body        []byte
 	ContentType string
@@ -74,18 +76,22 @@ func (q *Queue) enter(ctx context.Context, r Request, in *Input) (*Job, *envelop
 	if err != nil {
 		return nil, nil, err
 	}
-	if refused, err := q.room(ctx, r.Owner.Client, 1); refused != nil || err != nil {
+	mark := Mark{ID: j.ID, Client: r.Owner.Client, Made: now}
+	if mark.Client == "" {
+		mark.From = r.From
+	}
+	if refused, err := q.room(ctx, mark); refused != nil || err != nil {
 		return nil, refused, err
 	}
 	expires := now.Add(maxAge)
 	// The mark first: a job without one is never found, a mark without one is cleared away.
-	if err := q.Index.Enter(ctx, q.Name, Mark{j.ID, r.Owner.Client, now}, expires); err != nil {
+	if err := q.Index.Enter(ctx, q.Name, mark, expires); err != nil {
 		q.withdraw(ctx, j.ID)
 		return nil, nil, err
 	}
 	// Again, with its own: of several nodes that fill the last place at the same time none
 	// goes beyond it, at the price that all may be refused.
-	refused, err := q.room(ctx, r.Owner.Client, 0)
+	refused, err := q.room(ctx, mark)
 	if refused == nil && err == nil {
 		if err = q.Store.Create(ctx, Record{ID: j.ID, Value: value, Expires: expires}); err != nil {
 			err = fmt.Errorf("%w: %w", ErrUnknown, err)
@@ -105,31 +111,6 @@ func (q *Queue) withdraw(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	_ = q.Index.Leave(ctx, id) // else the loop does
-}
-
-// room reports whether as many more jobs fit.
-func (q *Queue) room(ctx context.Context, client string, more int) (*envelope.Refusal, error) {
-	marks, err := q.Index.List(ctx, q.Name, q.Config.Queue+1)
-	if err != nil {
-		return nil, err
-	}
-	own := more
-	for _, m := range marks {
-		if m.Client == client {
-			own++
-		}
-	}
-	switch {
-	case len(marks)+more > q.Config.Queue:
-		r := envelope.Refuse(http.StatusServiceUnavailable, "too many jobs wait: Retry-After says when to try again")
-		r.Header = http.Header{"Retry-After": {"10"}}
-		return r, nil
-	case own > q.PerClient:
-		r := envelope.Refuse(http.StatusTooManyRequests, "too many jobs of this client are not finished")
-		r.Header = http.Header{"Retry-After": {"10"}}
-		return r, nil
-	}
-	return nil, nil
 }
 
 // input reads what a job is to do.

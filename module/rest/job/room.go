@@ -1,0 +1,67 @@
+package job
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+)
+
+// room reports whether the job of a mark fits into the queue, in which it may stand already.
+//
+// A client has per_client places. Callers without a token are told apart by their address:
+// each has per_client places at most, all together half of the queue (or per_client, if that is
+// more), and a third of that is for those who have no job yet. Otherwise a single address could
+// keep everybody else from the queue.
+func (q *Queue) room(ctx context.Context, of Mark) (*envelope.Refusal, error) {
+	marks, err := q.Index.List(ctx, q.Name, q.Config.Queue+1)
+	if err != nil {
+		return nil, err
+	}
+	all, own := 1, 1
+	var strangers []string
+	for _, m := range marks {
+		if m.ID == of.ID {
+			continue
+		}
+		all++
+		if m.Client == of.Client && m.From == of.From {
+			own++
+		}
+		if m.Client == "" {
+			strangers = append(strangers, m.From)
+		}
+	}
+	switch {
+	case all > q.Config.Queue:
+		return full(), nil
+	case own > q.PerClient:
+		return greedy(), nil
+	case of.Client == "" && !q.fits(strangers, of.From):
+		if own > 1 {
+			return greedy(), nil
+		}
+		return full(), nil
+	}
+	return nil, nil
+}
+
+// fits reports whether there is a place for a caller without a token beside the others.
+func (q *Queue) fits(strangers []string, from string) bool {
+	most := max(q.PerClient, q.Config.Queue/2)
+	return len(strangers) < most && q.Fair((2*most+2)/3, strangers, from)
+}
+
+func full() *envelope.Refusal {
+	return later(http.StatusServiceUnavailable, "too many jobs wait: Retry-After says when to try again")
+}
+
+func greedy() *envelope.Refusal {
+	return later(http.StatusTooManyRequests, "too many jobs of this client are not finished")
+}
+
+func later(status int, message string) *envelope.Refusal {
+	r := envelope.Refuse(status, message)
+	r.Header = http.Header{"Retry-After": {"10"}}
+	return r
+}
