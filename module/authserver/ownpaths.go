@@ -44,7 +44,7 @@ func NewOwnPaths(issuerPath string, registration bool) OwnPaths {
 
 // Has reports whether a request path, decoded once, is the server's. A path that some
 // server behind this one may take for one of ours is ours in every spelling: with another
-// letter case, double slashes, dot segments, backslashes, path parameters, blanks at the end
+// letter case, double slashes, a host in front, dot segments, backslashes, path parameters, blanks at the end
 // of a segment, encoded several times, or with the query encoded too. Requests for these
 // carry codes and credentials, which must not reach an API or its logs.
 func (o OwnPaths) Has(path string) bool {
@@ -52,11 +52,7 @@ func (o OwnPaths) Has(path string) bool {
 		return o.hasFolded(path)
 	}
 	for range maxDecodings {
-		if o.hasFolded(foldPath(path)) || o.hasFolded(foldPath(resolveDots(path))) {
-			return true
-		}
-		// A client that encodes its whole address sends the query as part of the path.
-		if end := strings.IndexAny(path, "?#"); end >= 0 && o.hasFolded(foldPath(resolveDots(path[:end]))) {
+		if o.hasSpelling(path) || o.hasSpelling(cutAuthority(path)) {
 			return true
 		}
 		decoded := decodePath(path)
@@ -66,6 +62,31 @@ func (o OwnPaths) Has(path string) bool {
 		path = decoded
 	}
 	return true // nobody has an honest reason to encode a path so often
+}
+
+// hasSpelling is Has without decoding.
+func (o OwnPaths) hasSpelling(path string) bool {
+	if o.hasFolded(foldPath(path)) || o.hasFolded(foldPath(resolveDots(path))) {
+		return true
+	}
+	// A client that encodes its whole address sends the query as part of the path.
+	end := strings.IndexAny(path, "?#")
+	return end >= 0 && o.hasFolded(foldPath(resolveDots(path[:end])))
+}
+
+// cutAuthority returns what servers take for the path that read a request's target as a
+// reference: of //host/token, PHP's parse_url says that the path is /token (RFC 3986
+// section 4.2). Of other paths it returns "".
+func cutAuthority(path string) string {
+	rest := strings.TrimLeft(path, `/\`)
+	if len(path)-len(rest) < 2 {
+		return ""
+	}
+	end := strings.IndexAny(rest, `/\`)
+	if end < 0 {
+		return ""
+	}
+	return rest[end:]
 }
 
 // maxDecodings is how often a path is decoded to see what it stands for.

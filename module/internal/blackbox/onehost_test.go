@@ -62,7 +62,7 @@ func TestNoSpellingOfAnEndpointReachesTheAPI(t *testing.T) { // S05
 	const behind = "\toauth_server\n\treverse_proxy $UPSTREAM\n}\nhttp://$API {\n"
 	g, up := startSite(t, strings.Replace(site, "\toauth_server\n}\nhttp://$API {\n", behind, 1))
 	for _, path := range []string{
-		"/token/", "//token", "/./token", "/x/../token", "/TOKEN", "/Token", "/%2574oken", "/%252574oken", "/%2F/token", "/x%2f..%2ftoken",
+		"/token/", "//token", "//host/token", "///host/token", "//u:p@host:80/login?x=y", "/\\host/token", "/%2fhost/token", "//host//x/../connect/qrconnect", "/./token", "/x/../token", "/TOKEN", "/Token", "/%2574oken", "/%252574oken", "/%2F/token", "/x%2f..%2ftoken",
 		"/token;a=1", "/;/token", "/\\token", "/%5ctoken", "/%255ctoken", "/token%20", "/token.", "/token%00", "/token%2500", "/to%C5%BFken/../token", "/%25u0074oken",
 		"/token%3Fcode=x", "/login%253Fx", "/x/..%2ftoken%3F/../x", "/account%23x", "/authorize%3fclient_id=web&state=x/y",
 		"/authorize/?code=x", "/AUTHORIZE", "//authorize?state=x", "/log%C4%B1n/../login", "/regi%C5%BFter/../device",
@@ -78,7 +78,7 @@ func TestNoSpellingOfAnEndpointReachesTheAPI(t *testing.T) { // S05
 			}
 		}
 	}
-	for _, path := range []string{"/", "/tokens", "/token/7", "/my/token", "/devices", "/a%2520b", "/100%25", "/Articles/7", "/connected", "/.well-known/security.txt", "/register", "/x%3Fto=/token"} {
+	for _, path := range []string{"/", "/tokens", "/token/7", "/my/token", "/devices", "/a%2520b", "/100%25", "/Articles/7", "/connected", "/.well-known/security.txt", "/register", "/x%3Fto=/token", "/host/token", "//host/articles"} {
 		p := harness.Wire(t, g.ID, "GET "+path, "Cookie: gatehouse=session; own=1")
 		hits := up.Hits()
 		if p.Status != http.StatusOK || len(hits) != 1 || hits[0].RequestURI != path {
