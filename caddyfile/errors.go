@@ -22,6 +22,7 @@ import (
 //		fail_when <pointer> <operator> <values...> status <status> [<code>]
 //		fail_when header <name> <operator> <values...> status <status> [<code>]
 //		fail_when not_json [status <status> [<code>]]
+//		charset <name>
 //	}
 func parseErrors(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	h.Next()
@@ -42,8 +43,10 @@ func parseErrors(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 			e.From, err = from(h.Dispenser, e.From)
 		case "fail_when":
 			e.FailWhen, err = failWhen(h.Dispenser, e.FailWhen)
+		case "charset":
+			err = charsetName(h.Dispenser, &e.Charset)
 		default:
-			err = unknown(h.Dispenser, "api_errors", "problem_json", "expose", "upstream_auth", "from", "fail_when")
+			err = unknown(h.Dispenser, "api_errors", "problem_json", "expose", "upstream_auth", "from", "fail_when", "charset")
 		}
 		if err != nil {
 			return nil, err

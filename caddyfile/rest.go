@@ -16,8 +16,8 @@ import (
 //
 //	api_rest [<matcher>] {
 //		vendor <name>
-//		to <addresses...>
-//		to { <directives> }
+//		to <addresses...> [charset <name>]
+//		to { [charset <name>] <directives> }
 //		version <name> { ... }
 //		resource <path> { ... }
 //		job <path> { ... }
@@ -72,7 +72,7 @@ func (r *rest) word() (err error) {
 			err = r.Errf("vendor: invalid name '%s', expected lower case letters, digits and hyphens, such as acme", r.Vendor)
 		}
 	case "to":
-		r.Upstream, err = to(r.Helper, r.Upstream)
+		r.Upstream, err = to(r.Helper, r.Upstream, &r.Charset)
 	case "version":
 		err = r.version()
 	case "resource":
@@ -147,8 +147,10 @@ func (r *rest) errors() error {
 			e.From, err = from(r.Dispenser, e.From)
 		case "fail_when":
 			e.FailWhen, err = failWhen(r.Dispenser, e.FailWhen)
+		case "charset":
+			err = charsetName(r.Dispenser, &e.Charset)
 		default:
-			err = unknown(r.Dispenser, "errors", "expose", "upstream_auth", "from", "fail_when")
+			err = unknown(r.Dispenser, "errors", "expose", "upstream_auth", "from", "fail_when", "charset")
 		}
 		if err != nil {
 			return err

@@ -46,6 +46,7 @@ type place struct {
 //		etag
 //		header_down <names...>
 //		header_up Cookie
+//		charset <name>
 //		nested <path> { ... }
 //	}
 func readResource(d *caddyfile.Dispenser, around place) (r resource.Resource, err error) {
@@ -171,10 +172,12 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 		r.HeaderUp, err = headers(d, r.HeaderUp)
 	case "nested":
 		err = nested(d, r, around)
+	case "charset":
+		err = charsetName(d, &r.Charset)
 	default:
 		err = unknown(d, "resource", "upstream", "list", "item", "id", "rename", "values", "replace", "created", "deleted", "links", "query", "pass", "fail_when",
 			"batch", "batch_max", "validate", "schema", "idempotency", "etag",
-			"header_down", "header_up", "nested")
+			"header_down", "header_up", "charset", "nested")
 	}
 	return err
 }

@@ -9,17 +9,22 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
+
+	"github.com/gatehouse/gatehouse/module/rest/charset"
 )
 
 // to reads where an upstream is: addresses as reverse_proxy takes them, or a block of
-// directives.
-func to(h httpcaddyfile.Helper, before caddyhttp.RouteList) (caddyhttp.RouteList, error) {
+// directives; and which charset its texts are in, behind the addresses or in the block.
+func to(h httpcaddyfile.Helper, before caddyhttp.RouteList, name *string) (caddyhttp.RouteList, error) {
 	const form = "addresses such as 10.0.1.20:8080 or https://api.internal, or a block of directives"
 	if err := once(h.Dispenser, before != nil); err != nil {
 		return nil, err
 	}
 	head := h.Token()
-	segment := h.NextSegment()
+	segment, err := toCharset(h.NextSegment(), name)
+	if err != nil {
+		return nil, err
+	}
 	block := -1
 	for i, t := range segment {
 		if t.Text == "{" && !t.Quoted() {
@@ -44,6 +49,44 @@ func to(h httpcaddyfile.Helper, before caddyhttp.RouteList) (caddyhttp.RouteList
 		return nil, at(head, errors.New("to: expected a directive that answers, such as reverse_proxy 10.0.1.20:8080"))
 	}
 	return sub.Routes, nil
+}
+
+// toCharset takes `charset` and its name out of the words of `to`.
+func toCharset(segment caddyfile.Segment, name *string) (rest caddyfile.Segment, err error) {
+	depth := 0
+	for i := 0; i < len(segment); i++ {
+		t := segment[i]
+		line := i > 0 && (t.File != segment[i-1].File || t.Line > segment[i-1].Line)
+		begins := depth == 1 && line || depth == 0 && i > 1
+		switch {
+		case t.Quoted():
+		case t.Text == "{":
+			depth++
+		case t.Text == "}":
+			depth--
+		case t.Text == "charset" && begins:
+			words := caddyfile.NewDispenser(segment[i:])
+			words.Next()
+			if err := charsetName(words, name); err != nil {
+				return nil, err
+			}
+			i++
+			continue
+		}
+		rest = append(rest, t)
+	}
+	return rest, nil
+}
+
+// charsetName reads the name of a charset.
+func charsetName(d *caddyfile.Dispenser, into *string) error {
+	if err := text(d, into, "a name such as iso-8859-1 or shift_jis"); err != nil {
+		return err
+	}
+	if _, err := charset.Find(*into); err != nil {
+		return d.WrapErr(err)
+	}
+	return nil
 }
 
 func toAddresses(segment caddyfile.Segment) (caddyhttp.RouteList, error) {

@@ -40,7 +40,7 @@ func (r *rest) version() error {
 		var err error
 		switch d.Val() {
 		case "to":
-			v.Upstream, err = to(r.Helper, v.Upstream)
+			v.Upstream, err = to(r.Helper, v.Upstream, &v.Charset)
 		case "strip_prefix":
 			err = flag(d, &v.StripPrefix)
 		case "deprecated":

@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/metrics"
+	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
@@ -31,6 +32,10 @@ type Errors struct {
 	// first that holds decides. At most 64 KiB of such an answer are held back until it is
 	// known that none does; should one hold after that, the connection is aborted.
 	FailWhen []envelope.FailWhen `json:"fail_when,omitempty"`
+	// The charset of the upstream's texts where they are not in UTF-8 and have no other label: a
+	// name of the WHATWG or IANA, such as `iso-8859-1`. Default: of errors that are in neither
+	// UTF-8 nor the charset of their label, the status alone is read.
+	Charset string `json:"charset,omitempty"`
 
 	config  envelope.Config
 	metrics metrics.Set
@@ -48,6 +53,13 @@ func (e *Errors) Provision(ctx caddy.Context) error {
 	e.config = envelope.Config{
 		ProblemJSON: e.ProblemJSON, Expose: e.Expose, UpstreamAuth: e.UpstreamAuth, From: e.From, FailWhen: e.FailWhen,
 		Observe: func(status int, kind envelope.Kind) { e.metrics.UpstreamError(status, string(kind)) },
+	}
+	if e.Charset != "" {
+		named, err := charset.Find(e.Charset)
+		if err != nil {
+			return err
+		}
+		e.config.Charset = named
 	}
 	if err := e.config.Prepare(); err != nil {
 		return err

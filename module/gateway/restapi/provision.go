@@ -37,6 +37,9 @@ func (h *REST) Provision(ctx caddy.Context) (err error) {
 		h.counts[k] = h.metrics.REST(string(k))
 	}
 	h.dialect.Observe = func(status int, kind envelope.Kind) { h.metrics.UpstreamError(status, string(kind)) }
+	if h.dialect.Charset, err = h.errorCharset(h.Charset); err != nil {
+		return fmt.Errorf("api_rest: %w", err)
+	}
 	if d := h.Errors; d != nil {
 		h.dialect.UpstreamAuth, h.dialect.Expose, h.dialect.From, h.dialect.FailWhen = d.UpstreamAuth, d.Expose, d.From, d.FailWhen
 		if err := h.dialect.Prepare(); err != nil {
@@ -78,7 +81,7 @@ func (h *REST) Check() error {
 }
 
 func (h *REST) compile(ctx caddy.Context) (err error) {
-	if h.plain.table, err = resource.NewTable(h.inherited(h.Resources)); err != nil {
+	if h.plain.table, err = resource.NewTable(inCharset(h.inherited(h.Resources), h.Charset)); err != nil {
 		return fmt.Errorf("api_rest: %w", err)
 	}
 	if err = h.plain.table.CheckIdle("", h.Errors.AsksForJSON()); err != nil {
@@ -94,8 +97,12 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 	for i := range h.Versions {
 		v := &h.Versions[i]
 		e := edition{table: h.plain.table, route: h.plain.route, dialects: h.plain.dialects, strip: v.StripPrefix}
-		if len(v.Resources) > 0 {
-			if e.table, err = resource.NewTable(h.inherited(v.resources(h.Resources))); err != nil {
+		name := h.Charset
+		if len(v.Upstream) > 0 || v.Charset != "" {
+			name = v.Charset
+		}
+		if len(v.Resources) > 0 || name != h.Charset {
+			if e.table, err = resource.NewTable(inCharset(h.inherited(v.resources(h.Resources)), name)); err != nil {
 				return fmt.Errorf("api_rest: version %s: %w", v.Name, err)
 			}
 			if err = e.table.CheckIdle("", h.Errors.AsksForJSON()); err != nil {
@@ -124,7 +131,11 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 func (h *REST) speak(t *resource.Table) (all map[*resource.Operation]*envelope.Config, err error) {
 	all = make(map[*resource.Operation]*envelope.Config)
 	for _, o := range t.Operations() {
-		if all[o], err = o.Dialect(h.dialect); err != nil {
+		own := h.dialect
+		if own.Charset, err = h.errorCharset(o.Charset()); err != nil {
+			return nil, fmt.Errorf("resource %s: %w", o.Resource.Path, err)
+		}
+		if all[o], err = o.Dialect(own); err != nil {
 			return nil, fmt.Errorf("resource %s: %w", o.Resource.Path, err)
 		}
 	}

@@ -25,6 +25,11 @@ type REST struct {
 	Vendor string `json:"vendor,omitempty"`
 	// The routes that lead to the upstream. Default: the handler that comes next.
 	Upstream caddyhttp.RouteList `json:"upstream,omitempty"`
+	// The charset of the upstream's texts where they are not in UTF-8 and have no other label,
+	// and of the forms, queries and paths that it is sent: a name of the WHATWG or IANA, such as
+	// `iso-8859-1`. Default: texts that are in neither UTF-8 nor the charset of their label
+	// cannot be read.
+	Charset string `json:"charset,omitempty"`
 	// The versions of the API. Default: it has none.
 	Versions []Version `json:"versions,omitempty"`
 	// The resources. Once there is one, what is not declared is 404.
@@ -73,6 +78,9 @@ type Version struct {
 	version.Version
 	// The routes that lead to its upstream. Default: those of the handler.
 	Upstream caddyhttp.RouteList `json:"upstream,omitempty"`
+	// The charset of its texts. Default: with an upstream of its own none, otherwise that of the
+	// handler.
+	Charset string `json:"charset,omitempty"`
 	// Resources that differ in this version, or are there in it alone. They take the place
 	// of those with the same path.
 	Resources []resource.Resource `json:"resources,omitempty"`
@@ -86,6 +94,8 @@ type Dialect struct {
 	Expose bool `json:"expose,omitempty"`
 	// Where its errors have their texts. Default: the usual places.
 	From []envelope.From `json:"from,omitempty"`
+	// The charset of its errors. Default: that of the resource, or of the handler.
+	Charset string `json:"charset,omitempty"`
 	// Which of its successes are failures. Default: none.
 	FailWhen []envelope.FailWhen `json:"fail_when,omitempty"`
 }

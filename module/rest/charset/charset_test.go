@@ -2,140 +2,188 @@ package charset
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
-
-	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/simplifiedchinese"
+	"unicode/utf8"
 )
 
-func gb(t testing.TB, text string) string {
+func find(t testing.TB, name string) *Charset {
 	t.Helper()
-	s, err := simplifiedchinese.GB18030.NewEncoder().String(text)
+	if name == "" {
+		return nil
+	}
+	c, err := Find(name)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return c
+}
+
+// in is a text in a charset.
+func in(t testing.TB, name, text string) string {
+	t.Helper()
+	s, ok := find(t, name).Encode(text)
+	if !ok {
+		t.Fatalf("%q has no form in %s", text, name)
 	}
 	return s
 }
 
-func latin(t testing.TB, text string) string {
-	t.Helper()
-	s, err := charmap.Windows1252.NewEncoder().String(text)
-	if err != nil {
-		t.Fatal(err)
+// piecewise decodes a text as a stream: the first begin bytes at once, the rest in pieces.
+func piecewise(r Reading, text []byte, begin, size int) (string, error) {
+	var w Writer
+	var b bytes.Buffer
+	begin = min(begin, len(text))
+	first, err := w.Begin(r, text[:begin], begin == len(text))
+	b.Write(first)
+	w.To(&b)
+	for rest := text[begin:]; len(rest) > 0 && err == nil; {
+		n := min(size, len(rest))
+		_, err = w.Write(rest[:n])
+		rest = rest[n:]
 	}
-	return s
+	if err == nil {
+		err = w.Close()
+	}
+	return b.String(), err
 }
 
-func TestATextIsInWhatItsBytesAllow(t *testing.T) {
+func TestATextIsReadByItsLabelAndWhatTheConfigurationNames(t *testing.T) {
 	for _, c := range []struct {
-		name, label, text string
-		want              Charset
-		read              string // "" where nothing is
+		name, label, named, text string
+		want                     string // "" for an error
 	}{
-		{"UTF-8 that says so", "UTF-8", "文章", UTF8, "文章"},
-		{"UTF-8 that says nothing", "", "文章", UTF8, "文章"},
-		{"UTF-8 that says ASCII", "us-ascii", "文章", UTF8, "文章"},
-		{"UTF-8 labelled Latin-1", "ISO-8859-1", "文章", UTF8, "文章"},
-		{"GB that says so", "gb2312", gb(t, "文章嘰"), GB18030, "文章嘰"},
-		{"GB that says nothing", "", gb(t, "文章嘰"), GB18030, "文章嘰"},
-		{"GB labelled UTF-8", "utf-8", gb(t, "文章嘰"), GB18030, "文章嘰"},
-		{"GB of four bytes", "gb18030", gb(t, "😀ü"), GB18030, "😀ü"},
-		{"GB that is UTF-8 by chance, and says so", "GBK", gb(t, "联通"), GB18030, "联通"},
-		{"Latin-1 that says so", "latin1", latin(t, "Füße €"), Latin1, "Füße €"},
-		{"a byte that Latin-1 of the web does not have", "latin1", "a\x81b", Latin1, "a\uFFFDb"},
-		{"neither UTF-8 nor GB", "utf-8", "x\xff\xff", Unknown, ""},
-		{"neither, and nothing is said", "", "x\xff\xff", Unknown, ""},
-		{"a label that nobody knows", "ebcdic", "x", Unknown, ""},
-		{"nothing", "", "", UTF8, ""},
+		{"UTF-8 that says so", "UTF-8", "", "文章", "文章"},
+		{"UTF-8 that says nothing", "", "", "文章", "文章"},
+		{"UTF-8 that says ASCII", "us-ascii", "", "文章", "文章"},
+		{"UTF-8 labelled Latin-1", "ISO-8859-1", "", "文章", "文章"},
+		{"UTF-8 where another is configured", "", "gb18030", "文章", "文章"},
+		{"UTF-8 with a label that nobody knows", "utf8mb4", "", "文章", "文章"},
+		{"behind a byte order mark", "", "", "\ufeff文章", "文章"},
+		{"Latin-1 that says so", "latin1", "", in(t, "latin1", "Füße €"), "Füße €"},
+		{"Latin-1 that says nothing", "", "", in(t, "latin1", "Müller"), ""},
+		{"Latin-1 that is configured", "", "iso-8859-1", in(t, "latin1", "Müller"), "Müller"},
+		{"Latin-1 labelled UTF-8", "utf-8", "", in(t, "latin1", "Müller"), ""},
+		{"Latin-1 labelled UTF-8, and configured", "utf-8", "latin1", in(t, "latin1", "Müller"), "Müller"},
+		{"Latin-1 with an unknown label", "latin-99", "", in(t, "latin1", "Müller"), ""},
+		{"a byte that windows-1252 does not have", "latin1", "", "a\x81b", ""},
+		{"GB that says so", "gb2312", "", in(t, "gbk", "文章嘰"), "文章嘰"},
+		{"GB that says nothing", "", "", in(t, "gbk", "文章嘰"), ""},
+		{"GB that is configured", "", "gbk", in(t, "gbk", "文章嘰"), "文章嘰"},
+		{"GB behind a byte order mark", "", "gbk", "\ufeff" + in(t, "gbk", "文章嘰"), "文章嘰"},
+		{"GB of four bytes", "gb18030", "", in(t, "gb18030", "😀ü"), "😀ü"},
+		{"GB that is UTF-8 by chance, and says so", "GBK", "", "\xd2\xbb", "一"},
+		{"Shift_JIS that says so", "Shift_JIS", "", in(t, "shift_jis", "日本語ソ"), "日本語ソ"},
+		{"Shift_JIS that is configured", "", "shift_jis", in(t, "shift_jis", "日本語ソ"), "日本語ソ"},
+		{"a label goes before the configuration", "shift_jis", "gbk", in(t, "shift_jis", "日本語"), "日本語"},
+		{"Cyrillic", "koi8-r", "", in(t, "koi8-r", "её"), "её"},
+		{"UTF-16 that says so", "utf-16le", "", in(t, "utf-16le", "Müller"), "Müller"},
+		{"UTF-16 that is configured", "", "utf-16be", in(t, "utf-16be", "Müller 日"), "Müller 日"},
+		{"ISO-2022-JP that is configured", "", "iso-2022-jp", in(t, "iso-2022-jp", "日本語"), "日本語"},
+		{"UTF-8 that says so where ISO-2022-JP is configured", "utf-8", "iso-2022-jp", "日本語", "日本語"},
+		{"EBCDIC", "ibm037", "", in(t, "ibm037", "Muller"), "Muller"},
+		{"a stray byte", "", "", "abc\xff", ""},
+		{"a stray byte that says UTF-8", "utf-8", "", "abc\xff", ""},
+		{"a stray byte where GB is configured", "", "gb18030", "abc\xff", ""},
+		{"half a character", "", "", "ab\xe6\x96", ""},
+		{"half a character of GB", "gbk", "", "ab\xce", ""},
 	} {
-		got := Of(c.label, []byte(c.text), false)
-		if got != c.want {
-			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		r := Read(c.label, find(t, c.named))
+		for _, begin := range []int{0, 1, 2, 3, 5, 100} {
+			for _, size := range []int{1, 2, 3, 100} {
+				got, err := piecewise(r, []byte(c.text), begin, size)
+				if begin < 100 && c.named != "" && err != nil {
+					continue // a few bytes may be UTF-8 by chance: an error, and nothing worse
+				}
+				if begin < 3 && strings.HasPrefix(c.text, "\ufeff") {
+					continue // who begins looks for a byte order mark
+				}
+				if (err != nil) != (c.want == "") || err == nil && got != c.want || err != nil && !errors.Is(err, ErrText) {
+					t.Errorf("%s, begun with %d, in pieces of %d: %q %v", c.name, begin, size, got, err)
+				}
+			}
 		}
-		if text, ok := got.Decode([]byte(c.text), false); ok != (c.want != Unknown) || ok && string(text) != c.read {
+		if text, ok := r.Text([]byte(c.text), false); ok != (c.want != "") || ok && string(text) != c.want {
 			t.Errorf("%s: %q %v", c.name, text, ok)
 		}
-		if c.want == Unknown {
-			c.read = c.text
+	}
+}
+
+func TestAnUnknownCharsetIsRefusedByName(t *testing.T) {
+	for _, name := range []string{"", "latin-99", "utf-7", "iso-2022-kr"} {
+		if c, err := Find(name); err == nil || c != nil || !strings.Contains(err.Error(), "'"+name+"'") {
+			t.Errorf("%s: %v %v", name, c, err)
 		}
-		for _, size := range []int{1, 2, 3, 100} {
-			var b bytes.Buffer
-			w := got.Writer(&b)
-			for rest := []byte(c.text); len(rest) > 0; {
-				n := min(size, len(rest))
-				if _, err := w.Write(rest[:n]); err != nil {
-					t.Fatal(err)
-				}
-				rest = rest[n:]
-			}
-			if err := w.Close(); err != nil || b.String() != c.read {
-				t.Errorf("%s in pieces of %d: %v %q", c.name, size, err, b.String())
-			}
+	}
+	for _, name := range []string{"UTF-8", "ascii", "Latin1", "ISO-8859-15", "windows-1251", "Shift_JIS", "euc-jp", "euc-kr", "big5", "gb18030", "hz-gb-2312", "ibm037", "utf-16", "koi8-u"} {
+		if _, err := Find(name); err != nil {
+			t.Error(err)
 		}
+	}
+}
+
+func TestATextThatTheCharsetDoesNotHaveIsNotEncoded(t *testing.T) {
+	for _, c := range []struct {
+		name, text, want string
+		ok               bool
+	}{
+		{"latin1", "Müller", "M\xfcller", true}, {"latin1", "日", "", false}, {"utf-8", "日", "日", true},
+		{"shift_jis", "日", "\x93\xfa", true}, {"shift_jis", "한", "", false}, {"utf-16le", "a", "a\x00", true},
+	} {
+		if got, ok := find(t, c.name).Encode(c.text); ok != c.ok || ok && got != c.want {
+			t.Errorf("%s: %q %v", c.name, got, ok)
+		} else if back, same := find(t, c.name).Decode(got); ok && (!same || back != c.text) {
+			t.Errorf("%s: %q %v", c.name, back, same)
+		}
+	}
+	if _, ok := find(t, "latin1").Decode("a\x81"); ok {
+		t.Error("a byte that windows-1252 does not have is decoded")
 	}
 }
 
 func TestACutThroughACharacterSaysNothingOfTheRest(t *testing.T) {
 	const text = "ab文😀ü"
-	for _, c := range []struct {
-		label string
-		whole string
-		want  Charset
-	}{{"", text, UTF8}, {"latin1", text, UTF8}, {"utf-8", gb(t, text), GB18030}, {"gbk", gb(t, text), GB18030}} {
-		for n := 3; n <= len(c.whole); n++ {
-			part := []byte(c.whole[:n])
-			got := Of(c.label, part, true)
-			read, ok := got.Decode(part, true)
-			if c.want == GB18030 && got == UTF8 && string(read) == "ab" {
-				continue // so far there is nothing else
-			}
-			if got != c.want || !ok || !strings.HasPrefix(text, string(read)) {
-				t.Errorf("%q: %d of %d bytes are %d %q %v", c.label, n, len(c.whole), got, read, ok)
+	for _, c := range []struct{ label, whole string }{{"", text}, {"latin1", text}, {"gbk", in(t, "gb18030", text)}} {
+		for n := range len(c.whole) + 1 {
+			if read, ok := Read(c.label, nil).Text([]byte(c.whole[:n]), true); !ok || !strings.HasPrefix(text, string(read)) {
+				t.Errorf("%q: of %d bytes %q %v", c.label, n, read, ok)
 			}
 		}
-	}
-	if _, ok := UTF8.Decode([]byte("ab文")[:4], false); ok {
-		t.Error("half a character is whole")
-	}
-	if got := Of("", []byte("ab\xe6"), false); got == UTF8 {
-		t.Error("half a character at the end is UTF-8")
 	}
 }
 
-// Read in pieces, cut anywhere, a text is what it is as a whole.
-func FuzzTextsOfAnyLabel(f *testing.F) {
-	for _, text := range []string{"", "文章", gb(f, "文章😀嘰"), "ab\xff", "\xce\xc4\x81\x30\x81\x30", latin(f, "Füße")} {
-		for _, label := range []string{"", "utf-8", "GBK", "iso-8859-1", "ebcdic"} {
-			f.Add(label, []byte(text), uint8(3), uint16(4))
+// What is read as UTF-8 is not changed, whatever else the configuration names, and in any
+// pieces: text is decoded to one thing, or not at all.
+func FuzzTextInUTF8IsNeverChanged(f *testing.F) {
+	names := []string{"", "latin1", "windows-1251", "shift_jis", "euc-jp", "euc-kr", "big5", "gb18030", "koi8-r", "iso-8859-15"}
+	for i, text := range []string{"", "文章", "её", "ab\xff", "M\xfcller", "\xd2\xbb{}", "\ufeffä", "a\ufffdb"} {
+		for _, label := range []string{"", "utf-8", "iso-8859-1", "none"} {
+			f.Add(label, uint8(i), []byte(text), uint8(2), uint16(3))
 		}
 	}
-	f.Fuzz(func(t *testing.T, label string, text []byte, size uint8, at uint16) {
-		in := Of(label, text, false)
-		whole, ok := in.Decode(text, false)
-		if ok != (in != Unknown) && in != GB18030 {
-			t.Fatalf("%q is %d and cannot be read", text, in)
+	f.Fuzz(func(t *testing.T, label string, name uint8, text []byte, size uint8, begin uint16) {
+		r := Read(label, find(t, names[int(name)%len(names)]))
+		if r.obeyed != nil {
+			return // its label says that it is something else
 		}
-		var b bytes.Buffer
-		w := in.Writer(&b)
-		for rest := text; len(rest) > 0; {
-			n := min(int(size)%7+1, len(rest))
-			if _, err := w.Write(rest[:n]); err != nil {
-				t.Fatal(err)
-			}
-			rest = rest[n:]
+		want := strings.TrimPrefix(string(text), "\ufeff")
+		whole, ok := r.Text(text, false)
+		if utf8.ValidString(want) && (!ok || string(whole) != want) {
+			t.Fatalf("%q was read as %q %v", text, whole, ok)
 		}
-		if err := w.Close(); err != nil || ok && !bytes.Equal(b.Bytes(), whole) {
-			t.Fatalf("%v: in pieces %q is %q, and %q as a whole", err, text, b.Bytes(), whole)
+		if ok && !utf8.Valid(whole) {
+			t.Fatalf("%q became %q, which is not UTF-8", text, whole)
 		}
-		part := text[:min(int(at), len(text))]
-		if cut, fits := in.Decode(part, true); ok && (!fits || !bytes.HasPrefix(whole, cut)) {
-			t.Fatalf("%q of %q is %q %v", part, text, cut, fits)
+		if len(text) > 2 && begin < 3 {
+			begin = 3 // where a byte order mark is known
 		}
-		if in == UTF8 && ok {
-			if again := Of(label, part, true); again != UTF8 {
-				t.Fatalf("%q is UTF-8, and its beginning %q is %d", text, part, again)
-			}
+		got, err := piecewise(r, text, int(begin), int(size)%7+1)
+		if utf8.ValidString(want) && (err != nil || got != want) {
+			t.Fatalf("in pieces %q was read as %q: %v", text, got, err)
+		}
+		if err == nil && !utf8.ValidString(got) {
+			t.Fatalf("in pieces %q became %q, which is not UTF-8", text, got)
 		}
 	})
 }

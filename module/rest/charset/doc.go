@@ -1,4 +1,5 @@
-// Package charset owns in which encoding a text of an upstream's is, whatever its label
-// says of it, and making UTF-8 of it. It knows UTF-8, the Chinese GB encodings and
-// Latin-1, and nothing of what the text is for.
+// Package charset owns the encoding of an upstream's text: finding out by its label, its
+// bytes and what the configuration names, decoding it to UTF-8 as it streams, and encoding
+// what is sent. Text that cannot be decoded without loss is an error, never a guess. The
+// package knows nothing of what a text is for.
 package charset

@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
-
-	"github.com/gatehouse/gatehouse/module/rest/charset"
 )
 
 // maxWindow bounds what a zstd frame may make us allocate; it is what readers of HTTP must
@@ -54,9 +52,3 @@ func decompress(coding []string, raw []byte) (plain []byte, cut, ok bool) {
 }
 
 var bom = []byte("\xef\xbb\xbf")
-
-// toUTF8 reads a text that is whole, or cut.
-func toUTF8(text []byte, label string, cut bool) ([]byte, bool) {
-	text = bytes.TrimPrefix(text, bom)
-	return charset.Of(label, text, cut).Decode(text, cut)
-}

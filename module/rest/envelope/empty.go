@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"mime"
 	"net/http"
+
+	"github.com/gatehouse/gatehouse/module/rest/charset"
 )
 
 // EmptyWhen says which errors of an upstream are an answer with nothing in it, such as that of a
@@ -36,7 +38,7 @@ func (w *Writer) emptied(raw []byte) bool {
 		return false
 	}
 	_, params, _ := mime.ParseMediaType(h.Get("Content-Type"))
-	text, ok := toUTF8(plain, params["charset"], false)
+	text, ok := charset.Read(params["charset"], w.config.Charset).Text(plain, false)
 	if text = bytes.TrimSpace(text); !ok || len(text) == 0 {
 		return false
 	}

@@ -5,6 +5,8 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/rest/charset"
 )
 
 // Kind is the form of an upstream's error: a closed set, fit for a metric's label.
@@ -39,7 +41,7 @@ func (c *Config) translate(h http.Header, status int, raw []byte, cut bool) tran
 	}
 	cut = cut || more
 	media, params, _ := mime.ParseMediaType(h.Get("Content-Type"))
-	text, ok := toUTF8(plain, params["charset"], cut)
+	text, ok := charset.Read(params["charset"], c.Charset).Text(plain, cut)
 	if !ok {
 		return translation{kind: Other}
 	}

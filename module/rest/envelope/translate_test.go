@@ -12,6 +12,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"golang.org/x/text/encoding/simplifiedchinese"
+
+	"github.com/gatehouse/gatehouse/module/rest/charset"
 )
 
 func TestUpstreamErrorsAreTranslated(t *testing.T) {
@@ -51,8 +53,10 @@ func TestUpstreamErrorsAreTranslated(t *testing.T) {
 		{"JSON with control characters", 404, js, `{"message":"a\r\nb\u0000c\u202ed"}`, JSON, enveloped("not_found", "a b c d", "")},
 		{"JSON with an unusable field", 400, js, `{"message":"m","field":"a\nb"}`, JSON, enveloped("bad_request", "m", "")},
 		{"GBK", 404, "application/json; charset=GBK", gb("{\"message\":\"文章不存在\"}"), JSON, enveloped("not_found", "文章不存在", "")},
-		{"GBK without saying so", 404, page, gb("<html><title>文章不存在</title>"), HTML, enveloped("not_found", "文章不存在", "")},
-		{"an unknown charset", 404, "text/html; charset=ebcdic", "<html>", Other, generic(404)},
+		{"GBK without saying so", 404, page, gb("<html><title>文章不存在</title>"), Other, generic(404)},
+		{"a stray byte", 404, js, "{\"message\":\"M\xfcller\"}", Other, generic(404)},
+		{"Shift_JIS", 404, "application/json; charset=Shift_JIS", "{\"message\":\"\x83\x5c\"}", JSON, enveloped("not_found", "ソ", "")},
+		{"an unknown charset", 404, "text/html; charset=none", "<html><title>Müller</title>", HTML, enveloped("not_found", "Müller", "")},
 		{"Latin-1", 404, "text/plain; charset=iso-8859-1", "Caf\xe9 fermé", Text, enveloped("not_found", "Caf\u00e9 fermÃ©", "")},
 		{"HTML title", 404, page, "<!DOCTYPE html><head><title>Page\n not &amp; found</title></head><h1>No</h1>", HTML, enveloped("not_found", "Page not & found", "")},
 		{"HTML heading", 403, page, "<html><script>document.title='<title>x</title>'</script><h1>For<b>bid</b>den</h1>", HTML, enveloped("forbidden", "Forbidden", "")},
@@ -98,6 +102,27 @@ func TestUpstreamErrorsAreTranslated(t *testing.T) {
 				t.Errorf("header %v", h)
 			}
 		})
+	}
+}
+
+func gb18030(t testing.TB) *charset.Charset {
+	t.Helper()
+	c, err := charset.Find("gb18030")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestErrorsAreReadInTheCharsetThatIsConfigured(t *testing.T) {
+	conf := &Config{Charset: gb18030(t)}
+	for body, want := range map[string]string{
+		gb("{\"message\":\"文章不存在\"}"): "文章不存在", "{\"message\":\"文章\"}": "文章", "{\"message\":\"\xff\"}": Lookup(404).Message,
+	} {
+		rec := through(t, conf, "GET", answer(404, map[string]string{"Content-Type": "application/json"}, body))
+		if got := rec.Body.String(); got != enveloped("not_found", want, "") {
+			t.Errorf("%q: %s", body, got)
+		}
 	}
 }
 

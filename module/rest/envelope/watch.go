@@ -2,7 +2,7 @@ package envelope
 
 import (
 	"bytes"
-	"io"
+	"errors"
 	"mime"
 	"net/http"
 	"strings"
@@ -15,18 +15,17 @@ import (
 // watch reads the beginning of a success, to see whether it is one.
 type watch struct {
 	d       *dialect
-	status  int    // the upstream's
-	label   string // of its charset
-	json    bool   // so it is labelled
-	coded   bool   // its text can be read only when it is whole
+	status  int // the upstream's
+	in      charset.Reading
+	json    bool // so it is labelled
+	coded   bool // its text can be read only when it is whole
 	stage   stage
 	raw     []byte // held back, nil as soon as it is passed on
 	kept    bool   // raw is a copy
 	passing bool
 	editor  *splice.Editor
-	rule    *condition // the first that was seen to hold
-	text    io.Writer  // leads to the editor
-	checked int        // bytes of raw known to be UTF-8; -1: it is not read as that
+	rule    *condition      // the first that was seen to hold
+	text    *charset.Writer // leads to the editor; nil: the text is read as it is
 
 	header    int  // the condition on a header field that holds; -1: none
 	notJSON   bool // it is known that the body is not JSON
@@ -64,7 +63,7 @@ func (c *Config) watch(status int, method string, header http.Header) *watch {
 		return nil
 	}
 	return &watch{
-		d: d, status: status, label: params["charset"], json: IsJSON(media), coded: coding(header) != "",
+		d: d, status: status, in: charset.Read(params["charset"], c.Charset), json: IsJSON(media), coded: coding(header) != "",
 		header: at, notJSON: foreign && !text, permitted: permitted, reads: method == http.MethodGet,
 	}
 }
@@ -139,7 +138,7 @@ func (w *watch) keep() {
 
 // begin looks at the first characters. It returns what is to be scanned.
 func (w *watch) begin() []byte {
-	text := bytes.TrimLeft(bytes.TrimPrefix(w.raw, bom), " \t\r\n")
+	text := w.heldText()
 	if len(text) == 0 || len(w.raw) < len(bom) && bytes.HasPrefix(bom, w.raw) {
 		return nil
 	}
@@ -159,31 +158,30 @@ func (w *watch) begin() []byte {
 
 func (w *watch) start() {
 	w.stage = scanning
-	w.readAs(charset.Of(w.label, nil, true))
+	w.readAs(w.in)
 }
 
-// readAs begins to read. GB is decoded on the way: the second byte of a character may be
-// a backslash.
-func (w *watch) readAs(c charset.Charset) {
+// readAs begins to read. What is not in UTF-8 is decoded on the way: the second byte of a
+// character may be a backslash.
+func (w *watch) readAs(in charset.Reading) {
 	w.release()
-	w.editor = w.d.plan.New(nowhere{})
-	w.text = c.Writer(w.editor)
-	if c != charset.UTF8 {
-		w.checked = -1
-	}
+	w.in = in
+	w.editor, w.text = w.d.plan.New(nowhere{}), new(charset.Writer)
+	_, _ = w.text.Begin(in, nil, false) // nothing cannot be wrong
+	w.text.To(w.editor)
 }
 
 func (w *watch) scan(p []byte) verdict {
-	if !w.passing && w.checked >= 0 && !w.isUTF8() {
-		text := bytes.TrimPrefix(w.raw, bom)
-		if c := charset.Of(w.label, text, true); c != charset.Unknown { // else what there is of it is read as it is
-			w.readAs(c)
-			p = text
-		}
-		w.checked = -1
+	err := w.decode(p)
+	if errors.Is(err, charset.ErrText) {
+		err = w.readAgain(p)
 	}
-	_, err := w.text.Write(p)
 	v := w.judge(false)
+	if err != nil && v == open && w.text == nil && !w.passing {
+		w.readAs(charset.Read("gb18030", nil))
+		err = w.decode(w.heldText())
+		v = w.judge(false)
+	}
 	if err != nil && v == open {
 		w.release()
 		if w.stage = printed; w.passing {
@@ -194,18 +192,45 @@ func (w *watch) scan(p []byte) verdict {
 	return v
 }
 
-// isUTF8 goes on to check what is held. A character may still be cut at its end.
-func (w *watch) isUTF8() bool {
-	rest := charset.Whole(w.raw[w.checked:])
-	w.checked += len(rest)
-	return utf8.Valid(rest)
+func (w *watch) heldText() []byte {
+	return bytes.TrimLeft(bytes.TrimPrefix(w.raw, bom), " \t\r\n")
+}
+
+func (w *watch) decode(p []byte) (err error) {
+	if w.text == nil {
+		_, err = w.editor.Write(p)
+	} else {
+		_, err = w.text.Write(p)
+	}
+	return err
+}
+
+// readAgain is for a text that cannot be decoded as it was begun. As long as all of it is held
+// it is read from its beginning, in the other charset that it may be in. A text that cannot be
+// decoded is passed on as it is if it is no failure; a failure must not pass because of a wrong
+// byte, so it is judged by its bytes, and where these are no JSON as GB, in which a character
+// may have a backslash. Nobody is shown what is read so.
+func (w *watch) readAgain(p []byte) error {
+	if w.passing {
+		w.text, w.notJSON = nil, true
+		return w.decode(p)
+	}
+	if other, ok := w.in.Instead(); ok {
+		w.readAs(other)
+		if err := w.decode(w.heldText()); !errors.Is(err, charset.ErrText) {
+			return err
+		}
+	}
+	w.readAs(w.in)
+	w.text, w.notJSON = nil, true
+	return w.decode(w.heldText())
 }
 
 // end is asked when no more is read: of a text that is cut, or of one that ended.
 func (w *watch) end(h http.Header, cut bool) verdict {
 	if w.editor != nil {
 		ended := !cut && w.editor.Close() == nil
-		w.notJSON = !cut && !ended
+		w.notJSON = w.notJSON || !cut && !ended
 		return w.judge(ended)
 	}
 	if w.passing || w.stage == foreign {
@@ -227,18 +252,22 @@ func (w *watch) read(h http.Header, cut bool) (ended bool) {
 		return false
 	}
 	cut = cut || more
-	text, ok := toUTF8(plain, w.label, cut)
-	if text = bytes.TrimLeft(text, " \t\r\n"); !ok || len(text) == 0 {
-		w.notJSON = !ok || w.reads
+	text, readable := w.in.Text(plain, cut)
+	if !readable {
+		if text, ok = charset.Read("gb18030", nil).Text(plain, cut); !ok {
+			text = bytes.TrimPrefix(plain, bom)
+		}
+	}
+	if text = bytes.TrimLeft(text, " \t\r\n"); len(text) == 0 {
+		w.notJSON = w.reads
 		return false
 	}
 	w.editor, ended = w.d.look(text, cut)
-	w.notJSON = w.editor == nil || !cut && !ended
+	w.notJSON = w.editor == nil || !cut && !ended || !readable
 	if w.editor == nil {
 		return false
 	}
-	w.text = w.editor
-	if w.stage = scanning; w.coded || charset.Of(w.label, plain, true) != charset.UTF8 {
+	if w.stage, w.text = scanning, nil; w.coded || !utf8.Valid(charset.Whole(plain)) {
 		w.stage = foreign // what follows cannot be read
 	}
 	return ended

@@ -194,7 +194,9 @@ func TestTrailersStayTrailers(t *testing.T) {
 func TestALongAnswerInGBKIsReadAsGBK(t *testing.T) {
 	for _, media := range []string{"application/json; charset=gbk", "application/json"} {
 		body := `{"m":"` + gb("嘰") + `",` + list(100<<10, `,"n":"`+gb("嘰")+`","success":false`)[1:]
-		if _, got, err := received(t, prepared(t, oldAPI()), sliced(999, 200, map[string]string{"Content-Type": media}, body)); err == nil || strings.Contains(got, "success") {
+		api := oldAPI()
+		api.Charset = gb18030(t)
+		if _, got, err := received(t, prepared(t, api), sliced(999, 200, map[string]string{"Content-Type": media}, body)); err == nil || strings.Contains(got, "success") {
 			t.Errorf("%s: %d bytes, %v", media, len(got), err)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/rest/charset"
 )
 
 // Error is what a client is told. An empty Code or Message stands for the one of
@@ -40,6 +42,9 @@ type Config struct {
 
 	// Empty says which errors of the upstream are an empty answer. Nil: none.
 	Empty *EmptyWhen
+	// Charset is the one that the upstream's texts are in where they are not in UTF-8 and
+	// have no other label. Nil: only UTF-8 and what is labelled is read.
+	Charset *charset.Charset
 
 	// Field gives the client's name of a parameter that the upstream complains of. Nil: the
 	// names are the same.

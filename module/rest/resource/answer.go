@@ -26,8 +26,11 @@ func (m Match) Translates() bool {
 	return o.plain()
 }
 
-// plain reports that the resource of an answer is unwrapped or changed.
-func (o *Operation) plain() bool { return len(o.shape.itemAt[o.Kind]) > 0 || o.shape.changes() }
+// plain reports that the resource of an answer is unwrapped or changed, be it in its encoding.
+func (o *Operation) plain() bool { return o.unwraps() || o.shape.charset != nil }
+
+// unwraps is plain for more than the encoding.
+func (o *Operation) unwraps() bool { return len(o.shape.itemAt[o.Kind]) > 0 || o.shape.changes() }
 
 // Caller is who gets an answer, and where they found it.
 type Caller struct {

@@ -38,6 +38,9 @@ func (m Match) body(a Asked, query string, set http.Header) ([]byte, *envelope.R
 	if refused != nil {
 		return nil, refused
 	}
+	if refused := o.shape.encodable(theirs); refused != nil {
+		return nil, refused
+	}
 	if o.as == "form" || o.as == "multipart" {
 		if theirs.passesToken(object) {
 			return nil, envelope.TokenInForm()
@@ -45,7 +48,7 @@ func (m Match) body(a Asked, query string, set http.Header) ([]byte, *envelope.R
 		if refused := theirs.aside(object, query); refused != nil {
 			return nil, refused
 		}
-		media, body, refused := theirs.form(o.as, freeForm+formGrowth*len(a.Body))
+		media, body, refused := theirs.form(o.as, freeForm+formGrowth*len(a.Body), o.shape.encode)
 		if refused != nil {
 			return nil, refused
 		}
@@ -53,10 +56,11 @@ func (m Match) body(a Asked, query string, set http.Header) ([]byte, *envelope.R
 		return body, nil
 	}
 	set.Set("Content-Type", "application/json")
-	if !o.shape.changesBody() {
-		return a.Body, nil
+	body := a.Body
+	if o.shape.changesBody() {
+		body = theirs.json()
 	}
-	return theirs.json(), nil
+	return o.shape.encodeJSON(body), nil
 }
 
 func (s *shape) changesBody() bool { return len(s.names) > 0 || len(s.words) > 0 }

@@ -72,6 +72,10 @@ type Resource struct {
 	// Header fields of the client's that reach the upstream only when they are named: `Cookie`.
 	// Default: none.
 	HeaderUp []string `json:"header_up,omitempty"`
+	// The charset of the upstream's texts where they are not in UTF-8 and have no other label,
+	// and of the forms, queries and paths that are sent: a name of the WHATWG or IANA, such as
+	// `iso-8859-1`. JSON is sent in ASCII with escapes. Default: UTF-8 alone is known.
+	Charset string `json:"charset,omitempty"`
 	// Resources of each item.
 	Nested []Resource `json:"nested,omitempty"`
 }

@@ -21,21 +21,21 @@ const (
 
 // form is a body as a form, `form` or `multipart`: arrays and objects in the way of PHP,
 // with brackets. It refuses one of more than limit bytes, and names that would be others
-// there.
-func (m members) form(as string, limit int) (media string, body []byte, refused *envelope.Refusal) {
+// there. Names and values are written as encode has them.
+func (m members) form(as string, limit int, encode func(string) string) (media string, body []byte, refused *envelope.Refusal) {
 	var b bytes.Buffer
 	add := func(name []byte, value string) bool {
 		if b.Len() > 0 {
 			b.WriteByte('&')
 		}
-		b.WriteString(url.QueryEscape(string(name)) + "=" + url.QueryEscape(value))
+		b.WriteString(url.QueryEscape(encode(string(name))) + "=" + url.QueryEscape(encode(value)))
 		return b.Len() <= limit
 	}
 	media = "application/x-www-form-urlencoded"
 	if as == "multipart" {
 		w := multipart.NewWriter(&b)
 		add = func(name []byte, value string) bool {
-			_ = w.WriteField(string(name), value) // into memory
+			_ = w.WriteField(encode(string(name)), encode(value)) // into memory
 			return b.Len() <= limit
 		}
 		media = w.FormDataContentType()

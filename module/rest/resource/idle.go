@@ -85,7 +85,7 @@ func (s *shape) idle(all []*Operation, asksForJSON bool) *IdleError {
 }
 
 // declares reports that something is declared of what is in the operation's answers.
-func (o *Operation) declares() bool { return o.plan != nil && (o.Kind == List || o.plain()) }
+func (o *Operation) declares() bool { return o.plan != nil && (o.Kind == List || o.unwraps()) }
 
 // isPointer reports that a JSON Pointer stands where the name of a member is expected.
 func isPointer(theirs string) bool { return strings.HasPrefix(theirs, "/") }

@@ -19,7 +19,7 @@ func (t *Table) Locate(path, query string) (string, bool) {
 			if o.template == nil || (o.Method == http.MethodGet) != reading {
 				continue
 			}
-			if found, ok := o.template.read(path, values, len(o.pattern.names)); ok && o.pattern.takes(found) {
+			if found, ok := o.template.read(path, values, len(o.pattern.names), o.shape.decodeValue); ok && o.pattern.takes(found) {
 				return o.pattern.fill(found), true
 			}
 		}
@@ -27,9 +27,9 @@ func (t *Table) Locate(path, query string) (string, bool) {
 	return "", false
 }
 
-// read gives the values with which the template is this address. Parameters that it does
-// not have are passed over.
-func (t *template) read(path string, query url.Values, count int) ([]string, bool) {
+// read gives the values with which the template is this address, each as decode reads it.
+// Parameters that it does not have are passed over.
+func (t *template) read(path string, query url.Values, count int, decode func(string) string) ([]string, bool) {
 	values := make([]string, count)
 	rawPath, rawQuery, _ := strings.Cut(t.text, "?")
 	have, want := strings.Split(path, "/"), strings.Split(rawPath, "/")
@@ -38,7 +38,7 @@ func (t *template) read(path string, query url.Values, count int) ([]string, boo
 	}
 	for i := range want {
 		text, err := url.PathUnescape(have[i])
-		if err != nil || !t.take(want[i], text, values) {
+		if err != nil || !t.take(want[i], decode(text), values) {
 			return nil, false
 		}
 	}
@@ -48,7 +48,7 @@ func (t *template) read(path string, query url.Values, count int) ([]string, boo
 		if err != nil {
 			return nil, false
 		}
-		if part != "" && (len(query[name]) != 1 || !t.take(value, query[name][0], values)) {
+		if part != "" && (len(query[name]) != 1 || !t.take(value, decode(query[name][0]), values)) {
 			return nil, false
 		}
 	}

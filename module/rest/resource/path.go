@@ -185,11 +185,16 @@ func proper(text string) bool {
 	if text == "" || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
 		return false
 	}
+	return !steps(text)
+}
+
+// steps reports whether a text has a step through directories in it.
+func steps(text string) bool {
 	for part := range strings.FieldsFuncSeq(text, func(c rune) bool { return c == '/' || c == '\\' }) {
 		// Servers of Java drop what follows a semicolon first.
 		if part, _, _ = strings.Cut(part, ";"); part == "." || part == ".." {
-			return false
+			return true
 		}
 	}
-	return true
+	return false
 }

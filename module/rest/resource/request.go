@@ -82,7 +82,11 @@ func (s *shape) rewrites() bool {
 func (m Match) Request(a Asked) (up Upstream, refused *envelope.Refusal) {
 	o := m.Operation
 	up.Method, up.Set = o.method, make(http.Header)
-	up.Path, up.RawQuery = o.template.fill(m.Values)
+	values, ok := o.shape.encodeValues(m.Values)
+	if !ok {
+		return up, envelope.Refuse(http.StatusNotFound, "")
+	}
+	up.Path, up.RawQuery = o.template.fill(values)
 	asked, err := url.ParseQuery(a.RawQuery)
 	if err != nil {
 		return up, envelope.Refuse(http.StatusBadRequest, "the query cannot be read")
@@ -114,10 +118,14 @@ func (m Match) query(up *Upstream, a Asked, asked url.Values) *envelope.Refusal 
 		}
 		own := make(url.Values)
 		q.Send(own)
+		own, refused = m.Operation.shape.encodeQuery(own)
 		up.addQuery(own)
-		return nil
+		return refused
 	}
 	own, refused := m.Operation.passOn(asked)
+	if refused == nil {
+		own, refused = m.Operation.shape.encodeQuery(own)
+	}
 	up.addQuery(own)
 	return refused
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/headers"
 	"github.com/gatehouse/gatehouse/module/rest/link"
 	"github.com/gatehouse/gatehouse/module/rest/splice"
@@ -25,7 +26,8 @@ type shape struct {
 	words      map[string]map[string]string // the upstream's member -> its value -> our word
 	known      map[string][]string          // names that something is said of, by what they may be taken for
 	rules      *validate.Set
-	links      *link.Set    // nil: none
+	links      *link.Set // nil: none
+	charset    *charset.Charset
 	listed     bool         // GET of the collection is a list if its answer looks like one
 	item       *segment     // the placeholder of an item's id; nil: no path has one
 	readable   bool         // an item can be read at its address
@@ -50,7 +52,7 @@ func newShape(r *Resource, collection pattern) (s *shape, err error) {
 		return nil, err
 	}
 	s.know()
-	for _, check := range []func() error{r.checkOff, r.checkQuery, r.checkPass, r.checkFailWhen, s.compileFields} {
+	for _, check := range []func() error{r.checkOff, r.checkQuery, r.checkPass, r.checkFailWhen, s.compileFields, s.findCharset} {
 		if err := check(); err != nil {
 			return nil, err
 		}

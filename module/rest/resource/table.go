@@ -130,7 +130,9 @@ func (t *Table) add(parent pattern, above expressions, r *Resource) error {
 		return fmt.Errorf("resource %s: batch: %w", r.Path, err)
 	}
 	for i := range r.Nested {
-		if err := t.add(collection, expressions, &r.Nested[i]); err != nil {
+		nested := r.Nested[i]
+		nested.Charset = cmp.Or(nested.Charset, r.Charset)
+		if err := t.add(collection, expressions, &nested); err != nil {
 			return err
 		}
 	}
@@ -189,6 +191,9 @@ func (t *Table) route(s *shape, all expressions, r Route) error {
 	}
 	if r.As != "" && (r.Method == http.MethodGet || r.Method == http.MethodDelete && r.As == "multipart") {
 		return fmt.Errorf("as %s: a %s has no such body, expected none of form, json and multipart", r.As, r.Method)
+	}
+	if (r.As == "form" || r.As == "multipart") && s.charset.Wide() {
+		return fmt.Errorf("as %s: no form is in %s, expected json or another charset", r.As, s.charset.Name())
 	}
 	if o.template, err = parseTemplate(r.Upstream, p.names); err != nil {
 		return err

@@ -1,8 +1,8 @@
 package translate
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,10 +20,12 @@ type body struct {
 	w      *Writer
 	answer *resource.Answer
 	sure   bool // the answer is labelled JSON
+	passes bool // of its type the resource passes what is no JSON
 	unpack *unpacker
-	start  *start         // until it is known where the JSON begins
-	look   *looking       // while it is not known whether an object is a list
-	text   io.WriteCloser // leads to the editor
+	start  *start   // until it is known where the JSON begins
+	look   *looking // while it is not known whether an object is a list
+	in     charset.Reading
+	text   charset.Writer // leads to the editor
 	editor *splice.Editor
 	held   []byte
 	limit  int
@@ -38,14 +40,16 @@ func newBody(w *Writer) (*body, *Failure) {
 	sure := envelope.IsJSON(media)
 	declared := w.config.Answer.Declared()
 	switch {
-	case declared && w.config.Answer.Passes(media):
+	case declared && w.config.Answer.Passes(media) && !envelope.MaybeJSON(media):
 		return nil, nil
 	case declared && !sure && !envelope.MaybeJSON(media):
 		return nil, notJSON(w, nil)
 	case !declared && (!sure && !envelope.MaybeJSON(media) || isAttachment(h)):
 		return nil, nil
 	}
-	b := &body{w: w, answer: w.config.Answer, sure: sure, start: newStart(charsetOf(h)), limit: hold, held: borrow()}
+	b := &body{w: w, answer: w.config.Answer, sure: sure, start: newStart(), limit: hold, held: borrow()}
+	b.passes = declared && b.answer.Passes(media)
+	b.in = charset.Read(charsetOf(h), b.answer.Charset())
 	if b.answer.Kind == resource.Create || b.answer.ByCursor() {
 		b.limit = holdCreated
 	}
@@ -84,41 +88,67 @@ func (b *body) plain(p []byte) error {
 
 // begin decides, when enough is there, where the JSON begins and how it is encoded.
 func (b *body) begin(whole bool) error {
-	s := b.start
+	s, a := b.start, b.answer
 	b.start = nil
 	defer s.release()
-	at, in, ok := s.find(b.sure, whole)
-	if !ok && !b.sure && b.answer.Declared() {
-		return notJSON(b.w, s.text)
+	text, err := b.text.Begin(b.in, s.text, whole)
+	if err != nil {
+		return b.undecodable(s.text, err)
 	}
-	if !ok && (!b.sure || b.answer.MayBeList() && b.answer.Plan == nil) {
+	at, ok := findJSON(text, b.sure, whole)
+	strange := !ok || behindText(text[:at])
+	switch {
+	case !a.Declared() && whole && len(bytes.TrimSpace(text)) == 0:
 		return b.passRaw(s.text)
+	case b.passes && !b.sure && strange && !beginsAsJSON(text, whole):
+		return b.passRaw(s.text)
+	case !ok && !b.sure && a.Declared():
+		return notJSON(b.w, text)
+	case a.MayBeList() && a.Plan == nil && strange && beginsAsJSON(text, whole):
+		at, ok = 0, true // and something behind it
+	case !ok && (!b.sure || a.MayBeList() && a.Plan == nil), a.MayBeList() && a.Plan == nil && strange:
+		return b.passRaw(s.text) // a page, or one that has something like JSON in it
 	}
-	if b.answer.MayBeList() && b.answer.Plan == nil && behindText(s.text[:at]) {
-		return b.passRaw(s.text) // a page that has something like JSON in it
-	}
-	if ok && b.answer.MayBeList() {
-		if s.text[at] == '{' {
-			return b.beginLooking(s.text, at, in, whole)
+	if ok && a.MayBeList() {
+		if first := bytes.TrimLeft(text[at:], " \t\r\n"); first[0] == '{' {
+			return b.beginLooking(s.text, text, at, whole)
 		}
-		b.answer.AsArray()
+		a.AsArray()
 	}
-	return b.edit(s.text[at:], in)
+	return b.edit(text[at:])
 }
 
-// edit begins to translate a text.
-func (b *body) edit(text []byte, in charset.Charset) error {
+// undecodable is what becomes of an answer whose text cannot be decoded. What need not be JSON
+// is not read.
+func (b *body) undecodable(raw []byte, err error) error {
+	text := bytes.TrimLeft(raw, "\xef\xbb\xbf \t\r\n")
+	json := b.sure || len(text) > 0 && begins(text[0])
+	switch {
+	case !json && b.passes, !json && !b.answer.Declared():
+		return b.passRaw(raw)
+	case !json:
+		return notJSON(b.w, text)
+	}
+	return err
+}
+
+// edit begins to translate a text whose beginning is decoded.
+func (b *body) edit(text []byte) error {
 	b.editor = b.answer.Editor((*framed)(b))
-	b.text = in.Writer(b.editor)
+	b.text.To(b.editor)
 	if b.answer.List != nil {
 		b.held = append(b.held, `{"data":`...)
 	}
-	return b.decoded(text)
+	_, err := b.editor.Write(text)
+	return err
 }
 
 // passRaw begins to pass a text as it is.
 func (b *body) passRaw(text []byte) error {
 	b.raw = true
+	if a := b.answer; a.Usual && a.Status != 0 && (len(text) == 0 || mediaOf(b.w.Header()) == "text/plain") {
+		b.w.become()
+	}
 	b.commitRaw()
 	return b.decoded(text)
 }

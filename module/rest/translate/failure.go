@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/splice"
 )
 
@@ -17,6 +18,7 @@ const (
 	Incomplete Kind = "incomplete" // it ends too soon
 	Missing    Kind = "missing"    // the declared value is not there, or of another kind
 	Depth      Kind = "depth"      // nested too deeply
+	Charset    Kind = "charset"    // its text cannot be decoded
 	Coding     Kind = "coding"     // compressed in a way that is not known, or wrongly
 	Bomb       Kind = "bomb"       // it grows beyond reason when it is decompressed
 	Redirect   Kind = "redirect"   // it leads to an address that has no counterpart
@@ -25,7 +27,7 @@ const (
 )
 
 // Kinds are all of them.
-var Kinds = []Kind{Syntax, Incomplete, Missing, Depth, Coding, Bomb, Redirect, Cursor, Gone}
+var Kinds = []Kind{Syntax, Incomplete, Missing, Depth, Charset, Coding, Bomb, Redirect, Cursor, Gone}
 
 // Failure is an answer that could not be translated.
 type Failure struct {
@@ -47,7 +49,7 @@ func (f *Failure) Unwrap() error { return f.Err }
 func notJSON(w *Writer, text []byte) *Failure {
 	media := mediaOf(w.Header())
 	f := &Failure{Syntax, fmt.Errorf("Content-Type %q, expected JSON as is declared, or a type that the resource passes", media)}
-	text = bytes.TrimLeft(bytes.TrimPrefix(text, bom), " \t\r\n")
+	text = bytes.TrimLeft(text, " \t\r\n")
 	page := strings.HasSuffix(media, "xml") || len(text) > 0 && strings.ContainsRune("<{[", rune(text[0]))
 	if w.config.Answer.Writes() && !page {
 		f.Kind = Missing
@@ -63,6 +65,8 @@ func failureOf(err error) *Failure {
 	switch {
 	case errors.As(err, &f):
 		return f
+	case errors.Is(err, charset.ErrText):
+		return &Failure{Charset, err}
 	case errors.Is(err, splice.ErrSyntax):
 		return &Failure{Syntax, err}
 	case errors.Is(err, splice.ErrIncomplete):

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"errors"
 	"io"
 
 	"github.com/gatehouse/gatehouse/module/rest/charset"
@@ -15,56 +16,58 @@ const holdLook = 1 << 20
 // looking is an object of which it is not known whether it is a list: its text is kept, and
 // read beside that.
 type looking struct {
-	kept   []byte // from the first byte of the answer
-	at     int    // where the JSON begins
-	in     charset.Charset
+	kept   []byte // from the first byte of the answer, as it came
+	at     int    // where the JSON begins when that is decoded
 	editor *splice.Editor
-	to     io.WriteCloser // leads to the editor
-	broken bool           // it is no JSON after all
+	err    error // why it is no JSON after all
 }
 
-func (b *body) beginLooking(text []byte, at int, in charset.Charset, whole bool) error {
+func (b *body) beginLooking(raw, text []byte, at int, whole bool) error {
 	e := b.answer.Look().New(io.Discard)
-	b.look = &looking{kept: append([]byte(nil), text...), at: at, in: in, editor: e, to: in.Writer(e)}
-	b.look.read(text[at:])
+	b.look = &looking{kept: append([]byte(nil), raw...), at: at, editor: e}
+	b.text.To(e)
+	_, b.look.err = e.Write(text[at:])
 	if whole {
 		return nil // close decides
 	}
 	return b.decide(false)
 }
 
-func (l *looking) read(p []byte) {
-	if l.broken {
-		return
-	}
-	_, err := l.to.Write(p)
-	l.broken = err != nil
-}
-
 // looked takes what follows.
 func (b *body) looked(p []byte) error {
 	l := b.look
 	l.kept = append(l.kept, p...)
-	l.read(p)
+	if l.err == nil {
+		_, l.err = b.text.Write(p)
+	}
 	return b.decide(false)
 }
 
 // decide goes on as soon as it is known what the object is.
 func (b *body) decide(whole bool) error {
 	l := b.look
-	if whole && !l.broken {
-		if err := l.to.Close(); err != nil || l.editor.Close() != nil {
-			l.broken = true
+	if whole && l.err == nil {
+		if l.err = b.text.Close(); l.err == nil {
+			l.err = l.editor.Close()
 		}
 	}
-	if !whole && !l.broken && (len(l.kept) <= hold || len(l.kept) <= holdLook && !b.answer.Known(l.editor)) {
+	if !whole && l.err == nil && (len(l.kept) <= hold || len(l.kept) <= holdLook && !b.answer.Known(l.editor)) {
 		return nil
 	}
-	page := !l.broken && b.answer.AsObject(l.editor, whole)
+	if errors.Is(l.err, charset.ErrText) {
+		return l.err
+	}
+	text, err := b.text.Begin(b.in, l.kept, whole)
+	if err != nil {
+		return err
+	}
+	// A page with something behind it is not passed: it would be no page for the client.
+	page := (l.err == nil || beginsAsJSON(text[l.at:], true)) && b.answer.AsObject(l.editor, whole)
+	kept := l.kept
 	b.look = nil
 	l.editor.Release()
 	if !page && b.answer.Plan == nil {
-		return b.passRaw(l.kept)
+		return b.passRaw(kept)
 	}
-	return b.edit(l.kept[l.at:], l.in)
+	return b.edit(text[l.at:])
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
@@ -130,9 +131,13 @@ func (p *peek) read(whole bool) (location string, ok bool) {
 		whole = whole && err == nil
 	}
 	sure := envelope.IsJSON(media)
-	s := &start{text: text, label: charsetOf(h)}
-	at, in, found := s.find(sure, whole)
-	if !found || !sure && behindText(text[:at]) {
+	at, found := 0, false
+	var rest charset.Writer
+	begun, err := rest.Begin(charset.Read(charsetOf(h), a.Charset()), text, whole)
+	if err == nil {
+		at, found = findJSON(begun, sure, whole)
+	}
+	if !found || !sure && behindText(begun[:at]) {
 		return "", sure || media == "text/plain" || len(text) == 0 && whole
 	}
 	if a.Look() == nil {
@@ -140,12 +145,9 @@ func (p *peek) read(whole bool) (location string, ok bool) {
 	}
 	e := a.Look().New(io.Discard)
 	defer e.Release()
-	to := in.Writer(e)
-	_, err := to.Write(text[at:])
+	_, err = e.Write(begun[at:])
 	if err == nil && whole {
-		if err = to.Close(); err == nil {
-			err = e.Close()
-		}
+		err = e.Close()
 	}
 	if err != nil {
 		return "", sure

@@ -2,18 +2,18 @@ package translate
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"io"
 	"sync"
 
-	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/splice"
 )
 
 // start is the beginning of a body, kept until it is known where the JSON begins and
 // how it is encoded.
 type start struct {
-	text  []byte
-	label string // of the charset
+	text []byte
 }
 
 // sample is how much is looked at; what comes later is taken for more of the same.
@@ -21,12 +21,12 @@ const sample = 32 << 10
 
 var starts = sync.Pool{New: func() any { return new([sample]byte) }}
 
-func newStart(label string) *start {
+func newStart() *start {
 	buffer, ok := starts.Get().(*[sample]byte)
 	if !ok {
 		buffer = new([sample]byte)
 	}
-	return &start{text: buffer[:0], label: label}
+	return &start{text: buffer[:0]}
 }
 
 func (s *start) release() {
@@ -48,56 +48,56 @@ func (s *start) add(p []byte) bool {
 
 func begins(c byte) bool { return c == '{' || c == '[' }
 
-var bom = []byte("\xef\xbb\xbf")
-
 // notices bounds how many beginnings are tried when something is printed in front.
 const notices = 8
 
 var anything, _ = splice.Compile(splice.Config{}) // an empty plan compiles
 
-// find says where the JSON begins and which charset it is in.
-func (s *start) find(sure, whole bool) (at int, in charset.Charset, ok bool) {
-	text := s.text
-	if bytes.HasPrefix(text, bom) {
-		at, text = len(bom), text[len(bom):]
-	}
-	in = charset.Of(s.label, text, !whole)
-	space := len(text) - len(bytes.TrimLeft(text, " \t\r\n"))
-	rest := text[space:]
+// findJSON says where JSON begins in the beginning of a text, or in all of it.
+func findJSON(text []byte, sure, whole bool) (at int, ok bool) {
+	at = len(text) - len(bytes.TrimLeft(text, " \t\r\n"))
+	rest := text[at:]
 	if len(rest) == 0 {
-		return at, in, false
+		return 0, false
 	}
 	if begins(rest[0]) {
-		return at + space, in, sure || parses(rest, in, whole)
+		return at, sure || parses(rest, whole)
 	}
 	for range notices {
 		next := bytes.IndexAny(rest, "{[")
 		if next < 0 {
 			break
 		}
-		if rest = rest[next:]; parses(rest, in, whole) {
-			return at + len(text) - len(rest), in, true
+		if rest = rest[next:]; parses(rest, whole) {
+			return len(text) - len(rest), true
 		}
 		rest = rest[1:]
 	}
-	return at, in, false
+	return 0, false
 }
 
 // behindText reports whether more than white space stands in front of JSON.
-func behindText(before []byte) bool {
-	return len(bytes.TrimLeft(bytes.TrimPrefix(before, bom), " \t\r\n")) > 0
+func behindText(before []byte) bool { return len(bytes.TrimLeft(before, " \t\r\n")) > 0 }
+
+// beginsAsJSON reports whether a text begins with an object or array, whatever stands behind
+// it. One that is not whole may go on.
+func beginsAsJSON(text []byte, whole bool) bool {
+	text = bytes.TrimLeft(text, " \t\r\n")
+	if len(text) == 0 || !begins(text[0]) {
+		return false
+	}
+	var first json.RawMessage
+	err := json.NewDecoder(bytes.NewReader(text)).Decode(&first)
+	return err == nil || !whole && errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // parses reports whether a text could be the beginning of JSON, or all of it.
-func parses(text []byte, in charset.Charset, whole bool) bool {
+func parses(text []byte, whole bool) bool {
 	e := anything.New(io.Discard)
 	defer e.Release()
-	to := in.Writer(e)
-	_, err := to.Write(text)
+	_, err := e.Write(text)
 	if err == nil && whole {
-		if err = to.Close(); err == nil {
-			err = e.Close()
-		}
+		err = e.Close()
 	}
 	return err == nil
 }
