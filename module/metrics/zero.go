@@ -38,7 +38,7 @@ func closedSets() []closedSet {
 		set(tickets, []string{"scan", "device"}, []string{"begun", "scanned", "confirmed", "denied", "wrong_number"}),
 		set(failures, []string{"4xx", "5xx"}),
 		set(normalised, []string{"4xx", "5xx"}, []string{"json", "html", "text", "empty", "shaped", "other"}),
-		set(untranslated, []string{"syntax", "incomplete", "missing", "depth", "charset", "coding", "bomb", "redirect", "gone"}),
+		set(untranslated, []string{"syntax", "incomplete", "missing", "depth", "charset", "coding", "bomb", "redirect", "cursor", "gone"}),
 		set(storeOps, []string{"get", "create", "swap", "delete", "list"}, []string{"ok", "miss", "conflict", "error"}),
 		set(jobFiles, []string{"passed", "forbidden", "unreachable", "refused", "redirects", "too_large", "timeout", "incomplete", "encoded"}),
 	}
