@@ -27,6 +27,7 @@ import (
 //		undeclared deny|pass
 //		openapi [<title>]
 //		header_down <names...>
+//		send fixed [<operations...>] [query|body|header] <name>=<value>...
 //		header_up Cookie
 //	}
 func parseREST(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
@@ -87,6 +88,8 @@ func (r *rest) word() (err error) {
 		err = choice(r.Dispenser, &r.Lint, "off", "warn", "error")
 	case "openapi":
 		err = r.openapi()
+	case "send":
+		err = r.sendFixed()
 	case "header_down":
 		err = r.headers(&r.HeaderDown)
 	case "header_up":
@@ -94,7 +97,7 @@ func (r *rest) word() (err error) {
 	case "undeclared":
 		err = choice(r.Dispenser, &r.Undeclared, "deny", "pass")
 	default:
-		err = unknown(r.Dispenser, "api_rest", "vendor", "to", "version", "resource", "job", "errors", "max_body", "lint", "undeclared", "openapi", "header_down", "header_up")
+		err = unknown(r.Dispenser, "api_rest", "vendor", "to", "version", "resource", "job", "errors", "max_body", "lint", "undeclared", "openapi", "header_down", "header_up", "send")
 	}
 	return err
 }

@@ -45,6 +45,7 @@ type place struct {
 //		idempotency
 //		etag
 //		header_down <names...>
+//		send fixed [<operations...>] [query|body|header] <name>=<value>...
 //		header_up Cookie
 //		charset <name>
 //		nested <path> { ... }
@@ -166,6 +167,8 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 		err = flag(d, &r.Idempotency)
 	case "etag":
 		err = flag(d, &r.ETag)
+	case "send":
+		r.Fixed, err = sendFixed(d, r.Fixed)
 	case "header_down":
 		r.HeaderDown, err = headers(d, r.HeaderDown)
 	case "header_up":
@@ -177,7 +180,7 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 	default:
 		err = unknown(d, "resource", "upstream", "list", "item", "id", "rename", "values", "replace", "created", "deleted", "links", "query", "pass", "fail_when",
 			"batch", "batch_max", "validate", "schema", "idempotency", "etag",
-			"header_down", "header_up", "charset", "nested")
+			"header_down", "header_up", "charset", "send", "nested")
 	}
 	return err
 }

@@ -7,12 +7,12 @@ import (
 
 // inherited are resources with what is said for all of them.
 func (h *REST) inherited(resources []resource.Resource) []resource.Resource {
-	if len(h.HeaderDown)+len(h.HeaderUp) == 0 {
+	if len(h.HeaderDown)+len(h.HeaderUp)+len(h.Fixed) == 0 {
 		return resources
 	}
 	all := make([]resource.Resource, len(resources))
 	for i, r := range resources {
-		all[i] = r.WithFields(h.HeaderDown, h.HeaderUp)
+		all[i] = r.WithFields(h.HeaderDown, h.HeaderUp).WithSupplied(h.Fixed, nil)
 	}
 	return all
 }
@@ -22,6 +22,8 @@ func (h *REST) CheckHeaders() error {
 	if _, err := headers.New(h.HeaderDown); err != nil {
 		return err
 	}
-	_, err := resource.Cookies(h.HeaderUp)
-	return err
+	if _, err := resource.Cookies(h.HeaderUp); err != nil {
+		return err
+	}
+	return resource.CheckFixed(h.Fixed)
 }

@@ -31,6 +31,11 @@ func (p *jobs) begin(w http.ResponseWriter, c *call, q *job.Queue, wish job.Pref
 	if refused != nil {
 		return gateway.Refuse(w, refused)
 	}
+	if q.Fetch == nil {
+		if refused := p.h.setInJob(label, body); refused != nil {
+			return gateway.Refuse(w, refused)
+		}
+	}
 	return p.make(w, c, q, wish, job.Request{Body: body, ContentType: label})
 }
 

@@ -62,8 +62,17 @@ func (p *jobs) do(ctx context.Context, t job.Task) *job.Failure {
 		r.Body, r.ContentLength = io.NopCloser(t.Upload.Body), t.Upload.Length
 	}
 	p.app.Identify(r, access(t.Job))
-	if err := h.through(t.Answer, r, e.route, answer, dialect); err != nil {
+	to, dialect := h.supply(p.operation(e, t.Config), e.route, dialect)
+	if err := h.through(t.Answer, r, to, answer, dialect); err != nil {
 		return told(err)
+	}
+	return nil
+}
+
+// operation is the declared one that a job is instead of; nil for none.
+func (p *jobs) operation(e *edition, c *job.Config) *resource.Operation {
+	if m, ok := e.posted(c.Path); ok && c.When == "preferred" {
+		return m.Operation
 	}
 	return nil
 }

@@ -23,7 +23,8 @@ func (h *REST) operate(w http.ResponseWriter, c *call, m resource.Match, asked r
 	answer := m.Answer(up, resource.Caller{Prefix: c.prefix, Query: query, Allowed: gateway.Permits(c.r)})
 	out := newLeaving(w, c, m, answer)
 	defer out.finish()
-	return h.send(out, c, request(c.r.Context(), w, c.r, up), answer, c.dialects[m.Operation])
+	to, dialect := h.supply(m.Operation, c.handler(), c.dialects[m.Operation])
+	return h.send(out, c, to, request(c.r.Context(), w, c.r, up), answer, dialect)
 }
 
 // upstream is the request that a match makes. It does not ask for the vendor's media type:
@@ -38,8 +39,8 @@ func (c *call) upstream(m resource.Match, asked resource.Asked) (resource.Upstre
 
 // send makes the upstream answer a client, by way of its dialect and the translation. r is
 // the upstream's request.
-func (h *REST) send(w http.ResponseWriter, c *call, r *http.Request, answer *resource.Answer, dialect *envelope.Config) error {
-	to := translate.New(w, translate.Config{Answer: answer, MediaType: c.choice.MediaType, Locate: h.locator(c, r)})
+func (h *REST) send(w http.ResponseWriter, c *call, upstream route, r *http.Request, answer *resource.Answer, dialect *envelope.Config) error {
+	to := translate.New(w, translate.Config{Answer: answer, MediaType: c.choice.MediaType, Locate: withoutSecrets(upstream, h.locator(c, r))})
 	defer to.Release()
 	if out, ok := w.(*leaving); ok {
 		out.to = to
@@ -47,7 +48,7 @@ func (h *REST) send(w http.ResponseWriter, c *call, r *http.Request, answer *res
 	shaped := envelope.NewWriter(to, r, dialect)
 	dialect.Ask(r.Header)
 	err := unbroken(to, r, func() error {
-		if err := c.handler().ServeHTTP(shaped, r); err != nil {
+		if err := upstream.ServeHTTP(shaped, r); err != nil {
 			return err
 		}
 		shaped.Finish()

@@ -18,7 +18,7 @@ func (h *REST) pass(w http.ResponseWriter, c *call) error {
 		up := resource.Upstream{Method: r.Method, Path: cmp.Or(c.choice.Path, "/"), RawQuery: r.URL.RawQuery}
 		r = request(r.Context(), w, r, up)
 	}
-	return h.send(w, c, r, &resource.Answer{}, &h.dialect)
+	return h.send(w, c, c.handler(), r, &resource.Answer{}, &h.dialect)
 }
 
 // locator turns the addresses in an upstream's answer to r into the client's.

@@ -45,6 +45,9 @@ type REST struct {
 	// Header fields of the client's that reach the upstream only when they are named, in all
 	// resources: `Cookie`. Default: none.
 	HeaderUp []string `json:"header_up,omitempty"`
+	// Parameters that the gateway sends with all requests for the upstream, of resources and jobs,
+	// and no client can. Default: none.
+	Fixed []resource.Fixed `json:"fixed,omitempty"`
 	// The most bytes of a request's body that must be read before it is passed on. Others
 	// stream. Default: 1 MiB.
 	MaxBody int64 `json:"max_body,omitempty"`
@@ -58,19 +61,20 @@ type REST struct {
 	// shows it, both below the version where there is one. Default: they are undeclared.
 	OpenAPI *OpenAPI `json:"openapi,omitempty"`
 
-	editions []edition // one for each version
-	plain    edition   // for requests that name none
-	versions *version.Set
-	dialect  envelope.Config
-	parts    []part
-	once     *once // nil: no resource declares idempotency
-	tags     *tags
-	cursors  *cursors // nil: no list has any
-	counts   map[resource.Kind]metrics.Counter
-	answers  *gateway.UpstreamAnswers
-	metrics  metrics.Set
-	log      *slog.Logger
-	exceeded sync.Map // paths of resources whose upstream gave more items than asked for
+	editions   []edition // one for each version
+	plain      edition   // for requests that name none
+	versions   *version.Set
+	dialect    envelope.Config
+	parts      []part
+	once       *once // nil: no resource declares idempotency
+	tags       *tags
+	cursors    *cursors // nil: no list has any
+	counts     map[resource.Kind]metrics.Counter
+	answers    *gateway.UpstreamAnswers
+	metrics    metrics.Set
+	log        *slog.Logger
+	unresolved bool     // placeholders stay in what is sent: nothing leaves the process
+	exceeded   sync.Map // paths of resources whose upstream gave more items than asked for
 }
 
 // Version is a version of the API, with an upstream of its own.

@@ -72,6 +72,7 @@ func NewTrial(ctx caddy.Context, config []byte) (*Trial, error) {
 		return nil, err
 	}
 	h.cursors = &cursors{keys: keys} // of no use to a gateway
+	h.unresolved = true
 	t := &Trial{h: h}
 	err = h.Provision(ctx)
 	h.log = slog.New(&t.why) // people are told where they look

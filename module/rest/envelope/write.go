@@ -50,6 +50,9 @@ type Config struct {
 	// names are the same.
 	Field func(name string) string
 
+	// Withhold reports a text that clients must not be told. Nil: there is none.
+	Withhold func(text string) bool
+
 	// Observe is called for each error of the upstream that was normalised, with the
 	// upstream's status, or the one that FailWhen gives it. It MUST NOT block.
 	Observe func(status int, kind Kind)

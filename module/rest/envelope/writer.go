@@ -203,6 +203,12 @@ func (w *Writer) settle() {
 			t.err.Field, t.asIs = name, false
 		}
 	}
+	if w.config.Withhold != nil {
+		t.asIs = false
+		if w.config.Withhold(t.err.Code + "\n" + t.err.Message + "\n" + t.err.Field) {
+			t.err = Error{}
+		}
+	}
 	head := w.request.Method == http.MethodHead
 	switch {
 	case w.config.UpstreamAuth && (status == http.StatusUnauthorized || status == http.StatusForbidden):

@@ -28,6 +28,11 @@ func (m Match) body(a Asked, query string, set http.Header) ([]byte, *envelope.R
 	if refused != nil {
 		return nil, refused
 	}
+	for _, member := range object {
+		if refused := o.setHere(member.Name); refused != nil {
+			return nil, refused
+		}
+	}
 	if refused := o.shape.rules.Check(object, o.Kind == Update || o.Kind == Delete); refused != nil {
 		return nil, refused
 	}

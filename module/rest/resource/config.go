@@ -3,6 +3,7 @@ package resource
 import (
 	"github.com/gatehouse/gatehouse/module/rest/link"
 	"github.com/gatehouse/gatehouse/module/rest/list"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
@@ -76,8 +77,14 @@ type Resource struct {
 	// and of the forms, queries and paths that are sent: a name of the WHATWG or IANA, such as
 	// `iso-8859-1`. JSON is sent in ASCII with escapes. Default: UTF-8 alone is known.
 	Charset string `json:"charset,omitempty"`
+	// Parameters that the gateway sends with requests for the upstream, and no client can.
+	// Default: none.
+	Fixed []Fixed `json:"fixed,omitempty"`
 	// Resources of each item.
 	Nested []Resource `json:"nested,omitempty"`
+
+	shared []Fixed        // those that go with all resources
+	kept   []supply.Param // what a sign-in gives, without values
 }
 
 // Route is one operation: a request of the client's, and the upstream's for it.

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
 // IdleError is about a word of a resource that would do nothing. Whoever wrote it counts on
@@ -74,6 +76,12 @@ func (s *shape) idle(all []*Operation, asksForJSON bool) *IdleError {
 	for _, f := range r.FailWhen {
 		if f.On != "" && !has(f.On) {
 			return &IdleError{r.Path, "fail_when", string(f.On), operationFor[f.On]}
+		}
+	}
+	for _, f := range r.Fixed {
+		goes := func(o *Operation) bool { return len(f.Operations) == 0 || slices.Contains(f.Operations, o.Kind) }
+		if !some(func(o *Operation) bool { return goes(o) && (f.place() != supply.Body || o.setsBody(f.Param())) }) {
+			return &IdleError{r.Path, "send", "fixed " + f.Name, upstream + "what it goes with, with a body where it is part of that"}
 		}
 	}
 	if r.List != nil {

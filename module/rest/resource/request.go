@@ -67,7 +67,7 @@ func (m Match) Reads() bool {
 	case Batch:
 		return true
 	case Create, Replace, Update, Action:
-		return o.as != "" || o.shape.rewrites() || o.Kind == Replace && len(o.Resource.Replace) > 0
+		return o.as != "" || len(o.reserved) > 0 || o.shape.rewrites() || o.Kind == Replace && len(o.Resource.Replace) > 0
 	case Delete:
 		return o.as != "" // otherwise it is not sent: some upstreams take it for another request
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/splice"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
@@ -45,10 +46,12 @@ type Operation struct {
 	as       string
 	override bool
 	shape    *shape
-	plan     *splice.Plan // for answers; nil: they pass
-	look     *splice.Plan // of a creation whose answer passes: finds the new id; may be nil
-	usual    *usualList   // of a GET of a collection without a declared list; may be nil
-	failures int          // the slot of the first of failurePlaces in plan or look, -1: none
+	plan     *splice.Plan   // for answers; nil: they pass
+	look     *splice.Plan   // of a creation whose answer passes: finds the new id; may be nil
+	fixed    []supply.Param // what the gateway sends with it, with placeholders in the values
+	reserved supply.Names   // of the query and the body: not the client's
+	usual    *usualList     // of a GET of a collection without a declared list; may be nil
+	failures int            // the slot of the first of failurePlaces in plan or look, -1: none
 }
 
 // Field is the client's name of a member that the upstream speaks of.
@@ -209,6 +212,9 @@ func (t *Table) route(s *shape, all expressions, r Route) error {
 		}
 	}
 	if err := o.compile(); err != nil {
+		return err
+	}
+	if err := o.supply(); err != nil {
 		return err
 	}
 	return t.declare(o)

@@ -80,6 +80,12 @@ func listed(names []string) string {
 	return ": {" + strings.Join(names, "}, {") + "}"
 }
 
+// queryText is the query as it was written.
+func (t *template) queryText() string {
+	_, query, _ := strings.Cut(t.text, "?")
+	return query
+}
+
 // fill gives the escaped path and the raw query.
 func (t *template) fill(values []string) (path, query string) {
 	var b strings.Builder

@@ -318,6 +318,9 @@ func (o *Operation) passOn(asked url.Values) (url.Values, *envelope.Refusal) {
 	theirs := make(url.Values, len(asked))
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
 		i := slices.IndexFunc(names, func(n list.Name) bool { return n.Name == name })
+		if refused := o.setHere(name); refused != nil {
+			return nil, refused
+		}
 		switch {
 		case overridesByQuery(name):
 			return nil, envelope.Invalid(name, "must not be there: the method of a request cannot be overridden")

@@ -1,0 +1,71 @@
+package caddyfile
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
+)
+
+// sendFixed reads parameters that the gateway sends itself, and adds them to those before.
+//
+//	send fixed [<operations...>] [query|body|header] <name>=<value>...
+func sendFixed(d *caddyfile.Dispenser, before []resource.Fixed) ([]resource.Fixed, error) {
+	const form = "fixed, perhaps kinds of operations and query, body or header, and parameters such as `send fixed token={env.API_TOKEN}`"
+	line := d.Token()
+	words := d.RemainingArgs()
+	if len(words) < 2 || words[0] != "fixed" {
+		return nil, d.Errf("send: expected %s", form)
+	}
+	var f resource.Fixed
+	words = words[1:]
+	for ; len(words) > 0 && !strings.Contains(words[0], "="); words = words[1:] {
+		switch in := placeOf(words[0]); {
+		case in != "" && f.In != "":
+			return nil, d.Errf("send fixed: unexpected '%s' behind %s, expected parameters such as token={env.API_TOKEN}", words[0], f.In)
+		case in != "":
+			f.In = in
+		case !slices.Contains(resource.Kinds, resource.Kind(words[0])):
+			return nil, d.Errf("send fixed: unexpected '%s', expected %s", words[0], form)
+		default:
+			f.Operations = append(f.Operations, resource.Kind(words[0]))
+		}
+	}
+	if len(words) == 0 {
+		return nil, d.Errf("send fixed: expected parameters such as token={env.API_TOKEN}")
+	}
+	for _, w := range words {
+		name, value, ok := strings.Cut(w, "=")
+		if !ok {
+			return nil, d.Errf("send fixed: unexpected '%s' behind a parameter, expected parameters such as token={env.API_TOKEN}", w)
+		}
+		one := f
+		one.Name, one.Value = name, value
+		before = append(before, one)
+	}
+	if err := resource.CheckFixed(before); err != nil {
+		return nil, at(line, err)
+	}
+	return before, nil
+}
+
+// placeOf is where a parameter stands, "" for what is no such word. A form is a kind of body.
+func placeOf(word string) supply.Place {
+	switch in := supply.Place(word); in {
+	case supply.Query, supply.Body, supply.Header:
+		return in
+	}
+	if word == "form" {
+		return supply.Body
+	}
+	return ""
+}
+
+// sendFixed reads them for all resources.
+func (r *rest) sendFixed() (err error) {
+	r.Fixed, err = sendFixed(r.Dispenser, r.Fixed)
+	return err
+}

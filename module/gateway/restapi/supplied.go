@@ -1,0 +1,139 @@
+package restapi
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
+)
+
+// supplied is the way to an upstream for one request, to which the gateway adds parameters of
+// its own. The request that it is given keeps none of them.
+type supplied struct {
+	h       *REST
+	to      route
+	fixed   []supply.Param // with placeholders
+	as      string         // the form of a body that has to be made
+	secrets []string       // what no client may be told
+}
+
+// supply is the way to an upstream for an operation, nil for a job's own request, and the
+// dialect in which its errors are read.
+func (h *REST) supply(o *resource.Operation, to route, dialect *envelope.Config) (route, *envelope.Config) {
+	s := &supplied{h: h, to: to}
+	if o != nil {
+		s.fixed, s.as = o.Fixed(), o.As()
+	} else {
+		s.fixed, s.as = h.jobParams(), "json"
+	}
+	if len(s.fixed) == 0 {
+		return to, dialect
+	}
+	own := *dialect
+	own.Withhold = s.withholds
+	return s, &own
+}
+
+// jobParams are the parameters that go with what a job of no resource sends.
+func (h *REST) jobParams() (params []supply.Param) {
+	for _, f := range h.Fixed {
+		if len(f.Operations) == 0 {
+			params = append(params, f.Param())
+		}
+	}
+	return params
+}
+
+// ServeHTTP adds the parameters and goes on.
+func (s *supplied) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
+	params, err := s.resolve(r)
+	if err != nil {
+		return err
+	}
+	q := own(r)
+	if err := supply.Apply(q, params, s.as); err != nil {
+		return gateway.Fail(http.StatusBadRequest, "", "the body could not be read", err)
+	}
+	return s.to.ServeHTTP(w, q)
+}
+
+// own is a copy of a request whose header and address can be changed.
+func own(r *http.Request) *http.Request {
+	q := r.WithContext(r.Context())
+	q.Header = r.Header.Clone()
+	at := *r.URL
+	q.URL = &at
+	return q
+}
+
+// resolve fills in the placeholders. A request whose parameters are not known is not sent.
+func (s *supplied) resolve(r *http.Request) ([]supply.Param, error) {
+	params := slices.Clone(s.fixed)
+	if s.h.unresolved {
+		return params, nil
+	}
+	repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+	if !ok {
+		repl = caddy.NewReplacer()
+	}
+	for i := range params {
+		p := &params[i]
+		if !strings.Contains(p.Value, "{") {
+			continue
+		}
+		written := p.Value
+		var err error
+		if p.Value, err = repl.ReplaceOrErr(written, true, true); err == nil {
+			err = supply.CheckValue(*p)
+		}
+		if err != nil {
+			return nil, gateway.Fail(http.StatusServiceUnavailable, "", "", fmt.Errorf("send fixed %s=%s: %w", p.Name, written, err))
+		}
+		s.hide(p.Value)
+	}
+	return params, nil
+}
+
+// leastSecret is how long a value must be to be looked for in texts.
+const leastSecret = 4
+
+// hide notes a value that clients must not be told.
+func (s *supplied) hide(value string) {
+	if len(value) >= leastSecret && !slices.Contains(s.secrets, value) {
+		s.secrets = append(s.secrets, value)
+	}
+}
+
+// withholds reports whether a text has a value in it that clients must not be told.
+func (s *supplied) withholds(text string) bool {
+	for _, secret := range s.secrets {
+		if strings.Contains(text, secret) || strings.Contains(text, url.QueryEscape(secret)) || strings.Contains(text, url.PathEscape(secret)) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutSecrets turns no address into the client's that has a value in it which clients must
+// not be told: upstreams repeat the address they were asked at.
+func withoutSecrets(to route, locate func(string) (string, bool)) func(string) (string, bool) {
+	s, ok := to.(*supplied)
+	if !ok {
+		return locate
+	}
+	return func(location string) (string, bool) {
+		at, ok := locate(location)
+		if plain, err := url.QueryUnescape(at); s.withholds(at) || err == nil && s.withholds(plain) {
+			return "", false
+		}
+		return at, ok
+	}
+}

@@ -1,0 +1,60 @@
+package restapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
+)
+
+// setInJob refuses a body that goes into a job as it is, and has a parameter that the gateway
+// sends itself.
+func (h *REST) setInJob(label string, body []byte) *envelope.Refusal {
+	reserved := supply.NamesOf(h.jobParams())
+	if len(reserved) == 0 {
+		return nil
+	}
+	names, ok := bodyNames(label, body)
+	if !ok {
+		return envelope.Refuse(http.StatusBadRequest, "the body could not be read")
+	}
+	for _, name := range names {
+		if reserved.Has(name) {
+			return envelope.Invalid(name, "must not be there: the gateway sets it itself")
+		}
+	}
+	return nil
+}
+
+// bodyNames are the names of the parameters in a form or a JSON object. Other bodies have none.
+func bodyNames(label string, body []byte) (names []string, ok bool) {
+	media, params, err := mime.ParseMediaType(label)
+	switch {
+	case label != "" && err != nil:
+		return nil, false
+	case media == "application/x-www-form-urlencoded":
+		form, err := url.ParseQuery(string(body))
+		return slices.Sorted(maps.Keys(form)), err == nil
+	case media == "multipart/form-data":
+		parts := multipart.NewReader(bytes.NewReader(body), params["boundary"])
+		for {
+			part, err := parts.NextRawPart()
+			if err != nil {
+				return names, true // the form was read before
+			}
+			names = append(names, part.FormName())
+		}
+	case envelope.IsJSON(media):
+		var object map[string]json.RawMessage
+		err := json.Unmarshal(body, &object)
+		return slices.Sorted(maps.Keys(object)), err == nil
+	}
+	return nil, true
+}

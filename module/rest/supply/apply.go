@@ -1,0 +1,185 @@
+package supply
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Apply writes parameters into a request. Header fields take the place of the client's, those
+// in the body stand in front of what is there. as is the form of a body that has to be made:
+// `json`, or anything else for a form; "" says that the request has none, and parameters
+// of the body are left out where there is none.
+func Apply(r *http.Request, params []Param, as string) error {
+	var query, form []Param
+	for _, p := range params {
+		switch p.In {
+		case Query:
+			query = append(query, p)
+		case Body:
+			form = append(form, p)
+		default:
+			for name := range r.Header {
+				if SameField(name, p.Name) {
+					delete(r.Header, name)
+				}
+			}
+			r.Header.Set(p.Name, p.Value)
+		}
+	}
+	if len(query) > 0 {
+		if r.URL.RawQuery != "" {
+			r.URL.RawQuery += "&"
+		}
+		r.URL.RawQuery += encode(query)
+		r.RequestURI = r.URL.RequestURI()
+	}
+	if len(form) == 0 {
+		return nil
+	}
+	return applyBody(r, form, as)
+}
+
+func encode(params []Param) string {
+	var b strings.Builder
+	for i, p := range params {
+		if i > 0 {
+			b.WriteByte('&')
+		}
+		b.WriteString(url.QueryEscape(p.Name) + "=" + url.QueryEscape(p.Value))
+	}
+	return b.String()
+}
+
+func applyBody(r *http.Request, form []Param, as string) error {
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
+		switch as {
+		case "":
+			return nil
+		case "json":
+			r.Header.Set("Content-Type", "application/json")
+			prepend(r, append([]byte{'{'}, append(members(form), '}')...))
+		default:
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			prepend(r, []byte(encode(form)))
+		}
+		return nil
+	}
+	media, label, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch {
+	case media == "application/x-www-form-urlencoded":
+		prepend(r, []byte(encode(form)+"&"))
+	case media == "multipart/form-data":
+		return prependParts(r, form, label["boundary"])
+	case media == "application/json" || strings.HasSuffix(media, "+json"):
+		return prependMembers(r, form)
+	}
+	return nil
+}
+
+// prepend puts a text in front of the body.
+func prepend(r *http.Request, text []byte) {
+	old := r.Body
+	if old == nil || old == http.NoBody || r.ContentLength == 0 {
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+		return
+	}
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(text), old), old}
+	if r.ContentLength > 0 {
+		r.ContentLength += int64(len(text))
+	}
+	delete(r.Header, "Content-Length")
+}
+
+func prependParts(r *http.Request, form []Param, boundary string) error {
+	if boundary == "" {
+		return fmt.Errorf("the form has no boundary")
+	}
+	var b bytes.Buffer
+	for _, p := range form {
+		fmt.Fprintf(&b, "--%s\r\nContent-Disposition: form-data; name=\"%s\"\r\n\r\n%s\r\n", boundary, p.Name, p.Value)
+	}
+	text := b.Bytes()
+	head := make([]byte, len(lineEnd))
+	n, err := io.ReadFull(r.Body, head)
+	if err != nil {
+		return fmt.Errorf("the form cannot be read")
+	}
+	if string(head[:n]) == lineEnd { // of an empty form's end: it ends the last part
+		text = bytes.TrimSuffix(text, head)
+	}
+	if r.ContentLength > 0 {
+		r.ContentLength -= int64(n)
+	}
+	prepend(r, append(text, head...))
+	return nil
+}
+
+const lineEnd = "\r\n"
+
+// prependMembers puts members behind the brace that a JSON object begins with.
+func prependMembers(r *http.Request, form []Param) error {
+	length := r.ContentLength
+	head := make([]byte, 0, 64)
+	next := func() (byte, error) {
+		var one [1]byte
+		_, err := io.ReadFull(r.Body, one[:])
+		head = append(head, one[0])
+		return one[0], err
+	}
+	blanks := func() (c byte, err error) {
+		for c = ' '; c == ' ' || c == '\t' || c == '\r' || c == '\n'; {
+			if c, err = next(); err != nil || len(head) > maxBlanks {
+				return c, errObject
+			}
+		}
+		return c, nil
+	}
+	if c, err := blanks(); err != nil || c != '{' {
+		return errObject
+	}
+	text := append([]byte{'{'}, members(form)...)
+	after, err := blanks()
+	if err != nil {
+		return errObject
+	}
+	if after != '}' {
+		text = append(text, ',')
+	}
+	text = append(text, after)
+	if length >= 0 {
+		r.ContentLength = length - int64(len(head))
+	}
+	rest := r.ContentLength
+	if rest == 0 {
+		r.Body = http.NoBody
+	}
+	prepend(r, text)
+	return nil
+}
+
+// maxBlanks bounds the white space around the beginning of an object.
+const maxBlanks = 4 << 10
+
+var errObject = fmt.Errorf("the body is no JSON object")
+
+func members(form []Param) []byte {
+	var b []byte
+	for i, p := range form {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		name, _ := json.Marshal(p.Name) // strings always marshal
+		value, _ := json.Marshal(p.Value)
+		b = append(append(append(b, name...), ':'), value...)
+	}
+	return b
+}

@@ -1,0 +1,128 @@
+package supply
+
+import (
+	"encoding/json"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+var both = []Param{{Query, "key", "a&b=ü"}, {Body, "token", `x+\"&`}, {Header, "X-Api-Key", "h"}}
+
+func TestParametersAreWrittenIntoEachFormOfBody(t *testing.T) { // R11
+	for _, c := range []struct{ media, body, as, want string }{
+		{"application/x-www-form-urlencoded", "a=1", "form", `token=x%2B%5C%22%26&a=1`},
+		{"application/json", ` {"a":1}`, "", `{"token":"x+\\\"\u0026","a":1}`},
+		{"application/json", `{ }`, "", `{"token":"x+\\\"\u0026"}`},
+		{"multipart/form-data; boundary=B", "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--B--\r\n", "multipart", ""},
+		{"multipart/form-data; boundary=B", "\r\n--B--\r\n", "multipart", ""},
+		{"", "", "form", `token=x%2B%5C%22%26`},
+		{"", "", "json", `{"token":"x+\\\"\u0026"}`},
+		{"", "", "", ""},
+		{"image/png", "PNG", "", "PNG"},
+	} {
+		for _, known := range []bool{true, false} {
+			r := httptest.NewRequest("POST", "http://x/p?a=1", strings.NewReader(c.body))
+			if c.body == "" {
+				r.Body = http.NoBody
+			} else if !known {
+				r.ContentLength = -1
+			}
+			r.Header.Set("Content-Type", c.media)
+			r.Header["X_api_key"] = []string{"client"}
+			r.Header["X-Api-Key"] = []string{"client"}
+			if err := Apply(r, both, c.as); err != nil {
+				t.Fatal(err)
+			}
+			if r.URL.RawQuery != "a=1&key=a%26b%3D%C3%BC" || len(r.Header["X_api_key"]) > 0 || strings.Join(r.Header["X-Api-Key"], ",") != "h" {
+				t.Errorf("%s %v", r.URL.RawQuery, r.Header)
+			}
+			got, err := io.ReadAll(r.Body)
+			if err != nil || c.want != "" && string(got) != c.want || r.ContentLength >= 0 && r.ContentLength != int64(len(got)) {
+				t.Errorf("%s: %s %v, %d", c.media, got, err, r.ContentLength)
+			}
+			if _, label, _ := mime.ParseMediaType(c.media); label["boundary"] != "" {
+				form, err := multipart.NewReader(strings.NewReader(string(got)), "B").ReadForm(1 << 20)
+				if err != nil || form.Value["token"][0] != both[1].Value || len(form.Value["token"]) != 1 || strings.Contains(c.body, "\"a\"") != (len(form.Value["a"]) == 1) {
+					t.Errorf("%v %v\n%s", form, err, got)
+				}
+			}
+		}
+	}
+	for _, body := range []string{"[1]", "x", "", strings.Repeat(" ", maxBlanks+2) + "{}"} {
+		r := httptest.NewRequest("POST", "http://x/p", strings.NewReader(body))
+		r.ContentLength = max(1, r.ContentLength)
+		r.Header.Set("Content-Type", "application/json")
+		if Apply(r, both, "json") == nil {
+			t.Errorf("%.10q is no object", body)
+		}
+	}
+}
+
+func TestNamesThatUpstreamsReadAsAReservedOne(t *testing.T) { // R11
+	names := NamesOf([]Param{{Query, "token", "x"}, {Body, "api_key", "x"}, {Header, "X-Own", "x"}})
+	for name, want := range map[string]bool{
+		"token": true, "Token": true, "TOKEN": true, " token": true, "token ": true, "token[]": true, "token[0]": true, "token[": true, "[token]": true,
+		"token\x00x": true, "api.key": true, "api key": true, "api_key": true, "API-KEY": true, "toKen": true, "_token": true,
+		"tokens": false, "x-own": false, "key": false, "": false, "[]": false, "a[token]": false,
+	} {
+		if names.Has(name) != want {
+			t.Errorf("%q: %t, want %t", name, !want, want)
+		}
+	}
+	if Names(nil).Has("") || NamesOf(nil).Has("x") {
+		t.Error("nothing is reserved")
+	}
+}
+
+func TestNamesAndValuesThatAreRefused(t *testing.T) {
+	for _, p := range []Param{{"form", "a", ""}, {Query, "a b", ""}, {Query, "a[]", ""}, {Query, "", ""}, {Header, "A B", ""}, {Header, "cookie", ""}, {Header, "host", ""}, {Body, strings.Repeat("x", 101), ""}} {
+		if CheckName(p.In, p.Name) == nil {
+			t.Errorf("%+v", p)
+		}
+	}
+	for _, p := range []Param{{Query, "a", strings.Repeat("x", maxValue+1)}, {Header, "A", "x\r\nB: c"}, {Query, "a", "x\x00"}} {
+		if err := CheckValue(p); err == nil || strings.Contains(err.Error(), "xxx") {
+			t.Errorf("%v", err)
+		}
+	}
+	for _, p := range []Param{{Query, "a", strings.Repeat("x", maxValue)}, {Body, "a", "two\nlines"}, {Header, "Authorization", "Bearer x"}} {
+		if CheckName(p.In, p.Name) != nil || CheckValue(p) != nil {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+// FuzzApply holds a JSON body to having the parameter once, and everything else as it was.
+func FuzzApply(f *testing.F) {
+	f.Add(`{"a":1}`, "v")
+	f.Add(` { } `, "v")
+	f.Add(`{}`, `"}`)
+	f.Fuzz(func(t *testing.T, body, value string) {
+		var before map[string]any
+		if json.Unmarshal([]byte(body), &before) != nil || before == nil || len(body) > 2000 {
+			return
+		}
+		if _, taken := before["token"]; taken {
+			return
+		}
+		r := httptest.NewRequest("POST", "http://x/p", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		if err := Apply(r, []Param{{Body, "token", value}, {Query, "q", value}}, "json"); err != nil {
+			t.Fatal(err)
+		}
+		got, _ := io.ReadAll(r.Body)
+		var after map[string]any
+		if err := json.Unmarshal(got, &after); err != nil || len(after) != len(before)+1 || int64(len(got)) != r.ContentLength {
+			t.Fatalf("%s became %s: %v", body, got, err)
+		}
+		if q, err := url.ParseQuery(r.URL.RawQuery); err != nil || len(q) != 1 || q.Get("q") != value {
+			t.Fatalf("%s: %v", r.URL.RawQuery, err)
+		}
+	})
+}
