@@ -1,7 +1,6 @@
 package mediawiki
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -27,34 +26,15 @@ func (s *stand) client(t *testing.T, id string) harness.RESTClient {
 	return harness.NewRESTClient(t, s.issuer, s.api, harness.Credentials{ID: id, Secret: s.Secret(t, strings.ToUpper(id)+"_SECRET")})
 }
 
-type page struct {
-	ID    json.Number
-	Title string
-	Text  string
-}
-
-func TestMediaWikiHasARESTInterface(t *testing.T) {
-	s := start(t)
-	reader := s.client(t, "reader")
-	t.Run("a page by its id", func(t *testing.T) {
-		if p := harness.ReadJSON[page](t, reader.Do(t, "GET", "/pages/1", ""), 200); p.ID != "1" || p.Title != "Main Page" {
-			t.Errorf("%+v", p)
-		}
-		harness.WantError(t, reader.Do(t, "GET", "/pages/99", ""), 404, "not_found", "")
-	})
-	t.Run("a page by its title", func(t *testing.T) {
-		if p := harness.ReadJSON[page](t, reader.Do(t, "GET", "/titles/Main%20Page", ""), 200); p.ID != "1" {
-			t.Errorf("%+v", p)
-		}
-		harness.WantError(t, reader.Do(t, "GET", "/titles/Stra%C3%9Fe%2F1", ""), 404, "not_found", "")
-	})
-}
-
 func TestTheREADMEWorksLineByLine(t *testing.T) {
 	s := start(t)
 	example.Promised(t, s.Walk(t),
-		`"missing":""`, "200", // before
-		`"id":1`, `"title":"Main Page"`, "not_found", // reading
+		`"missing":""`, "200", "missingparam", // before
+		" 201", `"title":"Gewürze/Kümmel"`, "Carum carvi. [[Category:Gewürze]]", "Carum carvi, caraway", // a page's life
+		`"title":"Gewürze/Kümmel"`, `"title":"Main Page"`, `"field":"page"`, // lists
+		`"title":"Gewürze"`, `"title":"Gewürze/Kümmel"`, // categories
+		"not_found", "conflict", `"field":"text"`, "unauthorized", "insufficient_scope", "not_found", "204", "not_found", // errors
+		`"openapi"`,
 	)
 	s.Private(t, "state/env", "state/state.db", "state/caddy.log", "state/LocalSettings.php")
 	s.Unwritten(t, s.Secret(t, "EDITOR_SECRET"))
