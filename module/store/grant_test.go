@@ -36,6 +36,11 @@ func TestRotation(t *testing.T) {
 		{"the previous one within the grace", family(), 4, grace - 1, grace, idle, RotationAgain},
 		{"the previous one at the end of the grace", family(), 4, grace, grace, idle, RotationReuse},
 		{"the previous one without grace", family(), 4, 0, 0, idle, RotationReuse},
+		// N17: by a clock that is behind the one of the node that rotated, or was set back since.
+		{"the previous one, by a clock that is behind", family(), 4, -clockSkew, grace, idle, RotationAgain},
+		{"the previous one, by a clock that is too far behind", family(), 4, -clockSkew - 1, grace, idle, RotationReuse},
+		{"the previous one without grace, by a clock that is behind", family(), 4, -time.Second, 0, idle, RotationReuse},
+		{"the current one, by a clock that is too far behind", family(), 5, -time.Hour, grace, idle, RotationNext},
 		{"an older one within the grace", family(), 3, 0, grace, idle, RotationReuse},
 		{"one that was never made", family(), 6, 0, grace, idle, RotationReuse},
 		{"none", family(), 0, 0, grace, idle, RotationReuse},
