@@ -42,12 +42,12 @@ var notSent = []string{"registration_access_token", "registration_client_uri", "
 // parseRegistration reads a registration and fills in what it leaves out. Names are read
 // exactly: json's own matching would take Redirect_URIs for redirect_uris.
 func parseRegistration(body []byte) (registration, *oauth.Error) {
-	bad := func(text string) (registration, *oauth.Error) {
-		return registration{}, oauth.E(oauth.InvalidClientMetadata, text)
+	bad := func(field, text string) (registration, *oauth.Error) {
+		return registration{}, oauth.E(oauth.InvalidClientMetadata, text).About(field)
 	}
 	var members map[string]json.RawMessage
 	if !utf8.Valid(body) || json.Unmarshal(body, &members) != nil || members == nil {
-		return bad("the body is not a JSON object")
+		return bad("", "the body is not a JSON object")
 	}
 	var m registration
 	for name, to := range map[string]any{
@@ -57,14 +57,15 @@ func parseRegistration(body []byte) (registration, *oauth.Error) {
 		"id_token_signed_response_alg": &m.IDTokenAlg, "client_id": &m.id, "client_secret": &m.secret,
 	} {
 		if raw, ok := members[name]; ok && json.Unmarshal(raw, to) != nil {
-			return bad(name + " is not of the right type")
+			return bad(name, name+" is not of the right type")
 		}
 	}
+	own := slices.IndexFunc(notSent, func(name string) bool { return members[name] != nil })
 	switch {
-	case slices.ContainsFunc(notSent, func(name string) bool { return members[name] != nil }):
-		return bad("the server's own members do not belong in a request: " + strings.Join(notSent, ", "))
+	case own >= 0:
+		return bad(notSent[own], "the server's own members do not belong in a request: "+strings.Join(notSent, ", "))
 	case given(members["jwks_uri"]):
-		return bad("jwks_uri is not supported, nothing is fetched: give the keys as jwks")
+		return bad("jwks_uri", "jwks_uri is not supported, nothing is fetched: give the keys as jwks")
 	}
 	if m.JWKS = members["jwks"]; !given(m.JWKS) {
 		m.JWKS = nil
@@ -85,11 +86,11 @@ func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "nu
 // client judges a registration against what may be had here: the scopes, and the
 // algorithms that id_tokens are signed with.
 func (m *registration) client(ceiling, algs []string) (*oauth.Client, *oauth.Error) {
-	bad := func(text string) (*oauth.Client, *oauth.Error) {
-		return nil, oauth.E(oauth.InvalidClientMetadata, text)
+	bad := func(field, text string) (*oauth.Client, *oauth.Error) {
+		return nil, oauth.E(oauth.InvalidClientMetadata, text).About(field)
 	}
 	if m.ApplicationType != "web" && m.ApplicationType != "native" {
-		return bad("application_type must be web or native")
+		return bad("application_type", "application_type must be web or native")
 	}
 	native := m.ApplicationType == "native"
 	if refused := checkAddresses("redirect_uris", m.RedirectURIs, native); refused != nil {
@@ -106,22 +107,22 @@ func (m *registration) client(ceiling, algs []string) (*oauth.Client, *oauth.Err
 		PostLogoutRedirectURIs: m.PostLogoutRedirectURIs, IDTokenAlg: m.IDTokenAlg,
 	}
 	if !validName(m.ClientName) {
-		return bad("client_name must be at most 80 letters, digits, marks and signs, without control and formatting characters")
+		return bad("client_name", "client_name must be at most 80 letters, digits, marks and signs, without control and formatting characters")
 	}
 	// What is not offered is left out (RFC 7591 section 2), and the answer says what was
 	// registered. Nothing is registered that was not asked for.
 	if c.Grants = grantTypes(m.GrantTypes); !slices.Contains(c.Grants, oauth.AuthorizationCode) {
-		return bad("grant_types must hold authorization_code; refresh_token may stand beside it, others are not offered")
+		return bad("grant_types", "grant_types must hold authorization_code; refresh_token may stand beside it, others are not offered")
 	}
 	if !slices.Contains(m.ResponseTypes, responseCode) {
-		return bad("response_types must hold code; others are not offered")
+		return bad("response_types", "response_types must hold code; others are not offered")
 	}
 	if m.IDTokenAlg != "" && !slices.Contains(algs, m.IDTokenAlg) {
-		return bad("id_token_signed_response_alg must be one of: " + strings.Join(algs, ", "))
+		return bad("id_token_signed_response_alg", "id_token_signed_response_alg must be one of: "+strings.Join(algs, ", "))
 	}
 	asked, ok := oauth.ParseScopes(m.Scope)
 	if !ok {
-		return bad("scope is malformed or too long")
+		return bad("scope", "scope is malformed or too long")
 	}
 	if len(asked) == 0 {
 		c.Scopes = slices.Clone(ceiling)
@@ -129,7 +130,7 @@ func (m *registration) client(ceiling, algs []string) (*oauth.Client, *oauth.Err
 	}
 	c.Scopes = slices.DeleteFunc(asked, func(name string) bool { return !slices.Contains(ceiling, name) })
 	if len(c.Scopes) == 0 { // a client without scopes could do nothing, and none would read as all
-		return bad("scope must hold one or more of those that registered clients may have: " + oauth.JoinScopes(ceiling))
+		return bad("scope", "scope must hold one or more of those that registered clients may have: "+oauth.JoinScopes(ceiling))
 	}
 	return m.authenticated(c)
 }
