@@ -217,8 +217,11 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 
 // prepare makes a request that passes what the upstream may see.
 func (g *Guard) prepare(r *http.Request, d *guard.Decision) {
-	if front := Taken(r); front != "" {
-		caddyhttp.SetVar(r.Context(), frontVar, front)
+	if !g.Shadow {
+		keepOuter(r)
+		if front := Taken(r); front != "" {
+			caddyhttp.SetVar(r.Context(), frontVar, front)
+		}
 	}
 	if d.Path != "" {
 		guard.SetPath(r.URL, d.Path)

@@ -61,7 +61,13 @@ func Permits(r *http.Request) func(method, path string) bool {
 	}
 	access := caller(r)
 	front, _ := caddyhttp.GetVar(r.Context(), frontVar).(string)
+	outer := outerGuards(r)
 	return func(method, path string) bool {
+		for o := outer; o != nil; o = o.outer {
+			if !o.guard.Permits(o.access, method, strings.TrimPrefix(path, o.front)) {
+				return false
+			}
+		}
 		return g.Permits(access, method, strings.TrimPrefix(path, front))
 	}
 }
@@ -74,17 +80,23 @@ func Forbidden(r *http.Request) func(method, path string) bool {
 	if !ok {
 		return nil
 	}
-	access, between := caller(r), takenSinceGuard(r)
+	front, _ := caddyhttp.GetVar(r.Context(), frontVar).(string)
+	all := &passedGuard{g, caller(r), front, outerGuards(r)}
 	return func(method, path string) bool {
-		_, _, nobody := g.Needs(method, between+path)
-		return !nobody && !g.Permits(access, method, between+path)
+		for o := all; o != nil; o = o.outer {
+			own := takenSince(r, o.front) + path
+			if _, _, nobody := o.guard.Needs(method, own); !nobody && !o.guard.Permits(o.access, method, own) {
+				return true
+			}
+		}
+		return false
 	}
 }
 
-// takenSinceGuard is what handlers between the guard and this one have taken from the beginning
-// of the path, escaped. It compares decoded paths: the guard may have written the escaped one
-// in another way.
-func takenSinceGuard(r *http.Request) string {
+// takenSince is what handlers have taken from the beginning of the path since a guard at which
+// front was taken already, escaped. It compares decoded paths: the guard may have written the
+// escaped one in another way.
+func takenSince(r *http.Request, front string) string {
 	original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
 	if !ok || original.URL == nil {
 		return ""
@@ -93,10 +105,8 @@ func takenSinceGuard(r *http.Request) string {
 	if !ok {
 		return ""
 	}
-	if front, _ := caddyhttp.GetVar(r.Context(), frontVar).(string); front != "" {
-		if decoded, err := url.PathUnescape(front); err == nil {
-			taken = strings.TrimPrefix(taken, decoded)
-		}
+	if decoded, err := url.PathUnescape(front); err == nil {
+		taken = strings.TrimPrefix(taken, decoded)
 	}
 	return (&url.URL{Path: taken}).EscapedPath()
 }

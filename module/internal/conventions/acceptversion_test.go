@@ -82,3 +82,43 @@ func TestWhatAVersionInAcceptCostsDoesNotDependOnTheSpelling(t *testing.T) {
 		}
 	}
 }
+
+// N17: of two guards on the way both are asked, also where the inner one only watches.
+func TestBothOfTwoGuardsAreAskedAboutItemsAndVersions(t *testing.T) {
+	const outer = `oauth_guard {
+			scope read GET,PATCH /shop/things
+			scope write GET,PATCH /shop/v2/* /shop/things/2
+			scope read GET,PATCH /shop/things/*
+			forward_token
+		}`
+	const inner = "oauth_guard {\n\t\t\t\tscope read GET,PATCH /*\n\t\t\t\t$SHADOW\n\t\t\t}"
+	for name, shadow := range map[string]string{"both": "", "a shadow behind": "shadow"} {
+		t.Run("N17 "+name, func(t *testing.T) {
+			u := harness.NewUpstream(t)
+			u.Answer(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+			r := &rig{harness.Prepare(t), t, make(map[string]string)}
+			r.BeginChanged(t, strings.NewReplacer("GUARD_FRONT", outer, "GUARD_BEHIND", strings.ReplaceAll(inner, "$SHADOW", shadow)).Replace(below),
+				r.with(u.Addr, `"vendor": "acme", "upstream": $TO, "versions": [{"name": "v2"}], "resources": [{"path": "things", "batch": ["title"]}]`))
+			for _, c := range []struct {
+				client, method, path, accept, body string
+				status, sent                       int
+			}{
+				{"reader", "PATCH", "/shop/things", "", items(1), 200, 1},
+				{"reader", "PATCH", "/shop/things", "", items(2), 403, 0},
+				{"writer", "PATCH", "/shop/things", "", items(2), 200, 2},
+				{"reader", "GET", "/shop/things/1", "", "", 204, 1},
+				{"reader", "GET", "/shop/things/1", "application/vnd.acme.v2+json", "", 403, 0},
+				{"writer", "GET", "/shop/things/1", "application/vnd.acme.v2+json", "", 204, 1},
+			} {
+				var header []string
+				if c.accept != "" {
+					header = []string{"Accept", c.accept}
+				}
+				p := r.do(c.client, c.method, c.path, c.body, header...)
+				if sent := len(u.Hits()); p.Status != c.status || sent != c.sent {
+					t.Errorf("%s %s %s %s: %d, %d sent: %s", c.client, c.method, c.path, c.accept, p.Status, sent, p.Body)
+				}
+			}
+		})
+	}
+}
