@@ -79,14 +79,31 @@ func (s *shape) idle(all []*Operation, asksForJSON bool) *IdleError {
 		}
 	}
 	for _, f := range r.Fixed {
-		goes := func(o *Operation) bool { return len(f.Operations) == 0 || slices.Contains(f.Operations, o.Kind) }
-		if !some(func(o *Operation) bool { return goes(o) && (f.place() != supply.Body || o.setsBody(f.Param())) }) {
-			return &IdleError{r.Path, "send", "fixed " + f.Name, upstream + "what it goes with, with a body where it is part of that"}
+		if err := r.checkIdleFixed(f, has, some); err != nil {
+			return err
 		}
 	}
 	if r.List != nil {
 		if part, why := r.List.Idle(); part != "" {
 			return &IdleError{r.Path, "list", part, why}
+		}
+	}
+	return nil
+}
+
+// checkIdleFixed finds a parameter that goes with nothing, or with nothing of a kind that it
+// names: one in the body needs a body.
+func (r *Resource) checkIdleFixed(f Fixed, has func(...Kind) bool, some func(func(*Operation) bool) bool) *IdleError {
+	goes := func(o *Operation) bool { return f.place() != supply.Body || o.setsBody(f.Param()) }
+	if len(f.Operations) == 0 && !some(goes) {
+		return &IdleError{r.Path, "send", "fixed " + f.Name, "expected an upstream for what it goes with, with a body where it is part of that"}
+	}
+	for _, k := range f.Operations {
+		switch {
+		case !has(k):
+			return &IdleError{r.Path, "send", "fixed " + f.Name + " of " + string(k), operationFor[k]}
+		case !some(func(o *Operation) bool { return o.Kind == k && goes(o) }):
+			return &IdleError{r.Path, "send", "fixed " + f.Name + " of " + string(k), "expected a body, such as `as form` in its upstream, or another place than body"}
 		}
 	}
 	return nil
