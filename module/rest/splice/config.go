@@ -34,6 +34,10 @@ type Config struct {
 	Values map[string]map[string]string
 	// Drop are the members that are left out.
 	Drop []string
+	// Lift are values inside the resource object that become members of it.
+	Lift []Lift
+	// DropAt are members of objects inside the resource object that are left out.
+	DropAt []Pointer
 
 	// ID is a place inside the resource object, captured for Append.
 	ID Pointer
@@ -53,7 +57,7 @@ type Config struct {
 
 // edits reports whether a resource object is changed at all.
 func (c *Config) edits() bool {
-	return len(c.Rename) > 0 || len(c.Values) > 0 || len(c.Drop) > 0 || c.Append != nil
+	return len(c.Rename) > 0 || len(c.Values) > 0 || len(c.Drop) > 0 || len(c.Lift) > 0 || len(c.DropAt) > 0 || c.Append != nil
 }
 
 func (c *Config) check() error {
@@ -86,5 +90,5 @@ func (c *Config) check() error {
 			return fmt.Errorf("splice: '%s' has values, and is dropped since '%s' is renamed to it", name, old)
 		}
 	}
-	return nil
+	return c.checkPlaces()
 }

@@ -60,6 +60,8 @@ type Editor struct {
 	entry      aim
 	entryDepth int
 
+	lifting lifting // values that become members
+
 	present aim // of the scalar or container that is being read
 	text    []byte
 }
@@ -72,6 +74,8 @@ type frame struct {
 	list     bool // the declared list
 	resource bool // an object that is edited
 	any      bool // something of it was passed on
+	hidden   bool // of a resource: the present member is dropped
+	copied   bool // a value that is lifted
 	index    int64
 	after    after
 }
@@ -82,6 +86,7 @@ type aim struct {
 	values   *table[[]byte]
 	list     bool
 	resource bool
+	copied   bool // it is lifted
 	after    after
 }
 
@@ -118,7 +123,7 @@ func (e *Editor) Release() {
 	clear(e.frames)
 	*e = Editor{
 		plan: e.plan, slots: e.slots, out: e.out[:0], arrays: e.arrays[:0], frames: e.frames[:0],
-		hold: small(e.hold), tok: small(e.tok), text: small(e.text),
+		hold: small(e.hold), tok: small(e.tok), text: small(e.text), lifting: lifting{held: small(e.lifting.held)},
 	}
 	e.plan.pool.Put(e)
 }
@@ -193,6 +198,9 @@ func (e *Editor) pause() {
 		} else {
 			e.tok = append(e.tok, rest...)
 		}
+	}
+	if e.lifting.on {
+		e.err = e.copyTo(end)
 	}
 	if !e.holding {
 		e.pass(end)

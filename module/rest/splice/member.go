@@ -51,14 +51,16 @@ func (e *Editor) member(name []byte, known bool, i int) error {
 			m = e.plan.members.get(name)
 		}
 	}
+	f.hidden = m != nil && m.drop
+	inside := f.id != nil && f.id.drops
 	switch {
-	case m != nil && m.drop:
+	case f.hidden, inside && !e.muted && e.aim.id != nil && e.aim.id.dropped:
 		if len(e.hold) == 0 {
 			e.pass(e.held)
 		}
 		e.muted, e.aim.after = true, unmute
 		e.release(nil, i)
-	case f.resource:
+	case f.resource, inside:
 		if !f.any {
 			e.withoutComma()
 			f.any = true
@@ -134,12 +136,16 @@ func (e *Editor) finish(i int) state {
 		e.captureText(raw)
 		e.watching, e.tok = false, e.tok[:0]
 	}
+	var instead []byte
 	if e.holding {
-		var instead []byte
 		if v := e.present.values.get(e.decoded(e.heldToken(i))); v != nil {
 			instead = *v
 		}
 		e.release(instead, i)
+	}
+	if e.present.copied {
+		e.present.copied = false
+		e.copied(instead, i)
 	}
 	if e.present.after != nothing {
 		e.over(e.present.after, i)

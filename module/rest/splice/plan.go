@@ -37,6 +37,10 @@ type node struct {
 	way   bool  // here or below
 	slots []int // captures of this very value
 	below []int // and of those in it
+	// Of the resource's tree alone.
+	lifted  *lifted // it becomes a member of the resource; may be nil
+	dropped bool    // the member is left out
+	drops   bool    // a member in it is
 }
 
 // member says what becomes of a member of the resource object.
@@ -73,6 +77,7 @@ func Compile(c Config) (*Plan, error) {
 		p.resource.capture(c.ID, p.id, p)
 	}
 	p.compileMembers(c)
+	p.compilePlaces(c)
 	return p, nil
 }
 

@@ -28,6 +28,9 @@ func (e *Editor) begin(c byte, i int) error {
 	if a.doc != nil && a.doc.root {
 		e.rooted(c, i, &a)
 	}
+	if a.id != nil && a.id.lifted != nil {
+		e.lift(a.id.lifted, i, &a)
+	}
 	e.present = a
 	if a.captured() {
 		if c == '{' || c == '[' {
@@ -112,7 +115,7 @@ func (e *Editor) rooted(c byte, i int, a *aim) {
 func (e *Editor) entered(i int) {
 	a := e.present
 	e.present = aim{}
-	f := frame{depth: e.depth, doc: a.doc, id: a.id, array: e.arrays[e.depth-1], list: a.list, after: a.after}
+	f := frame{depth: e.depth, doc: a.doc, id: a.id, array: e.arrays[e.depth-1], list: a.list, copied: a.copied, after: a.after}
 	if f.resource = a.resource && !f.array; f.resource {
 		e.slots[e.plan.id] = Scalar{}
 		f.id = &e.plan.resource
@@ -128,7 +131,7 @@ func (e *Editor) entered(i int) {
 	if e.heed = f.heeds(); e.heed && !f.array {
 		e.holdName(i)
 	}
-	if e.heed || f.after != nothing {
+	if e.heed || f.after != nothing || f.copied {
 		e.frames = append(e.frames, f)
 	}
 }
@@ -161,6 +164,12 @@ func (e *Editor) left(i int) {
 	f := e.top()
 	if e.holding { // white space of an empty object
 		e.release(nil, i-1)
+	}
+	if f.resource {
+		e.settle(f, i-1)
+	}
+	if f.copied {
+		e.copied(nil, i)
 	}
 	switch {
 	case f.list && !f.array:
