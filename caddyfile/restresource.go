@@ -29,7 +29,9 @@ type place struct {
 //		list|created|deleted|batch off
 //		item [read|create|replace|update|action] <pointer>
 //		id <pointer>
-//		rename <ours>=<upstream's>...
+//		rename <ours>=<upstream's name, or pointer in answers>...
+//		drop <names or pointers...>
+//		wrap <name>
 //		values <field> <ours>[=<upstream's>]...
 //		replace <fields...>
 //		created 201 [<pointer>]
@@ -133,6 +135,12 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 		err = text(d, &r.ID, "a JSON Pointer such as /aid")
 	case "rename":
 		err = rename(d, r)
+	case "drop":
+		r.Drop, err = members(d, r.Drop)
+	case "wrap":
+		err = text(d, &r.Wrap, "the name of a member such as article")
+	case "unwrap":
+		err = d.Err("unwrap: `item` says where the resource is in an answer, expected `item /<name>`")
 	case "values":
 		err = values(d, r)
 	case "replace":
@@ -178,7 +186,7 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 	case "charset":
 		err = charsetName(d, &r.Charset)
 	default:
-		err = unknown(d, "resource", "upstream", "list", "item", "id", "rename", "values", "replace", "created", "deleted", "links", "query", "pass", "fail_when",
+		err = unknown(d, "resource", "upstream", "list", "item", "id", "rename", "drop", "wrap", "values", "replace", "created", "deleted", "links", "query", "pass", "fail_when",
 			"batch", "batch_max", "validate", "schema", "idempotency", "etag",
 			"header_down", "header_up", "charset", "send", "nested")
 	}
@@ -266,23 +274,6 @@ func passed(d *caddyfile.Dispenser, before []string) ([]string, error) {
 		return nil, err
 	}
 	return args(d, "media types such as text/csv or image/*")
-}
-
-func rename(d *caddyfile.Dispenser, r *resource.Resource) error {
-	found, err := pairs(d, "our name and the upstream's, such as title=subject", false)
-	if err != nil {
-		return err
-	}
-	if r.Rename == nil {
-		r.Rename = make(map[string]string)
-	}
-	for _, p := range found {
-		if _, ok := r.Rename[p[0]]; ok {
-			return d.Errf("rename: %s is given twice", p[0])
-		}
-		r.Rename[p[0]] = p[1]
-	}
-	return nil
 }
 
 func values(d *caddyfile.Dispenser, r *resource.Resource) error {

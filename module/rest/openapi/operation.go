@@ -120,7 +120,7 @@ func heads(answer object, name string, of object) {
 
 func (d *document) create(op object, o *resource.Operation) {
 	created, declared := o.Created()
-	done := d.answer(op, status(created), "It was made.", ref("schemas", d.read(o)))
+	done := d.answer(op, status(created), "It was made. Without a body where the API has answered without the resource.", ref("schemas", d.read(o)))
 	if created != 0 && !declared {
 		d.answer(op, "2XX", "It was accepted, or done in another way.", nil)
 	}

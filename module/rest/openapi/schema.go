@@ -33,6 +33,7 @@ func (d *document) read(o *resource.Operation) string {
 			all := slices.Sorted(maps.Keys(words))
 			shown[field] = object{"description": "One of " + strings.Join(all, ", ") + ", or another value of the API's.", "examples": []string{all[0]}}
 		}
+		placed(shown, r)
 		if len(r.Links) > 0 {
 			shown["links"] = object{"type": "array", "items": ref("schemas", "Link")}
 		}

@@ -41,6 +41,9 @@ func (s *shape) know() {
 	for ours, theirs := range s.config.Rename {
 		note(ours, theirs)
 	}
+	for ours := range s.config.Lift {
+		note(ours)
+	}
 	for field := range s.config.Values {
 		note(field, s.config.their(field))
 	}

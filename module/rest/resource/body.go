@@ -53,7 +53,7 @@ func (m Match) body(a Asked, query string, set http.Header) ([]byte, *envelope.R
 		if refused := theirs.aside(object, query); refused != nil {
 			return nil, refused
 		}
-		media, body, refused := theirs.form(o.as, freeForm+formGrowth*len(a.Body), o.shape.encode)
+		media, body, refused := theirs.wrapped(o.shape.config.Wrap).form(o.as, freeForm+formGrowth*len(a.Body), o.shape.encode)
 		if refused != nil {
 			return nil, refused
 		}
@@ -63,12 +63,14 @@ func (m Match) body(a Asked, query string, set http.Header) ([]byte, *envelope.R
 	set.Set("Content-Type", "application/json")
 	body := a.Body
 	if o.shape.changesBody() {
-		body = theirs.json()
+		body = theirs.wrapped(o.shape.config.Wrap).json()
 	}
 	return o.shape.encodeJSON(body), nil
 }
 
-func (s *shape) changesBody() bool { return len(s.names) > 0 || len(s.words) > 0 }
+func (s *shape) changesBody() bool {
+	return len(s.names) > 0 || len(s.words) > 0 || s.config.Wrap != ""
+}
 
 // accepts looks at the type of the body.
 func (o *Operation) accepts(h http.Header) *envelope.Refusal {
@@ -117,6 +119,9 @@ func (s *shape) translate(object validate.Object) (members, *envelope.Refusal) {
 	for _, m := range object {
 		if m.Name == methodMember {
 			return nil, envelope.Invalid(m.Name, "must not be there: the method of a request cannot be overridden")
+		}
+		if s.config.readOnly(m.Name) {
+			return nil, envelope.Invalid(m.Name, "cannot be written")
 		}
 		name, renamed := s.config.Rename[m.Name]
 		if _, taken := s.names[m.Name]; taken && !renamed {

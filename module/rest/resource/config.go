@@ -28,6 +28,17 @@ type Resource struct {
 	ID string `json:"id,omitempty"`
 	// Members by our names and the upstream's names for them, in answers and bodies alike.
 	Rename map[string]string `json:"rename,omitempty"`
+	// Members by our names that are somewhere inside the upstream's resource, and the JSON
+	// Pointers of them: `/title/rendered`. Where nothing is there, an answer has no such
+	// member. In bodies they are refused, unless `rename` says what they are called there.
+	// Values in a member that is in `drop` too stream; of others a resource may have 1 MiB.
+	Lift map[string]string `json:"lift,omitempty"`
+	// Members of the upstream's resource that do not reach clients, by the upstream's names, or
+	// JSON Pointers of those inside others. Default: none.
+	Drop []string `json:"drop,omitempty"`
+	// The member that the upstream expects a body's members in: `article` for
+	// `{"article":{...}}`, and `article[title]` in a form. Default: none.
+	Wrap string `json:"wrap,omitempty"`
 	// Words of ours for an upstream's values, by member (our name) and word. A body with
 	// another value is refused, an answer's stays.
 	Values map[string]map[string]string `json:"values,omitempty"`

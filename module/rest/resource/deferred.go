@@ -14,6 +14,6 @@ func (m Match) Deferred(at string) (*Answer, error) {
 	if at == "" {
 		root = s.itemAt[m.Operation.Kind]
 	}
-	plan, err := splice.Compile(splice.Config{Root: root, Rename: s.names, Values: s.words})
+	plan, err := splice.Compile(s.places.edit(splice.Config{Root: root}))
 	return Part(plan), err
 }

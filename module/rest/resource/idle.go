@@ -63,8 +63,10 @@ func (s *shape) idle(all []*Operation, asksForJSON bool) *IdleError {
 		{"idempotency", r.Idempotency, has(Create, Action), upstream + "POST"},
 		{"validate", len(r.Validate) > 0, body, upstream + "POST, PUT or PATCH"},
 		{"schema", r.Schema != nil, body, upstream + "POST, PUT or PATCH"},
+		{"wrap", r.Wrap != "", body, upstream + "POST, PUT or PATCH"},
+		{"drop", len(r.Drop) > 0, has(List, Read, Create, Replace, Update, Action), upstream + "GET, POST, PUT or PATCH"},
 		{"etag", r.ETag, some(func(o *Operation) bool { return o.Method == http.MethodGet }), upstream + "GET"},
-		{"pass", len(r.Pass) > 0, some((*Operation).declares), "expected item, list, rename, values or links to say what is in an answer; without them everything passes"},
+		{"pass", len(r.Pass) > 0, some((*Operation).declares), "expected item, list, rename, drop, values or links to say what is in an answer; without them everything passes"},
 	} {
 		if w.name == "pass" && (asksForJSON || r.asksForJSON()) {
 			continue

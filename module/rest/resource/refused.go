@@ -9,13 +9,18 @@ import (
 const methodMember = "_method"
 
 // RefusedNames are the names, in order, that no member of a body may have: `_method`, and the
-// upstream's names of members that are renamed. Spellings that an upstream may take for a
+// upstream's names of members that are renamed, and members that are read from a pointer alone. Spellings that an upstream may take for a
 // declared name are refused too (see [alike]); they are too many to be listed.
 func (r *Resource) RefusedNames() []string {
 	names := map[string]bool{methodMember: true}
 	for _, theirs := range r.Rename {
 		if _, ours := r.Rename[theirs]; !ours {
 			names[theirs] = true
+		}
+	}
+	for ours := range r.Lift {
+		if r.readOnly(ours) {
+			names[ours] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(names))

@@ -75,7 +75,7 @@ func (m Match) Reads() bool {
 }
 
 func (s *shape) rewrites() bool {
-	return len(s.names) > 0 || len(s.words) > 0 || len(s.config.Validate) > 0 || s.config.Schema != nil
+	return len(s.names) > 0 || len(s.words) > 0 || len(s.config.Validate) > 0 || s.config.Schema != nil || len(s.config.Lift) > 0 || s.config.Wrap != ""
 }
 
 // Request makes the upstream's request, or refuses what the client asks.

@@ -25,6 +25,7 @@ type shape struct {
 	names      map[string]string            // the upstream's -> ours
 	words      map[string]map[string]string // the upstream's member -> its value -> our word
 	known      map[string][]string          // names that something is said of, by what they may be taken for
+	places     places                       // what is done to answers
 	rules      *validate.Set
 	links      *link.Set // nil: none
 	charset    *charset.Charset
@@ -51,8 +52,11 @@ func newShape(r *Resource, collection pattern) (s *shape, err error) {
 	if err := s.compileNames(r); err != nil {
 		return nil, err
 	}
+	if err := s.compilePlaces(r); err != nil {
+		return nil, err
+	}
 	s.know()
-	for _, check := range []func() error{r.checkOff, r.checkQuery, r.checkPass, r.checkFailWhen, s.compileFields, s.findCharset} {
+	for _, check := range []func() error{r.checkOff, r.checkQuery, r.checkPass, r.checkWrap, r.checkFailWhen, s.compileFields, s.findCharset} {
 		if err := check(); err != nil {
 			return nil, err
 		}
@@ -136,7 +140,7 @@ func (s *shape) compileNames(r *Resource) error {
 		case ours == "" || theirs == "":
 			return fmt.Errorf("rename %s=%s: expected a name on both sides", ours, theirs)
 		case isPointer(theirs):
-			return fmt.Errorf("rename %s=%s: expected the name of a member of the resource, not a pointer", ours, theirs)
+			return fmt.Errorf("rename %s=%s: expected the name of a member of the resource; pointers are in lift", ours, theirs)
 		case s.names[theirs] != "":
 			return fmt.Errorf("rename %s=%s: %s has the name %s already, expected one name for each", ours, theirs, theirs, s.names[theirs])
 		}
@@ -166,14 +170,14 @@ func (r *Resource) their(ours string) string {
 
 // edits completes a plan with what is done to each resource.
 func (s *shape) edits(c splice.Config) splice.Config {
-	c.Rename, c.Values = s.names, s.words
+	c = s.places.edit(c)
 	if s.links != nil {
-		c.ID, c.Drop = s.id, []string{"links"}
+		c.ID, c.Drop = s.id, append(slices.Clone(c.Drop), "links")
 	}
 	return c
 }
 
 // changes reports whether resources look different on both sides.
 func (s *shape) changes() bool {
-	return len(s.names) > 0 || len(s.words) > 0 || s.links != nil
+	return s.places.changes() || s.links != nil
 }

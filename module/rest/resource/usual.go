@@ -45,7 +45,7 @@ func (r *Resource) checkOff() error {
 // silent reports that nothing is said of what the upstream's requests and answers look
 // like: its paths are the usual ones, and it is taken to know the conventions.
 func (r *Resource) silent() bool {
-	return len(r.Routes) == 0 && r.List == nil && r.Item == "" && len(r.ItemOf) == 0 && r.ID == "" && len(r.Rename) == 0 && len(r.Values) == 0 &&
+	return len(r.Routes) == 0 && r.List == nil && r.Item == "" && len(r.ItemOf) == 0 && r.ID == "" && len(r.Rename) == 0 && len(r.Lift) == 0 && len(r.Drop) == 0 && r.Wrap == "" && len(r.Values) == 0 &&
 		len(r.Replace) == 0 && len(r.Links) == 0 && len(r.Validate) == 0 && r.Schema == nil && len(r.Query) == 0
 }
 

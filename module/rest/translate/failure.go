@@ -71,7 +71,7 @@ func failureOf(err error) *Failure {
 		return &Failure{Syntax, err}
 	case errors.Is(err, splice.ErrIncomplete):
 		return &Failure{Incomplete, err}
-	case errors.Is(err, splice.ErrRoot):
+	case errors.Is(err, splice.ErrRoot), errors.Is(err, splice.ErrLifted):
 		return &Failure{Missing, err}
 	case errors.Is(err, splice.ErrDepth):
 		return &Failure{Depth, err}
