@@ -75,6 +75,7 @@ func oneSite(h httpcaddyfile.Helper, here string) error {
 //		forward_token
 //		allow_encoded_slash
 //		shadow
+//		decision_only
 //		versions <names...>
 //	}
 func parseGuard(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
@@ -98,6 +99,9 @@ func parseGuard(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 		if err := guardWord(h, app, g); err != nil {
 			return nil, err
 		}
+	}
+	if err := g.CheckDecisionOnly(); err != nil {
+		return nil, h.WrapErr(err)
 	}
 	for i := range g.Rules {
 		g.Rules[i].Paths = versioned(g.Rules[i].Paths, names)
@@ -138,8 +142,10 @@ func guardWord(h httpcaddyfile.Helper, app *gateway.App, g *gateway.Guard) (err 
 		err = flag(d, &g.AllowEncodedSlash)
 	case "shadow":
 		err = flag(d, &g.Shadow)
+	case "decision_only":
+		err = flag(d, &g.DecisionOnly)
 	default:
-		err = unknown(d, "oauth_guard", "public", "scope", "otherwise", "audience", "realm", "cors", "headers", "forward_token", "allow_encoded_slash", "shadow", "versions")
+		err = unknown(d, "oauth_guard", "public", "scope", "otherwise", "audience", "realm", "cors", "headers", "forward_token", "allow_encoded_slash", "shadow", "decision_only", "versions")
 	}
 	return err
 }

@@ -63,6 +63,11 @@ type Guard struct {
 	// as ever, and set when the guard would have let the token pass; credentials that it
 	// would have refused go upstream as they came, and CORS is left to the upstream.
 	Shadow bool `json:"shadow,omitempty"`
+	// The guard is there only to be asked by a server that takes every 2xx for a permission, such as
+	// nginx with `auth_request`. It answers 2xx to nothing itself: the metadata of the
+	// resource is not published, and a request for it is judged by the rules like any other.
+	// Excludes `cors`, `cors_upstream` and `shadow`.
+	DecisionOnly bool `json:"decision_only,omitempty"`
 
 	app      *App
 	guard    *guard.Guard

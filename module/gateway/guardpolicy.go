@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/gatehouse/gatehouse/module/guard"
@@ -15,6 +16,9 @@ func (g *Guard) Policy(issuer, audience string) (guard.Config, error) {
 		Issuer: issuer, Audience: cmp.Or(g.Audience, audience), Realm: g.Realm,
 		AllowEncodedSlash: g.AllowEncodedSlash, CORS: g.CORS, CORSUpstream: g.CORSUpstream,
 	}
+	if err := g.CheckDecisionOnly(); err != nil {
+		return c, err
+	}
 	switch g.Otherwise {
 	case "", "deny":
 	case "token":
@@ -26,4 +30,18 @@ func (g *Guard) Policy(issuer, audience string) (guard.Config, error) {
 		c.Rules = append(c.Rules, guard.Rule(r))
 	}
 	return c, nil
+}
+
+// CheckDecisionOnly reports words that would let a guard that is only asked answer 2xx to
+// requests that no rule permits.
+func (g *Guard) CheckDecisionOnly() error {
+	switch {
+	case !g.DecisionOnly:
+		return nil
+	case len(g.CORS) > 0 || g.CORSUpstream:
+		return errors.New("oauth_guard: decision_only: expected no cors beside it: the server that asks would take a preflight that is answered for one that is permitted")
+	case g.Shadow:
+		return errors.New("oauth_guard: decision_only: expected no shadow beside it: the server that asks would take every request for permitted")
+	}
+	return nil
 }

@@ -23,7 +23,7 @@ func (g *Guard) describe(policy *guard.Config) {
 		}
 	}
 	policy.Hidden = g.app.hidden
-	if m, ok := guard.NewResourceMetadata(policy.Audience, policy.Issuer, scopes); ok {
+	if m, ok := guard.NewResourceMetadata(policy.Audience, policy.Issuer, scopes); ok && (!g.DecisionOnly || policy.Audience == policy.Issuer) {
 		g.resource, policy.MetadataURL = m, m.URL
 	}
 	if policy.Audience == policy.Issuer {
@@ -34,7 +34,7 @@ func (g *Guard) describe(policy *guard.Config) {
 // publish answers a request for the metadata, and reports whether it was one. Whoever
 // asks has no token yet, and scripts of every origin may.
 func (g *Guard) publish(w http.ResponseWriter, r *http.Request) bool {
-	if !g.resource.Answers(r) {
+	if g.DecisionOnly || !g.resource.Answers(r) {
 		return false
 	}
 	m := g.resource

@@ -192,6 +192,51 @@ func TestNginxAsksAGuardByAuthRequest(t *testing.T) {
 	f.wantNoAnswerOfTheGuardAtTheAPI()
 }
 
+// N01: a guard with decision_only is safe to ask about every path, without a location for those that it
+// would answer itself.
+func TestNginxAsksAGuardThatOnlyDecides(t *testing.T) {
+	const section = "nginx: auth_request and a guard"
+	guard := strings.Replace(recipe(t, section, "caddyfile", 1), ":8090 {", "http://$API {", 1)
+	guard = strings.Replace(guard, "oauth_guard {", "oauth_guard {\n\t\tdecision_only", 1)
+	api := harness.NewUpstream(t)
+	g := startSite(t, site[:strings.Index(site, "http://$API {")]+guard+"\n")
+	lines, _, _ := strings.Cut(recipe(t, section, "nginx", 1), "location ^~ /.well-known")
+	lines = strings.NewReplacer("10.0.0.20:9000", api.Addr, "proxy_pass http://10.0.0.11:8090$request_uri;",
+		"proxy_pass http://"+local(g.API)+"$request_uri;\n\tproxy_set_header Host "+strings.TrimPrefix(g.API, "http://")+";").Replace(lines)
+	f := startAuthRequest(t, g, api, "", lines)
+	_, access := clientToken(t, g, machine)
+	if p := f.ask("GET", "/read/1?x=1", access); p.Status != http.StatusOK {
+		t.Errorf("S23 a valid token: %d %s %s", p.Status, p.Body, &f.out)
+	}
+	f.wantIdentity("/read/1?x=1", "client:machine", "machine", "read")
+	if p := f.ask("GET", "/read", ""); p.Status != http.StatusUnauthorized || strings.Contains(p.Header.Get("Www-Authenticate"), "resource_metadata") {
+		t.Errorf("N01 a challenge names metadata that nobody publishes: %d %v", p.Status, p.Header)
+	}
+	for _, token := range []string{"", access} {
+		f.wantNothingUndeclaredAtTheAPI(token)
+	}
+}
+
+// wantNothingUndeclaredAtTheAPI checks N01: what no rule permits does not reach the API.
+func (f *front) wantNothingUndeclaredAtTheAPI(token string) {
+	f.t.Helper()
+	f.api.Hits()
+	const document, query = "/.well-known/oauth-protected-resource", "?act=del&aid=7"
+	for _, path := range []string{document, document + "/", document + "/x", "/./" + document[1:], "/%2ewell-known/oauth-protected-resource", "/read", "/public", "/else"} {
+		for _, method := range []string{"GET", "HEAD", "POST", "OPTIONS"} {
+			if !strings.Contains(path, "well-known") && method != "OPTIONS" {
+				continue // a rule may permit it
+			}
+			if p := f.ask(method, path+query, token, "Origin", "https://app.example", "Access-Control-Request-Method", "GET"); p.Status < 400 {
+				f.t.Errorf("N01 %s %s: %d", method, path, p.Status)
+			}
+		}
+	}
+	if h := f.api.Hits(); len(h) != 0 {
+		f.t.Errorf("N01 the API saw what no rule permits: %v", h)
+	}
+}
+
 // wantNoAnswerOfTheGuardAtTheAPI checks N01: what the guard answers itself is no permission. An
 // API that dispatches by query alone would act on it.
 func (f *front) wantNoAnswerOfTheGuardAtTheAPI() {
