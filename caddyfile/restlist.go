@@ -18,7 +18,7 @@ import (
 //		send sort <name> [<format>] [direction <name>] [ascending <word>] [descending <word>]
 //		sort <field>[=<upstream's>]...
 //		state <state>[=<upstream's>]...
-//		filter <parameter>[=<upstream's>] [<value>[=<upstream's>]...]
+//		filter <parameter>[=<upstream's>] [required] [<value>[=<upstream's>]...]
 //		items <pointer>
 //		total <pointer>
 //		total header <name>
@@ -166,6 +166,12 @@ func filter(d *caddyfile.Dispenser, l *list.Config) error {
 		}
 	}
 	for d.NextArg() {
+		if word := d.Val(); word == "optional" || word == "required" && (f.Required || len(f.Values) > 0) {
+			return d.Errf("filter %s: unexpected '%s', expected required once and in front of the values, or nothing, since filters are optional", f.Name.Name, word)
+		} else if word == "required" {
+			f.Required = true
+			continue
+		}
 		pair, err := cut(d, "filter "+f.Name.Name, short(d.Val()), "values such as news, or news=1 where the upstream has another word", true)
 		if err != nil {
 			return err

@@ -84,6 +84,9 @@ func (c *call) handler() route {
 
 // unreadable is an answer that could not be translated.
 func (h *REST) unreadable(f *translate.Failure) error {
+	if f.Kind == translate.Nothing {
+		return gateway.Fail(http.StatusNotFound, "", "", f)
+	}
 	h.metrics.Untranslated(string(f.Kind))
 	return gateway.Fail(http.StatusBadGateway, "upstream_error", "the service behind the gateway gave an answer that could not be read", f)
 }

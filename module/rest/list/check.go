@@ -87,7 +87,7 @@ func (c *Config) checkFilters() error {
 	names := make([]Name, 0, len(c.Filters))
 	for _, f := range c.Filters {
 		if len(f.Values) == 1 && slices.Contains([]string{"required", "optional"}, f.Values[0].Name) {
-			return fmt.Errorf("list: filter %s %s: expected the values it may have; every filter is optional", f.Name.Name, f.Values[0].Name)
+			return fmt.Errorf("list: filter %s: values [%s]: expected the values it may have; a filter is optional unless `required` is set", f.Name.Name, f.Values[0].Name)
 		}
 		if slices.Contains(reserved, f.Name.Name) {
 			return fmt.Errorf("list: filter %s: expected another name than page, limit, sort and state, which every list has", f.Name.Name)

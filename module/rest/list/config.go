@@ -80,6 +80,8 @@ type Name struct {
 // Filter is a parameter of a list besides page, limit, sort and state.
 type Filter struct {
 	Name
+	// Refuses a request without it.
+	Required bool `json:"required,omitempty"`
 	// The values it may have. Default: any text of 1 to 1,024 bytes without control
 	// characters.
 	Values []Name `json:"values,omitempty"`

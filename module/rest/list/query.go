@@ -51,6 +51,11 @@ func (c *Config) Parse(asked url.Values) (Query, *envelope.Refusal) {
 			return q, refused
 		}
 	}
+	for i := range c.Filters {
+		if f := &c.Filters[i]; f.Required && !asked.Has(f.Name.Name) {
+			return q, envelope.Invalid(f.Name.Name, "is missing: this list is only given with it")
+		}
+	}
 	return q, nil
 }
 

@@ -124,7 +124,7 @@ func (d *document) create(op object, o *resource.Operation) {
 	if created != 0 && !declared {
 		d.answer(op, "2XX", "It was accepted, or done in another way.", nil)
 	}
-	if created != 0 {
+	if created != 0 && o.Readable() {
 		heads(done, "Location", header("The address of what was made.", "uri-reference"))
 	}
 	d.body(op, o)

@@ -45,7 +45,9 @@ func parameters(l *list.Config) []object {
 		if len(f.Values) > 0 {
 			schema = words(f.Values)
 		}
-		all = append(all, query(f.Name.Name, "What to filter by.", schema))
+		filter := query(f.Name.Name, "What to filter by.", schema)
+		filter["required"] = f.Required
+		all = append(all, filter)
 	}
 	return all
 }

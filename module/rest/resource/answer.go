@@ -116,7 +116,7 @@ func (m Match) Answer(up Upstream, c Caller) *Answer {
 	case o.Kind == Create:
 		status, declared := o.Created()
 		a.Status, a.Usual = status, status != 0 && !declared
-		if declared || a.Usual && o.shape.readable {
+		if o.shape.readable && (declared || a.Usual) {
 			a.createdAt = 0
 		}
 	}
@@ -196,8 +196,13 @@ func (a *Answer) Seen(e *splice.Editor, h http.Header, whole bool) list.Seen {
 
 // Made reports whether an address of the client's is the one of what the request made.
 func (a *Answer) Made(at string) bool {
+	return a.Kind == Create && a.Status != 0 && a.below(at)
+}
+
+// below reports whether an address of the client's is that of one item.
+func (a *Answer) below(at string) bool {
 	id, below := strings.CutPrefix(at, a.Path+"/")
-	return a.Kind == Create && a.Status != 0 && below && id != "" && !strings.ContainsAny(id, "/?")
+	return below && id != "" && !strings.ContainsAny(id, "/?")
 }
 
 // Location is the address of what was made; "" when the answer does not tell its id.

@@ -17,13 +17,15 @@ var failurePlaces = []splice.Pointer{
 // falsePlaces is how many of failurePlaces are false when a request failed.
 const falsePlaces = 2
 
-// captures returns the places that an answer to a write is searched for: the id of what was
-// made, and whether it says that it is a failure. failures is the slot of the first of
+// captures returns the places that an answer is searched for: of a write the id of what was
+// made, and whether it says that it is a failure; of one item whether there is any. failures is the slot of the first of
 // failurePlaces, -1 where nothing is searched for.
 func (o *Operation) captures() (places []splice.Pointer, failures int) {
 	created, _ := o.Created()
 	deleted, _ := o.Deleted()
 	switch {
+	case o.readsItem():
+		return o.itemPlaces(), -1
 	case o.Kind == Create && created != 0:
 		return append([]splice.Pointer{o.shape.created}, failurePlaces...), 1
 	case o.Kind == Delete && deleted != 0, o.plain() && o.Method != http.MethodGet:

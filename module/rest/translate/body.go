@@ -220,6 +220,9 @@ func (b *body) close() error {
 		return err
 	}
 	b.done = true
+	if b.answer.Nothing(b.editor) {
+		return &Failure{Kind: Nothing}
+	}
 	if b.answer.List != nil {
 		b.answer.Fit(b.editor, b.w.Header())
 		if err := b.answer.Continue(b.editor, true); err != nil {

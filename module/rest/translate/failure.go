@@ -26,7 +26,11 @@ const (
 	Gone       Kind = "gone"       // the client has gone
 )
 
-// Kinds are all of them.
+// Nothing is for an answer that can be read, and says that there is no such item. It is no
+// failure of the translation, and not counted as one.
+const Nothing Kind = "nothing"
+
+// Kinds are all of them but Nothing.
 var Kinds = []Kind{Syntax, Incomplete, Missing, Depth, Charset, Coding, Bomb, Redirect, Cursor, Gone}
 
 // Failure is an answer that could not be translated.

@@ -139,10 +139,17 @@ func (w *Writer) redirect(h http.Header) {
 		return
 	}
 	h.Set("Location", to)
-	if a.Made(to) && (w.status == http.StatusFound || w.status == http.StatusSeeOther) {
+	switch {
+	case w.status != http.StatusFound && w.status != http.StatusSeeOther:
+	case a.Made(to) && a.Readable():
 		w.status, w.swallow = a.Status, true
 		forget(h)
 		h.Del("Content-Type")
+	case a.MadeUnreadable(to):
+		w.status, w.swallow = http.StatusCreated, true
+		forget(h)
+		h.Del("Content-Type")
+		h.Del("Location")
 	}
 	w.pass()
 }
@@ -155,7 +162,7 @@ func (w *Writer) locate(h http.Header) {
 	}
 	for _, name := range []string{"Location", "Content-Location"} {
 		if at := h.Get(name); at != "" {
-			if to, ok := w.config.Locate(at); ok {
+			if to, ok := w.config.Locate(at); ok && !w.config.Answer.MadeUnreadable(to) {
 				h.Set(name, to)
 			} else {
 				h.Del(name)
@@ -241,6 +248,9 @@ func (w *Writer) Finish() *Failure {
 // declared has succeeded all the same, unless it says otherwise: who heard of a failure would
 // do it again.
 func (w *Writer) fail(f *Failure) {
+	if f.Kind == Missing && w.body != nil && !w.committed && w.config.Answer.Nothing(w.body.editor) {
+		f = &Failure{Kind: Nothing}
+	}
 	failed := w.body != nil && w.config.Answer.Failed(w.body.editor)
 	if f.Kind == Missing && !w.committed && w.config.Answer.Writes() && !failed {
 		w.missed = f

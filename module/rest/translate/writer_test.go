@@ -55,7 +55,7 @@ func TestAnswersAreTranslatedHoweverTheyCome(t *testing.T) {
 		{"zstd", "/things", jsonType, "zstd", twoThings, twoWritten},
 		{"gzip and a notice", oneAsAnUnit, htmlLabel, "gzip", phpWarning + oneThing, oneWritten},
 		{"an id that stands for a step", oneAsAnUnit, jsonType, "", `{"r":{"n":".."}}`, `{"id":"..","links":[]}`},
-		{"no id", oneAsAnUnit, jsonType, "", `{"r":{}}`, `{"links":[]}`},
+		{"no id", oneAsAnUnit, jsonType, "", `{"r":{"x":1}}`, `{"x":1,"links":[]}`},
 		{"links of the upstream's own", oneAsAnUnit, jsonType, "", `{"r":{"links":"x","n":1}}`, `{"id":1,"links":[{"rel":"self","method":"GET","href":"/things/1"}]}`},
 	} {
 		for _, chunk := range []int{0, 1, 7} {
@@ -167,7 +167,9 @@ func TestAnswersThatCannotBeTranslatedAreFailuresAsLongAsNothingWasSent(t *testi
 		{"nothing", map[string]string{"Content-Type": jsonType}, ``, Incomplete},
 		{"more behind it", map[string]string{"Content-Type": jsonType}, `{"r":{"n":1}}{}`, Syntax},
 		{"no item", map[string]string{"Content-Type": jsonType}, `{"s":{}}`, Missing},
-		{"an item of another kind", map[string]string{"Content-Type": jsonType}, `{"r":[]}`, Missing},
+		{"an item of another kind", map[string]string{"Content-Type": jsonType}, `{"r":[1]}`, Missing},
+		{"no such item", map[string]string{"Content-Type": jsonType}, `{"r":[]}`, Nothing},
+		{"an item with nothing in it", map[string]string{"Content-Type": jsonType}, `{"r":{}}`, Nothing},
 		{"too deep", map[string]string{"Content-Type": jsonType}, deep, Depth},
 		{"a coding nobody knows", map[string]string{"Content-Type": jsonType, "Content-Encoding": "br"}, "x", Coding},
 		{"two codings", map[string]string{"Content-Type": jsonType, "Content-Encoding": "gzip, gzip"}, "x", Coding},
