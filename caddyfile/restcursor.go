@@ -32,6 +32,20 @@ func emptyWhen(d *caddyfile.Dispenser, l *list.Config) error {
 	return err
 }
 
+// complete reads the condition under which a list that is taken for whole is that.
+func complete(d *caddyfile.Dispenser, l *list.Config) error {
+	if err := once(d, l.Complete != nil); err != nil {
+		return err
+	}
+	words := d.RemainingArgs()
+	if len(words) < 2 || words[0] != "when" {
+		return d.Err("complete: expected when, a JSON Pointer, an operator and values, such as `complete when /continue missing`")
+	}
+	when, err := condition(d, "complete when", words[1:])
+	l.Complete = &when
+	return err
+}
+
 const conditionForm = "a JSON Pointer, an operator and values, such as /code == no_more_pages"
 
 // condition reads the words of a comparison.

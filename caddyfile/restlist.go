@@ -25,6 +25,7 @@ import (
 //		cursor <parameter> <pointer>
 //		empty_when <pointer> <operator> <values...>
 //		paginate local
+//		complete when <pointer> <operator> <values...>
 //	}
 func readList(d *caddyfile.Dispenser, l *list.Config) error {
 	if d.NextArg() {
@@ -61,10 +62,12 @@ func listWord(d *caddyfile.Dispenser, l *list.Config) (err error) {
 		err = cursor(d, l)
 	case "empty_when":
 		err = emptyWhen(d, l)
+	case "complete":
+		err = complete(d, l)
 	case "paginate":
 		err = choice(d, &l.Paginate, "local")
 	default:
-		return unknown(d, "list", "default", "max", "send", "sort", "state", "filter", "items", "total", "cursor", "empty_when", "paginate")
+		return unknown(d, "list", "default", "max", "send", "sort", "state", "filter", "items", "total", "cursor", "empty_when", "paginate", "complete")
 	}
 	if err != nil {
 		return err

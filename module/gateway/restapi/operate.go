@@ -19,6 +19,9 @@ func (h *REST) operate(w http.ResponseWriter, c *call, m resource.Match, asked r
 	if refused != nil {
 		return gateway.Refuse(w, refused)
 	}
+	if m.Operation.Follows() {
+		return h.follow(w, c, m, up, asked)
+	}
 	query, _ := url.ParseQuery(asked.RawQuery) // Request has read it
 	answer := m.Answer(up, resource.Caller{Prefix: c.prefix, Query: query, Allowed: gateway.Permits(c.r)})
 	out := newLeaving(w, c, m, answer)
@@ -62,6 +65,7 @@ func (h *REST) send(w http.ResponseWriter, c *call, upstream route, r *http.Requ
 	case err == nil:
 		h.settle(to, c.r, answer)
 		h.noteExceeded(answer)
+		h.noteCut(answer)
 		return nil
 	case !to.Committed():
 	case f != nil:

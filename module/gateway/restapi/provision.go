@@ -1,6 +1,7 @@
 package restapi
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ func (h *REST) Provision(ctx caddy.Context) (err error) {
 	h.log = ctx.Slogger()
 	h.answers = gateway.NewUpstreamAnswers(h.log)
 	from := h.fingerprint()
+	h.follows = cmp.Or(h.follows, followPages)
 	if h.MaxBody == 0 {
 		h.MaxBody = defaultMaxBody
 	}

@@ -74,6 +74,8 @@ type REST struct {
 	metrics    metrics.Set
 	log        *slog.Logger
 	unresolved bool     // placeholders stay in what is sent: nothing leaves the process
+	follows    int      // the most answers that make one list
+	cut        sync.Map // paths of resources whose list may have been cut by the upstream
 	exceeded   sync.Map // paths of resources whose upstream gave more items than asked for
 }
 

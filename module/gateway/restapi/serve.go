@@ -104,7 +104,7 @@ func (h *REST) wrap(m resource.Match, plain operation) operation {
 		return h.batch
 	}
 	op := unfit(plain)
-	if m.Operation.Resource.ETag {
+	if m.Operation.Resource.ETag && !m.Operation.Follows() { // of several answers there is no tag
 		op = h.tags.around(m, plain)
 	}
 	if m.Operation.Resource.Idempotency && m.Operation.Method == http.MethodPost {

@@ -71,6 +71,7 @@ func NewTrial(ctx caddy.Context, config []byte) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
+	h.follows = 1                    // there is one answer
 	h.cursors = &cursors{keys: keys} // of no use to a gateway
 	h.unresolved = true
 	t := &Trial{h: h}

@@ -60,7 +60,7 @@ func TestRowsThatBreakTheRulesFitTheDescription(t *testing.T) {
 		status             int
 		method, path, body string
 	}{
-		{200, "GET", "/notes", ""}, {200, "GET", "/notes/0", ""}, {200, "GET", "/notes/1", ""}, {200, "GET", "/notes/2", ""}, {200, "GET", "/notes/3", ""},
+		{200, "GET", "/notes", ""}, {200, "GET", "/notes/0", ""}, {200, "GET", "/notes/1", ""}, {200, "GET", "/notes/2", ""}, {404, "GET", "/notes/3", ""},
 		{201, "POST", "/notes", valid}, {204, "PUT", "/notes/1", valid}, {204, "PATCH", "/notes/1", `{"rank":9}`},
 		{200, "PATCH", "/notes", `[{"id":1,"op":"replace","path":"/rank","value":3}]`},
 		{0, "POST", "/notes", strings.Replace(valid, "2026-11-23", "soon", 1)}, {0, "POST", "/notes", strings.Replace(valid, `"Ann-Lee"`, "null", 1)},

@@ -38,7 +38,7 @@ func (c *Config) Check() error {
 			return fmt.Errorf("list: %s %s: %w", p[0], p[1], err)
 		}
 	}
-	for _, check := range []func() error{c.checkSort, c.checkFilters, c.checkCursors, c.checkEmptyWhen, c.checkSend} {
+	for _, check := range []func() error{c.checkSort, c.checkFilters, c.checkCursors, c.checkConditions, c.checkSend} {
 		if err := check(); err != nil {
 			return err
 		}

@@ -26,12 +26,17 @@ type Config struct {
 	// range with the number behind its slash, as Content-Range has it (`0-19/57`).
 	TotalHeader string `json:"total_header,omitempty"`
 	// `local` for an upstream that always gives the whole list: the page is cut out here,
-	// and elements that come are counted when the total is not declared.
+	// and elements that come are counted when the total is not declared. With cursors they are
+	// followed, to a bound.
 	Paginate string `json:"paginate,omitempty"`
 	// Where the upstream's answers say how their next page is asked for, for one that has
 	// cursors and no numbers of pages. Clients follow `next` links, and `page` is refused.
 	// Default: the upstream has numbers of pages.
 	Cursors []Cursor `json:"cursors,omitempty"`
+	// A condition on the answer of an upstream that gives the whole list: it is complete when
+	// this holds. Of one that is not, the total is not known. Default: every list is complete
+	// that leads on to no further page by a cursor.
+	Complete *envelope.Condition `json:"complete,omitempty"`
 	// Conditions on the upstream's errors, any of which makes an error an empty page: that of a
 	// page beyond the end. Default: none.
 	EmptyWhen []envelope.Condition `json:"empty_when,omitempty"`

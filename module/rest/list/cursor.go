@@ -56,7 +56,12 @@ func (c *Config) checkCursors() error {
 	return nil
 }
 
-func (c *Config) checkEmptyWhen() error {
+func (c *Config) checkConditions() error {
+	if c.Complete != nil {
+		if err := c.Complete.Check(); err != nil {
+			return fmt.Errorf("list: complete: %w", err)
+		}
+	}
 	for _, when := range c.EmptyWhen {
 		if err := when.Check(); err != nil {
 			return fmt.Errorf("list: empty_when: %w", err)
@@ -90,35 +95,49 @@ func (q *Query) Seek(s Sealer, bound []byte) *envelope.Refusal {
 	return nil
 }
 
+// Follows reports whether pages are cut out of what the upstream gives by cursors.
+func (c *Config) Follows() bool { return c.Local() && len(c.Cursors) > 0 }
+
 // Continue notes where the next page is: values are the upstream's, by the order of the
 // declared cursors, as far as the answer has them.
 func (q *Query) Continue(values []splice.Scalar, s Sealer, bound []byte) error {
-	next := position{Page: min(q.Page+1, reach), Values: make(map[string]string)}
-	size, more := 0, false
-	for i, v := range values {
-		name := q.config.Cursors[i].Parameter
-		switch {
-		case v.Kind == splice.Absent && !v.Long, v.Kind == splice.Null, v.Kind == splice.Bool && v.Text == "false":
-			continue
-		case v.Long:
-			size = maxPosition
-		case v.Kind != splice.String && v.Kind != splice.Number:
-			return fmt.Errorf("the cursor %s is of the kind %s, expected a text or a number", name, v.Kind)
-		}
-		if size += len(name) + len(v.Text); size > maxPosition {
-			return fmt.Errorf("the cursor %s has more than %d bytes", name, maxPosition)
-		}
-		next.Values[name] = v.Text
-		more = more || v.Text != ""
-	}
-	if !more {
-		return nil
+	next := position{Page: min(q.Page+1, reach)}
+	var err error
+	if next.Values, err = q.config.Next(values); next.Values == nil {
+		return err
 	}
 	plain, err := json.Marshal(next)
 	if err == nil {
 		q.next = s.Seal(plain, bound)
 	}
 	return err
+}
+
+// Next gives the upstream's parameters for its next page; nil when there is none. values are
+// those of the declared cursors, as far as the answer has them.
+func (c *Config) Next(values []splice.Scalar) (map[string]string, error) {
+	next := make(map[string]string, len(values))
+	size, more := 0, false
+	for i, v := range values {
+		name := c.Cursors[i].Parameter
+		switch {
+		case v.Kind == splice.Absent && !v.Long, v.Kind == splice.Null, v.Kind == splice.Bool && v.Text == "false":
+			continue
+		case v.Long:
+			size = maxPosition
+		case v.Kind != splice.String && v.Kind != splice.Number:
+			return nil, fmt.Errorf("the cursor %s is of the kind %s, expected a text or a number", name, v.Kind)
+		}
+		if size += len(name) + len(v.Text); size > maxPosition {
+			return nil, fmt.Errorf("the cursor %s has more than %d bytes", name, maxPosition)
+		}
+		next[name] = v.Text
+		more = more || v.Text != ""
+	}
+	if !more {
+		return nil, nil
+	}
+	return next, nil
 }
 
 // Bound are the parameters that a cursor belongs to: all of the client's but the cursor.
@@ -131,4 +150,16 @@ func (q *Query) Bound(asked url.Values) string {
 	}
 	to["limit"] = []string{digitsOf(q.Limit)}
 	return to.Encode()
+}
+
+// IsRound reports whether APIs are known to cut lists at a length: 1, 2, 2.5 or 5 times a power
+// of ten, from 10 on.
+func IsRound(n int64) bool {
+	if n < 10 {
+		return false
+	}
+	for n%10 == 0 {
+		n /= 10
+	}
+	return n == 1 || n == 2 || n == 5 || n == 25
 }

@@ -10,6 +10,7 @@ func (c *Config) Idle() (word, why string) {
 		sent bool
 		why  string
 	}{
+		{"complete", c.Complete == nil || c.Local(), "expected paginate local, which takes the list for whole"},
 		{"page", s.Page == "" || !c.Local(), whole},
 		{"offset", s.Offset == "" || !c.Local(), whole},
 		{"limit", s.Limit == "" || !c.Local(), whole},
@@ -18,6 +19,9 @@ func (c *Config) Idle() (word, why string) {
 		{"state", s.State == "" || len(c.States) > 0, "expected states to filter by"},
 	} {
 		if !p.sent {
+			if p.name == "complete" {
+				return "complete when", p.why
+			}
 			return "send " + p.name, p.why
 		}
 	}

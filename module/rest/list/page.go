@@ -65,6 +65,9 @@ func (q Query) LinkHeader(path string, query url.Values, seen Seen) string {
 	pages, top := q.pages(seen.Total), int64(reach/q.Limit)
 	page := int64(q.Page)
 	back, more := page-1, seen.Elements < 0 || seen.Elements >= int64(q.Limit)
+	if q.config.Local() && seen.Elements >= 0 {
+		more = seen.Elements > page*int64(q.Limit)
+	}
 	if pages != nil {
 		back, more = min(back, max(*pages, 1)), page < *pages
 	}

@@ -66,6 +66,8 @@ type Answer struct {
 	exceeded  bool
 	createdAt int        // the slot of a new id, -1: none
 	usual     *usualList // nil: the answer is no page unless a list is declared
+	portion   *Portion   // nil: it is a whole answer
+	cutAt     int64      // elements of a list that may have been cut; 0: none
 	sealer    list.Sealer
 	bound     []byte // what cursors belong to
 	match     Match
@@ -136,6 +138,8 @@ func (a *Answer) Editor(dst io.Writer) *splice.Editor {
 	skip, take := 0, 0
 	if a.List != nil {
 		skip, take = a.List.Window()
+	} else if a.portion != nil {
+		skip, take = a.portion.skip, a.portion.take
 	}
 	var links func([]byte, splice.Scalar) []byte
 	if o := a.match.Operation; o != nil && o.shape.links != nil {
@@ -178,7 +182,7 @@ func (a *Answer) Total(e *splice.Editor, h http.Header, whole bool) *int64 {
 		}
 		return nil
 	}
-	if whole && a.match.Operation.Resource.List.Local() {
+	if whole && a.match.Operation.Resource.List.Local() && a.complete(e) {
 		n := e.Elements()
 		return &n
 	}

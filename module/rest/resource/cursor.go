@@ -71,6 +71,10 @@ func (s *shape) listCaptures() (places []splice.Pointer) {
 		at, _ := splice.ParsePointer(c.Pointer) // checked
 		places = append(places, at)
 	}
+	if complete := s.config.List.Complete; complete != nil {
+		at, _ := splice.ParsePointer(complete.Pointer) // checked
+		places = append(places, at)
+	}
 	return places
 }
 

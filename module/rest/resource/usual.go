@@ -180,6 +180,11 @@ func (a *Answer) asPage(plan *splice.Plan) {
 // Fit completes the page of a list when all of its elements were seen.
 func (a *Answer) Fit(e *splice.Editor, h http.Header) {
 	a.exceeded = a.List.Exceeded(e.Elements())
+	if a.usual == nil {
+		if l := a.match.Operation.Resource.List; l.Local() && l.Complete == nil && l.Total+l.TotalHeader == "" && list.IsRound(e.Elements()) {
+			a.cutAt = e.Elements()
+		}
+	}
 	if a.usual != nil {
 		a.List.Fit(usualNumber(e, len(usualTotals), len(usualLimits)), a.usualTotal(e, h), e.Elements())
 	}

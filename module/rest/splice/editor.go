@@ -184,6 +184,9 @@ func (e *Editor) Captured(i int) Scalar { return e.slots[i] }
 // Elements counts those of the list so far, passed on or not.
 func (e *Editor) Elements() int64 { return e.seen }
 
+// Read counts the bytes of the text so far.
+func (e *Editor) Read() int64 { return e.base }
+
 // Found reports whether Root was there, and of the declared kind.
 func (e *Editor) Found() bool { return e.found }
 

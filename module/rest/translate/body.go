@@ -223,6 +223,7 @@ func (b *body) close() error {
 	if b.answer.Nothing(b.editor) {
 		return &Failure{Kind: Nothing}
 	}
+	b.answer.Ended(b.editor)
 	if b.answer.List != nil {
 		b.answer.Fit(b.editor, b.w.Header())
 		if err := b.answer.Continue(b.editor, true); err != nil {
