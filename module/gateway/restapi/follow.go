@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/headers"
 	"github.com/gatehouse/gatehouse/module/rest/list"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/translate"
@@ -52,14 +53,17 @@ func (h *REST) follow(w http.ResponseWriter, c *call, m resource.Match, up resou
 	var all followed
 	var header http.Header
 	var last map[string]string
+	to, dialect := h.supply(m.Operation, c.handler(), c.dialects[m.Operation])
+	personal := false
 	for n := 0; !all.ended && n < h.follows && all.read < followBytes && (n == 0 || time.Since(begun) < followTime); n++ {
 		from := max(int64(skip)-all.seen, 0)
 		room := max(int64(skip)+int64(take)-max(all.seen, int64(skip)), 0)
 		answer, portion := m.Portion(caller, int(from), int(room))
-		got := h.alone(c.r.Context(), c.handler(), c.r, up, answer, c.dialects[m.Operation], followBody)
+		personal = answer.Personal()
+		got := h.alone(c.r.Context(), to, c.r, up, answer, dialect, followBody)
 		switch {
 		case got.Status >= http.StatusBadRequest:
-			return relay(w, got)
+			return relay(w, m, got)
 		case got.Cut:
 			return h.unreadable(&translate.Failure{Kind: translate.Bomb, Err: errLong})
 		case portion.Bytes == 0:
@@ -79,7 +83,25 @@ func (h *REST) follow(w http.ResponseWriter, c *call, m resource.Match, up resou
 	if !all.ended && all.seen <= int64(skip) {
 		return gateway.Refuse(w, envelope.Invalid("page", "must be a page of the first "+strconv.FormatInt(all.seen, 10)+" items: no more of this list is read, ask for less of it"))
 	}
-	return all.write(w, c, m, q, header, caller)
+	leave(w.Header(), header, m)
+	if personal {
+		w.Header().Add("Vary", "Authorization")
+	}
+	return all.write(w, c, m, q, caller)
+}
+
+// leave gives a client's answer the fields of an upstream's that pass and that are not about
+// its content.
+func leave(h, theirs http.Header, m resource.Match) {
+	for name, values := range theirs {
+		switch name {
+		case "Content-Length", "Content-Location", "Last-Modified", "Location", "Age", "Date", "Trailer", "Transfer-Encoding":
+			continue // of one answer alone
+		}
+		if m.Operation.Fields().Passes(name, headers.Answer{Status: http.StatusOK}) {
+			h[name] = values
+		}
+	}
 }
 
 // add takes in one answer, an array.
@@ -112,9 +134,10 @@ func withPosition(query string, next map[string]string) string {
 }
 
 // relay gives the client a failure of the upstream, in our form already.
-func relay(w http.ResponseWriter, got reply) error {
-	for name, values := range got.Header {
-		w.Header()[name] = values
+func relay(w http.ResponseWriter, m resource.Match, got reply) error {
+	leave(w.Header(), got.Header, m)
+	if len(got.Header["Www-Authenticate"]) > 0 { // the API knows its callers
+		w.Header()["Www-Authenticate"] = got.Header["Www-Authenticate"]
 	}
 	w.WriteHeader(got.Status)
 	_, _ = w.Write(got.Body) // a client that has gone is not told
@@ -122,7 +145,7 @@ func relay(w http.ResponseWriter, got reply) error {
 }
 
 // write gives the client the page.
-func (f *followed) write(w http.ResponseWriter, c *call, m resource.Match, q *list.Query, header http.Header, caller resource.Caller) error {
+func (f *followed) write(w http.ResponseWriter, c *call, m resource.Match, q *list.Query, caller resource.Caller) error {
 	seen := list.Seen{Elements: -1}
 	if f.ended {
 		seen.Elements = f.seen
@@ -133,12 +156,6 @@ func (f *followed) write(w http.ResponseWriter, c *call, m resource.Match, q *li
 	body := append(append([]byte(`{"data":[`), f.items...), `],"pagination":`...)
 	body = append(q.Pagination(body, seen.Total), '}')
 	h := w.Header()
-	for name, values := range header {
-		h[name] = values
-	}
-	for _, name := range []string{"Trailer", "Set-Cookie", "Last-Modified", "Age"} { // of the first answer alone
-		h.Del(name)
-	}
 	h.Set("Content-Type", "application/json")
 	if c.choice.MediaType != "" {
 		h.Set("Content-Type", c.choice.MediaType)

@@ -17,6 +17,7 @@ import (
 const followed = `
 	resource pages {
 		etag
+		send fixed query token=sesame
 		list {
 			cursor continue /continue/continue
 			cursor apcontinue /continue/apcontinue
@@ -44,7 +45,12 @@ func TestALocalListFollowsCursors(t *testing.T) {
 	u := harness.NewUpstream(t)
 	g.Begin(t, worded("to "+u.Addr+followed))
 	r := &rig{g, t, make(map[string]string)}
-	u.Answer(wikiPages(47)) // ten at a time
+	u.Answer(func(w http.ResponseWriter, q *http.Request) { // ten at a time
+		w.Header().Set("X-Powered-By", "PHP")
+		w.Header().Set("Set-Cookie", "a=b")
+		w.Header().Set("Cache-Control", "max-age=60")
+		wikiPages(47)(w, q)
+	})
 	for _, c := range []struct {
 		path        string
 		first, many int
@@ -67,13 +73,16 @@ func TestALocalListFollowsCursors(t *testing.T) {
 				rels += " " + rel
 			}
 		}
+		if h := p.Header; h.Get("X-Powered-By")+h.Get("Set-Cookie")+h.Get("Etag") != "" || h.Get("Cache-Control") != "max-age=60" || h.Get("Vary") == "" {
+			t.Errorf("R06 %v", h)
+		}
 		if rels != " "+c.links || c.many > 0 && !strings.Contains(p.Body, fmt.Sprintf(`"href":"/pages/%d"`, c.first)) {
 			t.Errorf("R06 %s: %s %s", c.path, p.Header.Get("Link"), p.Body)
 		}
 		hits := u.Hits()
 		for i, hit := range hits {
 			asked := hit.URL.Query()
-			if asked.Has("page") || asked.Has("limit") || asked.Get("cat") != "a" || asked.Has("apcontinue") != (i > 0) {
+			if asked.Get("token") != "sesame" || asked.Has("page") || asked.Has("limit") || asked.Get("cat") != "a" || asked.Has("apcontinue") != (i > 0) {
 				t.Errorf("R06 %v", asked)
 			}
 		}
