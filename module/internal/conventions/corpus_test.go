@@ -28,6 +28,7 @@ const corpus = `"upstream": $TO, "header_down": ["X-Named"], "resources": [
 // Whole answers that recur in the corpus.
 const (
 	notRead = `{"error":{"code":"upstream_error","message":"the service behind the gateway gave an answer that could not be read","field":null}}`
+	noThing = `{"error":{"code":"not_found","message":"there is nothing at this address","field":null}}`
 	cutOff  = `{"error":{"code":"upstream_error","message":"the service behind the gateway broke off its answer","field":null}}`
 	aPage   = "<!DOCTYPE html><title>Sign in</title><form action=/login.php><input name=password></form>"
 	aFatal  = "<br />\n<b>Fatal error</b>:  Uncaught PDOException: SQLSTATE[HY000] [2002] 10.0.0.7 in <b>/srv/shop/db.php</b> on line <b>12</b><br />"
@@ -91,7 +92,11 @@ func TestTheCorpusOfUpstreamAnswers(t *testing.T) {
 		get("a function call around JSON", "200 OK\nContent-Type: text/javascript", "callback("+aThing+");").failed(502, notRead),
 		thing("a guard against scripts in front", js, "for(;;);"+aThing),
 		get("the resource is elsewhere", js, `{"s":{"id":1}}`).failed(502, notRead),
-		get("the resource is a list", js, `{"r":[]}`).failed(502, notRead),
+		get("the resource is a list", js, `{"r":[{"id":1}]}`).failed(502, notRead),
+		get("the resource is an empty list", js, `{"r":[]}`).failed(404, noThing),
+		get("the resource has nothing in it", js, `{"r":{}}`).failed(404, noThing),
+		get("the resource is null", js, `{"r":null}`).failed(404, noThing),
+		get("the resource is false", js, `{"r":false}`).failed(404, noThing),
 		to("GET /things", answerCase{name: "a list", head: js, body: things, status: 200, media: "application/json", want: page1, header: links1}),
 		to("GET /things", answerCase{name: "a list as a map", head: js, body: `{"list":{"7":{"id":1,"n":"x"}},"total":"1"}`, status: 200, media: "application/json", want: page1, header: links1}),
 		to("GET /things", get("a list that is a text", js, `{"list":"none","total":0}`).failed(502, notRead)),
