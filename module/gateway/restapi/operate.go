@@ -88,7 +88,7 @@ func (c *call) handler() route {
 
 // unreadable is an answer that could not be translated.
 func (h *REST) unreadable(f *translate.Failure) error {
-	if f.Kind == translate.Nothing {
+	if errors.Is(f, translate.ErrNothing) {
 		return gateway.Fail(http.StatusNotFound, "", "", f)
 	}
 	h.metrics.Untranslated(string(f.Kind))

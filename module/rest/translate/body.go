@@ -221,7 +221,7 @@ func (b *body) close() error {
 	}
 	b.done = true
 	if b.answer.Nothing(b.editor) {
-		return &Failure{Kind: Nothing}
+		return &Failure{Missing, ErrNothing}
 	}
 	b.answer.Ended(b.editor)
 	if b.answer.List != nil {

@@ -26,11 +26,11 @@ const (
 	Gone       Kind = "gone"       // the client has gone
 )
 
-// Nothing is for an answer that can be read, and says that there is no such item. It is no
-// failure of the translation, and not counted as one.
-const Nothing Kind = "nothing"
+// ErrNothing is for an answer that can be read, and says that there is no such item. It is no
+// failure of the translation, and not to be counted as one.
+var ErrNothing = errors.New("there is nothing in the place of the item")
 
-// Kinds are all of them but Nothing.
+// Kinds are all of them.
 var Kinds = []Kind{Syntax, Incomplete, Missing, Depth, Charset, Coding, Bomb, Redirect, Cursor, Gone}
 
 // Failure is an answer that could not be translated.

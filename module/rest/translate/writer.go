@@ -249,7 +249,7 @@ func (w *Writer) Finish() *Failure {
 // do it again.
 func (w *Writer) fail(f *Failure) {
 	if f.Kind == Missing && w.body != nil && !w.committed && w.config.Answer.Nothing(w.body.editor) {
-		f = &Failure{Kind: Nothing}
+		f = &Failure{Missing, ErrNothing}
 	}
 	failed := w.body != nil && w.config.Answer.Failed(w.body.editor)
 	if f.Kind == Missing && !w.committed && w.config.Answer.Writes() && !failed {
