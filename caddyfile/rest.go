@@ -27,6 +27,7 @@ import (
 //		undeclared deny|pass
 //		openapi [<title>]
 //		header_down <names...>
+//		login { ... }
 //		send fixed [<operations...>] [query|body|header] <name>=<value>...
 //		header_up Cookie
 //	}
@@ -90,6 +91,8 @@ func (r *rest) word() (err error) {
 		err = r.openapi()
 	case "send":
 		err = r.sendFixed()
+	case "login":
+		err = r.login()
 	case "header_down":
 		err = r.headers(&r.HeaderDown)
 	case "header_up":
@@ -97,7 +100,7 @@ func (r *rest) word() (err error) {
 	case "undeclared":
 		err = choice(r.Dispenser, &r.Undeclared, "deny", "pass")
 	default:
-		err = unknown(r.Dispenser, "api_rest", "vendor", "to", "version", "resource", "job", "errors", "max_body", "lint", "undeclared", "openapi", "header_down", "header_up", "send")
+		err = unknown(r.Dispenser, "api_rest", "vendor", "to", "version", "resource", "job", "errors", "max_body", "lint", "undeclared", "openapi", "header_down", "header_up", "send", "login")
 	}
 	return err
 }

@@ -55,7 +55,7 @@ func (h *REST) batch(w http.ResponseWriter, c *call, m resource.Match, asked res
 	limit := min(batchAnswer, batchMemory/len(p.items))
 	run := batch.Runner{Begin: batchBegin, Grace: batchGrace, Do: func(ctx context.Context, g batch.Group) batch.Result {
 		change := p.changes[g.ID]
-		to, dialect := h.supply(change.match.Operation, c.handler(), c.dialects[change.match.Operation])
+		to, dialect := h.supply(c.edition, change.match.Operation, c.handler(), c.dialects[change.match.Operation])
 		got := h.alone(ctx, to, c.r, change.up, change.match.Answer(change.up, caller), dialect, limit)
 		if got.Cut {
 			got.Body = nil

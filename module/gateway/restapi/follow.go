@@ -53,7 +53,7 @@ func (h *REST) follow(w http.ResponseWriter, c *call, m resource.Match, up resou
 	var all followed
 	var header http.Header
 	var last map[string]string
-	to, dialect := h.supply(m.Operation, c.handler(), c.dialects[m.Operation])
+	to, dialect := h.supply(c.edition, m.Operation, c.handler(), c.dialects[m.Operation])
 	personal := false
 	for n := 0; !all.ended && n < h.follows && all.read < followBytes && (n == 0 || time.Since(begun) < followTime); n++ {
 		from := max(int64(skip)-all.seen, 0)

@@ -207,6 +207,10 @@ func (o *once) note(c *call, write func(context.Context) error) {
 func undone(err error) bool {
 	var dial reverseproxy.DialError
 	status := gateway.StatusOf(err)
+	var unsent notSignedIn
+	if errors.As(err, &unsent) {
+		return true
+	}
 	if errors.Is(err, job.ErrUnknown) {
 		return false
 	}

@@ -62,7 +62,7 @@ func (p *jobs) do(ctx context.Context, t job.Task) *job.Failure {
 		r.Body, r.ContentLength = io.NopCloser(t.Upload.Body), t.Upload.Length
 	}
 	p.app.Identify(r, access(t.Job))
-	to, dialect := h.supply(p.operation(e, t.Config), e.route, dialect)
+	to, dialect := h.supply(e, p.operation(e, t.Config), e.route, dialect)
 	if err := h.through(t.Answer, r, to, answer, dialect); err != nil {
 		return told(err)
 	}

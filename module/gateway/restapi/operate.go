@@ -26,7 +26,7 @@ func (h *REST) operate(w http.ResponseWriter, c *call, m resource.Match, asked r
 	answer := m.Answer(up, resource.Caller{Prefix: c.prefix, Query: query, Allowed: gateway.Permits(c.r)})
 	out := newLeaving(w, c, m, answer)
 	defer out.finish()
-	to, dialect := h.supply(m.Operation, c.handler(), c.dialects[m.Operation])
+	to, dialect := h.supply(c.edition, m.Operation, c.handler(), c.dialects[m.Operation])
 	return h.send(out, c, to, request(c.r.Context(), w, c.r, up), answer, dialect)
 }
 

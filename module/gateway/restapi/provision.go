@@ -2,6 +2,7 @@ package restapi
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,13 +93,20 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 	if h.plain.dialects, err = h.speak(h.plain.table); err != nil {
 		return fmt.Errorf("api_rest: %w", err)
 	}
+	from, err := json.Marshal(h.Upstream) // before its handlers are loaded out of it
+	if err != nil {
+		return fmt.Errorf("api_rest: to: %w", err)
+	}
 	if h.plain.route, err = newRoute(ctx, h.Upstream); err != nil {
 		return fmt.Errorf("api_rest: to: %w", err)
+	}
+	if h.plain.login, err = h.newSignIn(ctx, h.Login, h.plain.route, from); err != nil {
+		return fmt.Errorf("api_rest: %w", err)
 	}
 	config := version.Config{Vendor: h.Vendor, Now: time.Now}
 	for i := range h.Versions {
 		v := &h.Versions[i]
-		e := edition{table: h.plain.table, route: h.plain.route, dialects: h.plain.dialects, strip: v.StripPrefix}
+		e := edition{table: h.plain.table, route: h.plain.route, login: h.plain.login, dialects: h.plain.dialects, strip: v.StripPrefix}
 		name := h.Charset
 		if len(v.Upstream) > 0 || v.Charset != "" {
 			name = v.Charset
@@ -118,6 +126,7 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 			if e.route, err = newRoute(ctx, v.Upstream); err != nil {
 				return fmt.Errorf("api_rest: version %s: to: %w", v.Name, err)
 			}
+			e.login = nil // that is another API
 		}
 		h.editions = append(h.editions, e)
 		config.Versions = append(config.Versions, v.Version)

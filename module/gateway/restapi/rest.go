@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/metrics"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
+	"github.com/gatehouse/gatehouse/module/rest/login"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/version"
 )
@@ -48,6 +49,9 @@ type REST struct {
 	// Parameters that the gateway sends with all requests for the upstream, of resources and jobs,
 	// and no client can. Default: none.
 	Fixed []resource.Fixed `json:"fixed,omitempty"`
+	// How the gateway signs in to the upstream with an account of its own. Versions with an upstream
+	// of their own are not signed in to. Default: it does not.
+	Login *login.Config `json:"login,omitempty"`
 	// The most bytes of a request's body that must be read before it is passed on. Others
 	// stream. Default: 1 MiB.
 	MaxBody int64 `json:"max_body,omitempty"`
@@ -110,6 +114,7 @@ type Dialect struct {
 type edition struct {
 	table *resource.Table
 	route route
+	login *signIn // nil: the gateway has no account there
 	// dialects are those of the operations: errors name members as clients do.
 	dialects map[*resource.Operation]*envelope.Config
 	strip    bool // the version is not in the paths of requests that pass

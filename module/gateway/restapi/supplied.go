@@ -23,22 +23,23 @@ type supplied struct {
 	fixed   []supply.Param // with placeholders
 	as      string         // the form of a body that has to be made
 	secrets []string       // what no client may be told
+	login   *signIn        // nil: the gateway has no account there
 }
 
 // supply is the way to an upstream for an operation, nil for a job's own request, and the
 // dialect in which its errors are read.
-func (h *REST) supply(o *resource.Operation, to route, dialect *envelope.Config) (route, *envelope.Config) {
-	s := &supplied{h: h, to: to}
+func (h *REST) supply(e *edition, o *resource.Operation, to route, dialect *envelope.Config) (route, *envelope.Config) {
+	s := &supplied{h: h, to: to, login: e.login}
 	if o != nil {
 		s.fixed, s.as = o.Fixed(), o.As()
 	} else {
 		s.fixed, s.as = h.jobParams(), "json"
 	}
-	if len(s.fixed) == 0 {
+	if len(s.fixed) == 0 && s.login == nil {
 		return to, dialect
 	}
 	own := *dialect
-	own.Withhold = s.withholds
+	own.Withhold, own.SignedIn = s.withholds, s.login != nil
 	return s, &own
 }
 
@@ -61,6 +62,9 @@ func (s *supplied) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 	q := own(r)
 	if err := supply.Apply(q, params, s.as); err != nil {
 		return gateway.Fail(http.StatusBadRequest, "", "the body could not be read", err)
+	}
+	if s.login != nil {
+		return s.login.serve(w, q, s)
 	}
 	return s.to.ServeHTTP(w, q)
 }

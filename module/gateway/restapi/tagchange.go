@@ -77,7 +77,7 @@ func (t *tags) current(c *call, m resource.Match) (now state, err error) {
 	own := *c
 	own.before(func(*http.Request) {}, func(h http.Header) { upstream = h.Get("Etag") })
 	answer := m.Answer(up, resource.Caller{Prefix: c.prefix, Allowed: gateway.Permits(c.r)})
-	to, dialect := t.h.supply(m.Operation, own.route, c.dialects[m.Operation])
+	to, dialect := t.h.supply(own.edition, m.Operation, own.route, c.dialects[m.Operation])
 	got := t.h.alone(c.r.Context(), to, c.r, up, answer, dialect, tagBody)
 	switch {
 	case got.Status == http.StatusNotFound || got.Status == http.StatusGone:

@@ -71,7 +71,7 @@ func bare(c *call, asked resource.Asked) (*call, resource.Asked) {
 // answer's header.
 func (c *call) before(set func(*http.Request), notice func(http.Header)) {
 	inner := c.handler()
-	c.edition = &edition{table: c.table, route: caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+	c.edition = &edition{table: c.table, login: c.login, route: caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 		set(r)
 		return inner.ServeHTTP(gateway.OnHeader(w, notice), r)
 	}), strip: c.strip, dialects: c.dialects}

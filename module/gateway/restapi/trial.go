@@ -73,7 +73,7 @@ func NewTrial(ctx caddy.Context, config []byte) (*Trial, error) {
 	}
 	h.follows = 1                    // there is one answer
 	h.cursors = &cursors{keys: keys} // of no use to a gateway
-	h.unresolved = true
+	h.unresolved, h.Login = true, nil
 	t := &Trial{h: h}
 	err = h.Provision(ctx)
 	h.log = slog.New(&t.why) // people are told where they look

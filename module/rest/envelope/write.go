@@ -50,6 +50,9 @@ type Config struct {
 	// names are the same.
 	Field func(name string) string
 
+	// SignedIn answers 502 where the upstream answers 401: the gateway signs in itself.
+	SignedIn bool
+
 	// Withhold reports a text that clients must not be told. Nil: there is none.
 	Withhold func(text string) bool
 

@@ -211,7 +211,7 @@ func (w *Writer) settle() {
 	}
 	head := w.request.Method == http.MethodHead
 	switch {
-	case w.config.UpstreamAuth && (status == http.StatusUnauthorized || status == http.StatusForbidden):
+	case w.config.UpstreamAuth && (status == http.StatusUnauthorized || status == http.StatusForbidden), w.config.SignedIn && status == http.StatusUnauthorized:
 		h.Del("WWW-Authenticate")
 		status, t.err = http.StatusBadGateway, Error{Code: UpstreamAuthFailed, Message: "the service behind the gateway refused the gateway's credentials"}
 	case t.asIs && !problem:

@@ -67,3 +67,6 @@ func (a *Answer) IsPage(media string, json, attachment bool) bool {
 	}
 	return !json || attachment
 }
+
+// TakesCookies reports whether the client's cookies reach the upstream.
+func (o *Operation) TakesCookies() bool { return o.shape.cookies }

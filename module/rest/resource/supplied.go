@@ -92,7 +92,11 @@ func (r Resource) WithSupplied(fixed []Fixed, kept []supply.Param) Resource {
 func (o *Operation) supply() error {
 	r := o.Resource
 	all := slices.Concat(r.shared, r.Fixed)
-	if err := CheckFixed(all); err != nil {
+	named := slices.Clone(all)
+	for _, p := range r.kept {
+		named = append(named, Fixed{Name: p.Name, In: p.In})
+	}
+	if err := CheckFixed(named); err != nil {
 		return err
 	}
 	for _, f := range all {

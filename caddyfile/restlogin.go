@@ -1,0 +1,168 @@
+package caddyfile
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/login"
+)
+
+// login reads how the gateway signs in to the API.
+//
+//	login {
+//		GET|POST <path and query> [as form|json] [<name>=<value>...]
+//		keep cookie [<name> [as header|query|form <name>]]
+//		keep json <pointer> as header|query|form <name> [<scheme>] [next]
+//		keep header <name> as header|query|form <name> [<scheme>] [next]
+//		expect <pointer> <operator> [<values...>]
+//		again when <pointer> <operator> [<values...>]
+//		again when status <statuses...>
+//	}
+func (r *rest) login() error {
+	d := r.Dispenser
+	if err := once(d, r.Login != nil); err != nil {
+		return err
+	}
+	head := d.Token()
+	if d.NextArg() {
+		return d.Errf("login: unexpected argument '%s', expected a block", d.Val())
+	}
+	c := new(login.Config)
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		line := d.Token()
+		if err := loginWord(d, c); err != nil {
+			return err
+		}
+		if n := len(c.Steps); n > 0 {
+			s := c.Steps[n-1]
+			if err := s.Check(); err != nil {
+				return at(line, fmt.Errorf("login: %s %s: %w", s.Method, s.Upstream, err))
+			}
+		}
+	}
+	if err := c.Check(); err != nil {
+		return at(head, err)
+	}
+	r.Login = c
+	return nil
+}
+
+func loginWord(d *caddyfile.Dispenser, c *login.Config) (err error) {
+	word := d.Val()
+	switch word {
+	case "GET", "POST":
+		return loginStep(d, c)
+	case "keep", "expect":
+		if len(c.Steps) == 0 {
+			return d.Errf("%s: expected a step in front of it, such as `POST /login user=gateway password={file./run/password}`", word)
+		}
+		s := &c.Steps[len(c.Steps)-1]
+		if word == "keep" {
+			return keep(d, s)
+		}
+		words, err := args(d, "a condition such as /login/result == Success")
+		if err != nil {
+			return err
+		}
+		e, err := loginCondition(d, word, words)
+		s.Expect = append(s.Expect, e)
+		return err
+	case "again":
+		return again(d, c)
+	}
+	return unknown(d, "login", "GET", "POST", "keep", "expect", "again")
+}
+
+func loginStep(d *caddyfile.Dispenser, c *login.Config) error {
+	s := login.Step{Method: d.Val()}
+	words, err := args(d, "the path and query of the API, such as /api.php?action=login")
+	if err != nil {
+		return err
+	}
+	s.Upstream, words = words[0], words[1:]
+	if len(words) > 0 && words[0] == "as" {
+		if len(words) == 1 {
+			return d.Errf("%s %s: as: expected form or json", s.Method, s.Upstream)
+		}
+		s.As, words = words[1], words[2:]
+	}
+	for _, w := range words {
+		name, value, ok := strings.Cut(w, "=")
+		if !ok {
+			return d.Errf("%s %s: unexpected '%s', expected parameters such as password={file./run/password}", s.Method, s.Upstream, w)
+		}
+		s.Send = append(s.Send, login.Value{Name: name, Value: value})
+	}
+	c.Steps = append(c.Steps, s)
+	return nil
+}
+
+func keep(d *caddyfile.Dispenser, s *login.Step) error {
+	const form = "cookie, json or header, what of it, and what it goes as, such as `keep json /token as header Authorization Bearer`"
+	words, err := args(d, form)
+	if err != nil {
+		return err
+	}
+	k := login.Keep{From: words[0]}
+	words = words[1:]
+	if len(words) > 0 && words[0] != "as" {
+		k.Name, words = words[0], words[1:]
+	}
+	if n := len(words); n > 0 && words[n-1] == "next" {
+		k.Next, words = true, words[:n-1]
+	}
+	if len(words) > 0 {
+		if words[0] != "as" || len(words) < 3 || len(words) > 4 {
+			return d.Errf("keep: unexpected '%s', expected %s", strings.Join(words, " "), form)
+		}
+		if k.In = placeOf(words[1]); k.In == "" {
+			return d.Errf("keep: as %s: expected header, query or form", words[1])
+		}
+		k.As = words[2]
+		if len(words) == 4 {
+			k.Scheme = words[3]
+		}
+	}
+	s.Keep = append(s.Keep, k)
+	return nil
+}
+
+func again(d *caddyfile.Dispenser, c *login.Config) error {
+	line := d.Token()
+	words, err := args(d, "when and a condition")
+	if err != nil {
+		return err
+	}
+	if words[0] != "when" || len(words) < 3 {
+		return d.Errf("again: expected when and a condition, such as `again when /error/code == badtoken` or `again when status 401`")
+	}
+	var a login.Again
+	if words[1] == "status" {
+		for _, w := range words[2:] {
+			status, err := strconv.Atoi(w)
+			if err != nil {
+				return d.Errf("again when status: unexpected '%s', expected statuses such as 401", w)
+			}
+			a.Status = append(a.Status, status)
+		}
+	} else if a.Condition, err = loginCondition(d, "again when", words[1:]); err != nil {
+		return err
+	}
+	if err := a.Check(); err != nil {
+		return at(line, err)
+	}
+	c.Again = append(c.Again, a)
+	return nil
+}
+
+func loginCondition(d *caddyfile.Dispenser, word string, words []string) (c envelope.Condition, err error) {
+	if len(words) < 2 || !slices.Contains(envelope.Operators, words[1]) {
+		return c, d.Errf("%s: unexpected '%s', expected a pointer, an operator and values, such as /login/result == Success", word, strings.Join(words, " "))
+	}
+	return envelope.Condition{Pointer: words[0], Op: words[1], Values: words[2:]}, nil
+}

@@ -1,0 +1,235 @@
+package conventions
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/module/internal/harness"
+)
+
+// signedWiki is an API in the manner of MediaWiki: a token to sign in, a session in a cookie, another
+// token for writes, and failures with status 200.
+type signedWiki struct {
+	mu      sync.Mutex
+	session int // the number of the one that is valid
+	signIns int
+	refuse  bool
+	deny    bool // every session is over at once
+	pages   []string
+}
+
+const wikiPassword = "s3cr3t/p4ss&word"
+
+func (a *signedWiki) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Add("Set-Cookie", "wiki_visit=1; Path=/")
+	cookie := r.Header.Get("Cookie")
+	_ = r.ParseForm()
+	valid := strings.Contains(cookie, fmt.Sprintf("wiki_session=sess%d", a.session)) && a.session > 0 && !a.deny
+	switch action := r.URL.Query().Get("action"); {
+	case action == "logintoken":
+		w.Header().Add("Set-Cookie", "wiki_pre=p1; HttpOnly")
+		_, _ = io.WriteString(w, `{"query":{"tokens":{"logintoken":"lt+\\"}}}`)
+	case action == "login":
+		a.signIns++
+		if a.refuse || r.PostForm.Get("lgpassword") != wikiPassword || r.PostForm.Get("lgtoken") != `lt+\` || !strings.Contains(cookie, "wiki_pre=p1") {
+			_, _ = fmt.Fprintf(w, `{"login":{"result":"Failed","reason":"%s is wrong"}}`, wikiPassword)
+			return
+		}
+		a.session++
+		w.Header().Add("Set-Cookie", fmt.Sprintf("wiki_session=sess%d; Path=/; HttpOnly", a.session))
+		w.Header().Add("Set-Cookie", "wiki_pre=; Max-Age=0")
+		_, _ = io.WriteString(w, `{"login":{"result":"Success"}}`)
+	case action == "csrf":
+		_, _ = fmt.Fprintf(w, `{"query":{"tokens":{"csrftoken":"c%d+\\"}}}`, a.session)
+	case !valid || strings.Contains(cookie, "wiki_pre"):
+		_, _ = fmt.Fprintf(w, `{"error":{"code":"assertuserfailed","info":"not signed in: %s"}}`, strings.ReplaceAll(cookie, `"`, ""))
+	case action == "edit":
+		if got := r.PostForm["token"]; len(got) != 1 || got[0] != fmt.Sprintf(`c%d+\`, a.session) || len(r.Form["lgtoken"]) > 0 {
+			_, _ = fmt.Fprintf(w, `{"error":{"code":"badtoken","info":"bad token %v"}}`, got)
+			return
+		}
+		a.pages = append(a.pages, r.PostForm.Get("text"))
+		_, _ = fmt.Fprintf(w, `{"edit":{"id":%d}}`, len(a.pages))
+	default:
+		_, _ = fmt.Fprintf(w, `{"page":{"id":1,"cookie":%q,"fill":%q}}`, cookie, strings.Repeat("x", len(r.URL.Query()["long"])*200_000))
+	}
+}
+
+func (a *signedWiki) set(change func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	change()
+}
+
+func (a *signedWiki) count() (signIns, pages int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.signIns, len(a.pages)
+}
+
+const signsIn = `"upstream": $TO, "errors": {"fail_when": [{"pointer": "/error", "op": "exists", "status": 422}], "from": [{"kind": "json", "message": "/error/info"}]},
+"login": {"steps": [
+	{"method": "GET", "upstream": "/api.php?action=logintoken", "keep": [{"from": "json", "name": "/query/tokens/logintoken", "in": "body", "as": "lgtoken", "next": true}]},
+	{"method": "POST", "upstream": "/api.php?action=login", "send": [{"name": "lgname", "value": "gateway"}, {"name": "lgpassword", "value": "{file.FILE}"}],
+		"keep": [{"from": "cookie"}], "expect": [{"pointer": "/login/result", "op": "==", "values": ["Success"]}]},
+	{"method": "GET", "upstream": "/api.php?action=csrf", "keep": [{"from": "json", "name": "/query/tokens/csrftoken", "in": "body", "as": "token"}]}
+], "again": [{"pointer": "/error/code", "op": "==", "values": ["badtoken", "assertuserfailed"]}]},
+"resources": [{"path": "pages", "item": "/page", "item_of": {"create": "/edit"}, "routes": [
+	{"method": "GET", "path": "/pages/{id}", "upstream": "/api.php?action=read&id={id}"},
+	{"method": "GET", "path": "/pages/{id}/long", "upstream": "/api.php?action=read&long=1&id={id}"},
+	{"method": "POST", "path": "/pages", "upstream": "/api.php?action=edit", "as": "form"}]}]`
+
+func startWiki(t *testing.T) (*signedWiki, *rig) {
+	t.Helper()
+	a := new(signedWiki)
+	u := harness.NewUpstream(t)
+	u.Answer(a.ServeHTTP)
+	return a, startSigned(t, u.Addr)
+}
+
+func startSigned(t *testing.T, upstream string) *rig {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(file, []byte(wikiPassword+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return start(t, upstream, strings.ReplaceAll(signsIn, "FILE", file))
+}
+
+// private reports what of the gateway's account a client got to see.
+func private(p harness.Page) bool {
+	text := fmt.Sprint(p.Header, p.Body)
+	return strings.Contains(text, "s3cr3t") || strings.Contains(text, "Set-Cookie") || p.Status > 299 && (strings.Contains(text, "wiki_session") || strings.Contains(text, `+\`))
+}
+
+func TestTheGatewaySignsInToTheAPI(t *testing.T) { // R12
+	a, r := startWiki(t)
+	p := r.do("reader", "GET", "/pages/1", "", "Cookie", "wiki_session=mine")
+	if n, _ := a.count(); p.Status != 200 || n != 1 || private(p) || !strings.Contains(p.Body, "wiki_session=sess1") || strings.Contains(p.Body, "mine") {
+		t.Fatalf("R12 a read: %d %s after %d sign-ins", p.Status, p.Body, n)
+	}
+	p = r.do("writer", "POST", "/pages", `{"text":"one"}`)
+	if n, pages := a.count(); p.Status != 201 || p.Header.Get("Location") != "/pages/1" || n != 1 || pages != 1 {
+		t.Errorf("R12 a write: %d %s, %d sign-ins, %d pages", p.Status, p.Body, n, pages)
+	}
+	for _, name := range []string{"token", "Token", "token[]"} {
+		if p := r.do("writer", "POST", "/pages", fmt.Sprintf(`{"text":"x",%q:"c1"}`, name)); p.Status != 400 {
+			t.Errorf("R12 a client's own token: %d %s", p.Status, p.Body)
+		}
+	}
+	t.Run("R12 a write whose session is over is repeated once", func(t *testing.T) {
+		a.set(func() { a.session += 10 })
+		p := r.do("writer", "POST", "/pages", `{"text":"two"}`)
+		if n, pages := a.count(); p.Status != 201 || n != 2 || pages != 2 || private(p) {
+			t.Errorf("%d %s, %d sign-ins, %d pages", p.Status, p.Body, n, pages)
+		}
+	})
+	t.Run("R12 one sign-in for all requests", func(t *testing.T) {
+		r.token("reader")
+		a.set(func() { a.session += 10 })
+		before, _ := a.count()
+		var wait sync.WaitGroup
+		for range 20 {
+			wait.Go(func() {
+				if p := r.do("reader", "GET", "/pages/1", ""); p.Status != 200 {
+					t.Errorf("%d %s", p.Status, p.Body)
+				}
+			})
+		}
+		wait.Wait()
+		if n, _ := a.count(); n != before+1 {
+			t.Errorf("%d sign-ins", n-before)
+		}
+	})
+	t.Run("R12 an answer that is longer than what is held", func(t *testing.T) {
+		if p := r.do("reader", "GET", "/pages/1/long", ""); p.Status != 200 || len(p.Body) < 200_000 {
+			t.Errorf("%d, %d bytes", p.Status, len(p.Body))
+		}
+	})
+	t.Run("R12 a session that does not help is not renewed again and again", func(t *testing.T) {
+		a.set(func() { a.deny = true })
+		before, _ := a.count()
+		for range 5 {
+			if p := r.do("reader", "GET", "/pages/1", ""); p.Status != 422 || private(p) {
+				t.Errorf("%d %s", p.Status, p.Body)
+			}
+		}
+		a.set(func() { a.deny = false })
+		if n, _ := a.count(); n-before > 3 {
+			t.Errorf("%d sign-ins for 5 requests", n-before)
+		}
+	})
+}
+
+func TestTheSessionOutlivesAReload(t *testing.T) { // R12
+	a, r := startWiki(t)
+	r.do("reader", "GET", "/pages/1", "")
+	r.Load(t, strings.Replace(site, "scope read \"Read\"", "scope read \"Read it\"", 1))
+	if p := r.do("reader", "GET", "/pages/1", ""); p.Status != 200 {
+		t.Errorf("%d %s", p.Status, p.Body)
+	}
+	if n, _ := a.count(); n != 1 {
+		t.Errorf("%d sign-ins", n)
+	}
+}
+
+func TestARefusedSignInIsNotTriedAtOnce(t *testing.T) { // R12: the account would be locked out
+	a, r := startWiki(t)
+	a.set(func() { a.refuse = true })
+	for range 5 {
+		p := r.do("writer", "POST", "/pages", `{"text":"x"}`)
+		if wantError(t, p, 502, "upstream_auth_failed", ""); private(p) {
+			t.Errorf("%v %s", p.Header, p.Body)
+		}
+	}
+	if n, pages := a.count(); n != 1 || pages != 0 {
+		t.Errorf("%d sign-ins, %d pages", n, pages)
+	}
+}
+
+func TestAnAPIThatIsAwayIsNoRefusal(t *testing.T) { // R12
+	u := harness.NewUpstream(t)
+	r := startSigned(t, "127.0.0.1:1")
+	p := r.do("reader", "GET", "/pages/1", "")
+	if wantError(t, p, 502, "upstream_unreachable", ""); private(p) || len(u.Hits()) > 0 {
+		t.Errorf("%v %s", p.Header, p.Body)
+	}
+}
+
+// A 401 where the gateway signs in itself is about its account, not about the client's token.
+func TestA401OfTheAPIIsNotTheClients(t *testing.T) { // R12
+	u := harness.NewUpstream(t)
+	n := 0
+	u.Answer(func(w http.ResponseWriter, q *http.Request) {
+		if q.URL.Path == "/token" {
+			n++
+			says("application/json", fmt.Sprintf(`{"access_token":"upstream-token-%d"}`, n))(w, q)
+			return
+		}
+		if q.Header.Get("Authorization") == "Bearer upstream-token-2" && q.URL.Path == "/things/1" {
+			says("application/json", `{"id":1}`)(w, q)
+			return
+		}
+		w.Header().Set("WWW-Authenticate", `Bearer realm="api"`)
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, q.Header.Get("Authorization"))
+	})
+	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "things"}], "login": {"steps": [{"method": "POST", "upstream": "/token", "as": "json", "send": [{"name": "user", "value": "gateway"}],
+		"keep": [{"from": "json", "name": "/access_token", "in": "header", "as": "Authorization", "scheme": "Bearer"}]}]}`)
+	if p := r.do("reader", "GET", "/things/1", ""); p.Status != 200 || n != 2 {
+		t.Errorf("%d %s after %d sign-ins", p.Status, p.Body, n)
+	}
+	p := r.do("reader", "GET", "/things/2", "")
+	if wantError(t, p, 502, "upstream_auth_failed", ""); p.Header.Get("WWW-Authenticate") != "" || strings.Contains(p.Body, "upstream-token") {
+		t.Errorf("%v %s", p.Header, p.Body)
+	}
+}

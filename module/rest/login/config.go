@@ -1,0 +1,196 @@
+package login
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
+)
+
+// Config is how the gateway signs in to an upstream with an account of its own.
+type Config struct {
+	// The requests that sign in, in their order.
+	Steps []Step `json:"steps,omitempty"`
+	// Which answers say that the session is over, so that the gateway signs in again and repeats
+	// the request. They must be answers of requests that did nothing. Default: the status 401.
+	Again []Again `json:"again,omitempty"`
+}
+
+// Step is one request of a sign-in.
+type Step struct {
+	// `GET` or `POST`.
+	Method string `json:"method"`
+	// The upstream's path and query.
+	Upstream string `json:"upstream"`
+	// How the body is sent: `form` (the default) or `json`.
+	As string `json:"as,omitempty"`
+	// The parameters of the body. Placeholders such as `{file./run/password}` are filled in.
+	Send []Value `json:"send,omitempty"`
+	// What is kept of the answer.
+	Keep []Keep `json:"keep,omitempty"`
+	// Conditions on the answer's JSON. Where one does not hold, the sign-in has failed.
+	Expect []envelope.Condition `json:"expect,omitempty"`
+}
+
+// Value is a parameter of a step's body.
+type Value struct {
+	Name  string `json:"name"`
+	Value string `json:"value,omitempty"`
+}
+
+// Keep is a value of a step's answer that goes with the steps and the requests behind it.
+type Keep struct {
+	// `cookie`, `json` or `header`.
+	From string `json:"from"`
+	// The cookie's name ("" for all of them), a JSON Pointer, or the header field's name.
+	Name string `json:"name,omitempty"`
+	// Where it goes: `query`, `body` or `header`. Default, of cookies alone: they go as cookies.
+	In supply.Place `json:"in,omitempty"`
+	// The name that it goes under.
+	As string `json:"as,omitempty"`
+	// What stands before it in a header field, such as `Bearer`. Default: nothing.
+	Scheme string `json:"scheme,omitempty"`
+	// It goes with the next step alone.
+	Next bool `json:"next,omitempty"`
+}
+
+// Again is an answer that says that the session is over.
+type Again struct {
+	// Statuses that say so, whatever the body. Default: the condition decides.
+	Status []int `json:"status,omitempty"`
+	// A condition on the JSON of an answer with any status.
+	envelope.Condition
+}
+
+// Most of what can be declared.
+const (
+	maxSteps = 10
+	maxParts = 50 // of a step, and of again
+)
+
+// Check says what is wrong with a step.
+func (s Step) Check() error {
+	u, err := url.ParseRequestURI(s.Upstream)
+	switch {
+	case s.Method != http.MethodGet && s.Method != http.MethodPost:
+		return fmt.Errorf("unexpected method '%s', expected GET or POST", s.Method)
+	case err != nil || !strings.HasPrefix(s.Upstream, "/") || strings.HasPrefix(s.Upstream, "//") || strings.ContainsAny(s.Upstream, "{}#") || u.Host != "":
+		return fmt.Errorf("unexpected '%s', expected the path and query of the API, such as /api.php?action=login; secrets belong in the body", s.Upstream)
+	case s.As != "" && s.As != "form" && s.As != "json":
+		return fmt.Errorf("as %s: expected form or json", s.As)
+	case s.Method == http.MethodGet && (s.As != "" || len(s.Send) > 0):
+		return fmt.Errorf("a GET has no body, expected POST")
+	case len(s.Send) > maxParts || len(s.Keep) > maxParts || len(s.Expect) > maxParts:
+		return fmt.Errorf("expected at most %d parameters, keep and expect", maxParts)
+	}
+	for i, v := range s.Send {
+		if err := supply.CheckName(supply.Body, v.Name); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(s.Send[:i], func(other Value) bool { return other.Name == v.Name }) {
+			return fmt.Errorf("%s is given twice", v.Name)
+		}
+	}
+	for _, k := range s.Keep {
+		if err := k.Check(); err != nil {
+			return err
+		}
+	}
+	for _, c := range s.Expect {
+		if err := c.Check(); err != nil {
+			return fmt.Errorf("expect: %w", err)
+		}
+	}
+	return nil
+}
+
+// Check says what is wrong with it.
+func (k Keep) Check() error {
+	switch {
+	case k.From != "cookie" && k.From != "json" && k.From != "header":
+		return fmt.Errorf("keep %s: expected cookie, json or header", k.From)
+	case k.From == "json" && (envelope.Condition{Pointer: k.Name, Op: "exists"}).Check() != nil:
+		return fmt.Errorf("keep json: invalid JSON Pointer '%s', expected one that begins with / such as /query/tokens/csrftoken", k.Name)
+	case k.From == "header" && k.Name == "":
+		return fmt.Errorf("keep header: expected the name of a header field such as X-Auth-Token")
+	case k.In == "" && k.From != "cookie" || k.In != "" && k.From == "cookie" && k.Name == "":
+		return fmt.Errorf("keep %s: expected what it goes as, such as `keep json /token as header X-Token`", k.From)
+	case k.In == "" && k.As+k.Scheme != "" || k.Scheme != "" && k.In != supply.Header:
+		return fmt.Errorf("keep %s: unexpected '%s', expected a scheme such as Bearer for header fields only", k.From, k.Scheme)
+	case k.In == "" && k.Next:
+		return fmt.Errorf("keep cookie: cookies go with all further steps, expected no next")
+	case k.In == "":
+		return nil
+	}
+	if err := supply.CheckName(k.In, k.As); err != nil {
+		return fmt.Errorf("keep %s: %w", k.From, err)
+	}
+	return nil
+}
+
+// Check says what is wrong with it.
+func (a Again) Check() error {
+	switch {
+	case len(a.Status) > 0 && (a.Op != "" || a.Pointer != "" || len(a.Status) > maxParts):
+		return fmt.Errorf("again when: expected either statuses or a condition such as /error/code == badtoken")
+	case len(a.Status) > 0:
+		for _, status := range a.Status {
+			if status < 300 || status > 599 {
+				return fmt.Errorf("again when status %d: expected one from 300 to 599; of other answers a condition says so", status)
+			}
+		}
+		return nil
+	}
+	if err := a.Condition.Check(); err != nil {
+		return fmt.Errorf("again when: %w", err)
+	}
+	return nil
+}
+
+// Check says what is wrong with it.
+func (c *Config) Check() error {
+	if len(c.Steps) == 0 || len(c.Steps) > maxSteps || len(c.Again) > maxParts {
+		return fmt.Errorf("login: expected 1 to %d steps such as `POST /login user=gateway password={file./run/password}`", maxSteps)
+	}
+	keeps := false
+	for i, s := range c.Steps {
+		if err := s.Check(); err != nil {
+			return fmt.Errorf("login: %s %s: %w", s.Method, s.Upstream, err)
+		}
+		for _, k := range s.Keep {
+			keeps = keeps || !k.Next
+			if k.Next && i == len(c.Steps)-1 {
+				return fmt.Errorf("login: keep %s %s: there is no next step, expected it without next", k.From, k.Name)
+			}
+		}
+	}
+	if !keeps {
+		return fmt.Errorf("login: nothing is kept for requests, expected a line such as `keep cookie` or `keep json /token as header Authorization Bearer`")
+	}
+	for _, a := range c.Again {
+		if err := a.Check(); err != nil {
+			return fmt.Errorf("login: %w", err)
+		}
+	}
+	return nil
+}
+
+// Kept are the parameters that go with requests, without values.
+func (c *Config) Kept() (params []supply.Param) {
+	if c == nil {
+		return nil
+	}
+	for _, s := range c.Steps {
+		for _, k := range s.Keep {
+			p := supply.Param{In: k.In, Name: k.As}
+			if k.In != "" && !k.Next && !slices.Contains(params, p) {
+				params = append(params, p)
+			}
+		}
+	}
+	return params
+}

@@ -1,0 +1,114 @@
+package login
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestOneSignInAtATimeAndABackOff(t *testing.T) { // R12
+	synctest.Test(t, func(t *testing.T) {
+		k := NewKeeper(time.Now)
+		calls, result := 0, error(nil)
+		signIn := func(context.Context) (*Session, error) {
+			calls++
+			time.Sleep(time.Second)
+			if result != nil {
+				return nil, result
+			}
+			return &Session{Cookie: "a"}, nil
+		}
+		var wait sync.WaitGroup
+		for range 50 {
+			wait.Go(func() {
+				if s, err := k.Session(t.Context(), nil, signIn); err != nil || s.Cookie != "a" {
+					t.Error(s, err)
+				}
+			})
+		}
+		wait.Wait()
+		if calls != 1 {
+			t.Fatalf("%d sign-ins", calls)
+		}
+		s, _ := k.Session(t.Context(), nil, signIn)
+		for _, c := range []struct {
+			err         error
+			least, most time.Duration
+		}{{&Error{Refused: true, err: errors.New("no")}, refusedLeast, refusedMost}, {errors.New("away"), awayLeast, awayMost}} {
+			result, calls = c.err, 0
+			k.until, k.failures = time.Time{}, 0
+			stale := s
+			for wait := c.least; wait <= c.most; wait *= 2 {
+				if _, err := k.Session(t.Context(), stale, signIn); !errors.Is(err, c.err) {
+					t.Fatal(err)
+				}
+				before := calls
+				if _, err := k.Session(t.Context(), stale, signIn); !errors.Is(err, c.err) || calls != before {
+					t.Errorf("it was tried again at once: %v", err)
+				}
+				time.Sleep(wait)
+				synctest.Wait()
+			}
+			result = nil
+			time.Sleep(c.most)
+			var err error
+			if s, err = k.Session(t.Context(), nil, signIn); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestARenewalThatDoesNotHelpIsNotRepeated(t *testing.T) { // R12
+	synctest.Test(t, func(t *testing.T) {
+		k, calls := NewKeeper(time.Now), 0
+		signIn := func(context.Context) (*Session, error) { calls++; return new(Session), nil }
+		s, _ := k.Session(t.Context(), nil, signIn)
+		s, _ = k.Session(t.Context(), s, signIn)
+		k.Helped(s, false)
+		if _, err := k.Session(t.Context(), s, signIn); !errors.Is(err, ErrFresh) || calls != 2 {
+			t.Errorf("%v after %d", err, calls)
+		}
+		time.Sleep(fruitlessLeast)
+		renewed, err := k.Session(t.Context(), s, signIn)
+		if err != nil || renewed == s || calls != 3 {
+			t.Errorf("%v after %d", err, calls)
+		}
+		k.Helped(renewed, true)
+		if _, err := k.Session(t.Context(), renewed, signIn); err != nil || calls != 4 {
+			t.Errorf("%v after %d", err, calls)
+		}
+	})
+}
+
+func TestWaitingForASignInIsBounded(t *testing.T) { // R12
+	synctest.Test(t, func(t *testing.T) {
+		k := NewKeeper(time.Now)
+		never := func(ctx context.Context) (*Session, error) { <-ctx.Done(); time.Sleep(time.Second); return nil, ctx.Err() }
+		var wait sync.WaitGroup
+		for range maxWaiting {
+			wait.Go(func() {
+				if _, err := k.Session(t.Context(), nil, never); !errors.Is(err, ErrBusy) {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		if _, err := k.Session(t.Context(), nil, never); !errors.Is(err, ErrBusy) {
+			t.Errorf("one too many: %v", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		k.waiting--
+		if _, err := k.Session(ctx, nil, never); !errors.Is(err, context.Canceled) {
+			t.Errorf("a client that has gone: %v", err)
+		}
+		k.waiting++
+		wait.Wait()
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+	})
+}
