@@ -87,7 +87,11 @@ func TestARenewalThatDoesNotHelpIsNotRepeated(t *testing.T) { // R12
 func TestWaitingForASignInIsBounded(t *testing.T) { // R12
 	synctest.Test(t, func(t *testing.T) {
 		k := NewKeeper(time.Now)
-		never := func(ctx context.Context) (*Session, error) { <-ctx.Done(); time.Sleep(time.Second); return nil, ctx.Err() }
+		never := func(ctx context.Context) (*Session, error) {
+			<-ctx.Done()
+			time.Sleep(time.Second)
+			return nil, ctx.Err()
+		}
 		var wait sync.WaitGroup
 		for range maxWaiting {
 			wait.Go(func() {
