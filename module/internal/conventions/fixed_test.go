@@ -105,7 +105,7 @@ func TestNoClientSendsAParameterOfTheGateways(t *testing.T) { // R11
 		}
 	}
 	r.do("writer", "GET", "/plain/1", "", "X-Api-Key", "x", "X_Api_Key", "y", "x_api-key", "z")
-	if hit, _ := u.last(t); fmt.Sprint(hit.Header["X-Api-Key"], len(hit.Header["X_api_key"]), len(hit.Header["X_Api_Key"])) != "["+fixedSecret+"] 0 0" {
+	if hit, _ := u.last(t); fmt.Sprint(hit.Header["X-Api-Key"], len(hit.Header["X_api_key"])) != "["+fixedSecret+"] 0" {
 		t.Errorf("%v", hit.Header)
 	}
 }
