@@ -106,11 +106,13 @@ func TestWaitingForASignInIsBounded(t *testing.T) { // R12
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		k.waiting--
+		k.leave()
 		if _, err := k.Session(ctx, nil, never); !errors.Is(err, context.Canceled) {
 			t.Errorf("a client that has gone: %v", err)
 		}
-		k.waiting++
+		k.mu.Lock()
+		k.waiting++ // leave is called for each that waits
+		k.mu.Unlock()
 		wait.Wait()
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
