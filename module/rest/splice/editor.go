@@ -60,10 +60,10 @@ type Editor struct {
 	entry      aim
 	entryDepth int
 
-	lifting lifting // values that become members
-
 	present aim // of the scalar or container that is being read
 	text    []byte
+
+	lifting lifting // values that become members
 }
 
 // frame is a container that matters. All others are only counted.

@@ -70,6 +70,7 @@ func (c *Config) checkPlaces() error {
 
 // compilePlaces leads to what is lifted and dropped inside the resource object.
 func (p *Plan) compilePlaces(c Config) {
+	p.places = len(c.Lift)+len(c.DropAt) > 0
 	for _, l := range c.Lift {
 		p.resource.lead(l.From, p)
 		to := &lifted{name: append(quote(l.Name), ':')}
@@ -92,7 +93,7 @@ func (p *Plan) compilePlaces(c Config) {
 
 // lift begins to pass on a value, at i, as a member of the resource object: at once where the
 // member that it is in does not pass, and otherwise at the object's end.
-func (e *Editor) lift(l *lifted, i int, a *aim) {
+func (e *Editor) lift(l *lifted, i int, a aim) aim {
 	if !l.values.empty() {
 		a.values = &l.values
 	}
@@ -100,7 +101,7 @@ func (e *Editor) lift(l *lifted, i int, a *aim) {
 	if f == nil || !f.hidden {
 		e.lifting.held = append(append(e.lifting.held, ','), l.name...)
 		e.lifting.at, e.lifting.on, e.lifting.from, a.copied = len(e.lifting.held), true, i, true
-		return
+		return a
 	}
 	if f.any {
 		e.emit(comma)
@@ -108,6 +109,7 @@ func (e *Editor) lift(l *lifted, i int, a *aim) {
 	f.any = true
 	e.emit(l.name)
 	e.muted, e.from, a.after = false, i, mute
+	return a
 }
 
 // resourceFrame is the resource object that is being read; nil for none.
@@ -130,6 +132,34 @@ func (e *Editor) copyTo(i int) error {
 	return nil
 }
 
+// gone is a member that is dropped.
+var gone = &member{drop: true}
+
+// inside notes, of a member of the resource object, whether it is dropped. It reports whether
+// members of its object are edited at all, and finds those that are dropped inside others.
+func (e *Editor) inside(f *frame, m *member) (bool, *member) {
+	f.hidden = m != nil && m.drop
+	if f.id == nil || !f.id.drops {
+		return f.resource, m
+	}
+	if m == nil && !e.muted && e.aim.id != nil && e.aim.id.dropped {
+		m = gone
+	}
+	return true, m
+}
+
+// endCopy ends a scalar that was copied.
+func (e *Editor) endCopy(i int) {
+	var instead []byte
+	if e.holding {
+		if v := e.present.values.get(e.decoded(e.heldToken(i))); v != nil {
+			instead = *v
+		}
+	}
+	e.present.copied = false
+	e.copied(instead, i)
+}
+
 // copied ends a value that was copied, right before i; instead is what it became, if it
 // became something else.
 func (e *Editor) copied(instead []byte, i int) {
@@ -140,6 +170,16 @@ func (e *Editor) copied(instead []byte, i int) {
 	}
 	if err := e.copyTo(i); err != nil && e.err == nil {
 		e.err = err
+	}
+}
+
+// leftPlace ends, right behind its bracket, a resource object or a value that was copied.
+func (e *Editor) leftPlace(f *frame, i int) {
+	if f.resource {
+		e.settle(f, i-1)
+	}
+	if f.copied {
+		e.copied(nil, i)
 	}
 }
 

@@ -51,16 +51,18 @@ func (e *Editor) member(name []byte, known bool, i int) error {
 			m = e.plan.members.get(name)
 		}
 	}
-	f.hidden = m != nil && m.drop
-	inside := f.id != nil && f.id.drops
+	edited := f.resource
+	if e.plan.places {
+		edited, m = e.inside(f, m)
+	}
 	switch {
-	case f.hidden, inside && !e.muted && e.aim.id != nil && e.aim.id.dropped:
+	case m != nil && m.drop:
 		if len(e.hold) == 0 {
 			e.pass(e.held)
 		}
 		e.muted, e.aim.after = true, unmute
 		e.release(nil, i)
-	case f.resource, inside:
+	case edited:
 		if !f.any {
 			e.withoutComma()
 			f.any = true
@@ -136,16 +138,15 @@ func (e *Editor) finish(i int) state {
 		e.captureText(raw)
 		e.watching, e.tok = false, e.tok[:0]
 	}
-	var instead []byte
+	if e.present.copied {
+		e.endCopy(i)
+	}
 	if e.holding {
+		var instead []byte
 		if v := e.present.values.get(e.decoded(e.heldToken(i))); v != nil {
 			instead = *v
 		}
 		e.release(instead, i)
-	}
-	if e.present.copied {
-		e.present.copied = false
-		e.copied(instead, i)
 	}
 	if e.present.after != nothing {
 		e.over(e.present.after, i)

@@ -11,6 +11,7 @@ type Plan struct {
 	list       bool
 	skip, last int64 // elements from skip, and before last, are passed on
 	edits      bool
+	places     bool // something inside the resource object is lifted or dropped
 	append     func(dst []byte, id Scalar) []byte
 	members    table[member]
 	document   node

@@ -28,8 +28,8 @@ func (e *Editor) begin(c byte, i int) error {
 	if a.doc != nil && a.doc.root {
 		e.rooted(c, i, &a)
 	}
-	if a.id != nil && a.id.lifted != nil {
-		e.lift(a.id.lifted, i, &a)
+	if e.plan.places && a.id != nil && a.id.lifted != nil {
+		a = e.lift(a.id.lifted, i, a)
 	}
 	e.present = a
 	if a.captured() {
@@ -165,11 +165,8 @@ func (e *Editor) left(i int) {
 	if e.holding { // white space of an empty object
 		e.release(nil, i-1)
 	}
-	if f.resource {
-		e.settle(f, i-1)
-	}
-	if f.copied {
-		e.copied(nil, i)
+	if e.plan.places {
+		e.leftPlace(f, i)
 	}
 	switch {
 	case f.list && !f.array:
