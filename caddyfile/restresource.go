@@ -24,7 +24,7 @@ type place struct {
 // readResource reads a resource.
 //
 //	resource <path> {
-//		upstream <METHOD> <path> [<METHOD>] <template> [as form|json|multipart] [override] # placeholders in path: {id}, {id:<expression>}
+//		upstream <METHOD> <path> [<METHOD>] <template> [as form|json|multipart|xml <root>] [override] # placeholders in path: {id}, {id:<expression>}
 //		list { ... }
 //		list|created|deleted|batch off
 //		item [read|create|replace|update|action] <pointer>
@@ -50,6 +50,7 @@ type place struct {
 //		send fixed [<operations...>] [query|body|header] <name>=<value>...
 //		header_up Cookie
 //		charset <name>
+//		from xml <root> [list <elements...>]
 //		nested <path> { ... }
 //	}
 func readResource(d *caddyfile.Dispenser, around place) (r resource.Resource, err error) {
@@ -185,10 +186,12 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 		err = nested(d, r, around)
 	case "charset":
 		err = charsetName(d, &r.Charset)
+	case "from":
+		err = fromXML(d, r)
 	default:
 		err = unknown(d, "resource", "upstream", "list", "item", "id", "rename", "drop", "wrap", "values", "replace", "created", "deleted", "links", "query", "pass", "fail_when",
 			"batch", "batch_max", "validate", "schema", "idempotency", "etag",
-			"header_down", "header_up", "charset", "send", "nested")
+			"header_down", "header_up", "charset", "from", "send", "nested")
 	}
 	return err
 }
@@ -247,6 +250,9 @@ func route(d *caddyfile.Dispenser, r *resource.Resource) error {
 	var to resource.Route
 	if n := len(words); words[n-1] == "override" {
 		to.Override, words = true, words[:n-1]
+	}
+	if n := len(words); n > 2 && words[n-3] == "as" && words[n-2] == "xml" {
+		to.As, to.XMLRoot, words = "xml", words[n-1], words[:n-3]
 	}
 	if n := len(words); n > 1 && words[n-2] == "as" {
 		to.As, words = words[n-1], words[:n-2]

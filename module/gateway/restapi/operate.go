@@ -34,7 +34,7 @@ func (h *REST) operate(w http.ResponseWriter, c *call, m resource.Match, asked r
 // of that the upstream knows nothing.
 func (c *call) upstream(m resource.Match, asked resource.Asked) (resource.Upstream, *envelope.Refusal) {
 	up, refused := m.Request(asked)
-	if refused == nil && c.choice.MediaType != "" {
+	if refused == nil && c.choice.MediaType != "" && up.Set.Get("Accept") == "" {
 		up.Set.Set("Accept", "application/json")
 	}
 	return up, refused

@@ -167,7 +167,7 @@ func TestWrongConfigurationsAreRefusedWithTheWordThatIsWrong(t *testing.T) {
 		`"resources": [{"path": "a", "routes": [{"method": "GET", "path": "/a/{id}", "upstream": "/a?{id}=1"}]}]`:     "in a value, not in a name",
 		`"resources": [{"path": "a", "routes": [{"method": "GET", "path": "/a/x{id}", "upstream": "/a"}]}]`:           "expected a word of letters",
 		`"resources": [{"path": "a", "routes": [{"method": "GET", "path": "/a", "upstream": "a"}]}]`:                  "expected a path and query",
-		`"resources": [{"path": "a", "routes": [{"method": "GET", "path": "/a", "upstream": "/a", "as": "xml"}]}]`:    "expected form, json or multipart",
+		`"resources": [{"path": "a", "routes": [{"method": "GET", "path": "/a", "upstream": "/a", "as": "yaml"}]}]`:   "expected form, json, multipart or xml",
 		`"resources": [{"path": "a", "routes": [{"method": "GET", "path": "/a", "upstream": "http://h/a"}]}]`:         "expected a path and query",
 		`"resources": [{"path": "a", "routes": [{"method": "GET", "path": "/a", "upstream": "//h/a"}]}]`:              "it is not one, expected a path",
 		`"resources": [{"path": "a", "routes": [{"method": "GET", "path": "/a/{id}", "upstream": "/x/../{id}"}]}]`:    "it is not one, expected a path",

@@ -60,6 +60,15 @@ func (m Match) body(a Asked, query string, set http.Header) ([]byte, *envelope.R
 		set.Set("Content-Type", media)
 		return body, nil
 	}
+	if o.as == "xml" {
+		limit := freeForm + formGrowth*len(a.Body)
+		body, refused := o.shape.xml(theirs, o.xmlRoot, limit)
+		if wrap := o.shape.config.Wrap; refused == nil && wrap != "" { // once without, so that a refusal names the member
+			body, refused = o.shape.xml(theirs.wrapped(wrap), o.xmlRoot, limit)
+		}
+		set.Set("Content-Type", "application/xml")
+		return body, refused
+	}
 	set.Set("Content-Type", "application/json")
 	body := a.Body
 	if o.shape.changesBody() {

@@ -91,6 +91,8 @@ type Resource struct {
 	// Parameters that the gateway sends with requests for the upstream, and no client can.
 	// Default: none.
 	Fixed []Fixed `json:"fixed,omitempty"`
+	// What answers in XML look like; they are read as JSON. Default: the upstream answers in JSON.
+	FromXML *FromXML `json:"from_xml,omitempty"`
 	// Resources of each item.
 	Nested []Resource `json:"nested,omitempty"`
 
@@ -111,9 +113,11 @@ type Route struct {
 	UpstreamMethod string `json:"upstream_method,omitempty"`
 	// The upstream's path and query, with the placeholders of `path`.
 	Upstream string `json:"upstream"`
-	// How the body is sent: `form`, `json` or `multipart`. Default: `json` where members
+	// How the body is sent: `form`, `json`, `multipart` or `xml`. Default: `json` where members
 	// are renamed, else as it came.
 	As string `json:"as,omitempty"`
+	// The outermost element of a body that is sent as `xml`.
+	XMLRoot string `json:"xml_root,omitempty"`
 	// Tells the upstream the client's method in X-HTTP-Method-Override.
 	Override bool `json:"override,omitempty"`
 }

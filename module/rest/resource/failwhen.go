@@ -41,7 +41,7 @@ func (o *Operation) Dialect(shared envelope.Config) (*envelope.Config, error) {
 			own = append(own, f.FailWhen)
 		}
 	}
-	shared.Field, shared.Passes = o.Field, o.passes
+	shared.Field, shared.Passes = o.Field, o.permits
 	if o.Kind == List && len(o.Resource.List.EmptyWhen) > 0 {
 		shared.Empty = &envelope.EmptyWhen{When: o.Resource.List.EmptyWhen, Body: o.shape.emptyList()}
 	}

@@ -55,10 +55,14 @@ func (m members) form(as string, limit int, encode func(string) string) (media s
 			if f.unfit {
 				return media, nil, envelope.Invalid(member.Name, "has a name in it that cannot be passed on")
 			}
-			return media, nil, envelope.Refuse(http.StatusRequestEntityTooLarge, "the body is too large in the form in which it is passed on")
+			return media, nil, tooLargeToSend()
 		}
 	}
 	return media, b.Bytes(), nil
+}
+
+func tooLargeToSend() *envelope.Refusal {
+	return envelope.Refuse(http.StatusRequestEntityTooLarge, "the body is too large in the form in which it is passed on")
 }
 
 // fields goes once through a value that was parsed before, however deep it is.

@@ -152,6 +152,9 @@ func (m Match) header(up *Upstream) {
 		// upstream's validators are not those of what the client has.
 		up.Set.Set("Accept-Encoding", "identity")
 		up.Set.Set("Accept", "application/json")
+		if m.Operation.Resource.FromXML != nil {
+			up.Set.Set("Accept", "application/xml, text/xml;q=0.9, application/json;q=0.8")
+		}
 		for _, name := range []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since", "Te"} {
 			up.Set[name] = nil
 		}

@@ -56,7 +56,7 @@ func newShape(r *Resource, collection pattern) (s *shape, err error) {
 		return nil, err
 	}
 	s.know()
-	for _, check := range []func() error{r.checkOff, r.checkQuery, r.checkPass, r.checkWrap, r.checkFailWhen, s.compileFields, s.findCharset} {
+	for _, check := range []func() error{r.checkOff, r.checkQuery, r.checkPass, r.checkWrap, r.checkFailWhen, s.compileFields, s.findCharset, s.checkXML} {
 		if err := check(); err != nil {
 			return nil, err
 		}

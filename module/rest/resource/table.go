@@ -44,6 +44,7 @@ type Operation struct {
 	template *template
 	method   string // the upstream's
 	as       string
+	xmlRoot  string
 	override bool
 	shape    *shape
 	plan     *splice.Plan   // for answers; nil: they pass
@@ -182,21 +183,24 @@ func (t *Table) route(s *shape, all expressions, r Route) error {
 	o := &Operation{
 		Kind:   kindOf(r.Method, len(p.segments)-len(s.collection.segments), s.config.List != nil),
 		Method: r.Method, Path: p.text, Resource: s.config, pattern: p, shape: s,
-		method: cmp.Or(r.UpstreamMethod, r.Method), as: r.As, override: r.Override,
+		method: cmp.Or(r.UpstreamMethod, r.Method), as: r.As, xmlRoot: r.XMLRoot, override: r.Override,
 	}
 	if !slices.Contains(methods, o.method) {
 		return fmt.Errorf("the upstream's method %q: expected %s", o.method, strings.Join(methods, ", "))
 	}
 	switch r.As {
-	case "", "form", "json", "multipart":
+	case "", "form", "json", "multipart", "xml":
 	default:
-		return fmt.Errorf("as %s: expected form, json or multipart", r.As)
+		return fmt.Errorf("as %s: expected form, json, multipart or xml", r.As)
+	}
+	if err := r.checkXML(); err != nil {
+		return err
 	}
 	if r.As != "" && (r.Method == http.MethodGet || r.Method == http.MethodDelete && r.As == "multipart") {
-		return fmt.Errorf("as %s: a %s has no such body, expected none of form, json and multipart", r.As, r.Method)
+		return fmt.Errorf("as %s: a %s has no such body, expected none of form, json, multipart and xml", r.As, r.Method)
 	}
-	if (r.As == "form" || r.As == "multipart") && s.charset.Wide() {
-		return fmt.Errorf("as %s: no form is in %s, expected json or another charset", r.As, s.charset.Name())
+	if r.As != "" && r.As != "json" && s.charset.Wide() {
+		return fmt.Errorf("as %s: it is not sent in %s, expected json or another charset", r.As, s.charset.Name())
 	}
 	if o.template, err = parseTemplate(r.Upstream, p.names); err != nil {
 		return err

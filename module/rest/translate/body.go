@@ -22,8 +22,9 @@ type body struct {
 	sure   bool // the answer is labelled JSON
 	passes bool // of its type the resource passes what is no JSON
 	unpack *unpacker
-	start  *start   // until it is known where the JSON begins
-	look   *looking // while it is not known whether an object is a list
+	xml    *document // while an answer in XML is read
+	start  *start    // until it is known where the JSON begins
+	look   *looking  // while it is not known whether an object is a list
 	in     charset.Reading
 	text   charset.Writer // leads to the editor
 	editor *splice.Editor
@@ -39,7 +40,9 @@ func newBody(w *Writer) (*body, *Failure) {
 	media := mediaOf(h)
 	sure := envelope.IsJSON(media)
 	declared := w.config.Answer.Declared()
+	isXML := readsXML(w.config.Answer, media)
 	switch {
+	case isXML:
 	case declared && w.config.Answer.Passes(media) && !envelope.MaybeJSON(media):
 		return nil, nil
 	case declared && !sure && !envelope.MaybeJSON(media):
@@ -49,6 +52,9 @@ func newBody(w *Writer) (*body, *Failure) {
 	}
 	b := &body{w: w, answer: w.config.Answer, sure: sure, start: newStart(), limit: hold, held: borrow()}
 	b.passes = declared && b.answer.Passes(media)
+	if isXML {
+		b.xml = new(document)
+	}
 	b.in = charset.Read(charsetOf(h), b.answer.Charset())
 	if b.answer.Kind == resource.Create || b.answer.ByCursor() {
 		b.limit = holdCreated
@@ -76,6 +82,9 @@ func (b *body) write(p []byte) error {
 func (b *body) plain(p []byte) error {
 	if b.look != nil {
 		return b.looked(p)
+	}
+	if b.xml != nil {
+		return b.xml.add(p)
 	}
 	if b.start == nil {
 		return b.decoded(p)
@@ -197,6 +206,11 @@ func (b *body) out(p []byte) error {
 func (b *body) close() error {
 	if b.unpack != nil {
 		if err := b.unpack.close(); err != nil {
+			return err
+		}
+	}
+	if b.xml != nil {
+		if err := b.readXML(); err != nil {
 			return err
 		}
 	}

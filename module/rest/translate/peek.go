@@ -23,7 +23,7 @@ func (w *Writer) usually(h http.Header) bool {
 	a, media := w.config.Answer, mediaOf(h)
 	deletes := a.Status == http.StatusNoContent
 	switch {
-	case isAttachment(h), !envelope.IsJSON(media) && !envelope.MaybeJSON(media):
+	case isAttachment(h), !envelope.IsJSON(media) && !envelope.MaybeJSON(media) && !readsXML(a, media):
 		return true
 	case h.Get("Content-Length") == "0":
 		w.become()
@@ -131,6 +131,10 @@ func (p *peek) read(whole bool) (location string, ok bool) {
 		whole = whole && err == nil
 	}
 	sure := envelope.IsJSON(media)
+	if readsXML(a, media) {
+		_, err := decodeXML(a, h, text)
+		return "", err == nil && whole
+	}
 	at, found := 0, false
 	var rest charset.Writer
 	begun, err := rest.Begin(charset.Read(charsetOf(h), a.Charset()), text, whole)

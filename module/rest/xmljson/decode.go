@@ -1,0 +1,218 @@
+package xmljson
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+)
+
+// The most that a document may have: all of it is held in memory.
+const (
+	MaxSize       = 1 << 20
+	maxDepth      = 64
+	maxElements   = 50_000
+	maxAttributes = 32 // of one element
+)
+
+// Shape is what a document looks like.
+type Shape struct {
+	// Root is the name of its outermost element, whose content is the JSON.
+	Root string
+	// Lists are the paths of elements below it that are lists however many there are:
+	// `article`, `article/tags/tag`.
+	Lists []string
+}
+
+var (
+	name = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9._-]*$`)
+
+	// ErrRoot is the error for a document with another outermost element.
+	ErrRoot = errors.New("another outermost element")
+)
+
+// IsName reports whether an element can be called so. Names are of ASCII and without a prefix.
+func IsName(text string) bool { return len(text) <= 256 && name.MatchString(text) }
+
+// Check names what is wrong with it.
+func (s Shape) Check() error {
+	if !IsName(s.Root) {
+		return fmt.Errorf("invalid element '%s', expected a name such as article", s.Root)
+	}
+	for i, path := range s.Lists {
+		for part := range strings.SplitSeq(path, "/") {
+			if !IsName(part) {
+				return fmt.Errorf("invalid list '%s', expected a path of elements below %s such as article or article/tags/tag", path, s.Root)
+			}
+		}
+		for _, other := range s.Lists[:i] {
+			if other == path {
+				return fmt.Errorf("list %s is given twice", path)
+			}
+		}
+	}
+	return nil
+}
+
+// IsXML reports whether a media type is one of such documents.
+func IsXML(media string) bool {
+	return media == "application/xml" || media == "text/xml" || strings.HasSuffix(media, "+xml") && media != "application/xhtml+xml"
+}
+
+var encoding = regexp.MustCompile(`^<\?xml[^>]*\sencoding=["']([A-Za-z0-9._-]+)["']`)
+
+// Encoding is the charset that the document itself says it is in, "" for none.
+func Encoding(document []byte) string {
+	document = bytes.TrimPrefix(document, []byte("\xef\xbb\xbf"))
+	if m := encoding.FindSubmatch(document[:min(len(document), 256)]); m != nil {
+		return string(m[1])
+	}
+	return ""
+}
+
+// element is one that is being read.
+type element struct {
+	name    string
+	path    string
+	text    strings.Builder
+	members []member
+	at      map[string]int // of members
+}
+
+type member struct {
+	name   string
+	values [][]byte
+	list   bool
+}
+
+// Decode makes JSON of a document in UTF-8. All values in it are texts, lists and objects.
+func (s Shape) Decode(document []byte) ([]byte, error) {
+	if len(document) > MaxSize {
+		return nil, fmt.Errorf("the document has more than %d bytes", MaxSize)
+	}
+	d := xml.NewDecoder(bytes.NewReader(document))
+	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // it is decoded already
+	var open []*element
+	var done []byte
+	for count := 0; ; {
+		t, err := d.Token()
+		if errors.Is(err, io.EOF) && done != nil {
+			return done, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch t := t.(type) {
+		case xml.Directive:
+			return nil, errors.New("a document type is not read")
+		case xml.StartElement:
+			if count++; count > maxElements || len(open) == maxDepth || len(t.Attr) > maxAttributes {
+				return nil, fmt.Errorf("more than %d elements, %d levels or %d attributes", maxElements, maxDepth, maxAttributes)
+			}
+			e, err := s.begin(open, t, done != nil)
+			if err != nil {
+				return nil, err
+			}
+			open = append(open, e)
+		case xml.EndElement:
+			e := open[len(open)-1]
+			value := s.value(e)
+			if open = open[:len(open)-1]; len(open) == 0 {
+				done = value
+				continue
+			}
+			open[len(open)-1].add(e.name, value, s.isList(e.path))
+		case xml.CharData:
+			if len(open) > 0 {
+				open[len(open)-1].text.Write(t)
+			}
+		}
+	}
+}
+
+func (s Shape) begin(open []*element, t xml.StartElement, second bool) (*element, error) {
+	e := &element{name: t.Name.Local}
+	switch {
+	case len(open) == 0 && (t.Name.Local != s.Root || second):
+		return nil, fmt.Errorf("%w: %s, expected %s", ErrRoot, t.Name.Local, s.Root)
+	case len(open) == 1:
+		e.path = e.name
+	case len(open) > 1:
+		e.path = open[len(open)-1].path + "/" + e.name
+	}
+	for _, a := range t.Attr {
+		if a.Name.Space == "xmlns" || a.Name.Space == "" && a.Name.Local == "xmlns" {
+			continue
+		}
+		e.add("@"+a.Name.Local, quote(a.Value), false)
+	}
+	return e, nil
+}
+
+func (e *element) add(name string, value []byte, list bool) {
+	if e.at == nil {
+		e.at = make(map[string]int)
+	}
+	i, ok := e.at[name]
+	if !ok {
+		i = len(e.members)
+		e.at[name], e.members = i, append(e.members, member{name: name})
+	}
+	e.members[i].values = append(e.members[i].values, value)
+	e.members[i].list = list || len(e.members[i].values) > 1
+}
+
+func (s Shape) isList(path string) bool {
+	for _, l := range s.Lists {
+		if l == path {
+			return true
+		}
+	}
+	return false
+}
+
+// value is an element as JSON. Lists that nothing was found of are empty.
+func (s Shape) value(e *element) []byte {
+	prefix := ""
+	if e.path != "" {
+		prefix = e.path + "/"
+	}
+	for _, l := range s.Lists {
+		below, ok := strings.CutPrefix(l, prefix)
+		if _, there := e.at[below]; ok && !there && !strings.Contains(below, "/") {
+			e.members = append(e.members, member{name: below, list: true})
+		}
+	}
+	text := strings.TrimSpace(e.text.String())
+	if len(e.members) == 0 && e.path != "" {
+		return quote(text)
+	}
+	if text != "" {
+		e.members = append(e.members, member{name: "#text", values: [][]byte{quote(text)}})
+	}
+	out := []byte{'{'}
+	for i, m := range e.members {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(out, quote(m.name)...), ':')
+		values := bytes.Join(m.values, []byte(","))
+		if m.list {
+			values = append(append([]byte{'['}, values...), ']')
+		}
+		out = append(out, values...)
+	}
+	return append(out, '}')
+}
+
+func quote(text string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(text) // a string always encodes
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
