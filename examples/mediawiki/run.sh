@@ -21,9 +21,8 @@ if [ ! -f "$MW_CONFIG_FILE" ]; then
 		--passfile "$GATEHOUSE_STATE/wiki/password" 'Example Wiki' Gateway >"$GATEHOUSE_STATE/install.log" 2>&1 ||
 		die "MediaWiki was not installed: $(tail -n 5 "$GATEHOUSE_STATE/install.log")"
 	rm "$GATEHOUSE_STATE/wiki/password"
-	# Requests begin no others to the wiki itself. Only this machine reaches it, and whoever does may write.
-	printf '%s\n' '$wgJobRunRate = 0;' '$wgGroupPermissions["*"]["delete"] = true;' '$wgGroupPermissions["*"]["noratelimit"] = true;' \
-		>>"$GATEHOUSE_STATE/wiki/LocalSettings.php"
+	# Requests begin no others to the wiki itself, and visitors without an account write nothing.
+	printf '%s\n' '$wgJobRunRate = 0;' '$wgGroupPermissions["*"]["edit"] = false;' >>"$GATEHOUSE_STATE/wiki/LocalSettings.php"
 	mv "$GATEHOUSE_STATE/wiki/LocalSettings.php" "$MW_CONFIG_FILE"
 fi
 

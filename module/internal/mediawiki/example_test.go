@@ -2,6 +2,7 @@ package mediawiki
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -33,6 +34,16 @@ func start(t *testing.T) *stand {
 func (s *stand) client(t *testing.T, id string) harness.RESTClient {
 	t.Helper()
 	return harness.NewRESTClient(t, s.issuer, s.api, harness.Credentials{ID: id, Secret: s.Secret(t, strings.ToUpper(id)+"_SECRET")})
+}
+
+// endSessions ends every session of the gateway's account, as the wiki's owner would.
+func (s *stand) endSessions(t *testing.T) {
+	t.Helper()
+	cmd := exec.Command("php", "/usr/share/mediawiki/maintenance/invalidateUserSessions.php", "--user", "Gateway")
+	cmd.Env = append(os.Environ(), "MW_CONFIG_FILE="+filepath.Join(s.Dir, "state", "LocalSettings.php"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 }
 
 func TestTheREADMEWorksLineByLine(t *testing.T) {

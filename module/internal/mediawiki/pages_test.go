@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gatehouse/gatehouse/module/internal/harness"
@@ -153,5 +154,36 @@ func TestMediaWikiHasARESTInterface(t *testing.T) {
 		harness.WantError(t, harness.RESTClient{API: s.api}.Do(t, "GET", "/pages", ""), 401, "unauthorized", "")
 		harness.WantError(t, editor.Do(t, "GET", "/api.php?action=query&meta=tokens", ""), 404, "not_found", "")
 		harness.WantError(t, editor.Do(t, "PUT", "/pages/1", `{"text":"x"}`), 405, "method_not_allowed", "")
+	})
+	t.Run("R12 the gateway signs in, and again when its session has ended", func(t *testing.T) {
+		signIns := func() int {
+			return strings.Count(s.Read(t, "state/mediawiki.log"), "POST /api.php?format=json&formatversion=2&action=login")
+		}
+		if n := signIns(); n != 1 {
+			t.Errorf("%d sign-ins for all requests so far", n)
+		}
+		s.endSessions(t)
+		var clients sync.WaitGroup
+		for n := range 6 {
+			clients.Go(func() {
+				body := fmt.Sprintf(`{"title":"After %d","text":"x"}`, n)
+				if p := editor.Do(t, "POST", "/pages", body); p.Status != 201 {
+					t.Errorf("%d %s", p.Status, p.Body)
+				}
+			})
+		}
+		clients.Wait()
+		if n := signIns(); n != 2 {
+			t.Errorf("%d sign-ins, want one more for all that found the session ended", n)
+		}
+		s.endSessions(t)
+		harness.ReadJSON[page](t, reader.Do(t, "GET", kümmel, ""), 200)
+		// What the gateway has is not for clients, in either direction.
+		harness.WantError(t, editor.Do(t, "POST", "/pages", `{"title":"x","text":"x","token":"y"}`), 400, "invalid_parameter", "token")
+		for _, path := range []string{kümmel, "/openapi.json"} {
+			if p := editor.Do(t, "GET", path, "", "Cookie", "wiki_session=x"); p.Status != 200 || p.Header.Get("Set-Cookie") != "" || strings.Contains(p.Body, "Gateway") {
+				t.Errorf("%s: %v %s", path, p.Header, p.Body)
+			}
+		}
 	})
 }
