@@ -51,7 +51,7 @@ func TestTheREADMEWorksLineByLine(t *testing.T) {
 	example.Promised(t, s.Walk(t),
 		`"missing":""`, "200", "missingparam", // before
 		" 201", `"title":"Gewürze/Kümmel"`, `"text":"Carum carvi. [[Category:Gewürze]]"`, "Carum carvi, caraway", // a page's life
-		`"title":"Gewürze/Kümmel"`, `"title":"Main Page"`, `"field":"page"`, // lists
+		`"title":"Gewürze/Kümmel"`, `"title":"Main Page"`, `"field":"page"`, `"total":1`, `"field":"q"`, // lists
 		`"title":"Gewürze"`, `"total":1`, `"title":"Gewürze/Kümmel"`, // categories
 		"not_found", "conflict", `"field":"text"`, "unauthorized", "insufficient_scope", "not_found", "204", "not_found", // errors
 		`"openapi"`,

@@ -93,6 +93,22 @@ func TestMediaWikiHasARESTInterface(t *testing.T) {
 		harness.WantError(t, reader.Do(t, "GET", "/pages?page=2", ""), 400, "invalid_parameter", "page")
 		harness.WantError(t, reader.Do(t, "GET", "/pages?cursor=Note", ""), 400, "invalid_parameter", "cursor")
 	})
+	t.Run("pages by page", func(t *testing.T) {
+		var titles []string
+		for n := 1; n <= 3; n++ {
+			p := reader.Do(t, "GET", fmt.Sprintf("/titles?q=Note&limit=2&page=%d", n), "")
+			l := harness.ReadJSON[list](t, p, 200)
+			if of := l.Pagination; of.Total == nil || *of.Total != 5 || of.TotalPages == nil || *of.TotalPages != 3 || (next(t, p) == "") != (n == 3) {
+				t.Errorf("%v %s", p.Header, p.Body)
+			}
+			titles = append(titles, l.titles()...)
+		}
+		slices.Sort(titles)
+		if !slices.Equal(titles, []string{"Note 0", "Note 1", "Note 2", "Note 3", "Note 4"}) {
+			t.Errorf("%q", titles)
+		}
+		harness.WantError(t, reader.Do(t, "GET", "/titles", ""), 400, "invalid_parameter", "q")
+	})
 	t.Run("categories by page", func(t *testing.T) {
 		p := reader.Do(t, "GET", "/categories?limit=3&page=2", "")
 		l := harness.ReadJSON[list](t, p, 200)
