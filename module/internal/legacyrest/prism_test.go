@@ -21,20 +21,7 @@ type validated struct {
 // request is what [client.do] sends.
 func (v validated) request(method, path, body string, header ...string) *http.Request {
 	v.t.Helper()
-	req, err := http.NewRequest(method, v.prism.URL+path, strings.NewReader(body))
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	if body == "" {
-		req.Body = http.NoBody
-	} else {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	req.Header.Set("Authorization", "Bearer "+v.token)
-	for i := 0; i+1 < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
-	}
-	return req
+	return harness.RESTClient{API: v.prism.URL, Token: v.token}.Request(v.t, method, path, body, header...)
 }
 
 // fits sends a request that the document permits: the answer has this status, and fits it too.
@@ -131,7 +118,7 @@ func TestPrismFindsNoViolationOfTheDescription(t *testing.T) {
 	t.Run("R09 jobs", func(t *testing.T) {
 		at := v.fits(202, "POST", "/import-jobs", `{"file_url":"`+s.files+`/articles.txt"}`, "Prefer", "wait=1").Header.Get("Location")
 		for deadline := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {
-			if j := read[job](t, v.fits(200, "GET", at, ""), 200); j.State == "succeeded" {
+			if j := harness.ReadJSON[job](t, v.fits(200, "GET", at, ""), 200); j.State == "succeeded" {
 				break
 			} else if time.Now().After(deadline) {
 				t.Fatalf("%+v", j)
@@ -174,7 +161,7 @@ func TestPrismFindsNoViolationOfTheDescription(t *testing.T) {
 // friend is the id of one of student 3's friends.
 func friend(t *testing.T, c client) string {
 	t.Helper()
-	l := read[list[struct{ ID json.Number }]](t, c.do("GET", "/students/3/friends", ""), 200)
+	l := harness.ReadJSON[list[struct{ ID json.Number }]](t, c.do("GET", "/students/3/friends", ""), 200)
 	if len(l.Data) == 0 {
 		t.Fatal("student 3 has no friends")
 	}

@@ -2,7 +2,6 @@ package legacyrest
 
 import (
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,19 +23,8 @@ type client struct {
 // program is a client with a secret.
 func (s *stand) program(t *testing.T, id string) client {
 	t.Helper()
-	c := client{t, s.issuer, ""}
-	req, err := http.NewRequest(http.MethodPost, s.issuer+"/token", strings.NewReader("grant_type=client_credentials"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.SetBasicAuth(id, s.Secret(t, strings.ToUpper(id)+"_SECRET"))
-	token, _ := harness.Do(t, http.DefaultClient, req).JSON(t)["access_token"].(string)
-	if token == "" {
-		t.Fatalf("no token for %s", id)
-	}
-	c.api, c.token = s.api, token
-	return c
+	c := harness.NewRESTClient(t, s.issuer, s.api, harness.Credentials{ID: id, Secret: s.Secret(t, strings.ToUpper(id)+"_SECRET")})
+	return client{t, s.api, c.Token}
 }
 
 // user is alice in front of the application in the browser.
@@ -58,38 +46,7 @@ func (s *stand) user(t *testing.T) client {
 // do sends a request; header in pairs.
 func (c client) do(method, path, body string, header ...string) harness.Page {
 	c.t.Helper()
-	req, err := http.NewRequest(method, c.api+path, strings.NewReader(body))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	for i := 0; i+1 < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
-	}
-	return harness.Do(c.t, harness.NewBrowser(c.t, "").Client, req)
-}
-
-// want is a failure in the one form: an object error with a code, a message and a field.
-func want(t *testing.T, p harness.Page, status int, code, field string) {
-	t.Helper()
-	var body map[string]map[string]*string
-	if err := json.Unmarshal([]byte(p.Body), &body); err != nil || p.Status != status || len(body) != 1 || len(body["error"]) != 3 {
-		t.Errorf("%d %s, want %d", p.Status, p.Body, status)
-		return
-	}
-	e := body["error"]
-	got := ""
-	if e["field"] != nil {
-		got = *e["field"]
-	}
-	if e["code"] == nil || *e["code"] != code || e["message"] == nil || len(*e["message"]) < 5 || got != field {
-		t.Errorf("%s, want %s and the field %q", p.Body, code, field)
-	}
+	return harness.RESTClient{API: c.api, Token: c.token}.Do(c.t, method, path, body, header...)
 }
 
 type link struct{ Rel, Method, Href string }
@@ -116,22 +73,13 @@ type job struct {
 	Result    struct{ Imported int }
 }
 
-// read is a success in JSON.
-func read[T any](t *testing.T, p harness.Page, status int) (v T) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(p.Body), &v); err != nil || p.Status != status {
-		t.Fatalf("%v: %d %s", err, p.Status, p.Body)
-	}
-	return v
-}
-
 // Each row of section D of the specification, and what it says of errors, limits and
 // versions, in front of an API that follows none of it.
 func TestEveryRowOfTheSpecificationHolds(t *testing.T) {
 	s := start(t)
 	editor, reader, nobody := s.program(t, "editor"), s.program(t, "reader"), client{t, s.api, ""}
 	t.Run("GET of a collection lists it", func(t *testing.T) {
-		l := read[list[article]](t, reader.do("GET", "/articles", ""), 200)
+		l := harness.ReadJSON[list[article]](t, reader.do("GET", "/articles", ""), 200)
 		n := l.Pagination
 		if len(l.Data) != 20 || n.Total != 312 || n.Page != 1 || n.Limit != 20 || n.TotalPages != 16 {
 			t.Errorf("%d items, %+v", len(l.Data), n)
@@ -143,15 +91,15 @@ func TestEveryRowOfTheSpecificationHolds(t *testing.T) {
 		}
 	})
 	t.Run("state filters", func(t *testing.T) {
-		l := read[list[article]](t, reader.do("GET", "/articles?state=published&limit=100", ""), 200)
+		l := harness.ReadJSON[list[article]](t, reader.do("GET", "/articles?state=published&limit=100", ""), 200)
 		if l.Pagination.Total != 250 || slices.ContainsFunc(l.Data, func(a article) bool { return a.State != "published" }) {
 			t.Errorf("%+v", l.Pagination)
 		}
-		want(t, reader.do("GET", "/articles?state=burnt", ""), 400, "invalid_parameter", "state")
+		harness.WantError(t, reader.do("GET", "/articles?state=burnt", ""), 400, "invalid_parameter", "state")
 	})
 	t.Run("sort sorts, with a hyphen in front descending", func(t *testing.T) {
 		titles := func(query string) (all []string) {
-			for _, a := range read[list[article]](t, reader.do("GET", "/articles?limit=100&"+query, ""), 200).Data {
+			for _, a := range harness.ReadJSON[list[article]](t, reader.do("GET", "/articles?limit=100&"+query, ""), 200).Data {
 				all = append(all, a.Title)
 			}
 			return all
@@ -161,12 +109,12 @@ func TestEveryRowOfTheSpecificationHolds(t *testing.T) {
 		if !slices.IsSorted(up) || !slices.IsSorted(down) || slices.Equal(up, down) { // the first and the last hundred
 			t.Errorf("%q\n%q", up, down)
 		}
-		want(t, reader.do("GET", "/articles?sort=subject", ""), 400, "invalid_parameter", "sort")
+		harness.WantError(t, reader.do("GET", "/articles?sort=subject", ""), 400, "invalid_parameter", "sort")
 	})
 	t.Run("page and limit", func(t *testing.T) {
 		seen := make(map[json.Number]bool)
 		for n := 1; n <= 4; n++ {
-			l := read[list[article]](t, reader.do("GET", "/articles?limit=100&page="+strconv.Itoa(n), ""), 200)
+			l := harness.ReadJSON[list[article]](t, reader.do("GET", "/articles?limit=100&page="+strconv.Itoa(n), ""), 200)
 			for _, a := range l.Data {
 				seen[a.ID] = true
 			}
@@ -177,31 +125,31 @@ func TestEveryRowOfTheSpecificationHolds(t *testing.T) {
 		if len(seen) != 312 {
 			t.Errorf("%d of 312 articles on four pages", len(seen))
 		}
-		want(t, reader.do("GET", "/articles?page=0", ""), 400, "invalid_parameter", "page")
-		want(t, reader.do("GET", "/articles?limit=101", ""), 400, "invalid_parameter", "limit")
+		harness.WantError(t, reader.do("GET", "/articles?page=0", ""), 400, "invalid_parameter", "page")
+		harness.WantError(t, reader.do("GET", "/articles?limit=101", ""), 400, "invalid_parameter", "limit")
 	})
 	t.Run("POST creates, 201", func(t *testing.T) {
 		p := editor.do("POST", "/articles", `{"title":"Weather","body":"Rain.","tags":"nature","state":"draft"}`)
-		a := read[article](t, p, 201)
+		a := harness.ReadJSON[article](t, p, 201)
 		if p.Header.Get("Location") != "/articles/"+a.ID.String() || a.State != "draft" || !slices.Contains(a.Links, link{"delete", "DELETE", "/articles/" + a.ID.String()}) {
 			t.Errorf("%v %s", p.Header, p.Body)
 		}
 	})
 	const at = "/articles/1313"
 	t.Run("GET of an item reads it", func(t *testing.T) {
-		if a := read[article](t, reader.do("GET", at, ""), 200); a.Title != "Weather" || len(a.Links) != 1 {
+		if a := harness.ReadJSON[article](t, reader.do("GET", at, ""), 200); a.Title != "Weather" || len(a.Links) != 1 {
 			t.Errorf("%+v", a)
 		}
-		want(t, reader.do("GET", "/articles/99999", ""), 404, "not_found", "id")
+		harness.WantError(t, reader.do("GET", "/articles/99999", ""), 404, "not_found", "id")
 	})
 	t.Run("PUT replaces, with all fields", func(t *testing.T) {
-		if a := read[article](t, editor.do("PUT", at, `{"title":"Weathers","body":"Sun.","tags":"","state":"published"}`), 200); a.Title != "Weathers" || a.State != "published" || string(a.Tags) != `""` {
+		if a := harness.ReadJSON[article](t, editor.do("PUT", at, `{"title":"Weathers","body":"Sun.","tags":"","state":"published"}`), 200); a.Title != "Weathers" || a.State != "published" || string(a.Tags) != `""` {
 			t.Errorf("%+v", a)
 		}
-		want(t, editor.do("PUT", at, `{"title":"Weathers","body":"Sun.","state":"published"}`), 400, "invalid_parameter", "tags")
+		harness.WantError(t, editor.do("PUT", at, `{"title":"Weathers","body":"Sun.","state":"published"}`), 400, "invalid_parameter", "tags")
 	})
 	t.Run("PATCH changes some fields", func(t *testing.T) {
-		if a := read[article](t, editor.do("PATCH", at, `{"tags":"sea"}`), 200); a.Title != "Weathers" || string(a.Tags) != `"sea"` {
+		if a := harness.ReadJSON[article](t, editor.do("PATCH", at, `{"tags":"sea"}`), 200); a.Title != "Weathers" || string(a.Tags) != `"sea"` {
 			t.Errorf("%+v", a)
 		}
 	})
@@ -211,29 +159,29 @@ func TestEveryRowOfTheSpecificationHolds(t *testing.T) {
 				t.Errorf("%s: %d %s", title, p.Status, p.Body)
 			}
 		}
-		want(t, editor.do("POST", "/articles", `{"title":"four"}`), 400, "invalid_parameter", "title")
+		harness.WantError(t, editor.do("POST", "/articles", `{"title":"four"}`), 400, "invalid_parameter", "title")
 	})
 	t.Run("PATCH of a collection changes many", func(t *testing.T) {
 		p := editor.do("PATCH", "/articles", `[{"id":"1313","op":"replace","path":"/title","value":"Of weather"},{"id":"1313","op":"remove","path":"/tags"}]`)
-		read[any](t, p, 200)
-		if a := read[article](t, reader.do("GET", at, ""), 200); a.Title != "Of weather" || string(a.Tags) != `""` {
+		harness.ReadJSON[any](t, p, 200)
+		if a := harness.ReadJSON[article](t, reader.do("GET", at, ""), 200); a.Title != "Of weather" || string(a.Tags) != `""` {
 			t.Errorf("%+v", a)
 		}
 		p = editor.do("PATCH", "/articles", `[{"id":"1313","op":"replace","path":"/title","value":"Weather again"},{"id":"77","op":"replace","path":"/title","value":"No such one"}]`)
-		read[any](t, p, 207)
-		want(t, editor.do("PATCH", "/articles", `[{"id":"1313","op":"replace","path":"/author","value":"x"}]`), 400, "invalid_parameter", "/0/path")
-		want(t, editor.do("PATCH", "/articles", `[]`, "Content-Type", "application/json-patch+json"), 415, "unsupported_media_type", "")
+		harness.ReadJSON[any](t, p, 207)
+		harness.WantError(t, editor.do("PATCH", "/articles", `[{"id":"1313","op":"replace","path":"/author","value":"x"}]`), 400, "invalid_parameter", "/0/path")
+		harness.WantError(t, editor.do("PATCH", "/articles", `[]`, "Content-Type", "application/json-patch+json"), 415, "unsupported_media_type", "")
 	})
 	t.Run("DELETE deletes, 204", func(t *testing.T) {
 		if p := editor.do("DELETE", at, ""); p.Status != 204 || p.Body != "" {
 			t.Errorf("%d %s", p.Status, p.Body)
 		}
-		want(t, reader.do("GET", at, ""), 404, "not_found", "id")
-		want(t, editor.do("DELETE", at, ""), 404, "not_found", "id")
+		harness.WantError(t, reader.do("GET", at, ""), 404, "not_found", "id")
+		harness.WantError(t, editor.do("DELETE", at, ""), 404, "not_found", "id")
 	})
 	t.Run("GET lists what belongs to one, DELETE deletes one of it", func(t *testing.T) {
 		const friends = "/students/3/friends"
-		l := read[list[struct {
+		l := harness.ReadJSON[list[struct {
 			ID    json.Number
 			Links []link
 		}]](t, editor.do("GET", friends, ""), 200)
@@ -244,74 +192,74 @@ func TestEveryRowOfTheSpecificationHolds(t *testing.T) {
 		if !slices.Equal(l.Data[0].Links, []link{{"delete", "DELETE", one}}) {
 			t.Errorf("%+v", l.Data[0])
 		}
-		want(t, reader.do("DELETE", one, ""), 403, "insufficient_scope", "")
+		harness.WantError(t, reader.do("DELETE", one, ""), 403, "insufficient_scope", "")
 		if p := editor.do("DELETE", one, ""); p.Status != 204 {
 			t.Errorf("%d %s", p.Status, p.Body)
 		}
-		if l := read[list[any]](t, reader.do("GET", friends, ""), 200); l.Pagination.Total != 6 {
+		if l := harness.ReadJSON[list[any]](t, reader.do("GET", friends, ""), 200); l.Pagination.Total != 6 {
 			t.Errorf("%+v", l)
 		}
-		want(t, reader.do("GET", "/students/99/friends", ""), 404, "not_found", "id")
+		harness.WantError(t, reader.do("GET", "/students/99/friends", ""), 404, "not_found", "id")
 	})
 	t.Run("POST of import-jobs is 202 with the job's address, where it is read", func(t *testing.T) {
 		p := editor.do("POST", "/import-jobs", `{"file_url":"`+s.files+`/articles.txt"}`)
-		j := read[job](t, p, 202)
+		j := harness.ReadJSON[job](t, p, 202)
 		at := p.Header.Get("Location")
 		if at != "/jobs/"+j.ID || j.ID == "" {
 			t.Fatalf("%v %s", p.Header, p.Body)
 		}
-		want(t, s.program(t, "nightly").do("GET", at, ""), 404, "not_found", "")
+		harness.WantError(t, s.program(t, "nightly").do("GET", at, ""), 404, "not_found", "")
 		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(200 * time.Millisecond) {
 			p := editor.do("GET", at, "")
-			if j = read[job](t, p, 200); j.State == "succeeded" || time.Now().After(deadline) {
+			if j = harness.ReadJSON[job](t, p, 200); j.State == "succeeded" || time.Now().After(deadline) {
 				if j.Result.Imported != 3 {
 					t.Errorf("%s", p.Body)
 				}
 				break
 			}
 		}
-		want(t, editor.do("POST", "/import-jobs", `{}`), 400, "invalid_parameter", "file_url")
+		harness.WantError(t, editor.do("POST", "/import-jobs", `{}`), 400, "invalid_parameter", "file_url")
 	})
 	t.Run("a profile is read with a bearer credential", func(t *testing.T) {
 		p := s.user(t).do("GET", "/profile", "")
-		if v := read[map[string]string](t, p, 200); v["id"] != "u-1001" || v["client"] != "reader-spa" {
+		if v := harness.ReadJSON[map[string]string](t, p, 200); v["id"] != "u-1001" || v["client"] != "reader-spa" {
 			t.Errorf("%s", p.Body)
 		}
-		want(t, nobody.do("GET", "/profile", ""), 401, "unauthorized", "")
+		harness.WantError(t, nobody.do("GET", "/profile", ""), 401, "unauthorized", "")
 	})
 	t.Run("every failure has the fitting status and the one form", func(t *testing.T) {
-		want(t, nobody.do("GET", "/articles", ""), 401, "unauthorized", "")
-		want(t, client{t, s.api, "x"}.do("GET", "/articles", ""), 401, "invalid_token", "")
-		want(t, reader.do("DELETE", "/articles/1001", ""), 403, "insufficient_scope", "")
-		want(t, reader.do("GET", "/nothing", ""), 404, "not_found", "")
-		want(t, editor.do("PUT", "/articles", `{}`), 405, "method_not_allowed", "")
+		harness.WantError(t, nobody.do("GET", "/articles", ""), 401, "unauthorized", "")
+		harness.WantError(t, client{t, s.api, "x"}.do("GET", "/articles", ""), 401, "invalid_token", "")
+		harness.WantError(t, reader.do("DELETE", "/articles/1001", ""), 403, "insufficient_scope", "")
+		harness.WantError(t, reader.do("GET", "/nothing", ""), 404, "not_found", "")
+		harness.WantError(t, editor.do("PUT", "/articles", `{}`), 405, "method_not_allowed", "")
 		// What the API says with 200 and with the way through its code.
-		want(t, editor.do("GET", "/articles/abc", ""), 500, "upstream_error", "")
+		harness.WantError(t, editor.do("GET", "/articles/abc", ""), 500, "upstream_error", "")
 		if p := editor.do("GET", "/articles/abc", ""); strings.Contains(p.Body, "php") || strings.Contains(p.Body, "10.0.3.7") {
 			t.Error(p.Body)
 		}
 	})
 	t.Run("versions, by path and by Accept", func(t *testing.T) {
 		const v2 = "application/vnd.acme.v2+json"
-		one := read[article](t, reader.do("GET", "/v1/articles/1001", ""), 200)
-		two := read[article](t, reader.do("GET", "/v2/articles/1001", ""), 200)
+		one := harness.ReadJSON[article](t, reader.do("GET", "/v1/articles/1001", ""), 200)
+		two := harness.ReadJSON[article](t, reader.do("GET", "/v2/articles/1001", ""), 200)
 		if string(one.Created) != "1704096000" || string(two.Created) != `"2024-01-01T08:00:00Z"` || one.Title != two.Title || two.Links[0].Href != "/v2/articles/1001" {
 			t.Errorf("%+v %+v", one, two)
 		}
 		p := reader.do("GET", "/articles/1001", "", "Accept", v2)
-		if a := read[article](t, p, 200); string(a.Created) != string(two.Created) || p.Header.Get("Content-Type") != v2 || !strings.Contains(strings.Join(p.Header.Values("Vary"), ","), "Accept") {
+		if a := harness.ReadJSON[article](t, p, 200); string(a.Created) != string(two.Created) || p.Header.Get("Content-Type") != v2 || !strings.Contains(strings.Join(p.Header.Values("Vary"), ","), "Accept") {
 			t.Errorf("%v %+v", p.Header, a)
 		}
-		if l := read[list[article]](t, reader.do("GET", "/v2/articles?limit=7&page=2", ""), 200); len(l.Data) != 7 || l.Pagination.Total != 250 || l.Pagination.Page != 2 || l.Pagination.TotalPages != 36 {
+		if l := harness.ReadJSON[list[article]](t, reader.do("GET", "/v2/articles?limit=7&page=2", ""), 200); len(l.Data) != 7 || l.Pagination.Total != 250 || l.Pagination.Page != 2 || l.Pagination.TotalPages != 36 {
 			t.Errorf("%+v", l.Pagination)
 		}
 		if p := editor.do("POST", "/v1/articles", `{"title":"Of versions"}`); p.Status != 201 || !strings.HasPrefix(p.Header.Get("Location"), "/v1/articles/") {
 			t.Errorf("%d %v %s", p.Status, p.Header, p.Body)
 		}
-		want(t, reader.do("GET", "/v3/articles", ""), 404, "not_found", "")
-		want(t, reader.do("GET", "/articles", "", "Accept", "application/vnd.acme.v3+json"), 406, "not_acceptable", "")
-		want(t, reader.do("GET", "/v1/articles", "", "Accept", v2), 406, "not_acceptable", "")
-		want(t, editor.do("POST", "/v2/articles", `{"title":"Of versions"}`), 405, "method_not_allowed", "")
+		harness.WantError(t, reader.do("GET", "/v3/articles", ""), 404, "not_found", "")
+		harness.WantError(t, reader.do("GET", "/articles", "", "Accept", "application/vnd.acme.v3+json"), 406, "not_acceptable", "")
+		harness.WantError(t, reader.do("GET", "/v1/articles", "", "Accept", v2), 406, "not_acceptable", "")
+		harness.WantError(t, editor.do("POST", "/v2/articles", `{"title":"Of versions"}`), 405, "method_not_allowed", "")
 	})
 	t.Run("limits are told, and 429", func(t *testing.T) {
 		nightly := s.program(t, "nightly")
@@ -326,7 +274,7 @@ func TestEveryRowOfTheSpecificationHolds(t *testing.T) {
 				t.Fatalf("%v", h)
 			}
 		}
-		want(t, p, 429, "rate_limited", "")
+		harness.WantError(t, p, 429, "rate_limited", "")
 		if s := number(p.Header.Get("Retry-After")); s < 1 || s > 60 {
 			t.Errorf("%v", p.Header)
 		}
