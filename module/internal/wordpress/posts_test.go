@@ -191,6 +191,11 @@ func TestPosts(t *testing.T) {
 	})
 	t.Run("without its database WordPress answers with a page", func(t *testing.T) {
 		g.site.db.Stop()
+		t.Cleanup(func() {
+			if err := g.site.db.Start(); err != nil {
+				t.Error(err)
+			}
+		})
 		if p := g.site.raw(t, "GET", "/wp/v2/posts", nil); !strings.HasPrefix(p.Header.Get("Content-Type"), "text/html") {
 			t.Fatalf("%d %v %s", p.Status, p.Header, p.Body)
 		}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -62,8 +63,10 @@ func newSite(t *testing.T) site {
 			}
 		}
 	}
-	s := site{addr: fmt.Sprintf("127.0.0.1:%d", harness.FreePorts(t, 1)[0]), db: db}
-	env := append(os.Environ(), "WP_DB="+where.DBName, "WP_DB_USER="+where.User, "WP_DB_PASSWORD="+where.Passwd, "WP_DB_HOST="+where.Addr, "WP_ADDRESS=http://"+s.addr)
+	port := harness.FreePorts(t, 1)[0]
+	s := site{addr: fmt.Sprintf("127.0.0.1:%d", port), db: db}
+	env := append(os.Environ(), "WP_DB="+where.DBName, "WP_DB_USER="+where.User, "WP_DB_PASSWORD="+where.Passwd, "WP_DB_HOST="+where.Addr, "WP_ADDRESS=http://"+s.addr,
+		fmt.Sprintf("WP_PREFIX=wp%d_", port)) // each site has tables of its own
 	php := func(args ...string) *exec.Cmd {
 		// The shell ends PHP when its standard input ends, which it does with this process,
 		// however that ends.
@@ -76,7 +79,7 @@ func newSite(t *testing.T) site {
 	var said bytes.Buffer
 	install.Stderr = &said
 	password, err := install.Output()
-	if err != nil || len(password) < 20 {
+	if err != nil || !regexp.MustCompile(`^[0-9A-Za-z]{24}$`).Match(password) {
 		t.Fatalf("installing WordPress: %v\n%s%s", err, password, said.String())
 	}
 	s.authorization = "Basic " + base64.StdEncoding.EncodeToString([]byte("gateway:"+string(password)))

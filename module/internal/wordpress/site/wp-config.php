@@ -12,5 +12,5 @@ define('WP_ENVIRONMENT_TYPE', 'local');
 define('WP_HTTP_BLOCK_EXTERNAL', true);
 define('DISABLE_WP_CRON', true);
 define('WP_AUTO_UPDATE_CORE', false);
-$table_prefix = 'wp_';
+$table_prefix = getenv('WP_PREFIX');
 require_once ABSPATH . 'wp-settings.php';
