@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -91,7 +92,7 @@ func (o *once) around(next operation) operation {
 		}
 		defer leave()
 		key := o.key(c, m, text)
-		digest := key.Digest([]byte(c.r.Method), []byte(c.prefix+m.Address()), []byte(asked.RawQuery), []byte(mediaType(c.r.Header)), body)
+		digest := key.Digest([]byte(c.r.Method), []byte(hostName(c.r)+c.prefix+m.Address()), []byte(asked.RawQuery), []byte(mediaType(c.r.Header)), body)
 		attempt, answer, refused, err := o.keeper.Begin(c.r.Context(), key, digest)
 		switch {
 		case err != nil:
@@ -126,6 +127,16 @@ func (o *once) key(c *call, m resource.Match, text string) idempotent.Key {
 		k.Share = gateway.ClientNetwork(c.r) // what they say they are is not checked here
 	}
 	return k
+}
+
+// hostName is the host that a client asked, without its port: sites with the same paths share the
+// store, and the answer of one says nothing of the other.
+func hostName(r *http.Request) string {
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return strings.ToLower(host)
 }
 
 // credentials are the fields in which callers say who they are to APIs that know them.
