@@ -15,13 +15,16 @@ import (
 )
 
 // setInJob refuses a body that goes into a job as it is, and has a parameter that the gateway
-// sends itself.
-func (h *REST) setInJob(label string, body []byte) *envelope.Refusal {
-	reserved := supply.NamesOf(h.jobParams())
+// sends itself, or may have one that cannot be seen.
+func (h *REST) setInJob(header http.Header, body []byte) *envelope.Refusal {
+	reserved := supply.NamesOf(slices.Concat(h.jobParams(), h.Login.Kept()))
 	if len(reserved) == 0 {
 		return nil
 	}
-	names, ok := bodyNames(label, body)
+	if len(header["Content-Encoding"]) > 0 {
+		return envelope.Refuse(http.StatusUnsupportedMediaType, "the body must not be compressed or encoded")
+	}
+	names, ok := bodyNames(header.Get("Content-Type"), body)
 	if !ok {
 		return envelope.Refuse(http.StatusBadRequest, "the body could not be read")
 	}
@@ -33,7 +36,8 @@ func (h *REST) setInJob(label string, body []byte) *envelope.Refusal {
 	return nil
 }
 
-// bodyNames are the names of the parameters in a form or a JSON object. Other bodies have none.
+// bodyNames are the names of the parameters in a form or a JSON object. Bodies of other types are
+// read as both: many upstreams do not look at the type.
 func bodyNames(label string, body []byte) (names []string, ok bool) {
 	media, params, err := mime.ParseMediaType(label)
 	switch {
@@ -43,6 +47,9 @@ func bodyNames(label string, body []byte) (names []string, ok bool) {
 		form, err := url.ParseQuery(string(body))
 		return slices.Sorted(maps.Keys(form)), err == nil
 	case media == "multipart/form-data":
+		if !supply.BeginsWithPart(body, params["boundary"]) {
+			return nil, false
+		}
 		parts := multipart.NewReader(bytes.NewReader(body), params["boundary"])
 		for {
 			part, err := parts.NextRawPart()
@@ -56,5 +63,10 @@ func bodyNames(label string, body []byte) (names []string, ok bool) {
 		err := json.Unmarshal(body, &object)
 		return slices.Sorted(maps.Keys(object)), err == nil
 	}
-	return nil, true
+	var object map[string]json.RawMessage
+	if json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &object) == nil {
+		return slices.Sorted(maps.Keys(object)), true
+	}
+	form, _ := url.ParseQuery(string(body)) // what can be read of it
+	return slices.Sorted(maps.Keys(form)), true
 }

@@ -104,8 +104,8 @@ func TestNoClientSendsAParameterOfTheGateways(t *testing.T) { // R11
 			t.Errorf("%s: %d %s", media, p.Status, p.Body)
 		}
 	}
-	r.do("writer", "GET", "/plain/1", "", "X-Api-Key", "x", "X_Api_Key", "y", "x_api-key", "z")
-	if hit, _ := u.last(t); fmt.Sprint(hit.Header["X-Api-Key"], len(hit.Header["X_api_key"])) != "["+fixedSecret+"] 0" {
+	r.do("writer", "GET", "/plain/1", "", "X-Api-Key", "x", "X_Api_Key", "y", "x_api-key", "z", "X~Api!Key", "z")
+	if hit, _ := u.last(t); fmt.Sprint(hit.Header["X-Api-Key"], len(hit.Header["X_api_key"]), len(hit.Header["X~api!key"])) != "["+fixedSecret+"] 0 0" {
 		t.Errorf("%v", hit.Header)
 	}
 }

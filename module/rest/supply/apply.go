@@ -108,13 +108,13 @@ func prependParts(r *http.Request, form []Param, boundary string) error {
 		fmt.Fprintf(&b, "--%s\r\nContent-Disposition: form-data; name=\"%s\"\r\n\r\n%s\r\n", boundary, p.Name, p.Value)
 	}
 	text := b.Bytes()
-	head := make([]byte, len(lineEnd))
+	head := make([]byte, len(lineEnd)+len("--")+len(boundary))
 	n, err := io.ReadFull(r.Body, head)
-	if err != nil {
-		return fmt.Errorf("the form cannot be read")
+	if err != nil || !BeginsWithPart(head, boundary) {
+		return errForm
 	}
-	if string(head[:n]) == lineEnd { // of an empty form's end: it ends the last part
-		text = bytes.TrimSuffix(text, head)
+	if bytes.HasPrefix(head, []byte(lineEnd)) { // it ends the last part
+		text = bytes.TrimSuffix(text, []byte(lineEnd))
 	}
 	if r.ContentLength > 0 {
 		r.ContentLength -= int64(n)
@@ -124,6 +124,14 @@ func prependParts(r *http.Request, form []Param, boundary string) error {
 }
 
 const lineEnd = "\r\n"
+
+var errForm = fmt.Errorf("the form cannot be read, or has a text in front of its first part")
+
+// BeginsWithPart reports whether a multipart form begins with its boundary. A text in front of
+// that would go on with the value of a parameter that is written before it.
+func BeginsWithPart(form []byte, boundary string) bool {
+	return bytes.HasPrefix(bytes.TrimPrefix(form, []byte(lineEnd)), []byte("--"+boundary))
+}
 
 // prependMembers puts members behind the brace that a JSON object begins with.
 func prependMembers(r *http.Request, form []Param) error {

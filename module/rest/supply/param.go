@@ -103,8 +103,27 @@ func plain(name string) string {
 
 func isWord(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }
 
-// SameField reports whether two header fields are one for CGI and its kin, which make
-// underscores of hyphens.
+// SameField reports whether two header fields are one for CGI and its kin, which make an
+// underscore of a hyphen, and some of every sign: `X~Api~Key` is HTTP_X_API_KEY too.
 func SameField(a, b string) bool {
-	return strings.EqualFold(strings.ReplaceAll(a, "_", "-"), strings.ReplaceAll(b, "_", "-"))
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		if fieldSign(a[i]) != fieldSign(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// fieldSign is a byte of a field's name as the least exact of upstreams reads it.
+func fieldSign(c byte) byte {
+	switch {
+	case 'A' <= c && c <= 'Z':
+		return c | 0x20
+	case 'a' <= c && c <= 'z' || '0' <= c && c <= '9':
+		return c
+	}
+	return '-'
 }

@@ -80,6 +80,17 @@ func TestNamesThatUpstreamsReadAsAReservedOne(t *testing.T) { // R11
 	}
 }
 
+// R11: a text in front of the first part would be the end of the value before it.
+func TestAFormWithATextInFrontIsNotWrittenTo(t *testing.T) {
+	for body, good := range map[string]bool{"--B--\r\n": true, "\r\n--B--\r\n": true, "x\r\n--B--\r\n": false, "\r\n\r\n--B--\r\n": false, "--C--\r\n": false, "--": false} {
+		r := httptest.NewRequest("POST", "http://x/p", strings.NewReader(body))
+		r.Header.Set("Content-Type", "multipart/form-data; boundary=B")
+		if err := Apply(r, both, ""); (err == nil) != good {
+			t.Errorf("%q: %v", body, err)
+		}
+	}
+}
+
 func TestNamesAndValuesThatAreRefused(t *testing.T) {
 	for _, p := range []Param{{"form", "a", ""}, {Query, "a b", ""}, {Query, "a[]", ""}, {Query, "", ""}, {Header, "A B", ""}, {Header, "cookie", ""}, {Header, "host", ""}, {Body, strings.Repeat("x", 101), ""}} {
 		if CheckName(p.In, p.Name) == nil {
