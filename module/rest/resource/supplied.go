@@ -124,6 +124,9 @@ func (o *Operation) supply() error {
 	for ours, theirs := range r.Rename {
 		taken = append(taken, ours, theirs)
 	}
+	if r.Wrap != "" && o.As() != "" {
+		taken = append(taken, r.Wrap)
+	}
 	slices.Sort(taken)
 	for _, name := range taken {
 		if o.reserved.Has(name) {
