@@ -195,6 +195,7 @@ func TestWhatAnAPISaysOfItsNextPage(t *testing.T) {
 		{"a number", `{"next":17,"items":[{"id":1}]}`, 200, true},
 		{"no items, and more", `{"items":[],"next":"x"}`, 200, true},
 		{"as long as can be", `{"items":[],"next":"` + strings.Repeat("x", 2048-len("after")) + `"}`, 200, true},
+		{"as long, of signs", `{"items":[],"next":"` + strings.Repeat("<", 2048-len("after")) + `"}`, 200, true},
 		{"too long", `{"items":[],"next":"` + strings.Repeat("x", 2049-len("after")) + `"}`, 502, false},
 		{"much too long", `{"items":[],"next":"` + strings.Repeat("x", 9000) + `"}`, 502, false},
 		{"an object", `{"items":[],"next":{"x":1}}`, 502, false},
@@ -204,6 +205,11 @@ func TestWhatAnAPISaysOfItsNextPage(t *testing.T) {
 		p := r.do("reader", http.MethodGet, "/posts", "")
 		if p.Status != c.status || (linked(p, "next") != "") != c.more {
 			t.Errorf("R06 %s: %d %v %s", c.name, p.Status, p.Header, p.Body)
+		}
+		if next := linked(p, "next"); next != "" {
+			if p := r.do("reader", http.MethodGet, next, ""); p.Status != 200 {
+				t.Errorf("R06 behind %s: %d %s", c.name, p.Status, p.Body)
+			}
 		}
 	}
 	// More than were asked for stay on the page: the next one begins behind them.

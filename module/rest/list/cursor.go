@@ -74,7 +74,7 @@ func (c *Config) checkConditions() error {
 // parameters.
 type position struct {
 	Page   int               `json:"p"`
-	Values map[string]string `json:"v"`
+	Values map[string][]byte `json:"v"` // bytes: escapes would make a text six times as long
 }
 
 // Seek goes to the page that the client's cursor leads to, if it sent one.
@@ -91,7 +91,10 @@ func (q *Query) Seek(s Sealer, bound []byte) *envelope.Refusal {
 	if json.Unmarshal(plain, &at) != nil || at.Page < 2 {
 		return refused
 	}
-	q.Page, q.position = at.Page, at.Values
+	q.Page, q.position = at.Page, make(map[string]string, len(at.Values))
+	for name, value := range at.Values {
+		q.position[name] = string(value)
+	}
 	return nil
 }
 
@@ -101,10 +104,13 @@ func (c *Config) Follows() bool { return c.Local() && len(c.Cursors) > 0 }
 // Continue notes where the next page is: values are the upstream's, by the order of the
 // declared cursors, as far as the answer has them.
 func (q *Query) Continue(values []splice.Scalar, s Sealer, bound []byte) error {
-	next := position{Page: min(q.Page+1, reach)}
-	var err error
-	if next.Values, err = q.config.Next(values); next.Values == nil {
+	theirs, err := q.config.Next(values)
+	if theirs == nil {
 		return err
+	}
+	next := position{min(q.Page+1, reach), make(map[string][]byte, len(theirs))}
+	for name, value := range theirs {
+		next.Values[name] = []byte(value)
 	}
 	plain, err := json.Marshal(next)
 	if err == nil {
