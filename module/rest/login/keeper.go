@@ -17,7 +17,8 @@ const (
 	// refusedMost. An upstream that cannot be reached is asked again sooner.
 	refusedLeast, refusedMost = 30 * time.Second, 15 * time.Minute
 	awayLeast, awayMost       = time.Second, 30 * time.Second
-	// A session that is refused although it is new is not renewed at once.
+	// A session that is refused although it is new is not renewed at once. One that was in use for
+	// fruitlessMost before it was refused is taken to have been over.
 	fruitlessLeast, fruitlessMost = time.Second, time.Minute
 )
 
@@ -40,7 +41,9 @@ type Keeper struct {
 	until     time.Time // no sign-in before
 	last      error     // why
 	fruitless int
-	renewFrom time.Time // a session that is not over by then is not renewed before
+	renewFrom time.Time     // a session that is not over by then is not renewed before
+	begun     time.Time     // of the session
+	lasted    time.Duration // how long the one before it was there
 }
 
 // attempt is a sign-in on its way.
@@ -88,6 +91,9 @@ func (k *Keeper) join(stale *Session, signIn func(context.Context) (*Session, er
 	case now.Before(k.until):
 		return nil, nil, k.last
 	default:
+		if k.session != nil {
+			k.lasted = now.Sub(k.begun)
+		}
 		k.session = nil
 		k.running = &attempt{done: make(chan struct{})}
 		go k.run(k.running, signIn)
@@ -114,7 +120,7 @@ func (k *Keeper) run(a *attempt, signIn func(context.Context) (*Session, error))
 	a.session, a.err = s, err
 	k.running = nil
 	if err == nil {
-		k.session, k.failures, k.last = s, 0, nil
+		k.session, k.failures, k.last, k.begun = s, 0, nil, k.now()
 	} else {
 		least, most := awayLeast, awayMost
 		var e *Error
@@ -127,11 +133,14 @@ func (k *Keeper) run(a *attempt, signIn func(context.Context) (*Session, error))
 	close(a.done)
 }
 
-// Helped notes whether a renewed session was taken by the upstream.
+// Helped notes whether a renewed session was taken by the upstream. Where a sign-in ends the
+// session before it, requests that were on their way are helped by every renewal: that one which
+// is refused whatever the session is must not cause the next at once.
 func (k *Keeper) Helped(s *Session, yes bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	switch {
+	case yes && k.lasted < fruitlessMost:
 	case yes:
 		k.fruitless, k.renewFrom = 0, time.Time{}
 	case k.session == s:

@@ -84,6 +84,28 @@ func TestARenewalThatDoesNotHelpIsNotRepeated(t *testing.T) { // R12
 	})
 }
 
+// R12: one request that is refused whatever the session is, of a client who repeats it, and others
+// that each sign-in interrupts: the back-off holds although it helps these.
+func TestARenewalThatHelpsThoseItInterruptedIsNotRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k, calls := NewKeeper(time.Now), 0
+		signIn := func(context.Context) (*Session, error) { calls++; return new(Session), nil }
+		s, _ := k.Session(t.Context(), nil, signIn)
+		for range 600 { // in a minute
+			renewed, err := k.Session(t.Context(), s, signIn)
+			if err == nil {
+				s = renewed
+				k.Helped(s, false)
+				k.Helped(s, true)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if calls > 8 { // 1, 2, 4 ... seconds apart
+			t.Errorf("%d sign-ins", calls)
+		}
+	})
+}
+
 func TestWaitingForASignInIsBounded(t *testing.T) { // R12
 	synctest.Test(t, func(t *testing.T) {
 		k := NewKeeper(time.Now)
