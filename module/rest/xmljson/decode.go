@@ -17,6 +17,7 @@ const (
 	maxDepth      = 64
 	maxElements   = 50_000
 	maxAttributes = 32 // of one element
+	maxName       = 256
 )
 
 // Shape is what a document looks like.
@@ -36,7 +37,7 @@ var (
 )
 
 // IsName reports whether an element can be called so. Names are of ASCII and without a prefix.
-func IsName(text string) bool { return len(text) <= 256 && name.MatchString(text) }
+func IsName(text string) bool { return len(text) <= maxName && name.MatchString(text) }
 
 // Check names what is wrong with it.
 func (s Shape) Check() error {
@@ -137,6 +138,8 @@ func (s Shape) Decode(document []byte) ([]byte, error) {
 func (s Shape) begin(open []*element, t xml.StartElement, second bool) (*element, error) {
 	e := &element{name: t.Name.Local}
 	switch {
+	case len(e.name) > maxName: // the path of each element has those of all around it
+		return nil, fmt.Errorf("an element has a name of more than %d bytes", maxName)
 	case len(open) == 0 && (t.Name.Local != s.Root || second):
 		return nil, fmt.Errorf("%w: %s, expected %s", ErrRoot, t.Name.Local, s.Root)
 	case len(open) == 1:

@@ -46,7 +46,8 @@ func TestWhatIsNoSmallPlainDocumentIsRefused(t *testing.T) {
 			}
 			return s
 		}() + "/>",
-		"too long": "<a>" + strings.Repeat("x", MaxSize) + "</a>",
+		"too long a name": "<a><" + strings.Repeat("x", maxName+1) + "/></a>",
+		"too long":        "<a>" + strings.Repeat("x", MaxSize) + "</a>",
 	} {
 		if got, err := (Shape{Root: "a"}).Decode([]byte(text)); err == nil {
 			t.Errorf("%s: %.100s", name, got)
