@@ -20,6 +20,7 @@ import (
 //		keep json <pointer> as header|query|form <name> [<scheme>] [next]
 //		keep header <name> as header|query|form <name> [<scheme>] [next]
 //		expect <pointer> <operator> [<values...>]
+//		expect status <statuses...>
 //		again when <pointer> <operator> [<values...>]
 //		again when status <statuses...>
 //	}
@@ -65,8 +66,13 @@ func loginWord(d *caddyfile.Dispenser, c *login.Config) (err error) {
 		if word == "keep" {
 			return keep(d, s)
 		}
-		words, err := args(d, "a condition such as /login/result == Success")
+		words, err := args(d, "a condition such as /login/result == Success, or status and statuses")
 		if err != nil {
+			return err
+		}
+		if words[0] == "status" {
+			statuses, err := loginStatuses(d, "expect status", words[1:])
+			s.Status = append(s.Status, statuses...)
 			return err
 		}
 		e, err := loginCondition(d, word, words)
@@ -143,12 +149,8 @@ func again(d *caddyfile.Dispenser, c *login.Config) error {
 	}
 	var a login.Again
 	if words[1] == "status" {
-		for _, w := range words[2:] {
-			status, err := strconv.Atoi(w)
-			if err != nil {
-				return d.Errf("again when status: unexpected '%s', expected statuses such as 401", w)
-			}
-			a.Status = append(a.Status, status)
+		if a.Status, err = loginStatuses(d, "again when status", words[2:]); err != nil {
+			return err
 		}
 	} else if a.Condition, err = loginCondition(d, "again when", words[1:]); err != nil {
 		return err
@@ -158,6 +160,20 @@ func again(d *caddyfile.Dispenser, c *login.Config) error {
 	}
 	c.Again = append(c.Again, a)
 	return nil
+}
+
+func loginStatuses(d *caddyfile.Dispenser, word string, words []string) (statuses []int, err error) {
+	if len(words) == 0 {
+		return nil, d.Errf("%s: expected statuses such as 401", word)
+	}
+	for _, w := range words {
+		status, err := strconv.Atoi(w)
+		if err != nil {
+			return nil, d.Errf("%s: unexpected '%s', expected statuses such as 401", word, w)
+		}
+		statuses = append(statuses, status)
+	}
+	return statuses, nil
 }
 
 func loginCondition(d *caddyfile.Dispenser, word string, words []string) (c envelope.Condition, err error) {

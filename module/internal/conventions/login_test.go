@@ -233,3 +233,30 @@ func TestA401OfTheAPIIsNotTheClients(t *testing.T) { // R12
 		t.Errorf("%v %s", p.Header, p.Body)
 	}
 }
+
+// Transmission gives its session's id in a header field of the 409 with which it refuses requests without one.
+func TestASessionWhoseIDComesWithA409(t *testing.T) { // R12
+	u := harness.NewUpstream(t)
+	var mu sync.Mutex
+	id := 1
+	u.Answer(func(w http.ResponseWriter, q *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		w.Header().Set("X-Session-Id", fmt.Sprint("id", id))
+		if q.Header.Get("X-Session-Id") != fmt.Sprint("id", id) {
+			w.WriteHeader(http.StatusConflict)
+			return
+		}
+		says("application/json", `{"id":1}`)(w, q)
+	})
+	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "things"}], "login": {"again": [{"status": [409]}], "steps": [{"method": "GET", "upstream": "/rpc", "status": [409],
+		"keep": [{"from": "header", "name": "X-Session-Id", "in": "header", "as": "X-Session-Id"}]}]}`)
+	for _, method := range []string{"GET", "PUT"} {
+		if p := r.do("writer", method, "/things/1", map[string]string{"PUT": `{"a":1}`}[method]); p.Status != 200 || !strings.Contains(p.Body, `{"id":1}`) || p.Header.Get("X-Session-Id") != "" {
+			t.Errorf("%s: %d %v %s", method, p.Status, p.Header, p.Body)
+		}
+		mu.Lock()
+		id++
+		mu.Unlock()
+	}
+}

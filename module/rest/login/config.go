@@ -32,7 +32,11 @@ type Step struct {
 	Send []Value `json:"send,omitempty"`
 	// What is kept of the answer.
 	Keep []Keep `json:"keep,omitempty"`
-	// Conditions on the answer's JSON. Where one does not hold, the sign-in has failed.
+	// Statuses of the answer that are a success, such as the 409 of an API that gives its session's
+	// id only to those it refuses. Any other has failed. Default: all below 400.
+	Status []int `json:"status,omitempty"`
+	// Conditions on the answer's JSON, or on its whole text where it is `text/plain` and the pointer
+	// is empty. Where one does not hold, the sign-in has failed.
 	Expect []envelope.Condition `json:"expect,omitempty"`
 }
 
@@ -84,7 +88,7 @@ func (s Step) Check() error {
 		return fmt.Errorf("as %s: expected form or json", s.As)
 	case s.Method == http.MethodGet && (s.As != "" || len(s.Send) > 0):
 		return fmt.Errorf("a GET has no body, expected POST")
-	case len(s.Send) > maxParts || len(s.Keep) > maxParts || len(s.Expect) > maxParts:
+	case len(s.Send) > maxParts || len(s.Keep) > maxParts || len(s.Expect) > maxParts || len(s.Status) > maxParts:
 		return fmt.Errorf("expected at most %d parameters, keep and expect", maxParts)
 	}
 	for i, v := range s.Send {
@@ -98,6 +102,11 @@ func (s Step) Check() error {
 	for _, k := range s.Keep {
 		if err := k.Check(); err != nil {
 			return err
+		}
+	}
+	for _, status := range s.Status {
+		if status < 200 || status > 499 {
+			return fmt.Errorf("expect status %d: expected one from 200 to 499", status)
 		}
 	}
 	for _, c := range s.Expect {

@@ -2,8 +2,12 @@ package login
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/splice"
@@ -29,14 +33,15 @@ func newJudge(rules []envelope.Condition) (*judge, error) {
 }
 
 // holds reports whether any condition holds. Of what is no JSON, or is compressed although
-// nobody asked for that, none does. cut says that the body is only the beginning.
+// nobody asked for that, none does, but those of the whole answer where that is plain text. cut
+// says that the body is only the beginning.
 func (j *judge) holds(h http.Header, body []byte, cut bool) bool {
 	if coding := h.Get("Content-Encoding"); coding != "" && coding != "identity" {
 		return false
 	}
 	start := bytes.IndexByte(body, '{')
 	if start < 0 {
-		return false
+		return !cut && j.holdsOfText(h, body)
 	}
 	e := j.plan.New(io.Discard)
 	defer e.Release()
@@ -52,4 +57,37 @@ func (j *judge) holds(h http.Header, body []byte, cut bool) bool {
 		}
 	}
 	return false
+}
+
+// holdsOfText asks the conditions on the whole answer of one in plain text, such as `Ok.`.
+func (j *judge) holdsOfText(h http.Header, body []byte) bool {
+	if mediaOf(h) != "text/plain" {
+		return false
+	}
+	text := splice.Scalar{Kind: splice.String, Text: string(bytes.TrimSpace(body))}
+	return slices.ContainsFunc(j.rules, func(r envelope.Condition) bool { return r.Pointer == "" && r.Holds(text) })
+}
+
+func mediaOf(h http.Header) string {
+	media, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(media))
+}
+
+// written is a condition as it is written in a Caddyfile.
+func written(c envelope.Condition) string {
+	words := append([]string{c.Pointer, c.Op}, c.Values...)
+	for i, w := range words {
+		if w == "" || strings.ContainsAny(w, " \t") {
+			words[i] = strconv.Quote(w)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// unlikeJSON says of an answer that has no JSON object what it is instead.
+func unlikeJSON(a Answer) string {
+	if bytes.IndexByte(a.Body, '{') >= 0 {
+		return ""
+	}
+	return fmt.Sprintf(": the answer, status %d and Content-Type %q, has no JSON object", a.Status, mediaOf(a.Header))
 }

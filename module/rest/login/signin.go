@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -152,15 +153,15 @@ func (p *Plan) step(ctx context.Context, i int, s Step, j *journey, do Do, fill 
 	if err != nil {
 		return false, err
 	}
-	if a.Status >= http.StatusBadRequest {
-		return a.Status < http.StatusInternalServerError && a.Status != http.StatusTooManyRequests, fmt.Errorf("status %d", a.Status)
+	if err := s.checkStatus(a.Status); err != nil {
+		return a.Status < http.StatusInternalServerError && a.Status != http.StatusTooManyRequests, err
 	}
 	if err := j.cookies(a.Header); err != nil {
 		return true, err
 	}
 	for k, expected := range p.expect[i] {
 		if !expected.holds(a.Header, a.Body, a.Cut) {
-			return true, fmt.Errorf("`expect %s %s` does not hold", s.Expect[k].Pointer, s.Expect[k].Op)
+			return true, fmt.Errorf("`expect %s` does not hold%s", written(s.Expect[k]), unlikeJSON(a))
 		}
 	}
 	j.next = nil
@@ -170,6 +171,17 @@ func (p *Plan) step(ctx context.Context, i int, s Step, j *journey, do Do, fill 
 		}
 	}
 	return false, nil
+}
+
+// checkStatus says what is wrong with the status of the step's answer.
+func (s Step) checkStatus(status int) error {
+	switch {
+	case len(s.Status) == 0 && status >= http.StatusBadRequest:
+		return fmt.Errorf("status %d, expected one below 400, or those of `expect status`", status)
+	case len(s.Status) > 0 && !slices.Contains(s.Status, status):
+		return fmt.Errorf("status %d, expected %s", status, strings.Trim(fmt.Sprint(s.Status), "[]"))
+	}
+	return nil
 }
 
 // request makes the one of a step, with what was kept before.

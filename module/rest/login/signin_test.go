@@ -60,7 +60,7 @@ func TestWhatASignInKeeps(t *testing.T) { // R12
 		}
 	}
 	answer.Body = []byte(`{"t":[{"a/b":7}],"ok":false}`)
-	if _, err := p.SignIn(t.Context(), do, fill); err == nil || !strings.Contains(err.Error(), "step 2, POST /b: `expect /ok ==` does not hold") {
+	if _, err := p.SignIn(t.Context(), do, fill); err == nil || !strings.Contains(err.Error(), "step 2, POST /b: `expect /ok == true` does not hold") {
 		t.Error(err)
 	}
 }
@@ -83,5 +83,38 @@ func TestWhenASessionIsOver(t *testing.T) { // R12
 	}
 	if p.OverByBody(http.Header{}, []byte(`{"a":1,`), true) {
 		t.Error("what comes later is not missing yet")
+	}
+}
+
+func TestWhatAStepExpects(t *testing.T) { // R12
+	conflict := Answer{Status: 409, Header: http.Header{"X-Id": {"1"}, "Content-Type": {"text/html"}}, Body: []byte("<h1>409</h1>")}
+	said := func(media, text string) Answer {
+		return Answer{Status: 200, Header: http.Header{"X-Id": {"1"}, "Content-Type": {media}}, Body: []byte(text)}
+	}
+	ok := []envelope.Condition{{Pointer: "", Op: "==", Values: []string{"Ok."}}}
+	for name, c := range map[string]struct {
+		status []int
+		expect []envelope.Condition
+		answer Answer
+		fault  string
+	}{
+		"a status below 400":     {nil, nil, said("text/plain", ""), ""},
+		"any other":              {nil, nil, conflict, "status 409, expected one below 400"},
+		"one that is named":      {[]int{200, 409}, nil, conflict, ""},
+		"one that is not":        {[]int{409}, nil, said("text/plain", ""), "status 200, expected 409"},
+		"a text":                 {nil, ok, said("text/plain; charset=UTF-8", "Ok.\n"), ""},
+		"another text":           {nil, ok, said("text/plain", "Fails."), "`expect \"\" == Ok.` does not hold: the answer, status 200 and Content-Type \"text/plain\", has no JSON object"},
+		"a page":                 {nil, ok, said("text/html", "Ok."), "does not hold"},
+		"a member, and a text":   {nil, []envelope.Condition{{Pointer: "/ok", Op: "missing"}}, said("text/plain", "Ok."), "does not hold"},
+		"a text that is cut off": {nil, ok, Answer{Status: 200, Header: http.Header{"X-Id": {"1"}, "Content-Type": {"text/plain"}}, Body: []byte("Ok."), Cut: true}, "does not hold"},
+	} {
+		p, err := New(&Config{Steps: []Step{{Method: "GET", Upstream: "/a", Status: c.status, Expect: c.expect, Keep: []Keep{{From: "header", Name: "X-Id", In: supply.Header, As: "X-Id"}}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.SignIn(t.Context(), func(context.Context, *http.Request) (Answer, error) { return c.answer, nil }, func(s string) (string, error) { return s, nil })
+		if c.fault == "" && err != nil || c.fault != "" && (err == nil || !strings.Contains(err.Error(), c.fault)) {
+			t.Errorf("%s: %v, want %s", name, err, c.fault)
+		}
 	}
 }
