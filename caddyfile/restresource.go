@@ -25,6 +25,7 @@ type place struct {
 //
 //	resource <path> {
 //		upstream <METHOD> <path> [<METHOD>] <template> [as form|json|multipart|xml <root>] [override] # placeholders in path: {id}, {id:<expression>}
+//		upstream <METHOD> <path> [POST] <template> rpc <method> [<parameters>]
 //		list { ... }
 //		list|created|deleted|batch off
 //		item [read|create|replace|update|action] <pointer>
@@ -248,6 +249,9 @@ func route(d *caddyfile.Dispenser, r *resource.Resource) error {
 		return err
 	}
 	var to resource.Route
+	if words, to.RPC, err = call(d, words); err != nil {
+		return err
+	}
 	if n := len(words); words[n-1] == "override" {
 		to.Override, words = true, words[:n-1]
 	}

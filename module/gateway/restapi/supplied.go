@@ -29,6 +29,9 @@ type supplied struct {
 // supply is the way to an upstream for an operation, nil for a job's own request, and the
 // dialect in which its errors are read.
 func (h *REST) supply(e *edition, o *resource.Operation, to route, dialect *envelope.Config) (route, *envelope.Config) {
+	if o != nil && o.ByRPC() {
+		to = &caller{h, o, to}
+	}
 	s := &supplied{h: h, to: to, login: e.login}
 	if o != nil {
 		s.fixed, s.as = o.Fixed(), o.As()

@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"module/rest/translate":          {"module/rest/list", "module/rest/resource", "module/rest/xmljson"},
 	"module/rest/batch":              {"module/rest/validate"},
 	"module/rest/login":              {"module/rest/supply"},
-	"module/rest/resource":           {"module/rest/headers", "module/rest/link", "module/rest/list", "module/rest/supply", "module/rest/validate", "module/rest/xmljson"},
+	"module/rest/resource":           {"module/rest/headers", "module/rest/link", "module/rest/list", "module/rest/rpc", "module/rest/supply", "module/rest/validate", "module/rest/xmljson"},
 	"module/authserver":              {"module/audit", "module/authserver/...", "module/crossdevice", "module/ending", "module/token", "module/store", "module/directory", "module/oauth", "module/webui"},
 	"module/authserver/grant":        {"module/audit", "module/crossdevice", "module/ending", "module/token", "module/store", "module/directory", "module/oauth"},
 	"module/authserver/variantb":     {"module/audit", "module/authserver/clientauth", "module/authserver/grant", "module/token", "module/store", "module/directory", "module/oauth"},

@@ -31,7 +31,7 @@ func (o *Operation) plain() bool { return o.unwraps() || o.shape.charset != nil 
 
 // unwraps is plain for more than the encoding.
 func (o *Operation) unwraps() bool {
-	return o.Resource.FromXML != nil || len(o.shape.itemAt[o.Kind]) > 0 || o.shape.changes()
+	return o.call != nil || o.Resource.FromXML != nil || len(o.shape.itemAt[o.Kind]) > 0 || o.shape.changes()
 }
 
 // Caller is who gets an answer, and where they found it.

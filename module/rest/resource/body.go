@@ -21,29 +21,8 @@ func (m Match) body(a Asked, query string, set http.Header) ([]byte, *envelope.R
 		set["Content-Type"] = nil
 		return nil, nil
 	}
-	if refused := o.accepts(a.Header); refused != nil {
-		return nil, refused
-	}
-	object, refused := validate.Parse(a.Body)
+	object, theirs, refused := m.members(a)
 	if refused != nil {
-		return nil, refused
-	}
-	for _, member := range object {
-		if refused := o.setHere(member.Name); refused != nil {
-			return nil, refused
-		}
-	}
-	if refused := o.shape.rules.Check(object, o.Kind == Update || o.Kind == Delete); refused != nil {
-		return nil, refused
-	}
-	if refused := o.whole(object); refused != nil {
-		return nil, refused
-	}
-	theirs, refused := o.shape.translate(object)
-	if refused != nil {
-		return nil, refused
-	}
-	if refused := o.shape.encodable(theirs); refused != nil {
 		return nil, refused
 	}
 	if o.as == "form" || o.as == "multipart" {
@@ -75,6 +54,35 @@ func (m Match) body(a Asked, query string, set http.Header) ([]byte, *envelope.R
 		body = theirs.wrapped(o.shape.config.Wrap).json()
 	}
 	return o.shape.encodeJSON(body), nil
+}
+
+// members checks the client's body, and returns it in its own names and in the upstream's.
+func (m Match) members(a Asked) (object validate.Object, theirs members, refused *envelope.Refusal) {
+	o := m.Operation
+	if refused := o.accepts(a.Header); refused != nil {
+		return nil, nil, refused
+	}
+	if object, refused = validate.Parse(a.Body); refused != nil {
+		return nil, nil, refused
+	}
+	for _, member := range object {
+		if refused := o.setHere(member.Name); refused != nil {
+			return nil, nil, refused
+		}
+	}
+	if refused := o.shape.rules.Check(object, o.Kind == Update || o.Kind == Delete); refused != nil {
+		return nil, nil, refused
+	}
+	if refused := o.whole(object); refused != nil {
+		return nil, nil, refused
+	}
+	if theirs, refused = o.shape.translate(object); refused != nil {
+		return nil, nil, refused
+	}
+	if refused := o.shape.encodable(theirs); refused != nil {
+		return nil, nil, refused
+	}
+	return object, theirs, nil
 }
 
 func (s *shape) changesBody() bool {

@@ -26,6 +26,9 @@ func (a *Answer) Charset() *charset.Charset {
 // say so; "" for UTF-8.
 func (o *Operation) Charset() string { return o.Resource.Charset }
 
+// CharsetOfAnswers is that charset; nil is UTF-8.
+func (o *Operation) CharsetOfAnswers() *charset.Charset { return o.shape.charset }
+
 // findCharset compiles `charset`.
 func (s *shape) findCharset() (err error) {
 	if s.config.Charset == "" {

@@ -118,6 +118,8 @@ type Route struct {
 	As string `json:"as,omitempty"`
 	// The outermost element of a body that is sent as `xml`.
 	XMLRoot string `json:"xml_root,omitempty"`
+	// The upstream is called by JSON-RPC at this path, with POST, instead. Default: it is not.
+	RPC *RPC `json:"rpc,omitempty"`
 	// Tells the upstream the client's method in X-HTTP-Method-Override.
 	Override bool `json:"override,omitempty"`
 }

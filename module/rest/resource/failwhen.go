@@ -45,9 +45,10 @@ func (o *Operation) Dialect(shared envelope.Config) (*envelope.Config, error) {
 	if o.Kind == List && len(o.Resource.List.EmptyWhen) > 0 {
 		shared.Empty = &envelope.EmptyWhen{When: o.Resource.List.EmptyWhen, Body: o.shape.emptyList()}
 	}
-	if len(own) == 0 && shared.Empty == nil {
+	faults := o.faults()
+	if len(own) == 0 && shared.Empty == nil && len(faults) == 0 {
 		return &shared, nil
 	}
-	shared.FailWhen = append(own, shared.FailWhen...)
+	shared.FailWhen = slices.Concat(own, shared.FailWhen, faults)
 	return &shared, shared.Prepare()
 }

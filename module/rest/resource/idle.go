@@ -85,6 +85,13 @@ func (s *shape) idle(all []*Operation, asksForJSON bool) *IdleError {
 			return err
 		}
 	}
+	for _, o := range all {
+		if o.shape == s && o.call != nil {
+			if err := s.idleCall(o); err != nil {
+				return err
+			}
+		}
+	}
 	if r.List != nil {
 		if part, why := r.List.Idle(); part != "" {
 			return &IdleError{r.Path, "list", part, why}

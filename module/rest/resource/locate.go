@@ -16,7 +16,7 @@ func (t *Table) Locate(path, query string) (string, bool) {
 	}
 	for _, reading := range []bool{true, false} {
 		for _, o := range t.operations {
-			if o.template == nil || (o.Method == http.MethodGet) != reading {
+			if o.template == nil || o.call != nil || (o.Method == http.MethodGet) != reading {
 				continue
 			}
 			if found, ok := o.template.read(path, values, len(o.pattern.names), o.shape.decodeValue); ok && o.pattern.takes(found) {

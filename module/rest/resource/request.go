@@ -32,8 +32,9 @@ type Upstream struct {
 	// List is what is asked of a list.
 	List *list.Query
 
-	sealer list.Sealer
-	bound  []byte // what cursors of the list belong to
+	parameters url.Values // of a call by RPC, which has them in its body
+	sealer     list.Sealer
+	bound      []byte // what cursors of the list belong to
 }
 
 // overrides are fields by which frameworks let a request stand for one of another method,
@@ -67,7 +68,7 @@ func (m Match) Reads() bool {
 	case Batch:
 		return true
 	case Create, Replace, Update, Action:
-		return o.as != "" || len(o.reserved) > 0 || o.shape.rewrites() || o.Kind == Replace && len(o.Resource.Replace) > 0
+		return o.as != "" || o.call != nil || len(o.reserved) > 0 || o.shape.rewrites() || o.Kind == Replace && len(o.Resource.Replace) > 0
 	case Delete:
 		return o.as != "" // otherwise it is not sent: some upstreams take it for another request
 	}
@@ -96,6 +97,8 @@ func (m Match) Request(a Asked) (up Upstream, refused *envelope.Refusal) {
 	}
 	m.header(&up)
 	switch {
+	case o.call != nil:
+		return up, m.callRPC(&up, a)
 	case m.Reads():
 		up.Body, up.Replaced = nil, true
 		up.Body, refused = m.body(a, up.RawQuery, up.Set)
@@ -118,11 +121,22 @@ func (m Match) query(up *Upstream, a Asked, asked url.Values) *envelope.Refusal 
 		}
 		own := make(url.Values)
 		q.Send(own)
+		if m.Operation.call != nil {
+			up.parameters = own
+			return nil
+		}
 		own, refused = m.Operation.shape.encodeQuery(own)
 		up.addQuery(own)
 		return refused
 	}
 	own, refused := m.Operation.passOn(asked)
+	if m.Operation.call != nil {
+		if refused != nil {
+			return refused
+		}
+		up.parameters = own
+		return m.Operation.sendsQuery(own)
+	}
 	if refused == nil {
 		own, refused = m.Operation.shape.encodeQuery(own)
 	}
@@ -147,7 +161,7 @@ func (m Match) header(up *Upstream) {
 	if m.Operation.override {
 		up.Set.Set("X-HTTP-Method-Override", m.Operation.Method)
 	}
-	if m.Translates() {
+	if m.Translates() || m.Operation.call != nil {
 		// Compressed it would be undone at once; a part of it could not be read; and the
 		// upstream's validators are not those of what the client has.
 		up.Set.Set("Accept-Encoding", "identity")

@@ -106,6 +106,9 @@ func (o *Operation) supply() error {
 	}
 	params := slices.Concat(o.fixed, r.kept)
 	o.reserved = supply.NamesOf(params)
+	if err := o.checkSupplied(params); err != nil {
+		return err
+	}
 	if len(o.reserved) == 0 {
 		return nil
 	}
@@ -143,6 +146,8 @@ func (o *Operation) Fixed() []supply.Param { return o.fixed }
 // where the operation has no body.
 func (o *Operation) As() string {
 	switch {
+	case o.call != nil:
+		return "json"
 	case o.Kind == List || o.Kind == Read || o.Kind == Batch || o.Kind == Delete && o.as == "":
 		return ""
 	case o.as == "form" || o.as == "multipart":

@@ -46,6 +46,7 @@ type Operation struct {
 	as       string
 	xmlRoot  string
 	override bool
+	call     *call // by RPC; nil: none
 	shape    *shape
 	plan     *splice.Plan   // for answers; nil: they pass
 	look     *splice.Plan   // of a creation whose answer passes: finds the new id; may be nil
@@ -194,6 +195,9 @@ func (t *Table) route(s *shape, all expressions, r Route) error {
 		return fmt.Errorf("as %s: expected form, json, multipart or xml", r.As)
 	}
 	if err := r.checkXML(); err != nil {
+		return err
+	}
+	if err := o.compileCall(r); err != nil {
 		return err
 	}
 	if r.As != "" && (r.Method == http.MethodGet || r.Method == http.MethodDelete && r.As == "multipart") {

@@ -1,0 +1,123 @@
+package rpc
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+// MaxAnswer is the most bytes of an answer, which is held in memory.
+const MaxAnswer = 4 << 20
+
+// Marker is the member of a fault's document that has its status: see [Fault.Document].
+const Marker = "gatehouse:fault"
+
+// maxFault bounds what of a fault is looked at.
+const maxFault = 16 << 10
+
+// Fault is an error of the API.
+type Fault struct {
+	Code    string // a number, "" for none
+	Message string
+	Data    json.RawMessage
+}
+
+var (
+	// ErrNoAnswer is the error for what is no answer to the call.
+	ErrNoAnswer = errors.New("it is no answer to the call")
+
+	faultCode = regexp.MustCompile(`^-?[0-9]{1,18}$`)
+)
+
+// Decode reads an answer of JSON-RPC: its result, or a fault. Where a name occurs twice, the last
+// one counts. An answer to no request in particular has the id null, and can only be a fault.
+func Decode(document []byte) (result json.RawMessage, fault *Fault, err error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(document, &all); err != nil {
+		return nil, nil, fmt.Errorf("%w: it is no JSON object", ErrNoAnswer)
+	}
+	problem, result := all["error"], all["result"]
+	failed := problem != nil && string(problem) != "null"
+	got, there := all["id"]
+	switch {
+	case !there || string(got) != id && (!failed || string(got) != "null"):
+		return nil, nil, fmt.Errorf("%w: its id is %.40s, expected %s", ErrNoAnswer, got, id)
+	case failed && result != nil && string(result) != "null":
+		return nil, nil, fmt.Errorf("%w: it has a result and an error, expected one of both", ErrNoAnswer)
+	case failed:
+		return nil, readFault(problem), nil
+	case result == nil:
+		return nil, nil, fmt.Errorf("%w: it has neither a result nor an error", ErrNoAnswer)
+	}
+	return result, nil, nil
+}
+
+func readFault(problem json.RawMessage) *Fault {
+	f := new(Fault)
+	var all map[string]json.RawMessage
+	if json.Unmarshal(problem, &all) != nil {
+		_ = json.Unmarshal(problem, &f.Message) // a text, or nothing that is known
+		return f.cut()
+	}
+	if code := string(all["code"]); faultCode.MatchString(code) {
+		f.Code = code
+	}
+	_ = json.Unmarshal(all["message"], &f.Message) // else it has none
+	f.Data = all["data"]
+	return f.cut()
+}
+
+// cut bounds a fault: what is behind the beginning of a very long one does not say more.
+func (f *Fault) cut() *Fault {
+	if len(f.Message) > maxFault {
+		f.Message = strings.ToValidUTF8(f.Message[:maxFault], "")
+	}
+	if len(f.Data) > maxFault {
+		f.Data = nil
+	}
+	return f
+}
+
+// Status is what a client is told where no rule says otherwise. Faults of the protocol are none
+// of the client's: it knows nothing of the call.
+func (f *Fault) Status() int {
+	switch f.Code {
+	case "-32700", "-32600", "-32601", "-32603":
+		return http.StatusBadGateway
+	}
+	return http.StatusUnprocessableEntity
+}
+
+// Document is a fault as `{"error":{"code","message","data"}}`, and its status in the member
+// [Marker].
+func (f *Fault) Document() []byte {
+	b := fmt.Appendf(nil, `{"error":{"message":%s`, quote(f.Message))
+	if f.Code != "" {
+		b = append(b, `,"code":`+f.Code...)
+	}
+	if f.Data != nil {
+		b = append(append(b, `,"data":`...), f.Data...)
+	}
+	return fmt.Appendf(b, `},%q:%d}`, Marker, f.Status())
+}
+
+// Result is the document that a result becomes: an object or a list is one as it is; of anything
+// else the document has the member `result`. Null becomes the empty object.
+func Result(result json.RawMessage) []byte {
+	switch {
+	case string(result) == "null":
+		return []byte("{}")
+	case result[0] == '{' || result[0] == '[':
+		return result
+	}
+	return append(append([]byte(`{"result":`), result...), '}')
+}
+
+// Refused is the document of a write whose result is false: where no rule says otherwise, it must
+// not be told as done.
+func Refused() []byte {
+	return fmt.Appendf(nil, `{"result":false,%q:%d}`, Marker, http.StatusUnprocessableEntity)
+}
