@@ -38,7 +38,7 @@ func TestAWholeDocumentIsRead(t *testing.T) {
 		{"at the limit", "application/json", "gzip", packed(append(bytes.Repeat([]byte(" "), limit-2), "{}"...)), nil, `{}`, ""},
 		{"beyond the limit", "application/json", "gzip", packed(append(bytes.Repeat([]byte(" "), limit-1), "{}"...)), nil, ``, Bomb},
 		{"compressed in another way", "application/json", "br", []byte(`{}`), nil, ``, Coding},
-		{"not compressed after all", "application/json", "gzip", []byte(`{}`), nil, ``, Coding},
+		{"not compressed after all", "application/json", "gzip", []byte(`{"a":"not compressed"}`), nil, ``, Coding},
 		{"Latin-1 that nobody knows of", "application/json", "", []byte("{\"a\":\"\xfc\"}"), nil, ``, Charset},
 		{"a page", "text/html", "", []byte("<html>"), nil, ``, Syntax},
 		{"a picture", "image/png", "", []byte(`{}`), nil, ``, Syntax},
