@@ -167,6 +167,9 @@ func (a *arrivals) arrival(idle chan *caller) (refused bool, err error) {
 
 // ask sends the request and reads the answer, which must be one that is expected.
 func (a *arrivals) ask(c *caller) (refused bool, err error) {
+	if err := c.c.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		return false, err
+	}
 	status, _, err := c.answer(a.Request)
 	refused = a.MayRefuse && status == http.StatusServiceUnavailable
 	if err == nil && !refused && status != http.StatusOK {
