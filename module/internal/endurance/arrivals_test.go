@@ -170,7 +170,7 @@ func (a *arrivals) ask(c *caller) (refused bool, err error) {
 	if err := c.c.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
 		return false, err
 	}
-	status, _, err := c.answer(a.Request)
+	status, err := c.answer(a.Request)
 	refused = a.MayRefuse && status == http.StatusServiceUnavailable
 	if err == nil && !refused && status != http.StatusOK {
 		err = fmt.Errorf("expected 200, got %d", status)
@@ -190,4 +190,17 @@ func call(address string) (*caller, error) {
 		return nil, err
 	}
 	return &caller{c, bufio.NewReaderSize(c, 4096)}, nil
+}
+
+// answer sends a request and reads what matters here.
+func (c *caller) answer(request []byte) (status int, err error) {
+	if _, err = c.c.Write(request); err != nil {
+		return 0, err
+	}
+	res, err := http.ReadResponse(c.r, nil)
+	if err != nil {
+		return 0, err
+	}
+	_, err = io.Copy(io.Discard, res.Body)
+	return res.StatusCode, err
 }
