@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net"
 	"net/http"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/idempotent"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -252,6 +252,6 @@ func outliving(parent context.Context, grace time.Duration) (context.Context, co
 }
 
 func mediaType(h http.Header) string {
-	media, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	media, _ := envelope.MediaType(h)
 	return media
 }

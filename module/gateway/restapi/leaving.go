@@ -3,7 +3,6 @@ package restapi
 import (
 	"io"
 	"maps"
-	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -79,7 +78,7 @@ func (l *leaving) strip(status int) {
 	h := l.Header()
 	a := headers.Answer{Status: status}
 	if status < 300 {
-		media, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+		media, _ := envelope.MediaType(h)
 		disposition, _, _ := strings.Cut(h.Get("Content-Disposition"), ";")
 		attachment := strings.EqualFold(strings.TrimSpace(disposition), "attachment")
 		a.Page = media != "" && l.answer.IsPage(media, envelope.IsJSON(media), attachment)

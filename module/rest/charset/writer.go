@@ -39,22 +39,16 @@ func (w *Writer) Begin(r Reading, beginning []byte, whole bool) ([]byte, error) 
 	*w = Writer{reading: r}
 	text := bytes.TrimPrefix(beginning, bom)
 	if r.obeyed == nil {
-		at := firstBeyondASCII(text)
-		if at == len(text) {
-			return text, nil
-		}
 		part := text
 		if !whole {
 			part = Whole(text)
 		}
 		if utf8.Valid(part) {
-			if w.mode = isUTF8; len(part) <= at { // not one character is there yet
-				w.mode = ascii
-			}
 			w.cut = copy(w.tail[:], text[len(part):])
-			if w.mode == ascii {
-				return part, nil
+			if r.other != nil && firstBeyondASCII(part) == len(part) {
+				return part, nil // not one character is there that tells
 			}
+			w.mode = isUTF8
 			return text, nil
 		}
 		if r.other == nil {
@@ -177,9 +171,11 @@ func (w *Writer) Close() error {
 
 // firstBeyondASCII is where the first byte stands that is not ASCII, len(p) for none.
 func firstBeyondASCII(p []byte) int {
+	const high = 0x8080808080808080
+	word := binary.LittleEndian.Uint64
 	i := 0
-	for ; i+8 <= len(p); i += 8 {
-		if binary.LittleEndian.Uint64(p[i:])&0x8080808080808080 != 0 {
+	for ; i+32 <= len(p); i += 32 {
+		if q := p[i : i+32 : i+32]; (word(q)|word(q[8:])|word(q[16:])|word(q[24:]))&high != 0 {
 			break
 		}
 	}

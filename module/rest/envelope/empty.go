@@ -2,7 +2,6 @@ package envelope
 
 import (
 	"bytes"
-	"mime"
 	"net/http"
 
 	"github.com/gatehouse/gatehouse/module/rest/charset"
@@ -37,8 +36,8 @@ func (w *Writer) emptied(raw []byte) bool {
 	if !ok || cut {
 		return false
 	}
-	_, params, _ := mime.ParseMediaType(h.Get("Content-Type"))
-	text, ok := charset.Read(params["charset"], w.config.Charset).Text(plain, false)
+	_, label := MediaType(h)
+	text, ok := charset.Read(label, w.config.Charset).Text(plain, false)
 	if text = bytes.TrimSpace(text); !ok || len(text) == 0 {
 		return false
 	}

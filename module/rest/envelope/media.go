@@ -1,6 +1,52 @@
 package envelope
 
-import "strings"
+import (
+	"mime"
+	"net/http"
+	"strings"
+)
+
+// MediaType splits the Content-Type of a header into its media type, in lower case, and the
+// name of its charset, "" for none (RFC 9110 section 8.3.1).
+func MediaType(h http.Header) (media, charset string) {
+	var value string
+	if values := h["Content-Type"]; len(values) > 0 {
+		value = values[0]
+	}
+	if value == "application/json" {
+		return value, ""
+	}
+	media, rest, more := strings.Cut(value, ";")
+	if isPlainMedia(media) { // as nearly all are: it need not be parsed
+		if !more {
+			return media, ""
+		}
+		if name, charset, ok := strings.Cut(strings.TrimPrefix(rest, " "), "="); ok && strings.EqualFold(name, "charset") && isPlainToken(charset) {
+			return media, charset
+		}
+	}
+	media, params, _ := mime.ParseMediaType(value)
+	return media, params["charset"]
+}
+
+// isPlainMedia reports whether a media type is written in lower case and without spaces.
+func isPlainMedia(media string) bool {
+	kind, form, ok := strings.Cut(media, "/")
+	return ok && isPlainToken(kind) && isPlainToken(form) && strings.ToLower(media) == media
+}
+
+// isPlainToken reports whether a text is a token (RFC 9110 section 5.6.2) of the letters, digits
+// and marks that the names of media types and charsets have.
+func isPlainToken(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '.', c == '+', c == '_':
+		default:
+			return false
+		}
+	}
+	return text != ""
+}
 
 // IsJSON reports whether a media type is one of JSON.
 func IsJSON(media string) bool {

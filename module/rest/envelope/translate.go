@@ -2,7 +2,6 @@ package envelope
 
 import (
 	"bytes"
-	"mime"
 	"net/http"
 	"strings"
 
@@ -40,8 +39,8 @@ func (c *Config) translate(h http.Header, status int, raw []byte, cut bool) tran
 		return translation{kind: Other}
 	}
 	cut = cut || more
-	media, params, _ := mime.ParseMediaType(h.Get("Content-Type"))
-	text, ok := charset.Read(params["charset"], c.Charset).Text(plain, cut)
+	media, label := MediaType(h)
+	text, ok := charset.Read(label, c.Charset).Text(plain, cut)
 	if !ok {
 		return translation{kind: Other}
 	}

@@ -3,7 +3,6 @@ package envelope
 import (
 	"bytes"
 	"errors"
-	"mime"
 	"net/http"
 	"strings"
 	"unicode/utf8"
@@ -55,7 +54,7 @@ func (c *Config) watch(status int, method string, header http.Header) *watch {
 	if !d.conditional() || status < 200 || status > 299 || method == http.MethodConnect {
 		return nil
 	}
-	media, params, _ := mime.ParseMediaType(header.Get("Content-Type"))
+	media, label := MediaType(header)
 	text, foreign := d.legible(status, method, media, header)
 	permitted := foreign && c.Passes != nil && c.Passes(media)
 	at := d.headed(header)
@@ -63,7 +62,7 @@ func (c *Config) watch(status int, method string, header http.Header) *watch {
 		return nil
 	}
 	return &watch{
-		d: d, status: status, in: charset.Read(params["charset"], c.Charset), json: IsJSON(media), coded: coding(header) != "",
+		d: d, status: status, in: charset.Read(label, c.Charset), json: IsJSON(media), coded: coding(header) != "",
 		header: at, notJSON: foreign && !text, permitted: permitted, reads: method == http.MethodGet,
 	}
 }

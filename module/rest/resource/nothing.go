@@ -28,7 +28,7 @@ func (a *Answer) Nothing(e *splice.Editor) bool {
 	if e == nil || o == nil || !o.readsItem() {
 		return false
 	}
-	for i := range o.itemPlaces() {
+	for i := range len(o.shape.itemAt[o.Kind]) + 1 { // the slots of itemPlaces
 		if s := e.Captured(i); s.Kind != splice.String && envelope.IsEmpty(s) {
 			return true
 		}

@@ -33,6 +33,9 @@ func (a *Answer) Passes(media string) bool {
 }
 
 func (o *Operation) passes(media string) bool {
+	if len(o.Resource.Pass) == 0 {
+		return false
+	}
 	kind, _, _ := strings.Cut(media, "/")
 	return slices.Contains(o.Resource.Pass, media) || slices.Contains(o.Resource.Pass, kind+"/*")
 }

@@ -26,8 +26,23 @@ type segment struct {
 var (
 	placeholder = regexp.MustCompile(`^\{([a-z][a-z0-9_]*)(?::(.*))?\}$`)
 	literal     = regexp.MustCompile(`^[A-Za-z0-9._~-]+$`)
-	identifier  = regexp.MustCompile(`^[A-Za-z0-9._~:@-]+$`)
 )
+
+// identifier is the expression of isIdentifier.
+const identifier = "[A-Za-z0-9._~:@-]+"
+
+// isIdentifier reports whether a text is made of what ids are usually made of. It is asked
+// of each element of a list with links, where a regular expression costs more than the rest.
+func isIdentifier(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == '~', c == ':', c == '@', c == '-':
+		default:
+			return false
+		}
+	}
+	return text != ""
+}
 
 // maxExpression bounds what a value is matched against, in bytes.
 const maxExpression = 256
@@ -36,17 +51,16 @@ const maxExpression = 256
 // else that could mean more than one resource to an upstream, or another address, is kept
 // from it: a slash, a bar or a comma, a percent sign, a space.
 func (s segment) takes(value string) bool {
-	fits := s.fits
-	if fits == nil {
-		fits = identifier
+	if s.fits == nil {
+		return isIdentifier(value)
 	}
-	return fits.MatchString(value)
+	return s.fits.MatchString(value)
 }
 
 // expression is the regular expression that the values of a placeholder match, unanchored.
 func (s segment) expression() string {
 	if s.fits == nil {
-		return strings.Trim(identifier.String(), "^$")
+		return identifier
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(s.fits.String(), `\A(?:`), `)\z`)
 }
@@ -182,6 +196,9 @@ func split(escaped string) (segments []string, safe bool) {
 }
 
 func proper(text string) bool {
+	if isIdentifier(text) {
+		return text != "." && text != ".."
+	}
 	if text == "" || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
 		return false
 	}

@@ -99,7 +99,9 @@ func (e *Editor) scan(p []byte) error {
 			}
 			if c == ']' && st == beforeValueOrEnd {
 				i++
-				e.known(Array, true)
+				if e.depth == e.entryDepth {
+					e.known(Array, true)
+				}
 				st = e.leave(i)
 				continue
 			}
@@ -108,7 +110,9 @@ func (e *Editor) scan(p []byte) error {
 				return e.syntax(i, "a value")
 			}
 			if st == beforeValueOrEnd {
-				e.known(Array, false)
+				if e.depth == e.entryDepth {
+					e.known(Array, false)
+				}
 			}
 			if e.heed {
 				if err := e.begin(c, i); err != nil {
@@ -137,13 +141,17 @@ func (e *Editor) scan(p []byte) error {
 					e.token = len(e.hold) + i - e.held
 				}
 				if st == beforeNameOrEnd {
-					e.known(Object, false)
+					if e.depth == e.entryDepth {
+						e.known(Object, false)
+					}
 				}
 				i++
 				st, e.naming = inString, true
 			case c == '}' && st == beforeNameOrEnd:
 				i++
-				e.known(Object, true)
+				if e.depth == e.entryDepth {
+					e.known(Object, true)
+				}
 				st = e.leave(i)
 			default:
 				return e.syntax(i, "a name in double quotes")

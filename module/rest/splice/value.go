@@ -198,12 +198,9 @@ func (e *Editor) over(what after, i int) {
 	}
 }
 
-// known captures the container that was just begun, if that is asked for, now that it is
-// known whether anything is in it.
+// known captures the container of entryDepth, now that it is known whether anything is in it.
 func (e *Editor) known(k Kind, empty bool) {
-	if e.depth == e.entryDepth {
-		e.present = e.entry
-		e.capture(Scalar{Kind: k, Empty: empty})
-		e.present, e.entryDepth = aim{}, 0
-	}
+	e.present = e.entry
+	e.capture(Scalar{Kind: k, Empty: empty})
+	e.present, e.entryDepth = aim{}, 0
 }

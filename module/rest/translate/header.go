@@ -3,6 +3,8 @@ package translate
 import (
 	"mime"
 	"net/http"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
 // described are the fields that belong to the bytes of the upstream's body.
@@ -17,16 +19,20 @@ func forget(h http.Header) {
 }
 
 func mediaOf(h http.Header) string {
-	media, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	media, _ := envelope.MediaType(h)
 	return media
 }
 
 func charsetOf(h http.Header) string {
-	_, params, _ := mime.ParseMediaType(h.Get("Content-Type"))
-	return params["charset"]
+	_, charset := envelope.MediaType(h)
+	return charset
 }
 
 func isAttachment(h http.Header) bool {
-	disposition, _, err := mime.ParseMediaType(h.Get("Content-Disposition"))
-	return h.Get("Content-Disposition") != "" && (err != nil || disposition != "inline")
+	value := h.Get("Content-Disposition")
+	if value == "" {
+		return false
+	}
+	disposition, _, err := mime.ParseMediaType(value)
+	return err != nil || disposition != "inline"
 }
