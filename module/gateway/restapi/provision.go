@@ -100,7 +100,7 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 	if h.plain.route, err = newRoute(ctx, h.Upstream); err != nil {
 		return fmt.Errorf("api_rest: to: %w", err)
 	}
-	if h.plain.login, err = h.newSignIn(ctx, h.Login, h.plain.route, from); err != nil {
+	if h.plain.login, err = h.newSignIn(h.Login, h.plain.route, from); err != nil {
 		return fmt.Errorf("api_rest: %w", err)
 	}
 	config := version.Config{Vendor: h.Vendor, Now: time.Now}

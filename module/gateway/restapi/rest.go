@@ -128,5 +128,6 @@ func (*REST) CaddyModule() caddy.ModuleInfo {
 // Interface guards
 var (
 	_ caddy.Provisioner           = (*REST)(nil)
+	_ caddy.CleanerUpper          = (*REST)(nil)
 	_ caddyhttp.MiddlewareHandler = (*REST)(nil)
 )

@@ -33,11 +33,12 @@ type signIn struct {
 	h      *REST
 	plan   *login.Plan
 	keeper *login.Keeper
+	pooled string // the key of keeper in keepers
 	to     route
 }
 
 // newSignIn compiles one. from identifies the upstream.
-func (h *REST) newSignIn(ctx caddy.Context, c *login.Config, to route, from []byte) (*signIn, error) {
+func (h *REST) newSignIn(c *login.Config, to route, from []byte) (*signIn, error) {
 	if c == nil {
 		return nil, nil
 	}
@@ -61,14 +62,22 @@ func (h *REST) newSignIn(ctx caddy.Context, c *login.Config, to route, from []by
 			_, _ = fmt.Fprintf(sum, " %q %t", value, err == nil) // a password that was put right is tried at once
 		}
 	}
-	key := string(sum.Sum(nil))
-	pooled, _, err := keepers.LoadOrNew(key, func() (caddy.Destructor, error) { return pooledKeeper{login.NewKeeper(time.Now)}, nil })
+	s.pooled = string(sum.Sum(nil))
+	pooled, _, err := keepers.LoadOrNew(s.pooled, func() (caddy.Destructor, error) { return pooledKeeper{login.NewKeeper(time.Now)}, nil })
 	if err != nil {
 		return nil, err
 	}
-	ctx.OnCancel(func() { _, _ = keepers.Delete(key) })
 	s.keeper = pooled.(pooledKeeper).Keeper
 	return s, nil
+}
+
+// Cleanup releases the session at the upstream. The last configuration that uses it ends it.
+func (h *REST) Cleanup() error {
+	if h.plain.login == nil {
+		return nil
+	}
+	_, err := keepers.Delete(h.plain.login.pooled)
+	return err
 }
 
 // fill fills in the placeholders of a step. Nobody asks, so there is no request in them.
@@ -104,7 +113,9 @@ func (s *signIn) ask(ctx context.Context, r *http.Request) (a login.Answer, err 
 	}
 	rec := &recorder{header: make(http.Header), limit: login.MaxAnswer}
 	up := resource.Upstream{Method: r.Method, Path: r.URL.EscapedPath(), RawQuery: r.URL.RawQuery, Set: r.Header, Body: body, Replaced: true}
-	if err := s.to.ServeHTTP(rec, request(ctx, rec, nil, up)); err != nil {
+	q := request(ctx, rec, nil, up)
+	q.RequestURI = up.Path // proxies log it, and the query may have a token
+	if err := s.to.ServeHTTP(rec, q); err != nil {
 		return a, err
 	}
 	got := rec.reply()

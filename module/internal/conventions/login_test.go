@@ -182,6 +182,25 @@ func TestTheSessionOutlivesAReload(t *testing.T) { // R12
 	}
 }
 
+func TestTheSessionEndsWithItsConfiguration(t *testing.T) { // R12: else each password ever used stays in memory
+	a := new(signedWiki)
+	u := harness.NewUpstream(t)
+	u.Answer(a.ServeHTTP)
+	file := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(file, []byte(wikiPassword+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n <= 2; n++ {
+		t.Run(fmt.Sprint("R12 run ", n), func(t *testing.T) { // the gateway ends with the subtest
+			r := start(t, u.Addr, strings.ReplaceAll(signsIn, "FILE", file))
+			p := r.do("reader", "GET", "/pages/1", "")
+			if signIns, _ := a.count(); p.Status != 200 || signIns != n {
+				t.Errorf("%d %s after %d sign-ins", p.Status, p.Body, signIns)
+			}
+		})
+	}
+}
+
 func TestARefusedSignInIsNotTriedAtOnce(t *testing.T) { // R12: the account would be locked out
 	a, r := startWiki(t)
 	a.set(func() { a.refuse = true })

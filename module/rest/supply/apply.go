@@ -14,7 +14,8 @@ import (
 // Apply writes parameters into a request. Header fields take the place of the client's, those
 // in the body stand in front of what is there. as is the form of a body that has to be made:
 // `json`, or anything else for a form; "" says that the request has none, and parameters
-// of the body are left out where there is none.
+// of the body are left out where there is none. RequestURI stays as it is: proxies send the URL,
+// and log RequestURI.
 func Apply(r *http.Request, params []Param, as string) error {
 	var query, form []Param
 	for _, p := range params {
@@ -37,7 +38,6 @@ func Apply(r *http.Request, params []Param, as string) error {
 			r.URL.RawQuery += "&"
 		}
 		r.URL.RawQuery += encode(query)
-		r.RequestURI = r.URL.RequestURI()
 	}
 	if len(form) == 0 {
 		return nil
