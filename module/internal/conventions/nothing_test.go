@@ -96,7 +96,7 @@ func TestAResourceThatCanOnlyBeMadeHasNoLocation(t *testing.T) {
 	resource orders {
 		upstream POST /orders /orders
 		upstream DELETE /orders/{id} /orders/{id}
-		created 201 /id
+		created 201
 	}
 	resource logs {
 		upstream POST /logs /logs

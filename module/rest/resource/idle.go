@@ -59,6 +59,7 @@ func (s *shape) idle(all []*Operation, asksForJSON bool) *IdleError {
 	}{
 		{"replace", len(r.Replace) > 0, has(Replace), upstream + "PUT of an item"},
 		{"created", r.Created != nil, has(Create), upstream + "POST of the collection"},
+		{"created", r.Created != nil && r.Created.ID != "", s.readable, upstream + "GET of an item, whose address Location gives, or `created 201` without a pointer"},
 		{"deleted", r.Deleted != 0, has(Delete), upstream + "DELETE of an item"},
 		{"idempotency", r.Idempotency, has(Create, Action), upstream + "POST"},
 		{"validate", len(r.Validate) > 0, body, upstream + "POST, PUT or PATCH"},
