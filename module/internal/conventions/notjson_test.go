@@ -41,3 +41,15 @@ func TestAPageIsNoAnswerWhereJSONIsDeclared(t *testing.T) {
 		t.Errorf("%v are counted", n)
 	}
 }
+
+// R02: JSON has other names too, and what has one is translated. aria2 says application/json-rpc.
+func TestJSONByAnotherNameIsTranslated(t *testing.T) {
+	u := harness.NewUpstream(t)
+	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "things", "item": "/result", "rename": {"id": "gid"}, "pass": ["text/csv"]}]`)
+	for _, media := range []string{"application/json-rpc", "application/jsonrequest", "application/x-json; charset=utf-8", "text/x-json"} {
+		u.Answer(says(media, `{"jsonrpc":"2.0","id":"1","result":{"gid":"7"}}`))
+		if p := r.do("reader", http.MethodGet, "/things/7", ""); p.Status != 200 || p.Body != `{"id":"7"}` || p.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %d %s %s", media, p.Status, p.Header.Get("Content-Type"), p.Body)
+		}
+	}
+}

@@ -48,9 +48,14 @@ func isPlainToken(text string) bool {
 	return text != ""
 }
 
-// IsJSON reports whether a media type is one of JSON.
+// IsJSON reports whether a media type is one of JSON. Servers of JSON-RPC, and older ones, have names
+// of their own for it.
 func IsJSON(media string) bool {
-	return media == "application/json" || media == "text/json" || strings.HasSuffix(media, "+json")
+	switch media {
+	case "application/json", "text/json", "application/json-rpc", "application/jsonrequest", "application/x-json", "text/x-json":
+		return true
+	}
+	return strings.HasSuffix(media, "+json")
 }
 
 // MaybeJSON are the labels under which legacy upstreams send JSON. FailWhen is asked of
