@@ -155,11 +155,13 @@ func (s *signIn) serve(w http.ResponseWriter, r *http.Request, via *supplied) er
 	again, replayable := s.replay(r)
 	first, over, err := s.try(w, again(), session, via)
 	if !over {
+		s.tell(r, first)
 		return err
 	}
 	renewed, err := s.session(r.Context(), w, session)
 	switch {
 	case errors.Is(err, login.ErrFresh):
+		s.tellRefused(r, first)
 		return first.pass() // the client is told what the API says
 	case err != nil:
 		return err
@@ -170,9 +172,24 @@ func (s *signIn) serve(w http.ResponseWriter, r *http.Request, via *supplied) er
 	second, over, err := s.try(w, again(), renewed, via)
 	s.keeper.Helped(renewed, !over)
 	if over {
+		s.tellRefused(r, second)
 		return second.pass()
 	}
+	s.tell(r, second)
 	return err
+}
+
+// tell writes to the log of an answer that the client gets as a 502, although it came with a session.
+func (s *signIn) tell(r *http.Request, p *probe) {
+	if p != nil && p.status == http.StatusUnauthorized {
+		s.tellRefused(r, p)
+	}
+}
+
+// tellRefused writes to the log of a request that the API refused although the gateway is signed in. Often
+// the API wants more of it than the session, such as a Host or Origin of its own.
+func (s *signIn) tellRefused(r *http.Request, p *probe) {
+	s.h.log.Warn("the API refused a request with the session that it gave to the gateway", "status", p.status, "method", r.Method, "path", r.URL.Path, "host", r.Host)
 }
 
 // replay gives copies of a request to send, each with the whole body. It reports false for a

@@ -279,3 +279,35 @@ func TestASessionWhoseIDComesWithA409(t *testing.T) { // R12
 		mu.Unlock()
 	}
 }
+
+// An API may refuse a request for more than its session, such as a Host that is not its own.
+func TestARefusalInSpiteOfASessionIsInTheLog(t *testing.T) { // R12
+	for name, c := range map[string]struct {
+		again  string
+		status int
+	}{"a 401": {"", 502}, "what again when names": {`"again": [{"status": [403]}], `, 403}, "a 401 that it does not name": {`"again": [{"status": [403]}], `, 502}} {
+		t.Run(name, func(t *testing.T) {
+			u := harness.NewUpstream(t)
+			u.Answer(func(w http.ResponseWriter, q *http.Request) {
+				if q.URL.Path == "/login" {
+					w.Header().Set("Set-Cookie", "sid=1")
+					says("text/plain", "Ok.")(w, q)
+					return
+				}
+				w.WriteHeader(map[int]int{502: 401, 403: 403}[c.status])
+			})
+			g := harness.Prepare(t)
+			r := &rig{g, t, make(map[string]string)}
+			g.BeginChanged(t, strings.NewReplacer("output discard", "output file $DIR/log.json").Replace(site), r.with(u.Addr,
+				`"upstream": $TO, "resources": [{"path": "things"}], "login": {`+c.again+`"steps": [{"method": "POST", "upstream": "/login", "keep": [{"from": "cookie"}],
+				"expect": [{"pointer": "", "op": "==", "values": ["Ok."]}]}]}`))
+			if p := r.do("reader", "GET", "/things/1", ""); p.Status != c.status {
+				t.Errorf("%d %s", p.Status, p.Body)
+			}
+			log, err := os.ReadFile(filepath.Join(r.Dir, "log.json"))
+			if err != nil || !strings.Contains(string(log), "the API refused a request with the session that it gave to the gateway") {
+				t.Errorf("%v: nothing of it in\n%s", err, log)
+			}
+		})
+	}
+}
