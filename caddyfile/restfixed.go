@@ -16,6 +16,9 @@ import (
 func sendFixed(d *caddyfile.Dispenser, before []resource.Fixed) ([]resource.Fixed, error) {
 	const form = "fixed, perhaps kinds of operations and query, body or header, and parameters such as `send fixed token={env.API_TOKEN}`"
 	line := d.Token()
+	if err := quotesAround(d, "send fixed"); err != nil {
+		return nil, err
+	}
 	words := d.RemainingArgs()
 	if len(words) < 2 || words[0] != "fixed" {
 		return nil, d.Errf("send: expected %s", form)
@@ -50,6 +53,19 @@ func sendFixed(d *caddyfile.Dispenser, before []resource.Fixed) ([]resource.Fixe
 		return nil, at(line, err)
 	}
 	return before, nil
+}
+
+// quotesAround refuses parameters in the rest of the line whose value alone is in quotes, as a shell takes
+// them. The Caddyfile would end such a value at its first space, and keep the quotes.
+func quotesAround(d *caddyfile.Dispenser, word string) error {
+	ahead := *d
+	for _, t := range ahead.RemainingArgsAsTokens() {
+		name, value, ok := strings.Cut(t.Text, "=")
+		if ok && !t.Quoted() && strings.HasPrefix(value, `"`) {
+			return d.Errf(`%s: unexpected quotes around the value of %s, expected them around the whole parameter: "%s=<value>"`, word, name, name)
+		}
+	}
+	return nil
 }
 
 // placeOf is where a parameter stands, "" for what is no such word. A form is a kind of body.

@@ -86,6 +86,9 @@ func loginWord(d *caddyfile.Dispenser, c *login.Config) (err error) {
 
 func loginStep(d *caddyfile.Dispenser, c *login.Config) error {
 	s := login.Step{Method: d.Val()}
+	if err := quotesAround(d, s.Method); err != nil {
+		return err
+	}
 	words, err := args(d, "the path and query of the API, such as /api.php?action=login")
 	if err != nil {
 		return err

@@ -112,6 +112,8 @@ func (r *Resource) checkIdleFixed(f Fixed, has func(...Kind) bool, some func(fun
 		switch {
 		case !has(k):
 			return &IdleError{r.Path, "send", "fixed " + f.Name + " of " + string(k), operationFor[k]}
+		case !some(func(o *Operation) bool { return o.Kind == k && goes(o) }) && (k == List || k == Read):
+			return &IdleError{r.Path, "send", "fixed " + f.Name + " of " + string(k), "a GET has no body, expected another place than body"}
 		case !some(func(o *Operation) bool { return o.Kind == k && goes(o) }):
 			return &IdleError{r.Path, "send", "fixed " + f.Name + " of " + string(k), "expected a body, such as `as form` in its upstream, or another place than body"}
 		}
