@@ -1,7 +1,6 @@
 package caddyfile
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -30,20 +29,4 @@ func rename(d *caddyfile.Dispenser, r *resource.Resource) error {
 		(*to)[p[0]] = p[1]
 	}
 	return nil
-}
-
-// members reads which members of answers do not reach clients.
-func members(d *caddyfile.Dispenser, before []string) ([]string, error) {
-	word := d.Val()
-	names, err := args(d, "the API's names of members, such as _links, or pointers such as /meta/debug")
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		if slices.Contains(before, name) {
-			return nil, d.Errf("%s: %s is given twice", word, name)
-		}
-		before = append(before, name)
-	}
-	return before, nil
 }

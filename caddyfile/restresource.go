@@ -138,7 +138,7 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 	case "rename":
 		err = rename(d, r)
 	case "drop":
-		r.Drop, err = members(d, r.Drop)
+		r.Drop, err = fields(d, r.Drop, "the API's names of members, such as _links, or pointers such as /meta/debug")
 	case "wrap":
 		err = text(d, &r.Wrap, "the name of a member such as article")
 	case "unwrap":
@@ -146,7 +146,7 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 	case "values":
 		err = values(d, r)
 	case "replace":
-		r.Replace, err = fields(d, r.Replace)
+		r.Replace, err = fields(d, r.Replace, fieldNames)
 	case "created":
 		err = created(d, r)
 	case "deleted":
@@ -163,7 +163,7 @@ func resourceWord(d *caddyfile.Dispenser, r *resource.Resource, around place) (e
 		if off, err := turnedOff(d, r); off || err != nil {
 			return err
 		}
-		r.Batch, err = fields(d, r.Batch)
+		r.Batch, err = fields(d, r.Batch, fieldNames)
 	case "batch_max":
 		if r.BatchMax != 0 {
 			return d.Err("batch_max is given twice")
@@ -319,14 +319,18 @@ func values(d *caddyfile.Dispenser, r *resource.Resource) error {
 	return nil
 }
 
-// fields reads names of members, and adds them to those before.
-func fields(d *caddyfile.Dispenser, before []string) ([]string, error) {
+// fieldNames is what is expected where fields of the client are named.
+const fieldNames = "names of fields such as title tags"
+
+// fields reads names of members, which are expected to look like the example, and adds them to
+// those before.
+func fields(d *caddyfile.Dispenser, before []string, expected string) ([]string, error) {
 	word := d.Val()
-	names, err := args(d, "names of fields such as title tags")
+	added, err := args(d, expected)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range names {
+	for _, name := range added {
 		if slices.Contains(before, name) {
 			return nil, d.Errf("%s: %s is given twice", word, name)
 		}
