@@ -29,6 +29,8 @@ type leaving struct {
 	room   [2]field          // for the few that there are
 	ended  []string          // trailers that end here
 	done   bool
+	// withholds reports a text that clients must not be told; nil: there is none.
+	withholds func(string) bool
 }
 
 type field struct {
@@ -95,6 +97,9 @@ func (l *leaving) remove(a headers.Answer, link bool) {
 	for name, values := range h {
 		field := strings.TrimPrefix(name, http.TrailerPrefix)
 		if l.pass.Passes(field, a) || link && name == "Link" {
+			if l.tells(field, values) {
+				delete(h, name)
+			}
 			continue
 		}
 		switch own := l.own(name); {
@@ -109,6 +114,20 @@ func (l *leaving) remove(a headers.Answer, link bool) {
 	if len(h["Trailer"]) > 0 {
 		l.trailers(h, a)
 	}
+}
+
+// tells reports whether an upstream's field has an address with a secret of the gateway's in it:
+// many repeat the one that they were asked at.
+func (l *leaving) tells(field string, values []string) bool {
+	switch {
+	case l.withholds == nil:
+		return false
+	case field == "Link" && l.to != nil && l.to.Linked(): // it is ours
+		return false
+	case field != "Link" && field != "Location" && field != "Content-Location":
+		return false
+	}
+	return slices.ContainsFunc(values, l.withholds)
 }
 
 // own are the values that a field had before the upstream was asked.
@@ -149,8 +168,9 @@ func (l *leaving) finish() {
 	for _, name := range l.ended {
 		delete(h, name)
 	}
-	for name := range h {
-		if field, ok := strings.CutPrefix(name, http.TrailerPrefix); ok && !l.pass.Passes(field, headers.Answer{}) {
+	for name, values := range h {
+		field, ok := strings.CutPrefix(name, http.TrailerPrefix)
+		if ok && !l.pass.Passes(field, headers.Answer{}) || l.tells(field, values) {
 			delete(h, name)
 		}
 	}

@@ -27,6 +27,9 @@ func (h *REST) operate(w http.ResponseWriter, c *call, m resource.Match, asked r
 	out := newLeaving(w, c, m, answer)
 	defer out.finish()
 	to, dialect := h.supply(c.edition, m.Operation, c.handler(), c.dialects[m.Operation])
+	if s, ok := to.(*supplied); ok {
+		out.withholds = s.addresses
+	}
 	return h.send(out, c, to, request(c.r.Context(), w, c.r, up), answer, dialect)
 }
 

@@ -138,9 +138,15 @@ func withoutSecrets(to route, locate func(string) (string, bool)) func(string) (
 	}
 	return func(location string) (string, bool) {
 		at, ok := locate(location)
-		if plain, err := url.QueryUnescape(at); s.withholds(at) || err == nil && s.withholds(plain) {
+		if s.addresses(at) {
 			return "", false
 		}
 		return at, ok
 	}
+}
+
+// addresses is withholds for a text with addresses in it.
+func (s *supplied) addresses(text string) bool {
+	plain, err := url.QueryUnescape(text)
+	return s.withholds(text) || err == nil && s.withholds(plain)
 }

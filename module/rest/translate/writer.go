@@ -80,7 +80,9 @@ func (w *Writer) WriteHeader(status int) {
 	case status >= 300 && status < 400 && status != http.StatusNotModified:
 		w.redirect(h)
 		return
+	case status == http.StatusSwitchingProtocols:
 	case status < 200 || status >= 300 || status == http.StatusPartialContent:
+		w.locate(h)
 	case a.Usual && a.Status != 0 && a.Plan == nil && (status == http.StatusOK || status == http.StatusCreated || status == http.StatusNonAuthoritativeInfo):
 		w.locate(h)
 		if !w.usually(h) {
