@@ -103,6 +103,10 @@ func (h *REST) unreadable(f *translate.Failure) error {
 func (h *REST) settle(to *translate.Writer, r *http.Request, answer *resource.Answer) {
 	if f := to.Settle(); f != nil {
 		h.metrics.Untranslated(string(f.Kind))
+		if answer.Wanted() == "" {
+			h.log.Warn("the answer to a write is not a JSON object, and was taken for a success by its status", "error", f.Err, "method", r.Method, "path", r.URL.Path)
+			return
+		}
 		h.log.Warn("the answer to a write has no resource where one is declared", "item", answer.Wanted(), "error", f.Err, "method", r.Method, "path", r.URL.Path)
 	}
 }

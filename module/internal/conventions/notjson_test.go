@@ -2,6 +2,8 @@ package conventions
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -50,6 +52,24 @@ func TestJSONByAnotherNameIsTranslated(t *testing.T) {
 		u.Answer(says(media, `{"jsonrpc":"2.0","id":"1","result":{"gid":"7"}}`))
 		if p := r.do("reader", http.MethodGet, "/things/7", ""); p.Status != 200 || p.Body != `{"id":"7"}` || p.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s: %d %s %s", media, p.Status, p.Header.Get("Content-Type"), p.Body)
+		}
+	}
+}
+
+// R02: the log does not speak of a declared item where none is.
+func TestAWordInAnswerToAWriteIsInTheLog(t *testing.T) {
+	for item, want := range map[string]string{"": "was taken for a success by its status", `"item": "/result", `: "has no resource where one is declared"} {
+		u := harness.NewUpstream(t)
+		u.Answer(says("text/plain", "Ok."))
+		g := harness.Prepare(t)
+		r := &rig{g, t, make(map[string]string)}
+		g.BeginChanged(t, strings.NewReplacer("output discard", "output file $DIR/log.json").Replace(site), r.with(u.Addr, `"upstream": $TO, "resources": [{"path": "things", `+item+`"rename": {"name": "n"}}]`))
+		if p := r.do("writer", http.MethodPost, "/things", `{"name":"x"}`); p.Status != 201 || p.Body != "" {
+			t.Errorf("%d %s", p.Status, p.Body)
+		}
+		log, err := os.ReadFile(filepath.Join(r.Dir, "log.json"))
+		if err != nil || !strings.Contains(string(log), want) {
+			t.Errorf("%v: no %s in\n%s", err, want, log)
 		}
 	}
 }
