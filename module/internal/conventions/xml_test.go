@@ -81,6 +81,23 @@ func TestAnAPIThatSpeaksXML(t *testing.T) {
 	}
 }
 
+// R14: `wrap` puts the members into one element.
+func TestABodyInXMLIsWrapped(t *testing.T) {
+	u := newRecorded(t, says("application/xml", "<response><article id=\"7\"/></response>"))
+	g := harness.Prepare(t)
+	wrapped := strings.Replace(strings.Replace(inXML, "ADDR", u.Addr, 1), "item /article", "item /article\n\t\t\twrap article", 1)
+	g.Begin(t, strings.Replace(site, "respond API_REST", strings.Replace(wrapped, "as xml article", "as xml request", 1), 1))
+	r := &rig{g, t, make(map[string]string)}
+	if p := r.do("writer", "POST", "/articles", `{"id":"7","title":"A <b>","tag":["x","y"]}`); p.Status != 201 {
+		t.Errorf("%d %s", p.Status, p.Body)
+	}
+	want := `<?xml version="1.0"?><request><article id="7"><subject>A &#60;b&#62;</subject><tag>x</tag><tag>y</tag></article></request>`
+	if _, sent := u.last(t); sent != want {
+		t.Errorf("%s, want %s", sent, want)
+	}
+	wantError(t, r.do("writer", "POST", "/articles", `{"id":{"a":1}}`), 400, "invalid_parameter", "id")
+}
+
 // R14: a body is one document, whatever is in its texts.
 func TestABodyIsSentAsXML(t *testing.T) {
 	one := "<response><article id=\"7\"/></response>"

@@ -35,6 +35,13 @@ func (r *Resource) checkFailWhen() error {
 // Dialect completes how an upstream reports failures with what the resource says of the
 // operation. The result is prepared.
 func (o *Operation) Dialect(shared envelope.Config) (*envelope.Config, error) {
+	if o.Resource.FromXML != nil {
+		for _, f := range shared.FailWhen {
+			if f.Header == "" && !f.NotJSON {
+				return nil, fmt.Errorf("from xml: the fail_when %s of `errors` is not asked of answers in XML, expected it in the resources that answer in JSON", f.Pointer)
+			}
+		}
+	}
 	var own []envelope.FailWhen
 	for _, f := range o.Resource.FailWhen {
 		if f.On == "" || f.On == o.Kind {

@@ -3,6 +3,8 @@ package resource
 import (
 	"net/http"
 	"testing"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
 func TestWhatARequestMustNotBringIsRefusedOrLeftOut(t *testing.T) {
@@ -34,5 +36,22 @@ func TestWhatARequestMustNotBringIsRefusedOrLeftOut(t *testing.T) {
 	up, refused := m.Request(Asked{Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(`{"a":1}`)})
 	if media, named := up.Set["Content-Type"]; refused != nil || !up.Replaced || len(up.Body) != 0 || !named || media != nil {
 		t.Errorf("the body of a GET: %+v %v", up, refused)
+	}
+}
+
+func TestAConditionOfAllAnswersIsNotBesideXML(t *testing.T) {
+	r := Resource{Path: "things", FromXML: &FromXML{Root: "things"}}
+	o := newTable(t, []Resource{r}).Operations()[0]
+	for _, c := range []struct {
+		fail envelope.FailWhen
+		fine bool
+	}{
+		{envelope.FailWhen{Pointer: "/ok", Op: "==", Values: []string{"0"}, Status: 422}, false},
+		{envelope.FailWhen{Header: "X-Failed", Op: "exists", Status: 422}, true},
+		{envelope.FailWhen{NotJSON: true}, true},
+	} {
+		if _, err := o.Dialect(envelope.Config{FailWhen: []envelope.FailWhen{c.fail}}); (err == nil) != c.fine {
+			t.Errorf("%+v: %v", c.fail, err)
+		}
 	}
 }
