@@ -25,7 +25,7 @@ type place struct {
 //
 //	resource <path> {
 //		upstream <METHOD> <path> [<METHOD>] <template> [as form|json|multipart|xml <root>] [override] # placeholders in path: {id}, {id:<expression>}
-//		upstream <METHOD> <path> [POST] <template> rpc <method> [<parameters>]
+//		upstream <METHOD> <path> [POST] <template> rpc|xmlrpc <method> [<parameters>]
 //		list { ... }
 //		list|created|deleted|batch off
 //		item [read|create|replace|update|action] <pointer>

@@ -66,15 +66,27 @@ func (c *caller) read(got reply) ([]byte, *rpc.Fault, *translate.Failure) {
 	if got.Cut {
 		return nil, nil, &translate.Failure{Kind: translate.Bomb, Err: fmt.Errorf("an answer to a call of more than %d bytes", rpc.MaxAnswer)}
 	}
+	if c.operation.ByXMLRPC() {
+		document, f := translate.XMLDocument(got.Header, got.Body, c.operation.CharsetOfAnswers())
+		if f != nil {
+			return nil, nil, f
+		}
+		result, fault, err := rpc.DecodeXML(document)
+		return result, fault, notAnswered(err)
+	}
 	document, f := translate.Document(got.Header, got.Body, c.operation.CharsetOfAnswers(), rpc.MaxAnswer)
 	if f != nil {
 		return nil, nil, f
 	}
 	result, fault, err := rpc.Decode(document)
-	if err != nil {
-		return nil, nil, &translate.Failure{Kind: translate.Syntax, Err: err}
+	return result, fault, notAnswered(err)
+}
+
+func notAnswered(err error) *translate.Failure {
+	if err == nil {
+		return nil
 	}
-	return result, fault, nil
+	return &translate.Failure{Kind: translate.Syntax, Err: err}
 }
 
 func (c *caller) answer(w http.ResponseWriter, theirs http.Header, status int, body []byte) error {

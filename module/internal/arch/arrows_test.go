@@ -30,6 +30,7 @@ var allowed = map[string][]string{
 	"module/rest/openapi":            {"module/rest/batch", "module/rest/job", "module/rest/list", "module/rest/resource", "module/rest/validate"},
 	"module/rest/translate":          {"module/rest/list", "module/rest/resource", "module/rest/xmljson"},
 	"module/rest/batch":              {"module/rest/validate"},
+	"module/rest/rpc":                {"module/rest/xmljson"},
 	"module/rest/login":              {"module/rest/supply"},
 	"module/rest/resource":           {"module/rest/headers", "module/rest/link", "module/rest/list", "module/rest/rpc", "module/rest/supply", "module/rest/validate", "module/rest/xmljson"},
 	"module/authserver":              {"module/audit", "module/authserver/...", "module/crossdevice", "module/ending", "module/token", "module/store", "module/directory", "module/oauth", "module/webui"},

@@ -15,8 +15,10 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
-// RPC is a call of an upstream that speaks JSON-RPC 2.0.
+// RPC is a call of an upstream that speaks JSON-RPC 2.0 or XML-RPC.
 type RPC struct {
+	// What the upstream speaks: `json` or `xml`. Default: `json`.
+	Protocol string `json:"protocol,omitempty"`
 	// The name of the method: `article.get`.
 	Method string `json:"method"`
 	// The parameters, a JSON array or object in which placeholders stand for values: `[{id}]`,
@@ -24,15 +26,20 @@ type RPC struct {
 	// `{query.start}` for a parameter by the upstream's name, and both with `|int` as whole
 	// numbers; `{body}` and `{body.title}` for the client's body and a member of it, by the
 	// upstream's name. A member whose value the request does not have is left out; in an array
-	// it is null. Default: the call has no parameters.
+	// it is null. Those of XML-RPC are an array. Default: the
+	// call has no parameters.
 	Params string `json:"params,omitempty"`
 }
 
 // call is an RPC, compiled.
 type call struct {
+	xml    bool
 	method string
 	params *rpc.Template
 }
+
+// ByXMLRPC reports whether that is XML-RPC.
+func (o *Operation) ByXMLRPC() bool { return o.call != nil && o.call.xml }
 
 // ByRPC reports whether the upstream is called by RPC.
 func (o *Operation) ByRPC() bool { return o.call != nil }
@@ -42,8 +49,10 @@ func (o *Operation) compileCall(r Route) error {
 		return nil
 	}
 	switch {
+	case r.RPC.Protocol != "" && r.RPC.Protocol != "json" && r.RPC.Protocol != "xml":
+		return fmt.Errorf("rpc: unexpected protocol %s, expected json or xml", r.RPC.Protocol)
 	case o.Resource.FromXML != nil:
-		return errors.New("rpc: answers are in JSON, expected no `from xml`")
+		return errors.New("rpc: answers have a form of their own, expected no `from xml`")
 	case r.As != "":
 		return fmt.Errorf("rpc: unexpected as %s, expected one of both", r.As)
 	case r.Override:
@@ -58,12 +67,16 @@ func (o *Operation) compileCall(r Route) error {
 	if err != nil {
 		return fmt.Errorf("rpc %s: %w", r.RPC.Method, err)
 	}
+	byXML := r.RPC.Protocol == "xml"
+	if byXML && !params.Listed() {
+		return fmt.Errorf("xmlrpc %s: invalid parameters %s, expected a JSON array, since those of XML-RPC have no names", r.RPC.Method, r.RPC.Params)
+	}
 	for _, ref := range params.Refs() {
 		if ref.Place == rpc.Body && (r.Method == http.MethodGet || r.Method == http.MethodDelete) {
 			return fmt.Errorf("rpc %s: %s: a %s has no body, expected placeholders of the path or the query", r.RPC.Method, ref, r.Method)
 		}
 	}
-	o.method, o.call = http.MethodPost, &call{r.RPC.Method, params}
+	o.method, o.call = http.MethodPost, &call{byXML, r.RPC.Method, params}
 	return nil
 }
 
@@ -100,7 +113,13 @@ func (m Match) callRPC(up *Upstream, a Asked) *envelope.Refusal {
 	if theirs != nil {
 		values.Whole = theirs.wrapped(o.shape.config.Wrap).json()
 	}
-	body, err := o.call.params.Encode(o.call.method, values)
+	encode := o.call.params.Encode
+	if o.call.xml {
+		encode = o.call.params.EncodeXML
+		up.Set.Set("Content-Type", "text/xml")
+		up.Set.Set("Accept", "text/xml, application/xml;q=0.9")
+	}
+	body, err := encode(o.call.method, values)
 	var bad *rpc.ValueError
 	switch {
 	case errors.As(err, &bad) && bad.Ref.Place == rpc.Path:
@@ -109,8 +128,12 @@ func (m Match) callRPC(up *Upstream, a Asked) *envelope.Refusal {
 		return envelope.Invalid(o.Resource.ourParameter(bad.Ref.Name), bad.Why)
 	case errors.As(err, &bad):
 		return envelope.Invalid(o.shape.ours(bad.Ref.Name), bad.Why)
+	case err != nil:
+		return envelope.Refuse(http.StatusBadRequest, "the request has a control character, or a number beyond 64 bits, which cannot be sent")
 	}
-	up.Body = o.shape.encodeJSON(body)
+	if up.Body = body; !o.call.xml {
+		up.Body = o.shape.encodeJSON(body)
+	}
 	return nil
 }
 
@@ -156,6 +179,8 @@ func (o *Operation) checkSupplied(params []supply.Param) error {
 		case p.In != supply.Body:
 		case o.as == "xml":
 			return fmt.Errorf("send fixed: %s cannot be part of a body in XML, expected query or header, or operations without `as xml`", p.Name)
+		case o.ByXMLRPC():
+			return fmt.Errorf("send fixed: %s cannot be part of a call by XML-RPC, expected query or header, or operations without `xmlrpc`", p.Name)
 		case o.call != nil && slices.Contains([]string{"jsonrpc", "method", "params", "id"}, p.Name):
 			return fmt.Errorf("send fixed: %s is a member of every call by RPC, expected another name", p.Name)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/xmljson"
 )
 
 // Document reads a whole answer that is to be JSON: without its coding, in UTF-8, and without
@@ -19,11 +20,9 @@ func Document(h http.Header, body []byte, named *charset.Charset, limit int) ([]
 	if !sure && !envelope.MaybeJSON(media) {
 		return nil, &Failure{Syntax, fmt.Errorf("Content-Type %q, expected JSON", media)}
 	}
-	if coding := strings.ToLower(strings.TrimSpace(strings.Join(h["Content-Encoding"], ","))); coding != "" && coding != "identity" {
-		var err error
-		if body, err = unpackAll(coding, body, limit); err != nil {
-			return nil, failureOf(err)
-		}
+	body, f := unpackAll(h, body, limit)
+	if f != nil {
+		return nil, f
 	}
 	text, ok := charset.Read(charsetOf(h), named).Text(body, false)
 	if !ok {
@@ -36,8 +35,28 @@ func Document(h http.Header, body []byte, named *charset.Charset, limit int) ([]
 	return text[at:], nil
 }
 
+// XMLDocument is the same for an answer that is to be XML.
+func XMLDocument(h http.Header, body []byte, named *charset.Charset) ([]byte, *Failure) {
+	if media := mediaOf(h); !xmljson.IsXML(media) {
+		return nil, &Failure{Syntax, fmt.Errorf("Content-Type %q, expected XML", media)}
+	}
+	body, f := unpackAll(h, body, xmljson.MaxSize)
+	if f != nil {
+		return nil, f
+	}
+	text, ok := xmlText(h, body, named)
+	if !ok {
+		return nil, &Failure{Charset, fmt.Errorf("%w: a document in XML", charset.ErrText)}
+	}
+	return text, nil
+}
+
 // unpackAll decompresses a whole body.
-func unpackAll(coding string, body []byte, limit int) (plain []byte, err error) {
+func unpackAll(h http.Header, body []byte, limit int) (plain []byte, _ *Failure) {
+	coding := strings.ToLower(strings.TrimSpace(strings.Join(h["Content-Encoding"], ",")))
+	if coding == "" || coding == "identity" {
+		return body, nil
+	}
 	u := newUnpacker(coding, func(p []byte) error {
 		if len(plain)+len(p) > limit {
 			return &Failure{Bomb, fmt.Errorf("an answer of more than %d bytes", limit)}
@@ -49,8 +68,12 @@ func unpackAll(coding string, body []byte, limit int) (plain []byte, err error) 
 		return nil, &Failure{Coding, fmt.Errorf("Content-Encoding %q, expected none, or one of gzip, deflate and zstd", coding)}
 	}
 	defer u.release()
-	if err := u.write(body); err != nil {
-		return nil, err
+	err := u.write(body)
+	if err == nil {
+		err = u.close()
 	}
-	return plain, u.close()
+	if err != nil {
+		return nil, failureOf(err)
+	}
+	return plain, nil
 }

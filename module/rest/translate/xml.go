@@ -35,14 +35,19 @@ func (b *body) readXML() error {
 	return nil
 }
 
-// decodeXML reads a whole document. Its charset is that of the label, or the one that the
-// document says it is in, or the configuration's.
-func decodeXML(a *resource.Answer, h http.Header, document []byte) ([]byte, error) {
+// xmlText is a document in UTF-8. Its charset is that of the label, or the one that the document
+// says it is in, or the configuration's.
+func xmlText(h http.Header, document []byte, named *charset.Charset) ([]byte, bool) {
 	label := charsetOf(h)
 	if label == "" {
 		label = xmljson.Encoding(document)
 	}
-	text, ok := charset.Read(label, a.Charset()).Text(document, false)
+	return charset.Read(label, named).Text(document, false)
+}
+
+// decodeXML reads a whole document.
+func decodeXML(a *resource.Answer, h http.Header, document []byte) ([]byte, error) {
+	text, ok := xmlText(h, document, a.Charset())
 	if !ok {
 		return nil, &Failure{Charset, fmt.Errorf("%w: a document in XML", charset.ErrText)}
 	}

@@ -92,14 +92,13 @@ type member struct {
 
 // Decode makes JSON of a document in UTF-8. All values in it are texts, lists and objects.
 func (s Shape) Decode(document []byte) ([]byte, error) {
-	if len(document) > MaxSize {
-		return nil, fmt.Errorf("the document has more than %d bytes", MaxSize)
+	d, err := NewReader(document)
+	if err != nil {
+		return nil, err
 	}
-	d := xml.NewDecoder(bytes.NewReader(document))
-	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // it is decoded already
 	var open []*element
 	var done []byte
-	for count := 0; ; {
+	for {
 		t, err := d.Token()
 		if errors.Is(err, io.EOF) && done != nil {
 			return done, nil
@@ -108,12 +107,7 @@ func (s Shape) Decode(document []byte) ([]byte, error) {
 			return nil, err
 		}
 		switch t := t.(type) {
-		case xml.Directive:
-			return nil, errors.New("a document type is not read")
 		case xml.StartElement:
-			if count++; count > maxElements || len(open) == maxDepth || len(t.Attr) > maxAttributes {
-				return nil, fmt.Errorf("more than %d elements, %d levels or %d attributes", maxElements, maxDepth, maxAttributes)
-			}
 			e, err := s.begin(open, t, done != nil)
 			if err != nil {
 				return nil, err
