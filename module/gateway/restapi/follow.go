@@ -76,7 +76,9 @@ func (h *REST) follow(w http.ResponseWriter, c *call, m resource.Match, up resou
 		if header == nil {
 			header = got.Header
 		}
-		all.add(got.Body, portion)
+		if all.add(got.Body, portion); len(all.items) > followBody {
+			return h.unreadable(&translate.Failure{Kind: translate.Bomb, Err: errLong})
+		}
 		last = portion.Next
 		up.RawQuery = withPosition(first, portion.Next)
 	}

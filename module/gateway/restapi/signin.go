@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -104,6 +105,9 @@ func (s *signIn) run(ctx context.Context) (*login.Session, error) {
 func (s *signIn) ask(ctx context.Context, r *http.Request) (a login.Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {
+			if p != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so too
+				s.h.log.Error("the request of a sign-in panicked", "panic", p, "stack", string(debug.Stack()))
+			}
 			err = broken(errBroken)
 		}
 	}()

@@ -119,6 +119,14 @@ func TestFollowingCursorsHasBounds(t *testing.T) {
 	if p := r.do("reader", http.MethodGet, "/pages?limit=2", ""); p.Status != 200 || len(u.Hits()) != 3 {
 		t.Errorf("R06 bytes: %d %.200s", p.Status, p.Body)
 	}
+	u.Answer(func(w http.ResponseWriter, q *http.Request) { // two of them are more than a page may have
+		at, _ := strconv.Atoi(q.URL.Query().Get("apcontinue"))
+		_, _ = fmt.Fprintf(w, `{"continue":{"apcontinue":%d},"query":{"allpages":[{"pageid":%d,"x":"%s"}]}}`, at+1, at, big)
+	})
+	u.Hits()
+	if p := r.do("reader", http.MethodGet, "/pages?limit=2", ""); p.Status != 502 || len(u.Hits()) != 2 {
+		t.Errorf("R06 a page of two answers: %d %.200s", p.Status, p.Body)
+	}
 	u.Answer(says("application/json", `{"continue":{"apcontinue":"x"},"query":{"allpages":[{"pageid":1}]}}`))
 	wantError(t, r.do("reader", http.MethodGet, "/pages", ""), 502, "upstream_error", "")
 	if n := len(u.Hits()); n != 2 {

@@ -44,18 +44,19 @@ func TestWhatASignInKeeps(t *testing.T) { // R12
 		answer  Answer
 		err     error
 		refused bool
+		text    string
 	}{
-		"a status":          {Answer{Status: 403}, nil, true},
-		"a fault":           {Answer{Status: 503}, nil, false},
-		"nothing to keep":   {Answer{Status: 200, Header: http.Header{"X-T": {"h"}}, Body: []byte(`{}`)}, nil, true},
-		"no JSON":           {Answer{Status: 200, Header: http.Header{"X-T": {"h"}}, Body: []byte(`<p>`)}, nil, true},
-		"too many cookies":  {Answer{Status: 200, Header: many}, nil, true},
-		"too long a cookie": {Answer{Status: 200, Header: http.Header{"Set-Cookie": {"a=" + strings.Repeat("x", maxJar)}}}, nil, true},
-		"no connection":     {Answer{}, errors.New("dial"), false},
+		"a status":          {Answer{Status: 403}, nil, true, "status 403"},
+		"a fault":           {Answer{Status: 503}, nil, false, "status 503"},
+		"nothing to keep":   {Answer{Status: 200, Header: http.Header{"X-T": {"h"}}, Body: []byte(`{}`)}, nil, true, ""},
+		"no JSON":           {Answer{Status: 200, Header: http.Header{"X-T": {"h"}}, Body: []byte(`<p>`)}, nil, true, ""},
+		"too many cookies":  {Answer{Status: 200, Header: many}, nil, true, "too many cookies"},
+		"too long a cookie": {Answer{Status: 200, Header: http.Header{"Set-Cookie": {"a=" + strings.Repeat("x", maxJar)}}}, nil, true, "too many cookies"},
+		"no connection":     {Answer{}, errors.New("dial"), false, "dial"},
 	} {
 		_, err := p.SignIn(t.Context(), func(context.Context, *http.Request) (Answer, error) { return c.answer, c.err }, fill)
 		var e *Error
-		if !errors.As(err, &e) || e.Refused != c.refused || strings.Contains(err.Error(), "secret") {
+		if !errors.As(err, &e) || e.Refused != c.refused || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
