@@ -37,7 +37,7 @@ const byRPC = "api_rest {\n" + `
 		}
 	}`
 
-// fields puts quotes for the Caddyfile around parameters that begin as a block would.
+// quotes puts backticks for the Caddyfile around parameters that begin as a block would.
 var quotes = strings.NewReplacer("article.list {", "article.list `{", "{query.st}}", "{query.st}}`",
 	`article.edit [`, "article.edit `[", "{body.text}}]", "{body.text}}]`")
 
@@ -168,4 +168,26 @@ func TestFaultsOfAnAPIThatSpeaksJSONRPC(t *testing.T) {
 			}
 		})
 	}
+}
+
+// R14: what the gateway adds to a body stands beside the method of a call, and no client can send it.
+func TestACallHasWhatTheGatewayAddsItself(t *testing.T) {
+	u := newRecorded(t, says("application/json", `{"result":{"id":7},"id":1}`))
+	g := harness.Prepare(t)
+	g.Begin(t, strings.Replace(site, "respond API_REST", `api_rest {
+		to `+u.Addr+`
+		resource articles {
+			upstream GET /articles/{id} /rpc rpc article.get [{id}]
+			upstream POST /articles /rpc rpc article.add [{body}]
+			send fixed body auth=secret-of-the-gateway
+		}
+	}`, 1))
+	r := &rig{g, t, make(map[string]string)}
+	if p := r.do("reader", "GET", "/articles/7", ""); p.Status != 200 || p.Body != `{"id":7}` {
+		t.Errorf("%d %s", p.Status, p.Body)
+	}
+	if _, sent := u.last(t); sent != `{"auth":"secret-of-the-gateway","jsonrpc":"2.0","method":"article.get","params":["7"],"id":1}` {
+		t.Errorf("%s", sent)
+	}
+	wantError(t, r.do("writer", "POST", "/articles", `{"auth":"x"}`), 400, "invalid_parameter", "auth")
 }
