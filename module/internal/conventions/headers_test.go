@@ -108,7 +108,7 @@ func TestWhatLeavesAnAPI(t *testing.T) { // R07
 			w.Header().Set("Digest", "d")
 			w.Header().Set(http.TrailerPrefix+"X-Late", "10.0.1.20")
 		})
-		for path, want := range map[string]string{"/things/1": "d", "/tagged/1": ""} {
+		for path, want := range map[string]string{"/things/1": "d", "/tagged/1": "", "/plain/1": "d"} {
 			p := harness.Wire(t, r.API, "GET "+path, "Authorization: Bearer "+r.token("reader"), "Connection: close")
 			if text := fmt.Sprint(p.Header, p.Body); p.Status != 200 || strings.Contains(text, "10.0.1.20") {
 				t.Errorf("%s: %d %s", path, p.Status, text)
