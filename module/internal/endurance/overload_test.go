@@ -4,76 +4,121 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/harness"
 )
 
 // Thousands of connections at /token, far more than can be answered in time: as much is
 // answered as ever, those that are answered do not wait, the others are refused at once,
 // and guards go on with the tokens they know (N10).
+//
+// Machines drift, so there are several rounds: in each the overload is compared with the best
+// and with a quiet server a few seconds before, and the medians of the rounds count.
 func TestOverloadIsRefused(t *testing.T) { // N10
 	s := newSite(t)
-	p := s.Run(t, s.config())
-	host := strings.TrimPrefix(s.ID, "http://")
-	api := strings.TrimPrefix(s.API, "http://")
+	host, api := strings.TrimPrefix(s.ID, "http://"), strings.TrimPrefix(s.API, "http://")
 	local := func(address string) string { return strings.Replace(address, "localhost", "127.0.0.1", 1) }
-	access := s.grant(t, s.signIn(t)).access
-	token := throng{
-		Address: local(host), Warm: time.Duration(times(500, 1000)) * time.Millisecond, Length: time.Duration(times(1, 4)) * time.Second,
-		Request: rawRequest("POST", "/token", host, "grant_type=client_credentials&scope=read",
-			"Authorization: Basic bWFjaGluZTptYWNoaW5lLXNlY3JldC0wMTIzNDU2Nzg5LTAxMjM0NTY3ODktMDEyMzQ1"),
+	o := overload{
+		token: throng{
+			Address: local(host), Warm: time.Duration(times(500, 1000)) * time.Millisecond, Length: time.Duration(times(1, 3)) * time.Second,
+			Request: rawRequest("POST", "/token", host, "grant_type=client_credentials&scope=read",
+				"Authorization: Basic bWFjaGluZTptYWNoaW5lLXNlY3JldC0wMTIzNDU2Nzg5LTAxMjM0NTY3ODktMDEyMzQ1"),
+		},
+		program: s.Run(t, s.config()),
 	}
-	var best float64
-	for _, n := range []int{16, 32, 64, 128, 256} {
-		token.Connections = n
-		r := token.run(t)
-		best = max(best, r.rate())
-		t.Logf("%4d connections: %v", n, r)
-		if !inSoak() {
-			break
+	o.single = arrivals{Address: o.token.Address, Request: o.token.Request, Rate: 200, MayRefuse: true}
+	access := s.grant(t, s.signIn(t)).access
+	o.guarded = arrivals{Address: local(api), Rate: 100, Request: rawRequest("GET", "/read/1", api, "", "Authorization: Bearer "+access)}
+
+	sizes := []int{16, 32, 64, 128, 256}[:times(1, 5)]
+	best := o.best(t, sizes)
+	throughput, delay := map[bool][]float64{}, map[bool][]float64{} // as ratios, by patience
+	for range times(1, 5) {
+		rate := best.run(t).rate()
+		quiet := o.quiet(t, rate/4)
+		t.Logf("%4d connections: %6.0f/s admitted; at a quarter of that a single client's p99 is %v", best.Connections, rate, quiet)
+		for _, patient := range []bool{true, false} {
+			admitted, late := o.run(t, patient)
+			throughput[patient] = append(throughput[patient], admitted/rate)
+			delay[patient] = append(delay[patient], float64(late)/float64(quiet))
+			// The short form shares its processors with other tests and tells little about time.
+			if !inSoak() && late > time.Second {
+				t.Errorf("answered requests wait for %v", late)
+			}
 		}
 	}
+	for _, patient := range []bool{true, false} {
+		answered, waited := median(throughput[patient]), median(delay[patient])
+		t.Logf("clients that wait after a refusal: %v: %.0f %% of the best are answered, with %.1f x the p99 of a quiet server", patient, 100*answered, waited)
+		if inSoak() && (answered < 0.8 || waited > 4) {
+			t.Error("expected at least 80 %, and at most 4 x")
+		}
+	}
+}
+
+// overload is what asks a server too much.
+type overload struct {
+	token   throng
+	program *harness.Process
 	// How long an answer takes is asked by a client of its own, whose delays are the server's:
 	// a throng waits for the processors of this machine itself.
-	single := arrivals{Address: token.Address, Request: token.Request, Rate: 200, MayRefuse: true}
-	// It asks as long as what the throng sees is measured.
-	asked := func() (throngResult, []time.Duration) {
-		all := token.start(t)
-		time.Sleep(token.Warm)
-		single.begin(t)
-		if inSoak() {
-			single.comeFirst(t)
-		}
-		return all(), single.end(t)
-	}
-	token.Connections, token.Rate = 16, best/4
-	r, quiet := asked()
-	t.Logf("a quarter of that:  %v; a single client's p99 %v", r, answersWithin(quiet, 99))
-	token.Rate = 0
+	single  arrivals
+	guarded arrivals // fails unless every answer is a 200
+}
 
-	token.Connections, token.Warm, token.Length = times(400, 2000), 3*time.Second, time.Duration(times(2, 8))*time.Second
-	client := arrivals{Address: local(api), Rate: 100, Request: rawRequest("GET", "/read/1", api, "", "Authorization: Bearer "+access)}
-	for _, patient := range []bool{true, false} {
-		token.Patient = patient
-		memory := residentMemory(t, p.PID())
-		client.begin(t) // and fails unless every answer is a 200
-		r, single := asked()
-		guarded := client.end(t)
-		t.Logf("%4d connections that wait after a refusal: %v: %v", token.Connections, patient, r)
-		t.Logf("  meanwhile %d requests with a known token, none refused, p99 %v; resident %d MiB before, %d MiB after",
-			len(guarded), answersWithin(guarded, 99), memory>>20, residentMemory(t, p.PID())>>20)
-		t.Logf("  %d answers to a single client, p50 %v, p99 %v", len(single), answersWithin(single, 50), answersWithin(single, 99))
-		if len(r.Refused) == 0 || len(r.Admitted) == 0 {
-			t.Fatal("not both admitted and refused")
-		}
-		// The short form shares its processors with other tests and tells little about time.
-		is, was := answersWithin(single, 99), answersWithin(quiet, 99)
-		if !inSoak() {
-			if is > time.Second {
-				t.Errorf("answered requests wait for %v", is)
-			}
-			continue
-		}
-		if r.rate() < best*8/10 || is > 4*was {
-			t.Errorf("%.0f/s of %.0f/s, p99 %v for %v when it is quiet", r.rate(), best, is, was)
+// best finds the number of connections with which most is answered.
+func (o *overload) best(t *testing.T, sizes []int) throng {
+	t.Helper()
+	best, most := o.token, 0.0
+	for _, n := range sizes {
+		at := o.token
+		at.Connections = n
+		r := at.run(t)
+		t.Logf("%4d connections: %v", n, r)
+		if r.rate() > most {
+			best, most = at, r.rate()
 		}
 	}
+	return best
+}
+
+// quiet is the p99 of a single client beside few others.
+func (o *overload) quiet(t *testing.T, rate float64) time.Duration {
+	t.Helper()
+	few := o.token
+	few.Connections, few.Rate = 16, rate
+	_, single := o.ask(t, few)
+	return answersWithin(single, 99)
+}
+
+// run is how many a second are admitted of a throng, and the p99 of a single client beside it.
+func (o *overload) run(t *testing.T, patient bool) (rate float64, late time.Duration) {
+	t.Helper()
+	all := o.token
+	all.Connections, all.Patient = times(400, 2000), patient
+	all.Warm, all.Length = 3*time.Second, time.Duration(times(2, 5))*time.Second
+	memory := residentMemory(t, o.program.PID())
+	o.guarded.begin(t)
+	r, single := o.ask(t, all)
+	guarded := o.guarded.end(t)
+	t.Logf("%4d connections that wait after a refusal: %v: %v", all.Connections, patient, r)
+	t.Logf("  meanwhile %d requests with a known token, none refused, p99 %v; resident %d MiB before, %d MiB after",
+		len(guarded), answersWithin(guarded, 99), memory>>20, residentMemory(t, o.program.PID())>>20)
+	t.Logf("  %d answers to a single client, p50 %v, p99 %v", len(single), answersWithin(single, 50), answersWithin(single, 99))
+	if len(r.Refused) == 0 || len(r.Admitted) == 0 {
+		t.Fatal("not both admitted and refused")
+	}
+	return r.rate(), answersWithin(single, 99)
+}
+
+// ask sends a throng, and the single client as long as what the throng sees is measured.
+func (o *overload) ask(t *testing.T, all throng) (throngResult, []time.Duration) {
+	t.Helper()
+	end := all.start(t)
+	time.Sleep(all.Warm)
+	o.single.begin(t)
+	if inSoak() {
+		o.single.comeFirst(t)
+	}
+	return end(), o.single.end(t)
 }
