@@ -61,16 +61,11 @@ func (j *judge) holds(h http.Header, body []byte, cut bool) bool {
 
 // holdsOfText asks the conditions on the whole answer of one in plain text, such as `Ok.`.
 func (j *judge) holdsOfText(h http.Header, body []byte) bool {
-	if mediaOf(h) != "text/plain" {
+	if media, _ := envelope.MediaType(h); media != "text/plain" {
 		return false
 	}
 	text := splice.Scalar{Kind: splice.String, Text: string(bytes.TrimSpace(body))}
 	return slices.ContainsFunc(j.rules, func(r envelope.Condition) bool { return r.Pointer == "" && r.Holds(text) })
-}
-
-func mediaOf(h http.Header) string {
-	media, _, _ := strings.Cut(h.Get("Content-Type"), ";")
-	return strings.ToLower(strings.TrimSpace(media))
 }
 
 // written is a condition as it is written in a Caddyfile.
@@ -89,5 +84,6 @@ func unlikeJSON(a Answer) string {
 	if bytes.IndexByte(a.Body, '{') >= 0 {
 		return ""
 	}
-	return fmt.Sprintf(": the answer, status %d and Content-Type %q, has no JSON object", a.Status, mediaOf(a.Header))
+	media, _ := envelope.MediaType(a.Header)
+	return fmt.Sprintf(": the answer, status %d and Content-Type %q, has no JSON object", a.Status, media)
 }
