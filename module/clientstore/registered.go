@@ -79,10 +79,10 @@ func (c *Clients) Registered(ctx context.Context, id, access string) (client *oa
 	return c.protocol(k), true, nil
 }
 
-// Reregister replaces what a client said of itself. What an operator has said of it since
-// stays if it holds the client back: which scopes it may have, for whom its tokens are, who answers
-// for it, and that it must always send state. What was given to the client as it was before (that people are not
-// asked, that it may introspect) is gone. Refusals are *oauth.Error.
+// Reregister replaces what a client said of itself. What an operator has restricted since
+// stays: its scopes, the audience of its tokens, its owner, and that it must always send state.
+// What an operator has granted to the client as it was (that people are not asked, that it may
+// introspect) is gone. Refusals are *oauth.Error.
 func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Client) (*oauth.Client, error) {
 	k, err := c.swap(ctx, id, func(k store.Client) (store.Client, error) {
 		if k.Public != client.Public {

@@ -17,9 +17,9 @@ var failurePlaces = []splice.Pointer{
 // falsePlaces is how many of failurePlaces are false when a request failed.
 const falsePlaces = 2
 
-// captures returns the places that an answer is searched for: of a write the id of what was
-// made, and whether it says that it is a failure; of one item whether there is any. failures is the slot of the first of
-// failurePlaces, -1 where nothing is searched for.
+// captures returns the places in an answer that are looked at: for a write the id of what was
+// made and the signs of a failure, for one item the places that are empty where there is none.
+// failures is the slot of the first of failurePlaces, -1 where they are not looked at.
 func (o *Operation) captures() (places []splice.Pointer, failures int) {
 	created, _ := o.Created()
 	deleted, _ := o.Deleted()
