@@ -63,50 +63,28 @@ func (s *signIn) deliver(r *http.Request, id string) (code string, err error) {
 	return "", errUndelivered
 }
 
-// lifeTries bounds how often a code is read again because it changed: it is delivered once,
-// and used or taken back once.
-const lifeTries = 4
-
-var errCodeContended = errors.New("authserver: a code changed at every try to deliver it")
-
 // beginLife lets the code under key be redeemed from the delivery of its ticket on. One that
 // is gone, used, over or taken back since the confirmation is errUndelivered: nothing is
 // made here that an end has not seen.
-func (s *signIn) beginLife(ctx context.Context, key store.Key, t store.Ticket) (store.Code, error) {
-	for range lifeTries {
-		var stored store.Code
-		rec, err := store.Read(ctx, s.Store, key, &stored)
-		if errors.Is(err, store.ErrNotFound) {
-			return stored, errUndelivered
+func (s *signIn) beginLife(ctx context.Context, key store.Key, t store.Ticket) (v store.Code, err error) {
+	begun := false
+	_, err = store.Change(ctx, s.Store, store.Record{Key: key}, &v, func(record *store.Record) (bool, error) {
+		if begun = false; record.Version == 0 {
+			return false, errUndelivered
 		}
-		if err != nil {
-			return stored, err
+		v, begun = v.Deliver(t.Delivered.Add(s.Lifetimes.Code))
+		if v.State != store.CodeIssued || !s.Now().Before(v.Expires) {
+			return false, errUndelivered
 		}
-		v, begins := stored.Deliver(t.Delivered.Add(s.Lifetimes.Code))
-		switch {
-		case v.State != store.CodeIssued, !s.Now().Before(v.Expires):
-			return v, errUndelivered
-		case !begins:
-			return v, nil
+		if end := v.Expires.Add(codeMargin); begun && end.After(record.Expires) {
+			record.Expires = end
 		}
-		if rec.Value, err = store.Encode(&v); err != nil {
-			return v, err
-		}
-		if end := v.Expires.Add(codeMargin); end.After(rec.Expires) {
-			rec.Expires = end
-		}
-		_, err = s.Store.Swap(ctx, rec)
-		switch {
-		case err == nil:
-			s.Log.Info("code issued", slog.String("client", v.Client), slog.String("subject", v.Subject))
-			return v, nil
-		case errors.Is(err, store.ErrNotFound):
-			return v, errUndelivered
-		case !errors.Is(err, store.ErrConflict):
-			return v, err
-		}
+		return begun, nil
+	})
+	if err == nil && begun {
+		s.Log.Info("code issued", slog.String("client", v.Client), slog.String("subject", v.Subject))
 	}
-	return store.Code{}, errCodeContended
+	return v, err
 }
 
 // unlessClientLeft refuses what was asked for a client that has left the configuration

@@ -139,34 +139,25 @@ func (c *Clients) revoke(ctx context.Context, id string) error {
 	return c.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeClient, Value: id, At: c.Now()})
 }
 
-// tries bounds how often a record is read again because somebody else changed it.
-const tries = 8
-
-var errContended = errors.New("clientstore: the client changed at every try")
-
 // swap changes the record of a client.
 func (c *Clients) swap(ctx context.Context, id string, change func(store.Client) (store.Client, error)) (store.Client, error) {
-	for range tries {
-		record, k, err := c.read(ctx, id)
-		if err != nil {
-			return k, err
+	var k store.Client
+	if !oauth.ValidClientID(id) {
+		return k, ErrNotFound
+	}
+	_, err := store.Change(ctx, c.Store, store.Record{Key: key(id)}, &k, func(record *store.Record) (_ bool, err error) {
+		if record.Version == 0 {
+			return false, ErrNotFound
 		}
 		k.Secrets = slices.Clone(k.Secrets)
 		if k, err = change(k); err != nil {
-			return k, err
+			return false, err
 		}
-		if record.Value, err = encode(k); err != nil {
-			return k, err
+		if _, err = encode(k); err != nil {
+			return false, err
 		}
 		record.Expires = k.UnusedUntil
-		switch _, err = c.Store.Swap(ctx, record); {
-		case errors.Is(err, store.ErrConflict):
-			continue
-		case errors.Is(err, store.ErrNotFound):
-			return k, ErrNotFound
-		default:
-			return k, err
-		}
-	}
-	return store.Client{}, errContended
+		return true, nil
+	})
+	return k, err
 }

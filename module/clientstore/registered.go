@@ -3,7 +3,6 @@ package clientstore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -150,39 +149,24 @@ var ledgerKey = store.Key{Kind: store.KindLedger, ID: "registrations"}
 
 // place takes a place for id, of which there are limit.
 func (c *Clients) place(ctx context.Context, id string, limit int) error {
-	for range ledgerTries {
-		var ledger store.RegistrationLedger
-		record, err := store.Read(ctx, c.Store, ledgerKey, &ledger)
-		switch {
-		case errors.Is(err, store.ErrNotFound):
-			record = store.Record{Key: ledgerKey}
-		case err != nil:
-			return err
-		}
+	var ledger store.RegistrationLedger
+	_, err := store.Change(ctx, c.Store, store.Record{Key: ledgerKey}, &ledger, func(*store.Record) (bool, error) {
 		if ledger.Places == nil {
 			ledger.Places = make(map[string]int64)
 		}
 		if len(ledger.Places) >= limit {
 			if err := c.tidy(ctx, ledger.Places); err != nil {
-				return err
+				return false, err
 			}
 		}
 		if len(ledger.Places) >= limit {
-			return errPlaces
+			return false, errPlaces
 		}
 		ledger.Places[id] = c.Now().Unix()
-		if record.Value, err = store.Encode(&ledger); err != nil {
-			return err
-		}
-		if written, err := store.Put(ctx, c.Store, record); written || err != nil {
-			return err
-		}
-	}
-	return fmt.Errorf("clientstore: the ledger of registrations changed at %d tries", ledgerTries)
+		return true, nil
+	})
+	return err
 }
-
-// ledgerTries is more than for other records: all registrations meet at one.
-const ledgerTries = 64
 
 // tidy gives up the places of clients that are gone.
 func (c *Clients) tidy(ctx context.Context, places map[string]int64) error {

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -20,12 +19,7 @@ const (
 	goneFor = 30 * 24 * time.Hour
 	// maxGone bounds those, the latest ones counting: each costs two writes at every load.
 	maxGone = 100
-	// configuredTries bounds how often the record is read again because another node
-	// loaded a configuration at the same moment.
-	configuredTries = 20
 )
-
-var errConfiguredContended = errors.New("the record of the configured clients changed at every try")
 
 // endVanished ends the tokens of clients that the configuration before had and this one
 // has not, for the nodes that know no clients and for the day a client of that name is
@@ -44,35 +38,29 @@ func (a *App) endVanished(ctx context.Context) error {
 		return nil
 	}
 	now := time.Now()
-	key := store.ConfiguredKey(a.issuer.String())
-	for range configuredTries {
-		record, before, err := a.configured(ctx, key)
-		if err != nil {
-			return err
-		}
-		after, ended, err := a.compare(ctx, before, now)
-		if err != nil {
-			return err
+	var v, before store.Configured
+	var ended []string
+	_, err := store.Change(ctx, a.core.store, store.Record{Key: store.ConfiguredKey(a.issuer.String())}, &v, func(record *store.Record) (write bool, err error) {
+		before = v
+		if v, ended, err = a.compare(ctx, before, now); err != nil {
+			return false, err
 		}
 		// The notices first: a crash in between repeats them at the next load.
 		for _, id := range ended {
 			if err := a.endClient(ctx, id, now); err != nil {
-				return fmt.Errorf("ending the tokens of client %s: %w", id, err)
+				return false, fmt.Errorf("ending the tokens of client %s: %w", id, err)
 			}
 		}
-		if record.Version != 0 && slices.Equal(before.Clients, after.Clients) && maps.Equal(before.Gone, after.Gone) {
-			return nil
+		if record.Version != 0 && slices.Equal(before.Clients, v.Clients) && maps.Equal(before.Gone, v.Gone) {
+			ended = nil
+			return false, nil
 		}
-		written, err := a.writeConfigured(ctx, record, after)
-		if err != nil {
-			return err
-		}
-		if written {
-			a.tellVanished(ctx, before, ended)
-			return nil
-		}
+		return a.fitsRecord(v)
+	})
+	if err == nil {
+		a.tellVanished(ctx, before, ended)
 	}
-	return errConfiguredContended
+	return err
 }
 
 // tellVanished says of each client that went with this load that it is gone, once it is:
@@ -84,16 +72,6 @@ func (a *App) tellVanished(ctx context.Context, before store.Configured, ended [
 			a.trail.Record(ctx, audit.Event{Name: audit.ClientChanged, Client: id, Reason: "deleted"})
 		}
 	}
-}
-
-// configured reads the record; its version is 0 when there is none.
-func (a *App) configured(ctx context.Context, key store.Key) (store.Record, store.Configured, error) {
-	var v store.Configured
-	record, err := store.Read(ctx, a.core.store, key, &v)
-	if errors.Is(err, store.ErrNotFound) {
-		return store.Record{Key: key}, v, nil
-	}
-	return record, v, err
 }
 
 // compare returns the record as it is to be, and whose tokens are to end.
@@ -145,15 +123,13 @@ func (a *App) endClient(ctx context.Context, id string, now time.Time) error {
 	return store.RecordVanished(ctx, a.core.store, id, now)
 }
 
-func (a *App) writeConfigured(ctx context.Context, record store.Record, v store.Configured) (written bool, err error) {
-	record.Value, err = store.Encode(&v)
-	switch {
-	case err != nil:
-		return false, err
-	case len(record.Value) > store.MaxValueLength:
+// fitsRecord reports whether the clients can be stored as one record.
+func (a *App) fitsRecord(v store.Configured) (bool, error) {
+	value, err := store.Encode(&v)
+	if err == nil && len(value) > store.MaxValueLength {
 		// Thousands of clients belong into the store. They work from here all the same.
 		a.log.Warn("too many clients are configured to remember them: the tokens of one that is removed end by themselves only")
-		return true, nil
+		return false, nil
 	}
-	return store.Put(ctx, a.core.store, record)
+	return err == nil, err
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
+	"time"
 )
 
 // IsAnswer reports whether an error is one of the contract's three, which say how a
@@ -38,6 +40,13 @@ func Put(ctx context.Context, b Backend, r Record) (written bool, err error) {
 // changeTries bounds how often a record is read again because another request changed it.
 const changeTries = 64
 
+// After the first few lost races a change waits up to pauseStep longer at each try, so that many
+// nodes that change one record do not keep each other from it.
+const (
+	pauseAfter = 4
+	pauseStep  = time.Millisecond
+)
+
 var errContended = errors.New("store: a record changed at every try")
 
 // Change is the read-change-swap loop of one record. It reads the record under r's key into
@@ -49,9 +58,33 @@ func Change[V any, P interface {
 	*V
 	stamped
 }](ctx context.Context, b Backend, r Record, v P, change func(*Record) (bool, error)) (Record, error) {
-	for range changeTries {
-		*v = *new(V)
-		rec, err := Read(ctx, b, r.Key, v)
+	return changeRecord(ctx, b, r, v, nil, change)
+}
+
+// ChangeFrom is Change for a record that was read a moment ago, into v. It is read again only if
+// somebody else wrote meanwhile.
+func ChangeFrom[V any, P interface {
+	*V
+	stamped
+}](ctx context.Context, b Backend, read Record, v P, change func(*Record) (bool, error)) (Record, error) {
+	return changeRecord(ctx, b, Record{Key: read.Key, Parent: read.Parent}, v, &read, change)
+}
+
+func changeRecord[V any, P interface {
+	*V
+	stamped
+}](ctx context.Context, b Backend, r Record, v P, read *Record, change func(*Record) (bool, error)) (Record, error) {
+	for try := range changeTries {
+		if err := pauseBetweenTries(ctx, try); err != nil {
+			return r, err
+		}
+		rec, err := r, error(nil)
+		if read != nil {
+			rec, read = *read, nil
+		} else {
+			*v = *new(V)
+			rec, err = Read(ctx, b, r.Key, v)
+		}
 		switch {
 		case errors.Is(err, ErrNotFound):
 			rec = r
@@ -71,4 +104,19 @@ func Change[V any, P interface {
 		}
 	}
 	return r, errContended
+}
+
+// pauseBetweenTries waits for a random time that grows with the number of tries.
+func pauseBetweenTries(ctx context.Context, try int) error {
+	if try < pauseAfter {
+		return nil
+	}
+	t := time.NewTimer(rand.N(time.Duration(try) * pauseStep)) //nolint:gosec // it decides nothing
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"time"
 )
 
@@ -23,33 +22,19 @@ func VanishedKey(client string) Key {
 	return Key{Kind: KindVanished, ID: hex.EncodeToString(sum[:])}
 }
 
-// vanishTries bounds how often the record is read again because another node wrote it.
-const vanishTries = 20
-
 // RecordVanished stores that a client is gone since at. When it returns nil that is
 // durable. Of two nodes that say so the later time counts, whichever writes last: going
 // back would bring to life what was granted in between.
 func RecordVanished(ctx context.Context, b Backend, client string, at time.Time) error {
-	for range vanishTries {
-		var v Vanished
-		record, err := Read(ctx, b, VanishedKey(client), &v)
-		switch {
-		case errors.Is(err, ErrNotFound):
-			record = Record{Key: VanishedKey(client)}
-		case err != nil:
-			return err
-		case !v.At.Before(at):
-			return nil
+	var v Vanished
+	_, err := Change(ctx, b, Record{Key: VanishedKey(client)}, &v, func(r *Record) (bool, error) {
+		if r.Version != 0 && !v.At.Before(at) {
+			return false, nil
 		}
 		v.Client, v.At = client, at
-		if record.Value, err = Encode(&v); err != nil {
-			return err
-		}
-		if written, err := Put(ctx, b, record); written || err != nil {
-			return err
-		}
-	}
-	return errors.New("store: the record of a client that is gone changed at every try")
+		return true, nil
+	})
+	return err
 }
 
 // Configured is the clients of the configuration that was loaded last, stored under the

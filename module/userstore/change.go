@@ -12,14 +12,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-const (
-	// tries is how often a change begins anew because another came first.
-	tries = 10
-	// maxClaims bounds a user's further attributes, in bytes of JSON.
-	maxClaims = 16 << 10
-)
-
-var errContended = errors.New("userstore: the user changed at every try")
+// maxClaims bounds a user's further attributes, in bytes of JSON.
+const maxClaims = 16 << 10
 
 // Create adds a user with this password (8 to 1,024 bytes of UTF-8) and returns them
 // with the ID that was made for them: 128 random bits, never used again. Errors that
@@ -125,28 +119,22 @@ func (s *Users) Delete(ctx context.Context, id string) error {
 }
 
 func (s *Users) change(ctx context.Context, id string, do func(*store.User) error) error {
-	for range tries {
-		kept, r, err := s.get(ctx, id)
-		if err != nil {
-			return err
-		}
-		if err := do(&kept); err != nil {
-			return err
+	if id == "" || len(id) > directory.MaxID {
+		return ErrNotFound
+	}
+	var kept store.User
+	var refused error
+	_, err := store.Change(ctx, s.store, store.Record{Key: store.Key{Kind: store.KindUser, ID: id}}, &kept, func(record *store.Record) (bool, error) {
+		if refused = ErrNotFound; record.Version != 0 {
+			refused = do(&kept)
 		}
 		kept.ChangedAt = s.now()
-		if r.Value, err = store.Encode(&kept); err != nil {
-			return err
-		}
-		switch _, err := s.store.Swap(ctx, r); {
-		case err == nil:
-			return nil
-		case errors.Is(err, store.ErrNotFound):
-			return ErrNotFound
-		case !errors.Is(err, store.ErrConflict):
-			return fmt.Errorf("writing a user: %w", err)
-		}
+		return refused == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("writing a user: %w", err)
 	}
-	return errContended
+	return refused
 }
 
 func check(u directory.User) error {

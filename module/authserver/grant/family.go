@@ -34,10 +34,13 @@ func (f families) presenting(parameter string) families {
 	return f
 }
 
+// grantKey is where a family is stored.
+func grantKey(id string) store.Key { return store.Key{Kind: store.KindGrant, ID: id} }
+
 // read gets a family. Its errors are those of the store.
 func (f families) read(ctx context.Context, id string) (store.Record, store.Grant, error) {
 	var g store.Grant
-	record, err := store.Read(ctx, f.Store, store.Key{Kind: store.KindGrant, ID: id}, &g)
+	record, err := store.Read(ctx, f.Store, grantKey(id), &g)
 	return record, g, err
 }
 
@@ -57,7 +60,7 @@ func (f families) create(ctx context.Context, g store.Grant, expires time.Time) 
 		return false, err
 	}
 	_, err = f.Store.Create(ctx, store.Record{
-		Key:     store.Key{Kind: store.KindGrant, ID: g.ID},
+		Key:     grantKey(g.ID),
 		Parent:  g.Subject,
 		Value:   value,
 		Expires: expires,
@@ -138,27 +141,17 @@ func (f families) end(ctx context.Context, id string) (g store.Grant, ended bool
 // markRevoked kills the record, and lets it expire soon: nothing limits how many grants a
 // client begins and ends.
 func (f families) markRevoked(ctx context.Context, id string) (g store.Grant, marked bool, err error) {
-	for range tries {
-		var record store.Record
-		record, g, err = f.read(ctx, id)
-		if errors.Is(err, store.ErrNotFound) {
-			return g, false, nil // everything of it has expired
-		}
-		if err != nil || g.Revoked() {
-			return g, false, err
+	_, err = store.Change(ctx, f.Store, store.Record{Key: grantKey(id)}, &g, func(record *store.Record) (bool, error) {
+		if marked = record.Version != 0 && !g.Revoked(); !marked {
+			return false, nil // everything of it has expired, or it is dead
 		}
 		if end := f.Now().Add(deadKept); end.Before(record.Expires) {
 			record.Expires = end
 		}
 		g = g.Revoke(f.Now())
-		switch err := f.swap(ctx, record, g); {
-		case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound):
-			continue
-		default:
-			return g, err == nil, err
-		}
-	}
-	return g, false, errContended
+		return true, nil
+	})
+	return g, marked && err == nil, err
 }
 
 // ended reports whether what carries these epochs died with its user, or with what the

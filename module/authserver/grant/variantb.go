@@ -76,23 +76,29 @@ func (g *VariantB) Refresh(ctx context.Context, r Request) (Pending, error) {
 // living reads a family that can still be refreshed.
 func (g *VariantB) living(ctx context.Context, id string) (store.Record, store.Grant, error) {
 	record, family, err := g.read(ctx, id)
-	switch {
-	case errors.Is(err, store.ErrNotFound): // its token is authentic, so it was there
-		return record, family, g.gone(Expired)
-	case err != nil:
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return record, family, oauth.Unavailable(err)
+	}
+	return record, family, g.checkLiving(ctx, err == nil, family)
+}
+
+// checkLiving refuses a family that can no longer be refreshed. Errors are *oauth.Error.
+func (g *VariantB) checkLiving(ctx context.Context, found bool, family store.Grant) error {
+	switch {
+	case !found: // its token is authentic, so it was there
+		return g.gone(Expired)
 	case family.Dialect != g.begins:
-		return record, family, g.gone(Unknown)
+		return g.gone(Unknown)
 	case family.Revoked():
-		return record, family, g.gone(Revoked)
+		return g.gone(Revoked)
 	case !g.Now().Before(family.Expires):
-		return record, family, g.gone(Expired)
+		return g.gone(Expired)
 	}
 	ended, err := g.ended(ctx, family.Client, family.Subject, family.Epochs)
 	if err == nil && ended {
-		err = g.gone(Revoked)
+		return g.gone(Revoked)
 	}
-	return record, family, err
+	return err
 }
 
 // touchEvery is how exactly a family knows when it was last used: refreshes at the same
@@ -102,24 +108,24 @@ const touchEvery = time.Second
 // touch records that the family was used just now. Whoever ends a family tells guards of
 // it only while it can have a living access token, and this is how they know.
 func (g *VariantB) touch(ctx context.Context, record store.Record, family store.Grant) error {
-	for range tries {
+	checked := true // as it was read
+	_, err := store.ChangeFrom(ctx, g.Store, record, &family, func(record *store.Record) (bool, error) {
+		if !checked {
+			if err := g.checkLiving(ctx, record.Version != 0, family); err != nil {
+				return false, err
+			}
+		}
+		checked = false
 		now := g.Now()
 		if now.Sub(family.RotatedAt) < touchEvery {
-			return nil
+			return false, nil
 		}
 		family.RotatedAt = now
-		switch err := g.swap(ctx, record, family); {
-		case err == nil:
-			return nil
-		case errors.Is(err, store.ErrNotFound):
-			return g.gone(Expired)
-		case !errors.Is(err, store.ErrConflict):
-			return oauth.Unavailable(err)
-		}
-		var err error
-		if record, family, err = g.living(ctx, family.ID); err != nil {
-			return err
-		}
+		record.Expires = g.recordExpires(family)
+		return true, nil
+	})
+	if refused := (*oauth.Error)(nil); err == nil || errors.As(err, &refused) {
+		return err
 	}
-	return oauth.Unavailable(errContended)
+	return oauth.Unavailable(err)
 }
