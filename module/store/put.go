@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 )
 
@@ -106,12 +105,14 @@ func changeRecord[V any, P interface {
 	return r, errContended
 }
 
-// pauseBetweenTries waits for a random time that grows with the number of tries.
+// pauseBetweenTries waits for a time that grows with the number of tries, and differs between
+// nodes.
 func pauseBetweenTries(ctx context.Context, try int) error {
 	if try < pauseAfter {
 		return nil
 	}
-	t := time.NewTimer(rand.N(time.Duration(try) * pauseStep)) //nolint:gosec // it decides nothing
+	half := time.Duration(try) * pauseStep / 2
+	t := time.NewTimer(half + time.Duration(time.Now().UnixNano())%half)
 	defer t.Stop()
 	select {
 	case <-t.C:
