@@ -16,6 +16,7 @@ type caller struct {
 	h         *REST
 	operation *resource.Operation
 	to        route
+	own       *supplied // has the secrets that calls are sent with
 }
 
 // aboutCalls are fields about the bytes of an answer to a call, or about the address of calls.
@@ -58,7 +59,7 @@ func (c *caller) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 	case writes && string(result) == "null":
 		return c.answer(w, got.Header, http.StatusNoContent, nil)
 	}
-	return c.answer(w, got.Header, http.StatusOK, rpc.Result(result))
+	return c.answer(w, got.Header, http.StatusOK, rpc.Result(c.own.masked(result)))
 }
 
 // read reads an answer.

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
-
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -18,28 +16,36 @@ import (
 // supplied is the way to an upstream for one request, to which the gateway adds parameters of
 // its own. The request that it is given keeps none of them.
 type supplied struct {
-	h       *REST
-	to      route
-	fixed   []supply.Param // with placeholders
-	as      string         // the form of a body that has to be made
-	secrets []string       // what no client may be told
-	login   *signIn        // nil: the gateway has no account there
+	h  *REST
+	to route
+	// operation is the declared one, nil for a job's own request.
+	operation  *resource.Operation
+	fixed      []supply.Param // with placeholders
+	as         string         // the form of a body that has to be made
+	secrets    []string       // what no client may be told
+	configured []string       // those of the configuration that are looked for in results of calls
+	login      *signIn        // nil: the gateway has no account there
 }
 
 // supply is the way to an upstream for an operation, nil for a job's own request, and the
 // dialect in which its errors are read.
 func (h *REST) supply(e *edition, o *resource.Operation, to route, dialect *envelope.Config) (route, *envelope.Config) {
-	if o != nil && o.ByRPC() {
-		to = &caller{h, o, to}
-	}
-	s := &supplied{h: h, to: to, login: e.login}
+	var fixed []supply.Param
+	as, configured := "json", false
 	if o != nil {
-		s.fixed, s.as = o.Fixed(), o.As()
+		fixed, as, configured = o.Fixed(), o.As(), o.CallsConfigured()
 	} else {
-		s.fixed, s.as = h.jobParams(), "json"
+		fixed = h.jobParams()
 	}
-	if len(s.fixed) == 0 && s.login == nil {
+	if len(fixed) == 0 && e.login == nil && !configured {
+		if o != nil && o.ByRPC() {
+			to = &caller{h, o, to, nil}
+		}
 		return to, dialect
+	}
+	s := &supplied{h: h, to: to, operation: o, fixed: fixed, as: as, login: e.login}
+	if o != nil && o.ByRPC() {
+		s.to = &caller{h, o, to, s}
 	}
 	own := *dialect
 	own.Withhold, own.SignedIn = s.withholds, s.login != nil
@@ -63,6 +69,11 @@ func (s *supplied) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q := own(r)
+	if s.operation != nil && s.operation.CallsConfigured() {
+		if err := s.fillCall(q); err != nil {
+			return err
+		}
+	}
 	if err := supply.Apply(q, params, s.as); err != nil {
 		return gateway.Fail(http.StatusBadRequest, "", "the body could not be read", err)
 	}
@@ -87,10 +98,6 @@ func (s *supplied) resolve(r *http.Request) ([]supply.Param, error) {
 	if s.h.unresolved {
 		return params, nil
 	}
-	repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
-	if !ok {
-		repl = caddy.NewReplacer()
-	}
 	for i := range params {
 		p := &params[i]
 		if !strings.Contains(p.Value, "{") {
@@ -98,13 +105,12 @@ func (s *supplied) resolve(r *http.Request) ([]supply.Param, error) {
 		}
 		written := p.Value
 		var err error
-		if p.Value, err = repl.ReplaceOrErr(written, true, true); err == nil {
+		if p.Value, err = s.fill(r, written); err == nil {
 			err = supply.CheckValue(*p)
 		}
 		if err != nil {
 			return nil, gateway.Fail(http.StatusServiceUnavailable, "", "", fmt.Errorf("send fixed %s=%s: %w", p.Name, written, err))
 		}
-		s.hide(p.Value)
 	}
 	return params, nil
 }

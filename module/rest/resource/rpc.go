@@ -25,21 +25,31 @@ type RPC struct {
 	// `{"id":{id|int},"title":{body.title}}`. There are those of the client's path as texts,
 	// `{query.start}` for a parameter by the upstream's name, and both with `|int` as whole
 	// numbers; `{body}` and `{body.title}` for the client's body and a member of it, by the
-	// upstream's name. A member whose value the request does not have is left out; in an array
-	// it is null. Those of XML-RPC are an array. Default: the
-	// call has no parameters.
+	// upstream's name. `{env.API_TOKEN}`, `{file./run/secrets/token}` and `{http.auth.user.id}` are
+	// filled in for each call, in quotes too: `"token:{env.API_TOKEN}"`. A member whose value the
+	// request does not have is left out; in an array it is null. Those of XML-RPC are an array.
+	// Default: the call has no parameters.
 	Params string `json:"params,omitempty"`
 }
 
 // call is an RPC, compiled.
 type call struct {
-	xml    bool
-	method string
-	params *rpc.Template
+	xml        bool
+	method     string
+	params     *rpc.Template
+	configured bool // it has values of the configuration
 }
 
 // ByXMLRPC reports whether that is XML-RPC.
 func (o *Operation) ByXMLRPC() bool { return o.call != nil && o.call.xml }
+
+// CallsConfigured reports whether its calls have values of the configuration, which FillCall fills in.
+func (o *Operation) CallsConfigured() bool { return o.call != nil && o.call.configured }
+
+// FillCall fills in the values of the configuration: see [rpc.Template.Fill].
+func (o *Operation) FillCall(call []byte, value func(text string) (string, error)) ([]byte, error) {
+	return o.call.params.Fill(call, o.call.xml, value)
+}
 
 // ByRPC reports whether the upstream is called by RPC.
 func (o *Operation) ByRPC() bool { return o.call != nil }
@@ -76,7 +86,7 @@ func (o *Operation) compileCall(r Route) error {
 			return fmt.Errorf("rpc %s: %s: a %s has no body, expected placeholders of the path or the query", r.RPC.Method, ref, r.Method)
 		}
 	}
-	o.method, o.call = http.MethodPost, &call{byXML, r.RPC.Method, params}
+	o.method, o.call = http.MethodPost, &call{byXML, r.RPC.Method, params, len(params.Configured()) > 0}
 	return nil
 }
 

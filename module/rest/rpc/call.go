@@ -37,68 +37,127 @@ const id = "1"
 func (t *Template) Encode(method string, v Values) ([]byte, error) {
 	b := append([]byte(`{"jsonrpc":"2.0","method":`), quote(method)...)
 	if t.root != nil {
-		var err error
-		b = append(b, `,"params":`...)
-		if b, err = t.root.append(b, v); err != nil {
+		to := &jsonCall{b: append(b, `,"params":`...)}
+		if err := t.root.write(to, v); err != nil {
 			return nil, err
 		}
+		b = to.b
 	}
 	return append(b, `,"id":`+id+`}`...), nil
 }
 
-// append writes a value. A member of an object whose placeholder stands for nothing is left out;
+// encoder writes the values of a call in one form.
+type encoder interface {
+	open(object bool)
+	name(name string) error // of the next value, in an object
+	endName()               // that value was written
+	value(json.RawMessage) error
+	mark([]byte) // of a configured value
+	end(object bool)
+}
+
+// write writes a value. A member of an object whose placeholder stands for nothing is left out;
 // in a list, where places count, it is null.
-func (n *node) append(b []byte, v Values) ([]byte, error) {
+func (n *node) write(to encoder, v Values) error {
 	switch {
+	case n.ref != nil && n.ref.Place == Configured:
+		to.mark(n.ref.mark())
+		return nil
 	case n.ref != nil:
 		value, err := v.of(*n.ref)
 		switch {
 		case err != nil:
-			return nil, err
+			return err
 		case value == nil && n.ref.Place == Body && n.ref.Name == "":
 			value = json.RawMessage("{}")
 		case value == nil && n.ref.Place == Body && v.Partial:
-			return nil, &ValueError{*n.ref, "is missing: the service behind the gateway takes it by its place"}
+			return &ValueError{*n.ref, "is missing: the service behind the gateway takes it by its place"}
 		case value == nil:
 			value = json.RawMessage("null")
 		}
-		return append(b, value...), nil
+		return to.value(value)
 	case n.literal != nil:
-		return append(b, n.literal...), nil
+		return to.value(n.literal)
 	}
-	return n.appendAll(b, v)
-}
-
-func (n *node) appendAll(b []byte, v Values) (_ []byte, err error) {
-	open, end := byte('['), byte(']')
-	if n.object {
-		open, end = '{', '}'
-	}
-	b = append(b, open)
-	first := true
+	to.open(n.object)
 	for i := range n.values {
 		value := &n.values[i]
-		if n.object && value.ref != nil && (value.ref.Place != Body || value.ref.Name != "") {
-			known, err := v.of(*value.ref)
-			if err != nil {
-				return nil, err
-			}
-			if known == nil {
+		if n.object {
+			if absent, err := value.absent(v); err != nil {
+				return err
+			} else if absent {
 				continue
 			}
+			if err := to.name(n.names[i]); err != nil {
+				return err
+			}
 		}
-		if !first {
-			b = append(b, ',')
+		if err := value.write(to, v); err != nil {
+			return err
 		}
-		first = false
 		if n.object {
-			b = append(append(b, quote(n.names[i])...), ':')
-		}
-		if b, err = value.append(b, v); err != nil {
-			return nil, err
+			to.endName()
 		}
 	}
-	return append(b, end), nil
+	to.end(n.object)
+	return nil
+}
+
+// absent reports whether a placeholder stands for nothing. The whole body is always something.
+func (n *node) absent(v Values) (bool, error) {
+	if n.ref == nil || n.ref.Place == Configured || n.ref.Place == Body && n.ref.Name == "" {
+		return false, nil
+	}
+	value, err := v.of(*n.ref)
+	return value == nil, err
+}
+
+// jsonCall writes JSON.
+type jsonCall struct{ b []byte }
+
+// separate puts a comma behind another value.
+func (j *jsonCall) separate() {
+	switch j.b[len(j.b)-1] {
+	case '[', '{', ':':
+	default:
+		j.b = append(j.b, ',')
+	}
+}
+
+func (j *jsonCall) open(object bool) {
+	j.separate()
+	if object {
+		j.b = append(j.b, '{')
+	} else {
+		j.b = append(j.b, '[')
+	}
+}
+
+func (j *jsonCall) name(name string) error {
+	j.separate()
+	j.b = append(append(j.b, quote(name)...), ':')
+	return nil
+}
+
+func (*jsonCall) endName() {}
+
+func (j *jsonCall) value(value json.RawMessage) error {
+	j.separate()
+	j.b = append(j.b, value...)
+	return nil
+}
+
+func (j *jsonCall) mark(mark []byte) {
+	j.separate()
+	j.b = append(j.b, mark...)
+}
+
+func (j *jsonCall) end(object bool) {
+	if object {
+		j.b = append(j.b, '}')
+	} else {
+		j.b = append(j.b, ']')
+	}
 }
 
 // of is the value of a placeholder as JSON, nil for none.

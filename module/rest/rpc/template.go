@@ -23,12 +23,18 @@ const (
 // Ref is a placeholder.
 type Ref struct {
 	Place Place
-	Name  string // "" for the whole body
+	Name  string // "" for the whole body; of a configured value its text
 	Int   bool   // the text must be a whole number, and is sent as one
 }
 
 // String is the placeholder as it is written.
 func (r Ref) String() string {
+	if r.Place == Configured {
+		if r.Int {
+			return strings.TrimSuffix(r.Name, "}") + "|int}"
+		}
+		return r.Name
+	}
 	text := r.Name
 	if r.Place != Path {
 		text = strings.TrimSuffix(string(r.Place)+"."+r.Name, ".")
@@ -120,12 +126,18 @@ func (t *Template) mark(text string, names []string) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(text); {
 		if text[i] == '"' {
-			end := endOfString(text[i:])
-			if m := quotedRef.FindString(text[i : i+end]); m != "" {
-				return "", fmt.Errorf("placeholder %s stands in quotes, expected it without: it becomes a JSON value", m)
+			literal := text[i : i+endOfString(text[i:])]
+			i += len(literal)
+			found := quotedRef.FindAllString(literal, -1)
+			if len(found) == 0 {
+				b.WriteString(literal)
+				continue
 			}
-			b.WriteString(text[i : i+end])
-			i += end
+			value, err := configuredText(literal, found)
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(t.note(Ref{Place: Configured, Name: value}))
 			continue
 		}
 		m := placeholder.FindStringSubmatch(text[i:])
@@ -138,15 +150,20 @@ func (t *Template) mark(text string, names []string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(`"\u0000` + strconv.Itoa(len(t.refs)) + `"`)
-		t.refs = append(t.refs, ref)
+		b.WriteString(t.note(ref))
 		i += len(m[0])
 	}
 	return b.String(), nil
 }
 
+// note keeps a placeholder, and returns the string that stands for it.
+func (t *Template) note(ref Ref) string {
+	t.refs = append(t.refs, ref)
+	return `"\u0000` + strconv.Itoa(len(t.refs)-1) + `"`
+}
+
 // endOfString is the length of the JSON string that a text begins with.
-func endOfString(text string) int {
+func endOfString[T string | []byte](text T) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
@@ -174,12 +191,15 @@ func parseRef(m []string, names []string) (Ref, error) {
 				return ref, nil
 			}
 		}
+	case isConfigured("{" + m[1] + "." + m[2] + "}"):
+		ref.Place, ref.Name = Configured, "{"+m[1]+"."+m[2]+"}"
+		return ref, nil
 	}
 	known := ""
 	for _, name := range names {
 		known += "{" + name + "}, {" + name + "|int}, "
 	}
-	return ref, fmt.Errorf("unexpected placeholder %s, expected %s{query.<parameter>}, {query.<parameter>|int}, {body} or {body.<member>}", m[0], known)
+	return ref, fmt.Errorf("unexpected placeholder %s, expected %s{query.<parameter>}, {query.<parameter>|int}, {body}, {body.<member>}, {env.<name>}, {file.<path>} or {http.auth.user.<name>}", m[0], known)
 }
 
 // next reads a value. A name must not be a placeholder: the structure of a call is fixed.

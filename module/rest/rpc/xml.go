@@ -25,83 +25,110 @@ func (t *Template) Listed() bool {
 
 // EncodeXML writes a call of XML-RPC. The parameters are Listed.
 func (t *Template) EncodeXML(method string, v Values) ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteString(`<?xml version="1.0"?><methodCall><methodName>` + method + `</methodName><params>`) // CheckMethod permits no markup
+	x := new(xmlCall)
+	x.b.WriteString(`<?xml version="1.0"?><methodCall><methodName>` + method + `</methodName><params>`) // CheckMethod permits no markup
 	if t.root != nil {
-		params, err := t.root.append(nil, v)
-		if err != nil {
-			return nil, err
-		}
-		d := json.NewDecoder(bytes.NewReader(params))
-		d.UseNumber()
-		_, _ = d.Token() // the list begins
-		for d.More() {
-			b.WriteString("<param>")
-			if err := writeValue(&b, d); err != nil {
+		for i := range t.root.values {
+			x.b.WriteString("<param>")
+			if err := t.root.values[i].write(x, v); err != nil {
 				return nil, err
 			}
-			b.WriteString("</param>")
+			x.b.WriteString("</param>")
 		}
 	}
-	b.WriteString(`</params></methodCall>`)
-	return b.Bytes(), nil
+	x.b.WriteString(`</params></methodCall>`)
+	return x.b.Bytes(), nil
 }
 
-// writeValue writes the next value of valid JSON.
-func writeValue(b *bytes.Buffer, d *json.Decoder) error {
+// xmlCall writes the values of a call as XML-RPC does.
+type xmlCall struct{ b bytes.Buffer }
+
+func (x *xmlCall) open(object bool) {
+	if object {
+		x.b.WriteString("<value><struct>")
+	} else {
+		x.b.WriteString("<value><array><data>")
+	}
+}
+
+func (x *xmlCall) end(object bool) {
+	if object {
+		x.b.WriteString("</struct></value>")
+	} else {
+		x.b.WriteString("</data></array></value>")
+	}
+}
+
+func (x *xmlCall) name(name string) error {
+	text, ok := xmljson.Text(name)
+	if !ok {
+		return ErrValue
+	}
+	x.b.WriteString("<member><name>" + text + "</name>")
+	return nil
+}
+
+func (x *xmlCall) endName() { x.b.WriteString("</member>") }
+
+func (x *xmlCall) mark(mark []byte) {
+	x.b.WriteString("<value>")
+	x.b.Write(mark)
+	x.b.WriteString("</value>")
+}
+
+func (x *xmlCall) value(value json.RawMessage) error {
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.UseNumber()
+	return x.next(d)
+}
+
+// next writes the next value of valid JSON.
+func (x *xmlCall) next(d *json.Decoder) error {
 	token, _ := d.Token() // the text is valid
-	b.WriteString("<value>")
+	scalar := ""
 	switch v := token.(type) {
 	case json.Delim:
-		if err := writeAll(b, d, v == '{'); err != nil {
-			return err
-		}
+		return x.all(d, v == '{')
 	case string:
 		text, ok := xmljson.Text(v)
 		if !ok {
 			return ErrValue
 		}
-		b.WriteString("<string>" + text + "</string>")
+		scalar = "<string>" + text + "</string>"
 	case json.Number:
 		text, err := numberOf(v.String())
 		if err != nil {
 			return err
 		}
-		b.WriteString(text)
+		scalar = text
 	case bool:
-		b.WriteString("<boolean>" + map[bool]string{true: "1", false: "0"}[v] + "</boolean>")
+		scalar = "<boolean>" + map[bool]string{true: "1", false: "0"}[v] + "</boolean>"
 	default:
-		b.WriteString("<nil/>")
+		scalar = "<nil/>"
 	}
-	b.WriteString("</value>")
+	x.b.WriteString("<value>" + scalar + "</value>")
 	return nil
 }
 
-func writeAll(b *bytes.Buffer, d *json.Decoder, object bool) error {
-	open, end := "<array><data>", "</data></array>"
-	if object {
-		open, end = "<struct>", "</struct>"
-	}
-	b.WriteString(open)
+func (x *xmlCall) all(d *json.Decoder, object bool) error {
+	x.open(object)
 	for d.More() {
 		if object {
 			token, _ := d.Token()
 			name, _ := token.(string)
-			text, ok := xmljson.Text(name)
-			if !ok {
-				return ErrValue
+			if err := x.name(name); err != nil {
+				return err
 			}
-			b.WriteString("<member><name>" + text + "</name>")
 		}
-		if err := writeValue(b, d); err != nil {
+		if err := x.next(d); err != nil {
 			return err
 		}
 		if object {
-			b.WriteString("</member>")
+			x.endName()
 		}
 	}
 	_, _ = d.Token()
-	b.WriteString(end)
+	x.end(object)
 	return nil
 }
 
