@@ -93,21 +93,25 @@ func TestAFormThatWouldBeManyTimesItsBodyIsRefused(t *testing.T) {
 func TestADeepBodyIsMadeAFormInOnePass(t *testing.T) {
 	const depth = 120
 	text := `"` + strings.Repeat("x", 1<<20) + `"`
-	best := func(body string) time.Duration {
-		least := time.Hour
-		for range 3 {
-			begin := time.Now()
-			if _, status := formed(t, "form", body); status != 200 {
-				t.Fatal(status)
-			}
-			least = min(least, time.Since(begin))
+	once := func(body string) time.Duration {
+		begin := time.Now()
+		if _, status := formed(t, "form", body); status != 200 {
+			t.Fatal(status)
 		}
-		return least
+		return time.Since(begin)
 	}
-	flat := best(`{"a":` + text + `}`)
+	// A machine that is busy is slow for a while: what is compared is the best of several rounds.
 	for _, nest := range [][2]string{{`{"a":`, `}`}, {`[`, `]`}} {
-		if took := best(`{"a":` + strings.Repeat(nest[0], depth) + text + strings.Repeat(nest[1], depth) + `}`); took > 10*flat {
-			t.Errorf("%s: %v for %d levels, and %v for one", nest[0], took, depth, flat)
+		flat, deep := time.Hour, time.Hour
+		for range 20 {
+			flat = min(flat, once(`{"a":`+text+`}`))
+			deep = min(deep, once(`{"a":`+strings.Repeat(nest[0], depth)+text+strings.Repeat(nest[1], depth)+`}`))
+			if deep <= 10*flat {
+				break
+			}
+		}
+		if deep > 10*flat {
+			t.Errorf("%s: %v for %d levels, and %v for one", nest[0], deep, depth, flat)
 		}
 	}
 }
