@@ -2,13 +2,11 @@ package caddyfile
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/login"
 )
 
@@ -75,7 +73,7 @@ func loginWord(d *caddyfile.Dispenser, c *login.Config) (err error) {
 			s.Status = append(s.Status, statuses...)
 			return err
 		}
-		e, err := loginCondition(d, word, words)
+		e, err := condition(d, word, words)
 		s.Expect = append(s.Expect, e)
 		return err
 	case "again":
@@ -155,7 +153,7 @@ func again(d *caddyfile.Dispenser, c *login.Config) error {
 		if a.Status, err = loginStatuses(d, "again when status", words[2:]); err != nil {
 			return err
 		}
-	} else if a.Condition, err = loginCondition(d, "again when", words[1:]); err != nil {
+	} else if a.Condition, err = condition(d, "again when", words[1:]); err != nil {
 		return err
 	}
 	if err := a.Check(); err != nil {
@@ -177,11 +175,4 @@ func loginStatuses(d *caddyfile.Dispenser, word string, words []string) (statuse
 		statuses = append(statuses, status)
 	}
 	return statuses, nil
-}
-
-func loginCondition(d *caddyfile.Dispenser, word string, words []string) (c envelope.Condition, err error) {
-	if len(words) < 2 || !slices.Contains(envelope.Operators, words[1]) {
-		return c, d.Errf("%s: unexpected '%s', expected a pointer, an operator and values, such as /login/result == Success", word, strings.Join(words, " "))
-	}
-	return envelope.Condition{Pointer: words[0], Op: words[1], Values: words[2:]}, nil
 }
