@@ -47,11 +47,6 @@ func (l ledger) Swap(ctx context.Context, id string, version uint64, r idempoten
 	return ledgerError(err)
 }
 
-// Delete implements idempotent.Ledger.
-func (l ledger) Delete(ctx context.Context, id string) error {
-	return l.backend.Delete(ctx, idempotencyKey(id))
-}
-
 // GetTally implements idempotent.Tallies.
 func (l ledger) GetTally(ctx context.Context, owner string) (idempotent.Tally, uint64, error) {
 	var v store.KeyTally

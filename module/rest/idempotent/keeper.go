@@ -29,10 +29,8 @@ type Ledger interface {
 	// Create keeps r until expires if there is no record, else ErrExists.
 	Create(ctx context.Context, id string, r Record, expires time.Time) (version uint64, err error)
 	// Swap puts r in the place of the record with that version, else ErrConflict or
-	// ErrNotFound.
+	// ErrNotFound. expires may be past: then there is no record any more.
 	Swap(ctx context.Context, id string, version uint64, r Record, expires time.Time) error
-	// Delete removes the record; there may be none.
-	Delete(ctx context.Context, id string) error
 }
 
 // Config is a keeper's. All is required except where a default is given.
@@ -191,10 +189,17 @@ func (a *Attempt) Lose(ctx context.Context) error {
 
 // Undo says that nothing was done. The key can be used again, and does not count: otherwise
 // requests that the upstream refuses would use up the keys of others.
+//
+// The record is not deleted but swapped for one that has expired. A delete that is repeated
+// after a fault could remove the record of another request, if the first delete took effect
+// and the key was used again in between: then that request could be carried out twice.
 func (a *Attempt) Undo(ctx context.Context) error {
-	err := a.keeper.config.Ledger.Delete(ctx, a.key.ID())
-	if err != nil {
-		err = a.keeper.config.Ledger.Delete(ctx, a.key.ID())
+	l, id := a.keeper.config.Ledger, a.key.ID()
+	err := l.Swap(ctx, id, a.version, a.record, longAgo)
+	if err != nil && !changed(err) {
+		if err = l.Swap(ctx, id, a.version, a.record, longAgo); changed(err) {
+			err = nil // the first try took effect
+		}
 	}
 	if err == nil {
 		a.keeper.giveBack(a.key)
@@ -202,12 +207,18 @@ func (a *Attempt) Undo(ctx context.Context) error {
 	return err
 }
 
+// longAgo is a moment that is past by the clock of every node.
+var longAgo = time.UnixMilli(1)
+
+// changed reports whether a ledger's answer says that the record is gone, or another one.
+func changed(err error) bool { return errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) }
+
 // write tries twice: nobody else changes the record, so a conflict means that the first
 // try took effect.
 func (a *Attempt) write(ctx context.Context, r Record) error {
 	l, id := a.keeper.config.Ledger, a.key.ID()
 	err := l.Swap(ctx, id, a.version, r, a.expires)
-	if err == nil || errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) {
+	if err == nil || changed(err) {
 		return err
 	}
 	again := l.Swap(ctx, id, a.version, r, a.expires)

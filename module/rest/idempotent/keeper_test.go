@@ -167,6 +167,34 @@ func TestOneFaultOfANoteIsMended(t *testing.T) {
 	}
 }
 
+// The key is free again although the store said otherwise, and another request takes it
+// before the first has tried again. Its record stays: without it, it could be carried out twice.
+func TestUndoLeavesTheRecordsOfOthers(t *testing.T) {
+	at := newClock()
+	l := newLedger(at.now)
+	first, _ := ask(keeper(t, l), aKey, "body")
+	var second *idempotent.Attempt
+	l.failAt, l.after = l.ops+1, true
+	l.faulty = func() {
+		var got string
+		if second, got = ask(keeper(t, l), aKey, "body"); second == nil {
+			t.Fatal(got)
+		}
+	}
+	if err := first.Undo(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, got := ask(keeper(t, l), aKey, "body"); got != "idempotency_in_progress" {
+		t.Errorf("while the second is on its way: %s", got)
+	}
+	if err := second.Keep(t.Context(), made); err != nil {
+		t.Error(err)
+	}
+	if _, got := ask(keeper(t, l), aKey, "body"); got != `replay 201 {"id":7}` {
+		t.Errorf("when it is over: %s", got)
+	}
+}
+
 func TestTheStoreAloneTellsNothing(t *testing.T) {
 	l := newLedger(newClock().now)
 	a, _ := ask(keeper(t, l), aKey, "body")

@@ -36,6 +36,7 @@ type ledger struct {
 	ops     int
 	failAt  int // from 1; 0: none
 	after   bool
+	faulty  func() // called when the fault has been, before anybody hears of it
 	next    uint64
 }
 
@@ -52,6 +53,11 @@ func (l *ledger) do(op func() error) error {
 	}
 	if l.after {
 		_ = op()
+	}
+	if l.faulty != nil {
+		l.mu.Unlock()
+		l.faulty()
+		l.mu.Lock()
 	}
 	return errFault
 }
@@ -98,10 +104,6 @@ func (l *ledger) Swap(_ context.Context, id string, version uint64, r idempotent
 		l.rows[id] = row{r, l.next, expires}
 		return nil
 	})
-}
-
-func (l *ledger) Delete(_ context.Context, id string) error {
-	return l.do(func() error { delete(l.rows, id); return nil })
 }
 
 func (l *ledger) GetTally(_ context.Context, owner string) (t idempotent.Tally, version uint64, err error) {

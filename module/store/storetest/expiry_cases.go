@@ -115,6 +115,21 @@ var expiryCases = []testCase{
 		s.clock.advance(2 * time.Minute)
 		s.absent(r)
 	}},
+	{"Swap with a moment that is past ends a record at once", func(s *stage) {
+		for _, moment := range []time.Time{s.clock.Now().Add(-time.Minute), time.UnixMilli(1)} {
+			r := s.mustCreate(s.lasting("a", "p", time.Hour))
+			old := r.Version
+			r.Expires = moment
+			s.absent(s.mustSwap(r))
+			made := s.mustCreate(rec("k", "a", "p", "new"))
+			r.Version = old
+			if _, err := s.Swap(s.ctx, r); !errors.Is(err, store.ErrConflict) {
+				s.Fatalf("Swap with the ended record's version: %v, want ErrConflict", err)
+			}
+			s.same(s.mustGet(r.Key), made)
+			s.mustDelete(r.Key)
+		}
+	}},
 	{"Swap ends and begins an expiry", func(s *stage) {
 		r := s.mustCreate(s.lasting("a", "p", time.Minute))
 		r.Expires = time.Time{}
