@@ -15,6 +15,8 @@ import (
 type layout struct {
 	sites []*issuerSite // that have oauth_server
 	found map[*caddyhttp.Server]routes.Found
+	// apiServers are those that have an api_rest, with what tells each from the others.
+	apiServers map[*caddyhttp.Server]string
 }
 
 // issuerSite is a site that has oauth_server: a part of a server, with the hosts that lead

@@ -17,8 +17,9 @@ const useCursor = "rest cursor"
 
 // cursors seals the cursors of lists with the gateway's secret.
 type cursors struct {
-	app  *gateway.App
-	keys *secret.Keys // instead of the gateway's, where there is none
+	app    *gateway.App
+	server func() string // see gateway.App.APIServer
+	keys   *secret.Keys  // instead of the gateway's, where there is none
 }
 
 // takeCursors finds the secret, when a list has a cursor.
@@ -31,18 +32,18 @@ func (h *REST) takeCursors(ctx caddy.Context) error {
 	if err != nil {
 		return fmt.Errorf("api_rest: cursors of lists are sealed with its secret: %w", err)
 	}
-	h.cursors = &cursors{app: app}
+	h.cursors = &cursors{app: app, server: app.APIServer(ctx)}
 	return nil
 }
 
 // sealer makes and opens the cursors of one client's request.
 type sealer struct {
 	keys  *secret.Keys
-	scope []byte // who asks, and through which version
+	scope []byte // who asks, at which site, and through which version
 }
 
-// sealer binds cursors to the version and to who is asking: what an upstream has written into
-// a cursor for one caller is not for another.
+// sealer binds cursors to the site, the version and the caller: what an upstream has written
+// into a cursor for one caller is not for another, nor for another upstream.
 func (s *cursors) sealer(c *call) (*sealer, error) {
 	keys := s.keys
 	if keys == nil {
@@ -55,7 +56,7 @@ func (s *cursors) sealer(c *call) (*sealer, error) {
 			return nil, err
 		}
 	}
-	scope := []string{c.prefix}
+	scope := []string{site(c.r, s.server), c.prefix}
 	if access := gateway.Caller(c.r); access != nil {
 		scope = append(scope, access.Client, access.Subject)
 	}

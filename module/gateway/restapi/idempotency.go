@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -28,6 +27,7 @@ import (
 type once struct {
 	h      *REST
 	app    *gateway.App
+	server func() string // see gateway.App.APIServer
 	keeper *idempotent.Keeper
 }
 
@@ -45,7 +45,7 @@ func (h *REST) takeIdempotency(ctx caddy.Context) error {
 	if err != nil {
 		return fmt.Errorf("api_rest: %w", err)
 	}
-	h.once = &once{h, app, keeper}
+	h.once = &once{h, app, app.APIServer(ctx), keeper}
 	return nil
 }
 
@@ -92,7 +92,7 @@ func (o *once) around(next operation) operation {
 		}
 		defer leave()
 		key := o.key(c, m, text)
-		digest := key.Digest([]byte(c.r.Method), []byte(hostName(c.r)+c.prefix+m.Address()), []byte(asked.RawQuery), []byte(mediaType(c.r.Header)), body)
+		digest := key.Digest([]byte(c.r.Method), []byte(site(c.r, o.server)+c.prefix+m.Address()), []byte(asked.RawQuery), []byte(mediaType(c.r.Header)), body)
 		attempt, answer, refused, err := o.keeper.Begin(c.r.Context(), key, digest)
 		switch {
 		case err != nil:
@@ -127,16 +127,6 @@ func (o *once) key(c *call, m resource.Match, text string) idempotent.Key {
 		k.Share = gateway.ClientNetwork(c.r) // what they say they are is not checked here
 	}
 	return k
-}
-
-// hostName is the host that a client asked, without its port: sites with the same paths share the
-// store, and the answer of one says nothing of the other.
-func hostName(r *http.Request) string {
-	host := r.Host
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	return strings.ToLower(host)
 }
 
 // credentials are the fields in which callers say who they are to APIs that know them.

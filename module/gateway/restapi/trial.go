@@ -71,8 +71,8 @@ func NewTrial(ctx caddy.Context, config []byte) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.follows = 1                    // there is one answer
-	h.cursors = &cursors{keys: keys} // of no use to a gateway
+	h.follows = 1                                                         // there is one answer
+	h.cursors = &cursors{keys: keys, server: func() string { return "" }} // of no use to a gateway
 	h.unresolved, h.Login = true, nil
 	t := &Trial{h: h}
 	err = h.Provision(ctx)
