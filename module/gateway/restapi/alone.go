@@ -73,7 +73,7 @@ func (h *REST) through(w http.ResponseWriter, r *http.Request, to route, answer 
 		if f := translated.Finish(); f != nil {
 			err = h.unreadable(f)
 		} else {
-			h.settle(translated, r, answer)
+			h.settle(translated, r, answer, dialect)
 		}
 	}
 	if err != nil {

@@ -66,7 +66,7 @@ func (h *REST) send(w http.ResponseWriter, c *call, upstream route, r *http.Requ
 	}
 	switch {
 	case err == nil:
-		h.settle(to, c.r, answer)
+		h.settle(to, c.r, answer, dialect)
 		h.noteExceeded(answer)
 		h.noteCut(answer)
 		return nil
@@ -99,9 +99,10 @@ func (h *REST) unreadable(f *translate.Failure) error {
 }
 
 // settle answers a write that succeeded with an answer that has no resource where one is
-// declared, and tells of it.
-func (h *REST) settle(to *translate.Writer, r *http.Request, answer *resource.Answer) {
-	if f := to.Settle(); f != nil {
+// declared, and logs that, unless nothing was declared and a fail_when has judged the text.
+func (h *REST) settle(to *translate.Writer, r *http.Request, answer *resource.Answer, dialect *envelope.Config) {
+	judged := answer.Wanted() == "" && dialect.JudgesText(to.Header())
+	if f := to.Settle(); f != nil && !judged {
 		h.metrics.Untranslated(string(f.Kind))
 		if answer.Wanted() == "" {
 			h.log.Warn("the answer to a write is not a JSON object, and was taken for a success by its status", "error", f.Err, "method", r.Method, "path", r.URL.Path)

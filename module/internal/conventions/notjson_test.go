@@ -58,18 +58,70 @@ func TestJSONByAnotherNameIsTranslated(t *testing.T) {
 
 // R02: the log does not speak of a declared item where none is.
 func TestAWordInAnswerToAWriteIsInTheLog(t *testing.T) {
-	for item, want := range map[string]string{"": "was taken for a success by its status", `"item": "/result", `: "has no resource where one is declared"} {
+	for _, c := range []struct {
+		declared, want string
+		there          bool
+	}{
+		{"", "was taken for a success by its status", true},
+		{`"item": "/result", `, "has no resource where one is declared", true},
+		{`"fail_when": [{"op": "!=", "values": ["Ok."], "status": 422}], `, "was taken for a success by its status", false}, // the rule has judged it
+		{`"item": "/result", "fail_when": [{"op": "!=", "values": ["Ok."], "status": 422}], `, "has no resource where one is declared", true},
+	} {
 		u := harness.NewUpstream(t)
 		u.Answer(says("text/plain", "Ok."))
 		g := harness.Prepare(t)
 		r := &rig{g, t, make(map[string]string)}
-		g.BeginChanged(t, strings.NewReplacer("output discard", "output file $DIR/log.json").Replace(site), r.with(u.Addr, `"upstream": $TO, "resources": [{"path": "things", `+item+`"rename": {"name": "n"}}]`))
+		g.BeginChanged(t, strings.NewReplacer("output discard", "output file $DIR/log.json").Replace(site), r.with(u.Addr, `"upstream": $TO, "resources": [{"path": "things", `+c.declared+`"rename": {"name": "n"}}]`))
 		if p := r.do("writer", http.MethodPost, "/things", `{"name":"x"}`); p.Status != 201 || p.Body != "" {
 			t.Errorf("%d %s", p.Status, p.Body)
 		}
 		log, err := os.ReadFile(filepath.Join(r.Dir, "log.json"))
-		if err != nil || !strings.Contains(string(log), want) {
-			t.Errorf("%v: no %s in\n%s", err, want, log)
+		if err != nil || strings.Contains(string(log), c.want) != c.there {
+			t.Errorf("%s: %v: %s should be there: %v\n%s", c.declared, err, c.want, c.there, log)
+		}
+	}
+}
+
+// R02: an API that answers writes with a word reports failures with a word too.
+func TestAConditionOnAWord(t *testing.T) {
+	u := harness.NewUpstream(t)
+	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "things", "rename": {"name": "n"}, "fail_when": [
+		{"op": "==", "values": ["Fails.", "No.", "Fehlgeschlagen für"], "status": 422},
+		{"on": "update", "op": "!=", "values": ["Ok."], "status": 409},
+		{"on": "delete", "op": "empty", "status": 410}]}]`)
+	const page = "<!doctype html><title>Sign in</title>"
+	for _, c := range []struct {
+		method, media, body string
+		want                int
+	}{
+		{"POST", "text/plain", "Ok.", 201},
+		{"POST", "text/plain; charset=utf-8", "Fails.", 422},
+		{"POST", "text/plain; charset=iso-8859-1", "Fehlgeschlagen f\xfcr", 422},
+		{"POST", "text/plain", " No.\r\n", 422},
+		{"POST", "text/html; charset=UTF-8", "Fails.", 422}, // the label of PHP
+		{"POST", "text/plain", "Fails. Or not", 201},
+		{"POST", "text/plain", "", 201},
+		{"POST", "application/json", `"Fails."`, 422},
+		{"POST", "application/json", `{"n":"Fails."}`, 201},
+		{"PATCH", "text/plain", "Ok.\n", 204},
+		{"PATCH", "text/plain", "Ok.\n" + strings.Repeat(" ", 60<<10), 204},
+		{"PATCH", "text/plain", "Ok.\n" + strings.Repeat("x", 200<<10), 409},
+		{"PATCH", "text/plain", "Ok.\n" + strings.Repeat("x", 2<<10), 409},
+		{"PATCH", "text/plain", "", 409},
+		{"PATCH", "text/html", page, 409},
+		{"DELETE", "text/plain", " ", 410},
+		{"DELETE", "text/plain", "Ok.", 204},
+	} {
+		u.Answer(says(c.media, c.body))
+		path, body := "/things", `{"name":"x"}`
+		if c.method != http.MethodPost {
+			path = "/things/1"
+		}
+		if c.method == http.MethodDelete {
+			body = ""
+		}
+		if p := r.do("writer", c.method, path, body); p.Status != c.want {
+			t.Errorf("%s %s %.20q: %d %.200s, want %d", c.method, c.media, c.body, p.Status, p.Body, c.want)
 		}
 	}
 }

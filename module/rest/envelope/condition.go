@@ -44,6 +44,8 @@ func (w *watch) ask(i int, ended bool) verdict {
 		return fails
 	case !c.NotJSON && w.editor != nil:
 		return c.judge(w.editor.Captured(c.slot), ended)
+	case !c.NotJSON && c.Pointer == "" && w.words != nil:
+		return c.judge(*w.words, true)
 	case ended || w.notJSON:
 		return passes
 	}

@@ -81,6 +81,7 @@ type dialect struct {
 	empty   []condition
 	notJSON bool // a condition asks whether an answer is JSON
 	bodies  bool // a condition asks about the body of a success
+	text    bool // a condition asks about the whole body
 }
 
 // reading has the slots of what is read, -1 for what is not.
@@ -118,6 +119,7 @@ func (c *Config) Prepare() error {
 	for _, f := range c.FailWhen {
 		d.fail = append(d.fail, f.compile(&slots))
 		d.notJSON, d.bodies = d.notJSON || f.NotJSON, d.bodies || f.Header == ""
+		d.text = d.text || f.whole()
 	}
 	for _, when := range c.emptyWhen() {
 		d.empty = append(d.empty, FailWhen{Pointer: when.Pointer, Op: when.Op, Values: when.Values}.compile(&slots))

@@ -24,10 +24,13 @@ type Condition struct {
 }
 
 // FailWhen is a condition under which an answer with a status of success is a failure. It is
-// about a value of the body, which must be JSON, about a header field, or about whether the
-// body is JSON at all. The first one that holds decides.
+// about a value of the body, about a header field, or about whether the body is JSON at all. The
+// first one that holds decides.
 type FailWhen struct {
-	// JSON Pointer (RFC 6901) to a value of the answer.
+	// JSON Pointer (RFC 6901) to a value of the answer. Default: the whole answer. Where that is
+	// plain text, HTML or not labelled, and not JSON, it is compared as text, without the white
+	// space around it; one longer than 1024 bytes equals no value. Pointers to values inside
+	// the answer are asked of JSON alone.
 	Pointer string `json:"pointer,omitempty"`
 	// Name of a header field of the answer that is compared instead. Several fields of the
 	// name are one, joined by commas.
@@ -114,6 +117,9 @@ func (f FailWhen) Check() error {
 	}
 	return nil
 }
+
+// whole reports whether the condition is about the whole body.
+func (f FailWhen) whole() bool { return f.Pointer == "" && f.Header == "" && !f.NotJSON }
 
 func (f FailWhen) status() int {
 	if f.NotJSON && f.Status == 0 {

@@ -26,11 +26,12 @@ type watch struct {
 	rule    *condition      // the first that was seen to hold
 	text    *charset.Writer // leads to the editor; nil: the text is read as it is
 
-	header    int  // the condition on a header field that holds; -1: none
-	notJSON   bool // it is known that the body is not JSON
-	permitted bool // it may be something else
-	reads     bool // it answers a GET, which is not answered with nothing
-	unread    bool // the header alone has decided, and no body was looked at
+	header    int            // the condition on a header field that holds; -1: none
+	words     *splice.Scalar // a body that is text and not JSON, such as `Ok.`; nil until it is read
+	notJSON   bool           // it is known that the body is not JSON
+	permitted bool           // it may be something else
+	reads     bool           // it answers a GET, which is not answered with nothing
+	unread    bool           // the header alone has decided, and no body was looked at
 }
 
 // stage is what is known of the text.
@@ -148,7 +149,7 @@ func (w *watch) begin() []byte {
 	case len(text) < len("<!doctype html") && text[0] == '<' && !bytes.ContainsRune(text, '>'):
 		return nil // a page's beginning, perhaps
 	case hasFold(text, "<!doctype html") || hasFold(text, "<html"):
-		w.stage, w.notJSON = foreign, true
+		w.stage, w.notJSON, w.words = foreign, true, &unequal
 	default:
 		w.stage = printed
 	}
@@ -242,12 +243,12 @@ func (w *watch) end(h http.Header, cut bool) verdict {
 // read looks at what is held at once. It reports whether it is a whole text in JSON.
 func (w *watch) read(h http.Header, cut bool) (ended bool) {
 	if len(w.raw) == 0 {
-		w.notJSON = w.reads
+		w.notJSON, w.words = w.reads, wordsOf(nil, cut)
 		return false
 	}
 	plain, more, ok := decompress(h["Content-Encoding"], w.raw)
 	if !ok {
-		w.notJSON = true
+		w.notJSON, w.words = true, &unequal
 		return false
 	}
 	cut = cut || more
@@ -258,12 +259,13 @@ func (w *watch) read(h http.Header, cut bool) (ended bool) {
 		}
 	}
 	if text = bytes.TrimLeft(text, " \t\r\n"); len(text) == 0 {
-		w.notJSON = w.reads
+		w.notJSON, w.words = w.reads, wordsOf(nil, cut)
 		return false
 	}
 	w.editor, ended = w.d.look(text, cut)
 	w.notJSON = w.editor == nil || !cut && !ended || !readable
 	if w.editor == nil {
+		w.words = wordsOf(text, cut)
 		return false
 	}
 	if w.stage, w.text = scanning, nil; w.coded || !utf8.Valid(charset.Whole(plain)) {

@@ -18,8 +18,8 @@ func (w *watch) why(h http.Header, raw []byte, cut bool) *condition {
 		w.raw, w.passing = raw, false
 		_ = w.read(h, cut)
 	}
-	if w.editor != nil {
-		if first := w.first(!cut && w.editor.Close() == nil); first != nil {
+	if w.editor != nil || w.words != nil {
+		if first := w.first(!cut && w.editor != nil && w.editor.Close() == nil); first != nil {
 			rule = first
 		}
 	}
