@@ -78,7 +78,6 @@ func Encoding(document []byte) string {
 // element is one that is being read.
 type element struct {
 	name    string
-	path    string
 	text    strings.Builder
 	members []member
 	at      map[string]int // of members
@@ -115,12 +114,12 @@ func (s Shape) Decode(document []byte) ([]byte, error) {
 			open = append(open, e)
 		case xml.EndElement:
 			e := open[len(open)-1]
-			value := s.value(e)
+			value, listed := s.value(e, open), s.isList(open)
 			if open = open[:len(open)-1]; len(open) == 0 {
 				done = value
 				continue
 			}
-			open[len(open)-1].add(e.name, value, s.isList(e.path))
+			open[len(open)-1].add(e.name, value, listed)
 		case xml.CharData:
 			if len(open) > 0 {
 				open[len(open)-1].text.Write(t)
@@ -132,14 +131,10 @@ func (s Shape) Decode(document []byte) ([]byte, error) {
 func (s Shape) begin(open []*element, t xml.StartElement, second bool) (*element, error) {
 	e := &element{name: t.Name.Local}
 	switch {
-	case len(e.name) > maxName: // the path of each element has those of all around it
+	case len(e.name) > maxName:
 		return nil, fmt.Errorf("an element has a name of more than %d bytes", maxName)
 	case len(open) == 0 && (t.Name.Local != s.Root || second):
 		return nil, fmt.Errorf("%w: %s, expected %s", ErrRoot, t.Name.Local, s.Root)
-	case len(open) == 1:
-		e.path = e.name
-	case len(open) > 1:
-		e.path = open[len(open)-1].path + "/" + e.name
 	}
 	for _, a := range t.Attr {
 		if a.Name.Space == "xmlns" || a.Name.Space == "" && a.Name.Local == "xmlns" {
@@ -163,29 +158,44 @@ func (e *element) add(name string, value []byte, list bool) {
 	e.members[i].list = list || len(e.members[i].values) > 1
 }
 
-func (s Shape) isList(path string) bool {
+// below is what of the path of a list lies below the innermost of the open elements: "" where
+// that is the list. ok is false where the path does not lead there.
+func below(list string, open []*element) (rest string, ok bool) {
+	for i := 1; i < len(open); i++ {
+		if list, ok = strings.CutPrefix(list, open[i].name); !ok {
+			return "", false
+		}
+		if list == "" {
+			return "", i == len(open)-1
+		}
+		if list[0] != '/' {
+			return "", false
+		}
+		list = list[1:]
+	}
+	return list, true
+}
+
+// isList reports whether the innermost of the open elements is one of the declared lists.
+func (s Shape) isList(open []*element) bool {
 	for _, l := range s.Lists {
-		if l == path {
+		if rest, ok := below(l, open); ok && rest == "" {
 			return true
 		}
 	}
 	return false
 }
 
-// value is an element as JSON. Lists that nothing was found of are empty.
-func (s Shape) value(e *element) []byte {
-	prefix := ""
-	if e.path != "" {
-		prefix = e.path + "/"
-	}
+// value is the innermost of the open elements as JSON. Lists that nothing was found of are empty.
+func (s Shape) value(e *element, open []*element) []byte {
 	for _, l := range s.Lists {
-		below, ok := strings.CutPrefix(l, prefix)
-		if _, there := e.at[below]; ok && !there && !strings.Contains(below, "/") {
-			e.members = append(e.members, member{name: below, list: true})
+		name, ok := below(l, open)
+		if _, there := e.at[name]; ok && name != "" && !there && !strings.Contains(name, "/") {
+			e.members = append(e.members, member{name: name, list: true})
 		}
 	}
 	text := strings.TrimSpace(e.text.String())
-	if len(e.members) == 0 && e.path != "" {
+	if len(e.members) == 0 && len(open) > 1 {
 		return quote(text)
 	}
 	if text != "" {
