@@ -34,6 +34,10 @@ const placed = `
 		rename text=/content/rendered name=n
 		wrap post
 	}
+	resource categories {
+		id /name
+		rename id=/name id=category size=/disk~1size
+	}
 	openapi
 `
 
@@ -56,6 +60,10 @@ func TestMembersComeFromInsideAndBodiesGoInside(t *testing.T) {
 			fmt.Fprintf(w, `{"query":{"page":`+page+`}}`, 7, `"a\/b"`)
 		case path == "/pages/9":
 			fmt.Fprintf(w, `{"query":{"page":`+page+`}}`, 9, large)
+		case path == "/categories":
+			fmt.Fprint(w, `{"name":"Music","disk/size":1}`)
+		case path == "/categories/Movies":
+			fmt.Fprint(w, `{"name":"Movies","category":"none","disk/size":7}`)
 		case path == "/posts/9" || path == "/posts":
 			fmt.Fprintf(w, `{"post":{"id":9,"n":"x","content":{"rendered":%s}}}`, large)
 		default:
@@ -69,7 +77,8 @@ func TestMembersComeFromInsideAndBodiesGoInside(t *testing.T) {
 		"/pages/7": `{"id":7,"title":"Of \u00fc","meta":{"lang":"en"},"author":"root","text":"a\/b","links":[{"rel":"self","method":"GET","href":"/pages/7"}]}`,
 		"/pages": `{"data":[{"id":7,"title":"Of \u00fc","meta":{"lang":"en"},"author":"root","text":"a","links":[{"rel":"self","method":"GET","href":"/pages/7"}]},` +
 			`{"id":8,"links":[{"rel":"self","method":"GET","href":"/pages/8"}]}],"pagination":{"total":2,"page":1,"limit":20,"total_pages":1}}`,
-		"/posts/7": `{"id":7,"name":"x","content":{"rendered":"<p>","raw":""},"text":"<p>"}`,
+		"/categories/Movies": `{"id":"Movies","size":7}`,
+		"/posts/7":           `{"id":7,"name":"x","content":{"rendered":"<p>","raw":""},"text":"<p>"}`,
 	} {
 		if p := r.do("reader", "GET", path, ""); p.Status != 200 || p.Body != want {
 			t.Errorf("R10 %s: %d %s, want %s", path, p.Status, p.Body, want)
@@ -95,6 +104,7 @@ func TestMembersComeFromInsideAndBodiesGoInside(t *testing.T) {
 	for _, c := range []struct{ method, path, body, want string }{
 		{"POST", "/pages", `{"title":"Long enough","other":1}`, `application/json {"subject":"Long enough","other":1}`},
 		{"PUT", "/posts/7", `{"name":"x","tags":["a"]}`, `application/json {"post":{"n":"x","tags":["a"]}}`},
+		{"POST", "/categories", `{"id":"Music","size":1}`, `application/json {"category":"Music","disk/size":1}`},
 		{"POST", "/posts", `{"name":"x y","tags":["a"]}`, `application/x-www-form-urlencoded post[n]=x+y&post[tags][]=a`},
 	} {
 		p := r.do("writer", c.method, c.path, c.body)
@@ -106,6 +116,13 @@ func TestMembersComeFromInsideAndBodiesGoInside(t *testing.T) {
 		`{"text":"x"}`: "text", `{"author":"root"}`: "author", `{"subject":"x"}`: "subject", `{"Text":"x"}`: "Text", `{"title":"four"}`: "title",
 	} {
 		wantError(t, r.do("writer", "POST", "/pages", body), 400, "invalid_parameter", field)
+	}
+	// A member that the API calls differently in answers and in bodies has one name for clients.
+	for _, name := range []string{"name", "category", "disk/size"} {
+		wantError(t, r.do("writer", "POST", "/categories", `{"id":"Music","`+name+`":"Movies"}`), 400, "invalid_parameter", name)
+	}
+	if p := r.do("writer", "POST", "/categories", `{"id":"Music"}`); p.Status != 201 || p.Body != `{"id":"Music","size":1}` || p.Header.Get("Location") != "/categories/Music" {
+		t.Errorf("R10 %d %s %s", p.Status, p.Header.Get("Location"), p.Body)
 	}
 	doc := r.do("", "GET", "/openapi.json", "").Body
 	prism := harness.StartPrism(t, doc, r.API)

@@ -44,6 +44,9 @@ func (s *shape) know() {
 	for ours := range s.config.Lift {
 		note(ours)
 	}
+	for theirs := range s.places.names {
+		note(theirs)
+	}
 	for field := range s.config.Values {
 		note(field, s.config.their(field))
 	}

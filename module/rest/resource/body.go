@@ -141,7 +141,7 @@ func (s *shape) translate(object validate.Object) (members, *envelope.Refusal) {
 			return nil, envelope.Invalid(m.Name, "cannot be written")
 		}
 		name, renamed := s.config.Rename[m.Name]
-		if _, taken := s.names[m.Name]; taken && !renamed {
+		if s.isTheirs(m.Name) && !renamed {
 			return nil, envelope.Invalid(m.Name, noField) // it would stand beside the renamed one
 		}
 		if s.disguised(m.Name) {

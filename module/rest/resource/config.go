@@ -26,11 +26,14 @@ type Resource struct {
 	ItemOf map[Kind]string `json:"item_of,omitempty"`
 	// JSON Pointer of the id in a resource, in the upstream's names. Default: `/id`.
 	ID string `json:"id,omitempty"`
-	// Members by our names and the upstream's names for them, in answers and bodies alike.
+	// Members by our names and the upstream's names for them, in answers and bodies alike. A name
+	// has no slash: one that has is written as a pointer in `lift`, `/b~1c`.
 	Rename map[string]string `json:"rename,omitempty"`
 	// Members by our names that are somewhere inside the upstream's resource, and the JSON
 	// Pointers of them: `/title/rendered`. Where nothing is there, an answer has no such
-	// member. In bodies they are refused, unless `rename` says what they are called there.
+	// member. In bodies they are refused, unless `rename` says what they are called there. A
+	// pointer to a member of the resource itself, `/name`, is its name: in answers and bodies, or
+	// in answers alone where `rename` has another one for bodies.
 	// Values in a member that is in `drop` too stream; of others a resource may have 1 MiB.
 	Lift map[string]string `json:"lift,omitempty"`
 	// Members of the upstream's resource that do not reach clients, by the upstream's names, or

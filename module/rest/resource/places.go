@@ -27,16 +27,18 @@ func (s *shape) compilePlaces(r *Resource) error {
 		return err
 	}
 	s.places.names, s.places.words = maps.Clone(s.names), maps.Clone(s.words)
+	lifted := make(map[string]splice.Pointer, len(r.Lift))
 	for _, ours := range slices.Sorted(maps.Keys(r.Lift)) {
 		from, err := splice.ParsePointer(r.Lift[ours])
-		theirs, plain := r.Rename[ours]
+		_, plain := r.Rename[ours]
 		switch {
 		case err != nil:
 			return fmt.Errorf("rename %s: %w", ours, err)
 		case ours == "" || len(from) == 0:
 			return fmt.Errorf("rename %s=%s: expected a name, and a JSON Pointer such as /title/rendered", ours, r.Lift[ours])
-		case len(from) == 1:
-			return fmt.Errorf("rename %s=%s: expected the name without a slash, as the member is not inside another", ours, r.Lift[ours])
+		}
+		if lifted[ours] = from; len(from) == 1 {
+			continue
 		}
 		if word := r.writes(ours); word != "" && !plain {
 			return fmt.Errorf("rename %s=%s: %s names it too, but what a pointer alone names is not written; expected a name for bodies besides, such as rename %s=%s %s=%s",
@@ -47,15 +49,9 @@ func (s *shape) compilePlaces(r *Resource) error {
 				return fmt.Errorf("rename %s=%s: %s=%s is in the same place or around it, expected places apart", ours, r.Lift[ours], other.Name, other.From)
 			}
 		}
-		l := splice.Lift{Name: ours, From: from, Values: s.words[r.their(ours)]}
-		s.places.lift = append(s.places.lift, l)
-		delete(s.places.words, r.their(ours))
-		if plain { // the pointer says where it is in answers
-			delete(s.places.names, theirs)
-			s.places.drop = append(s.places.drop, theirs)
-		}
+		s.places.lift = append(s.places.lift, splice.Lift{Name: ours, From: from, Values: s.words[r.their(ours)]})
 	}
-	return nil
+	return s.nameAnswers(r, lifted)
 }
 
 func (s *shape) compileDrops(r *Resource) error {

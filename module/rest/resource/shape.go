@@ -139,8 +139,6 @@ func (s *shape) compileNames(r *Resource) error {
 		switch {
 		case ours == "" || theirs == "":
 			return fmt.Errorf("rename %s=%s: expected a name on both sides", ours, theirs)
-		case isPointer(theirs):
-			return fmt.Errorf("rename %s=%s: expected the name of a member of the resource; pointers are in lift", ours, theirs)
 		case s.names[theirs] != "":
 			return fmt.Errorf("rename %s=%s: %s has the name %s already, expected one name for each", ours, theirs, theirs, s.names[theirs])
 		}

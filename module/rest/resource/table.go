@@ -61,6 +61,9 @@ func (o *Operation) Field(theirs string) string {
 	if ours, ok := o.shape.names[theirs]; ok {
 		return ours
 	}
+	if ours, ok := o.shape.places.names[theirs]; ok {
+		return ours
+	}
 	return theirs
 }
 
@@ -92,6 +95,11 @@ func (t *Table) Empty() bool { return len(t.operations) == 0 }
 
 // add declares a resource, of each item of a parent's if that is one.
 func (t *Table) add(parent pattern, above expressions, r *Resource) error {
+	named, err := r.withNames()
+	if err != nil {
+		return fmt.Errorf("resource %s: %w", r.Path, err)
+	}
+	r = named
 	path := strings.Trim(r.Path, "/")
 	switch {
 	case parent.text != "" && !strings.HasPrefix(path, "{") && !strings.HasPrefix("/"+path+"/", parent.text+"/"):
