@@ -64,9 +64,11 @@ func (s *cursors) sealer(c *call) (*sealer, error) {
 	return &sealer{keys, encoded}, err
 }
 
-// Seal implements list.Sealer.
+// Seal implements list.Sealer. A page that has not changed has the same cursor again, so that
+// its ETag is the same. Cursors that are alike lead the same caller to the same page of the same
+// list, which that caller knows already.
 func (s *sealer) Seal(plain, bound []byte) string {
-	return s.keys.Seal(useCursor, plain, s.whole(bound))
+	return s.keys.SealRepeatable(useCursor, plain, s.whole(bound))
 }
 
 // Open implements list.Sealer.

@@ -45,11 +45,14 @@ func (t *tags) around(m resource.Match, next operation) operation {
 }
 
 // plan identifies what is done to an answer for this caller. The links in it are those
-// that the caller's scopes allow.
+// that the caller's scopes allow, and a cursor is the caller's own.
 func (t *tags) plan(c *call, o *resource.Operation) string {
 	parts := []string{t.plans[o], c.prefix, c.choice.MediaType}
 	if access := gateway.Caller(c.r); access != nil && len(o.Resource.Links) > 0 {
 		parts = append(parts, access.Scopes...)
+	}
+	if access := gateway.Caller(c.r); access != nil && o.ByCursor() {
+		parts = append(parts, "cursor", access.Client, access.Subject)
 	}
 	return etag.Plan(parts...)
 }

@@ -26,6 +26,7 @@ const byCursor = `
 			items /query/allpages
 		}
 		item /page
+		etag
 		rename id=pageid
 		nested notes {
 			upstream GET /pages/{id}/notes /api.php?list=allpages&of={id}
@@ -121,6 +122,41 @@ func TestAListIsReadByCursors(t *testing.T) {
 	document := r.do("reader", http.MethodGet, "/openapi.json", "")
 	if !strings.Contains(document.Body, `"name":"cursor"`) || !strings.Contains(document.Body, `"CursorPagination"`) {
 		t.Errorf("R06 the description: %s", document.Body)
+	}
+}
+
+// R06: a page that has not changed is not sent again, and its cursor is the caller's own all the same.
+func TestAPageWithACursorHasATag(t *testing.T) {
+	g := harness.Prepare(t)
+	u := harness.NewUpstream(t)
+	g.Begin(t, worded("to "+u.Addr+byCursor))
+	r := &rig{g, t, make(map[string]string)}
+	u.Answer(wikiPages(50))
+	first := r.do("reader", http.MethodGet, "/pages?limit=5", "")
+	again := r.do("reader", http.MethodGet, "/pages?limit=5", "")
+	tag := first.Header.Get("Etag")
+	if tag == "" || again.Header.Get("Etag") != tag || again.Body != first.Body || linked(again, "next") != linked(first, "next") {
+		t.Errorf("R06 %s %s, %s %s", tag, first.Body, again.Header.Get("Etag"), again.Body)
+	}
+	if p := r.do("reader", http.MethodGet, "/pages?limit=5", "", "If-None-Match", tag); p.Status != 304 || p.Body != "" {
+		t.Errorf("R06 %d %s", p.Status, p.Body)
+	}
+	second := r.do("reader", http.MethodGet, linked(first, "next"), "")
+	if p := r.do("reader", http.MethodGet, linked(first, "next"), "", "If-None-Match", second.Header.Get("Etag")); p.Status != 304 || second.Header.Get("Etag") == tag {
+		t.Errorf("R06 the second page: %d %s", p.Status, second.Header.Get("Etag"))
+	}
+	other := r.do("writer", http.MethodGet, "/pages?limit=5", "")
+	if at := linked(other, "next"); at == "" || at == linked(first, "next") {
+		t.Errorf("R06 the cursor of another caller is %s", at)
+	}
+	wantError(t, r.do("writer", http.MethodGet, linked(first, "next"), ""), 400, "invalid_parameter", "cursor")
+	u.Answer(wikiPages(50 + 1)) // what this page has did not change
+	if p := r.do("reader", http.MethodGet, "/pages?limit=5", "", "If-None-Match", tag); p.Status != 304 {
+		t.Errorf("R06 %d", p.Status)
+	}
+	u.Answer(wikiPages(3))
+	if p := r.do("reader", http.MethodGet, "/pages?limit=5", "", "If-None-Match", tag); p.Status != 200 {
+		t.Errorf("R06 a page that has changed: %d", p.Status)
 	}
 }
 

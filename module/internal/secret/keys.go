@@ -32,6 +32,9 @@ type Keys struct {
 type purpose struct {
 	mac  [][]byte
 	seal []cipher.AEAD
+	// What SealRepeatable makes its values with.
+	nonce    []byte
+	explicit cipher.AEAD
 }
 
 // NewKeys takes one or more secrets of at least [MinLength] bytes.
@@ -71,7 +74,21 @@ func (k *Keys) Seal(use string, plain, bound []byte) string {
 	return base64.RawURLEncoding.EncodeToString(aead.Seal(nil, nil, plain, bound))
 }
 
-// Open undoes [Keys.Seal]. Anything that is not authentic is [ErrForged].
+// SealRepeatable is [Keys.Seal] with the same result for the same plain and bound, for values
+// that are part of something which is compared, such as what an entity tag is made of. Who sees
+// two of them learns whether they are the same, and nothing else: so bound should name whoever
+// may see it.
+//
+// The nonce is an HMAC-SHA-256 of bound and plain under a key of its own, cut to the 96 bits of
+// GCM (a synthetic nonce, as in RFC 5297 section 4). Different values have the same one as
+// rarely as random ones do: with 2^32 of them the chance is 2^-33.
+func (k *Keys) SealRepeatable(use string, plain, bound []byte) string {
+	p := k.purpose(use)
+	nonce := sum(p.nonce, [][]byte{bound, plain})[:p.explicit.NonceSize()]
+	return base64.RawURLEncoding.EncodeToString(p.explicit.Seal(nonce, nonce, plain, bound))
+}
+
+// Open undoes [Keys.Seal] and [Keys.SealRepeatable]. Anything that is not authentic is [ErrForged].
 func (k *Keys) Open(use, sealed string, bound []byte) ([]byte, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
 	if err != nil || strings.ContainsAny(sealed, "\r\n") { // which the decoder skips
@@ -96,6 +113,8 @@ func (k *Keys) purpose(use string) *purpose {
 		p.mac = append(p.mac, derive(master, "gatehouse mac "+use))
 		p.seal = append(p.seal, newAEAD(derive(master, "gatehouse seal "+use)))
 	}
+	p.nonce = derive(k.masters[0], "gatehouse nonce "+use)
+	p.explicit = newExplicitAEAD(derive(k.masters[0], "gatehouse seal "+use))
 	k.derived.Store(use, p)
 	return p
 }
@@ -111,12 +130,18 @@ func derive(master []byte, info string) []byte {
 
 // newAEAD gives AES-256-GCM with a random nonce in front of each message. A key
 // of 32 bytes is always accepted.
-func newAEAD(key []byte) cipher.AEAD {
+func newAEAD(key []byte) cipher.AEAD { return gcm(key, cipher.NewGCMWithRandomNonce) }
+
+// newExplicitAEAD is newAEAD for one that is given the nonce. Written in front of the message,
+// it makes what newAEAD opens.
+func newExplicitAEAD(key []byte) cipher.AEAD { return gcm(key, cipher.NewGCM) }
+
+func gcm(key []byte, mode func(cipher.Block) (cipher.AEAD, error)) cipher.AEAD {
 	block, err := aes.NewCipher(key)
 	if err != nil {
 		panic("secret: " + err.Error())
 	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
+	aead, err := mode(block)
 	if err != nil {
 		panic("secret: " + err.Error())
 	}

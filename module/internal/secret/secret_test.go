@@ -96,3 +96,38 @@ func TestTokensDoNotRepeat(t *testing.T) {
 		seen[tok] = true
 	}
 }
+
+func TestARepeatableValueIsTheSameForTheSameInputAlone(t *testing.T) {
+	k := keys(t, first)
+	sealed := k.SealRepeatable("cursor", []byte("plain"), []byte("caller"))
+	if k.SealRepeatable("cursor", []byte("plain"), []byte("caller")) != sealed || keys(t, first, second).SealRepeatable("cursor", []byte("plain"), []byte("caller")) != sealed {
+		t.Error("the same input is sealed differently")
+	}
+	if got, err := k.Open("cursor", sealed, []byte("caller")); err != nil || string(got) != "plain" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := keys(t, second, first).Open("cursor", sealed, []byte("caller")); err != nil || string(got) != "plain" {
+		t.Errorf("after a rotation: %q, %v", got, err)
+	}
+	if _, err := k.Open("cursor", sealed, []byte("other")); !errors.Is(err, ErrForged) {
+		t.Error(err)
+	}
+	if _, err := k.Open("request", sealed, []byte("caller")); !errors.Is(err, ErrForged) {
+		t.Error(err)
+	}
+	// A nonce that two different values share would undo the encryption of both. It is the first
+	// 12 bytes, which are the first 16 characters.
+	nonces := map[string]string{sealed[:16]: "the value itself"}
+	for name, other := range map[string]string{
+		"another plain":                k.SealRepeatable("cursor", []byte("plaim"), []byte("caller")),
+		"another bound":                k.SealRepeatable("cursor", []byte("plain"), []byte("other")),
+		"the same bytes cut elsewhere": k.SealRepeatable("cursor", []byte("lain"), []byte("callerp")),
+		"another purpose":              k.SealRepeatable("request", []byte("plain"), []byte("caller")),
+		"another secret":               keys(t, second).SealRepeatable("cursor", []byte("plain"), []byte("caller")),
+	} {
+		if same, ok := nonces[other[:16]]; ok {
+			t.Errorf("%s has the nonce of %s", name, same)
+		}
+		nonces[other[:16]] = name
+	}
+}
