@@ -183,6 +183,9 @@ func TestPosts(t *testing.T) {
 			t.Errorf("%s", p.Body)
 		}
 		harness.WantError(t, writer.Do(t, "POST", "/posts", `{"title":"x","author":4711}`), 400, "bad_request", "")
+		// R11: WordPress names the parameters in the members of an object.
+		harness.WantError(t, writer.Do(t, "POST", "/posts", `{"title":"x","created_at":"never"}`), 400, "invalid_parameter", "created_at")
+		harness.WantError(t, writer.Do(t, "POST", "/posts", `{"title":"x","comment_status":"maybe","ping_status":"so"}`), 400, "invalid_parameter", "comment_status")
 		harness.WantError(t, harness.RESTClient{API: g.api}.Do(t, "GET", "/posts", ""), 401, "unauthorized", "")
 		// R04: WordPress routes by the very parameter that the id is in.
 		for _, path := range []string{"/posts/1%2Frevisions", "/posts/1%2Fautosaves", "/posts/1%7C2", "/posts/1%26context=view"} {

@@ -20,7 +20,9 @@ type From struct {
 	Code string `json:"code,omitempty"`
 	// JSON Pointer to the error's text. Without any pointer the usual places are looked at.
 	Message string `json:"message,omitempty"`
-	// JSON Pointer to the name of the offending parameter.
+	// JSON Pointer to the name of the offending parameter, or to an object whose members are
+	// called after the offending parameters, or an array of their names. Of several the first
+	// is named.
 	Field string `json:"field,omitempty"`
 }
 
@@ -88,6 +90,7 @@ type dialect struct {
 type reading struct {
 	kind                 Kind
 	code, message, field int
+	fieldAt              splice.Pointer
 }
 
 // Prepare checks the rules and compiles them. A Config with rules is to be prepared
@@ -114,7 +117,8 @@ func (c *Config) Prepare() error {
 	}
 	d, slots := new(dialect), slots{}
 	for _, f := range c.From {
-		d.from = append(d.from, reading{f.Kind, slots.optional(f.Code), slots.optional(f.Message), slots.optional(f.Field)})
+		at, _ := splice.ParsePointer(f.Field) // checked
+		d.from = append(d.from, reading{f.Kind, slots.optional(f.Code), slots.optional(f.Message), slots.optional(f.Field), at})
 	}
 	for _, f := range c.FailWhen {
 		d.fail = append(d.fail, f.compile(&slots))

@@ -41,7 +41,7 @@ func (w *Writer) emptied(raw []byte) bool {
 	if text = bytes.TrimSpace(text); !ok || len(text) == 0 {
 		return false
 	}
-	e, ended := d.look(text, false)
+	e, _, ended := d.look(text, false)
 	if e == nil {
 		return false
 	}

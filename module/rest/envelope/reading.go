@@ -9,10 +9,10 @@ import (
 // look captures what the rules ask for in a text, nil when there is no JSON in it. In
 // front of the value something may have been printed; then it must be whole, unless
 // the text was cut, since a page may have braces of its own. The editor is to be
-// released.
-func (d *dialect) look(text []byte, cut bool) (e *splice.Editor, ended bool) {
+// released. found is the text from the beginning of the value on.
+func (d *dialect) look(text []byte, cut bool) (e *splice.Editor, found []byte, ended bool) {
 	if e, ended, _ = d.scan(text, cut); ended || len(text) > 0 && (text[0] == '{' || text[0] == '[') && d.sawAny(e) {
-		return e, ended
+		return e, text, ended
 	}
 	e.Release()
 	for range notices {
@@ -22,12 +22,12 @@ func (d *dialect) look(text []byte, cut bool) (e *splice.Editor, ended bool) {
 		}
 		var valid bool
 		if e, ended, valid = d.scan(text[at:], cut); ended || valid && cut {
-			return e, ended
+			return e, text[at:], ended
 		}
 		e.Release()
 		text = text[at+1:]
 	}
-	return nil, false
+	return nil, nil, false
 }
 
 // scan does not close the editor of a text that may go on.
@@ -75,8 +75,8 @@ func (d *dialect) usual() bool { return d == nil || len(d.from) == 0 }
 
 // told is what the first rule finds that finds anything. readable says that texts may
 // be passed on, and not codes alone. usual says that the usual places are to be looked
-// at instead.
-func (d *dialect) told(e *splice.Editor, status int, readable bool) (told Error, usual bool) {
+// at instead. text is what the editor has seen.
+func (d *dialect) told(e *splice.Editor, text []byte, status int, readable bool) (told Error, usual bool) {
 	for _, r := range d.from {
 		if r.kind != JSON {
 			continue
@@ -84,7 +84,7 @@ func (d *dialect) told(e *splice.Editor, status int, readable bool) (told Error,
 		if r.code < 0 && r.message < 0 && r.field < 0 {
 			return Error{}, true
 		}
-		code, message, field := textOf(e, r.code), textOf(e, r.message), textOf(e, r.field)
+		code, message := textOf(e, r.code), textOf(e, r.message)
 		if code == "" && message == "" {
 			continue
 		}
@@ -94,7 +94,7 @@ func (d *dialect) told(e *splice.Editor, status int, readable bool) (told Error,
 			message = Lookup(status).Message + " (" + code + ")"
 		}
 		if readable {
-			told.Message, told.Field = safeText(message, maxMessage), safeField(field)
+			told.Message, told.Field = safeText(message, maxMessage), safeField(r.fieldOf(e, text))
 		}
 		return told, false
 	}

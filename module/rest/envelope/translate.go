@@ -76,12 +76,12 @@ func (c *Config) translate(h http.Header, status int, raw []byte, cut bool) tran
 
 // dialect reads JSON by the declared rules. It reports false when it is none.
 func (t *translation) dialect(d *dialect, text []byte, status int, cut, readable bool, j said) bool {
-	e, _ := d.look(text, cut)
+	e, found, _ := d.look(text, cut)
 	if e == nil {
 		return false
 	}
 	defer e.Release()
-	told, usual := d.told(e, status, readable)
+	told, usual := d.told(e, found, status, readable)
 	if usual {
 		t.read(j, readable)
 	} else {

@@ -262,7 +262,7 @@ func (w *watch) read(h http.Header, cut bool) (ended bool) {
 		w.notJSON, w.words = w.reads, wordsOf(nil, cut)
 		return false
 	}
-	w.editor, ended = w.d.look(text, cut)
+	w.editor, _, ended = w.d.look(text, cut)
 	w.notJSON = w.editor == nil || !cut && !ended || !readable
 	if w.editor == nil {
 		w.words = wordsOf(text, cut)
