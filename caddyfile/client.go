@@ -1,10 +1,9 @@
 package caddyfile
 
 import (
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
@@ -61,7 +60,7 @@ func (g *globalBlock) client() error {
 		}
 	}
 	if err := b.c.CheckKind(); err != nil {
-		return at(b.place(err.Error()), fmt.Errorf("client %s: %w", id, err))
+		return at(b.place(err), fmt.Errorf("client %s: %w", id, err))
 	}
 	g.app.Clients = append(g.app.Clients, b.c)
 	return nil
@@ -74,13 +73,29 @@ type clientBlock struct {
 	words map[string]caddyfile.Token // where each was written last
 }
 
-// place is where a complaint about the client as a whole points to: the last of the words
-// it names that was written.
-func (b *clientBlock) place(complaint string) caddyfile.Token {
+// wordsOf are the words of a client for fields of its JSON that have other names.
+var wordsOf = map[string][]string{
+	"redirect_uris": {"redirect_uri"}, "post_logout_redirect_uris": {"post_logout_redirect_uri"}, "deprecated_grants": {"deprecated_grant"},
+	"secret": {"secret", "secret_hash"},
+}
+
+// place is where an error about the client as a whole points to: the last of the words it is
+// about that was written.
+func (b *clientBlock) place(err error) caddyfile.Token {
 	where := b.head
-	for word := range strings.FieldsFuncSeq(complaint, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) }) {
-		if t, ok := b.words[word]; ok {
-			where = t
+	var wrong *oauth.FieldError
+	if !errors.As(err, &wrong) {
+		return where
+	}
+	for _, field := range wrong.Fields {
+		words := wordsOf[field]
+		if words == nil {
+			words = []string{field}
+		}
+		for _, word := range words {
+			if t, ok := b.words[word]; ok {
+				where = t
+			}
 		}
 	}
 	return where

@@ -82,7 +82,7 @@ func (c *Clients) Update(ctx context.Context, id string, change func(*Definition
 			return k, err
 		}
 		if d.ID != k.ID || d.Public != k.Public || d.VariantB != k.VariantB {
-			return k, &InvalidError{errors.New("id, public and variant_b never change: make another client")}
+			return k, invalid("id", errors.New("id, public and variant_b never change: make another client"))
 		}
 		if k.SelfRegistered && !(slices.Equal(d.Scopes, k.Scopes) && slices.Equal(d.DefaultScopes, k.DefaultScopes)) {
 			k.ScopeLimit = append(append([]string{}, d.Scopes...), d.DefaultScopes...)
@@ -96,15 +96,15 @@ func (c *Clients) Update(ctx context.Context, id string, change func(*Definition
 // now goes on to for overlap, from 0 to [MaxOverlap].
 func (c *Clients) RotateSecret(ctx context.Context, id string, overlap time.Duration) (string, error) {
 	if overlap < 0 || overlap > MaxOverlap {
-		return "", &InvalidError{fmt.Errorf("the overlap must be from 0 to %v", MaxOverlap)}
+		return "", invalid("overlap", fmt.Errorf("the overlap must be from 0 to %v", MaxOverlap))
 	}
 	value := secret.Token()
 	_, err := c.swap(ctx, id, func(k store.Client) (store.Client, error) {
 		switch {
 		case k.Public:
-			return k, &InvalidError{errors.New("a public client has no secret")}
+			return k, invalid("public", errors.New("a public client has no secret"))
 		case k.AuthMethod == oauth.PrivateKeyJWT:
-			return k, &InvalidError{errors.New("the client authenticates by private_key_jwt and has no secret")}
+			return k, invalid("auth_method", errors.New("the client authenticates by private_key_jwt and has no secret"))
 		}
 		return k.Rotate(secret.Digest(value), c.Now(), overlap), nil
 	})

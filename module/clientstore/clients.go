@@ -25,6 +25,19 @@ type InvalidError struct{ Reason error }
 func (e *InvalidError) Error() string { return e.Reason.Error() }
 func (e *InvalidError) Unwrap() error { return e.Reason }
 
+// Field is the name of the field in JSON that is wrong, or "".
+func (e *InvalidError) Field() string {
+	if about := (*oauth.FieldError)(nil); errors.As(e.Reason, &about) {
+		return about.Fields[0]
+	}
+	return ""
+}
+
+// invalid is an error about one field.
+func invalid(field string, err error) error {
+	return &InvalidError{&oauth.FieldError{Fields: []string{field}, Err: err}}
+}
+
 // Revoker makes every guard refuse something. When it returns nil the revocation is
 // durable; revoking again what is revoked is no error.
 type Revoker interface {

@@ -106,7 +106,7 @@ func (c *Clients) apply(d Definition, k store.Client) (store.Client, error) {
 	for g, day := range d.DeprecatedGrants {
 		end, err := oauth.ParseEnd(day)
 		if err != nil {
-			return k, &InvalidError{fmt.Errorf("deprecated grant %s: %w", g, err)}
+			return k, invalid("deprecated_grants", fmt.Errorf("deprecated grant %s: %w", g, err))
 		}
 		if k.DeprecatedUntil == nil {
 			k.DeprecatedUntil = make(map[string]time.Time)
@@ -143,7 +143,7 @@ func (c *Clients) check(k store.Client) error {
 	}
 	if k.JWKS != "" {
 		if _, err := token.ParseClientKeys(k.JWKS); err != nil {
-			return &InvalidError{fmt.Errorf("jwks: %w", err)}
+			return invalid("jwks", fmt.Errorf("jwks: %w", err))
 		}
 	}
 	return nil

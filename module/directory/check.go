@@ -2,7 +2,6 @@ package directory
 
 import (
 	"errors"
-	"fmt"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -30,11 +29,11 @@ func (u User) Check() error {
 	}
 	switch {
 	case u.Username == "":
-		return errors.New("the username is missing")
+		return wrong("username", "the username is missing")
 	case len(u.Username) > MaxUsername:
-		return fmt.Errorf("the username is longer than %d bytes", MaxUsername)
+		return wrong("username", "the username is longer than %d bytes", MaxUsername)
 	case u.Username != strings.TrimSpace(u.Username):
-		return errors.New("the username begins or ends with a space")
+		return wrong("username", "the username begins or ends with a space")
 	}
 	for _, text := range []string{u.Username, u.Name, u.Nickname, u.Picture, u.Email, u.Phone} {
 		if !utf8.ValidString(text) {
@@ -45,7 +44,7 @@ func (u User) Check() error {
 		}
 	}
 	if u.Picture != "" && !isPicture(u.Picture) {
-		return errors.New("the picture must be an https URL")
+		return wrong("picture", "the picture must be an https URL")
 	}
 	return nil
 }
@@ -54,11 +53,11 @@ func (u User) Check() error {
 func CheckID(id string) error {
 	switch {
 	case id == "":
-		return errors.New("the id is missing")
+		return wrong("id", "the id is missing")
 	case len(id) > MaxID || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return fmt.Errorf("the id must be at most %d printable ASCII characters without spaces", MaxID)
+		return wrong("id", "the id must be at most %d printable ASCII characters without spaces", MaxID)
 	case strings.HasPrefix(id, clientSubject):
-		return fmt.Errorf("the id begins with %q, which is kept for clients", clientSubject)
+		return wrong("id", "the id begins with %q, which is kept for clients", clientSubject)
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -189,25 +188,7 @@ func (c *adminCall) clientError(err error) error {
 	case errors.Is(err, clientstore.ErrExists):
 		return fail(http.StatusConflict, &failure{code: "conflict", field: "id", message: "id: a client of this id exists"})
 	case errors.As(err, &invalid):
-		return fail(http.StatusBadRequest, &failure{code: "invalid_parameter", field: clientField(err.Error()), message: err.Error()})
+		return fail(http.StatusBadRequest, &failure{code: "invalid_parameter", field: invalid.Field(), message: err.Error()})
 	}
 	return err
-}
-
-// clientField finds the field that a complaint about a client begins with.
-func clientField(complaint string) string {
-	for _, f := range []struct{ begins, field string }{
-		{"the id ", "id"}, {"id, public and variant_b ", "id"}, {"redirect_uri ", "redirect_uris"}, {"post_logout_redirect_uri ", "post_logout_redirect_uris"},
-		{"origin ", "origins"}, {"scope ", "scopes"}, {"default_scopes", "default_scopes"}, {"grant ", "grants"},
-		{"the authorization_code grant", "redirect_uris"}, {"the implicit grant", "redirect_uris"},
-		{"deprecated grant ", "deprecated_grants"}, {"auth_method ", "auth_method"}, {"a public client", "public"},
-		{"id_token_alg ", "id_token_alg"}, {"id_token_claims", "id_token_claims"}, {"userinfo_content_type ", "userinfo_content_type"}, {"the overlap ", "overlap"},
-		{"jwks", "jwks"}, {"an audience ", "audience"}, {"a variant_b client needs a redirect_uri", "redirect_uris"}, {"a variant_b client needs one", "scopes"}, {"a variant_b client", "variant_b"},
-		{"frame_origin", "frame_origins"}, {"require_state ", "require_state"},
-	} {
-		if strings.HasPrefix(complaint, f.begins) {
-			return f.field
-		}
-	}
-	return ""
 }

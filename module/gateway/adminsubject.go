@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/userstore"
@@ -88,17 +87,11 @@ func (c *adminCall) userError(err error) error {
 	case errors.Is(err, userstore.ErrTaken):
 		return fail(http.StatusConflict, &failure{code: "conflict", field: "username", message: "username: it is another user's already"})
 	case errors.Is(err, userstore.ErrInvalid):
-		return fail(http.StatusBadRequest, &failure{code: "invalid_parameter", message: err.Error(), field: userField(err.Error())})
+		bad := &failure{code: "invalid_parameter", message: err.Error()}
+		if wrong := (*directory.FieldError)(nil); errors.As(err, &wrong) {
+			bad.field = wrong.Field
+		}
+		return fail(http.StatusBadRequest, bad)
 	}
 	return err
-}
-
-// userField finds the field that a complaint about a user speaks of.
-func userField(complaint string) string {
-	for _, field := range []string{"username", "password", "picture", "email", "claims"} {
-		if strings.Contains(complaint, "the "+field) {
-			return field
-		}
-	}
-	return ""
 }

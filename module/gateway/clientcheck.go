@@ -14,7 +14,7 @@ import (
 // said of a client without knowing the rest of the configuration.
 func (c Client) CheckKind() error {
 	if c.VariantB && len(c.Grants) > 0 {
-		return errors.New("a variant_b client cannot have grants: remove it")
+		return &oauth.FieldError{Fields: []string{"variant_b", "grants"}, Err: errors.New("a variant_b client cannot have grants: remove it")}
 	}
 	protocol, err := c.protocol()
 	if err != nil {
@@ -38,7 +38,7 @@ func (c Client) protocol() (*oauth.Client, error) {
 	for g, day := range c.DeprecatedGrants {
 		end, err := oauth.ParseEnd(day)
 		if err != nil {
-			return nil, fmt.Errorf("deprecated grant %s: %w", g, err)
+			return nil, &oauth.FieldError{Fields: []string{"deprecated_grants"}, Err: fmt.Errorf("deprecated grant %s: %w", g, err)}
 		}
 		if out.Until == nil {
 			out.Until = make(map[oauth.GrantType]time.Time)

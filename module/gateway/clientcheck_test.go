@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -160,19 +161,33 @@ func TestTokensOfVariantBLiveTwoHoursUnlessAllAreToldHowLong(t *testing.T) {
 	}
 }
 
-func TestAComplaintAboutAClientNamesItsField(t *testing.T) {
-	for complaint, want := range map[string]string{
-		"a variant_b client cannot be public: it needs a secret":   "variant_b",
-		"a variant_b client cannot have grants: remove it":         "variant_b",
-		"a variant_b client needs a redirect_uri":                  "redirect_uris",
-		"a variant_b client needs one or more of the scopes x":     "scopes",
-		"frame_origin https://a/ must be":                          "frame_origins",
-		"frame_origins are of variant_b clients only: remove them": "frame_origins",
-		"scope snsapi_login is of variant_b clients only":          "scopes",
-		"id, public and variant_b never change":                    "id",
+func TestAnErrorAboutAClientNamesItsField(t *testing.T) {
+	site := Client{ID: "a", SecretHashes: []string{HashClientSecret("")}, RedirectURIs: []string{"https://a/"}, Scopes: []string{"openid"}}
+	portal := site
+	portal.VariantB, portal.Scopes = true, []string{"snsapi_login"}
+	for want, c := range map[string]struct {
+		client Client
+		change func(*Client)
+	}{
+		"a variant_b client cannot be public|variant_b":         {portal, func(c *Client) { c.Public = true }},
+		"a variant_b client cannot have grants|variant_b":       {portal, func(c *Client) { c.Grants = []string{"refresh_token"} }},
+		"a variant_b client needs a redirect_uri|redirect_uris": {portal, func(c *Client) { c.RedirectURIs = nil }},
+		"a variant_b client needs one or more|scopes":           {portal, func(c *Client) { c.Scopes = nil }},
+		"frame_origin https://a/ must be|frame_origins":         {portal, func(c *Client) { c.FrameOrigins = []string{"https://a/"} }},
+		"frame_origins are of variant_b clients|frame_origins":  {site, func(c *Client) { c.FrameOrigins = []string{"https://a"} }},
+		"scope snsapi_login is of variant_b|scopes":             {site, func(c *Client) { c.Scopes = []string{"snsapi_login"} }},
+		"the id must be|id":                                    {site, func(c *Client) { c.ID = "a b" }},
+		"redirect_uri x must be absolute|redirect_uris":        {site, func(c *Client) { c.RedirectURIs = []string{"x"} }},
+		"a public client has no secret|public":                 {site, func(c *Client) { c.Public = true }},
+		"deprecated grant password: the end|deprecated_grants": {site, func(c *Client) { c.DeprecatedGrants = map[string]string{"password": "soon"} }},
 	} {
-		if got := clientField(complaint); got != want {
-			t.Errorf("%s: %q, want %q", complaint, got, want)
+		changed := c.client
+		c.change(&changed)
+		_, err := changed.build(oauth.BuiltinScopes, caddy.NewReplacer())
+		text, field, _ := strings.Cut(want, "|")
+		var wrong *oauth.FieldError
+		if !errors.As(err, &wrong) || wrong.Fields[0] != field || !strings.Contains(err.Error(), text) {
+			t.Errorf("%v, expected %q about %s", err, text, field)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package oauth
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -37,25 +36,25 @@ func (c *Client) Check(known []string) error {
 	}
 	for _, uri := range c.RedirectURIs {
 		if err := CheckRedirectURI(uri, c.Native); err != nil {
-			return fmt.Errorf("redirect_uri %s %w", uri, err)
+			return about{"redirect_uris"}.errorf("redirect_uri %s %w", uri, err)
 		}
 	}
 	for _, uri := range c.PostLogoutRedirectURIs {
 		if err := CheckRedirectURI(uri, c.Native); err != nil {
-			return fmt.Errorf("post_logout_redirect_uri %s %w", uri, err)
+			return about{"post_logout_redirect_uris"}.errorf("post_logout_redirect_uri %s %w", uri, err)
 		}
 	}
 	for _, o := range c.Origins {
 		if err := CheckOrigin(o); err != nil {
-			return fmt.Errorf("origin %s %w", o, err)
+			return about{"origins"}.errorf("origin %s %w", o, err)
 		}
 	}
 	if slices.Contains(c.Audience, "") {
-		return errors.New("an audience is empty")
+		return about{"audience"}.errorf("an audience is empty")
 	}
 	for _, o := range c.FrameOrigins {
 		if err := CheckFrameOrigin(o); err != nil {
-			return fmt.Errorf("frame_origin %s %w", o, err)
+			return about{"frame_origins"}.errorf("frame_origin %s %w", o, err)
 		}
 	}
 	if err := c.checkScopes(known); err != nil {
@@ -63,12 +62,12 @@ func (c *Client) Check(known []string) error {
 	}
 	for _, s := range c.IDTokenClaims {
 		if !slices.Contains(c.Scopes, s) {
-			return fmt.Errorf("id_token_claims: %s is not among the client's scopes", s)
+			return about{"id_token_claims"}.errorf("id_token_claims: %s is not among the client's scopes", s)
 		}
 	}
 	for _, s := range c.DefaultScopes {
 		if !slices.Contains(c.Scopes, s) {
-			return fmt.Errorf("default_scopes: %s is not among the client's scopes", s)
+			return about{"default_scopes"}.errorf("default_scopes: %s is not among the client's scopes", s)
 		}
 	}
 	return nil
@@ -78,7 +77,7 @@ func (c *Client) Check(known []string) error {
 // said of a client without knowing addresses and scopes.
 func (c *Client) CheckKind() error {
 	if !ValidClientID(c.ID) {
-		return errors.New("the id must be 1 to 128 printable ASCII characters without spaces")
+		return about{"id"}.errorf("the id must be 1 to 128 printable ASCII characters without spaces")
 	}
 	for _, check := range []func() error{c.checkVariantB, c.checkAuthentication, c.checkGrants} {
 		if err := check(); err != nil {
@@ -87,19 +86,19 @@ func (c *Client) CheckKind() error {
 	}
 	switch {
 	case c.Introspect && c.Public:
-		return errors.New("a public client cannot introspect: it has no credentials")
+		return about{"public", "introspect"}.errorf("a public client cannot introspect: it has no credentials")
 	case c.IntrospectByStatus && !c.Introspect:
-		return errors.New("introspect_by_status needs introspect")
+		return about{"introspect_by_status"}.errorf("introspect_by_status needs introspect")
 	case c.IDTokenAlg != "" && !slices.Contains(IDTokenAlgs, c.IDTokenAlg):
-		return fmt.Errorf("id_token_alg %s is unknown; expected one of: %s", c.IDTokenAlg, strings.Join(IDTokenAlgs, ", "))
+		return about{"id_token_alg"}.errorf("id_token_alg %s is unknown; expected one of: %s", c.IDTokenAlg, strings.Join(IDTokenAlgs, ", "))
 	case !Subset(c.IDTokenClaims, IDTokenClaims):
-		return fmt.Errorf("id_token_claims: expected one or more of: %s", strings.Join(IDTokenClaims, ", "))
+		return about{"id_token_claims"}.errorf("id_token_claims: expected one or more of: %s", strings.Join(IDTokenClaims, ", "))
 	case c.UserinfoContentType != "" && !slices.Contains(c.contentTypes(), c.UserinfoContentType):
-		return fmt.Errorf("userinfo_content_type %s is unknown; expected one of: %s", c.UserinfoContentType, strings.Join(c.contentTypes(), ", "))
+		return about{"userinfo_content_type"}.errorf("userinfo_content_type %s is unknown; expected one of: %s", c.UserinfoContentType, strings.Join(c.contentTypes(), ", "))
 	case c.RequireState != "" && !slices.Contains(StateRules, c.RequireState):
-		return fmt.Errorf("require_state %s is unknown; expected one of: always, unless_pkce_or_nonce, never", c.RequireState)
+		return about{"require_state"}.errorf("require_state %s is unknown; expected one of: always, unless_pkce_or_nonce, never", c.RequireState)
 	case c.RequireState == StateNever && !c.VariantB:
-		return errors.New("require_state never is for variant_b clients only: expected always or unless_pkce_or_nonce")
+		return about{"require_state"}.errorf("require_state never is for variant_b clients only: expected always or unless_pkce_or_nonce")
 	}
 	return nil
 }
@@ -115,23 +114,23 @@ func (c *Client) checkAuthentication() error {
 	secrets := len(c.SecretHashes) > 0
 	switch {
 	case c.Public && secrets:
-		return errors.New("a public client has no secret: remove `public` or the secret")
+		return about{"public", "secret"}.errorf("a public client has no secret: remove `public` or the secret")
 	case c.Public && c.JWKS != "":
-		return errors.New("a public client does not authenticate: remove `public` or jwks")
+		return about{"public", "jwks"}.errorf("a public client does not authenticate: remove `public` or jwks")
 	case !c.Public && !secrets && c.JWKS == "":
 		return errors.New("expected one of: secret, secret_hash, jwks, public")
 	case c.AuthMethod == "":
 		return nil
 	case !slices.Contains(AuthMethods, c.AuthMethod):
-		return fmt.Errorf("auth_method %s is unknown; expected one of: %s", c.AuthMethod, strings.Join(AuthMethods, ", "))
+		return about{"auth_method"}.errorf("auth_method %s is unknown; expected one of: %s", c.AuthMethod, strings.Join(AuthMethods, ", "))
 	case c.Public:
-		return errors.New("a public client sends no secret: remove `public` or auth_method")
+		return about{"public", "auth_method"}.errorf("a public client sends no secret: remove `public` or auth_method")
 	case c.AuthMethod == PrivateKeyJWT && c.JWKS == "":
-		return errors.New("auth_method private_key_jwt needs jwks, the client's public keys")
+		return about{"auth_method"}.errorf("auth_method private_key_jwt needs jwks, the client's public keys")
 	case c.AuthMethod == PrivateKeyJWT && secrets:
-		return errors.New("auth_method private_key_jwt leaves the secret without a use: remove one of the two")
+		return about{"auth_method", "secret"}.errorf("auth_method private_key_jwt leaves the secret without a use: remove one of the two")
 	case c.AuthMethod != PrivateKeyJWT && c.JWKS != "":
-		return fmt.Errorf("auth_method %s leaves jwks without a use: remove one of the two", c.AuthMethod)
+		return about{"auth_method", "jwks"}.errorf("auth_method %s leaves jwks without a use: remove one of the two", c.AuthMethod)
 	}
 	return nil
 }
@@ -141,23 +140,23 @@ func (c *Client) checkGrants() error {
 		_, ends := c.Until[g]
 		switch {
 		case slices.Contains(DeprecatedGrantTypes, g) && !ends:
-			return fmt.Errorf("grant %s is deprecated: it needs a day on which it ends, with deprecated_grant", g)
+			return about{"grants", "deprecated_grants"}.errorf("grant %s is deprecated: it needs a day on which it ends, with deprecated_grant", g)
 		case !slices.Contains(GrantTypes, g) && !slices.Contains(DeprecatedGrantTypes, g):
-			return fmt.Errorf("grant %s is unknown; expected one of: %s", g, joinGrants(GrantTypes))
+			return about{"grants"}.errorf("grant %s is unknown; expected one of: %s", g, joinGrants(GrantTypes))
 		case g == AuthorizationCode && len(c.RedirectURIs) == 0:
-			return errors.New("the authorization_code grant needs a redirect_uri")
+			return about{"redirect_uris"}.errorf("the authorization_code grant needs a redirect_uri")
 		case g == ClientCredentials && c.Public:
-			return errors.New("a public client has no credentials, so it cannot use client_credentials, the grant of clients that name none and have no redirect_uri; expected a redirect_uri, or a grant such as device_code")
+			return about{"public"}.errorf("a public client has no credentials, so it cannot use client_credentials, the grant of clients that name none and have no redirect_uri; expected a redirect_uri, or a grant such as device_code")
 		}
 	}
 	for g := range c.Until {
 		switch {
 		case !slices.Contains(DeprecatedGrantTypes, g):
-			return fmt.Errorf("deprecated grant %s is unknown; expected one of: %s", g, joinGrants(DeprecatedGrantTypes))
+			return about{"deprecated_grants"}.errorf("deprecated grant %s is unknown; expected one of: %s", g, joinGrants(DeprecatedGrantTypes))
 		case g == Implicit && len(c.RedirectURIs) == 0:
-			return errors.New("the implicit grant needs a redirect_uri")
+			return about{"redirect_uris"}.errorf("the implicit grant needs a redirect_uri")
 		case g == Password && c.Public:
-			return errors.New("a public client cannot use the password grant: any program could pose as it and try passwords")
+			return about{"public"}.errorf("a public client cannot use the password grant: any program could pose as it and try passwords")
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package oauth
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -28,39 +27,39 @@ var VariantBContentTypes = []string{"auto", "json", "text"}
 func (c *Client) checkVariantB() error {
 	if !c.VariantB {
 		if len(c.FrameOrigins) > 0 {
-			return errors.New("frame_origins are of variant_b clients only: remove them")
+			return about{"frame_origins"}.errorf("frame_origins are of variant_b clients only: remove them")
 		}
 		return nil
 	}
 	if c.Public {
-		return errors.New("a variant_b client cannot be public: it needs a secret")
+		return about{"variant_b", "public"}.errorf("a variant_b client cannot be public: it needs a secret")
 	}
 	for _, unused := range []struct {
-		word  string
-		given bool
+		word, field string
+		given       bool
 	}{
-		{"jwks", c.JWKS != ""},
-		{"auth_method", c.AuthMethod != ""},
-		{"native", c.Native},
-		{"post_logout_redirect_uri", len(c.PostLogoutRedirectURIs) > 0},
-		{"origins", len(c.Origins) > 0},
-		{"deprecated_grant", len(c.Until) > 0},
-		{"grants", len(c.RedirectURIs) > 0 && !slices.Equal(c.Grants, variantBGrants)},
-		{"default_scopes", len(c.DefaultScopes) > 0},
-		{"introspect", c.Introspect},
-		{"id_token_alg", c.IDTokenAlg != ""}, {"id_token_claims", len(c.IDTokenClaims) > 0},
+		{"jwks", "jwks", c.JWKS != ""},
+		{"auth_method", "auth_method", c.AuthMethod != ""},
+		{"native", "native", c.Native},
+		{"post_logout_redirect_uri", "post_logout_redirect_uris", len(c.PostLogoutRedirectURIs) > 0},
+		{"origins", "origins", len(c.Origins) > 0},
+		{"deprecated_grant", "deprecated_grants", len(c.Until) > 0},
+		{"grants", "grants", len(c.RedirectURIs) > 0 && !slices.Equal(c.Grants, variantBGrants)},
+		{"default_scopes", "default_scopes", len(c.DefaultScopes) > 0},
+		{"introspect", "introspect", c.Introspect},
+		{"id_token_alg", "id_token_alg", c.IDTokenAlg != ""}, {"id_token_claims", "id_token_claims", len(c.IDTokenClaims) > 0},
 	} {
 		if unused.given {
-			return fmt.Errorf("a variant_b client cannot have %s: remove it", unused.word)
+			return about{"variant_b", unused.field}.errorf("a variant_b client cannot have %s: remove it", unused.word)
 		}
 	}
 	switch {
 	case len(c.SecretHashes) == 0:
-		return errors.New("a variant_b client needs a secret or secret_hash")
+		return about{"variant_b"}.errorf("a variant_b client needs a secret or secret_hash")
 	case len(c.RedirectURIs) == 0:
-		return errors.New("a variant_b client needs a redirect_uri")
+		return about{"redirect_uris", "variant_b"}.errorf("a variant_b client needs a redirect_uri")
 	case !slices.ContainsFunc(c.Scopes, func(s string) bool { return slices.Contains(VariantBScopes, s) }):
-		return fmt.Errorf("a variant_b client needs one or more of the scopes %s", strings.Join(VariantBScopes, ", "))
+		return about{"scopes", "variant_b"}.errorf("a variant_b client needs one or more of the scopes %s", strings.Join(VariantBScopes, ", "))
 	}
 	return nil
 }
@@ -72,13 +71,13 @@ var variantBGrants = []GrantType{AuthorizationCode, RefreshToken}
 func (c *Client) CheckScope(s string, known []string) error {
 	switch sns := slices.Contains(VariantBScopes, s); {
 	case sns && !c.VariantB:
-		return fmt.Errorf("scope %s is of variant_b clients only: remove it", s)
+		return about{"scopes"}.errorf("scope %s is of variant_b clients only: remove it", s)
 	case sns:
 		return nil
 	case c.VariantB && slices.Contains(BuiltinScopes, s):
-		return fmt.Errorf("scope %s cannot be a variant_b client's, expected one of: %s", s, strings.Join(c.mayHave(known), ", "))
+		return about{"scopes"}.errorf("scope %s cannot be a variant_b client's, expected one of: %s", s, strings.Join(c.mayHave(known), ", "))
 	case s == "" || !slices.Contains(known, s):
-		return fmt.Errorf("scope %s is not declared, expected one of: %s", s, strings.Join(c.mayHave(known), ", "))
+		return about{"scopes"}.errorf("scope %s is not declared, expected one of: %s", s, strings.Join(c.mayHave(known), ", "))
 	}
 	return nil
 }

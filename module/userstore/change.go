@@ -142,10 +142,10 @@ func check(u directory.User) error {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	if u.Email != "" && !strings.Contains(u.Email, "@") {
-		return fmt.Errorf("%w: the email has no @", ErrInvalid)
+		return invalid("email", "the email has no @")
 	}
 	if claims, err := json.Marshal(u.Claims); err != nil || len(claims) > maxClaims {
-		return fmt.Errorf("%w: the claims are no JSON, or longer than %d bytes", ErrInvalid, maxClaims)
+		return invalid("claims", "the claims are no JSON, or longer than %d bytes", maxClaims)
 	}
 	return nil
 }

@@ -141,20 +141,25 @@ func canonical(username string) string { return norm.NFC.String(username) }
 // in letter case only.
 func folded(name string) string { return norm.NFC.String(cases.Fold().String(name)) }
 
+// invalid is an error about one field that matches [ErrInvalid].
+func invalid(field, format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrInvalid, &directory.FieldError{Field: field, Err: fmt.Errorf(format, args...)})
+}
+
 // checked returns a password in the form that is hashed. Systems type one character in
 // different ways (RFC 8265 section 4.2.2).
 func checked(pass string) (string, error) {
 	switch {
 	case len(pass) < minPassword:
-		return "", fmt.Errorf("%w: the password has fewer than %d bytes", ErrInvalid, minPassword)
+		return "", invalid("password", "the password has fewer than %d bytes", minPassword)
 	case len(pass) > directory.MaxPassword:
-		return "", fmt.Errorf("%w: the password has more than %d bytes", ErrInvalid, directory.MaxPassword)
+		return "", invalid("password", "the password has more than %d bytes", directory.MaxPassword)
 	case !utf8.ValidString(pass) || strings.Contains(pass, "\x00"):
-		return "", fmt.Errorf("%w: the password must be UTF-8 without a NUL character", ErrInvalid)
+		return "", invalid("password", "the password must be UTF-8 without a NUL character")
 	}
 	composed := norm.NFC.String(pass)
 	if len(composed) > directory.MaxPassword {
-		return "", fmt.Errorf("%w: the password has more than %d bytes in its normal form", ErrInvalid, directory.MaxPassword)
+		return "", invalid("password", "the password has more than %d bytes in its normal form", directory.MaxPassword)
 	}
 	return composed, nil
 }
