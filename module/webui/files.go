@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed templates translations scripts
@@ -90,26 +91,61 @@ func (f files) read(name string) (string, error) {
 	return string(b), nil
 }
 
-func (p *Pages) loadTemplates(files files) error {
-	p.sets = make(map[string]*template.Template, len(pageNames))
+// builtinTemplates are the built-in pages. They depend on no configuration, so all
+// instances share them: parsing, escaping and trying them out takes far longer than
+// anything else a load of a configuration does for the pages.
+var builtinTemplates = sync.OnceValues(func() (map[string]*template.Template, error) {
+	builtin := files{builtin: flat{}}
+	p := &Pages{}
+	err := p.config.fill()
+	if err == nil {
+		err = p.loadStyle(builtin)
+	}
+	if err == nil {
+		err = p.loadTexts(builtin)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.sets, err = builtin.templates(); err != nil {
+		return nil, err
+	}
+	return p.sets, p.try(builtin)
+})
+
+// loadTemplates makes the pages, each of which can be rendered in every state and language.
+func (p *Pages) loadTemplates(files files) (err error) {
+	if files.override == nil {
+		p.sets, err = builtinTemplates()
+		return err
+	}
+	if p.sets, err = files.templates(); err != nil {
+		return err
+	}
+	return p.try(files)
+}
+
+// templates parses the pages.
+func (f files) templates() (map[string]*template.Template, error) {
+	sets := make(map[string]*template.Template, len(pageNames))
 	for _, page := range pageNames {
 		set := template.New("")
 		for _, name := range []string{"layout.html", page + ".html"} {
-			text, err := files.read(name)
+			text, err := f.read(name)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			// The error has the name and the line: "template: login.html:3: ...".
 			if _, err := set.New(name).Parse(text); err != nil {
-				return fmt.Errorf("webui: %s: %w", files.where(name), err)
+				return nil, fmt.Errorf("webui: %s: %w", f.where(name), err)
 			}
 		}
 		for _, part := range []string{"title", "main"} {
 			if set.Lookup(part) == nil {
-				return fmt.Errorf("webui: %s:1: does not define %q", files.where(page+".html"), part)
+				return nil, fmt.Errorf("webui: %s:1: does not define %q", f.where(page+".html"), part)
 			}
 		}
-		p.sets[page] = set
+		sets[page] = set
 	}
-	return nil
+	return sets, nil
 }

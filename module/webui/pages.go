@@ -23,7 +23,8 @@ type Pages struct {
 }
 
 // New parses and tries out every page in every language; a template or
-// translation that cannot work is an error with its file and line.
+// translation that cannot work is an error with its file and line. The built-in
+// pages are tried out once in a process.
 func New(c Config) (*Pages, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
@@ -39,10 +40,7 @@ func New(c Config) (*Pages, error) {
 	if err := p.loadTexts(files); err != nil {
 		return nil, err
 	}
-	if err := p.loadTemplates(files); err != nil {
-		return nil, err
-	}
-	return p, p.try(files)
+	return p, p.loadTemplates(files)
 }
 
 // Login writes the sign-in page: fields username, password, request and token.
