@@ -3,6 +3,7 @@ package authserver_test
 import (
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/gatehouse/gatehouse/module/authserver"
 )
@@ -66,22 +67,24 @@ func TestParallelRefreshesInTheGraceAllSucceedWithOneSuccessor(t *testing.T) { /
 }
 
 func TestParallelRefreshesWithoutGraceLeaveNothingAlive(t *testing.T) { // F06
-	g := newTokenRig(t, func(c *authserver.Config) { c.Lifetimes.RefreshGrace = 0 })
-	for range 20 {
-		first := g.begin()
-		answers := g.together(5, refreshWeb(first.tokens.Refresh))
-		if n := tally(answers); n[200] != 1 || n[400] != 4 {
-			t.Fatalf("answers by status: %v", n)
-		}
-		for _, a := range append(answers, first) {
-			if a.status == 200 && g.alive(a.tokens.Access) {
-				t.Fatal("an access token lives")
+	synctest.Test(t, func(t *testing.T) {
+		g := newTokenRig(t, func(c *authserver.Config) { c.Lifetimes.RefreshGrace = 0 })
+		for range 20 {
+			first := g.begin()
+			answers := g.together(5, refreshWeb(first.tokens.Refresh))
+			if n := tally(answers); n[200] != 1 || n[400] != 4 {
+				t.Fatalf("answers by status: %v", n)
 			}
-			if a.status == 200 {
-				g.want(g.token(refreshWeb(a.tokens.Refresh)), 400, "invalid_grant")
+			for _, a := range append(answers, first) {
+				if a.status == 200 && g.alive(a.tokens.Access) {
+					t.Fatal("an access token lives")
+				}
+				if a.status == 200 {
+					g.want(g.token(refreshWeb(a.tokens.Refresh)), 400, "invalid_grant")
+				}
 			}
 		}
-	}
+	})
 }
 
 func TestManyGoodRequestsAtOnceAreNotTakenForFailures(t *testing.T) { // T21

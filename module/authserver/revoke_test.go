@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/store"
@@ -316,27 +317,29 @@ func TestAClientDoesNotFillTheGuardsWithRevocations(t *testing.T) {
 // What a client begins and ends in a loop is gone from the store soon, though it was to live
 // for months: the number of living grants is limited, so that of the dead must be too.
 func TestGrantsBegunAndEndedInALoopDoNotFillTheStore(t *testing.T) { // N02
-	g := newTokenRig(t)
-	for i := range 250 {
-		a := g.begin()
-		if i%2 == 0 {
-			g.revoked(g.revoke(asWeb(a.tokens.Refresh)))
-		} else { // a replay ends it
-			a = g.want(g.token(refreshWeb(a.tokens.Refresh)), 200, "")
-			g.pass(11 * time.Second)
-			g.token(refreshWeb(a.tokens.Refresh))
-			g.pass(11 * time.Second)
-			g.want(g.token(refreshWeb(a.tokens.Refresh)), 400, "invalid_grant")
+	synctest.Test(t, func(t *testing.T) {
+		g := newTokenRig(t)
+		for i := range 250 {
+			a := g.begin()
+			if i%2 == 0 {
+				g.revoked(g.revoke(asWeb(a.tokens.Refresh)))
+			} else { // a replay ends it
+				a = g.want(g.token(refreshWeb(a.tokens.Refresh)), 200, "")
+				g.pass(11 * time.Second)
+				g.token(refreshWeb(a.tokens.Refresh))
+				g.pass(11 * time.Second)
+				g.want(g.token(refreshWeb(a.tokens.Refresh)), 400, "invalid_grant")
+			}
 		}
-	}
-	living := g.begin()
-	g.pass(time.Hour)
-	for _, kind := range []store.Kind{store.KindGrant, store.KindCode} {
-		left, err := g.store.List(t.Context(), kind, "u1", "", 500)
-		g.must(err)
-		if len(left) != 1 {
-			t.Errorf("%d records of the kind %s are left, want that of the living grant", len(left), kind)
+		living := g.begin()
+		g.pass(time.Hour)
+		for _, kind := range []store.Kind{store.KindGrant, store.KindCode} {
+			left, err := g.store.List(t.Context(), kind, "u1", "", 500)
+			g.must(err)
+			if len(left) != 1 {
+				t.Errorf("%d records of the kind %s are left, want that of the living grant", len(left), kind)
+			}
 		}
-	}
-	g.want(g.token(refreshWeb(living.tokens.Refresh)), 200, "")
+		g.want(g.token(refreshWeb(living.tokens.Refresh)), 200, "")
+	})
 }

@@ -104,6 +104,11 @@ func newTokenRig(t *testing.T, change ...func(*authserver.Config)) *tokenRig {
 	g.must(err)
 	_, err = issuer.PublicKeys(t.Context()) // the ring is made before a test counts operations
 	g.must(err)
+	for end := time.Now().Add(10 * time.Second); !revocations.Loaded(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the revocations were not loaded within 10 seconds")
+		}
+	}
 	return g
 }
 
