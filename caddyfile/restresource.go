@@ -24,7 +24,8 @@ type place struct {
 // readResource reads a resource.
 //
 //	resource <path> {
-//		upstream <METHOD> <path> [<METHOD>] <template> [as form|json|multipart|xml <root>] [override] # placeholders in path: {id}, {id:<expression>}
+//		upstream <METHOD> <path> [<METHOD>] <template> [as form|json|multipart [<name>=<value>...]] [override] # placeholders in path: {id}, {id:<expression>}
+//		upstream <METHOD> <path> [<METHOD>] <template> as xml <root> [override]
 //		upstream <METHOD> <path> [POST] <template> rpc|xmlrpc <method> [<parameters>]
 //		list { ... }
 //		list|created|deleted|batch off
@@ -90,7 +91,9 @@ func readResource(d *caddyfile.Dispenser, around place) (r resource.Resource, er
 			return r, at(line, err)
 		}
 		if word == "upstream" {
-			around.saw(r.Routes[len(r.Routes)-1].Path, line)
+			last := r.Routes[len(r.Routes)-1]
+			lines[word+" "+last.Method+" "+last.Path] = line
+			around.saw(last.Path, line)
 		}
 	}
 	var whole *resource.Table
@@ -244,12 +247,16 @@ func nested(d *caddyfile.Dispenser, r *resource.Resource, around place) error {
 // route reads what is sent upstream for a request.
 func route(d *caddyfile.Dispenser, r *resource.Resource) error {
 	const form = "a method, a path, the upstream's method if it is another, and its path and query, such as `upstream GET /articles/{id} /api.php?aid={id}`"
+	line := *d
 	words, err := args(d, form)
 	if err != nil {
 		return err
 	}
 	var to resource.Route
 	if words, to.RPC, err = call(d, words); err != nil {
+		return err
+	}
+	if words, to.Members, err = placed(d, line, words); err != nil {
 		return err
 	}
 	if n := len(words); words[n-1] == "override" {

@@ -48,7 +48,7 @@ type followed struct {
 func (h *REST) follow(w http.ResponseWriter, c *call, m resource.Match, up resource.Upstream, asked resource.Asked) error {
 	query, _ := url.ParseQuery(asked.RawQuery) // Request has read it
 	caller := resource.Caller{Prefix: c.prefix, Query: query, Allowed: gateway.Permits(c.r)}
-	q, first, begun := up.List, up.RawQuery, time.Now()
+	q, first, begun := up.List, up, time.Now()
 	skip, take := q.Window()
 	var all followed
 	var header http.Header
@@ -80,7 +80,11 @@ func (h *REST) follow(w http.ResponseWriter, c *call, m resource.Match, up resou
 			return h.unreadable(&translate.Failure{Kind: translate.Bomb, Err: errLong})
 		}
 		last = portion.Next
-		up.RawQuery = withPosition(first, portion.Next)
+		next, refused := m.Onward(first, portion.Next)
+		if refused != nil {
+			return h.unreadable(&translate.Failure{Kind: translate.Cursor, Err: refused})
+		}
+		up = next
 	}
 	if !all.ended && all.seen <= int64(skip) {
 		return gateway.Refuse(w, envelope.Invalid("page", "must be a page of the first "+strconv.FormatInt(all.seen, 10)+" items: no more of this list is read, ask for less of it"))
@@ -121,18 +125,6 @@ func (f *followed) add(body []byte, p *resource.Portion) {
 	f.seen += p.Elements
 	f.read += p.Bytes
 	f.ended, f.whole = p.Next == nil, p.Complete
-}
-
-// withPosition adds the upstream's parameters for its next answer.
-func withPosition(query string, next map[string]string) string {
-	values := make(url.Values, len(next))
-	for name, value := range next {
-		values.Set(name, value)
-	}
-	if query != "" && len(values) > 0 {
-		query += "&"
-	}
-	return query + values.Encode()
 }
 
 // relay gives the client a failure of the upstream, in our form already.

@@ -71,11 +71,17 @@ func (t *tags) current(c *call, m resource.Match) (now state, err error) {
 		return now, gateway.Fail(refused.Status, refused.Code, refused.Message, refused)
 	}
 	for _, name := range append([]string{"Idempotency-Key", "Prefer", "Content-Type", "Content-Encoding"}, etag.Fields...) {
-		up.Set[name] = nil
+		if _, ours := up.Set[name]; !ours { // the type of the body is, where the upstream is asked with one
+			up.Set[name] = nil
+		}
 	}
 	upstream := ""
 	own := *c
-	own.before(func(*http.Request) {}, func(h http.Header) { upstream = h.Get("Etag") })
+	own.before(func(*http.Request) {}, func(h http.Header) {
+		if !m.Operation.ReadsByPost() {
+			upstream = h.Get("Etag")
+		}
+	})
 	answer := m.Answer(up, resource.Caller{Prefix: c.prefix, Allowed: gateway.Permits(c.r)})
 	to, dialect := t.h.supply(own.edition, m.Operation, own.route, c.dialects[m.Operation])
 	got := t.h.alone(c.r.Context(), to, c.r, up, answer, dialect, tagBody)

@@ -89,12 +89,16 @@ func (t *tags) read(next operation) operation {
 		}
 		plan, upstream := t.plan(c, m.Operation), ""
 		own, asked := bare(c, asked)
-		known := conditions.NoneMatch.Underlying(plan)
+		known, posts := conditions.NoneMatch.Underlying(plan), m.Operation.ReadsByPost()
 		own.before(func(r *http.Request) {
-			if len(known) > 0 { // then the upstream need not send it
+			if len(known) > 0 && !posts { // then the upstream need not send it
 				r.Header.Set("If-None-Match", etag.Join(known))
 			}
-		}, func(h http.Header) { upstream = h.Get("Etag") })
+		}, func(h http.Header) {
+			if !posts { // else it is no tag of what the client reads
+				upstream = h.Get("Etag")
+			}
+		})
 		m.Head = false // the tag of a HEAD is that of the GET; nobody sends the body
 		held := newHolding(w, tagBody)
 		give := func(tag etag.Tag) {

@@ -63,6 +63,8 @@ type Answer struct {
 	Query url.Values
 	// Head: nothing but the header is sent.
 	Head bool
+	// ReadByPost: a 201 of the upstream's made nothing. Some frameworks answer every POST so.
+	ReadByPost bool
 
 	hasTotal  bool
 	exceeded  bool
@@ -125,6 +127,7 @@ func (m Match) Answer(up Upstream, c Caller) *Answer {
 		}
 	}
 	a.usual = o.usual
+	a.ReadByPost = o.ReadsByPost()
 	return a
 }
 

@@ -17,13 +17,24 @@ import (
 // the upstream's address.
 func (m Match) body(a Asked, query string, set http.Header) ([]byte, *envelope.Refusal) {
 	o := m.Operation
-	if len(a.Body) == 0 && (o.Kind == Action || o.Kind == Delete) {
+	empty := len(a.Body) == 0 && (o.Kind == Action || o.Kind == Delete)
+	if empty && o.placed == nil {
 		set["Content-Type"] = nil
 		return nil, nil
 	}
-	object, theirs, refused := m.members(a)
+	var object validate.Object
+	var theirs members
+	placed, refused := m.place(nil)
+	if refused == nil && !empty {
+		object, theirs, refused = m.members(a)
+	}
 	if refused != nil {
 		return nil, refused
+	}
+	set["Content-Encoding"] = nil
+	wrap := o.shape.config.Wrap
+	if empty {
+		wrap = "" // it would be an object without members
 	}
 	if o.as == "form" || o.as == "multipart" {
 		if theirs.passesToken(object) {
@@ -32,7 +43,7 @@ func (m Match) body(a Asked, query string, set http.Header) ([]byte, *envelope.R
 		if refused := theirs.aside(object, query); refused != nil {
 			return nil, refused
 		}
-		media, body, refused := theirs.wrapped(o.shape.config.Wrap).form(o.as, freeForm+formGrowth*len(a.Body), o.shape.encode)
+		media, body, refused := append(theirs.wrapped(wrap), placed...).form(o.as, freeForm+formGrowth*len(a.Body), o.shape.encode)
 		if refused != nil {
 			return nil, refused
 		}
@@ -42,7 +53,7 @@ func (m Match) body(a Asked, query string, set http.Header) ([]byte, *envelope.R
 	if o.as == "xml" {
 		limit := freeForm + formGrowth*len(a.Body)
 		body, refused := o.shape.xml(theirs, o.xmlRoot, limit)
-		if wrap := o.shape.config.Wrap; refused == nil && wrap != "" { // once without, so that a refusal names the member
+		if refused == nil && wrap != "" { // once without, so that a refusal names the member
 			body, refused = o.shape.xml(theirs.wrapped(wrap), o.xmlRoot, limit)
 		}
 		set.Set("Content-Type", "application/xml")
@@ -50,8 +61,8 @@ func (m Match) body(a Asked, query string, set http.Header) ([]byte, *envelope.R
 	}
 	set.Set("Content-Type", "application/json")
 	body := a.Body
-	if o.shape.changesBody() {
-		body = theirs.wrapped(o.shape.config.Wrap).json()
+	if o.shape.changesBody() || len(placed) > 0 {
+		body = append(theirs.wrapped(wrap), placed...).json()
 	}
 	return o.shape.encodeJSON(body), nil
 }
@@ -78,6 +89,12 @@ func (m Match) members(a Asked) (object validate.Object, theirs members, refused
 	}
 	if theirs, refused = o.shape.translate(object); refused != nil {
 		return nil, nil, refused
+	}
+	for i, member := range theirs {
+		if refused := o.setHere(member.Name); refused != nil { // by another name of the client's
+			refused.Field = object[i].Name
+			return nil, nil, refused
+		}
 	}
 	if refused := o.shape.encodable(theirs); refused != nil {
 		return nil, nil, refused

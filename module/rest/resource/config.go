@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"github.com/gatehouse/gatehouse/module/rest/compose"
 	"github.com/gatehouse/gatehouse/module/rest/link"
 	"github.com/gatehouse/gatehouse/module/rest/list"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
@@ -116,13 +117,18 @@ type Route struct {
 	UpstreamMethod string `json:"upstream_method,omitempty"`
 	// The upstream's path and query, with the placeholders of `path`.
 	Upstream string `json:"upstream"`
-	// How the body is sent: `form`, `json`, `multipart` or `xml`. Default: `json` where members
-	// are renamed, else as it came.
+	// How the body is sent: `form`, `json`, `multipart` or `xml`. With a GET, `form` or `json`: the
+	// upstream takes the parameters in the body of a POST. Default: `json` where members are
+	// renamed, else as it came.
 	As string `json:"as,omitempty"`
 	// The outermost element of a body that is sent as `xml`.
 	XMLRoot string `json:"xml_root,omitempty"`
 	// The upstream is called by JSON-RPC at this path, with POST, instead. Default: it is not.
 	RPC *RPC `json:"rpc,omitempty"`
+	// Members that the gateway places in the body behind those of the client, which cannot send
+	// them: constants, and values of the client's path. With a GET, whose parameters all go in the
+	// body of a POST then, also values of those. Default: none.
+	Members []compose.Member `json:"members,omitempty"`
 	// Tells the upstream the client's method in X-HTTP-Method-Override.
 	Override bool `json:"override,omitempty"`
 }

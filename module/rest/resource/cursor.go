@@ -20,6 +20,11 @@ func (a *Answer) ByCursor() bool { return a.List != nil && a.sealer != nil }
 // and the client's other parameters. A cursor is of no use elsewhere.
 func (m Match) bound(q *list.Query, asked url.Values) []byte {
 	parts := []string{m.Operation.Path, m.Operation.method, m.Operation.template.text, q.Bound(asked)}
+	if m.Operation.placed != nil {
+		for _, member := range m.Operation.placed.Members() {
+			parts = append(parts, member.Name, member.Value)
+		}
+	}
 	for _, c := range m.Operation.Resource.List.Cursors {
 		parts = append(parts, c.Parameter, c.Pointer)
 	}

@@ -12,7 +12,7 @@ import (
 // IdleError is about a word of a resource that would do nothing. Whoever wrote it counts on
 // it, so it is an error.
 type IdleError struct {
-	Resource, Word string
+	Resource, Word string // of several upstreams the word is with method and path: `upstream GET /things`
 	Part           string // of what the word has in its block; may be empty
 	why            string
 }
@@ -87,6 +87,11 @@ func (s *shape) idle(all []*Operation, asksForJSON bool) *IdleError {
 		}
 	}
 	for _, o := range all {
+		if o.shape == s && o.placed != nil {
+			if err := s.idlePlaced(o); err != nil {
+				return err
+			}
+		}
 		if o.shape == s && o.call != nil {
 			if err := s.idleCall(o); err != nil {
 				return err

@@ -32,7 +32,7 @@ type Upstream struct {
 	// List is what is asked of a list.
 	List *list.Query
 
-	parameters url.Values // of a call by RPC, which has them in its body
+	parameters url.Values // of a call by RPC or a read that has them in its body
 	sealer     list.Sealer
 	bound      []byte // what cursors of the list belong to
 }
@@ -99,6 +99,8 @@ func (m Match) Request(a Asked) (up Upstream, refused *envelope.Refusal) {
 	switch {
 	case o.call != nil:
 		return up, m.callRPC(&up, a)
+	case o.readsByBody():
+		return up, m.ask(&up)
 	case m.Reads():
 		up.Body, up.Replaced = nil, true
 		up.Body, refused = m.body(a, up.RawQuery, up.Set)
@@ -121,7 +123,7 @@ func (m Match) query(up *Upstream, a Asked, asked url.Values) *envelope.Refusal 
 		}
 		own := make(url.Values)
 		q.Send(own)
-		if m.Operation.call != nil {
+		if m.Operation.call != nil || m.Operation.readsByBody() {
 			up.parameters = own
 			return nil
 		}
@@ -136,6 +138,10 @@ func (m Match) query(up *Upstream, a Asked, asked url.Values) *envelope.Refusal 
 		}
 		up.parameters = own
 		return m.Operation.sendsQuery(own)
+	}
+	if m.Operation.readsByBody() {
+		up.parameters = own
+		return refused
 	}
 	if refused == nil {
 		own, refused = m.Operation.shape.encodeQuery(own)
@@ -155,6 +161,11 @@ func (up *Upstream) addQuery(own url.Values) {
 }
 
 func (m Match) header(up *Upstream) {
+	if m.Operation.ReadsByPost() {
+		for _, name := range unconditional {
+			up.Set[name] = nil
+		}
+	}
 	if !m.Operation.shape.cookies {
 		up.Set["Cookie"] = nil // it is for the pages of the API's host, and would authenticate whatever a browser sends
 	}

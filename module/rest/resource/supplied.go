@@ -148,7 +148,7 @@ func (o *Operation) As() string {
 	switch {
 	case o.call != nil:
 		return "json"
-	case o.Kind == List || o.Kind == Read || o.Kind == Batch || o.Kind == Delete && o.as == "":
+	case o.Kind == Batch || (o.Kind == List || o.Kind == Read || o.Kind == Delete) && o.as == "":
 		return ""
 	case o.as == "form" || o.as == "multipart":
 		return "form"

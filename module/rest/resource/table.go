@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/rest/compose"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
@@ -41,12 +42,14 @@ type Operation struct {
 	Item *Operation
 
 	pattern  pattern
+	route    string // the client's method and path as they are declared
 	template *template
 	method   string // the upstream's
 	as       string
 	xmlRoot  string
 	override bool
-	call     *call // by RPC; nil: none
+	call     *call             // by RPC; nil: none
+	placed   *compose.Template // what the gateway places in the body; nil: nothing
 	shape    *shape
 	plan     *splice.Plan   // for answers; nil: they pass
 	look     *splice.Plan   // of a creation whose answer passes: finds the new id; may be nil
@@ -191,7 +194,7 @@ func (t *Table) route(s *shape, all expressions, r Route) error {
 	all.hold(p)
 	o := &Operation{
 		Kind:   kindOf(r.Method, len(p.segments)-len(s.collection.segments), s.config.List != nil),
-		Method: r.Method, Path: p.text, Resource: s.config, pattern: p, shape: s,
+		Method: r.Method, Path: p.text, route: r.Method + " " + r.Path, Resource: s.config, pattern: p, shape: s,
 		method: cmp.Or(r.UpstreamMethod, r.Method), as: r.As, xmlRoot: r.XMLRoot, override: r.Override,
 	}
 	if !slices.Contains(methods, o.method) {
@@ -208,11 +211,14 @@ func (t *Table) route(s *shape, all expressions, r Route) error {
 	if err := o.compileCall(r); err != nil {
 		return err
 	}
-	if r.As != "" && (r.Method == http.MethodGet || r.Method == http.MethodDelete && r.As == "multipart") {
-		return fmt.Errorf("as %s: a %s has no such body, expected none of form, json, multipart and xml", r.As, r.Method)
+	if err := o.checkAs(); err != nil {
+		return err
 	}
 	if r.As != "" && r.As != "json" && s.charset.Wide() {
 		return fmt.Errorf("as %s: it is not sent in %s, expected json or another charset", r.As, s.charset.Name())
+	}
+	if err := o.compilePlaced(r); err != nil {
+		return err
 	}
 	if o.template, err = parseTemplate(r.Upstream, p.names); err != nil {
 		return err
@@ -231,6 +237,9 @@ func (t *Table) route(s *shape, all expressions, r Route) error {
 		return err
 	}
 	if err := o.supply(); err != nil {
+		return err
+	}
+	if err := o.checkPlaced(); err != nil {
 		return err
 	}
 	return t.declare(o)

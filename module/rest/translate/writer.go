@@ -70,9 +70,17 @@ func (w *Writer) WriteHeader(status int) {
 		}
 		return
 	}
-	w.wrote, w.status = true, status
 	h := w.Header()
 	a := w.config.Answer
+	if a.ReadByPost {
+		h.Del("Etag") // nothing that is asked for it by GET would match
+		h.Del("Accept-Ranges")
+		if status == http.StatusCreated {
+			status = http.StatusOK
+			h.Del("Location")
+		}
+	}
+	w.wrote, w.status = true, status
 	if a.Usual && !usuallyReplaced[status] {
 		a.Status = 0
 	}

@@ -1,0 +1,216 @@
+package compose
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/gatehouse/gatehouse/module/rest/rpc"
+)
+
+// Member is a member that the gateway places in the body of the upstream's request.
+type Member struct {
+	// Its name; the JSON Pointer of one inside others, `/arguments/ids`; either with `[]` behind it
+	// for a list with this one value.
+	Name string `json:"name"`
+	// Its value. `{id}` is a value of the client's path, `{id|int}` the same as a whole number;
+	// `{query.start}` a parameter of a read, by the upstream's name. In JSON a number, true, false,
+	// null, an array, an object and a text in quotes are what they are, everything else is a text;
+	// in a form all values are texts.
+	Value string `json:"value,omitempty"`
+}
+
+const (
+	maxMembers = 100
+	maxValue   = 8 << 10 // bytes
+	maxDepth   = 16      // of a pointer
+)
+
+var (
+	memberName  = regexp.MustCompile(`^[A-Za-z0-9_$@.:~*!-]{1,100}$`)
+	hasWord     = regexp.MustCompile(`[A-Za-z0-9]`)
+	braces      = regexp.MustCompile(`\{([^{}]*)\}`)
+	placeholder = regexp.MustCompile(`^\{([a-z][a-z0-9_]*)(\|int)?\}$`)
+	parameter   = regexp.MustCompile(`^\{query\.([^{}|"\s]{1,256})(\|int)?\}$`)
+)
+
+// Template are members, compiled.
+type Template struct {
+	members []Member
+	outer   []string // names on the outermost level
+	names   []string // of the placeholders in the client's path
+	texts   [][]part // made of text and values of the path, by the number in their name
+	queries []string // parameters of the query that have a place
+	params  *rpc.Template
+}
+
+// part is a piece of text, and the value of the path behind it.
+type part struct {
+	text  string
+	value int // index in the path's values; -1: none
+}
+
+// Parse compiles members for a body in JSON or, without asJSON, in a form. names are the placeholders
+// of the client's path.
+func Parse(members []Member, asJSON bool, names []string) (*Template, error) {
+	if len(members) > maxMembers {
+		return nil, fmt.Errorf("%d members, expected at most %d", len(members), maxMembers)
+	}
+	for _, name := range []string{"query", "body"} {
+		if slices.Contains(names, name) {
+			return nil, fmt.Errorf("the path has a placeholder {%s}, expected another name where values are placed in the body", name)
+		}
+	}
+	t := &Template{members: members, names: names}
+	top := new(branch)
+	for _, m := range members {
+		value, err := t.value(m.Value, asJSON)
+		if err != nil {
+			return nil, fmt.Errorf("%s=%s: %w", m.Name, m.Value, err)
+		}
+		if err := top.put(m.Name, value); err != nil {
+			return nil, err
+		}
+	}
+	t.outer = top.names
+	known := slices.Clone(names)
+	for i := range t.texts {
+		known = append(known, textName(i))
+	}
+	var err error
+	if t.params, err = rpc.Parse(top.text(), known); err != nil {
+		return nil, err
+	}
+	for _, ref := range t.params.Refs() {
+		if ref.Place == rpc.Query && !slices.Contains(t.queries, ref.Name) {
+			t.queries = append(t.queries, ref.Name)
+		}
+	}
+	return t, nil
+}
+
+// textName is the name that a text with values in it has as a placeholder. None of a path has
+// capitals.
+func textName(i int) string { return "T" + strconv.Itoa(i) }
+
+// value is the value of a member as a template of JSON.
+func (t *Template) value(text string, asJSON bool) (string, error) {
+	switch {
+	case len(text) > maxValue:
+		return "", fmt.Errorf("a value of %d bytes, expected at most %d", len(text), maxValue)
+	case strings.ContainsFunc(text, unicode.IsControl):
+		return "", errors.New("a value with control characters, expected none")
+	case parameter.MatchString(text):
+		return text, nil
+	}
+	if m := placeholder.FindStringSubmatch(text); m != nil && slices.Contains(t.names, m[1]) {
+		return text, nil
+	}
+	if asJSON {
+		if literal, ok, err := t.literal(text); ok || err != nil {
+			return literal, err
+		}
+	}
+	if !strings.ContainsAny(text, "{}") {
+		return string(rpc.Quote(text)), nil
+	}
+	return t.compound(text)
+}
+
+// literal is a value that is written as JSON, ok for one that is.
+func (t *Template) literal(text string) (literal string, ok bool, err error) {
+	opens := strings.HasPrefix(text, "[") || strings.HasPrefix(text, `"`)
+	if strings.HasPrefix(text, "{") { // an object, unless a placeholder with text behind it
+		at := braces.FindStringIndex(text)
+		opens = at == nil || at[0] != 0 || strings.Contains(text[:at[1]], `"`) || text[:at[1]] == "{}"
+	}
+	if !opens && !isScalar(text) {
+		return "", false, nil
+	}
+	// Within a list any value can be parsed by itself.
+	parsed, err := rpc.Parse("["+text+"]", t.names)
+	if err != nil {
+		return "", false, err
+	}
+	for _, ref := range parsed.Refs() {
+		if ref.Place == rpc.Body {
+			return "", false, t.unexpected(ref.String())
+		}
+	}
+	return text, true, nil
+}
+
+// isScalar reports whether a text is a number, true, false or null in JSON.
+func isScalar(text string) bool {
+	return slices.Contains([]string{"true", "false", "null"}, text) || number.MatchString(text)
+}
+
+var number = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+
+func (t *Template) unexpected(found string) error {
+	known := ""
+	for _, name := range t.names {
+		known += "{" + name + "}, {" + name + "|int}, "
+	}
+	return fmt.Errorf("unexpected placeholder %s, expected %sor {query.<parameter>} of a read; secrets go in `send fixed body`", found, known)
+}
+
+// compound is a text with values of the path in it.
+func (t *Template) compound(text string) (string, error) {
+	var parts []part
+	end := 0
+	for _, m := range braces.FindAllStringSubmatchIndex(text, -1) {
+		name, found := text[m[2]:m[3]], text[m[0]:m[1]]
+		value := slices.Index(t.names, name)
+		alone := placeholder.MatchString(found) && slices.Contains(t.names, strings.TrimSuffix(name, "|int"))
+		switch {
+		case value < 0 && (alone || parameter.MatchString(found)):
+			return "", fmt.Errorf("%s has text beside it, expected it alone", found)
+		case value < 0:
+			return "", t.unexpected(found)
+		}
+		parts = append(parts, part{text[end:m[0]], value})
+		end = m[1]
+	}
+	if parts = append(parts, part{text[end:], -1}); strings.ContainsAny(braces.ReplaceAllString(text, ""), "{}") {
+		return "", errors.New("a brace stands alone, expected placeholders such as {id}")
+	}
+	t.texts = append(t.texts, parts)
+	return "{" + textName(len(t.texts)-1) + "}", nil
+}
+
+// Names are the names of the members on the outermost level.
+func (t *Template) Names() []string { return t.outer }
+
+// Parameters are the upstream's names of the parameters of the query that have a place.
+func (t *Template) Parameters() []string { return t.queries }
+
+// Members are what the template was made from.
+func (t *Template) Members() []Member { return t.members }
+
+// Fill gives the members as a JSON object. values are those of the path, query gives those of
+// parameters. A member whose parameter the request does not have is left out. The error is an
+// [rpc.ValueError].
+func (t *Template) Fill(values []string, query func(name string) (string, bool)) ([]byte, error) {
+	return t.params.Object(rpc.Values{Text: func(place rpc.Place, name string) (string, bool) {
+		if place == rpc.Query {
+			return query(name)
+		}
+		if i := slices.Index(t.names, name); i >= 0 {
+			return values[i], true
+		}
+		i, _ := strconv.Atoi(name[1:]) // Parse wrote it
+		var b strings.Builder
+		for _, p := range t.texts[i] {
+			b.WriteString(p.text)
+			if p.value >= 0 {
+				b.WriteString(values[p.value])
+			}
+		}
+		return b.String(), true
+	}})
+}

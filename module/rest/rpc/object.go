@@ -1,0 +1,15 @@
+package rpc
+
+import "encoding/json"
+
+// Object writes the parameters alone, which are an object: `{}` for none. A member whose value the
+// request does not have is left out.
+func (t *Template) Object(v Values) ([]byte, error) {
+	if t.root == nil {
+		return []byte("{}"), nil
+	}
+	return t.root.append(nil, v)
+}
+
+// Quote is a text in JSON.
+func Quote(text string) json.RawMessage { return quote(text) }
