@@ -87,6 +87,7 @@ func TestNoClientSendsAParameterOfTheGateways(t *testing.T) { // R11
 			{"POST", "/things", fmt.Sprintf(`{%q:"x"}`, name)},
 			{"PUT", "/things/7", fmt.Sprintf(`{%q:"x"}`, strings.Replace(name, "key", "token", 1))},
 			{"PATCH", "/things/7", fmt.Sprintf(`{%q:["x"]}`, name)},
+			{"POST", "/things", `{"":{"token":"x"}}`},
 			{"POST", "/plain", fmt.Sprintf(`{"\u006b%s":%q}`, strings.TrimPrefix(name, "k"), fixedSecret)},
 		} {
 			if strings.Contains(c.body, "\\x00") || c.body != "" && strings.HasPrefix(c.body, `{"\u006b`) && !strings.HasPrefix(name, "k") {

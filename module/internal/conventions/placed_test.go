@@ -129,6 +129,9 @@ func TestNoClientSendsAMemberThatIsPlaced(t *testing.T) {
 	}
 	for _, c := range []struct{ method, path, body, field string }{
 		{"DELETE", "/torrents/abc", `{"\u0068ashes":"all"}`, "hashes"},
+		{"DELETE", "/torrents/abc", `{"":{"hashes":"all"}}`, ""}, // which Rack reads as hashes
+		{"DELETE", "/torrents/abc", `{" ":{"hashes":"all"}}`, " "},
+		{"DELETE", "/torrents/abc", `{"_":[{"hashes":"all"}]}`, "_"},
 		{"DELETE", "/torrents/abc", `{"hashes":"x","hashes":"all"}`, "hashes"},
 		{"PATCH", "/torrents/abc", `{"id":"all"}`, "id"}, // renamed to hash
 		{"PATCH", "/torrents/abc", `{"id":"abc"}`, "id"},

@@ -37,8 +37,10 @@ func (b *branch) put(name, value string) error {
 		}
 		next := b.below[step]
 		switch {
-		case next != nil && (i == last || next.value != ""):
+		case next != nil && i == last:
 			return fmt.Errorf("%s is given twice", strings.TrimSuffix(name, "[]"))
+		case next != nil && next.value != "":
+			return fmt.Errorf("%s: %s has a value, expected a member with others inside", name, step)
 		case next == nil:
 			next = new(branch)
 			if b.below == nil {

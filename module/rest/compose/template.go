@@ -133,11 +133,14 @@ func (t *Template) literal(text string) (literal string, ok bool, err error) {
 	}
 	// Within a list any value can be parsed by itself.
 	parsed, err := rpc.Parse("["+text+"]", t.names)
-	if err != nil {
+	switch {
+	case errors.Unwrap(err) != nil:
+		return "", false, errors.New("invalid JSON, expected one value such as [{id}], with quotes around the texts in it")
+	case err != nil:
 		return "", false, err
 	}
 	for _, ref := range parsed.Refs() {
-		if ref.Place == rpc.Body {
+		if ref.Place != rpc.Path && ref.Place != rpc.Query {
 			return "", false, t.unexpected(ref.String())
 		}
 	}

@@ -80,6 +80,9 @@ func (m Match) members(a Asked) (object validate.Object, theirs members, refused
 		if refused := o.setHere(member.Name); refused != nil {
 			return nil, nil, refused
 		}
+		if o.reserved.HasInside(member.Name) && strings.ContainsAny(string(member.Value[:1]), "{[") {
+			return nil, nil, envelope.Invalid(member.Name, noField)
+		}
 	}
 	if refused := o.shape.rules.Check(object, o.Kind == Update || o.Kind == Delete); refused != nil {
 		return nil, nil, refused

@@ -53,7 +53,7 @@ func (o *Operation) checkPlaced() error {
 	own := o.placed.Names()
 	names := namesOf(own)
 	clash := func(name, by string) error {
-		return fmt.Errorf("as %s: %s is sent by %s already, expected another name or one of the two", o.as, name, by)
+		return fmt.Errorf("as %s: %s already sends %s, expected one of the two or another name", o.as, by, name)
 	}
 	for _, name := range own {
 		if o.reserved.Has(name) {
@@ -78,7 +78,7 @@ func (o *Operation) checkPlaced() error {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		same := func(m compose.Member) bool { return m.Name == name && m.Value == query.Get(name) }
 		if names.Has(name) && !slices.ContainsFunc(o.placed.Members(), same) {
-			return clash(name, "the address with another value")
+			return clash(name, "the address")
 		}
 	}
 	if o.readsByBody() {

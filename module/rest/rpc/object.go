@@ -8,7 +8,9 @@ func (t *Template) Object(v Values) ([]byte, error) {
 	if t.root == nil {
 		return []byte("{}"), nil
 	}
-	return t.root.append(nil, v)
+	to := new(jsonCall)
+	err := t.root.write(to, v)
+	return to.b, err
 }
 
 // Quote is a text in JSON.

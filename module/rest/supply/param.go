@@ -82,6 +82,10 @@ func NamesOf(params []Param) Names {
 // brackets, with what PHP makes an underscore, or with a NUL behind it.
 func (n Names) Has(name string) bool { return len(n) > 0 && n[plain(name)] }
 
+// HasInside reports whether what a form has in brackets behind a client's name could be read as
+// one of these: Rack takes `[token]` for `token`.
+func (n Names) HasInside(name string) bool { return len(n) > 0 && plain(name) == "" }
+
 // plain is what a name is for the least exact of upstreams: the first word in it, without
 // brackets around it, of small letters.
 func plain(name string) string {
