@@ -131,6 +131,11 @@ func (t *Template) literal(text string) (literal string, ok bool, err error) {
 	if !opens && !isScalar(text) {
 		return "", false, nil
 	}
+	for _, quoted := range jsonString.FindAllString(text, -1) {
+		if braces.MatchString(quoted) {
+			return "", false, fmt.Errorf("%s has a placeholder in quotes, expected it without: it becomes a JSON value", quoted)
+		}
+	}
 	// Within a list any value can be parsed by itself.
 	parsed, err := rpc.Parse("["+text+"]", t.names)
 	switch {
@@ -151,6 +156,9 @@ func (t *Template) literal(text string) (literal string, ok bool, err error) {
 func isScalar(text string) bool {
 	return slices.Contains([]string{"true", "false", "null"}, text) || number.MatchString(text)
 }
+
+// jsonString finds the texts in a value, since outside of texts JSON has no quotes.
+var jsonString = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
 var number = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 

@@ -81,6 +81,9 @@ func (m Match) members(a Asked) (object validate.Object, theirs members, refused
 			return nil, nil, refused
 		}
 		if o.reserved.HasInside(member.Name) && strings.ContainsAny(string(member.Value[:1]), "{[") {
+			if member.Name == "" {
+				return nil, nil, envelope.Refuse(http.StatusBadRequest, "the body has a member without a name")
+			}
 			return nil, nil, envelope.Invalid(member.Name, noField)
 		}
 	}

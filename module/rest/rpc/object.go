@@ -8,9 +8,9 @@ func (t *Template) Object(v Values) ([]byte, error) {
 	if t.root == nil {
 		return []byte("{}"), nil
 	}
-	to := new(jsonCall)
+	to := &jsonCall{b: []byte{':'}} // behind a colon stands no comma
 	err := t.root.write(to, v)
-	return to.b, err
+	return to.b[1:], err
 }
 
 // Quote is a text in JSON.
