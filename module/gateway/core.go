@@ -152,23 +152,11 @@ func (c *core) warm(ctx context.Context) error {
 		return err // how long revocations are kept depends on what the keys have signed
 	}
 	c.follow()
-	return c.loaded(ctx)
+	return c.revocations.WaitLoaded(ctx)
 }
 
-// loaded waits until the revocations are known. A request that comes in the first
-// moments of the process is better answered a little later than with an error.
-func (c *core) loaded(ctx context.Context) error {
-	for !c.revocations.Loaded() {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Millisecond):
-		}
-	}
-	return nil
-}
-
-// firstLoad is how long a request waits for the revocations to be loaded.
+// firstLoad is how long a request waits for the revocations to be loaded: in the first moments
+// of the process a late answer is better than an error.
 const firstLoad = 2 * time.Second
 
 // Verify implements guard.Verifier.
@@ -177,7 +165,7 @@ func (c *core) Verify(ctx context.Context, raw string) (*token.Access, error) {
 		c.follow()
 		wait, cancel := context.WithTimeout(ctx, firstLoad)
 		defer cancel()
-		c.ready.Store(c.loaded(wait) == nil) // otherwise the verifier says why
+		c.ready.Store(c.revocations.WaitLoaded(wait) == nil) // otherwise the verifier says why
 	}
 	return c.verifier.Verify(ctx, raw)
 }

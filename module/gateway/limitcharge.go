@@ -31,20 +31,14 @@ func (l *Limit) admitted(r *http.Request, fields ratelimit.Fields) *charged {
 
 func (c *charged) set(h http.Header) { c.fields.Set(h) }
 
-// Charge counts a request for units more than it cost so far, at every api_limit it came
-// through, before anything is done for it. Its error is 429, or 413 where a request of this
-// size can never fit; then no limit has counted anything, unless one in front of the one
-// that refuses did.
-func Charge(w http.ResponseWriter, r *http.Request, units int64) error {
-	return charge(w, r, func(*charged) int64 { return units })
-}
-
-// ChargeItems is Charge for a request that stands for several, each of method and with one or
-// more paths, which are escaped and as the handler sees them: each costs what it would have
-// cost alone at the dearest of its paths, or what the request did if that is more. A batch is
-// never cheaper than its items one by one.
+// ChargeItems counts a request that stands for several, each of method and with one or more
+// paths, which are escaped and as the handler sees them: each costs what it would have cost alone
+// at the dearest of its paths, or what the request did if that is more. A batch is never cheaper
+// than its items one by one. It counts at every api_limit the request came through, before
+// anything is done for it. Its error is 429, or 413 where a request of this size can never fit;
+// then no limit has counted anything, unless one in front of the one that refuses did.
 func ChargeItems(w http.ResponseWriter, r *http.Request, method string, items [][]string) error {
-	return charge(w, r, func(c *charged) int64 {
+	return chargeRequest(w, r, func(c *charged) int64 {
 		// What handlers in between took away. A guard among them may have written the rest in
 		// another way, so decoded paths are compared.
 		taken, ok := strings.CutSuffix(c.path, r.URL.Path)
@@ -73,7 +67,8 @@ func (l *Limit) costAt(method, path string) int64 {
 	return l.costOf(method, u)
 }
 
-func charge(w http.ResponseWriter, r *http.Request, units func(*charged) int64) error {
+// chargeRequest counts a request for more units at every limit it came through.
+func chargeRequest(w http.ResponseWriter, r *http.Request, units func(*charged) int64) error {
 	innermost, _ := caddyhttp.GetVar(r.Context(), chargedVar).(*charged)
 	for c := innermost; c != nil; c = c.before {
 		if !c.couldFit(r, units(c)) {

@@ -6,12 +6,15 @@ import (
 	"time"
 )
 
-// Loaded reports whether the revocations were fully loaded once, so that tokens can
-// be judged.
-func (r *Revocations) Loaded() bool {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return r.loaded
+// WaitLoaded waits until the revocations were fully loaded once, so that tokens can be
+// judged. Its error is that of the context.
+func (r *Revocations) WaitLoaded(ctx context.Context) error {
+	select {
+	case <-r.first:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Staleness is how long ago what this process knows was complete: nothing while the feed

@@ -109,6 +109,9 @@ func (r *Revocations) complete(ctx context.Context) error {
 	if r.full && r.fullAt == r.attempt {
 		return errFull
 	}
+	if !r.loaded {
+		close(r.first)
+	}
 	r.loaded, r.live, r.full = true, true, false
 	if r.attempt > 1 {
 		r.log.LogAttrs(ctx, slog.LevelInfo, "the feed of revocations is complete again", slog.Int("held", r.set.size))

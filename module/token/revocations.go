@@ -51,6 +51,7 @@ type Revocations struct {
 	now      func() time.Time
 
 	keyChanges atomic.Uint64 // counts the revocations of keys that came
+	first      chan struct{} // closed when one load was complete
 
 	mu      sync.RWMutex
 	set     revocationSet
@@ -83,7 +84,7 @@ func NewRevocations(c RevocationsConfig) (*Revocations, error) {
 	began := c.Now()
 	return &Revocations{
 		store: c.Store, maxStale: c.MaxStale, maxLife: c.MaxTokenLife, log: c.Log, now: c.Now,
-		set: newRevocationSet(c.Limit, func() time.Duration { return c.Now().Sub(began) }), restart: func(error) {},
+		first: make(chan struct{}), set: newRevocationSet(c.Limit, func() time.Duration { return c.Now().Sub(began) }), restart: func(error) {},
 	}, nil
 }
 

@@ -97,8 +97,8 @@ func otherNode(t *testing.T, m *storetest.Memory) *token.Verifier {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for !revocations.Loaded() {
-		time.Sleep(time.Millisecond)
+	if err := revocations.WaitLoaded(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	return v
 }
