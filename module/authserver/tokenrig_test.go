@@ -104,11 +104,9 @@ func newTokenRig(t *testing.T, change ...func(*authserver.Config)) *tokenRig {
 	g.must(err)
 	_, err = issuer.PublicKeys(t.Context()) // the ring is made before a test counts operations
 	g.must(err)
-	for end := time.Now().Add(10 * time.Second); !revocations.Loaded(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the revocations were not loaded within 10 seconds")
-		}
-	}
+	loading, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	g.must(revocations.WaitLoaded(loading))
 	return g
 }
 
