@@ -1,7 +1,6 @@
 package restapi
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -72,7 +71,7 @@ func (s *supplied) fillCall(r *http.Request) error {
 	if err != nil {
 		return gateway.Fail(http.StatusServiceUnavailable, "", "", err)
 	}
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(filled)), int64(len(filled))
+	r.Body, r.ContentLength = inMemory(filled), int64(len(filled))
 	return nil
 }
 

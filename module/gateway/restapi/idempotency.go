@@ -1,11 +1,9 @@
 package restapi
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -147,7 +145,7 @@ func (o *once) carry(w http.ResponseWriter, c *call, m resource.Match, asked res
 	own := *c
 	own.r = c.r.WithContext(ctx)
 	if !m.Reads() {
-		own.r.Body, own.r.ContentLength, own.r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
+		own.r.Body, own.r.ContentLength, own.r.TransferEncoding = inMemory(body), int64(len(body)), nil
 	}
 	held := newHolding(w, idempotent.MaxAnswer)
 	ended := false

@@ -17,6 +17,7 @@ type probe struct {
 	caddyhttp.ResponseWriterWrapper
 	plan   *login.Plan
 	before http.Header // what stood there before the handler
+	hidden *concealed  // has fields of the answer; nil: none
 	status int
 	body   []byte
 	cut    bool
@@ -32,6 +33,7 @@ func (p *probe) WriteHeader(status int) {
 		p.ResponseWriter.WriteHeader(status)
 	default:
 		p.status = status
+		p.hidden.restore(p.Header())
 		media := mediaType(p.Header())
 		p.over = p.plan.OverByStatus(status)
 		if !p.over && (!p.plan.Reads() || streams(p.Header()) || !envelope.IsJSON(media) && !envelope.MaybeJSON(media)) {

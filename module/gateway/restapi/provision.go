@@ -97,16 +97,17 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("api_rest: to: %w", err)
 	}
-	if h.plain.route, err = newRoute(ctx, h.Upstream); err != nil {
+	if h.plain.route, h.plain.reveals, err = newRoute(ctx, h.Upstream, h.supplies(h.plain.table)); err != nil {
 		return fmt.Errorf("api_rest: to: %w", err)
 	}
-	if h.plain.login, err = h.newSignIn(h.Login, h.plain.route, from); err != nil {
+	if h.plain.login, err = h.newSignIn(h.Login, h.plain.route, h.plain.reveals, from); err != nil {
 		return fmt.Errorf("api_rest: %w", err)
 	}
 	config := version.Config{Vendor: h.Vendor, Now: time.Now}
 	for i := range h.Versions {
 		v := &h.Versions[i]
-		e := edition{table: h.plain.table, route: h.plain.route, login: h.plain.login, dialects: h.plain.dialects, strip: v.StripPrefix}
+		e := h.plain
+		e.strip = v.StripPrefix
 		name := h.Charset
 		if len(v.Upstream) > 0 || v.Charset != "" {
 			name = v.Charset
@@ -123,7 +124,7 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 			}
 		}
 		if len(v.Upstream) > 0 {
-			if e.route, err = newRoute(ctx, v.Upstream); err != nil {
+			if e.route, e.reveals, err = newRoute(ctx, v.Upstream, h.supplies(e.table)); err != nil {
 				return fmt.Errorf("api_rest: version %s: to: %w", v.Name, err)
 			}
 			e.login = nil // that is another API
@@ -166,15 +167,25 @@ func (v *Version) resources(shared []resource.Resource) []resource.Resource {
 	return all
 }
 
-// newRoute compiles routes once: what they lead to never changes.
-func newRoute(ctx caddy.Context, routes caddyhttp.RouteList) (route, error) {
+// newRoute compiles routes once: what they lead to never changes. conceal says that the gateway
+// adds header fields or parameters that the proxies in them should not log; reveals, that they
+// do not and that they send what is concealed.
+func newRoute(ctx caddy.Context, routes caddyhttp.RouteList, conceal bool) (to route, reveals bool, err error) {
 	if len(routes) == 0 {
-		return nil, nil
+		return nil, false, nil
+	}
+	if conceal {
+		routes, reveals = concealingRoutes(routes)
 	}
 	if err := routes.Provision(ctx); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return routes.Compile(caddyhttp.HandlerFunc(nowhere)), nil
+	return routes.Compile(caddyhttp.HandlerFunc(nowhere)), reveals, nil
+}
+
+// supplies reports whether requests of an edition have parameters of the gateway's.
+func (h *REST) supplies(t *resource.Table) bool {
+	return h.Login != nil || len(h.Fixed) > 0 || slices.ContainsFunc(t.Operations(), func(o *resource.Operation) bool { return len(o.Fixed()) > 0 })
 }
 
 // AsksForJSON reports whether a condition about all answers refuses what is not JSON.

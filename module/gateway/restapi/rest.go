@@ -112,9 +112,10 @@ type Dialect struct {
 
 // edition is what serves a version.
 type edition struct {
-	table *resource.Table
-	route route
-	login *signIn // nil: the gateway has no account there
+	table   *resource.Table
+	route   route
+	reveals bool    // the proxies in route send what is concealed of a request
+	login   *signIn // nil: the gateway has no account there
 	// dialects are those of the operations: errors name members as clients do.
 	dialects map[*resource.Operation]*envelope.Config
 	strip    bool // the version is not in the paths of requests that pass

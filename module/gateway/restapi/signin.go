@@ -1,7 +1,6 @@
 package restapi
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -18,6 +17,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/rest/login"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
 // keepers are the sessions at upstreams, by a digest of what they were made from: a reload that
@@ -36,10 +36,14 @@ type signIn struct {
 	keeper *login.Keeper
 	pooled string // the key of keeper in keepers
 	to     route
+	// reveals is that of the edition, withhold the fields of answers that may have a session.
+	reveals  bool
+	withhold []string
+	held     *heldBodies
 }
 
 // newSignIn compiles one. from identifies the upstream.
-func (h *REST) newSignIn(c *login.Config, to route, from []byte) (*signIn, error) {
+func (h *REST) newSignIn(c *login.Config, to route, reveals bool, from []byte) (*signIn, error) {
 	if c == nil {
 		return nil, nil
 	}
@@ -50,7 +54,7 @@ func (h *REST) newSignIn(c *login.Config, to route, from []byte) (*signIn, error
 	if err != nil {
 		return nil, err
 	}
-	s := &signIn{h: h, plan: plan, to: to}
+	s := &signIn{h: h, plan: plan, to: to, reveals: reveals, withhold: c.AnswerFields(), held: &heldBodies{most: max(leastHeld, 4*h.MaxBody)}}
 	sum := sha256.New()
 	declared, err := json.Marshal(c)
 	if err != nil {
@@ -116,15 +120,28 @@ func (s *signIn) ask(ctx context.Context, r *http.Request) (a login.Answer, err 
 		return a, err
 	}
 	rec := &recorder{header: make(http.Header), limit: login.MaxAnswer}
+	hidden := newConcealed(s.reveals, nil, func(string) bool { return true }) // the proxy need not know any field
 	up := resource.Upstream{Method: r.Method, Path: r.URL.EscapedPath(), RawQuery: r.URL.RawQuery, Set: r.Header, Body: body, Replaced: true}
+	if hidden != nil {
+		up.RawQuery, hidden.query = "", up.RawQuery
+		for name := range r.Header {
+			if !plainFields[name] {
+				hidden.take(r.Header, name)
+			}
+		}
+	}
 	q := request(ctx, rec, nil, up)
 	q.RequestURI = up.Path // proxies log it, and the query may have a token
-	if err := s.to.ServeHTTP(rec, q); err != nil {
+	if err := s.to.ServeHTTP(rec, hidden.in(q)); err != nil {
 		return a, err
 	}
+	hidden.restore(rec.header)
 	got := rec.reply()
 	return login.Answer{Status: got.Status, Header: got.Header, Body: got.Body, Cut: got.Cut}, nil
 }
+
+// plainFields are those of a sign-in's request that have nothing of a session.
+var plainFields = map[string]bool{"Accept": true, "Accept-Encoding": true, "Content-Length": true, "Content-Type": true}
 
 // session is the one to use instead of stale, which may be nil.
 func (s *signIn) session(ctx context.Context, w http.ResponseWriter, stale *login.Session) (*login.Session, error) {
@@ -150,14 +167,16 @@ type notSignedIn struct{ error }
 func (n notSignedIn) Unwrap() error { return n.error }
 
 // serve sends a request with the session, and once more with a new one where the answer says
-// that it was not carried out for want of one. r is given without the session.
-func (s *signIn) serve(w http.ResponseWriter, r *http.Request, via *supplied) error {
+// that it was not carried out for want of one. r is given without the session and without params,
+// the parameters that all requests have.
+func (s *signIn) serve(w http.ResponseWriter, r *http.Request, via *supplied, params []supply.Param) error {
 	session, err := s.session(r.Context(), w, nil)
 	if err != nil {
 		return err
 	}
-	again, replayable := s.replay(r)
-	first, over, err := s.try(w, again(), session, via)
+	again, replayable, release := s.held.replay(r, s.h.MaxBody)
+	defer release()
+	first, over, err := s.try(w, again(), session, via, params)
 	if !over {
 		s.tell(r, first)
 		return err
@@ -171,16 +190,30 @@ func (s *signIn) serve(w http.ResponseWriter, r *http.Request, via *supplied) er
 		return err
 	case !replayable:
 		w.Header().Set("Retry-After", "1")
-		return gateway.Fail(http.StatusServiceUnavailable, "", "", errors.New("the session at the API was over, and the body of the request cannot be sent again"))
+		return gateway.Fail(http.StatusServiceUnavailable, "", "", errors.New("the session at the API was over, and the body of the request was not kept to be sent again"))
 	}
-	second, over, err := s.try(w, again(), renewed, via)
-	s.keeper.Helped(renewed, !over)
+	verdict := login.Unknown // also where the answer breaks off with a panic
+	defer func() { s.keeper.Renewed(renewed, verdict) }()
+	second, over, err := s.try(w, again(), renewed, via, params)
 	if over {
+		verdict = login.Refused
 		s.tellRefused(r, second)
 		return second.pass()
 	}
+	if err == nil {
+		verdict = verdictOf(second.status)
+	}
 	s.tell(r, second)
 	return err
+}
+
+// verdictOf is what the status of an answer that does not say that the session is over says of it.
+func verdictOf(status int) login.Verdict {
+	switch {
+	case status < http.StatusOK, status >= http.StatusInternalServerError, status == http.StatusUnauthorized, status == http.StatusTooManyRequests:
+		return login.Unknown
+	}
+	return login.Taken
 }
 
 // tell writes to the log of an answer that the client gets as a 502, although it came with a session.
@@ -196,40 +229,9 @@ func (s *signIn) tellRefused(r *http.Request, p *probe) {
 	s.h.log.Warn("the API refused a request with the session that it gave to the gateway", "status", p.status, "method", r.Method, "path", r.URL.Path, "host", r.Host)
 }
 
-// replay gives copies of a request to send, each with the whole body. It reports false for a
-// body that can be sent only once.
-func (s *signIn) replay(r *http.Request) (again func() *http.Request, replayable bool) {
-	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
-		return func() *http.Request { return own(r) }, true
-	}
-	if r.ContentLength < 0 || r.ContentLength > s.h.replayMost() {
-		return func() *http.Request { return own(r) }, false
-	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, r.ContentLength))
-	return func() *http.Request {
-		q := own(r)
-		q.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{err}))
-		return q
-	}, true
-}
-
-// replayMost bounds the bodies that are kept to be sent again: all that the gateway has written
-// itself, which is bounded by max_body.
-func (h *REST) replayMost() int64 { return 17*h.MaxBody + 1<<20 }
-
-// failing is the end of a body that broke off.
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) {
-	if f.err != nil {
-		return 0, f.err
-	}
-	return 0, io.EOF
-}
-
 // try sends a request with a session. over says that the answer is held, and that the session is
 // over by what it says.
-func (s *signIn) try(w http.ResponseWriter, q *http.Request, session *login.Session, via *supplied) (p *probe, over bool, err error) {
+func (s *signIn) try(w http.ResponseWriter, q *http.Request, session *login.Session, via *supplied, params []supply.Param) (p *probe, over bool, err error) {
 	for _, secret := range session.Secrets {
 		via.hide(secret)
 	}
@@ -237,11 +239,17 @@ func (s *signIn) try(w http.ResponseWriter, q *http.Request, session *login.Sess
 	if s.plan.Reads() {
 		q.Header.Set("Accept-Encoding", "identity")
 	}
-	if err := session.Apply(q, via.as); err != nil {
-		return nil, false, gateway.Fail(http.StatusBadRequest, "", "the body could not be read", err)
+	hidden := newConcealed(s.reveals, s.withhold, via.addresses)
+	if session.Cookie != "" {
+		hidden.setCookie(q, session.Cookie)
 	}
-	p = &probe{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, plan: s.plan, before: w.Header().Clone()}
-	if err := via.to.ServeHTTP(p, q); err != nil {
+	for _, params := range [][]supply.Param{params, session.Params} {
+		if err := via.apply(q, hidden, params); err != nil {
+			return nil, false, err
+		}
+	}
+	p = &probe{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, plan: s.plan, before: w.Header().Clone(), hidden: hidden}
+	if err := via.to.ServeHTTP(p, hidden.in(q)); err != nil {
 		return p, false, err
 	}
 	return p, p.ended(), nil

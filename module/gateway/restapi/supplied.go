@@ -25,6 +25,7 @@ type supplied struct {
 	secrets    []string       // what no client may be told
 	configured []string       // those of the configuration that are looked for in results of calls
 	login      *signIn        // nil: the gateway has no account there
+	reveals    bool           // of the edition
 }
 
 // supply is the way to an upstream for an operation, nil for a job's own request, and the
@@ -43,7 +44,7 @@ func (h *REST) supply(e *edition, o *resource.Operation, to route, dialect *enve
 		}
 		return to, dialect
 	}
-	s := &supplied{h: h, to: to, operation: o, fixed: fixed, as: as, login: e.login}
+	s := &supplied{h: h, to: to, operation: o, fixed: fixed, as: as, login: e.login, reveals: e.reveals}
 	if o != nil && o.ByRPC() {
 		s.to = &caller{h, o, to, s}
 	}
@@ -68,19 +69,28 @@ func (s *supplied) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	q := own(r)
 	if s.operation != nil && s.operation.CallsConfigured() {
-		if err := s.fillCall(q); err != nil {
+		r = own(r)
+		if err := s.fillCall(r); err != nil {
 			return err
 		}
 	}
-	if err := supply.Apply(q, params, s.as); err != nil {
+	if s.login != nil {
+		return s.login.serve(w, r, s, params)
+	}
+	q, c := own(r), newConcealed(s.reveals, nil, s.addresses)
+	if err := s.apply(q, c, params); err != nil {
+		return err
+	}
+	return s.to.ServeHTTP(c.out(w), c.in(q))
+}
+
+// apply writes parameters into a request, or into what is concealed of it.
+func (s *supplied) apply(q *http.Request, c *concealed, params []supply.Param) error {
+	if err := c.apply(q, params, s.as); err != nil {
 		return gateway.Fail(http.StatusBadRequest, "", "the body could not be read", err)
 	}
-	if s.login != nil {
-		return s.login.serve(w, q, s)
-	}
-	return s.to.ServeHTTP(w, q)
+	return nil
 }
 
 // own is a copy of a request whose header and address can be changed.

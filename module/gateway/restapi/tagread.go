@@ -74,10 +74,12 @@ func bare(c *call, asked resource.Asked) (*call, resource.Asked) {
 // answer's header.
 func (c *call) before(set func(*http.Request), notice func(http.Header)) {
 	inner := c.handler()
-	c.edition = &edition{table: c.table, login: c.login, route: caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+	changed := *c.edition
+	changed.route = caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 		set(r)
 		return inner.ServeHTTP(gateway.OnHeader(w, notice), r)
-	}), strip: c.strip, dialects: c.dialects}
+	})
+	c.edition = &changed
 }
 
 // read answers GET and HEAD with a tag, and 304 where the client has the answer already.

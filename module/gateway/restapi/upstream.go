@@ -1,10 +1,8 @@
 package restapi
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 
@@ -65,7 +63,7 @@ func request(ctx context.Context, w http.ResponseWriter, parent *http.Request, u
 	}
 	switch {
 	case up.Replaced:
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(up.Body)), int64(len(up.Body))
+		r.Body, r.ContentLength = inMemory(up.Body), int64(len(up.Body))
 		if len(up.Body) == 0 {
 			r.Body = http.NoBody
 		}

@@ -11,10 +11,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/harness"
 )
 
-// logging is the site with a log in a file, as the documentation has it for secrets in header
-// fields whose names Caddy does not know for secret.
+// logging is the site with a log in a file, of all that Caddy can log.
 func logging(file string) string {
-	return strings.Replace(site, "\tlog {\n\t\toutput discard\n\t}", "\tlog {\n\t\toutput file "+file+"\n\t\tlevel INFO\n\t\tformat filter {\n\t\t\trequest>headers>X-Api-Key delete\n\t\t}\n\t}", 1)
+	return strings.Replace(site, "\tlog {\n\t\toutput discard\n\t}", "\tlog {\n\t\toutput file "+file+"\n\t\tlevel DEBUG\n\t}\n\tservers {\n\t\tlog_credentials\n\t}", 1)
 }
 
 func startLogging(t *testing.T, upstream, members string) (r *rig, logged func() string) {
@@ -59,8 +58,8 @@ func TestSecretsAreNotInTheLog(t *testing.T) { // R11, R12
 	u := harness.NewUpstream(t)
 	signInWith := func(token http.HandlerFunc) {
 		u.Answer(func(w http.ResponseWriter, q *http.Request) {
-			switch answer := answers[q.URL.Path]; {
-			case q.URL.Path == "/token":
+			switch answer := answers[strings.TrimPrefix(q.URL.Path, "/v2")]; {
+			case strings.HasSuffix(q.URL.Path, "/token"):
 				token(w, q)
 			case answer != nil:
 				answer(w, q)
@@ -71,22 +70,49 @@ func TestSecretsAreNotInTheLog(t *testing.T) { // R11, R12
 	}
 	members := `"upstream": $TO, "fixed": [{"name": "key", "value": "{file.FILE}"}, {"name": "X-Api-Key", "value": "{file.FILE}", "in": "header"}],
 		"login": {"steps": [{"method": "POST", "upstream": "/token", "send": [{"name": "password", "value": "{file.FILE}"}],
-			"keep": [{"from": "json", "name": "/access_token", "in": "query", "as": "at"}, {"from": "json", "name": "/access_token", "in": "header", "as": "Authorization", "scheme": "Bearer"}, {"from": "cookie"}]}]},
+			"keep": [{"from": "header", "name": "X-Session", "in": "header", "as": "X-Session"}, {"from": "json", "name": "/access_token", "in": "query", "as": "at"}, {"from": "json", "name": "/access_token", "in": "header", "as": "Authorization", "scheme": "Bearer"}, {"from": "cookie"}]}]},
 		"resources": [{"path": "things", "item": "", "rename": {"id": "id"}}]`
 	members = strings.ReplaceAll(members, "FILE", secret)
-	t.Run("R11 errors of the API", func(t *testing.T) {
-		signInWith(func(w http.ResponseWriter, q *http.Request) {
-			w.Header().Set("Set-Cookie", "sid=cookie-s3cr3t")
-			says("application/json", `{"access_token":"login-s3cr3t"}`)(w, q)
-		})
-		r, logged := startLogging(t, u.Addr, members)
-		for path := range answers {
-			if p := r.do("reader", "GET", path, ""); p.Status < 400 {
-				t.Errorf("%s: %d %s", path, p.Status, p.Body)
-			}
+	arrives := func(w http.ResponseWriter, q *http.Request) {
+		if q.Header.Get("X-Api-Key") != "fixed-s3cr3t" || q.Header.Get("X-Session") != "header-s3cr3t" || q.Header.Get("Authorization") != "Bearer login-s3cr3t" ||
+			q.Header.Get("Cookie") != "sid=cookie-s3cr3t" || q.URL.RawQuery != "key=fixed-s3cr3t&at=login-s3cr3t" {
+			t.Errorf("the API was sent %s %v", q.RequestURI, q.Header)
+			w.WriteHeader(http.StatusTeapot)
 		}
-		noSecret(t, logged())
-	})
+		w.Header().Set("Set-Cookie", "sid=another-s3cr3t")
+		says("application/json", `{"id":1}`)(w, q)
+	}
+	for name, to := range map[string]string{
+		"R11 errors of the API": "$TO",
+		"R11 errors of an API whose addresses are rewritten": `[{"match": [{"path": ["/*"]}], "handle": [{"handler": "subroute", "routes": [{"handle": [{"handler": "rewrite", "uri": "/v2{http.request.uri}"}]},
+			{"handle": [{"handler": "reverse_proxy", "upstreams": [{"dial": "` + u.Addr + `"}]}]}]}]}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			signInWith(func(w http.ResponseWriter, q *http.Request) {
+				w.Header().Set("Set-Cookie", "sid=cookie-s3cr3t")
+				w.Header().Set("X-Session", "header-s3cr3t")
+				says("application/json", `{"access_token":"login-s3cr3t"}`)(w, q)
+			})
+			r, logged := startLogging(t, u.Addr, strings.Replace(members, "$TO", to, 1))
+			for path := range answers {
+				if p := r.do("reader", "GET", path, ""); p.Status < 400 {
+					t.Errorf("%s: %d %s", path, p.Status, p.Body)
+				}
+			}
+			answers["/things/arrives"] = arrives
+			if p := r.do("reader", "GET", "/things/arrives", "", "X-Api-Key", "the client's", "X-Session", "the client's"); p.Status != 200 || p.Header.Get("Set-Cookie") != "" {
+				t.Errorf("%d %v %s", p.Status, p.Header, p.Body)
+			}
+			delete(answers, "/things/arrives")
+			text := logged()
+			noSecret(t, text)
+			for _, line := range []string{`"msg":"upstream roundtrip"`, `"msg":"aborting with incomplete response"`} {
+				if !strings.Contains(text, line) {
+					t.Errorf("the log has no %s", line)
+				}
+			}
+		})
+	}
 	t.Run("R12 a sign-in that breaks off", func(t *testing.T) {
 		signInWith(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")

@@ -203,3 +203,16 @@ func (c *Config) Kept() (params []supply.Param) {
 	}
 	return params
 }
+
+// AnswerFields are the header fields of answers in which an upstream gives sessions.
+func (c *Config) AnswerFields() []string {
+	names := []string{"Set-Cookie"}
+	for _, s := range c.Steps {
+		for _, k := range s.Keep {
+			if k.From == "header" {
+				names = append(names, http.CanonicalHeaderKey(k.Name))
+			}
+		}
+	}
+	return names
+}

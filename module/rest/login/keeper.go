@@ -133,19 +133,37 @@ func (k *Keeper) run(a *attempt, signIn func(context.Context) (*Session, error))
 	close(a.done)
 }
 
-// Helped notes whether a renewed session was taken by the upstream. Where a sign-in ends the
-// session before it, requests that were on their way are helped by every renewal: that one which
-// is refused whatever the session is must not cause the next at once.
-func (k *Keeper) Helped(s *Session, yes bool) {
+// Verdict is what an answer says of the session that its request had.
+type Verdict int
+
+const (
+	// Unknown: nothing. There was no answer, or one that APIs give before they look at a session.
+	Unknown Verdict = iota
+	// Taken: the request was carried out, or refused for something else.
+	Taken
+	// Refused: the session is over.
+	Refused
+)
+
+// Renewed notes what became of a request for which the session was renewed. Where a sign-in ends
+// the session before it, requests that were on their way are helped by every renewal: that one
+// which is refused whatever the session is must not cause the next at once. Nor must one of which
+// nothing is known: an API that is failing would be signed in to for each request.
+func (k *Keeper) Renewed(s *Session, v Verdict) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	switch {
-	case yes && k.lasted < fruitlessMost:
-	case yes:
+	case v == Taken && k.lasted < fruitlessMost:
+	case v == Taken:
 		k.fruitless, k.renewFrom = 0, time.Time{}
-	case k.session == s:
-		k.renewFrom = k.now().Add(backOff(fruitlessLeast, fruitlessMost, k.fruitless))
-		k.fruitless++
+	case k.session != s:
+	default:
+		if from := k.now().Add(backOff(fruitlessLeast, fruitlessMost, k.fruitless)); from.After(k.renewFrom) {
+			k.renewFrom = from
+		}
+		if v == Refused {
+			k.fruitless++
+		}
 	}
 }
 

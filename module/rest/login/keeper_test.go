@@ -68,7 +68,7 @@ func TestARenewalThatDoesNotHelpIsNotRepeated(t *testing.T) { // R12
 		signIn := func(context.Context) (*Session, error) { calls++; return new(Session), nil }
 		s, _ := k.Session(t.Context(), nil, signIn)
 		s, _ = k.Session(t.Context(), s, signIn)
-		k.Helped(s, false)
+		k.Renewed(s, Refused)
 		if _, err := k.Session(t.Context(), s, signIn); !errors.Is(err, ErrFresh) || calls != 2 {
 			t.Errorf("%v after %d", err, calls)
 		}
@@ -77,7 +77,7 @@ func TestARenewalThatDoesNotHelpIsNotRepeated(t *testing.T) { // R12
 		if err != nil || renewed == s || calls != 3 {
 			t.Errorf("%v after %d", err, calls)
 		}
-		k.Helped(renewed, true)
+		k.Renewed(renewed, Taken)
 		if _, err := k.Session(t.Context(), renewed, signIn); err != nil || calls != 4 {
 			t.Errorf("%v after %d", err, calls)
 		}
@@ -95,14 +95,54 @@ func TestARenewalThatHelpsThoseItInterruptedIsNotRepeated(t *testing.T) {
 			renewed, err := k.Session(t.Context(), s, signIn)
 			if err == nil {
 				s = renewed
-				k.Helped(s, false)
-				k.Helped(s, true)
+				k.Renewed(s, Refused)
+				k.Renewed(s, Taken)
 			}
 			time.Sleep(100 * time.Millisecond)
 		}
 		if calls > 8 { // 1, 2, 4 ... seconds apart
 			t.Errorf("%d sign-ins", calls)
 		}
+	})
+}
+
+// An API that fails after a sign-in has not said that the session helps: the back-off of earlier
+// refusals stays, and there is no sign-in for each request.
+func TestAnAnswerThatSaysNothingOfTheSessionIsNoHelp(t *testing.T) { // R12
+	synctest.Test(t, func(t *testing.T) {
+		k, calls := NewKeeper(time.Now), 0
+		signIn := func(context.Context) (*Session, error) { calls++; return new(Session), nil }
+		s, _ := k.Session(t.Context(), nil, signIn)
+		for range 600 { // in a minute
+			if renewed, err := k.Session(t.Context(), s, signIn); err == nil {
+				s = renewed
+				k.Renewed(s, Unknown)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if calls < 10 || calls > 62 { // one a second
+			t.Errorf("%d sign-ins for answers of which nothing is known", calls)
+		}
+		for range 10 {
+			time.Sleep(fruitlessMost)
+			if renewed, err := k.Session(t.Context(), s, signIn); err == nil {
+				s = renewed
+				k.Renewed(s, Refused)
+			}
+		}
+		time.Sleep(fruitlessMost) // the session was in use for so long
+		calls = 0
+		for range 300 {
+			if renewed, err := k.Session(t.Context(), s, signIn); err == nil {
+				s = renewed
+				k.Renewed(s, Unknown)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if calls != 1 {
+			t.Errorf("%d sign-ins in half a minute: the back-off was forgotten", calls)
+		}
+		k.Renewed(new(Session), Unknown) // of a session that is none any more
 	})
 }
 

@@ -90,14 +90,6 @@ type Session struct {
 	Secrets []string
 }
 
-// Apply writes the session into a request. as is as in supply.Apply.
-func (s *Session) Apply(r *http.Request, as string) error {
-	if s.Cookie != "" {
-		r.Header.Set("Cookie", s.Cookie)
-	}
-	return supply.Apply(r, s.Params, as)
-}
-
 // Answer is what a step was answered.
 type Answer struct {
 	Status int
