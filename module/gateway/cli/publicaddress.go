@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"encoding/json"
 	"net"
+	"net/http"
 	"net/url"
 	"strconv"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
 // publicAddress returns the address under which clients reach a host of a server, without a
@@ -50,6 +53,51 @@ func originOf(address, host string) string {
 		return ""
 	}
 	return u.Scheme + "://" + u.Host
+}
+
+// asked are the names of the servers that the question is about: all of them for a path alone,
+// else those that listen for the address. A server that only says it is reached there, such as one
+// behind a proxy, is asked as well, unless one that listens names the host: several sites may
+// have one audience.
+func (e *explainer) asked(c *configuration) []string {
+	if e.q.host == "" {
+		return sortedKeys(c.servers)
+	}
+	var listening, reached []string
+	named := false
+	for _, name := range sortedKeys(c.servers) {
+		switch s := c.servers[name]; {
+		case s.listensFor(e.q):
+			listening = append(listening, name)
+			named = named || s.names(e.q.host)
+		case e.reachedAs(s, e.q):
+			reached = append(reached, name)
+		}
+	}
+	if named {
+		return listening
+	}
+	return append(listening, reached...)
+}
+
+// names reports whether the routes of a server name a host, which may have a port.
+func (s server) names(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	for _, rt := range s.Routes {
+		for _, set := range rt.Match {
+			var named caddyhttp.MatchHost
+			if json.Unmarshal(set["host"], &named) != nil || named.Provision(caddy.Context{}) != nil {
+				continue
+			}
+			r := &http.Request{Host: host, URL: new(url.URL), Header: make(http.Header)}
+			if matches, err := named.MatchWithError(prepared(r)); err == nil && matches {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // reachedAs reports whether clients reach a server under the address that was asked for,

@@ -62,3 +62,41 @@ func TestASiteIsShownUnderItsPublicAddress(t *testing.T) {
 		})
 	}
 }
+
+// N17: sites on several ports have one audience, which says that each is reached at the same
+// address. The one that listens there is explained.
+func TestOnlyTheSiteOfTheAskedPortIsExplained(t *testing.T) {
+	site := func(listen, host string) string {
+		return fmt.Sprintf(`{"listen":[%q],"automatic_https":{"disable":true},"routes":[{"match":[{"host":[%q]}],"terminal":true,"handle":[{"handler":"oauth_guard","audience":"http://api.example:8080"},{"handler":"reverse_proxy"}]}]}`, listen, host)
+	}
+	for name, c := range map[string]struct {
+		servers []string
+		want    string
+	}{
+		"two ports":                     {[]string{site(":8081", "api.example"), site(":8080", "api.example")}, ":8080"},
+		"a wildcard":                    {[]string{site(":8081", "api.example"), site(":8080", "*.example")}, ":8080"},
+		"nobody listens there":          {[]string{site(":8081", "api.example")}, ":8081"},
+		"the one there is another host": {[]string{site(":8081", "api.example"), site(":8080", "web.example")}, ":8080 :8081"},
+	} {
+		var servers []string
+		for i, s := range c.servers {
+			servers = append(servers, fmt.Sprintf(`"s%d":%s`, i, s))
+		}
+		parsed, err := readConfiguration([]byte(`{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{` + strings.Join(servers, ",") + `}}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := newQuestion("GET", "http://api.example:8080/x", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := explain(parsed, q)
+		var got []string
+		for _, one := range all {
+			got = append(got, one.Listen...)
+		}
+		if err != nil || strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %v %v, want %s", name, got, err, c.want)
+		}
+	}
+}

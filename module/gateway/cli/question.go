@@ -225,17 +225,15 @@ func newExplainer(ctx caddy.Context, c *configuration, q question) *explainer {
 	return e
 }
 
-// explain says what each site of a configuration that the request may reach does with it.
+// explain says what each site of a configuration that the request may reach does with it. Those
+// that listen for the address come first.
 func explain(c *configuration, q question) ([]explanation, error) {
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 	defer cancel()
 	e := newExplainer(ctx, c, q)
 	var out []explanation
-	for _, name := range sortedKeys(c.servers) {
+	for _, name := range e.asked(c) {
 		s := c.servers[name]
-		if q.host != "" && !s.listensFor(q) && !e.reachedAs(s, q) {
-			continue
-		}
 		for _, host := range s.hosts(q) {
 			one, err := e.ask(name, s, host)
 			if err != nil {
