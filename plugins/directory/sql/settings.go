@@ -160,5 +160,5 @@ func connect(name, dsn string, timeout time.Duration) (driver.Connector, error) 
 	if err != nil {
 		return nil, errors.New("dsn: not accepted by the mysql driver")
 	}
-	return made, nil
+	return limit(made, c, timeout), nil
 }

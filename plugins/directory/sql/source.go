@@ -54,7 +54,7 @@ type Source struct {
 	Dummy string `json:"dummy,omitempty"`
 	// How many connections are open at once. Default: 4.
 	MaxConnections int `json:"max_connections,omitempty"`
-	// How long a query may take. Default: `3s`.
+	// How long a query may take; the database is told to end it then. Default: `3s`.
 	Timeout caddy.Duration `json:"timeout,omitempty"`
 
 	settings *settings

@@ -248,7 +248,7 @@ func TestNumbersForIDsAreLookedUpExactly(t *testing.T) {
 		s.Exec(t, "INSERT INTO numbered VALUES (7, 'ann', '"+cheap("correct horse")+"', TRUE, 42, '2001-02-03 04:05:06'), (0, 'zero', NULL, TRUE, NULL, NULL)")
 		mark := map[string]string{"postgres": "$1", "mysql": "?"}[s.Driver]
 		d := s.open(t, func(src *sqldir.Source) {
-			src.Query = "SELECT id, login AS username, passwd AS password, NOT active AS locked, score, born FROM numbered WHERE login = " + mark
+			src.Query = "SELECT id, login AS username, passwd AS password, active IS NOT TRUE AS locked, score, born FROM numbered WHERE login = " + mark
 			src.Lookup = "SELECT id, login AS username, score, born FROM numbered WHERE id = " + mark
 			src.Upgrade = ""
 		})
@@ -266,8 +266,10 @@ func TestNumbersForIDsAreLookedUpExactly(t *testing.T) {
 		}
 		signIn(t, d, "zero", "", false)
 		signIn(t, d, "zero", "anything", false)
-		s.Exec(t, "UPDATE numbered SET active = FALSE")
-		signIn(t, d, "ann", "correct horse", false)
+		for _, active := range []string{"FALSE", "NULL"} {
+			s.Exec(t, "UPDATE numbered SET active = "+active)
+			signIn(t, d, "ann", "correct horse", false)
+		}
 	})
 }
 
@@ -398,6 +400,34 @@ func TestAQueryEndsWithItsTimeOrItsCaller(t *testing.T) {
 		stop()
 		if _, ok, err := d.Authenticate(done, "ann", "x"); ok || !errors.Is(err, context.Canceled) {
 			t.Errorf("%t, %v", ok, err)
+		}
+	})
+}
+
+// N17: sign-ins that are given up leave no queries behind that the database goes on with, on
+// more connections than there may be.
+func TestADatabaseEndsTheQueriesThatAreGivenUp(t *testing.T) {
+	both(t, func(t *testing.T, s server) {
+		s.table(t)
+		s.insert(t, directory.User{ID: "1", Username: "ann"}, "", "")
+		endless := map[string]string{
+			"postgres": "SELECT id, login AS username FROM users WHERE id = $1 AND (SELECT count(*) FROM generate_series(1, 1000000000000)) = 0",
+			"mysql":    "SELECT id, login AS username FROM users WHERE id = ? AND BENCHMARK(10000000000, MD5(login)) = 1",
+		}[s.Driver]
+		running := map[string]string{
+			"postgres": "SELECT count(*)::text FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%1000000000000%' AND pid <> pg_backend_pid()",
+			"mysql":    "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%BENCHMARK%' AND id <> CONNECTION_ID()",
+		}[s.Driver]
+		d := s.open(t, func(src *sqldir.Source) { src.Lookup = endless; src.Timeout = caddy.Duration(500 * time.Millisecond) })
+		for range 3 {
+			if _, ok, err := d.Lookup(t.Context(), "1"); ok || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("N17 %t, %v", ok, err)
+			}
+		}
+		for end := time.Now().Add(30 * time.Second); s.Scalar(t, running) != "0"; time.Sleep(100 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("N17 %s queries run on", s.Scalar(t, running))
+			}
 		}
 	})
 }
