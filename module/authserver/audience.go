@@ -10,8 +10,7 @@ import (
 )
 
 // audienceOf is what is configured for the client, for all that registered themselves, or
-// for all. Closing registration widens nothing: what was configured when a client registered
-// goes on to hold for it.
+// for all. Closing registration widens nothing: what was configured last goes on to hold.
 func (s *Server) audienceOf(c *oauth.Client) []string {
 	switch {
 	case len(c.Audience) > 0:

@@ -56,7 +56,8 @@ type Config struct {
 	// clients that were given them before. nil: all are taken.
 	Scopes []string
 	// RegisteredScopes are those that clients which registered themselves may have at most, those
-	// included that registered when they were more. nil: what was registered.
+	// included that registered when they were more. nil: none can register, and what was kept
+	// last (see KeepRegistration) goes on to hold; if nothing was, what each registered.
 	RegisteredScopes []string
 	// Now defaults to time.Now.
 	Now func() time.Time
@@ -92,7 +93,11 @@ func (c *Clients) Client(ctx context.Context, id string) (client *oauth.Client, 
 	if err != nil {
 		return nil, false, err
 	}
-	return c.protocol(kept), true, nil
+	last, err := c.lastRegistration(ctx, kept)
+	if err != nil {
+		return nil, false, err
+	}
+	return c.protocol(kept, last), true, nil
 }
 
 // Get returns what is known about a client, or [ErrNotFound].

@@ -149,16 +149,21 @@ func (c *Clients) check(k store.Client) error {
 	return nil
 }
 
-// protocol is the client as it may act now.
-func (c *Clients) protocol(k store.Client) *oauth.Client {
+// protocol is the client as it may act now. last is what registration permitted before it was
+// closed, nil if it is open or that is not known.
+func (c *Clients) protocol(k store.Client, last *store.Registration) *oauth.Client {
 	client := view(k)
+	ceiling := c.RegisteredScopes
+	if last != nil {
+		ceiling, client.RegisteredAudience = last.Scopes, last.Audience
+	}
 	now := c.Now()
 	for _, s := range k.Secrets {
 		if s.Live(now) {
 			client.SecretHashes = append(client.SecretHashes, s.Hash)
 		}
 	}
-	client.Scopes, client.DefaultScopes = c.permitted(k, k.Scopes), c.permitted(k, k.DefaultScopes)
+	client.Scopes, client.DefaultScopes = c.permitted(k, k.Scopes, ceiling), c.permitted(k, k.DefaultScopes, ceiling)
 	if !k.VariantB && client.ActsForPeople() && !slices.Contains(client.Scopes, "offline_access") {
 		client.Scopes = append(client.Scopes, "offline_access")
 	}
@@ -166,18 +171,19 @@ func (c *Clients) protocol(k store.Client) *oauth.Client {
 		// A registration cannot say which scopes are the default, so a client that names none
 		// gets those that the answer to its registration listed (RFC 6749 section 3.3), except
 		// offline_access, which has to be asked for.
-		client.DefaultScopes = slices.DeleteFunc(c.permitted(k, k.Scopes), func(s string) bool { return s == "offline_access" })
+		client.DefaultScopes = slices.DeleteFunc(c.permitted(k, k.Scopes, ceiling), func(s string) bool { return s == "offline_access" })
 	}
 	return client
 }
 
-// permitted are those of a client's scopes that it may have now.
-func (c *Clients) permitted(k store.Client, scopes []string) []string {
+// permitted are those of a client's scopes that it may have now. ceiling is the most that
+// registered clients may have, nil for whatever they registered.
+func (c *Clients) permitted(k store.Client, scopes, ceiling []string) []string {
 	scopes = c.declared(scopes)
-	if !k.SelfRegistered || k.ScopeLimit != nil || c.RegisteredScopes == nil {
+	if !k.SelfRegistered || k.ScopeLimit != nil || ceiling == nil {
 		return scopes // by an operator's choice, or as they were registered
 	}
-	return slices.DeleteFunc(scopes, func(s string) bool { return !slices.Contains(c.RegisteredScopes, s) })
+	return slices.DeleteFunc(scopes, func(s string) bool { return !slices.Contains(ceiling, s) })
 }
 
 func (c *Clients) declared(scopes []string) []string {

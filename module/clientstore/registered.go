@@ -46,7 +46,7 @@ func (c *Clients) Register(ctx context.Context, client *oauth.Client, access str
 	if err := c.create(ctx, k, store.RegisteredParent); err != nil {
 		return nil, "", refusal(err)
 	}
-	return c.protocol(k), value, nil
+	return c.protocol(k, nil), value, nil
 }
 
 // registered is the part of a client that it may choose itself.
@@ -75,7 +75,7 @@ func (c *Clients) Registered(ctx context.Context, id, access string) (client *oa
 	if !secret.Equal([]byte(access), []byte(k.AccessHash)) || missing {
 		return nil, false, nil
 	}
-	return c.protocol(k), true, nil
+	return c.protocol(k, nil), true, nil
 }
 
 // Reregister replaces what a client said of itself. What an operator has restricted since
@@ -107,7 +107,7 @@ func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Clien
 	if err != nil {
 		return nil, refusal(err)
 	}
-	return c.protocol(k), nil
+	return c.protocol(k, nil), nil
 }
 
 // Unregister is Delete for a client that asked for it itself.

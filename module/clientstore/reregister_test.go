@@ -69,6 +69,54 @@ func TestScopesThatRegisteredClientsMayNoLongerHaveAreWithheld(t *testing.T) {
 	want([]string{"read"}, "write offline_access", "write")
 }
 
+// N17: scopes that were taken from registered clients do not come back when nobody can register
+// any more, and the audience stays what it was last.
+func TestClosingRegistrationGivesNothingBack(t *testing.T) {
+	memory := storetest.NewMemory(nil)
+	with := func(scopes []string) *rig {
+		return newRig(t, func(c *clientstore.Config) { c.Store, c.RegisteredScopes = memory, scopes })
+	}
+	keep := func(scopes []string, audience ...string) {
+		t.Helper()
+		if err := with(scopes).KeepRegistration(t.Context(), audience); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, _, err := with([]string{"read", "write"}).Register(t.Context(), registration(func(c *oauth.Client) {
+		c.Scopes, c.RegisteredAudience = []string{"read", "write"}, []string{"https://old.example"}
+	}), secret.Digest("access"), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := func(scopes, audience string) {
+		t.Helper()
+		c, _, err := with(nil).Client(t.Context(), c.ID)
+		if err != nil || strings.Join(c.Scopes, " ") != scopes || strings.Join(c.RegisteredAudience, " ") != audience {
+			t.Errorf("N17 %+v, %v", c, err)
+		}
+	}
+	keep(nil, "https://ignored.example")
+	want("read write offline_access", "https://old.example") // nothing was kept
+	keep([]string{"read", "write"}, "https://new.example")
+	want("read write offline_access", "https://new.example")
+	for range 2 {
+		keep([]string{"read"})
+		want("read offline_access", "")
+	}
+	keep([]string{})
+	want("offline_access", "")
+	keep(nil)
+	want("offline_access", "")
+	made, _ := with(nil).create(web("made"))
+	if c, _, err := with(nil).Client(t.Context(), made.ID); err != nil || !slices.Contains(c.Scopes, "read") {
+		t.Errorf("N17 a client that an operator made: %+v, %v", c, err)
+	}
+	memory.Fail(errAway)
+	if _, ok, err := with(nil).Client(t.Context(), c.ID); ok || err == nil {
+		t.Errorf("N17 a fault: %v, %v", ok, err)
+	}
+}
+
 // An update by the client itself must not undo what an operator narrowed, nor keep what
 // was given to what it said of itself before.
 func TestAClientDoesNotUndoWhatAnOperatorNarrowed(t *testing.T) {

@@ -262,7 +262,7 @@ func (a *App) Start() error {
 	if err != nil {
 		return fmt.Errorf("opening the limiter: %w", err)
 	}
-	if err := a.endVanished(ctx); err != nil {
+	if err := a.recordConfigured(ctx); err != nil {
 		return err
 	}
 	if a.adjuster != nil {

@@ -100,7 +100,7 @@ func (o optionalGrants) has(g oauth.GrantType, now time.Time) bool {
 }
 
 // newClients builds the clients of a configuration, which may have these scopes, and those that
-// registered themselves these of them at most (nil: what they registered); core is where the
+// registered themselves these of them at most (nil: none can register); core is where the
 // stored ones are.
 func newClients(configured []Client, scopes, registered []string, core *core, repl *caddy.Replacer) (*clients, error) {
 	all := &clients{byID: make(map[string]*oauth.Client, len(configured)), until: optionalGrants{}}

@@ -59,7 +59,7 @@ func (r *Registration) build(repl *caddy.Replacer) (*authserver.Registration, er
 }
 
 // scopes are those that registered clients may have at most; nil when none can register, for
-// what each of them registered.
+// those of the last time that they could.
 func (r *Registration) scopes() []string {
 	if r == nil {
 		return nil

@@ -21,9 +21,20 @@ const (
 	maxGone = 100
 )
 
+// recordConfigured keeps what the configurations after this one have to know of it. It is
+// called when a configuration starts.
+func (a *App) recordConfigured(ctx context.Context) error {
+	if r := a.Registration; r != nil {
+		if err := a.clients.stored.KeepRegistration(ctx, r.Audience); err != nil {
+			return fmt.Errorf("keeping what registered clients may have: %w", err)
+		}
+	}
+	return a.endVanished(ctx)
+}
+
 // endVanished ends the tokens of clients that the configuration before had and this one
 // has not, for the nodes that know no clients and for the day a client of that name is
-// configured again. It is called when a configuration starts.
+// configured again.
 //
 // The last configuration that any node loads counts. Nodes of one issuer that load
 // different ones in turn therefore end the tokens of clients which only the others have:

@@ -68,7 +68,7 @@ type Client struct {
 	// nobody has verified it.
 	SelfRegistered bool
 	// RegisteredAudience is what the tokens of clients that register themselves were for when
-	// this one did. It counts while registration is closed.
+	// that was last configured. It counts while registration is closed.
 	RegisteredAudience []string
 	// Since is when the client was made, zero for one that is configured: what was granted
 	// before was another client's of the same id.

@@ -36,7 +36,7 @@ const (
 	KindAssertion  Kind = "assertion"  // the jti of a client assertion that was used
 	KindVanished   Kind = "vanished"   // a client that a configuration no longer had
 	KindConfigured Kind = "configured" // the clients of the configuration that was loaded last
-	KindLedger     Kind = "ledger"     // how many clients have registered themselves
+	KindLedger     Kind = "ledger"     // how many clients have registered themselves, and what they may have
 	KindTicket     Kind = "ticket"     // a request that is confirmed on a second device, by its ID
 	KindUserCode   Kind = "usercode"   // digest of a short code to type -> ID of its ticket
 	KindTurn       Kind = "turn"       // notice that a ticket has changed; watched

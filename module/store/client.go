@@ -46,7 +46,8 @@ type Client struct {
 	// ScopeLimit are the scopes that an operator has chosen for such a client, which may have no
 	// others by another registration. nil: none has.
 	ScopeLimit []string `json:"scope_limit,omitzero"`
-	// RegisteredAudience is what tokens of such clients were for when this one registered.
+	// RegisteredAudience is what tokens of such clients were for when this one registered. It
+	// counts if no [Registration] is stored.
 	RegisteredAudience []string `json:"registered_audience,omitempty"`
 	// AccessHash is the digest of the registration access token (RFC 7592).
 	AccessHash string `json:"access_hash,omitempty"`
@@ -94,6 +95,14 @@ func (c Client) Used() (_ Client, ok bool) {
 	}
 	c.UnusedUntil = time.Time{}
 	return c, true
+}
+
+// Registration is what registered clients may have by the configuration that let clients
+// register last, for the time when none does.
+type Registration struct {
+	schema
+	Scopes   []string `json:"scopes"`
+	Audience []string `json:"audience,omitempty"`
 }
 
 // RegistrationLedger counts the clients that registered themselves, in the one record by

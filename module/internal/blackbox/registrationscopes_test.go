@@ -2,7 +2,6 @@ package blackbox
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -30,8 +29,13 @@ func TestScopesTakenFromRegistrationAreTakenFromRegisteredClients(t *testing.T) 
 	if back := b.Authorize(authorizeURL(g, c.ID, "redirect_uri", to, "scope", "read write"), username, password).Query(); back.Get("error") != "invalid_scope" {
 		t.Errorf("N17 an authorization for what was taken: %v", back)
 	}
-	token, _ = wantTokens(t, g.Token(t, c, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}}))
+	token, refresh = wantTokens(t, g.Token(t, c, refreshWith(refresh)))
 	if scope := claimsOf(t, token)["scope"]; scope != "read" {
 		t.Errorf("N17 refreshed: granted %v", scope)
+	}
+	g.Load(t, strings.NewReplacer("$GUARD", "", "$GLOBAL", "").Replace(site))
+	token, _ = wantTokens(t, g.Token(t, c, refreshWith(refresh)))
+	if scope := claimsOf(t, token)["scope"]; scope != "read" {
+		t.Errorf("N17 refreshed when nobody can register any more: granted %v", scope)
 	}
 }
