@@ -72,7 +72,11 @@ func (b *Backend) List(ctx context.Context, kind store.Kind, parent, after strin
 			if key.ID == after && after != "" {
 				continue
 			}
-			s, err := decode(records.Get(recordKey(key)))
+			raw := records.Get(recordKey(key))
+			if raw == nil { // it was damaged and is swept
+				continue
+			}
+			s, err := decode(raw)
 			if err != nil {
 				return err
 			}

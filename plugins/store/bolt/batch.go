@@ -121,8 +121,10 @@ func (b *batch) unlink(k store.Key, key []byte, s stored) error {
 	return b.records.Delete(key)
 }
 
-// sweep removes up to limit expired records, the oldest first, by the index alone.
-func (b *batch) sweep(limit int) error {
+// sweep removes up to limit expired records, the oldest first, by the index alone. One that
+// cannot be read is removed too, else no later write would succeed; nobody knows its parent, so
+// its place there stays, see [Backend.List].
+func (b *batch) sweep(limit int) (damaged bool, err error) {
 	var expired [][]byte // a cursor must not be deleted from under
 	c := b.expiry.Cursor()
 	for k, _ := c.First(); k != nil && len(expired) < limit; k, _ = c.Next() {
@@ -134,17 +136,19 @@ func (b *batch) sweep(limit int) error {
 	for _, k := range expired {
 		_, key := splitExpiryKey(k)
 		s, ok, err := b.find(key)
+		switch {
+		case ok:
+			err = b.unlink(splitRecordKey(key), key, s)
+		case err != nil:
+			damaged = true
+			err = b.records.Delete(key)
+		}
+		if err == nil {
+			err = b.expiry.Delete(k)
+		}
 		if err != nil {
-			return err
-		}
-		if ok {
-			if err := b.unlink(splitRecordKey(key), key, s); err != nil {
-				return err
-			}
-		}
-		if err := b.expiry.Delete(k); err != nil {
-			return err
+			return damaged, err
 		}
 	}
-	return nil
+	return damaged, nil
 }

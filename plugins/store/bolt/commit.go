@@ -67,15 +67,18 @@ func (b *Backend) gather(first *request) []*request {
 }
 
 // commit writes the requests in one transaction and answers each when it is on the
-// disk. The refusal of one leaves the others alone; a fault is everybody's.
+// disk. The refusal of one leaves the others alone, and so does a record that cannot be read;
+// any other fault is everybody's.
 func (b *Backend) commit(requests []*request) {
+	damaged := false // something that is swept
 	err := b.handle.update(func(tx *bbolt.Tx) error {
 		batch := newBatch(tx, b.now().UnixMilli())
 		for _, q := range requests {
 			if q.err = q.ctx.Err(); q.err != nil {
 				continue
 			}
-			if q.answer, q.err = q.apply(batch, q.record); q.err != nil && !store.IsAnswer(q.err) {
+			q.answer, q.err = q.apply(batch, q.record)
+			if q.err != nil && !store.IsAnswer(q.err) && !errors.Is(q.err, errDamaged) {
 				return q.err // it may have written half of what it should
 			}
 		}
@@ -83,7 +86,9 @@ func (b *Backend) commit(requests []*request) {
 			return errUnchanged
 		}
 		// More than the batch can have added, so that any backlog drains.
-		return batch.sweep(sweepBase + 2*len(requests))
+		var err error
+		damaged, err = batch.sweep(sweepBase + 2*len(requests))
+		return err
 	})
 	if errors.Is(err, errUnchanged) {
 		err = nil
@@ -91,7 +96,11 @@ func (b *Backend) commit(requests []*request) {
 	if err = b.fault(err); err == nil {
 		b.hub.announce(requests)
 	}
+	if damaged {
+		_ = b.fault(errDamaged) // for Health
+	}
 	for _, q := range requests {
+		q.err = b.fault(q.err)
 		if err != nil {
 			q.answer, q.err = store.Record{}, err
 		}

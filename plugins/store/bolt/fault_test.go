@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -298,5 +299,53 @@ func TestReadsEndWhenTheFileLosesItsContent(t *testing.T) {
 				t.Log("Close:", err)
 			}
 		})
+	}
+}
+
+// N17: one record that cannot be read, such as after a fault of the disk, stands in nobody else's
+// way: neither when it has expired and is to be removed, nor in the batch of who writes to it.
+func TestADamagedRecordStandsInNobodysWay(t *testing.T) {
+	var now atomic.Pointer[time.Time]
+	begin := time.Now()
+	now.Store(&begin)
+	b := open(t, Options{GroupCommit: 300 * time.Millisecond, Now: func() time.Time { return *now.Load() }})
+	damaged := record("damaged")
+	damaged.Expires, damaged.Parent = begin.Add(time.Minute), "parent"
+	if _, err := b.Create(t.Context(), damaged); err != nil {
+		t.Fatal(err)
+	}
+	err := b.handle.update(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketRecords).Put(recordKey(damaged.Key), []byte("short"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs := map[string]chan error{"damaged": make(chan error, 1), "whole": make(chan error, 1)}
+	for name, to := range errs { // in one batch, as it waits for more
+		go func() {
+			_, err := b.Create(context.Background(), record(name))
+			to <- err
+		}()
+	}
+	if err := <-errs["whole"]; err != nil {
+		t.Errorf("N17 beside the damaged record: %v", err)
+	}
+	technical(t, <-errs["damaged"])
+	later := begin.Add(time.Hour)
+	now.Store(&later)
+	b.damage.seen = time.Time{}
+	for _, name := range []string{"after", "and again"} {
+		if _, err := b.Create(t.Context(), record(name)); err != nil {
+			t.Errorf("N17 when the damaged record has expired: %v", err)
+		}
+	}
+	if err := b.Health(); !errors.Is(err, errDamaged) {
+		t.Errorf("N17 Health: %v", err)
+	}
+	if _, err := b.Get(t.Context(), damaged.Key); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("N17 the damaged record: %v", err)
+	}
+	if list, err := b.List(t.Context(), damaged.Kind, damaged.Parent, "", 10); len(list) != 0 || err != nil {
+		t.Errorf("N17 what it stood among: %v, %v", list, err)
 	}
 }
