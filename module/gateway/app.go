@@ -87,15 +87,14 @@ type App struct {
 	// guards answer 503. Default: `30s`.
 	RevocationMaxStale caddy.Duration `json:"revocation_max_stale,omitempty"`
 
-	issuer    *url.URL
-	held      holdings
-	lease     *lease
-	left      bool // Cleanup has given the lease back
-	core      *core
-	attempts  *attempt.Book
-	forgeries *forgeryLog
-	// ownResource is set for guards whose audience is the issuer.
-	ownResource *ownResource
+	issuer      *url.URL
+	held        holdings
+	lease       *lease
+	left        bool // Cleanup has given the lease back
+	core        *core
+	attempts    *attempt.Book
+	forgeries   *forgeryLog
+	ownResource *ownResource // set for guards whose audience is the issuer
 	hashing     *hashing
 	limiter     *lazyLimiter
 	adjuster    adjuster // of the limiter; nil if it has nothing to adjust
@@ -104,6 +103,7 @@ type App struct {
 	tickets     *crossdevice.Tickets
 	clients     *clients
 	users       directory.Directory
+	names       *names // of users, for requests to APIs
 	usersIn     string // the name of their directory, "" for the store
 	log         *slog.Logger
 	trail       audit.Sink
@@ -197,7 +197,7 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 	if err != nil {
 		return err
 	}
-	a.clients, a.users = known, users
+	a.clients, a.users, a.names = known, users, newNames(users)
 	a.warnOfClients(time.Now())
 	pages, err := webui.New(webui.Config{
 		Name: a.Name, Languages: a.Pages.Languages, Templates: a.Pages.Templates,

@@ -101,7 +101,7 @@ func (a *App) Keys(ctx context.Context) (*secret.Keys, error) { return a.core.Ke
 func (a *App) Hold() (release func(), err error) { return a.lease.enter() }
 
 // Identify makes a request without a client one of this caller's, for placeholders and logs.
-func (a *App) Identify(r *http.Request, access *token.Access) { identify(r, access, a.users) }
+func (a *App) Identify(r *http.Request, access *token.Access) { identify(r, access, a.names) }
 
 // identityVar is the request variable with the names of the identity's headers.
 const identityVar = "gatehouse.identity"

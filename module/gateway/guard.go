@@ -31,7 +31,7 @@ func init() { caddy.RegisterModule(new(Guard)) }
 // `{http.auth.user.id}` | The subject: the user's id, or `client:` and the client's
 // `{http.auth.user.client_id}` | The client
 // `{http.auth.user.scope}` | The token's scopes, separated by spaces
-// `{http.auth.user.name}` | The user's name as the directory has it now; empty for a client's own token
+// `{http.auth.user.name}` | The user's name as the directory has it now; empty for a client's own token, and while the directory does not answer
 type Guard struct {
 	// The policy, in order; the first rule that matches method and path decides. Without
 	// rules any valid token passes.
@@ -239,7 +239,7 @@ func (g *Guard) prepare(r *http.Request, d *guard.Decision) {
 	if preflight && !g.Shadow {
 		stripPreflight(r)
 	}
-	identify(r, d.Access, g.app.users)
+	identify(r, d.Access, g.app.names)
 	caddyhttp.SetVar(r.Context(), identityVar, g.identity)
 	if !g.Shadow {
 		caddyhttp.SetVar(r.Context(), permitsVar, g.guard)

@@ -8,7 +8,6 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/token"
 )
@@ -19,17 +18,17 @@ const routeVar = "gatehouse.route"
 // accessVar is the request variable with the accepted token's content.
 const accessVar = "gatehouse.access"
 
-// usersVar is the request variable with the directory that knows the user of the accepted token.
-const usersVar = "gatehouse.users"
+// namesVar is the request variable with what knows the name of the accepted token's user.
+const namesVar = "gatehouse.names"
 
 // identityShownVar is set once a request has the placeholders that say who calls.
 const identityShownVar = "gatehouse.identity_shown"
 
 // identify tells later handlers, logs and matchers who calls; a is nil for nobody.
-func identify(r *http.Request, a *token.Access, users directory.Directory) {
+func identify(r *http.Request, a *token.Access, known *names) {
 	if a != nil {
 		caddyhttp.SetVar(r.Context(), accessVar, a)
-		caddyhttp.SetVar(r.Context(), usersVar, users)
+		caddyhttp.SetVar(r.Context(), namesVar, known)
 	}
 	ShowIdentity(r)
 }
@@ -63,18 +62,11 @@ func ShowIdentity(r *http.Request) {
 		case "scope":
 			return oauth.JoinScopes(a.Scopes), true
 		case "name": // looked up only where a configuration asks for it
-			if a.Subject == "" {
+			known, ok := caddyhttp.GetVar(r.Context(), namesVar).(*names)
+			if !ok || a.Subject == "" {
 				return "", true
 			}
-			users, ok := caddyhttp.GetVar(r.Context(), usersVar).(directory.Directory)
-			if !ok {
-				return "", true
-			}
-			user, _, err := users.Lookup(r.Context(), a.Subject)
-			if err != nil {
-				return "", true // a name decorates; nothing is decided by it
-			}
-			return user.Name, true
+			return known.of(r.Context(), a.Subject), true
 		}
 		return nil, false
 	})

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -81,6 +82,59 @@ func TestUsersBehindALoginEndpointSignIn(t *testing.T) {
 			}
 		}`), "$LEGACY", legacy.URL)
 	useDirectory(t, g, up, "7", func() { gone.Store(true) }, legacy.Close)
+}
+
+// N17: names are looked up for requests to the API, and a directory that hangs does not hold
+// those up: nothing is decided by a name.
+func TestADirectoryThatHangsHoldsUpNoRequestsToTheAPI(t *testing.T) {
+	var hangs atomic.Bool
+	legacy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if hangs.Load() {
+			<-r.Context().Done()
+			return
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"id": 7, "name": "Alice"})
+	}))
+	defer legacy.Close()
+	text := withUsers(`users http $LEGACY/login {
+			lookup $LEGACY/users/{id}
+			fields {
+				id /id
+				name /name
+			}
+			timeout 30s
+		}`)
+	g, up := startSite(t, strings.Replace(text, "reverse_proxy $UPSTREAM", "reverse_proxy $UPSTREAM {\n\t\theader_up X-Name {http.auth.user.name}\n\t}", 1), "$LEGACY", legacy.URL)
+	access, _ := tokens(t, g, web)
+	names := func() (all []string) {
+		t.Helper()
+		if p := g.Call(t, http.MethodGet, "/read/1", access); p.Status != http.StatusOK {
+			t.Fatalf("N17 %d %s", p.Status, p.Body)
+		}
+		for _, hit := range up.Hits() {
+			all = append(all, hit.Header.Get("X-Name"))
+		}
+		return all
+	}
+	if all := names(); !slices.Equal(all, []string{"Alice"}) {
+		t.Fatalf("N17 %q", all)
+	}
+	hangs.Store(true)
+	begun := time.Now()
+	for range 10 {
+		if all := names(); !slices.Equal(all, []string{""}) {
+			t.Errorf("N17 while the directory hangs: %q", all)
+		}
+	}
+	if took := time.Since(begun); took > 20*time.Second {
+		t.Errorf("N17 ten requests took %v", took)
+	}
+	hangs.Store(false)
+	for end := time.Now().Add(time.Minute); !slices.Equal(names(), []string{"Alice"}); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("N17 the name does not come back")
+		}
+	}
 }
 
 func TestUsersOfAnLDAPServerSignIn(t *testing.T) {
