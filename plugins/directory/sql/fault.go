@@ -33,6 +33,9 @@ func fault(ctx context.Context, err error) error {
 		return fmt.Errorf("the SQL directory: the database says SQLSTATE %s", said.Code)
 	}
 	if said, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		if slices.Contains(outOfTime, said.Number) {
+			return fmt.Errorf("the SQL directory: the database did not answer in time: %w", context.DeadlineExceeded)
+		}
 		if slices.Contains(tellable, said.Number) {
 			return fmt.Errorf("the SQL directory: the database says: %s (error %d)", said.Message, said.Number)
 		}
@@ -50,6 +53,9 @@ func fault(ctx context.Context, err error) error {
 var tellableClasses = []string{"08", "25", "28", "3D", "42", "53", "57"}
 
 var tellable = []uint16{1040, 1044, 1045, 1049, 1054, 1064, 1142, 1143, 1146, 1203, 1226, 1305, 1370, 1698, 1792}
+
+// outOfTime are what MariaDB and MySQL say of a query that they ended, see [limited].
+var outOfTime = []uint16{1969, 3024}
 
 // unrepresentable reports whether the database said that no row could have such a
 // value: letters for a number, or letters that its character set does not have.

@@ -19,12 +19,17 @@ type limited struct {
 	statements []string // the first that the server understands counts
 }
 
+// limitMargin is how much longer the server has than the caller waits: whose patience ends
+// first must not depend on chance.
+const limitMargin = time.Second
+
 // limit wraps a connector unless the DSN sets such a limit already.
 func limit(to driver.Connector, c *mysql.Config, timeout time.Duration) driver.Connector {
 	mariaDB, mySQL := "max_statement_time", "max_execution_time"
 	if c.Params[mariaDB] != "" || c.Params[mySQL] != "" {
 		return to
 	}
+	timeout += limitMargin
 	return &limited{to, []string{
 		fmt.Sprintf("SET SESSION %s = %.3f", mariaDB, timeout.Seconds()),
 		fmt.Sprintf("SET SESSION %s = %d", mySQL, timeout.Milliseconds()),
