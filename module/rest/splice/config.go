@@ -39,6 +39,10 @@ type Config struct {
 	// DropAt are members of objects inside the resource object that are left out.
 	DropAt []Pointer
 
+	// Any lets a Root that is no object pass as it is. Without it such a Root is none when there
+	// are edits.
+	Any bool
+
 	// ID is a place inside the resource object, captured for Append.
 	ID Pointer
 	// Append appends members (`"links":[],"x":1`, without a comma around them) to dst

@@ -11,6 +11,7 @@ type Plan struct {
 	list       bool
 	skip, last int64 // elements from skip, and before last, are passed on
 	edits      bool
+	any        bool // Config.Any
 	places     bool // something inside the resource object is lifted or dropped
 	append     func(dst []byte, id Scalar) []byte
 	members    table[member]
@@ -57,7 +58,7 @@ func Compile(c Config) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{
-		list: c.List, edits: c.edits(), append: c.Append,
+		list: c.List, edits: c.edits(), any: c.Any, append: c.Append,
 		id: len(c.Capture), slots: len(c.Capture) + 1, maxDepth: c.MaxDepth, maxScalar: c.MaxScalar,
 	}
 	p.skip, p.last = window(c.Skip, c.Take)

@@ -87,7 +87,7 @@ var (
 // rooted begins to pass on.
 func (e *Editor) rooted(c byte, i int, a *aim) {
 	p := e.plan
-	right := !p.edits || c == '{'
+	right := !p.edits || p.any || c == '{'
 	if p.list {
 		right = c == '[' || c == '{' || c == 'n'
 	}
@@ -107,7 +107,7 @@ func (e *Editor) rooted(c byte, i int, a *aim) {
 	case p.list:
 		a.list = true
 	default:
-		a.resource = p.edits
+		a.resource = p.edits && c == '{'
 	}
 }
 
