@@ -70,6 +70,13 @@ func TestAnAPIThatSpeaksXMLRPC(t *testing.T) {
 		{"a deletion", "DELETE", "/articles/7", "", call("article.delete", `<param><value><string>7</string></value></param>`), "text/xml", 200, returns("<value><boolean>1</boolean></value>"), 204, ``},
 		{"a fault", "GET", "/articles/7", "", call("article.get", seven), "text/xml", 200, fails("12"), 422, `{"error":{"code":"validation_failed","message":"No such thing","field":null}}`},
 		{"a fault with a rule", "GET", "/articles/7", "", call("article.get", seven), "text/xml", 500, fails("17"), 404, `{"error":{"code":"not_found","message":"No such thing","field":null}}`},
+		{"a fault with its code in quotes", "GET", "/articles/7", "", call("article.get", seven), "text/xml", 200, strings.Replace(strings.Replace(fails("17"), "<int>", "<string>", 1), "</int>", "</string>", 1), 404, `{"error":{"code":"not_found","message":"No such thing","field":null}}`},
+		{"types of all kinds", "GET", "/articles/7", "", call("article.get", seven), "text/xml", 200, returns("<value><struct><member><name>a</name><value><i8>9223372036854775807</i8></value></member><member><name>b</name><value><double>0.10</double></value></member><member><name>c</name><value><nil/></value></member>" +
+			"<member><name>d</name><value><base64>eW91\nIGNhbg==</base64></value></member><member><name>e</name><value><dateTime.iso8601>19980717T14:08:55</dateTime.iso8601></value></member></struct></value>"), 200,
+			`{"a":9223372036854775807,"b":0.10,"c":null,"d":"eW91IGNhbg==","e":"19980717T14:08:55"}`},
+		{"a number that is too large", "GET", "/articles/7", "", call("article.get", seven), "text/xml", 200, returns("<value><i8>9223372036854775808</i8></value>"), 502, notRead},
+		{"an unknown type", "GET", "/articles/7", "", call("article.get", seven), "text/xml", 200, returns("<value><money>5</money></value>"), 502, notRead},
+		{"an answer that is cut off", "GET", "/articles/7", "", call("article.get", seven), "text/xml", 200, returns(article)[:200], 502, notRead},
 		{"an entity", "GET", "/articles/7", "", call("article.get", seven), "text/xml", 200, `<!DOCTYPE x [<!ENTITY x SYSTEM "file:///etc/passwd">]>` + returns("<value>&x;</value>")[len(head):], 502, notRead},
 		{"a page", "GET", "/articles/7", "", call("article.get", seven), "text/html", 200, `<html/>`, 502, notRead},
 		{"JSON", "GET", "/articles/7", "", call("article.get", seven), "application/json", 200, `{"result":{},"id":1}`, 502, notRead},

@@ -33,7 +33,7 @@ var (
 	// ErrNoAnswer is the error for what is no answer to the call.
 	ErrNoAnswer = errors.New("it is no answer to the call")
 
-	faultCode = regexp.MustCompile(`^-?[0-9]{1,18}$`)
+	faultCode = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17})$`)
 )
 
 // Decode reads an answer of JSON-RPC: its result, or a fault. Where a name occurs twice, the last
@@ -45,6 +45,9 @@ func Decode(document []byte) (result json.RawMessage, fault *Fault, err error) {
 	}
 	problem, result := all["error"], all["result"]
 	failed := problem != nil && string(problem) != "null"
+	if failed && result != nil && string(result) != "null" && noError[string(problem)] {
+		failed = false
+	}
 	got, there := all["id"]
 	switch {
 	case !there || string(got) != id && (!failed || string(got) != "null"):
@@ -59,6 +62,9 @@ func Decode(document []byte) (result json.RawMessage, fault *Fault, err error) {
 	return result, nil, nil
 }
 
+// noError is what some servers write beside a result in the place of null. Spaces in `{ }` make an error of it.
+var noError = map[string]bool{"false": true, "0": true, `""`: true, "[]": true, "{}": true}
+
 func readFault(problem json.RawMessage) *Fault {
 	f := new(Fault)
 	var all map[string]json.RawMessage
@@ -66,12 +72,26 @@ func readFault(problem json.RawMessage) *Fault {
 		_ = json.Unmarshal(problem, &f.Message) // a text, or nothing that is known
 		return f.cut()
 	}
-	if code := string(all["code"]); faultCode.MatchString(code) {
-		f.Code = code
-	}
-	_ = json.Unmarshal(all["message"], &f.Message) // else it has none
+	f.Code, f.Message = codeOf(all["code"]), scalarText(all["message"])
 	f.Data = all["data"]
 	return f.cut()
+}
+
+// codeOf is a code that conditions can ask for: a whole number, in quotes or not.
+func codeOf(value json.RawMessage) string {
+	if text := scalarText(value); faultCode.MatchString(text) {
+		return text
+	}
+	return ""
+}
+
+// scalarText is the text of a string or a number, "" for anything else.
+func scalarText(value json.RawMessage) (text string) {
+	if len(value) > 0 && (value[0] == '-' || '0' <= value[0] && value[0] <= '9') {
+		return string(value)
+	}
+	_ = json.Unmarshal(value, &text) // else there is none
+	return text
 }
 
 // cut bounds a fault: what is behind the beginning of a very long one does not say more.

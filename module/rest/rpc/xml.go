@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -165,19 +166,16 @@ func DecodeXML(document []byte) (result json.RawMessage, fault *Fault, err error
 	if !failed {
 		return result, nil, nil
 	}
-	var told struct {
-		Code    json.RawMessage `json:"faultCode"`
-		Message string          `json:"faultString"`
-	}
-	if json.Unmarshal(result, &told) != nil {
+	var told map[string]json.RawMessage
+	if json.Unmarshal(result, &told) != nil || told == nil {
 		return nil, nil, fmt.Errorf("%w: its fault has no faultString", ErrNoAnswer)
 	}
-	f := &Fault{Message: told.Message}
-	if faultCode.Match(told.Code) {
-		f.Code = string(told.Code)
-	}
+	f := &Fault{Code: codeOf(told["faultCode"]), Message: scalarText(told["faultString"])}
 	return nil, f.cut(), nil
 }
+
+// decimal is a number as XML-RPC servers write it. Go knows others, such as 0x1p4 and Inf.
+var decimal = regexp.MustCompile(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
 
 // xmlReader reads an answer. After an error it reads nothing more.
 type xmlReader struct {
@@ -302,7 +300,12 @@ func (x *xmlReader) scalar(kind, text string) json.RawMessage {
 			return strconv.AppendBool(nil, trimmed == "1")
 		}
 	case "double":
-		if f, err := strconv.ParseFloat(trimmed, 64); err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
+		f, err := strconv.ParseFloat(trimmed, 64)
+		switch {
+		case err != nil || !decimal.MatchString(trimmed):
+		case json.Valid([]byte(trimmed)):
+			return json.RawMessage(trimmed) // with all its digits
+		default: // such as +1.5, 1. and .5
 			return strconv.AppendFloat(nil, f, 'g', -1, 64)
 		}
 	}

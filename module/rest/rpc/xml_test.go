@@ -47,8 +47,10 @@ func TestAnswersOfXMLRPC(t *testing.T) {
 		`<value> <int>+07</int> </value>`:                                       `7`,
 		`<value><i8>-9223372036854775808</i8></value>`:                          `-9223372036854775808`,
 		`<value><boolean> 1 </boolean></value>`:                                 `true`,
-		`<value><double>-1.50</double></value>`:                                 `-1.5`,
-		`<value><double>1e300</double></value>`:                                 `1e+300`,
+		`<value><double>-1.50</double></value>`:                                 `-1.50`,
+		`<value><double>12345678901234567890.12</double></value>`:               `12345678901234567890.12`,
+		`<value><double>+.5</double></value>`:                                   `0.5`,
+		`<value><double>1e300</double></value>`:                                 `1e300`,
 		`<value><dateTime.iso8601>19980717T14:08:55</dateTime.iso8601></value>`: `"19980717T14:08:55"`,
 		"<value><base64>eW91\n IGNh</base64></value>":                           `"eW91IGNh"`,
 		`<value><ex:nil xmlns:ex="urn:x"/></value>`:                             `null`,
@@ -68,7 +70,18 @@ func TestAnswersOfXMLRPC(t *testing.T) {
 	if _, f, err := DecodeXML([]byte(fault(told))); err != nil || f == nil || f.Code != "4" || f.Message != "Too many." || f.Status() != 422 {
 		t.Errorf("%v %v", f, err)
 	}
+	for value, want := range map[string]Fault{
+		`<struct><member><name>faultCode</name><value>17</value></member><member><name>faultString</name><value><int>5</int></value></member></struct>`:          {Code: "17", Message: "5"},
+		`<struct><member><name>faultCode</name><value>NoPage</value></member><member><name>faultString</name><value><nil/></value></member></struct>`:            {},
+		`<struct><member><name>faultCode</name><value><array><data/></array></value></member><member><name>faultString</name><value>m</value></member></struct>`: {Message: "m"},
+		`<struct/>`: {},
+	} {
+		if _, f, err := DecodeXML([]byte(fault("<value>" + value + "</value>"))); err != nil || f == nil || f.Code != want.Code || f.Message != want.Message || !json.Valid(f.Document()) {
+			t.Errorf("%s: %v %v", value, f, err)
+		}
+	}
 	for _, document := range []string{
+		answered(`<value><double>0x1p4</double></value>`), answered(`<value><double>1_0.5</double></value>`), answered(`<value><double>1e309</double></value>`), answered(`<value><double>.</double></value>`),
 		``, `<html/>`, `<methodResponse/>`, `<methodResponse><params/></methodResponse>`, answered(``), answered(`<value>x</value>`)[:90], answered(`<value>x</value><value>y</value>`),
 		answered(`<value><int>1.0</int></value>`), answered(`<value><int>9223372036854775808</int></value>`), answered(`<value><int>1<b/></int></value>`), answered(`<value><boolean>2</boolean></value>`),
 		answered(`<value><double>NaN</double></value>`), answered(`<value><double>Infinity</double></value>`), answered(`<value><what>1</what></value>`), answered(`<value>x<int>1</int></value>`),
