@@ -13,6 +13,10 @@ Usage: ./xcaddy.sh [command]
   run [NAME]    builds and starts an example; prints the addresses and what to try:
                 quickstart, the default, cluster, variant-b, legacy-rest or
                 mediawiki
+  check [PACKAGE ...]
+                the inner loop: gofmt, go vet and the quick tests of the packages that differ
+                from the main branch, or of those named (./module/guard), and of all that
+                import them; lists the suites that it leaves to test
   test          installs what the tests need and runs them all
   soak [NAME]   the long experiments: kill, reload, race, limiter, keys, guess, timing,
                 anonymous, slowbody, overload, polls, tickets, ending, cluster, scan,
@@ -170,6 +174,7 @@ command -v go >/dev/null || die "Go is not installed: https://go.dev/dl"
 case ${1:-} in
 "") caddy && say "built ./caddy: try ./xcaddy.sh run" ;;
 run) shift; run "$@" ;;
+check) shift; exec .ci/check "$@" ;;
 test) shift; run_tests "$@" ;;
 soak) shift; exec .ci/soak "$@" ;;
 -h | --help | help) usage ;;
