@@ -92,7 +92,7 @@ func (r *rest) word() (err error) {
 	case "send":
 		err = r.sendFixed()
 	case "login":
-		err = r.login()
+		err = readLogin(r.Dispenser, &r.Login)
 	case "header_down":
 		err = r.headers(&r.HeaderDown)
 	case "header_up":

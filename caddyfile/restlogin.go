@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/login"
 )
 
-// login reads how the gateway signs in to the API.
+// readLogin reads how the gateway signs in to the API.
 //
 //	login {
 //		GET|POST <path and query> [as form|json] [<name>=<value>...]
@@ -22,9 +22,8 @@ import (
 //		again when <pointer> <operator> [<values...>]
 //		again when status <statuses...>
 //	}
-func (r *rest) login() error {
-	d := r.Dispenser
-	if err := once(d, r.Login != nil); err != nil {
+func readLogin(d *caddyfile.Dispenser, into **login.Config) error {
+	if err := once(d, *into != nil); err != nil {
 		return err
 	}
 	head := d.Token()
@@ -47,7 +46,7 @@ func (r *rest) login() error {
 	if err := c.Check(); err != nil {
 		return at(head, err)
 	}
-	r.Login = c
+	*into = c
 	return nil
 }
 

@@ -1,7 +1,10 @@
 package caddyfile
 
 import (
+	"fmt"
 	"time"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/gatehouse/gatehouse/module/gateway/restapi"
 )
@@ -10,6 +13,7 @@ import (
 //
 //	version <name> {
 //		to ...
+//		login { ... }
 //		strip_prefix
 //		deprecated <day or time>
 //		sunset <day or time>
@@ -36,9 +40,13 @@ func (r *rest) version() error {
 			return d.Errf("version %s is given twice", v.Name)
 		}
 	}
+	var account caddyfile.Token
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		var err error
 		switch d.Val() {
+		case "login":
+			account = d.Token()
+			err = readLogin(d, &v.Login)
 		case "to":
 			v.Upstream, err = to(r.Helper, v.Upstream, &v.Charset)
 		case "strip_prefix":
@@ -56,11 +64,14 @@ func (r *rest) version() error {
 		case "resource":
 			v.Resources, err = r.resource(v.Resources, r.Resources)
 		default:
-			err = unknown(d, "version", "to", "strip_prefix", "deprecated", "sunset", "successor", "doc", "gone", "resource")
+			err = unknown(d, "version", "to", "login", "strip_prefix", "deprecated", "sunset", "successor", "doc", "gone", "resource")
 		}
 		if err != nil {
 			return err
 		}
+	}
+	if v.Login != nil && v.Upstream == nil {
+		return at(account, fmt.Errorf("version %s: login needs an upstream of the version's own: expected `to` beside it, or login outside of the version", v.Name))
 	}
 	r.Versions = append(r.Versions, v)
 	return nil

@@ -32,7 +32,7 @@ func (p *jobs) begin(w http.ResponseWriter, c *call, q *job.Queue, wish job.Pref
 		return gateway.Refuse(w, refused)
 	}
 	if q.Fetch == nil {
-		if refused := p.h.setInJob(c.r.Header, body); refused != nil {
+		if refused := p.h.setInJob(c.login.kept(), c.r.Header, body); refused != nil {
 			return gateway.Refuse(w, refused)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/metrics"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/login"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/version"
 )
@@ -84,7 +85,7 @@ func (h *REST) Check() error {
 }
 
 func (h *REST) compile(ctx caddy.Context) (err error) {
-	if h.plain.table, err = resource.NewTable(inCharset(h.inherited(h.Resources), h.Charset)); err != nil {
+	if h.plain.table, err = resource.NewTable(inCharset(h.inherited(h.Resources, h.Login), h.Charset)); err != nil {
 		return fmt.Errorf("api_rest: %w", err)
 	}
 	if err = h.plain.table.CheckIdle("", h.Errors.AsksForJSON()); err != nil {
@@ -97,7 +98,7 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("api_rest: to: %w", err)
 	}
-	if h.plain.route, h.plain.reveals, err = newRoute(ctx, h.Upstream, h.supplies(h.plain.table)); err != nil {
+	if h.plain.route, h.plain.reveals, err = newRoute(ctx, h.Upstream, h.supplies(h.plain.table, h.Login)); err != nil {
 		return fmt.Errorf("api_rest: to: %w", err)
 	}
 	if h.plain.login, err = h.newSignIn(h.Login, h.plain.route, h.plain.reveals, from); err != nil {
@@ -112,8 +113,9 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 		if len(v.Upstream) > 0 || v.Charset != "" {
 			name = v.Charset
 		}
-		if len(v.Resources) > 0 || name != h.Charset {
-			if e.table, err = resource.NewTable(inCharset(h.inherited(v.resources(h.Resources)), name)); err != nil {
+		account := h.account(v)
+		if len(v.Resources) > 0 || name != h.Charset || account != h.Login {
+			if e.table, err = resource.NewTable(inCharset(h.inherited(v.resources(h.Resources), account), name)); err != nil {
 				return fmt.Errorf("api_rest: version %s: %w", v.Name, err)
 			}
 			if err = e.table.CheckIdle("", h.Errors.AsksForJSON()); err != nil {
@@ -124,10 +126,9 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 			}
 		}
 		if len(v.Upstream) > 0 {
-			if e.route, e.reveals, err = newRoute(ctx, v.Upstream, h.supplies(e.table)); err != nil {
-				return fmt.Errorf("api_rest: version %s: to: %w", v.Name, err)
+			if err := h.compileUpstream(ctx, &e, v); err != nil {
+				return fmt.Errorf("api_rest: version %s: %w", v.Name, err)
 			}
-			e.login = nil // that is another API
 		}
 		h.editions = append(h.editions, e)
 		config.Versions = append(config.Versions, v.Version)
@@ -137,6 +138,20 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 		return fmt.Errorf("api_rest: %w", err)
 	}
 	return nil
+}
+
+// compileUpstream compiles the upstream that a version has of its own: another API, with an
+// account of its own if there is one.
+func (h *REST) compileUpstream(ctx caddy.Context, e *edition, v *Version) error {
+	from, err := json.Marshal(v.Upstream) // before its handlers are loaded out of it
+	if err != nil {
+		return fmt.Errorf("to: %w", err)
+	}
+	if e.route, e.reveals, err = newRoute(ctx, v.Upstream, h.supplies(e.table, v.Login)); err != nil {
+		return fmt.Errorf("to: %w", err)
+	}
+	e.login, err = h.newSignIn(v.Login, e.route, e.reveals, from)
+	return err
 }
 
 // speak prepares how failures of each operation are read.
@@ -183,9 +198,10 @@ func newRoute(ctx caddy.Context, routes caddyhttp.RouteList, conceal bool) (to r
 	return routes.Compile(caddyhttp.HandlerFunc(nowhere)), reveals, nil
 }
 
-// supplies reports whether requests of an edition have parameters of the gateway's.
-func (h *REST) supplies(t *resource.Table) bool {
-	return h.Login != nil || len(h.Fixed) > 0 || slices.ContainsFunc(t.Operations(), func(o *resource.Operation) bool { return len(o.Fixed()) > 0 })
+// supplies reports whether requests of an edition have parameters of the gateway's. account is
+// how it signs in to the edition's upstream; nil: it does not.
+func (h *REST) supplies(t *resource.Table, account *login.Config) bool {
+	return account != nil || len(h.Fixed) > 0 || slices.ContainsFunc(t.Operations(), func(o *resource.Operation) bool { return len(o.Fixed()) > 0 })
 }
 
 // AsksForJSON reports whether a condition about all answers refuses what is not JSON.

@@ -50,7 +50,7 @@ type REST struct {
 	// and no client can. Default: none.
 	Fixed []resource.Fixed `json:"fixed,omitempty"`
 	// How the gateway signs in to the upstream with an account of its own. Versions with an upstream
-	// of their own are not signed in to. Default: it does not.
+	// of their own have a `login` of their own. Default: it does not.
 	Login *login.Config `json:"login,omitempty"`
 	// The most bytes of a request's body that must be read before it is passed on. Others
 	// stream. Default: 1 MiB.
@@ -88,6 +88,9 @@ type Version struct {
 	version.Version
 	// The routes that lead to its upstream. Default: those of the handler.
 	Upstream caddyhttp.RouteList `json:"upstream,omitempty"`
+	// How the gateway signs in to that upstream. It needs `upstream` in the version; sessions of
+	// different upstreams are never mixed. Default: with an upstream of its own it does not.
+	Login *login.Config `json:"login,omitempty"`
 	// The charset of its texts. Default: with an upstream of its own none, otherwise that of the
 	// handler.
 	Charset string `json:"charset,omitempty"`

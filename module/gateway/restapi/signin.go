@@ -31,18 +31,19 @@ func (pooledKeeper) Destruct() error { return nil }
 
 // signIn is the gateway's own sign-in at an edition's upstream.
 type signIn struct {
-	h      *REST
-	plan   *login.Plan
-	keeper *login.Keeper
-	pooled string // the key of keeper in keepers
-	to     route
+	h        *REST
+	declared *login.Config
+	plan     *login.Plan
+	keeper   *login.Keeper
+	pooled   string // the key of keeper in keepers
+	to       route
 	// reveals is that of the edition, withhold the fields of answers that may have a session.
 	reveals  bool
 	withhold []string
 	held     *heldBodies
 }
 
-// newSignIn compiles one. from identifies the upstream.
+// newSignIn compiles one. from identifies the upstream: two of them never share a session.
 func (h *REST) newSignIn(c *login.Config, to route, reveals bool, from []byte) (*signIn, error) {
 	if c == nil {
 		return nil, nil
@@ -54,7 +55,7 @@ func (h *REST) newSignIn(c *login.Config, to route, reveals bool, from []byte) (
 	if err != nil {
 		return nil, err
 	}
-	s := &signIn{h: h, plan: plan, to: to, reveals: reveals, withhold: c.AnswerFields(), held: &heldBodies{most: max(leastHeld, 4*h.MaxBody)}}
+	s := &signIn{h: h, declared: c, plan: plan, to: to, reveals: reveals, withhold: c.AnswerFields(), held: &heldBodies{most: max(leastHeld, 4*h.MaxBody)}}
 	sum := sha256.New()
 	declared, err := json.Marshal(c)
 	if err != nil {
@@ -74,15 +75,6 @@ func (h *REST) newSignIn(c *login.Config, to route, reveals bool, from []byte) (
 	}
 	s.keeper = pooled.(pooledKeeper).Keeper
 	return s, nil
-}
-
-// Cleanup releases the session at the upstream. The last configuration that uses it ends it.
-func (h *REST) Cleanup() error {
-	if h.plain.login == nil {
-		return nil
-	}
-	_, err := keepers.Delete(h.plain.login.pooled)
-	return err
 }
 
 // fill fills in the placeholders of a step. Nobody asks, so there is no request in them.

@@ -15,9 +15,9 @@ import (
 )
 
 // setInJob refuses a body that goes into a job as it is, and has a parameter that the gateway
-// sends itself, or may have one that cannot be seen.
-func (h *REST) setInJob(header http.Header, body []byte) *envelope.Refusal {
-	reserved := supply.NamesOf(slices.Concat(h.jobParams(), h.Login.Kept()))
+// sends itself, or may have one that cannot be seen. kept are those that a sign-in gives.
+func (h *REST) setInJob(kept []supply.Param, header http.Header, body []byte) *envelope.Refusal {
+	reserved := supply.NamesOf(slices.Concat(h.jobParams(), kept))
 	if len(reserved) == 0 {
 		return nil
 	}

@@ -64,7 +64,7 @@ func NewTrial(ctx caddy.Context, config []byte) (*Trial, error) {
 	h.Upstream, h.Jobs, h.OpenAPI, h.Lint = nil, nil, nil, "off"
 	forget(h.Resources)
 	for i := range h.Versions {
-		h.Versions[i].Upstream = nil
+		h.Versions[i].Upstream, h.Versions[i].Login = nil, nil
 		forget(h.Versions[i].Resources)
 	}
 	keys, err := secret.NewKeys(secret.Bytes(secret.MinLength))
