@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
@@ -54,6 +55,9 @@ func parseREST(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	if len(r.pending) > 0 && !r.Errors.AsksForJSON() {
 		return nil, r.pending[0]
 	}
+	if err := r.checkConditions(); err != nil {
+		return nil, err
+	}
 	return r.REST, r.lint(head)
 }
 
@@ -62,6 +66,8 @@ type rest struct {
 	httpcaddyfile.Helper
 	*restapi.REST
 	places []declared // of paths, in the order of the file
+	// conditions is where each fail_when of `errors` stands.
+	conditions []caddyfile.Token
 	// pending are errors unless the API's dialect refuses what is not JSON.
 	pending []error
 }
@@ -152,6 +158,7 @@ func (r *rest) errors() error {
 		case "from":
 			e.From, err = from(r.Dispenser, e.From)
 		case "fail_when":
+			r.conditions = append(r.conditions, r.Token())
 			e.FailWhen, err = failWhen(r.Dispenser, e.FailWhen)
 		case "charset":
 			err = charsetName(r.Dispenser, &e.Charset)

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -35,11 +36,9 @@ func (r *Resource) checkFailWhen() error {
 // Dialect completes how an upstream reports failures with what the resource says of the
 // operation. The result is prepared.
 func (o *Operation) Dialect(shared envelope.Config) (*envelope.Config, error) {
-	if o.Resource.FromXML != nil {
-		for _, f := range shared.FailWhen {
-			if f.Header == "" && !f.NotJSON {
-				return nil, fmt.Errorf("from xml: the fail_when %s of `errors` is not asked of answers in XML, expected it in the resources that answer in JSON", f.Pointer)
-			}
+	for _, f := range shared.FailWhen {
+		if err := o.Resource.canAsk(f); err != nil {
+			return nil, err
 		}
 	}
 	var own []envelope.FailWhen
@@ -58,4 +57,28 @@ func (o *Operation) Dialect(shared envelope.Config) (*envelope.Config, error) {
 	}
 	shared.FailWhen = slices.Concat(own, shared.FailWhen, faults)
 	return &shared, shared.Prepare()
+}
+
+// canAsk returns what is wrong with a condition on the answers of all resources, if it cannot be
+// asked of those of this one.
+func (r *Resource) canAsk(f envelope.FailWhen) error {
+	if r.FromXML == nil || f.Header != "" || f.NotJSON {
+		return nil
+	}
+	return fmt.Errorf("from xml: the fail_when %s of `errors` is not asked of answers in XML, expected it in the resources that answer in JSON", cmp.Or(f.Pointer, `""`))
+}
+
+// CheckShared returns what is wrong with a condition on the answers of all resources, of which
+// these and those nested in them are some.
+func CheckShared(f envelope.FailWhen, resources []Resource) error {
+	for i := range resources {
+		r := &resources[i]
+		if err := r.canAsk(f); err != nil {
+			return fmt.Errorf("resource %s: %w", r.Path, err)
+		}
+		if err := CheckShared(f, r.Nested); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -30,7 +31,7 @@ func (s *shape) checkXML() error {
 	}
 	for _, f := range s.config.FailWhen {
 		if f.Header == "" && !f.NotJSON {
-			return fmt.Errorf("from xml: fail_when %s is not asked of answers in XML, expected fail_when header, or none: one with another outermost element is a failure", f.Pointer)
+			return fmt.Errorf("from xml: fail_when %s is not asked of answers in XML, expected fail_when header, or none: one with another outermost element is a failure", cmp.Or(f.Pointer, `""`))
 		}
 	}
 	return nil
