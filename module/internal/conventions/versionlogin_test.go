@@ -68,7 +68,7 @@ func TestEachVersionsAPIHasASessionOfItsOwn(t *testing.T) {
 		}
 		words = append(words, []string{"$FIRST", "$SECOND", "$THIRD"}[i], u.Addr)
 	}
-	r := start(t, first, strings.NewReplacer(words...).Replace(signedVersions))
+	r, logged := startLogging(t, first, strings.NewReplacer(words...).Replace(signedVersions))
 	r.token("writer")
 	var wait sync.WaitGroup
 	for i := range 24 { // all at once: no sign-in may end with another API's session
@@ -112,6 +112,13 @@ func TestEachVersionsAPIHasASessionOfItsOwn(t *testing.T) {
 	for path, status := range map[string]int{"/v1/things/1": 400, "/v2/things/1": 400, "/v3/things/1": 200} {
 		if p := r.do("writer", "PATCH", path, `{"token":"mine"}`); p.Status != status {
 			t.Errorf("R12 %s with a token of the client's: %d %s", path, p.Status, p.Body)
+		}
+	}
+	// Nor does the proxy of any write a session to the log.
+	for _, session := range []string{"one-s", "one-t", "two-s", "two-t"} {
+		if log := logged(); strings.Contains(log, session) {
+			at := strings.Index(log, session)
+			t.Errorf("R12 the log has %s: %s", session, log[max(at-300, 0):min(at+100, len(log))])
 		}
 	}
 	r.Load(t, strings.Replace(site, "scope read \"Read\"", "scope read \"Read it\"", 1))
