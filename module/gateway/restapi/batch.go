@@ -96,6 +96,9 @@ func plan(c *call, m resource.Match, asked resource.Asked) (p planned, refused *
 			return p, &envelope.Refusal{Status: http.StatusForbidden, Message: "this resource may not be changed with this token", Field: batch.At(g.Items[0], "id")}
 		}
 		up, refused := one(c, item, g)
+		if refused != nil && refused.Status == http.StatusNotFound { // not the batch is missing
+			return p, envelope.Invalid(batch.At(g.Items[0], "id"), "must be the id of a resource")
+		}
 		if refused != nil {
 			refused.Field = g.Item(refused.Field)
 			return p, refused

@@ -35,6 +35,7 @@ const placedWords = `
 	}
 	resource numbers {
 		upstream DELETE /numbers/{id} POST /rpc as form id={id|int}
+		upstream PATCH /numbers/{id} POST /rpc as json id={id|int}
 	}
 	resource umlauts {
 		charset iso-8859-1
@@ -88,6 +89,7 @@ func TestTheGatewayPlacesMembersInBodies(t *testing.T) {
 	if hit.RequestURI != "/api/v2/torrents/abc/set" || strings.Count(body, "form-data; name=") != 3 || !strings.Contains(body, "name=\"hash\"\r\n\r\nabc\r\n") || !strings.Contains(body, "name=\"f[id]\"\r\n\r\nabc\r\n") {
 		t.Errorf("R11 a multipart form: %s %s", hit.RequestURI, body)
 	}
+	wantError(t, r.do("writer", "PATCH", "/numbers", `[{"id":1,"op":"replace","path":"/a","value":1},{"id":"x","op":"replace","path":"/a","value":1}]`), 400, "invalid_parameter", "/1/id")
 	for _, path := range []string{"/numbers/x", "/umlauts/%E4%BD%A0", "/torrents/a%7Cb", "/torrents/a&b"} {
 		if p := r.do("writer", "DELETE", path, ""); p.Status != 404 || len(u.Hits()) > 0 {
 			t.Errorf("R11 %s: %d %s", path, p.Status, p.Body)
