@@ -96,6 +96,11 @@ func (d *document) asked(op object, o *resource.Operation) object {
 	if must := required(o); must != nil {
 		all = append(all, must)
 	}
+	if names := o.Withheld(); len(names) > 0 {
+		refused := make(object)
+		refuseNames(refused, names)
+		all = append(all, refused)
+	}
 	if len(all) == 1 {
 		return all[0]
 	}

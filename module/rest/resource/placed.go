@@ -93,9 +93,12 @@ func (o *Operation) checkPlaced() error {
 
 // checkAsked refuses to ask clients for a member that they cannot send.
 func (o *Operation) checkAsked() error {
-	must := slices.Clone(o.Resource.Replace)
-	if o.Kind != Replace {
-		must = nil
+	var must []string
+	switch o.Kind {
+	case Replace:
+		must = slices.Clone(o.Resource.Replace)
+	case Update:
+		must = slices.Clone(o.Resource.Batch)
 	}
 	for _, rule := range o.Resource.Validate {
 		if rule.Required && (o.Kind == Create || o.Kind == Replace || o.Kind == Action) {
@@ -104,10 +107,31 @@ func (o *Operation) checkAsked() error {
 	}
 	for _, field := range must {
 		if o.reserved.Has(field) || o.reserved.Has(o.Resource.their(field)) {
-			return fmt.Errorf("as %s: %s is placed by the gateway, and clients must send it by `replace` or `validate`: expected one of the two", o.as, field)
+			return fmt.Errorf("as %s: %s is placed by the gateway, expected no `replace`, `batch` or `required` that asks clients for it", o.as, field)
 		}
 	}
 	return nil
+}
+
+// Withheld are the client's names of members of which something is declared, and which clients
+// cannot send with the operation, since the gateway places them.
+func (o *Operation) Withheld() (names []string) {
+	if o.placed == nil || o.readsByBody() {
+		return nil
+	}
+	own, r := namesOf(o.placed.Names()), o.Resource
+	for ours, theirs := range r.Rename {
+		if own.Has(ours) || own.Has(theirs) {
+			names = append(names, ours)
+		}
+	}
+	for _, rule := range r.Validate {
+		if !isPointer(rule.Field) && (own.Has(rule.Field) || own.Has(r.their(rule.Field))) {
+			names = append(names, rule.Field)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // namesOf are names that clients must not use, besides others.
