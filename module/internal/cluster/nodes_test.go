@@ -175,11 +175,6 @@ func start(t *testing.T, p plan) *cluster {
 func (n *node) run(t *testing.T) {
 	t.Helper()
 	n.process = n.Run(t, n.caddyfile)
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the node at %s wrote:\n%s", n.ID, n.process.Output())
-		}
-	})
 }
 
 // newClient keeps as many connections alive as it is used in parallel, and follows no

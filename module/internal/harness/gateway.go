@@ -32,7 +32,8 @@ type Gateway struct {
 }
 
 // Quiet are the global options of a site that is there for this machine alone, leaves
-// nothing behind and logs nothing.
+// nothing behind and logs nothing. What a gateway in this process would have logged is shown
+// if the test fails.
 const Quiet = `	admin $ADMIN
 	persist_config off
 	default_bind 127.0.0.1
@@ -86,6 +87,8 @@ func (g *Gateway) Changed(change func([]byte) []byte) { g.change = change }
 func (g *Gateway) BeginUnasked(t testing.TB, caddyfile string) {
 	t.Helper()
 	setDataDir(t, g.Dir)
+	logged.Reset()
+	t.Cleanup(func() { g.showIfFailed(t, logged) })
 	if err := g.TryLoad(caddyfile); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +136,7 @@ func (g *Gateway) TryLoad(caddyfile string) error {
 	if g.change != nil {
 		config = g.change(config)
 	}
-	return caddy.Load(config, true)
+	return caddy.Load(keepLog(config), true)
 }
 
 // Adapt gives the JSON of a Caddyfile.

@@ -43,7 +43,10 @@ func (g *Gateway) Run(t testing.TB, caddyfile string) *Process {
 		p.err = cmd.Wait()
 		close(p.done)
 	}()
-	t.Cleanup(p.Kill)
+	t.Cleanup(func() {
+		p.Kill()
+		g.showIfFailed(t, p.out)
+	})
 	for _, address := range []string{g.Admin, g.ID, g.API} {
 		p.await(address)
 	}
