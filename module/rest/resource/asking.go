@@ -47,7 +47,7 @@ func (m Match) ask(up *Upstream) *envelope.Refusal {
 	}
 	if o.as == "json" {
 		up.Set.Set("Content-Type", "application/json")
-		up.Body = o.shape.encodeJSON(append(placed, o.asMembers(rest)...).json())
+		up.Body = o.shape.encodeJSON(append(placed, asMembers(o, rest)...).json())
 		return nil
 	}
 	media, body, refused := placed.form(o.as, freeForm, o.shape.encode)
@@ -65,7 +65,7 @@ func (m Match) ask(up *Upstream) *envelope.Refusal {
 
 // asMembers writes parameters as members of JSON: numbers of pages and elements as numbers, all
 // others as texts.
-func (o *Operation) asMembers(parameters url.Values) (all members) {
+func asMembers(o *Operation, parameters url.Values) (all members) {
 	var numbers []string
 	if o.Kind == List {
 		numbers = o.Resource.List.Numbers()
@@ -102,7 +102,7 @@ func (m Match) Onward(first Upstream, next map[string]string) (Upstream, *envelo
 }
 
 // checkAs checks that the upstream's request has a body of the kind that is declared.
-func (o *Operation) checkAs() error {
+func checkAs(o *Operation) error {
 	switch {
 	case o.as == "":
 	case o.Method == http.MethodGet && o.as != "form" && o.as != "json":

@@ -16,7 +16,7 @@ import (
 )
 
 // compilePlaced compiles the members that the gateway places in the body.
-func (o *Operation) compilePlaced(r Route) (err error) {
+func compilePlaced(o *Operation, r Route) (err error) {
 	if len(r.Members) == 0 {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (o *Operation) compilePlaced(r Route) (err error) {
 
 // checkPlaced refuses members with a name that something else has in the same request, and keeps
 // clients from sending them.
-func (o *Operation) checkPlaced() error {
+func checkPlaced(o *Operation) error {
 	if o.placed == nil {
 		return nil
 	}
@@ -88,11 +88,11 @@ func (o *Operation) checkPlaced() error {
 		return clash(r.Wrap, "`wrap`")
 	}
 	o.reserved = namesOf(own, o.reserved)
-	return o.checkAsked()
+	return checkAsked(o)
 }
 
 // checkAsked refuses to ask clients for a member that they cannot send.
-func (o *Operation) checkAsked() error {
+func checkAsked(o *Operation) error {
 	var must []string
 	switch o.Kind {
 	case Replace:

@@ -211,13 +211,13 @@ func (t *Table) route(s *shape, all expressions, r Route) error {
 	if err := o.compileCall(r); err != nil {
 		return err
 	}
-	if err := o.checkAs(); err != nil {
+	if err := checkAs(o); err != nil {
 		return err
 	}
 	if r.As != "" && r.As != "json" && s.charset.Wide() {
 		return fmt.Errorf("as %s: it is not sent in %s, expected json or another charset", r.As, s.charset.Name())
 	}
-	if err := o.compilePlaced(r); err != nil {
+	if err := compilePlaced(o, r); err != nil {
 		return err
 	}
 	if o.template, err = parseTemplate(r.Upstream, p.names); err != nil {
@@ -239,7 +239,7 @@ func (t *Table) route(s *shape, all expressions, r Route) error {
 	if err := o.supply(); err != nil {
 		return err
 	}
-	if err := o.checkPlaced(); err != nil {
+	if err := checkPlaced(o); err != nil {
 		return err
 	}
 	return t.declare(o)
