@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -136,23 +134,11 @@ func (s *shape) encodeJSON(body []byte) []byte {
 	if s.charset == nil {
 		return body
 	}
-	var b bytes.Buffer
-	for _, c := range string(body) {
-		switch {
-		case c < utf8.RuneSelf:
-			b.WriteByte(byte(c))
-		case c > 0xffff:
-			high, low := utf16.EncodeRune(c)
-			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, c)
-		}
-	}
+	text := charset.EscapeJSON(string(body))
 	if s.charset.Wide() {
-		encoded, _ := s.charset.Encode(b.String()) // all have ASCII
-		return []byte(encoded)
+		text, _ = s.charset.Encode(text) // all have ASCII
 	}
-	return b.Bytes()
+	return []byte(text)
 }
 
 // encodeValues writes the values of placeholders in the upstream's charset. One that cannot

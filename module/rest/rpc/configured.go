@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/xmljson"
 )
 
@@ -113,22 +113,5 @@ func (r Ref) encode(value string, byXML bool) (string, error) {
 		}
 		return "<string>" + text + "</string>", nil
 	}
-	return ascii(quote(value)), nil
-}
-
-// ascii escapes all other characters in JSON.
-func ascii(text json.RawMessage) string {
-	var b strings.Builder
-	for _, c := range string(text) {
-		switch {
-		case c < utf8.RuneSelf:
-			b.WriteByte(byte(c))
-		case c > 0xffff:
-			high, low := utf16.EncodeRune(c)
-			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, c)
-		}
-	}
-	return b.String()
+	return charset.EscapeJSON(string(quote(value))), nil
 }
