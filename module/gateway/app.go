@@ -95,7 +95,6 @@ type App struct {
 	attempts    *attempt.Book
 	forgeries   *forgeryLog
 	ownResource *ownResource // set for guards whose audience is the issuer
-	hashing     *hashing
 	limiter     *lazyLimiter
 	adjuster    adjuster // of the limiter; nil if it has nothing to adjust
 	server      *authserver.Server
@@ -180,9 +179,6 @@ func (a *App) take(ctx caddy.Context, secrets [][]byte) (directory.Directory, er
 		return nil, err
 	}
 	if a.overload, err = hold(&a.held, overloads, "overload", newOverload); err != nil {
-		return nil, err
-	}
-	if a.hashing, err = a.holdHashing(); err != nil {
 		return nil, err
 	}
 	if a.limiter, err = a.loadLimiter(ctx, source); err != nil {

@@ -26,7 +26,7 @@ func examine(c *adminCall) (adminAnswer, error) {
 	}
 	found := adminapi.Examination{Issuer: c.issuer.String(), VariantB: c.speaksVariantB(c.r.Context()), Findings: []adminapi.Finding{adminapi.Fine("app", "the running configuration has a gateway, issuer %s", c.issuer)}}
 	for _, look := range []func(context.Context, *App) []adminapi.Finding{
-		lookAtStore, lookAtStoreServer, lookAtFiles, lookAtLimiter, lookAtRevocations, lookAtKeys, lookAtDirectory, lookAtHashing, lookAtPolls, lookAtClients, lookAtIssuer, lookAtPorts,
+		lookAtStore, lookAtStoreServer, lookAtFiles, lookAtLimiter, lookAtRevocations, lookAtKeys, lookAtDirectory, lookAtPolls, lookAtClients, lookAtIssuer, lookAtPorts,
 	} {
 		ctx, cancel := context.WithTimeout(c.r.Context(), examineTimeout)
 		found.Findings = append(found.Findings, look(ctx, c.App)...)

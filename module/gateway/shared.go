@@ -19,7 +19,6 @@ var (
 	directories = caddy.NewUsagePool() // lazyDirectory by the directory's identity
 	books       = caddy.NewUsagePool() // one tally of failed attempts for the process
 	limiters    = caddy.NewUsagePool() // lazyLimiter by the limiter's identity
-	hashings    = caddy.NewUsagePool() // hashing by how many hashes are made at a time
 )
 
 // maxAttemptKeys bounds the memory for counting attempts, about 200 bytes for each key: it

@@ -33,15 +33,8 @@ func Usual() Cost { return usual }
 
 // Hash returns an Argon2id hash of the password, with a salt of its own, in the PHC
 // form $argon2id$v=19$m=47104,t=1,p=1$<salt>$<tag>. It takes any bytes; what a password
-// may be, and its normal form, are the caller's. It is made [Elsewhere] if that is open.
-func Hash(password string) string {
-	if e := elsewhere(); e != nil {
-		if made := string(e.Do(request(askHash, "", password))); made != "" {
-			return made
-		}
-	}
-	return usual.hash(password)
-}
+// may be, and its normal form, are the caller's.
+func Hash(password string) string { return usual.hash(password) }
 
 // hash is Hash with the parameters of c, which is one of Argon2id.
 func (c Cost) hash(password string) string {

@@ -78,27 +78,17 @@ func bcryptCost(hash string) (uint32, error) {
 
 // HashBcrypt returns a bcrypt hash in the form that PHP's password_verify and nearly
 // every other program reads. ok is false for a password that bcrypt cannot hold whole:
-// one of more than 72 bytes, or with a NUL. It is made [Elsewhere] if that is open.
+// one of more than 72 bytes, or with a NUL.
 func HashBcrypt(password string) (hash string, ok bool) {
 	if !bcryptable(password) {
 		return "", false
 	}
-	if e := elsewhere(); e != nil {
-		if made := string(e.Do(request(askBcrypt, "", password))); made != "" {
-			return made, true
-		}
-	}
-	hash = newBcrypt(password)
-	return hash, hash != ""
-}
-
-func newBcrypt(password string) string {
 	made, err := bcrypt.GenerateFromPassword([]byte(password), newBcryptCost)
 	if err != nil {
-		return ""
+		return "", false
 	}
 	// The library's $2a$ is what others write as $2y$ (PHP) or $2b$.
-	return "$2y$" + strings.TrimPrefix(string(made), "$2a$")
+	return "$2y$" + strings.TrimPrefix(string(made), "$2a$"), true
 }
 
 // GoodBcrypt reports whether this is a bcrypt hash that need not be replaced where

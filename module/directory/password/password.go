@@ -14,7 +14,6 @@ var errUnknown = errors.New("is no password hash of a known form")
 // Parsed is a hash that was found well-formed and not too costly. It does not change
 // and is safe for concurrent use.
 type Parsed struct {
-	text     string // as it was read; empty for a digest of a [Scheme]
 	cost     Cost
 	outdated bool
 	check    func(password string) bool
@@ -34,12 +33,7 @@ func Parse(hash string) (*Parsed, error) {
 	if len(hash) > maxHash {
 		return nil, errUnknown
 	}
-	p, err := parse(hash)
-	if err != nil {
-		return nil, err
-	}
-	p.text = hash
-	return p, nil
+	return parse(hash)
 }
 
 func parse(hash string) (*Parsed, error) {
@@ -63,20 +57,8 @@ func parse(hash string) (*Parsed, error) {
 }
 
 // Matches reports whether this is the hash of the password, in a time that does not
-// depend on the answer. It is done [Elsewhere] if that is open.
-func (p *Parsed) Matches(password string) bool {
-	e := elsewhere()
-	if e == nil || p.cost.Quick() {
-		return p.check(password)
-	}
-	switch string(e.Do(request(askMatch, p.text, password))) {
-	case yes:
-		return true
-	case no:
-		return false
-	}
-	return p.check(password)
-}
+// depend on the answer.
+func (p *Parsed) Matches(password string) bool { return p.check(password) }
 
 // Outdated reports whether [Hash] would make a better one: of another kind than
 // Argon2id, or with less work.

@@ -46,7 +46,6 @@ var allowed = map[string][]string{
 	"module/token":                   {"module/store", "module/oauth"},
 	"module/store/storetest":         {"module/store"},
 	"module/directory/directorytest": {"module/directory"},
-	"module/directory/password":      {"module/internal/aside"},
 	"plugins/store/...":              {"module/store", "plugins/internal/..."},
 	"plugins/limiter/...":            {"module/ratelimit", "plugins/internal/..."},
 	"module/ratelimit/sourcetest":    {"module/ratelimit"},
@@ -60,7 +59,6 @@ var allowed = map[string][]string{
 	"examples/variant-b/portal":      {"examples/variant-b/portal/...", "examples/internal/serve"},
 	"module/admission":               nil,
 	"module/internal/httpx":          nil,
-	"module/internal/aside":          nil,
 	"module/rest/splice":             nil,
 }
 

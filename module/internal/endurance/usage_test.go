@@ -3,7 +3,6 @@ package endurance
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -46,46 +45,6 @@ func residentMemory(t *testing.T, pid int) int64 {
 		t.Fatal("no VmRSS: ", err)
 	}
 	return kib << 10
-}
-
-// residentWithChildren is the VmRSS of a process and of those it has started.
-func residentWithChildren(t *testing.T, pid int) int64 {
-	t.Helper()
-	all := residentMemory(t, pid)
-	for _, child := range children(t, pid) {
-		// One that has just ended has no memory.
-		if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", child)); err == nil {
-			if _, rest, ok := strings.Cut(string(status), "VmRSS:"); ok {
-				var kib int64
-				_, _ = fmt.Sscan(rest, &kib)
-				all += kib << 10
-			}
-		}
-	}
-	return all
-}
-
-// children are the processes that any thread of a process has started and that live.
-func children(t *testing.T, pid int) (found []int) {
-	t.Helper()
-	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, task := range tasks {
-		list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, task.Name()))
-		if err != nil {
-			continue // the thread has ended
-		}
-		for _, field := range strings.Fields(string(list)) {
-			child, err := strconv.Atoi(field)
-			if err != nil {
-				t.Fatal(err)
-			}
-			found = append(found, child)
-		}
-	}
-	return found
 }
 
 func readFile(t *testing.T, path string) string {
