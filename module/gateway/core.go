@@ -145,14 +145,29 @@ func (c *core) warm(ctx context.Context) error {
 	if _, err := c.store.open(ctx); err != nil {
 		return err
 	}
-	if _, err := c.Keys(ctx); err != nil {
-		return err
+	// When a whole machine starts, the store is reached and may still answer late.
+	err := c.readSecrets(ctx)
+	for try := 1; err != nil && try < warmTries && ctx.Err() == nil; try++ {
+		err = c.readSecrets(ctx)
 	}
-	if _, err := c.ring.List(ctx); err != nil {
-		return err // how long revocations are kept depends on what the keys have signed
+	if err != nil {
+		return err
 	}
 	c.follow()
 	return c.revocations.WaitLoaded(ctx)
+}
+
+// warmTries is how often a start reads the secrets before it gives up.
+const warmTries = 3
+
+// readSecrets reads the gateway's secrets and keys, or makes the first ones. How long revocations
+// are kept depends on what the keys have signed.
+func (c *core) readSecrets(ctx context.Context) error {
+	if _, err := c.Keys(ctx); err != nil {
+		return err
+	}
+	_, err := c.ring.List(ctx)
+	return err
 }
 
 // firstLoad is how long a request waits for the revocations to be loaded: in the first moments
