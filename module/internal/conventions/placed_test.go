@@ -33,6 +33,15 @@ const placedWords = `
 		wrap fields
 		send fixed body token=sesame
 	}
+	resource calls {
+		upstream POST /calls POST /rpc as json method=call-add /arguments/paused=true
+		upstream PATCH /calls/{id} POST /rpc as json /arguments/ids=[{id|int}] method=call-set /arguments/by/user={id}
+		upstream DELETE /calls/{id} POST /rpc as json method=call-remove /arguments/ids=[{id|int}]
+		upstream POST /calls/{id}/moves POST /move as form kind=x /arguments/id={id}
+		wrap arguments
+		rename limit=downloadLimit number=ids
+		send fixed body token=sesame
+	}
 	resource numbers {
 		upstream DELETE /numbers/{id} POST /rpc as form id={id|int}
 		upstream PATCH /numbers/{id} POST /rpc as json id={id|int}
@@ -72,6 +81,13 @@ func TestTheGatewayPlacesMembersInBodies(t *testing.T) {
 		{"an id that is no plain text", "DELETE", "/tasks/%22%5D,%22ids%22:[%22&=%25%C3%A4", "", "/rpc", `{"token":"sesame","method":"task-remove","arguments":{"ids":["\"],\"ids\":[\"&=%ä"],"delete":false}}`},
 		{"JSON with a wrapped body", "PATCH", "/tasks/7", `{"n":1}`, "/rpc?id=7", `{"token":"sesame","fields":{"n":1},"id":"7","note":"task:7"}`},
 		{"JSON from an action without a body", "POST", "/tasks/7/moves", ``, "/rpc", `{"token":"sesame","id":"7"}`},
+		{"a change below wrap", "PATCH", "/calls/7", `{"limit":{"n":1}}`, "/rpc", `{"token":"sesame","arguments":{"downloadLimit":{"n":1},"ids":[7],"by":{"user":"7"}},"method":"call-set"}`},
+		{"a change below wrap by nobody", "PATCH", "/calls/7", `{}`, "/rpc", `{"token":"sesame","arguments":{"ids":[7],"by":{"user":"7"}},"method":"call-set"}`},
+		{"a creation below wrap", "POST", "/calls", `{"limit":1}`, "/rpc", `{"token":"sesame","arguments":{"downloadLimit":1,"paused":true},"method":"call-add"}`},
+		{"a deletion below wrap", "DELETE", "/calls/7", "", "/rpc", `{"token":"sesame","method":"call-remove","arguments":{"ids":[7]}}`},
+		{"a deletion below wrap with a body", "DELETE", "/calls/7", `{"n":1}`, "/rpc", `{"token":"sesame","arguments":{"n":1,"ids":[7]},"method":"call-remove"}`},
+		{"a form below wrap", "POST", "/calls/7/moves", `{"limit":[1,2]}`, "/move", `token=sesame&arguments%5BdownloadLimit%5D%5B%5D=1&arguments%5BdownloadLimit%5D%5B%5D=2&arguments%5Bid%5D=7&kind=x`},
+		{"a batch below wrap", "PATCH", "/calls", `[{"id":7,"op":"replace","path":"/limit","value":2}]`, "/rpc", `{"token":"sesame","arguments":{"downloadLimit":2,"ids":[7],"by":{"user":"7"}},"method":"call-set"}`},
 		{"a number", "DELETE", "/numbers/12", "", "/rpc", "id=12"},
 		{"a form in Latin-1", "DELETE", "/umlauts/%C3%A4%26", "", "/u", "id=%E4%26&art=Gr%F6%DFe"},
 		{"JSON in Latin-1", "PATCH", "/umlauts/%C3%A4%22", `{"a":"ü"}`, "/u", `{"a":"\u00fc","id":"\u00e4\"","art":"Gr\u00f6\u00dfe"}`},
@@ -120,8 +136,11 @@ func TestTheGatewayPlacesMembersInBodies(t *testing.T) {
 			}
 		}
 		// What answers call id is hash in bodies, which PATCH (of two media types) and PUT place, and POST does not.
-		if n := strings.Count(p.Body, `"propertyNames":{"not":{"enum":["id"]}}`); n != 3 {
-			t.Errorf("%d operations refuse id: %s", n, p.Body)
+		// Likewise number, which is ids in bodies, is placed below wrap by PATCH and by DELETE alone.
+		for name, want := range map[string]int{"id": 3, "number": 2} {
+			if n := strings.Count(p.Body, `"propertyNames":{"not":{"enum":["`+name+`"]}}`); n != want {
+				t.Errorf("%d operations refuse %s: %s", n, name, p.Body)
+			}
 		}
 	})
 }
@@ -149,8 +168,24 @@ func TestNoClientSendsAMemberThatIsPlaced(t *testing.T) {
 		{"PATCH", "/tasks/7", `{"Note":8}`, "Note"},
 		{"PATCH", "/tasks/7", `{"token":8}`, "token"},
 		{"PATCH", "/torrents", `[{"id":"a","op":"replace","path":"/hash","value":"all"}]`, "/0/path"},
+		{"PATCH", "/calls/7", `{"ids":[8]}`, "ids"}, // in arguments, beside what is placed there
+		{"PATCH", "/calls/7", `{"number":[8]}`, "number"},
+		{"PATCH", "/calls/7", `{"IDs":8}`, "IDs"},
+		{"PATCH", "/calls/7", `{"ids[]":8}`, "ids[]"},
+		{"PATCH", "/calls/7", `{"_":{"ids":8}}`, "_"},
+		{"PATCH", "/calls/7", `{"by":{"user":8}}`, "by"},
+		{"PATCH", "/calls/7", `{"method":"call-remove"}`, "method"},
+		{"PATCH", "/calls/7", `{"arguments":{"ids":[8]}}`, "arguments"},
+		{"PATCH", "/calls/7?ids=8", `{}`, "ids"},
+		{"PATCH", "/calls", `[{"id":7,"op":"replace","path":"/number","value":8}]`, "/0/value"},
+		{"POST", "/calls", `{"paused":false}`, "paused"},
+		{"POST", "/calls/7/moves", `{"id":8}`, "id"},
+		{"DELETE", "/calls/7", `{"ids":[8]}`, "ids"},
 	} {
 		wantError(t, r.do("writer", c.method, c.path, c.body), 400, "invalid_parameter", c.field)
+	}
+	if p := r.do("writer", "PATCH", "/calls/7", `{"number":8}`); !strings.Contains(p.Body, `"number must not be there`) {
+		t.Errorf("R11 a refusal in the API's words: %s", p.Body)
 	}
 	wantError(t, r.do("writer", "DELETE", "/torrents/abc", `{"":{"hashes":"all"}}`), 400, "bad_request", "") // which Rack reads as hashes
 	if p := r.do("writer", "DELETE", "/torrents/abc", "hashes=all", "Content-Type", "application/x-www-form-urlencoded"); p.Status != 415 {

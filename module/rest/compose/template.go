@@ -41,7 +41,7 @@ var (
 // Template are members, compiled.
 type Template struct {
 	members []Member
-	outer   []string // names on the outermost level
+	top     *branch  // the outermost object
 	names   []string // of the placeholders in the client's path
 	texts   [][]part // made of text and values of the path, by the number in their name
 	queries []string // parameters of the query that have a place
@@ -76,7 +76,7 @@ func Parse(members []Member, asJSON bool, names []string) (*Template, error) {
 			return nil, err
 		}
 	}
-	t.outer = top.names
+	t.top = top
 	known := slices.Clone(names)
 	for i := range t.texts {
 		known = append(known, textName(i))
@@ -195,7 +195,16 @@ func (t *Template) compound(text string) (string, error) {
 }
 
 // Names are the names of the members on the outermost level.
-func (t *Template) Names() []string { return t.outer }
+func (t *Template) Names() []string { return t.top.names }
+
+// Below are the names of what pointers put into a member on the outermost level; none for a member
+// that has a value.
+func (t *Template) Below(name string) []string {
+	if b := t.top.below[name]; b != nil {
+		return b.names
+	}
+	return nil
+}
 
 // Parameters are the upstream's names of the parameters of the query that have a place.
 func (t *Template) Parameters() []string { return t.queries }

@@ -43,7 +43,7 @@ func (m Match) body(a Asked, query string, set http.Header) ([]byte, *envelope.R
 		if refused := theirs.aside(object, query); refused != nil {
 			return nil, refused
 		}
-		media, body, refused := append(theirs.wrapped(wrap), placed...).form(o.as, freeForm+formGrowth*len(a.Body), o.shape.encode)
+		media, body, refused := theirs.placedWith(placed, wrap).form(o.as, freeForm+formGrowth*len(a.Body), o.shape.encode)
 		if refused != nil {
 			return nil, refused
 		}
@@ -62,7 +62,7 @@ func (m Match) body(a Asked, query string, set http.Header) ([]byte, *envelope.R
 	set.Set("Content-Type", "application/json")
 	body := a.Body
 	if o.shape.changesBody() || len(placed) > 0 {
-		body = append(theirs.wrapped(wrap), placed...).json()
+		body = theirs.placedWith(placed, wrap).json()
 	}
 	return o.shape.encodeJSON(body), nil
 }
@@ -97,9 +97,8 @@ func (m Match) members(a Asked) (object validate.Object, theirs members, refused
 		return nil, nil, refused
 	}
 	for i, member := range theirs {
-		if refused := o.setHere(member.Name); refused != nil { // by another name of the client's
-			refused.Field = object[i].Name
-			return nil, nil, refused
+		if o.reserved.Has(member.Name) { // which the client knows by another name
+			return nil, nil, envelope.Invalid(object[i].Name, setByGateway)
 		}
 	}
 	if refused := o.shape.encodable(theirs); refused != nil {

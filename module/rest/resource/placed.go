@@ -84,10 +84,10 @@ func checkPlaced(o *Operation) error {
 	if o.readsByBody() {
 		return nil // no body of a client's goes along, and of its parameters those that are declared
 	}
-	if r.Wrap != "" && names.Has(r.Wrap) {
-		return clash(r.Wrap, "`wrap`")
+	if err := checkBelowWrap(o); err != nil {
+		return err
 	}
-	o.reserved = namesOf(own, o.reserved)
+	o.reserved = namesOf(o.ownNames(), o.reserved)
 	return checkAsked(o)
 }
 
@@ -119,7 +119,7 @@ func (o *Operation) Withheld() (names []string) {
 	if o.placed == nil || o.readsByBody() {
 		return nil
 	}
-	own, r := namesOf(o.placed.Names()), o.Resource
+	own, r := namesOf(o.ownNames()), o.Resource
 	for ours, theirs := range r.Rename {
 		if own.Has(ours) || own.Has(theirs) {
 			names = append(names, ours)

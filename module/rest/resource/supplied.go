@@ -156,12 +156,14 @@ func (o *Operation) As() string {
 	return "json"
 }
 
+const setByGateway = "must not be there: the gateway sets it itself"
+
 // setHere refuses a client's parameter with a name that the gateway sends itself.
 func (o *Operation) setHere(name string) *envelope.Refusal {
 	if !o.reserved.Has(name) {
 		return nil
 	}
-	return envelope.Invalid(name, "must not be there: the gateway sets it itself")
+	return envelope.Invalid(name, setByGateway)
 }
 
 // setsBody reports whether the gateway sends something in the body of an operation.
