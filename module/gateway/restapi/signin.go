@@ -37,6 +37,7 @@ type signIn struct {
 	keeper   *login.Keeper
 	pooled   string // the key of keeper in keepers
 	to       route
+	fields   []supply.Param // header fields that go with each step, with placeholders
 	// reveals is that of the edition, withhold the fields of answers that may have a session.
 	reveals  bool
 	withhold []string
@@ -55,7 +56,7 @@ func (h *REST) newSignIn(c *login.Config, to route, reveals bool, from []byte) (
 	if err != nil {
 		return nil, err
 	}
-	s := &signIn{h: h, declared: c, plan: plan, to: to, reveals: reveals, withhold: c.AnswerFields(), held: &heldBodies{most: max(leastHeld, 4*h.MaxBody)}}
+	s := &signIn{h: h, declared: c, plan: plan, to: to, fields: h.signInFields(), reveals: reveals, withhold: c.AnswerFields(), held: &heldBodies{most: max(leastHeld, 4*h.MaxBody)}}
 	sum := sha256.New()
 	declared, err := json.Marshal(c)
 	if err != nil {
@@ -67,6 +68,10 @@ func (h *REST) newSignIn(c *login.Config, to route, reveals bool, from []byte) (
 			value, err := fill(v.Value)
 			_, _ = fmt.Fprintf(sum, " %q %t", value, err == nil) // a password that was put right is tried at once
 		}
+	}
+	for _, p := range s.fields {
+		value, err := fill(p.Value)
+		_, _ = fmt.Fprintf(sum, " %q %q %t", p.Name, value, err == nil)
 	}
 	s.pooled = string(sum.Sum(nil))
 	pooled, _, err := keepers.LoadOrNew(s.pooled, func() (caddy.Destructor, error) { return pooledKeeper{login.NewKeeper(time.Now)}, nil })
@@ -109,6 +114,9 @@ func (s *signIn) ask(ctx context.Context, r *http.Request) (a login.Answer, err 
 	}()
 	body, err := io.ReadAll(r.Body) // our own
 	if err != nil {
+		return a, err
+	}
+	if err := s.addFields(r.Header); err != nil {
 		return a, err
 	}
 	rec := &recorder{header: make(http.Header), limit: login.MaxAnswer}

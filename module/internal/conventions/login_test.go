@@ -253,7 +253,8 @@ func TestA401OfTheAPIIsNotTheClients(t *testing.T) { // R12
 	}
 }
 
-// Transmission gives its session's id in a header field of the 409 with which it refuses requests without one.
+// Transmission gives its session's id in a header field of the 409 with which it refuses requests without one, and that
+// only to who sends a password as well. Header fields of `send fixed` go with the sign-in too, but for those about the caller.
 func TestASessionWhoseIDComesWithA409(t *testing.T) { // R12
 	u := harness.NewUpstream(t)
 	var mu sync.Mutex
@@ -261,6 +262,11 @@ func TestASessionWhoseIDComesWithA409(t *testing.T) { // R12
 	u.Answer(func(w http.ResponseWriter, q *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
+		if q.Header.Get("Authorization") != "Basic Z2F0ZTpwYXNz" || (q.Header.Get("X-Caller") == "") != (q.URL.Path == "/rpc") {
+			t.Errorf("%s was sent %v", q.URL.Path, q.Header)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
 		w.Header().Set("X-Session-Id", fmt.Sprint("id", id))
 		if q.Header.Get("X-Session-Id") != fmt.Sprint("id", id) {
 			w.WriteHeader(http.StatusConflict)
@@ -268,7 +274,13 @@ func TestASessionWhoseIDComesWithA409(t *testing.T) { // R12
 		}
 		says("application/json", `{"id":1}`)(w, q)
 	})
-	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "things"}], "login": {"again": [{"status": [409]}], "steps": [{"method": "GET", "upstream": "/rpc", "status": [409],
+	secret := filepath.Join(t.TempDir(), "account")
+	if err := os.WriteFile(secret, []byte("Z2F0ZTpwYXNz"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "things"}],
+		"fixed": [{"name": "Authorization", "value": "Basic {file.`+secret+`}", "in": "header"}, {"name": "X-Caller", "value": "{http.auth.user.client_id}", "in": "header"}],
+		"login": {"again": [{"status": [409]}], "steps": [{"method": "GET", "upstream": "/rpc", "status": [409],
 		"keep": [{"from": "header", "name": "X-Session-Id", "in": "header", "as": "X-Session-Id"}]}]}`)
 	for _, method := range []string{"GET", "PUT"} {
 		if p := r.do("writer", method, "/things/1", map[string]string{"PUT": `{"a":1}`}[method]); p.Status != 200 || !strings.Contains(p.Body, `{"id":1}`) || p.Header.Get("X-Session-Id") != "" {
