@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -29,7 +27,7 @@ and Idempotency-Key, which need a store, are left out.
 	f.StringP("config", "c", "", "Configuration file; without it, the running gateway's is used")
 	f.StringP("adapter", "a", "", "Name of config adapter to apply (if --config is used)")
 	f.String("address", "", "Address of the administration API listener of a running gateway")
-	f.String("site", "", "Host of the site, if api_rest stands in several")
+	f.String("site", "", "Host of the site if api_rest stands in several, with its port if several have that host: localhost:8081")
 	f.String("body", "", "File with the upstream's answer, - for standard input")
 	f.Int("status", http.StatusOK, "Status of the upstream's answer")
 	f.StringArray("header", nil, "Header field of the upstream's answer, such as 'Content-Type: text/html'")
@@ -158,23 +156,4 @@ func fields(w io.Writer, h http.Header) {
 			row(w, "", name+": "+v)
 		}
 	}
-}
-
-// handlers are the api_rest handlers of the sites with a host, or of all.
-func handlers(c *configuration, site string) (found []json.RawMessage, hosts []string) {
-	for _, name := range sortedKeys(c.servers) {
-		s := c.servers[name]
-		for _, rt := range s.Routes {
-			one := server{Routes: []route{rt}, NamedRoutes: s.NamedRoutes}
-			here := one.hosts(question{})
-			for raw := range one.all("api_rest") {
-				hosts = append(hosts, here...)
-				if site == "" || slices.Contains(here, site) {
-					found = append(found, raw)
-				}
-			}
-		}
-	}
-	slices.Sort(hosts)
-	return found, slices.Compact(hosts)
 }

@@ -17,17 +17,23 @@ import (
 // try carries a request to the one handler that is meant. Where a site has several, the
 // first that declares the request's path is taken.
 func try(c *configuration, q question, site string, header http.Header, body []byte, up restapi.Imagined) (tried restapi.Tried, err error) {
-	if site == "" {
-		site, _, _ = strings.Cut(q.host, ":")
+	sites, asked := restSites(c), site == ""
+	if asked {
+		site = q.host
 	}
-	found, hosts := handlers(c, site)
+	found, names := chosen(sites, site)
+	host, _, ported := strings.Cut(site, ":")
+	if asked && ported && len(found) == 0 { // the gateway may be reached at another port than it listens on
+		found, names = chosen(sites, host)
+	}
 	switch {
-	case len(hosts) == 0:
+	case len(sites) == 0:
 		return tried, errors.New("the configuration has no api_rest")
 	case len(found) == 0:
-		return tried, fmt.Errorf("--site %s: no api_rest stands there, expected one of: %s", site, strings.Join(hosts, ", "))
-	case len(found) > 1 && site == "" && len(hosts) > 1:
-		return tried, fmt.Errorf("api_rest stands in several sites, expected --site with one of: %s", strings.Join(hosts, ", "))
+		_, names = chosen(sites, "")
+		return tried, fmt.Errorf("--site %s: no api_rest stands there, expected one of: %s", site, strings.Join(names, ", "))
+	case len(found) > 1 && len(names) > 1:
+		return tried, fmt.Errorf("api_rest stands in several sites, expected --site with one of: %s", strings.Join(names, ", "))
 	}
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 	defer cancel()
@@ -41,7 +47,7 @@ func try(c *configuration, q question, site string, header http.Header, body []b
 			return tried, err
 		}
 		e := &explainer{q: q, ctx: ctx}
-		r, err := e.request(site)
+		r, err := e.request(host)
 		if err != nil {
 			return tried, err
 		}

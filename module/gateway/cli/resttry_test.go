@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -50,6 +51,35 @@ func TestATrialSaysWhatIsWrongAndWhere(t *testing.T) {
 	for address, body := range map[string]string{"/articles/7": `{"result":{"subject":"x"}}`, "/articles?page=x": `{}`, "/other": `{}`, "/articles/8": `{"ok":false}`} {
 		if got := tryText(t, "GET", address, body); strings.Contains(got, "Why:") || !strings.Contains(got, "Answer:") {
 			t.Errorf("%s: %s", address, got)
+		}
+	}
+}
+
+// N17: sites on several ports of one host are told apart by the port.
+func TestATrialChoosesASiteByItsPort(t *testing.T) {
+	const at = `{"listen":["127.0.0.1:%s"],"routes":[{"match":[{"host":["localhost"]}],"handle":[{"handler":"api_rest","upstream":[{"handle":[{"handler":"reverse_proxy"}]}],"resources":[{"path":"%s"}]}]}]}`
+	text := `{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{"a":` + fmt.Sprintf(at, "81", "articles") + `,"b":` + fmt.Sprintf(at, "82", "books") + `,"c":` + fmt.Sprintf(at, "83", "books") + `}}}}`
+	c, err := readConfiguration([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const which = "expected --site with one of: localhost:81, localhost:82"
+	for _, q := range []struct{ site, address, want string }{
+		{"", "/books/7", which}, {"localhost", "/books/7", which}, {"", "http://localhost/books/7", which}, {"", "http://localhost:9999/books/7", which},
+		{"localhost:82", "/books/7", "200"}, {"localhost:83", "/books/7", "200"}, {"localhost:81", "/books/7", "404"}, {"", "http://localhost:82/books/7", "200"}, {"", "http://localhost:81/books/7", "404"},
+		{"localhost:84", "/books/7", "no api_rest stands there, expected one of: localhost:81, localhost:82"}, {"other", "/books/7", "no api_rest stands there"},
+	} {
+		asked, err := newQuestion("GET", q.address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		tried, err := try(c, asked, q.site, http.Header{}, nil, restapi.Imagined{Status: 200})
+		if got = fmt.Sprint(tried.Status); err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, q.want) {
+			t.Errorf("--site '%s' %s: %s, want %s", q.site, q.address, got, q.want)
 		}
 	}
 }

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"net"
+	"slices"
+	"strconv"
+
+	"github.com/caddyserver/caddy/v2"
+)
+
+// restSite is one server's api_rest handlers for a host, "" for any.
+type restSite struct {
+	host     string
+	ports    []string
+	handlers []json.RawMessage
+}
+
+// restSites are the sites that have api_rest.
+func restSites(c *configuration) (sites []restSite) {
+	for _, name := range sortedKeys(c.servers) {
+		s := c.servers[name]
+		first := len(sites)
+		for _, rt := range s.Routes {
+			one := server{Routes: []route{rt}, NamedRoutes: s.NamedRoutes}
+			for raw := range one.all("api_rest") {
+				for _, host := range one.hosts(question{}) {
+					at := slices.IndexFunc(sites[first:], func(o restSite) bool { return o.host == host })
+					if at < 0 {
+						at = len(sites) - first
+						sites = append(sites, restSite{host: host, ports: s.ports()})
+					}
+					sites[first+at].handlers = append(sites[first+at].handlers, raw)
+				}
+			}
+		}
+	}
+	return sites
+}
+
+// ports are those that the server listens on.
+func (s server) ports() (ports []string) {
+	for _, l := range s.Listen {
+		if at, err := caddy.ParseNetworkAddress(l); err == nil && !at.IsUnixNetwork() {
+			ports = append(ports, strconv.Itoa(int(at.StartPort)))
+		}
+	}
+	return ports
+}
+
+// chosen are the api_rest handlers of the sites that are meant by a host, a host with a port, or "" for
+// all, with the names of these sites. Sites of several servers that have the same handlers, as those of
+// one address with http and with https do, are one.
+func chosen(sites []restSite, site string) (found []json.RawMessage, names []string) {
+	host, port, err := net.SplitHostPort(site)
+	if err != nil {
+		host, port = site, ""
+	}
+	for _, s := range sites {
+		if site != "" && s.host != host || port != "" && !slices.Contains(s.ports, port) {
+			continue
+		}
+		if name := s.name(sites); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		for _, raw := range s.handlers {
+			if !slices.ContainsFunc(found, func(other json.RawMessage) bool { return bytes.Equal(other, raw) }) {
+				found = append(found, raw)
+			}
+		}
+	}
+	slices.Sort(names)
+	return found, names
+}
+
+// name is the host, with the port where servers have different handlers for it.
+func (s restSite) name(sites []restSite) string {
+	for _, other := range sites {
+		if other.host == s.host && len(s.ports) > 0 && !slices.EqualFunc(other.handlers, s.handlers, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+			return s.host + ":" + s.ports[0]
+		}
+	}
+	return s.host
+}
