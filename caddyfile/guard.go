@@ -197,6 +197,9 @@ func guardRule(d *caddyfile.Dispenser, app *gateway.App, g *gateway.Guard) error
 			continue
 		}
 		if r.Methods != nil || r.Paths != nil {
+			if r.Paths == nil && strings.ToUpper(arg) == arg {
+				return d.Errf("%s: unexpected '%s', expected a path beginning with /, or several methods with commas such as GET,HEAD", word, arg)
+			}
 			return d.Errf("%s: unexpected '%s', expected a path beginning with /", word, arg)
 		}
 		r.Methods = strings.Split(arg, ",")

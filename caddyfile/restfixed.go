@@ -43,7 +43,7 @@ func sendFixed(d *caddyfile.Dispenser, before []resource.Fixed) ([]resource.Fixe
 	for _, w := range words {
 		name, value, ok := strings.Cut(w, "=")
 		if !ok {
-			return nil, d.Errf("send fixed: unexpected '%s' behind a parameter, expected parameters such as token={env.API_TOKEN}", w)
+			return nil, d.Errf("send fixed: unexpected '%s' behind a parameter, expected parameters such as token={env.API_TOKEN}, or with a space in the value \"Authorization=Basic {env.ACCOUNT}\"", w)
 		}
 		one := f
 		one.Name, one.Value = name, value

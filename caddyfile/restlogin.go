@@ -72,6 +72,9 @@ func loginWord(d *caddyfile.Dispenser, c *login.Config) (err error) {
 			s.Status = append(s.Status, statuses...)
 			return err
 		}
+		if _, err := strconv.Atoi(words[0]); err == nil {
+			return d.Errf("expect: unexpected '%s', expected a condition such as /login/result == Success, or status and statuses such as `expect status 409`", words[0])
+		}
 		e, err := condition(d, word, words)
 		s.Expect = append(s.Expect, e)
 		return err

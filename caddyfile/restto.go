@@ -3,6 +3,8 @@ package caddyfile
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -90,6 +92,12 @@ func charsetName(d *caddyfile.Dispenser, into *string) error {
 }
 
 func toAddresses(segment caddyfile.Segment) (caddyhttp.RouteList, error) {
+	for _, t := range segment[1:] {
+		// Caddy takes what stands in front of the slash for the name of a network, such as unix.
+		if network, _, found := strings.Cut(t.Text, "/"); found && !strings.Contains(t.Text, "://") && strings.ContainsAny(network, ".:]") && !strings.ContainsAny(network, "{+") {
+			return nil, at(t, fmt.Errorf("to: unexpected path in '%s', expected addresses such as 10.0.1.20:8080 alone; the API's paths stand in `upstream`", t.Text))
+		}
+	}
 	proxy := new(reverseproxy.Handler)
 	if err := proxy.UnmarshalCaddyfile(caddyfile.NewDispenser(segment)); err != nil {
 		for inner := err; inner != nil; inner = errors.Unwrap(inner) {

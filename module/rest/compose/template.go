@@ -136,6 +136,13 @@ func (t *Template) literal(text string) (literal string, ok bool, err error) {
 			return "", false, fmt.Errorf("%s has a placeholder in quotes, expected it without: it becomes a JSON value", quoted)
 		}
 	}
+	for _, found := range braces.FindAllString(text, -1) {
+		m := placeholder.FindStringSubmatch(found)
+		object := strings.Contains(found, `"`) || strings.TrimSpace(found[1:len(found)-1]) == ""
+		if !object && !parameter.MatchString(found) && (m == nil || !slices.Contains(t.names, m[1])) {
+			return "", false, t.unexpected(found)
+		}
+	}
 	// Within a list any value can be parsed by itself.
 	parsed, err := rpc.Parse("["+text+"]", t.names)
 	switch {
