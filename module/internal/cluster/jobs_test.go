@@ -183,7 +183,7 @@ func (l *labour) runAt(t *testing.T, at *node, path string) string {
 			return job
 		}
 		// Another node looked at that very moment.
-		if r, err := l.ask(at, machine, http.MethodDelete, job); err != nil || r.status != http.StatusNoContent {
+		if r, err := l.askInTime(at, machine, http.MethodDelete, job); err != nil || r.status != http.StatusNoContent {
 			t.Fatal(r, err)
 		}
 	}

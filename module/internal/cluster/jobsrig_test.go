@@ -94,10 +94,19 @@ func (l *labour) ask(at *node, who harness.Credentials, method, path string) (an
 	return a, err
 }
 
+// askInTime is ask where the store is there.
+func (l *labour) askInTime(at *node, who harness.Credentials, method, path string) (a answer, err error) {
+	whileLate(func() int {
+		a, err = l.ask(at, who, method, path)
+		return a.status
+	})
+	return a, err
+}
+
 // submit makes a job and returns its path.
 func (l *labour) submit(t *testing.T, at *node, who harness.Credentials, path string) string {
 	t.Helper()
-	a, err := l.ask(at, who, http.MethodPost, path)
+	a, err := l.askInTime(at, who, http.MethodPost, path)
 	if err != nil || a.status != http.StatusAccepted {
 		t.Fatal("a job:", a, err)
 	}
@@ -112,7 +121,7 @@ type shownJob struct {
 
 func (l *labour) read(t *testing.T, at *node, who harness.Credentials, job string) (s shownJob) {
 	t.Helper()
-	a, err := l.ask(at, who, http.MethodGet, job)
+	a, err := l.askInTime(at, who, http.MethodGet, job)
 	if err != nil || a.status != http.StatusOK || json.Unmarshal(a.body, &s) != nil {
 		t.Fatal("reading a job:", a, err)
 	}
