@@ -28,7 +28,7 @@ func (h *REST) operate(w http.ResponseWriter, c *call, m resource.Match, asked r
 	defer out.finish()
 	to, dialect := h.supply(c.edition, m.Operation, c.handler(), c.dialects[m.Operation])
 	if s, ok := to.(*supplied); ok {
-		out.withholds = s.addresses
+		out.withholds = s.secrets.In
 	}
 	return h.send(out, c, to, request(c.r.Context(), w, c.r, up), answer, dialect)
 }

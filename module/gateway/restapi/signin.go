@@ -239,7 +239,7 @@ func (s *signIn) try(w http.ResponseWriter, q *http.Request, session *login.Sess
 	if s.plan.Reads() {
 		q.Header.Set("Accept-Encoding", "identity")
 	}
-	hidden := newConcealed(s.reveals, s.withhold, via.addresses)
+	hidden := newConcealed(s.reveals, s.withhold, via.secrets.In)
 	if session.Cookie != "" {
 		hidden.setCookie(q, session.Cookie)
 	}

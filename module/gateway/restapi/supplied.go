@@ -3,7 +3,6 @@ package restapi
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -22,7 +21,7 @@ type supplied struct {
 	operation  *resource.Operation
 	fixed      []supply.Param // with placeholders
 	as         string         // the form of a body that has to be made
-	secrets    []string       // what no client may be told
+	secrets    supply.Secrets // what no client may be told
 	configured []string       // those of the configuration that are looked for in results of calls
 	login      *signIn        // nil: the gateway has no account there
 	reveals    bool           // of the edition
@@ -49,7 +48,7 @@ func (h *REST) supply(e *edition, o *resource.Operation, to route, dialect *enve
 		s.to = &caller{h, o, to, s}
 	}
 	own := *dialect
-	own.Withhold, own.SignedIn = s.withholds, s.login != nil
+	own.Withhold, own.SignedIn = s.secrets.In, s.login != nil
 	return s, &own
 }
 
@@ -78,7 +77,7 @@ func (s *supplied) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 	if s.login != nil {
 		return s.login.serve(w, r, s, params)
 	}
-	q, c := own(r), newConcealed(s.reveals, nil, s.addresses)
+	q, c := own(r), newConcealed(s.reveals, nil, s.secrets.In)
 	if err := s.apply(q, c, params); err != nil {
 		return err
 	}
@@ -125,25 +124,8 @@ func (s *supplied) resolve(r *http.Request) ([]supply.Param, error) {
 	return params, nil
 }
 
-// leastSecret is how long a value must be to be looked for in texts.
-const leastSecret = 4
-
 // hide notes a value that clients must not be told.
-func (s *supplied) hide(value string) {
-	if len(value) >= leastSecret && !slices.Contains(s.secrets, value) {
-		s.secrets = append(s.secrets, value)
-	}
-}
-
-// withholds reports whether a text has a value in it that clients must not be told.
-func (s *supplied) withholds(text string) bool {
-	for _, secret := range s.secrets {
-		if strings.Contains(text, secret) || strings.Contains(text, url.QueryEscape(secret)) || strings.Contains(text, url.PathEscape(secret)) {
-			return true
-		}
-	}
-	return false
-}
+func (s *supplied) hide(value string) { s.secrets.Add(value) }
 
 // withoutSecrets turns no address into the client's that has a value in it which clients must
 // not be told: upstreams repeat the address they were asked at.
@@ -154,15 +136,9 @@ func withoutSecrets(to route, locate func(string) (string, bool)) func(string) (
 	}
 	return func(location string) (string, bool) {
 		at, ok := locate(location)
-		if s.addresses(at) {
+		if s.secrets.In(at) {
 			return "", false
 		}
 		return at, ok
 	}
-}
-
-// addresses is withholds for a text with addresses in it.
-func (s *supplied) addresses(text string) bool {
-	plain, err := url.QueryUnescape(text)
-	return s.withholds(text) || err == nil && s.withholds(plain)
 }

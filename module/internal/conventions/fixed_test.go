@@ -155,6 +155,18 @@ func TestSecretsStayWithTheGateway(t *testing.T) { // R11
 			}
 		})
 	}
+	t.Run("R11 an error that is cut where the client wants it", func(t *testing.T) {
+		for n := 440; n < 500; n += 3 { // a message has at most 500 characters
+			u.Answer(func(w http.ResponseWriter, q *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(404)
+				_, _ = fmt.Fprintf(w, `{"message":"No %s here"}`, strings.Repeat("a", n)+"&token="+url.QueryEscape(fixedSecret))
+			})
+			if p := r.do("reader", "GET", "/things/7", ""); p.Status != 404 || strings.Contains(p.Body, "s3cr") {
+				t.Fatalf("%d %s", p.Status, p.Body)
+			}
+		}
+	})
 	t.Run("R11 the configuration keeps the placeholder", func(t *testing.T) {
 		config := harness.Wire(t, r.Admin, "GET /config/")
 		if config.Status != 200 || !strings.Contains(config.Body, "{file.") || strings.Contains(config.Body, "s3cr3t") {

@@ -3,6 +3,7 @@ package envelope
 import (
 	"io"
 	"net/http"
+	"slices"
 )
 
 // maxBody is how much of an upstream's error body is read. What is said in more
@@ -205,7 +206,7 @@ func (w *Writer) settle() {
 	}
 	if w.config.Withhold != nil {
 		t.asIs = false
-		if w.config.Withhold(t.err.Code + "\n" + t.err.Message + "\n" + t.err.Field) {
+		if slices.ContainsFunc([]string{t.err.Code, t.err.Message, t.err.Field}, w.config.Withhold) {
 			t.err = Error{}
 		}
 	}

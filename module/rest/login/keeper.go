@@ -49,6 +49,7 @@ type Keeper struct {
 // attempt is a sign-in on its way.
 type attempt struct {
 	done    chan struct{}
+	left    bool // one that waited for a new session has gone
 	session *Session
 	err     error
 }
@@ -65,10 +66,17 @@ func (k *Keeper) Session(ctx context.Context, stale *Session, signIn func(contex
 		return s, err
 	}
 	defer k.leave()
+	told := false
+	defer func() {
+		if stale != nil && !told {
+			k.left(a)
+		}
+	}()
 	timeout := time.NewTimer(signInTime)
 	defer timeout.Stop()
 	select {
 	case <-a.done:
+		told = true
 		return a.session, a.err
 	case <-timeout.C:
 		return nil, ErrBusy
@@ -121,6 +129,9 @@ func (k *Keeper) run(a *attempt, signIn func(context.Context) (*Session, error))
 	k.running = nil
 	if err == nil {
 		k.session, k.failures, k.last, k.begun = s, 0, nil, k.now()
+		if a.left {
+			k.waitToRenew()
+		}
 	} else {
 		least, most := awayLeast, awayMost
 		var e *Error
@@ -158,12 +169,28 @@ func (k *Keeper) Renewed(s *Session, v Verdict) {
 		k.fruitless, k.renewFrom = 0, time.Time{}
 	case k.session != s:
 	default:
-		if from := k.now().Add(backOff(fruitlessLeast, fruitlessMost, k.fruitless)); from.After(k.renewFrom) {
-			k.renewFrom = from
-		}
+		k.waitToRenew()
 		if v == Refused {
 			k.fruitless++
 		}
+	}
+}
+
+// left notes that a request which a session was renewed for has gone, so that it will say nothing
+// of it: a client that goes again and again, with what is refused whatever the session is, must not
+// cause one sign-in after the other.
+func (k *Keeper) left(a *attempt) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if a.left = true; a.session != nil && a.session == k.session {
+		k.waitToRenew()
+	}
+}
+
+// waitToRenew keeps the session from being renewed at once.
+func (k *Keeper) waitToRenew() {
+	if from := k.now().Add(backOff(fruitlessLeast, fruitlessMost, k.fruitless)); from.After(k.renewFrom) {
+		k.renewFrom = from
 	}
 }
 

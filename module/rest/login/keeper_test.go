@@ -181,3 +181,27 @@ func TestWaitingForASignInIsBounded(t *testing.T) { // R12
 		synctest.Wait()
 	})
 }
+
+// R12: a client that sends what is refused whatever the session is, and goes before it hears what
+// became of that, does not cause one sign-in after the other.
+func TestAClientThatGoesWhileASessionIsRenewed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k, calls := NewKeeper(time.Now), 0
+		signIn := func(context.Context) (*Session, error) {
+			calls++
+			time.Sleep(20 * time.Millisecond)
+			return new(Session), nil
+		}
+		s, _ := k.Session(t.Context(), nil, signIn)
+		for range 600 { // in a minute
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+			_, _ = k.Session(ctx, s, signIn)
+			cancel()
+			time.Sleep(90 * time.Millisecond)
+			s, _ = k.Session(t.Context(), nil, signIn)
+		}
+		if calls < 10 || calls > 62 { // one a second
+			t.Errorf("%d sign-ins in a minute", calls)
+		}
+	})
+}

@@ -133,7 +133,7 @@ func FuzzClientsCannotWritePlaceholders(f *testing.F) {
 }
 
 func TestSecretsInResultsAreMasked(t *testing.T) { // R14
-	secrets := []string{"token:s3cr3t/x", "s3cr3t/x"}
+	secrets := []string{"token:s3cr3t/x", "s3cr3t/x", "s3cr3t/x-and-more"}
 	for result, want := range map[string]string{
 		`{"a":"s3cr3t/x","b":1.0}`:                      `{"a":"***","b":1.0}`,
 		`["got token:s3cr3t/x ","s3cr3t\/x"]`:           `["got *** ","***"]`,
@@ -142,6 +142,7 @@ func TestSecretsInResultsAreMasked(t *testing.T) { // R14
 		`{"a":"s3cr3t","n":12345678901234567890}`:       `{"a":"s3cr3t","n":12345678901234567890}`,
 		`["\u00fc\"",""]`:                               `["\u00fc\"",""]`,
 		`17`:                                            `17`,
+		`["is s3cr3t/x-and-more"]`:                      `["is ***"]`,
 	} {
 		if got := Mask(json.RawMessage(result), secrets); string(got) != want {
 			t.Errorf("%s: %s, want %s", result, got, want)

@@ -15,6 +15,8 @@ func Mask(result json.RawMessage, secrets []string) json.RawMessage {
 	if len(secrets) == 0 || !slices.ContainsFunc(secrets, func(s string) bool { return bytes.Contains(result, []byte(s)) }) && !bytes.Contains(result, []byte{'\\'}) {
 		return result
 	}
+	secrets = slices.Clone(secrets) // one that begins as another does is masked as a whole
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
 	var b []byte
 	rest := result
 	for {

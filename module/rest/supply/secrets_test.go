@@ -1,0 +1,49 @@
+package supply_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/module/rest/supply"
+)
+
+func TestASecretIsFoundHoweverItIsWritten(t *testing.T) { // R11
+	var s supply.Secrets
+	for _, secret := range []string{"p4ss w/rd!&+x", "abc", `q"u\o`, "50%41ff"} {
+		s.Add(secret)
+	}
+	for _, text := range []string{
+		"is p4ss w/rd!&+x wrong?", "token=p4ss+w%2Frd%21%26%2Bx", "token=p4ss%20w%2frd!%26%2bx", "token=p4ss%2520w%252Frd%2521%2526%252Bx", "100% p4ss%20w/rd!&+x", "p4ss w/rd!&amp;+x", "p4ss w&#x2F;rd!&amp;&#43;x",
+		`{"token":"p4ss w\/rd!&+x"}`, "P4SS W/RD!&+X", "p4ss\n w/rd!&+x", `q"u\o`, `{"token":"q\"u\\o"}`, "q&quot;u\\o", "50%41ff", "50%2541ff",
+	} {
+		if !s.In(text) {
+			t.Errorf("%s passes", text)
+		}
+	}
+	for _, text := range []string{"", "abc", "p4ss w/rd", "p4ss w/rd!&+", "50Aff", "%", "%2", "a&b;c", "…"} {
+		if s.In(text) {
+			t.Errorf("%s does not", text)
+		}
+	}
+	if new(supply.Secrets).In("x") {
+		t.Error("there is none")
+	}
+}
+
+// A client that chooses what stands in front of a secret in a message chooses where it is cut.
+func TestTheBeginningOfASecretIsFoundWhereATextWasCut(t *testing.T) { // R11
+	var s supply.Secrets
+	const secret = "k3y&=token/1"
+	s.Add(secret)
+	for _, form := range []string{secret, "k3y%26%3Dtoken%2F1", "k3y&amp;=token/1"} {
+		for n := range len(form) {
+			text := "No /api.php?q=" + strings.Repeat("a", 9) + "&token=" + form[:n+1] + "…"
+			if n > 0 && !s.In(text) {
+				t.Errorf("%s passes", text)
+			}
+		}
+	}
+	if s.In("a long text without it…") {
+		t.Error("a text that was cut is withheld")
+	}
+}
