@@ -16,7 +16,9 @@ func (h *REST) pass(w http.ResponseWriter, c *call) error {
 	r := c.r
 	if c.strip && c.choice.Prefix != "" {
 		up := resource.Upstream{Method: r.Method, Path: cmp.Or(c.choice.Path, "/"), RawQuery: r.URL.RawQuery}
+		trailer := r.Trailer
 		r = request(r.Context(), w, r, up)
+		r.Trailer = trailer // what is undeclared passes as it is
 	}
 	return h.send(w, c, c.handler(), r, &resource.Answer{}, &h.dialect)
 }

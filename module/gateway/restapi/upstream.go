@@ -46,6 +46,9 @@ func nowhere(http.ResponseWriter, *http.Request) error {
 // The request is whole in itself, so that several can run at a time for one client: the
 // placeholders {http.request.*} are its own, all others the parent's. Variables set in the
 // sub-route do not reach the handlers around it.
+//
+// Trailers of the client's end here: some upstreams take them for header fields, which would be
+// those that only the gateway may send, since nobody has looked at them.
 func request(ctx context.Context, w http.ResponseWriter, parent *http.Request, up resource.Upstream) *http.Request {
 	r := &http.Request{Method: up.Method, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header), Body: http.NoBody}
 	server := new(caddyhttp.Server)
@@ -71,7 +74,7 @@ func request(ctx context.Context, w http.ResponseWriter, parent *http.Request, u
 		delete(r.Header, "Transfer-Encoding")
 		delete(r.Header, "Expect")
 	case parent != nil:
-		r.Body, r.ContentLength, r.TransferEncoding, r.Trailer = parent.Body, parent.ContentLength, parent.TransferEncoding, parent.Trailer
+		r.Body, r.ContentLength, r.TransferEncoding = parent.Body, parent.ContentLength, parent.TransferEncoding
 	}
 	for name, values := range up.Set {
 		delete(r.Header, name)

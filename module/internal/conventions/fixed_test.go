@@ -111,6 +111,36 @@ func TestNoClientSendsAParameterOfTheGateways(t *testing.T) { // R11
 	}
 }
 
+// R11: some upstreams take a trailer for a header field.
+func TestNoTrailerOfAClientsReachesTheAPI(t *testing.T) {
+	trailers := make(chan http.Header, 1)
+	u := harness.NewUpstream(t)
+	u.Answer(func(w http.ResponseWriter, q *http.Request) {
+		_, _ = io.Copy(io.Discard, q.Body)
+		trailers <- q.Trailer.Clone()
+		says("application/json", `{"id":1}`)(w, q)
+	})
+	r := start(t, u.Addr, `"upstream": $TO, "fixed": [{"name": "X-Api-Key", "value": "k3y", "in": "header"}], "resources": [{"path": "files"}]`)
+	pr, pw := io.Pipe()
+	req, err := http.NewRequest("POST", r.API+"/files", pr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+r.token("writer"))
+	req.Header.Set("Content-Type", "text/csv")
+	req.Trailer = http.Header{"X-Api-Key": {"x"}, "X_api_key": {"x"}, "X-Http-Method-Override": {"DELETE"}, "Cookie": {"sid=1"}}
+	go func() {
+		_, _ = io.WriteString(pw, "a,b")
+		_ = pw.Close()
+	}()
+	if p := harness.Do(t, harness.NewBrowser(t, "").Client, req); p.Status != 201 {
+		t.Fatalf("%d %s", p.Status, p.Body)
+	}
+	if got := <-trailers; len(got) > 0 {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestSecretsStayWithTheGateway(t *testing.T) { // R11
 	u := newRecorded(t, says("application/json", `{"r":{"id":1}}`))
 	r := startFixed(t, u.Addr)

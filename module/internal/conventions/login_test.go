@@ -1,6 +1,7 @@
 package conventions
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/harness"
 )
@@ -321,5 +323,62 @@ func TestARefusalInSpiteOfASessionIsInTheLog(t *testing.T) { // R12
 				t.Errorf("%v: nothing of it in\n%s", err, log)
 			}
 		})
+	}
+}
+
+// R12: a client that sends what is refused whatever the session is, and goes as soon as the gateway
+// signs in, does not make it sign in again and again.
+func TestAClientThatGoesDuringASignInCausesFew(t *testing.T) {
+	begun, answer := make(chan bool, 100), make(chan bool, 100)
+	u := harness.NewUpstream(t)
+	u.Answer(func(w http.ResponseWriter, q *http.Request) {
+		if q.URL.Path == "/login" {
+			begun <- true
+			select {
+			case <-answer:
+			case <-q.Context().Done():
+			}
+			says("application/json", `{"t":"session"}`)(w, q)
+			return
+		}
+		if q.URL.Path == "/things/ok" {
+			says("application/json", `{"id":1}`)(w, q)
+			return
+		}
+		w.WriteHeader(http.StatusUnauthorized)
+	})
+	r := start(t, u.Addr, `"upstream": $TO, "resources": [{"path": "things"}], "login": {"steps": [{"method": "POST", "upstream": "/login", "keep": [{"from": "json", "name": "/t", "in": "header", "as": "X-Session"}]}]}`)
+	answer <- true
+	if p := r.do("reader", "GET", "/things/ok", ""); p.Status != http.StatusOK || len(begun) != 1 {
+		t.Fatalf("%d %s after %d sign-ins", p.Status, p.Body, len(begun))
+	}
+	<-begun
+	token, from, signIns := r.token("reader"), time.Now(), 0
+	for range 10 {
+		ctx, cancel := context.WithCancel(t.Context())
+		req, err := http.NewRequestWithContext(ctx, "GET", r.API+"/things/1", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		gone := make(chan bool)
+		go func() {
+			if res, err := http.DefaultClient.Do(req); err == nil {
+				_ = res.Body.Close()
+			}
+			close(gone)
+		}()
+		select {
+		case <-begun:
+			signIns++
+			cancel()
+			<-gone
+			answer <- true
+		case <-gone: // refused without a sign-in
+		}
+		cancel()
+	}
+	if most := 2 + int(time.Since(from).Seconds()); signIns > most {
+		t.Errorf("%d sign-ins, want at most %d", signIns, most)
 	}
 }
