@@ -200,7 +200,7 @@ func (s *signIn) serve(w http.ResponseWriter, r *http.Request, via *supplied, pa
 		s.tellRefused(r, second)
 		return second.pass()
 	}
-	if err == nil {
+	if err == nil && r.Context().Err() == nil { // a proxy answers a client that has gone with 499
 		verdict = verdictOf(second.status)
 	}
 	s.tell(r, second)

@@ -20,6 +20,9 @@ const (
 	// A session that is refused although it is new is not renewed at once. One that was in use for
 	// fruitlessMost before it was refused is taken to have been over.
 	fruitlessLeast, fruitlessMost = time.Second, time.Minute
+	// maxUntold is how many sessions may be renewed one after the other while of none is known that
+	// it helped, since the clients have gone or others were faster.
+	maxUntold = 5
 )
 
 var (
@@ -41,6 +44,7 @@ type Keeper struct {
 	until     time.Time // no sign-in before
 	last      error     // why
 	fruitless int
+	untold    int           // renewals since one helped
 	renewFrom time.Time     // a session that is not over by then is not renewed before
 	begun     time.Time     // of the session
 	lasted    time.Duration // how long the one before it was there
@@ -49,7 +53,7 @@ type Keeper struct {
 // attempt is a sign-in on its way.
 type attempt struct {
 	done    chan struct{}
-	left    bool // one that waited for a new session has gone
+	renews  bool
 	session *Session
 	err     error
 }
@@ -66,17 +70,10 @@ func (k *Keeper) Session(ctx context.Context, stale *Session, signIn func(contex
 		return s, err
 	}
 	defer k.leave()
-	told := false
-	defer func() {
-		if stale != nil && !told {
-			k.left(a)
-		}
-	}()
 	timeout := time.NewTimer(signInTime)
 	defer timeout.Stop()
 	select {
 	case <-a.done:
-		told = true
 		return a.session, a.err
 	case <-timeout.C:
 		return nil, ErrBusy
@@ -103,7 +100,7 @@ func (k *Keeper) join(stale *Session, signIn func(context.Context) (*Session, er
 			k.lasted = now.Sub(k.begun)
 		}
 		k.session = nil
-		k.running = &attempt{done: make(chan struct{})}
+		k.running = &attempt{done: make(chan struct{}), renews: stale != nil}
 		go k.run(k.running, signIn)
 	}
 	if k.waiting >= maxWaiting {
@@ -129,7 +126,10 @@ func (k *Keeper) run(a *attempt, signIn func(context.Context) (*Session, error))
 	k.running = nil
 	if err == nil {
 		k.session, k.failures, k.last, k.begun = s, 0, nil, k.now()
-		if a.left {
+		if a.renews {
+			k.untold++
+		}
+		if k.untold > maxUntold {
 			k.waitToRenew()
 		}
 	} else {
@@ -163,6 +163,9 @@ const (
 func (k *Keeper) Renewed(s *Session, v Verdict) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if v == Taken {
+		k.untold = 0
+	}
 	switch {
 	case v == Taken && k.lasted < fruitlessMost:
 	case v == Taken:
@@ -173,17 +176,6 @@ func (k *Keeper) Renewed(s *Session, v Verdict) {
 		if v == Refused {
 			k.fruitless++
 		}
-	}
-}
-
-// left notes that a request which a session was renewed for has gone, so that it will say nothing
-// of it: a client that goes again and again, with what is refused whatever the session is, must not
-// cause one sign-in after the other.
-func (k *Keeper) left(a *attempt) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if a.left = true; a.session != nil && a.session == k.session {
-		k.waitToRenew()
 	}
 }
 
