@@ -210,7 +210,7 @@ func undone(err error) bool {
 	if errors.As(err, &unsent) {
 		return true
 	}
-	if errors.Is(err, job.ErrUnknown) {
+	if errors.Is(err, job.ErrUnknown) || status == idempotent.GivenUp {
 		return false
 	}
 	return status < 500 || status == http.StatusServiceUnavailable || errors.As(err, &dial) || errors.Is(err, errNowhere) || errors.Is(err, errNoAnswer)

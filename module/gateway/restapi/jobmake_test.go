@@ -19,3 +19,12 @@ func TestAJobThatMayBeThereIsNotUndone(t *testing.T) {
 		}
 	}
 }
+
+// Caddy's proxy says 499 of a request that was given up, and may have been sent by then.
+func TestARequestThatWasGivenUpIsNotUndone(t *testing.T) {
+	for status, want := range map[int]bool{499: false, 404: true, 503: true, 502: false} {
+		if got := undone(gateway.Fail(status, "", "", errors.New("gone"))); got != want {
+			t.Errorf("%d: %v", status, got)
+		}
+	}
+}

@@ -61,12 +61,16 @@ const (
 	Unknown
 )
 
+// GivenUp is the status with which Caddy's proxy answers a request that was given up before its
+// upstream had answered.
+const GivenUp = 499
+
 // OutcomeOf sorts what an upstream answers. An error of its own (500) is an answer, and
-// given again; what stands between the gateway and it (502, 504) tells nothing of the
-// request; and who says 408, 425, 429, 503, or refuses the credentials, has not begun.
+// given again; what stands between the gateway and it (502, 504, and 499 where the request was
+// given up) tells nothing of the request; and who says 408, 425, 429, 503, or refuses the credentials, has not begun.
 func OutcomeOf(status int) Outcome {
 	switch status {
-	case http.StatusBadGateway, http.StatusGatewayTimeout:
+	case http.StatusBadGateway, http.StatusGatewayTimeout, GivenUp:
 		return Unknown
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusRequestTimeout, http.StatusTooEarly,
 		http.StatusTooManyRequests, http.StatusServiceUnavailable:

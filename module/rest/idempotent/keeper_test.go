@@ -317,7 +317,7 @@ func TestKeysAreReadInBothSpellings(t *testing.T) {
 func TestWhatAStatusSaysOfTheRequest(t *testing.T) {
 	for status, want := range map[int]idempotent.Outcome{
 		200: idempotent.Final, 201: idempotent.Final, 303: idempotent.Final, 400: idempotent.Final, 409: idempotent.Final, 422: idempotent.Final, 500: idempotent.Final,
-		502: idempotent.Unknown, 504: idempotent.Unknown, 401: idempotent.Undone, 429: idempotent.Undone, 503: idempotent.Undone,
+		499: idempotent.Unknown, 502: idempotent.Unknown, 504: idempotent.Unknown, 401: idempotent.Undone, 429: idempotent.Undone, 503: idempotent.Undone,
 	} {
 		if got := idempotent.OutcomeOf(status); got != want {
 			t.Errorf("%d: %d", status, got)
