@@ -87,15 +87,18 @@ func begins(text, secret string) bool {
 	return false
 }
 
-// plainText is a text in small letters, without white space, which messages lose, and backslashes,
-// which stand before signs in texts of JSON.
+// plainText is a text in small letters, with single spaces for white space, as messages have it,
+// and without backslashes, which stand before signs in texts of JSON.
 func plainText(text string) string {
-	return strings.Map(func(c rune) rune {
-		if c == '\\' || unicode.IsSpace(c) || unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) {
+	text = strings.Map(func(c rune) rune {
+		if c == '\\' {
 			return -1
 		}
 		return unicode.ToLower(c)
 	}, text)
+	return strings.Join(strings.FieldsFunc(text, func(c rune) bool {
+		return unicode.IsSpace(c) || unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c)
+	}), " ")
 }
 
 // unescape reads what is percent-encoded, and leaves what is not. spaced says that a plus stands

@@ -14,13 +14,13 @@ func TestASecretIsFoundHoweverItIsWritten(t *testing.T) { // R11
 	}
 	for _, text := range []string{
 		"is p4ss w/rd!&+x wrong?", "token=p4ss+w%2Frd%21%26%2Bx", "token=p4ss%20w%2frd!%26%2bx", "token=p4ss%2520w%252Frd%2521%2526%252Bx", "100% p4ss%20w/rd!&+x", "p4ss w/rd!&amp;+x", "p4ss w&#x2F;rd!&amp;&#43;x",
-		`{"token":"p4ss w\/rd!&+x"}`, "P4SS W/RD!&+X", "p4ss\n w/rd!&+x", `q"u\o`, `{"token":"q\"u\\o"}`, "q&quot;u\\o", "50%41ff", "50%2541ff",
+		`{"token":"p4ss w\/rd!&+x"}`, "P4SS W/RD!&+X", "p4ss\n w/rd!&+x", "p4ss\tw/rd!&+x", `q"u\o`, `{"token":"q\"u\\o"}`, "q&quot;u\\o", "50%41ff", "50%2541ff",
 	} {
 		if !s.In(text) {
 			t.Errorf("%s passes", text)
 		}
 	}
-	for _, text := range []string{"", "abc", "p4ss w/rd", "p4ss w/rd!&+", "50Aff", "%", "%2", "a&b;c", "…"} {
+	for _, text := range []string{"", "abc", "p4ss w/rd", "p4ss w/rd!&+", "50Aff", "%", "%2", "a&b;c", "…", "q uo"} {
 		if s.In(text) {
 			t.Errorf("%s does not", text)
 		}
