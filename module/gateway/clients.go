@@ -44,6 +44,10 @@ type clients struct {
 	origins []string // in order
 	until   optionalGrants
 	stored  *storedClients
+	// complete: a client that is neither configured nor stored is none. Where neither a client
+	// nor a site with `oauth_server` is configured, guards take the tokens of a server elsewhere.
+	// It is set while the configuration is provisioned, and never later.
+	complete bool
 }
 
 func (c *clients) Client(ctx context.Context, id string) (*oauth.Client, bool, error) {
@@ -103,7 +107,7 @@ func (o optionalGrants) has(g oauth.GrantType, now time.Time) bool {
 // registered themselves these of them at most (nil: none can register); core is where the
 // stored ones are.
 func newClients(configured []Client, scopes, registered []string, core *core, repl *caddy.Replacer) (*clients, error) {
-	all := &clients{byID: make(map[string]*oauth.Client, len(configured)), until: optionalGrants{}}
+	all := &clients{byID: make(map[string]*oauth.Client, len(configured)), until: optionalGrants{}, complete: len(configured) > 0}
 	for _, c := range configured {
 		if _, ok := all.byID[c.ID]; ok {
 			return nil, fmt.Errorf("client %s is declared twice", c.ID)

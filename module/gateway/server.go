@@ -46,6 +46,9 @@ func (s *Server) Provision(ctx caddy.Context) (err error) {
 	if err := s.app.layout.checkOneSite(ctx); err != nil {
 		return err
 	}
+	if len(s.app.layout.sites) > 0 {
+		s.app.clients.complete = true
+	}
 	s.answers = NewUpstreamAnswers(s.log, s.app.issuer.String())
 	// Apps are stopped in no fixed order, and the one that serves waits for its requests
 	// when the process ends: polls that hang must know by then.

@@ -42,16 +42,16 @@ func (a *App) recordConfigured(ctx context.Context) error {
 // older one cannot be told. So every load repeats it for the clients that went lately:
 // what a node with the former configuration issued to them in between dies with its update.
 //
-// A configuration without any client is a guard's, and writes nothing. Clients in the
-// store come and go by other ways.
+// A configuration with neither a client nor a site with `oauth_server` is a guard's, and writes
+// nothing. Clients in the store come and go by other ways.
 func (a *App) endVanished(ctx context.Context) error {
-	if len(a.Clients) == 0 {
+	if !a.clients.complete {
 		return nil
 	}
 	now := time.Now()
 	var v, before store.Configured
 	var ended []string
-	_, err := store.Change(ctx, a.core.store, store.Record{Key: store.ConfiguredKey(a.issuer.String())}, &v, func(record *store.Record) (write bool, err error) {
+	_, err := store.Change(ctx, a.core.store, store.Record{Key: store.ConfiguredKey(a.issuer.String())}, &v, func(*store.Record) (write bool, err error) {
 		before = v
 		if v, ended, err = a.compare(ctx, before, now); err != nil {
 			return false, err
@@ -62,7 +62,7 @@ func (a *App) endVanished(ctx context.Context) error {
 				return false, fmt.Errorf("ending the tokens of client %s: %w", id, err)
 			}
 		}
-		if record.Version != 0 && slices.Equal(before.Clients, v.Clients) && maps.Equal(before.Gone, v.Gone) {
+		if slices.Equal(before.Clients, v.Clients) && maps.Equal(before.Gone, v.Gone) {
 			ended = nil
 			return false, nil
 		}

@@ -11,8 +11,8 @@ import (
 
 // verifier is the core's, under one configuration: the tokens of a client that is neither
 // in it nor in the store are dead, so those of one that is taken out die with the reload.
-// A configuration without clients guards what an authorization server elsewhere issues,
-// and knows nothing about its clients.
+// A configuration with neither clients nor a site with `oauth_server` guards what an authorization
+// server elsewhere issues, and knows nothing about its clients.
 //
 // The tokens of a user who was locked or deleted die too, where the directory can say so
 // for every request; elsewhere they live until they expire, and are not refreshed.
@@ -35,7 +35,7 @@ type withdrawer interface {
 func (v verifier) Verify(ctx context.Context, raw string) (*token.Access, error) {
 	ctx = store.OneRequest(ctx)
 	access, err := v.core.Verify(ctx, raw)
-	if err == nil && len(v.clients.byID) > 0 && v.clients.byID[access.Client] == nil {
+	if err == nil && v.clients.complete && v.clients.byID[access.Client] == nil {
 		switch there, err := v.clients.stored.keeps(ctx, access.Client); {
 		case err != nil:
 			return nil, err

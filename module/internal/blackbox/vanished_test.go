@@ -44,11 +44,28 @@ func TestAClientThatLeavesTheConfigurationLeavesNothingBehind(t *testing.T) {
 	if p := bearer(t, g, "/read", access); p.Status != http.StatusOK {
 		t.Errorf("begun anew: %d %s", p.Status, p.Body)
 	}
-	wantTokens(t, g.Token(t, web, refreshWith(refresh)))
+	_, refresh = wantTokens(t, g.Token(t, web, refreshWith(refresh)))
+
+	// N17: the last ones too, though a configuration without clients may be one of guards alone.
+	own, _ = wantTokens(t, g.Token(t, web, credentialsForm))
+	g.Load(t, clientless(faultySite))
+	for _, a := range []string{access, own} {
+		wantDead(t, g, a)
+		wantDeadAt(t, node, a)
+	}
+	g.Load(t, clientless(faultySite))
+	g.Load(t, faultySite)
+	wantDead(t, g, access)
+	wantOAuth(t, g.Token(t, web, refreshWith(refresh)), http.StatusBadRequest, "invalid_grant")
 }
 
-// guardSite is a site without clients.
+// guardSite is a site with neither clients nor an authorization server.
 func guardSite(site string) string {
+	return strings.Replace(clientless(site), "\toauth_server\n", "", 1)
+}
+
+// clientless is a site without clients.
+func clientless(site string) string {
 	from := strings.Index(site, "\t\t$GLOBAL")
 	to := strings.Index(site, "\n\t}\n}\nhttp://$ID")
 	return site[:from] + site[to+1:]
