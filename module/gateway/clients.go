@@ -126,7 +126,7 @@ func newClients(configured []Client, scopes, registered []string, core *core, re
 	all.stored, err = newStoredClients(clientstore.Config{
 		Store: core.store, Revocations: core.revocations, Scopes: scopes, RegisteredScopes: registered,
 		Taken: func(id string) bool { return all.byID[id] != nil },
-	})
+	}, core.revocations.MaxStale())
 	return all, err
 }
 

@@ -38,6 +38,9 @@ type storedClients struct {
 	*clientstore.Clients
 	now    func() time.Time
 	asking singleflight.Group
+	// patience is how long a guard believes what it found last while the store does not answer:
+	// as long as it believes the revocations it knows.
+	patience time.Duration
 
 	mu        sync.RWMutex
 	surveyed  time.Time
@@ -48,11 +51,12 @@ type storedClients struct {
 }
 
 type sighting struct {
-	at    time.Time
-	there bool
+	at    time.Time // when the store was asked last
+	there bool      // what it said last
+	lost  time.Time // since when it does not answer; zero: it did
 }
 
-func newStoredClients(c clientstore.Config) (*storedClients, error) {
+func newStoredClients(c clientstore.Config, patience time.Duration) (*storedClients, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -60,11 +64,11 @@ func newStoredClients(c clientstore.Config) (*storedClients, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &storedClients{Clients: all, now: c.Now, seen: make(map[string]sighting)}, nil
+	return &storedClients{Clients: all, now: c.Now, patience: patience, seen: make(map[string]sighting)}, nil
 }
 
-// keeps reports whether the store has a client of this id, or had a moment ago. Errors
-// are technical. A hit allocates nothing.
+// keeps reports whether the store has a client of this id, or had a moment ago, or when it
+// answered last. Errors are technical. A hit allocates nothing.
 func (s *storedClients) keeps(ctx context.Context, id string) (bool, error) {
 	s.mu.RLock()
 	last, ok := s.seen[id]
@@ -88,19 +92,35 @@ func (s *storedClients) look(id string) (bool, error) {
 	defer cancel()
 	at := s.now()
 	_, there, err := s.Client(ctx, id)
-	if err != nil {
-		return false, err
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err != nil {
+		return s.believe(id, at, err)
+	}
 	if len(s.seen) >= maxSeen {
 		maps.DeleteFunc(s.seen, func(_ string, v sighting) bool { return at.Sub(v.at) >= seenFor })
 	}
 	if len(s.seen) >= maxSeen {
 		clear(s.seen)
 	}
-	s.seen[id] = sighting{at, there}
+	s.seen[id] = sighting{at: at, there: there}
 	return there, nil
+}
+
+// believe answers when the store did not: a client that was there still is, for as long as
+// guards go on without the store. One that is deleted meanwhile is revoked too. The caller
+// holds the lock.
+func (s *storedClients) believe(id string, at time.Time, err error) (bool, error) {
+	last := s.seen[id]
+	if last.lost.IsZero() {
+		last.lost = at
+	}
+	if !last.there || at.Sub(last.lost) >= s.patience {
+		return false, err
+	}
+	last.at = at
+	s.seen[id] = last
+	return true, nil
 }
 
 // summary gives the origins of the stored clients and the optional grants they have, read

@@ -48,7 +48,7 @@ func sideBySide(t *testing.T) (*clients, *countingStore) {
 	var err error
 	all.stored, err = newStoredClients(clientstore.Config{
 		Store: memory, Revocations: noRevoker{}, Taken: func(id string) bool { return all.byID[id] != nil },
-	})
+	}, 30*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,6 +266,47 @@ func TestAFaultOfTheStoreIsNoAnswerAboutAClient(t *testing.T) {
 	if there, err := c.stored.keeps(t.Context(), "stored"); !there || err != nil {
 		t.Errorf("a fault was remembered: %v, %v", there, err)
 	}
+}
+
+// N17: guards go on without the store, for the clients in it too.
+func TestAStoredClientIsBelievedInForAWhileWithoutTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, memory := sideBySide(t)
+		keep(t, c, clientstore.Definition{ID: "stored"})
+		want := func(id string, want bool, wantErr bool) {
+			t.Helper()
+			if there, err := c.stored.keeps(t.Context(), id); there != want || (err != nil) != wantErr {
+				t.Errorf("%s: %v, %v", id, there, err)
+			}
+		}
+		want("stored", true, false)
+		want("gone", false, false)
+		time.Sleep(time.Hour)
+		memory.Fail(errors.New("away"))
+		want("unseen", false, true)
+		memory.gets.Store(0)
+		for range 29 {
+			want("stored", true, false)
+			want("gone", false, true)
+			time.Sleep(time.Second)
+		}
+		if n := memory.gets.Load(); n > 29+11 {
+			t.Errorf("the store that is away was asked %d times", n)
+		}
+		time.Sleep(3 * time.Second)
+		want("stored", false, true)
+		memory.Fail(nil)
+		want("stored", true, false)
+		time.Sleep(seenFor)
+		memory.Fail(errors.New("away again"))
+		want("stored", true, false)
+		memory.Fail(nil)
+		if err := c.stored.Delete(t.Context(), "stored"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(seenFor)
+		want("stored", false, false)
+	})
 }
 
 func TestWhoGoesAwayDoesNotWaitForTheStore(t *testing.T) {

@@ -17,6 +17,9 @@ func (r *Revocations) WaitLoaded(ctx context.Context) error {
 	}
 }
 
+// MaxStale is how long the last state serves after the feed was lost.
+func (r *Revocations) MaxStale() time.Duration { return r.maxStale }
+
 // Staleness is how long ago what this process knows was complete: nothing while the feed
 // runs, else the time since it was lost. known is false before the first complete load.
 func (r *Revocations) Staleness() (since time.Duration, known bool) {

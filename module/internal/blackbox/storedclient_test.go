@@ -86,6 +86,29 @@ func TestATokenOfAClientThatIsNowhereIsRefusedAndAFaultIsNoAnswer(t *testing.T) 
 	wantHits(t, up, 0)
 }
 
+// N17: a guard goes on without the store for the tokens of stored clients, as for all others.
+func TestTokensOfStoredClientsOutlastAnOutageOfTheStore(t *testing.T) {
+	g, _, memory := startFaulty(t)
+	elsewhere, err := clientstore.New(clientstore.Config{Store: memory, Revocations: secondNode{memory}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, secret, err := elsewhere.Create(t.Context(), clientstore.Definition{ID: "stored", Scopes: []string{"read"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, _ := wantTokens(t, g.Token(t, harness.Credentials{ID: "stored", Secret: secret}, credentialsForm))
+	if p := bearer(t, g, "/read", token); p.Status != http.StatusOK {
+		t.Fatalf("%d %s", p.Status, p.Body)
+	}
+	memory.Fail(errors.New("away"))
+	defer memory.Fail(nil)
+	time.Sleep(3100 * time.Millisecond) // what a guard found about a client is asked again then
+	if p := bearer(t, g, "/read", token); p.Status != http.StatusOK {
+		t.Errorf("%d %s", p.Status, p.Body)
+	}
+}
+
 func TestAStoredPublicClientMayCallFromItsOwnOrigin(t *testing.T) {
 	g, _, memory := startFaulty(t)
 	elsewhere, err := clientstore.New(clientstore.Config{Store: memory, Revocations: secondNode{memory}})
