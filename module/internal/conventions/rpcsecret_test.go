@@ -84,7 +84,7 @@ func TestSecretsInTheParametersOfACall(t *testing.T) {
 	const (
 		escaped  = `rpc-s3cr3t\"<\u00e9>`
 		echoed   = `{"jsonrpc":"2.0","result":{"gid":"7","note":"got token:rpc-s3cr3t\"<é>, rpc-s3cr3t\u0022\u003c\u00e9>"},"id":1}`
-		masked   = `{"gid":"7","note":"got token:***, ***"}`
+		masked   = `{"gid":"7","note":"got ***, ***"}`
 		inXML    = `rpc-s3cr3t&#34;&#60;&#233;&#62;`
 		badToken = `{"jsonrpc":"2.0","error":{"code":1,"message":"token:rpc-s3cr3t\"<é> is not valid"},"id":1}`
 		gone     = `{"error":{"code":"validation_failed","message":"the content of the request is not valid","field":null}}`
