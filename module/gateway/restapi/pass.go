@@ -20,6 +20,8 @@ func (h *REST) pass(w http.ResponseWriter, c *call) error {
 		r = request(r.Context(), w, r, up)
 		r.Trailer = trailer // what is undeclared passes as it is
 	}
+	r = own(r)
+	r.Body = unclosed(r.Body)
 	return h.send(w, c, c.handler(), r, &resource.Answer{}, &h.dialect)
 }
 
