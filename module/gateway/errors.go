@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/metrics"
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -86,6 +87,7 @@ func protocolAnswer(r *http.Request) {
 // ServeHTTP passes successes through and puts failures into shape. It logs what Caddy
 // would have logged, had the error reached it.
 func (e *Errors) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	r.Body = httpx.Unclosed(r)
 	ShowIdentity(r)
 	CloseWhenExiting(w, r)
 	shaped := envelope.NewWriter(w, r, &e.config)

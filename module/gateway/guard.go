@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/metrics"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/token"
@@ -160,6 +161,7 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 
 // ServeHTTP decides, and passes the request on as it was judged.
 func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	r.Body = httpx.Unclosed(r)
 	CloseWhenExiting(w, r)
 	ShowIdentity(r)
 	emptyLiterals(r.Header)

@@ -173,6 +173,7 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 
 // ServeHTTP decides on the request and tells the client what is left.
 func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) (err error) {
+	r.Body = httpx.Unclosed(r)
 	ShowIdentity(r)
 	CloseWhenExiting(w, r)
 	leave, err := l.app.lease.enter()

@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 )
 
 func init() { caddy.RegisterModule(new(Server)) }
@@ -108,6 +109,7 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	r.Header = sent.Clone()
 	guard.StripCookies(r.Header)
 	answer := s.answers.from(w, nil)
+	r.Body = httpx.Unclosed(r)
 	err = next.ServeHTTP(answer, r)
 	answer.finish()
 	if !answer.done && err == nil {

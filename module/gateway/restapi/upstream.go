@@ -3,7 +3,6 @@ package restapi
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
@@ -75,7 +75,10 @@ func request(ctx context.Context, w http.ResponseWriter, parent *http.Request, u
 		delete(r.Header, "Transfer-Encoding")
 		delete(r.Header, "Expect")
 	case parent != nil:
-		r.Body, r.ContentLength, r.TransferEncoding = unclosed(parent.Body), parent.ContentLength, parent.TransferEncoding
+		r.Body, r.ContentLength, r.TransferEncoding = parent.Body, parent.ContentLength, parent.TransferEncoding
+		if _, ours := r.Body.(memory); !ours {
+			r.Body = httpx.Unclosed(parent)
+		}
 	}
 	for name, values := range up.Set {
 		delete(r.Header, name)
@@ -99,17 +102,6 @@ func request(ctx context.Context, w http.ResponseWriter, parent *http.Request, u
 		gateway.ShowIdentity(r) // a job runs for nobody
 	}
 	return r
-}
-
-// unclosed is a client's body that proxies do not close, as they do when the upstream answers
-// before it has read all of it. Behind a handler that wraps bodies, as Caddy's server does, net/http
-// takes a body that was closed for one that was read, and what is left of it for the next request
-// on the connection.
-func unclosed(body io.ReadCloser) io.ReadCloser {
-	if _, ours := body.(memory); ours || body == nil || body == http.NoBody {
-		return body
-	}
-	return io.NopCloser(body)
 }
 
 // address writes exactly the escaped path, in a way that survives the proxy.
