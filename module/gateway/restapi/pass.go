@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
@@ -21,7 +22,7 @@ func (h *REST) pass(w http.ResponseWriter, c *call) error {
 		r.Trailer = trailer // what is undeclared passes as it is
 	}
 	r = own(r)
-	r.Body = unclosed(r.Body)
+	r.Body = httpx.Unclosed(r)
 	return h.send(w, c, c.handler(), r, &resource.Answer{}, &h.dialect)
 }
 
