@@ -444,6 +444,7 @@ func TestAnExchangeWhoseClientHungUpIsRetried(t *testing.T) {
 				if err := b.exchange(t.Context(), code); err != nil {
 					t.Error(err)
 				}
+				time.Sleep(codeLife + settleEvery) // what goes on in the background ends with the code
 			})
 		})
 	}
