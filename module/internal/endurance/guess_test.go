@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -60,6 +61,9 @@ func TestFiveHundredWrongPasswordsAtOnce(t *testing.T) {
 		}
 	}()
 	client.begin(t)
+	if inSoak() {
+		giveWay(t)
+	}
 	// Long enough that the moment at which all of them come is not what is measured.
 	statuses := crowd(t, address, guess, 3*length)
 	busy := client.end(t)
@@ -88,6 +92,15 @@ func TestFiveHundredWrongPasswordsAtOnce(t *testing.T) {
 	}
 	if grown := most - before; grown > 256<<20 {
 		t.Errorf("%d MiB more were resident", grown>>20)
+	}
+}
+
+// giveWay lets everything else on the machine run before this process, for good: who
+// guesses stands for other machines, and must not take the processors of what is measured.
+func giveWay(t *testing.T) {
+	t.Helper()
+	if err := schedule(os.Getpid(), "--idle", "0"); err != nil {
+		t.Fatal(err)
 	}
 }
 
