@@ -6,11 +6,12 @@ import "net/url"
 type Place struct {
 	// Prefix is what stands before every path, escaped, such as "/v1"; "" for nothing.
 	Prefix string
-	// Collection is the path of the collection, escaped, its placeholders filled in.
-	Collection string
+	// Base is the escaped path of the resource, Prefix included, up to its id: with a slash
+	// at the end, unless it is a Document.
+	Base string
 	// Values are the decoded values of those placeholders, in order.
 	Values []string
-	// Document says that the resource is no item: it stands where its collection would.
+	// Document says that Base is the whole path: the resource has no id in it.
 	Document bool
 }
 
@@ -20,9 +21,9 @@ type Place struct {
 // A value is escaped for its place: it can add neither a segment nor a parameter.
 func (s *Set) Append(dst []byte, at Place, id string, allowed func(method, path string) bool) []byte {
 	dst = append(dst, `"links":[`...)
-	self, first := at.Prefix+at.Collection, true
+	self, first := at.Base, true
 	if !at.Document {
-		self += "/" + url.PathEscape(id)
+		self += url.PathEscape(id)
 	}
 	for _, l := range s.links {
 		if id == "" && (l.own || l.path == nil && !at.Document) {

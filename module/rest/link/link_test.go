@@ -45,7 +45,7 @@ var everything = []Link{
 
 func TestTheRelationsOfAResource(t *testing.T) {
 	s := compile(t, Names{Own: "id"}, everything...)
-	got := string(s.Append([]byte("x,"), Place{Prefix: "/v1", Collection: "/articles"}, "17", nil))
+	got := string(s.Append([]byte("x,"), Place{Prefix: "/v1", Base: "/v1/articles/"}, "17", nil))
 	want := `x,"links":[{"rel":"self","method":"GET","href":"/v1/articles/17"},` +
 		`{"rel":"delete","method":"DELETE","href":"/v1/articles/17"},` +
 		`{"rel":"comments","method":"GET","href":"/v1/articles/17/comments"},` +
@@ -60,7 +60,7 @@ func TestTheRelationsOfAResource(t *testing.T) {
 func TestOnlyWhatTheCallerMayDoIsShown(t *testing.T) {
 	s := compile(t, Names{Own: "id"}, everything...)
 	var asked []string
-	got := read(t, s.Append(nil, Place{Prefix: "/v1", Collection: "/articles"}, "a/b", func(method, path string) bool {
+	got := read(t, s.Append(nil, Place{Prefix: "/v1", Base: "/v1/articles/"}, "a/b", func(method, path string) bool {
 		asked = append(asked, method+" "+path)
 		return method == "GET" && !strings.HasSuffix(path, "/comments")
 	}))
@@ -82,7 +82,7 @@ func TestOnlyWhatTheCallerMayDoIsShown(t *testing.T) {
 func TestNestedPlacesAndTheirPlaceholders(t *testing.T) {
 	names := Names{Collection: []string{"id", "year"}, Own: "sub_id"}
 	s := compile(t, names, Link{Rel: "self"}, Link{Rel: "student", Path: "/students/{id}"}, Link{Rel: "other", Path: "/{year}/x-{sub_id}.json?of={id}&n={sub_id}"})
-	at := Place{Collection: "/students/%7Bsub_id%7D/y/7/friends", Values: []string{"{sub_id}", "7"}}
+	at := Place{Base: "/students/%7Bsub_id%7D/y/7/friends/", Values: []string{"{sub_id}", "7"}}
 	got := read(t, s.Append(nil, at, "{id} &?#/é\"\\", nil))
 	escaped := "%7Bid%7D%20&%3F%23%2F%C3%A9%22%5C"
 	want := []shown{
@@ -97,14 +97,14 @@ func TestNestedPlacesAndTheirPlaceholders(t *testing.T) {
 
 func TestWithoutAnIDThereIsNoAddress(t *testing.T) {
 	s := compile(t, Names{Own: "id"}, everything...)
-	if got := read(t, s.Append(nil, Place{Collection: "/articles"}, "", nil)); len(got) != 1 || got[0].Href != "/authors" {
+	if got := read(t, s.Append(nil, Place{Base: "/articles/"}, "", nil)); len(got) != 1 || got[0].Href != "/authors" {
 		t.Error(got)
 	}
-	got := read(t, s.Append(nil, Place{Collection: "/profile", Document: true}, "", nil))
+	got := read(t, s.Append(nil, Place{Base: "/profile", Document: true}, "", nil))
 	if len(got) != 3 || got[0] != (shown{"self", "GET", "/profile"}) || got[1] != (shown{"delete", "DELETE", "/profile"}) || got[2].Href != "/authors" {
 		t.Error(got)
 	}
-	if got := read(t, s.Append(nil, Place{Collection: "/profile", Document: true}, "5", nil)); len(got) != 6 || got[0].Href != "/profile" || got[2].Href != "/articles/5/comments" {
+	if got := read(t, s.Append(nil, Place{Base: "/profile", Document: true}, "5", nil)); len(got) != 6 || got[0].Href != "/profile" || got[2].Href != "/articles/5/comments" {
 		t.Error(got)
 	}
 }
@@ -112,7 +112,7 @@ func TestWithoutAnIDThereIsNoAddress(t *testing.T) {
 func TestAPrefixCannotEndTheText(t *testing.T) {
 	s := compile(t, Names{Own: "id"}, Link{Rel: "self"})
 	prefix := "/a\"b\\c\x01\n"
-	if got := read(t, s.Append(nil, Place{Prefix: prefix, Collection: "/x"}, "1", nil)); got[0].Href != prefix+"/x/1" {
+	if got := read(t, s.Append(nil, Place{Prefix: prefix, Base: prefix + "/x/"}, "1", nil)); got[0].Href != prefix+"/x/1" {
 		t.Error(got)
 	}
 }
@@ -157,7 +157,7 @@ var plain = regexp.MustCompile(`^/[!#-;=?-\[\]_a-z~]*$`)
 func whole(t interface {
 	Fatalf(format string, args ...any)
 }, s *Set, parent, id string) {
-	at := Place{Prefix: "/v1", Collection: "/students/" + url.PathEscape(parent) + "/friends", Values: []string{parent}}
+	at := Place{Prefix: "/v1", Base: "/v1/students/" + url.PathEscape(parent) + "/friends/", Values: []string{parent}}
 	got := read(t, s.Append(nil, at, id, nil))
 	if id == "" {
 		if len(got) != 0 {

@@ -156,8 +156,10 @@ func (a *Answer) Editor(dst io.Writer) *splice.Editor {
 
 func (s *shape) append(m Match, c Caller) func([]byte, splice.Scalar) []byte {
 	values := m.Values[:len(s.collection.names)]
-	at := link.Place{Prefix: c.Prefix, Collection: s.collection.fill(values), Values: values}
-	at.Document = m.Operation.Kind == Read && len(m.Operation.pattern.segments) == len(s.collection.segments)
+	at := link.Place{Prefix: c.Prefix, Base: c.Prefix + s.collection.fill(values), Values: values}
+	if at.Document = m.Operation.Kind == Read && len(m.Operation.pattern.segments) == len(s.collection.segments); !at.Document {
+		at.Base += "/"
+	}
 	return func(dst []byte, id splice.Scalar) []byte {
 		text, _ := s.idText(id)
 		return s.links.Append(dst, at, text, c.Allowed)

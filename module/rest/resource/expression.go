@@ -1,77 +1,60 @@
 package resource
 
 import (
-	"fmt"
-	"maps"
 	"regexp"
-	"strings"
+	"regexp/syntax"
 )
 
-// expressions are what the values of placeholders must be, by the placeholder's name. One
-// that is given once holds for the whole resource and for those nested in it.
-type expressions map[string]*regexp.Regexp
+// expression is the regular expression that a placeholder's value must match, all of it.
+type expression struct {
+	re *regexp.Regexp // anchored
+	// class is set for one or more characters of a class, such as [0-9]+ and .+, which need
+	// no regular expression: ranges of runes, lowest and highest in turn.
+	class []rune
+}
 
-// of returns those above together with what the paths of a resource give.
-func (above expressions) of(collection pattern, routes []Route) (expressions, error) {
-	all := expressions{}
-	maps.Copy(all, above)
-	if err := all.add(collection); err != nil {
+// compileExpression reads an expression in RE2's syntax, without anchors.
+func compileExpression(text string) (*expression, error) {
+	if _, err := regexp.Compile(text); err != nil { // by itself: a parenthesis must not close ours
 		return nil, err
 	}
-	for _, r := range routes {
-		p, err := parsePattern(r.Path)
-		if err == nil {
-			err = all.add(p)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("upstream %s %s: %w", r.Method, r.Path, err)
-		}
-	}
-	return all, nil
-}
-
-func (all expressions) add(p pattern) error {
-	for _, s := range p.segments {
-		if s.fits == nil {
-			continue
-		}
-		if other := all[s.text]; other != nil && other.String() != s.fits.String() {
-			return fmt.Errorf("the placeholder {%s} has two expressions, %s and %s, expected one for the resource and those in it",
-				s.text, segment{fits: other}.expression(), s.expression())
-		}
-		all[s.text] = s.fits
-	}
-	return nil
-}
-
-// hold gives the placeholders of a path their expressions.
-func (all expressions) hold(p pattern) {
-	for i, s := range p.segments {
-		if s.param {
-			p.segments[i].fits = all[s.text]
-		}
-	}
-}
-
-// Expressions are what the values of the path's placeholders match, whole: regular
-// expressions in RE2's syntax without anchors, in the order of the placeholders.
-func (o *Operation) Expressions() []string {
-	var all []string
-	for _, s := range o.pattern.segments {
-		if s.param {
-			all = append(all, s.expression())
-		}
-	}
-	return all
-}
-
-// PlainPath is a client's path without the expressions of its placeholders, with or without
-// a slash in front. One that is not well formed stays as it is.
-func PlainPath(path string) string {
-	rooted := "/" + strings.TrimPrefix(path, "/")
-	p, err := parsePattern(rooted)
+	re, err := regexp.Compile(`\A(?:` + text + `)\z`)
 	if err != nil {
-		return path
+		return nil, err
 	}
-	return p.text[len(rooted)-len(path):]
+	e := &expression{re: re}
+	if tree, err := syntax.Parse(text, syntax.Perl); err == nil && tree.Op == syntax.OpPlus {
+		switch of := tree.Sub[0]; of.Op {
+		case syntax.OpCharClass:
+			e.class = of.Rune
+		case syntax.OpAnyCharNotNL:
+			e.class = []rune{0, '\n' - 1, '\n' + 1, '\U0010FFFF'}
+		}
+	}
+	return e, nil
+}
+
+// String is the expression with its anchors.
+func (e *expression) String() string { return e.re.String() }
+
+// matches reports whether the expression matches the whole value.
+func (e *expression) matches(value string) bool {
+	if e.class == nil {
+		return e.re.MatchString(value)
+	}
+	for _, c := range value {
+		if !e.inClass(c) {
+			return false
+		}
+	}
+	return value != ""
+}
+
+func (e *expression) inClass(c rune) bool {
+	for i := 0; i < len(e.class); i += 2 {
+		if e.class[i] <= c && c <= e.class[i+1] {
+			return true
+		}
+	}
+	return false
 }

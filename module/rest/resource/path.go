@@ -20,7 +20,7 @@ type pattern struct {
 type segment struct {
 	text  string // the literal, or the placeholder's name
 	param bool
-	fits  *regexp.Regexp // what a placeholder's value must be, all of it; nil: an identifier
+	fits  *expression // what a placeholder's value must be; nil: an identifier
 }
 
 var (
@@ -54,7 +54,7 @@ func (s segment) takes(value string) bool {
 	if s.fits == nil {
 		return isIdentifier(value)
 	}
-	return s.fits.MatchString(value)
+	return s.fits.matches(value)
 }
 
 // expression is the regular expression that the values of a placeholder match, unanchored.
@@ -114,14 +114,15 @@ func cutSegments(path string) (segments []string) {
 	return append(segments, path[from:])
 }
 
-func parseExpression(text string) (*regexp.Regexp, error) {
+func parseExpression(text string) (*expression, error) {
 	if text == "" || len(text) > maxExpression {
 		return nil, fmt.Errorf("expected an expression of 1 to %d bytes behind the colon, such as {id:[0-9]+}", maxExpression)
 	}
-	if _, err := regexp.Compile(text); err != nil { // by itself: a parenthesis must not close ours
+	e, err := compileExpression(text)
+	if err != nil {
 		return nil, fmt.Errorf("%w; expected an expression in RE2's syntax, such as {id:[0-9]+}", err)
 	}
-	return regexp.Compile(`\A(?:` + text + `)\z`)
+	return e, nil
 }
 
 // below reports whether p is other, or leads on from there.
