@@ -71,18 +71,18 @@ func (q Query) LinkHeader(path string, query url.Values, seen Seen) string {
 	if pages != nil {
 		back, more = min(back, max(*pages, 1)), page < *pages
 	}
-	to := make(url.Values, len(query)+2)
-	for name, values := range query {
-		to[name] = values
-	}
-	to.Set("limit", strconv.Itoa(q.Limit))
+	start, end := q.around(path, query)
 	var b strings.Builder
+	b.Grow(4 * (len(start) + len(end) + len(`, <>; rel="first"`) + 4))
 	add := func(rel string, page int64) {
 		if b.Len() > 0 {
 			b.WriteString(", ")
 		}
-		to.Set("page", strconv.FormatInt(page, 10))
-		b.WriteString("<" + path + "?" + to.Encode() + `>; rel="` + rel + `"`)
+		b.WriteString(start)
+		b.WriteString(strconv.FormatInt(page, 10))
+		b.WriteString(end)
+		b.WriteString(rel)
+		b.WriteByte('"')
 	}
 	add("first", 1)
 	if page > 1 {
@@ -95,6 +95,29 @@ func (q Query) LinkHeader(path string, query url.Values, seen Seen) string {
 		add("last", max(*pages, 1))
 	}
 	return b.String()
+}
+
+// around is what stands in front of the page number and behind it in each link of a list:
+// the parameters of the query but for the page, sorted by name as url.Values.Encode does.
+func (q Query) around(path string, query url.Values) (start, end string) {
+	before, after := make(url.Values, len(query)+1), url.Values(nil)
+	for name, values := range query {
+		switch {
+		case name < "page":
+			before[name] = values
+		case name > "page":
+			if after == nil {
+				after = make(url.Values, len(query))
+			}
+			after[name] = values
+		}
+	}
+	before["limit"] = []string{strconv.Itoa(q.Limit)}
+	start, end = "<"+path+"?"+before.Encode()+"&page=", `>; rel="`
+	if len(after) > 0 {
+		end = "&" + after.Encode() + end
+	}
+	return start, end
 }
 
 // cursorLinks is LinkHeader for a list that is read by cursors: there is no way back but to
