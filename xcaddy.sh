@@ -131,18 +131,18 @@ static_checks() {
 }
 
 # These suites drive programs that are built without -race, browsers or real APIs. What runs at
-# the same time in a gateway is tested with -race by blackbox, conventions, outage and the
-# packages themselves.
-driving='/module/internal/(cluster|mediawiki|quickstart|scanning|teahouse|wordpress)$'
+# the same time in a gateway is tested with -race by the suites gateway, restapi and outage and
+# by the packages themselves.
+driving=(qrlogin cluster quickstart wordpress mediawiki variantb)
 # What measures memory and time has the machine to itself.
-measured='/module/internal/endurance$|/plugins/limiter/redis$'
+measured='/internal/e2e/soak$|/plugins/limiter/redis$'
 
 # sequential reads import paths and lists those in which, tests included, nothing runs at the
 # same time as something else: no goroutine, no server, no gateway.
 sequential() {
 	local package dir
 	while IFS='|' read -r package dir; do
-		grep -qE '"sync(/atomic)?"|golang.org/x/sync|^[[:space:]]*go |\.Go\(|t\.Parallel|net/http/httptest|/internal/harness"' "$dir"/*.go || echo "$package"
+		grep -qE '"sync(/atomic)?"|golang.org/x/sync|^[[:space:]]*go |\.Go\(|t\.Parallel|net/http/httptest|/testkit/harness"' "$dir"/*.go || echo "$package"
 	done
 }
 
@@ -158,7 +158,7 @@ run_tests() {
 	export GATEHOUSE_CADDY=$PWD/caddy
 	local all plain
 	all=$(go list ./... | grep -vE "$measured" | xargs go list -f '{{.ImportPath}}|{{.Dir}}')
-	plain=$(sequential <<<"$all")$'\n'$(cut -d '|' -f 1 <<<"$all" | grep -E "$driving")
+	plain=$(printf "$mod/internal/e2e/%s\n" "${driving[@]}")$'\n'$(sequential <<<"$all")
 	# go vet has seen all packages above.
 	say "go test, where nothing runs at the same time"
 	xargs go test -vet=off -timeout 20m "$@" <<<"$plain"

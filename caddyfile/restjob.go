@@ -9,8 +9,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/gatehouse/gatehouse/internal/bytesize"
-	"github.com/gatehouse/gatehouse/internal/spelling"
+	"github.com/gatehouse/gatehouse/caddyfile/bytesize"
+	"github.com/gatehouse/gatehouse/caddyfile/spelling"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 
-	"github.com/gatehouse/gatehouse/internal/bytesize"
+	"github.com/gatehouse/gatehouse/caddyfile/bytesize"
 )
 
 var (

@@ -10,7 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/gatehouse/gatehouse/internal/spelling"
+	"github.com/gatehouse/gatehouse/caddyfile/spelling"
 )
 
 // position returns file and line of the current word, and the imports that led there.

@@ -3,8 +3,8 @@ package module
 import (
 	_ "github.com/gatehouse/gatehouse/caddyfile"
 	_ "github.com/gatehouse/gatehouse/module/gateway"
-	_ "github.com/gatehouse/gatehouse/module/gateway/cli"
 	_ "github.com/gatehouse/gatehouse/module/gateway/restapi"
+	_ "github.com/gatehouse/gatehouse/module/internal/cli"
 	_ "github.com/gatehouse/gatehouse/plugins/directory/file"
 	_ "github.com/gatehouse/gatehouse/plugins/directory/http"
 	_ "github.com/gatehouse/gatehouse/plugins/directory/ldap"

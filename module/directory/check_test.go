@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse/gatehouse/module/directory"
-	"github.com/gatehouse/gatehouse/module/token"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
 func TestUsersThatMustNotBeGivenOutAreFound(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/gatehouse/gatehouse/module/audit"
-	"github.com/gatehouse/gatehouse/module/clientstore"
-	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/clientstore"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/gatehouse/gatehouse/module/audit"
-	"github.com/gatehouse/gatehouse/module/clientstore"
-	"github.com/gatehouse/gatehouse/module/ending"
-	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/clientstore"
+	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 

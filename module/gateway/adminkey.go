@@ -4,8 +4,8 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
-	"github.com/gatehouse/gatehouse/module/token"
+	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
 func listKeys(c *adminCall) (adminAnswer, error) {

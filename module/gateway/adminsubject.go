@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/gatehouse/gatehouse/module/directory"
-	"github.com/gatehouse/gatehouse/module/userstore"
+	"github.com/gatehouse/gatehouse/module/internal/userstore"
 )
 
 // user is the one that the path names, by id or, for users kept in the store, by name.

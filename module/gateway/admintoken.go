@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
-	"github.com/gatehouse/gatehouse/module/token"
+	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
 // inspectToken says what an access token contains and which check it fails. It takes the token

@@ -13,17 +13,17 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/gatehouse/gatehouse/module/audit"
-	"github.com/gatehouse/gatehouse/module/authserver"
-	"github.com/gatehouse/gatehouse/module/crossdevice"
 	"github.com/gatehouse/gatehouse/module/directory"
-	"github.com/gatehouse/gatehouse/module/internal/attempt"
+	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/authserver"
+	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
+	"github.com/gatehouse/gatehouse/module/internal/lockout"
+	"github.com/gatehouse/gatehouse/module/internal/metrics"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
-	"github.com/gatehouse/gatehouse/module/metrics"
+	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/internal/webui"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
-	"github.com/gatehouse/gatehouse/module/token"
-	"github.com/gatehouse/gatehouse/module/webui"
 )
 
 func init() { caddy.RegisterModule(new(App)) }
@@ -92,7 +92,7 @@ type App struct {
 	lease       *lease
 	left        bool // Cleanup has given the lease back
 	core        *core
-	attempts    *attempt.Book
+	attempts    *lockout.Book
 	forgeries   *forgeryLog
 	ownResource *ownResource // set for guards whose audience is the issuer
 	limiter     *lazyLimiter

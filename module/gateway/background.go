@@ -11,8 +11,8 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/store"
-	"github.com/gatehouse/gatehouse/module/token"
 )
 
 // Background is what a handler does when no request asks for it.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/gatehouse/gatehouse/module/token"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
 // maxJWKSFile bounds the file that is read, in bytes. A longer set is refused anyhow.

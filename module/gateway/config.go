@@ -3,8 +3,8 @@ package gateway
 import (
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/gatehouse/gatehouse/module/authserver"
-	"github.com/gatehouse/gatehouse/module/webui"
+	"github.com/gatehouse/gatehouse/module/internal/authserver"
+	"github.com/gatehouse/gatehouse/module/internal/webui"
 )
 
 // Tokens says how long what the server issues lives, and how access tokens are made.

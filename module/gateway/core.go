@@ -10,10 +10,10 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap/exp/zapslog"
 
-	"github.com/gatehouse/gatehouse/module/ending"
+	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
-	"github.com/gatehouse/gatehouse/module/token"
-	"github.com/gatehouse/gatehouse/module/userstore"
+	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/internal/userstore"
 )
 
 // coreKey is everything a core is made from.

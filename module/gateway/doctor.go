@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/internal/userstore"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
-	"github.com/gatehouse/gatehouse/module/token"
-	"github.com/gatehouse/gatehouse/module/userstore"
 )
 
 // examineTimeout bounds a look at what may hang: a store or directory elsewhere.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 )
 
 // lookAtPolls reports when there is hardly room for another poll that hangs. It says

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 )
 
 // examiner is implemented by an open store or limiter that is served from elsewhere.

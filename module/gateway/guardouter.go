@@ -6,7 +6,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/guard"
-	"github.com/gatehouse/gatehouse/module/token"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
 // outerVar is the request variable with the guards in front of the innermost one.

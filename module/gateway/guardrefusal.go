@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/guard"
-	"github.com/gatehouse/gatehouse/module/metrics"
-	"github.com/gatehouse/gatehouse/module/token"
+	"github.com/gatehouse/gatehouse/module/internal/metrics"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
 // refusalCounters are the counters of refused tokens, by the check that failed.

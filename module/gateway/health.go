@@ -10,7 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 )
 
 func init() { caddy.RegisterModule(new(Health)) }

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/audit"
-	"github.com/gatehouse/gatehouse/module/token"
+	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
 // maxKeyLives is how many keys of an algorithm may be alive at once: each stays until its

@@ -7,8 +7,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/gatehouse/gatehouse/module/audit"
-	"github.com/gatehouse/gatehouse/module/token"
+	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
 // noted keeps what was recorded.

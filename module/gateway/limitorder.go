@@ -10,7 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/gatehouse/gatehouse/module/gateway/routes"
+	"github.com/gatehouse/gatehouse/module/internal/routes"
 )
 
 // NeedsGuard reports whether the policy counts by something that only a guard in front can

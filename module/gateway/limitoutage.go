@@ -3,8 +3,8 @@ package gateway
 import (
 	"fmt"
 
+	"github.com/gatehouse/gatehouse/module/internal/metrics"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
-	"github.com/gatehouse/gatehouse/module/metrics"
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 

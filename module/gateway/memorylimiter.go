@@ -7,7 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/gatehouse/gatehouse/internal/bytesize"
+	"github.com/gatehouse/gatehouse/caddyfile/bytesize"
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 

@@ -6,9 +6,9 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/gateway/adminapi"
-	"github.com/gatehouse/gatehouse/module/metrics"
-	"github.com/gatehouse/gatehouse/module/token"
+	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/metrics"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
 func init() { metrics.AskState(runningState) }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/gatehouse/gatehouse/module/clientstore"
+	"github.com/gatehouse/gatehouse/module/internal/clientstore"
 )
 
 func TestRegistrationHasNoMorePlacesThanTheLedger(t *testing.T) {

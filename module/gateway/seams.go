@@ -10,8 +10,8 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
-	"github.com/gatehouse/gatehouse/module/token"
 )
 
 // permitsVar is the request variable with the guard that a request has passed.

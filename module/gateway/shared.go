@@ -9,7 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/directory"
-	"github.com/gatehouse/gatehouse/module/internal/attempt"
+	"github.com/gatehouse/gatehouse/module/internal/lockout"
 )
 
 // The pools of what configurations share. A key holds everything its value was made
@@ -105,7 +105,7 @@ func (h *holdings) lease() *lease {
 	})
 }
 
-func newBook() (*attempt.Book, error) { return attempt.NewBook(maxAttemptKeys, time.Now), nil }
+func newBook() (*lockout.Book, error) { return lockout.NewBook(maxAttemptKeys, time.Now), nil }
 
 // lazyDirectory is a user directory that opens at its first use.
 type lazyDirectory struct {

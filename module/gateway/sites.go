@@ -8,7 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/gatehouse/gatehouse/module/gateway/routes"
+	"github.com/gatehouse/gatehouse/module/internal/routes"
 )
 
 // layout is what was found in the routes of the configuration's servers.

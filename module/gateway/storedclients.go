@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"github.com/gatehouse/gatehouse/module/clientstore"
+	"github.com/gatehouse/gatehouse/module/internal/clientstore"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/gatehouse/gatehouse/module/guard"
-	"github.com/gatehouse/gatehouse/module/metrics"
+	"github.com/gatehouse/gatehouse/module/internal/metrics"
 )
 
 // UpstreamAnswers removes from the answers of an upstream what only the gateway may say

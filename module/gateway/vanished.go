@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/audit"
+	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 

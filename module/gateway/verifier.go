@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/store"
-	"github.com/gatehouse/gatehouse/module/token"
 )
 
 // verifier is the core's, under one configuration: the tokens of a client that is neither

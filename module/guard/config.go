@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/internal/attempt"
+	"github.com/gatehouse/gatehouse/module/internal/lockout"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
-	"github.com/gatehouse/gatehouse/module/token"
 )
 
 // Verifier says what an access token contains.
@@ -34,7 +34,7 @@ const (
 
 // DefaultForgeries is how many forged tokens one address may present before the operator is
 // told, and how long it takes until the operator is told of that address again.
-var DefaultForgeries = attempt.Rule{Limit: 60, Window: time.Minute, Lock: 15 * time.Minute}
+var DefaultForgeries = lockout.Rule{Limit: 60, Window: time.Minute, Lock: 15 * time.Minute}
 
 // Config is what a guard needs. Verifier and Issuer are required.
 type Config struct {
@@ -79,11 +79,11 @@ type Config struct {
 	CORSUpstream bool
 
 	// Attempts counts forged tokens and preflights by address; nil counts none.
-	Attempts *attempt.Book
+	Attempts *lockout.Book
 
 	// Forgeries is when an address raises Decision.ForgeryAlarm; it refuses nothing.
 	// Default: DefaultForgeries.
-	Forgeries attempt.Rule
+	Forgeries lockout.Rule
 
 	// ClientIP gives the address of the client, never from a header that the client
 	// can set. Required with Attempts.
@@ -136,8 +136,8 @@ type Guard struct {
 	encoded      bool
 	origins      origins
 	corsUpstream bool // preflights are the upstream's to answer
-	attempts     *attempt.Book
-	forgeries    attempt.Rule
+	attempts     *lockout.Book
+	forgeries    lockout.Rule
 	clientIP     func(*http.Request) string
 	admit        func(ctx context.Context, raw string, known func(raw string) bool) (retryAfter int, ok bool)
 	cached       func(raw string) bool
@@ -183,7 +183,7 @@ func New(c Config) (*Guard, error) {
 	if c, ok := c.Verifier.(cache); ok {
 		g.cached = c.Cached
 	}
-	if g.forgeries == (attempt.Rule{}) {
+	if g.forgeries == (lockout.Rule{}) {
 		g.forgeries = DefaultForgeries
 	}
 	realm := orDefault(c.Realm, g.audience)

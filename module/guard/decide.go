@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
-	"github.com/gatehouse/gatehouse/module/token"
 )
 
 const (

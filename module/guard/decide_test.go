@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/internal/attempt"
-	"github.com/gatehouse/gatehouse/module/token"
+	"github.com/gatehouse/gatehouse/module/internal/lockout"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
 const (
@@ -297,7 +297,7 @@ func TestConfigurationsThatSurpriseAreRefused(t *testing.T) {
 	}{
 		{"verifier", func(c *Config) { c.Verifier = nil }},
 		{"issuer", func(c *Config) { c.Issuer = "" }},
-		{"address", func(c *Config) { c.Attempts = attempt.NewBook(1, time.Now) }},
+		{"address", func(c *Config) { c.Attempts = lockout.NewBook(1, time.Now) }},
 		{"otherwise", func(c *Config) { c.Otherwise = 7 }},
 		{"realm", func(c *Config) { c.Realm = `a"b` }},
 		{"realm", func(c *Config) { c.Realm = "a\r\nb" }},

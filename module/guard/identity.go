@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
-	"github.com/gatehouse/gatehouse/module/token"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
 // maxIdentity bounds subject and client: more is no identity of ours, and an

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gatehouse/gatehouse/module/token"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
 func identity(t testing.TB, c IdentityConfig) *Identity {

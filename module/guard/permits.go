@@ -1,8 +1,8 @@
 package guard
 
 import (
+	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
-	"github.com/gatehouse/gatehouse/module/token"
 )
 
 // Permits reports whether a caller who has passed may use a method on an escaped path

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/gatehouse/gatehouse/module/token"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
 func TestWhatIsPermittedIsWhatWouldBeDecided(t *testing.T) {

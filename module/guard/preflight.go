@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/internal/attempt"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/lockout"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
@@ -29,7 +29,7 @@ func askedMethod(h http.Header) (method string, ok bool) {
 // about a preflight identifies its sender, so limits by client or user do not count it.
 // The window is short because many browsers may share an address, and a browser sends
 // one preflight for each URL until the upstream's Access-Control-Max-Age lets it stop.
-var preflightRate = attempt.Rule{Limit: 100, Window: 10 * time.Second}
+var preflightRate = lockout.Rule{Limit: 100, Window: 10 * time.Second}
 
 // passPreflight decides on a preflight that the upstream is to answer. It passes only if
 // the request that it asks about could pass with the right token: a rule matches that

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/gatehouse/gatehouse/module/internal/attempt"
+	"github.com/gatehouse/gatehouse/module/internal/lockout"
 )
 
 func TestAPreflightForTheUpstreamPassesOnlyWhereARuleKnowsTheRequest(t *testing.T) {
@@ -67,7 +67,7 @@ func TestPreflightsForTheUpstreamAreCountedByAddress(t *testing.T) {
 	now := func() time.Time { return at }
 	ip := "192.0.2.1"
 	g := build(t, func(c *Config) {
-		c.CORSUpstream, c.Attempts, c.ClientIP = true, attempt.NewBook(10, now), func(*http.Request) string { return ip }
+		c.CORSUpstream, c.Attempts, c.ClientIP = true, lockout.NewBook(10, now), func(*http.Request) string { return ip }
 	})
 	ask := func(method string) Decision {
 		return g.Decide(request("OPTIONS", "/articles", "Origin", reader, "Access-Control-Request-Method", method))

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/internal/attempt"
-	"github.com/gatehouse/gatehouse/module/token"
+	"github.com/gatehouse/gatehouse/module/internal/lockout"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
 func TestOnlyForgedTokensRaiseTheAlarmAndAllAreAnsweredAlike(t *testing.T) { // L16, S16
@@ -17,8 +17,8 @@ func TestOnlyForgedTokensRaiseTheAlarmAndAllAreAnsweredAlike(t *testing.T) { // 
 	clock := func() time.Time { return now }
 	g := build(t, func(c *Config) {
 		c.Now = clock
-		c.Attempts = attempt.NewBook(100, clock)
-		c.Forgeries = attempt.Rule{Limit: 3, Window: time.Minute, Lock: 10 * time.Minute}
+		c.Attempts = lockout.NewBook(100, clock)
+		c.Forgeries = lockout.Rule{Limit: 3, Window: time.Minute, Lock: 10 * time.Minute}
 		c.ClientIP = func(r *http.Request) string { return r.RemoteAddr }
 	})
 	from := func(address, auth string) Decision {

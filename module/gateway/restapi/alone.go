@@ -8,9 +8,9 @@ import (
 	"runtime/debug"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
-	"github.com/gatehouse/gatehouse/module/rest/translate"
 )
 
 // reply is an answer that goes into another one, or that nobody waits for.

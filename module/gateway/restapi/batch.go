@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
-	"github.com/gatehouse/gatehouse/module/rest/batch"
+	"github.com/gatehouse/gatehouse/module/internal/rest/batch"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )

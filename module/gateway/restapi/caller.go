@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/rpc"
+	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
-	"github.com/gatehouse/gatehouse/module/rest/rpc"
-	"github.com/gatehouse/gatehouse/module/rest/translate"
 )
 
 // caller is the way to an upstream that is called by RPC. It makes a plain answer of one that has

@@ -6,10 +6,10 @@ import (
 	"net/url"
 	"testing"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/rest/list"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
-	"github.com/gatehouse/gatehouse/module/rest/splice"
 )
 
 // FuzzCursors sends whatever a client can as a cursor: only one that was made for the list

@@ -10,7 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
-	"github.com/gatehouse/gatehouse/module/rest/rpc"
+	"github.com/gatehouse/gatehouse/module/internal/rest/rpc"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/rest/idempotent"
+	"github.com/gatehouse/gatehouse/module/internal/rest/idempotent"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 

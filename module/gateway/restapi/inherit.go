@@ -1,7 +1,7 @@
 package restapi
 
 import (
-	"github.com/gatehouse/gatehouse/module/rest/headers"
+	"github.com/gatehouse/gatehouse/module/internal/rest/headers"
 	"github.com/gatehouse/gatehouse/module/rest/login"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )

@@ -5,8 +5,8 @@ import (
 	"context"
 	"strings"
 
-	"github.com/gatehouse/gatehouse/module/audit"
-	"github.com/gatehouse/gatehouse/module/metrics"
+	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/metrics"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
 

@@ -9,10 +9,10 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/headers"
+	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
-	"github.com/gatehouse/gatehouse/module/rest/headers"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
-	"github.com/gatehouse/gatehouse/module/rest/translate"
 )
 
 // leaving is the client's writer. It removes the header fields of an operation's answer that

@@ -8,9 +8,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
-	"github.com/gatehouse/gatehouse/module/rest/etag"
-	"github.com/gatehouse/gatehouse/module/rest/openapi"
-	"github.com/gatehouse/gatehouse/module/webui"
+	"github.com/gatehouse/gatehouse/module/internal/rest/etag"
+	"github.com/gatehouse/gatehouse/module/internal/rest/openapi"
+	"github.com/gatehouse/gatehouse/module/internal/webui"
 )
 
 // OpenAPI is how the API is described.

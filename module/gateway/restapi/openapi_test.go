@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
-	"github.com/gatehouse/gatehouse/module/rest/version"
 )
 
 func newDescribed(t *testing.T) (*described, func(method, prefix, path string, header ...string) *httptest.ResponseRecorder) {

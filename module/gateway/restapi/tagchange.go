@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/rest/etag"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
-	"github.com/gatehouse/gatehouse/module/rest/etag"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 

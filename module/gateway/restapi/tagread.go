@@ -7,7 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
-	"github.com/gatehouse/gatehouse/module/rest/etag"
+	"github.com/gatehouse/gatehouse/module/internal/rest/etag"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 

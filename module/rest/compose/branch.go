@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gatehouse/gatehouse/module/rest/rpc"
-	"github.com/gatehouse/gatehouse/module/rest/splice"
+	"github.com/gatehouse/gatehouse/module/internal/rest/rpc"
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
 // branch is an object of the body, with its members in their order, or a value.

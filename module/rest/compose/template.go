@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/gatehouse/gatehouse/module/rest/rpc"
+	"github.com/gatehouse/gatehouse/module/internal/rest/rpc"
 )
 
 // Member is a member that the gateway places in the body of the upstream's request.

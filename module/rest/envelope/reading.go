@@ -3,7 +3,7 @@ package envelope
 import (
 	"bytes"
 
-	"github.com/gatehouse/gatehouse/module/rest/splice"
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
 // look captures what the rules ask for in a text, nil when there is no JSON in it. In

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/charset"
-	"github.com/gatehouse/gatehouse/module/rest/splice"
 )
 
 // watch reads the beginning of a success, to see whether it is one.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/rest/splice"
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
 // Config is a kind of job.

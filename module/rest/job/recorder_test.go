@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse/gatehouse/module/rest/splice"
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
 func recording(t *testing.T, pointer string) *Recorder {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"unicode/utf8"
 
-	"github.com/gatehouse/gatehouse/module/rest/splice"
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
 // Result is what an upstream answered to a job that succeeded.

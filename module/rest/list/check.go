@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gatehouse/gatehouse/module/rest/splice"
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
 // reach bounds the number of the last element that can be asked for. Upstreams multiply

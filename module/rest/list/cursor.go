@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
-	"github.com/gatehouse/gatehouse/module/rest/splice"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse/gatehouse/module/rest/splice"
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
 func TestLengthsAtWhichAPIsCutLists(t *testing.T) {

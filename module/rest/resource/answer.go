@@ -6,9 +6,9 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/link"
 	"github.com/gatehouse/gatehouse/module/rest/list"
-	"github.com/gatehouse/gatehouse/module/rest/splice"
 )
 
 // Translates reports whether a successful answer's body is read.

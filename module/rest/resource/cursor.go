@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"net/url"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/list"
-	"github.com/gatehouse/gatehouse/module/rest/splice"
 )
 
 // ByCursor reports whether the operation is a list that clients read by cursors, so that

@@ -1,6 +1,6 @@
 package resource
 
-import "github.com/gatehouse/gatehouse/module/rest/splice"
+import "github.com/gatehouse/gatehouse/module/internal/rest/splice"
 
 // Deferred is the answer to the operation where no client waits for it: the part of it at
 // a pointer, the resource where that is "", in our names and words; a value that is no object is given as it is. It has no links: who

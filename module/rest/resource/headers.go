@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/gatehouse/gatehouse/module/rest/headers"
+	"github.com/gatehouse/gatehouse/module/internal/rest/headers"
 )
 
 // WithFields is the resource, and those nested in it, with header fields that are named for all.

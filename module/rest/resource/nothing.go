@@ -1,8 +1,8 @@
 package resource
 
 import (
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
-	"github.com/gatehouse/gatehouse/module/rest/splice"
 )
 
 // readsItem reports whether the operation reads one item of a collection, so that nothing in

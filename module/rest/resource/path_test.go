@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/link"
-	"github.com/gatehouse/gatehouse/module/rest/splice"
 )
 
 func TestWhatSomeServerTakesForAStepThroughDirectoriesIsNoID(t *testing.T) {

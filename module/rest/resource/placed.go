@@ -8,9 +8,9 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/rpc"
 	"github.com/gatehouse/gatehouse/module/rest/compose"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
-	"github.com/gatehouse/gatehouse/module/rest/rpc"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )

@@ -1,8 +1,8 @@
 package resource
 
 import (
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/list"
-	"github.com/gatehouse/gatehouse/module/rest/splice"
 )
 
 // Follows reports whether the operation is a list whose pages are cut out of several answers

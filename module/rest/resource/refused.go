@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/gatehouse/gatehouse/module/rest/splice"
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
 // methodMember is the member by which frameworks let a request stand for one of another method.

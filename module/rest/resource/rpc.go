@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/rpc"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
-	"github.com/gatehouse/gatehouse/module/rest/rpc"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 

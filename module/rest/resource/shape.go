@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/headers"
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/charset"
-	"github.com/gatehouse/gatehouse/module/rest/headers"
 	"github.com/gatehouse/gatehouse/module/rest/link"
-	"github.com/gatehouse/gatehouse/module/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/compose"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
-	"github.com/gatehouse/gatehouse/module/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )

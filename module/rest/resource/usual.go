@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/list"
-	"github.com/gatehouse/gatehouse/module/rest/splice"
 )
 
 // Conventions that a resource follows unless it turns them off.

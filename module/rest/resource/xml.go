@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/xmljson"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
-	"github.com/gatehouse/gatehouse/module/rest/xmljson"
 )
 
 // FromXML is what answers in XML look like. As JSON an element is a text, or an object where it

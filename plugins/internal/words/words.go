@@ -10,8 +10,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/gatehouse/gatehouse/internal/bytesize"
-	"github.com/gatehouse/gatehouse/internal/spelling"
+	"github.com/gatehouse/gatehouse/caddyfile/bytesize"
+	"github.com/gatehouse/gatehouse/caddyfile/spelling"
 )
 
 // Reader reads what stands behind a word.

@@ -14,7 +14,7 @@ import (
 	"github.com/go-redis/redis_rate/v10"
 	goredis "github.com/redis/go-redis/v9"
 
-	"github.com/gatehouse/gatehouse/internal/redistest"
+	"github.com/gatehouse/gatehouse/internal/testkit/redistest"
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 	"github.com/gatehouse/gatehouse/plugins/internal/redisconn"
 )

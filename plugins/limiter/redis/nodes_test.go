@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse/gatehouse/internal/redistest"
+	"github.com/gatehouse/gatehouse/internal/testkit/redistest"
 )
 
 // A Redis that crashes again and again, and keeps nothing, first hears of one node each time.

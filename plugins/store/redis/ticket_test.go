@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse/gatehouse/internal/redistest"
-	"github.com/gatehouse/gatehouse/module/crossdevice"
+	"github.com/gatehouse/gatehouse/internal/testkit/redistest"
+	"github.com/gatehouse/gatehouse/module/gatewaytest"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -18,15 +18,15 @@ func TestADecisionAtOneNodeIsHeardAtAnotherWithinASecond(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := options(t, url)
 			o.Settings.Timeout = 2 * time.Second // a machine full of tests is slow
-			nodes := make([]*crossdevice.Tickets, 3)
+			nodes := make([]*gatewaytest.Tickets, 3)
 			for i := range nodes {
 				var err error
-				if nodes[i], err = crossdevice.New(crossdevice.Config{Store: open(t, o)}); err != nil {
+				if nodes[i], err = gatewaytest.NewTickets(open(t, o)); err != nil {
 					t.Fatal(err)
 				}
 				t.Cleanup(nodes[i].Close)
 			}
-			by := crossdevice.Person{Subject: "u", Session: "s", AuthTime: time.Now()}
+			by := gatewaytest.Person{Subject: "u", Session: "s", AuthTime: time.Now()}
 			var took []time.Duration
 			for i := range 20 {
 				polled, phone := nodes[i%3], nodes[(i+1)%3]

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse/gatehouse/internal/redistest"
+	"github.com/gatehouse/gatehouse/internal/testkit/redistest"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 

@@ -1,0 +1,210 @@
+package arch
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const mod = "github.com/gatehouse/gatehouse/"
+
+// allowed lists, for each package or tree ("/..."), which packages of ours it may import
+// besides module/internal/{secret,httpx,lockout,fairshare}. A package that is not listed may import none.
+var allowed = map[string][]string{
+	"module":                                {"caddyfile", "module/gateway", "module/internal/cli", "module/gateway/restapi", "plugins/..."},
+	"caddyfile":                             {"caddyfile/bytesize", "caddyfile/spelling", "module/gateway", "module/gateway/restapi", "module/oauth", "module/guard", "module/rest/..."},
+	"module/gateway":                        {"caddyfile/bytesize", "module/internal/admission", "module/internal/adminapi", "module/internal/routes", "module/internal/audit", "module/internal/authserver", "module/internal/clientstore", "module/internal/crossdevice", "module/internal/ending", "module/internal/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/internal/rest/...", "module/internal/webui", "module/internal/metrics", "module/internal/token", "module/store", "module/directory", "module/directory/password", "module/oauth"},
+	"module/internal/adminapi":              {"module/internal/clientstore"},
+	"module/internal/cli":                   {"caddyfile/spelling", "module/internal/authserver", "module/gateway", "module/internal/adminapi", "module/internal/clientstore", "module/directory", "module/directory/password", "module/gateway/restapi", "module/internal/routes", "module/guard", "module/oauth", "module/rest/...", "module/internal/rest/...", "module/internal/token"},
+	"module/internal/routes":                nil,
+	"module/gateway/restapi":                {"module/internal/audit", "module/gateway", "module/internal/metrics", "module/rest/...", "module/internal/rest/...", "module/store", "module/internal/token", "module/internal/webui"},
+	"module/internal/rest/...":              {"module/rest/charset", "module/rest/envelope", "module/internal/rest/splice"},
+	"module/rest/...":                       {"module/rest/charset", "module/rest/envelope", "module/internal/rest/splice"},
+	"module/rest/charset":                   nil,
+	"module/internal/rest/openapi":          {"module/internal/rest/batch", "module/rest/job", "module/rest/list", "module/rest/resource", "module/rest/validate"},
+	"module/internal/rest/translate":        {"module/rest/list", "module/rest/resource", "module/internal/rest/xmljson"},
+	"module/internal/rest/batch":            {"module/rest/validate"},
+	"module/internal/rest/rpc":              {"module/internal/rest/xmljson"},
+	"module/rest/compose":                   {"module/internal/rest/rpc"},
+	"module/rest/login":                     {"module/rest/supply"},
+	"module/rest/resource":                  {"module/rest/compose", "module/internal/rest/headers", "module/rest/link", "module/rest/list", "module/internal/rest/rpc", "module/rest/supply", "module/rest/validate", "module/internal/rest/xmljson"},
+	"module/internal/authserver":            {"module/internal/audit", "module/internal/authserver/...", "module/internal/crossdevice", "module/internal/ending", "module/internal/token", "module/store", "module/directory", "module/oauth", "module/internal/webui"},
+	"module/internal/authserver/grant":      {"module/internal/audit", "module/internal/crossdevice", "module/internal/ending", "module/internal/token", "module/store", "module/directory", "module/oauth"},
+	"module/internal/authserver/variantb":   {"module/internal/audit", "module/internal/authserver/clientauth", "module/internal/authserver/grant", "module/internal/token", "module/store", "module/directory", "module/oauth"},
+	"module/internal/crossdevice":           {"module/store"},
+	"module/internal/ending":                {"module/store"},
+	"module/internal/authserver/clientauth": {"module/internal/audit", "module/internal/token", "module/store", "module/oauth"},
+	"module/internal/userstore":             {"module/directory", "module/directory/password", "module/store"},
+	"module/internal/clientstore":           {"module/oauth", "module/store", "module/internal/token"},
+	"module/guard":                          {"module/internal/token", "module/oauth"},
+	"module/internal/token":                 {"module/store", "module/oauth"},
+	"module/gatewaytest":                    {"module/internal/...", "module/store", "module/store/storetest", "module/directory", "module/oauth"},
+	"module/store/storetest":                {"module/store"},
+	"module/directory/directorytest":        {"module/directory"},
+	"plugins/store/...":                     {"module/store", "plugins/internal/..."},
+	"plugins/limiter/...":                   {"module/ratelimit", "plugins/internal/..."},
+	"module/ratelimit/sourcetest":           {"module/ratelimit"},
+	"plugins/directory/...":                 {"module/directory", "module/directory/password", "plugins/internal/..."},
+	"plugins/internal/words":                {"caddyfile/bytesize", "caddyfile/spelling"},
+	"plugins/internal/redisconn":            {"plugins/internal/words", "plugins/internal/remote"},
+	"internal/testkit/harness":              {"module"},
+	"internal/testkit/example":              {"internal/testkit/harness"},
+	"examples/legacy":                       {"examples/legacy/...", "examples/internal/serve"},
+	"examples/quickstart/reader":            {"examples/quickstart/reader/...", "examples/internal/serve"},
+	"examples/variant-b/portal":             {"examples/variant-b/portal/...", "examples/internal/serve"},
+	"module/internal/admission":             nil,
+	"module/internal/httpx":                 nil,
+	"module/internal/rest/splice":           nil,
+}
+
+// everywhere may be imported by all but the packages in pure.
+var everywhere = []string{"module/internal/secret", "module/internal/httpx", "module/internal/lockout", "module/internal/fairshare"}
+
+// pure packages import no other package of ours at all.
+var pure = []string{"module/internal/audit", "module/oauth", "module/ratelimit", "module/rest/...", "module/internal/rest/...", "module/directory", "module/internal/metrics", "examples/..."}
+
+// confined says where a foreign package may be imported, and nowhere else.
+var confined = map[string][]string{
+	"github.com/caddyserver/":                {"module/gateway", "module/internal/cli", "module/gateway/restapi", "module/internal/routes", "caddyfile", "plugins/...", "internal/testkit/harness"},
+	"go.uber.org/zap":                        {"module/gateway", "module/gateway/restapi", "caddyfile", "plugins/...", "internal/testkit/harness"},
+	"github.com/golang-jwt/":                 {"module/internal/token"},
+	"github.com/redis/":                      {"plugins/store/redis", "plugins/limiter/redis", "plugins/internal/redisconn"},
+	"golang.org/x/time/":                     {"module/ratelimit"},
+	"github.com/prometheus/":                 {"module/internal/metrics"},
+	"github.com/santhosh-tekuri/":            {"module/rest/validate"},
+	"go.etcd.io/bbolt":                       {"plugins/store/bolt"},
+	"github.com/go-ldap/":                    {"plugins/directory/ldap"},
+	"math/rand":                              nil, // whatever is random here must be unguessable
+	"crypto/rand":                            {"module/internal/secret", "module/internal/token", "internal/testkit/harness", "internal/testkit/redistest", "examples/..."},
+	"github.com/gatehouse/gatehouse/plugins": {"module", "plugins/..."},
+}
+
+func TestNoImportGoesAgainstTheArrows(t *testing.T) {
+	for dir, imports := range packages(t) {
+		for _, imp := range imports {
+			if ours, ok := strings.CutPrefix(imp, mod); ok && !permitted(dir, ours) {
+				t.Errorf("%s imports %s, which the arrows do not allow", dir, ours)
+			}
+			for foreign, where := range confined {
+				if strings.HasPrefix(imp, foreign) && !matches(where, dir) {
+					t.Errorf("%s imports %s, which belongs in %v only", dir, imp, where)
+				}
+			}
+		}
+	}
+}
+
+func TestEveryPackageSaysWhatItOwns(t *testing.T) {
+	root := root(t)
+	for dir := range packages(t) {
+		if strings.HasPrefix(dir, "examples") {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(root, dir, "doc.go")); err == nil {
+			continue
+		}
+		pkgs, _ := filepath.Glob(filepath.Join(root, dir, "*.go"))
+		if !slices.ContainsFunc(pkgs, func(f string) bool {
+			b, err := os.ReadFile(f)
+			return err == nil && (strings.HasPrefix(string(b), "// Package ") || strings.Contains(string(b), "\n// Package "))
+		}) {
+			t.Errorf("%s has no package comment", dir)
+		}
+	}
+}
+
+func TestNoFileIsTooLongToRead(t *testing.T) {
+	root := root(t)
+	for dir := range packages(t) {
+		files, _ := filepath.Glob(filepath.Join(root, dir, "*.go"))
+		for _, f := range files {
+			b, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(string(b), "\n"); n > 400 && !strings.HasSuffix(f, "_test.go") {
+				t.Errorf("%s has %d lines, at most 400 are read with pleasure", f, n)
+			}
+		}
+	}
+}
+
+func permitted(dir, imp string) bool {
+	if slices.Contains(everywhere, imp) {
+		return !matches(pure, dir)
+	}
+	for from, to := range allowed {
+		if matches([]string{from}, dir) && matches(to, imp) {
+			return true
+		}
+	}
+	return false
+}
+
+func matches(patterns []string, dir string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		tree, ok := strings.CutSuffix(p, "/...")
+		return p == dir || ok && strings.HasPrefix(dir, tree+"/")
+	})
+}
+
+// packages gives the imports of the code of each package, without its tests.
+func packages(t *testing.T) map[string][]string {
+	t.Helper()
+	root := root(t)
+	found := make(map[string][]string)
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && file != root || d.Name() == "testdata" || d.Name() == "node_modules") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return nil
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		dir := path.Clean(filepath.ToSlash(rel))
+		if found[dir] == nil {
+			found[dir] = []string{}
+		}
+		for _, i := range parsed.Imports {
+			p, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			found[dir] = append(found[dir], p)
+		}
+		return nil
+	})
+	if err != nil || len(found) < 10 {
+		t.Fatalf("read %d packages: %v", len(found), err)
+	}
+	return found
+}
+
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}

@@ -1,0 +1,91 @@
+package cluster
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/gatehouse/gatehouse/internal/testkit/harness"
+)
+
+// composeFile is what this test knows of deploy/compose.yaml.
+type composeFile struct {
+	Services map[string]struct {
+		Command     []string
+		Environment map[string]string
+		Volumes     []string
+		Build       struct{ Context, Dockerfile string }
+	}
+	Configs map[string]struct{ Content string }
+}
+
+// Containers cannot be started everywhere. What they would run can be checked: that each
+// configuration is whole with the environment it is given, and names services there are.
+func TestTheComposeFileRunsTheExample(t *testing.T) {
+	deploy := filepath.Join(top, "deploy")
+	text, err := os.ReadFile(filepath.Join(deploy, "compose.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c composeFile
+	if err := yaml.Unmarshal(text, &c); err != nil {
+		t.Fatal(err)
+	}
+	program, err := filepath.Abs(harness.Program(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A variable that must be set stands for a secret.
+	secrets := regexp.MustCompile(`\$\{\w+:\?[^}]*\}`)
+	containers := regexp.MustCompile(`\b([a-z]+\d?):\d`)
+	configurations := map[string]string{"node1": "Caddyfile", "node2": "Caddyfile", "node3": "Caddyfile", "balancer": "balancer.Caddyfile"}
+	for name, file := range configurations {
+		s := c.Services[name]
+		if len(s.Command) > 0 && s.Command[len(s.Command)-1] != "/etc/gatehouse/"+file {
+			t.Errorf("%s runs %v", name, s.Command)
+		}
+		if len(s.Volumes) != 1 || s.Volumes[0] != "../examples/cluster:/etc/gatehouse:ro" {
+			t.Errorf("%s has %v", name, s.Volumes)
+		}
+		if _, err := os.Stat(filepath.Join(deploy, s.Build.Context, s.Build.Dockerfile)); err != nil {
+			t.Error(err)
+		}
+		dir := t.TempDir()
+		env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
+		used := make(map[string]bool)
+		for key, value := range s.Environment {
+			for _, m := range containers.FindAllStringSubmatch(value, -1) {
+				if _, there := c.Services[m[1]]; !there {
+					t.Errorf("%s: %s names %s, which is no service", name, key, m[1])
+				}
+			}
+			used[key] = true
+			env = append(env, key+"="+secrets.ReplaceAllString(value, "a-secret-of-forty-characters-0123456789-0"))
+		}
+		config, err := os.ReadFile(filepath.Join(top, "examples", "cluster", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`\{\$(\w+):|\{env\.(\w+)\}`).FindAllStringSubmatch(string(config), -1) {
+			// Each container has its own loopback address for the admin endpoint.
+			if key := m[1] + m[2]; key != "ADMIN" && !used[key] {
+				t.Errorf("%s is not told %s", name, key)
+			}
+		}
+		cmd := exec.CommandContext(t.Context(), program, "validate", "--config", file, "--adapter", "caddyfile")
+		cmd.Dir, cmd.Env = filepath.Join(top, "examples", "cluster"), append(env, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+	for _, want := range []string{"requirepass ${REDIS_PASSWORD}", "appendonly yes", "maxmemory-policy noeviction"} {
+		if !strings.Contains(c.Configs["redis"].Content, want) {
+			t.Errorf("Redis is not told %s", want)
+		}
+	}
+}

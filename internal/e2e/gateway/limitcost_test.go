@@ -1,0 +1,65 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/internal/testkit/harness"
+)
+
+// Without a guard in front, which would refuse or mend them, paths come as they were
+// written, and upstreams read many spellings as one.
+func TestNoSpellingOfAPathIsCheaper(t *testing.T) {
+	port := harness.FreePorts(t, 1)[0]
+	second := fmt.Sprintf(`http://localhost:%d {
+	api_errors
+	api_limit {
+		all 1000 1h
+		cost 10 GET /export /
+		limiter costs
+	}
+	reverse_proxy $UPSTREAM
+}
+`, port)
+	startSite(t, site+second)
+	bare := fmt.Sprintf("http://localhost:%d", port)
+	left := 1000
+	for _, c := range []struct {
+		line string
+		cost int
+	}{
+		{"GET /export", 10}, {"GET /export?x=1", 10}, {"GET //export", 10}, {"GET /./export", 10}, {"GET /x/../export", 10}, {"GET /%65xport", 10},
+		{"GET /EXPORT", 10}, {"GET /export/.", 10}, {"GET /x/%2e%2e/export", 10}, {"GET /export#x", 1}, // it goes on as /export%23x
+		{"GET http://localhost:" + strconv.Itoa(port), 10}, {"GET http://localhost:" + strconv.Itoa(port) + "/export", 10}, {"GET /", 10}, {"GET /x/..", 10},
+		{"GET /exports", 1}, {"POST /export", 1},
+	} {
+		p := harness.Wire(t, bare, c.line)
+		left -= c.cost
+		if got := p.Header.Get("X-Ratelimit-Remaining"); got != strconv.Itoa(left) {
+			t.Errorf("%s: %d, %s are left, want %d", c.line, p.Status, got, left)
+			if n, err := strconv.Atoi(got); err == nil {
+				left = n
+			}
+		}
+	}
+}
+
+// A refusal does not send the client to a Retry-After that is not there.
+func TestARequestThatCostsMoreThanItsLimitHearsSo(t *testing.T) {
+	g, up := startSite(t, strings.Replace(site, "http://$API {", "http://$API {\n\tapi_limit {\n\t\tip 3 1h\n\t\tcost 4 /public/all\n\t\tcost 2 /public\n\t}\n", 1))
+	for _, c := range []struct{ path, message, retry string }{
+		{"/public/all", "this request costs more than the limit permits at any time", ""},
+		{"/public", "", ""},
+		{"/public", "too many requests: Retry-After says when this one fits", "x"},
+	} {
+		p := g.Call(t, http.MethodGet, c.path, "")
+		retry := p.Header.Get("Retry-After")
+		if (p.Status == http.StatusTooManyRequests) != (c.message != "") || !strings.Contains(p.Body, c.message) || (retry != "") != (c.retry != "") {
+			t.Errorf("%s: %d %v %s", c.path, p.Status, p.Header, p.Body)
+		}
+	}
+	up.Hits()
+}

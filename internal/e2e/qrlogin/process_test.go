@@ -1,0 +1,25 @@
+package qrlogin
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/internal/testkit/harness"
+)
+
+func TestASignInOutlivesCaddyReload(t *testing.T) { // B30
+	s := prepare(t)
+	// What tells that the program is ready.
+	const sites = "http://$ID, http://$API {\n\trespond 204\n}\n"
+	s.Run(t, caddyfile+sites)
+	s.portal.browse(t, "reload", func(asked string) string {
+		file := s.WriteFile(t, "Caddyfile", s.Text(caddyfile+"# "+asked+"\n"+sites))
+		cmd := exec.Command(harness.Program(t), "reload", "--force", "--config", file, "--adapter", "caddyfile")
+		cmd.Dir, cmd.Env = s.Dir, append(os.Environ(), "XDG_DATA_HOME="+s.Dir, "XDG_CONFIG_HOME="+s.Dir)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("caddy reload: %v\n%s", err, out)
+		}
+		return s.portal.issuer
+	})
+}

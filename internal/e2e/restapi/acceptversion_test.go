@@ -1,0 +1,124 @@
+package restapi
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/internal/testkit/harness"
+)
+
+// N17: what guard and limit say of a version's own address holds for a version in Accept also
+// behind handle_path, and for each item of a batch.
+func TestRulesAboutAVersionHoldForOneInAcceptWhereverTheyStand(t *testing.T) {
+	const v2 = "application/vnd.acme.v2+json"
+	rules := func(prefix string) string {
+		return strings.ReplaceAll(`oauth_guard {
+			scope write GET,PATCH $AT/v2/things/*
+			scope read GET,PATCH $AT/*
+		}
+		api_limit {
+			client 20 1h
+			cost 4 PATCH $AT/v2/things/*
+		}`, "$AT", prefix)
+	}
+	for place, caddyfile := range map[string]string{
+		"in front of handle_path": strings.NewReplacer("GUARD_FRONT", rules("/shop"), "GUARD_BEHIND", "").Replace(below),
+		"within handle_path":      strings.NewReplacer("GUARD_FRONT", "", "GUARD_BEHIND", rules("")).Replace(below),
+	} {
+		t.Run("N17 "+place, func(t *testing.T) {
+			u := harness.NewUpstream(t)
+			u.Answer(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+			r := &rig{harness.Prepare(t), t, make(map[string]string)}
+			r.BeginChanged(t, caddyfile, r.with(u.Addr, `"vendor": "acme", "upstream": $TO, "versions": [{"name": "v2"}],
+				"resources": [{"path": "things", "batch": ["title"]}]`))
+			for _, c := range []struct {
+				client, method, path, body string
+				status, sent               int
+				left                       string // of the limit
+			}{
+				{"reader", "GET", "/shop/v2/things/1", "", 403, 0, ""},
+				{"reader", "GET", "/shop/things/1", "", 403, 0, "19"},
+				{"reader", "GET", "/sh%6Fp/%74hings/1", "", 403, 0, "18"},
+				{"reader", "PATCH", "/shop/things/1", `{"title":"x"}`, 403, 0, "17"},
+				{"reader", "PATCH", "/shop/things", items(2), 403, 0, "16"},
+				{"writer", "PATCH", "/shop/v2/things", items(2), 200, 2, "12"},
+				{"writer", "PATCH", "/shop/things", items(2), 200, 2, "4"},
+			} {
+				var header []string
+				if !strings.Contains(c.path, "/v2/") {
+					header = []string{"Accept", v2}
+				}
+				p := r.do(c.client, c.method, c.path, c.body, header...)
+				if sent := len(u.Hits()); p.Status != c.status || sent != c.sent || p.Header.Get("X-Ratelimit-Remaining") != c.left {
+					t.Errorf("%s %s %s: %d, %d sent, %s left: %s", c.client, c.method, c.path, p.Status, sent, p.Header.Get("X-Ratelimit-Remaining"), p.Body)
+				}
+			}
+		})
+	}
+}
+
+// N17: a limit in front of the guard finds the address again that the guard has written in another way.
+func TestWhatAVersionInAcceptCostsDoesNotDependOnTheSpelling(t *testing.T) {
+	u := harness.NewUpstream(t)
+	u.Answer(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	r := &rig{harness.Prepare(t), t, make(map[string]string)}
+	r.BeginChanged(t, strings.NewReplacer("GUARD_FRONT", `api_limit {
+			all 100 1h
+			cost 4 /shop/v2/things/*
+		}
+		oauth_guard`, "GUARD_BEHIND", "").Replace(below), r.with(u.Addr, `"vendor": "acme", "upstream": $TO, "versions": [{"name": "v2"}],
+		"resources": [{"path": "things", "batch": ["title"]}]`))
+	for _, c := range []struct{ method, path, body, left string }{
+		{"GET", "/shop/v2/things/1", "", "96"},
+		{"GET", "/shop/things/1", "", "92"},
+		{"GET", "/shop/%74hings/1", "", "88"},
+		{"GET", "/sh%6Fp/th%69ngs/1", "", "84"},
+		{"PATCH", "/shop/%74hings", items(3), "72"},
+	} {
+		p := r.do("writer", c.method, c.path, c.body, "Accept", "application/vnd.acme.v2+json")
+		if p.Status > 299 || p.Header.Get("X-Ratelimit-Remaining") != c.left {
+			t.Errorf("N17 %s %s: %d, %s left: %s", c.method, c.path, p.Status, p.Header.Get("X-Ratelimit-Remaining"), p.Body)
+		}
+	}
+}
+
+// N17: of two guards on the way both are asked, also where the inner one only watches.
+func TestBothOfTwoGuardsAreAskedAboutItemsAndVersions(t *testing.T) {
+	const outer = `oauth_guard {
+			scope read GET,PATCH /shop/things
+			scope write GET,PATCH /shop/v2/* /shop/things/2
+			scope read GET,PATCH /shop/things/*
+			forward_token
+		}`
+	const inner = "oauth_guard {\n\t\t\t\tscope read GET,PATCH /*\n\t\t\t\t$SHADOW\n\t\t\t}"
+	for name, shadow := range map[string]string{"both": "", "a shadow behind": "shadow"} {
+		t.Run("N17 "+name, func(t *testing.T) {
+			u := harness.NewUpstream(t)
+			u.Answer(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+			r := &rig{harness.Prepare(t), t, make(map[string]string)}
+			r.BeginChanged(t, strings.NewReplacer("GUARD_FRONT", outer, "GUARD_BEHIND", strings.ReplaceAll(inner, "$SHADOW", shadow)).Replace(below),
+				r.with(u.Addr, `"vendor": "acme", "upstream": $TO, "versions": [{"name": "v2"}], "resources": [{"path": "things", "batch": ["title"]}]`))
+			for _, c := range []struct {
+				client, method, path, accept, body string
+				status, sent                       int
+			}{
+				{"reader", "PATCH", "/shop/things", "", items(1), 200, 1},
+				{"reader", "PATCH", "/shop/things", "", items(2), 403, 0},
+				{"writer", "PATCH", "/shop/things", "", items(2), 200, 2},
+				{"reader", "GET", "/shop/things/1", "", "", 204, 1},
+				{"reader", "GET", "/shop/things/1", "application/vnd.acme.v2+json", "", 403, 0},
+				{"writer", "GET", "/shop/things/1", "application/vnd.acme.v2+json", "", 204, 1},
+			} {
+				var header []string
+				if c.accept != "" {
+					header = []string{"Accept", c.accept}
+				}
+				p := r.do(c.client, c.method, c.path, c.body, header...)
+				if sent := len(u.Hits()); p.Status != c.status || sent != c.sent {
+					t.Errorf("%s %s %s %s: %d, %d sent: %s", c.client, c.method, c.path, c.accept, p.Status, sent, p.Body)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,277 @@
+package restapi
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/internal/testkit/harness"
+)
+
+// page is one document that changes, behind an upstream that does or does not know tags.
+type document struct {
+	mu      sync.Mutex
+	version int
+	tags    bool // it gives ETags and honours conditions
+	weak    bool
+	size    int
+	heard   []string
+}
+
+func (d *document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	line := r.Method
+	for _, name := range []string{"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range", "Range"} {
+		if v := r.Header.Get(name); v != "" {
+			line += " " + name + ": " + v
+		}
+	}
+	d.heard = append(d.heard, line)
+	tag := fmt.Sprintf(`"v%d"`, d.version)
+	if d.weak {
+		tag = "W/" + tag
+	}
+	if d.tags {
+		w.Header().Set("ETag", tag)
+		if m := r.Header.Get("If-Match"); m != "" && m != tag {
+			w.WriteHeader(http.StatusPreconditionFailed)
+			return
+		}
+		if r.Header.Get("If-None-Match") == tag {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	if strings.HasSuffix(r.URL.Path, "/404") {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Last-Modified", "Sat, 01 Nov 2025 10:00:00 GMT")
+	if r.Method != http.MethodGet {
+		d.version++
+		_, _ = io.WriteString(w, `{"result":{"id":7}}`)
+		return
+	}
+	_, _ = fmt.Fprintf(w, `{"result":{"id":7,"version":%d,"pad":"%s"},"items":[{"id":7,"version":%d}]}`, d.version, strings.Repeat("x", d.size), d.version)
+}
+
+func (d *document) lines() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	heard := d.heard
+	d.heard = nil
+	return heard
+}
+
+const documents = `"upstream": $TO, "resources": [
+	{"path": "documents", "etag": true, "item": "/result", "list": {"items": "/items"}, "links": [{"rel": "self"}, {"rel": "delete"}]},
+	{"path": "plain", "etag": true},
+	{"path": "untagged", "item": "/result"}
+]`
+
+func site2(t *testing.T, d *document) *rig {
+	t.Helper()
+	u := harness.NewUpstream(t)
+	u.Answer(d.ServeHTTP)
+	return start(t, u.Addr, documents)
+}
+
+func TestAnswersHaveTagsOfTheirOwnAndAreNotSentTwice(t *testing.T) {
+	for name, d := range map[string]*document{"a tag from the body": {}, "a tag from the upstream's": {tags: true}, "a weak one": {tags: true, weak: true}} {
+		r := site2(t, d)
+		for _, path := range []string{"/documents/7", "/documents", "/plain/7"} {
+			first := r.do("reader", "GET", path, "")
+			tag := first.Header.Get("Etag")
+			if first.Status != 200 || tag == "" || strings.HasPrefix(tag, "W/") != d.weak || strings.Contains(tag, "v0") {
+				t.Fatalf("%s %s: %d %q %s", name, path, first.Status, tag, first.Body)
+			}
+			if head := r.do("reader", "HEAD", path, ""); head.Header.Get("Etag") != tag || head.Status != 200 || head.Body != "" {
+				t.Errorf("%s %s: HEAD %d %v", name, path, head.Status, head.Header)
+			}
+			d.lines()
+			for _, method := range []string{"GET", "HEAD"} {
+				for _, sent := range []string{tag, `"other", ` + tag, "*", "W/" + strings.TrimPrefix(tag, "W/")} {
+					p := r.do("reader", method, path, "", "If-None-Match", sent, "If-Modified-Since", "Sat, 01 Nov 2025 10:00:00 GMT")
+					if p.Status != 304 || p.Body != "" || p.Header.Get("Etag") != tag || p.Header.Get("Content-Type") != "" {
+						t.Errorf("%s %s %s If-None-Match %s: %d %v", name, method, path, sent, p.Status, p.Header)
+					}
+				}
+			}
+			for _, line := range d.lines() {
+				if strings.Contains(line, "b.") || strings.Contains(line, "u.") || strings.Contains(line, "Since") {
+					t.Errorf("%s: the upstream was asked %s", name, line)
+				}
+			}
+			if p := r.do("reader", "GET", path, "", "If-None-Match", `"other"`); p.Status != 200 || p.Body != first.Body {
+				t.Errorf("%s %s: another tag: %d", name, path, p.Status)
+			}
+			if p := r.do("reader", "GET", path, "", "If-None-Match", `other`); p.Status != 400 || !strings.Contains(p.Body, `"field":"If-None-Match"`) {
+				t.Errorf("%s %s: no tag: %d %s", name, path, p.Status, p.Body)
+			}
+			if p := r.do("reader", "GET", path, "", "Range", "bytes=0-3", "If-Range", tag); p.Status != 200 || p.Body != first.Body {
+				t.Errorf("%s %s: a part: %d", name, path, p.Status)
+			}
+		}
+		// Who may not delete sees other links, and so has another tag.
+		if a, b := r.do("reader", "GET", "/documents/7", "").Header.Get("Etag"), r.do("writer", "GET", "/documents/7", "").Header.Get("Etag"); a == b {
+			t.Errorf("%s: two answers have one tag", name)
+		}
+	}
+}
+
+// The upstream is told in its own words, and sends nothing.
+func TestAnUpstreamThatKnowsTagsIsAskedWithItsOwn(t *testing.T) {
+	d := &document{tags: true}
+	r := site2(t, d)
+	tag := r.do("reader", "GET", "/documents/7", "").Header.Get("Etag")
+	d.lines()
+	if p := r.do("reader", "GET", "/documents/7", "", "If-None-Match", tag); p.Status != 304 {
+		t.Fatal(p.Status)
+	}
+	if got := d.lines(); len(got) != 1 || got[0] != `GET If-None-Match: "v0"` {
+		t.Errorf("%q", got)
+	}
+	// A tag of another's plan says nothing of this one.
+	other := r.do("writer", "GET", "/documents/7", "").Header.Get("Etag")
+	d.lines()
+	if p := r.do("reader", "GET", "/documents/7", "", "If-None-Match", other); p.Status != 200 {
+		t.Errorf("%d for another's tag", p.Status)
+	}
+	if got := d.lines(); len(got) != 1 || got[0] != "GET" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestAChangeIsMadeOnlyOfWhatTheClientHasSeen(t *testing.T) {
+	for name, d := range map[string]*document{"a tag from the body": {}, "a tag from the upstream's": {tags: true}} {
+		r := site2(t, d)
+		for _, method := range []string{"PUT", "PATCH", "DELETE"} {
+			body := `{"a":1}`
+			if method == "DELETE" {
+				body = ""
+			}
+			tag := r.do("writer", "GET", "/documents/7", "").Header.Get("Etag")
+			for _, c := range []struct {
+				field, value string
+				path         string
+				status       int
+			}{
+				{"If-Match", `"other"`, "/documents/7", 412},
+				{"If-Match", "W/" + tag, "/documents/7", 412}, // compared strongly
+				{"If-Match", tag, "/documents/404", 412},
+				{"If-Match", "*", "/documents/404", 412},
+				{"If-Match", "nothing", "/documents/7", 400},
+				{"If-None-Match", "*", "/documents/7", 412},
+				{"If-None-Match", "W/" + tag, "/documents/7", 412},
+				{"If-Unmodified-Since", "Sat, 01 Nov 2025 09:59:59 GMT", "/documents/7", 412},
+				{"If-Unmodified-Since", "Sat, 01 Nov 2025 10:00:00 GMT", "/documents/7", 200},
+				{"If-Match", "*", "/documents/7", 200},
+				{"If-None-Match", `"other"`, "/documents/7", 200},
+				{"If-Match", "TAG", "/documents/7", 200},
+				{"If-Match", tag, "/documents/7", 412}, // it was changed meanwhile
+			} {
+				if c.value == "TAG" {
+					c.value = r.do("writer", "GET", "/documents/7", "").Header.Get("Etag")
+				}
+				if method == "DELETE" && c.status == 200 {
+					c.status = 204
+				}
+				d.lines()
+				p := r.do("writer", method, c.path, body, c.field, c.value)
+				if p.Status != c.status || p.Header.Get("Etag") != "" {
+					t.Errorf("%s: %s %s with %s %s: %d %s", name, method, c.path, c.field, c.value, p.Status, p.Body)
+				}
+				changes := 0
+				for _, line := range d.lines() {
+					if !strings.HasPrefix(line, "GET") {
+						changes++
+					}
+					if strings.Contains(line, tag) || strings.Contains(line, "Since") || strings.Contains(line, "other") {
+						t.Errorf("%s: the upstream heard %s", name, line)
+					}
+				}
+				if changes != map[bool]int{true: 1}[c.status < 300] {
+					t.Errorf("%s: %s with %s %s: %d changes", name, method, c.field, c.value, changes)
+				}
+			}
+		}
+	}
+}
+
+// Between the look and the change somebody may change it: an upstream that can is told.
+func TestAnUpstreamThatKnowsConditionsDecidesItself(t *testing.T) {
+	d := &document{tags: true}
+	r := site2(t, d)
+	tag := r.do("writer", "GET", "/documents/7", "").Header.Get("Etag")
+	d.lines()
+	if p := r.do("writer", "PUT", "/documents/7", `{}`, "If-Match", tag); p.Status != 200 {
+		t.Fatal(p.Status, p.Body)
+	}
+	if got := d.lines(); len(got) != 2 || got[1] != `PUT If-Match: "v0"` {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestWithoutDeclaredTagsNoneMatches(t *testing.T) {
+	d := &document{tags: true}
+	r := site2(t, d)
+	if p := r.do("writer", "GET", "/untagged/7", ""); p.Header.Get("Etag") != "" {
+		t.Errorf("a tag %s", p.Header.Get("Etag"))
+	}
+	d.lines()
+	if p := r.do("writer", "PUT", "/untagged/7", `{}`, "If-Match", `"v0"`); p.Status != 412 || len(d.lines()) != 0 {
+		t.Errorf("%d", p.Status)
+	}
+	if p := r.do("writer", "PUT", "/untagged/7", `{}`, "If-None-Match", `"v0"`); p.Status != 200 {
+		t.Errorf("%d", p.Status)
+	}
+	if got := d.lines(); len(got) != 1 || got[0] != "PUT" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestAnAnswerTooLongToHoldHasATagOnlyIfTheUpstreamGivesOne(t *testing.T) {
+	for _, c := range []struct {
+		tags bool
+		size int
+		want bool
+	}{{false, 200 << 10, true}, {false, 300 << 10, false}, {true, 300 << 10, true}} {
+		d := &document{tags: c.tags, size: c.size}
+		r := site2(t, d)
+		p := r.do("reader", "GET", "/documents/7", "")
+		tag := p.Header.Get("Etag")
+		if p.Status != 200 || (tag != "") != c.want || len(p.Body) < c.size {
+			t.Errorf("%+v: %d %q, %d bytes", c, p.Status, tag, len(p.Body))
+		}
+		if status := r.do("writer", "PATCH", "/documents/7", `{}`, "If-Match", `"b.x"`).Status; status != 412 {
+			t.Errorf("%+v: %d", c, status)
+		}
+	}
+}
+
+func TestAConditionThatCannotBeCheckedIsNoChange(t *testing.T) {
+	u := harness.NewUpstream(t)
+	u.Answer(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	r := start(t, u.Addr, documents)
+	p := r.do("writer", "PUT", "/documents/7", `{}`, "If-Match", `"x"`)
+	if hits := u.Hits(); p.Status != 503 || len(hits) != 1 || hits[0].Method != "GET" {
+		t.Errorf("%d after %d requests", p.Status, len(hits))
+	}
+	// A redirect or a 304 to nobody's condition is no answer to a change.
+	for _, status := range []int{301, 302, 304, 307} {
+		u.Answer(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", "https://sso.example/")
+			w.WriteHeader(status)
+		})
+		p := r.do("writer", "DELETE", "/documents/7", "", "If-Match", `"x"`)
+		if hits := u.Hits(); len(hits) != 1 || hits[0].Method != "GET" || p.Header.Get("Location") != "" {
+			t.Errorf("%d: %d requests, %v", status, len(hits), p.Header)
+		}
+		wantError(t, p, 502, "upstream_error", "")
+	}
+}

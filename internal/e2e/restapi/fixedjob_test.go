@@ -1,0 +1,51 @@
+package restapi
+
+import (
+	"bytes"
+	"compress/gzip"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/internal/testkit/harness"
+)
+
+// R11: the body of a job goes on as it is, so it is refused where a parameter of the gateway's own
+// is in it, or could be without being seen.
+func TestNoJobHasAParameterOfTheGateways(t *testing.T) {
+	u := harness.NewUpstream(t)
+	u.Answer(says("application/json", `{"t":"session"}`))
+	r := start(t, u.Addr, `"upstream": $TO, "fixed": [{"name": "key", "value": "k"}, {"name": "mode", "value": "safe", "in": "body"}],
+		"login": {"steps": [{"method": "POST", "upstream": "/login", "keep": [{"from": "json", "name": "/t", "in": "body", "as": "csrf"}]}]},
+		"jobs": [{"path": "imports", "upstream": "/import"}]`)
+	var compressed bytes.Buffer
+	z := gzip.NewWriter(&compressed)
+	_, _ = z.Write([]byte("mode=x&key=x&" + strings.Repeat("a", 200)))
+	_ = z.Close()
+	const part = "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--B--\r\n"
+	for _, c := range []struct {
+		name, media, coding, body string
+		status                    int
+	}{
+		{"R11 JSON", "application/json", "", `{"mode":"x"}`, 400},
+		{"R11 a form", "application/x-www-form-urlencoded", "", `a=1&key[]=x`, 400},
+		{"R11 a compressed form", "application/x-www-form-urlencoded", "gzip", compressed.String(), 415},
+		{"R11 compressed text", "text/plain", "x-gzip", compressed.String(), 415},
+		{"R11 JSON under another type", "text/plain", "", `{"Mode":"x"}`, 400},
+		{"R11 JSON with a byte order mark", "text/plain", "", "\ufeff" + `{"mode":"x"}`, 400},
+		{"R11 a form under another type", "application/octet-stream", "", "a=%zz&mode=x", 400},
+		{"R11 a text in front of the first part", "multipart/form-data; boundary=B", "", "x\r\n" + part, 400},
+		{"R12 what is kept of a sign-in", "application/json", "", `{"csrf":"x"}`, 400},
+		{"R11 a form with a name of its own", "application/x-www-form-urlencoded", "", `a=mode`, 202},
+		{"R11 a multipart form", "multipart/form-data; boundary=B", "", part, 202},
+		{"R11 a multipart form behind an empty line", "multipart/form-data; boundary=B", "", "\r\n" + part, 202},
+		{"R11 a table", "text/csv", "", "name,mode\na,b=c\n", 202},
+	} {
+		header := []string{"Content-Type", c.media}
+		if c.coding != "" {
+			header = append(header, "Content-Encoding", c.coding)
+		}
+		if p := r.do("writer", "POST", "/imports", c.body, header...); p.Status != c.status {
+			t.Errorf("%s: %d %s, want %d", c.name, p.Status, p.Body, c.status)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package example
+
+import (
+	"context"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gatehouse/gatehouse/internal/testkit/harness"
+)
+
+// stopWithin is more than Caddy's grace for requests in flight needs when there are none.
+const stopWithin = 20 * time.Second
+
+// running is a run.sh.
+type running struct {
+	cmd  *exec.Cmd
+	done chan struct{}
+	err  error // of the exit; after done
+}
+
+// Start is a copy that runs until the end of the test.
+func Start(t testing.TB, name string, commands ...string) *Example {
+	t.Helper()
+	e := Copy(t, name, commands...)
+	e.Start(t)
+	return e
+}
+
+func (e *Example) command(ctx context.Context, programs ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(e.Dir, "run.sh"), programs...)
+	cmd.Env, cmd.WaitDelay = e.Env, time.Second // a program that outlives run.sh holds the pipe
+	return cmd
+}
+
+// Start runs run.sh until the end of the test at the latest, and waits until it says that
+// everything is there.
+func (e *Example) Start(t testing.TB) {
+	t.Helper()
+	e.Out = new(harness.Output)
+	r := &running{cmd: e.command(context.Background(), e.programs...), done: make(chan struct{})}
+	r.cmd.Stdout, r.cmd.Stderr = e.Out, e.Out
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	e.running = r
+	go func() {
+		r.err = r.cmd.Wait()
+		close(r.done)
+	}()
+	t.Cleanup(func() {
+		e.Stop(t)
+		if t.Failed() {
+			logs, _ := exec.Command("sh", "-c", `tail -n 20 "$0"/state/*.log`, e.Dir).CombinedOutput()
+			t.Logf("run.sh wrote:\n%s\nThe logs end:\n%s", e.Out, logs)
+		}
+	})
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(e.Out.String(), "Stop with Ctrl-C"); {
+		select {
+		case <-r.done:
+			t.Fatalf("run.sh ended: %v\n%s", r.err, e.Out)
+		case <-time.After(20 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("run.sh is not ready after a minute\n%s", e.Out)
+		}
+	}
+}
+
+// Stop ends run.sh as a service manager does, and checks that nothing of it is left.
+func (e *Example) Stop(t testing.TB) {
+	t.Helper()
+	select {
+	case <-e.running.done:
+		return
+	default:
+	}
+	_ = e.running.cmd.Process.Signal(syscall.SIGTERM)
+	if err := e.End(t); err != nil {
+		t.Errorf("run.sh at SIGTERM: %v\n%s", err, e.Out)
+	}
+}
+
+// End waits until run.sh has ended, which it must soon and with all that it started, and
+// returns what its exit said.
+func (e *Example) End(t testing.TB) error {
+	t.Helper()
+	select {
+	case <-e.running.done:
+	case <-time.After(stopWithin):
+		_ = e.running.cmd.Process.Kill()
+		<-e.running.done
+		t.Errorf("run.sh does not stop\n%s", e.Out)
+	}
+	e.nothingListens(t)
+	return e.running.err
+}
+
+func (e *Example) nothingListens(t testing.TB) {
+	t.Helper()
+	for _, addr := range e.Addrs {
+		if c, err := net.Dial("tcp", addr); err == nil {
+			_ = c.Close()
+			t.Errorf("%s is still listened on after run.sh has ended", addr)
+		}
+	}
+}
+
+// RefusesTakenPorts checks that run.sh names a port that is in use, whichever it is, and
+// starts nothing.
+func (e *Example) RefusesTakenPorts(t testing.TB) {
+	t.Helper()
+	for _, addr := range e.Addrs {
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, port, _ := net.SplitHostPort(addr)
+		e.fails(t, "port "+port+" is in use", slices.Repeat([]string{"/bin/false"}, len(e.programs))...)
+		_ = l.Close()
+	}
+}
+
+// EndsWithEachProgram checks that run.sh ends, and with it everything, when one of its
+// programs does: each of them in turn.
+func (e *Example) EndsWithEachProgram(t testing.TB) {
+	t.Helper()
+	for i := range e.programs {
+		programs := slices.Clone(e.programs)
+		programs[i] = "/bin/false"
+		e.fails(t, "run.sh: ", programs...)
+		e.nothingListens(t)
+	}
+}
+
+func (e *Example) fails(t testing.TB, want string, programs ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	begun := time.Now()
+	out, err := e.command(ctx, programs...).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), want) {
+		t.Errorf("%q: %v: %s", programs, err, out)
+	}
+	if took := time.Since(begun); took > stopWithin {
+		t.Errorf("%q: it took %v to notice", programs, took)
+	}
+}

@@ -1,0 +1,194 @@
+package authserver
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/ending"
+	"github.com/gatehouse/gatehouse/module/internal/webui"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+const (
+	// maxShown is how many applications and sessions the page lists: ending some makes
+	// room for the others, and "everywhere" ends all.
+	maxShown = 100
+	// maxGrantsRead bounds what one view of the page reads. Each client has at most
+	// GrantsPerUser, and dead ones are there until they are swept.
+	maxGrantsRead = 2000
+)
+
+func (s *signIn) showAccount(w http.ResponseWriter, r *http.Request, b browser, who *person, done string) error {
+	lang := s.Pages.Language(r, "")
+	v := webui.AccountView{
+		Form: webui.Form{Lang: lang, Action: s.base + accountPath, Token: b.token(useAccount, who.user.ID)},
+		User: who.user.Username, Name: displayName(who.user), Script: s.base + timesScript, Origin: s.origin, Logout: s.base + "/logout", Done: done,
+	}
+	judge, err := ending.JudgeOf(r.Context(), s.Store, who.user.ID)
+	if err != nil {
+		return err
+	}
+	allowed, more, err := s.allowed(r.Context(), who.user.ID, judge)
+	if err != nil {
+		return err
+	}
+	v.MoreApplications = more
+	for _, a := range allowed {
+		app := webui.ApplicationView{
+			ID: b.seals(a.client, anApp, who.user.ID), ClientID: a.client, Name: a.client, Since: a.since, Remembered: a.remembered,
+		}
+		client, ok, err := s.Clients.Client(r.Context(), a.client)
+		if err != nil {
+			return err
+		}
+		if ok {
+			app.Name, app.Unverified = client.Title(), client.SelfRegistered
+			app.Remembered = app.Remembered || client.Trusted
+			if len(client.RedirectURIs) > 0 {
+				app.Host = destination(client.RedirectURIs[0])
+			}
+		}
+		for _, name := range a.scopes {
+			app.Scopes = append(app.Scopes, webui.ScopeView{Name: name, Text: s.scopeText(name, lang)})
+		}
+		v.Applications = append(v.Applications, app)
+	}
+	if v.Sessions, v.MoreSessions, err = s.sessionViews(r.Context(), b, who, judge); err != nil {
+		return err
+	}
+	s.Pages.Account(w, http.StatusOK, v)
+	return nil
+}
+
+// allowance is what a user has allowed one client.
+type allowance struct {
+	client     string
+	since      time.Time
+	scopes     []string
+	remembered bool
+}
+
+// allowed puts together what is remembered and what is in force: an application that is
+// asked about anew each time has access all the same while one of its grants lives.
+func (s *signIn) allowed(ctx context.Context, subject string, judge *ending.Judge) (list []allowance, more bool, err error) {
+	byClient := make(map[string]*allowance)
+	add := func(client string, since time.Time, scopes []string) *allowance {
+		a := byClient[client]
+		if a == nil {
+			a = &allowance{client: client, since: since}
+			byClient[client] = a
+		}
+		if since.Before(a.since) {
+			a.since = since
+		}
+		a.scopes = append(a.scopes, scopes...)
+		return a
+	}
+	more, err = s.upTo(ctx, store.KindConsent, subject, maxGrantsRead, func(rec store.Record) error {
+		var v store.Consent
+		err := store.Decode(rec.Value, &v)
+		if err == nil {
+			add(v.Client, v.GivenAt, v.Scopes).remembered = true
+		}
+		return err
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	moreGrants, err := s.upTo(ctx, store.KindGrant, subject, maxGrantsRead, func(rec store.Record) error {
+		var v store.Grant
+		if err := store.Decode(rec.Value, &v); err != nil || !s.inForce(v) {
+			return err
+		}
+		ended, err := judge.Ended(ctx, v.Client, v.Epochs)
+		if err == nil && !ended {
+			add(v.Client, v.IssuedAt, v.Scopes)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	for _, a := range byClient {
+		slices.Sort(a.scopes)
+		a.scopes = slices.Compact(a.scopes)
+		list = append(list, *a)
+	}
+	slices.SortFunc(list, func(a, b allowance) int {
+		if c := b.since.Compare(a.since); c != 0 {
+			return c
+		}
+		return strings.Compare(a.client, b.client)
+	})
+	if len(list) > maxShown {
+		list, more = list[:maxShown], true
+	}
+	return list, more || moreGrants, nil
+}
+
+// inForce reports whether a family can still give anybody access, unless it was ended with
+// its user.
+func (s *signIn) inForce(g store.Grant) bool {
+	if g.Revoked() {
+		return false
+	}
+	refreshes := s.Now().Before(g.Expires) && (g.Dialect == store.DialectVariantB || s.Now().Sub(g.RotatedAt) < s.Lifetimes.RefreshIdle)
+	return refreshes || s.Now().Before(g.RotatedAt.Add(s.TokenLife()))
+}
+
+// place is what an address says of where it is, without asking anybody.
+func place(address string) string {
+	a, err := netip.ParseAddr(address)
+	switch {
+	case err != nil:
+		return ""
+	case a.Unmap().IsLoopback():
+		return "loopback"
+	case a.Unmap().IsPrivate() || a.IsLinkLocalUnicast():
+		return "private"
+	}
+	return ""
+}
+
+func (s *signIn) sessionViews(ctx context.Context, b browser, who *person, judge *ending.Judge) ([]webui.SessionView, bool, error) {
+	var list []webui.SessionView
+	// The bound of sessions holds only a moment after each sign-in, so some more are read.
+	more, err := s.upTo(ctx, store.KindSession, who.user.ID, 2*maxSessions, func(rec store.Record) error {
+		var v store.Session
+		if err := store.Decode(rec.Value, &v); err != nil || !s.Now().Before(s.sessionEnd(v)) {
+			return err
+		}
+		if ended, err := judge.Ended(ctx, "", store.Epochs{Subject: v.Epoch}); err != nil || ended {
+			return err
+		}
+		browser, system := browserName(v.UserAgent)
+		list = append(list, webui.SessionView{
+			ID: b.seals(rec.ID, aSession, who.user.ID), Browser: browser, System: system, Address: v.Address, Place: place(v.Address),
+			Since: v.AuthTime, Idle: max(0, s.Now().Sub(v.LastSeen)), Current: rec.ID == who.digest,
+		})
+		return nil
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	slices.SortFunc(list, func(a, b webui.SessionView) int {
+		switch {
+		case a.Current:
+			return -1
+		case b.Current:
+			return 1
+		case a.Idle != b.Idle:
+			return cmp.Compare(a.Idle, b.Idle)
+		}
+		return a.Since.Compare(b.Since)
+	})
+	if len(list) > maxShown {
+		list, more = list[:maxShown], true
+	}
+	return list, more, nil
+}

@@ -1,0 +1,233 @@
+package authserver
+
+import (
+	"context"
+	"errors"
+	"mime"
+	"net/http"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/ending"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/lockout"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// authorizePost sends the browser on to the same request as a GET. It does nothing
+// else and so needs no protection against other sites; it cannot do more, because a
+// post from another site comes without our cookies.
+func (s *signIn) authorizePost(w http.ResponseWriter, r *http.Request) error {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
+		return &httpx.FormError{Status: http.StatusUnsupportedMediaType, Reason: "the body must be application/x-www-form-urlencoded"}
+	}
+	body, err := httpx.ReadBody(r)
+	if err != nil {
+		return bodyError(err)
+	}
+	if len(body) > maxQuery {
+		return &httpx.FormError{Status: http.StatusRequestEntityTooLarge, Reason: "the request is too large"}
+	}
+	all := string(body)
+	if r.URL.RawQuery != "" {
+		all = r.URL.RawQuery + "&" + all
+	}
+	p, refused := parseParams(all)
+	if refused != nil {
+		return refused
+	}
+	s.redirect(w, r, s.base+"/authorize?"+p.encode())
+	return nil
+}
+
+// authorizeGet answers an authorization request: with the login page, the consent
+// page, or the client's redirect address. Only the last can write to the store, for
+// somebody who is signed in.
+//
+// The login page is the answer itself and posts the sealed request to /login; the
+// consent page is the answer to that post, and posts to /consent. So neither the
+// sealed request nor anything else of ours is ever in an address, where logs and
+// histories keep it; reload and back work, since each page can be made anew from the
+// one before.
+func (s *signIn) authorizeGet(w http.ResponseWriter, r *http.Request) error {
+	p, refused := parseParams(r.URL.RawQuery)
+	if refused != nil {
+		return refused
+	}
+	p, pushed, err := s.pushed(r.Context(), p)
+	if err != nil {
+		return withLang(err, s.Pages.Language(r, locales(p)))
+	}
+	client, err := s.identify(r.Context(), p)
+	if err != nil {
+		return withLang(err, s.Pages.Language(r, locales(p)))
+	}
+	to := callback{uri: p.get("redirect_uri"), fragment: s.inFragment(p.get("response_type"))}
+	if p.count("state") == 1 {
+		to.state = p.get("state")
+	}
+	q, want, fault := s.check(p, client)
+	if fault != nil {
+		return &refusal{to, fault}
+	}
+	q.Pushed = pushed
+	if err := s.readHint(r.Context(), p, q); err != nil {
+		return err
+	}
+	if r.Method == http.MethodHead {
+		w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	b, err := s.welcome(w, r)
+	if err != nil {
+		return err
+	}
+	who, err := s.whoIs(r)
+	if err != nil {
+		return err
+	}
+	if who == nil || want.login || !q.fits(who.user.ID, who.session.AuthTime) {
+		if want.none {
+			return q.refuse(oauth.LoginRequired, "the user is not signed in")
+		}
+		return s.showLogin(w, r, b, loginPage{request: q, client: client, username: hint(p)})
+	}
+	return s.proceed(w, r, b, q, client, who, want.none)
+}
+
+// identify finds the client and checks the redirect address. Until both are good
+// there is nobody to send an error to: a redirect would make us an open redirector.
+// A missing client_id and an unknown one read alike.
+func (s *signIn) identify(ctx context.Context, p params) (*oauth.Client, error) {
+	if p.count("client_id") > 1 || p.count("redirect_uri") > 1 {
+		return nil, page(http.StatusBadRequest, "invalid_request", "client_id or redirect_uri is repeated")
+	}
+	return s.known(ctx, store.DialectOAuth, p.get("client_id"), p.get("redirect_uri"))
+}
+
+// known finds the client that speaks this dialect. One of the other is as unknown as one
+// that is not there, but that its developer is told.
+func (s *signIn) known(ctx context.Context, dialect store.Dialect, id, redirectURI string) (*oauth.Client, error) {
+	unknown := page(http.StatusBadRequest, "unknown_client", "client_id is missing or unknown: compare it with the ids of the clients of this issuer")
+	unknown.view.Sent = redirectURI
+	if id == "" {
+		return nil, unknown
+	}
+	client, ok, err := s.Clients.Client(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, unknown
+	}
+	switch variantB := dialect == store.DialectVariantB; {
+	case client.VariantB && !variantB:
+		return nil, page(http.StatusBadRequest, "unknown_client", "this client is one of Variant B and begins at /connect/qrconnect or /connect/oauth2/authorize")
+	case !client.VariantB && variantB:
+		return nil, page(http.StatusBadRequest, "unknown_client", "this client is none of Variant B and begins at /authorize")
+	}
+	if redirectURI == "" || !client.MatchesRedirect(redirectURI) {
+		e := page(http.StatusBadRequest, "invalid_redirect_uri", "redirect_uri must be given and be exactly one that is registered for this client")
+		e.view.Sent = redirectURI
+		return nil, e
+	}
+	return client, nil
+}
+
+// standing asks again what a reload of the configuration may have changed since the
+// request was sealed.
+func (s *signIn) standing(ctx context.Context, q *request) (*oauth.Client, error) {
+	client, err := s.known(ctx, q.dialect(), q.Client, q.RedirectURI)
+	switch {
+	case err != nil:
+		return nil, err
+	case q.Created.Before(client.Since):
+		// The page named another client, of the same id, which was deleted since.
+		return nil, page(http.StatusBadRequest, "expired", "")
+	case !oauth.Subset(q.Scopes, client.Scopes) && !oauth.Subset(q.Scopes, client.DefaultScopes):
+		return nil, q.refuse(oauth.InvalidScope, "a scope is no longer allowed for this client")
+	}
+	if q.variantB() {
+		return client, nil
+	}
+	if refused := s.responds(client, q.responseType()); refused != nil {
+		return nil, &refusal{q.callback(), refused}
+	}
+	return client, nil
+}
+
+// proceed goes on for somebody who is signed in: to the consent page if an answer is
+// needed, else back to the client with a code.
+func (s *signIn) proceed(w http.ResponseWriter, r *http.Request, b browser, q *request, client *oauth.Client, who *person, quiet bool) error {
+	switch {
+	case who.user.Locked:
+		return q.refuse(oauth.AccessDenied, "the user may not sign in")
+	case q.Hint != "" && q.Hint != who.user.ID:
+		// Core section 3.1.2.2: no positive answer for anybody but the one hinted at.
+		return q.refuse(oauth.LoginRequired, "another user signed in than id_token_hint names")
+	}
+	pair, err := ending.OfPair(r.Context(), s.Store, q.Client, who.user.ID) // before the permission
+	if err != nil {
+		return err
+	}
+	given, err := s.consented(r.Context(), q, client, who.user.ID, pair)
+	switch {
+	case err != nil:
+		return err
+	case given:
+		return s.grant(w, r, b, q, client, who, pair)
+	case quiet:
+		return q.refuse(oauth.ConsentRequired, "the user has not allowed this")
+	}
+	return s.showConsent(w, r, b, q, client, who, pair)
+}
+
+// takeCode counts a code or implicit token of a user: each is two records, and a consent
+// that is remembered lets a client ask in a loop.
+func (s *signIn) takeCode(subject string) error {
+	return s.take("code:"+subject, lockout.Rule{Limit: s.Protect.CodesPerUser, Window: time.Minute})
+}
+
+// grant gives the client what it asked for. pair is the epoch of client and user as it was
+// before the permission was looked at.
+func (s *signIn) grant(w http.ResponseWriter, r *http.Request, b browser, q *request, client *oauth.Client, who *person, pair int64) error {
+	if err := s.takeCode(who.user.ID); err != nil {
+		if q.variantB() {
+			return err
+		}
+		return q.refuse(oauth.TemporarilyUnavailable, "too many authorizations of this user within a minute, try again later")
+	}
+	epochs := store.Epochs{Subject: who.session.Epoch, Pair: pair}
+	if client.SelfRegistered && s.Registrar != nil {
+		if err := s.Registrar.Used(r.Context(), client.ID); err != nil {
+			return err
+		}
+	}
+	if err := s.spend(r.Context(), q, secret.Digest(string(q.code(b.keys, who.user.ID)))); err != nil {
+		return err
+	}
+	if q.Implicit {
+		return s.grantToken(w, r, b, q, client, who, epochs)
+	}
+	return s.grantCode(w, r, b, q, who, epochs)
+}
+
+// hint prefills the user name, without a look at the directory.
+func hint(p params) string {
+	if h := p.get("login_hint"); validUsername(h) {
+		return h
+	}
+	return ""
+}
+
+// withLang puts a page error into the language the request wished for.
+func withLang(err error, lang string) error {
+	var p *pageError
+	if !errors.As(err, &p) {
+		return err
+	}
+	c := *p
+	c.view.Lang = lang
+	return &c
+}

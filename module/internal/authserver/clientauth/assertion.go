@@ -1,0 +1,138 @@
+package clientauth
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// assertionType is the only client_assertion_type there is for us (RFC 7523 section 2.2).
+const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+// maxAssertion is the longest assertion that is looked at, in bytes.
+const maxAssertion = 8 << 10
+
+// errReplayed: the assertion is good and was used before. Outside it looks like any
+// other failure: whoever replays one learns nothing from having seen it.
+var errReplayed = errors.New("clientauth: a client assertion was presented again")
+
+// readAssertion finds whose the assertion claims to be, so that there are keys to check
+// the claim with (RFC 7521 section 4.2: client_id is optional beside it).
+func readAssertion(form httpx.Form) (credentials, *oauth.Error) {
+	id, assertion := form.Get("client_id"), form.Get("client_assertion")
+	switch {
+	case assertion == "":
+		return credentials{}, oauth.Parameter("client_assertion", "is missing")
+	case form.Get("client_assertion_type") != assertionType:
+		return credentials{}, oauth.Parameter("client_assertion_type", "must be "+assertionType)
+	}
+	claimed, ok := claimant(assertion)
+	switch {
+	case !ok:
+		return credentials{}, oauth.E(oauth.InvalidClient, "client_assertion is not a signed JWT with the client as its subject")
+	case id != "" && id != claimed:
+		return credentials{}, oauth.Parameter("client_id", "differs from the subject of client_assertion")
+	}
+	return credentials{pairs: []pair{{id: claimed}}, assertion: assertion}, nil
+}
+
+// claimant reads the subject of an assertion that nobody has checked yet.
+func claimant(assertion string) (id string, ok bool) {
+	if len(assertion) > maxAssertion {
+		return "", false
+	}
+	parts := strings.Split(assertion, ".")
+	if len(parts) != 3 {
+		return "", false
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return "", false
+	}
+	var claims map[string]json.RawMessage // not a struct: that would take Sub for sub
+	if json.Unmarshal(payload, &claims) != nil || json.Unmarshal(claims["sub"], &id) != nil {
+		return "", false
+	}
+	return id, pair{id: id}.clean()
+}
+
+// strangersKeys are checked against when a client has none. Nobody has kept the other
+// half.
+const strangersKeys = `{"keys":[{"kty":"EC","crv":"P-256",` +
+	`"x":"1DrrMvZyaUcqvk4cJzdQBYbR3v7ftCBfBNXGkAhXtZY","y":"RF5K322MeT4gS2wyLp70GFJIuOtAEraa1tRkpUozamg"}]}`
+
+// asserted reports whether the assertion is the client's and was not used before. Its
+// errors are technical, or [errReplayed], [errLate], [errEarly].
+func (a *Authenticator) asserted(ctx context.Context, client *oauth.Client, id, assertion string) (bool, error) {
+	set := client.JWKS
+	if set == "" || client.AuthMethod != "" && client.AuthMethod != oauth.PrivateKeyJWT {
+		set = strangersKeys
+	}
+	keys, err := token.ParseClientKeys(set)
+	if err != nil { // it was checked when the client was made
+		return false, err
+	}
+	good, err := keys.VerifyAssertion(assertion, token.AssertionRules{Client: id, Audience: a.Audience, Now: a.Now()})
+	if err != nil {
+		return false, mistimed(err) // a bad assertion is no fault
+	}
+	return a.once(ctx, id, good)
+}
+
+// The refusals of assertions whose signature is good and whose time is not: a client whose
+// clock is wrong can tell. Whoever holds such an assertion can read its exp, so a thief learns
+// nothing.
+var (
+	errLate = oauth.E(oauth.InvalidClient, fmt.Sprintf(
+		"client_assertion has expired: exp is more than %.0f seconds ago by the clock of this server; compare the clocks, and sign a new one for each request", token.Leeway.Seconds()))
+	errEarly = oauth.E(oauth.InvalidClient, fmt.Sprintf(
+		"client_assertion is not valid yet: iat or nbf is more than %.0f seconds ahead of the clock of this server; compare the clocks", token.Leeway.Seconds()))
+)
+
+// mistimed returns errLate or errEarly for an assertion that was refused for its time alone,
+// else nil. The time is the last that is looked at, behind the signature.
+func mistimed(refused error) error {
+	var early *token.RefusedError
+	switch {
+	case errors.Is(refused, token.ErrExpired):
+		return errLate
+	case errors.As(refused, &early) && early.Refusal == token.NotYetValid:
+		return errEarly
+	}
+	return nil
+}
+
+// clockMargin is how much longer a jti is remembered than this node takes the assertion:
+// the store, or another node, may have a clock of its own.
+const clockMargin = time.Minute
+
+// once takes the assertion's jti, for the time in which the assertion could be shown
+// again, on every node (RFC 7523 section 3, point 7; the mistake of CVE-2020-15222). An
+// id has no NUL, so no two pairs of client and jti are one.
+func (a *Authenticator) once(ctx context.Context, id string, good token.Assertion) (bool, error) {
+	value, err := store.Encode(&store.Assertion{Client: id})
+	if err != nil {
+		return false, err
+	}
+	_, err = a.Store.Create(ctx, store.Record{
+		Key:   store.Key{Kind: store.KindAssertion, ID: secret.Digest(id + "\x00" + good.ID)},
+		Value: value, Expires: good.Expires.Add(clockMargin),
+	})
+	switch {
+	case errors.Is(err, store.ErrExists):
+		return false, errReplayed
+	case err != nil:
+		return false, err
+	}
+	return true, nil
+}

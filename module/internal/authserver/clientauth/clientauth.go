@@ -1,0 +1,272 @@
+package clientauth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/lockout"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// Methods are the authentication methods that work, by their names in metadata.
+var Methods = []string{"client_secret_basic", "client_secret_post", oauth.PrivateKeyJWT, "none"}
+
+// Challenge is the WWW-Authenticate of a client that tried Basic, or has to (RFC 7617).
+const Challenge = `Basic realm="gatehouse", charset="UTF-8"`
+
+// Clients finds a client. ok is false for an unknown one; errors are technical.
+type Clients interface {
+	Client(ctx context.Context, id string) (c *oauth.Client, ok bool, err error)
+}
+
+// Config is what an [Authenticator] needs.
+type Config struct {
+	Clients Clients
+	// Attempts counts the failures. It may be shared: the keys begin with "client:" and
+	// "clients:".
+	Attempts *lockout.Book
+	// Failures a minute that one client may have from one address.
+	Failures int
+	// ClientIP is the address of the sender, without port.
+	ClientIP func(*http.Request) string
+	// Store remembers which assertions were used, for every node.
+	Store store.Backend
+	// Audience lists the names of this server that an assertion may be for: the issuer.
+	Audience []string
+	// Audit is told of failures. Default: nobody.
+	Audit audit.Sink
+	// Unknown is what Audit is told of a client_id that no client has: what came instead may be
+	// a secret. Default: nothing.
+	Unknown func(ctx context.Context, id string) string
+	// Now defaults to time.Now.
+	Now func() time.Time
+}
+
+// Authenticator authenticates clients. It is safe for concurrent use.
+type Authenticator struct {
+	Config
+	rule  lockout.Rule // for a client and an address
+	total lockout.Rule // for an address
+}
+
+// manyClients is how many clients may use up their failures from one address before all of
+// that address share one count. Somebody who sends random client_ids would otherwise fill
+// the book of attempts alone.
+const manyClients = 100
+
+// New checks the configuration.
+func New(c Config) (*Authenticator, error) {
+	if c.Clients == nil || c.Attempts == nil || c.ClientIP == nil || c.Failures < 1 || c.Store == nil || len(c.Audience) == 0 {
+		return nil, errors.New("clientauth: an incomplete Config")
+	}
+	if c.Audit == nil {
+		c.Audit = audit.Discard{}
+	}
+	if c.Unknown == nil {
+		c.Unknown = func(context.Context, string) string { return "" }
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &Authenticator{c, lockout.Rule{Limit: c.Failures, Window: time.Minute},
+		lockout.Rule{Limit: manyClients * c.Failures, Window: time.Minute}}, nil
+}
+
+// Authenticate returns the client that sent the request, whose form this is; its
+// errors are *oauth.Error. It sets WWW-Authenticate in answer where RFC 6749
+// section 5.2 asks for it.
+//
+// Only secrets and assertions are throttled: a request without one guesses nothing, and
+// the users of a public client may share an address.
+func (a *Authenticator) Authenticate(r *http.Request, form httpx.Form, answer http.Header) (*oauth.Client, error) {
+	sent, refusal := read(r, form)
+	if refusal == nil {
+		var client *oauth.Client
+		client, refusal = a.check(r, &sent)
+		switch {
+		case refusal == nil && client.VariantB:
+			return nil, errVariantB
+		case refusal == nil:
+			return client, nil
+		}
+		a.record(r.Context(), sent, refusal)
+	}
+	if refusal.Code == oauth.InvalidClient && sent.basic {
+		answer.Set("WWW-Authenticate", Challenge)
+	}
+	return nil, refusal
+}
+
+func (a *Authenticator) record(ctx context.Context, sent credentials, refusal *oauth.Error) {
+	e := audit.Event{Name: audit.ClientAuth, Reason: "refused"}
+	switch refusal.Code {
+	case oauth.InvalidClient:
+	case oauth.SlowDown:
+		e.Reason = "limited"
+		sent.known = a.known(ctx, sent)
+	default: // a fault is nothing about the client
+		return
+	}
+	if errors.Is(refusal, errReplayed) {
+		e.Reason = "replayed"
+	}
+	// Always, so that the time does not tell whether there is such a client.
+	if e.Client = a.Unknown(ctx, sent.pairs[0].id); sent.known != "" {
+		e.Client = sent.known
+	}
+	a.Audit.Record(ctx, e)
+}
+
+// known returns the client_id of credentials that were refused without a look at the client,
+// "" when no client has it.
+func (a *Authenticator) known(ctx context.Context, sent credentials) string {
+	for _, p := range sent.pairs {
+		if len(p.id) > maxPart {
+			continue
+		}
+		if _, ok, err := a.Clients.Client(ctx, p.id); err == nil && ok {
+			return p.id
+		}
+	}
+	return ""
+}
+
+// What one dialect issues is nothing at the other's endpoints, so its clients have no
+// business there either.
+var errVariantB = oauth.E(oauth.UnauthorizedClient, "the client is one of Variant B and uses the addresses of that dialect")
+
+var errRefused = oauth.E(oauth.InvalidClient, "the client is unknown or its authentication failed")
+
+// ErrUnknownApp is in the refusal of an appid that no client of Variant B has. A client of
+// OAuth is none, whatever its secret: nobody tries at one dialect what is for the other.
+var ErrUnknownApp = errors.New("clientauth: no client of Variant B has this appid")
+
+// App returns the client of Variant B whose appid and secret these are; its errors are
+// *oauth.Error. An unknown appid takes the time of a wrong secret, and counts as one.
+func (a *Authenticator) App(r *http.Request, appid, secret string) (*oauth.Client, error) {
+	sent := credentials{pairs: []pair{{id: appid, secret: secret}}, app: true}
+	client, refusal := a.check(r, &sent)
+	if refusal != nil {
+		a.record(r.Context(), sent, refusal)
+		return nil, refusal
+	}
+	return client, nil
+}
+
+const tooMany = "too many failed authentications of this client, try again later"
+
+func (a *Authenticator) check(r *http.Request, sent *credentials) (*oauth.Client, *oauth.Error) {
+	address := httpx.AddressKey(a.ClientIP(r))
+	key := "client:" + sent.pairs[0].id + "|" + address
+	if sent.guess() {
+		refused, retry := a.Attempts.Refused(key, a.rule)
+		if over, _ := a.Attempts.Refused("clients:"+address, a.total); over && !refused {
+			key = "client:|" + address
+			refused, retry = a.Attempts.Refused(key, a.rule)
+		}
+		if refused {
+			return nil, oauth.TooMany(tooMany, retry)
+		}
+	}
+	refusal := errRefused
+	for _, p := range sent.pairs {
+		client, err := a.match(r.Context(), p, sent)
+		switch {
+		case errors.Is(err, errReplayed), errors.Is(err, ErrUnknownApp):
+			refusal = errRefused.WithCause(err)
+		case errors.Is(err, errLate):
+			refusal = errLate
+		case errors.Is(err, errEarly):
+			refusal = errEarly
+		case err != nil:
+			return nil, oauth.Unavailable(err)
+		case client != nil:
+			return client, nil
+		}
+	}
+	if sent.guess() {
+		a.Attempts.Take("clients:"+address, a.total)
+		if ok, retry := a.Attempts.Take(key, a.rule); !ok {
+			return nil, oauth.TooMany(tooMany, retry)
+		}
+	}
+	return nil, refusal
+}
+
+// match returns the client if these are its credentials, else nil. It does the same
+// work for an unknown client as for a wrong secret. A client that is held to one method
+// is not helped by right credentials in another: a secret may have been read where that
+// method leaves traces.
+func (a *Authenticator) match(ctx context.Context, p pair, sent *credentials) (*oauth.Client, error) {
+	switch {
+	case len(p.id) > maxPart && sent.app:
+		return nil, ErrUnknownApp
+	case len(p.id) > maxPart:
+		return nil, nil
+	}
+	client, known, err := a.Clients.Client(ctx, p.id)
+	if err != nil {
+		return nil, err
+	}
+	if known {
+		sent.known = p.id
+	}
+	if len(p.secret) > maxPart {
+		return nil, nil
+	}
+	known = known && (client.VariantB || !sent.app)
+	if !known {
+		client = nobody
+	}
+	same := false
+	if sent.assertion != "" {
+		same, err = a.asserted(ctx, client, p.id, sent.assertion)
+	} else {
+		same = knowsSecret(client, p.secret)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case !known && sent.app:
+		return nil, ErrUnknownApp
+	case !known:
+		return nil, nil
+	case client.Public:
+		// Credentials from a client that has none mean that two clients are confused.
+		if p.secret != "" || sent.assertion != "" {
+			return nil, nil
+		}
+		return client, nil
+	case !same, client.AuthMethod != "" && client.AuthMethod != sent.method() && !sent.app:
+		return nil, nil
+	}
+	return client, nil
+}
+
+// nobody is who an unknown client is taken for.
+var nobody = new(oauth.Client)
+
+// stranger is compared with when there is no secret: no secret has this digest
+// that anybody knows.
+var stranger = []string{secret.Digest("gatehouse: no client has this secret")}
+
+func knowsSecret(client *oauth.Client, sent string) bool {
+	hashes := client.SecretHashes
+	if len(hashes) == 0 {
+		hashes = stranger
+	}
+	digest := []byte(secret.Digest(sent))
+	same := false
+	for _, h := range hashes {
+		if secret.Equal(digest, []byte(h)) {
+			same = true
+		}
+	}
+	return same && sent != "" && len(client.SecretHashes) > 0
+}

@@ -1,0 +1,179 @@
+package grant
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/ending"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+const (
+	// DefaultPerPair is how many live grants one user has at one client, unless configured.
+	DefaultPerPair = 100
+	// MaxPerPair keeps the record of a pair below 100 KiB.
+	MaxPerPair = 1000
+	// maxEvictions bounds what one request ends after the configured number was lowered; the
+	// requests that follow do the rest.
+	maxEvictions = 16
+	// deadKept is how long a dead grant and its code are kept: longer than the form can be
+	// sent again that made the code, and than any node needs to hear of the end.
+	deadKept = 30 * time.Minute
+)
+
+// admit puts a stored grant on the list of its pair, in one step with the question whether
+// the pair was ended since the grant's epoch. At the cap the grant that was not used for
+// longest ends first: without a cap a client, or whoever has a browser's session, could
+// fill the store in a loop.
+//
+// The list is kept by who begins and ends grants and not by who refreshes, so an entry's
+// time of use may be too early; before a grant is evicted it is read. Errors are
+// *oauth.Error.
+func (f families) admit(ctx context.Context, g store.Grant) error {
+	leave, err := f.pairTurns.enter(ctx, g.Client, g.Subject)
+	if err != nil {
+		return oauth.Unavailable(err)
+	}
+	defer leave()
+	ended := false
+	var p store.Pair
+	r := store.Record{Key: store.PairKey(g.Client, g.Subject), Parent: g.Subject}
+	_, err = store.Change(ctx, f.Store, r, &p, func(rec *store.Record) (bool, error) {
+		if ended = g.Epochs.Pair < p.Epoch; ended {
+			return false, nil
+		}
+		now := f.Now()
+		p.Client, p.Subject = g.Client, g.Subject
+		p.Grants = slices.DeleteFunc(p.Grants, func(e store.PairGrant) bool { return !now.Before(e.Expires) })
+		if slices.ContainsFunc(p.Grants, func(e store.PairGrant) bool { return e.ID == g.ID }) {
+			return false, nil // another request with the same code
+		}
+		if err := f.makeRoom(ctx, &p); err != nil {
+			return false, err
+		}
+		end := g.Expires.Add(f.Access)
+		p.Grants = append(p.Grants, store.PairGrant{ID: g.ID, Epoch: g.Epochs.Subject, Used: g.RotatedAt, Expires: end})
+		if end.After(rec.Expires) {
+			rec.Expires = end
+		}
+		return true, nil
+	})
+	switch {
+	case err != nil:
+		return oauth.Unavailable(err)
+	case ended: // nobody is given a token of it
+		if err := f.Store.Delete(ctx, store.Key{Kind: store.KindGrant, ID: g.ID}); err != nil {
+			return oauth.Unavailable(err)
+		}
+		return f.gone(Revoked)
+	}
+	return nil
+}
+
+// makeRoom takes grants off the list until there is room for one more: dead ones, and else
+// the least recently used, which ends.
+func (f families) makeRoom(ctx context.Context, p *store.Pair) error {
+	for evicted := 0; len(p.Grants) >= f.PerPair && evicted < maxEvictions; {
+		oldest := 0
+		for i, e := range p.Grants {
+			if e.Used.Before(p.Grants[oldest].Used) {
+				oldest = i
+			}
+		}
+		_, g, err := f.read(ctx, p.Grants[oldest].ID)
+		switch absent := errors.Is(err, store.ErrNotFound); {
+		case err != nil && !absent:
+			return err
+		case !absent && g.RotatedAt.After(p.Grants[oldest].Used):
+			p.Grants[oldest].Used = g.RotatedAt
+			continue
+		case !absent && !g.Revoked():
+			if err := f.evict(ctx, g); err != nil {
+				return err
+			}
+			evicted++
+		}
+		p.Grants = slices.Delete(p.Grants, oldest, oldest+1)
+	}
+	return nil
+}
+
+// evict ends a grant, and lets its records expire soon. One that died with its user is no
+// eviction.
+func (f families) evict(ctx context.Context, g store.Grant) error {
+	if dead, err := ending.Ended(ctx, f.Store, g.Subject, g.Client, g.Epochs); err != nil || dead {
+		return err
+	}
+	err := f.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeGrant, Value: g.ID, At: f.Now()})
+	if err != nil {
+		return err
+	}
+	_, marked, err := f.markRevoked(ctx, g.ID)
+	if err != nil || !marked {
+		return err
+	}
+	f.Evicted()
+	f.Audit.Record(ctx, audit.Event{Name: audit.GrantEvicted, Client: g.Client, Subject: g.Subject, Grant: g.ID, Scopes: g.Scopes})
+	return f.expireCode(ctx, g)
+}
+
+// expireCode lets the record of a dead grant's code expire soon.
+func (f families) expireCode(ctx context.Context, g store.Grant) error {
+	if g.Code == "" {
+		return nil
+	}
+	code, err := f.Store.Get(ctx, store.Key{Kind: store.KindCode, ID: g.Code})
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return ending.Expire(ctx, f.Store, code, f.Now().Add(deadKept))
+}
+
+// unlist takes a dead grant off the list of its pair, to make room for living ones. That it
+// fails costs a place on the list until the grant would have expired, so nobody is told.
+func (f families) unlist(ctx context.Context, g store.Grant) {
+	var p store.Pair
+	_, _ = store.Change(ctx, f.Store, store.Record{Key: store.PairKey(g.Client, g.Subject)}, &p, func(*store.Record) (bool, error) {
+		n := len(p.Grants)
+		p.Grants = slices.DeleteFunc(p.Grants, func(e store.PairGrant) bool { return e.ID == g.ID })
+		return len(p.Grants) < n, nil
+	})
+}
+
+// pairTurns lets the requests of one pair change its record one after the other, so that
+// those of one node do not make each other try again. Pairs share turns.
+type pairTurns [64]chan struct{}
+
+// turnPatience is how long a request waits for its turn. It goes on without one then: the
+// record's version decides.
+const turnPatience = time.Second
+
+func newPairTurns() *pairTurns {
+	t := new(pairTurns)
+	for i := range t {
+		t[i] = make(chan struct{}, 1)
+	}
+	return t
+}
+
+func (t *pairTurns) enter(ctx context.Context, client, subject string) (leave func(), err error) {
+	id := store.PairID(client, subject)
+	turn := t[(int(id[0])*31+int(id[1]))%len(t)]
+	timer := time.NewTimer(turnPatience)
+	defer timer.Stop()
+	select {
+	case turn <- struct{}{}:
+		return func() { <-turn }, nil
+	case <-timer.C:
+		return func() {}, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

@@ -1,0 +1,103 @@
+package grant
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// Tickets finds the ticket that a device_code names. Besides technical errors there is
+// [crossdevice.ErrGone].
+type Tickets interface {
+	Find(ctx context.Context, id string) (store.Ticket, error)
+}
+
+// deviceCode is RFC 8628 section 3.4. What is confirmed is redeemed as an authorization
+// code is, under the digest of the secret half of the device_code.
+type deviceCode struct {
+	codes
+	tickets Tickets
+	pace    *pace
+}
+
+func (g *deviceCode) Type() oauth.GrantType { return oauth.DeviceCode }
+
+// DeviceCode joins the two halves of a device_code: the ticket, and the secret whose
+// digest is its Poller.
+func DeviceCode(ticket, key string) string { return ticket + "." + key }
+
+func (g *deviceCode) Prepare(ctx context.Context, r Request) (Pending, error) {
+	sent := r.Form.Get("device_code")
+	if sent == "" {
+		return Pending{}, oauth.Parameter("device_code", "is missing")
+	}
+	id, key, _ := strings.Cut(sent, ".")
+	if len(key) > maxCode {
+		return Pending{}, g.gone(Unknown)
+	}
+	ticket, err := g.tickets.Find(ctx, id)
+	switch {
+	case errors.Is(err, crossdevice.ErrGone):
+		return g.present(ctx, r, key, g.outlived)
+	case err != nil:
+		return Pending{}, oauth.Unavailable(err)
+	case ticket.Kind != store.TicketDevice, !secret.Equal([]byte(ticket.Poller), []byte(secret.Digest(key))):
+		return Pending{}, g.gone(Unknown)
+	case ticket.Client != r.Client.ID, ticket.IssuedAt.Before(r.Client.Since):
+		return Pending{}, g.gone(Foreign)
+	case ticket.State == store.TicketConfirmed:
+		return g.confirmed(ctx, r, key, ticket)
+	case ticket.State == store.TicketDenied:
+		return Pending{}, errDenied
+	case ticket.Over(g.Now()):
+		return Pending{}, errExpired
+	case !g.pace.keeps(id):
+		return Pending{}, errSlowDown
+	}
+	return Pending{}, errPending
+}
+
+// confirmed redeems. A device_code lives long enough for its client to be taken out of the
+// configuration and for another to come with that id.
+func (g *deviceCode) confirmed(ctx context.Context, r Request, key string, ticket store.Ticket) (Pending, error) {
+	left, err := g.clientLeft(ctx, r.Client, store.Grant{Client: ticket.Client, IssuedAt: ticket.IssuedAt})
+	switch {
+	case err != nil:
+		return Pending{}, oauth.Unavailable(err)
+	case left:
+		return Pending{}, g.gone(Foreign)
+	}
+	pending, err := g.present(ctx, r, key, func(code store.Code) error {
+		if code.Subject != ticket.Subject {
+			return g.gone(Unknown)
+		}
+		return nil
+	})
+	if no := (*Refusal)(nil); errors.As(err, &no) && no.Why == Expired {
+		return Pending{}, errExpired
+	}
+	return pending, err
+}
+
+// outlived is for what no ticket is left of. Nothing can be had by it any more, but that it
+// is used a second time is seen for as long as anything lives that it issued.
+func (g *deviceCode) outlived(code store.Code) error {
+	if code.State == store.CodeIssued {
+		return g.gone(Unknown)
+	}
+	return nil
+}
+
+// The answers of RFC 8628 section 3.5. None of them is a fault, so the status is 400 for
+// slow_down too.
+var (
+	errPending  = oauth.E(oauth.AuthorizationPending, "nobody has confirmed this yet")
+	errSlowDown = oauth.E(oauth.SlowDown, "wait five seconds longer between two requests").WithStatus(400)
+	errDenied   = oauth.E(oauth.AccessDenied, "the user did not allow this")
+	errExpired  = oauth.E(oauth.ExpiredToken, "nobody confirmed this in time")
+)

@@ -1,0 +1,141 @@
+package grant
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// Grant is one grant type. It is called with an authenticated client that may use
+// it. Errors hold an *oauth.Error, those about a code or token in a [*Refusal].
+type Grant interface {
+	Type() oauth.GrantType
+
+	// Prepare decides whether the request is in order and what it is to be given. It
+	// MUST make every check that can refuse alone, and MUST NOT use anything up: what
+	// fails here, or between here and Commit, leaves code and refresh token alive for
+	// their owner. (Killing a family on a replay is no use of it.)
+	Prepare(ctx context.Context, r Request) (Pending, error)
+}
+
+// Request is a token request whose client is authenticated.
+type Request struct {
+	Client *oauth.Client
+	Form   httpx.Form
+	// Resources are the configured audiences that the form's resource parameters mean, none
+	// where it asks for no particular one. The caller refuses those that mean none.
+	Resources []string
+	// Address is where the request comes from, without port.
+	Address string
+}
+
+// Pending is what will be issued if Commit succeeds.
+type Pending struct {
+	Subject string
+	Scopes  []string
+	Family  string // the grant family, "" for none
+	// Resources are the audiences that the authorization was narrowed to (RFC 8707),
+	// empty for all the client's.
+	Resources []string
+	// AuthTime is when the user signed in, Session the digest of the browser session and
+	// Nonce that of the authorization request, for the id_token. AuthTime is zero where no
+	// user signed in; Nonce is for the first id_token alone.
+	AuthTime time.Time
+	Session  string
+	Nonce    string
+	// Epochs are those of the grant, for the access token.
+	Epochs store.Epochs
+	// Commit uses up what was presented and returns the refresh token, "" for none.
+	// Of any number of commits of one code or refresh generation, on any number of
+	// nodes, one succeeds (and, in the grace of a rotation, its repetitions). nil when
+	// there is nothing to use up.
+	Commit func(ctx context.Context) (refresh string, err error)
+}
+
+// Revoker makes every guard refuse something. When it returns nil the revocation is
+// durable; revoking again what is revoked is no error.
+type Revoker interface {
+	Revoke(ctx context.Context, r store.Revocation) error
+}
+
+// Config is what the grants need.
+type Config struct {
+	Store       store.Backend
+	Directory   directory.Directory
+	Revocations Revoker
+	// Keys authenticate refresh tokens. Its errors are technical.
+	Keys func(context.Context) (*secret.Keys, error)
+	// Passwords is for the password grant.
+	Passwords Passwords
+	// Tickets are those of devices. Default: there is no device grant.
+	Tickets Tickets
+	// Audit is told of replays and evictions. Default: nobody.
+	Audit audit.Sink
+	// Evicted counts the grants that ended because their user had too many at one client.
+	// Default: nobody counts.
+	Evicted func()
+	Now     func() time.Time
+
+	// PerPair is how many live grants one user has at one client at most, default
+	// [DefaultPerPair]. At the cap the one ends that was not used for longest.
+	PerPair int
+
+	Access       time.Duration // life of an access token
+	Refresh      time.Duration // absolute life of a family's refresh tokens
+	RefreshIdle  time.Duration // 0: none
+	RefreshGrace time.Duration // 0: none
+}
+
+// All checks the configuration and returns the grants there are.
+func All(c Config) ([]Grant, error) {
+	if err := c.fill(); err != nil {
+		return nil, err
+	}
+	f := newFamilies(c)
+	all := []Grant{
+		&authorizationCode{newCodes(f.presenting("code"), store.DialectOAuth, store.DialectOAuth)},
+		newRefreshToken(f.presenting("refresh_token")),
+		clientCredentials{},
+	}
+	if c.Tickets != nil {
+		all = append(all, &deviceCode{newCodes(f.presenting("device_code"), store.DialectDevice, store.DialectOAuth), c.Tickets, newPace(c.Now)})
+	}
+	return append(all, &passwordGrant{f}), nil
+}
+
+func (c *Config) fill() error {
+	if c.Store == nil || c.Directory == nil || c.Revocations == nil || c.Keys == nil || c.Passwords == nil || c.Now == nil {
+		return errors.New("grant: an incomplete Config")
+	}
+	if c.Access < time.Second || c.Refresh < time.Second || c.RefreshIdle < 0 || c.RefreshGrace < 0 {
+		return errors.New("grant: tokens must live a second at least, and no time may be negative")
+	}
+	if c.PerPair < 0 || c.PerPair > MaxPerPair {
+		return fmt.Errorf("grant: %d grants of one user at one client; at most %d are allowed", c.PerPair, MaxPerPair)
+	}
+	if c.PerPair == 0 {
+		c.PerPair = DefaultPerPair
+	}
+	if c.Evicted == nil {
+		c.Evicted = func() {}
+	}
+	if c.Audit == nil {
+		c.Audit = audit.Discard{}
+	}
+	return nil
+}
+
+// tries bounds how often a record is read again because another request changed it.
+// Each conflict means that some other request got through, and after two of those
+// there is nothing left to change: the bound is for a store that misbehaves.
+const tries = 8
+
+var errContended = errors.New("grant: the record changed at every try")

@@ -1,0 +1,103 @@
+package grant
+
+import (
+	"context"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/ending"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// Passwords checks user names and passwords.
+type Passwords interface {
+	// CheckPassword returns the user whose name and password these are. ok is false for
+	// an unknown name, a wrong password, a locked user and a name that is locked by failed
+	// attempts, and all MUST cost the same time. It MUST count attempts together with
+	// those of the login page: what guards one of two doors guards nothing. Errors are
+	// *oauth.Error, for a limit or a fault.
+	CheckPassword(ctx context.Context, r Request, username, password string) (u directory.User, ok bool, err error)
+}
+
+// errPassword is one refusal for every reason, so that nobody learns which it was.
+var errPassword = oauth.E(oauth.InvalidGrant, "the user name or the password is wrong")
+
+// passwordGrant is RFC 6749 section 4.3, which RFC 9700 section 2.4 says not to use: it is
+// for applications of the past and ends at a date. That date is the endpoint's to know.
+type passwordGrant struct{ families }
+
+func (*passwordGrant) Type() oauth.GrantType { return oauth.Password }
+
+// Prepare looks at the scope before the password, so that a request which cannot
+// succeed costs neither an attempt nor a hash.
+func (g *passwordGrant) Prepare(ctx context.Context, r Request) (Pending, error) {
+	username, password := r.Form.Get("username"), r.Form.Get("password")
+	if username == "" || password == "" {
+		return Pending{}, oauth.E(oauth.InvalidRequest, "username or password is missing")
+	}
+	scopes, refusal := r.Client.GrantableScopes(r.Form.Get("scope"))
+	if refusal != nil {
+		return Pending{}, refusal
+	}
+	now := g.Now()
+	family := store.Grant{
+		ID: secret.ID(), Dialect: store.DialectOAuth, Client: r.Client.ID, Scopes: scopes,
+		Resources: r.Resources,
+		AuthTime:  now, IssuedAt: now, Expires: now.Add(g.Access), Generation: 1, RotatedAt: now,
+	}
+	token := ""
+	if r.Client.MayUse(oauth.RefreshToken) {
+		family.Expires = now.Add(g.Refresh)
+		keys, err := g.keys(ctx)
+		if err != nil {
+			return Pending{}, err
+		}
+		var ok bool
+		if token, ok = encodeRefresh(keys, family.ID, family.Generation, family.Client, family.Dialect); !ok {
+			return Pending{}, oauth.E(oauth.ServerError, "").WithCause(errBadFamilyID)
+		}
+	}
+	epoch, err := ending.Current(ctx, g.Store) // before the password: see package ending
+	if err != nil {
+		return Pending{}, oauth.Unavailable(err)
+	}
+	family.Epochs = store.Epochs{Subject: epoch, Pair: epoch}
+	user, ok, err := g.Passwords.CheckPassword(ctx, r, username, password)
+	switch {
+	case err != nil:
+		return Pending{}, err
+	case !ok:
+		return Pending{}, errPassword
+	}
+	family.Subject = user.ID
+	return Pending{
+		Subject:   user.ID,
+		Scopes:    scopes,
+		Family:    family.ID,
+		Resources: family.Resources,
+		AuthTime:  now,
+		Epochs:    family.Epochs,
+		Commit:    func(ctx context.Context) (string, error) { return token, g.beginFor(ctx, family) },
+	}, nil
+}
+
+// beginFor stores the family, and then asks once more for its user, who may have been
+// locked while the password was checked.
+func (g *passwordGrant) beginFor(ctx context.Context, family store.Grant) error {
+	if err := g.begin(ctx, family); err != nil {
+		return err
+	}
+	active, err := g.activeUser(ctx, family.Subject)
+	if err != nil {
+		return err
+	}
+	ended, err := g.ended(ctx, family.Client, family.Subject, family.Epochs)
+	switch {
+	case err != nil:
+		return err
+	case ended || !active:
+		return g.kill(ctx, family.ID, errUserGone)
+	}
+	return nil
+}

@@ -1,0 +1,29 @@
+package authserver
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+// readHint takes the user of id_token_hint into the request (OpenID Connect Core section
+// 3.1.2.1): an id_token that this client was given once, however long ago.
+func (s *signIn) readHint(ctx context.Context, p params, q *request) error {
+	raw := p.get("id_token_hint")
+	if raw == "" {
+		return nil
+	}
+	id, err := s.Tokens.ReadHint(ctx, raw)
+	switch {
+	case errors.Is(err, token.ErrInvalid):
+		return q.refuse(oauth.InvalidRequest, "id_token_hint is not an id_token of this server")
+	case err != nil:
+		return err
+	case id.Client != q.Client:
+		return q.refuse(oauth.InvalidRequest, "id_token_hint is not an id_token of this client")
+	}
+	q.Hint = id.Subject
+	return nil
+}

@@ -1,0 +1,72 @@
+package authserver
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+// introspectByStatus answers a gateway that asks about each of its requests and reads only
+// status and headers, such as nginx with auth_request. It decides what a guard would decide
+// (RFC 6750 section 3.1): 200 and who calls, 401, or 403.
+//
+// Such a gateway passes whatever it was sent, so nothing is limited by the number of wrong
+// tokens: the answer 429 would be an internal error there, for everybody who shares the
+// gateway. The verifier's cache of refused tokens bounds what they cost.
+func (t *tokenEndpoint) introspectByStatus(w http.ResponseWriter, r *http.Request, c *oauth.Client, form httpx.Form) {
+	access, err := t.admittedToken(r.Context(), c, form)
+	if err != nil {
+		t.refuseByStatus(w, c, form.Get("scope"), asError(err))
+		return
+	}
+	answer := t.describe(access)
+	h := w.Header()
+	h.Set(httpx.SubjectHeader, httpx.EncodeHeaderValue(answer.Subject))
+	h.Set(httpx.ClientHeader, httpx.EncodeHeaderValue(answer.Client))
+	h.Set(httpx.ScopesHeader, httpx.EncodeHeaderList(access.Scopes))
+	t.s.Metrics.Introspection("active")
+	t.s.writeJSON(w, http.StatusOK, answer)
+}
+
+// refuseByStatus answers with the challenge that the gateway passes on to its own client. So
+// the realm is the audience, as a guard's is.
+func (t *tokenEndpoint) refuseByStatus(w http.ResponseWriter, c *oauth.Client, scope string, e *oauth.Error) {
+	outcome := string(e.Code)
+	if e.Code == oauth.InvalidToken {
+		outcome = "inactive"
+	}
+	t.s.Metrics.Introspection(outcome)
+	if e.Code == oauth.InvalidToken || e.Code == oauth.InsufficientScope {
+		setChallenge(w.Header(), e, t.s.audienceOf(c)[0], scope)
+	}
+	t.s.writeError(w, e)
+}
+
+// admittedToken is the access token if it may be used at the client's API, with all the scopes
+// that the gateway asks for. A refresh token may not, and neither may a token for another
+// audience that happens to be the client's own.
+func (t *tokenEndpoint) admittedToken(ctx context.Context, c *oauth.Client, form httpx.Form) (*token.Access, error) {
+	needed, ok := oauth.ParseScopes(form.Get("scope"))
+	switch {
+	case !ok:
+		return nil, oauth.Parameter("scope", "is malformed or too long")
+	case len(needed) == 0 && (form.Blank("scope") || form.Get("scope") != ""):
+		// A variable that the gateway forgot to set must not admit tokens without the scope.
+		return nil, oauth.Parameter("scope", "is empty: leave it out if no scope is needed")
+	case form.Get("token") == "":
+		return nil, errNoToken
+	}
+	access, _, err := t.liveAccessToken(ctx, form.Get("token"), func(a *token.Access) bool { return t.meantFor(c, a) })
+	switch {
+	case err != nil:
+		return nil, err
+	case access == nil:
+		return nil, oauth.E(oauth.InvalidToken, "the access token is invalid, expired or revoked")
+	case !oauth.Subset(needed, access.Scopes):
+		return nil, oauth.E(oauth.InsufficientScope, "the access token lacks the scope that is needed")
+	}
+	return access, nil
+}

@@ -1,0 +1,200 @@
+package authserver
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+// Limits of a registration: what a client chooses stands in the store and on pages.
+const (
+	maxClientName   = 80 // characters
+	maxRegisteredTo = 20 // addresses of one kind
+)
+
+// registration is what a client says of itself: the part of RFC 7591 section 2 and of
+// OpenID Connect Registration section 2 that has an effect here. Other members are
+// ignored, as section 2 wants it; no address in them is ever fetched.
+type registration struct {
+	RedirectURIs           []string        `json:"redirect_uris"`
+	PostLogoutRedirectURIs []string        `json:"post_logout_redirect_uris,omitempty"`
+	AuthMethod             string          `json:"token_endpoint_auth_method"`
+	GrantTypes             []string        `json:"grant_types"`
+	ResponseTypes          []string        `json:"response_types"`
+	ClientName             string          `json:"client_name,omitempty"`
+	Scope                  string          `json:"scope"`
+	JWKS                   json.RawMessage `json:"jwks,omitempty"`
+	ApplicationType        string          `json:"application_type"`
+	IDTokenAlg             string          `json:"id_token_signed_response_alg,omitempty"`
+
+	// Of an update only (RFC 7592 section 2.2).
+	id, secret string
+}
+
+// notSent are the members that an update must not contain (RFC 7592 section 2.2).
+var notSent = []string{"registration_access_token", "registration_client_uri", "client_secret_expires_at", "client_id_issued_at"}
+
+// parseRegistration reads a registration and fills in what it leaves out. Names are read
+// exactly: json's own matching would take Redirect_URIs for redirect_uris.
+func parseRegistration(body []byte) (registration, *oauth.Error) {
+	bad := func(field, text string) (registration, *oauth.Error) {
+		return registration{}, oauth.E(oauth.InvalidClientMetadata, text).About(field)
+	}
+	var members map[string]json.RawMessage
+	if !utf8.Valid(body) || json.Unmarshal(body, &members) != nil || members == nil {
+		return bad("", "the body is not a JSON object")
+	}
+	var m registration
+	for name, to := range map[string]any{
+		"redirect_uris": &m.RedirectURIs, "post_logout_redirect_uris": &m.PostLogoutRedirectURIs,
+		"token_endpoint_auth_method": &m.AuthMethod, "grant_types": &m.GrantTypes, "response_types": &m.ResponseTypes,
+		"client_name": &m.ClientName, "scope": &m.Scope, "application_type": &m.ApplicationType,
+		"id_token_signed_response_alg": &m.IDTokenAlg, "client_id": &m.id, "client_secret": &m.secret,
+	} {
+		if raw, ok := members[name]; ok && json.Unmarshal(raw, to) != nil {
+			return bad(name, name+" is not of the right type")
+		}
+	}
+	own := slices.IndexFunc(notSent, func(name string) bool { return members[name] != nil })
+	switch {
+	case own >= 0:
+		return bad(notSent[own], "the server's own members do not belong in a request: "+strings.Join(notSent, ", "))
+	case given(members["jwks_uri"]):
+		return bad("jwks_uri", "jwks_uri is not supported, nothing is fetched: give the keys as jwks")
+	}
+	if m.JWKS = members["jwks"]; !given(m.JWKS) {
+		m.JWKS = nil
+	}
+	set(&m.AuthMethod, "client_secret_basic")
+	set(&m.ApplicationType, "web")
+	if len(m.GrantTypes) == 0 {
+		m.GrantTypes = []string{string(oauth.AuthorizationCode)}
+	}
+	if len(m.ResponseTypes) == 0 {
+		m.ResponseTypes = []string{responseCode}
+	}
+	return m, nil
+}
+
+func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// client judges a registration against what may be had here: the scopes, and the
+// algorithms that id_tokens are signed with.
+func (m *registration) client(ceiling, algs []string) (*oauth.Client, *oauth.Error) {
+	bad := func(field, text string) (*oauth.Client, *oauth.Error) {
+		return nil, oauth.E(oauth.InvalidClientMetadata, text).About(field)
+	}
+	if m.ApplicationType != "web" && m.ApplicationType != "native" {
+		return bad("application_type", "application_type must be web or native")
+	}
+	native := m.ApplicationType == "native"
+	if refused := checkAddresses("redirect_uris", m.RedirectURIs, native); refused != nil {
+		return nil, refused
+	}
+	if len(m.RedirectURIs) == 0 {
+		return nil, oauth.E(oauth.InvalidRedirectURI, "redirect_uris is missing or empty").About("redirect_uris")
+	}
+	if refused := checkAddresses("post_logout_redirect_uris", m.PostLogoutRedirectURIs, native); refused != nil {
+		return nil, refused.WithCode(oauth.InvalidClientMetadata)
+	}
+	c := &oauth.Client{
+		Name: strings.TrimSpace(m.ClientName), Native: native, SelfRegistered: true, RedirectURIs: m.RedirectURIs,
+		PostLogoutRedirectURIs: m.PostLogoutRedirectURIs, IDTokenAlg: m.IDTokenAlg,
+	}
+	if !validName(m.ClientName) {
+		return bad("client_name", "client_name must be at most 80 letters, digits, marks and signs, without control and formatting characters")
+	}
+	// What is not offered is left out (RFC 7591 section 2), and the answer says what was
+	// registered. Nothing is registered that was not asked for.
+	if c.Grants = grantTypes(m.GrantTypes); !slices.Contains(c.Grants, oauth.AuthorizationCode) {
+		return bad("grant_types", "grant_types must hold authorization_code; refresh_token may stand beside it, others are not offered")
+	}
+	if !slices.Contains(m.ResponseTypes, responseCode) {
+		return bad("response_types", "response_types must hold code; others are not offered")
+	}
+	if m.IDTokenAlg != "" && !slices.Contains(algs, m.IDTokenAlg) {
+		return bad("id_token_signed_response_alg", "id_token_signed_response_alg must be one of: "+strings.Join(algs, ", "))
+	}
+	asked, ok := oauth.ParseScopes(m.Scope)
+	if !ok {
+		return bad("scope", "scope is malformed or too long")
+	}
+	if len(asked) == 0 {
+		c.Scopes = slices.Clone(ceiling)
+		return m.authenticated(c)
+	}
+	c.Scopes = slices.DeleteFunc(asked, func(name string) bool { return !slices.Contains(ceiling, name) })
+	if len(c.Scopes) == 0 { // a client without scopes could do nothing, and none would read as all
+		return bad("scope", "scope must hold one or more of those that registered clients may have: "+oauth.JoinScopes(ceiling))
+	}
+	return m.authenticated(c)
+}
+
+// authenticated adds how the client authenticates.
+func (m *registration) authenticated(c *oauth.Client) (*oauth.Client, *oauth.Error) {
+	switch m.AuthMethod {
+	case "none":
+		c.Public = true
+	case "client_secret_basic", "client_secret_post":
+		c.AuthMethod = m.AuthMethod
+	case oauth.PrivateKeyJWT:
+		if _, err := token.ParseClientKeys(string(m.JWKS)); err != nil {
+			return nil, oauth.E(oauth.InvalidClientMetadata, "jwks: "+err.Error()).About("jwks")
+		}
+		c.AuthMethod, c.JWKS = m.AuthMethod, string(m.JWKS)
+	default:
+		return nil, oauth.E(oauth.InvalidClientMetadata, "token_endpoint_auth_method must be none, client_secret_basic, client_secret_post or private_key_jwt").About("token_endpoint_auth_method")
+	}
+	return c, nil
+}
+
+func checkAddresses(name string, all []string, native bool) *oauth.Error {
+	if len(all) > maxRegisteredTo {
+		return oauth.E(oauth.InvalidRedirectURI, name+" holds more than 20 addresses").About(name)
+	}
+	for i, uri := range all {
+		if err := oauth.CheckRedirectURI(uri, native); err != nil {
+			return oauth.E(oauth.InvalidRedirectURI, "an address of "+name+" "+err.Error()).About(name)
+		}
+		if slices.Contains(all[:i], uri) {
+			return oauth.E(oauth.InvalidRedirectURI, "an address of "+name+" is given twice").About(name)
+		}
+	}
+	return nil
+}
+
+// grantTypes are those of the names that a registered client may have, each once.
+func grantTypes(names []string) []oauth.GrantType {
+	var all []oauth.GrantType
+	for _, g := range []oauth.GrantType{oauth.AuthorizationCode, oauth.RefreshToken} {
+		if slices.Contains(names, string(g)) {
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+// validName keeps out what could turn a name around, hide a part of it or break it out of
+// its line on the consent page: control characters, and those of formatting (bidirectional
+// overrides, zero widths) except the joiners that some scripts cannot be written without.
+func validName(name string) bool {
+	if utf8.RuneCountInString(name) > maxClientName || name != "" && strings.TrimSpace(name) == "" {
+		return false
+	}
+	marks := 0
+	for _, r := range name {
+		if marks++; !unicode.Is(unicode.M, r) {
+			marks = 0
+		}
+		const joiner, nonJoiner = '\u200d', '\u200c'
+		if r == utf8.RuneError || marks > 3 || !unicode.IsPrint(r) && r != joiner && r != nonJoiner {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,124 @@
+package authserver
+
+import (
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/webui"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// maxBody is the largest request body, in bytes. The forms of these endpoints are a
+// few kilobytes; without a cap one request could fill the memory.
+const maxBody = 64 << 10
+
+// bodyTime is how long a request body may take from the first byte to the last. With
+// maxBody bytes at most, it is a minimum rate too.
+const bodyTime = 10 * time.Second
+
+// table lists every path of the server, relative to the host.
+func (s *Server) table() map[string]route {
+	get, both, post := []string{"GET", "HEAD"}, []string{"GET", "POST"}, []string{"POST"}
+	page := func(h http.HandlerFunc) route { return route{methods: both, handle: h, page: true} }
+	metadata := route{methods: get, handle: s.metadata, public: true}
+	all := map[string]route{
+		s.base + "/authorize":                     {methods: []string{"GET", "HEAD", "POST"}, handle: s.signIn.authorize, page: true},
+		s.base + "/login":                         page(s.signIn.login),
+		s.base + "/consent":                       page(s.signIn.consent),
+		s.base + "/logout":                        page(s.signIn.logout),
+		s.base + accountPath:                      page(s.signIn.account),
+		s.base + LanguagePath:                     {methods: post, handle: s.signIn.language, page: true},
+		s.base + connectAuthorizePath:             {methods: get, handle: s.signIn.connectAuthorize, page: true},
+		s.base + qrPath:                           {methods: get, handle: s.signIn.qrconnect, page: true},
+		s.base + qrPollPath:                       {methods: get[:1], handle: s.signIn.poll, plaintext: refusePlaintextPoll, always: true},
+		s.base + qrImages:                         {methods: get, handle: s.signIn.qrImage, page: true},
+		s.base + confirmPath:                      page(s.signIn.confirm),
+		s.base + timesScript:                      {methods: get, handle: s.signIn.script("times.js"), always: true},
+		s.base + waitScript:                       {methods: get, handle: s.signIn.script("wait.js"), always: true},
+		s.base + "/connect/login.js":              {methods: get, handle: s.signIn.script("login.js"), always: true},
+		s.base + "/token":                         {methods: post, handle: s.token.serve, scripts: true},
+		s.base + "/revoke":                        {methods: post, handle: s.token.revoke, scripts: true},
+		s.base + "/par":                           {methods: post, handle: s.par, scripts: true},
+		s.base + "/device_authorization":          {methods: post, handle: s.deviceAuthorization, scripts: true, anonymous: true},
+		s.base + devicePath:                       page(s.signIn.device),
+		s.base + "/introspect":                    {methods: post, handle: s.token.introspect},
+		s.base + "/.well-known/jwks.json":         {methods: get, handle: s.jwks, public: true},
+		s.base + "/userinfo":                      {methods: both, handle: s.userinfo, scripts: true},
+		s.wellKnown("oauth-authorization-server"): metadata,
+		// OpenID Connect Discovery section 4 appends where RFC 8414 inserts.
+		s.base + "/.well-known/openid-configuration": metadata,
+	}
+	for path, handle := range map[string]http.HandlerFunc{
+		"/sns/oauth2/access_token": s.variantB.AccessToken, "/sns/oauth2/refresh_token": s.variantB.RefreshToken,
+		"/sns/auth": s.variantB.Auth, "/sns/userinfo": s.variantB.Userinfo,
+	} {
+		all[s.base+path] = route{handle: handle, plaintext: s.variantB.RefusePlaintext, overloaded: s.variantB.Overloaded}
+	}
+	if s.Registration != nil {
+		// A page that registers its own client has an origin that nobody knows yet. The token
+		// in the Authorization header decides, which no browser adds by itself.
+		all[s.base+"/register"] = route{methods: post, handle: s.register, anonymous: true, public: true}
+		all[s.base+registerPath] = route{methods: []string{"GET", "PUT", "DELETE"}, handle: s.registeredClient, anonymous: true, public: true}
+	}
+	return all
+}
+
+// route finds the route of a path: its own, or that of the folder right above it, whose
+// name ends in a slash.
+func (s *Server) route(path string) (route, bool) {
+	rt, ok := s.routes[path]
+	if !ok {
+		rt, ok = s.routes[path[:strings.LastIndexByte(path, '/')+1]]
+	}
+	return rt, ok
+}
+
+// Serves reports whether a request path is the server's to answer; others may be left to
+// somebody else.
+func (s *Server) Serves(path string) bool { return s.own.Has(path) }
+
+// ServeHTTP answers every request itself: it never leaves an error to somebody who
+// would log the address, where codes and state travel.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	s.limitBody(w, r)
+	rt, ok := s.route(r.URL.Path)
+	if !ok && s.isHome(r) {
+		s.signIn.home(w, r.WithContext(store.OneRequest(r.Context())))
+		return
+	}
+	if !ok {
+		s.NotFound(w, r)
+		return
+	}
+	if s.preflight(w, r, rt) {
+		return
+	}
+	if rt.methods != nil && !slices.Contains(rt.methods, r.Method) {
+		h.Set("Allow", strings.Join(rt.methods, ", "))
+		if rt.page {
+			s.errorPage(w, r, http.StatusMethodNotAllowed, webui.ErrorView{Code: "method_not_allowed"})
+			return
+		}
+		s.writeError(w, oauth.E(oauth.InvalidRequest, "this address answers "+strings.Join(rt.methods, " and ")+" only").WithStatus(http.StatusMethodNotAllowed))
+		return
+	}
+	r = r.WithContext(store.OneRequest(r.Context()))
+	rt.handle(w, r)
+}
+
+// limitBody bounds a request's body, also of requests that are refused without reading it.
+func (s *Server) limitBody(w http.ResponseWriter, r *http.Request) {
+	if err := httpx.LimitBody(w, r, maxBody, bodyTime); err != nil {
+		s.noDeadline.Do(func() {
+			s.Log.Warn("request bodies have no time limit: a handler in front hides the connection", slog.Any("cause", err))
+		})
+	}
+}

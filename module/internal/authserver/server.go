@@ -1,0 +1,107 @@
+package authserver
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/gatehouse/gatehouse/module/internal/authserver/variantb"
+	"github.com/gatehouse/gatehouse/module/internal/ending"
+	"github.com/gatehouse/gatehouse/module/internal/webui"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+// Server serves the endpoints and pages of an issuer. It is safe for concurrent use. It has no
+// goroutine of its own, except that one per kind of code runs while the store leaves open
+// what became of an exchange, until the code has expired at the latest.
+type Server struct {
+	Config
+	issuer string // as everywhere it is written
+	base   string // its path, without trailing slash
+	routes map[string]route
+	own    OwnPaths
+	ender  *ending.Ender
+	signIn *signIn // the browser's side: sessions, pages, protection
+	token  *tokenEndpoint
+	// variantB are the endpoints of that dialect.
+	variantB *variantb.Endpoints
+
+	discovery discovery // the metadata, the same for every request
+
+	overloaded overloaded
+	noDeadline sync.Once // the warning about it
+}
+
+// route is one path of the server: the methods it answers and how.
+type route struct {
+	methods []string // nil: it is the handler's to say
+	handle  http.HandlerFunc
+	// page says that refusals are HTML pages, not JSON.
+	page bool
+	// plaintext refuses a request without TLS. nil: a page or a JSON error of OAuth.
+	plaintext http.HandlerFunc
+	// overloaded refuses a request when there are too many. nil: a page or a JSON error.
+	overloaded http.HandlerFunc
+	// anonymous requests carry no credentials, except in the Authorization header.
+	anonymous bool
+	// always: requests are worked on under overload too. They cost no more than a refusal,
+	// and those that wait are limited in number.
+	always bool
+	// public answers may be read by scripts of every origin: nothing in them depends on a
+	// cookie or on the network the browser is in.
+	public bool
+	// scripts of registered origins may read the answers.
+	scripts bool
+}
+
+// New checks the configuration and returns the server.
+func New(c Config) (*Server, error) {
+	if err := c.fill(); err != nil {
+		return nil, err
+	}
+	s := &Server{Config: c, issuer: c.Issuer.String(), base: strings.TrimSuffix(c.Issuer.Path, "/")}
+	s.signIn = newSignIn(s)
+	var err error
+	if s.ender, err = newEnder(s); err != nil {
+		return nil, err
+	}
+	if s.token, err = newTokenEndpoint(s); err != nil {
+		return nil, err
+	}
+	if s.variantB, err = newVariantB(s); err != nil {
+		return nil, err
+	}
+	if s.discovery, err = newDiscovery(s); err != nil {
+		return nil, err
+	}
+	s.overloaded = newOverloaded(s.Pages)
+	s.routes, s.own = s.table(), NewOwnPaths(s.base, s.Registration != nil)
+	return s, nil
+}
+
+// RefusePlaintext answers a request that came without TLS although the issuer is
+// https: what it carries has been read by others on the way. People get a page, programs
+// the errors of the endpoint they called.
+func (s *Server) RefusePlaintext(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	s.limitBody(w, r)
+	rt, ok := s.route(r.URL.Path)
+	switch {
+	case !ok || rt.page:
+		s.errorPage(w, r, http.StatusBadRequest, webui.ErrorView{Code: "plaintext"})
+	case rt.plaintext != nil:
+		rt.plaintext(w, r)
+	default:
+		s.writeError(w, oauth.E(oauth.InvalidRequest, "this address must be requested over https"))
+	}
+}
+
+// url is the absolute address of one of our paths.
+func (s *Server) url(path string) string {
+	return strings.TrimSuffix(s.issuer, "/") + path
+}
+
+// wellKnown is where a metadata document lives: RFC 8414 section 3.1 inserts the
+// well-known segment in front of the issuer's path.
+func (s *Server) wellKnown(name string) string { return "/.well-known/" + name + s.base }

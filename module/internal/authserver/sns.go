@@ -1,0 +1,26 @@
+package authserver
+
+import (
+	"github.com/gatehouse/gatehouse/module/internal/authserver/grant"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/variantb"
+)
+
+// newVariantB gives the endpoints that sites call in the dialect of the QR sign-in what
+// they share with OAuth's: clients and their failures, keys, users, the signature.
+func newVariantB(s *Server) (*variantb.Endpoints, error) {
+	grants, err := grant.NewVariantB(grant.Config{
+		Store: s.Store, Directory: s.Directory, Revocations: s.Revocations, Keys: s.Keys, Now: s.Now,
+		Passwords: s.signIn, Audit: s.Audit, Access: s.Lifetimes.VariantB, Refresh: s.Lifetimes.Refresh,
+		Evicted: s.Metrics.GrantEvicted, PerPair: s.GrantsPerUser,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return variantb.New(variantb.Config{
+		Issuer: s.issuer, Clients: s.Clients, Secrets: s.token.clients, Grants: grants,
+		Names:     &variantb.Names{Store: s.Store, Keys: s.Keys},
+		Directory: s.Directory, Tokens: s.Tokens, Verifier: s.Verifier, Metrics: s.Metrics,
+		Audit: s.Audit, Log: s.Log, Audience: s.audienceOf, Access: s.Lifetimes.VariantB,
+		ClientIP: s.ClientIP, Now: s.Now,
+	})
+}

@@ -1,0 +1,87 @@
+package variantb
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/gatehouse/gatehouse/module/internal/authserver/clientauth"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+// The content types, exactly: a charset would say the same to a parser of JSON, and break
+// the libraries for which text/plain is there.
+const (
+	jsonType = "application/json"
+	textType = "text/plain"
+)
+
+func writeJSON(w http.ResponseWriter, status int, kind string, v any) {
+	body, err := json.Marshal(v) // strings, numbers and lists of them: it cannot fail
+	if err != nil {
+		status, body = http.StatusInternalServerError, nil
+	}
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the client is gone: nobody is left to tell
+}
+
+// RefusePlaintext answers a request that came without TLS although the issuer is https.
+func (e *Endpoints) RefusePlaintext(w http.ResponseWriter, _ *http.Request) {
+	(&refusal{failure: plaintext}).write(w)
+}
+
+// fail answers an error and returns its code for the metrics. What lies behind a failure
+// of ours is logged here and nowhere else.
+func (e *Endpoints) fail(w http.ResponseWriter, err error) (outcome string) {
+	r := asRefusal(err)
+	f := faults[r.failure]
+	switch {
+	case f.status >= http.StatusInternalServerError:
+		e.Log.Error("request not answered", slog.String("error", f.code), slog.Any("cause", r.cause))
+	case r.cause != nil:
+		e.Log.Warn("request refused", slog.String("error", f.code), slog.Any("cause", r.cause))
+	}
+	r.write(w)
+	return f.code
+}
+
+// asRefusal gives any error the form that may be answered.
+func asRefusal(err error) *refusal {
+	if r := (*refusal)(nil); errors.As(err, &r) {
+		return r
+	}
+	refused := (*oauth.Error)(nil)
+	if !errors.As(err, &refused) {
+		return &refusal{failure: ourFault, cause: err}
+	}
+	r := &refusal{retry: refused.RetryAfter, cause: refused.Cause}
+	switch {
+	case refused.Code == oauth.SlowDown:
+		r.failure = tooOften
+	case refused.Code == oauth.TemporarilyUnavailable:
+		r.failure = unavailable
+	case refused.Code == oauth.InvalidClient && errors.Is(err, clientauth.ErrUnknownApp):
+		r.failure, r.cause = unknownAppID, nil
+	case refused.Code == oauth.InvalidClient:
+		r.failure = wrongSecret
+	default:
+		r.failure, r.cause = ourFault, err
+	}
+	return r
+}
+
+// NotFound answers at an address of the dialect that does not exist: its callers read nothing
+// but JSON.
+func (*Endpoints) NotFound(w http.ResponseWriter, _ *http.Request) {
+	(&refusal{failure: noSuchAddress}).write(w)
+}
+
+// Overloaded refuses a request because there are too many; the caller sets Retry-After.
+func (*Endpoints) Overloaded(w http.ResponseWriter, _ *http.Request) {
+	(&refusal{failure: unavailable}).write(w)
+}

@@ -1,0 +1,167 @@
+package variantb
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/grant"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+// tokenAnswer is what both token endpoints give. scope and unionid are there because
+// libraries do not work without them.
+type tokenAnswer struct {
+	AccessToken  string `json:"access_token"`
+	ExpiresIn    int64  `json:"expires_in"` // seconds
+	RefreshToken string `json:"refresh_token,omitempty"`
+	OpenID       string `json:"openid"`
+	Scope        string `json:"scope"` // separated by commas
+	UnionID      string `json:"unionid"`
+}
+
+// metric is the label of a grant type of this dialect.
+func metric(g oauth.GrantType) string { return "variantb_" + string(g) }
+
+// AccessToken is /sns/oauth2/access_token: a code for tokens.
+func (e *Endpoints) AccessToken(w http.ResponseWriter, r *http.Request) {
+	e.serve(w, r, oauth.AuthorizationCode, e.redeem)
+}
+
+// RefreshToken is /sns/oauth2/refresh_token. The refresh token stays the same, and so do
+// the access tokens there are.
+func (e *Endpoints) RefreshToken(w http.ResponseWriter, r *http.Request) {
+	e.serve(w, r, oauth.RefreshToken, e.refresh)
+}
+
+func (e *Endpoints) serve(w http.ResponseWriter, r *http.Request, g oauth.GrantType, do func(*http.Request) (tokenAnswer, error)) {
+	answer, err := do(r)
+	if err != nil {
+		e.Metrics.TokenRequest(metric(g), e.fail(w, err))
+		return
+	}
+	e.Metrics.TokenRequest(metric(g), "issued")
+	writeJSON(w, http.StatusOK, jsonType, answer)
+}
+
+func (e *Endpoints) redeem(r *http.Request) (tokenAnswer, error) {
+	form, err := read(r, "appid", "secret", "grant_type", "code", "redirect_uri", "code_verifier")
+	if err == nil {
+		err = require(form, needed{"appid", noAppID}, needed{"secret", noSecret})
+	}
+	if err == nil {
+		err = grantType(form, oauth.AuthorizationCode)
+	}
+	if err == nil {
+		err = require(form, needed{"code", noCode})
+	}
+	if err != nil {
+		return tokenAnswer{}, err
+	}
+	client, err := e.Secrets.App(r, form.Get("appid"), form.Get("secret"))
+	if err != nil {
+		return tokenAnswer{}, err
+	}
+	pending, err := e.Grants.Code(r.Context(), e.asked(r, client, form))
+	if err != nil {
+		return tokenAnswer{}, told(err, codeFailures, badCode)
+	}
+	answer, err := e.issue(r, client, pending, oauth.AuthorizationCode)
+	return answer, told(err, codeFailures, badCode)
+}
+
+// refresh asks for no secret: libraries send none. Who has the refresh token could not be
+// told from the site by one either.
+func (e *Endpoints) refresh(r *http.Request) (tokenAnswer, error) {
+	form, err := read(r, "appid", "grant_type", "refresh_token")
+	if err == nil {
+		err = require(form, needed{"appid", noAppID})
+	}
+	if err == nil {
+		err = grantType(form, oauth.RefreshToken)
+	}
+	if err == nil {
+		err = require(form, needed{"refresh_token", noRefreshToken})
+	}
+	if err != nil {
+		return tokenAnswer{}, err
+	}
+	client, err := e.app(r.Context(), form.Get("appid"))
+	if err != nil {
+		return tokenAnswer{}, err
+	}
+	pending, err := e.Grants.Refresh(r.Context(), e.asked(r, client, form))
+	if err != nil {
+		return tokenAnswer{}, told(err, refreshFailures, badRefreshToken)
+	}
+	answer, err := e.issue(r, client, pending, oauth.RefreshToken)
+	return answer, told(err, refreshFailures, badRefreshToken)
+}
+
+func grantType(form httpx.Form, want oauth.GrantType) error {
+	if form.Get("grant_type") != string(want) {
+		return refuse(badGrantType)
+	}
+	return nil
+}
+
+func (e *Endpoints) asked(r *http.Request, c *oauth.Client, form httpx.Form) grant.Request {
+	return grant.Request{Client: c, Form: form, Address: e.ClientIP(r)}
+}
+
+// issue names the user, signs, and only then uses up what was presented: no fault before
+// that costs the user a new sign-in. A library that repeats an exchange which failed finds
+// its code as it was.
+func (e *Endpoints) issue(r *http.Request, c *oauth.Client, p grant.Pending, g oauth.GrantType) (tokenAnswer, error) {
+	ctx := r.Context()
+	openid, err := e.Names.OpenID(ctx, c.ID, p.Subject)
+	if err != nil {
+		return tokenAnswer{}, oauth.Unavailable(err)
+	}
+	unionid, err := e.Names.UnionID(ctx, c, p.Subject)
+	if err != nil {
+		return tokenAnswer{}, oauth.Unavailable(err)
+	}
+	now, life := e.Now().Truncate(time.Second), e.Access.Truncate(time.Second)
+	access, err := e.Tokens.Issue(ctx, token.Access{
+		Subject: p.Subject, Pairwise: openid, Audience: e.Audience(c), Client: c.ID,
+		Scopes: p.Scopes, Grant: p.Family, Epochs: p.Epochs, IssuedAt: now, Expires: now.Add(life),
+	})
+	if err != nil {
+		return tokenAnswer{}, oauth.Unavailable(err)
+	}
+	refresh, err := p.Commit(ctx)
+	if err != nil {
+		return tokenAnswer{}, err
+	}
+	e.Audit.Record(ctx, audit.Event{
+		Name: audit.Issue, Client: c.ID, Subject: p.Subject, Grant: p.Family, Scopes: p.Scopes, Reason: string(g),
+	})
+	return tokenAnswer{
+		AccessToken: access, ExpiresIn: int64(life / time.Second), RefreshToken: refresh,
+		OpenID: openid, Scope: strings.Join(p.Scopes, ","), UnionID: unionid,
+	}, nil
+}
+
+var codeFailures = map[grant.Why]failure{
+	grant.Expired: expiredCode, grant.Used: usedCode, grant.Redirect: badRedirect, grant.Verifier: badVerifier,
+}
+
+var refreshFailures = map[grant.Why]failure{grant.Expired: expiredRefreshToken}
+
+// told gives the reason of a refusal its number. A code of another client is as unknown as
+// one that nobody made.
+func told(err error, numbers map[grant.Why]failure, otherwise failure) error {
+	refused, words := (*grant.Refusal)(nil), (*oauth.Error)(nil)
+	if !errors.As(err, &refused) || !errors.As(err, &words) {
+		return err
+	}
+	if f, ok := numbers[refused.Why]; ok {
+		otherwise = f
+	}
+	return &refusal{failure: otherwise, cause: words.Cause}
+}

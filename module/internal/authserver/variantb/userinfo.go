@@ -1,0 +1,161 @@
+package variantb
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+// Auth is /sns/auth: whether an access token is alive, its user somebody who may sign in,
+// and the user's name this one. It is the one success that has an errcode.
+func (e *Endpoints) Auth(w http.ResponseWriter, r *http.Request) {
+	if _, err := e.bearer(r); err != nil {
+		e.fail(w, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, jsonType, struct {
+		Errcode int    `json:"errcode"`
+		Errmsg  string `json:"errmsg"`
+	}{0, "ok"})
+}
+
+// Userinfo is /sns/userinfo: who the user of an access token is.
+func (e *Endpoints) Userinfo(w http.ResponseWriter, r *http.Request) {
+	client, answer, err := e.userinfo(r)
+	if err != nil {
+		e.fail(w, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, contentType(client.UserinfoContentType, r.UserAgent()), answer)
+}
+
+func (e *Endpoints) userinfo(r *http.Request) (*oauth.Client, profile, error) {
+	of, err := e.bearer(r)
+	if err != nil {
+		return nil, profile{}, err
+	}
+	if !slices.Contains(of.Scopes, oauth.SNSLogin) && !slices.Contains(of.Scopes, oauth.SNSUserinfo) {
+		return nil, profile{}, refuse(noScope)
+	}
+	unionid, err := e.Names.UnionID(r.Context(), of.client, of.Subject)
+	if err != nil {
+		return nil, profile{}, oauth.Unavailable(err)
+	}
+	return of.client, newProfile(of.Pairwise, unionid, of.user), nil
+}
+
+// living is what an access token says, and whose and about whom it is.
+type living struct {
+	*token.Access
+	client *oauth.Client
+	user   directory.User
+}
+
+// bearer judges the access token of a request. One of OAuth, which has no pairwise name, is
+// none of this dialect.
+func (e *Endpoints) bearer(r *http.Request) (of living, err error) {
+	form, err := read(r, "access_token", "openid")
+	if err != nil {
+		return of, err
+	}
+	raw, err := accessToken(r, form)
+	if err == nil {
+		err = require(form, needed{"openid", noOpenID})
+	}
+	if err != nil {
+		return of, err
+	}
+	of.Access, err = e.Verifier.Verify(r.Context(), raw)
+	switch {
+	case errors.Is(err, token.ErrExpired):
+		return of, refuse(expiredAccessToken)
+	case errors.Is(err, token.ErrInvalid):
+		return of, refuse(badAccessToken)
+	case err != nil:
+		return of, oauth.Unavailable(err)
+	case of.Issuer != e.Issuer || of.Pairwise == "":
+		return of, refuse(badAccessToken)
+	case of.Pairwise != form.Get("openid"):
+		return of, refuse(foreignOpenID)
+	}
+	var known bool
+	of.client, known, err = e.Clients.Client(r.Context(), of.Client)
+	switch {
+	case err != nil:
+		return of, oauth.Unavailable(err)
+	case !known || !of.client.VariantB:
+		return of, refuse(badAccessToken)
+	}
+	of.user, known, err = e.Directory.Lookup(r.Context(), of.Subject)
+	switch {
+	case err != nil:
+		return of, oauth.Unavailable(err)
+	case !known || of.user.Locked: // what is told about one who is locked is as good as letting them in
+		return of, refuse(badAccessToken)
+	}
+	return of, nil
+}
+
+// profile is the answer of /sns/userinfo. Every member is always there: libraries in typed
+// languages refuse the whole when one is missing or null.
+type profile struct {
+	OpenID     string   `json:"openid"`
+	Nickname   string   `json:"nickname"`
+	Sex        int      `json:"sex"` // 1 male, 2 female, 0 not known
+	Province   string   `json:"province"`
+	City       string   `json:"city"`
+	Country    string   `json:"country"`
+	HeadImgURL string   `json:"headimgurl"`
+	Privilege  []string `json:"privilege"`
+	UnionID    string   `json:"unionid"`
+}
+
+func newProfile(openid, unionid string, u directory.User) profile {
+	p := profile{OpenID: openid, UnionID: unionid, HeadImgURL: u.Picture, Privilege: []string{}}
+	for _, name := range []string{u.Nickname, u.Name, u.Username} {
+		if p.Nickname == "" {
+			p.Nickname = name
+		}
+	}
+	gender, _ := u.Claims["gender"].(string)
+	p.Sex = sexes[strings.ToLower(gender)]
+	// Of an address no more than these: the street is nobody's business here.
+	if address, ok := u.Claims["address"].(map[string]any); ok {
+		p.Province, _ = address["region"].(string)
+		p.City, _ = address["locality"].(string)
+		p.Country, _ = address["country"].(string)
+	}
+	return p
+}
+
+// sexes are the numbers for the values of gender (OpenID Connect Core section 5.1).
+var sexes = map[string]int{"male": 1, "female": 2}
+
+// textLibraries are the User-Agent prefixes of sign-in libraries that expect a bare
+// text/plain, read it as ISO 8859-1 and repair the names themselves: from application/json
+// they get broken names or an exception. Only names of such libraries belong here, never
+// that of a general HTTP client such as python-requests: every other program that uses the
+// client would then read broken names.
+var textLibraries = []string{"social-auth-"}
+
+// contentType is the configured content type of userinfo or, for auto, the one that the
+// library needs.
+func contentType(configured, userAgent string) string {
+	switch configured {
+	case "json":
+		return jsonType
+	case "text":
+		return textType
+	}
+	for _, name := range textLibraries {
+		if strings.HasPrefix(userAgent, name) {
+			return textType
+		}
+	}
+	return jsonType
+}

@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+)
+
+// patient is a configuration that the doctor looks at.
+type patient struct {
+	configuration
+	issuer   *url.URL
+	variantB bool // whether a client speaks it
+}
+
+// lookAtConfig reports what the text of a configuration shows. The issuer is the running
+// gateway's: its text may hold a placeholder of another environment.
+func lookAtConfig(config []byte, running adminapi.Examination) ([]adminapi.Finding, error) {
+	c, err := readConfiguration(config)
+	if err != nil {
+		return nil, err
+	}
+	issuer, err := url.Parse(running.Issuer)
+	if err != nil {
+		return nil, fmt.Errorf("the issuer %s: %w", running.Issuer, err)
+	}
+	p := patient{*c, issuer, running.VariantB}
+	return slices.Concat(p.sites(), p.proxies(), p.guards(), p.cors(), p.reachability(), p.origins(), p.rests(time.Now()), p.nodes(), p.polls(), p.logs()), nil
+}
+
+// sites looks for the servers with oauth_server in them, and how requests come there.
+func (p patient) sites() []adminapi.Finding {
+	const check = "site"
+	var out []adminapi.Finding
+	found := false
+	for _, name := range sortedKeys(p.servers) {
+		s := p.servers[name]
+		if !s.has("oauth_server") {
+			continue
+		}
+		found = true
+		plain := s.plain()
+		switch {
+		case p.issuer.Scheme != "https" || !plain:
+		case s.alsoTLS(p.servers):
+			// The plaintext half of a site, there so that oauth_server refuses it itself.
+		case len(s.TrustedProxies) == 0:
+			out = append(out, adminapi.Broken(check, "serve the issuer with TLS, or name the proxy that ends TLS in front with `servers { trusted_proxies static ... }`",
+				"server %s serves the issuer %s without TLS and trusts no proxy: every request is refused as plaintext", name, p.issuer))
+		default:
+			out = append(out, adminapi.Fine(check, "server %s serves the issuer behind a proxy that ends TLS", name))
+		}
+		if p.issuer.Scheme == "https" && !plain && s.redirects() && !p.plaintextSite() {
+			out = append(out, adminapi.Warned("plaintext", fmt.Sprintf("put both addresses on the site, `%s, http://%s`: oauth_server refuses plaintext itself", p.issuer.Host, p.issuer.Hostname()),
+				"Caddy redirects plain http to https by itself: an address with a code or state in it that comes over http is seen, and may be logged, by a server the gateway is not in"))
+		}
+	}
+	if !found {
+		return append(out, adminapi.Warned(check, "put `oauth_server` on the issuer's site, unless this process only guards for a server elsewhere that shares the store",
+			"no site has oauth_server: nobody can sign in here"))
+	}
+	if len(out) == 0 {
+		out = append(out, adminapi.Fine(check, "oauth_server is on a site"))
+	}
+	return out
+}
+
+// proxies looks for servers whose clients can forge the address they are counted under.
+func (p patient) proxies() []adminapi.Finding {
+	const check = "proxies"
+	var out []adminapi.Finding
+	trusting := 0
+	for _, name := range sortedKeys(p.servers) {
+		s := p.servers[name]
+		if len(s.TrustedProxies) == 0 && !s.TrustedProxiesUnix || !slices.ContainsFunc([]string{"oauth_server", "oauth_guard", "api_limit", "api_rest"}, s.has) {
+			continue
+		}
+		trusting++
+		if header := gateway.ForgeableAddressHeader(s.TrustedProxiesStrict > 0, s.ClientIPHeaders); header != "" {
+			out = append(out, adminapi.Warned(check, gateway.ForgeryRemedy,
+				"server %s (%s) takes the leftmost address in %s for the client's: behind a proxy that appends to it, as nginx does, clients choose the address that limits, sign-in limits and the audit trail believe",
+				name, strings.Join(s.Listen, " "), header))
+		}
+	}
+	if trusting > 0 && len(out) == 0 {
+		out = append(out, adminapi.Fine(check, "clients cannot forge their address through %s behind trusted proxies", adminapi.Count(trusting, "server")))
+	}
+	return out
+}
+
+// guards looks at each guard's policy.
+func (p patient) guards() []adminapi.Finding {
+	const check = "guard"
+	var out []adminapi.Finding
+	n := 0
+	for _, name := range sortedKeys(p.servers) {
+		for raw := range p.servers[name].all("oauth_guard") {
+			n++
+			var g gateway.Guard
+			if json.Unmarshal(raw, &g) != nil {
+				continue
+			}
+			where := fmt.Sprintf("a guard of server %s (%s)", name, strings.Join(p.servers[name].Listen, " "))
+			if len(g.Rules) == 0 {
+				out = append(out, adminapi.Warned(check, "write rules, such as `scope articles:read GET /articles/*`", "%s has no rules: any valid token passes everywhere", where))
+			}
+			if g.Shadow {
+				out = append(out, adminapi.Warned(check, "remove `shadow` when its log shows what you expect", "%s is in shadow mode: it refuses nothing", where))
+			}
+			if a := g.Audience; a != "" && !strings.Contains(a, "{") && !slices.Contains(p.audiences(), a) {
+				out = append(out, adminapi.Broken(check, "name an audience in `tokens { audience ... }` or at the clients, or correct the guard's", "%s asks for the audience %s, which no token is issued for", where, a))
+			}
+			if own := p.ownAudience(p.servers[name]); g.Audience == "" && own != "" {
+				out = append(out, adminapi.Warned(check, "write `audience "+own+"` in it", "%s asks for the audience %s, since it names none; tokens for %s alone, the address of its own site, are refused there", where, p.audiences()[0], own))
+			}
+		}
+	}
+	if n == 0 {
+		return []adminapi.Finding{adminapi.Warned(check, "put `oauth_guard` in front of what is to be protected", "no site has an oauth_guard")}
+	}
+	if len(out) == 0 {
+		out = append(out, adminapi.Fine(check, "%s with rules and an audience that tokens have", adminapi.Count(n, "guard")))
+	}
+	return out
+}
+
+// ownAudience is the audience, if any, that is the address of a site of this server, and
+// that a guard which names no audience does not ask for.
+func (p patient) ownAudience(s server) string {
+	scheme := "https"
+	if s.plain() {
+		scheme = "http"
+	}
+	hosts := s.hosts(question{})
+	all := p.audiences()
+	if slices.ContainsFunc(all[:1], func(a string) bool { return s.serves(a, scheme, hosts) }) {
+		return ""
+	}
+	if i := slices.IndexFunc(all, func(a string) bool { return s.serves(a, scheme, hosts) }); i >= 0 {
+		return all[i]
+	}
+	return ""
+}
+
+// serves reports whether an address is the one of a site of this server.
+func (s server) serves(address, scheme string, hosts []string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Scheme == scheme && slices.Contains(hosts, u.Hostname()) && s.listensFor(question{scheme: scheme, host: u.Host})
+}
+
+// audiences are those that tokens of this configuration can have.
+func (p patient) audiences() []string {
+	all := append([]string{}, p.app.Tokens.Audience...)
+	if len(all) == 0 {
+		all = []string{p.issuer.String()}
+	}
+	for _, c := range p.app.Clients {
+		all = append(all, c.Audience...)
+	}
+	return all
+}
+
+// logs looks for what puts credentials into log lines that the gateway does not write.
+func (p patient) logs() []adminapi.Finding {
+	const check = "logs"
+	var out []adminapi.Finding
+	for _, name := range sortedKeys(p.servers) {
+		s := p.servers[name]
+		ours := s.has("oauth_server")
+		if !ours && !s.has("oauth_guard") {
+			continue
+		}
+		if s.Logs != nil && s.Logs.Credentials {
+			out = append(out, adminapi.Broken(check, "remove `log_credentials` from the global option servers", "server %s writes Authorization and Cookie fields into its access log: tokens and sessions can be read there", name))
+		}
+		for raw := range s.all("log_append") {
+			if ours && (strings.Contains(string(raw), "uri") || strings.Contains(string(raw), "query")) {
+				out = append(out, adminapi.Warned(check, "remove the field from `log_append`", "server %s appends the address to its log lines: codes and states travel in addresses", name))
+			}
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, adminapi.Fine(check, "nothing in the configuration puts credentials into access logs"))
+	}
+	return out
+}
+
+// plaintextSite reports whether a server for plain http has the issuer's host and
+// oauth_server, so that Caddy makes no redirect of its own for it.
+func (p patient) plaintextSite() bool {
+	host := p.issuer.Hostname()
+	for _, s := range p.servers {
+		if s.plain() && s.has("oauth_server") && slices.ContainsFunc(s.hosts(question{}), func(h string) bool {
+			name, _, err := net.SplitHostPort(h)
+			return h == host || err == nil && name == host
+		}) {
+			return true
+		}
+	}
+	return false
+}

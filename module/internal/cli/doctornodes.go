@@ -1,0 +1,23 @@
+package cli
+
+import "github.com/gatehouse/gatehouse/module/internal/adminapi"
+
+// nodes looks for what several nodes must share.
+func (p patient) nodes() []adminapi.Finding {
+	const check = "nodes"
+	kept, counted := guestOf(p.app.StoreRaw, "bolt"), guestOf(p.app.LimiterRaw, "memory")
+	limited := false
+	for _, s := range p.servers {
+		limited = limited || s.has("api_limit")
+	}
+	switch {
+	case kept == "bolt" && counted == "memory":
+		return nil // one node
+	case limited && counted == "memory":
+		return []adminapi.Finding{adminapi.Warned(check, "write `limiter "+kept+"` into the global option gatehouse if several nodes serve: alone it shares the store's connection",
+			"state is kept in %s and requests are counted by each node for itself: several nodes admit so many times the limit", kept)}
+	case kept == "bolt":
+		return []adminapi.Finding{adminapi.Warned(check, "write `store "+counted+" ...` if several nodes serve", "requests are counted in %s and state is kept in a file of this machine: several nodes know different users, grants and keys", counted)}
+	}
+	return []adminapi.Finding{adminapi.Fine(check, "several nodes can serve: state is kept in %s, requests are counted in %s", kept, counted)}
+}

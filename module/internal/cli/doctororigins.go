@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+// origins names the origins of public clients whose scripts no guard lets in: such a client
+// gets tokens and then cannot call the API.
+func (p patient) origins() []adminapi.Finding {
+	const check = "cors"
+	var out []adminapi.Finding
+	allowed, all := p.allowedOrigins()
+	if all || len(allowed) == 0 { // guards without `cors` are named by the check of that
+		return nil
+	}
+	public := 0
+	for _, c := range p.app.Clients {
+		if !c.Public || c.Native || c.VariantB {
+			continue
+		}
+		public++
+		for _, origin := range (&oauth.Client{Public: true, RedirectURIs: c.RedirectURIs, Origins: c.Origins}).CORSOrigins() {
+			if !slices.Contains(allowed, origin) && !p.serves(origin) {
+				out = append(out, adminapi.Warned(check, "write `cors "+origin+"` in the oauth_guard that its scripts call; if they call none, this is as it should be",
+					"no guard has %s in `cors`, the origin of the public client %s: browsers keep the API's answers from it", origin, c.ID))
+			}
+		}
+	}
+	if public > 0 && len(out) == 0 {
+		out = append(out, adminapi.Fine(check, "guards let the scripts of %s in", adminapi.Count(public, "public client")))
+	}
+	return out
+}
+
+// allowedOrigins are those of all guards; all is true where a guard lets every origin in,
+// leaves that to the API, or refuses nothing, and where there is none.
+func (p patient) allowedOrigins() (allowed []string, all bool) {
+	guards := 0
+	for _, name := range sortedKeys(p.servers) {
+		for raw := range p.servers[name].all("oauth_guard") {
+			var g gateway.Guard
+			if json.Unmarshal(raw, &g) != nil {
+				continue
+			}
+			guards++
+			all = all || g.CORSUpstream || g.Shadow || slices.Contains(g.CORS, "*")
+			allowed = append(allowed, g.CORS...)
+		}
+	}
+	return allowed, all || guards == 0
+}
+
+// serves reports whether a site with a guard has the host of an origin: scripts of the same
+// origin need no permission.
+func (p patient) serves(origin string) bool {
+	u, err := url.Parse(origin)
+	if err != nil {
+		return false
+	}
+	for _, s := range p.servers {
+		if !s.has("oauth_guard") || !s.listensFor(question{scheme: u.Scheme, host: u.Host}) {
+			continue
+		}
+		if slices.ContainsFunc(s.hosts(question{}), func(h string) bool { return h == "" || strings.EqualFold(h, u.Hostname()) }) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,82 @@
+package lockout
+
+import "time"
+
+// Rule says how many attempts a key has. The same key MUST always be taken with
+// the same rule; a caller with several rules puts a word in front of its keys.
+type Rule struct {
+	Limit  int           // attempts within Window; less than 1 refuses all
+	Window time.Duration // exact and sliding: any stretch of this length
+	Lock   time.Duration // how long a key is refused after its last permitted attempt; 0: until the window slides
+}
+
+// count is what is known of one key. Times are measured from the book's start.
+type count struct {
+	rule  Rule
+	times []time.Duration // within the window, oldest first, at most Limit
+	until time.Duration   // refused before this; 0: not refused
+}
+
+// take counts an attempt, or says how long the key is refused.
+func (c *count) take(now time.Duration, r Rule) (bool, time.Duration) {
+	c.rule = r
+	c.settle(now)
+	if c.until == 0 && len(c.times) >= r.Limit {
+		c.refuse(now)
+	}
+	if c.until != 0 {
+		return false, c.until - now
+	}
+	c.times = append(c.times, now)
+	if len(c.times) == r.Limit {
+		c.refuse(now)
+	}
+	return true, 0
+}
+
+func (c *count) refuse(now time.Duration) {
+	if c.rule.Lock > 0 {
+		c.until = now + c.rule.Lock
+		return
+	}
+	c.until = c.times[len(c.times)-c.rule.Limit] + c.rule.Window
+}
+
+// giveBack removes the latest attempt, and with it a refusal it led to.
+func (c *count) giveBack(now time.Duration) {
+	c.settle(now)
+	if n := len(c.times); n > 0 {
+		c.times = c.times[:n-1]
+		if n-1 < c.rule.Limit {
+			c.until = 0
+		}
+	}
+}
+
+// settle ends a refusal whose time has come and forgets what has left the window.
+// A lock that was served wipes the slate: the next attempts are counted anew. While
+// a key is refused its attempts stand still, so that one of them can be given back.
+func (c *count) settle(now time.Duration) {
+	if c.until != 0 {
+		if now < c.until {
+			return
+		}
+		c.until = 0
+		if c.rule.Lock > 0 {
+			c.times = nil
+		}
+	}
+	gone := 0
+	for gone < len(c.times) && c.times[gone]+c.rule.Window <= now {
+		gone++
+	}
+	c.times = c.times[gone:]
+}
+
+// due is when settling changes what eviction may do with the key.
+func (c *count) due() time.Duration {
+	if c.until != 0 {
+		return c.until
+	}
+	return c.times[len(c.times)-1] + c.rule.Window
+}

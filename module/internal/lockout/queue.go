@@ -1,0 +1,30 @@
+package lockout
+
+// queue is a heap of entries, the first due on top.
+type queue []*entry
+
+func (q queue) Len() int           { return len(q) }
+func (q queue) Less(i, j int) bool { return q[i].due < q[j].due }
+
+func (q queue) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].at, q[j].at = i, j
+}
+
+// Push is for container/heap alone.
+func (q *queue) Push(x any) {
+	if e, ok := x.(*entry); ok {
+		e.at = len(*q)
+		*q = append(*q, e)
+	}
+}
+
+// Pop is for container/heap alone.
+func (q *queue) Pop() any {
+	old := *q
+	last := len(old) - 1
+	e := old[last]
+	old[last] = nil
+	*q = old[:last]
+	return e
+}

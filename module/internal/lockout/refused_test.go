@@ -1,0 +1,42 @@
+package lockout
+
+import (
+	"testing"
+	"time"
+)
+
+func TestAskingWhetherAKeyIsRefusedCountsNothing(t *testing.T) {
+	c := newClock()
+	b := NewBook(1, c.now)
+	r := Rule{Limit: 2, Window: time.Minute}
+	ask := func(key string, want bool, wantRetry time.Duration) {
+		t.Helper()
+		for range 3 {
+			if refused, retry := b.Refused(key, r); refused != want || retry != wantRetry {
+				t.Fatalf("Refused(%q) = %v, %v; want %v, %v", key, refused, retry, want, wantRetry)
+			}
+		}
+	}
+	ask("a", false, 0)
+	if held(b) != 0 {
+		t.Fatal("asking made an entry")
+	}
+	wantTake(t, b, "a", r, true, 0)
+	ask("a", false, 0)
+	ask("b", false, 0) // would take the place of "a"
+	c.pass(20 * time.Second)
+	wantTake(t, b, "a", r, true, 0)
+	ask("a", true, 40*time.Second)
+	ask("b", false, 0) // the shared count, still empty
+	wantTake(t, b, "b", r, true, 0)
+	wantTake(t, b, "c", r, true, 0)
+	ask("d", true, time.Minute)
+	c.pass(40 * time.Second)
+	ask("a", false, 0)
+	ask("d", false, 0)
+	c.pass(time.Hour)
+	ask("a", false, 0)
+	if refused, retry := b.Refused("a", Rule{Window: time.Minute}); !refused || retry != time.Minute {
+		t.Fatal("a rule without attempts must refuse")
+	}
+}

@@ -1,0 +1,155 @@
+package metrics
+
+import (
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+)
+
+func TestCountersOutliveARegistryAndSurviveASecondRegistration(t *testing.T) {
+	var set Set
+	for range 3 { // three configurations, each with a registry of its own
+		reg := prometheus.NewPedanticRegistry()
+		for range 2 { // two handlers in each
+			if err := Register(reg); err != nil {
+				t.Fatal(err)
+			}
+		}
+		set.SignIn("ok")
+		if _, err := reg.Gather(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := testutil.ToFloat64(signIns.WithLabelValues("ok")); got != 3 {
+		t.Errorf("sign-ins after three configurations: %v, want 3", got)
+	}
+}
+
+func TestMetricsFollowTheNamingConventions(t *testing.T) {
+	var set Set
+	set.TokenRequest("authorization_code", "issued")
+	set.StoreOperation("get", "ok", 0)
+	set.LimiterFull()
+	set.Revocation("revoked")
+	set.Introspection("inactive")
+	set.DeprecatedGrant("password")
+	set.Ticket("scan", "begun")
+	set.Job("imports", "accepted").Inc()
+	set.JobFile("passed")
+	set.JobsRunning("imports").Add(1)
+	reg := prometheus.NewPedanticRegistry()
+	if err := Register(reg); err != nil {
+		t.Fatal(err)
+	}
+	problems, err := testutil.GatherAndLint(reg)
+	if err != nil || len(problems) > 0 {
+		t.Errorf("%v %v", problems, err)
+	}
+}
+
+func TestEveryOutcomeBeginsAtZero(t *testing.T) { // S11
+	reg := prometheus.NewPedanticRegistry()
+	if err := Register(reg); err != nil {
+		t.Fatal(err)
+	}
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	series := map[string]int{}
+	for _, f := range families {
+		series[strings.TrimPrefix(f.GetName(), "caddy_gatehouse_")] = len(f.GetMetric())
+	}
+	for name, least := range map[string]int{
+		"token_requests_total": 79, "sign_ins_total": 5, "revocation_requests_total": 8, "introspection_requests_total": 9, "deprecated_grant_total": 2,
+		"grants_evicted_total": 1, "audit_events_dropped_total": 1, "limit_shared_buckets_total": 1, "tickets_total": 10, "errors_total": 2,
+		"upstream_errors_total": 12, "rest_translation_failures_total": 8, "rest_job_files_total": 9, "store_operations_total": 20,
+	} {
+		if series[name] < least {
+			t.Errorf("%s has %d series, want %d", name, series[name], least)
+		}
+	}
+}
+
+func TestStatesAreAskedForAtEachScrape(t *testing.T) {
+	t.Cleanup(func() { asked.Store(nil) })
+	reg := prometheus.NewPedanticRegistry()
+	if err := Register(reg); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		state State
+		ok    bool
+		want  string
+	}{
+		"no gateway":                       {State{}, false, ""},
+		"before the revocations are known": {State{StoreUp: true, LimiterUp: true}, true, "1 1 +Inf 0"},
+		"all is well":                      {State{StoreUp: true, LimiterUp: true, PollsWaiting: 7, JobsUnfinished: map[string]int{"imports": 3}, RevocationsKnown: true}, true, "1 1 0 7"},
+		"the store is away":                {State{RevocationsKnown: true, RevocationStaleness: 1500 * time.Millisecond}, true, "0 0 1.5 0"},
+	} {
+		AskState(func() (State, bool) { return c.state, c.ok })
+		values := map[string]string{}
+		families, err := reg.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			if f.GetType().String() == "GAUGE" {
+				values[f.GetName()] = strconv.FormatFloat(f.GetMetric()[0].GetGauge().GetValue(), 'g', -1, 64)
+			}
+		}
+		const p = "caddy_gatehouse_"
+		if got := strings.TrimSpace(values[p+"store_up"] + " " + values[p+"limiter_up"] + " " + values[p+"revocation_staleness_seconds"] + " " + values[p+"polls_waiting"]); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	AskState(func() (State, bool) {
+		return State{LimiterMemory: &LimiterMemory{Keys: 3, Bytes: 4096, Size: 1 << 20, Folded: 5}}, true
+	})
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := map[string]float64{}
+	for _, f := range families {
+		m := f.GetMetric()[0]
+		held[strings.TrimPrefix(f.GetName(), "caddy_gatehouse_limiter_memory_")] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
+	}
+	if held["keys"] != 3 || held["bytes"] != 4096 || held["size_bytes"] != 1<<20 || held["folded_total"] != 5 {
+		t.Errorf("the memory of the limiter: %v", held)
+	}
+	problems, err := testutil.GatherAndLint(reg)
+	if err != nil || len(problems) > 0 {
+		t.Errorf("%v %v", problems, err)
+	}
+}
+
+func TestThePageAboutRunningNamesEveryMetric(t *testing.T) {
+	page, err := os.ReadFile("../../../deploy/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("set.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := os.ReadFile("state.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`= (?:counter|histogram|gauges?)\("(\w+)"`).FindAllStringSubmatch(string(source)+string(more), -1)
+	if len(names) < 10 {
+		t.Fatalf("only %d metrics", len(names))
+	}
+	for _, n := range names {
+		if !strings.Contains(string(page), "`"+n[1]+"`") {
+			t.Errorf("%s is missing", n[1])
+		}
+	}
+}

@@ -1,4 +1,0 @@
-// Package relying signs users in with unmodified relying parties: Debian's Apache with
-// mod_auth_openidc, openid-client with all that it can do, Auth.js, clients of MCP, and
-// libraries for WeChat in Go, Node and Python. It holds tests only.
-package relying

@@ -1,0 +1,338 @@
+package translate
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
+	"github.com/gatehouse/gatehouse/module/rest/charset"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// body is one that is translated: bytes come in as the upstream sends them, pass
+// through what undoes their coding and charset, and the editor's output is framed and
+// held until the header goes out.
+type body struct {
+	w      *Writer
+	answer *resource.Answer
+	sure   bool // the answer is labelled JSON
+	passes bool // of its type the resource passes what is no JSON
+	unpack *unpacker
+	xml    *document // while an answer in XML is read
+	start  *start    // until it is known where the JSON begins
+	look   *looking  // while it is not known whether an object is a list
+	in     charset.Reading
+	text   charset.Writer // leads to the editor
+	editor *splice.Editor
+	held   []byte
+	limit  int
+	done   bool // the editor has seen all
+	raw    bool // it is no JSON, and passes
+}
+
+// newBody looks at a success's header. It returns nil for an answer that passes.
+func newBody(w *Writer) (*body, *Failure) {
+	h := w.Header()
+	media := mediaOf(h)
+	sure := envelope.IsJSON(media)
+	declared := w.config.Answer.Declared()
+	isXML := readsXML(w.config.Answer, media)
+	switch {
+	case isXML:
+	case declared && w.config.Answer.Passes(media) && !envelope.MaybeJSON(media):
+		return nil, nil
+	case declared && !sure && !envelope.MaybeJSON(media):
+		return nil, notJSON(w, nil)
+	case !declared && (!sure && !envelope.MaybeJSON(media) || isAttachment(h)):
+		return nil, nil
+	}
+	b := &body{w: w, answer: w.config.Answer, sure: sure, start: newStart(), limit: hold, held: borrow()}
+	b.passes = declared && b.answer.Passes(media)
+	if isXML {
+		b.xml = new(document)
+	}
+	b.in = charset.Read(charsetOf(h), b.answer.Charset())
+	if b.answer.Kind == resource.Create || b.answer.ByCursor() {
+		b.limit = holdCreated
+	}
+	coding := strings.ToLower(strings.TrimSpace(strings.Join(h["Content-Encoding"], ",")))
+	if coding != "" && coding != "identity" {
+		if b.unpack = newUnpacker(coding, b.plain); b.unpack == nil {
+			if !sure && !declared {
+				return nil, nil
+			}
+			return nil, &Failure{Coding, fmt.Errorf("Content-Encoding %q, expected none, as was asked for, or one of gzip, deflate and zstd", coding)}
+		}
+	}
+	return b, nil
+}
+
+func (b *body) write(p []byte) error {
+	if b.unpack != nil {
+		return b.unpack.write(p)
+	}
+	return b.plain(p)
+}
+
+// plain takes bytes without a coding.
+func (b *body) plain(p []byte) error {
+	if b.look != nil {
+		return b.looked(p)
+	}
+	if b.xml != nil {
+		return b.xml.add(p)
+	}
+	if b.start == nil {
+		return b.decoded(p)
+	}
+	if !b.start.add(p) {
+		return nil
+	}
+	return b.begin(false)
+}
+
+// begin decides, when enough is there, where the JSON begins and how it is encoded.
+func (b *body) begin(whole bool) error {
+	s, a := b.start, b.answer
+	b.start = nil
+	defer s.release()
+	text, err := b.text.Begin(b.in, s.text, whole)
+	if err != nil {
+		return b.undecodable(s.text, err)
+	}
+	at, ok := findJSON(text, b.sure, whole)
+	strange := !ok || behindText(text[:at])
+	switch {
+	case !a.Declared() && whole && len(bytes.TrimSpace(text)) == 0:
+		return b.passRaw(s.text)
+	case b.passes && !b.sure && strange && !beginsAsJSON(text, whole):
+		return b.passRaw(s.text)
+	case !ok && !b.sure && a.Declared():
+		return notJSON(b.w, text)
+	case a.MayBeList() && a.Plan == nil && strange && beginsAsJSON(text, whole):
+		at, ok = 0, true // and something behind it
+	case !ok && (!b.sure || a.MayBeList() && a.Plan == nil), a.MayBeList() && a.Plan == nil && strange:
+		return b.passRaw(s.text) // a page, or one that has something like JSON in it
+	}
+	if ok && a.MayBeList() {
+		if first := bytes.TrimLeft(text[at:], " \t\r\n"); first[0] == '{' {
+			return b.beginLooking(s.text, text, at, whole)
+		}
+		a.AsArray()
+	}
+	return b.edit(text[at:])
+}
+
+// undecodable is what becomes of an answer whose text cannot be decoded. What need not be JSON
+// is not read.
+func (b *body) undecodable(raw []byte, err error) error {
+	text := bytes.TrimLeft(raw, "\xef\xbb\xbf \t\r\n")
+	json := b.sure || len(text) > 0 && begins(text[0])
+	switch {
+	case !json && b.passes, !json && !b.answer.Declared():
+		return b.passRaw(raw)
+	case !json:
+		return notJSON(b.w, text)
+	}
+	return err
+}
+
+// edit begins to translate a text whose beginning is decoded.
+func (b *body) edit(text []byte) error {
+	b.editor = b.answer.Editor((*framed)(b))
+	b.text.To(b.editor)
+	if b.answer.List != nil {
+		b.held = append(b.held, `{"data":`...)
+	}
+	_, err := b.editor.Write(text)
+	return err
+}
+
+// passRaw begins to pass a text as it is.
+func (b *body) passRaw(text []byte) error {
+	b.raw = true
+	if a := b.answer; a.Usual && a.Status != 0 && (len(text) == 0 || mediaOf(b.w.Header()) == "text/plain") {
+		b.w.become()
+	}
+	b.commitRaw()
+	return b.decoded(text)
+}
+
+// decoded takes what follows.
+func (b *body) decoded(p []byte) error {
+	if b.raw {
+		if b.answer.Head {
+			return nil
+		}
+		_, err := b.w.ResponseWriter.Write(p)
+		return err
+	}
+	_, err := b.text.Write(p)
+	return err
+}
+
+// framed is what the editor writes to.
+type framed body
+
+func (f *framed) Write(p []byte) (int, error) {
+	b := (*body)(f)
+	if err := b.out(p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (b *body) out(p []byte) error {
+	if b.w.committed {
+		if b.answer.Head {
+			return nil
+		}
+		_, err := b.w.ResponseWriter.Write(p)
+		return err
+	}
+	if len(b.held)+len(p) <= b.limit {
+		b.held = append(b.held, p...)
+		return nil
+	}
+	b.commit()
+	return b.out(p)
+}
+
+// close ends the body.
+func (b *body) close() error {
+	if b.unpack != nil {
+		if err := b.unpack.close(); err != nil {
+			return err
+		}
+	}
+	if b.xml != nil {
+		if err := b.readXML(); err != nil {
+			return err
+		}
+	}
+	if b.start != nil {
+		if err := b.begin(true); err != nil {
+			return err
+		}
+	}
+	if b.look != nil {
+		if err := b.decide(true); err != nil {
+			return err
+		}
+	}
+	if b.raw {
+		return nil
+	}
+	if err := b.text.Close(); err != nil {
+		return err
+	}
+	if err := b.editor.Close(); err != nil {
+		return err
+	}
+	b.done = true
+	if b.answer.Nothing(b.editor) {
+		return &Failure{Missing, ErrNothing}
+	}
+	b.answer.Ended(b.editor)
+	if b.answer.List != nil {
+		b.answer.Fit(b.editor, b.w.Header())
+		if err := b.answer.Continue(b.editor, true); err != nil {
+			return &Failure{Cursor, err}
+		}
+		tail := append([]byte(nil), `,"pagination":`...)
+		tail = b.answer.List.Pagination(tail, b.answer.Total(b.editor, b.w.Header(), true))
+		if err := b.out(append(tail, '}')); err != nil {
+			return err
+		}
+	}
+	if !b.w.committed {
+		b.commit()
+	}
+	return nil
+}
+
+// commit sends the header, and what was held.
+func (b *body) commit() {
+	w, a, h := b.w, b.answer, b.w.Header()
+	back := envelope.TakeTrailers(h)
+	forget(h)
+	media := "application/json"
+	if w.config.MediaType != "" {
+		media = w.config.MediaType
+	}
+	h.Set("Content-Type", media)
+	if !b.done {
+		_ = a.Continue(b.editor, false) // close tells what is wrong
+	}
+	if a.List != nil && a.Linked(b.editor, h) {
+		h.Set("Link", a.List.LinkHeader(a.Path, a.Query, a.Seen(b.editor, h, b.done)))
+		w.linked = true
+	}
+	if a.Personal() {
+		h.Add("Vary", "Authorization")
+	}
+	if !a.Usual || !a.Failed(b.editor) {
+		if at := a.Location(b.editor); at != "" && !(a.Usual && strings.HasPrefix(h.Get("Location"), "/")) {
+			h.Set("Location", at)
+		}
+		if a.Status != 0 {
+			w.status = a.Status
+		}
+	}
+	if b.done && len(h["Trailer"]) == 0 {
+		h.Set("Content-Length", strconv.Itoa(len(b.held)))
+	}
+	w.pass()
+	if !a.Head {
+		_, _ = w.ResponseWriter.Write(b.held) // the next write, or nobody, tells of a client that has gone
+	}
+	giveBack(b.held)
+	b.held = nil
+	back()
+}
+
+// commitRaw sends the header of what turned out to be no JSON.
+func (b *body) commitRaw() {
+	if b.unpack != nil {
+		forget(b.w.Header())
+	}
+	b.w.pass()
+}
+
+func (b *body) release() {
+	if b.unpack != nil {
+		b.unpack.release()
+	}
+	if b.start != nil {
+		b.start.release()
+	}
+	if b.look != nil {
+		b.look.editor.Release()
+	}
+	if b.editor != nil {
+		b.editor.Release()
+	}
+	giveBack(b.held)
+	b.held = nil
+}
+
+// holds are what bodies are held in. One that outgrew it is the collector's.
+var holds = sync.Pool{New: func() any { return new([hold]byte) }}
+
+func borrow() []byte {
+	buffer, ok := holds.Get().(*[hold]byte)
+	if !ok {
+		buffer = new([hold]byte)
+	}
+	return buffer[:0]
+}
+
+func giveBack(b []byte) {
+	if cap(b) == hold {
+		holds.Put((*[hold]byte)(b[:hold]))
+	}
+}

@@ -1,0 +1,84 @@
+package translate
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
+	"github.com/gatehouse/gatehouse/module/rest/charset"
+)
+
+// Kind is why an answer could not be translated: a closed set, fit for a metric's label.
+type Kind string
+
+const (
+	Syntax     Kind = "syntax"     // it is no JSON
+	Incomplete Kind = "incomplete" // it ends too soon
+	Missing    Kind = "missing"    // the declared value is not there, or of another kind
+	Depth      Kind = "depth"      // nested too deeply
+	Charset    Kind = "charset"    // its text cannot be decoded
+	Coding     Kind = "coding"     // compressed in a way that is not known, or wrongly
+	Bomb       Kind = "bomb"       // it grows beyond reason when it is decompressed
+	Redirect   Kind = "redirect"   // it leads to an address that has no counterpart
+	Cursor     Kind = "cursor"     // it does not lead on to the next page in a way that a client could follow
+	Gone       Kind = "gone"       // the client has gone
+)
+
+// ErrNothing is for an answer that can be read, and says that there is no such item. It is no
+// failure of the translation, and not to be counted as one.
+var ErrNothing = errors.New("there is nothing in the place of the item")
+
+// Kinds are all of them.
+var Kinds = []Kind{Syntax, Incomplete, Missing, Depth, Charset, Coding, Bomb, Redirect, Cursor, Gone}
+
+// Failure is an answer that could not be translated.
+type Failure struct {
+	Kind Kind
+	Err  error // for the log
+}
+
+func (f *Failure) Error() string {
+	if f.Err == nil {
+		return "the upstream's answer could not be translated: " + string(f.Kind)
+	}
+	return "the upstream's answer could not be translated: " + string(f.Kind) + ": " + f.Err.Error()
+}
+
+func (f *Failure) Unwrap() error { return f.Err }
+
+// notJSON is what becomes of an answer that is no JSON where something is declared of it. A
+// write has succeeded all the same, unless its answer is a page: of an error, or to sign in.
+func notJSON(w *Writer, text []byte) *Failure {
+	media := mediaOf(w.Header())
+	f := &Failure{Syntax, fmt.Errorf("Content-Type %q, expected JSON as is declared, or a type that the resource passes", media)}
+	text = bytes.TrimLeft(text, " \t\r\n")
+	page := strings.HasSuffix(media, "xml") || len(text) > 0 && strings.ContainsRune("<{[", rune(text[0]))
+	if w.config.Answer.Writes() && !page {
+		f.Kind = Missing
+	}
+	return f
+}
+
+var errBomb = &Failure{Kind: Bomb}
+
+// failureOf sorts what an editor, or the way to it, says.
+func failureOf(err error) *Failure {
+	var f *Failure
+	switch {
+	case errors.As(err, &f):
+		return f
+	case errors.Is(err, charset.ErrText):
+		return &Failure{Charset, err}
+	case errors.Is(err, splice.ErrSyntax):
+		return &Failure{Syntax, err}
+	case errors.Is(err, splice.ErrIncomplete):
+		return &Failure{Incomplete, err}
+	case errors.Is(err, splice.ErrRoot), errors.Is(err, splice.ErrLifted):
+		return &Failure{Missing, err}
+	case errors.Is(err, splice.ErrDepth):
+		return &Failure{Depth, err}
+	}
+	return &Failure{Gone, err}
+}

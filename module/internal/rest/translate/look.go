@@ -1,0 +1,73 @@
+package translate
+
+import (
+	"errors"
+	"io"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
+	"github.com/gatehouse/gatehouse/module/rest/charset"
+)
+
+// holdLook is how much of an object is kept to find out whether it is a list. Of a longer
+// one whose total has not come by then it is assumed that it will. Where a total did come,
+// no more than hold is kept.
+const holdLook = 1 << 20
+
+// looking is an object of which it is not known whether it is a list: its text is kept, and
+// read beside that.
+type looking struct {
+	kept   []byte // from the first byte of the answer, as it came
+	at     int    // where the JSON begins when that is decoded
+	editor *splice.Editor
+	err    error // why it is no JSON after all
+}
+
+func (b *body) beginLooking(raw, text []byte, at int, whole bool) error {
+	e := b.answer.Look().New(io.Discard)
+	b.look = &looking{kept: append([]byte(nil), raw...), at: at, editor: e}
+	b.text.To(e)
+	_, b.look.err = e.Write(text[at:])
+	if whole {
+		return nil // close decides
+	}
+	return b.decide(false)
+}
+
+// looked takes what follows.
+func (b *body) looked(p []byte) error {
+	l := b.look
+	l.kept = append(l.kept, p...)
+	if l.err == nil {
+		_, l.err = b.text.Write(p)
+	}
+	return b.decide(false)
+}
+
+// decide goes on as soon as it is known what the object is.
+func (b *body) decide(whole bool) error {
+	l := b.look
+	if whole && l.err == nil {
+		if l.err = b.text.Close(); l.err == nil {
+			l.err = l.editor.Close()
+		}
+	}
+	if !whole && l.err == nil && (len(l.kept) <= hold || len(l.kept) <= holdLook && !b.answer.Known(l.editor)) {
+		return nil
+	}
+	if errors.Is(l.err, charset.ErrText) {
+		return l.err
+	}
+	text, err := b.text.Begin(b.in, l.kept, whole)
+	if err != nil {
+		return err
+	}
+	// A page with something behind it is not passed: it would be no page for the client.
+	page := (l.err == nil || beginsAsJSON(text[l.at:], true)) && b.answer.AsObject(l.editor, whole)
+	kept := l.kept
+	b.look = nil
+	l.editor.Release()
+	if !page && b.answer.Plan == nil {
+		return b.passRaw(kept)
+	}
+	return b.edit(text[l.at:])
+}

@@ -1,0 +1,103 @@
+package translate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
+)
+
+// start is the beginning of a body, kept until it is known where the JSON begins and
+// how it is encoded.
+type start struct {
+	text []byte
+}
+
+// sample is how much is looked at; what comes later is taken for more of the same.
+const sample = 32 << 10
+
+var starts = sync.Pool{New: func() any { return new([sample]byte) }}
+
+func newStart() *start {
+	buffer, ok := starts.Get().(*[sample]byte)
+	if !ok {
+		buffer = new([sample]byte)
+	}
+	return &start{text: buffer[:0]}
+}
+
+func (s *start) release() {
+	if cap(s.text) == sample {
+		starts.Put((*[sample]byte)(s.text[:sample]))
+	}
+	s.text = nil
+}
+
+// add reports that there is enough.
+func (s *start) add(p []byte) bool {
+	if len(s.text)+len(p) > sample {
+		s.text = append(append(make([]byte, 0, len(s.text)+len(p)), s.text...), p...)
+		return true
+	}
+	s.text = append(s.text, p...)
+	return false
+}
+
+func begins(c byte) bool { return c == '{' || c == '[' }
+
+// notices bounds how many beginnings are tried when something is printed in front.
+const notices = 8
+
+var anything, _ = splice.Compile(splice.Config{}) // an empty plan compiles
+
+// findJSON says where JSON begins in the beginning of a text, or in all of it.
+func findJSON(text []byte, sure, whole bool) (at int, ok bool) {
+	at = len(text) - len(bytes.TrimLeft(text, " \t\r\n"))
+	rest := text[at:]
+	if len(rest) == 0 {
+		return 0, false
+	}
+	if begins(rest[0]) {
+		return at, sure || parses(rest, whole)
+	}
+	for range notices {
+		next := bytes.IndexAny(rest, "{[")
+		if next < 0 {
+			break
+		}
+		if rest = rest[next:]; parses(rest, whole) {
+			return len(text) - len(rest), true
+		}
+		rest = rest[1:]
+	}
+	return 0, false
+}
+
+// behindText reports whether more than white space stands in front of JSON.
+func behindText(before []byte) bool { return len(bytes.TrimLeft(before, " \t\r\n")) > 0 }
+
+// beginsAsJSON reports whether a text begins with an object or array, whatever stands behind
+// it. One that is not whole may go on.
+func beginsAsJSON(text []byte, whole bool) bool {
+	text = bytes.TrimLeft(text, " \t\r\n")
+	if len(text) == 0 || !begins(text[0]) {
+		return false
+	}
+	var first json.RawMessage
+	err := json.NewDecoder(bytes.NewReader(text)).Decode(&first)
+	return err == nil || !whole && errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// parses reports whether a text could be the beginning of JSON, or all of it.
+func parses(text []byte, whole bool) bool {
+	e := anything.New(io.Discard)
+	defer e.Release()
+	_, err := e.Write(text)
+	if err == nil && whole {
+		err = e.Close()
+	}
+	return err == nil
+}
