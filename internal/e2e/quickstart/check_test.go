@@ -97,7 +97,7 @@ func TestCheckTestsWhatChangedAndWhatImportsIt(t *testing.T) {
 		"apart/apart.go":                      "package apart\n",
 		"apart/it_test.go":                    "package apart\n\n" + passes,
 		"module/suite/suite.go":               "package suite\n\nimport _ \"example.test/m/store\"\n",
-		"module/suite/it_test.go":             "package suite\n\nimport (\n\t\"testing\"\n\n\t_ \"example.test/m/module/internal/harness\"\n)\n\nfunc TestIt(t *testing.T) { t.Fatal(\"a suite ran\") }\n",
+		"module/suite/it_test.go":             "package suite\n\nimport (\n\t\"testing\"\n\n\t_ \"example.test/m/internal/testkit/harness\"\n)\n\nfunc TestIt(t *testing.T) { t.Fatal(\"a suite ran\") }\n",
 		"internal/testkit/harness/harness.go": "package harness\n",
 		"internal/arch/it_test.go":            "package arch\n\n" + passes,
 	})
@@ -105,7 +105,7 @@ func TestCheckTestsWhatChangedAndWhatImportsIt(t *testing.T) {
 
 	c.write("store/store.go", "package store\n\nconst Size = 2\n")
 	c.expect(true, nil,
-		[]string{"example.test/m/guard", "ok  \texample.test/m/tested", "example.test/m/module/internal/arch", "left to ./xcaddy.sh test:\x1b[0m module/suite\n"},
+		[]string{"example.test/m/guard", "ok  \texample.test/m/tested", "example.test/m/internal/arch", "left to ./xcaddy.sh test:\x1b[0m module/suite\n"},
 		[]string{"apart", "a suite ran"})
 
 	// On a branch, what was committed counts too, and a file of testdata is its package's.
