@@ -29,7 +29,7 @@ func listGrants(c *adminCall) (adminAnswer, error) {
 	if len(records) == 0 && after == "" && !known {
 		return adminAnswer{}, c.noUser()
 	}
-	judge, err := ending.JudgeOf(c.r.Context(), c.core.store, subject)
+	judge, err := ending.NewJudge(c.r.Context(), c.core.store, subject)
 	if err != nil {
 		return adminAnswer{}, err
 	}

@@ -58,7 +58,7 @@ func TestTheEndOfWhatAUserHasGoesOnWhenTheCallerHangsUp(t *testing.T) {
 	if err != nil || answer.status != http.StatusNoContent || ctx.Err() == nil {
 		t.Errorf("%+v, %v", answer, err)
 	}
-	epoch, err := ending.OfSubject(t.Context(), m, "u-1")
+	epoch, err := ending.SubjectEpoch(t.Context(), m, "u-1")
 	if err != nil || epoch == 0 {
 		t.Errorf("nothing was ended: epoch %d, %v", epoch, err)
 	}

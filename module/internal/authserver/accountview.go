@@ -29,7 +29,7 @@ func (s *signIn) showAccount(w http.ResponseWriter, r *http.Request, b browser, 
 		Form: webui.Form{Lang: lang, Action: s.base + accountPath, Token: b.token(useAccount, who.user.ID)},
 		User: who.user.Username, Name: displayName(who.user), Script: s.base + timesScript, Origin: s.origin, Logout: s.base + "/logout", Done: done,
 	}
-	judge, err := ending.JudgeOf(r.Context(), s.Store, who.user.ID)
+	judge, err := ending.NewJudge(r.Context(), s.Store, who.user.ID)
 	if err != nil {
 		return err
 	}

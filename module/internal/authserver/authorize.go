@@ -167,7 +167,7 @@ func (s *signIn) proceed(w http.ResponseWriter, r *http.Request, b browser, q *r
 		// Core section 3.1.2.2: no positive answer for anybody but the one hinted at.
 		return q.refuse(oauth.LoginRequired, "another user signed in than id_token_hint names")
 	}
-	pair, err := ending.OfPair(r.Context(), s.Store, q.Client, who.user.ID) // before the permission
+	pair, err := ending.PairEpoch(r.Context(), s.Store, q.Client, who.user.ID) // before the permission
 	if err != nil {
 		return err
 	}

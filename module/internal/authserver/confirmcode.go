@@ -26,7 +26,7 @@ func (s *signIn) allow(ctx context.Context, keys *secret.Keys, a approval) error
 	if err := s.takeCode(who.user.ID); err != nil {
 		return err
 	}
-	pair, err := ending.OfPair(ctx, s.Store, t.Client, who.user.ID) // before it is allowed
+	pair, err := ending.PairEpoch(ctx, s.Store, t.Client, who.user.ID) // before it is allowed
 	if err != nil {
 		return err
 	}

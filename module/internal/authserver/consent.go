@@ -108,7 +108,7 @@ func (s *signIn) consentPost(w http.ResponseWriter, r *http.Request) error {
 		return q.refuse(oauth.AccessDenied, "the user may not sign in")
 	}
 	who := &person{user: user, session: v, digest: rec.ID}
-	pair, err := ending.OfPair(r.Context(), s.Store, q.Client, user.ID) // before the permission
+	pair, err := ending.PairEpoch(r.Context(), s.Store, q.Client, user.ID) // before the permission
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (s *signIn) remember(ctx context.Context, q *request, client *oauth.Client,
 			return err
 		default:
 			if given.Pair > pair { // the other one came after an end, or the end's record is gone
-				now, err := ending.OfPair(ctx, s.Store, q.Client, subject)
+				now, err := ending.PairEpoch(ctx, s.Store, q.Client, subject)
 				if err != nil || now > pair {
 					return err
 				}

@@ -100,7 +100,7 @@ func TestNoSignInOfBeforeAnEndOutlivesIt(t *testing.T) { // N02
 		e, _ := newEnder(t, w, c)
 		var signIns []store.Epochs
 		begin := func() { // as the password grant does: both from the counter
-			g := must(ending.Current(ctx, w.Backend))(t)
+			g := must(ending.CurrentEpoch(ctx, w.Backend))(t)
 			signIns = append(signIns, store.Epochs{Subject: g, Pair: g})
 		}
 		check := func(before int) {
@@ -179,7 +179,7 @@ func TestAnEndThatFailsIsRepeatedAndAFaultIsNoAnswer(t *testing.T) {
 	if _, err := ending.Ended(ctx, m, "u", "c", store.Epochs{}); !errors.Is(err, errDown) {
 		t.Error(err)
 	}
-	if _, err := ending.Current(ctx, m); !errors.Is(err, errDown) {
+	if _, err := ending.CurrentEpoch(ctx, m); !errors.Is(err, errDown) {
 		t.Error(err)
 	}
 }
@@ -207,7 +207,7 @@ func TestParallelEndsAreAllOfDifferentEpochs(t *testing.T) {
 		highest[r.Value] = max(highest[r.Value], r.Epoch)
 	}
 	for subject, want := range highest {
-		if got := must(ending.OfSubject(ctx, m, subject))(t); got != want {
+		if got := must(ending.SubjectEpoch(ctx, m, subject))(t); got != want {
 			t.Errorf("%s is at epoch %d, want %d", subject, got, want)
 		}
 	}

@@ -34,24 +34,24 @@ import (
 // The counter is at least the time in milliseconds, so that a store which lost its last
 // writes (a failover of Redis) does not give out an epoch twice.
 
-// Current returns the last epoch that was given out, 0 for none. It is read before a
+// CurrentEpoch returns the last epoch that was given out, 0 for none. It is read before a
 // password is checked. Errors are technical.
-func Current(ctx context.Context, b store.Backend) (int64, error) {
+func CurrentEpoch(ctx context.Context, b store.Backend) (int64, error) {
 	var v store.EpochCounter
 	_, err := store.Read(ctx, b, store.EpochCounterKey(), &v)
 	return v.Last, unlessAbsent(err)
 }
 
-// OfPair returns the epoch of a client at a user, 0 for none. It is read before the user's
+// PairEpoch returns the epoch of a client at a user, 0 for none. It is read before the user's
 // permission is looked at. Errors are technical.
-func OfPair(ctx context.Context, b store.Backend, client, subject string) (int64, error) {
+func PairEpoch(ctx context.Context, b store.Backend, client, subject string) (int64, error) {
 	var v store.Pair
 	_, err := store.Read(ctx, b, store.PairKey(client, subject), &v)
 	return v.Epoch, unlessAbsent(err)
 }
 
-// OfSubject returns the epoch of a user's last end, 0 for none. Errors are technical.
-func OfSubject(ctx context.Context, b store.Backend, subject string) (int64, error) {
+// SubjectEpoch returns the epoch of a user's last end, 0 for none. Errors are technical.
+func SubjectEpoch(ctx context.Context, b store.Backend, subject string) (int64, error) {
 	var v store.Ended
 	_, err := store.Read(ctx, b, store.EndedKey(subject), &v)
 	return v.Epoch, unlessAbsent(err)
@@ -60,7 +60,7 @@ func OfSubject(ctx context.Context, b store.Backend, subject string) (int64, err
 // Ended reports whether what carries these epochs is dead. Without a client only the end
 // of the user counts. Errors are technical: the answer is 503, never a refusal.
 func Ended(ctx context.Context, b store.Backend, subject, client string, e store.Epochs) (bool, error) {
-	j, err := JudgeOf(ctx, b, subject)
+	j, err := NewJudge(ctx, b, subject)
 	if err != nil {
 		return false, err
 	}
@@ -76,9 +76,9 @@ type Judge struct {
 	pairs   map[string]int64
 }
 
-// JudgeOf reads the epoch of a user. Errors are technical.
-func JudgeOf(ctx context.Context, b store.Backend, subject string) (*Judge, error) {
-	epoch, err := OfSubject(ctx, b, subject)
+// NewJudge reads the epoch of a user. Errors are technical.
+func NewJudge(ctx context.Context, b store.Backend, subject string) (*Judge, error) {
+	epoch, err := SubjectEpoch(ctx, b, subject)
 	return &Judge{store: b, subject: subject, epoch: epoch}, err
 }
 
@@ -90,7 +90,7 @@ func (j *Judge) Ended(ctx context.Context, client string, e store.Epochs) (bool,
 	epoch, known := j.pairs[client]
 	if !known {
 		var err error
-		if epoch, err = OfPair(ctx, j.store, client, j.subject); err != nil {
+		if epoch, err = PairEpoch(ctx, j.store, client, j.subject); err != nil {
 			return false, err
 		}
 		if j.pairs == nil {

@@ -223,7 +223,7 @@ func (s *Sweeper) save(ctx context.Context, rec store.Record, v *store.Sweep) (s
 
 // page sweeps one page of records and moves v on; done says that it was the last.
 func (s *Sweeper) page(ctx context.Context, v *store.Sweep) (done bool, err error) {
-	judge, err := JudgeOf(ctx, s.Store, v.Subject)
+	judge, err := NewJudge(ctx, s.Store, v.Subject)
 	if err != nil {
 		return false, err
 	}

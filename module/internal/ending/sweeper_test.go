@@ -73,7 +73,7 @@ func TestWhatWasEndedIsDeletedAndNothingElse(t *testing.T) { // N02
 		t.Errorf("%d grants and %d sessions are left, want the other client's, the newer release's, and 3", g, sessions)
 	}
 	must(0, e.EndSubject(t.Context(), "u"))(t)
-	fresh := must(ending.Current(t.Context(), m))(t)
+	fresh := must(ending.CurrentEpoch(t.Context(), m))(t)
 	fill(t, m, c, 2, store.Epochs{Subject: fresh, Pair: fresh})
 	pass(t, s)
 	if g, sessions := count(t, m, store.KindGrant, "u"), count(t, m, store.KindSession, "u"); g != 3 || sessions != 2 {

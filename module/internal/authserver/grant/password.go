@@ -58,7 +58,7 @@ func (g *passwordGrant) Prepare(ctx context.Context, r Request) (Pending, error)
 			return Pending{}, oauth.E(oauth.ServerError, "").WithCause(errBadFamilyID)
 		}
 	}
-	epoch, err := ending.Current(ctx, g.Store) // before the password: see package ending
+	epoch, err := ending.CurrentEpoch(ctx, g.Store) // before the password: see package ending
 	if err != nil {
 		return Pending{}, oauth.Unavailable(err)
 	}
