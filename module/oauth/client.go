@@ -126,7 +126,7 @@ func (c *Client) CORSOrigins() []string {
 
 // GrantableScopes decides what a request for scopes gives: the requested ones when the
 // client may have each, its default ones when it asked for none.
-func (c *Client) GrantableScopes(requested string) ([]string, *Error) {
+func (c *Client) GrantableScopes(requested string) ([]string, error) {
 	scopes, ok := ParseScopes(requested)
 	if !ok {
 		return nil, E(InvalidScope, "the scope parameter is malformed or too long")

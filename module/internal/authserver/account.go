@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
+	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -33,7 +35,7 @@ const endPatience = 30 * time.Second
 // leaves a notice in the store for as long as access tokens live.
 var withdrawalsOfUser = lockout.Rule{Limit: 60, Window: time.Minute}
 
-var errNotYours = page(http.StatusNotFound, "not_found", "")
+var errNotYours = refusal.New(http.StatusNotFound, refusal.NotFound, "")
 
 // account shows, to whoever is signed in, what they have allowed and where they are
 // signed in. A GET changes nothing.
@@ -134,7 +136,7 @@ func (s *signIn) press(w http.ResponseWriter, r *http.Request, b browser, form h
 		}
 		return "", s.leave(w, r, true)
 	}
-	return "", page(http.StatusBadRequest, "invalid_request", "none of the page's buttons was pressed")
+	return "", oauth.E(oauth.InvalidRequest, "none of the page's buttons was pressed")
 }
 
 // endSession ends one session of the user. That it is gone already is no error: the page

@@ -2,15 +2,17 @@ package authserver
 
 import (
 	"context"
-	"errors"
 	"mime"
 	"net/http"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/internal/webui"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -26,18 +28,18 @@ func (s *signIn) authorizePost(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return bodyError(err)
 	}
-	if len(body) > maxQuery {
+	if len(body) > query.MaxSize {
 		return &httpx.FormError{Status: http.StatusRequestEntityTooLarge, Reason: "the request is too large"}
 	}
 	all := string(body)
 	if r.URL.RawQuery != "" {
 		all = r.URL.RawQuery + "&" + all
 	}
-	p, refused := parseParams(all)
+	p, refused := query.Parse(all)
 	if refused != nil {
 		return refused
 	}
-	s.redirect(w, r, s.base+"/authorize?"+p.encode())
+	s.redirect(w, r, s.base+"/authorize?"+p.Encode())
 	return nil
 }
 
@@ -51,7 +53,7 @@ func (s *signIn) authorizePost(w http.ResponseWriter, r *http.Request) error {
 // histories keep it; reload and back work, since each page can be made anew from the
 // one before.
 func (s *signIn) authorizeGet(w http.ResponseWriter, r *http.Request) error {
-	p, refused := parseParams(r.URL.RawQuery)
+	p, refused := query.Parse(r.URL.RawQuery)
 	if refused != nil {
 		return refused
 	}
@@ -63,13 +65,13 @@ func (s *signIn) authorizeGet(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return withLang(err, s.Pages.Language(r, locales(p)))
 	}
-	to := callback{uri: p.get("redirect_uri"), fragment: s.inFragment(p.get("response_type"))}
-	if p.count("state") == 1 {
-		to.state = p.get("state")
+	to := callback{uri: p.Get("redirect_uri"), fragment: s.inFragment(p.Get("response_type"))}
+	if p.Count("state") == 1 {
+		to.state = p.Get("state")
 	}
 	q, want, fault := s.check(p, client)
 	if fault != nil {
-		return &refusal{to, fault}
+		return &redirected{to, fault}
 	}
 	q.Pushed = pushed
 	if err := s.readHint(r.Context(), p, q); err != nil {
@@ -99,18 +101,18 @@ func (s *signIn) authorizeGet(w http.ResponseWriter, r *http.Request) error {
 // identify finds the client and checks the redirect address. Until both are good
 // there is nobody to send an error to: a redirect would make us an open redirector.
 // A missing client_id and an unknown one read alike.
-func (s *signIn) identify(ctx context.Context, p params) (*oauth.Client, error) {
-	if p.count("client_id") > 1 || p.count("redirect_uri") > 1 {
-		return nil, page(http.StatusBadRequest, "invalid_request", "client_id or redirect_uri is repeated")
+func (s *signIn) identify(ctx context.Context, p query.Params) (*oauth.Client, error) {
+	if p.Count("client_id") > 1 || p.Count("redirect_uri") > 1 {
+		return nil, oauth.E(oauth.InvalidRequest, "client_id or redirect_uri is repeated")
 	}
-	return s.known(ctx, store.DialectOAuth, p.get("client_id"), p.get("redirect_uri"))
+	return s.known(ctx, store.DialectOAuth, p.Get("client_id"), p.Get("redirect_uri"))
 }
 
 // known finds the client that speaks this dialect. One of the other is as unknown as one
 // that is not there, but that its developer is told.
 func (s *signIn) known(ctx context.Context, dialect store.Dialect, id, redirectURI string) (*oauth.Client, error) {
-	unknown := page(http.StatusBadRequest, "unknown_client", "client_id is missing or unknown: compare it with the ids of the clients of this issuer")
-	unknown.view.Sent = redirectURI
+	sent := func(v *webui.ErrorView) { v.Sent = redirectURI }
+	unknown := withView(refusal.New(http.StatusBadRequest, refusal.UnknownClient, "client_id is missing or unknown: compare it with the ids of the clients of this issuer"), sent)
 	if id == "" {
 		return nil, unknown
 	}
@@ -123,14 +125,12 @@ func (s *signIn) known(ctx context.Context, dialect store.Dialect, id, redirectU
 	}
 	switch variantB := dialect == store.DialectVariantB; {
 	case client.VariantB && !variantB:
-		return nil, page(http.StatusBadRequest, "unknown_client", "this client is one of Variant B and begins at /connect/qrconnect or /connect/oauth2/authorize")
+		return nil, refusal.New(http.StatusBadRequest, refusal.UnknownClient, "this client is one of Variant B and begins at /connect/qrconnect or /connect/oauth2/authorize")
 	case !client.VariantB && variantB:
-		return nil, page(http.StatusBadRequest, "unknown_client", "this client is none of Variant B and begins at /authorize")
+		return nil, refusal.New(http.StatusBadRequest, refusal.UnknownClient, "this client is none of Variant B and begins at /authorize")
 	}
 	if redirectURI == "" || !client.MatchesRedirect(redirectURI) {
-		e := page(http.StatusBadRequest, "invalid_redirect_uri", "redirect_uri must be given and be exactly one that is registered for this client")
-		e.view.Sent = redirectURI
-		return nil, e
+		return nil, withView(oauth.E(oauth.InvalidRedirectURI, "redirect_uri must be given and be exactly one that is registered for this client"), sent)
 	}
 	return client, nil
 }
@@ -144,7 +144,7 @@ func (s *signIn) standing(ctx context.Context, q *request) (*oauth.Client, error
 		return nil, err
 	case q.Created.Before(client.Since):
 		// The page named another client, of the same id, which was deleted since.
-		return nil, page(http.StatusBadRequest, "expired", "")
+		return nil, refusal.New(http.StatusBadRequest, refusal.Expired, "")
 	case !oauth.Subset(q.Scopes, client.Scopes) && !oauth.Subset(q.Scopes, client.DefaultScopes):
 		return nil, q.refuse(oauth.InvalidScope, "a scope is no longer allowed for this client")
 	}
@@ -152,7 +152,7 @@ func (s *signIn) standing(ctx context.Context, q *request) (*oauth.Client, error
 		return client, nil
 	}
 	if refused := s.responds(client, q.responseType()); refused != nil {
-		return nil, &refusal{q.callback(), refused}
+		return nil, &redirected{q.callback(), refused}
 	}
 	return client, nil
 }
@@ -214,20 +214,9 @@ func (s *signIn) grant(w http.ResponseWriter, r *http.Request, b browser, q *req
 }
 
 // hint prefills the user name, without a look at the directory.
-func hint(p params) string {
-	if h := p.get("login_hint"); validUsername(h) {
+func hint(p query.Params) string {
+	if h := p.Get("login_hint"); validUsername(h) {
 		return h
 	}
 	return ""
-}
-
-// withLang puts a page error into the language the request wished for.
-func withLang(err error, lang string) error {
-	var p *pageError
-	if !errors.As(err, &p) {
-		return err
-	}
-	c := *p
-	c.view.Lang = lang
-	return &c
 }

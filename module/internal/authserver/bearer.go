@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
@@ -18,7 +19,7 @@ func userinfoToken(r *http.Request) (string, error) {
 	if asksByQuery(r.URL.RawQuery) {
 		return "", oauth.E(oauth.InvalidRequest, "an access token does not belong in the address")
 	}
-	inHeader, err := headerToken(r.Header.Values("Authorization"))
+	inHeader, err := oauthhttp.BearerToken(r)
 	if err != nil {
 		return "", err
 	}
@@ -29,7 +30,7 @@ func userinfoToken(r *http.Request) (string, error) {
 	case inHeader != "" && inBody != "":
 		return "", oauth.E(oauth.InvalidRequest, "there are two access tokens")
 	case inHeader == "" && inBody == "":
-		return "", errNoToken
+		return "", oauthhttp.ErrNoToken
 	}
 	return inHeader + inBody, nil
 }
@@ -44,24 +45,6 @@ func asksByQuery(query string) bool {
 	return false
 }
 
-// headerToken is RFC 6750 section 2.1; "" when there is none.
-func headerToken(values []string) (string, error) {
-	if len(values) == 0 {
-		return "", nil
-	}
-	scheme, raw, _ := strings.Cut(values[0], " ")
-	raw = strings.Trim(raw, " ")
-	switch {
-	case len(values) > 1:
-		return "", oauth.E(oauth.InvalidRequest, "there are two Authorization headers")
-	case !strings.EqualFold(scheme, "Bearer"):
-		return "", nil
-	case raw == "" || strings.ContainsAny(raw, " ,\""):
-		return "", oauth.E(oauth.InvalidRequest, "the Authorization header is malformed")
-	}
-	return raw, nil
-}
-
 // bodyToken is "" when the request is no post of a form.
 func bodyToken(r *http.Request) (string, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -70,7 +53,7 @@ func bodyToken(r *http.Request) (string, error) {
 	}
 	form, err := httpx.ReadForm(r)
 	if err != nil {
-		return "", formError(err)
+		return "", oauthhttp.BodyError(err, oauth.InvalidRequest)
 	}
 	return form.Get("access_token"), nil
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 // The purposes our secrets are used for here.
@@ -53,7 +55,7 @@ func (s *signIn) browser(r *http.Request) (browser, error) {
 		return browser{}, err
 	}
 	b := browser{keys: keys}
-	if c, err := r.Cookie(s.browserCookie()); err == nil && isToken(c.Value) {
+	if c, err := r.Cookie(s.browserCookie()); err == nil && secret.IsToken(c.Value) {
 		b.id = c.Value
 	}
 	return b, nil
@@ -70,13 +72,6 @@ func (s *signIn) welcome(w http.ResponseWriter, r *http.Request) (browser, error
 	return b, err
 }
 
-// isToken reports whether a cookie can be one we made; anything else is not even
-// looked up.
-func isToken(s string) bool {
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(s)
-	return err == nil && len(raw) == 32
-}
-
 // token goes into a form for action; about is whom it concerns, "" for nobody.
 func (b browser) token(action, about string) string {
 	return base64.RawURLEncoding.EncodeToString(b.keys.MAC(useForm, []byte(b.id), []byte(action), []byte(about)))
@@ -87,7 +82,7 @@ func (b browser) checkToken(token, action, about string) bool {
 	return err == nil && b.keys.CheckMAC(useForm, mac, []byte(b.id), []byte(action), []byte(about))
 }
 
-var errForbidden = page(http.StatusForbidden, "forbidden", "")
+var errForbidden = refusal.Forbid()
 
 // receive reads a form that one of our pages must have sent from this browser. What
 // it returns is not authentic yet: the caller checks the token.
@@ -125,7 +120,7 @@ func bodyError(err error) error {
 	if refused := (*httpx.FormError)(nil); errors.As(err, &refused) {
 		return refused
 	}
-	return page(http.StatusBadRequest, "invalid_request", "the body could not be read")
+	return oauth.E(oauth.InvalidRequest, "the body could not be read")
 }
 
 // sameOrigin refuses posts that another site made the browser send. The measure is

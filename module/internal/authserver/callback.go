@@ -2,8 +2,9 @@ package authserver
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 )
 
 // callback is where the answer to an authorization request goes: a registered
@@ -26,10 +27,10 @@ func (s *signIn) answer(w http.ResponseWriter, r *http.Request, to callback, par
 		params = append(params, "iss", s.url(""))
 	}
 	if to.fragment {
-		s.redirect(w, r, to.uri+"#"+strings.TrimPrefix(withQuery("", params...), "?"))
+		s.redirect(w, r, to.uri+"#"+strings.TrimPrefix(query.AppendTo("", params...), "?"))
 		return
 	}
-	s.redirect(w, r, withQuery(to.uri, params...))
+	s.redirect(w, r, query.AppendTo(to.uri, params...))
 }
 
 // redirect has no body: net/http's would repeat the address, with the code, as HTML.
@@ -44,28 +45,3 @@ func (s *signIn) redirect(w http.ResponseWriter, r *http.Request, to string) {
 	}
 	w.WriteHeader(status)
 }
-
-// withQuery appends names and values to an address whose own query stays as it is
-// (RFC 6749 section 3.1.2). A registered address has no fragment.
-func withQuery(uri string, params ...string) string {
-	var b strings.Builder
-	b.WriteString(uri)
-	separator := "?"
-	if i := strings.IndexByte(uri, '?'); i >= 0 {
-		separator = "&"
-		if strings.HasSuffix(uri, "&") || i == len(uri)-1 {
-			separator = ""
-		}
-	}
-	for i := 0; i+1 < len(params); i += 2 {
-		b.WriteString(separator)
-		b.WriteString(escape(params[i]))
-		b.WriteByte('=')
-		b.WriteString(escape(params[i+1]))
-		separator = "&"
-	}
-	return b.String()
-}
-
-// escape writes a space as %20, which form and URI decoders read alike.
-func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }

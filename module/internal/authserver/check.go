@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
@@ -23,40 +24,40 @@ type prompt struct{ none, login, consent bool }
 // check decides what is asked, once client and redirect address are known good. The
 // order is that of the table in RFC 6749 section 4.1.2.1 with the likeliest mistakes
 // of a developer first.
-func (s *signIn) check(p params, c *oauth.Client) (*request, prompt, *oauth.Error) {
-	bad := func(code oauth.Code, text string) (*request, prompt, *oauth.Error) {
+func (s *signIn) check(p query.Params, c *oauth.Client) (*request, prompt, error) {
+	bad := func(code oauth.Code, text string) (*request, prompt, error) {
 		return nil, prompt{}, oauth.E(code, text)
 	}
-	if name := p.repeated(); name != "" {
+	if name := p.Repeated(); name != "" {
 		return bad(oauth.InvalidRequest, "a parameter is repeated: "+name[:min(len(name), 40)])
 	}
 	switch {
-	case p.has("request"):
+	case p.Has("request"):
 		return bad(oauth.RequestNotSupported, "request objects are not supported")
-	case p.has("request_uri"):
+	case p.Has("request_uri"):
 		return bad(oauth.RequestURINotSupported, "request_uri is not supported")
-	case p.has("registration"):
+	case p.Has("registration"):
 		return bad(oauth.RegistrationUnsupported, "registration is not supported")
 	}
-	if refused := s.responds(c, p.get("response_type")); refused != nil {
+	if refused := s.responds(c, p.Get("response_type")); refused != nil {
 		return nil, prompt{}, refused
 	}
-	if refused := checkMode(p.get("response_mode"), p.get("response_type")); refused != nil {
+	if refused := checkMode(p.Get("response_mode"), p.Get("response_type")); refused != nil {
 		return nil, prompt{}, refused
 	}
-	implicit := p.get("response_type") == responseToken
+	implicit := p.Get("response_type") == responseToken
 	challenge, refused := s.challenge(p, c)
 	if refused != nil {
 		return nil, prompt{}, refused
 	}
-	state, nonce := p.get("state"), p.get("nonce")
+	state, nonce := p.Get("state"), p.Get("nonce")
 	switch {
 	case len(state) > maxState:
 		return bad(oauth.InvalidRequest, "state is longer than 4096 bytes")
 	case len(nonce) > maxNonce:
 		return bad(oauth.InvalidRequest, "nonce is longer than 4096 bytes")
 	}
-	scopes, refused := c.GrantableScopes(p.get("scope"))
+	scopes, refused := c.GrantableScopes(p.Get("scope"))
 	if refused != nil {
 		return nil, prompt{}, refused
 	}
@@ -66,15 +67,15 @@ func (s *signIn) check(p params, c *oauth.Client) (*request, prompt, *oauth.Erro
 	if rule := oauth.StateRuleOf(c, s.RequireState); state == "" && rule.Demands(bound) {
 		return bad(oauth.InvalidRequest, stateMissing[rule])
 	}
-	resources := p.all("resource")
+	resources := p.All("resource")
 	if len(resources) > 0 {
 		var err error
-		if resources, err = s.audience(c, nil, resources); err != nil {
-			return nil, prompt{}, asError(err)
+		if resources, err = s.audiences.Narrow(c, nil, resources); err != nil {
+			return nil, prompt{}, err
 		}
 	}
 	q := &request{
-		ID: secret.ID(), Client: c.ID, RedirectURI: p.get("redirect_uri"), Scopes: scopes,
+		ID: secret.ID(), Client: c.ID, RedirectURI: p.Get("redirect_uri"), Scopes: scopes,
 		State: state, Challenge: challenge, Nonce: nonce, Implicit: implicit, Resources: resources,
 		Created: s.Now(), Locales: locales(p),
 	}
@@ -91,10 +92,10 @@ var stateMissing = map[oauth.StateRule]string{
 // challenge applies PKCE: S256 only. An omitted method would mean plain (RFC 7636
 // section 4.3), which protects nothing when the request is seen. The implicit grant has
 // no code to protect.
-func (s *signIn) challenge(p params, c *oauth.Client) (string, *oauth.Error) {
-	challenge, method := p.get("code_challenge"), p.get("code_challenge_method")
+func (s *signIn) challenge(p query.Params, c *oauth.Client) (string, error) {
+	challenge, method := p.Get("code_challenge"), p.Get("code_challenge_method")
 	switch {
-	case p.get("response_type") == responseToken:
+	case p.Get("response_type") == responseToken:
 		return "", nil
 	case challenge == "" && method != "":
 		return "", oauth.Parameter("code_challenge_method", "without code_challenge")
@@ -113,9 +114,9 @@ func (s *signIn) challenge(p params, c *oauth.Client) (string, *oauth.Error) {
 // prompts reads prompt and max_age. Values of prompt that we do not know are left
 // alone, as OpenID Connect Core allows; there is one account per browser, so choosing
 // another means signing in.
-func (q *request) prompts(p params) (prompt, *oauth.Error) {
+func (q *request) prompts(p query.Params) (prompt, error) {
 	var want prompt
-	words := strings.Fields(p.get("prompt"))
+	words := strings.Fields(p.Get("prompt"))
 	for _, word := range words {
 		switch word {
 		case "none":
@@ -130,7 +131,7 @@ func (q *request) prompts(p params) (prompt, *oauth.Error) {
 		return want, oauth.E(oauth.InvalidRequest, "prompt=none cannot be combined")
 	}
 	q.AskAgain = want.consent
-	if age := p.get("max_age"); age != "" {
+	if age := p.Get("max_age"); age != "" {
 		n, err := strconv.ParseUint(age, 10, 32)
 		if err != nil {
 			return want, oauth.Parameter("max_age", "is not a number of seconds")
@@ -145,8 +146,8 @@ func (q *request) prompts(p params) (prompt, *oauth.Error) {
 }
 
 // locales are a wish; what is too long for one is none.
-func locales(p params) string {
-	if l := p.get("ui_locales"); len(l) <= maxLocales {
+func locales(p query.Params) string {
+	if l := p.Get("ui_locales"); len(l) <= maxLocales {
 		return l
 	}
 	return ""

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -60,7 +61,7 @@ func (s *signIn) grantCode(w http.ResponseWriter, r *http.Request, b browser, q 
 
 // stillOpen reports an error unless the code under key can be redeemed.
 func (s *signIn) stillOpen(r *http.Request, key store.Key) error {
-	answered := page(http.StatusBadRequest, "already_answered", "")
+	answered := refusal.New(http.StatusBadRequest, refusal.AlreadyAnswered, "")
 	var v store.Code
 	_, err := store.Read(r.Context(), s.Store, key, &v)
 	switch {

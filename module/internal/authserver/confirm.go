@@ -7,9 +7,12 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
+	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -19,8 +22,8 @@ const (
 )
 
 var (
-	errTicketGone  = page(http.StatusGone, "gone", "")
-	errTicketTaken = page(http.StatusConflict, "taken", "")
+	errTicketGone  = refusal.New(http.StatusGone, "gone", "")
+	errTicketTaken = refusal.New(http.StatusConflict, "taken", "")
 )
 
 // confirm is the second device's side, of codes that are scanned and of those that are
@@ -37,12 +40,12 @@ func (s *signIn) confirm(w http.ResponseWriter, r *http.Request) {
 // confirmed by it, whatever was allowed before: who was sent a link has seen no page yet.
 // Somebody who is not signed in learns nothing about the ticket.
 func (s *signIn) confirmGet(w http.ResponseWriter, r *http.Request) error {
-	p, refused := parseParams(r.URL.RawQuery)
+	p, refused := query.Parse(r.URL.RawQuery)
 	if refused != nil {
 		return refused
 	}
-	id := p.get("uuid")
-	if p.count("uuid") != 1 || !isTicketID(id) {
+	id := p.Get("uuid")
+	if p.Count("uuid") != 1 || !isTicketID(id) {
 		return errTicketGone
 	}
 	b, err := s.welcome(w, r)
@@ -175,7 +178,7 @@ func (s *signIn) confirmPost(w http.ResponseWriter, r *http.Request) error {
 	case "deny":
 		return s.decide(w, r, a, false, "")
 	}
-	return page(http.StatusBadRequest, "invalid_request", "decision must be confirm or deny")
+	return oauth.E(oauth.InvalidRequest, "decision must be confirm or deny")
 }
 
 // confirmed is a yes. An empty field is a slip and no wrong number.

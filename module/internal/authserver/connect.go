@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -21,12 +22,12 @@ var connectLanguages = map[string]string{"cn": "zh", "en": "en"}
 // person, with status 400: this dialect has no redirect for a fault. scopes are those
 // of which one must be asked for here. client is given with an error too, once it is known
 // and the redirect_uri is its own.
-func (s *signIn) connectRequest(r *http.Request, scopes ...string) (*request, *oauth.Client, params, error) {
-	p, refused := parseParams(r.URL.RawQuery)
+func (s *signIn) connectRequest(r *http.Request, scopes ...string) (*request, *oauth.Client, query.Params, error) {
+	p, refused := query.Parse(r.URL.RawQuery)
 	if refused != nil {
 		return nil, nil, nil, refused
 	}
-	locales := connectLanguages[p.get("lang")]
+	locales := connectLanguages[p.Get("lang")]
 	q, client, err := s.checkConnect(r, p, scopes)
 	if err != nil {
 		return nil, client, p, withLang(err, s.Pages.Language(r, locales))
@@ -35,35 +36,35 @@ func (s *signIn) connectRequest(r *http.Request, scopes ...string) (*request, *o
 	return q, client, p, nil
 }
 
-func (s *signIn) checkConnect(r *http.Request, p params, scopes []string) (_ *request, client *oauth.Client, _ error) {
+func (s *signIn) checkConnect(r *http.Request, p query.Params, scopes []string) (_ *request, client *oauth.Client, _ error) {
 	bad := func(text string) (*request, *oauth.Client, error) {
-		return nil, client, page(http.StatusBadRequest, "invalid_request", text)
+		return nil, client, oauth.E(oauth.InvalidRequest, text)
 	}
-	if name := p.repeated(); name != "" {
+	if name := p.Repeated(); name != "" {
 		return bad("a parameter is repeated: " + name[:min(len(name), 40)])
 	}
 	// The script that makes the embedded form writes what its caller left out as this word.
 	for _, name := range []string{"appid", "redirect_uri", "response_type", "scope", "state"} {
-		if p.get(name) == "undefined" {
+		if p.Get(name) == "undefined" {
 			return bad(name + ` is the word "undefined": the page that made this address left it out`)
 		}
 	}
-	known, err := s.known(r.Context(), store.DialectVariantB, p.get("appid"), p.get("redirect_uri"))
+	known, err := s.known(r.Context(), store.DialectVariantB, p.Get("appid"), p.Get("redirect_uri"))
 	if err != nil {
 		return nil, nil, err
 	}
 	client = known // from here on its site is told what is wrong
-	switch kind := p.get("response_type"); {
-	case kind == "" && p.get("login_type") != embedded:
+	switch kind := p.Get("response_type"); {
+	case kind == "" && p.Get("login_type") != embedded:
 		return bad("response_type is missing; it is code")
 	case kind != "" && kind != responseCode:
 		return bad("this response_type is not supported; use code")
 	}
-	state := p.get("state")
+	state := p.Get("state")
 	if len(state) > maxState {
 		return bad("state is longer than 4096 bytes")
 	}
-	asked, text := connectScopes(client, p.get("scope"), scopes)
+	asked, text := connectScopes(client, p.Get("scope"), scopes)
 	if text != "" {
 		return bad(text)
 	}
@@ -76,7 +77,7 @@ func (s *signIn) checkConnect(r *http.Request, p params, scopes []string) (_ *re
 		return bad("state is missing or empty: send it, or have the client configured with require_state never")
 	}
 	return &request{
-		ID: secret.ID(), Dialect: store.DialectVariantB, Client: client.ID, RedirectURI: p.get("redirect_uri"),
+		ID: secret.ID(), Dialect: store.DialectVariantB, Client: client.ID, RedirectURI: p.Get("redirect_uri"),
 		Scopes: asked, State: state, Challenge: challenge, Created: s.Now(),
 	}, client, nil
 }
@@ -101,12 +102,12 @@ func connectScopes(c *oauth.Client, sent string, here []string) (scopes []string
 
 // connectChallenge takes PKCE from the clients that send it. The provider whose words
 // these are has none, so nobody must.
-func connectChallenge(p params) (challenge, refused string) {
-	challenge = p.get("code_challenge")
+func connectChallenge(p query.Params) (challenge, refused string) {
+	challenge = p.Get("code_challenge")
 	switch {
-	case challenge == "" && p.get("code_challenge_method") == "":
+	case challenge == "" && p.Get("code_challenge_method") == "":
 		return "", ""
-	case challenge == "" || p.get("code_challenge_method") != "S256":
+	case challenge == "" || p.Get("code_challenge_method") != "S256":
 		return "", "code_challenge goes with code_challenge_method S256"
 	case !oauth.ValidChallenge(challenge):
 		return "", "code_challenge is not the base64url form of a SHA-256 digest"

@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/fairshare"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
-	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 // What one address (IPv6: one /64) may do a minute. Without the first anybody fills the
@@ -36,12 +36,6 @@ const maxHanging = 50
 // pollAgain is when a poll that finds no place is to come again.
 const pollAgain = 5 * time.Second
 
-func tooManyPage(retry time.Duration) *pageError {
-	p := page(http.StatusTooManyRequests, "too_many", "")
-	p.retryAfter = oauth.Seconds(retry)
-	return p
-}
-
 // connectKey names an address in one of the counts. Each kind has a room of its own in the
 // book, so that who fills one with guesses stops nobody who begins or signs in.
 func (s *signIn) connectKey(r *http.Request, kind string) string {
@@ -52,7 +46,7 @@ func (s *signIn) mayBegin(r *http.Request, state string) error {
 	ok, retry := s.Attempts.TakeShare(s.connectKey(r, "ticket"), ticketsOfAddress,
 		fairshare.From(s.ClientIP(r)), "tickets", ticketsTogether, 1+len(state)/stateOfOne)
 	if !ok {
-		return tooManyPage(retry)
+		return refusal.TooMany(retry)
 	}
 	return nil
 }
@@ -63,7 +57,7 @@ func (s *signIn) mayScan(r *http.Request) error {
 
 func (s *signIn) take(key string, rule lockout.Rule) error {
 	if ok, retry := s.Attempts.Take(key, rule); !ok {
-		return tooManyPage(retry)
+		return refusal.TooMany(retry)
 	}
 	return nil
 }

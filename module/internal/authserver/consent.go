@@ -98,7 +98,7 @@ func (s *signIn) consentPost(w http.ResponseWriter, r *http.Request) error {
 		s.Audit.Record(r.Context(), audit.Event{Name: audit.ConsentDenied, Client: q.Client, Subject: v.Subject, Scopes: q.Scopes})
 		return q.refuse(oauth.AccessDenied, "the user did not allow this")
 	default:
-		return page(http.StatusBadRequest, "invalid_request", "decision must be allow, deny or switch")
+		return oauth.E(oauth.InvalidRequest, "decision must be allow, deny or switch")
 	}
 	user, ok, err := s.Directory.Lookup(r.Context(), v.Subject)
 	if err != nil {

@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver/grant"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/fairshare"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
@@ -35,14 +38,14 @@ type deviceAnswer struct {
 func (s *Server) deviceAuthorization(w http.ResponseWriter, r *http.Request) {
 	answer, err := s.beginDevice(r, w.Header())
 	if err != nil {
-		s.writeError(w, asError(err))
+		s.respond.WriteError(w, err)
 		return
 	}
-	s.writeJSON(w, http.StatusOK, answer)
+	s.respond.WriteJSON(w, http.StatusOK, answer)
 }
 
 func (s *Server) beginDevice(r *http.Request, header http.Header) (deviceAnswer, error) {
-	form, err := clientForm(r, "resource")
+	form, err := oauthhttp.ReadForm(r, "resource")
 	if err != nil {
 		return deviceAnswer{}, err
 	}
@@ -50,7 +53,7 @@ func (s *Server) beginDevice(r *http.Request, header http.Header) (deviceAnswer,
 	if err != nil {
 		return deviceAnswer{}, err
 	}
-	if refused := s.mayUse(client, oauth.DeviceCode); refused != nil {
+	if refused := s.grantTypes.Check(client, oauth.DeviceCode); refused != nil {
 		return deviceAnswer{}, refused
 	}
 	if err := s.mayBegin(r, client); err != nil {
@@ -69,7 +72,7 @@ func (s *Server) beginDevice(r *http.Request, header http.Header) (deviceAnswer,
 	code := shownCode(ticket.UserCode)
 	return deviceAnswer{
 		DeviceCode: grant.DeviceCode(id, key), UserCode: code,
-		Entry: s.url(devicePath), EntryFilled: s.url(withQuery(devicePath, "user_code", code)),
+		Entry: s.url(devicePath), EntryFilled: s.url(query.AppendTo(devicePath, "user_code", code)),
 		ExpiresIn: int64(ticket.Ends.Sub(ticket.IssuedAt) / time.Second), Interval: int64(grant.DeviceInterval / time.Second),
 	}, nil
 }
@@ -83,7 +86,7 @@ func (s *Server) mayBegin(r *http.Request, client *oauth.Client) error {
 	ip := s.ClientIP(r)
 	ok, retry := s.Attempts.TakeShare("ticket:device|"+httpx.AddressKey(ip), devicesOfAddress, fairshare.From(ip), "device", devicesTogether, 1)
 	if !ok {
-		return tooMany(retry)
+		return refusal.TooMany(retry)
 	}
 	return nil
 }
@@ -98,7 +101,7 @@ func (s *Server) deviceTicket(r *http.Request, form httpx.Form, client *oauth.Cl
 	resources := form.All("resource")
 	if len(resources) > 0 {
 		var err error
-		if resources, err = s.audience(client, nil, resources); err != nil {
+		if resources, err = s.audiences.Narrow(client, nil, resources); err != nil {
 			return store.Ticket{}, err
 		}
 	}

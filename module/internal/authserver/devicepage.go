@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
@@ -37,12 +38,12 @@ func (s *signIn) device(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *signIn) deviceGet(w http.ResponseWriter, r *http.Request) error {
-	p, refused := parseParams(r.URL.RawQuery)
+	p, refused := query.Parse(r.URL.RawQuery)
 	if refused != nil {
 		return refused
 	}
-	code := p.get("user_code")
-	if len(code) > maxUserCode || p.count("user_code") > 1 {
+	code := p.Get("user_code")
+	if len(code) > maxUserCode || p.Count("user_code") > 1 {
 		code = ""
 	}
 	b, err := s.welcome(w, r)
@@ -95,7 +96,7 @@ func (s *signIn) devicePost(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.redirect(w, r, withQuery(s.base+confirmPath, "uuid", id))
+	s.redirect(w, r, query.AppendTo(s.base+confirmPath, "uuid", id))
 	return nil
 }
 
@@ -134,5 +135,5 @@ func (s *signIn) deviceAddress(code string) string {
 	if code == "" {
 		return s.base + devicePath
 	}
-	return withQuery(s.base+devicePath, "user_code", code)
+	return query.AppendTo(s.base+devicePath, "user_code", code)
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"slices"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -30,28 +30,28 @@ type endSession struct {
 // readEndSession checks the parameters. What only spoils the way back (an unknown client,
 // an address that is not registered, an id_token that is no longer readable) does not keep
 // the user from signing out: the page then stays here.
-func (s *signIn) readEndSession(ctx context.Context, p params) (*endSession, error) {
-	if p.repeated() != "" || p.count("resource") > 1 {
-		return nil, page(http.StatusBadRequest, "invalid_request", "a parameter is repeated")
+func (s *signIn) readEndSession(ctx context.Context, p query.Params) (*endSession, error) {
+	if p.Repeated() != "" || p.Count("resource") > 1 {
+		return nil, oauth.E(oauth.InvalidRequest, "a parameter is repeated")
 	}
-	q := &endSession{Client: p.get("client_id"), Locales: locales(p), Created: s.Now()}
-	if raw := p.get("id_token_hint"); raw != "" {
+	q := &endSession{Client: p.Get("client_id"), Locales: locales(p), Created: s.Now()}
+	if raw := p.Get("id_token_hint"); raw != "" {
 		id, err := s.Tokens.ReadHint(ctx, raw)
 		switch {
 		case errors.Is(err, token.ErrInvalid):
 		case err != nil:
 			return nil, err
 		case q.Client != "" && q.Client != id.Client:
-			return nil, page(http.StatusBadRequest, "invalid_request", "client_id is not the client of id_token_hint")
+			return nil, oauth.E(oauth.InvalidRequest, "client_id is not the client of id_token_hint")
 		default:
 			q.Client, q.hint = id.Client, id
 		}
 	}
-	state := p.get("state")
+	state := p.Get("state")
 	if len(state) > maxState {
-		return nil, page(http.StatusBadRequest, "invalid_request", "state is longer than 4096 bytes")
+		return nil, oauth.E(oauth.InvalidRequest, "state is longer than 4096 bytes")
 	}
-	return q, s.leadsBack(ctx, q, p.get("post_logout_redirect_uri"), state)
+	return q, s.leadsBack(ctx, q, p.Get("post_logout_redirect_uri"), state)
 }
 
 // leadsBack takes the way back into q if the client has registered exactly this address.
@@ -130,11 +130,11 @@ func relayed(form httpx.Form) string {
 	if form.Get("token") != "" {
 		return ""
 	}
-	var p params
+	var p query.Params
 	for _, name := range endSessionParams {
 		if value := form.Get(name); value != "" {
-			p = append(p, param{name, value})
+			p = append(p, query.Param{Name: name, Value: value})
 		}
 	}
-	return p.encode()
+	return p.Encode()
 }

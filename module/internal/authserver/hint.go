@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 // readHint takes the user of id_token_hint into the request (OpenID Connect Core section
 // 3.1.2.1): an id_token that this client was given once, however long ago.
-func (s *signIn) readHint(ctx context.Context, p params, q *request) error {
-	raw := p.get("id_token_hint")
+func (s *signIn) readHint(ctx context.Context, p query.Params, q *request) error {
+	raw := p.Get("id_token_hint")
 	if raw == "" {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -22,9 +23,9 @@ import (
 // twice is not answered twice; it is stored before the token is sent, so that none is out
 // that nobody could take back.
 func (s *signIn) grantToken(w http.ResponseWriter, r *http.Request, b browser, q *request, client *oauth.Client, who *person, epochs store.Epochs) error {
-	audience, err := s.audience(client, nil, q.Resources)
+	audience, err := s.audiences.Narrow(client, nil, q.Resources)
 	if err != nil {
-		return &refusal{q.callback(), asError(err)}
+		return &redirected{q.callback(), err}
 	}
 	now := s.Now()
 	issued := now.Truncate(time.Second)
@@ -49,7 +50,7 @@ func (s *signIn) grantToken(w http.ResponseWriter, r *http.Request, b browser, q
 	if err != nil {
 		return err
 	}
-	s.usedDeprecated(r.Context(), client, oauth.Implicit, who.user.ID)
+	s.grantTypes.RecordDeprecated(r.Context(), client, oauth.Implicit, who.user.ID)
 	s.Audit.Record(r.Context(), audit.Event{
 		Name: audit.Issue, Client: q.Client, Subject: who.user.ID, Grant: family.ID, Scopes: q.Scopes, Reason: string(oauth.Implicit),
 	})
@@ -68,7 +69,7 @@ func (s *signIn) begun(r *http.Request, q *request, family store.Grant) error {
 	created, err := s.token.families.Begin(r.Context(), family, expires.Add(codeMargin))
 	switch e := (*oauth.Error)(nil); {
 	case err == nil && !created:
-		return page(http.StatusBadRequest, "already_answered", "")
+		return refusal.New(http.StatusBadRequest, refusal.AlreadyAnswered, "")
 	case errors.As(err, &e) && e.Code == oauth.InvalidGrant:
 		return q.refuse(oauth.AccessDenied, "the user has taken the permission back")
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver/clientauth"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
@@ -48,9 +50,9 @@ func (t *tokenEndpoint) introspect(w http.ResponseWriter, r *http.Request) {
 		answer, err = t.introspection(r, client, form.Get("token"))
 	}
 	if err != nil {
-		e := asError(err)
+		e := oauthhttp.AsError(err)
 		t.s.Metrics.Introspection(string(e.Code))
-		t.s.writeError(w, e)
+		t.s.respond.WriteError(w, e)
 		return
 	}
 	outcome := "inactive"
@@ -58,12 +60,12 @@ func (t *tokenEndpoint) introspect(w http.ResponseWriter, r *http.Request) {
 		outcome = "active"
 	}
 	t.s.Metrics.Introspection(outcome)
-	t.s.writeJSON(w, http.StatusOK, answer)
+	t.s.respond.WriteJSON(w, http.StatusOK, answer)
 }
 
 // resourceServer authenticates the client that asks (RFC 7662 section 2.1).
 func (t *tokenEndpoint) resourceServer(r *http.Request, answer http.Header) (*oauth.Client, httpx.Form, error) {
-	form, err := clientForm(r)
+	form, err := oauthhttp.ReadForm(r)
 	if err != nil {
 		return nil, form, err
 	}
@@ -165,7 +167,7 @@ func (t *tokenEndpoint) mayKnow(c *oauth.Client, a *token.Access) bool {
 
 // meantFor reports whether one of a client's audiences is among a token's.
 func (t *tokenEndpoint) meantFor(c *oauth.Client, a *token.Access) bool {
-	own := t.s.audienceOf(c)
+	own := t.s.audiences.Of(c)
 	return slices.ContainsFunc(a.Audience, func(aud string) bool { return slices.Contains(own, aud) })
 }
 
@@ -175,20 +177,20 @@ func (t *tokenEndpoint) meantFor(c *oauth.Client, a *token.Access) bool {
 func (t *tokenEndpoint) standing(ctx context.Context, a *token.Access) (bool, error) {
 	_, err := t.s.Store.Get(ctx, store.Revocation{Of: store.RevokeToken, Value: a.ID}.Key())
 	if !errors.Is(err, store.ErrNotFound) {
-		return false, unavailable(err)
+		return false, refusal.OrUnavailable(err)
 	}
 	if a.Grant != "" {
 		ended, err := ending.Ended(ctx, t.s.Store, a.Subject, a.Client, a.Epochs)
 		if err != nil || ended {
-			return false, unavailable(err)
+			return false, refusal.OrUnavailable(err)
 		}
 		dead, err := t.families.Revoked(ctx, a.Grant)
 		if err != nil || dead {
-			return false, unavailable(err)
+			return false, refusal.OrUnavailable(err)
 		}
 	}
 	if _, known, err := t.s.Clients.Client(ctx, a.Client); err != nil || !known {
-		return false, unavailable(err)
+		return false, refusal.OrUnavailable(err)
 	}
 	return t.activeSubject(ctx, a.Subject)
 }
@@ -200,13 +202,5 @@ func (t *tokenEndpoint) activeSubject(ctx context.Context, subject string) (bool
 		return true, nil
 	}
 	user, ok, err := t.s.Directory.Lookup(ctx, subject)
-	return err == nil && ok && !user.Locked, unavailable(err)
-}
-
-// unavailable is nil for nil: a fault is never an answer about a token.
-func unavailable(err error) error {
-	if err == nil {
-		return nil
-	}
-	return oauth.Unavailable(err)
+	return err == nil && ok && !user.Locked, refusal.OrUnavailable(err)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -19,7 +20,7 @@ import (
 func (t *tokenEndpoint) introspectByStatus(w http.ResponseWriter, r *http.Request, c *oauth.Client, form httpx.Form) {
 	access, err := t.admittedToken(r.Context(), c, form)
 	if err != nil {
-		t.refuseByStatus(w, c, form.Get("scope"), asError(err))
+		t.refuseByStatus(w, c, form.Get("scope"), oauthhttp.AsError(err))
 		return
 	}
 	answer := t.describe(access)
@@ -28,7 +29,7 @@ func (t *tokenEndpoint) introspectByStatus(w http.ResponseWriter, r *http.Reques
 	h.Set(httpx.ClientHeader, httpx.EncodeHeaderValue(answer.Client))
 	h.Set(httpx.ScopesHeader, httpx.EncodeHeaderList(access.Scopes))
 	t.s.Metrics.Introspection("active")
-	t.s.writeJSON(w, http.StatusOK, answer)
+	t.s.respond.WriteJSON(w, http.StatusOK, answer)
 }
 
 // refuseByStatus answers with the challenge that the gateway passes on to its own client. So
@@ -40,9 +41,9 @@ func (t *tokenEndpoint) refuseByStatus(w http.ResponseWriter, c *oauth.Client, s
 	}
 	t.s.Metrics.Introspection(outcome)
 	if e.Code == oauth.InvalidToken || e.Code == oauth.InsufficientScope {
-		setChallenge(w.Header(), e, t.s.audienceOf(c)[0], scope)
+		oauthhttp.SetChallenge(w.Header(), e, t.s.audiences.Of(c)[0], scope)
 	}
-	t.s.writeError(w, e)
+	t.s.respond.WriteError(w, e)
 }
 
 // admittedToken is the access token if it may be used at the client's API, with all the scopes
@@ -57,7 +58,7 @@ func (t *tokenEndpoint) admittedToken(ctx context.Context, c *oauth.Client, form
 		// A variable that the gateway forgot to set must not admit tokens without the scope.
 		return nil, oauth.Parameter("scope", "is empty: leave it out if no scope is needed")
 	case form.Get("token") == "":
-		return nil, errNoToken
+		return nil, oauthhttp.ErrNoToken
 	}
 	access, _, err := t.liveAccessToken(ctx, form.Get("token"), func(a *token.Access) bool { return t.meantFor(c, a) })
 	switch {

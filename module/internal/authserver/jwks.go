@@ -15,7 +15,7 @@ const published = "public, max-age=300"
 func (s *Server) jwks(w http.ResponseWriter, r *http.Request) {
 	keys, err := s.Tokens.PublicKeys(r.Context())
 	if err != nil {
-		s.writeError(w, oauth.Unavailable(err))
+		s.respond.WriteError(w, oauth.Unavailable(err))
 		return
 	}
 	publish(w, r, document{body: keys.JSON, etag: keys.ETag})

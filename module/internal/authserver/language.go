@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gatehouse/gatehouse/module/internal/webui"
+	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 // LanguagePath is where the pages send the choice of a language, below the issuer.
@@ -33,7 +34,7 @@ func (s *signIn) languagePost(w http.ResponseWriter, r *http.Request) error {
 	}
 	lang := form.Get("lang")
 	if !slices.Contains(s.Pages.Languages(), lang) {
-		return page(http.StatusBadRequest, "invalid_request", "lang must be one of the languages of these pages")
+		return oauth.E(oauth.InvalidRequest, "lang must be one of the languages of these pages")
 	}
 	s.setCookie(w, webui.LanguageCookie, lang, languageFor)
 	sealed := form.Get("request")

@@ -101,7 +101,7 @@ func (s *signIn) loginPost(w http.ResponseWriter, r *http.Request) error {
 	}
 	password := form.Get("password")
 	if len(password) > directory.MaxPassword || !validUsername(p.username) {
-		return page(http.StatusBadRequest, "invalid_request", "the user name or the password is too long")
+		return oauth.E(oauth.InvalidRequest, "the user name or the password is too long")
 	}
 	epoch, err := ending.CurrentEpoch(r.Context(), s.Store) // before the password: see package ending
 	if err != nil {

@@ -5,13 +5,14 @@ import (
 	"net/http"
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 )
 
 // logoutGet shows who is signed in and asks; a link alone signs nobody out. A client that
 // brings an id_token of this session has been with the user, and need not ask.
 func (s *signIn) logoutGet(w http.ResponseWriter, r *http.Request) error {
-	p, refused := parseParams(r.URL.RawQuery)
+	p, refused := query.Parse(r.URL.RawQuery)
 	if refused != nil {
 		p = nil // nobody who wants to sign out is to be kept by what nobody can read
 	}
@@ -91,7 +92,7 @@ func (s *signIn) signOut(w http.ResponseWriter, r *http.Request, q *endSession, 
 func (s *signIn) wayOut(w http.ResponseWriter, r *http.Request, q *endSession) error {
 	switch {
 	case q.To != "" && q.State != "":
-		s.redirect(w, r, withQuery(q.To, "state", q.State))
+		s.redirect(w, r, query.AppendTo(q.To, "state", q.State))
 	case q.To != "":
 		s.redirect(w, r, q.To)
 	default:

@@ -6,6 +6,9 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
+	"github.com/gatehouse/gatehouse/module/internal/webui"
 )
 
 // useNext seals where a sign-in leads that no authorization request asked for.
@@ -49,9 +52,7 @@ func (s *signIn) openNext(b browser, sealed string) (string, error) {
 		return "", errForbidden
 	}
 	if s.Now().Sub(n.Created) >= s.Lifetimes.Request {
-		e := page(http.StatusBadRequest, "expired", "")
-		e.view.Retry = n.Path
-		return "", e
+		return "", withView(refusal.New(http.StatusBadRequest, refusal.Expired, ""), func(v *webui.ErrorView) { v.Retry = n.Path })
 	}
 	return n.Path, nil
 }

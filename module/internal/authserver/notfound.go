@@ -31,7 +31,7 @@ func (s *Server) NotFound(w http.ResponseWriter, r *http.Request) {
 		h.Add("Vary", "Accept")
 		var body notFoundBody
 		body.Error.Code, body.Error.Message = "not_found", "there is nothing at this address"
-		s.writeJSON(w, http.StatusNotFound, body)
+		s.respond.WriteJSON(w, http.StatusNotFound, body)
 	default:
 		h.Add("Vary", "Accept")
 		s.errorPage(w, r, http.StatusNotFound, webui.ErrorView{Code: "not_found"})

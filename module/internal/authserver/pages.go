@@ -5,54 +5,59 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// pageError is a refusal that the person at the browser reads, because there is no
-// client that could safely be told.
-type pageError struct {
-	status     int
-	view       webui.ErrorView
-	retryAfter int // seconds, 0 for none
-}
-
-func (e *pageError) Error() string { return e.view.Code + ": " + e.view.Detail }
-
-func page(status int, code, detail string) *pageError {
-	return &pageError{status: status, view: webui.ErrorView{Code: code, Detail: detail}}
-}
-
-// unavailablePage is for whatever is full or away for a moment.
-func unavailablePage(retryAfter int) *pageError {
-	return &pageError{status: http.StatusServiceUnavailable, view: webui.ErrorView{Code: "unavailable"}, retryAfter: retryAfter}
-}
-
-// refusal goes back to the client by redirect (RFC 6749 section 4.1.2.1).
-type refusal struct {
+// redirected is a refusal that goes back to the client by redirect (RFC 6749 section 4.1.2.1).
+type redirected struct {
 	to  callback
-	err *oauth.Error
+	err error
 }
 
-func (e *refusal) Error() string { return e.err.Error() }
+func (e *redirected) Error() string { return e.err.Error() }
 
-// frameError is an error that the person reads in a frame of a known client's site.
-type frameError struct {
+// shownError is an error with what its page shows besides.
+type shownError struct {
 	error
-	origins []string
+	view webui.ErrorView // without Code and Detail
 }
 
-func (e frameError) Unwrap() error { return e.error }
+func (e shownError) Unwrap() error { return e.error }
 
-// inFrame has an error told in the frames of a client that the page would have stood in.
+// withView changes what the page of an error shows besides code and description.
+func withView(err error, change func(*webui.ErrorView)) error {
+	shown := shownError{}
+	if !errors.As(err, &shown) {
+		shown.error = err
+	}
+	change(&shown.view)
+	return shown
+}
+
+// inFrame has an error shown in the frames of a client in which the page would have been.
 func inFrame(err error, client *oauth.Client, embedded bool) error {
 	if err == nil || client == nil || !embedded {
 		return err
 	}
-	return frameError{err, client.FrameOrigins}
+	return withView(err, func(v *webui.ErrorView) { v.Frames = client.FrameOrigins })
 }
+
+// withLang has an error shown in the language the request wished for.
+func withLang(err error, lang string) error {
+	if _, refused := refusal.From(err); !refused {
+		return err
+	}
+	return withView(err, func(v *webui.ErrorView) { v.Lang = lang })
+}
+
+// pageCodes are the codes of protocol refusals whose pages say in their own words what is wrong.
+var pageCodes = map[oauth.Code]string{oauth.SlowDown: "too_many", oauth.TemporarilyUnavailable: "unavailable"}
 
 // fail answers for every handler of the browser's half. An error of no known type is
 // a fault of store, directory or keys: 503, never an answer about a password, and
@@ -61,41 +66,45 @@ func (s *signIn) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if err == nil {
 		return
 	}
-	var p *pageError
 	var form *httpx.FormError
-	var back *refusal
-	switch {
-	case errors.As(err, &back):
-		s.Log.Info("authorization refused", slog.String("error", string(back.err.Code)),
-			slog.String("reason", printable(back.err.Description)))
-		params := []string{"error", string(back.err.Code)}
+	var back *redirected
+	if errors.As(err, &back) {
+		e := oauthhttp.AsError(back.err)
+		description := oauthhttp.Printable(e.Description)
+		s.Log.Info("authorization refused", slog.String("error", string(e.Code)), slog.String("reason", description))
+		params := []string{"error", string(e.Code)}
 		if !back.to.variantB {
-			params = append(params, "error_description", printable(back.err.Description))
+			params = append(params, "error_description", description)
 		}
 		s.answer(w, r, back.to, params...)
 		return
-	case errors.As(err, &p):
+	}
+	refused, ok := refusal.From(err)
+	switch {
+	case ok:
 	case errors.As(err, &form):
-		code := "invalid_request"
+		code := oauth.InvalidRequest
 		switch form.Status {
 		case http.StatusRequestEntityTooLarge:
-			code = "too_large"
+			code = refusal.TooLarge
 		case http.StatusRequestTimeout:
-			code = "too_slow"
+			code = refusal.TooSlow
 		}
-		p = page(form.Status, code, form.Reason)
+		refused = refusal.New(form.Status, code, form.Reason)
 	default:
 		s.Log.Error("page not answered", slog.String("path", r.URL.Path), slog.String("request_id", s.RequestID(r)), slog.Any("cause", err))
-		p = unavailablePage(1)
+		refused = refusal.Busy(time.Second)
 	}
-	if p.retryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(p.retryAfter))
+	if refused.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(refused.RetryAfter))
 	}
-	v, in := p.view, frameError{}
-	if errors.As(err, &in) {
-		v.Frames = in.origins
+	shown := shownError{}
+	errors.As(err, &shown)
+	v := shown.view
+	if v.Code, ok = pageCodes[refused.Code]; !ok {
+		v.Code, v.Detail = string(refused.Code), refused.Description
 	}
-	s.errorPage(w, r, p.status, v)
+	s.errorPage(w, r, refused.Status, v)
 }
 
 // errorPage shows an error page, in the language of the browser when v has none.

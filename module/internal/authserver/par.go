@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/fairshare"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
@@ -41,14 +44,14 @@ type pushAnswer struct {
 func (s *Server) par(w http.ResponseWriter, r *http.Request) {
 	answer, err := s.push(r, w.Header())
 	if err != nil {
-		s.writeError(w, asError(err))
+		s.respond.WriteError(w, err)
 		return
 	}
-	s.writeJSON(w, http.StatusCreated, answer)
+	s.respond.WriteJSON(w, http.StatusCreated, answer)
 }
 
 func (s *Server) push(r *http.Request, header http.Header) (pushAnswer, error) {
-	form, err := clientForm(r, "resource")
+	form, err := oauthhttp.ReadForm(r, "resource")
 	if err != nil {
 		return pushAnswer{}, err
 	}
@@ -63,17 +66,17 @@ func (s *Server) push(r *http.Request, header http.Header) (pushAnswer, error) {
 		return pushAnswer{}, err
 	}
 	p := pushedParams(form, client.ID)
-	if p.has("request_uri") { // RFC 9126 section 2.1
+	if p.Has("request_uri") { // RFC 9126 section 2.1
 		return pushAnswer{}, oauth.E(oauth.InvalidRequest, "a pushed request has no request_uri")
 	}
 	if err := s.signIn.judge(r.Context(), p); err != nil {
 		return pushAnswer{}, err
 	}
-	query := p.encode()
-	if len(query) > maxQuery {
+	encoded := p.Encode()
+	if len(encoded) > query.MaxSize {
 		return pushAnswer{}, oauth.E(oauth.InvalidRequest, "the request is too large").WithStatus(http.StatusRequestEntityTooLarge)
 	}
-	uri, err := s.keepPushed(r.Context(), client.ID, query)
+	uri, err := s.keepPushed(r.Context(), client.ID, encoded)
 	if err != nil {
 		return pushAnswer{}, oauth.Unavailable(err)
 	}
@@ -94,20 +97,20 @@ func (s *Server) mayPush(r *http.Request, client *oauth.Client) error {
 	if ok {
 		return nil
 	}
-	return tooMany(retry)
+	return refusal.TooMany(retry)
 }
 
 // pushedParams are the parameters of the authorization request, without what
 // authenticated the client.
-func pushedParams(form httpx.Form, client string) params {
-	p := params{{"client_id", client}}
+func pushedParams(form httpx.Form, client string) query.Params {
+	p := query.Params{{Name: "client_id", Value: client}}
 	for _, name := range form.Names() {
 		switch name {
 		case "client_id", "client_secret", "client_assertion", "client_assertion_type":
 			continue
 		}
 		for _, value := range form.All(name) {
-			p = append(p, param{name, value})
+			p = append(p, query.Param{Name: name, Value: value})
 		}
 	}
 	return p
@@ -115,25 +118,21 @@ func pushedParams(form httpx.Form, client string) params {
 
 // judge makes all checks of the authorization endpoint, whose refusals are for the
 // client's program here. They are made again when the request is used.
-func (s *signIn) judge(ctx context.Context, p params) error {
+func (s *signIn) judge(ctx context.Context, p query.Params) error {
 	client, err := s.identify(ctx, p)
-	if shown := (*pageError)(nil); errors.As(err, &shown) && shown.status == http.StatusBadRequest {
-		text := shown.view.Detail
-		if text == "" {
-			text = "the client is unknown"
-		}
-		return oauth.E(oauth.InvalidRequest, text)
+	if refused, ok := refusal.From(err); ok {
+		return oauth.E(oauth.InvalidRequest, refused.Description)
 	}
 	if err != nil {
 		return oauth.Unavailable(err)
 	}
 	q, _, refused := s.check(p, client)
 	if refused != nil {
-		return refused.WithStatus(http.StatusBadRequest)
+		return oauthhttp.AsError(refused).WithStatus(http.StatusBadRequest)
 	}
 	err = s.readHint(ctx, p, q)
-	if back := (*refusal)(nil); errors.As(err, &back) {
-		return back.err.WithStatus(http.StatusBadRequest)
+	if back := (*redirected)(nil); errors.As(err, &back) {
+		return oauthhttp.AsError(back.err).WithStatus(http.StatusBadRequest)
 	}
 	if err != nil {
 		return oauth.Unavailable(err)
@@ -141,10 +140,10 @@ func (s *signIn) judge(ctx context.Context, p params) error {
 	return nil
 }
 
-func (s *Server) keepPushed(ctx context.Context, client, query string) (uri string, err error) {
+func (s *Server) keepPushed(ctx context.Context, client, encoded string) (uri string, err error) {
 	name := secret.Token()
 	expires := s.Now().Add(pushedLife)
-	value, err := store.Encode(&store.Pushed{Client: client, Query: query, Expires: expires})
+	value, err := store.Encode(&store.Pushed{Client: client, Query: encoded, Expires: expires})
 	if err != nil {
 		return "", err
 	}
@@ -158,13 +157,13 @@ func pushedKey(id string) store.Key { return store.Key{Kind: store.KindPushed, I
 // stored, "" when the request names none. Everything besides client_id is ignored, as it
 // came through the browser (RFC 9126 section 4, RFC 9101 section 5). A request_uri of
 // another form stays in p, for check to refuse: nothing is ever fetched.
-func (s *signIn) pushed(ctx context.Context, p params) (_ params, id string, err error) {
-	name, ours := strings.CutPrefix(p.get("request_uri"), pushedPrefix)
-	if !ours || p.count("request_uri") > 1 || p.count("client_id") > 1 {
+func (s *signIn) pushed(ctx context.Context, p query.Params) (_ query.Params, id string, err error) {
+	name, ours := strings.CutPrefix(p.Get("request_uri"), pushedPrefix)
+	if !ours || p.Count("request_uri") > 1 || p.Count("client_id") > 1 {
 		return p, "", nil
 	}
-	gone := page(http.StatusBadRequest, "expired", "request_uri is unknown, was used, has expired or is another client's")
-	if !isToken(name) {
+	gone := refusal.New(http.StatusBadRequest, refusal.Expired, "request_uri is unknown, was used, has expired or is another client's")
+	if !secret.IsToken(name) {
 		return p, "", gone
 	}
 	id = secret.Digest(name)
@@ -176,10 +175,10 @@ func (s *signIn) pushed(ctx context.Context, p params) (_ params, id string, err
 	if err != nil {
 		return p, "", err
 	}
-	if v.Client != p.get("client_id") || !s.Now().Before(v.Expires) {
+	if v.Client != p.Get("client_id") || !s.Now().Before(v.Expires) {
 		return p, "", gone
 	}
-	stored, refused := parseParams(v.Query)
+	stored, refused := query.Parse(v.Query)
 	if refused != nil {
 		return p, "", refused
 	}
@@ -215,7 +214,7 @@ func (s *signIn) spend(ctx context.Context, q *request, issued string) error {
 		return err
 	}
 	if used.Code != issued {
-		return page(http.StatusBadRequest, "already_answered", "")
+		return refusal.New(http.StatusBadRequest, refusal.AlreadyAnswered, "")
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 )
 
@@ -19,16 +20,16 @@ func FuzzPushedParameters(f *testing.F) {
 			return
 		}
 		p := pushedParams(form, "web")
-		if p.get("client_id") != "web" || p.count("client_id") != 1 || p.has("client_secret") || p.has("client_assertion") || p.has("client_assertion_type") {
+		if p.Get("client_id") != "web" || p.Count("client_id") != 1 || p.Has("client_secret") || p.Has("client_assertion") || p.Has("client_assertion_type") {
 			t.Fatalf("%q: %v", body, p)
 		}
-		query := p.encode()
-		if len(query) > maxQuery || len(p) > maxParams {
+		encoded := p.Encode()
+		if len(encoded) > query.MaxSize || len(p) > query.MaxParams {
 			return
 		}
-		back, refused := parseParams(query)
+		back, refused := query.Parse(encoded)
 		if refused != nil || !slices.Equal(back, p) {
-			t.Fatalf("%q: stored %q, read %v, want %v, %v", body, query, back, p, refused)
+			t.Fatalf("%q: stored %q, read %v, want %v, %v", body, encoded, back, p, refused)
 		}
 	})
 }

@@ -2,11 +2,11 @@ package authserver
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/grant"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
@@ -20,7 +20,7 @@ func (s *signIn) CheckPassword(ctx context.Context, r grant.Request, username, p
 	o, err := s.try(ctx, attempted{username: username, password: password, address: r.Address, client: !r.Client.Public})
 	if err != nil {
 		s.Metrics.SignIn("error")
-		return directory.User{}, false, passwordFault(err)
+		return directory.User{}, false, refusal.OrUnavailable(err)
 	}
 	s.Metrics.SignIn(string(o.verdict))
 	if o.verdict == accepted {
@@ -32,13 +32,4 @@ func (s *signIn) CheckPassword(ctx context.Context, r grant.Request, username, p
 		return directory.User{}, false, oauth.TooMany("too many sign-in attempts from this address, try again later", o.retry)
 	}
 	return directory.User{}, false, nil
-}
-
-// passwordFault gives the pages' errors the form of the token endpoint.
-func passwordFault(err error) *oauth.Error {
-	e := oauth.Unavailable(err)
-	if busy := (*pageError)(nil); errors.As(err, &busy) {
-		e.RetryAfter = busy.retryAfter
-	}
-	return e
 }

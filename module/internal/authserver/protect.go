@@ -3,7 +3,6 @@ package authserver
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/fairshare"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/token"
@@ -48,7 +48,7 @@ type attempted struct {
 }
 
 // try checks a user name and password against directory and limits, for the login page
-// and the password grant alike. Errors are technical, or a [pageError] when too many
+// and the password grant alike. Errors are technical, or a refusal when too many
 // sign-ins are in progress.
 //
 // Attempts are counted before the password is looked at, and given back when it is right
@@ -224,4 +224,4 @@ func newGate(width int, patience time.Duration, now func() time.Time) *gate {
 const shareAgain = 2 * time.Second
 
 // errBusy is not logged as a fault: it is what the gate is for.
-var errBusy = &pageError{status: http.StatusServiceUnavailable, view: unavailablePage(2).view, retryAfter: 2}
+var errBusy = refusal.Busy(2 * time.Second)

@@ -3,6 +3,7 @@ package authserver
 import (
 	"net/http"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -18,11 +19,11 @@ const (
 // qrconnect shows a code to scan: for a request of Variant B a new one, for ?uuid= the one
 // that this browser has been given.
 func (s *signIn) qrconnect(w http.ResponseWriter, r *http.Request) {
-	p, refused := parseParams(r.URL.RawQuery)
+	p, refused := query.Parse(r.URL.RawQuery)
 	switch {
 	case refused != nil:
 		s.fail(w, r, refused)
-	case p.has("uuid"):
+	case p.Has("uuid"):
 		s.fail(w, r, s.qrAgain(w, r, p))
 	default:
 		s.fail(w, r, s.qrBegin(w, r))
@@ -34,7 +35,7 @@ func (s *signIn) qrconnect(w http.ResponseWriter, r *http.Request) {
 // not lead to a number that somebody is about to type.
 func (s *signIn) qrBegin(w http.ResponseWriter, r *http.Request) error {
 	q, client, p, err := s.connectRequest(r, oauth.VariantBScopes...)
-	framed := client != nil && p.get("login_type") == embedded && len(client.FrameOrigins) > 0
+	framed := client != nil && p.Get("login_type") == embedded && len(client.FrameOrigins) > 0
 	if err == nil {
 		err = s.qrBeginFor(w, r, q, client, p, framed)
 	}
@@ -42,7 +43,7 @@ func (s *signIn) qrBegin(w http.ResponseWriter, r *http.Request) error {
 }
 
 // qrBeginFor does so for a request that nothing is wrong with.
-func (s *signIn) qrBeginFor(w http.ResponseWriter, r *http.Request, q *request, client *oauth.Client, p params, framed bool) (err error) {
+func (s *signIn) qrBeginFor(w http.ResponseWriter, r *http.Request, q *request, client *oauth.Client, p query.Params, framed bool) (err error) {
 	if r.Method == http.MethodHead {
 		w.WriteHeader(http.StatusOK)
 		return nil
@@ -60,7 +61,7 @@ func (s *signIn) qrBeginFor(w http.ResponseWriter, r *http.Request, q *request, 
 	if framed {
 		// "default" lets the provider's script find out whether it may touch the window
 		// around it; where it says so this has been decided.
-		t.Framed, t.TopLevel = true, p.get("self_redirect") != "true"
+		t.Framed, t.TopLevel = true, p.Get("self_redirect") != "true"
 	}
 	if t.Poller, err = s.newPoller(w, r, t.Framed); err != nil {
 		return err
@@ -85,12 +86,12 @@ func seen(r *http.Request, framed bool) bool {
 
 // qrAgain shows how a ticket stands, for browsers without script and for those that come
 // back; once it is confirmed it sends the browser on.
-func (s *signIn) qrAgain(w http.ResponseWriter, r *http.Request, p params) error {
+func (s *signIn) qrAgain(w http.ResponseWriter, r *http.Request, p query.Params) error {
 	t, err := s.ownTicket(r, p)
 	if err != nil {
 		return err
 	}
-	id := p.get("uuid")
+	id := p.Get("uuid")
 	if r.Method == http.MethodHead {
 		w.WriteHeader(http.StatusOK)
 		return nil

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -16,7 +17,7 @@ const useTicketCode = "ticket code"
 
 // errUndelivered is what becomes of a confirmation that is worth nothing any more: the code
 // is used up or has expired, or who confirmed has signed out since.
-var errUndelivered = page(http.StatusBadRequest, "already_answered", "")
+var errUndelivered = refusal.New(http.StatusBadRequest, refusal.AlreadyAnswered, "")
 
 // ticketCode is the code that a confirmed ticket comes to: the same at every node.
 func ticketCode(keys *secret.Keys, id, subject string) string {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -27,7 +29,7 @@ func (s *signIn) showQR(w http.ResponseWriter, r *http.Request, p qrPage) error 
 		Lang: s.Pages.Language(r, t.Locales), Client: p.client.Title(), Host: destination(t.RedirectURI),
 		Image: s.base + qrImages + p.id, Address: s.confirmAddress(p.id), UserCode: dashed(t.UserCode), Entry: s.url("/device"),
 		Number: t.Number, State: s.ticketWord(t), Poll: s.base + qrPollPath + self, Script: s.base + waitScript,
-		Refresh: s.base + qrPath + self, Again: withQuery(s.base+qrPath, qrParams(t)...),
+		Refresh: s.base + qrPath + self, Again: query.AppendTo(s.base+qrPath, qrParams(t)...),
 		Redirect: t.RedirectURI, ClientState: t.ClientState, Code: p.code, Top: t.TopLevel, Small: t.Framed,
 	}
 	if t.Framed {
@@ -69,7 +71,7 @@ func dashed(code string) string {
 func (s *signIn) qrImageGet(w http.ResponseWriter, r *http.Request) error {
 	id := strings.TrimPrefix(r.URL.Path, s.base+qrImages)
 	if !isTicketID(id) {
-		return page(http.StatusNotFound, "not_found", "")
+		return refusal.New(http.StatusNotFound, refusal.NotFound, "")
 	}
 	image, err := webui.QRImage(s.confirmAddress(id))
 	if err != nil {

@@ -9,10 +9,12 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
 	"github.com/gatehouse/gatehouse/module/internal/fairshare"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
-	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -36,10 +38,10 @@ type pollAnswer struct {
 // says, and after a while in any case. Who began it is told by the cookie; for all others
 // the answer is 403, whether there is such a ticket or not.
 func (s *signIn) poll(w http.ResponseWriter, r *http.Request) {
-	p, refused := parseParams(r.URL.RawQuery)
-	asJSON := p.get("f") == "json"
+	p, refused := query.Parse(r.URL.RawQuery)
+	asJSON := p.Get("f") == "json"
 	if refused != nil {
-		writePoll(w, refused.status, asJSON, pollAnswer{State: pollFault})
+		writePoll(w, oauthhttp.AsError(refused).Status, asJSON, pollAnswer{State: pollFault})
 		return
 	}
 	answer, err := s.pollNews(r, p)
@@ -51,9 +53,9 @@ func (s *signIn) poll(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	status := http.StatusServiceUnavailable
-	if e := (*pageError)(nil); errors.As(err, &e) {
-		if status = e.status; e.retryAfter > 0 {
-			w.Header().Set("Retry-After", strconv.Itoa(e.retryAfter))
+	if e, ok := refusal.From(err); ok {
+		if status = e.Status; e.RetryAfter > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(e.RetryAfter))
 		}
 	} else {
 		s.Log.Error("poll not answered", slog.Any("cause", err))
@@ -62,12 +64,12 @@ func (s *signIn) poll(w http.ResponseWriter, r *http.Request) {
 	writePoll(w, status, asJSON, pollAnswer{State: pollFault})
 }
 
-func (s *signIn) pollNews(r *http.Request, p params) (pollAnswer, error) {
+func (s *signIn) pollNews(r *http.Request, p query.Params) (pollAnswer, error) {
 	if !fromOwnPage(r) {
 		return pollAnswer{}, errForbidden
 	}
-	id, last := p.get("uuid"), store.TicketPending
-	switch p.get("last") {
+	id, last := p.Get("uuid"), store.TicketPending
+	switch p.Get("last") {
 	case strconv.Itoa(pollScanned):
 		last = store.TicketScanned
 	case strconv.Itoa(pollFault): // who was told nothing is told how it stands
@@ -80,7 +82,7 @@ func (s *signIn) pollNews(r *http.Request, p params) (pollAnswer, error) {
 	}
 	t, err := s.ownTicket(r, p)
 	if err != nil {
-		if told := (*pageError)(nil); !errors.As(err, &told) { // a fault of the store
+		if _, refused := refusal.From(err); !refused { // a fault of the store
 			s.Attempts.Return("poll:" + address)
 		}
 		return pollAnswer{}, err
@@ -102,9 +104,9 @@ func (s *signIn) hang(ctx context.Context, from fairshare.Source, id string, las
 	leave, full := s.hanging.Enter(from, maxHanging)
 	switch {
 	case full:
-		return store.Ticket{}, unavailablePage(oauth.Seconds(pollAgain))
+		return store.Ticket{}, refusal.Busy(pollAgain)
 	case leave == nil:
-		return store.Ticket{}, tooManyPage(pollAgain)
+		return store.Ticket{}, refusal.TooMany(pollAgain)
 	}
 	defer leave()
 	t, err := s.CrossDevice.Wait(ctx, id, last)
@@ -114,7 +116,7 @@ func (s *signIn) hang(ctx context.Context, from fairshare.Source, id string, las
 	case errors.Is(err, crossdevice.ErrGone):
 		return t, errForbidden
 	case errors.Is(err, crossdevice.ErrFull):
-		return t, unavailablePage(oauth.Seconds(pollAgain))
+		return t, refusal.Busy(pollAgain)
 	}
 	return t, err
 }
@@ -132,7 +134,7 @@ func (s *signIn) tell(r *http.Request, id string, t store.Ticket) (pollAnswer, e
 		return pollAnswer{State: pollDenied}, nil
 	}
 	code, err := s.deliver(r, id)
-	if e := (*pageError)(nil); errors.As(err, &e) { // no code will come any more
+	if _, refused := refusal.From(err); refused { // no code will come any more
 		return pollAnswer{State: pollExpired}, nil
 	}
 	return pollAnswer{State: pollConfirmed, Code: code}, err

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -25,7 +27,7 @@ func (s *signIn) newPoller(w http.ResponseWriter, r *http.Request, framed bool) 
 		b, err := s.welcome(w, r)
 		return secret.Digest(b.id), err
 	}
-	if c, err := r.Cookie(s.frameCookie()); err == nil && isToken(c.Value) {
+	if c, err := r.Cookie(s.frameCookie()); err == nil && secret.IsToken(c.Value) {
 		return secret.Digest(c.Value), nil
 	}
 	id := secret.Token()
@@ -44,14 +46,14 @@ func (s *signIn) polls(r *http.Request, t store.Ticket) bool {
 		name = s.frameCookie()
 	}
 	c, err := r.Cookie(name)
-	return err == nil && isToken(c.Value) && secret.Equal([]byte(secret.Digest(c.Value)), []byte(t.Poller))
+	return err == nil && secret.IsToken(c.Value) && secret.Equal([]byte(secret.Digest(c.Value)), []byte(t.Poller))
 }
 
 // ownTicket is the ticket that a browser names, if it began it. For all others there is
 // none, whether there is or not: the name stands in a picture that anybody may see.
-func (s *signIn) ownTicket(r *http.Request, p params) (store.Ticket, error) {
-	id := p.get("uuid")
-	if p.count("uuid") != 1 || !isTicketID(id) || !s.mayHaveBegun(r) {
+func (s *signIn) ownTicket(r *http.Request, p query.Params) (store.Ticket, error) {
+	id := p.Get("uuid")
+	if p.Count("uuid") != 1 || !isTicketID(id) || !s.mayHaveBegun(r) {
 		return store.Ticket{}, errForbidden
 	}
 	t, err := s.CrossDevice.Find(r.Context(), id)
@@ -67,7 +69,7 @@ func (s *signIn) ownTicket(r *http.Request, p params) (store.Ticket, error) {
 // mayHaveBegun spares the store the questions of those who have no cookie of ours at all.
 func (s *signIn) mayHaveBegun(r *http.Request) bool {
 	for _, name := range []string{s.browserCookie(), s.frameCookie()} {
-		if c, err := r.Cookie(name); err == nil && isToken(c.Value) {
+		if c, err := r.Cookie(name); err == nil && secret.IsToken(c.Value) {
 			return true
 		}
 	}
@@ -77,7 +79,7 @@ func (s *signIn) mayHaveBegun(r *http.Request) bool {
 // ticketClient is the client of a ticket as it is now, which a reload of the configuration
 // may have changed since the ticket was made.
 func (s *signIn) ticketClient(ctx context.Context, t store.Ticket) (*oauth.Client, error) {
-	gone := page(http.StatusGone, "gone", "")
+	gone := refusal.New(http.StatusGone, "gone", "")
 	client, ok, err := s.Clients.Client(ctx, t.Client)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -71,7 +73,7 @@ func (s *Server) newClient(w http.ResponseWriter, r *http.Request) (registration
 	access := secret.Token()
 	made, value, err := s.Registrar.Register(r.Context(), client, secret.Digest(access), s.Registration.Max)
 	if err != nil {
-		return registrationAnswer{}, refusedOrAway(err)
+		return registrationAnswer{}, refusal.OrUnavailable(err)
 	}
 	s.registered(r, made.ID, "created")
 	a := s.describe(made, access)
@@ -93,7 +95,7 @@ func (s *Server) registeredClient(w http.ResponseWriter, r *http.Request) {
 	client, ok, err := s.Registrar.Registered(r.Context(), id, secret.Digest(access))
 	switch {
 	case err != nil:
-		err = refusedOrAway(err)
+		err = refusal.OrUnavailable(err)
 	case !ok:
 		err = s.wrongToken(w, r)
 	case r.Method == http.MethodPut:
@@ -104,7 +106,7 @@ func (s *Server) registeredClient(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		err = refusedOrAway(err)
+		err = refusal.OrUnavailable(err)
 	}
 	if err != nil {
 		s.answerRegistration(w, 0, registrationAnswer{}, err)
@@ -132,7 +134,7 @@ func (s *Server) changeClient(r *http.Request, client *oauth.Client) (*oauth.Cli
 	changed.RegisteredAudience = s.Registration.Audience
 	changed, err := s.Registrar.Reregister(r.Context(), client.ID, changed)
 	if err != nil {
-		return nil, refusedOrAway(err)
+		return nil, refusal.OrUnavailable(err)
 	}
 	s.registered(r, client.ID, "updated")
 	return changed, nil
@@ -168,7 +170,7 @@ func (s *Server) describe(c *oauth.Client, access string) registrationAnswer {
 }
 
 // readRegistration reads a body of JSON.
-func readRegistration(r *http.Request) (registration, *oauth.Error) {
+func readRegistration(r *http.Request) (registration, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return registration{}, oauth.E(oauth.InvalidClientMetadata, "the body must be application/json").WithStatus(http.StatusUnsupportedMediaType)
 	}
@@ -185,7 +187,7 @@ func readRegistration(r *http.Request) (registration, *oauth.Error) {
 // registrationToken reads the token of a registration; missing is the text of the error where
 // there is none. Wrong tokens are throttled by address: nothing else tells guessers apart.
 func (s *Server) registrationToken(w http.ResponseWriter, r *http.Request, missing string) (string, error) {
-	sent, err := headerToken(r.Header.Values("Authorization"))
+	sent, err := oauthhttp.BearerToken(r)
 	if err != nil {
 		return "", err
 	}
@@ -194,7 +196,7 @@ func (s *Server) registrationToken(w http.ResponseWriter, r *http.Request, missi
 		return "", oauth.E(oauth.InvalidToken, missing)
 	}
 	if refused, retry := s.Attempts.Refused(s.registrationKey(r), s.registrationRule()); refused {
-		return "", tooMany(retry)
+		return "", refusal.TooMany(retry)
 	}
 	return sent, nil
 }
@@ -202,7 +204,7 @@ func (s *Server) registrationToken(w http.ResponseWriter, r *http.Request, missi
 // wrongToken counts a guess. Whether the client or the token is unknown is not told.
 func (s *Server) wrongToken(w http.ResponseWriter, r *http.Request) error {
 	if ok, retry := s.Attempts.Take(s.registrationKey(r), s.registrationRule()); !ok {
-		return tooMany(retry)
+		return refusal.TooMany(retry)
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="gatehouse", error="invalid_token"`)
 	return oauth.E(oauth.InvalidToken, "the access token is not valid here")
@@ -216,22 +218,10 @@ func (s *Server) registrationRule() lockout.Rule {
 	return lockout.Rule{Limit: s.Protect.ClientFailures, Window: time.Minute}
 }
 
-func tooMany(retry time.Duration) *oauth.Error {
-	return oauth.TooMany("too many requests of this kind, try again later", retry)
-}
-
-// refusedOrAway leaves refusals as they are; what else a registrar answers is a fault.
-func refusedOrAway(err error) error {
-	if refused := (*oauth.Error)(nil); errors.As(err, &refused) {
-		return refused
-	}
-	return oauth.Unavailable(err)
-}
-
 func (s *Server) answerRegistration(w http.ResponseWriter, status int, answer registrationAnswer, err error) {
 	if err != nil {
-		s.writeError(w, asError(err))
+		s.respond.WriteError(w, err)
 		return
 	}
-	s.writeJSON(w, status, answer)
+	s.respond.WriteJSON(w, status, answer)
 }

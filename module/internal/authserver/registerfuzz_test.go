@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
@@ -27,7 +28,7 @@ func FuzzRegistration(f *testing.F) {
 		}
 		c, refused := m.client(ceiling, oauth.IDTokenAlgs)
 		if refused != nil {
-			if c != nil || refused.Code != oauth.InvalidClientMetadata && refused.Code != oauth.InvalidRedirectURI {
+			if code := oauthhttp.AsError(refused).Code; c != nil || code != oauth.InvalidClientMetadata && code != oauth.InvalidRedirectURI {
 				t.Fatalf("%s: %v", body, refused)
 			}
 			return

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
@@ -41,8 +42,8 @@ var notSent = []string{"registration_access_token", "registration_client_uri", "
 
 // parseRegistration reads a registration and fills in what it leaves out. Names are read
 // exactly: json's own matching would take Redirect_URIs for redirect_uris.
-func parseRegistration(body []byte) (registration, *oauth.Error) {
-	bad := func(field, text string) (registration, *oauth.Error) {
+func parseRegistration(body []byte) (registration, error) {
+	bad := func(field, text string) (registration, error) {
 		return registration{}, oauth.E(oauth.InvalidClientMetadata, text).About(field)
 	}
 	var members map[string]json.RawMessage
@@ -85,8 +86,8 @@ func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "nu
 
 // client judges a registration against what may be had here: the scopes, and the
 // algorithms that id_tokens are signed with.
-func (m *registration) client(ceiling, algs []string) (*oauth.Client, *oauth.Error) {
-	bad := func(field, text string) (*oauth.Client, *oauth.Error) {
+func (m *registration) client(ceiling, algs []string) (*oauth.Client, error) {
+	bad := func(field, text string) (*oauth.Client, error) {
 		return nil, oauth.E(oauth.InvalidClientMetadata, text).About(field)
 	}
 	if m.ApplicationType != "web" && m.ApplicationType != "native" {
@@ -100,7 +101,7 @@ func (m *registration) client(ceiling, algs []string) (*oauth.Client, *oauth.Err
 		return nil, oauth.E(oauth.InvalidRedirectURI, "redirect_uris is missing or empty").About("redirect_uris")
 	}
 	if refused := checkAddresses("post_logout_redirect_uris", m.PostLogoutRedirectURIs, native); refused != nil {
-		return nil, refused.WithCode(oauth.InvalidClientMetadata)
+		return nil, oauthhttp.AsError(refused).WithCode(oauth.InvalidClientMetadata)
 	}
 	c := &oauth.Client{
 		Name: strings.TrimSpace(m.ClientName), Native: native, SelfRegistered: true, RedirectURIs: m.RedirectURIs,
@@ -136,7 +137,7 @@ func (m *registration) client(ceiling, algs []string) (*oauth.Client, *oauth.Err
 }
 
 // authenticated adds how the client authenticates.
-func (m *registration) authenticated(c *oauth.Client) (*oauth.Client, *oauth.Error) {
+func (m *registration) authenticated(c *oauth.Client) (*oauth.Client, error) {
 	switch m.AuthMethod {
 	case "none":
 		c.Public = true
@@ -153,7 +154,7 @@ func (m *registration) authenticated(c *oauth.Client) (*oauth.Client, *oauth.Err
 	return c, nil
 }
 
-func checkAddresses(name string, all []string, native bool) *oauth.Error {
+func checkAddresses(name string, all []string, native bool) error {
 	if len(all) > maxRegisteredTo {
 		return oauth.E(oauth.InvalidRedirectURI, name+" holds more than 20 addresses").About(name)
 	}

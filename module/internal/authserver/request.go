@@ -6,7 +6,10 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/internal/webui"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -77,9 +80,9 @@ func (q *request) fits(subject string, authTime time.Time) bool {
 // person.
 func (q *request) refuse(code oauth.Code, description string) error {
 	if q.variantB() && code != oauth.AccessDenied {
-		return page(http.StatusBadRequest, "invalid_request", description)
+		return oauth.E(oauth.InvalidRequest, description)
 	}
-	return &refusal{q.callback(), oauth.E(code, description)}
+	return &redirected{q.callback(), oauth.E(code, description)}
 }
 
 // seal gives the form's value. Without the HTML escapes of json.Marshal it is at
@@ -106,12 +109,12 @@ func (s *signIn) resume(b browser, sealed string) (*request, error) {
 		return nil, errForbidden
 	}
 	if s.Now().Sub(q.Created) >= s.Lifetimes.Request {
-		e := page(http.StatusBadRequest, "expired", "")
-		// What was pushed was not to be seen in an address.
-		if q.Hint == "" && q.Pushed == "" { // the hint itself is not kept, and without it anybody could be answered for
-			e.view.Retry = s.again(q)
-		}
-		return nil, e
+		return nil, withView(refusal.New(http.StatusBadRequest, refusal.Expired, ""), func(v *webui.ErrorView) {
+			// What was pushed was not to be seen in an address.
+			if q.Hint == "" && q.Pushed == "" { // the hint itself is not kept, and without it anybody could be answered for
+				v.Retry = s.again(q)
+			}
+		})
 	}
 	return q, nil
 }
@@ -119,9 +122,9 @@ func (s *signIn) resume(b browser, sealed string) (*request, error) {
 // again is the path at which the request can be made once more.
 func (s *signIn) again(q *request) string {
 	if q.variantB() {
-		return withQuery(s.base+connectAuthorizePath, q.connectParams()...)
+		return query.AppendTo(s.base+connectAuthorizePath, q.connectParams()...)
 	}
-	return withQuery(s.base+"/authorize", q.params()...)
+	return query.AppendTo(s.base+"/authorize", q.params()...)
 }
 
 // params are names and values with which the request can be made once more.

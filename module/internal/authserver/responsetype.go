@@ -1,8 +1,6 @@
 package authserver
 
 import (
-	"slices"
-
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
@@ -14,22 +12,22 @@ const (
 )
 
 // inFragment reports whether the answer to a request, errors included, goes into the
-// fragment of the redirect address (RFC 6749 section 4.2.2). Where nobody may use the
-// implicit grant its response type is as unknown as any other word.
+// fragment of the redirect address (RFC 6749 section 4.2.2). While no client may use the
+// implicit grant, its response type is refused like an unknown one.
 func (s *Server) inFragment(responseType string) bool {
-	return responseType == responseToken && slices.Contains(s.Clients.OptionalGrants(), oauth.Implicit)
+	return responseType == responseToken && s.grantTypes.SomebodyMayUse(oauth.Implicit)
 }
 
-// responds decides whether a client may be answered so now, nil for yes.
-func (s *Server) responds(c *oauth.Client, responseType string) *oauth.Error {
+// responds refuses a response type that the client may not use now.
+func (s *Server) responds(c *oauth.Client, responseType string) error {
 	switch responseType {
 	case "":
 		return oauth.Parameter("response_type", "is missing")
 	case responseCode:
-		return s.mayUse(c, oauth.AuthorizationCode)
+		return s.grantTypes.Check(c, oauth.AuthorizationCode)
 	case responseToken:
 		if s.inFragment(responseType) {
-			return s.mayUse(c, oauth.Implicit)
+			return s.grantTypes.Check(c, oauth.Implicit)
 		}
 	}
 	return oauth.E(oauth.UnsupportedResponseType, "this response_type is not supported; use code")
@@ -37,7 +35,7 @@ func (s *Server) responds(c *oauth.Client, responseType string) *oauth.Error {
 
 // checkMode allows the response_mode that the type has anyway (OAuth 2.0 Multiple Response
 // Types section 2.1). A token never goes into a query, which servers log.
-func checkMode(mode, responseType string) *oauth.Error {
+func checkMode(mode, responseType string) error {
 	own := map[string]string{responseCode: "query", responseToken: "fragment"}[responseType]
 	if mode != "" && mode != own {
 		return oauth.E(oauth.InvalidRequest, "only response_mode="+own+" is supported with this response_type")

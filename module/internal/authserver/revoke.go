@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -38,18 +40,18 @@ var errForeign = oauth.E(oauth.UnauthorizedClient, "the token was issued to anot
 func (t *tokenEndpoint) revoke(w http.ResponseWriter, r *http.Request) {
 	outcome, err := t.revocation(w, r)
 	if err != nil {
-		e := asError(err)
+		e := oauthhttp.AsError(err)
 		t.s.Metrics.Revocation(string(e.Code))
-		t.s.writeError(w, e)
+		t.s.respond.WriteError(w, e)
 		return
 	}
 	t.s.Metrics.Revocation(outcome)
 	// Clients ignore the body (section 2.2), but some expect JSON in every answer.
-	t.s.writeJSON(w, http.StatusOK, struct{}{})
+	t.s.respond.WriteJSON(w, http.StatusOK, struct{}{})
 }
 
 func (t *tokenEndpoint) revocation(w http.ResponseWriter, r *http.Request) (outcome string, err error) {
-	form, err := clientForm(r)
+	form, err := oauthhttp.ReadForm(r)
 	if err != nil {
 		return "", err
 	}
@@ -107,7 +109,7 @@ func (t *tokenEndpoint) revokeAccess(ctx context.Context, client *oauth.Client, 
 		return "", errForeign
 	}
 	if ok, retry := t.s.Attempts.Take("revoke:"+client.ID+"|"+access.Subject, revocationsOfOne); !ok {
-		return "", tooMany(retry)
+		return "", refusal.TooMany(retry)
 	}
 	err = t.s.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeToken, Value: access.ID, At: t.s.Now()})
 	if err != nil {

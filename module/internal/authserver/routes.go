@@ -107,7 +107,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.errorPage(w, r, http.StatusMethodNotAllowed, webui.ErrorView{Code: "method_not_allowed"})
 			return
 		}
-		s.writeError(w, oauth.E(oauth.InvalidRequest, "this address answers "+strings.Join(rt.methods, " and ")+" only").WithStatus(http.StatusMethodNotAllowed))
+		s.respond.WriteError(w, oauth.E(oauth.InvalidRequest, "this address answers "+strings.Join(rt.methods, " and ")+" only").WithStatus(http.StatusMethodNotAllowed))
 		return
 	}
 	r = r.WithContext(store.OneRequest(r.Context()))

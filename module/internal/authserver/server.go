@@ -5,6 +5,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/audience"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/granttype"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/variantb"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
@@ -21,6 +24,11 @@ type Server struct {
 	routes map[string]route
 	own    OwnPaths
 	ender  *ending.Ender
+
+	audiences  audience.Config
+	grantTypes granttype.Rules
+	respond    oauthhttp.Responder
+
 	signIn *signIn // the browser's side: sessions, pages, protection
 	token  *tokenEndpoint
 	// variantB are the endpoints of that dialect.
@@ -60,6 +68,12 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{Config: c, issuer: c.Issuer.String(), base: strings.TrimSuffix(c.Issuer.Path, "/")}
+	s.audiences = audience.Config{Default: s.Audience, RegistrationOpen: s.Registration != nil}
+	if s.Registration != nil {
+		s.audiences.Registered = s.Registration.Audience
+	}
+	s.grantTypes = granttype.Rules{Clients: s.Clients, Metrics: s.Metrics, Audit: s.Audit, Now: s.Now}
+	s.respond = oauthhttp.Responder{Log: s.Log}
 	s.signIn = newSignIn(s)
 	var err error
 	if s.ender, err = newEnder(s); err != nil {
@@ -93,7 +107,7 @@ func (s *Server) RefusePlaintext(w http.ResponseWriter, r *http.Request) {
 	case rt.plaintext != nil:
 		rt.plaintext(w, r)
 	default:
-		s.writeError(w, oauth.E(oauth.InvalidRequest, "this address must be requested over https"))
+		s.respond.WriteError(w, oauth.E(oauth.InvalidRequest, "this address must be requested over https"))
 	}
 }
 

@@ -42,7 +42,7 @@ func displayName(user directory.User) string {
 func (s *signIn) session(r *http.Request) (store.Session, store.Record, bool, error) {
 	var v store.Session
 	c, err := r.Cookie(s.sessionCookie())
-	if err != nil || !isToken(c.Value) {
+	if err != nil || !secret.IsToken(c.Value) {
 		return v, store.Record{}, false, nil
 	}
 	rec, err := store.Read(r.Context(), s.Store, store.Key{Kind: store.KindSession, ID: secret.Digest(c.Value)}, &v)
@@ -149,7 +149,7 @@ func (s *signIn) begin(w http.ResponseWriter, r *http.Request, user directory.Us
 // the session any more.
 func (s *signIn) end(r *http.Request) error {
 	c, err := r.Cookie(s.sessionCookie())
-	if err != nil || !isToken(c.Value) {
+	if err != nil || !secret.IsToken(c.Value) {
 		return nil
 	}
 	return s.Store.Delete(r.Context(), store.Key{Kind: store.KindSession, ID: secret.Digest(c.Value)})

@@ -3,6 +3,7 @@ package authserver
 import (
 	"net/http"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/fairshare"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
@@ -50,7 +51,7 @@ func (s *signIn) consent(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, s.consentPost(w, r))
 		return
 	}
-	s.fail(w, r, page(http.StatusBadRequest, "expired", ""))
+	s.fail(w, r, refusal.New(http.StatusBadRequest, refusal.Expired, ""))
 }
 
 func (s *signIn) logout(w http.ResponseWriter, r *http.Request) {

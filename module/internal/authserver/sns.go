@@ -20,7 +20,7 @@ func newVariantB(s *Server) (*variantb.Endpoints, error) {
 		Issuer: s.issuer, Clients: s.Clients, Secrets: s.token.clients, Grants: grants,
 		Names:     &variantb.Names{Store: s.Store, Keys: s.Keys},
 		Directory: s.Directory, Tokens: s.Tokens, Verifier: s.Verifier, Metrics: s.Metrics,
-		Audit: s.Audit, Log: s.Log, Audience: s.audienceOf, Access: s.Lifetimes.VariantB,
+		Audit: s.Audit, Log: s.Log, Audience: s.audiences.Of, Access: s.Lifetimes.VariantB,
 		ClientIP: s.ClientIP, Now: s.Now,
 	})
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/clientauth"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/grant"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/granttype"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -61,7 +63,7 @@ func newTokenEndpoint(s *Server) (*tokenEndpoint, error) {
 
 func (t *tokenEndpoint) serve(w http.ResponseWriter, r *http.Request) {
 	// RFC 8707 section 2 lets resource come several times.
-	form, err := clientForm(r, "resource")
+	form, err := oauthhttp.ReadForm(r, "resource")
 	if err != nil {
 		t.refuse(w, nil, err)
 		return
@@ -73,7 +75,7 @@ func (t *tokenEndpoint) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	t.s.Metrics.TokenRequest(label(g), "issued")
-	t.s.writeJSON(w, http.StatusOK, answer)
+	t.s.respond.WriteJSON(w, http.StatusOK, answer)
 }
 
 // issue authenticates, asks the grant, signs, and only then uses up what was presented:
@@ -88,17 +90,17 @@ func (t *tokenEndpoint) issue(r *http.Request, form httpx.Form, g grant.Grant, a
 	case form.Get("grant_type") == "":
 		return tokenAnswer{}, oauth.Parameter("grant_type", "is missing")
 	case g == nil:
-		return tokenAnswer{}, errNotOffered
+		return tokenAnswer{}, granttype.ErrNotOffered
 	}
-	if refused := t.s.mayUse(client, g.Type()); refused != nil {
+	if refused := t.s.grantTypes.Check(client, g.Type()); refused != nil {
 		return tokenAnswer{}, refused
 	}
-	resources, _ := configuredResources(form.All("resource"), t.s.audienceOf(client)) // refused below, after what can be replayed
+	resources := t.s.audiences.Known(client, form.All("resource")) // refused below, after what can be replayed
 	pending, err := g.Prepare(ctx, grant.Request{Client: client, Form: form, Resources: resources, Address: t.s.ClientIP(r)})
 	if err != nil {
 		return tokenAnswer{}, err
 	}
-	audience, err := t.s.audience(client, pending.Resources, form.All("resource"))
+	audience, err := t.s.audiences.Narrow(client, pending.Resources, form.All("resource"))
 	if err != nil {
 		return tokenAnswer{}, err
 	}
@@ -121,8 +123,8 @@ func (t *tokenEndpoint) issue(r *http.Request, form httpx.Form, g grant.Grant, a
 		Reason: string(g.Type()),
 	})
 	if slices.Contains(oauth.DeprecatedGrantTypes, g.Type()) {
-		sunset(answer, client.Until[g.Type()])
-		t.s.usedDeprecated(ctx, client, g.Type(), pending.Subject)
+		granttype.SetSunset(answer, client.Until[g.Type()])
+		t.s.grantTypes.RecordDeprecated(ctx, client, g.Type(), pending.Subject)
 	}
 	return tokenAnswer{
 		AccessToken:  access,
@@ -150,9 +152,9 @@ func (t *tokenEndpoint) sign(ctx context.Context, c *oauth.Client, audience []st
 
 // refuse answers an error and counts it.
 func (t *tokenEndpoint) refuse(w http.ResponseWriter, g grant.Grant, err error) {
-	e := asError(err)
+	e := oauthhttp.AsError(err)
 	t.s.Metrics.TokenRequest(label(g), string(e.Code))
-	t.s.writeError(w, e)
+	t.s.respond.WriteError(w, e)
 }
 
 func (t *tokenEndpoint) find(grantType string) grant.Grant {

@@ -3,17 +3,15 @@ package authserver
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
-
-var errNoToken = oauth.E(oauth.InvalidToken, "an access token is needed")
 
 // userinfo is OpenID Connect Core section 5.3: who the user of an access token is. The
 // token may be for any audience, since a client has no other to ask with; what it needs
@@ -37,7 +35,7 @@ func (s *Server) userinfo(w http.ResponseWriter, r *http.Request) {
 	claims := userClaims(user, access.Scopes)
 	claims["sub"] = user.ID
 	if client.UserinfoContentType != "application/jwt" {
-		s.writeJSON(w, http.StatusOK, claims)
+		s.respond.WriteJSON(w, http.StatusOK, claims)
 		return
 	}
 	claims["iss"], claims["aud"] = s.issuer, client.ID
@@ -94,24 +92,6 @@ func (s *Server) tokenUser(ctx context.Context, access *token.Access) (directory
 
 // challenge answers an error as RFC 6750 section 3 has it.
 func (s *Server) challenge(w http.ResponseWriter, err error) {
-	e := asError(err)
-	setChallenge(w.Header(), e, s.issuer, scopeOpenID)
-	s.writeError(w, e)
-}
-
-// setChallenge sets the WWW-Authenticate of a refusal; scope is what a token lacks that has
-// not enough. Without credentials the header carries no error code: the client may just not
-// have known. A fault has none.
-func setChallenge(h http.Header, e *oauth.Error, realm, scope string) {
-	if e.Status >= http.StatusInternalServerError {
-		return
-	}
-	value := fmt.Sprintf("Bearer realm=%q", printable(realm))
-	if e != errNoToken { //nolint:errorlint // the value itself
-		value += fmt.Sprintf(", error=%q, error_description=%q", e.Code, printable(e.Description))
-	}
-	if e.Code == oauth.InsufficientScope {
-		value += fmt.Sprintf(", scope=%q", scope)
-	}
-	h.Set("WWW-Authenticate", value)
+	oauthhttp.SetChallenge(w.Header(), err, s.issuer, scopeOpenID)
+	s.respond.WriteError(w, err)
 }

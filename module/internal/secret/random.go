@@ -19,6 +19,13 @@ func Bytes(n int) []byte {
 // Token returns 256 random bits in URL-safe base64, 43 characters long.
 func Token() string { return base64.RawURLEncoding.EncodeToString(Bytes(32)) }
 
+// IsToken reports whether a string has the form of what [Token] returns. Other strings need not
+// be looked up.
+func IsToken(s string) bool {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(s)
+	return err == nil && len(raw) == 32
+}
+
 // ID returns 128 random bits in URL-safe base64, 22 characters long. It is for
 // identifiers that must not collide or be guessed but are no credentials.
 func ID() string { return base64.RawURLEncoding.EncodeToString(Bytes(16)) }
