@@ -121,6 +121,3 @@ func IdentityHeader(r *http.Request) http.Header {
 	}
 	return h
 }
-
-// Unavailable is the answer to a request that cannot be served for a technical reason.
-func Unavailable(w http.ResponseWriter, cause error) error { return unavailable(w, cause) }

@@ -117,12 +117,7 @@ func Refuse(w http.ResponseWriter, r *envelope.Refusal) error {
 	for name, values := range r.Header {
 		w.Header()[name] = values
 	}
-	return fail(r.Status, &failure{code: r.Code, message: r.Message, field: r.Field})
-}
-
-// Fail is the same for a failure that has a cause for the log, which is never sent.
-func Fail(status int, code, message string, cause error) error {
-	return fail(status, &failure{code: code, message: message, cause: cause})
+	return fail(r.Status, &failure{code: r.Code, message: r.Message, field: r.Field, cause: r.Cause})
 }
 
 // OnHeader changes a response's header at the moment it is written, when the upstream's

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"runtime/debug"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -42,14 +41,14 @@ func (h *REST) alone(ctx context.Context, to route, parent *http.Request, up res
 	}
 	if err != nil {
 		rec = &recorder{header: make(http.Header), limit: limit}
-		envelope.Write(rec, r, gateway.StatusOf(err), gateway.Told(err))
+		envelope.Write(rec, r, statusOf(err), told(err))
 	}
 	return rec.reply()
 }
 
 // errLed is for a redirect, to a page to sign in at say, and for a 304 to a condition that
 // nobody made: whoever asks alone cannot be led anywhere, and has nothing yet.
-var errLed = gateway.Fail(http.StatusBadGateway, "upstream_error", "the service behind the gateway gave an answer that could not be read", errors.New("a redirect, or 304, where nobody can follow"))
+var errLed = envelope.Fail(http.StatusBadGateway, "upstream_error", "the service behind the gateway gave an answer that could not be read", errors.New("a redirect, or 304, where nobody can follow"))
 
 // through carries a request to an upstream, and the answer through dialect and translation
 // to w. Its error says why there is no answer, or no whole one, and is logged; a panic of a

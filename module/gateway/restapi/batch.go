@@ -46,7 +46,7 @@ type planned struct {
 func (h *REST) batch(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error {
 	p, refused := plan(c, m, asked)
 	if refused != nil {
-		return gateway.Refuse(w, refused)
+		return refused
 	}
 	if err := gateway.ChargeItems(w, c.r, http.MethodPatch, p.paths); err != nil {
 		return err

@@ -16,7 +16,7 @@ func asByPath(w http.ResponseWriter, c *call) error {
 		return nil
 	}
 	if c.forbiddenByPath(c.r.Method, c.choice.Path) {
-		return gateway.Refuse(w, envelope.Refuse(http.StatusForbidden, "this version of the API may not be used with this token"))
+		return envelope.Refuse(http.StatusForbidden, "this version of the API may not be used with this token")
 	}
 	return gateway.ChargeItems(w, c.r, c.r.Method, [][]string{c.addresses(c.choice.Path)})
 }

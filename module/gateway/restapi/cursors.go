@@ -9,6 +9,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
@@ -89,7 +90,7 @@ func (h *REST) withCursors(w http.ResponseWriter, c *call, m resource.Match, ask
 	}
 	s, err := h.cursors.sealer(c)
 	if err != nil {
-		return gateway.Unavailable(w, err)
+		return envelope.Unavailable(err)
 	}
 	asked.Sealer = s
 	return nil

@@ -87,7 +87,7 @@ func (h *REST) follow(w http.ResponseWriter, c *call, m resource.Match, up resou
 		up = next
 	}
 	if !all.ended && all.seen <= int64(skip) {
-		return gateway.Refuse(w, envelope.Invalid("page", "must be a page of the first "+strconv.FormatInt(all.seen, 10)+" items: no more of this list is read, ask for less of it"))
+		return envelope.Invalid("page", "must be a page of the first "+strconv.FormatInt(all.seen, 10)+" items: no more of this list is read, ask for less of it")
 	}
 	leave(w.Header(), header, m)
 	if personal {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/rest/rpc"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
@@ -69,7 +69,7 @@ func (s *supplied) fillCall(r *http.Request) error {
 	}
 	filled, err := s.operation.FillCall(call, value)
 	if err != nil {
-		return gateway.Fail(http.StatusServiceUnavailable, "", "", err)
+		return envelope.Fail(http.StatusServiceUnavailable, "", "", err)
 	}
 	r.Body, r.ContentLength = inMemory(filled), int64(len(filled))
 	return nil

@@ -1,7 +1,6 @@
 package restapi
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -115,11 +114,6 @@ func streams(h http.Header) bool {
 		return true
 	}
 	return false
-}
-
-func isLate(err error) bool {
-	var l late
-	return errors.As(err, &l)
 }
 
 // early is an error after the header, when the client has seen nothing of it yet.

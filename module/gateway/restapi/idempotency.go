@@ -69,24 +69,24 @@ func (o *once) around(next operation) operation {
 		text, given, refused := idempotent.Parse(c.r.Header)
 		switch {
 		case refused != nil:
-			return gateway.Refuse(w, refused)
+			return refused
 		case !given:
 			return next(w, c, m, asked)
 		}
 		body := asked.Body
 		if !m.Reads() {
 			if body, refused = o.h.read(c.r); refused != nil {
-				return gateway.Refuse(w, refused)
+				return refused
 			}
 		}
 		// What is wrong with the request is said before the key is taken: it can be used for
 		// the right one.
 		if _, refused := m.Request(asked); refused != nil {
-			return gateway.Refuse(w, refused)
+			return refused
 		}
 		leave, err := o.app.Hold()
 		if err != nil {
-			return gateway.Unavailable(w, err)
+			return envelope.Unavailable(err)
 		}
 		defer leave()
 		key := o.key(c, m, text)
@@ -94,9 +94,9 @@ func (o *once) around(next operation) operation {
 		attempt, answer, refused, err := o.keeper.Begin(c.r.Context(), key, digest)
 		switch {
 		case err != nil:
-			return gateway.Unavailable(w, err)
+			return envelope.Unavailable(err)
 		case refused != nil:
-			return gateway.Refuse(w, refused)
+			return refused
 		case answer != nil:
 			replay(w, answer)
 			return nil
@@ -205,7 +205,7 @@ func (o *once) note(c *call, write func(context.Context) error) {
 // request itself, there was no upstream for it, or no connection to one.
 func undone(err error) bool {
 	var dial reverseproxy.DialError
-	status := gateway.StatusOf(err)
+	status := statusOf(err)
 	var unsent notSignedIn
 	if errors.As(err, &unsent) {
 		return true

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -22,18 +21,18 @@ func (p *jobs) begin(w http.ResponseWriter, c *call, q *job.Queue, wish job.Pref
 	}
 	label := c.r.Header.Get("Content-Type")
 	if media, _, _ := mime.ParseMediaType(label); q.Fetch != nil && (media != "application/json" || c.r.Header.Get("Content-Encoding") != "") {
-		return gateway.Refuse(w, envelope.Refuse(http.StatusUnsupportedMediaType, "the body must be application/json"))
+		return envelope.Refuse(http.StatusUnsupportedMediaType, "the body must be application/json")
 	}
 	if refused := parameterless(c.r.URL.RawQuery); refused != nil {
-		return gateway.Refuse(w, refused)
+		return refused
 	}
 	body, refused := p.h.read(c.r)
 	if refused != nil {
-		return gateway.Refuse(w, refused)
+		return refused
 	}
 	if q.Fetch == nil {
 		if refused := p.h.setInJob(c.login.kept(), c.r.Header, body); refused != nil {
-			return gateway.Refuse(w, refused)
+			return refused
 		}
 	}
 	return p.make(w, c, q, wish, job.Request{Body: body, ContentType: label})
@@ -59,23 +58,23 @@ func (e *edition) posted(path string) (resource.Match, bool) {
 func (p *jobs) defers(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefer, m resource.Match) error {
 	asked := resource.Asked{RawQuery: c.r.URL.RawQuery, Header: c.r.Header}
 	if refused := parameterless(asked.RawQuery); refused != nil {
-		return gateway.Refuse(w, refused)
+		return refused
 	}
 	if m.Reads() {
 		var refused *envelope.Refusal
 		if asked.Body, refused = p.h.read(c.r); refused != nil {
-			return gateway.Refuse(w, refused)
+			return refused
 		}
 	}
 	return p.h.wrap(m, func(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error {
 		up, refused := m.Request(asked)
 		if refused != nil {
-			return gateway.Refuse(w, refused)
+			return refused
 		}
 		body := up.Body
 		if !up.Replaced {
 			if body, refused = p.h.read(c.r); refused != nil {
-				return gateway.Refuse(w, refused)
+				return refused
 			}
 		}
 		label := c.r.Header.Get("Content-Type")

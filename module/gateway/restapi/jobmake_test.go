@@ -3,10 +3,9 @@ package restapi
 import (
 	"errors"
 	"fmt"
-	"net/http/httptest"
 	"testing"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
 
@@ -14,7 +13,7 @@ import (
 func TestAJobThatMayBeThereIsNotUndone(t *testing.T) {
 	away := errors.New("away")
 	for err, want := range map[error]bool{away: true, fmt.Errorf("%w: %w", job.ErrUnknown, away): false} {
-		if got := undone(gateway.Unavailable(httptest.NewRecorder(), err)); got != want {
+		if got := undone(envelope.Unavailable(err)); got != want {
 			t.Errorf("%v: %v", err, got)
 		}
 	}
@@ -23,7 +22,7 @@ func TestAJobThatMayBeThereIsNotUndone(t *testing.T) {
 // Caddy's proxy says 499 of a request that was given up, and may have been sent by then.
 func TestARequestThatWasGivenUpIsNotUndone(t *testing.T) {
 	for status, want := range map[int]bool{499: false, 404: true, 503: true, 502: false} {
-		if got := undone(gateway.Fail(status, "", "", errors.New("gone"))); got != want {
+		if got := undone(envelope.Fail(status, "", "", errors.New("gone"))); got != want {
 			t.Errorf("%d: %v", status, got)
 		}
 	}

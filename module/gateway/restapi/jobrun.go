@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -64,7 +63,7 @@ func (p *jobs) do(ctx context.Context, t job.Task) *job.Failure {
 	p.app.Identify(r, access(t.Job))
 	to, dialect := h.supply(e, p.operation(e, t.Config), e.route, dialect)
 	if err := h.through(t.Answer, r, to, answer, dialect); err != nil {
-		return told(err)
+		return jobFailure(err)
 	}
 	return nil
 }
@@ -100,9 +99,9 @@ func (p *jobs) answer(e *edition, c *job.Config) (*resource.Answer, *envelope.Co
 	return resource.Part(plan), &p.h.dialect, err
 }
 
-// told is a failure as the client of a request would be told it.
-func told(err error) *job.Failure {
-	status, e := gateway.StatusOf(err), gateway.Told(err)
+// jobFailure is a failure as the client of a request would be told it.
+func jobFailure(err error) *job.Failure {
+	status, e := statusOf(err), told(err)
 	general := envelope.Lookup(status)
 	f := &job.Failure{Code: general.Code, Message: general.Message}
 	if e.Code != "" {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
 
@@ -79,7 +80,7 @@ func (p *jobs) serve(w http.ResponseWriter, c *call) (bool, error) {
 	path := c.choice.Path
 	if id, ok := strings.CutPrefix(path, jobsPath); ok && !strings.Contains(id, "/") {
 		if c.choice.Unacceptable {
-			return true, gateway.Refuse(w, unacceptable)
+			return true, unacceptable
 		}
 		return true, p.held(w, func() error { return p.one(w, c, id) })
 	}
@@ -101,7 +102,7 @@ func (p *jobs) serve(w http.ResponseWriter, c *call) (bool, error) {
 		}
 	}
 	if c.choice.Unacceptable {
-		return true, gateway.Refuse(w, unacceptable)
+		return true, unacceptable
 	}
 	return true, p.held(w, func() error { return p.begin(w, c, q, wish) })
 }
@@ -116,7 +117,7 @@ func (c *call) declares(path string) bool {
 func (p *jobs) held(w http.ResponseWriter, serve func() error) error {
 	release, err := p.app.Hold()
 	if err != nil {
-		return gateway.Unavailable(w, err)
+		return envelope.Unavailable(err)
 	}
 	defer release()
 	return serve()
@@ -129,5 +130,5 @@ func allow(w http.ResponseWriter, r *http.Request, methods string) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	return gateway.Fail(http.StatusMethodNotAllowed, "", "", fmt.Errorf("method %s", r.Method))
+	return envelope.Fail(http.StatusMethodNotAllowed, "", "", fmt.Errorf("method %s", r.Method))
 }

@@ -30,9 +30,9 @@ func (p *jobs) make(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefe
 	j, refused, err := q.Submit(p.app.Traced(c.r), asked)
 	switch {
 	case err != nil:
-		return gateway.Unavailable(w, err)
+		return envelope.Unavailable(err)
 	case refused != nil:
-		return gateway.Refuse(w, refused)
+		return refused
 	}
 	if wish.Waits {
 		j = q.Wait(c.r.Context(), j, wish.Wait)
@@ -61,24 +61,24 @@ func (p *jobs) one(w http.ResponseWriter, c *call, id string) error {
 		case errors.Is(err, job.ErrNotFound):
 			continue
 		case err != nil:
-			return gateway.Unavailable(w, err)
+			return envelope.Unavailable(err)
 		case c.r.Method != http.MethodDelete:
 			return show(w, c.r, http.StatusOK, j)
 		}
 		return p.cancel(w, c, q, id)
 	}
-	return gateway.Refuse(w, envelope.Refuse(http.StatusNotFound, "there is no such job"))
+	return envelope.Refuse(http.StatusNotFound, "there is no such job")
 }
 
 func (p *jobs) cancel(w http.ResponseWriter, c *call, q *job.Queue, id string) error {
 	refused, err := q.Cancel(p.app.Traced(c.r), owner(c.r), id)
 	switch {
 	case errors.Is(err, job.ErrNotFound):
-		return gateway.Refuse(w, envelope.Refuse(http.StatusNotFound, "there is no such job"))
+		return envelope.Refuse(http.StatusNotFound, "there is no such job")
 	case err != nil:
-		return gateway.Unavailable(w, err)
+		return envelope.Unavailable(err)
 	case refused != nil:
-		return gateway.Refuse(w, refused)
+		return refused
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil

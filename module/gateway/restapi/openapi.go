@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/etag"
 	"github.com/gatehouse/gatehouse/module/internal/rest/openapi"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
 // OpenAPI is how the API is described.
@@ -84,7 +85,7 @@ func (p *described) serve(w http.ResponseWriter, c *call) (bool, error) {
 	d, err := p.description(c)
 	switch {
 	case err != nil:
-		return true, gateway.Fail(http.StatusInternalServerError, "", "", err)
+		return true, envelope.Fail(http.StatusInternalServerError, "", "", err)
 	case path == pagePath:
 		d.pages[webui.APILanguage(c.r)].serve(w, c.r)
 	default:

@@ -17,7 +17,7 @@ import (
 func (h *REST) operate(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error {
 	up, refused := c.upstream(m, asked)
 	if refused != nil {
-		return gateway.Refuse(w, refused)
+		return refused
 	}
 	if m.Operation.Follows() {
 		return h.follow(w, c, m, up, asked)
@@ -92,10 +92,10 @@ func (c *call) handler() route {
 // unreadable is an answer that could not be translated.
 func (h *REST) unreadable(f *translate.Failure) error {
 	if errors.Is(f, translate.ErrNothing) {
-		return gateway.Fail(http.StatusNotFound, "", "", f)
+		return envelope.Fail(http.StatusNotFound, "", "", f)
 	}
 	h.metrics.Untranslated(string(f.Kind))
-	return gateway.Fail(http.StatusBadGateway, "upstream_error", "the service behind the gateway gave an answer that could not be read", f)
+	return envelope.Fail(http.StatusBadGateway, "upstream_error", "the service behind the gateway gave an answer that could not be read", f)
 }
 
 // settle answers a write that succeeded with an answer that has no resource where one is
@@ -124,7 +124,7 @@ func (h *REST) noteExceeded(answer *resource.Answer) {
 
 // broken is an answer that ended too soon.
 func broken(err error) error {
-	return gateway.Fail(http.StatusBadGateway, "upstream_error", "the service behind the gateway broke off its answer", err)
+	return envelope.Fail(http.StatusBadGateway, "upstream_error", "the service behind the gateway broke off its answer", err)
 }
 
 var errBroken = errors.New("the upstream's answer was broken off")

@@ -1,7 +1,6 @@
 package restapi
 
 import (
-	"errors"
 	"net/http"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -48,16 +47,14 @@ func (h *REST) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	if err != nil {
 		gateway.LeaveBody(w, r)
 		choice.Header(w.Header())
-		if !gateway.Shaped(r) {
-			return h.answerError(w, r, err)
-		}
+		return h.answerError(w, r, err)
 	}
-	return err
+	return nil
 }
 
 func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, choice version.Choice, refused *envelope.Refusal) error {
 	if refused != nil {
-		return gateway.Refuse(w, refused)
+		return refused
 	}
 	c := &call{edition: &h.plain, choice: choice, prefix: gateway.Taken(r) + choice.Prefix, next: answering(next), r: r}
 	if choice.Index >= 0 {
@@ -76,9 +73,9 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	case c.table.Empty() || !declared && h.Undeclared == "pass":
 		return h.pass(w, c)
 	case refused != nil:
-		return gateway.Refuse(w, refused)
+		return refused
 	case m.Operation != nil && c.choice.Unacceptable:
-		return gateway.Refuse(w, unacceptable)
+		return unacceptable
 	case m.Operation == nil:
 		gateway.LeaveBody(w, r)
 		w.Header().Set("Allow", m.Allow)
@@ -89,7 +86,7 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	asked := resource.Asked{RawQuery: r.URL.RawQuery, Header: r.Header}
 	if m.Reads() {
 		if asked.Body, refused = h.read(r); refused != nil {
-			return gateway.Refuse(w, refused)
+			return refused
 		}
 	}
 	if err := h.withCursors(w, c, m, &asked); err != nil {
@@ -112,23 +109,3 @@ func (h *REST) wrap(m resource.Match, plain operation) operation {
 	}
 	return op
 }
-
-// answerError is for a handler without an api_errors in front. Whatever Caddy would do
-// with the error, nobody would see the form of the API.
-func (h *REST) answerError(w http.ResponseWriter, r *http.Request, err error) error {
-	var l late
-	if errors.As(err, &l) {
-		return err
-	}
-	status := gateway.StatusOf(err)
-	if status >= http.StatusInternalServerError {
-		h.log.Error("request failed", "status", status, "error", err, "method", r.Method, "path", r.URL.Path)
-	}
-	h.dialect.Write(w, r, status, gateway.Told(err))
-	return nil
-}
-
-// late is an error after the header went out.
-type late struct{ error }
-
-func (l late) Unwrap() error { return l.error }

@@ -14,7 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/login"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
@@ -151,14 +151,18 @@ func (s *signIn) session(ctx context.Context, w http.ResponseWriter, stale *logi
 	case err == nil || errors.Is(err, login.ErrFresh):
 		return session, err
 	case errors.As(err, &failed) && failed.Refused:
-		return nil, gateway.Fail(http.StatusBadGateway, "upstream_auth_failed", "the service behind the gateway refused the gateway's credentials", notSignedIn{err})
-	case errors.As(err, &failed) && gateway.StatusOf(failed.Unwrap()) == http.StatusGatewayTimeout:
-		return nil, gateway.Fail(http.StatusGatewayTimeout, "", "", notSignedIn{err})
+		return nil, envelope.Fail(http.StatusBadGateway, "upstream_auth_failed", "the service behind the gateway refused the gateway's credentials", notSignedIn{err})
+	case errors.As(err, &failed) && statusOf(failed.Unwrap()) == http.StatusGatewayTimeout:
+		return nil, envelope.Fail(http.StatusGatewayTimeout, "", "", notSignedIn{err})
 	case errors.As(err, &failed):
-		return nil, gateway.Fail(http.StatusBadGateway, "", "", notSignedIn{err})
+		return nil, envelope.Fail(http.StatusBadGateway, "", "", notSignedIn{err})
 	}
-	w.Header().Set("Retry-After", "1")
-	return nil, gateway.Fail(http.StatusServiceUnavailable, "", "", notSignedIn{err})
+	return nil, busy(notSignedIn{err})
+}
+
+// busy refuses a request that may succeed when it is sent again.
+func busy(cause error) *envelope.Refusal {
+	return &envelope.Refusal{Status: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"1"}}, Cause: cause}
 }
 
 // notSignedIn is for a request that was not sent, since there was no session for it.
@@ -189,8 +193,7 @@ func (s *signIn) serve(w http.ResponseWriter, r *http.Request, via *supplied, pa
 	case err != nil:
 		return err
 	case !replayable:
-		w.Header().Set("Retry-After", "1")
-		return gateway.Fail(http.StatusServiceUnavailable, "", "", errors.New("the session at the API was over, and the body of the request was not kept to be sent again"))
+		return busy(errors.New("the session at the API was over, and the body of the request was not kept to be sent again"))
 	}
 	verdict := login.Unknown // also where the answer breaks off with a panic
 	defer func() { s.keeper.Renewed(renewed, verdict) }()

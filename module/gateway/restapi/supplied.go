@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
@@ -87,7 +86,7 @@ func (s *supplied) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 // apply writes parameters into a request, or into what is concealed of it.
 func (s *supplied) apply(q *http.Request, c *concealed, params []supply.Param) error {
 	if err := c.apply(q, params, s.as); err != nil {
-		return gateway.Fail(http.StatusBadRequest, "", "the body could not be read", err)
+		return envelope.Fail(http.StatusBadRequest, "", "the body could not be read", err)
 	}
 	return nil
 }
@@ -118,7 +117,7 @@ func (s *supplied) resolve(r *http.Request) ([]supply.Param, error) {
 			err = supply.CheckValue(*p)
 		}
 		if err != nil {
-			return nil, gateway.Fail(http.StatusServiceUnavailable, "", "", fmt.Errorf("send fixed %s=%s: %w", p.Name, written, err))
+			return nil, envelope.Fail(http.StatusServiceUnavailable, "", "", fmt.Errorf("send fixed %s=%s: %w", p.Name, written, err))
 		}
 	}
 	return params, nil

@@ -21,7 +21,7 @@ func (t *tags) change(next operation) operation {
 	return func(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error {
 		conditions, refused := etag.Parse(c.r.Header)
 		if refused != nil {
-			return gateway.Refuse(w, refused)
+			return refused
 		}
 		since, dated := unmodifiedSince(c.r.Header)
 		own, asked := bare(c, asked)
@@ -31,18 +31,18 @@ func (t *tags) change(next operation) operation {
 		}
 		up, refused := m.Request(asked)
 		if refused != nil {
-			return gateway.Refuse(w, refused)
+			return refused
 		}
 		read, _, _ := c.table.Match(http.MethodGet, c.choice.Path)
 		if read.Operation == nil {
-			return gateway.Refuse(w, envelope.Refuse(http.StatusPreconditionFailed, "nothing can be read here that the condition could be about"))
+			return envelope.Refuse(http.StatusPreconditionFailed, "nothing can be read here that the condition could be about")
 		}
 		now, err := t.current(c, read)
 		if err != nil {
 			return err
 		}
 		if !conditions.Hold(now.Current) || dated && !conditions.HasMatch && now.modified.After(since) {
-			return gateway.Refuse(w, failed)
+			return failed
 		}
 		if conditions.HasMatch && now.upstream != "" && now.at == up.Path+"?"+up.RawQuery {
 			own.before(func(r *http.Request) { r.Header.Set("If-Match", now.upstream) }, func(http.Header) {})
@@ -68,7 +68,7 @@ func unmodifiedSince(h http.Header) (time.Time, bool) {
 func (t *tags) current(c *call, m resource.Match) (now state, err error) {
 	up, refused := c.upstream(m, resource.Asked{Header: make(http.Header)})
 	if refused != nil {
-		return now, gateway.Fail(refused.Status, refused.Code, refused.Message, refused)
+		return now, envelope.Fail(refused.Status, refused.Code, refused.Message, refused)
 	}
 	for _, name := range append([]string{"Idempotency-Key", "Prefer", "Content-Type", "Content-Encoding"}, etag.Fields...) {
 		if _, ours := up.Set[name]; !ours { // the type of the body is, where the upstream is asked with one
@@ -93,7 +93,7 @@ func (t *tags) current(c *call, m resource.Match) (now state, err error) {
 			Error struct{ Code, Message string }
 		}
 		_ = json.Unmarshal(got.Body, &told) // else what the status says
-		return now, gateway.Fail(got.Status, told.Error.Code, told.Error.Message, errUnread)
+		return now, envelope.Fail(got.Status, told.Error.Code, told.Error.Message, errUnread)
 	}
 	now.Exists = true
 	now.modified, _ = http.ParseTime(got.Header.Get("Last-Modified"))
@@ -124,9 +124,9 @@ func unfit(next operation) operation {
 		conditions, refused := etag.Parse(c.r.Header)
 		switch {
 		case refused != nil:
-			return gateway.Refuse(w, refused)
+			return refused
 		case conditions.HasMatch && !conditions.Match.Any:
-			return gateway.Refuse(w, failed)
+			return failed
 		case conditions.HasNoneMatch && !conditions.NoneMatch.Any:
 			own := *c
 			own.r = c.r.WithContext(c.r.Context())

@@ -87,7 +87,7 @@ func (t *tags) read(next operation) operation {
 	return func(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error {
 		conditions, refused := etag.Parse(c.r.Header)
 		if refused != nil {
-			return gateway.Refuse(w, refused)
+			return refused
 		}
 		plan, upstream := t.plan(c, m.Operation), ""
 		own, asked := bare(c, asked)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
@@ -29,7 +30,7 @@ func answering(next caddyhttp.Handler) caddyhttp.Handler {
 		answered := false
 		err := next.ServeHTTP(gateway.OnHeader(w, func(http.Header) { answered = true }), r)
 		if err == nil && !answered {
-			return gateway.Fail(http.StatusBadGateway, "", "", errNoAnswer)
+			return envelope.Fail(http.StatusBadGateway, "", "", errNoAnswer)
 		}
 		return err
 	})
@@ -37,7 +38,7 @@ func answering(next caddyhttp.Handler) caddyhttp.Handler {
 
 // nowhere ends a sub-route: without it Caddy would answer 200 with nothing.
 func nowhere(http.ResponseWriter, *http.Request) error {
-	return gateway.Fail(http.StatusBadGateway, "", "", errNowhere)
+	return envelope.Fail(http.StatusBadGateway, "", "", errNowhere)
 }
 
 // request is an upstream's request. parent is the client's request it is made for: its

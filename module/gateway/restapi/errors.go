@@ -1,0 +1,63 @@
+package restapi
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+)
+
+// The stages of a request return an *envelope.Refusal for every failure of their own; handlers
+// behind this one return Caddy's errors.
+
+// statusOf returns the status that an error is answered with.
+func statusOf(err error) int {
+	var refused *envelope.Refusal
+	if errors.As(err, &refused) {
+		return refused.Status
+	}
+	return gateway.StatusOf(err)
+}
+
+// told returns what the client is told about an error.
+func told(err error) envelope.Error {
+	var refused *envelope.Refusal
+	if errors.As(err, &refused) {
+		return refused.Told()
+	}
+	return gateway.Told(err)
+}
+
+// answerError gives an error to the api_errors in front, or to the site's handle_errors. Where
+// there is no api_errors it answers in its place: whatever Caddy would do with the error, nobody
+// would see the form of the API.
+func (h *REST) answerError(w http.ResponseWriter, r *http.Request, err error) error {
+	var l late
+	if errors.As(err, &l) {
+		return err
+	}
+	var refused *envelope.Refusal
+	if errors.As(err, &refused) {
+		err = gateway.Refuse(w, refused)
+	}
+	if gateway.Shaped(r) {
+		return err
+	}
+	status := gateway.StatusOf(err)
+	if status >= http.StatusInternalServerError {
+		h.log.Error("request failed", "status", status, "error", err, "method", r.Method, "path", r.URL.Path)
+	}
+	h.dialect.Write(w, r, status, gateway.Told(err))
+	return nil
+}
+
+// late is an error after the header went out.
+type late struct{ error }
+
+func (l late) Unwrap() error { return l.error }
+
+func isLate(err error) bool {
+	var l late
+	return errors.As(err, &l)
+}
