@@ -7,43 +7,31 @@ import (
 	"net/http"
 	"runtime/debug"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
-
-// reply is an answer that goes into another one, or that nobody waits for.
-type reply struct {
-	// Status is never one of the upstream's that means an error for us, and the other way
-	// round: the dialect has been applied.
-	Status int
-	Header http.Header
-	// Body is the translated resource, or an error in our form.
-	Body []byte
-	// Cut says that there was more than the limit. Status is the upstream's all the same: what
-	// it did is done.
-	Cut bool
-}
 
 // alone carries a request to an upstream and waits for the answer. It can run in a
 // goroutine of its own, and several at a time for one client: parent is read only, its body
 // excepted, which up replaces. parent is nil where there is no client: then the request has
 // the header that up sets. dialect is the operation's (edition.dialects), or the handler's.
 // limit bounds the bytes of the answer that are kept.
-func (h *REST) alone(ctx context.Context, to route, parent *http.Request, up resource.Upstream, answer *resource.Answer, dialect *envelope.Config, limit int) (got reply) {
+func (h *REST) alone(ctx context.Context, to route, parent *http.Request, up resource.Upstream, answer *resource.Answer, dialect *envelope.Config, limit int) (got responsewriter.Reply) {
 	up.Replaced = true
 	up.Set["Upgrade"] = nil // there is nobody to talk to
-	rec := &recorder{header: make(http.Header), limit: limit}
-	r := request(ctx, rec, parent, up)
+	rec := responsewriter.NewRecorder(limit)
+	r := upstreamRequest(ctx, rec, parent, up)
 	err := h.through(rec, r, to, answer, dialect)
-	if err == nil && rec.status >= 300 && rec.status < 400 {
+	if err == nil && rec.Status() >= 300 && rec.Status() < 400 {
 		err = errLed
 	}
 	if err != nil {
-		rec = &recorder{header: make(http.Header), limit: limit}
+		rec = responsewriter.NewRecorder(limit)
 		envelope.Write(rec, r, statusOf(err), told(err))
 	}
-	return rec.reply()
+	return rec.Reply()
 }
 
 // errLed is for a redirect, to a page to sign in at say, and for a 304 to a condition that
@@ -79,38 +67,4 @@ func (h *REST) through(w http.ResponseWriter, r *http.Request, to route, answer 
 		h.log.Error("request failed", "error", err, "method", r.Method, "path", r.URL.Path)
 	}
 	return err
-}
-
-// recorder keeps an answer, and no more of it than its limit.
-type recorder struct {
-	header http.Header
-	status int
-	body   []byte
-	cut    bool
-	limit  int
-}
-
-// Header implements http.ResponseWriter.
-func (w *recorder) Header() http.Header { return w.header }
-
-// WriteHeader keeps the first final status.
-func (w *recorder) WriteHeader(status int) {
-	if w.status == 0 && status >= http.StatusOK {
-		w.status = status
-	}
-}
-
-// Write keeps what there is room for. The rest is read all the same: an upstream whose
-// answer is not taken may take it for a failure.
-func (w *recorder) Write(p []byte) (int, error) {
-	w.WriteHeader(http.StatusOK)
-	room := min(w.limit-len(w.body), len(p))
-	w.body = append(w.body, p[:room]...)
-	w.cut = w.cut || room < len(p)
-	return len(p), nil
-}
-
-func (w *recorder) reply() reply {
-	w.WriteHeader(http.StatusOK)
-	return reply{Status: w.status, Header: w.header, Body: w.body, Cut: w.cut}
 }

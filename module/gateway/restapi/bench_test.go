@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/rest/list"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
@@ -53,10 +54,11 @@ func served(b *testing.B, path, body string) {
 	for b.Loop() {
 		r := httptest.NewRequest(http.MethodGet, path, nil)
 		r.Header.Set("Accept", "application/json")
-		w := &recorder{header: http.Header{"Server": {"Caddy"}}, limit: 1 << 20}
+		w := responsewriter.NewRecorder(1 << 20)
+		w.Header()["Server"] = []string{"Caddy"}
 		r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, new(caddyhttp.Server))
-		if err := h.ServeHTTP(w, r, next); err != nil || w.status != http.StatusOK {
-			b.Fatal(err, w.status)
+		if err := h.ServeHTTP(w, r, next); err != nil || w.Status() != http.StatusOK {
+			b.Fatal(err, w.Status())
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/internal/rest/rpc"
 	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -27,11 +28,11 @@ var aboutCalls = []string{
 
 // ServeHTTP calls, and answers with the result.
 func (c *caller) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
-	rec := &recorder{header: make(http.Header), limit: rpc.MaxAnswer}
+	rec := responsewriter.NewRecorder(rpc.MaxAnswer)
 	if err := c.to.ServeHTTP(rec, r); err != nil {
 		return err
 	}
-	got := rec.reply()
+	got := rec.Reply()
 	switch got.Status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusInternalServerError:
 		if _, fault, f := c.read(got); f == nil && fault != nil {
@@ -63,7 +64,7 @@ func (c *caller) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 }
 
 // read reads an answer.
-func (c *caller) read(got reply) ([]byte, *rpc.Fault, *translate.Failure) {
+func (c *caller) read(got responsewriter.Reply) ([]byte, *rpc.Fault, *translate.Failure) {
 	if got.Cut {
 		return nil, nil, &translate.Failure{Kind: translate.Bomb, Err: fmt.Errorf("an answer to a call of more than %d bytes", rpc.MaxAnswer)}
 	}

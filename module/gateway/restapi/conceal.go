@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/rest/request"
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
@@ -81,13 +82,13 @@ func (c *concealed) out(w http.ResponseWriter) http.ResponseWriter {
 	if c == nil {
 		return w
 	}
-	return gateway.OnHeader(w, c.restore)
+	return responsewriter.OnHeader(w, c.restore)
 }
 
 // reveal is the request as it is sent. A field that the proxy has set itself, as by header_up,
 // stays.
 func (c *concealed) reveal(r *http.Request) *http.Request {
-	q := own(r)
+	q := request.Copy(r)
 	for name, values := range c.header {
 		if !sets(q.Header, name) {
 			q.Header[name] = values

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/rest/headers"
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/list"
@@ -128,7 +129,7 @@ func (f *followed) add(body []byte, p *resource.Portion) {
 }
 
 // relay gives the client a failure of the upstream, in our form already.
-func relay(w http.ResponseWriter, m resource.Match, got reply) error {
+func relay(w http.ResponseWriter, m resource.Match, got responsewriter.Reply) error {
 	leave(w.Header(), got.Header, m)
 	if len(got.Header["Www-Authenticate"]) > 0 { // the API knows its callers
 		w.Header()["Www-Authenticate"] = got.Header["Www-Authenticate"]

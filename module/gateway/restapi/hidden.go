@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/rpc"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
@@ -71,7 +72,7 @@ func (s *supplied) fillCall(r *http.Request) error {
 	if err != nil {
 		return envelope.Fail(http.StatusServiceUnavailable, "", "", err)
 	}
-	r.Body, r.ContentLength = inMemory(filled), int64(len(filled))
+	r.Body, r.ContentLength = request.InMemory(filled), int64(len(filled))
 	return nil
 }
 

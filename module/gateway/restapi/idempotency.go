@@ -14,6 +14,8 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/rest/idempotent"
+	"github.com/gatehouse/gatehouse/module/internal/rest/request"
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -75,7 +77,7 @@ func (o *once) around(next operation) operation {
 		}
 		body := asked.Body
 		if !m.Reads() {
-			if body, refused = o.h.read(c.r); refused != nil {
+			if body, refused = request.ReadBody(c.r, o.h.MaxBody); refused != nil {
 				return refused
 			}
 		}
@@ -145,9 +147,9 @@ func (o *once) carry(w http.ResponseWriter, c *call, m resource.Match, asked res
 	own := *c
 	own.r = c.r.WithContext(ctx)
 	if !m.Reads() {
-		own.r.Body, own.r.ContentLength, own.r.TransferEncoding = inMemory(body), int64(len(body)), nil
+		own.r.Body, own.r.ContentLength, own.r.TransferEncoding = request.InMemory(body), int64(len(body)), nil
 	}
-	held := newHolding(w, idempotent.MaxAnswer)
+	held := responsewriter.NewHold(w, idempotent.MaxAnswer)
 	ended := false
 	defer func() {
 		if !ended { // a panic: the answer was broken off
@@ -157,12 +159,12 @@ func (o *once) carry(w http.ResponseWriter, c *call, m resource.Match, asked res
 	err = next(held, &own, m, asked)
 	ended = true
 	switch {
-	case err == nil && held.passed:
-		o.note(c, func(ctx context.Context) error { return attempt.Know(ctx, held.status) })
+	case err == nil && held.Passed():
+		o.note(c, func(ctx context.Context) error { return attempt.Know(ctx, held.Status()) })
 		return nil
 	case err == nil:
 		o.note(c, func(ctx context.Context) error { return settle(ctx, attempt, held) })
-		held.release()
+		_ = held.Pass() // a client that has gone may ask again
 		return nil
 	case !isLate(err) && undone(err):
 		o.note(c, attempt.Undo)
@@ -173,8 +175,8 @@ func (o *once) carry(w http.ResponseWriter, c *call, m resource.Match, asked res
 }
 
 // settle keeps an answer that is held whole.
-func settle(ctx context.Context, attempt *idempotent.Attempt, held *holding) error {
-	status := held.status
+func settle(ctx context.Context, attempt *idempotent.Attempt, held *responsewriter.Hold) error {
+	status := held.Status()
 	if status == 0 {
 		status = http.StatusOK
 	}
@@ -184,7 +186,7 @@ func settle(ctx context.Context, attempt *idempotent.Attempt, held *holding) err
 	case idempotent.Unknown:
 		return attempt.Lose(ctx)
 	}
-	return attempt.Keep(ctx, idempotent.Answer{Status: status, Header: idempotent.Keepable(held.own()), Body: held.body})
+	return attempt.Keep(ctx, idempotent.Answer{Status: status, Header: idempotent.Keepable(held.Added()), Body: held.Body()})
 }
 
 // noteTime is how long the store has to take note: the client waits for it.
@@ -237,6 +239,14 @@ func outliving(parent context.Context, grace time.Duration) (context.Context, co
 		context.AfterFunc(ctx, func() { t.Stop() })
 	})
 	return ctx, func() { stop(); cancel() }
+}
+
+// early is an error after the header, when the client has seen nothing of it yet.
+func early(held *responsewriter.Hold, err error) error {
+	if !isLate(err) || held.Passed() {
+		return err
+	}
+	return broken(err)
 }
 
 func mediaType(h http.Header) string {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -26,7 +27,7 @@ func (p *jobs) begin(w http.ResponseWriter, c *call, q *job.Queue, wish job.Pref
 	if refused := parameterless(c.r.URL.RawQuery); refused != nil {
 		return refused
 	}
-	body, refused := p.h.read(c.r)
+	body, refused := request.ReadBody(c.r, p.h.MaxBody)
 	if refused != nil {
 		return refused
 	}
@@ -62,7 +63,7 @@ func (p *jobs) defers(w http.ResponseWriter, c *call, q *job.Queue, wish job.Pre
 	}
 	if m.Reads() {
 		var refused *envelope.Refusal
-		if asked.Body, refused = p.h.read(c.r); refused != nil {
+		if asked.Body, refused = request.ReadBody(c.r, p.h.MaxBody); refused != nil {
 			return refused
 		}
 	}
@@ -73,7 +74,7 @@ func (p *jobs) defers(w http.ResponseWriter, c *call, q *job.Queue, wish job.Pre
 		}
 		body := up.Body
 		if !up.Replaced {
-			if body, refused = p.h.read(c.r); refused != nil {
+			if body, refused = request.ReadBody(c.r, p.h.MaxBody); refused != nil {
 				return refused
 			}
 		}

@@ -56,7 +56,7 @@ func (p *jobs) do(ctx context.Context, t job.Task) *job.Failure {
 	up.Set.Set("Accept", "application/json")
 	up.Set.Set("Accept-Encoding", "identity")
 	up.Set.Set("Idempotency-Key", t.Job.ID) // the same when it is begun again
-	r := request(ctx, t.Answer, nil, up)
+	r := upstreamRequest(ctx, t.Answer, nil, up)
 	if t.Upload.Length != 0 {
 		r.Body, r.ContentLength = io.NopCloser(t.Upload.Body), t.Upload.Length
 	}

@@ -2,7 +2,6 @@ package restapi
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 
@@ -30,7 +29,7 @@ func (h *REST) operate(w http.ResponseWriter, c *call, m resource.Match, asked r
 	if s, ok := to.(*supplied); ok {
 		out.withholds = s.secrets.In
 	}
-	return h.send(out, c, to, request(c.r.Context(), w, c.r, up), answer, dialect)
+	return h.send(out, c, to, upstreamRequest(c.r.Context(), w, c.r, up), answer, dialect)
 }
 
 // upstream is the request that a match makes. It does not ask for the vendor's media type:
@@ -144,24 +143,4 @@ func unbroken(to *translate.Writer, r *http.Request, call func() error) (err err
 		err = broken(errBroken)
 	}()
 	return call()
-}
-
-// read takes a body whose content must be known.
-func (h *REST) read(r *http.Request) ([]byte, *envelope.Refusal) {
-	tooLarge := envelope.Refuse(http.StatusRequestEntityTooLarge, "")
-	if r.ContentLength > h.MaxBody {
-		return nil, tooLarge
-	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, h.MaxBody+1))
-	var limited *http.MaxBytesError
-	switch {
-	case errors.As(err, &limited) || int64(len(body)) > h.MaxBody:
-		return nil, tooLarge
-	case err != nil:
-		return nil, envelope.Refuse(http.StatusBadRequest, "the body could not be read")
-	}
-	if refused := checkForm(r.Header, body); refused != nil {
-		return nil, refused
-	}
-	return body, nil
 }

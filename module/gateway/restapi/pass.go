@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
@@ -18,10 +19,10 @@ func (h *REST) pass(w http.ResponseWriter, c *call) error {
 	if c.strip && c.choice.Prefix != "" {
 		up := resource.Upstream{Method: r.Method, Path: cmp.Or(c.choice.Path, "/"), RawQuery: r.URL.RawQuery}
 		trailer := r.Trailer
-		r = request(r.Context(), w, r, up)
+		r = upstreamRequest(r.Context(), w, r, up)
 		r.Trailer = trailer // what is undeclared passes as it is
 	}
-	r = own(r)
+	r = request.Copy(r)
 	r.Body = httpx.Unclosed(r)
 	return h.send(w, c, c.handler(), r, &resource.Answer{}, &h.dialect)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/login"
 )
@@ -36,7 +37,7 @@ func (p *probe) WriteHeader(status int) {
 		p.hidden.restore(p.Header())
 		media := mediaType(p.Header())
 		p.over = p.plan.OverByStatus(status)
-		if !p.over && (!p.plan.Reads() || streams(p.Header()) || !envelope.IsJSON(media) && !envelope.MaybeJSON(media)) {
+		if !p.over && (!p.plan.Reads() || responsewriter.Streams(p.Header()) || !envelope.IsJSON(media) && !envelope.MaybeJSON(media)) {
 			_ = p.pass() // there is no body yet
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -85,7 +86,7 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	h.counts[m.Operation.Kind].Inc()
 	asked := resource.Asked{RawQuery: r.URL.RawQuery, Header: r.Header}
 	if m.Reads() {
-		if asked.Body, refused = h.read(r); refused != nil {
+		if asked.Body, refused = request.ReadBody(r, h.MaxBody); refused != nil {
 			return refused
 		}
 	}

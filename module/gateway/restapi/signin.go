@@ -14,6 +14,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/request"
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/login"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -41,7 +43,7 @@ type signIn struct {
 	// reveals is that of the edition, withhold the fields of answers that may have a session.
 	reveals  bool
 	withhold []string
-	held     *heldBodies
+	bodies   *request.Replayer
 }
 
 // newSignIn compiles one. from identifies the upstream: two of them never share a session.
@@ -56,7 +58,7 @@ func (h *REST) newSignIn(c *login.Config, to route, reveals bool, from []byte) (
 	if err != nil {
 		return nil, err
 	}
-	s := &signIn{h: h, declared: c, plan: plan, to: to, fields: h.signInFields(), reveals: reveals, withhold: c.AnswerFields(), held: &heldBodies{most: max(leastHeld, 4*h.MaxBody)}}
+	s := &signIn{h: h, declared: c, plan: plan, to: to, fields: h.signInFields(), reveals: reveals, withhold: c.AnswerFields(), bodies: request.NewReplayer(h.MaxBody)}
 	sum := sha256.New()
 	declared, err := json.Marshal(c)
 	if err != nil {
@@ -119,7 +121,7 @@ func (s *signIn) ask(ctx context.Context, r *http.Request) (a login.Answer, err 
 	if err := s.addFields(r.Header); err != nil {
 		return a, err
 	}
-	rec := &recorder{header: make(http.Header), limit: login.MaxAnswer}
+	rec := responsewriter.NewRecorder(login.MaxAnswer)
 	hidden := newConcealed(s.reveals, nil, func(string) bool { return true }) // the proxy need not know any field
 	up := resource.Upstream{Method: r.Method, Path: r.URL.EscapedPath(), RawQuery: r.URL.RawQuery, Set: r.Header, Body: body, Replaced: true}
 	if hidden != nil {
@@ -130,13 +132,13 @@ func (s *signIn) ask(ctx context.Context, r *http.Request) (a login.Answer, err 
 			}
 		}
 	}
-	q := request(ctx, rec, nil, up)
+	q := upstreamRequest(ctx, rec, nil, up)
 	q.RequestURI = up.Path // proxies log it, and the query may have a token
 	if err := s.to.ServeHTTP(rec, hidden.in(q)); err != nil {
 		return a, err
 	}
-	hidden.restore(rec.header)
-	got := rec.reply()
+	hidden.restore(rec.Header())
+	got := rec.Reply()
 	return login.Answer{Status: got.Status, Header: got.Header, Body: got.Body, Cut: got.Cut}, nil
 }
 
@@ -178,7 +180,7 @@ func (s *signIn) serve(w http.ResponseWriter, r *http.Request, via *supplied, pa
 	if err != nil {
 		return err
 	}
-	again, replayable, release := s.held.replay(r, s.h.MaxBody)
+	again, replayable, release := s.bodies.Replay(r, s.h.MaxBody)
 	defer release()
 	first, over, err := s.try(w, again(), session, via, params)
 	if !over {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
@@ -68,7 +69,7 @@ func (s *supplied) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if s.operation != nil && s.operation.CallsConfigured() {
-		r = own(r)
+		r = request.Copy(r)
 		if err := s.fillCall(r); err != nil {
 			return err
 		}
@@ -76,7 +77,7 @@ func (s *supplied) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 	if s.login != nil {
 		return s.login.serve(w, r, s, params)
 	}
-	q, c := own(r), newConcealed(s.reveals, nil, s.secrets.In)
+	q, c := request.Copy(r), newConcealed(s.reveals, nil, s.secrets.In)
 	if err := s.apply(q, c, params); err != nil {
 		return err
 	}
@@ -89,15 +90,6 @@ func (s *supplied) apply(q *http.Request, c *concealed, params []supply.Param) e
 		return envelope.Fail(http.StatusBadRequest, "", "the body could not be read", err)
 	}
 	return nil
-}
-
-// own is a copy of a request whose header and address can be changed.
-func own(r *http.Request) *http.Request {
-	q := r.WithContext(r.Context())
-	q.Header = r.Header.Clone()
-	at := *r.URL
-	q.URL = &at
-	return q
 }
 
 // resolve fills in the placeholders. A request whose parameters are not known is not sent.

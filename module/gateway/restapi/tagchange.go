@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/rest/etag"
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
@@ -25,7 +26,7 @@ func (t *tags) change(next operation) operation {
 		}
 		since, dated := unmodifiedSince(c.r.Header)
 		own, asked := bare(c, asked)
-		w = gateway.OnHeader(w, func(h http.Header) { h.Del("Etag") }) // the upstream's; the next GET has ours
+		w = responsewriter.OnHeader(w, func(h http.Header) { h.Del("Etag") }) // the upstream's; the next GET has ours
 		if !conditions.Any() && !dated {
 			return next(w, own, m, asked)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/rest/etag"
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
@@ -77,7 +78,7 @@ func (c *call) before(set func(*http.Request), notice func(http.Header)) {
 	changed := *c.edition
 	changed.route = caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 		set(r)
-		return inner.ServeHTTP(gateway.OnHeader(w, notice), r)
+		return inner.ServeHTTP(responsewriter.OnHeader(w, notice), r)
 	})
 	c.edition = &changed
 }
@@ -102,43 +103,39 @@ func (t *tags) read(next operation) operation {
 			}
 		})
 		m.Head = false // the tag of a HEAD is that of the GET; nobody sends the body
-		held := newHolding(w, tagBody)
+		held := responsewriter.NewHold(w, tagBody)
 		give := func(tag etag.Tag) {
 			h := held.Header()
 			h.Set("ETag", tag.String())
 			if conditions.HasNoneMatch && (conditions.NoneMatch.Any || conditions.NoneMatch.Resembles(tag)) {
-				unmodified(held)
+				held.Empty(http.StatusNotModified)
 			}
 		}
-		held.decide = func() {
+		held.Decide = func() {
 			h := held.Header()
+			if responsewriter.Streams(h) {
+				_ = held.Pass()
+				return
+			}
 			h.Del("Etag")
 			h.Del("Accept-Ranges")
 			tag, ok := etag.Derive(upstream, plan)
 			switch {
-			case held.status != http.StatusOK && held.status != http.StatusNotModified:
+			case held.Status() != http.StatusOK && held.Status() != http.StatusNotModified:
 			case ok:
 				give(tag)
-			case held.status == http.StatusOK:
+			case held.Status() == http.StatusOK:
 				return // the body will tell
 			}
-			held.pass()
+			_ = held.Pass() // the next write tells of a client that has gone
 		}
 		if err := next(held, own, m, asked); err != nil {
 			return early(held, err)
 		}
-		if !held.passed && held.status != 0 {
-			give(etag.OfBody(held.body))
+		if !held.Passed() && held.Status() != 0 {
+			give(etag.OfBody(held.Body()))
 		}
-		held.release()
+		_ = held.Pass() // a client that has gone is not told
 		return nil
-	}
-}
-
-// unmodified makes an answer a 304.
-func unmodified(held *holding) {
-	held.status, held.gone, held.body = http.StatusNotModified, true, nil
-	for _, name := range []string{"Content-Length", "Content-Type", "Content-Encoding", "Trailer"} {
-		held.Header().Del(name)
 	}
 }

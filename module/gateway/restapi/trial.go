@@ -13,6 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -139,7 +140,7 @@ func forget(all []resource.Resource) {
 // Try carries one request. r is prepared as Caddy does.
 func (t *Trial) Try(r *http.Request, upstream Imagined) (tried Tried, err error) {
 	tried.Sent = []Sent{}
-	rec := &recorder{header: make(http.Header), limit: 16 << 20}
+	rec := responsewriter.NewRecorder(16 << 20)
 	defer func() {
 		switch p := recover(); p {
 		case nil:
@@ -148,7 +149,7 @@ func (t *Trial) Try(r *http.Request, upstream Imagined) (tried Tried, err error)
 		default:
 			panic(p)
 		}
-		got := rec.reply()
+		got := rec.Reply()
 		tried.Status, tried.Header, tried.Body, tried.Why = got.Status, got.Header, string(got.Body), t.explain(r)
 	}()
 	t.why.err = nil

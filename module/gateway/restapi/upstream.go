@@ -11,6 +11,8 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/rest/request"
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
@@ -28,7 +30,7 @@ var (
 func answering(next caddyhttp.Handler) caddyhttp.Handler {
 	return caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 		answered := false
-		err := next.ServeHTTP(gateway.OnHeader(w, func(http.Header) { answered = true }), r)
+		err := next.ServeHTTP(responsewriter.OnHeader(w, func(http.Header) { answered = true }), r)
 		if err == nil && !answered {
 			return envelope.Fail(http.StatusBadGateway, "", "", errNoAnswer)
 		}
@@ -51,14 +53,14 @@ func nowhere(http.ResponseWriter, *http.Request) error {
 //
 // Trailers of the client's end here: some upstreams take them for header fields, which would be
 // those that only the gateway may send, since nobody has looked at them.
-func request(ctx context.Context, w http.ResponseWriter, parent *http.Request, up resource.Upstream) *http.Request {
+func upstreamRequest(ctx context.Context, w http.ResponseWriter, parent *http.Request, up resource.Upstream) *http.Request {
 	r := &http.Request{Method: up.Method, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header), Body: http.NoBody}
 	server := new(caddyhttp.Server)
 	var vars map[string]any
 	var outer *caddy.Replacer
 	if parent != nil {
 		r.Host, r.RemoteAddr, r.TLS, r.Header = parent.Host, parent.RemoteAddr, parent.TLS, parent.Header.Clone()
-		end(r.Header)
+		request.EndHop(r.Header)
 		r.Proto, r.ProtoMajor, r.ProtoMinor = parent.Proto, parent.ProtoMajor, parent.ProtoMinor
 		if s, ok := parent.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
 			server = s
@@ -68,7 +70,7 @@ func request(ctx context.Context, w http.ResponseWriter, parent *http.Request, u
 	}
 	switch {
 	case up.Replaced:
-		r.Body, r.ContentLength = inMemory(up.Body), int64(len(up.Body))
+		r.Body, r.ContentLength = request.InMemory(up.Body), int64(len(up.Body))
 		if len(up.Body) == 0 {
 			r.Body = http.NoBody
 		}
@@ -77,7 +79,7 @@ func request(ctx context.Context, w http.ResponseWriter, parent *http.Request, u
 		delete(r.Header, "Expect")
 	case parent != nil:
 		r.Body, r.ContentLength, r.TransferEncoding = parent.Body, parent.ContentLength, parent.TransferEncoding
-		if _, ours := r.Body.(memory); !ours {
+		if !request.IsInMemory(r.Body) {
 			r.Body = httpx.Unclosed(parent)
 		}
 	}

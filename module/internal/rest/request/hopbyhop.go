@@ -1,4 +1,4 @@
-package restapi
+package request
 
 import (
 	"net/http"
@@ -8,11 +8,11 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// end ends what is between the client and us (RFC 9110 section 7.6.1), before the gateway
-// adds fields of its own to h: a proxy behind it would take away those that the client's
-// Connection names. Nor does anything of the client's stay that could make the upstream
-// carry out another request than the one that was declared.
-func end(h http.Header) {
+// EndHop removes the header fields that belong to the connection with the client (RFC 9110
+// section 7.6.1). It comes before the gateway adds fields of its own: a proxy behind it would
+// remove those that the client's Connection names. It also removes fields by which a client could
+// make the API carry out another request than the declared one.
+func EndHop(h http.Header) {
 	upgrade := false
 	for _, line := range h["Connection"] {
 		for name := range strings.SplitSeq(line, ",") {

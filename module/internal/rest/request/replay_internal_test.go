@@ -1,4 +1,4 @@
-package restapi
+package request
 
 import (
 	"errors"
@@ -10,9 +10,9 @@ import (
 	"testing/iotest"
 )
 
-func TestTheBodiesThatAreHeldAreBounded(t *testing.T) { // R12
+func TestBodiesKeptForReplayAreBounded(t *testing.T) { // R12
 	const most = 100
-	held := &heldBodies{most: 250}
+	replayer := &Replayer{most: 250}
 	post := func(n int) *http.Request {
 		return httptest.NewRequest(http.MethodPost, "/a", io.NopCloser(strings.NewReader(strings.Repeat("x", n))))
 	}
@@ -27,34 +27,34 @@ func TestTheBodiesThatAreHeldAreBounded(t *testing.T) { // R12
 	for i, want := range []bool{true, true, false} { // the third is too many
 		r := post(most)
 		r.ContentLength = most
-		again, replayable, release := held.replay(r, most)
+		again, replayable, release := replayer.Replay(r, most)
 		if releases = append(releases, release); replayable != want || len(sent(again)) != most || want && len(sent(again)) != most {
-			t.Errorf("body %d: repeatable %v", i, replayable)
+			t.Errorf("body %d: replayable %v", i, replayable)
 		}
 	}
 	own := post(0)
-	own.Body, own.ContentLength = inMemory([]byte(strings.Repeat("y", 10*most))), 10*most
-	if again, replayable, _ := held.replay(own, most); !replayable || len(sent(again)) != 10*most || len(sent(again)) != 10*most || held.bytes.Load() != 2*most {
-		t.Errorf("what the gateway has in memory anyway: repeatable %v, %d bytes are held", replayable, held.bytes.Load())
+	own.Body, own.ContentLength = InMemory([]byte(strings.Repeat("y", 10*most))), 10*most
+	if again, replayable, _ := replayer.Replay(own, most); !replayable || len(sent(again)) != 10*most || len(sent(again)) != 10*most || replayer.kept.Load() != 2*most {
+		t.Errorf("a body in memory: replayable %v, %d bytes are kept", replayable, replayer.kept.Load())
 	}
 	for _, release := range releases {
 		release()
 	}
-	if n := held.bytes.Load(); n != 0 {
-		t.Errorf("%d bytes are held by nobody", n)
+	if n := replayer.kept.Load(); n != 0 {
+		t.Errorf("%d bytes are still kept after the release", n)
 	}
 	for length, want := range map[int64]bool{most: true, most + 1: false, -1: false} {
 		r := post(most + 1)
 		r.ContentLength = length
-		if _, replayable, release := held.replay(r, most); replayable != want {
-			t.Errorf("length %d: repeatable %v", length, replayable)
+		if _, replayable, release := replayer.Replay(r, most); replayable != want {
+			t.Errorf("length %d: replayable %v", length, replayable)
 		} else {
 			release()
 		}
 	}
 	broken := post(0)
 	broken.Body, broken.ContentLength = io.NopCloser(iotest.ErrReader(errors.New("gone"))), most
-	if again, replayable, _ := held.replay(broken, most); !replayable || sent(again) != "gone" {
-		t.Errorf("a body that breaks off: repeatable %v", replayable)
+	if again, replayable, _ := replayer.Replay(broken, most); !replayable || sent(again) != "gone" {
+		t.Errorf("a body that breaks off: replayable %v", replayable)
 	}
 }

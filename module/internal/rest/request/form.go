@@ -1,4 +1,4 @@
-package restapi
+package request
 
 import (
 	"bytes"
@@ -10,17 +10,17 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
-// checkForm refuses a body that is a form with an access token in it (RFC 6750 section 2.2):
-// the guard has judged the one in the header, and the upstream might take this one. A form
-// that upstreams would read in different ways is refused too.
+// checkForm refuses a form that carries an access token (RFC 6750 section 2.2): the guard has
+// checked the token in the header, and the API might use this one. A form that APIs would read
+// in different ways is refused too.
 func checkForm(h http.Header, body []byte) *envelope.Refusal {
 	for _, label := range h["Content-Type"] {
 		media := strings.ToLower(strings.TrimSpace(label))
-		if end := strings.IndexAny(media, ";, \t"); end >= 0 { // where PHP ends it
+		if end := strings.IndexAny(media, ";, \t"); end >= 0 { // where PHP ends the type
 			media = media[:end]
 		}
 		switch media {
@@ -28,7 +28,7 @@ func checkForm(h http.Header, body []byte) *envelope.Refusal {
 			if !asciiNames(label) {
 				return unreadableForm()
 			}
-			if gateway.CarriesToken(string(body)) {
+			if guard.CarriesToken(string(body)) {
 				return envelope.TokenInForm()
 			}
 		case "multipart/form-data":
@@ -51,9 +51,9 @@ func unreadableForm() *envelope.Refusal {
 // ASCII, and nothing else is.
 var asciiCharset = regexp.MustCompile(`^(utf-?8|us-ascii|ascii|latin1|iso-?8859-[0-9]+|(windows-|cp)125[0-8]|koi8-[ru]|gbk|gb2312|gb18030|big5|shift_jis|euc-(jp|kr|cn|tw))$`)
 
-// asciiNames reports whether names in a form of this type are spelled in ASCII, whoever reads
-// it. Servlet containers, ASP.NET and Django decode names by the charset that the client
-// says, and access_token looks like something else in EBCDIC, UTF-7 or UTF-16.
+// asciiNames reports whether every reader of a form with this Content-Type decodes its names as
+// ASCII. Servlet containers, ASP.NET and Django use the charset that the client names, and
+// access_token has other bytes in EBCDIC, UTF-7 or UTF-16.
 func asciiNames(label string) bool {
 	switch strings.Count(strings.ToLower(label), "charset") {
 	case 0:
@@ -66,9 +66,9 @@ func asciiNames(label string) bool {
 	}
 }
 
-// checkParts refuses what upstreams read in different ways. PHP, for example, takes the
-// first "boundary" in the line, whatever it is a part of, takes a boundary behind any line
-// feed, goes on behind the last one, and does not look at the kind of a disposition.
+// checkParts refuses a multipart form that APIs would read in different ways. PHP, for example,
+// uses the first "boundary" in the line whatever it belongs to, accepts a boundary after any line
+// feed, reads on after the last one, and ignores the type of a Content-Disposition.
 func checkParts(label string, body []byte) *envelope.Refusal {
 	_, params, err := mime.ParseMediaType(label)
 	boundary, lower := params["boundary"], strings.ToLower(label)
@@ -88,18 +88,18 @@ func checkParts(label string, body []byte) *envelope.Refusal {
 		switch {
 		case !ok:
 			return unreadableForm()
-		case gateway.CarriesToken(url.QueryEscape(name)):
+		case guard.CarriesToken(url.QueryEscape(name)):
 			return envelope.TokenInForm()
 		}
 	}
-	if delimiters(body, boundary) != count+1 {
+	if countDelimiters(body, boundary) != count+1 {
 		return unreadableForm()
 	}
 	return nil
 }
 
-// plainBoundary reports whether a boundary has the characters of RFC 2046 section 5.1.1, blanks
-// aside, so that it needs no escapes.
+// plainBoundary reports whether a boundary consists of the characters of RFC 2046 section 5.1.1
+// without the blank, so that it needs no escapes.
 func plainBoundary(b string) bool {
 	const other = "'()+_,-./:=?"
 	return b != "" && len(b) <= 70 && !strings.ContainsFunc(b, func(c rune) bool {
@@ -107,8 +107,8 @@ func plainBoundary(b string) bool {
 	})
 }
 
-// delimiters is how many lines begin with the boundary, whatever the lines end with.
-func delimiters(body []byte, boundary string) (n int) {
+// countDelimiters counts the lines that begin with the boundary, with any line ending.
+func countDelimiters(body []byte, boundary string) (n int) {
 	delimiter := []byte("--" + boundary)
 	for at := 0; ; {
 		i := bytes.Index(body[at:], delimiter)
@@ -123,7 +123,7 @@ func delimiters(body []byte, boundary string) (n int) {
 	}
 }
 
-// partName is the name that every upstream gives the part of a form with these dispositions.
+// partName returns the name of a part if every API finds the same one in its Content-Disposition.
 func partName(dispositions []string) (name string, ok bool) {
 	if len(dispositions) != 1 || !plainQuotes(dispositions[0]) {
 		return "", false
@@ -133,16 +133,16 @@ func partName(dispositions []string) (name string, ok bool) {
 		return "", false
 	}
 	for param := range strings.SplitSeq(strings.ToLower(dispositions[0]), ";") {
-		if strings.HasPrefix(strings.TrimSpace(param), "name*") { // for some instead of name, for others besides
+		if strings.HasPrefix(strings.TrimSpace(param), "name*") { // some use it instead of name, others besides it
 			return "", false
 		}
 	}
-	// An encoded word (RFC 2047) is decoded by some.
+	// Some decode an encoded word (RFC 2047).
 	return params["name"], !strings.Contains(params["name"], "=?")
 }
 
-// plainQuotes reports whether everybody finds the same quoted strings in a disposition: PHP
-// knows single quotes too, and not everybody takes a backslash for an escape.
+// plainQuotes reports whether every API finds the same quoted strings in a Content-Disposition:
+// PHP knows single quotes too, and not everyone treats a backslash as an escape.
 func plainQuotes(disposition string) bool {
 	quoted := false
 	for i, c := range []byte(disposition) {
