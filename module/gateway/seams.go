@@ -120,12 +120,6 @@ func Refuse(w http.ResponseWriter, r *envelope.Refusal) error {
 	return fail(r.Status, &failure{code: r.Code, message: r.Message, field: r.Field, cause: r.Cause})
 }
 
-// OnHeader changes a response's header at the moment it is written, when the upstream's
-// fields are there.
-func OnHeader(w http.ResponseWriter, set func(http.Header)) http.ResponseWriter {
-	return onHeader(w, set)
-}
-
 // Told is what an error lets a client know.
 func Told(err error) envelope.Error {
 	var f *failure

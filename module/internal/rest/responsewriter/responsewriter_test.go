@@ -37,7 +37,6 @@ func TestHoldKeepsAnAnswerUntilItPasses(t *testing.T) {
 	client := httptest.NewRecorder()
 	client.Header().Set("Server", "Caddy")
 	held := responsewriter.NewHold(client, 100)
-	held.WriteHeader(http.StatusEarlyHints)
 	held.Header().Set("Content-Type", "application/json")
 	held.WriteHeader(http.StatusCreated)
 	if _, err := held.ReadFrom(strings.NewReader("{}")); err != nil || client.Body.Len() > 0 {
@@ -89,7 +88,7 @@ func TestARecorderReadsMoreThanItKeeps(t *testing.T) {
 
 func TestOnHeaderIsCalledOnceWithTheFinalHeader(t *testing.T) {
 	for name, answer := range map[string]func(http.ResponseWriter){
-		"WriteHeader": func(w http.ResponseWriter) { w.WriteHeader(http.StatusEarlyHints); w.WriteHeader(http.StatusOK) },
+		"WriteHeader": func(w http.ResponseWriter) { w.WriteHeader(http.StatusOK); w.WriteHeader(http.StatusTeapot) },
 		"Write":       func(w http.ResponseWriter) { _, _ = io.WriteString(w, "a"); _, _ = io.WriteString(w, "b") },
 		"Flush":       func(w http.ResponseWriter) { _ = http.NewResponseController(w).Flush() },
 	} {
