@@ -39,6 +39,7 @@ var allowed = map[string][]string{
 	"module/internal/authserver":            {"module/internal/audit", "module/internal/authserver/...", "module/internal/crossdevice", "module/internal/ending", "module/internal/token", "module/store", "module/directory", "module/oauth", "module/internal/webui"},
 	"module/internal/authserver/grant":      {"module/internal/audit", "module/internal/crossdevice", "module/internal/ending", "module/internal/token", "module/store", "module/directory", "module/oauth"},
 	"module/internal/authserver/variantb":   {"module/internal/audit", "module/internal/authserver/clientauth", "module/internal/authserver/grant", "module/internal/token", "module/store", "module/directory", "module/oauth"},
+	"module/internal/authserver/page":       {"module/internal/authserver/oauthhttp", "module/internal/authserver/query", "module/internal/authserver/refusal", "module/directory", "module/oauth", "module/internal/webui"},
 	"module/internal/crossdevice":           {"module/store"},
 	"module/internal/ending":                {"module/store"},
 	"module/internal/authserver/refusal":    {"module/oauth"},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
@@ -19,13 +20,11 @@ import (
 
 // The kinds of things a button of the account page can name.
 const (
-	useAccount  = "account"
-	anApp       = "application"
-	aSession    = "session"
-	doOthers    = "others"
-	doAll       = "everything"
-	accountPath = "/account"
-	timesScript = "/connect/times.js"
+	useAccount = "account"
+	anApp      = "application"
+	aSession   = "session"
+	doOthers   = "others"
+	doAll      = "everything"
 )
 
 // endPatience bounds an end whose browser has gone.
@@ -37,16 +36,8 @@ var withdrawalsOfUser = lockout.Rule{Limit: 60, Window: time.Minute}
 
 var errNotYours = refusal.New(http.StatusNotFound, refusal.NotFound, "")
 
-// account shows, to whoever is signed in, what they have allowed and where they are
+// accountGet shows, to whoever is signed in, what they have allowed and where they are
 // signed in. A GET changes nothing.
-func (s *signIn) account(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodPost {
-		s.fail(w, r, s.accountPost(w, r))
-		return
-	}
-	s.fail(w, r, s.accountGet(w, r))
-}
-
 func (s *signIn) accountGet(w http.ResponseWriter, r *http.Request) error {
 	b, err := s.welcome(w, r)
 	if err != nil {
@@ -165,7 +156,7 @@ func (s *signIn) endSession(r *http.Request, subject, digest string) error {
 func (s *signIn) leave(w http.ResponseWriter, r *http.Request, everywhere bool) error {
 	s.setCookie(w, s.sessionCookie(), "", -1)
 	s.Pages.Logout(w, http.StatusOK, webui.LogoutView{
-		Form: webui.Form{Lang: s.Pages.Language(r, "")}, Done: true, Everywhere: everywhere, Account: s.base + accountPath,
+		Form: webui.Form{Lang: s.Pages.Language(r, "")}, Done: true, Everywhere: everywhere, Account: s.base + page.AccountPath,
 	})
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -26,8 +27,8 @@ const (
 func (s *signIn) showAccount(w http.ResponseWriter, r *http.Request, b browser, who *person, done string) error {
 	lang := s.Pages.Language(r, "")
 	v := webui.AccountView{
-		Form: webui.Form{Lang: lang, Action: s.base + accountPath, Token: b.token(useAccount, who.user.ID)},
-		User: who.user.Username, Name: displayName(who.user), Script: s.base + timesScript, Origin: s.origin, Logout: s.base + "/logout", Done: done,
+		Form: webui.Form{Lang: lang, Action: s.base + page.AccountPath, Token: b.token(useAccount, who.user.ID)},
+		User: who.user.Username, Name: page.DisplayName(who.user), Script: s.base + page.TimesScript, Origin: s.origin, Logout: s.base + "/logout", Done: done,
 	}
 	judge, err := ending.NewJudge(r.Context(), s.Store, who.user.ID)
 	if err != nil {
@@ -50,11 +51,11 @@ func (s *signIn) showAccount(w http.ResponseWriter, r *http.Request, b browser, 
 			app.Name, app.Unverified = client.Title(), client.SelfRegistered
 			app.Remembered = app.Remembered || client.Trusted
 			if len(client.RedirectURIs) > 0 {
-				app.Host = destination(client.RedirectURIs[0])
+				app.Host = page.Destination(client.RedirectURIs[0])
 			}
 		}
 		for _, name := range a.scopes {
-			app.Scopes = append(app.Scopes, webui.ScopeView{Name: name, Text: s.scopeText(name, lang)})
+			app.Scopes = append(app.Scopes, s.scopeTexts.View(name, lang))
 		}
 		v.Applications = append(v.Applications, app)
 	}
@@ -166,7 +167,7 @@ func (s *signIn) sessionViews(ctx context.Context, b browser, who *person, judge
 		if ended, err := judge.Ended(ctx, "", store.Epochs{Subject: v.Epoch}); err != nil || ended {
 			return err
 		}
-		browser, system := browserName(v.UserAgent)
+		browser, system := page.BrowserName(v.UserAgent)
 		list = append(list, webui.SessionView{
 			ID: b.seals(rec.ID, aSession, who.user.ID), Browser: browser, System: system, Address: v.Address, Place: place(v.Address),
 			Since: v.AuthTime, Idle: max(0, s.Now().Sub(v.LastSeen)), Current: rec.ID == who.digest,

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
@@ -39,7 +40,7 @@ func (s *signIn) authorizePost(w http.ResponseWriter, r *http.Request) error {
 	if refused != nil {
 		return refused
 	}
-	s.redirect(w, r, s.base+"/authorize?"+p.Encode())
+	page.Redirect(w, r, s.base+"/authorize?"+p.Encode())
 	return nil
 }
 
@@ -59,19 +60,19 @@ func (s *signIn) authorizeGet(w http.ResponseWriter, r *http.Request) error {
 	}
 	p, pushed, err := s.pushed(r.Context(), p)
 	if err != nil {
-		return withLang(err, s.Pages.Language(r, locales(p)))
+		return page.InLanguage(err, s.Pages.Language(r, locales(p)))
 	}
 	client, err := s.identify(r.Context(), p)
 	if err != nil {
-		return withLang(err, s.Pages.Language(r, locales(p)))
+		return page.InLanguage(err, s.Pages.Language(r, locales(p)))
 	}
-	to := callback{uri: p.Get("redirect_uri"), fragment: s.inFragment(p.Get("response_type"))}
+	to := page.Callback{URI: p.Get("redirect_uri"), Fragment: s.inFragment(p.Get("response_type"))}
 	if p.Count("state") == 1 {
-		to.state = p.Get("state")
+		to.State = p.Get("state")
 	}
 	q, want, fault := s.check(p, client)
 	if fault != nil {
-		return &redirected{to, fault}
+		return page.SendBack(to, fault)
 	}
 	q.Pushed = pushed
 	if err := s.readHint(r.Context(), p, q); err != nil {
@@ -112,7 +113,7 @@ func (s *signIn) identify(ctx context.Context, p query.Params) (*oauth.Client, e
 // that is not there, but that its developer is told.
 func (s *signIn) known(ctx context.Context, dialect store.Dialect, id, redirectURI string) (*oauth.Client, error) {
 	sent := func(v *webui.ErrorView) { v.Sent = redirectURI }
-	unknown := withView(refusal.New(http.StatusBadRequest, refusal.UnknownClient, "client_id is missing or unknown: compare it with the ids of the clients of this issuer"), sent)
+	unknown := page.WithView(refusal.New(http.StatusBadRequest, refusal.UnknownClient, "client_id is missing or unknown: compare it with the ids of the clients of this issuer"), sent)
 	if id == "" {
 		return nil, unknown
 	}
@@ -130,7 +131,7 @@ func (s *signIn) known(ctx context.Context, dialect store.Dialect, id, redirectU
 		return nil, refusal.New(http.StatusBadRequest, refusal.UnknownClient, "this client is none of Variant B and begins at /authorize")
 	}
 	if redirectURI == "" || !client.MatchesRedirect(redirectURI) {
-		return nil, withView(oauth.E(oauth.InvalidRedirectURI, "redirect_uri must be given and be exactly one that is registered for this client"), sent)
+		return nil, page.WithView(oauth.E(oauth.InvalidRedirectURI, "redirect_uri must be given and be exactly one that is registered for this client"), sent)
 	}
 	return client, nil
 }
@@ -152,7 +153,7 @@ func (s *signIn) standing(ctx context.Context, q *request) (*oauth.Client, error
 		return client, nil
 	}
 	if refused := s.responds(client, q.responseType()); refused != nil {
-		return nil, &redirected{q.callback(), refused}
+		return nil, page.SendBack(q.callback(), refused)
 	}
 	return client, nil
 }

@@ -55,7 +55,7 @@ func (s *signIn) grantCode(w http.ResponseWriter, r *http.Request, b browser, q 
 	if err != nil {
 		return err
 	}
-	s.answer(w, r, q.callback(), "code", code)
+	s.page.Answer(w, r, q.callback(), "code", code)
 	return nil
 }
 

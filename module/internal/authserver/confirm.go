@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
@@ -17,24 +18,13 @@ import (
 )
 
 const (
-	confirmPath = "/connect/confirm"
-	useConfirm  = "confirm"
+	useConfirm = "confirm"
 )
 
 var (
 	errTicketGone  = refusal.New(http.StatusGone, "gone", "")
 	errTicketTaken = refusal.New(http.StatusConflict, "taken", "")
 )
-
-// confirm is the second device's side, of codes that are scanned and of those that are
-// typed: who signs in here says what becomes of the request on the first.
-func (s *signIn) confirm(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodPost {
-		s.fail(w, r, s.confirmPost(w, r))
-		return
-	}
-	s.fail(w, r, s.confirmGet(w, r))
-}
 
 // confirmGet binds the ticket to the first who comes signed in, and asks. Nothing is
 // confirmed by it, whatever was allowed before: who was sent a link has seen no page yet.
@@ -70,7 +60,7 @@ func (s *signIn) confirmGet(w http.ResponseWriter, r *http.Request) error {
 		// A link of another site binds nobody: it would tell that site, on a screen of its
 		// own, who of its visitors is signed in here.
 		if !fromOwnPage(r) {
-			return s.showDevice(w, r, b, who, http.StatusOK, webui.EnterCodeView{UserCode: dashed(a.ticket.UserCode)})
+			return s.showDevice(w, r, b, who, http.StatusOK, webui.EnterCodeView{UserCode: page.UserCode(a.ticket.UserCode)})
 		}
 		if err := s.scan(r, &a); err != nil {
 			return err

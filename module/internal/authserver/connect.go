@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -30,7 +31,7 @@ func (s *signIn) connectRequest(r *http.Request, scopes ...string) (*request, *o
 	locales := connectLanguages[p.Get("lang")]
 	q, client, err := s.checkConnect(r, p, scopes)
 	if err != nil {
-		return nil, client, p, withLang(err, s.Pages.Language(r, locales))
+		return nil, client, p, page.InLanguage(err, s.Pages.Language(r, locales))
 	}
 	q.Locales = locales
 	return q, client, p, nil

@@ -6,13 +6,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-const connectAuthorizePath = "/connect/oauth2/authorize"
-
-// connectAuthorize is Variant B in one browser: our sign-in and consent, then the code.
-func (s *signIn) connectAuthorize(w http.ResponseWriter, r *http.Request) {
-	s.fail(w, r, s.connectAuthorizeGet(w, r))
-}
-
+// connectAuthorizeGet is Variant B in one browser: our sign-in and consent, then the code.
 func (s *signIn) connectAuthorizeGet(w http.ResponseWriter, r *http.Request) error {
 	q, client, _, err := s.connectRequest(r, oauth.SNSUserinfo, oauth.SNSBase)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
@@ -39,15 +40,15 @@ func (s *signIn) showConsent(w http.ResponseWriter, r *http.Request, b browser, 
 		},
 		ClientID: client.ID,
 		Client:   client.Title(),
-		Host:     destination(q.RedirectURI),
-		User:     who.user.Username, Name: displayName(who.user),
+		Host:     page.Destination(q.RedirectURI),
+		User:     who.user.Username, Name: page.DisplayName(who.user),
 		Remember: client.RemembersConsent(q.RedirectURI),
-		Account:  s.base + accountPath, Unverified: client.SelfRegistered,
+		Account:  s.base + page.AccountPath, Unverified: client.SelfRegistered,
 	}
 	for _, name := range q.Scopes {
-		v.Scopes = append(v.Scopes, webui.ScopeView{
-			Name: name, Text: s.scopeText(name, lang), New: len(before) > 0 && !slices.Contains(before, name),
-		})
+		view := s.scopeTexts.View(name, lang)
+		view.New = len(before) > 0 && !slices.Contains(before, name)
+		v.Scopes = append(v.Scopes, view)
 	}
 	slices.SortStableFunc(v.Scopes, func(a, b webui.ScopeView) int { // the new ones first
 		switch {
@@ -131,7 +132,7 @@ func (s *signIn) consentPost(w http.ResponseWriter, r *http.Request) error {
 // holds for this and for nothing else: a client could register under a harmless name, and
 // take another name or another host once people have agreed.
 func consentPage(client *oauth.Client, redirectURI string) string {
-	to := destination(redirectURI)
+	to := page.Destination(redirectURI)
 	if u, err := url.Parse(redirectURI); err == nil && client.Native && u.Scheme == "http" {
 		to = u.Hostname() // loopback, where each run of the program has another port
 	}
@@ -215,17 +216,4 @@ func (s *signIn) remember(ctx context.Context, q *request, client *oauth.Client,
 		}
 	}
 	return nil
-}
-
-// destination is what the page says about where the browser goes: the host, or for a
-// private-use scheme the scheme, which is all there is to recognise.
-func destination(redirectURI string) string {
-	u, err := url.Parse(redirectURI)
-	if err != nil {
-		return ""
-	}
-	if u.Host != "" {
-		return u.Host
-	}
-	return u.Scheme + ":"
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver/grant"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/fairshare"
@@ -69,10 +70,10 @@ func (s *Server) beginDevice(r *http.Request, header http.Header) (deviceAnswer,
 	if err != nil {
 		return deviceAnswer{}, oauth.Unavailable(err)
 	}
-	code := shownCode(ticket.UserCode)
+	code := page.UserCode(ticket.UserCode)
 	return deviceAnswer{
 		DeviceCode: grant.DeviceCode(id, key), UserCode: code,
-		Entry: s.url(devicePath), EntryFilled: s.url(query.AppendTo(devicePath, "user_code", code)),
+		Entry: s.url(page.DevicePath), EntryFilled: s.url(query.AppendTo(page.DevicePath, "user_code", code)),
 		ExpiresIn: int64(ticket.Ends.Sub(ticket.IssuedAt) / time.Second), Interval: int64(grant.DeviceInterval / time.Second),
 	}, nil
 }
@@ -115,10 +116,4 @@ func (s *Server) deviceTicket(r *http.Request, form httpx.Form, client *oauth.Cl
 		Kind: store.TicketDevice, Client: client.ID, Scopes: scopes, Resources: resources, Challenge: challenge,
 		Address: s.ClientIP(r), UserAgent: userAgent(r),
 	}, nil
-}
-
-// shownCode is a short code as people read and type it best.
-func shownCode(code string) string {
-	half := len(code) / 2
-	return code[:half] + "-" + code[half:]
 }

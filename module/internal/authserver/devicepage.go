@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
@@ -15,10 +16,7 @@ import (
 )
 
 const (
-	// devicePath is where a short code is typed. It is printed in manuals and read out: it
-	// is short and does not change.
-	devicePath = "/device"
-	useDevice  = "device"
+	useDevice = "device"
 	// maxUserCode is the longest code that is carried through a sign-in.
 	maxUserCode = 64
 )
@@ -26,16 +24,6 @@ const (
 // wrongCodes bounds guessing (RFC 8628 section 5.1): with a hundred thousand tickets alive,
 // ten guesses a minute find one in a few decades.
 var wrongCodes = lockout.Rule{Limit: 10, Window: time.Minute}
-
-// device is the page on which a short code is typed, to find the ticket it stands for. It
-// looks none up for anybody who is not signed in, and confirms nothing.
-func (s *signIn) device(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodPost {
-		s.fail(w, r, s.devicePost(w, r))
-		return
-	}
-	s.fail(w, r, s.deviceGet(w, r))
-}
 
 func (s *signIn) deviceGet(w http.ResponseWriter, r *http.Request) error {
 	p, refused := query.Parse(r.URL.RawQuery)
@@ -96,7 +84,7 @@ func (s *signIn) devicePost(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.redirect(w, r, query.AppendTo(s.base+confirmPath, "uuid", id))
+	page.Redirect(w, r, query.AppendTo(s.base+page.ConfirmPath, "uuid", id))
 	return nil
 }
 
@@ -125,7 +113,7 @@ func (s *signIn) openTicket(r *http.Request, code string) (string, error) {
 }
 
 func (s *signIn) showDevice(w http.ResponseWriter, r *http.Request, b browser, who *person, status int, v webui.EnterCodeView) error {
-	v.Form = webui.Form{Lang: s.Pages.Language(r, ""), Action: s.base + devicePath, Token: b.token(useDevice, who.user.ID)}
+	v.Form = webui.Form{Lang: s.Pages.Language(r, ""), Action: s.base + page.DevicePath, Token: b.token(useDevice, who.user.ID)}
 	v.User = who.user.Username
 	s.Pages.EnterCode(w, status, v)
 	return nil
@@ -133,7 +121,7 @@ func (s *signIn) showDevice(w http.ResponseWriter, r *http.Request, b browser, w
 
 func (s *signIn) deviceAddress(code string) string {
 	if code == "" {
-		return s.base + devicePath
+		return s.base + page.DevicePath
 	}
-	return query.AppendTo(s.base+devicePath, "user_code", code)
+	return query.AppendTo(s.base+page.DevicePath, "user_code", code)
 }

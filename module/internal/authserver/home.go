@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 )
 
@@ -13,18 +14,14 @@ func (s *Server) isHome(r *http.Request) bool {
 	return (r.URL.Path == s.base || r.URL.Path == s.base+"/") && slices.Contains([]string{http.MethodGet, http.MethodHead}, r.Method)
 }
 
-// home sends whoever is signed in to the account page, and tells everybody else what this is.
-func (s *signIn) home(w http.ResponseWriter, r *http.Request) {
-	s.fail(w, r, s.homeGet(w, r))
-}
-
+// homeGet sends whoever is signed in to the account page, and tells everybody else what this is.
 func (s *signIn) homeGet(w http.ResponseWriter, r *http.Request) error {
 	who, err := s.whoMay(r)
 	if err != nil {
 		return err
 	}
 	if who != nil {
-		s.redirect(w, r, s.base+accountPath)
+		page.Redirect(w, r, s.base+page.AccountPath)
 		return nil
 	}
 	s.Pages.Home(w, http.StatusOK, webui.HomeView{

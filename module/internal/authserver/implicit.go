@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -25,7 +26,7 @@ import (
 func (s *signIn) grantToken(w http.ResponseWriter, r *http.Request, b browser, q *request, client *oauth.Client, who *person, epochs store.Epochs) error {
 	audience, err := s.audiences.Narrow(client, nil, q.Resources)
 	if err != nil {
-		return &redirected{q.callback(), err}
+		return page.SendBack(q.callback(), err)
 	}
 	now := s.Now()
 	issued := now.Truncate(time.Second)
@@ -55,7 +56,7 @@ func (s *signIn) grantToken(w http.ResponseWriter, r *http.Request, b browser, q
 		Name: audit.Issue, Client: q.Client, Subject: who.user.ID, Grant: family.ID, Scopes: q.Scopes, Reason: string(oauth.Implicit),
 	})
 	s.Log.Info("token issued at the authorization endpoint", slog.String("client", q.Client), slog.String("subject", who.user.ID))
-	s.answer(w, r, q.callback(), "access_token", access, "token_type", "Bearer",
+	s.page.Answer(w, r, q.callback(), "access_token", access, "token_type", "Bearer",
 		"expires_in", strconv.FormatInt(int64(life/time.Second), 10), "scope", oauth.JoinScopes(q.Scopes))
 	return nil
 }

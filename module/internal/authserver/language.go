@@ -5,20 +5,13 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// LanguagePath is where the pages send the choice of a language, below the issuer.
-const LanguagePath = "/connect/language"
-
 // languageFor is how long the choice of a language is kept, in seconds.
 const languageFor = 365 * 24 * 3600
-
-// language takes the choice of a language from the foot of a page.
-func (s *signIn) language(w http.ResponseWriter, r *http.Request) {
-	s.fail(w, r, s.languagePost(w, r))
-}
 
 // languagePost keeps the choice in a cookie and shows the page again. A request in progress
 // goes on; every other page is named by the Referer, which only pages of our own can send
@@ -39,7 +32,7 @@ func (s *signIn) languagePost(w http.ResponseWriter, r *http.Request) error {
 	s.setCookie(w, webui.LanguageCookie, lang, languageFor)
 	sealed := form.Get("request")
 	if sealed == "" {
-		s.redirect(w, r, s.pageBefore(r))
+		page.Redirect(w, r, s.pageBefore(r))
 		return nil
 	}
 	r = withCookie(r, webui.LanguageCookie, lang)
@@ -49,7 +42,7 @@ func (s *signIn) languagePost(w http.ResponseWriter, r *http.Request) error {
 	}
 	if to, err := s.openNext(b, sealed); err != nil || to != "" {
 		if err == nil {
-			s.redirect(w, r, to)
+			page.Redirect(w, r, to)
 		}
 		return err
 	}

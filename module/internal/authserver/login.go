@@ -7,6 +7,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -69,7 +70,7 @@ func (s *signIn) loginGet(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if who != nil {
-		s.redirect(w, r, s.base+accountPath)
+		page.Redirect(w, r, s.base+page.AccountPath)
 		return nil
 	}
 	return s.showLogin(w, r, b, loginPage{})
@@ -147,10 +148,10 @@ func (s *signIn) loginPost(w http.ResponseWriter, r *http.Request) error {
 	s.Audit.Record(r.Context(), audit.Event{Name: audit.SignIn, Subject: o.user.ID, Client: clientOf(p.request)})
 	switch {
 	case p.next != "":
-		s.redirect(w, r, p.next)
+		page.Redirect(w, r, p.next)
 		return nil
 	case p.request == nil:
-		s.redirect(w, r, s.base+accountPath)
+		page.Redirect(w, r, s.base+page.AccountPath)
 		return nil
 	}
 	return s.proceed(w, r, b, p.request, p.client, who, false)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 )
@@ -41,7 +42,7 @@ func (s *signIn) logoutGet(w http.ResponseWriter, r *http.Request) error {
 		Form: webui.Form{
 			Lang: s.Pages.Language(r, q.Locales), Action: s.base + "/logout", Token: b.token("logout", ""), Request: sealed,
 		},
-		User: who.user.Username, Client: q.title(), Account: s.base + accountPath,
+		User: who.user.Username, Client: q.title(), Account: s.base + page.AccountPath,
 	})
 	return nil
 }
@@ -53,7 +54,7 @@ func (s *signIn) logoutPost(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if query := relayed(form); query != "" {
-		s.redirect(w, r, s.base+"/logout?"+query)
+		page.Redirect(w, r, s.base+"/logout?"+query)
 		return nil
 	}
 	b, err := s.sender(r)
@@ -92,12 +93,12 @@ func (s *signIn) signOut(w http.ResponseWriter, r *http.Request, q *endSession, 
 func (s *signIn) wayOut(w http.ResponseWriter, r *http.Request, q *endSession) error {
 	switch {
 	case q.To != "" && q.State != "":
-		s.redirect(w, r, query.AppendTo(q.To, "state", q.State))
+		page.Redirect(w, r, query.AppendTo(q.To, "state", q.State))
 	case q.To != "":
-		s.redirect(w, r, q.To)
+		page.Redirect(w, r, q.To)
 	default:
 		s.Pages.Logout(w, http.StatusOK, webui.LogoutView{
-			Form: webui.Form{Lang: s.Pages.Language(r, q.Locales)}, Done: true, Client: q.title(), Account: s.base + accountPath,
+			Form: webui.Form{Lang: s.Pages.Language(r, q.Locales)}, Done: true, Client: q.title(), Account: s.base + page.AccountPath,
 		})
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 )
@@ -52,7 +53,7 @@ func (s *signIn) openNext(b browser, sealed string) (string, error) {
 		return "", errForbidden
 	}
 	if s.Now().Sub(n.Created) >= s.Lifetimes.Request {
-		return "", withView(refusal.New(http.StatusBadRequest, refusal.Expired, ""), func(v *webui.ErrorView) { v.Retry = n.Path })
+		return "", page.WithView(refusal.New(http.StatusBadRequest, refusal.Expired, ""), func(v *webui.ErrorView) { v.Retry = n.Path })
 	}
 	return n.Path, nil
 }

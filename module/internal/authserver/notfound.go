@@ -34,7 +34,7 @@ func (s *Server) NotFound(w http.ResponseWriter, r *http.Request) {
 		s.respond.WriteJSON(w, http.StatusNotFound, body)
 	default:
 		h.Add("Vary", "Accept")
-		s.errorPage(w, r, http.StatusNotFound, webui.ErrorView{Code: "not_found"})
+		s.page.Error(w, r, http.StatusNotFound, webui.ErrorView{Code: "not_found"})
 	}
 }
 

@@ -4,12 +4,14 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 )
 
 // endpointPaths are the paths of the endpoints, below the issuer's path. Everything below
 // a folder of ownFolders is the server's too.
 var endpointPaths = []string{
-	"/authorize", "/login", "/consent", "/logout", accountPath, "/token", "/revoke", "/par", "/device_authorization", devicePath,
+	"/authorize", "/login", "/consent", "/logout", page.AccountPath, "/token", "/revoke", "/par", "/device_authorization", page.DevicePath,
 	"/introspect", "/userinfo", "/.well-known/jwks.json", "/.well-known/openid-configuration",
 }
 

@@ -126,18 +126,11 @@ func (s *signIn) judge(ctx context.Context, p query.Params) error {
 	if err != nil {
 		return oauth.Unavailable(err)
 	}
-	q, _, refused := s.check(p, client)
-	if refused != nil {
-		return oauthhttp.AsError(refused).WithStatus(http.StatusBadRequest)
-	}
-	err = s.readHint(ctx, p, q)
-	if back := (*redirected)(nil); errors.As(err, &back) {
-		return oauthhttp.AsError(back.err).WithStatus(http.StatusBadRequest)
-	}
+	q, _, err := s.check(p, client)
 	if err != nil {
-		return oauth.Unavailable(err)
+		return oauthhttp.AsError(err).WithStatus(http.StatusBadRequest)
 	}
-	return nil
+	return refusal.OrUnavailable(s.readHint(ctx, p, q))
 }
 
 func (s *Server) keepPushed(ctx context.Context, client, encoded string) (uri string, err error) {

@@ -3,31 +3,23 @@ package authserver
 import (
 	"net/http"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// The paths of Variant B's scanning.
-const (
-	qrPath     = "/connect/qrconnect"
-	qrPollPath = "/connect/l/qrconnect"
-	qrImages   = "/connect/qrcode/"
-	waitScript = "/connect/wait.js"
-)
-
-// qrconnect shows a code to scan: for a request of Variant B a new one, for ?uuid= the one
+// qrGet shows a code to scan: for a request of Variant B a new one, for ?uuid= the one
 // that this browser has been given.
-func (s *signIn) qrconnect(w http.ResponseWriter, r *http.Request) {
-	p, refused := query.Parse(r.URL.RawQuery)
+func (s *signIn) qrGet(w http.ResponseWriter, r *http.Request) error {
+	p, err := query.Parse(r.URL.RawQuery)
 	switch {
-	case refused != nil:
-		s.fail(w, r, refused)
+	case err != nil:
+		return err
 	case p.Has("uuid"):
-		s.fail(w, r, s.qrAgain(w, r, p))
-	default:
-		s.fail(w, r, s.qrBegin(w, r))
+		return s.qrAgain(w, r, p)
 	}
+	return s.qrBegin(w, r)
 }
 
 // qrBegin makes a ticket. The one that the browser may have for the same request stays as
@@ -39,7 +31,10 @@ func (s *signIn) qrBegin(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		err = s.qrBeginFor(w, r, q, client, p, framed)
 	}
-	return inFrame(err, client, framed)
+	if framed {
+		return page.InFrame(err, client)
+	}
+	return err
 }
 
 // qrBeginFor does so for a request that nothing is wrong with.
@@ -52,7 +47,7 @@ func (s *signIn) qrBeginFor(w http.ResponseWriter, r *http.Request, q *request, 
 		return errForbidden
 	}
 	if err := s.mayBegin(r, q.State); err != nil {
-		return withLang(err, s.Pages.Language(r, q.Locales))
+		return page.InLanguage(err, s.Pages.Language(r, q.Locales))
 	}
 	t := store.Ticket{
 		Kind: store.TicketScan, Client: q.Client, RedirectURI: q.RedirectURI, Scopes: q.Scopes, ClientState: q.State,
@@ -98,30 +93,28 @@ func (s *signIn) qrAgain(w http.ResponseWriter, r *http.Request, p query.Params)
 	}
 	client, err := s.ticketClient(r.Context(), t)
 	if err != nil {
-		return withLang(err, s.Pages.Language(r, t.Locales))
+		return page.InLanguage(err, s.Pages.Language(r, t.Locales))
 	}
-	to := callback{uri: t.RedirectURI, state: t.ClientState, variantB: true}
+	to := page.Callback{URI: t.RedirectURI, State: t.ClientState, VariantB: true}
 	show := qrPage{id: id, ticket: t, client: client}
 	if t.State == store.TicketConfirmed && !t.Over(s.Now()) {
 		code, err := s.deliver(r, id)
 		switch {
 		case err != nil:
-			return inFrame(withLang(err, s.Pages.Language(r, t.Locales)), client, t.Framed)
+			err = page.InLanguage(err, s.Pages.Language(r, t.Locales))
+			if t.Framed {
+				err = page.InFrame(err, client)
+			}
+			return err
 		case !t.TopLevel:
-			s.answer(w, r, to, "code", code)
+			s.page.Answer(w, r, to, "code", code)
 			return nil
 		}
 		show.code = code
 	}
 	if t.State == store.TicketDenied && !t.TopLevel {
-		s.answer(w, r, to, "error", string(oauth.AccessDenied))
+		s.page.Answer(w, r, to, "error", string(oauth.AccessDenied))
 		return nil
 	}
 	return s.showQR(w, r, show)
-}
-
-// qrImage is the picture of a code. It says what stands beside it as a link, so whoever
-// knows the address may have it.
-func (s *signIn) qrImage(w http.ResponseWriter, r *http.Request) {
-	s.fail(w, r, s.qrImageGet(w, r))
 }

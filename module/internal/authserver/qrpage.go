@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
@@ -26,10 +27,10 @@ func (s *signIn) showQR(w http.ResponseWriter, r *http.Request, p qrPage) error 
 	t := p.ticket
 	self := "?uuid=" + p.id
 	v := webui.QRView{
-		Lang: s.Pages.Language(r, t.Locales), Client: p.client.Title(), Host: destination(t.RedirectURI),
-		Image: s.base + qrImages + p.id, Address: s.confirmAddress(p.id), UserCode: dashed(t.UserCode), Entry: s.url("/device"),
-		Number: t.Number, State: s.ticketWord(t), Poll: s.base + qrPollPath + self, Script: s.base + waitScript,
-		Refresh: s.base + qrPath + self, Again: query.AppendTo(s.base+qrPath, qrParams(t)...),
+		Lang: s.Pages.Language(r, t.Locales), Client: p.client.Title(), Host: page.Destination(t.RedirectURI),
+		Image: s.base + page.QRImages + p.id, Address: s.confirmAddress(p.id), UserCode: page.UserCode(t.UserCode), Entry: s.url("/device"),
+		Number: t.Number, State: s.ticketWord(t), Poll: s.base + page.QRPollPath + self, Script: s.base + page.WaitScript,
+		Refresh: s.base + page.QRPath + self, Again: query.AppendTo(s.base+page.QRPath, qrParams(t)...),
 		Redirect: t.RedirectURI, ClientState: t.ClientState, Code: p.code, Top: t.TopLevel, Small: t.Framed,
 	}
 	if t.Framed {
@@ -39,7 +40,7 @@ func (s *signIn) showQR(w http.ResponseWriter, r *http.Request, p qrPage) error 
 	return nil
 }
 
-func (s *signIn) confirmAddress(id string) string { return s.url(confirmPath + "?uuid=" + id) }
+func (s *signIn) confirmAddress(id string) string { return s.url(page.ConfirmPath + "?uuid=" + id) }
 
 // ticketWord is the state of a ticket as the page names it.
 func (s *signIn) ticketWord(t store.Ticket) string {
@@ -62,14 +63,10 @@ func qrParams(t store.Ticket) []string {
 	return all
 }
 
-// dashed is a short code as people read it.
-func dashed(code string) string {
-	half := len(code) / 2
-	return code[:half] + "-" + code[half:]
-}
-
+// qrImageGet is the picture of a code. It says what stands beside it as a link, so whoever
+// knows the address may have it.
 func (s *signIn) qrImageGet(w http.ResponseWriter, r *http.Request) error {
-	id := strings.TrimPrefix(r.URL.Path, s.base+qrImages)
+	id := strings.TrimPrefix(r.URL.Path, s.base+page.QRImages)
 	if !isTicketID(id) {
 		return refusal.New(http.StatusNotFound, refusal.NotFound, "")
 	}
@@ -84,9 +81,4 @@ func (s *signIn) qrImageGet(w http.ResponseWriter, r *http.Request) error {
 	w.WriteHeader(http.StatusOK)
 	_, _ = w.Write(image) // fails only when the browser has gone
 	return nil
-}
-
-// script serves a file of our pages.
-func (s *signIn) script(name string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { s.Pages.Script(w, r, name) }
 }

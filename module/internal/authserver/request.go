@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -51,8 +52,8 @@ type request struct {
 	Locales string `json:"locales,omitempty"`
 }
 
-func (q *request) callback() callback {
-	return callback{uri: q.RedirectURI, state: q.State, fragment: q.Implicit, variantB: q.variantB()}
+func (q *request) callback() page.Callback {
+	return page.Callback{URI: q.RedirectURI, State: q.State, Fragment: q.Implicit, VariantB: q.variantB()}
 }
 
 func (q *request) variantB() bool { return q.Dialect == store.DialectVariantB }
@@ -82,7 +83,7 @@ func (q *request) refuse(code oauth.Code, description string) error {
 	if q.variantB() && code != oauth.AccessDenied {
 		return oauth.E(oauth.InvalidRequest, description)
 	}
-	return &redirected{q.callback(), oauth.E(code, description)}
+	return page.SendBack(q.callback(), oauth.E(code, description))
 }
 
 // seal gives the form's value. Without the HTML escapes of json.Marshal it is at
@@ -109,7 +110,7 @@ func (s *signIn) resume(b browser, sealed string) (*request, error) {
 		return nil, errForbidden
 	}
 	if s.Now().Sub(q.Created) >= s.Lifetimes.Request {
-		return nil, withView(refusal.New(http.StatusBadRequest, refusal.Expired, ""), func(v *webui.ErrorView) {
+		return nil, page.WithView(refusal.New(http.StatusBadRequest, refusal.Expired, ""), func(v *webui.ErrorView) {
 			// What was pushed was not to be seen in an address.
 			if q.Hint == "" && q.Pushed == "" { // the hint itself is not kept, and without it anybody could be answered for
 				v.Retry = s.again(q)
@@ -122,7 +123,7 @@ func (s *signIn) resume(b browser, sealed string) (*request, error) {
 // again is the path at which the request can be made once more.
 func (s *signIn) again(q *request) string {
 	if q.variantB() {
-		return query.AppendTo(s.base+connectAuthorizePath, q.connectParams()...)
+		return query.AppendTo(s.base+page.ConnectAuthorizePath, q.connectParams()...)
 	}
 	return query.AppendTo(s.base+"/authorize", q.params()...)
 }

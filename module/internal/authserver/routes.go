@@ -7,11 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
+
+// LanguagePath is where the pages send the choice of a language, below the issuer.
+const LanguagePath = page.LanguagePath
 
 // maxBody is the largest request body, in bytes. The forms of these endpoints are a
 // few kilobytes; without a cap one request could fill the memory.
@@ -24,28 +28,32 @@ const bodyTime = 10 * time.Second
 // table lists every path of the server, relative to the host.
 func (s *Server) table() map[string]route {
 	get, both, post := []string{"GET", "HEAD"}, []string{"GET", "POST"}, []string{"POST"}
-	page := func(h http.HandlerFunc) route { return route{methods: both, handle: h, page: true} }
+	pages := func(methods []string, onGet, onPost page.Handler) route {
+		return route{methods: methods, handle: s.page.Handle(onGet, onPost), page: true}
+	}
+	script := func(name string) route { return route{methods: get, handle: s.page.Script(name), always: true} }
 	metadata := route{methods: get, handle: s.metadata, public: true}
+	b := s.signIn
 	all := map[string]route{
-		s.base + "/authorize":                     {methods: []string{"GET", "HEAD", "POST"}, handle: s.signIn.authorize, page: true},
-		s.base + "/login":                         page(s.signIn.login),
-		s.base + "/consent":                       page(s.signIn.consent),
-		s.base + "/logout":                        page(s.signIn.logout),
-		s.base + accountPath:                      page(s.signIn.account),
-		s.base + LanguagePath:                     {methods: post, handle: s.signIn.language, page: true},
-		s.base + connectAuthorizePath:             {methods: get, handle: s.signIn.connectAuthorize, page: true},
-		s.base + qrPath:                           {methods: get, handle: s.signIn.qrconnect, page: true},
-		s.base + qrPollPath:                       {methods: get[:1], handle: s.signIn.poll, plaintext: refusePlaintextPoll, always: true},
-		s.base + qrImages:                         {methods: get, handle: s.signIn.qrImage, page: true},
-		s.base + confirmPath:                      page(s.signIn.confirm),
-		s.base + timesScript:                      {methods: get, handle: s.signIn.script("times.js"), always: true},
-		s.base + waitScript:                       {methods: get, handle: s.signIn.script("wait.js"), always: true},
-		s.base + "/connect/login.js":              {methods: get, handle: s.signIn.script("login.js"), always: true},
+		s.base + page.AuthorizePath:               pages([]string{"GET", "HEAD", "POST"}, b.authorizeGet, b.authorizePost),
+		s.base + page.LoginPath:                   pages(both, b.loginGet, b.loginPost),
+		s.base + page.ConsentPath:                 pages(both, b.consentGet, b.consentPost),
+		s.base + page.LogoutPath:                  pages(both, b.logoutGet, b.logoutPost),
+		s.base + page.AccountPath:                 pages(both, b.accountGet, b.accountPost),
+		s.base + page.LanguagePath:                pages(post, nil, b.languagePost),
+		s.base + page.ConnectAuthorizePath:        pages(get, b.connectAuthorizeGet, nil),
+		s.base + page.QRPath:                      pages(get, b.qrGet, nil),
+		s.base + page.QRPollPath:                  {methods: get[:1], handle: b.poll, plaintext: refusePlaintextPoll, always: true},
+		s.base + page.QRImages:                    pages(get, b.qrImageGet, nil),
+		s.base + page.ConfirmPath:                 pages(both, b.confirmGet, b.confirmPost),
+		s.base + page.DevicePath:                  pages(both, b.deviceGet, b.devicePost),
+		s.base + page.TimesScript:                 script("times.js"),
+		s.base + page.WaitScript:                  script("wait.js"),
+		s.base + page.LoginScript:                 script("login.js"),
 		s.base + "/token":                         {methods: post, handle: s.token.serve, scripts: true},
 		s.base + "/revoke":                        {methods: post, handle: s.token.revoke, scripts: true},
 		s.base + "/par":                           {methods: post, handle: s.par, scripts: true},
 		s.base + "/device_authorization":          {methods: post, handle: s.deviceAuthorization, scripts: true, anonymous: true},
-		s.base + devicePath:                       page(s.signIn.device),
 		s.base + "/introspect":                    {methods: post, handle: s.token.introspect},
 		s.base + "/.well-known/jwks.json":         {methods: get, handle: s.jwks, public: true},
 		s.base + "/userinfo":                      {methods: both, handle: s.userinfo, scripts: true},
@@ -91,7 +99,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.limitBody(w, r)
 	rt, ok := s.route(r.URL.Path)
 	if !ok && s.isHome(r) {
-		s.signIn.home(w, r.WithContext(store.OneRequest(r.Context())))
+		s.page.Handle(s.signIn.homeGet, nil)(w, r.WithContext(store.OneRequest(r.Context())))
 		return
 	}
 	if !ok {
@@ -104,7 +112,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if rt.methods != nil && !slices.Contains(rt.methods, r.Method) {
 		h.Set("Allow", strings.Join(rt.methods, ", "))
 		if rt.page {
-			s.errorPage(w, r, http.StatusMethodNotAllowed, webui.ErrorView{Code: "method_not_allowed"})
+			s.page.Error(w, r, http.StatusMethodNotAllowed, webui.ErrorView{Code: "method_not_allowed"})
 			return
 		}
 		s.respond.WriteError(w, oauth.E(oauth.InvalidRequest, "this address answers "+strings.Join(rt.methods, " and ")+" only").WithStatus(http.StatusMethodNotAllowed))

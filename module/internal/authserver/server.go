@@ -8,6 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver/audience"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/granttype"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/variantb"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
@@ -29,6 +30,8 @@ type Server struct {
 	grantTypes granttype.Rules
 	respond    oauthhttp.Responder
 
+	site   page.Site
+	page   *page.Writer
 	signIn *signIn // the browser's side: sessions, pages, protection
 	token  *tokenEndpoint
 	// variantB are the endpoints of that dialect.
@@ -74,6 +77,8 @@ func New(c Config) (*Server, error) {
 	}
 	s.grantTypes = granttype.Rules{Clients: s.Clients, Metrics: s.Metrics, Audit: s.Audit, Now: s.Now}
 	s.respond = oauthhttp.Responder{Log: s.Log}
+	s.site = page.NewSite(c.Issuer)
+	s.page = &page.Writer{Site: s.site, Pages: s.Pages, Log: s.Log, RequestID: s.RequestID}
 	s.signIn = newSignIn(s)
 	var err error
 	if s.ender, err = newEnder(s); err != nil {
@@ -103,7 +108,7 @@ func (s *Server) RefusePlaintext(w http.ResponseWriter, r *http.Request) {
 	rt, ok := s.route(r.URL.Path)
 	switch {
 	case !ok || rt.page:
-		s.errorPage(w, r, http.StatusBadRequest, webui.ErrorView{Code: "plaintext"})
+		s.page.Error(w, r, http.StatusBadRequest, webui.ErrorView{Code: "plaintext"})
 	case rt.plaintext != nil:
 		rt.plaintext(w, r)
 	default:

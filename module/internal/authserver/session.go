@@ -26,17 +26,6 @@ type person struct {
 	digest  string // the id under which the session is stored
 }
 
-// displayName is what a person is called on our pages besides the user name; "" when the
-// directory knows nothing else.
-func displayName(user directory.User) string {
-	for _, name := range []string{user.Name, user.Nickname} {
-		if name = strings.TrimSpace(name); name != "" && !strings.EqualFold(name, user.Username) {
-			return name
-		}
-	}
-	return ""
-}
-
 // session returns the live session of a browser and its record, false for none. A
 // fault of the store is no answer about the session.
 func (s *signIn) session(r *http.Request) (store.Session, store.Record, bool, error) {

@@ -108,8 +108,11 @@ func (p Params) Encode() string {
 	for _, q := range p {
 		flat = append(flat, q.Name, q.Value)
 	}
-	return strings.TrimPrefix(AppendTo("", flat...), "?")
+	return Encode(flat...)
 }
+
+// Encode returns names and values, in turn, as a query without the question mark.
+func Encode(params ...string) string { return strings.TrimPrefix(AppendTo("", params...), "?") }
 
 // AppendTo appends names and values to an address whose own query stays as it is (RFC 6749
 // section 3.1.2). The address has no fragment, as registered ones have none.
