@@ -56,6 +56,9 @@ func (h *REST) Provision(ctx caddy.Context) (err error) {
 	if err := h.lint(); err != nil {
 		return fmt.Errorf("api_rest: %w", err)
 	}
+	if !h.unresolved {
+		h.warnOfMissingValues()
+	}
 	if err := h.takeIdempotency(ctx); err != nil {
 		return err
 	}
