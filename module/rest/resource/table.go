@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 
@@ -192,8 +193,12 @@ func (t *Table) route(s *shape, all expressions, r Route) error {
 		return fmt.Errorf("expected a path of the resource, %s", s.collection.text)
 	}
 	all.hold(p)
+	below := len(p.segments) - len(s.collection.segments)
+	if r.Method == http.MethodPatch && below > 1 {
+		return fmt.Errorf("the path is further down than an item: expected PATCH in a resource of its own, such as `resource %s`", path.Dir(strings.TrimPrefix(p.text, "/")))
+	}
 	o := &Operation{
-		Kind:   kindOf(r.Method, len(p.segments)-len(s.collection.segments), s.config.List != nil),
+		Kind:   kindOf(r.Method, below, s.config.List != nil),
 		Method: r.Method, Path: p.text, route: r.Method + " " + r.Path, Resource: s.config, pattern: p, shape: s,
 		method: cmp.Or(r.UpstreamMethod, r.Method), as: r.As, xmlRoot: r.XMLRoot, override: r.Override,
 	}

@@ -173,3 +173,23 @@ func FuzzNoPathAddsASegmentOrAParameter(f *testing.F) {
 		}
 	})
 }
+
+// A PATCH further down than an item changes something else than the resource: the rules for its
+// members are not those of the body.
+func TestPatchFurtherDownThanAnItemIsRefused(t *testing.T) {
+	for path, want := range map[string]string{
+		"/students": "", "/students/{id}": "",
+		"/students/{id}/profile": "`resource students/{id}`", "/students/{id}/friends/{friend}": "`resource students/{id}/friends`",
+	} {
+		_, err := NewTable([]Resource{{Path: "students", Routes: []Route{{Method: "PATCH", Path: path, Upstream: "/s"}}}})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+		for _, method := range []string{"POST", "PUT", "DELETE"} {
+			table := newTable(t, []Resource{{Path: "students", Routes: []Route{{Method: method, Path: path, Upstream: "/s"}}}})
+			if kind := table.Operations()[0].Kind; want != "" && kind != Action {
+				t.Errorf("%s %s: %s, want an action", method, path, kind)
+			}
+		}
+	}
+}
