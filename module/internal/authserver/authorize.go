@@ -23,14 +23,14 @@ import (
 // post from another site comes without our cookies.
 func (s *signIn) authorizePost(w http.ResponseWriter, r *http.Request) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
-		return &httpx.FormError{Status: http.StatusUnsupportedMediaType, Reason: "the body must be application/x-www-form-urlencoded"}
+		return page.BodyError(&httpx.FormError{Status: http.StatusUnsupportedMediaType, Reason: "the body must be application/x-www-form-urlencoded"})
 	}
 	body, err := httpx.ReadBody(r)
 	if err != nil {
-		return bodyError(err)
+		return page.BodyError(err)
 	}
 	if len(body) > query.MaxSize {
-		return &httpx.FormError{Status: http.StatusRequestEntityTooLarge, Reason: "the request is too large"}
+		return page.BodyError(&httpx.FormError{Status: http.StatusRequestEntityTooLarge, Reason: "the request is too large"})
 	}
 	all := string(body)
 	if r.URL.RawQuery != "" {

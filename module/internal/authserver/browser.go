@@ -2,13 +2,12 @@ package authserver
 
 import (
 	"encoding/base64"
-	"errors"
 	"net/http"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
-	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 // The purposes our secrets are used for here.
@@ -91,7 +90,7 @@ func (s *signIn) receive(r *http.Request) (browser, httpx.Form, error) {
 	if err != nil {
 		return b, httpx.Form{}, err
 	}
-	form, err := readForm(r)
+	form, err := page.ReadForm(r)
 	return b, form, err
 }
 
@@ -105,22 +104,6 @@ func (s *signIn) sender(r *http.Request) (browser, error) {
 		err = errForbidden
 	}
 	return b, err
-}
-
-func readForm(r *http.Request) (httpx.Form, error) {
-	form, err := httpx.ReadForm(r)
-	if err != nil {
-		return form, bodyError(err)
-	}
-	return form, nil
-}
-
-// bodyError makes a body that broke off the sender's fault, not ours.
-func bodyError(err error) error {
-	if refused := (*httpx.FormError)(nil); errors.As(err, &refused) {
-		return refused
-	}
-	return oauth.E(oauth.InvalidRequest, "the body could not be read")
 }
 
 // sameOrigin refuses posts that another site made the browser send. The measure is

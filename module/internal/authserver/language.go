@@ -21,7 +21,7 @@ func (s *signIn) languagePost(w http.ResponseWriter, r *http.Request) error {
 	if !s.sameOrigin(r) {
 		return errForbidden
 	}
-	form, err := readForm(r)
+	form, err := page.ReadForm(r)
 	if err != nil {
 		return err
 	}

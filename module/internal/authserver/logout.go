@@ -49,7 +49,7 @@ func (s *signIn) logoutGet(w http.ResponseWriter, r *http.Request) error {
 
 // logoutPost takes the user's answer, or sends a client's request on as a GET.
 func (s *signIn) logoutPost(w http.ResponseWriter, r *http.Request) error {
-	form, err := readForm(r)
+	form, err := page.ReadForm(r)
 	if err != nil {
 		return err
 	}
