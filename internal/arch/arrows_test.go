@@ -20,11 +20,12 @@ const mod = "github.com/gatehouse/gatehouse/"
 var allowed = map[string][]string{
 	"module":                                {"caddyfile", "module/gateway", "module/internal/cli", "module/gateway/restapi", "plugins/..."},
 	"caddyfile":                             {"caddyfile/bytesize", "caddyfile/spelling", "module/gateway", "module/gateway/restapi", "module/oauth", "module/guard", "module/rest/..."},
-	"module/gateway":                        {"caddyfile/bytesize", "module/internal/admission", "module/internal/adminapi", "module/internal/routes", "module/internal/audit", "module/internal/authserver", "module/internal/clientstore", "module/internal/crossdevice", "module/internal/ending", "module/internal/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/internal/rest/...", "module/internal/webui", "module/internal/metrics", "module/internal/token", "module/store", "module/directory", "module/directory/password", "module/oauth"},
+	"module/internal/handler":               {"module/guard", "module/internal/metrics", "module/internal/token", "module/oauth", "module/rest/envelope", "module/directory"},
+	"module/gateway":                        {"caddyfile/bytesize", "module/internal/handler", "module/internal/admission", "module/internal/adminapi", "module/internal/routes", "module/internal/audit", "module/internal/authserver", "module/internal/clientstore", "module/internal/crossdevice", "module/internal/ending", "module/internal/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/internal/rest/...", "module/internal/webui", "module/internal/metrics", "module/internal/token", "module/store", "module/directory", "module/directory/password", "module/oauth"},
 	"module/internal/adminapi":              {"module/internal/clientstore"},
 	"module/internal/cli":                   {"caddyfile/spelling", "module/internal/authserver", "module/gateway", "module/internal/adminapi", "module/internal/clientstore", "module/directory", "module/directory/password", "module/gateway/restapi", "module/internal/routes", "module/guard", "module/oauth", "module/rest/...", "module/internal/rest/...", "module/internal/token"},
 	"module/internal/routes":                nil,
-	"module/gateway/restapi":                {"module/internal/audit", "module/gateway", "module/internal/metrics", "module/rest/...", "module/internal/rest/...", "module/store", "module/internal/token", "module/internal/webui"},
+	"module/gateway/restapi":                {"module/internal/audit", "module/gateway", "module/guard", "module/internal/handler", "module/internal/metrics", "module/rest/...", "module/internal/rest/...", "module/store", "module/internal/token", "module/internal/webui"},
 	"module/internal/rest/...":              {"module/rest/charset", "module/rest/envelope", "module/internal/rest/splice"},
 	"module/rest/...":                       {"module/rest/charset", "module/rest/envelope", "module/internal/rest/splice"},
 	"module/rest/charset":                   nil,
@@ -79,7 +80,7 @@ var pure = []string{"module/internal/audit", "module/oauth", "module/ratelimit",
 
 // confined says where a foreign package may be imported, and nowhere else.
 var confined = map[string][]string{
-	"github.com/caddyserver/":                {"module/gateway", "module/internal/cli", "module/gateway/restapi", "module/internal/routes", "caddyfile", "plugins/...", "internal/testkit/harness"},
+	"github.com/caddyserver/":                {"module/gateway", "module/internal/handler", "module/internal/cli", "module/gateway/restapi", "module/internal/routes", "caddyfile", "plugins/...", "internal/testkit/harness"},
 	"go.uber.org/zap":                        {"module/gateway", "module/gateway/restapi", "caddyfile", "plugins/...", "internal/testkit/harness"},
 	"github.com/golang-jwt/":                 {"module/internal/token"},
 	"github.com/redis/":                      {"plugins/store/redis", "plugins/limiter/redis", "plugins/internal/redisconn"},

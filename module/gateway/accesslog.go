@@ -13,6 +13,8 @@ import (
 	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 )
 
 // accessLog writes the lines of requests that Caddy must not write: it logs the address
@@ -172,7 +174,7 @@ func lineFields(r *http.Request, sent http.Header, o outcome) []zap.Field {
 		zap.Int("size", o.size),
 		zap.Int("status", o.status),
 		zap.Object("resp_headers", caddyhttp.LoggableHTTPHeader{Header: redactHeader(o.header, shownResponseHeaders)}),
-		zap.String("uuid", requestID(ctx)), // which the audit trail has as request_id
+		zap.String("uuid", handler.RequestID(r)), // which the audit trail has as request_id
 	}
 }
 

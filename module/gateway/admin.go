@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 )
 
 func init() { caddy.RegisterModule(AdminAPI{}) }
@@ -56,7 +57,7 @@ func serveAdmin(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if why := distrusted(r); why != "" {
-		writeAdminError(w, r, fail(http.StatusForbidden, &failure{code: "forbidden", message: why}))
+		writeAdminError(w, r, handler.Error(http.StatusForbidden, &handler.Failure{Code: "forbidden", Message: why}))
 		return nil
 	}
 	path := r.URL.EscapedPath()
@@ -71,7 +72,7 @@ func serveAdmin(w http.ResponseWriter, r *http.Request) error {
 	handle, ok := rt.handle[r.Method]
 	if !ok {
 		w.Header().Set("Allow", rt.allow())
-		writeAdminError(w, r, fail(http.StatusMethodNotAllowed, &failure{code: "method_not_allowed", message: "this address answers " + rt.allow() + " only"}))
+		writeAdminError(w, r, handler.Error(http.StatusMethodNotAllowed, &handler.Failure{Code: "method_not_allowed", Message: "this address answers " + rt.allow() + " only"}))
 		return nil
 	}
 	app, leave, err := runningApp()
@@ -93,11 +94,11 @@ func serveAdmin(w http.ResponseWriter, r *http.Request) error {
 func runningApp() (_ *App, leave func(), err error) {
 	v, err := caddy.ActiveContext().AppIfConfigured(AppName)
 	if errors.Is(err, caddy.ErrNotConfigured) && caddy.Exiting() {
-		return nil, nil, fail(http.StatusServiceUnavailable, &failure{code: "stopping", message: "the gateway is about to end"})
+		return nil, nil, handler.Error(http.StatusServiceUnavailable, &handler.Failure{Code: "stopping", Message: "the gateway is about to end"})
 	}
 	if errors.Is(err, caddy.ErrNotConfigured) {
-		return nil, nil, fail(http.StatusServiceUnavailable, &failure{
-			code: "not_configured", message: "the running configuration has no global option `gatehouse { issuer ... }`; load one that has",
+		return nil, nil, handler.Error(http.StatusServiceUnavailable, &handler.Failure{
+			Code: "not_configured", Message: "the running configuration has no global option `gatehouse { issuer ... }`; load one that has",
 		})
 	}
 	if err != nil {

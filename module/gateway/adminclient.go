@@ -13,6 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/clientstore"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
@@ -186,9 +187,9 @@ func (c *adminCall) clientError(err error) error {
 	case errors.Is(err, clientstore.ErrNotFound):
 		return notFound(fmt.Sprintf("there is no client %s", c.names[0]))
 	case errors.Is(err, clientstore.ErrExists):
-		return fail(http.StatusConflict, &failure{code: "conflict", field: "id", message: "id: a client of this id exists"})
+		return handler.Error(http.StatusConflict, &handler.Failure{Code: "conflict", Field: "id", Message: "id: a client of this id exists"})
 	case errors.As(err, &invalid):
-		return fail(http.StatusBadRequest, &failure{code: "invalid_parameter", field: invalid.Field(), message: err.Error()})
+		return handler.Error(http.StatusBadRequest, &handler.Failure{Code: "invalid_parameter", Field: invalid.Field(), Message: err.Error()})
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
@@ -45,9 +46,9 @@ func (a adminAnswer) write(w http.ResponseWriter) {
 // writeAdminError answers a refusal as it is, and anything else as a fault of this
 // moment: what is behind the API is the store, and a caller may try again.
 func writeAdminError(w http.ResponseWriter, r *http.Request, err error) {
-	var f *failure
+	var f *handler.Failure
 	if errors.As(err, &f) {
-		envelope.Write(w, r, statusOf(err), envelope.Error{Code: f.code, Message: f.message, Field: f.field})
+		envelope.Write(w, r, handler.StatusOf(err), envelope.Error{Code: f.Code, Message: f.Message, Field: f.Field})
 		return
 	}
 	logger("admin").Error("the admin API could not answer", "method", r.Method, "path", r.URL.Path, "error", err)
@@ -58,15 +59,15 @@ func writeAdminError(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 func notFound(message string) error {
-	return fail(http.StatusNotFound, &failure{code: "not_found", message: message})
+	return handler.Error(http.StatusNotFound, &handler.Failure{Code: "not_found", Message: message})
 }
 
 func conflict(message string) error {
-	return fail(http.StatusConflict, &failure{code: "conflict", message: message})
+	return handler.Error(http.StatusConflict, &handler.Failure{Code: "conflict", Message: message})
 }
 
 func badField(field, message string) error {
-	return fail(http.StatusBadRequest, &failure{code: "invalid_parameter", message: field + ": " + message, field: field})
+	return handler.Error(http.StatusBadRequest, &handler.Failure{Code: "invalid_parameter", Message: field + ": " + message, Field: field})
 }
 
 // read decodes the body strictly into v. Without a body v stays as it is.
@@ -83,14 +84,14 @@ func (c *adminCall) body() ([]byte, error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, fail(http.StatusRequestEntityTooLarge, &failure{code: "payload_too_large", message: fmt.Sprintf("the body has more than %d bytes", maxAdminBody)})
+		return nil, handler.Error(http.StatusRequestEntityTooLarge, &handler.Failure{Code: "payload_too_large", Message: fmt.Sprintf("the body has more than %d bytes", maxAdminBody)})
 	case err != nil:
-		return nil, fail(http.StatusBadRequest, &failure{code: "bad_request", message: "the body could not be read"})
+		return nil, handler.Error(http.StatusBadRequest, &handler.Failure{Code: "bad_request", Message: "the body could not be read"})
 	case len(body) == 0:
 		return nil, nil
 	}
 	if media, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		return nil, fail(http.StatusUnsupportedMediaType, &failure{code: "unsupported_media_type", message: "the body must be application/json"})
+		return nil, handler.Error(http.StatusUnsupportedMediaType, &handler.Failure{Code: "unsupported_media_type", Message: "the body must be application/json"})
 	}
 	return body, nil
 }
@@ -103,7 +104,7 @@ func decodeBody(body []byte, v any) error {
 		return bodyFault(err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fail(http.StatusBadRequest, &failure{code: "bad_request", message: "the body is more than one JSON object"})
+		return handler.Error(http.StatusBadRequest, &handler.Failure{Code: "bad_request", Message: "the body is more than one JSON object"})
 	}
 	return nil
 }
@@ -119,14 +120,14 @@ func bodyFault(err error) error {
 			return badField(field, "there is no such field")
 		}
 	}
-	return fail(http.StatusBadRequest, &failure{code: "bad_request", message: "the body is not a JSON object"})
+	return handler.Error(http.StatusBadRequest, &handler.Failure{Code: "bad_request", Message: "the body is not a JSON object"})
 }
 
 // query gives the parameters, which must be among those named and given once.
 func (c *adminCall) query(known ...string) (url.Values, error) {
 	q, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil {
-		return nil, fail(http.StatusBadRequest, &failure{code: "bad_request", message: "the query is malformed"})
+		return nil, handler.Error(http.StatusBadRequest, &handler.Failure{Code: "bad_request", Message: "the query is malformed"})
 	}
 	for name, values := range q {
 		if !slices.Contains(known, name) {

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
 
@@ -19,7 +20,7 @@ func TestNoHandleOfTheAdminAPIOverlooksAParameter(t *testing.T) {
 			c := &adminCall{App: a, w: httptest.NewRecorder(), names: []string{"a", "b"},
 				r: httptest.NewRequest(method, "/gatehouse/?secret=x", nil)}
 			_, err := handle(c)
-			if f := (*failure)(nil); statusOf(err) != http.StatusBadRequest || !errors.As(err, &f) || f.field != "secret" {
+			if f := (*handler.Failure)(nil); handler.StatusOf(err) != http.StatusBadRequest || !errors.As(err, &f) || f.Field != "secret" {
 				t.Errorf("%s %s: %v", method, rt.path, err)
 			}
 		}

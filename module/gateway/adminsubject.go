@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/userstore"
 )
 
@@ -44,7 +45,7 @@ func (c *adminCall) user() (directory.User, error) {
 // users who are gone.
 func (c *adminCall) subject() (id string, known bool, err error) {
 	u, err := c.user()
-	if err != nil && statusOf(err) == http.StatusNotFound {
+	if err != nil && handler.StatusOf(err) == http.StatusNotFound {
 		return c.names[0], false, nil
 	}
 	return u.ID, true, err
@@ -85,13 +86,13 @@ func (c *adminCall) userError(err error) error {
 	case errors.Is(err, userstore.ErrNotFound):
 		return c.noUser()
 	case errors.Is(err, userstore.ErrTaken):
-		return fail(http.StatusConflict, &failure{code: "conflict", field: "username", message: "username: it is another user's already"})
+		return handler.Error(http.StatusConflict, &handler.Failure{Code: "conflict", Field: "username", Message: "username: it is another user's already"})
 	case errors.Is(err, userstore.ErrInvalid):
-		bad := &failure{code: "invalid_parameter", message: err.Error()}
+		bad := &handler.Failure{Code: "invalid_parameter", Message: err.Error()}
 		if wrong := (*directory.FieldError)(nil); errors.As(err, &wrong) {
-			bad.field = wrong.Field
+			bad.Field = wrong.Field
 		}
-		return fail(http.StatusBadRequest, bad)
+		return handler.Error(http.StatusBadRequest, bad)
 	}
 	return err
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/authserver"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -102,8 +103,8 @@ type App struct {
 	tickets     *crossdevice.Tickets
 	clients     *clients
 	users       directory.Directory
-	names       *names // of users, for requests to APIs
-	usersIn     string // the name of their directory, "" for the store
+	names       *handler.UserNames // of users, for requests to APIs
+	usersIn     string             // the name of their directory, "" for the store
 	log         *slog.Logger
 	trail       audit.Sink
 	attached    attached
@@ -193,7 +194,7 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 	if err != nil {
 		return err
 	}
-	a.clients, a.users, a.names = known, users, newNames(users)
+	a.clients, a.users, a.names = known, users, handler.NewUserNames(users)
 	a.warnOfClients(time.Now())
 	pages, err := webui.New(webui.Config{
 		Name: a.Name, Languages: a.Pages.Languages, Templates: a.Pages.Templates,
@@ -236,7 +237,7 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 			LoginFailures: a.Protect.LoginFailures, Lockout: time.Duration(a.Protect.Lockout),
 			PerAddress: a.Protect.PerAddress, CodesPerUser: a.Protect.CodesPerUser, HashConcurrency: a.Protect.HashConcurrency,
 		},
-		ClientIP: clientIP, RequestID: idOf,
+		ClientIP: handler.ClientIP, RequestID: handler.RequestID,
 	})
 	return err
 }

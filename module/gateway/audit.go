@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
 )
 
@@ -161,7 +162,7 @@ func withFacts(r *http.Request, to audit.Sink) *http.Request {
 	if t, ok := to.(*trail); !ok || !t.read() {
 		return r
 	}
-	return r.WithContext(context.WithValue(r.Context(), factsKey{}, facts{clientIP(r), requestID(r.Context())}))
+	return r.WithContext(context.WithValue(r.Context(), factsKey{}, facts{handler.ClientIP(r), handler.RequestID(r)}))
 }
 
 // Trail is the audit trail.
@@ -169,19 +170,6 @@ func (a *App) Trail() audit.Sink { return a.trail }
 
 // Traced is the request's context, by which the trail knows its address and id.
 func (a *App) Traced(r *http.Request) context.Context { return withFacts(r, a.trail).Context() }
-
-// requestID is what `{http.request.uuid}` says elsewhere.
-func requestID(ctx context.Context) string {
-	repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
-	if !ok {
-		return ""
-	}
-	id, _ := repl.GetString("http.request.uuid")
-	return id
-}
-
-// idOf is requestID of a request.
-func idOf(r *http.Request) string { return requestID(r.Context()) }
 
 // Interface guards
 var _ audit.Sink = (*trail)(nil)

@@ -19,6 +19,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
 )
 
@@ -86,7 +87,7 @@ func TestAnEventMayBeRecordedWhenItsRequestIsOver(t *testing.T) {
 	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), httptest.NewRecorder(), new(caddyhttp.Server))
 	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, "192.0.2.1")
 	ctx := withFacts(r, trail).Context()
-	id := requestID(r.Context())
+	id := handler.RequestID(r)
 	var both sync.WaitGroup
 	both.Go(func() { trail.Record(context.WithoutCancel(ctx), audit.Event{Name: audit.KeyRotated}) })
 	both.Go(func() { caddyhttp.SetVar(r.Context(), "later", true) }) // the race detector sees who else looks

@@ -7,9 +7,8 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -101,23 +100,4 @@ func (a *App) Keys(ctx context.Context) (*secret.Keys, error) { return a.core.Ke
 func (a *App) Hold() (release func(), err error) { return a.lease.enter() }
 
 // Identify makes a request without a client one of this caller's, for placeholders and logs.
-func (a *App) Identify(r *http.Request, access *token.Access) { identify(r, access, a.names) }
-
-// identityVar is the request variable with the names of the identity's headers.
-const identityVar = "gatehouse.identity"
-
-// IdentityHeader is what the guard in front tells the upstream of the caller; nil where
-// there is none. The token is not in it.
-func IdentityHeader(r *http.Request) http.Header {
-	identity, ok := caddyhttp.GetVar(r.Context(), identityVar).(*guard.Identity)
-	if !ok {
-		return nil
-	}
-	h := make(http.Header)
-	for _, name := range identity.Names() {
-		if values := r.Header[name]; len(values) > 0 {
-			h[name] = values
-		}
-	}
-	return h
-}
+func (a *App) Identify(r *http.Request, access *token.Access) { handler.Identify(r, access, a.names) }

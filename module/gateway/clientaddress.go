@@ -1,46 +1,15 @@
 package gateway
 
 import (
-	"net/http"
 	"reflect"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-
-	"github.com/gatehouse/gatehouse/module/internal/fairshare"
 )
 
 // ForgeryRemedy is what an operator writes so that clients cannot forge their address.
 const ForgeryRemedy = "write `servers { trusted_proxies_strict }` into the global options, and name only the proxies' own addresses in trusted_proxies"
-
-// clientIP is the address that the server's trusted_proxies settle on, never a header
-// of the request itself.
-func clientIP(r *http.Request) string {
-	ip, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
-	return ip
-}
-
-// ClientAddress is the address from which a request came, of an IPv6 address that of its
-// /64. It is "" for what is no address.
-func ClientAddress(r *http.Request) string {
-	if networks := fairshare.From(clientIP(r)).Networks(); len(networks) > 0 {
-		return networks[0].Addr().String()
-	}
-	return ""
-}
-
-// ClientNetwork is the network of the address from which a request came, IPv4's /24 or IPv6's
-// /48: large enough that nobody has many at hand. It is "" for what is no address.
-func ClientNetwork(r *http.Request) string {
-	networks := fairshare.From(clientIP(r)).Networks()
-	for _, n := range networks {
-		if bits := n.Bits(); n.Addr().Is4() && bits == 24 || n.Addr().Is6() && bits == 48 {
-			return n.String()
-		}
-	}
-	return ""
-}
 
 // ForgeableAddressHeader is the header in which clients can forge their address on a
 // server that trusts proxies, or "" if there is none. Proxies such as nginx append to

@@ -20,17 +20,6 @@ const maxDrain = time.Second
 // drainPoll is how often drain looks whether connections are left.
 const drainPoll = 10 * time.Millisecond
 
-// CloseWhenExiting asks the client to close its connection after this answer if the
-// process is about to end: a request that is sent just when the server closes an idle
-// connection is reset, and its client cannot know whether it was executed. HTTP/2 and
-// HTTP/3 have messages of their own for that, which Caddy sends. A reload keeps
-// connections.
-func CloseWhenExiting(w http.ResponseWriter, r *http.Request) {
-	if caddy.Exiting() && r.ProtoMajor == 1 && r.Header.Get("Upgrade") == "" {
-		w.Header().Set("Connection", "close")
-	}
-}
-
 // connections counts those that are open on the servers of one configuration.
 type connections struct{ open atomic.Int64 }
 

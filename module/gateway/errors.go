@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
 	"github.com/gatehouse/gatehouse/module/rest/charset"
@@ -68,32 +69,14 @@ func (e *Errors) Provision(ctx caddy.Context) error {
 	return metrics.Register(ctx.GetMetricsRegistry())
 }
 
-// envelopeVar is the request variable with the writer of the innermost api_errors.
-const envelopeVar = "gatehouse.envelope"
-
-// shaped reports whether an api_errors will answer for errors.
-func shaped(r *http.Request) bool {
-	_, ok := caddyhttp.GetVar(r.Context(), envelopeVar).(*envelope.Writer)
-	return ok
-}
-
-// protocolAnswer keeps api_errors from touching the answer to a request.
-func protocolAnswer(r *http.Request) {
-	if w, ok := caddyhttp.GetVar(r.Context(), envelopeVar).(*envelope.Writer); ok {
-		w.Untouched()
-	}
-}
-
 // ServeHTTP passes successes through and puts failures into shape. It logs what Caddy
 // would have logged, had the error reached it.
 func (e *Errors) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	r.Body = httpx.Unclosed(r)
-	ShowIdentity(r)
-	CloseWhenExiting(w, r)
+	handler.ShowIdentity(r)
+	handler.CloseWhenExiting(w, r)
 	shaped := envelope.NewWriter(w, r, &e.config)
-	// Never taken back: a proxy's goroutines may still read the variables when it has
-	// returned, and nothing in front of this handler asks for it.
-	caddyhttp.SetVar(r.Context(), envelopeVar, shaped)
+	handler.SetEnvelope(r, shaped)
 	e.config.Ask(r.Header)
 	err := next.ServeHTTP(shaped, r)
 	if err == nil {
@@ -103,17 +86,17 @@ func (e *Errors) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	if shaped.Committed() {
 		return err // too late for another answer: Caddy aborts the connection
 	}
-	status := statusOf(err)
+	status := handler.StatusOf(err)
 	e.metrics.Failure(status)
-	var f *failure
+	var f *handler.Failure
 	if !errors.As(err, &f) {
-		f = new(failure)
+		f = new(handler.Failure)
 	}
-	if status >= 500 && !f.silent {
+	if status >= 500 && !f.Silent {
 		e.log.Error("request failed", "status", status, "error", err, "method", r.Method, "path", r.URL.Path)
 	}
-	LeaveBody(w, r)
-	shaped.Fail(status, envelope.Error{Code: f.code, Message: f.message, Field: f.field})
+	handler.LeaveBody(w, r)
+	shaped.Fail(status, envelope.Error{Code: f.Code, Message: f.Message, Field: f.Field})
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
 	"github.com/gatehouse/gatehouse/module/internal/token"
@@ -79,7 +80,7 @@ type Guard struct {
 	counts   map[guard.Reason]metrics.Counter
 	refusals map[token.Refusal]metrics.Counter
 	shadowed map[guard.Reason]metrics.Counter
-	answers  *UpstreamAnswers
+	answers  *handler.UpstreamAnswers
 	access   *accessLog
 	log      *slog.Logger
 }
@@ -116,7 +117,7 @@ func (*Guard) CaddyModule() caddy.ModuleInfo {
 
 // Provision builds the policy.
 func (g *Guard) Provision(ctx caddy.Context) (err error) {
-	if g.app, err = findApp(ctx, "oauth_guard"); err != nil {
+	if g.app, err = FindApp(ctx, "oauth_guard"); err != nil {
 		return err
 	}
 	g.log, g.access = ctx.Slogger(), newAccessLog(ctx)
@@ -142,10 +143,10 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 		}
 		g.routes = append(g.routes, strings.Join(r.Methods, ",")+" "+strings.Join(r.Paths, " "))
 	}
-	g.answers = NewUpstreamAnswers(g.log, cmp.Or(policy.Realm, policy.Audience, policy.Issuer), policy.Issuer)
+	g.answers = handler.NewUpstreamAnswers(g.log, cmp.Or(policy.Realm, policy.Audience, policy.Issuer), policy.Issuer)
 	g.describe(&policy)
 	policy.Verifier = g.app.verifier()
-	policy.Attempts, policy.ClientIP = g.app.attempts, clientIP
+	policy.Attempts, policy.ClientIP = g.app.attempts, handler.ClientIP
 	if !g.Shadow {
 		policy.Admit = g.app.overload.admitToken
 	}
@@ -162,14 +163,14 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 // ServeHTTP decides, and passes the request on as it was judged.
 func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	r.Body = httpx.Unclosed(r)
-	CloseWhenExiting(w, r)
-	ShowIdentity(r)
-	emptyLiterals(r.Header)
-	emptyLiterals(w.Header())
+	handler.CloseWhenExiting(w, r)
+	handler.ShowIdentity(r)
+	handler.EmptyIdentityLiterals(r.Header)
+	handler.EmptyIdentityLiterals(w.Header())
 	leave, err := g.app.lease.enter()
 	if err != nil {
-		LeaveBody(w, r)
-		return unavailable(w, err)
+		handler.LeaveBody(w, r)
+		return handler.Unavailable(w, err)
 	}
 	defer leave()
 	if g.publish(w, r) {
@@ -186,8 +187,8 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	}
 	g.reportRefusal(r, &d)
 	if !d.Allowed {
-		ownAnswer(w)
-		LeaveBody(w, r)
+		handler.OwnAnswer(w)
+		handler.LeaveBody(w, r)
 		d.SetHeader(w.Header())
 		cors.Set(w.Header())
 		if d.Status == http.StatusNoContent {
@@ -197,38 +198,36 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		if d.Redact {
 			write(g.access.take(r), r, r.Header, outcome{status: d.Status, header: w.Header()})
 		}
-		if (d.Redact || d.Reason == guard.Overloaded) && !shaped(r) {
+		if (d.Redact || d.Reason == guard.Overloaded) && !handler.Shaped(r) {
 			// Caddy's error log would show the address, with the token in it, and would have
 			// a line for every request that is one too many.
 			w.WriteHeader(d.Status)
 			return nil
 		}
-		return fail(d.Status, &failure{code: d.Code, message: d.Message, silent: d.Reason == guard.Overloaded})
+		return handler.Error(d.Status, &handler.Failure{Code: d.Code, Message: d.Message, Silent: d.Reason == guard.Overloaded})
 	}
-	g.prepare(r, &d)
-	answer := g.answers.from(w, nil)
+	g.prepareRequest(r, &d)
+	var setCORS func(http.Header)
 	if cors != (guard.CORS{}) {
-		answer.set = cors.Set
+		setCORS = cors.Set
 	}
+	answer := g.answers.From(w, setCORS)
 	if d.Redact {
 		err = g.discreetly(answer, r, next)
 	} else {
 		err = next.ServeHTTP(answer, r)
 	}
-	answer.finish()
+	answer.Finish()
 	if err != nil {
 		cors.Set(w.Header())
 	}
 	return err
 }
 
-// prepare makes a request that passes what the upstream may see.
-func (g *Guard) prepare(r *http.Request, d *guard.Decision) {
+// prepareRequest makes a request that passes what the upstream may see.
+func (g *Guard) prepareRequest(r *http.Request, d *guard.Decision) {
 	if !g.Shadow {
-		keepOuter(r)
-		if front := Taken(r); front != "" {
-			caddyhttp.SetVar(r.Context(), frontVar, front)
-		}
+		handler.RecordGuard(r, g.guard)
 	}
 	if d.Path != "" {
 		guard.SetPath(r.URL, d.Path)
@@ -241,13 +240,10 @@ func (g *Guard) prepare(r *http.Request, d *guard.Decision) {
 	if preflight && !g.Shadow {
 		stripPreflight(r)
 	}
-	identify(r, d.Access, g.app.names)
-	caddyhttp.SetVar(r.Context(), identityVar, g.identity)
-	if !g.Shadow {
-		caddyhttp.SetVar(r.Context(), permitsVar, g.guard)
-	}
+	handler.Identify(r, d.Access, g.app.names)
+	handler.SetIdentityHeaders(r, g.identity)
 	if d.Rule >= 0 && !preflight { // nobody may use up a route's limit without a token
-		caddyhttp.SetVar(r.Context(), routeVar, g.routes[d.Rule])
+		handler.SetRoute(r, g.routes[d.Rule])
 	}
 }
 

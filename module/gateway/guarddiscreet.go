@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 )
 
 // discreetly passes on a request that comes from a page with an access token in its
@@ -16,10 +18,10 @@ func (g *Guard) discreetly(w http.ResponseWriter, r *http.Request, next caddyhtt
 	err := next.ServeHTTP(rec, r)
 	o := outcome{status: rec.Status(), size: rec.Size(), header: rec.Header()}
 	if err != nil {
-		o.status = statusOf(err)
+		o.status = handler.StatusOf(err)
 	}
 	write(loggers, r, sent, o)
-	if err != nil && !shaped(r) {
+	if err != nil && !handler.Shaped(r) {
 		g.log.Error("the request could not be answered", "status", o.status)
 		w.WriteHeader(o.status)
 		return nil

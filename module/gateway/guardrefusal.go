@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 )
@@ -28,7 +29,7 @@ func (g *Guard) reportRefusal(r *http.Request, d *guard.Decision) {
 	}
 	g.refusals[d.Refusal].Inc()
 	if d.ForgeryAlarm {
-		g.app.forgeries.warn(g.log, clientIP(r))
+		g.app.forgeries.warn(g.log, handler.ClientIP(r))
 	}
 	if !g.log.Enabled(r.Context(), slog.LevelDebug) {
 		return

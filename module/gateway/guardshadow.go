@@ -23,11 +23,11 @@ func (g *Guard) pass(w http.ResponseWriter, r *http.Request, d *guard.Decision, 
 		defer end()
 		w = rec
 	}
-	answer := g.answers.from(w, nil)
-	defer answer.finish()
+	answer := g.answers.From(w, nil)
+	defer answer.Finish()
 	if d.Allowed {
 		g.counts[d.Reason].Inc()
-		g.prepare(r, d)
+		g.prepareRequest(r, d)
 		return next.ServeHTTP(answer, r)
 	}
 	if d.Status != http.StatusNoContent { // a preflight would have been answered

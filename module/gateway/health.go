@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 )
 
 func init() { caddy.RegisterModule(new(Health)) }
@@ -42,7 +43,7 @@ func (h *Health) Provision(ctx caddy.Context) (err error) {
 	if err := h.Check(); err != nil {
 		return fmt.Errorf("%s: %w", healthDirective, err)
 	}
-	h.app, err = findApp(ctx, healthDirective)
+	h.app, err = FindApp(ctx, healthDirective)
 	return err
 }
 
@@ -70,9 +71,9 @@ func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	if r.URL.Path != h.Ready && r.URL.Path != h.Live {
 		return next.ServeHTTP(w, r)
 	}
-	CloseWhenExiting(w, r)
-	LeaveBody(w, r)
-	protocolAnswer(r) // the 503 is meant to look as it does
+	handler.CloseWhenExiting(w, r)
+	handler.LeaveBody(w, r)
+	handler.KeepAnswer(r) // the 503 is meant to look as it does
 	w.Header().Set("Cache-Control", "no-store")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")

@@ -16,8 +16,10 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
@@ -126,7 +128,7 @@ func (*Limit) CaddyModule() caddy.ModuleInfo {
 
 // Provision checks the policies.
 func (l *Limit) Provision(ctx caddy.Context) (err error) {
-	if l.app, err = findApp(ctx, "api_limit"); err != nil {
+	if l.app, err = FindApp(ctx, "api_limit"); err != nil {
 		return err
 	}
 	l.log = ctx.Slogger()
@@ -174,15 +176,15 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 // ServeHTTP decides on the request and tells the client what is left.
 func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) (err error) {
 	r.Body = httpx.Unclosed(r)
-	ShowIdentity(r)
-	CloseWhenExiting(w, r)
+	handler.ShowIdentity(r)
+	handler.CloseWhenExiting(w, r)
 	leave, err := l.app.lease.enter()
 	if err != nil {
-		LeaveBody(w, r)
-		return unavailable(w, err)
+		handler.LeaveBody(w, r)
+		return handler.Unavailable(w, err)
 	}
 	defer leave()
-	access := caller(r)
+	access := handler.Caller(r)
 	l.order.look(l, r)
 	if l.exempt(r, access) {
 		return next.ServeHTTP(w, r)
@@ -202,20 +204,20 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	if err != nil {
 		l.scratch.Put(s)
 		l.unreported.failed.Inc()
-		LeaveBody(w, r)
-		return unavailable(w, err)
+		handler.LeaveBody(w, r)
+		return handler.Unavailable(w, err)
 	}
 	reported, admitted := verdict.Reported(), verdict.Admitted
 	l.count(verdict, reported)
 	fields := ratelimit.NewFields(l.style, verdict)
 	l.scratch.Put(s)
 	if !admitted {
-		LeaveBody(w, r)
+		handler.LeaveBody(w, r)
 		fields.Set(w.Header())
 		return rateLimited(w.Header())
 	}
 	admission := l.admitted(r, fields)
-	err = next.ServeHTTP(onHeader(w, admission.set), r)
+	err = next.ServeHTTP(responsewriter.OnHeader(w, admission.set), r)
 	if err != nil && !refusedBehind(err, w.Header()) {
 		admission.set(w.Header())
 	}
@@ -228,13 +230,13 @@ func rateLimited(h http.Header) error {
 	if h.Get("Retry-After") == "" {
 		message = "this request costs more than the limit permits at any time"
 	}
-	return fail(http.StatusTooManyRequests, &failure{code: "rate_limited", message: message})
+	return handler.Error(http.StatusTooManyRequests, &handler.Failure{Code: "rate_limited", Message: message})
 }
 
 // refusedBehind reports whether the error is the refusal of another limit, which has told
 // the client where it stands.
 func refusedBehind(err error, h http.Header) bool {
-	return statusOf(err) == http.StatusTooManyRequests && ratelimit.Told(h)
+	return handler.StatusOf(err) == http.StatusTooManyRequests && ratelimit.Told(h)
 }
 
 func (l *Limit) count(v ratelimit.Verdict, reported ratelimit.Result) {
@@ -289,10 +291,9 @@ func (l *Limit) subject(by string, r *http.Request, access *token.Access) string
 			return access.Subject
 		}
 	case "ip":
-		return httpx.AddressKey(clientIP(r))
+		return httpx.AddressKey(handler.ClientIP(r))
 	case "route":
-		route, _ := caddyhttp.GetVar(r.Context(), routeVar).(string)
-		return route
+		return handler.Route(r)
 	case "all":
 		return "all"
 	default:
@@ -331,7 +332,7 @@ func (l *Limit) exempt(r *http.Request, access *token.Access) bool {
 	if len(l.ranges) == 0 {
 		return false
 	}
-	addr, err := netip.ParseAddr(clientIP(r))
+	addr, err := netip.ParseAddr(handler.ClientIP(r))
 	return err == nil && slices.ContainsFunc(l.ranges, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) })
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
@@ -72,8 +73,8 @@ func chargeRequest(w http.ResponseWriter, r *http.Request, units func(*charged) 
 	innermost, _ := caddyhttp.GetVar(r.Context(), chargedVar).(*charged)
 	for c := innermost; c != nil; c = c.before {
 		if !c.couldFit(r, units(c)) {
-			return fail(http.StatusRequestEntityTooLarge, &failure{
-				code: "payload_too_large", message: "the request costs more than a limit ever allows: divide it",
+			return handler.Error(http.StatusRequestEntityTooLarge, &handler.Failure{
+				Code: "payload_too_large", Message: "the request costs more than a limit ever allows: divide it",
 			})
 		}
 	}
@@ -90,7 +91,7 @@ func chargeRequest(w http.ResponseWriter, r *http.Request, units func(*charged) 
 // couldFit counts what the request has cost already: sent again, it would cost it again.
 func (c *charged) couldFit(r *http.Request, units int64) bool {
 	total := c.cost + max(units, 0)
-	for _, charge := range c.limit.charges(nil, r, caller(r)) {
+	for _, charge := range c.limit.charges(nil, r, handler.Caller(r)) {
 		if p := charge.Policy; !p.DryRun && total > p.Limit {
 			return false
 		}
@@ -101,11 +102,11 @@ func (c *charged) couldFit(r *http.Request, units int64) bool {
 func (c *charged) more(w http.ResponseWriter, r *http.Request, units int64) error {
 	l := c.limit
 	verdict, err := l.app.limiter.Decide(r.Context(), ratelimit.Request{
-		Charges: l.charges(nil, r, caller(r)), Cost: units, OnOutage: l.outage,
+		Charges: l.charges(nil, r, handler.Caller(r)), Cost: units, OnOutage: l.outage,
 	})
 	if err != nil {
 		l.unreported.failed.Inc()
-		return unavailable(w, err)
+		return handler.Unavailable(w, err)
 	}
 	l.count(verdict, verdict.Reported())
 	c.fields = ratelimit.NewFields(l.style, verdict)

@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/routes"
 )
 
@@ -45,7 +46,7 @@ func (o *orderWarning) look(l *Limit, r *http.Request) {
 		return
 	}
 	i := slices.IndexFunc(l.Policies, Policy.NeedsGuard)
-	if i < 0 || caddyhttp.GetVar(r.Context(), identityVar) != nil {
+	if i < 0 || handler.PassedGuard(r) {
 		return
 	}
 	l.log.Warn("api_limit: a policy counts whom oauth_guard identifies, and the first request came without passing an oauth_guard: where none stands in front, the policy limits nobody",

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 )
 
 // describe makes the metadata of the guarded resource (RFC 9728), if its audience is an
@@ -48,7 +49,7 @@ func (g *Guard) publish(w http.ResponseWriter, r *http.Request) bool {
 // publishResource answers with the metadata of a resource, or a preflight for it: browsers send
 // one because client libraries add header fields of their own.
 func publishResource(w http.ResponseWriter, r *http.Request, m guard.ResourceMetadata) {
-	LeaveBody(w, r)
+	handler.LeaveBody(w, r)
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", "*")
 	if r.Method == http.MethodOptions {

@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 )
 
@@ -28,7 +29,7 @@ type Server struct {
 	Source string `json:"source,omitempty"`
 
 	app     *App
-	answers *UpstreamAnswers
+	answers *handler.UpstreamAnswers
 	access  *accessLog
 	log     *slog.Logger
 }
@@ -41,7 +42,7 @@ func (*Server) CaddyModule() caddy.ModuleInfo {
 // Provision finds the app.
 func (s *Server) Provision(ctx caddy.Context) (err error) {
 	s.access, s.log = newAccessLog(ctx), ctx.Slogger()
-	if s.app, err = findApp(ctx, "oauth_server"); err != nil {
+	if s.app, err = FindApp(ctx, "oauth_server"); err != nil {
 		return err
 	}
 	if err := s.app.layout.checkOneSite(ctx); err != nil {
@@ -50,7 +51,7 @@ func (s *Server) Provision(ctx caddy.Context) (err error) {
 	if len(s.app.layout.sites) > 0 {
 		s.app.clients.complete = true
 	}
-	s.answers = NewUpstreamAnswers(s.log, s.app.issuer.String())
+	s.answers = handler.NewUpstreamAnswers(s.log, s.app.issuer.String())
 	// Apps are stopped in no fixed order, and the one that serves waits for its requests
 	// when the process ends: polls that hang must know by then.
 	if server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
@@ -69,10 +70,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 			return err
 		}
 	}
-	CloseWhenExiting(w, r)
+	handler.CloseWhenExiting(w, r)
 	if retryAfter, ok := s.app.overload.answer(s.app.server, r); !ok {
 		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true) // the line would cost more than the answer
-		protocolAnswer(r)
+		handler.KeepAnswer(r)
 		s.app.server.Overloaded(w, r, retryAfter)
 		return nil
 	}
@@ -80,11 +81,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	defer end()
 	defer s.recovered(rec)
 	w = rec
-	ownAnswer(w)
-	protocolAnswer(r)
+	handler.OwnAnswer(w)
+	handler.KeepAnswer(r)
 	leave, err := s.app.lease.enter()
 	if err != nil {
-		LeaveBody(w, r)
+		handler.LeaveBody(w, r)
 		w.Header().Set("Retry-After", "1")
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return nil
@@ -108,14 +109,14 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	asked, sent := *r.URL, r.Header // a handler may rewrite it, also to an endpoint, and then not answer
 	r.Header = sent.Clone()
 	guard.StripCookies(r.Header)
-	answer := s.answers.from(w, nil)
+	answer := s.answers.From(w, nil)
 	r.Body = httpx.Unclosed(r)
 	err = next.ServeHTTP(answer, r)
-	answer.finish()
-	if !answer.done && err == nil {
+	answer.Finish()
+	if !answer.Written() && err == nil {
 		*r.URL, r.Header = asked, sent // our page knows who is signed in, and the language
 	}
-	return answer.done, err
+	return answer.Written(), err
 }
 
 // recovered answers for a handler that panicked. net/http would log the value, which may
@@ -143,8 +144,8 @@ func behindTLS(r *http.Request) bool {
 	return trusted && r.Header.Get("X-Forwarded-Proto") == "https"
 }
 
-// findApp returns the configured app; directive is the word that needs it.
-func findApp(ctx caddy.Context, directive string) (*App, error) {
+// FindApp returns the configured app; directive is the word that needs it.
+func FindApp(ctx caddy.Context, directive string) (*App, error) {
 	v, err := ctx.AppIfConfigured(AppName)
 	if errors.Is(err, caddy.ErrNotConfigured) {
 		return nil, fmt.Errorf("%s needs the global option `gatehouse { issuer ... }`: %w", directive, err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/rest/batch"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -51,7 +52,7 @@ func (h *REST) batch(w http.ResponseWriter, c *call, m resource.Match, asked res
 	if err := gateway.ChargeItems(w, c.r, http.MethodPatch, p.paths); err != nil {
 		return err
 	}
-	caller := resource.Caller{Prefix: c.prefix, Allowed: gateway.Permits(c.r)}
+	caller := resource.Caller{Prefix: c.prefix, Allowed: handler.Permits(c.r)}
 	limit := min(batchAnswer, batchMemory/len(p.items))
 	run := batch.Runner{Begin: batchBegin, Grace: batchGrace, Do: func(ctx context.Context, g batch.Group) batch.Result {
 		change := p.changes[g.ID]
@@ -86,7 +87,7 @@ func plan(c *call, m resource.Match, asked resource.Asked) (p planned, refused *
 		return p, refused
 	}
 	p.groups, p.changes = batch.Groups(p.items), make(map[string]change)
-	permits := gateway.Permits(c.r)
+	permits := handler.Permits(c.r)
 	for _, g := range p.groups {
 		item, ok := m.Item(g.ID)
 		if !ok {
@@ -153,7 +154,7 @@ func aside(c *call, item resource.Match, asked resource.Asked, up *resource.Upst
 		return
 	}
 	client, subject := "", ""
-	if access := gateway.Caller(c.r); access != nil {
+	if access := handler.Caller(c.r); access != nil {
 		client, subject = access.Client, access.Subject
 	}
 	sum := sha256.New()

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
@@ -36,6 +37,6 @@ func (c *call) addresses(path string) []string {
 // forbiddenByPath reports whether a rule of the guard in front keeps the caller from the address
 // of a path that names the version which Accept named.
 func (c *call) forbiddenByPath(method, path string) bool {
-	forbidden := gateway.Forbidden(c.r)
+	forbidden := handler.Forbidden(c.r)
 	return c.byAccept() && forbidden != nil && forbidden(method, "/"+c.choice.Version.Name+path)
 }

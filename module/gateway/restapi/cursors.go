@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -58,7 +59,7 @@ func (s *cursors) sealer(c *call) (*sealer, error) {
 		}
 	}
 	scope := []string{site(c.r, s.server), c.prefix}
-	if access := gateway.Caller(c.r); access != nil {
+	if access := handler.Caller(c.r); access != nil {
 		scope = append(scope, access.Client, access.Subject)
 	}
 	encoded, err := json.Marshal(scope)

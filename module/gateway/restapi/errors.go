@@ -4,7 +4,7 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
@@ -17,7 +17,7 @@ func statusOf(err error) int {
 	if errors.As(err, &refused) {
 		return refused.Status
 	}
-	return gateway.StatusOf(err)
+	return handler.StatusOf(err)
 }
 
 // told returns what the client is told about an error.
@@ -26,7 +26,7 @@ func told(err error) envelope.Error {
 	if errors.As(err, &refused) {
 		return refused.Told()
 	}
-	return gateway.Told(err)
+	return handler.Told(err)
 }
 
 // answerError gives an error to the api_errors in front, or to the site's handle_errors. Where
@@ -39,16 +39,16 @@ func (h *REST) answerError(w http.ResponseWriter, r *http.Request, err error) er
 	}
 	var refused *envelope.Refusal
 	if errors.As(err, &refused) {
-		err = gateway.Refuse(w, refused)
+		err = handler.Refuse(w, refused)
 	}
-	if gateway.Shaped(r) {
+	if handler.Shaped(r) {
 		return err
 	}
-	status := gateway.StatusOf(err)
+	status := handler.StatusOf(err)
 	if status >= http.StatusInternalServerError {
 		h.log.Error("request failed", "status", status, "error", err, "method", r.Method, "path", r.URL.Path)
 	}
-	h.dialect.Write(w, r, status, gateway.Told(err))
+	h.dialect.Write(w, r, status, handler.Told(err))
 	return nil
 }
 

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/rest/headers"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
@@ -48,7 +48,7 @@ type followed struct {
 // after the other, and keeps the elements of the page.
 func (h *REST) follow(w http.ResponseWriter, c *call, m resource.Match, up resource.Upstream, asked resource.Asked) error {
 	query, _ := url.ParseQuery(asked.RawQuery) // Request has read it
-	caller := resource.Caller{Prefix: c.prefix, Query: query, Allowed: gateway.Permits(c.r)}
+	caller := resource.Caller{Prefix: c.prefix, Query: query, Allowed: handler.Permits(c.r)}
 	q, first, begun := up.List, up, time.Now()
 	skip, take := q.Window()
 	var all followed

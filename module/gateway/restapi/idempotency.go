@@ -13,6 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/rest/idempotent"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
@@ -109,7 +110,7 @@ func (o *once) around(next operation) operation {
 
 func (o *once) key(c *call, m resource.Match, text string) idempotent.Key {
 	k := idempotent.Key{Resource: m.Operation.Path, Text: text}
-	if access := gateway.Caller(c.r); access != nil {
+	if access := handler.Caller(c.r); access != nil {
 		k.Client, k.User = access.Client, access.Subject
 		if !strings.HasPrefix(access.Subject, token.ClientSubject) {
 			k.Share = access.Subject
@@ -124,7 +125,7 @@ func (o *once) key(c *call, m resource.Match, text string) idempotent.Key {
 			}
 		}
 		k.User = "credentials: " + b.String()
-		k.Share = gateway.ClientNetwork(c.r) // what they say they are is not checked here
+		k.Share = handler.ClientNetwork(c.r) // what they say they are is not checked here
 	}
 	return k
 }

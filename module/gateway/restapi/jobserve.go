@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/fairshare"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
@@ -16,17 +16,17 @@ const askAgain = "2"
 
 // make takes a job, of which the body is given. It is durable before the client hears of it.
 func (p *jobs) make(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefer, asked job.Request) error {
-	asked.Owner, asked.Header, asked.Version = owner(c.r), gateway.IdentityHeader(c.r), c.version()
+	asked.Owner, asked.Header, asked.Version = owner(c.r), handler.IdentityHeader(c.r), c.version()
 	if coding := c.r.Header["Content-Encoding"]; len(coding) > 0 {
 		if asked.Header == nil {
 			asked.Header = make(http.Header)
 		}
 		asked.Header["Content-Encoding"] = coding
 	}
-	if a := gateway.Caller(c.r); a != nil {
+	if a := handler.Caller(c.r); a != nil {
 		asked.Scopes = a.Scopes
 	}
-	asked.From = gateway.ClientAddress(c.r)
+	asked.From = handler.ClientAddress(c.r)
 	j, refused, err := q.Submit(p.app.Traced(c.r), asked)
 	switch {
 	case err != nil:
@@ -113,7 +113,7 @@ func fairly(limit int, held []string, from string) bool {
 // owner is who a guard in front let pass. Without one it is nobody, and knowing a job's id
 // is all it takes.
 func owner(r *http.Request) job.Owner {
-	a := gateway.Caller(r)
+	a := handler.Caller(r)
 	if a == nil {
 		return job.Owner{}
 	}

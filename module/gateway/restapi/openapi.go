@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/rest/etag"
 	"github.com/gatehouse/gatehouse/module/internal/rest/openapi"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
@@ -45,7 +46,7 @@ type described struct {
 type variant struct {
 	version int
 	prefix  string
-	needs   gateway.Needs
+	needs   handler.Needs
 }
 
 // description is the API described, ready to be sent.
@@ -96,7 +97,7 @@ func (p *described) serve(w http.ResponseWriter, c *call) (bool, error) {
 
 // description is made when it is first asked for.
 func (p *described) description(c *call) (*description, error) {
-	v := variant{c.choice.Index, c.prefix, gateway.NeedsOf(c.r)}
+	v := variant{c.choice.Index, c.prefix, handler.NeedsOf(c.r)}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if d := p.kept[v]; d != nil {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -22,7 +22,7 @@ func (h *REST) operate(w http.ResponseWriter, c *call, m resource.Match, asked r
 		return h.follow(w, c, m, up, asked)
 	}
 	query, _ := url.ParseQuery(asked.RawQuery) // Request has read it
-	answer := m.Answer(up, resource.Caller{Prefix: c.prefix, Query: query, Allowed: gateway.Permits(c.r)})
+	answer := m.Answer(up, resource.Caller{Prefix: c.prefix, Query: query, Allowed: handler.Permits(c.r)})
 	out := newLeaving(w, c, m, answer)
 	defer out.finish()
 	to, dialect := h.supply(c.edition, m.Operation, c.handler(), c.dialects[m.Operation])

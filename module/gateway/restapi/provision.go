@@ -11,7 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -24,7 +24,7 @@ const defaultMaxBody = 1 << 20
 // Provision compiles what is declared. It dials nobody.
 func (h *REST) Provision(ctx caddy.Context) (err error) {
 	h.log = ctx.Slogger()
-	h.answers = gateway.NewUpstreamAnswers(h.log)
+	h.answers = handler.NewUpstreamAnswers(h.log)
 	from := h.fingerprint()
 	h.follows = cmp.Or(h.follows, followPages)
 	if h.MaxBody == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -74,7 +74,7 @@ type REST struct {
 	tags       *tags
 	cursors    *cursors // nil: no list has any
 	counts     map[resource.Kind]metrics.Counter
-	answers    *gateway.UpstreamAnswers
+	answers    *handler.UpstreamAnswers
 	metrics    metrics.Set
 	log        *slog.Logger
 	unresolved bool     // placeholders stay in what is sent: nothing leaves the process

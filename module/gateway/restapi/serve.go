@@ -5,7 +5,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -38,15 +39,16 @@ type operation func(w http.ResponseWriter, c *call, m resource.Match, asked reso
 
 // ServeHTTP finds out what a request is and answers it.
 func (h *REST) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	gateway.ShowIdentity(r)
-	gateway.CloseWhenExiting(w, r)
-	gateway.HideCookies(r)
+	handler.ShowIdentity(r)
+	handler.CloseWhenExiting(w, r)
+	guard.StripCookies(r.Header)
 	choice, refused := h.versions.Negotiate(r.URL.EscapedPath(), r.Header["Accept"])
-	w, finish := h.answers.From(w, choice.Header)
-	defer finish()
+	answer := h.answers.From(w, choice.Header)
+	defer answer.Finish()
+	w = answer
 	err := h.serve(w, r, next, choice, refused)
 	if err != nil {
-		gateway.LeaveBody(w, r)
+		handler.LeaveBody(w, r)
 		choice.Header(w.Header())
 		return h.answerError(w, r, err)
 	}
@@ -57,7 +59,7 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	if refused != nil {
 		return refused
 	}
-	c := &call{edition: &h.plain, choice: choice, prefix: gateway.Taken(r) + choice.Prefix, next: answering(next), r: r}
+	c := &call{edition: &h.plain, choice: choice, prefix: handler.Taken(r) + choice.Prefix, next: answering(next), r: r}
 	if choice.Index >= 0 {
 		c.edition = &h.editions[choice.Index]
 		if err := asByPath(w, c); err != nil {
@@ -78,7 +80,7 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	case m.Operation != nil && c.choice.Unacceptable:
 		return unacceptable
 	case m.Operation == nil:
-		gateway.LeaveBody(w, r)
+		handler.LeaveBody(w, r)
 		w.Header().Set("Allow", m.Allow)
 		w.WriteHeader(http.StatusNoContent)
 		return nil

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/rest/etag"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -83,7 +83,7 @@ func (t *tags) current(c *call, m resource.Match) (now state, err error) {
 			upstream = h.Get("Etag")
 		}
 	})
-	answer := m.Answer(up, resource.Caller{Prefix: c.prefix, Allowed: gateway.Permits(c.r)})
+	answer := m.Answer(up, resource.Caller{Prefix: c.prefix, Allowed: handler.Permits(c.r)})
 	to, dialect := t.h.supply(own.edition, m.Operation, own.route, c.dialects[m.Operation])
 	got := t.h.alone(c.r.Context(), to, c.r, up, answer, dialect, tagBody)
 	switch {

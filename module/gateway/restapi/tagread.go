@@ -6,7 +6,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/rest/etag"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -49,10 +49,10 @@ func (t *tags) around(m resource.Match, next operation) operation {
 // that the caller's scopes allow, and a cursor is the caller's own.
 func (t *tags) plan(c *call, o *resource.Operation) string {
 	parts := []string{t.plans[o], c.prefix, c.choice.MediaType}
-	if access := gateway.Caller(c.r); access != nil && len(o.Resource.Links) > 0 {
+	if access := handler.Caller(c.r); access != nil && len(o.Resource.Links) > 0 {
 		parts = append(parts, access.Scopes...)
 	}
-	if access := gateway.Caller(c.r); access != nil && o.ByCursor() {
+	if access := handler.Caller(c.r); access != nil && o.ByCursor() {
 		parts = append(parts, "cursor", access.Client, access.Subject)
 	}
 	return etag.Plan(parts...)

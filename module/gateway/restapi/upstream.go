@@ -9,7 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
@@ -97,12 +97,12 @@ func upstreamRequest(ctx context.Context, w http.ResponseWriter, parent *http.Re
 		for name, value := range vars {
 			own[name] = value
 		}
-		gateway.Unshaped(own)
+		handler.Unshaped(own)
 	}
 	if outer != nil {
 		repl.Map(outer.Get)
 	} else {
-		gateway.ShowIdentity(r) // a job runs for nobody
+		handler.ShowIdentity(r) // a job runs for nobody
 	}
 	return r
 }

@@ -1,0 +1,130 @@
+package handler
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+// Request variables.
+const (
+	accessVar        = "gatehouse.access"         // the content of the accepted token
+	namesVar         = "gatehouse.names"          // the [UserNames] that know the name of its user
+	identityVar      = "gatehouse.identity"       // the [guard.Identity] of the guard
+	identityShownVar = "gatehouse.identity_shown" // set once the request has the placeholders
+)
+
+// identityPrefix begins the names of the placeholders that say who calls.
+const identityPrefix = "http.auth.user."
+
+// Identify makes a the caller of a request, for later handlers, logs and matchers. a is nil
+// for a request without an accepted token.
+func Identify(r *http.Request, a *token.Access, known *UserNames) {
+	if a != nil {
+		caddyhttp.SetVar(r.Context(), accessVar, a)
+		caddyhttp.SetVar(r.Context(), namesVar, known)
+	}
+	ShowIdentity(r)
+}
+
+// Caller is the content of the token that a guard in front has accepted, nil without one.
+func Caller(r *http.Request) *token.Access {
+	a, _ := caddyhttp.GetVar(r.Context(), accessVar).(*token.Access)
+	return a
+}
+
+// ShowIdentity makes the placeholders {http.auth.user.*} of a request. They are empty until a
+// guard has accepted a token: an unknown placeholder would reach the API as its own name in
+// braces, which an API may take for an identity. Their values are read from the request each
+// time, so an earlier handler can make them and none is left over for another request.
+func ShowIdentity(r *http.Request) {
+	if shown, ok := caddyhttp.GetVar(r.Context(), identityShownVar).(bool); ok && shown {
+		return
+	}
+	repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+	if !ok {
+		return
+	}
+	caddyhttp.SetVar(r.Context(), identityShownVar, true)
+	repl.Map(func(key string) (any, bool) {
+		name, ok := strings.CutPrefix(key, identityPrefix)
+		if !ok {
+			return nil, false
+		}
+		return identityValue(r, name)
+	})
+}
+
+func identityValue(r *http.Request, name string) (any, bool) {
+	a := Caller(r)
+	if a == nil {
+		a = new(token.Access)
+	}
+	switch name {
+	case "id":
+		return a.Subject, true
+	case "client_id":
+		return a.Client, true
+	case "scope":
+		return oauth.JoinScopes(a.Scopes), true
+	case "name": // looked up only where a configuration asks for it
+		known, ok := caddyhttp.GetVar(r.Context(), namesVar).(*UserNames)
+		if !ok || a.Subject == "" {
+			return "", true
+		}
+		return known.Name(r.Context(), a.Subject), true
+	}
+	return nil, false
+}
+
+// literalIdentity replaces the placeholders' names by nothing.
+var literalIdentity = strings.NewReplacer(
+	"{"+identityPrefix+"id}", "", "{"+identityPrefix+"client_id}", "",
+	"{"+identityPrefix+"scope}", "", "{"+identityPrefix+"name}", "",
+)
+
+// EmptyIdentityLiterals empties the identity placeholders that a handler in front of the guard
+// wrote out by name, because nothing knew them yet.
+func EmptyIdentityLiterals(h http.Header) {
+	for name, values := range h {
+		for i, v := range values {
+			if !strings.Contains(v, "{"+identityPrefix) {
+				continue
+			}
+			values = slices.Clone(values) // it may be shared with the configuration
+			values[i] = literalIdentity.Replace(v)
+			h[name] = values
+		}
+	}
+}
+
+// SetIdentityHeaders records which header fields tell the upstream who calls.
+func SetIdentityHeaders(r *http.Request, identity *guard.Identity) {
+	caddyhttp.SetVar(r.Context(), identityVar, identity)
+}
+
+// PassedGuard reports whether a request came through a guard, one in shadow mode included.
+func PassedGuard(r *http.Request) bool { return caddyhttp.GetVar(r.Context(), identityVar) != nil }
+
+// IdentityHeader is what the guard in front tells the upstream about the caller; nil without a
+// guard. The token is not in it.
+func IdentityHeader(r *http.Request) http.Header {
+	identity, ok := caddyhttp.GetVar(r.Context(), identityVar).(*guard.Identity)
+	if !ok {
+		return nil
+	}
+	h := make(http.Header)
+	for _, name := range identity.Names() {
+		if values := r.Header[name]; len(values) > 0 {
+			h[name] = values
+		}
+	}
+	return h
+}

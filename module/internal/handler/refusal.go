@@ -1,0 +1,67 @@
+package handler
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+)
+
+// Failure is the reason why a handler refuses a request. It travels inside a
+// [caddyhttp.HandlerError] to api_errors or the site's own handle_errors.
+type Failure struct {
+	// The client is told these.
+	Code, Message, Field string
+
+	Cause  error // for the log, never sent
+	Silent bool  // not logged, because there may be very many
+}
+
+func (f *Failure) Error() string {
+	if f.Cause != nil {
+		return f.Code + ": " + f.Cause.Error()
+	}
+	return f.Code + ": " + f.Message
+}
+
+// Unwrap returns the cause.
+func (f *Failure) Unwrap() error { return f.Cause }
+
+// Error is the error with which a handler refuses a request.
+func Error(status int, f *Failure) error { return caddyhttp.Error(status, f) }
+
+// Refuse is [Error] for a refusal of the REST packages. It sets the refusal's header fields.
+func Refuse(w http.ResponseWriter, r *envelope.Refusal) error {
+	for name, values := range r.Header {
+		w.Header()[name] = values
+	}
+	return Error(r.Status, &Failure{Code: r.Code, Message: r.Message, Field: r.Field, Cause: r.Cause})
+}
+
+// Unavailable is the 503 for a request that cannot be judged or served for a technical reason.
+func Unavailable(w http.ResponseWriter, cause error) error {
+	w.Header().Set("Retry-After", "1")
+	return Error(http.StatusServiceUnavailable, &Failure{
+		Code: "unavailable", Message: "the service is temporarily unavailable, try again", Cause: cause,
+	})
+}
+
+// StatusOf is the status with which Caddy answers an error.
+func StatusOf(err error) int {
+	var he caddyhttp.HandlerError
+	if errors.As(err, &he) && he.StatusCode != 0 {
+		return he.StatusCode
+	}
+	return http.StatusInternalServerError
+}
+
+// Told is what an error tells the client; it is empty for errors that are no [Failure].
+func Told(err error) envelope.Error {
+	var f *Failure
+	if !errors.As(err, &f) {
+		return envelope.Error{}
+	}
+	return envelope.Error{Code: f.Code, Message: f.Message, Field: f.Field}
+}

@@ -1,0 +1,55 @@
+package handler
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+)
+
+const (
+	// nameTimeout is how long a request waits for the name of its user. Nothing is decided by
+	// the name.
+	nameTimeout = time.Second
+	// slowFault is how long a failed lookup must take to make later requests skip theirs.
+	slowFault = 100 * time.Millisecond
+	// namePause is how long no lookup is made after a slow fault. Then one request tries again.
+	namePause = 5 * time.Second
+)
+
+// UserNames looks up what users are called, for requests to APIs. A directory that does not
+// answer must not hold those up: tokens are judged without it. It is safe for concurrent use.
+type UserNames struct {
+	users       directory.Directory
+	now         func() time.Time
+	pausedUntil atomic.Int64 // in nanoseconds since the epoch; 0 while the directory answers
+}
+
+// NewUserNames makes one for a directory.
+func NewUserNames(users directory.Directory) *UserNames {
+	return &UserNames{users: users, now: time.Now}
+}
+
+// Name is the name of a user, "" if the user has none or it cannot be found out now.
+func (n *UserNames) Name(ctx context.Context, subject string) string {
+	begun := n.now()
+	if until := n.pausedUntil.Load(); until != 0 {
+		again := begun.Add(nameTimeout + namePause).UnixNano()
+		if begun.UnixNano() < until || !n.pausedUntil.CompareAndSwap(until, again) {
+			return ""
+		}
+	}
+	bounded, cancel := context.WithTimeout(ctx, nameTimeout)
+	defer cancel()
+	user, _, err := n.users.Lookup(bounded, subject)
+	switch took := n.now().Sub(begun); {
+	case err == nil:
+		n.pausedUntil.Store(0)
+		return user.Name
+	case ctx.Err() != nil: // the client has gone
+	case took >= slowFault:
+		n.pausedUntil.Store(begun.Add(took + namePause).UnixNano())
+	}
+	return ""
+}
