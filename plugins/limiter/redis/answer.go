@@ -7,45 +7,46 @@ import (
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
-// answer is what the script says about n asks that are alike.
+// answer is what the script says about a group of like requests.
 type answer struct {
 	at       int64 // the time of the decision, in ms since the epoch
-	asked    int   // n
+	asked    int   // how many requests
 	admitted int   // the first so many of them
-	counts   []count
+	counts   []chargeCount
 }
 
-// count is what it says about one of their charges, after all of them were settled.
-type count struct {
-	total int64 // units that count
-	free  int64 // ms until one more is available
-	retry int64 // ms until one refused request fits, if one was refused
-	took  int   // how many of the admitted fitted; in a dry run that can be fewer
-	// shared means that the units may be those of several callers.
+// chargeCount is what it says about one of their charges, after all were decided.
+type chargeCount struct {
+	total  int64 // units that count
+	free   int64 // ms until one more is available
+	retry  int64 // ms until one refused request fits, if one was refused
+	fitted int   // how many of the admitted were within the limit; in a dry run that can be fewer
+	// shared means that several callers may have caused the units.
 	shared bool
 }
 
 var errReply = errors.New("limiter redis: the script's reply is malformed")
 
-// violated reports whether charge i did not fit when ask number nth of the n was decided.
-func (a *answer) violated(k *ask, i, nth int) bool {
+// violated reports whether charge i was above its limit when the request was decided that
+// has this index in its group.
+func (a *answer) violated(k *encodedRequest, i, index int) bool {
 	c := &a.counts[i]
-	if nth < a.admitted {
-		return nth >= c.took
+	if index < a.admitted {
+		return index >= c.fitted
 	}
 	return c.total > k.charges[i].limit-k.cost
 }
 
-// verdict says what becomes of ask number nth, which is what it would have been had the n been
-// decided one by one. later is how long ago the decision was made.
-func (a *answer) verdict(k *ask, r *ratelimit.Request, nth int, later time.Duration) ratelimit.Verdict {
-	v := ratelimit.Verdict{Admitted: nth < a.admitted, At: time.UnixMilli(a.at).Add(later), Results: r.Results[:0]}
+// verdict returns the verdict on the request with this index in its group, which is what it
+// would have been had they been decided one by one. later is how long ago that was.
+func (a *answer) verdict(k *encodedRequest, r *ratelimit.Request, index int, later time.Duration) ratelimit.Verdict {
+	v := ratelimit.Verdict{Admitted: index < a.admitted, At: time.UnixMilli(a.at).Add(later), Results: r.Results[:0]}
 	for i := range a.counts {
 		c, p := &a.counts[i], r.Charges[i].Policy
 		left := p.Limit - c.total
-		violated := a.violated(k, i, nth)
+		violated := a.violated(k, i, index)
 		if v.Admitted && !violated {
-			left += int64(c.took-1-nth) * k.cost
+			left += int64(c.fitted-1-index) * k.cost
 		}
 		out := ratelimit.Result{Policy: p, Limit: p.Limit, Remaining: max(0, left), Violated: violated, Shared: c.shared}
 		free := time.Duration(c.free) * time.Millisecond
@@ -62,9 +63,9 @@ func (a *answer) verdict(k *ask, r *ratelimit.Request, nth int, later time.Durat
 	return v
 }
 
-// refusedFor is how long after the decision an equal ask cannot be admitted; a negative
-// duration is for ever, 0 is not known.
-func (a *answer) refusedFor(k *ask) (d time.Duration) {
+// refusedFor is how long after the decision an equal request cannot be admitted. It is
+// negative for ever, and 0 if that is not known.
+func (a *answer) refusedFor(k *encodedRequest) (d time.Duration) {
 	if a.admitted >= a.asked {
 		return 0
 	}

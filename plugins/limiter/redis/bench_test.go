@@ -109,9 +109,9 @@ func chosen(b *testing.B, url string, policies, at int) func(int) error {
 func windows(b *testing.B, url string, policies, at int, chosen bool) func(int) error {
 	wait := patient
 	if at == 1 {
-		wait = longestOwn
+		wait = maxOwnWait
 	}
-	s := open(b, config{settings: settings(b, url, "window:", wait), nodes: 1, denials: denyCap})
+	s := open(b, config{settings: settings(b, url, "window:", wait), nodes: 1, denials: maxDenials})
 	all := make([]*ratelimit.Policy, policies)
 	for i := range all {
 		all[i] = &ratelimit.Policy{Limiter: "api", Name: fmt.Sprint("policy", i), Limit: 1 << 30, Window: time.Minute, Chosen: chosen}

@@ -3,53 +3,53 @@ package redis
 import "time"
 
 const (
-	failuresInARow = 5           // that open the breaker
-	period         = time.Second // in which half of the round trips fail, or every one
-	fewest         = 10          // round trips that a half says something about
+	maxFailuresInRow = 5           // open the breaker
+	breakerPeriod    = time.Second // over which failed round trips are counted
+	minCalls         = 10          // in a period, below which half of them failing means nothing
 )
 
-// breaker judges whether Redis is worth waiting for. It is a pure state machine; the zero
-// value is closed.
+// breaker decides whether to wait for Redis. It is a pure state machine; the zero value is
+// closed.
 type breaker struct {
-	open   bool
-	row    int       // failures since the last success
-	first  time.Time // of them
-	since  time.Time // begin of the period
-	calls  int       // in the period
-	failed int
+	open          bool
+	failuresInRow int       // since the last success
+	firstFailure  time.Time // of those in a row
+	periodStart   time.Time
+	calls         int // in the period
+	failed        int
 }
 
-// fail counts a round trip that failed or took too long, and reports whether the breaker
+// countFailure counts a round trip that failed or took too long, and reports whether the breaker
 // opened just now.
-func (b *breaker) fail(now time.Time) bool {
+func (b *breaker) countFailure(now time.Time) bool {
 	if b.open {
 		return false
 	}
-	b.count(now)
+	b.countCall(now)
 	b.failed++
-	if b.row == 0 {
-		b.first = now
+	if b.failuresInRow == 0 {
+		b.firstFailure = now
 	}
-	b.row++
-	b.open = b.row >= failuresInARow ||
-		b.row > 1 && now.Sub(b.first) >= period || // however few there are
-		b.calls >= fewest && 2*b.failed >= b.calls
+	b.failuresInRow++
+	b.open = b.failuresInRow >= maxFailuresInRow ||
+		b.failuresInRow > 1 && now.Sub(b.firstFailure) >= breakerPeriod || // however few there are
+		b.calls >= minCalls && 2*b.failed >= b.calls
 	return b.open
 }
 
-// succeed counts a round trip that came back in time. It does not close the breaker: only
-// a probe does.
-func (b *breaker) succeed(now time.Time) {
-	b.count(now)
-	b.row = 0
+// countSuccess counts a round trip that was answered in time. It does not close the breaker:
+// only a health check does.
+func (b *breaker) countSuccess(now time.Time) {
+	b.countCall(now)
+	b.failuresInRow = 0
 }
 
-func (b *breaker) count(now time.Time) {
-	if now.Sub(b.since) >= period {
-		b.since, b.calls, b.failed = now, 0, 0
+func (b *breaker) countCall(now time.Time) {
+	if now.Sub(b.periodStart) >= breakerPeriod {
+		b.periodStart, b.calls, b.failed = now, 0, 0
 	}
 	b.calls++
 }
 
-// close is for a probe that came back in time.
-func (b *breaker) close() { *b = breaker{} }
+// reset closes the breaker, after a health check that was answered in time.
+func (b *breaker) reset() { *b = breaker{} }

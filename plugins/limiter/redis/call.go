@@ -7,52 +7,51 @@ import (
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
-// call is a request that waits for its batch.
+// call is a request that waits for the answer to its batch.
 type call struct {
-	*ask
-	state state     // under the lane's lock until it is answered or given up
-	due   time.Time // when its patience ends
-	// flight is the round trip the call is part of, once it is taken.
-	flight *flight
-	done   chan outcome // room for the one value there is, unless the caller went away
+	*encodedRequest
+	state callState    // under the pipeline's lock until it is answered or abandoned
+	due   time.Time    // when it stops waiting
+	batch *batch       // that it was sent with
+	done  chan outcome // has room for the one outcome, unless the caller went away
 }
 
-type state uint8
+type callState uint8
 
 const (
-	waiting state = iota
-	taken
-	answered // or about to be
-	given    // up
+	callWaiting callState = iota
+	callSent
+	callAnswered // or about to be
+	callAbandoned
 )
 
-// outcome is what became of a call.
+// outcome is the answer to a call, or why there is none.
 type outcome struct {
 	answer *answer
-	nth    int
+	index  int // of the call among its group
 	err    error
 }
 
-// giveUp is for a call that waits or is taken, under the lane's lock.
+// giveUp abandons a call that waits or was sent. It needs the pipeline's lock.
 func (c *call) giveUp(why error) {
-	c.state = given
+	c.state = callAbandoned
 	c.done <- outcome{err: why}
 }
 
-// calls are for using again. Only what nobody else holds on to may go back: a call that was
-// never queued, or one that was answered.
-var calls sync.Pool
+// callPool holds calls for reuse. Only a call that nobody else refers to may be released:
+// one that was never queued, or one that was answered.
+var callPool sync.Pool
 
-func newCall(prefix string, r *ratelimit.Request, own room) *call {
-	c, ok := calls.Get().(*call)
+func newCall(prefix string, r *ratelimit.Request, budget keyBudget) *call {
+	c, ok := callPool.Get().(*call)
 	if !ok {
-		c = &call{ask: new(ask), done: make(chan outcome, 1)}
+		c = &call{encodedRequest: new(encodedRequest), done: make(chan outcome, 1)}
 	}
-	c.set(prefix, r, own)
+	c.encode(prefix, r, budget)
 	return c
 }
 
-func (c *call) free() {
-	c.flight = nil
-	calls.Put(c)
+func (c *call) release() {
+	c.batch = nil
+	callPool.Put(c)
 }

@@ -34,8 +34,8 @@ func TestOf3000RequestsToThreeNodesExactlyTheLimitPasses(t *testing.T) { // L02,
 func threeNodes(t *testing.T, url string) {
 	var nodes [3]*Source
 	for i := range nodes {
-		nodes[i] = open(t, config{settings: settings(t, url, "three:", patient), denials: denyCap})
-		nodes[i].clock = func() time.Time { return time.Now().Add(time.Duration(5*i-5) * time.Second) }
+		nodes[i] = open(t, config{settings: settings(t, url, "three:", patient), denials: maxDenials})
+		nodes[i].conn.clock = func() time.Time { return time.Now().Add(time.Duration(5*i-5) * time.Second) }
 	}
 	var passed atomic.Int64
 	var all sync.WaitGroup
@@ -70,7 +70,7 @@ func TestUnderOverloadNoWindowHoldsMoreThanTheLimit(t *testing.T) { // L03, E20
 	var all sync.WaitGroup
 	stop := time.Now().Add(soak(2500*time.Millisecond, 10*time.Minute))
 	for range 3 {
-		s := open(t, config{settings: settings(t, url, "overload:", patient), denials: denyCap})
+		s := open(t, config{settings: settings(t, url, "overload:", patient), denials: maxDenials})
 		for w := range 4 {
 			all.Go(func() {
 				for n := 0; time.Now().Before(stop); n++ {
@@ -127,9 +127,9 @@ func TestAKeyTakesAtMost400BytesAndExpires(t *testing.T) { // L10
 				break
 			}
 			b := newBatch()
-			b.add(&group{ask: newAsk(prefix, r, room{}), n: 1})
+			b.addGroup(&group{encodedRequest: encodeRequest(prefix, r, keyBudget{}), n: 1})
 			key = b.keys[0]
-			if _, err := b.run(ctx, client, fmt.Sprint(now+1000*step)); err != nil {
+			if _, err := b.execute(ctx, client, fmt.Sprint(now+1000*step)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -198,7 +198,7 @@ func TestNodesHearOfEachOtherAndRememberIt(t *testing.T) {
 	var last *Source
 	for i := range 3 {
 		last = open(t, config{settings: settings(t, p.URL(), "nodes:", patient)})
-		if n := last.nodes.count(); n != unheard {
+		if n := last.nodes.count(); n != assumedNodes {
 			t.Fatalf("%d nodes before it was heard of any", n)
 		}
 		if err := last.Health(); err != nil {
@@ -211,7 +211,7 @@ func TestNodesHearOfEachOtherAndRememberIt(t *testing.T) {
 		}
 	}
 	p.Reset()
-	if err := last.report(); err == nil || last.nodes.count() != 3 || last.Health() == nil {
+	if err := last.reportNode(); err == nil || last.nodes.count() != 3 || last.Health() == nil {
 		t.Fatalf("%v, %d nodes, %v", err, last.nodes.count(), last.Health())
 	}
 	if fixed := newNodes(7); fixed.count() != 7 {
@@ -222,7 +222,7 @@ func TestNodesHearOfEachOtherAndRememberIt(t *testing.T) {
 func (n *nodes) heardOf() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.heard
+	return n.lastCount
 }
 
 func TestAfterCloseRequestsAreDecidedAsInAnOutage(t *testing.T) {

@@ -1,4 +1,5 @@
-// Package redis owns rate limits that many nodes share through Redis: one script that decides
-// on many requests in one step, the round trips it takes, and what is known while Redis is
-// away. The decision itself is the one of package ratelimit; it refuses to know anything else about limits.
+// Package redis counts rate limits in Redis, so that many nodes share them. One script decides
+// on a batch of requests in one step; a pipeline per limiter collects and sends the batches,
+// and falls back to local counts while Redis does not answer. Limits, header fields and the
+// fallback are those of package ratelimit.
 package redis

@@ -7,10 +7,10 @@ import (
 	"github.com/gatehouse/gatehouse/plugins/internal/redisconn"
 )
 
-// Examine tells the doctor what of the servers loses counts. That lets callers pass whom
-// a limit would have refused, and is never worse.
+// Examine reports to `caddy gatehouse doctor` what makes the servers lose counts. Lost counts
+// admit requests that a limit would have refused.
 func (s *Source) Examine(ctx context.Context) (wrong, risky map[string]string, err error) {
-	texts, err := redisconn.Info(ctx, s.client, "memory", "replication")
+	texts, err := redisconn.Info(ctx, s.conn.client, "memory", "replication")
 	if err != nil {
 		return nil, nil, s.settings.Clean(err)
 	}

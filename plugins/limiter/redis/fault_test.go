@@ -60,7 +60,7 @@ func TestAFaultOfRedisCostsRequestsLittleAndEndsWithIt(t *testing.T) {
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
 			url, begin, heal := f.server(t)
-			s := open(t, config{settings: settings(t, url, t.Name()+":", 0), nodes: 3, denials: denyCap})
+			s := open(t, config{settings: settings(t, url, t.Name()+":", 0), nodes: 3, denials: maxDenials})
 			suffer(t, s, f, begin, heal)
 		})
 	}
@@ -71,7 +71,7 @@ func TestNoGoroutineIsLeftOfAFault(t *testing.T) {
 	s := open(t, config{settings: settings(t, p.URL(), "left:", 0), nodes: 3})
 	l := newTraffic(t, s, false)
 	l.settled(10 * time.Second)
-	// Two flights, a probe, the report, and what the client does behind them.
+	// Two batches, a health check, the report, and what the client does behind them.
 	const most = 8
 	for _, begin := range []func(){p.Blackhole, p.Reset} {
 		begin()
@@ -107,11 +107,11 @@ func TestCloseEndsAllOfItInTheMidstOfAnOutage(t *testing.T) {
 		eventually(t, "it is served", ask)
 		begin(p)
 		if name == "probing" {
-			eventually(t, "the breaker opens", func() bool { ask(); return s.lane("l").opened.Load() })
+			eventually(t, "the breaker opens", func() bool { ask(); return s.pipeline("l").opened.Load() })
 		} else {
-			l := s.lane("l")
+			l := s.pipeline("l")
 			l.mu.Lock()
-			l.landed = time.Time{} // so that the trip is not the request's own
+			l.lastAnswer = time.Time{} // so that the caller does not send its own batch
 			l.mu.Unlock()
 			ask()
 		}
@@ -123,17 +123,21 @@ func TestCloseEndsAllOfItInTheMidstOfAnOutage(t *testing.T) {
 			t.Errorf("%s: Close took %v", name, d)
 		}
 		stacks := make([]byte, 4<<20)
-		if text := string(stacks[:runtime.Stack(stacks, true)]); strings.Contains(text, "redis.(*lane)") || strings.Contains(text, "redis.(*Source).listen") {
+		if text := string(stacks[:runtime.Stack(stacks, true)]); strings.Contains(text, "redis.(*pipeline)") || strings.Contains(text, "redis.(*Source).reportNodes") {
 			t.Errorf("%s: a goroutine outlives Close", name)
 		}
 	}
 }
 
-// ours is how many goroutines the source and the client library have in this process.
+// ours counts the goroutines of the source and the client library in this process, without
+// those of callers that wait in Decide.
 func ours() (n int) {
 	stacks := make([]byte, 4<<20)
 	for stack := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
-		if strings.Contains(stack, "redis.(*lane)") || strings.Contains(stack, "redis.(*Source).listen") || strings.Contains(stack, "github.com/redis/") {
+		if strings.Contains(stack, "redis.(*Source).Decide(") {
+			continue
+		}
+		if strings.Contains(stack, "redis.(*pipeline)") || strings.Contains(stack, "redis.(*Source).reportNodes") || strings.Contains(stack, "github.com/redis/") {
 			n++
 		}
 	}
@@ -143,7 +147,7 @@ func ours() (n int) {
 func TestSourceUnderSentinelsAndTheirFailoverEndsAnOutage(t *testing.T) {
 	sentinels := redistest.StartSentinel(t)
 	testSource(t, sentinels.URL())
-	s := open(t, config{settings: settings(t, sentinels.URL(), "failover:", 0), nodes: 3, denials: denyCap})
+	s := open(t, config{settings: settings(t, sentinels.URL(), "failover:", 0), nodes: 3, denials: maxDenials})
 	var killed *redistest.Server
 	suffer(t, s, fault{outage: true}, func() { killed = sentinels.KillPrimary() }, func() { sentinels.WaitPromoted(killed) })
 }

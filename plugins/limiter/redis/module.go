@@ -104,14 +104,14 @@ func (l *Limiter) BesideStore(store any) error {
 }
 
 // identity holds all that shapes a source.
-type identity struct {
+type sourceIdentity struct {
 	settings redisconn.Settings
 	nodes    int
 	size     int64
 }
 
 // Identity implements [ratelimit.Plugin].
-func (l *Limiter) Identity() any { return identity{l.settings, l.Nodes, l.size()} }
+func (l *Limiter) Identity() any { return sourceIdentity{l.settings, l.Nodes, l.size()} }
 
 func (l *Limiter) size() int64 {
 	if l.Size == 0 {
@@ -128,7 +128,7 @@ func (l *Limiter) Open(ctx context.Context) (ratelimit.OpenSource, error) {
 	if !l.resolved {
 		return nil, errors.New("limiter redis: it has no address, and nobody said which store it stands beside")
 	}
-	s, err := newSource(config{settings: l.settings, nodes: l.Nodes, denials: denyCap, callers: callersIn(l.size())})
+	s, err := newSource(config{settings: l.settings, nodes: l.Nodes, denials: maxDenials, callers: callersIn(l.size())})
 	if err != nil {
 		return nil, fmt.Errorf("limiter redis: %w", l.settings.Clean(err))
 	}

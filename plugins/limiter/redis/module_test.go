@@ -133,7 +133,7 @@ func TestWithoutAnAddressTheStoresRedisIsShared(t *testing.T) {
 	}
 	want := store.settings
 	want.Timeout = 30e6
-	if l.Identity() != any(identity{want, 2, defaultSize}) {
+	if l.Identity() != any(sourceIdentity{want, 2, defaultSize}) {
 		t.Fatalf("%v", l.Identity())
 	}
 	l = provisioned(t, &Limiter{Config: redisconn.Config{Prefix: "own:"}})

@@ -13,16 +13,16 @@ import (
 
 const (
 	reportEvery = 5 * time.Second
-	// goneAfter so many reports that did not come, a node shares the limits no longer.
-	goneAfter = 3 * reportEvery
-	// unheard is how many nodes there are to one that has never reached Redis: too many let too
-	// little through in an outage, too few too much.
-	unheard = 8
+	// nodeExpiry is how long after its last report a node counts as sharing the limits.
+	nodeExpiry = 3 * reportEvery
+	// assumedNodes is the number of nodes until Redis has been reached once. A number that is
+	// too high admits too little in an outage, and one that is too low too much.
+	assumedNodes = 8
 )
 
-// report notes that a node is there, counts those that are, by the server's clock, and
-// agrees on a salt: that of the first node, unless the server has lost it.
-var report = redisconn.NewScript(`
+// reportScript records that a node is alive, counts the nodes that are, by the server's clock,
+// and agrees on a salt: that of the first node, unless the server has lost it.
+var reportScript = redisconn.NewScript(`
 local now = tonumber(redis.call('TIME')[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
 redis.call('ZADD', KEYS[1], now, ARGV[1])
@@ -31,19 +31,19 @@ redis.call('SET', KEYS[2], ARGV[3], 'NX', 'EX', ARGV[4])
 redis.call('EXPIRE', KEYS[2], ARGV[4], 'GT')
 return {redis.call('ZCARD', KEYS[1]), redis.call('GET', KEYS[2])}`)
 
-// nodes is how many processes share the limits: as configured, or as last heard.
+// nodes is the number of processes that share the limits: as configured, or as last reported.
 type nodes struct {
 	configured int
 	name       string // this one's
 
-	mu    sync.Mutex
-	heard int
-	fewer time.Time // since when, without a break, fewer have been heard of; zero: not now
-	err   error     // of the last report
+	mu        sync.Mutex
+	lastCount int
+	fewer     time.Time // since when all reports have counted fewer; zero: they have not
+	err       error     // of the last report
 }
 
 func newNodes(configured int) *nodes {
-	// A seed of maphash is random, which is all that is asked of a name that nobody trusts.
+	// A seed of maphash is random, which is enough for a name that nobody trusts.
 	return &nodes{configured: configured, name: strconv.FormatUint(maphash.String(maphash.MakeSeed(), "node"), 36)}
 }
 
@@ -53,16 +53,16 @@ func (n *nodes) count() int {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.heard == 0 {
-		return unheard
+	if n.lastCount == 0 {
+		return assumedNodes
 	}
-	return n.heard
+	return n.lastCount
 }
 
-// note keeps the last known number when there is no newer one. A lower one has to last: a
-// Redis that has just come back empty knows only of those who reported since, and in the next
-// outage each of them would take too large a part.
-func (n *nodes) note(heard int, err error, now time.Time) {
+// recordReport keeps the last known number if a report failed. A lower number is taken over
+// only after nodeExpiry: a Redis that has just come back empty knows only the nodes that have
+// reported since, and each of them would admit too large a part in the next outage.
+func (n *nodes) recordReport(heard int, err error, now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.err = err
@@ -70,54 +70,55 @@ func (n *nodes) note(heard int, err error, now time.Time) {
 	switch {
 	case err != nil:
 		n.fewer = time.Time{}
-	case heard < n.heard && n.fewer.IsZero():
+	case heard < n.lastCount && n.fewer.IsZero():
 		n.fewer = now
-	case heard >= n.heard || now.Sub(n.fewer) >= goneAfter:
-		n.heard, n.fewer = heard, time.Time{}
+	case heard >= n.lastCount || now.Sub(n.fewer) >= nodeExpiry:
+		n.lastCount, n.fewer = heard, time.Time{}
 	}
 }
 
-func (n *nodes) fault() error {
+func (n *nodes) reportError() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.err
 }
 
-// listen reports this node now and then, from the first request on.
-func (s *Source) listen() {
+// reportNodes reports this node now and then.
+func (s *Source) reportNodes() {
 	wait := time.NewTimer(0)
 	defer wait.Stop()
 	for {
 		select {
-		case <-s.ending.Done():
+		case <-s.conn.closing.Done():
 			return
 		case <-wait.C:
 		}
-		err := s.report()
-		if errors.Is(s.ending.Err(), context.Canceled) {
+		err := s.reportNode()
+		if errors.Is(s.conn.closing.Err(), context.Canceled) {
 			return
 		}
 		if err != nil {
-			wait.Reset(time.Second) // whoever asks for Health wants to hear of the end of an outage
+			wait.Reset(time.Second) // so that Health soon sees the end of an outage
 		} else {
 			wait.Reset(reportEvery)
 		}
 	}
 }
 
-func (s *Source) report() error {
-	ctx, cancel := context.WithTimeout(s.ending, s.timeout)
+// reportNode runs the script once: it reports this node and learns how many there are.
+func (s *Source) reportNode() error {
+	ctx, cancel := context.WithTimeout(s.conn.closing, s.conn.timeout)
 	defer cancel()
-	there := s.prefix + "limit:nodes"
-	keys := []string{there, s.prefix + "limit:salt{" + there + "}"} // in one slot of a cluster
-	reply, err := report.Run(ctx, s.client, keys, s.nodes.name, int(goneAfter/time.Second), s.salting.proposal(), int(s.salting.lifetime()/time.Second))
+	nodes := s.prefix + "limit:nodes"
+	keys := []string{nodes, s.prefix + "limit:salt{" + nodes + "}"} // in one slot of a cluster
+	reply, err := reportScript.Run(ctx, s.conn.client, keys, s.nodes.name, int(nodeExpiry/time.Second), s.salt.proposedSalt(), int(s.salt.lifetime()/time.Second))
 	var n int64
 	var text string
 	if list, ok := reply.([]any); ok && len(list) == 2 {
 		n, _ = list[0].(int64)
 		text, _ = list[1].(string)
 	}
-	s.salting.note(text)
-	s.nodes.note(int(n), err, s.clock())
+	s.salt.setReported(text)
+	s.nodes.recordReport(int(n), err, s.conn.clock())
 	return err
 }

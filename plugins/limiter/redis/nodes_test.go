@@ -13,13 +13,13 @@ func TestARedisThatComesBackEmptyMakesNoNodeBelieveItIsAlone(t *testing.T) {
 	var nodes [3]*Source
 	for i := range nodes {
 		nodes[i] = open(t, config{settings: settings(t, server.URL(), "empty:", patient)})
-		if err := nodes[i].report(); err != nil {
+		if err := nodes[i].reportNode(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	first := nodes[2]
 	server.CLI("DEL", "empty:limit:nodes")
-	if err := first.report(); err != nil || first.nodes.count() != 3 {
+	if err := first.reportNode(); err != nil || first.nodes.count() != 3 {
 		t.Fatalf("%v, %d nodes, want the 3 of before", err, first.nodes.count())
 	}
 }
@@ -40,13 +40,13 @@ func TestFewerNodesShareTheLimitsOnceThatLasts(t *testing.T) {
 		{5 * time.Second, 1, nil, 2},
 		{5 * time.Second, 2, nil, 2}, // it had only been away
 		{5 * time.Second, 1, nil, 2},
-		{10 * time.Second, 0, errOpen, 2},
+		{10 * time.Second, 0, errTimeout, 2},
 		{10 * time.Second, 1, nil, 2}, // from here on it counts
-		{goneAfter, 1, nil, 1},
+		{nodeExpiry, 1, nil, 1},
 		{time.Second, 4, nil, 4},
 	} {
 		at = at.Add(c.after)
-		if n.note(c.heard, c.err, at); n.count() != c.want {
+		if n.recordReport(c.heard, c.err, at); n.count() != c.want {
 			t.Fatalf("step %d: %d nodes, want %d", i, n.count(), c.want)
 		}
 	}

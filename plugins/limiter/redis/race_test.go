@@ -10,55 +10,55 @@ import (
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
-func TestWhoGivesUpWhenTheBreakerHasOpenedIsToldSo(t *testing.T) {
-	l := parked(t)
-	c := l.wait(t, one("p", 9, time.Minute, "s"))
-	for range failuresInARow {
-		l.land(&flight{sent: time.Now()}, time.Now(), errors.New("gone"))
+func TestACallAbandonedAfterTheBreakerOpenedGetsItsError(t *testing.T) {
+	pl := busyPipeline(t)
+	c := pl.wait(t, one("p", 9, time.Minute, "s"))
+	for range maxFailuresInRow {
+		pl.settleBatch(&batch{sent: time.Now()}, time.Now(), errors.New("gone"))
 	}
-	l.leave(c) // his patience ended before the breaker opened, and he had to wait for the lock
-	if out := <-c.done; !errors.Is(out.err, errOpen) {
+	pl.abandonCall(c) // it expired before the breaker opened, but had to wait for the lock
+	if out := <-c.done; !errors.Is(out.err, errTimeout) {
 		t.Fatal(out.err)
 	}
 }
 
-// A flight of others has the time that a connection takes; who flies himself has not.
-func TestWhoMakesTheTripHimselfIsNotTakenAlongByOthers(t *testing.T) {
-	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "own:", longestOwn), nodes: 1})
-	l := s.lane("l")
-	l.landed = s.clock()
-	own := &call{ask: newAsk(s.prefix, &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "own")}}, room{}), done: make(chan outcome, 1)}
-	f, err := l.join(own)
+// Other senders allow time for connecting; a caller that sends its own batch does not.
+func TestACallersOwnBatchIsNotSentByAnotherSender(t *testing.T) {
+	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "own:", maxOwnWait), nodes: 1})
+	pl := s.pipeline("l")
+	pl.lastAnswer = s.conn.clock()
+	own := &call{encodedRequest: encodeRequest(s.prefix, &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "own")}}, keyBudget{}), done: make(chan outcome, 1)}
+	f, err := pl.enqueue(own)
 	if err != nil || f == nil {
 		t.Fatal(f, err)
 	}
-	l.flights = maxFlights
-	other := l.wait(t, one("p", 9, time.Minute, "other"))
-	if b := l.take(new(flight)); b == nil || len(b.groups) != 1 || b.groups[0].calls[0] != other {
-		t.Fatal("the batch of others has a call that is not waited for with patience")
+	pl.senders = maxInFlight
+	other := pl.wait(t, one("p", 9, time.Minute, "other"))
+	if b := pl.takeBatch(newBatch()); b == nil || len(b.groups) != 1 || b.groups[0].calls[0] != other {
+		t.Fatal("the other batch holds the wrong calls")
 	}
-	l.flyOnce(f)
-	if <-own.done; l.flights != maxFlights-1 {
-		t.Fatalf("%d flights", l.flights)
+	pl.sendOwnBatch(f)
+	if <-own.done; pl.senders != maxInFlight-1 {
+		t.Fatalf("%d senders", pl.senders)
 	}
 }
 
-// A lane starts a goroutine under its lock; meanwhile somebody asks for the health, and a
-// limiter is asked for the first time.
-func TestNobodyWaitsForEachOther(t *testing.T) {
+// A pipeline starts a goroutine under its lock, while Health is called and the pipeline of a
+// new limiter is requested.
+func TestHealthAndNewPipelinesDoNotDeadlock(t *testing.T) {
 	s := open(t, config{settings: settings(t, "redis://127.0.0.1:1", "", patient), nodes: 1})
-	l := s.lane("l")
-	l.mu.Lock()
+	pl := s.pipeline("l")
+	pl.mu.Lock()
 	go func() { _ = s.Health() }()
-	eventually(t, "the health waits for the lane", func() bool {
+	eventually(t, "Health waits for the pipeline", func() bool {
 		if s.mu.TryLock() {
 			s.mu.Unlock()
 			return false
 		}
 		return true
 	})
-	go s.lane("new")
-	eventually(t, "another lane waits for the health", func() bool {
+	go s.pipeline("new")
+	eventually(t, "another pipeline waits for Health", func() bool {
 		if s.mu.TryRLock() {
 			s.mu.RUnlock()
 			return false
@@ -66,13 +66,13 @@ func TestNobodyWaitsForEachOther(t *testing.T) {
 		return true
 	})
 	started := make(chan struct{})
-	go s.start(func() { close(started) })
+	go s.conn.spawn(func() { close(started) })
 	select {
 	case <-started:
 	case <-time.After(5 * time.Second):
-		t.Error("they wait for each other")
+		t.Error("deadlock")
 	}
-	l.mu.Unlock()
+	pl.mu.Unlock()
 }
 
 func TestNothingStartsAfterClose(t *testing.T) {
@@ -80,24 +80,24 @@ func TestNothingStartsAfterClose(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if s.start(func() {}) {
-		t.Fatal("a goroutine begins that Close has not waited for")
+	if s.conn.spawn(func() {}) {
+		t.Fatal("a goroutine started after Close")
 	}
 }
 
-// What comes while somebody makes his own trip goes with the next, though nobody else comes.
-func TestWhoWaitsForAnothersTripIsTakenAfterIt(t *testing.T) {
-	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "after:", longestOwn), nodes: 1})
-	l := s.lane("l")
-	l.landed = s.clock()
-	own := &call{ask: newAsk(s.prefix, &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "own")}}, room{}), done: make(chan outcome, 1)}
-	f, err := l.join(own)
+// Nobody else arrives who would start a sender.
+func TestACallThatArrivesDuringACallersOwnBatchIsSentAfterIt(t *testing.T) {
+	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "after:", maxOwnWait), nodes: 1})
+	pl := s.pipeline("l")
+	pl.lastAnswer = s.conn.clock()
+	own := &call{encodedRequest: encodeRequest(s.prefix, &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "own")}}, keyBudget{}), done: make(chan outcome, 1)}
+	f, err := pl.enqueue(own)
 	if err != nil || f == nil {
 		t.Fatal(f, err)
 	}
-	l.flights = maxFlights
-	other := l.wait(t, one("p", 9, time.Minute, "other"))
-	l.flyOnce(f)
+	pl.senders = maxInFlight
+	other := pl.wait(t, one("p", 9, time.Minute, "other"))
+	pl.sendOwnBatch(f)
 	select {
 	case <-other.done:
 	case <-time.After(10 * time.Second):
@@ -105,10 +105,10 @@ func TestWhoWaitsForAnothersTripIsTakenAfterIt(t *testing.T) {
 	}
 }
 
-func TestASilentRedisCostsARequestOnAQuietWayItsPatience(t *testing.T) {
+func TestASilentRedisDelaysALoneRequestByMaxWait(t *testing.T) {
 	shortest := time.Hour // a busy machine makes some longer
 	for i := range 3 {
-		ask, p := quiet(t, longestOwn)
+		ask, p := quiet(t, maxOwnWait)
 		p.Blackhole()
 		begin := time.Now()
 		if v, err := ask(t.Context()); err != nil || !v.Outage {
@@ -116,12 +116,12 @@ func TestASilentRedisCostsARequestOnAQuietWayItsPatience(t *testing.T) {
 		}
 		shortest = min(shortest, time.Since(begin))
 	}
-	if shortest < longestOwn/2 || shortest > 2*longestOwn { // the connection ends after 2.5 times that
-		t.Fatalf("%v, want %v", shortest, longestOwn)
+	if shortest < maxOwnWait/2 || shortest > 2*maxOwnWait { // the connection ends after 2.5 times that
+		t.Fatalf("%v, want %v", shortest, maxOwnWait)
 	}
 }
 
-func TestACallerThatGoesAwayOnAQuietWayIsNotKeptWaiting(t *testing.T) {
+func TestALoneCallerThatGoesAwayDoesNotWait(t *testing.T) {
 	ask, p := quiet(t, patient)
 	p.Blackhole()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -132,21 +132,21 @@ func TestACallerThatGoesAwayOnAQuietWayIsNotKeptWaiting(t *testing.T) {
 	}
 }
 
-// quiet is a source that has just been served and has nothing else to do.
+// quiet is an idle source with a connection.
 func quiet(t *testing.T, wait time.Duration) (ask func(context.Context) (ratelimit.Verdict, error), p *redistest.Proxy) {
 	p = redistest.NewProxy(t, redistest.Shared(t).Addr)
 	s := open(t, config{settings: settings(t, p.URL(), "quiet-way:", wait), nodes: 1})
 	ask = func(ctx context.Context) (ratelimit.Verdict, error) {
 		return s.Decide(ctx, ratelimit.Request{Charges: []ratelimit.Charge{one("p", 1<<30, time.Hour, "s")}})
 	}
-	eventually(t, "the next trip is its caller's own", func() bool {
+	eventually(t, "the caller may send the next batch", func() bool {
 		if v, err := ask(t.Context()); err != nil || v.Outage {
 			return false
 		}
-		l := s.lane("l")
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return wait > longestOwn || l.clear(s.clock())
+		pl := s.pipeline("l")
+		pl.mu.Lock()
+		defer pl.mu.Unlock()
+		return wait > maxOwnWait || pl.callerMaySend(s.conn.clock())
 	})
 	return ask, p
 }

@@ -32,7 +32,7 @@ func dial(t testing.TB, url string) goredis.UniversalClient {
 // later steps back is compared with the last admission, not with the last refusal.
 type peer map[string]ratelimit.State
 
-func (p peer) decide(k *ask, now int64) (admitted bool, results []ratelimit.Result) {
+func (p peer) decide(k *encodedRequest, now int64) (admitted bool, results []ratelimit.Result) {
 	admitted = true
 	states := make([]ratelimit.State, len(k.charges))
 	for i := range k.charges {
@@ -66,7 +66,7 @@ func (p peer) decide(k *ask, now int64) (admitted bool, results []ratelimit.Resu
 	return admitted, results
 }
 
-func (c *charge) grain() ratelimit.Grain {
+func (c *encodedCharge) grain() ratelimit.Grain {
 	p := ratelimit.Policy{Window: time.Duration(c.window) * time.Millisecond}
 	return p.Grain()
 }
@@ -137,22 +137,22 @@ func TestTheScriptDecidesAsTheSourceInThisProcessDoes(t *testing.T) {
 			requests := map[*group][]*ratelimit.Request{}
 			for range 1 + w.IntN(4) {
 				r := w.request()
-				g := &group{ask: newAsk(w.prefix, r, room{}), n: 1}
+				g := &group{encodedRequest: encodeRequest(w.prefix, r, keyBudget{}), n: 1}
 				if w.IntN(2) == 0 {
 					g.n += w.IntN(15)
 				}
-				b.add(g)
+				b.addGroup(g)
 				requests[g] = append(requests[g], r)
 			}
-			answers, err := b.run(ctx, client, strconv.FormatInt(w.now, 10))
+			answers, err := b.execute(ctx, client, strconv.FormatInt(w.now, 10))
 			if err != nil {
 				t.Fatalf("seed %d, step %d: %v", seed, step, err)
 			}
 			for i, g := range b.groups {
 				for nth := range g.n {
 					steps++
-					admitted, want := p.decide(g.ask, w.now)
-					got := answers[i].verdict(g.ask, requests[g][0], nth, 0)
+					admitted, want := p.decide(g.encodedRequest, w.now)
+					got := answers[i].verdict(g.encodedRequest, requests[g][0], nth, 0)
 					if got.Admitted != admitted || got.At.UnixMilli() != w.now || len(got.Results) != len(want) {
 						t.Fatalf("seed %d, step %d, group %d, %d of %d: %+v, want %v", seed, step, i, nth, g.n, got, admitted)
 					}
@@ -182,11 +182,11 @@ func TestRefusedRequestsLeaveEveryByteAsItWas(t *testing.T) { // L06
 			r.Charges = append(r.Charges, ratelimit.Charge{Policy: p, Subject: "s"})
 		}
 		b := newBatch()
-		b.add(&group{ask: newAsk("bytes:", r, room{}), n: 1})
+		b.addGroup(&group{encodedRequest: encodeRequest("bytes:", r, keyBudget{}), n: 1})
 		return b
 	}
 	run := func(b *batch) bool {
-		a, err := b.run(context.Background(), client, strconv.FormatInt(now, 10))
+		a, err := b.execute(context.Background(), client, strconv.FormatInt(now, 10))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,11 +222,11 @@ func TestAValueThatIsNotOursIsEmpty(t *testing.T) {
 	for i, value := range []string{"x", "0123456789", strings.Repeat("\x00", 11), strings.Repeat("\xff", 300), head + "\x01\x00\x00\x00\x05" + strings.Repeat("\x01", 62), head + "\x05\x00\x00\x00\x05abcde", head + "\x00\x00\x00\x00\x05a"} {
 		r := &ratelimit.Request{Charges: []ratelimit.Charge{{Policy: p, Subject: fmt.Sprint("foreign", i)}}}
 		b := newBatch()
-		b.add(&group{ask: newAsk("foreign:", r, room{}), n: 5})
+		b.addGroup(&group{encodedRequest: encodeRequest("foreign:", r, keyBudget{}), n: 5})
 		if err := client.Set(ctx, b.keys[0], value, 0).Err(); err != nil {
 			t.Fatal(err)
 		}
-		a, err := b.run(ctx, client, serversTime)
+		a, err := b.execute(ctx, client, serversTime)
 		if err != nil || a[0].admitted != 3 {
 			t.Fatalf("%q: %+v, %v", value, a, err)
 		}
@@ -238,17 +238,17 @@ func TestAValueThatIsNotOursIsEmpty(t *testing.T) {
 
 func TestAReplyOfAnotherLengthIsNoAnswer(t *testing.T) {
 	b := newBatch()
-	b.add(&group{ask: newAsk("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "s")}}, room{}), n: 1})
+	b.addGroup(&group{encodedRequest: encodeRequest("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "s")}}, keyBudget{}), n: 1})
 	whole := []int64{1_900_000_000_000, 1, 1, 60_000, 0}
-	if answers, err := b.read(whole); err != nil || answers[0].admitted != 1 || answers[0].counts[0].total != 1 {
+	if answers, err := b.parseReply(whole); err != nil || answers[0].admitted != 1 || answers[0].counts[0].total != 1 {
 		t.Fatal(answers, err)
 	}
 	for n := range whole {
-		if _, err := b.read(whole[:n]); !errors.Is(err, errReply) {
+		if _, err := b.parseReply(whole[:n]); !errors.Is(err, errReply) {
 			t.Errorf("of %d numbers: %v", n, err)
 		}
 	}
-	if _, err := b.read(append(whole, 0)); !errors.Is(err, errReply) {
+	if _, err := b.parseReply(append(whole, 0)); !errors.Is(err, errReply) {
 		t.Errorf("of one too many: %v", err)
 	}
 }

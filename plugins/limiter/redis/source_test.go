@@ -82,20 +82,20 @@ func TestSourceOnACluster(t *testing.T) {
 	}
 	// Two limiters on different servers.
 	away, here := "a", "a"
-	holder := c.Holder(tag(away))
-	for n := 0; c.Holder(tag(here)) == holder; n++ {
+	holder := c.Holder(hashTag(away))
+	for n := 0; c.Holder(hashTag(here)) == holder; n++ {
 		here = fmt.Sprint("b", n)
 	}
 	eventually(t, "both limiters are served", func() bool { return !ask(away).Outage && !ask(here).Outage })
 	holder.Freeze()
-	eventually(t, "the limiter whose server is away notices", func() bool { ask(away); return s.lane(away).opened.Load() })
+	eventually(t, "the limiter of the unreachable server notices", func() bool { ask(away); return s.pipeline(away).opened.Load() })
 	outages := 0
 	for range 100 {
 		if ask(here).Outage {
 			outages++
 		}
 	}
-	if outages > 5 || s.lane(here).opened.Load() {
+	if outages > 5 || s.pipeline(here).opened.Load() {
 		t.Errorf("%d of 100 requests of a limiter on another server met an outage", outages)
 	}
 	begin := time.Now()

@@ -58,7 +58,7 @@ func TestChosenSubjectsAreCountedExactlyBelowTheCap(t *testing.T) {
 type crowd struct {
 	own, buckets map[string]ratelimit.State
 	most         int
-	room         room
+	room         keyBudget
 }
 
 func (c *crowd) decide(grain ratelimit.Grain, limit, cost, now int64, subject string) (admitted, shared bool) {
@@ -102,7 +102,7 @@ func TestAtTheCapTheScriptDecidesAsTheModelDoes(t *testing.T) {
 		limit, most, callers := int64(1+w.IntN(6)), 1+w.IntN(5), 1+w.IntN(20)
 		window := []time.Duration{time.Second, 1234 * time.Millisecond, time.Minute}[w.IntN(3)]
 		policy := ratelimit.Policy{Limiter: "l", Name: "p", Limit: limit, Window: window, Chosen: true}
-		own := room{callers: uint32(most)}
+		own := keyBudget{callers: uint32(most)}
 		model := &crowd{own: map[string]ratelimit.State{}, buckets: map[string]ratelimit.State{}, most: most, room: own}
 		type unit struct{ at, cost int64 }
 		passed := map[string][]unit{}
@@ -114,10 +114,10 @@ func TestAtTheCapTheScriptDecidesAsTheModelDoes(t *testing.T) {
 			for range 1 + w.IntN(3) {
 				subject := fmt.Sprintf("caller %d", w.IntN(callers))
 				r := &ratelimit.Request{Charges: []ratelimit.Charge{{Policy: &policy, Subject: subject}}, Cost: 1 + w.Int64N(2)}
-				b.add(&group{ask: newAsk(fmt.Sprintf("crowd-%x:", seed), r, own), n: 1 + w.IntN(3)})
+				b.addGroup(&group{encodedRequest: encodeRequest(fmt.Sprintf("crowd-%x:", seed), r, own), n: 1 + w.IntN(3)})
 				subjects = append(subjects, subject)
 			}
-			answers, err := b.run(context.Background(), client, strconv.FormatInt(now, 10))
+			answers, err := b.execute(context.Background(), client, strconv.FormatInt(now, 10))
 			if err != nil {
 				t.Fatalf("seed %d, step %d: %v", seed, step, err)
 			}
@@ -158,7 +158,7 @@ func TestAtTheCapTheScriptDecidesAsTheModelDoes(t *testing.T) {
 // callersKeys are the keys of a limiter's policy "tenant" by what they are for.
 func callersKeys(t *testing.T, s *Source, prefix string) (own, buckets, population int) {
 	t.Helper()
-	keys, err := s.client.Keys(context.Background(), prefix+"limit:{l}*").Result()
+	keys, err := s.conn.client.Keys(context.Background(), prefix+"limit:{l}*").Result()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestMadeUpCallersFillARedisOnlyToTheCap(t *testing.T) {
 	server := redistest.Start(t)
 	var nodes [2]*Source
 	for i := range nodes {
-		nodes[i] = open(t, config{settings: settings(t, server.URL(), prefix, patient), denials: denyCap, callers: most})
+		nodes[i] = open(t, config{settings: settings(t, server.URL(), prefix, patient), denials: maxDenials, callers: most})
 	}
 	for range 3 {
 		decide(t, nodes[0], 1, byName(limit, time.Hour, "early"))
@@ -270,7 +270,7 @@ func TestWhoSharedABucketGetsAKeyOfItsOwnAgain(t *testing.T) {
 
 // N11: a refusal that was remembered holds wherever the caller is counted by then.
 func TestARefusalByABucketOutlivesNoReason(t *testing.T) {
-	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "moved:", patient), denials: denyCap, callers: 1})
+	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "moved:", patient), denials: maxDenials, callers: 1})
 	decide(t, s, 1, byName(2, time.Second, "first"))
 	deadline := time.Now().Add(20 * time.Second)
 	for range 5 {
@@ -302,7 +302,7 @@ func TestNodesAgreeOnASaltThatNobodyElseKnows(t *testing.T) {
 	for i := range nodes {
 		nodes[i] = open(t, config{settings: settings(t, server.URL(), "salt:", patient)})
 		decide(t, nodes[i], 1, byName(5, time.Hour, "s"))
-		own, ok := nodes[i].salting.get()
+		own, ok := nodes[i].salt.current()
 		if !ok || own == (ratelimit.Salt{}) || i > 0 && own != agreed {
 			t.Fatalf("node %d: %x, %v, the others have %x", i, own, ok, agreed)
 		}
@@ -310,10 +310,10 @@ func TestNodesAgreeOnASaltThatNobodyElseKnows(t *testing.T) {
 	}
 	server.CLI("FLUSHALL")
 	for i := range nodes {
-		if err := nodes[i].report(); err != nil {
+		if err := nodes[i].reportNode(); err != nil {
 			t.Fatal(err)
 		}
-		if own, _ := nodes[i].salting.get(); own != agreed {
+		if own, _ := nodes[i].salt.current(); own != agreed {
 			t.Errorf("node %d has another salt after a flush", i)
 		}
 	}
@@ -343,7 +343,7 @@ func TestBeforeTheSaltIsKnownItIsAnOutage(t *testing.T) {
 	}
 	eventually(t, "Redis was asked in vain", func() bool {
 		select {
-		case <-s.salting.asked:
+		case <-s.salt.asked:
 			return true
 		default:
 			return false

@@ -28,7 +28,7 @@ func scripts(t *testing.T, s *redistest.Server) int {
 func TestWhoIsRefusedAgainAndAgainCostsRedisNothing(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	s := open(t, config{settings: settings(t, server.URL(), "quiet:", patient), nodes: 1, denials: denyCap})
+	s := open(t, config{settings: settings(t, server.URL(), "quiet:", patient), nodes: 1, denials: maxDenials})
 	c := one("p", 1, time.Minute, "s")
 	decide(t, s, 1, c)
 	first := decide(t, s, 1, c)
@@ -40,20 +40,20 @@ func TestWhoIsRefusedAgainAndAgainCostsRedisNothing(t *testing.T) {
 			t.Fatalf("%+v after %+v", v, first)
 		}
 	}
-	if n := scripts(t, server) - before; n > 2+int(time.Since(begin)/denyFor) {
+	if n := scripts(t, server) - before; n > 2+int(time.Since(begin)/maxDenial) {
 		t.Fatalf("%d round trips in %v", n, time.Since(begin))
 	}
 	// A flush or a failover may have made room.
 	server.CLI("FLUSHALL")
 	for freed := time.Now(); !decide(t, s, 1, c).Admitted; time.Sleep(time.Millisecond) {
-		if time.Since(freed) > denyFor+200*time.Millisecond {
+		if time.Since(freed) > maxDenial+200*time.Millisecond {
 			t.Fatal("still refused")
 		}
 	}
 }
 
 func TestAHigherLimitIsNotRefusedByWhatTheLowerOneWas(t *testing.T) { // L14
-	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "higher:", patient), nodes: 1, denials: denyCap})
+	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "higher:", patient), nodes: 1, denials: maxDenials})
 	decide(t, s, 1, one("p", 1, time.Minute, "s"))
 	if decide(t, s, 1, one("p", 1, time.Minute, "s")).Admitted || !decide(t, s, 1, one("p", 2, time.Minute, "s")).Admitted {
 		t.Fatal("the limits are mixed up")
@@ -69,7 +69,7 @@ func TestAHigherLimitIsNotRefusedByWhatTheLowerOneWas(t *testing.T) { // L14
 func TestNoRefusalOutlivesItsReason(t *testing.T) {
 	t.Parallel()
 	url := redistest.Shared(t).URL()
-	s := open(t, config{settings: settings(t, url, "sound:", patient), nodes: 1, denials: denyCap})
+	s := open(t, config{settings: settings(t, url, "sound:", patient), nodes: 1, denials: maxDenials})
 	stop := time.Now().Add(soak(2*time.Second, time.Minute))
 	var all sync.WaitGroup
 	for g := range 6 {
@@ -90,53 +90,53 @@ func TestNoRefusalOutlivesItsReason(t *testing.T) {
 
 func TestRefusalsAreTakenFromTheMomentOfSending(t *testing.T) {
 	d := newDenials(100)
-	k := newAsk("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 1, time.Minute, "s")}}, room{})
-	a := &answer{at: 1_900_000_000_000, asked: 1, counts: []count{{total: 1, free: 700, retry: 700}}}
+	k := encodeRequest("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 1, time.Minute, "s")}}, keyBudget{})
+	a := &answer{at: 1_900_000_000_000, asked: 1, counts: []chargeCount{{total: 1, free: 700, retry: 700}}}
 	sent := time.Now()
-	d.put(k, a, sent, sent.Add(300*time.Millisecond))
-	if d.get(k, sent.Add(698*time.Millisecond)) == nil || d.get(k, sent.Add(699*time.Millisecond)) != nil {
+	d.remember(k, a, sent, sent.Add(300*time.Millisecond))
+	if d.find(k, sent.Add(698*time.Millisecond)) == nil || d.find(k, sent.Add(699*time.Millisecond)) != nil {
 		t.Error("it is not refused until 699 ms after it was sent")
 	}
 	a.counts[0].retry = 60_000
-	d.put(k, a, sent, sent)
-	if d.get(k, sent.Add(998*time.Millisecond)) == nil || d.get(k, sent.Add(denyFor)) != nil {
+	d.remember(k, a, sent, sent)
+	if d.find(k, sent.Add(998*time.Millisecond)) == nil || d.find(k, sent.Add(maxDenial)) != nil {
 		t.Error("it is not asked again after a second")
 	}
 	a.counts[0].retry = 200
 	d = newDenials(100)
-	if d.put(k, a, sent, sent.Add(200*time.Millisecond)); len(d.now) != 0 {
+	if d.remember(k, a, sent, sent.Add(200*time.Millisecond)); len(d.current) != 0 {
 		t.Error("what lapsed on the way is remembered")
 	}
-	a.admitted, a.counts[0] = 1, count{total: 1, free: 700, took: 1}
-	if d.put(k, a, sent, sent); len(d.now) != 0 {
+	a.admitted, a.counts[0] = 1, chargeCount{total: 1, free: 700, fitted: 1}
+	if d.remember(k, a, sent, sent); len(d.current) != 0 {
 		t.Error("an admission is remembered")
 	}
 }
 
 func TestRefusalsAreBounded(t *testing.T) {
 	d := newDenials(100)
-	a := &answer{asked: 1, counts: []count{{total: 1, retry: 900}}}
+	a := &answer{asked: 1, counts: []chargeCount{{total: 1, retry: 900}}}
 	now := time.Now()
 	for i := range 1000 {
-		k := newAsk("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 1, time.Minute, fmt.Sprint(i))}}, room{})
-		d.put(k, a, now, now)
-		if d.get(k, now) == nil {
+		k := encodeRequest("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 1, time.Minute, fmt.Sprint(i))}}, keyBudget{})
+		d.remember(k, a, now, now)
+		if d.find(k, now) == nil {
 			t.Fatal("the newest is not remembered")
 		}
-		if n := len(d.now) + len(d.earlier); n > 100 {
+		if n := len(d.current) + len(d.earlier); n > 100 {
 			t.Fatalf("%d are remembered", n)
 		}
 	}
-	k := newAsk("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 1, time.Minute, "later")}}, room{})
-	d.put(k, a, now.Add(2*time.Second), now.Add(2*time.Second))
-	d.put(k, a, now.Add(4*time.Second), now.Add(4*time.Second))
-	if n := len(d.now) + len(d.earlier); n > 2 {
+	k := encodeRequest("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 1, time.Minute, "later")}}, keyBudget{})
+	d.remember(k, a, now.Add(2*time.Second), now.Add(2*time.Second))
+	d.remember(k, a, now.Add(4*time.Second), now.Add(4*time.Second))
+	if n := len(d.current) + len(d.earlier); n > 2 {
 		t.Fatalf("%d are remembered when all but two have lapsed", n)
 	}
 }
 
 func BenchmarkRefusedLocally(b *testing.B) {
-	s := open(b, config{settings: settings(b, redistest.Shared(b).URL(), "bench:", patient), nodes: 1, denials: denyCap})
+	s := open(b, config{settings: settings(b, redistest.Shared(b).URL(), "bench:", patient), nodes: 1, denials: maxDenials})
 	r := ratelimit.Request{Charges: []ratelimit.Charge{one("p", 1, time.Hour, "s")}, Results: make([]ratelimit.Result, 0, 1)}
 	b.ReportAllocs()
 	for b.Loop() {
