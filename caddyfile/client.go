@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
@@ -17,7 +18,7 @@ var clientWords = []string{
 	"userinfo_content_type", "variant_b", "frame_origins", "require_state",
 }
 
-// client parses one application.
+// readClient parses one application.
 //
 //	client <id> {
 //		name <text>
@@ -45,8 +46,8 @@ var clientWords = []string{
 //		userinfo_content_type application/json|application/jwt; with variant_b auto|json|text
 //		require_state always|unless_pkce_or_nonce; with variant_b also never
 //	}
-func (g *globalBlock) client() error {
-	id, err := one(g.Dispenser, "an id")
+func (g *globalBlock) readClient() error {
+	id, err := parse.Argument(g.Dispenser, "an id")
 	if err != nil {
 		return err
 	}
@@ -55,12 +56,12 @@ func (g *globalBlock) client() error {
 	}
 	b := clientBlock{globalBlock: g, c: gateway.Client{ID: id}, head: g.Token(), words: make(map[string]caddyfile.Token)}
 	for nesting := g.Nesting(); g.NextBlock(nesting); {
-		if err := b.word(); err != nil {
+		if err := b.readWord(); err != nil {
 			return err
 		}
 	}
 	if err := b.c.CheckKind(); err != nil {
-		return at(b.place(err), fmt.Errorf("client %s: %w", id, err))
+		return parse.ErrorAt(b.lineOf(err), fmt.Errorf("client %s: %w", id, err))
 	}
 	g.app.Clients = append(g.app.Clients, b.c)
 	return nil
@@ -73,15 +74,15 @@ type clientBlock struct {
 	words map[string]caddyfile.Token // where each was written last
 }
 
-// wordsOf are the words of a client for fields of its JSON that have other names.
+// wordsOf maps fields of a client's JSON to words of the Caddyfile with other names.
 var wordsOf = map[string][]string{
 	"redirect_uris": {"redirect_uri"}, "post_logout_redirect_uris": {"post_logout_redirect_uri"}, "deprecated_grants": {"deprecated_grant"},
 	"secret": {"secret", "secret_hash"},
 }
 
-// place is where an error about the client as a whole points to: the last of the words it is
-// about that was written.
-func (b *clientBlock) place(err error) caddyfile.Token {
+// lineOf returns the line of an error about the client as a whole: that of the last word that
+// it is about.
+func (b *clientBlock) lineOf(err error) caddyfile.Token {
 	where := b.head
 	var wrong *oauth.FieldError
 	if !errors.As(err, &wrong) {
@@ -101,73 +102,73 @@ func (b *clientBlock) place(err error) caddyfile.Token {
 	return where
 }
 
-func (b *clientBlock) word() (err error) {
+func (b *clientBlock) readWord() (err error) {
 	c := &b.c
 	word := b.Val()
 	b.words[word] = b.Token()
 	switch word {
 	case "name":
-		if err := once(b.Dispenser, c.Name != ""); err != nil {
+		if err := parse.Once(b.Dispenser, c.Name != ""); err != nil {
 			return err
 		}
-		c.Name, err = one(b.Dispenser, "a text")
+		c.Name, err = parse.Argument(b.Dispenser, "a text")
 	case "owner":
-		if err := once(b.Dispenser, c.Owner != ""); err != nil {
+		if err := parse.Once(b.Dispenser, c.Owner != ""); err != nil {
 			return err
 		}
-		c.Owner, err = one(b.Dispenser, "a text such as \"Team Reading <reading@example.com>\"")
+		c.Owner, err = parse.Argument(b.Dispenser, "a text such as \"Team Reading <reading@example.com>\"")
 	case "secret":
-		err = b.secret()
+		err = b.readSecret()
 	case "secret_hash":
-		err = b.secretHash()
+		err = b.readSecretHash()
 	case "jwks":
-		err = b.jwks()
+		err = b.readJWKS()
 	case "auth_method":
-		c.AuthMethod, err = b.choice(c.AuthMethod, oauth.AuthMethods...)
+		c.AuthMethod, err = b.readChoice(c.AuthMethod, oauth.AuthMethods...)
 	case "public":
-		err = flag(b.Dispenser, &c.Public)
+		err = parse.Flag(b.Dispenser, &c.Public)
 	case "native":
-		err = flag(b.Dispenser, &c.Native)
+		err = parse.Flag(b.Dispenser, &c.Native)
 	case "trusted":
-		err = flag(b.Dispenser, &c.Trusted)
+		err = parse.Flag(b.Dispenser, &c.Trusted)
 	case "introspect":
-		err = b.introspect()
+		err = b.readIntrospect()
 	case "redirect_uri":
-		err = b.address(func(c *gateway.Client) *[]string { return &c.RedirectURIs })
+		err = b.readAddress(func(c *gateway.Client) *[]string { return &c.RedirectURIs })
 	case "post_logout_redirect_uri":
-		err = b.address(func(c *gateway.Client) *[]string { return &c.PostLogoutRedirectURIs })
+		err = b.readAddress(func(c *gateway.Client) *[]string { return &c.PostLogoutRedirectURIs })
 	case "origins":
-		err = b.origins()
+		err = b.readOrigins()
 	case "grants":
-		err = b.grants()
+		err = b.readGrants()
 	case "deprecated_grant":
-		err = b.deprecatedGrant()
+		err = b.readDeprecatedGrant()
 	case "scopes":
-		err = b.names(&c.Scopes)
+		err = b.readScopes(&c.Scopes)
 	case "default_scopes":
-		err = b.names(&c.DefaultScopes)
+		err = b.readScopes(&c.DefaultScopes)
 	case "audience":
-		c.Audience, err = b.list(c.Audience, "one or more audiences")
+		c.Audience, err = b.readList(c.Audience, "one or more audiences")
 	case "id_token_alg":
-		c.IDTokenAlg, err = b.choice(c.IDTokenAlg, oauth.IDTokenAlgs...)
+		c.IDTokenAlg, err = b.readChoice(c.IDTokenAlg, oauth.IDTokenAlgs...)
 	case "id_token_claims":
-		err = b.idTokenClaims()
+		err = b.readIDTokenClaims()
 	case "userinfo_content_type":
-		c.UserinfoContentType, err = b.choice(c.UserinfoContentType, slices.Concat(oauth.UserinfoContentTypes, oauth.VariantBContentTypes)...)
+		c.UserinfoContentType, err = b.readChoice(c.UserinfoContentType, slices.Concat(oauth.UserinfoContentTypes, oauth.VariantBContentTypes)...)
 	case "require_state":
-		c.RequireState, err = b.choice(c.RequireState, "always", "unless_pkce_or_nonce", "with_pkce_optional", "never")
+		c.RequireState, err = b.readChoice(c.RequireState, "always", "unless_pkce_or_nonce", "with_pkce_optional", "never")
 	case "variant_b":
-		err = flag(b.Dispenser, &c.VariantB)
+		err = parse.Flag(b.Dispenser, &c.VariantB)
 	case "frame_origins":
-		err = b.frameOrigins()
+		err = b.readFrameOrigins()
 	default:
-		err = unknown(b.Dispenser, "client", clientWords...)
+		err = parse.UnknownWord(b.Dispenser, "client", clientWords...)
 	}
 	return err
 }
 
-// names reads scopes, which may be declared further down in the block.
-func (b *clientBlock) names(list *[]string) error {
+// readScopes reads scopes. They may be declared further down in the block.
+func (b *clientBlock) readScopes(list *[]string) error {
 	word := b.Val()
 	if !b.NextArg() {
 		return b.Errf("%s: expected one or more scopes", word)
@@ -180,25 +181,25 @@ func (b *clientBlock) names(list *[]string) error {
 		*list = append(*list, name)
 		b.later = append(b.later, func() error {
 			if err := (&oauth.Client{VariantB: variantB(b.app, id)}).CheckScope(name, b.app.Declared()); err != nil {
-				return at(where, fmt.Errorf("%s: %w", word, err))
+				return parse.ErrorAt(where, fmt.Errorf("%s: %w", word, err))
 			}
 			return nil
 		})
 	}
 	if word == "default_scopes" {
-		b.amongScopes(word, func(c *gateway.Client) []string { return c.DefaultScopes })
+		b.checkAmongScopes(word, func(c *gateway.Client) []string { return c.DefaultScopes })
 	}
 	return nil
 }
 
-// variantB reports whether the client of this id is one of Variant B.
+// variantB reports whether the client of this id speaks Variant B.
 func variantB(app *gateway.App, id string) bool {
 	return slices.ContainsFunc(app.Clients, func(c gateway.Client) bool { return c.ID == id && c.VariantB })
 }
 
-func (b *clientBlock) list(have []string, expected string) ([]string, error) {
-	if err := once(b.Dispenser, have != nil); err != nil {
+func (b *clientBlock) readList(have []string, expected string) ([]string, error) {
+	if err := parse.Once(b.Dispenser, have != nil); err != nil {
 		return nil, err
 	}
-	return some(b.Dispenser, expected)
+	return parse.Arguments(b.Dispenser, expected)
 }

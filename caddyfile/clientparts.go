@@ -5,14 +5,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// secret keeps placeholders and replaces literals by their hash, so that no stored
-// configuration shows one.
-func (b *clientBlock) secret() error {
-	value, err := one(b.Dispenser, "a placeholder such as {env.SECRET}, or at least 32 characters")
+// readSecret keeps placeholders and hashes literals, so that no stored configuration shows a
+// secret.
+func (b *clientBlock) readSecret() error {
+	value, err := parse.Argument(b.Dispenser, "a placeholder such as {env.SECRET}, or at least 32 characters")
 	switch {
 	case err != nil:
 		return err
@@ -26,8 +27,8 @@ func (b *clientBlock) secret() error {
 	return nil
 }
 
-func (b *clientBlock) secretHash() error {
-	h, err := one(b.Dispenser, "sha256: and 64 hexadecimal digits")
+func (b *clientBlock) readSecretHash() error {
+	h, err := parse.Argument(b.Dispenser, "sha256: and 64 hexadecimal digits")
 	if err != nil {
 		return err
 	}
@@ -38,12 +39,12 @@ func (b *clientBlock) secretHash() error {
 	return nil
 }
 
-// jwks checks a set that stands here; a file is read when the configuration is loaded.
-func (b *clientBlock) jwks() error {
-	if err := once(b.Dispenser, b.c.JWKS != ""); err != nil {
+// readJWKS checks a set that is written here. A file is read when the configuration is loaded.
+func (b *clientBlock) readJWKS() error {
+	if err := parse.Once(b.Dispenser, b.c.JWKS != ""); err != nil {
 		return err
 	}
-	value, err := one(b.Dispenser, "a JWK set in backquotes, or the path of a file that holds one")
+	value, err := parse.Argument(b.Dispenser, "a JWK set in backquotes, or the path of a file that holds one")
 	if err != nil {
 		return err
 	}
@@ -56,9 +57,9 @@ func (b *clientBlock) jwks() error {
 	return nil
 }
 
-// introspect reads a word that may say how the answers look.
-func (b *clientBlock) introspect() error {
-	if err := once(b.Dispenser, b.c.Introspect); err != nil {
+// readIntrospect reads introspect, and perhaps the form of its answers.
+func (b *clientBlock) readIntrospect() error {
+	if err := parse.Once(b.Dispenser, b.c.Introspect); err != nil {
 		return err
 	}
 	args := b.RemainingArgs()
@@ -69,11 +70,11 @@ func (b *clientBlock) introspect() error {
 	return nil
 }
 
-// address reads one of a list of addresses and checks it when the whole client is known:
+// readAddress adds one address to a list. It is checked when the whole client is known, since
 // `native` may stand further down.
-func (b *clientBlock) address(list func(*gateway.Client) *[]string) error {
+func (b *clientBlock) readAddress(list func(*gateway.Client) *[]string) error {
 	word := b.Val()
-	uri, err := one(b.Dispenser, "an address such as https://reader.example/callback")
+	uri, err := parse.Argument(b.Dispenser, "an address such as https://reader.example/callback")
 	if err != nil {
 		return err
 	}
@@ -86,15 +87,15 @@ func (b *clientBlock) address(list func(*gateway.Client) *[]string) error {
 	b.later = append(b.later, func() error {
 		i := slices.IndexFunc(b.app.Clients, func(c gateway.Client) bool { return c.ID == id })
 		if err := oauth.CheckRedirectURI(uri, b.app.Clients[i].Native); err != nil {
-			return at(where, fmt.Errorf("%s: %s %w", word, uri, err))
+			return parse.ErrorAt(where, fmt.Errorf("%s: %s %w", word, uri, err))
 		}
 		return nil
 	})
 	return nil
 }
 
-func (b *clientBlock) origins() (err error) {
-	if b.c.Origins, err = b.list(b.c.Origins, "origins such as https://reader.example"); err != nil {
+func (b *clientBlock) readOrigins() (err error) {
+	if b.c.Origins, err = b.readList(b.c.Origins, "origins such as https://reader.example"); err != nil {
 		return err
 	}
 	for _, o := range b.c.Origins {
@@ -105,8 +106,8 @@ func (b *clientBlock) origins() (err error) {
 	return nil
 }
 
-func (b *clientBlock) frameOrigins() (err error) {
-	if b.c.FrameOrigins, err = b.list(b.c.FrameOrigins, "origins such as https://portal.example"); err != nil {
+func (b *clientBlock) readFrameOrigins() (err error) {
+	if b.c.FrameOrigins, err = b.readList(b.c.FrameOrigins, "origins such as https://portal.example"); err != nil {
 		return err
 	}
 	for i, o := range b.c.FrameOrigins {
@@ -120,25 +121,25 @@ func (b *clientBlock) frameOrigins() (err error) {
 	return nil
 }
 
-// amongScopes has it checked, when all of the client is read, that the names of a word are
-// among its scopes.
-func (b *clientBlock) amongScopes(word string, names func(*gateway.Client) []string) {
+// checkAmongScopes adds a check that the names of a word are among the client's scopes, for
+// when the whole client is known.
+func (b *clientBlock) checkAmongScopes(word string, names func(*gateway.Client) []string) {
 	where, id := b.Token(), b.c.ID
 	b.later = append(b.later, func() error {
 		i := slices.IndexFunc(b.app.Clients, func(c gateway.Client) bool { return c.ID == id })
 		c := &b.app.Clients[i]
 		for _, name := range names(c) {
 			if !slices.Contains(c.Scopes, name) {
-				return at(where, fmt.Errorf("%s: %s is not among the client's scopes, expected one of: %s", word, name, strings.Join(c.Scopes, ", ")))
+				return parse.ErrorAt(where, fmt.Errorf("%s: %s is not among the client's scopes, expected one of: %s", word, name, strings.Join(c.Scopes, ", ")))
 			}
 		}
 		return nil
 	})
 }
 
-// idTokenClaims reads scopes. Whether the client has them is known when all of it is read.
-func (b *clientBlock) idTokenClaims() (err error) {
-	if b.c.IDTokenClaims, err = b.list(b.c.IDTokenClaims, "one or more of: "+strings.Join(oauth.IDTokenClaims, ", ")); err != nil {
+// readIDTokenClaims reads the scopes whose claims the id_token holds.
+func (b *clientBlock) readIDTokenClaims() (err error) {
+	if b.c.IDTokenClaims, err = b.readList(b.c.IDTokenClaims, "one or more of: "+strings.Join(oauth.IDTokenClaims, ", ")); err != nil {
 		return err
 	}
 	for i, name := range b.c.IDTokenClaims {
@@ -149,13 +150,12 @@ func (b *clientBlock) idTokenClaims() (err error) {
 			return b.Errf("id_token_claims: %s is given twice", name)
 		}
 	}
-	b.amongScopes("id_token_claims", func(c *gateway.Client) []string { return c.IDTokenClaims })
+	b.checkAmongScopes("id_token_claims", func(c *gateway.Client) []string { return c.IDTokenClaims })
 	return nil
 }
 
-// grants reads grant types; the device grant may have its short name, which has no JSON
-// twin of its own.
-func (b *clientBlock) grants() error {
+// readGrants reads grant types. The device grant has a short name here, which JSON has not.
+func (b *clientBlock) readGrants() error {
 	known := make([]string, 0, len(oauth.GrantTypes))
 	for _, g := range oauth.GrantTypes {
 		known = append(known, shortGrant(g))
@@ -186,8 +186,8 @@ func shortGrant(g oauth.GrantType) string {
 	return string(g)
 }
 
-// deprecatedGrant reads a grant of the past and the day on which it ends.
-func (b *clientBlock) deprecatedGrant() error {
+// readDeprecatedGrant reads a deprecated grant and the day on which it ends.
+func (b *clientBlock) readDeprecatedGrant() error {
 	const form = "expected a line such as `deprecated_grant password until 2030-12-31`"
 	args := b.RemainingArgs()
 	if len(args) != 3 || args[1] != "until" {

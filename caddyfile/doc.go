@@ -1,4 +1,4 @@
-// Package caddyfile owns the words of the Caddyfile: the global option and the
-// directives, their order and their errors, each of which names file, line, word and
-// what was expected. It fills in configuration and decides nothing about requests.
+// Package caddyfile parses Gatehouse's directives and its global option, and registers them
+// with their order. Each error names file, line and word and says what was expected. The
+// package fills in configuration and decides nothing about requests.
 package caddyfile

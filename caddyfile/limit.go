@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
 	"github.com/gatehouse/gatehouse/module/gateway"
 )
 
@@ -27,7 +28,7 @@ import (
 //	}
 func parseLimit(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	h.Next()
-	head, source := h.Token(), position(h.Dispenser)
+	head, source := h.Token(), parse.Position(h.Dispenser)
 	if h.NextArg() {
 		return nil, h.Errf("api_limit: unexpected argument '%s', expected a block", h.Val())
 	}
@@ -35,33 +36,33 @@ func parseLimit(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	var names []string
 	for h.NextBlock(0) {
 		if h.Val() == "versions" {
-			if err := versions(h.Dispenser, &names); err != nil {
+			if err := parse.Versions(h.Dispenser, &names); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		if err := limitWord(h.Dispenser, l); err != nil {
+		if err := readLimitWord(h.Dispenser, l); err != nil {
 			return nil, err
 		}
 	}
 	for i := range l.Costs {
-		l.Costs[i].Paths = versioned(l.Costs[i].Paths, names)
+		l.Costs[i].Paths = parse.WithVersions(l.Costs[i].Paths, names)
 	}
 	if len(l.Policies) == 0 {
-		return nil, at(head, errors.New("expected at least one policy such as `client 1000 1h`"))
+		return nil, parse.ErrorAt(head, errors.New("expected at least one policy such as `client 1000 1h`"))
 	}
-	// Only where the whole is provisioned it shows whether a guard stands in front: `route`
-	// keeps the order of directives, `handle` sorts them, and neither says so here.
+	// Whether a guard stands in front is known only when the whole is provisioned: `route` keeps
+	// the order of directives and `handle` sorts them.
 	if slices.ContainsFunc(l.Policies, gateway.Policy.NeedsGuard) {
 		l.Source = source
 	}
 	return l, nil
 }
 
-func limitWord(d *caddyfile.Dispenser, l *gateway.Limit) (err error) {
+func readLimitWord(d *caddyfile.Dispenser, l *gateway.Limit) (err error) {
 	switch word := d.Val(); word {
 	case "client", "user", "ip", "route", "all":
-		return limitPolicy(d, l, gateway.Policy{Name: word, By: word})
+		return readLimitPolicy(d, l, gateway.Policy{Name: word, By: word})
 	case "by":
 		if !d.NextArg() {
 			return d.Err("by: expected a name, a key, a limit and a window, such as `by tenant {http.request.header.X-Tenant} 200 1m`")
@@ -76,41 +77,29 @@ func limitWord(d *caddyfile.Dispenser, l *gateway.Limit) (err error) {
 		if p.By = d.Val(); !gateway.Placeholder(p.By) {
 			return d.Errf("by %s: '%s' has no placeholder, expected a key such as {http.request.header.X-Tenant}", p.Name, p.By)
 		}
-		return limitPolicy(d, l, p)
+		return readLimitPolicy(d, l, p)
 	case "cost":
-		return limitCost(d, l)
+		return readLimitCost(d, l)
 	case "exempt":
 		var more []string
-		more, err = some(d, "client ids, addresses or address ranges such as 10.0.0.0/8")
+		more, err = parse.Arguments(d, "client ids, addresses or address ranges such as 10.0.0.0/8")
 		l.Exempt = append(l.Exempt, more...)
 	case "headers":
-		if err := once(d, l.Headers != ""); err != nil {
-			return err
-		}
-		l.Headers, err = one(d, "x, ietf or both")
-		if err == nil && l.Headers != "x" && l.Headers != "ietf" && l.Headers != "both" {
-			err = d.Errf("headers: unexpected '%s', expected x, ietf or both", l.Headers)
-		}
+		err = parse.Choice(d, &l.Headers, "x", "ietf", "both")
 	case "limiter":
-		if err := once(d, l.Limiter != ""); err != nil {
+		if err := parse.Once(d, l.Limiter != ""); err != nil {
 			return err
 		}
-		l.Limiter, err = one(d, "a name")
+		l.Limiter, err = parse.Argument(d, "a name")
 	case "on_outage":
-		if err := once(d, l.OnOutage != ""); err != nil {
-			return err
-		}
-		l.OnOutage, err = one(d, "local, open or closed")
-		if err == nil && l.OnOutage != "local" && l.OnOutage != "open" && l.OnOutage != "closed" {
-			err = d.Errf("on_outage: unexpected '%s', expected local, open or closed", l.OnOutage)
-		}
+		err = parse.Choice(d, &l.OnOutage, "local", "open", "closed")
 	default:
-		err = unknown(d, "api_limit", "client", "user", "ip", "route", "all", "by", "cost", "exempt", "headers", "limiter", "on_outage", "versions")
+		err = parse.UnknownWord(d, "api_limit", "client", "user", "ip", "route", "all", "by", "cost", "exempt", "headers", "limiter", "on_outage", "versions")
 	}
 	return err
 }
 
-func limitPolicy(d *caddyfile.Dispenser, l *gateway.Limit, p gateway.Policy) error {
+func readLimitPolicy(d *caddyfile.Dispenser, l *gateway.Limit, p gateway.Policy) error {
 	for _, other := range l.Policies {
 		if other.Name == p.Name {
 			return d.Errf("%s is given twice", p.Name)
@@ -131,7 +120,7 @@ func limitPolicy(d *caddyfile.Dispenser, l *gateway.Limit, p gateway.Policy) err
 	if p.Limit, err = strconv.ParseInt(args[0], 10, 64); err != nil || p.Limit < 1 {
 		return d.Errf("%s: invalid limit '%s', expected a whole number from 1", p.Name, args[0])
 	}
-	if p.Window, err = parseDuration(d, p.Name, args[1], false); err != nil {
+	if p.Window, err = parse.ToDuration(d, p.Name, args[1]); err != nil {
 		return err
 	}
 	if err := p.Check(); err != nil {
@@ -141,7 +130,7 @@ func limitPolicy(d *caddyfile.Dispenser, l *gateway.Limit, p gateway.Policy) err
 	return nil
 }
 
-func limitCost(d *caddyfile.Dispenser, l *gateway.Limit) error {
+func readLimitCost(d *caddyfile.Dispenser, l *gateway.Limit) error {
 	if !d.NextArg() {
 		return d.Err("cost: expected a number, methods and paths, such as `cost 10 POST /import`")
 	}

@@ -3,10 +3,11 @@ package caddyfile
 import (
 	"strings"
 
+	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
 	"github.com/gatehouse/gatehouse/module/gateway"
 )
 
-// pages parses how the pages look.
+// readPages reads how the pages look.
 //
 //	pages {
 //		templates <directory>
@@ -17,30 +18,30 @@ import (
 //			help|privacy|terms|forgot <https address or path>
 //		}
 //	}
-func (g *globalBlock) pages() error {
+func (g *globalBlock) readPages() error {
 	p := &g.app.Pages
-	return g.each(func(word string) (err error) {
+	return g.readBlock(func(word string) (err error) {
 		switch word {
 		case "templates":
-			p.Templates, err = one(g.Dispenser, "a directory")
+			p.Templates, err = parse.Argument(g.Dispenser, "a directory")
 		case "logo":
-			err = g.logo()
+			err = g.readLogo()
 		case "color":
-			err = g.colors()
+			err = g.readColors()
 		case "languages":
-			p.Languages, err = some(g.Dispenser, "language tags such as en zh")
+			p.Languages, err = parse.Arguments(g.Dispenser, "language tags such as en zh")
 		case "links":
-			err = g.links()
+			err = g.readLinks()
 		default:
-			err = unknown(g.Dispenser, "pages", "templates", "logo", "color", "languages", "links")
+			err = parse.UnknownWord(g.Dispenser, "pages", "templates", "logo", "color", "languages", "links")
 		}
 		return err
 	})
 }
 
-func (g *globalBlock) logo() (err error) {
+func (g *globalBlock) readLogo() (err error) {
 	p := &g.app.Pages
-	if p.Logo, err = g.link(); err != nil || !g.NextArg() {
+	if p.Logo, err = g.readLink(); err != nil || !g.NextArg() {
 		return err
 	}
 	if g.Val() != "wordmark" {
@@ -52,9 +53,9 @@ func (g *globalBlock) logo() (err error) {
 	return nil
 }
 
-func (g *globalBlock) colors() error {
+func (g *globalBlock) readColors() error {
 	const form = `a colour such as "#1d5bd6", in quotes`
-	colors, err := some(g.Dispenser, form)
+	colors, err := parse.Arguments(g.Dispenser, form)
 	if err != nil {
 		return err
 	}
@@ -75,14 +76,14 @@ func (g *globalBlock) colors() error {
 	return nil
 }
 
-func (g *globalBlock) links() error {
+func (g *globalBlock) readLinks() error {
 	l := &g.app.Pages.Links
-	return g.each(func(word string) error {
+	return g.readBlock(func(word string) error {
 		to, ok := map[string]*string{"help": &l.Help, "privacy": &l.Privacy, "terms": &l.Terms, "forgot": &l.Forgot}[word]
 		if !ok {
-			return unknown(g.Dispenser, "links", "help", "privacy", "terms", "forgot")
+			return parse.UnknownWord(g.Dispenser, "links", "help", "privacy", "terms", "forgot")
 		}
-		link, err := g.link()
+		link, err := g.readLink()
 		if err == nil && g.NextArg() {
 			err = g.Errf("%s: unexpected argument '%s', expected only an https address or a path on the issuer's host", word, g.Val())
 		}
@@ -91,8 +92,8 @@ func (g *globalBlock) links() error {
 	})
 }
 
-// link reads an address that a page may link to as the next argument.
-func (g *globalBlock) link() (string, error) {
+// readLink reads the next argument as an address that a page may link to.
+func (g *globalBlock) readLink() (string, error) {
 	const form = "an https address or a path on the issuer's host"
 	word := g.Val()
 	if !g.NextArg() || g.Val() == "" {

@@ -14,12 +14,16 @@ func TestTheReferenceHasEveryWord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, dir := range []string{"*.go", "internal/apirest/*.go", "internal/apierrors/*.go"} {
+		found, err := filepath.Glob(dir)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %d files, %v", dir, len(found), err)
+		}
+		files = append(files, found...)
 	}
 	words := append(append([]string(nil), globalWords...), clientWords...)
-	call, quoted := regexp.MustCompile(`(?s)unknown\(\w+(?:\.Dispenser)?, ([^)]*)\)`), regexp.MustCompile(`"([\w/ ]+)"`)
+	call, quoted := regexp.MustCompile(`(?s)(?:UnknownWord\(\w+(?:\.Dispenser)?, |dialectWords = \[\]string)([^)}]*)[)}]`), regexp.MustCompile(`"([\w/ ]+)"`)
 	for _, file := range files {
 		source, err := os.ReadFile(file)
 		if err != nil {

@@ -2,6 +2,9 @@ package caddyfile
 
 import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+
+	"github.com/gatehouse/gatehouse/caddyfile/internal/apierrors"
+	"github.com/gatehouse/gatehouse/caddyfile/internal/apirest"
 )
 
 func init() {
@@ -11,11 +14,11 @@ func init() {
 	// gatehouse_health answers itself, and in front of oauth_server.
 	httpcaddyfile.RegisterDirective("gatehouse_health", parseHealth)
 	httpcaddyfile.RegisterDirectiveOrder("gatehouse_health", httpcaddyfile.Before, "push")
-	httpcaddyfile.RegisterHandlerDirective("api_errors", parseErrors)
+	httpcaddyfile.RegisterHandlerDirective("api_errors", apierrors.Parse)
 	httpcaddyfile.RegisterDirective("oauth_server", parseServer)
 	httpcaddyfile.RegisterHandlerDirective("oauth_guard", parseGuard)
 	httpcaddyfile.RegisterHandlerDirective("api_limit", parseLimit)
-	httpcaddyfile.RegisterHandlerDirective("api_rest", parseREST)
+	httpcaddyfile.RegisterHandlerDirective("api_rest", apirest.Parse)
 	for _, name := range []string{"api_errors", "oauth_server", "oauth_guard", "api_limit", "api_rest"} {
 		httpcaddyfile.RegisterDirectiveOrder(name, httpcaddyfile.Before, "push")
 	}

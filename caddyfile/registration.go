@@ -5,10 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
 	"github.com/gatehouse/gatehouse/module/gateway"
 )
 
-// registration parses what clients need to register themselves.
+// readRegistration reads how clients may register themselves.
 //
 //	registration {
 //		initial_token <placeholders...>
@@ -16,9 +17,9 @@ import (
 //		audience <audiences...>
 //		max <n>
 //	}
-func (g *globalBlock) registration() error {
+func (g *globalBlock) readRegistration() error {
 	head := g.Token()
-	if err := once(g.Dispenser, g.app.Registration != nil); err != nil {
+	if err := parse.Once(g.Dispenser, g.app.Registration != nil); err != nil {
 		return err
 	}
 	if g.NextArg() {
@@ -27,20 +28,20 @@ func (g *globalBlock) registration() error {
 	r := new(gateway.Registration)
 	g.app.Registration = r
 	for nesting := g.Nesting(); g.NextBlock(nesting); {
-		if err := g.registrationWord(r); err != nil {
+		if err := g.readRegistrationWord(r); err != nil {
 			return err
 		}
 	}
 	if err := r.Check(); err != nil {
-		return at(head, fmt.Errorf("registration: %w", err))
+		return parse.ErrorAt(head, fmt.Errorf("registration: %w", err))
 	}
 	return nil
 }
 
-func (g *globalBlock) registrationWord(r *gateway.Registration) (err error) {
+func (g *globalBlock) readRegistrationWord(r *gateway.Registration) (err error) {
 	switch g.Val() {
 	case "initial_token":
-		values, err := some(g.Dispenser, "a placeholder such as {env.REGISTRATION_TOKEN}")
+		values, err := parse.Arguments(g.Dispenser, "a placeholder such as {env.REGISTRATION_TOKEN}")
 		for _, v := range values {
 			if !gateway.Placeholder(v) {
 				return g.Err("initial_token: expected a placeholder such as {env.REGISTRATION_TOKEN} or {file./run/secrets/registration}: a literal would be readable in Caddy's stored configuration")
@@ -49,34 +50,34 @@ func (g *globalBlock) registrationWord(r *gateway.Registration) (err error) {
 		r.InitialTokens = append(r.InitialTokens, values...)
 		return err
 	case "scopes":
-		if err := once(g.Dispenser, r.Scopes != nil); err != nil {
+		if err := parse.Once(g.Dispenser, r.Scopes != nil); err != nil {
 			return err
 		}
 		where := g.Token()
-		if r.Scopes, err = some(g.Dispenser, "one or more scopes"); err != nil {
+		if r.Scopes, err = parse.Arguments(g.Dispenser, "one or more scopes"); err != nil {
 			return err
 		}
 		g.later = append(g.later, func() error {
 			known := g.app.Declared()
 			for _, name := range r.Scopes {
 				if !slices.Contains(known, name) {
-					return at(where, fmt.Errorf("registration: scope %s is not declared, expected one of: %s", name, strings.Join(known, ", ")))
+					return parse.ErrorAt(where, fmt.Errorf("registration: scope %s is not declared, expected one of: %s", name, strings.Join(known, ", ")))
 				}
 			}
 			return nil
 		})
 	case "audience":
-		if err := once(g.Dispenser, r.Audience != nil); err != nil {
+		if err := parse.Once(g.Dispenser, r.Audience != nil); err != nil {
 			return err
 		}
-		r.Audience, err = some(g.Dispenser, "one or more audiences")
+		r.Audience, err = parse.Arguments(g.Dispenser, "one or more audiences")
 	case "max":
-		if err := once(g.Dispenser, r.Max != 0); err != nil {
+		if err := parse.Once(g.Dispenser, r.Max != 0); err != nil {
 			return err
 		}
-		r.Max, err = number(g.Dispenser)
+		r.Max, err = parse.Number(g.Dispenser)
 	default:
-		err = unknown(g.Dispenser, "registration", "initial_token", "scopes", "audience", "max")
+		err = parse.UnknownWord(g.Dispenser, "registration", "initial_token", "scopes", "audience", "max")
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 
+	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
@@ -20,8 +21,8 @@ var globalWords = []string{
 	"scope", "client", "registration", "pages", "protect", "revocation_max_stale", "audit",
 }
 
-// parseGatehouse parses the global option. Several blocks are merged; the first has
-// the issuer, and a scope is declared before or in the block that uses it.
+// parseGatehouse parses the global option. Several blocks are merged: the first must have
+// the issuer, and a scope must be declared in the block that uses it or before.
 //
 //	gatehouse {
 //		issuer <url>
@@ -56,12 +57,12 @@ func parseGatehouse(d *caddyfile.Dispenser, existing any) (any, error) {
 	}
 	g := &globalBlock{Dispenser: d, app: app}
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		if err := g.word(); err != nil {
+		if err := g.readWord(); err != nil {
 			return nil, err
 		}
 	}
 	if app.Issuer == "" {
-		return nil, at(block, errors.New("gatehouse: issuer is missing, expected a line such as `issuer https://id.example.com`"))
+		return nil, parse.ErrorAt(block, errors.New("gatehouse: issuer is missing, expected a line such as `issuer https://id.example.com`"))
 	}
 	for _, check := range g.later {
 		if err := check(); err != nil {
@@ -74,73 +75,73 @@ func parseGatehouse(d *caddyfile.Dispenser, existing any) (any, error) {
 type globalBlock struct {
 	*caddyfile.Dispenser
 	app *gateway.App
-	// later are checks of what may be declared further down.
+	// later are checks that wait until the whole block is read.
 	later []func() error
 }
 
-func (g *globalBlock) word() (err error) {
+func (g *globalBlock) readWord() (err error) {
 	app := g.app
 	switch word := g.Val(); word {
 	case "issuer":
-		return g.issuer()
+		return g.readIssuer()
 	case "name":
-		if err := once(g.Dispenser, app.Name != ""); err != nil {
+		if err := parse.Once(g.Dispenser, app.Name != ""); err != nil {
 			return err
 		}
-		app.Name, err = one(g.Dispenser, "a text")
+		app.Name, err = parse.Argument(g.Dispenser, "a text")
 	case "secret":
-		return g.secret()
+		return g.readSecret()
 	case "store":
-		if err := once(g.Dispenser, app.StoreRaw != nil); err != nil {
+		if err := parse.Once(g.Dispenser, app.StoreRaw != nil); err != nil {
 			return err
 		}
-		app.StoreRaw, err = g.guest("gatehouse.stores.", "a store")
+		app.StoreRaw, err = g.readModule("gatehouse.stores.", "a store")
 	case "limiter":
-		if err := once(g.Dispenser, app.LimiterRaw != nil); err != nil {
+		if err := parse.Once(g.Dispenser, app.LimiterRaw != nil); err != nil {
 			return err
 		}
-		app.LimiterRaw, err = g.guest("gatehouse.limiters.", "a limiter")
+		app.LimiterRaw, err = g.readModule("gatehouse.limiters.", "a limiter")
 	case "users":
-		if err := once(g.Dispenser, app.UsersRaw != nil); err != nil {
+		if err := parse.Once(g.Dispenser, app.UsersRaw != nil); err != nil {
 			return err
 		}
-		app.UsersRaw, err = g.guest("gatehouse.directories.", "a user directory")
+		app.UsersRaw, err = g.readModule("gatehouse.directories.", "a user directory")
 	case "tokens":
-		return g.tokens()
+		return g.readTokens()
 	case "session":
-		return g.session()
+		return g.readSession()
 	case "require_state":
-		app.RequireState, err = g.choice(app.RequireState, "always", "unless_pkce_or_nonce", "with_pkce_optional")
+		app.RequireState, err = g.readChoice(app.RequireState, "always", "unless_pkce_or_nonce", "with_pkce_optional")
 	case "pkce":
-		app.PKCE, err = g.choice(app.PKCE, "public", "required")
+		app.PKCE, err = g.readChoice(app.PKCE, "public", "required")
 	case "scope":
-		return g.scope()
+		return g.readScope()
 	case "client":
-		return g.client()
+		return g.readClient()
 	case "registration":
-		return g.registration()
+		return g.readRegistration()
 	case "audit":
-		app.Audit, err = g.choice(app.Audit, "on", "off")
+		app.Audit, err = g.readChoice(app.Audit, "on", "off")
 	case "pages":
-		return g.pages()
+		return g.readPages()
 	case "protect":
-		return g.protect()
+		return g.readProtect()
 	case "revocation_max_stale":
-		if err := once(g.Dispenser, app.RevocationMaxStale != 0); err != nil {
+		if err := parse.Once(g.Dispenser, app.RevocationMaxStale != 0); err != nil {
 			return err
 		}
-		app.RevocationMaxStale, err = duration(g.Dispenser, false)
+		app.RevocationMaxStale, err = parse.Duration(g.Dispenser)
 	default:
-		return unknown(g.Dispenser, "gatehouse", globalWords...)
+		return parse.UnknownWord(g.Dispenser, "gatehouse", globalWords...)
 	}
 	return err
 }
 
-func (g *globalBlock) issuer() error {
-	if err := once(g.Dispenser, g.app.Issuer != ""); err != nil {
+func (g *globalBlock) readIssuer() error {
+	if err := parse.Once(g.Dispenser, g.app.Issuer != ""); err != nil {
 		return err
 	}
-	value, err := one(g.Dispenser, "the address of the authorization server, such as https://id.example.com")
+	value, err := parse.Argument(g.Dispenser, "the address of the authorization server, such as https://id.example.com")
 	if err != nil {
 		return err
 	}
@@ -153,10 +154,10 @@ func (g *globalBlock) issuer() error {
 	return nil
 }
 
-// secret takes placeholders only: a literal would stand in the configuration that
-// /config/ shows and Caddy autosaves.
-func (g *globalBlock) secret() error {
-	value, err := one(g.Dispenser, "a placeholder such as {env.GATEHOUSE_SECRET}")
+// readSecret accepts placeholders only: a literal would be readable in the configuration that
+// /config/ shows and Caddy saves.
+func (g *globalBlock) readSecret() error {
+	value, err := parse.Argument(g.Dispenser, "a placeholder such as {env.GATEHOUSE_SECRET}")
 	if err != nil {
 		return err
 	}
@@ -167,31 +168,31 @@ func (g *globalBlock) secret() error {
 	return nil
 }
 
-func (g *globalBlock) choice(have string, values ...string) (string, error) {
+func (g *globalBlock) readChoice(have string, values ...string) (string, error) {
 	word := g.Val()
-	if err := once(g.Dispenser, have != ""); err != nil {
+	if err := parse.Once(g.Dispenser, have != ""); err != nil {
 		return "", err
 	}
 	expected := values[0]
 	for _, v := range values[1:] {
 		expected += " or " + v
 	}
-	value, err := one(g.Dispenser, expected)
+	value, err := parse.Argument(g.Dispenser, expected)
 	if err == nil && !slices.Contains(values, value) {
 		err = g.Errf("%s: unexpected '%s', expected %s", word, value, expected)
 	}
 	return value, err
 }
 
-// guest parses the module that the current word's first argument names.
-func (g *globalBlock) guest(namespace, expected string) (json.RawMessage, error) {
+// readModule reads a module, which the first argument of the current word names.
+func (g *globalBlock) readModule(namespace, expected string) (json.RawMessage, error) {
 	word := g.Val()
 	if !g.NextArg() {
-		return nil, g.Errf("%s: expected %s, one of: %s", word, expected, guests(namespace))
+		return nil, g.Errf("%s: expected %s, one of: %s", word, expected, modulesIn(namespace))
 	}
 	name := g.Val()
 	if _, err := caddy.GetModule(namespace + name); err != nil {
-		return nil, g.Errf("%s: this build has no module %s%s, expected %s, one of: %s", word, namespace, name, expected, guests(namespace))
+		return nil, g.Errf("%s: this build has no module %s%s, expected %s, one of: %s", word, namespace, name, expected, modulesIn(namespace))
 	}
 	module, err := caddyfile.UnmarshalModule(g.Dispenser, namespace+name)
 	if err != nil {
@@ -200,8 +201,8 @@ func (g *globalBlock) guest(namespace, expected string) (json.RawMessage, error)
 	return caddyconfig.JSONModuleObject(module, "type", name, nil), nil
 }
 
-// guests are the names of the modules of this build in a namespace.
-func guests(namespace string) string {
+// modulesIn names the modules of this build in a namespace.
+func modulesIn(namespace string) string {
 	var names []string
 	for _, m := range caddy.GetModules(strings.TrimSuffix(namespace, ".")) {
 		names = append(names, m.ID.Name())
@@ -209,7 +210,7 @@ func guests(namespace string) string {
 	return strings.Join(names, ", ")
 }
 
-func (g *globalBlock) scope() error {
+func (g *globalBlock) readScope() error {
 	if !g.NextArg() {
 		return g.Err("scope: expected a name and a text, such as `scope articles:read \"Read your articles\"`")
 	}
@@ -234,12 +235,12 @@ func (g *globalBlock) scope() error {
 	for nesting := g.Nesting(); g.NextBlock(nesting); {
 		language := g.Val()
 		if language == "hidden" {
-			if err := flag(g.Dispenser, &s.Hidden); err != nil {
+			if err := parse.Flag(g.Dispenser, &s.Hidden); err != nil {
 				return err
 			}
 			continue
 		}
-		text, err := one(g.Dispenser, "a text")
+		text, err := parse.Argument(g.Dispenser, "a text")
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,214 @@
+package apirest
+
+import (
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
+	"github.com/gatehouse/gatehouse/module/rest/list"
+)
+
+// readList reads how a collection is listed.
+//
+//	list {
+//		default <n>
+//		max <n>
+//		send page|limit|state <name>
+//		send page offset <name>
+//		send sort <name> [<format>] [direction <name>] [ascending <word>] [descending <word>]
+//		sort <field>[=<upstream's>]...
+//		state <state>[=<upstream's>]...
+//		filter <parameter>[=<upstream's>] [required] [<value>[=<upstream's>]...]
+//		items <pointer>
+//		total <pointer>
+//		total header <name>
+//		cursor <parameter> <pointer>
+//		empty_when <pointer> <operator> <values...>
+//		paginate local
+//		complete when <pointer> <operator> <values...>
+//	}
+func readList(d *caddyfile.Dispenser, l *list.Config) error {
+	if d.NextArg() {
+		return d.Errf("list: unexpected argument '%s', expected a block or nothing", d.Val())
+	}
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		if err := readListWord(d, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readListWord(d *caddyfile.Dispenser, l *list.Config) (err error) {
+	line := d.Token()
+	switch d.Val() {
+	case "default":
+		err = parse.Count(d, &l.Default)
+	case "max":
+		err = parse.Count(d, &l.Max)
+	case "send":
+		err = readSend(d, &l.Send)
+	case "sort":
+		l.Sort, err = readNames(d, l.Sort, "fields such as created_at, or created_at=ctime where the upstream has another name")
+	case "state":
+		l.States, err = readNames(d, l.States, "states such as published, or published=1 where the upstream has another word")
+	case "filter":
+		err = readFilter(d, l)
+	case "items":
+		err = parse.Text(d, &l.Items, "a JSON Pointer such as /result/list")
+	case "total":
+		err = readTotal(d, l)
+	case "cursor":
+		err = readCursor(d, l)
+	case "empty_when":
+		err = readEmptyWhen(d, l)
+	case "complete":
+		err = readComplete(d, l)
+	case "paginate":
+		err = parse.Choice(d, &l.Paginate, "local")
+	default:
+		return parse.UnknownWord(d, "list", "default", "max", "send", "sort", "state", "filter", "items", "total", "cursor", "empty_when", "paginate", "complete")
+	}
+	if err != nil {
+		return err
+	}
+	// The numbers are checked at the end: default may stand in front of its max.
+	alone := *l
+	alone.Default, alone.Max = 0, 0
+	if err := alone.Check(); err != nil {
+		return parse.ErrorAt(line, err)
+	}
+	return nil
+}
+
+func readTotal(d *caddyfile.Dispenser, l *list.Config) error {
+	const form = "a JSON Pointer such as /result/total, or header and a name"
+	if err := parse.Once(d, l.Total != "" || l.TotalHeader != ""); err != nil {
+		return err
+	}
+	words, err := parse.LiteralArguments(d, form)
+	switch {
+	case err != nil:
+		return err
+	case len(words) == 2 && words[0] == "header":
+		l.TotalHeader = words[1]
+	case len(words) == 1:
+		l.Total = words[0]
+	default:
+		return d.Errf("total: expected %s", form)
+	}
+	return nil
+}
+
+// readSend reads the upstream's name of a parameter.
+func readSend(d *caddyfile.Dispenser, s *list.Send) error {
+	const form = "page, limit, sort or state and the upstream's parameter, such as `send limit count` or `send page offset start`"
+	words, err := parse.LiteralArguments(d, form)
+	if err != nil {
+		return err
+	}
+	what := words[0]
+	var into *string
+	switch {
+	case what == "page" && len(words) == 3 && words[1] == "offset":
+		into = &s.Offset
+	case what == "page" && len(words) == 2:
+		into = &s.Page
+	case what == "limit" && len(words) == 2:
+		into = &s.Limit
+	case what == "state" && len(words) == 2:
+		into = &s.State
+	case what == "sort" && len(words) > 1:
+		return toSendSort(d, s, words[1:])
+	default:
+		return d.Errf("send: unexpected '%s', expected %s", strings.Join(words, " "), form)
+	}
+	if *into != "" || what == "page" && s.Page+s.Offset != "" {
+		return d.Errf("send %s is given twice", what)
+	}
+	*into = words[len(words)-1]
+	return nil
+}
+
+func toSendSort(d *caddyfile.Dispenser, s *list.Send, words []string) error {
+	if s.Sort != "" {
+		return d.Err("send sort is given twice")
+	}
+	s.Sort, words = words[0], words[1:]
+	if len(words) > 0 && strings.Contains(words[0], "{") {
+		s.SortFormat, words = words[0], words[1:]
+	}
+	const form = "a format such as \"{field} {dir}\", direction and a parameter, ascending or descending and the upstream's word"
+	for ; len(words) > 0; words = words[2:] {
+		into, known := map[string]*string{"direction": &s.Direction, "ascending": &s.Ascending, "descending": &s.Descending}[words[0]]
+		switch {
+		case !known || len(words) == 1:
+			return d.Errf("send sort: unexpected '%s', expected %s", words[0], form)
+		case *into != "":
+			return d.Errf("send sort: %s is given twice", words[0])
+		}
+		*into = words[1]
+	}
+	return nil
+}
+
+// readFilter reads a parameter, and perhaps the values it may have.
+func readFilter(d *caddyfile.Dispenser, l *list.Config) error {
+	const form = "a parameter such as author, or author=uid where the upstream has another name, and perhaps its values"
+	if !d.NextArg() {
+		return d.Errf("filter: expected %s", form)
+	}
+	pair, err := cutPair(d, "filter", parse.UndoShorthands(d.Val()), form, true)
+	if err != nil {
+		return err
+	}
+	f := list.Filter{Name: toName(pair)}
+	for _, other := range l.Filters {
+		if other.Name.Name == f.Name.Name {
+			return d.Errf("filter %s is given twice", f.Name.Name)
+		}
+	}
+	for d.NextArg() {
+		if word := d.Val(); word == "optional" || word == "required" && (f.Required || len(f.Values) > 0) {
+			return d.Errf("filter %s: unexpected '%s', expected required once and in front of the values, or nothing, since filters are optional", f.Name.Name, word)
+		} else if word == "required" {
+			f.Required = true
+			continue
+		}
+		pair, err := cutPair(d, "filter "+f.Name.Name, parse.UndoShorthands(d.Val()), "values such as news, or news=1 where the upstream has another word", true)
+		if err != nil {
+			return err
+		}
+		f.Values = append(f.Values, toName(pair))
+	}
+	l.Filters = append(l.Filters, f)
+	return nil
+}
+
+func toName(pair [2]string) list.Name {
+	n := list.Name{Name: pair[0]}
+	if pair[1] != pair[0] {
+		n.Upstream = pair[1]
+	}
+	return n
+}
+
+// readNames reads our names and the upstream's, and adds them to those before.
+func readNames(d *caddyfile.Dispenser, before []list.Name, form string) ([]list.Name, error) {
+	word := d.Val()
+	found, err := readPairs(d, form, true)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range found {
+		n := toName(p)
+		for _, other := range before {
+			if other.Name == n.Name {
+				return nil, d.Errf("%s: %s is given twice", word, n.Name)
+			}
+		}
+		before = append(before, n)
+	}
+	return before, nil
+}

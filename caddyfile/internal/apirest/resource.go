@@ -1,0 +1,210 @@
+package apirest
+
+import (
+	"errors"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/gatehouse/gatehouse/caddyfile/internal/apierrors"
+	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
+	"github.com/gatehouse/gatehouse/module/rest/list"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// surroundings are those of a resource: api_rest, a version, or a resource that it is nested in.
+type surroundings struct {
+	// enclose puts the resource into those around it.
+	enclose func(resource.Resource) resource.Resource
+	// notePath notes the line of a path.
+	notePath func(path string, line caddyfile.Token)
+	// unlessJSON notes an error that is none if the API's dialect refuses what is not JSON.
+	unlessJSON func(error)
+}
+
+// table checks a resource in its surroundings.
+func (s surroundings) table(r resource.Resource) (*resource.Table, error) {
+	return resource.NewTable([]resource.Resource{s.enclose(r)})
+}
+
+// readResource reads a resource.
+//
+//	resource <path> {
+//		upstream <METHOD> <path> [<METHOD>] <template> [as form|json|multipart [<name>=<value>...]] [override] # placeholders in path: {id}, {id:<expression>}
+//		upstream <METHOD> <path> [<METHOD>] <template> as xml <root> [override]
+//		upstream <METHOD> <path> [POST] <template> rpc|xmlrpc <method> [<parameters>]
+//		list { ... }
+//		list|created|deleted|batch off
+//		item [read|create|replace|update|action] <pointer>
+//		id <pointer>
+//		rename <ours>=<upstream's name, or pointer in answers>...
+//		drop <names or pointers...>
+//		wrap <name>
+//		values <field> <ours>[=<upstream's>]...
+//		replace <fields...>
+//		created 201 [<pointer>]
+//		deleted 204
+//		query <parameter>[=<upstream's>]...
+//		pass <media types...>
+//		fail_when [list|read|create|replace|update|delete|action] ... # as in errors
+//		links self|delete|<name>=<METHOD>:<path>...
+//		batch <fields...>
+//		batch_max <n>
+//		validate <field> <constraints...>
+//		schema <file> [<pointer>]
+//		idempotency
+//		etag
+//		header_down <names...>
+//		send fixed [<operations...>] [query|body|header] <name>=<value>...
+//		header_up Cookie
+//		charset <name>
+//		from xml <root> [list <elements...>]
+//		nested <path> { ... }
+//	}
+func readResource(d *caddyfile.Dispenser, around surroundings) (r resource.Resource, err error) {
+	head, word := d.Token(), d.Val()
+	if !d.NextArg() {
+		return r, d.Errf("%s: expected a path such as articles", word)
+	}
+	r.Path = parse.UndoShorthands(d.Val())
+	if d.NextArg() {
+		return r, d.Errf("%s %s: unexpected argument '%s', expected a block or nothing", word, r.Path, d.Val())
+	}
+	usual, err := around.table(resource.Resource{Path: r.Path, Off: []string{"batch"}})
+	if err != nil {
+		return r, parse.ErrorAt(head, err)
+	}
+	all := usual.Operations()
+	around.notePath(all[len(all)-1].Path, head)
+	lines := make(map[string]caddyfile.Token)
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		line, word := d.Token(), d.Val()
+		lines[word] = line
+		if err := readResourceWord(d, &r, around); err != nil {
+			return r, err
+		}
+		// Each word is checked with those before it, so that an error has its line.
+		if _, err := around.table(withoutForwardReferences(r)); err != nil {
+			return r, parse.ErrorAt(line, err)
+		}
+		if word == "upstream" {
+			last := r.Routes[len(r.Routes)-1]
+			lines[word+" "+last.Method+" "+last.Path] = line
+			around.notePath(last.Path, line)
+		}
+	}
+	return r, checkWhole(r, lines, around)
+}
+
+// withoutForwardReferences leaves out links and batches, which may refer to routes further down.
+func withoutForwardReferences(r resource.Resource) resource.Resource {
+	r.Links, r.Batch, r.BatchMax = nil, nil, 0
+	return r
+}
+
+// checkWhole checks what is known when all words of a resource have been read. lines are those
+// of its words.
+func checkWhole(r resource.Resource, lines map[string]caddyfile.Token, around surroundings) error {
+	var whole *resource.Table
+	checked := withoutForwardReferences(r)
+	for _, word := range []string{"links", "batch", "batch_max"} {
+		switch word {
+		case "links":
+			checked.Links = r.Links
+		case "batch":
+			checked.Batch = r.Batch
+		default:
+			checked.BatchMax = r.BatchMax
+		}
+		var err error
+		if whole, err = around.table(checked); err != nil {
+			return parse.ErrorAt(lines[word], err)
+		}
+	}
+	var idle *resource.IdleError
+	if errors.As(whole.CheckIdle(r.Path, true), &idle) {
+		return parse.ErrorAt(lines[idle.Word], idle)
+	}
+	if errors.As(whole.CheckIdle(r.Path, false), &idle) {
+		around.unlessJSON(parse.ErrorAt(lines[idle.Word], idle))
+	}
+	return nil
+}
+
+func readResourceWord(d *caddyfile.Dispenser, r *resource.Resource, around surroundings) (err error) {
+	switch d.Val() {
+	case "upstream":
+		err = readRoute(d, r)
+	case "list":
+		if off, err := readOff(d, r); off || err != nil {
+			return err
+		}
+		if err := parse.Once(d, r.List != nil); err != nil {
+			return err
+		}
+		r.List = new(list.Config)
+		err = readList(d, r.List)
+	case "item":
+		err = readItem(d, r)
+	case "id":
+		err = parse.Text(d, &r.ID, "a JSON Pointer such as /aid")
+	case "rename":
+		err = readRename(d, r)
+	case "drop":
+		r.Drop, err = readFields(d, r.Drop, "the API's names of members, such as _links, or pointers such as /meta/debug")
+	case "wrap":
+		err = parse.Text(d, &r.Wrap, "the name of a member such as article")
+	case "unwrap":
+		err = d.Err("unwrap: `item` says where the resource is in an answer, expected `item /<name>`")
+	case "values":
+		err = readValues(d, r)
+	case "replace":
+		r.Replace, err = readFields(d, r.Replace, fieldNames)
+	case "created":
+		err = readCreated(d, r)
+	case "deleted":
+		err = readDeleted(d, r)
+	case "links":
+		err = readLinks(d, r)
+	case "query":
+		r.Query, err = readNames(d, r.Query, "parameters such as lang, or lang=hl where the upstream has another name")
+	case "pass":
+		r.Pass, err = readMediaTypes(d, r.Pass)
+	case "fail_when":
+		err = readFailWhen(d, r)
+	case "batch":
+		if off, err := readOff(d, r); off || err != nil {
+			return err
+		}
+		r.Batch, err = readFields(d, r.Batch, fieldNames)
+	case "batch_max":
+		if r.BatchMax != 0 {
+			return d.Err("batch_max is given twice")
+		}
+		r.BatchMax, err = parse.Number(d)
+	case "validate":
+		err = readValidate(d, r)
+	case "schema":
+		err = readSchema(d, r)
+	case "idempotency":
+		err = parse.Flag(d, &r.Idempotency)
+	case "etag":
+		err = parse.Flag(d, &r.ETag)
+	case "send":
+		r.Fixed, err = readFixed(d, r.Fixed)
+	case "header_down":
+		r.HeaderDown, err = readHeaderNames(d, r.HeaderDown)
+	case "header_up":
+		r.HeaderUp, err = readHeaderNames(d, r.HeaderUp)
+	case "nested":
+		err = readNested(d, r, around)
+	case "charset":
+		err = apierrors.ReadCharset(d, &r.Charset)
+	case "from":
+		err = readFromXML(d, r)
+	default:
+		err = parse.UnknownWord(d, "resource", "upstream", "list", "item", "id", "rename", "drop", "wrap", "values", "replace", "created", "deleted", "links", "query", "pass", "fail_when",
+			"batch", "batch_max", "validate", "schema", "idempotency", "etag",
+			"header_down", "header_up", "charset", "from", "send", "nested")
+	}
+	return err
+}
