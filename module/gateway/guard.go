@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/internal/accesslog"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
@@ -81,7 +82,7 @@ type Guard struct {
 	refusals map[token.Refusal]metrics.Counter
 	shadowed map[guard.Reason]metrics.Counter
 	answers  *handler.UpstreamAnswers
-	access   *accessLog
+	access   *accesslog.Log
 	log      *slog.Logger
 }
 
@@ -120,7 +121,7 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 	if g.app, err = FindApp(ctx, "oauth_guard"); err != nil {
 		return err
 	}
-	g.log, g.access = ctx.Slogger(), newAccessLog(ctx)
+	g.log, g.access = ctx.Slogger(), accesslog.New(ctx)
 	g.counts = make(map[guard.Reason]metrics.Counter, len(guard.Reasons))
 	for _, why := range guard.Reasons {
 		g.counts[why] = metrics.Set{}.Guard(string(why))
@@ -196,7 +197,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 			return nil
 		}
 		if d.Redact {
-			write(g.access.take(r), r, r.Header, outcome{status: d.Status, header: w.Header()})
+			g.access.WriteRefused(r, d.Status, w.Header())
 		}
 		if (d.Redact || d.Reason == guard.Overloaded) && !handler.Shaped(r) {
 			// Caddy's error log would show the address, with the token in it, and would have

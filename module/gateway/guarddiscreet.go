@@ -12,18 +12,13 @@ import (
 // address. Neither the API nor a log gets the Referer: its line is written here, and so is
 // an error that Caddy's error log would show with the header fields.
 func (g *Guard) discreetly(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	loggers, sent := g.access.take(r), r.Header.Clone()
+	entry := g.access.Start(w, r)
 	r.Header.Del("Referer")
-	rec := caddyhttp.NewResponseRecorder(w, nil, nil)
-	err := next.ServeHTTP(rec, r)
-	o := outcome{status: rec.Status(), size: rec.Size(), header: rec.Header()}
-	if err != nil {
-		o.status = handler.StatusOf(err)
-	}
-	write(loggers, r, sent, o)
+	err := next.ServeHTTP(entry.Writer, r)
+	entry.End(err)
 	if err != nil && !handler.Shaped(r) {
-		g.log.Error("the request could not be answered", "status", o.status)
-		w.WriteHeader(o.status)
+		g.log.Error("the request could not be answered", "status", handler.StatusOf(err))
+		w.WriteHeader(handler.StatusOf(err))
 		return nil
 	}
 	return err

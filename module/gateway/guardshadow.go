@@ -13,15 +13,15 @@ import (
 // does not accept are left in the request, and its path is not touched. Of the answer only
 // what the gateway alone may say is removed: the issuer's sessions are at stake there, not
 // the API.
-func (g *Guard) pass(w http.ResponseWriter, r *http.Request, d *guard.Decision, next caddyhttp.Handler) error {
+func (g *Guard) pass(w http.ResponseWriter, r *http.Request, d *guard.Decision, next caddyhttp.Handler) (err error) {
 	if d.Err != nil {
 		g.log.Error("a token could not be judged", "error", d.Err)
 	}
 	g.reportRefusal(r, d)
 	if d.Redact {
-		rec, end := g.access.begin(w, r)
-		defer end()
-		w = rec
+		entry := g.access.Start(w, r)
+		defer func() { entry.End(err) }()
+		w = entry.Writer
 	}
 	answer := g.answers.From(w, nil)
 	defer answer.Finish()

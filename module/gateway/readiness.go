@@ -67,7 +67,7 @@ var credentials = regexp.MustCompile(`://[^\s"]*@`)
 // withoutCredentials is an error's text for an answer. Stores keep passwords out of their
 // errors; an address that one of them quotes all the same is not to give them away.
 func withoutCredentials(err error) string {
-	return credentials.ReplaceAllString(err.Error(), "://"+redacted+"@")
+	return credentials.ReplaceAllString(err.Error(), "://REDACTED@")
 }
 
 // getReadiness is the readiness with what is wrong.

@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/internal/accesslog"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 )
@@ -30,7 +31,7 @@ type Server struct {
 
 	app     *App
 	answers *handler.UpstreamAnswers
-	access  *accessLog
+	access  *accesslog.Log
 	log     *slog.Logger
 }
 
@@ -41,7 +42,7 @@ func (*Server) CaddyModule() caddy.ModuleInfo {
 
 // Provision finds the app.
 func (s *Server) Provision(ctx caddy.Context) (err error) {
-	s.access, s.log = newAccessLog(ctx), ctx.Slogger()
+	s.access, s.log = accesslog.New(ctx), ctx.Slogger()
 	if s.app, err = FindApp(ctx, "oauth_server"); err != nil {
 		return err
 	}
@@ -72,15 +73,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	}
 	handler.CloseWhenExiting(w, r)
 	if retryAfter, ok := s.app.overload.answer(s.app.server, r); !ok {
-		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true) // the line would cost more than the answer
+		accesslog.Skip(r) // the line would cost more than the answer
 		handler.KeepAnswer(r)
 		s.app.server.Overloaded(w, r, retryAfter)
 		return nil
 	}
-	rec, end := s.access.begin(w, r)
-	defer end()
-	defer s.recovered(rec)
-	w = rec
+	caddyhttp.SetVar(r.Context(), "unhandled", false) // Caddy's handler at the end of the chain may have said so
+	entry := s.access.Start(w, r)
+	defer entry.End(nil)
+	defer s.recovered(entry.Writer)
+	w = entry.Writer
 	handler.OwnAnswer(w)
 	handler.KeepAnswer(r)
 	leave, err := s.app.lease.enter()

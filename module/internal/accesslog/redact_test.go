@@ -1,4 +1,4 @@
-package gateway
+package accesslog
 
 import (
 	"net/http"

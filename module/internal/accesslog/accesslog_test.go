@@ -1,4 +1,4 @@
-package gateway
+package accesslog
 
 import (
 	"net/http/httptest"
@@ -37,7 +37,7 @@ func TestALineGoesWhereCaddysWould(t *testing.T) {
 		"log_level, which is odd": {"a.example", &caddyhttp.ServerLogConfig{}, map[string]any{caddyhttp.LogLevelVar: "loud"}, []string{"log.access"}},
 	} {
 		core, lines := observer.New(zapcore.DebugLevel)
-		l := &accessLog{zap.New(core).Named("log.access")}
+		l := &Log{zap.New(core).Named("log.access")}
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest("GET", "/authorize?state=S", nil)
 		r.Host = c.host
@@ -45,9 +45,9 @@ func TestALineGoesWhereCaddysWould(t *testing.T) {
 		for k, v := range c.vars {
 			caddyhttp.SetVar(r.Context(), k, v)
 		}
-		rec, end := l.begin(w, r)
-		_, _ = rec.Write([]byte("answer"))
-		end()
+		e := l.Start(w, r)
+		_, _ = e.Writer.Write([]byte("answer"))
+		e.End(nil)
 		var got []string
 		for _, line := range lines.All() {
 			got = append(got, line.LoggerName)
