@@ -51,7 +51,7 @@ func (a *App) endVanished(ctx context.Context) error {
 	now := time.Now()
 	var v, before store.Configured
 	var ended []string
-	_, err := store.Change(ctx, a.core.store, store.Record{Key: store.ConfiguredKey(a.issuer.String())}, &v, func(*store.Record) (write bool, err error) {
+	_, err := store.Change(ctx, a.core.store, store.Record{Key: store.ConfiguredKey(a.issuer.String())}, &v, func(rec *store.Record) (write bool, err error) {
 		before = v
 		if v, ended, err = a.compare(ctx, before, now); err != nil {
 			return false, err
@@ -66,7 +66,13 @@ func (a *App) endVanished(ctx context.Context) error {
 			ended = nil
 			return false, nil
 		}
-		return a.fitsRecord(v)
+		rec.Value, err = store.Encode(&v)
+		if err == nil && len(rec.Value) > store.MaxValueLength {
+			// Thousands of clients belong into the store. They work from here all the same.
+			a.log.Warn("too many clients are configured to remember them: the tokens of one that is removed end by themselves only")
+			return false, nil
+		}
+		return err == nil, err
 	})
 	if err == nil {
 		a.tellVanished(ctx, before, ended)
@@ -132,15 +138,4 @@ func (a *App) endClient(ctx context.Context, id string, now time.Time) error {
 		return err
 	}
 	return store.RecordVanished(ctx, a.core.store, id, now)
-}
-
-// fitsRecord reports whether the clients can be stored as one record.
-func (a *App) fitsRecord(v store.Configured) (bool, error) {
-	value, err := store.Encode(&v)
-	if err == nil && len(value) > store.MaxValueLength {
-		// Thousands of clients belong into the store. They work from here all the same.
-		a.log.Warn("too many clients are configured to remember them: the tokens of one that is removed end by themselves only")
-		return false, nil
-	}
-	return err == nil, err
 }

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// IsAnswer reports whether an error is one of the contract's three, which say how a
-// record is, and not a technical one.
+// IsAnswer reports whether an error is one of the contract's three, which describe the state
+// of a record, and not a technical one.
 func IsAnswer(err error) bool {
 	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrExists) || errors.Is(err, ErrConflict)
 }
 
 // Read gets the record under key and decodes its value into v. ErrNotFound is the only
-// error that is an answer; what cannot be decoded is a fault.
+// error that is an answer; a value that cannot be decoded is a technical error.
 func Read(ctx context.Context, b Backend, key Key, v stamped) (Record, error) {
 	r, err := b.Get(ctx, key)
 	if err == nil {
@@ -22,8 +22,8 @@ func Read(ctx context.Context, b Backend, key Key, v stamped) (Record, error) {
 	return r, err
 }
 
-// Put writes a record as it is to be after what was read: a version of 0 stands for none.
-// written is false, without an error, when somebody else wrote meanwhile.
+// Put replaces the record of the same version, or creates it if the version is 0. written is
+// false, without an error, when somebody else wrote meanwhile.
 func Put(ctx context.Context, b Backend, r Record) (written bool, err error) {
 	if r.Version == 0 {
 		_, err = b.Create(ctx, r)
@@ -51,8 +51,9 @@ var errContended = errors.New("store: a record changed at every try")
 // Change is the read-change-swap loop of one record. It reads the record under r's key into
 // v, which stays zero when there is none (the record's version is then 0), lets change alter
 // v and the record's expiry, and writes v back; if somebody else wrote meanwhile it starts
-// again. change returns false when nothing is to be written. A new record gets r's parent.
-// Change returns the record as it was written or, for false, as it was read.
+// again. change returns false when nothing is to be written. It may put the encoded v into
+// the record's value, to look at its size; otherwise Change encodes v. A new record gets r's
+// parent. Change returns the record as it was written or, for false, as it was read.
 func Change[V any, P interface {
 	*V
 	stamped
@@ -60,8 +61,8 @@ func Change[V any, P interface {
 	return changeRecord(ctx, b, r, v, nil, change)
 }
 
-// ChangeFrom is Change for a record that was read a moment ago, into v. It is read again only if
-// somebody else wrote meanwhile.
+// ChangeFrom is Change for a record that was just read into v. It reads the record again only
+// if somebody else wrote meanwhile.
 func ChangeFrom[V any, P interface {
 	*V
 	stamped
@@ -91,11 +92,17 @@ func changeRecord[V any, P interface {
 		case err != nil:
 			return rec, err
 		}
+		found := rec.Value
+		rec.Value = nil
 		write, err := change(&rec)
 		if err != nil || !write {
+			rec.Value = found
 			return rec, err
 		}
-		if rec.Value, err = Encode(v); err != nil {
+		if rec.Value == nil {
+			rec.Value, err = Encode(v)
+		}
+		if err != nil {
 			return rec, err
 		}
 		if written, err := Put(ctx, b, rec); written || err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
 
-func TestWhoWasNotFirstIsToldToReadAgain(t *testing.T) {
+func TestPutReportsThatSomebodyElseWrote(t *testing.T) {
 	ctx, b := t.Context(), storetest.NewMemory(nil)
 	key := store.Key{Kind: store.KindClient, ID: "a"}
 	put := func(version uint64, want bool) {
@@ -62,6 +62,25 @@ func TestChangeFromReadsAgainOnlyAfterALostRace(t *testing.T) {
 	})
 	if err != nil || !slices.Equal(seen, []string{"a", "b"}) || v.Client != "b+" {
 		t.Errorf("%v saw %q, wrote %q, want a and b, and b+", err, seen, v.Client)
+	}
+}
+
+func TestChangeWritesTheValueThatItsCallbackEncoded(t *testing.T) {
+	ctx, b := t.Context(), storetest.NewMemory(nil)
+	key := store.VanishedKey("a")
+	var v store.Vanished
+	_, err := store.Change(ctx, b, store.Record{Key: key}, &v, func(r *store.Record) (_ bool, err error) {
+		v.Client = "encoded"
+		r.Value, err = store.Encode(&v)
+		v.Client = "changed afterwards"
+		return true, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := store.Change(ctx, b, store.Record{Key: key}, &v, func(*store.Record) (bool, error) { return false, nil })
+	if err != nil || v.Client != "encoded" || store.Decode(read.Value, &v) != nil {
+		t.Errorf("wrote %q, returned %q, %v", v.Client, read.Value, err)
 	}
 }
 

@@ -54,7 +54,7 @@ func (c *Clients) begin(d Definition, k store.Client) (_ store.Client, value str
 func newID() string { return "c-" + secret.ID() }
 
 func (c *Clients) create(ctx context.Context, k store.Client, parent string) error {
-	value, err := encode(k)
+	value, err := encodeClient(k)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (c *Clients) create(ctx context.Context, k store.Client, parent string) err
 	return err
 }
 
-func encode(k store.Client) ([]byte, error) {
+func encodeClient(k store.Client) ([]byte, error) {
 	value, err := store.Encode(&k)
 	if err == nil && len(value) > maxRecord {
 		return nil, &InvalidError{fmt.Errorf("the client takes %d bytes, at most %d are stored", len(value), maxRecord)}
@@ -153,11 +153,9 @@ func (c *Clients) swap(ctx context.Context, id string, change func(store.Client)
 		if k, err = change(k); err != nil {
 			return false, err
 		}
-		if _, err = encode(k); err != nil {
-			return false, err
-		}
+		record.Value, err = encodeClient(k)
 		record.Expires = k.UnusedUntil
-		return true, nil
+		return err == nil, err
 	})
 	return k, err
 }
