@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/link"
 	"github.com/gatehouse/gatehouse/module/rest/list"
@@ -81,7 +82,7 @@ type Answer struct {
 // compile makes the plan for answers to the operation.
 func (o *Operation) compile() (err error) {
 	m, s := Match{Operation: o}, o.shape
-	if s.listed && o.Kind == Read && o.Path == s.collection.text {
+	if s.listed && o.Kind == Read && o.Path == s.collection.Text {
 		if o.usual, err = s.newUsual(); err != nil {
 			return err
 		}
@@ -110,7 +111,7 @@ func (o *Operation) compile() (err error) {
 // Answer says what becomes of a success. Reading and parsing it is another matter.
 func (m Match) Answer(up Upstream, c Caller) *Answer {
 	o := m.Operation
-	a := &Answer{Kind: o.Kind, Head: m.Head, Path: c.Prefix + o.pattern.fill(m.Values), Query: c.Query, Plan: o.plan, createdAt: -1, match: m, caller: c}
+	a := &Answer{Kind: o.Kind, Head: m.Head, Path: c.Prefix + o.pattern.Fill(m.Values), Query: c.Query, Plan: o.plan, createdAt: -1, match: m, caller: c}
 	switch {
 	case o.Kind == Delete:
 		status, declared := o.Deleted()
@@ -155,9 +156,9 @@ func (a *Answer) Editor(dst io.Writer) *splice.Editor {
 }
 
 func (s *shape) append(m Match, c Caller) func([]byte, splice.Scalar) []byte {
-	values := m.Values[:len(s.collection.names)]
-	at := link.Place{Prefix: c.Prefix, Base: c.Prefix + s.collection.fill(values), Values: values}
-	if at.Document = m.Operation.Kind == Read && len(m.Operation.pattern.segments) == len(s.collection.segments); !at.Document {
+	values := m.Values[:len(s.collection.Names)]
+	at := link.Place{Prefix: c.Prefix, Base: c.Prefix + s.collection.Fill(values), Values: values}
+	if at.Document = m.Operation.Kind == Read && len(m.Operation.pattern.Segments) == len(s.collection.Segments); !at.Document {
 		at.Base += "/"
 	}
 	return func(dst []byte, id splice.Scalar) []byte {
@@ -168,7 +169,7 @@ func (s *shape) append(m Match, c Caller) func([]byte, splice.Scalar) []byte {
 
 // idText is the id as it stands in a path. What could not be asked for has no address.
 func (s *shape) idText(id splice.Scalar) (string, bool) {
-	if id.Kind != splice.String && id.Kind != splice.Number || !proper(id.Text) || s.item != nil && !s.item.takes(id.Text) {
+	if id.Kind != splice.String && id.Kind != splice.Number || !pathpattern.IsSafe(id.Text) || s.item != nil && !s.item.Accepts(id.Text) {
 		return "", false
 	}
 	return id.Text, true

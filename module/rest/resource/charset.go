@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
@@ -153,7 +154,7 @@ func (s *shape) encodeValues(values []string) ([]string, bool) {
 	encoded := make([]string, len(values))
 	for i, value := range values {
 		var ok bool
-		if encoded[i], ok = s.charset.Encode(value); !ok || strings.Count(encoded[i], "|") != strings.Count(value, "|") || steps(encoded[i]) {
+		if encoded[i], ok = s.charset.Encode(value); !ok || strings.Count(encoded[i], "|") != strings.Count(value, "|") || pathpattern.HasDotSegment(encoded[i]) {
 			return nil, false
 		}
 	}

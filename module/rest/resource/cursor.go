@@ -19,7 +19,7 @@ func (a *Answer) ByCursor() bool { return a.List != nil && a.sealer != nil }
 // bound is what a cursor of the list belongs to: the list, of these parents, as it is declared,
 // and the client's other parameters. A cursor is of no use elsewhere.
 func (m Match) bound(q *list.Query, asked url.Values) []byte {
-	parts := []string{m.Operation.Path, m.Operation.method, m.Operation.template.text, q.Bound(asked)}
+	parts := []string{m.Operation.Path, m.Operation.method, m.Operation.template.Text, q.Bound(asked)}
 	if m.Operation.placed != nil {
 		for _, member := range m.Operation.placed.Members() {
 			parts = append(parts, member.Name, member.Value)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
@@ -39,15 +40,15 @@ func (a *Answer) Writes() bool {
 // id with which no path could be asked for.
 func (m Match) Item(id string) (Match, bool) {
 	o := m.Operation.Item
-	if o == nil || !proper(id) {
+	if o == nil || !pathpattern.IsSafe(id) {
 		return Match{}, false
 	}
 	values := append(slices.Clone(m.Values), id)
-	return Match{Operation: o, Values: values}, o.pattern.takes(values)
+	return Match{Operation: o, Values: values}, o.pattern.Accepts(values)
 }
 
 // Address is the client's path of the request, escaped and without a version.
-func (m Match) Address() string { return m.Operation.pattern.fill(m.Values) }
+func (m Match) Address() string { return m.Operation.pattern.Fill(m.Values) }
 
 // Accepts looks at the type of the body of an operation that reads it.
 func (m Match) Accepts(h http.Header) *envelope.Refusal { return m.Operation.accepts(h) }

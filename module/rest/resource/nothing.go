@@ -8,7 +8,7 @@ import (
 // readsItem reports whether the operation reads one item of a collection, so that nothing in
 // the place of the item means that there is none. A document of its own may be empty.
 func (o *Operation) readsItem() bool {
-	return o.Kind == Read && o.plain() && o.pattern.segments[len(o.pattern.segments)-1].param
+	return o.Kind == Read && o.plain() && o.pattern.Segments[len(o.pattern.Segments)-1].Param
 }
 
 // itemPlaces are the place of the item in an answer, and all that it is in: of an item that is

@@ -27,7 +27,7 @@ func compilePlaced(o *Operation, r Route) (err error) {
 	default:
 		return fmt.Errorf("as %s: unexpected member %s, expected form, json or multipart, whose members have names", r.As, r.Members[0].Name)
 	}
-	if o.placed, err = compose.Parse(r.Members, r.As == "json", o.pattern.names); err != nil {
+	if o.placed, err = compose.Parse(r.Members, r.As == "json", o.pattern.Names); err != nil {
 		return fmt.Errorf("as %s: %w", r.As, err)
 	}
 	if parameters := o.placed.Parameters(); len(parameters) > 0 && !o.readsByBody() {
@@ -74,7 +74,7 @@ func checkPlaced(o *Operation) error {
 			}
 		}
 	}
-	query, _ := url.ParseQuery(o.template.queryText())
+	query, _ := url.ParseQuery(o.template.QueryText())
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		same := func(m compose.Member) bool { return m.Name == name && m.Value == query.Get(name) }
 		if names.Has(name) && !slices.ContainsFunc(o.placed.Members(), same) {

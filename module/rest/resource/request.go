@@ -87,7 +87,7 @@ func (m Match) Request(a Asked) (up Upstream, refused *envelope.Refusal) {
 	if !ok {
 		return up, envelope.Refuse(http.StatusNotFound, "")
 	}
-	up.Path, up.RawQuery = o.template.fill(values)
+	up.Path, up.RawQuery = o.template.Fill(values)
 	asked, err := url.ParseQuery(a.RawQuery)
 	if err != nil {
 		return up, envelope.Refuse(http.StatusBadRequest, "the query cannot be read")

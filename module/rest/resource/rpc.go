@@ -73,7 +73,7 @@ func (o *Operation) compileCall(r Route) error {
 	if err := rpc.CheckMethod(r.RPC.Method); err != nil {
 		return fmt.Errorf("rpc: %w", err)
 	}
-	params, err := rpc.Parse(r.RPC.Params, o.pattern.names)
+	params, err := rpc.Parse(r.RPC.Params, o.pattern.Names)
 	if err != nil {
 		return fmt.Errorf("rpc %s: %w", r.RPC.Method, err)
 	}
@@ -110,7 +110,7 @@ func (m Match) callRPC(up *Upstream, a Asked) *envelope.Refusal {
 		if place == rpc.Query {
 			return up.parameters.Get(name), up.parameters.Has(name)
 		}
-		i := slices.Index(o.pattern.names, name)
+		i := slices.Index(o.pattern.Names, name)
 		return m.Values[i], true
 	}, Member: func(name string) json.RawMessage {
 		for _, member := range theirs {

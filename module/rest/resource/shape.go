@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/headers"
+	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/link"
@@ -16,7 +17,7 @@ import (
 // shape is what the resource looks like, on both sides.
 type shape struct {
 	config     *Resource
-	collection pattern
+	collection pathpattern.Pattern
 	itemAt     map[Kind]splice.Pointer // of the resource in an answer
 	id         splice.Pointer
 	created    splice.Pointer // of a new id
@@ -29,14 +30,14 @@ type shape struct {
 	rules      *validate.Set
 	links      *link.Set // nil: none
 	charset    *charset.Charset
-	listed     bool         // GET of the collection is a list if its answer looks like one
-	item       *segment     // the placeholder of an item's id; nil: no path has one
-	readable   bool         // an item can be read at its address
-	down       *headers.Set // header fields of answers that reach the client
-	cookies    bool         // the client's cookies reach the upstream
+	listed     bool                 // GET of the collection is a list if its answer looks like one
+	item       *pathpattern.Segment // the placeholder of an item's id; nil: no path has one
+	readable   bool                 // an item can be read at its address
+	down       *headers.Set         // header fields of answers that reach the client
+	cookies    bool                 // the client's cookies reach the upstream
 }
 
-func newShape(r *Resource, collection pattern) (s *shape, err error) {
+func newShape(r *Resource, collection pathpattern.Pattern) (s *shape, err error) {
 	s = &shape{config: r, collection: collection, names: make(map[string]string), words: make(map[string]map[string]string)}
 	if s.itemAt, err = r.itemPointers(); err != nil {
 		return nil, err
@@ -78,7 +79,7 @@ func newShape(r *Resource, collection pattern) (s *shape, err error) {
 		return nil, err
 	}
 	if len(r.Links) > 0 {
-		if s.links, err = link.Compile(r.Links, link.Names{Collection: collection.names, Own: r.own(collection)}); err != nil {
+		if s.links, err = link.Compile(r.Links, link.Names{Collection: collection.Names, Own: r.own(collection)}); err != nil {
 			return nil, err
 		}
 	}
@@ -88,11 +89,11 @@ func newShape(r *Resource, collection pattern) (s *shape, err error) {
 }
 
 // own is the placeholder of an item's id: the one of its first route, or the usual one.
-func (r *Resource) own(collection pattern) string {
+func (r *Resource) own(collection pathpattern.Pattern) string {
 	for _, route := range r.Routes {
-		p, err := parsePattern(route.Path)
-		if at := len(collection.segments); err == nil && len(p.segments) > at && p.below(collection) && p.segments[at].param {
-			return p.segments[at].text
+		p, err := pathpattern.Parse(route.Path)
+		if at := len(collection.Segments); err == nil && len(p.Segments) > at && p.Extends(collection) && p.Segments[at].Param {
+			return p.Segments[at].Text
 		}
 	}
 	return usualName(collection)

@@ -117,7 +117,7 @@ func (o *Operation) supply() error {
 	for _, n := range names {
 		taken = append(taken, n.Their(), n.Name)
 	}
-	query, _ := url.ParseQuery(o.template.queryText())
+	query, _ := url.ParseQuery(o.template.QueryText())
 	for name := range query {
 		taken = append(taken, name)
 	}

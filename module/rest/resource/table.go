@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/compose"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -42,9 +43,9 @@ type Operation struct {
 	// Item is, for Batch, the operation on one item.
 	Item *Operation
 
-	pattern  pattern
+	pattern  pathpattern.Pattern
 	route    string // the client's method and path as they are declared
-	template *template
+	template *pathpattern.Template
 	method   string // the upstream's
 	as       string
 	xmlRoot  string
@@ -71,6 +72,9 @@ func (o *Operation) Field(theirs string) string {
 	return theirs
 }
 
+// Expressions returns what the values of the path's placeholders match.
+func (o *Operation) Expressions() []string { return o.pattern.Expressions() }
+
 // Rules are the constraints on bodies.
 func (o *Operation) Rules() *validate.Set { return o.shape.rules }
 
@@ -84,7 +88,7 @@ type Table struct {
 func NewTable(resources []Resource) (*Table, error) {
 	t := &Table{root: &node{words: make(map[string]*node)}}
 	for i := range resources {
-		if err := t.add(pattern{}, nil, &resources[i]); err != nil {
+		if err := t.add(pathpattern.Pattern{}, nil, &resources[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -98,7 +102,7 @@ func (t *Table) Operations() []*Operation { return t.operations }
 func (t *Table) Empty() bool { return len(t.operations) == 0 }
 
 // add declares a resource, of each item of a parent's if that is one.
-func (t *Table) add(parent pattern, above expressions, r *Resource) error {
+func (t *Table) add(parent pathpattern.Pattern, above pathpattern.Expressions, r *Resource) error {
 	named, err := r.withNames()
 	if err != nil {
 		return fmt.Errorf("resource %s: %w", r.Path, err)
@@ -106,14 +110,14 @@ func (t *Table) add(parent pattern, above expressions, r *Resource) error {
 	r = named
 	path := strings.Trim(r.Path, "/")
 	switch {
-	case parent.text != "" && !strings.HasPrefix(path, "{") && !strings.HasPrefix("/"+path+"/", parent.text+"/"):
-		path = parent.text + "/{" + usualName(parent) + "}/" + path
-	case parent.text != "" && strings.HasPrefix(path, "{"):
-		path = parent.text + "/" + path
+	case parent.Text != "" && !strings.HasPrefix(path, "{") && !strings.HasPrefix("/"+path+"/", parent.Text+"/"):
+		path = parent.Text + "/{" + usualName(parent) + "}/" + path
+	case parent.Text != "" && strings.HasPrefix(path, "{"):
+		path = parent.Text + "/" + path
 	default:
 		path = "/" + path
 	}
-	collection, err := parsePattern(path)
+	collection, err := pathpattern.Parse(path)
 	if err != nil {
 		return fmt.Errorf("resource %s: %w", r.Path, err)
 	}
@@ -121,17 +125,17 @@ func (t *Table) add(parent pattern, above expressions, r *Resource) error {
 	if len(routes) == 0 {
 		routes = usual(collection)
 	}
-	expressions, err := above.of(collection, routes)
+	expressions, err := placeholderExpressions(above, collection, routes)
 	if err != nil {
 		return fmt.Errorf("resource %s: %w", r.Path, err)
 	}
-	expressions.hold(collection)
+	expressions.Apply(collection)
 	s, err := newShape(r, collection)
 	if err != nil {
 		return fmt.Errorf("resource %s: %w", r.Path, err)
 	}
 	if hasItems(collection, routes) {
-		s.item = &segment{text: r.own(collection), param: true, fits: expressions[r.own(collection)]}
+		s.item = &pathpattern.Segment{Text: r.own(collection), Param: true, Value: expressions[r.own(collection)]}
 	}
 	s.listed = r.List == nil && r.follows(offList) && hasItems(collection, routes)
 	for _, route := range routes {
@@ -156,12 +160,31 @@ func (t *Table) add(parent pattern, above expressions, r *Resource) error {
 	return nil
 }
 
+// placeholderExpressions returns the expressions of an outer resource together with those that the
+// paths of a resource give.
+func placeholderExpressions(outer pathpattern.Expressions, collection pathpattern.Pattern, routes []Route) (pathpattern.Expressions, error) {
+	all := outer.Clone()
+	if err := all.Add(collection); err != nil {
+		return nil, err
+	}
+	for _, r := range routes {
+		p, err := pathpattern.Parse(r.Path)
+		if err == nil {
+			err = all.Add(p)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("upstream %s %s: %w", r.Method, r.Path, err)
+		}
+	}
+	return all, nil
+}
+
 // usual are the routes of a resource that declares none.
-func usual(collection pattern) []Route {
-	item := collection.text + "/{" + usualName(collection) + "}"
+func usual(collection pathpattern.Pattern) []Route {
+	item := collection.Text + "/{" + usualName(collection) + "}"
 	var routes []Route
 	for _, m := range []string{"GET", "POST"} {
-		routes = append(routes, Route{Method: m, Path: collection.text, Upstream: collection.text})
+		routes = append(routes, Route{Method: m, Path: collection.Text, Upstream: collection.Text})
 	}
 	for _, m := range []string{"GET", "PUT", "PATCH", "DELETE"} {
 		routes = append(routes, Route{Method: m, Path: item, Upstream: item})
@@ -171,9 +194,9 @@ func usual(collection pattern) []Route {
 
 // usualName is the placeholder of an item's id: `id`, and `sub_id` and `sub_sub_id` where
 // those before are taken.
-func usualName(collection pattern) string {
+func usualName(collection pathpattern.Pattern) string {
 	name := "id"
-	for slices.Contains(collection.names, name) {
+	for slices.Contains(collection.Names, name) {
 		name = "sub_" + name
 	}
 	return name
@@ -181,25 +204,25 @@ func usualName(collection pattern) string {
 
 var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 
-func (t *Table) route(s *shape, all expressions, r Route) error {
+func (t *Table) route(s *shape, all pathpattern.Expressions, r Route) error {
 	if !slices.Contains(methods, r.Method) {
 		return fmt.Errorf("method %q: expected %s; HEAD and OPTIONS are answered by themselves", r.Method, strings.Join(methods, ", "))
 	}
-	p, err := parsePattern(r.Path)
+	p, err := pathpattern.Parse(r.Path)
 	if err != nil {
 		return err
 	}
-	if !p.below(s.collection) {
-		return fmt.Errorf("expected a path of the resource, %s", s.collection.text)
+	if !p.Extends(s.collection) {
+		return fmt.Errorf("expected a path of the resource, %s", s.collection.Text)
 	}
-	all.hold(p)
-	below := len(p.segments) - len(s.collection.segments)
+	all.Apply(p)
+	below := len(p.Segments) - len(s.collection.Segments)
 	if r.Method == http.MethodPatch && below > 1 {
-		return fmt.Errorf("the path is further down than an item: expected PATCH in a resource of its own, such as `resource %s`", path.Dir(strings.TrimPrefix(p.text, "/")))
+		return fmt.Errorf("the path is further down than an item: expected PATCH in a resource of its own, such as `resource %s`", path.Dir(strings.TrimPrefix(p.Text, "/")))
 	}
 	o := &Operation{
 		Kind:   kindOf(r.Method, below, s.config.List != nil),
-		Method: r.Method, Path: p.text, route: r.Method + " " + r.Path, Resource: s.config, pattern: p, shape: s,
+		Method: r.Method, Path: p.Text, route: r.Method + " " + r.Path, Resource: s.config, pattern: p, shape: s,
 		method: cmp.Or(r.UpstreamMethod, r.Method), as: r.As, xmlRoot: r.XMLRoot, override: r.Override,
 	}
 	if !slices.Contains(methods, o.method) {
@@ -225,11 +248,11 @@ func (t *Table) route(s *shape, all expressions, r Route) error {
 	if err := compilePlaced(o, r); err != nil {
 		return err
 	}
-	if o.template, err = parseTemplate(r.Upstream, p.names); err != nil {
+	if o.template, err = pathpattern.ParseTemplate(r.Upstream, p.Names); err != nil {
 		return err
 	}
 	if o.Kind == List {
-		if err := o.template.leaves("list", s.config.List.Parameters()); err != nil {
+		if err := o.template.CheckParametersFree("list", s.config.List.Parameters()); err != nil {
 			return err
 		}
 	}
@@ -296,14 +319,14 @@ func (t *Table) batch(s *shape) error {
 		return nil
 	}
 	for _, o := range t.operations {
-		if o.shape == s && o.Kind == Update && len(o.pattern.segments) == len(s.collection.segments)+1 {
-			return t.declare(&Operation{Kind: Batch, Method: "PATCH", Path: s.collection.text, Resource: s.config, Item: o, pattern: s.collection, shape: s, failures: -1})
+		if o.shape == s && o.Kind == Update && len(o.pattern.Segments) == len(s.collection.Segments)+1 {
+			return t.declare(&Operation{Kind: Batch, Method: "PATCH", Path: s.collection.Text, Resource: s.config, Item: o, pattern: s.collection, shape: s, failures: -1})
 		}
 	}
 	if !asked {
 		return nil
 	}
-	return fmt.Errorf("expected an upstream for PATCH %s/{id}", s.collection.text)
+	return fmt.Errorf("expected an upstream for PATCH %s/{id}", s.collection.Text)
 }
 
 // Match is the operation that a request is.
@@ -321,7 +344,7 @@ type Match struct {
 // A refusal is 404 or 405. declared says whether the path belongs to a resource; it is
 // also said of one that no upstream should see, so that it does not pass as anything else.
 func (t *Table) Match(method, path string) (m Match, declared bool, refused *envelope.Refusal) {
-	segments, safe := split(path)
+	segments, safe := pathpattern.Split(path)
 	if segments == nil {
 		return m, !safe, envelope.Refuse(http.StatusNotFound, "")
 	}
@@ -340,12 +363,12 @@ func (t *Table) Match(method, path string) (m Match, declared bool, refused *env
 	if m.Operation == nil {
 		return m, true, &envelope.Refusal{Status: http.StatusMethodNotAllowed, Header: http.Header{"Allow": {m.Allow}}}
 	}
-	for i, s := range m.Operation.pattern.segments {
-		if s.param {
+	for i, s := range m.Operation.pattern.Segments {
+		if s.Param {
 			m.Values = append(m.Values, segments[i])
 		}
 	}
-	if !m.Operation.pattern.takes(m.Values) {
+	if !m.Operation.pattern.Accepts(m.Values) {
 		return Match{}, true, envelope.Refuse(http.StatusNotFound, "")
 	}
 	return m, true, nil

@@ -151,7 +151,7 @@ func FuzzNoPathAddsASegmentOrAParameter(f *testing.F) {
 	table := newTable(f, school)
 	f.Fuzz(func(t *testing.T, at string) {
 		m, _, refused := table.Match("GET", at)
-		if refused != nil || m.Operation.template.text != "/w/{id}.json?of={id}" {
+		if refused != nil || m.Operation.template.Text != "/w/{id}.json?of={id}" {
 			return
 		}
 		up, refused := m.Request(Asked{Header: http.Header{}})

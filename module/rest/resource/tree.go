@@ -3,6 +3,8 @@ package resource
 import (
 	"slices"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
 )
 
 // node is a place in the tree of declared paths.
@@ -12,18 +14,18 @@ type node struct {
 	operations map[string]*Operation // by method
 }
 
-func (n *node) place(p pattern) *node {
-	for _, s := range p.segments {
+func (n *node) place(p pathpattern.Pattern) *node {
+	for _, s := range p.Segments {
 		next := n.param
-		if !s.param {
-			next = n.words[s.text]
+		if !s.Param {
+			next = n.words[s.Text]
 		}
 		if next == nil {
 			next = &node{words: make(map[string]*node), operations: make(map[string]*Operation)}
-			if s.param {
+			if s.Param {
 				n.param = next
 			} else {
-				n.words[s.text] = next
+				n.words[s.Text] = next
 			}
 		}
 		n = next

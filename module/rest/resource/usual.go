@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/list"
@@ -50,16 +51,16 @@ func (r *Resource) silent() bool {
 }
 
 // hasItems reports whether any of the routes is of one item of the collection.
-func hasItems(collection pattern, routes []Route) bool {
+func hasItems(collection pathpattern.Pattern, routes []Route) bool {
 	return slices.ContainsFunc(routes, func(r Route) bool {
-		p, err := parsePattern(r.Path)
-		at := len(collection.segments)
-		return err == nil && len(p.segments) == at+1 && p.below(collection) && p.segments[at].param
+		p, err := pathpattern.Parse(r.Path)
+		at := len(collection.Segments)
+		return err == nil && len(p.Segments) == at+1 && p.Extends(collection) && p.Segments[at].Param
 	})
 }
 
 // readsItems reports whether one item of the collection can be read at its address.
-func readsItems(collection pattern, routes []Route) bool {
+func readsItems(collection pathpattern.Pattern, routes []Route) bool {
 	return hasItems(collection, slices.DeleteFunc(slices.Clone(routes), func(r Route) bool { return r.Method != http.MethodGet }))
 }
 
@@ -93,10 +94,10 @@ var usualPlaces = func() (all []splice.Pointer) {
 
 func (s *shape) newUsual() (u *usualList, err error) {
 	u = &usualList{items: slices.Clone(usualItems)}
-	for _, segment := range slices.Backward(s.collection.segments) {
-		if !segment.param {
-			if !slices.Contains(u.items, segment.text) {
-				u.items = append(u.items, segment.text)
+	for _, segment := range slices.Backward(s.collection.Segments) {
+		if !segment.Param {
+			if !slices.Contains(u.items, segment.Text) {
+				u.items = append(u.items, segment.Text)
 			}
 			break
 		}
@@ -365,5 +366,5 @@ func (o *Operation) leavesQuery() error {
 	for _, n := range o.Resource.Query {
 		names = append(names, n.Their())
 	}
-	return o.template.leaves("query", names)
+	return o.template.CheckParametersFree("query", names)
 }
