@@ -124,7 +124,7 @@ func (r *rest) resource(before, replaced []resource.Resource) ([]resource.Resour
 	for _, own := range after {
 		shared = without(shared, own.Path)
 	}
-	if _, err := resource.NewTable(append(shared, after...)); err != nil {
+	if _, err := restapi.CompileResources(append(shared, after...)); err != nil {
 		return nil, at(head, err)
 	}
 	return after, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/gatehouse/gatehouse/module/gateway/restapi"
 	"github.com/gatehouse/gatehouse/module/rest/list"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
@@ -64,10 +65,8 @@ func readResource(d *caddyfile.Dispenser, around place) (r resource.Resource, er
 	if d.NextArg() {
 		return r, d.Errf("%s %s: unexpected argument '%s', expected a block or nothing", word, r.Path, d.Val())
 	}
-	check := func(r resource.Resource) (*resource.Table, error) {
-		return resource.NewTable([]resource.Resource{around.put(r)})
-	}
-	usual, err := check(resource.Resource{Path: r.Path, Off: []string{"batch"}})
+	inContext := func(r resource.Resource) []resource.Resource { return []resource.Resource{around.put(r)} }
+	usual, err := restapi.CompileResources(inContext(resource.Resource{Path: r.Path, Off: []string{"batch"}}))
 	if err != nil {
 		return r, at(head, err)
 	}
@@ -87,7 +86,7 @@ func readResource(d *caddyfile.Dispenser, around place) (r resource.Resource, er
 		if err := resourceWord(d, &r, around); err != nil {
 			return r, err
 		}
-		if _, err := check(soFar()); err != nil {
+		if _, err := restapi.CompileResources(inContext(soFar())); err != nil {
 			return r, at(line, err)
 		}
 		if word == "upstream" {
@@ -96,8 +95,7 @@ func readResource(d *caddyfile.Dispenser, around place) (r resource.Resource, er
 			around.saw(last.Path, line)
 		}
 	}
-	var whole *resource.Table
-	one := soFar()
+	whole, one := usual, soFar()
 	for _, word := range []string{"links", "batch", "batch_max"} {
 		switch word {
 		case "links":
@@ -107,7 +105,7 @@ func readResource(d *caddyfile.Dispenser, around place) (r resource.Resource, er
 		default:
 			one.BatchMax = r.BatchMax
 		}
-		if whole, err = check(one); err != nil {
+		if whole, err = restapi.CompileResources(inContext(one)); err != nil {
 			return r, at(lines[word], err)
 		}
 	}

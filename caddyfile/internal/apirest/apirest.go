@@ -132,7 +132,7 @@ func (b *block) addResource(before, inherited []resource.Resource) ([]resource.R
 	for _, own := range after {
 		inherited = withoutPath(inherited, own.Path)
 	}
-	if _, err := resource.NewTable(append(inherited, after...)); err != nil {
+	if _, err := restapi.CompileResources(append(inherited, after...)); err != nil {
 		return nil, parse.ErrorAt(head, err)
 	}
 	return after, nil

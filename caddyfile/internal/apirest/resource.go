@@ -7,6 +7,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/caddyfile/internal/apierrors"
 	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
+	"github.com/gatehouse/gatehouse/module/gateway/restapi"
 	"github.com/gatehouse/gatehouse/module/rest/list"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
@@ -21,9 +22,9 @@ type surroundings struct {
 	unlessJSON func(error)
 }
 
-// table checks a resource in its surroundings.
-func (s surroundings) table(r resource.Resource) (*resource.Table, error) {
-	return resource.NewTable([]resource.Resource{s.enclose(r)})
+// with returns a resource in its surroundings, to be compiled.
+func (s surroundings) with(r resource.Resource) []resource.Resource {
+	return []resource.Resource{s.enclose(r)}
 }
 
 // readResource reads a resource.
@@ -69,7 +70,7 @@ func readResource(d *caddyfile.Dispenser, around surroundings) (r resource.Resou
 	if d.NextArg() {
 		return r, d.Errf("%s %s: unexpected argument '%s', expected a block or nothing", word, r.Path, d.Val())
 	}
-	usual, err := around.table(resource.Resource{Path: r.Path, Off: []string{"batch"}})
+	usual, err := restapi.CompileResources(around.with(resource.Resource{Path: r.Path, Off: []string{"batch"}}))
 	if err != nil {
 		return r, parse.ErrorAt(head, err)
 	}
@@ -83,7 +84,7 @@ func readResource(d *caddyfile.Dispenser, around surroundings) (r resource.Resou
 			return r, err
 		}
 		// Each word is checked with those before it, so that an error has its line.
-		if _, err := around.table(withoutForwardReferences(r)); err != nil {
+		if _, err := restapi.CompileResources(around.with(withoutForwardReferences(r))); err != nil {
 			return r, parse.ErrorAt(line, err)
 		}
 		if word == "upstream" {
@@ -104,21 +105,18 @@ func withoutForwardReferences(r resource.Resource) resource.Resource {
 // checkWhole checks what is known when all words of a resource have been read. lines are those
 // of its words.
 func checkWhole(r resource.Resource, lines map[string]caddyfile.Token, around surroundings) error {
-	var whole *resource.Table
 	checked := withoutForwardReferences(r)
-	for _, word := range []string{"links", "batch", "batch_max"} {
-		switch word {
-		case "links":
-			checked.Links = r.Links
-		case "batch":
-			checked.Batch = r.Batch
-		default:
-			checked.BatchMax = r.BatchMax
-		}
-		var err error
-		if whole, err = around.table(checked); err != nil {
-			return parse.ErrorAt(lines[word], err)
-		}
+	checked.Links = r.Links
+	if _, err := restapi.CompileResources(around.with(checked)); err != nil {
+		return parse.ErrorAt(lines["links"], err)
+	}
+	checked.Batch = r.Batch
+	if _, err := restapi.CompileResources(around.with(checked)); err != nil {
+		return parse.ErrorAt(lines["batch"], err)
+	}
+	whole, err := restapi.CompileResources(around.with(r))
+	if err != nil {
+		return parse.ErrorAt(lines["batch_max"], err)
 	}
 	var idle *resource.IdleError
 	if errors.As(whole.CheckIdle(r.Path, true), &idle) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/login"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
@@ -46,12 +47,12 @@ func (h *REST) checkLogin(account *login.Config, resources []resource.Resource) 
 	if err := account.Check(); err != nil {
 		return err
 	}
-	table, err := resource.NewTable(h.inherited(resources, account))
+	table, err := routes.New(h.inherited(resources, account))
 	if err != nil {
 		return err
 	}
 	for _, o := range table.Operations() {
-		if o.Fields().Named("Set-Cookie") || o.TakesCookies() {
+		if o.Answers.Fields().Named("Set-Cookie") || o.Requests.TakesCookies() {
 			return fmt.Errorf("resource %s: the session of login is in cookies that clients must neither see nor send: expected no header_up Cookie, and no header_down that lets Set-Cookie pass", o.Resource.Path)
 		}
 	}

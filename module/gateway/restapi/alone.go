@@ -7,10 +7,11 @@ import (
 	"net/http"
 	"runtime/debug"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 // alone carries a request to an upstream and waits for the answer. It can run in a
@@ -18,7 +19,7 @@ import (
 // excepted, which up replaces. parent is nil where there is no client: then the request has
 // the header that up sets. dialect is the operation's (edition.dialects), or the handler's.
 // limit bounds the bytes of the answer that are kept.
-func (h *REST) alone(ctx context.Context, to route, parent *http.Request, up resource.Upstream, answer *resource.Answer, dialect *envelope.Config, limit int) (got responsewriter.Reply) {
+func (h *REST) alone(ctx context.Context, to route, parent *http.Request, up mapping.Upstream, answer *answer.Answer, dialect *envelope.Config, limit int) (got responsewriter.Reply) {
 	up.Replaced = true
 	up.Set["Upgrade"] = nil // there is nobody to talk to
 	rec := responsewriter.NewRecorder(limit)
@@ -41,7 +42,7 @@ var errLed = envelope.Fail(http.StatusBadGateway, "upstream_error", "the service
 // through carries a request to an upstream, and the answer through dialect and translation
 // to w. Its error says why there is no answer, or no whole one, and is logged; a panic of a
 // handler becomes one.
-func (h *REST) through(w http.ResponseWriter, r *http.Request, to route, answer *resource.Answer, dialect *envelope.Config) (err error) {
+func (h *REST) through(w http.ResponseWriter, r *http.Request, to route, answer *answer.Answer, dialect *envelope.Config) (err error) {
 	defer func() {
 		// Nobody recovers for a goroutine, and one request must not end the process.
 		if p := recover(); p != nil {

@@ -13,9 +13,11 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
+	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
 	"github.com/gatehouse/gatehouse/module/internal/rest/batch"
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 const (
@@ -31,8 +33,8 @@ const (
 
 // change is one upstream request of a batch, checked and ready.
 type change struct {
-	match resource.Match
-	up    resource.Upstream
+	match routes.Match
+	up    mapping.Upstream
 }
 
 // planned is a batch of which nothing was sent yet.
@@ -44,7 +46,7 @@ type planned struct {
 }
 
 // batch answers a PATCH of a collection.
-func (h *REST) batch(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error {
+func (h *REST) batch(w http.ResponseWriter, c *call, m routes.Match, asked mapping.Asked) error {
 	p, refused := plan(c, m, asked)
 	if refused != nil {
 		return refused
@@ -52,7 +54,7 @@ func (h *REST) batch(w http.ResponseWriter, c *call, m resource.Match, asked res
 	if err := gateway.ChargeItems(w, c.r, http.MethodPatch, p.paths); err != nil {
 		return err
 	}
-	caller := resource.Caller{Prefix: c.prefix, Allowed: handler.Permits(c.r)}
+	caller := answer.Caller{Prefix: c.prefix, Allowed: handler.Permits(c.r)}
 	limit := min(batchAnswer, batchMemory/len(p.items))
 	run := batch.Runner{Begin: batchBegin, Grace: batchGrace, Do: func(ctx context.Context, g batch.Group) batch.Result {
 		change := p.changes[g.ID]
@@ -75,11 +77,11 @@ func (h *REST) batch(w http.ResponseWriter, c *call, m resource.Match, asked res
 }
 
 // plan checks everything that can be checked without the upstream.
-func plan(c *call, m resource.Match, asked resource.Asked) (p planned, refused *envelope.Refusal) {
+func plan(c *call, m routes.Match, asked mapping.Asked) (p planned, refused *envelope.Refusal) {
 	if refused := unconditional(asked); refused != nil {
 		return p, refused
 	}
-	if refused := m.Accepts(asked.Header); refused != nil {
+	if refused := m.Operation.Requests.Accepts(asked.Header); refused != nil {
 		return p, refused
 	}
 	config := m.Operation.Resource
@@ -115,7 +117,7 @@ func plan(c *call, m resource.Match, asked resource.Asked) (p planned, refused *
 
 // unconditional refuses what a batch cannot honour: there is no one representation that a
 // condition could be about.
-func unconditional(asked resource.Asked) *envelope.Refusal {
+func unconditional(asked mapping.Asked) *envelope.Refusal {
 	for _, name := range []string{"If-Match", "If-Unmodified-Since", "If-None-Match"} {
 		if len(asked.Header[name]) > 0 {
 			return envelope.Invalid(name, "must not be there: a batch cannot be conditional")
@@ -132,9 +134,9 @@ func unconditional(asked resource.Asked) *envelope.Refusal {
 }
 
 // one makes the upstream's request of a group.
-func one(c *call, item resource.Match, g batch.Group) (resource.Upstream, *envelope.Refusal) {
-	up, refused := c.upstream(item, resource.Asked{Header: http.Header{"Content-Type": {"application/json"}}, Body: g.Body})
-	if refused == nil && !item.Reads() {
+func one(c *call, item routes.Match, g batch.Group) (mapping.Upstream, *envelope.Refusal) {
+	up, refused := c.upstream(item, mapping.Asked{Header: http.Header{"Content-Type": {"application/json"}}, Body: g.Body})
+	if refused == nil && !item.Operation.Requests.ReadsBody() {
 		up.Body, up.Replaced = g.Body, true
 		up.Set.Set("Content-Type", "application/json")
 	}
@@ -144,7 +146,7 @@ func one(c *call, item resource.Match, g batch.Group) (resource.Upstream, *envel
 // aside keeps from an item what belongs to the whole batch. An Idempotency-Key becomes one
 // for each item: an upstream that honours the client's own would take the second change
 // for the first one, again.
-func aside(c *call, item resource.Match, asked resource.Asked, up *resource.Upstream) {
+func aside(c *call, item routes.Match, asked mapping.Asked, up *mapping.Upstream) {
 	for _, name := range []string{"If-Modified-Since", "If-Range", "Range", "Prefer", "Content-Digest", "Repr-Digest", "Content-Md5", "Digest"} {
 		up.Set[name] = nil
 	}

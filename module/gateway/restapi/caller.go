@@ -5,9 +5,9 @@ import (
 	"net/http"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/rpc"
 	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 // caller is the way to an upstream that is called by RPC. It makes a plain answer of one that has
@@ -15,7 +15,7 @@ import (
 // the document of the fault, which conditions make a failure of.
 type caller struct {
 	h         *REST
-	operation *resource.Operation
+	operation *routes.Operation
 	to        route
 	own       *supplied // has the secrets that calls are sent with
 }
@@ -68,15 +68,15 @@ func (c *caller) read(got responsewriter.Reply) ([]byte, *rpc.Fault, *translate.
 	if got.Cut {
 		return nil, nil, &translate.Failure{Kind: translate.Bomb, Err: fmt.Errorf("an answer to a call of more than %d bytes", rpc.MaxAnswer)}
 	}
-	if c.operation.ByXMLRPC() {
-		document, f := translate.XMLDocument(got.Header, got.Body, c.operation.CharsetOfAnswers())
+	if c.operation.Requests.ByXMLRPC() {
+		document, f := translate.XMLDocument(got.Header, got.Body, c.operation.Requests.Charset)
 		if f != nil {
 			return nil, nil, f
 		}
 		result, fault, err := rpc.DecodeXML(document)
 		return result, fault, notAnswered(err)
 	}
-	document, f := translate.Document(got.Header, got.Body, c.operation.CharsetOfAnswers(), rpc.MaxAnswer)
+	document, f := translate.Document(got.Header, got.Body, c.operation.Requests.Charset, rpc.MaxAnswer)
 	if f != nil {
 		return nil, nil, f
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -85,8 +87,8 @@ func (s *sealer) whole(bound []byte) []byte {
 }
 
 // withCursors gives the request what its cursors are made with.
-func (h *REST) withCursors(w http.ResponseWriter, c *call, m resource.Match, asked *resource.Asked) error {
-	if !m.Operation.ByCursor() {
+func (h *REST) withCursors(w http.ResponseWriter, c *call, m routes.Match, asked *mapping.Asked) error {
+	if !m.Operation.Requests.ByCursor() {
 		return nil
 	}
 	s, err := h.cursors.sealer(c)

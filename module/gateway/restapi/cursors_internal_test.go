@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"testing"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/rest/list"
@@ -19,7 +21,7 @@ func FuzzCursors(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	table, err := resource.NewTable([]resource.Resource{{Path: "things", List: &list.Config{Cursors: []list.Cursor{{Parameter: "after", Pointer: "/next"}}}}})
+	table, err := routes.New([]resource.Resource{{Path: "things", List: &list.Config{Cursors: []list.Cursor{{Parameter: "after", Pointer: "/next"}}}}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -28,7 +30,7 @@ func FuzzCursors(f *testing.F) {
 	made, bound := make(map[string]bool), []byte(nil)
 	catch := catcher{s, func(sealed string, b []byte) { made[sealed], bound = true, b }}
 	for _, value := range []string{"x", "P|5", "a&page=2"} {
-		up, _ := m.Request(resource.Asked{Sealer: catch})
+		up, _ := m.Request(mapping.Asked{Sealer: catch})
 		if err := up.List.Continue([]splice.Scalar{{Kind: splice.String, Text: value}}, catch, []byte("elsewhere")); err != nil {
 			f.Fatal(err)
 		}
@@ -44,7 +46,7 @@ func FuzzCursors(f *testing.F) {
 	f.Add(keys.Seal("other", []byte(`{"p":2,"v":{"after":"1"}}`), []byte("[]")))
 	f.Fuzz(func(t *testing.T, cursor string) {
 		query := url.Values{"cursor": {cursor}}
-		up, refused := m.Request(resource.Asked{Sealer: s, RawQuery: query.Encode()})
+		up, refused := m.Request(mapping.Asked{Sealer: s, RawQuery: query.Encode()})
 		if refused == nil {
 			t.Fatalf("%q sends %s", cursor, up.RawQuery)
 		}

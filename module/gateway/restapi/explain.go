@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
@@ -23,15 +24,15 @@ type Explanation struct {
 
 // Tables keeps the tables of resources that were compiled, for who asks about many requests
 // of one configuration: doctor asks about hundreds. It is not safe for concurrent use.
-type Tables map[string]*resource.Table
+type Tables map[string]*routes.Table
 
 // table compiles the resources of one version of a handler, once.
-func (t Tables) table(config []byte, version int, resources []resource.Resource) (*resource.Table, error) {
+func (t Tables) table(config []byte, version int, resources []resource.Resource) (*routes.Table, error) {
 	key := fmt.Sprint(version, " ", string(config))
 	if table, ok := t[key]; ok {
 		return table, nil
 	}
-	table, err := resource.NewTable(resources)
+	table, err := routes.New(resources)
 	if err == nil && t != nil {
 		t[key] = table
 	}

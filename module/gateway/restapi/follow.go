@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/handler"
+	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
 	"github.com/gatehouse/gatehouse/module/internal/rest/headers"
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/list"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 // One request for a page of a list that is followed makes several to the upstream. No further
@@ -46,9 +48,9 @@ type followed struct {
 
 // follow answers a page of a list that the upstream gives by cursors: it asks for one answer
 // after the other, and keeps the elements of the page.
-func (h *REST) follow(w http.ResponseWriter, c *call, m resource.Match, up resource.Upstream, asked resource.Asked) error {
+func (h *REST) follow(w http.ResponseWriter, c *call, m routes.Match, up mapping.Upstream, asked mapping.Asked) error {
 	query, _ := url.ParseQuery(asked.RawQuery) // Request has read it
-	caller := resource.Caller{Prefix: c.prefix, Query: query, Allowed: handler.Permits(c.r)}
+	caller := answer.Caller{Prefix: c.prefix, Query: query, Allowed: handler.Permits(c.r)}
 	q, first, begun := up.List, up, time.Now()
 	skip, take := q.Window()
 	var all followed
@@ -59,7 +61,7 @@ func (h *REST) follow(w http.ResponseWriter, c *call, m resource.Match, up resou
 	for n := 0; !all.ended && n < h.follows && all.read < followBytes && (n == 0 || time.Since(begun) < followTime); n++ {
 		from := max(int64(skip)-all.seen, 0)
 		room := max(int64(skip)+int64(take)-max(all.seen, int64(skip)), 0)
-		answer, portion := m.Portion(caller, int(from), int(room))
+		answer, portion := m.Operation.Answers.NewPortion(m.Values, caller, int(from), int(room))
 		personal = answer.Personal()
 		got := h.alone(c.r.Context(), to, c.r, up, answer, dialect, followBody)
 		switch {
@@ -81,7 +83,7 @@ func (h *REST) follow(w http.ResponseWriter, c *call, m resource.Match, up resou
 			return h.unreadable(&translate.Failure{Kind: translate.Bomb, Err: errLong})
 		}
 		last = portion.Next
-		next, refused := m.Onward(first, portion.Next)
+		next, refused := m.Operation.Requests.Next(m.Values, first, portion.Next)
 		if refused != nil {
 			return h.unreadable(&translate.Failure{Kind: translate.Cursor, Err: refused})
 		}
@@ -99,20 +101,20 @@ func (h *REST) follow(w http.ResponseWriter, c *call, m resource.Match, up resou
 
 // leave gives a client's answer the fields of an upstream's that pass and that are not about
 // its content.
-func leave(h, theirs http.Header, m resource.Match) {
+func leave(h, theirs http.Header, m routes.Match) {
 	for name, values := range theirs {
 		switch name {
 		case "Content-Length", "Content-Location", "Last-Modified", "Location", "Age", "Date", "Trailer", "Transfer-Encoding":
 			continue // of one answer alone
 		}
-		if m.Operation.Fields().Passes(name, headers.Answer{Status: http.StatusOK}) {
+		if m.Operation.Answers.Fields().Passes(name, headers.Answer{Status: http.StatusOK}) {
 			h[name] = values
 		}
 	}
 }
 
 // add takes in one answer, an array.
-func (f *followed) add(body []byte, p *resource.Portion) {
+func (f *followed) add(body []byte, p *answer.Portion) {
 	body = bytes.TrimSpace(body)
 	if len(body) >= 2 {
 		body = bytes.TrimSpace(body[1 : len(body)-1])
@@ -129,7 +131,7 @@ func (f *followed) add(body []byte, p *resource.Portion) {
 }
 
 // relay gives the client a failure of the upstream, in our form already.
-func relay(w http.ResponseWriter, m resource.Match, got responsewriter.Reply) error {
+func relay(w http.ResponseWriter, m routes.Match, got responsewriter.Reply) error {
 	leave(w.Header(), got.Header, m)
 	if len(got.Header["Www-Authenticate"]) > 0 { // the API knows its callers
 		w.Header()["Www-Authenticate"] = got.Header["Www-Authenticate"]
@@ -140,7 +142,7 @@ func relay(w http.ResponseWriter, m resource.Match, got responsewriter.Reply) er
 }
 
 // write gives the client the page.
-func (f *followed) write(w http.ResponseWriter, c *call, m resource.Match, q *list.Query, caller resource.Caller) error {
+func (f *followed) write(w http.ResponseWriter, c *call, m routes.Match, q *list.Query, caller answer.Caller) error {
 	seen := list.Seen{Elements: -1}
 	if f.ended {
 		seen.Elements = f.seen
@@ -166,7 +168,7 @@ func (f *followed) write(w http.ResponseWriter, c *call, m resource.Match, q *li
 
 // noteCut logs, once for each resource, that a list which is taken for whole has a length at
 // which APIs cut lists.
-func (h *REST) noteCut(answer *resource.Answer) {
+func (h *REST) noteCut(answer *answer.Answer) {
 	if path, n, ok := answer.MayBeCut(); ok {
 		if _, known := h.cut.LoadOrStore(path, true); !known {
 			h.log.Warn("`paginate local` takes this list for whole, and the API may have cut it at this length: write `complete when <pointer> <operator>` for what tells in its answer, and `cursor <parameter> <pointer>` if it leads on", "resource", path, "items", n)

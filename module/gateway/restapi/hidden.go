@@ -68,7 +68,7 @@ func (s *supplied) fillCall(r *http.Request) error {
 	if s.h.unresolved {
 		value = nil
 	}
-	filled, err := s.operation.FillCall(call, value)
+	filled, err := s.operation.Requests.FillCall(call, value)
 	if err != nil {
 		return envelope.Fail(http.StatusServiceUnavailable, "", "", err)
 	}

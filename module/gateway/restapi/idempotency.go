@@ -15,8 +15,10 @@ import (
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/rest/idempotent"
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -52,7 +54,7 @@ func (h *REST) takeIdempotency(ctx caddy.Context) error {
 
 // declares looks through all declared resources.
 func (h *REST) declares(it func(*resource.Resource) bool) bool {
-	tables := []*resource.Table{h.plain.table}
+	tables := []*routes.Table{h.plain.table}
 	for _, e := range h.editions {
 		tables = append(tables, e.table)
 	}
@@ -68,7 +70,7 @@ func (h *REST) declares(it func(*resource.Resource) bool) bool {
 
 // around carries a request with a key out at most once, as far as that can be known.
 func (o *once) around(next operation) operation {
-	return func(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error {
+	return func(w http.ResponseWriter, c *call, m routes.Match, asked mapping.Asked) error {
 		text, given, refused := idempotent.Parse(c.r.Header)
 		switch {
 		case refused != nil:
@@ -77,7 +79,7 @@ func (o *once) around(next operation) operation {
 			return next(w, c, m, asked)
 		}
 		body := asked.Body
-		if !m.Reads() {
+		if !m.Operation.Requests.ReadsBody() {
 			if body, refused = request.ReadBody(c.r, o.h.MaxBody); refused != nil {
 				return refused
 			}
@@ -108,7 +110,7 @@ func (o *once) around(next operation) operation {
 	}
 }
 
-func (o *once) key(c *call, m resource.Match, text string) idempotent.Key {
+func (o *once) key(c *call, m routes.Match, text string) idempotent.Key {
 	k := idempotent.Key{Resource: m.Operation.Path, Text: text}
 	if access := handler.Caller(c.r); access != nil {
 		k.Client, k.User = access.Client, access.Subject
@@ -142,12 +144,12 @@ var credentials = []string{
 const carryTime = time.Minute
 
 // carry sends the request, and keeps what came of it before the client is told.
-func (o *once) carry(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked, body []byte, attempt *idempotent.Attempt, next operation) (err error) {
+func (o *once) carry(w http.ResponseWriter, c *call, m routes.Match, asked mapping.Asked, body []byte, attempt *idempotent.Attempt, next operation) (err error) {
 	ctx, cancel := outliving(c.r.Context(), carryTime)
 	defer cancel()
 	own := *c
 	own.r = c.r.WithContext(ctx)
-	if !m.Reads() {
+	if !m.Operation.Requests.ReadsBody() {
 		own.r.Body, own.r.ContentLength, own.r.TransferEncoding = request.InMemory(body), int64(len(body)), nil
 	}
 	held := responsewriter.NewHold(w, idempotent.MaxAnswer)

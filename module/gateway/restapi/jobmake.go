@@ -8,10 +8,11 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 // begin is a POST that makes a job.
@@ -41,33 +42,33 @@ func (p *jobs) begin(w http.ResponseWriter, c *call, q *job.Queue, wish job.Pref
 
 // instead is the declared operation that a request would be if its client did not prefer
 // a job.
-func (e *edition) instead(q *job.Queue) (resource.Match, bool) {
+func (e *edition) instead(q *job.Queue) (routes.Match, bool) {
 	if q.When != "preferred" {
-		return resource.Match{}, false
+		return routes.Match{}, false
 	}
 	return e.posted(q.Path)
 }
 
 // posted is what a POST of a path is.
-func (e *edition) posted(path string) (resource.Match, bool) {
+func (e *edition) posted(path string) (routes.Match, bool) {
 	m, _, refused := e.table.Match(http.MethodPost, "/"+path)
 	return m, refused == nil && m.Operation != nil
 }
 
 // defers makes a job of a declared operation: what is wrong with the request is said at
 // once, as it would be without a job, and the upstream gets the body that it would get.
-func (p *jobs) defers(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefer, m resource.Match) error {
-	asked := resource.Asked{RawQuery: c.r.URL.RawQuery, Header: c.r.Header}
+func (p *jobs) defers(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefer, m routes.Match) error {
+	asked := mapping.Asked{RawQuery: c.r.URL.RawQuery, Header: c.r.Header}
 	if refused := parameterless(asked.RawQuery); refused != nil {
 		return refused
 	}
-	if m.Reads() {
+	if m.Operation.Requests.ReadsBody() {
 		var refused *envelope.Refusal
 		if asked.Body, refused = request.ReadBody(c.r, p.h.MaxBody); refused != nil {
 			return refused
 		}
 	}
-	return p.h.wrap(m, func(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error {
+	return p.h.wrap(m, func(w http.ResponseWriter, c *call, m routes.Match, asked mapping.Asked) error {
 		up, refused := m.Request(asked)
 		if refused != nil {
 			return refused

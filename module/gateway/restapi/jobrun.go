@@ -6,11 +6,13 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 // version is the name of the version that was asked for, "" for none.
@@ -46,7 +48,7 @@ func (p *jobs) do(ctx context.Context, t job.Task) *job.Failure {
 		return &job.Failure{Code: string(job.UpstreamFailed), Message: job.UpstreamFailed.Message()}
 	}
 	t.Answer.Part(answer.Plan)
-	up := resource.Upstream{Method: t.Config.Method, Set: make(http.Header)}
+	up := mapping.Upstream{Method: t.Config.Method, Set: make(http.Header)}
 	up.Path, up.RawQuery, _ = strings.Cut(t.Config.Upstream, "?")
 	for _, set := range []http.Header{in.Header, t.Upload.Header} {
 		for name, values := range set {
@@ -69,7 +71,7 @@ func (p *jobs) do(ctx context.Context, t job.Task) *job.Failure {
 }
 
 // operation is the declared one that a job is instead of; nil for none.
-func (p *jobs) operation(e *edition, c *job.Config) *resource.Operation {
+func (p *jobs) operation(e *edition, c *job.Config) *routes.Operation {
 	if m, ok := e.posted(c.Path); ok && c.When == "preferred" {
 		return m.Operation
 	}
@@ -86,9 +88,9 @@ func access(j *job.Job) *token.Access {
 // answer says what becomes of the upstream's answer: the declared part of its JSON,
 // without a notice in front and in UTF-8. In lines it is read elsewhere. Instead of a
 // declared operation it is what that would have given.
-func (p *jobs) answer(e *edition, c *job.Config) (*resource.Answer, *envelope.Config, error) {
+func (p *jobs) answer(e *edition, c *job.Config) (*answer.Answer, *envelope.Config, error) {
 	if m, ok := e.posted(c.Path); ok && c.When == "preferred" {
-		answer, err := m.Deferred(c.Result)
+		answer, err := m.Operation.Answers.NewDeferred(c.Result)
 		return answer, e.dialects[m.Operation], err
 	}
 	at, err := splice.ParsePointer(c.Result)
@@ -96,7 +98,7 @@ func (p *jobs) answer(e *edition, c *job.Config) (*resource.Answer, *envelope.Co
 		return nil, nil, err
 	}
 	plan, err := splice.Compile(splice.Config{Root: at})
-	return resource.Part(plan), &p.h.dialect, err
+	return answer.NewPlain(plan), &p.h.dialect, err
 }
 
 // jobFailure is a failure as the client of a request would be told it.

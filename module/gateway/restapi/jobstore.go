@@ -20,7 +20,7 @@ func markKey(id string) store.Key { return store.Key{Kind: store.KindJobMark, ID
 // Get implements job.Store.
 func (s jobStore) Get(ctx context.Context, id string) (job.Record, error) {
 	r, err := s.backend.Get(ctx, jobKey(id))
-	return job.Record{ID: r.ID, Value: r.Value, Version: r.Version, Expires: r.Expires}, answer(err)
+	return job.Record{ID: r.ID, Value: r.Value, Version: r.Version, Expires: r.Expires}, jobError(err)
 }
 
 // Create implements job.Store.
@@ -32,7 +32,7 @@ func (s jobStore) Create(ctx context.Context, r job.Record) error {
 // Swap implements job.Store.
 func (s jobStore) Swap(ctx context.Context, r job.Record) (uint64, error) {
 	stored, err := s.backend.Swap(ctx, store.Record{Key: jobKey(r.ID), Value: r.Value, Version: r.Version, Expires: r.Expires})
-	return stored.Version, answer(err)
+	return stored.Version, jobError(err)
 }
 
 // Enter implements job.Index.
@@ -67,8 +67,8 @@ func (s jobStore) List(ctx context.Context, queue string, limit int) ([]job.Mark
 	return marks, nil
 }
 
-// answer turns the store's answers into those of package job.
-func answer(err error) error {
+// jobError converts errors of the store to those of package job.
+func jobError(err error) error {
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return job.ErrNotFound

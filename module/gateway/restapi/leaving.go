@@ -9,10 +9,11 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
 	"github.com/gatehouse/gatehouse/module/internal/rest/headers"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 // leaving is the client's writer. It removes the header fields of an operation's answer that
@@ -22,8 +23,8 @@ type leaving struct {
 	caddyhttp.ResponseWriterWrapper
 	pass   *headers.Set
 	call   *call
-	match  resource.Match
-	answer *resource.Answer
+	match  routes.Match
+	answer *answer.Answer
 	to     *translate.Writer // knows whose Link it is; nil until the upstream is asked
 	before []field           // what stood there, of fields that do not pass
 	room   [2]field          // for the few that there are
@@ -38,8 +39,8 @@ type field struct {
 	values []string
 }
 
-func newLeaving(w http.ResponseWriter, c *call, m resource.Match, answer *resource.Answer) *leaving {
-	l := &leaving{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, pass: m.Operation.Fields(), call: c, match: m, answer: answer}
+func newLeaving(w http.ResponseWriter, c *call, m routes.Match, answer *answer.Answer) *leaving {
+	l := &leaving{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, pass: m.Operation.Answers.Fields(), call: c, match: m, answer: answer}
 	l.before = l.room[:0]
 	for name, values := range w.Header() {
 		if !l.pass.Passes(name, headers.Answer{}) {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/lint"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
@@ -27,7 +28,7 @@ func (h *REST) Paths() []string {
 		sets = append(sets, h.Versions[i].Resources)
 	}
 	for _, set := range sets {
-		if t, err := resource.NewTable(set); err == nil {
+		if t, err := routes.New(set); err == nil {
 			for _, o := range t.Operations() {
 				add(o.Path)
 			}
@@ -53,7 +54,7 @@ func (h *REST) Requests(version string) (all []Request) {
 			resources = v.resources(h.Resources)
 		}
 	}
-	if t, err := resource.NewTable(resources); err == nil {
+	if t, err := routes.New(resources); err == nil {
 		for _, o := range t.Operations() {
 			all = append(all, Request{o.Method, o.Path, placeholder.ReplaceAllString(o.Path, "0")})
 		}

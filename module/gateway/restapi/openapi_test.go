@@ -9,13 +9,14 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 func newDescribed(t *testing.T) (*described, func(method, prefix, path string, header ...string) *httptest.ResponseRecorder) {
 	t.Helper()
-	table, err := resource.NewTable([]resource.Resource{{Path: "articles"}})
+	table, err := routes.New([]resource.Resource{{Path: "articles"}})
 	if err != nil {
 		t.Fatal(err)
 	}

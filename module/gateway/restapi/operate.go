@@ -6,14 +6,16 @@ import (
 	"net/url"
 
 	"github.com/gatehouse/gatehouse/module/internal/handler"
+	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 // operate is the plain operation: it sends the upstream's request and translates what
 // comes back.
-func (h *REST) operate(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error {
+func (h *REST) operate(w http.ResponseWriter, c *call, m routes.Match, asked mapping.Asked) error {
 	up, refused := c.upstream(m, asked)
 	if refused != nil {
 		return refused
@@ -22,7 +24,7 @@ func (h *REST) operate(w http.ResponseWriter, c *call, m resource.Match, asked r
 		return h.follow(w, c, m, up, asked)
 	}
 	query, _ := url.ParseQuery(asked.RawQuery) // Request has read it
-	answer := m.Answer(up, resource.Caller{Prefix: c.prefix, Query: query, Allowed: handler.Permits(c.r)})
+	answer := m.Answer(up, answer.Caller{Prefix: c.prefix, Query: query, Allowed: handler.Permits(c.r)})
 	out := newLeaving(w, c, m, answer)
 	defer out.finish()
 	to, dialect := h.supply(c.edition, m.Operation, c.handler(), c.dialects[m.Operation])
@@ -34,7 +36,7 @@ func (h *REST) operate(w http.ResponseWriter, c *call, m resource.Match, asked r
 
 // upstream is the request that a match makes. It does not ask for the vendor's media type:
 // of that the upstream knows nothing.
-func (c *call) upstream(m resource.Match, asked resource.Asked) (resource.Upstream, *envelope.Refusal) {
+func (c *call) upstream(m routes.Match, asked mapping.Asked) (mapping.Upstream, *envelope.Refusal) {
 	up, refused := m.Request(asked)
 	if refused == nil && c.choice.MediaType != "" && up.Set.Get("Accept") == "" {
 		up.Set.Set("Accept", "application/json")
@@ -44,7 +46,7 @@ func (c *call) upstream(m resource.Match, asked resource.Asked) (resource.Upstre
 
 // send makes the upstream answer a client, by way of its dialect and the translation. r is
 // the upstream's request.
-func (h *REST) send(w http.ResponseWriter, c *call, upstream route, r *http.Request, answer *resource.Answer, dialect *envelope.Config) error {
+func (h *REST) send(w http.ResponseWriter, c *call, upstream route, r *http.Request, answer *answer.Answer, dialect *envelope.Config) error {
 	to := translate.New(w, translate.Config{Answer: answer, MediaType: c.choice.MediaType, Locate: withoutSecrets(upstream, h.locator(c, r))})
 	defer to.Release()
 	if out, ok := w.(*leaving); ok {
@@ -99,21 +101,21 @@ func (h *REST) unreadable(f *translate.Failure) error {
 
 // settle answers a write that succeeded with an answer that has no resource where one is
 // declared, and logs that, unless nothing was declared and a fail_when has judged the text.
-func (h *REST) settle(to *translate.Writer, r *http.Request, answer *resource.Answer, dialect *envelope.Config) {
-	judged := answer.Wanted() == "" && dialect.JudgesText(to.Header())
+func (h *REST) settle(to *translate.Writer, r *http.Request, answer *answer.Answer, dialect *envelope.Config) {
+	judged := answer.ItemPointer() == "" && dialect.JudgesText(to.Header())
 	if f := to.Settle(); f != nil && !judged {
 		h.metrics.Untranslated(string(f.Kind))
-		if answer.Wanted() == "" {
+		if answer.ItemPointer() == "" {
 			h.log.Warn("the answer to a write is not a JSON object, and was taken for a success by its status", "error", f.Err, "method", r.Method, "path", r.URL.Path)
 			return
 		}
-		h.log.Warn("the answer to a write has no resource where one is declared", "item", answer.Wanted(), "error", f.Err, "method", r.Method, "path", r.URL.Path)
+		h.log.Warn("the answer to a write has no resource where one is declared", "item", answer.ItemPointer(), "error", f.Err, "method", r.Method, "path", r.URL.Path)
 	}
 }
 
 // noteExceeded logs, once for each resource, that the upstream gave more items than it was
 // asked for.
-func (h *REST) noteExceeded(answer *resource.Answer) {
+func (h *REST) noteExceeded(answer *answer.Answer) {
 	if path, ok := answer.Exceeded(); ok {
 		if _, known := h.exceeded.LoadOrStore(path, true); !known {
 			h.log.Warn("the API gave more items than `limit` asked for, so it does not know the parameter: write its own name with `list { send limit <name> }`, or `list { paginate local }` if it always gives the whole list", "resource", path)

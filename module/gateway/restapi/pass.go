@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 // pass sends what is not declared, as it is. Only the version goes where the upstream does
@@ -17,14 +18,14 @@ import (
 func (h *REST) pass(w http.ResponseWriter, c *call) error {
 	r := c.r
 	if c.strip && c.choice.Prefix != "" {
-		up := resource.Upstream{Method: r.Method, Path: cmp.Or(c.choice.Path, "/"), RawQuery: r.URL.RawQuery}
+		up := mapping.Upstream{Method: r.Method, Path: cmp.Or(c.choice.Path, "/"), RawQuery: r.URL.RawQuery}
 		trailer := r.Trailer
 		r = upstreamRequest(r.Context(), w, r, up)
 		r.Trailer = trailer // what is undeclared passes as it is
 	}
 	r = request.Copy(r)
 	r.Body = httpx.Unclosed(r)
-	return h.send(w, c, c.handler(), r, &resource.Answer{}, &h.dialect)
+	return h.send(w, c, c.handler(), r, &answer.Answer{}, &h.dialect)
 }
 
 // locator turns the addresses in an upstream's answer to r into the client's.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/login"
@@ -88,7 +89,7 @@ func (h *REST) Check() error {
 }
 
 func (h *REST) compile(ctx caddy.Context) (err error) {
-	if h.plain.table, err = resource.NewTable(inCharset(h.inherited(h.Resources, h.Login), h.Charset)); err != nil {
+	if h.plain.table, err = routes.New(inCharset(h.inherited(h.Resources, h.Login), h.Charset)); err != nil {
 		return fmt.Errorf("api_rest: %w", err)
 	}
 	if err = h.plain.table.CheckIdle("", h.Errors.AsksForJSON()); err != nil {
@@ -118,7 +119,7 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 		}
 		account := h.account(v)
 		if len(v.Resources) > 0 || name != h.Charset || account != h.Login {
-			if e.table, err = resource.NewTable(inCharset(h.inherited(v.resources(h.Resources), account), name)); err != nil {
+			if e.table, err = routes.New(inCharset(h.inherited(v.resources(h.Resources), account), name)); err != nil {
 				return fmt.Errorf("api_rest: version %s: %w", v.Name, err)
 			}
 			if err = e.table.CheckIdle("", h.Errors.AsksForJSON()); err != nil {
@@ -158,11 +159,11 @@ func (h *REST) compileUpstream(ctx caddy.Context, e *edition, v *Version) error 
 }
 
 // speak prepares how failures of each operation are read.
-func (h *REST) speak(t *resource.Table) (all map[*resource.Operation]*envelope.Config, err error) {
-	all = make(map[*resource.Operation]*envelope.Config)
+func (h *REST) speak(t *routes.Table) (all map[*routes.Operation]*envelope.Config, err error) {
+	all = make(map[*routes.Operation]*envelope.Config)
 	for _, o := range t.Operations() {
 		own := h.dialect
-		if own.Charset, err = h.errorCharset(o.Charset()); err != nil {
+		if own.Charset, err = h.errorCharset(o.Resource.Charset); err != nil {
 			return nil, fmt.Errorf("resource %s: %w", o.Resource.Path, err)
 		}
 		if all[o], err = o.Dialect(own); err != nil {
@@ -203,8 +204,8 @@ func newRoute(ctx caddy.Context, routes caddyhttp.RouteList, conceal bool) (to r
 
 // supplies reports whether requests of an edition have parameters of the gateway's. account is
 // how it signs in to the edition's upstream; nil: it does not.
-func (h *REST) supplies(t *resource.Table, account *login.Config) bool {
-	return account != nil || len(h.Fixed) > 0 || slices.ContainsFunc(t.Operations(), func(o *resource.Operation) bool { return len(o.Fixed()) > 0 })
+func (h *REST) supplies(t *routes.Table, account *login.Config) bool {
+	return account != nil || len(h.Fixed) > 0 || slices.ContainsFunc(t.Operations(), func(o *routes.Operation) bool { return len(o.Requests.Supplied()) > 0 })
 }
 
 // AsksForJSON reports whether a condition about all answers refuses what is not JSON.

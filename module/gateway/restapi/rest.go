@@ -9,6 +9,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
@@ -115,12 +116,12 @@ type Dialect struct {
 
 // edition is what serves a version.
 type edition struct {
-	table   *resource.Table
+	table   *routes.Table
 	route   route
 	reveals bool    // the proxies in route send what is concealed of a request
 	login   *signIn // nil: the gateway has no account there
 	// dialects are those of the operations: errors name members as clients do.
-	dialects map[*resource.Operation]*envelope.Config
+	dialects map[*routes.Operation]*envelope.Config
 	strip    bool // the version is not in the paths of requests that pass
 }
 

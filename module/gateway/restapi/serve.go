@@ -7,7 +7,9 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -35,7 +37,7 @@ type part interface {
 
 // operation answers one declared operation. The client's body is in asked when the match
 // reads it, and still in the request otherwise.
-type operation func(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error
+type operation func(w http.ResponseWriter, c *call, m routes.Match, asked mapping.Asked) error
 
 // ServeHTTP finds out what a request is and answers it.
 func (h *REST) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
@@ -86,8 +88,8 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 		return nil
 	}
 	h.counts[m.Operation.Kind].Inc()
-	asked := resource.Asked{RawQuery: r.URL.RawQuery, Header: r.Header}
-	if m.Reads() {
+	asked := mapping.Asked{RawQuery: r.URL.RawQuery, Header: r.Header}
+	if m.Operation.Requests.ReadsBody() {
 		if asked.Body, refused = request.ReadBody(r, h.MaxBody); refused != nil {
 			return refused
 		}
@@ -99,7 +101,7 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 }
 
 // wrap is an operation with what stands around it.
-func (h *REST) wrap(m resource.Match, plain operation) operation {
+func (h *REST) wrap(m routes.Match, plain operation) operation {
 	if m.Operation.Kind == resource.Batch {
 		return h.batch
 	}

@@ -14,11 +14,11 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/login"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
@@ -123,7 +123,7 @@ func (s *signIn) ask(ctx context.Context, r *http.Request) (a login.Answer, err 
 	}
 	rec := responsewriter.NewRecorder(login.MaxAnswer)
 	hidden := newConcealed(s.reveals, nil, func(string) bool { return true }) // the proxy need not know any field
-	up := resource.Upstream{Method: r.Method, Path: r.URL.EscapedPath(), RawQuery: r.URL.RawQuery, Set: r.Header, Body: body, Replaced: true}
+	up := mapping.Upstream{Method: r.Method, Path: r.URL.EscapedPath(), RawQuery: r.URL.RawQuery, Set: r.Header, Body: body, Replaced: true}
 	if hidden != nil {
 		up.RawQuery, hidden.query = "", up.RawQuery
 		for name := range r.Header {

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
@@ -18,7 +18,7 @@ type supplied struct {
 	h  *REST
 	to route
 	// operation is the declared one, nil for a job's own request.
-	operation  *resource.Operation
+	operation  *routes.Operation
 	fixed      []supply.Param // with placeholders
 	as         string         // the form of a body that has to be made
 	secrets    supply.Secrets // what no client may be told
@@ -29,22 +29,22 @@ type supplied struct {
 
 // supply is the way to an upstream for an operation, nil for a job's own request, and the
 // dialect in which its errors are read.
-func (h *REST) supply(e *edition, o *resource.Operation, to route, dialect *envelope.Config) (route, *envelope.Config) {
+func (h *REST) supply(e *edition, o *routes.Operation, to route, dialect *envelope.Config) (route, *envelope.Config) {
 	var fixed []supply.Param
 	as, configured := "json", false
 	if o != nil {
-		fixed, as, configured = o.Fixed(), o.As(), o.CallsConfigured()
+		fixed, as, configured = o.Requests.Supplied(), o.Requests.BodyForm(), o.Requests.CallsConfigured()
 	} else {
 		fixed = h.jobParams()
 	}
 	if len(fixed) == 0 && e.login == nil && !configured {
-		if o != nil && o.ByRPC() {
+		if o != nil && o.Requests.ByRPC() {
 			to = &caller{h, o, to, nil}
 		}
 		return to, dialect
 	}
 	s := &supplied{h: h, to: to, operation: o, fixed: fixed, as: as, login: e.login, reveals: e.reveals}
-	if o != nil && o.ByRPC() {
+	if o != nil && o.Requests.ByRPC() {
 		s.to = &caller{h, o, to, s}
 	}
 	own := *dialect
@@ -68,7 +68,7 @@ func (s *supplied) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if s.operation != nil && s.operation.CallsConfigured() {
+	if s.operation != nil && s.operation.Requests.CallsConfigured() {
 		r = request.Copy(r)
 		if err := s.fillCall(r); err != nil {
 			return err

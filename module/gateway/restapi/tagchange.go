@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/handler"
+	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
 	"github.com/gatehouse/gatehouse/module/internal/rest/etag"
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 var failed = envelope.Refuse(http.StatusPreconditionFailed, "the resource is not, or no longer, as the condition says")
@@ -19,7 +21,7 @@ var failed = envelope.Refuse(http.StatusPreconditionFailed, "the resource is not
 // know that, the resource is read; an upstream that knows conditions itself is told ours
 // in its own words, since somebody may change the resource in between.
 func (t *tags) change(next operation) operation {
-	return func(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error {
+	return func(w http.ResponseWriter, c *call, m routes.Match, asked mapping.Asked) error {
 		conditions, refused := etag.Parse(c.r.Header)
 		if refused != nil {
 			return refused
@@ -66,8 +68,8 @@ func unmodifiedSince(h http.Header) (time.Time, bool) {
 }
 
 // current reads a resource as this caller would, and derives its tag.
-func (t *tags) current(c *call, m resource.Match) (now state, err error) {
-	up, refused := c.upstream(m, resource.Asked{Header: make(http.Header)})
+func (t *tags) current(c *call, m routes.Match) (now state, err error) {
+	up, refused := c.upstream(m, mapping.Asked{Header: make(http.Header)})
 	if refused != nil {
 		return now, envelope.Fail(refused.Status, refused.Code, refused.Message, refused)
 	}
@@ -79,11 +81,11 @@ func (t *tags) current(c *call, m resource.Match) (now state, err error) {
 	upstream := ""
 	own := *c
 	own.before(func(*http.Request) {}, func(h http.Header) {
-		if !m.Operation.ReadsByPost() {
+		if !m.Operation.Requests.ReadsByPost() {
 			upstream = h.Get("Etag")
 		}
 	})
-	answer := m.Answer(up, resource.Caller{Prefix: c.prefix, Allowed: handler.Permits(c.r)})
+	answer := m.Answer(up, answer.Caller{Prefix: c.prefix, Allowed: handler.Permits(c.r)})
 	to, dialect := t.h.supply(own.edition, m.Operation, own.route, c.dialects[m.Operation])
 	got := t.h.alone(c.r.Context(), to, c.r, up, answer, dialect, tagBody)
 	switch {
@@ -114,12 +116,12 @@ var errUnread = errors.New("the resource that a condition is about could not be 
 // unfit keeps conditions on tags from an upstream whose answers clients see translated, in
 // a resource that does not declare any: no answer has a tag there, so none can match.
 func unfit(next operation) operation {
-	return func(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error {
+	return func(w http.ResponseWriter, c *call, m routes.Match, asked mapping.Asked) error {
 		if m.Operation.Method == http.MethodGet || len(c.r.Header["If-Match"]) == 0 && len(c.r.Header["If-None-Match"]) == 0 {
 			return next(w, c, m, asked)
 		}
 		read, _, _ := c.table.Match(http.MethodGet, c.choice.Path)
-		if read.Operation == nil || !read.Translates() {
+		if read.Operation == nil || !read.Operation.Answers.Translates() {
 			return next(w, c, m, asked)
 		}
 		conditions, refused := etag.Parse(c.r.Header)

@@ -8,8 +8,9 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/rest/etag"
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 )
 
 // tagBody is how much of an answer is held to derive a tag from it, where the upstream
@@ -20,11 +21,11 @@ const tagBody = 256 << 10
 type tags struct {
 	h *REST
 	// plans identify what is done to the answers of operations that read.
-	plans map[*resource.Operation]string
+	plans map[*routes.Operation]string
 }
 
 func (h *REST) takeTags() {
-	t := &tags{h, make(map[*resource.Operation]string)}
+	t := &tags{h, make(map[*routes.Operation]string)}
 	editions := append([]edition{h.plain}, h.editions...)
 	for _, e := range editions {
 		for _, o := range e.table.Operations() {
@@ -38,7 +39,7 @@ func (h *REST) takeTags() {
 }
 
 // around is an operation of a resource that declares tags.
-func (t *tags) around(m resource.Match, next operation) operation {
+func (t *tags) around(m routes.Match, next operation) operation {
 	if m.Operation.Method == http.MethodGet {
 		return t.read(next)
 	}
@@ -47,12 +48,12 @@ func (t *tags) around(m resource.Match, next operation) operation {
 
 // plan identifies what is done to an answer for this caller. The links in it are those
 // that the caller's scopes allow, and a cursor is the caller's own.
-func (t *tags) plan(c *call, o *resource.Operation) string {
+func (t *tags) plan(c *call, o *routes.Operation) string {
 	parts := []string{t.plans[o], c.prefix, c.choice.MediaType}
 	if access := handler.Caller(c.r); access != nil && len(o.Resource.Links) > 0 {
 		parts = append(parts, access.Scopes...)
 	}
-	if access := handler.Caller(c.r); access != nil && o.ByCursor() {
+	if access := handler.Caller(c.r); access != nil && o.Requests.ByCursor() {
 		parts = append(parts, "cursor", access.Client, access.Subject)
 	}
 	return etag.Plan(parts...)
@@ -60,7 +61,7 @@ func (t *tags) plan(c *call, o *resource.Operation) string {
 
 // bare is the call and what is asked without conditions: they are about our tags, which no
 // upstream knows. Parts of an answer that is translated are not given.
-func bare(c *call, asked resource.Asked) (*call, resource.Asked) {
+func bare(c *call, asked mapping.Asked) (*call, mapping.Asked) {
 	own := *c
 	own.r = c.r.WithContext(c.r.Context())
 	own.r.Header = c.r.Header.Clone()
@@ -85,14 +86,14 @@ func (c *call) before(set func(*http.Request), notice func(http.Header)) {
 
 // read answers GET and HEAD with a tag, and 304 where the client has the answer already.
 func (t *tags) read(next operation) operation {
-	return func(w http.ResponseWriter, c *call, m resource.Match, asked resource.Asked) error {
+	return func(w http.ResponseWriter, c *call, m routes.Match, asked mapping.Asked) error {
 		conditions, refused := etag.Parse(c.r.Header)
 		if refused != nil {
 			return refused
 		}
 		plan, upstream := t.plan(c, m.Operation), ""
 		own, asked := bare(c, asked)
-		known, posts := conditions.NoneMatch.Underlying(plan), m.Operation.ReadsByPost()
+		known, posts := conditions.NoneMatch.Underlying(plan), m.Operation.Requests.ReadsByPost()
 		own.before(func(r *http.Request) {
 			if len(known) > 0 && !posts { // then the upstream need not send it
 				r.Header.Set("If-None-Match", etag.Join(known))

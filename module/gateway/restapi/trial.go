@@ -123,7 +123,7 @@ func (t *Trial) explain(r *http.Request) string {
 	if !errors.Is(f, splice.ErrRoot) || m.Operation == nil {
 		return f.Error()
 	}
-	word, pointer := "item", m.Operation.ItemPointer()
+	word, pointer := "item", m.Operation.Answers.ItemPointer()
 	if m.Operation.Kind == resource.List {
 		word, pointer = "items", m.Operation.Resource.List.Items
 	}

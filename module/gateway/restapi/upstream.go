@@ -11,10 +11,10 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 // route leads to an upstream. It is nil where the next handler does.
@@ -53,7 +53,7 @@ func nowhere(http.ResponseWriter, *http.Request) error {
 //
 // Trailers of the client's end here: some upstreams take them for header fields, which would be
 // those that only the gateway may send, since nobody has looked at them.
-func upstreamRequest(ctx context.Context, w http.ResponseWriter, parent *http.Request, up resource.Upstream) *http.Request {
+func upstreamRequest(ctx context.Context, w http.ResponseWriter, parent *http.Request, up mapping.Upstream) *http.Request {
 	r := &http.Request{Method: up.Method, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header), Body: http.NoBody}
 	server := new(caddyhttp.Server)
 	var vars map[string]any

@@ -100,8 +100,11 @@ type Resource struct {
 	// Resources of each item.
 	Nested []Resource `json:"nested,omitempty"`
 
-	shared []Fixed        // those that go with all resources
-	kept   []supply.Param // what a sign-in gives, without values
+	// Shared are parameters that the gateway sends with requests of all resources. WithSupplied
+	// sets them.
+	Shared []Fixed `json:"-"`
+	// SignIn are the parameters that a sign-in gives, without values. WithSupplied sets them.
+	SignIn []supply.Param `json:"-"`
 }
 
 // Route is one operation: a request of the client's, and the upstream's for it.

@@ -1,4 +1,4 @@
-// Package resource owns the declared resources: which operation a request is, what the
-// upstream is sent for it, and what is to become of the answer. It is given requests
-// and gives back descriptions; it sends nothing and touches no answer.
+// Package resource declares the resources of a REST interface: the configuration types, and the checks
+// that need nothing but one resource. It knows neither requests nor answers; package routes compiles
+// what is declared here.
 package resource

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-
-	"github.com/gatehouse/gatehouse/module/internal/rest/headers"
 )
 
-// WithFields is the resource, and those nested in it, with header fields that are named for all.
+// WithFields returns the resource, and those nested in it, with header fields that all resources let
+// through.
 func (r Resource) WithFields(down, up []string) Resource {
-	r.HeaderDown, r.HeaderUp = union(down, r.HeaderDown), union(up, r.HeaderUp)
+	r.HeaderDown, r.HeaderUp = mergeFields(down, r.HeaderDown), mergeFields(up, r.HeaderUp)
 	if len(r.Nested) > 0 {
 		nested := make([]Resource, len(r.Nested))
 		for i, below := range r.Nested {
@@ -21,7 +20,7 @@ func (r Resource) WithFields(down, up []string) Resource {
 	return r
 }
 
-func union(a, b []string) []string {
+func mergeFields(a, b []string) []string {
 	if len(a) == 0 {
 		return b
 	}
@@ -34,16 +33,8 @@ func union(a, b []string) []string {
 	return all
 }
 
-// compileFields reads which header fields pass, in both directions.
-func (s *shape) compileFields() (err error) {
-	if s.down, err = headers.New(s.config.HeaderDown); err != nil {
-		return err
-	}
-	s.cookies, err = Cookies(s.config.HeaderUp)
-	return err
-}
-
-// Cookies reads header_up: the client's Cookie is the only field that must be named to pass.
+// Cookies checks header_up, and reports whether it lets Cookie through, the only field of clients that
+// must be named to pass.
 func Cookies(up []string) (bool, error) {
 	for i, name := range up {
 		switch {
@@ -55,18 +46,3 @@ func Cookies(up []string) (bool, error) {
 	}
 	return len(up) > 0, nil
 }
-
-// Fields are the header fields of answers that reach the client.
-func (o *Operation) Fields() *headers.Set { return o.shape.down }
-
-// IsPage reports whether a success of this media type is no result of the API: a page or a
-// download that passes as it is.
-func (a *Answer) IsPage(media string, json, attachment bool) bool {
-	if a.Declared() {
-		return a.Passes(media)
-	}
-	return !json || attachment
-}
-
-// TakesCookies reports whether the client's cookies reach the upstream.
-func (o *Operation) TakesCookies() bool { return o.shape.cookies }

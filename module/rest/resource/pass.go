@@ -26,23 +26,11 @@ func (r *Resource) checkPass() error {
 	return nil
 }
 
-// Passes reports whether an answer of this media type passes as it is where JSON is declared.
-func (a *Answer) Passes(media string) bool {
-	o := a.match.Operation
-	return o != nil && o.passes(media)
-}
-
-func (o *Operation) passes(media string) bool {
-	if len(o.Resource.Pass) == 0 {
+// Passes reports whether an answer of this media type passes unchanged where JSON is declared.
+func (r *Resource) Passes(media string) bool {
+	if len(r.Pass) == 0 {
 		return false
 	}
 	kind, _, _ := strings.Cut(media, "/")
-	return slices.Contains(o.Resource.Pass, media) || slices.Contains(o.Resource.Pass, kind+"/*")
-}
-
-// Declared reports that the answer must be JSON, since something is declared of the
-// resource in it, or of the list.
-func (a *Answer) Declared() bool {
-	o := a.match.Operation
-	return o != nil && o.declares()
+	return slices.Contains(r.Pass, media) || slices.Contains(r.Pass, kind+"/*")
 }

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/batch"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 // batch describes a PATCH of a collection.
-func (d *document) batch(op object, o *resource.Operation) {
+func (d *document) batch(op object, o *routes.Operation) {
 	op["description"] = "Each resource is changed or not for itself. What is invalid is found before anything is changed. A batch takes neither parameters nor conditions (If-Match)."
 	op["requestBody"] = object{"required": true, "content": object{"application/json": object{"schema": object{
 		"type": "array", "minItems": 1, "maxItems": cmp.Or(o.Resource.BatchMax, batch.DefaultMax), "items": d.change(o),
@@ -33,7 +34,7 @@ func (d *document) batch(op object, o *resource.Operation) {
 
 // change is one item of a batch: which member of which resource becomes what. It is held to
 // the rules of a PATCH.
-func (d *document) change(o *resource.Operation) object {
+func (d *document) change(o *routes.Operation) object {
 	rules := declared(o.Resource)
 	paths, never, kept := batchPaths(o.Resource)
 	path := object{"type": "string", "pattern": "^/([^/~]|~[01])+$", "description": "The JSON Pointer of a field of the resource."}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/job"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
@@ -27,7 +27,7 @@ type Config struct {
 	Deprecated bool
 	// Sunset is when the version ends. Default: nobody has said.
 	Sunset time.Time
-	Table  *resource.Table
+	Table  *routes.Table
 	Jobs   []job.Config
 	// Issuer is the authorization server; "" where there is none, and Needs is not asked.
 	Issuer string

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 	"github.com/gatehouse/gatehouse/module/rest/link"
 	"github.com/gatehouse/gatehouse/module/rest/list"
@@ -27,7 +28,7 @@ type told struct {
 func describe(t *testing.T, c Config, resources ...resource.Resource) told {
 	t.Helper()
 	if len(resources) > 0 {
-		table, err := resource.NewTable(resources)
+		table, err := routes.New(resources)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
@@ -15,7 +16,7 @@ var sentences = map[resource.Kind]string{
 }
 
 // sentence is what an operation does.
-func sentence(o *resource.Operation) string {
+func sentence(o *routes.Operation) string {
 	words, verb := strings.Split(o.Path, "/"), sentences[o.Kind]
 	if strings.HasSuffix(o.Path, "}") && o.Kind != resource.Action {
 		verb = strings.TrimSuffix(verb, "the ") + "one of the "
@@ -28,14 +29,14 @@ func sentence(o *resource.Operation) string {
 	return strings.TrimSuffix(verb, " the ")
 }
 
-func (d *document) operation(o *resource.Operation) {
+func (d *document) operation(o *routes.Operation) {
 	words := sentence(o)
 	op := object{"summary": words, "description": words + ".", "responses": object{}}
 	switch o.Kind {
 	case resource.List:
 		op["parameters"] = parameters(o.Resource.List)
 		done := d.answer(op, "200", "A page of the list.", d.page(o))
-		if o.ByCursor() {
+		if o.Requests.ByCursor() {
 			heads(done, "Link", header("Where the first and next pages are (RFC 8288).", ""))
 		} else {
 			heads(done, "Link", header("Where the first, previous, next and last pages are (RFC 8288).", ""))
@@ -51,7 +52,7 @@ func (d *document) operation(o *resource.Operation) {
 		d.answer(op, "2XX", "It was done.", ref("schemas", d.read(o)))
 		d.body(op, o)
 	case resource.Delete:
-		deleted, declared := o.Deleted()
+		deleted, declared := o.Resource.DeletedStatus()
 		d.answer(op, status(deleted), "It is gone.", nil)
 		if deleted != 0 && !declared {
 			d.answer(op, "2XX", "It was accepted, or done in another way.", nil)
@@ -70,9 +71,9 @@ func (d *document) operation(o *resource.Operation) {
 }
 
 // page is the schema of a page of a list.
-func (d *document) page(o *resource.Operation) object {
+func (d *document) page(o *routes.Operation) object {
 	pagination := "Pagination"
-	if o.ByCursor() {
+	if o.Requests.ByCursor() {
 		pagination = "CursorPagination"
 	}
 	return object{
@@ -82,8 +83,8 @@ func (d *document) page(o *resource.Operation) object {
 }
 
 // readable describes a GET of what is no declared list.
-func (d *document) readable(op object, o *resource.Operation) {
-	if !o.Usual() {
+func (d *document) readable(op object, o *routes.Operation) {
+	if !o.Answers.ListLike() {
 		d.answer(op, "200", "The resource.", ref("schemas", d.read(o)))
 		return
 	}
@@ -118,20 +119,20 @@ func heads(answer object, name string, of object) {
 	all[name] = of
 }
 
-func (d *document) create(op object, o *resource.Operation) {
-	created, declared := o.Created()
+func (d *document) create(op object, o *routes.Operation) {
+	created, declared := o.Resource.CreatedStatus()
 	done := d.answer(op, status(created), "It was made. Without a body where the API has answered without the resource.", ref("schemas", d.read(o)))
 	if created != 0 && !declared {
 		d.answer(op, "2XX", "It was accepted, or done in another way.", nil)
 	}
-	if created != 0 && o.Readable() {
+	if created != 0 && o.Answers.Shape.Readable {
 		heads(done, "Location", header("The address of what was made.", "uri-reference"))
 	}
 	d.body(op, o)
 }
 
 // conditions are those on the resource's tag (RFC 9110 section 13).
-func (d *document) conditions(op object, o *resource.Operation) {
+func (d *document) conditions(op object, o *routes.Operation) {
 	if !o.Resource.ETag {
 		return
 	}
@@ -153,7 +154,7 @@ func (d *document) conditions(op object, o *resource.Operation) {
 const keyPattern = `^("[ !#-\[\]-~]{1,255}"|[ !#-\[\]-~]{1,255})$`
 
 // repetition is what Idempotency-Key does.
-func (d *document) repetition(op object, o *resource.Operation) {
+func (d *document) repetition(op object, o *routes.Operation) {
 	if !o.Resource.Idempotency || o.Method != http.MethodPost {
 		return
 	}
@@ -176,10 +177,10 @@ func ask(op object, name, text string, schema object) {
 }
 
 // body is the request's.
-func (d *document) body(op object, o *resource.Operation) {
+func (d *document) body(op object, o *routes.Operation) {
 	given := object{"schema": d.asked(op, o)}
 	content := object{"application/json": given}
-	if o.Kind == resource.Update && (resource.Match{Operation: o}).Reads() {
+	if o.Kind == resource.Update && o.Requests.ReadsBody() {
 		content["application/merge-patch+json"] = given
 	}
 	op["requestBody"] = object{"required": o.Kind != resource.Action, "content": content}

@@ -3,8 +3,8 @@ package openapi
 import (
 	"fmt"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/list"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 // parameters are those of a list.
@@ -53,8 +53,8 @@ func parameters(l *list.Config) []object {
 }
 
 // passedOn describes the parameters that an operation which is no declared list passes on.
-func passedOn(op object, o *resource.Operation) {
-	names := o.PassedOn()
+func passedOn(op object, o *routes.Operation) {
+	names := o.Requests.PassedOn()
 	if len(names) == 0 {
 		return
 	}

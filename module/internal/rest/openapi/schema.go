@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
@@ -21,13 +22,13 @@ type made struct {
 // read is the name of the schema of a resource as it is answered. It names members and
 // promises nothing of their values: the upstream's answers are not judged, and what is stored
 // may be older than the rules for what is sent.
-func (d *document) read(o *resource.Operation) string {
+func (d *document) read(o *routes.Operation) string {
 	return d.schema(o, false, func() object {
 		shown, r := make(object), o.Resource
 		for _, field := range named(r) {
 			shown[field] = object{}
 		}
-		maps.Copy(shown, d.files.Members(o.Rules()))
+		maps.Copy(shown, d.files.Members(o.Rules))
 		maps.Copy(shown, tree(r.Validate).shown())
 		for field, words := range r.Values {
 			all := slices.Sorted(maps.Keys(words))
@@ -42,7 +43,7 @@ func (d *document) read(o *resource.Operation) string {
 }
 
 // sent is the name of the schema of what is declared of a body, apart from what must be in it.
-func (d *document) sent(o *resource.Operation) string {
+func (d *document) sent(o *routes.Operation) string {
 	return d.schema(o, true, func() object {
 		r := o.Resource
 		s := object{"type": "object", "properties": declared(r)}
@@ -60,7 +61,7 @@ func others(r *resource.Resource) bool {
 	return slices.ContainsFunc(r.Validate, func(rule validate.Rule) bool { return rule.Field == "*" })
 }
 
-func (d *document) schema(o *resource.Operation, sent bool, make func() object) string {
+func (d *document) schema(o *routes.Operation, sent bool, make func() object) string {
 	words := validate.Identifier(param.ReplaceAllString(o.Path, ""))
 	key := made{o.Resource, words, sent}
 	if name := d.made[key]; name != "" {
@@ -81,13 +82,13 @@ func (d *document) schema(o *resource.Operation, sent bool, make func() object) 
 }
 
 // asked is the schema of a body: what is declared, what a file says, and what must be there.
-func (d *document) asked(op object, o *resource.Operation) object {
-	if !(resource.Match{Operation: o}).Reads() {
+func (d *document) asked(op object, o *routes.Operation) object {
+	if !o.Requests.ReadsBody() {
 		return object{"type": "object"} // it passes as it comes
 	}
 	all := []object{ref("schemas", d.sent(o))}
 	if o.Resource.Schema != nil {
-		if body, ok := d.files.Body(o.Rules(), o.Kind == resource.Update).(object); ok {
+		if body, ok := d.files.Body(o.Rules, o.Kind == resource.Update).(object); ok {
 			all = append(all, body)
 		} else {
 			op["description"] = fmt.Sprint(op["description"], " The body is also held to a schema that is too large to be shown.")
@@ -96,7 +97,7 @@ func (d *document) asked(op object, o *resource.Operation) object {
 	if must := required(o); must != nil {
 		all = append(all, must)
 	}
-	if names := o.Withheld(); len(names) > 0 {
+	if names := o.Requests.Withheld(); len(names) > 0 {
 		refused := make(object)
 		refuseNames(refused, names)
 		all = append(all, refused)
@@ -109,7 +110,7 @@ func (d *document) asked(op object, o *resource.Operation) object {
 
 // required is what must be in a body, on all levels; nil for nothing. A PATCH may leave
 // everything out.
-func required(o *resource.Operation) object {
+func required(o *routes.Operation) object {
 	if o.Kind == resource.Update {
 		return nil
 	}

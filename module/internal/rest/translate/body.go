@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -18,7 +19,7 @@ import (
 // held until the header goes out.
 type body struct {
 	w      *Writer
-	answer *resource.Answer
+	answer *answer.Answer
 	sure   bool // the answer is labelled JSON
 	passes bool // of its type the resource passes what is no JSON
 	unpack *unpacker
@@ -122,7 +123,7 @@ func (b *body) begin(whole bool) error {
 		if first := bytes.TrimLeft(text[at:], " \t\r\n"); first[0] == '{' {
 			return b.beginLooking(s.text, text, at, whole)
 		}
-		a.AsArray()
+		a.MakeArrayPage()
 	}
 	return b.edit(text[at:])
 }
@@ -155,7 +156,7 @@ func (b *body) edit(text []byte) error {
 // passRaw begins to pass a text as it is.
 func (b *body) passRaw(text []byte) error {
 	b.raw = true
-	if a := b.answer; a.Usual && a.Status != 0 && (len(text) == 0 || mediaOf(b.w.Header()) == "text/plain") {
+	if a := b.answer; a.Conventional && a.Status != 0 && (len(text) == 0 || mediaOf(b.w.Header()) == "text/plain") {
 		b.w.become()
 	}
 	b.commitRaw()
@@ -234,13 +235,13 @@ func (b *body) close() error {
 		return err
 	}
 	b.done = true
-	if b.answer.Nothing(b.editor) {
+	if b.answer.HasNoItem(b.editor) {
 		return &Failure{Missing, ErrNothing}
 	}
-	b.answer.Ended(b.editor)
+	b.answer.CompletePortion(b.editor)
 	if b.answer.List != nil {
-		b.answer.Fit(b.editor, b.w.Header())
-		if err := b.answer.Continue(b.editor, true); err != nil {
+		b.answer.CompletePage(b.editor, b.w.Header())
+		if err := b.answer.SetNextCursor(b.editor, true); err != nil {
 			return &Failure{Cursor, err}
 		}
 		tail := append([]byte(nil), `,"pagination":`...)
@@ -266,17 +267,17 @@ func (b *body) commit() {
 	}
 	h.Set("Content-Type", media)
 	if !b.done {
-		_ = a.Continue(b.editor, false) // close tells what is wrong
+		_ = a.SetNextCursor(b.editor, false) // close tells what is wrong
 	}
-	if a.List != nil && a.Linked(b.editor, h) {
+	if a.List != nil && a.HasPageLinks(b.editor, h) {
 		h.Set("Link", a.List.LinkHeader(a.Path, a.Query, a.Seen(b.editor, h, b.done)))
 		w.linked = true
 	}
 	if a.Personal() {
 		h.Add("Vary", "Authorization")
 	}
-	if !a.Usual || !a.Failed(b.editor) {
-		if at := a.Location(b.editor); at != "" && !(a.Usual && strings.HasPrefix(h.Get("Location"), "/")) {
+	if !a.Conventional || !a.Failed(b.editor) {
+		if at := a.Location(b.editor); at != "" && !(a.Conventional && strings.HasPrefix(h.Get("Location"), "/")) {
 			h.Set("Location", at)
 		}
 		if a.Status != 0 {

@@ -5,20 +5,22 @@ import (
 	"io"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
+	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/klauspost/compress/zstd"
 )
 
 func TestAnAnswerWithTheCallersLinksIsNobodyElses(t *testing.T) {
-	table, err := resource.NewTable([]resource.Resource{things})
+	table, err := routes.New([]resource.Resource{things})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m, _, _ := table.Match("GET", "/things/1")
-	up, _ := m.Request(resource.Asked{})
+	up, _ := m.Request(mapping.Asked{})
 	for _, allowed := range []func(string, string) bool{nil, func(string, string) bool { return true }} {
-		g := through(Config{Answer: m.Answer(up, resource.Caller{Allowed: allowed})}, 200, map[string]string{"Content-Type": "application/json"}, `{"r":{"n":1}}`, 0)
+		g := through(Config{Answer: m.Answer(up, answer.Caller{Allowed: allowed})}, 200, map[string]string{"Content-Type": "application/json"}, `{"r":{"n":1}}`, 0)
 		want := ""
 		if allowed != nil {
 			want = "Authorization"

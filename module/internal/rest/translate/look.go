@@ -23,7 +23,7 @@ type looking struct {
 }
 
 func (b *body) beginLooking(raw, text []byte, at int, whole bool) error {
-	e := b.answer.Look().New(io.Discard)
+	e := b.answer.LookPlan().New(io.Discard)
 	b.look = &looking{kept: append([]byte(nil), raw...), at: at, editor: e}
 	b.text.To(e)
 	_, b.look.err = e.Write(text[at:])
@@ -51,7 +51,7 @@ func (b *body) decide(whole bool) error {
 			l.err = l.editor.Close()
 		}
 	}
-	if !whole && l.err == nil && (len(l.kept) <= hold || len(l.kept) <= holdLook && !b.answer.Known(l.editor)) {
+	if !whole && l.err == nil && (len(l.kept) <= hold || len(l.kept) <= holdLook && !b.answer.KnowsIfPage(l.editor)) {
 		return nil
 	}
 	if errors.Is(l.err, charset.ErrText) {
@@ -62,7 +62,7 @@ func (b *body) decide(whole bool) error {
 		return err
 	}
 	// A page with something behind it is not passed: it would be no page for the client.
-	page := (l.err == nil || beginsAsJSON(text[l.at:], true)) && b.answer.AsObject(l.editor, whole)
+	page := (l.err == nil || beginsAsJSON(text[l.at:], true)) && b.answer.MakeObjectPage(l.editor, whole)
 	kept := l.kept
 	b.look = nil
 	l.editor.Release()

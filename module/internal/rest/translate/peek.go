@@ -144,10 +144,10 @@ func (p *peek) read(whole bool) (location string, ok bool) {
 	if !found || !sure && behindText(begun[:at]) {
 		return "", sure || media == "text/plain" || len(text) == 0 && whole
 	}
-	if a.Look() == nil {
+	if a.LookPlan() == nil {
 		return "", true
 	}
-	e := a.Look().New(io.Discard)
+	e := a.LookPlan().New(io.Discard)
 	defer e.Release()
 	_, err = e.Write(begun[at:])
 	if err == nil && whole {
@@ -156,5 +156,5 @@ func (p *peek) read(whole bool) (location string, ok bool) {
 	if err != nil {
 		return "", sure
 	}
-	return a.Location(e), !(a.Usual && a.Failed(e))
+	return a.Location(e), !(a.Conventional && a.Failed(e))
 }

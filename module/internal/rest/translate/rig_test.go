@@ -11,11 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
+	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/link"
 	"github.com/gatehouse/gatehouse/module/rest/list"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/klauspost/compress/zstd"
 )
 
 // things is a resource with everything that changes an answer.
@@ -40,9 +42,9 @@ var passing = func() resource.Resource {
 }()
 
 // answerTo is what becomes of a success of a request.
-func answerTo(t testing.TB, r resource.Resource, method, target string) *resource.Answer {
+func answerTo(t testing.TB, r resource.Resource, method, target string) *answer.Answer {
 	t.Helper()
-	table, err := resource.NewTable([]resource.Resource{r})
+	table, err := routes.New([]resource.Resource{r})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,13 +53,13 @@ func answerTo(t testing.TB, r resource.Resource, method, target string) *resourc
 	if refused != nil {
 		t.Fatal(refused)
 	}
-	asked := resource.Asked{RawQuery: query, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte("{}")}
+	asked := mapping.Asked{RawQuery: query, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte("{}")}
 	up, refused := m.Request(asked)
 	if refused != nil {
 		t.Fatal(refused)
 	}
 	values, _ := url.ParseQuery(query)
-	return m.Answer(up, resource.Caller{Query: values})
+	return m.Answer(up, answer.Caller{Query: values})
 }
 
 // got is an answer as the client has it.

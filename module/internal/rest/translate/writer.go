@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 // hold is how much of a translated body is kept before the header goes out: so long an
@@ -22,7 +22,7 @@ const holdCreated = 1 << 20
 // Config is one answer's.
 type Config struct {
 	// Answer says what becomes of it.
-	Answer *resource.Answer
+	Answer *answer.Answer
 	// MediaType is the one that the client asked for, "" for application/json.
 	MediaType string
 	// Locate turns an upstream's address into the client's. Nil: addresses stay.
@@ -81,7 +81,7 @@ func (w *Writer) WriteHeader(status int) {
 		}
 	}
 	w.wrote, w.status = true, status
-	if a.Usual && !usuallyReplaced[status] {
+	if a.Conventional && !usuallyReplaced[status] {
 		a.Status = 0
 	}
 	switch {
@@ -91,7 +91,7 @@ func (w *Writer) WriteHeader(status int) {
 	case status == http.StatusSwitchingProtocols:
 	case status < 200 || status >= 300 || status == http.StatusPartialContent:
 		w.locate(h)
-	case a.Usual && a.Status != 0 && a.Plan == nil && (status == http.StatusOK || status == http.StatusCreated || status == http.StatusNonAuthoritativeInfo):
+	case a.Conventional && a.Status != 0 && a.Plan == nil && (status == http.StatusOK || status == http.StatusCreated || status == http.StatusNonAuthoritativeInfo):
 		w.locate(h)
 		if !w.usually(h) {
 			return
@@ -151,11 +151,11 @@ func (w *Writer) redirect(h http.Header) {
 	h.Set("Location", to)
 	switch {
 	case w.status != http.StatusFound && w.status != http.StatusSeeOther:
-	case a.Made(to) && a.Readable():
+	case a.IsNewItem(to) && a.Readable():
 		w.status, w.swallow = a.Status, true
 		forget(h)
 		h.Del("Content-Type")
-	case a.MadeUnreadable(to):
+	case a.IsUnreadableNewItem(to):
 		w.status, w.swallow = http.StatusCreated, true
 		forget(h)
 		h.Del("Content-Type")
@@ -172,7 +172,7 @@ func (w *Writer) locate(h http.Header) {
 	}
 	for _, name := range []string{"Location", "Content-Location"} {
 		if at := h.Get(name); at != "" {
-			if to, ok := w.config.Locate(at); ok && !w.config.Answer.MadeUnreadable(to) {
+			if to, ok := w.config.Locate(at); ok && !w.config.Answer.IsUnreadableNewItem(to) {
 				h.Set(name, to)
 			} else {
 				h.Del(name)
@@ -258,7 +258,7 @@ func (w *Writer) Finish() *Failure {
 // declared has succeeded all the same, unless it says otherwise: who heard of a failure would
 // do it again.
 func (w *Writer) fail(f *Failure) {
-	if f.Kind == Missing && w.body != nil && !w.committed && w.config.Answer.Nothing(w.body.editor) {
+	if f.Kind == Missing && w.body != nil && !w.committed && w.config.Answer.HasNoItem(w.body.editor) {
 		f = &Failure{Missing, ErrNothing}
 	}
 	failed := w.body != nil && w.config.Answer.Failed(w.body.editor)

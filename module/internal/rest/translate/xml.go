@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
 	"github.com/gatehouse/gatehouse/module/internal/rest/xmljson"
 	"github.com/gatehouse/gatehouse/module/rest/charset"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 // document is an answer in XML, which is kept whole and then translated as JSON.
@@ -46,7 +46,7 @@ func xmlText(h http.Header, document []byte, named *charset.Charset) ([]byte, bo
 }
 
 // decodeXML reads a whole document.
-func decodeXML(a *resource.Answer, h http.Header, document []byte) ([]byte, error) {
+func decodeXML(a *answer.Answer, h http.Header, document []byte) ([]byte, error) {
 	text, ok := xmlText(h, document, a.Charset())
 	if !ok {
 		return nil, &Failure{Charset, fmt.Errorf("%w: a document in XML", charset.ErrText)}
@@ -60,7 +60,7 @@ func decodeXML(a *resource.Answer, h http.Header, document []byte) ([]byte, erro
 }
 
 // readsXML reports whether an answer is a document in XML that the resource reads.
-func readsXML(a *resource.Answer, media string) bool {
+func readsXML(a *answer.Answer, media string) bool {
 	_, ok := a.XML()
 	return ok && xmljson.IsXML(media)
 }

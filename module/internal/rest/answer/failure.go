@@ -1,0 +1,64 @@
+package answer
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// failurePlaces are where APIs say that a request failed although the status is a success: first members
+// that are false then, and then members that exist only then.
+var failurePlaces = []splice.Pointer{
+	{"success"}, {"ok"},
+	{"error"}, {"errors"}, {"errors", "0"}, {"errcode"}, {"errno"},
+}
+
+// falsePlaces is how many of failurePlaces are false when a request failed.
+const falsePlaces = 2
+
+// captures returns the places in an answer that are captured: for a write the id of what was created and
+// the signs of a failure, for one item the places that are empty if it does not exist. failures is the slot
+// of the first of failurePlaces, -1 if they are not captured.
+func (sp *Spec) captures() (places []splice.Pointer, failures int) {
+	created, _ := sp.resource().CreatedStatus()
+	deleted, _ := sp.resource().DeletedStatus()
+	switch {
+	case sp.readsItem():
+		return sp.itemPlaces(), -1
+	case sp.Kind == resource.Create && created != 0:
+		return append([]splice.Pointer{sp.Shape.created}, failurePlaces...), 1
+	case sp.Kind == resource.Delete && deleted != 0, sp.changes() && sp.Method != http.MethodGet:
+		return failurePlaces, 0
+	}
+	return nil, -1
+}
+
+// Failed reports whether the answer to a write says that the write failed. It then keeps its status unless
+// one is declared: 201 or 204 would tell the client that all is well. e is the editor of the body, or one
+// of LookPlan; nil for a body that is no JSON, which says nothing.
+func (a *Answer) Failed(e *splice.Editor) bool {
+	sp := a.spec
+	return e != nil && sp != nil && sp.failures >= 0 && saysFailed(e, sp.failures)
+}
+
+// saysFailed reports whether an editor that has the values of failurePlaces from the slot first on has
+// captured a failure.
+func saysFailed(e *splice.Editor, first int) bool {
+	for i := range failurePlaces {
+		s := e.Captured(first + i)
+		no := s.Kind == splice.Null || slices.Contains([]string{"", "0", "false"}, s.Text)
+		switch {
+		case s.Kind == splice.Absent && !s.Long:
+		case i < falsePlaces:
+			if scalar := s.Kind == splice.Bool || s.Kind == splice.Number || s.Kind == splice.String; scalar && s.Text != "" && no {
+				return true
+			}
+		case s.Kind == splice.Array: // its first element tells whether it is empty
+		case s.Long || s.Kind == splice.Object || !no:
+			return true
+		}
+	}
+	return false
+}

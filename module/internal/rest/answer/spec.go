@@ -1,0 +1,115 @@
+package answer
+
+import (
+	"github.com/gatehouse/gatehouse/module/internal/rest/headers"
+	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
+	"github.com/gatehouse/gatehouse/module/internal/rest/xmljson"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// Config says what is known of one operation.
+type Config struct {
+	Kind    resource.Kind
+	Method  string              // the client's
+	Pattern pathpattern.Pattern // of the client's path
+	Shape   *Shape
+	ByRPC   bool // the upstream is called by RPC
+}
+
+// Spec is what is declared of the answers to one operation.
+type Spec struct {
+	Config
+	plan     *splice.Plan   // nil: answers pass unchanged
+	look     *splice.Plan   // of a creation whose answer passes: finds the new id; may be nil
+	listLike *listLikePlans // of a GET of a collection without a declared list; may be nil
+	failures int            // the slot of the first of failurePlaces in plan or look, -1: none
+}
+
+// NewSpec compiles what is declared of the answers to an operation.
+func NewSpec(c Config) (sp *Spec, err error) {
+	sp, s := &Spec{Config: c, failures: -1}, c.Shape
+	if c.Kind == resource.Batch {
+		return sp, nil // the gateway answers it itself
+	}
+	if s.listLike && c.Kind == resource.Read && c.Pattern.Text == s.Collection.Text {
+		if sp.listLike, err = s.newListLikePlans(); err != nil {
+			return nil, err
+		}
+	}
+	var capture []splice.Pointer
+	capture, sp.failures = sp.captures()
+	if !sp.Translates() {
+		if capture != nil {
+			sp.look, err = splice.Compile(splice.Config{Capture: capture})
+		}
+		return sp, err
+	}
+	plan := splice.Config{Root: s.itemAt[c.Kind], Capture: capture}
+	if c.Kind == resource.List {
+		plan = splice.Config{Root: s.items, List: true, Capture: s.listCaptures()}
+	}
+	sp.plan, err = s.compilePlan(plan)
+	return sp, err
+}
+
+// compilePlan compiles a plan together with the edits of each resource.
+func (s *Shape) compilePlan(c splice.Config) (*splice.Plan, error) {
+	c = s.edits(c)
+	if s.links != nil {
+		c.Append = func(dst []byte, _ splice.Scalar) []byte { return dst } // each answer has its own
+	}
+	return splice.Compile(c)
+}
+
+func (sp *Spec) resource() *resource.Resource { return sp.Shape.Resource }
+
+// Translates reports whether the body of a successful answer is translated.
+func (sp *Spec) Translates() bool {
+	switch sp.Kind {
+	case resource.List:
+		return true
+	case resource.Delete:
+		status, _ := sp.resource().DeletedStatus()
+		return status == 0 && sp.changes()
+	case resource.Create:
+		return sp.resource().Created != nil || sp.changes()
+	}
+	return sp.changes()
+}
+
+// Examines reports whether the body of an answer is read though it may pass unchanged.
+func (sp *Spec) Examines() bool { return sp.listLike != nil || sp.look != nil }
+
+// changes reports whether the resource in an answer is unwrapped or changed, be it in its encoding.
+func (sp *Spec) changes() bool { return sp.unwraps() || sp.Shape.charset != nil }
+
+// unwraps reports whether the resource in an answer is unwrapped or changed in more than its encoding.
+func (sp *Spec) unwraps() bool {
+	return sp.ByRPC || sp.resource().FromXML != nil || len(sp.Shape.itemAt[sp.Kind]) > 0 || sp.Shape.changes()
+}
+
+// Declares reports whether something is declared of the content of answers.
+func (sp *Spec) Declares() bool {
+	return sp.plan != nil && (sp.Kind == resource.List || sp.unwraps())
+}
+
+// ListLike reports whether no list is declared, and answers become pages of one if they look like it: GET
+// of a collection that has items.
+func (sp *Spec) ListLike() bool { return sp.listLike != nil }
+
+// ItemPointer returns where the resource is expected in an answer.
+func (sp *Spec) ItemPointer() string { return sp.resource().ItemPointer(sp.Kind) }
+
+// Fields returns the header fields of answers that reach the client.
+func (sp *Spec) Fields() *headers.Set { return sp.Shape.fields }
+
+// Permits reports whether an answer of this media type may be a success although it is not JSON.
+func (sp *Spec) Permits(media string) bool {
+	return sp.resource().Passes(media) || sp.resource().FromXML != nil && xmljson.IsXML(media)
+}
+
+// isDocument reports whether the operation reads the collection's address, as one document.
+func (sp *Spec) isDocument() bool {
+	return sp.Kind == resource.Read && len(sp.Pattern.Segments) == len(sp.Shape.Collection.Segments)
+}

@@ -1,0 +1,75 @@
+package fieldnames
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/validate"
+)
+
+// UnknownField says why a member of a body is refused that is none of the resource.
+const UnknownField = "is not a field of this resource"
+
+// ToUpstream translates the members of a client's body to the upstream's names and values.
+func (n *Names) ToUpstream(object validate.Object) (validate.Object, *envelope.Refusal) {
+	theirs := make(validate.Object, 0, len(object))
+	for _, m := range object {
+		if m.Name == resource.MethodMember {
+			return nil, envelope.Invalid(m.Name, "must not be there: the method of a request cannot be overridden")
+		}
+		if n.config.ReadOnly(m.Name) {
+			return nil, envelope.Invalid(m.Name, "cannot be written")
+		}
+		name, renamed := n.config.Rename[m.Name]
+		if n.isTheirs(m.Name) && !renamed {
+			return nil, envelope.Invalid(m.Name, UnknownField) // it would stand beside the renamed one
+		}
+		if n.isDisguised(m.Name) {
+			return nil, envelope.Invalid(m.Name, UnknownField)
+		}
+		if !renamed {
+			name = m.Name
+		}
+		value := m.Value
+		if words, ok := n.config.Values[m.Name]; ok && string(value) != "null" {
+			var word string
+			if json.Unmarshal(value, &word) != nil {
+				return nil, refuseValue(m.Name, words)
+			}
+			text, ok := words[word]
+			if !ok {
+				return nil, refuseValue(m.Name, words)
+			}
+			value = literalOf(text)
+		}
+		theirs = append(theirs, validate.Member{Name: name, Value: value})
+	}
+	return theirs, nil
+}
+
+// refuseValue refuses a value that is none of the declared words, and lists them.
+func refuseValue(field string, words map[string]string) *envelope.Refusal {
+	return envelope.Invalid(field, "must be one of: "+strings.Join(slices.Sorted(maps.Keys(words)), ", "))
+}
+
+// literalOf returns a declared value as the upstream most likely writes it itself: 1 is a number.
+func literalOf(text string) json.RawMessage {
+	if json.Valid([]byte(text)) && text[0] != '{' && text[0] != '[' && text[0] != '"' {
+		return json.RawMessage(text)
+	}
+	return Quote(text)
+}
+
+// Quote returns a text as JSON.
+func Quote(text string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(text) // a string always encodes
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

@@ -1,0 +1,91 @@
+package fieldnames
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// Names are the compiled names and values of one resource's members.
+type Names struct {
+	config  *resource.Resource
+	ours    map[string]string            // by the upstream's name
+	words   map[string]map[string]string // the upstream's member -> its value -> our word
+	similar map[string][]string          // declared names, by what upstreams may take them for
+	answers answerEdits
+}
+
+// New compiles the names of a resource, which Resolve has returned.
+func New(r *resource.Resource) (*Names, error) {
+	n := &Names{config: r, ours: make(map[string]string), words: make(map[string]map[string]string)}
+	if err := n.compileNames(); err != nil {
+		return nil, err
+	}
+	if err := n.compileAnswers(); err != nil {
+		return nil, err
+	}
+	n.noteDeclared()
+	return n, nil
+}
+
+func (n *Names) compileNames() error {
+	r := n.config
+	for _, ours := range slices.Sorted(maps.Keys(r.Rename)) {
+		theirs := r.Rename[ours]
+		switch {
+		case ours == "" || theirs == "":
+			return fmt.Errorf("rename %s=%s: expected a name on both sides", ours, theirs)
+		case n.ours[theirs] != "":
+			return fmt.Errorf("rename %s=%s: %s has the name %s already, expected one name for each", ours, theirs, theirs, n.ours[theirs])
+		}
+		n.ours[theirs] = ours
+	}
+	for _, field := range slices.Sorted(maps.Keys(r.Values)) {
+		theirs := r.Their(field)
+		n.words[theirs] = make(map[string]string)
+		for _, word := range slices.Sorted(maps.Keys(r.Values[field])) {
+			value := r.Values[field][word]
+			if other, ok := n.words[theirs][value]; ok {
+				return fmt.Errorf("values %s: %s and %s both stand for %s, expected one word for each value", field, other, word, value)
+			}
+			n.words[theirs][value] = word
+		}
+	}
+	return nil
+}
+
+// Ours returns the client's name of a member of a body.
+func (n *Names) Ours(theirs string) string {
+	if name, ok := n.ours[theirs]; ok {
+		return name
+	}
+	return theirs
+}
+
+// Renamed reports whether clients have another name for a member of bodies.
+func (n *Names) Renamed(theirs string) bool { return n.ours[theirs] != "" }
+
+// OursInAnswers returns the client's name of a member that an answer mentions.
+func (n *Names) OursInAnswers(theirs string) string {
+	if ours, ok := n.ours[theirs]; ok {
+		return ours
+	}
+	if ours, ok := n.answers.names[theirs]; ok {
+		return ours
+	}
+	return theirs
+}
+
+// isTheirs reports whether this is the upstream's name of a member that clients know by another name.
+func (n *Names) isTheirs(name string) bool {
+	if _, taken := n.ours[name]; taken {
+		return true
+	}
+	_, taken := n.answers.names[name]
+	return taken
+}
+
+// ChangeBodies reports whether bodies have other names or values upstream.
+func (n *Names) ChangeBodies() bool { return len(n.ours) > 0 || len(n.words) > 0 }

@@ -1,0 +1,109 @@
+package mapping
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
+)
+
+// compileFixed compiles what the gateway sends with the operation, and which names clients must not use.
+func (m *Mapping) compileFixed() error {
+	r := m.Resource
+	all := slices.Concat(r.Shared, r.Fixed)
+	named := slices.Clone(all)
+	for _, p := range r.SignIn {
+		named = append(named, resource.Fixed{Name: p.Name, In: p.In})
+	}
+	if err := resource.CheckFixed(named); err != nil {
+		return err
+	}
+	for _, f := range all {
+		if len(f.Operations) == 0 || slices.Contains(f.Operations, m.Kind) {
+			m.fixed = append(m.fixed, f.Param())
+		}
+	}
+	params := slices.Concat(m.fixed, r.SignIn)
+	m.reserved = supply.NamesOf(params)
+	if err := m.checkSupplied(params); err != nil {
+		return err
+	}
+	if len(m.reserved) == 0 {
+		return nil
+	}
+	names, _ := m.parameters()
+	taken := make([]string, 0, len(names))
+	for _, n := range names {
+		taken = append(taken, n.Their(), n.Name)
+	}
+	query, _ := url.ParseQuery(m.template.QueryText())
+	for name := range query {
+		taken = append(taken, name)
+	}
+	if m.Kind == resource.List {
+		taken = append(taken, r.List.Parameters()...)
+	}
+	for ours, theirs := range r.Rename {
+		taken = append(taken, ours, theirs)
+	}
+	if r.Wrap != "" && m.BodyForm() != "" {
+		taken = append(taken, r.Wrap)
+	}
+	slices.Sort(taken)
+	for _, name := range taken {
+		if m.reserved.Has(name) {
+			return fmt.Errorf("send fixed: %s is sent by other words already, expected another name", name)
+		}
+	}
+	return nil
+}
+
+// checkSupplied refuses fixed parameters in a body that cannot have them.
+func (m *Mapping) checkSupplied(params []supply.Param) error {
+	for _, p := range params {
+		switch {
+		case p.In != supply.Body:
+		case m.Route.As == "xml":
+			return fmt.Errorf("send fixed: %s cannot be part of a body in XML, expected query or header, or operations without `as xml`", p.Name)
+		case m.ByXMLRPC():
+			return fmt.Errorf("send fixed: %s cannot be part of a call by XML-RPC, expected query or header, or operations without `xmlrpc`", p.Name)
+		case m.call != nil && slices.Contains([]string{"jsonrpc", "method", "params", "id"}, p.Name):
+			return fmt.Errorf("send fixed: %s is a member of every call by RPC, expected another name", p.Name)
+		}
+	}
+	return nil
+}
+
+// Supplied returns the parameters that the gateway sends, with placeholders in their values.
+func (m *Mapping) Supplied() []supply.Param { return m.fixed }
+
+// BodyForm returns the form of a body that the gateway makes where the client sends none: `form` or
+// `json`, "" if the operation has no body.
+func (m *Mapping) BodyForm() string {
+	switch {
+	case m.call != nil:
+		return "json"
+	case m.Kind == resource.Batch || (m.Kind == resource.List || m.Kind == resource.Read || m.Kind == resource.Delete) && m.Route.As == "":
+		return ""
+	case m.Route.As == "form" || m.Route.As == "multipart":
+		return "form"
+	}
+	return "json"
+}
+
+const setByGateway = "must not be there: the gateway sets it itself"
+
+// refuseReserved refuses a parameter or member of the client with a name that the gateway sends itself.
+func (m *Mapping) refuseReserved(name string) *envelope.Refusal {
+	if !m.reserved.Has(name) {
+		return nil
+	}
+	return envelope.Invalid(name, setByGateway)
+}
+
+// Sends reports whether a fixed parameter has a place in the operation's requests: one in the body needs
+// a body.
+func (m *Mapping) Sends(p supply.Param) bool { return p.In != supply.Body || m.BodyForm() != "" }

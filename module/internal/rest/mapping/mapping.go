@@ -1,0 +1,147 @@
+package mapping
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/fieldnames"
+	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
+	"github.com/gatehouse/gatehouse/module/rest/charset"
+	"github.com/gatehouse/gatehouse/module/rest/compose"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
+	"github.com/gatehouse/gatehouse/module/rest/validate"
+)
+
+// Methods are the methods of operations, of clients and upstreams alike.
+var Methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
+
+// Config says what is declared of one operation.
+type Config struct {
+	Kind     resource.Kind
+	Route    resource.Route
+	Pattern  pathpattern.Pattern // of the client's path
+	Resource *resource.Resource  // which has been checked
+	Names    *fieldnames.Names
+	Rules    *validate.Set    // the constraints on bodies
+	Charset  *charset.Charset // of the upstream; nil is UTF-8
+	// AnswersTranslated says that the bodies of answers are translated, AnswersExamined that they
+	// are read, and may pass unchanged. Both decide about header fields of requests.
+	AnswersTranslated, AnswersExamined bool
+	// ListLike says that no list is declared, and that answers become pages of one if they look like it.
+	ListLike bool
+}
+
+// Mapping maps the requests of one operation.
+type Mapping struct {
+	Config
+	text     encoder
+	template *pathpattern.Template
+	upstream string            // the upstream's method
+	cookies  bool              // the client's cookies reach the upstream
+	call     *call             // by RPC; nil: none
+	placed   *compose.Template // the members that the gateway places in the body; nil: none
+	fixed    []supply.Param    // what the gateway sends, with placeholders in the values
+	reserved supply.Names      // names in the query and the body that clients must not use
+}
+
+// New compiles the mapping of an operation.
+func New(c Config) (m *Mapping, err error) {
+	m = &Mapping{Config: c, upstream: cmp.Or(c.Route.UpstreamMethod, c.Route.Method), text: encoder{c.Charset, c.Names, c.Resource}}
+	m.cookies, _ = resource.Cookies(c.Resource.HeaderUp) // checked
+	if c.Kind == resource.Batch {
+		return m, nil // its items are requests of another operation
+	}
+	if !slices.Contains(Methods, m.upstream) {
+		return nil, fmt.Errorf("the upstream's method %q: expected %s", m.upstream, strings.Join(Methods, ", "))
+	}
+	if err := m.compileBody(); err != nil {
+		return nil, err
+	}
+	if m.template, err = pathpattern.ParseTemplate(c.Route.Upstream, c.Pattern.Names); err != nil {
+		return nil, err
+	}
+	if err := m.checkAddress(); err != nil {
+		return nil, err
+	}
+	if err := m.compileFixed(); err != nil {
+		return nil, err
+	}
+	return m, checkPlaced(m)
+}
+
+// compileBody compiles how the body is sent.
+func (m *Mapping) compileBody() error {
+	r := m.Route
+	switch r.As {
+	case "", "form", "json", "multipart", "xml":
+	default:
+		return fmt.Errorf("as %s: expected form, json, multipart or xml", r.As)
+	}
+	if err := r.CheckXML(); err != nil {
+		return err
+	}
+	if err := m.compileCall(); err != nil {
+		return err
+	}
+	if err := checkAs(m); err != nil {
+		return err
+	}
+	if r.As != "" && r.As != "json" && m.Charset.Wide() {
+		return fmt.Errorf("as %s: it is not sent in %s, expected json or another charset", r.As, m.Charset.Name())
+	}
+	return compilePlaced(m)
+}
+
+// checkAddress refuses an upstream's address with parameters that requests send besides.
+func (m *Mapping) checkAddress() error {
+	if m.Kind == resource.List {
+		return m.template.CheckParametersFree("list", m.upstreamParameters())
+	}
+	return m.template.CheckParametersFree("query", m.upstreamParameters())
+}
+
+// Unmap returns the values of the placeholders with which a request goes to this address of the
+// upstream.
+func (m *Mapping) Unmap(path string, query url.Values) ([]string, bool) {
+	if m.template == nil || m.call != nil {
+		return nil, false
+	}
+	values, ok := m.template.Unfill(path, query, m.text.decodeValue)
+	return values, ok && m.Pattern.Accepts(values)
+}
+
+// ReadsByPost reports whether the operation reads with a POST to the upstream. Then validators, conditions
+// and ranges mean nothing to the upstream: RFC 9110 defines them for GET, and an If-None-Match that matches
+// would cause a 412.
+func (m *Mapping) ReadsByPost() bool {
+	return m.Route.Method == http.MethodGet && m.upstream != http.MethodGet
+}
+
+// readsByBody reports whether the parameters of a read are sent in a body.
+func (m *Mapping) readsByBody() bool { return m.Route.Method == http.MethodGet && m.Route.As != "" }
+
+// rewrites reports whether bodies are checked or changed.
+func (m *Mapping) rewrites() bool {
+	return m.Names.ChangeBodies() || len(m.Resource.Validate) > 0 || m.Resource.Schema != nil || len(m.Resource.Lift) > 0 || m.Resource.Wrap != ""
+}
+
+// ReadsBody reports whether the gateway must read the body before it can send the request.
+func (m *Mapping) ReadsBody() bool {
+	switch m.Kind {
+	case resource.Batch:
+		return true
+	case resource.Create, resource.Replace, resource.Update, resource.Action:
+		return m.Route.As != "" || m.call != nil || len(m.reserved) > 0 || m.rewrites() || m.Kind == resource.Replace && len(m.Resource.Replace) > 0
+	case resource.Delete:
+		return m.Route.As != "" // otherwise no body is sent: some upstreams take it for another request
+	}
+	return false
+}
+
+// TakesCookies reports whether the client's cookies reach the upstream.
+func (m *Mapping) TakesCookies() bool { return m.cookies }

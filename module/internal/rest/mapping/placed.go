@@ -1,0 +1,171 @@
+package mapping
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/rpc"
+	"github.com/gatehouse/gatehouse/module/rest/compose"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
+	"github.com/gatehouse/gatehouse/module/rest/validate"
+)
+
+// compilePlaced compiles the members that the gateway places in the body.
+func compilePlaced(m *Mapping) (err error) {
+	r := m.Route
+	if len(r.Members) == 0 {
+		return nil
+	}
+	switch r.As {
+	case "form", "json", "multipart":
+	case "":
+		return fmt.Errorf("unexpected members, expected `as form`, `as json` or `as multipart` for the body that they are in")
+	default:
+		return fmt.Errorf("as %s: unexpected member %s, expected form, json or multipart, whose members have names", r.As, r.Members[0].Name)
+	}
+	if m.placed, err = compose.Parse(r.Members, r.As == "json", m.Pattern.Names); err != nil {
+		return fmt.Errorf("as %s: %w", r.As, err)
+	}
+	if parameters := m.placed.Parameters(); len(parameters) > 0 && !m.readsByBody() {
+		return fmt.Errorf("as %s: unexpected placeholder {query.%s}, expected it in an upstream for GET alone: the parameters of a %s stay in the address", r.As, parameters[0], r.Method)
+	}
+	for _, placed := range r.Members {
+		if m.Charset == nil {
+			break
+		}
+		if _, ok := m.Charset.Encode(placed.Value); !ok {
+			return fmt.Errorf("as %s: %s=%s has characters that %s does not have, expected others or another charset", r.As, placed.Name, placed.Value, m.Charset.Name())
+		}
+	}
+	return nil
+}
+
+// checkPlaced refuses members with a name that something else has in the same request, and keeps
+// clients from sending them.
+func checkPlaced(m *Mapping) error {
+	if m.placed == nil {
+		return nil
+	}
+	own := m.placed.Names()
+	names := namesOf(own)
+	clash := func(name, by string) error {
+		return fmt.Errorf("as %s: %s already sends %s, expected one of the two or another name", m.Route.As, by, name)
+	}
+	for _, name := range own {
+		if m.reserved.Has(name) {
+			return clash(name, "`send fixed` or `login`")
+		}
+	}
+	r := m.Resource
+	if m.Kind == resource.List {
+		for _, name := range r.List.Parameters() {
+			if names.Has(name) && !slices.Contains(m.placed.Parameters(), name) {
+				return clash(name, "`list`")
+			}
+		}
+	} else {
+		for _, n := range r.Query {
+			if names.Has(n.Their()) && !slices.Contains(m.placed.Parameters(), n.Their()) || !m.readsByBody() && names.Has(n.Name) {
+				return clash(n.Their(), "`query`")
+			}
+		}
+	}
+	query, _ := url.ParseQuery(m.template.QueryText())
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		same := func(m compose.Member) bool { return m.Name == name && m.Value == query.Get(name) }
+		if names.Has(name) && !slices.ContainsFunc(m.placed.Members(), same) {
+			return clash(name, "the address")
+		}
+	}
+	if m.readsByBody() {
+		return nil // no body of a client's goes along, and of its parameters those that are declared
+	}
+	if err := checkBelowWrap(m); err != nil {
+		return err
+	}
+	m.reserved = namesOf(m.ownNames(), m.reserved)
+	return checkAsked(m)
+}
+
+// checkAsked refuses to ask clients for a member that they cannot send.
+func checkAsked(m *Mapping) error {
+	var must []string
+	switch m.Kind {
+	case resource.Replace:
+		must = slices.Clone(m.Resource.Replace)
+	case resource.Update:
+		must = slices.Clone(m.Resource.Batch)
+	}
+	for _, rule := range m.Resource.Validate {
+		if rule.Required && (m.Kind == resource.Create || m.Kind == resource.Replace || m.Kind == resource.Action) {
+			must = append(must, rule.Field)
+		}
+	}
+	for _, field := range must {
+		if m.reserved.Has(field) || m.reserved.Has(m.Resource.Their(field)) {
+			return fmt.Errorf("as %s: %s is placed by the gateway, expected no `replace`, `batch` or `required` that asks clients for it", m.Route.As, field)
+		}
+	}
+	return nil
+}
+
+// Withheld are the client's names of members of which something is declared, and which clients
+// cannot send with the operation, since the gateway places them.
+func (m *Mapping) Withheld() (names []string) {
+	if m.placed == nil || m.readsByBody() {
+		return nil
+	}
+	own, r := namesOf(m.ownNames()), m.Resource
+	for ours, theirs := range r.Rename {
+		if own.Has(ours) || own.Has(theirs) {
+			names = append(names, ours)
+		}
+	}
+	for _, rule := range r.Validate {
+		if !resource.IsPointer(rule.Field) && (own.Has(rule.Field) || own.Has(r.Their(rule.Field))) {
+			names = append(names, rule.Field)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// namesOf are names that clients must not use, besides others.
+func namesOf(own []string, others ...supply.Names) supply.Names {
+	params := make([]supply.Param, len(own))
+	for i, name := range own {
+		params[i] = supply.Param{In: supply.Body, Name: name}
+	}
+	names := supply.NamesOf(params)
+	for _, more := range others {
+		for name := range more {
+			names[name] = true
+		}
+	}
+	return names
+}
+
+// placedMembers returns the members that the gateway places, in their order. parameters are the
+// upstream's parameters that are sent in the body.
+func (req request) placedMembers(parameters url.Values) (members, *envelope.Refusal) {
+	m := req.op
+	if m.placed == nil {
+		return nil, nil
+	}
+	body, err := m.placed.Fill(req.values, func(name string) (string, bool) { return parameters.Get(name), parameters.Has(name) })
+	var bad *rpc.ValueError
+	switch {
+	case errors.As(err, &bad) && bad.Ref.Place == rpc.Query:
+		return nil, envelope.Invalid(m.Resource.ParameterName(bad.Ref.Name), bad.Why)
+	case err != nil:
+		return nil, envelope.Refuse(http.StatusNotFound, "")
+	}
+	object, refused := validate.Parse(body)
+	return members(object), refused
+}

@@ -1,0 +1,105 @@
+package mapping
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/fieldnames"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/validate"
+)
+
+// buildReadBody builds the body of a read: the members that the gateway places, and the parameters that
+// none of them has a placeholder for, by their names.
+func (req request) buildReadBody(up *Upstream) *envelope.Refusal {
+	m := req.op
+	up.Replaced = true
+	up.Set["Content-Encoding"] = nil
+	placed, refused := req.placedMembers(up.parameters)
+	if refused != nil {
+		return refused
+	}
+	if _, refused := m.text.encodeQuery(up.parameters); refused != nil {
+		return refused
+	}
+	rest := up.parameters
+	if m.placed != nil {
+		rest = maps.Clone(rest)
+		for _, name := range m.placed.Parameters() {
+			delete(rest, name)
+		}
+	}
+	if m.Route.As == "json" {
+		up.Set.Set("Content-Type", "application/json")
+		up.Body = m.text.encodeJSON(append(placed, parameterMembers(m, rest)...).json())
+		return nil
+	}
+	media, body, refused := placed.form(m.Route.As, freeForm, m.text.encode)
+	if refused != nil {
+		return refused
+	}
+	rest, _ = m.text.encodeQuery(rest)
+	if len(body) > 0 && len(rest) > 0 {
+		body = append(body, '&')
+	}
+	up.Set.Set("Content-Type", media)
+	up.Body = append(body, rest.Encode()...)
+	return nil
+}
+
+// parameterMembers converts parameters to members of JSON: numbers of pages and elements to numbers, all
+// others to strings.
+func parameterMembers(m *Mapping, parameters url.Values) (all members) {
+	var numbers []string
+	if m.Kind == resource.List {
+		numbers = m.Resource.List.Numbers()
+	}
+	for _, name := range slices.Sorted(maps.Keys(parameters)) {
+		text := parameters.Get(name)
+		value := fieldnames.Quote(text)
+		if slices.Contains(numbers, name) {
+			value = []byte(text)
+		}
+		all = append(all, validate.Member{Name: name, Value: json.RawMessage(value)})
+	}
+	return all
+}
+
+// Next returns the request for the next part of a list that the upstream gives in several answers:
+// the first request with the parameters that lead there.
+func (m *Mapping) Next(values []string, first Upstream, next map[string]string) (Upstream, *envelope.Refusal) {
+	parameters := make(url.Values, len(next))
+	for name, value := range next {
+		parameters.Set(name, value)
+	}
+	if m.readsByBody() {
+		first.parameters = maps.Clone(first.parameters)
+		maps.Copy(first.parameters, parameters)
+		refused := request{m, values}.buildReadBody(&first)
+		return first, refused
+	}
+	if first.RawQuery != "" && len(parameters) > 0 {
+		first.RawQuery += "&"
+	}
+	first.RawQuery += parameters.Encode()
+	return first, nil
+}
+
+// checkAs checks that the upstream's request can have the declared kind of body.
+func checkAs(m *Mapping) error {
+	switch {
+	case m.Route.As == "":
+	case m.Route.Method == http.MethodGet && m.Route.As != "form" && m.Route.As != "json":
+		return fmt.Errorf("as %s: the parameters of a GET are not sent so, expected form or json", m.Route.As)
+	case m.Route.Method == http.MethodGet && m.upstream != http.MethodPost:
+		return fmt.Errorf("as %s: a GET has no body, expected POST in front of the API's address, and the parameters are sent in the body of that", m.Route.As)
+	case m.Route.Method == http.MethodDelete && m.Route.As == "multipart":
+		return fmt.Errorf("as %s: a %s has no such body, expected none of form, json, multipart and xml", m.Route.As, m.Route.Method)
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package mapping
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/list"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// Asked is a client's request, without method and path.
+type Asked struct {
+	RawQuery string
+	Header   http.Header
+	// Body is set if the mapping ReadsBody.
+	Body []byte
+	// Sealer seals and opens cursors. It is required for operations that are ByCursor.
+	Sealer list.Sealer
+}
+
+// Upstream is a request to send to the upstream.
+type Upstream struct {
+	Method   string
+	Path     string // escaped
+	RawQuery string
+	// Set are header fields that replace the client's; those with a nil value are removed.
+	Set http.Header
+	// Body replaces the client's when Replaced.
+	Body     []byte
+	Replaced bool
+	// List is what the client asks of a list.
+	List *list.Query
+	// Sealer seals the cursors of the list, for the list in Bound alone. Nil: it has no cursors.
+	Sealer list.Sealer
+	Bound  []byte
+
+	parameters url.Values // of a call by RPC or a read that has them in its body
+}
+
+// request is a client's request on its way to the upstream.
+type request struct {
+	op     *Mapping
+	values []string // of the path's placeholders, decoded
+}
+
+// unconditional are the header fields of the client that a read by POST does not have.
+var unconditional = []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since"}
+
+// Request maps a request whose path has these decoded values, or refuses it.
+func (m *Mapping) Request(values []string, a Asked) (up Upstream, refused *envelope.Refusal) {
+	req := request{m, values}
+	up.Method, up.Set = m.upstream, make(http.Header)
+	encoded, ok := m.text.encodeValues(values)
+	if !ok {
+		return up, envelope.Refuse(http.StatusNotFound, "")
+	}
+	up.Path, up.RawQuery = m.template.Fill(encoded)
+	asked, err := url.ParseQuery(a.RawQuery)
+	if err != nil {
+		return up, envelope.Refuse(http.StatusBadRequest, "the query cannot be read")
+	}
+	if refused := req.buildQuery(&up, a, asked); refused != nil {
+		return up, refused
+	}
+	m.setHeader(&up)
+	switch {
+	case m.call != nil:
+		return up, req.buildCall(&up, a)
+	case m.readsByBody():
+		return up, req.buildReadBody(&up)
+	case m.ReadsBody():
+		up.Body, up.Replaced = nil, true
+		up.Body, refused = req.buildBody(a, up.RawQuery, up.Set)
+	case m.Kind == resource.List || m.Kind == resource.Read || m.Kind == resource.Delete:
+		up.Replaced = true // a body has no meaning there, and some upstreams read it
+		up.Set["Content-Type"], up.Set["Content-Encoding"] = nil, nil
+	}
+	return up, refused
+}
+
+// addQuery adds parameters behind those of the address.
+func (up *Upstream) addQuery(own url.Values) {
+	if len(own) == 0 {
+		return
+	}
+	if up.RawQuery != "" {
+		up.RawQuery += "&"
+	}
+	up.RawQuery += own.Encode()
+}
+
+// setHeader sets the header fields that differ from the client's.
+func (m *Mapping) setHeader(up *Upstream) {
+	if m.ReadsByPost() {
+		for _, name := range unconditional {
+			up.Set[name] = nil
+		}
+	}
+	if !m.cookies {
+		up.Set["Cookie"] = nil // it belongs to the pages of the API's host, and would authenticate whatever a browser sends
+	}
+	if m.Route.Override {
+		up.Set.Set("X-HTTP-Method-Override", m.Route.Method)
+	}
+	if m.AnswersTranslated || m.call != nil {
+		// A compressed answer would be decompressed at once, a partial one could not be read, and the
+		// upstream's validators are not those of what the client has.
+		up.Set.Set("Accept-Encoding", "identity")
+		up.Set.Set("Accept", "application/json")
+		if m.Resource.FromXML != nil {
+			up.Set.Set("Accept", "application/xml, text/xml;q=0.9, application/json;q=0.8")
+		}
+		for _, name := range []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since", "Te"} {
+			up.Set[name] = nil
+		}
+		return
+	}
+	if m.AnswersExamined {
+		// Answers that may be read should be neither compressed nor partial.
+		up.Set.Set("Accept-Encoding", "identity")
+		up.Set["Range"], up.Set["If-Range"] = nil, nil
+	}
+}

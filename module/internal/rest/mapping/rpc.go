@@ -1,0 +1,157 @@
+package mapping
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/fieldnames"
+	"github.com/gatehouse/gatehouse/module/internal/rest/rpc"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// call is a compiled call by RPC.
+type call struct {
+	xml        bool
+	method     string
+	params     *rpc.Template
+	configured bool // it has values of the configuration
+}
+
+// ByXMLRPC reports whether the upstream is called by XML-RPC.
+func (m *Mapping) ByXMLRPC() bool { return m.call != nil && m.call.xml }
+
+// CallsConfigured reports whether calls contain values of the configuration, which FillCall fills in.
+func (m *Mapping) CallsConfigured() bool { return m.call != nil && m.call.configured }
+
+// FillCall fills in the values of the configuration: see [rpc.Template.Fill].
+func (m *Mapping) FillCall(call []byte, value func(text string) (string, error)) ([]byte, error) {
+	return m.call.params.Fill(call, m.call.xml, value)
+}
+
+// ByRPC reports whether the upstream is called by RPC.
+func (m *Mapping) ByRPC() bool { return m.call != nil }
+
+// compileCall compiles a call by RPC.
+func (m *Mapping) compileCall() error {
+	r := m.Route
+	if r.RPC == nil {
+		return nil
+	}
+	switch {
+	case r.RPC.Protocol != "" && r.RPC.Protocol != "json" && r.RPC.Protocol != "xml":
+		return fmt.Errorf("rpc: unexpected protocol %s, expected json or xml", r.RPC.Protocol)
+	case m.Resource.FromXML != nil:
+		return errors.New("rpc: answers have a form of their own, expected no `from xml`")
+	case r.As != "":
+		return fmt.Errorf("rpc: unexpected as %s, expected one of both", r.As)
+	case r.Override:
+		return errors.New("rpc: unexpected override, expected none: every call is a POST")
+	case r.UpstreamMethod != "" && r.UpstreamMethod != http.MethodPost:
+		return fmt.Errorf("rpc: the upstream's method %s: expected POST or none", r.UpstreamMethod)
+	}
+	if err := rpc.CheckMethod(r.RPC.Method); err != nil {
+		return fmt.Errorf("rpc: %w", err)
+	}
+	params, err := rpc.Parse(r.RPC.Params, m.Pattern.Names)
+	if err != nil {
+		return fmt.Errorf("rpc %s: %w", r.RPC.Method, err)
+	}
+	byXML := r.RPC.Protocol == "xml"
+	if byXML && !params.Listed() {
+		return fmt.Errorf("xmlrpc %s: invalid parameters %s, expected a JSON array, since those of XML-RPC have no names", r.RPC.Method, r.RPC.Params)
+	}
+	for _, ref := range params.Refs() {
+		if ref.Place == rpc.Body && (r.Method == http.MethodGet || r.Method == http.MethodDelete) {
+			return fmt.Errorf("rpc %s: %s: a %s has no body, expected placeholders of the path or the query", r.RPC.Method, ref, r.Method)
+		}
+	}
+	m.upstream, m.call = http.MethodPost, &call{byXML, r.RPC.Method, params, len(params.Configured()) > 0}
+	return nil
+}
+
+// buildCall builds the body of a call.
+func (req request) buildCall(up *Upstream, a Asked) *envelope.Refusal {
+	m := req.op
+	up.Replaced = true
+	up.Set["Content-Encoding"] = nil
+	up.Set.Set("Content-Type", "application/json")
+	var theirs members
+	if m.ReadsBody() && (len(a.Body) > 0 || m.Kind != resource.Action) {
+		var refused *envelope.Refusal
+		if _, theirs, refused = m.readMembers(a); refused != nil {
+			return refused
+		}
+		if refused := m.checkMembersSent(theirs); refused != nil {
+			return refused
+		}
+	}
+	values := rpc.Values{Partial: m.Kind == resource.Update, Text: func(place rpc.Place, name string) (string, bool) {
+		if place == rpc.Query {
+			return up.parameters.Get(name), up.parameters.Has(name)
+		}
+		i := slices.Index(m.Pattern.Names, name)
+		return req.values[i], true
+	}, Member: func(name string) json.RawMessage {
+		for _, member := range theirs {
+			if member.Name == name {
+				return member.Value
+			}
+		}
+		return nil
+	}}
+	if theirs != nil {
+		values.Whole = theirs.wrapped(m.Resource.Wrap).json()
+	}
+	encode := m.call.params.Encode
+	if m.call.xml {
+		encode = m.call.params.EncodeXML
+		up.Set.Set("Content-Type", "text/xml")
+		up.Set.Set("Accept", "text/xml, application/xml;q=0.9")
+	}
+	body, err := encode(m.call.method, values)
+	var bad *rpc.ValueError
+	switch {
+	case errors.As(err, &bad) && bad.Ref.Place == rpc.Path:
+		return envelope.Refuse(http.StatusNotFound, "")
+	case errors.As(err, &bad) && bad.Ref.Place == rpc.Query:
+		return envelope.Invalid(m.Resource.ParameterName(bad.Ref.Name), bad.Why)
+	case errors.As(err, &bad):
+		return envelope.Invalid(m.Names.Ours(bad.Ref.Name), bad.Why)
+	case err != nil:
+		return envelope.Refuse(http.StatusBadRequest, "the request has a control character, or a number beyond 64 bits, which cannot be sent")
+	}
+	if up.Body = body; !m.call.xml {
+		up.Body = m.text.encodeJSON(body)
+	}
+	return nil
+}
+
+// checkMembersSent refuses members that the call does not send: the client would believe that they were
+// written.
+func (m *Mapping) checkMembersSent(theirs members) *envelope.Refusal {
+	if m.call.params.Has(rpc.Body, "") {
+		return nil
+	}
+	for _, member := range theirs {
+		if !m.call.params.Has(rpc.Body, member.Name) {
+			return envelope.Invalid(m.Names.Ours(member.Name), fieldnames.UnknownField)
+		}
+	}
+	return nil
+}
+
+// checkParametersSent refuses parameters that the call does not send.
+func (m *Mapping) checkParametersSent(theirs url.Values) *envelope.Refusal {
+	for _, name := range slices.Sorted(maps.Keys(theirs)) {
+		if !m.call.params.Has(rpc.Query, name) {
+			return envelope.Invalid(m.Resource.ParameterName(name), "is not a parameter of this address")
+		}
+	}
+	return nil
+}

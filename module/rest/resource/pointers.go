@@ -1,0 +1,61 @@
+package resource
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
+)
+
+// itemKinds are the kinds of operations whose answers contain a resource.
+var itemKinds = []Kind{Read, Create, Replace, Update, Action}
+
+// ItemPointer returns where the resource is in answers to a kind of operation.
+func (r *Resource) ItemPointer(k Kind) string {
+	if at, ok := r.ItemOf[k]; ok {
+		return at
+	}
+	return r.Item
+}
+
+// IDPointer returns where the id is in a resource.
+func (r *Resource) IDPointer() string {
+	if r.ID == "" {
+		return "/id"
+	}
+	return r.ID
+}
+
+// CreatedPointer returns where the id of a new resource is in the answer to its creation.
+func (r *Resource) CreatedPointer() string {
+	if r.Created != nil && r.Created.ID != "" {
+		return r.Created.ID
+	}
+	return r.ItemPointer(Create) + r.IDPointer()
+}
+
+// ItemPointers parses where the resource is in the answers to each kind of operation.
+func (r *Resource) ItemPointers() (map[Kind]splice.Pointer, error) {
+	at := make(map[Kind]splice.Pointer)
+	for _, k := range Kinds {
+		p, err := splice.ParsePointer(r.ItemPointer(k))
+		if err != nil && r.ItemOf[k] != "" {
+			return nil, fmt.Errorf("item %s: %w", k, err)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("item: %w", err)
+		}
+		at[k] = p
+	}
+	for _, k := range slices.Sorted(maps.Keys(r.ItemOf)) {
+		if !slices.Contains(itemKinds, k) {
+			return nil, fmt.Errorf("item %s: expected read, create, replace, update or action", k)
+		}
+	}
+	return at, nil
+}
+
+// IsPointer reports whether a JSON Pointer is given where the name of a member is expected.
+func IsPointer(theirs string) bool { return strings.HasPrefix(theirs, "/") }
