@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	goredis "github.com/redis/go-redis/v9"
+
 	"github.com/gatehouse/gatehouse/internal/testkit/redistest"
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/plugins/internal/redisconn"
@@ -242,6 +244,44 @@ func TestAReplicaThatWasThePrimaryIsAFaultAndHeals(t *testing.T) {
 	}
 	server.CLI("replicaof", "no", "one")
 	healthy(t, b, 2*time.Second)
+}
+
+// wrongReply answers every GET and MGET with a reply of another type than was asked for.
+type wrongReply struct{ reply any }
+
+func (wrongReply) DialHook(next goredis.DialHook) goredis.DialHook { return next }
+
+func (w wrongReply) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
+	return func(ctx context.Context, command goredis.Cmder) error {
+		reply := w.reply
+		switch command.Name() {
+		case "get":
+		case "mget":
+			reply = []any{w.reply}
+		default:
+			return next(ctx, command)
+		}
+		if c, ok := command.(*goredis.Cmd); ok {
+			c.SetVal(reply)
+		}
+		return nil
+	}
+}
+
+func (wrongReply) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
+	return next
+}
+
+func TestAReplyOfAnotherTypeIsNoMissingRecord(t *testing.T) {
+	for _, reply := range []any{int64(1), []any{}, map[any]any{}, 1.5, true} {
+		b := open(t, options(t, redistest.Shared(t).URL()))
+		made := must2(b.Create(t.Context(), record("wrongly-typed")))(t)
+		b.client.AddHook(wrongReply{reply})
+		_, err := b.Get(t.Context(), made.Key)
+		technical(t, fmt.Sprintf("Get, answered %T", reply), err)
+		_, err = b.List(t.Context(), made.Kind, made.Parent, "", 1)
+		technical(t, fmt.Sprintf("List, answered %T", reply), err)
+	}
 }
 
 func TestTooFewReplicasAreAFaultThoughTheWriteTookEffect(t *testing.T) {

@@ -25,8 +25,11 @@ func (b *Backend) Get(ctx context.Context, key store.Key) (store.Record, error) 
 		if err != nil {
 			return err
 		}
-		text, ok := raw.(string)
-		if !ok {
+		text, found, err := text(raw)
+		if err != nil {
+			return err
+		}
+		if !found {
 			return store.ErrNotFound
 		}
 		if r, err = decode(key, text); err != nil {
@@ -128,8 +131,11 @@ func (b *Backend) fetch(ctx context.Context, kind store.Kind, ids []string) (rec
 				return err
 			}
 			for i, value := range values {
-				text, ok := value.(string)
-				if !ok {
+				text, found, err := text(value)
+				if err != nil {
+					return err
+				}
+				if !found {
 					gone = append(gone, page[i])
 					continue
 				}
@@ -150,6 +156,19 @@ func (b *Backend) fetch(ctx context.Context, kind store.Kind, ids []string) (rec
 		}
 	}
 	return records, gone, nil
+}
+
+// text returns a reply that is a text; found is false for nil, which says that there is none.
+// A reply of another type says nothing about the record: it is a fault, and not a missing record.
+func text(reply any) (value string, found bool, err error) {
+	if reply == nil {
+		return "", false, nil
+	}
+	value, found = reply.(string)
+	if !found {
+		return "", false, unexpected(reply)
+	}
+	return value, true, nil
 }
 
 func texts(reply any) ([]string, error) {
