@@ -98,6 +98,9 @@ func (t *tokenEndpoint) revokeFamily(ctx context.Context, g store.Grant) (outcom
 // let in again.
 func (t *tokenEndpoint) revokeAccess(ctx context.Context, client *oauth.Client, sent string) (outcome string, err error) {
 	access, err := t.s.Issued.Verify(ctx, sent)
+	if early := notYetValid(err); early != nil {
+		access, err = early, nil
+	}
 	switch {
 	case errors.Is(err, token.ErrInvalid):
 		return nothing, nil
@@ -111,7 +114,11 @@ func (t *tokenEndpoint) revokeAccess(ctx context.Context, client *oauth.Client, 
 	if ok, retry := t.s.Attempts.Take("revoke:"+client.ID+"|"+access.Subject, revocationsOfOne); !ok {
 		return "", refusal.TooMany(retry)
 	}
-	err = t.s.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeToken, Value: access.ID, At: t.s.Now()})
+	at := t.s.Now()
+	if access.IssuedAt.After(at) {
+		at = access.IssuedAt // the notice has to outlast the token
+	}
+	err = t.s.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeToken, Value: access.ID, At: at})
 	if err != nil {
 		return "", oauth.Unavailable(err)
 	}
@@ -119,4 +126,15 @@ func (t *tokenEndpoint) revokeAccess(ctx context.Context, client *oauth.Client, 
 		Name: audit.Revoke, Client: client.ID, Subject: access.Subject, Grant: access.Grant, Scopes: access.Scopes, Reason: useAccess,
 	})
 	return revoked, nil
+}
+
+// notYetValid returns the content of a genuine token that is refused only because it was issued
+// in the future, by the clock of this node; else nil. The node that issued it has another clock,
+// and there the token lives: to call it dead would leave it to whoever has it.
+func notYetValid(err error) *token.Access {
+	refused, ok := errors.AsType[*token.RefusedError](err)
+	if !ok || refused.Refusal != token.NotYetValid {
+		return nil
+	}
+	return refused.Access
 }

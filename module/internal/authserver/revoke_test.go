@@ -84,6 +84,28 @@ func TestAnAccessTokenDiesAlone(t *testing.T) { // V02
 	g.want(g.token(refreshWeb(second.tokens.Refresh)), 200, "")
 }
 
+// A node whose clock is behind refuses such a token as not yet valid, and the other nodes accept it.
+func TestATokenFromANodeWhoseClockIsAheadIsRevoked(t *testing.T) {
+	for _, behind := range []time.Duration{59 * time.Second, 5 * time.Minute, 2 * time.Hour} {
+		g := newTokenRig(t)
+		first := g.begin()
+		g.pass(-behind)
+		g.want(g.revoke(params{"token": first.tokens.Access, "client_id": "app"}), 400, "unauthorized_client")
+		g.revoked(g.revoke(asWeb(first.tokens.Access)))
+		if got := g.metrics.last(); got != "revoke revoked" {
+			t.Errorf("%v behind: %s", behind, got)
+		}
+		g.pass(behind)
+		if g.alive(first.tokens.Access) {
+			t.Errorf("%v behind: the token lives", behind)
+		}
+		g.pass(59 * time.Minute) // of the hour that it has
+		if g.alive(first.tokens.Access) {
+			t.Errorf("%v behind: the token lives again before it expires", behind)
+		}
+	}
+}
+
 func TestThereIsNothingToRevokeInWhatIsNoLivingToken(t *testing.T) { // V03
 	g := newTokenRig(t)
 	a := g.begin()
