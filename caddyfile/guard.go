@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/gateway/oauthguard"
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
@@ -39,7 +40,7 @@ func parseGuard(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	if app == nil {
 		return nil, h.Err("oauth_guard: expected a global option `gatehouse { issuer ... }` at the top of the Caddyfile")
 	}
-	g := new(gateway.Guard)
+	g := new(oauthguard.Guard)
 	var names []string
 	for h.NextBlock(0) {
 		if h.Val() == "versions" {
@@ -61,7 +62,7 @@ func parseGuard(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	return g, nil
 }
 
-func readGuardWord(d *caddyfile.Dispenser, app *gateway.App, g *gateway.Guard) (err error) {
+func readGuardWord(d *caddyfile.Dispenser, app *gateway.App, g *oauthguard.Guard) (err error) {
 	switch d.Val() {
 	case "public", "scope":
 		return readGuardRule(d, app, g)
@@ -95,7 +96,7 @@ func readGuardWord(d *caddyfile.Dispenser, app *gateway.App, g *gateway.Guard) (
 	return err
 }
 
-func readGuardCORS(d *caddyfile.Dispenser, g *gateway.Guard) error {
+func readGuardCORS(d *caddyfile.Dispenser, g *oauthguard.Guard) error {
 	if err := parse.Once(d, g.CORS != nil || g.CORSUpstream); err != nil {
 		return err
 	}
@@ -121,9 +122,9 @@ func readGuardCORS(d *caddyfile.Dispenser, g *gateway.Guard) error {
 	return nil
 }
 
-func readGuardRule(d *caddyfile.Dispenser, app *gateway.App, g *gateway.Guard) error {
+func readGuardRule(d *caddyfile.Dispenser, app *gateway.App, g *oauthguard.Guard) error {
 	word := d.Val()
-	r := gateway.Rule{Public: word == "public"}
+	r := oauthguard.Rule{Public: word == "public"}
 	if !r.Public {
 		if !d.NextArg() {
 			return d.Err("scope: expected a scope, methods and paths, such as `scope articles:read GET,HEAD /articles /articles/*`")
@@ -167,7 +168,7 @@ func readGuardRule(d *caddyfile.Dispenser, app *gateway.App, g *gateway.Guard) e
 	return nil
 }
 
-func readGuardHeaders(d *caddyfile.Dispenser, to *gateway.Headers) (err error) {
+func readGuardHeaders(d *caddyfile.Dispenser, to *oauthguard.Headers) (err error) {
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		switch d.Val() {
 		case "subject":

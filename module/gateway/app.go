@@ -325,8 +325,8 @@ func (a *App) lifetimes() authserver.Lifetimes {
 	return l
 }
 
-// checkScopes reports a scope that nobody declared, given those besides that need none.
-func (a *App) checkScopes(scopes []string, besides ...string) error {
+// CheckScopes reports a scope that nobody declared, given those besides that need none.
+func (a *App) CheckScopes(scopes []string, besides ...string) error {
 	known := append(a.Declared(), besides...)
 	for _, s := range scopes {
 		if !slices.Contains(known, s) {

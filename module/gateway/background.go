@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/token"
@@ -101,3 +102,12 @@ func (a *App) Hold() (release func(), err error) { return a.lease.enter() }
 
 // Identify makes a request without a client one of this caller's, for placeholders and logs.
 func (a *App) Identify(r *http.Request, access *token.Access) { handler.Identify(r, access, a.names) }
+
+// GuardConfig is what guards of this configuration have in common: all but their policies.
+// Audience is that of a guard that names none.
+func (a *App) GuardConfig() guard.Config {
+	return guard.Config{
+		Issuer: a.issuer.String(), Audience: a.audience()[0], Verifier: a.verifier(), Hidden: a.hidden,
+		Attempts: a.attempts, ClientIP: handler.ClientIP, Admit: a.overload.admitToken,
+	}
+}

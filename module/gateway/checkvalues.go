@@ -74,7 +74,7 @@ func (a *App) checkValues() error {
 		if err := a.Registration.Check(); err != nil {
 			return fmt.Errorf("registration: %w", err)
 		}
-		if err := a.checkScopes(a.Registration.Scopes); err != nil {
+		if err := a.CheckScopes(a.Registration.Scopes); err != nil {
 			return fmt.Errorf("registration: %w", err)
 		}
 	}

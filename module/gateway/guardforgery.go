@@ -18,3 +18,6 @@ func (f *forgeryLog) warn(log *slog.Logger, address string) {
 		log.Warn("an address presents many forged tokens; they are answered with 401, and nothing else from there is refused", "address", address)
 	}
 }
+
+// WarnForgeries logs to log, a guard's, that an address presents many forged tokens.
+func (a *App) WarnForgeries(log *slog.Logger, address string) { a.forgeries.warn(log, address) }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/gateway/oauthguard"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 )
 
@@ -103,7 +104,7 @@ func (p patient) guards() []adminapi.Finding {
 	for _, name := range sortedKeys(p.servers) {
 		for raw := range p.servers[name].all("oauth_guard") {
 			n++
-			var g gateway.Guard
+			var g oauthguard.Guard
 			if json.Unmarshal(raw, &g) != nil {
 				continue
 			}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/gateway/oauthguard"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
@@ -45,7 +45,7 @@ func (p patient) allowedOrigins() (allowed []string, all bool) {
 	guards := 0
 	for _, name := range sortedKeys(p.servers) {
 		for raw := range p.servers[name].all("oauth_guard") {
-			var g gateway.Guard
+			var g oauthguard.Guard
 			if json.Unmarshal(raw, &g) != nil {
 				continue
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/gateway/oauthguard"
 	"github.com/gatehouse/gatehouse/module/gateway/restapi"
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/internal/authserver"
@@ -111,9 +112,9 @@ type imagined struct{ access token.Access }
 func (v imagined) Verify(context.Context, string) (*token.Access, error) { return &v.access, nil }
 
 // policy is that of a guard in the configuration.
-func (e *explainer) policy(raw json.RawMessage) (g gateway.Guard, c guard.Config, err error) {
+func (e *explainer) policy(raw json.RawMessage) (g oauthguard.Guard, c guard.Config, err error) {
 	if err = json.Unmarshal(raw, &g); err == nil {
-		c, err = g.Policy(e.issuer, e.audience)
+		c, err = g.Policy(guard.Config{Issuer: e.issuer, Audience: e.audience})
 	}
 	return g, c, err
 }
@@ -173,7 +174,7 @@ func (e *explainer) judge(raw json.RawMessage, r *http.Request) (verdict, error)
 
 // preflightNote says what becomes of OPTIONS if a browser sends it as a CORS preflight, with
 // Origin and Access-Control-Request-Method.
-func preflightNote(g *gateway.Guard) string {
+func preflightNote(g *oauthguard.Guard) string {
 	switch {
 	case g.Shadow:
 		return "a CORS preflight passes, since the guard is in shadow mode"
@@ -186,7 +187,7 @@ func preflightNote(g *gateway.Guard) string {
 }
 
 // ruleWords are the rule as a Caddyfile has it.
-func ruleWords(r gateway.Rule) string {
+func ruleWords(r oauthguard.Rule) string {
 	words := []string{"public"}
 	if !r.Public {
 		words = []string{"scope", strings.Join(r.Scopes, ",")}

@@ -1,4 +1,4 @@
-package gateway
+package oauthguard
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/internal/accesslog"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
@@ -72,7 +73,7 @@ type Guard struct {
 	// Excludes `cors`, `cors_upstream` and `shadow`.
 	DecisionOnly bool `json:"decision_only,omitempty"`
 
-	app      *App
+	app      *gateway.App
 	guard    *guard.Guard
 	identity *guard.Identity
 	resource guard.ResourceMetadata // without a path: none
@@ -118,7 +119,7 @@ func (*Guard) CaddyModule() caddy.ModuleInfo {
 
 // Provision builds the policy.
 func (g *Guard) Provision(ctx caddy.Context) (err error) {
-	if g.app, err = FindApp(ctx, "oauth_guard"); err != nil {
+	if g.app, err = gateway.FindApp(ctx, "oauth_guard"); err != nil {
 		return err
 	}
 	g.log, g.access = ctx.Slogger(), accesslog.New(ctx)
@@ -134,22 +135,20 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 		}
 		g.log.Warn("a guard is in shadow mode: it refuses nothing", "audience", g.Audience, "rules", len(g.Rules))
 	}
-	policy, err := g.Policy(g.app.issuer.String(), g.app.audience()[0])
+	policy, err := g.Policy(g.app.GuardConfig())
 	if err != nil {
 		return err
 	}
 	for _, r := range g.Rules {
-		if err := g.app.checkScopes(r.Scopes, oauth.VariantBScopes...); err != nil {
+		if err := g.app.CheckScopes(r.Scopes, oauth.VariantBScopes...); err != nil {
 			return fmt.Errorf("oauth_guard: %w", err)
 		}
 		g.routes = append(g.routes, strings.Join(r.Methods, ",")+" "+strings.Join(r.Paths, " "))
 	}
 	g.answers = handler.NewUpstreamAnswers(g.log, cmp.Or(policy.Realm, policy.Audience, policy.Issuer), policy.Issuer)
-	g.describe(&policy)
-	policy.Verifier = g.app.verifier()
-	policy.Attempts, policy.ClientIP = g.app.attempts, handler.ClientIP
-	if !g.Shadow {
-		policy.Admit = g.app.overload.admitToken
+	g.describeResource(&policy)
+	if g.Shadow {
+		policy.Admit = nil // every request passes
 	}
 	if g.guard, err = guard.New(policy); err != nil {
 		return err
@@ -168,18 +167,18 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	handler.ShowIdentity(r)
 	handler.EmptyIdentityLiterals(r.Header)
 	handler.EmptyIdentityLiterals(w.Header())
-	leave, err := g.app.lease.enter()
+	leave, err := g.app.Hold()
 	if err != nil {
 		handler.LeaveBody(w, r)
 		return handler.Unavailable(w, err)
 	}
 	defer leave()
-	if g.publish(w, r) {
+	if g.publishMetadata(w, r) {
 		return nil
 	}
 	d := g.guard.Decide(r)
 	if g.Shadow {
-		return g.pass(w, r, &d, next)
+		return g.passShadow(w, r, &d, next)
 	}
 	cors := g.guard.CORS(r)
 	g.counts[d.Reason].Inc()
@@ -214,7 +213,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	}
 	answer := g.answers.From(w, setCORS)
 	if d.Redact {
-		err = g.discreetly(answer, r, next)
+		err = g.passLeakedToken(answer, r, next)
 	} else {
 		err = next.ServeHTTP(answer, r)
 	}
@@ -241,7 +240,7 @@ func (g *Guard) prepareRequest(r *http.Request, d *guard.Decision) {
 	if preflight && !g.Shadow {
 		stripPreflight(r)
 	}
-	handler.Identify(r, d.Access, g.app.names)
+	g.app.Identify(r, d.Access)
 	handler.SetIdentityHeaders(r, g.identity)
 	if d.Rule >= 0 && !preflight { // nobody may use up a route's limit without a token
 		handler.SetRoute(r, g.routes[d.Rule])

@@ -1,4 +1,4 @@
-package gateway
+package oauthguard
 
 import (
 	"net/http"
@@ -8,10 +8,10 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 )
 
-// discreetly passes on a request that comes from a page with an access token in its
+// passLeakedToken passes on a request that comes from a page with an access token in its
 // address. Neither the API nor a log gets the Referer: its line is written here, and so is
 // an error that Caddy's error log would show with the header fields.
-func (g *Guard) discreetly(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+func (g *Guard) passLeakedToken(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	entry := g.access.Start(w, r)
 	r.Header.Del("Referer")
 	err := next.ServeHTTP(entry.Writer, r)

@@ -1,4 +1,4 @@
-package gateway
+package oauthguard
 
 import (
 	"net/http"
@@ -8,12 +8,12 @@ import (
 	"github.com/gatehouse/gatehouse/module/guard"
 )
 
-// pass hands every request on, and says what a guard that is not in the shadow would
+// passShadow hands every request on, and says what a guard that is not in shadow mode would
 // have refused. The API behind may still have credentials of its own: those the guard
 // does not accept are left in the request, and its path is not touched. Of the answer only
 // what the gateway alone may say is removed: the issuer's sessions are at stake there, not
 // the API.
-func (g *Guard) pass(w http.ResponseWriter, r *http.Request, d *guard.Decision, next caddyhttp.Handler) (err error) {
+func (g *Guard) passShadow(w http.ResponseWriter, r *http.Request, d *guard.Decision, next caddyhttp.Handler) (err error) {
 	if d.Err != nil {
 		g.log.Error("a token could not be judged", "error", d.Err)
 	}

@@ -1,4 +1,4 @@
-package gateway
+package oauthguard
 
 import (
 	"cmp"
@@ -8,14 +8,12 @@ import (
 	"github.com/gatehouse/gatehouse/module/guard"
 )
 
-// Policy is what the configuration says about the guard, without what it needs to run:
-// the same for the handler and for a command that explains it. audience is the one of
-// a guard that names none.
-func (g *Guard) Policy(issuer, audience string) (guard.Config, error) {
-	c := guard.Config{
-		Issuer: issuer, Audience: cmp.Or(g.Audience, audience), Realm: g.Realm,
-		AllowEncodedSlash: g.AllowEncodedSlash, CORS: g.CORS, CORSUpstream: g.CORSUpstream,
-	}
+// Policy adds what the handler is configured with to base, which has the issuer and the
+// audience of a guard that names none: for the handler, and for a command that explains it.
+func (g *Guard) Policy(base guard.Config) (guard.Config, error) {
+	c := base
+	c.Audience, c.Realm = cmp.Or(g.Audience, base.Audience), g.Realm
+	c.AllowEncodedSlash, c.CORS, c.CORSUpstream = g.AllowEncodedSlash, g.CORS, g.CORSUpstream
 	if err := g.CheckDecisionOnly(); err != nil {
 		return c, err
 	}
