@@ -9,10 +9,20 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
 	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
+	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
+
+// asker returns how the API is asked to carry out a match for a client.
+func (h *REST) asker(c *call, m routes.Match) operation.Ask {
+	to, dialect := h.supply(c.edition, m.Operation, c.handler(), c.dialects[m.Operation])
+	return func(ctx context.Context, up mapping.Upstream, answer *answer.Answer, limit int) responsewriter.Reply {
+		return h.alone(ctx, to, c.Request, up, answer, dialect, limit)
+	}
+}
 
 // alone carries a request to an upstream and waits for the answer. It can run in a
 // goroutine of its own, and several at a time for one client: parent is read only, its body
@@ -49,7 +59,7 @@ func (h *REST) through(w http.ResponseWriter, r *http.Request, to route, answer 
 			if p != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so too
 				h.log.Error("a handler of the upstream panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()), "method", r.Method, "path", r.URL.Path)
 			}
-			err = broken(errBroken)
+			err = operation.BrokenOff(operation.ErrBrokenOff)
 		}
 	}()
 	translated := translate.New(w, translate.Config{Answer: answer})

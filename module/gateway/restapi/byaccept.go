@@ -16,10 +16,10 @@ func asByPath(w http.ResponseWriter, c *call) error {
 	if !c.byAccept() {
 		return nil
 	}
-	if c.forbiddenByPath(c.r.Method, c.choice.Path) {
+	if c.forbiddenByPath(c.Request.Method, c.choice.Path) {
 		return envelope.Refuse(http.StatusForbidden, "this version of the API may not be used with this token")
 	}
-	return gateway.ChargeItems(w, c.r, c.r.Method, [][]string{c.addresses(c.choice.Path)})
+	return gateway.ChargeItems(w, c.Request, c.Request.Method, [][]string{c.addresses(c.choice.Path)})
 }
 
 // byAccept reports whether Accept named the version of a request, and not its path.
@@ -37,6 +37,6 @@ func (c *call) addresses(path string) []string {
 // forbiddenByPath reports whether a rule of the guard in front keeps the caller from the address
 // of a path that names the version which Accept named.
 func (c *call) forbiddenByPath(method, path string) bool {
-	forbidden := handler.Forbidden(c.r)
+	forbidden := handler.Forbidden(c.Request)
 	return c.byAccept() && forbidden != nil && forbidden(method, "/"+c.choice.Version.Name+path)
 }

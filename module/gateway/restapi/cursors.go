@@ -3,16 +3,11 @@ package restapi
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
-	"github.com/gatehouse/gatehouse/module/internal/handler"
-	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
-	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
-	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
@@ -56,12 +51,12 @@ func (s *cursors) sealer(c *call) (*sealer, error) {
 			return nil, err
 		}
 		defer release()
-		if keys, err = s.app.Keys(c.r.Context()); err != nil {
+		if keys, err = s.app.Keys(c.Request.Context()); err != nil {
 			return nil, err
 		}
 	}
-	scope := []string{site(c.r, s.server), c.prefix}
-	if access := handler.Caller(c.r); access != nil {
+	scope := []string{site(c.Request, s.server), c.Prefix}
+	if access := c.Access; access != nil {
 		scope = append(scope, access.Client, access.Subject)
 	}
 	encoded, err := json.Marshal(scope)
@@ -84,17 +79,4 @@ func (s *sealer) Open(sealed string, bound []byte) ([]byte, error) {
 // other.
 func (s *sealer) whole(bound []byte) []byte {
 	return append(append([]byte(nil), s.scope...), bound...)
-}
-
-// withCursors gives the request what its cursors are made with.
-func (h *REST) withCursors(w http.ResponseWriter, c *call, m routes.Match, asked *mapping.Asked) error {
-	if !m.Operation.Requests.ByCursor() {
-		return nil
-	}
-	s, err := h.cursors.sealer(c)
-	if err != nil {
-		return envelope.Unavailable(err)
-	}
-	asked.Sealer = s
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/gatehouse/gatehouse/module/internal/handler"
+	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
@@ -33,8 +34,7 @@ func told(err error) envelope.Error {
 // there is no api_errors it answers in its place: whatever Caddy would do with the error, nobody
 // would see the form of the API.
 func (h *REST) answerError(w http.ResponseWriter, r *http.Request, err error) error {
-	var l late
-	if errors.As(err, &l) {
+	if operation.IsLate(err) {
 		return err
 	}
 	var refused *envelope.Refusal
@@ -50,14 +50,4 @@ func (h *REST) answerError(w http.ResponseWriter, r *http.Request, err error) er
 	}
 	h.dialect.Write(w, r, status, handler.Told(err))
 	return nil
-}
-
-// late is an error after the header went out.
-type late struct{ error }
-
-func (l late) Unwrap() error { return l.error }
-
-func isLate(err error) bool {
-	var l late
-	return errors.As(err, &l)
 }

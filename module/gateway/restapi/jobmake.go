@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -21,19 +20,19 @@ func (p *jobs) begin(w http.ResponseWriter, c *call, q *job.Queue, wish job.Pref
 		p.h.counts[m.Operation.Kind].Inc()
 		return p.defers(w, c, q, wish, m)
 	}
-	label := c.r.Header.Get("Content-Type")
-	if media, _, _ := mime.ParseMediaType(label); q.Fetch != nil && (media != "application/json" || c.r.Header.Get("Content-Encoding") != "") {
+	label := c.Request.Header.Get("Content-Type")
+	if media, _, _ := mime.ParseMediaType(label); q.Fetch != nil && (media != "application/json" || c.Request.Header.Get("Content-Encoding") != "") {
 		return envelope.Refuse(http.StatusUnsupportedMediaType, "the body must be application/json")
 	}
-	if refused := parameterless(c.r.URL.RawQuery); refused != nil {
+	if refused := parameterless(c.Request.URL.RawQuery); refused != nil {
 		return refused
 	}
-	body, refused := request.ReadBody(c.r, p.h.MaxBody)
+	body, refused := request.ReadBody(c.Request, p.h.MaxBody)
 	if refused != nil {
 		return refused
 	}
 	if q.Fetch == nil {
-		if refused := p.h.setInJob(c.login.kept(), c.r.Header, body); refused != nil {
+		if refused := p.h.setInJob(c.login.kept(), c.Request.Header, body); refused != nil {
 			return refused
 		}
 	}
@@ -58,33 +57,29 @@ func (e *edition) posted(path string) (routes.Match, bool) {
 // defers makes a job of a declared operation: what is wrong with the request is said at
 // once, as it would be without a job, and the upstream gets the body that it would get.
 func (p *jobs) defers(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefer, m routes.Match) error {
-	asked := mapping.Asked{RawQuery: c.r.URL.RawQuery, Header: c.r.Header}
-	if refused := parameterless(asked.RawQuery); refused != nil {
+	if refused := parameterless(c.Request.URL.RawQuery); refused != nil {
 		return refused
 	}
-	if m.Operation.Requests.ReadsBody() {
-		var refused *envelope.Refusal
-		if asked.Body, refused = request.ReadBody(c.r, p.h.MaxBody); refused != nil {
-			return refused
-		}
+	if err := p.h.read(c, m); err != nil {
+		return err
 	}
-	return p.h.wrap(m, func(w http.ResponseWriter, c *call, m routes.Match, asked mapping.Asked) error {
-		up, refused := m.Request(asked)
+	return p.h.wrap(c, func(w http.ResponseWriter, c *call) error {
+		up, refused := c.Match.Request(c.Asked)
 		if refused != nil {
 			return refused
 		}
 		body := up.Body
 		if !up.Replaced {
-			if body, refused = request.ReadBody(c.r, p.h.MaxBody); refused != nil {
+			if body, refused = request.ReadBody(c.Request, p.h.MaxBody); refused != nil {
 				return refused
 			}
 		}
-		label := c.r.Header.Get("Content-Type")
+		label := c.Request.Header.Get("Content-Type")
 		if changed, ok := up.Set["Content-Type"]; ok {
 			label = cmp.Or(append(changed, "")...)
 		}
 		return p.make(w, c, q, wish, job.Request{Body: body, ContentType: label})
-	})(w, c, m, asked)
+	})(w, &c.Call)
 }
 
 // parameterless refuses a query: a job has an address of its own, without it.

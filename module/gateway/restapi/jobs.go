@@ -12,6 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/rest/reststore"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
@@ -52,7 +53,7 @@ func (h *REST) takeJobs(ctx caddy.Context, from string) error {
 		return fmt.Errorf("api_rest: jobs are kept in its store: %w", err)
 	}
 	p := &jobs{h: h, app: app, queues: make(map[string]*job.Queue)}
-	stored := jobStore{app.Store()}
+	stored := reststore.Jobs{Backend: app.Store()}
 	for _, c := range h.Jobs {
 		q, err := job.NewQueue(job.QueueConfig{
 			Config: c, Store: stored, Index: stored, Do: p.do, Hold: app.Hold, Fair: fairly,
@@ -88,13 +89,13 @@ func (p *jobs) serve(w http.ResponseWriter, c *call) (bool, error) {
 	if q == nil {
 		return false, nil
 	}
-	if c.r.Method != http.MethodPost {
+	if c.Request.Method != http.MethodPost {
 		if q.When == "preferred" || c.declares(path) {
 			return false, nil
 		}
-		return true, allow(w, c.r, "POST, OPTIONS")
+		return true, allow(w, c.Request, "POST, OPTIONS")
 	}
-	wish := job.ParsePrefer(c.r.Header)
+	wish := job.ParsePrefer(c.Request.Header)
 	if q.When == "preferred" {
 		w.Header().Add("Vary", "Prefer")
 		if !wish.Async && !wish.Waits {

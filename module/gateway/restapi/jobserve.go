@@ -16,18 +16,18 @@ const askAgain = "2"
 
 // make takes a job, of which the body is given. It is durable before the client hears of it.
 func (p *jobs) make(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefer, asked job.Request) error {
-	asked.Owner, asked.Header, asked.Version = owner(c.r), handler.IdentityHeader(c.r), c.version()
-	if coding := c.r.Header["Content-Encoding"]; len(coding) > 0 {
+	asked.Owner, asked.Header, asked.Version = owner(c.Request), handler.IdentityHeader(c.Request), c.version()
+	if coding := c.Request.Header["Content-Encoding"]; len(coding) > 0 {
 		if asked.Header == nil {
 			asked.Header = make(http.Header)
 		}
 		asked.Header["Content-Encoding"] = coding
 	}
-	if a := handler.Caller(c.r); a != nil {
+	if a := handler.Caller(c.Request); a != nil {
 		asked.Scopes = a.Scopes
 	}
-	asked.From = handler.ClientAddress(c.r)
-	j, refused, err := q.Submit(p.app.Traced(c.r), asked)
+	asked.From = handler.ClientAddress(c.Request)
+	j, refused, err := q.Submit(p.app.Traced(c.Request), asked)
 	switch {
 	case err != nil:
 		return envelope.Unavailable(err)
@@ -35,35 +35,35 @@ func (p *jobs) make(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefe
 		return refused
 	}
 	if wish.Waits {
-		j = q.Wait(c.r.Context(), j, wish.Wait)
+		j = q.Wait(c.Request.Context(), j, wish.Wait)
 	}
 	if applied := wish.Applied(); applied != "" {
 		w.Header().Set("Preference-Applied", applied)
 	}
-	w.Header().Set("Location", c.prefix+jobsPath+j.ID)
+	w.Header().Set("Location", c.Prefix+jobsPath+j.ID)
 	status := http.StatusAccepted
 	if j.State.Final() {
 		status = http.StatusOK
 	}
-	return show(w, c.r, status, j)
+	return show(w, c.Request, status, j)
 }
 
 // one answers for one job.
 func (p *jobs) one(w http.ResponseWriter, c *call, id string) error {
-	switch c.r.Method {
+	switch c.Request.Method {
 	case http.MethodGet, http.MethodHead, http.MethodDelete:
 	default:
-		return allow(w, c.r, "GET, HEAD, DELETE, OPTIONS")
+		return allow(w, c.Request, "GET, HEAD, DELETE, OPTIONS")
 	}
 	for _, q := range p.queues {
-		j, err := q.Find(c.r.Context(), owner(c.r), id)
+		j, err := q.Find(c.Request.Context(), owner(c.Request), id)
 		switch {
 		case errors.Is(err, job.ErrNotFound):
 			continue
 		case err != nil:
 			return envelope.Unavailable(err)
-		case c.r.Method != http.MethodDelete:
-			return show(w, c.r, http.StatusOK, j)
+		case c.Request.Method != http.MethodDelete:
+			return show(w, c.Request, http.StatusOK, j)
 		}
 		return p.cancel(w, c, q, id)
 	}
@@ -71,7 +71,7 @@ func (p *jobs) one(w http.ResponseWriter, c *call, id string) error {
 }
 
 func (p *jobs) cancel(w http.ResponseWriter, c *call, q *job.Queue, id string) error {
-	refused, err := q.Cancel(p.app.Traced(c.r), owner(c.r), id)
+	refused, err := q.Cancel(p.app.Traced(c.Request), owner(c.Request), id)
 	switch {
 	case errors.Is(err, job.ErrNotFound):
 		return envelope.Refuse(http.StatusNotFound, "there is no such job")

@@ -191,7 +191,7 @@ func (l *leaving) leadsHere(links []string) bool {
 				return false
 			}
 			path, _, _ := strings.Cut(target, "?")
-			if _, declared, refused := l.call.table.Match(http.MethodGet, path); !declared || refused != nil || l.call.prefix != "" {
+			if _, declared, refused := l.call.table.Match(http.MethodGet, path); !declared || refused != nil || l.call.Prefix != "" {
 				return false
 			}
 		}

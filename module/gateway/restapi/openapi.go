@@ -80,24 +80,24 @@ func (p *described) serve(w http.ResponseWriter, c *call) (bool, error) {
 	if path != documentPath && path != pagePath {
 		return false, nil
 	}
-	if c.r.Method != http.MethodGet && c.r.Method != http.MethodHead {
-		return true, allow(w, c.r, "GET, HEAD, OPTIONS")
+	if c.Request.Method != http.MethodGet && c.Request.Method != http.MethodHead {
+		return true, allow(w, c.Request, "GET, HEAD, OPTIONS")
 	}
 	d, err := p.description(c)
 	switch {
 	case err != nil:
 		return true, envelope.Fail(http.StatusInternalServerError, "", "", err)
 	case path == pagePath:
-		d.pages[webui.APILanguage(c.r)].serve(w, c.r)
+		d.pages[webui.APILanguage(c.Request)].serve(w, c.Request)
 	default:
-		d.document.serve(w, c.r)
+		d.document.serve(w, c.Request)
 	}
 	return true, nil
 }
 
 // description is made when it is first asked for.
 func (p *described) description(c *call) (*description, error) {
-	v := variant{c.choice.Index, c.prefix, handler.NeedsOf(c.r)}
+	v := variant{c.choice.Index, c.Prefix, handler.NeedsOf(c.Request)}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if d := p.kept[v]; d != nil {
@@ -115,13 +115,13 @@ func (p *described) make(c *call, v variant) (*description, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages, err := webui.APIPages(document, c.prefix+documentPath)
+	pages, err := webui.APIPages(document, c.Prefix+documentPath)
 	if err != nil {
 		return nil, err
 	}
 	cache := "no-cache" // a reload may change it; the tag makes asking cheap
 	if v.needs != nil {
-		if _, public, _ := v.needs.Needs(http.MethodGet, c.prefix+documentPath); !public {
+		if _, public, _ := v.needs.Needs(http.MethodGet, c.Prefix+documentPath); !public {
 			cache = "private, no-cache"
 		}
 	}
@@ -162,7 +162,7 @@ func (s *shown) serve(w http.ResponseWriter, r *http.Request) {
 
 // config is for a version, and for the guard that the request came through.
 func (p *described) config(c *call, v variant) openapi.Config {
-	d := openapi.Config{Title: p.h.OpenAPI.Title, Server: c.prefix, Table: c.table, Jobs: p.h.Jobs}
+	d := openapi.Config{Title: p.h.OpenAPI.Title, Server: c.Prefix, Table: c.table, Jobs: p.h.Jobs}
 	if v := c.choice.Version; v != nil {
 		d.Version, d.Deprecated, d.Sunset = v.Name, !v.Deprecated.IsZero(), v.Sunset
 		if p.h.Vendor != "" {

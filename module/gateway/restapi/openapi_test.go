@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -27,7 +28,7 @@ func newDescribed(t *testing.T) (*described, func(method, prefix, path string, h
 			r.Header.Add(header[i], header[i+1])
 		}
 		w := httptest.NewRecorder()
-		if done, err := p.serve(w, &call{edition: &edition{table: table}, choice: version.Choice{Path: path, Index: -1}, prefix: prefix, r: r}); !done || err != nil {
+		if done, err := p.serve(w, &call{Call: operation.Call{Request: r, Prefix: prefix}, edition: &edition{table: table}, choice: version.Choice{Path: path, Index: -1}}); !done || err != nil {
 			t.Errorf("%s %s: %v %v", method, path, done, err)
 		}
 		return w

@@ -5,43 +5,35 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/gatehouse/gatehouse/module/internal/handler"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
 	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
-	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
-	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
-// operate is the plain operation: it sends the upstream's request and translates what
-// comes back.
-func (h *REST) operate(w http.ResponseWriter, c *call, m routes.Match, asked mapping.Asked) error {
-	up, refused := c.upstream(m, asked)
+// operate is the plain operation: it sends the request of a call to the API and translates the
+// answer.
+func (h *REST) operate(w http.ResponseWriter, c *call) error {
+	m := c.Match
+	up, refused := c.Upstream(m, c.Asked)
 	if refused != nil {
 		return refused
 	}
 	if m.Operation.Follows() {
-		return h.follow(w, c, m, up, asked)
+		return h.follow(w, c, up)
 	}
-	query, _ := url.ParseQuery(asked.RawQuery) // Request has read it
-	answer := m.Answer(up, answer.Caller{Prefix: c.prefix, Query: query, Allowed: handler.Permits(c.r)})
+	query, _ := url.ParseQuery(c.Asked.RawQuery) // Request has read it
+	answer := m.Answer(up, answer.Caller{Prefix: c.Prefix, Query: query, Allowed: c.Permits})
 	out := newLeaving(w, c, m, answer)
 	defer out.finish()
 	to, dialect := h.supply(c.edition, m.Operation, c.handler(), c.dialects[m.Operation])
 	if s, ok := to.(*supplied); ok {
 		out.withholds = s.secrets.In
 	}
-	return h.send(out, c, to, upstreamRequest(c.r.Context(), w, c.r, up), answer, dialect)
-}
-
-// upstream is the request that a match makes. It does not ask for the vendor's media type:
-// of that the upstream knows nothing.
-func (c *call) upstream(m routes.Match, asked mapping.Asked) (mapping.Upstream, *envelope.Refusal) {
-	up, refused := m.Request(asked)
-	if refused == nil && c.choice.MediaType != "" && up.Set.Get("Accept") == "" {
-		up.Set.Set("Accept", "application/json")
-	}
-	return up, refused
+	return h.send(out, c, to, upstreamRequest(c.Request.Context(), w, c.Request, up), answer, dialect)
 }
 
 // send makes the upstream answer a client, by way of its dialect and the translation. r is
@@ -67,27 +59,39 @@ func (h *REST) send(w http.ResponseWriter, c *call, upstream route, r *http.Requ
 	}
 	switch {
 	case err == nil:
-		h.settle(to, c.r, answer, dialect)
+		h.settle(to, c.Request, answer, dialect)
 		h.noteExceeded(answer)
 		h.noteCut(answer)
 		return nil
 	case !to.Committed():
 	case f != nil:
-		h.log.Error("an answer was broken off", "error", err, "method", c.r.Method, "path", c.r.URL.Path)
+		h.log.Error("an answer was broken off", "error", err, "method", c.Request.Method, "path", c.Request.URL.Path)
 		panic(http.ErrAbortHandler) // nobody may take what was sent for the whole
 	default:
-		return late{err}
+		return operation.NewLate(err)
 	}
 	w.Header().Del("Location") // of an answer that is not given
 	return err
 }
 
-// handler is where the call's upstream is.
+// handler returns the way to the API of a call.
 func (c *call) handler() route {
-	if c.route != nil {
-		return c.route
+	to := c.route
+	if to == nil {
+		to = c.next
 	}
-	return c.next
+	if c.OnRequest == nil && c.OnAnswer == nil {
+		return to
+	}
+	return caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+		if c.OnRequest != nil {
+			c.OnRequest(r)
+		}
+		if c.OnAnswer != nil {
+			w = responsewriter.OnHeader(w, c.OnAnswer)
+		}
+		return to.ServeHTTP(w, r)
+	})
 }
 
 // unreadable is an answer that could not be translated.
@@ -123,13 +127,6 @@ func (h *REST) noteExceeded(answer *answer.Answer) {
 	}
 }
 
-// broken is an answer that ended too soon.
-func broken(err error) error {
-	return envelope.Fail(http.StatusBadGateway, "upstream_error", "the service behind the gateway broke off its answer", err)
-}
-
-var errBroken = errors.New("the upstream's answer was broken off")
-
 // unbroken calls a handler, and turns the panic by which a proxy says that the upstream has
 // gone in mid-answer into an error as long as nothing was sent: a status tells the client
 // more than a connection that ends. A client that has gone itself is told nothing.
@@ -142,7 +139,7 @@ func unbroken(to *translate.Writer, r *http.Request, call func() error) (err err
 		if p != http.ErrAbortHandler || to.Committed() || r.Context().Err() != nil { //nolint:errorlint // net/http compares it so too
 			panic(p)
 		}
-		err = broken(errBroken)
+		err = operation.BrokenOff(operation.ErrBrokenOff)
 	}()
 	return call()
 }

@@ -16,7 +16,7 @@ import (
 // pass sends what is not declared, as it is. Only the version goes where the upstream does
 // not know it, and comes back in the addresses that the upstream sends clients to.
 func (h *REST) pass(w http.ResponseWriter, c *call) error {
-	r := c.r
+	r := c.Request
 	if c.strip && c.choice.Prefix != "" {
 		up := mapping.Upstream{Method: r.Method, Path: cmp.Or(c.choice.Path, "/"), RawQuery: r.URL.RawQuery}
 		trailer := r.Trailer
@@ -40,12 +40,12 @@ func (h *REST) locator(c *call, r *http.Request) func(string) (string, bool) {
 		}
 		to = r.URL.ResolveReference(to)
 		if at, ok := c.table.Locate(to.EscapedPath(), to.RawQuery); ok {
-			return c.prefix + at, true
+			return c.Prefix + at, true
 		}
 		if !c.table.Empty() && h.Undeclared != "pass" {
 			return "", false
 		}
-		prefix := c.prefix
+		prefix := c.Prefix
 		if !c.strip {
 			prefix = strings.TrimSuffix(prefix, c.choice.Prefix)
 		}

@@ -35,7 +35,7 @@ func (p *probe) WriteHeader(status int) {
 	default:
 		p.status = status
 		p.hidden.restore(p.Header())
-		media := mediaType(p.Header())
+		media, _ := envelope.MediaType(p.Header())
 		p.over = p.plan.OverByStatus(status)
 		if !p.over && (!p.plan.Reads() || responsewriter.Streams(p.Header()) || !envelope.IsJSON(media) && !envelope.MaybeJSON(media)) {
 			_ = p.pass() // there is no body yet

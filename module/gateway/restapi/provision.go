@@ -13,6 +13,8 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
+	"github.com/gatehouse/gatehouse/module/internal/rest/conditional"
+	"github.com/gatehouse/gatehouse/module/internal/rest/pages"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -27,7 +29,7 @@ func (h *REST) Provision(ctx caddy.Context) (err error) {
 	h.log = ctx.Slogger()
 	h.answers = handler.NewUpstreamAnswers(h.log)
 	from := h.fingerprint()
-	h.follows = cmp.Or(h.follows, followPages)
+	h.follows = cmp.Or(h.follows, pages.MaxAnswers)
 	if h.MaxBody == 0 {
 		h.MaxBody = defaultMaxBody
 	}
@@ -60,13 +62,13 @@ func (h *REST) Provision(ctx caddy.Context) (err error) {
 	if !h.unresolved {
 		h.warnOfMissingValues()
 	}
-	if err := h.takeIdempotency(ctx); err != nil {
+	if err := h.provisionIdempotency(ctx); err != nil {
 		return err
 	}
 	if err := h.takeCursors(ctx); err != nil {
 		return err
 	}
-	h.takeTags()
+	h.tags = conditional.NewTags(h.tables())
 	if err := h.describe(ctx); err != nil {
 		return fmt.Errorf("api_rest: openapi: %w", err)
 	}

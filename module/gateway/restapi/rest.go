@@ -9,6 +9,8 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
+	"github.com/gatehouse/gatehouse/module/internal/rest/conditional"
+	"github.com/gatehouse/gatehouse/module/internal/rest/idempotent"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -71,8 +73,8 @@ type REST struct {
 	versions   *version.Set
 	dialect    envelope.Config
 	parts      []part
-	once       *once // nil: no resource declares idempotency
-	tags       *tags
+	once       *idempotent.Handler // nil: no resource declares idempotency
+	tags       *conditional.Tags
 	cursors    *cursors // nil: no list has any
 	counts     map[resource.Kind]metrics.Counter
 	answers    *handler.UpstreamAnswers

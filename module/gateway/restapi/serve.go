@@ -5,9 +5,13 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
+	"github.com/gatehouse/gatehouse/module/internal/rest/batch"
+	"github.com/gatehouse/gatehouse/module/internal/rest/conditional"
 	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
+	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
@@ -15,15 +19,12 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// call is one client's request.
+// call is one client's request, its version chosen.
 type call struct {
+	operation.Call
 	*edition
 	choice version.Choice
-	// prefix is what stands before every path of ours in an answer: what handlers in front
-	// took from the path, and the version.
-	prefix string
 	next   caddyhttp.Handler
-	r      *http.Request
 }
 
 // unacceptable is for a request that accepts none of the types that the API answers with.
@@ -34,10 +35,6 @@ var unacceptable = envelope.Refuse(http.StatusNotAcceptable, "Accept must name a
 type part interface {
 	serve(w http.ResponseWriter, c *call) (bool, error)
 }
-
-// operation answers one declared operation. The client's body is in asked when the match
-// reads it, and still in the request otherwise.
-type operation func(w http.ResponseWriter, c *call, m routes.Match, asked mapping.Asked) error
 
 // ServeHTTP finds out what a request is and answers it.
 func (h *REST) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
@@ -61,9 +58,8 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	if refused != nil {
 		return refused
 	}
-	c := &call{edition: &h.plain, choice: choice, prefix: handler.Taken(r) + choice.Prefix, next: answering(next), r: r}
+	c := h.newCall(r, next, choice)
 	if choice.Index >= 0 {
-		c.edition = &h.editions[choice.Index]
 		if err := asByPath(w, c); err != nil {
 			return err
 		}
@@ -88,29 +84,98 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 		return nil
 	}
 	h.counts[m.Operation.Kind].Inc()
-	asked := mapping.Asked{RawQuery: r.URL.RawQuery, Header: r.Header}
+	if err := h.read(c, m); err != nil {
+		return err
+	}
+	return h.wrap(c, h.operate)(w, &c.Call)
+}
+
+// newCall returns the call of a request whose version is chosen.
+func (h *REST) newCall(r *http.Request, next caddyhttp.Handler, choice version.Choice) *call {
+	c := &call{edition: &h.plain, choice: choice, next: answering(next)}
+	if choice.Index >= 0 {
+		c.edition = &h.editions[choice.Index]
+	}
+	c.Call = operation.Call{
+		Request: r, Table: c.table, Path: choice.Path, Prefix: handler.Taken(r) + choice.Prefix, VersionPrefix: choice.Prefix, MediaType: choice.MediaType,
+		Access: handler.Caller(r), Permits: handler.Permits(r),
+	}
+	return c
+}
+
+// read puts into a call what its operation needs of the request: the body where it must be known,
+// and the seal of cursors.
+func (h *REST) read(c *call, m routes.Match) error {
+	c.Match, c.Asked = m, mapping.Asked{RawQuery: c.Request.URL.RawQuery, Header: c.Request.Header}
 	if m.Operation.Requests.ReadsBody() {
-		if asked.Body, refused = request.ReadBody(r, h.MaxBody); refused != nil {
+		var refused *envelope.Refusal
+		if c.Asked.Body, refused = request.ReadBody(c.Request, h.MaxBody); refused != nil {
 			return refused
 		}
 	}
-	if err := h.withCursors(w, c, m, &asked); err != nil {
-		return err
+	if !m.Operation.Requests.ByCursor() {
+		return nil
 	}
-	return h.wrap(m, h.operate)(w, c, m, asked)
+	s, err := h.cursors.sealer(c)
+	if err != nil {
+		return envelope.Unavailable(err)
+	}
+	c.Asked.Sealer = s
+	return nil
 }
 
-// wrap is an operation with what stands around it.
-func (h *REST) wrap(m routes.Match, plain operation) operation {
-	if m.Operation.Kind == resource.Batch {
-		return h.batch
+// wrap returns the handler of a call: around the plain operation are its conditions, and around
+// these its Idempotency-Key.
+func (h *REST) wrap(c *call, plain func(http.ResponseWriter, *call) error) operation.Handler {
+	o := c.Match.Operation
+	if o.Kind == resource.Batch {
+		return h.batch(c).Serve
 	}
-	op := unfit(plain)
-	if m.Operation.Resource.ETag && !m.Operation.Follows() { // of several answers there is no tag
-		op = h.tags.around(m, plain)
+	checked := h.withConditions(c, plain)
+	if !o.Resource.Idempotency || o.Method != http.MethodPost {
+		return checked
 	}
-	if m.Operation.Resource.Idempotency && m.Operation.Method == http.MethodPost {
-		op = h.once.around(op) // what was answered once is answered so again, whatever the conditions say by now
+	// A repetition gets the first answer, whatever the conditions would say by now.
+	return func(w http.ResponseWriter, of *operation.Call) error { return h.once.Serve(w, of, checked) }
+}
+
+// withConditions returns the plain operation with what conditional requests need.
+func (h *REST) withConditions(c *call, plain func(http.ResponseWriter, *call) error) operation.Handler {
+	o := c.Match.Operation
+	if !o.Resource.ETag || o.Follows() { // a list of several answers has no tag
+		return func(w http.ResponseWriter, of *operation.Call) error {
+			of, refused := conditional.Untagged(of)
+			if refused != nil {
+				return refused
+			}
+			return plain(w, c.with(of))
+		}
 	}
-	return op
+	ask := func(of *operation.Call, m routes.Match) operation.Ask { return h.asker(c.with(of), m) }
+	return h.tags.Handle(o, ask, func(w http.ResponseWriter, of *operation.Call) error { return plain(w, c.with(of)) })
+}
+
+// with returns the call as a stage has changed it.
+func (c *call) with(of *operation.Call) *call {
+	if of == &c.Call {
+		return c
+	}
+	changed := *c
+	changed.Call = *of
+	return &changed
+}
+
+// batch returns the handler for a PATCH of a collection.
+func (h *REST) batch(c *call) *batch.Handler {
+	return &batch.Handler{
+		Forbidden: func(path string) bool { return c.forbiddenByPath(http.MethodPatch, path) },
+		Charge: func(w http.ResponseWriter, paths []string) error {
+			addresses := make([][]string, len(paths))
+			for i, path := range paths {
+				addresses[i] = c.addresses(path)
+			}
+			return gateway.ChargeItems(w, c.Request, http.MethodPatch, addresses)
+		},
+		Asker: func(m routes.Match) operation.Ask { return h.asker(c, m) },
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
+	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -111,7 +112,7 @@ func (s *signIn) ask(ctx context.Context, r *http.Request) (a login.Answer, err 
 			if p != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so too
 				s.h.log.Error("the request of a sign-in panicked", "panic", p, "stack", string(debug.Stack()))
 			}
-			err = broken(errBroken)
+			err = operation.BrokenOff(operation.ErrBrokenOff)
 		}
 	}()
 	body, err := io.ReadAll(r.Body) // our own

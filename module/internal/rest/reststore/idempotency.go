@@ -1,4 +1,4 @@
-package restapi
+package reststore
 
 import (
 	"context"
@@ -9,18 +9,19 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// ledger keeps the records of Idempotency-Key in the gateway's store.
-type ledger struct{ backend store.Backend }
+// Idempotency keeps the records of Idempotency-Key, and how many keys were used. It implements
+// idempotent.Ledger and idempotent.Tallies.
+type Idempotency struct{ Backend store.Backend }
 
 func idempotencyKey(id string) store.Key { return store.Key{Kind: store.KindIdempotency, ID: id} }
 func tallyKey(owner string) store.Key    { return store.Key{Kind: store.KindKeyTally, ID: owner} }
 
 // Get implements idempotent.Ledger.
-func (l ledger) Get(ctx context.Context, id string) (idempotent.Record, uint64, error) {
+func (l Idempotency) Get(ctx context.Context, id string) (idempotent.Record, uint64, error) {
 	var v store.Idempotency
-	r, err := store.Read(ctx, l.backend, idempotencyKey(id), &v)
+	r, err := store.Read(ctx, l.Backend, idempotencyKey(id), &v)
 	if err != nil {
-		return idempotent.Record{}, 0, ledgerError(err)
+		return idempotent.Record{}, 0, idempotencyError(err)
 	}
 	return idempotent.Record{
 		Digest: v.Digest, State: idempotent.State(v.State), Attempt: v.Attempt, Lease: v.Lease, Status: v.Status, Answer: v.Answer,
@@ -28,29 +29,29 @@ func (l ledger) Get(ctx context.Context, id string) (idempotent.Record, uint64, 
 }
 
 // Create implements idempotent.Ledger.
-func (l ledger) Create(ctx context.Context, id string, r idempotent.Record, expires time.Time) (uint64, error) {
+func (l Idempotency) Create(ctx context.Context, id string, r idempotent.Record, expires time.Time) (uint64, error) {
 	value, err := encodeIdempotency(r)
 	if err != nil {
 		return 0, err
 	}
-	made, err := l.backend.Create(ctx, store.Record{Key: idempotencyKey(id), Value: value, Expires: expires})
-	return made.Version, ledgerError(err)
+	made, err := l.Backend.Create(ctx, store.Record{Key: idempotencyKey(id), Value: value, Expires: expires})
+	return made.Version, idempotencyError(err)
 }
 
 // Swap implements idempotent.Ledger.
-func (l ledger) Swap(ctx context.Context, id string, version uint64, r idempotent.Record, expires time.Time) error {
+func (l Idempotency) Swap(ctx context.Context, id string, version uint64, r idempotent.Record, expires time.Time) error {
 	value, err := encodeIdempotency(r)
 	if err != nil {
 		return err
 	}
-	_, err = l.backend.Swap(ctx, store.Record{Key: idempotencyKey(id), Value: value, Version: version, Expires: expires})
-	return ledgerError(err)
+	_, err = l.Backend.Swap(ctx, store.Record{Key: idempotencyKey(id), Value: value, Version: version, Expires: expires})
+	return idempotencyError(err)
 }
 
 // GetTally implements idempotent.Tallies.
-func (l ledger) GetTally(ctx context.Context, owner string) (idempotent.Tally, uint64, error) {
+func (l Idempotency) GetTally(ctx context.Context, owner string) (idempotent.Tally, uint64, error) {
 	var v store.KeyTally
-	r, err := store.Read(ctx, l.backend, tallyKey(owner), &v)
+	r, err := store.Read(ctx, l.Backend, tallyKey(owner), &v)
 	if errors.Is(err, store.ErrNotFound) {
 		return idempotent.Tally{}, 0, nil
 	}
@@ -58,12 +59,12 @@ func (l ledger) GetTally(ctx context.Context, owner string) (idempotent.Tally, u
 }
 
 // PutTally implements idempotent.Tallies.
-func (l ledger) PutTally(ctx context.Context, owner string, version uint64, t idempotent.Tally, expires time.Time) error {
+func (l Idempotency) PutTally(ctx context.Context, owner string, version uint64, t idempotent.Tally, expires time.Time) error {
 	value, err := store.Encode(&store.KeyTally{Hours: t.Hours})
 	if err != nil {
 		return err
 	}
-	written, err := store.Put(ctx, l.backend, store.Record{Key: tallyKey(owner), Value: value, Version: version, Expires: expires})
+	written, err := store.Put(ctx, l.Backend, store.Record{Key: tallyKey(owner), Value: value, Version: version, Expires: expires})
 	if err == nil && !written {
 		return idempotent.ErrConflict
 	}
@@ -76,8 +77,8 @@ func encodeIdempotency(r idempotent.Record) ([]byte, error) {
 	})
 }
 
-// ledgerError turns the store's answers into those of package idempotent.
-func ledgerError(err error) error {
+// idempotencyError turns the store's errors into those of package idempotent.
+func idempotencyError(err error) error {
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return idempotent.ErrNotFound

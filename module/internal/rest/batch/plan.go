@@ -1,0 +1,131 @@
+package batch
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
+	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+)
+
+// change is one request to the API, checked and ready to be sent.
+type change struct {
+	match routes.Match
+	up    mapping.Upstream
+}
+
+// plan is a batch of which nothing was sent yet.
+type plan struct {
+	items   []Item
+	groups  []Group
+	changes map[string]change // by the group's id
+}
+
+// paths returns the path of the resource that each item is about.
+func (p *plan) paths() []string {
+	all := make([]string, len(p.items))
+	for i, item := range p.items {
+		all[i] = p.changes[item.ID].match.Address()
+	}
+	return all
+}
+
+// newPlan checks all that can be checked without the API. forbidden says whether the client may
+// not change the resource with a path.
+func newPlan(c *operation.Call, forbidden func(path string) bool) (*plan, *envelope.Refusal) {
+	if refused := checkUnconditional(c.Asked); refused != nil {
+		return nil, refused
+	}
+	if refused := c.Match.Operation.Requests.Accepts(c.Asked.Header); refused != nil {
+		return nil, refused
+	}
+	config := c.Match.Operation.Resource
+	items, refused := Parse(c.Asked.Body, Config{Fields: config.Batch, Max: config.BatchMax})
+	if refused != nil {
+		return nil, refused
+	}
+	p := &plan{items, Groups(items), make(map[string]change)}
+	for _, g := range p.groups {
+		item, ok := c.Match.Item(g.ID)
+		if !ok {
+			return nil, envelope.Invalid(At(g.Items[0], "id"), "must be the id of a resource")
+		}
+		path := item.Address()
+		if c.Permits != nil && !c.Permits(http.MethodPatch, c.Prefix+path) || forbidden(path) {
+			return nil, &envelope.Refusal{Status: http.StatusForbidden, Message: "this resource may not be changed with this token", Field: At(g.Items[0], "id")}
+		}
+		up, refused := changeRequest(c, item, g)
+		if refused != nil && refused.Status == http.StatusNotFound { // not the batch is missing
+			return nil, envelope.Invalid(At(g.Items[0], "id"), "must be the id of a resource")
+		}
+		if refused != nil {
+			refused.Field = g.Item(refused.Field)
+			return nil, refused
+		}
+		dropBatchFields(c, path, &up)
+		p.changes[g.ID] = change{item, up}
+	}
+	return p, nil
+}
+
+// checkUnconditional refuses conditions and parameters: a batch changes several resources, so
+// there is no single representation that a condition could be about.
+func checkUnconditional(asked mapping.Asked) *envelope.Refusal {
+	for _, name := range []string{"If-Match", "If-Unmodified-Since", "If-None-Match"} {
+		if len(asked.Header[name]) > 0 {
+			return envelope.Invalid(name, "must not be there: a batch cannot be conditional")
+		}
+	}
+	query, err := url.ParseQuery(asked.RawQuery)
+	if err != nil {
+		return envelope.Refuse(http.StatusBadRequest, "the query cannot be read")
+	}
+	if len(query) > 0 {
+		return envelope.Invalid(slices.Min(slices.Collect(maps.Keys(query))), "is not a parameter of this address")
+	}
+	return nil
+}
+
+// changeRequest returns the request to the API that makes a group's change.
+func changeRequest(c *operation.Call, item routes.Match, g Group) (mapping.Upstream, *envelope.Refusal) {
+	up, refused := c.Upstream(item, mapping.Asked{Header: http.Header{"Content-Type": {"application/json"}}, Body: g.Body})
+	if refused == nil && !item.Operation.Requests.ReadsBody() {
+		up.Body, up.Replaced = g.Body, true
+		up.Set.Set("Content-Type", "application/json")
+	}
+	return up, refused
+}
+
+// dropBatchFields keeps header fields that belong to the whole batch from the request for one
+// item. An Idempotency-Key becomes one for each item: an API that honours the client's own would
+// take the second change for a repetition of the first.
+func dropBatchFields(c *operation.Call, path string, up *mapping.Upstream) {
+	for _, name := range []string{"If-Modified-Since", "If-Range", "Range", "Prefer", "Content-Digest", "Repr-Digest", "Content-Md5", "Digest"} {
+		up.Set[name] = nil
+	}
+	key := c.Asked.Header.Get("Idempotency-Key")
+	if key == "" {
+		up.Set["Idempotency-Key"] = nil
+		return
+	}
+	client, subject := "", ""
+	if c.Access != nil {
+		client, subject = c.Access.Client, c.Access.Subject
+	}
+	sum := sha256.New()
+	for _, part := range []string{"batch item", client, subject, key, c.VersionPrefix + path} {
+		_, _ = sum.Write([]byte(base64.RawStdEncoding.EncodeToString([]byte(part)) + ".")) // the alphabet has no dot
+	}
+	derived := base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:24])
+	if strings.HasPrefix(key, `"`) {
+		derived = `"` + derived + `"`
+	}
+	up.Set.Set("Idempotency-Key", derived)
+}

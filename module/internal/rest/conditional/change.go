@@ -1,0 +1,143 @@
+package conditional
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
+	"github.com/gatehouse/gatehouse/module/internal/rest/etag"
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
+	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+)
+
+// failedCondition is the refusal of a request whose conditions do not hold.
+func failedCondition() *envelope.Refusal {
+	return envelope.Refuse(http.StatusPreconditionFailed, "the resource is not, or no longer, as the condition says")
+}
+
+// change carries out a change of a resource if the conditions of the request hold. To know that,
+// it reads the resource first. An API that gives tags of its own is sent the condition in its own
+// words too, since somebody else may change the resource in between.
+func (t *Tags) change(ask Asker, next operation.Handler) operation.Handler {
+	return func(w http.ResponseWriter, c *operation.Call) error {
+		conditions, refused := etag.Parse(c.Request.Header)
+		if refused != nil {
+			return refused
+		}
+		since, dated := unmodifiedSince(c.Request.Header)
+		bare := withoutConditions(c)
+		w = responsewriter.OnHeader(w, func(h http.Header) { h.Del("Etag") }) // the API's; the next GET has ours
+		if !conditions.Any() && !dated {
+			return next(w, bare)
+		}
+		up, refused := c.Match.Request(bare.Asked)
+		if refused != nil {
+			return refused
+		}
+		read, _, _ := c.Table.Match(http.MethodGet, c.Path)
+		if read.Operation == nil {
+			return envelope.Refuse(http.StatusPreconditionFailed, "nothing can be read here that the condition could be about")
+		}
+		now, err := t.current(c, read, ask)
+		if err != nil {
+			return err
+		}
+		if !conditions.Hold(now.Current) || dated && !conditions.HasMatch && now.modified.After(since) {
+			return failedCondition()
+		}
+		if conditions.HasMatch && now.theirs != "" && now.at == address(up) {
+			bare.OnRequest = func(r *http.Request) { r.Header.Set("If-Match", now.theirs) }
+		}
+		return next(w, bare)
+	}
+}
+
+// state is the current state of a resource.
+type state struct {
+	etag.Current
+	modified time.Time
+	theirs   string // its strong tag at the API, "" for none
+	at       string // the address that the tag belongs to
+}
+
+func address(up mapping.Upstream) string { return up.Path + "?" + up.RawQuery }
+
+// unmodifiedSince reads If-Unmodified-Since; what is no date is ignored (RFC 9110 section 13.1.4).
+func unmodifiedSince(h http.Header) (time.Time, bool) {
+	at, err := http.ParseTime(h.Get("If-Unmodified-Since"))
+	return at, err == nil
+}
+
+// current reads a resource as this client would, and derives its tag.
+func (t *Tags) current(c *operation.Call, m routes.Match, ask Asker) (now state, err error) {
+	up, refused := c.Upstream(m, mapping.Asked{Header: make(http.Header)})
+	if refused != nil {
+		return now, envelope.Fail(refused.Status, refused.Code, refused.Message, refused)
+	}
+	for _, name := range append([]string{"Idempotency-Key", "Prefer", "Content-Type", "Content-Encoding"}, etag.Fields...) {
+		if _, ours := up.Set[name]; !ours { // an API that is asked with a body needs the type of it
+			up.Set[name] = nil
+		}
+	}
+	theirs := ""
+	reader := *c
+	if !m.Operation.Requests.ReadsByPost() {
+		reader.OnAnswer = func(h http.Header) { theirs = h.Get("Etag") }
+	}
+	got := ask(&reader, m)(c.Request.Context(), up, m.Answer(up, answer.Caller{Prefix: c.Prefix, Allowed: c.Permits}), maxTagged)
+	switch {
+	case got.Status == http.StatusNotFound || got.Status == http.StatusGone:
+		return now, nil
+	case got.Status > 299:
+		var told struct {
+			Error struct{ Code, Message string }
+		}
+		_ = json.Unmarshal(got.Body, &told) // otherwise the client is told what the status says
+		return now, envelope.Fail(got.Status, told.Error.Code, told.Error.Message, errUnread)
+	}
+	now.Exists = true
+	now.modified, _ = http.ParseTime(got.Header.Get("Last-Modified"))
+	plan := t.plan(c, m.Operation)
+	if now.Tag, now.Tagged = etag.Derive(theirs, plan); now.Tagged {
+		if !now.Tag.Weak {
+			now.theirs, now.at = theirs, address(up)
+		}
+	} else if got.Status == http.StatusOK && !got.Cut {
+		now.Tag, now.Tagged = etag.OfBody(got.Body), true
+	}
+	return now, nil
+}
+
+var errUnread = errors.New("the resource that a condition is about could not be read")
+
+// Untagged returns a call of a resource that declares no tags as the API may see it. Where answers
+// are translated, clients have never seen a tag: no condition on one can hold, and the API must not
+// compare it with tags of its own.
+func Untagged(c *operation.Call) (*operation.Call, *envelope.Refusal) {
+	if c.Match.Operation.Method == http.MethodGet || len(c.Request.Header["If-Match"]) == 0 && len(c.Request.Header["If-None-Match"]) == 0 {
+		return c, nil
+	}
+	read, _, _ := c.Table.Match(http.MethodGet, c.Path)
+	if read.Operation == nil || !read.Operation.Answers.Translates() {
+		return c, nil
+	}
+	conditions, refused := etag.Parse(c.Request.Header)
+	switch {
+	case refused != nil:
+		return nil, refused
+	case conditions.HasMatch && !conditions.Match.Any:
+		return nil, failedCondition()
+	case conditions.HasNoneMatch && !conditions.NoneMatch.Any:
+		bare := *c
+		bare.Request = c.Request.WithContext(c.Request.Context())
+		bare.Request.Header = c.Request.Header.Clone()
+		delete(bare.Request.Header, "If-None-Match")
+		return &bare, nil
+	}
+	return c, nil
+}

@@ -1,0 +1,64 @@
+package conditional
+
+import (
+	"net/http"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/etag"
+	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
+)
+
+// read answers GET and HEAD with a tag, and 304 where the client has the answer already.
+func (t *Tags) read(next operation.Handler) operation.Handler {
+	return func(w http.ResponseWriter, c *operation.Call) error {
+		conditions, refused := etag.Parse(c.Request.Header)
+		if refused != nil {
+			return refused
+		}
+		plan, theirs := t.plan(c, c.Match.Operation), ""
+		bare := withoutConditions(c)
+		known, posts := conditions.NoneMatch.Underlying(plan), c.Match.Operation.Requests.ReadsByPost()
+		if !posts { // an answer to a POST has no tag of what the client reads
+			bare.OnRequest = func(r *http.Request) {
+				if len(known) > 0 { // then the API need not send it
+					r.Header.Set("If-None-Match", etag.Join(known))
+				}
+			}
+			bare.OnAnswer = func(h http.Header) { theirs = h.Get("Etag") }
+		}
+		bare.Match.Head = false // the tag of a HEAD is that of the GET; nobody sends the body
+		held := responsewriter.NewHold(w, maxTagged)
+		give := func(tag etag.Tag) {
+			held.Header().Set("ETag", tag.String())
+			if conditions.HasNoneMatch && (conditions.NoneMatch.Any || conditions.NoneMatch.Resembles(tag)) {
+				held.Empty(http.StatusNotModified)
+			}
+		}
+		held.Decide = func() {
+			h := held.Header()
+			if responsewriter.Streams(h) {
+				_ = held.Pass() // the next write tells of a client that has gone
+				return
+			}
+			h.Del("Etag")
+			h.Del("Accept-Ranges")
+			tag, ok := etag.Derive(theirs, plan)
+			switch {
+			case held.Status() != http.StatusOK && held.Status() != http.StatusNotModified:
+			case ok:
+				give(tag)
+			case held.Status() == http.StatusOK:
+				return // the tag is made of the body
+			}
+			_ = held.Pass() // the next write tells of a client that has gone
+		}
+		if err := next(held, bare); err != nil {
+			return operation.HeldError(held, err)
+		}
+		if !held.Passed() && held.Status() != 0 {
+			give(etag.OfBody(held.Body()))
+		}
+		_ = held.Pass() // fails only when the client has gone
+		return nil
+	}
+}

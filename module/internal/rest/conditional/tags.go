@@ -1,0 +1,71 @@
+package conditional
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/etag"
+	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+)
+
+// maxTagged is how much of an answer is held to derive a tag from it, where the API gives none.
+// A longer answer has no tag.
+const maxTagged = 256 << 10
+
+// Tags answers the operations of resources that declare tags.
+type Tags struct {
+	// plans identify the translation of the answers of each operation that reads.
+	plans map[*routes.Operation]string
+}
+
+// Asker returns how the API is asked to carry out a match for a client.
+type Asker func(*operation.Call, routes.Match) operation.Ask
+
+// NewTags returns the tags for the operations of tables.
+func NewTags(tables []*routes.Table) *Tags {
+	t := &Tags{make(map[*routes.Operation]string)}
+	for _, table := range tables {
+		for _, o := range table.Operations() {
+			if o.Resource.ETag && o.Method == http.MethodGet {
+				declared, _ := json.Marshal(o.Resource) // it came from JSON
+				t.plans[o] = etag.Plan(o.Path, string(declared))
+			}
+		}
+	}
+	return t
+}
+
+// Handle puts tags and conditions around an operation of a resource that declares them.
+func (t *Tags) Handle(o *routes.Operation, ask Asker, next operation.Handler) operation.Handler {
+	if o.Method == http.MethodGet {
+		return t.read(next)
+	}
+	return t.change(ask, next)
+}
+
+// plan identifies the translation of an answer for this client: the links in it are those that
+// the client's scopes allow, and a cursor is the client's own.
+func (t *Tags) plan(c *operation.Call, o *routes.Operation) string {
+	parts := []string{t.plans[o], c.Prefix, c.MediaType}
+	if c.Access != nil && len(o.Resource.Links) > 0 {
+		parts = append(parts, c.Access.Scopes...)
+	}
+	if c.Access != nil && o.Requests.ByCursor() {
+		parts = append(parts, "cursor", c.Access.Client, c.Access.Subject)
+	}
+	return etag.Plan(parts...)
+}
+
+// withoutConditions returns the call without conditions and ranges: they are about the tags and
+// bytes of translated answers, which the API does not know.
+func withoutConditions(c *operation.Call) *operation.Call {
+	bare := *c
+	bare.Request = c.Request.WithContext(c.Request.Context())
+	bare.Request.Header = c.Request.Header.Clone()
+	for _, name := range etag.Fields {
+		delete(bare.Request.Header, name)
+	}
+	bare.Asked.Header = bare.Request.Header
+	return &bare
+}

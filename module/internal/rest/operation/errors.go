@@ -1,0 +1,41 @@
+package operation
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+)
+
+// Late is an error after the header was passed on.
+type Late struct{ error }
+
+// NewLate marks an error as late.
+func NewLate(err error) error { return Late{err} }
+
+// Unwrap returns the error.
+func (l Late) Unwrap() error { return l.error }
+
+// IsLate reports whether an error came after the header was passed on.
+func IsLate(err error) bool {
+	var l Late
+	return errors.As(err, &l)
+}
+
+// ErrBrokenOff is the cause of a BrokenOff when nothing else is known.
+var ErrBrokenOff = errors.New("the upstream's answer was broken off")
+
+// BrokenOff is the refusal for an answer of the API that ended too soon.
+func BrokenOff(cause error) *envelope.Refusal {
+	return envelope.Fail(http.StatusBadGateway, "upstream_error", "the service behind the gateway broke off its answer", cause)
+}
+
+// HeldError returns the error for an answer that was held: while the client has seen nothing of
+// it, even a late error can still be answered with a status.
+func HeldError(held *responsewriter.Hold, err error) error {
+	if !IsLate(err) || held.Passed() {
+		return err
+	}
+	return BrokenOff(err)
+}
