@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
-
-	"github.com/gatehouse/gatehouse/module/internal/authserver"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/registration"
 	"github.com/gatehouse/gatehouse/module/internal/clientstore"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
@@ -47,7 +46,7 @@ func (r *Registration) Check() error {
 }
 
 // build gives what the authorization server is told, nil when clients cannot register.
-func (r *Registration) build(repl *caddy.Replacer) (*authserver.Registration, error) {
+func (r *Registration) build(repl *caddy.Replacer) (*registration.Rules, error) {
 	if r == nil {
 		return nil, nil
 	}
@@ -55,7 +54,7 @@ func (r *Registration) build(repl *caddy.Replacer) (*authserver.Registration, er
 	if err != nil {
 		return nil, err
 	}
-	return &authserver.Registration{InitialTokens: digests, Scopes: r.Scopes, Audience: r.Audience, Max: r.Max}, nil
+	return &registration.Rules{InitialTokens: digests, Scopes: r.Scopes, Audience: r.Audience, Max: r.Max}, nil
 }
 
 // scopes are those that registered clients may have at most; nil when none can register, for

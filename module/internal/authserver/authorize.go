@@ -58,7 +58,7 @@ func (s *signIn) authorizeGet(w http.ResponseWriter, r *http.Request) error {
 	if refused != nil {
 		return refused
 	}
-	p, pushed, err := s.pushed(r.Context(), p)
+	p, pushed, err := s.par.Open(r.Context(), p)
 	if err != nil {
 		return page.InLanguage(err, s.Pages.Language(r, locales(p)))
 	}
@@ -97,6 +97,19 @@ func (s *signIn) authorizeGet(w http.ResponseWriter, r *http.Request) error {
 		return s.showLogin(w, r, b, loginPage{request: q, client: client, username: hint(p)})
 	}
 	return s.proceed(w, r, b, q, client, who, want.none)
+}
+
+// checkPushed makes all checks of the authorization endpoint, for a request that is pushed.
+func (s *signIn) checkPushed(ctx context.Context, p query.Params) error {
+	client, err := s.identify(ctx, p)
+	if err != nil {
+		return err
+	}
+	q, _, err := s.check(p, client)
+	if err != nil {
+		return err
+	}
+	return s.readHint(ctx, p, q)
 }
 
 // identify finds the client and checks the redirect address. Until both are good
@@ -205,8 +218,10 @@ func (s *signIn) grant(w http.ResponseWriter, r *http.Request, b browser, q *req
 			return err
 		}
 	}
-	if err := s.spend(r.Context(), q, secret.Digest(string(q.code(b.keys, who.user.ID)))); err != nil {
-		return err
+	if q.Pushed != "" {
+		if err := s.par.Spend(r.Context(), q.Pushed, q.Created, secret.Digest(string(q.code(b.keys, who.user.ID)))); err != nil {
+			return err
+		}
 	}
 	if q.Implicit {
 		return s.grantToken(w, r, b, q, client, who, epochs)

@@ -63,7 +63,7 @@ func (s *signIn) check(p query.Params, c *oauth.Client) (*request, prompt, error
 	}
 	// A nonce is compared only where there is an id_token to bring it back: with scope
 	// openid, and not in the implicit grant, whose answer is an access token alone.
-	bound := challenge != "" || nonce != "" && !implicit && slices.Contains(scopes, scopeOpenID)
+	bound := challenge != "" || nonce != "" && !implicit && slices.Contains(scopes, "openid")
 	if rule := oauth.StateRuleOf(c, s.RequireState); state == "" && rule.Demands(bound) {
 		return bad(oauth.InvalidRequest, stateMissing[rule])
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/registration"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -68,10 +69,10 @@ type Config struct {
 	Attempts *lockout.Book
 
 	// Registration lets clients register themselves. Default: none do.
-	Registration *Registration
-	// Registrar keeps the clients that did. Needed by Registration, and without it as
-	// long as there are any.
-	Registrar Registrar
+	Registration *registration.Rules
+	// Registrar keeps the clients that did. Registration needs it, and without Registration it
+	// is needed as long as there are any.
+	Registrar registration.Registrar
 
 	// CrossDevice keeps what is confirmed on a second device. Default: tickets in Store, whose
 	// polls nobody ends early.
@@ -191,8 +192,10 @@ func (c *Config) fill() error {
 		c.Revocations == nil, c.Verifier == nil, c.Pages == nil, c.Metrics == nil, c.Log == nil, c.ClientIP == nil:
 		return errors.New("authserver: an incomplete Config")
 	}
-	if err := c.Registration.fill(c.Registrar); err != nil {
-		return err
+	if c.Registration != nil {
+		if err := c.Registration.Check(); err != nil {
+			return err
+		}
 	}
 	if c.Now == nil {
 		c.Now = time.Now

@@ -66,7 +66,7 @@ func (s *Server) EndGrant(ctx context.Context, subject, grantID string) error {
 	case v.Subject != subject || v.Revoked():
 		return nil
 	}
-	_, err = s.token.families.End(ctx, grantID)
+	_, err = s.families.End(ctx, grantID)
 	return err
 }
 

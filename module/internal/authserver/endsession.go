@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/userclaims"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -80,7 +81,7 @@ func (s *signIn) leadsBack(ctx context.Context, q *endSession, to, state string)
 // session. One about another user, or another session of the same user, asks for something
 // that is not the case, and so the user is asked (section 4 of the same).
 func (q *endSession) speaksFor(who *person) bool {
-	return q.hint.Subject == who.user.ID && (q.hint.Session == "" || q.hint.Session == sessionID(who.digest))
+	return q.hint.Subject == who.user.ID && (q.hint.Session == "" || q.hint.Session == userclaims.SessionID(who.digest))
 }
 
 // title is the name of the client that asks, "" for none.

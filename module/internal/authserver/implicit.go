@@ -67,7 +67,7 @@ func (s *signIn) begun(r *http.Request, q *request, family store.Grant) error {
 	if end := q.Created.Add(s.Lifetimes.Request); end.After(expires) {
 		expires = end
 	}
-	created, err := s.token.families.Begin(r.Context(), family, expires.Add(codeMargin))
+	created, err := s.families.Begin(r.Context(), family, expires.Add(codeMargin))
 	switch e := (*oauth.Error)(nil); {
 	case err == nil && !created:
 		return refusal.New(http.StatusBadRequest, refusal.AlreadyAnswered, "")

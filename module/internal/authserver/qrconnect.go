@@ -5,6 +5,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -51,7 +52,7 @@ func (s *signIn) qrBeginFor(w http.ResponseWriter, r *http.Request, q *request, 
 	}
 	t := store.Ticket{
 		Kind: store.TicketScan, Client: q.Client, RedirectURI: q.RedirectURI, Scopes: q.Scopes, ClientState: q.State,
-		Challenge: q.Challenge, Locales: q.Locales, Address: s.ClientIP(r), UserAgent: userAgent(r),
+		Challenge: q.Challenge, Locales: q.Locales, Address: s.ClientIP(r), UserAgent: httpx.UserAgent(r),
 	}
 	if framed {
 		// "default" lets the provider's script find out whether it may touch the window

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/authserver"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/registration"
 	"github.com/gatehouse/gatehouse/module/internal/clientstore"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -58,7 +59,7 @@ func newRegisterRig(t *testing.T, change ...func(*authserver.Config)) *registerR
 			t.Fatalf("the rig's clients are %T", c.Clients)
 		}
 		c.Clients, c.Registrar, c.Audit = bothClients{rigs, r.stored}, r.stored, r.events
-		c.Registration = &authserver.Registration{
+		c.Registration = &registration.Rules{
 			InitialTokens: []string{secret.Digest("another-initial-token"), secret.Digest(initialToken)}, Scopes: []string{"read", "write", "openid"}, Max: 50,
 		}
 	}}, change...)...)
@@ -407,7 +408,7 @@ func TestFaultsDuringRegistration(t *testing.T) {
 }
 
 func TestRegistrationNeedsARegistrarAndAToken(t *testing.T) {
-	for _, registration := range []*authserver.Registration{{InitialTokens: []string{"x"}}, {}} {
+	for _, registration := range []*registration.Rules{{InitialTokens: []string{"x"}}, {}} {
 		c := authserver.Config{Registration: registration}
 		if _, err := authserver.New(c); err == nil {
 			t.Errorf("accepted: %+v", registration)

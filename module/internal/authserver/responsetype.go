@@ -1,6 +1,8 @@
 package authserver
 
-import "github.com/gatehouse/gatehouse/module/oauth"
+import (
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
 
 // The values of response_type. The second is the implicit grant (RFC 6749 section 4.2),
 // for clients that have it until a date.

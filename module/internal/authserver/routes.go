@@ -32,7 +32,7 @@ func (s *Server) table() map[string]route {
 		return route{methods: methods, handle: s.page.Handle(onGet, onPost), page: true}
 	}
 	script := func(name string) route { return route{methods: get, handle: s.page.Script(name), always: true} }
-	metadata := route{methods: get, handle: s.metadata, public: true}
+	metadata := route{methods: get, handle: s.discovery.ServeMetadata, public: true}
 	b := s.signIn
 	all := map[string]route{
 		s.base + page.AuthorizePath:               pages([]string{"GET", "HEAD", "POST"}, b.authorizeGet, b.authorizePost),
@@ -50,13 +50,13 @@ func (s *Server) table() map[string]route {
 		s.base + page.TimesScript:                 script("times.js"),
 		s.base + page.WaitScript:                  script("wait.js"),
 		s.base + page.LoginScript:                 script("login.js"),
-		s.base + "/token":                         {methods: post, handle: s.token.serve, scripts: true},
-		s.base + "/revoke":                        {methods: post, handle: s.token.revoke, scripts: true},
-		s.base + "/par":                           {methods: post, handle: s.par, scripts: true},
-		s.base + "/device_authorization":          {methods: post, handle: s.deviceAuthorization, scripts: true, anonymous: true},
-		s.base + "/introspect":                    {methods: post, handle: s.token.introspect},
-		s.base + "/.well-known/jwks.json":         {methods: get, handle: s.jwks, public: true},
-		s.base + "/userinfo":                      {methods: both, handle: s.userinfo, scripts: true},
+		s.base + "/token":                         {methods: post, handle: s.forClients(s.token, "resource"), scripts: true},
+		s.base + "/revoke":                        {methods: post, handle: s.forClients(s.revoke), scripts: true},
+		s.base + "/par":                           {methods: post, handle: s.forClients(s.par, "resource"), scripts: true},
+		s.base + "/device_authorization":          {methods: post, handle: s.forClients(s.device, "resource"), scripts: true, anonymous: true},
+		s.base + "/introspect":                    {methods: post, handle: s.forClients(s.introspect)},
+		s.base + "/.well-known/jwks.json":         {methods: get, handle: s.discovery.ServeKeys, public: true},
+		s.base + "/userinfo":                      {methods: both, handle: s.userinfo.ServeHTTP, scripts: true},
 		s.wellKnown("oauth-authorization-server"): metadata,
 		// OpenID Connect Discovery section 4 appends where RFC 8414 inserts.
 		s.base + "/.well-known/openid-configuration": metadata,
@@ -70,10 +70,22 @@ func (s *Server) table() map[string]route {
 	if s.Registration != nil {
 		// A page that registers its own client has an origin that nobody knows yet. The token
 		// in the Authorization header decides, which no browser adds by itself.
-		all[s.base+"/register"] = route{methods: post, handle: s.register, anonymous: true, public: true}
-		all[s.base+registerPath] = route{methods: []string{"GET", "PUT", "DELETE"}, handle: s.registeredClient, anonymous: true, public: true}
+		all[s.base+"/register"] = route{methods: post, handle: s.register.Register, anonymous: true, public: true}
+		all[s.base+"/register/"] = route{methods: []string{"GET", "PUT", "DELETE"}, handle: s.manageClient, anonymous: true, public: true}
 	}
 	return all
+}
+
+// manageClient is the client configuration endpoint (RFC 7592).
+func (s *Server) manageClient(w http.ResponseWriter, r *http.Request) {
+	switch r.Method {
+	case http.MethodGet:
+		s.register.Show(w, r)
+	case http.MethodPut:
+		s.register.Update(w, r)
+	case http.MethodDelete:
+		s.register.Delete(w, r)
+	}
 }
 
 // route finds the route of a path: its own, or that of the folder right above it, whose

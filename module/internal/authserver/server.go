@@ -8,6 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver/audience"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/granttype"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/ownpaths"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/variantb"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
@@ -23,7 +24,7 @@ type Server struct {
 	issuer string // as everywhere it is written
 	base   string // its path, without trailing slash
 	routes map[string]route
-	own    OwnPaths
+	own    ownpaths.Paths
 	ender  *ending.Ender
 
 	audiences  audience.Config
@@ -33,11 +34,9 @@ type Server struct {
 	site   page.Site
 	page   *page.Writer
 	signIn *signIn // the browser's side: sessions, pages, protection
-	token  *tokenEndpoint
+	endpoints
 	// variantB are the endpoints of that dialect.
 	variantB *variantb.Endpoints
-
-	discovery discovery // the metadata, the same for every request
 
 	overloaded overloaded
 	noDeadline sync.Once // the warning about it
@@ -84,17 +83,14 @@ func New(c Config) (*Server, error) {
 	if s.ender, err = newEnder(s); err != nil {
 		return nil, err
 	}
-	if s.token, err = newTokenEndpoint(s); err != nil {
+	if s.endpoints, err = newEndpoints(s); err != nil {
 		return nil, err
 	}
 	if s.variantB, err = newVariantB(s); err != nil {
 		return nil, err
 	}
-	if s.discovery, err = newDiscovery(s); err != nil {
-		return nil, err
-	}
 	s.overloaded = newOverloaded(s.Pages)
-	s.routes, s.own = s.table(), NewOwnPaths(s.base, s.Registration != nil)
+	s.routes, s.own = s.table(), ownpaths.New(s.base, s.Registration != nil)
 	return s, nil
 }
 

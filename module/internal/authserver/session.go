@@ -4,20 +4,17 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
 // seenEvery is how often a session's last use is written down at most.
 const seenEvery = time.Minute
-
-// maxUserAgent is how much of the browser's name is kept with a session, in bytes.
-const maxUserAgent = 256
 
 // person is who is signed in at a browser, and since when.
 type person struct {
@@ -105,7 +102,7 @@ func (s *signIn) begin(w http.ResponseWriter, r *http.Request, user directory.Us
 	id := secret.Token()
 	v := store.Session{
 		Subject: user.ID, AuthTime: now, LastSeen: now, Expires: now.Add(s.Lifetimes.Session),
-		UserAgent: userAgent(r), Address: s.ClientIP(r), Epoch: epoch,
+		UserAgent: httpx.UserAgent(r), Address: s.ClientIP(r), Epoch: epoch,
 	}
 	value, err := store.Encode(&v)
 	if err != nil {
@@ -142,10 +139,4 @@ func (s *signIn) end(r *http.Request) error {
 		return nil
 	}
 	return s.Store.Delete(r.Context(), store.Key{Kind: store.KindSession, ID: secret.Digest(c.Value)})
-}
-
-// userAgent is for the user's own list of sessions.
-func userAgent(r *http.Request) string {
-	ua := r.UserAgent()
-	return strings.ToValidUTF8(ua[:min(len(ua), maxUserAgent)], "")
 }

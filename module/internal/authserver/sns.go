@@ -17,7 +17,7 @@ func newVariantB(s *Server) (*variantb.Endpoints, error) {
 		return nil, err
 	}
 	return variantb.New(variantb.Config{
-		Issuer: s.issuer, Clients: s.Clients, Secrets: s.token.clients, Grants: grants,
+		Issuer: s.issuer, Clients: s.Clients, Secrets: s.clientAuth, Grants: grants,
 		Names:     &variantb.Names{Store: s.Store, Keys: s.Keys},
 		Directory: s.Directory, Tokens: s.Tokens, Verifier: s.Verifier, Metrics: s.Metrics,
 		Audit: s.Audit, Log: s.Log, Audience: s.audiences.Of, Access: s.Lifetimes.VariantB,

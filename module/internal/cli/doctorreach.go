@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
-	"github.com/gatehouse/gatehouse/module/internal/authserver"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/ownpaths"
 	"github.com/gatehouse/gatehouse/module/internal/routes"
 )
 
@@ -15,7 +15,7 @@ func (p patient) reachability() []adminapi.Finding {
 	var out []adminapi.Finding
 	for _, name := range sortedKeys(p.servers) {
 		s := p.servers[name]
-		found := routes.Follow(s.Routes, s.NamedRoutes, authserver.NewOwnPaths(p.issuer.Path, p.app.Registration != nil).Has)
+		found := routes.Follow(s.Routes, s.NamedRoutes, ownpaths.New(p.issuer.Path, p.app.Registration != nil).Has)
 		where := fmt.Sprintf("server %s (%s)", name, strings.Join(s.Listen, " "))
 		for _, dead := range found.Unreachable {
 			out = append(out, adminapi.Warned("reach", "remove it, put it in front, or give what answers first a matcher; inside `route` directives run in the order in which they are written",

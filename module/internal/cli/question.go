@@ -14,12 +14,11 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/gateway/oauthguard"
 	"github.com/gatehouse/gatehouse/module/gateway/restapi"
 	"github.com/gatehouse/gatehouse/module/guard"
-	"github.com/gatehouse/gatehouse/module/internal/authserver"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/ownpaths"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
@@ -202,7 +201,7 @@ func ruleWords(r oauthguard.Rule) string {
 type explainer struct {
 	q                question
 	issuer, audience string
-	own              authserver.OwnPaths // of oauth_server
+	own              ownpaths.Paths // of oauth_server
 	app              *gateway.App
 	ctx              caddy.Context
 	named            map[string]route // of the server at hand
@@ -217,7 +216,7 @@ func newExplainer(ctx caddy.Context, c *configuration, q question) *explainer {
 	e := &explainer{q: q, app: c.app, ctx: ctx, tables: c.tables, issuer: c.app.Issuer}
 	if u, err := gateway.ParseIssuer(e.issuer, caddy.NewReplacer()); err == nil {
 		e.issuer = u.String()
-		e.own = authserver.NewOwnPaths(u.Path, c.app.Registration != nil)
+		e.own = ownpaths.New(u.Path, c.app.Registration != nil)
 	}
 	e.audience = e.issuer
 	if a := e.app.Tokens.Audience; len(a) > 0 {

@@ -1,4 +1,4 @@
-package authserver
+package pushed
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package authserver
+package userinfo
 
 import (
 	"mime"
@@ -11,19 +11,19 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// userinfoToken reads the access token of a request: from the Authorization header or,
-// as OpenID Connect Core section 5.3.1 lets a client post it, from a form (RFC 6750
-// section 2.2). Never from the address (section 2.3), where logs keep it, and never from
-// two places: which of them counts is what parsers disagree on.
-func userinfoToken(r *http.Request) (string, error) {
-	if asksByQuery(r.URL.RawQuery) {
+// readAccessToken reads the access token of a request: from the Authorization header or, as
+// OpenID Connect Core section 5.3.1 lets a client post it, from a form (RFC 6750 section 2.2).
+// Never from the address (section 2.3), where logs keep it, and never from two places, because
+// parsers disagree about which of them counts.
+func readAccessToken(r *http.Request) (string, error) {
+	if hasTokenInQuery(r.URL.RawQuery) {
 		return "", oauth.E(oauth.InvalidRequest, "an access token does not belong in the address")
 	}
 	inHeader, err := oauthhttp.BearerToken(r)
 	if err != nil {
 		return "", err
 	}
-	inBody, err := bodyToken(r)
+	inBody, err := readBodyToken(r)
 	switch {
 	case err != nil:
 		return "", err
@@ -35,7 +35,7 @@ func userinfoToken(r *http.Request) (string, error) {
 	return inHeader + inBody, nil
 }
 
-func asksByQuery(query string) bool {
+func hasTokenInQuery(query string) bool {
 	for pair := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(pair, "=")
 		if name, err := url.QueryUnescape(name); err == nil && name == "access_token" {
@@ -45,8 +45,8 @@ func asksByQuery(query string) bool {
 	return false
 }
 
-// bodyToken is "" when the request is no post of a form.
-func bodyToken(r *http.Request) (string, error) {
+// readBodyToken returns "" when the request does not post a form.
+func readBodyToken(r *http.Request) (string, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if r.Method != http.MethodPost || err != nil || kind != "application/x-www-form-urlencoded" || r.ContentLength == 0 {
 		return "", nil

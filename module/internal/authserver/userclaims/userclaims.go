@@ -1,14 +1,15 @@
-package authserver
+package userclaims
 
 import (
 	"encoding/json"
 	"slices"
 
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
 
-// claimKind is the JSON type that OpenID Connect Core section 5.1 gives a claim: relying
-// parties in typed languages refuse the whole answer when one claim has another.
+// claimKind is the JSON type that OpenID Connect Core section 5.1 gives a claim. Relying
+// parties in typed languages reject the whole answer if one claim has another type.
 type claimKind int
 
 const (
@@ -19,8 +20,8 @@ const (
 )
 
 // scopeClaims are the standard claims about a user by the scope that asks for them
-// (OpenID Connect Core section 5.4). What a directory says under any other name is for
-// nobody who comes with a token: those attributes are the operator's own.
+// (OpenID Connect Core section 5.4). No token reads what a directory says under other names:
+// those attributes are the operator's own.
 var scopeClaims = []struct {
 	scope  string
 	claims []standardClaim
@@ -41,9 +42,9 @@ type standardClaim struct {
 	kind claimKind
 }
 
-// userClaims is what these scopes tell about a user. What the directory knows as a field
-// counts before a claim of the same name; what it does not know is left out.
-func userClaims(u directory.User, scopes []string) map[string]any {
+// Of returns the claims about a user that these scopes ask for. A field of the user takes
+// precedence over a claim of the same name; what the directory does not know is left out.
+func Of(u directory.User, scopes []string) map[string]any {
 	fields := map[string]string{
 		"name": u.Name, "nickname": u.Nickname, "picture": u.Picture, "preferred_username": u.Username,
 		"email": u.Email, "phone_number": u.Phone,
@@ -56,12 +57,12 @@ func userClaims(u directory.User, scopes []string) map[string]any {
 		for _, c := range group.claims {
 			if value := fields[c.name]; value != "" {
 				told[c.name] = value
-			} else if value, ok := u.Claims[c.name]; ok && c.kind.fits(value) {
+			} else if value, ok := u.Claims[c.name]; ok && c.kind.matches(value) {
 				told[c.name] = value
 			}
 		}
 	}
-	// Verified is what the field says, so it says nothing where that is absent.
+	// That a value is verified means nothing without the value.
 	for verified, of := range map[string]string{"email_verified": "email", "phone_number_verified": "phone_number"} {
 		if told[of] == nil {
 			delete(told, verified)
@@ -70,7 +71,7 @@ func userClaims(u directory.User, scopes []string) map[string]any {
 	return told
 }
 
-func (k claimKind) fits(value any) bool {
+func (k claimKind) matches(value any) bool {
 	switch v := value.(type) {
 	case string:
 		return k == textClaim && v != ""
@@ -84,9 +85,9 @@ func (k claimKind) fits(value any) bool {
 	return false
 }
 
-// claimsSupported lists what an id_token or /userinfo may say when these scopes can be
+// Supported lists the claims that an id_token or /userinfo may contain if these scopes can be
 // asked for.
-func claimsSupported(scopes []string) []string {
+func Supported(scopes []string) []string {
 	all := []string{"iss", "sub", "aud", "azp", "exp", "iat", "auth_time", "nonce", "at_hash", "sid"}
 	for _, group := range scopeClaims {
 		if slices.Contains(scopes, group.scope) {
@@ -96,4 +97,14 @@ func claimsSupported(scopes []string) []string {
 		}
 	}
 	return all
+}
+
+// SessionID is the sid claim of the browser session that is stored under digest, "" for none.
+// It is the same for all clients (OpenID Connect Front-Channel Logout section 3), and does not
+// tell under which name the session is stored.
+func SessionID(digest string) string {
+	if digest == "" {
+		return ""
+	}
+	return secret.Digest("sid\x00" + digest)[:32]
 }

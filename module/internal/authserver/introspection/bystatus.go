@@ -1,4 +1,4 @@
-package authserver
+package introspection
 
 import (
 	"context"
@@ -10,46 +10,47 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// introspectByStatus answers a gateway that asks about each of its requests and reads only
-// status and headers, such as nginx with auth_request. It decides what a guard would decide
-// (RFC 6750 section 3.1): 200 and who calls, 401, or 403.
+// serveByStatus answers a gateway that asks about each of its requests and reads only status
+// and headers, such as nginx with auth_request. It decides what a guard would decide (RFC 6750
+// section 3.1): 200 and who calls, 401, or 403.
 //
-// Such a gateway passes whatever it was sent, so nothing is limited by the number of wrong
-// tokens: the answer 429 would be an internal error there, for everybody who shares the
-// gateway. The verifier's cache of refused tokens bounds what they cost.
-func (t *tokenEndpoint) introspectByStatus(w http.ResponseWriter, r *http.Request, c *oauth.Client, form httpx.Form) {
+// Such a gateway passes on whatever it was sent, so wrong tokens are not limited: 429 would be
+// an internal error there, for everybody who shares the gateway. The verifier's cache of
+// refused tokens bounds what they cost.
+func (t *Endpoint) serveByStatus(w http.ResponseWriter, r *http.Request, c *oauth.Client, form httpx.Form) {
 	access, err := t.admittedToken(r.Context(), c, form)
 	if err != nil {
 		t.refuseByStatus(w, c, form.Get("scope"), oauthhttp.AsError(err))
 		return
 	}
-	answer := t.describe(access)
+	answer := describeAccess(access)
 	h := w.Header()
 	h.Set(httpx.SubjectHeader, httpx.EncodeHeaderValue(answer.Subject))
 	h.Set(httpx.ClientHeader, httpx.EncodeHeaderValue(answer.Client))
 	h.Set(httpx.ScopesHeader, httpx.EncodeHeaderList(access.Scopes))
-	t.s.Metrics.Introspection("active")
-	t.s.respond.WriteJSON(w, http.StatusOK, answer)
+	t.Metrics.Introspection("active")
+	t.Respond.WriteJSON(w, http.StatusOK, answer)
 }
 
-// refuseByStatus answers with the challenge that the gateway passes on to its own client. So
+// refuseByStatus answers with the challenge that the gateway passes on to its own client, so
 // the realm is the audience, as a guard's is.
-func (t *tokenEndpoint) refuseByStatus(w http.ResponseWriter, c *oauth.Client, scope string, e *oauth.Error) {
+func (t *Endpoint) refuseByStatus(w http.ResponseWriter, c *oauth.Client, scope string, err error) {
+	e := oauthhttp.AsError(err)
 	outcome := string(e.Code)
 	if e.Code == oauth.InvalidToken {
 		outcome = "inactive"
 	}
-	t.s.Metrics.Introspection(outcome)
+	t.Metrics.Introspection(outcome)
 	if e.Code == oauth.InvalidToken || e.Code == oauth.InsufficientScope {
-		oauthhttp.SetChallenge(w.Header(), e, t.s.audiences.Of(c)[0], scope)
+		oauthhttp.SetChallenge(w.Header(), e, t.Audiences.Of(c)[0], scope)
 	}
-	t.s.respond.WriteError(w, e)
+	t.Respond.WriteError(w, e)
 }
 
-// admittedToken is the access token if it may be used at the client's API, with all the scopes
-// that the gateway asks for. A refresh token may not, and neither may a token for another
-// audience that happens to be the client's own.
-func (t *tokenEndpoint) admittedToken(ctx context.Context, c *oauth.Client, form httpx.Form) (*token.Access, error) {
+// admittedToken returns the access token if it may be used at the client's API and has all the
+// scopes that the gateway asks for. Refresh tokens may not be used there, nor tokens of the
+// client itself that are for another audience.
+func (t *Endpoint) admittedToken(ctx context.Context, c *oauth.Client, form httpx.Form) (*token.Access, error) {
 	needed, ok := oauth.ParseScopes(form.Get("scope"))
 	switch {
 	case !ok:

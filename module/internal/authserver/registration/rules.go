@@ -1,15 +1,16 @@
-package authserver
+package registration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// Registration says who may register clients and what these may have (RFC 7591).
-type Registration struct {
-	// InitialTokens are the hex SHA-256 digests of the tokens any of which permits it.
+// Rules say who may register clients and what these may have (RFC 7591).
+type Rules struct {
+	// InitialTokens are the hex SHA-256 digests of the tokens that permit it.
 	InitialTokens []string
 	// Scopes are the most that a client may have.
 	Scopes []string
@@ -20,16 +21,12 @@ type Registration struct {
 	Max int
 }
 
-func (c *Registration) fill(to Registrar) error {
-	switch {
-	case c == nil:
-		return nil
-	case to == nil:
-		return errors.New("authserver: registration without a registrar")
-	case len(c.InitialTokens) == 0:
-		return errors.New("authserver: registration without an initial access token")
+// Check fills in the defaults.
+func (c *Rules) Check() error {
+	if len(c.InitialTokens) == 0 {
+		return errors.New("registration: no initial access token")
 	}
-	set(&c.Max, 1000)
+	c.Max = cmp.Or(c.Max, 1000)
 	return nil
 }
 
@@ -37,9 +34,9 @@ func (c *Registration) fill(to Registrar) error {
 // is a refusal, every other one is technical. Digests are those of a registration access
 // token (RFC 7592), in hex.
 type Registrar interface {
-	// Register stores a client under a new id and returns it, with its secret if it is to
-	// have one. Of any number of parallel calls on any number of nodes no more MUST
-	// succeed than limit, those of before included. What nobody uses MUST end by itself.
+	// Register stores a client under a new id and returns it, with its secret if it is to have
+	// one. There MUST never be more registered clients than limit, however many calls run in
+	// parallel on however many nodes. Registrations that nobody uses MUST end by themselves.
 	Register(ctx context.Context, client *oauth.Client, digest string, limit int) (made *oauth.Client, secret string, err error)
 	// Registered finds a client by its id and digest; ok is false unless both are right.
 	Registered(ctx context.Context, id, digest string) (client *oauth.Client, ok bool, err error)

@@ -1,60 +1,58 @@
-package authserver
+package ownpaths
 
 import (
 	"strconv"
 	"strings"
 	"unicode"
-
-	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 )
 
-// endpointPaths are the paths of the endpoints, below the issuer's path. Everything below
-// a folder of ownFolders is the server's too.
-var endpointPaths = []string{
-	"/authorize", "/login", "/consent", "/logout", page.AccountPath, "/token", "/revoke", "/par", "/device_authorization", page.DevicePath,
+// Endpoints are the paths of the endpoints below the issuer's path, besides those below
+// serverFolders and those of registration.
+var Endpoints = []string{
+	"/authorize", "/login", "/consent", "/logout", "/account", "/token", "/revoke", "/par", "/device_authorization", "/device",
 	"/introspect", "/userinfo", "/.well-known/jwks.json", "/.well-known/openid-configuration",
 }
 
-var ownFolders = []string{"/connect", "/sns"}
+var serverFolders = []string{"/connect", "/sns"}
 
-// OwnPaths tells the request paths that belong to the authorization server from those it
+// Paths tells the request paths that belong to the authorization server from those it
 // leaves to the next handler.
-type OwnPaths struct {
+type Paths struct {
 	exact   map[string]bool
 	folders []string
 }
 
-// NewOwnPaths returns the paths of an issuer: its endpoints and the metadata document in
+// New returns the paths of an issuer: its endpoints and the metadata document in
 // front of its path (RFC 8414 section 3.1). An issuer with a path owns everything below it.
 // registration says whether clients may register themselves.
-func NewOwnPaths(issuerPath string, registration bool) OwnPaths {
+func New(issuerPath string, registration bool) Paths {
 	base := strings.TrimSuffix(issuerPath, "/")
-	o := OwnPaths{exact: map[string]bool{foldPath("/.well-known/oauth-authorization-server" + base): true}}
+	p := Paths{exact: map[string]bool{foldPath("/.well-known/oauth-authorization-server" + base): true}}
 	if base != "" {
-		o.folders = []string{foldPath(base)}
-		return o
+		p.folders = []string{foldPath(base)}
+		return p
 	}
-	for _, path := range endpointPaths {
-		o.exact[foldPath(path)] = true
+	for _, path := range Endpoints {
+		p.exact[foldPath(path)] = true
 	}
-	o.folders = append(o.folders, ownFolders...)
+	p.folders = append(p.folders, serverFolders...)
 	if registration {
-		o.folders = append(o.folders, strings.TrimSuffix(registerPath, "/"))
+		p.folders = append(p.folders, "/register")
 	}
-	return o
+	return p
 }
 
-// Has reports whether a request path, decoded once, is the server's. A path that some
-// server behind this one may take for one of ours is ours in every spelling: with another
-// letter case, double slashes, a host in front, dot segments, backslashes, path parameters, blanks at the end
-// of a segment, encoded several times, or with the query encoded too. Requests for these
-// carry codes and credentials, which must not reach an API or its logs.
-func (o OwnPaths) Has(path string) bool {
+// Has reports whether a request path, decoded once, is the server's. A path that some server
+// behind this one may take for one of ours is ours in every spelling: with another letter case,
+// double slashes, a host in front, dot segments, backslashes, path parameters, blanks at the end
+// of a segment, encoded several times, or with the query encoded too. Such requests carry codes
+// and credentials, which must not reach an API or its logs.
+func (p Paths) Has(path string) bool {
 	if isLower(path) {
-		return o.hasFolded(path)
+		return p.hasFolded(path)
 	}
 	for range maxDecodings {
-		if o.hasSpelling(path) || o.hasSpelling(cutAuthority(path)) {
+		if p.hasSpelling(path) || p.hasSpelling(cutAuthority(path)) {
 			return true
 		}
 		decoded := decodePath(path)
@@ -67,13 +65,13 @@ func (o OwnPaths) Has(path string) bool {
 }
 
 // hasSpelling is Has without decoding.
-func (o OwnPaths) hasSpelling(path string) bool {
-	if o.hasFolded(foldPath(path)) || o.hasFolded(foldPath(resolveDots(path))) {
+func (p Paths) hasSpelling(path string) bool {
+	if p.hasFolded(foldPath(path)) || p.hasFolded(foldPath(resolveDots(path))) {
 		return true
 	}
 	// A client that encodes its whole address sends the query as part of the path.
 	end := strings.IndexAny(path, "?#")
-	return end >= 0 && o.hasFolded(foldPath(resolveDots(path[:end])))
+	return end >= 0 && p.hasFolded(foldPath(resolveDots(path[:end])))
 }
 
 // cutAuthority returns what servers take for the path that read a request's target as a
@@ -94,11 +92,11 @@ func cutAuthority(path string) string {
 // maxDecodings is how often a path is decoded to see what it stands for.
 const maxDecodings = 8
 
-func (o OwnPaths) hasFolded(path string) bool {
-	if o.exact[path] {
+func (p Paths) hasFolded(path string) bool {
+	if p.exact[path] {
 		return true
 	}
-	for _, folder := range o.folders {
+	for _, folder := range p.folders {
 		if rest, ok := strings.CutPrefix(path, folder); ok && (rest == "" || rest[0] == '/') {
 			return true
 		}

@@ -1,4 +1,4 @@
-package authserver
+package registration
 
 import (
 	"encoding/json"
@@ -22,11 +22,11 @@ func FuzzRegistration(f *testing.F) {
 	}
 	ceiling := []string{"read", "write"}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		m, refused := parseRegistration(body)
+		m, refused := parseMetadata(body)
 		if refused != nil {
 			return
 		}
-		c, refused := m.client(ceiling, oauth.IDTokenAlgs)
+		c, refused := m.newClient(ceiling, oauth.IDTokenAlgs)
 		if refused != nil {
 			if code := oauthhttp.AsError(refused).Code; c != nil || code != oauth.InvalidClientMetadata && code != oauth.InvalidRedirectURI {
 				t.Fatalf("%s: %v", body, refused)

@@ -1,6 +1,7 @@
-package authserver
+package registration
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -18,10 +19,10 @@ const (
 	maxRegisteredTo = 20 // addresses of one kind
 )
 
-// registration is what a client says of itself: the part of RFC 7591 section 2 and of
-// OpenID Connect Registration section 2 that has an effect here. Other members are
-// ignored, as section 2 wants it; no address in them is ever fetched.
-type registration struct {
+// metadata is what a client says of itself: the part of RFC 7591 section 2 and of OpenID Connect
+// Registration section 2 that has an effect here. Other members are ignored, as section 2 wants;
+// no address in them is ever fetched.
+type metadata struct {
 	RedirectURIs           []string        `json:"redirect_uris"`
 	PostLogoutRedirectURIs []string        `json:"post_logout_redirect_uris,omitempty"`
 	AuthMethod             string          `json:"token_endpoint_auth_method"`
@@ -40,17 +41,17 @@ type registration struct {
 // notSent are the members that an update must not contain (RFC 7592 section 2.2).
 var notSent = []string{"registration_access_token", "registration_client_uri", "client_secret_expires_at", "client_id_issued_at"}
 
-// parseRegistration reads a registration and fills in what it leaves out. Names are read
+// parseMetadata reads a body and fills in what it leaves out. Names are read
 // exactly: json's own matching would take Redirect_URIs for redirect_uris.
-func parseRegistration(body []byte) (registration, error) {
-	bad := func(field, text string) (registration, error) {
-		return registration{}, oauth.E(oauth.InvalidClientMetadata, text).About(field)
+func parseMetadata(body []byte) (metadata, error) {
+	bad := func(field, text string) (metadata, error) {
+		return metadata{}, oauth.E(oauth.InvalidClientMetadata, text).About(field)
 	}
 	var members map[string]json.RawMessage
 	if !utf8.Valid(body) || json.Unmarshal(body, &members) != nil || members == nil {
 		return bad("", "the body is not a JSON object")
 	}
-	var m registration
+	var m metadata
 	for name, to := range map[string]any{
 		"redirect_uris": &m.RedirectURIs, "post_logout_redirect_uris": &m.PostLogoutRedirectURIs,
 		"token_endpoint_auth_method": &m.AuthMethod, "grant_types": &m.GrantTypes, "response_types": &m.ResponseTypes,
@@ -65,28 +66,28 @@ func parseRegistration(body []byte) (registration, error) {
 	switch {
 	case own >= 0:
 		return bad(notSent[own], "the server's own members do not belong in a request: "+strings.Join(notSent, ", "))
-	case given(members["jwks_uri"]):
+	case isGiven(members["jwks_uri"]):
 		return bad("jwks_uri", "jwks_uri is not supported, nothing is fetched: give the keys as jwks")
 	}
-	if m.JWKS = members["jwks"]; !given(m.JWKS) {
+	if m.JWKS = members["jwks"]; !isGiven(m.JWKS) {
 		m.JWKS = nil
 	}
-	set(&m.AuthMethod, "client_secret_basic")
-	set(&m.ApplicationType, "web")
+	m.AuthMethod = cmp.Or(m.AuthMethod, "client_secret_basic")
+	m.ApplicationType = cmp.Or(m.ApplicationType, "web")
 	if len(m.GrantTypes) == 0 {
 		m.GrantTypes = []string{string(oauth.AuthorizationCode)}
 	}
 	if len(m.ResponseTypes) == 0 {
-		m.ResponseTypes = []string{responseCode}
+		m.ResponseTypes = []string{"code"}
 	}
 	return m, nil
 }
 
-func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+func isGiven(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// client judges a registration against what may be had here: the scopes, and the
-// algorithms that id_tokens are signed with.
-func (m *registration) client(ceiling, algs []string) (*oauth.Client, error) {
+// newClient makes the client, or refuses what it may not have; ceiling are the scopes, and algs the
+// algorithms of id_tokens, that registered clients may have.
+func (m *metadata) newClient(ceiling, algs []string) (*oauth.Client, error) {
 	bad := func(field, text string) (*oauth.Client, error) {
 		return nil, oauth.E(oauth.InvalidClientMetadata, text).About(field)
 	}
@@ -112,10 +113,10 @@ func (m *registration) client(ceiling, algs []string) (*oauth.Client, error) {
 	}
 	// What is not offered is left out (RFC 7591 section 2), and the answer says what was
 	// registered. Nothing is registered that was not asked for.
-	if c.Grants = grantTypes(m.GrantTypes); !slices.Contains(c.Grants, oauth.AuthorizationCode) {
+	if c.Grants = parseGrantTypes(m.GrantTypes); !slices.Contains(c.Grants, oauth.AuthorizationCode) {
 		return bad("grant_types", "grant_types must hold authorization_code; refresh_token may stand beside it, others are not offered")
 	}
-	if !slices.Contains(m.ResponseTypes, responseCode) {
+	if !slices.Contains(m.ResponseTypes, "code") {
 		return bad("response_types", "response_types must hold code; others are not offered")
 	}
 	if m.IDTokenAlg != "" && !slices.Contains(algs, m.IDTokenAlg) {
@@ -127,17 +128,17 @@ func (m *registration) client(ceiling, algs []string) (*oauth.Client, error) {
 	}
 	if len(asked) == 0 {
 		c.Scopes = slices.Clone(ceiling)
-		return m.authenticated(c)
+		return m.setAuthMethod(c)
 	}
 	c.Scopes = slices.DeleteFunc(asked, func(name string) bool { return !slices.Contains(ceiling, name) })
 	if len(c.Scopes) == 0 { // a client without scopes could do nothing, and none would read as all
 		return bad("scope", "scope must hold one or more of those that registered clients may have: "+oauth.JoinScopes(ceiling))
 	}
-	return m.authenticated(c)
+	return m.setAuthMethod(c)
 }
 
-// authenticated adds how the client authenticates.
-func (m *registration) authenticated(c *oauth.Client) (*oauth.Client, error) {
+// setAuthMethod adds how the client authenticates.
+func (m *metadata) setAuthMethod(c *oauth.Client) (*oauth.Client, error) {
 	switch m.AuthMethod {
 	case "none":
 		c.Public = true
@@ -169,8 +170,8 @@ func checkAddresses(name string, all []string, native bool) error {
 	return nil
 }
 
-// grantTypes are those of the names that a registered client may have, each once.
-func grantTypes(names []string) []oauth.GrantType {
+// parseGrantTypes returns those of the names that a registered client may have, each once.
+func parseGrantTypes(names []string) []oauth.GrantType {
 	var all []oauth.GrantType
 	for _, g := range []oauth.GrantType{oauth.AuthorizationCode, oauth.RefreshToken} {
 		if slices.Contains(names, string(g)) {
@@ -180,9 +181,9 @@ func grantTypes(names []string) []oauth.GrantType {
 	return all
 }
 
-// validName keeps out what could turn a name around, hide a part of it or break it out of
-// its line on the consent page: control characters, and those of formatting (bidirectional
-// overrides, zero widths) except the joiners that some scripts cannot be written without.
+// validName keeps out what could reverse a name, hide a part of it or break it out of its line
+// on the consent page: control and formatting characters (bidirectional overrides, zero widths)
+// except the joiners that some scripts need.
 func validName(name string) bool {
 	if utf8.RuneCountInString(name) > maxClientName || name != "" && strings.TrimSpace(name) == "" {
 		return false

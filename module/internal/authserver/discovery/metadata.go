@@ -1,12 +1,11 @@
-package authserver
+package discovery
 
 import (
-	"encoding/json"
-	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver/clientauth"
-	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/userclaims"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
@@ -48,30 +47,7 @@ type providerMetadata struct {
 	RequestURIParameter   bool              `json:"request_uri_parameter_supported"`
 }
 
-// discovery is the document in each of its forms, by the optional grant types that somebody
-// may use: clients are made, and grants of the past come to an end, while the server runs.
-type discovery map[string]document
-
-// newDiscovery builds the documents once: nothing of a request can get into one.
-func newDiscovery(s *Server) (discovery, error) {
-	all := discovery{}
-	sets := [][]oauth.GrantType{nil}
-	for _, g := range oauth.OptionalGrantTypes {
-		for _, set := range sets {
-			sets = append(sets, append(slices.Clone(set), g))
-		}
-	}
-	for _, optional := range sets {
-		body, err := json.Marshal(s.provider(optional))
-		if err != nil {
-			return nil, err
-		}
-		all[discoveryKey(optional)] = document{body: body, etag: `"` + secret.Digest(string(body))[:32] + `"`}
-	}
-	return all, nil
-}
-
-func discoveryKey(optional []oauth.GrantType) string {
+func setKey(optional []oauth.GrantType) string {
 	key := ""
 	for _, g := range oauth.OptionalGrantTypes {
 		if slices.Contains(optional, g) {
@@ -81,61 +57,58 @@ func discoveryKey(optional []oauth.GrantType) string {
 	return key
 }
 
-func (s *Server) provider(optional []oauth.GrantType) providerMetadata {
+func (d *Documents) provider(optional []oauth.GrantType) providerMetadata {
 	scopes := slices.Clone(oauth.BuiltinScopes)
-	for _, scope := range s.Scopes {
-		if !scope.Hidden && !slices.Contains(scopes, scope.Name) {
-			scopes = append(scopes, scope.Name)
+	for _, scope := range d.Scopes {
+		if !slices.Contains(scopes, scope) {
+			scopes = append(scopes, scope)
 		}
 	}
 	m := providerMetadata{
-		Issuer:                s.issuer,
-		AuthorizationEndpoint: s.url("/authorize"),
-		TokenEndpoint:         s.url("/token"),
-		JWKSURI:               s.url("/.well-known/jwks.json"),
-		RevocationEndpoint:    s.url("/revoke"),
-		IntrospectionEndpoint: s.url("/introspect"),
-		UserinfoEndpoint:      s.url("/userinfo"),
-		EndSessionEndpoint:    s.url("/logout"),
+		Issuer:                d.Issuer,
+		AuthorizationEndpoint: d.url("/authorize"),
+		TokenEndpoint:         d.url("/token"),
+		JWKSURI:               d.url("/.well-known/jwks.json"),
+		RevocationEndpoint:    d.url("/revoke"),
+		IntrospectionEndpoint: d.url("/introspect"),
+		UserinfoEndpoint:      d.url("/userinfo"),
+		EndSessionEndpoint:    d.url("/logout"),
 		Scopes:                scopes,
 		ResponseTypes:         []string{"code"},
 		ResponseModes:         []string{"query"},
-		GrantTypes:            append(s.token.types(), optional...),
+		GrantTypes:            append(slices.Clone(d.GrantTypes), optional...),
 		SubjectTypes:          []string{"public"},
 		TokenAuthMethods:      clientauth.Methods,
 		TokenAuthAlgorithms:   token.AssertionAlgorithms,
 		RevokeAlgorithms:      token.AssertionAlgorithms,
 		IntrospectAlgorithms:  token.AssertionAlgorithms,
-		PushEndpoint:          s.url("/par"),
+		PushEndpoint:          d.url("/par"),
 		RevokeAuthMethods:     clientauth.Methods,
 		IntrospectAuthMethods: confidential(clientauth.Methods),
 		ChallengeMethods:      []string{"S256"},
-		IDTokenAlgorithms:     s.Tokens.IDAlgorithms(),
-		UserinfoAlgorithms:    s.Tokens.IDAlgorithms(),
+		IDTokenAlgorithms:     d.IDAlgorithms,
+		UserinfoAlgorithms:    d.IDAlgorithms,
 		ClaimTypes:            []string{"normal"},
-		Claims:                claimsSupported(scopes),
-		UILocales:             s.Pages.Languages(),
+		Claims:                userclaims.Supported(scopes),
+		UILocales:             d.Languages,
 		IssInResponse:         true,
 	}
 	if slices.Contains(optional, oauth.DeviceCode) {
-		m.DeviceEndpoint = s.url("/device_authorization")
+		m.DeviceEndpoint = d.url("/device_authorization")
 	}
 	if slices.Contains(optional, oauth.Implicit) {
 		m.ResponseTypes = append(m.ResponseTypes, "token")
 		m.ResponseModes = append(m.ResponseModes, "fragment")
 	}
-	if s.Registration != nil {
-		m.RegistrationEndpoint = s.url("/register")
+	if d.Registration {
+		m.RegistrationEndpoint = d.url("/register")
 	}
 	return m
 }
 
-// metadata serves the same document at the addresses of RFC 8414 and OpenID Connect.
-func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
-	publish(w, r, s.discovery[discoveryKey(s.Clients.OptionalGrants())])
-}
+func (d *Documents) url(path string) string { return strings.TrimSuffix(d.Issuer, "/") + path }
 
-// confidential are the authentication methods that prove anything.
+// confidential are the authentication methods that prove who the client is.
 func confidential(methods []string) []string {
 	return slices.DeleteFunc(slices.Clone(methods), func(m string) bool { return m == "none" })
 }

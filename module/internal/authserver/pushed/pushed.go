@@ -1,0 +1,230 @@
+package pushed
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
+	"github.com/gatehouse/gatehouse/module/internal/fairshare"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/lockout"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+const (
+	// uriPrefix begins every request_uri that we make (RFC 9126 section 2.2).
+	uriPrefix = "urn:ietf:params:oauth:request_uri:"
+	// life is how long a request_uri can be used.
+	life = time.Minute
+	// margin is how much longer than any form a used request is remembered.
+	margin = 10 * time.Minute
+)
+
+// Config is what an [Endpoint] needs; New checks it.
+type Config struct {
+	// Check makes all checks of the authorization endpoint. They are made again when the request
+	// is used. Refusals are [oauth.Error]; other errors are technical.
+	Check func(context.Context, query.Params) error
+	Store store.Backend
+	// Attempts counts the pushes of clients that anybody can make, under keys that begin with
+	// "par".
+	Attempts *lockout.Book
+	// Form is how long a sign-in may be in progress.
+	Form    time.Duration
+	Respond oauthhttp.Responder
+	// ClientIP is the address of the sender, without port.
+	ClientIP func(*http.Request) string
+	Now      func() time.Time
+}
+
+// Endpoint keeps pushed authorization requests. As an endpoint it stands behind client
+// authentication.
+type Endpoint struct{ Config }
+
+// New checks the configuration.
+func New(c Config) (*Endpoint, error) {
+	if c.Check == nil || c.Store == nil || c.Attempts == nil || c.Form <= 0 || c.ClientIP == nil || c.Now == nil {
+		return nil, errors.New("pushed: an incomplete Config")
+	}
+	return &Endpoint{c}, nil
+}
+
+// Anybody can push as a public client, and each push is written to the store: these limits bound
+// what is there at one time to some megabytes a node, as pushes live a minute. What all may push
+// together is divided among networks (see package fairshare); clients with authentication have
+// no part in it.
+var (
+	pushesOfAddress = lockout.Rule{Limit: 30, Window: time.Minute}
+	pushesTogether  = lockout.Rule{Limit: 600, Window: time.Minute}
+)
+
+// pushAnswer is RFC 9126 section 2.2.
+type pushAnswer struct {
+	RequestURI string `json:"request_uri"`
+	ExpiresIn  int64  `json:"expires_in"` // seconds
+}
+
+// Serve keeps the request of an authenticated client and answers with its request_uri.
+func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, client *oauth.Client, form httpx.Form) {
+	uri, err := e.push(r, client, form)
+	if err != nil {
+		e.Refuse(w, form, err)
+		return
+	}
+	e.Respond.WriteJSON(w, http.StatusCreated, pushAnswer{RequestURI: uri, ExpiresIn: int64(life / time.Second)})
+}
+
+// Refuse answers an error, also one that came before Serve.
+func (e *Endpoint) Refuse(w http.ResponseWriter, _ httpx.Form, err error) {
+	e.Respond.WriteError(w, err)
+}
+
+func (e *Endpoint) push(r *http.Request, client *oauth.Client, form httpx.Form) (uri string, err error) {
+	if err := e.countPush(r, client); err != nil {
+		return "", err
+	}
+	p := pushedParams(form, client.ID)
+	if p.Has("request_uri") { // RFC 9126 section 2.1
+		return "", oauth.E(oauth.InvalidRequest, "a pushed request has no request_uri")
+	}
+	if err := e.Check(r.Context(), p); err != nil {
+		return "", refusedRequest(err)
+	}
+	encoded := p.Encode()
+	if len(encoded) > query.MaxSize {
+		return "", oauth.E(oauth.InvalidRequest, "the request is too large").WithStatus(http.StatusRequestEntityTooLarge)
+	}
+	uri, err = e.keep(r.Context(), client.ID, encoded)
+	return uri, refusal.OrUnavailable(err)
+}
+
+// refusedRequest tells the client's program what the authorization endpoint would tell a person
+// or the redirect address.
+func refusedRequest(err error) error {
+	refused, ok := refusal.From(err)
+	switch {
+	case !ok:
+		return oauth.Unavailable(err)
+	case refused.Code == refusal.UnknownClient, refused.Code == oauth.InvalidRedirectURI:
+		return oauth.E(oauth.InvalidRequest, refused.Description)
+	}
+	return refused.WithStatus(http.StatusBadRequest)
+}
+
+// countPush limits the pushes of clients without authentication, all together, and of each client
+// that registered itself. Clients that an operator made push as they like.
+func (e *Endpoint) countPush(r *http.Request, client *oauth.Client) error {
+	ok, retry := true, time.Duration(0)
+	switch {
+	case client.Public:
+		ip := e.ClientIP(r)
+		ok, retry = e.Attempts.TakeShare("par:"+httpx.AddressKey(ip), pushesOfAddress, fairshare.From(ip), "par", pushesTogether, 1)
+	case client.SelfRegistered:
+		ok, retry = e.Attempts.Take("par:"+client.ID, pushesTogether)
+	}
+	if ok {
+		return nil
+	}
+	return refusal.TooMany(retry)
+}
+
+// pushedParams are the parameters of the authorization request, without what
+// authenticated the client.
+func pushedParams(form httpx.Form, client string) query.Params {
+	p := query.Params{{Name: "client_id", Value: client}}
+	for _, name := range form.Names() {
+		switch name {
+		case "client_id", "client_secret", "client_assertion", "client_assertion_type":
+			continue
+		}
+		for _, value := range form.All(name) {
+			p = append(p, query.Param{Name: name, Value: value})
+		}
+	}
+	return p
+}
+
+func (e *Endpoint) keep(ctx context.Context, client, encoded string) (uri string, err error) {
+	name := secret.Token()
+	expires := e.Now().Add(life)
+	value, err := store.Encode(&store.Pushed{Client: client, Query: encoded, Expires: expires})
+	if err != nil {
+		return "", err
+	}
+	_, err = e.Store.Create(ctx, store.Record{Key: recordKey(secret.Digest(name)), Value: value, Expires: expires})
+	return uriPrefix + name, err
+}
+
+func recordKey(id string) store.Key { return store.Key{Kind: store.KindPushed, ID: id} }
+
+// Open returns the parameters that a request_uri of ours stands for, and the id under which they
+// are stored. Everything besides client_id is ignored, because it came through the browser
+// (RFC 9126 section 4, RFC 9101 section 5). If p has no request_uri of ours, it is returned as it
+// is, and id is "": nothing is ever fetched. Refusals are [oauth.Error]; other errors are
+// technical.
+func (e *Endpoint) Open(ctx context.Context, p query.Params) (_ query.Params, id string, err error) {
+	name, ours := strings.CutPrefix(p.Get("request_uri"), uriPrefix)
+	if !ours || p.Count("request_uri") > 1 || p.Count("client_id") > 1 {
+		return p, "", nil
+	}
+	gone := refusal.New(http.StatusBadRequest, refusal.Expired, "request_uri is unknown, was used, has expired or is another client's")
+	if !secret.IsToken(name) {
+		return p, "", gone
+	}
+	id = secret.Digest(name)
+	var v store.Pushed
+	_, err = store.Read(ctx, e.Store, recordKey(id), &v)
+	if errors.Is(err, store.ErrNotFound) {
+		return p, "", gone
+	}
+	if err != nil {
+		return p, "", err
+	}
+	if v.Client != p.Get("client_id") || !e.Now().Before(v.Expires) {
+		return p, "", gone
+	}
+	stored, refused := query.Parse(v.Query)
+	if refused != nil {
+		return p, "", refused
+	}
+	return stored, id, nil
+}
+
+// Spend uses up the pushed request with this id for what is about to be issued, whose record is
+// called issued; created is when the request was sealed into its form. The same form sent twice
+// comes to the same and may go on. Anything else made of the same request may not, in whichever
+// browser. The mark outlives every form that the request is sealed in, and the request itself is
+// deleted only when the mark is there: a crash in between leaves a request that shows pages and
+// leads nowhere. Refusals are [oauth.Error]; other errors are technical.
+func (e *Endpoint) Spend(ctx context.Context, id string, created time.Time, issued string) error {
+	value, err := store.Encode(&store.PushedUse{Code: issued})
+	if err != nil {
+		return err
+	}
+	mark := store.Record{
+		Key: recordKey(store.PushedUseID(id)), Value: value,
+		Expires: created.Add(max(e.Form, life) + life + margin),
+	}
+	_, err = e.Store.Create(ctx, mark)
+	switch {
+	case err == nil:
+		return e.Store.Delete(ctx, recordKey(id))
+	case !errors.Is(err, store.ErrExists):
+		return err
+	}
+	var used store.PushedUse
+	if _, err := store.Read(ctx, e.Store, mark.Key, &used); err != nil {
+		return err
+	}
+	if used.Code != issued {
+		return refusal.New(http.StatusBadRequest, refusal.AlreadyAnswered, "")
+	}
+	return nil
+}

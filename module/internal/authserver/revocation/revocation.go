@@ -1,0 +1,181 @@
+package revocation
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/grant"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/lockout"
+	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// The outcomes of a revocation, as [Metrics] has them.
+const (
+	revoked = "revoked"
+	nothing = "nothing"
+)
+
+// Config is what an [Endpoint] needs; New checks it.
+type Config struct {
+	// Issuer is the iss of our tokens.
+	Issuer   string
+	Families Families
+	// Verifier decides whether an access token is one of ours, whatever has become of its
+	// client and user: the token of a user who is locked today must stay dead when the user is
+	// let in again. Refusals match [token.ErrInvalid]; other errors are technical.
+	Verifier    Verifier
+	Revocations Revoker
+	// Attempts counts revocations, under keys that begin with "revoke:".
+	Attempts *lockout.Book
+	Metrics  Metrics
+	Audit    audit.Sink
+	Respond  oauthhttp.Responder
+	Now      func() time.Time
+}
+
+// Families finds and ends grant families by their refresh tokens. Errors are technical.
+type Families interface {
+	Find(ctx context.Context, c *oauth.Client, token string) (p grant.Presented, ok bool, err error)
+	End(ctx context.Context, id string) (ended bool, err error)
+}
+
+// Verifier judges access tokens.
+type Verifier interface {
+	Verify(ctx context.Context, raw string) (*token.Access, error)
+}
+
+// Revoker makes every guard refuse something. When it returns nil the revocation is durable.
+type Revoker interface {
+	Revoke(ctx context.Context, r store.Revocation) error
+}
+
+// Metrics counts requests; outcome is "revoked", "nothing" (there was nothing to revoke) or the
+// error code.
+type Metrics interface {
+	Revocation(outcome string)
+}
+
+// Endpoint is the revocation endpoint, behind client authentication.
+type Endpoint struct{ Config }
+
+// New checks the configuration.
+func New(c Config) (*Endpoint, error) {
+	if c.Issuer == "" || c.Families == nil || c.Verifier == nil || c.Revocations == nil || c.Attempts == nil || c.Metrics == nil || c.Audit == nil || c.Now == nil {
+		return nil, errors.New("revocation: an incomplete Config")
+	}
+	return &Endpoint{c}, nil
+}
+
+// perSubject bounds the access tokens that a client revokes for one user or for itself: every
+// guard remembers each until it has expired, and a guard without room for more would refuse
+// every request.
+var perSubject = lockout.Rule{Limit: 120, Window: time.Minute}
+
+var errForeign = oauth.E(oauth.UnauthorizedClient, "the token was issued to another client")
+
+// Serve answers 200 when the token is dead for good: when its end is durable, and for a token
+// that was dead before or is none of ours, about which the client can do nothing (RFC 7009
+// section 2.2). token_type_hint is not needed to tell the kinds apart.
+func (t *Endpoint) Serve(w http.ResponseWriter, r *http.Request, client *oauth.Client, form httpx.Form) {
+	outcome, err := t.revoke(r.Context(), client, form)
+	if err != nil {
+		t.Refuse(w, form, err)
+		return
+	}
+	t.Metrics.Revocation(outcome)
+	// Clients ignore the body (section 2.2), but some expect JSON in every answer.
+	t.Respond.WriteJSON(w, http.StatusOK, struct{}{})
+}
+
+// Refuse answers and counts an error, also one that came before Serve.
+func (t *Endpoint) Refuse(w http.ResponseWriter, _ httpx.Form, err error) {
+	t.Metrics.Revocation(string(oauthhttp.AsError(err).Code))
+	t.Respond.WriteError(w, err)
+}
+
+func (t *Endpoint) revoke(ctx context.Context, client *oauth.Client, form httpx.Form) (outcome string, err error) {
+	sent := form.Get("token")
+	if sent == "" {
+		return "", oauth.Parameter("token", "is missing")
+	}
+	presented, ok, err := t.Families.Find(ctx, client, sent)
+	switch {
+	case err != nil:
+		return "", oauth.Unavailable(err)
+	case ok && presented.Client != client.ID && presented.Alive:
+		return "", errForeign
+	case ok && presented.Client != client.ID:
+		return nothing, nil
+	case ok:
+		return t.revokeFamily(ctx, presented.Grant)
+	}
+	return t.revokeAccess(ctx, client, sent)
+}
+
+// revokeFamily ends the family of a refresh token of any generation: whoever revokes an old
+// token means what it has become (RFC 7009 section 2.1).
+func (t *Endpoint) revokeFamily(ctx context.Context, g store.Grant) (outcome string, err error) {
+	ended, err := t.Families.End(ctx, g.ID)
+	switch {
+	case err != nil:
+		return "", oauth.Unavailable(err)
+	case !ended:
+		return nothing, nil
+	}
+	t.Audit.Record(ctx, audit.Event{
+		Name: audit.Revoke, Client: g.Client, Subject: g.Subject, Grant: g.ID, Scopes: g.Scopes, Reason: "refresh_token",
+	})
+	return revoked, nil
+}
+
+// revokeAccess revokes one access token and nothing else of its grant.
+func (t *Endpoint) revokeAccess(ctx context.Context, client *oauth.Client, sent string) (outcome string, err error) {
+	access, err := t.Verifier.Verify(ctx, sent)
+	if early := notYetValid(err); early != nil {
+		access, err = early, nil
+	}
+	switch {
+	case errors.Is(err, token.ErrInvalid):
+		return nothing, nil
+	case err != nil:
+		return "", oauth.Unavailable(err)
+	case access.Issuer != t.Issuer:
+		return nothing, nil
+	case access.Client != client.ID:
+		return "", errForeign
+	}
+	if ok, retry := t.Attempts.Take("revoke:"+client.ID+"|"+access.Subject, perSubject); !ok {
+		return "", refusal.TooMany(retry)
+	}
+	at := t.Now()
+	if access.IssuedAt.After(at) {
+		at = access.IssuedAt // guards must remember the revocation for as long as the token lives
+	}
+	err = t.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeToken, Value: access.ID, At: at})
+	if err != nil {
+		return "", oauth.Unavailable(err)
+	}
+	t.Audit.Record(ctx, audit.Event{
+		Name: audit.Revoke, Client: client.ID, Subject: access.Subject, Grant: access.Grant, Scopes: access.Scopes, Reason: "access_token",
+	})
+	return revoked, nil
+}
+
+// notYetValid returns the content of a genuine token that is refused only because it was issued in
+// the future by the clock of this node; else nil. The node that issued it has another clock, by
+// which the token is alive: to call it dead would leave it to whoever has it.
+func notYetValid(err error) *token.Access {
+	refused, ok := errors.AsType[*token.RefusedError](err)
+	if !ok || refused.Refusal != token.NotYetValid {
+		return nil
+	}
+	return refused.Access
+}
