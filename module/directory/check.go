@@ -29,11 +29,11 @@ func (u User) Check() error {
 	}
 	switch {
 	case u.Username == "":
-		return wrong("username", "the username is missing")
+		return fieldError("username", "the username is missing")
 	case len(u.Username) > MaxUsername:
-		return wrong("username", "the username is longer than %d bytes", MaxUsername)
+		return fieldError("username", "the username is longer than %d bytes", MaxUsername)
 	case u.Username != strings.TrimSpace(u.Username):
-		return wrong("username", "the username begins or ends with a space")
+		return fieldError("username", "the username begins or ends with a space")
 	}
 	for _, text := range []string{u.Username, u.Name, u.Nickname, u.Picture, u.Email, u.Phone} {
 		if !utf8.ValidString(text) {
@@ -44,7 +44,7 @@ func (u User) Check() error {
 		}
 	}
 	if u.Picture != "" && !isPicture(u.Picture) {
-		return wrong("picture", "the picture must be an https URL")
+		return fieldError("picture", "the picture must be an https URL")
 	}
 	return nil
 }
@@ -53,11 +53,11 @@ func (u User) Check() error {
 func CheckID(id string) error {
 	switch {
 	case id == "":
-		return wrong("id", "the id is missing")
+		return fieldError("id", "the id is missing")
 	case len(id) > MaxID || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return wrong("id", "the id must be at most %d printable ASCII characters without spaces", MaxID)
+		return fieldError("id", "the id must be at most %d printable ASCII characters without spaces", MaxID)
 	case strings.HasPrefix(id, clientSubject):
-		return wrong("id", "the id begins with %q, which is kept for clients", clientSubject)
+		return fieldError("id", "the id begins with %q, which is kept for clients", clientSubject)
 	}
 	return nil
 }

@@ -9,23 +9,23 @@ import (
 // by all requests. The claims hold what encoding/json makes.
 func (u User) Clone() User {
 	if u.Claims != nil {
-		u.Claims, _ = clone(u.Claims).(map[string]any)
+		u.Claims, _ = cloneValue(u.Claims).(map[string]any)
 	}
 	return u
 }
 
-func clone(v any) any {
+func cloneValue(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		v = maps.Clone(v)
 		for k := range v {
-			v[k] = clone(v[k])
+			v[k] = cloneValue(v[k])
 		}
 		return v
 	case []any:
 		v = slices.Clone(v)
 		for i := range v {
-			v[i] = clone(v[i])
+			v[i] = cloneValue(v[i])
 		}
 		return v
 	}

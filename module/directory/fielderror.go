@@ -14,7 +14,7 @@ func (e *FieldError) Error() string { return e.Err.Error() }
 // Unwrap returns what is wrong.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// wrong is a *FieldError.
-func wrong(field, format string, args ...any) error {
+// fieldError is a *FieldError.
+func fieldError(field, format string, args ...any) error {
 	return &FieldError{Field: field, Err: fmt.Errorf(format, args...)}
 }

@@ -27,8 +27,8 @@ type bucketKey struct {
 	number  uint64
 }
 
-// bucket is the one that a subject shares, chosen by a hash of it.
-func (k key) bucket(seed maphash.Seed) bucketKey {
+// bucketKey is the one that a subject shares, chosen by a hash of it.
+func (k key) bucketKey(seed maphash.Seed) bucketKey {
 	return bucketKey{limiter: k.limiter, policy: k.policy, window: k.window, number: maphash.String(seed, k.subject) % sharedBuckets}
 }
 
@@ -45,8 +45,8 @@ func newBucket(q quota) *bucket {
 	return &bucket{quota: q, limiter: rate.NewLimiter(q.rate, q.burst)}
 }
 
-// become changes the quota and keeps what was taken.
-func (b *bucket) become(q quota, now time.Time) {
+// setQuota changes the quota and keeps what was taken.
+func (b *bucket) setQuota(q quota, now time.Time) {
 	if b.quota != q {
 		b.limiter.SetLimitAt(now, q.rate)
 		b.limiter.SetBurstAt(now, q.burst)
@@ -54,14 +54,14 @@ func (b *bucket) become(q quota, now time.Time) {
 	}
 }
 
-// lower takes out what is above so many tokens.
-func (b *bucket) lower(to float64, now time.Time) {
+// lowerTo takes out what is above so many tokens.
+func (b *bucket) lowerTo(to float64, now time.Time) {
 	if over := b.limiter.TokensAt(now) - max(0, to); over > 0 {
 		b.limiter.ReserveN(now, min(int(math.Ceil(over)), b.quota.burst))
 	}
 }
 
-func (b *bucket) fits(cost int64, now time.Time) bool {
+func (b *bucket) hasRoomFor(cost int64, now time.Time) bool {
 	return cost <= int64(b.quota.burst) && b.limiter.TokensAt(now) >= float64(cost)
 }
 
@@ -71,7 +71,7 @@ func (b *bucket) result(p *Policy, cost int64, violated bool, now time.Time) Res
 	tokens := b.limiter.TokensAt(now)
 	r := Result{Policy: p, Limit: p.Limit, Remaining: max(0, int64(tokens)), Violated: violated, Reset: now, Shared: b.shared}
 	if r.Remaining < int64(b.quota.burst) {
-		r.Reset = now.Add(b.until(float64(r.Remaining+1) - tokens))
+		r.Reset = now.Add(b.refillTime(float64(r.Remaining+1) - tokens))
 	}
 	switch {
 	case !violated:
@@ -81,13 +81,13 @@ func (b *bucket) result(p *Policy, cost int64, violated bool, now time.Time) Res
 		r.Retry = min(p.Window, comeAgain)
 		r.Reset = now.Add(r.Retry)
 	default:
-		r.Retry = b.until(float64(cost) - tokens)
+		r.Retry = b.refillTime(float64(cost) - tokens)
 		r.Reset = now.Add(r.Retry)
 	}
 	return r
 }
 
-// until is how long it takes for so much to come in, and a little.
-func (b *bucket) until(tokens float64) time.Duration {
+// refillTime is how long it takes for so much to come in, and a little.
+func (b *bucket) refillTime(tokens float64) time.Duration {
 	return time.Duration(tokens/float64(b.quota.rate)*float64(time.Second)) + time.Millisecond
 }

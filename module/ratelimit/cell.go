@@ -60,8 +60,8 @@ type packed struct {
 	fits   bool
 }
 
-// pack is called with a State that holds at least one unit, in the slot oldest.
-func pack(s *State) packed {
+// packState is called with a State that holds at least one unit, in the slot oldest.
+func packState(s *State) packed {
 	p := packed{oldest: s.oldest, fits: true}
 	used, at := 0, s.oldest%ring
 	for i := range s.newest - s.oldest + 1 {
@@ -83,20 +83,20 @@ func pack(s *State) packed {
 
 func varintLen(n uint32) int { return (bits.Len32(n) + 6) / 7 }
 
-// newest is the last slot with units.
-func (c *cell) newest() int64 { return c.oldest + int64(bits.Len64(c.held)) - 1 }
+// newestSlot is the last slot with units.
+func (c *cell) newestSlot() int64 { return c.oldest + int64(bits.Len64(c.held)) - 1 }
 
-// block refers to the counters of a dense cell.
-func (c *cell) block() link { return binary.LittleEndian.Uint32(c.counts[:]) }
+// denseBlock refers to the counters of a dense cell.
+func (c *cell) denseBlock() link { return binary.LittleEndian.Uint32(c.counts[:]) }
 
-func (c *cell) refer(block link) {
+func (c *cell) setBlock(block link) {
 	c.dense = true
 	binary.LittleEndian.PutUint32(c.counts[:], block)
 }
 
-// unpack gives the State back whose counters are in the cell.
-func (c *cell) unpack(s *State) {
-	*s = State{oldest: c.oldest, newest: c.newest()}
+// unpackState gives the State back whose counters are in the cell.
+func (c *cell) unpackState(s *State) {
+	*s = State{oldest: c.oldest, newest: c.newestSlot()}
 	used, first := 0, c.oldest%ring
 	for set := c.held; set != 0; set &= set - 1 {
 		n := uint64(c.counts[used])

@@ -76,15 +76,15 @@ type Source interface {
 func (v Verdict) Reported() Result {
 	var best Result
 	for _, r := range v.Results {
-		if !r.Policy.DryRun && (best.Policy == nil || tells(r, best)) {
+		if !r.Policy.DryRun && (best.Policy == nil || isStricter(r, best)) {
 			best = r
 		}
 	}
 	return best
 }
 
-// tells reports whether a tells a client more than b.
-func tells(a, b Result) bool {
+// isStricter reports whether a tells a client more than b.
+func isStricter(a, b Result) bool {
 	switch {
 	case a.Violated != b.Violated:
 		return a.Violated

@@ -26,56 +26,56 @@ package ratelimit
 // they take more, policies have half as many.
 const bucketsMost = 1 << 16
 
-// evict makes room by some bytes. It reports whether there was anything that could go.
-func (t *table) evict(now int64) bool {
-	if t.crowd > t.cap/4 && t.halve(now) {
+// evictSome makes room by some bytes. It reports whether there was anything that could go.
+func (t *table) evictSome(now int64) bool {
+	if t.crowd > t.cap/4 && t.halveBuckets(now) {
 		return true
 	}
 	var most *line
 	for _, l := range t.lines {
-		if l != nil && l.keys() > 0 && (most == nil || l.keys() > most.keys()) {
+		if l != nil && l.keyCount() > 0 && (most == nil || l.keyCount() > most.keyCount()) {
 			most = l
 		}
 	}
 	if most == nil {
-		return t.halve(now)
+		return t.halveBuckets(now)
 	}
 	at := most.lists[light].first
 	if at == 0 {
 		at = most.lists[heavy].first
 	}
-	c := *t.cells.at(at)
+	c := *t.cells.element(at)
 	var s State
-	t.load(at, &s)
-	t.remove(at)
+	t.loadState(at, &s)
+	t.removeCell(at)
 	t.folded++
-	t.fold(c.line, most.bucket(c.subject), &s, now)
+	t.foldIntoBucket(c.line, most.bucketNumber(c.subject), &s, now)
 	return true
 }
 
-// fold has a bucket count at least what the State does.
-func (t *table) fold(line uint32, bucket uint64, s *State, now int64) {
+// foldIntoBucket has a bucket count at least what the State does.
+func (t *table) foldIntoBucket(line uint32, bucket uint64, s *State, now int64) {
 	grain := t.lines[line].grain
 	if s.Advance(grain, now); s.total == 0 {
 		return
 	}
-	at := t.find(bucketID(bucket), line, true)
+	at := t.findCell(bucketID(bucket), line, true)
 	if at == 0 {
-		at = t.add(bucketID(bucket), line, shared)
+		at = t.addCell(bucketID(bucket), line, shared)
 	} else {
 		var held State
-		t.load(at, &held)
+		t.loadState(at, &held)
 		held.Advance(grain, now)
-		s.cover(&held)
+		s.coverState(&held)
 	}
-	p := pack(s)
-	t.store(at, &p, s)
-	t.touch(at, shared)
+	p := packState(s)
+	t.storeState(at, &p, s)
+	t.touchCell(at, shared)
 }
 
-// halve gives the policy with the most buckets half as many numbers of them. It reports
+// halveBuckets gives the policy with the most buckets half as many numbers of them. It reports
 // whether there was one that could do with fewer.
-func (t *table) halve(now int64) bool {
+func (t *table) halveBuckets(now int64) bool {
 	most := noLine
 	for i, l := range t.lines {
 		if l != nil && l.mask > 0 && l.lists[shared].n > 0 && (most == noLine || l.lists[shared].n > t.lines[most].lists[shared].n) {
@@ -91,21 +91,21 @@ func (t *table) halve(now int64) bool {
 	// looked at.
 	for range l.lists[shared].n {
 		at := l.lists[shared].first
-		number := t.cells.at(at).subject[0]
+		number := t.cells.element(at).subject[0]
 		if number <= l.mask {
-			t.touch(at, shared)
+			t.touchCell(at, shared)
 			continue
 		}
 		var s State
-		t.load(at, &s)
-		t.remove(at)
-		t.fold(most, number&l.mask, &s, now)
+		t.loadState(at, &s)
+		t.removeCell(at)
+		t.foldIntoBucket(most, number&l.mask, &s, now)
 	}
 	return true
 }
 
-// bucket is the number of a subject's bucket.
-func (l *line) bucket(subject [2]uint64) uint64 { return subject[0] >> shardBits & l.mask }
+// bucketNumber is the number of a subject's bucket.
+func (l *line) bucketNumber(subject [2]uint64) uint64 { return subject[0] >> shardBits & l.mask }
 
 // bucketID is the place of a subject's hash in the cell of a bucket.
 func bucketID(number uint64) [2]uint64 { return [2]uint64{number, number * 0x9e3779b97f4a7c15} }

@@ -74,12 +74,12 @@ func (f *Fallback) Decide(r Request) (Verdict, error) {
 	case OutageOpen:
 		return Verdict{Admitted: true, At: f.now(), Outage: true}, nil
 	case OutageLocal:
-		return f.local(r), nil
+		return f.decideLocally(r), nil
 	}
 	return Verdict{}, ErrUnavailable
 }
 
-func (f *Fallback) local(r Request) Verdict {
+func (f *Fallback) decideLocally(r Request) Verdict {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now, nodes, cost := f.now(), max(1, f.nodes()), max(r.Cost, 1)
@@ -87,45 +87,45 @@ func (f *Fallback) local(r Request) Verdict {
 	var at [MaxCharges]*bucket
 	for i := range r.Charges {
 		c := &r.Charges[i]
-		at[i] = f.bucket(c, quotaOf(c.Policy, nodes), now)
-		fit := at[i].fits(cost, now)
+		at[i] = f.findBucket(c, quotaOf(c.Policy, nodes), now)
+		fit := at[i].hasRoomFor(cost, now)
 		v.Admitted = v.Admitted && (fit || c.Policy.DryRun)
 	}
 	for i := range r.Charges {
 		p, b := r.Charges[i].Policy, at[i]
-		fit := b.fits(cost, now)
+		fit := b.hasRoomFor(cost, now)
 		if v.Admitted && fit {
 			b.limiter.AllowN(now, int(cost))
-			f.keep(&r.Charges[i], b)
+			f.keepBucket(&r.Charges[i], b)
 		}
 		v.Results = append(v.Results, b.result(p, cost, !fit, now))
 	}
 	return v
 }
 
-// bucket finds where a charge is counted. A subject without a bucket has a full one, unless
+// findBucket finds where a charge is counted. A subject without a bucket has a full one, unless
 // it may have been counted with others.
-func (f *Fallback) bucket(c *Charge, q quota, now time.Time) *bucket {
+func (f *Fallback) findBucket(c *Charge, q quota, now time.Time) *bucket {
 	k := chargeKey(c)
 	b := f.buckets[k]
-	if b == nil && !f.room(now) {
-		if b = f.shared[k.bucket(f.seed)]; b == nil {
+	if b == nil && !f.makeRoom(now) {
+		if b = f.shared[k.bucketKey(f.seed)]; b == nil {
 			b = newBucket(q)
 		}
 		b.shared = true
 	}
 	if b == nil {
 		b = newBucket(q)
-		if s := f.shared[k.bucket(f.seed)]; s != nil {
-			b.lower(s.limiter.TokensAt(now), now)
+		if s := f.shared[k.bucketKey(f.seed)]; s != nil {
+			b.lowerTo(s.limiter.TokensAt(now), now)
 		}
 	}
-	b.become(q, now)
+	b.setQuota(q, now)
 	return b
 }
 
-// keep remembers a bucket from which something was taken.
-func (f *Fallback) keep(c *Charge, b *bucket) {
+// keepBucket remembers a bucket from which something was taken.
+func (f *Fallback) keepBucket(c *Charge, b *bucket) {
 	if b.kept {
 		return
 	}
@@ -134,15 +134,15 @@ func (f *Fallback) keep(c *Charge, b *bucket) {
 	// What the configuration and the request hold must not be kept alive by the key.
 	k.limiter, k.policy, k.subject = strings.Clone(k.limiter), strings.Clone(k.policy), strings.Clone(k.subject)
 	if b.shared {
-		f.shared[k.bucket(f.seed)] = b
+		f.shared[k.bucketKey(f.seed)] = b
 	} else {
 		f.buckets[k] = b
 	}
 }
 
-// room reports whether another subject can have a bucket, for which it removes some that
+// makeRoom reports whether another subject can have a bucket, for which it removes some that
 // are as good as new.
-func (f *Fallback) room(now time.Time) bool {
+func (f *Fallback) makeRoom(now time.Time) bool {
 	if len(f.buckets)+MaxCharges <= f.cap {
 		return true
 	}

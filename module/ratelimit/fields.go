@@ -60,24 +60,24 @@ func NewFields(style Style, v Verdict) Fields {
 	if !v.Admitted {
 		f.remaining = 0 // what is left is too little for this request, and would read as if it were not
 		if r.Retry != Never {
-			f.retry = max(1, up(r.Retry))
+			f.retry = max(1, roundUpSeconds(r.Retry))
 		}
 	}
 	if style != X {
 		var all []string
 		for _, p := range v.Results {
 			if !p.Policy.DryRun {
-				all = append(all, fmt.Sprintf("%q;q=%d;w=%d", p.Policy.Name, p.Limit, up(p.Policy.Window)))
+				all = append(all, fmt.Sprintf("%q;q=%d;w=%d", p.Policy.Name, p.Limit, roundUpSeconds(p.Policy.Window)))
 			}
 		}
 		f.policies = strings.Join(all, ", ")
-		f.state = fmt.Sprintf("%q;r=%d;t=%d", r.Policy.Name, f.remaining, max(0, up(r.Reset.Sub(v.At))))
+		f.state = fmt.Sprintf("%q;r=%d;t=%d", r.Policy.Name, f.remaining, max(0, roundUpSeconds(r.Reset.Sub(v.At))))
 	}
 	return f
 }
 
-// up rounds a duration up to whole seconds: a client that waits so long is not early.
-func up(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
+// roundUpSeconds rounds a duration up to whole seconds: a client that waits so long is not early.
+func roundUpSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
 func epochUp(t time.Time) int64 {
 	if t.Nanosecond() > 0 {
@@ -122,14 +122,14 @@ func (f Fields) Set(h http.Header) {
 		h["RateLimit-Policy"] = []string{f.policies}
 		h["RateLimit"] = []string{f.state}
 	}
-	f.expose(h)
+	f.exposeFields(h)
 }
 
 // Told reports whether h has the fields of a limit of ours, which no upstream can spell.
 func Told(h http.Header) bool { return len(h[xNames[0]]) > 0 || len(h[ietfNames[1]]) > 0 }
 
-// expose lets scripts of other origins read the fields, when the response is for them.
-func (f Fields) expose(h http.Header) {
+// exposeFields lets scripts of other origins read the fields, when the response is for them.
+func (f Fields) exposeFields(h http.Header) {
 	if len(h["Access-Control-Allow-Origin"]) == 0 {
 		return
 	}
@@ -137,7 +137,7 @@ func (f Fields) expose(h http.Header) {
 	var missing []string
 	add := func(names ...string) {
 		for _, name := range names {
-			if !listed(h[field], name) {
+			if !isListed(h[field], name) {
 				missing = append(missing, name)
 			}
 		}
@@ -154,7 +154,7 @@ func (f Fields) expose(h http.Header) {
 	}
 }
 
-func listed(lines []string, name string) bool {
+func isListed(lines []string, name string) bool {
 	for _, line := range lines {
 		for entry := range strings.SplitSeq(line, ",") {
 			if strings.EqualFold(strings.TrimSpace(entry), name) {

@@ -6,13 +6,13 @@ import "math/bits"
 // and each cell that is added or removed splits or merges one chain of cells. So no request
 // waits until a whole table was rebuilt, and the index never takes more than its part.
 
-// hash is what the index goes by.
-func hash(subject [2]uint64, line uint32) uint64 {
+// indexHash is what the index goes by.
+func indexHash(subject [2]uint64, line uint32) uint64 {
 	return subject[1] + uint64(line)*0x9e3779b97f4a7c15
 }
 
-// head is where the chain for a hash begins.
-func (t *table) head(h uint64) link {
+// chainHead is where the chain for a hash begins.
+func (t *table) chainHead(h uint64) link {
 	mask := uint64(1)<<bits.Len32(t.heads.n-1) - 1
 	at := h & mask
 	if at >= uint64(t.heads.n) {
@@ -21,14 +21,14 @@ func (t *table) head(h uint64) link {
 	return link(at) + 1
 }
 
-// find returns the cell, or 0.
-func (t *table) find(subject [2]uint64, line uint32, bucket bool) link {
+// findCell returns the cell, or 0.
+func (t *table) findCell(subject [2]uint64, line uint32, bucket bool) link {
 	if t.heads.n == 0 {
 		return 0
 	}
-	at := *t.heads.at(t.head(hash(subject, line)))
+	at := *t.heads.element(t.chainHead(indexHash(subject, line)))
 	for at != 0 {
-		c := t.cells.at(at)
+		c := t.cells.element(at)
 		if c.subject == subject && c.line == line && (c.kind == shared) == bucket {
 			break
 		}
@@ -37,32 +37,32 @@ func (t *table) find(subject [2]uint64, line uint32, bucket bool) link {
 	return at
 }
 
-// enter adds a cell to the index.
-func (t *table) enter(at link) {
-	t.split()
-	c := t.cells.at(at)
-	head := t.heads.at(t.head(hash(c.subject, c.line)))
+// indexCell adds a cell to the index.
+func (t *table) indexCell(at link) {
+	t.splitChain()
+	c := t.cells.element(at)
+	head := t.heads.element(t.chainHead(indexHash(c.subject, c.line)))
 	c.chain, *head = *head, at
 }
 
-// leave removes a cell from the index.
-func (t *table) leave(at link) {
-	*t.reference(at) = t.cells.at(at).chain
-	t.merge()
+// unindexCell removes a cell from the index.
+func (t *table) unindexCell(at link) {
+	*t.referenceTo(at) = t.cells.element(at).chain
+	t.mergeChain()
 }
 
-// reference is the link of the index that refers to a cell.
-func (t *table) reference(to link) *link {
-	c := t.cells.at(to)
-	at := t.heads.at(t.head(hash(c.subject, c.line)))
+// referenceTo is the link of the index that refers to a cell.
+func (t *table) referenceTo(to link) *link {
+	c := t.cells.element(to)
+	at := t.heads.element(t.chainHead(indexHash(c.subject, c.line)))
 	for *at != to {
-		at = &t.cells.at(*at).chain
+		at = &t.cells.element(*at).chain
 	}
 	return at
 }
 
-// buddy is the head whose chain the last one was split from, 0 of the first.
-func (t *table) buddy() link {
+// splitFrom is the head whose chain the last one was split from, 0 of the first.
+func (t *table) splitFrom() link {
 	last := t.heads.n - 1
 	if last == 0 {
 		return 0
@@ -70,18 +70,18 @@ func (t *table) buddy() link {
 	return last&^(1<<(bits.Len32(last)-1)) + 1
 }
 
-// split adds a head, and moves the cells that belong to it.
-func (t *table) split() {
-	last := t.heads.push()
-	buddy := t.buddy()
+// splitChain adds a head, and moves the cells that belong to it.
+func (t *table) splitChain() {
+	last := t.heads.pushZero()
+	buddy := t.splitFrom()
 	if buddy == 0 {
 		return
 	}
-	to := t.heads.at(last)
-	for from := t.heads.at(buddy); *from != 0; {
+	to := t.heads.element(last)
+	for from := t.heads.element(buddy); *from != 0; {
 		at := *from
-		c := t.cells.at(at)
-		if t.head(hash(c.subject, c.line)) != last {
+		c := t.cells.element(at)
+		if t.chainHead(indexHash(c.subject, c.line)) != last {
 			from = &c.chain
 			continue
 		}
@@ -90,14 +90,14 @@ func (t *table) split() {
 	}
 }
 
-// merge removes the last head; its cells go to the one they came from.
-func (t *table) merge() {
-	if buddy := t.buddy(); buddy != 0 {
-		end := t.heads.at(buddy)
+// mergeChain removes the last head; its cells go to the one they came from.
+func (t *table) mergeChain() {
+	if buddy := t.splitFrom(); buddy != 0 {
+		end := t.heads.element(buddy)
 		for *end != 0 {
-			end = &t.cells.at(*end).chain
+			end = &t.cells.element(*end).chain
 		}
-		*end = *t.heads.at(t.heads.n)
+		*end = *t.heads.element(t.heads.n)
 	}
-	t.heads.pop()
+	t.heads.popLast()
 }

@@ -24,14 +24,14 @@ type list struct {
 	n           int
 }
 
-// is reports whether the line is that of a policy.
-func (l *line) is(p *Policy) bool {
+// belongsTo reports whether the line is that of a policy.
+func (l *line) belongsTo(p *Policy) bool {
 	return l != nil && l.window == p.Window && l.policy == p.Name && l.limiter == p.Limiter
 }
 
-func (l *line) keys() int { return l.lists[light].n + l.lists[heavy].n }
+func (l *line) keyCount() int { return l.lists[light].n + l.lists[heavy].n }
 
-func (l *line) empty() bool { return l.keys()+l.lists[shared].n == 0 }
+func (l *line) isEmpty() bool { return l.keyCount()+l.lists[shared].n == 0 }
 
 // noLine is the number of no line.
 const noLine = ^uint32(0)
@@ -40,7 +40,7 @@ const noLine = ^uint32(0)
 // long as they hold cells.
 func (t *table) findLine(p *Policy) uint32 {
 	for i, l := range t.lines {
-		if l.is(p) {
+		if l.belongsTo(p) {
 			return uint32(i)
 		}
 	}
@@ -63,38 +63,38 @@ func (t *table) addLine(p *Policy) uint32 {
 	return uint32(len(t.lines) - 1)
 }
 
-// enlist puts a cell at the end of the list of its kind.
-func (t *table) enlist(at link) {
-	c := t.cells.at(at)
+// addToList puts a cell at the end of the list of its kind.
+func (t *table) addToList(at link) {
+	c := t.cells.element(at)
 	to := &t.lines[c.line].lists[c.kind]
 	c.prev, c.next = to.last, 0
 	if to.last == 0 {
 		to.first = at
 	} else {
-		t.cells.at(to.last).next = at
+		t.cells.element(to.last).next = at
 	}
 	to.last = at
 	to.n++
 }
 
-// delist takes a cell out of its list.
-func (t *table) delist(at link) {
-	c := t.cells.at(at)
-	t.relink(c, c.next, c.prev)
+// removeFromList takes a cell out of its list.
+func (t *table) removeFromList(at link) {
+	c := t.cells.element(at)
+	t.relinkNeighbours(c, c.next, c.prev)
 	t.lines[c.line].lists[c.kind].n--
 }
 
-// relink has the neighbours of a cell in its list refer to other cells than it.
-func (t *table) relink(c *cell, toNext, toPrev link) {
+// relinkNeighbours has the neighbours of a cell in its list refer to other cells than it.
+func (t *table) relinkNeighbours(c *cell, toNext, toPrev link) {
 	l := &t.lines[c.line].lists[c.kind]
 	if c.prev == 0 {
 		l.first = toNext
 	} else {
-		t.cells.at(c.prev).next = toNext
+		t.cells.element(c.prev).next = toNext
 	}
 	if c.next == 0 {
 		l.last = toPrev
 	} else {
-		t.cells.at(c.next).prev = toPrev
+		t.cells.element(c.next).prev = toPrev
 	}
 }

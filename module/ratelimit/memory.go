@@ -73,7 +73,7 @@ func NewMemory(c MemoryConfig) (*Memory, error) {
 		return nil, err
 	}
 	m := newMemory(shards, bucketsMost/shards, c.Now)
-	m.resize(size)
+	m.setSize(size)
 	return m, nil
 }
 
@@ -110,26 +110,26 @@ func (m *Memory) Resize(size int64) error {
 	if err != nil {
 		return err
 	}
-	m.resize(size)
+	m.setSize(size)
 	return nil
 }
 
-func (m *Memory) resize(size int64) {
+func (m *Memory) setSize(size int64) {
 	m.size.Store(size)
 	each := size / int64(len(m.shards))
 	each -= 3*pageSlack + each/64 // for pages that are not full, and for tables of pages
 	for i := range m.shards {
-		m.shards[i].resize(each, m.elapsed)
+		m.shards[i].setCapacity(each, m.nowMillis)
 	}
 }
 
-// resize lets requests in between: evicting takes time.
-func (s *shard) resize(cap int64, now func() int64) {
+// setCapacity lets requests in between: evicting takes time.
+func (s *shard) setCapacity(cap int64, now func() int64) {
 	for more := true; more; {
 		s.mu.Lock()
 		s.cap = cap
 		for range 256 {
-			if more = s.bytes() > s.cap && s.evict(now()); !more {
+			if more = s.usedBytes() > s.cap && s.evictSome(now()); !more {
 				break
 			}
 		}
@@ -159,21 +159,21 @@ func (m *Memory) Decide(_ context.Context, r Request) (Verdict, error) {
 		touched uint64
 	)
 	for i := range n {
-		subject := m.hash(r.Charges[i].Subject)
+		subject := m.hashSubject(r.Charges[i].Subject)
 		// By the subject alone: several policies for one caller take one lock.
 		at := subject[0] % uint64(len(m.shards))
 		refs[i].shard, refs[i].subject = &m.shards[at], subject
 		touched |= 1 << at
 	}
-	m.lock(touched)
+	m.lockShards(touched)
 	at := m.now() // only now, so that units are booked in the order in which they are admitted
-	now := m.millis(at)
-	m.sweep(touched, now)
+	now := m.toMillis(at)
+	m.sweepShards(touched, now)
 	for i := range n {
-		refs[i].load(r.Charges[i].Policy, now, &states[i])
+		refs[i].loadState(r.Charges[i].Policy, now, &states[i])
 	}
 
-	admitted := admits(r.Charges, states[:n], cost)
+	admitted := allFit(r.Charges, states[:n], cost)
 	results := r.Results[:0]
 	for i := range n {
 		p, s := r.Charges[i].Policy, &states[i]
@@ -184,31 +184,31 @@ func (m *Memory) Decide(_ context.Context, r Request) (Verdict, error) {
 		fit := s.Fits(p.Limit, cost)
 		if admitted && fit {
 			s.Admit(cost)
-			refs[i].store(p, now, s)
+			refs[i].storeState(p, now, s)
 		}
-		res := result(p, s, cost, !fit, now, at)
+		res := policyResult(p, s, cost, !fit, now, at)
 		res.Shared = shared
 		results = append(results, res)
 	}
-	m.unlock(touched)
+	m.unlockShards(touched)
 	return Verdict{Admitted: admitted, At: at, Results: results}, nil
 }
 
-// hash is what a subject is known by: short, whatever its length, and different in each
+// hashSubject is what a subject is known by: short, whatever its length, and different in each
 // process, so that nobody can choose subjects that meet.
-func (m *Memory) hash(subject string) [2]uint64 {
+func (m *Memory) hashSubject(subject string) [2]uint64 {
 	return [2]uint64{maphash.String(m.seeds[0], subject), maphash.String(m.seeds[1], subject)}
 }
 
-func (r *ref) load(p *Policy, now int64, into *State) {
+func (r *ref) loadState(p *Policy, now int64, into *State) {
 	if r.line = r.shard.findLine(p); r.line == noLine {
 		into.Advance(p.Grain(), now)
 		return
 	}
-	r.own = r.shard.get(r.subject, r.line, now, into)
+	r.own = r.shard.loadSubject(r.subject, r.line, now, into)
 }
 
-func (r *ref) store(p *Policy, now int64, s *State) {
+func (r *ref) storeState(p *Policy, now int64, s *State) {
 	if r.line == noLine {
 		r.line = r.shard.addLine(p)
 	}
@@ -216,13 +216,13 @@ func (r *ref) store(p *Policy, now int64, s *State) {
 	if s.total > p.Limit/2 {
 		k = heavy
 	}
-	r.shard.put(r.subject, r.line, k, s, now)
+	r.shard.storeSubject(r.subject, r.line, k, s, now)
 }
 
-// elapsed is the time of the counts.
-func (m *Memory) elapsed() int64 { return m.millis(m.now()) }
+// nowMillis is the time of the counts.
+func (m *Memory) nowMillis() int64 { return m.toMillis(m.now()) }
 
-func (m *Memory) millis(at time.Time) int64 { return max(0, m.epoch+at.Sub(m.start).Milliseconds()) }
+func (m *Memory) toMillis(at time.Time) int64 { return max(0, m.epoch+at.Sub(m.start).Milliseconds()) }
 
 // Stats is for metrics; it looks at every shard.
 func (m *Memory) Stats() Stats {
@@ -230,31 +230,31 @@ func (m *Memory) Stats() Stats {
 	for i := range m.shards {
 		sh := &m.shards[i]
 		sh.mu.Lock()
-		s.Keys += sh.keys()
-		s.Bytes += sh.allocated()
+		s.Keys += sh.keyCount()
+		s.Bytes += sh.allocatedBytes()
 		s.Folded += sh.folded
 		sh.mu.Unlock()
 	}
 	return s
 }
 
-// lock takes the locks in their order, so that no two requests wait for each other.
-func (m *Memory) lock(touched uint64) {
+// lockShards takes the locks in their order, so that no two requests wait for each other.
+func (m *Memory) lockShards(touched uint64) {
 	for set := touched; set != 0; set &= set - 1 {
 		m.shards[bits.TrailingZeros64(set)].mu.Lock()
 	}
 }
 
-func (m *Memory) unlock(touched uint64) {
+func (m *Memory) unlockShards(touched uint64) {
 	for set := touched; set != 0; set &= set - 1 {
 		m.shards[bits.TrailingZeros64(set)].mu.Unlock()
 	}
 }
 
-// sweep comes before the request's own subjects are looked up, because it may remove
+// sweepShards comes before the request's own subjects are looked up, because it may remove
 // them. Each request frees more than it can add.
-func (m *Memory) sweep(touched uint64, now int64) {
+func (m *Memory) sweepShards(touched uint64, now int64) {
 	for set := touched; set != 0; set &= set - 1 {
-		m.shards[bits.TrailingZeros64(set)].sweep(now, MaxCharges+1)
+		m.shards[bits.TrailingZeros64(set)].sweepCells(now, MaxCharges+1)
 	}
 }

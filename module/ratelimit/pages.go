@@ -19,14 +19,14 @@ type pages[T any] struct {
 	held  [][]T
 }
 
-// at returns the element that l refers to. The pointer is valid until the next pop.
-func (p *pages[T]) at(l link) *T {
+// element returns the element that l refers to. The pointer is valid until the next pop.
+func (p *pages[T]) element(l link) *T {
 	i := l - 1
 	return &p.held[i>>p.shift][i&(1<<p.shift-1)]
 }
 
-// push appends a zero element.
-func (p *pages[T]) push() link {
+// pushZero appends a zero element.
+func (p *pages[T]) pushZero() link {
 	if int(p.n)>>p.shift == len(p.held) {
 		p.held = append(p.held, make([]T, 1<<p.shift))
 	}
@@ -34,10 +34,10 @@ func (p *pages[T]) push() link {
 	return p.n
 }
 
-// pop removes the last element.
-func (p *pages[T]) pop() {
+// popLast removes the last element.
+func (p *pages[T]) popLast() {
 	var zero T
-	*p.at(p.n) = zero
+	*p.element(p.n) = zero
 	p.n--
 	page := 1 << p.shift
 	if last := len(p.held) - 1; last > 0 && int(p.n) <= last*page-page/2 {
@@ -46,5 +46,5 @@ func (p *pages[T]) pop() {
 	}
 }
 
-// bytes is what is allocated for the elements.
-func (p *pages[T]) bytes() int64 { return int64(len(p.held)) * pageBytes }
+// allocatedBytes is what is allocated for the elements.
+func (p *pages[T]) allocatedBytes() int64 { return int64(len(p.held)) * pageBytes }

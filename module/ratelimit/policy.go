@@ -81,8 +81,8 @@ func newGrain(window time.Duration) Grain {
 	return Grain{Window: w, Slot: (w + Slots - 1) / Slots}
 }
 
-// ends is when a unit in slot k ceases to count.
-func (g Grain) ends(k int64) int64 { return (k+1)*g.Slot + g.Window }
+// slotEnd is when a unit in slot k ceases to count.
+func (g Grain) slotEnd(k int64) int64 { return (k+1)*g.Slot + g.Window }
 
 // ErrRequest means that a request was put together wrongly: a negative cost, too many
 // charges, two of them for one policy, or a policy that was never checked. It is a fault of

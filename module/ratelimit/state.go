@@ -65,14 +65,14 @@ func (s *State) Frees(g Grain, n int64) int64 {
 	for ; ; k++ {
 		n -= int64(s.units[k%ring])
 		if n < 1 || k >= s.newest {
-			return g.ends(k)
+			return g.slotEnd(k)
 		}
 	}
 }
 
-// cover adds the least that makes s count, at any time from now on, at least what o counts.
+// coverState adds the least that makes s count, at any time from now on, at least what o counts.
 // Both have been advanced to the same time.
-func (s *State) cover(o *State) {
+func (s *State) coverState(o *State) {
 	if o.total == 0 {
 		return
 	}
@@ -82,8 +82,8 @@ func (s *State) cover(o *State) {
 	// Units in slot k and later, in s, in o, and in what covers both.
 	var ours, theirs int64
 	for k := newest; k >= oldest; k-- {
-		ours += s.in(k)
-		theirs += o.in(k)
+		ours += s.unitsIn(k)
+		theirs += o.unitsIn(k)
 		if k == oldest { // after the clock was set back, older ones may be left
 			ours, theirs = s.total, o.total
 		}
@@ -95,8 +95,8 @@ func (s *State) cover(o *State) {
 	*s = c
 }
 
-// in is how many units slot k holds.
-func (s *State) in(k int64) int64 {
+// unitsIn is how many units slot k holds.
+func (s *State) unitsIn(k int64) int64 {
 	if k < s.oldest || k > s.newest {
 		return 0
 	}

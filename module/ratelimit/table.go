@@ -24,44 +24,46 @@ func newTable(buckets int) table {
 	}
 }
 
-// bytes is what the States take.
-func (t *table) bytes() int64 { return int64(t.cells.n)*cellBytes + int64(t.blocks.n)*blockBytes }
+// usedBytes is what the States take.
+func (t *table) usedBytes() int64 { return int64(t.cells.n)*cellBytes + int64(t.blocks.n)*blockBytes }
 
-// allocated is what they take with all that is not full.
-func (t *table) allocated() int64 { return t.cells.bytes() + t.blocks.bytes() + t.heads.bytes() }
+// allocatedBytes is what they take with all that is not full.
+func (t *table) allocatedBytes() int64 {
+	return t.cells.allocatedBytes() + t.blocks.allocatedBytes() + t.heads.allocatedBytes()
+}
 
-func (t *table) keys() (n int) {
+func (t *table) keyCount() (n int) {
 	for _, l := range t.lines {
 		if l != nil {
-			n += l.keys()
+			n += l.keyCount()
 		}
 	}
 	return n
 }
 
-// get loads what is known of a subject: its own State or, if it has none, that of its
+// loadSubject loads what is known of a subject: its own State or, if it has none, that of its
 // bucket, which counts at least the units of the subject.
-func (t *table) get(subject [2]uint64, line uint32, now int64, into *State) (own bool) {
+func (t *table) loadSubject(subject [2]uint64, line uint32, now int64, into *State) (own bool) {
 	l := t.lines[line]
-	at := t.find(subject, line, false)
+	at := t.findCell(subject, line, false)
 	own = at != 0
 	if !own && l.lists[shared].n > 0 {
-		at = t.find(bucketID(l.bucket(subject)), line, true)
+		at = t.findCell(bucketID(l.bucketNumber(subject)), line, true)
 	}
 	if at != 0 {
-		t.load(at, into)
+		t.loadState(at, into)
 	}
 	into.Advance(l.grain, now)
 	return own
 }
 
-// put stores the State of a subject, which holds at least one unit that was added now, and
+// storeSubject stores the State of a subject, which holds at least one unit that was added now, and
 // makes room for it.
-func (t *table) put(subject [2]uint64, line uint32, k kind, s *State, now int64) {
-	p := pack(s)
-	at := t.find(subject, line, false)
-	if at != 0 && !p.fits && !t.cells.at(at).dense {
-		t.remove(at) // not the one that making room evicts
+func (t *table) storeSubject(subject [2]uint64, line uint32, k kind, s *State, now int64) {
+	p := packState(s)
+	at := t.findCell(subject, line, false)
+	if at != 0 && !p.fits && !t.cells.element(at).dense {
+		t.removeCell(at) // not the one that making room evicts
 		at = 0
 	}
 	if at == 0 {
@@ -69,16 +71,16 @@ func (t *table) put(subject [2]uint64, line uint32, k kind, s *State, now int64)
 		if !p.fits {
 			need += blockBytes
 		}
-		for t.bytes()+need > t.cap && t.evict(now) {
+		for t.usedBytes()+need > t.cap && t.evictSome(now) {
 		}
-		at = t.add(subject, line, k)
+		at = t.addCell(subject, line, k)
 	}
-	t.store(at, &p, s)
-	t.touch(at, k)
+	t.storeState(at, &p, s)
+	t.touchCell(at, k)
 }
 
-// sweep removes up to n cells without units from each list of each policy.
-func (t *table) sweep(now int64, n int) {
+// sweepCells removes up to n cells without units from each list of each policy.
+func (t *table) sweepCells(now int64, n int) {
 	for i, l := range t.lines {
 		if l == nil {
 			continue
@@ -86,108 +88,108 @@ func (t *table) sweep(now int64, n int) {
 		for k := range l.lists {
 			for range n {
 				at := l.lists[k].first
-				if at == 0 || l.grain.ends(t.cells.at(at).newest()) > now {
+				if at == 0 || l.grain.slotEnd(t.cells.element(at).newestSlot()) > now {
 					break
 				}
-				t.remove(at)
+				t.removeCell(at)
 			}
 		}
-		if l.empty() { // a reload may have removed the policy
+		if l.isEmpty() { // a reload may have removed the policy
 			t.lines[i] = nil
 		}
 	}
 }
 
-// add makes a cell without units.
-func (t *table) add(subject [2]uint64, line uint32, k kind) link {
-	at := t.cells.push()
-	c := t.cells.at(at)
+// addCell makes a cell without units.
+func (t *table) addCell(subject [2]uint64, line uint32, k kind) link {
+	at := t.cells.pushZero()
+	c := t.cells.element(at)
 	c.subject, c.line, c.kind = subject, line, k
-	t.enter(at)
-	t.enlist(at)
+	t.indexCell(at)
+	t.addToList(at)
 	if k == shared {
 		t.crowd += cellBytes
 	}
 	return at
 }
 
-// remove frees a cell. The last one moves to its place.
-func (t *table) remove(at link) {
-	t.sparse(at)
-	if t.cells.at(at).kind == shared {
+// removeCell frees a cell. The last one moves to its place.
+func (t *table) removeCell(at link) {
+	t.freeBlock(at)
+	if t.cells.element(at).kind == shared {
 		t.crowd -= cellBytes
 	}
-	t.delist(at)
-	t.leave(at)
+	t.removeFromList(at)
+	t.unindexCell(at)
 	if last := t.cells.n; at != last {
-		c := t.cells.at(last)
-		*t.reference(last) = at
-		t.relink(c, at, at)
+		c := t.cells.element(last)
+		*t.referenceTo(last) = at
+		t.relinkNeighbours(c, at, at)
 		if c.dense {
-			t.blocks.at(c.block()).owner = at
+			t.blocks.element(c.denseBlock()).owner = at
 		}
-		*t.cells.at(at) = *c
+		*t.cells.element(at) = *c
 	}
-	t.cells.pop()
+	t.cells.popLast()
 }
 
-// touch moves a cell to the end of the list of a kind.
-func (t *table) touch(at link, k kind) {
-	c := t.cells.at(at)
+// touchCell moves a cell to the end of the list of a kind.
+func (t *table) touchCell(at link, k kind) {
+	c := t.cells.element(at)
 	if c.kind == k && c.next == 0 {
 		return
 	}
-	t.delist(at)
+	t.removeFromList(at)
 	c.kind = k
-	t.enlist(at)
+	t.addToList(at)
 }
 
-func (t *table) load(at link, into *State) {
-	c := t.cells.at(at)
+func (t *table) loadState(at link, into *State) {
+	c := t.cells.element(at)
 	if !c.dense {
-		c.unpack(into)
+		c.unpackState(into)
 		return
 	}
-	*into = State{oldest: c.oldest, newest: c.newest(), units: t.blocks.at(c.block()).units}
+	*into = State{oldest: c.oldest, newest: c.newestSlot(), units: t.blocks.element(c.denseBlock()).units}
 	for _, n := range into.units {
 		into.total += int64(n)
 	}
 }
 
-// store writes the State s, which p is the packed form of, whether or not there is room.
-func (t *table) store(at link, p *packed, s *State) {
-	c := t.cells.at(at)
+// storeState writes the State s, which p is the packed form of, whether or not there is room.
+func (t *table) storeState(at link, p *packed, s *State) {
+	c := t.cells.element(at)
 	switch {
 	case p.fits:
-		t.sparse(at)
+		t.freeBlock(at)
 		c.counts = p.counts
 	case !c.dense:
-		b := t.blocks.push()
-		c.refer(b)
-		t.blocks.at(b).owner = at
+		b := t.blocks.pushZero()
+		c.setBlock(b)
+		t.blocks.element(b).owner = at
 		if c.kind == shared {
 			t.crowd += blockBytes
 		}
 		fallthrough
 	default:
-		t.blocks.at(c.block()).units = s.units
+		t.blocks.element(c.denseBlock()).units = s.units
 	}
 	c.oldest, c.held = p.oldest, p.held
 }
 
-// sparse frees the block of a cell, if it has one. The last block moves to its place.
-func (t *table) sparse(at link) {
-	c := t.cells.at(at)
+// freeBlock frees the block of a cell, if it has one. The last block moves to its place.
+func (t *table) freeBlock(at link) {
+	c := t.cells.element(at)
 	if !c.dense {
 		return
 	}
-	b := c.block()
+	b := c.denseBlock()
 	if last := t.blocks.n; b != last {
-		moved := t.blocks.at(last)
-		t.cells.at(moved.owner).refer(b)
-		*t.blocks.at(b) = *moved
+		moved := t.blocks.element(last)
+		t.cells.element(moved.owner).setBlock(b)
+		*t.blocks.element(b) = *moved
 	}
-	t.blocks.pop()
+	t.blocks.popLast()
 	c.dense = false
 	if c.kind == shared {
 		t.crowd -= blockBytes

@@ -29,15 +29,15 @@ func (t *table) check() error {
 	}
 	dense, listed, crowd := 0, 0, 0
 	for at := link(1); at <= t.cells.n; at++ {
-		c := t.cells.at(at)
-		if got := t.find(c.subject, c.line, c.kind == shared); got != at {
+		c := t.cells.element(at)
+		if got := t.findCell(c.subject, c.line, c.kind == shared); got != at {
 			return fmt.Errorf("cell %d is found as %d", at, got)
 		}
 		size := cellBytes
 		if c.dense {
 			dense++
 			size += blockBytes
-			if t.blocks.at(c.block()).owner != at {
+			if t.blocks.element(c.denseBlock()).owner != at {
 				return fmt.Errorf("the block of cell %d is another's", at)
 			}
 		}
@@ -51,8 +51,8 @@ func (t *table) check() error {
 		}
 		for k := range l.lists {
 			n, before := 0, link(0)
-			for at := l.lists[k].first; at != 0; at = t.cells.at(at).next {
-				if c := t.cells.at(at); c.prev != before || c.kind != kind(k) {
+			for at := l.lists[k].first; at != 0; at = t.cells.element(at).next {
+				if c := t.cells.element(at); c.prev != before || c.kind != kind(k) {
 					return fmt.Errorf("cell %d is in the wrong place of a list", at)
 				}
 				n, before = n+1, at
@@ -100,7 +100,7 @@ func TestATableGivesBackTheStatesThatWerePut(t *testing.T) {
 			want := model[k]
 			want.Advance(p.Grain(), now)
 			var got State
-			if own := table.get(subject, line, now, &got); own != (want.total > 0) && !own {
+			if own := table.loadSubject(subject, line, now, &got); own != (want.total > 0) && !own {
 				t.Fatal("a State was lost")
 			}
 			if fmt.Sprint(got.total, alive(got)) != fmt.Sprint(want.total, alive(want)) || got.newest != want.newest || got.total > 0 && got.oldest != want.oldest {
@@ -113,16 +113,16 @@ func TestATableGivesBackTheStatesThatWerePut(t *testing.T) {
 			got.Admit(cost)
 			want.Admit(cost)
 			model[k] = want
-			table.put(subject, line, kind(rapid.IntRange(0, 1).Draw(t, "kind")), &got, now)
+			table.storeSubject(subject, line, kind(rapid.IntRange(0, 1).Draw(t, "kind")), &got, now)
 			if rapid.IntRange(0, 9).Draw(t, "sweep") == 0 {
-				table.sweep(now, rapid.IntRange(1, 30).Draw(t, "at most"))
+				table.sweepCells(now, rapid.IntRange(1, 30).Draw(t, "at most"))
 			}
 			if err := table.check(); err != nil {
 				t.Fatal(err)
 			}
 		}
 		now += 10_000
-		table.sweep(now, 1000)
+		table.sweepCells(now, 1000)
 		if err := table.check(); err != nil || table.cells.n > 0 || table.blocks.n > 0 {
 			t.Fatalf("%d cells, %d blocks when all had expired, %v", table.cells.n, table.blocks.n, err)
 		}
@@ -153,7 +153,7 @@ func TestCoveringCountsTheLargerOfTwoAtAnyTime(t *testing.T) {
 		a.Advance(g, now)
 		b.Advance(g, now)
 		c := a
-		c.cover(&b)
+		c.coverState(&b)
 		for ; now < 1e9+30_000; now += 100 {
 			a.Advance(g, now)
 			b.Advance(g, now)

@@ -28,8 +28,8 @@ func TestRecordsComeBackAsTheyWere(t *testing.T) {
 		if diff := cmp.Diff(c.in, c.out, cmpopts.IgnoreUnexported(Code{}, Grant{}, Session{}, Consent{}, Revocation{})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
-		if c.out.number() != Schema {
-			t.Errorf("%s has schema %d", name, c.out.number())
+		if c.out.schemaNumber() != Schema {
+			t.Errorf("%s has schema %d", name, c.out.schemaNumber())
 		}
 	}
 }

@@ -34,7 +34,7 @@ type ConsentPage struct {
 
 // On returns the scopes that were allowed on such a page.
 func (c Consent) On(page string) []string {
-	if i := c.find(page); i >= 0 {
+	if i := c.findPage(page); i >= 0 {
 		return c.Pages[i].Scopes
 	}
 	return nil
@@ -42,7 +42,7 @@ func (c Consent) On(page string) []string {
 
 // Covers reports whether every one of the scopes has been allowed on such a page.
 func (c Consent) Covers(page string, scopes []string) bool {
-	i := c.find(page)
+	i := c.findPage(page)
 	if i < 0 {
 		return false
 	}
@@ -58,23 +58,23 @@ func (c Consent) Covers(page string, scopes []string) bool {
 func (c Consent) Allow(page string, scopes []string) Consent {
 	latest := ConsentPage{Page: page}
 	c.Pages = slices.Clone(c.Pages)
-	if i := c.find(page); i >= 0 {
+	if i := c.findPage(page); i >= 0 {
 		latest.Scopes = c.Pages[i].Scopes
 		c.Pages = slices.Delete(c.Pages, i, i+1)
 	}
-	latest.Scopes = union(latest.Scopes, scopes)
+	latest.Scopes = unionOf(latest.Scopes, scopes)
 	c.Pages = append(c.Pages, latest)
 	c.Pages = c.Pages[max(0, len(c.Pages)-maxConsentPages):]
-	c.Scopes = union(c.Scopes, scopes)
+	c.Scopes = unionOf(c.Scopes, scopes)
 	return c
 }
 
-func (c Consent) find(page string) int {
+func (c Consent) findPage(page string) int {
 	return slices.IndexFunc(c.Pages, func(p ConsentPage) bool { return p.Page == page })
 }
 
-// union appends to a copy of a what it lacks of b.
-func union(a, b []string) []string {
+// unionOf appends to a copy of a what it lacks of b.
+func unionOf(a, b []string) []string {
 	all := slices.Clone(a)
 	for _, s := range b {
 		if !slices.Contains(all, s) {

@@ -67,10 +67,10 @@ const (
 // clockSkew is how far the clocks of nodes may be apart.
 const clockSkew = time.Minute
 
-// within reports whether the grace period of the last rotation lasts. A time before that is no
+// withinGrace reports whether the grace period of the last rotation lasts. A time before that is no
 // part of it, except as far as the clocks of two nodes differ: a clock that was set back would
 // have replaced tokens accepted until it is there again.
-func (g Grant) within(grace time.Duration, now time.Time) bool {
+func (g Grant) withinGrace(grace time.Duration, now time.Time) bool {
 	since := now.Sub(g.RotatedAt)
 	return grace > 0 && since < grace && since >= -clockSkew
 }
@@ -85,7 +85,7 @@ func (g Grant) Rotate(generation uint64, now time.Time, grace, idle time.Duratio
 		g.Generation++
 		g.RotatedAt, g.RetryUntil = now, time.Time{}
 		return g, RotationNext
-	case generation+1 == g.Generation && (g.within(grace, now) || now.Before(g.RetryUntil)):
+	case generation+1 == g.Generation && (g.withinGrace(grace, now) || now.Before(g.RetryUntil)):
 		return g, RotationAgain
 	default:
 		return g.Revoke(now), RotationReuse

@@ -1,4 +1,3 @@
-// Package directorytest holds every user directory to the contract of package
-// directory: [Run] is the conformance suite that a plugin's tests call, [Memory]
-// a directory for the tests of other packages. It knows no plugin.
+// Package directorytest is the conformance suite of package directory: a plugin's tests
+// call [Run], and [Memory] is a directory for the tests of other packages. It knows no plugin.
 package directorytest

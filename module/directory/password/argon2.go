@@ -34,15 +34,15 @@ func Usual() Cost { return usual }
 // Hash returns an Argon2id hash of the password, with a salt of its own, in the PHC
 // form $argon2id$v=19$m=47104,t=1,p=1$<salt>$<tag>. It takes any bytes; what a password
 // may be, and its normal form, are the caller's.
-func Hash(password string) string { return usual.hash(password) }
+func Hash(password string) string { return usual.hashPassword(password) }
 
-// hash is Hash with the parameters of c, which is one of Argon2id.
-func (c Cost) hash(password string) string {
+// hashPassword is Hash with the parameters of c, which is one of Argon2id.
+func (c Cost) hashPassword(password string) string {
 	salt := secret.Bytes(c.salt)
-	return c.phc(salt, argon2.IDKey([]byte(password), salt, c.rounds, c.memory, uint8(c.threads), uint32(c.tag)))
+	return c.formatPHC(salt, argon2.IDKey([]byte(password), salt, c.rounds, c.memory, uint8(c.threads), uint32(c.tag)))
 }
 
-func (c Cost) phc(salt, tag []byte) string {
+func (c Cost) formatPHC(salt, tag []byte) string {
 	b64 := base64.RawStdEncoding
 	return fmt.Sprintf("$%s$v=%d$m=%d,t=%d,p=%d$%s$%s", c.kind, argon2.Version, c.memory, c.rounds, c.threads,
 		b64.EncodeToString(salt), b64.EncodeToString(tag))
@@ -61,7 +61,7 @@ func parseArgon2(hash string) (*Parsed, error) {
 	if errSalt != nil || errTag != nil {
 		return nil, errors.New("has a salt or hash that is not in base64")
 	}
-	c := Cost{kind: m[1], memory: number(m[2]), rounds: number(m[3]), threads: number(m[4]), salt: len(salt), tag: len(tag)}
+	c := Cost{kind: m[1], memory: parseNumber(m[2]), rounds: parseNumber(m[3]), threads: parseNumber(m[4]), salt: len(salt), tag: len(tag)}
 	switch {
 	case c.threads > 255 || c.memory < 8*c.threads:
 		return nil, errors.New("has p above 255, or m below 8 times p")
@@ -83,8 +83,8 @@ func parseArgon2(hash string) (*Parsed, error) {
 	}, nil
 }
 
-// number reads digits that a pattern has bounded.
-func number(digits string) uint32 {
+// parseNumber reads digits that a pattern has bounded.
+func parseNumber(digits string) uint32 {
 	n, _ := strconv.ParseUint(digits, 10, 32)
 	return uint32(n)
 }

@@ -38,7 +38,7 @@ func parseBcrypt(hash string) (*Parsed, error) {
 		cost:     Cost{kind: "bcrypt", rounds: cost},
 		outdated: true,
 		check: func(password string) bool {
-			same := bcrypt.CompareHashAndPassword(stored, []byte(cut(password))) == nil
+			same := bcrypt.CompareHashAndPassword(stored, []byte(truncatePassword(password))) == nil
 			return same && bcryptable(password)
 		},
 	}, nil
@@ -69,7 +69,7 @@ func bcryptCost(hash string) (uint32, error) {
 	if m == nil {
 		return 0, errors.New("is no bcrypt hash of the form $2y$<cost>$<53 characters>")
 	}
-	cost := number(m[1])
+	cost := parseNumber(m[1])
 	if cost < uint32(bcrypt.MinCost) || cost > maxBcryptCost {
 		return 0, fmt.Errorf("asks for more or less work than is allowed: a bcrypt cost from %d to %d", bcrypt.MinCost, maxBcryptCost)
 	}
@@ -99,4 +99,4 @@ func bcryptable(password string) bool {
 	return len(password) <= maxBcrypt && !strings.Contains(password, "\x00")
 }
 
-func cut(password string) string { return password[:min(len(password), maxBcrypt)] }
+func truncatePassword(password string) string { return password[:min(len(password), maxBcrypt)] }

@@ -29,7 +29,7 @@ func (c Cost) Dummy() string {
 	zeros := func(n int) string { return strings.Repeat(".", n) }
 	switch c.kind {
 	case "argon2id", "argon2i":
-		return c.phc(make([]byte, c.salt), make([]byte, c.tag))
+		return c.formatPHC(make([]byte, c.salt), make([]byte, c.tag))
 	case "bcrypt":
 		return fmt.Sprintf("$2y$%02d$%s", c.rounds, zeros(22+31))
 	case "wordpress":
@@ -54,7 +54,7 @@ func MostUsed(count map[Cost]int) (most Cost, others int) {
 	total := 0
 	for c, n := range count {
 		total += n
-		if m := count[most]; n > m || n == m && compare(c, most) > 0 {
+		if m := count[most]; n > m || n == m && compareCosts(c, most) > 0 {
 			most = c
 		}
 	}
@@ -64,8 +64,8 @@ func MostUsed(count map[Cost]int) (most Cost, others int) {
 	return most, total - count[most]
 }
 
-// compare orders costs by the work they ask for, within a kind.
-func compare(p, q Cost) int {
+// compareCosts orders costs by the work they ask for, within a kind.
+func compareCosts(p, q Cost) int {
 	return cmp.Or(
 		cmp.Compare(p.kind, q.kind),
 		cmp.Compare(uint64(max(p.memory, 1))*uint64(p.rounds), uint64(max(q.memory, 1))*uint64(q.rounds)),

@@ -1,4 +1,4 @@
-// Package password owns the forms in which passwords are kept: it makes Argon2id
-// hashes and checks those, and what other programs have left behind. It refuses to
-// know users and where hashes come from, so it bounds the work of every one.
+// Package password hashes and checks passwords: it makes Argon2id hashes, and checks those
+// and the formats that other programs have written. It knows nothing about users, and since
+// hashes may come from anywhere, it bounds the work of checking each one.
 package password

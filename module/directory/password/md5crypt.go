@@ -40,7 +40,7 @@ func md5Crypt(password, salt, magic string) string {
 
 	h.Reset()
 	h.Write([]byte(password + magic + salt))
-	h.Write(repeated(alternate, len(pass)))
+	h.Write(repeatBytes(alternate, len(pass)))
 	for n := len(pass); n > 0; n >>= 1 {
 		if n&1 == 1 {
 			h.Write([]byte{0})
@@ -48,7 +48,7 @@ func md5Crypt(password, salt, magic string) string {
 			h.Write(pass[:1])
 		}
 	}
-	sum := stir(h, h.Sum(nil), pass, []byte(salt), md5CryptRounds)
+	sum := cryptRounds(h, h.Sum(nil), pass, []byte(salt), md5CryptRounds)
 	var out strings.Builder
 	for i := range 5 {
 		last := i + 12
@@ -61,8 +61,8 @@ func md5Crypt(password, salt, magic string) string {
 	return out.String()
 }
 
-// stir is the rounds of md5-crypt, which sha-crypt took over.
-func stir(h hash.Hash, sum, pass, salt []byte, rounds int) []byte {
+// cryptRounds runs the rounds of md5-crypt, which sha-crypt took over.
+func cryptRounds(h hash.Hash, sum, pass, salt []byte, rounds int) []byte {
 	for i := range rounds {
 		h.Reset()
 		if i&1 == 1 {
@@ -86,8 +86,8 @@ func stir(h hash.Hash, sum, pass, salt []byte, rounds int) []byte {
 	return sum
 }
 
-// repeated gives n bytes of b over and over.
-func repeated(b []byte, n int) []byte {
+// repeatBytes gives n bytes of b over and over.
+func repeatBytes(b []byte, n int) []byte {
 	out := make([]byte, n)
 	for i := 0; i < n; i += copy(out[i:], b) {
 	}

@@ -33,10 +33,10 @@ func Parse(hash string) (*Parsed, error) {
 	if len(hash) > maxHash {
 		return nil, errUnknown
 	}
-	return parse(hash)
+	return parseHash(hash)
 }
 
-func parse(hash string) (*Parsed, error) {
+func parseHash(hash string) (*Parsed, error) {
 	switch {
 	case strings.HasPrefix(hash, "$argon2"):
 		return parseArgon2(hash)

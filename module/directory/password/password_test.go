@@ -96,7 +96,7 @@ func TestAFreshHashMatchesAndIsUpToDate(t *testing.T) {
 	if first, second := Hash(battery), Hash(battery); first == second {
 		t.Error("two hashes have one salt")
 	}
-	cheaper := parsed(t, Cost{kind: "argon2id", memory: 4096, rounds: 1, threads: 1, salt: 16, tag: 32}.hash(battery))
+	cheaper := parsed(t, Cost{kind: "argon2id", memory: 4096, rounds: 1, threads: 1, salt: 16, tag: 32}.hashPassword(battery))
 	if !cheaper.Matches(battery) || !cheaper.Outdated() {
 		t.Errorf("a cheaper hash matches: %t, is outdated: %t", cheaper.Matches(battery), cheaper.Outdated())
 	}

@@ -37,13 +37,13 @@ func parsePhpass(text string) (*Parsed, error) {
 		cost:     Cost{kind: kind, rounds: uint32(log)},
 		outdated: true,
 		check: func(password string) bool {
-			made := littleEndian64(stretch(newHash(), salt, password, 1<<log))
+			made := littleEndian64(phpassRounds(newHash(), salt, password, 1<<log))
 			return secret.Equal(stored, []byte(made[:len(stored)]))
 		},
 	}, nil
 }
 
-func stretch(h hash.Hash, salt, password string, rounds int) []byte {
+func phpassRounds(h hash.Hash, salt, password string, rounds int) []byte {
 	h.Write([]byte(salt))
 	h.Write([]byte(password))
 	sum := h.Sum(nil)

@@ -33,7 +33,7 @@ func parseSHACrypt(text string) (*Parsed, error) {
 	}
 	rounds := uint32(defaultSHARounds)
 	if m[2] != "" {
-		rounds = number(m[2])
+		rounds = parseNumber(m[2])
 	}
 	if rounds < minSHARounds || rounds > maxSHARounds {
 		return nil, fmt.Errorf("asks for more or less work than is allowed: %d to %d rounds", minSHARounds, maxSHARounds)
@@ -73,7 +73,7 @@ func (s shaCrypt) crypt(pass, salt []byte, rounds int) string {
 	sum := digest(func() {
 		h.Write(pass)
 		h.Write(salt)
-		h.Write(repeated(alternate, len(pass)))
+		h.Write(repeatBytes(alternate, len(pass)))
 		for n := len(pass); n > 0; n >>= 1 {
 			if n&1 == 1 {
 				h.Write(alternate)
@@ -82,17 +82,17 @@ func (s shaCrypt) crypt(pass, salt []byte, rounds int) string {
 			}
 		}
 	})
-	p := repeated(digest(func() {
+	p := repeatBytes(digest(func() {
 		for range pass {
 			h.Write(pass)
 		}
 	}), len(pass))
-	q := repeated(digest(func() {
+	q := repeatBytes(digest(func() {
 		for range 16 + int(sum[0]) {
 			h.Write(salt)
 		}
 	}), len(salt))
-	return s.encode(stir(h, sum, p, q, rounds))
+	return s.encode(cryptRounds(h, sum, p, q, rounds))
 }
 
 // encode writes the digest's bytes in the order of the specification's last step.

@@ -29,14 +29,14 @@ const untilBits = 40 // 34 years
 
 // Begin notes a refusal.
 func (c *Cooldown) Begin(connection string, wait time.Duration) {
-	slot, tag := c.find(connection)
+	slot, tag := c.findSlot(connection)
 	slot.Store(tag | uint64((c.now() + wait).Milliseconds()))
 }
 
 // Take returns how much of the wait of a connection is left, 0 for none, and forgets it: a
 // client waits once for each refusal.
 func (c *Cooldown) Take(connection string) time.Duration {
-	slot, tag := c.find(connection)
+	slot, tag := c.findSlot(connection)
 	v := slot.Load()
 	if v == 0 || v>>untilBits<<untilBits != tag || !slot.CompareAndSwap(v, 0) {
 		return 0
@@ -44,7 +44,7 @@ func (c *Cooldown) Take(connection string) time.Duration {
 	return max(0, time.Duration(v&(1<<untilBits-1))*time.Millisecond-c.now())
 }
 
-func (c *Cooldown) find(connection string) (slot *atomic.Uint64, tag uint64) {
+func (c *Cooldown) findSlot(connection string) (slot *atomic.Uint64, tag uint64) {
 	h := maphash.String(c.seed, connection)
 	return &c.table[h%slots], h >> untilBits << untilBits
 }

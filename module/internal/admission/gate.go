@@ -94,17 +94,17 @@ func newGate(now func() time.Duration, processors func() int) *Gate {
 	return g
 }
 
-// start begins to measure, unless a goroutine does so already.
-func (g *Gate) start() {
+// startMeasuring begins to measure, unless a goroutine does so already.
+func (g *Gate) startMeasuring() {
 	if !g.measuring.Load() && g.measuring.CompareAndSwap(false, true) {
-		go g.measure()
+		go g.measureRounds()
 	}
 }
 
-// measure has one round after the other as long as requests come, and then a little longer.
-func (g *Gate) measure() {
+// measureRounds has one round after the other as long as requests come, and then a little longer.
+func (g *Gate) measureRounds() {
 	for {
-		g.rounds()
+		g.runRounds()
 		g.measuring.Store(false)
 		// A request may have joined the queue while this goroutine still counted as measuring.
 		if g.queue.length() == 0 || !g.measuring.CompareAndSwap(false, true) {
@@ -113,23 +113,23 @@ func (g *Gate) measure() {
 	}
 }
 
-func (g *Gate) rounds() {
+func (g *Gate) runRounds() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var network poller
-	defer network.close()
+	defer network.closePoller()
 	for quiet := 0; quiet < lull; quiet++ {
-		if g.begin() > 0 {
+		if g.beginRound() > 0 {
 			quiet = 0
 		}
 		runtime.Gosched() // puts this goroutine behind all that are runnable
 		pause := calm
-		if g.limits(int64(g.now())) {
+		if g.isLimiting(int64(g.now())) {
 			pause = busy
-			network.open()
-			network.wait()
+			network.openPoller()
+			network.waitForEvents()
 		}
-		if g.end() > 0 {
+		if g.endRound() > 0 {
 			quiet = 0
 		}
 		timer.Reset(pause)
@@ -140,56 +140,56 @@ func (g *Gate) rounds() {
 	}
 }
 
-// begin begins a round with the requests that wait, and returns how many were admitted since
+// beginRound begins a round with the requests that wait, and returns how many were admitted since
 // the last one ended.
-func (g *Gate) begin() int64 {
+func (g *Gate) beginRound() int64 {
 	now := int64(g.now())
 	g.began.Store(now)
-	if !g.limits(now) {
-		defer g.queue.release(g.queue.length()) // none but those that came in this moment
+	if !g.isLimiting(now) {
+		defer g.queue.admitOldest(g.queue.length()) // none but those that came in this moment
 		g.known.Store(0)
 		return g.admitted.Swap(0)
 	}
 	n, p := g.admitted.Load(), g.processors.Load()
 	// Known requests are not limited, and might fill every round. The queue keeps a part of it.
 	room := max(int64(limits[Client].work)*p-n, min(g.known.Load(), int64(limits[Anonymous].work)*p))
-	g.admitted.Add(int64(g.queue.release(int(room))))
+	g.admitted.Add(int64(g.queue.admitOldest(int(room))))
 	return n
 }
 
-// end ends it, and returns how many it admitted.
-func (g *Gate) end() int64 {
-	took, n, p := g.age(int64(g.now())), g.admitted.Swap(0), g.processors.Load()
+// endRound ends it, and returns how many it admitted.
+func (g *Gate) endRound() int64 {
+	took, n, p := g.roundAge(int64(g.now())), g.admitted.Swap(0), g.processors.Load()
 	g.known.Store(0)
 	g.began.Store(0)
 	if took <= long || n < crowd*p {
 		g.long.Store(0)
 	}
 	if n >= int64(limits[Client].work)*p {
-		g.queue.round(took)
+		g.queue.recordRound(took)
 	}
 	if g.queue.length() > 0 {
-		g.next()
+		g.skipPause()
 	}
 	return n
 }
 
-// age is how long the present round has lasted, 0 between rounds.
-func (g *Gate) age(now int64) time.Duration {
+// roundAge is how long the present round has lasted, 0 between rounds.
+func (g *Gate) roundAge(now int64) time.Duration {
 	if began := g.began.Load(); began != 0 {
 		return time.Duration(now - began)
 	}
 	return 0
 }
 
-// joined is called when a request has joined the queue.
-func (g *Gate) joined() {
-	g.next()
-	g.start()
+// queueJoined is called when a request has joined the queue.
+func (g *Gate) queueJoined() {
+	g.skipPause()
+	g.startMeasuring()
 }
 
-// next has the next round begin without a pause.
-func (g *Gate) next() {
+// skipPause has the next round begin without a pause.
+func (g *Gate) skipPause() {
 	select {
 	case g.wake <- struct{}{}:
 	default:
@@ -199,12 +199,12 @@ func (g *Gate) next() {
 // Admit reports whether a request may be worked on at once. If not, it may [Gate.Wait].
 func (g *Gate) Admit(c Class) bool {
 	now := int64(g.now())
-	g.start()
+	g.startMeasuring()
 	n, p := g.admitted.Add(1), g.processors.Load()
-	age := g.age(now)
+	age := g.roundAge(now)
 	if c == Known {
 		if age > limits[Known].wait && n > int64(limits[Known].work)*p {
-			return g.leave()
+			return g.uncountAdmitted()
 		}
 		g.known.Add(1)
 		return true
@@ -212,17 +212,17 @@ func (g *Gate) Admit(c Class) bool {
 	if age > long && n > crowd*p {
 		g.long.CompareAndSwap(0, now)
 	}
-	return !g.limits(now) || n <= int64(limits[c].work)*p && g.queue.length() == 0 || g.leave()
+	return !g.isLimiting(now) || n <= int64(limits[c].work)*p && g.queue.length() == 0 || g.uncountAdmitted()
 }
 
-// leave takes a request back out of the count of those admitted.
-func (g *Gate) leave() bool {
+// uncountAdmitted takes a request back out of the count of those admitted.
+func (g *Gate) uncountAdmitted() bool {
 	g.admitted.Add(-1)
 	return false
 }
 
-// limits reports whether the gate limits what a round admits.
-func (g *Gate) limits(now int64) bool {
+// isLimiting reports whether the gate limits what a round admits.
+func (g *Gate) isLimiting(now int64) bool {
 	last, since := g.limited.Load(), g.long.Load()
 	return last != 0 && now-last < int64(alert) || since != 0 && now-since >= int64(patience)
 }
@@ -233,11 +233,11 @@ func (g *Gate) limits(now int64) bool {
 func (g *Gate) Wait(ctx context.Context, c Class) (retryAfter int, ok bool) {
 	now := g.now()
 	g.limited.Store(int64(now))
-	if c != Known && g.queue.wait(ctx, limits[c].work*int(g.processors.Load()), limits[c].wait, g.age(int64(now)), g.joined) {
+	if c != Known && g.queue.waitForAdmission(ctx, limits[c].work*int(g.processors.Load()), limits[c].wait, g.roundAge(int64(now)), g.queueJoined) {
 		return 0, true
 	}
 	if last := g.refused.Swap(int64(now)); int64(now)-last > int64(time.Second) {
 		g.processors.Store(int64(g.count())) // a container's share may change
 	}
-	return g.pace.next(int64(now)), false
+	return g.pace.nextRetryAfter(int64(now)), false
 }

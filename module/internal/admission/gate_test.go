@@ -22,15 +22,15 @@ func newBench() *bench {
 	b := &bench{at: time.Hour}
 	b.Gate = newGate(func() time.Duration { return b.at }, func() int { return processors })
 	b.measuring.Store(true)
-	b.begin()
+	b.beginRound()
 	return b
 }
 
 // next ends the round and begins the next.
 func (b *bench) next() {
-	b.end()
+	b.endRound()
 	b.at += busy
-	b.begin()
+	b.beginRound()
 }
 
 // admits sends so many requests at once and returns how many were admitted at once.
@@ -341,10 +341,10 @@ func TestKnownRequestsDoNotStarveTheQueue(t *testing.T) { // N10
 			synctest.Wait()
 		}
 		for range 3 {
-			b.end()
+			b.endRound()
 			b.at += busy
 			b.admits(Known, 1000)
-			b.begin()
+			b.beginRound()
 			synctest.Wait()
 		}
 		if got := answered.Load(); got != int64(most(Client)) {

@@ -20,8 +20,8 @@ type pace struct {
 	spread atomic.Int64 // over how many seconds, from the second before
 }
 
-// next is the Retry-After of a refusal.
-func (p *pace) next(now int64) int {
+// nextRetryAfter is the Retry-After of a refusal.
+func (p *pace) nextRetryAfter(now int64) int {
 	second := now / int64(time.Second)
 	if was := p.second.Load(); was != second && p.second.CompareAndSwap(was, second) {
 		n := p.count.Swap(0)

@@ -10,8 +10,8 @@ type poller struct {
 	r, w *os.File
 }
 
-// open does nothing when it is open already. Without free file descriptors it stays closed.
-func (p *poller) open() {
+// openPoller does nothing when it is open already. Without free file descriptors it stays closed.
+func (p *poller) openPoller() {
 	if p.r != nil {
 		return
 	}
@@ -20,8 +20,8 @@ func (p *poller) open() {
 	}
 }
 
-// wait returns at once when it is closed.
-func (p *poller) wait() {
+// waitForEvents returns at once when it is closed.
+func (p *poller) waitForEvents() {
 	if p.r == nil {
 		return
 	}
@@ -30,7 +30,7 @@ func (p *poller) wait() {
 	_, _ = p.r.Read(make([]byte, 1))
 }
 
-func (p *poller) close() {
+func (p *poller) closePoller() {
 	if p.r != nil {
 		_ = p.r.Close()
 		_ = p.w.Close()

@@ -41,16 +41,16 @@ func TestAPollerWaitsForAPollOfTheNetwork(t *testing.T) {
 	defer done.Store(1)
 
 	var p poller
-	p.wait() // closed, it returns
-	p.open()
-	defer p.close()
+	p.waitForEvents() // closed, it returns
+	p.openPoller()
+	defer p.closePoller()
 	const n = 50
 	seen := 0
 	for i := range n {
 		if _, err := client.Write([]byte{0}); err != nil {
 			t.Fatal(err)
 		}
-		p.wait()
+		p.waitForEvents()
 		runtime.Gosched()
 		if received.Load() == int64(i+1) {
 			seen++
@@ -67,10 +67,10 @@ func TestAPollerWaitsForAPollOfTheNetwork(t *testing.T) {
 func TestAPollerIsClosedAndOpenedAgain(t *testing.T) {
 	var p poller
 	for range 3 {
-		p.open()
-		p.open()
-		p.wait()
-		p.close()
-		p.close()
+		p.openPoller()
+		p.openPoller()
+		p.waitForEvents()
+		p.closePoller()
+		p.closePoller()
 	}
 }

@@ -21,15 +21,15 @@ type queue struct {
 
 func (q *queue) length() int { return int(q.count.Load()) }
 
-// round notes how long a round took that admitted all it could.
-func (q *queue) round(took time.Duration) {
+// recordRound notes how long a round took that admitted all it could.
+func (q *queue) recordRound(took time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.took += (took - q.took) / 4
 }
 
-// release admits the n oldest and returns how many there were.
-func (q *queue) release(n int) (released int) {
+// admitOldest admits the n oldest and returns how many there were.
+func (q *queue) admitOldest(n int) (released int) {
 	if q.length() == 0 {
 		return 0
 	}
@@ -44,10 +44,10 @@ func (q *queue) release(n int) (released int) {
 	return released
 }
 
-// wait waits for a release. It returns false without waiting when more than a round's work
+// waitForAdmission waits for a release. It returns false without waiting when more than a round's work
 // is ahead and the rounds that takes would last longer than patience, given how old the
 // present round is already, and false when the context ends.
-func (q *queue) wait(ctx context.Context, work int, patience, age time.Duration, joined func()) bool {
+func (q *queue) waitForAdmission(ctx context.Context, work int, patience, age time.Duration, joined func()) bool {
 	q.mu.Lock()
 	ahead := len(q.waiting)
 	if ahead >= maxWaiting || ahead >= work && time.Duration(ahead/work+1)*max(q.took, age) > patience {
@@ -63,12 +63,12 @@ func (q *queue) wait(ctx context.Context, work int, patience, age time.Duration,
 	case <-ready:
 		return true
 	case <-ctx.Done():
-		q.remove(ready)
+		q.removeWaiter(ready)
 		return false
 	}
 }
 
-func (q *queue) remove(ready chan struct{}) {
+func (q *queue) removeWaiter(ready chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if i := slices.Index(q.waiting, ready); i >= 0 {

@@ -1,4 +1,3 @@
-// Package audit owns the vocabulary of the audit trail: which events there are and
-// what each says. It refuses to know where events go; whoever acts records them with
-// a [Sink].
+// Package audit defines the events of the audit trail and their fields. It does not know
+// where events go: callers record them with a [Sink].
 package audit

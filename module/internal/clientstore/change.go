@@ -26,39 +26,39 @@ func (c *Clients) Create(ctx context.Context, d Definition) (Definition, string,
 	if d.ID == "" {
 		d.ID = newID()
 	}
-	k, value, err := c.begin(d, store.Client{ID: d.ID, Created: c.Now()})
+	k, value, err := c.newRecord(d, store.Client{ID: d.ID, Created: c.Now()})
 	if err != nil {
 		return Definition{}, "", err
 	}
 	if c.Taken(k.ID) {
 		return Definition{}, "", ErrExists
 	}
-	if err := c.create(ctx, k, store.ClientParent); err != nil {
+	if err := c.createRecord(ctx, k, store.ClientParent); err != nil {
 		return Definition{}, "", err
 	}
-	return c.define(k), value, nil
+	return c.definitionOf(k), value, nil
 }
 
-// begin makes the record of a new client, with its secret unless it has keys or is public.
-func (c *Clients) begin(d Definition, k store.Client) (_ store.Client, value string, err error) {
+// newRecord makes the record of a new client, with its secret unless it has keys or is public.
+func (c *Clients) newRecord(d Definition, k store.Client) (_ store.Client, value string, err error) {
 	k.Public = d.Public
 	if !d.Public && d.JWKS == "" {
 		value = secret.Token()
 		k = k.Rotate(secret.Digest(value), k.Created, 0)
 	}
-	k, err = c.apply(d, k)
+	k, err = c.applyDefinition(d, k)
 	return k, value, err
 }
 
 // newID makes an id that does not begin with what a command line takes for an option.
 func newID() string { return "c-" + secret.ID() }
 
-func (c *Clients) create(ctx context.Context, k store.Client, parent string) error {
+func (c *Clients) createRecord(ctx context.Context, k store.Client, parent string) error {
 	value, err := encodeClient(k)
 	if err != nil {
 		return err
 	}
-	_, err = c.Store.Create(ctx, store.Record{Key: key(k.ID), Parent: parent, Value: value, Expires: k.UnusedUntil})
+	_, err = c.Store.Create(ctx, store.Record{Key: clientKey(k.ID), Parent: parent, Value: value, Expires: k.UnusedUntil})
 	if errors.Is(err, store.ErrExists) {
 		return ErrExists
 	}
@@ -76,18 +76,18 @@ func encodeClient(k store.Client) ([]byte, error) {
 // Update changes a client; change is called with what is there, once for each try, and
 // what it does to the part of a [Definition] that is only told is ignored.
 func (c *Clients) Update(ctx context.Context, id string, change func(*Definition) error) error {
-	_, err := c.swap(ctx, id, func(k store.Client) (store.Client, error) {
-		d := c.define(k)
+	_, err := c.changeRecord(ctx, id, func(k store.Client) (store.Client, error) {
+		d := c.definitionOf(k)
 		if err := change(&d); err != nil {
 			return k, err
 		}
 		if d.ID != k.ID || d.Public != k.Public || d.VariantB != k.VariantB {
-			return k, invalid("id", errors.New("id, public and variant_b never change: make another client"))
+			return k, invalidField("id", errors.New("id, public and variant_b never change: make another client"))
 		}
 		if k.SelfRegistered && !(slices.Equal(d.Scopes, k.Scopes) && slices.Equal(d.DefaultScopes, k.DefaultScopes)) {
 			k.ScopeLimit = append(append([]string{}, d.Scopes...), d.DefaultScopes...)
 		}
-		return c.apply(d, k)
+		return c.applyDefinition(d, k)
 	})
 	return err
 }
@@ -96,15 +96,15 @@ func (c *Clients) Update(ctx context.Context, id string, change func(*Definition
 // now goes on to for overlap, from 0 to [MaxOverlap].
 func (c *Clients) RotateSecret(ctx context.Context, id string, overlap time.Duration) (string, error) {
 	if overlap < 0 || overlap > MaxOverlap {
-		return "", invalid("overlap", fmt.Errorf("the overlap must be from 0 to %v", MaxOverlap))
+		return "", invalidField("overlap", fmt.Errorf("the overlap must be from 0 to %v", MaxOverlap))
 	}
 	value := secret.Token()
-	_, err := c.swap(ctx, id, func(k store.Client) (store.Client, error) {
+	_, err := c.changeRecord(ctx, id, func(k store.Client) (store.Client, error) {
 		switch {
 		case k.Public:
-			return k, invalid("public", errors.New("a public client has no secret"))
+			return k, invalidField("public", errors.New("a public client has no secret"))
 		case k.AuthMethod == oauth.PrivateKeyJWT:
-			return k, invalid("auth_method", errors.New("the client authenticates by private_key_jwt and has no secret"))
+			return k, invalidField("auth_method", errors.New("the client authenticates by private_key_jwt and has no secret"))
 		}
 		return k.Rotate(secret.Digest(value), c.Now(), overlap), nil
 	})
@@ -119,33 +119,33 @@ func (c *Clients) RotateSecret(ctx context.Context, id string, overlap time.Dura
 // once more afterwards, for what was issued in between. Should the second time fail, the
 // client is gone all the same, and guards refuse the tokens of a client there is not.
 func (c *Clients) Delete(ctx context.Context, id string) error {
-	if _, _, err := c.read(ctx, id); err != nil {
+	if _, _, err := c.readRecord(ctx, id); err != nil {
 		return err
 	}
-	if err := c.revoke(ctx, id); err != nil {
+	if err := c.revokeTokens(ctx, id); err != nil {
 		return err
 	}
-	if err := c.Store.Delete(ctx, key(id)); err != nil {
+	if err := c.Store.Delete(ctx, clientKey(id)); err != nil {
 		return err
 	}
-	return c.revoke(ctx, id)
+	return c.revokeTokens(ctx, id)
 }
 
-// revoke leaves a configured client alone, whose id a stored one may have had first.
-func (c *Clients) revoke(ctx context.Context, id string) error {
+// revokeTokens leaves a configured client alone, whose id a stored one may have had first.
+func (c *Clients) revokeTokens(ctx context.Context, id string) error {
 	if c.Taken(id) {
 		return nil
 	}
 	return c.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeClient, Value: id, At: c.Now()})
 }
 
-// swap changes the record of a client.
-func (c *Clients) swap(ctx context.Context, id string, change func(store.Client) (store.Client, error)) (store.Client, error) {
+// changeRecord changes the record of a client.
+func (c *Clients) changeRecord(ctx context.Context, id string, change func(store.Client) (store.Client, error)) (store.Client, error) {
 	var k store.Client
 	if !oauth.ValidClientID(id) {
 		return k, ErrNotFound
 	}
-	_, err := store.Change(ctx, c.Store, store.Record{Key: key(id)}, &k, func(record *store.Record) (_ bool, err error) {
+	_, err := store.Change(ctx, c.Store, store.Record{Key: clientKey(id)}, &k, func(record *store.Record) (_ bool, err error) {
 		if record.Version == 0 {
 			return false, ErrNotFound
 		}

@@ -33,8 +33,8 @@ func (e *InvalidError) Field() string {
 	return ""
 }
 
-// invalid is an error about one field.
-func invalid(field string, err error) error {
+// invalidField is an error about one field.
+func invalidField(field string, err error) error {
 	return &InvalidError{&oauth.FieldError{Fields: []string{field}, Err: err}}
 }
 
@@ -81,12 +81,12 @@ func New(c Config) (*Clients, error) {
 	return &Clients{c}, nil
 }
 
-func key(id string) store.Key { return store.Key{Kind: store.KindClient, ID: id} }
+func clientKey(id string) store.Key { return store.Key{Kind: store.KindClient, ID: id} }
 
 // Client finds a client as the protocol sees it, without secrets that have ended. ok is
 // false for an unknown one; errors are technical.
 func (c *Clients) Client(ctx context.Context, id string) (client *oauth.Client, ok bool, err error) {
-	_, kept, err := c.read(ctx, id)
+	_, kept, err := c.readRecord(ctx, id)
 	if errors.Is(err, ErrNotFound) {
 		return nil, false, nil
 	}
@@ -97,16 +97,16 @@ func (c *Clients) Client(ctx context.Context, id string) (client *oauth.Client, 
 	if err != nil {
 		return nil, false, err
 	}
-	return c.protocol(kept, last), true, nil
+	return c.effectiveClient(kept, last), true, nil
 }
 
 // Get returns what is known about a client, or [ErrNotFound].
 func (c *Clients) Get(ctx context.Context, id string) (Definition, error) {
-	_, kept, err := c.read(ctx, id)
+	_, kept, err := c.readRecord(ctx, id)
 	if err != nil {
 		return Definition{}, err
 	}
-	return c.define(kept), nil
+	return c.definitionOf(kept), nil
 }
 
 // List returns up to limit clients in the order of their ids, from behind the id after
@@ -114,12 +114,12 @@ func (c *Clients) Get(ctx context.Context, id string) (Definition, error) {
 func (c *Clients) List(ctx context.Context, after string, limit int) ([]Definition, error) {
 	var all []Definition
 	for _, parent := range []string{store.ClientParent, store.RegisteredParent} {
-		page, err := c.below(ctx, parent, after, limit)
+		page, err := c.listRecords(ctx, parent, after, limit)
 		if err != nil {
 			return nil, err
 		}
 		for _, kept := range page {
-			all = append(all, c.define(kept))
+			all = append(all, c.definitionOf(kept))
 		}
 	}
 	slices.SortFunc(all, func(a, b Definition) int { return cmp.Compare(a.ID, b.ID) })
@@ -129,25 +129,25 @@ func (c *Clients) List(ctx context.Context, after string, limit int) ([]Definiti
 // ListMade goes as List through the clients that an operator made, and gives them in the
 // protocol's words, without secrets.
 func (c *Clients) ListMade(ctx context.Context, after string, limit int) ([]*oauth.Client, error) {
-	return c.views(ctx, store.ClientParent, after, limit)
+	return c.listClients(ctx, store.ClientParent, after, limit)
 }
 
 // ListRegistered is ListMade for those that registered themselves.
 func (c *Clients) ListRegistered(ctx context.Context, after string, limit int) ([]*oauth.Client, error) {
-	return c.views(ctx, store.RegisteredParent, after, limit)
+	return c.listClients(ctx, store.RegisteredParent, after, limit)
 }
 
-func (c *Clients) views(ctx context.Context, parent, after string, limit int) ([]*oauth.Client, error) {
-	page, err := c.below(ctx, parent, after, limit)
+func (c *Clients) listClients(ctx context.Context, parent, after string, limit int) ([]*oauth.Client, error) {
+	page, err := c.listRecords(ctx, parent, after, limit)
 	all := make([]*oauth.Client, 0, len(page))
 	for _, kept := range page {
-		all = append(all, view(kept))
+		all = append(all, clientOf(kept))
 	}
 	return all, err
 }
 
-// below lists the records of one parent.
-func (c *Clients) below(ctx context.Context, parent, after string, limit int) ([]store.Client, error) {
+// listRecords lists the records of one parent.
+func (c *Clients) listRecords(ctx context.Context, parent, after string, limit int) ([]store.Client, error) {
 	records, err := c.Store.List(ctx, store.KindClient, parent, after, limit)
 	if err != nil {
 		return nil, err
@@ -161,14 +161,14 @@ func (c *Clients) below(ctx context.Context, parent, after string, limit int) ([
 	return all, nil
 }
 
-// read gets a client. An id that none can have is not even looked up: keys of the store
+// readRecord gets a client. An id that none can have is not even looked up: keys of the store
 // have a limit, and ids come from outside.
-func (c *Clients) read(ctx context.Context, id string) (store.Record, store.Client, error) {
+func (c *Clients) readRecord(ctx context.Context, id string) (store.Record, store.Client, error) {
 	var kept store.Client
 	if !oauth.ValidClientID(id) {
 		return store.Record{}, kept, ErrNotFound
 	}
-	record, err := store.Read(ctx, c.Store, key(id), &kept)
+	record, err := store.Read(ctx, c.Store, clientKey(id), &kept)
 	if errors.Is(err, store.ErrNotFound) {
 		err = ErrNotFound
 	}

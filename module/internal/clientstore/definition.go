@@ -85,9 +85,9 @@ func Describe(c *oauth.Client) Definition {
 	return d
 }
 
-// define gives the operator's view of a record.
-func (c *Clients) define(k store.Client) Definition {
-	d := Describe(view(k))
+// definitionOf gives the operator's view of a record.
+func (c *Clients) definitionOf(k store.Client) Definition {
+	d := Describe(clientOf(k))
 	d.UnusedUntil = k.UnusedUntil
 	now := c.Now()
 	for _, s := range k.Secrets {
@@ -98,15 +98,15 @@ func (c *Clients) define(k store.Client) Definition {
 	return d
 }
 
-// apply puts a definition into a record and checks the whole. What a definition only
+// applyDefinition puts a definition into a record and checks the whole. What a definition only
 // tells stays as it was.
-func (c *Clients) apply(d Definition, k store.Client) (store.Client, error) {
+func (c *Clients) applyDefinition(d Definition, k store.Client) (store.Client, error) {
 	until := make(map[oauth.GrantType]time.Time)
 	k.DeprecatedUntil = nil
 	for g, day := range d.DeprecatedGrants {
 		end, err := oauth.ParseEnd(day)
 		if err != nil {
-			return k, invalid("deprecated_grants", fmt.Errorf("deprecated grant %s: %w", g, err))
+			return k, invalidField("deprecated_grants", fmt.Errorf("deprecated grant %s: %w", g, err))
 		}
 		if k.DeprecatedUntil == nil {
 			k.DeprecatedUntil = make(map[string]time.Time)
@@ -125,12 +125,12 @@ func (c *Clients) apply(d Definition, k store.Client) (store.Client, error) {
 	for _, g := range oauth.ChosenGrants(d.Grants, len(d.RedirectURIs) > 0, until) {
 		k.Grants = append(k.Grants, string(g))
 	}
-	return k, c.check(k)
+	return k, c.checkRecord(k)
 }
 
-// check judges a record as a configuration would be judged.
-func (c *Clients) check(k store.Client) error {
-	client := view(k)
+// checkRecord judges a record as a configuration would be judged.
+func (c *Clients) checkRecord(k store.Client) error {
+	client := clientOf(k)
 	for _, s := range k.Secrets { // those that end count too: rotation is no change of kind
 		client.SecretHashes = append(client.SecretHashes, s.Hash)
 	}
@@ -143,16 +143,16 @@ func (c *Clients) check(k store.Client) error {
 	}
 	if k.JWKS != "" {
 		if _, err := token.ParseClientKeys(k.JWKS); err != nil {
-			return invalid("jwks", fmt.Errorf("jwks: %w", err))
+			return invalidField("jwks", fmt.Errorf("jwks: %w", err))
 		}
 	}
 	return nil
 }
 
-// protocol is the client as it may act now. last is what registration permitted before it was
+// effectiveClient is the client as it may act now. last is what registration permitted before it was
 // closed, nil if it is open or that is not known.
-func (c *Clients) protocol(k store.Client, last *store.Registration) *oauth.Client {
-	client := view(k)
+func (c *Clients) effectiveClient(k store.Client, last *store.Registration) *oauth.Client {
+	client := clientOf(k)
 	ceiling := c.RegisteredScopes
 	if last != nil {
 		ceiling, client.RegisteredAudience = last.Scopes, last.Audience
@@ -163,7 +163,7 @@ func (c *Clients) protocol(k store.Client, last *store.Registration) *oauth.Clie
 			client.SecretHashes = append(client.SecretHashes, s.Hash)
 		}
 	}
-	client.Scopes, client.DefaultScopes = c.permitted(k, k.Scopes, ceiling), c.permitted(k, k.DefaultScopes, ceiling)
+	client.Scopes, client.DefaultScopes = c.permittedScopes(k, k.Scopes, ceiling), c.permittedScopes(k, k.DefaultScopes, ceiling)
 	if !k.VariantB && client.ActsForPeople() && !slices.Contains(client.Scopes, "offline_access") {
 		client.Scopes = append(client.Scopes, "offline_access")
 	}
@@ -171,29 +171,29 @@ func (c *Clients) protocol(k store.Client, last *store.Registration) *oauth.Clie
 		// A registration cannot say which scopes are the default, so a client that names none
 		// gets those that the answer to its registration listed (RFC 6749 section 3.3), except
 		// offline_access, which has to be asked for.
-		client.DefaultScopes = slices.DeleteFunc(c.permitted(k, k.Scopes, ceiling), func(s string) bool { return s == "offline_access" })
+		client.DefaultScopes = slices.DeleteFunc(c.permittedScopes(k, k.Scopes, ceiling), func(s string) bool { return s == "offline_access" })
 	}
 	return client
 }
 
-// permitted are those of a client's scopes that it may have now. ceiling is the most that
+// permittedScopes are those of a client's scopes that it may have now. ceiling is the most that
 // registered clients may have, nil for whatever they registered.
-func (c *Clients) permitted(k store.Client, scopes, ceiling []string) []string {
-	scopes = c.declared(scopes)
+func (c *Clients) permittedScopes(k store.Client, scopes, ceiling []string) []string {
+	scopes = c.declaredScopes(scopes)
 	if !k.SelfRegistered || k.ScopeLimit != nil || ceiling == nil {
 		return scopes // by an operator's choice, or as they were registered
 	}
 	return slices.DeleteFunc(scopes, func(s string) bool { return !slices.Contains(ceiling, s) })
 }
 
-func (c *Clients) declared(scopes []string) []string {
+func (c *Clients) declaredScopes(scopes []string) []string {
 	return slices.DeleteFunc(slices.Clone(scopes), func(s string) bool {
 		return c.Scopes != nil && !slices.Contains(c.Scopes, s) && !slices.Contains(oauth.VariantBScopes, s)
 	})
 }
 
-// view is the record in the protocol's words, without secrets.
-func view(k store.Client) *oauth.Client {
+// clientOf is the record in the protocol's words, without secrets.
+func clientOf(k store.Client) *oauth.Client {
 	client := &oauth.Client{
 		ID: k.ID, Name: k.Name, Owner: k.Owner, AuthMethod: k.AuthMethod, JWKS: k.JWKS, Public: k.Public, Native: k.Native,
 		RedirectURIs: k.RedirectURIs, PostLogoutRedirectURIs: k.PostLogoutRedirectURIs, Origins: k.Origins,

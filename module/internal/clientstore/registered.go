@@ -31,26 +31,26 @@ const (
 // no crash lets one client more in.
 func (c *Clients) Register(ctx context.Context, client *oauth.Client, access string, limit int) (*oauth.Client, string, error) {
 	now := c.Now()
-	k, value, err := c.begin(registered(client), store.Client{
+	k, value, err := c.newRecord(registeredDefinition(client), store.Client{
 		ID: newID(), Created: now, SelfRegistered: true, AccessHash: access, UnusedUntil: now.Add(unusedLife),
 		RegisteredAudience: client.RegisteredAudience,
 	})
 	if err != nil {
-		return nil, "", refusal(err)
+		return nil, "", registrationError(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, settling/2)
 	defer cancel()
-	if err := c.place(ctx, k.ID, min(limit, MaxRegistered)); err != nil {
+	if err := c.reservePlace(ctx, k.ID, min(limit, MaxRegistered)); err != nil {
 		return nil, "", err
 	}
-	if err := c.create(ctx, k, store.RegisteredParent); err != nil {
-		return nil, "", refusal(err)
+	if err := c.createRecord(ctx, k, store.RegisteredParent); err != nil {
+		return nil, "", registrationError(err)
 	}
-	return c.protocol(k, nil), value, nil
+	return c.effectiveClient(k, nil), value, nil
 }
 
-// registered is the part of a client that it may choose itself.
-func registered(client *oauth.Client) Definition {
+// registeredDefinition is the part of a client that it may choose itself.
+func registeredDefinition(client *oauth.Client) Definition {
 	d := Describe(client)
 	return Definition{
 		Name: d.Name, Public: d.Public, AuthMethod: d.AuthMethod, JWKS: d.JWKS, Native: d.Native,
@@ -63,7 +63,7 @@ func registered(client *oauth.Client) Definition {
 // registration access token. ok is false unless both are right; it takes the same time
 // whichever is wrong.
 func (c *Clients) Registered(ctx context.Context, id, access string) (client *oauth.Client, ok bool, err error) {
-	_, k, err := c.read(ctx, id)
+	_, k, err := c.readRecord(ctx, id)
 	missing := errors.Is(err, ErrNotFound)
 	if err != nil && !missing {
 		return nil, false, err
@@ -75,7 +75,7 @@ func (c *Clients) Registered(ctx context.Context, id, access string) (client *oa
 	if !secret.Equal([]byte(access), []byte(k.AccessHash)) || missing {
 		return nil, false, nil
 	}
-	return c.protocol(k, nil), true, nil
+	return c.effectiveClient(k, nil), true, nil
 }
 
 // Reregister replaces what a client said of itself. What an operator has restricted since
@@ -83,7 +83,7 @@ func (c *Clients) Registered(ctx context.Context, id, access string) (client *oa
 // What an operator has granted to the client as it was (that people are not asked, that it may
 // introspect) is gone. Refusals are *oauth.Error.
 func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Client) (*oauth.Client, error) {
-	k, err := c.swap(ctx, id, func(k store.Client) (store.Client, error) {
+	k, err := c.changeRecord(ctx, id, func(k store.Client) (store.Client, error) {
 		if k.Public != client.Public {
 			return k, &InvalidError{errors.New("a client that has credentials keeps them, and one without gets none: register another one")}
 		}
@@ -91,7 +91,7 @@ func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Clien
 			k.Secrets = nil
 		}
 		k.RegisteredAudience = client.RegisteredAudience
-		d := registered(client)
+		d := registeredDefinition(client)
 		if k.ScopeLimit != nil {
 			d.Scopes = slices.DeleteFunc(slices.Clone(d.Scopes), func(s string) bool { return !slices.Contains(k.ScopeLimit, s) })
 			if len(d.Scopes) == 0 {
@@ -102,19 +102,21 @@ func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Clien
 		if k.RequireState == string(oauth.StateAlways) {
 			d.RequireState = k.RequireState
 		}
-		return c.apply(d, k)
+		return c.applyDefinition(d, k)
 	})
 	if err != nil {
-		return nil, refusal(err)
+		return nil, registrationError(err)
 	}
-	return c.protocol(k, nil), nil
+	return c.effectiveClient(k, nil), nil
 }
 
 // Unregister is Delete for a client that asked for it itself.
-func (c *Clients) Unregister(ctx context.Context, id string) error { return refusal(c.Delete(ctx, id)) }
+func (c *Clients) Unregister(ctx context.Context, id string) error {
+	return registrationError(c.Delete(ctx, id))
+}
 
-// refusal gives the words of RFC 7591 to what is no fault.
-func refusal(err error) error {
+// registrationError gives the words of RFC 7591 to what is no fault.
+func registrationError(err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return oauth.E(oauth.InvalidToken, "the client is no longer there")
 	}
@@ -127,7 +129,7 @@ func refusal(err error) error {
 // Used keeps a registration for good, since somebody uses it. Of one that is kept
 // already it is a mere read.
 func (c *Clients) Used(ctx context.Context, id string) error {
-	_, err := c.swap(ctx, id, func(k store.Client) (store.Client, error) {
+	_, err := c.changeRecord(ctx, id, func(k store.Client) (store.Client, error) {
 		kept, ok := k.Used()
 		if !ok {
 			return k, errKept
@@ -147,15 +149,15 @@ var errPlaces = oauth.E(oauth.AccessDenied, "no more clients may register").With
 
 var ledgerKey = store.Key{Kind: store.KindLedger, ID: "registrations"}
 
-// place takes a place for id, of which there are limit.
-func (c *Clients) place(ctx context.Context, id string, limit int) error {
+// reservePlace takes a place for id, of which there are limit.
+func (c *Clients) reservePlace(ctx context.Context, id string, limit int) error {
 	var ledger store.RegistrationLedger
 	_, err := store.Change(ctx, c.Store, store.Record{Key: ledgerKey}, &ledger, func(*store.Record) (bool, error) {
 		if ledger.Places == nil {
 			ledger.Places = make(map[string]int64)
 		}
 		if len(ledger.Places) >= limit {
-			if err := c.tidy(ctx, ledger.Places); err != nil {
+			if err := c.freePlaces(ctx, ledger.Places); err != nil {
 				return false, err
 			}
 		}
@@ -168,8 +170,8 @@ func (c *Clients) place(ctx context.Context, id string, limit int) error {
 	return err
 }
 
-// tidy gives up the places of clients that are gone.
-func (c *Clients) tidy(ctx context.Context, places map[string]int64) error {
+// freePlaces gives up the places of clients that are gone.
+func (c *Clients) freePlaces(ctx context.Context, places map[string]int64) error {
 	there := make(map[string]bool)
 	for after := ""; ; {
 		const page = 100

@@ -26,8 +26,8 @@ const told = 10 * time.Minute
 // idLength is that of [secret.ID].
 const idLength = 22
 
-// Life is how long a ticket of a kind can be scanned, and how long it has in all.
-func Life(kind store.TicketKind) (scan, whole time.Duration) {
+// ticketLife is how long a ticket of a kind can be scanned, and how long it has in all.
+func ticketLife(kind store.TicketKind) (scan, whole time.Duration) {
 	if kind == store.TicketDevice {
 		return deviceLife, deviceLife
 	}
@@ -41,16 +41,16 @@ func (t *Tickets) Begin(ctx context.Context, ticket store.Ticket) (id string, _ 
 		return "", ticket, errors.New("crossdevice: an incomplete ticket")
 	}
 	id = secret.ID()
-	scan, whole := Life(ticket.Kind)
+	scan, whole := ticketLife(ticket.Kind)
 	ticket.State = store.TicketPending
 	ticket.Scanner, ticket.Subject, ticket.AuthTime, ticket.Attempt, ticket.Delivered = "", "", time.Time{}, "", time.Time{}
 	ticket.IssuedAt = t.Now()
 	ticket.Expires, ticket.Ends = ticket.IssuedAt.Add(scan), ticket.IssuedAt.Add(whole)
 	ticket.Number = ""
 	if ticket.Kind == store.TicketScan {
-		ticket.Number = number()
+		ticket.Number = confirmNumber()
 	}
-	if ticket.UserCode, err = t.claim(ctx, id, ticket.Ends.Add(told)); err != nil {
+	if ticket.UserCode, err = t.claimCode(ctx, id, ticket.Ends.Add(told)); err != nil {
 		return "", ticket, err
 	}
 	value, err := store.Encode(&ticket)

@@ -15,8 +15,8 @@ const (
 // Outcomes lists what Count can be told.
 var Outcomes = []string{CountBegun, CountScanned, CountConfirmed, CountDenied, CountWrongNumber}
 
-// counted is the word for a move that was made.
-func counted(to store.TicketState, how store.TicketMove) string {
+// countOf is the word for a move that was made.
+func countOf(to store.TicketState, how store.TicketMove) string {
 	switch {
 	case how == store.TicketWrongNumber:
 		return CountWrongNumber

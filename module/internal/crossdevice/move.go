@@ -20,7 +20,7 @@ type Person struct {
 // Scan binds the ticket to the first signed-in session that comes with it; the same one may
 // come again. With ErrTaken, ErrExpired and ErrDecided the ticket is returned as it is.
 func (t *Tickets) Scan(ctx context.Context, id string, by Person) (store.Ticket, error) {
-	return t.move(ctx, id, func(ticket store.Ticket) (store.Ticket, store.TicketMove) {
+	return t.moveTicket(ctx, id, func(ticket store.Ticket) (store.Ticket, store.TicketMove) {
 		return ticket.Scan(by.Subject, by.Session, by.AuthTime, t.Now())
 	})
 }
@@ -28,8 +28,8 @@ func (t *Tickets) Scan(ctx context.Context, id string, by Person) (store.Ticket,
 // Decide confirms or denies, once, by the session that scanned. A wrong number denies and is
 // ErrNumber. With every error of this package but ErrGone the ticket is returned as it is.
 func (t *Tickets) Decide(ctx context.Context, id string, by Person, allow bool, number string) (store.Ticket, error) {
-	attempt, number := secret.ID(), digits(number)
-	return t.move(ctx, id, func(ticket store.Ticket) (store.Ticket, store.TicketMove) {
+	attempt, number := secret.ID(), normalizeDigits(number)
+	return t.moveTicket(ctx, id, func(ticket store.Ticket) (store.Ticket, store.TicketMove) {
 		if ticket.Attempt == attempt { // it is made: the store's answer was lost
 			if allow && ticket.State == store.TicketDenied {
 				return ticket, store.TicketWrongNumber
@@ -43,13 +43,13 @@ func (t *Tickets) Decide(ctx context.Context, id string, by Person, allow bool, 
 // RightNumber reports whether Decide would confirm with this number; where there is none,
 // any will do. It is no try at the number.
 func RightNumber(ticket store.Ticket, number string) bool {
-	return ticket.Number == "" || digits(number) == ticket.Number
+	return ticket.Number == "" || normalizeDigits(number) == ticket.Number
 }
 
 // Deliver marks that a confirmation is told to who polls; the first time counts. What is
 // not confirmed is ErrUnconfirmed.
 func (t *Tickets) Deliver(ctx context.Context, id string) (store.Ticket, error) {
-	return t.move(ctx, id, func(ticket store.Ticket) (store.Ticket, store.TicketMove) {
+	return t.moveTicket(ctx, id, func(ticket store.Ticket) (store.Ticket, store.TicketMove) {
 		return ticket.Deliver(t.Now())
 	})
 }
@@ -60,19 +60,19 @@ const tries = 8
 
 var errContended = errors.New("crossdevice: the ticket changed at every try")
 
-// move changes a ticket by what step makes of it. After a swap of which nobody knows whether
+// moveTicket changes a ticket by what step makes of it. After a swap of which nobody knows whether
 // it took effect, step is asked what has come of it.
-func (t *Tickets) move(ctx context.Context, id string, step func(store.Ticket) (store.Ticket, store.TicketMove)) (store.Ticket, error) {
+func (t *Tickets) moveTicket(ctx context.Context, id string, step func(store.Ticket) (store.Ticket, store.TicketMove)) (store.Ticket, error) {
 	var lost error
 	for range tries {
-		record, before, err := t.read(ctx, id)
+		record, before, err := t.readTicket(ctx, id)
 		if err != nil {
 			return store.Ticket{}, err
 		}
 		after, outcome := step(before)
 		if after.State == before.State && after.Delivered.Equal(before.Delivered) {
 			if lost != nil {
-				t.tell(ctx, id, before.State) // and not counted: it may be somebody else's move
+				t.storeNotice(ctx, id, before.State) // and not counted: it may be somebody else's move
 			}
 			return before, answers[outcome]
 		}
@@ -86,8 +86,8 @@ func (t *Tickets) move(ctx context.Context, id string, step func(store.Ticket) (
 		switch {
 		case err == nil:
 			if after.State != before.State {
-				t.Count(after.Kind, counted(after.State, outcome))
-				t.tell(ctx, id, after.State)
+				t.Count(after.Kind, countOf(after.State, outcome))
+				t.storeNotice(ctx, id, after.State)
 			}
 			return after, answers[outcome]
 		case errors.Is(err, store.ErrNotFound):

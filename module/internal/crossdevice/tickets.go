@@ -72,21 +72,21 @@ func (t *Tickets) Close() {
 	if !t.closed {
 		t.closed = true
 		close(t.closing)
-		t.deafen()
+		t.stopListening()
 	}
 }
 
 // Find returns the ticket. One that has expired is returned for a while (store.Ticket.Over
 // tells), then it is ErrGone as one that never was.
 func (t *Tickets) Find(ctx context.Context, id string) (store.Ticket, error) {
-	_, ticket, err := t.read(ctx, id)
+	_, ticket, err := t.readTicket(ctx, id)
 	return ticket, err
 }
 
-// read is on a stack of its own. While a poll hangs it keeps the stack that it once needed,
+// readTicket is on a stack of its own. While a poll hangs it keeps the stack that it once needed,
 // and nothing before needs as much as reading does: some thousand polls would keep 32 KiB
 // each where 16 are enough.
-func (t *Tickets) read(ctx context.Context, id string) (record store.Record, ticket store.Ticket, err error) {
+func (t *Tickets) readTicket(ctx context.Context, id string) (record store.Record, ticket store.Ticket, err error) {
 	if len(id) != idLength { // a foreign text need not fit into a key
 		return record, ticket, ErrGone
 	}

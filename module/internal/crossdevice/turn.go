@@ -20,10 +20,10 @@ const (
 	linger = 2 * time.Second
 )
 
-// tell says that a ticket has come to a state. A notice that cannot be stored is let go: the
+// storeNotice says that a ticket has come to a state. A notice that cannot be stored is let go: the
 // change is made, and a waiter elsewhere sees it after Hold at the latest.
-func (t *Tickets) tell(ctx context.Context, id string, state store.TicketState) {
-	t.wake(id)
+func (t *Tickets) storeNotice(ctx context.Context, id string, state store.TicketState) {
+	t.wakeWaiter(id)
 	value, err := store.Encode(&store.Turn{Ticket: id})
 	if err != nil {
 		return
@@ -47,8 +47,8 @@ type feed struct {
 	changed  chan struct{} // closed when informed changes
 }
 
-// mode says whether every change on another node will be heard of, and when that changes.
-func (t *Tickets) mode() (changed <-chan struct{}, informed bool) {
+// noticeMode says whether every change on another node will be heard of, and when that changes.
+func (t *Tickets) noticeMode() (changed <-chan struct{}, informed bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.feed == nil {
@@ -57,8 +57,8 @@ func (t *Tickets) mode() (changed <-chan struct{}, informed bool) {
 	return t.feed.changed, t.feed.informed
 }
 
-// follow makes sure that notices are heard. The caller holds the lock.
-func (t *Tickets) follow() {
+// startListening makes sure that notices are heard. The caller holds the lock.
+func (t *Tickets) startListening() {
 	if t.feed != nil {
 		if t.feed.idle != nil {
 			t.feed.idle.Stop()
@@ -69,11 +69,11 @@ func (t *Tickets) follow() {
 	ctx, stop := context.WithCancel(context.Background())
 	f := &feed{stop: stop, changed: make(chan struct{})}
 	t.feed = f
-	go t.listen(ctx, f)
+	go t.listenForNotices(ctx, f)
 }
 
-// unfollow ends that in a while unless somebody comes. The caller holds the lock.
-func (t *Tickets) unfollow() {
+// stopListeningLater ends that in a while unless somebody comes. The caller holds the lock.
+func (t *Tickets) stopListeningLater() {
 	f := t.feed
 	if f == nil || f.idle != nil {
 		return
@@ -82,13 +82,13 @@ func (t *Tickets) unfollow() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if t.feed == f && len(t.waiters) == 0 {
-			t.deafen()
+			t.stopListening()
 		}
 	})
 }
 
-// deafen ends it now. The caller holds the lock.
-func (t *Tickets) deafen() {
+// stopListening ends it now. The caller holds the lock.
+func (t *Tickets) stopListening() {
 	if t.feed == nil {
 		return
 	}
@@ -99,21 +99,21 @@ func (t *Tickets) deafen() {
 	t.feed = nil
 }
 
-// listen hears notices until ctx ends.
-func (t *Tickets) listen(ctx context.Context, f *feed) {
+// listenForNotices hears notices until ctx ends.
+func (t *Tickets) listenForNotices(ctx context.Context, f *feed) {
 	for ctx.Err() == nil {
 		_ = t.Store.Watch(ctx, store.KindTurn, func(turns []store.Record) {
 			if len(turns) == 0 {
-				t.inform(f, true)
+				t.setInformed(f, true)
 			}
 			for _, r := range turns {
 				var turn store.Turn
 				if store.Decode(r.Value, &turn) == nil {
-					t.wake(turn.Ticket)
+					t.wakeWaiter(turn.Ticket)
 				}
 			}
 		})
-		t.inform(f, false)
+		t.setInformed(f, false)
 		select {
 		case <-ctx.Done():
 		case <-time.After(pauseAfterLoss):
@@ -121,7 +121,7 @@ func (t *Tickets) listen(ctx context.Context, f *feed) {
 	}
 }
 
-func (t *Tickets) inform(f *feed, informed bool) {
+func (t *Tickets) setInformed(f *feed, informed bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if f.informed != informed {

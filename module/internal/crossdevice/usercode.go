@@ -25,14 +25,14 @@ const (
 
 var errNoCode = errors.New("crossdevice: no free code was found")
 
-// claim makes a code that no other live ticket has and stores whose it is.
-func (t *Tickets) claim(ctx context.Context, id string, until time.Time) (string, error) {
+// claimCode makes a code that no other live ticket has and stores whose it is.
+func (t *Tickets) claimCode(ctx context.Context, id string, until time.Time) (string, error) {
 	value, err := store.Encode(&store.UserCode{Ticket: id})
 	if err != nil {
 		return "", err
 	}
 	for range claims {
-		code := draw(letters, codeLength)
+		code := randomText(letters, codeLength)
 		_, err := t.Store.Create(ctx, store.Record{Key: userCodeKey(code), Value: value, Expires: until})
 		switch {
 		case err == nil:
@@ -47,7 +47,7 @@ func (t *Tickets) claim(ctx context.Context, id string, until time.Time) (string
 // ByUserCode finds the ticket of a code as somebody typed it: in any case, with dashes and
 // spaces. It does not say whether the ticket is still good.
 func (t *Tickets) ByUserCode(ctx context.Context, typed string) (id string, err error) {
-	code, ok := canonical(typed)
+	code, ok := canonicalCode(typed)
 	if !ok {
 		return "", ErrGone
 	}
@@ -63,8 +63,8 @@ func userCodeKey(code string) store.Key {
 	return store.Key{Kind: store.KindUserCode, ID: secret.Digest(code)}
 }
 
-// canonical is the form in which a code is stored. ok is false for what cannot be one.
-func canonical(typed string) (code string, ok bool) {
+// canonicalCode is the form in which a code is stored. ok is false for what cannot be one.
+func canonicalCode(typed string) (code string, ok bool) {
 	if len(typed) > maxTyped {
 		return "", false
 	}
@@ -84,8 +84,8 @@ func canonical(typed string) (code string, ok bool) {
 	return code, len(code) == codeLength && strings.Trim(code, letters) == ""
 }
 
-// digits is a number as it was typed.
-func digits(typed string) string {
+// normalizeDigits is a number as it was typed.
+func normalizeDigits(typed string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= '\uff10' && r <= '\uff19':
@@ -97,20 +97,20 @@ func digits(typed string) string {
 	}, typed)
 }
 
-// number is what both screens must have in common: two digits, the first of them not 0.
-func number() string { return strconv.Itoa(10 + below(90)) }
+// confirmNumber is what both screens must have in common: two digits, the first of them not 0.
+func confirmNumber() string { return strconv.Itoa(10 + randomBelow(90)) }
 
-func draw(from string, n int) string {
+func randomText(from string, n int) string {
 	b := make([]byte, n)
 	for i := range b {
-		b[i] = from[below(len(from))]
+		b[i] = from[randomBelow(len(from))]
 	}
 	return string(b)
 }
 
-// below is evenly distributed over 0 to n-1, for n up to 128: bytes that would favour the
+// randomBelow is evenly distributed over 0 to n-1, for n up to 128: bytes that would favour the
 // small numbers are thrown away.
-func below(n int) int {
+func randomBelow(n int) int {
 	for {
 		if b := int(secret.Bytes(1)[0]); b < 256-256%n {
 			return b % n

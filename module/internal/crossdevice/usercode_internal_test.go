@@ -9,7 +9,7 @@ import (
 // letters would come a fifteenth more seldom than the others.
 func TestNoLetterOfACodeIsRarerThanAnother(t *testing.T) {
 	const n = 400_000
-	drawn := draw(letters, n)
+	drawn := randomText(letters, n)
 	last := 0
 	for _, letter := range letters[16:] {
 		last += strings.Count(drawn, string(letter))

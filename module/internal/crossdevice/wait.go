@@ -22,27 +22,27 @@ type waiter struct {
 // ErrReplaced. Above MaxWaiting it does not wait and, if there is nothing new, gets ErrFull.
 func (t *Tickets) Wait(ctx context.Context, id string, last store.TicketState) (store.Ticket, error) {
 	// The place is taken before the ticket is read: no change falls between the two.
-	w, full := t.enter(id)
+	w, full := t.addWaiter(id)
 	if w == nil {
 		ticket, err := t.Find(ctx, id)
-		if err == nil && full && !t.news(ticket, last) {
+		if err == nil && full && !t.hasNews(ticket, last) {
 			err = ErrFull
 		}
 		return ticket, err
 	}
-	defer t.leave(id, w)
+	defer t.removeWaiter(id, w)
 	hold := time.NewTimer(t.Hold)
 	defer hold.Stop()
 	look := time.NewTimer(t.Hold)
 	defer look.Stop()
 	for {
 		ticket, err := t.Find(ctx, id)
-		if err != nil || t.news(ticket, last) {
+		if err != nil || t.hasNews(ticket, last) {
 			return ticket, err
 		}
 		var next <-chan time.Time
-		mode, informed := t.mode()
-		if pause, ok := t.pause(ticket, informed); ok {
+		mode, informed := t.noticeMode()
+		if pause, ok := t.pollPause(ticket, informed); ok {
 			look.Reset(pause)
 			next = look.C
 		}
@@ -62,13 +62,13 @@ func (t *Tickets) Wait(ctx context.Context, id string, last store.TicketState) (
 	}
 }
 
-// news reports whether a waiter has something to be told.
-func (t *Tickets) news(ticket store.Ticket, last store.TicketState) bool {
+// hasNews reports whether a waiter has something to be told.
+func (t *Tickets) hasNews(ticket store.Ticket, last store.TicketState) bool {
 	return ticket.State != last || ticket.Over(t.Now())
 }
 
-// pause is how long a waiter may go without looking. ok is false for any time.
-func (t *Tickets) pause(ticket store.Ticket, informed bool) (_ time.Duration, ok bool) {
+// pollPause is how long a waiter may go without looking. ok is false for any time.
+func (t *Tickets) pollPause(ticket store.Ticket, informed bool) (_ time.Duration, ok bool) {
 	pause, ok := lookAgain, !informed
 	if over := ticket.OverAt(); !over.IsZero() {
 		// A little later rather than a little early, which would be a look for nothing.
@@ -79,8 +79,8 @@ func (t *Tickets) pause(ticket store.Ticket, informed bool) (_ time.Duration, ok
 	return pause, ok
 }
 
-// enter takes the place of who waits for this ticket. Without a place, full says why.
-func (t *Tickets) enter(id string) (w *waiter, full bool) {
+// addWaiter takes the place of who waits for this ticket. Without a place, full says why.
+func (t *Tickets) addWaiter(id string) (w *waiter, full bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -95,23 +95,23 @@ func (t *Tickets) enter(id string) (w *waiter, full bool) {
 	if old != nil {
 		close(old.replaced)
 	}
-	t.follow()
+	t.startListening()
 	return w, false
 }
 
-func (t *Tickets) leave(id string, w *waiter) {
+func (t *Tickets) removeWaiter(id string, w *waiter) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.waiters[id] == w {
 		delete(t.waiters, id)
 	}
 	if len(t.waiters) == 0 {
-		t.unfollow()
+		t.stopListeningLater()
 	}
 }
 
-// wake makes who waits for the ticket look. It never waits for anybody.
-func (t *Tickets) wake(id string) {
+// wakeWaiter makes who waits for the ticket look. It never waits for anybody.
+func (t *Tickets) wakeWaiter(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if w := t.waiters[id]; w != nil {

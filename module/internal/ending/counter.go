@@ -23,8 +23,8 @@ func newCounter(b store.Backend) *counter {
 	return &counter{store: b, waiting: make(map[*int64]struct{})}
 }
 
-// next gives out an epoch above what the counter was at the call. Nobody else gets it.
-func (c *counter) next(ctx context.Context, now time.Time) (int64, error) {
+// nextEpoch gives out an epoch above what the counter was at the call. Nobody else gets it.
+func (c *counter) nextEpoch(ctx context.Context, now time.Time) (int64, error) {
 	mine := new(int64)
 	c.mu.Lock()
 	c.waiting[mine] = struct{}{}

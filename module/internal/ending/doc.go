@@ -1,4 +1,5 @@
-// Package ending owns the end of users and of user-and-client pairs: one record for each
-// end, the epochs that sessions, codes, grants and tokens are compared by, and the
-// clean-up of what is dead. It refuses to know HTTP, tokens' form and who asks for an end.
+// Package ending ends everything that a user, or a client on behalf of a user, was issued:
+// it writes one record per end, compares it with the epochs that sessions, codes, grants and
+// tokens carry, and deletes what is dead. It knows nothing of HTTP or token formats, nor of
+// who asks for an end.
 package ending

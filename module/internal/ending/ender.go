@@ -12,9 +12,9 @@ import (
 // deleted or expired long before that, whatever the lifetimes of earlier configurations.
 const minKept = 400 * 24 * time.Hour
 
-// recent is how old a sweep may be that nobody has begun with and that serves another end of
+// reuseSweepFor is how old a sweep may be that nobody has begun with and that serves another end of
 // the same user as well. It is small beside settled.
-const recent = 5 * time.Second
+const reuseSweepFor = 5 * time.Second
 
 // Revoker makes every guard refuse something. When it returns nil that is durable, and in
 // force in this process; other nodes follow within a second.
@@ -55,7 +55,7 @@ func NewEnder(c Config) (*Ender, error) {
 // within a second. Its cost does not depend on how much there is. Errors are technical,
 // and calling again is right after one.
 func (e *Ender) EndSubject(ctx context.Context, subject string) error {
-	epoch, err := e.begin(ctx, subject)
+	epoch, err := e.beginEnd(ctx, subject)
 	if err != nil {
 		return err
 	}
@@ -65,19 +65,19 @@ func (e *Ender) EndSubject(ctx context.Context, subject string) error {
 			return false, nil
 		}
 		v.Subject, v.Epoch, v.At = subject, epoch, e.Now()
-		rec.Expires = e.kept(rec.Expires)
+		rec.Expires = e.keepUntil(rec.Expires)
 		return true, nil
 	})
 	if err != nil {
 		return err
 	}
-	return e.tell(ctx, store.Revocation{Of: store.RevokeSubject, Value: subject, Epoch: epoch})
+	return e.notifyGuards(ctx, store.Revocation{Of: store.RevokeSubject, Value: subject, Epoch: epoch})
 }
 
 // EndPair does the same for what one client has of a user. The caller deletes the
 // remembered consent first.
 func (e *Ender) EndPair(ctx context.Context, client, subject string) error {
-	epoch, err := e.begin(ctx, subject)
+	epoch, err := e.beginEnd(ctx, subject)
 	if err != nil {
 		return err
 	}
@@ -88,26 +88,26 @@ func (e *Ender) EndPair(ctx context.Context, client, subject string) error {
 			return false, nil
 		}
 		v.Client, v.Subject, v.Epoch, v.Grants = client, subject, epoch, nil
-		rec.Expires = e.kept(rec.Expires)
+		rec.Expires = e.keepUntil(rec.Expires)
 		return true, nil
 	})
 	if err != nil {
 		return err
 	}
-	return e.tell(ctx, store.Revocation{Of: store.RevokePair, Value: store.PairID(client, subject), Epoch: epoch})
+	return e.notifyGuards(ctx, store.Revocation{Of: store.RevokePair, Value: store.PairID(client, subject), Epoch: epoch})
 }
 
-// begin takes an epoch and leaves word that there will be something to sweep, in case this
+// beginEnd takes an epoch and leaves word that there will be something to sweep, in case this
 // process ends before the sweep.
-func (e *Ender) begin(ctx context.Context, subject string) (epoch int64, err error) {
-	if epoch, err = e.counter.next(ctx, e.Now()); err != nil {
+func (e *Ender) beginEnd(ctx context.Context, subject string) (epoch int64, err error) {
+	if epoch, err = e.counter.nextEpoch(ctx, e.Now()); err != nil {
 		return 0, err
 	}
 	var v store.Sweep
 	r := store.Record{Key: store.SweepKey(subject), Parent: store.SweepParent}
 	_, err = store.Change(ctx, e.Store, r, &v, func(*store.Record) (bool, error) {
 		now := e.Now()
-		if since := now.Sub(v.Begun); v.Kind == "" && v.Lease.IsZero() && 0 <= since && since < recent {
+		if since := now.Sub(v.Begun); v.Kind == "" && v.Lease.IsZero() && 0 <= since && since < reuseSweepFor {
 			return false, nil // nobody has begun with the one of a moment ago
 		}
 		v = store.Sweep{Subject: subject, Begun: now, Deleted: v.Deleted}
@@ -116,14 +116,14 @@ func (e *Ender) begin(ctx context.Context, subject string) (epoch int64, err err
 	return epoch, err
 }
 
-func (e *Ender) tell(ctx context.Context, r store.Revocation) error {
+func (e *Ender) notifyGuards(ctx context.Context, r store.Revocation) error {
 	e.Wake()
 	r.At = e.Now() // for guards of an earlier release, which know times only
 	return e.Revocations.Revoke(ctx, r)
 }
 
-// kept is the expiry of the record of an end.
-func (e *Ender) kept(before time.Time) time.Time {
+// keepUntil is the expiry of the record of an end.
+func (e *Ender) keepUntil(before time.Time) time.Time {
 	if end := e.Now().Add(max(minKept, 2*e.Longest)); end.After(before) {
 		return end
 	}

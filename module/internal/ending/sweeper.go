@@ -23,9 +23,9 @@ const (
 	sweepUsers = 100
 	// lease is how long a node that works on a sweep is left alone with it.
 	lease = 30 * time.Second
-	// settled is how long after an end the last pass begins: by then whatever was under way
+	// lastPassAfter is how long after an end the last pass begins: by then whatever was under way
 	// during the end has been written.
-	settled = time.Minute
+	lastPassAfter = time.Minute
 	// lookEvery is how often sweeps are looked for that another process left behind.
 	lookEvery = 10 * time.Second
 	// maxFaults is how many users' sweeps may fail before the store counts as away. A fault of
@@ -110,20 +110,20 @@ func (s *Sweeper) Run(ctx context.Context) error {
 // are technical, and calling again goes on.
 func (s *Sweeper) Sweep(ctx context.Context) (more bool, err error) {
 	var faults []error
-	for after := s.begin(); ; {
+	for after := s.takeStart(); ; {
 		all, err := s.Store.List(ctx, store.KindSweep, store.SweepParent, after, sweepUsers)
 		if err != nil || len(all) == 0 {
 			return more, errors.Join(append(faults, err)...)
 		}
 		for _, rec := range all {
-			again, err := s.turn(ctx, rec)
+			again, err := s.workOnSweep(ctx, rec)
 			more = more || again
 			if err == nil {
 				continue
 			}
 			faults = append(faults, err)
 			if len(faults) == maxFaults {
-				s.stop(rec.ID)
+				s.startAfter(rec.ID)
 			}
 			if len(faults) == maxFaults || ctx.Err() != nil {
 				return more, errors.Join(faults...)
@@ -133,23 +133,23 @@ func (s *Sweeper) Sweep(ctx context.Context) (more bool, err error) {
 	}
 }
 
-// begin returns the ID of the sweep behind which Sweep begins.
-func (s *Sweeper) begin() (after string) {
+// takeStart returns the ID of the sweep behind which Sweep begins.
+func (s *Sweeper) takeStart() (after string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	after, s.from = s.from, ""
 	return after
 }
 
-// stop makes the next Sweep begin behind this one.
-func (s *Sweeper) stop(id string) {
+// startAfter makes the next Sweep begin behind this one.
+func (s *Sweeper) startAfter(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.from = id
 }
 
-// turn works on one sweep, unless another node does or nothing is due yet.
-func (s *Sweeper) turn(ctx context.Context, rec store.Record) (more bool, err error) {
+// workOnSweep works on one sweep, unless another node does or nothing is due yet.
+func (s *Sweeper) workOnSweep(ctx context.Context, rec store.Record) (more bool, err error) {
 	var v store.Sweep
 	if err := store.Decode(rec.Value, &v); err != nil {
 		s.Log.Error("a sweep of a newer release is left alone", slog.Any("error", err))
@@ -160,39 +160,39 @@ func (s *Sweeper) turn(ctx context.Context, rec store.Record) (more bool, err er
 		return false, nil
 	}
 	if v.Kind == "" { // a new pass
-		v.Kind, v.Late = sweptKinds[0], now.Sub(v.Begun) >= settled
+		v.Kind, v.Late = sweptKinds[0], now.Sub(v.Begun) >= lastPassAfter
 	}
 	for range sweepPages {
 		began := s.Now()
 		v.Lease = began.Add(lease)
-		if rec, err = s.save(ctx, rec, &v); err != nil || rec.Version == 0 {
+		if rec, err = s.saveProgress(ctx, rec, &v); err != nil || rec.Version == 0 {
 			return false, err
 		}
-		done, err := s.page(ctx, &v)
+		done, err := s.sweepOnePage(ctx, &v)
 		if err != nil {
-			s.release(ctx, rec, v)
+			s.releaseLease(ctx, rec, v)
 			return false, err
 		}
 		if done {
 			return s.endPass(ctx, rec, v)
 		}
-		if err := rest(ctx, s.Now().Sub(began)); err != nil {
-			s.release(ctx, rec, v)
+		if err := pauseFor(ctx, s.Now().Sub(began)); err != nil {
+			s.releaseLease(ctx, rec, v)
 			return false, err
 		}
 	}
 	v.Lease = time.Time{}
-	_, err = s.save(ctx, rec, &v)
+	_, err = s.saveProgress(ctx, rec, &v)
 	return true, err
 }
 
-// release gives a sweep up, so that the process which comes next need not wait for the
+// releaseLease gives a sweep up, so that the process which comes next need not wait for the
 // lease to end. That it fails is no fault: the lease ends.
-func (s *Sweeper) release(ctx context.Context, rec store.Record, v store.Sweep) {
+func (s *Sweeper) releaseLease(ctx context.Context, rec store.Record, v store.Sweep) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	v.Lease = time.Time{}
-	_, _ = s.save(ctx, rec, &v)
+	_, _ = s.saveProgress(ctx, rec, &v)
 }
 
 // endPass deletes the sweep when its last pass is done, and otherwise leaves it alone until
@@ -202,14 +202,14 @@ func (s *Sweeper) endPass(ctx context.Context, rec store.Record, v store.Sweep) 
 		s.Log.Info("what was ended is deleted", slog.Int("records", v.Deleted))
 		return false, s.Store.Delete(ctx, rec.Key)
 	}
-	v.Kind, v.After, v.Lease = "", "", v.Begun.Add(settled)
-	_, err = s.save(ctx, rec, &v)
+	v.Kind, v.After, v.Lease = "", "", v.Begun.Add(lastPassAfter)
+	_, err = s.saveProgress(ctx, rec, &v)
 	return false, err
 }
 
-// save writes how far a sweep has come. The version is 0, without an error, when somebody
+// saveProgress writes how far a sweep has come. The version is 0, without an error, when somebody
 // else wrote meanwhile: there was another end, or another node has taken over.
-func (s *Sweeper) save(ctx context.Context, rec store.Record, v *store.Sweep) (store.Record, error) {
+func (s *Sweeper) saveProgress(ctx context.Context, rec store.Record, v *store.Sweep) (store.Record, error) {
 	var err error
 	if rec.Value, err = store.Encode(v); err != nil {
 		return rec, err
@@ -221,8 +221,8 @@ func (s *Sweeper) save(ctx context.Context, rec store.Record, v *store.Sweep) (s
 	return rec, err
 }
 
-// page sweeps one page of records and moves v on; done says that it was the last.
-func (s *Sweeper) page(ctx context.Context, v *store.Sweep) (done bool, err error) {
+// sweepOnePage sweeps one page of records and moves v on; done says that it was the last.
+func (s *Sweeper) sweepOnePage(ctx context.Context, v *store.Sweep) (done bool, err error) {
 	judge, err := NewJudge(ctx, s.Store, v.Subject)
 	if err != nil {
 		return false, err
@@ -241,7 +241,7 @@ func (s *Sweeper) page(ctx context.Context, v *store.Sweep) (done bool, err erro
 			dead = append(dead, rec)
 		}
 	}
-	n, err := s.dispose(ctx, judge, dead)
+	n, err := s.deleteRecords(ctx, judge, dead)
 	v.Deleted += n
 	if err != nil {
 		return false, err
@@ -287,8 +287,8 @@ func isDead(ctx context.Context, judge *Judge, rec store.Record) (bool, error) {
 	return false, nil
 }
 
-// dispose deletes dead records, some at a time, and counts them.
-func (s *Sweeper) dispose(ctx context.Context, judge *Judge, dead []store.Record) (deleted int, err error) {
+// deleteRecords deletes dead records, some at a time, and counts them.
+func (s *Sweeper) deleteRecords(ctx context.Context, judge *Judge, dead []store.Record) (deleted int, err error) {
 	var n atomic.Int64
 	var all sync.WaitGroup
 	faults := make(chan error, len(dead))
@@ -297,7 +297,7 @@ func (s *Sweeper) dispose(ctx context.Context, judge *Judge, dead []store.Record
 		turns <- struct{}{}
 		all.Go(func() {
 			defer func() { <-turns }()
-			if err := s.drop(ctx, judge, rec); err != nil {
+			if err := s.deleteRecord(ctx, judge, rec); err != nil {
 				faults <- err
 				return
 			}
@@ -309,9 +309,9 @@ func (s *Sweeper) dispose(ctx context.Context, judge *Judge, dead []store.Record
 	return int(n.Load()), <-faults
 }
 
-// drop deletes one dead record. Some go a little later, and of a pair's record only the
+// deleteRecord deletes one dead record. Some go a little later, and of a pair's record only the
 // dead grants.
-func (s *Sweeper) drop(ctx context.Context, judge *Judge, rec store.Record) error {
+func (s *Sweeper) deleteRecord(ctx context.Context, judge *Judge, rec store.Record) error {
 	switch rec.Kind {
 	case store.KindCode:
 		return Expire(ctx, s.Store, rec, s.Now().Add(deadKept))
@@ -355,8 +355,8 @@ func Expire(ctx context.Context, b store.Backend, rec store.Record, at time.Time
 	return nil
 }
 
-// rest leaves the store to others for as long as it was worked on.
-func rest(ctx context.Context, d time.Duration) error {
+// pauseFor leaves the store to others for as long as it was worked on.
+func pauseFor(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(min(d, time.Second))
 	defer timer.Stop()
 	select {

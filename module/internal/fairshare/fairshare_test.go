@@ -143,21 +143,21 @@ func TestANewcomerIsAdmittedWhateverOthersTake(t *testing.T) {
 			for range random.IntN(limit) {
 				r.Take(crowd[random.IntN(len(crowd))], 1+random.IntN(3))
 			}
-			if r.share.total() > limit+limit/2 || len(r.log) > limit+limit/2 || len(r.share.open.of)+len(r.share.reserve.of) > 6*limit {
-				t.Fatalf("seed %d: %d of %d units in %d entries and %d networks", seed, r.share.total(), limit, len(r.log), len(r.share.open.of))
+			if r.share.totalUnits() > limit+limit/2 || len(r.log) > limit+limit/2 || len(r.share.open.of)+len(r.share.reserve.of) > 6*limit {
+				t.Fatalf("seed %d: %d of %d units in %d entries and %d networks", seed, r.share.totalUnits(), limit, len(r.log), len(r.share.open.of))
 			}
 			newcomer := From("3fff:1::1")
-			if r.share.held(newcomer) == 0 {
+			if r.share.heldBy(newcomer) == 0 {
 				if ok, _ := r.Take(newcomer, 1); !ok {
-					t.Fatalf("seed %d: a newcomer is refused with %d of %d units taken by %d sources", seed, r.share.total(), limit, len(crowd))
+					t.Fatalf("seed %d: a newcomer is refused with %d of %d units taken by %d sources", seed, r.share.totalUnits(), limit, len(crowd))
 				}
 			}
 			c.pass(time.Duration(random.IntN(30)) * time.Second)
 		}
 		c.pass(time.Minute)
-		r.expire(r.now().Sub(r.start))
-		if r.share.total() != 0 || len(r.share.open.of)+len(r.share.reserve.of) != 0 || len(r.log) != 0 {
-			t.Fatalf("seed %d: after the window %d units, %d networks, %d entries are held", seed, r.share.total(), len(r.share.open.of), len(r.log))
+		r.expireUnits(r.now().Sub(r.start))
+		if r.share.totalUnits() != 0 || len(r.share.open.of)+len(r.share.reserve.of) != 0 || len(r.log) != 0 {
+			t.Fatalf("seed %d: after the window %d units, %d networks, %d entries are held", seed, r.share.totalUnits(), len(r.share.open.of), len(r.log))
 		}
 	}
 }
@@ -260,8 +260,8 @@ func TestPlacesAreDividedAndGivenBack(t *testing.T) {
 	for _, l := range leave {
 		l()
 	}
-	if p.share.total() != 0 || len(p.share.open.of)+len(p.share.reserve.of) != 0 {
-		t.Errorf("%d places and %d networks are left", p.share.total(), len(p.share.open.of))
+	if p.share.totalUnits() != 0 || len(p.share.open.of)+len(p.share.reserve.of) != 0 {
+		t.Errorf("%d places and %d networks are left", p.share.totalUnits(), len(p.share.open.of))
 	}
 }
 
@@ -354,7 +354,7 @@ func TestThoseWhoWaitAreBoundedAndGiveUp(t *testing.T) {
 			t.Errorf("%d wait who have gone", n)
 		}
 		all.Wait()
-		if len(q.strangers.waiting) != 0 || q.strangers.share.total() != 0 {
+		if len(q.strangers.waiting) != 0 || q.strangers.share.totalUnits() != 0 {
 			t.Errorf("after their patience %d wait", len(q.strangers.waiting))
 		}
 		for range 10_000 {

@@ -7,11 +7,11 @@ func Fits(limit int, held []Source, s Source) bool {
 	h := share{limit: limit}
 	for _, o := range held {
 		if h.open.total < limit {
-			h.open.add(o, 1)
+			h.open.addUnits(o, 1)
 		} else {
-			h.reserve.add(o, 1)
+			h.reserve.addUnits(o, 1)
 		}
 	}
-	ok, _ := h.take(s, 1)
+	ok, _ := h.takeUnits(s, 1)
 	return ok
 }

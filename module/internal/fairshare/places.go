@@ -18,11 +18,11 @@ func NewPlaces(limit int) *Places { return &Places{share: share{limit: limit}} }
 func (p *Places) Enter(s Source, most int) (leave func(), full bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	held := p.share.held(s)
+	held := p.share.heldBy(s)
 	if held >= most {
 		return nil, false
 	}
-	ok, reserved := p.share.take(s, 1)
+	ok, reserved := p.share.takeUnits(s, 1)
 	if !ok {
 		return nil, true
 	}

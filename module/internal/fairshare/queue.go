@@ -70,7 +70,7 @@ func (q *Queue) Enter(ctx context.Context, s Source, vouched bool, patience time
 	if vouched {
 		of = &q.vouched
 	}
-	w, err := q.arrive(of, s)
+	w, err := q.addWaiter(of, s)
 	if err != nil {
 		return err
 	}
@@ -93,18 +93,18 @@ func (q *Queue) Enter(ctx context.Context, s Source, vouched bool, patience time
 	return nil // the turn came at the same moment
 }
 
-// arrive gives a turn at once, or a place in the line.
-func (q *Queue) arrive(of *line, s Source) (*waiter, error) {
+// addWaiter gives a turn at once, or a place in the line.
+func (q *Queue) addWaiter(of *line, s Source) (*waiter, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	w := &waiter{source: s, turn: make(chan struct{})}
 	if q.in < q.width {
 		q.in++
-		q.give(of, w)
+		q.grantTurn(of, w)
 		return w, nil
 	}
-	held, ok := of.share.held(s), false
-	if ok, w.reserved = of.share.take(s, 1); !ok {
+	held, ok := of.share.heldBy(s), false
+	if ok, w.reserved = of.share.takeUnits(s, 1); !ok {
 		if held > 0 {
 			return nil, ErrShare
 		}
@@ -122,7 +122,7 @@ func (q *Queue) giveUp(of *line, w *waiter) bool {
 	if i < 0 {
 		return false
 	}
-	of.remove(i)
+	of.removeWaiter(i)
 	return true
 }
 
@@ -130,7 +130,7 @@ func (q *Queue) giveUp(of *line, w *waiter) bool {
 func (q *Queue) Leave() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.forget()
+	q.forgetOldTurns()
 	of := &q.strangers
 	if len(q.vouched.waiting) > 0 && (len(of.waiting) == 0 || q.last != &q.vouched) {
 		of = &q.vouched
@@ -139,38 +139,38 @@ func (q *Queue) Leave() {
 		q.in--
 		return
 	}
-	next, least := 0, q.had.load(of.waiting[0].source)
+	next, least := 0, q.had.weightedLoad(of.waiting[0].source)
 	for i, w := range of.waiting {
-		if had := q.had.load(w.source); had < least {
+		if had := q.had.weightedLoad(w.source); had < least {
 			next, least = i, had
 		}
 	}
 	w := of.waiting[next]
-	of.remove(next)
-	q.give(of, w)
+	of.removeWaiter(next)
+	q.grantTurn(of, w)
 }
 
-func (l *line) remove(i int) {
+func (l *line) removeWaiter(i int) {
 	l.share.giveBack(l.waiting[i].source, 1, l.waiting[i].reserved)
 	l.waiting = slices.Delete(l.waiting, i, i+1)
 }
 
-func (q *Queue) give(of *line, w *waiter) {
+func (q *Queue) grantTurn(of *line, w *waiter) {
 	q.last = of
 	q.turns = append(q.turns, turn{q.now(), w.source})
-	q.had.add(w.source, 1)
-	q.forget()
+	q.had.addUnits(w.source, 1)
+	q.forgetOldTurns()
 	close(w.turn)
 }
 
-// forget drops turns that are no longer recent.
-func (q *Queue) forget() {
+// forgetOldTurns drops turns that are no longer recent.
+func (q *Queue) forgetOldTurns() {
 	gone := max(0, len(q.turns)-recentTurns)
 	for _, t := range q.turns[:gone] {
-		q.had.add(t.source, -1)
+		q.had.addUnits(t.source, -1)
 	}
 	for now := q.now(); gone < len(q.turns) && now.Sub(q.turns[gone].at) >= recentTime; gone++ {
-		q.had.add(q.turns[gone].source, -1)
+		q.had.addUnits(q.turns[gone].source, -1)
 	}
 	q.turns = q.turns[gone:]
 }

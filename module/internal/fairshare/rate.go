@@ -36,8 +36,8 @@ func (r *Rate) Take(s Source, n int) (ok bool, retry time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now().Sub(r.start)
-	r.expire(now)
-	ok, reserved := r.share.take(s, n)
+	r.expireUnits(now)
+	ok, reserved := r.share.takeUnits(s, n)
 	switch {
 	case ok:
 		r.log = append(r.log, taken{now, s, n, reserved})
@@ -48,7 +48,7 @@ func (r *Rate) Take(s Source, n int) (ok bool, retry time.Duration) {
 	return false, r.log[0].at + r.window - now
 }
 
-func (r *Rate) expire(now time.Duration) {
+func (r *Rate) expireUnits(now time.Duration) {
 	gone := 0
 	for gone < len(r.log) && r.log[gone].at+r.window <= now {
 		t := r.log[gone]

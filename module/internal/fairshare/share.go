@@ -8,7 +8,7 @@ type usage struct {
 	of    map[netip.Prefix]int
 }
 
-func (u *usage) add(s Source, n int) {
+func (u *usage) addUnits(s Source, n int) {
 	if u.of == nil {
 		u.of = make(map[netip.Prefix]int)
 	}
@@ -21,9 +21,9 @@ func (u *usage) add(s Source, n int) {
 	}
 }
 
-// load is how much the source holds for its weight, by that of its networks of which this
+// weightedLoad is how much the source holds for its weight, by that of its networks of which this
 // is most.
-func (u *usage) load(s Source) (most float64) {
+func (u *usage) weightedLoad(s Source) (most float64) {
 	for i, step := range s.steps() {
 		most = max(most, float64(u.of[s.groups[i]])/float64(step.weight))
 	}
@@ -36,14 +36,14 @@ type share struct {
 	open, reserve usage
 }
 
-// take gives the source n units, or none. reserved says which.
-func (h *share) take(s Source, n int) (ok, reserved bool) {
+// takeUnits gives the source n units, or none. reserved says which.
+func (h *share) takeUnits(s Source, n int) (ok, reserved bool) {
 	switch {
 	case h.open.total+n <= h.limit:
-		h.open.add(s, n)
+		h.open.addUnits(s, n)
 		return true, false
 	case h.fitsReserve(s, n):
-		h.reserve.add(s, n)
+		h.reserve.addUnits(s, n)
 		return true, true
 	}
 	return false, false
@@ -53,7 +53,7 @@ func (h *share) take(s Source, n int) (ok, reserved bool) {
 // nothing at all, and they fit into the quotas of its networks.
 func (h *share) fitsReserve(s Source, n int) bool {
 	size := h.limit / 2
-	if h.held(s) > 0 || h.reserve.total+n > size {
+	if h.heldBy(s) > 0 || h.reserve.total+n > size {
 		return false
 	}
 	for i, step := range s.steps()[1:] {
@@ -66,12 +66,12 @@ func (h *share) fitsReserve(s Source, n int) bool {
 
 func (h *share) giveBack(s Source, n int, reserved bool) {
 	if reserved {
-		h.reserve.add(s, -n)
+		h.reserve.addUnits(s, -n)
 		return
 	}
-	h.open.add(s, -n)
+	h.open.addUnits(s, -n)
 }
 
-func (h *share) held(s Source) int { return h.open.of[s.address()] + h.reserve.of[s.address()] }
+func (h *share) heldBy(s Source) int { return h.open.of[s.address()] + h.reserve.of[s.address()] }
 
-func (h *share) total() int { return h.open.total + h.reserve.total }
+func (h *share) totalUnits() int { return h.open.total + h.reserve.total }

@@ -1,3 +1,3 @@
-// Package httpx owns small pieces of HTTP that several packages share. It takes
-// no decision and keeps no state.
+// Package httpx holds small pieces of HTTP that several packages share. It makes no
+// decisions and keeps no state.
 package httpx

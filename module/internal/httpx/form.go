@@ -144,7 +144,7 @@ func eachParam(encoded string, add func(name, value string) bool) error {
 		if errN != nil || errV != nil || strings.Contains(pair, ";") {
 			return bad("a parameter is not correctly encoded")
 		}
-		if !clean(name) || !clean(value) {
+		if !isCleanText(name) || !isCleanText(value) {
 			return bad("a parameter is not UTF-8 or contains NUL")
 		}
 		if !add(name, value) {
@@ -154,7 +154,7 @@ func eachParam(encoded string, add func(name, value string) bool) error {
 	return nil
 }
 
-func clean(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
+func isCleanText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
 func urlEncoded(types []string) bool {
 	if len(types) != 1 {

@@ -30,7 +30,7 @@ type Book struct {
 	start time.Time
 
 	mu    sync.Mutex
-	kinds map[string]*shelf
+	kinds map[string]*shard
 	rates map[string]*fairshare.Rate
 }
 
@@ -38,8 +38,8 @@ type Book struct {
 // it share the place of keys without a kind.
 const maxKinds = 32
 
-// shelf is the part of a book for one kind of keys.
-type shelf struct {
+// shard is the part of a book for one kind of keys.
+type shard struct {
 	cap   int
 	now   func() time.Time
 	start time.Time
@@ -64,7 +64,7 @@ type entry struct {
 
 // NewBook makes a book for at most cap keys (at least 1) of each kind.
 func NewBook(cap int, now func() time.Time) *Book {
-	return &Book{cap: max(cap, 1), now: now, start: now(), kinds: make(map[string]*shelf)}
+	return &Book{cap: max(cap, 1), now: now, start: now(), kinds: make(map[string]*shard)}
 }
 
 // Rate returns what everybody together may do, divided among those who do it. The name is
@@ -95,8 +95,8 @@ func (b *Book) TakeShare(key string, own Rule, from fairshare.Source, name strin
 	return b.Take(key, own)
 }
 
-// shelf is where a key is counted.
-func (b *Book) shelf(key string) *shelf {
+// shardOf is where a key is counted.
+func (b *Book) shardOf(key string) *shard {
 	kind, _, found := strings.Cut(key, ":")
 	if !found {
 		kind = ""
@@ -109,7 +109,7 @@ func (b *Book) shelf(key string) *shelf {
 		s = b.kinds[kind]
 	}
 	if s == nil {
-		s = &shelf{
+		s = &shard{
 			cap: b.cap, now: b.now, start: b.start,
 			entries: make(map[string]*entry), recent: list.New(), shared: make(map[Rule]*count),
 		}
@@ -125,24 +125,24 @@ func (b *Book) Take(key string, r Rule) (ok bool, retry time.Duration) {
 	if r.Limit < 1 {
 		return false, max(r.Window, r.Lock)
 	}
-	return b.shelf(key).take(shorten(key), r)
+	return b.shardOf(key).countAttempt(shortenKey(key), r)
 }
 
-func (s *shelf) take(key string, r Rule) (ok bool, retry time.Duration) {
+func (s *shard) countAttempt(key string, r Rule) (ok bool, retry time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now().Sub(s.start)
-	s.expire(now, 2)
+	s.expireEntries(now, 2)
 	e := s.entries[key]
 	if e == nil {
 		if !s.makeRoom(now) {
-			return s.sharedCount(r).take(now, r)
+			return s.sharedCount(r).countAttempt(now, r)
 		}
 		e = &entry{key: key}
 		s.entries[key] = e
 	}
-	ok, retry = e.take(now, r)
-	s.file(e, now)
+	ok, retry = e.countAttempt(now, r)
+	s.fileEntry(e, now)
 	return ok, retry
 }
 
@@ -150,24 +150,24 @@ func (s *shelf) take(key string, r Rule) (ok bool, retry time.Duration) {
 // the caller whose attempt it was, at most once for each; an attempt that was counted
 // with those of others at the cap stays counted.
 func (b *Book) Return(key string) {
-	s := b.shelf(key)
+	s := b.shardOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.entries[shorten(key)]; e != nil {
+	if e := s.entries[shortenKey(key)]; e != nil {
 		now := s.now().Sub(s.start)
 		e.giveBack(now)
-		s.file(e, now)
+		s.fileEntry(e, now)
 	}
 }
 
 // Forget drops the attempts of a key, and its refusal. Attempts that were counted with those
 // of others at the cap stay counted.
 func (b *Book) Forget(key string) {
-	s := b.shelf(key)
+	s := b.shardOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.entries[shorten(key)]; e != nil {
-		s.unfile(e)
+	if e := s.entries[shortenKey(key)]; e != nil {
+		s.unfileEntry(e)
 		delete(s.entries, e.key)
 	}
 }
@@ -175,12 +175,12 @@ func (b *Book) Forget(key string) {
 // ForgetSuffix is Forget for all keys of a kind that end in suffix. It looks at every key of
 // the kind, and does not find those of more than 64 bytes, which are kept as digests.
 func (b *Book) ForgetSuffix(kind, suffix string) {
-	s := b.shelf(kind + ":")
+	s := b.shardOf(kind + ":")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for key, e := range s.entries {
 		if strings.HasPrefix(key, kind+":") && strings.HasSuffix(key[len(kind)+1:], suffix) {
-			s.unfile(e)
+			s.unfileEntry(e)
 			delete(s.entries, key)
 		}
 	}
@@ -189,10 +189,10 @@ func (b *Book) ForgetSuffix(kind, suffix string) {
 // NewlyRefused reports whether the key is refused now, to the first who asks since it
 // is: of any number of callers whose attempts locked a key one is to tell of it.
 func (b *Book) NewlyRefused(key string) bool {
-	s := b.shelf(key)
+	s := b.shardOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.entries[shorten(key)]
+	e := s.entries[shortenKey(key)]
 	if e == nil || e.told || e.until <= s.now().Sub(s.start) {
 		return false
 	}
@@ -200,28 +200,28 @@ func (b *Book) NewlyRefused(key string) bool {
 	return true
 }
 
-// expire settles up to n entries of each kind that are due. Two for each attempt is
+// expireEntries settles up to n entries of each kind that are due. Two for each attempt is
 // more than attempts can add, so the book shrinks in use, without a sweeper.
-func (s *shelf) expire(now time.Duration, n int) {
+func (s *shard) expireEntries(now time.Duration, n int) {
 	for ; n > 0; n-- {
 		if len(s.refused) > 0 && s.refused[0].due <= now {
-			s.file(s.refused[0], now)
+			s.fileEntry(s.refused[0], now)
 		}
 		if len(s.open) > 0 && s.open[0].due <= now {
-			s.file(s.open[0], now)
+			s.fileEntry(s.open[0], now)
 		}
 	}
 }
 
-func (s *shelf) makeRoom(now time.Duration) bool {
+func (s *shard) makeRoom(now time.Duration) bool {
 	if len(s.entries) < s.cap {
 		return true
 	}
 	for len(s.refused) > 0 && s.refused[0].due <= now {
-		s.file(s.refused[0], now)
+		s.fileEntry(s.refused[0], now)
 	}
 	if len(s.entries) == s.cap && len(s.open) > 0 && s.open[0].due <= now {
-		s.file(s.open[0], now)
+		s.fileEntry(s.open[0], now)
 	}
 	if len(s.entries) == s.cap {
 		last := s.recent.Back()
@@ -229,18 +229,18 @@ func (s *shelf) makeRoom(now time.Duration) bool {
 			return false
 		}
 		if e, ok := last.Value.(*entry); ok {
-			s.unfile(e)
+			s.unfileEntry(e)
 			delete(s.entries, e.key)
 		}
 	}
 	return true
 }
 
-// file puts the entry where it belongs after a change or when it is due, and drops
+// fileEntry puts the entry where it belongs after a change or when it is due, and drops
 // it when there is nothing left to know.
-func (s *shelf) file(e *entry, now time.Duration) {
-	s.unfile(e)
-	e.settle(now)
+func (s *shard) fileEntry(e *entry, now time.Duration) {
+	s.unfileEntry(e)
+	e.settleCount(now)
 	if e.until == 0 {
 		e.told = false
 	}
@@ -254,11 +254,11 @@ func (s *shelf) file(e *entry, now time.Duration) {
 		delete(s.entries, e.key)
 		return
 	}
-	e.due = e.count.due()
+	e.due = e.count.settleAt()
 	heap.Push(e.queue, e)
 }
 
-func (s *shelf) unfile(e *entry) {
+func (s *shard) unfileEntry(e *entry) {
 	if e.queue != nil {
 		heap.Remove(e.queue, e.at)
 		e.queue = nil
@@ -270,7 +270,7 @@ func (s *shelf) unfile(e *entry) {
 }
 
 // sharedCount is bounded by the number of rules, which come from configuration.
-func (s *shelf) sharedCount(r Rule) *count {
+func (s *shard) sharedCount(r Rule) *count {
 	c := s.shared[r]
 	if c == nil {
 		c = new(count)
@@ -279,9 +279,9 @@ func (s *shelf) sharedCount(r Rule) *count {
 	return c
 }
 
-// shorten bounds what a key costs. The result is longer than any key that is kept
+// shortenKey bounds what a key costs. The result is longer than any key that is kept
 // as it is, so the two kinds cannot meet.
-func shorten(key string) string {
+func shortenKey(key string) string {
 	if len(key) <= longestKey {
 		return key
 	}

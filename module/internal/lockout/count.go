@@ -17,24 +17,24 @@ type count struct {
 	until time.Duration   // refused before this; 0: not refused
 }
 
-// take counts an attempt, or says how long the key is refused.
-func (c *count) take(now time.Duration, r Rule) (bool, time.Duration) {
+// countAttempt counts an attempt, or says how long the key is refused.
+func (c *count) countAttempt(now time.Duration, r Rule) (bool, time.Duration) {
 	c.rule = r
-	c.settle(now)
+	c.settleCount(now)
 	if c.until == 0 && len(c.times) >= r.Limit {
-		c.refuse(now)
+		c.startRefusal(now)
 	}
 	if c.until != 0 {
 		return false, c.until - now
 	}
 	c.times = append(c.times, now)
 	if len(c.times) == r.Limit {
-		c.refuse(now)
+		c.startRefusal(now)
 	}
 	return true, 0
 }
 
-func (c *count) refuse(now time.Duration) {
+func (c *count) startRefusal(now time.Duration) {
 	if c.rule.Lock > 0 {
 		c.until = now + c.rule.Lock
 		return
@@ -44,7 +44,7 @@ func (c *count) refuse(now time.Duration) {
 
 // giveBack removes the latest attempt, and with it a refusal it led to.
 func (c *count) giveBack(now time.Duration) {
-	c.settle(now)
+	c.settleCount(now)
 	if n := len(c.times); n > 0 {
 		c.times = c.times[:n-1]
 		if n-1 < c.rule.Limit {
@@ -53,10 +53,10 @@ func (c *count) giveBack(now time.Duration) {
 	}
 }
 
-// settle ends a refusal whose time has come and forgets what has left the window.
+// settleCount ends a refusal whose time has come and forgets what has left the window.
 // A lock that was served wipes the slate: the next attempts are counted anew. While
 // a key is refused its attempts stand still, so that one of them can be given back.
-func (c *count) settle(now time.Duration) {
+func (c *count) settleCount(now time.Duration) {
 	if c.until != 0 {
 		if now < c.until {
 			return
@@ -73,8 +73,8 @@ func (c *count) settle(now time.Duration) {
 	c.times = c.times[gone:]
 }
 
-// due is when settling changes what eviction may do with the key.
-func (c *count) due() time.Duration {
+// settleAt is when settling changes what eviction may do with the key.
+func (c *count) settleAt() time.Duration {
 	if c.until != 0 {
 		return c.until
 	}

@@ -9,21 +9,21 @@ func (b *Book) Refused(key string, r Rule) (refused bool, retry time.Duration) {
 	if r.Limit < 1 {
 		return true, max(r.Window, r.Lock)
 	}
-	return b.shelf(key).refusedNow(shorten(key), r)
+	return b.shardOf(key).refusedNow(shortenKey(key), r)
 }
 
-func (s *shelf) refusedNow(key string, r Rule) (refused bool, retry time.Duration) {
+func (s *shard) refusedNow(key string, r Rule) (refused bool, retry time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now().Sub(s.start)
-	s.expire(now, 2)
+	s.expireEntries(now, 2)
 	if e := s.entries[key]; e != nil {
 		retry = e.refusedFor(now, r)
-		s.file(e, now)
+		s.fileEntry(e, now)
 		return retry > 0, retry
 	}
 	for len(s.refused) > 0 && s.refused[0].due <= now {
-		s.file(s.refused[0], now)
+		s.fileEntry(s.refused[0], now)
 	}
 	if len(s.entries) < s.cap || s.recent.Len() > 0 {
 		return false, 0
@@ -35,9 +35,9 @@ func (s *shelf) refusedNow(key string, r Rule) (refused bool, retry time.Duratio
 // refusedFor is how long the key is refused, 0 when it is not.
 func (c *count) refusedFor(now time.Duration, r Rule) time.Duration {
 	c.rule = r
-	c.settle(now)
+	c.settleCount(now)
 	if c.until == 0 && len(c.times) >= r.Limit {
-		c.refuse(now)
+		c.startRefusal(now)
 	}
 	if c.until == 0 {
 		return 0

@@ -143,7 +143,7 @@ func TestThePageAboutRunningNamesEveryMetric(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := regexp.MustCompile(`= (?:counter|histogram|gauges?)\("(\w+)"`).FindAllStringSubmatch(string(source)+string(more), -1)
+	names := regexp.MustCompile(`= (?:newCounter|newHistogram|newGauges|gaugeDesc)\("(\w+)"`).FindAllStringSubmatch(string(source)+string(more), -1)
 	if len(names) < 10 {
 		t.Fatalf("only %d metrics", len(names))
 	}

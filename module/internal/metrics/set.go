@@ -9,36 +9,36 @@ import (
 const namespace, subsystem = "caddy", "gatehouse"
 
 var (
-	tokenRequests = counter("token_requests_total", "Requests at the token endpoint by grant type and outcome (issued, or the error code).", "grant", "outcome")
-	signIns       = counter("sign_ins_total", "Sign-in attempts by outcome: ok, refused, locked, limited, error.", "outcome")
-	deprecated    = counter("deprecated_grant_total", "Access tokens issued by a grant type that RFC 9700 says not to use, by grant type.", "grant")
-	evicted       = counter("grants_evicted_total", "Grants that ended because their user got another one at the same client and had grants_per_user already.")
-	revocations   = counter("revocation_requests_total", "Requests at the revocation endpoint by outcome (revoked, nothing, or the error code).", "outcome")
-	introspected  = counter("introspection_requests_total", "Requests at the introspection endpoint by outcome (active, inactive, insufficient_scope, or another error code).", "outcome")
-	audited       = counter("audit_events_total", "Events of the audit trail by name.", "event")
-	auditDropped  = counter("audit_events_dropped_total", "Events of the audit trail that Caddy's event handlers did not get, since their queue was full or the configuration ended. Their lines were written.")
-	guarded       = counter("guard_decisions_total", "Requests at a guard by the reason of the decision.", "reason")
-	refusedTokens = counter("guard_refused_tokens_total", "Tokens that guards refused, or in shadow mode would have, by the check that failed: what is invalid_token of guard_decisions_total.", "check")
-	shadowed      = counter("guard_shadow_refusals_total", "Requests that a guard in shadow mode would have refused, by the reason.", "reason")
-	overload      = counter("overload_refused_total", "Requests refused because the process had more than it could answer in time, by class: anonymous, client (credentials not checked yet), known (a token that was checked before).", "class")
-	limited       = counter("limit_decisions_total", "Decisions of a limiter by the kind of the policy that was reported and the result.", "policy", "result")
-	limiterFull   = counter("limit_shared_buckets_total", "Decisions on callers without counts of their own, by those of a bucket they share since the limiter's memory was full.")
-	normalised    = counter("upstream_errors_total", "Upstream error answers put into the common shape, by status class and kind of body.", "class", "body")
-	removedFields = counter("upstream_fields_removed_total", "Answers of an upstream from which a header field was removed that only the gateway may send, by field: set_cookie, clear_site_data, www_authenticate.", "field")
-	failures      = counter("errors_total", "Failures of the gateway's own handlers answered in the common shape, by status class.", "class")
-	tickets       = counter("tickets_total", "Requests confirmed on a second device, by kind (scan: a code to scan, device: one to type) and what became of them (begun, scanned, confirmed, denied, wrong_number).", "kind", "outcome")
-	restRequests  = counter("rest_requests_total", "Requests for declared resources by what they do.", "operation")
-	untranslated  = counter("rest_translation_failures_total", "Answers of an upstream that could not be translated, by the reason.", "reason")
-	jobs          = counter("rest_jobs_total", "Jobs by the name of their queue and what became of them: accepted, not for want of room (queue_full, client_full), ended (succeeded, failed, cancelled), or cut off with their node (interrupted, or repeated where that is declared).", "queue", "outcome")
-	jobFiles      = counter("rest_job_files_total", "Files that jobs fetched: passed on, or the reason why not.", "outcome")
-	jobsRunning   = gauges("rest_jobs_running", "Jobs that this node runs, by the name of their queue.", "queue")
-	storeOps      = counter("store_operations_total", "Operations on the store by name and result: ok, miss, conflict, error.", "operation", "result")
-	storeSeconds  = histogram("store_operation_seconds", "Time an operation on the store took, in seconds.", "operation")
+	tokenRequests = newCounter("token_requests_total", "Requests at the token endpoint by grant type and outcome (issued, or the error code).", "grant", "outcome")
+	signIns       = newCounter("sign_ins_total", "Sign-in attempts by outcome: ok, refused, locked, limited, error.", "outcome")
+	deprecated    = newCounter("deprecated_grant_total", "Access tokens issued by a grant type that RFC 9700 says not to use, by grant type.", "grant")
+	evicted       = newCounter("grants_evicted_total", "Grants that ended because their user got another one at the same client and had grants_per_user already.")
+	revocations   = newCounter("revocation_requests_total", "Requests at the revocation endpoint by outcome (revoked, nothing, or the error code).", "outcome")
+	introspected  = newCounter("introspection_requests_total", "Requests at the introspection endpoint by outcome (active, inactive, insufficient_scope, or another error code).", "outcome")
+	audited       = newCounter("audit_events_total", "Events of the audit trail by name.", "event")
+	auditDropped  = newCounter("audit_events_dropped_total", "Events of the audit trail that Caddy's event handlers did not get, since their queue was full or the configuration ended. Their lines were written.")
+	guarded       = newCounter("guard_decisions_total", "Requests at a guard by the reason of the decision.", "reason")
+	refusedTokens = newCounter("guard_refused_tokens_total", "Tokens that guards refused, or in shadow mode would have, by the check that failed: what is invalid_token of guard_decisions_total.", "check")
+	shadowed      = newCounter("guard_shadow_refusals_total", "Requests that a guard in shadow mode would have refused, by the reason.", "reason")
+	overload      = newCounter("overload_refused_total", "Requests refused because the process had more than it could answer in time, by class: anonymous, client (credentials not checked yet), known (a token that was checked before).", "class")
+	limited       = newCounter("limit_decisions_total", "Decisions of a limiter by the kind of the policy that was reported and the result.", "policy", "result")
+	limiterFull   = newCounter("limit_shared_buckets_total", "Decisions on callers without counts of their own, by those of a bucket they share since the limiter's memory was full.")
+	normalised    = newCounter("upstream_errors_total", "Upstream error answers put into the common shape, by status class and kind of body.", "class", "body")
+	removedFields = newCounter("upstream_fields_removed_total", "Answers of an upstream from which a header field was removed that only the gateway may send, by field: set_cookie, clear_site_data, www_authenticate.", "field")
+	failures      = newCounter("errors_total", "Failures of the gateway's own handlers answered in the common shape, by status class.", "class")
+	tickets       = newCounter("tickets_total", "Requests confirmed on a second device, by kind (scan: a code to scan, device: one to type) and what became of them (begun, scanned, confirmed, denied, wrong_number).", "kind", "outcome")
+	restRequests  = newCounter("rest_requests_total", "Requests for declared resources by what they do.", "operation")
+	untranslated  = newCounter("rest_translation_failures_total", "Answers of an upstream that could not be translated, by the reason.", "reason")
+	jobs          = newCounter("rest_jobs_total", "Jobs by the name of their queue and what became of them: accepted, not for want of room (queue_full, client_full), ended (succeeded, failed, cancelled), or cut off with their node (interrupted, or repeated where that is declared).", "queue", "outcome")
+	jobFiles      = newCounter("rest_job_files_total", "Files that jobs fetched: passed on, or the reason why not.", "outcome")
+	jobsRunning   = newGauges("rest_jobs_running", "Jobs that this node runs, by the name of their queue.", "queue")
+	storeOps      = newCounter("store_operations_total", "Operations on the store by name and result: ok, miss, conflict, error.", "operation", "result")
+	storeSeconds  = newHistogram("store_operation_seconds", "Time an operation on the store took, in seconds.", "operation")
 )
 
 var collectors []prometheus.Collector
 
-func counter(name, help string, labels ...string) *prometheus.CounterVec {
+func newCounter(name, help string, labels ...string) *prometheus.CounterVec {
 	c := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: namespace, Subsystem: subsystem, Name: name, Help: help,
 	}, labels)
@@ -46,7 +46,7 @@ func counter(name, help string, labels ...string) *prometheus.CounterVec {
 	return c
 }
 
-func gauges(name, help string, labels ...string) *prometheus.GaugeVec {
+func newGauges(name, help string, labels ...string) *prometheus.GaugeVec {
 	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Namespace: namespace, Subsystem: subsystem, Name: name, Help: help,
 	}, labels)
@@ -54,7 +54,7 @@ func gauges(name, help string, labels ...string) *prometheus.GaugeVec {
 	return g
 }
 
-func histogram(name, help string, labels ...string) *prometheus.HistogramVec {
+func newHistogram(name, help string, labels ...string) *prometheus.HistogramVec {
 	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: namespace, Subsystem: subsystem, Name: name, Help: help,
 		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1},
@@ -113,14 +113,14 @@ func (Set) LimiterFull() { limiterFull.WithLabelValues().Inc() }
 
 // UpstreamError counts an upstream's error answer.
 func (Set) UpstreamError(status int, body string) {
-	normalised.WithLabelValues(class(status), body).Inc()
+	normalised.WithLabelValues(statusClass(status), body).Inc()
 }
 
 // UpstreamField counts answers from which a field of the gateway's own was removed.
 func (Set) UpstreamField(field string) Counter { return removedFields.WithLabelValues(field) }
 
 // Failure counts an error of the gateway's own.
-func (Set) Failure(status int) { failures.WithLabelValues(class(status)).Inc() }
+func (Set) Failure(status int) { failures.WithLabelValues(statusClass(status)).Inc() }
 
 // Ticket counts what becomes of a request that is confirmed on a second device.
 func (Set) Ticket(kind, outcome string) { tickets.WithLabelValues(kind, outcome).Inc() }
@@ -150,7 +150,7 @@ func (Set) StoreOperation(operation, result string, took time.Duration) {
 	storeSeconds.WithLabelValues(operation).Observe(took.Seconds())
 }
 
-func class(status int) string {
+func statusClass(status int) string {
 	switch {
 	case status >= 400 && status < 500:
 		return "4xx"

@@ -9,15 +9,15 @@ import (
 )
 
 var (
-	storeUp       = gauge("store_up", "Whether the store answered the last probe: 1 or 0.")
-	limiterUp     = gauge("limiter_up", "Whether the limiter reaches its counts: 1 or 0.")
-	limiterKeys   = gauge("limiter_memory_keys", "Callers with counts of their own in this process, for each policy.")
-	limiterBytes  = gauge("limiter_memory_bytes", "Memory that the counts of requests in this process take.")
-	limiterSize   = gauge("limiter_memory_size_bytes", "Memory that they may take, the size of the limiter.")
-	limiterFolded = gauge("limiter_memory_folded_total", "Callers whose counts went into a shared bucket, since the memory was full.")
-	polls         = gauge("polls_waiting", "Polls that hang until somebody confirms on a second device.")
-	unfinished    = gauge("rest_jobs_unfinished", "Jobs that wait or run on all nodes, by the name of their queue, as this node last saw.", "queue")
-	staleness     = gauge("revocation_staleness_seconds", "How long ago what this process knows of revocations was complete: 0 while the feed runs, +Inf before it was complete once.")
+	storeUp       = gaugeDesc("store_up", "Whether the store answered the last probe: 1 or 0.")
+	limiterUp     = gaugeDesc("limiter_up", "Whether the limiter reaches its counts: 1 or 0.")
+	limiterKeys   = gaugeDesc("limiter_memory_keys", "Callers with counts of their own in this process, for each policy.")
+	limiterBytes  = gaugeDesc("limiter_memory_bytes", "Memory that the counts of requests in this process take.")
+	limiterSize   = gaugeDesc("limiter_memory_size_bytes", "Memory that they may take, the size of the limiter.")
+	limiterFolded = gaugeDesc("limiter_memory_folded_total", "Callers whose counts went into a shared bucket, since the memory was full.")
+	polls         = gaugeDesc("polls_waiting", "Polls that hang until somebody confirms on a second device.")
+	unfinished    = gaugeDesc("rest_jobs_unfinished", "Jobs that wait or run on all nodes, by the name of their queue, as this node last saw.", "queue")
+	staleness     = gaugeDesc("revocation_staleness_seconds", "How long ago what this process knows of revocations was complete: 0 while the feed runs, +Inf before it was complete once.")
 )
 
 // State is what the gateway that runs knows of the parts it depends on.
@@ -51,7 +51,7 @@ var asked atomic.Pointer[func() (State, bool)]
 // is called once, for the process.
 func AskState(ask func() (s State, ok bool)) { asked.Store(&ask) }
 
-func gauge(name, help string, labels ...string) *prometheus.Desc {
+func gaugeDesc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(prometheus.BuildFQName(namespace, subsystem, name), help, labels, nil)
 }
 
@@ -85,7 +85,7 @@ func (states) Collect(to chan<- prometheus.Metric) {
 	if s.RevocationsKnown {
 		stale = s.RevocationStaleness.Seconds()
 	}
-	for desc, value := range map[*prometheus.Desc]float64{storeUp: truth(s.StoreUp), limiterUp: truth(s.LimiterUp), polls: float64(s.PollsWaiting), staleness: stale} {
+	for desc, value := range map[*prometheus.Desc]float64{storeUp: boolValue(s.StoreUp), limiterUp: boolValue(s.LimiterUp), polls: float64(s.PollsWaiting), staleness: stale} {
 		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
 	}
 	if m := s.LimiterMemory; m != nil {
@@ -99,7 +99,7 @@ func (states) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-func truth(b bool) float64 {
+func boolValue(b bool) float64 {
 	if b {
 		return 1
 	}

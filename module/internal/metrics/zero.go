@@ -49,12 +49,12 @@ func closedSets() []closedSet {
 // yet finds a series.
 func startAtZero() {
 	for _, s := range closedSets() {
-		start(s.of, s.values...)
+		startSeries(s.of, s.values...)
 	}
 }
 
-// start makes the series of a counter for each combination of its labels' values.
-func start(c *prometheus.CounterVec, values ...[]string) {
+// startSeries makes the series of a counter for each combination of its labels' values.
+func startSeries(c *prometheus.CounterVec, values ...[]string) {
 	combinations := [][]string{nil}
 	for _, of := range values {
 		var longer [][]string

@@ -53,14 +53,14 @@ func NewKeys(secrets ...[]byte) (*Keys, error) {
 // MAC returns HMAC-SHA-256 over parts, which are framed by their lengths so that
 // no two lists of parts give the same input.
 func (k *Keys) MAC(use string, parts ...[]byte) []byte {
-	return sum(k.purpose(use).mac[0], parts)
+	return macSum(k.keysFor(use).mac[0], parts)
 }
 
 // CheckMAC reports whether mac was made by [Keys.MAC] under any of the secrets.
 func (k *Keys) CheckMAC(use string, mac []byte, parts ...[]byte) bool {
 	ok := false
-	for _, key := range k.purpose(use).mac {
-		if hmac.Equal(sum(key, parts), mac) {
+	for _, key := range k.keysFor(use).mac {
+		if hmac.Equal(macSum(key, parts), mac) {
 			ok = true
 		}
 	}
@@ -70,7 +70,7 @@ func (k *Keys) CheckMAC(use string, mac []byte, parts ...[]byte) bool {
 // Seal encrypts and authenticates plain together with the context it is bound to
 // (for instance a browser's cookie), and returns URL-safe text.
 func (k *Keys) Seal(use string, plain, bound []byte) string {
-	aead := k.purpose(use).seal[0]
+	aead := k.keysFor(use).seal[0]
 	return base64.RawURLEncoding.EncodeToString(aead.Seal(nil, nil, plain, bound))
 }
 
@@ -83,8 +83,8 @@ func (k *Keys) Seal(use string, plain, bound []byte) string {
 // GCM (a synthetic nonce, as in RFC 5297 section 4). Different values have the same one as
 // rarely as random ones do: with 2^32 of them the chance is 2^-33.
 func (k *Keys) SealRepeatable(use string, plain, bound []byte) string {
-	p := k.purpose(use)
-	nonce := sum(p.nonce, [][]byte{bound, plain})[:p.explicit.NonceSize()]
+	p := k.keysFor(use)
+	nonce := macSum(p.nonce, [][]byte{bound, plain})[:p.explicit.NonceSize()]
 	return base64.RawURLEncoding.EncodeToString(p.explicit.Seal(nonce, nonce, plain, bound))
 }
 
@@ -94,7 +94,7 @@ func (k *Keys) Open(use, sealed string, bound []byte) ([]byte, error) {
 	if err != nil || strings.ContainsAny(sealed, "\r\n") { // which the decoder skips
 		return nil, ErrForged
 	}
-	for _, aead := range k.purpose(use).seal {
+	for _, aead := range k.keysFor(use).seal {
 		if plain, err := aead.Open(nil, nil, raw, bound); err == nil {
 			return plain, nil
 		}
@@ -102,7 +102,7 @@ func (k *Keys) Open(use, sealed string, bound []byte) ([]byte, error) {
 	return nil, ErrForged
 }
 
-func (k *Keys) purpose(use string) *purpose {
+func (k *Keys) keysFor(use string) *purpose {
 	if p, ok := k.derived.Load(use); ok {
 		if p, ok := p.(*purpose); ok {
 			return p
@@ -110,17 +110,17 @@ func (k *Keys) purpose(use string) *purpose {
 	}
 	p := new(purpose)
 	for _, master := range k.masters {
-		p.mac = append(p.mac, derive(master, "gatehouse mac "+use))
-		p.seal = append(p.seal, newAEAD(derive(master, "gatehouse seal "+use)))
+		p.mac = append(p.mac, deriveKey(master, "gatehouse mac "+use))
+		p.seal = append(p.seal, newAEAD(deriveKey(master, "gatehouse seal "+use)))
 	}
-	p.nonce = derive(k.masters[0], "gatehouse nonce "+use)
-	p.explicit = newExplicitAEAD(derive(k.masters[0], "gatehouse seal "+use))
+	p.nonce = deriveKey(k.masters[0], "gatehouse nonce "+use)
+	p.explicit = newExplicitAEAD(deriveKey(k.masters[0], "gatehouse seal "+use))
 	k.derived.Store(use, p)
 	return p
 }
 
-// derive gives 32 bytes by HKDF-SHA-256 (RFC 5869). It cannot fail for this length.
-func derive(master []byte, info string) []byte {
+// deriveKey gives 32 bytes by HKDF-SHA-256 (RFC 5869). It cannot fail for this length.
+func deriveKey(master []byte, info string) []byte {
 	key, err := hkdf.Key(sha256.New, master, nil, info, 32)
 	if err != nil {
 		panic("secret: " + err.Error())
@@ -130,13 +130,13 @@ func derive(master []byte, info string) []byte {
 
 // newAEAD gives AES-256-GCM with a random nonce in front of each message. A key
 // of 32 bytes is always accepted.
-func newAEAD(key []byte) cipher.AEAD { return gcm(key, cipher.NewGCMWithRandomNonce) }
+func newAEAD(key []byte) cipher.AEAD { return newGCM(key, cipher.NewGCMWithRandomNonce) }
 
 // newExplicitAEAD is newAEAD for one that is given the nonce. Written in front of the message,
 // it makes what newAEAD opens.
-func newExplicitAEAD(key []byte) cipher.AEAD { return gcm(key, cipher.NewGCM) }
+func newExplicitAEAD(key []byte) cipher.AEAD { return newGCM(key, cipher.NewGCM) }
 
-func gcm(key []byte, mode func(cipher.Block) (cipher.AEAD, error)) cipher.AEAD {
+func newGCM(key []byte, mode func(cipher.Block) (cipher.AEAD, error)) cipher.AEAD {
 	block, err := aes.NewCipher(key)
 	if err != nil {
 		panic("secret: " + err.Error())
@@ -148,7 +148,7 @@ func gcm(key []byte, mode func(cipher.Block) (cipher.AEAD, error)) cipher.AEAD {
 	return aead
 }
 
-func sum(key []byte, parts [][]byte) []byte {
+func macSum(key []byte, parts [][]byte) []byte {
 	h := hmac.New(sha256.New, key)
 	var length [8]byte
 	for _, part := range parts {

@@ -19,27 +19,27 @@ const maxClaims = 16 << 10
 // with the ID that was made for them: 128 random bits, never used again. Errors that
 // are not technical are [ErrTaken], or match [ErrInvalid]. u.ID is ignored.
 func (s *Users) Create(ctx context.Context, u directory.User, pass string) (directory.User, error) {
-	composed, err := checked(pass)
+	composed, err := preparePassword(pass)
 	if err != nil {
 		return directory.User{}, err
 	}
 	u.ID = "u-" + secret.ID()
-	u.Username = canonical(u.Username)
-	if err := check(u); err != nil {
+	u.Username = canonicalName(u.Username)
+	if err := checkUser(u); err != nil {
 		return directory.User{}, err
 	}
-	return u, s.create(ctx, u, s.hash(composed))
+	return u, s.createUser(ctx, u, s.hash(composed))
 }
 
-// create claims the name first. A crash after that leaves a claim without a user, which
+// createUser claims the name first. A crash after that leaves a claim without a user, which
 // is taken over when the name is wanted again.
-func (s *Users) create(ctx context.Context, u directory.User, hash string) error {
-	if err := s.take(ctx, u.Username, u.ID); err != nil {
+func (s *Users) createUser(ctx context.Context, u directory.User, hash string) error {
+	if err := s.claimName(ctx, u.Username, u.ID); err != nil {
 		return err
 	}
 	now := s.now()
 	kept := store.User{ID: u.ID, Username: u.Username, PasswordHash: hash, CreatedAt: now, ChangedAt: now}
-	fill(&kept, u)
+	setFields(&kept, u)
 	value, err := store.Encode(&kept)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (s *Users) create(ctx context.Context, u directory.User, hash string) error
 	}
 	// A claim that took this long to become a user may have been taken over meanwhile.
 	// Then the name, and with it the right to sign in, is the other's.
-	switch c, _, err := s.claim(ctx, u.Username); {
+	switch c, _, err := s.readClaim(ctx, u.Username); {
 	case err == nil && c.ID == u.ID:
 		return nil
 	case err != nil && !errors.Is(err, ErrNotFound):
@@ -65,12 +65,12 @@ func (s *Users) create(ctx context.Context, u directory.User, hash string) error
 // SetPassword gives a user another password. The caller ends what was granted with the
 // old one: sessions, grants and tokens (authserver's EndSubject).
 func (s *Users) SetPassword(ctx context.Context, id, pass string) error {
-	composed, err := checked(pass)
+	composed, err := preparePassword(pass)
 	if err != nil {
 		return err
 	}
 	hash := s.hash(composed)
-	return s.change(ctx, id, func(kept *store.User) error {
+	return s.changeUser(ctx, id, func(kept *store.User) error {
 		kept.PasswordHash = hash
 		return nil
 	})
@@ -79,7 +79,7 @@ func (s *Users) SetPassword(ctx context.Context, id, pass string) error {
 // SetLocked locks or unlocks a user, who can then neither sign in nor refresh what they
 // granted. The caller ends what is still valid when it locks (authserver's EndSubject).
 func (s *Users) SetLocked(ctx context.Context, id string, locked bool) error {
-	return s.change(ctx, id, func(kept *store.User) error {
+	return s.changeUser(ctx, id, func(kept *store.User) error {
 		kept.Locked = locked
 		return nil
 	})
@@ -88,18 +88,18 @@ func (s *Users) SetLocked(ctx context.Context, id string, locked bool) error {
 // Update changes a user's fields except ID and Username. change may be called more than
 // once, and what it returns as an error is returned.
 func (s *Users) Update(ctx context.Context, id string, change func(*directory.User) error) error {
-	return s.change(ctx, id, func(kept *store.User) error {
-		u := shown(*kept)
+	return s.changeUser(ctx, id, func(kept *store.User) error {
+		u := directoryUser(*kept)
 		if err := change(&u); err != nil {
 			return err
 		}
 		if u.ID != kept.ID || u.Username != kept.Username {
 			return fmt.Errorf("%w: neither id nor username can change", ErrInvalid)
 		}
-		if err := check(u); err != nil {
+		if err := checkUser(u); err != nil {
 			return err
 		}
-		fill(kept, u)
+		setFields(kept, u)
 		return nil
 	})
 }
@@ -108,17 +108,17 @@ func (s *Users) Update(ctx context.Context, id string, change func(*directory.Us
 // caller ends what was granted (authserver's EndSubject). The user goes first: a crash
 // between leaves a name that is nobody's, which is given to the next who wants it.
 func (s *Users) Delete(ctx context.Context, id string) error {
-	kept, _, err := s.get(ctx, id)
+	kept, _, err := s.readUser(ctx, id)
 	if err != nil {
 		return err
 	}
 	if err := s.store.Delete(ctx, store.Key{Kind: store.KindUser, ID: id}); err != nil {
 		return fmt.Errorf("deleting a user: %w", err)
 	}
-	return s.free(ctx, kept.Username, id)
+	return s.releaseName(ctx, kept.Username, id)
 }
 
-func (s *Users) change(ctx context.Context, id string, do func(*store.User) error) error {
+func (s *Users) changeUser(ctx context.Context, id string, do func(*store.User) error) error {
 	if id == "" || len(id) > directory.MaxID {
 		return ErrNotFound
 	}
@@ -137,15 +137,15 @@ func (s *Users) change(ctx context.Context, id string, do func(*store.User) erro
 	return refused
 }
 
-func check(u directory.User) error {
+func checkUser(u directory.User) error {
 	if err := u.Check(); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	if u.Email != "" && !strings.Contains(u.Email, "@") {
-		return invalid("email", "the email has no @")
+		return invalidField("email", "the email has no @")
 	}
 	if claims, err := json.Marshal(u.Claims); err != nil || len(claims) > maxClaims {
-		return invalid("claims", "the claims are no JSON, or longer than %d bytes", maxClaims)
+		return invalidField("claims", "the claims are no JSON, or longer than %d bytes", maxClaims)
 	}
 	return nil
 }

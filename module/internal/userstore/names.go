@@ -13,9 +13,9 @@ import (
 // for what a crash left behind: longer than making a user takes.
 const orphaned = time.Minute
 
-// claim reads whose a canonical name is, or [ErrNotFound].
-func (s *Users) claim(ctx context.Context, name string) (store.Username, store.Record, error) {
-	key := folded(name)
+// readClaim reads whose a canonical name is, or [ErrNotFound].
+func (s *Users) readClaim(ctx context.Context, name string) (store.Username, store.Record, error) {
+	key := foldName(name)
 	if key == "" || len(key) > store.MaxKeyLength {
 		return store.Username{}, store.Record{}, ErrNotFound
 	}
@@ -30,14 +30,14 @@ func (s *Users) claim(ctx context.Context, name string) (store.Username, store.R
 	return c, r, nil
 }
 
-// take claims a name for an ID, or returns [ErrTaken]. A claim without a user, left by a
+// claimName claims a name for an ID, or returns [ErrTaken]. A claim without a user, left by a
 // crash, is taken over once it is old.
-func (s *Users) take(ctx context.Context, name, id string) error {
+func (s *Users) claimName(ctx context.Context, name, id string) error {
 	value, err := store.Encode(&store.Username{ID: id, ClaimedAt: s.now()})
 	if err != nil {
 		return err
 	}
-	key := store.Key{Kind: store.KindUsername, ID: folded(name)}
+	key := store.Key{Kind: store.KindUsername, ID: foldName(name)}
 	_, err = s.store.Create(ctx, store.Record{Key: key, Value: value})
 	if err == nil {
 		return nil
@@ -45,7 +45,7 @@ func (s *Users) take(ctx context.Context, name, id string) error {
 	if !errors.Is(err, store.ErrExists) {
 		return fmt.Errorf("claiming a user name: %w", err)
 	}
-	other, r, err := s.claim(ctx, name)
+	other, r, err := s.readClaim(ctx, name)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return ErrTaken // given free this very moment
@@ -54,7 +54,7 @@ func (s *Users) take(ctx context.Context, name, id string) error {
 	case s.now().Sub(other.ClaimedAt) < orphaned:
 		return ErrTaken
 	}
-	switch _, _, err := s.get(ctx, other.ID); {
+	switch _, _, err := s.readUser(ctx, other.ID); {
 	case err == nil:
 		return ErrTaken
 	case !errors.Is(err, ErrNotFound):
@@ -70,11 +70,11 @@ func (s *Users) take(ctx context.Context, name, id string) error {
 	return nil
 }
 
-// free gives up the claim on a name if it is this ID's. It lets the record expire
+// releaseName gives up the claim on a name if it is this ID's. It lets the record expire
 // instead of deleting it: a deletion knows no version and might hit the claim of a user
 // who got the name in this moment.
-func (s *Users) free(ctx context.Context, name, id string) error {
-	c, r, err := s.claim(ctx, name)
+func (s *Users) releaseName(ctx context.Context, name, id string) error {
+	c, r, err := s.readClaim(ctx, name)
 	switch {
 	case errors.Is(err, ErrNotFound), err == nil && c.ID != id:
 		return nil

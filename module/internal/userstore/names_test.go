@@ -169,7 +169,7 @@ func TestFreeingANameSparesWhoHasItNow(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := create(t, s, "ann") // between the two writes of a deletion
-	if err := s.free(t.Context(), "ann", u.ID); err != nil {
+	if err := s.releaseName(t.Context(), "ann", u.ID); err != nil {
 		t.Fatal(err)
 	}
 	if got, ok, err := s.Find(t.Context(), "ann"); !ok || got.ID != again.ID || err != nil {

@@ -21,7 +21,7 @@ func (s *Users) Identify(ctx context.Context, username string) (string, bool, er
 	if len(username) > maxTyped {
 		return "", false, nil
 	}
-	c, _, err := s.claim(ctx, canonical(username))
+	c, _, err := s.readClaim(ctx, canonicalName(username))
 	if errors.Is(err, ErrNotFound) {
 		return "", false, nil
 	}
@@ -37,7 +37,7 @@ func (s *Users) Authenticate(ctx context.Context, username, pass string) (direct
 	if err := ctx.Err(); err != nil {
 		return directory.User{}, false, err
 	}
-	kept, record, err := s.typed(ctx, username)
+	kept, record, err := s.findTyped(ctx, username)
 	known := err == nil
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return directory.User{}, false, err
@@ -53,40 +53,40 @@ func (s *Users) Authenticate(ctx context.Context, username, pass string) (direct
 		return directory.User{}, false, nil
 	}
 	if parsed.Outdated() {
-		s.upgrade(ctx, kept, record, typed)
+		s.upgradeHash(ctx, kept, record, typed)
 	}
-	return shown(kept), true, nil
+	return directoryUser(kept), true, nil
 }
 
 // maxTyped is the longest name that is looked up, in bytes: normalizing one of many
 // megabytes would be free work for a stranger.
 const maxTyped = 4 * directory.MaxUsername
 
-// typed finds the user of a name that a stranger typed. An unknown name costs as many
+// findTyped finds the user of a name that a stranger typed. An unknown name costs as many
 // reads of the store as a known one.
-func (s *Users) typed(ctx context.Context, username string) (store.User, store.Record, error) {
+func (s *Users) findTyped(ctx context.Context, username string) (store.User, store.Record, error) {
 	if len(username) > maxTyped {
 		return store.User{}, store.Record{}, ErrNotFound
 	}
-	name := canonical(username)
-	c, _, err := s.claim(ctx, name)
+	name := canonicalName(username)
+	c, _, err := s.readClaim(ctx, name)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		c.ID = "u-" + secret.ID()
 	case err != nil:
 		return store.User{}, store.Record{}, err
 	}
-	kept, r, err := s.get(ctx, c.ID)
+	kept, r, err := s.readUser(ctx, c.ID)
 	if err == nil && kept.Username != name {
 		err = ErrNotFound
 	}
 	return kept, r, err
 }
 
-// upgrade keeps a better hash of the password that was just proven right. It does so by
+// upgradeHash keeps a better hash of the password that was just proven right. It does so by
 // the version that was read: a password set meanwhile stays. Whatever fails, the next
 // sign-in tries again.
-func (s *Users) upgrade(ctx context.Context, kept store.User, record store.Record, pass string) {
+func (s *Users) upgradeHash(ctx context.Context, kept store.User, record store.Record, pass string) {
 	ctx, cancel := context.WithTimeout(ctx, upgradePatience)
 	defer cancel()
 	kept.PasswordHash = s.hash(pass)

@@ -68,20 +68,20 @@ func New(c Config) (*Users, error) {
 // Find returns the user of this name, locked or not. Names are compared in normal form
 // C and letter by letter.
 func (s *Users) Find(ctx context.Context, username string) (directory.User, bool, error) {
-	kept, _, err := s.byName(ctx, canonical(username))
+	kept, _, err := s.byName(ctx, canonicalName(username))
 	if errors.Is(err, ErrNotFound) {
 		return directory.User{}, false, nil
 	}
-	return shown(kept), err == nil, err
+	return directoryUser(kept), err == nil, err
 }
 
 // Lookup implements [directory.Directory].
 func (s *Users) Lookup(ctx context.Context, id string) (directory.User, bool, error) {
-	kept, _, err := s.get(ctx, id)
+	kept, _, err := s.readUser(ctx, id)
 	if errors.Is(err, ErrNotFound) {
 		return directory.User{}, false, nil
 	}
-	return shown(kept), err == nil, err
+	return directoryUser(kept), err == nil, err
 }
 
 // List returns up to limit users in the order of their IDs, from the one behind after
@@ -97,13 +97,13 @@ func (s *Users) List(ctx context.Context, after string, limit int) ([]directory.
 		if err := store.Decode(r.Value, &kept); err != nil {
 			return nil, err
 		}
-		out = append(out, shown(kept))
+		out = append(out, directoryUser(kept))
 	}
 	return out, nil
 }
 
-// get returns the user and the record it was read from, or [ErrNotFound].
-func (s *Users) get(ctx context.Context, id string) (store.User, store.Record, error) {
+// readUser returns the user and the record it was read from, or [ErrNotFound].
+func (s *Users) readUser(ctx context.Context, id string) (store.User, store.Record, error) {
 	if id == "" || len(id) > directory.MaxID {
 		return store.User{}, store.Record{}, ErrNotFound
 	}
@@ -120,11 +120,11 @@ func (s *Users) get(ctx context.Context, id string) (store.User, store.Record, e
 
 // byName returns the user who has a canonical name.
 func (s *Users) byName(ctx context.Context, name string) (store.User, store.Record, error) {
-	claim, _, err := s.claim(ctx, name)
+	claim, _, err := s.readClaim(ctx, name)
 	if err != nil {
 		return store.User{}, store.Record{}, err
 	}
-	kept, r, err := s.get(ctx, claim.ID)
+	kept, r, err := s.readUser(ctx, claim.ID)
 	if err == nil && kept.Username != name {
 		err = ErrNotFound
 	}
@@ -134,46 +134,46 @@ func (s *Users) byName(ctx context.Context, name string) (store.User, store.Reco
 	return kept, r, nil
 }
 
-// canonical returns the form in which user names are compared and shown.
-func canonical(username string) string { return norm.NFC.String(username) }
+// canonicalName returns the form in which user names are compared and shown.
+func canonicalName(username string) string { return norm.NFC.String(username) }
 
-// folded is under what a name is kept: people would take two names for one that differ
+// foldName is under what a name is kept: people would take two names for one that differ
 // in letter case only.
-func folded(name string) string { return norm.NFC.String(cases.Fold().String(name)) }
+func foldName(name string) string { return norm.NFC.String(cases.Fold().String(name)) }
 
-// invalid is an error about one field that matches [ErrInvalid].
-func invalid(field, format string, args ...any) error {
+// invalidField is an error about one field that matches [ErrInvalid].
+func invalidField(field, format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrInvalid, &directory.FieldError{Field: field, Err: fmt.Errorf(format, args...)})
 }
 
-// checked returns a password in the form that is hashed. Systems type one character in
+// preparePassword returns a password in the form that is hashed. Systems type one character in
 // different ways (RFC 8265 section 4.2.2).
-func checked(pass string) (string, error) {
+func preparePassword(pass string) (string, error) {
 	switch {
 	case len(pass) < minPassword:
-		return "", invalid("password", "the password has fewer than %d bytes", minPassword)
+		return "", invalidField("password", "the password has fewer than %d bytes", minPassword)
 	case len(pass) > directory.MaxPassword:
-		return "", invalid("password", "the password has more than %d bytes", directory.MaxPassword)
+		return "", invalidField("password", "the password has more than %d bytes", directory.MaxPassword)
 	case !utf8.ValidString(pass) || strings.Contains(pass, "\x00"):
-		return "", invalid("password", "the password must be UTF-8 without a NUL character")
+		return "", invalidField("password", "the password must be UTF-8 without a NUL character")
 	}
 	composed := norm.NFC.String(pass)
 	if len(composed) > directory.MaxPassword {
-		return "", invalid("password", "the password has more than %d bytes in its normal form", directory.MaxPassword)
+		return "", invalidField("password", "the password has more than %d bytes in its normal form", directory.MaxPassword)
 	}
 	return composed, nil
 }
 
-// shown is what others may know of a user.
-func shown(u store.User) directory.User {
+// directoryUser is what others may know of a user.
+func directoryUser(u store.User) directory.User {
 	return directory.User{
 		ID: u.ID, Username: u.Username, Name: u.Name, Nickname: u.Nickname, Picture: u.Picture,
 		Email: u.Email, Phone: u.Phone, Locked: u.Locked, Claims: u.Claims,
 	}
 }
 
-// fill puts a user's fields into what is kept.
-func fill(kept *store.User, u directory.User) {
+// setFields puts a user's fields into what is kept.
+func setFields(kept *store.User, u directory.User) {
 	kept.Name, kept.Nickname, kept.Picture = u.Name, u.Nickname, u.Picture
 	kept.Email, kept.Phone, kept.Locked = u.Email, u.Phone, u.Locked
 	kept.Claims = maps.Clone(u.Claims)

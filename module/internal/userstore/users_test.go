@@ -89,8 +89,8 @@ func contract(t *testing.T, open func(t *testing.T) store.Backend) {
 		s := cheaply(t, users(t, open(t), nil))
 		for _, seed := range seeds {
 			u := seed.User
-			u.Username = canonical(u.Username)
-			if err := s.create(t.Context(), u, s.hash(canonical(seed.Password))); err != nil {
+			u.Username = canonicalName(u.Username)
+			if err := s.createUser(t.Context(), u, s.hash(canonicalName(seed.Password))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -263,12 +263,12 @@ func TestAnOutdatedHashIsReplacedAtSignInButNeverOverANewerPassword(t *testing.T
 	u := create(t, s, "ann")
 	old := "$6$saltstring$.r0X7ub5wGR2v4Xz7svCIozfnlorFh19V89t8KC9Umd81uGhFgsyTRNyzQDXDIm17fFcR9z3z7oBNdsyYBbtm/"
 	outdate := func() {
-		if err := s.change(t.Context(), u.ID, func(kept *store.User) error { kept.PasswordHash = old; return nil }); err != nil {
+		if err := s.changeUser(t.Context(), u.ID, func(kept *store.User) error { kept.PasswordHash = old; return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
 	hash := func() string {
-		kept, _, err := s.get(t.Context(), u.ID)
+		kept, _, err := s.readUser(t.Context(), u.ID)
 		if err != nil {
 			t.Fatal(err)
 		}

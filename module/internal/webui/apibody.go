@@ -58,16 +58,16 @@ type merged struct {
 
 const schemaPrefix = "#/components/schemas/"
 
-// body makes the table and the example of a schema. Members that are read only are left
+// describeBody makes the table and the example of a schema. Members that are read only are left
 // out of what is sent.
-func (d *apiDocument) body(raw json.RawMessage, sent bool) apiBody {
-	b := apiBody{Schemas: referred(raw)}
+func (d *apiDocument) describeBody(raw json.RawMessage, sent bool) apiBody {
+	b := apiBody{Schemas: referredSchemas(raw)}
 	d.merges = 0
-	d.rows(&b, "", []json.RawMessage{raw}, 0, sent)
+	d.addRows(&b, "", []json.RawMessage{raw}, 0, sent)
 	if len(b.Fields) == 0 {
 		return b
 	}
-	if example, ok := d.example([]json.RawMessage{raw}, 0, sent); ok {
+	if example, ok := d.exampleValue([]json.RawMessage{raw}, 0, sent); ok {
 		var text bytes.Buffer
 		if json.Indent(&text, example, "", "  ") == nil && text.Len() <= maxExample {
 			b.Example = text.String()
@@ -76,9 +76,9 @@ func (d *apiDocument) body(raw json.RawMessage, sent bool) apiBody {
 	return b
 }
 
-// merge reads schemas that all hold for a value, with those that they refer to, and the
+// mergeSchemas reads schemas that all hold for a value, with those that they refer to, and the
 // first of alternatives.
-func (d *apiDocument) merge(all []json.RawMessage) merged {
+func (d *apiDocument) mergeSchemas(all []json.RawMessage) merged {
 	m := merged{properties: make(map[string][]json.RawMessage)}
 	seen := make(map[string]bool)
 	for ; len(all) > 0 && d.merges < maxMerges; d.merges++ {
@@ -99,13 +99,13 @@ func (d *apiDocument) merge(all []json.RawMessage) merged {
 				all = append(all, choice[0])
 			}
 		}
-		m.take(s)
+		m.addSchema(s)
 	}
 	return m
 }
 
-// take adds what one more schema says. What was said first stays.
-func (m *merged) take(s apiSchemaText) {
+// addSchema adds what one more schema says. What was said first stays.
+func (m *merged) addSchema(s apiSchemaText) {
 	for name, p := range s.Properties {
 		m.properties[name] = append(m.properties[name], p)
 	}
@@ -137,8 +137,8 @@ func (m *merged) take(s apiSchemaText) {
 	}
 }
 
-// kind is the type, of several the first that is not null; "" where nothing is said.
-func (m *merged) kind() string {
+// typeName is the type, of several the first that is not null; "" where nothing is said.
+func (m *merged) typeName() string {
 	types, ok := m.Type.([]any)
 	if !ok {
 		types = []any{m.Type}
@@ -157,8 +157,8 @@ func (m *merged) kind() string {
 	return ""
 }
 
-// words are the type, the bounds and the default, in signs that need no translation.
-func (m *merged) words() string {
+// constraints are the type, the bounds and the default, in signs that need no translation.
+func (m *merged) constraints() string {
 	var words []string
 	switch {
 	case len(m.Enum) > 0:
@@ -167,8 +167,8 @@ func (m *merged) words() string {
 			all = append(all, fmt.Sprint(v))
 		}
 		words = append(words, strings.Join(all, " | "))
-	case m.kind() != "":
-		words = append(words, m.kind())
+	case m.typeName() != "":
+		words = append(words, m.typeName())
 	}
 	if m.Format != "" {
 		words = append(words, m.Format)
@@ -186,17 +186,17 @@ func (m *merged) words() string {
 
 var pointerToken = strings.NewReplacer("~", "~0", "/", "~1")
 
-// rows adds the fields of a value, which stands at a pointer.
-func (d *apiDocument) rows(b *apiBody, at string, all []json.RawMessage, depth int, sent bool) {
+// addRows adds the fields of a value, which stands at a pointer.
+func (d *apiDocument) addRows(b *apiBody, at string, all []json.RawMessage, depth int, sent bool) {
 	if depth > maxFieldDepth {
 		return
 	}
-	m := d.merge(all)
-	if m.kind() == "array" && len(m.items) > 0 {
-		d.rows(b, at+"/0", m.items, depth+1, sent)
+	m := d.mergeSchemas(all)
+	if m.typeName() == "array" && len(m.items) > 0 {
+		d.addRows(b, at+"/0", m.items, depth+1, sent)
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.properties)) {
-		of := d.merge(m.properties[name])
+		of := d.mergeSchemas(m.properties[name])
 		if sent && of.ReadOnly {
 			continue
 		}
@@ -207,15 +207,15 @@ func (d *apiDocument) rows(b *apiBody, at string, all []json.RawMessage, depth i
 		if at != "" {
 			shown = pointer
 		}
-		b.Fields = append(b.Fields, apiField{shown, of.words(), of.Description, slices.Contains(m.Required, name), of.ReadOnly})
-		d.rows(b, pointer, m.properties[name], depth+1, sent)
+		b.Fields = append(b.Fields, apiField{shown, of.constraints(), of.Description, slices.Contains(m.Required, name), of.ReadOnly})
+		d.addRows(b, pointer, m.properties[name], depth+1, sent)
 	}
 }
 
-// example is a value that the schemas permit as far as they can be read, in JSON; false
+// exampleValue is a value that the schemas permit as far as they can be read, in JSON; false
 // where there is none that ends.
-func (d *apiDocument) example(all []json.RawMessage, depth int, sent bool) ([]byte, bool) {
-	m := d.merge(all)
+func (d *apiDocument) exampleValue(all []json.RawMessage, depth int, sent bool) ([]byte, bool) {
+	m := d.mergeSchemas(all)
 	for _, v := range append(slices.Clone(m.Examples), m.Example, m.Default, m.Const) {
 		if v != nil {
 			text, err := json.Marshal(v)
@@ -229,11 +229,11 @@ func (d *apiDocument) example(all []json.RawMessage, depth int, sent bool) ([]by
 	case depth > maxFieldDepth:
 		return nil, false
 	}
-	switch m.kind() {
+	switch m.typeName() {
 	case "object":
 		return d.exampleObject(m, depth, sent)
 	case "array":
-		if item, ok := d.example(m.items, depth+1, sent); ok {
+		if item, ok := d.exampleValue(m.items, depth+1, sent); ok {
 			return slices.Concat([]byte("["), item, []byte("]")), true
 		}
 		return []byte("[]"), true
@@ -248,7 +248,7 @@ func (d *apiDocument) example(all []json.RawMessage, depth int, sent bool) ([]by
 	case "boolean":
 		return []byte("true"), true
 	}
-	text, err := json.Marshal(m.text())
+	text, err := json.Marshal(m.exampleText())
 	return text, err == nil
 }
 
@@ -258,10 +258,10 @@ func (d *apiDocument) exampleObject(m merged, depth int, sent bool) ([]byte, boo
 		if i == maxFields {
 			break
 		}
-		if sent && d.merge(m.properties[name]).ReadOnly {
+		if sent && d.mergeSchemas(m.properties[name]).ReadOnly {
 			continue
 		}
-		value, ok := d.example(m.properties[name], depth+1, sent)
+		value, ok := d.exampleValue(m.properties[name], depth+1, sent)
 		quoted, err := json.Marshal(name)
 		if !ok || err != nil {
 			continue
@@ -282,8 +282,8 @@ var formats = map[string]string{
 	"uri-reference": "/articles/7", "uuid": "0197c8a5-5c1e-7d1a-9b1f-2f6d3c8e4a10",
 }
 
-// text is an example of a text, of a length that is permitted.
-func (m *merged) text() string {
+// exampleText is an example of a text, of a length that is permitted.
+func (m *merged) exampleText() string {
 	if example := formats[m.Format]; example != "" {
 		return example
 	}

@@ -14,7 +14,7 @@ func bodyOf(t *testing.T, schemas, schema string, sent bool) apiBody {
 	if err := json.Unmarshal([]byte(`{"components":{"schemas":`+schemas+`}}`), &d); err != nil {
 		t.Fatal(err)
 	}
-	return d.body(json.RawMessage(schema), sent)
+	return d.describeBody(json.RawMessage(schema), sent)
 }
 
 func TestABodyIsATableWithAnExample(t *testing.T) {
@@ -70,7 +70,7 @@ func TestWhatIsShownOfABodyIsBounded(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"components":{"schemas":{"Web":{"properties":{`+wide.String()[1:]+`}}}}}`), &d); err != nil {
 		t.Fatal(err)
 	}
-	if d.body(json.RawMessage(`{"$ref":"#/components/schemas/Web"}`), true); d.merges > maxMerges {
+	if d.describeBody(json.RawMessage(`{"$ref":"#/components/schemas/Web"}`), true); d.merges > maxMerges {
 		t.Errorf("%d schemas were read", d.merges)
 	}
 	if b = bodyOf(t, `{"Loop":{"allOf":[{"$ref":"#/components/schemas/Loop"}]}}`, `{"$ref":"#/components/schemas/Loop"}`, true); len(b.Fields) != 0 {

@@ -14,8 +14,8 @@ type apiPart struct{ Text, Schema string }
 
 var apiReference = regexp.MustCompile(`"#/components/schemas/([A-Za-z0-9._-]+)"`)
 
-// linked is a schema's text, in pieces where it refers to others.
-func linked(raw json.RawMessage) (parts []apiPart) {
+// linkSchemas is a schema's text, in pieces where it refers to others.
+func linkSchemas(raw json.RawMessage) (parts []apiPart) {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
 		return []apiPart{{string(raw), ""}}
@@ -28,8 +28,8 @@ func linked(raw json.RawMessage) (parts []apiPart) {
 	return append(parts, apiPart{Text: text[end:]})
 }
 
-// referred are the schemas that one refers to, each once.
-func referred(raw json.RawMessage) (names []string) {
+// referredSchemas are the schemas that one refers to, each once.
+func referredSchemas(raw json.RawMessage) (names []string) {
 	for _, m := range apiReference.FindAllStringSubmatch(string(raw), -1) {
 		if !slices.Contains(names, m[1]) {
 			names = append(names, m[1])

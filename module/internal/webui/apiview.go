@@ -109,7 +109,7 @@ func readAPI(document []byte) (*apiView, error) {
 			if raw == nil {
 				continue
 			}
-			op, tag, err := d.operation(raw, shared)
+			op, tag, err := d.describeOperation(raw, shared)
 			if err != nil {
 				return nil, fmt.Errorf("webui: reading a description: %w", err)
 			}
@@ -120,12 +120,12 @@ func readAPI(document []byte) (*apiView, error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Components.Schemas)) {
-		v.Schemas = append(v.Schemas, apiSchema{name, linked(d.Components.Schemas[name])})
+		v.Schemas = append(v.Schemas, apiSchema{name, linkSchemas(d.Components.Schemas[name])})
 	}
 	return v, nil
 }
 
-func (d *apiDocument) operation(raw json.RawMessage, shared []apiParameter) (op apiOperation, tag string, err error) {
+func (d *apiDocument) describeOperation(raw json.RawMessage, shared []apiParameter) (op apiOperation, tag string, err error) {
 	var o struct {
 		OperationID          string
 		Tags                 []string
@@ -154,7 +154,7 @@ func (d *apiDocument) operation(raw json.RawMessage, shared []apiParameter) (op 
 	}
 	op.Media = slices.Sorted(maps.Keys(o.RequestBody.Content))
 	if c, ok := o.RequestBody.Content["application/json"]; ok {
-		op.Body = d.body(c.Schema, true)
+		op.Body = d.describeBody(c.Schema, true)
 	}
 	for _, status := range slices.Sorted(maps.Keys(o.Responses)) {
 		a := o.Responses[status]
@@ -162,7 +162,7 @@ func (d *apiDocument) operation(raw json.RawMessage, shared []apiParameter) (op 
 			a = d.Components.Responses[name]
 		}
 		op.Responses = append(op.Responses, apiResponse{
-			Status: status, Description: a.Description, Headers: slices.Sorted(maps.Keys(a.Headers)), Body: d.body(a.Content["application/json"].Schema, false),
+			Status: status, Description: a.Description, Headers: slices.Sorted(maps.Keys(a.Headers)), Body: d.describeBody(a.Content["application/json"].Schema, false),
 		})
 	}
 	if len(o.Tags) > 0 {

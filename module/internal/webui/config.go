@@ -85,7 +85,7 @@ const (
 // "," in it, which net/url accepts, would add directives of its own.
 var logoHost = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]{1,5})?$`)
 
-func (c *Config) fill() error {
+func (c *Config) setDefaults() error {
 	if c.Name = strings.TrimSpace(c.Name); c.Name == "" {
 		c.Name = "Gatehouse"
 	}
@@ -113,7 +113,7 @@ func (c *Config) fill() error {
 	if c.Wordmark && c.Logo == "" {
 		return errors.New("webui: a wordmark needs a logo")
 	}
-	if err := c.Links.check(); err != nil {
+	if err := c.Links.checkLinks(); err != nil {
 		return err
 	}
 	if c.Now == nil {

@@ -30,13 +30,13 @@ func (c color) luminance() float64 {
 	return 0.2126*linear(c.r) + 0.7152*linear(c.g) + 0.0722*linear(c.b)
 }
 
-// contrast is the contrast ratio of WCAG 2.2, from 1 to 21.
-func contrast(a, b color) float64 {
+// contrastRatio is the contrast ratio of WCAG 2.2, from 1 to 21.
+func contrastRatio(a, b color) float64 {
 	la, lb := a.luminance(), b.luminance()
 	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
 }
 
-func (c color) mix(to color, share float64) color {
+func (c color) mixWith(to color, share float64) color {
 	part := func(a, b uint8) uint8 { return uint8(math.Round(float64(a)*(1-share) + float64(b)*share)) }
 	return color{part(c.r, to.r), part(c.g, to.g), part(c.b, to.b)}
 }
@@ -52,13 +52,13 @@ var (
 // its theme; they then also bear text in the colour of the surface. WCAG 1.4.3 asks for
 // 4.5 to 1; on dark ground a colour that just reaches it looks dull.
 func fitAccents(light, dark color) (forLight, forDark color) {
-	return fit(light, color{}, lightSurface, 4.5), fit(dark, color{255, 255, 255}, darkSurface, 6)
+	return fitContrast(light, color{}, lightSurface, 4.5), fitContrast(dark, color{255, 255, 255}, darkSurface, 6)
 }
 
-func fit(c, towards, surface color, ratio float64) color {
+func fitContrast(c, towards, surface color, ratio float64) color {
 	const steps = 64
 	for i := range steps + 1 {
-		if m := c.mix(towards, float64(i)/steps); contrast(m, surface) >= ratio {
+		if m := c.mixWith(towards, float64(i)/steps); contrastRatio(m, surface) >= ratio {
 			return m
 		}
 	}

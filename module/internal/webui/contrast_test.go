@@ -64,14 +64,14 @@ func TestEveryColourPairReachesAAInBothThemes(t *testing.T) {
 			// The tile of the number: --soft mixes 9% of the accent into the surface.
 			surface, _ := parseColor(v["surface"])
 			accent, _ := parseColor(v["accent"])
-			v["soft"] = surface.mix(accent, 0.09).String()
+			v["soft"] = surface.mixWith(accent, 0.09).String()
 			for _, p := range pairs {
 				front, err1 := parseColor(v[p.front])
 				back, err2 := parseColor(v[p.back])
 				if err1 != nil || err2 != nil {
 					t.Fatalf("%s: %s on %s: %v %v", theme, p.front, p.back, err1, err2)
 				}
-				if got := contrast(front, back); got < p.ratio {
+				if got := contrastRatio(front, back); got < p.ratio {
 					t.Errorf("%s, accent %s: %s %s on %s %s is %.2f, not %.1f", theme, accent, p.front, front, p.back, back, got, p.ratio)
 				}
 			}
@@ -138,7 +138,7 @@ func TestContrastIsThatOfTheRecommendation(t *testing.T) {
 	}{{"#000000", "#ffffff", 21}, {"#ffffff", "#ffffff", 1}, {"#767676", "#ffffff", 4.54}, {"#ff0000", "#ffffff", 4.00}} {
 		a, _ := parseColor(c.a)
 		b, _ := parseColor(c.b)
-		if got := contrast(a, b); math.Abs(got-c.want) > 0.005 || got != contrast(b, a) {
+		if got := contrastRatio(a, b); math.Abs(got-c.want) > 0.005 || got != contrastRatio(b, a) {
 			t.Errorf("%s on %s is %.3f", c.a, c.b, got)
 		}
 	}

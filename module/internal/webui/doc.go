@@ -1,5 +1,4 @@
-// Package webui owns the pages people see: their HTML, style, texts and the
-// headers they are sent with. It shows decided facts and takes no decision: it
-// knows no session, client or request, and speaks to no other package of ours.
-// The pages work without JavaScript and load nothing from elsewhere.
+// Package webui renders the pages that people see: their HTML, style, texts and headers. It
+// shows what others have decided: it knows no session, client or request, and imports no
+// other package of ours. The pages work without JavaScript and load nothing from elsewhere.
 package webui

@@ -35,19 +35,19 @@ type data struct {
 
 // T is the text of key.
 func (d data) T(key string) (string, error) {
-	return d.expand(key, func(s string) string { return s }, func(s string) string { return s })
+	return d.expandText(key, func(s string) string { return s }, func(s string) string { return s })
 }
 
 // Mark is the text of key with what was filled in emphasised. Each name stands in
 // a bdi element: one with right-to-left marks must not turn the sentence around.
 func (d data) Mark(key string) (template.HTML, error) {
-	s, err := d.expand(key, html.EscapeString, func(s string) string {
+	s, err := d.expandText(key, html.EscapeString, func(s string) string {
 		return "<strong><bdi>" + html.EscapeString(s) + "</bdi></strong>"
 	})
 	return template.HTML(s), err //nolint:gosec // every part was escaped
 }
 
-func (d data) expand(key string, plain, filled func(string) string) (string, error) {
+func (d data) expandText(key string, plain, filled func(string) string) (string, error) {
 	text, ok := d.texts[key]
 	if !ok {
 		return "", fmt.Errorf("no text %q", key)
@@ -63,8 +63,8 @@ func (d data) expand(key string, plain, filled func(string) string) (string, err
 	return b.String(), nil
 }
 
-// with is d with one more blank that can be filled in.
-func (d data) with(name, value string) data {
+// withBlank is d with one more blank that can be filled in.
+func (d data) withBlank(name, value string) data {
 	d.fill = maps.Clone(d.fill)
 	d.fill[name] = value
 	return d
@@ -85,7 +85,7 @@ func (d data) When(key string, at time.Time) (template.HTML, error) {
 
 func (d data) withTime(key, blank string, at time.Time, attribute, layout string) (template.HTML, error) {
 	at = at.UTC()
-	s, err := d.with(blank, at.Format(layout)).expand(key, html.EscapeString, func(s string) string {
+	s, err := d.withBlank(blank, at.Format(layout)).expandText(key, html.EscapeString, func(s string) string {
 		return `<time datetime="` + at.Format(time.RFC3339) + `"` + attribute + `>` + html.EscapeString(s) + `</time>`
 	})
 	return template.HTML(s), err //nolint:gosec // every part was escaped
@@ -102,16 +102,16 @@ func (d data) Ago(key string, idle time.Duration) (string, error) {
 	case idle < 24*time.Hour:
 		unit, n = "time.hours", int(idle.Hours())
 	}
-	ago, err := d.with("n", strconv.Itoa(n)).T(unit)
+	ago, err := d.withBlank("n", strconv.Itoa(n)).T(unit)
 	if err != nil {
 		return "", err
 	}
-	return d.with("ago", ago).T(key)
+	return d.withBlank("ago", ago).T(key)
 }
 
 // At says when something was: how long ago, and the time of the day in UTC.
 func (d data) At(at time.Time) (string, error) {
-	return d.with("time", at.UTC().Format(d.texts["time.clock"])).Ago("time.at", d.now().Sub(at))
+	return d.withBlank("time", at.UTC().Format(d.texts["time.clock"])).Ago("time.at", d.now().Sub(at))
 }
 
 // Browser says in words what a session's browser is.
@@ -121,7 +121,7 @@ func (d data) Browser(s SessionView) (string, error) { return d.BrowserOn(s.Brow
 func (d data) BrowserOn(browser, system string) (string, error) {
 	switch {
 	case browser != "" && system != "":
-		return d.with("browser", browser).with("system", system).T("account.browser")
+		return d.withBlank("browser", browser).withBlank("system", system).T("account.browser")
 	case browser != "" || system != "":
 		return browser + system, nil
 	}

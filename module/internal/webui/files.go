@@ -55,7 +55,7 @@ func (flat) Open(name string) (fs.File, error) {
 	return embedded.Open("templates/" + name)
 }
 
-func (f files) overrides(name string) bool {
+func (f files) isOverridden(name string) bool {
 	if f.override == nil {
 		return false
 	}
@@ -63,30 +63,30 @@ func (f files) overrides(name string) bool {
 	return err == nil
 }
 
-// where is what an error calls the file.
-func (f files) where(name string) string {
-	if f.overrides(name) {
+// displayPath is what an error calls the file.
+func (f files) displayPath(name string) string {
+	if f.isOverridden(name) {
 		return filepath.Join(f.dir, name)
 	}
 	return name
 }
 
-// from says in an error where files may have come from.
-func (f files) from() string {
+// errorSource says in an error where files may have come from.
+func (f files) errorSource() string {
 	if f.override == nil {
 		return ""
 	}
 	return " with the templates of " + f.dir
 }
 
-func (f files) read(name string) (string, error) {
+func (f files) readText(name string) (string, error) {
 	from := f.builtin
-	if f.overrides(name) {
+	if f.isOverridden(name) {
 		from = f.override
 	}
 	b, err := fs.ReadFile(from, name)
 	if err != nil {
-		return "", fmt.Errorf("webui: %s: %w", f.where(name), err)
+		return "", fmt.Errorf("webui: %s: %w", f.displayPath(name), err)
 	}
 	return string(b), nil
 }
@@ -97,7 +97,7 @@ func (f files) read(name string) (string, error) {
 var builtinTemplates = sync.OnceValues(func() (map[string]*template.Template, error) {
 	builtin := files{builtin: flat{}}
 	p := &Pages{}
-	err := p.config.fill()
+	err := p.config.setDefaults()
 	if err == nil {
 		err = p.loadStyle(builtin)
 	}
@@ -107,10 +107,10 @@ var builtinTemplates = sync.OnceValues(func() (map[string]*template.Template, er
 	if err != nil {
 		return nil, err
 	}
-	if p.sets, err = builtin.templates(); err != nil {
+	if p.sets, err = builtin.parseTemplates(); err != nil {
 		return nil, err
 	}
-	return p.sets, p.try(builtin)
+	return p.sets, p.tryPages(builtin)
 })
 
 // loadTemplates makes the pages, each of which can be rendered in every state and language.
@@ -119,30 +119,30 @@ func (p *Pages) loadTemplates(files files) (err error) {
 		p.sets, err = builtinTemplates()
 		return err
 	}
-	if p.sets, err = files.templates(); err != nil {
+	if p.sets, err = files.parseTemplates(); err != nil {
 		return err
 	}
-	return p.try(files)
+	return p.tryPages(files)
 }
 
-// templates parses the pages.
-func (f files) templates() (map[string]*template.Template, error) {
+// parseTemplates parses the pages.
+func (f files) parseTemplates() (map[string]*template.Template, error) {
 	sets := make(map[string]*template.Template, len(pageNames))
 	for _, page := range pageNames {
 		set := template.New("")
 		for _, name := range []string{"layout.html", page + ".html"} {
-			text, err := f.read(name)
+			text, err := f.readText(name)
 			if err != nil {
 				return nil, err
 			}
 			// The error has the name and the line: "template: login.html:3: ...".
 			if _, err := set.New(name).Parse(text); err != nil {
-				return nil, fmt.Errorf("webui: %s: %w", f.where(name), err)
+				return nil, fmt.Errorf("webui: %s: %w", f.displayPath(name), err)
 			}
 		}
 		for _, part := range []string{"title", "main"} {
 			if set.Lookup(part) == nil {
-				return nil, fmt.Errorf("webui: %s:1: does not define %q", f.where(page+".html"), part)
+				return nil, fmt.Errorf("webui: %s:1: does not define %q", f.displayPath(page+".html"), part)
 			}
 		}
 		sets[page] = set

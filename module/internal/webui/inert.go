@@ -8,11 +8,11 @@ import (
 // maxInert is how much of what a stranger sent a page repeats, in bytes.
 const maxInert = 200
 
-// inert is what was sent as an address, for a developer to compare: cut, and with every
+// inertAddress is what was sent as an address, for a developer to compare: cut, and with every
 // byte that an address does not have as %XX. Somebody else's words on our page would be
 // believed; without spaces and letters of other scripts there are hardly any. A query, a
 // fragment and a user with a password are left out, since they may hold secrets.
-func inert(sent string) string {
+func inertAddress(sent string) string {
 	tail := ""
 	if i := strings.IndexAny(sent, "?#"); i >= 0 && i+1 < len(sent) {
 		sent, tail = sent[:i+1], "…"
@@ -34,10 +34,10 @@ func inert(sent string) string {
 		start = start[:min(len(start), maxInert)]
 		rest, tail = rest[:maxInert-len(start)], "…"
 	}
-	return escaped(start) + user + escaped(rest) + tail
+	return escapeByte(start) + user + escapeByte(rest) + tail
 }
 
-func escaped(s string) string {
+func escapeByte(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
 		if c := s[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("\"<>\\^`{|}", c) >= 0 {

@@ -26,16 +26,16 @@ const LanguageCookie = "gatehouse-lang"
 // configured. It returns one of Config.Languages.
 func (p *Pages) Language(r *http.Request, uiLocales string) string {
 	if c, err := r.Cookie(LanguageCookie); err == nil && len(c.Value) <= maxLangCookie {
-		if lang, ok := p.match(parseTags([]string{c.Value})); ok {
+		if lang, ok := p.matchLanguage(parseTags([]string{c.Value})); ok {
 			return lang
 		}
 	}
-	if lang, ok := p.match(parseTags(strings.Fields(cut(uiLocales, maxLocales)))); ok {
+	if lang, ok := p.matchLanguage(parseTags(strings.Fields(cutToWords(uiLocales, maxLocales)))); ok {
 		return lang
 	}
-	accept := cut(r.Header.Get("Accept-Language"), maxAcceptLang)
+	accept := cutToWords(r.Header.Get("Accept-Language"), maxAcceptLang)
 	if tags, _, err := language.ParseAcceptLanguage(accept); err == nil {
-		if lang, ok := p.match(tags); ok {
+		if lang, ok := p.matchLanguage(tags); ok {
 			return lang
 		}
 	}
@@ -45,7 +45,7 @@ func (p *Pages) Language(r *http.Request, uiLocales string) string {
 // Languages are the tags the pages come in, for the metadata.
 func (p *Pages) Languages() []string { return slices.Clone(p.config.Languages) }
 
-func (p *Pages) match(tags []language.Tag) (string, bool) {
+func (p *Pages) matchLanguage(tags []language.Tag) (string, bool) {
 	if len(tags) == 0 {
 		return "", false
 	}
@@ -63,8 +63,8 @@ func parseTags(wishes []string) []language.Tag {
 	return tags
 }
 
-// cut shortens s to whole words: a tag cut in two is another tag.
-func cut(s string, limit int) string {
+// cutToWords shortens s to whole words: a tag cut in two is another tag.
+func cutToWords(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}

@@ -24,7 +24,7 @@ func CheckLink(address string) error {
 	return nil
 }
 
-func (l Links) check() error {
+func (l Links) checkLinks() error {
 	for _, link := range []struct{ name, address string }{
 		{"help", l.Help}, {"privacy", l.Privacy}, {"terms", l.Terms}, {"forgot", l.Forgot},
 	} {

@@ -26,7 +26,7 @@ type Pages struct {
 // translation that cannot work is an error with its file and line. The built-in
 // pages are tried out once in a process.
 func New(c Config) (*Pages, error) {
-	if err := c.fill(); err != nil {
+	if err := c.setDefaults(); err != nil {
 		return nil, err
 	}
 	p := &Pages{config: c}
@@ -45,18 +45,18 @@ func New(c Config) (*Pages, error) {
 
 // Login writes the sign-in page: fields username, password, request and token.
 func (p *Pages) Login(w http.ResponseWriter, status int, v LoginView) {
-	p.write(w, status, "login", v.Lang, v)
+	p.writePage(w, status, "login", v.Lang, v)
 }
 
 // Consent writes the consent page: fields decision ("allow", "deny" or, of somebody who is
 // another person, "switch"), request and token.
 func (p *Pages) Consent(w http.ResponseWriter, status int, v ConsentView) {
-	p.write(w, status, "consent", v.Lang, v)
+	p.writePage(w, status, "consent", v.Lang, v)
 }
 
 // Logout writes the sign-out page: fields request and token, none when done.
 func (p *Pages) Logout(w http.ResponseWriter, status int, v LogoutView) {
-	p.write(w, status, "logout", v.Lang, v)
+	p.writePage(w, status, "logout", v.Lang, v)
 }
 
 // Account writes the account page: fields token and, of the button that was pressed, one
@@ -65,7 +65,7 @@ func (p *Pages) Account(w http.ResponseWriter, status int, v AccountView) {
 	h := p.security.Clone()
 	if v.Script != "" {
 		if !originSource.MatchString(v.Origin) || !pathSource.MatchString(v.Script) {
-			p.fail(w, "account", errors.New("webui: the script of the account page is not at a plain path of an origin"))
+			p.writeFailure(w, "account", errors.New("webui: the script of the account page is not at a plain path of an origin"))
 			return
 		}
 		h.Set("Content-Security-Policy", h.Get("Content-Security-Policy")+"; script-src "+v.Origin+v.Script)
@@ -75,7 +75,7 @@ func (p *Pages) Account(w http.ResponseWriter, status int, v AccountView) {
 
 // Home writes the page at the issuer's own address.
 func (p *Pages) Home(w http.ResponseWriter, status int, v HomeView) {
-	p.write(w, status, "home", v.Lang, v)
+	p.writePage(w, status, "home", v.Lang, v)
 }
 
 // Error writes an error page. An unknown Code reads like server_error, and a Retry
@@ -83,7 +83,7 @@ func (p *Pages) Home(w http.ResponseWriter, status int, v HomeView) {
 func (p *Pages) Error(w http.ResponseWriter, status int, v ErrorView) {
 	h := p.security.Clone()
 	if err := mayFrame(h, v.Frames); err != nil {
-		p.fail(w, "error", err)
+		p.writeFailure(w, "error", err)
 		return
 	}
 	p.writeWith(w, status, "error", v.Lang, v, h)
@@ -96,7 +96,7 @@ var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // maxKept is the size of a buffer that is used again, in bytes: all but long lists fit.
 const maxKept = 64 << 10
 
-func (p *Pages) write(w http.ResponseWriter, status int, page, lang string, view any) {
+func (p *Pages) writePage(w http.ResponseWriter, status int, page, lang string, view any) {
 	p.writeWith(w, status, page, lang, view, p.security)
 }
 
@@ -108,23 +108,23 @@ func (p *Pages) writeWith(w http.ResponseWriter, status int, page, lang string, 
 			bodies.Put(body)
 		}
 	}()
-	tag, err := p.render(body, page, lang, view)
+	tag, err := p.renderPage(body, page, lang, view)
 	if err != nil {
-		p.fail(w, page, err)
+		p.writeFailure(w, page, err)
 		return
 	}
 	h := w.Header()
 	h.Set("Content-Language", tag)
-	send(w, status, security, "text/html; charset=utf-8", body.Bytes())
+	writeResponse(w, status, security, "text/html; charset=utf-8", body.Bytes())
 }
 
-// fail answers for a page that cannot be shown.
-func (p *Pages) fail(w http.ResponseWriter, page string, err error) {
+// writeFailure answers for a page that cannot be shown.
+func (p *Pages) writeFailure(w http.ResponseWriter, page string, err error) {
 	p.config.Log.Error("page not rendered", "page", page, "error", err)
-	send(w, http.StatusInternalServerError, p.security, "text/plain; charset=utf-8", []byte("This page could not be shown. Please try again later.\n"))
+	writeResponse(w, http.StatusInternalServerError, p.security, "text/plain; charset=utf-8", []byte("This page could not be shown. Please try again later.\n"))
 }
 
-func send(w http.ResponseWriter, status int, security http.Header, contentType string, body []byte) {
+func writeResponse(w http.ResponseWriter, status int, security http.Header, contentType string, body []byte) {
 	h := w.Header()
 	for name, values := range security {
 		h[name] = []string{values[0]}
@@ -135,8 +135,8 @@ func send(w http.ResponseWriter, status int, security http.Header, contentType s
 	_, _ = w.Write(body) // fails only when the browser has gone
 }
 
-// render returns the tag of the language used.
-func (p *Pages) render(to *bytes.Buffer, page, lang string, view any) (string, error) {
+// renderPage returns the tag of the language used.
+func (p *Pages) renderPage(to *bytes.Buffer, page, lang string, view any) (string, error) {
 	t, ok := p.texts[lang]
 	if !ok {
 		lang = p.config.Languages[0]
@@ -169,7 +169,7 @@ func (p *Pages) render(to *bytes.Buffer, page, lang string, view any) (string, e
 	case EnterCodeView:
 		d.fill["user"], action = v.User, v.Action
 	case QRView:
-		if err := d.qr(v); err != nil {
+		if err := d.setQR(v); err != nil {
 			return "", err
 		}
 	case ErrorView:
@@ -179,7 +179,7 @@ func (p *Pages) render(to *bytes.Buffer, page, lang string, view any) (string, e
 		if !samePath(v.Retry) {
 			v.Retry = ""
 		}
-		v.Sent = inert(v.Sent)
+		v.Sent = inertAddress(v.Sent)
 		d.View = v
 	}
 	if !samePath(action) {

@@ -22,7 +22,7 @@ var (
 func (p *Pages) QR(w http.ResponseWriter, status int, v QRView) {
 	h, err := p.qrHeaders(v)
 	if err != nil {
-		p.fail(w, "qr", err)
+		p.writeFailure(w, "qr", err)
 		return
 	}
 	p.writeWith(w, status, "qr", v.Lang, v, h)
@@ -31,13 +31,13 @@ func (p *Pages) QR(w http.ResponseWriter, status int, v QRView) {
 // Confirm writes the page that asks for confirmation: fields number, decision ("confirm"
 // or "deny"), request and token; none when done.
 func (p *Pages) Confirm(w http.ResponseWriter, status int, v ConfirmView) {
-	p.write(w, status, "confirm", v.Lang, v)
+	p.writePage(w, status, "confirm", v.Lang, v)
 }
 
 // EnterCode writes the page on which a short code is typed: fields user_code, request and
 // token.
 func (p *Pages) EnterCode(w http.ResponseWriter, status int, v EnterCodeView) {
-	p.write(w, status, "entercode", v.Lang, v)
+	p.writePage(w, status, "entercode", v.Lang, v)
 }
 
 // What may become a source expression: a character with a meaning of its own in a policy
@@ -84,8 +84,8 @@ func mayFrame(h http.Header, origins []string) error {
 	return nil
 }
 
-// qr checks a view and prepares what its template cannot.
-func (d *data) qr(v QRView) error {
+// setQR checks a view and prepares what its template cannot.
+func (d *data) setQR(v QRView) error {
 	if !slices.Contains(qrStates, v.State) {
 		return fmt.Errorf("webui: a code has no state %q", v.State)
 	}

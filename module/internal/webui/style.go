@@ -20,15 +20,15 @@ func (p *Pages) loadStyle(files files) error {
 	if err != nil {
 		return err
 	}
-	sheet, err := files.read("style.css")
+	sheet, err := files.readText("style.css")
 	if err != nil {
 		return err
 	}
-	if !files.overrides("style.css") {
+	if !files.isOverridden("style.css") {
 		sheet = compact.Replace(sheet)
 	}
 	if strings.Contains(strings.ToLower(sheet), "</style") {
-		return fmt.Errorf("webui: %s: a style sheet cannot contain </style", files.where("style.css"))
+		return fmt.Errorf("webui: %s: a style sheet cannot contain </style", files.displayPath("style.css"))
 	}
 	accentDark, err := parseColor(p.config.ColorDark)
 	if err != nil {

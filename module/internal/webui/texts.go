@@ -36,15 +36,15 @@ func (p *Pages) loadTexts(files files) error {
 		if _, twice := p.texts[lang]; twice {
 			return fmt.Errorf("webui: language %q is given twice", lang)
 		}
-		t, err := files.texts(lang, tag)
+		t, err := files.readTexts(lang, tag)
 		if err != nil {
 			return err
 		}
 		if t["html.lang"] == "" {
 			t["html.lang"] = lang
 		}
-		if err := t.check(english); err != nil {
-			return fmt.Errorf("webui: %s: %w", files.where(lang+".json"), err)
+		if err := t.checkTexts(english); err != nil {
+			return fmt.Errorf("webui: %s: %w", files.displayPath(lang+".json"), err)
 		}
 		p.texts[lang], tags = t, append(tags, tag)
 	}
@@ -58,8 +58,8 @@ var builtinLanguages = []string{"en", "zh"}
 
 var builtinMatcher = language.NewMatcher([]language.Tag{language.English, language.Chinese})
 
-// texts lays the file of the directory over the built-in one.
-func (f files) texts(lang string, tag language.Tag) (texts, error) {
+// readTexts lays the file of the directory over the built-in one.
+func (f files) readTexts(lang string, tag language.Tag) (texts, error) {
 	name, all := lang+".json", texts{}
 	if _, i, confidence := builtinMatcher.Match(tag); confidence >= language.High {
 		t, err := parseTexts(f.builtin, builtinLanguages[i]+".json")
@@ -68,10 +68,10 @@ func (f files) texts(lang string, tag language.Tag) (texts, error) {
 		}
 		all = t
 	}
-	if f.overrides(name) {
+	if f.isOverridden(name) {
 		t, err := parseTexts(f.override, name)
 		if err != nil {
-			return nil, fmt.Errorf("webui: %s: %w", f.where(name), err)
+			return nil, fmt.Errorf("webui: %s: %w", f.displayPath(name), err)
 		}
 		maps.Copy(all, t)
 	}
@@ -105,8 +105,8 @@ func jsonOffset(err error) int {
 	return 0
 }
 
-// check says which text is missing, is not used or has a blank no page fills in.
-func (t texts) check(english texts) error {
+// checkTexts says which text is missing, is not used or has a blank no page fills in.
+func (t texts) checkTexts(english texts) error {
 	for _, key := range slices.Sorted(maps.Keys(english)) {
 		if t[key] == "" {
 			return fmt.Errorf("the text %q is missing", key)

@@ -31,10 +31,10 @@ func fullAccount(form Form) AccountView {
 	}
 }
 
-// try renders every page once in each of its states and languages. A template that
+// tryPages renders every page once in each of its states and languages. A template that
 // parses can still name a field that does not exist or put a value where html/template
 // cannot escape it; found here, it stops a load instead of a sign-in.
-func (p *Pages) try(files files) error {
+func (p *Pages) tryPages(files files) error {
 	form := Form{Action: "/a", Token: "t", Request: "r"}
 	views := map[string][]any{
 		"login": {LoginView{Form: form}, LoginView{Form: form, Client: "c", Username: "u", Failed: true},
@@ -72,8 +72,8 @@ func (p *Pages) try(files files) error {
 	for _, lang := range p.config.Languages {
 		for _, page := range pageNames {
 			for _, view := range views[page] {
-				if _, err := p.render(new(bytes.Buffer), page, lang, view); err != nil {
-					return fmt.Errorf("webui: %s in %s%s: %w", page, lang, files.from(), err)
+				if _, err := p.renderPage(new(bytes.Buffer), page, lang, view); err != nil {
+					return fmt.Errorf("webui: %s in %s%s: %w", page, lang, files.errorSource(), err)
 				}
 			}
 		}

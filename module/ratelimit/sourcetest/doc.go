@@ -1,3 +1,3 @@
-// Package sourcetest owns the properties that every ratelimit.Source has to show, as tests
-// to be run against one. It knows the contract and nothing of any implementation.
+// Package sourcetest is the conformance suite of ratelimit.Source: tests of every property
+// that a source must have. It knows the contract and no implementation.
 package sourcetest

@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
-func (b *bench) parallel(n int, charges func(i int) []ratelimit.Charge, each func(i int, v ratelimit.Verdict)) {
+func (b *bench) decideInParallel(n int, charges func(i int) []ratelimit.Charge, each func(i int, v ratelimit.Verdict)) {
 	var all sync.WaitGroup
 	start := make(chan struct{})
 	for i := range n {
@@ -28,9 +28,9 @@ func (b *bench) parallel(n int, charges func(i int) []ratelimit.Charge, each fun
 
 func atOnce(b *bench) { // L01
 	p := &ratelimit.Policy{Name: "p", Limit: 100, Window: 10 * time.Second}
-	charges := []ratelimit.Charge{{Policy: p, Subject: b.subject()}}
+	charges := []ratelimit.Charge{{Policy: p, Subject: b.newSubject()}}
 	var passed atomic.Int64
-	b.parallel(1000, func(int) []ratelimit.Charge { return charges }, func(_ int, v ratelimit.Verdict) {
+	b.decideInParallel(1000, func(int) []ratelimit.Charge { return charges }, func(_ int, v ratelimit.Verdict) {
 		if v.Admitted {
 			passed.Add(1)
 		}
@@ -45,13 +45,13 @@ func atOnce(b *bench) { // L01
 func severalAtOnce(b *bench) {
 	user := &ratelimit.Policy{Name: "user", Limit: 30, Window: time.Minute}
 	client := &ratelimit.Policy{Name: "client", Limit: 100, Window: time.Minute}
-	subject := b.subject()
+	subject := b.newSubject()
 	users, clients := make([]string, 10), []string{subject + "-c0", subject + "-c1"}
 	for i := range users {
-		users[i] = b.subject()
+		users[i] = b.newSubject()
 	}
 	var perUser [10]atomic.Int64
-	b.parallel(1000, func(i int) []ratelimit.Charge {
+	b.decideInParallel(1000, func(i int) []ratelimit.Charge {
 		c := []ratelimit.Charge{{Policy: user, Subject: users[i%10]}, {Policy: client, Subject: clients[i%10/5]}}
 		if i%3 == 0 {
 			c[0], c[1] = c[1], c[0]

@@ -27,18 +27,18 @@ func Run(t *testing.T, open Opener) {
 		{"a clock that steps back a lot begins anew", bigStepBack},
 		{"of 1000 requests at once exactly the limit passes", atOnce},
 		{"parallel requests under several policies are decided one by one", severalAtOnce},
-		{"both sides of a boundary count together", boundary},
-		{"a steady stream passes at the rate of the limit", steady},
+		{"both sides of a boundary count together", testWindowBoundary},
+		{"a steady stream passes at the rate of the limit", testSteadyRate},
 		{"refused requests do not extend the window", refusalsExtendNothing},
 		{"a new limit counts what the old one admitted", limitChanged},
 		{"under a lowered limit units are available once the excess is gone", limitLowered},
 		{"windows of one name count apart", windowChanged},
 		{"a cost above the limit never fits", neverFits},
 		{"a dry run counts what fits and refuses nothing", dryRun},
-		{"subjects are counted apart, whatever their length", isolation},
-		{"like names of two limiters count apart", limiters},
-		{"a malformed request is an error", malformed},
-		{"results go where the caller says", storage},
+		{"subjects are counted apart, whatever their length", testIsolation},
+		{"like names of two limiters count apart", testLimiters},
+		{"a malformed request is an error", testMalformedRequests},
+		{"results go where the caller says", testStorage},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := &bench{T: t, name: fmt.Sprintf("%d-%d", time.Now().UnixNano(), runs.Add(1))}
@@ -64,14 +64,14 @@ type bench struct {
 	subjects int
 }
 
-func (b *bench) now() time.Time       { return time.UnixMilli(b.at.Load()) }
-func (b *bench) pass(d time.Duration) { b.at.Add(d.Milliseconds()) }
-func (b *bench) set(ms int64)         { b.at.Store(ms) }
-func (b *bench) ms() int64            { return b.at.Load() }
-func (b *bench) fails(v any, e error) { b.Helper(); b.Fatalf("Decide = %+v, %v", v, e) }
+func (b *bench) now() time.Time               { return time.UnixMilli(b.at.Load()) }
+func (b *bench) advanceClock(d time.Duration) { b.at.Add(d.Milliseconds()) }
+func (b *bench) setClock(ms int64)            { b.at.Store(ms) }
+func (b *bench) nowMillis() int64             { return b.at.Load() }
+func (b *bench) failDecide(v any, e error)    { b.Helper(); b.Fatalf("Decide = %+v, %v", v, e) }
 
-// subject is one that nobody used before.
-func (b *bench) subject() string {
+// newSubject is one that nobody used before.
+func (b *bench) newSubject() string {
 	b.subjects++
 	return fmt.Sprintf("%s-%d", b.name, b.subjects)
 }
@@ -80,17 +80,17 @@ func (b *bench) decide(cost int64, charges ...ratelimit.Charge) ratelimit.Verdic
 	b.Helper()
 	v, err := b.source.Decide(context.Background(), ratelimit.Request{Charges: charges, Cost: cost})
 	if err != nil || len(v.Results) != len(charges) || !v.At.Equal(b.now()) {
-		b.fails(v, err)
+		b.failDecide(v, err)
 	}
 	return v
 }
 
-// want decides on one unit under one policy.
-func (b *bench) want(admitted bool, p *ratelimit.Policy, subject string) ratelimit.Result {
+// wantVerdict decides on one unit under one policy.
+func (b *bench) wantVerdict(admitted bool, p *ratelimit.Policy, subject string) ratelimit.Result {
 	b.Helper()
 	v := b.decide(1, ratelimit.Charge{Policy: p, Subject: subject})
 	if v.Admitted != admitted {
-		b.fails(v, nil)
+		b.failDecide(v, nil)
 	}
 	return v.Results[0]
 }

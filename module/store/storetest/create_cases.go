@@ -11,11 +11,11 @@ import (
 
 var createCases = []testCase{
 	{"what was created can be read", func(s *stage) {
-		r := rec("k", "a", "p", "value")
+		r := newRecord("k", "a", "p", "value")
 		r.Expires = s.clock.Now().Add(time.Hour)
 		made := s.mustCreate(r)
-		s.same(made, r)
-		s.same(s.mustGet(r.Key), made)
+		s.wantSame(made, r)
+		s.wantSame(s.mustGet(r.Key), made)
 	}},
 	{"what is absent is ErrNotFound", func(s *stage) {
 		if _, err := s.Get(s.ctx, store.Key{Kind: "k", ID: "a"}); !errors.Is(err, store.ErrNotFound) {
@@ -23,18 +23,18 @@ var createCases = []testCase{
 		}
 	}},
 	{"the version given is ignored", func(s *stage) {
-		r := rec("k", "a", "", "value")
+		r := newRecord("k", "a", "", "value")
 		r.Version = 1 << 40
 		made := s.mustCreate(r)
-		s.same(s.mustGet(r.Key), made)
+		s.wantSame(s.mustGet(r.Key), made)
 	}},
 	{"a live key is refused and stays as it was", func(s *stage) {
-		made := s.mustCreate(rec("k", "a", "p", "first"))
-		if _, err := s.Create(s.ctx, rec("k", "a", "q", "second")); !errors.Is(err, store.ErrExists) {
+		made := s.mustCreate(newRecord("k", "a", "p", "first"))
+		if _, err := s.Create(s.ctx, newRecord("k", "a", "q", "second")); !errors.Is(err, store.ErrExists) {
 			s.Fatalf("Create: %v, want ErrExists", err)
 		}
-		s.same(s.mustGet(made.Key), made)
-		if got := s.ids("k", "q", "", 10); len(got) != 0 {
+		s.wantSame(s.mustGet(made.Key), made)
+		if got := s.listIDs("k", "q", "", 10); len(got) != 0 {
 			s.Fatalf("the refused record's parent lists %q", got)
 		}
 	}},
@@ -43,8 +43,8 @@ var createCases = []testCase{
 			key := store.Key{Kind: "k", ID: fmt.Sprint("round ", round)}
 			var won atomic.Int64
 			var winner atomic.Pointer[store.Record]
-			together(crowd, func(i int) {
-				made, err := s.Create(s.ctx, rec(key.Kind, key.ID, "", fmt.Sprint("caller ", i)))
+			runTogether(crowd, func(i int) {
+				made, err := s.Create(s.ctx, newRecord(key.Kind, key.ID, "", fmt.Sprint("caller ", i)))
 				switch {
 				case err == nil:
 					won.Add(1)
@@ -56,19 +56,19 @@ var createCases = []testCase{
 			if won.Load() != 1 {
 				s.Fatalf("%d callers created the same key", won.Load())
 			}
-			s.same(s.mustGet(key), *winner.Load())
+			s.wantSame(s.mustGet(key), *winner.Load())
 		}
 	}},
 	{"a refusal does not touch the callers beside it", func(s *stage) {
-		s.mustCreate(rec("k", "taken", "", "x"))
-		together(crowd, func(i int) {
+		s.mustCreate(newRecord("k", "taken", "", "x"))
+		runTogether(crowd, func(i int) {
 			if i%2 == 0 {
-				if _, err := s.Create(s.ctx, rec("k", "taken", "", "y")); !errors.Is(err, store.ErrExists) {
+				if _, err := s.Create(s.ctx, newRecord("k", "taken", "", "y")); !errors.Is(err, store.ErrExists) {
 					s.Errorf("Create of the taken key: %v, want ErrExists", err)
 				}
 				return
 			}
-			if _, err := s.Create(s.ctx, rec("k", fmt.Sprint(i), "", "z")); err != nil {
+			if _, err := s.Create(s.ctx, newRecord("k", fmt.Sprint(i), "", "z")); err != nil {
 				s.Errorf("Create of a free key: %v", err)
 			}
 		})
@@ -77,9 +77,9 @@ var createCases = []testCase{
 		}
 	}},
 	{"List includes the record at once", func(s *stage) {
-		together(crowd, func(i int) {
+		runTogether(crowd, func(i int) {
 			parent := fmt.Sprint("parent ", i)
-			if _, err := s.Create(s.ctx, rec("k", fmt.Sprint(i), parent, "")); err != nil {
+			if _, err := s.Create(s.ctx, newRecord("k", fmt.Sprint(i), parent, "")); err != nil {
 				s.Errorf("Create: %v", err)
 				return
 			}
@@ -92,7 +92,7 @@ var createCases = []testCase{
 
 var deleteCases = []testCase{
 	{"a deleted record is gone, whatever its version", func(s *stage) {
-		r := s.mustCreate(rec("k", "a", "p", "x"))
+		r := s.mustCreate(newRecord("k", "a", "p", "x"))
 		s.mustSwap(r)
 		s.mustDelete(r.Key)
 		if _, err := s.Get(s.ctx, r.Key); !errors.Is(err, store.ErrNotFound) {
@@ -101,7 +101,7 @@ var deleteCases = []testCase{
 		if _, err := s.Swap(s.ctx, r); !errors.Is(err, store.ErrNotFound) {
 			s.Fatalf("Swap: %v, want ErrNotFound", err)
 		}
-		if got := s.ids("k", "p", "", 10); len(got) != 0 {
+		if got := s.listIDs("k", "p", "", 10); len(got) != 0 {
 			s.Fatalf("List after Delete = %q", got)
 		}
 	}},
@@ -109,17 +109,17 @@ var deleteCases = []testCase{
 		s.mustDelete(store.Key{Kind: "k", ID: "never"})
 	}},
 	{"other records stay", func(s *stage) {
-		s.mustCreate(rec("k", "a", "p", ""))
-		other := s.mustCreate(rec("k", "ab", "p", ""))
-		kind := s.mustCreate(rec("l", "a", "p", ""))
+		s.mustCreate(newRecord("k", "a", "p", ""))
+		other := s.mustCreate(newRecord("k", "ab", "p", ""))
+		kind := s.mustCreate(newRecord("l", "a", "p", ""))
 		s.mustDelete(store.Key{Kind: "k", ID: "a"})
-		s.same(s.mustGet(other.Key), other)
-		s.same(s.mustGet(kind.Key), kind)
+		s.wantSame(s.mustGet(other.Key), other)
+		s.wantSame(s.mustGet(kind.Key), kind)
 	}},
 	{"a record made again is not the old one to Swap", func(s *stage) {
-		old := s.mustCreate(rec("k", "a", "", "old"))
+		old := s.mustCreate(newRecord("k", "a", "", "old"))
 		s.mustDelete(old.Key)
-		again := s.mustCreate(rec("k", "a", "", "new"))
+		again := s.mustCreate(newRecord("k", "a", "", "new"))
 		if again.Version == old.Version {
 			s.Fatal("the version came back")
 		}
@@ -128,10 +128,10 @@ var deleteCases = []testCase{
 		}
 	}},
 	{"a record made again has its new parent only", func(s *stage) {
-		s.mustCreate(rec("k", "a", "p", ""))
+		s.mustCreate(newRecord("k", "a", "p", ""))
 		s.mustDelete(store.Key{Kind: "k", ID: "a"})
-		s.mustCreate(rec("k", "a", "q", ""))
-		if p, q := s.ids("k", "p", "", 9), s.ids("k", "q", "", 9); len(p) != 0 || len(q) != 1 {
+		s.mustCreate(newRecord("k", "a", "q", ""))
+		if p, q := s.listIDs("k", "p", "", 9), s.listIDs("k", "q", "", 9); len(p) != 0 || len(q) != 1 {
 			s.Fatalf("the old parent lists %q, the new one %q", p, q)
 		}
 	}},

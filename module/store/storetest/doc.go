@@ -1,4 +1,4 @@
-// Package storetest owns what tests need of a store: Run, the conformance suite
-// every store.Backend is held to, and Memory, a double that passes it and can be
-// told to fail. It knows no database.
+// Package storetest holds what tests need of a store: Run, the conformance suite of
+// store.Backend, and Memory, an implementation that passes it and fails on demand. It knows
+// no database.
 package storetest

@@ -13,9 +13,9 @@ func (s *stage) everyCall(ctx context.Context, check func(method string, err err
 	key := store.Key{Kind: "k", ID: "a"}
 	_, err := s.Get(ctx, key)
 	check("Get", err)
-	_, err = s.Create(ctx, rec("k", "b", "p", ""))
+	_, err = s.Create(ctx, newRecord("k", "b", "p", ""))
 	check("Create", err)
-	_, err = s.Swap(ctx, rec("k", "a", "p", ""))
+	_, err = s.Swap(ctx, newRecord("k", "a", "p", ""))
 	check("Swap", err)
 	check("Delete", s.Delete(ctx, key))
 	_, err = s.List(ctx, "k", "p", "", 10)
@@ -23,8 +23,8 @@ func (s *stage) everyCall(ctx context.Context, check func(method string, err err
 	check("Watch", s.Watch(ctx, "k", func([]store.Record) {}))
 }
 
-// fault fails unless err is a technical one.
-func (s *stage) fault(method string, err error) {
+// wantFault fails unless err is a technical one.
+func (s *stage) wantFault(method string, err error) {
 	s.Helper()
 	if err == nil || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrExists) || errors.Is(err, store.ErrConflict) {
 		s.Errorf("%s: %v, want a technical error", method, err)
@@ -33,7 +33,7 @@ func (s *stage) fault(method string, err error) {
 
 var contextCases = []testCase{
 	{"a context that has ended ends every call", func(s *stage) {
-		s.mustCreate(rec("k", "a", "p", ""))
+		s.mustCreate(newRecord("k", "a", "p", ""))
 		cancelled, cancel := context.WithCancel(s.ctx)
 		cancel()
 		expired, cancel := context.WithDeadline(s.ctx, time.Unix(1, 0))
@@ -47,30 +47,30 @@ var contextCases = []testCase{
 		}
 	}},
 	{"a context that ends in mid-call does not harm the store", func(s *stage) {
-		together(crowd, func(i int) {
+		runTogether(crowd, func(i int) {
 			ctx, cancel := context.WithTimeout(s.ctx, time.Duration(i)*20*time.Microsecond)
 			defer cancel()
-			_, err := s.Create(ctx, rec("k", string(rune('A'+i)), "p", "x"))
+			_, err := s.Create(ctx, newRecord("k", string(rune('A'+i)), "p", "x"))
 			if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 				s.Errorf("Create: %v, want success or the context's end", err)
 			}
 		})
-		s.mustGet(s.mustCreate(rec("k", "after", "", "")).Key)
+		s.mustGet(s.mustCreate(newRecord("k", "after", "", "")).Key)
 	}},
 }
 
 var closeCases = []testCase{
 	{"every call fails afterwards", func(s *stage) {
-		s.mustCreate(rec("k", "a", "p", ""))
+		s.mustCreate(newRecord("k", "a", "p", ""))
 		if err := s.Close(); err != nil {
 			s.Fatal(err)
 		}
-		s.everyCall(s.ctx, s.fault)
+		s.everyCall(s.ctx, s.wantFault)
 	}},
 	{"closing twice does not block or panic", func(s *stage) {
 		done := make(chan struct{})
 		go func() {
-			together(4, func(int) { _ = s.Close() })
+			runTogether(4, func(int) { _ = s.Close() })
 			close(done)
 		}()
 		select {
@@ -80,23 +80,23 @@ var closeCases = []testCase{
 		}
 	}},
 	{"calls in flight return", func(s *stage) {
-		s.mustCreate(rec("k", "a", "p", ""))
+		s.mustCreate(newRecord("k", "a", "p", ""))
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			together(crowd, func(i int) {
+			runTogether(crowd, func(i int) {
 				if i == 0 {
 					_ = s.Close()
 					return
 				}
 				for n := 0; ; n++ {
-					_, err := s.Create(s.ctx, rec("k", string(rune('A'+i))+string(rune('A'+n)), "p", ""))
+					_, err := s.Create(s.ctx, newRecord("k", string(rune('A'+i))+string(rune('A'+n)), "p", ""))
 					if err != nil {
-						s.fault("Create", err)
+						s.wantFault("Create", err)
 						return
 					}
 					if _, err := s.Get(s.ctx, store.Key{Kind: "k", ID: "a"}); err != nil {
-						s.fault("Get", err)
+						s.wantFault("Get", err)
 						return
 					}
 				}

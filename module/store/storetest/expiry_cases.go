@@ -7,15 +7,15 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// lasting is a record that expires after d.
-func (s *stage) lasting(id, parent string, d time.Duration) store.Record {
-	r := rec("k", id, parent, "x")
+// newExpiring is a record that expires after d.
+func (s *stage) newExpiring(id, parent string, d time.Duration) store.Record {
+	r := newRecord("k", id, parent, "x")
 	r.Expires = s.clock.Now().Add(d)
 	return r
 }
 
-// absent checks every way in which an expired record could still show.
-func (s *stage) absent(r store.Record) {
+// wantAbsent checks every way in which an expired record could still show.
+func (s *stage) wantAbsent(r store.Record) {
 	s.Helper()
 	if _, err := s.Get(s.ctx, r.Key); !errors.Is(err, store.ErrNotFound) {
 		s.Fatalf("Get: %v, want ErrNotFound", err)
@@ -26,27 +26,27 @@ func (s *stage) absent(r store.Record) {
 	if r.Parent == "" {
 		return
 	}
-	if got := s.ids(r.Kind, r.Parent, "", 10); len(got) != 0 {
+	if got := s.listIDs(r.Kind, r.Parent, "", 10); len(got) != 0 {
 		s.Fatalf("List = %q, want none", got)
 	}
 }
 
 var expiryCases = []testCase{
 	{"a record lives until its moment and not from it on", func(s *stage) {
-		r := s.mustCreate(s.lasting("a", "p", time.Minute))
+		r := s.mustCreate(s.newExpiring("a", "p", time.Minute))
 		s.clock.advance(time.Minute - 2*time.Millisecond)
 		s.mustGet(r.Key)
-		if got := s.ids("k", "p", "", 10); len(got) != 1 {
+		if got := s.listIDs("k", "p", "", 10); len(got) != 1 {
 			s.Fatalf("List before the moment = %q", got)
 		}
-		if _, err := s.Create(s.ctx, rec("k", "a", "", "")); !errors.Is(err, store.ErrExists) {
+		if _, err := s.Create(s.ctx, newRecord("k", "a", "", "")); !errors.Is(err, store.ErrExists) {
 			s.Fatalf("Create before the moment: %v, want ErrExists", err)
 		}
 		s.clock.advance(4 * time.Millisecond)
-		s.absent(r)
+		s.wantAbsent(r)
 	}},
 	{"the precision is a millisecond, rounded up", func(s *stage) {
-		r := s.lasting("a", "", 0)
+		r := s.newExpiring("a", "", 0)
 		for _, ns := range []time.Duration{1, 499_999, 999_999, 1_000_000, 1_500_001} {
 			r.ID = ns.String()
 			r.Expires = s.clock.Now().Truncate(time.Millisecond).Add(time.Hour + ns)
@@ -55,25 +55,25 @@ var expiryCases = []testCase{
 		}
 	}},
 	{"without expiry a record stays", func(s *stage) {
-		r := s.mustCreate(rec("k", "a", "p", "x"))
+		r := s.mustCreate(newRecord("k", "a", "p", "x"))
 		s.clock.advance(20 * 365 * 24 * time.Hour)
-		s.same(s.mustGet(r.Key), r)
+		s.wantSame(s.mustGet(r.Key), r)
 	}},
 	{"a far expiry is kept", func(s *stage) {
-		r := rec("k", "a", "", "x")
+		r := newRecord("k", "a", "", "x")
 		r.Expires = time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC)
 		s.mustCreate(r)
-		s.same(s.mustGet(r.Key), r)
+		s.wantSame(s.mustGet(r.Key), r)
 	}},
 	{"Create replaces an expired record, its parent too", func(s *stage) {
-		old := s.mustCreate(s.lasting("a", "p", time.Minute))
+		old := s.mustCreate(s.newExpiring("a", "p", time.Minute))
 		s.clock.advance(time.Hour)
-		made := s.mustCreate(rec("k", "a", "q", "new"))
+		made := s.mustCreate(newRecord("k", "a", "q", "new"))
 		if made.Version == old.Version {
 			s.Fatal("the version came back")
 		}
-		s.same(s.mustGet(made.Key), made)
-		if p, q := s.ids("k", "p", "", 9), s.ids("k", "q", "", 9); len(p) != 0 || len(q) != 1 {
+		s.wantSame(s.mustGet(made.Key), made)
+		if p, q := s.listIDs("k", "p", "", 9), s.listIDs("k", "q", "", 9); len(p) != 0 || len(q) != 1 {
 			s.Fatalf("the old parent lists %q, the new one %q", p, q)
 		}
 		if _, err := s.Swap(s.ctx, old); !errors.Is(err, store.ErrConflict) {
@@ -81,11 +81,11 @@ var expiryCases = []testCase{
 		}
 	}},
 	{"of 64 callers at once exactly one replaces it", func(s *stage) {
-		s.mustCreate(s.lasting("a", "", time.Minute))
+		s.mustCreate(s.newExpiring("a", "", time.Minute))
 		s.clock.advance(time.Hour)
 		won := make(chan store.Record, crowd)
-		together(crowd, func(int) {
-			made, err := s.Create(s.ctx, rec("k", "a", "", "new"))
+		runTogether(crowd, func(int) {
+			made, err := s.Create(s.ctx, newRecord("k", "a", "", "new"))
 			if err == nil {
 				won <- made
 			} else if !errors.Is(err, store.ErrExists) {
@@ -95,72 +95,72 @@ var expiryCases = []testCase{
 		if len(won) != 1 {
 			s.Fatalf("%d callers replaced the expired record", len(won))
 		}
-		s.same(s.mustGet(store.Key{Kind: "k", ID: "a"}), <-won)
+		s.wantSame(s.mustGet(store.Key{Kind: "k", ID: "a"}), <-won)
 	}},
 	{"Swap prolongs a life", func(s *stage) {
-		r := s.mustCreate(s.lasting("a", "p", time.Minute))
+		r := s.mustCreate(s.newExpiring("a", "p", time.Minute))
 		r.Expires = s.clock.Now().Add(time.Hour)
 		r = s.mustSwap(r)
 		s.clock.advance(30 * time.Minute)
-		s.same(s.mustGet(r.Key), r)
-		s.fill("other", "p", 70) // a store that sweeps as it writes must not go by the old moment
-		s.same(s.mustGet(r.Key), r)
+		s.wantSame(s.mustGet(r.Key), r)
+		s.createMany("other", "p", 70) // a store that sweeps as it writes must not go by the old moment
+		s.wantSame(s.mustGet(r.Key), r)
 		s.clock.advance(31 * time.Minute)
-		s.absent(r)
+		s.wantAbsent(r)
 	}},
 	{"Swap shortens a life", func(s *stage) {
-		r := s.mustCreate(s.lasting("a", "p", time.Hour))
+		r := s.mustCreate(s.newExpiring("a", "p", time.Hour))
 		r.Expires = s.clock.Now().Add(time.Minute)
 		r = s.mustSwap(r)
 		s.clock.advance(2 * time.Minute)
-		s.absent(r)
+		s.wantAbsent(r)
 	}},
 	{"Swap with a moment that is past ends a record at once", func(s *stage) {
 		for _, moment := range []time.Time{s.clock.Now().Add(-time.Minute), time.UnixMilli(1)} {
-			r := s.mustCreate(s.lasting("a", "p", time.Hour))
+			r := s.mustCreate(s.newExpiring("a", "p", time.Hour))
 			old := r.Version
 			r.Expires = moment
-			s.absent(s.mustSwap(r))
-			made := s.mustCreate(rec("k", "a", "p", "new"))
+			s.wantAbsent(s.mustSwap(r))
+			made := s.mustCreate(newRecord("k", "a", "p", "new"))
 			r.Version = old
 			if _, err := s.Swap(s.ctx, r); !errors.Is(err, store.ErrConflict) {
 				s.Fatalf("Swap with the ended record's version: %v, want ErrConflict", err)
 			}
-			s.same(s.mustGet(r.Key), made)
+			s.wantSame(s.mustGet(r.Key), made)
 			s.mustDelete(r.Key)
 		}
 	}},
 	{"Swap ends and begins an expiry", func(s *stage) {
-		r := s.mustCreate(s.lasting("a", "p", time.Minute))
+		r := s.mustCreate(s.newExpiring("a", "p", time.Minute))
 		r.Expires = time.Time{}
 		r = s.mustSwap(r)
 		s.clock.advance(24 * time.Hour)
-		s.same(s.mustGet(r.Key), r)
+		s.wantSame(s.mustGet(r.Key), r)
 		r.Expires = s.clock.Now().Add(time.Minute)
 		r = s.mustSwap(r)
 		s.clock.advance(2 * time.Minute)
-		s.absent(r)
+		s.wantAbsent(r)
 	}},
 	{"what is created expired is absent", func(s *stage) {
-		r := s.mustCreate(s.lasting("a", "p", -time.Minute))
-		s.absent(r)
-		s.mustCreate(rec("k", "a", "p", "new"))
+		r := s.mustCreate(s.newExpiring("a", "p", -time.Minute))
+		s.wantAbsent(r)
+		s.mustCreate(newRecord("k", "a", "p", "new"))
 	}},
 	{"an expired record can be deleted", func(s *stage) {
-		r := s.mustCreate(s.lasting("a", "p", time.Minute))
+		r := s.mustCreate(s.newExpiring("a", "p", time.Minute))
 		s.clock.advance(time.Hour)
 		s.mustDelete(r.Key)
 		s.mustCreate(r)
 	}},
 	{"expired records do not use up the limit of List", func(s *stage) {
 		for _, id := range []string{"a", "b", "c", "d"} {
-			s.mustCreate(s.lasting(id, "p", time.Minute))
+			s.mustCreate(s.newExpiring(id, "p", time.Minute))
 		}
-		s.mustCreate(rec("k", "e", "p", ""))
-		s.mustCreate(rec("k", "f", "p", ""))
-		s.mustCreate(rec("k", "g", "p", ""))
+		s.mustCreate(newRecord("k", "e", "p", ""))
+		s.mustCreate(newRecord("k", "f", "p", ""))
+		s.mustCreate(newRecord("k", "g", "p", ""))
 		s.clock.advance(time.Hour)
-		s.equal(s.ids("k", "p", "", 2), "e", "f")
-		s.equal(s.ids("k", "p", "b", 2), "e", "f")
+		s.wantEqual(s.listIDs("k", "p", "", 2), "e", "f")
+		s.wantEqual(s.listIDs("k", "p", "b", 2), "e", "f")
 	}},
 }

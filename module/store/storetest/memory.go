@@ -56,7 +56,7 @@ func (m *Memory) Fail(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.failure = err
-	m.wake()
+	m.wakeWatchers()
 }
 
 // LoseReply makes the next write take effect and return err all the same, as a
@@ -73,7 +73,7 @@ func (m *Memory) Len() int {
 	defer m.mu.Unlock()
 	n := 0
 	for _, r := range m.records {
-		if m.live(r) {
+		if m.isLive(r) {
 			n++
 		}
 	}
@@ -84,31 +84,31 @@ func (m *Memory) Len() int {
 func (m *Memory) Get(ctx context.Context, key store.Key) (store.Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.refusal(ctx); err != nil {
+	if err := m.refuseReason(ctx); err != nil {
 		return store.Record{}, err
 	}
 	r, ok := m.records[key]
-	if !ok || !m.live(r) {
+	if !ok || !m.isLive(r) {
 		return store.Record{}, store.ErrNotFound
 	}
-	return own(r), nil
+	return copyRecord(r), nil
 }
 
 // Create implements store.Backend.
 func (m *Memory) Create(ctx context.Context, r store.Record) (store.Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.refusal(ctx); err != nil {
+	if err := m.refuseReason(ctx); err != nil {
 		return store.Record{}, err
 	}
 	if old, ok := m.records[r.Key]; ok {
-		if m.live(old) {
+		if m.isLive(old) {
 			return store.Record{}, store.ErrExists
 		}
-		m.remove(r.Key)
+		m.removeRecord(r.Key)
 	}
 	m.version++
-	r = own(r)
+	r = copyRecord(r)
 	r.Version = m.version
 	m.records[r.Key] = r
 	if r.Parent != "" {
@@ -118,40 +118,40 @@ func (m *Memory) Create(ctx context.Context, r store.Record) (store.Record, erro
 		}
 		m.children[f][r.ID] = struct{}{}
 	}
-	m.announce(r)
-	return m.reply(r)
+	m.notifyWatchers(r)
+	return m.replyTo(r)
 }
 
 // Swap implements store.Backend.
 func (m *Memory) Swap(ctx context.Context, r store.Record) (store.Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.refusal(ctx); err != nil {
+	if err := m.refuseReason(ctx); err != nil {
 		return store.Record{}, err
 	}
 	old, ok := m.records[r.Key]
 	switch {
-	case !ok || !m.live(old):
+	case !ok || !m.isLive(old):
 		return store.Record{}, store.ErrNotFound
 	case old.Version != r.Version:
 		return store.Record{}, store.ErrConflict
 	}
 	m.version++
-	r = own(r)
+	r = copyRecord(r)
 	r.Parent, r.Version = old.Parent, m.version
 	m.records[r.Key] = r
-	return m.reply(r)
+	return m.replyTo(r)
 }
 
 // Delete implements store.Backend.
 func (m *Memory) Delete(ctx context.Context, key store.Key) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.refusal(ctx); err != nil {
+	if err := m.refuseReason(ctx); err != nil {
 		return err
 	}
-	m.remove(key)
-	_, err := m.reply(store.Record{})
+	m.removeRecord(key)
+	_, err := m.replyTo(store.Record{})
 	return err
 }
 
@@ -159,16 +159,16 @@ func (m *Memory) Delete(ctx context.Context, key store.Key) error {
 func (m *Memory) List(ctx context.Context, kind store.Kind, parent, after string, limit int) ([]store.Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.refusal(ctx); err != nil {
+	if err := m.refuseReason(ctx); err != nil {
 		return nil, err
 	}
 	var found []store.Record
 	for id := range m.children[family{kind, parent}] {
-		if r := m.records[store.Key{Kind: kind, ID: id}]; id > after && m.live(r) {
+		if r := m.records[store.Key{Kind: kind, ID: id}]; id > after && m.isLive(r) {
 			found = append(found, r)
 		}
 	}
-	return page(found, limit), nil
+	return pageOf(found, limit), nil
 }
 
 // Close implements store.Backend.
@@ -176,22 +176,22 @@ func (m *Memory) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.closed = true
-	m.wake()
+	m.wakeWatchers()
 	return nil
 }
 
-// page sorts and cuts, and copies what is left.
-func page(found []store.Record, limit int) []store.Record {
+// pageOf sorts and cuts, and copies what is left.
+func pageOf(found []store.Record, limit int) []store.Record {
 	slices.SortFunc(found, func(a, b store.Record) int { return strings.Compare(a.ID, b.ID) })
 	found = found[:min(len(found), max(limit, 0))]
 	for i, r := range found {
-		found[i] = own(r)
+		found[i] = copyRecord(r)
 	}
 	return found
 }
 
-// refusal is why no operation can be done now.
-func (m *Memory) refusal(ctx context.Context) error {
+// refuseReason is why no operation can be done now.
+func (m *Memory) refuseReason(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -201,16 +201,16 @@ func (m *Memory) refusal(ctx context.Context) error {
 	return m.failure
 }
 
-// reply loses the answer of a write when a test asked for it.
-func (m *Memory) reply(r store.Record) (store.Record, error) {
+// replyTo loses the answer of a write when a test asked for it.
+func (m *Memory) replyTo(r store.Record) (store.Record, error) {
 	if err := m.lost; err != nil {
 		m.lost = nil
 		return store.Record{}, err
 	}
-	return own(r), nil
+	return copyRecord(r), nil
 }
 
-func (m *Memory) remove(key store.Key) {
+func (m *Memory) removeRecord(key store.Key) {
 	f := family{key.Kind, m.records[key].Parent}
 	delete(m.records, key)
 	delete(m.children[f], key.ID)
@@ -219,12 +219,12 @@ func (m *Memory) remove(key store.Key) {
 	}
 }
 
-func (m *Memory) live(r store.Record) bool {
+func (m *Memory) isLive(r store.Record) bool {
 	return r.Expires.IsZero() || m.now().Before(r.Expires)
 }
 
-// own copies the value, so that neither side sees what the other does to it.
-func own(r store.Record) store.Record {
+// copyRecord copies the value, so that neither side sees what the other does to it.
+func copyRecord(r store.Record) store.Record {
 	r.Value = slices.Clone(r.Value)
 	return r
 }

@@ -25,12 +25,12 @@ func memoryStage(t *testing.T) (*stage, *Memory) {
 
 func TestAFailingMemoryFailsEveryCallAndHeals(t *testing.T) {
 	s, m := memoryStage(t)
-	s.mustCreate(rec("k", "a", "p", ""))
-	f := s.watch("k")
-	f.load()
+	s.mustCreate(newRecord("k", "a", "p", ""))
+	f := s.startWatch("k")
+	f.markLoaded()
 	broken := errors.New("broken")
 	m.Fail(broken)
-	if err := f.end(); !errors.Is(err, broken) {
+	if err := f.endFeed(); !errors.Is(err, broken) {
 		t.Errorf("the running Watch ended with %v", err)
 	}
 	s.everyCall(s.ctx, func(method string, err error) {
@@ -49,7 +49,7 @@ func TestALostReplyHidesAWriteThatTookEffect(t *testing.T) {
 	s, m := memoryStage(t)
 	lost := errors.New("lost")
 	m.LoseReply(lost)
-	if _, err := s.Create(s.ctx, rec("k", "a", "", "x")); !errors.Is(err, lost) {
+	if _, err := s.Create(s.ctx, newRecord("k", "a", "", "x")); !errors.Is(err, lost) {
 		t.Fatalf("Create: %v", err)
 	}
 	r := s.mustGet(store.Key{Kind: "k", ID: "a"})
@@ -58,8 +58,8 @@ func TestALostReplyHidesAWriteThatTookEffect(t *testing.T) {
 
 func TestLenCountsLiveRecords(t *testing.T) {
 	s, m := memoryStage(t)
-	s.mustCreate(s.lasting("a", "", time.Minute))
-	s.mustCreate(rec("k", "b", "", ""))
+	s.mustCreate(s.newExpiring("a", "", time.Minute))
+	s.mustCreate(newRecord("k", "b", "", ""))
 	s.clock.advance(time.Hour)
 	if m.Len() != 1 {
 		t.Errorf("Len = %d, want 1", m.Len())
@@ -80,7 +80,7 @@ func TestAWatcherFarBehindIsTold(t *testing.T) {
 		})
 	}()
 	for i := 0; ; i++ {
-		if _, err := m.Create(t.Context(), rec("k", fmt.Sprint(i), "", "")); err != nil {
+		if _, err := m.Create(t.Context(), newRecord("k", fmt.Sprint(i), "", "")); err != nil {
 			t.Fatal(err)
 		}
 		select {
@@ -91,7 +91,7 @@ func TestAWatcherFarBehindIsTold(t *testing.T) {
 		break
 	}
 	for i := range backlog + 1 {
-		if _, err := m.Create(t.Context(), rec("k", fmt.Sprint("more ", i), "", "")); err != nil {
+		if _, err := m.Create(t.Context(), newRecord("k", fmt.Sprint("more ", i), "", "")); err != nil {
 			t.Fatal(err)
 		}
 	}

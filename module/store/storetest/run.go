@@ -64,8 +64,8 @@ func newStage(t *testing.T, open Open) *stage {
 	return &stage{T: t, Backend: b, ctx: ctx, clock: c}
 }
 
-// rec is a record that does not expire.
-func rec(kind store.Kind, id, parent, value string) store.Record {
+// newRecord is a record that does not expire.
+func newRecord(kind store.Kind, id, parent, value string) store.Record {
 	return store.Record{Key: store.Key{Kind: kind, ID: id}, Parent: parent, Value: []byte(value)}
 }
 
@@ -103,8 +103,8 @@ func (s *stage) mustGet(key store.Key) store.Record {
 	return r
 }
 
-// ids lists and returns the IDs only.
-func (s *stage) ids(kind store.Kind, parent, after string, limit int) []string {
+// listIDs lists and returns the IDs only.
+func (s *stage) listIDs(kind store.Kind, parent, after string, limit int) []string {
 	s.Helper()
 	records, err := s.List(s.ctx, kind, parent, after, limit)
 	if err != nil {
@@ -120,8 +120,8 @@ func (s *stage) ids(kind store.Kind, parent, after string, limit int) []string {
 	return found
 }
 
-// same compares what a caller sees of a record.
-func (s *stage) same(got, want store.Record) {
+// wantSame compares what a caller sees of a record.
+func (s *stage) wantSame(got, want store.Record) {
 	s.Helper()
 	if got.Key != want.Key || got.Parent != want.Parent || string(got.Value) != string(want.Value) {
 		s.Fatalf("got %q %q %.40q, want %q %q %.40q", got.Key, got.Parent, got.Value, want.Key, want.Parent, want.Value)

@@ -12,20 +12,20 @@ import (
 
 var swapCases = []testCase{
 	{"value and expiry are replaced, the parent stays", func(s *stage) {
-		r := s.mustCreate(rec("k", "a", "p", "first"))
+		r := s.mustCreate(newRecord("k", "a", "p", "first"))
 		next := r
 		next.Parent, next.Value, next.Expires = "elsewhere", []byte("second"), s.clock.Now().Add(time.Hour)
 		made := s.mustSwap(next)
 		want := next
 		want.Parent, want.Version = "p", 0
-		s.same(made, want)
-		s.same(s.mustGet(r.Key), made)
-		if p, q := s.ids("k", "p", "", 9), s.ids("k", "elsewhere", "", 9); len(p) != 1 || len(q) != 0 {
+		s.wantSame(made, want)
+		s.wantSame(s.mustGet(r.Key), made)
+		if p, q := s.listIDs("k", "p", "", 9), s.listIDs("k", "elsewhere", "", 9); len(p) != 1 || len(q) != 0 {
 			s.Fatalf("its parent lists %q, the other one %q", p, q)
 		}
 	}},
 	{"the version changes with every write", func(s *stage) {
-		r := s.mustCreate(rec("k", "a", "", "same"))
+		r := s.mustCreate(newRecord("k", "a", "", "same"))
 		seen := map[uint64]bool{r.Version: true}
 		for range 10 {
 			r = s.mustSwap(r)
@@ -36,7 +36,7 @@ var swapCases = []testCase{
 		}
 	}},
 	{"a version that is not the stored one is ErrConflict", func(s *stage) {
-		old := s.mustCreate(rec("k", "a", "", "first"))
+		old := s.mustCreate(newRecord("k", "a", "", "first"))
 		now := s.mustSwap(old)
 		for _, version := range []uint64{0, old.Version, now.Version + 1, 1<<64 - 1} {
 			r := old
@@ -45,21 +45,21 @@ var swapCases = []testCase{
 				s.Fatalf("Swap with version %d: %v, want ErrConflict", version, err)
 			}
 		}
-		s.same(s.mustGet(old.Key), now)
+		s.wantSame(s.mustGet(old.Key), now)
 	}},
 	{"what is absent is ErrNotFound", func(s *stage) {
-		r := rec("k", "a", "", "")
+		r := newRecord("k", "a", "", "")
 		r.Version = 1
 		if _, err := s.Swap(s.ctx, r); !errors.Is(err, store.ErrNotFound) {
 			s.Fatalf("Swap: %v, want ErrNotFound", err)
 		}
 	}},
 	{"of 64 callers at once exactly one swaps", func(s *stage) {
-		r := s.mustCreate(rec("k", "a", "", "begin"))
+		r := s.mustCreate(newRecord("k", "a", "", "begin"))
 		for range 5 {
 			var won atomic.Int64
 			var winner atomic.Pointer[store.Record]
-			together(crowd, func(i int) {
+			runTogether(crowd, func(i int) {
 				next := r
 				next.Value = []byte(fmt.Sprint("caller ", i))
 				made, err := s.Swap(s.ctx, next)
@@ -75,15 +75,15 @@ var swapCases = []testCase{
 				s.Fatalf("%d callers swapped the same version", won.Load())
 			}
 			r = s.mustGet(r.Key)
-			s.same(r, *winner.Load())
+			s.wantSame(r, *winner.Load())
 		}
 	}},
 	{"no increment is lost", func(s *stage) {
-		key := s.mustCreate(rec("k", "counter", "", "0")).Key
+		key := s.mustCreate(newRecord("k", "counter", "", "0")).Key
 		const callers, each = 8, 5
-		together(callers, func(int) {
+		runTogether(callers, func(int) {
 			for range each {
-				if err := s.increment(key); err != nil {
+				if err := s.incrementCounter(key); err != nil {
 					s.Errorf("counting: %v", err)
 				}
 			}
@@ -93,10 +93,10 @@ var swapCases = []testCase{
 		}
 	}},
 	{"nobody reads what was before an answered Swap", func(s *stage) {
-		r := s.mustCreate(rec("k", "clock", "", "0"))
+		r := s.mustCreate(newRecord("k", "clock", "", "0"))
 		var answered atomic.Int64
 		const writes = 50
-		together(5, func(i int) {
+		runTogether(5, func(i int) {
 			if i == 0 {
 				r := r
 				for n := 1; n <= writes; n++ {
@@ -126,8 +126,8 @@ var swapCases = []testCase{
 	}},
 }
 
-// increment counts one further in a record, as often as it takes.
-func (s *stage) increment(key store.Key) error {
+// incrementCounter counts one further in a record, as often as it takes.
+func (s *stage) incrementCounter(key store.Key) error {
 	for {
 		r, err := s.Get(s.ctx, key)
 		if err != nil {

@@ -10,8 +10,8 @@ import (
 // crowd is how many callers come at once.
 const crowd = 64
 
-// together lets n callers begin at one moment and waits for all of them.
-func together(n int, call func(i int)) {
+// runTogether lets n callers begin at one moment and waits for all of them.
+func runTogether(n int, call func(i int)) {
 	var begin, done sync.WaitGroup
 	begin.Add(1)
 	for i := range n {
@@ -24,18 +24,18 @@ func together(n int, call func(i int)) {
 	done.Wait()
 }
 
-// fill creates n records with IDs from 00000, by many callers at once, so that a
+// createMany creates n records with IDs from 00000, by many callers at once, so that a
 // store which waits for a disk is filled in reasonable time.
-func (s *stage) fill(kind store.Kind, parent string, n int) {
+func (s *stage) createMany(kind store.Kind, parent string, n int) {
 	s.Helper()
 	next := make(chan int, n)
 	for i := range n {
 		next <- i
 	}
 	close(next)
-	together(crowd, func(int) {
+	runTogether(crowd, func(int) {
 		for i := range next {
-			if _, err := s.Create(s.ctx, rec(kind, fmt.Sprintf("%05d", i), parent, "x")); err != nil {
+			if _, err := s.Create(s.ctx, newRecord(kind, fmt.Sprintf("%05d", i), parent, "x")); err != nil {
 				s.Errorf("Create number %d: %v", i, err)
 			}
 		}

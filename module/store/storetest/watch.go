@@ -28,12 +28,12 @@ type watcher struct {
 // Watch implements store.Backend.
 func (m *Memory) Watch(ctx context.Context, kind store.Kind, deliver func([]store.Record)) error {
 	w := &watcher{kind: kind, changed: make(chan struct{}, 1)}
-	loaded, err := m.register(ctx, w)
+	loaded, err := m.registerWatcher(ctx, w)
 	if err != nil {
 		return err
 	}
 	defer m.unregister(w)
-	if err := hand(ctx, loaded, deliver); err != nil {
+	if err := deliverPages(ctx, loaded, deliver); err != nil {
 		return err
 	}
 	deliver(nil)
@@ -43,28 +43,28 @@ func (m *Memory) Watch(ctx context.Context, kind store.Kind, deliver func([]stor
 			return ctx.Err()
 		case <-w.changed:
 		}
-		pending, err := m.take(ctx, w)
+		pending, err := m.takeRecords(ctx, w)
 		if err != nil {
 			return err
 		}
-		if err := hand(ctx, pending, deliver); err != nil {
+		if err := deliverPages(ctx, pending, deliver); err != nil {
 			return err
 		}
 	}
 }
 
-// register begins to collect and loads in one step, so that nothing is missed.
-func (m *Memory) register(ctx context.Context, w *watcher) ([]store.Record, error) {
+// registerWatcher begins to collect and loads in one step, so that nothing is missed.
+func (m *Memory) registerWatcher(ctx context.Context, w *watcher) ([]store.Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.refusal(ctx); err != nil {
+	if err := m.refuseReason(ctx); err != nil {
 		return nil, err
 	}
 	m.watchers[w] = struct{}{}
 	var loaded []store.Record
 	for _, r := range m.records {
-		if r.Kind == w.kind && m.live(r) {
-			loaded = append(loaded, own(r))
+		if r.Kind == w.kind && m.isLive(r) {
+			loaded = append(loaded, copyRecord(r))
 		}
 	}
 	return loaded, nil
@@ -76,10 +76,10 @@ func (m *Memory) unregister(w *watcher) {
 	delete(m.watchers, w)
 }
 
-func (m *Memory) take(ctx context.Context, w *watcher) ([]store.Record, error) {
+func (m *Memory) takeRecords(ctx context.Context, w *watcher) ([]store.Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.refusal(ctx); err != nil {
+	if err := m.refuseReason(ctx); err != nil {
 		return nil, err
 	}
 	if w.behind {
@@ -90,7 +90,7 @@ func (m *Memory) take(ctx context.Context, w *watcher) ([]store.Record, error) {
 	return pending, nil
 }
 
-func hand(ctx context.Context, records []store.Record, deliver func([]store.Record)) error {
+func deliverPages(ctx context.Context, records []store.Record, deliver func([]store.Record)) error {
 	for len(records) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -102,7 +102,7 @@ func hand(ctx context.Context, records []store.Record, deliver func([]store.Reco
 	return nil
 }
 
-func (m *Memory) announce(r store.Record) {
+func (m *Memory) notifyWatchers(r store.Record) {
 	for w := range m.watchers {
 		if w.kind != r.Kind || w.behind {
 			continue
@@ -110,19 +110,19 @@ func (m *Memory) announce(r store.Record) {
 		if len(w.pending) == backlog {
 			w.pending, w.behind = nil, true
 		} else {
-			w.pending = append(w.pending, own(r))
+			w.pending = append(w.pending, copyRecord(r))
 		}
-		w.ring()
+		w.wakeUp()
 	}
 }
 
-func (m *Memory) wake() {
+func (m *Memory) wakeWatchers() {
 	for w := range m.watchers {
-		w.ring()
+		w.wakeUp()
 	}
 }
 
-func (w *watcher) ring() {
+func (w *watcher) wakeUp() {
 	select {
 	case w.changed <- struct{}{}:
 	default:

@@ -23,19 +23,19 @@ type feed struct {
 	seen map[string]store.Record
 }
 
-func (s *stage) watch(kind store.Kind) *feed {
+func (s *stage) startWatch(kind store.Kind) *feed {
 	ctx, cancel := context.WithCancel(s.ctx)
 	f := &feed{s: s, cancel: cancel, ended: make(chan error, 1), loaded: make(chan struct{}), seen: make(map[string]store.Record)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		f.ended <- s.Watch(ctx, kind, f.take)
+		f.ended <- s.Watch(ctx, kind, f.addRecords)
 	}()
 	s.Cleanup(func() { cancel(); <-done })
 	return f
 }
 
-func (f *feed) take(records []store.Record) {
+func (f *feed) addRecords(records []store.Record) {
 	if !f.busy.CompareAndSwap(false, true) {
 		f.s.Error("two calls of deliver overlap")
 	}
@@ -58,7 +58,7 @@ func (f *feed) take(records []store.Record) {
 	}
 }
 
-func (f *feed) load() {
+func (f *feed) markLoaded() {
 	f.s.Helper()
 	select {
 	case <-f.loaded:
@@ -69,7 +69,7 @@ func (f *feed) load() {
 	}
 }
 
-func (f *feed) end() error {
+func (f *feed) endFeed() error {
 	f.s.Helper()
 	select {
 	case err := <-f.ended:
@@ -80,57 +80,57 @@ func (f *feed) end() error {
 	}
 }
 
-func (f *feed) count() int {
+func (f *feed) recordCount() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.seen)
 }
 
-// within waits for the second the contract allows, and no longer.
-func (f *feed) within(d time.Duration, n int) {
+// waitForRecords waits for the second the contract allows, and no longer.
+func (f *feed) waitForRecords(d time.Duration, n int) {
 	f.s.Helper()
-	for until := time.Now().Add(d); f.count() < n; time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(d); f.recordCount() < n; time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
-			f.s.Fatalf("%d of %d records after %v", f.count(), n, d)
+			f.s.Fatalf("%d of %d records after %v", f.recordCount(), n, d)
 		}
 	}
 }
 
 var watchCases = []testCase{
 	{"an empty store is loaded at once", func(s *stage) {
-		f := s.watch("k")
-		f.load()
-		if f.count() != 0 {
-			s.Fatalf("%d records out of nothing", f.count())
+		f := s.startWatch("k")
+		f.markLoaded()
+		if f.recordCount() != 0 {
+			s.Fatalf("%d records out of nothing", f.recordCount())
 		}
 	}},
 	{"all live records of the kind come before the mark", func(s *stage) {
-		s.fill("k", "all", 2100)
-		s.mustCreate(rec("l", "other kind", "all", ""))
-		s.mustCreate(rec("k", "no parent", "", "value"))
-		s.mustCreate(s.lasting("expired", "all", time.Minute))
-		s.mustCreate(rec("k", "deleted", "all", ""))
+		s.createMany("k", "all", 2100)
+		s.mustCreate(newRecord("l", "other kind", "all", ""))
+		s.mustCreate(newRecord("k", "no parent", "", "value"))
+		s.mustCreate(s.newExpiring("expired", "all", time.Minute))
+		s.mustCreate(newRecord("k", "deleted", "all", ""))
 		s.mustDelete(store.Key{Kind: "k", ID: "deleted"})
 		s.clock.advance(time.Hour)
-		f := s.watch("k")
-		f.load()
-		if f.count() != 2101 {
-			s.Fatalf("%d records at the mark, want 2101", f.count())
+		f := s.startWatch("k")
+		f.markLoaded()
+		if f.recordCount() != 2101 {
+			s.Fatalf("%d records at the mark, want 2101", f.recordCount())
 		}
-		s.same(f.seen["no parent"], rec("k", "no parent", "", "value"))
+		s.wantSame(f.seen["no parent"], newRecord("k", "no parent", "", "value"))
 	}},
 	{"each record created later comes within a second to every watcher", func(s *stage) {
-		feeds := []*feed{s.watch("k"), s.watch("k"), s.watch("k")}
+		feeds := []*feed{s.startWatch("k"), s.startWatch("k"), s.startWatch("k")}
 		for _, f := range feeds {
-			f.load()
+			f.markLoaded()
 		}
-		s.mustCreate(rec("l", "other kind", "all", ""))
+		s.mustCreate(newRecord("l", "other kind", "all", ""))
 		for i := range 5 {
-			made := s.mustCreate(rec("k", fmt.Sprint(i), "all", "value"))
+			made := s.mustCreate(newRecord("k", fmt.Sprint(i), "all", "value"))
 			for _, f := range feeds {
-				f.within(time.Second, i+1)
+				f.waitForRecords(time.Second, i+1)
 				f.mu.Lock()
-				s.same(f.seen[made.ID], made)
+				s.wantSame(f.seen[made.ID], made)
 				f.mu.Unlock()
 			}
 		}
@@ -139,43 +139,43 @@ var watchCases = []testCase{
 		const n = 600
 		var feeds []*feed
 		var writing sync.WaitGroup
-		writing.Go(func() { s.fill("k", "all", n) })
+		writing.Go(func() { s.createMany("k", "all", n) })
 		for range 10 {
-			feeds = append(feeds, s.watch("k"))
+			feeds = append(feeds, s.startWatch("k"))
 			time.Sleep(2 * time.Millisecond)
 		}
 		writing.Wait()
 		for _, f := range feeds {
-			f.load()
-			f.within(time.Second, n)
+			f.markLoaded()
+			f.waitForRecords(time.Second, n)
 		}
 	}},
 	{"every kind that is followed can be", func(s *stage) {
 		for i, kind := range store.WatchedKinds() {
-			f := s.watch(kind)
-			f.load()
-			s.mustCreate(rec(kind, fmt.Sprint("one of ", i), "", "value"))
-			f.within(time.Second, 1)
+			f := s.startWatch(kind)
+			f.markLoaded()
+			s.mustCreate(newRecord(kind, fmt.Sprint("one of ", i), "", "value"))
+			f.waitForRecords(time.Second, 1)
 		}
 	}},
 	{"a Watch ends with its context", func(s *stage) {
-		f, other := s.watch("k"), s.watch("k")
-		f.load()
-		other.load()
+		f, other := s.startWatch("k"), s.startWatch("k")
+		f.markLoaded()
+		other.markLoaded()
 		f.cancel()
-		if err := f.end(); err != context.Canceled {
+		if err := f.endFeed(); err != context.Canceled {
 			s.Fatalf("Watch ended with %v, want ctx.Err()", err)
 		}
-		s.mustCreate(rec("k", "a", "", ""))
-		other.within(time.Second, 1)
+		s.mustCreate(newRecord("k", "a", "", ""))
+		other.waitForRecords(time.Second, 1)
 	}},
 	{"a Watch ends at Close", func(s *stage) {
-		f := s.watch("k")
-		f.load()
+		f := s.startWatch("k")
+		f.markLoaded()
 		if err := s.Close(); err != nil {
 			s.Fatal(err)
 		}
-		if err := f.end(); err == nil {
+		if err := f.endFeed(); err == nil {
 			s.Fatal("Watch ended without an error")
 		}
 	}},
