@@ -19,7 +19,7 @@ const mod = "github.com/gatehouse/gatehouse/"
 // besides module/internal/{secret,httpx,lockout,fairshare}. A package that is not listed may import none.
 var allowed = map[string][]string{
 	"module":                                {"caddyfile", "module/gateway", "module/gateway/oauthguard", "module/gateway/apilimit", "module/internal/cli", "module/gateway/restapi", "plugins/..."},
-	"caddyfile":                             {"caddyfile/internal/...", "module/gateway", "module/oauth", "module/guard"},
+	"caddyfile":                             {"caddyfile/internal/...", "module/gateway", "module/gateway/apilimit", "module/gateway/oauthguard", "module/oauth", "module/guard"},
 	"caddyfile/internal/parse":              {"caddyfile/bytesize", "caddyfile/spelling"},
 	"caddyfile/internal/apierrors":          {"caddyfile/internal/parse", "module/gateway", "module/rest/charset", "module/rest/envelope"},
 	"caddyfile/internal/apirest":            {"caddyfile/bytesize", "caddyfile/spelling", "caddyfile/internal/apierrors", "caddyfile/internal/parse", "module/gateway/restapi", "module/rest/..."},
