@@ -1,7 +1,5 @@
 package splice
 
-import "io"
-
 // Bounds of what an editor holds and keeps.
 const (
 	outSize  = 8 << 10 // edited bytes on their way to dst
@@ -9,109 +7,38 @@ const (
 	maxKept  = 16 << 10
 )
 
-// Editor copies one text. Its zero value is not usable, see Plan.New.
+// Editor copies one text, in four stages: the scanner finds the tokens of the text, the position knows
+// where in the document they are and what is to be done with them, held, captured and lifting keep what
+// has to wait, and the output passes on the rest. Its zero value is not usable, see Plan.New.
 type Editor struct {
-	plan *Plan
-	dst  io.Writer
-	out  []byte
-	err  error // for ever
+	plan     *Plan
+	scanner  scanner
+	at       position
+	held     held
+	captured captured
+	lifting  lifting
+	out      output
 
 	// What Vary may have changed.
-	skip, last int64 // elements from skip, and before last, are passed on
-	append     func(dst []byte, id Scalar) []byte
+	window window
+	append func(dst []byte, id Scalar) []byte
 
-	// The scanner.
-	state  state
-	naming bool // the string is a name
-	num    part // of a number
-	hex    int  // digits still to come
-	lit    string
-	depth  int
-	arrays []bool // at each depth, whether it is an array
-	base   int64  // bytes before the present chunk
-
-	// What is done with values. Places are offsets in the present chunk.
-	p      []byte
-	from   int  // not yet passed on
-	muted  bool // nothing is passed on
-	frames []frame
-	heed   bool // names or elements of the present container matter
-	aim    aim  // of the value that comes next
-	found  bool
-	wrong  bool // Root is of the wrong kind
-	slots  []Scalar
-	seen   int64 // elements
-
-	// A part that is not passed on before it is known what becomes of it: a comma,
-	// white space and a name, or a scalar. What was in earlier chunks is in hold.
-	holding bool
-	named   bool // with a name
-	held    int  // where it begins
-	token   int  // where the name or scalar begins, counted from there; -1: not yet
-	hold    []byte
-
-	// A scalar that is captured. What was in earlier chunks is in tok.
-	watching bool
-	watched  int
-	tok      []byte
-
-	// The container that is captured as soon as it is known whether it is empty; entryDepth
-	// 0: none.
-	entry      aim
-	entryDepth int
-
-	present aim // of the scalar or container that is being read
-	text    []byte
-
-	lifting lifting // values that become members
+	text []byte // of the last string that was decoded
 }
-
-// frame is a container that matters. All others are only counted.
-type frame struct {
-	depth    int
-	doc, id  *node
-	array    bool
-	list     bool // the declared list
-	resource bool // an object that is edited
-	any      bool // something of it was passed on
-	hidden   bool // of a resource: the present member is dropped
-	copied   bool // a value that is lifted
-	index    int64
-	after    after
-}
-
-// aim is what is to be done with a value.
-type aim struct {
-	doc, id  *node
-	values   *table[[]byte]
-	list     bool
-	resource bool
-	copied   bool // it is lifted
-	after    after
-}
-
-// after is what happens when a value is over.
-type after uint8
-
-const (
-	nothing after = iota
-	mute
-	unmute
-)
 
 func (e *Editor) start() {
-	e.skip, e.last, e.append = e.plan.skip, e.plan.last, e.plan.append
-	e.state = beforeValue
-	e.muted = !e.plan.document.root
-	e.aim = aim{doc: &e.plan.document}
-	e.heed = true
+	e.window, e.append = e.plan.window, e.plan.append
+	e.scanner.state = beforeValue
+	e.out.muted = !e.plan.document.root
+	e.at.next = edit{doc: &e.plan.document}
+	e.at.tracked = true
 }
 
 // Vary changes, for this text alone and before its first byte, what a plan that serves
 // many leaves open: the elements that are passed on, and what is appended. Take 0 is all,
 // a nil append the plan's; it has no effect on a plan without one.
 func (e *Editor) Vary(skip, take int, append func(dst []byte, id Scalar) []byte) {
-	e.skip, e.last = window(skip, take)
+	e.window = newWindow(skip, take)
 	if append != nil && e.append != nil {
 		e.append = append
 	}
@@ -119,15 +46,17 @@ func (e *Editor) Vary(skip, take int, append func(dst []byte, id Scalar) []byte)
 
 // Release gives the editor back. It must not be used afterwards.
 func (e *Editor) Release() {
-	clear(e.slots)
-	clear(e.frames)
+	clear(e.captured.slots)
+	clear(e.at.frames)
 	*e = Editor{
-		plan: e.plan, slots: e.slots, out: e.out[:0], arrays: e.arrays[:0], frames: e.frames[:0],
-		hold: small(e.hold), tok: small(e.tok), text: small(e.text), lifting: lifting{held: small(e.lifting.held)},
+		plan: e.plan, scanner: scanner{arrays: e.scanner.arrays[:0]}, at: position{frames: e.at.frames[:0]},
+		held: held{earlier: small(e.held.earlier)}, captured: captured{slots: e.captured.slots, earlier: small(e.captured.earlier)},
+		lifting: lifting{held: small(e.lifting.held)}, out: output{buffer: e.out.buffer[:0]}, text: small(e.text),
 	}
 	e.plan.pool.Put(e)
 }
 
+// small returns an empty buffer to be used again, unless it has grown large.
 func small(b []byte) []byte {
 	if cap(b) > maxKept {
 		return nil
@@ -135,134 +64,96 @@ func small(b []byte) []byte {
 	return b[:0]
 }
 
-// Write scans a part of the text, and writes to dst what of it is known to pass. An
-// error stays.
+// Write scans a part of the text, and writes to dst what of it is known to pass. An error is permanent.
 func (e *Editor) Write(p []byte) (int, error) {
-	if e.err != nil {
-		return 0, e.err
+	if e.out.err != nil {
+		return 0, e.out.err
 	}
-	e.p, e.from, e.held, e.watched = p, 0, 0, 0
-	if err := e.scan(p); err != nil && e.err == nil {
-		e.err = err
+	e.beginChunk(p)
+	if err := e.scan(p); err != nil && e.out.err == nil {
+		e.out.err = err
 	}
-	if e.err == nil {
-		e.pause()
-		e.flush()
+	if e.out.err == nil {
+		e.endChunk()
+		e.out.flush()
 	}
-	e.p = nil
-	e.base += int64(len(p))
-	if e.err != nil {
-		return 0, e.err
+	e.out.chunk = nil
+	e.scanner.base += int64(len(p))
+	if e.out.err != nil {
+		return 0, e.out.err
 	}
 	return len(p), nil
 }
 
 // Close ends the text.
 func (e *Editor) Close() error {
-	if e.err != nil {
-		return e.err
+	if e.out.err != nil {
+		return e.out.err
 	}
-	if e.state == inNumber && e.depth == 0 && e.num.whole() {
-		e.p, e.from, e.held, e.watched = nil, 0, 0, 0
-		e.finish(0)
-		e.state = afterText
-		e.flush()
+	if e.scanner.state == inNumber && e.scanner.depth == 0 && e.scanner.number.complete() {
+		e.beginChunk(nil)
+		e.endScalar(0)
+		e.scanner.state = afterText
+		e.out.flush()
 	}
 	switch {
-	case e.err != nil:
-	case e.state != afterText:
-		e.err = ErrIncomplete
-	case !e.found:
-		e.err = ErrRoot
+	case e.out.err != nil:
+	case e.scanner.state != afterText:
+		e.out.err = ErrIncomplete
+	case !e.at.rootFound:
+		e.out.err = ErrRoot
 	}
-	return e.err
+	return e.out.err
 }
 
-// Captured is what is known so far of the value at Capture[i].
-func (e *Editor) Captured(i int) Scalar { return e.slots[i] }
+// Captured returns what is known so far of the value at Capture[i].
+func (e *Editor) Captured(i int) Scalar { return e.captured.slots[i] }
 
 // Elements counts those of the list so far, passed on or not.
-func (e *Editor) Elements() int64 { return e.seen }
+func (e *Editor) Elements() int64 { return e.at.elements }
 
 // Read counts the bytes of the text so far.
-func (e *Editor) Read() int64 { return e.base }
+func (e *Editor) Read() int64 { return e.scanner.base }
 
 // Found reports whether Root was there, and of the declared kind.
-func (e *Editor) Found() bool { return e.found }
+func (e *Editor) Found() bool { return e.at.rootFound }
 
-// pause keeps, at the end of a chunk, what is needed of it.
-func (e *Editor) pause() {
-	end := len(e.p)
-	if e.watching {
-		rest := e.p[e.watched:]
-		if len(e.tok)+len(rest) > e.rawScalar() {
-			e.capture(Scalar{Long: true})
-			e.watching, e.tok = false, e.tok[:0]
+// beginChunk begins a chunk. Places in it are counted from its beginning.
+func (e *Editor) beginChunk(p []byte) {
+	e.out.chunk, e.out.from, e.held.from, e.captured.from = p, 0, 0, 0
+}
+
+// endChunk keeps, at the end of a chunk, what is needed of it.
+func (e *Editor) endChunk() {
+	end := len(e.out.chunk)
+	if e.captured.on {
+		rest := e.out.chunk[e.captured.from:]
+		if len(e.captured.earlier)+len(rest) > e.plan.maxRawScalar() {
+			e.captured.store(&e.at.current, Scalar{Long: true})
+			e.captured.on, e.captured.earlier = false, e.captured.earlier[:0]
 		} else {
-			e.tok = append(e.tok, rest...)
+			e.captured.earlier = append(e.captured.earlier, rest...)
 		}
 	}
 	if e.lifting.on {
-		e.err = e.copyTo(end)
+		e.out.err = e.copyTo(end)
 	}
-	if !e.holding {
-		e.pass(end)
+	if !e.held.on {
+		e.out.pass(end)
 		return
 	}
-	e.pass(e.held)
-	rest := e.p[e.held:]
+	e.out.pass(e.held.from)
+	rest := e.out.chunk[e.held.from:]
 	switch {
-	case e.token < 0:
-		e.hold = append(e.hold, rest[:min(len(rest), max(0, maxSpace-len(e.hold)))]...)
-	case len(e.hold)+len(rest)-e.token <= 6*e.plan.longest+2:
-		e.hold = append(e.hold, rest...)
-	case e.named: // too long to be any that is looked for
-		e.err = e.member(nil, false, end)
-		e.pass(end)
+	case e.held.token < 0:
+		e.held.earlier = append(e.held.earlier, rest[:min(len(rest), max(0, maxSpace-len(e.held.earlier)))]...)
+	case len(e.held.earlier)+len(rest)-e.held.token <= 6*e.plan.longest+2:
+		e.held.earlier = append(e.held.earlier, rest...)
+	case e.held.named: // longer than any name that is looked for
+		e.out.err = e.decideMember(nil, false, end)
+		e.out.pass(end)
 	default:
 		e.release(nil, end)
-		e.pass(end)
+		e.out.pass(end)
 	}
-}
-
-// rawScalar is how many bytes a captured scalar has at most as it stands in a text.
-func (e *Editor) rawScalar() int { return 6*e.plan.maxScalar + 2 }
-
-// pass passes on what comes before i.
-func (e *Editor) pass(i int) {
-	if !e.muted {
-		e.emit(e.p[e.from:i])
-	}
-	e.from = i
-}
-
-func (e *Editor) emit(b []byte) {
-	if len(e.out)+len(b) <= cap(e.out) {
-		e.out = append(e.out, b...)
-		return
-	}
-	e.flush()
-	if len(b) >= cap(e.out) {
-		e.write(b)
-		return
-	}
-	e.out = append(e.out, b...)
-}
-
-func (e *Editor) flush() {
-	if len(e.out) > 0 {
-		e.write(e.out)
-		e.out = e.out[:0]
-	}
-}
-
-func (e *Editor) write(b []byte) {
-	if e.err != nil {
-		return
-	}
-	n, err := e.dst.Write(b)
-	if err == nil && n < len(b) {
-		err = io.ErrShortWrite
-	}
-	e.err = err
 }

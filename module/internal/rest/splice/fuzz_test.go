@@ -98,8 +98,8 @@ func same(t *testing.T, text []byte, seed uint64, which uint) {
 	c, p := fuzzed[which], fuzzedPlans[which]
 	out, e, err := edited(p, string(text), max(1, len(text)))
 	got, e2, err2 := edited(p, string(text), chunks(seed)...)
-	if fmt.Sprint(err) != fmt.Sprint(err2) || err == nil && (out != got || !reflect.DeepEqual(e.slots, e2.slots) || e.seen != e2.seen) {
-		t.Fatalf("in chunks of %d: %q %v %v, in one %q %v %v", chunks(seed), got, e2.slots, err2, out, e.slots, err)
+	if fmt.Sprint(err) != fmt.Sprint(err2) || err == nil && (out != got || !reflect.DeepEqual(e.captured.slots, e2.captured.slots) || e.at.elements != e2.at.elements) {
+		t.Fatalf("in chunks of %d: %q %v %v, in one %q %v %v", chunks(seed), got, e2.captured.slots, err2, out, e.captured.slots, err)
 	}
 	compare(t, c, text, out, e, err)
 	e.Release()

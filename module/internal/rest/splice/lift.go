@@ -91,35 +91,25 @@ func (p *Plan) compilePlaces(c Config) {
 	}
 }
 
-// lift begins to pass on a value, at i, as a member of the resource object: at once where the
+// beginLift begins to pass on a value, at i, as a member of the resource object: at once where the
 // member that it is in does not pass, and otherwise at the object's end.
-func (e *Editor) lift(l *lifted, i int, a aim) aim {
+func (e *Editor) beginLift(l *lifted, i int, a edit) edit {
 	if !l.values.empty() {
 		a.values = &l.values
 	}
-	f := e.resourceFrame()
+	f := e.at.resource()
 	if f == nil || !f.hidden {
 		e.lifting.held = append(append(e.lifting.held, ','), l.name...)
 		e.lifting.at, e.lifting.on, e.lifting.from, a.copied = len(e.lifting.held), true, i, true
 		return a
 	}
 	if f.any {
-		e.emit(comma)
+		e.out.emit(comma)
 	}
 	f.any = true
-	e.emit(l.name)
-	e.muted, e.from, a.after = false, i, mute
+	e.out.emit(l.name)
+	e.out.muted, e.out.from, a.after = false, i, mute
 	return a
-}
-
-// resourceFrame is the resource object that is being read; nil for none.
-func (e *Editor) resourceFrame() *frame {
-	for n := len(e.frames) - 1; n >= 0; n-- {
-		if e.frames[n].resource {
-			return &e.frames[n]
-		}
-	}
-	return nil
 }
 
 // copyTo copies what of a lifted value comes before i.
@@ -127,74 +117,56 @@ func (e *Editor) copyTo(i int) error {
 	if len(e.lifting.held)+i-e.lifting.from > MaxLifted {
 		return ErrLifted
 	}
-	e.lifting.held = append(e.lifting.held, e.p[e.lifting.from:i]...)
+	e.lifting.held = append(e.lifting.held, e.out.chunk[e.lifting.from:i]...)
 	e.lifting.from = 0
 	return nil
 }
 
-// gone is a member that is dropped.
-var gone = &member{drop: true}
-
-// inside notes, of a member of the resource object, whether it is dropped. It reports whether
-// members of its object are edited at all, and finds those that are dropped inside others.
-func (e *Editor) inside(f *frame, m *member) (bool, *member) {
-	f.hidden = m != nil && m.drop
-	if f.id == nil || !f.id.drops {
-		return f.resource, m
-	}
-	if m == nil && !e.muted && e.aim.id != nil && e.aim.id.dropped {
-		m = gone
-	}
-	return true, m
-}
-
-// endCopy ends a scalar that was copied.
-func (e *Editor) endCopy(i int) {
+// endScalarCopy ends a scalar that was copied.
+func (e *Editor) endScalarCopy(i int) {
 	var instead []byte
-	if e.holding {
-		if v := e.present.values.get(e.decoded(e.heldToken(i))); v != nil {
-			instead = *v
-		}
+	if e.held.on {
+		instead = e.replacement(i)
 	}
-	e.present.copied = false
-	e.copied(instead, i)
+	e.at.current.copied = false
+	e.endCopy(instead, i)
 }
 
-// copied ends a value that was copied, right before i; instead is what it became, if it
-// became something else.
-func (e *Editor) copied(instead []byte, i int) {
+// endCopy ends a value that was copied, right before i; instead is what it became, if it became something
+// else.
+func (e *Editor) endCopy(instead []byte, i int) {
 	e.lifting.on = false
 	if instead != nil {
 		e.lifting.held = append(e.lifting.held[:e.lifting.at], instead...)
 		return
 	}
-	if err := e.copyTo(i); err != nil && e.err == nil {
-		e.err = err
+	if err := e.copyTo(i); err != nil && e.out.err == nil {
+		e.out.err = err
 	}
 }
 
-// leftPlace ends, right behind its bracket, a resource object or a value that was copied.
-func (e *Editor) leftPlace(f *frame, i int) {
+// leavePlace ends, right behind its bracket, a resource object or a value that was copied.
+func (e *Editor) leavePlace(f *frame, i int) {
 	if f.resource {
-		e.settle(f, i-1)
+		e.passLifted(f, i-1)
 	}
 	if f.copied {
-		e.copied(nil, i)
+		e.endCopy(nil, i)
 	}
 }
 
-// settle passes on, right before the bracket that ends a resource object at i, what was
+// passLifted passes on, right before the bracket that ends a resource object at i, what was
 // lifted out of members that pass.
-func (e *Editor) settle(f *frame, i int) {
+func (e *Editor) passLifted(f *frame, i int) {
 	if len(e.lifting.held) == 0 {
 		return
 	}
-	e.pass(i)
+	e.out.pass(i)
 	members := e.lifting.held
 	if !f.any {
 		members = members[1:]
 	}
 	f.any = true
-	e.emit(members)
+	e.out.emit(members)
 	e.lifting.held = small(e.lifting.held)
 }

@@ -25,8 +25,8 @@ func firstPart(c byte) part {
 	return digits
 }
 
-// whole reports whether the number may end here.
-func (n part) whole() bool { return n == zero || n == digits || n == fraction || n == power }
+// complete reports whether the number may end here.
+func (n part) complete() bool { return n == zero || n == digits || n == fraction || n == power }
 
 func (n part) expected() string {
 	if n == exp {
@@ -35,8 +35,8 @@ func (n part) expected() string {
 	return "a digit"
 }
 
-// scan goes to the first byte that does not continue the number.
-func (n *part) scan(p []byte, i int) int {
+// skip goes to the first byte that does not continue the number.
+func (n *part) skip(p []byte, i int) int {
 	at := *n
 	for {
 		if at == digits || at == fraction || at == power {

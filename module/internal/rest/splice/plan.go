@@ -8,37 +8,33 @@ import (
 
 // Plan is a compiled Config. It may be used by several goroutines at a time.
 type Plan struct {
-	list       bool
-	skip, last int64 // elements from skip, and before last, are passed on
-	edits      bool
-	any        bool // Config.Any
-	places     bool // something inside the resource object is lifted or dropped
-	append     func(dst []byte, id Scalar) []byte
-	members    table[member]
-	document   node
-	resource   node // leads to the ID
-	id         int  // the slot of the ID
-	slots      int
-	maxDepth   int
-	maxScalar  int
-	longest    int // bytes of the longest name or value that is looked for
-	pool       sync.Pool
+	list      bool
+	window    window
+	edits     bool
+	any       bool // Config.Any
+	places    bool // something inside the resource object is lifted or dropped
+	append    func(dst []byte, id Scalar) []byte
+	members   table[member]
+	document  node
+	resource  node // leads to the ID
+	id        int  // the slot of the ID
+	slots     int
+	maxDepth  int
+	maxScalar int
+	longest   int // bytes of the longest name or value that is looked for
+	pool      sync.Pool
 }
 
-func window(skip, take int) (first, last int64) {
-	if take == 0 {
-		return int64(skip), 1<<63 - 1
-	}
-	return int64(skip), int64(skip) + int64(take)
-}
+// maxRawScalar is how many bytes a captured scalar has at most as it stands in a text.
+func (p *Plan) maxRawScalar() int { return 6*p.maxScalar + 2 }
 
 // node is a step of the pointers that are looked for.
 type node struct {
-	steps table[node]
-	root  bool  // Config.Root is here
-	way   bool  // here or below
-	slots []int // captures of this very value
-	below []int // and of those in it
+	steps       table[node]
+	root        bool  // Config.Root is here
+	leadsToRoot bool  // it is here or below
+	slots       []int // captures of this very value
+	below       []int // and of those in it
 	// Of the resource's tree alone.
 	lifted  *lifted // it becomes a member of the resource; may be nil
 	dropped bool    // the member is left out
@@ -61,7 +57,7 @@ func Compile(c Config) (*Plan, error) {
 		list: c.List, edits: c.edits(), any: c.Any, append: c.Append,
 		id: len(c.Capture), slots: len(c.Capture) + 1, maxDepth: c.MaxDepth, maxScalar: c.MaxScalar,
 	}
-	p.skip, p.last = window(c.Skip, c.Take)
+	p.window = newWindow(c.Skip, c.Take)
 	if p.maxDepth == 0 {
 		p.maxDepth = DefaultMaxDepth
 	}
@@ -69,7 +65,7 @@ func Compile(c Config) (*Plan, error) {
 		p.maxScalar = DefaultMaxScalar
 	}
 	for _, n := range p.document.lead(c.Root, p) {
-		n.way = true
+		n.leadsToRoot = true
 	}
 	p.document.at(c.Root).root = true
 	for slot, place := range c.Capture {
@@ -191,9 +187,9 @@ func (t *table[T]) at(index int64) *T {
 func (p *Plan) New(dst io.Writer) *Editor {
 	e, ok := p.pool.Get().(*Editor)
 	if !ok {
-		e = &Editor{plan: p, slots: make([]Scalar, p.slots), out: make([]byte, 0, outSize)}
+		e = &Editor{plan: p, captured: captured{slots: make([]Scalar, p.slots)}, out: output{buffer: make([]byte, 0, outSize)}}
 	}
-	e.dst = dst
+	e.out.dst = dst
 	e.start()
 	return e
 }

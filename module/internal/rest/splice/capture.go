@@ -1,0 +1,63 @@
+package splice
+
+// captured are the values that are captured. Of a scalar, what was in earlier chunks is kept until it ends.
+type captured struct {
+	slots   []Scalar
+	on      bool   // a scalar is being captured
+	from    int    // where it begins in the chunk
+	earlier []byte // what of it was in earlier chunks
+
+	// The container that is captured as soon as it is known whether it is empty, and its depth; 0: none.
+	container      edit
+	containerDepth int
+}
+
+// store stores a value in every slot that asks for it.
+func (c *captured) store(of *edit, s Scalar) {
+	for _, n := range [...]*node{of.doc, of.id} {
+		if n != nil {
+			for _, slot := range n.slots {
+				c.slots[slot] = s
+			}
+		}
+	}
+}
+
+// forget drops what was captured in an earlier member of the same name.
+func (c *captured) forget(n *node) *node {
+	if n != nil {
+		for _, slot := range n.below {
+			c.slots[slot] = Scalar{}
+		}
+	}
+	return n
+}
+
+// storeContainer captures the container of containerDepth, now that it is known whether it is empty.
+func (c *captured) storeContainer(k Kind, empty bool) {
+	c.store(&c.container, Scalar{Kind: k, Empty: empty})
+	c.containerDepth = 0
+}
+
+// captureScalar captures the scalar that ends right before i.
+func (e *Editor) captureScalar(i int) {
+	c := &e.captured
+	raw := e.out.chunk[c.from:i]
+	if len(c.earlier) > 0 {
+		c.earlier = append(c.earlier, raw...)
+		raw = c.earlier
+	}
+	s := Scalar{Long: true}
+	if len(raw) <= e.plan.maxRawScalar() {
+		kind := kindOf(raw[0])
+		if kind == String {
+			e.text = unquote(e.text[:0], raw[1:len(raw)-1])
+			raw = e.text
+		}
+		if len(raw) <= e.plan.maxScalar {
+			s = Scalar{Kind: kind, Text: string(raw)}
+		}
+	}
+	c.store(&e.at.current, s)
+	c.on, c.earlier = false, c.earlier[:0]
+}

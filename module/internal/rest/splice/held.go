@@ -1,0 +1,101 @@
+package splice
+
+import "bytes"
+
+// held is a part that is not passed on before it is known what becomes of it: a comma, white space and a
+// name, or a scalar. What of it was in earlier chunks is kept.
+type held struct {
+	on      bool
+	named   bool   // with a name
+	from    int    // where it begins in the chunk
+	token   int    // where the name or scalar begins, counted from there; -1: not yet
+	earlier []byte // what of it was in earlier chunks
+}
+
+// beginName begins to hold what leads to a name.
+func (h *held) beginName(i int) { h.on, h.named, h.from, h.token = true, true, i, -1 }
+
+// heldToken returns the held name or scalar as it stands in the text.
+func (e *Editor) heldToken(i int) []byte {
+	if len(e.held.earlier) == 0 {
+		return e.out.chunk[e.held.from+e.held.token : i]
+	}
+	e.held.earlier = append(e.held.earlier, e.out.chunk[e.held.from:i]...)
+	e.held.from = i
+	return e.held.earlier[e.held.token:]
+}
+
+// decoded returns the text of a string, or the bytes of another scalar. It is valid until the next call.
+func (e *Editor) decoded(raw []byte) []byte {
+	if raw[0] != '"' {
+		return raw
+	}
+	raw = raw[1 : len(raw)-1]
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw
+	}
+	e.text = unquote(e.text[:0], raw)
+	return e.text
+}
+
+// dropComma drops the comma at the beginning of what is held: all members in front were dropped.
+func (e *Editor) dropComma() {
+	switch {
+	case len(e.held.earlier) > 0:
+		if e.held.earlier[0] == ',' {
+			e.held.earlier = append(e.held.earlier[:0], e.held.earlier[1:]...)
+			e.held.token--
+		}
+	case e.out.chunk[e.held.from] == ',':
+		e.out.pass(e.held.from)
+		e.held.from++
+		e.out.from++
+		e.held.token--
+	}
+}
+
+// release passes on what is held up to i, or something else instead of its token.
+func (e *Editor) release(instead []byte, i int) {
+	switch {
+	case e.out.muted:
+	case len(e.held.earlier) > 0 && instead == nil:
+		e.out.emit(e.held.earlier)
+		e.out.emit(e.out.chunk[e.held.from:i])
+		e.out.from = i
+	case len(e.held.earlier) > 0:
+		e.out.emit(e.held.earlier[:e.held.token])
+		e.out.emit(instead)
+		e.out.from = i
+	case instead != nil:
+		e.out.pass(e.held.from + e.held.token)
+		e.out.emit(instead)
+		e.out.from = i
+	}
+	e.held.earlier, e.held.on = e.held.earlier[:0], false
+}
+
+// replacement returns what takes the place of the held scalar that ends right before i, nil for none.
+func (e *Editor) replacement(i int) []byte {
+	if v := e.at.current.values.get(e.decoded(e.heldToken(i))); v != nil {
+		return *v
+	}
+	return nil
+}
+
+// endScalar ends the scalar that ends right before i.
+func (e *Editor) endScalar(i int) state {
+	if e.captured.on {
+		e.captureScalar(i)
+	}
+	if e.at.current.copied {
+		e.endScalarCopy(i)
+	}
+	if e.held.on {
+		e.release(e.replacement(i), i)
+	}
+	if e.at.current.after != unchanged {
+		e.out.switchTo(e.at.current.after, i)
+		e.at.current.after = unchanged
+	}
+	return e.scanner.afterValue()
+}

@@ -1,0 +1,240 @@
+package splice
+
+// position is where in the document the scanner is, and what is to be done with the values there.
+type position struct {
+	frames    []frame
+	tracked   bool // names or elements of the present container matter
+	next      edit // of the value that comes next
+	current   edit // of the scalar or container that is being read
+	rootFound bool
+	rootWrong bool  // Root is of the wrong kind
+	elements  int64 // of the list, so far
+}
+
+// frame is a container that matters. All others are only counted.
+type frame struct {
+	depth    int
+	doc, id  *node
+	array    bool
+	list     bool // the declared list
+	resource bool // an object that is edited
+	any      bool // something of it was passed on
+	hidden   bool // of a resource: the present member is dropped
+	copied   bool // a value that is lifted
+	index    int64
+	after    afterwards
+}
+
+// edit is what is to be done with a value.
+type edit struct {
+	doc, id  *node
+	values   *table[[]byte]
+	list     bool
+	resource bool
+	copied   bool // it is lifted
+	after    afterwards
+}
+
+// window has the elements of a list that are passed on: from first, and before last.
+type window struct{ first, last int64 }
+
+func newWindow(skip, take int) window {
+	if take == 0 {
+		return window{int64(skip), 1<<63 - 1}
+	}
+	return window{int64(skip), int64(skip) + int64(take)}
+}
+
+func (w window) contains(index int64) bool { return index >= w.first && index < w.last }
+
+// isTracked reports whether the elements or names of the container matter.
+func (f *frame) isTracked() bool {
+	return f.list || f.resource || f.doc != nil && !f.doc.steps.empty() || f.id != nil && !f.id.steps.empty()
+}
+
+// top returns the innermost container that matters, nil for none.
+func (p *position) top() *frame {
+	if n := len(p.frames); n > 0 {
+		return &p.frames[n-1]
+	}
+	return nil
+}
+
+// resource returns the resource object that is being read, nil for none.
+func (p *position) resource() *frame {
+	for n := len(p.frames) - 1; n >= 0; n-- {
+		if p.frames[n].resource {
+			return &p.frames[n]
+		}
+	}
+	return nil
+}
+
+// element returns the edit of the next element of an array.
+func (f *frame) element() (a edit) {
+	if f.doc != nil {
+		a.doc = f.doc.steps.at(f.index)
+	}
+	if f.id != nil {
+		a.id = f.id.steps.at(f.index)
+	}
+	return a
+}
+
+func (a *edit) isCaptured() bool {
+	return a.doc != nil && len(a.doc.slots) > 0 || a.id != nil && len(a.id.slots) > 0
+}
+
+var (
+	comma      = []byte(",")
+	opening    = []byte("[")
+	closing    = []byte("]")
+	emptyArray = []byte("[]")
+)
+
+// beginValue decides about the value that begins with c at i, in a container that matters.
+func (e *Editor) beginValue(c byte, i int) {
+	a := e.at.next
+	e.at.next = edit{}
+	if f := e.at.top(); f != nil {
+		if f.array {
+			a = f.element()
+		}
+		if f.list {
+			e.beginElement(f, i, &a)
+		}
+		f.index++
+	}
+	if a.doc != nil && a.doc.root {
+		e.beginRoot(c, i, &a)
+	}
+	if e.plan.places && a.id != nil && a.id.lifted != nil {
+		a = e.beginLift(a.id.lifted, i, a)
+	}
+	e.at.current = a
+	if a.isCaptured() {
+		if c == '{' || c == '[' {
+			e.captured.container, e.captured.containerDepth = a, e.scanner.depth+1 // captured when it is known whether it is empty
+		} else {
+			e.captured.on, e.captured.from = true, i
+		}
+	}
+	if a.values != nil && c != '{' && c != '[' {
+		e.held.on, e.held.named, e.held.from, e.held.token = true, false, i, 0
+	}
+}
+
+// beginElement decides about an element of the list.
+func (e *Editor) beginElement(f *frame, i int, a *edit) {
+	e.at.elements++
+	if !e.window.contains(f.index) {
+		return
+	}
+	if !f.array {
+		if f.any {
+			e.out.emit(comma)
+		}
+		e.out.muted, e.out.from = false, i
+	}
+	f.any, a.resource = true, e.plan.edits
+}
+
+// beginRoot begins to pass on the value at Root.
+func (e *Editor) beginRoot(c byte, i int, a *edit) {
+	p := e.plan
+	right := !p.edits || p.any || c == '{'
+	if p.list {
+		right = c == '[' || c == '{' || c == 'n'
+	}
+	if !right {
+		e.at.rootWrong, e.out.muted = true, true
+		return
+	}
+	e.at.rootFound = true
+	if e.out.muted {
+		e.out.muted, e.out.from, a.after = false, i, mute
+	}
+	switch {
+	case p.list && c == 'n':
+		e.out.pass(i)
+		e.out.emit(emptyArray)
+		e.out.muted, a.after = true, unchanged
+	case p.list:
+		a.list = true
+	default:
+		a.resource = p.edits && c == '{'
+	}
+}
+
+// enterContainer begins a container, right behind its bracket.
+func (e *Editor) enterContainer(i int) {
+	a := e.at.current
+	e.at.current = edit{}
+	f := frame{depth: e.scanner.depth, doc: a.doc, id: a.id, array: e.scanner.arrays[e.scanner.depth-1], list: a.list, copied: a.copied, after: a.after}
+	if f.resource = a.resource && !f.array; f.resource {
+		e.captured.slots[e.plan.id] = Scalar{}
+		f.id = &e.plan.resource
+	}
+	if f.list && !f.array {
+		e.out.pass(i - 1)
+		e.out.emit(opening)
+		e.out.muted = true
+	} else if f.list && !e.window.contains(0) {
+		e.out.pass(i)
+		e.out.muted = true
+	}
+	if e.at.tracked = f.isTracked(); e.at.tracked && !f.array {
+		e.held.beginName(i)
+	}
+	if e.at.tracked || f.after != unchanged || f.copied {
+		e.at.frames = append(e.at.frames, f)
+	}
+}
+
+// passComma decides about the comma at i in a container that matters.
+func (e *Editor) passComma(i int) {
+	f := e.at.top()
+	switch {
+	case f.array && !f.list:
+	case !f.array && !f.list:
+		e.held.beginName(i)
+	case !f.array:
+		e.out.pass(i)
+		e.out.muted = true
+		e.held.beginName(i)
+	case !e.window.contains(f.index):
+		e.out.pass(i)
+		e.out.muted = true
+	case !f.any: // the first that is passed on has no comma in front
+		e.out.muted, e.out.from = false, i+1
+	}
+}
+
+// leaveContainer ends a container that matters, right behind its bracket.
+func (e *Editor) leaveContainer(i int) {
+	f := e.at.top()
+	if e.held.on { // white space of an empty object
+		e.release(nil, i-1)
+	}
+	if e.plan.places {
+		e.leavePlace(f, i)
+	}
+	switch {
+	case f.list && !f.array:
+		e.out.pass(i - 1)
+		e.out.emit(closing)
+		e.out.muted, e.out.from = false, i
+	case f.list && e.out.muted:
+		e.out.muted, e.out.from = false, i-1
+	case f.resource && e.append != nil:
+		e.out.pass(i - 1)
+		if e.text = e.append(e.text[:0], e.captured.slots[e.plan.id]); len(e.text) > 0 {
+			if f.any {
+				e.out.emit(comma)
+			}
+			e.out.emit(e.text)
+		}
+	}
+	e.out.switchTo(f.after, i)
+	e.at.frames = e.at.frames[:len(e.at.frames)-1]
+}
