@@ -36,7 +36,7 @@ func TestOnlyRoutesThatReadNothingOfItConceal(t *testing.T) { // R11
 		if err := json.Unmarshal([]byte(routes), &list); err != nil {
 			t.Fatal(routes, err)
 		}
-		changed, ok := concealingRoutes(list)
+		changed, ok := concealInRoutes(list)
 		text, err := json.Marshal(changed)
 		if n := strings.Count(string(text), `"protocol":"gatehouse_revealing"`); err != nil || n != proxies || ok != (proxies > 0) {
 			t.Errorf("%s: %v, %d proxies, want %d: %s", routes, ok, n, proxies, text)

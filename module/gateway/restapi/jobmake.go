@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/internal/rest/upstream"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
@@ -32,7 +33,7 @@ func (p *jobs) begin(w http.ResponseWriter, c *call, q *job.Queue, wish job.Pref
 		return refused
 	}
 	if q.Fetch == nil {
-		if refused := p.h.setInJob(c.login.kept(), c.Request.Header, body); refused != nil {
+		if refused := upstream.CheckJobBody(slices.Concat(p.h.jobParams(), c.login.kept()), c.Request.Header, body); refused != nil {
 			return refused
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/conceal"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/login"
@@ -17,8 +18,8 @@ import (
 type probe struct {
 	caddyhttp.ResponseWriterWrapper
 	plan   *login.Plan
-	before http.Header // what stood there before the handler
-	hidden *concealed  // has fields of the answer; nil: none
+	before http.Header     // what stood there before the handler
+	hidden *conceal.Values // has fields of the answer; nil: none
 	status int
 	body   []byte
 	cut    bool
@@ -34,7 +35,7 @@ func (p *probe) WriteHeader(status int) {
 		p.ResponseWriter.WriteHeader(status)
 	default:
 		p.status = status
-		p.hidden.restore(p.Header())
+		p.hidden.Restore(p.Header())
 		media, _ := envelope.MediaType(p.Header())
 		p.over = p.plan.OverByStatus(status)
 		if !p.over && (!p.plan.Reads() || responsewriter.Streams(p.Header()) || !envelope.IsJSON(media) && !envelope.MaybeJSON(media)) {

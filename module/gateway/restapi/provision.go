@@ -196,7 +196,7 @@ func newRoute(ctx caddy.Context, routes caddyhttp.RouteList, conceal bool) (to r
 		return nil, false, nil
 	}
 	if conceal {
-		routes, reveals = concealingRoutes(routes)
+		routes, reveals = concealInRoutes(routes)
 	}
 	if err := routes.Provision(ctx); err != nil {
 		return nil, false, err

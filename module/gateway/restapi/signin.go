@@ -14,6 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/conceal"
 	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
@@ -123,22 +124,23 @@ func (s *signIn) ask(ctx context.Context, r *http.Request) (a login.Answer, err 
 		return a, err
 	}
 	rec := responsewriter.NewRecorder(login.MaxAnswer)
-	hidden := newConcealed(s.reveals, nil, func(string) bool { return true }) // the proxy need not know any field
+	hidden := conceal.New(s.reveals, nil, func(string) bool { return true }) // the proxy need not know any field
 	up := mapping.Upstream{Method: r.Method, Path: r.URL.EscapedPath(), RawQuery: r.URL.RawQuery, Set: r.Header, Body: body, Replaced: true}
 	if hidden != nil {
-		up.RawQuery, hidden.query = "", up.RawQuery
+		hidden.SetQuery(up.RawQuery)
+		up.RawQuery = ""
 		for name := range r.Header {
 			if !plainFields[name] {
-				hidden.take(r.Header, name)
+				hidden.TakeField(r.Header, name)
 			}
 		}
 	}
 	q := upstreamRequest(ctx, rec, nil, up)
 	q.RequestURI = up.Path // proxies log it, and the query may have a token
-	if err := s.to.ServeHTTP(rec, hidden.in(q)); err != nil {
+	if err := s.to.ServeHTTP(rec, hidden.Request(q)); err != nil {
 		return a, err
 	}
-	hidden.restore(rec.Header())
+	hidden.Restore(rec.Header())
 	got := rec.Reply()
 	return login.Answer{Status: got.Status, Header: got.Header, Body: got.Body, Cut: got.Cut}, nil
 }
@@ -245,9 +247,9 @@ func (s *signIn) try(w http.ResponseWriter, q *http.Request, session *login.Sess
 	if s.plan.Reads() {
 		q.Header.Set("Accept-Encoding", "identity")
 	}
-	hidden := newConcealed(s.reveals, s.withhold, via.secrets.In)
+	hidden := conceal.New(s.reveals, s.withhold, via.secrets.In)
 	if session.Cookie != "" {
-		hidden.setCookie(q, session.Cookie)
+		hidden.SetCookie(q, session.Cookie)
 	}
 	for _, params := range [][]supply.Param{params, session.Params} {
 		if err := via.apply(q, hidden, params); err != nil {
@@ -255,7 +257,7 @@ func (s *signIn) try(w http.ResponseWriter, q *http.Request, session *login.Sess
 		}
 	}
 	p = &probe{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, plan: s.plan, before: w.Header().Clone(), hidden: hidden}
-	if err := via.to.ServeHTTP(p, hidden.in(q)); err != nil {
+	if err := via.to.ServeHTTP(p, hidden.Request(q)); err != nil {
 		return p, false, err
 	}
 	return p, p.ended(), nil

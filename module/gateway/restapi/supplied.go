@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/conceal"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -77,16 +78,16 @@ func (s *supplied) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 	if s.login != nil {
 		return s.login.serve(w, r, s, params)
 	}
-	q, c := request.Copy(r), newConcealed(s.reveals, nil, s.secrets.In)
+	q, c := request.Copy(r), conceal.New(s.reveals, nil, s.secrets.In)
 	if err := s.apply(q, c, params); err != nil {
 		return err
 	}
-	return s.to.ServeHTTP(c.out(w), c.in(q))
+	return s.to.ServeHTTP(c.Writer(w), c.Request(q))
 }
 
 // apply writes parameters into a request, or into what is concealed of it.
-func (s *supplied) apply(q *http.Request, c *concealed, params []supply.Param) error {
-	if err := c.apply(q, params, s.as); err != nil {
+func (s *supplied) apply(q *http.Request, c *conceal.Values, params []supply.Param) error {
+	if err := c.Apply(q, params, s.as); err != nil {
 		return envelope.Fail(http.StatusBadRequest, "", "the body could not be read", err)
 	}
 	return nil

@@ -36,7 +36,7 @@ func (t *Tags) read(next operation.Handler) operation.Handler {
 		}
 		held.Decide = func() {
 			h := held.Header()
-			if responsewriter.Streams(h) {
+			if responsewriter.Streams(h) || held.Status() == http.StatusSwitchingProtocols {
 				_ = held.Pass() // the next write tells of a client that has gone
 				return
 			}

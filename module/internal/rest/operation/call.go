@@ -58,3 +58,8 @@ func (c *Call) Upstream(m routes.Match, asked mapping.Asked) (mapping.Upstream, 
 	}
 	return up, refused
 }
+
+// Route leads to an API. It answers, or returns an error before it has answered.
+type Route interface {
+	ServeHTTP(w http.ResponseWriter, r *http.Request) error
+}

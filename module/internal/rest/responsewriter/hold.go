@@ -63,11 +63,12 @@ func (w *Hold) WriteHeader(status int) {
 	}
 	w.status = status
 	switch {
-	case status == http.StatusSwitchingProtocols:
-		_ = w.Pass() // there is no body yet
 	case w.Decide != nil:
 		w.Decide()
 	case Streams(w.Header()):
+		_ = w.Pass() // there is no body yet
+	}
+	if status == http.StatusSwitchingProtocols {
 		_ = w.Pass()
 	}
 }

@@ -1,0 +1,72 @@
+package upstream
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
+)
+
+// CheckJobBody refuses a body that is sent to the API unchanged by a job, if it has one of the
+// parameters that the gateway sends itself, or may have one that cannot be seen.
+func CheckJobBody(params []supply.Param, header http.Header, body []byte) *envelope.Refusal {
+	reserved := supply.NamesOf(params)
+	if len(reserved) == 0 {
+		return nil
+	}
+	if len(header["Content-Encoding"]) > 0 {
+		return envelope.Refuse(http.StatusUnsupportedMediaType, "the body must not be compressed or encoded")
+	}
+	names, ok := bodyNames(header.Get("Content-Type"), body)
+	if !ok {
+		return envelope.Refuse(http.StatusBadRequest, "the body could not be read")
+	}
+	for _, name := range names {
+		if reserved.Has(name) {
+			return envelope.Invalid(name, "must not be there: the gateway sets it itself")
+		}
+	}
+	return nil
+}
+
+// bodyNames returns the names of the parameters in a form or a JSON object. Bodies of other types
+// are read as both: many APIs ignore the type.
+func bodyNames(label string, body []byte) (names []string, ok bool) {
+	media, params, err := mime.ParseMediaType(label)
+	switch {
+	case label != "" && err != nil:
+		return nil, false
+	case media == "application/x-www-form-urlencoded":
+		form, err := url.ParseQuery(string(body))
+		return slices.Sorted(maps.Keys(form)), err == nil
+	case media == "multipart/form-data":
+		if !supply.BeginsWithPart(body, params["boundary"]) {
+			return nil, false
+		}
+		parts := multipart.NewReader(bytes.NewReader(body), params["boundary"])
+		for {
+			part, err := parts.NextRawPart()
+			if err != nil {
+				return names, true // the form was read before
+			}
+			names = append(names, part.FormName())
+		}
+	case envelope.IsJSON(media):
+		var object map[string]json.RawMessage
+		err := json.Unmarshal(body, &object)
+		return slices.Sorted(maps.Keys(object)), err == nil
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &object) == nil {
+		return slices.Sorted(maps.Keys(object)), true
+	}
+	form, _ := url.ParseQuery(string(body)) // what can be read of it
+	return slices.Sorted(maps.Keys(form)), true
+}
