@@ -15,14 +15,15 @@ type held struct {
 // beginName begins to hold what leads to a name.
 func (h *held) beginName(i int) { h.on, h.named, h.from, h.token = true, true, i, -1 }
 
-// heldToken returns the held name or scalar as it stands in the text.
-func (e *Editor) heldToken(i int) []byte {
-	if len(e.held.earlier) == 0 {
-		return e.out.chunk[e.held.from+e.held.token : i]
+// rawToken returns the held name or scalar, which ends right before i in the chunk, as it stands in the
+// text.
+func (h *held) rawToken(chunk []byte, i int) []byte {
+	if len(h.earlier) == 0 {
+		return chunk[h.from+h.token : i]
 	}
-	e.held.earlier = append(e.held.earlier, e.out.chunk[e.held.from:i]...)
-	e.held.from = i
-	return e.held.earlier[e.held.token:]
+	h.earlier = append(h.earlier, chunk[h.from:i]...)
+	h.from = i
+	return h.earlier[h.token:]
 }
 
 // decoded returns the text of a string, or the bytes of another scalar. It is valid until the next call.
@@ -76,7 +77,7 @@ func (e *Editor) release(instead []byte, i int) {
 
 // replacement returns what takes the place of the held scalar that ends right before i, nil for none.
 func (e *Editor) replacement(i int) []byte {
-	if v := e.at.current.values.get(e.decoded(e.heldToken(i))); v != nil {
+	if v := e.at.current.values.get(e.decoded(e.held.rawToken(e.out.chunk, i))); v != nil {
 		return *v
 	}
 	return nil

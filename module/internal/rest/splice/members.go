@@ -1,7 +1,9 @@
 package splice
 
 // endName decides about the member whose name ends right before i.
-func (e *Editor) endName(i int) error { return e.decideMember(e.decoded(e.heldToken(i)), true, i) }
+func (e *Editor) endName(i int) error {
+	return e.decideMember(e.decoded(e.held.rawToken(e.out.chunk, i)), true, i)
+}
 
 // decideMember decides about the member whose name is held. A name that is not known is
 // longer than any that is looked for.

@@ -14,9 +14,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// body is one that is translated: bytes come in as the upstream sends them, pass
-// through what undoes their coding and charset, and the editor's output is framed and
-// held until the header goes out.
+// body translates one body: bytes come in as the upstream sends them, are decompressed and decoded, and
+// the editor's output is framed and held until the header is sent.
 type body struct {
 	w      *Writer
 	answer *answer.Answer
@@ -35,7 +34,8 @@ type body struct {
 	raw    bool // it is no JSON, and passes
 }
 
-// newBody looks at a success's header. It returns nil for an answer that passes.
+// newBody decides by the header of a success whether its body is translated. It returns nil if it passes
+// unchanged.
 func newBody(w *Writer) (*body, *Failure) {
 	h := w.Header()
 	media := mediaOf(h)
@@ -51,7 +51,7 @@ func newBody(w *Writer) (*body, *Failure) {
 	case !declared && (!sure && !envelope.MaybeJSON(media) || isAttachment(h)):
 		return nil, nil
 	}
-	b := &body{w: w, answer: w.config.Answer, sure: sure, start: newStart(), limit: hold, held: borrow()}
+	b := &body{w: w, answer: w.config.Answer, sure: sure, start: newStart(), limit: hold, held: borrowBuffer()}
 	b.passes = declared && b.answer.Passes(media)
 	if isXML {
 		b.xml = new(document)
@@ -62,7 +62,7 @@ func newBody(w *Writer) (*body, *Failure) {
 	}
 	coding := strings.ToLower(strings.TrimSpace(strings.Join(h["Content-Encoding"], ",")))
 	if coding != "" && coding != "identity" {
-		if b.unpack = newUnpacker(coding, b.plain); b.unpack == nil {
+		if b.unpack = newUnpacker(coding, b.writePlain); b.unpack == nil {
 			if !sure && !declared {
 				return nil, nil
 			}
@@ -76,37 +76,37 @@ func (b *body) write(p []byte) error {
 	if b.unpack != nil {
 		return b.unpack.write(p)
 	}
-	return b.plain(p)
+	return b.writePlain(p)
 }
 
-// plain takes bytes without a coding.
-func (b *body) plain(p []byte) error {
+// writePlain takes decompressed bytes.
+func (b *body) writePlain(p []byte) error {
 	if b.look != nil {
-		return b.looked(p)
+		return b.writeLooking(p)
 	}
 	if b.xml != nil {
 		return b.xml.add(p)
 	}
 	if b.start == nil {
-		return b.decoded(p)
+		return b.writeDecoded(p)
 	}
 	if !b.start.add(p) {
 		return nil
 	}
-	return b.begin(false)
+	return b.decideStart(false)
 }
 
-// begin decides, when enough is there, where the JSON begins and how it is encoded.
-func (b *body) begin(whole bool) error {
+// decideStart decides, when enough has come, where the JSON begins and how it is encoded.
+func (b *body) decideStart(whole bool) error {
 	s, a := b.start, b.answer
 	b.start = nil
 	defer s.release()
 	text, err := b.text.Begin(b.in, s.text, whole)
 	if err != nil {
-		return b.undecodable(s.text, err)
+		return b.handleUndecodable(s.text, err)
 	}
 	at, ok := findJSON(text, b.sure, whole)
-	strange := !ok || behindText(text[:at])
+	strange := !ok || followsText(text[:at])
 	switch {
 	case !a.Declared() && whole && len(bytes.TrimSpace(text)) == 0:
 		return b.passRaw(s.text)
@@ -121,18 +121,17 @@ func (b *body) begin(whole bool) error {
 	}
 	if ok && a.MayBeList() {
 		if first := bytes.TrimLeft(text[at:], " \t\r\n"); first[0] == '{' {
-			return b.beginLooking(s.text, text, at, whole)
+			return b.startLooking(s.text, text, at, whole)
 		}
 		a.MakeArrayPage()
 	}
-	return b.edit(text[at:])
+	return b.startEditing(text[at:])
 }
 
-// undecodable is what becomes of an answer whose text cannot be decoded. What need not be JSON
-// is not read.
-func (b *body) undecodable(raw []byte, err error) error {
+// handleUndecodable handles an answer whose text cannot be decoded. One that need not be JSON passes.
+func (b *body) handleUndecodable(raw []byte, err error) error {
 	text := bytes.TrimLeft(raw, "\xef\xbb\xbf \t\r\n")
-	json := b.sure || len(text) > 0 && begins(text[0])
+	json := b.sure || len(text) > 0 && beginsContainer(text[0])
 	switch {
 	case !json && b.passes, !json && !b.answer.Declared():
 		return b.passRaw(raw)
@@ -142,8 +141,8 @@ func (b *body) undecodable(raw []byte, err error) error {
 	return err
 }
 
-// edit begins to translate a text whose beginning is decoded.
-func (b *body) edit(text []byte) error {
+// startEditing begins to translate a text, whose beginning is decoded.
+func (b *body) startEditing(text []byte) error {
 	b.editor = b.answer.Editor((*framed)(b))
 	b.text.To(b.editor)
 	if b.answer.List != nil {
@@ -153,18 +152,18 @@ func (b *body) edit(text []byte) error {
 	return err
 }
 
-// passRaw begins to pass a text as it is.
+// passRaw begins to pass a text unchanged.
 func (b *body) passRaw(text []byte) error {
 	b.raw = true
 	if a := b.answer; a.Conventional && a.Status != 0 && (len(text) == 0 || mediaOf(b.w.Header()) == "text/plain") {
-		b.w.become()
+		b.w.useConventionalStatus()
 	}
 	b.commitRaw()
-	return b.decoded(text)
+	return b.writeDecoded(text)
 }
 
-// decoded takes what follows.
-func (b *body) decoded(p []byte) error {
+// writeDecoded takes bytes behind the beginning of the text.
+func (b *body) writeDecoded(p []byte) error {
 	if b.raw {
 		if b.answer.Head {
 			return nil
@@ -181,13 +180,13 @@ type framed body
 
 func (f *framed) Write(p []byte) (int, error) {
 	b := (*body)(f)
-	if err := b.out(p); err != nil {
+	if err := b.writeEdited(p); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-func (b *body) out(p []byte) error {
+func (b *body) writeEdited(p []byte) error {
 	if b.w.committed {
 		if b.answer.Head {
 			return nil
@@ -200,7 +199,7 @@ func (b *body) out(p []byte) error {
 		return nil
 	}
 	b.commit()
-	return b.out(p)
+	return b.writeEdited(p)
 }
 
 // close ends the body.
@@ -216,12 +215,12 @@ func (b *body) close() error {
 		}
 	}
 	if b.start != nil {
-		if err := b.begin(true); err != nil {
+		if err := b.decideStart(true); err != nil {
 			return err
 		}
 	}
 	if b.look != nil {
-		if err := b.decide(true); err != nil {
+		if err := b.decideList(true); err != nil {
 			return err
 		}
 	}
@@ -246,7 +245,7 @@ func (b *body) close() error {
 		}
 		tail := append([]byte(nil), `,"pagination":`...)
 		tail = b.answer.List.Pagination(tail, b.answer.Total(b.editor, b.w.Header(), true))
-		if err := b.out(append(tail, '}')); err != nil {
+		if err := b.writeEdited(append(tail, '}')); err != nil {
 			return err
 		}
 	}
@@ -256,11 +255,11 @@ func (b *body) close() error {
 	return nil
 }
 
-// commit sends the header, and what was held.
+// commit sends the header, and the held part of the body.
 func (b *body) commit() {
 	w, a, h := b.w, b.answer, b.w.Header()
 	back := envelope.TakeTrailers(h)
-	forget(h)
+	dropBodyFields(h)
 	media := "application/json"
 	if w.config.MediaType != "" {
 		media = w.config.MediaType
@@ -287,21 +286,21 @@ func (b *body) commit() {
 	if b.done && len(h["Trailer"]) == 0 {
 		h.Set("Content-Length", strconv.Itoa(len(b.held)))
 	}
-	w.pass()
+	w.sendHeader()
 	if !a.Head {
 		_, _ = w.ResponseWriter.Write(b.held) // the next write, or nobody, tells of a client that has gone
 	}
-	giveBack(b.held)
+	returnBuffer(b.held)
 	b.held = nil
 	back()
 }
 
-// commitRaw sends the header of what turned out to be no JSON.
+// commitRaw sends the header of a body that turned out not to be JSON.
 func (b *body) commitRaw() {
 	if b.unpack != nil {
-		forget(b.w.Header())
+		dropBodyFields(b.w.Header())
 	}
-	b.w.pass()
+	b.w.sendHeader()
 }
 
 func (b *body) release() {
@@ -317,14 +316,14 @@ func (b *body) release() {
 	if b.editor != nil {
 		b.editor.Release()
 	}
-	giveBack(b.held)
+	returnBuffer(b.held)
 	b.held = nil
 }
 
-// holds are what bodies are held in. One that outgrew it is the collector's.
+// holds are the buffers that bodies are held in. Those that have grown are left to the collector.
 var holds = sync.Pool{New: func() any { return new([hold]byte) }}
 
-func borrow() []byte {
+func borrowBuffer() []byte {
 	buffer, ok := holds.Get().(*[hold]byte)
 	if !ok {
 		buffer = new([hold]byte)
@@ -332,7 +331,7 @@ func borrow() []byte {
 	return buffer[:0]
 }
 
-func giveBack(b []byte) {
+func returnBuffer(b []byte) {
 	if cap(b) == hold {
 		holds.Put((*[hold]byte)(b[:hold]))
 	}

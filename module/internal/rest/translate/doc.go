@@ -1,5 +1,5 @@
-// Package translate owns an upstream's answer on its way to the client: which answers
-// are touched, undoing what stands between the bytes and the JSON (compression, other
-// encodings, a notice in front), the frame of a list, and the header that fits. What is
-// to become of an answer it is told by package resource; errors are not its business.
+// Package translate writes an upstream's answer to the client in the client's form. It decides which
+// answers are touched, decompresses and decodes them, finds the JSON behind what a script has printed in
+// front, frames lists, and corrects the header. Package answer tells it what becomes of an answer; failures
+// of the upstream are not its business.
 package translate

@@ -12,7 +12,7 @@ var described = []string{
 	"Accept-Ranges", "Content-Digest", "Content-Encoding", "Content-Length", "Content-Md5", "Digest", "Etag", "Repr-Digest", "Transfer-Encoding",
 }
 
-func forget(h http.Header) {
+func dropBodyFields(h http.Header) {
 	for _, name := range described {
 		delete(h, name)
 	}

@@ -22,7 +22,7 @@ type looking struct {
 	err    error // why it is no JSON after all
 }
 
-func (b *body) beginLooking(raw, text []byte, at int, whole bool) error {
+func (b *body) startLooking(raw, text []byte, at int, whole bool) error {
 	e := b.answer.LookPlan().New(io.Discard)
 	b.look = &looking{kept: append([]byte(nil), raw...), at: at, editor: e}
 	b.text.To(e)
@@ -30,21 +30,21 @@ func (b *body) beginLooking(raw, text []byte, at int, whole bool) error {
 	if whole {
 		return nil // close decides
 	}
-	return b.decide(false)
+	return b.decideList(false)
 }
 
-// looked takes what follows.
-func (b *body) looked(p []byte) error {
+// writeLooking takes bytes of an object of which it is not known yet whether it is a list.
+func (b *body) writeLooking(p []byte) error {
 	l := b.look
 	l.kept = append(l.kept, p...)
 	if l.err == nil {
 		_, l.err = b.text.Write(p)
 	}
-	return b.decide(false)
+	return b.decideList(false)
 }
 
-// decide goes on as soon as it is known what the object is.
-func (b *body) decide(whole bool) error {
+// decideList goes on as soon as it is known whether the object is a list.
+func (b *body) decideList(whole bool) error {
 	l := b.look
 	if whole && l.err == nil {
 		if l.err = b.text.Close(); l.err == nil {
@@ -69,5 +69,5 @@ func (b *body) decide(whole bool) error {
 	if !page && b.answer.Plan == nil {
 		return b.passRaw(kept)
 	}
-	return b.edit(text[l.at:])
+	return b.startEditing(text[l.at:])
 }

@@ -10,23 +10,23 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
-// usuallyReplaced are the statuses in whose place the status of the convention is put where
-// none is declared. 202 is not among them: nothing was created or deleted yet.
-var usuallyReplaced = map[int]bool{
+// conventionReplaces are the statuses that the convention's status replaces if none is declared. 202 is not
+// among them: nothing was created or deleted yet.
+var conventionReplaces = map[int]bool{
 	http.StatusOK: true, http.StatusCreated: true, http.StatusNonAuthoritativeInfo: true, http.StatusNoContent: true, http.StatusResetContent: true,
 }
 
-// usually answers a creation or deletion of which no status is declared. It reports false
-// where the body must be seen first. A page in HTML stays what it is: it may be one to sign in
-// at, and must not be taken for something that was done.
-func (w *Writer) usually(h http.Header) bool {
+// applyConvention sets the status of a creation or deletion without a declared one. It reports false if it
+// must see the body first. An HTML page keeps its status: it may be a sign-in page, and must not be taken
+// for a success.
+func (w *Writer) applyConvention(h http.Header) bool {
 	a, media := w.config.Answer, mediaOf(h)
 	deletes := a.Status == http.StatusNoContent
 	switch {
 	case isAttachment(h), !envelope.IsJSON(media) && !envelope.MaybeJSON(media) && !readsXML(a, media):
 		return true
 	case h.Get("Content-Length") == "0":
-		w.become()
+		w.useConventionalStatus()
 		return true
 	}
 	limit := holdCreated
@@ -37,12 +37,12 @@ func (w *Writer) usually(h http.Header) bool {
 	return false
 }
 
-// become gives the answer the status of the convention.
-func (w *Writer) become() {
+// useConventionalStatus gives the answer the convention's status.
+func (w *Writer) useConventionalStatus() {
 	a, h := w.config.Answer, w.Header()
 	if w.status = a.Status; w.status == http.StatusNoContent {
 		w.swallow = true
-		forget(h)
+		dropBodyFields(h)
 		h.Del("Content-Type")
 		return
 	}
@@ -51,8 +51,8 @@ func (w *Writer) become() {
 	}
 }
 
-// peek keeps the beginning of a body that is passed on as it is, until it is known what it
-// says. What was done at the upstream is done: JSON that is broken makes no failure of it.
+// peek keeps the beginning of a body that passes unchanged until it is known whether it says that the write
+// succeeded. Broken JSON does not make a failure of it: the upstream has done what it was asked for.
 type peek struct {
 	w     *Writer
 	limit int
@@ -65,12 +65,12 @@ func (p *peek) write(b []byte) error {
 		if p.kept = append(p.kept, b...); len(p.kept) <= p.limit {
 			return nil
 		}
-		b = p.decide(false)
+		b = p.decideStatus(false)
 	}
-	return p.pass(b)
+	return p.writeBody(b)
 }
 
-func (p *peek) pass(b []byte) error {
+func (p *peek) writeBody(b []byte) error {
 	if p.w.swallow || p.w.config.Answer.Head || len(b) == 0 {
 		return nil
 	}
@@ -82,21 +82,21 @@ func (p *peek) close() error {
 	if p.done {
 		return nil
 	}
-	return p.pass(p.decide(true))
+	return p.writeBody(p.decideStatus(true))
 }
 
-// decide sends the header, and returns what was kept.
-func (p *peek) decide(whole bool) []byte {
+// decideStatus sends the header, and returns what was kept of the body.
+func (p *peek) decideStatus(whole bool) []byte {
 	p.done = true
 	h := p.w.Header()
 	back := envelope.TakeTrailers(h)
-	if location, ok := p.read(whole); ok {
-		p.w.become()
+	if location, ok := p.readOutcome(whole); ok {
+		p.w.useConventionalStatus()
 		if location != "" && !strings.HasPrefix(h.Get("Location"), "/") {
 			h.Set("Location", location)
 		}
 	}
-	p.w.pass()
+	p.w.sendHeader()
 	back()
 	kept := p.kept
 	p.kept = nil
@@ -105,9 +105,9 @@ func (p *peek) decide(whole bool) []byte {
 
 var errEnough = errors.New("enough was read")
 
-// read reports whether the body is a success, which a page or a declared failure is not, and
-// returns the address of the new resource if it tells one.
-func (p *peek) read(whole bool) (location string, ok bool) {
+// readOutcome reports whether the body is that of a success, which an HTML page or a declared failure is
+// not, and returns the address of the new resource if the body tells its id.
+func (p *peek) readOutcome(whole bool) (location string, ok bool) {
 	h, a := p.w.Header(), p.w.config.Answer
 	media := mediaOf(h)
 	text := p.kept
@@ -141,7 +141,7 @@ func (p *peek) read(whole bool) (location string, ok bool) {
 	if err == nil {
 		at, found = findJSON(begun, sure, whole)
 	}
-	if !found || !sure && behindText(begun[:at]) {
+	if !found || !sure && followsText(begun[:at]) {
 		return "", sure || media == "text/plain" || len(text) == 0 && whole
 	}
 	if a.LookPlan() == nil {

@@ -46,29 +46,29 @@ func (s *start) add(p []byte) bool {
 	return false
 }
 
-func begins(c byte) bool { return c == '{' || c == '[' }
+func beginsContainer(c byte) bool { return c == '{' || c == '[' }
 
-// notices bounds how many beginnings are tried when something is printed in front.
+// notices bounds how many beginnings are tried if a script has printed something in front.
 const notices = 8
 
 var anything, _ = splice.Compile(splice.Config{}) // an empty plan compiles
 
-// findJSON says where JSON begins in the beginning of a text, or in all of it.
+// findJSON returns where JSON begins in the beginning of a text, or in all of it.
 func findJSON(text []byte, sure, whole bool) (at int, ok bool) {
 	at = len(text) - len(bytes.TrimLeft(text, " \t\r\n"))
 	rest := text[at:]
 	if len(rest) == 0 {
 		return 0, false
 	}
-	if begins(rest[0]) {
-		return at, sure || parses(rest, whole)
+	if beginsContainer(rest[0]) {
+		return at, sure || mayBeJSON(rest, whole)
 	}
 	for range notices {
 		next := bytes.IndexAny(rest, "{[")
 		if next < 0 {
 			break
 		}
-		if rest = rest[next:]; parses(rest, whole) {
+		if rest = rest[next:]; mayBeJSON(rest, whole) {
 			return len(text) - len(rest), true
 		}
 		rest = rest[1:]
@@ -76,14 +76,14 @@ func findJSON(text []byte, sure, whole bool) (at int, ok bool) {
 	return 0, false
 }
 
-// behindText reports whether more than white space stands in front of JSON.
-func behindText(before []byte) bool { return len(bytes.TrimLeft(before, " \t\r\n")) > 0 }
+// followsText reports whether more than white space precedes the JSON.
+func followsText(before []byte) bool { return len(bytes.TrimLeft(before, " \t\r\n")) > 0 }
 
 // beginsAsJSON reports whether a text begins with an object or array, whatever stands behind
 // it. One that is not whole may go on.
 func beginsAsJSON(text []byte, whole bool) bool {
 	text = bytes.TrimLeft(text, " \t\r\n")
-	if len(text) == 0 || !begins(text[0]) {
+	if len(text) == 0 || !beginsContainer(text[0]) {
 		return false
 	}
 	var first json.RawMessage
@@ -91,8 +91,8 @@ func beginsAsJSON(text []byte, whole bool) bool {
 	return err == nil || !whole && errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// parses reports whether a text could be the beginning of JSON, or all of it.
-func parses(text []byte, whole bool) bool {
+// mayBeJSON reports whether a text can be the beginning of JSON, or is all of it.
+func mayBeJSON(text []byte, whole bool) bool {
 	e := anything.New(io.Discard)
 	defer e.Release()
 	_, err := e.Write(text)

@@ -62,7 +62,7 @@ func (w *Writer) Committed() bool { return w.committed }
 // Linked reports whether the Link in the header is ours and not the upstream's.
 func (w *Writer) Linked() bool { return w.linked }
 
-// WriteHeader decides.
+// WriteHeader decides by status and header what becomes of the answer.
 func (w *Writer) WriteHeader(status int) {
 	if w.wrote || status < http.StatusOK && status != http.StatusSwitchingProtocols {
 		if !w.wrote {
@@ -81,36 +81,36 @@ func (w *Writer) WriteHeader(status int) {
 		}
 	}
 	w.wrote, w.status = true, status
-	if a.Conventional && !usuallyReplaced[status] {
+	if a.Conventional && !conventionReplaces[status] {
 		a.Status = 0
 	}
 	switch {
 	case status >= 300 && status < 400 && status != http.StatusNotModified:
-		w.redirect(h)
+		w.rewriteRedirect(h)
 		return
 	case status == http.StatusSwitchingProtocols:
 	case status < 200 || status >= 300 || status == http.StatusPartialContent:
-		w.locate(h)
+		w.rewriteLocations(h)
 	case a.Conventional && a.Status != 0 && a.Plan == nil && (status == http.StatusOK || status == http.StatusCreated || status == http.StatusNonAuthoritativeInfo):
-		w.locate(h)
-		if !w.usually(h) {
+		w.rewriteLocations(h)
+		if !w.applyConvention(h) {
 			return
 		}
 	case a.Status == http.StatusNoContent:
 		w.status, w.swallow = a.Status, true
-		forget(h)
+		dropBodyFields(h)
 		h.Del("Content-Type")
-		w.locate(h)
+		w.rewriteLocations(h)
 	case status == http.StatusNoContent || status == http.StatusResetContent:
 		if a.Status != 0 {
 			w.status, w.swallow = a.Status, true
 		}
-		w.locate(h)
+		w.rewriteLocations(h)
 	default:
-		w.locate(h)
+		w.rewriteLocations(h)
 		if a.Plan != nil || a.MayBeList() {
 			if body, f := newBody(w); f != nil {
-				w.fail(f)
+				w.noteFailure(f)
 				return
 			} else if body != nil {
 				w.body = body
@@ -120,22 +120,21 @@ func (w *Writer) WriteHeader(status int) {
 			h.Set("Content-Type", w.config.MediaType)
 		}
 	}
-	w.pass()
+	w.sendHeader()
 }
 
-// pass sends the header.
-func (w *Writer) pass() {
+// sendHeader sends the header to the client.
+func (w *Writer) sendHeader() {
 	w.committed = true
 	w.ResponseWriter.WriteHeader(w.status)
 }
 
-// redirect sends the client where the upstream means, in the client's addresses. After a
-// creation that may be where the new resource is; anywhere else, such as a page to sign
-// in at, it tells of none.
-func (w *Writer) redirect(h http.Header) {
+// rewriteRedirect sends the client to the upstream's target, by the client's address. After a creation the
+// target may be the new resource; any other target, such as a sign-in page, does not show that there is one.
+func (w *Writer) rewriteRedirect(h http.Header) {
 	location := h.Get("Location")
 	if location == "" || w.config.Locate == nil {
-		w.pass()
+		w.sendHeader()
 		return
 	}
 	to, ok := w.config.Locate(location)
@@ -153,20 +152,19 @@ func (w *Writer) redirect(h http.Header) {
 	case w.status != http.StatusFound && w.status != http.StatusSeeOther:
 	case a.IsNewItem(to) && a.Readable():
 		w.status, w.swallow = a.Status, true
-		forget(h)
+		dropBodyFields(h)
 		h.Del("Content-Type")
 	case a.IsUnreadableNewItem(to):
 		w.status, w.swallow = http.StatusCreated, true
-		forget(h)
+		dropBodyFields(h)
 		h.Del("Content-Type")
 		h.Del("Location")
 	}
-	w.pass()
+	w.sendHeader()
 }
 
-// locate mends the addresses of a success; one that cannot be mended tells more than it
-// helps.
-func (w *Writer) locate(h http.Header) {
+// rewriteLocations translates the addresses in the header, and removes those that have no counterpart.
+func (w *Writer) rewriteLocations(h http.Header) {
 	if w.config.Locate == nil {
 		return
 	}
@@ -200,7 +198,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 		return len(p), nil
 	case w.body != nil:
 		if err := w.body.write(p); err != nil {
-			w.fail(failureOf(err))
+			w.noteFailure(failureOf(err))
 			if w.failure != nil {
 				return 0, w.failure
 			}
@@ -248,16 +246,15 @@ func (w *Writer) Finish() *Failure {
 	}
 	if w.failure == nil && w.missed == nil && w.body != nil {
 		if err := w.body.close(); err != nil {
-			w.fail(failureOf(err))
+			w.noteFailure(failureOf(err))
 		}
 	}
 	return w.failure
 }
 
-// fail notes what is wrong with the body. A write whose answer has no resource where one is
-// declared has succeeded all the same, unless it says otherwise: who heard of a failure would
-// do it again.
-func (w *Writer) fail(f *Failure) {
+// noteFailure notes what is wrong with the body. A write whose answer lacks the declared resource has
+// succeeded all the same, unless the answer says otherwise: a client that heard of a failure would repeat it.
+func (w *Writer) noteFailure(f *Failure) {
 	if f.Kind == Missing && w.body != nil && !w.committed && w.config.Answer.HasNoItem(w.body.editor) {
 		f = &Failure{Missing, ErrNothing}
 	}
@@ -269,16 +266,16 @@ func (w *Writer) fail(f *Failure) {
 	w.failure = f
 }
 
-// Settle answers a write that succeeded, and whose answer has no resource where one is
-// declared: without a body, since none is in the client's form. It returns what was missed,
-// nil where nothing was. It is called after Finish, and not when the upstream has failed.
+// Settle answers a write that succeeded, but whose answer lacks the declared resource: without a body. It
+// returns what was missing, nil for other answers. It must be called after Finish, and not if the upstream
+// has failed.
 func (w *Writer) Settle() *Failure {
 	if w.missed == nil || w.failure != nil || w.committed {
 		return nil
 	}
 	a, h := w.config.Answer, w.Header()
 	_ = envelope.TakeTrailers(h)
-	forget(h)
+	dropBodyFields(h)
 	h.Del("Content-Type")
 	w.status, w.swallow = http.StatusNoContent, true
 	if a.Status == http.StatusCreated {
@@ -289,7 +286,7 @@ func (w *Writer) Settle() *Failure {
 			}
 		}
 	}
-	w.pass()
+	w.sendHeader()
 	return w.missed
 }
 
