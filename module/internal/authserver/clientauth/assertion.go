@@ -16,19 +16,19 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// assertionType is the only client_assertion_type there is for us (RFC 7523 section 2.2).
+// assertionType is the only client_assertion_type that is supported (RFC 7523 section 2.2).
 const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
-// maxAssertion is the longest assertion that is looked at, in bytes.
+// maxAssertion is the longest assertion that is read, in bytes.
 const maxAssertion = 8 << 10
 
-// errReplayed: the assertion is good and was used before. Outside it looks like any
-// other failure: whoever replays one learns nothing from having seen it.
+// errReplayed says that the assertion is good and was used before. Outside it looks like any other
+// failure, so a replay tells nothing about a stolen assertion.
 var errReplayed = errors.New("clientauth: a client assertion was presented again")
 
-// readAssertion finds whose the assertion claims to be, so that there are keys to check
-// the claim with (RFC 7521 section 4.2: client_id is optional beside it).
-func readAssertion(form httpx.Form) (credentials, *oauth.Error) {
+// readAssertion finds out which client the assertion claims to be of, and so which keys verify it
+// (RFC 7521 section 4.2: client_id is optional beside an assertion).
+func readAssertion(form httpx.Form) (credentials, error) {
 	id, assertion := form.Get("client_id"), form.Get("client_assertion")
 	switch {
 	case assertion == "":
@@ -36,7 +36,7 @@ func readAssertion(form httpx.Form) (credentials, *oauth.Error) {
 	case form.Get("client_assertion_type") != assertionType:
 		return credentials{}, oauth.Parameter("client_assertion_type", "must be "+assertionType)
 	}
-	claimed, ok := claimant(assertion)
+	claimed, ok := unverifiedSubject(assertion)
 	switch {
 	case !ok:
 		return credentials{}, oauth.E(oauth.InvalidClient, "client_assertion is not a signed JWT with the client as its subject")
@@ -46,8 +46,8 @@ func readAssertion(form httpx.Form) (credentials, *oauth.Error) {
 	return credentials{pairs: []pair{{id: claimed}}, assertion: assertion}, nil
 }
 
-// claimant reads the subject of an assertion that nobody has checked yet.
-func claimant(assertion string) (id string, ok bool) {
+// unverifiedSubject reads the subject of an assertion that is not verified yet.
+func unverifiedSubject(assertion string) (id string, ok bool) {
 	if len(assertion) > maxAssertion {
 		return "", false
 	}
@@ -66,14 +66,13 @@ func claimant(assertion string) (id string, ok bool) {
 	return id, pair{id: id}.clean()
 }
 
-// strangersKeys are checked against when a client has none. Nobody has kept the other
-// half.
+// strangersKeys verify the assertions of clients without keys. Nobody kept the private key.
 const strangersKeys = `{"keys":[{"kty":"EC","crv":"P-256",` +
 	`"x":"1DrrMvZyaUcqvk4cJzdQBYbR3v7ftCBfBNXGkAhXtZY","y":"RF5K322MeT4gS2wyLp70GFJIuOtAEraa1tRkpUozamg"}]}`
 
-// asserted reports whether the assertion is the client's and was not used before. Its
-// errors are technical, or [errReplayed], [errLate], [errEarly].
-func (a *Authenticator) asserted(ctx context.Context, client *oauth.Client, id, assertion string) (bool, error) {
+// verifyAssertion reports whether the assertion is the client's and was not used before. Errors
+// are technical, or [errReplayed], [errLate], [errEarly].
+func (a *Authenticator) verifyAssertion(ctx context.Context, client *oauth.Client, id, assertion string) (bool, error) {
 	set := client.JWKS
 	if set == "" || client.AuthMethod != "" && client.AuthMethod != oauth.PrivateKeyJWT {
 		set = strangersKeys
@@ -86,7 +85,7 @@ func (a *Authenticator) asserted(ctx context.Context, client *oauth.Client, id, 
 	if err != nil {
 		return false, mistimed(err) // a bad assertion is no fault
 	}
-	return a.once(ctx, id, good)
+	return a.spendAssertion(ctx, id, good)
 }
 
 // The refusals of assertions whose signature is good and whose time is not: a client whose
@@ -112,14 +111,14 @@ func mistimed(refused error) error {
 	return nil
 }
 
-// clockMargin is how much longer a jti is remembered than this node takes the assertion:
-// the store, or another node, may have a clock of its own.
+// clockMargin is how much longer a jti is remembered than this node accepts the assertion: the
+// clock of the store, or of another node, may be different.
 const clockMargin = time.Minute
 
-// once takes the assertion's jti, for the time in which the assertion could be shown
-// again, on every node (RFC 7523 section 3, point 7; the mistake of CVE-2020-15222). An
-// id has no NUL, so no two pairs of client and jti are one.
-func (a *Authenticator) once(ctx context.Context, id string, good token.Assertion) (bool, error) {
+// spendAssertion stores the assertion's jti for as long as the assertion could be presented again
+// (RFC 7523 section 3, point 7; the mistake of CVE-2020-15222), and reports whether it was new on
+// all nodes. An id has no NUL, so different pairs of client and jti have different keys.
+func (a *Authenticator) spendAssertion(ctx context.Context, id string, good token.Assertion) (bool, error) {
 	value, err := store.Encode(&store.Assertion{Client: id})
 	if err != nil {
 		return false, err

@@ -27,9 +27,9 @@ func FuzzAssertionForm(f *testing.F) {
 		if header != "" {
 			r.Header.Set("Authorization", header)
 		}
-		sent, refused := read(r, form)
+		sent, refused := readCredentials(r, form)
 		if refused != nil {
-			if refused.Code != oauth.InvalidClient && refused.Code != oauth.InvalidRequest {
+			if code := errorCode(refused); code != oauth.InvalidClient && code != oauth.InvalidRequest {
 				t.Fatal(refused)
 			}
 			return

@@ -55,9 +55,9 @@ type Authenticator struct {
 	total lockout.Rule // for an address
 }
 
-// manyClients is how many clients may use up their failures from one address before all of
-// that address share one count. Somebody who sends random client_ids would otherwise fill
-// the book of attempts alone.
+// manyClients is how many clients may use up their failures from one address before all clients
+// at that address share one count. Otherwise a single sender of random client_ids could fill the
+// book of attempts.
 const manyClients = 100
 
 // New checks the configuration.
@@ -85,31 +85,38 @@ func New(c Config) (*Authenticator, error) {
 // Only secrets and assertions are throttled: a request without one guesses nothing, and
 // the users of a public client may share an address.
 func (a *Authenticator) Authenticate(r *http.Request, form httpx.Form, answer http.Header) (*oauth.Client, error) {
-	sent, refusal := read(r, form)
-	if refusal == nil {
+	sent, err := readCredentials(r, form)
+	if err == nil {
 		var client *oauth.Client
-		client, refusal = a.check(r, &sent)
+		client, err = a.authenticate(r, &sent)
 		switch {
-		case refusal == nil && client.VariantB:
+		case err == nil && client.VariantB:
 			return nil, errVariantB
-		case refusal == nil:
+		case err == nil:
 			return client, nil
 		}
-		a.record(r.Context(), sent, refusal)
+		a.recordFailure(r.Context(), sent, err)
 	}
-	if refusal.Code == oauth.InvalidClient && sent.basic {
+	if errorCode(err) == oauth.InvalidClient && sent.basic {
 		answer.Set("WWW-Authenticate", Challenge)
 	}
-	return nil, refusal
+	return nil, err
 }
 
-func (a *Authenticator) record(ctx context.Context, sent credentials, refusal *oauth.Error) {
+func errorCode(err error) oauth.Code {
+	if e := (*oauth.Error)(nil); errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+func (a *Authenticator) recordFailure(ctx context.Context, sent credentials, refusal error) {
 	e := audit.Event{Name: audit.ClientAuth, Reason: "refused"}
-	switch refusal.Code {
+	switch errorCode(refusal) {
 	case oauth.InvalidClient:
 	case oauth.SlowDown:
 		e.Reason = "limited"
-		sent.known = a.known(ctx, sent)
+		sent.known = a.knownClient(ctx, sent)
 	default: // a fault is nothing about the client
 		return
 	}
@@ -123,9 +130,9 @@ func (a *Authenticator) record(ctx context.Context, sent credentials, refusal *o
 	a.Audit.Record(ctx, e)
 }
 
-// known returns the client_id of credentials that were refused without a look at the client,
-// "" when no client has it.
-func (a *Authenticator) known(ctx context.Context, sent credentials) string {
+// knownClient returns the client_id of credentials that were refused before the client was looked
+// up, "" when no client has it.
+func (a *Authenticator) knownClient(ctx context.Context, sent credentials) string {
 	for _, p := range sent.pairs {
 		if len(p.id) > maxPart {
 			continue
@@ -137,34 +144,35 @@ func (a *Authenticator) known(ctx context.Context, sent credentials) string {
 	return ""
 }
 
-// What one dialect issues is nothing at the other's endpoints, so its clients have no
-// business there either.
+// Codes and tokens of one dialect are not valid at the endpoints of the other, so its clients are
+// refused there too.
 var errVariantB = oauth.E(oauth.UnauthorizedClient, "the client is one of Variant B and uses the addresses of that dialect")
 
 var errRefused = oauth.E(oauth.InvalidClient, "the client is unknown or its authentication failed")
 
-// ErrUnknownApp is in the refusal of an appid that no client of Variant B has. A client of
-// OAuth is none, whatever its secret: nobody tries at one dialect what is for the other.
+// ErrUnknownApp is in the refusal of an appid that no client of Variant B has. Clients of OAuth
+// have none, whatever their secret: credentials of one dialect cannot be tried at the other.
 var ErrUnknownApp = errors.New("clientauth: no client of Variant B has this appid")
 
-// App returns the client of Variant B whose appid and secret these are; its errors are
-// *oauth.Error. An unknown appid takes the time of a wrong secret, and counts as one.
+// App returns the client of Variant B whose appid and secret these are. Errors are [oauth.Error].
+// An unknown appid takes as long as a wrong secret and counts as one.
 func (a *Authenticator) App(r *http.Request, appid, secret string) (*oauth.Client, error) {
 	sent := credentials{pairs: []pair{{id: appid, secret: secret}}, app: true}
-	client, refusal := a.check(r, &sent)
-	if refusal != nil {
-		a.record(r.Context(), sent, refusal)
-		return nil, refusal
+	client, err := a.authenticate(r, &sent)
+	if err != nil {
+		a.recordFailure(r.Context(), sent, err)
+		return nil, err
 	}
 	return client, nil
 }
 
 const tooMany = "too many failed authentications of this client, try again later"
 
-func (a *Authenticator) check(r *http.Request, sent *credentials) (*oauth.Client, *oauth.Error) {
+// authenticate returns the client whose credentials these are, unless too many have failed.
+func (a *Authenticator) authenticate(r *http.Request, sent *credentials) (*oauth.Client, error) {
 	address := httpx.AddressKey(a.ClientIP(r))
 	key := "client:" + sent.pairs[0].id + "|" + address
-	if sent.guess() {
+	if sent.canGuess() {
 		refused, retry := a.Attempts.Refused(key, a.rule)
 		if over, _ := a.Attempts.Refused("clients:"+address, a.total); over && !refused {
 			key = "client:|" + address
@@ -174,9 +182,9 @@ func (a *Authenticator) check(r *http.Request, sent *credentials) (*oauth.Client
 			return nil, oauth.TooMany(tooMany, retry)
 		}
 	}
-	refusal := errRefused
+	refusal := error(errRefused)
 	for _, p := range sent.pairs {
-		client, err := a.match(r.Context(), p, sent)
+		client, err := a.matchClient(r.Context(), p, sent)
 		switch {
 		case errors.Is(err, errReplayed), errors.Is(err, ErrUnknownApp):
 			refusal = errRefused.WithCause(err)
@@ -190,7 +198,7 @@ func (a *Authenticator) check(r *http.Request, sent *credentials) (*oauth.Client
 			return client, nil
 		}
 	}
-	if sent.guess() {
+	if sent.canGuess() {
 		a.Attempts.Take("clients:"+address, a.total)
 		if ok, retry := a.Attempts.Take(key, a.rule); !ok {
 			return nil, oauth.TooMany(tooMany, retry)
@@ -199,11 +207,10 @@ func (a *Authenticator) check(r *http.Request, sent *credentials) (*oauth.Client
 	return nil, refusal
 }
 
-// match returns the client if these are its credentials, else nil. It does the same
-// work for an unknown client as for a wrong secret. A client that is held to one method
-// is not helped by right credentials in another: a secret may have been read where that
-// method leaves traces.
-func (a *Authenticator) match(ctx context.Context, p pair, sent *credentials) (*oauth.Client, error) {
+// matchClient returns the client if these are its credentials, else nil. It does the same work for
+// an unknown client as for a wrong secret. A client that is bound to one method is refused with
+// right credentials in another: they may have been stolen where that method leaves traces.
+func (a *Authenticator) matchClient(ctx context.Context, p pair, sent *credentials) (*oauth.Client, error) {
 	switch {
 	case len(p.id) > maxPart && sent.app:
 		return nil, ErrUnknownApp
@@ -222,11 +229,11 @@ func (a *Authenticator) match(ctx context.Context, p pair, sent *credentials) (*
 	}
 	known = known && (client.VariantB || !sent.app)
 	if !known {
-		client = nobody
+		client = unknownClient
 	}
 	same := false
 	if sent.assertion != "" {
-		same, err = a.asserted(ctx, client, p.id, sent.assertion)
+		same, err = a.verifyAssertion(ctx, client, p.id, sent.assertion)
 	} else {
 		same = knowsSecret(client, p.secret)
 	}
@@ -249,17 +256,16 @@ func (a *Authenticator) match(ctx context.Context, p pair, sent *credentials) (*
 	return client, nil
 }
 
-// nobody is who an unknown client is taken for.
-var nobody = new(oauth.Client)
+// unknownClient stands in for an unknown client.
+var unknownClient = new(oauth.Client)
 
-// stranger is compared with when there is no secret: no secret has this digest
-// that anybody knows.
-var stranger = []string{secret.Digest("gatehouse: no client has this secret")}
+// unknownSecret is compared with if there is no secret: nobody knows a secret with this digest.
+var unknownSecret = []string{secret.Digest("gatehouse: no client has this secret")}
 
 func knowsSecret(client *oauth.Client, sent string) bool {
 	hashes := client.SecretHashes
 	if len(hashes) == 0 {
-		hashes = stranger
+		hashes = unknownSecret
 	}
 	digest := []byte(secret.Digest(sent))
 	same := false

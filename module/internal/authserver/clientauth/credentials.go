@@ -25,12 +25,12 @@ const (
 type credentials struct {
 	basic bool
 	pairs []pair
-	// assertion is a signed one instead of a secret, "" for none; the pair then holds
-	// whose it claims to be.
+	// assertion is a signed assertion instead of a secret, "" for none; the pair then has the
+	// client that it claims to be of.
 	assertion string
-	// app says that they are an appid and its secret.
+	// app says that these are the appid and secret of a client of Variant B.
 	app bool
-	// known is the client_id as soon as a client was found to have it, else "".
+	// known is the client_id once a client was found that has it, else "".
 	known string
 }
 
@@ -47,14 +47,14 @@ func (c credentials) method() string {
 	return "client_secret_post"
 }
 
-// guess reports whether there is something in it that can be wrong.
-func (c credentials) guess() bool {
+// canGuess reports whether there is a secret or an assertion, with which somebody could guess.
+func (c credentials) canGuess() bool {
 	return c.assertion != "" || len(c.pairs) > 0 && c.pairs[0].secret != ""
 }
 
-// read finds the credentials of a request. An error says that they are ambiguous or
-// malformed, whoever the client is.
-func read(r *http.Request, form httpx.Form) (credentials, *oauth.Error) {
+// readCredentials finds the credentials of a request. Errors are [oauth.Error] and say that the
+// credentials are ambiguous or malformed, whoever the client is.
+func readCredentials(r *http.Request, form httpx.Form) (credentials, error) {
 	id, secret := form.Get("client_id"), form.Get("client_secret")
 	header := r.Header.Values("Authorization")
 	asserts := form.Get("client_assertion") != "" || form.Get("client_assertion_type") != ""
@@ -97,9 +97,9 @@ func read(r *http.Request, form httpx.Form) (credentials, *oauth.Error) {
 	return credentials{basic: true, pairs: pairs}, nil
 }
 
-// parseBasic reads the value behind the scheme. RFC 6749 section 2.3.1 has the two
-// parts form-encoded, which many libraries leave out; so the decoded reading comes
-// first and the raw one, where it differs, second.
+// parseBasic reads the value behind the scheme. By RFC 6749 section 2.3.1 the two parts are
+// form-encoded, but many libraries do not encode them. So the decoded reading comes first, and
+// the raw one second if it differs.
 func parseBasic(value string) ([]pair, bool) {
 	if len(value) > maxBasic {
 		return nil, false
