@@ -5,22 +5,33 @@ import (
 	"strings"
 )
 
-// preflight sets the CORS headers of an answer, and answers OPTIONS itself where
-// scripts may call at all; it then returns true. Keys, metadata and registration are for
-// every origin, the token endpoint for those of registered clients, pages and what only
-// servers call for none (RFC 9700 section 2.6). Credentials are never allowed: no answer
-// depends on a cookie, and the combination with an echoed origin is how CORS is got wrong.
-func (s *Server) preflight(w http.ResponseWriter, r *http.Request, rt route) bool {
-	if !rt.public && !rt.scripts {
+// cors says which origins' scripts may read the answers of a route.
+type cors int
+
+const (
+	// noOrigin is for pages and for endpoints that only servers call (RFC 9700 section 2.6).
+	noOrigin cors = iota
+	// registeredOrigins is for endpoints that clients in browsers call.
+	registeredOrigins
+	// everyOrigin is for answers that depend neither on a cookie nor on the network the browser
+	// is in: keys, metadata and registration.
+	everyOrigin
+)
+
+// answerCORS sets the CORS headers of an answer. Where scripts may call at all it answers OPTIONS
+// itself, and then returns true. Credentials are never allowed: no answer depends on a cookie,
+// and allowing them together with an echoed origin is the usual mistake.
+func (s *Server) answerCORS(w http.ResponseWriter, r *http.Request, rt route) bool {
+	if rt.cors == noOrigin {
 		return false
 	}
 	h := w.Header()
-	allowed := rt.public
-	if rt.public {
+	allowed := rt.cors == everyOrigin
+	if allowed {
 		h.Set("Access-Control-Allow-Origin", "*")
 	} else {
-		h.Add("Vary", "Origin") // also without one: a cache must not mix the two
-		// "null" is what every sandboxed frame sends, so it names nobody.
+		h.Add("Vary", "Origin") // even if there is none: a cache must not mix the two
+		// Every sandboxed frame sends "null", so it identifies nobody.
 		if origin := r.Header.Get("Origin"); origin != "" && origin != "null" && s.Clients.AllowsOrigin(origin) {
 			allowed = true
 			h.Set("Access-Control-Allow-Origin", origin)
@@ -37,7 +48,7 @@ func (s *Server) preflight(w http.ResponseWriter, r *http.Request, rt route) boo
 		h.Del("Access-Control-Expose-Headers")
 		h.Set("Access-Control-Allow-Methods", methods)
 		headers := "Authorization, Content-Type, If-None-Match"
-		if rt.public {
+		if rt.cors == everyOrigin {
 			// Client libraries add fields of their own to requests for metadata, such as
 			// MCP-Protocol-Version. The wildcard does not cover Authorization.
 			headers += ", *"

@@ -1,21 +1,17 @@
 package authserver
 
 import (
-	"net/http"
-
 	"github.com/gatehouse/gatehouse/module/internal/authserver/clientauth"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/deviceauthz"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/discovery"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/grant"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/introspection"
-	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/pushed"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/registration"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/revocation"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/tokenendpoint"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/userinfo"
-	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
@@ -124,29 +120,4 @@ func newDiscovery(s *Server, types []oauth.GrantType) (*discovery.Documents, err
 		Issuer: s.issuer, Scopes: scopes, GrantTypes: types, IDAlgorithms: s.Tokens.IDAlgorithms(), Languages: s.Pages.Languages(),
 		Registration: s.Registration != nil, Clients: s.Clients, Keys: s.Tokens, Respond: s.respond,
 	})
-}
-
-// clientEndpoint answers forms of authenticated clients.
-type clientEndpoint interface {
-	Serve(w http.ResponseWriter, r *http.Request, client *oauth.Client, form httpx.Form)
-	// Refuse answers a form that could not be read (it is empty then), or whose client is not
-	// authenticated.
-	Refuse(w http.ResponseWriter, form httpx.Form, err error)
-}
-
-// forClients reads the form and authenticates the client before the endpoint is called.
-func (s *Server) forClients(e clientEndpoint, repeatable ...string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		form, err := oauthhttp.ReadForm(r, repeatable...)
-		if err != nil {
-			e.Refuse(w, form, err)
-			return
-		}
-		client, err := s.clientAuth.Authenticate(r, form, w.Header())
-		if err != nil {
-			e.Refuse(w, form, err)
-			return
-		}
-		e.Serve(w, r, client, form)
-	}
 }

@@ -41,7 +41,7 @@ func newOverloaded(pages *webui.Pages) overloaded {
 
 // AlwaysAdmitted reports whether a request is worked on under overload, too.
 func (s *Server) AlwaysAdmitted(r *http.Request) bool {
-	rt, _ := s.route(r.URL.Path)
+	rt, _ := s.findRoute(r.URL.Path)
 	return rt.always
 }
 
@@ -49,7 +49,7 @@ func (s *Server) AlwaysAdmitted(r *http.Request) bool {
 // without reading its body or asking the store. Browsers do not count: everybody who was
 // shown a page has a cookie.
 func (s *Server) ShowsCredentials(r *http.Request) bool {
-	rt, ok := s.route(r.URL.Path)
+	rt, ok := s.findRoute(r.URL.Path)
 	return ok && !rt.page && (!rt.anonymous || r.Header.Get("Authorization") != "")
 }
 
@@ -59,8 +59,8 @@ func (s *Server) Overloaded(w http.ResponseWriter, r *http.Request, retryAfter i
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	s.limitBody(w, r)
-	rt, ok := s.route(r.URL.Path)
-	if ok && s.preflight(w, r, rt) {
+	rt, ok := s.findRoute(r.URL.Path)
+	if ok && s.answerCORS(w, r, rt) {
 		return
 	}
 	h.Set("Retry-After", strconv.Itoa(retryAfter))

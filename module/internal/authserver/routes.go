@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
@@ -25,14 +26,53 @@ const maxBody = 64 << 10
 // maxBody bytes at most, it is a minimum rate too.
 const bodyTime = 10 * time.Second
 
-// table lists every path of the server, relative to the host.
+// route is a row of the table: a path of the server, and what happens before and around its
+// handler. For every path, no-store is set (a handler may permit caching), the body is limited to
+// maxBody and bodyTime, and other methods are refused.
+type route struct {
+	methods []string // nil: the handler answers all methods
+
+	// One of these three answers.
+
+	handle   http.HandlerFunc
+	byMethod map[string]http.HandlerFunc
+	// client is called with the form of an authenticated client.
+	client clientEndpoint
+
+	// repeatable are the parameters that a client's form may have several times.
+	repeatable []string
+	cors       cors
+	// page says that refusals are HTML pages, not JSON.
+	page bool
+	// plaintext refuses a request without TLS. nil: a page or a JSON error of OAuth.
+	plaintext http.HandlerFunc
+	// overloaded refuses a request when there are too many. nil: a page or a JSON error.
+	overloaded http.HandlerFunc
+	// anonymous requests carry no credentials, except in the Authorization header.
+	anonymous bool
+	// always: requests are answered under overload too. They cost no more than a refusal, and
+	// those that wait are limited in number.
+	always bool
+}
+
+// clientEndpoint answers forms of authenticated clients.
+type clientEndpoint interface {
+	Serve(w http.ResponseWriter, r *http.Request, client *oauth.Client, form httpx.Form)
+	// Refuse answers a form that could not be read (it is empty then), or whose client is not
+	// authenticated.
+	Refuse(w http.ResponseWriter, form httpx.Form, err error)
+}
+
+// table lists every path of the server, relative to the host. A path that ends in a slash stands
+// for all paths right below it.
 func (s *Server) table() map[string]route {
 	get, both, post := []string{"GET", "HEAD"}, []string{"GET", "POST"}, []string{"POST"}
+	resource := []string{"resource"} // RFC 8707 section 2 lets it come several times
 	pages := func(methods []string, onGet, onPost page.Handler) route {
 		return route{methods: methods, handle: s.page.Handle(onGet, onPost), page: true}
 	}
 	script := func(name string) route { return route{methods: get, handle: s.page.Script(name), always: true} }
-	metadata := route{methods: get, handle: s.discovery.ServeMetadata, public: true}
+	metadata := route{methods: get, handle: s.discovery.ServeMetadata, cors: everyOrigin}
 	b := s.signIn
 	all := map[string]route{
 		s.base + page.AuthorizePath:               pages([]string{"GET", "HEAD", "POST"}, b.authorizeGet, b.authorizePost),
@@ -50,13 +90,13 @@ func (s *Server) table() map[string]route {
 		s.base + page.TimesScript:                 script("times.js"),
 		s.base + page.WaitScript:                  script("wait.js"),
 		s.base + page.LoginScript:                 script("login.js"),
-		s.base + "/token":                         {methods: post, handle: s.forClients(s.token, "resource"), scripts: true},
-		s.base + "/revoke":                        {methods: post, handle: s.forClients(s.revoke), scripts: true},
-		s.base + "/par":                           {methods: post, handle: s.forClients(s.par, "resource"), scripts: true},
-		s.base + "/device_authorization":          {methods: post, handle: s.forClients(s.device, "resource"), scripts: true, anonymous: true},
-		s.base + "/introspect":                    {methods: post, handle: s.forClients(s.introspect)},
-		s.base + "/.well-known/jwks.json":         {methods: get, handle: s.discovery.ServeKeys, public: true},
-		s.base + "/userinfo":                      {methods: both, handle: s.userinfo.ServeHTTP, scripts: true},
+		s.base + "/token":                         {methods: post, client: s.token, repeatable: resource, cors: registeredOrigins},
+		s.base + "/revoke":                        {methods: post, client: s.revoke, cors: registeredOrigins},
+		s.base + "/par":                           {methods: post, client: s.par, repeatable: resource, cors: registeredOrigins},
+		s.base + "/device_authorization":          {methods: post, client: s.device, repeatable: resource, cors: registeredOrigins, anonymous: true},
+		s.base + "/introspect":                    {methods: post, client: s.introspect},
+		s.base + "/.well-known/jwks.json":         {methods: get, handle: s.discovery.ServeKeys, cors: everyOrigin},
+		s.base + "/userinfo":                      {methods: both, handle: s.userinfo.ServeHTTP, cors: registeredOrigins},
 		s.wellKnown("oauth-authorization-server"): metadata,
 		// OpenID Connect Discovery section 4 appends where RFC 8414 inserts.
 		s.base + "/.well-known/openid-configuration": metadata,
@@ -68,29 +108,18 @@ func (s *Server) table() map[string]route {
 		all[s.base+path] = route{handle: handle, plaintext: s.variantB.RefusePlaintext, overloaded: s.variantB.Overloaded}
 	}
 	if s.Registration != nil {
-		// A page that registers its own client has an origin that nobody knows yet. The token
-		// in the Authorization header decides, which no browser adds by itself.
-		all[s.base+"/register"] = route{methods: post, handle: s.register.Register, anonymous: true, public: true}
-		all[s.base+"/register/"] = route{methods: []string{"GET", "PUT", "DELETE"}, handle: s.manageClient, anonymous: true, public: true}
+		// A page that registers its own client has an origin that is not known yet. What decides
+		// is the token in the Authorization header, which no browser adds by itself.
+		all[s.base+"/register"] = route{methods: post, handle: s.register.Register, anonymous: true, cors: everyOrigin}
+		all[s.base+"/register/"] = route{methods: []string{"GET", "PUT", "DELETE"}, byMethod: map[string]http.HandlerFunc{
+			"GET": s.register.Show, "PUT": s.register.Update, "DELETE": s.register.Delete,
+		}, anonymous: true, cors: everyOrigin}
 	}
 	return all
 }
 
-// manageClient is the client configuration endpoint (RFC 7592).
-func (s *Server) manageClient(w http.ResponseWriter, r *http.Request) {
-	switch r.Method {
-	case http.MethodGet:
-		s.register.Show(w, r)
-	case http.MethodPut:
-		s.register.Update(w, r)
-	case http.MethodDelete:
-		s.register.Delete(w, r)
-	}
-}
-
-// route finds the route of a path: its own, or that of the folder right above it, whose
-// name ends in a slash.
-func (s *Server) route(path string) (route, bool) {
+// findRoute finds the route of a path: its own, or that of the folder right above it.
+func (s *Server) findRoute(path string) (route, bool) {
 	rt, ok := s.routes[path]
 	if !ok {
 		rt, ok = s.routes[path[:strings.LastIndexByte(path, '/')+1]]
@@ -98,18 +127,18 @@ func (s *Server) route(path string) (route, bool) {
 	return rt, ok
 }
 
-// Serves reports whether a request path is the server's to answer; others may be left to
-// somebody else.
+// Serves reports whether a request path is the server's to answer. Other paths may be left to
+// the next handler.
 func (s *Server) Serves(path string) bool { return s.own.Has(path) }
 
-// ServeHTTP answers every request itself: it never leaves an error to somebody who
-// would log the address, where codes and state travel.
+// ServeHTTP answers every request itself: it never leaves an error to a handler that would log
+// the address, which may contain codes and state.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	s.limitBody(w, r)
-	rt, ok := s.route(r.URL.Path)
+	rt, ok := s.findRoute(r.URL.Path)
 	if !ok && s.isHome(r) {
 		s.page.Handle(s.signIn.homeGet, nil)(w, r.WithContext(store.OneRequest(r.Context())))
 		return
@@ -118,7 +147,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.NotFound(w, r)
 		return
 	}
-	if s.preflight(w, r, rt) {
+	if s.answerCORS(w, r, rt) {
 		return
 	}
 	if rt.methods != nil && !slices.Contains(rt.methods, r.Method) {
@@ -131,10 +160,32 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r = r.WithContext(store.OneRequest(r.Context()))
-	rt.handle(w, r)
+	switch {
+	case rt.client != nil:
+		s.serveClient(w, r, rt)
+	case rt.byMethod != nil:
+		rt.byMethod[r.Method](w, r)
+	default:
+		rt.handle(w, r)
+	}
 }
 
-// limitBody bounds a request's body, also of requests that are refused without reading it.
+// serveClient reads the form of a client and authenticates the client.
+func (s *Server) serveClient(w http.ResponseWriter, r *http.Request, rt route) {
+	form, err := oauthhttp.ReadForm(r, rt.repeatable...)
+	if err != nil {
+		rt.client.Refuse(w, form, err)
+		return
+	}
+	client, err := s.clientAuth.Authenticate(r, form, w.Header())
+	if err != nil {
+		rt.client.Refuse(w, form, err)
+		return
+	}
+	rt.client.Serve(w, r, client, form)
+}
+
+// limitBody limits a request's body, even if the request is refused without reading it.
 func (s *Server) limitBody(w http.ResponseWriter, r *http.Request) {
 	if err := httpx.LimitBody(w, r, maxBody, bodyTime); err != nil {
 		s.noDeadline.Do(func() {

@@ -42,28 +42,6 @@ type Server struct {
 	noDeadline sync.Once // the warning about it
 }
 
-// route is one path of the server: the methods it answers and how.
-type route struct {
-	methods []string // nil: it is the handler's to say
-	handle  http.HandlerFunc
-	// page says that refusals are HTML pages, not JSON.
-	page bool
-	// plaintext refuses a request without TLS. nil: a page or a JSON error of OAuth.
-	plaintext http.HandlerFunc
-	// overloaded refuses a request when there are too many. nil: a page or a JSON error.
-	overloaded http.HandlerFunc
-	// anonymous requests carry no credentials, except in the Authorization header.
-	anonymous bool
-	// always: requests are worked on under overload too. They cost no more than a refusal,
-	// and those that wait are limited in number.
-	always bool
-	// public answers may be read by scripts of every origin: nothing in them depends on a
-	// cookie or on the network the browser is in.
-	public bool
-	// scripts of registered origins may read the answers.
-	scripts bool
-}
-
 // New checks the configuration and returns the server.
 func New(c Config) (*Server, error) {
 	if err := c.fill(); err != nil {
@@ -101,7 +79,7 @@ func (s *Server) RefusePlaintext(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	s.limitBody(w, r)
-	rt, ok := s.route(r.URL.Path)
+	rt, ok := s.findRoute(r.URL.Path)
 	switch {
 	case !ok || rt.page:
 		s.page.Error(w, r, http.StatusBadRequest, webui.ErrorView{Code: "plaintext"})
