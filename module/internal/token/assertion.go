@@ -28,8 +28,8 @@ type AssertionRules struct {
 	Now time.Time
 }
 
-// Assertion is one that was found good. Whether it was seen before is the caller's to
-// find out: it must take each ID of a client once until Expires.
+// Assertion is an assertion that was verified. The caller must find out whether it was used before,
+// and accept each ID of a client once until Expires.
 type Assertion struct {
 	ID string // jti, 1 to 256 bytes of the client's choice
 	// Expires is the moment from which the assertion is refused for its age, the leeway
@@ -53,7 +53,7 @@ func (c *ClientKeys) VerifyAssertion(raw string, want AssertionRules) (Assertion
 	if len(raw) > maxSize {
 		return Assertion{}, errSize
 	}
-	p, ok := split(raw)
+	p, ok := splitJWS(raw)
 	if !ok {
 		return Assertion{}, errForm
 	}
@@ -65,7 +65,7 @@ func (c *ClientKeys) VerifyAssertion(raw string, want AssertionRules) (Assertion
 	if err != nil {
 		return Assertion{}, errForm
 	}
-	if err := c.check(h, p.signed, signature); err != nil {
+	if err := c.verifySignature(h, p.signed, signature); err != nil {
 		return Assertion{}, err
 	}
 	return judgeAssertion(p.payload, want)
@@ -77,7 +77,7 @@ func assertionHeader(encoded string) (h header, err error) {
 	if len(encoded) > maxAssertionHeader {
 		return h, errHeader
 	}
-	members, ok := object(encoded)
+	members, ok := decodeObject(encoded)
 	if !ok {
 		return h, errHeader
 	}
@@ -100,9 +100,9 @@ func assertionHeader(encoded string) (h header, err error) {
 	return h, errNotAssertion
 }
 
-// check tries the key that the kid names, else those that have no kid; without a kid in
-// the header all that fit the algorithm.
-func (c *ClientKeys) check(h header, signed string, signature []byte) error {
+// verifySignature tries the key that the kid names, else the keys without a kid. If the header has
+// no kid, it tries all keys that fit the algorithm.
+func (c *ClientKeys) verifySignature(h header, signed string, signature []byte) error {
 	alg, ok := assertionMethods[h.alg]
 	if !ok {
 		return errAlgorithm
@@ -129,7 +129,7 @@ func (c *ClientKeys) check(h header, signed string, signature []byte) error {
 
 // judgeAssertion is behind the check of the signature.
 func judgeAssertion(payload string, want AssertionRules) (Assertion, error) {
-	m, ok := object(payload)
+	m, ok := decodeObject(payload)
 	if !ok {
 		return Assertion{}, errClaims
 	}

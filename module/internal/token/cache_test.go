@@ -173,7 +173,7 @@ func TestIssuedTokensHaveTheFormOfRFC9068(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, _ := split(raw)
+	p, _ := splitJWS(raw)
 	var header, claims map[string]any
 	for encoded, into := range map[string]*map[string]any{p.header: &header, p.payload: &claims} {
 		if err := json.Unmarshal(must(b64.DecodeString(encoded)), into); err != nil {

@@ -102,7 +102,7 @@ func harmless(members map[string]json.RawMessage) error {
 			return fmt.Errorf("it has the private member %s: give the public half only, and make a new key, since this one is no longer private", name)
 		}
 	}
-	if kty, _ := text(members["kty"]); kty == "oct" || members["k"] != nil {
+	if kty, _ := decodeText(members["kty"]); kty == "oct" || members["k"] != nil {
 		return errors.New("it is a symmetric key; private_key_jwt needs a public one")
 	}
 	return nil

@@ -108,7 +108,7 @@ func TestDotsAllocateNothing(t *testing.T) {
 			t.Errorf("%v allocations for %d dots", allocs, len(raw))
 		}
 	}
-	if allocs := testing.AllocsPerRun(100, func() { _, _ = split(strings.Repeat(".", maxSize)) }); allocs > 1 {
+	if allocs := testing.AllocsPerRun(100, func() { _, _ = splitJWS(strings.Repeat(".", maxSize)) }); allocs > 1 {
 		t.Errorf("split: %v allocations", allocs)
 	}
 }

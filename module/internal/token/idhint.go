@@ -12,7 +12,7 @@ func (i *Issuer) ReadHint(ctx context.Context, raw string) (ID, error) {
 	if len(raw) > maxIDSize {
 		return ID{}, errSize
 	}
-	p, ok := split(raw)
+	p, ok := splitJWS(raw)
 	if !ok {
 		return ID{}, errForm
 	}
@@ -54,7 +54,7 @@ func (i *Issuer) ReadHint(ctx context.Context, raw string) (ID, error) {
 // parseID reads the claims that IssueID writes. azp tells an id_token from a signed
 // answer of /userinfo, which may have the same type.
 func parseID(encoded string) (id ID, issuer string, ok bool) {
-	m, ok := object(encoded)
+	m, ok := decodeObject(encoded)
 	if !ok {
 		return ID{}, "", false
 	}

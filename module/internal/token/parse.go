@@ -48,10 +48,10 @@ type parts struct {
 	signed, header, payload, signature string
 }
 
-// split cuts without allocating, however many dots there are (CVE-2025-30204). It
-// refuses every character outside the URL-safe alphabet, since decoders skip line
-// breaks and one token would have many spellings.
-func split(raw string) (p parts, ok bool) {
+// splitJWS cuts without allocating, however many dots there are (CVE-2025-30204). It refuses
+// every character outside the URL-safe alphabet: decoders skip line breaks, so one token would
+// have many spellings.
+func splitJWS(raw string) (p parts, ok bool) {
 	first, second := -1, -1
 	for i := range len(raw) {
 		switch c := raw[i]; {
@@ -93,13 +93,13 @@ func isAccessType(typ string) bool {
 // names a key of the sender's choice, and no token of ours says it. Of duplicate
 // members the last counts; the signature covers them all.
 func ownHeader(encoded string) (h header, err error) {
-	members, ok := object(encoded)
+	members, ok := decodeObject(encoded)
 	if len(encoded) > maxHeader || !ok || len(members) != 3 {
 		return h, errHeader
 	}
-	typ, okTyp := text(members["typ"])
-	alg, okAlg := text(members["alg"])
-	kid, okKid := text(members["kid"])
+	typ, okTyp := decodeText(members["typ"])
+	alg, okAlg := decodeText(members["alg"])
+	kid, okKid := decodeText(members["kid"])
 	if !okTyp || !okAlg || !okKid {
 		return h, errHeader
 	}
@@ -122,7 +122,7 @@ type claimReader struct {
 
 // must is a text that is there.
 func (r *claimReader) must(name string) string {
-	s, ok := text(r.claims[name])
+	s, ok := decodeText(r.claims[name])
 	r.good = r.good && ok && s != ""
 	return s
 }
@@ -132,7 +132,7 @@ func (r *claimReader) may(name string) string {
 	if r.claims[name] == nil {
 		return ""
 	}
-	s, ok := text(r.claims[name])
+	s, ok := decodeText(r.claims[name])
 	r.good = r.good && ok
 	return s
 }
@@ -156,7 +156,7 @@ func (r *claimReader) epoch(name string) int64 {
 // parseClaims reads the claims of RFC 9068 section 2.2. It must be called behind the
 // check of the signature only.
 func parseClaims(encoded string) (p parsed, ok bool) {
-	m, ok := object(encoded)
+	m, ok := decodeObject(encoded)
 	if !ok {
 		return p, false
 	}
@@ -172,9 +172,9 @@ func parseClaims(encoded string) (p parsed, ok bool) {
 	return p, r.good && ok
 }
 
-// object decodes one JSON object. Going through a map keeps member names exact:
-// decoding into a struct would take "ALG" for "alg".
-func object(encoded string) (map[string]json.RawMessage, bool) {
+// decodeObject decodes one JSON object. A map keeps member names exact: decoding into a struct
+// would take "ALG" for "alg".
+func decodeObject(encoded string) (map[string]json.RawMessage, bool) {
 	raw, err := b64.DecodeString(encoded)
 	if err != nil || !utf8.Valid(raw) {
 		return nil, false
@@ -186,7 +186,7 @@ func object(encoded string) (map[string]json.RawMessage, bool) {
 	return m, true
 }
 
-func text(raw json.RawMessage) (string, bool) {
+func decodeText(raw json.RawMessage) (string, bool) {
 	var s string
 	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
 		return "", false
@@ -196,7 +196,7 @@ func text(raw json.RawMessage) (string, bool) {
 
 // audience is one string or a list of at least one (RFC 7519 section 4.1.3).
 func audience(raw json.RawMessage) ([]string, bool) {
-	if one, ok := text(raw); ok {
+	if one, ok := decodeText(raw); ok {
 		return []string{one}, one != ""
 	}
 	var items []json.RawMessage
@@ -205,7 +205,7 @@ func audience(raw json.RawMessage) ([]string, bool) {
 	}
 	var list []string
 	for _, item := range items {
-		s, ok := text(item)
+		s, ok := decodeText(item)
 		if !ok || s == "" {
 			return nil, false
 		}

@@ -40,8 +40,8 @@ func (r *Revocations) Run(ctx context.Context) error {
 	}
 }
 
-// follow loads everything and then what comes, until the feed is lost. complete says
-// that the load was.
+// follow loads all revocations and then those that come, until the feed is lost. complete says
+// whether the load was completed.
 func (r *Revocations) follow(ctx context.Context) (complete bool, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -62,14 +62,14 @@ func (r *Revocations) follow(ctx context.Context) (complete bool, err error) {
 			return
 		}
 		if len(records) == 0 {
-			if err := r.complete(ctx); err != nil {
+			if err := r.finishLoad(ctx); err != nil {
 				stop(err)
 				return
 			}
 			complete = true
 			return
 		}
-		if err := r.take(records); err != nil {
+		if err := r.addRecords(records); err != nil {
 			stop(err)
 		}
 	})
@@ -82,9 +82,9 @@ func (r *Revocations) follow(ctx context.Context) (complete bool, err error) {
 	return complete, err
 }
 
-// take puts records in force. One that cannot be read ends the feed: it may revoke
-// something, so to pass over it would be to let that in.
-func (r *Revocations) take(records []store.Record) error {
+// addRecords puts records in force. A record that cannot be read ends the feed: it may revoke
+// something, which skipping it would let in.
+func (r *Revocations) addRecords(records []store.Record) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, record := range records {
@@ -102,8 +102,8 @@ func (r *Revocations) take(records []store.Record) error {
 	return nil
 }
 
-// complete marks the load as done, unless something found no room in it.
-func (r *Revocations) complete(ctx context.Context) error {
+// finishLoad marks the load as done, unless the set had no room for a part of it.
+func (r *Revocations) finishLoad(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.full && r.fullAt == r.attempt {

@@ -146,7 +146,7 @@ func (r *Revocations) Check(a *Access) (revoked bool, err error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	switch {
-	case r.set.has(a):
+	case r.set.revokes(a):
 		return true, nil
 	case !r.loaded:
 		return false, errNotLoaded

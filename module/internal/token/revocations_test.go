@@ -203,7 +203,7 @@ func TestTheSetForgetsWhatExpiredAndIsBounded(t *testing.T) {
 	if grant(149, time.Hour) {
 		t.Error("the prolonged one was forgotten")
 	}
-	if !s.has(&Access{Grant: "0"}) || s.has(&Access{Grant: "2"}) || !s.has(&Access{Grant: "1"}) {
+	if !s.revokes(&Access{Grant: "0"}) || s.revokes(&Access{Grant: "2"}) || !s.revokes(&Access{Grant: "1"}) {
 		t.Error("the wrong ones were forgotten")
 	}
 	now = now.Add(24 * time.Hour)

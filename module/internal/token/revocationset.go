@@ -44,8 +44,9 @@ func newRevocationSet(limit int, elapsed func() time.Duration) revocationSet {
 
 func (s *revocationSet) knows(of store.RevocationOf) bool { return s.of[of] != nil }
 
-// has needs no clock: an entry past its time concerns no living token.
-func (s *revocationSet) has(a *Access) bool {
+// revokes reports whether a token is revoked. It needs no clock: an expired entry concerns no token
+// that is alive.
+func (s *revocationSet) revokes(a *Access) bool {
 	for _, c := range [...]struct {
 		of    store.RevocationOf
 		value string

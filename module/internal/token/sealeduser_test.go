@@ -32,7 +32,7 @@ func (n *node) pairwise(t testing.TB, change ...func(*Access)) string {
 // payload is what everybody can read in a token.
 func payload(t testing.TB, raw string) map[string]any {
 	t.Helper()
-	p, _ := split(raw)
+	p, _ := splitJWS(raw)
 	var claims map[string]any
 	if err := json.Unmarshal(must(b64.DecodeString(p.payload)), &claims); err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func TestAPairwiseTokenTellsItsUserToGuardsAlone(t *testing.T) {
 	n := start(t, "ES256")
 	raw := n.pairwise(t)
 	claims := payload(t, raw)
-	p, _ := split(raw)
+	p, _ := splitJWS(raw)
 	if claims["sub"] != pairwiseName || strings.Contains(string(must(b64.DecodeString(p.payload))), "alice") {
 		t.Errorf("everybody reads %v", claims)
 	}

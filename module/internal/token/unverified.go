@@ -21,12 +21,12 @@ func ReadUnverified(raw string) (u Unverified, ok bool) {
 	if len(raw) > maxSize {
 		return u, false
 	}
-	p, ok := split(raw)
+	p, ok := splitJWS(raw)
 	if !ok {
 		return u, false
 	}
-	header, okHeader := object(p.header)
-	claims, okClaims := object(p.payload)
+	header, okHeader := decodeObject(p.header)
+	claims, okClaims := decodeObject(p.payload)
 	if !okHeader || !okClaims {
 		return u, false
 	}

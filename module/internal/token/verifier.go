@@ -99,7 +99,7 @@ func (v *Verifier) Cached(raw string) bool {
 // signature. lasting says that a refusal can never change either. The key is the
 // ring's, and the algorithm the key's; the token can only agree.
 func (v *Verifier) check(ctx context.Context, raw string) (t *verified, lasting bool, err error) {
-	p, ok := split(raw)
+	p, ok := splitJWS(raw)
 	if !ok {
 		return nil, true, errForm
 	}
