@@ -84,7 +84,7 @@ func (f families) makeRoom(ctx context.Context, p *store.Pair) error {
 				oldest = i
 			}
 		}
-		_, g, err := f.read(ctx, p.Grants[oldest].ID)
+		_, g, err := f.readFamily(ctx, p.Grants[oldest].ID)
 		switch absent := errors.Is(err, store.ErrNotFound); {
 		case err != nil && !absent:
 			return err
@@ -92,7 +92,7 @@ func (f families) makeRoom(ctx context.Context, p *store.Pair) error {
 			p.Grants[oldest].Used = g.RotatedAt
 			continue
 		case !absent && !g.Revoked():
-			if err := f.evict(ctx, g); err != nil {
+			if err := f.evictFamily(ctx, g); err != nil {
 				return err
 			}
 			evicted++
@@ -102,9 +102,9 @@ func (f families) makeRoom(ctx context.Context, p *store.Pair) error {
 	return nil
 }
 
-// evict ends a grant, and lets its records expire soon. One that died with its user is no
+// evictFamily ends a grant, and lets its records expire soon. One that died with its user is no
 // eviction.
-func (f families) evict(ctx context.Context, g store.Grant) error {
+func (f families) evictFamily(ctx context.Context, g store.Grant) error {
 	if dead, err := ending.Ended(ctx, f.Store, g.Subject, g.Client, g.Epochs); err != nil || dead {
 		return err
 	}

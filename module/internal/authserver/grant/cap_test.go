@@ -101,10 +101,10 @@ func TestTheLeastRecentlyUsedGrantEndsAtTheCap(t *testing.T) { // N02
 					model = model[1:]
 				}
 			case what == 2: // a refresh
-				rec, g, err := r.read(ctx, id)
+				rec, g, err := r.readFamily(ctx, id)
 				if err == nil {
 					g.RotatedAt = r.at
-					err = r.swap(ctx, rec, g)
+					err = r.swapFamily(ctx, rec, g)
 				}
 				if err != nil {
 					rt.Fatal(err)

@@ -24,7 +24,7 @@ func (g *authorizationCode) Prepare(ctx context.Context, r Request) (Pending, er
 	if sent == "" {
 		return Pending{}, oauth.Parameter("code", "is missing")
 	}
-	return g.present(ctx, r, sent, func(code store.Code) error {
+	return g.prepareCode(ctx, r, sent, func(code store.Code) error {
 		return checkRedirect(code, r.Form.Get("redirect_uri"))
 	})
 }
@@ -56,9 +56,9 @@ func newCodes(f families, codesOf, begins store.Dialect) codes {
 	return codes{families: f, unsettled: newUnsettled(f), dialect: codesOf, begins: begins}
 }
 
-// present is what presenting a code comes to. bound is asked what else ties the code to
+// prepareCode is what presenting a code comes to. bound is asked what else ties the code to
 // the one who may redeem it, besides client and PKCE.
-func (g *codes) present(ctx context.Context, r Request, sent string, bound func(store.Code) error) (Pending, error) {
+func (g *codes) prepareCode(ctx context.Context, r Request, sent string, bound func(store.Code) error) (Pending, error) {
 	if len(sent) > maxCode {
 		return Pending{}, g.gone(Unknown)
 	}
@@ -92,7 +92,7 @@ func (g *codes) present(ctx context.Context, r Request, sent string, bound func(
 	case code.State == store.CodeRevoked:
 		return Pending{}, g.gone(Revoked)
 	case code.State != store.CodeIssued:
-		return Pending{}, g.kill(ctx, code.Grant, errCodeReplay)
+		return Pending{}, g.killFamily(ctx, code.Grant, errCodeReplay)
 	}
 	if err := bound(code); err != nil { // again, as it may have been claimed before
 		return Pending{}, err
@@ -129,7 +129,7 @@ func (g *codes) present(ctx context.Context, r Request, sent string, bound func(
 		Session:   code.Session,
 		Nonce:     code.Nonce,
 		Epochs:    code.Epochs,
-		Commit:    func(ctx context.Context) (string, error) { return g.redeem(ctx, p) },
+		Commit:    func(ctx context.Context) (string, error) { return g.redeemCode(ctx, p) },
 	}, nil
 }
 

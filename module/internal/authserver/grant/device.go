@@ -43,7 +43,7 @@ func (g *deviceCode) Prepare(ctx context.Context, r Request) (Pending, error) {
 	ticket, err := g.tickets.Find(ctx, id)
 	switch {
 	case errors.Is(err, crossdevice.ErrGone):
-		return g.present(ctx, r, key, g.outlived)
+		return g.prepareCode(ctx, r, key, g.outlived)
 	case err != nil:
 		return Pending{}, oauth.Unavailable(err)
 	case ticket.Kind != store.TicketDevice, !secret.Equal([]byte(ticket.Poller), []byte(secret.Digest(key))):
@@ -72,7 +72,7 @@ func (g *deviceCode) confirmed(ctx context.Context, r Request, key string, ticke
 	case left:
 		return Pending{}, g.gone(Foreign)
 	}
-	pending, err := g.present(ctx, r, key, func(code store.Code) error {
+	pending, err := g.prepareCode(ctx, r, key, func(code store.Code) error {
 		if code.Subject != ticket.Subject {
 			return g.gone(Unknown)
 		}

@@ -43,7 +43,7 @@ func (f *Families) Find(ctx context.Context, c *oauth.Client, token string) (p P
 	if !ok {
 		return p, false, nil
 	}
-	_, p.Grant, err = f.all.read(ctx, family)
+	_, p.Grant, err = f.all.readFamily(ctx, family)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return Presented{}, false, nil
@@ -84,7 +84,7 @@ func (f *Families) Find(ctx context.Context, c *oauth.Client, token string) (p P
 // its client. Errors are *oauth.Error, of a user or client that was ended since the
 // permission an invalid_grant.
 func (f *Families) Begin(ctx context.Context, g store.Grant, expires time.Time) (created bool, err error) {
-	created, err = f.all.create(ctx, g, expires)
+	created, err = f.all.createFamily(ctx, g, expires)
 	if err != nil {
 		return false, oauth.Unavailable(err)
 	}
@@ -106,7 +106,7 @@ func (f *Families) End(ctx context.Context, id string) (ended bool, err error) {
 // that guards follow. One that is forgotten is not called dead: a family outlives all its
 // tokens. Errors are technical.
 func (f *Families) Revoked(ctx context.Context, id string) (bool, error) {
-	_, g, err := f.all.read(ctx, id)
+	_, g, err := f.all.readFamily(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}

@@ -37,8 +37,8 @@ func (f families) presenting(parameter string) families {
 // grantKey is where a family is stored.
 func grantKey(id string) store.Key { return store.Key{Kind: store.KindGrant, ID: id} }
 
-// read gets a family. Its errors are those of the store.
-func (f families) read(ctx context.Context, id string) (store.Record, store.Grant, error) {
+// readFamily gets a family. Its errors are those of the store.
+func (f families) readFamily(ctx context.Context, id string) (store.Record, store.Grant, error) {
 	var g store.Grant
 	record, err := store.Read(ctx, f.Store, grantKey(id), &g)
 	return record, g, err
@@ -47,14 +47,14 @@ func (f families) read(ctx context.Context, id string) (store.Record, store.Gran
 // begin stores a new family and makes room for it. That it exists is no error: another
 // request with the same code was first. Errors are *oauth.Error.
 func (f families) begin(ctx context.Context, g store.Grant) error {
-	if _, err := f.create(ctx, g, f.recordExpires(g)); err != nil {
+	if _, err := f.createFamily(ctx, g, f.recordExpires(g)); err != nil {
 		return oauth.Unavailable(err)
 	}
 	return f.admit(ctx, g)
 }
 
-// create stores a new family; created is false when it exists. Errors are technical.
-func (f families) create(ctx context.Context, g store.Grant, expires time.Time) (created bool, err error) {
+// createFamily stores a new family; created is false when it exists. Errors are technical.
+func (f families) createFamily(ctx context.Context, g store.Grant, expires time.Time) (created bool, err error) {
 	value, err := store.Encode(&g)
 	if err != nil {
 		return false, err
@@ -71,8 +71,8 @@ func (f families) create(ctx context.Context, g store.Grant, expires time.Time) 
 	return err == nil, err
 }
 
-// swap replaces a family's record.
-func (f families) swap(ctx context.Context, record store.Record, g store.Grant) error {
+// swapFamily replaces a family's record.
+func (f families) swapFamily(ctx context.Context, record store.Record, g store.Grant) error {
 	value, err := store.Encode(&g)
 	if err != nil {
 		return err
@@ -98,10 +98,10 @@ func (f families) recordExpires(g store.Grant) time.Time {
 // killTime bounds a kill, which goes on when the one who caused it hangs up.
 const killTime = 5 * time.Second
 
-// kill ends a family and all it issued, because of what the operator is told by why. It
+// killFamily ends a family and all it issued, because of what the operator is told by why. It
 // returns the refusal to answer with: when the kill is not certain that is 503, so that
 // no client believes a replay was dealt with.
-func (f families) kill(ctx context.Context, id string, why error) error {
+func (f families) killFamily(ctx context.Context, id string, why error) error {
 	g, ended, err := f.end(ctx, id)
 	if err != nil {
 		return oauth.Unavailable(err)

@@ -63,7 +63,7 @@ func (l *lostRotations) undelivered(generation uint64, g store.Grant) bool {
 // effect. nil means that there is nothing left to do.
 func (l *lostRotations) settle(ctx context.Context, r rotation, _ struct{}) error {
 	f := l.families
-	record, g, err := f.read(ctx, r.family)
+	record, g, err := f.readFamily(ctx, r.family)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return nil
@@ -79,7 +79,7 @@ func (l *lostRotations) settle(ctx context.Context, r rotation, _ struct{}) erro
 	default:
 		return nil
 	}
-	if err := f.swap(ctx, record, g); !errors.Is(err, store.ErrNotFound) {
+	if err := f.swapFamily(ctx, record, g); !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
 	return nil

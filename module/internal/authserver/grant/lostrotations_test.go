@@ -256,7 +256,7 @@ func TestARotationThatWasAnsweredIsNotProlonged(t *testing.T) {
 		if err := n.lost.settle(t.Context(), lost, struct{}{}); err != nil {
 			t.Fatal(err)
 		}
-		if _, g, err := n.read(t.Context(), family); err != nil || !g.RetryUntil.IsZero() {
+		if _, g, err := n.readFamily(t.Context(), family); err != nil || !g.RetryUntil.IsZero() {
 			t.Error(g.RetryUntil, err)
 		}
 	})

@@ -97,7 +97,7 @@ func (g *passwordGrant) beginFor(ctx context.Context, family store.Grant) error 
 	case err != nil:
 		return err
 	case ended || !active:
-		return g.kill(ctx, family.ID, errUserGone)
+		return g.killFamily(ctx, family.ID, errUserGone)
 	}
 	return nil
 }

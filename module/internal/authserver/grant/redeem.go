@@ -56,9 +56,9 @@ type redemption struct {
 	keys      *secret.Keys
 }
 
-// redeem creates the family, claims the code for it and records the use. In this order a
+// redeemCode creates the family, claims the code for it and records the use. In this order a
 // replay always finds a family to kill; a family whose code is never redeemed has no tokens.
-func (g *codes) redeem(ctx context.Context, p redemption) (string, error) {
+func (g *codes) redeemCode(ctx context.Context, p redemption) (string, error) {
 	now := g.Now()
 	family := store.Grant{
 		ID: p.code.Grant, Dialect: g.begins, Client: p.code.Client, Subject: p.code.Subject,
@@ -108,9 +108,9 @@ func (g *codes) claimCode(ctx context.Context, p redemption, keep time.Time) (cl
 		case ok:
 		case code.State == store.CodeRevoked:
 			// Whoever took the code back may have looked for families before this one was there.
-			return claim{}, g.kill(ctx, code.Grant, errCodeRevoked)
+			return claim{}, g.killFamily(ctx, code.Grant, errCodeRevoked)
 		default:
-			return claim{}, g.kill(ctx, code.Grant, errCodeReplay)
+			return claim{}, g.killFamily(ctx, code.Grant, errCodeReplay)
 		}
 		var err error
 		if record.Value, err = store.Encode(&claimed); err != nil {
@@ -177,7 +177,7 @@ func (g *codes) recordUse(ctx context.Context, c claim) error {
 	case code.State == store.CodeUsed && code.Attempt == c.attempt:
 		return nil
 	}
-	return g.kill(ctx, code.Grant, errCodeRevoked)
+	return g.killFamily(ctx, code.Grant, errCodeRevoked)
 }
 
 // awaitOutcome waits while another exchange holds the code, and returns the record as it is

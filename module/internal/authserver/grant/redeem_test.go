@@ -134,7 +134,7 @@ func (n *codeNode) exchange(ctx context.Context, code string) error {
 		return err
 	}
 	client := &oauth.Client{ID: "c", Scopes: []string{"read"}, Grants: []oauth.GrantType{oauth.RefreshToken}}
-	p, err := n.present(ctx, Request{Client: client, Form: form}, code, func(store.Code) error { return nil })
+	p, err := n.prepareCode(ctx, Request{Client: client, Form: form}, code, func(store.Code) error { return nil })
 	if err != nil {
 		return err
 	}

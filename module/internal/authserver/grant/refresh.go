@@ -57,7 +57,7 @@ func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) 
 	if p.family, p.generation, ok = decodeRefresh(keys, sent, r.Client.ID, store.DialectOAuth); !ok {
 		return Pending{}, g.gone(Unknown)
 	}
-	record, family, err := g.current(ctx, p)
+	record, family, err := g.currentFamily(ctx, p)
 	if err != nil {
 		return Pending{}, err
 	}
@@ -68,7 +68,7 @@ func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) 
 	family = s.family
 	switch s.outcome {
 	case store.RotationReuse:
-		return Pending{}, g.kill(ctx, p.family, errReplay)
+		return Pending{}, g.killFamily(ctx, p.family, errReplay)
 	case store.RotationDead:
 		return Pending{}, g.gone(Expired)
 	}
@@ -86,7 +86,7 @@ func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) 
 		return Pending{}, err
 	}
 	if !active {
-		return Pending{}, g.kill(ctx, p.family, errUserGone)
+		return Pending{}, g.killFamily(ctx, p.family, errUserGone)
 	}
 	return Pending{
 		Subject:   family.Subject,
@@ -96,7 +96,7 @@ func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) 
 		AuthTime:  family.AuthTime,
 		Session:   family.Session,
 		Epochs:    family.Epochs,
-		Commit:    func(ctx context.Context) (string, error) { return g.rotate(ctx, p, s.record, s.family) },
+		Commit:    func(ctx context.Context) (string, error) { return g.rotateFamily(ctx, p, s.record, s.family) },
 	}, nil
 }
 
@@ -129,15 +129,15 @@ func (g *refreshToken) decide(ctx context.Context, p presented, record store.Rec
 		ctx = context.WithoutCancel(ctx)
 		time.Sleep(lookEvery)
 		var err error
-		if s.record, s.family, err = g.current(ctx, p); err != nil {
+		if s.record, s.family, err = g.currentFamily(ctx, p); err != nil {
 			return s, err
 		}
 	}
 }
 
-// current reads the family of a token.
-func (g *refreshToken) current(ctx context.Context, p presented) (store.Record, store.Grant, error) {
-	record, family, err := g.read(ctx, p.family)
+// currentFamily reads the family of a token.
+func (g *refreshToken) currentFamily(ctx context.Context, p presented) (store.Record, store.Grant, error) {
+	record, family, err := g.readFamily(ctx, p.family)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return record, family, g.gone(Expired)
@@ -171,9 +171,9 @@ func narrowed(requested string, granted []string, c *oauth.Client) ([]string, er
 	return have, nil
 }
 
-// rotate moves the family on, from what was read of it, and returns the successor of the
+// rotateFamily moves the family on, from what was read of it, and returns the successor of the
 // presented token.
-func (g *refreshToken) rotate(ctx context.Context, p presented, record store.Record, family store.Grant) (string, error) {
+func (g *refreshToken) rotateFamily(ctx context.Context, p presented, record store.Record, family store.Grant) (string, error) {
 	for range tries {
 		s, err := g.decide(ctx, p, record, family)
 		if err != nil {
@@ -184,11 +184,11 @@ func (g *refreshToken) rotate(ctx context.Context, p presented, record store.Rec
 		case store.RotationAgain:
 			return p.successor()
 		case store.RotationReuse:
-			return "", g.kill(ctx, p.family, errReplay)
+			return "", g.killFamily(ctx, p.family, errReplay)
 		default:
 			return "", g.gone(Expired)
 		}
-		switch err := g.swap(ctx, s.record, s.next); {
+		switch err := g.swapFamily(ctx, s.record, s.next); {
 		case err == nil:
 			return p.successor()
 		case errors.Is(err, store.ErrNotFound):
@@ -204,7 +204,7 @@ func (g *refreshToken) rotate(ctx context.Context, p presented, record store.Rec
 			}
 			return "", oauth.Unavailable(err)
 		}
-		if record, family, err = g.current(ctx, p); err != nil {
+		if record, family, err = g.currentFamily(ctx, p); err != nil {
 			return "", err
 		}
 	}
@@ -214,7 +214,7 @@ func (g *refreshToken) rotate(ctx context.Context, p presented, record store.Rec
 // written reports whether a rotation whose reply was lost took effect. Without this a
 // client without grace would be taken for a thief when it repeats its request.
 func (g *refreshToken) written(ctx context.Context, p presented, next store.Grant) bool {
-	_, now, err := g.current(ctx, p)
+	_, now, err := g.currentFamily(ctx, p)
 	return err == nil && !now.Revoked() && now.Generation == next.Generation && now.RotatedAt.Equal(next.RotatedAt)
 }
 

@@ -26,7 +26,7 @@ func NewVariantB(c Config) (*VariantB, error) {
 // Code is Prepare of [Grant] for the parameter code. Most libraries send no redirect_uri
 // here; one that is sent must be that of the authorization.
 func (g *VariantB) Code(ctx context.Context, r Request) (Pending, error) {
-	return g.present(ctx, r, r.Form.Get("code"), func(code store.Code) error {
+	return g.prepareCode(ctx, r, r.Form.Get("code"), func(code store.Code) error {
 		if sent := r.Form.Get("redirect_uri"); sent != "" && sent != code.RedirectURI {
 			return errRedirect
 		}
@@ -46,7 +46,7 @@ func (g *VariantB) Refresh(ctx context.Context, r Request) (Pending, error) {
 	if !ok {
 		return Pending{}, g.gone(Unknown)
 	}
-	record, family, err := g.living(ctx, id)
+	record, family, err := g.findAlive(ctx, id)
 	if err != nil {
 		return Pending{}, err
 	}
@@ -64,7 +64,7 @@ func (g *VariantB) Refresh(ctx context.Context, r Request) (Pending, error) {
 		return Pending{}, err
 	}
 	if !active {
-		return Pending{}, g.kill(ctx, id, errUserGone)
+		return Pending{}, g.killFamily(ctx, id, errUserGone)
 	}
 	return Pending{
 		Subject: family.Subject, Scopes: scopes, Family: id, Resources: family.Resources,
@@ -73,9 +73,9 @@ func (g *VariantB) Refresh(ctx context.Context, r Request) (Pending, error) {
 	}, nil
 }
 
-// living reads a family that can still be refreshed.
-func (g *VariantB) living(ctx context.Context, id string) (store.Record, store.Grant, error) {
-	record, family, err := g.read(ctx, id)
+// findAlive reads a family that can still be refreshed.
+func (g *VariantB) findAlive(ctx context.Context, id string) (store.Record, store.Grant, error) {
+	record, family, err := g.readFamily(ctx, id)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return record, family, oauth.Unavailable(err)
 	}

@@ -94,7 +94,7 @@ func TestARefreshOfVariantBGivesTheSameTokenForThirtyDays(t *testing.T) {
 		if again, err := s.refresh("c", token); err != nil || again != token {
 			t.Fatalf("%q %v", again, err)
 		}
-		_, g, err := s.b.read(t.Context(), id)
+		_, g, err := s.b.readFamily(t.Context(), id)
 		if err != nil || g.Generation != 1 || !g.RotatedAt.Equal(s.now()) {
 			t.Fatalf("%+v %v", g, err)
 		}
@@ -104,7 +104,7 @@ func TestARefreshOfVariantBGivesTheSameTokenForThirtyDays(t *testing.T) {
 		t.Errorf("after thirty days: %v", err)
 	}
 	s.pass(3 * time.Hour)
-	if _, _, err := s.b.read(t.Context(), id); !errors.Is(err, store.ErrNotFound) {
+	if _, _, err := s.b.readFamily(t.Context(), id); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the record stays: %v", err)
 	}
 	if _, err := s.refresh("c", token); why(err) != Expired {
@@ -190,7 +190,7 @@ func TestAFamilyThatEndsWhileItIsRefreshedStaysEnded(t *testing.T) {
 	if _, err := p.Commit(t.Context()); why(err) != Revoked {
 		t.Errorf("%v", err)
 	}
-	if _, g, err := s.b.read(t.Context(), id); err != nil || !g.Revoked() {
+	if _, g, err := s.b.readFamily(t.Context(), id); err != nil || !g.Revoked() {
 		t.Errorf("%+v %v", g, err)
 	}
 }

@@ -35,9 +35,9 @@ func (e *Endpoints) RefusePlaintext(w http.ResponseWriter, _ *http.Request) {
 	(&refusal{failure: plaintext}).write(w)
 }
 
-// fail answers an error and returns its code for the metrics. What lies behind a failure
+// writeError answers an error and returns its code for the metrics. What lies behind a failure
 // of ours is logged here and nowhere else.
-func (e *Endpoints) fail(w http.ResponseWriter, err error) (outcome string) {
+func (e *Endpoints) writeError(w http.ResponseWriter, err error) (outcome string) {
 	r := asRefusal(err)
 	f := faults[r.failure]
 	switch {

@@ -8,16 +8,16 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 )
 
-// read gives the parameters of a request, wherever they are: libraries send them in the
-// query, in a form, and half of them in each. Those that are used must have one value;
-// which of several counts is what parsers disagree on. Others are nobody's business.
-func read(r *http.Request, used ...string) (httpx.Form, error) {
+// readParams reads the parameters of a request, wherever they are: libraries send them in the
+// query, in a form, or some in each. The used ones may have one value only, because parsers
+// disagree about which of several counts. Others are ignored.
+func readParams(r *http.Request, used ...string) (httpx.Form, error) {
 	if r.Method != http.MethodGet && r.Method != http.MethodPost {
 		return httpx.Form{}, refuse(badMethod)
 	}
 	form, err := httpx.ReadMerged(r)
 	if err != nil {
-		return form, unreadable(err)
+		return form, formRefusal(err)
 	}
 	for _, name := range used {
 		if len(form.All(name)) > 1 {
@@ -27,7 +27,8 @@ func read(r *http.Request, used ...string) (httpx.Form, error) {
 	return form, nil
 }
 
-func unreadable(err error) error {
+// formRefusal says what is wrong with a form that could not be read.
+func formRefusal(err error) error {
 	e := (*httpx.FormError)(nil)
 	if !errors.As(err, &e) {
 		return refuse(malformed) // the connection broke, or was too slow
@@ -45,13 +46,14 @@ func unreadable(err error) error {
 	return refuse(malformed)
 }
 
-// needed is a parameter that must be there, and what it is when it is not.
+// needed is a parameter that must be there, and the failure if it is not.
 type needed struct {
 	name   string
 	absent failure
 }
 
-func require(form httpx.Form, all ...needed) error {
+// requireParams refuses a form in which one of these is missing.
+func requireParams(form httpx.Form, all ...needed) error {
 	for _, n := range all {
 		if form.Get(n.name) == "" {
 			return refuse(n.absent)

@@ -29,35 +29,35 @@ func metric(g oauth.GrantType) string { return "variantb_" + string(g) }
 
 // AccessToken is /sns/oauth2/access_token: a code for tokens.
 func (e *Endpoints) AccessToken(w http.ResponseWriter, r *http.Request) {
-	e.serve(w, r, oauth.AuthorizationCode, e.redeem)
+	e.serve(w, r, oauth.AuthorizationCode, e.redeemCode)
 }
 
 // RefreshToken is /sns/oauth2/refresh_token. The refresh token stays the same, and so do
 // the access tokens there are.
 func (e *Endpoints) RefreshToken(w http.ResponseWriter, r *http.Request) {
-	e.serve(w, r, oauth.RefreshToken, e.refresh)
+	e.serve(w, r, oauth.RefreshToken, e.refreshTokens)
 }
 
 func (e *Endpoints) serve(w http.ResponseWriter, r *http.Request, g oauth.GrantType, do func(*http.Request) (tokenAnswer, error)) {
 	answer, err := do(r)
 	if err != nil {
-		e.Metrics.TokenRequest(metric(g), e.fail(w, err))
+		e.Metrics.TokenRequest(metric(g), e.writeError(w, err))
 		return
 	}
 	e.Metrics.TokenRequest(metric(g), "issued")
 	writeJSON(w, http.StatusOK, jsonType, answer)
 }
 
-func (e *Endpoints) redeem(r *http.Request) (tokenAnswer, error) {
-	form, err := read(r, "appid", "secret", "grant_type", "code", "redirect_uri", "code_verifier")
+func (e *Endpoints) redeemCode(r *http.Request) (tokenAnswer, error) {
+	form, err := readParams(r, "appid", "secret", "grant_type", "code", "redirect_uri", "code_verifier")
 	if err == nil {
-		err = require(form, needed{"appid", noAppID}, needed{"secret", noSecret})
+		err = requireParams(form, needed{"appid", noAppID}, needed{"secret", noSecret})
 	}
 	if err == nil {
 		err = grantType(form, oauth.AuthorizationCode)
 	}
 	if err == nil {
-		err = require(form, needed{"code", noCode})
+		err = requireParams(form, needed{"code", noCode})
 	}
 	if err != nil {
 		return tokenAnswer{}, err
@@ -66,40 +66,40 @@ func (e *Endpoints) redeem(r *http.Request) (tokenAnswer, error) {
 	if err != nil {
 		return tokenAnswer{}, err
 	}
-	pending, err := e.Grants.Code(r.Context(), e.asked(r, client, form))
+	pending, err := e.Grants.Code(r.Context(), e.grantRequest(r, client, form))
 	if err != nil {
-		return tokenAnswer{}, told(err, codeFailures, badCode)
+		return tokenAnswer{}, withNumber(err, codeFailures, badCode)
 	}
-	answer, err := e.issue(r, client, pending, oauth.AuthorizationCode)
-	return answer, told(err, codeFailures, badCode)
+	answer, err := e.issueTokens(r, client, pending, oauth.AuthorizationCode)
+	return answer, withNumber(err, codeFailures, badCode)
 }
 
-// refresh asks for no secret: libraries send none. Who has the refresh token could not be
-// told from the site by one either.
-func (e *Endpoints) refresh(r *http.Request) (tokenAnswer, error) {
-	form, err := read(r, "appid", "grant_type", "refresh_token")
+// refreshTokens asks for no secret, because libraries send none. Nor would a secret distinguish the
+// site from somebody who has its refresh tokens.
+func (e *Endpoints) refreshTokens(r *http.Request) (tokenAnswer, error) {
+	form, err := readParams(r, "appid", "grant_type", "refresh_token")
 	if err == nil {
-		err = require(form, needed{"appid", noAppID})
+		err = requireParams(form, needed{"appid", noAppID})
 	}
 	if err == nil {
 		err = grantType(form, oauth.RefreshToken)
 	}
 	if err == nil {
-		err = require(form, needed{"refresh_token", noRefreshToken})
+		err = requireParams(form, needed{"refresh_token", noRefreshToken})
 	}
 	if err != nil {
 		return tokenAnswer{}, err
 	}
-	client, err := e.app(r.Context(), form.Get("appid"))
+	client, err := e.findApp(r.Context(), form.Get("appid"))
 	if err != nil {
 		return tokenAnswer{}, err
 	}
-	pending, err := e.Grants.Refresh(r.Context(), e.asked(r, client, form))
+	pending, err := e.Grants.Refresh(r.Context(), e.grantRequest(r, client, form))
 	if err != nil {
-		return tokenAnswer{}, told(err, refreshFailures, badRefreshToken)
+		return tokenAnswer{}, withNumber(err, refreshFailures, badRefreshToken)
 	}
-	answer, err := e.issue(r, client, pending, oauth.RefreshToken)
-	return answer, told(err, refreshFailures, badRefreshToken)
+	answer, err := e.issueTokens(r, client, pending, oauth.RefreshToken)
+	return answer, withNumber(err, refreshFailures, badRefreshToken)
 }
 
 func grantType(form httpx.Form, want oauth.GrantType) error {
@@ -109,14 +109,14 @@ func grantType(form httpx.Form, want oauth.GrantType) error {
 	return nil
 }
 
-func (e *Endpoints) asked(r *http.Request, c *oauth.Client, form httpx.Form) grant.Request {
+func (e *Endpoints) grantRequest(r *http.Request, c *oauth.Client, form httpx.Form) grant.Request {
 	return grant.Request{Client: c, Form: form, Address: e.ClientIP(r)}
 }
 
-// issue names the user, signs, and only then uses up what was presented: no fault before
+// issueTokens names the user, signs, and only then uses up what was presented: no fault before
 // that costs the user a new sign-in. A library that repeats an exchange which failed finds
 // its code as it was.
-func (e *Endpoints) issue(r *http.Request, c *oauth.Client, p grant.Pending, g oauth.GrantType) (tokenAnswer, error) {
+func (e *Endpoints) issueTokens(r *http.Request, c *oauth.Client, p grant.Pending, g oauth.GrantType) (tokenAnswer, error) {
 	ctx := r.Context()
 	openid, err := e.Names.OpenID(ctx, c.ID, p.Subject)
 	if err != nil {
@@ -153,9 +153,9 @@ var codeFailures = map[grant.Why]failure{
 
 var refreshFailures = map[grant.Why]failure{grant.Expired: expiredRefreshToken}
 
-// told gives the reason of a refusal its number. A code of another client is as unknown as
+// withNumber gives the reason of a refusal its number. A code of another client is as unknown as
 // one that nobody made.
-func told(err error, numbers map[grant.Why]failure, otherwise failure) error {
+func withNumber(err error, numbers map[grant.Why]failure, otherwise failure) error {
 	refused, words := (*grant.Refusal)(nil), (*oauth.Error)(nil)
 	if !errors.As(err, &refused) || !errors.As(err, &words) {
 		return err

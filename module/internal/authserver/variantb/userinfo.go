@@ -14,8 +14,8 @@ import (
 // Auth is /sns/auth: whether an access token is alive, its user somebody who may sign in,
 // and the user's name this one. It is the one success that has an errcode.
 func (e *Endpoints) Auth(w http.ResponseWriter, r *http.Request) {
-	if _, err := e.bearer(r); err != nil {
-		e.fail(w, err)
+	if _, err := e.verifyAccessToken(r); err != nil {
+		e.writeError(w, err)
 		return
 	}
 	writeJSON(w, http.StatusOK, jsonType, struct {
@@ -28,14 +28,14 @@ func (e *Endpoints) Auth(w http.ResponseWriter, r *http.Request) {
 func (e *Endpoints) Userinfo(w http.ResponseWriter, r *http.Request) {
 	client, answer, err := e.userinfo(r)
 	if err != nil {
-		e.fail(w, err)
+		e.writeError(w, err)
 		return
 	}
 	writeJSON(w, http.StatusOK, contentType(client.UserinfoContentType, r.UserAgent()), answer)
 }
 
 func (e *Endpoints) userinfo(r *http.Request) (*oauth.Client, profile, error) {
-	of, err := e.bearer(r)
+	of, err := e.verifyAccessToken(r)
 	if err != nil {
 		return nil, profile{}, err
 	}
@@ -56,16 +56,16 @@ type living struct {
 	user   directory.User
 }
 
-// bearer judges the access token of a request. One of OAuth, which has no pairwise name, is
+// verifyAccessToken judges the access token of a request. One of OAuth, which has no pairwise name, is
 // none of this dialect.
-func (e *Endpoints) bearer(r *http.Request) (of living, err error) {
-	form, err := read(r, "access_token", "openid")
+func (e *Endpoints) verifyAccessToken(r *http.Request) (of living, err error) {
+	form, err := readParams(r, "access_token", "openid")
 	if err != nil {
 		return of, err
 	}
 	raw, err := accessToken(r, form)
 	if err == nil {
-		err = require(form, needed{"openid", noOpenID})
+		err = requireParams(form, needed{"openid", noOpenID})
 	}
 	if err != nil {
 		return of, err

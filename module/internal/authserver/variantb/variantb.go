@@ -96,8 +96,8 @@ func New(c Config) (*Endpoints, error) {
 	return &Endpoints{c}, nil
 }
 
-// app finds a client of the dialect by its appid.
-func (e *Endpoints) app(ctx context.Context, id string) (*oauth.Client, error) {
+// findApp finds a client of the dialect by its appid.
+func (e *Endpoints) findApp(ctx context.Context, id string) (*oauth.Client, error) {
 	client, ok, err := e.Clients.Client(ctx, id)
 	switch {
 	case err != nil:
