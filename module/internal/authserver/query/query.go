@@ -15,6 +15,9 @@ import (
 const (
 	MaxSize   = 16 << 10 // bytes, encoded
 	MaxParams = 100
+	MaxState  = 4096 // bytes of state
+
+	maxLocales = 200 // bytes of ui_locales
 )
 
 // Params are the parameters of a request in order, repetitions included: whether one may be
@@ -138,3 +141,11 @@ func AppendTo(uri string, params ...string) string {
 
 // escape writes a space as %20, which form and URI decoders read alike.
 func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
+
+// Locales returns ui_locales. It is a wish, so one that is too long is ignored.
+func (p Params) Locales() string {
+	if l := p.Get("ui_locales"); len(l) <= maxLocales {
+		return l
+	}
+	return ""
+}

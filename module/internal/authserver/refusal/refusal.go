@@ -55,3 +55,11 @@ func OrUnavailable(err error) error {
 	}
 	return oauth.Unavailable(err)
 }
+
+// Limited makes an error of what a count answers, such as lockout.Book.Take: nil when ok.
+func Limited(ok bool, retry time.Duration) error {
+	if ok {
+		return nil
+	}
+	return TooMany(retry)
+}

@@ -1,0 +1,138 @@
+package session
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+)
+
+const useForm = "form" // of the keys' secret
+
+// Browser is who a form is made for: one long random cookie ties all tabs of a browser together
+// and to nothing else.
+type Browser struct {
+	Keys *secret.Keys
+	ID   string // "" when the request came without a cookie of ours
+}
+
+// Browser returns the browser of a request.
+func (s *Sessions) Browser(r *http.Request) (Browser, error) {
+	keys, err := s.Keys(r.Context())
+	if err != nil {
+		return Browser{}, err
+	}
+	b := Browser{Keys: keys}
+	if c, err := r.Cookie(s.Cookies.Browser()); err == nil && secret.IsToken(c.Value) {
+		b.ID = c.Value
+	}
+	return b, nil
+}
+
+// Welcome is Browser for pages with a form: it gives the browser its cookie if it has none. An
+// existing one stays, or other tabs would lose their forms.
+func (s *Sessions) Welcome(w http.ResponseWriter, r *http.Request) (Browser, error) {
+	b, err := s.Browser(r)
+	if err == nil && b.ID == "" {
+		b.ID = secret.Token()
+		s.Cookies.Set(w, s.Cookies.Browser(), b.ID, 0)
+	}
+	return b, err
+}
+
+// Token makes the token of a form for action; about is the user who sees it, "" for nobody.
+func (b Browser) Token(action, about string) string {
+	return base64.RawURLEncoding.EncodeToString(b.Keys.MAC(useForm, []byte(b.ID), []byte(action), []byte(about)))
+}
+
+// CheckToken reports whether a form came with the token that was made for it.
+func (b Browser) CheckToken(token, action, about string) bool {
+	mac, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	return err == nil && b.Keys.CheckMAC(useForm, mac, []byte(b.ID), []byte(action), []byte(about))
+}
+
+// Seal encrypts what a form carries so that only this browser can bring it back.
+func (b Browser) Seal(use string, plain []byte) string {
+	return b.Keys.Seal(use, plain, []byte(b.ID))
+}
+
+// Open undoes Seal.
+func (b Browser) Open(use, sealed string) ([]byte, error) {
+	return b.Keys.Open(use, sealed, []byte(b.ID))
+}
+
+// SealFor is Seal for one kind of button that only one user can press.
+func (b Browser) SealFor(use, value, kind, subject string) string {
+	return b.Keys.Seal(use, []byte(value), Frame(b.ID, kind, subject))
+}
+
+// OpenFor undoes SealFor; ok is false for what was made for another user, browser or button.
+func (b Browser) OpenFor(use, sealed, kind, subject string) (value string, ok bool) {
+	plain, err := b.Keys.Open(use, sealed, Frame(b.ID, kind, subject))
+	return string(plain), err == nil
+}
+
+// Frame joins the digests of its parts, so that no two lists of parts give the same.
+func Frame(parts ...string) []byte {
+	var all strings.Builder
+	for _, p := range parts {
+		all.WriteString(secret.Digest(p))
+	}
+	return []byte(all.String())
+}
+
+// ReceiveForm reads a form that one of our pages must have sent from this browser. What it
+// returns is not authentic yet: the caller checks the token.
+func (s *Sessions) ReceiveForm(r *http.Request) (Browser, httpx.Form, error) {
+	b, err := s.FormSender(r)
+	if err != nil {
+		return b, httpx.Form{}, err
+	}
+	form, err := page.ReadForm(r)
+	return b, form, err
+}
+
+// FormSender is the browser that a form of ours comes from; anything else is refused.
+func (s *Sessions) FormSender(r *http.Request) (Browser, error) {
+	if !s.SameOrigin(r) {
+		return Browser{}, refusal.Forbid()
+	}
+	b, err := s.Browser(r)
+	if err == nil && b.ID == "" {
+		err = refusal.Forbid()
+	}
+	return b, err
+}
+
+// SameOrigin is false for posts that another site made the browser send. The measure is the
+// configured issuer, never Host, which is why http.CrossOriginProtection does not fit. Our pages
+// say "Referrer-Policy: same-origin", with which browsers send a true Origin with our forms;
+// "null" therefore comes from elsewhere (a sandboxed frame, a redirect). A request with neither
+// header comes from no browser of this decade, and still needs the form's token.
+func (s *Sessions) SameOrigin(r *http.Request) bool {
+	if !FromOwnPage(r) {
+		return false
+	}
+	for _, from := range r.Header.Values("Origin") {
+		if from != s.Site.Origin {
+			return false
+		}
+	}
+	return true
+}
+
+// FromOwnPage is false for what a page of another site makes the browser send: a script that it
+// loads as one of its own, where our cookie goes along in every frame, or a link. An address that
+// was typed, or read by a camera, comes from no page.
+func FromOwnPage(r *http.Request) bool {
+	for _, site := range r.Header.Values("Sec-Fetch-Site") {
+		if site != "same-origin" && site != "none" {
+			return false
+		}
+	}
+	return true
+}

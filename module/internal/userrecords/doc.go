@@ -1,0 +1,2 @@
+// Package userrecords walks the records of one user in the store, page by page.
+package userrecords
