@@ -1,0 +1,178 @@
+package login
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+
+	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/password"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/session"
+	"github.com/gatehouse/gatehouse/module/internal/ending"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+// Requests are the authorization requests that people sign in for.
+type Requests interface {
+	// Resume opens a request that a form brought back to this browser. It refuses one that
+	// took too long or that its client may no longer make.
+	Resume(ctx context.Context, b session.Browser, sealed string) (Request, error)
+}
+
+// Request is an authorization request in progress.
+type Request interface {
+	ClientID() string
+	// LoginView is how the login page shows the request.
+	LoginView() View
+	// Continue goes on for somebody who has signed in.
+	Continue(w http.ResponseWriter, r *http.Request, b session.Browser, who *session.SignedIn) error
+	// ShowAgain shows the page at which the request is.
+	ShowAgain(w http.ResponseWriter, r *http.Request, b session.Browser) error
+}
+
+// Config is what an Endpoint needs; all of it.
+type Config struct {
+	Page      *Page
+	Passwords *password.Checker
+	Known     password.KnownBrowsers
+	Requests  Requests
+	Audit     audit.Sink
+	// IsPage reports whether a path is a page of ours that a GET shows.
+	IsPage func(path string) bool
+}
+
+// Endpoint answers /login and takes the choice of a language.
+type Endpoint struct{ Config }
+
+// New returns an Endpoint.
+func New(c Config) *Endpoint { return &Endpoint{c} }
+
+// Get shows the login page for a sign-in that no client asked for. It leads to the account page:
+// nothing in the address says where to go afterwards, so there is nothing to abuse as an open
+// redirector.
+func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
+	b, err := e.Page.Sessions.Welcome(w, r)
+	if err != nil {
+		return err
+	}
+	who, err := e.Page.Sessions.SignedIn(r)
+	if err != nil {
+		return err
+	}
+	if who != nil {
+		page.Redirect(w, r, e.Page.Site.Base+page.AccountPath)
+		return nil
+	}
+	return e.Page.Show(w, r, b, View{})
+}
+
+// form is what the login page sent.
+type form struct {
+	username, password string
+	next               string  // a path of ours, "" for none
+	request            Request // nil for none
+	view               View    // to show the page again
+}
+
+// Post signs in and goes on. A refused password is 401, which tells password managers not to
+// keep it, for every reason alike. There is no WWW-Authenticate with it: no registered scheme
+// means "use the form", and Basic would open the browser's own dialogue.
+func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
+	b, f, err := e.readForm(r)
+	if err != nil {
+		return err
+	}
+	who, o, err := e.signIn(w, r, b, f)
+	if err != nil {
+		return err
+	}
+	address := slog.String("address", e.Page.Sessions.ClientIP(r))
+	client := ""
+	if f.request != nil {
+		client = f.request.ClientID()
+	}
+	if o.Verdict != password.Accepted {
+		e.Passwords.RecordFailure(r.Context(), f.username, o, client)
+	}
+	switch o.Verdict {
+	case password.Accepted:
+	case password.Limited:
+		e.Page.Log.Warn("sign-in limited", address)
+		w.Header().Set("Retry-After", strconv.Itoa(oauth.Seconds(o.Retry)))
+		f.view.Status, f.view.Limited = http.StatusTooManyRequests, true
+		return e.Page.Show(w, r, b, f.view)
+	default:
+		// Without the name: people type their password into that field.
+		e.Page.Log.Info("sign-in refused", slog.String("outcome", string(o.Verdict)), address)
+		f.view.Status, f.view.Failed = http.StatusUnauthorized, true
+		return e.Page.Show(w, r, b, f.view)
+	}
+	e.Page.Log.Info("signed in", slog.String("subject", o.User.ID), address)
+	e.Audit.Record(r.Context(), audit.Event{Name: audit.SignIn, Subject: o.User.ID, Client: client})
+	switch {
+	case f.next != "":
+		page.Redirect(w, r, f.next)
+		return nil
+	case f.request == nil:
+		page.Redirect(w, r, e.Page.Site.Base+page.AccountPath)
+		return nil
+	}
+	return f.request.Continue(w, r, b, who)
+}
+
+// readForm reads the form of the login page and what it was shown for.
+func (e *Endpoint) readForm(r *http.Request) (b session.Browser, f form, err error) {
+	b, sent, err := e.Page.Sessions.ReceiveForm(r)
+	if err != nil {
+		return b, f, err
+	}
+	if !b.CheckToken(sent.Get("token"), actionLogin, "") {
+		return b, f, refusal.Forbid()
+	}
+	f.username, f.password = sent.Get("username"), sent.Get("password")
+	sealed := sent.Get("request")
+	if f.next, err = e.Page.openNext(b, sealed); err != nil {
+		return b, f, err
+	}
+	if sealed != "" && f.next == "" {
+		if f.request, err = e.Requests.Resume(r.Context(), b, sealed); err != nil {
+			return b, f, err
+		}
+		f.view = f.request.LoginView()
+	}
+	f.view.Sealed, f.view.Username = sealed, f.username
+	return b, f, password.CheckSize(f.username, f.password)
+}
+
+// signIn checks the password and begins a session.
+func (e *Endpoint) signIn(w http.ResponseWriter, r *http.Request, b session.Browser, f form) (*session.SignedIn, password.Outcome, error) {
+	epoch, err := ending.CurrentEpoch(r.Context(), e.Page.Sessions.Store) // before the password: see package ending
+	if err != nil {
+		return nil, password.Outcome{}, err
+	}
+	a := password.Attempt{
+		Username: f.username, Password: f.password, Address: e.Page.Sessions.ClientIP(r), Known: e.Known.People(r, b.Keys),
+	}
+	a.Vouched = password.VouchesFor(a.Known, b.Keys, f.username)
+	o, err := e.Passwords.Check(r.Context(), a)
+	if err != nil {
+		e.Passwords.SignIn("error")
+		return nil, o, err
+	}
+	var who *session.SignedIn
+	if o.Verdict == password.Accepted {
+		if who, err = e.Page.Sessions.Begin(w, r, o.User, epoch); err != nil {
+			return nil, o, err
+		}
+		if who == nil { // signed out everywhere meanwhile: the password may have been changed
+			o.Verdict = password.Refused
+		} else if err = e.Known.Remember(w, r, b.Keys, f.username, o.User.ID, epoch); err != nil {
+			return nil, o, err
+		}
+	}
+	e.Passwords.SignIn(string(o.Verdict))
+	return who, o, nil
+}
