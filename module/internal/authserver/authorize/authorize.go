@@ -1,0 +1,171 @@
+package authorize
+
+import (
+	"context"
+	"mime"
+	"net/http"
+
+	"github.com/gatehouse/gatehouse/module/internal/authserver/login"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/password"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/session"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+// Post sends the browser on to the same request as a GET. It does nothing else and so needs no
+// protection against other sites; it cannot do more, because a post from another site comes
+// without our cookies.
+func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
+		return refusal.New(http.StatusUnsupportedMediaType, oauth.InvalidRequest, "the body must be application/x-www-form-urlencoded")
+	}
+	body, err := httpx.ReadBody(r)
+	if err != nil {
+		return page.BodyError(err)
+	}
+	if len(body) > query.MaxSize {
+		return refusal.New(http.StatusRequestEntityTooLarge, refusal.TooLarge, "the request is too large")
+	}
+	all := string(body)
+	if r.URL.RawQuery != "" {
+		all = r.URL.RawQuery + "&" + all
+	}
+	p, err := query.Parse(all)
+	if err != nil {
+		return err
+	}
+	page.Redirect(w, r, e.Login.Site.Base+page.AuthorizePath+"?"+p.Encode())
+	return nil
+}
+
+// Get answers an authorization request: with the login page, the consent page, or the client's
+// redirect address. Only the last can write to the store, for somebody who is signed in.
+//
+// The login page is the answer itself and posts the sealed request to /login; the consent page
+// is the answer to that post, and posts to /consent. So neither the sealed request nor anything
+// else of ours is ever in an address, where logs and histories keep it; reload and back work,
+// since each page can be made anew from the one before.
+func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
+	p, err := query.Parse(r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	p, pushedID, err := e.Pushed.Open(r.Context(), p)
+	if err != nil {
+		return page.InLanguage(err, e.Login.Pages.Language(r, p.Locales()))
+	}
+	client, err := e.identifyClient(r.Context(), p)
+	if err != nil {
+		return page.InLanguage(err, e.Login.Pages.Language(r, p.Locales()))
+	}
+	to := page.Callback{URI: p.Get("redirect_uri"), Fragment: e.inFragment(p.Get("response_type"))}
+	if p.Count("state") == 1 {
+		to.State = p.Get("state")
+	}
+	q, want, err := e.checkRequest(p, client)
+	if err != nil {
+		return page.SendBack(to, err)
+	}
+	q.Pushed = pushedID
+	if err := e.readHint(r.Context(), p, q); err != nil {
+		return err
+	}
+	if r.Method == http.MethodHead {
+		w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	b, err := e.Login.Sessions.Welcome(w, r)
+	if err != nil {
+		return err
+	}
+	who, err := e.Login.Sessions.SignedIn(r)
+	if err != nil {
+		return err
+	}
+	if who == nil || want.login || !q.allowsUser(who.User.ID, who.Session.AuthTime) {
+		if want.none {
+			return q.refuse(oauth.LoginRequired, "the user is not signed in")
+		}
+		return e.showLogin(w, r, b, q, client, loginHint(p))
+	}
+	return e.proceed(w, r, b, q, client, who, want.none)
+}
+
+// loginHint prefills the user name, without a look at the directory.
+func loginHint(p query.Params) string {
+	if h := p.Get("login_hint"); password.ValidUsername(h) {
+		return h
+	}
+	return ""
+}
+
+// CheckPushed makes all checks of the authorization endpoint for a request that is pushed. They
+// are made again when the request is used. Refusals are [oauth.Error]; other errors are technical.
+func (e *Endpoint) CheckPushed(ctx context.Context, p query.Params) error {
+	client, err := e.identifyClient(ctx, p)
+	if err != nil {
+		return err
+	}
+	q, _, err := e.checkRequest(p, client)
+	if err != nil {
+		return err
+	}
+	return e.readHint(ctx, p, q)
+}
+
+func (e *Endpoint) showLogin(w http.ResponseWriter, r *http.Request, b session.Browser, q *Request, client *oauth.Client, username string) error {
+	sealed, err := q.seal(b)
+	if err != nil {
+		return err
+	}
+	return e.Login.Show(w, r, b, login.View{Title: client.Title(), Locales: q.Locales, Sealed: sealed, Username: username})
+}
+
+// inProgress is a request that a form brought back, with its client as it is now.
+type inProgress struct {
+	e      *Endpoint
+	q      *Request
+	client *oauth.Client
+}
+
+// Resume implements [login.Requests].
+func (e *Endpoint) Resume(ctx context.Context, b session.Browser, sealed string) (login.Request, error) {
+	q, client, err := e.resume(ctx, b, sealed)
+	if err != nil {
+		return nil, err
+	}
+	return inProgress{e, q, client}, nil
+}
+
+func (e *Endpoint) resume(ctx context.Context, b session.Browser, sealed string) (*Request, *oauth.Client, error) {
+	q, err := e.open(b, sealed)
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := e.recheckRequest(ctx, q)
+	return q, client, err
+}
+
+func (p inProgress) ClientID() string { return p.q.Client }
+
+func (p inProgress) LoginView() login.View {
+	return login.View{Title: p.client.Title(), Locales: p.q.Locales}
+}
+
+func (p inProgress) Continue(w http.ResponseWriter, r *http.Request, b session.Browser, who *session.SignedIn) error {
+	return p.e.proceed(w, r, b, p.q, p.client, who, false)
+}
+
+func (p inProgress) ShowAgain(w http.ResponseWriter, r *http.Request, b session.Browser) error {
+	who, err := p.e.Login.Sessions.SignedIn(r)
+	if err != nil {
+		return err
+	}
+	if who == nil || !p.q.allowsUser(who.User.ID, who.Session.AuthTime) {
+		return p.e.showLogin(w, r, b, p.q, p.client, "")
+	}
+	return p.Continue(w, r, b, who)
+}
