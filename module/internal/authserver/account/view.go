@@ -1,0 +1,197 @@
+package account
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/session"
+	"github.com/gatehouse/gatehouse/module/internal/ending"
+	"github.com/gatehouse/gatehouse/module/internal/userrecords"
+	"github.com/gatehouse/gatehouse/module/internal/webui"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+const (
+	// maxShown is how many applications and sessions the page lists: ending some makes
+	// room for the others, and "everywhere" ends all.
+	maxShown = 100
+	// maxGrantsRead bounds what one view of the page reads. Each client has at most
+	// GrantsPerUser, and dead ones are there until they are swept.
+	maxGrantsRead = 2000
+)
+
+func (e *Endpoint) show(w http.ResponseWriter, r *http.Request, b session.Browser, who *session.SignedIn, done string) error {
+	lang := e.Login.Pages.Language(r, "")
+	v := webui.AccountView{
+		Form: webui.Form{Lang: lang, Action: e.Login.Site.Base + page.AccountPath, Token: b.Token(useAccount, who.User.ID)},
+		User: who.User.Username, Name: page.DisplayName(who.User), Script: e.Login.Site.Base + page.TimesScript, Origin: e.Login.Site.Origin, Logout: e.Login.Site.Base + page.LogoutPath, Done: done,
+	}
+	judge, err := ending.NewJudge(r.Context(), e.Store, who.User.ID)
+	if err != nil {
+		return err
+	}
+	allowed, more, err := e.listAllowed(r.Context(), who.User.ID, judge)
+	if err != nil {
+		return err
+	}
+	v.MoreApplications = more
+	for _, a := range allowed {
+		app := webui.ApplicationView{
+			ID: b.SealFor(useAccount, a.client, anApp, who.User.ID), ClientID: a.client, Name: a.client, Since: a.since, Remembered: a.remembered,
+		}
+		client, ok, err := e.Clients.Client(r.Context(), a.client)
+		if err != nil {
+			return err
+		}
+		if ok {
+			app.Name, app.Unverified = client.Title(), client.SelfRegistered
+			app.Remembered = app.Remembered || client.Trusted
+			if len(client.RedirectURIs) > 0 {
+				app.Host = page.Destination(client.RedirectURIs[0])
+			}
+		}
+		for _, name := range a.scopes {
+			app.Scopes = append(app.Scopes, e.ScopeTexts.View(name, lang))
+		}
+		v.Applications = append(v.Applications, app)
+	}
+	if v.Sessions, v.MoreSessions, err = e.sessionViews(r.Context(), b, who, judge); err != nil {
+		return err
+	}
+	e.Login.Pages.Account(w, http.StatusOK, v)
+	return nil
+}
+
+// allowance is what a user has allowed one client.
+type allowance struct {
+	client     string
+	since      time.Time
+	scopes     []string
+	remembered bool
+}
+
+// listAllowed puts together what is remembered and what is in force: an application that is
+// asked about anew each time has access all the same while one of its grants lives.
+func (e *Endpoint) listAllowed(ctx context.Context, subject string, judge *ending.Judge) (list []allowance, more bool, err error) {
+	byClient := make(map[string]*allowance)
+	add := func(client string, since time.Time, scopes []string) *allowance {
+		a := byClient[client]
+		if a == nil {
+			a = &allowance{client: client, since: since}
+			byClient[client] = a
+		}
+		if since.Before(a.since) {
+			a.since = since
+		}
+		a.scopes = append(a.scopes, scopes...)
+		return a
+	}
+	more, err = userrecords.UpTo(ctx, e.Store, store.KindConsent, subject, maxGrantsRead, func(rec store.Record) error {
+		var v store.Consent
+		err := store.Decode(rec.Value, &v)
+		if err == nil {
+			add(v.Client, v.GivenAt, v.Scopes).remembered = true
+		}
+		return err
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	moreGrants, err := userrecords.UpTo(ctx, e.Store, store.KindGrant, subject, maxGrantsRead, func(rec store.Record) error {
+		var v store.Grant
+		if err := store.Decode(rec.Value, &v); err != nil || !e.inForce(v) {
+			return err
+		}
+		ended, err := judge.Ended(ctx, v.Client, v.Epochs)
+		if err == nil && !ended {
+			add(v.Client, v.IssuedAt, v.Scopes)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	for _, a := range byClient {
+		slices.Sort(a.scopes)
+		a.scopes = slices.Compact(a.scopes)
+		list = append(list, *a)
+	}
+	slices.SortFunc(list, func(a, b allowance) int {
+		if c := b.since.Compare(a.since); c != 0 {
+			return c
+		}
+		return strings.Compare(a.client, b.client)
+	})
+	if len(list) > maxShown {
+		list, more = list[:maxShown], true
+	}
+	return list, more || moreGrants, nil
+}
+
+// inForce reports whether a family can still give anybody access, unless it was ended with
+// its user.
+func (e *Endpoint) inForce(g store.Grant) bool {
+	if g.Revoked() {
+		return false
+	}
+	refreshes := e.Now().Before(g.Expires) && (g.Dialect == store.DialectVariantB || e.Now().Sub(g.RotatedAt) < e.RefreshIdle)
+	return refreshes || e.Now().Before(g.RotatedAt.Add(e.TokenLife()))
+}
+
+// place is what an address says of where it is, without asking anybody.
+func place(address string) string {
+	a, err := netip.ParseAddr(address)
+	switch {
+	case err != nil:
+		return ""
+	case a.Unmap().IsLoopback():
+		return "loopback"
+	case a.Unmap().IsPrivate() || a.IsLinkLocalUnicast():
+		return "private"
+	}
+	return ""
+}
+
+func (e *Endpoint) sessionViews(ctx context.Context, b session.Browser, who *session.SignedIn, judge *ending.Judge) ([]webui.SessionView, bool, error) {
+	var list []webui.SessionView
+	// The bound of sessions holds only a moment after each sign-in, so some more are read.
+	more, err := userrecords.UpTo(ctx, e.Store, store.KindSession, who.User.ID, 2*session.Max, func(rec store.Record) error {
+		var v store.Session
+		if err := store.Decode(rec.Value, &v); err != nil || !e.Now().Before(e.Login.Sessions.End(v)) {
+			return err
+		}
+		if ended, err := judge.Ended(ctx, "", store.Epochs{Subject: v.Epoch}); err != nil || ended {
+			return err
+		}
+		browser, system := page.BrowserName(v.UserAgent)
+		list = append(list, webui.SessionView{
+			ID: b.SealFor(useAccount, rec.ID, aSession, who.User.ID), Browser: browser, System: system, Address: v.Address, Place: place(v.Address),
+			Since: v.AuthTime, Idle: max(0, e.Now().Sub(v.LastSeen)), Current: rec.ID == who.Digest,
+		})
+		return nil
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	slices.SortFunc(list, func(a, b webui.SessionView) int {
+		switch {
+		case a.Current:
+			return -1
+		case b.Current:
+			return 1
+		case a.Idle != b.Idle:
+			return cmp.Compare(a.Idle, b.Idle)
+		}
+		return a.Since.Compare(b.Since)
+	})
+	if len(list) > maxShown {
+		list, more = list[:maxShown], true
+	}
+	return list, more, nil
+}

@@ -1,0 +1,143 @@
+package logout
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/session"
+	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/internal/webui"
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
+
+const actionLogout = "logout" // of the form's token
+
+// Clients finds a client; ok is false for an unknown one, errors are technical.
+type Clients interface {
+	Client(ctx context.Context, id string) (c *oauth.Client, ok bool, err error)
+}
+
+// Tokens reads id_tokens.
+type Tokens interface {
+	// ReadHint returns the content of an id_token that this issuer made, expired or not.
+	// Refusals match [token.ErrInvalid].
+	ReadHint(ctx context.Context, raw string) (token.ID, error)
+}
+
+// Config is what an Endpoint needs; all of it.
+type Config struct {
+	Page     *page.Writer
+	Sessions *session.Sessions
+	Clients  Clients
+	Tokens   Tokens
+	Audit    audit.Sink
+	Now      func() time.Time
+	// FormLife is how long a page may lie open and still lead back to the client.
+	FormLife time.Duration
+}
+
+// Endpoint answers /logout.
+type Endpoint struct{ Config }
+
+// New returns an Endpoint.
+func New(c Config) *Endpoint { return &Endpoint{c} }
+
+// Get shows who is signed in and asks; a link alone signs nobody out. A client that brings an
+// id_token of this session has been with the user, and need not ask.
+func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
+	p, err := query.Parse(r.URL.RawQuery)
+	if err != nil {
+		p = nil // an unreadable query must not keep anybody from signing out
+	}
+	q, err := e.readRequest(r.Context(), p)
+	if err != nil {
+		return err
+	}
+	b, err := e.Sessions.Welcome(w, r)
+	if err != nil {
+		return err
+	}
+	who, err := e.Sessions.SignedIn(r)
+	switch {
+	case err != nil:
+		return err
+	case who == nil:
+		return e.leave(w, r, q)
+	case q.speaksFor(who):
+		return e.signOut(w, r, q, who.User.ID)
+	}
+	sealed, err := q.seal(b)
+	if err != nil {
+		return err
+	}
+	e.Page.Pages.Logout(w, http.StatusOK, webui.LogoutView{
+		Form: webui.Form{
+			Lang: e.Page.Pages.Language(r, q.Locales), Action: e.Page.Site.Base + page.LogoutPath, Token: b.Token(actionLogout, ""), Request: sealed,
+		},
+		User: who.User.Username, Client: q.title(), Account: e.Page.Site.Base + page.AccountPath,
+	})
+	return nil
+}
+
+// Post takes the user's answer, or sends a client's request on as a GET.
+func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
+	form, err := page.ReadForm(r)
+	if err != nil {
+		return err
+	}
+	if encoded := clientRequest(form); encoded != "" {
+		page.Redirect(w, r, e.Page.Site.Base+page.LogoutPath+"?"+encoded)
+		return nil
+	}
+	b, err := e.Sessions.FormSender(r)
+	if err != nil {
+		return err
+	}
+	if !b.CheckToken(form.Get("token"), actionLogout, "") {
+		return refusal.Forbid()
+	}
+	q, err := e.openRequest(r.Context(), b, form.Get("request"))
+	if err != nil {
+		return err
+	}
+	v, _, _, err := e.Sessions.Current(r)
+	if err != nil {
+		return err
+	}
+	return e.signOut(w, r, q, v.Subject)
+}
+
+// signOut ends the session in the store first: a cookie that somebody copied is worth nothing
+// from then on. If the store is away the user is told so.
+func (e *Endpoint) signOut(w http.ResponseWriter, r *http.Request, q *request, subject string) error {
+	if err := e.Sessions.Delete(r); err != nil {
+		return err
+	}
+	e.Sessions.Cookies.Set(w, e.Sessions.Cookies.Session(), "", -1)
+	e.Page.Log.Info("signed out", slog.String("address", e.Sessions.ClientIP(r)))
+	if subject != "" { // else there was no session any more
+		e.Audit.Record(r.Context(), audit.Event{Name: audit.SignOut, Subject: subject, Client: q.Client})
+	}
+	return e.leave(w, r, q)
+}
+
+// leave sends the browser back to the client, or says that it is done.
+func (e *Endpoint) leave(w http.ResponseWriter, r *http.Request, q *request) error {
+	switch {
+	case q.To != "" && q.State != "":
+		page.Redirect(w, r, query.AppendTo(q.To, "state", q.State))
+	case q.To != "":
+		page.Redirect(w, r, q.To)
+	default:
+		e.Page.Pages.Logout(w, http.StatusOK, webui.LogoutView{
+			Form: webui.Form{Lang: e.Page.Pages.Language(r, q.Locales)}, Done: true, Client: q.title(), Account: e.Page.Site.Base + page.AccountPath,
+		})
+	}
+	return nil
+}
