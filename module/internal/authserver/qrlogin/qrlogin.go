@@ -1,0 +1,176 @@
+package qrlogin
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/authserver/authcode"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/authorize"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/confirm"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/login"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
+	"github.com/gatehouse/gatehouse/module/internal/fairshare"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/lockout"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// What one address (IPv6: one /64) may do a minute. Without the first limit anybody could fill the
+// store with tickets; the second bounds the load of polls that lead to nothing.
+var (
+	ticketsOfAddress = lockout.Rule{Limit: 20, Window: time.Minute}
+	pollsOfAddress   = lockout.Rule{Limit: 240, Window: time.Minute}
+)
+
+// ticketsTogether bounds what many addresses put into the store of a node, where a ticket stays
+// for a quarter of an hour, to some hundred megabytes. A long state counts for several tickets: a
+// store writes some of its characters as six. The limit is divided among networks (see package
+// fairshare), so that a few do not stop everybody.
+var ticketsTogether = lockout.Rule{Limit: 12_000, Window: time.Minute}
+
+const stateOfOne = 512 // bytes
+
+// Requests reads requests of Variant B, see [authorize.Endpoint.ReadConnect].
+type Requests interface {
+	ReadConnect(r *http.Request, scopes ...string) (*authorize.Request, *oauth.Client, query.Params, error)
+}
+
+// Config is what an Endpoint needs; all of it.
+type Config struct {
+	Login    *login.Page
+	Requests Requests
+	Tickets  confirm.Tickets
+	Codes    authcode.Codes
+	Now      func() time.Time
+	// CodeLife is how long a code can be redeemed after its delivery.
+	CodeLife time.Duration
+}
+
+// Endpoint answers the browser that shows a code to scan.
+type Endpoint struct {
+	Config
+	hanging *fairshare.Places // polls
+}
+
+// New returns an Endpoint. A third of the places for polls is kept for addresses that have none.
+func New(c Config) *Endpoint {
+	return &Endpoint{c, fairshare.NewPlaces(c.Tickets.MaxWaiting - c.Tickets.MaxWaiting/3)}
+}
+
+// Get shows a code to scan: for a request of Variant B a new one, for ?uuid= the one that this
+// browser has been given.
+func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
+	p, err := query.Parse(r.URL.RawQuery)
+	switch {
+	case err != nil:
+		return err
+	case p.Has("uuid"):
+		return e.showTicket(w, r, p)
+	}
+	return e.begin(w, r)
+}
+
+// begin makes a ticket. One that the browser may have for the same request stays as it is and is
+// not shown here: a request that another site makes the browser send must not lead to a number
+// that somebody is about to type.
+func (e *Endpoint) begin(w http.ResponseWriter, r *http.Request) error {
+	q, client, p, err := e.Requests.ReadConnect(r, oauth.VariantBScopes...)
+	framed := client != nil && p.Get("login_type") == authorize.Embedded && len(client.FrameOrigins) > 0
+	if err == nil {
+		err = e.newTicket(w, r, q, client, p, framed)
+	}
+	if framed {
+		return page.InFrame(err, client)
+	}
+	return err
+}
+
+// newTicket makes a ticket for a request that was checked.
+func (e *Endpoint) newTicket(w http.ResponseWriter, r *http.Request, q *authorize.Request, client *oauth.Client, p query.Params, framed bool) (err error) {
+	if r.Method == http.MethodHead {
+		w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	if !isShown(r, framed) {
+		return refusal.Forbid()
+	}
+	if err := e.countTicket(r, q.State); err != nil {
+		return page.InLanguage(err, e.Login.Pages.Language(r, q.Locales))
+	}
+	t := store.Ticket{
+		Kind: store.TicketScan, Client: q.Client, RedirectURI: q.RedirectURI, Scopes: q.Scopes, ClientState: q.State,
+		Challenge: q.Challenge, Locales: q.Locales, Address: e.Tickets.ClientIP(r), UserAgent: httpx.UserAgent(r),
+	}
+	if framed {
+		// With "default" the provider's script finds out whether it may touch the window around
+		// it; a page that sends it has decided.
+		t.Framed, t.TopLevel = true, p.Get("self_redirect") != "true"
+	}
+	if t.Poller, err = e.newPoller(w, r, t.Framed); err != nil {
+		return err
+	}
+	id, t, err := e.Tickets.Begin(r.Context(), t)
+	if err != nil {
+		return err
+	}
+	return e.show(w, r, qrPage{id: id, ticket: t, client: client})
+}
+
+func (e *Endpoint) countTicket(r *http.Request, state string) error {
+	return refusal.Limited(e.Tickets.Attempts.TakeShare(e.Tickets.CountKey(r, "ticket"), ticketsOfAddress,
+		fairshare.From(e.Tickets.ClientIP(r)), "tickets", ticketsTogether, 1+len(state)/stateOfOne))
+}
+
+// isShown is false for what the browser loads without showing it. Twenty pictures on the page of
+// another site would otherwise use up what the address of its visitor may begin.
+func isShown(r *http.Request, framed bool) bool {
+	for _, as := range r.Header.Values("Sec-Fetch-Dest") {
+		if as != "document" && !(framed && (as == "iframe" || as == "frame")) {
+			return false
+		}
+	}
+	return true
+}
+
+// showTicket shows the state of a ticket, for browsers without script and for those that come
+// back; once it is confirmed it sends the browser on.
+func (e *Endpoint) showTicket(w http.ResponseWriter, r *http.Request, p query.Params) error {
+	t, err := e.ownTicket(r, p)
+	if err != nil {
+		return err
+	}
+	id := p.Get("uuid")
+	if r.Method == http.MethodHead {
+		w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	client, err := e.Tickets.ClientOf(r.Context(), t)
+	if err != nil {
+		return page.InLanguage(err, e.Login.Pages.Language(r, t.Locales))
+	}
+	to := page.Callback{URI: t.RedirectURI, State: t.ClientState, VariantB: true}
+	show := qrPage{id: id, ticket: t, client: client}
+	if t.State == store.TicketConfirmed && !t.Over(e.Now()) {
+		code, err := e.deliver(r, id)
+		switch {
+		case err != nil:
+			err = page.InLanguage(err, e.Login.Pages.Language(r, t.Locales))
+			if t.Framed {
+				err = page.InFrame(err, client)
+			}
+			return err
+		case !t.TopLevel:
+			e.Login.Answer(w, r, to, "code", code)
+			return nil
+		}
+		show.code = code
+	}
+	if t.State == store.TicketDenied && !t.TopLevel {
+		e.Login.Answer(w, r, to, "error", string(oauth.AccessDenied))
+		return nil
+	}
+	return e.show(w, r, show)
+}
