@@ -1,127 +1,101 @@
 package authserver
 
 import (
-	"encoding/base64"
-	"net/http"
+	"context"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/account"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/authcode"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/authorize"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/confirm"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/consent"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/device"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/login"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/logout"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
-	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
-	"github.com/gatehouse/gatehouse/module/internal/httpx"
-	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/password"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/qrlogin"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/session"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/signout"
+	"github.com/gatehouse/gatehouse/module/internal/ending"
+	"github.com/gatehouse/gatehouse/module/internal/lockout"
 )
 
-// The purposes our secrets are used for here.
-const (
-	useForm       = "form"
-	useRequest    = "request"
-	useCode       = "code"
-	useEndSession = "end session"
-	useTypedName  = "typed name"
-	useKnown      = "known browser"
-	useTypedID    = "typed client_id"
-)
-
-// cookieName is the name under which a cookie travels. A loopback http issuer goes
-// without the prefix: Safari drops Secure cookies there.
-func (s *signIn) cookieName(name string) string {
-	if s.https {
-		return httpx.CookiePrefix + name
-	}
-	return name
+// browserEndpoints are what people's browsers ask.
+type browserEndpoints struct {
+	login      *login.Endpoint
+	authorize  *authorize.Endpoint
+	account    *account.Endpoint
+	logout     *logout.Endpoint
+	devicePage *device.Page
+	confirm    *confirm.Endpoint
+	qrlogin    *qrlogin.Endpoint
 }
 
-func (s *signIn) browserCookie() string { return s.cookieName(httpx.CookieName + "-browser") }
-func (s *signIn) sessionCookie() string { return s.cookieName(httpx.CookieName) }
-func (s *signIn) knownCookie() string   { return s.cookieName(httpx.CookieName + "-known") }
-
-func (s *signIn) setCookie(w http.ResponseWriter, name, value string, maxAge int) {
-	http.SetCookie(w, &http.Cookie{
-		Name: name, Value: value, Path: "/", MaxAge: maxAge,
-		Secure: s.https, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+func newPasswords(s *Server) *password.Checker {
+	return password.New(password.Config{
+		Directory: s.Directory, Store: s.Store, Keys: s.Keys, Attempts: s.Attempts, Audit: s.Audit, Log: s.Log, Now: s.Now,
+		SignIn:     s.Metrics.SignIn,
+		Account:    lockout.Rule{Limit: s.Protect.LoginFailures, Window: s.Protect.LoginWindow, Lock: s.Protect.Lockout},
+		PerAddress: s.Protect.PerAddress, Concurrency: s.Protect.HashConcurrency, QueueTimeout: s.Protect.HashQueueTimeout,
 	})
 }
 
-// browser is who a form is made for: one long random cookie ties all tabs of a
-// browser together and to nothing else.
-type browser struct {
-	keys *secret.Keys
-	id   string // "" when the request came without a cookie of ours
-}
+// EndLockout forgets on this node what was counted for a user, see [password.Checker.EndLockout].
+func (s *Server) EndLockout(subject, username string) { s.passwords.EndLockout(subject, username) }
 
-func (s *signIn) browser(r *http.Request) (browser, error) {
-	keys, err := s.Keys(r.Context())
+func newUsers(s *Server) (*signout.Users, error) {
+	ender, err := ending.NewEnder(ending.Config{
+		Store: s.Store, Revocations: s.Revocations, Wake: s.Sweep, Now: s.Now,
+		Longest: s.Lifetimes.Refresh + s.Lifetimes.Session + s.Lifetimes.Request,
+	})
 	if err != nil {
-		return browser{}, err
+		return nil, err
 	}
-	b := browser{keys: keys}
-	if c, err := r.Cookie(s.browserCookie()); err == nil && secret.IsToken(c.Value) {
-		b.id = c.Value
-	}
-	return b, nil
+	return signout.New(signout.Config{Store: s.Store, Ender: ender, Families: s.families, Audit: s.Audit}), nil
 }
 
-// welcome is browser for pages with a form: it gives the browser its cookie if it
-// has none. An existing one stays, or other tabs would lose their forms.
-func (s *signIn) welcome(w http.ResponseWriter, r *http.Request) (browser, error) {
-	b, err := s.browser(r)
-	if err == nil && b.id == "" {
-		b.id = secret.Token()
-		s.setCookie(w, s.browserCookie(), b.id, 0)
+func newBrowserEndpoints(s *Server, sessions *session.Sessions) browserEndpoints {
+	texts := make(page.ScopeTexts)
+	for _, scope := range s.Scopes {
+		texts[scope.Name] = scope.Text
 	}
-	return b, err
+	var b browserEndpoints
+	loginPage := &login.Page{Writer: s.page, Sessions: sessions, Now: s.Now, Life: s.Lifetimes.Request}
+	codes := authcode.Codes{Store: s.Store, Attempts: s.Attempts, PerUser: s.Protect.CodesPerUser}
+	tickets := confirm.Tickets{Tickets: s.CrossDevice, Clients: s.Clients, Attempts: s.Attempts, ClientIP: s.ClientIP}
+	b.authorize = authorize.New(authorize.Config{
+		Login: loginPage, Store: s.Store, Clients: s.Clients, Consents: consent.Store{Backend: s.Store, Now: s.Now}, Codes: codes,
+		Pushed: s.par, Audiences: s.audiences, GrantTypes: s.grantTypes, Tokens: s.Tokens, Families: s.families,
+		KeepRegistration: s.keepRegistration, ScopeTexts: texts, Audit: s.Audit, Now: s.Now,
+		RequireState: s.RequireState, PKCERequired: s.PKCERequired, CodeLife: s.Lifetimes.Code, AccessLife: s.Lifetimes.Access,
+	})
+	b.login = login.New(login.Config{
+		Page: loginPage, Passwords: s.passwords, Requests: b.authorize, Audit: s.Audit, IsPage: s.isPage,
+		// A browser is remembered no longer than the end of a subject is.
+		Known: password.KnownBrowsers{Cookies: sessions.Cookies, Now: s.Now, Life: s.Lifetimes.Refresh},
+	})
+	b.account = account.New(account.Config{
+		Login: loginPage, Store: s.Store, Clients: s.Clients, Ender: s.Users, Attempts: s.Attempts, ScopeTexts: texts, Audit: s.Audit, Now: s.Now,
+		RefreshIdle: s.Lifetimes.RefreshIdle, TokenLife: s.TokenLife,
+	})
+	b.logout = logout.New(logout.Config{
+		Page: s.page, Sessions: sessions, Clients: s.Clients, Tokens: s.Tokens, Audit: s.Audit, Now: s.Now, FormLife: s.Lifetimes.Request,
+	})
+	b.devicePage = &device.Page{Login: loginPage, Codes: s.CrossDevice, Attempts: s.Attempts, Now: s.Now}
+	b.confirm = confirm.New(confirm.Config{
+		Login: loginPage, Tickets: tickets, Codes: codes, ScopeTexts: texts, Audit: s.Audit, Now: s.Now,
+		CodeLife: s.Lifetimes.Code, ShowCodePage: b.devicePage.Show,
+	})
+	b.qrlogin = qrlogin.New(qrlogin.Config{
+		Login: loginPage, Requests: b.authorize, Tickets: tickets, Codes: codes, Now: s.Now, CodeLife: s.Lifetimes.Code,
+	})
+	return b
 }
 
-// token goes into a form for action; about is whom it concerns, "" for nobody.
-func (b browser) token(action, about string) string {
-	return base64.RawURLEncoding.EncodeToString(b.keys.MAC(useForm, []byte(b.id), []byte(action), []byte(about)))
-}
-
-func (b browser) checkToken(token, action, about string) bool {
-	mac, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	return err == nil && b.keys.CheckMAC(useForm, mac, []byte(b.id), []byte(action), []byte(about))
-}
-
-var errForbidden = refusal.Forbid()
-
-// receive reads a form that one of our pages must have sent from this browser. What
-// it returns is not authentic yet: the caller checks the token.
-func (s *signIn) receive(r *http.Request) (browser, httpx.Form, error) {
-	b, err := s.sender(r)
-	if err != nil {
-		return b, httpx.Form{}, err
+// keepRegistration keeps the registration of a client that registered itself, because it is used.
+func (s *Server) keepRegistration(ctx context.Context, id string) error {
+	if s.Registrar == nil {
+		return nil
 	}
-	form, err := page.ReadForm(r)
-	return b, form, err
-}
-
-// sender is the browser that a form of ours comes from.
-func (s *signIn) sender(r *http.Request) (browser, error) {
-	if !s.sameOrigin(r) {
-		return browser{}, errForbidden
-	}
-	b, err := s.browser(r)
-	if err == nil && b.id == "" {
-		err = errForbidden
-	}
-	return b, err
-}
-
-// sameOrigin refuses posts that another site made the browser send. The measure is
-// the configured issuer, never Host, which is why http.CrossOriginProtection does not
-// fit. Our pages say "Referrer-Policy: same-origin", with which browsers send a true
-// Origin with our forms; "null" therefore comes from elsewhere (a sandboxed frame, a
-// redirect). What sends neither header is no browser of this decade, and still needs
-// the form's token.
-func (s *signIn) sameOrigin(r *http.Request) bool {
-	for _, site := range r.Header.Values("Sec-Fetch-Site") {
-		if site != "same-origin" && site != "none" {
-			return false
-		}
-	}
-	for _, from := range r.Header.Values("Origin") {
-		if from != s.origin {
-			return false
-		}
-	}
-	return true
+	return s.Registrar.Used(ctx, id)
 }

@@ -1,6 +1,8 @@
 package authserver
 
 import (
+	"context"
+
 	"github.com/gatehouse/gatehouse/module/internal/authserver/clientauth"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/deviceauthz"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/discovery"
@@ -8,6 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver/introspection"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/pushed"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/registration"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/revocation"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/tokenendpoint"
@@ -41,7 +44,7 @@ func newEndpoints(s *Server) (e endpoints, err error) {
 	}
 	config := grant.Config{
 		Store: s.Store, Directory: s.Directory, Revocations: s.Revocations, Keys: s.Keys, Now: s.Now,
-		Passwords: s.signIn, Tickets: s.CrossDevice, Audit: s.Audit,
+		Passwords: s.passwords, Tickets: s.CrossDevice, Audit: s.Audit,
 		Evicted: s.Metrics.GrantEvicted, PerPair: s.GrantsPerUser,
 		Access: s.Lifetimes.Access, Refresh: s.Lifetimes.Refresh,
 		RefreshIdle: s.Lifetimes.RefreshIdle, RefreshGrace: s.Lifetimes.RefreshGrace,
@@ -82,7 +85,8 @@ func newEndpoints(s *Server) (e endpoints, err error) {
 		return e, err
 	}
 	e.par, err = pushed.New(pushed.Config{
-		Check: s.signIn.checkPushed, Store: s.Store, Attempts: s.Attempts, Form: s.Lifetimes.Request,
+		Check: func(ctx context.Context, p query.Params) error { return s.authorize.CheckPushed(ctx, p) },
+		Store: s.Store, Attempts: s.Attempts, Form: s.Lifetimes.Request,
 		Respond: s.respond, ClientIP: s.ClientIP, Now: s.Now,
 	})
 	if err != nil {

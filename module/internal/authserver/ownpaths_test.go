@@ -16,7 +16,7 @@ func TestOwnPathsAndTheTableOfRoutesAgree(t *testing.T) { // S05
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := &Server{Config: Config{Issuer: u}, base: u.Path, signIn: &signIn{}}
+			s := &Server{Config: Config{Issuer: u}, base: u.Path}
 			if open {
 				s.Registration = new(registration.Rules)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/qrlogin"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -73,20 +74,19 @@ func (s *Server) table() map[string]route {
 	}
 	script := func(name string) route { return route{methods: get, handle: s.page.Script(name), always: true} }
 	metadata := route{methods: get, handle: s.discovery.ServeMetadata, cors: everyOrigin}
-	b := s.signIn
 	all := map[string]route{
-		s.base + page.AuthorizePath:               pages([]string{"GET", "HEAD", "POST"}, b.authorizeGet, b.authorizePost),
-		s.base + page.LoginPath:                   pages(both, b.loginGet, b.loginPost),
-		s.base + page.ConsentPath:                 pages(both, b.consentGet, b.consentPost),
-		s.base + page.LogoutPath:                  pages(both, b.logoutGet, b.logoutPost),
-		s.base + page.AccountPath:                 pages(both, b.accountGet, b.accountPost),
-		s.base + page.LanguagePath:                pages(post, nil, b.languagePost),
-		s.base + page.ConnectAuthorizePath:        pages(get, b.connectAuthorizeGet, nil),
-		s.base + page.QRPath:                      pages(get, b.qrGet, nil),
-		s.base + page.QRPollPath:                  {methods: get[:1], handle: b.poll, plaintext: refusePlaintextPoll, always: true},
-		s.base + page.QRImages:                    pages(get, b.qrImageGet, nil),
-		s.base + page.ConfirmPath:                 pages(both, b.confirmGet, b.confirmPost),
-		s.base + page.DevicePath:                  pages(both, b.deviceGet, b.devicePost),
+		s.base + page.AuthorizePath:               pages([]string{"GET", "HEAD", "POST"}, s.authorize.Get, s.authorize.Post),
+		s.base + page.LoginPath:                   pages(both, s.login.Get, s.login.Post),
+		s.base + page.ConsentPath:                 pages(both, s.authorize.GetConsent, s.authorize.PostConsent),
+		s.base + page.LogoutPath:                  pages(both, s.logout.Get, s.logout.Post),
+		s.base + page.AccountPath:                 pages(both, s.account.Get, s.account.Post),
+		s.base + page.LanguagePath:                pages(post, nil, s.login.ChooseLanguage),
+		s.base + page.ConnectAuthorizePath:        pages(get, s.authorize.ConnectGet, nil),
+		s.base + page.QRPath:                      pages(get, s.qrlogin.Get, nil),
+		s.base + page.QRPollPath:                  {methods: get[:1], handle: s.qrlogin.Poll, plaintext: qrlogin.RefusePlaintext, always: true},
+		s.base + page.QRImages:                    pages(get, s.qrlogin.GetImage, nil),
+		s.base + page.ConfirmPath:                 pages(both, s.confirm.Get, s.confirm.Post),
+		s.base + page.DevicePath:                  pages(both, s.devicePage.Get, s.devicePage.Post),
 		s.base + page.TimesScript:                 script("times.js"),
 		s.base + page.WaitScript:                  script("wait.js"),
 		s.base + page.LoginScript:                 script("login.js"),
@@ -118,6 +118,18 @@ func (s *Server) table() map[string]route {
 	return all
 }
 
+// isHome reports whether a path is the issuer's own address, which is no endpoint: whatever else is
+// served on the host may have it.
+func (s *Server) isHome(r *http.Request) bool {
+	return (r.URL.Path == s.base || r.URL.Path == s.base+"/") && slices.Contains([]string{http.MethodGet, http.MethodHead}, r.Method)
+}
+
+// isPage reports whether a path is a page that a GET shows.
+func (s *Server) isPage(path string) bool {
+	rt, ok := s.routes[path]
+	return ok && rt.page && slices.Contains(rt.methods, http.MethodGet)
+}
+
 // findRoute finds the route of a path: its own, or that of the folder right above it.
 func (s *Server) findRoute(path string) (route, bool) {
 	rt, ok := s.routes[path]
@@ -140,7 +152,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.limitBody(w, r)
 	rt, ok := s.findRoute(r.URL.Path)
 	if !ok && s.isHome(r) {
-		s.page.Handle(s.signIn.homeGet, nil)(w, r.WithContext(store.OneRequest(r.Context())))
+		s.page.Handle(s.account.Home, nil)(w, r.WithContext(store.OneRequest(r.Context())))
 		return
 	}
 	if !ok {

@@ -10,8 +10,10 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/ownpaths"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/password"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/session"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/signout"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/variantb"
-	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
@@ -25,16 +27,18 @@ type Server struct {
 	base   string // its path, without trailing slash
 	routes map[string]route
 	own    ownpaths.Paths
-	ender  *ending.Ender
+	// Users ends what users have; the admin API calls it.
+	*signout.Users
 
 	audiences  audience.Config
 	grantTypes granttype.Rules
 	respond    oauthhttp.Responder
 
-	site   page.Site
-	page   *page.Writer
-	signIn *signIn // the browser's side: sessions, pages, protection
+	site      page.Site
+	page      *page.Writer
+	passwords *password.Checker
 	endpoints
+	browserEndpoints
 	// variantB are the endpoints of that dialect.
 	variantB *variantb.Endpoints
 
@@ -56,14 +60,18 @@ func New(c Config) (*Server, error) {
 	s.respond = oauthhttp.Responder{Log: s.Log}
 	s.site = page.NewSite(c.Issuer)
 	s.page = &page.Writer{Site: s.site, Pages: s.Pages, Log: s.Log, RequestID: s.RequestID}
-	s.signIn = newSignIn(s)
+	s.passwords = newPasswords(s)
 	var err error
-	if s.ender, err = newEnder(s); err != nil {
-		return nil, err
-	}
 	if s.endpoints, err = newEndpoints(s); err != nil {
 		return nil, err
 	}
+	if s.Users, err = newUsers(s); err != nil {
+		return nil, err
+	}
+	s.browserEndpoints = newBrowserEndpoints(s, session.New(session.Config{
+		Site: s.site, Store: s.Store, Directory: s.Directory, Keys: s.Keys, ClientIP: s.ClientIP, Now: s.Now,
+		Life: s.Lifetimes.Session, Idle: s.Lifetimes.SessionIdle,
+	}))
 	if s.variantB, err = newVariantB(s); err != nil {
 		return nil, err
 	}

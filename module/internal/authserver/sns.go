@@ -10,7 +10,7 @@ import (
 func newVariantB(s *Server) (*variantb.Endpoints, error) {
 	grants, err := grant.NewVariantB(grant.Config{
 		Store: s.Store, Directory: s.Directory, Revocations: s.Revocations, Keys: s.Keys, Now: s.Now,
-		Passwords: s.signIn, Audit: s.Audit, Access: s.Lifetimes.VariantB, Refresh: s.Lifetimes.Refresh,
+		Passwords: s.passwords, Audit: s.Audit, Access: s.Lifetimes.VariantB, Refresh: s.Lifetimes.Refresh,
 		Evicted: s.Metrics.GrantEvicted, PerPair: s.GrantsPerUser,
 	})
 	if err != nil {

@@ -53,7 +53,7 @@ func TestDeclaredOutcomesBeginAtZero(t *testing.T) {
 		{"error codes of /token", tokenRequests, 1, codes, notAtToken},
 		{"error codes of /revoke", revocations, 0, codes, notOfTokens},
 		{"error codes of /introspect", introspected, 0, codes, notOfTokens},
-		{"verdicts", signIns, 0, declared(t, "../authserver", "verdict", ""), nil},
+		{"verdicts", signIns, 0, declared(t, "../authserver/password", "Verdict", ""), nil},
 		{"kinds of tickets", tickets, 0, declared(t, "../../store", "TicketKind", ""), nil},
 		{"moves of tickets", tickets, 1, declared(t, "../crossdevice", "", "Count"), nil},
 		{"kinds of bodies", normalised, 1, declared(t, "../../rest/envelope", "Kind", ""), nil},
