@@ -9,19 +9,20 @@ mod=github.com/gatehouse/gatehouse
 usage() {
 	cat <<'TXT'
 Usage: ./xcaddy.sh [command]
-  (none)        builds ./caddy with the gateway and all its plugins
-  run [NAME]    builds and starts an example; prints the addresses and what to try:
-                quickstart, the default, cluster, variant-b, legacy-rest or
-                mediawiki
+  (none)        build ./caddy with the gateway and all its plugins
+  run [NAME]    build and start an example, and print its addresses and what to try;
+                NAME is quickstart (the default), cluster, variant-b, legacy-rest
+                or mediawiki
   check [PACKAGE ...]
-                the inner loop: gofmt, go vet and the quick tests of the packages that differ
-                from the main branch, or of those named (./module/guard), and of all that
-                import them; lists the suites that it leaves to test
-  test          installs what the tests need and runs them all
-  soak [NAME]   the long experiments: kill, reload, race, limiter, keys, guess, timing,
-                anonymous, slowbody, overload, polls, tickets, ending, cluster, scan,
-                failover, rest, bench, fuzz
-Needs Go (https://go.dev/dl).
+                quick check during development: gofmt, go vet and the quick tests of
+                the packages that differ from the main branch, or of those named
+                (./module/guard), and of all packages that import them; lists the
+                suites that only test runs
+  test          install what the tests need (on Debian and Ubuntu) and run them all
+  soak [NAME]   run all long experiments, or the one named: kill, reload, race,
+                limiter, keys, guess, timing, anonymous, slowbody, overload, polls,
+                tickets, ending, cluster, scan, failover, rest, bench, fuzz
+Go is required (https://go.dev/dl).
 TXT
 }
 

@@ -1,5 +1,5 @@
-# What the run.sh of the examples share: their programs begin together and end together.
-# Each sources it and then is in its own folder.
+# Functions shared by the run.sh of the examples: their programs start and stop together.
+# Sourcing this changes into the folder of the example.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[1]}")"
 umask 077
@@ -8,26 +8,26 @@ mkdir -p "$GATEHOUSE_STATE"
 env=$GATEHOUSE_STATE/env pids=
 
 die() { printf 'run.sh: %s\n' "$*" >&2; exit 1; }
-[ $# -gt 0 ] || die "./xcaddy.sh run ${PWD##*/} in the top folder builds the programs and starts this"
+[ $# -gt 0 ] || die "run ./xcaddy.sh run ${PWD##*/} in the repository root instead: it builds the programs first"
 
-# needs PROGRAM...: each is on PATH.
+# needs PROGRAM...: checks that each is on PATH.
 needs() {
 	local program
 	for program; do
-		command -v "$program" >/dev/null || die "this example needs $program, in Debian the package of that name"
+		command -v "$program" >/dev/null || die "this example needs $program: on Debian, install the package of that name"
 	done
 }
 
-# ports PORT...: nobody listens on these.
+# ports PORT...: checks that none of them is in use.
 ports() {
 	local port
 	for port; do
 		(exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || continue
-		die "port $port is in use; this example needs $* on localhost"
+		die "port $port is in use; this example needs the ports $* on localhost"
 	done
 }
 
-# secrets NAME...: made at the first start, and kept.
+# secrets NAME...: generates them at the first start, keeps them, and exports them.
 secrets() {
 	local name
 	if [ ! -f "$env" ]; then
@@ -38,7 +38,7 @@ secrets() {
 	. "$env"
 }
 
-# start NAME PROGRAM...: until run.sh ends. What it writes is in NAME.log.
+# start NAME PROGRAM...: runs it until run.sh ends, with its output in NAME.log.
 start() {
 	local log=$GATEHOUSE_STATE/$1.log
 	shift
@@ -56,7 +56,7 @@ end() {
 trap end EXIT
 trap 'exit 0' HUP INT TERM
 
-# ready URL...: waits until each answers.
+# ready URL...: waits until each responds with success.
 ready() {
 	local url
 	for url; do
@@ -66,16 +66,16 @@ ready() {
 			sleep 0.1
 		done
 		tail -n 5 "$GATEHOUSE_STATE"/*.log >&2
-		die "$url does not answer"
+		die "no response from $url; the logs in $GATEHOUSE_STATE end as shown above"
 	done
 }
 
-# stay: says what there is, and stays until Ctrl-C or until a program ends.
+# stay: prints stdin, and waits until Ctrl-C or until a program ends.
 stay() {
 	cat
 	while running; do
 		sleep 0.5 & # a foreground sleep would hold back the signals
 		wait $!
 	done
-	die "a program has ended, so the others are stopped; $GATEHOUSE_STATE/*.log say why"
+	die "a program has ended, so the others were stopped; see $GATEHOUSE_STATE/*.log for the reason"
 }

@@ -6,8 +6,8 @@ needs curl openssl
 ports 8080 8081 8082 8083 2019
 secrets EDITOR_SECRET NIGHTLY_SECRET READER_SECRET
 
-# The certificate of the files that are imported, which only these programs trust: Go
-# reads this folder besides the certificates of the system.
+# The certificate of the server with the files to import. Only these programs trust it: Go
+# reads this folder in addition to the system's certificates.
 export SSL_CERT_DIR=$GATEHOUSE_STATE/trusted
 if [ ! -f "$SSL_CERT_DIR/files.crt" ]; then
 	mkdir -p "$SSL_CERT_DIR"
@@ -21,14 +21,14 @@ ready http://localhost:8080/.well-known/oauth-authorization-server http://localh
 
 stay <<TXT
 
-The API has conventions.
+The legacy API has a REST interface.
 
-  What there is   curl 'http://127.0.0.1:8083/api.php?mod=article&act=get&aid=7'   fails with status 200
-  Before it       curl http://localhost:8081/articles   401, since nobody reads without a token
-  A token         . $env
+  Legacy API      curl 'http://127.0.0.1:8083/api.php?mod=article&act=get&aid=7'   fails, with status 200
+  REST interface  curl -i http://localhost:8081/articles   returns 401: reading requires a token
+  Get a token     . $env
                   curl http://localhost:8080/token -u "editor:\$EDITOR_SECRET" -d grant_type=client_credentials
-  By hand         examples/legacy-rest/README.md goes through it with curl
-  How             examples/legacy-rest/Caddyfile is all of it
+  Tutorial        examples/legacy-rest/README.md walks through it with curl
+  Configuration   examples/legacy-rest/Caddyfile
   Logs            $GATEHOUSE_STATE/*.log
 
 Stop with Ctrl-C.

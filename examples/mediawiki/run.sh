@@ -8,9 +8,9 @@ secrets EDITOR_SECRET READER_SECRET WIKI_PASSWORD
 
 wiki=/usr/share/mediawiki
 [ -f "$wiki/maintenance/install.php" ] && php -r 'exit(extension_loaded("pdo_sqlite") ? 0 : 1);' ||
-	die "this example needs MediaWiki, in Debian the packages mediawiki, php-cli and php-sqlite3"
+	die "this example needs MediaWiki: on Debian, install mediawiki, php-cli and php-sqlite3"
 
-# A wiki of the example's own, in one SQLite file: the installed program stays as it is.
+# A separate wiki for the example, in one SQLite file. The installed program is not changed.
 export MW_CONFIG_FILE=$GATEHOUSE_STATE/LocalSettings.php
 if [ ! -f "$MW_CONFIG_FILE" ]; then
 	rm -rf "$GATEHOUSE_STATE/wiki"
@@ -19,15 +19,14 @@ if [ ! -f "$MW_CONFIG_FILE" ]; then
 	env -u MW_CONFIG_FILE php "$wiki/maintenance/install.php" --dbtype sqlite --dbname wiki --dbpath "$GATEHOUSE_STATE/wiki" \
 		--confpath "$GATEHOUSE_STATE/wiki" --server http://127.0.0.1:8083 --scriptpath '' --lang en \
 		--passfile "$GATEHOUSE_STATE/wiki/password" 'Example Wiki' Gateway >"$GATEHOUSE_STATE/install.log" 2>&1 ||
-		die "MediaWiki was not installed: $(tail -n 5 "$GATEHOUSE_STATE/install.log")"
+		die "the wiki could not be installed: $(tail -n 5 "$GATEHOUSE_STATE/install.log")"
 	rm "$GATEHOUSE_STATE/wiki/password"
-	# Requests begin no others to the wiki itself, and visitors without an account write nothing.
+	# Requests start no job requests to the wiki itself, and visitors without an account cannot edit.
 	printf '%s\n' '$wgJobRunRate = 0;' '$wgGroupPermissions["*"]["edit"] = false;' >>"$GATEHOUSE_STATE/wiki/LocalSettings.php"
 	mv "$GATEHOUSE_STATE/wiki/LocalSettings.php" "$MW_CONFIG_FILE"
 fi
 
-# One process answers one request after the other, so there are no workers that could be
-# left behind.
+# A single process handles one request after the other, so no worker can be left behind.
 start mediawiki php -d opcache.enable_cli=1 -S 127.0.0.1:8083 -t "$wiki"
 start caddy "$caddy" run --config Caddyfile
 ready http://localhost:8080/.well-known/oauth-authorization-server http://localhost:8081/openapi.json \
@@ -37,13 +36,13 @@ stay <<TXT
 
 MediaWiki has a REST interface.
 
-  What there is   curl 'http://127.0.0.1:8083/api.php?action=query&pageids=99&format=json'   fails with status 200
-  Before it       curl http://localhost:8081/pages   401, since nobody reads without a token
-  A token         . $env
+  MediaWiki       curl 'http://127.0.0.1:8083/api.php?action=query&pageids=99&format=json'   fails, with status 200
+  REST interface  curl -i http://localhost:8081/pages   returns 401: reading requires a token
+  Get a token     . $env
                   curl http://localhost:8080/token -u "editor:\$EDITOR_SECRET" -d grant_type=client_credentials
-  The wiki        http://127.0.0.1:8083, where the gateway's own account is Gateway with \$WIKI_PASSWORD
-  By hand         examples/mediawiki/README.md goes through it with curl
-  How             examples/mediawiki/Caddyfile is all of it
+  The wiki        http://127.0.0.1:8083   the gateway's account there is Gateway, password \$WIKI_PASSWORD
+  Tutorial        examples/mediawiki/README.md walks through it with curl
+  Configuration   examples/mediawiki/Caddyfile
   Logs            $GATEHOUSE_STATE/*.log
 
 Stop with Ctrl-C.

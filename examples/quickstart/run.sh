@@ -17,12 +17,12 @@ Gatehouse is running.
 
   Try it        http://localhost:8082   sign in as alice, password: correct horse battery staple
   Issuer        http://localhost:8080   http://localhost:8080/.well-known/oauth-authorization-server
-  Your account  http://localhost:8080/account   what alice has allowed, and where she is signed in
-  Guarded API   http://localhost:8081   curl -i http://localhost:8081/articles  answers 401
-  Legacy API    http://127.0.0.1:8083   what is behind the gateway
+  Your account  http://localhost:8080/account   the applications alice has allowed, and her sessions
+  Guarded API   http://localhost:8081   curl -i http://localhost:8081/articles  returns 401
+  Legacy API    http://127.0.0.1:8083   the API behind the gateway
   Metrics       http://localhost:2019/metrics
 
-  By hand       examples/quickstart/README.md goes through it with curl
+  Tutorial      examples/quickstart/README.md walks through it with curl
   Secrets       . $env
   Logs          $GATEHOUSE_STATE/*.log
 

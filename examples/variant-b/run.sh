@@ -12,14 +12,14 @@ ready http://localhost:8080/.well-known/oauth-authorization-server http://localh
 
 stay <<TXT
 
-The teahouse is open.
+Lantern Teahouse, the example site, is running.
 
-  Try it     http://localhost:8082   press "Sign in with your phone": a code to scan, a number and a short code appear
-             A phone cannot reach this machine's localhost, so a private window or a second browser plays it: there
-             open http://localhost:8080/device, sign in as alice, password: correct horse battery staple,
-             type the short code, then the number, and confirm.
-             The first window is signed in at once, and shows Alice with her picture.
-  By hand    examples/variant-b/README.md goes through it with curl, and through a device that has no browser
+  Try it     http://localhost:8082   press "Sign in with your phone": a QR code, a number and a short code appear
+             A phone cannot reach localhost on this machine, so use a private window or a second browser instead:
+             open http://localhost:8080/device there, sign in as alice, password: correct horse battery staple,
+             enter the short code, then the number, and confirm.
+             The first window is signed in immediately, and shows Alice with her picture.
+  Tutorial   examples/variant-b/README.md walks through it with curl, and signs in a device without a browser
   Metrics    http://localhost:2019/metrics
   Secret     . $env
   Logs       $GATEHOUSE_STATE/*.log
