@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/internal/rest/signin"
 	"github.com/gatehouse/gatehouse/module/rest/login"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
-	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
 // account is how the gateway signs in to a version's upstream; nil: it does not. That of the
@@ -59,22 +59,14 @@ func (h *REST) checkLogin(account *login.Config, resources []resource.Resource) 
 	return nil
 }
 
-// kept are the parameters that a sign-in gives, without values.
-func (s *signIn) kept() []supply.Param {
-	if s == nil {
-		return nil
-	}
-	return s.declared.Kept()
-}
-
 // Cleanup releases the sessions at the upstreams. The last configuration that uses one ends it.
 func (h *REST) Cleanup() error {
-	held := map[*signIn]bool{nil: true}
+	held := map[*signin.SignIn]bool{nil: true}
 	var all []error
 	for _, e := range append([]edition{h.plain}, h.editions...) {
-		if !held[e.login] {
-			held[e.login] = true
-			_, err := keepers.Delete(e.login.pooled)
+		if !held[e.api.Login] {
+			held[e.api.Login] = true
+			_, err := keepers.Delete(e.keeper)
 			all = append(all, err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/idempotent"
 	"github.com/gatehouse/gatehouse/module/internal/rest/reststore"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/internal/rest/signin"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -68,8 +69,7 @@ func (h *REST) declares(it func(*resource.Resource) bool) bool {
 func undone(err error) bool {
 	var dial reverseproxy.DialError
 	status := statusOf(err)
-	var unsent notSignedIn
-	if errors.As(err, &unsent) {
+	if signin.IsNotSent(err) {
 		return true
 	}
 	if errors.Is(err, job.ErrUnknown) || status == idempotent.GivenUp {

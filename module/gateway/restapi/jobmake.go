@@ -33,7 +33,7 @@ func (p *jobs) begin(w http.ResponseWriter, c *call, q *job.Queue, wish job.Pref
 		return refused
 	}
 	if q.Fetch == nil {
-		if refused := upstream.CheckJobBody(slices.Concat(p.h.jobParams(), c.login.kept()), c.Request.Header, body); refused != nil {
+		if refused := upstream.CheckJobBody(p.h.jobBodyParams(c.edition), c.Request.Header, body); refused != nil {
 			return refused
 		}
 	}

@@ -104,10 +104,11 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("api_rest: to: %w", err)
 	}
-	if h.plain.route, h.plain.reveals, err = newRoute(ctx, h.Upstream, h.supplies(h.plain.table, h.Login)); err != nil {
+	if h.plain.route, h.plain.api.Reveals, err = newRoute(ctx, h.Upstream, h.supplies(h.plain.table, h.Login)); err != nil {
 		return fmt.Errorf("api_rest: to: %w", err)
 	}
-	if h.plain.login, err = h.newSignIn(h.Login, h.plain.route, h.plain.reveals, from); err != nil {
+	h.plain.account = h.Login
+	if h.plain.api.Login, h.plain.keeper, err = h.newSignIn(h.Login, h.plain.route, h.plain.api.Reveals, from); err != nil {
 		return fmt.Errorf("api_rest: %w", err)
 	}
 	config := version.Config{Vendor: h.Vendor, Now: time.Now}
@@ -153,10 +154,11 @@ func (h *REST) compileUpstream(ctx caddy.Context, e *edition, v *Version) error 
 	if err != nil {
 		return fmt.Errorf("to: %w", err)
 	}
-	if e.route, e.reveals, err = newRoute(ctx, v.Upstream, h.supplies(e.table, v.Login)); err != nil {
+	if e.route, e.api.Reveals, err = newRoute(ctx, v.Upstream, h.supplies(e.table, v.Login)); err != nil {
 		return fmt.Errorf("to: %w", err)
 	}
-	e.login, err = h.newSignIn(v.Login, e.route, e.reveals, from)
+	e.account = v.Login
+	e.api.Login, e.keeper, err = h.newSignIn(v.Login, e.route, e.api.Reveals, from)
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/conditional"
 	"github.com/gatehouse/gatehouse/module/internal/rest/idempotent"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/internal/rest/signin"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
@@ -118,10 +119,14 @@ type Dialect struct {
 
 // edition is what serves a version.
 type edition struct {
-	table   *routes.Table
-	route   route
-	reveals bool    // the proxies in route send what is concealed of a request
-	login   *signIn // nil: the gateway has no account there
+	table *routes.Table
+	route route
+	api   struct {
+		Reveals bool           // the proxies in route send what is concealed of a request
+		Login   *signin.SignIn // nil: the gateway has no account there
+	}
+	account *login.Config // how the gateway signs in; nil: it does not
+	keeper  string        // the key of its session in keepers
 	// dialects are those of the operations: errors name members as clients do.
 	dialects map[*routes.Operation]*envelope.Config
 	strip    bool // the version is not in the paths of requests that pass

@@ -9,6 +9,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/conceal"
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/internal/rest/signin"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
@@ -24,7 +25,7 @@ type supplied struct {
 	as         string         // the form of a body that has to be made
 	secrets    supply.Secrets // what no client may be told
 	configured []string       // those of the configuration that are looked for in results of calls
-	login      *signIn        // nil: the gateway has no account there
+	login      *signin.SignIn // nil: the gateway has no account there
 	reveals    bool           // of the edition
 }
 
@@ -38,13 +39,13 @@ func (h *REST) supply(e *edition, o *routes.Operation, to route, dialect *envelo
 	} else {
 		fixed = h.jobParams()
 	}
-	if len(fixed) == 0 && e.login == nil && !configured {
+	if len(fixed) == 0 && e.api.Login == nil && !configured {
 		if o != nil && o.Requests.ByRPC() {
 			to = &caller{h, o, to, nil}
 		}
 		return to, dialect
 	}
-	s := &supplied{h: h, to: to, operation: o, fixed: fixed, as: as, login: e.login, reveals: e.reveals}
+	s := &supplied{h: h, to: to, operation: o, fixed: fixed, as: as, login: e.api.Login, reveals: e.api.Reveals}
 	if o != nil && o.Requests.ByRPC() {
 		s.to = &caller{h, o, to, s}
 	}
@@ -63,6 +64,14 @@ func (h *REST) jobParams() (params []supply.Param) {
 	return params
 }
 
+// jobBodyParams are the parameters that bodies of such jobs cannot have in an edition.
+func (h *REST) jobBodyParams(e *edition) []supply.Param {
+	if e.api.Login == nil {
+		return h.jobParams()
+	}
+	return slices.Concat(h.jobParams(), e.account.Kept())
+}
+
 // ServeHTTP adds the parameters and goes on.
 func (s *supplied) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 	params, err := s.resolve(r)
@@ -76,17 +85,26 @@ func (s *supplied) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if s.login != nil {
-		return s.login.serve(w, r, s, params)
+		return s.login.Serve(w, r, s, params)
 	}
 	q, c := request.Copy(r), conceal.New(s.reveals, nil, s.secrets.In)
-	if err := s.apply(q, c, params); err != nil {
+	if err := s.Apply(q, c, params); err != nil {
 		return err
 	}
 	return s.to.ServeHTTP(c.Writer(w), c.Request(q))
 }
 
-// apply writes parameters into a request, or into what is concealed of it.
-func (s *supplied) apply(q *http.Request, c *conceal.Values, params []supply.Param) error {
+// AddSecret implements signin.Sender.
+func (s *supplied) AddSecret(text string) { s.hide(text) }
+
+// IsSecret implements signin.Sender.
+func (s *supplied) IsSecret(text string) bool { return s.secrets.In(text) }
+
+// Send implements signin.Sender.
+func (s *supplied) Send(w http.ResponseWriter, r *http.Request) error { return s.to.ServeHTTP(w, r) }
+
+// Apply writes parameters into a request, or into what is concealed of it.
+func (s *supplied) Apply(q *http.Request, c *conceal.Values, params []supply.Param) error {
 	if err := c.Apply(q, params, s.as); err != nil {
 		return envelope.Fail(http.StatusBadRequest, "", "the body could not be read", err)
 	}
