@@ -18,7 +18,7 @@ import (
 
 // asker returns how the API is asked to carry out a match for a client.
 func (h *REST) asker(c *call, m routes.Match) operation.Ask {
-	to, dialect := h.supply(c.edition, m.Operation, c.handler(), c.dialects[m.Operation])
+	to, dialect := c.api.Route(m.Operation, nil, c.handler(), c.dialects[m.Operation])
 	return func(ctx context.Context, up mapping.Upstream, answer *answer.Answer, limit int) responsewriter.Reply {
 		return h.alone(ctx, to, c.Request, up, answer, dialect, limit)
 	}

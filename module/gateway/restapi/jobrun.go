@@ -63,7 +63,7 @@ func (p *jobs) do(ctx context.Context, t job.Task) *job.Failure {
 		r.Body, r.ContentLength = io.NopCloser(t.Upload.Body), t.Upload.Length
 	}
 	p.app.Identify(r, access(t.Job))
-	to, dialect := h.supply(e, p.operation(e, t.Config), e.route, dialect)
+	to, dialect := e.api.Route(p.operation(e, t.Config), h.jobParams(), e.route, dialect)
 	if err := h.through(t.Answer, r, to, answer, dialect); err != nil {
 		return jobFailure(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
+	"github.com/gatehouse/gatehouse/module/internal/rest/upstream"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
@@ -29,17 +30,15 @@ func (h *REST) operate(w http.ResponseWriter, c *call) error {
 	answer := m.Answer(up, answer.Caller{Prefix: c.Prefix, Query: query, Allowed: c.Permits})
 	out := newLeaving(w, c, m, answer)
 	defer out.finish()
-	to, dialect := h.supply(c.edition, m.Operation, c.handler(), c.dialects[m.Operation])
-	if s, ok := to.(*supplied); ok {
-		out.withholds = s.secrets.In
-	}
+	to, dialect := c.api.Route(m.Operation, nil, c.handler(), c.dialects[m.Operation])
+	out.withholds = upstream.Secret(to)
 	return h.send(out, c, to, upstreamRequest(c.Request.Context(), w, c.Request, up), answer, dialect)
 }
 
 // send makes the upstream answer a client, by way of its dialect and the translation. r is
 // the upstream's request.
-func (h *REST) send(w http.ResponseWriter, c *call, upstream route, r *http.Request, answer *answer.Answer, dialect *envelope.Config) error {
-	to := translate.New(w, translate.Config{Answer: answer, MediaType: c.choice.MediaType, Locate: withoutSecrets(upstream, h.locator(c, r))})
+func (h *REST) send(w http.ResponseWriter, c *call, api route, r *http.Request, answer *answer.Answer, dialect *envelope.Config) error {
+	to := translate.New(w, translate.Config{Answer: answer, MediaType: c.choice.MediaType, Locate: withoutSecrets(upstream.Secret(api), h.locator(c, r))})
 	defer to.Release()
 	if out, ok := w.(*leaving); ok {
 		out.to = to
@@ -47,7 +46,7 @@ func (h *REST) send(w http.ResponseWriter, c *call, upstream route, r *http.Requ
 	shaped := envelope.NewWriter(to, r, dialect)
 	dialect.Ask(r.Header)
 	err := unbroken(to, r, func() error {
-		if err := upstream.ServeHTTP(shaped, r); err != nil {
+		if err := api.ServeHTTP(shaped, r); err != nil {
 			return err
 		}
 		shaped.Finish()

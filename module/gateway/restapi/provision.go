@@ -16,6 +16,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/conditional"
 	"github.com/gatehouse/gatehouse/module/internal/rest/pages"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/internal/rest/upstream"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/login"
@@ -53,6 +54,10 @@ func (h *REST) Provision(ctx caddy.Context) (err error) {
 			return fmt.Errorf("api_rest: errors: %w", err)
 		}
 	}
+	h.apis = upstream.Config{
+		Replace: replacePlaceholders, KeepPlaceholders: h.unresolved, Unreadable: h.unreadable,
+	}
+	h.plain.api.Config = &h.apis
 	if err := h.compile(ctx); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/conditional"
 	"github.com/gatehouse/gatehouse/module/internal/rest/idempotent"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
-	"github.com/gatehouse/gatehouse/module/internal/rest/signin"
+	"github.com/gatehouse/gatehouse/module/internal/rest/upstream"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
@@ -74,6 +74,7 @@ type REST struct {
 	versions   *version.Set
 	dialect    envelope.Config
 	parts      []part
+	apis       upstream.Config     // what all APIs have in common
 	once       *idempotent.Handler // nil: no resource declares idempotency
 	tags       *conditional.Tags
 	cursors    *cursors // nil: no list has any
@@ -119,12 +120,9 @@ type Dialect struct {
 
 // edition is what serves a version.
 type edition struct {
-	table *routes.Table
-	route route
-	api   struct {
-		Reveals bool           // the proxies in route send what is concealed of a request
-		Login   *signin.SignIn // nil: the gateway has no account there
-	}
+	table   *routes.Table
+	route   route
+	api     upstream.API  // what the gateway adds to requests
 	account *login.Config // how the gateway signs in; nil: it does not
 	keeper  string        // the key of its session in keepers
 	// dialects are those of the operations: errors name members as clients do.
