@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
+	"github.com/gatehouse/gatehouse/module/internal/rest/exchange"
 	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
@@ -64,7 +65,7 @@ func (p *jobs) do(ctx context.Context, t job.Task) *job.Failure {
 	}
 	p.app.Identify(r, access(t.Job))
 	to, dialect := e.api.Route(p.operation(e, t.Config), h.jobParams(), e.route, dialect)
-	if err := h.through(t.Answer, r, to, answer, dialect); err != nil {
+	if err := h.exchanger.SendAlone(t.Answer, r, exchange.Exchange{To: to, Answer: answer, Dialect: dialect}); err != nil {
 		return jobFailure(err)
 	}
 	return nil

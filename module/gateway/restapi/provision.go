@@ -14,6 +14,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
 	"github.com/gatehouse/gatehouse/module/internal/rest/conditional"
+	"github.com/gatehouse/gatehouse/module/internal/rest/exchange"
 	"github.com/gatehouse/gatehouse/module/internal/rest/pages"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/upstream"
@@ -54,8 +55,9 @@ func (h *REST) Provision(ctx caddy.Context) (err error) {
 			return fmt.Errorf("api_rest: errors: %w", err)
 		}
 	}
+	h.exchanger = exchange.New(exchange.Config{Log: h.log, Untranslated: h.metrics.Untranslated, StatusOf: statusOf, Told: told})
 	h.apis = upstream.Config{
-		Replace: replacePlaceholders, KeepPlaceholders: h.unresolved, Unreadable: h.unreadable,
+		Replace: replacePlaceholders, KeepPlaceholders: h.unresolved, Unreadable: h.exchanger.Unreadable,
 	}
 	h.plain.api.Config = &h.apis
 	if err := h.compile(ctx); err != nil {

@@ -2,7 +2,6 @@ package restapi
 
 import (
 	"log/slog"
-	"sync"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -10,6 +9,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
 	"github.com/gatehouse/gatehouse/module/internal/rest/conditional"
+	"github.com/gatehouse/gatehouse/module/internal/rest/exchange"
 	"github.com/gatehouse/gatehouse/module/internal/rest/idempotent"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/upstream"
@@ -74,7 +74,8 @@ type REST struct {
 	versions   *version.Set
 	dialect    envelope.Config
 	parts      []part
-	apis       upstream.Config     // what all APIs have in common
+	apis       upstream.Config // what all APIs have in common
+	exchanger  *exchange.Exchanger
 	once       *idempotent.Handler // nil: no resource declares idempotency
 	tags       *conditional.Tags
 	cursors    *cursors // nil: no list has any
@@ -82,10 +83,8 @@ type REST struct {
 	answers    *handler.UpstreamAnswers
 	metrics    metrics.Set
 	log        *slog.Logger
-	unresolved bool     // placeholders stay in what is sent: nothing leaves the process
-	follows    int      // the most answers that make one list
-	cut        sync.Map // paths of resources whose list may have been cut by the upstream
-	exceeded   sync.Map // paths of resources whose upstream gave more items than asked for
+	unresolved bool // placeholders stay in what is sent: nothing leaves the process
+	follows    int  // the most answers that make one list
 }
 
 // Version is a version of the API, with an upstream of its own.

@@ -78,6 +78,9 @@ func NewTrial(ctx caddy.Context, config []byte) (*Trial, error) {
 	t := &Trial{h: h}
 	err = h.Provision(ctx)
 	h.log = slog.New(&t.why) // people are told where they look
+	if h.exchanger != nil {
+		h.exchanger.Log = h.log
+	}
 	return t, err
 }
 

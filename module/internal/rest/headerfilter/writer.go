@@ -1,4 +1,4 @@
-package restapi
+package headerfilter
 
 import (
 	"io"
@@ -7,31 +7,30 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-
 	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
 	"github.com/gatehouse/gatehouse/module/internal/rest/headers"
-	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
-// leaving is the client's writer. It removes the header fields of an operation's answer that
-// end here, just before the header goes out: the dialect and the translation have read them by
-// then. What handlers in front have set before stays.
-type leaving struct {
-	caddyhttp.ResponseWriterWrapper
+// Writer is the client's writer. It removes header fields just before the header is sent: the
+// dialect and the translation have read them by then. Fields that handlers in front have set
+// before stay.
+type Writer struct {
+	http.ResponseWriter
+	// Translated knows whose Link is in the header. It may be nil until the API is asked.
+	Translated *translate.Writer
+	// Secret reports a text that clients must not be told. Nil: there is none.
+	Secret func(string) bool
+
 	pass   *headers.Set
-	call   *call
-	match  routes.Match
+	call   *operation.Call
 	answer *answer.Answer
-	to     *translate.Writer // knows whose Link it is; nil until the upstream is asked
-	before []field           // what stood there, of fields that do not pass
-	room   [2]field          // for the few that there are
-	ended  []string          // trailers that end here
+	before []field  // what was there of fields that do not pass
+	room   [2]field // for the few that there are
+	ended  []string // trailers that are removed
 	done   bool
-	// withholds reports a text that clients must not be told; nil: there is none.
-	withholds func(string) bool
 }
 
 type field struct {
@@ -39,8 +38,9 @@ type field struct {
 	values []string
 }
 
-func newLeaving(w http.ResponseWriter, c *call, m routes.Match, answer *answer.Answer) *leaving {
-	l := &leaving{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, pass: m.Operation.Answers.Fields(), call: c, match: m, answer: answer}
+// New returns a writer for the answer to a call.
+func New(w http.ResponseWriter, c *operation.Call, answer *answer.Answer) *Writer {
+	l := &Writer{ResponseWriter: w, pass: c.Match.Operation.Answers.Fields(), call: c, answer: answer}
 	l.before = l.room[:0]
 	for name, values := range w.Header() {
 		if !l.pass.Passes(name, headers.Answer{}) {
@@ -50,9 +50,12 @@ func newLeaving(w http.ResponseWriter, c *call, m routes.Match, answer *answer.A
 	return l
 }
 
-// WriteHeader removes. Of informational answers only what they say goes, since the header is
-// still to come.
-func (l *leaving) WriteHeader(status int) {
+// Unwrap is for http.ResponseController.
+func (l *Writer) Unwrap() http.ResponseWriter { return l.ResponseWriter }
+
+// WriteHeader removes fields. From an informational answer it removes them for that answer only,
+// since the final header is still to come.
+func (l *Writer) WriteHeader(status int) {
 	if status < http.StatusOK && status != http.StatusSwitchingProtocols {
 		l.inform(status)
 		return
@@ -61,8 +64,8 @@ func (l *leaving) WriteHeader(status int) {
 	l.ResponseWriter.WriteHeader(status)
 }
 
-// inform passes an informational answer on. Early hints without a field say nothing.
-func (l *leaving) inform(status int) {
+// inform passes an informational answer on. Early hints without a field are dropped.
+func (l *Writer) inform(status int) {
 	h := l.Header()
 	whole := maps.Clone(h)
 	l.remove(headers.Answer{Status: status}, false)
@@ -73,7 +76,7 @@ func (l *leaving) inform(status int) {
 	maps.Copy(h, whole)
 }
 
-func (l *leaving) strip(status int) {
+func (l *Writer) strip(status int) {
 	if l.done {
 		return
 	}
@@ -86,19 +89,19 @@ func (l *leaving) strip(status int) {
 		attachment := strings.EqualFold(strings.TrimSpace(disposition), "attachment")
 		a.Page = media != "" && l.answer.IsPage(media, envelope.IsJSON(media), attachment)
 	}
-	l.remove(a, status < 300 && (l.to != nil && l.to.Linked() || l.leadsHere(h["Link"])))
+	l.remove(a, status < 300 && (l.Translated != nil && l.Translated.Linked() || l.leadsHere(h["Link"])))
 	if status == http.StatusMethodNotAllowed && !l.pass.Named("Allow") {
 		h.Set("Allow", l.allowed()) // RFC 9110 section 15.5.6
 	}
 }
 
-// remove removes the fields that do not pass. link says that Link does.
-func (l *leaving) remove(a headers.Answer, link bool) {
+// remove removes the fields that do not pass. link says whether Link does.
+func (l *Writer) remove(a headers.Answer, link bool) {
 	h := l.Header()
 	for name, values := range h {
 		field := strings.TrimPrefix(name, http.TrailerPrefix)
 		if l.pass.Passes(field, a) || link && name == "Link" {
-			if l.tells(field, values) {
+			if l.hasSecret(field, values) {
 				delete(h, name)
 			}
 			continue
@@ -117,22 +120,22 @@ func (l *leaving) remove(a headers.Answer, link bool) {
 	}
 }
 
-// tells reports whether an upstream's field has an address with a secret of the gateway's in it:
-// many repeat the one that they were asked at.
-func (l *leaving) tells(field string, values []string) bool {
+// hasSecret reports whether a field of the API has an address with a secret of the gateway in it:
+// many APIs repeat the address that they were asked at.
+func (l *Writer) hasSecret(field string, values []string) bool {
 	switch {
-	case l.withholds == nil:
+	case l.Secret == nil:
 		return false
-	case field == "Link" && l.to != nil && l.to.Linked(): // it is ours
+	case field == "Link" && l.Translated != nil && l.Translated.Linked(): // it is ours
 		return false
 	case field != "Link" && field != "Location" && field != "Content-Location":
 		return false
 	}
-	return slices.ContainsFunc(values, l.withholds)
+	return slices.ContainsFunc(values, l.Secret)
 }
 
-// own are the values that a field had before the upstream was asked.
-func (l *leaving) own(name string) []string {
+// own returns the values that a field had before the API was asked.
+func (l *Writer) own(name string) []string {
 	for _, f := range l.before {
 		if f.name == name {
 			return f.values
@@ -141,8 +144,8 @@ func (l *leaving) own(name string) []string {
 	return nil
 }
 
-// trailers leaves in the announcement those that pass.
-func (l *leaving) trailers(h http.Header, a headers.Answer) {
+// trailers removes the trailers that do not pass from their announcement.
+func (l *Writer) trailers(h http.Header, a headers.Answer) {
 	var left []string
 	for _, line := range h["Trailer"] {
 		for name := range strings.SplitSeq(line, ",") {
@@ -158,9 +161,9 @@ func (l *leaving) trailers(h http.Header, a headers.Answer) {
 	}
 }
 
-// finish is for the end of the answer. What the header has by now are trailers, or belongs to
-// an answer that was not given.
-func (l *leaving) finish() {
+// Finish ends the answer. What the header has by now are trailers, or belongs to an answer that
+// was not given.
+func (l *Writer) Finish() {
 	if !l.done {
 		l.remove(headers.Answer{}, false)
 		return
@@ -171,15 +174,15 @@ func (l *leaving) finish() {
 	}
 	for name, values := range h {
 		field, ok := strings.CutPrefix(name, http.TrailerPrefix)
-		if ok && !l.pass.Passes(field, headers.Answer{}) || l.tells(field, values) {
+		if ok && !l.pass.Passes(field, headers.Answer{}) || l.hasSecret(field, values) {
 			delete(h, name)
 		}
 	}
 }
 
-// leadsHere reports whether all targets of an upstream's Link are addresses that clients of
-// this API can ask for too.
-func (l *leaving) leadsHere(links []string) bool {
+// leadsHere reports whether all targets of the API's Link are addresses that clients can ask for
+// too.
+func (l *Writer) leadsHere(links []string) bool {
 	for _, line := range links {
 		for rest := line; ; {
 			var target string
@@ -191,7 +194,7 @@ func (l *leaving) leadsHere(links []string) bool {
 				return false
 			}
 			path, _, _ := strings.Cut(target, "?")
-			if _, declared, refused := l.call.table.Match(http.MethodGet, path); !declared || refused != nil || l.call.Prefix != "" {
+			if _, declared, refused := l.call.Table.Match(http.MethodGet, path); !declared || refused != nil || l.call.Prefix != "" {
 				return false
 			}
 		}
@@ -199,11 +202,11 @@ func (l *leaving) leadsHere(links []string) bool {
 	return len(links) > 0
 }
 
-// allowed are the methods of the address, without the one that the upstream does not know.
-func (l *leaving) allowed() string {
+// allowed returns the methods of the address without the one that the API does not know.
+func (l *Writer) allowed() string {
 	var left []string
-	for method := range strings.SplitSeq(l.match.Allow, ", ") {
-		if method != l.match.Operation.Method {
+	for method := range strings.SplitSeq(l.call.Match.Allow, ", ") {
+		if method != l.call.Match.Operation.Method {
 			left = append(left, method)
 		}
 	}
@@ -211,22 +214,22 @@ func (l *leaving) allowed() string {
 }
 
 // Write implements http.ResponseWriter.
-func (l *leaving) Write(p []byte) (int, error) {
+func (l *Writer) Write(p []byte) (int, error) {
 	l.strip(http.StatusOK)
 	return l.ResponseWriter.Write(p)
 }
 
 // ReadFrom keeps the way open for sendfile.
-func (l *leaving) ReadFrom(from io.Reader) (int64, error) {
+func (l *Writer) ReadFrom(from io.Reader) (int64, error) {
 	l.strip(http.StatusOK)
-	return l.ResponseWriterWrapper.ReadFrom(from)
+	return io.Copy(l.ResponseWriter, from)
 }
 
 // FlushError sends the header if it was not sent.
-func (l *leaving) FlushError() error {
+func (l *Writer) FlushError() error {
 	l.strip(http.StatusOK)
 	return http.NewResponseController(l.ResponseWriter).Flush()
 }
 
 // Flush is FlushError without the error.
-func (l *leaving) Flush() { _ = l.FlushError() }
+func (l *Writer) Flush() { _ = l.FlushError() }

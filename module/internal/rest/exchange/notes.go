@@ -1,0 +1,42 @@
+package exchange
+
+import (
+	"net/http"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
+	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+)
+
+// settle answers a write that succeeded although the answer has no resource where one is declared,
+// and logs that, unless nothing was declared and a fail_when has checked the text.
+func (x *Exchanger) settle(to *translate.Writer, r *http.Request, answer *answer.Answer, dialect *envelope.Config) {
+	judged := answer.ItemPointer() == "" && dialect.JudgesText(to.Header())
+	if f := to.Settle(); f != nil && !judged {
+		x.Untranslated(string(f.Kind))
+		if answer.ItemPointer() == "" {
+			x.Log.Warn("the answer to a write is not a JSON object, and was taken for a success by its status", "error", f.Err, "method", r.Method, "path", r.URL.Path)
+			return
+		}
+		x.Log.Warn("the answer to a write has no resource where one is declared", "item", answer.ItemPointer(), "error", f.Err, "method", r.Method, "path", r.URL.Path)
+	}
+}
+
+// noteExceeded logs, once for each resource, that the API gave more items than it was asked for.
+func (x *Exchanger) noteExceeded(answer *answer.Answer) {
+	if path, ok := answer.Exceeded(); ok {
+		if _, known := x.exceeded.LoadOrStore(path, true); !known {
+			x.Log.Warn("the API gave more items than `limit` asked for, so it does not know the parameter: write its own name with `list { send limit <name> }`, or `list { paginate local }` if it always gives the whole list", "resource", path)
+		}
+	}
+}
+
+// noteCut logs, once for each resource, that a list which is taken for complete has a length at
+// which APIs cut lists.
+func (x *Exchanger) noteCut(answer *answer.Answer) {
+	if path, n, ok := answer.MayBeCut(); ok {
+		if _, known := x.cut.LoadOrStore(path, true); !known {
+			x.Log.Warn("`paginate local` takes this list for whole, and the API may have cut it at this length: write `complete when <pointer> <operator>` for what tells in its answer, and `cursor <parameter> <pointer>` if it leads on", "resource", path, "items", n)
+		}
+	}
+}
