@@ -9,10 +9,10 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// errorCharset is the one that errors are in, where answers are in the named one.
-func (h *REST) errorCharset(name string) (*charset.Charset, error) {
-	if h.Errors != nil && h.Errors.Charset != "" {
-		name = h.Errors.Charset
+// errorCharset returns the charset of errors, where answers are in the named one.
+func (d *Dialect) errorCharset(name string) (*charset.Charset, error) {
+	if d != nil && d.Charset != "" {
+		name = d.Charset
 	}
 	if name == "" {
 		return nil, nil
@@ -24,8 +24,8 @@ func (h *REST) errorCharset(name string) (*charset.Charset, error) {
 	return c, nil
 }
 
-// inCharset are resources with the charset of their upstream, where they have no other. Nested
-// ones have that of the resource around them.
+// inCharset returns resources with the charset of their API, where they have no other. Nested ones
+// have that of the resource around them.
 func inCharset(all []resource.Resource, name string) []resource.Resource {
 	if name == "" {
 		return all

@@ -7,12 +7,10 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/rest/cursor"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
-
-// useCursor names the key that seals cursors of lists. It is the same on all nodes.
-const useCursor = "rest cursor"
 
 // cursors seals the cursors of lists with the gateway's secret.
 type cursors struct {
@@ -35,15 +33,9 @@ func (h *REST) takeCursors(ctx caddy.Context) error {
 	return nil
 }
 
-// sealer makes and opens the cursors of one client's request.
-type sealer struct {
-	keys  *secret.Keys
-	scope []byte // who asks, at which site, and through which version
-}
-
-// sealer binds cursors to the site, the version and the caller: what an upstream has written
-// into a cursor for one caller is not for another, nor for another upstream.
-func (s *cursors) sealer(c *call) (*sealer, error) {
+// sealer binds cursors to the site, the version and the caller: what an API has written into a
+// cursor for one caller is not for another caller, nor for another API.
+func (s *cursors) sealer(c *call) (*cursor.Sealer, error) {
 	keys := s.keys
 	if keys == nil {
 		release, err := s.app.Hold()
@@ -60,23 +52,5 @@ func (s *cursors) sealer(c *call) (*sealer, error) {
 		scope = append(scope, access.Client, access.Subject)
 	}
 	encoded, err := json.Marshal(scope)
-	return &sealer{keys, encoded}, err
-}
-
-// Seal implements list.Sealer. A page that has not changed has the same cursor again, so that
-// its ETag is the same. Cursors that are alike lead the same caller to the same page of the same
-// list, which that caller knows already.
-func (s *sealer) Seal(plain, bound []byte) string {
-	return s.keys.SealRepeatable(useCursor, plain, s.whole(bound))
-}
-
-// Open implements list.Sealer.
-func (s *sealer) Open(sealed string, bound []byte) ([]byte, error) {
-	return s.keys.Open(useCursor, sealed, s.whole(bound))
-}
-
-// whole puts the scope in front, a JSON text like what follows, so that neither runs into the
-// other.
-func (s *sealer) whole(bound []byte) []byte {
-	return append(append([]byte(nil), s.scope...), bound...)
+	return cursor.NewSealer(keys, encoded), err
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"testing"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/cursor"
 	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
@@ -26,7 +27,7 @@ func FuzzCursors(f *testing.F) {
 		f.Fatal(err)
 	}
 	m, _, _ := table.Match(http.MethodGet, "/things")
-	s := &sealer{keys, []byte(`[""]`)}
+	s := cursor.NewSealer(keys, []byte(`[""]`))
 	made, bound := make(map[string]bool), []byte(nil)
 	catch := catcher{s, func(sealed string, b []byte) { made[sealed], bound = true, b }}
 	for _, value := range []string{"x", "P|5", "a&page=2"} {
@@ -42,29 +43,29 @@ func FuzzCursors(f *testing.F) {
 		f.Add(sealed)
 	}
 	f.Add("")
-	f.Add(keys.Seal(useCursor, []byte(`{"p":2,"v":{"page":"1"}}`), nil))
+	f.Add(keys.Seal("rest cursor", []byte(`{"p":2,"v":{"page":"1"}}`), nil))
 	f.Add(keys.Seal("other", []byte(`{"p":2,"v":{"after":"1"}}`), []byte("[]")))
-	f.Fuzz(func(t *testing.T, cursor string) {
-		query := url.Values{"cursor": {cursor}}
+	f.Fuzz(func(t *testing.T, text string) {
+		query := url.Values{"cursor": {text}}
 		up, refused := m.Request(mapping.Asked{Sealer: s, RawQuery: query.Encode()})
 		if refused == nil {
-			t.Fatalf("%q sends %s", cursor, up.RawQuery)
+			t.Fatalf("%q sends %s", text, up.RawQuery)
 		}
 		if refused.Status != http.StatusBadRequest || refused.Field != "cursor" {
-			t.Fatalf("%q: %v", cursor, refused)
+			t.Fatalf("%q: %v", text, refused)
 		}
 	})
 }
 
 // catcher is a sealer that tells what it has made.
 type catcher struct {
-	*sealer
+	*cursor.Sealer
 	made func(sealed string, bound []byte)
 }
 
 // Seal implements list.Sealer.
 func (c catcher) Seal(plain, bound []byte) string {
-	sealed := c.sealer.Seal(plain, bound)
+	sealed := c.Sealer.Seal(plain, bound)
 	c.made(sealed, bound)
 	return sealed
 }

@@ -1,17 +1,20 @@
-// Package restapi owns the handler `api_rest`: it wires the packages below module/rest
-// to Caddy, carries requests to the upstream and answers back, and decides nothing of
-// what they mean.
+// Package restapi is the Caddy handler `api_rest`: its configuration, and the order of the stages
+// that a request passes. What the stages do is in packages below module/internal/rest, which know
+// no Caddy.
 //
-// How its parts fit together, for whoever adds one:
+// The way of a request, with the files that lead it (serve.go has the whole):
 //
-//   - A [call] is one client's request, its version chosen. A [part] may answer it before
-//     the declared resources are looked at (jobs, the OpenAPI document).
-//   - An [operation] answers one declared operation. [REST.operate] is the plain one; what
-//     wraps around an operation (idempotency, ETags) is put there by [REST.wrap], and sees
-//     the client's body, the match and the writer.
-//   - [request] makes a request of the upstream's out of nothing but a description, for
-//     a client's request in the background of which it runs, or for nobody: with its own
-//     replacer, variables and header. [route] is where it goes. A batch's items and a job
-//     run through [REST.alone], which has a recorder with a cap, turns errors and panics
-//     into an answer, and applies the dialect.
+//   - Match: package version chooses the version, routes the operation. A [part] (jobs.go,
+//     openapi.go) may answer before the declared resources are looked at.
+//   - Read the request: package request reads the body. The result is an [operation.Call], which
+//     the following stages pass on.
+//   - Around the operation: package idempotent (idempotency.go) and package conditional; batch
+//     answers a PATCH of a collection.
+//   - Ask the API: upstream.go makes the API's request out of Caddy's parts; packages upstream,
+//     signin and conceal add what the gateway sends itself (signin.go, supplied.go, conceal.go).
+//   - Translate and write the answer (operate.go): package exchange leads it through envelope and
+//     translate, package headerfilter removes header fields, package pages joins the parts of a
+//     list (follow.go).
+//
+// Stages return an *envelope.Refusal; errors.go turns it into Caddy's error, once.
 package restapi

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/jobapi"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -69,7 +70,7 @@ func Explain(tables Tables, config []byte, method, path string) (Explanation, er
 			return Explanation{"api_rest makes a job of it: job " + j.Path, true, true, true}, nil
 		}
 	}
-	if len(h.Jobs) > 0 && strings.HasPrefix(choice.Path, jobsPath) {
+	if len(h.Jobs) > 0 && strings.HasPrefix(choice.Path, jobapi.Path) {
 		return Explanation{"api_rest answers for a job", true, true, true}, nil
 	}
 	if h.OpenAPI != nil && (choice.Path == documentPath || choice.Path == pagePath) {

@@ -33,11 +33,11 @@ func (p *jobs) begin(w http.ResponseWriter, c *call, q *job.Queue, wish job.Pref
 		return refused
 	}
 	if q.Fetch == nil {
-		if refused := upstream.CheckJobBody(p.h.jobBodyParams(c.edition), c.Request.Header, body); refused != nil {
+		if refused := upstream.CheckJobBody(jobBodyParams(p.h.Fixed, c.account), c.Request.Header, body); refused != nil {
 			return refused
 		}
 	}
-	return p.make(w, c, q, wish, job.Request{Body: body, ContentType: label})
+	return p.api.Submit(w, &c.Call, q, wish, c.version(), job.Request{Body: body, ContentType: label})
 }
 
 // instead is the declared operation that a request would be if its client did not prefer
@@ -79,7 +79,7 @@ func (p *jobs) defers(w http.ResponseWriter, c *call, q *job.Queue, wish job.Pre
 		if changed, ok := up.Set["Content-Type"]; ok {
 			label = cmp.Or(append(changed, "")...)
 		}
-		return p.make(w, c, q, wish, job.Request{Body: body, ContentType: label})
+		return p.api.Submit(w, &c.Call, q, wish, c.version(), job.Request{Body: body, ContentType: label})
 	})(w, &c.Call)
 }
 

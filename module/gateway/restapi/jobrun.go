@@ -64,7 +64,7 @@ func (p *jobs) do(ctx context.Context, t job.Task) *job.Failure {
 		r.Body, r.ContentLength = io.NopCloser(t.Upload.Body), t.Upload.Length
 	}
 	p.app.Identify(r, access(t.Job))
-	to, dialect := e.api.Route(p.operation(e, t.Config), h.jobParams(), e.route, dialect)
+	to, dialect := e.api.Route(p.operation(e, t.Config), jobParams(h.Fixed), e.route, dialect)
 	if err := h.exchanger.SendAlone(t.Answer, r, exchange.Exchange{To: to, Answer: answer, Dialect: dialect}); err != nil {
 		return jobFailure(err)
 	}

@@ -12,18 +12,20 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/internal/handler"
+	"github.com/gatehouse/gatehouse/module/internal/rest/jobapi"
+	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/internal/rest/reststore"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
 
-const jobsPath = "/jobs/"
-
 // jobs is the part that takes jobs and answers for them.
 type jobs struct {
 	h      *REST
 	app    *gateway.App
+	api    *jobapi.Handler
 	queues map[string]*job.Queue // by the path that makes them
 }
 
@@ -53,12 +55,13 @@ func (h *REST) takeJobs(ctx caddy.Context, from string) error {
 		return fmt.Errorf("api_rest: jobs are kept in its store: %w", err)
 	}
 	p := &jobs{h: h, app: app, queues: make(map[string]*job.Queue)}
+	p.api = &jobapi.Handler{Trace: app.Traced, Identity: handler.IdentityHeader, Address: handler.ClientAddress}
 	stored := reststore.Jobs{Backend: app.Store()}
 	for _, c := range h.Jobs {
 		q, err := job.NewQueue(job.QueueConfig{
-			Config: c, Store: stored, Index: stored, Do: p.do, Hold: app.Hold, Fair: fairly,
+			Config: c, Store: stored, Index: stored, Do: p.do, Hold: app.Hold, Fair: jobapi.Fair,
 			NewID: secret.ID, Node: node, Now: time.Now, Log: h.log,
-			Observer: newJobWatch(c.Defaulted().Name, app.Trail()),
+			Observer: jobapi.NewObserver(c.Defaulted().Name, app.Trail()),
 		})
 		if err != nil {
 			return fmt.Errorf("api_rest: %w", err)
@@ -68,6 +71,7 @@ func (h *REST) takeJobs(ctx caddy.Context, from string) error {
 			return fmt.Errorf("api_rest: job %s is declared twice", q.Path)
 		}
 		p.queues[path] = q
+		p.api.Queues = append(p.api.Queues, q)
 		if err := app.Attach("job "+q.Name, from, q); err != nil {
 			return fmt.Errorf("api_rest: job %s: %w", q.Path, err)
 		}
@@ -79,11 +83,11 @@ func (h *REST) takeJobs(ctx caddy.Context, from string) error {
 // serve implements part.
 func (p *jobs) serve(w http.ResponseWriter, c *call) (bool, error) {
 	path := c.choice.Path
-	if id, ok := strings.CutPrefix(path, jobsPath); ok && !strings.Contains(id, "/") {
+	if id, ok := strings.CutPrefix(path, jobapi.Path); ok && !strings.Contains(id, "/") {
 		if c.choice.Unacceptable {
 			return true, unacceptable
 		}
-		return true, p.held(w, func() error { return p.one(w, c, id) })
+		return true, p.held(w, func() error { return p.api.ServeJob(w, &c.Call, id) })
 	}
 	q := p.queues[path]
 	if q == nil {
@@ -93,7 +97,7 @@ func (p *jobs) serve(w http.ResponseWriter, c *call) (bool, error) {
 		if q.When == "preferred" || c.declares(path) {
 			return false, nil
 		}
-		return true, allow(w, c.Request, "POST, OPTIONS")
+		return true, operation.Allow(w, c.Request, "POST, OPTIONS")
 	}
 	wish := job.ParsePrefer(c.Request.Header)
 	if q.When == "preferred" {
@@ -122,14 +126,4 @@ func (p *jobs) held(w http.ResponseWriter, serve func() error) error {
 	}
 	defer release()
 	return serve()
-}
-
-// allow answers OPTIONS, and refuses any other method.
-func allow(w http.ResponseWriter, r *http.Request, methods string) error {
-	w.Header().Set("Allow", methods)
-	if r.Method == http.MethodOptions {
-		w.WriteHeader(http.StatusNoContent)
-		return nil
-	}
-	return envelope.Fail(http.StatusMethodNotAllowed, "", "", fmt.Errorf("method %s", r.Method))
 }

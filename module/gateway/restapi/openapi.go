@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/rest/etag"
 	"github.com/gatehouse/gatehouse/module/internal/rest/openapi"
+	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
@@ -81,7 +82,7 @@ func (p *described) serve(w http.ResponseWriter, c *call) (bool, error) {
 		return false, nil
 	}
 	if c.Request.Method != http.MethodGet && c.Request.Method != http.MethodHead {
-		return true, allow(w, c.Request, "GET, HEAD, OPTIONS")
+		return true, operation.Allow(w, c.Request, "GET, HEAD, OPTIONS")
 	}
 	d, err := p.description(c)
 	switch {

@@ -41,7 +41,7 @@ func (h *REST) operate(w http.ResponseWriter, c *call) error {
 // send sends r, the API's request, and answers the client.
 func (h *REST) send(w http.ResponseWriter, c *call, to route, r *http.Request, answer *answer.Answer, dialect *envelope.Config) error {
 	return h.exchanger.Send(w, r, c.Request, exchange.Exchange{
-		To: to, Answer: answer, Dialect: dialect, MediaType: c.MediaType, Locate: withoutSecrets(upstream.Secret(to), h.locator(c, r)),
+		To: to, Answer: answer, Dialect: dialect, MediaType: c.MediaType, Locate: upstream.WithoutSecrets(to, h.locator(c, r)),
 	})
 }
 

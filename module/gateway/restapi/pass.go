@@ -54,21 +54,6 @@ func (h *REST) locator(c *call, r *http.Request) func(string) (string, bool) {
 	}
 }
 
-// withoutSecrets returns a locator that drops addresses with a text that clients must not be told:
-// APIs repeat the address they were asked at. secret may be nil.
-func withoutSecrets(secret func(string) bool, locate func(string) (string, bool)) func(string) (string, bool) {
-	if secret == nil {
-		return locate
-	}
-	return func(location string) (string, bool) {
-		at, ok := locate(location)
-		if secret(at) {
-			return "", false
-		}
-		return at, ok
-	}
-}
-
 // leads reports whether an address is of a host and port. Scripts write their own without
 // the port that their scheme has anyway.
 func leads(to *url.URL, hostport string) bool {

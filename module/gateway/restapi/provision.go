@@ -46,7 +46,7 @@ func (h *REST) Provision(ctx caddy.Context) (err error) {
 		h.counts[k] = h.metrics.REST(string(k))
 	}
 	h.dialect.Observe = func(status int, kind envelope.Kind) { h.metrics.UpstreamError(status, string(kind)) }
-	if h.dialect.Charset, err = h.errorCharset(h.Charset); err != nil {
+	if h.dialect.Charset, err = h.Errors.errorCharset(h.Charset); err != nil {
 		return fmt.Errorf("api_rest: %w", err)
 	}
 	if d := h.Errors; d != nil {
@@ -111,7 +111,7 @@ func (h *REST) compile(ctx caddy.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("api_rest: to: %w", err)
 	}
-	if h.plain.route, h.plain.api.Reveals, err = newRoute(ctx, h.Upstream, h.supplies(h.plain.table, h.Login)); err != nil {
+	if h.plain.route, h.plain.api.Reveals, err = newRoute(ctx, h.Upstream, supplies(h.Fixed, h.plain.table, h.Login)); err != nil {
 		return fmt.Errorf("api_rest: to: %w", err)
 	}
 	h.plain.account = h.Login
@@ -161,7 +161,7 @@ func (h *REST) compileUpstream(ctx caddy.Context, e *edition, v *Version) error 
 	if err != nil {
 		return fmt.Errorf("to: %w", err)
 	}
-	if e.route, e.api.Reveals, err = newRoute(ctx, v.Upstream, h.supplies(e.table, v.Login)); err != nil {
+	if e.route, e.api.Reveals, err = newRoute(ctx, v.Upstream, supplies(h.Fixed, e.table, v.Login)); err != nil {
 		return fmt.Errorf("to: %w", err)
 	}
 	e.account = v.Login
@@ -174,7 +174,7 @@ func (h *REST) speak(t *routes.Table) (all map[*routes.Operation]*envelope.Confi
 	all = make(map[*routes.Operation]*envelope.Config)
 	for _, o := range t.Operations() {
 		own := h.dialect
-		if own.Charset, err = h.errorCharset(o.Resource.Charset); err != nil {
+		if own.Charset, err = h.Errors.errorCharset(o.Resource.Charset); err != nil {
 			return nil, fmt.Errorf("resource %s: %w", o.Resource.Path, err)
 		}
 		if all[o], err = o.Dialect(own); err != nil {
@@ -213,10 +213,10 @@ func newRoute(ctx caddy.Context, routes caddyhttp.RouteList, conceal bool) (to r
 	return routes.Compile(caddyhttp.HandlerFunc(nowhere)), reveals, nil
 }
 
-// supplies reports whether requests of an edition have parameters of the gateway's. account is
-// how it signs in to the edition's upstream; nil: it does not.
-func (h *REST) supplies(t *routes.Table, account *login.Config) bool {
-	return account != nil || len(h.Fixed) > 0 || slices.ContainsFunc(t.Operations(), func(o *routes.Operation) bool { return len(o.Requests.Supplied()) > 0 })
+// supplies reports whether the gateway adds parameters to requests of an edition: fixed ones, those
+// of its operations, or those of an account.
+func supplies(fixed []resource.Fixed, t *routes.Table, account *login.Config) bool {
+	return account != nil || len(fixed) > 0 || slices.ContainsFunc(t.Operations(), func(o *routes.Operation) bool { return len(o.Requests.Supplied()) > 0 })
 }
 
 // AsksForJSON reports whether a condition about all answers refuses what is not JSON.

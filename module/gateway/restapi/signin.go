@@ -39,7 +39,7 @@ func (h *REST) newSignIn(c *login.Config, to route, reveals bool, from []byte) (
 	if err != nil {
 		return nil, "", err
 	}
-	fields := h.signInFields()
+	fields := signInFields(h.Fixed)
 	if key, err = sessionKey(c, fields, from); err != nil {
 		return nil, "", err
 	}

@@ -6,12 +6,14 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse/gatehouse/module/rest/login"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
 // jobParams are the parameters that the gateway sends with jobs that are for no resource.
-func (h *REST) jobParams() (params []supply.Param) {
-	for _, f := range h.Fixed {
+func jobParams(fixed []resource.Fixed) (params []supply.Param) {
+	for _, f := range fixed {
 		if len(f.Operations) == 0 {
 			params = append(params, f.Param())
 		}
@@ -19,12 +21,13 @@ func (h *REST) jobParams() (params []supply.Param) {
 	return params
 }
 
-// jobBodyParams are the parameters that bodies of such jobs cannot have in an edition.
-func (h *REST) jobBodyParams(e *edition) []supply.Param {
-	if e.api.Login == nil {
-		return h.jobParams()
+// jobBodyParams are the parameters that bodies of such jobs cannot have. account is how the gateway
+// signs in; nil: it does not.
+func jobBodyParams(fixed []resource.Fixed, account *login.Config) []supply.Param {
+	if account == nil {
+		return jobParams(fixed)
 	}
-	return slices.Concat(h.jobParams(), e.account.Kept())
+	return slices.Concat(jobParams(fixed), account.Kept())
 }
 
 // replacePlaceholders fills in the placeholders of a text for a request, and calls seen for each.

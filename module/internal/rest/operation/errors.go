@@ -2,6 +2,7 @@ package operation
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
@@ -38,4 +39,14 @@ func HeldError(held *responsewriter.Hold, err error) error {
 		return err
 	}
 	return BrokenOff(err)
+}
+
+// Allow answers OPTIONS, and refuses any other method.
+func Allow(w http.ResponseWriter, r *http.Request, methods string) error {
+	w.Header().Set("Allow", methods)
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	return envelope.Fail(http.StatusMethodNotAllowed, "", "", fmt.Errorf("method %s", r.Method))
 }

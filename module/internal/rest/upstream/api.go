@@ -68,6 +68,22 @@ func Secret(to operation.Route) func(text string) bool {
 	return nil
 }
 
+// WithoutSecrets returns a locator that drops addresses with a text that clients must not be told:
+// APIs repeat the address that they were asked at.
+func WithoutSecrets(to operation.Route, locate func(string) (string, bool)) func(string) (string, bool) {
+	secret := Secret(to)
+	if secret == nil {
+		return locate
+	}
+	return func(location string) (string, bool) {
+		at, ok := locate(location)
+		if secret(at) {
+			return "", false
+		}
+		return at, ok
+	}
+}
+
 // supplier adds parameters to a request. The request that it is given keeps none of them.
 type supplier struct {
 	*API

@@ -1,4 +1,4 @@
-package restapi
+package jobapi
 
 import (
 	"cmp"
@@ -10,8 +10,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
 
-// jobWatch counts what becomes of the jobs of a queue, and tells the audit trail.
-type jobWatch struct {
+// Observer counts what becomes of the jobs of a queue, and records it in the audit trail.
+type Observer struct {
 	queue  string
 	trail  audit.Sink
 	counts map[job.Event]metrics.Counter
@@ -19,8 +19,9 @@ type jobWatch struct {
 	set    metrics.Set
 }
 
-func newJobWatch(queue string, trail audit.Sink) *jobWatch {
-	w := &jobWatch{queue: queue, trail: trail, counts: make(map[job.Event]metrics.Counter, len(job.Events))}
+// NewObserver returns the observer of a queue.
+func NewObserver(queue string, trail audit.Sink) *Observer {
+	w := &Observer{queue: queue, trail: trail, counts: make(map[job.Event]metrics.Counter, len(job.Events))}
 	for _, e := range job.Events {
 		w.counts[e] = w.set.Job(queue, string(e))
 	}
@@ -29,7 +30,7 @@ func newJobWatch(queue string, trail audit.Sink) *jobWatch {
 }
 
 // Job implements [job.Observer].
-func (w *jobWatch) Job(ctx context.Context, e job.Event, j *job.Job) {
+func (w *Observer) Job(ctx context.Context, e job.Event, j *job.Job) {
 	w.counts[e].Inc()
 	switch e {
 	case job.EventAccepted:
@@ -40,19 +41,19 @@ func (w *jobWatch) Job(ctx context.Context, e job.Event, j *job.Job) {
 }
 
 // Running implements [job.Observer].
-func (w *jobWatch) Running(more int) { w.runs.Add(float64(more)) }
+func (w *Observer) Running(more int) { w.runs.Add(float64(more)) }
 
 // File implements [job.Observer].
-func (w *jobWatch) File(ctx context.Context, c job.Code, j *job.Job) {
+func (w *Observer) File(ctx context.Context, c job.Code, j *job.Job) {
 	w.set.JobFile(cmp.Or(strings.TrimPrefix(string(c), "file_"), "passed"))
 	if c == job.FileForbidden {
 		w.record(ctx, audit.FileForbidden, w.queue, j)
 	}
 }
 
-// record says nothing of what the job is about: an address may be signed, and a body may
-// hold anything. Where there is no guard, knowing a job's ID is all it takes to read it.
-func (w *jobWatch) record(ctx context.Context, name audit.Name, reason string, j *job.Job) {
+// record leaves out what the job is about: an address may be signed, and a body may have
+// anything. Without a guard it leaves out the id too: whoever knows it can read the job.
+func (w *Observer) record(ctx context.Context, name audit.Name, reason string, j *job.Job) {
 	e := audit.Event{Name: name, Client: j.Owner.Client, Subject: j.Owner.Subject, Reason: reason}
 	if j.Owner != (job.Owner{}) {
 		e.Job = j.ID
@@ -64,4 +65,4 @@ func (w *jobWatch) record(ctx context.Context, name audit.Name, reason string, j
 }
 
 // Interface guards
-var _ job.Observer = (*jobWatch)(nil)
+var _ job.Observer = (*Observer)(nil)
