@@ -1,0 +1,45 @@
+package upstream_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/upstream"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
+)
+
+func TestAJobsBodyCannotSetAParameterOfTheGateway(t *testing.T) {
+	params := []supply.Param{{In: supply.Body, Name: "api_key", Value: "{env.KEY}"}}
+	for _, c := range []struct {
+		media, coding, body string
+		status              int // 0: accepted
+	}{
+		{"application/json", "", `{"title":"a"}`, 0},
+		{"application/json", "", `{"api_key":"mine"}`, http.StatusBadRequest},
+		{"application/json", "", `{"title"`, http.StatusBadRequest},
+		{"application/json", "gzip", `{}`, http.StatusUnsupportedMediaType},
+		{"application/x-www-form-urlencoded", "", "title=a", 0},
+		{"application/x-www-form-urlencoded", "", "api_key=mine", http.StatusBadRequest},
+		{"text/plain", "", `{"api_key":"mine"}`, http.StatusBadRequest},
+		{"text/plain", "", "api_key=mine", http.StatusBadRequest},
+		{"", "", "title=a", 0},
+	} {
+		h := http.Header{}
+		if c.media != "" {
+			h.Set("Content-Type", c.media)
+		}
+		if c.coding != "" {
+			h.Set("Content-Encoding", c.coding)
+		}
+		status := 0
+		if refused := upstream.CheckJobBody(params, h, []byte(c.body)); refused != nil {
+			status = refused.Status
+		}
+		if status != c.status {
+			t.Errorf("%+v: status %d", c, status)
+		}
+	}
+	if refused := upstream.CheckJobBody(nil, http.Header{"Content-Encoding": {"gzip"}}, nil); refused != nil {
+		t.Error("without parameters of the gateway:", refused)
+	}
+}
