@@ -58,7 +58,7 @@ func Copy(t testing.TB, name string, commands ...string) *Example {
 	for _, c := range commands {
 		e.programs = append(e.programs, harness.Command(t, "github.com/gatehouse/gatehouse/examples/"+c))
 	}
-	e.Env = environ("CADDY_ADMIN="+e.At("localhost:2019"), "XDG_DATA_HOME="+e.Dir, "XDG_CONFIG_HOME="+e.Dir)
+	e.Env = cleanEnv("CADDY_ADMIN="+e.At("localhost:2019"), "XDG_DATA_HOME="+e.Dir, "XDG_CONFIG_HOME="+e.Dir)
 	return e
 }
 
@@ -109,8 +109,8 @@ func (e *Example) copyAll(from, to string) error {
 	})
 }
 
-// environ is ours without what would lead an example to somebody's state, and more.
-func environ(more ...string) []string {
+// cleanEnv is ours without what would lead an example to somebody's state, and more.
+func cleanEnv(more ...string) []string {
 	var env []string
 	for _, e := range os.Environ() {
 		if !strings.HasPrefix(e, "GATEHOUSE_STATE=") {

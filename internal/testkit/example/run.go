@@ -32,7 +32,7 @@ func Start(t testing.TB, name string, commands ...string) *Example {
 	return e
 }
 
-func (e *Example) command(ctx context.Context, programs ...string) *exec.Cmd {
+func (e *Example) runCommand(ctx context.Context, programs ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(e.Dir, "run.sh"), programs...)
 	cmd.Env, cmd.WaitDelay = e.Env, time.Second // a program that outlives run.sh holds the pipe
 	return cmd
@@ -43,7 +43,7 @@ func (e *Example) command(ctx context.Context, programs ...string) *exec.Cmd {
 func (e *Example) Start(t testing.TB) {
 	t.Helper()
 	e.Out = new(harness.Output)
-	r := &running{cmd: e.command(context.Background(), e.programs...), done: make(chan struct{})}
+	r := &running{cmd: e.runCommand(context.Background(), e.programs...), done: make(chan struct{})}
 	r.cmd.Stdout, r.cmd.Stderr = e.Out, e.Out
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func (e *Example) RefusesTakenPorts(t testing.TB) {
 			t.Fatal(err)
 		}
 		_, port, _ := net.SplitHostPort(addr)
-		e.fails(t, "port "+port+" is in use", slices.Repeat([]string{"/bin/false"}, len(e.programs))...)
+		e.wantFailure(t, "port "+port+" is in use", slices.Repeat([]string{"/bin/false"}, len(e.programs))...)
 		_ = l.Close()
 	}
 }
@@ -133,17 +133,17 @@ func (e *Example) EndsWithEachProgram(t testing.TB) {
 	for i := range e.programs {
 		programs := slices.Clone(e.programs)
 		programs[i] = "/bin/false"
-		e.fails(t, "run.sh: ", programs...)
+		e.wantFailure(t, "run.sh: ", programs...)
 		e.nothingListens(t)
 	}
 }
 
-func (e *Example) fails(t testing.TB, want string, programs ...string) {
+func (e *Example) wantFailure(t testing.TB, want string, programs ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	begun := time.Now()
-	out, err := e.command(ctx, programs...).CombinedOutput()
+	out, err := e.runCommand(ctx, programs...).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), want) {
 		t.Errorf("%q: %v: %s", programs, err, out)
 	}

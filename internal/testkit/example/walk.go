@@ -15,9 +15,9 @@ import (
 // and returns what it wrote. It must leave no file behind.
 func (e *Example) Walk(t testing.TB) string {
 	t.Helper()
-	before := e.files(t)
+	before := e.pageFiles(t)
 	file := filepath.Join(t.TempDir(), "walkthrough.sh")
-	if err := os.WriteFile(file, []byte(shell(e.Read(t, "README.md"))), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(shellBlocks(e.Read(t, "README.md"))), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -30,14 +30,14 @@ func (e *Example) Walk(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if after := e.files(t); !slices.Equal(before, after) {
+	if after := e.pageFiles(t); !slices.Equal(before, after) {
 		t.Errorf("the README leaves files behind: there were %q, there are %q", before, after)
 	}
 	return string(out)
 }
 
-// files are those that a reader sees.
-func (e *Example) files(t testing.TB) (names []string) {
+// pageFiles are those that a reader sees.
+func (e *Example) pageFiles(t testing.TB) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(e.Dir)
 	if err != nil {
@@ -51,9 +51,9 @@ func (e *Example) files(t testing.TB) (names []string) {
 	return names
 }
 
-// shell is what stands between ```sh and ``` in a page, each line where the page has it, so
+// shellBlocks is what stands between ```sh and ``` in a page, each line where the page has it, so
 // that the shell's line numbers are the page's.
-func shell(page string) string {
+func shellBlocks(page string) string {
 	var script strings.Builder
 	inside := false
 	for line := range strings.SplitSeq(page, "\n") {

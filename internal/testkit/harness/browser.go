@@ -134,16 +134,16 @@ func Form(t testing.TB, p Page) (action string, values url.Values) {
 		}
 		switch n.Data {
 		case "form":
-			if strings.EqualFold(attr(n, "method"), "post") && action == "" && !strings.HasSuffix(attr(n, "action"), "/language") {
-				u, err := p.URL.Parse(attr(n, "action"))
+			if strings.EqualFold(attribute(n, "method"), "post") && action == "" && !strings.HasSuffix(attribute(n, "action"), "/language") {
+				u, err := p.URL.Parse(attribute(n, "action"))
 				if err != nil {
 					t.Fatal(err)
 				}
 				action = u.String()
 			}
 		case "input":
-			if attr(n, "type") == "hidden" || attr(n, "value") != "" && attr(n, "type") != "submit" {
-				values.Set(attr(n, "name"), attr(n, "value"))
+			if attribute(n, "type") == "hidden" || attribute(n, "value") != "" && attribute(n, "type") != "submit" {
+				values.Set(attribute(n, "name"), attribute(n, "value"))
 			}
 		}
 	}
@@ -161,14 +161,14 @@ func Buttons(t testing.TB, p Page, name string) (values []string) {
 		t.Fatal(err)
 	}
 	for n := range doc.Descendants() {
-		if n.Type == html.ElementNode && n.Data == "button" && attr(n, "name") == name {
-			values = append(values, attr(n, "value"))
+		if n.Type == html.ElementNode && n.Data == "button" && attribute(n, "name") == name {
+			values = append(values, attribute(n, "value"))
 		}
 	}
 	return values
 }
 
-func attr(n *html.Node, name string) string {
+func attribute(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if a.Key == name {
 			return a.Val

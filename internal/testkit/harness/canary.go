@@ -39,7 +39,7 @@ func (c *Canaries) Plant(t testing.TB, name, value string) string {
 		return value
 	}
 	c.names[value] = name
-	for _, form := range forms(value) {
+	for _, form := range encodedForms(value) {
 		c.forms[form] = name
 	}
 	return value
@@ -57,9 +57,9 @@ func (c *Canaries) Names() []string {
 	return slices.Compact(names)
 }
 
-// forms are the shapes in which a value may have been written down: escaped, in base64
+// encodedForms are the shapes in which a value may have been written down: escaped, in base64
 // and in hexadecimal, whatever stands around it.
-func forms(value string) []string {
+func encodedForms(value string) []string {
 	all := []string{
 		value, url.QueryEscape(value), url.PathEscape(value), url.QueryEscape(url.QueryEscape(value)),
 		hex.EncodeToString([]byte(value)), strings.ToUpper(hex.EncodeToString([]byte(value))),

@@ -21,7 +21,7 @@ func Node(t testing.TB, limit time.Duration, script string, env []string, open f
 	if _, err := os.Stat(filepath.Join(dir, "node_modules", "playwright-core")); err != nil {
 		t.Fatal("the browser driver and the stock clients are not installed: run ./xcaddy.sh test in the top folder, which does that first: ", err)
 	}
-	return converse(t, limit, dir, "node", strings.Fields(script), env, open)
+	return runScript(t, limit, dir, "node", strings.Fields(script), env, open)
 }
 
 // Python is Node for a script of .ci/python, run by the system's Python, for which the
@@ -32,11 +32,11 @@ func Python(t testing.TB, limit time.Duration, script string, env []string, open
 	if out, err := exec.Command(python, "-c", "import social_core, requests_oauthlib").CombinedOutput(); err != nil {
 		t.Fatalf("the stock clients in Python are not installed: run ./xcaddy.sh test in the top folder, which does that first: %v %s", err, out)
 	}
-	return converse(t, limit, filepath.Join("..", "..", "..", ".ci", "python"), python, []string{"-B", script}, env, open)
+	return runScript(t, limit, filepath.Join("..", "..", "..", ".ci", "python"), python, []string{"-B", script}, env, open)
 }
 
-// converse runs a script and answers its lines "open ADDRESS".
-func converse(t testing.TB, limit time.Duration, dir, program string, args, env []string, open func(address string) string) string {
+// runScript runs a script and answers its lines "open ADDRESS".
+func runScript(t testing.TB, limit time.Duration, dir, program string, args, env []string, open func(address string) string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()

@@ -45,7 +45,7 @@ func StartPrism(t testing.TB, document, upstream string) *Prism {
 	p := new(Prism)
 	port := strconv.Itoa(FreePorts(t, 1)[0])
 	p.URL = "http://127.0.0.1:" + port
-	cmd := exec.Command("node", program, "proxy", file, p.counting(t, upstream), "--errors", "--host", "127.0.0.1", "--port", port)
+	cmd := exec.Command("node", program, "proxy", file, p.countingProxy(t, upstream), "--errors", "--host", "127.0.0.1", "--port", port)
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, &p.out, &p.out, 5*time.Second
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -73,8 +73,8 @@ func StartPrism(t testing.TB, document, upstream string) *Prism {
 	return p
 }
 
-// counting stands between Prism and the API, and counts what Prism lets through.
-func (p *Prism) counting(t testing.TB, upstream string) string {
+// countingProxy stands between Prism and the API, and counts what Prism lets through.
+func (p *Prism) countingProxy(t testing.TB, upstream string) string {
 	t.Helper()
 	u, err := url.Parse(upstream)
 	if err != nil {

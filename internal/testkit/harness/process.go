@@ -48,7 +48,7 @@ func (g *Gateway) Run(t testing.TB, caddyfile string) *Process {
 		g.showIfFailed(t, p.out)
 	})
 	for _, address := range []string{g.Admin, g.ID, g.API} {
-		p.await(address)
+		p.awaitAddress(address)
 	}
 	p.Ready = time.Since(begun)
 	p.awaitConfig(g.Admin)
@@ -72,9 +72,9 @@ func (p *Process) awaitConfig(admin string) {
 	_ = res.Body.Close()
 }
 
-// await dials until the address answers. It does not speak HTTP: an idle connection
+// awaitAddress dials until the address answers. It does not speak HTTP: an idle connection
 // would be one more in the program.
-func (p *Process) await(address string) {
+func (p *Process) awaitAddress(address string) {
 	p.t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {

@@ -42,11 +42,11 @@ func Program(t testing.TB) string {
 func Command(t testing.TB, pkg string) string {
 	t.Helper()
 	once, _ := commands.LoadOrStore(pkg, sync.OnceValues(func() (string, error) {
-		dir, err := programs()
+		dir, err := programDir()
 		if err != nil {
 			return "", err
 		}
-		return build(dir, pkg, path.Base(pkg))
+		return buildProgram(dir, pkg, path.Base(pkg))
 	}))
 	p, err := once.(func() (string, error))()
 	if err != nil {
@@ -58,22 +58,22 @@ func Command(t testing.TB, pkg string) string {
 var commands sync.Map // import path -> func() (string, error)
 
 var built = sync.OnceValues(func() (string, error) {
-	dir, err := programs()
+	dir, err := programDir()
 	if err != nil {
 		return "", err
 	}
-	if err := os.WriteFile(own(dir, "main"), []byte(programMain), 0o644); err != nil {
+	if err := os.WriteFile(tempName(dir, "main"), []byte(programMain), 0o644); err != nil {
 		return "", err
 	}
-	if err := os.Rename(own(dir, "main"), filepath.Join(dir, "main.go")); err != nil {
+	if err := os.Rename(tempName(dir, "main"), filepath.Join(dir, "main.go")); err != nil {
 		return "", err
 	}
-	return build(dir, "./main.go", "caddy")
+	return buildProgram(dir, "./main.go", "caddy")
 })
 
-// programs is the directory they are built in, made if need be. Its name begins with a dot,
+// programDir is the directory they are built in, made if need be. Its name begins with a dot,
 // so ./... leaves it out.
-func programs() (string, error) {
+func programDir() (string, error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return "", err
@@ -101,18 +101,18 @@ func moduleRoot() (string, error) {
 	}
 }
 
-// own is for packages that are tested in parallel: each process writes files of its own and
+// tempName is for packages that are tested in parallel: each process writes files of its own and
 // moves them into place.
-func own(dir, name string) string {
+func tempName(dir, name string) string {
 	return filepath.Join(dir, fmt.Sprintf("%d-%s", os.Getpid(), name))
 }
 
-func build(dir, pkg, name string) (string, error) {
-	cmd := exec.Command("go", "build", "-trimpath", "-o", own(dir, name), pkg)
+func buildProgram(dir, pkg, name string) (string, error) {
+	cmd := exec.Command("go", "build", "-trimpath", "-o", tempName(dir, name), pkg)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building %s: %w: %s", name, err, bytes.TrimSpace(out))
 	}
 	program := filepath.Join(dir, name)
-	return program, os.Rename(own(dir, name), program)
+	return program, os.Rename(tempName(dir, name), program)
 }

@@ -28,7 +28,7 @@ func StartCluster(t testing.TB, args ...string) *Cluster {
 	t.Helper()
 	c, err := beginCluster(t.TempDir(), args...)
 	c.t = t
-	t.Cleanup(c.end)
+	t.Cleanup(c.stopAll)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,78 +43,78 @@ func beginCluster(dir string, args ...string) (*Cluster, error) {
 	c := new(Cluster)
 	more := append([]string{"--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--repl-diskless-sync-delay", "0"}, args...)
 	for range 2 * clusterPrimaries {
-		n, err := begin(dir, nil, more...)
+		n, err := startServer(dir, nil, more...)
 		if err != nil {
 			return c, err
 		}
 		c.Nodes = append(c.Nodes, n)
 	}
-	return c, c.meet()
+	return c, c.joinNodes()
 }
 
-// meet makes one cluster of the nodes. It does what redis-cli's create does, without its
+// joinNodes makes one cluster of the nodes. It does what redis-cli's create does, without its
 // pauses.
-func (c *Cluster) meet() error {
+func (c *Cluster) joinNodes() error {
 	ids := make([]string, len(c.Nodes))
 	for i, n := range c.Nodes {
 		var err error
-		if ids[i], err = cli(n.Addr, "cluster", "myid"); err != nil {
+		if ids[i], err = runCLI(n.Addr, "cluster", "myid"); err != nil {
 			return err
 		}
-		if _, err := cli(n.Addr, "cluster", "set-config-epoch", strconv.Itoa(i+1)); err != nil {
+		if _, err := runCLI(n.Addr, "cluster", "set-config-epoch", strconv.Itoa(i+1)); err != nil {
 			return err
 		}
 	}
 	for i, n := range c.Nodes[:clusterPrimaries] {
 		from, to := clusterSlots*i/clusterPrimaries, clusterSlots*(i+1)/clusterPrimaries-1
-		if _, err := cli(n.Addr, "cluster", "addslotsrange", strconv.Itoa(from), strconv.Itoa(to)); err != nil {
+		if _, err := runCLI(n.Addr, "cluster", "addslotsrange", strconv.Itoa(from), strconv.Itoa(to)); err != nil {
 			return err
 		}
 	}
 	host, port, _ := strings.Cut(c.Nodes[0].Addr, ":")
-	bus, err := cli(c.Nodes[0].Addr, "config", "get", "cluster-port")
+	bus, err := runCLI(c.Nodes[0].Addr, "config", "get", "cluster-port")
 	if err != nil {
 		return err
 	}
 	_, bus, _ = strings.Cut(bus, "\n")
 	for _, n := range c.Nodes[1:] {
-		if _, err := cli(n.Addr, "cluster", "meet", host, port, bus); err != nil {
+		if _, err := runCLI(n.Addr, "cluster", "meet", host, port, bus); err != nil {
 			return err
 		}
 	}
-	if err := await("all nodes know each other", func() bool {
-		return c.all(func(n *Server) bool {
-			out, err := cli(n.Addr, "cluster", "nodes")
+	if err := awaitCondition("all nodes know each other", func() bool {
+		return c.allServers(func(n *Server) bool {
+			out, err := runCLI(n.Addr, "cluster", "nodes")
 			return err == nil && strings.Count(out, "connected") == len(c.Nodes) && !strings.Contains(out, "handshake") && !strings.Contains(out, "disconnected")
 		})
 	}); err != nil {
 		return err
 	}
 	for i, n := range c.Nodes[clusterPrimaries:] {
-		if _, err := cli(n.Addr, "cluster", "replicate", ids[i]); err != nil {
+		if _, err := runCLI(n.Addr, "cluster", "replicate", ids[i]); err != nil {
 			return err
 		}
 	}
-	return c.whole()
+	return c.awaitComplete()
 }
 
-// whole waits until every slot is served and every replica has its data.
-func (c *Cluster) whole() error {
-	return await("the cluster is whole", func() bool {
+// awaitComplete waits until every slot is served and every replica has its data.
+func (c *Cluster) awaitComplete() error {
+	return awaitCondition("the cluster is whole", func() bool {
 		for _, n := range c.Nodes[clusterPrimaries:] {
-			if info(n, "master_link_status") != "up" {
+			if infoLine(n, "master_link_status") != "up" {
 				return false
 			}
 		}
-		return c.all(func(n *Server) bool {
-			state, err := cli(n.Addr, "cluster", "info")
-			nodes, failed := cli(n.Addr, "cluster", "nodes")
+		return c.allServers(func(n *Server) bool {
+			state, err := runCLI(n.Addr, "cluster", "info")
+			nodes, failed := runCLI(n.Addr, "cluster", "nodes")
 			return err == nil && failed == nil && strings.Contains(state, "cluster_state:ok") && strings.Count(nodes, "slave") == clusterPrimaries
 		})
 	})
 }
 
-func (c *Cluster) all(so func(*Server) bool) bool {
+func (c *Cluster) allServers(so func(*Server) bool) bool {
 	for _, n := range c.Nodes {
 		if !so(n) {
 			return false
@@ -148,8 +148,8 @@ func (c *Cluster) Holder(key string) *Server {
 	return nil
 }
 
-func (c *Cluster) end() {
+func (c *Cluster) stopAll() {
 	for _, n := range c.Nodes {
-		_ = n.end(syscall.SIGKILL)
+		_ = n.stopWith(syscall.SIGKILL)
 	}
 }

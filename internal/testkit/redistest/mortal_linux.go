@@ -2,6 +2,6 @@ package redistest
 
 import "syscall"
 
-// mortal has a server end with the test process, however that ends, also while it is
+// dieWithParent has a server end with the test process, however that ends, also while it is
 // frozen.
-func mortal() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
+func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

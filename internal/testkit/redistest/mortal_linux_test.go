@@ -39,7 +39,7 @@ func TestAServerDiesWithTheProcessThatStartedItAlsoFrozen(t *testing.T) {
 	}
 	_ = child.Process.Kill()
 	_ = child.Wait()
-	if err := await("the port is free", func() bool { return !listens(addr[:len(addr)-1]) }); err != nil {
+	if err := awaitCondition("the port is free", func() bool { return !listens(addr[:len(addr)-1]) }); err != nil {
 		t.Error(err)
 	}
 }

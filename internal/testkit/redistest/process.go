@@ -30,14 +30,14 @@ type process struct {
 	done chan struct{} // closed when it is gone
 }
 
-// start runs the program and waits until it answers.
-func (p *process) start() error {
+// startProcess runs the program and waits until it answers.
+func (p *process) startProcess() error {
 	path, err := exec.LookPath(p.program)
 	if err != nil {
 		return fmt.Errorf("these tests need %[1]s, in Debian the package %[1]s", p.program)
 	}
 	cmd, out, done := exec.Command(path, p.args...), new(bytes.Buffer), make(chan struct{})
-	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = out, out, mortal()
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = out, out, dieWithParent()
 	begun := make(chan error)
 	go func() {
 		// The signal of mortal comes when the thread ends that began the process: this one
@@ -60,23 +60,23 @@ func (p *process) start() error {
 	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		select {
 		case <-done:
-			return fmt.Errorf("%s ended at once: %s", p.program, tail(out.String()))
+			return fmt.Errorf("%s ended at once: %s", p.program, outputTail(out.String()))
 		default:
 		}
-		if answers(p.addr, p.tls) {
+		if isServing(p.addr, p.tls) {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			p.signal(syscall.SIGKILL)
+			p.sendSignal(syscall.SIGKILL)
 			<-done
-			return fmt.Errorf("%s does not answer: %s", p.program, tail(out.String()))
+			return fmt.Errorf("%s does not answer: %s", p.program, outputTail(out.String()))
 		}
 	}
 }
 
-// answers says whether a Redis is there and has its data read. Who asks for a password
+// isServing says whether a Redis is there and has its data read. Who asks for a password
 // answers too.
-func answers(addr string, over *tls.Config) bool {
+func isServing(addr string, over *tls.Config) bool {
 	c, err := net.DialTimeout("tcp", addr, time.Second)
 	if err != nil {
 		return false
@@ -98,7 +98,7 @@ func answers(addr string, over *tls.Config) bool {
 	return err == nil && (bytes.HasPrefix(answer[:n], []byte("+PONG")) || bytes.HasPrefix(answer[:n], []byte("-NOAUTH")))
 }
 
-func (p *process) signal(s syscall.Signal) {
+func (p *process) sendSignal(s syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.cmd != nil {
@@ -106,9 +106,9 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// end sends signals and waits until the program is gone. One that is frozen hears only
+// stopWith sends signals and waits until the program is gone. One that is frozen hears only
 // SIGKILL.
-func (p *process) end(s ...syscall.Signal) error {
+func (p *process) stopWith(s ...syscall.Signal) error {
 	p.mu.Lock()
 	done := p.done
 	p.mu.Unlock()
@@ -116,7 +116,7 @@ func (p *process) end(s ...syscall.Signal) error {
 		return nil
 	}
 	for _, s := range s {
-		p.signal(s)
+		p.sendSignal(s)
 	}
 	select {
 	case <-done:
@@ -126,8 +126,8 @@ func (p *process) end(s ...syscall.Signal) error {
 	}
 }
 
-// tail is the end of what a program said.
-func tail(s string) string {
+// outputTail is the end of what a program said.
+func outputTail(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	return strings.Join(lines[max(0, len(lines)-12):], "\n")
 }

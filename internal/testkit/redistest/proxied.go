@@ -20,8 +20,8 @@ type proxied struct {
 	drop bool // the next reply
 }
 
-// reset ends it so that the client's next call fails with a reset and not with an end.
-func (c *proxied) reset() {
+// resetConn ends it so that the client's next call fails with a reset and not with an end.
+func (c *proxied) resetConn() {
 	c.once.Do(func() {
 		_ = c.client.SetLinger(0) // close sends RST
 		close(c.gone)
@@ -29,40 +29,40 @@ func (c *proxied) reset() {
 	})
 }
 
-// end ends it as the server did.
-func (c *proxied) end() {
+// closeConn ends it as the server did.
+func (c *proxied) closeConn() {
 	c.once.Do(func() {
 		close(c.gone)
 		_ = c.client.Close()
 	})
 }
 
-func (c *proxied) serve() {
+func (c *proxied) serveConn() {
 	defer func() {
-		c.end()
+		c.closeConn()
 		c.proxy.mu.Lock()
 		delete(c.proxy.conns, c)
 		c.proxy.mu.Unlock()
 	}()
-	if _, ok := c.proxy.open(c.gone); !ok {
+	if _, ok := c.proxy.awaitOpen(c.gone); !ok {
 		return
 	}
 	server, err := net.Dial("tcp", c.proxy.target)
 	if err != nil {
-		c.reset()
+		c.resetConn()
 		return
 	}
 	c.server = server
 	arrived := make(chan reply, 1024)
 	var all sync.WaitGroup
-	all.Go(c.requests)
-	all.Go(func() { c.read(arrived) })
-	all.Go(func() { c.answer(arrived) })
+	all.Go(c.forwardRequests)
+	all.Go(func() { c.readReplies(arrived) })
+	all.Go(func() { c.deliverReplies(arrived) })
 	all.Wait()
 }
 
-// requests hands over what the client asks, also when it no longer waits for the answer.
-func (c *proxied) requests() {
+// forwardRequests hands over what the client asks, also when it no longer waits for the answer.
+func (c *proxied) forwardRequests() {
 	defer func() { _ = c.server.Close() }()
 	from := bufio.NewReaderSize(c.client, 64<<10)
 	for {
@@ -70,10 +70,10 @@ func (c *proxied) requests() {
 		if err != nil {
 			return
 		}
-		if _, ok := c.proxy.open(c.gone); !ok {
+		if _, ok := c.proxy.awaitOpen(c.gone); !ok {
 			return
 		}
-		if c.proxy.drops(command) {
+		if c.proxy.dropsReply(command) {
 			c.mu.Lock()
 			c.drop = true
 			c.mu.Unlock()
@@ -90,7 +90,7 @@ type reply struct {
 	at    time.Time
 }
 
-func (c *proxied) read(arrived chan<- reply) {
+func (c *proxied) readReplies(arrived chan<- reply) {
 	defer close(arrived)
 	buf := make([]byte, 64<<10)
 	for {
@@ -99,7 +99,7 @@ func (c *proxied) read(arrived chan<- reply) {
 		drop := c.drop
 		c.mu.Unlock()
 		if drop && n > 0 {
-			c.reset()
+			c.resetConn()
 		}
 		if n > 0 && !drop {
 			select {
@@ -113,12 +113,12 @@ func (c *proxied) read(arrived chan<- reply) {
 	}
 }
 
-// answer hands replies over, each when its time has come. What is behind the one that
+// deliverReplies hands replies over, each when its time has come. What is behind the one that
 // waits is not delayed twice.
-func (c *proxied) answer(arrived <-chan reply) {
-	defer c.end()
+func (c *proxied) deliverReplies(arrived <-chan reply) {
+	defer c.closeConn()
 	for r := range arrived {
-		latency, ok := c.proxy.open(c.gone)
+		latency, ok := c.proxy.awaitOpen(c.gone)
 		if !ok {
 			return
 		}
@@ -128,7 +128,7 @@ func (c *proxied) answer(arrived <-chan reply) {
 			case <-c.gone:
 				return
 			}
-			if _, ok = c.proxy.open(c.gone); !ok {
+			if _, ok = c.proxy.awaitOpen(c.gone); !ok {
 				return
 			}
 		}

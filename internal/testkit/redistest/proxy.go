@@ -44,13 +44,13 @@ func NewProxy(t testing.TB, target string) *Proxy {
 		t.Fatal(err)
 	}
 	p := &Proxy{Addr: l.Addr().String(), target: target, listener: l, change: make(chan struct{}), conns: make(map[*proxied]struct{})}
-	p.running.Go(p.accept)
+	p.running.Go(p.acceptConns)
 	t.Cleanup(func() {
 		_ = l.Close()
 		p.mu.Lock()
 		p.closed = true
 		p.mu.Unlock()
-		p.become(fault{refuse: true})
+		p.setFault(fault{refuse: true})
 		p.Cut()
 		p.running.Wait()
 	})
@@ -61,16 +61,16 @@ func NewProxy(t testing.TB, target string) *Proxy {
 func (p *Proxy) URL() string { return "redis://" + p.Addr + "/0" }
 
 // Latency delays each reply, of old and new connections.
-func (p *Proxy) Latency(d time.Duration) { p.become(fault{latency: d}) }
+func (p *Proxy) Latency(d time.Duration) { p.setFault(fault{latency: d}) }
 
 // Blackhole holds whatever either side sends and answers nothing, until Heal: then it
 // arrives, late, as TCP would send it again. Requests that a client has given up on
 // meanwhile are executed too.
-func (p *Proxy) Blackhole() { p.become(fault{blackhole: true}) }
+func (p *Proxy) Blackhole() { p.setFault(fault{blackhole: true}) }
 
 // Reset resets all connections, and each new one, until Heal.
 func (p *Proxy) Reset() {
-	p.become(fault{refuse: true})
+	p.setFault(fault{refuse: true})
 	p.Cut()
 }
 
@@ -78,17 +78,17 @@ func (p *Proxy) Reset() {
 // were executed. It means replies to the commands named, else to all but those with which
 // connections begin.
 func (p *Proxy) DropReplies(n int, commands ...string) {
-	p.become(fault{drop: n, dropOf: commands})
+	p.setFault(fault{drop: n, dropOf: commands})
 }
 
 // DropRepliesFrom throws away the nth reply to a command and every reply after it, whatever
 // the command, but for those with which connections begin. The requests are executed.
 func (p *Proxy) DropRepliesFrom(n int, command string) {
-	p.become(fault{dropFrom: command, pass: n - 1})
+	p.setFault(fault{dropFrom: command, pass: n - 1})
 }
 
 // Heal ends whatever was wrong.
-func (p *Proxy) Heal() { p.become(fault{}) }
+func (p *Proxy) Heal() { p.setFault(fault{}) }
 
 // Cut resets the connections of this moment; new ones are served.
 func (p *Proxy) Cut() {
@@ -99,7 +99,7 @@ func (p *Proxy) Cut() {
 	}
 	p.mu.Unlock()
 	for _, c := range conns {
-		c.reset()
+		c.resetConn()
 	}
 }
 
@@ -118,7 +118,7 @@ func (p *Proxy) Conns() int {
 	return len(p.conns)
 }
 
-func (p *Proxy) become(f fault) {
+func (p *Proxy) setFault(f fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.fault = f
@@ -126,7 +126,7 @@ func (p *Proxy) become(f fault) {
 	p.change = make(chan struct{})
 }
 
-func (p *Proxy) accept() {
+func (p *Proxy) acceptConns() {
 	for {
 		client, err := p.listener.Accept()
 		if err != nil {
@@ -137,18 +137,18 @@ func (p *Proxy) accept() {
 		refuse := p.fault.refuse || p.closed
 		if !refuse {
 			p.conns[c] = struct{}{}
-			p.running.Go(c.serve)
+			p.running.Go(c.serveConn)
 		}
 		p.mu.Unlock()
 		if refuse {
-			c.reset()
+			c.resetConn()
 		}
 	}
 }
 
-// open waits while there is a black hole and gives the delay of replies; false when the
+// awaitOpen waits while there is a black hole and gives the delay of replies; false when the
 // connection is gone.
-func (p *Proxy) open(gone <-chan struct{}) (time.Duration, bool) {
+func (p *Proxy) awaitOpen(gone <-chan struct{}) (time.Duration, bool) {
 	for {
 		p.mu.Lock()
 		f, change := p.fault, p.change
@@ -167,8 +167,8 @@ func (p *Proxy) open(gone <-chan struct{}) (time.Duration, bool) {
 // openings are commands with which clients begin a connection or look after it.
 var openings = []string{"HELLO", "AUTH", "SELECT", "CLIENT", "PING", "READONLY", "CLUSTER", "COMMAND", "SENTINEL", "SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "QUIT", "ROLE", "INFO"}
 
-// drops says whether the reply to a command is one to throw away, and counts it.
-func (p *Proxy) drops(command string) bool {
+// dropsReply says whether the reply to a command is one to throw away, and counts it.
+func (p *Proxy) dropsReply(command string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.fault.dropFrom != "" {

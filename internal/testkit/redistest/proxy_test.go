@@ -122,7 +122,7 @@ func TestABlackHoleAnswersNothingAndWhatWasSentArrivesLate(t *testing.T) {
 	p.Heal()
 	old.expect(t, "+OK")
 	fresh.expect(t, "+PONG")
-	if err := await("the abandoned request is executed", func() bool { return s.CLI("exists", "abandoned") == "1" }); err != nil {
+	if err := awaitCondition("the abandoned request is executed", func() bool { return s.CLI("exists", "abandoned") == "1" }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -175,7 +175,7 @@ func TestACutEndsConnectionsAndServesNewOnes(t *testing.T) {
 	l = dial(t, p.Addr)
 	l.say(t, "PING")
 	l.expect(t, "+PONG")
-	if err := await("the old one is forgotten", func() bool { return p.Conns() == 1 }); err != nil {
+	if err := awaitCondition("the old one is forgotten", func() bool { return p.Conns() == 1 }); err != nil {
 		t.Error(err)
 	}
 }

@@ -32,7 +32,7 @@ func TestAServerThatIsStoppedOrKilledTakesNoConnection(t *testing.T) {
 	s := Start(t)
 	for name, end := range map[string]func(){"stopped": s.Stop, "killed": s.Kill, "frozen and stopped": func() { s.Freeze(); s.Stop() }, "frozen and killed": func() { s.Freeze(); s.Kill() }} {
 		end()
-		if answers(s.Addr, nil) {
+		if isServing(s.Addr, nil) {
 			t.Errorf("%s, and it answers", name)
 		}
 		s.Restart()
@@ -63,23 +63,23 @@ func TestAServerWithTLSSpeaksNothingElse(t *testing.T) {
 	if got := s.CLI("ping"); got != "PONG" || !strings.HasPrefix(s.URL(), "rediss://") {
 		t.Errorf("%s says %q", s.URL(), got)
 	}
-	if answers(s.Addr, nil) {
+	if isServing(s.Addr, nil) {
 		t.Error("it answers without TLS")
 	}
-	trusting, err := certs.client()
+	trusting, err := certs.clientConfig()
 	if err != nil {
 		t.Fatal(err)
 	}
 	trusting.Certificates = nil
-	if !answers(s.Addr, trusting) {
+	if !isServing(s.Addr, trusting) {
 		t.Error("it does not answer a client without a certificate")
 	}
 	s, certs = StartTLS(t, "--tls-auth-clients", "yes")
-	if trusting, err = certs.client(); err != nil {
+	if trusting, err = certs.clientConfig(); err != nil {
 		t.Fatal(err)
 	}
 	trusting.Certificates = nil
-	if answers(s.Addr, trusting) {
+	if isServing(s.Addr, trusting) {
 		t.Error("told otherwise, it answers a client without a certificate")
 	}
 }

@@ -26,7 +26,7 @@ func readRequest(from *bufio.Reader) (raw []byte, command string, err error) {
 		}
 		return raw, command, nil
 	}
-	parts, err := count(line)
+	parts, err := parseCount(line)
 	if err != nil {
 		return raw, "", err
 	}
@@ -35,7 +35,7 @@ func readRequest(from *bufio.Reader) (raw []byte, command string, err error) {
 			return raw, command, err
 		}
 		raw = append(raw, line...)
-		size, err := count(line)
+		size, err := parseCount(line)
 		if err != nil {
 			return raw, command, err
 		}
@@ -51,8 +51,8 @@ func readRequest(from *bufio.Reader) (raw []byte, command string, err error) {
 	return raw, command, nil
 }
 
-// count reads the number in a line such as *3 or $11.
-func count(line []byte) (int, error) {
+// parseCount reads the number in a line such as *3 or $11.
+func parseCount(line []byte) (int, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(string(line[1:])))
 	if err != nil || n < 0 || n > maxRequest {
 		return 0, fmt.Errorf("no request of Redis: %.40q", line)

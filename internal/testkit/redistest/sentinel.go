@@ -31,7 +31,7 @@ func StartSentinel(t testing.TB, args ...string) *Sentinel {
 	t.Helper()
 	s, err := beginSentinel(t.TempDir(), args...)
 	s.t = t
-	t.Cleanup(s.end)
+	t.Cleanup(s.stopAll)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,30 +49,30 @@ func beginSentinel(dir string, args ...string) (*Sentinel, error) {
 		if len(s.servers) > 0 {
 			more = append(more, replicaOf(s.servers[0])...)
 		}
-		server, err := begin(dir, nil, more...)
+		server, err := startServer(dir, nil, more...)
 		if err != nil {
 			return s, err
 		}
 		s.servers = append(s.servers, server)
 	}
 	// Sentinels find replicas when they ask the primary, which they do every ten seconds.
-	if err := await("the replica has its data", func() bool {
-		return info(s.servers[1], "master_link_status") == "up"
+	if err := awaitCondition("the replica has its data", func() bool {
+		return infoLine(s.servers[1], "master_link_status") == "up"
 	}); err != nil {
 		return s, err
 	}
 	for range 3 {
-		watching, err := watch(dir, s.servers[0].Addr)
+		watching, err := startSentinel(dir, s.servers[0].Addr)
 		if err != nil {
 			return s, err
 		}
 		s.sentinels = append(s.sentinels, watching)
 	}
-	return s, await("the sentinels know each other", func() bool {
+	return s, awaitCondition("the sentinels know each other", func() bool {
 		for _, w := range s.sentinels {
-			out, err := cli(w.addr, "sentinel", "master", masterName)
+			out, err := runCLI(w.addr, "sentinel", "master", masterName)
 			fields := strings.Split(out, "\n")
-			if err != nil || field(fields, "num-slaves") != "1" || field(fields, "num-other-sentinels") != "2" {
+			if err != nil || fieldAfter(fields, "num-slaves") != "1" || fieldAfter(fields, "num-other-sentinels") != "2" {
 				return false
 			}
 		}
@@ -80,10 +80,10 @@ func beginSentinel(dir string, args ...string) (*Sentinel, error) {
 	})
 }
 
-// watch starts one sentinel. Sentinels ask a new primary for the first time a second after
+// startSentinel starts one sentinel. Sentinels ask a new primary for the first time a second after
 // they have named it: one that is to be down after no more than that is down at once, and
 // the failover is followed by another one.
-func watch(dir, primary string) (*process, error) {
+func startSentinel(dir, primary string) (*process, error) {
 	found, err := freePorts(1)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func watch(dir, primary string) (*process, error) {
 		return nil, err
 	}
 	p := &process{program: "redis-sentinel", addr: net.JoinHostPort("127.0.0.1", port), args: []string{config}}
-	return p, p.start()
+	return p, p.startProcess()
 }
 
 // URL names the sentinels and what they call the primary.
@@ -113,7 +113,7 @@ func (s *Sentinel) Tell(words ...string) []string {
 	s.t.Helper()
 	var answers []string
 	for _, w := range s.sentinels {
-		out, err := cli(w.addr, words...)
+		out, err := runCLI(w.addr, words...)
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -156,13 +156,13 @@ func (s *Sentinel) KillPrimary() *Server {
 // takes writes, and returns it.
 func (s *Sentinel) WaitPromoted(other *Server) *Server {
 	s.t.Helper()
-	err := await("another primary", func() bool {
+	err := awaitCondition("another primary", func() bool {
 		for _, w := range s.sentinels {
 			if s.primaryAddr(w) == other.Addr {
 				return false
 			}
 		}
-		return info(s.Primary(), "role") == "master"
+		return infoLine(s.Primary(), "role") == "master"
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -176,20 +176,20 @@ func (s *Sentinel) Rejoin(killed *Server) {
 	s.t.Helper()
 	killed.Kill()
 	killed.args = append(withoutReplicaOf(killed.args), replicaOf(s.Primary())...)
-	if err := killed.start(); err != nil {
+	if err := killed.startProcess(); err != nil {
 		s.t.Fatal(err)
 	}
 	// On a busy machine the sentinels may change their minds meanwhile: whichever is the
 	// primary in the end, the other one is its replica.
-	err := await("the replica is back", func() bool {
+	err := awaitCondition("the replica is back", func() bool {
 		for _, w := range s.sentinels {
-			out, err := cli(w.addr, "sentinel", "replicas", masterName)
+			out, err := runCLI(w.addr, "sentinel", "replicas", masterName)
 			fields := strings.Split(out, "\n")
-			if err != nil || s.primaryAddr(w) != s.Primary().Addr || field(fields, "flags") != "slave" || field(fields, "master-link-status") != "ok" {
+			if err != nil || s.primaryAddr(w) != s.Primary().Addr || fieldAfter(fields, "flags") != "slave" || fieldAfter(fields, "master-link-status") != "ok" {
 				return false
 			}
 		}
-		return info(s.Primary(), "role") == "master" && info(s.Replica(), "master_link_status") == "up"
+		return infoLine(s.Primary(), "role") == "master" && infoLine(s.Replica(), "master_link_status") == "up"
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -197,7 +197,7 @@ func (s *Sentinel) Rejoin(killed *Server) {
 }
 
 func (s *Sentinel) primaryAddr(sentinel *process) string {
-	out, err := cli(sentinel.addr, "sentinel", "get-master-addr-by-name", masterName)
+	out, err := runCLI(sentinel.addr, "sentinel", "get-master-addr-by-name", masterName)
 	host, port, ok := strings.Cut(out, "\n")
 	if err != nil || !ok {
 		return ""
@@ -205,12 +205,12 @@ func (s *Sentinel) primaryAddr(sentinel *process) string {
 	return net.JoinHostPort(host, port)
 }
 
-func (s *Sentinel) end() {
+func (s *Sentinel) stopAll() {
 	for _, w := range s.sentinels {
-		_ = w.end(syscall.SIGKILL)
+		_ = w.stopWith(syscall.SIGKILL)
 	}
 	for _, server := range s.servers {
-		_ = server.end(syscall.SIGKILL)
+		_ = server.stopWith(syscall.SIGKILL)
 	}
 }
 
@@ -226,17 +226,17 @@ func withoutReplicaOf(args []string) []string {
 	return args
 }
 
-// field is the line after the one that names it.
-func field(lines []string, name string) string {
+// fieldAfter is the line after the one that names it.
+func fieldAfter(lines []string, name string) string {
 	if i := slices.Index(lines, name); i >= 0 && i+1 < len(lines) {
 		return lines[i+1]
 	}
 	return ""
 }
 
-// info is one line of what a server says of itself, "" if it does not answer.
-func info(s *Server, name string) string {
-	out, err := cli(s.Addr, "info")
+// infoLine is one line of what a server says of itself, "" if it does not answer.
+func infoLine(s *Server, name string) string {
+	out, err := runCLI(s.Addr, "info")
 	if err != nil {
 		return ""
 	}
@@ -248,8 +248,8 @@ func info(s *Server, name string) string {
 	return ""
 }
 
-// await asks until something is so.
-func await(what string, so func() bool) error {
+// awaitCondition asks until something is so.
+func awaitCondition(what string, so func() bool) error {
 	for deadline := time.Now().Add(patience); ; time.Sleep(25 * time.Millisecond) {
 		if so() {
 			return nil

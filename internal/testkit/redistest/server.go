@@ -30,7 +30,7 @@ type Server struct {
 // data outlive a Restart.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
-	s, err := begin(t.TempDir(), nil, args...)
+	s, err := startServer(t.TempDir(), nil, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,8 +39,8 @@ func Start(t testing.TB, args ...string) *Server {
 	return s
 }
 
-// begin starts a server on a free port; on another one if somebody took it meanwhile.
-func begin(dir string, certs *Certificates, args ...string) (*Server, error) {
+// startServer starts a server on a free port; on another one if somebody took it meanwhile.
+func startServer(dir string, certs *Certificates, args ...string) (*Server, error) {
 	var err error
 	for range 3 {
 		var found []int
@@ -52,7 +52,7 @@ func begin(dir string, certs *Certificates, args ...string) (*Server, error) {
 		config := filepath.Join(dir, fmt.Sprintf("redis-%d.conf", found[0]))
 		port, options := "port", []string(nil)
 		if certs != nil {
-			port, options = "port 0\ntls-port", certs.options()
+			port, options = "port 0\ntls-port", certs.serverOptions()
 		}
 		text := fmt.Sprintf("%s %d\nbind 127.0.0.1\ndir %q\nsave \"\"\nappendonly no\ncluster-port %d\ncluster-config-file nodes-%[2]d.conf\ndbfilename dump-%[2]d.rdb\nappenddirname aof-%[2]d\n",
 			port, found[0], dir, found[1])
@@ -61,11 +61,11 @@ func begin(dir string, certs *Certificates, args ...string) (*Server, error) {
 		}
 		s.process = &process{program: "redis-server", addr: s.Addr, args: slices.Concat([]string{config}, options, args)}
 		if certs != nil {
-			if s.process.tls, err = certs.client(); err != nil {
+			if s.process.tls, err = certs.clientConfig(); err != nil {
 				return nil, err
 			}
 		}
-		if err = s.start(); err == nil {
+		if err = s.startProcess(); err == nil {
 			return s, nil
 		}
 		if !strings.Contains(err.Error(), "already in use") {
@@ -86,7 +86,7 @@ func (s *Server) URL() string {
 // Stop ends it as an operator does: connections are closed. It waits for the end.
 func (s *Server) Stop() {
 	s.t.Helper()
-	if err := s.end(syscall.SIGCONT, syscall.SIGTERM); err != nil {
+	if err := s.stopWith(syscall.SIGCONT, syscall.SIGTERM); err != nil {
 		s.t.Error(err)
 	}
 }
@@ -94,22 +94,22 @@ func (s *Server) Stop() {
 // Kill ends it as kill -9 does, and waits until it is gone.
 func (s *Server) Kill() {
 	s.t.Helper()
-	if err := s.end(syscall.SIGKILL); err != nil {
+	if err := s.stopWith(syscall.SIGKILL); err != nil {
 		s.t.Error(err)
 	}
 }
 
 // Freeze lets it take connections and requests and answer none, until Thaw.
-func (s *Server) Freeze() { s.signal(syscall.SIGSTOP) }
+func (s *Server) Freeze() { s.sendSignal(syscall.SIGSTOP) }
 
 // Thaw lets it answer again, also what came meanwhile.
-func (s *Server) Thaw() { s.signal(syscall.SIGCONT) }
+func (s *Server) Thaw() { s.sendSignal(syscall.SIGCONT) }
 
 // Restart ends it as Kill does if it still runs, and starts it again at the same address.
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.Kill()
-	if err := s.start(); err != nil {
+	if err := s.startProcess(); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -120,14 +120,14 @@ func (s *Server) CLI(args ...string) string {
 	if s.tls != nil {
 		args = append([]string{"--tls", "--cacert", s.tls.CA, "--cert", s.tls.Cert, "--key", s.tls.Key}, args...)
 	}
-	out, err := cli(s.Addr, args...)
+	out, err := runCLI(s.Addr, args...)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return out
 }
 
-func cli(addr string, args ...string) (string, error) {
+func runCLI(addr string, args ...string) (string, error) {
 	path, err := exec.LookPath("redis-cli")
 	if err != nil {
 		return "", fmt.Errorf("these tests need redis-cli, in Debian the package redis-tools")

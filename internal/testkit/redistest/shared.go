@@ -25,13 +25,13 @@ func Shared(t testing.TB) *Server {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.server == nil {
-		s, err := begin(sharedDir(t), nil)
+		s, err := startServer(sharedDir(t), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		shared.server = s
 	}
-	return shared.server.of(t)
+	return shared.server.forTest(t)
 }
 
 // SharedSentinel is StartSentinel, once for the tests of a package.
@@ -42,13 +42,13 @@ func SharedSentinel(t testing.TB) *Sentinel {
 	if shared.sentinel == nil {
 		s, err := beginSentinel(sharedDir(t))
 		if err != nil {
-			s.end()
+			s.stopAll()
 			t.Fatal(err)
 		}
 		shared.sentinel = s
 	}
 	mine := *shared.sentinel
-	mine.t, mine.servers = t, servers(t, mine.servers)
+	mine.t, mine.servers = t, serversForTest(t, mine.servers)
 	return &mine
 }
 
@@ -60,12 +60,12 @@ func SharedCluster(t testing.TB) *Cluster {
 	if shared.cluster == nil {
 		c, err := beginCluster(sharedDir(t))
 		if err != nil {
-			c.end()
+			c.stopAll()
 			t.Fatal(err)
 		}
 		shared.cluster = c
 	}
-	return &Cluster{Nodes: servers(t, shared.cluster.Nodes), t: t}
+	return &Cluster{Nodes: serversForTest(t, shared.cluster.Nodes), t: t}
 }
 
 // StopShared ends what was shared; for TestMain, after the tests.
@@ -73,13 +73,13 @@ func StopShared() {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.server != nil {
-		_ = shared.server.end(syscall.SIGKILL)
+		_ = shared.server.stopWith(syscall.SIGKILL)
 	}
 	if shared.sentinel != nil {
-		shared.sentinel.end()
+		shared.sentinel.stopAll()
 	}
 	if shared.cluster != nil {
-		shared.cluster.end()
+		shared.cluster.stopAll()
 	}
 	for _, dir := range shared.dirs {
 		_ = os.RemoveAll(dir)
@@ -97,15 +97,15 @@ func sharedDir(t testing.TB) string {
 	return dir
 }
 
-// of is the same server, whose failures are those of a test.
-func (s *Server) of(t testing.TB) *Server {
+// forTest is the same server, whose failures are those of a test.
+func (s *Server) forTest(t testing.TB) *Server {
 	return &Server{Addr: s.Addr, process: s.process, t: t, tls: s.tls}
 }
 
-func servers(t testing.TB, all []*Server) []*Server {
+func serversForTest(t testing.TB, all []*Server) []*Server {
 	mine := make([]*Server, len(all))
 	for i, s := range all {
-		mine[i] = s.of(t)
+		mine[i] = s.forTest(t)
 	}
 	return mine
 }

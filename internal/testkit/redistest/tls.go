@@ -31,11 +31,11 @@ type Certificates struct {
 func StartTLS(t testing.TB, args ...string) (*Server, Certificates) {
 	t.Helper()
 	dir := t.TempDir()
-	certs, err := issue(dir)
+	certs, err := issueCertificates(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := begin(dir, &certs, args...)
+	s, err := startServer(dir, &certs, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,16 +44,16 @@ func StartTLS(t testing.TB, args ...string) (*Server, Certificates) {
 	return s, certs
 }
 
-// options are those of a server.
-func (c Certificates) options() []string {
+// serverOptions are those of a server.
+func (c Certificates) serverOptions() []string {
 	return []string{
 		"--tls-ca-cert-file", c.CA, "--tls-cert-file", filepath.Join(filepath.Dir(c.CA), "server.crt"),
 		"--tls-key-file", filepath.Join(filepath.Dir(c.CA), "server.key"), "--tls-auth-clients", "optional",
 	}
 }
 
-// client is how one dials a server.
-func (c Certificates) client() (*tls.Config, error) {
+// clientConfig is how one dials a server.
+func (c Certificates) clientConfig() (*tls.Config, error) {
 	pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
 	if err != nil {
 		return nil, err
@@ -67,14 +67,14 @@ func (c Certificates) client() (*tls.Config, error) {
 	return &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}}, nil
 }
 
-// issue makes an authority, a certificate of the server and one of a client.
-func issue(dir string) (Certificates, error) {
+// issueCertificates makes an authority, a certificate of the server and one of a client.
+func issueCertificates(dir string) (Certificates, error) {
 	file := func(name string) string { return filepath.Join(dir, name) }
 	ca := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
-	caKey, err := sign(ca, ca, nil, file("ca"))
+	caKey, err := signCertificate(ca, ca, nil, file("ca"))
 	if err != nil {
 		return Certificates{}, err
 	}
@@ -84,16 +84,16 @@ func issue(dir string) (Certificates, error) {
 			KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 			IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"localhost"},
 		}
-		if _, err := sign(leaf, ca, caKey, file(name)); err != nil {
+		if _, err := signCertificate(leaf, ca, caKey, file(name)); err != nil {
 			return Certificates{}, err
 		}
 	}
 	return Certificates{CA: file("ca.crt"), Cert: file("client.crt"), Key: file("client.key")}, nil
 }
 
-// sign makes a key and writes it and its certificate to files. Without a key of the
+// signCertificate makes a key and writes it and its certificate to files. Without a key of the
 // parent it signs itself.
-func sign(what, parent *x509.Certificate, by *ecdsa.PrivateKey, file string) (*ecdsa.PrivateKey, error) {
+func signCertificate(what, parent *x509.Certificate, by *ecdsa.PrivateKey, file string) (*ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err

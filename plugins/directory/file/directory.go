@@ -13,8 +13,8 @@ import (
 // dir is an open directory. It belongs to no configuration.
 type dir struct{ current *current }
 
-func open(path string, now func() time.Time, log func() *zap.Logger) (*dir, error) {
-	c, err := load(path, now, log)
+func openDirectory(path string, now func() time.Time, log func() *zap.Logger) (*dir, error) {
+	c, err := loadFile(path, now, log)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (d *dir) Identify(ctx context.Context, username string) (string, bool, erro
 	if !ok {
 		return "", false, nil
 	}
-	e, known := d.current.users().byName[name]
+	e, known := d.current.currentUsers().byName[name]
 	if !known {
 		return "", false, nil
 	}
@@ -45,7 +45,7 @@ func (d *dir) Authenticate(ctx context.Context, username, password string) (dire
 	if err := ctx.Err(); err != nil {
 		return directory.User{}, false, err
 	}
-	all := d.current.users()
+	all := d.current.currentUsers()
 	e := all.unknown
 	if name, ok := directory.Typed(username); ok {
 		if found, ok := all.byName[name]; ok {
@@ -67,7 +67,7 @@ func (d *dir) Authenticate(ctx context.Context, username, password string) (dire
 
 // Lookup implements [directory.Directory].
 func (d *dir) Lookup(_ context.Context, id string) (directory.User, bool, error) {
-	e, ok := d.current.users().byID[id]
+	e, ok := d.current.currentUsers().byID[id]
 	if !ok {
 		return directory.User{}, false, nil
 	}
@@ -77,7 +77,7 @@ func (d *dir) Lookup(_ context.Context, id string) (directory.User, bool, error)
 // Withdrawn reports whether the user with this ID is locked or not in the file. It
 // never waits, so that guards can ask for every request.
 func (d *dir) Withdrawn(_ context.Context, id string) (bool, error) {
-	e, ok := d.current.users().byID[id]
+	e, ok := d.current.currentUsers().byID[id]
 	return !ok || e.user.Locked, nil
 }
 

@@ -99,7 +99,7 @@ func quiet() *zap.Logger { return zap.NewNop() }
 
 func TestTheFileKeepsTheContractOfADirectory(t *testing.T) {
 	directorytest.Run(t, func(t *testing.T, users []directorytest.Seed) directory.Directory {
-		d, err := open(written(t, document(t, users...)), time.Now, quiet)
+		d, err := openDirectory(written(t, document(t, users...)), time.Now, quiet)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestTheFileKeepsTheContractOfADirectory(t *testing.T) {
 }
 
 func TestUserNamesAreComparedLetterByLetter(t *testing.T) {
-	d, err := open(written(t, document(t, seed("1", "Ann", "secret 1"))), time.Now, quiet)
+	d, err := openDirectory(written(t, document(t, seed("1", "Ann", "secret 1"))), time.Now, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestUserNamesAreComparedLetterByLetter(t *testing.T) {
 func TestClaimsKeepTheirValuesAndAreTheCallersOwn(t *testing.T) {
 	text := fmt.Sprintf(`{"users":[{"id":"1","username":"ann","password_hash":%q,
 		"claims":{"number":12345678901234567,"list":["a",{"deep":true}],"nothing":null}}]}`, cheap.dummy())
-	d, err := open(written(t, text), time.Now, quiet)
+	d, err := openDirectory(written(t, text), time.Now, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestClaimsKeepTheirValuesAndAreTheCallersOwn(t *testing.T) {
 }
 
 func TestACancelledSignInCostsNoHash(t *testing.T) {
-	d, err := open(written(t, document(t, seed("1", "ann", "secret 1"))), time.Now, quiet)
+	d, err := openDirectory(written(t, document(t, seed("1", "ann", "secret 1"))), time.Now, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestUnknownUsersCostWhatMostHashesCost(t *testing.T) {
 			for i, p := range c.hashes {
 				list = append(list, fmt.Sprintf(`{"id":"%d","username":"user%d","password_hash":%q}`, i, i, p.dummy()))
 			}
-			all, err := parse("users.json", []byte(`{"users":[`+strings.Join(list, ",")+`]}`))
+			all, err := parseUsers("users.json", []byte(`{"users":[`+strings.Join(list, ",")+`]}`))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -197,7 +197,7 @@ func TestHashesOfOtherProgramsSignTheirUsersIn(t *testing.T) {
 	for name, hash := range list {
 		users = append(users, fmt.Sprintf(`{"id":%q,"username":%q,"password_hash":%q}`, name, name, hash))
 	}
-	d, err := open(written(t, `{"users":[`+strings.Join(users, ",")+`]}`), time.Now, quiet)
+	d, err := openDirectory(written(t, `{"users":[`+strings.Join(users, ",")+`]}`), time.Now, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestHashesOfOtherProgramsSignTheirUsersIn(t *testing.T) {
 			t.Errorf("%s signs in with another password: %v", name, err)
 		}
 	}
-	if n := d.current.users().weak; n != 1 {
+	if n := d.current.currentUsers().weak; n != 1 {
 		t.Errorf("%d weak hashes, want that of LDAP", n)
 	}
 }

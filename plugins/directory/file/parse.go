@@ -50,7 +50,7 @@ type parser struct {
 	count map[password.Cost]int
 }
 
-func parse(path string, data []byte) (*users, error) {
+func parseUsers(path string, data []byte) (*users, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // Windows editors put a byte order mark there
 	p := &parser{
 		path:  path,
@@ -64,7 +64,7 @@ func parse(path string, data []byte) (*users, error) {
 	if !utf8.Valid(data) {
 		return nil, p.errorAt(validUpTo(data), errors.New("is not UTF-8"))
 	}
-	if err := p.document(); err != nil {
+	if err := p.readDocument(); err != nil {
 		return nil, err
 	}
 	most, others := password.MostUsed(p.count)
@@ -76,22 +76,22 @@ func parse(path string, data []byte) (*users, error) {
 	return &p.users, nil
 }
 
-func (p *parser) document() error {
+func (p *parser) readDocument() error {
 	given := false
-	err := p.object(func(key string) error {
+	err := p.readObject(func(key string) error {
 		if key != "users" {
-			return fmt.Errorf("unknown field %s, expected `users`", shown(key))
+			return fmt.Errorf("unknown field %s, expected `users`", quoteName(key))
 		}
 		given = true
-		if err := p.expect('[', "a list of users"); err != nil {
+		if err := p.expectDelim('[', "a list of users"); err != nil {
 			return err
 		}
 		for i := 0; p.dec.More(); i++ {
-			if err := p.user(i); err != nil {
+			if err := p.readUser(i); err != nil {
 				return err
 			}
 		}
-		return p.expect(']', "the end of the list of users")
+		return p.expectDelim(']', "the end of the list of users")
 	})
 	if err != nil {
 		return p.errorAt(cmp.Or(p.at, p.dec.InputOffset()), err)
@@ -105,34 +105,34 @@ func (p *parser) document() error {
 	return nil
 }
 
-// object reads an object and calls field for each key with the decoder standing
+// readObject reads an object and calls field for each key with the decoder standing
 // before its value.
-func (p *parser) object(field func(key string) error) error {
-	if err := p.expect('{', "an object"); err != nil {
+func (p *parser) readObject(field func(key string) error) error {
+	if err := p.expectDelim('{', "an object"); err != nil {
 		return err
 	}
 	seen := map[string]bool{}
 	for p.dec.More() {
 		t, err := p.dec.Token()
 		if err != nil {
-			return syntax(err)
+			return syntaxError(err)
 		}
 		key, _ := t.(string) // the decoder takes nothing else for a key
 		if seen[key] {
-			return fmt.Errorf("the field %s is given twice", shown(key))
+			return fmt.Errorf("the field %s is given twice", quoteName(key))
 		}
 		seen[key] = true
 		if err := field(key); err != nil {
 			return err
 		}
 	}
-	return p.expect('}', "the end of the object")
+	return p.expectDelim('}', "the end of the object")
 }
 
-func (p *parser) expect(delim json.Delim, what string) error {
+func (p *parser) expectDelim(delim json.Delim, what string) error {
 	t, err := p.dec.Token()
 	if err != nil {
-		return syntax(err)
+		return syntaxError(err)
 	}
 	if t != delim {
 		return fmt.Errorf("expected %s, %q", what, delim.String())
@@ -140,8 +140,8 @@ func (p *parser) expect(delim json.Delim, what string) error {
 	return nil
 }
 
-// syntax keeps the decoder's words about the form and drops those about values.
-func syntax(err error) error {
+// syntaxError keeps the decoder's words about the form and drops those about values.
+func syntaxError(err error) error {
 	if bad, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("no valid JSON: %w", bad)
 	}
@@ -151,9 +151,9 @@ func syntax(err error) error {
 	return errors.New("no valid JSON")
 }
 
-// shown quotes a name for an error, unless it could be a hash that stands in the
+// quoteName quotes a name for an error, unless it could be a hash that stands in the
 // wrong place.
-func shown(name string) string {
+func quoteName(name string) string {
 	if len(name) > 100 || strings.Contains(name, "$") {
 		return "(not shown)"
 	}
@@ -169,20 +169,20 @@ func validUpTo(data []byte) int64 {
 	return int64(len(data) - len(bytes.TrimLeftFunc(data, func(r rune) bool { return r != utf8.RuneError })))
 }
 
-// canonical returns the form in which user names are compared and shown.
-func canonical(username string) string { return norm.NFC.String(username) }
+// canonicalName returns the form in which user names are compared and shown.
+func canonicalName(username string) string { return norm.NFC.String(username) }
 
-func (p *parser) add(e *entry) error {
+func (p *parser) addUser(e *entry) error {
 	id, name := e.user.ID, e.user.Username
 	if _, twice := p.users.byID[id]; twice {
-		return fmt.Errorf("the id %s is another user's already", shown(id))
+		return fmt.Errorf("the id %s is another user's already", quoteName(id))
 	}
 	folded := p.fold.String(name)
 	if other, twice := p.folds[folded]; twice {
 		if other == name {
 			return errors.New("the username is another user's already")
 		}
-		return fmt.Errorf("the username differs from %s in letter case only", shown(other))
+		return fmt.Errorf("the username differs from %s in letter case only", quoteName(other))
 	}
 	p.users.byID[id], p.users.byName[name], p.folds[folded] = e, e, name
 	if e.pass.Cost().Quick() {

@@ -81,7 +81,7 @@ func TestMistakesAreRefusedWithFileLineAndUserButWithoutTheHash(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := parse("dir/users.json", []byte(c.text))
+			_, err := parseUsers("dir/users.json", []byte(c.text))
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "dir/users.json:") {
 				t.Fatalf("error %v, want it to begin with the file and to contain %s", err, c.want)
 			}
@@ -95,7 +95,7 @@ func TestMistakesAreRefusedWithFileLineAndUserButWithoutTheHash(t *testing.T) {
 }
 
 func TestAByteOrderMarkAndAnEmptyListAreTaken(t *testing.T) {
-	all, err := parse("users.json", []byte("\xef\xbb\xbf{\"users\": []}\r\n"))
+	all, err := parseUsers("users.json", []byte("\xef\xbb\xbf{\"users\": []}\r\n"))
 	if err != nil || len(all.byID) != 0 {
 		t.Fatalf("%v, %v", all, err)
 	}
@@ -108,11 +108,11 @@ func TestFilesThatCannotBeUsersAreRefused(t *testing.T) {
 	}
 	full := written(t, `{"users": []}`+strings.Repeat(" ", maxFile-len(`{"users": []}`)))
 	for path, want := range map[string]string{big: "larger than 32 MiB", t.TempDir(): "not a regular file", big + ".not": "no such file"} {
-		if _, err := read(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+		if _, err := readContents(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("read = %v, want the path and %q", err, want)
 		}
 	}
-	if f, err := read(full); err != nil || len(f.data) != maxFile {
+	if f, err := readContents(full); err != nil || len(f.data) != maxFile {
 		t.Errorf("a file of the greatest size: %d bytes, %v", len(f.data), err)
 	}
 }
@@ -123,7 +123,7 @@ func FuzzParseNeverPanicsAndNeverQuotesAHash(f *testing.F) {
 	f.Add([]byte(`{"users":[{]}`))
 	tag := hash[strings.LastIndex(hash, "$"):]
 	f.Fuzz(func(t *testing.T, data []byte) {
-		all, err := parse("users.json", data)
+		all, err := parseUsers("users.json", data)
 		if (all == nil) == (err == nil) {
 			t.Fatalf("%v, %v", all, err)
 		}

@@ -29,8 +29,8 @@ type contents struct {
 	info fs.FileInfo // of what was read, not of what is at the path since
 }
 
-// read returns the file's bytes. Its errors name the file.
-func read(path string) (contents, error) {
+// readContents returns the file's bytes. Its errors name the file.
+func readContents(path string) (contents, error) {
 	// Asked first, because opening a named pipe would wait for its writer.
 	if info, err := os.Stat(path); err != nil {
 		return contents{}, err
@@ -74,28 +74,28 @@ type current struct {
 	fault   string            // why the file could not be read when last looked at
 }
 
-func load(path string, now func() time.Time, log func() *zap.Logger) (*current, error) {
+func loadFile(path string, now func() time.Time, log func() *zap.Logger) (*current, error) {
 	c := &current{path: path, begun: now(), now: now, log: log}
-	f, err := read(path)
+	f, err := readContents(path)
 	if err != nil {
 		return nil, err
 	}
-	all, err := parse(path, f.data)
+	all, err := parseUsers(path, f.data)
 	if err != nil {
 		return nil, err
 	}
-	c.remember(f)
+	c.rememberContents(f)
 	c.next.Store(int64(interval))
-	c.take(all)
+	c.replaceUsers(all)
 	return c, nil
 }
 
-// users returns what the file says. Of many requests at once one looks at the file,
+// currentUsers returns what the file says. Of many requests at once one looks at the file,
 // and the others go on with what there is.
-func (c *current) users() *users {
+func (c *current) currentUsers() *users {
 	if now := int64(c.now().Sub(c.begun)); now >= c.next.Load() && c.mu.TryLock() {
 		if now >= c.next.Load() {
-			c.look()
+			c.checkFile()
 			c.next.Store(now + int64(interval))
 		}
 		c.mu.Unlock()
@@ -103,34 +103,34 @@ func (c *current) users() *users {
 	return c.good.Load()
 }
 
-func (c *current) look() {
+func (c *current) checkFile() {
 	info, err := os.Stat(c.path)
-	if err == nil && c.settled && c.same(info) {
+	if err == nil && c.settled && c.isUnchanged(info) {
 		return
 	}
-	f, err := read(c.path)
+	f, err := readContents(c.path)
 	if err != nil {
-		c.failed(err)
+		c.recordFault(err)
 		return
 	}
 	before := c.sum
-	c.remember(f)
+	c.rememberContents(f)
 	c.fault = ""
 	if c.sum == before {
 		return
 	}
-	all, err := parse(c.path, f.data)
+	all, err := parseUsers(c.path, f.data)
 	if err != nil {
 		c.log().Error("the users' file has a mistake, the users read before stay", zap.Error(err))
 		return
 	}
-	c.take(all)
+	c.replaceUsers(all)
 	c.log().Info("read the users' file again", zap.String("file", c.path), zap.Int("users", len(all.byID)))
 }
 
-// failed logs a fault once and has the next look try again: what ends it, such as a
+// recordFault logs a fault once and has the next look try again: what ends it, such as a
 // change of permissions, need not show in the file's time.
-func (c *current) failed(err error) {
+func (c *current) recordFault(err error) {
 	c.settled = false
 	if c.fault != err.Error() {
 		c.fault = err.Error()
@@ -138,16 +138,16 @@ func (c *current) failed(err error) {
 	}
 }
 
-func (c *current) remember(f contents) {
+func (c *current) rememberContents(f contents) {
 	c.info, c.sum = f.info, sha256.Sum256(f.data)
 	c.settled = c.now().Sub(f.info.ModTime()).Abs() > settling
 }
 
-func (c *current) same(info fs.FileInfo) bool {
+func (c *current) isUnchanged(info fs.FileInfo) bool {
 	return os.SameFile(c.info, info) && info.Size() == c.info.Size() && info.ModTime().Equal(c.info.ModTime())
 }
 
-func (c *current) take(all *users) {
+func (c *current) replaceUsers(all *users) {
 	c.good.Store(all)
 	if all.unlike > 0 {
 		c.log().Warn("some password hashes have other parameters than most: the time of a sign-in tells these users from unknown ones",

@@ -30,7 +30,7 @@ func openSeeds(t *testing.T, seeds ...directorytest.Seed) *opened {
 	t.Helper()
 	core, logs := observer.New(zapcore.InfoLevel)
 	o := &opened{t: t, path: written(t, document(t, seeds...)), logs: logs, time: time.Now()}
-	d, err := open(o.path, o.now, func() *zap.Logger { return zap.New(core) })
+	d, err := openDirectory(o.path, o.now, func() *zap.Logger { return zap.New(core) })
 	if err != nil {
 		t.Fatal(err)
 	}

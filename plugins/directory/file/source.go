@@ -88,11 +88,11 @@ func (s *Source) Provision(caddy.Context) error {
 // Validate reads the file, so that a mistake in it fails `caddy validate` and a
 // reload instead of the first sign-in.
 func (s *Source) Validate() error {
-	f, err := read(s.Path)
+	f, err := readContents(s.Path)
 	if err != nil {
 		return err
 	}
-	_, err = parse(s.Path, f.data)
+	_, err = parseUsers(s.Path, f.data)
 	return err
 }
 
@@ -104,7 +104,7 @@ func (s *Source) Identity() any { return identity{s.Path} }
 // Open implements [directory.Source]. A missing or mistaken file is an error.
 func (s *Source) Open(context.Context) (directory.Directory, error) {
 	// The directory may outlive the configuration, and with it its logger.
-	d, err := open(s.Path, time.Now, func() *zap.Logger { return caddy.Log().Named("gatehouse.directories.file") })
+	d, err := openDirectory(s.Path, time.Now, func() *zap.Logger { return caddy.Log().Named("gatehouse.directories.file") })
 	if err != nil {
 		return nil, err
 	}

@@ -17,9 +17,9 @@ import (
 
 var errUnreadable = errors.New("the endpoint's answer cannot be read: expected one JSON document")
 
-// decode reads an answer. Numbers stay as they are written: an ID of 17 digits must not
+// decodeAnswer reads an answer. Numbers stay as they are written: an ID of 17 digits must not
 // be rounded to another user's.
-func decode(body []byte) (any, error) {
+func decodeAnswer(body []byte) (any, error) {
 	if !utf8.Valid(body) {
 		return nil, errUnreadable
 	}
@@ -35,10 +35,10 @@ func decode(body []byte) (any, error) {
 	return v, nil
 }
 
-// holds tells whether the answer fulfils a condition.
-func (w *when) holds(answer any) bool {
-	v := w.at.find(answer)
-	s, ok := text(v)
+// isMet tells whether the answer fulfils a condition.
+func (w *when) isMet(answer any) bool {
+	v := w.at.findValue(answer)
+	s, ok := textValue(v)
 	return ok && v != nil && slices.Contains(w.values, s)
 }
 
@@ -48,34 +48,34 @@ func (s *settings) refusedUser(body []byte) string {
 	if s.refusedID == nil {
 		return ""
 	}
-	answer, err := decode(body)
+	answer, err := decodeAnswer(body)
 	if err != nil {
 		return ""
 	}
-	if id, ok := text(s.refusedID.find(answer)); ok && directory.CheckID(id) == nil {
+	if id, ok := textValue(s.refusedID.findValue(answer)); ok && directory.CheckID(id) == nil {
 		return id
 	}
 	return ""
 }
 
-// user is what an answer says; typed is the user name to fall back to. ID and user name
+// userFrom is what an answer says; typed is the user name to fall back to. ID and user name
 // must be sound; any other text that is not is left out.
-func (s *settings) user(answer any, typed string) (directory.User, error) {
+func (s *settings) userFrom(answer any, typed string) (directory.User, error) {
 	get := func(field string) string {
 		at, ok := s.fields[field]
 		if !ok {
 			return ""
 		}
-		v, _ := text(at.find(answer))
+		v, _ := textValue(at.findValue(answer))
 		return norm.NFC.String(strings.TrimSpace(v))
 	}
-	id, _ := text(s.fields["id"].find(answer))
+	id, _ := textValue(s.fields["id"].findValue(answer))
 	u := directory.User{
 		ID: id, Username: cmp.Or(get("username"), typed), Name: get("name"), Nickname: get("nickname"),
 		Email: get("email"), Phone: get("phone"), Picture: get("picture"),
 	}.Presentable()
 	for name, at := range s.claims {
-		if v := at.find(answer); v != nil {
+		if v := at.findValue(answer); v != nil {
 			if u.Claims == nil {
 				u.Claims = make(map[string]any)
 			}
@@ -83,7 +83,7 @@ func (s *settings) user(answer any, typed string) (directory.User, error) {
 		}
 	}
 	if at, ok := s.fields["locked"]; ok {
-		v, plain := text(at.find(answer))
+		v, plain := textValue(at.findValue(answer))
 		if !plain {
 			return directory.User{}, errors.New("the endpoint's answer: `locked` is neither true nor false")
 		}

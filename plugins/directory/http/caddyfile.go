@@ -41,19 +41,19 @@ func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"password_field": words.Text(&s.PasswordField),
 		"lookup":         words.Text(&s.Lookup),
 		"fields":         words.User(&s.Fields, &s.Claims, knownFields, "pointer"),
-		"ok":             statuses(&s.OK),
-		"refused":        statuses(&s.Refused),
-		"ok_when":        condition(&s.OKWhen),
-		"refused_when":   condition(&s.RefusedWhen),
+		"ok":             readStatuses(&s.OK),
+		"refused":        readStatuses(&s.Refused),
+		"ok_when":        readCondition(&s.OKWhen),
+		"refused_when":   readCondition(&s.RefusedWhen),
 		"refused_id":     words.Text(&s.RefusedID),
-		"header":         s.header,
+		"header":         s.readHeader,
 		"ca":             words.Text(&s.CA),
 		"timeout":        words.Duration(&s.Timeout),
 		"max_body":       s.maxBody,
 	}, "header")
 }
 
-func (s *Source) header(d *caddyfile.Dispenser, word string) error {
+func (s *Source) readHeader(d *caddyfile.Dispenser, word string) error {
 	var name, value string
 	if !d.AllArgs(&name, &value) {
 		return d.Errf("expected `%s <name> <value>`", word)
@@ -68,7 +68,7 @@ func (s *Source) header(d *caddyfile.Dispenser, word string) error {
 	return nil
 }
 
-func statuses(into *[]int) words.Reader {
+func readStatuses(into *[]int) words.Reader {
 	return func(d *caddyfile.Dispenser, word string) error {
 		for _, arg := range d.RemainingArgs() {
 			n, err := strconv.Atoi(arg)
@@ -84,7 +84,7 @@ func statuses(into *[]int) words.Reader {
 	}
 }
 
-func condition(into **Condition) words.Reader {
+func readCondition(into **Condition) words.Reader {
 	return func(d *caddyfile.Dispenser, word string) error {
 		args := d.RemainingArgs()
 		if len(args) < 2 {

@@ -28,7 +28,7 @@ type dir struct {
 	names  *names
 }
 
-func open(s *settings) (*dir, error) {
+func openDirectory(s *settings) (*dir, error) {
 	d := &dir{s: s, client: &http.Client{
 		// No proxy of the environment sees passwords, and none of its settings apply.
 		Transport: &http.Transport{
@@ -67,7 +67,7 @@ func (d *dir) Identify(ctx context.Context, username string) (string, bool, erro
 	if !ok {
 		return "", false, nil
 	}
-	id, known := d.names.id(name)
+	id, known := d.names.idOf(name)
 	return id, known, nil
 }
 
@@ -87,23 +87,23 @@ func (d *dir) Authenticate(ctx context.Context, username, password string) (dire
 	if err != nil {
 		return directory.User{}, false, err
 	}
-	status, answer, err := d.ask(ctx, http.MethodPost, d.s.url, kind, body)
+	status, answer, err := d.sendRequest(ctx, http.MethodPost, d.s.url, kind, body)
 	if err != nil {
 		return directory.User{}, false, err
 	}
 	var u directory.User
 	if ok = !slices.Contains(d.s.refused, status); ok {
-		if u, ok, err = d.read(status, answer, typed); err != nil {
+		if u, ok, err = d.readAnswer(status, answer, typed); err != nil {
 			return directory.User{}, false, err
 		}
 	}
 	if !ok {
 		id := d.s.refusedUser(answer)
-		d.names.learn(typed, id)
+		d.names.rememberName(typed, id)
 		return directory.User{ID: id}, false, nil
 	}
-	d.names.learn(typed, u.ID)
-	d.memory.keep(u, len(answer))
+	d.names.rememberName(typed, u.ID)
+	d.memory.rememberUser(u, len(answer))
 	if u.Locked {
 		return directory.User{ID: u.ID}, false, nil
 	}
@@ -116,18 +116,18 @@ func (d *dir) Lookup(ctx context.Context, id string) (directory.User, bool, erro
 		return directory.User{}, false, nil
 	}
 	if d.s.lookup == nil {
-		return d.memory.of(id), true, nil
+		return d.memory.recallUser(id), true, nil
 	}
 	// In a path and in a query alike this is the ID and nothing else.
 	escaped := strings.ReplaceAll(url.QueryEscape(id), "+", "%20")
-	status, answer, err := d.ask(ctx, http.MethodGet, strings.Join(d.s.lookup, escaped), "", nil)
+	status, answer, err := d.sendRequest(ctx, http.MethodGet, strings.Join(d.s.lookup, escaped), "", nil)
 	if err != nil {
 		return directory.User{}, false, err
 	}
 	if status == http.StatusNotFound || status == http.StatusGone {
 		return directory.User{}, false, nil
 	}
-	u, ok, err := d.read(status, answer, id)
+	u, ok, err := d.readAnswer(status, answer, id)
 	switch {
 	case err != nil || !ok:
 		return directory.User{}, false, err
@@ -146,9 +146,9 @@ func (d *dir) credentials(username, password string) (body []byte, kind string, 
 	return []byte(form.Encode()), "application/x-www-form-urlencoded", nil
 }
 
-// ask sends one request and reads the whole answer, so that the connection can be used
+// sendRequest sends one request and reads the whole answer, so that the connection can be used
 // again. Errors name neither the address, which may hold an ID, nor what was sent.
-func (d *dir) ask(ctx context.Context, method, address, kind string, body []byte) (status int, answer []byte, err error) {
+func (d *dir) sendRequest(ctx context.Context, method, address, kind string, body []byte) (status int, answer []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
@@ -182,22 +182,22 @@ func (d *dir) ask(ctx context.Context, method, address, kind string, body []byte
 	return response.StatusCode, answer, nil
 }
 
-// read judges an answer whose status alone does not say no.
-func (d *dir) read(status int, body []byte, typed string) (u directory.User, ok bool, err error) {
+// readAnswer judges an answer whose status alone does not say no.
+func (d *dir) readAnswer(status int, body []byte, typed string) (u directory.User, ok bool, err error) {
 	if !slices.Contains(d.s.ok, status) {
 		return u, false, fmt.Errorf("the endpoint answered with the unexpected status %d", status)
 	}
-	answer, err := decode(body)
+	answer, err := decodeAnswer(body)
 	if err != nil {
 		return u, false, err
 	}
 	switch {
-	case d.s.badWhen != nil && d.s.badWhen.holds(answer):
+	case d.s.badWhen != nil && d.s.badWhen.isMet(answer):
 		return u, false, nil
-	case d.s.okWhen != nil && !d.s.okWhen.holds(answer):
+	case d.s.okWhen != nil && !d.s.okWhen.isMet(answer):
 		return u, false, errors.New("the endpoint's answer says neither what ok_when nor what refused_when expects")
 	}
-	u, err = d.s.user(answer, typed)
+	u, err = d.s.userFrom(answer, typed)
 	return u, err == nil, err
 }
 

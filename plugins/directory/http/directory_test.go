@@ -91,7 +91,7 @@ func opened(t testing.TB, src *Source) *dir {
 	if err := src.Provision(caddy.Context{}); err != nil {
 		t.Fatal(err)
 	}
-	d, err := open(src.settings)
+	d, err := openDirectory(src.settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestTheMemoryOfNamesIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 2 * maxNames {
-		n.learn(fmt.Sprint("user", i), "7")
+		n.rememberName(fmt.Sprint("user", i), "7")
 	}
 	n.ids.CleanUp()
 	if size := n.ids.EstimatedSize(); size > maxNames {
@@ -407,7 +407,7 @@ func TestTheMemoryIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range memorySize / 8 {
-		m.keep(directory.User{ID: fmt.Sprint(i)}, mostBody)
+		m.rememberUser(directory.User{ID: fmt.Sprint(i)}, mostBody)
 	}
 	m.users.CleanUp()
 	if n := m.users.WeightedSize(); n > memorySize {

@@ -33,14 +33,14 @@ func newNames() (*names, error) {
 	return &names{ids}, nil
 }
 
-// learn keeps whose name it is; "" is nobody's.
-func (n *names) learn(name, id string) {
+// rememberName keeps whose name it is; "" is nobody's.
+func (n *names) rememberName(name, id string) {
 	if id != "" {
 		n.ids.Set(directory.FoldUsername(name), id)
 	}
 }
 
-func (n *names) id(name string) (string, bool) {
+func (n *names) idOf(name string) (string, bool) {
 	return n.ids.GetIfPresent(directory.FoldUsername(name))
 }
 
@@ -60,14 +60,14 @@ func newMemory() (*memory, error) {
 	return &memory{users}, nil
 }
 
-func (m *memory) keep(u directory.User, size int) {
+func (m *memory) rememberUser(u directory.User, size int) {
 	if m != nil {
 		m.users.Set(u.ID, remembered{u.Clone(), size})
 	}
 }
 
-// of gives what is remembered of a user, else one of whom the ID alone is known.
-func (m *memory) of(id string) directory.User {
+// recallUser gives what is remembered of a user, else one of whom the ID alone is known.
+func (m *memory) recallUser(id string) directory.User {
 	r, ok := m.users.GetIfPresent(id)
 	if !ok {
 		return directory.User{ID: id, Username: id}

@@ -22,8 +22,8 @@ func parsePointer(s string) (pointer, error) {
 	return p, nil
 }
 
-// find gives the value there, nil for none.
-func (p pointer) find(v any) any {
+// findValue gives the value there, nil for none.
+func (p pointer) findValue(v any) any {
 	for _, step := range p {
 		switch in := v.(type) {
 		case map[string]any:
@@ -41,8 +41,8 @@ func (p pointer) find(v any) any {
 	return v
 }
 
-// text is a value as text; ok is false for an object or a list. null is "".
-func text(v any) (s string, ok bool) {
+// textValue is a value as text; ok is false for an object or a list. null is "".
+func textValue(v any) (s string, ok bool) {
 	switch v := v.(type) {
 	case nil:
 		return "", true

@@ -54,7 +54,7 @@ type when struct {
 	values []string
 }
 
-func (s *Source) resolve(repl *caddy.Replacer) (*settings, error) {
+func (s *Source) resolveSettings(repl *caddy.Replacer) (*settings, error) {
 	out := &settings{
 		username: cmp.Or(s.UsernameField, "username"), password: cmp.Or(s.PasswordField, "password"),
 		json: s.As == "json", ok: s.OK, refused: s.Refused,
@@ -74,7 +74,7 @@ func (s *Source) resolve(repl *caddy.Replacer) (*settings, error) {
 	case out.maxBody < 0 || out.maxBody > mostBody:
 		return nil, fmt.Errorf("max_body is at most %d bytes", mostBody)
 	}
-	for _, step := range []func(*Source, *caddy.Replacer) error{out.addresses, out.statuses, out.pointers, out.headersOf} {
+	for _, step := range []func(*Source, *caddy.Replacer) error{out.setAddresses, out.setStatuses, out.setPointers, out.headersOf} {
 		if err := step(s, repl); err != nil {
 			return nil, err
 		}
@@ -83,7 +83,7 @@ func (s *Source) resolve(repl *caddy.Replacer) (*settings, error) {
 	if out.timeout, err = remote.Timeout(s.Timeout); err != nil {
 		return nil, err
 	}
-	roots, err := out.trust(s.CA, repl)
+	roots, err := out.setTrust(s.CA, repl)
 	if err != nil {
 		return nil, err
 	}
@@ -95,13 +95,13 @@ func (s *Source) resolve(repl *caddy.Replacer) (*settings, error) {
 	return out, nil
 }
 
-// addresses allows no password to cross a network in the clear.
-func (out *settings) addresses(s *Source, repl *caddy.Replacer) error {
+// setAddresses allows no password to cross a network in the clear.
+func (out *settings) setAddresses(s *Source, repl *caddy.Replacer) error {
 	var err error
 	if out.url, err = repl.ReplaceOrErr(s.URL, true, true); err != nil {
 		return fmt.Errorf("url: %w", err)
 	}
-	if err := address(out.url); err != nil {
+	if err := checkAddress(out.url); err != nil {
 		return fmt.Errorf("url: %w", err)
 	}
 	if s.Lookup == "" {
@@ -113,7 +113,7 @@ func (out *settings) addresses(s *Source, repl *caddy.Replacer) error {
 		}
 		out.lookup = append(out.lookup, part)
 	}
-	if err := address(strings.Join(out.lookup, "x")); err != nil {
+	if err := checkAddress(strings.Join(out.lookup, "x")); err != nil {
 		return fmt.Errorf("lookup: %w", err)
 	}
 	if before, _, _ := strings.Cut(out.lookup[0], "?"); len(out.lookup) < 2 || strings.Count(before, "/") < 3 {
@@ -122,7 +122,7 @@ func (out *settings) addresses(s *Source, repl *caddy.Replacer) error {
 	return nil
 }
 
-func address(s string) error {
+func checkAddress(s string) error {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http":
@@ -133,7 +133,7 @@ func address(s string) error {
 	return nil
 }
 
-func (out *settings) statuses(*Source, *caddy.Replacer) error {
+func (out *settings) setStatuses(*Source, *caddy.Replacer) error {
 	for _, n := range slices.Concat(out.ok, out.refused) {
 		if n < 200 || n > 599 {
 			return fmt.Errorf("%d is not the status of an answer", n)
@@ -150,7 +150,7 @@ func (out *settings) statuses(*Source, *caddy.Replacer) error {
 	return nil
 }
 
-func (out *settings) pointers(s *Source, _ *caddy.Replacer) (err error) {
+func (out *settings) setPointers(s *Source, _ *caddy.Replacer) (err error) {
 	out.fields, out.claims = make(map[string]pointer), make(map[string]pointer)
 	for field, text := range map[string]string{"id": "/id", "username": "/username"} {
 		if out.fields[field], err = parsePointer(text); err != nil {
@@ -175,16 +175,16 @@ func (out *settings) pointers(s *Source, _ *caddy.Replacer) (err error) {
 			return fmt.Errorf("refused_id: %w", err)
 		}
 	}
-	if out.okWhen, err = s.OKWhen.read(); err != nil {
+	if out.okWhen, err = s.OKWhen.parseCondition(); err != nil {
 		return fmt.Errorf("ok_when: %w", err)
 	}
-	if out.badWhen, err = s.RefusedWhen.read(); err != nil {
+	if out.badWhen, err = s.RefusedWhen.parseCondition(); err != nil {
 		return fmt.Errorf("refused_when: %w", err)
 	}
 	return nil
 }
 
-func (c *Condition) read() (*when, error) {
+func (c *Condition) parseCondition() (*when, error) {
 	if c == nil {
 		return nil, nil
 	}
@@ -219,7 +219,7 @@ func (out *settings) headersOf(s *Source, repl *caddy.Replacer) error {
 	return nil
 }
 
-func (out *settings) trust(file string, repl *caddy.Replacer) (string, error) {
+func (out *settings) setTrust(file string, repl *caddy.Replacer) (string, error) {
 	if file == "" {
 		return "", nil
 	}

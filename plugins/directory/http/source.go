@@ -85,7 +85,7 @@ func (Source) CaddyModule() caddy.ModuleInfo {
 // Provision checks everything and resolves placeholders. It touches no network.
 func (s *Source) Provision(ctx caddy.Context) error {
 	var err error
-	if s.settings, err = s.resolve(caddy.NewReplacer()); err != nil {
+	if s.settings, err = s.resolveSettings(caddy.NewReplacer()); err != nil {
 		return fmt.Errorf("the HTTP directory: %w", err)
 	}
 	if s.settings.lookup == nil {
@@ -102,7 +102,7 @@ func (s *Source) Open(context.Context) (directory.Directory, error) {
 	if s.settings == nil {
 		return nil, errors.New("the HTTP directory was not provisioned")
 	}
-	d, err := open(s.settings)
+	d, err := openDirectory(s.settings)
 	if err != nil {
 		return nil, err
 	}

@@ -130,17 +130,17 @@ func FuzzAnswer(f *testing.F) {
 		URL: "https://legacy.example.com", Fields: map[string]string{"name": "/user/name", "locked": "/user/locked", "picture": "/roles/0"},
 		Claims: map[string]string{"roles": "/roles"}, OKWhen: &Condition{"/user/name", []string{"Ann", "0"}},
 	}
-	settings, err := src.resolve(caddy.NewReplacer())
+	settings, err := src.resolveSettings(caddy.NewReplacer())
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		answer, err := decode(body)
+		answer, err := decodeAnswer(body)
 		if err != nil {
 			return
 		}
-		settings.okWhen.holds(answer)
-		u, err := settings.user(answer, "typed")
+		settings.okWhen.isMet(answer)
+		u, err := settings.userFrom(answer, "typed")
 		if bad := u.Check(); err == nil && bad != nil {
 			t.Errorf("%q gave %+v: %v", body, u, bad)
 		}

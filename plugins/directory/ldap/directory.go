@@ -20,7 +20,7 @@ type dir struct {
 	binds    *pool // bound as whoever signed in last
 }
 
-func open(s *settings, now func() time.Time) *dir {
+func openDirectory(s *settings, now func() time.Time) *dir {
 	return &dir{
 		s: s,
 		searches: newPool(s, now, func(c *ldap.Conn) error {
@@ -38,8 +38,8 @@ func open(s *settings, now func() time.Time) *dir {
 
 // Close ends the idle connections; those in use end with their use.
 func (d *dir) Close() error {
-	d.searches.close()
-	d.binds.close()
+	d.searches.closePool()
+	d.binds.closePool()
 	return nil
 }
 
@@ -50,7 +50,7 @@ func (d *dir) Close() error {
 func (d *dir) Identify(ctx context.Context, username string) (string, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
-	entry, err := d.named(ctx, username, []string{d.s.id})
+	entry, err := d.findByName(ctx, username, []string{d.s.id})
 	if err != nil || entry == nil {
 		return "", false, err
 	}
@@ -61,19 +61,19 @@ func (d *dir) Identify(ctx context.Context, username string) (string, bool, erro
 	return id, true, nil
 }
 
-// named searches for the entry of what was typed, nil for none.
-func (d *dir) named(ctx context.Context, username string, attributes []string) (*ldap.Entry, error) {
-	name, ok := typed(username)
+// findByName searches for the entry of what was typed, nil for none.
+func (d *dir) findByName(ctx context.Context, username string, attributes []string) (*ldap.Entry, error) {
+	name, ok := normalizeName(username)
 	if !ok {
 		return nil, nil
 	}
-	return d.find(ctx, fill(d.s.filter, ldap.EscapeFilter(name)), attributes)
+	return d.findEntry(ctx, fillFilter(d.s.filter, ldap.EscapeFilter(name)), attributes)
 }
 
-// typed returns what is searched for; ok is false for what no user is called.
-func typed(username string) (name string, ok bool) {
+// normalizeName returns what is searched for; ok is false for what no user is called.
+func normalizeName(username string) (name string, ok bool) {
 	name, ok = directory.Typed(username)
-	return name, ok && !strings.ContainsFunc(name, ignorable)
+	return name, ok && !strings.ContainsFunc(name, isIgnorable)
 }
 
 // Authenticate implements [directory.Directory].
@@ -82,24 +82,24 @@ func (d *dir) Authenticate(ctx context.Context, username, password string) (dire
 	if password == "" || len(password) > directory.MaxPassword {
 		return directory.User{}, false, nil
 	}
-	if _, ok := typed(username); !ok {
+	if _, ok := normalizeName(username); !ok {
 		return directory.User{}, false, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
-	entry, err := d.named(ctx, username, d.s.attributes)
+	entry, err := d.findByName(ctx, username, d.s.attributes)
 	if err != nil {
 		return directory.User{}, false, err
 	}
-	locked, err := d.locked(ctx, entry)
+	locked, err := d.isLocked(ctx, entry)
 	if err != nil {
 		return directory.User{}, false, err
 	}
-	same, err := d.bind(ctx, entry, password)
+	same, err := d.checkPassword(ctx, entry, password)
 	if err != nil || !same || locked {
 		return directory.User{}, false, err
 	}
-	u, err := d.s.user(entry)
+	u, err := d.s.userFrom(entry)
 	if err != nil {
 		return directory.User{}, false, err
 	}
@@ -114,11 +114,11 @@ func (d *dir) Lookup(ctx context.Context, id string) (directory.User, bool, erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
-	entry, err := d.find(ctx, "(&"+wanted+fill(d.s.filter, "*")+")", d.s.attributes)
+	entry, err := d.findEntry(ctx, "(&"+wanted+fillFilter(d.s.filter, "*")+")", d.s.attributes)
 	if err != nil || entry == nil {
 		return directory.User{}, false, err
 	}
-	u, err := d.s.user(entry)
+	u, err := d.s.userFrom(entry)
 	if err != nil {
 		return directory.User{}, false, err
 	}
@@ -126,20 +126,20 @@ func (d *dir) Lookup(ctx context.Context, id string) (directory.User, bool, erro
 	if u.ID != id {
 		return directory.User{}, false, nil
 	}
-	u.Locked, err = d.locked(ctx, entry)
+	u.Locked, err = d.isLocked(ctx, entry)
 	if err != nil {
 		return directory.User{}, false, err
 	}
 	return u, true, nil
 }
 
-// ignorable are the characters, besides control characters, that servers ignore in a name
+// isIgnorable are the characters, besides control characters, that servers ignore in a name
 // (RFC 4518 section 2.2), so that one user would have many.
-func ignorable(r rune) bool { return unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar }
+func isIgnorable(r rune) bool { return unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar }
 
-// find searches for the one entry that matches, nil for none.
-func (d *dir) find(ctx context.Context, filter string, attributes []string) (*ldap.Entry, error) {
-	entries, err := d.search(ctx, ldap.SearchRequest{
+// findEntry searches for the one entry that matches, nil for none.
+func (d *dir) findEntry(ctx context.Context, filter string, attributes []string) (*ldap.Entry, error) {
+	entries, err := d.searchEntries(ctx, ldap.SearchRequest{
 		BaseDN: d.s.base, Scope: ldap.ScopeWholeSubtree, SizeLimit: 2, Filter: filter, Attributes: attributes,
 	})
 	switch {
@@ -155,14 +155,14 @@ func (d *dir) find(ctx context.Context, filter string, attributes []string) (*ld
 	return entries[0], nil
 }
 
-// search asks and passes over references to other servers: who is a user is this
+// searchEntries asks and passes over references to other servers: who is a user is this
 // server's to say.
-func (d *dir) search(ctx context.Context, request ldap.SearchRequest) (entries []*ldap.Entry, err error) {
+func (d *dir) searchEntries(ctx context.Context, request ldap.SearchRequest) (entries []*ldap.Entry, err error) {
 	request.DerefAliases, request.EnforceSizeLimit = ldap.NeverDerefAliases, true
 	if deadline, ok := ctx.Deadline(); ok {
 		request.TimeLimit = max(1, int(time.Until(deadline)/time.Second))
 	}
-	err = d.searches.use(ctx, func(c *ldap.Conn) error {
+	err = d.searches.withConn(ctx, func(c *ldap.Conn) error {
 		result, err := c.Search(&request)
 		entries = nil
 		if result != nil {
@@ -179,10 +179,10 @@ func (d *dir) search(ctx context.Context, request ldap.SearchRequest) (entries [
 	return nil, fmt.Errorf("searching the LDAP server: %w", err)
 }
 
-// locked tells whether a user is. Somebody unknown costs the same question.
-func (d *dir) locked(ctx context.Context, entry *ldap.Entry) (bool, error) {
+// isLocked tells whether a user is. Somebody unknown costs the same question.
+func (d *dir) isLocked(ctx context.Context, entry *ldap.Entry) (bool, error) {
 	if d.s.lockedAttribute != "" && entry != nil {
-		return set(entry.GetEqualFoldAttributeValues(d.s.lockedAttribute)), nil
+		return isSet(entry.GetEqualFoldAttributeValues(d.s.lockedAttribute)), nil
 	}
 	if d.s.lockedFilter == "" {
 		return false, nil
@@ -191,13 +191,13 @@ func (d *dir) locked(ctx context.Context, entry *ldap.Entry) (bool, error) {
 	if entry != nil {
 		dn = entry.DN
 	}
-	entries, err := d.search(ctx, ldap.SearchRequest{
+	entries, err := d.searchEntries(ctx, ldap.SearchRequest{
 		BaseDN: dn, Scope: ldap.ScopeBaseObject, SizeLimit: 1, Filter: d.s.lockedFilter, Attributes: []string{"1.1"}, // none
 	})
 	return len(entries) > 0 && entry != nil, err
 }
 
-func set(values []string) bool {
+func isSet(values []string) bool {
 	for _, v := range values {
 		switch strings.ToUpper(strings.TrimSpace(v)) {
 		case "", "FALSE", "NO", "0":
@@ -208,10 +208,10 @@ func set(values []string) bool {
 	return false
 }
 
-// bind tells whether the password is the entry's. For somebody unknown bind_dn gives its
+// checkPassword tells whether the password is the entry's. For somebody unknown bind_dn gives its
 // own: a wrong password for it might lock it, and a name that is not there would be
 // answered without a hash.
-func (d *dir) bind(ctx context.Context, entry *ldap.Entry, password string) (same bool, err error) {
+func (d *dir) checkPassword(ctx context.Context, entry *ldap.Entry, password string) (same bool, err error) {
 	dn := d.s.bindDN
 	switch {
 	case entry != nil:
@@ -221,7 +221,7 @@ func (d *dir) bind(ctx context.Context, entry *ldap.Entry, password string) (sam
 	default:
 		password = d.s.password
 	}
-	err = d.binds.use(ctx, func(c *ldap.Conn) error { return c.Bind(dn, password) })
+	err = d.binds.withConn(ctx, func(c *ldap.Conn) error { return c.Bind(dn, password) })
 	// One table for the known and the unknown: a server in trouble must not tell them apart.
 	switch {
 	case err == nil:

@@ -35,10 +35,10 @@ func (s *settings) userID(e *ldap.Entry) (string, error) {
 	return formatGUID(values[0]), nil
 }
 
-// user is what an entry says about a user. ID and user name must be sound; any other
+// userFrom is what an entry says about a user. ID and user name must be sound; any other
 // value that is not is left out, since the other applications of a directory live with
 // it too.
-func (s *settings) user(e *ldap.Entry) (directory.User, error) {
+func (s *settings) userFrom(e *ldap.Entry) (directory.User, error) {
 	var u directory.User
 	var err error
 	if u.ID, err = s.userID(e); err != nil {
@@ -49,7 +49,7 @@ func (s *settings) user(e *ldap.Entry) (directory.User, error) {
 			return ""
 		}
 		for _, v := range e.GetEqualFoldAttributeValues(s.fields[field]) {
-			if v = norm.NFC.String(strings.TrimSpace(v)); clean(v) {
+			if v = norm.NFC.String(strings.TrimSpace(v)); isCleanText(v) {
 				return v
 			}
 		}
@@ -81,7 +81,9 @@ func (s *settings) user(e *ldap.Entry) (directory.User, error) {
 	return u, nil
 }
 
-func clean(s string) bool { return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl) }
+func isCleanText(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+}
 
 // idFilter matches the entry of an ID; ok is false for one that nobody can have.
 func (s *settings) idFilter(id string) (filter string, ok bool) {

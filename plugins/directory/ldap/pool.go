@@ -40,11 +40,11 @@ func newPool(s *settings, now func() time.Time, ready func(*ldap.Conn) error) *p
 	return &pool{s: s, now: now, ready: ready, turns: make(chan struct{}, s.pool)}
 }
 
-// use runs an operation on a connection. When one that had been idle turns out to be
+// withConn runs an operation on a connection. When one that had been idle turns out to be
 // dead, as all are after the server was restarted, the operation runs once more on a
 // new one; all of ours may be repeated. The connection is closed when ctx ends, which
 // ends the operation.
-func (p *pool) use(ctx context.Context, operation func(*ldap.Conn) error) error {
+func (p *pool) withConn(ctx context.Context, operation func(*ldap.Conn) error) error {
 	select {
 	case p.turns <- struct{}{}:
 		defer func() { <-p.turns }()
@@ -52,13 +52,13 @@ func (p *pool) use(ctx context.Context, operation func(*ldap.Conn) error) error 
 		return fmt.Errorf("waiting for a connection to the LDAP server: %w", ctx.Err())
 	}
 	for {
-		conn, err := p.take()
+		conn, err := p.takeIdle()
 		if err != nil {
 			return err
 		}
 		fresh := conn == nil
 		if fresh {
-			if conn, err = p.dial(ctx); err != nil {
+			if conn, err = p.dialServer(ctx); err != nil {
 				return err
 			}
 		}
@@ -71,32 +71,32 @@ func (p *pool) use(ctx context.Context, operation func(*ldap.Conn) error) error 
 			err = operation(conn)
 		}
 		ended := !stop()
-		broken := err != nil && lost(err)
+		broken := err != nil && isConnLost(err)
 		switch {
 		case ended || unready || broken || conn.IsClosing():
 			_ = conn.Close()
 		default:
-			p.put(conn)
+			p.putConn(conn)
 		}
 		switch {
 		case ended && err != nil:
 			return fmt.Errorf("the LDAP server: %w", ctx.Err())
 		case broken && !fresh:
-			p.drop() // the others are as old
+			p.dropIdle() // the others are as old
 			continue
 		}
 		return err
 	}
 }
 
-// lost tells that the connection is, and nothing about the request.
-func lost(err error) bool {
+// isConnLost tells that the connection is, and nothing about the request.
+func isConnLost(err error) bool {
 	var e *ldap.Error
 	return !errors.As(err, &e) || e.ResultCode >= ldap.ErrorNetwork || e.ResultCode == ldap.LDAPResultUnavailable
 }
 
-// take gives an idle connection, nil when there is none.
-func (p *pool) take() (*ldap.Conn, error) {
+// takeIdle gives an idle connection, nil when there is none.
+func (p *pool) takeIdle() (*ldap.Conn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -113,7 +113,7 @@ func (p *pool) take() (*ldap.Conn, error) {
 	return nil, nil
 }
 
-func (p *pool) put(conn *ldap.Conn) {
+func (p *pool) putConn(conn *ldap.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -123,7 +123,7 @@ func (p *pool) put(conn *ldap.Conn) {
 	p.idle = append(p.idle, idleConn{conn, p.now()})
 }
 
-func (p *pool) drop() {
+func (p *pool) dropIdle() {
 	p.mu.Lock()
 	idle := p.idle
 	p.idle = nil
@@ -133,15 +133,15 @@ func (p *pool) drop() {
 	}
 }
 
-func (p *pool) close() {
+func (p *pool) closePool() {
 	p.mu.Lock()
 	p.closed = true
 	p.mu.Unlock()
-	p.drop()
+	p.dropIdle()
 }
 
-// dial connects and encrypts.
-func (p *pool) dial(ctx context.Context) (*ldap.Conn, error) {
+// dialServer connects and encrypts.
+func (p *pool) dialServer(ctx context.Context) (*ldap.Conn, error) {
 	var dialer net.Dialer
 	raw, err := dialer.DialContext(ctx, "tcp", p.s.host)
 	if err != nil {

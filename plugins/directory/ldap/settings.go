@@ -57,7 +57,7 @@ type settings struct {
 // identity is the digest of everything above, the password included.
 type identity struct{ digest [sha256.Size]byte }
 
-func (s *Source) resolve(repl *caddy.Replacer) (*settings, error) {
+func (s *Source) resolveSettings(repl *caddy.Replacer) (*settings, error) {
 	c := *s
 	for name, value := range map[string]*string{"url": &c.URL, "bind_dn": &c.BindDN, "base": &c.Base, "ca": &c.CA} {
 		var err error
@@ -76,12 +76,12 @@ func (s *Source) resolve(repl *caddy.Replacer) (*settings, error) {
 	if out.timeout, err = remote.Timeout(c.Timeout); err != nil {
 		return nil, err
 	}
-	for _, check := range []func(*Source, *caddy.Replacer) error{out.address, out.account, out.search, out.names} {
+	for _, check := range []func(*Source, *caddy.Replacer) error{out.setAddress, out.setAccount, out.setSearch, out.setNames} {
 		if err := check(&c, repl); err != nil {
 			return nil, err
 		}
 	}
-	roots, err := out.trust(c.CA)
+	roots, err := out.setTrust(c.CA)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +93,8 @@ func (s *Source) resolve(repl *caddy.Replacer) (*settings, error) {
 	return out, nil
 }
 
-// address allows no password to cross a network in the clear.
-func (out *settings) address(c *Source, _ *caddy.Replacer) error {
+// setAddress allows no password to cross a network in the clear.
+func (out *settings) setAddress(c *Source, _ *caddy.Replacer) error {
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
 		return errors.New("url: expected ldaps://host or ldap://host, perhaps with a port, and nothing after it")
@@ -122,7 +122,7 @@ func (out *settings) address(c *Source, _ *caddy.Replacer) error {
 	return nil
 }
 
-func (out *settings) trust(file string) (string, error) {
+func (out *settings) setTrust(file string) (string, error) {
 	switch {
 	case file == "":
 		return "", nil
@@ -137,7 +137,7 @@ func (out *settings) trust(file string) (string, error) {
 	return text, nil
 }
 
-func (out *settings) account(c *Source, repl *caddy.Replacer) error {
+func (out *settings) setAccount(c *Source, repl *caddy.Replacer) error {
 	switch {
 	case c.BindDN == "" && c.BindPassword == "":
 		return nil
@@ -160,7 +160,7 @@ func (out *settings) account(c *Source, repl *caddy.Replacer) error {
 	return nil
 }
 
-func (out *settings) search(c *Source, _ *caddy.Replacer) error {
+func (out *settings) setSearch(c *Source, _ *caddy.Replacer) error {
 	if c.Base == "" {
 		return errors.New("base is missing: expected the entry below which users are, such as ou=people,dc=example,dc=com")
 	}
@@ -177,7 +177,7 @@ func (out *settings) search(c *Source, _ *caddy.Replacer) error {
 			return errors.New("filter: " + placeholder + " stands for a value, behind =, and for nothing else")
 		}
 	}
-	for _, filled := range []string{fill(out.filter, "x"), fill(out.filter, "*")} {
+	for _, filled := range []string{fillFilter(out.filter, "x"), fillFilter(out.filter, "*")} {
 		if _, err := ldap.CompileFilter(filled); err != nil {
 			return fmt.Errorf("filter: %w", err)
 		}
@@ -194,10 +194,10 @@ func (out *settings) search(c *Source, _ *caddy.Replacer) error {
 	return nil
 }
 
-// fill puts a value that is escaped already into the filter.
-func fill(filter, value string) string { return strings.ReplaceAll(filter, placeholder, value) }
+// fillFilter puts a value that is escaped already into the filter.
+func fillFilter(filter, value string) string { return strings.ReplaceAll(filter, placeholder, value) }
 
-func (out *settings) names(c *Source, _ *caddy.Replacer) error {
+func (out *settings) setNames(c *Source, _ *caddy.Replacer) error {
 	for field, attribute := range c.Attributes {
 		if !slices.Contains(fields, field) {
 			return fmt.Errorf("attributes: unknown field %q, expected one of %s", field, strings.Join(fields, ", "))

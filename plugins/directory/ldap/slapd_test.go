@@ -255,7 +255,7 @@ func opened(t testing.TB, src *Source) *dir {
 	if err := src.Provision(caddy.Context{}); err != nil {
 		t.Fatal(err)
 	}
-	d := open(src.settings, time.Now)
+	d := openDirectory(src.settings, time.Now)
 	t.Cleanup(func() { _ = d.Close() })
 	return d
 }

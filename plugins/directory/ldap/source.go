@@ -115,7 +115,7 @@ const passwordExample = "LDAP_PASSWORD"
 // Provision checks everything and resolves placeholders. It touches no network.
 func (s *Source) Provision(caddy.Context) error {
 	var err error
-	if s.settings, err = s.resolve(caddy.NewReplacer()); err != nil {
+	if s.settings, err = s.resolveSettings(caddy.NewReplacer()); err != nil {
 		return fmt.Errorf("the LDAP directory: %w", err)
 	}
 	return nil
@@ -129,7 +129,7 @@ func (s *Source) Open(context.Context) (directory.Directory, error) {
 	if s.settings == nil {
 		return nil, errors.New("the LDAP directory was not provisioned")
 	}
-	return open(s.settings, time.Now), nil
+	return openDirectory(s.settings, time.Now), nil
 }
 
 // Interface guards

@@ -119,7 +119,7 @@ func TestActiveDirectorysNamesOfEntriesAreRead(t *testing.T) {
 		{Name: "objectguid", ByteValues: [][]byte{raw}},
 		ldap.NewEntryAttribute("sAMAccountName", []string{"ann"}),
 	}}
-	u, err := s.user(e)
+	u, err := s.userFrom(e)
 	if err != nil || u.ID != "00112233-4455-6677-8899-aabbccddeeff" {
 		t.Fatalf("%+v, %v", u, err)
 	}
@@ -133,7 +133,7 @@ func TestActiveDirectorysNamesOfEntriesAreRead(t *testing.T) {
 		}
 	}
 	e.Attributes[0].ByteValues[0] = raw[:8]
-	if _, err := s.user(e); err == nil {
+	if _, err := s.userFrom(e); err == nil {
 		t.Error("half a GUID is taken")
 	}
 }
@@ -150,7 +150,7 @@ func TestOddValuesOfAnEntryAreLeftOut(t *testing.T) {
 		}
 		return e
 	}
-	u, err := s.user(entry("uid", "ann", "cn", "bad\x01|Ann", "labeledURI", "javascript:x", "mail", "\xff", "memberOf", "a|b"))
+	u, err := s.userFrom(entry("uid", "ann", "cn", "bad\x01|Ann", "labeledURI", "javascript:x", "mail", "\xff", "memberOf", "a|b"))
 	if err != nil || u.Name != "Ann" || u.Picture != "" || u.Email != "" || fmt.Sprint(u.Claims) != "map[groups:[a b]]" {
 		t.Errorf("%+v, %v", u, err)
 	}
@@ -160,7 +160,7 @@ func TestOddValuesOfAnEntryAreLeftOut(t *testing.T) {
 		"an id of words": entry("uid", "ann example"),
 		"a client's id":  entry("uid", "client:x"),
 	} {
-		if _, err := s.user(e); err == nil {
+		if _, err := s.userFrom(e); err == nil {
 			t.Errorf("%s: taken", name)
 		}
 	}

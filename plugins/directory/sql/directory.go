@@ -21,7 +21,7 @@ type dir struct {
 	kind *usualKind
 }
 
-func open(s *settings, log func() *zap.Logger) *dir {
+func openDirectory(s *settings, log func() *zap.Logger) *dir {
 	db := sql.OpenDB(s.connector)
 	db.SetMaxOpenConns(s.connections)
 	db.SetMaxIdleConns(s.connections)
@@ -34,7 +34,7 @@ func (d *dir) Close() error { return d.db.Close() }
 
 // Identify implements [directory.Directory], by the query that Authenticate makes too.
 func (d *dir) Identify(ctx context.Context, username string) (string, bool, error) {
-	r, err := d.named(ctx, username)
+	r, err := d.findByName(ctx, username)
 	if err != nil || r == nil {
 		return "", false, err
 	}
@@ -49,38 +49,38 @@ func (d *dir) Authenticate(ctx context.Context, username, pass string) (director
 	if err := ctx.Err(); err != nil {
 		return directory.User{}, false, err
 	}
-	r, err := d.named(ctx, username)
+	r, err := d.findByName(ctx, username)
 	if err != nil {
 		return directory.User{}, false, err
 	}
 	typed := norm.NFC.String(pass)
-	kept, same := d.check(r, typed)
+	kept, same := d.checkPassword(r, typed)
 	if r == nil || !same || r.user.Locked || pass == "" {
 		return directory.User{}, false, nil
 	}
-	d.improve(ctx, r, kept, typed)
+	d.upgradeHash(ctx, r, kept, typed)
 	return r.user, true, nil
 }
 
-// named returns the row of what was typed, or nil.
-func (d *dir) named(ctx context.Context, username string) (*row, error) {
+// findByName returns the row of what was typed, or nil.
+func (d *dir) findByName(ctx context.Context, username string) (*row, error) {
 	name, ok := directory.Typed(username)
 	if !ok {
 		return nil, nil
 	}
-	r, err := d.read(ctx, d.s.query, name)
-	if err != nil || r == nil || !r.answers(name) {
+	r, err := d.readRow(ctx, d.s.query, name)
+	if err != nil || r == nil || !r.isRowOf(name) {
 		return nil, err
 	}
 	return r, nil
 }
 
-// check compares a password with what the row says, and takes the same time whether
+// checkPassword compares a password with what the row says, and takes the same time whether
 // there is a row or not. kept is nil when there is nothing to compare with.
-func (d *dir) check(r *row, typed string) (kept *password.Parsed, same bool) {
-	dummy := d.kind.dummy()
+func (d *dir) checkPassword(r *row, typed string) (kept *password.Parsed, same bool) {
+	dummy := d.kind.dummyHash()
 	if r != nil {
-		kept = d.parsed(r)
+		kept = d.parseHash(r)
 	}
 	switch {
 	case kept == nil:
@@ -90,13 +90,13 @@ func (d *dir) check(r *row, typed string) (kept *password.Parsed, same bool) {
 		dummy.Matches(typed)
 	default:
 		same = kept.Matches(typed)
-		d.kind.seen(r.user.ID, kept.Cost())
+		d.kind.recordKind(r.user.ID, kept.Cost())
 	}
 	return kept, same
 }
 
-// parsed is nil for a user who has no password, or one that nobody can check.
-func (d *dir) parsed(r *row) *password.Parsed {
+// parseHash is nil for a user who has no password, or one that nobody can check.
+func (d *dir) parseHash(r *row) *password.Parsed {
 	if r.hash == "" {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (d *dir) Lookup(ctx context.Context, id string) (directory.User, bool, erro
 	if directory.CheckID(id) != nil {
 		return directory.User{}, false, nil
 	}
-	r, err := d.read(ctx, d.s.lookup, id)
+	r, err := d.readRow(ctx, d.s.lookup, id)
 	// A database that compares texts with numbers finds 7 for "7x".
 	if err != nil || r == nil || r.user.ID != id {
 		return directory.User{}, false, err
@@ -124,20 +124,20 @@ func (d *dir) Lookup(ctx context.Context, id string) (directory.User, bool, erro
 	return r.user, true, nil
 }
 
-// answers reports whether the row is the one of what was typed. Databases compare more
+// isRowOf reports whether the row is the one of what was typed. Databases compare more
 // loosely than people: accents, trailing spaces, digits in front of letters. Each spelling
 // that finds the user would give a guesser a count of failures of its own.
-func (r *row) answers(typed string) bool {
-	want := loose(typed)
+func (r *row) isRowOf(typed string) bool {
+	want := looseName(typed)
 	for _, name := range []string{r.user.Username, r.user.Email, r.user.Phone} {
-		if name != "" && loose(name) == want {
+		if name != "" && looseName(name) == want {
 			return true
 		}
 	}
 	return false
 }
 
-func loose(name string) string { return cases.Fold().String(norm.NFKC.String(name)) }
+func looseName(name string) string { return cases.Fold().String(norm.NFKC.String(name)) }
 
 // Interface guard
 var _ directory.Directory = (*dir)(nil)

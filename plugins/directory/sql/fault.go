@@ -13,9 +13,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// fault is the technical error that callers get. It tells what an operator needs and
+// queryError is the technical error that callers get. It tells what an operator needs and
 // drops what could quote a parameter: people type passwords where their name belongs.
-func fault(ctx context.Context, err error) error {
+func queryError(ctx context.Context, err error) error {
 	var m mistake
 	if errors.As(err, &m) {
 		return m

@@ -27,17 +27,17 @@ func newUsualKind(fixed *password.Parsed) *usualKind {
 	if fixed != nil {
 		cost = fixed.Cost()
 	}
-	k.take(cost)
+	k.setKind(cost)
 	return k
 }
 
-func (k *usualKind) dummy() *password.Parsed {
+func (k *usualKind) dummyHash() *password.Parsed {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.made
 }
 
-func (k *usualKind) seen(id string, cost password.Cost) {
+func (k *usualKind) recordKind(id string, cost password.Cost) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	old, known := k.users[id]
@@ -59,10 +59,10 @@ func (k *usualKind) seen(id string, cost password.Cost) {
 		count[c]++
 	}
 	most, _ := password.MostUsed(count)
-	k.take(most)
+	k.setKind(most)
 }
 
-func (k *usualKind) take(cost password.Cost) {
+func (k *usualKind) setKind(cost password.Cost) {
 	if k.made != nil && k.made.Cost() == cost {
 		return
 	}

@@ -23,8 +23,8 @@ type limited struct {
 // first must not depend on chance.
 const limitMargin = time.Second
 
-// limit wraps a connector unless the DSN sets such a limit already.
-func limit(to driver.Connector, c *mysql.Config, timeout time.Duration) driver.Connector {
+// limitQueries wraps a connector unless the DSN sets such a limit already.
+func limitQueries(to driver.Connector, c *mysql.Config, timeout time.Duration) driver.Connector {
 	mariaDB, mySQL := "max_statement_time", "max_execution_time"
 	if c.Params[mariaDB] != "" || c.Params[mySQL] != "" {
 		return to
@@ -42,15 +42,15 @@ func (l *limited) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.set(ctx, conn); err != nil {
+	if err := l.setLimit(ctx, conn); err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
 	return conn, nil
 }
 
-// set leaves a server without a limit that knows none, such as MySQL before 5.7.8.
-func (l *limited) set(ctx context.Context, conn driver.Conn) error {
+// setLimit leaves a server without a limit that knows none, such as MySQL before 5.7.8.
+func (l *limited) setLimit(ctx context.Context, conn driver.Conn) error {
 	to, ok := conn.(driver.ExecerContext)
 	if !ok {
 		return nil

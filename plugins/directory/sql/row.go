@@ -27,8 +27,8 @@ type row struct {
 	asked string
 }
 
-// read asks for one row, in a transaction that may not write; nil is none.
-func (d *dir) read(ctx context.Context, query, parameter string) (*row, error) {
+// readRow asks for one row, in a transaction that may not write; nil is none.
+func (d *dir) readRow(ctx context.Context, query, parameter string) (*row, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
 	r, err := d.inTransaction(ctx, query, parameter)
@@ -38,7 +38,7 @@ func (d *dir) read(ctx context.Context, query, parameter string) (*row, error) {
 	case unrepresentable(err):
 		return nil, nil
 	}
-	return nil, fault(ctx, err)
+	return nil, queryError(ctx, err)
 }
 
 func (d *dir) inTransaction(ctx context.Context, query, parameter string) (*row, error) {
@@ -47,11 +47,11 @@ func (d *dir) inTransaction(ctx context.Context, query, parameter string) (*row,
 		return nil, err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing was written
-	return one(ctx, tx, query, parameter)
+	return onlyRow(ctx, tx, query, parameter)
 }
 
-// one returns the only row of a query, or nil.
-func one(ctx context.Context, tx *sql.Tx, query, parameter string) (*row, error) {
+// onlyRow returns the only row of a query, or nil.
+func onlyRow(ctx context.Context, tx *sql.Tx, query, parameter string) (*row, error) {
 	rows, err := tx.QueryContext(ctx, query, parameter)
 	if err != nil {
 		return nil, err
@@ -109,16 +109,16 @@ func newRow(columns []string, values []any) (*row, error) {
 		var err error
 		switch {
 		case texts[column] != nil:
-			*texts[column], err = text(values[i])
+			*texts[column], err = textValue(values[i])
 		case column == "locked":
-			u.Locked, err = truth(values[i])
-		case secretive(column):
+			u.Locked, err = boolValue(values[i])
+		case isSecretColumn(column):
 			err = errors.New("looks like a secret, and would become a claim of the user: leave it out, or name it password or salt")
 		case values[i] != nil:
 			if u.Claims == nil {
 				u.Claims = make(map[string]any)
 			}
-			u.Claims[given], err = claim(values[i])
+			u.Claims[given], err = claimValue(values[i])
 		}
 		if err != nil {
 			return nil, mistake(fmt.Sprintf("the column %q %v", column, err))
@@ -137,8 +137,8 @@ func newRow(columns []string, values []any) (*row, error) {
 	return r, nil
 }
 
-// secretive finds columns that somebody selected by mistake.
-func secretive(column string) bool {
+// isSecretColumn finds columns that somebody selected by mistake.
+func isSecretColumn(column string) bool {
 	for _, part := range []string{"passw", "pwd", "secret"} {
 		if strings.Contains(column, part) {
 			return true

@@ -48,12 +48,12 @@ func TestValuesThatMeanNothingAreErrors(t *testing.T) {
 		}
 	}
 	for _, yes := range []any{true, int64(1), int64(-1), uint64(2), "t", "Y", "yes", []byte("true"), []byte{1}} {
-		if v, err := truth(yes); !v || err != nil {
+		if v, err := boolValue(yes); !v || err != nil {
 			t.Errorf("%v is %t, %v", yes, v, err)
 		}
 	}
 	for _, no := range []any{nil, false, int64(0), uint64(0), "", "f", "N", "no", []byte("0"), []byte{0}} {
-		if v, err := truth(no); v || err != nil {
+		if v, err := boolValue(no); v || err != nil {
 			t.Errorf("%v is %t, %v", no, v, err)
 		}
 	}
@@ -61,7 +61,7 @@ func TestValuesThatMeanNothingAreErrors(t *testing.T) {
 
 func TestAClaimIsSomethingThatJSONHas(t *testing.T) {
 	for value, want := range map[float64]string{1.5: "1.5", math.NaN(): `"NaN"`, math.Inf(1): `"+Inf"`} {
-		v, err := claim(value)
+		v, err := claimValue(value)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestWhatWasTypedMustBeInTheRow(t *testing.T) {
 		"Ann": true, "ann": true, "ANN@example.com": true, "5550100": true, "\uff21nn": true,
 		"\u00e1nn": false, "ann ": false, "5550100x": false, "": false, "an": false, "0": false,
 	} {
-		if r.answers(typed) != want {
+		if r.isRowOf(typed) != want {
 			t.Errorf("%q: %t", typed, !want)
 		}
 	}
@@ -93,32 +93,32 @@ func TestTheUsualKindIsThatOfMostUsersHoweverOftenOneTries(t *testing.T) {
 	}
 	bcrypt, argon := cost("$2y$10$"+strings.Repeat("s", 53)), password.Usual()
 	k := newUsualKind(nil)
-	if k.dummy().Cost() != argon {
-		t.Errorf("at first %+v", k.dummy().Cost())
+	if k.dummyHash().Cost() != argon {
+		t.Errorf("at first %+v", k.dummyHash().Cost())
 	}
 	for i := range 3 {
-		k.seen(fmt.Sprint(i), bcrypt)
+		k.recordKind(fmt.Sprint(i), bcrypt)
 	}
 	for range 100 {
-		k.seen("attacker", argon)
+		k.recordKind("attacker", argon)
 	}
-	if k.dummy().Cost() != bcrypt {
-		t.Errorf("one user made the usual kind %+v", k.dummy().Cost())
+	if k.dummyHash().Cost() != bcrypt {
+		t.Errorf("one user made the usual kind %+v", k.dummyHash().Cost())
 	}
 	for i := range 3 * remembered {
-		k.seen(fmt.Sprint("new", i), argon)
+		k.recordKind(fmt.Sprint("new", i), argon)
 	}
-	if k.dummy().Cost() != argon || len(k.users) != remembered || len(k.order) != remembered {
-		t.Errorf("%+v, %d users remembered", k.dummy().Cost(), len(k.users))
+	if k.dummyHash().Cost() != argon || len(k.users) != remembered || len(k.order) != remembered {
+		t.Errorf("%+v, %d users remembered", k.dummyHash().Cost(), len(k.users))
 	}
 	fixed, err := password.Parse("$2y$12$" + strings.Repeat("s", 53))
 	if err != nil {
 		t.Fatal(err)
 	}
 	k = newUsualKind(fixed)
-	k.seen("1", bcrypt)
-	if k.dummy().Cost() != fixed.Cost() {
-		t.Errorf("a fixed kind became %+v", k.dummy().Cost())
+	k.recordKind("1", bcrypt)
+	if k.dummyHash().Cost() != fixed.Cost() {
+		t.Errorf("a fixed kind became %+v", k.dummyHash().Cost())
 	}
 }
 
@@ -134,11 +134,11 @@ func TestAHashIsUpgradedOnlyWhenItIsOfAnOlderForm(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, s := range []*settings{{upgrade: "x"}, {upgrade: "x", bcrypt: true}} {
-			if s.upgrades(p) != want[i] {
+			if s.needsUpgrade(p) != want[i] {
 				t.Errorf("%.10s...: %t", hash, !want[i])
 			}
 		}
-		if (&settings{}).upgrades(p) {
+		if (&settings{}).needsUpgrade(p) {
 			t.Error("without an upgrade it is upgraded")
 		}
 	}

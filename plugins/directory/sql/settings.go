@@ -44,7 +44,7 @@ type settings struct {
 // identity is a digest: the source's data has a password in it.
 type identity struct{ sum [sha256.Size]byte }
 
-func (s *Source) resolve(repl *caddy.Replacer) (*settings, error) {
+func (s *Source) resolveSettings(repl *caddy.Replacer) (*settings, error) {
 	if !slices.Contains(drivers, s.Driver) {
 		return nil, errors.New("driver: expected postgres or mysql")
 	}
@@ -83,7 +83,7 @@ func (s *Source) resolve(repl *caddy.Replacer) (*settings, error) {
 			return nil, fmt.Errorf("dummy: %w", err)
 		}
 	}
-	if made.connector, err = connect(s.Driver, dsn, made.timeout); err != nil {
+	if made.connector, err = parseDSN(s.Driver, dsn, made.timeout); err != nil {
 		return nil, err
 	}
 	text, err := json.Marshal([]any{s.Driver, dsn, s.Query, s.Lookup, s.Upgrade, s.UpgradeTo, s.Scheme, s.Dummy, made.connections, made.timeout})
@@ -128,9 +128,9 @@ func (s *Source) statements() error {
 	return nil
 }
 
-// connect reads the DSN. It does not quote it, nor what the drivers say about it: there
+// parseDSN reads the DSN. It does not quote it, nor what the drivers say about it: there
 // is a password in it.
-func connect(name, dsn string, timeout time.Duration) (driver.Connector, error) {
+func parseDSN(name, dsn string, timeout time.Duration) (driver.Connector, error) {
 	if name == "postgres" {
 		c, err := pgx.ParseConfig(dsn)
 		if err != nil {
@@ -160,5 +160,5 @@ func connect(name, dsn string, timeout time.Duration) (driver.Connector, error) 
 	if err != nil {
 		return nil, errors.New("dsn: not accepted by the mysql driver")
 	}
-	return limit(made, c, timeout), nil
+	return limitQueries(made, c, timeout), nil
 }

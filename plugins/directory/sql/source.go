@@ -113,7 +113,7 @@ const dsnExample = "USERS_DSN"
 // Provision checks everything and resolves the placeholder. It touches no network.
 func (s *Source) Provision(caddy.Context) error {
 	var err error
-	if s.settings, err = s.resolve(caddy.NewReplacer()); err != nil {
+	if s.settings, err = s.resolveSettings(caddy.NewReplacer()); err != nil {
 		return fmt.Errorf("the SQL directory: %w", err)
 	}
 	return nil
@@ -128,7 +128,7 @@ func (s *Source) Open(context.Context) (directory.Directory, error) {
 		return nil, errors.New("the SQL directory was not provisioned")
 	}
 	// The directory may outlive the configuration, and with it its logger.
-	return open(s.settings, func() *zap.Logger { return caddy.Log().Named("gatehouse.directories.sql") }), nil
+	return openDirectory(s.settings, func() *zap.Logger { return caddy.Log().Named("gatehouse.directories.sql") }), nil
 }
 
 // Interface guards

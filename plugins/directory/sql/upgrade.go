@@ -10,10 +10,10 @@ import (
 	"github.com/gatehouse/gatehouse/module/directory/password"
 )
 
-// improve replaces an outdated hash of a user whose password was just proven right.
+// upgradeHash replaces an outdated hash of a user whose password was just proven right.
 // Whatever goes wrong, the user is signed in and the next sign-in tries again.
-func (d *dir) improve(ctx context.Context, r *row, kept *password.Parsed, typed string) {
-	if !d.s.upgrades(kept) {
+func (d *dir) upgradeHash(ctx context.Context, r *row, kept *password.Parsed, typed string) {
+	if !d.s.needsUpgrade(kept) {
 		return
 	}
 	hash := ""
@@ -27,29 +27,29 @@ func (d *dir) improve(ctx context.Context, r *row, kept *password.Parsed, typed 
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
-	if err := d.replace(ctx, r, hash); err != nil && !errors.Is(err, errChanged) {
-		d.log().Warn("a password hash was not upgraded", zap.String("subject", r.user.ID), zap.Error(fault(ctx, err)))
+	if err := d.replaceHash(ctx, r, hash); err != nil && !errors.Is(err, errChanged) {
+		d.log().Warn("a password hash was not upgraded", zap.String("subject", r.user.ID), zap.Error(queryError(ctx, err)))
 	}
 }
 
-// upgrades reports whether a hash is to be replaced.
-func (s *settings) upgrades(kept *password.Parsed) bool {
+// needsUpgrade reports whether a hash is to be replaced.
+func (s *settings) needsUpgrade(kept *password.Parsed) bool {
 	return s.upgrade != "" && kept.Outdated() && !(s.bcrypt && kept.GoodBcrypt())
 }
 
 var errChanged = errors.New("the password was changed meanwhile")
 
-// replace writes a hash if the row still has the one that was read, and reads it back: a
+// replaceHash writes a hash if the row still has the one that was read, and reads it back: a
 // column too narrow for it may have cut it short (MySQL outside of its strict mode), and
 // would keep the user out. The transaction is serializable, so that a password set at the
 // same time wins. Tables without transactions (MyISAM) get the old hash back.
-func (d *dir) replace(ctx context.Context, r *row, hash string) error {
+func (d *dir) replaceHash(ctx context.Context, r *row, hash string) error {
 	tx, err := d.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelSerializable})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	now, err := one(ctx, tx, d.s.query, r.asked)
+	now, err := onlyRow(ctx, tx, d.s.query, r.asked)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (d *dir) replace(ctx context.Context, r *row, hash string) error {
 	if n, err := done.RowsAffected(); err != nil || n != 1 {
 		return mistake("the upgrade changes more or fewer rows than one: look at its WHERE")
 	}
-	now, err = one(ctx, tx, d.s.query, r.asked)
+	now, err = onlyRow(ctx, tx, d.s.query, r.asked)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// text reads a value as text; NULL is none.
-func text(v any) (string, error) {
+// textValue reads a value as text; NULL is none.
+func textValue(v any) (string, error) {
 	var s string
 	switch v := v.(type) {
 	case nil:
@@ -35,9 +35,9 @@ func text(v any) (string, error) {
 	return s, nil
 }
 
-// truth reads whether a user is locked. What it does not understand is an error: it may
+// boolValue reads whether a user is locked. What it does not understand is an error: it may
 // mean yes.
-func truth(v any) (bool, error) {
+func boolValue(v any) (bool, error) {
 	switch v := v.(type) {
 	case nil:
 		return false, nil
@@ -51,7 +51,7 @@ func truth(v any) (bool, error) {
 		if len(v) == 1 && v[0] <= 1 { // MySQL's BIT(1)
 			return v[0] == 1, nil
 		}
-		return truth(string(v))
+		return boolValue(string(v))
 	case string:
 		switch v {
 		case "", "0", "f", "F", "false", "FALSE", "n", "N", "no", "NO", "off":
@@ -63,8 +63,8 @@ func truth(v any) (bool, error) {
 	return false, errors.New("must be true or false, a number, or NULL")
 }
 
-// claim reads a value of a further column, for JSON.
-func claim(v any) (any, error) {
+// claimValue reads a value of a further column, for JSON.
+func claimValue(v any) (any, error) {
 	switch v := v.(type) {
 	case bool, int64, uint64:
 		return v, nil
@@ -75,5 +75,5 @@ func claim(v any) (any, error) {
 	case time.Time:
 		return v.UTC().Format(time.RFC3339), nil
 	}
-	return text(v)
+	return textValue(v)
 }

@@ -98,7 +98,7 @@ func tlsBlock(d *caddyfile.Dispenser, t *TLS) error {
 // Caddy stores as it was adapted.
 func CheckLiteral(url string) error {
 	_, rest, _ := strings.Cut(url, "://")
-	user, _, found := cutLast(authority(rest), '@')
+	user, _, found := cutLast(authorityOf(rest), '@')
 	if _, password, _ := cutFirst(user, ':'); found && password != "" {
 		if err := words.Placeholder(password, "REDIS_PASSWORD"); err != nil {
 			return fmt.Errorf("the password in the address: %w", err)
@@ -114,11 +114,11 @@ func CheckLiteral(url string) error {
 // Resolve replaces placeholders and checks everything. It reads the files of TLS and
 // touches no network.
 func (c *Config) Resolve(repl *caddy.Replacer) (Settings, error) {
-	s, err := parse(c.URL, func(text string) (string, error) { return repl.ReplaceOrErr(text, true, true) })
+	s, err := parseAddress(c.URL, func(text string) (string, error) { return repl.ReplaceOrErr(text, true, true) })
 	if err != nil {
 		return Settings{}, err
 	}
-	user, password, sentinelPassword := s.username, reveal(s.password), ""
+	user, password, sentinelPassword := s.username, revealText(s.password), ""
 	for _, f := range []struct {
 		name, text string
 		into       *string
@@ -136,25 +136,25 @@ func (c *Config) Resolve(repl *caddy.Replacer) (Settings, error) {
 			return Settings{}, fmt.Errorf("%s: %w", f.name, err)
 		}
 	}
-	s.username, s.password, s.sentinelPassword = user, hidden(password), hidden(sentinelPassword)
+	s.username, s.password, s.sentinelPassword = user, hideText(password), hideText(sentinelPassword)
 	s.Timeout = time.Duration(c.Timeout)
 	if c.TLS != nil {
-		if err := s.trust(c.TLS, repl); err != nil {
+		if err := s.setTrust(c.TLS, repl); err != nil {
 			return Settings{}, fmt.Errorf("tls: %w", err)
 		}
 	}
-	return s, s.check()
+	return s, s.checkSettings()
 }
 
-func (s *Settings) check() error {
+func (s *Settings) checkSettings() error {
 	switch {
 	case s.Timeout < 0 || s.Timeout > maxTimeout:
 		return fmt.Errorf("timeout: expected at most %v", maxTimeout)
-	case s.username != "" && reveal(s.password) == "":
+	case s.username != "" && revealText(s.password) == "":
 		return errors.New("a username needs a password")
 	case len(s.Prefix) > maxPrefix || strings.ContainsFunc(s.Prefix, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '{' || r == '}' }):
 		return fmt.Errorf("prefix: expected at most %d printable ASCII characters without spaces and braces", maxPrefix)
-	case s.mode != sentinel && (s.sentinelUsername != "" || reveal(s.sentinelPassword) != ""):
+	case s.mode != sentinel && (s.sentinelUsername != "" || revealText(s.sentinelPassword) != ""):
 		return errors.New("sentinel_username and sentinel_password belong to redis+sentinel://")
 	}
 	return nil

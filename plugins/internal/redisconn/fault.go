@@ -23,17 +23,17 @@ func Unavailable(err error) bool {
 		return false
 	}
 	reply, answered := errors.AsType[goredis.Error](err)
-	return !answered || refused(reply.Error())
+	return !answered || isRefused(reply.Error())
 }
 
 // Unapplied reports whether err is a reply that says that the command changed nothing.
 // Every other fault leaves open whether it did.
 func Unapplied(err error) bool {
 	reply, answered := errors.AsType[goredis.Error](err)
-	return answered && refused(reply.Error())
+	return answered && isRefused(reply.Error())
 }
 
-func refused(text string) bool {
+func isRefused(text string) bool {
 	for _, p := range faults {
 		if strings.HasPrefix(text, p) {
 			return true

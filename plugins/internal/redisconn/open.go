@@ -50,10 +50,10 @@ func (s Settings) Open(t Tuning) (goredis.UniversalClient, error) {
 		DB:                       s.db,
 		IsClusterMode:            s.mode == cluster,
 		Username:                 s.username,
-		Password:                 reveal(s.password),
+		Password:                 revealText(s.password),
 		SentinelUsername:         s.sentinelUsername,
-		SentinelPassword:         reveal(s.sentinelPassword),
-		Dialer:                   dialer(config, t),
+		SentinelPassword:         revealText(s.sentinelPassword),
+		Dialer:                   newDialer(config, t),
 		Protocol:                 2, // pub/sub and scripts need no more, and every proxy speaks it
 		MaxRetries:               -1,
 		MaxRedirects:             3,
@@ -75,8 +75,8 @@ func (s Settings) Open(t Tuning) (goredis.UniversalClient, error) {
 	return goredis.NewUniversalClient(o), nil
 }
 
-// dialer bounds the handshake of TLS as well, which go-redis leaves to the next timeout.
-func dialer(config *tls.Config, t Tuning) func(ctx context.Context, network, address string) (net.Conn, error) {
+// newDialer bounds the handshake of TLS as well, which go-redis leaves to the next timeout.
+func newDialer(config *tls.Config, t Tuning) func(ctx context.Context, network, address string) (net.Conn, error) {
 	plain := &net.Dialer{Timeout: t.Dial, KeepAlive: keepAlive}
 	dial := plain.DialContext
 	if config != nil {

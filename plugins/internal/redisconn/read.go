@@ -11,7 +11,7 @@ import (
 // Do runs one command on the server that has key, at most once. A nil reply is no error.
 func Do(ctx context.Context, client goredis.UniversalClient, key string, args ...any) (any, error) {
 	var reply any
-	err := at(ctx, client, key, func(conn runner) error {
+	err := runOnKeyNode(ctx, client, key, func(conn runner) error {
 		var err error
 		reply, err = conn.Do(ctx, args...).Result()
 		return err

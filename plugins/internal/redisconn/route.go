@@ -20,22 +20,22 @@ type notFollowed struct{ error }
 
 func (n notFollowed) Unwrap() error { return nil }
 
-// at gives call a connection to the server that has key, and follows a cluster that
+// runOnKeyNode gives call a connection to the server that has key, and follows a cluster that
 // says it is elsewhere. go-redis would also repeat what timed out, which may run a
 // script twice. sticky: the commands of call must share one connection.
-func at(ctx context.Context, client goredis.UniversalClient, key string, call func(runner) error, sticky bool) error {
+func runOnKeyNode(ctx context.Context, client goredis.UniversalClient, key string, call func(runner) error, sticky bool) error {
 	nodes, ok := client.(*goredis.ClusterClient)
 	if !ok {
 		one, ok := client.(*goredis.Client)
 		if !ok {
 			return errors.New("redis: unknown kind of client")
 		}
-		return on(ctx, one, call, sticky, false)
+		return runOnNode(ctx, one, call, sticky, false)
 	}
 	node, err := nodes.MasterForKey(ctx, key)
 	asking := false
 	for hop := 1; err == nil; hop++ {
-		err = on(ctx, node, call, sticky || asking, asking)
+		err = runOnNode(ctx, node, call, sticky || asking, asking)
 		if err == nil {
 			return nil
 		}
@@ -47,19 +47,19 @@ func at(ctx context.Context, client goredis.UniversalClient, key string, call fu
 			return err
 		}
 		asking = goredis.HasErrorPrefix(err, "ASK")
-		if next := member(ctx, nodes, to); next != nil {
+		if next := nodeAt(ctx, nodes, to); next != nil {
 			node, err = next, nil
 			continue
 		}
 		asking = false
-		if err = pause(ctx, hopWait<<hop); err == nil {
+		if err = pauseFor(ctx, hopWait<<hop); err == nil {
 			node, err = nodes.MasterForKey(ctx, key)
 		}
 	}
 	return err
 }
 
-func on(ctx context.Context, node *goredis.Client, call func(runner) error, sticky, asking bool) error {
+func runOnNode(ctx context.Context, node *goredis.Client, call func(runner) error, sticky, asking bool) error {
 	if !sticky {
 		return call(node)
 	}
@@ -98,8 +98,8 @@ func redirection(err error) (moved bool, to string) {
 	return goredis.HasErrorPrefix(err, "TRYAGAIN") || goredis.HasErrorPrefix(err, "READONLY"), ""
 }
 
-// member is the primary at this address, nil if the state does not know it yet.
-func member(ctx context.Context, nodes *goredis.ClusterClient, address string) *goredis.Client {
+// nodeAt is the primary at this address, nil if the state does not know it yet.
+func nodeAt(ctx context.Context, nodes *goredis.ClusterClient, address string) *goredis.Client {
 	var mu sync.Mutex
 	var found *goredis.Client
 	_ = nodes.ForEachMaster(ctx, func(_ context.Context, node *goredis.Client) error {
@@ -113,7 +113,7 @@ func member(ctx context.Context, nodes *goredis.ClusterClient, address string) *
 	return found
 }
 
-func pause(ctx context.Context, d time.Duration) error {
+func pauseFor(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

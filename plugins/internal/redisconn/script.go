@@ -48,9 +48,9 @@ func (s *Script) RunAndWait(ctx context.Context, client goredis.UniversalClient,
 		return nil, errors.New("redis: a script needs a key, which says where it runs")
 	}
 	var reply any
-	err := at(ctx, client, keys[0], func(conn runner) error {
+	err := runOnKeyNode(ctx, client, keys[0], func(conn runner) error {
 		var err error
-		if reply, err = s.once(ctx, conn, keys, args); err != nil || w.Replicas == 0 {
+		if reply, err = s.runOnce(ctx, conn, keys, args); err != nil || w.Replicas == 0 {
 			return err
 		}
 		// On the same connection: WAIT speaks of the writes of its own.
@@ -66,7 +66,7 @@ func (s *Script) RunAndWait(ctx context.Context, client goredis.UniversalClient,
 	return reply, err
 }
 
-func (s *Script) once(ctx context.Context, conn runner, keys []string, args []any) (any, error) {
+func (s *Script) runOnce(ctx context.Context, conn runner, keys []string, args []any) (any, error) {
 	full := make([]any, 0, 3+len(keys)+len(args))
 	full = append(full, "EVALSHA", s.sha, len(keys))
 	for _, k := range keys {

@@ -39,12 +39,12 @@ type Settings struct {
 	serverName string
 }
 
-// hidden keeps a secret where neither fmt nor a logger that walks through structs finds
+// hideText keeps a secret where neither fmt nor a logger that walks through structs finds
 // it, and yet comparable.
-func hidden(text string) unique.Handle[string] { return unique.Make(text) }
+func hideText(text string) unique.Handle[string] { return unique.Make(text) }
 
-// reveal is the opposite of hidden, also for zero settings.
-func reveal(h unique.Handle[string]) string {
+// revealText is the opposite of hidden, also for zero settings.
+func revealText(h unique.Handle[string]) string {
 	if h == (unique.Handle[string]{}) {
 		return ""
 	}
@@ -78,9 +78,9 @@ func (s Settings) GoString() string { return s.String() }
 // Cluster reports whether keys lie on several servers.
 func (s Settings) Cluster() bool { return s.mode == cluster }
 
-// trust reads the files: what they say is part of the identity, so that a reload takes
+// setTrust reads the files: what they say is part of the identity, so that a reload takes
 // new ones up.
-func (s *Settings) trust(t *TLS, repl *caddy.Replacer) error {
+func (s *Settings) setTrust(t *TLS, repl *caddy.Replacer) error {
 	s.secure = true
 	texts := make([]string, 4)
 	for i, text := range []string{t.CA, t.Cert, t.Key, t.ServerName} {
@@ -113,7 +113,7 @@ func (s *Settings) trust(t *TLS, repl *caddy.Replacer) error {
 	if _, err := tls.X509KeyPair(cert, key); err != nil {
 		return fmt.Errorf("%s and %s: %w", texts[1], texts[2], err)
 	}
-	s.cert, s.key = string(cert), hidden(string(key))
+	s.cert, s.key = string(cert), hideText(string(key))
 	return nil
 }
 
@@ -128,7 +128,7 @@ func (s Settings) tlsConfig() (*tls.Config, error) {
 		c.RootCAs.AppendCertsFromPEM([]byte(s.ca))
 	}
 	if s.cert != "" {
-		pair, err := tls.X509KeyPair([]byte(s.cert), []byte(reveal(s.key)))
+		pair, err := tls.X509KeyPair([]byte(s.cert), []byte(revealText(s.key)))
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +144,7 @@ func (s Settings) Clean(err error) error {
 		return nil
 	}
 	text := err.Error()
-	for _, secret := range []string{reveal(s.password), reveal(s.sentinelPassword)} {
+	for _, secret := range []string{revealText(s.password), revealText(s.sentinelPassword)} {
 		if secret == "" {
 			continue
 		}

@@ -34,13 +34,13 @@ var errForm = errors.New("the address of Redis: expected redis://host:port/db, r
 
 // Parse reads an address without placeholders. No error quotes what may be a password.
 func Parse(address string) (Settings, error) {
-	return parse(address, func(text string) (string, error) { return text, nil })
+	return parseAddress(address, func(text string) (string, error) { return text, nil })
 }
 
-// parse takes the address apart before placeholders are replaced, so that a password
+// parseAddress takes the address apart before placeholders are replaced, so that a password
 // may hold any character. One that is a placeholder as a whole is replaced first.
-func parse(address string, replace func(string) (string, error)) (Settings, error) {
-	s := Settings{Prefix: DefaultPrefix, password: hidden(""), sentinelPassword: hidden(""), key: hidden("")}
+func parseAddress(address string, replace func(string) (string, error)) (Settings, error) {
+	s := Settings{Prefix: DefaultPrefix, password: hideText(""), sentinelPassword: hideText(""), key: hideText("")}
 	if address == "" {
 		return s, errForm
 	}
@@ -57,7 +57,7 @@ func parse(address string, replace func(string) (string, error)) (Settings, erro
 		return s, errForm
 	}
 	s.mode, s.secure = scheme.mode, scheme.secure
-	hosts := authority(rest)
+	hosts := authorityOf(rest)
 	path := rest[len(hosts):]
 	if user, after, found := cutLast(hosts, '@'); found {
 		hosts = after
@@ -69,7 +69,7 @@ func parse(address string, replace func(string) (string, error)) (Settings, erro
 		if password, err = credential(password, replace); err != nil {
 			return s, err
 		}
-		s.password = hidden(password)
+		s.password = hideText(password)
 	}
 	hosts, err := replace(hosts)
 	if err != nil {
@@ -151,31 +151,31 @@ func (s *Settings) setPath(path string) error {
 	return nil
 }
 
-// authority is what comes before the path, placeholders with slashes in them included.
-func authority(rest string) string {
-	if i := outside(rest, '/', false); i >= 0 {
+// authorityOf is what comes before the path, placeholders with slashes in them included.
+func authorityOf(rest string) string {
+	if i := indexOutside(rest, '/', false); i >= 0 {
 		return rest[:i]
 	}
 	return rest
 }
 
 func cutFirst(s string, sep byte) (before, after string, found bool) {
-	return cut(s, outside(s, sep, false))
+	return cutAt(s, indexOutside(s, sep, false))
 }
 
 func cutLast(s string, sep byte) (before, after string, found bool) {
-	return cut(s, outside(s, sep, true))
+	return cutAt(s, indexOutside(s, sep, true))
 }
 
-func cut(s string, i int) (before, after string, found bool) {
+func cutAt(s string, i int) (before, after string, found bool) {
 	if i < 0 {
 		return s, "", false
 	}
 	return s[:i], s[i+1:], true
 }
 
-// outside finds a character that is in no placeholder.
-func outside(s string, c byte, last bool) int {
+// indexOutside finds a character that is in no placeholder.
+func indexOutside(s string, c byte, last bool) int {
 	depth, at := 0, -1
 	for i := range len(s) {
 		switch {

@@ -47,8 +47,8 @@ func TestAnAddressSaysWhereRedisIs(t *testing.T) {
 		t.Setenv("R_DB", "5")
 		c := Config{URL: address}
 		got, err := c.Resolve(caddy.NewReplacer())
-		if err != nil || got.String() != want.text || reveal(got.password) != want.password {
-			t.Errorf("%s: %v (%q), %v, want %v", address, got, reveal(got.password), err, want)
+		if err != nil || got.String() != want.text || revealText(got.password) != want.password {
+			t.Errorf("%s: %v (%q), %v, want %v", address, got, revealText(got.password), err, want)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func Block(d *caddyfile.Dispenser, place string, known map[string]Reader, repeat
 // Text reads one value.
 func Text(into *string) Reader {
 	return func(d *caddyfile.Dispenser, word string) (err error) {
-		*into, err = one(d, word)
+		*into, err = oneArgument(d, word)
 		return err
 	}
 }
@@ -51,7 +51,7 @@ func Text(into *string) Reader {
 // variable, for the error.
 func Secret(into *string, name string) Reader {
 	return func(d *caddyfile.Dispenser, word string) error {
-		value, err := one(d, word)
+		value, err := oneArgument(d, word)
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func Placeholder(value, name string) error {
 // Duration reads one that is longer than nothing.
 func Duration(into *caddy.Duration) Reader {
 	return func(d *caddyfile.Dispenser, word string) error {
-		value, err := one(d, word)
+		value, err := oneArgument(d, word)
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func Duration(into *caddy.Duration) Reader {
 // Number reads a whole number from 1.
 func Number(into *int) Reader {
 	return func(d *caddyfile.Dispenser, word string) error {
-		value, err := one(d, word)
+		value, err := oneArgument(d, word)
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func Number(into *int) Reader {
 // Size reads a number of bytes from 1.
 func Size(into *int64) Reader {
 	return func(d *caddyfile.Dispenser, word string) error {
-		value, err := one(d, word)
+		value, err := oneArgument(d, word)
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func Flag(into *bool) Reader {
 	}
 }
 
-func one(d *caddyfile.Dispenser, word string) (string, error) {
+func oneArgument(d *caddyfile.Dispenser, word string) (string, error) {
 	var value string
 	if !d.AllArgs(&value) || value == "" {
 		return "", d.Errf("%s: expected one value, in quotes if it has spaces", word)

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// abandon gives back the lock on a file whose database cannot be closed. Closing it
+// unlockFile gives back the lock on a file whose database cannot be closed. Closing it
 // is not enough: the lock lives as long as the mapping.
-func abandon(file *os.File) error {
+func unlockFile(file *os.File) error {
 	return errors.Join(syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close()) //nolint:gosec // a descriptor
 }

@@ -38,19 +38,19 @@ var (
 // Get implements store.Backend.
 func (b *Backend) Get(ctx context.Context, key store.Key) (store.Record, error) {
 	var r store.Record
-	err := b.read(ctx, func(tx *bbolt.Tx, now int64) error {
+	err := b.readTx(ctx, func(tx *bbolt.Tx, now int64) error {
 		raw := tx.Bucket(bucketRecords).Get(recordKey(key))
 		if raw == nil {
 			return store.ErrNotFound
 		}
-		s, err := decode(raw)
+		s, err := decodeStored(raw)
 		if err != nil {
 			return err
 		}
-		if !s.live(now) {
+		if !s.isLive(now) {
 			return store.ErrNotFound
 		}
-		r = s.record(key)
+		r = s.toRecord(key)
 		return nil
 	})
 	return r, err
@@ -59,7 +59,7 @@ func (b *Backend) Get(ctx context.Context, key store.Key) (store.Record, error) 
 // List implements store.Backend.
 func (b *Backend) List(ctx context.Context, kind store.Kind, parent, after string, limit int) ([]store.Record, error) {
 	var found []store.Record
-	err := b.read(ctx, func(tx *bbolt.Tx, now int64) error {
+	err := b.readTx(ctx, func(tx *bbolt.Tx, now int64) error {
 		found = nil
 		prefix := parentKey(kind, parent, "")
 		begin := parentKey(kind, parent, after)
@@ -76,12 +76,12 @@ func (b *Backend) List(ctx context.Context, kind store.Kind, parent, after strin
 			if raw == nil { // it was damaged and is swept
 				continue
 			}
-			s, err := decode(raw)
+			s, err := decodeStored(raw)
 			if err != nil {
 				return err
 			}
-			if s.live(now) {
-				found = append(found, s.record(key))
+			if s.isLive(now) {
+				found = append(found, s.toRecord(key))
 			}
 		}
 		return nil
@@ -94,15 +94,15 @@ func (b *Backend) Close() error {
 	b.once.Do(func() {
 		close(b.closing)
 		<-b.stopped
-		if err := b.handle.close(); err != nil {
+		if err := b.handle.closeDB(); err != nil {
 			b.ended = fmt.Errorf("store bolt: %w", err)
 		}
 	})
 	return b.ended
 }
 
-// refusal is why no call can be served now.
-func (b *Backend) refusal(ctx context.Context) error {
+// refuseReason is why no call can be served now.
+func (b *Backend) refuseReason(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -114,9 +114,9 @@ func (b *Backend) refusal(ctx context.Context) error {
 	}
 }
 
-func (b *Backend) read(ctx context.Context, call func(tx *bbolt.Tx, now int64) error) error {
-	if err := b.refusal(ctx); err != nil {
+func (b *Backend) readTx(ctx context.Context, call func(tx *bbolt.Tx, now int64) error) error {
+	if err := b.refuseReason(ctx); err != nil {
 		return err
 	}
-	return b.fault(b.handle.view(func(tx *bbolt.Tx) error { return call(tx, b.now().UnixMilli()) }))
+	return b.markFault(b.handle.viewTx(func(tx *bbolt.Tx) error { return call(tx, b.now().UnixMilli()) }))
 }

@@ -23,72 +23,72 @@ func newBatch(tx *bbolt.Tx, now int64) *batch {
 	return &batch{records: tx.Bucket(bucketRecords), parents: tx.Bucket(bucketParents), expiry: tx.Bucket(bucketExpiry), now: now}
 }
 
-// find returns the stored record; ok is false if there is none, live or not.
-func (b *batch) find(key []byte) (s stored, ok bool, err error) {
+// findRecord returns the stored record; ok is false if there is none, live or not.
+func (b *batch) findRecord(key []byte) (s stored, ok bool, err error) {
 	raw := b.records.Get(key)
 	if raw == nil {
 		return stored{}, false, nil
 	}
-	s, err = decode(raw)
+	s, err = decodeStored(raw)
 	return s, err == nil, err
 }
 
-func (b *batch) create(r store.Record) (store.Record, error) {
+func (b *batch) createRecord(r store.Record) (store.Record, error) {
 	key := recordKey(r.Key)
-	old, ok, err := b.find(key)
+	old, ok, err := b.findRecord(key)
 	switch {
 	case err != nil:
 		return store.Record{}, err
-	case ok && old.live(b.now):
+	case ok && old.isLive(b.now):
 		return store.Record{}, store.ErrExists
 	case ok:
-		if err := b.unlink(r.Key, key, old); err != nil {
+		if err := b.unlinkRecord(r.Key, key, old); err != nil {
 			return store.Record{}, err
 		}
 	}
-	return b.put(key, r)
+	return b.putRecord(key, r)
 }
 
-func (b *batch) swap(r store.Record) (store.Record, error) {
+func (b *batch) swapRecord(r store.Record) (store.Record, error) {
 	key := recordKey(r.Key)
-	old, ok, err := b.find(key)
+	old, ok, err := b.findRecord(key)
 	switch {
 	case err != nil:
 		return store.Record{}, err
-	case !ok || !old.live(b.now):
+	case !ok || !old.isLive(b.now):
 		return store.Record{}, store.ErrNotFound
 	case old.version != r.Version:
 		return store.Record{}, store.ErrConflict
 	}
 	r.Parent = string(old.parent)
-	if old.expires != never && old.expires != millis(r.Expires) {
+	if old.expires != never && old.expires != toMillis(r.Expires) {
 		if err := b.expiry.Delete(expiryKey(old.expires, key)); err != nil {
 			return store.Record{}, err
 		}
 	}
-	return b.put(key, r)
+	return b.putRecord(key, r)
 }
 
-func (b *batch) remove(r store.Record) (store.Record, error) {
+func (b *batch) removeRecord(r store.Record) (store.Record, error) {
 	key := recordKey(r.Key)
-	old, ok, err := b.find(key)
+	old, ok, err := b.findRecord(key)
 	if err == nil && ok {
-		err = b.unlink(r.Key, key, old)
+		err = b.unlinkRecord(r.Key, key, old)
 	}
 	return store.Record{}, err
 }
 
-// put writes a record with its next version and its places in the indexes. The
+// putRecord writes a record with its next version and its places in the indexes. The
 // versions are one sequence for the whole file, so that none comes back when a
 // record is made again.
-func (b *batch) put(key []byte, r store.Record) (store.Record, error) {
+func (b *batch) putRecord(key []byte, r store.Record) (store.Record, error) {
 	version, err := b.records.NextSequence()
 	if err != nil {
 		return store.Record{}, err
 	}
 	b.changed = true
-	s := stored{version: version, expires: millis(r.Expires), parent: []byte(r.Parent), value: r.Value}
-	if err := b.records.Put(key, s.encode()); err != nil {
+	s := stored{version: version, expires: toMillis(r.Expires), parent: []byte(r.Parent), value: r.Value}
+	if err := b.records.Put(key, s.encodeStored()); err != nil {
 		return store.Record{}, err
 	}
 	if r.Parent != "" {
@@ -101,12 +101,12 @@ func (b *batch) put(key []byte, r store.Record) (store.Record, error) {
 			return store.Record{}, err
 		}
 	}
-	r.Version, r.Expires = version, moment(s.expires)
+	r.Version, r.Expires = version, fromMillis(s.expires)
 	return r, nil
 }
 
-// unlink removes a record and its places in the indexes.
-func (b *batch) unlink(k store.Key, key []byte, s stored) error {
+// unlinkRecord removes a record and its places in the indexes.
+func (b *batch) unlinkRecord(k store.Key, key []byte, s stored) error {
 	b.changed = true
 	if len(s.parent) > 0 {
 		if err := b.parents.Delete(parentKey(k.Kind, string(s.parent), k.ID)); err != nil {
@@ -121,10 +121,10 @@ func (b *batch) unlink(k store.Key, key []byte, s stored) error {
 	return b.records.Delete(key)
 }
 
-// sweep removes up to limit expired records, the oldest first, by the index alone. One that
+// sweepExpired removes up to limit expired records, the oldest first, by the index alone. One that
 // cannot be read is removed too, else no later write would succeed; nobody knows its parent, so
 // its place there stays, see [Backend.List].
-func (b *batch) sweep(limit int) (damaged bool, err error) {
+func (b *batch) sweepExpired(limit int) (damaged bool, err error) {
 	var expired [][]byte // a cursor must not be deleted from under
 	c := b.expiry.Cursor()
 	for k, _ := c.First(); k != nil && len(expired) < limit; k, _ = c.Next() {
@@ -135,10 +135,10 @@ func (b *batch) sweep(limit int) (damaged bool, err error) {
 	}
 	for _, k := range expired {
 		_, key := splitExpiryKey(k)
-		s, ok, err := b.find(key)
+		s, ok, err := b.findRecord(key)
 		switch {
 		case ok:
-			err = b.unlink(splitRecordKey(key), key, s)
+			err = b.unlinkRecord(splitRecordKey(key), key, s)
 		case err != nil:
 			damaged = true
 			err = b.records.Delete(key)

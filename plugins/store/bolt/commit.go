@@ -26,13 +26,13 @@ func (b *Backend) commitAll() {
 		case <-b.closing:
 			return
 		case first := <-b.queue:
-			b.commit(b.gather(first))
+			b.commitRequests(b.gatherRequests(first))
 		}
 	}
 }
 
-// gather takes what waits, and with a group commit time what comes during it.
-func (b *Backend) gather(first *request) []*request {
+// gatherRequests takes what waits, and with a group commit time what comes during it.
+func (b *Backend) gatherRequests(first *request) []*request {
 	requests := []*request{first}
 	var end <-chan time.Time
 	if b.wait > 0 {
@@ -66,12 +66,12 @@ func (b *Backend) gather(first *request) []*request {
 	return requests
 }
 
-// commit writes the requests in one transaction and answers each when it is on the
+// commitRequests writes the requests in one transaction and answers each when it is on the
 // disk. The refusal of one leaves the others alone, and so does a record that cannot be read;
 // any other fault is everybody's.
-func (b *Backend) commit(requests []*request) {
+func (b *Backend) commitRequests(requests []*request) {
 	damaged := false // something that is swept
-	err := b.handle.update(func(tx *bbolt.Tx) error {
+	err := b.handle.updateTx(func(tx *bbolt.Tx) error {
 		batch := newBatch(tx, b.now().UnixMilli())
 		for _, q := range requests {
 			if q.err = q.ctx.Err(); q.err != nil {
@@ -87,20 +87,20 @@ func (b *Backend) commit(requests []*request) {
 		}
 		// More than the batch can have added, so that any backlog drains.
 		var err error
-		damaged, err = batch.sweep(sweepBase + 2*len(requests))
+		damaged, err = batch.sweepExpired(sweepBase + 2*len(requests))
 		return err
 	})
 	if errors.Is(err, errUnchanged) {
 		err = nil
 	}
-	if err = b.fault(err); err == nil {
-		b.hub.announce(requests)
+	if err = b.markFault(err); err == nil {
+		b.hub.notifyWatchers(requests)
 	}
 	if damaged {
-		_ = b.fault(errDamaged) // for Health
+		_ = b.markFault(errDamaged) // for Health
 	}
 	for _, q := range requests {
-		q.err = b.fault(q.err)
+		q.err = b.markFault(q.err)
 		if err != nil {
 			q.answer, q.err = store.Record{}, err
 		}

@@ -17,7 +17,7 @@ import (
 func commits(t testing.TB, b *Backend) int {
 	t.Helper()
 	var id int
-	if err := b.handle.view(func(tx *bbolt.Tx) error { id = tx.ID(); return nil }); err != nil {
+	if err := b.handle.viewTx(func(tx *bbolt.Tx) error { id = tx.ID(); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return id

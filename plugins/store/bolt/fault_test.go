@@ -93,7 +93,7 @@ func TestAPanicOfTheDatabaseIsHealedByOpeningItAnew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = b.handle.update(func(*bbolt.Tx) error { panic("as bbolt does") })
+	err = b.handle.updateTx(func(*bbolt.Tx) error { panic("as bbolt does") })
 	technical(t, err)
 	if got, err := b.Get(t.Context(), made.Key); err != nil || got.Version != made.Version {
 		t.Errorf("Get: %v", err)
@@ -110,7 +110,7 @@ func TestALockLeftBehindByAPanicDoesNotOutliveIt(t *testing.T) {
 	db := b.handle.db
 	b.handle.mu.RUnlock()
 	begin := time.Now()
-	b.handle.drop(db, errors.New("stuck"))
+	b.handle.dropDB(db, errors.New("stuck"))
 	if _, err := b.Create(t.Context(), record("after")); err != nil {
 		t.Errorf("Create: %v", err)
 	}
@@ -123,7 +123,7 @@ func TestALockLeftBehindByAPanicDoesNotOutliveIt(t *testing.T) {
 func TestAFileThatFailsAgainAndAgainIsGivenUp(t *testing.T) {
 	b := open(t, Options{})
 	b.handle.left = maxAbandoned
-	err := b.handle.update(func(*bbolt.Tx) error { panic("as bbolt does") })
+	err := b.handle.updateTx(func(*bbolt.Tx) error { panic("as bbolt does") })
 	technical(t, err)
 	_, err = b.Create(t.Context(), record("after"))
 	technical(t, err)
@@ -134,7 +134,7 @@ func TestAFileThatFailsAgainAndAgainIsGivenUp(t *testing.T) {
 
 func TestErrorsNameTheFileOnce(t *testing.T) {
 	b := open(t, Options{})
-	b.handle.drop(b.handle.db, errors.New("fault"))
+	b.handle.dropDB(b.handle.db, errors.New("fault"))
 	other := open(t, Options{Path: b.handle.path})
 	_, err := b.Get(t.Context(), record("a").Key)
 	technical(t, err)
@@ -157,7 +157,7 @@ func TestAFaultOfOneBatchIsTheErrorOfAllInIt(t *testing.T) {
 	if _, err := b.Create(t.Context(), record("damaged")); err != nil {
 		t.Fatal(err)
 	}
-	err := b.handle.update(func(tx *bbolt.Tx) error {
+	err := b.handle.updateTx(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketRecords).Put(recordKey(record("damaged").Key), []byte("short"))
 	})
 	if err != nil {
@@ -208,7 +208,7 @@ func TestDamageThatACallMeetsIsRemembered(t *testing.T) {
 	if err := b.Health(); err != nil {
 		t.Errorf("of a whole file: %v", err)
 	}
-	err := b.handle.update(func(tx *bbolt.Tx) error {
+	err := b.handle.updateTx(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketRecords).Put(recordKey(record("damaged").Key), []byte("short"))
 	})
 	if err != nil {
@@ -240,7 +240,7 @@ func TestAFileThatIsGoneIsNotMadeAnew(t *testing.T) {
 			if err := lose(b.handle.path); err != nil {
 				t.Fatal(err)
 			}
-			b.handle.drop(b.handle.db, errors.New("fault"))
+			b.handle.dropDB(b.handle.db, errors.New("fault"))
 			_, err := b.Get(t.Context(), record("before").Key)
 			technical(t, err)
 			if err == nil || !strings.Contains(err.Error(), "restore both files") {
@@ -314,7 +314,7 @@ func TestADamagedRecordStandsInNobodysWay(t *testing.T) {
 	if _, err := b.Create(t.Context(), damaged); err != nil {
 		t.Fatal(err)
 	}
-	err := b.handle.update(func(tx *bbolt.Tx) error {
+	err := b.handle.updateTx(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketRecords).Put(recordKey(damaged.Key), []byte("short"))
 	})
 	if err != nil {

@@ -51,10 +51,10 @@ type panicError struct{ value any }
 
 func (e panicError) Error() string { return fmt.Sprint("panic: ", e.value) }
 
-// guard turns panics into errors. bbolt panics over what it finds in a damaged
+// recoverPanic turns panics into errors. bbolt panics over what it finds in a damaged
 // file, and a mapped page that cannot be read is a fault of memory; neither is a
 // reason to end a process that serves more than this store.
-func guard(call func() error) (err error) {
+func recoverPanic(call func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
@@ -64,9 +64,9 @@ func guard(call func() error) (err error) {
 	return call()
 }
 
-func (h *handle) view(call func(*bbolt.Tx) error) error {
+func (h *handle) viewTx(call func(*bbolt.Tx) error) error {
 	began := false
-	return h.use(func(db *bbolt.DB) error {
+	return h.withDB(func(db *bbolt.DB) error {
 		defer func() {
 			if p := recover(); p != nil {
 				if !began {
@@ -84,17 +84,17 @@ func (h *handle) view(call func(*bbolt.Tx) error) error {
 	})
 }
 
-func (h *handle) update(call func(*bbolt.Tx) error) error {
-	return h.use(func(db *bbolt.DB) error { return db.Update(call) }, func(err error) bool {
+func (h *handle) updateTx(call func(*bbolt.Tx) error) error {
+	return h.withDB(func(db *bbolt.DB) error { return db.Update(call) }, func(err error) bool {
 		return errors.Is(err, bolterrors.ErrInvalidMapping) || errors.As(err, new(panicError))
 	})
 }
 
-func (h *handle) use(call func(*bbolt.DB) error, broken func(error) bool) error {
+func (h *handle) withDB(call func(*bbolt.DB) error, broken func(error) bool) error {
 	h.mu.RLock()
 	if h.db == nil {
 		h.mu.RUnlock()
-		if err := h.revive(); err != nil {
+		if err := h.reopen(); err != nil {
 			return err
 		}
 		h.mu.RLock()
@@ -107,16 +107,16 @@ func (h *handle) use(call func(*bbolt.DB) error, broken func(error) bool) error 
 		}
 		return unavailable{h.failure}
 	}
-	err := guard(func() error { return call(db) })
+	err := recoverPanic(func() error { return call(db) })
 	h.mu.RUnlock()
 	if err != nil && broken(err) {
-		h.drop(db, err)
+		h.dropDB(db, err)
 	}
 	return err
 }
 
-// revive opens the database if it is not open.
-func (h *handle) revive() error {
+// reopen opens the database if it is not open.
+func (h *handle) reopen() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -138,8 +138,8 @@ func (h *handle) revive() error {
 	return unavailable{h.failure}
 }
 
-// drop closes a database that cannot be used on; the next call opens it anew.
-func (h *handle) drop(db *bbolt.DB, reason error) {
+// dropDB closes a database that cannot be used on; the next call opens it anew.
+func (h *handle) dropDB(db *bbolt.DB, reason error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.db != db {
@@ -147,20 +147,20 @@ func (h *handle) drop(db *bbolt.DB, reason error) {
 	}
 	h.log.Error("the state file is opened anew after a fault", zap.String("file", h.path), zap.Error(reason))
 	h.failure = reason
-	if err := h.shut(); err != nil {
+	if err := h.closeLocked(); err != nil {
 		h.log.Error("the state file could not be closed", zap.String("file", h.path), zap.Error(err))
 	}
 }
 
-// shut closes the database. The caller holds the lock.
-func (h *handle) shut() error {
+// closeLocked closes the database. The caller holds the lock.
+func (h *handle) closeLocked() error {
 	db, file := h.db, h.file
 	h.db, h.file = nil, nil
 	if db == nil {
 		return nil
 	}
 	done := make(chan error, 1)
-	go func() { done <- guard(db.Close) }()
+	go func() { done <- recoverPanic(db.Close) }()
 	select {
 	case err := <-done:
 		return err
@@ -168,13 +168,13 @@ func (h *handle) shut() error {
 		// A panic left bbolt's own lock taken. No call is under way, since the
 		// caller holds ours; what is mapped is lost until the process ends.
 		h.left++
-		return abandon(file)
+		return unlockFile(file)
 	}
 }
 
-func (h *handle) close() error {
+func (h *handle) closeDB() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.closed = true
-	return h.shut()
+	return h.closeLocked()
 }

@@ -17,7 +17,7 @@ type damage struct {
 	seen time.Time
 }
 
-func (d *damage) note(err error) {
+func (d *damage) recordDamage(err error) {
 	if !errors.As(err, new(panicError)) && !errors.Is(err, errDamaged) {
 		return
 	}

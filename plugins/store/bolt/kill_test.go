@@ -159,7 +159,7 @@ func checkAcknowledged(t *testing.T, path string, acknowledged map[string]int) {
 func checkPages(t *testing.T, b *Backend) {
 	t.Helper()
 	var faults []error
-	err := b.handle.view(func(tx *bbolt.Tx) error {
+	err := b.handle.viewTx(func(tx *bbolt.Tx) error {
 		for err := range tx.Check() {
 			faults = append(faults, err)
 		}

@@ -28,18 +28,18 @@ const never = math.MaxInt64
 
 var errDamaged = errors.New("a record in the state file is damaged")
 
-func framed(b []byte, name string) []byte {
+func appendFramed(b []byte, name string) []byte {
 	b = binary.BigEndian.AppendUint16(b, uint16(len(name))) //nolint:gosec // at most store.MaxKeyLength
 	return append(b, name...)
 }
 
 func recordKey(k store.Key) []byte {
-	return append(framed(make([]byte, 0, 2+len(k.Kind)+len(k.ID)), string(k.Kind)), k.ID...)
+	return append(appendFramed(make([]byte, 0, 2+len(k.Kind)+len(k.ID)), string(k.Kind)), k.ID...)
 }
 
 func parentKey(kind store.Kind, parent, id string) []byte {
-	b := framed(make([]byte, 0, 4+len(kind)+len(parent)+len(id)), string(kind))
-	return append(framed(b, parent), id...)
+	b := appendFramed(make([]byte, 0, 4+len(kind)+len(parent)+len(id)), string(kind))
+	return append(appendFramed(b, parent), id...)
 }
 
 // expiryKey sorts by moment: the sign bit is turned so that times before 1970 come
@@ -53,8 +53,8 @@ func splitExpiryKey(b []byte) (millis int64, record []byte) {
 	return int64(binary.BigEndian.Uint64(b) ^ 1<<63), b[8:] //nolint:gosec // bits, not a number
 }
 
-// millis rounds an expiry up to the stored precision.
-func millis(t time.Time) int64 {
+// toMillis rounds an expiry up to the stored precision.
+func toMillis(t time.Time) int64 {
 	if t.IsZero() {
 		return never
 	}
@@ -65,7 +65,7 @@ func millis(t time.Time) int64 {
 	return ms
 }
 
-func moment(millis int64) time.Time {
+func fromMillis(millis int64) time.Time {
 	if millis == never {
 		return time.Time{}
 	}
@@ -80,17 +80,17 @@ type stored struct {
 	value   []byte
 }
 
-func (s stored) live(now int64) bool { return s.expires == never || now < s.expires }
+func (s stored) isLive(now int64) bool { return s.expires == never || now < s.expires }
 
-func (s stored) encode() []byte {
+func (s stored) encodeStored() []byte {
 	b := make([]byte, 0, 18+len(s.parent)+len(s.value))
 	b = binary.BigEndian.AppendUint64(b, s.version)
 	b = binary.BigEndian.AppendUint64(b, uint64(s.expires)) //nolint:gosec // bits, not a number
-	b = framed(b, string(s.parent))
+	b = appendFramed(b, string(s.parent))
 	return append(b, s.value...)
 }
 
-func decode(b []byte) (stored, error) {
+func decodeStored(b []byte) (stored, error) {
 	if len(b) < 18 {
 		return stored{}, errDamaged
 	}
@@ -106,14 +106,14 @@ func decode(b []byte) (stored, error) {
 	}, nil
 }
 
-// record copies it out of the transaction.
-func (s stored) record(key store.Key) store.Record {
+// toRecord copies it out of the transaction.
+func (s stored) toRecord(key store.Key) store.Record {
 	return store.Record{
 		Key:     key,
 		Parent:  string(s.parent),
 		Value:   append([]byte{}, s.value...),
 		Version: s.version,
-		Expires: moment(s.expires),
+		Expires: fromMillis(s.expires),
 	}
 }
 

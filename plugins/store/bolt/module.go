@@ -66,7 +66,7 @@ func (b *Bolt) Provision(caddy.Context) error {
 	if err != nil {
 		return fmt.Errorf("store bolt: path: %w", err)
 	}
-	b.resolved, err = resolve(path)
+	b.resolved, err = resolvePath(path)
 	return err
 }
 

@@ -48,12 +48,12 @@ func Open(o Options) (*Backend, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	path, err := resolve(o.Path)
+	path, err := resolvePath(o.Path)
 	if err != nil {
 		return nil, err
 	}
 	h := &handle{path: path, log: o.Logger}
-	if err := h.revive(); err != nil {
+	if err := h.reopen(); err != nil {
 		return nil, err
 	}
 	b := &Backend{
@@ -74,11 +74,11 @@ func Open(o Options) (*Backend, error) {
 // closing it is the only way to give up the lock if bbolt panics. mustExist says that the
 // file was open before.
 func openFile(path string, mustExist bool, log *zap.Logger) (_ *bbolt.DB, file *os.File, err error) {
-	if err := prepare(path, mustExist, log); err != nil {
+	if err := preparePath(path, mustExist, log); err != nil {
 		return nil, nil, err
 	}
 	var db *bbolt.DB
-	err = guard(func() error {
+	err = recoverPanic(func() error {
 		var err error
 		db, err = bbolt.Open(path, 0o600, &bbolt.Options{
 			Timeout:      lockWait,
@@ -96,32 +96,32 @@ func openFile(path string, mustExist bool, log *zap.Logger) (_ *bbolt.DB, file *
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, nil, fmt.Errorf("store bolt: %s is in use by another process (a second gateway on the same file?)", path)
 	case errors.As(err, new(panicError)):
-		_ = abandon(file)
+		_ = unlockFile(file)
 		return nil, nil, fmt.Errorf("store bolt: %s is damaged: %w: %s", path, err, restore)
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
 		return nil, nil, fmt.Errorf("store bolt: %s is no state file, or is damaged: %w: %s", path, err, restore)
 	case err != nil:
 		return nil, nil, fmt.Errorf("store bolt: %w", err)
 	}
-	err = tighten(file, log)
+	err = restrictFile(file, log)
 	if err == nil {
-		err = guard(func() error { return checkLength(db, file) })
+		err = recoverPanic(func() error { return checkLength(db, file) })
 	}
 	if err == nil {
-		err = guard(func() error { return db.Update(arrange) })
+		err = recoverPanic(func() error { return db.Update(initBuckets) })
 	}
 	if err == nil {
 		err = syncDirs(path)
 	}
 	if err != nil {
-		_ = guard(db.Close)
+		_ = recoverPanic(db.Close)
 		return nil, nil, fmt.Errorf("store bolt: %s: %w", path, err)
 	}
 	return db, file, nil
 }
 
-// arrange makes the buckets of a new file and checks those of an old one.
-func arrange(tx *bbolt.Tx) error {
+// initBuckets makes the buckets of a new file and checks those of an old one.
+func initBuckets(tx *bbolt.Tx) error {
 	if meta := tx.Bucket(bucketMeta); meta != nil {
 		if n := meta.Get(keySchema); len(n) != 8 {
 			return errors.New("it was not made by gatehouse")
@@ -141,16 +141,16 @@ func arrange(tx *bbolt.Tx) error {
 
 // Secret implements store.SecretKeeper.
 func (b *Backend) Secret(ctx context.Context) ([]byte, error) {
-	if err := b.refusal(ctx); err != nil {
+	if err := b.refuseReason(ctx); err != nil {
 		return nil, err
 	}
-	return b.keeper.secret(b.empty)
+	return b.keeper.readOrMakeSecret(b.isEmpty)
 }
 
-// empty reports whether no record was ever kept.
-func (b *Backend) empty() (bool, error) {
+// isEmpty reports whether no record was ever kept.
+func (b *Backend) isEmpty() (bool, error) {
 	found := true
-	err := b.handle.view(func(tx *bbolt.Tx) error {
+	err := b.handle.viewTx(func(tx *bbolt.Tx) error {
 		found = tx.Bucket(bucketRecords).Sequence() == 0
 		return nil
 	})

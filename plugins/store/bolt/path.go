@@ -12,9 +12,9 @@ import (
 	"go.uber.org/zap"
 )
 
-// resolve gives one name to one file: absolute, with symbolic links followed as
+// resolvePath gives one name to one file: absolute, with symbolic links followed as
 // far as the path exists yet.
-func resolve(path string) (string, error) {
+func resolvePath(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", fmt.Errorf("store bolt: path %s: %w", path, err)
@@ -33,9 +33,9 @@ func resolve(path string) (string, error) {
 	}
 }
 
-// prepare makes the directory, and refuses names that cannot be a state file. mustExist
+// preparePath makes the directory, and refuses names that cannot be a state file. mustExist
 // says that the file was there before, so that one that is gone is not made anew.
-func prepare(path string, mustExist bool, log *zap.Logger) error {
+func preparePath(path string, mustExist bool, log *zap.Logger) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("store bolt: %w", err)
 	}
@@ -91,10 +91,10 @@ func checkLength(db *bbolt.DB, file *os.File) error {
 	})
 }
 
-// tighten closes a file to group and world. It does not refuse such a file,
+// restrictFile closes a file to group and world. It does not refuse such a file,
 // because volume managers open files to a group on every mount; but what was
 // readable may have been read, so it says so.
-func tighten(file *os.File, log *zap.Logger) error {
+func restrictFile(file *os.File, log *zap.Logger) error {
 	if runtime.GOOS == "windows" {
 		return nil // the mode says nothing there
 	}

@@ -29,16 +29,16 @@ type keeper struct {
 	value []byte
 }
 
-// secret reads the secret, or makes it. unused reports whether the database is new.
-func (k *keeper) secret(unused func() (bool, error)) ([]byte, error) {
+// readOrMakeSecret reads the secret, or makes it. unused reports whether the database is new.
+func (k *keeper) readOrMakeSecret(unused func() (bool, error)) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.value != nil {
 		return bytes.Clone(k.value), nil
 	}
-	value, err := k.read()
+	value, err := k.readSecret()
 	if errors.Is(err, fs.ErrNotExist) {
-		value, err = k.make(unused)
+		value, err = k.makeSecret(unused)
 	}
 	if err != nil {
 		return nil, err
@@ -47,13 +47,13 @@ func (k *keeper) secret(unused func() (bool, error)) ([]byte, error) {
 	return bytes.Clone(value), nil
 }
 
-func (k *keeper) read() (_ []byte, err error) {
+func (k *keeper) readSecret() (_ []byte, err error) {
 	file, err := os.Open(k.path)
 	if err != nil {
 		return nil, fmt.Errorf("store bolt: %w", err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	if err := tighten(file, k.log); err != nil {
+	if err := restrictFile(file, k.log); err != nil {
 		return nil, fmt.Errorf("store bolt: %w", err)
 	}
 	value, err := io.ReadAll(io.LimitReader(file, maxSecret+1))
@@ -69,15 +69,15 @@ func (k *keeper) read() (_ []byte, err error) {
 	return value, nil
 }
 
-// make writes a new secret under another name first, so that a crash leaves a whole
+// makeSecret writes a new secret under another name first, so that a crash leaves a whole
 // file or none.
-func (k *keeper) make(unused func() (bool, error)) ([]byte, error) {
+func (k *keeper) makeSecret(unused func() (bool, error)) ([]byte, error) {
 	fresh, err := unused()
 	if err != nil {
 		return nil, err
 	}
 	value := store.NewSecret()
-	if err := k.write(value); err != nil {
+	if err := k.writeSecret(value); err != nil {
 		return nil, fmt.Errorf("store bolt: the secret cannot be kept: %w", err)
 	}
 	if fresh {
@@ -89,7 +89,7 @@ func (k *keeper) make(unused func() (bool, error)) ([]byte, error) {
 	return value, nil
 }
 
-func (k *keeper) write(value []byte) error {
+func (k *keeper) writeSecret(value []byte) error {
 	name := k.path + ".new"
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -17,7 +17,7 @@ import (
 func keys(t *testing.T, b *Backend, bucket []byte) int {
 	t.Helper()
 	n := 0
-	err := b.handle.view(func(tx *bbolt.Tx) error {
+	err := b.handle.viewTx(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucket).ForEach(func(_, _ []byte) error { n++; return nil })
 	})
 	if err != nil {

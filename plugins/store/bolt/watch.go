@@ -41,13 +41,13 @@ type watcher struct {
 
 // Watch implements store.Backend.
 func (b *Backend) Watch(ctx context.Context, kind store.Kind, deliver func([]store.Record)) error {
-	if err := b.refusal(ctx); err != nil {
+	if err := b.refuseReason(ctx); err != nil {
 		return err
 	}
 	// Listening begins before loading, so that nothing falls between the two.
-	w := b.hub.add(kind)
-	defer b.hub.remove(w)
-	if err := b.load(ctx, kind, deliver); err != nil {
+	w := b.hub.addWatcher(kind)
+	defer b.hub.removeWatcher(w)
+	if err := b.deliverStored(ctx, kind, deliver); err != nil {
 		return err
 	}
 	deliver(nil)
@@ -59,12 +59,12 @@ func (b *Backend) Watch(ctx context.Context, kind store.Kind, deliver func([]sto
 			return errClosed
 		case <-w.ring:
 		}
-		pending, err := b.hub.take(w)
+		pending, err := b.hub.takeRecords(w)
 		for err == nil && len(pending) > 0 {
 			n := min(pageRecords, len(pending))
 			deliver(pending[:n:n])
 			pending = pending[n:]
-			err = b.refusal(ctx)
+			err = b.refuseReason(ctx)
 		}
 		if err != nil {
 			return err
@@ -72,25 +72,25 @@ func (b *Backend) Watch(ctx context.Context, kind store.Kind, deliver func([]sto
 	}
 }
 
-// load delivers what is stored, page by page, each read by itself: a long read
+// deliverStored delivers what is stored, page by page, each read by itself: a long read
 // would keep the file from using freed room.
-func (b *Backend) load(ctx context.Context, kind store.Kind, deliver func([]store.Record)) error {
+func (b *Backend) deliverStored(ctx context.Context, kind store.Kind, deliver func([]store.Record)) error {
 	prefix := recordKey(store.Key{Kind: kind})
 	next := prefix
 	for next != nil {
 		var page []store.Record
-		err := b.read(ctx, func(tx *bbolt.Tx, now int64) error {
+		err := b.readTx(ctx, func(tx *bbolt.Tx, now int64) error {
 			scanned, size := 0, 0
 			c := tx.Bucket(bucketRecords).Cursor()
 			k, v := c.Seek(next)
 			for ; bytes.HasPrefix(k, prefix) && scanned < pageRecords && size < pageBytes; k, v = c.Next() {
 				scanned++
-				s, err := decode(v)
+				s, err := decodeStored(v)
 				if err != nil {
 					return err
 				}
-				if s.live(now) {
-					page = append(page, s.record(splitRecordKey(k)))
+				if s.isLive(now) {
+					page = append(page, s.toRecord(splitRecordKey(k)))
 					size += len(v)
 				}
 			}
@@ -110,7 +110,7 @@ func (b *Backend) load(ctx context.Context, kind store.Kind, deliver func([]stor
 	return nil
 }
 
-func (h *hub) add(kind store.Kind) *watcher {
+func (h *hub) addWatcher(kind store.Kind) *watcher {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	w := &watcher{kind: kind, ring: make(chan struct{}, 1)}
@@ -118,13 +118,13 @@ func (h *hub) add(kind store.Kind) *watcher {
 	return w
 }
 
-func (h *hub) remove(w *watcher) {
+func (h *hub) removeWatcher(w *watcher) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.watchers, w)
 }
 
-func (h *hub) take(w *watcher) ([]store.Record, error) {
+func (h *hub) takeRecords(w *watcher) ([]store.Record, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	pending := w.pending
@@ -135,20 +135,20 @@ func (h *hub) take(w *watcher) ([]store.Record, error) {
 	return pending, nil
 }
 
-// announce hands on what was created. It never waits for a watcher.
-func (h *hub) announce(requests []*request) {
+// notifyWatchers hands on what was created. It never waits for a watcher.
+func (h *hub) notifyWatchers(requests []*request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for w := range h.watchers {
 		for _, q := range requests {
 			if q.create && q.err == nil && q.record.Kind == w.kind {
-				w.push(q.answer)
+				w.pushRecord(q.answer)
 			}
 		}
 	}
 }
 
-func (w *watcher) push(r store.Record) {
+func (w *watcher) pushRecord(r store.Record) {
 	w.bytes += recordCost + len(r.ID) + len(r.Parent) + len(r.Value)
 	if w.behind = w.behind || w.bytes > maxBehind; w.behind {
 		w.pending = nil

@@ -30,23 +30,23 @@ type request struct {
 
 // Create implements store.Backend.
 func (b *Backend) Create(ctx context.Context, r store.Record) (store.Record, error) {
-	return b.write(&request{ctx: ctx, apply: (*batch).create, record: r, create: true})
+	return b.writeRecord(&request{ctx: ctx, apply: (*batch).createRecord, record: r, create: true})
 }
 
 // Swap implements store.Backend.
 func (b *Backend) Swap(ctx context.Context, r store.Record) (store.Record, error) {
 	r.Parent = ""
-	return b.write(&request{ctx: ctx, apply: (*batch).swap, record: r})
+	return b.writeRecord(&request{ctx: ctx, apply: (*batch).swapRecord, record: r})
 }
 
 // Delete implements store.Backend.
 func (b *Backend) Delete(ctx context.Context, key store.Key) error {
-	_, err := b.write(&request{ctx: ctx, apply: (*batch).remove, record: store.Record{Key: key}})
+	_, err := b.writeRecord(&request{ctx: ctx, apply: (*batch).removeRecord, record: store.Record{Key: key}})
 	return err
 }
 
-func (b *Backend) write(q *request) (store.Record, error) {
-	if err := b.refusal(q.ctx); err != nil {
+func (b *Backend) writeRecord(q *request) (store.Record, error) {
+	if err := b.refuseReason(q.ctx); err != nil {
 		return store.Record{}, err
 	}
 	r := &q.record
@@ -79,15 +79,15 @@ func (b *Backend) write(q *request) (store.Record, error) {
 	}
 }
 
-// fault marks errors that are no answers of the contract as ours.
-func (b *Backend) fault(err error) error {
+// markFault marks errors that are no answers of the contract as ours.
+func (b *Backend) markFault(err error) error {
 	switch {
 	case err == nil, store.IsAnswer(err),
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errClosed), errors.As(err, new(unavailable)):
 		return err
 	default:
 		err = fmt.Errorf("store bolt: %s: %w", b.handle.path, err)
-		b.damage.note(err)
+		b.damage.recordDamage(err)
 		return err
 	}
 }

@@ -67,8 +67,8 @@ func TestARecordTakesLittleMore(t *testing.T) {
 		}
 		return n
 	}
-	own, shared := usage(b.record(store.Key{Kind: "k", ID: fmt.Sprintf("%032x", 1)})), 0
-	for _, key := range b.index("k", "p") {
+	own, shared := usage(b.recordKey(store.Key{Kind: "k", ID: fmt.Sprintf("%032x", 1)})), 0
+	for _, key := range b.indexKeys("k", "p") {
 		shared += usage(key)
 	}
 	t.Logf("%d bytes for a record of 300, %d more for its place under its parent", own, shared/10)

@@ -17,8 +17,8 @@ var errClosed = errors.New("store redis: the store is closed")
 // nearly is how far before a deadline a connection may give up because of it.
 const nearly = 3 * time.Millisecond
 
-// refusal is why no call can be served now.
-func (b *Backend) refusal(ctx context.Context) error {
+// refuseReason is why no call can be served now.
+func (b *Backend) refuseReason(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -28,24 +28,24 @@ func (b *Backend) refusal(ctx context.Context) error {
 	return nil
 }
 
-// read and write bound what ask does, and remember whether Redis serves.
-func (b *Backend) read(ctx context.Context, ask func(ctx context.Context) error) error {
-	return b.call(ctx, false, ask)
+// readCall and write bound what ask does, and remember whether Redis serves.
+func (b *Backend) readCall(ctx context.Context, ask func(ctx context.Context) error) error {
+	return b.boundedCall(ctx, false, ask)
 }
 
-func (b *Backend) write(ctx context.Context, ask func(ctx context.Context) error) error {
-	return b.call(ctx, true, ask)
+func (b *Backend) writeCall(ctx context.Context, ask func(ctx context.Context) error) error {
+	return b.boundedCall(ctx, true, ask)
 }
 
-func (b *Backend) call(ctx context.Context, writes bool, ask func(ctx context.Context) error) error {
-	if err := b.refusal(ctx); err != nil {
+func (b *Backend) boundedCall(ctx context.Context, writes bool, ask func(ctx context.Context) error) error {
+	if err := b.refuseReason(ctx); err != nil {
 		return err
 	}
 	waited, trips := store.WaitedIn(ctx), 1
 	if writes && b.wait.Replicas > 0 {
 		trips = 2 // to the primary and from there to the replicas
 	}
-	patience, ordinary := b.condition.patience(b.timeout, trips, waited.Sum())
+	patience, ordinary := b.condition.callTimeout(b.timeout, trips, waited.Sum())
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	begin := time.Now()
@@ -53,27 +53,27 @@ func (b *Backend) call(ctx context.Context, writes bool, ask func(ctx context.Co
 	took := time.Since(begin)
 	waited.Add(took - ordinary)
 	if err == nil || store.IsAnswer(err) {
-		b.condition.served(writes, took)
+		b.condition.recordSuccess(writes, took)
 		return err
 	}
 	if b.closing.Err() != nil {
 		return errClosed
 	}
-	if cause := ended(ctx); cause != nil {
+	if cause := contextError(ctx); cause != nil {
 		return fmt.Errorf("store redis: %w", cause)
 	}
 	if aboutTheRecord(err) {
-		b.condition.served(false, took)
+		b.condition.recordSuccess(false, took)
 		return fmt.Errorf("store redis: %w", b.settings.Clean(err))
 	}
-	if ended(bounded) != nil && !errors.Is(err, redisconn.ErrReplicas) {
+	if contextError(bounded) != nil && !errors.Is(err, redisconn.ErrReplicas) {
 		err = fmt.Errorf("store redis: no answer within %v: %s", patience, b.settings.Clean(err))
 	} else {
 		err = fmt.Errorf("store redis: %w", b.settings.Clean(err))
 	}
-	if b.condition.failed(err, redisconn.Unapplied(err) || errors.Is(err, redisconn.ErrReplicas)) {
+	if b.condition.recordFailure(err, redisconn.Unapplied(err) || errors.Is(err, redisconn.ErrReplicas)) {
 		b.log.Warn("Redis does not serve the store", errorField(err))
-		b.spawn(b.probe)
+		b.spawn(b.probeUntilServed)
 	}
 	return err
 }
@@ -84,9 +84,9 @@ func aboutTheRecord(err error) bool {
 	return errors.Is(err, errDamaged) || errors.Is(err, errNewer) || goredis.HasErrorPrefix(err, "GATEHOUSE") || goredis.HasErrorPrefix(err, "WRONGTYPE")
 }
 
-// ended is why ctx is over, or as good as: the deadline of a connection passes a little
+// contextError is why ctx is over, or as good as: the deadline of a connection passes a little
 // before that of the context.
-func ended(ctx context.Context) error {
+func contextError(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -96,23 +96,23 @@ func ended(ctx context.Context) error {
 	return nil
 }
 
-// clock is the time for a script: empty for that of Redis.
-func (b *Backend) clock() string {
+// scriptClock is the time for a script: empty for that of Redis.
+func (b *Backend) scriptClock() string {
 	if b.now == nil {
 		return ""
 	}
 	return fmt.Sprint(b.now().UnixMilli())
 }
 
-// today is near enough for what only saves work.
-func (b *Backend) today() int64 {
+// approximateNow is near enough for what only saves work.
+func (b *Backend) approximateNow() int64 {
 	if b.now == nil {
 		return time.Now().UnixMilli()
 	}
 	return b.now().UnixMilli()
 }
 
-// live judges what was read without a script: by the clock given, else Redis has judged.
-func (b *Backend) live(r store.Record) bool {
+// isLive judges what was read without a script: by the clock given, else Redis has judged.
+func (b *Backend) isLive(r store.Record) bool {
 	return b.now == nil || r.Expires.IsZero() || b.now().UnixMilli() < r.Expires.UnixMilli()
 }

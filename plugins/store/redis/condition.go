@@ -26,28 +26,28 @@ type condition struct {
 	pace    pace
 }
 
-// patience is how long a call of so many round trips may take whose request has waited
+// callTimeout is how long a call of so many round trips may take whose request has waited
 // before, and what of that is ordinary.
-func (c *condition) patience(timeout time.Duration, trips int, waited time.Duration) (most, ordinary time.Duration) {
+func (c *condition) callTimeout(timeout time.Duration, trips int, waited time.Duration) (most, ordinary time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ordinary = c.pace.ordinary(timeout, trips)
-	return patience(timeout, ordinary, waited, c.away != nil), ordinary
+	ordinary = c.pace.ordinaryTime(timeout, trips)
+	return allowedTime(timeout, ordinary, waited, c.away != nil), ordinary
 }
 
-// served notes an answer and how long it took.
-func (c *condition) served(wrote bool, took time.Duration) {
+// recordSuccess notes an answer and how long it took.
+func (c *condition) recordSuccess(wrote bool, took time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.pace.note(took, time.Now())
+	c.pace.recordTime(took, time.Now())
 	c.away = nil
 	if wrote {
 		c.refuses = nil
 	}
 }
 
-// failed reports whether a probe must begin.
-func (c *condition) failed(err error, answered bool) (begin bool) {
+// recordFailure reports whether a probe must begin.
+func (c *condition) recordFailure(err error, answered bool) (begin bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if answered {
@@ -59,7 +59,7 @@ func (c *condition) failed(err error, answered bool) (begin bool) {
 	return begin
 }
 
-func (c *condition) fault() error {
+func (c *condition) lastFault() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.away != nil {
@@ -74,19 +74,19 @@ func (b *Backend) Health() error {
 	if b.closing.Err() != nil {
 		return errClosed
 	}
-	return b.condition.fault()
+	return b.condition.lastFault()
 }
 
-// probe asks until Redis serves again, with all the patience that calls no longer have:
+// probeUntilServed asks until Redis serves again, with all the patience that calls no longer have:
 // without it a Redis that is slow, but not away, would be given up for good.
-func (b *Backend) probe(ctx context.Context) {
+func (b *Backend) probeUntilServed(ctx context.Context) {
 	defer func() {
 		b.condition.mu.Lock()
 		b.condition.probing = false
 		b.condition.mu.Unlock()
 	}()
-	for b.condition.fault() != nil {
-		if sleep(ctx, probePause) != nil {
+	for b.condition.lastFault() != nil {
+		if sleepFor(ctx, probePause) != nil {
 			return
 		}
 		begin := time.Now()
@@ -94,7 +94,7 @@ func (b *Backend) probe(ctx context.Context) {
 		_, err := scriptProbe.RunAndWait(asking, b.client, b.wait, []string{b.probeKey()}, probeLife)
 		cancel()
 		if err == nil {
-			b.condition.served(true, time.Since(begin))
+			b.condition.recordSuccess(true, time.Since(begin))
 			b.log.Info("Redis serves the store again")
 		}
 	}
@@ -102,7 +102,7 @@ func (b *Backend) probe(ctx context.Context) {
 
 func errorField(err error) zap.Field { return zap.String("error", err.Error()) }
 
-func sleep(ctx context.Context, d time.Duration) error {
+func sleepFor(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -38,11 +38,11 @@ func examineMemory(info string, wrong, risky map[string]string) {
 		wrong[fmt.Sprintf("maxmemory-policy is %s: when its memory is full Redis forgets revocations, sessions and used codes", policy)] =
 			"set `maxmemory-policy noeviction`, and give other uses of it a Redis of their own"
 	}
-	if n := number(info, "evicted_keys"); n > 0 {
+	if n := numberField(info, "evicted_keys"); n > 0 {
 		wrong[fmt.Sprintf("Redis has evicted %d keys since it started: what was revoked may be valid again", n)] =
 			"set `maxmemory-policy noeviction`; if tokens were revoked within the life of an access token, revoke them again"
 	}
-	if used, limit := number(info, "used_memory"), number(info, "maxmemory"); limit > 0 && used/(limit/100+1) >= nearlyFull {
+	if used, limit := numberField(info, "used_memory"), numberField(info, "maxmemory"); limit > 0 && used/(limit/100+1) >= nearlyFull {
 		risky[fmt.Sprintf("Redis uses %d of %d bytes it may use", used, limit)] =
 			"raise `maxmemory`: when it is full nothing can be issued or revoked"
 	}
@@ -54,7 +54,7 @@ func examineCopies(info string, replicas int, wrong, risky map[string]string) {
 		wrong["the server is a replica, which takes no writes"] = "name the primary, or the Sentinels that know it, in the global option `store`"
 		return
 	}
-	switch connected := number(info, "connected_slaves"); {
+	switch connected := numberField(info, "connected_slaves"); {
 	case connected < int64(replicas):
 		wrong[fmt.Sprintf("%d replicas are connected and each write waits for %d: writes are refused with 503", connected, replicas)] =
 			"bring the replicas back, or lower `replicas` and know what a failover then forgets"
@@ -68,8 +68,8 @@ func examineCopies(info string, replicas int, wrong, risky map[string]string) {
 	}
 }
 
-// number is 0 for a field that is absent or none.
-func number(info, name string) int64 {
+// numberField is 0 for a field that is absent or none.
+func numberField(info, name string) int64 {
 	n, _ := strconv.ParseInt(redisconn.Field(info, name), 10, 64)
 	return n
 }

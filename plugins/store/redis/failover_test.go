@@ -108,7 +108,7 @@ func redeemOver(t *testing.T, b *Backend, round int, told *slowest) (stop func()
 				if err := redeem(t.Context(), b, r.Key); err != nil && !store.IsAnswer(err) {
 					told.since(begin)
 				}
-				_ = sleep(ending, 2*time.Millisecond)
+				_ = sleepFor(ending, 2*time.Millisecond)
 			}
 		})
 	}
@@ -237,10 +237,10 @@ func TestAClusterThatLosesAPrimaryHeals(t *testing.T) {
 	f := watch(t, b)
 	must2(b.Create(t.Context(), revocation("before")))(t)
 	f.has(t, "before", time.Second)
-	dead := c.Holder(b.record(made[0].Key))
+	dead := c.Holder(b.recordKey(made[0].Key))
 	elsewhere := made[1]
 	for _, r := range made {
-		if c.Holder(b.record(r.Key)) != dead {
+		if c.Holder(b.recordKey(r.Key)) != dead {
 			elsewhere = r
 		}
 	}

@@ -121,7 +121,7 @@ func TestARedisThatIsAwayIsAFaultInTimeAndHeals(t *testing.T) {
 			}
 			crowd.Wait()
 			// Two questions of the first request after another.
-			b.condition.served(true, usualTimeout)
+			b.condition.recordSuccess(true, usualTimeout)
 			two := time.Now()
 			_, err1 := b.Swap(t.Context(), made)
 			_, err2 := b.Get(t.Context(), made.Key)
@@ -331,23 +331,23 @@ func TestAWriteWithoutACertainOutcomeIsReadWhenReplicasHaveIt(t *testing.T) {
 	thawed()
 	healthy(t, b, 2*time.Second)
 	got := must2(b.Get(t.Context(), made.Key))(t)
-	if string(got.Value) != "used" || !got.Expires.Equal(moment(millis(made.Expires))) {
+	if string(got.Value) != "used" || !got.Expires.Equal(fromMillis(toMillis(made.Expires))) {
 		t.Errorf("%q until %v", got.Value, got.Expires)
 	}
-	if _, found := b.unconfirmed.has(b.record(made.Key)); found {
+	if _, found := b.unconfirmed.findKey(b.recordKey(made.Key)); found {
 		t.Error("it is confirmed for ever")
 	}
 	got.Value = []byte("again")
 	proxy.DropReplies(1, "WAIT")
 	_, err = b.Swap(t.Context(), got)
 	technical(t, "Swap whose confirmation is lost", err)
-	if _, found := b.unconfirmed.has(b.record(made.Key)); !found {
+	if _, found := b.unconfirmed.findKey(b.recordKey(made.Key)); !found {
 		t.Error("it is taken for confirmed")
 	}
 	if got := must2(b.Get(t.Context(), made.Key))(t); string(got.Value) != "again" {
 		t.Errorf("%q", got.Value)
 	}
-	if n := s.Primary().CLI("pttl", b.record(made.Key)); strings.HasPrefix(n, "-") {
+	if n := s.Primary().CLI("pttl", b.recordKey(made.Key)); strings.HasPrefix(n, "-") {
 		t.Error("to confirm a record takes its end away")
 	}
 }
@@ -389,33 +389,33 @@ func TestADeleteThatReplicasDoNotHaveIsNotDone(t *testing.T) {
 func TestWhatIsUnconfirmedHasACapAndIsSafeAtIt(t *testing.T) {
 	now := time.Now()
 	u := newUnconfirmed(3, func() time.Time { return now })
-	has := func(key string) bool { _, found := u.has(key); return found }
+	has := func(key string) bool { _, found := u.findKey(key); return found }
 	for _, key := range []string{"a", "b", "c", "a"} {
-		u.add(key)
+		u.addKey(key)
 	}
 	if !has("a") || has("d") || len(u.keys) != 3 {
 		t.Error("not what was added")
 	}
-	since, _ := u.has("a")
+	since, _ := u.findKey("a")
 	now = now.Add(time.Second)
-	u.add("a")
-	if u.drop("a", since); !has("a") {
+	u.addKey("a")
+	if u.dropKey("a", since); !has("a") {
 		t.Error("a write that failed meanwhile is forgotten")
 	}
-	u.add("d")
+	u.addKey("d")
 	if len(u.keys) > 3 || !has("a") || !has("d") || !has("whatever") {
 		t.Error("at the cap something counts as confirmed")
 	}
 	now = now.Add(unconfirmedFor + time.Second)
-	u.add("e")
+	u.addKey("e")
 	if has("a") || !has("e") {
 		t.Error("it does not end")
 	}
 	for _, key := range []string{"f", "g"} {
-		u.add(key)
+		u.addKey(key)
 	}
 	now = now.Add(unconfirmedFor + time.Second)
-	if u.add("h"); !has("h") || has("i") || len(u.keys) != 1 {
+	if u.addKey("h"); !has("h") || has("i") || len(u.keys) != 1 {
 		t.Error("what is old takes room")
 	}
 }

@@ -67,7 +67,7 @@ func TestExpiryIsThatOfRedisWithoutAClock(t *testing.T) {
 		if found, err := b.List(t.Context(), kind, "p", "", 9); err != nil || len(found) != 0 {
 			t.Errorf("List: %d records, %v", len(found), err)
 		}
-		if n := server.CLI("exists", b.record(made.Key)); n != "0" {
+		if n := server.CLI("exists", b.recordKey(made.Key)); n != "0" {
 			t.Error("the key is still there")
 		}
 	}
@@ -81,10 +81,10 @@ func TestAnEntryWithoutARecordNeverShowsAndGoesInTime(t *testing.T) {
 	o.Now = clock.now
 	b := open(t, o)
 	must2(b.Create(t.Context(), record("there")))(t)
-	if _, err := b.note(t.Context(), record("lost").Key, "p", 0); err != nil {
+	if _, err := b.noteChild(t.Context(), record("lost").Key, "p", 0); err != nil {
 		t.Fatal(err)
 	}
-	all := b.index("k", "p")[0]
+	all := b.indexKeys("k", "p")[0]
 	list := func(entries string) {
 		t.Helper()
 		if found, err := b.List(t.Context(), "k", "p", "", 9); err != nil || len(found) != 1 || found[0].ID != "there" {
@@ -105,7 +105,7 @@ func TestAnEntryWithoutARecordNeverShowsAndGoesInTime(t *testing.T) {
 func TestARecordThatComesTooLongAfterItsEntryIsRefused(t *testing.T) {
 	b := open(t, options(t, redistest.Shared(t).URL()))
 	r := record("late")
-	reply, err := scriptCreate.Run(t.Context(), b.client, []string{b.record(r.Key)}, "", head(store.Record{Version: 1, Parent: "p"}, 0)+"v", 0,
+	reply, err := scriptCreate.Run(t.Context(), b.client, []string{b.recordKey(r.Key)}, "", encodeHead(store.Record{Version: 1, Parent: "p"}, 0)+"v", 0,
 		time.Now().Add(-time.Second).UnixMilli(), r.ID, r.Parent, 0, hexVersion(1), "")
 	if err != nil || reply != int64(2) {
 		t.Errorf("%v, %v", reply, err)
@@ -161,7 +161,7 @@ func TestARecordWhoseEntryFailsIsNotMade(t *testing.T) {
 	for _, kind := range []store.Kind{"k", "w"} {
 		r := lasting("a", time.Minute)
 		r.Kind = kind
-		server.CLI("set", b.index(kind, "p")[0], "foreign")
+		server.CLI("set", b.indexKeys(kind, "p")[0], "foreign")
 		_, err := b.Create(t.Context(), r)
 		technical(t, "Create", err)
 		if _, err := b.Get(t.Context(), r.Key); !errors.Is(err, store.ErrNotFound) {
@@ -176,9 +176,9 @@ func TestInAClusterAnEntryHasItsReplicasBeforeItsRecord(t *testing.T) {
 	o := options(t, c.URL())
 	o.Replicas = 1
 	b := open(t, o)
-	holder := c.Holder(b.index("k", "p")[0])
+	holder := c.Holder(b.indexKeys("k", "p")[0])
 	r := record("0")
-	for i := 1; c.Holder(b.record(r.Key)) == holder; i++ {
+	for i := 1; c.Holder(b.recordKey(r.Key)) == holder; i++ {
 		r = record(fmt.Sprint(i))
 	}
 	must2(b.Create(t.Context(), record("warm")))(t)
@@ -207,7 +207,7 @@ func TestARefusedCreateLeavesNoEntryForLong(t *testing.T) {
 	if _, err := b.Create(t.Context(), other); !errors.Is(err, store.ErrExists) {
 		t.Fatal(err)
 	}
-	if _, err := b.note(t.Context(), other.Key, "q", 0); err != nil { // as in a cluster, where the entry comes first
+	if _, err := b.noteChild(t.Context(), other.Key, "q", 0); err != nil { // as in a cluster, where the entry comes first
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -216,7 +216,7 @@ func TestARefusedCreateLeavesNoEntryForLong(t *testing.T) {
 		}
 		clock.advance(11 * time.Minute)
 	}
-	if n := server.CLI("exists", b.index("k", "q")[0]); n != "0" {
+	if n := server.CLI("exists", b.indexKeys("k", "q")[0]); n != "0" {
 		t.Error("the entry is still there")
 	}
 	if found, err := b.List(t.Context(), "k", "p", "", 9); err != nil || len(found) != 1 {
@@ -229,7 +229,7 @@ func TestTheIndexOutlivesEveryRecord(t *testing.T) {
 	server := redistest.Shared(t)
 	b := open(t, options(t, server.URL()))
 	ends := func() time.Time {
-		ms, err := strconv.ParseInt(server.CLI("pexpiretime", b.index("k", "p")[0]), 10, 64)
+		ms, err := strconv.ParseInt(server.CLI("pexpiretime", b.indexKeys("k", "p")[0]), 10, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +238,7 @@ func TestTheIndexOutlivesEveryRecord(t *testing.T) {
 		}
 		return time.UnixMilli(ms)
 	}
-	score := func(id string) string { return server.CLI("zscore", b.index("k", "p")[1], id) }
+	score := func(id string) string { return server.CLI("zscore", b.indexKeys("k", "p")[1], id) }
 	r := must2(b.Create(t.Context(), lasting("a", time.Minute)))(t)
 	for _, d := range []time.Duration{2 * time.Minute, time.Hour, 1000 * time.Hour, time.Second, 1001 * time.Hour} {
 		r.Parent = "whatever the caller says"
@@ -257,7 +257,7 @@ func TestTheIndexOutlivesEveryRecord(t *testing.T) {
 	// In a cluster the entry comes first, also that of a Create which is refused then.
 	refused := func() {
 		t.Helper()
-		if _, err := b.note(t.Context(), r.Key, "p", time.Now().Add(time.Minute).UnixMilli()); err != nil {
+		if _, err := b.noteChild(t.Context(), r.Key, "p", time.Now().Add(time.Minute).UnixMilli()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -296,7 +296,7 @@ func TestAnIndexSweepsWhatHasExpired(t *testing.T) {
 		r.Expires = clock.now().Add(time.Minute)
 		must2(b.Create(t.Context(), r))(t)
 	}
-	for _, key := range b.index("k", "p") {
+	for _, key := range b.indexKeys("k", "p") {
 		if n := server.CLI("zcard", key); n != "3" {
 			t.Errorf("%s has %s entries, want 3", key, n)
 		}
@@ -344,7 +344,7 @@ func TestADamagedRecordIsAFault(t *testing.T) {
 		"1" + strings.Repeat("f", 16) + strings.Repeat("0", 32) + "00ff": errDamaged,
 	} {
 		r := record("damaged")
-		server.CLI("set", b.record(r.Key), raw)
+		server.CLI("set", b.recordKey(r.Key), raw)
 		if _, err := b.Get(t.Context(), r.Key); !errors.Is(err, want) {
 			t.Errorf("%.20s: Get: %v, want %v", raw, err, want)
 		}
@@ -361,7 +361,7 @@ func TestADamagedRecordIsAFault(t *testing.T) {
 		}
 	}
 	foreign := record("foreign")
-	server.CLI("lpush", b.record(foreign.Key), "a")
+	server.CLI("lpush", b.recordKey(foreign.Key), "a")
 	_, err := b.Get(t.Context(), foreign.Key)
 	technical(t, "Get", err)
 	_, err = b.Swap(t.Context(), foreign)
@@ -375,7 +375,7 @@ func TestADamagedRecordIsAFault(t *testing.T) {
 func TestConfirmingARecordLeavesItAsItIs(t *testing.T) {
 	server := redistest.Shared(t)
 	b := open(t, options(t, server.URL()))
-	key := b.record(record("newer").Key)
+	key := b.recordKey(record("newer").Key)
 	newer := "2" + strings.Repeat("0", 60)
 	server.CLI("set", key, newer)
 	if _, err := scriptConfirm.Run(t.Context(), b.client, []string{key}); err != nil {
@@ -409,7 +409,7 @@ func TestVersionsAreNeverZeroAndNeverComeBack(t *testing.T) {
 	for range 4 {
 		v := newVersions()
 		for range 5000 {
-			n := v.next()
+			n := v.nextVersion()
 			if n == 0 || n>>63 != 0 || seen[n] {
 				t.Fatalf("%x", n)
 			}

@@ -18,26 +18,26 @@ const (
 	leastVersion    = 7
 )
 
-// inspect warns of what the store cannot work with, once Redis can be asked.
-func (b *Backend) inspect(ctx context.Context) {
+// inspectServers warns of what the store cannot work with, once Redis can be asked.
+func (b *Backend) inspectServers(ctx context.Context) {
 	for {
 		asking, cancel := context.WithTimeout(ctx, inspectPatience)
 		info, err := redisconn.Info(asking, b.client, "server", "memory")
 		cancel()
 		if err == nil {
-			b.warn(info)
+			b.warnOf(info)
 			return
 		}
 		if goredis.HasErrorPrefix(err, "NOPERM") {
 			return // it may not be asked
 		}
-		if sleep(ctx, inspectPause) != nil {
+		if sleepFor(ctx, inspectPause) != nil {
 			return
 		}
 	}
 }
 
-func (b *Backend) warn(all []string) {
+func (b *Backend) warnOf(all []string) {
 	for _, text := range all {
 		if policy := redisconn.Field(text, "maxmemory_policy"); policy != "" && policy != "noeviction" {
 			b.log.Warn("this Redis forgets keys when its memory is full, revocations, sessions and used codes among them; the store needs maxmemory-policy noeviction",

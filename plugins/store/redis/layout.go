@@ -36,40 +36,40 @@ type layout struct {
 	watched map[store.Kind]bool
 }
 
-func (l layout) slot(kind store.Kind) string {
+func (l layout) slotPrefix(kind store.Kind) string {
 	return l.prefix + "{w:" + escape.Replace(string(kind)) + "}"
 }
 
-func (l layout) record(k store.Key) string {
+func (l layout) recordKey(k store.Key) string {
 	if l.watched[k.Kind] {
-		return l.slot(k.Kind) + "r:" + k.ID
+		return l.slotPrefix(k.Kind) + "r:" + k.ID
 	}
 	return l.prefix + "r:" + escape.Replace(string(k.Kind)) + ":" + k.ID
 }
 
-// index names the keys all, ends and fresh of a parent.
-func (l layout) index(kind store.Kind, parent string) []string {
+// indexKeys names the keys all, ends and fresh of a parent.
+func (l layout) indexKeys(kind store.Kind, parent string) []string {
 	base := l.prefix + "{p:" + escape.Replace(string(kind)) + ":" + parent + "}"
 	if l.watched[kind] {
-		base = l.slot(kind) + "p:" + parent + ":"
+		base = l.slotPrefix(kind) + "p:" + parent + ":"
 	}
 	return []string{base + "all", base + "ends", base + "fresh"}
 }
 
-// feed names the keys feed, ends, history and sequence of a watched kind.
-func (l layout) feed(kind store.Kind) []string {
-	base := l.slot(kind)
+// feedKeys names the keys feed, ends, history and sequence of a watched kind.
+func (l layout) feedKeys(kind store.Kind) []string {
+	base := l.slotPrefix(kind)
 	return []string{base + "feed", base + "ends", base + "history", base + "sequence"}
 }
 
-// channel is where the bell of a watched kind rings.
-func (l layout) channel(kind store.Kind) string { return l.slot(kind) + "bell" }
+// notifyChannel is where the bell of a watched kind rings.
+func (l layout) notifyChannel(kind store.Kind) string { return l.slotPrefix(kind) + "bell" }
 
 // probeKey is written to see whether writing works.
 func (l layout) probeKey() string { return l.prefix + "probe" }
 
-// millis rounds an expiry up to the stored precision. 0 is never.
-func millis(t time.Time) int64 {
+// toMillis rounds an expiry up to the stored precision. 0 is never.
+func toMillis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
@@ -80,33 +80,33 @@ func millis(t time.Time) int64 {
 	return min(max(1, ms), maxMillis) // before 1970 is expired as well
 }
 
-func moment(ms int64) time.Time {
+func fromMillis(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms)
 }
 
-// horizon is until when the index is to know a child that expires then: longer, so that
+// indexExpiry is until when the index is to know a child that expires then: longer, so that
 // one which is prolonged again and again tells the index seldom.
-func horizon(expires, now int64) int64 {
+func indexExpiry(expires, now int64) int64 {
 	if expires == 0 {
 		return 0
 	}
 	return min(expires+max((expires-now)/4, time.Hour.Milliseconds()), maxMillis)
 }
 
-func decimal(n int64) string     { return fmt.Sprintf("%016d", n) }
+func padDecimal(n int64) string  { return fmt.Sprintf("%016d", n) }
 func hexVersion(v uint64) string { return fmt.Sprintf("%016x", v) }
 func tooLong(k store.Key) bool {
 	return len(k.ID) > store.MaxKeyLength || len(k.Kind) > store.MaxKeyLength
 }
-func head(r store.Record, horizon int64) string {
-	return "1" + hexVersion(r.Version) + decimal(millis(r.Expires)) + decimal(horizon) + fmt.Sprintf("%04x", len(r.Parent)) + r.Parent
+func encodeHead(r store.Record, horizon int64) string {
+	return "1" + hexVersion(r.Version) + padDecimal(toMillis(r.Expires)) + padDecimal(horizon) + fmt.Sprintf("%04x", len(r.Parent)) + r.Parent
 }
 
-// decode reads a stored record.
-func decode(key store.Key, raw string) (store.Record, error) {
+// decodeRecord reads a stored record.
+func decodeRecord(key store.Key, raw string) (store.Record, error) {
 	if raw != "" && raw[0] != '1' {
 		return store.Record{}, errNewer
 	}
@@ -121,6 +121,6 @@ func decode(key store.Key, raw string) (store.Record, error) {
 		return store.Record{}, errDamaged
 	}
 	return store.Record{
-		Key: key, Parent: raw[headLength:end], Value: []byte(raw[end:]), Version: version, Expires: moment(expires),
+		Key: key, Parent: raw[headLength:end], Value: []byte(raw[end:]), Version: version, Expires: fromMillis(expires),
 	}, nil
 }

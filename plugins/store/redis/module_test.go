@@ -128,11 +128,11 @@ func TestARedisThatForgetsIsWarnedOf(t *testing.T) {
 
 func TestWhatIsTooOldIsWarnedOf(t *testing.T) {
 	b, logs := logged(t, options(t, redistest.Shared(t).URL()))
-	b.warn([]string{"# Server\r\nredis_version:7.2.4\r\nmaxmemory_policy:noeviction\r\n", ""})
+	b.warnOf([]string{"# Server\r\nredis_version:7.2.4\r\nmaxmemory_policy:noeviction\r\n", ""})
 	if logs.Len() != 0 {
 		t.Errorf("%v", logs.All())
 	}
-	b.warn([]string{"redis_version:7.0.0\r\n", "redis_version:6.2.14\r\n"})
+	b.warnOf([]string{"redis_version:7.0.0\r\n", "redis_version:6.2.14\r\n"})
 	if logs.FilterMessageSnippet("older").Len() != 1 {
 		t.Errorf("%v", logs.All())
 	}

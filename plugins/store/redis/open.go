@@ -96,7 +96,7 @@ func Open(o Options) (*Backend, error) {
 	for _, kind := range o.Watched {
 		b.watched[kind] = true
 	}
-	b.spawn(b.inspect)
+	b.spawn(b.inspectServers)
 	return b, nil
 }
 

@@ -22,9 +22,9 @@ const (
 // allowance is what the calls of a request may take together, beyond what is ordinary.
 func allowance(timeout time.Duration) time.Duration { return timeout + timeout/5 }
 
-// patience is how long a call may take whose request has waited before. It must not fall
+// allowedTime is how long a call may take whose request has waited before. It must not fall
 // below what is ordinary: a far Redis would answer no request with many calls.
-func patience(timeout, ordinary, waited time.Duration, away bool) time.Duration {
+func allowedTime(timeout, ordinary, waited time.Duration, away bool) time.Duration {
 	most := timeout
 	if away {
 		most = timeout / hurry
@@ -39,7 +39,7 @@ type pace struct {
 	now, before time.Duration // the quickest of this while and of the one before; 0: none
 }
 
-func (p *pace) note(took time.Duration, at time.Time) {
+func (p *pace) recordTime(took time.Duration, at time.Time) {
 	if at.Sub(p.begun) >= paceLasts {
 		p.begun, p.before, p.now = at, p.now, 0
 	}
@@ -48,8 +48,8 @@ func (p *pace) note(took time.Duration, at time.Time) {
 	}
 }
 
-// ordinary is what a call of so many round trips may take when nothing is wrong.
-func (p *pace) ordinary(timeout time.Duration, trips int) time.Duration {
+// ordinaryTime is what a call of so many round trips may take when nothing is wrong.
+func (p *pace) ordinaryTime(timeout time.Duration, trips int) time.Duration {
 	quickest := p.now
 	if quickest == 0 || p.before > 0 && p.before < quickest {
 		quickest = p.before

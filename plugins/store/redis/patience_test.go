@@ -30,7 +30,7 @@ func TestARequestThatHasWaitedHasLessTimeForItsNextCall(t *testing.T) {
 		{"ten times the timeout", 2 * time.Second, 50 * ms, 1950 * ms, 450 * ms, false},
 		{"ten times the timeout and all it may", 2 * time.Second, 50 * ms, 2400 * ms, 250 * ms, false},
 	} {
-		if got := patience(c.timeout, c.ordinary, c.waited, c.away); got != c.expect {
+		if got := allowedTime(c.timeout, c.ordinary, c.waited, c.away); got != c.expect {
 			t.Errorf("%s: %v, want %v", c.name, got, c.expect)
 		}
 	}
@@ -44,7 +44,7 @@ func TestThreeCallsOfARequestFitIntoWhatItIsToldWithin(t *testing.T) {
 	for first := time.Duration(0); first < usualTimeout; first += ms {
 		total, waited := first, max(0, first-ordinary)
 		for _, away := range []bool{false, true} {
-			took := patience(usualTimeout, ordinary, waited, away)
+			took := allowedTime(usualTimeout, ordinary, waited, away)
 			total, waited = total+took, waited+took-ordinary
 		}
 		longest = max(longest, total)
@@ -58,27 +58,27 @@ func TestWhatIsOrdinaryIsTheQuickestAnswerOfLate(t *testing.T) {
 	p, at := pace{}, time.Now()
 	is := func(want time.Duration) {
 		t.Helper()
-		if got := p.ordinary(usualTimeout, 1); got != want {
+		if got := p.ordinaryTime(usualTimeout, 1); got != want {
 			t.Errorf("%v, want %v", got, want)
 		}
 	}
 	is(usualTimeout / unnoticed)
-	p.note(ms, at)
+	p.recordTime(ms, at)
 	is(usualTimeout / unnoticed)
-	p.note(30*ms, at.Add(paceLasts-1))
+	p.recordTime(30*ms, at.Add(paceLasts-1))
 	is(usualTimeout / unnoticed)
-	p.note(40*ms, at.Add(paceLasts))
-	p.note(30*ms, at.Add(2*paceLasts-1))
+	p.recordTime(40*ms, at.Add(paceLasts))
+	p.recordTime(30*ms, at.Add(2*paceLasts-1))
 	is(usualTimeout / unnoticed) // a while of nothing but slow answers may be an outage
-	p.note(50*ms, at.Add(2*paceLasts))
+	p.recordTime(50*ms, at.Add(2*paceLasts))
 	is(60 * ms)
-	if got := p.ordinary(usualTimeout, 2); got != usualTimeout/2 {
+	if got := p.ordinaryTime(usualTimeout, 2); got != usualTimeout/2 {
 		t.Errorf("two trips: %v", got)
 	}
-	p.note(199*ms, at.Add(3*paceLasts))
-	p.note(199*ms, at.Add(4*paceLasts))
+	p.recordTime(199*ms, at.Add(3*paceLasts))
+	p.recordTime(199*ms, at.Add(4*paceLasts))
 	is(usualTimeout / 2)
-	p.note(ms, at.Add(4*paceLasts))
+	p.recordTime(ms, at.Add(4*paceLasts))
 	is(usualTimeout / unnoticed)
 }
 

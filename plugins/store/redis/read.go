@@ -16,9 +16,9 @@ func (b *Backend) Get(ctx context.Context, key store.Key) (store.Record, error) 
 		return store.Record{}, errTooLong
 	}
 	var r store.Record
-	err := b.read(ctx, func(ctx context.Context) error {
-		name := b.record(key)
-		if err := b.confirm(ctx, name); err != nil {
+	err := b.readCall(ctx, func(ctx context.Context) error {
+		name := b.recordKey(key)
+		if err := b.confirmWrites(ctx, name); err != nil {
 			return err
 		}
 		raw, err := redisconn.Do(ctx, b.client, name, "GET", name)
@@ -32,10 +32,10 @@ func (b *Backend) Get(ctx context.Context, key store.Key) (store.Record, error) 
 		if !found {
 			return store.ErrNotFound
 		}
-		if r, err = decode(key, text); err != nil {
+		if r, err = decodeRecord(key, text); err != nil {
 			return err
 		}
-		if !b.live(r) {
+		if !b.isLive(r) {
 			return store.ErrNotFound
 		}
 		return nil
@@ -46,20 +46,20 @@ func (b *Backend) Get(ctx context.Context, key store.Key) (store.Record, error) 
 	return r, nil
 }
 
-// confirm waits for the replicas to have what this node wrote to a record and was not
+// confirmWrites waits for the replicas to have what this node wrote to a record and was not
 // told to have succeeded.
-func (b *Backend) confirm(ctx context.Context, name string) error {
+func (b *Backend) confirmWrites(ctx context.Context, name string) error {
 	if b.wait.Replicas == 0 {
 		return nil
 	}
-	since, found := b.unconfirmed.has(name)
+	since, found := b.unconfirmed.findKey(name)
 	if !found {
 		return nil
 	}
 	if _, err := scriptConfirm.RunAndWait(ctx, b.client, b.wait, []string{name}); err != nil {
 		return err
 	}
-	b.unconfirmed.drop(name, since)
+	b.unconfirmed.dropKey(name, since)
 	return nil
 }
 
@@ -71,11 +71,11 @@ func (b *Backend) List(ctx context.Context, kind store.Kind, parent, after strin
 	var found []store.Record
 	for len(found) < limit {
 		n := min(limit-len(found), readAtOnce)
-		ids, err := b.children(ctx, kind, parent, after, n)
+		ids, err := b.listChildren(ctx, kind, parent, after, n)
 		if err != nil {
 			return nil, err
 		}
-		records, gone, err := b.fetch(ctx, kind, ids)
+		records, gone, err := b.fetchRecords(ctx, kind, ids)
 		if err != nil {
 			return nil, err
 		}
@@ -88,44 +88,44 @@ func (b *Backend) List(ctx context.Context, kind store.Kind, parent, after strin
 		}
 		if len(gone) > 0 {
 			// What cannot be removed now is in nobody's way.
-			_ = b.write(ctx, func(ctx context.Context) error { return b.forget(ctx, kind, parent, gone...) })
+			_ = b.writeCall(ctx, func(ctx context.Context) error { return b.forgetChildren(ctx, kind, parent, gone...) })
 		}
 		if len(ids) < n {
 			break
 		}
 		after = ids[len(ids)-1]
 	}
-	return found, b.refusal(ctx)
+	return found, b.refuseReason(ctx)
 }
 
-// children reads a page of the index.
-func (b *Backend) children(ctx context.Context, kind store.Kind, parent, after string, n int) ([]string, error) {
-	name, from := b.index(kind, parent)[0], "-"
+// listChildren reads a page of the index.
+func (b *Backend) listChildren(ctx context.Context, kind store.Kind, parent, after string, n int) ([]string, error) {
+	name, from := b.indexKeys(kind, parent)[0], "-"
 	if after != "" {
 		from = "(" + after
 	}
 	var ids []string
-	err := b.read(ctx, func(ctx context.Context) error {
+	err := b.readCall(ctx, func(ctx context.Context) error {
 		reply, err := redisconn.Do(ctx, b.client, name, "ZRANGEBYLEX", name, from, "+", "LIMIT", 0, n)
 		if err != nil {
 			return err
 		}
-		ids, err = texts(reply)
+		ids, err = textList(reply)
 		return err
 	})
 	return ids, err
 }
 
-// fetch reads records in the order of their IDs. gone are those that are not live.
-func (b *Backend) fetch(ctx context.Context, kind store.Kind, ids []string) (records []store.Record, gone []string, err error) {
+// fetchRecords reads records in the order of their IDs. gone are those that are not live.
+func (b *Backend) fetchRecords(ctx context.Context, kind store.Kind, ids []string) (records []store.Record, gone []string, err error) {
 	for len(ids) > 0 {
 		page := ids[:min(len(ids), readAtOnce)]
 		ids = ids[len(page):]
 		keys := make([]string, len(page))
 		for i, id := range page {
-			keys[i] = b.record(store.Key{Kind: kind, ID: id})
+			keys[i] = b.recordKey(store.Key{Kind: kind, ID: id})
 		}
-		err := b.read(ctx, func(ctx context.Context) error {
+		err := b.readCall(ctx, func(ctx context.Context) error {
 			values, err := redisconn.Values(ctx, b.client, keys)
 			if err != nil {
 				return err
@@ -139,11 +139,11 @@ func (b *Backend) fetch(ctx context.Context, kind store.Kind, ids []string) (rec
 					gone = append(gone, page[i])
 					continue
 				}
-				r, err := decode(store.Key{Kind: kind, ID: page[i]}, text)
+				r, err := decodeRecord(store.Key{Kind: kind, ID: page[i]}, text)
 				if err != nil {
 					return err
 				}
-				if b.live(r) {
+				if b.isLive(r) {
 					records = append(records, r)
 				} else {
 					gone = append(gone, page[i])
@@ -171,7 +171,7 @@ func text(reply any) (value string, found bool, err error) {
 	return value, true, nil
 }
 
-func texts(reply any) ([]string, error) {
+func textList(reply any) ([]string, error) {
 	list, ok := reply.([]any)
 	if !ok {
 		return nil, unexpected(reply)

@@ -109,7 +109,7 @@ func useAll(t *testing.T, b *Backend) {
 	made := must2(b.Create(t.Context(), lasting("rights", time.Hour)))(t)
 	made.Expires = made.Expires.Add(time.Hour) // the index is told
 	must2(b.Swap(t.Context(), made))(t)
-	id := b.record(made.Key) // another one for each Redis
+	id := b.recordKey(made.Key) // another one for each Redis
 	must2(b.Create(t.Context(), revocation(id)))(t)
 	if took := f.has(t, id, time.Second); took > catchUp/2 {
 		t.Errorf("the bell took %v", took)
@@ -118,7 +118,7 @@ func useAll(t *testing.T, b *Backend) {
 		t.Errorf("List: %d, %v", len(found), err)
 	}
 	if b.wait.Replicas > 0 {
-		b.unconfirmed.add(b.record(made.Key))
+		b.unconfirmed.addKey(b.recordKey(made.Key))
 	}
 	must2(b.Get(t.Context(), made.Key))(t)
 	if err := b.Delete(t.Context(), made.Key); err != nil {
@@ -127,8 +127,8 @@ func useAll(t *testing.T, b *Backend) {
 	if _, _, err := b.Examine(t.Context()); err != nil {
 		t.Errorf("Examine: %v", err)
 	}
-	b.condition.failed(errTooLate, false)
-	b.probe(t.Context())
+	b.condition.recordFailure(errTooLate, false)
+	b.probeUntilServed(t.Context())
 	if err := b.Health(); err != nil {
 		t.Errorf("Health: %v", err)
 	}

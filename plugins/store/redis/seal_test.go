@@ -29,7 +29,7 @@ func TestUnderAWriteConcernEveryAnswerComesWithAWrite(t *testing.T) {
 			"Delete of what is not there": func() error { return b.Delete(t.Context(), none.Key) },
 			"Get of what may be gone": func() error {
 				if replicas > 0 {
-					b.unconfirmed.add(b.record(none.Key))
+					b.unconfirmed.addKey(b.recordKey(none.Key))
 				}
 				_, err := b.Get(t.Context(), none.Key)
 				return err
@@ -38,7 +38,7 @@ func TestUnderAWriteConcernEveryAnswerComesWithAWrite(t *testing.T) {
 			changes := func() string {
 				return redisconn.Field(server.CLI("info", "persistence"), "rdb_changes_since_last_save")
 			}
-			b.condition.served(true, 0) // no probe is at work, and none begins
+			b.condition.recordSuccess(true, 0) // no probe is at work, and none begins
 			b.condition.probing = true
 			before := changes()
 			if err := call(); errors.Is(err, redisconn.ErrReplicas) != (replicas > 0) {

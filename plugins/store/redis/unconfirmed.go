@@ -27,7 +27,7 @@ func newUnconfirmed(most int, now func() time.Time) *unconfirmed {
 	return &unconfirmed{most: most, now: now, keys: make(map[string]time.Time)}
 }
 
-func (u *unconfirmed) add(key string) {
+func (u *unconfirmed) addKey(key string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	now := u.now()
@@ -46,16 +46,16 @@ func (u *unconfirmed) add(key string) {
 	u.keys[key] = now
 }
 
-// has also says since when, for [unconfirmed.drop].
-func (u *unconfirmed) has(key string) (since time.Time, found bool) {
+// findKey also says since when, for [unconfirmed.drop].
+func (u *unconfirmed) findKey(key string) (since time.Time, found bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	since, found = u.keys[key]
 	return since, found || u.now().Before(u.all)
 }
 
-// drop forgets the key unless another write of it has failed meanwhile.
-func (u *unconfirmed) drop(key string, since time.Time) {
+// dropKey forgets the key unless another write of it has failed meanwhile.
+func (u *unconfirmed) dropKey(key string, since time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.keys[key].Equal(since) {

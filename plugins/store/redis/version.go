@@ -17,8 +17,8 @@ type versions struct {
 
 func newVersions() *versions { return &versions{seed: store.NewSecret()} }
 
-// next is never 0.
-func (v *versions) next() uint64 {
+// nextVersion is never 0.
+func (v *versions) nextVersion() uint64 {
 	text := binary.BigEndian.AppendUint64(append(make([]byte, 0, len(v.seed)+8), v.seed...), v.n.Add(1))
 	sum := sha256.Sum256(text)
 	return max(1, binary.BigEndian.Uint64(sum[:])>>1)

@@ -41,7 +41,7 @@ type reader struct {
 // Watch implements store.Backend. A bell says when to look; what there is to see is read
 // from the feed itself, so that a bell nobody heard costs a quarter of a second.
 func (b *Backend) Watch(ctx context.Context, kind store.Kind, deliver func([]store.Record)) error {
-	if err := b.refusal(ctx); err != nil {
+	if err := b.refuseReason(ctx); err != nil {
 		return err
 	}
 	if !b.watched[kind] {
@@ -51,7 +51,7 @@ func (b *Backend) Watch(ctx context.Context, kind store.Kind, deliver func([]sto
 	if err := r.catchUp(ctx, time.Time{}); err != nil {
 		return err
 	}
-	bell := b.client.Subscribe(ctx, b.channel(kind))
+	bell := b.client.Subscribe(ctx, b.notifyChannel(kind))
 	defer func() { _ = bell.Close() }()
 	rings := bell.Channel(goredis.WithChannelSize(1), goredis.WithChannelSendTimeout(time.Millisecond), goredis.WithChannelHealthCheckInterval(time.Second),
 		goredis.WithChannelPingTimeout(b.timeout), goredis.WithChannelReconnectTimeout(b.timeout))
@@ -99,12 +99,12 @@ func (b *Backend) Watch(ctx context.Context, kind store.Kind, deliver func([]sto
 // page must come until then, whatever patience is configured, and each other in maxBlind.
 func (r *reader) catchUp(ctx context.Context, until time.Time) error {
 	for {
-		n, err := r.advance(ctx, until)
+		n, err := r.deliverPage(ctx, until)
 		if err != nil {
 			return err
 		}
 		if n < pageRecords {
-			return r.b.refusal(ctx)
+			return r.b.refuseReason(ctx)
 		}
 		if !until.IsZero() {
 			until = time.Now().Add(maxBlind)
@@ -112,18 +112,18 @@ func (r *reader) catchUp(ctx context.Context, until time.Time) error {
 	}
 }
 
-// advance delivers one page and says how long it was.
-func (r *reader) advance(ctx context.Context, until time.Time) (int, error) {
+// deliverPage delivers one page and says how long it was.
+func (r *reader) deliverPage(ctx context.Context, until time.Time) (int, error) {
 	if !until.IsZero() {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, until)
 		defer cancel()
 	}
-	ids, err := r.page(ctx)
+	ids, err := r.readPage(ctx)
 	if err != nil {
 		return 0, err
 	}
-	records, _, err := r.b.fetch(ctx, r.kind, ids.ids)
+	records, _, err := r.b.fetchRecords(ctx, r.kind, ids.ids)
 	if err != nil {
 		return 0, err
 	}
@@ -139,12 +139,12 @@ type page struct {
 	ids           []string
 }
 
-func (r *reader) page(ctx context.Context) (page, error) {
-	feed := r.b.feed(r.kind)
-	keys := []string{feed[0], feed[2], feed[3], r.b.slot(r.kind) + "nothing"}
+func (r *reader) readPage(ctx context.Context) (page, error) {
+	feed := r.b.feedKeys(r.kind)
+	keys := []string{feed[0], feed[2], feed[3], r.b.slotPrefix(r.kind) + "nothing"}
 	var p page
-	err := r.b.read(ctx, func(ctx context.Context) error {
-		reply, err := scriptPoll.Run(ctx, r.b.client, keys, r.b.clock(), r.last, r.version, strconv.Itoa(pageRecords))
+	err := r.b.readCall(ctx, func(ctx context.Context) error {
+		reply, err := scriptPoll.Run(ctx, r.b.client, keys, r.b.scriptClock(), r.last, r.version, strconv.Itoa(pageRecords))
 		if err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func (r *reader) page(ctx context.Context) (page, error) {
 		if !ok1 || !ok2 {
 			return unexpected(reply)
 		}
-		p.ids, err = texts(list[2])
+		p.ids, err = textList(list[2])
 		return err
 	})
 	if err == nil && p.last == "" {

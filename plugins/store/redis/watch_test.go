@@ -190,7 +190,7 @@ func TestAFeedThatBeginsAnewIsNoticed(t *testing.T) {
 		},
 		// What a failover to a replica that lagged looks like.
 		"the last writes are undone and others follow": func(t *testing.T, s *redistest.Server, b *Backend) {
-			keys := b.feed(store.KindRevocation)
+			keys := b.feedKeys(store.KindRevocation)
 			s.CLI("eval", `
 				redis.call('HSET', KEYS[4], 'n', 3)
 				local lost = redis.call('ZRANGEBYSCORE', KEYS[3], 4, '+inf')
@@ -233,7 +233,7 @@ func TestWhatHasExpiredLeavesTheFeed(t *testing.T) {
 	for i := range 4 {
 		must2(b.Create(t.Context(), revocation(fmt.Sprint("later", i))))(t)
 	}
-	keys := b.feed(store.KindRevocation)
+	keys := b.feedKeys(store.KindRevocation)
 	for _, key := range keys[:2] {
 		if n := server.CLI("zcard", key); n != "4" {
 			t.Errorf("%s has %s entries, want 4", key, n)
@@ -254,7 +254,7 @@ func TestWhatIsDeletedLeavesTheFeed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, key := range b.feed(store.KindRevocation)[:2] {
+	for _, key := range b.feedKeys(store.KindRevocation)[:2] {
 		if n := server.CLI("zcard", key); n != "0" {
 			t.Errorf("%s has %s entries", key, n)
 		}
@@ -277,7 +277,7 @@ func TestTheHistoryOfTheFeedHasACap(t *testing.T) {
 		})
 	}
 	writing.Wait()
-	if n := server.CLI("zcard", b.feed(store.KindRevocation)[2]); n != "4096" {
+	if n := server.CLI("zcard", b.feedKeys(store.KindRevocation)[2]); n != "4096" {
 		t.Errorf("the history has %s entries", n)
 	}
 	f := watch(t, b)

@@ -24,26 +24,26 @@ func (b *Backend) Create(ctx context.Context, r store.Record) (store.Record, err
 	if tooLong(r.Key) || len(r.Parent) > store.MaxKeyLength || len(r.Value) > store.MaxValueLength {
 		return store.Record{}, errTooLong
 	}
-	r.Version = b.versions.next()
-	expires := millis(r.Expires)
-	until := horizon(expires, b.today())
-	err := b.write(ctx, func(ctx context.Context) error {
-		keys, deadline := []string{b.record(r.Key)}, ""
+	r.Version = b.versions.nextVersion()
+	expires := toMillis(r.Expires)
+	until := indexExpiry(expires, b.approximateNow())
+	err := b.writeCall(ctx, func(ctx context.Context) error {
+		keys, deadline := []string{b.recordKey(r.Key)}, ""
 		switch {
 		case b.watched[r.Kind]:
-			keys = append(append(keys, b.index(r.Kind, r.Parent)...), b.feed(r.Kind)...)
+			keys = append(append(keys, b.indexKeys(r.Kind, r.Parent)...), b.feedKeys(r.Kind)...)
 		case r.Parent == "":
-		case b.together(r.Kind):
-			keys = append(keys, b.index(r.Kind, r.Parent)...)
+		case b.oneScript(r.Kind):
+			keys = append(keys, b.indexKeys(r.Kind, r.Parent)...)
 		default:
-			noted, err := b.note(ctx, r.Key, r.Parent, until)
+			noted, err := b.noteChild(ctx, r.Key, r.Parent, until)
 			if err != nil {
 				return err
 			}
 			deadline = strconv.FormatInt(noted+onTheWay, 10)
 		}
-		reply, err := scriptCreate.RunAndWait(ctx, b.client, b.wait, keys, b.clock(), head(r, until)+string(r.Value), expires,
-			deadline, r.ID, r.Parent, until, hexVersion(r.Version), b.channel(r.Kind), b.seal())
+		reply, err := scriptCreate.RunAndWait(ctx, b.client, b.wait, keys, b.scriptClock(), encodeHead(r, until)+string(r.Value), expires,
+			deadline, r.ID, r.Parent, until, hexVersion(r.Version), b.notifyChannel(r.Kind), b.waitFlag())
 		switch {
 		case err != nil:
 			return err
@@ -57,35 +57,35 @@ func (b *Backend) Create(ctx context.Context, r store.Record) (store.Record, err
 		return unexpected(reply)
 	})
 	if err != nil {
-		b.uncertain(r.Key, err)
+		b.recordUncertain(r.Key, err)
 		return store.Record{}, err
 	}
-	r.Expires = moment(expires)
+	r.Expires = fromMillis(expires)
 	return r, nil
 }
 
-// uncertain remembers a write that may have taken effect on the primary alone.
-func (b *Backend) uncertain(k store.Key, err error) {
+// recordUncertain remembers a write that may have taken effect on the primary alone.
+func (b *Backend) recordUncertain(k store.Key, err error) {
 	if b.wait.Replicas > 0 && !store.IsAnswer(err) && !errors.Is(err, errClosed) {
-		b.unconfirmed.add(b.record(k))
+		b.unconfirmed.addKey(b.recordKey(k))
 	}
 }
 
-// seal tells a script whether what it found must be on the replicas before it is said.
-func (b *Backend) seal() string {
+// waitFlag tells a script whether what it found must be on the replicas before it is said.
+func (b *Backend) waitFlag() string {
 	if b.wait.Replicas > 0 {
 		return "1"
 	}
 	return ""
 }
 
-// together says that one script writes a record and its entry in the index. Between two,
+// oneScript says that one script writes a record and its entry in the index. Between two,
 // a failover could undo the first and leave a record that no List finds.
-func (b *Backend) together(kind store.Kind) bool { return b.watched[kind] || !b.settings.Cluster() }
+func (b *Backend) oneScript(kind store.Kind) bool { return b.watched[kind] || !b.settings.Cluster() }
 
-// note writes the entry of a child that is about to be written, and returns the time.
-func (b *Backend) note(ctx context.Context, k store.Key, parent string, until int64) (int64, error) {
-	reply, err := scriptNote.RunAndWait(ctx, b.client, b.wait, b.index(k.Kind, parent), b.clock(), k.ID, until)
+// noteChild writes the entry of a child that is about to be written, and returns the time.
+func (b *Backend) noteChild(ctx context.Context, k store.Key, parent string, until int64) (int64, error) {
+	reply, err := scriptNote.RunAndWait(ctx, b.client, b.wait, b.indexKeys(k.Kind, parent), b.scriptClock(), k.ID, until)
 	if err != nil {
 		return 0, err
 	}
@@ -103,21 +103,21 @@ func (b *Backend) Swap(ctx context.Context, r store.Record) (store.Record, error
 		return store.Record{}, errTooLong
 	}
 	old := r.Version
-	r.Version = b.versions.next()
-	expires := millis(r.Expires)
-	keys := []string{b.record(r.Key), b.record(r.Key)}
+	r.Version = b.versions.nextVersion()
+	expires := toMillis(r.Expires)
+	keys := []string{b.recordKey(r.Key), b.recordKey(r.Key)}
 	if b.watched[r.Kind] {
-		keys[1] = b.feed(r.Kind)[1]
+		keys[1] = b.feedKeys(r.Kind)[1]
 	}
-	err := b.write(ctx, func(ctx context.Context) error {
+	err := b.writeCall(ctx, func(ctx context.Context) error {
 		told, parent := "", ""
 		for range maxTold {
-			reply, err := scriptSwap.RunAndWait(ctx, b.client, b.wait, keys, b.clock(), hexVersion(old), hexVersion(r.Version),
-				decimal(expires), r.Value, parent, told, r.ID, b.seal())
+			reply, err := scriptSwap.RunAndWait(ctx, b.client, b.wait, keys, b.scriptClock(), hexVersion(old), hexVersion(r.Version),
+				padDecimal(expires), r.Value, parent, told, r.ID, b.waitFlag())
 			if err != nil {
 				return err
 			}
-			code, kept, err := pair(reply)
+			code, kept, err := parsePair(reply)
 			if err != nil {
 				return err
 			}
@@ -130,21 +130,21 @@ func (b *Backend) Swap(ctx context.Context, r store.Record) (store.Record, error
 				r.Parent = kept
 				return nil
 			}
-			until := horizon(expires, b.today())
-			if b.together(r.Kind) {
-				keys = append(keys[:2:2], b.index(r.Kind, kept)...)
-			} else if _, err := b.note(ctx, r.Key, kept, until); err != nil {
+			until := indexExpiry(expires, b.approximateNow())
+			if b.oneScript(r.Kind) {
+				keys = append(keys[:2:2], b.indexKeys(r.Kind, kept)...)
+			} else if _, err := b.noteChild(ctx, r.Key, kept, until); err != nil {
 				return err
 			}
-			parent, told = kept, decimal(until)
+			parent, told = kept, padDecimal(until)
 		}
 		return store.ErrConflict
 	})
 	if err != nil {
-		b.uncertain(r.Key, err)
+		b.recordUncertain(r.Key, err)
 		return store.Record{}, err
 	}
-	r.Expires = moment(expires)
+	r.Expires = fromMillis(expires)
 	return r, nil
 }
 
@@ -153,12 +153,12 @@ func (b *Backend) Delete(ctx context.Context, key store.Key) error {
 	if tooLong(key) {
 		return errTooLong
 	}
-	keys := []string{b.record(key)}
+	keys := []string{b.recordKey(key)}
 	if b.watched[key.Kind] {
-		keys = append(keys, b.feed(key.Kind)[:2]...)
+		keys = append(keys, b.feedKeys(key.Kind)[:2]...)
 	}
-	err := b.write(ctx, func(ctx context.Context) error {
-		reply, err := scriptDelete.RunAndWait(ctx, b.client, b.wait, keys, b.clock(), key.ID, b.seal())
+	err := b.writeCall(ctx, func(ctx context.Context) error {
+		reply, err := scriptDelete.RunAndWait(ctx, b.client, b.wait, keys, b.scriptClock(), key.ID, b.waitFlag())
 		if err != nil {
 			return err
 		}
@@ -168,27 +168,27 @@ func (b *Backend) Delete(ctx context.Context, key store.Key) error {
 		}
 		if parent != "" {
 			// It only saves the next List the look: the record is gone, whatever this says.
-			_ = b.forget(ctx, key.Kind, parent, key.ID)
+			_ = b.forgetChildren(ctx, key.Kind, parent, key.ID)
 		}
 		return nil
 	})
 	if err != nil {
-		b.uncertain(key, err)
+		b.recordUncertain(key, err)
 	}
 	return err
 }
 
-// forget removes entries of children that have no record.
-func (b *Backend) forget(ctx context.Context, kind store.Kind, parent string, ids ...string) error {
-	args := []any{b.clock()}
+// forgetChildren removes entries of children that have no record.
+func (b *Backend) forgetChildren(ctx context.Context, kind store.Kind, parent string, ids ...string) error {
+	args := []any{b.scriptClock()}
 	for _, id := range ids {
 		args = append(args, id)
 	}
-	_, err := scriptForget.Run(ctx, b.client, b.index(kind, parent), args...)
+	_, err := scriptForget.Run(ctx, b.client, b.indexKeys(kind, parent), args...)
 	return err
 }
 
-func pair(reply any) (int64, string, error) {
+func parsePair(reply any) (int64, string, error) {
 	list, _ := reply.([]any)
 	if len(list) == 2 {
 		code, ok1 := list[0].(int64)

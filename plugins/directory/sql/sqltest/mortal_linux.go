@@ -2,7 +2,7 @@ package sqltest
 
 import "syscall"
 
-// mortal has a server end with the test process, however that ends.
-func mortal(who *syscall.Credential) *syscall.SysProcAttr {
+// dieWithParent has a server end with the test process, however that ends.
+func dieWithParent(who *syscall.Credential) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: who, Pdeathsig: syscall.SIGQUIT}
 }

@@ -69,14 +69,14 @@ var PostgreSQL = sync.OnceValues(func() (*Server, error) {
 		return nil, fmt.Errorf("these tests need PostgreSQL, in Debian the package postgresql")
 	}
 	bin := slices.Max(found)
-	return begin(&Server{
+	return startServer(&Server{
 		Driver: "postgres", account: "postgres", driver: "pgx", stop: syscall.SIGQUIT,
 		setUp: func(s *Server) error {
 			pw := filepath.Join(s.dir, "pw")
 			if err := os.WriteFile(pw, []byte(Password), 0o644); err != nil {
 				return err
 			}
-			return s.run(exec.Command(bin+"/initdb", "-D", filepath.Join(s.dir, "data"), "-U", User, "-A", "scram-sha-256", "--pwfile="+pw, "--no-sync", "-E", "UTF8", "--locale=C.UTF-8"))
+			return s.runCommand(exec.Command(bin+"/initdb", "-D", filepath.Join(s.dir, "data"), "-U", User, "-A", "scram-sha-256", "--pwfile="+pw, "--no-sync", "-E", "UTF8", "--locale=C.UTF-8"))
 		},
 		command: func(s *Server) *exec.Cmd {
 			return exec.Command(bin+"/postgres", "-D", filepath.Join(s.dir, "data"), "-p", strconv.Itoa(s.port), "-k", s.dir,
@@ -87,14 +87,14 @@ var PostgreSQL = sync.OnceValues(func() (*Server, error) {
 
 // MariaDB is started once for a process.
 var MariaDB = sync.OnceValues(func() (*Server, error) {
-	return begin(&Server{
+	return startServer(&Server{
 		Driver: "mysql", account: "mysql", driver: "mysql", stop: syscall.SIGKILL,
 		setUp: func(s *Server) error {
 			sql := fmt.Sprintf("CREATE DATABASE shop CHARACTER SET utf8mb4;\nCREATE USER '%[1]s'@'127.0.0.1' IDENTIFIED BY '%[2]s';\nGRANT ALL ON shop.* TO '%[1]s'@'127.0.0.1';\n", User, Password)
 			if err := os.WriteFile(filepath.Join(s.dir, "init.sql"), []byte(sql), 0o644); err != nil {
 				return err
 			}
-			return s.run(exec.Command("mariadb-install-db", "--no-defaults", "--datadir="+filepath.Join(s.dir, "data"), "--auth-root-authentication-method=normal", "--skip-test-db", "--tmpdir="+s.dir))
+			return s.runCommand(exec.Command("mariadb-install-db", "--no-defaults", "--datadir="+filepath.Join(s.dir, "data"), "--auth-root-authentication-method=normal", "--skip-test-db", "--tmpdir="+s.dir))
 		},
 		command: func(s *Server) *exec.Cmd {
 			args := []string{
@@ -127,9 +127,9 @@ func StopAll() {
 	begun.all = nil
 }
 
-// begin makes a data directory and starts the server. Neither runs as root: then it is
+// startServer makes a data directory and starts the server. Neither runs as root: then it is
 // the account of the package.
-func begin(s *Server) (*Server, error) {
+func startServer(s *Server) (*Server, error) {
 	dir, err := os.MkdirTemp("", "gatehouse-"+s.Driver)
 	if err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (s *Server) credential() *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
-func (s *Server) run(cmd *exec.Cmd) error {
+func (s *Server) runCommand(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.credential()}
 	cmd.Dir = s.dir
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -185,7 +185,7 @@ const patience = 5 * time.Minute
 func (s *Server) Start() error {
 	cmd := s.command(s)
 	cmd.Dir, cmd.Stderr, cmd.Stdout = s.dir, &s.log, &s.log
-	cmd.SysProcAttr = mortal(s.credential())
+	cmd.SysProcAttr = dieWithParent(s.credential())
 	running, failed := make(chan struct{}), make(chan error, 1)
 	go func() {
 		// The signal comes when the thread that started the process dies.
@@ -207,7 +207,7 @@ func (s *Server) Start() error {
 	s.process = cmd
 	s.mu.Unlock()
 	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
-		err := s.use(func(db *sql.DB) error { return db.Ping() })
+		err := s.withDB(func(db *sql.DB) error { return db.Ping() })
 		if err == nil {
 			return nil
 		}
@@ -250,8 +250,8 @@ func (s *Server) DSN() string {
 	return fmt.Sprintf("%s:%s@tcp(127.0.0.1:%d)/shop", User, Password, s.port)
 }
 
-// use opens the database for a moment.
-func (s *Server) use(what func(*sql.DB) error) error {
+// withDB opens the database for a moment.
+func (s *Server) withDB(what func(*sql.DB) error) error {
 	db, err := sql.Open(s.driver, s.DSN())
 	if err != nil {
 		return err
@@ -263,7 +263,7 @@ func (s *Server) use(what func(*sql.DB) error) error {
 // Exec runs statements as the program that keeps the table does.
 func (s *Server) Exec(t testing.TB, statement string, args ...any) {
 	t.Helper()
-	err := s.use(func(db *sql.DB) error {
+	err := s.withDB(func(db *sql.DB) error {
 		_, err := db.Exec(statement, args...)
 		return err
 	})
@@ -276,7 +276,7 @@ func (s *Server) Exec(t testing.TB, statement string, args ...any) {
 func (s *Server) Scalar(t testing.TB, query string) string {
 	t.Helper()
 	var v string
-	if err := s.use(func(db *sql.DB) error { return db.QueryRow(query).Scan(&v) }); err != nil {
+	if err := s.withDB(func(db *sql.DB) error { return db.QueryRow(query).Scan(&v) }); err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
 	return v
