@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	}
 	// The test of a file cut short leaves, as intended, a database that bbolt can
 	// no longer close.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/gatehouse/gatehouse/plugins/store/bolt.(*handle).shut.func1"))
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/gatehouse/gatehouse/plugins/store/bolt.(*handle).closeLocked.func1"))
 }
 
 func TestTheFileKeepsTheContract(t *testing.T) {
