@@ -121,8 +121,11 @@ static_checks() {
 	local unformatted
 	unformatted=$(git ls-files '*.go' | xargs gofmt -l)
 	[ -z "$unformatted" ] || die "not gofmt'ed: $unformatted"
+	go mod tidy -diff || die "go.mod is not tidy: run go mod tidy"
 	go vet ./...
 	"$(tool staticcheck)" ./...
+	# Its benchmark is run by hand: go test -bench . in that folder.
+	(cd .ci/limiterbench && go mod tidy -diff && go vet ./...) || die ".ci/limiterbench is broken"
 	if curl -sfm 10 -o /dev/null https://vuln.go.dev/index/db.json; then
 		say "govulncheck"
 		"$(tool govulncheck)" ./...

@@ -4,8 +4,9 @@
 // is bounded or who asks.
 //
 // A limit serves whoever asks first. Another half of it is reserved for newcomers: an address
-// that holds nothing may take one unit of the reserve, and the networks around it have quotas, so that one large network cannot send any number of newcomers. To stop a
-// newcomer, an attacker needs as many addresses as the reserve has units, or fewer where a
-// request costs several, in many unrelated large networks: more than a dozen of them where
-// the reserve has 300 units, fewer where it is small.
+// that holds nothing may make one request from the reserve, and the networks around it have
+// quotas, so that one large network cannot send any number of newcomers. To stop a newcomer,
+// an attacker needs as many addresses as the reserve has units, or fewer where a request
+// costs several, in many unrelated large networks: more than a dozen of them where the
+// reserve has 300 units, fewer where it is small.
 package fairshare

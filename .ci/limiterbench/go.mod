@@ -1,0 +1,16 @@
+// Rate limiters of others, to compare with plugins/limiter/redis. They have a module of their
+// own, so that the gateway does not depend on them.
+module github.com/gatehouse/gatehouse/limiterbench
+
+go 1.26.0
+
+require (
+	github.com/go-redis/redis_rate/v10 v10.0.1
+	github.com/redis/go-redis/v9 v9.23.0
+)
+
+require (
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	go.uber.org/atomic v1.12.0 // indirect
+	golang.org/x/sys v0.48.0 // indirect
+)
