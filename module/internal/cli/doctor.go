@@ -2,21 +2,14 @@ package cli
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/doctor"
 )
 
 func doctorCommand() *cobra.Command {
@@ -43,8 +36,8 @@ configuration would put codes into logs. Each line is ok, warn or fail, with wha
 	})
 }
 
-// diagnose looks at the gateway from inside, through its admin API, at the configuration
-// it runs, and at the issuer from outside.
+// diagnose asks the gateway through its admin API, and checks its configuration and the issuer
+// as it is reached from here.
 func diagnose(ctx context.Context, admin *adminClient) []adminapi.Finding {
 	var all []adminapi.Finding
 	var found adminapi.Examination
@@ -67,90 +60,10 @@ func diagnose(ctx context.Context, admin *adminClient) []adminapi.Finding {
 	config, err := admin.configuration(ctx)
 	var more []adminapi.Finding
 	if err == nil {
-		more, err = lookAtConfig(config, found)
+		more, err = doctor.Configuration(config, found)
 	}
 	if err != nil {
 		all = append(all, adminapi.Broken("configuration", "the message says what is wrong", "%v", err))
 	}
-	return append(append(all, more...), lookAtIssuerFromHere(ctx, found.Issuer)...)
-}
-
-const (
-	// fetchTimeout bounds a look at the issuer.
-	fetchTimeout = 10 * time.Second
-	// skewLimit is how far clocks may differ: half the leeway that tokens are given.
-	skewLimit = 30 * time.Second
-)
-
-// lookAtIssuerFromHere fetches the metadata as a client on this machine would.
-func lookAtIssuerFromHere(ctx context.Context, issuer string) []adminapi.Finding {
-	const check = "issuer"
-	u, err := url.Parse(issuer)
-	if err != nil {
-		return []adminapi.Finding{adminapi.Broken(check, "correct the global option `issuer`", "%s is no address", issuer)}
-	}
-	u.Path = "/.well-known/oauth-authorization-server" + strings.TrimSuffix(u.Path, "/")
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-	if err != nil {
-		return []adminapi.Finding{adminapi.Broken(check, "correct the global option `issuer`", "%v", err)}
-	}
-	client := &http.Client{Timeout: fetchTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res, err := client.Do(r)
-	if err != nil {
-		return []adminapi.Finding{unreachableIssuer(issuer, err)}
-	}
-	defer func() { _ = res.Body.Close() }()
-	var metadata struct {
-		Issuer string `json:"issuer"`
-	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
-	if err == nil {
-		err = json.Unmarshal(body, &metadata)
-	}
-	if res.StatusCode != http.StatusOK || err != nil || metadata.Issuer != issuer {
-		remedy := "put `oauth_server` on the site of that address, and let a proxy in front pass the path and the Host field on unchanged"
-		switch location := res.Header.Get("Location"); {
-		case location != "":
-			remedy = "make the issuer the address to which that redirects, which is " + location
-		case u.Scheme == "http" && strings.Contains(string(body), "HTTPS server"): // as Go's server says
-			remedy = "that port speaks https: make the issuer https, or the site http"
-		}
-		return []adminapi.Finding{adminapi.Broken(check, remedy, "%s answers %d and is not the metadata of %s", u, res.StatusCode, issuer)}
-	}
-	out := []adminapi.Finding{adminapi.Fine(check, "%s answers with its metadata", issuer)}
-	if expires := certificateEnd(res.TLS); !expires.IsZero() && time.Until(expires) < 7*24*time.Hour {
-		out = append(out, adminapi.Warned(check, "look at the log lines of tls.renew", "the certificate of %s ends on %s", u.Host, adminapi.Day(expires)))
-	}
-	if date, err := http.ParseTime(res.Header.Get("Date")); err == nil {
-		if skew := time.Since(date).Round(time.Second); skew > skewLimit || skew < -skewLimit {
-			out = append(out, adminapi.Broken("clock", "set the clocks with NTP", "the clock of the issuer and the one here differ by %v", skew))
-		} else {
-			out = append(out, adminapi.Fine("clock", "the clock of the issuer and the one here agree"))
-		}
-	}
-	return out
-}
-
-func unreachableIssuer(issuer string, err error) adminapi.Finding {
-	var u *url.Error
-	if errors.As(err, &u) {
-		err = u.Err
-	}
-	var unknown x509.UnknownAuthorityError
-	var host x509.HostnameError
-	remedy := "see that the name leads to the gateway, also from here, and that its port is open"
-	switch {
-	case errors.As(err, &unknown):
-		remedy = "let Caddy get a certificate for the name, or for its internal authority run `caddy trust` here"
-	case errors.As(err, &host):
-		remedy = "serve a certificate for the issuer's name: its site address must be that name"
-	}
-	return adminapi.Broken("issuer", remedy, "%s cannot be reached from here: %s", issuer, fmt.Sprint(err))
-}
-
-func certificateEnd(state *tls.ConnectionState) time.Time {
-	if state == nil || len(state.PeerCertificates) == 0 {
-		return time.Time{}
-	}
-	return state.PeerCertificates[0].NotAfter
+	return append(append(all, more...), doctor.Issuer(ctx, found.Issuer)...)
 }

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
 	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 )
 
 func explainCommand() *cobra.Command {
@@ -33,7 +33,7 @@ Caddy's admin endpoint at --address.
 			if r.given("scope") {
 				scopes = append([]string{}, r.words("scope")...)
 			}
-			q, err := newQuestion(r.args[0], r.args[1], scopes)
+			q, err := explain.NewQuestion(r.args[0], r.args[1], scopes)
 			if err != nil {
 				return err
 			}
@@ -41,19 +41,19 @@ Caddy's admin endpoint at --address.
 			if err != nil {
 				return err
 			}
-			found, err := explain(config, q)
+			found, err := explain.Request(config, q)
 			if err != nil {
 				return err
 			}
 			if len(found) == 0 {
-				return &cliError{exit: exitNotFound, code: "not_found", message: nowhere(q, config)}
+				return &cliError{exit: exitNotFound, code: "not_found", message: explain.NoSite(q, config)}
 			}
 			return r.print(found, func(w io.Writer) {
 				for i := range found {
 					if i > 0 {
 						fmt.Fprintln(w)
 					}
-					found[i].text(w)
+					explanationText(w, found[i])
 				}
 			})
 		})
@@ -64,33 +64,17 @@ Caddy's admin endpoint at --address.
 	return cmd
 }
 
-// nowhere says why no site explains a request, and which sites there are.
-func nowhere(q question, c *configuration) string {
-	if q.host == "" {
-		return "no site of this configuration has a guard"
-	}
-	var sites []string
-	e := newExplainer(caddy.Context{}, c, q)
-	for _, name := range sortedKeys(c.servers) {
-		s := c.servers[name]
-		for _, host := range s.hosts(question{}) {
-			sites = append(sites, siteText(e.publicAddress(s, host), s.Listen))
-		}
-	}
-	return fmt.Sprintf("no site of this configuration listens for %s://%s; there are: %s", q.scheme, q.host, strings.Join(sites, ", "))
-}
-
 // configuration is that of a file, or of the running gateway.
-func (r *run) configuration() (*configuration, error) {
+func (r *run) configuration() (*explain.Configuration, error) {
 	c, err := r.anyConfiguration()
-	if err == nil && c.app == nil {
-		return nil, errNoApp
+	if err == nil && c.App == nil {
+		return nil, explain.ErrNoApp
 	}
 	return c, err
 }
 
 // anyConfiguration is the same, of a configuration that may have no app of ours.
-func (r *run) anyConfiguration() (*configuration, error) {
+func (r *run) anyConfiguration() (*explain.Configuration, error) {
 	if file := r.text("config"); file != "" {
 		if r.given("address") {
 			return nil, errors.New("--config explains a file and --address a running gateway; give one of them")
@@ -99,7 +83,7 @@ func (r *run) anyConfiguration() (*configuration, error) {
 		if err != nil {
 			return nil, err
 		}
-		return readAny(text)
+		return explain.ReadAny(text)
 	}
 	admin, err := newAdminClient(r.text("address"), "", r.text("adapter"))
 	if err != nil {
@@ -109,29 +93,20 @@ func (r *run) anyConfiguration() (*configuration, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readAny(text)
+	return explain.ReadAny(text)
 }
 
-// siteText is the address of a site and where Caddy listens for it.
-func siteText(address string, listen []string) string {
-	on := strings.Join(listen, " ")
-	if address == "" {
-		return on
-	}
-	return address + " (Caddy listens on " + on + ")"
-}
-
-// text is the explanation for a person.
-func (e explanation) text(w io.Writer) {
-	row(w, "Site:", siteText(e.Address, e.Listen))
+// explanationText shows an explanation to a person.
+func explanationText(w io.Writer, e explain.Explanation) {
+	row(w, "Site:", explain.SiteText(e.Address, e.Listen))
 	if e.Refused != "" {
 		row(w, "Refused:", e.Refused)
 	}
 	for _, v := range e.Guards {
-		v.text(w)
+		verdictText(w, v)
 	}
 	for _, l := range e.Limits {
-		l.text(w)
+		limitsText(w, l)
 	}
 	switch {
 	case e.Refused != "":
@@ -147,7 +122,7 @@ func (e explanation) text(w io.Writer) {
 		row(w, "Guard:", "none on the way: "+e.Then+" answers whoever asks")
 	case e.Then != "":
 		row(w, "Then:", e.Then)
-	case !slices.ContainsFunc(e.Guards, func(v verdict) bool { return !v.Allowed && !v.Shadow }):
+	case !slices.ContainsFunc(e.Guards, func(v explain.Verdict) bool { return !v.Allowed && !v.Shadow }):
 		row(w, "Then:", "no handler answers it")
 	}
 	for _, n := range e.Notes {
@@ -155,7 +130,7 @@ func (e explanation) text(w io.Writer) {
 	}
 }
 
-func (v verdict) text(w io.Writer) {
+func verdictText(w io.Writer, v explain.Verdict) {
 	row(w, "Path:", v.Path)
 	switch {
 	case v.Rule > 0:
@@ -189,4 +164,12 @@ func (v verdict) text(w io.Writer) {
 		}
 		row(w, "Token needs:", scopes+", audience "+v.Needs.Audience+", issuer "+v.Needs.Issuer)
 	}
+}
+
+func limitsText(w io.Writer, l explain.Limits) {
+	where := "counted by " + l.Kept
+	if l.OnOutage != "" {
+		where += ", on_outage " + l.OnOutage
+	}
+	row(w, "Limit:", strings.Join(l.Policies, ", ")+" ("+where+")")
 }

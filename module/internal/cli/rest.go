@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatehouse/gatehouse/module/gateway/restapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 )
 
 func restCommands() *cobra.Command {
@@ -40,7 +41,7 @@ and Idempotency-Key, which need a store, are left out.
 const maxTried = 16 << 20
 
 func tryREST(r *run) error {
-	q, err := newQuestion(r.args[0], r.args[1], nil)
+	q, err := explain.NewQuestion(r.args[0], r.args[1], nil)
 	if err != nil {
 		return err
 	}
@@ -151,7 +152,7 @@ func textOf(w io.Writer, t restapi.Tried) {
 }
 
 func fields(w io.Writer, h http.Header) {
-	for _, name := range sortedKeys(h) {
+	for _, name := range explain.SortedKeys(h) {
 		for _, v := range h[name] {
 			row(w, "", name+": "+v)
 		}

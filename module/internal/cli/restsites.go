@@ -8,6 +8,9 @@ import (
 	"strconv"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
+	"github.com/gatehouse/gatehouse/module/internal/routes"
 )
 
 // restSite is one server's api_rest handlers for a host, "" for any.
@@ -18,18 +21,18 @@ type restSite struct {
 }
 
 // restSites are the sites that have api_rest.
-func restSites(c *configuration) (sites []restSite) {
-	for _, name := range sortedKeys(c.servers) {
-		s := c.servers[name]
+func restSites(c *explain.Configuration) (sites []restSite) {
+	for _, name := range explain.SortedKeys(c.Servers) {
+		s := c.Servers[name]
 		first := len(sites)
 		for _, rt := range s.Routes {
-			one := server{Routes: []route{rt}, NamedRoutes: s.NamedRoutes}
-			for raw := range one.all("api_rest") {
-				for _, host := range one.hosts(question{}) {
+			one := explain.Server{Routes: []routes.Route{rt}, NamedRoutes: s.NamedRoutes}
+			for raw := range one.All("api_rest") {
+				for _, host := range one.Hosts(explain.Question{}) {
 					at := slices.IndexFunc(sites[first:], func(o restSite) bool { return o.host == host })
 					if at < 0 {
 						at = len(sites) - first
-						sites = append(sites, restSite{host: host, ports: s.ports()})
+						sites = append(sites, restSite{host: host, ports: ports(s)})
 					}
 					sites[first+at].handlers = append(sites[first+at].handlers, raw)
 				}
@@ -39,8 +42,8 @@ func restSites(c *configuration) (sites []restSite) {
 	return sites
 }
 
-// ports are those that the server listens on.
-func (s server) ports() (ports []string) {
+// ports returns those that a server listens on.
+func ports(s explain.Server) (ports []string) {
 	for _, l := range s.Listen {
 		if at, err := caddy.ParseNetworkAddress(l); err == nil && !at.IsUnixNetwork() {
 			ports = append(ports, strconv.Itoa(int(at.StartPort)))

@@ -12,14 +12,15 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/gateway/restapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 )
 
 // try carries a request to the one handler that is meant. Where a site has several, the
 // first that declares the request's path is taken.
-func try(c *configuration, q question, site string, header http.Header, body []byte, up restapi.Imagined) (tried restapi.Tried, err error) {
+func try(c *explain.Configuration, q explain.Question, site string, header http.Header, body []byte, up restapi.Imagined) (tried restapi.Tried, err error) {
 	sites, asked := restSites(c), site == ""
 	if asked {
-		site = q.host
+		site = q.Host
 	}
 	found, names := chosen(sites, site)
 	host, _, ported := strings.Cut(site, ":")
@@ -38,16 +39,15 @@ func try(c *configuration, q question, site string, header http.Header, body []b
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 	defer cancel()
 	for _, raw := range found {
-		path, _, _ := strings.Cut(q.target, "?")
-		if x, err := restapi.Explain(nil, raw, q.method, path); err == nil && x.Own {
-			return tried, fmt.Errorf("%s %s: %s, which is not tried offline", q.method, q.target, x.Text)
+		path, _, _ := strings.Cut(q.Target, "?")
+		if x, err := restapi.Explain(nil, raw, q.Method, path); err == nil && x.Own {
+			return tried, fmt.Errorf("%s %s: %s, which is not tried offline", q.Method, q.Target, x.Text)
 		}
 		trial, err := restapi.NewTrial(ctx, raw)
 		if err != nil {
 			return tried, err
 		}
-		e := &explainer{q: q, ctx: ctx}
-		r, err := e.request(host)
+		r, err := q.HTTPRequest(ctx, host)
 		if err != nil {
 			return tried, err
 		}

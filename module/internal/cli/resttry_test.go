@@ -7,18 +7,19 @@ import (
 	"testing"
 
 	"github.com/gatehouse/gatehouse/module/gateway/restapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 )
 
 // tryText is what a person sees of a trial, or the error.
 func tryText(t *testing.T, method, address, body string) string {
 	t.Helper()
-	c, err := readConfiguration([]byte(`{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{"s":{"listen":[":443"],"routes":[{"match":[{"host":["api.example"]}],"handle":[
+	c, err := explain.ReadConfiguration([]byte(`{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{"s":{"listen":[":443"],"routes":[{"match":[{"host":["api.example"]}],"handle":[
 		{"handler":"api_rest","openapi":{},"jobs":[{"path":"imports","upstream":"/i"}],"upstream":[{"handle":[{"handler":"reverse_proxy"}]}],"versions":[{"name":"v1"}],"errors":{"fail_when":[{"pointer":"/ok","op":"==","values":["false"],"status":422}]},
 		 "resources":[{"path":"articles","item":"/result","list":{"items":"/result/list"},"rename":{"title":"subject"}}]}]}]}}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := newQuestion(method, address, nil)
+	q, err := explain.NewQuestion(method, address, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func TestATrialSaysWhatIsWrongAndWhere(t *testing.T) {
 func TestATrialChoosesASiteByItsPort(t *testing.T) {
 	const at = `{"listen":["127.0.0.1:%s"],"routes":[{"match":[{"host":["localhost"]}],"handle":[{"handler":"api_rest","upstream":[{"handle":[{"handler":"reverse_proxy"}]}],"resources":[{"path":"%s"}]}]}]}`
 	text := `{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{"a":` + fmt.Sprintf(at, "81", "articles") + `,"b":` + fmt.Sprintf(at, "82", "books") + `,"c":` + fmt.Sprintf(at, "83", "books") + `}}}}`
-	c, err := readConfiguration([]byte(text))
+	c, err := explain.ReadConfiguration([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func TestATrialChoosesASiteByItsPort(t *testing.T) {
 		{"localhost:82", "/books/7", "200"}, {"localhost:83", "/books/7", "200"}, {"localhost:81", "/books/7", "404"}, {"", "http://localhost:82/books/7", "200"}, {"", "http://localhost:81/books/7", "404"},
 		{"localhost:84", "/books/7", "no api_rest stands there, expected one of: localhost:81, localhost:82"}, {"other", "/books/7", "no api_rest stands there"},
 	} {
-		asked, err := newQuestion("GET", q.address, nil)
+		asked, err := explain.NewQuestion("GET", q.address, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,8 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
+	"github.com/gatehouse/gatehouse/module/internal/routes"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
@@ -79,7 +81,7 @@ func inspectCommand(r *run, admin *adminClient) error {
 	if err != nil {
 		return err
 	}
-	config, err := readConfiguration(text)
+	config, err := explain.ReadConfiguration(text)
 	if err != nil {
 		return err
 	}
@@ -117,19 +119,19 @@ func readToken(in *os.File, prompt io.Writer) (string, error) {
 }
 
 // judgeToken says what each guard of a configuration decides about a token.
-func judgeToken(c *configuration, found adminapi.TokenInspection) ([]guardVerdict, error) {
+func judgeToken(c *explain.Configuration, found adminapi.TokenInspection) ([]guardVerdict, error) {
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 	defer cancel()
-	e := newExplainer(ctx, c, question{})
+	e := explain.New(ctx, c, explain.Question{})
 	verdicts := []guardVerdict{}
-	for _, name := range sortedKeys(c.servers) {
-		s := c.servers[name]
+	for _, name := range explain.SortedKeys(c.Servers) {
+		s := c.Servers[name]
 		var failed error
-		visit := func(site string, rt route) {
-			rt.Visit(func(raw json.RawMessage, h handler) bool {
+		visit := func(site string, rt routes.Route) {
+			rt.Visit(func(raw json.RawMessage, h routes.Handler) bool {
 				if h.Handler == "oauth_guard" && failed == nil {
 					var v guardVerdict
-					v, failed = e.judgeToken(raw, found)
+					v, failed = guardVerdictOf(e, raw, found)
 					v.Site = strings.TrimPrefix(site+" on "+strings.Join(s.Listen, " "), " ")
 					verdicts = append(verdicts, v)
 				}
@@ -139,7 +141,7 @@ func judgeToken(c *configuration, found adminapi.TokenInspection) ([]guardVerdic
 		for _, rt := range s.Routes {
 			visit(strings.Join(namedHosts(rt), ", "), rt)
 		}
-		for _, named := range sortedKeys(s.NamedRoutes) {
+		for _, named := range explain.SortedKeys(s.NamedRoutes) {
 			visit("the named route "+named, s.NamedRoutes[named])
 		}
 		if failed != nil {
@@ -150,7 +152,7 @@ func judgeToken(c *configuration, found adminapi.TokenInspection) ([]guardVerdic
 }
 
 // namedHosts returns the hosts that a route's matchers name.
-func namedHosts(rt route) (hosts []string) {
+func namedHosts(rt routes.Route) (hosts []string) {
 	for _, set := range rt.Match {
 		var named []string
 		if json.Unmarshal(set["host"], &named) == nil {
@@ -160,8 +162,8 @@ func namedHosts(rt route) (hosts []string) {
 	return hosts
 }
 
-func (e *explainer) judgeToken(raw json.RawMessage, found adminapi.TokenInspection) (guardVerdict, error) {
-	g, c, err := e.policy(raw)
+func guardVerdictOf(e *explain.Explainer, raw json.RawMessage, found adminapi.TokenInspection) (guardVerdict, error) {
+	g, c, err := e.Policy(raw)
 	if err != nil {
 		return guardVerdict{}, fmt.Errorf("an oauth_guard: %w", err)
 	}
@@ -169,7 +171,7 @@ func (e *explainer) judgeToken(raw json.RawMessage, found adminapi.TokenInspecti
 	if c.Otherwise == guard.Token || len(g.Rules) == 0 {
 		v.Otherwise = "token"
 	}
-	c.Verifier, c.Now = imagined{}, func() time.Time { return found.Now }
+	c.Verifier, c.Now = explain.Imagined{}, func() time.Time { return found.Now }
 	policy, err := guard.New(c)
 	if err != nil {
 		return guardVerdict{}, err
@@ -183,7 +185,7 @@ func (e *explainer) judgeToken(raw json.RawMessage, found adminapi.TokenInspecti
 		v.Refusal = string(refused.Refusal)
 	}
 	for _, rule := range g.Rules {
-		v.Rules = append(v.Rules, ruleVerdict{ruleWords(rule), rule.Public || v.Refusal == "" && oauth.Subset(rule.Scopes, access.Scopes)})
+		v.Rules = append(v.Rules, ruleVerdict{explain.RuleWords(rule), rule.Public || v.Refusal == "" && oauth.Subset(rule.Scopes, access.Scopes)})
 	}
 	return v, nil
 }

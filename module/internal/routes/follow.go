@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// maxInvocations bounds how deep named routes may invoke each other.
-const maxInvocations = 8
+// MaxInvocations bounds how deep named routes may invoke each other.
+const MaxInvocations = 8
 
 // Found is what Follow finds.
 type Found struct {
@@ -113,7 +113,7 @@ func (f *follower) list(routes []Route, by string) string {
 // chain follows the handlers of a route.
 func (f *follower) chain(rt Route, by string, first *before) string {
 	for _, raw := range rt.Handle {
-		h, ok := read(raw)
+		h, ok := ReadHandler(raw)
 		if !ok {
 			continue
 		}
@@ -121,7 +121,7 @@ func (f *follower) chain(rt Route, by string, first *before) string {
 		switch {
 		case h.Handler == "subroute":
 			by = f.list(h.Routes, by)
-		case h.Handler == "invoke" && f.invoked < maxInvocations && by == "":
+		case h.Handler == "invoke" && f.invoked < MaxInvocations && by == "":
 			f.invoked++
 			by = f.list([]Route{f.named[h.Name]}, by)
 			f.invoked--

@@ -144,7 +144,7 @@ func TestLoadedRoutesReadAsTheirText(t *testing.T) {
 			hosts, restricted := rt.Hosts()
 			all = append(all, fmt.Sprint(hosts, restricted))
 			for _, raw := range rt.Handle {
-				h, ok := read(raw)
+				h, ok := ReadHandler(raw)
 				all = append(all, fmt.Sprint(ok, h.Handler, h.Name))
 				all = append(all, names(h.Routes)...)
 			}

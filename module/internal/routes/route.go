@@ -42,9 +42,9 @@ func (p Policy) NeedsGuard() bool {
 	return p.By == "client" || p.By == "user" || p.By == "route" || strings.Contains(p.By, "{http.auth.user.")
 }
 
-// read reads a handler. Handlers of others may use our field names for other types, so
-// only those that are followed are read whole.
-func read(raw json.RawMessage) (h Handler, ok bool) {
+// ReadHandler reads a handler. Handlers of others may use our field names for other types; of
+// these only the name is read.
+func ReadHandler(raw json.RawMessage) (h Handler, ok bool) {
 	var named struct {
 		Handler string `json:"handler"`
 	}
@@ -74,7 +74,7 @@ func (h Handler) Answers() bool {
 // reports whether it did.
 func (rt Route) Visit(found func(json.RawMessage, Handler) bool) bool {
 	return slices.ContainsFunc(rt.Handle, func(raw json.RawMessage) bool {
-		h, ok := read(raw)
+		h, ok := ReadHandler(raw)
 		return ok && (found(raw, h) || slices.ContainsFunc(h.Routes, func(below Route) bool { return below.Visit(found) }))
 	})
 }

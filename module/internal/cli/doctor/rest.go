@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"cmp"
@@ -15,25 +15,27 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway/restapi"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
+	"github.com/gatehouse/gatehouse/module/internal/routes"
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
 
 // rests looks at each api_rest: who may change what it declares, what is over, and where
 // its files may come from.
-func (p patient) rests(now time.Time) []adminapi.Finding {
+func (p configuration) rests(now time.Time) []adminapi.Finding {
 	var out []adminapi.Finding
 	n := 0
-	for _, name := range sortedKeys(p.servers) {
-		s := p.servers[name]
+	for _, name := range explain.SortedKeys(p.Servers) {
+		s := p.Servers[name]
 		for _, rt := range s.Routes {
-			one := server{Routes: []route{rt}, NamedRoutes: s.NamedRoutes}
-			for raw := range one.all("api_rest") {
+			one := explain.Server{Routes: []routes.Route{rt}, NamedRoutes: s.NamedRoutes}
+			for raw := range one.All("api_rest") {
 				var h restapi.REST
 				if json.Unmarshal(raw, &h) != nil {
 					continue
 				}
 				n++
-				where := fmt.Sprintf("an api_rest of server %s (%s)", name, strings.Join(one.hosts(question{}), " "))
+				where := fmt.Sprintf("an api_rest of server %s (%s)", name, strings.Join(one.Hosts(explain.Question{}), " "))
 				out = slices.Concat(out, p.open(name, s, one, &h, where), ended(&h, where, now))
 				for _, j := range h.Jobs {
 					out = append(out, opened(j, where)...)
@@ -117,25 +119,25 @@ func changes(h *restapi.REST) (all []change) {
 
 // open asks each change as somebody without a token would, and as one whose token has no
 // scope, along the way that explain follows. What it cannot decide is no finding.
-func (p patient) open(name string, s, one server, h *restapi.REST, where string) []adminapi.Finding {
+func (p configuration) open(name string, s, one explain.Server, h *restapi.REST, where string) []adminapi.Finding {
 	var nobody, unscoped []string
 	guarded := false
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 	defer cancel()
 	for _, c := range changes(h) {
-		for _, host := range one.hosts(question{}) {
-			for _, prefix := range append([]string{""}, one.prefixes()...) {
+		for _, host := range one.Hosts(explain.Question{}) {
+			for _, prefix := range append([]string{""}, pathPrefixes(one)...) {
 				line := c.method + " " + prefix + c.path
 				if slices.Contains(nobody, line) || slices.Contains(unscoped, line) {
 					continue
 				}
-				q := question{method: c.method, scheme: "https", host: cmp.Or(host, "localhost"), target: prefix + c.sample}
+				q := explain.Question{Method: c.method, Scheme: "https", Host: cmp.Or(host, "localhost"), Target: prefix + c.sample}
 				reached, judged := p.reaches(ctx, name, s, host, q)
 				if reached {
 					nobody, guarded = append(nobody, line), guarded || judged
 					continue
 				}
-				q.scopes = []string{}
+				q.Scopes = []string{}
 				if reached, judged = p.reaches(ctx, name, s, host, q); reached && judged {
 					unscoped = append(unscoped, line)
 				}
@@ -162,18 +164,18 @@ func (p patient) open(name string, s, one server, h *restapi.REST, where string)
 
 // reaches reports whether a request comes to an api_rest that declares it, and whether a
 // guard judged it.
-func (p patient) reaches(ctx caddy.Context, name string, s server, host string, q question) (reached, judged bool) {
-	e := newExplainer(ctx, &p.configuration, q)
-	at, err := e.ask(name, s, host)
-	if err != nil || at == nil || e.elsewhere {
+func (p configuration) reaches(ctx caddy.Context, name string, s explain.Server, host string, q explain.Question) (reached, judged bool) {
+	e := explain.New(ctx, &p.Configuration, q)
+	at, err := e.Ask(name, s, host)
+	if err != nil || at == nil || e.Elsewhere {
 		return false, false
 	}
 	for _, v := range at.Guards {
-		if v.Shadow || v.Words == noRules {
+		if v.Shadow || v.Words == explain.NoRules {
 			return false, false // said already
 		}
 	}
-	return e.declared, len(at.Guards) > 0
+	return e.Declared, len(at.Guards) > 0
 }
 
 // several names the first of them.
@@ -185,8 +187,8 @@ func several(all []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
 }
 
-// prefixes are what matchers of paths have in front of a wildcard: handle_path takes it away.
-func (s server) prefixes() (all []string) {
+// pathPrefixes are what matchers of paths have in front of a wildcard: handle_path takes it away.
+func pathPrefixes(s explain.Server) (all []string) {
 	for _, rt := range s.Routes {
 		all = append(all, prefixes(rt)...)
 	}
@@ -194,7 +196,7 @@ func (s server) prefixes() (all []string) {
 	return slices.Compact(all)
 }
 
-func prefixes(rt route) (all []string) {
+func prefixes(rt routes.Route) (all []string) {
 	for _, set := range rt.Match {
 		var paths []string
 		if json.Unmarshal(set["path"], &paths) != nil {
@@ -207,11 +209,9 @@ func prefixes(rt route) (all []string) {
 		}
 	}
 	for _, raw := range rt.Handle {
-		var h handler
-		if json.Unmarshal(raw, &h) == nil {
-			for _, below := range h.Routes {
-				all = append(all, prefixes(below)...)
-			}
+		h, _ := routes.ReadHandler(raw)
+		for _, below := range h.Routes {
+			all = append(all, prefixes(below)...)
 		}
 	}
 	return all

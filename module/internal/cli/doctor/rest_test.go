@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ func restFindings(t *testing.T, handlers ...string) []adminapi.Finding {
 		{"match":[{"host":["api.example"]}],"terminal":true,"handle":[{"handler":"subroute","routes":[{"handle":[%s]}]}]},
 		{"match":[{"host":["other.example"]}],"terminal":true,"handle":[{"handler":"subroute","routes":[{"handle":[%s,%s]}]}]}]}}}}}`,
 		strings.Join(handlers, ","), guarding, readsOnly)
-	all, err := lookAtConfig([]byte(text), adminapi.Examination{Issuer: "https://id.example"})
+	all, err := Configuration([]byte(text), adminapi.Examination{Issuer: "https://id.example"})
 	if err != nil {
 		t.Fatal(err)
 	}

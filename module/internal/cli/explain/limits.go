@@ -1,10 +1,9 @@
-package cli
+package explain
 
 import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -12,22 +11,21 @@ import (
 	"github.com/gatehouse/gatehouse/module/gateway"
 )
 
-// limits is an api_limit that a request passes.
-type limits struct {
+// Limits is an api_limit that a request passes.
+type Limits struct {
 	Policies []string `json:"policies"` // as a Caddyfile has them
 	Kept     string   `json:"kept"`     // the module that counts
 	Name     string   `json:"name"`     // handlers of one name count together
 	OnOutage string   `json:"on_outage,omitempty"`
 }
 
-// limit notes an api_limit. Whether a request still fits is not for a question to find
-// out: it would be counted.
-func (e *explainer) limit(raw json.RawMessage) error {
+// limit notes an api_limit. It does not ask the limiter, which would count the question.
+func (e *Explainer) limit(raw json.RawMessage) error {
 	var l gateway.Limit
 	if err := json.Unmarshal(raw, &l); err != nil {
 		return fmt.Errorf("an api_limit: %w", err)
 	}
-	found := limits{Kept: guestOf(e.app.LimiterRaw, "memory"), Name: cmp.Or(l.Limiter, "default")}
+	found := Limits{Kept: ModuleName(e.app.LimiterRaw, "memory"), Name: cmp.Or(l.Limiter, "default")}
 	if found.Kept != "memory" {
 		found.OnOutage = cmp.Or(l.OnOutage, "local")
 	}
@@ -36,7 +34,7 @@ func (e *explainer) limit(raw json.RawMessage) error {
 		if p.By != p.Name {
 			words = "by " + p.Name + " " + p.By
 		}
-		words += fmt.Sprintf(" %d %s", p.Limit, shortly(time.Duration(p.Window)))
+		words += fmt.Sprintf(" %d %s", p.Limit, shortDuration(time.Duration(p.Window)))
 		if p.DryRun {
 			words += " dry_run"
 		}
@@ -46,16 +44,8 @@ func (e *explainer) limit(raw json.RawMessage) error {
 	return nil
 }
 
-func (l limits) text(w io.Writer) {
-	where := "counted by " + l.Kept
-	if l.OnOutage != "" {
-		where += ", on_outage " + l.OnOutage
-	}
-	row(w, "Limit:", strings.Join(l.Policies, ", ")+" ("+where+")")
-}
-
-// shortly writes a duration without the zeros at its end.
-func shortly(d time.Duration) string {
+// shortDuration writes a duration without the zeros at its end.
+func shortDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
@@ -66,8 +56,8 @@ func shortly(d time.Duration) string {
 	return s
 }
 
-// guestOf is the name of a guest module, absent the default one.
-func guestOf(raw json.RawMessage, absent string) string {
+// ModuleName returns the name of a module of the global option, or absent if there is none.
+func ModuleName(raw json.RawMessage, absent string) string {
 	var m struct {
 		Type string `json:"type"`
 	}

@@ -1,14 +1,17 @@
-package cli
+package doctor
 
-import "github.com/gatehouse/gatehouse/module/internal/adminapi"
+import (
+	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
+)
 
 // nodes looks for what several nodes must share.
-func (p patient) nodes() []adminapi.Finding {
+func (p configuration) nodes() []adminapi.Finding {
 	const check = "nodes"
-	kept, counted := guestOf(p.app.StoreRaw, "bolt"), guestOf(p.app.LimiterRaw, "memory")
+	kept, counted := explain.ModuleName(p.App.StoreRaw, "bolt"), explain.ModuleName(p.App.LimiterRaw, "memory")
 	limited := false
-	for _, s := range p.servers {
-		limited = limited || s.has("api_limit")
+	for _, s := range p.Servers {
+		limited = limited || s.Has("api_limit")
 	}
 	switch {
 	case kept == "bolt" && counted == "memory":

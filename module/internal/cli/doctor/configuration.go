@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"encoding/json"
@@ -12,19 +12,20 @@ import (
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/gateway/oauthguard"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 )
 
-// patient is a configuration that the doctor looks at.
-type patient struct {
-	configuration
+// configuration is the one that is checked.
+type configuration struct {
+	explain.Configuration
 	issuer   *url.URL
 	variantB bool // whether a client speaks it
 }
 
-// lookAtConfig reports what the text of a configuration shows. The issuer is the running
+// Configuration reports what the text of a configuration shows. The issuer is the running
 // gateway's: its text may hold a placeholder of another environment.
-func lookAtConfig(config []byte, running adminapi.Examination) ([]adminapi.Finding, error) {
-	c, err := readConfiguration(config)
+func Configuration(config []byte, running adminapi.Examination) ([]adminapi.Finding, error) {
+	c, err := explain.ReadConfiguration(config)
 	if err != nil {
 		return nil, err
 	}
@@ -32,25 +33,25 @@ func lookAtConfig(config []byte, running adminapi.Examination) ([]adminapi.Findi
 	if err != nil {
 		return nil, fmt.Errorf("the issuer %s: %w", running.Issuer, err)
 	}
-	p := patient{*c, issuer, running.VariantB}
+	p := configuration{*c, issuer, running.VariantB}
 	return slices.Concat(p.sites(), p.proxies(), p.guards(), p.cors(), p.reachability(), p.origins(), p.rests(time.Now()), p.nodes(), p.polls(), p.logs()), nil
 }
 
 // sites looks for the servers with oauth_server in them, and how requests come there.
-func (p patient) sites() []adminapi.Finding {
+func (p configuration) sites() []adminapi.Finding {
 	const check = "site"
 	var out []adminapi.Finding
 	found := false
-	for _, name := range sortedKeys(p.servers) {
-		s := p.servers[name]
-		if !s.has("oauth_server") {
+	for _, name := range explain.SortedKeys(p.Servers) {
+		s := p.Servers[name]
+		if !s.Has("oauth_server") {
 			continue
 		}
 		found = true
-		plain := s.plain()
+		plain := s.Plain()
 		switch {
 		case p.issuer.Scheme != "https" || !plain:
-		case s.alsoTLS(p.servers):
+		case s.AlsoTLS(p.Servers):
 			// The plaintext half of a site, there so that oauth_server refuses it itself.
 		case len(s.TrustedProxies) == 0:
 			out = append(out, adminapi.Broken(check, "serve the issuer with TLS, or name the proxy that ends TLS in front with `servers { trusted_proxies static ... }`",
@@ -58,7 +59,7 @@ func (p patient) sites() []adminapi.Finding {
 		default:
 			out = append(out, adminapi.Fine(check, "server %s serves the issuer behind a proxy that ends TLS", name))
 		}
-		if p.issuer.Scheme == "https" && !plain && s.redirects() && !p.plaintextSite() {
+		if p.issuer.Scheme == "https" && !plain && s.Redirects() && !p.plaintextSite() {
 			out = append(out, adminapi.Warned("plaintext", fmt.Sprintf("put both addresses on the site, `%s, http://%s`: oauth_server refuses plaintext itself", p.issuer.Host, p.issuer.Hostname()),
 				"Caddy redirects plain http to https by itself: an address with a code or state in it that comes over http is seen, and may be logged, by a server the gateway is not in"))
 		}
@@ -74,13 +75,13 @@ func (p patient) sites() []adminapi.Finding {
 }
 
 // proxies looks for servers whose clients can forge the address they are counted under.
-func (p patient) proxies() []adminapi.Finding {
+func (p configuration) proxies() []adminapi.Finding {
 	const check = "proxies"
 	var out []adminapi.Finding
 	trusting := 0
-	for _, name := range sortedKeys(p.servers) {
-		s := p.servers[name]
-		if len(s.TrustedProxies) == 0 && !s.TrustedProxiesUnix || !slices.ContainsFunc([]string{"oauth_server", "oauth_guard", "api_limit", "api_rest"}, s.has) {
+	for _, name := range explain.SortedKeys(p.Servers) {
+		s := p.Servers[name]
+		if len(s.TrustedProxies) == 0 && !s.TrustedProxiesUnix || !slices.ContainsFunc([]string{"oauth_server", "oauth_guard", "api_limit", "api_rest"}, s.Has) {
 			continue
 		}
 		trusting++
@@ -97,18 +98,18 @@ func (p patient) proxies() []adminapi.Finding {
 }
 
 // guards looks at each guard's policy.
-func (p patient) guards() []adminapi.Finding {
+func (p configuration) guards() []adminapi.Finding {
 	const check = "guard"
 	var out []adminapi.Finding
 	n := 0
-	for _, name := range sortedKeys(p.servers) {
-		for raw := range p.servers[name].all("oauth_guard") {
+	for _, name := range explain.SortedKeys(p.Servers) {
+		for raw := range p.Servers[name].All("oauth_guard") {
 			n++
 			var g oauthguard.Guard
 			if json.Unmarshal(raw, &g) != nil {
 				continue
 			}
-			where := fmt.Sprintf("a guard of server %s (%s)", name, strings.Join(p.servers[name].Listen, " "))
+			where := fmt.Sprintf("a guard of server %s (%s)", name, strings.Join(p.Servers[name].Listen, " "))
 			if len(g.Rules) == 0 {
 				out = append(out, adminapi.Warned(check, "write rules, such as `scope articles:read GET /articles/*`", "%s has no rules: any valid token passes everywhere", where))
 			}
@@ -118,7 +119,7 @@ func (p patient) guards() []adminapi.Finding {
 			if a := g.Audience; a != "" && !strings.Contains(a, "{") && !slices.Contains(p.audiences(), a) {
 				out = append(out, adminapi.Broken(check, "name an audience in `tokens { audience ... }` or at the clients, or correct the guard's", "%s asks for the audience %s, which no token is issued for", where, a))
 			}
-			if own := p.ownAudience(p.servers[name]); g.Audience == "" && own != "" {
+			if own := p.ownAudience(p.Servers[name]); g.Audience == "" && own != "" {
 				out = append(out, adminapi.Warned(check, "write `audience "+own+"` in it", "%s asks for the audience %s, since it names none; tokens for %s alone, the address of its own site, are refused there", where, p.audiences()[0], own))
 			}
 		}
@@ -134,54 +135,54 @@ func (p patient) guards() []adminapi.Finding {
 
 // ownAudience is the audience, if any, that is the address of a site of this server, and
 // that a guard which names no audience does not ask for.
-func (p patient) ownAudience(s server) string {
+func (p configuration) ownAudience(s explain.Server) string {
 	scheme := "https"
-	if s.plain() {
+	if s.Plain() {
 		scheme = "http"
 	}
-	hosts := s.hosts(question{})
+	hosts := s.Hosts(explain.Question{})
 	all := p.audiences()
-	if slices.ContainsFunc(all[:1], func(a string) bool { return s.serves(a, scheme, hosts) }) {
+	if slices.ContainsFunc(all[:1], func(a string) bool { return serves(s, a, scheme, hosts) }) {
 		return ""
 	}
-	if i := slices.IndexFunc(all, func(a string) bool { return s.serves(a, scheme, hosts) }); i >= 0 {
+	if i := slices.IndexFunc(all, func(a string) bool { return serves(s, a, scheme, hosts) }); i >= 0 {
 		return all[i]
 	}
 	return ""
 }
 
-// serves reports whether an address is the one of a site of this server.
-func (s server) serves(address, scheme string, hosts []string) bool {
+// serves reports whether an address is the one of a site of a server.
+func serves(s explain.Server, address, scheme string, hosts []string) bool {
 	u, err := url.Parse(address)
-	return err == nil && u.Scheme == scheme && slices.Contains(hosts, u.Hostname()) && s.listensFor(question{scheme: scheme, host: u.Host})
+	return err == nil && u.Scheme == scheme && slices.Contains(hosts, u.Hostname()) && s.ListensFor(explain.Question{Scheme: scheme, Host: u.Host})
 }
 
 // audiences are those that tokens of this configuration can have.
-func (p patient) audiences() []string {
-	all := append([]string{}, p.app.Tokens.Audience...)
+func (p configuration) audiences() []string {
+	all := append([]string{}, p.App.Tokens.Audience...)
 	if len(all) == 0 {
 		all = []string{p.issuer.String()}
 	}
-	for _, c := range p.app.Clients {
+	for _, c := range p.App.Clients {
 		all = append(all, c.Audience...)
 	}
 	return all
 }
 
 // logs looks for what puts credentials into log lines that the gateway does not write.
-func (p patient) logs() []adminapi.Finding {
+func (p configuration) logs() []adminapi.Finding {
 	const check = "logs"
 	var out []adminapi.Finding
-	for _, name := range sortedKeys(p.servers) {
-		s := p.servers[name]
-		ours := s.has("oauth_server")
-		if !ours && !s.has("oauth_guard") {
+	for _, name := range explain.SortedKeys(p.Servers) {
+		s := p.Servers[name]
+		ours := s.Has("oauth_server")
+		if !ours && !s.Has("oauth_guard") {
 			continue
 		}
 		if s.Logs != nil && s.Logs.Credentials {
 			out = append(out, adminapi.Broken(check, "remove `log_credentials` from the global option servers", "server %s writes Authorization and Cookie fields into its access log: tokens and sessions can be read there", name))
 		}
-		for raw := range s.all("log_append") {
+		for raw := range s.All("log_append") {
 			if ours && (strings.Contains(string(raw), "uri") || strings.Contains(string(raw), "query")) {
 				out = append(out, adminapi.Warned(check, "remove the field from `log_append`", "server %s appends the address to its log lines: codes and states travel in addresses", name))
 			}
@@ -195,10 +196,10 @@ func (p patient) logs() []adminapi.Finding {
 
 // plaintextSite reports whether a server for plain http has the issuer's host and
 // oauth_server, so that Caddy makes no redirect of its own for it.
-func (p patient) plaintextSite() bool {
+func (p configuration) plaintextSite() bool {
 	host := p.issuer.Hostname()
-	for _, s := range p.servers {
-		if s.plain() && s.has("oauth_server") && slices.ContainsFunc(s.hosts(question{}), func(h string) bool {
+	for _, s := range p.Servers {
+		if s.Plain() && s.Has("oauth_server") && slices.ContainsFunc(s.Hosts(explain.Question{}), func(h string) bool {
 			name, _, err := net.SplitHostPort(h)
 			return h == host || err == nil && name == host
 		}) {

@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"encoding/json"
@@ -8,12 +8,13 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway/oauthguard"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 // origins names the origins of public clients whose scripts no guard lets in: such a client
 // gets tokens and then cannot call the API.
-func (p patient) origins() []adminapi.Finding {
+func (p configuration) origins() []adminapi.Finding {
 	const check = "cors"
 	var out []adminapi.Finding
 	allowed, all := p.allowedOrigins()
@@ -21,7 +22,7 @@ func (p patient) origins() []adminapi.Finding {
 		return nil
 	}
 	public := 0
-	for _, c := range p.app.Clients {
+	for _, c := range p.App.Clients {
 		if !c.Public || c.Native || c.VariantB {
 			continue
 		}
@@ -41,10 +42,10 @@ func (p patient) origins() []adminapi.Finding {
 
 // allowedOrigins are those of all guards; all is true where a guard lets every origin in,
 // leaves that to the API, or refuses nothing, and where there is none.
-func (p patient) allowedOrigins() (allowed []string, all bool) {
+func (p configuration) allowedOrigins() (allowed []string, all bool) {
 	guards := 0
-	for _, name := range sortedKeys(p.servers) {
-		for raw := range p.servers[name].all("oauth_guard") {
+	for _, name := range explain.SortedKeys(p.Servers) {
+		for raw := range p.Servers[name].All("oauth_guard") {
 			var g oauthguard.Guard
 			if json.Unmarshal(raw, &g) != nil {
 				continue
@@ -59,16 +60,16 @@ func (p patient) allowedOrigins() (allowed []string, all bool) {
 
 // serves reports whether a site with a guard has the host of an origin: scripts of the same
 // origin need no permission.
-func (p patient) serves(origin string) bool {
+func (p configuration) serves(origin string) bool {
 	u, err := url.Parse(origin)
 	if err != nil {
 		return false
 	}
-	for _, s := range p.servers {
-		if !s.has("oauth_guard") || !s.listensFor(question{scheme: u.Scheme, host: u.Host}) {
+	for _, s := range p.Servers {
+		if !s.Has("oauth_guard") || !s.ListensFor(explain.Question{Scheme: u.Scheme, Host: u.Host}) {
 			continue
 		}
-		if slices.ContainsFunc(s.hosts(question{}), func(h string) bool { return h == "" || strings.EqualFold(h, u.Hostname()) }) {
+		if slices.ContainsFunc(s.Hosts(explain.Question{}), func(h string) bool { return h == "" || strings.EqualFold(h, u.Hostname()) }) {
 			return true
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"fmt"
@@ -6,16 +6,17 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/ownpaths"
+	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 	"github.com/gatehouse/gatehouse/module/internal/routes"
 )
 
 // reachability looks for handlers that are never reached, and for limits by caller that
 // stand in front of the guard that would say who calls.
-func (p patient) reachability() []adminapi.Finding {
+func (p configuration) reachability() []adminapi.Finding {
 	var out []adminapi.Finding
-	for _, name := range sortedKeys(p.servers) {
-		s := p.servers[name]
-		found := routes.Follow(s.Routes, s.NamedRoutes, ownpaths.New(p.issuer.Path, p.app.Registration != nil).Has)
+	for _, name := range explain.SortedKeys(p.Servers) {
+		s := p.Servers[name]
+		found := routes.Follow(s.Routes, s.NamedRoutes, ownpaths.New(p.issuer.Path, p.App.Registration != nil).Has)
 		where := fmt.Sprintf("server %s (%s)", name, strings.Join(s.Listen, " "))
 		for _, dead := range found.Unreachable {
 			out = append(out, adminapi.Warned("reach", "remove it, put it in front, or give what answers first a matcher; inside `route` directives run in the order in which they are written",

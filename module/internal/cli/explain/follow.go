@@ -1,7 +1,8 @@
-package cli
+package explain
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/gateway/restapi"
+	"github.com/gatehouse/gatehouse/module/internal/routes"
 )
 
 // match is whether a matcher holds: what depends on more than method, host and address
@@ -25,10 +27,10 @@ const (
 // decidable are the matchers that look at nothing else.
 var decidable = []string{"host", "path", "path_regexp", "method", "query", "protocol", "not"}
 
-// follow goes through routes as Caddy does. done: somebody answers there.
-func (e *explainer) follow(routes []route, r *http.Request) (done bool, err error) {
+// follow goes through routes as Caddy does. done reports that a handler answers there.
+func (e *Explainer) follow(list []routes.Route, r *http.Request) (done bool, err error) {
 	taken := make(map[string]bool)
-	for _, rt := range routes {
+	for _, rt := range list {
 		if rt.Group != "" && taken[rt.Group] {
 			continue
 		}
@@ -60,16 +62,21 @@ func (e *explainer) follow(routes []route, r *http.Request) (done bool, err erro
 }
 
 // handle goes through one handler.
-func (e *explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err error) {
-	var h handler
-	if err := json.Unmarshal(raw, &h); err != nil {
-		return false, fmt.Errorf("reading a handler: %w", err)
+func (e *Explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err error) {
+	h, ok := routes.ReadHandler(raw)
+	if !ok {
+		return false, errors.New("reading a handler: it has no name")
 	}
 	switch h.Handler {
 	case "subroute":
 		return e.follow(h.Routes, r)
 	case "invoke":
-		return e.follow([]route{e.named[h.Name]}, r)
+		if e.invoked == routes.MaxInvocations {
+			return false, fmt.Errorf("the named route %s: named routes invoke each other more than %d deep", h.Name, routes.MaxInvocations)
+		}
+		e.invoked++
+		defer func() { e.invoked-- }()
+		return e.follow([]routes.Route{e.named[h.Name]}, r)
 	case "rewrite":
 		return false, e.rewrite(raw, r)
 	case "oauth_guard":
@@ -96,7 +103,7 @@ func (e *explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err
 			return false, fmt.Errorf("an api_rest: %w", err)
 		}
 		e.note("%s", x.Text)
-		e.declared = e.declared || x.Declared
+		e.Declared = e.Declared || x.Declared
 		if !x.Ends {
 			return false, nil
 		}
@@ -105,18 +112,18 @@ func (e *explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err
 			return false, nil
 		}
 	case "oauth_server":
-		if !e.serves(r.URL.Path) {
+		if !e.own.Has(r.URL.Path) {
 			return false, nil
 		}
 	case "reverse_proxy":
 		if len(h.HandleResponse) > 0 {
 			// So does forward_auth, and passes the request on when its server agrees.
-			e.at.Then, e.elsewhere = h.Handler, true
+			e.at.Then, e.Elsewhere = h.Handler, true
 			e.note("a reverse_proxy with handle_response, as forward_auth is, may answer first")
 			return false, nil
 		}
 	case "authentication":
-		e.elsewhere = true
+		e.Elsewhere = true
 		e.note("the handler authentication may refuse the request first")
 		return false, nil
 	default:
@@ -128,11 +135,8 @@ func (e *explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err
 	return true, nil
 }
 
-// serves reports whether a request path is oauth_server's to answer.
-func (e *explainer) serves(path string) bool { return e.own.Has(path) }
-
 // rewrite changes the request as Caddy's own handler does.
-func (e *explainer) rewrite(raw json.RawMessage, r *http.Request) error {
+func (e *Explainer) rewrite(raw json.RawMessage, r *http.Request) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return err
@@ -156,7 +160,7 @@ func (e *explainer) rewrite(raw json.RawMessage, r *http.Request) error {
 }
 
 // matches decides matcher sets, of which one must hold. on names what it depends on.
-func (e *explainer) matches(sets []map[string]json.RawMessage, r *http.Request) (m match, on string) {
+func (e *Explainer) matches(sets []map[string]json.RawMessage, r *http.Request) (m match, on string) {
 	if len(sets) == 0 {
 		return yes, ""
 	}
@@ -172,9 +176,9 @@ func (e *explainer) matches(sets []map[string]json.RawMessage, r *http.Request) 
 	return m, on
 }
 
-func (e *explainer) matchesAll(set map[string]json.RawMessage, r *http.Request) (m match, on string) {
+func (e *Explainer) matchesAll(set map[string]json.RawMessage, r *http.Request) (m match, on string) {
 	m = yes
-	for _, name := range sortedKeys(set) {
+	for _, name := range SortedKeys(set) {
 		one, depends := e.holds(name, set[name], r)
 		if one == no {
 			return no, ""
@@ -186,9 +190,9 @@ func (e *explainer) matchesAll(set map[string]json.RawMessage, r *http.Request) 
 	return m, on
 }
 
-// holds asks the matcher itself.
-func (e *explainer) holds(name string, raw json.RawMessage, r *http.Request) (match, string) {
-	if !slices.Contains(decidable, name) || name == "protocol" && e.q.scheme == "" {
+// holds asks Caddy's matcher.
+func (e *Explainer) holds(name string, raw json.RawMessage, r *http.Request) (match, string) {
+	if !slices.Contains(decidable, name) || name == "protocol" && e.q.Scheme == "" {
 		return unknown, name
 	}
 	if name == "not" {
@@ -218,34 +222,34 @@ func (e *explainer) holds(name string, raw json.RawMessage, r *http.Request) (ma
 }
 
 // hasGuard reports whether there is a guard in or below a route.
-func hasGuard(rt route) bool {
-	return has(rt, func(h handler) bool { return h.Handler == "oauth_guard" })
+func hasGuard(rt routes.Route) bool {
+	return has(rt, func(h routes.Handler) bool { return h.Handler == "oauth_guard" })
 }
 
 // matters reports whether anything in or below a route decides or answers.
-func matters(rt route) bool {
-	return has(rt, func(h handler) bool {
+func matters(rt routes.Route) bool {
+	return has(rt, func(h routes.Handler) bool {
 		return h.Handler == "oauth_guard" || h.Handler == "oauth_server" || h.Handler == "gatehouse_health" || h.Answers()
 	})
 }
 
-func has(rt route, what func(handler) bool) bool {
-	return rt.Visit(func(_ json.RawMessage, h handler) bool { return what(h) })
+func has(rt routes.Route, what func(routes.Handler) bool) bool {
+	return rt.Visit(func(_ json.RawMessage, h routes.Handler) bool { return what(h) })
 }
 
-func (e *explainer) note(format string, args ...any) {
+func (e *Explainer) note(format string, args ...any) {
 	n := fmt.Sprintf(format, args...)
 	if !slices.Contains(e.at.Notes, n) {
 		e.at.Notes = append(e.at.Notes, n)
 	}
 }
 
-// prepared gives a request the context that matchers look into.
+// prepared gives a request the context that matchers expect.
 func prepared(r *http.Request) *http.Request {
 	return caddyhttp.PrepareRequest(r, caddy.NewReplacer(), noWriter{}, new(caddyhttp.Server))
 }
 
-// noWriter is the answer to a request that nobody sends.
+// noWriter discards the answer to a request that nobody sends.
 type noWriter struct{}
 
 func (noWriter) Header() http.Header         { return http.Header{} }

@@ -1,36 +1,38 @@
-package cli
+package explain
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// publicAddress returns the address under which clients reach a host of a server, without a
+// PublicAddress returns the address under which clients reach a host of a server, without a
 // path; "" for a server that answers for any host. Behind a proxy that is another than the
 // one that Caddy listens on: the issuer and the audiences of guards tell it. Otherwise
 // http_port and https_port stand for 80 and 443, as they do where Caddy redirects.
-func (e *explainer) publicAddress(s server, host string) string {
+func (e *Explainer) PublicAddress(s Server, host string) string {
 	if host == "" {
 		return ""
 	}
-	if origin := originOf(e.issuer, host); origin != "" && s.has("oauth_server") {
+	if origin := originOf(e.issuer, host); origin != "" && s.Has("oauth_server") {
 		return origin
 	}
-	for raw := range s.all("oauth_guard") {
-		if _, c, err := e.policy(raw); err == nil && c.Audience != e.issuer {
+	for raw := range s.All("oauth_guard") {
+		if _, c, err := e.Policy(raw); err == nil && c.Audience != e.issuer {
 			if origin := originOf(c.Audience, host); origin != "" {
 				return origin
 			}
 		}
 	}
 	scheme, usual := "https", s.httpsPort
-	if s.plain() {
+	if s.Plain() {
 		scheme, usual = "http", s.httpPort
 	}
 	for _, l := range s.Listen {
@@ -59,17 +61,17 @@ func originOf(address, host string) string {
 // else those that listen for the address. A server that only says it is reached there, such as one
 // behind a proxy, is asked as well, unless one that listens names the host: several sites may
 // have one audience.
-func (e *explainer) asked(c *configuration) []string {
-	if e.q.host == "" {
-		return sortedKeys(c.servers)
+func (e *Explainer) asked(c *Configuration) []string {
+	if e.q.Host == "" {
+		return SortedKeys(c.Servers)
 	}
 	var listening, reached []string
 	named := false
-	for _, name := range sortedKeys(c.servers) {
-		switch s := c.servers[name]; {
-		case s.listensFor(e.q):
+	for _, name := range SortedKeys(c.Servers) {
+		switch s := c.Servers[name]; {
+		case s.ListensFor(e.q):
 			listening = append(listening, name)
-			named = named || s.names(e.q.host)
+			named = named || s.names(e.q.Host)
 		case e.reachedAs(s, e.q):
 			reached = append(reached, name)
 		}
@@ -81,7 +83,7 @@ func (e *explainer) asked(c *configuration) []string {
 }
 
 // names reports whether the routes of a server name a host, which may have a port.
-func (s server) names(host string) bool {
+func (s Server) names(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
@@ -102,11 +104,36 @@ func (s server) names(host string) bool {
 
 // reachedAs reports whether clients reach a server under the address that was asked for,
 // though it does not listen there.
-func (e *explainer) reachedAs(s server, q question) bool {
-	for _, host := range s.hosts(question{}) {
-		if e.publicAddress(s, host) == q.scheme+"://"+q.host {
+func (e *Explainer) reachedAs(s Server, q Question) bool {
+	for _, host := range s.Hosts(Question{}) {
+		if e.PublicAddress(s, host) == q.Scheme+"://"+q.Host {
 			return true
 		}
 	}
 	return false
+}
+
+// NoSite says why no site explains a request, and which sites there are.
+func NoSite(q Question, c *Configuration) string {
+	if q.Host == "" {
+		return "no site of this configuration has a guard"
+	}
+	var sites []string
+	e := New(caddy.Context{}, c, q)
+	for _, name := range SortedKeys(c.Servers) {
+		s := c.Servers[name]
+		for _, host := range s.Hosts(Question{}) {
+			sites = append(sites, SiteText(e.PublicAddress(s, host), s.Listen))
+		}
+	}
+	return fmt.Sprintf("no site of this configuration listens for %s://%s; there are: %s", q.Scheme, q.Host, strings.Join(sites, ", "))
+}
+
+// SiteText names the address of a site and where Caddy listens for it.
+func SiteText(address string, listen []string) string {
+	on := strings.Join(listen, " ")
+	if address == "" {
+		return on
+	}
+	return address + " (Caddy listens on " + on + ")"
 }

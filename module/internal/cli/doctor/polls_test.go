@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ func TestTheDoctorLooksForWhatCutsPolls(t *testing.T) {
 	} {
 		text := fmt.Sprintf(`{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{"s":{"listen":[":443"],"write_timeout":%d,"routes":[{"handle":[{"handler":%q}]}]}}}}}`,
 			c.limit, c.handler)
-		all, err := lookAtConfig([]byte(text), adminapi.Examination{Issuer: "https://id.example", VariantB: c.variantB})
+		all, err := Configuration([]byte(text), adminapi.Examination{Issuer: "https://id.example", VariantB: c.variantB})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,30 +34,6 @@ func TestTheDoctorLooksForWhatCutsPolls(t *testing.T) {
 		}
 		if found != c.want {
 			t.Errorf("%s: %+v", name, all)
-		}
-	}
-}
-
-func TestExplainKnowsTheScopesOfVariantB(t *testing.T) {
-	const text = `{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{"s":{"listen":[":443"],"routes":[{"handle":[
-		{"handler":"oauth_guard","rules":[{"scopes":["snsapi_userinfo"],"paths":["/x"]}]},{"handler":"reverse_proxy"}]}]}}}}}`
-	c, err := readConfiguration([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for scope, passes := range map[string]bool{"snsapi_userinfo": true, "snsapi_login": false} {
-		q, err := newQuestion("GET", "/x", []string{scope})
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, err := explain(c, q)
-		if err != nil || len(all) != 1 {
-			t.Fatalf("%+v %v", all, err)
-		}
-		var out strings.Builder
-		all[0].text(&out)
-		if strings.Contains(out.String(), "not declared") || strings.Contains(out.String(), "403") == passes {
-			t.Errorf("%s:\n%s", scope, &out)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"encoding/json"
@@ -8,12 +8,13 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/gateway/oauthguard"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 // cors looks for guards whose refusals the scripts of a browser cannot read, where there are
 // clients that run in one.
-func (p patient) cors() []adminapi.Finding {
+func (p configuration) cors() []adminapi.Finding {
 	const check = "cors"
 	origins := p.browserOrigins()
 	if len(origins) == 0 {
@@ -21,8 +22,8 @@ func (p patient) cors() []adminapi.Finding {
 	}
 	var out []adminapi.Finding
 	n := 0
-	for _, name := range sortedKeys(p.servers) {
-		for raw := range p.servers[name].all("oauth_guard") {
+	for _, name := range explain.SortedKeys(p.Servers) {
+		for raw := range p.Servers[name].All("oauth_guard") {
 			var g oauthguard.Guard
 			if json.Unmarshal(raw, &g) != nil || g.Shadow {
 				continue
@@ -31,7 +32,7 @@ func (p patient) cors() []adminapi.Finding {
 			if len(g.CORS) > 0 {
 				continue
 			}
-			where := fmt.Sprintf("a guard of server %s (%s)", name, strings.Join(p.servers[name].Listen, " "))
+			where := fmt.Sprintf("a guard of server %s (%s)", name, strings.Join(p.Servers[name].Listen, " "))
 			has := "has no `cors <origins>`"
 			if g.CORSUpstream {
 				has = "leaves CORS to the upstream"
@@ -47,9 +48,9 @@ func (p patient) cors() []adminapi.Finding {
 }
 
 // browserOrigins are those of the public clients of the configuration.
-func (p patient) browserOrigins() []string {
+func (p configuration) browserOrigins() []string {
 	var all []string
-	for _, c := range p.app.Clients {
+	for _, c := range p.App.Clients {
 		if c.Public && !c.Native {
 			all = append(all, (&oauth.Client{Public: true, RedirectURIs: c.RedirectURIs, Origins: c.Origins}).CORSOrigins()...)
 		}

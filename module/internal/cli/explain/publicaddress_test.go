@@ -1,4 +1,4 @@
-package cli
+package explain
 
 import (
 	"fmt"
@@ -28,16 +28,16 @@ func TestASiteIsShownUnderItsPublicAddress(t *testing.T) {
 		"not the issuer":      {config("", ":8080", "id.example", plain, issuers), "http://id.example:8080", "http://id.example:8080", "https://id.example"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			parsed, err := readConfiguration([]byte(c.config))
+			parsed, err := ReadConfiguration([]byte(c.config))
 			if err != nil {
 				t.Fatal(err)
 			}
-			ask := func(address string) []explanation {
-				q, err := newQuestion("GET", address, nil)
+			ask := func(address string) []Explanation {
+				q, err := NewQuestion("GET", address, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
-				all, err := explain(parsed, q)
+				all, err := Request(parsed, q)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -52,11 +52,11 @@ func TestASiteIsShownUnderItsPublicAddress(t *testing.T) {
 			if all := ask(c.not + "/x"); len(all) != 0 {
 				t.Errorf("%s finds %+v", c.not, all)
 			}
-			q, err := newQuestion("GET", c.not+"/x", nil)
+			q, err := NewQuestion("GET", c.not+"/x", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if said := nowhere(q, parsed); !strings.HasSuffix(said, c.want+" (Caddy listens on "+parsed.servers["s"].Listen[0]+")") {
+			if said := NoSite(q, parsed); !strings.HasSuffix(said, c.want+" (Caddy listens on "+parsed.Servers["s"].Listen[0]+")") {
 				t.Errorf("said of %s: %s", c.not, said)
 			}
 		})
@@ -82,15 +82,15 @@ func TestOnlyTheSiteOfTheAskedPortIsExplained(t *testing.T) {
 		for i, s := range c.servers {
 			servers = append(servers, fmt.Sprintf(`"s%d":%s`, i, s))
 		}
-		parsed, err := readConfiguration([]byte(`{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{` + strings.Join(servers, ",") + `}}}}`))
+		parsed, err := ReadConfiguration([]byte(`{"apps":{"gatehouse":{"issuer":"https://id.example"},"http":{"servers":{` + strings.Join(servers, ",") + `}}}}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := newQuestion("GET", "http://api.example:8080/x", nil)
+		q, err := NewQuestion("GET", "http://api.example:8080/x", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := explain(parsed, q)
+		all, err := Request(parsed, q)
 		var got []string
 		for _, one := range all {
 			got = append(got, one.Listen...)

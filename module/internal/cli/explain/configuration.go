@@ -1,4 +1,4 @@
-package cli
+package explain
 
 import (
 	"cmp"
@@ -18,17 +18,18 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/routes"
 )
 
-// configuration is what is read of a configuration of Caddy.
-type configuration struct {
-	app     *gateway.App
-	servers map[string]server
+// Configuration is what explain reads of a configuration of Caddy.
+type Configuration struct {
+	App     *gateway.App // nil if there is no global option gatehouse
+	Servers map[string]Server
 	tables  restapi.Tables
 }
 
-type server struct {
-	Listen      []string         `json:"listen"`
-	Routes      []route          `json:"routes"`
-	NamedRoutes map[string]route `json:"named_routes"`
+// Server is an HTTP server of Caddy.
+type Server struct {
+	Listen      []string                `json:"listen"`
+	Routes      []routes.Route          `json:"routes"`
+	NamedRoutes map[string]routes.Route `json:"named_routes"`
 	AutoHTTPS   *struct {
 		Disable          bool     `json:"disable"`
 		DisableRedirects bool     `json:"disable_redirects"`
@@ -46,30 +47,26 @@ type server struct {
 	httpsPort uint
 }
 
-type (
-	route   = routes.Route
-	handler = routes.Handler
-)
+// ErrNoApp says that there is nothing to explain.
+var ErrNoApp = errors.New("the configuration has no global option `gatehouse { issuer ... }`")
 
-// errNoApp: there is nothing to explain.
-var errNoApp = errors.New("the configuration has no global option `gatehouse { issuer ... }`")
-
-func readConfiguration(text []byte) (*configuration, error) {
-	c, err := readAny(text)
-	if err == nil && c.app == nil {
-		return nil, errNoApp
+// ReadConfiguration reads a configuration with a global option gatehouse.
+func ReadConfiguration(text []byte) (*Configuration, error) {
+	c, err := ReadAny(text)
+	if err == nil && c.App == nil {
+		return nil, ErrNoApp
 	}
 	return c, err
 }
 
-// readAny reads a configuration that may have no global option of ours; its app is nil then.
-func readAny(text []byte) (*configuration, error) {
+// ReadAny reads a configuration that may have no global option gatehouse.
+func ReadAny(text []byte) (*Configuration, error) {
 	var c struct {
 		Apps struct {
 			HTTP struct {
 				HTTPPort  int               `json:"http_port"`
 				HTTPSPort int               `json:"https_port"`
-				Servers   map[string]server `json:"servers"`
+				Servers   map[string]Server `json:"servers"`
 			} `json:"http"`
 			Gatehouse *gateway.App `json:"gatehouse"`
 		} `json:"apps"`
@@ -82,12 +79,13 @@ func readAny(text []byte) (*configuration, error) {
 		s.httpsPort = uint(cmp.Or(max(0, c.Apps.HTTP.HTTPSPort), 443)) //nolint:gosec // not negative
 		c.Apps.HTTP.Servers[name] = s
 	}
-	return &configuration{c.Apps.Gatehouse, c.Apps.HTTP.Servers, make(restapi.Tables)}, nil
+	return &Configuration{c.Apps.Gatehouse, c.Apps.HTTP.Servers, make(restapi.Tables)}, nil
 }
 
-func (s server) listensFor(q question) bool {
-	n := uint64(map[string]uint{"http": s.httpPort, "https": s.httpsPort}[q.scheme])
-	if _, p, err := net.SplitHostPort(q.host); err == nil {
+// ListensFor reports whether the server listens on the port of a question.
+func (s Server) ListensFor(q Question) bool {
+	n := uint64(map[string]uint{"http": s.httpPort, "https": s.httpsPort}[q.Scheme])
+	if _, p, err := net.SplitHostPort(q.Host); err == nil {
 		if n, err = strconv.ParseUint(p, 10, 16); err != nil {
 			return false
 		}
@@ -98,10 +96,10 @@ func (s server) listensFor(q question) bool {
 	})
 }
 
-// hosts are those to ask for: the one of the address, or all that the routes name.
-func (s server) hosts(q question) []string {
-	if q.host != "" {
-		return []string{q.host}
+// Hosts returns the hosts to ask for: the one of the question, or all that the routes name.
+func (s Server) Hosts(q Question) []string {
+	if q.Host != "" {
+		return []string{q.Host}
 	}
 	var all []string
 	for _, rt := range s.Routes {
@@ -121,11 +119,11 @@ func (s server) hosts(q question) []string {
 	return all
 }
 
-// all are the handlers of a name, wherever they stand.
-func (s server) all(name string) func(func(json.RawMessage) bool) {
+// All iterates over the handlers of a name, however deeply they are nested.
+func (s Server) All(name string) func(func(json.RawMessage) bool) {
 	return func(yield func(json.RawMessage) bool) {
 		more := true
-		visit := func(raw json.RawMessage, h handler) bool {
+		visit := func(raw json.RawMessage, h routes.Handler) bool {
 			if h.Handler == name && more {
 				more = yield(raw)
 			}
@@ -134,22 +132,23 @@ func (s server) all(name string) func(func(json.RawMessage) bool) {
 		for _, rt := range s.Routes {
 			rt.Visit(visit)
 		}
-		for _, named := range sortedKeys(s.NamedRoutes) {
+		for _, named := range SortedKeys(s.NamedRoutes) {
 			s.NamedRoutes[named].Visit(visit)
 		}
 	}
 }
 
-func (s server) has(name string) bool {
-	for range s.all(name) {
+// Has reports whether the server has a handler of a name.
+func (s Server) Has(name string) bool {
+	for range s.All(name) {
 		return true
 	}
 	return false
 }
 
-// plain reports whether a server speaks http without TLS: on the port for that, or where automatic
-// HTTPS is off or skips its hosts. (A Caddyfile has the latter for addresses of http://.)
-func (s server) plain() bool {
+// Plain reports whether the server speaks http without TLS: on the port for that, or because
+// automatic HTTPS is off or skips its hosts, as it does for http:// addresses of a Caddyfile.
+func (s Server) Plain() bool {
 	if s.AutoHTTPS != nil && s.AutoHTTPS.Disable {
 		return true
 	}
@@ -161,22 +160,24 @@ func (s server) plain() bool {
 	if http {
 		return true
 	}
-	hosts := s.hosts(question{})
+	hosts := s.Hosts(Question{})
 	return s.AutoHTTPS != nil && len(hosts) > 0 && !slices.ContainsFunc(hosts, func(h string) bool { return !slices.Contains(s.AutoHTTPS.Skip, h) })
 }
 
-func (s server) redirects() bool {
+// Redirects reports whether Caddy redirects http to https for the server.
+func (s Server) Redirects() bool {
 	return s.AutoHTTPS == nil || !s.AutoHTTPS.DisableRedirects && !s.AutoHTTPS.Disable
 }
 
-// alsoTLS reports whether another server has oauth_server for the same hosts with TLS.
-func (s server) alsoTLS(all map[string]server) bool {
+// AlsoTLS reports whether another server has oauth_server for the same hosts with TLS.
+func (s Server) AlsoTLS(all map[string]Server) bool {
 	for _, other := range all {
-		if !other.plain() && other.has("oauth_server") && slices.ContainsFunc(other.hosts(question{}), func(h string) bool { return slices.Contains(s.hosts(question{}), h) }) {
+		if !other.Plain() && other.Has("oauth_server") && slices.ContainsFunc(other.Hosts(Question{}), func(h string) bool { return slices.Contains(s.Hosts(Question{}), h) }) {
 			return true
 		}
 	}
 	return false
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+// SortedKeys returns the keys of a map in order.
+func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
