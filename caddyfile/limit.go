@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/gateway/apilimit"
 )
 
 // parseLimit parses api_limit.
@@ -32,7 +33,7 @@ func parseLimit(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	if h.NextArg() {
 		return nil, h.Errf("api_limit: unexpected argument '%s', expected a block", h.Val())
 	}
-	l := new(gateway.Limit)
+	l := new(apilimit.Limit)
 	var names []string
 	for h.NextBlock(0) {
 		if h.Val() == "versions" {
@@ -53,21 +54,21 @@ func parseLimit(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	}
 	// Whether a guard stands in front is known only when the whole is provisioned: `route` keeps
 	// the order of directives and `handle` sorts them.
-	if slices.ContainsFunc(l.Policies, gateway.Policy.NeedsGuard) {
+	if slices.ContainsFunc(l.Policies, apilimit.Policy.NeedsGuard) {
 		l.Source = source
 	}
 	return l, nil
 }
 
-func readLimitWord(d *caddyfile.Dispenser, l *gateway.Limit) (err error) {
+func readLimitWord(d *caddyfile.Dispenser, l *apilimit.Limit) (err error) {
 	switch word := d.Val(); word {
 	case "client", "user", "ip", "route", "all":
-		return readLimitPolicy(d, l, gateway.Policy{Name: word, By: word})
+		return readLimitPolicy(d, l, apilimit.Policy{Name: word, By: word})
 	case "by":
 		if !d.NextArg() {
 			return d.Err("by: expected a name, a key, a limit and a window, such as `by tenant {http.request.header.X-Tenant} 200 1m`")
 		}
-		p := gateway.Policy{Name: d.Val()}
+		p := apilimit.Policy{Name: d.Val()}
 		if gateway.Placeholder(p.Name) {
 			return d.Errf("by: unexpected '%s', expected a name before the key, such as `by tenant %s 200 1m`", p.Name, p.Name)
 		}
@@ -99,7 +100,7 @@ func readLimitWord(d *caddyfile.Dispenser, l *gateway.Limit) (err error) {
 	return err
 }
 
-func readLimitPolicy(d *caddyfile.Dispenser, l *gateway.Limit, p gateway.Policy) error {
+func readLimitPolicy(d *caddyfile.Dispenser, l *apilimit.Limit, p apilimit.Policy) error {
 	for _, other := range l.Policies {
 		if other.Name == p.Name {
 			return d.Errf("%s is given twice", p.Name)
@@ -130,11 +131,11 @@ func readLimitPolicy(d *caddyfile.Dispenser, l *gateway.Limit, p gateway.Policy)
 	return nil
 }
 
-func readLimitCost(d *caddyfile.Dispenser, l *gateway.Limit) error {
+func readLimitCost(d *caddyfile.Dispenser, l *apilimit.Limit) error {
 	if !d.NextArg() {
 		return d.Err("cost: expected a number, methods and paths, such as `cost 10 POST /import`")
 	}
-	var c gateway.Cost
+	var c apilimit.Cost
 	var err error
 	if c.Units, err = strconv.ParseInt(d.Val(), 10, 64); err != nil || c.Units < 1 {
 		return d.Errf("cost: invalid number '%s', expected a whole number from 1", d.Val())

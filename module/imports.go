@@ -3,6 +3,7 @@ package module
 import (
 	_ "github.com/gatehouse/gatehouse/caddyfile"
 	_ "github.com/gatehouse/gatehouse/module/gateway"
+	_ "github.com/gatehouse/gatehouse/module/gateway/apilimit"
 	_ "github.com/gatehouse/gatehouse/module/gateway/oauthguard"
 	_ "github.com/gatehouse/gatehouse/module/gateway/restapi"
 	_ "github.com/gatehouse/gatehouse/module/internal/cli"

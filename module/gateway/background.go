@@ -12,6 +12,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/ratelimit"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -110,4 +111,16 @@ func (a *App) GuardConfig() guard.Config {
 		Issuer: a.issuer.String(), Audience: a.audience()[0], Verifier: a.verifier(), Hidden: a.hidden,
 		Attempts: a.attempts, ClientIP: handler.ClientIP, Admit: a.overload.admitToken,
 	}
+}
+
+// Limiter is where requests are counted. The caller MUST Hold the app meanwhile.
+func (a *App) Limiter() ratelimit.Source { return a.limiter }
+
+// FailsWithLimiter notes, while the configuration is provisioned, that an api_limit refuses
+// requests while the counts are out of reach: a node without them is not ready.
+func (a *App) FailsWithLimiter() { a.limitsClose = true }
+
+// UnknownClient reports whether clients are configured and none of them has this id.
+func (a *App) UnknownClient(id string) bool {
+	return len(a.clients.byID) > 0 && a.clients.byID[id] == nil
 }

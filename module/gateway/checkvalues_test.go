@@ -2,15 +2,11 @@ package gateway
 
 import (
 	"math"
-	"net/netip"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-
-	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 func TestNonsenseInJSONIsRefusedByName(t *testing.T) {
@@ -49,45 +45,6 @@ func TestAnIssuerHasAPlainPath(t *testing.T) {
 	} {
 		if _, err := ParseIssuer(issuer, caddy.NewReplacer()); (err == nil) != ok {
 			t.Errorf("%s: %v", issuer, err)
-		}
-	}
-}
-
-func TestAPolicyCountsByAKnownKey(t *testing.T) {
-	for by, ok := range map[string]bool{"client": true, "all": true, "t-{http.request.host}": true, "": false, "clinet": false} {
-		err := Policy{Name: "a", By: by, Limit: 1, Window: caddy.Duration(time.Second)}.Check()
-		if (err == nil) != ok {
-			t.Errorf("by %q: %v", by, err)
-		}
-	}
-}
-
-func TestTheDefaultLimiterHasAName(t *testing.T) {
-	p := Policy{Name: "client"}
-	if p.build("").Limiter != p.build("default").Limiter {
-		t.Error("`limiter default` is another one than the default")
-	}
-}
-
-func TestExemptAreClientsAddressesAndRanges(t *testing.T) {
-	app := &App{clients: &clients{byID: map[string]*oauth.Client{"nightly": {}}}}
-	l := &Limit{app: app, Exempt: []string{"nightly", "192.0.2.7", "10.1.2.3/8", "2001:db8::1", "::ffff:192.0.2.8"}}
-	if err := l.buildExempt(); err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, p := range l.ranges {
-		got = append(got, p.String())
-	}
-	if want := []string{"192.0.2.7/32", "10.0.0.0/8", "2001:db8::1/128", "192.0.2.8/32"}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-	if !l.clients["nightly"] || !l.ranges[0].Contains(netip.MustParseAddr("192.0.2.7")) {
-		t.Error("not exempt")
-	}
-	for _, bad := range []string{"nigthly", "10.0.0.0/33", "300.0.0.1"} {
-		if err := (&Limit{app: app, Exempt: []string{bad}}).buildExempt(); err == nil {
-			t.Errorf("%s is taken for a client", bad)
 		}
 	}
 }

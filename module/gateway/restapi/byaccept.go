@@ -3,7 +3,7 @@ package restapi
 import (
 	"net/http"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/gateway/apilimit"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
@@ -19,7 +19,7 @@ func asByPath(w http.ResponseWriter, c *call) error {
 	if c.forbiddenByPath(c.Request.Method, c.choice.Path) {
 		return envelope.Refuse(http.StatusForbidden, "this version of the API may not be used with this token")
 	}
-	return gateway.ChargeItems(w, c.Request, c.Request.Method, [][]string{c.addresses(c.choice.Path)})
+	return apilimit.ChargeItems(w, c.Request, c.Request.Method, [][]string{c.addresses(c.choice.Path)})
 }
 
 // byAccept reports whether Accept named the version of a request, and not its path.

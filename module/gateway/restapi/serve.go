@@ -5,7 +5,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/gateway/apilimit"
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/rest/batch"
@@ -174,7 +174,7 @@ func (h *REST) batch(c *call) *batch.Handler {
 			for i, path := range paths {
 				addresses[i] = c.addresses(path)
 			}
-			return gateway.ChargeItems(w, c.Request, http.MethodPatch, addresses)
+			return apilimit.ChargeItems(w, c.Request, http.MethodPatch, addresses)
 		},
 		Asker: func(m routes.Match) operation.Ask { return h.asker(c, m) },
 	}

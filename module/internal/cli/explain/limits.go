@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
+	"github.com/gatehouse/gatehouse/module/gateway/apilimit"
 )
 
 // Limits is an api_limit that a request passes.
@@ -21,7 +22,7 @@ type Limits struct {
 
 // limit notes an api_limit. It does not ask the limiter, which would count the question.
 func (e *Explainer) limit(raw json.RawMessage) error {
-	var l gateway.Limit
+	var l apilimit.Limit
 	if err := json.Unmarshal(raw, &l); err != nil {
 		return fmt.Errorf("an api_limit: %w", err)
 	}

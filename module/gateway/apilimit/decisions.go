@@ -1,24 +1,11 @@
-package gateway
+package apilimit
 
 import (
-	"fmt"
+	"slices"
 
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
-	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
-
-// provisionOutage reads what an outage is to the requests of this handler, and tells the
-// readiness of the node.
-func (l *Limit) provisionOutage() (err error) {
-	if l.outage, err = ratelimit.ParseOutage(l.OnOutage); err != nil {
-		return fmt.Errorf("api_limit: %w", err)
-	}
-	if l.outage == ratelimit.OutageClosed {
-		l.app.limitsClose = true
-	}
-	return nil
-}
 
 // decisions counts them for one kind of policy.
 type decisions struct {
@@ -47,12 +34,33 @@ func (d *decisions) of(v ratelimit.Verdict) metrics.Counter {
 	return d.refused
 }
 
-// hidden is the form of a subject that a placeholder gave: it may be a credential, such as
-// the value of a header field, and the keys of a limiter are read by whoever may look at
-// its server. "" stays: the policy does not apply.
-func hidden(subject string) string {
-	if subject == "" {
-		return ""
+func (l *Limit) count(v ratelimit.Verdict, reported ratelimit.Result) {
+	to := &l.unreported
+	for i := range l.policies {
+		if &l.policies[i] == reported.Policy {
+			to = &l.counts[i]
+		}
 	}
-	return secret.Digest(subject)[:32] // 128 bits tell callers apart
+	to.of(v).Inc()
+	for _, r := range v.Results {
+		if r.Shared {
+			l.metrics.LimiterFull()
+		}
+	}
 }
+
+// label is a policy's name in metrics: that of a `by` as the configuration has it, so the
+// labels are a closed set. One that is called as another kind is counted as "custom".
+func (l *Limit) label(i int) string {
+	p := l.Policies[i]
+	switch {
+	case slices.Contains(policyKinds, p.By):
+		return p.By
+	case slices.Contains(policyKinds, p.Name) || p.Name == unreportedLabel:
+		return "custom"
+	}
+	return p.Name
+}
+
+// unreportedLabel is the label of decisions of which no policy was reported.
+const unreportedLabel = "none"

@@ -1,4 +1,4 @@
-package gateway
+package apilimit
 
 import (
 	"net/http"
@@ -101,7 +101,7 @@ func (c *charged) couldFit(r *http.Request, units int64) bool {
 
 func (c *charged) more(w http.ResponseWriter, r *http.Request, units int64) error {
 	l := c.limit
-	verdict, err := l.app.limiter.Decide(r.Context(), ratelimit.Request{
+	verdict, err := l.app.Limiter().Decide(r.Context(), ratelimit.Request{
 		Charges: l.charges(nil, r, handler.Caller(r)), Cost: units, OnOutage: l.outage,
 	})
 	if err != nil {

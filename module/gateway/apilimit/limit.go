@@ -1,4 +1,4 @@
-package gateway
+package apilimit
 
 import (
 	"errors"
@@ -6,21 +6,18 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"slices"
-	"strings"
 	"sync"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
-	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
@@ -50,7 +47,7 @@ type Limit struct {
 	// other handlers. The Caddyfile sets it where a policy needs a guard. Default: unknown.
 	Source string `json:"source,omitempty"`
 
-	app      *App
+	app      *gateway.App
 	policies []ratelimit.Policy
 	costs    []cost
 	clients  map[string]bool
@@ -66,55 +63,6 @@ type Limit struct {
 	metrics    metrics.Set
 }
 
-// Policy is one limit.
-type Policy struct {
-	// Names the policy to clients and operators: letters, digits, `_`, `-`, `.`.
-	Name string `json:"name"`
-	// Whom it counts: `client`, `user`, `ip` (IPv6 by /64), `route` (the guard's rule),
-	// `all`, or a text with a placeholder. It does not apply where this is empty.
-	By string `json:"by"`
-	// Units of cost allowed in a window.
-	Limit int64 `json:"limit"`
-	// The length of the window, at least one second.
-	Window caddy.Duration `json:"window"`
-	// Counts and never refuses.
-	DryRun bool `json:"dry_run,omitempty"`
-}
-
-// policyKinds are whom a policy can count without a placeholder.
-var policyKinds = []string{"client", "user", "ip", "route", "all"}
-
-// Check reports what is wrong with the policy.
-func (p Policy) Check() error {
-	if !slices.Contains(policyKinds, p.By) && !Placeholder(p.By) { // misspelt, it would count everybody together, or nobody
-		return fmt.Errorf("rate limit policy %s: by %q: expected %s or a text with a placeholder", p.Name, p.By, strings.Join(policyKinds, ", "))
-	}
-	built := p.build("")
-	return built.Check()
-}
-
-func (p Policy) build(limiter string) ratelimit.Policy {
-	if limiter == "default" {
-		limiter = ""
-	}
-	return ratelimit.Policy{Limiter: limiter, Name: p.Name, Limit: p.Limit, Window: time.Duration(p.Window), DryRun: p.DryRun, Chosen: p.chosen()}
-}
-
-// Cost says what some requests cost.
-type Cost struct {
-	// Units, from 1.
-	Units int64 `json:"units"`
-	// Methods in capitals. Default: every method.
-	Methods []string `json:"methods,omitempty"`
-	// Paths, as in a guard's rules.
-	Paths []string `json:"paths"`
-}
-
-type cost struct {
-	units int64
-	match *guard.Route
-}
-
 // scratch is reused between requests.
 type scratch struct {
 	charges [ratelimit.MaxCharges]ratelimit.Charge
@@ -128,7 +76,7 @@ func (*Limit) CaddyModule() caddy.ModuleInfo {
 
 // Provision checks the policies.
 func (l *Limit) Provision(ctx caddy.Context) (err error) {
-	if l.app, err = FindApp(ctx, "api_limit"); err != nil {
+	if l.app, err = gateway.FindApp(ctx, "api_limit"); err != nil {
 		return err
 	}
 	l.log = ctx.Slogger()
@@ -139,17 +87,14 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 		if slices.ContainsFunc(l.Policies[:i], func(o Policy) bool { return o.Name == p.Name }) {
 			return fmt.Errorf("api_limit: policy %s is given twice", p.Name)
 		}
-		if err := p.Check(); err != nil {
-			return fmt.Errorf("api_limit: %w", err)
-		}
-		built := p.build(l.Limiter)
-		if err := built.Check(); err != nil {
+		built, err := p.build(l.Limiter)
+		if err != nil {
 			return fmt.Errorf("api_limit: %w", err)
 		}
 		l.policies = append(l.policies, built)
 		l.counts = append(l.counts, newDecisions(l.label(i)))
 	}
-	if err := l.app.layout.checkOrder(ctx); err != nil {
+	if err := l.app.CheckLimitOrder(ctx); err != nil {
 		return err
 	}
 	l.unreported = newDecisions(unreportedLabel)
@@ -163,7 +108,7 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 		}
 		l.costs = append(l.costs, cost{c.Units, match})
 	}
-	if err := l.buildExempt(); err != nil {
+	if err := l.buildExempt(l.app.UnknownClient); err != nil {
 		return err
 	}
 	l.scratch.New = func() any { return new(scratch) }
@@ -178,14 +123,14 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	r.Body = httpx.Unclosed(r)
 	handler.ShowIdentity(r)
 	handler.CloseWhenExiting(w, r)
-	leave, err := l.app.lease.enter()
+	leave, err := l.app.Hold()
 	if err != nil {
 		handler.LeaveBody(w, r)
 		return handler.Unavailable(w, err)
 	}
 	defer leave()
 	access := handler.Caller(r)
-	l.order.look(l, r)
+	l.order.checkFirst(l, r)
 	if l.exempt(r, access) {
 		return next.ServeHTTP(w, r)
 	}
@@ -198,7 +143,7 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		l.scratch.Put(s)
 		return next.ServeHTTP(w, r)
 	}
-	verdict, err := l.app.limiter.Decide(r.Context(), ratelimit.Request{
+	verdict, err := l.app.Limiter().Decide(r.Context(), ratelimit.Request{
 		Charges: charges, Cost: l.cost(r), Results: s.results[:0], OnOutage: l.outage,
 	})
 	if err != nil {
@@ -239,112 +184,16 @@ func refusedBehind(err error, h http.Header) bool {
 	return handler.StatusOf(err) == http.StatusTooManyRequests && ratelimit.Told(h)
 }
 
-func (l *Limit) count(v ratelimit.Verdict, reported ratelimit.Result) {
-	to := &l.unreported
-	for i := range l.policies {
-		if &l.policies[i] == reported.Policy {
-			to = &l.counts[i]
-		}
+// provisionOutage reads what an outage is to the requests of this handler, and tells the
+// readiness of the node.
+func (l *Limit) provisionOutage() (err error) {
+	if l.outage, err = ratelimit.ParseOutage(l.OnOutage); err != nil {
+		return fmt.Errorf("api_limit: %w", err)
 	}
-	to.of(v).Inc()
-	for _, r := range v.Results {
-		if r.Shared {
-			l.metrics.LimiterFull()
-		}
-	}
-}
-
-// label is a policy's name in metrics: that of a `by` as the configuration has it, so the
-// labels are a closed set. One that is called as another kind is counted as "custom".
-func (l *Limit) label(i int) string {
-	p := l.Policies[i]
-	switch {
-	case slices.Contains(policyKinds, p.By):
-		return p.By
-	case slices.Contains(policyKinds, p.Name) || p.Name == unreportedLabel:
-		return "custom"
-	}
-	return p.Name
-}
-
-// unreportedLabel is the label of decisions of which no policy was reported.
-const unreportedLabel = "none"
-
-func (l *Limit) charges(to []ratelimit.Charge, r *http.Request, access *token.Access) []ratelimit.Charge {
-	for i := range l.policies {
-		if subject := l.subject(l.Policies[i].By, r, access); subject != "" {
-			to = append(to, ratelimit.Charge{Policy: &l.policies[i], Subject: subject})
-		}
-	}
-	return to
-}
-
-// subject is whom a policy counts a request for, "" when it does not apply.
-func (l *Limit) subject(by string, r *http.Request, access *token.Access) string {
-	switch by {
-	case "client":
-		if access != nil {
-			return access.Client
-		}
-	case "user":
-		if access != nil && !strings.HasPrefix(access.Subject, token.ClientSubject) {
-			return access.Subject
-		}
-	case "ip":
-		return httpx.AddressKey(handler.ClientIP(r))
-	case "route":
-		return handler.Route(r)
-	case "all":
-		return "all"
-	default:
-		if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
-			return hidden(repl.ReplaceKnown(by, ""))
-		}
-	}
-	return ""
-}
-
-// buildExempt sorts the exempt into clients and ranges; an address is a range of one.
-func (l *Limit) buildExempt() error {
-	l.clients = make(map[string]bool)
-	for _, e := range l.Exempt {
-		prefix, err := netip.ParsePrefix(e)
-		if addr, notAddr := netip.ParseAddr(e); notAddr == nil && addr.Zone() == "" {
-			prefix, err = netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()), nil
-		}
-		known := l.app.clients.byID
-		switch {
-		case err == nil:
-			l.ranges = append(l.ranges, prefix.Masked())
-		case len(known) > 0 && known[e] == nil:
-			return fmt.Errorf("api_limit: exempt %s: expected a declared client, an address or a range such as 10.0.0.0/8", e)
-		default:
-			l.clients[e] = true
-		}
+	if l.outage == ratelimit.OutageClosed {
+		l.app.FailsWithLimiter()
 	}
 	return nil
-}
-
-func (l *Limit) exempt(r *http.Request, access *token.Access) bool {
-	if access != nil && l.clients[access.Client] {
-		return true
-	}
-	if len(l.ranges) == 0 {
-		return false
-	}
-	addr, err := netip.ParseAddr(handler.ClientIP(r))
-	return err == nil && slices.ContainsFunc(l.ranges, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) })
-}
-
-func (l *Limit) cost(r *http.Request) int64 { return l.costOf(r.Method, r.URL) }
-
-func (l *Limit) costOf(method string, at *url.URL) int64 {
-	for _, c := range l.costs {
-		if c.match.Matches(method, at) {
-			return c.units
-		}
-	}
-	return 1
 }
 
 // Interface guards
