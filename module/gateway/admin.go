@@ -7,8 +7,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse/gatehouse/module/internal/admin"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
-	"github.com/gatehouse/gatehouse/module/internal/handler"
 )
 
 func init() { caddy.RegisterModule(AdminAPI{}) }
@@ -56,50 +56,43 @@ func (AdminAPI) Routes() []caddy.AdminRoute {
 func serveAdmin(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
+	log := logger("admin")
 	if why := distrusted(r); why != "" {
-		writeAdminError(w, r, handler.Error(http.StatusForbidden, &handler.Failure{Code: "forbidden", Message: why}))
+		admin.WriteError(w, r, log, admin.Refuse(http.StatusForbidden, "forbidden", why))
 		return nil
 	}
-	path := r.URL.EscapedPath()
-	if path == adminapi.ReadyPath {
-		path = adminapi.Path("ready")
-	}
-	rt, names := findAdminRoute(path)
-	if rt == nil {
-		writeAdminError(w, r, notFound("no such address; those of the gateway are described at the module admin.api.gatehouse"))
-		return nil
-	}
-	handle, ok := rt.handle[r.Method]
-	if !ok {
-		w.Header().Set("Allow", rt.allow())
-		writeAdminError(w, r, handler.Error(http.StatusMethodNotAllowed, &handler.Failure{Code: "method_not_allowed", Message: "this address answers " + rt.allow() + " only"}))
-		return nil
-	}
-	app, leave, err := runningApp()
-	if err != nil {
-		writeAdminError(w, r, err)
-		return nil
-	}
-	defer leave()
-	answer, err := handle(&adminCall{App: app, w: w, r: r, names: names})
-	if err != nil {
-		writeAdminError(w, r, err)
-		return nil
-	}
-	answer.write(w)
+	admin.Serve(w, r, log, func() (*admin.Config, func(), error) {
+		app, leave, err := runningApp()
+		if err != nil {
+			return nil, nil, err
+		}
+		return app.administered(), leave, nil
+	})
 	return nil
+}
+
+// administered is what the admin API knows of a configuration.
+func (a *App) administered() *admin.Config {
+	return &admin.Config{
+		Issuer: a.issuer, Server: a.server,
+		Store: a.core.store, OpenStore: a.core.store.open,
+		Ring: a.core.ring, KeyAge: a.core.tending.every, Revocations: a.core.revocations, Verify: a.verifier().Verify,
+		Configured: a.clients.byID, Stored: a.clients.stored.Clients,
+		Users: a.users, UsersIn: a.usersIn,
+		OpenLimiter: a.limiter.source, LimitsFailClosed: a.limitsClose,
+		Tickets: a.tickets, SharedPorts: a.sharedPorts, Readiness: a.readiness, ParseDuration: caddy.ParseDuration,
+	}
 }
 
 // runningApp is the app of the configuration that runs now, held until leave.
 func runningApp() (_ *App, leave func(), err error) {
 	v, err := caddy.ActiveContext().AppIfConfigured(AppName)
 	if errors.Is(err, caddy.ErrNotConfigured) && caddy.Exiting() {
-		return nil, nil, handler.Error(http.StatusServiceUnavailable, &handler.Failure{Code: "stopping", Message: "the gateway is about to end"})
+		return nil, nil, admin.Refuse(http.StatusServiceUnavailable, "stopping", "the gateway is about to end")
 	}
 	if errors.Is(err, caddy.ErrNotConfigured) {
-		return nil, nil, handler.Error(http.StatusServiceUnavailable, &handler.Failure{
-			Code: "not_configured", Message: "the running configuration has no global option `gatehouse { issuer ... }`; load one that has",
-		})
+		return nil, nil, admin.Refuse(http.StatusServiceUnavailable, "not_configured",
+			"the running configuration has no global option `gatehouse { issuer ... }`; load one that has")
 	}
 	if err != nil {
 		return nil, nil, err

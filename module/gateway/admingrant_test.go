@@ -3,12 +3,14 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse/gatehouse/module/internal/admin"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/store/storetest"
@@ -51,12 +53,11 @@ func TestTheEndOfWhatAUserHasGoesOnWhenTheCallerHangsUp(t *testing.T) {
 	ctx, hangUp := context.WithCancel(t.Context())
 	defer hangUp()
 	a.core.store.backend.open.Store(new(store.Backend(&hangingUp{m, hangUp})))
-	answer, err := revokeGrants(&adminCall{
-		App: a, w: httptest.NewRecorder(), names: []string{"u-1"},
-		r: httptest.NewRequestWithContext(ctx, http.MethodDelete, "/gatehouse/users/u-1/grants", nil),
-	})
-	if err != nil || answer.status != http.StatusNoContent || ctx.Err() == nil {
-		t.Errorf("%+v, %v", answer, err)
+	w := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(ctx, http.MethodDelete, "/gatehouse/users/u-1/grants", nil)
+	admin.Serve(w, r, slog.Default(), func() (*admin.Config, func(), error) { return a.administered(), func() {}, nil })
+	if w.Code != http.StatusNoContent || ctx.Err() == nil {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	epoch, err := ending.SubjectEpoch(t.Context(), m, "u-1")
 	if err != nil || epoch == 0 {

@@ -263,7 +263,7 @@ func (a *App) Start() error {
 		return err
 	}
 	if a.adjuster != nil {
-		if err := a.adjuster.Adjust(limiter.OpenSource); err != nil {
+		if err := a.adjuster.Adjust(limiter); err != nil {
 			return fmt.Errorf("adjusting the limiter: %w", err)
 		}
 	}

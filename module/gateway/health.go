@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse/gatehouse/module/internal/admin"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 )
@@ -96,7 +97,7 @@ func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	}
 	defer leave()
 	found := h.app.readiness(r.Context())
-	writeHealth(w, r, readyStatus(w, found), publicHealth(found))
+	writeHealth(w, r, admin.ReadyStatus(w, found), publicHealth(found))
 	return nil
 }
 

@@ -2,8 +2,6 @@ package gateway
 
 import (
 	"context"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/ratelimit"
@@ -14,37 +12,11 @@ import (
 // is away, the limiter itself knows what becomes of requests.
 type lazyLimiter struct {
 	plugin ratelimit.Plugin
-
-	open atomic.Pointer[openLimiter] // read by every request
-
-	mu       sync.Mutex
-	failure  error
-	failedAt time.Time
+	open   lazy[ratelimit.OpenSource]
 }
 
-type openLimiter struct{ ratelimit.OpenSource }
-
-func (l *lazyLimiter) source(ctx context.Context) (*openLimiter, error) {
-	if s := l.open.Load(); s != nil {
-		return s, nil
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if s := l.open.Load(); s != nil {
-		return s, nil
-	}
-	if l.failure != nil && time.Since(l.failedAt) < openRetry {
-		return nil, l.failure
-	}
-	// The source outlives the request that happens to be first.
-	s, err := l.plugin.Open(context.WithoutCancel(ctx))
-	l.failure, l.failedAt = err, time.Now()
-	if err != nil {
-		return nil, err
-	}
-	opened := &openLimiter{s}
-	l.open.Store(opened)
-	return opened, nil
+func (l *lazyLimiter) source(ctx context.Context) (ratelimit.OpenSource, error) {
+	return l.open.get(ctx, l.plugin.Open)
 }
 
 // Decide implements [ratelimit.Source]. A limiter that cannot be opened is one whose
@@ -71,23 +43,16 @@ func (l *lazyLimiter) Health(ctx context.Context) error {
 
 // stats is what a limiter in this process holds; ok is false for one elsewhere.
 func (l *lazyLimiter) stats() (s ratelimit.Stats, ok bool) {
-	open := l.open.Load()
+	open := l.open.open.Load()
 	if open == nil {
 		return s, false
 	}
-	if m, ok := open.OpenSource.(interface{ Stats() ratelimit.Stats }); ok {
-		return m.Stats(), true
+	m, ok := (*open).(interface{ Stats() ratelimit.Stats })
+	if !ok {
+		return s, false
 	}
-	return s, false
+	return m.Stats(), true
 }
 
 // Destruct closes a limiter that no configuration and no request uses any more.
-func (l *lazyLimiter) Destruct() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s := l.open.Swap(nil)
-	if s == nil {
-		return nil
-	}
-	return s.Close()
-}
+func (l *lazyLimiter) Destruct() error { return l.open.drop(ratelimit.OpenSource.Close) }

@@ -33,7 +33,7 @@ func TestTheSizeOfALimiterIsCheckedAndAdjusted(t *testing.T) {
 	if s, ok := l.stats(); !ok || s.Size != 4<<20 {
 		t.Errorf("%+v", s)
 	}
-	if err := second.Adjust(source.OpenSource); err != nil {
+	if err := second.Adjust(source); err != nil {
 		t.Fatal(err)
 	}
 	if s, _ := l.stats(); s.Size != 8<<20 {

@@ -1,14 +1,12 @@
 package gateway
 
 import (
-	"context"
-	"fmt"
 	"net/netip"
 	"slices"
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/admin"
 )
 
 // listening is a TCP socket that listens on this machine.
@@ -58,19 +56,9 @@ func overlap(ours caddy.NetworkAddress, at netip.AddrPort) bool {
 	return err == nil && (own.IsUnspecified() || own.Unmap() == addr)
 }
 
-const sharedPortRemedy = "end the other process, or give one of the two other ports"
-
 // warnOfSharedPorts says so in the log when a configuration is loaded.
 func (a *App) warnOfSharedPorts() {
 	if shared := a.sharedPorts(); len(shared) > 0 {
-		a.log.Warn("another process listens on a port of this gateway, and the kernel divides the connections between them: "+sharedPortRemedy, "addresses", shared)
+		a.log.Warn("another process listens on a port of this gateway, and the kernel divides the connections between them: "+admin.SharedPortRemedy, "addresses", shared)
 	}
-}
-
-// lookAtPorts is that for doctor.
-func lookAtPorts(_ context.Context, a *App) []adminapi.Finding {
-	if shared := a.sharedPorts(); len(shared) > 0 {
-		return []adminapi.Finding{adminapi.Broken("ports", sharedPortRemedy, "another process listens on %s as well, and gets some of the connections; if it is a Caddy with the same admin endpoint, it answers some of the commands too", fmt.Sprint(shared))}
-	}
-	return nil
 }

@@ -2,10 +2,9 @@ package gateway
 
 import (
 	"context"
-	"net/http"
-	"regexp"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/admin"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
 	"github.com/gatehouse/gatehouse/module/internal/token"
@@ -24,14 +23,14 @@ func (a *App) readiness(ctx context.Context) adminapi.Readiness {
 func storePart(found pulse) adminapi.Part {
 	p := partOf(adminapi.PartStore, found.store)
 	if found.store == nil && found.degraded != nil {
-		p.State, p.Message = adminapi.StateDegraded, "it answers, but: "+withoutCredentials(found.degraded)
+		p.State, p.Message = adminapi.StateDegraded, "it answers, but: "+admin.WithoutCredentials(found.degraded)
 	}
 	return p
 }
 
 func partOf(name string, err error) adminapi.Part {
 	if err != nil {
-		return adminapi.Part{Part: name, State: adminapi.StateFailing, Message: withoutCredentials(err)}
+		return adminapi.Part{Part: name, State: adminapi.StateFailing, Message: admin.WithoutCredentials(err)}
 	}
 	return adminapi.Part{Part: name, State: adminapi.StateOK}
 }
@@ -59,33 +58,6 @@ func (a *App) limiterPart(ctx context.Context) adminapi.Part {
 		p.State = adminapi.StateDegraded
 	}
 	return p
-}
-
-// credentials are what may stand before the @ of an address.
-var credentials = regexp.MustCompile(`://[^\s"]*@`)
-
-// withoutCredentials is an error's text for an answer. Stores keep passwords out of their
-// errors; an address that one of them quotes all the same is not to give them away.
-func withoutCredentials(err error) string {
-	return credentials.ReplaceAllString(err.Error(), "://REDACTED@")
-}
-
-// getReadiness is the readiness with what is wrong.
-func getReadiness(c *adminCall) (adminAnswer, error) {
-	if _, err := c.query(); err != nil {
-		return adminAnswer{}, err
-	}
-	found := c.readiness(c.r.Context())
-	return adminAnswer{status: readyStatus(c.w, found), body: found}, nil
-}
-
-// readyStatus is the status of an answer about readiness.
-func readyStatus(w http.ResponseWriter, found adminapi.Readiness) int {
-	if found.Ready {
-		return http.StatusOK
-	}
-	w.Header().Set("Retry-After", "1")
-	return http.StatusServiceUnavailable
 }
 
 // runningState is for the metrics, with the same bound on what they cost the store.

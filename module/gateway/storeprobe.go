@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/admin"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -112,7 +113,7 @@ func (c *core) look(ctx context.Context) pulse {
 	}); ok {
 		found.degraded = h.Health()
 	}
-	_, own := backend.(keepsFiles)
+	_, own := backend.(admin.FileStore)
 	if found.degraded != nil && !own {
 		return found // it looks by itself when that has ended
 	}

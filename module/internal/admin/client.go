@@ -1,4 +1,4 @@
-package gateway
+package admin
 
 import (
 	"cmp"
@@ -8,13 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
-
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/clientstore"
-	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
 // overlapDefault is for how long a replaced secret goes on to work when nobody says:
@@ -26,22 +24,22 @@ func configured(c *oauth.Client) adminapi.Client {
 	return adminapi.Client{Source: adminapi.SourceConfig, Definition: clientstore.Describe(c)}
 }
 
-func listClients(c *adminCall) (adminAnswer, error) {
+func listClients(c *call) (answer, error) {
 	after, limit, err := c.page()
 	if err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
-	stored, err := c.clients.stored.List(c.r.Context(), after, limit)
+	stored, err := c.Stored.List(c.r.Context(), after, limit)
 	if err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
 	all := []adminapi.Client{}
 	for _, d := range stored {
-		if c.clients.byID[d.ID] == nil { // a stored client never shadows a configured one
+		if c.Configured[d.ID] == nil { // a stored client never shadows a configured one
 			all = append(all, adminapi.Client{Source: adminapi.SourceStore, Definition: d})
 		}
 	}
-	for _, known := range c.clients.byID {
+	for _, known := range c.Configured {
 		if known.ID > after {
 			all = append(all, configured(known))
 		}
@@ -54,37 +52,37 @@ func listClients(c *adminCall) (adminAnswer, error) {
 	return okay(out)
 }
 
-func getClient(c *adminCall) (adminAnswer, error) {
+func getClient(c *call) (answer, error) {
 	if _, err := c.query(); err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
-	if known := c.clients.byID[c.names[0]]; known != nil {
+	if known := c.Configured[c.names[0]]; known != nil {
 		return okay(configured(known))
 	}
-	d, err := c.clients.stored.Get(c.r.Context(), c.names[0])
+	d, err := c.Stored.Get(c.r.Context(), c.names[0])
 	if err != nil {
-		return adminAnswer{}, c.clientError(err)
+		return answer{}, c.clientError(err)
 	}
 	return okay(adminapi.Client{Source: adminapi.SourceStore, Definition: d})
 }
 
-func createClient(c *adminCall) (adminAnswer, error) {
+func createClient(c *call) (answer, error) {
 	if _, err := c.query(); err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
 	var d clientstore.Definition
-	if err := c.read(&d); err != nil {
-		return adminAnswer{}, err
+	if err := c.readBody(&d); err != nil {
+		return answer{}, err
 	}
 	if err := onlyDefined(d); err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
-	made, secret, err := c.clients.stored.Create(c.r.Context(), d)
+	made, secret, err := c.Stored.Create(c.r.Context(), d)
 	if err != nil {
-		return adminAnswer{}, c.clientError(err)
+		return answer{}, c.clientError(err)
 	}
 	c.record(audit.Event{Name: audit.ClientChanged, Client: made.ID, Scopes: made.Scopes, Reason: "created"})
-	return adminAnswer{
+	return answer{
 		status: http.StatusCreated, location: adminapi.Path("clients", made.ID),
 		body: adminapi.ClientWithSecret{Client: adminapi.Client{Source: adminapi.SourceStore, Definition: made}, Secret: secret},
 	}, nil
@@ -103,54 +101,54 @@ func onlyDefined(d clientstore.Definition) error {
 	return nil
 }
 
-func updateClient(c *adminCall) (adminAnswer, error) {
+func updateClient(c *call) (answer, error) {
 	if err := c.changeable(); err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
 	body, err := c.body()
 	if err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
 	var given clientstore.Definition
 	if err := decodeBody(body, &given); err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
 	if err := onlyDefined(given); err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
 	// Decoded once more into what is there, the fields that the body does not have stay.
-	err = c.clients.stored.Update(c.r.Context(), c.names[0], func(d *clientstore.Definition) error { return decodeBody(body, d) })
+	err = c.Stored.Update(c.r.Context(), c.names[0], func(d *clientstore.Definition) error { return decodeBody(body, d) })
 	if err != nil {
-		return adminAnswer{}, c.clientError(err)
+		return answer{}, c.clientError(err)
 	}
 	c.record(audit.Event{Name: audit.ClientChanged, Client: c.names[0], Reason: "updated"})
 	return getClient(c)
 }
 
-func rotateClientSecret(c *adminCall) (adminAnswer, error) {
+func rotateClientSecret(c *call) (answer, error) {
 	var in struct {
 		// Overlap is a duration such as 24h or 7d; 0 for none.
 		Overlap string `json:"overlap"`
 	}
-	if err := c.read(&in); err != nil {
-		return adminAnswer{}, err
+	if err := c.readBody(&in); err != nil {
+		return answer{}, err
 	}
 	overlap := overlapDefault
 	if in.Overlap != "" {
 		var err error
-		if overlap, err = caddy.ParseDuration(in.Overlap); err != nil {
-			return adminAnswer{}, badField("overlap", "expected a duration such as 24h or 7d, or 0")
+		if overlap, err = c.ParseDuration(in.Overlap); err != nil {
+			return answer{}, badField("overlap", "expected a duration such as 24h or 7d, or 0")
 		}
 	}
 	if err := c.changeable(); err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
-	secret, err := c.clients.stored.RotateSecret(c.r.Context(), c.names[0], overlap)
+	secret, err := c.Stored.RotateSecret(c.r.Context(), c.names[0], overlap)
 	if err != nil {
-		return adminAnswer{}, c.clientError(err)
+		return answer{}, c.clientError(err)
 	}
 	c.record(audit.Event{Name: audit.ClientChanged, Client: c.names[0], Reason: "secret_rotated"})
-	d, err := c.clients.stored.Get(c.r.Context(), c.names[0])
+	d, err := c.Stored.Get(c.r.Context(), c.names[0])
 	if err != nil {
 		// The secret is in force and cannot be asked for again: it is told all the same.
 		d = clientstore.Definition{ID: c.names[0]}
@@ -158,38 +156,38 @@ func rotateClientSecret(c *adminCall) (adminAnswer, error) {
 	return okay(adminapi.ClientWithSecret{Client: adminapi.Client{Source: adminapi.SourceStore, Definition: d}, Secret: secret})
 }
 
-func deleteClient(c *adminCall) (adminAnswer, error) {
+func deleteClient(c *call) (answer, error) {
 	if err := c.changeable(); err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
-	if err := c.clients.stored.Delete(c.r.Context(), c.names[0]); err != nil {
-		return adminAnswer{}, c.clientError(err)
+	if err := c.Stored.Delete(c.r.Context(), c.names[0]); err != nil {
+		return answer{}, c.clientError(err)
 	}
 	c.record(audit.Event{Name: audit.ClientChanged, Client: c.names[0], Reason: "deleted"})
-	return adminAnswer{status: http.StatusNoContent}, nil
+	return answer{status: http.StatusNoContent}, nil
 }
 
 // changeable refuses to change a client of the configuration.
-func (c *adminCall) changeable() error {
+func (c *call) changeable() error {
 	if _, err := c.query(); err != nil {
 		return err
 	}
-	if c.clients.byID[c.names[0]] != nil {
+	if c.Configured[c.names[0]] != nil {
 		return conflict("client " + c.names[0] + " is part of the configuration: change it there and reload")
 	}
 	return nil
 }
 
 // clientError gives an error of the clients in the store its answer.
-func (c *adminCall) clientError(err error) error {
+func (c *call) clientError(err error) error {
 	var invalid *clientstore.InvalidError
 	switch {
 	case errors.Is(err, clientstore.ErrNotFound):
 		return notFound(fmt.Sprintf("there is no client %s", c.names[0]))
 	case errors.Is(err, clientstore.ErrExists):
-		return handler.Error(http.StatusConflict, &handler.Failure{Code: "conflict", Field: "id", Message: "id: a client of this id exists"})
+		return refuse(http.StatusConflict, envelope.Error{Code: "conflict", Field: "id", Message: "id: a client of this id exists"})
 	case errors.As(err, &invalid):
-		return handler.Error(http.StatusBadRequest, &handler.Failure{Code: "invalid_parameter", Field: invalid.Field(), Message: err.Error()})
+		return refuse(http.StatusBadRequest, envelope.Error{Code: "invalid_parameter", Field: invalid.Field(), Message: err.Error()})
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package gateway
+package admin
 
 import (
 	"context"
@@ -18,12 +18,16 @@ type served struct {
 	wrong, risky map[string]string
 }
 
-func (s *served) Identity() any                                      { return s }
 func (s *served) Open(context.Context) (ratelimit.OpenSource, error) { return s, nil }
 func (s *served) Health() error                                      { return s.away }
 func (s *served) Examine(context.Context) (_, _ map[string]string, _ error) {
 	return s.wrong, s.risky, s.blind
 }
+
+// inProcess is a limiter without a server.
+type inProcess struct{ ratelimit.OpenSource }
+
+func (inProcess) Health() error { return nil }
 
 func TestTheDoctorAsksTheServerOfALimiter(t *testing.T) {
 	secretive := errors.New("dial redis://u:hunter2@h:1: refused")
@@ -52,13 +56,13 @@ func TestTheDoctorAsksTheServerOfALimiter(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &App{limiter: &lazyLimiter{plugin: c.limiter}, limitsClose: c.closed}
-			if d := cmp.Diff(c.want, lookAtLimiter(t.Context(), a)); d != "" {
+			g := &Config{OpenLimiter: c.limiter.Open, LimitsFailClosed: c.closed}
+			if d := cmp.Diff(c.want, lookAtLimiter(t.Context(), g)); d != "" {
 				t.Error(d)
 			}
 		})
 	}
-	if got := lookAtLimiter(t.Context(), &App{limiter: &lazyLimiter{plugin: new(MemoryLimiter)}}); len(got) != 1 || got[0].Grade != "ok" {
+	if got := lookAtLimiter(t.Context(), &Config{OpenLimiter: func(context.Context) (ratelimit.OpenSource, error) { return inProcess{}, nil }}); len(got) != 1 || got[0].Grade != "ok" {
 		t.Errorf("in process: %+v", got)
 	}
 }

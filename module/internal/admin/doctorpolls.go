@@ -1,4 +1,4 @@
-package gateway
+package admin
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 
 // lookAtPolls reports when there is hardly room for another poll that hangs. It says
 // nothing where nobody waits.
-func lookAtPolls(_ context.Context, a *App) []adminapi.Finding {
-	n, most := a.tickets.Waiting(), a.tickets.MaxWaiting
+func lookAtPolls(_ context.Context, g *Config) []adminapi.Finding {
+	n, most := g.Tickets.Waiting(), g.Tickets.MaxWaiting
 	switch {
 	case n >= most/5*4:
 		return []adminapi.Finding{adminapi.Warned("polls", "look at whose they are in the access log; above the maximum polls are answered 503 at once",
@@ -22,9 +22,9 @@ func lookAtPolls(_ context.Context, a *App) []adminapi.Finding {
 }
 
 // speaksVariantB reports whether a client does, and so has browsers that poll.
-func (a *App) speaksVariantB(ctx context.Context) bool {
+func (g *Config) speaksVariantB(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, examineTimeout)
 	defer cancel()
-	all, _ := a.everyClient(ctx) // what cannot be read is said of the clients
+	all, _ := g.everyClient(ctx) // what cannot be read is said of the clients
 	return slices.ContainsFunc(all, func(c adminapi.Client) bool { return c.VariantB })
 }

@@ -1,4 +1,4 @@
-package gateway
+package admin
 
 import (
 	"context"
@@ -17,8 +17,8 @@ type examiner interface {
 }
 
 // lookAtStoreServer has the store say what of its server puts its records at risk.
-func lookAtStoreServer(ctx context.Context, a *App) []adminapi.Finding {
-	backend, err := a.core.store.open(ctx)
+func lookAtStoreServer(ctx context.Context, g *Config) []adminapi.Finding {
+	backend, err := g.OpenStore(ctx)
 	if err != nil {
 		return nil // said already
 	}
@@ -26,22 +26,22 @@ func lookAtStoreServer(ctx context.Context, a *App) []adminapi.Finding {
 }
 
 // lookAtLimiter reports a limiter that is away, and what its server may forget.
-func lookAtLimiter(ctx context.Context, a *App) []adminapi.Finding {
+func lookAtLimiter(ctx context.Context, g *Config) []adminapi.Finding {
 	const check = "limiter"
-	source, err := a.limiter.source(ctx)
+	source, err := g.OpenLimiter(ctx)
 	if err == nil {
 		err = source.Health()
 	}
 	switch {
-	case err != nil && a.limitsClose:
+	case err != nil && g.LimitsFailClosed:
 		return []adminapi.Finding{adminapi.Broken(check, "look at the server that the global option `limiter` names and at the way to it; until it is back an api_limit with `on_outage closed` answers 503",
-			"the limiter does not reach its counts: %s", withoutCredentials(err))}
+			"the limiter does not reach its counts: %s", WithoutCredentials(err))}
 	case err != nil:
 		return []adminapi.Finding{adminapi.Warned(check, "look at the server that the global option `limiter` names and at the way to it; until it is back `on_outage` decides",
-			"the limiter does not reach its counts: %s", withoutCredentials(err))}
+			"the limiter does not reach its counts: %s", WithoutCredentials(err))}
 	}
 	return append([]adminapi.Finding{adminapi.Fine(check, "the limiter reaches its counts")},
-		remarks(ctx, "limiter server", source.OpenSource)...)
+		remarks(ctx, "limiter server", source)...)
 }
 
 // remarks has what is open elsewhere examined, if it can be.
@@ -52,7 +52,7 @@ func remarks(ctx context.Context, check string, opened any) []adminapi.Finding {
 	}
 	wrong, risky, err := e.Examine(ctx)
 	if err != nil {
-		return []adminapi.Finding{adminapi.Warned(check, "see that it can be reached and that the gateway's user there may run INFO", "the server could not be looked at: %s", withoutCredentials(err))}
+		return []adminapi.Finding{adminapi.Warned(check, "see that it can be reached and that the gateway's user there may run INFO", "the server could not be looked at: %s", WithoutCredentials(err))}
 	}
 	var out []adminapi.Finding
 	for _, what := range slices.Sorted(maps.Keys(wrong)) {

@@ -1,8 +1,9 @@
-package gateway
+package admin
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -20,16 +21,16 @@ import (
 // examineTimeout bounds a look at what may hang: a store or directory elsewhere.
 const examineTimeout = 5 * time.Second
 
-func examine(c *adminCall) (adminAnswer, error) {
+func examine(c *call) (answer, error) {
 	if _, err := c.query(); err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
-	found := adminapi.Examination{Issuer: c.issuer.String(), VariantB: c.speaksVariantB(c.r.Context()), Findings: []adminapi.Finding{adminapi.Fine("app", "the running configuration has a gateway, issuer %s", c.issuer)}}
-	for _, look := range []func(context.Context, *App) []adminapi.Finding{
+	found := adminapi.Examination{Issuer: c.Issuer.String(), VariantB: c.speaksVariantB(c.r.Context()), Findings: []adminapi.Finding{adminapi.Fine("app", "the running configuration has a gateway, issuer %s", c.Issuer)}}
+	for _, look := range []func(context.Context, *Config) []adminapi.Finding{
 		lookAtStore, lookAtStoreServer, lookAtFiles, lookAtLimiter, lookAtRevocations, lookAtKeys, lookAtDirectory, lookAtPolls, lookAtClients, lookAtIssuer, lookAtPorts,
 	} {
 		ctx, cancel := context.WithTimeout(c.r.Context(), examineTimeout)
-		found.Findings = append(found.Findings, look(ctx, c.App)...)
+		found.Findings = append(found.Findings, look(ctx, c.Config)...)
 		cancel()
 	}
 	return okay(found)
@@ -40,26 +41,26 @@ func examine(c *adminCall) (adminAnswer, error) {
 const slowStore = 100 * time.Millisecond
 
 // lookAtStore writes, reads and removes a record of no meaning.
-func lookAtStore(ctx context.Context, a *App) []adminapi.Finding {
+func lookAtStore(ctx context.Context, g *Config) []adminapi.Finding {
 	const check, remedy = "store", "the message says what is wrong; look at the disk or the connection, and at the global option `store`"
 	value := []byte(secret.ID())
 	key := store.Key{Kind: store.KindProbe, ID: secret.ID()}
 	begun := time.Now()
-	_, err := a.core.store.Create(ctx, store.Record{Key: key, Value: value, Expires: begun.Add(time.Minute)})
+	_, err := g.Store.Create(ctx, store.Record{Key: key, Value: value, Expires: begun.Add(time.Minute)})
 	var got store.Record
 	if err == nil {
-		got, err = a.core.store.Get(ctx, key)
+		got, err = g.Store.Get(ctx, key)
 	}
 	if err == nil && string(got.Value) != string(value) {
 		err = errors.New("what was read is not what was written")
 	}
 	if err == nil {
-		err = a.core.store.Delete(ctx, key)
+		err = g.Store.Delete(ctx, key)
 	}
 	took := time.Since(begun)
 	switch {
 	case err != nil:
-		return []adminapi.Finding{adminapi.Broken(check, remedy, "the store cannot be used: %s", withoutCredentials(err))}
+		return []adminapi.Finding{adminapi.Broken(check, remedy, "the store cannot be used: %s", WithoutCredentials(err))}
 	case took > slowStore:
 		return []adminapi.Finding{adminapi.Warned(check, "look at the load of the disk or server and at the way to it",
 			"writing, reading and removing a record took %v", took.Round(time.Millisecond))}
@@ -67,20 +68,20 @@ func lookAtStore(ctx context.Context, a *App) []adminapi.Finding {
 	return []adminapi.Finding{adminapi.Fine(check, "writing, reading and removing a record took %v", took.Round(10*time.Microsecond))}
 }
 
-// keepsFiles is implemented by stores that keep secrets in files of this machine.
-type keepsFiles interface {
+// FileStore is implemented by stores that keep secrets in files of this machine.
+type FileStore interface {
 	// Files returns their paths, that of the state first. It MUST NOT wait for anything.
 	Files() []string
 }
 
 // lookAtFiles reports files that others of this machine can read, and a state whose file
 // was deleted: the open file goes on to work and is gone with the process.
-func lookAtFiles(ctx context.Context, a *App) []adminapi.Finding {
-	backend, err := a.core.store.open(ctx)
+func lookAtFiles(ctx context.Context, g *Config) []adminapi.Finding {
+	backend, err := g.OpenStore(ctx)
 	if err != nil {
 		return nil // said already
 	}
-	keeper, ok := backend.(keepsFiles)
+	keeper, ok := backend.(FileStore)
 	if !ok {
 		return nil
 	}
@@ -104,24 +105,24 @@ func lookAtFiles(ctx context.Context, a *App) []adminapi.Finding {
 	return []adminapi.Finding{adminapi.Fine(check, "the files of the store are the gateway's alone")}
 }
 
-func lookAtRevocations(_ context.Context, a *App) []adminapi.Finding {
-	if _, err := a.core.revocations.Check(&token.Access{}); err != nil {
+func lookAtRevocations(_ context.Context, g *Config) []adminapi.Finding {
+	if _, err := g.Revocations.Check(&token.Access{}); err != nil {
 		return []adminapi.Finding{adminapi.Broken("revocations", "the store's log lines say why; guards answer 503 until the feed is back", "%v", err)}
 	}
 	return []adminapi.Finding{adminapi.Fine("revocations", "what is revoked is known")}
 }
 
 // lookAtKeys reports when the signing keys change.
-func lookAtKeys(ctx context.Context, a *App) []adminapi.Finding {
+func lookAtKeys(ctx context.Context, g *Config) []adminapi.Finding {
 	const check = "keys"
-	keys, err := a.core.ring.List(ctx)
+	keys, err := g.Ring.List(ctx)
 	switch {
 	case err != nil:
 		return []adminapi.Finding{adminapi.Broken(check, "the message says what is wrong; an unreadable ring often means another `secret` than before", "the signing keys cannot be read: %v", err)}
 	case len(keys) == 0:
 		return []adminapi.Finding{adminapi.Fine(check, "there is no signing key yet; the first one is made with the first token")}
 	}
-	every := a.core.tending.every()
+	every := g.KeyAge()
 	var out []adminapi.Finding
 	for _, k := range keys {
 		if k.State != token.KeySigns {
@@ -146,20 +147,20 @@ func lookAtKeys(ctx context.Context, a *App) []adminapi.Finding {
 }
 
 // lookAtDirectory asks for a user whom nobody has.
-func lookAtDirectory(ctx context.Context, a *App) []adminapi.Finding {
+func lookAtDirectory(ctx context.Context, g *Config) []adminapi.Finding {
 	const check = "users"
 	begun := time.Now()
-	if own, ok := a.users.(*userstore.Users); ok {
+	if own, ok := g.Users.(*userstore.Users); ok {
 		first, err := own.List(ctx, "", 1)
 		switch {
 		case err != nil || len(first) > 0:
-		case a.needsUsers(ctx):
+		case g.needsUsers(ctx):
 			return []adminapi.Finding{adminapi.Warned(check, "run `caddy gatehouse user add`, or name another directory in the global option gatehouse", "there are no users, so nobody can sign in")}
 		default:
 			return []adminapi.Finding{adminapi.Fine(check, "there are no users, and no client needs any")}
 		}
 	}
-	if _, _, err := a.users.Lookup(ctx, "doctor-"+secret.ID()); err != nil {
+	if _, _, err := g.Users.Lookup(ctx, "doctor-"+secret.ID()); err != nil {
 		return []adminapi.Finding{adminapi.Broken(check, "the message says what is wrong; look at the global option `users`", "the user directory cannot be asked: %v", err)}
 	}
 	took := time.Since(begun)
@@ -170,8 +171,8 @@ func lookAtDirectory(ctx context.Context, a *App) []adminapi.Finding {
 }
 
 // needsUsers reports whether a client sends people, or their passwords, here to sign in.
-func (a *App) needsUsers(ctx context.Context) bool {
-	all, _ := a.everyClient(ctx) // what cannot be read is said elsewhere
+func (g *Config) needsUsers(ctx context.Context) bool {
+	all, _ := g.everyClient(ctx) // what cannot be read is said elsewhere
 	return slices.ContainsFunc(all, func(c adminapi.Client) bool {
 		return slices.ContainsFunc(c.Grants, func(g string) bool { return g != string(oauth.ClientCredentials) })
 	})
@@ -181,14 +182,14 @@ func (a *App) needsUsers(ctx context.Context) bool {
 const maxExamined = 1000
 
 // everyClient lists the clients of configuration and store.
-func (a *App) everyClient(ctx context.Context) ([]adminapi.Client, error) {
+func (g *Config) everyClient(ctx context.Context) ([]adminapi.Client, error) {
 	var all []adminapi.Client
-	for _, id := range slices.Sorted(maps.Keys(a.clients.byID)) {
-		all = append(all, configured(a.clients.byID[id]))
+	for _, id := range slices.Sorted(maps.Keys(g.Configured)) {
+		all = append(all, configured(g.Configured[id]))
 	}
-	kept, err := a.clients.stored.List(ctx, "", maxExamined)
+	kept, err := g.Stored.List(ctx, "", maxExamined)
 	for _, d := range kept {
-		if a.clients.byID[d.ID] == nil {
+		if g.Configured[d.ID] == nil {
 			all = append(all, adminapi.Client{Source: adminapi.SourceStore, Definition: d})
 		}
 	}
@@ -196,9 +197,9 @@ func (a *App) everyClient(ctx context.Context) ([]adminapi.Client, error) {
 }
 
 // lookAtClients reports what of clients is on its way out, or risky.
-func lookAtClients(ctx context.Context, a *App) []adminapi.Finding {
+func lookAtClients(ctx context.Context, g *Config) []adminapi.Finding {
 	const check = "clients"
-	all, err := a.everyClient(ctx)
+	all, err := g.everyClient(ctx)
 	if err != nil {
 		return []adminapi.Finding{adminapi.Broken(check, "look at the store", "the clients in the store cannot be read: %v", err)}
 	}
@@ -229,9 +230,19 @@ func lookAtClients(ctx context.Context, a *App) []adminapi.Finding {
 	return out
 }
 
-func lookAtIssuer(_ context.Context, a *App) []adminapi.Finding {
-	if a.issuer.Scheme == "http" {
-		return []adminapi.Finding{adminapi.Warned("issuer", "for anything but trying out, use an https issuer", "the issuer %s is plain http: it works on this machine alone", a.issuer)}
+func lookAtIssuer(_ context.Context, g *Config) []adminapi.Finding {
+	if g.Issuer.Scheme == "http" {
+		return []adminapi.Finding{adminapi.Warned("issuer", "for anything but trying out, use an https issuer", "the issuer %s is plain http: it works on this machine alone", g.Issuer)}
+	}
+	return nil
+}
+
+// SharedPortRemedy is what to do about a port on which two processes listen.
+const SharedPortRemedy = "end the other process, or give one of the two other ports"
+
+func lookAtPorts(_ context.Context, g *Config) []adminapi.Finding {
+	if shared := g.SharedPorts(); len(shared) > 0 {
+		return []adminapi.Finding{adminapi.Broken("ports", SharedPortRemedy, "another process listens on %s as well, and gets some of the connections; if it is a Caddy with the same admin endpoint, it answers some of the commands too", fmt.Sprint(shared))}
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package gateway
+package admin
 
 import (
 	"context"
@@ -13,37 +13,37 @@ import (
 )
 
 // listGrants lists the living ones.
-func listGrants(c *adminCall) (adminAnswer, error) {
+func listGrants(c *call) (answer, error) {
 	after, limit, err := c.page("by")
 	if err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
 	subject, known, err := c.subject()
 	if err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
-	records, err := c.core.store.List(c.r.Context(), store.KindGrant, subject, after, limit)
+	records, err := c.Store.List(c.r.Context(), store.KindGrant, subject, after, limit)
 	if err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
 	if len(records) == 0 && after == "" && !known {
-		return adminAnswer{}, c.noUser()
+		return answer{}, c.noUser()
 	}
-	judge, err := ending.NewJudge(c.r.Context(), c.core.store, subject)
+	judge, err := ending.NewJudge(c.r.Context(), c.Store, subject)
 	if err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
 	out := adminapi.List[adminapi.Grant]{Items: []adminapi.Grant{}}
 	for _, rec := range records {
 		var g store.Grant
 		if err := store.Decode(rec.Value, &g); err != nil {
-			return adminAnswer{}, err
+			return answer{}, err
 		}
 		ended, err := judge.Ended(c.r.Context(), g.Client, g.Epochs)
 		if err != nil {
-			return adminAnswer{}, err
+			return answer{}, err
 		}
-		if !ended && !g.Revoked() && c.server.Now().Before(g.Expires) {
+		if !ended && !g.Revoked() && c.Server.Now().Before(g.Expires) {
 			out.Items = append(out.Items, adminapi.Grant{
 				ID: g.ID, Client: g.Client, Scopes: append([]string{}, g.Scopes...), Resources: g.Resources,
 				IssuedAt: g.IssuedAt, UsedAt: g.RotatedAt, ExpiresAt: g.Expires,
@@ -57,80 +57,80 @@ func listGrants(c *adminCall) (adminAnswer, error) {
 }
 
 // revokeGrant kills one grant and what it issued, on every node within a second.
-func revokeGrant(c *adminCall) (adminAnswer, error) {
+func revokeGrant(c *call) (answer, error) {
 	if _, err := c.query("by"); err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
 	subject, _, err := c.subject()
 	if err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
 	unknown := notFound("this user has no living grant " + c.names[1] + "; `caddy gatehouse grant list` shows them")
 	var g store.Grant
-	_, err = store.Read(c.r.Context(), c.core.store, store.Key{Kind: store.KindGrant, ID: c.names[1]}, &g)
+	_, err = store.Read(c.r.Context(), c.Store, store.Key{Kind: store.KindGrant, ID: c.names[1]}, &g)
 	if errors.Is(err, store.ErrNotFound) || err == nil && (g.Subject != subject || g.Revoked()) {
-		return adminAnswer{}, unknown
+		return answer{}, unknown
 	}
 	if err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
-	ended, err := ending.Ended(c.r.Context(), c.core.store, subject, g.Client, g.Epochs)
+	ended, err := ending.Ended(c.r.Context(), c.Store, subject, g.Client, g.Epochs)
 	if err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
 	if ended {
-		return adminAnswer{}, unknown
+		return answer{}, unknown
 	}
-	if err := c.ending(func(ctx context.Context) error { return c.server.EndGrant(ctx, subject, g.ID) }); err != nil {
-		return adminAnswer{}, err
+	if err := c.ending(func(ctx context.Context) error { return c.Server.EndGrant(ctx, subject, g.ID) }); err != nil {
+		return answer{}, err
 	}
 	c.record(audit.Event{Name: audit.GrantRevoked, Subject: subject, Client: g.Client, Grant: g.ID})
-	return adminAnswer{status: http.StatusNoContent}, nil
+	return answer{status: http.StatusNoContent}, nil
 }
 
 // revokeGrants takes back what a user gave one client, the remembered consent included,
 // or without `client` everything: then the user's sessions end too.
-func revokeGrants(c *adminCall) (adminAnswer, error) {
+func revokeGrants(c *call) (answer, error) {
 	q, err := c.query("by", "client")
 	if err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
 	if q.Has("client") && q.Get("client") == "" {
-		return adminAnswer{}, badField("client", "expected a client_id")
+		return answer{}, badField("client", "expected a client_id")
 	}
 	subject, known, err := c.subject()
 	if err == nil && !known {
 		known, err = c.left(subject)
 	}
 	if err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
 	if !known { // a slip of the pen must not look like something done
-		return adminAnswer{}, c.noUser()
+		return answer{}, c.noUser()
 	}
 	client := q.Get("client")
 	err = c.ending(func(ctx context.Context) error {
 		if client != "" {
-			return c.server.EndClient(ctx, subject, client)
+			return c.Server.EndClient(ctx, subject, client)
 		}
-		return c.server.EndSubject(ctx, subject)
+		return c.Server.EndSubject(ctx, subject)
 	})
 	if err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
 	c.record(audit.Event{Name: audit.GrantRevoked, Subject: subject, Client: client})
-	if client != "" && c.clients.byID[client] == nil { // said after it is done: what a client that is gone left has ended too
-		if _, err := c.clients.stored.Get(c.r.Context(), client); errors.Is(err, clientstore.ErrNotFound) {
-			return adminAnswer{}, notFound("there is no client " + client + "; `caddy gatehouse client list` shows them")
+	if client != "" && c.Configured[client] == nil { // said after it is done: what a client that is gone left has ended too
+		if _, err := c.Stored.Get(c.r.Context(), client); errors.Is(err, clientstore.ErrNotFound) {
+			return answer{}, notFound("there is no client " + client + "; `caddy gatehouse client list` shows them")
 		}
 	}
-	return adminAnswer{status: http.StatusNoContent}, nil
+	return answer{status: http.StatusNoContent}, nil
 }
 
 // left reports whether a user whom the directory does not know has left anything behind.
-func (c *adminCall) left(subject string) (bool, error) {
+func (c *call) left(subject string) (bool, error) {
 	for _, kind := range []store.Kind{store.KindGrant, store.KindSession, store.KindCode} {
-		records, err := c.core.store.List(c.r.Context(), kind, subject, "", 1)
+		records, err := c.Store.List(c.r.Context(), kind, subject, "", 1)
 		if err != nil || len(records) > 0 {
 			return len(records) > 0, err
 		}
@@ -139,4 +139,4 @@ func (c *adminCall) left(subject string) (bool, error) {
 }
 
 // record puts what was done into the audit trail.
-func (c *adminCall) record(e audit.Event) { c.server.Audit.Record(c.r.Context(), e) }
+func (c *call) record(e audit.Event) { c.Server.Audit.Record(c.r.Context(), e) }

@@ -1,4 +1,4 @@
-package gateway
+package admin
 
 import (
 	"errors"
@@ -11,24 +11,24 @@ import (
 
 // inspectToken says what an access token contains and which check it fails. It takes the token
 // in the body, because addresses end up in logs.
-func inspectToken(c *adminCall) (adminAnswer, error) {
+func inspectToken(c *call) (answer, error) {
 	if _, err := c.query(); err != nil {
-		return adminAnswer{}, err
+		return answer{}, err
 	}
 	var in struct {
 		Token string `json:"token"`
 	}
-	if err := c.read(&in); err != nil {
-		return adminAnswer{}, err
+	if err := c.readBody(&in); err != nil {
+		return answer{}, err
 	}
 	if in.Token == "" {
-		return adminAnswer{}, badField("token", "expected an access token")
+		return answer{}, badField("token", "expected an access token")
 	}
 	if strings.ContainsAny(in.Token, " \t\r\n") {
-		return adminAnswer{}, badField("token", "expected an access token alone, without blanks")
+		return answer{}, badField("token", "expected an access token alone, without blanks")
 	}
 	out := adminapi.TokenInspection{Genuine: true, Now: time.Now().UTC()}
-	_, err := c.verifier().Verify(c.r.Context(), in.Token)
+	_, err := c.Verify(c.r.Context(), in.Token)
 	var refused *token.RefusedError
 	switch {
 	case errors.As(err, &refused):
@@ -36,7 +36,7 @@ func inspectToken(c *adminCall) (adminAnswer, error) {
 	case errors.Is(err, token.ErrInvalid):
 		out.Genuine, out.Refusal = false, string(token.OtherRefusal)
 	case err != nil:
-		return adminAnswer{}, err
+		return answer{}, err
 	}
 	if u, ok := token.ReadUnverified(in.Token); ok {
 		out.Token = &adminapi.TokenContent{

@@ -1,4 +1,4 @@
-package gateway
+package admin
 
 import (
 	"errors"
@@ -6,12 +6,12 @@ import (
 	"net/http"
 
 	"github.com/gatehouse/gatehouse/module/directory"
-	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/userstore"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
 // user is the one that the path names, by id or, for users kept in the store, by name.
-func (c *adminCall) user() (directory.User, error) {
+func (c *call) user() (directory.User, error) {
 	by := c.r.URL.Query().Get("by")
 	if by != "" && by != "id" && by != "username" {
 		return directory.User{}, badField("by", "expected id or username")
@@ -20,7 +20,7 @@ func (c *adminCall) user() (directory.User, error) {
 	var known [2]bool
 	var err error
 	if by != "username" {
-		if found[0], known[0], err = c.users.Lookup(c.r.Context(), c.names[0]); err != nil {
+		if found[0], known[0], err = c.Users.Lookup(c.r.Context(), c.names[0]); err != nil {
 			return directory.User{}, err
 		}
 	}
@@ -43,16 +43,16 @@ func (c *adminCall) user() (directory.User, error) {
 // subject is the id of the user that the path names, and whether the directory knows it.
 // What users have granted is kept by id, also of users of another directory and of
 // users who are gone.
-func (c *adminCall) subject() (id string, known bool, err error) {
+func (c *call) subject() (id string, known bool, err error) {
 	u, err := c.user()
-	if err != nil && handler.StatusOf(err) == http.StatusNotFound {
+	if err != nil && statusOf(err) == http.StatusNotFound {
 		return c.names[0], false, nil
 	}
 	return u.ID, true, err
 }
 
 // editable is the id of the user that the path names, where users can be changed.
-func (c *adminCall) editable() (*userstore.Users, string, error) {
+func (c *call) editable() (*userstore.Users, string, error) {
 	if _, err := c.query("by"); err != nil {
 		return nil, "", err
 	}
@@ -65,14 +65,14 @@ func (c *adminCall) editable() (*userstore.Users, string, error) {
 }
 
 // kept are the users in the store, or a refusal that says where they are instead.
-func (c *adminCall) kept() (*userstore.Users, error) {
-	if users, ok := c.users.(*userstore.Users); ok {
+func (c *call) kept() (*userstore.Users, error) {
+	if users, ok := c.Users.(*userstore.Users); ok {
 		return users, nil
 	}
-	return nil, conflict(fmt.Sprintf("the users of this gateway live in the directory %q, not in the store: list and change them there; `grant` works for them all the same", c.usersIn))
+	return nil, conflict(fmt.Sprintf("the users of this gateway live in the directory %q, not in the store: list and change them there; `grant` works for them all the same", c.UsersIn))
 }
 
-func (c *adminCall) noUser() error {
+func (c *call) noUser() error {
 	message := fmt.Sprintf("there is no user %s", c.names[0])
 	if _, err := c.kept(); err != nil {
 		message += "; users of this directory are named by their id here"
@@ -81,18 +81,18 @@ func (c *adminCall) noUser() error {
 }
 
 // userError gives an error of the users in the store its answer.
-func (c *adminCall) userError(err error) error {
+func (c *call) userError(err error) error {
 	switch {
 	case errors.Is(err, userstore.ErrNotFound):
 		return c.noUser()
 	case errors.Is(err, userstore.ErrTaken):
-		return handler.Error(http.StatusConflict, &handler.Failure{Code: "conflict", Field: "username", Message: "username: it is another user's already"})
+		return refuse(http.StatusConflict, envelope.Error{Code: "conflict", Field: "username", Message: "username: it is another user's already"})
 	case errors.Is(err, userstore.ErrInvalid):
-		bad := &handler.Failure{Code: "invalid_parameter", Message: err.Error()}
+		bad := envelope.Error{Code: "invalid_parameter", Message: err.Error()}
 		if wrong := (*directory.FieldError)(nil); errors.As(err, &wrong) {
 			bad.Field = wrong.Field
 		}
-		return handler.Error(http.StatusBadRequest, bad)
+		return refuse(http.StatusBadRequest, bad)
 	}
 	return err
 }

@@ -1,0 +1,46 @@
+package admin
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/authserver"
+	"github.com/gatehouse/gatehouse/module/internal/clientstore"
+	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
+	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/ratelimit"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// Config is what the API administers and the doctor examines: a running gateway.
+type Config struct {
+	Issuer *url.URL
+	Server *authserver.Server
+
+	Store     store.Backend
+	OpenStore func(context.Context) (store.Backend, error) // the store itself, for its optional methods
+
+	Ring        *token.Ring
+	KeyAge      func() time.Duration // at which a signing key is replaced
+	Revocations *token.Revocations
+	Verify      func(ctx context.Context, raw string) (*token.Access, error) // as guards do
+
+	Configured map[string]*oauth.Client // the clients of the configuration, by id
+	Stored     *clientstore.Clients
+
+	Users   directory.Directory
+	UsersIn string // the name of their directory, "" for the store
+
+	OpenLimiter      func(context.Context) (ratelimit.OpenSource, error)
+	LimitsFailClosed bool // an api_limit refuses requests while the limiter is out of reach
+
+	Tickets     *crossdevice.Tickets
+	SharedPorts func() []string // addresses of ours on which another process listens, too
+	Readiness   func(context.Context) adminapi.Readiness
+
+	ParseDuration func(string) (time.Duration, error) // days included
+}
