@@ -75,11 +75,11 @@ func serveAdmin(w http.ResponseWriter, r *http.Request) error {
 func (a *App) administered() *admin.Config {
 	return &admin.Config{
 		Issuer: a.issuer, Server: a.server,
-		Store: a.core.store, OpenStore: a.core.store.open,
+		Store: a.core.store, OpenStore: a.core.store.Open,
 		Ring: a.core.ring, KeyAge: a.core.tending.every, Revocations: a.core.revocations, Verify: a.verifier().Verify,
 		Configured: a.clients.byID, Stored: a.clients.stored.Clients,
 		Users: a.users, UsersIn: a.usersIn,
-		OpenLimiter: a.limiter.source, LimitsFailClosed: a.limitsClose,
+		OpenLimiter: a.limiter.Source, LimitsFailClosed: a.limitsClose,
 		Tickets: a.tickets, SharedPorts: a.sharedPorts, Readiness: a.readiness, ParseDuration: caddy.ParseDuration,
 	}
 }
@@ -101,7 +101,7 @@ func runningApp() (_ *App, leave func(), err error) {
 	if !ok {
 		return nil, nil, fmt.Errorf("the app %s is of type %T", AppName, v)
 	}
-	if leave, err = app.lease.enter(); err != nil {
+	if leave, err = app.lease.Enter(); err != nil {
 		return nil, nil, err
 	}
 	return app, leave, nil

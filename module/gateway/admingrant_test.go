@@ -36,7 +36,9 @@ func (h *hangingUp) List(ctx context.Context, kind store.Kind, parent, after str
 
 func TestTheEndOfWhatAUserHasGoesOnWhenTheCallerHangsUp(t *testing.T) {
 	m := storetest.NewMemory(nil)
-	a := appWith(t, m)
+	ctx, hangUp := context.WithCancel(t.Context())
+	defer hangUp()
+	a := appWith(t, &hangingUp{m, hangUp})
 	var err error
 	if a.attempts, err = newBook(); err != nil {
 		t.Fatal(err)
@@ -50,9 +52,6 @@ func TestTheEndOfWhatAUserHasGoesOnWhenTheCallerHangsUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ctx, hangUp := context.WithCancel(t.Context())
-	defer hangUp()
-	a.core.store.backend.open.Store(new(store.Backend(&hangingUp{m, hangUp})))
 	w := httptest.NewRecorder()
 	r := httptest.NewRequestWithContext(ctx, http.MethodDelete, "/gatehouse/users/u-1/grants", nil)
 	admin.Serve(w, r, slog.Default(), func() (*admin.Config, func(), error) { return a.administered(), func() {}, nil })

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/gatehouse/gatehouse/module/internal/lazy"
+	"github.com/gatehouse/gatehouse/module/internal/pool"
 	"log/slog"
 	"net/url"
 	"slices"
@@ -89,14 +91,14 @@ type App struct {
 	RevocationMaxStale caddy.Duration `json:"revocation_max_stale,omitempty"`
 
 	issuer      *url.URL
-	held        holdings
-	lease       *lease
+	held        pool.Holdings
+	lease       *pool.Lease
 	left        bool // Cleanup has given the lease back
 	core        *core
 	attempts    *lockout.Book
 	forgeries   *forgeryLog
 	ownResource *ownResource // set for guards whose audience is the issuer
-	limiter     *lazyLimiter
+	limiter     *lazy.Limiter
 	adjuster    adjuster // of the limiter; nil if it has nothing to adjust
 	server      *authserver.Server
 	overload    *overload
@@ -155,7 +157,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	a.lease = a.held.lease()
+	a.lease = a.held.Lease()
 	return nil
 }
 
@@ -166,20 +168,20 @@ func (a *App) take(ctx caddy.Context, secrets [][]byte) (directory.Directory, er
 		return nil, err
 	}
 	id := source.Identity()
-	opened, err := hold(&a.held, stores, id, func() (*lazyStore, error) { return &lazyStore{source: source}, nil })
+	opened, err := pool.Hold(&a.held, stores, id, func() (*lazy.Store, error) { return lazy.NewStore(source), nil })
 	if err != nil {
 		return nil, err
 	}
 	key := coreKey{store: id, secrets: digest(secrets), maxStale: time.Duration(a.RevocationMaxStale)}
-	a.core, err = hold(&a.held, cores, key, func() (*core, error) { return newCore(opened, secrets, key) })
+	a.core, err = pool.Hold(&a.held, cores, key, func() (*core, error) { return newCore(opened, secrets, key) })
 	if err != nil {
 		return nil, err
 	}
 	a.forgeries, a.ownResource = new(forgeryLog), new(ownResource)
-	if a.attempts, err = hold(&a.held, books, "attempts", newBook); err != nil {
+	if a.attempts, err = pool.Hold(&a.held, books, "attempts", newBook); err != nil {
 		return nil, err
 	}
-	if a.overload, err = hold(&a.held, overloads, "overload", newOverload); err != nil {
+	if a.overload, err = pool.Hold(&a.held, overloads, "overload", newOverload); err != nil {
 		return nil, err
 	}
 	if a.limiter, err = a.loadLimiter(ctx, source); err != nil {
@@ -255,7 +257,7 @@ func (a *App) Start() error {
 		return fmt.Errorf("opening the store: %w", err)
 	}
 	// A server that is away is no error here: on_outage says what that means.
-	limiter, err := a.limiter.source(ctx)
+	limiter, err := a.limiter.Source(ctx)
 	if err != nil {
 		return fmt.Errorf("opening the limiter: %w", err)
 	}
@@ -299,9 +301,9 @@ func (a *App) Cleanup() error {
 	// front of ours, enter it.
 	if a.lease != nil && !a.left {
 		a.left = true
-		a.lease.leave()
+		a.lease.Leave()
 	}
-	a.held.giveBack()
+	a.held.GiveBack()
 	return nil
 }
 

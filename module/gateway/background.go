@@ -99,7 +99,7 @@ func (a *App) Keys(ctx context.Context) (*secret.Keys, error) { return a.core.Ke
 
 // Hold keeps what the configuration has open until the result is called: for a request, or
 // for work that outlives the configuration.
-func (a *App) Hold() (release func(), err error) { return a.lease.enter() }
+func (a *App) Hold() (release func(), err error) { return a.lease.Enter() }
 
 // Identify makes a request without a client one of this caller's, for placeholders and logs.
 func (a *App) Identify(r *http.Request, access *token.Access) { handler.Identify(r, access, a.names) }

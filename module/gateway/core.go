@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"github.com/gatehouse/gatehouse/module/internal/lazy"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -27,7 +28,7 @@ type coreKey struct {
 // configurations: keys, revocations, verified
 // tokens and, where no other directory is configured, users.
 type core struct {
-	store       *lazyStore
+	store       *lazy.Store
 	ring        *token.Ring
 	revocations *token.Revocations
 	verifier    *token.Verifier
@@ -62,7 +63,7 @@ func logger(name string) *slog.Logger {
 	return slog.New(zapslog.NewHandler(caddy.Log().Core(), zapslog.WithName("gatehouse."+name)))
 }
 
-func newCore(s *lazyStore, secrets [][]byte, key coreKey) (*core, error) {
+func newCore(s *lazy.Store, secrets [][]byte, key coreKey) (*core, error) {
 	c := &core{store: s, secrets: secrets}
 	c.probe = &storeProbe{look: c.look}
 	var err error
@@ -142,7 +143,7 @@ func (c *core) tokenLife() time.Duration { return max(c.maxLife(), c.ring.Life()
 // warm opens the store, begins to follow it and makes what the first request would
 // otherwise wait for.
 func (c *core) warm(ctx context.Context) error {
-	if _, err := c.store.open(ctx); err != nil {
+	if _, err := c.store.Open(ctx); err != nil {
 		return err
 	}
 	// When a whole machine starts, the store is reached and may still answer late.

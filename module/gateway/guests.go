@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/gatehouse/gatehouse/module/internal/lazy"
+	"github.com/gatehouse/gatehouse/module/internal/pool"
 
 	"github.com/caddyserver/caddy/v2"
 
@@ -54,7 +56,7 @@ type adjuster interface {
 	Adjust(open ratelimit.OpenSource) error
 }
 
-func (a *App) loadLimiter(ctx caddy.Context, beside store.Source) (*lazyLimiter, error) {
+func (a *App) loadLimiter(ctx caddy.Context, beside store.Source) (*lazy.Limiter, error) {
 	plugin := ratelimit.Plugin(new(MemoryLimiter))
 	if a.LimiterRaw != nil {
 		guest, err := ctx.LoadModule(a, "LimiterRaw")
@@ -72,7 +74,7 @@ func (a *App) loadLimiter(ctx caddy.Context, beside store.Source) (*lazyLimiter,
 		}
 	}
 	a.adjuster, _ = plugin.(adjuster)
-	return hold(&a.held, limiters, plugin.Identity(), func() (*lazyLimiter, error) { return &lazyLimiter{plugin: plugin}, nil })
+	return pool.Hold(&a.held, limiters, plugin.Identity(), func() (*lazy.Limiter, error) { return lazy.NewLimiter(plugin), nil })
 }
 
 func (a *App) loadUsers(ctx caddy.Context) (directory.Directory, error) {
@@ -93,5 +95,5 @@ func (a *App) loadUsers(ctx caddy.Context) (directory.Directory, error) {
 	if !ok {
 		return nil, fmt.Errorf("users: %T is not a user directory", guest)
 	}
-	return hold(&a.held, directories, dir.Identity(), func() (*lazyDirectory, error) { return &lazyDirectory{source: dir}, nil })
+	return pool.Hold(&a.held, directories, dir.Identity(), func() (*lazy.Directory, error) { return lazy.NewDirectory(dir), nil })
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/gatehouse/gatehouse/module/internal/pool"
 	"net/http"
 	"strings"
 
@@ -85,10 +86,10 @@ func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		writeHealth(w, r, http.StatusOK, health{Status: "live"})
 		return nil
 	}
-	leave, err := h.app.lease.enter()
+	leave, err := h.app.lease.Enter()
 	if err == nil && caddy.Exiting() { // balancers are to send nothing new while it still serves
 		leave()
-		err = errGone
+		err = pool.ErrGone
 	}
 	if err != nil {
 		w.Header().Set("Retry-After", "1")

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"github.com/gatehouse/gatehouse/module/internal/lazy"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
@@ -22,21 +23,21 @@ func TestTheSizeOfALimiterIsCheckedAndAdjusted(t *testing.T) {
 	if first.Identity() != second.Identity() {
 		t.Error("limiters of different sizes do not share their counts")
 	}
-	l := &lazyLimiter{plugin: first}
-	if _, ok := l.stats(); ok {
+	l := lazy.NewLimiter(first)
+	if _, ok := l.Stats(); ok {
 		t.Error("a limiter that is not open holds something")
 	}
-	source, err := l.source(context.Background())
+	source, err := l.Source(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, ok := l.stats(); !ok || s.Size != 4<<20 {
+	if s, ok := l.Stats(); !ok || s.Size != 4<<20 {
 		t.Errorf("%+v", s)
 	}
 	if err := second.Adjust(source); err != nil {
 		t.Fatal(err)
 	}
-	if s, _ := l.stats(); s.Size != 8<<20 {
+	if s, _ := l.Stats(); s.Size != 8<<20 {
 		t.Errorf("after a reload: %+v", s)
 	}
 }

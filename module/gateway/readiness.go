@@ -14,7 +14,7 @@ func init() { metrics.AskState(runningState) }
 
 // readiness looks at what this node depends on. Whoever calls it holds the app's lease.
 func (a *App) readiness(ctx context.Context) adminapi.Readiness {
-	found := a.core.probe.ask(ctx, a.lease.enter)
+	found := a.core.probe.ask(ctx, a.lease.Enter)
 	return adminapi.Sum(
 		storePart(found), partOf(adminapi.PartKeys, found.keys), a.revocationPart(), a.limiterPart(ctx),
 	)
@@ -69,8 +69,8 @@ func runningState() (metrics.State, bool) {
 	defer leave()
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
-	s := metrics.State{StoreUp: app.core.probe.ask(ctx, app.lease.enter).store == nil, LimiterUp: app.limiter.Health(ctx) == nil, PollsWaiting: app.tickets.Waiting(), JobsUnfinished: app.attached.backlog()}
-	if held, ok := app.limiter.stats(); ok {
+	s := metrics.State{StoreUp: app.core.probe.ask(ctx, app.lease.Enter).store == nil, LimiterUp: app.limiter.Health(ctx) == nil, PollsWaiting: app.tickets.Waiting(), JobsUnfinished: app.attached.backlog()}
+	if held, ok := app.limiter.Stats(); ok {
 		s.LimiterMemory = &metrics.LimiterMemory{Keys: held.Keys, Bytes: held.Bytes, Size: held.Size, Folded: held.Folded}
 	}
 	s.RevocationStaleness, s.RevocationsKnown = app.core.revocations.Staleness()

@@ -85,7 +85,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	w = entry.Writer
 	handler.OwnAnswer(w)
 	handler.KeepAnswer(r)
-	leave, err := s.app.lease.enter()
+	leave, err := s.app.lease.Enter()
 	if err != nil {
 		handler.LeaveBody(w, r)
 		w.Header().Set("Retry-After", "1")

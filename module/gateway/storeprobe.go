@@ -101,7 +101,7 @@ func (c *core) look(ctx context.Context) pulse {
 	if err != nil {
 		return found
 	}
-	backend, err := c.store.open(ctx)
+	backend, err := c.store.Open(ctx)
 	if err != nil {
 		found.store = err
 		return found
@@ -118,7 +118,7 @@ func (c *core) look(ctx context.Context) pulse {
 		return found // it looks by itself when that has ended
 	}
 	// Past the metrics, which count what requests do.
-	if err := c.writes.ask(ctx, c.store.suspect, writeTo(backend)); err != nil && own {
+	if err := c.writes.ask(ctx, c.store.Suspect, writeTo(backend)); err != nil && own {
 		found.store = fmt.Errorf("it reads, but cannot write: %w", err)
 	} else if err != nil {
 		found.degraded = err

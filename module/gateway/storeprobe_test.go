@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"github.com/gatehouse/gatehouse/module/internal/pool"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -100,7 +101,7 @@ func TestWhoeverAsksFirstMayLeave(t *testing.T) {
 
 func TestAProbeThatCannotHoldWhatItNeedsIsNone(t *testing.T) {
 	p := &storeProbe{look: func(context.Context) pulse { panic("not to be called") }}
-	if got := p.ask(t.Context(), func() (func(), error) { return nil, errGone }); !errors.Is(got.store, errGone) || !errors.Is(got.keys, errGone) {
+	if got := p.ask(t.Context(), func() (func(), error) { return nil, pool.ErrGone }); !errors.Is(got.store, pool.ErrGone) || !errors.Is(got.keys, pool.ErrGone) {
 		t.Error(got)
 	}
 }

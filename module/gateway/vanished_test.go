@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/gatehouse/gatehouse/module/internal/lazy"
 	"log/slog"
 	"net/url"
 	"slices"
@@ -20,13 +21,13 @@ import (
 )
 
 // memorySource is a store in memory.
-type memorySource struct{ *storetest.Memory }
+type memorySource struct{ store.Backend }
 
-func (s memorySource) Identity() any                               { return s.Memory }
-func (s memorySource) Open(context.Context) (store.Backend, error) { return s.Memory, nil }
+func (s memorySource) Identity() any                               { return s.Backend }
+func (s memorySource) Open(context.Context) (store.Backend, error) { return s.Backend, nil }
 
 // appWith is an app of a node that configures these clients, as far as its start goes.
-func appWith(t *testing.T, m *storetest.Memory, ids ...string) *App {
+func appWith(t *testing.T, m store.Backend, ids ...string) *App {
 	t.Helper()
 	a := &App{issuer: &url.URL{Scheme: "https", Host: "id.example"}, trail: audit.Discard{}, log: slog.New(slog.DiscardHandler)}
 	for _, id := range ids {
@@ -34,7 +35,7 @@ func appWith(t *testing.T, m *storetest.Memory, ids ...string) *App {
 	}
 	var err error
 	secrets := [][]byte{[]byte(strings.Repeat("s", 32))}
-	if a.core, err = newCore(&lazyStore{source: memorySource{m}}, secrets, coreKey{}); err != nil {
+	if a.core, err = newCore(lazy.NewStore(memorySource{m}), secrets, coreKey{}); err != nil {
 		t.Fatal(err)
 	}
 	a.core.keepFor(time.Hour)
@@ -125,9 +126,8 @@ func TestAFaultLeavesTheRecordForTheNextLoad(t *testing.T) {
 	for n := 1; n < 8; n++ {
 		m := storetest.NewMemory(nil)
 		load(t, m, "a", "b")
-		a := appWith(t, m, "a")
 		f := &failing{Backend: m, at: n}
-		a.core.store.backend.open.Store(new(store.Backend(f)))
+		a := appWith(t, f, "a")
 		err := a.endVanished(t.Context())
 		if f.calls < n {
 			return // no operation is left to fail
@@ -231,9 +231,8 @@ func TestAClientThatLeavesIsToldOfOnceWhenItIsGone(t *testing.T) {
 	load(t, m, "a", "b")
 	told := new(noted)
 	start := func(backend store.Backend) error {
-		a := appWith(t, m, "a")
+		a := appWith(t, backend, "a")
 		a.trail = told
-		a.core.store.backend.open.Store(&backend)
 		return a.endVanished(t.Context())
 	}
 	for n := 1; ; n++ {

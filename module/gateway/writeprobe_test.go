@@ -54,9 +54,10 @@ func TestAFailedOperationIsLookedInto(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p writeProbe
 		var fault error
-		var failed lazyStore
+		var failed atomic.Bool
+		suspect := func() bool { return failed.Swap(false) }
 		ask := func() error {
-			return p.ask(t.Context(), failed.suspect, func(context.Context) error { return fault })
+			return p.ask(t.Context(), suspect, func(context.Context) error { return fault })
 		}
 		if err := ask(); err != nil {
 			t.Error(err)
@@ -66,7 +67,7 @@ func TestAFailedOperationIsLookedInto(t *testing.T) {
 		if err := ask(); err != nil {
 			t.Errorf("nothing has failed: %v", err)
 		}
-		failed.faulted.Store(true)
+		failed.Store(true)
 		if err := ask(); !errors.Is(err, errFull) {
 			t.Errorf("%v", err)
 		}

@@ -1,4 +1,4 @@
-package gateway
+package lazy
 
 import (
 	"context"
@@ -20,19 +20,21 @@ type countedPlugin struct {
 
 func (p *countedPlugin) Identity() any { return p }
 
-func (p *countedPlugin) Open(ctx context.Context) (ratelimit.OpenSource, error) {
+func (p *countedPlugin) Open(context.Context) (ratelimit.OpenSource, error) {
 	p.opened.Add(1)
 	if p.failure != nil {
 		return nil, p.failure
 	}
-	s, err := new(MemoryLimiter).Open(ctx)
+	s, err := ratelimit.NewMemory(ratelimit.MemoryConfig{})
 	return countedSource{s, p}, err
 }
 
 type countedSource struct {
-	ratelimit.OpenSource
+	*ratelimit.Memory
 	of *countedPlugin
 }
+
+func (countedSource) Health() error { return nil }
 
 func (s countedSource) Close() error { s.of.closed.Add(1); return nil }
 
@@ -45,7 +47,7 @@ func oneRequest(o ratelimit.Outage) ratelimit.Request {
 
 func TestALimiterOpensAtItsFirstUseAndOnce(t *testing.T) {
 	p := new(countedPlugin)
-	l := &lazyLimiter{plugin: p}
+	l := NewLimiter(p)
 	if err := l.Destruct(); err != nil || p.opened.Load() != 0 || p.closed.Load() != 0 {
 		t.Error("one that was never used was opened or closed", err)
 	}
@@ -89,7 +91,7 @@ func (p slowPlugin) Open(ctx context.Context) (ratelimit.OpenSource, error) {
 
 func TestWhoComesWhileALimiterOpensIsCountedByTheSame(t *testing.T) {
 	p := slowPlugin{new(countedPlugin)}
-	l := &lazyLimiter{plugin: p}
+	l := NewLimiter(p)
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
@@ -108,7 +110,7 @@ func TestALimiterThatCannotOpenIsAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failure := errors.New("no such file")
 		p := &countedPlugin{failure: failure}
-		l := &lazyLimiter{plugin: p}
+		l := NewLimiter(p)
 		for range 100 {
 			if v, err := l.Decide(t.Context(), oneRequest(ratelimit.OutageOpen)); err != nil || !v.Admitted || !v.Outage {
 				t.Fatalf("open: %v %v", v, err)

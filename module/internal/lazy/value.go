@@ -1,4 +1,4 @@
-package gateway
+package lazy
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 // not queue up behind one slow attempt after another.
 const openRetry = time.Second
 
-// lazy opens something at its first use, so that checking a configuration touches
+// Value opens something at its first use, so that checking a configuration touches
 // neither disk nor network, and again at the first use after it was dropped. What is open
 // is found without waiting for anybody: guards look for every request.
-type lazy[T any] struct {
+type Value[T any] struct {
 	open atomic.Pointer[T]
 
 	mu       sync.Mutex
@@ -22,7 +22,8 @@ type lazy[T any] struct {
 	failedAt time.Time
 }
 
-func (l *lazy[T]) get(ctx context.Context, open func(context.Context) (T, error)) (T, error) {
+// Get returns what is open, or opens it. A failure is remembered for a second.
+func (l *Value[T]) Get(ctx context.Context, open func(context.Context) (T, error)) (T, error) {
 	if v := l.open.Load(); v != nil {
 		return *v, nil
 	}
@@ -45,9 +46,9 @@ func (l *lazy[T]) get(ctx context.Context, open func(context.Context) (T, error)
 	return v, nil
 }
 
-// drop closes what is open. Who wants it meanwhile opens it again afterwards, not beside
+// Drop closes what is open. Who wants it meanwhile opens it again afterwards, not beside
 // what is about to close.
-func (l *lazy[T]) drop(shut func(T) error) error {
+func (l *Value[T]) Drop(shut func(T) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if v := l.open.Swap(nil); v != nil {

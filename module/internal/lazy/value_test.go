@@ -1,4 +1,4 @@
-package gateway
+package lazy
 
 import (
 	"context"
@@ -17,13 +17,13 @@ func TestManyFirstUsesOpenOnceAndAFailureIsRememberedForASecond(t *testing.T) {
 			opened++
 			return opened, fault
 		}
-		var l lazy[int]
+		var l Value[int]
 		all := func(want int, wantErr error) {
 			t.Helper()
 			var users sync.WaitGroup
 			for range 20 {
 				users.Go(func() {
-					if v, err := l.get(t.Context(), open); v != want || !errors.Is(err, wantErr) {
+					if v, err := l.Get(t.Context(), open); v != want || !errors.Is(err, wantErr) {
 						t.Errorf("%d, %v", v, err)
 					}
 				})
@@ -40,7 +40,7 @@ func TestManyFirstUsesOpenOnceAndAFailureIsRememberedForASecond(t *testing.T) {
 		all(2, nil)
 		shut := 0
 		for range 2 {
-			if err := l.drop(func(v int) error { shut += v; return away }); shut != 2 || err != nil && !errors.Is(err, away) {
+			if err := l.Drop(func(v int) error { shut += v; return away }); shut != 2 || err != nil && !errors.Is(err, away) {
 				t.Errorf("closed %d, %v", shut, err)
 			}
 		}
@@ -50,14 +50,14 @@ func TestManyFirstUsesOpenOnceAndAFailureIsRememberedForASecond(t *testing.T) {
 
 // A guard asks for every request, also while somebody opens the same anew.
 func TestWhatIsOpenIsFoundWithoutWaiting(t *testing.T) {
-	var l lazy[int]
+	var l Value[int]
 	open := func(context.Context) (int, error) { return 7, nil }
-	if _, err := l.get(t.Context(), open); err != nil {
+	if _, err := l.Get(t.Context(), open); err != nil {
 		t.Fatal(err)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if v, err := l.get(t.Context(), open); v != 7 || err != nil {
+	if v, err := l.Get(t.Context(), open); v != 7 || err != nil {
 		t.Errorf("%d, %v", v, err)
 	}
 }

@@ -1,19 +1,19 @@
-package gateway
+package pool
 
 import (
 	"errors"
 	"sync/atomic"
 )
 
-// errGone answers a request that outlived its configuration and finds what it
+// ErrGone answers a request that outlived its configuration and finds what it
 // needs closed.
-var errGone = errors.New("the configuration this request began under has been unloaded")
+var ErrGone = errors.New("the configuration this request began under has been unloaded")
 
-// lease is a loaded configuration's hold on pooled resources. The configuration is
+// Lease is a loaded configuration's hold on pooled resources. The configuration is
 // one holder and every request that runs under it another; the last to let go gives
 // the resources back. Caddy cleans a configuration up while its requests are still
 // in flight, so closing anything there would cut them off.
-type lease struct {
+type Lease struct {
 	holders atomic.Int64
 	release func()
 	left    func() // leave, made once for all requests
@@ -21,15 +21,15 @@ type lease struct {
 	again func() (release func(), err error)
 }
 
-func newLease(release func(), again func() (func(), error)) *lease {
-	l := &lease{release: release, again: again}
+func newLease(release func(), again func() (func(), error)) *Lease {
+	l := &Lease{release: release, again: again}
 	l.holders.Store(1)
-	l.left = l.leave
+	l.left = l.Leave
 	return l
 }
 
-// enter holds the resources for a request. leave must be called once when it is done.
-func (l *lease) enter() (leave func(), err error) {
+// Enter holds the resources for a request. leave must be called once when it is done.
+func (l *Lease) Enter() (leave func(), err error) {
 	for {
 		n := l.holders.Load()
 		if n == 0 {
@@ -42,7 +42,8 @@ func (l *lease) enter() (leave func(), err error) {
 	}
 }
 
-func (l *lease) leave() {
+// Leave ends the configuration's own hold. It must be called once.
+func (l *Lease) Leave() {
 	if l.holders.Add(-1) == 0 {
 		l.release()
 	}

@@ -1,4 +1,4 @@
-package gateway
+package lazy
 
 import (
 	"context"
@@ -7,22 +7,26 @@ import (
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
-// lazyLimiter is a limiter that opens at its first use, so that checking a configuration
+// Limiter is a limiter that opens at its first use, so that checking a configuration
 // dials nothing, and opens again after a close. Opening waits for no server; where that
 // is away, the limiter itself knows what becomes of requests.
-type lazyLimiter struct {
+type Limiter struct {
 	plugin ratelimit.Plugin
-	open   lazy[ratelimit.OpenSource]
+	open   Value[ratelimit.OpenSource]
 }
 
-func (l *lazyLimiter) source(ctx context.Context) (ratelimit.OpenSource, error) {
-	return l.open.get(ctx, l.plugin.Open)
+// NewLimiter makes one that plugin opens.
+func NewLimiter(plugin ratelimit.Plugin) *Limiter { return &Limiter{plugin: plugin} }
+
+// Source is the open limiter itself, for its optional methods.
+func (l *Limiter) Source(ctx context.Context) (ratelimit.OpenSource, error) {
+	return l.open.Get(ctx, l.plugin.Open)
 }
 
 // Decide implements [ratelimit.Source]. A limiter that cannot be opened is one whose
 // counts are out of reach, without the means to count in this process meanwhile.
-func (l *lazyLimiter) Decide(ctx context.Context, r ratelimit.Request) (ratelimit.Verdict, error) {
-	s, err := l.source(ctx)
+func (l *Limiter) Decide(ctx context.Context, r ratelimit.Request) (ratelimit.Verdict, error) {
+	s, err := l.Source(ctx)
 	switch {
 	case err == nil:
 		return s.Decide(ctx, r)
@@ -33,16 +37,16 @@ func (l *lazyLimiter) Decide(ctx context.Context, r ratelimit.Request) (ratelimi
 }
 
 // Health is nil, or what keeps the limiter from its counts.
-func (l *lazyLimiter) Health(ctx context.Context) error {
-	s, err := l.source(ctx)
+func (l *Limiter) Health(ctx context.Context) error {
+	s, err := l.Source(ctx)
 	if err != nil {
 		return err
 	}
 	return s.Health()
 }
 
-// stats is what a limiter in this process holds; ok is false for one elsewhere.
-func (l *lazyLimiter) stats() (s ratelimit.Stats, ok bool) {
+// Stats is what a limiter in this process holds; ok is false for one elsewhere.
+func (l *Limiter) Stats() (s ratelimit.Stats, ok bool) {
 	open := l.open.open.Load()
 	if open == nil {
 		return s, false
@@ -55,4 +59,4 @@ func (l *lazyLimiter) stats() (s ratelimit.Stats, ok bool) {
 }
 
 // Destruct closes a limiter that no configuration and no request uses any more.
-func (l *lazyLimiter) Destruct() error { return l.open.drop(ratelimit.OpenSource.Close) }
+func (l *Limiter) Destruct() error { return l.open.Drop(ratelimit.OpenSource.Close) }

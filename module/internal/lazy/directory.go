@@ -1,0 +1,72 @@
+package lazy
+
+import (
+	"context"
+	"io"
+
+	"github.com/gatehouse/gatehouse/module/directory"
+)
+
+// Directory is a user directory that opens at its first use.
+type Directory struct {
+	source directory.Source
+	users  Value[directory.Directory]
+}
+
+// NewDirectory makes one that source opens.
+func NewDirectory(source directory.Source) *Directory { return &Directory{source: source} }
+
+func (d *Directory) directory(ctx context.Context) (directory.Directory, error) {
+	return d.users.Get(ctx, d.source.Open)
+}
+
+// Identify implements [directory.Directory].
+func (d *Directory) Identify(ctx context.Context, username string) (string, bool, error) {
+	open, err := d.directory(ctx)
+	if err != nil {
+		return "", false, err
+	}
+	return open.Identify(ctx, username)
+}
+
+// Authenticate implements [directory.Directory].
+func (d *Directory) Authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
+	open, err := d.directory(ctx)
+	if err != nil {
+		return directory.User{}, false, err
+	}
+	return open.Authenticate(ctx, username, password)
+}
+
+// Lookup implements [directory.Directory].
+func (d *Directory) Lookup(ctx context.Context, id string) (directory.User, bool, error) {
+	open, err := d.directory(ctx)
+	if err != nil {
+		return directory.User{}, false, err
+	}
+	return open.Lookup(ctx, id)
+}
+
+// Withdrawn is the directory's own; without one, no user is withdrawn.
+func (d *Directory) Withdrawn(ctx context.Context, id string) (bool, error) {
+	open, err := d.directory(ctx)
+	if err != nil {
+		return false, err
+	}
+	if w, ok := open.(interface {
+		Withdrawn(ctx context.Context, id string) (bool, error)
+	}); ok {
+		return w.Withdrawn(ctx, id)
+	}
+	return false, nil
+}
+
+// Destruct closes a directory that no configuration and no request uses any more.
+func (d *Directory) Destruct() error {
+	return d.users.Drop(func(open directory.Directory) error {
+		if c, ok := open.(io.Closer); ok {
+			return c.Close()
+		}
+		return nil
+	})
+}
