@@ -1,5 +1,5 @@
-// Package gateway owns everything that knows Caddy: the app, the handlers, their
-// configuration, the pooled resources and the leases on them, and the admin API.
-// It translates between Caddy and the packages that decide, and decides nothing
-// itself. It never imports a plugin: guests are found by their module IDs.
+// Package gateway is the Caddy app gatehouse: its configuration, the handlers of the
+// authorization server, of errors and of health checks, and the admin module. It connects
+// Caddy with the packages that decide, and shares their state between configurations. It
+// never imports a plugin: plugins are found by their module IDs.
 package gateway
