@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
@@ -25,6 +26,9 @@ func heap() int64 {
 func flood(t *testing.T, site string, n int, request func(i int) string) map[int]int {
 	t.Helper()
 	c := harness.Dial(t, site)
+	if err := c.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil { // a busy machine is slow
+		t.Fatal(err)
+	}
 	failed := make(chan error, 1)
 	go func() {
 		w := bufio.NewWriter(c)
