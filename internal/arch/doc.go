@@ -1,3 +1,3 @@
-// Package arch owns the direction of the arrows between the packages: its test reads
-// every import and fails on one that the table does not allow.
+// Package arch tests the structure of the project: which package may import which, the length of files,
+// and that the pages about the code name what exists.
 package arch

@@ -1,7 +1,6 @@
-// Package directory owns the contract between the gateway and the place where
-// users live. It refuses to know how passwords are kept or users are edited:
-// that is each directory plugin's own affair, held to the contract by the
-// package directorytest.
+// Package directory defines the contract between the gateway and the place where users are kept. How
+// passwords are stored and users are edited is up to each directory plugin; package directorytest
+// checks plugins against the contract.
 package directory
 
 import "context"

@@ -1,5 +1,4 @@
-// Package oauth owns the protocol's words: grant types, scopes, error codes, PKCE,
-// redirect addresses and the client as the protocol sees it. It is pure and uses
-// the standard library only; it knows no storage, no HTTP handler and no token
-// format.
+// Package oauth holds the vocabulary of the protocol: grant types, scopes, error codes, PKCE, redirect
+// URIs, and the client as the protocol sees it. It uses only the standard library, and knows nothing
+// of storage, HTTP handlers or token formats.
 package oauth

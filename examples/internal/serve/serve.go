@@ -1,5 +1,4 @@
-// Package serve owns how the programs of the examples begin and end. It refuses to know
-// what they answer.
+// Package serve starts and stops the programs of the examples.
 package serve
 
 import (

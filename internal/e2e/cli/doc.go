@@ -1,3 +1,3 @@
-// Package cli holds the cases of whoever runs the gateway: the admin API and the
-// commands, driven as people drive them, with the built program. It has no code of its own.
+// Package cli tests the admin API and the commands with the built program, as operators use them. It
+// contains only tests.
 package cli

@@ -1,3 +1,3 @@
-// Package gateway holds the cases that are judged from outside: requests and exact
-// answers of a gateway that was loaded from a Caddyfile. It has no code of its own.
+// Package gateway tests the gateway over HTTP: requests and exact responses of a gateway that was loaded
+// from a Caddyfile. It contains only tests.
 package gateway

@@ -1,4 +1,3 @@
-// Package lifecycle holds the tests of how the gateway lives in Caddy: loads, reloads,
-// checks without effects, failures in the middle of a load, requests that outlive
-// their configuration. It has no code of its own.
+// Package lifecycle tests the gateway in Caddy's life cycle: loads, reloads, validation without effects,
+// failed loads, and requests that outlive their configuration. It contains only tests.
 package lifecycle

@@ -1,4 +1,3 @@
-// Package outage holds the tests of a node whose store or limiter is away, or is another
-// after a reload: what it says of itself, what it answers, what it holds on to. It has no
-// code of its own.
+// Package outage tests a node whose store or limiter is unreachable, or different after a reload: what it
+// reports, what it responds, and what it keeps. It contains only tests.
 package outage

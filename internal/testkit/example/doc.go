@@ -1,4 +1,3 @@
-// Package example owns how tests run a folder of examples: a copy on free ports, started by
-// its own run.sh as people start it, and the shell in its README, line by line. It refuses to
-// know what an example shows.
+// Package example runs a folder of examples for tests: a copy on free ports, started by its own run.sh,
+// and the shell commands of its README, line by line. It does not know what an example shows.
 package example

@@ -1,4 +1,4 @@
-// Package harness owns how tests from outside run the gateway: in this process from a
-// Caddyfile on free ports, or as the built program, with browsers and upstreams to
-// go with it. What cannot be started fails the test; nothing is ever skipped.
+// Package harness runs the gateway for tests from outside: in this process from a Caddyfile on free
+// ports, or as the built program, with browsers and upstreams. What cannot be started fails the test;
+// nothing is skipped.
 package harness

@@ -1,3 +1,3 @@
-// Package adminapi is what the gateway's admin API and those who call it agree on: its
-// paths and the JSON of its answers. It refuses to know either side.
+// Package adminapi has what the gateway's admin API and its callers agree on: its paths and the JSON of
+// its responses.
 package adminapi

@@ -1,5 +1,4 @@
-// Package authserver owns the authorization server: the endpoints and pages below
-// the issuer, the sign-in in progress, sessions and consent. It is plain net/http
-// and knows neither Caddy nor a database; how a token is made belongs to package
-// token, what each grant type checks to package grant, how a page looks to webui.
+// Package authserver assembles the authorization server from the packages below it: it wires endpoints
+// and pages together and has the table of routes with what happens around each handler. It uses plain
+// net/http and knows neither Caddy nor a database.
 package authserver

@@ -1,4 +1,3 @@
-// Package cli owns the commands of `caddy gatehouse`: what they are called, what they
-// print and how they end. It asks a running gateway over the admin API, or reads a
-// configuration; it refuses to know the store.
+// Package cli has the commands of `caddy gatehouse`: their names, output and exit codes. They talk to a
+// running gateway over the admin API, or read a configuration, and never access the store.
 package cli

@@ -1,4 +1,4 @@
-// Package envelope owns the one shape of errors: its codes, its two media types,
-// and the translation of an upstream's error answers into it. It knows neither
-// Caddy nor OAuth, and it never touches an answer that is not an error.
+// Package envelope defines the common shape of errors, its codes and two media types, and converts an
+// upstream's errors into it. It knows neither Caddy nor OAuth, and never changes a response that is
+// not an error.
 package envelope

@@ -1,4 +1,3 @@
-// Package job owns work that outlives its request: its states and their transitions,
-// the queue, leases, and the fetching of a file that a job needs. It knows no upstream
-// and no store: both are given to it.
+// Package job runs work that outlives its request: the states of a job and their transitions, the
+// queue, leases, and fetching the file that a job needs. The upstream and the store are given to it.
 package job

@@ -1,4 +1,3 @@
-// Package link owns the hypermedia links of a resource: what relations there are, where
-// they lead, and that only those are shown which the caller may follow. Who may is
-// asked, never decided here.
+// Package link adds hypermedia links to resources: which relations exist, where they lead, and that
+// only those are shown that the caller may follow. It asks its caller what is permitted.
 package link

@@ -1,4 +1,4 @@
-// Package list owns what a list is asked for and how it says where one is in it:
-// page, limit, sort, state and filters, the upstream's own parameters for them, the
-// total, the pagination object and the Link header. It sees no answer and reads no JSON.
+// Package list handles the parameters of lists and how a list reports its position: page, limit, sort,
+// state and filters, the upstream's parameters for them, the total, the pagination object and the
+// Link header. It reads no responses and no JSON.
 package list

@@ -1,4 +1,3 @@
-// Package login owns the gateway's own sign-in at an upstream: the steps of it, what they keep,
-// and the session that all requests share. How a step reaches the upstream, and where secrets
-// come from, it does not know.
+// Package login signs the gateway in to an upstream: the steps, what they keep, and the session that
+// all requests share. It knows neither how a step reaches the upstream nor where secrets come from.
 package login

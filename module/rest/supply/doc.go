@@ -1,4 +1,4 @@
-// Package supply owns the parameters that the gateway itself adds to requests for an upstream:
-// constants, secrets, and what a sign-in gave. It writes them into a request, and tells which
-// names a client must not use. Where their values come from it does not know.
+// Package supply adds the gateway's own parameters to requests for an upstream: constants, secrets, and
+// values from a sign-in. It also reports which names clients must not use. It does not know where the
+// values come from.
 package supply

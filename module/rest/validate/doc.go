@@ -1,4 +1,3 @@
-// Package validate owns what the body of a request must be: one JSON object without
-// doubt about its meaning, and the constraints that a configuration puts on its
-// members. It answers with a refusal that names the member.
+// Package validate checks request bodies: a body must be one JSON object with one meaning, and satisfy
+// the constraints that the configuration puts on its members. A refusal names the member.
 package validate

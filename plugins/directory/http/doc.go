@@ -1,4 +1,4 @@
-// Package http is the user directory gatehouse.directories.http: a login endpoint that
-// exists already says who somebody is. It owns how that endpoint is asked and read, and
-// refuses to know how it keeps users.
+// Package http is the user directory gatehouse.directories.http: an existing login endpoint says who a
+// user is. It sends requests to that endpoint and reads its responses, and does not know how the
+// endpoint keeps users.
 package http

@@ -1,4 +1,3 @@
-// Package redisconn owns how plugins reach Redis: addresses, credentials, TLS, one server,
-// Sentinel or Cluster, running a script exactly once, and what counts as a fault. It
-// refuses to know what is kept there.
+// Package redisconn connects plugins to Redis: addresses, credentials, TLS, a single server, Sentinel or
+// Cluster, running a script exactly once, and what counts as a fault. It does not know what is stored.
 package redisconn

@@ -1,3 +1,3 @@
-// Package remote owns what plugins that talk to a server must agree on: whom to trust
-// there, where a password may travel in the clear, and how long to wait. It refuses to know protocols.
+// Package remote has the rules that all plugins with a remote server share: whom to trust, where a
+// password may travel unencrypted, and how long to wait. It knows no protocols.
 package remote

@@ -1,3 +1,3 @@
-// Package words reads the block of a plugin in a Caddyfile. It owns how values are read
-// and what a mistake is told; it refuses to know which words a plugin has.
+// Package words parses the block of a plugin in a Caddyfile: how values are read and how mistakes are
+// reported. It does not know which options a plugin has.
 package words

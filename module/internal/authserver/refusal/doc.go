@@ -1,4 +1,4 @@
-// Package refusal holds what checks have in common when they refuse a request: the error is an
-// [oauth.Error], whatever surface asked. It knows neither requests nor answers; a page, a JSON
-// answer, a redirect or a poll each writes a refusal in its own form, in one function.
+// Package refusal has what checks share when they refuse a request: the error wraps an [oauth.Error],
+// whatever surface asked. Each surface (page, JSON response, redirect, poll) writes refusals in its own
+// form, in one function. The package knows neither requests nor responses.
 package refusal

@@ -1,5 +1,5 @@
-// Package variantb owns the endpoints that a site calls in the dialect of the QR sign-in:
-// codes and refresh tokens for access tokens, and who the user is, under a name of the
-// site's own. It refuses to know the pages where the user signs in, how a code comes to
-// be, and how a token is signed.
+// Package variantb has the endpoints that sites call in Variant B, the dialect of the QR sign-in: they
+// exchange codes and refresh tokens for access tokens, and say who the user is under the site's own
+// identifier. It knows nothing of the pages where users sign in, of how codes are issued, or of
+// signatures.
 package variantb

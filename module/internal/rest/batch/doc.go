@@ -1,4 +1,4 @@
-// Package batch owns `PATCH /{collection}`: reading its items, putting them together to
-// one change for each resource, running the changes a few at a time, and the answer that
-// tells item by item what came of them. What a change is to an upstream it does not know.
+// Package batch implements `PATCH /{collection}`: it reads the items, combines them to one change per
+// resource, runs a few changes at a time, and builds the response with the result of each item. It
+// does not know how a change reaches the upstream.
 package batch

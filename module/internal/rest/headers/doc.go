@@ -1,4 +1,3 @@
-// Package headers owns the list of header fields that an upstream's answer may bring to a
-// client, and the rules for those that an owner names besides. It knows neither Caddy nor
-// what is in an answer.
+// Package headers lists the header fields of an upstream's response that may reach clients, and has the
+// rules for those that the configuration adds. It knows neither Caddy nor the content of responses.
 package headers

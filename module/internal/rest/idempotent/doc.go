@@ -1,4 +1,4 @@
-// Package idempotent owns Idempotency-Key: whether a request was carried out before, is
-// on its way or may have been, what its first answer was, and how many keys a client may
-// use. It stores nothing and answers nothing itself: where records are it is told.
+// Package idempotent implements Idempotency-Key: whether a request was executed before, is in progress
+// or may have been executed, its first response, and how many keys a client may use. Its records are
+// stored by its caller.
 package idempotent

@@ -1,4 +1,3 @@
-// Package openapi owns the description of an API (OpenAPI 3.1) that is made from what is
-// declared of it: resources, lists, constraints, jobs and errors. Who may do what it is
-// told; it serves nothing.
+// Package openapi generates the description of an API (OpenAPI 3.1) from its declared resources, lists,
+// constraints, jobs and errors. Permissions are given to it, and it serves nothing.
 package openapi

@@ -1,3 +1,3 @@
-// Package version owns the versions of an API: how a request says which it wants, by
-// path or by Accept, and what a version that is on its way out says in every answer.
+// Package version selects the version of an API that a request is for, by path or by Accept, and marks
+// responses of versions that are being retired.
 package version

@@ -1,4 +1,3 @@
-// Package sqltest owns database servers for tests: a real PostgreSQL and a real MariaDB
-// of the test process's own, from the system's packages. It knows no users and no
-// gateway.
+// Package sqltest starts database servers for tests: a real PostgreSQL and a real MariaDB from the
+// system's packages, for this test process only.
 package sqltest
