@@ -22,7 +22,7 @@ import (
 // database, or an error page.
 func TestNoSecretIsFoundAnywhereAfterARun(t *testing.T) {
 	c := newCanaryRun(t)
-	master := c.plantEnv("CANARY_master", "the gateway's secret")
+	master := c.plantEnv("CANARY_MASTER", "the gateway's secret")
 	client := c.plantEnv("CANARY_CLIENT", "a client's secret")
 	initial := c.plantEnv("CANARY_INITIAL", "an initial access token")
 	pass := c.Plant(t, "a password", "pass-"+gatewaytest.Token())
