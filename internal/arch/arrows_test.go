@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -25,14 +26,11 @@ var allowed = map[string][]string{
 	"caddyfile/internal/apirest":            {"caddyfile/bytesize", "caddyfile/spelling", "caddyfile/internal/apierrors", "caddyfile/internal/parse", "module/gateway/restapi", "module/rest/..."},
 	"module/internal/handler":               {"module/guard", "module/internal/metrics", "module/internal/token", "module/oauth", "module/rest/envelope", "module/directory"},
 	"module/internal/accesslog":             {"module/internal/handler"},
-	"module/internal/audittrail":            {"module/internal/audit", "module/internal/handler", "module/internal/metrics"},
 	"module/internal/lazy":                  {"module/directory", "module/ratelimit", "module/store", "module/internal/metrics"},
-	"module/internal/listeners":             nil,
-	"module/internal/node":                  {"module/internal/adminapi", "module/internal/audit", "module/internal/clientstore", "module/internal/ending", "module/internal/lazy", "module/internal/token", "module/internal/userstore", "module/directory", "module/store"},
-	"module/internal/admin":                 {"module/internal/adminapi", "module/internal/crossdevice", "module/ratelimit", "module/internal/audit", "module/internal/authserver", "module/internal/clientstore", "module/internal/ending", "module/internal/lazy", "module/internal/node", "module/internal/token", "module/internal/userstore", "module/rest/envelope", "module/directory", "module/oauth", "module/store"},
+	"module/internal/admin":                 {"module/internal/adminapi", "module/internal/crossdevice", "module/ratelimit", "module/internal/audit", "module/internal/authserver", "module/internal/clientstore", "module/internal/ending", "module/internal/lazy", "module/internal/token", "module/internal/userstore", "module/rest/envelope", "module/directory", "module/oauth", "module/store"},
 	"module/gateway/oauthguard":             {"module/gateway", "module/guard", "module/internal/accesslog", "module/internal/handler", "module/internal/metrics", "module/internal/token", "module/oauth"},
 	"module/gateway/apilimit":               {"module/gateway", "module/guard", "module/internal/handler", "module/internal/metrics", "module/internal/rest/responsewriter", "module/internal/routes", "module/internal/token", "module/ratelimit"},
-	"module/gateway":                        {"caddyfile/bytesize", "module/internal/accesslog", "module/internal/admin", "module/internal/audittrail", "module/internal/handler", "module/internal/lazy", "module/internal/listeners", "module/internal/node", "module/internal/pool", "module/internal/admission", "module/internal/adminapi", "module/internal/routes", "module/internal/audit", "module/internal/authserver", "module/internal/authserver/registration", "module/internal/clientstore", "module/internal/crossdevice", "module/internal/ending", "module/internal/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/internal/rest/...", "module/internal/webui", "module/internal/metrics", "module/internal/token", "module/store", "module/directory", "module/directory/password", "module/oauth"},
+	"module/gateway":                        {"caddyfile/bytesize", "module/internal/accesslog", "module/internal/admin", "module/internal/handler", "module/internal/lazy", "module/internal/pool", "module/internal/admission", "module/internal/adminapi", "module/internal/routes", "module/internal/audit", "module/internal/authserver", "module/internal/authserver/registration", "module/internal/clientstore", "module/internal/crossdevice", "module/internal/ending", "module/internal/userstore", "module/guard", "module/ratelimit", "module/rest/...", "module/internal/rest/...", "module/internal/webui", "module/internal/metrics", "module/internal/token", "module/store", "module/directory", "module/directory/password", "module/oauth"},
 	"module/internal/adminapi":              {"module/internal/clientstore"},
 	"module/internal/cli":                   {"module/internal/cli/doctor", "module/internal/cli/explain", "caddyfile/spelling", "module/gateway", "module/gateway/apilimit", "module/gateway/oauthguard", "module/internal/adminapi", "module/internal/clientstore", "module/directory", "module/directory/password", "module/gateway/restapi", "module/internal/routes", "module/guard", "module/oauth", "module/internal/token"},
 	"module/internal/cli/doctor":            {"module/gateway", "module/gateway/apilimit", "module/gateway/oauthguard", "module/gateway/restapi", "module/internal/adminapi", "module/internal/authserver/ownpaths", "module/internal/cli/explain", "module/internal/routes", "module/oauth", "module/rest/job"},
@@ -134,8 +132,8 @@ var pure = []string{"module/internal/audit", "module/oauth", "module/ratelimit",
 
 // confined says where a foreign package may be imported, and nowhere else.
 var confined = map[string][]string{
-	"github.com/caddyserver/":                {"module/gateway", "module/gateway/oauthguard", "module/gateway/apilimit", "module/internal/accesslog", "module/internal/audittrail", "module/internal/handler", "module/internal/pool", "module/internal/cli", "module/internal/cli/doctor", "module/internal/cli/explain", "module/gateway/restapi", "module/internal/routes", "caddyfile", "caddyfile/internal/...", "plugins/...", "internal/testkit/harness"},
-	"go.uber.org/zap":                        {"module/gateway", "module/internal/accesslog", "module/internal/audittrail", "module/gateway/restapi", "caddyfile/internal/apirest", "plugins/...", "internal/testkit/harness"},
+	"github.com/caddyserver/":                {"module/gateway", "module/gateway/oauthguard", "module/gateway/apilimit", "module/internal/accesslog", "module/internal/handler", "module/internal/pool", "module/internal/cli", "module/internal/cli/doctor", "module/internal/cli/explain", "module/gateway/restapi", "module/internal/routes", "caddyfile", "caddyfile/internal/...", "plugins/...", "internal/testkit/harness"},
+	"go.uber.org/zap":                        {"module/gateway", "module/internal/accesslog", "module/gateway/restapi", "caddyfile/internal/apirest", "plugins/...", "internal/testkit/harness"},
 	"github.com/golang-jwt/":                 {"module/internal/token"},
 	"github.com/redis/":                      {"plugins/store/redis", "plugins/limiter/redis", "plugins/internal/redisconn"},
 	"golang.org/x/time/":                     {"module/ratelimit"},
@@ -159,6 +157,22 @@ func TestNoImportGoesAgainstTheArrows(t *testing.T) {
 					t.Errorf("%s imports %s, which belongs in %v only", dir, imp, where)
 				}
 			}
+		}
+	}
+}
+
+func TestTheArrowsNameWhatThereIs(t *testing.T) {
+	all := packages(t)
+	var named []string
+	for from, to := range allowed {
+		named = append(append(named, from), to...)
+	}
+	for _, where := range confined {
+		named = append(named, where...)
+	}
+	for _, name := range slices.Concat(named, everywhere, pure) {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(all)), func(dir string) bool { return matches([]string{name}, dir) }) {
+			t.Errorf("the arrows name %s, which does not exist", name)
 		}
 	}
 }
