@@ -136,7 +136,13 @@ func (g *Gateway) TryLoad(caddyfile string) error {
 	if g.change != nil {
 		config = g.change(config)
 	}
-	return caddy.Load(keepLog(config), true)
+	err = caddy.Load(keepLog(config), true)
+	// Apps start in no fixed order. If the servers were up before another app failed, their
+	// listeners are being closed now.
+	if err != nil && strings.Contains(err.Error(), "app module: start:") {
+		time.Sleep(changeover)
+	}
+	return err
 }
 
 // Adapt gives the JSON of a Caddyfile.
