@@ -54,7 +54,7 @@ func (g *globalBlock) readClient() error {
 	if slices.ContainsFunc(g.app.Clients, func(o gateway.Client) bool { return o.ID == id }) {
 		return g.Errf("client: %s is declared twice", id)
 	}
-	b := clientBlock{globalBlock: g, c: gateway.Client{ID: id}, head: g.Token(), words: make(map[string]caddyfile.Token)}
+	b := clientBlock{globalBlock: g, c: gateway.Client{Client: oauth.Client{ID: id}}, head: g.Token(), words: make(map[string]caddyfile.Token)}
 	for nesting := g.Nesting(); g.NextBlock(nesting); {
 		if err := b.readWord(); err != nil {
 			return err
@@ -156,7 +156,9 @@ func (b *clientBlock) readWord() (err error) {
 	case "userinfo_content_type":
 		c.UserinfoContentType, err = b.readChoice(c.UserinfoContentType, slices.Concat(oauth.UserinfoContentTypes, oauth.VariantBContentTypes)...)
 	case "require_state":
-		c.RequireState, err = b.readChoice(c.RequireState, "always", "unless_pkce_or_nonce", "with_pkce_optional", "never")
+		var rule string
+		rule, err = b.readChoice(string(c.RequireState), "always", "unless_pkce_or_nonce", "with_pkce_optional", "never")
+		c.RequireState = oauth.StateRule(rule)
 	case "variant_b":
 		err = parse.Flag(b.Dispenser, &c.VariantB)
 	case "frame_origins":

@@ -171,10 +171,10 @@ func (b *clientBlock) readGrants() error {
 		if !slices.Contains(oauth.GrantTypes, g) {
 			return b.Errf("grants: unknown grant '%s', expected one of: %s", b.Val(), strings.Join(known, ", "))
 		}
-		if slices.Contains(b.c.Grants, string(g)) {
+		if slices.Contains(b.c.Grants, g) {
 			return b.Errf("grants: %s is given twice", b.Val())
 		}
-		b.c.Grants = append(b.c.Grants, string(g))
+		b.c.Grants = append(b.c.Grants, g)
 	}
 	return nil
 }

@@ -95,6 +95,7 @@ var allowed = map[string][]string{
 	"module/guard":                          {"module/internal/token", "module/oauth"},
 	"module/internal/token":                 {"module/store", "module/oauth"},
 	"module/gatewaytest":                    {"module/internal/...", "module/store", "module/store/storetest", "module/directory", "module/oauth"},
+	"module/store":                          {"module/oauth"},
 	"module/store/storetest":                {"module/store"},
 	"module/directory/directorytest":        {"module/directory"},
 	"plugins/store/...":                     {"module/store", "plugins/internal/..."},

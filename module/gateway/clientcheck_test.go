@@ -19,33 +19,33 @@ const clientKeys = `{"keys":[{"kty":"EC","crv":"P-256","kid":"1","x":"MKBCTNIcKU
 func TestAClientInJSONIsCheckedAsInTheCaddyfile(t *testing.T) {
 	hash := HashClientSecret("")
 	for want, c := range map[string]Client{
-		"origin https://a.example/x must":        {SecretHashes: []string{hash}, Origins: []string{"https://a.example/x"}},
-		"post_logout_redirect_uri https://a/#":   {SecretHashes: []string{hash}, PostLogoutRedirectURIs: []string{"https://a/#x"}},
-		"grant password is deprecated":           {SecretHashes: []string{hash}, Grants: []string{"password"}},
+		"origin https://a.example/x must":        {Client: oauth.Client{Origins: []string{"https://a.example/x"}}, SecretHashes: []string{hash}},
+		"post_logout_redirect_uri https://a/#":   {Client: oauth.Client{PostLogoutRedirectURIs: []string{"https://a/#x"}}, SecretHashes: []string{hash}},
+		"grant password is deprecated":           {Client: oauth.Client{Grants: []oauth.GrantType{"password"}}, SecretHashes: []string{hash}},
 		"deprecated grant device is unknown":     {SecretHashes: []string{hash}, DeprecatedGrants: map[string]string{"device": "2027-01-01"}},
 		`the end "" must be a day`:               {SecretHashes: []string{hash}, DeprecatedGrants: map[string]string{"password": ""}},
 		"must be a day written":                  {SecretHashes: []string{hash}, DeprecatedGrants: map[string]string{"password": "2027-02-30"}},
-		"a public client cannot use the pass":    {Public: true, DeprecatedGrants: map[string]string{"password": "2027-01-01"}},
+		"a public client cannot use the pass":    {Client: oauth.Client{Public: true}, DeprecatedGrants: map[string]string{"password": "2027-01-01"}},
 		"the implicit grant needs":               {SecretHashes: []string{hash}, DeprecatedGrants: map[string]string{"implicit": "2027-01-01"}},
-		"a public client cannot introspect":      {Public: true, RedirectURIs: []string{"https://a/"}, Introspect: true},
-		"an audience is empty":                   {SecretHashes: []string{hash}, Audience: []string{""}},
-		"id_token_alg none":                      {SecretHashes: []string{hash}, IDTokenAlg: "none"},
-		"userinfo_content_type text/html":        {SecretHashes: []string{hash}, UserinfoContentType: "text/html"},
-		"needs jwks":                             {SecretHashes: []string{hash}, AuthMethod: oauth.PrivateKeyJWT},
-		"jwks: the JWK set is not of the form":   {JWKS: `{"a":1}`},
-		"jwks: key 1 of the JWK set":             {JWKS: `{"keys":[{"kty":"oct","k":"c2VjcmV0"}]}`},
-		"jwks: /nonexistent/keys: no such":       {JWKS: "/nonexistent/keys"},
+		"a public client cannot introspect":      {Client: oauth.Client{Public: true, RedirectURIs: []string{"https://a/"}, Introspect: true}},
+		"an audience is empty":                   {Client: oauth.Client{Audience: []string{""}}, SecretHashes: []string{hash}},
+		"id_token_alg none":                      {Client: oauth.Client{IDTokenAlg: "none"}, SecretHashes: []string{hash}},
+		"userinfo_content_type text/html":        {Client: oauth.Client{UserinfoContentType: "text/html"}, SecretHashes: []string{hash}},
+		"needs jwks":                             {Client: oauth.Client{AuthMethod: oauth.PrivateKeyJWT}, SecretHashes: []string{hash}},
+		"jwks: the JWK set is not of the form":   {Client: oauth.Client{JWKS: `{"a":1}`}},
+		"jwks: key 1 of the JWK set":             {Client: oauth.Client{JWKS: `{"keys":[{"kty":"oct","k":"c2VjcmV0"}]}`}},
+		"jwks: /nonexistent/keys: no such":       {Client: oauth.Client{JWKS: "/nonexistent/keys"}},
 		"expected one of: secret, secret_hash, ": {},
-		"variant_b client cannot be public":      {Public: true, VariantB: true, RedirectURIs: []string{"https://a/"}},
-		"variant_b client needs a secret":        {VariantB: true, RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login"}},
-		"variant_b client needs a redirect_uri":  {VariantB: true, SecretHashes: []string{hash}, Scopes: []string{"snsapi_login"}},
-		"variant_b client needs one or more":     {VariantB: true, SecretHashes: []string{hash}, RedirectURIs: []string{"https://a/"}},
-		"scope snsapi_login is of variant_b":     {SecretHashes: []string{hash}, RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login"}},
-		"scope openid cannot be a variant_b":     {VariantB: true, SecretHashes: []string{hash}, RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login", "openid"}},
-		"frame_origin https://a/x must":          {VariantB: true, SecretHashes: []string{hash}, RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login"}, FrameOrigins: []string{"https://a/x"}},
-		"frame_origins are of variant_b":         {SecretHashes: []string{hash}, FrameOrigins: []string{"https://a"}},
-		"userinfo_content_type text is unknown":  {SecretHashes: []string{hash}, UserinfoContentType: "text"},
-		"userinfo_content_type application/json": {VariantB: true, SecretHashes: []string{hash}, RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login"}, UserinfoContentType: "application/json"},
+		"variant_b client cannot be public":      {Client: oauth.Client{Public: true, VariantB: true, RedirectURIs: []string{"https://a/"}}},
+		"variant_b client needs a secret":        {Client: oauth.Client{VariantB: true, RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login"}}},
+		"variant_b client needs a redirect_uri":  {Client: oauth.Client{VariantB: true, Scopes: []string{"snsapi_login"}}, SecretHashes: []string{hash}},
+		"variant_b client needs one or more":     {Client: oauth.Client{VariantB: true, RedirectURIs: []string{"https://a/"}}, SecretHashes: []string{hash}},
+		"scope snsapi_login is of variant_b":     {Client: oauth.Client{RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login"}}, SecretHashes: []string{hash}},
+		"scope openid cannot be a variant_b":     {Client: oauth.Client{VariantB: true, RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login", "openid"}}, SecretHashes: []string{hash}},
+		"frame_origin https://a/x must":          {Client: oauth.Client{VariantB: true, RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login"}, FrameOrigins: []string{"https://a/x"}}, SecretHashes: []string{hash}},
+		"frame_origins are of variant_b":         {Client: oauth.Client{FrameOrigins: []string{"https://a"}}, SecretHashes: []string{hash}},
+		"userinfo_content_type text is unknown":  {Client: oauth.Client{UserinfoContentType: "text"}, SecretHashes: []string{hash}},
+		"userinfo_content_type application/json": {Client: oauth.Client{VariantB: true, RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login"}, UserinfoContentType: "application/json"}, SecretHashes: []string{hash}},
 	} {
 		c.ID = "a"
 		_, err := c.build(oauth.BuiltinScopes, caddy.NewReplacer())
@@ -61,20 +61,20 @@ func TestTheGrantsOfAClientThatNamesNone(t *testing.T) {
 		want   []oauth.GrantType
 	}{
 		"a machine":                  {Client{}, []oauth.GrantType{oauth.ClientCredentials}},
-		"a redirect address":         {Client{RedirectURIs: []string{"https://a/"}}, []oauth.GrantType{oauth.AuthorizationCode, oauth.RefreshToken}},
+		"a redirect address":         {Client{Client: oauth.Client{RedirectURIs: []string{"https://a/"}}}, []oauth.GrantType{oauth.AuthorizationCode, oauth.RefreshToken}},
 		"a deprecated grant":         {Client{DeprecatedGrants: map[string]string{"password": "2027-01-01"}}, []oauth.GrantType{oauth.Password}},
-		"a deprecated grant besides": {Client{Grants: []string{"refresh_token"}, DeprecatedGrants: map[string]string{"password": "2027-01-01"}}, []oauth.GrantType{oauth.RefreshToken, oauth.Password}},
-		"implicit, on its way out": {Client{RedirectURIs: []string{"https://a/"}, DeprecatedGrants: map[string]string{"implicit": "2027-01-01"}},
+		"a deprecated grant besides": {Client{Client: oauth.Client{Grants: []oauth.GrantType{"refresh_token"}}, DeprecatedGrants: map[string]string{"password": "2027-01-01"}}, []oauth.GrantType{oauth.RefreshToken, oauth.Password}},
+		"implicit, on its way out": {Client{Client: oauth.Client{RedirectURIs: []string{"https://a/"}}, DeprecatedGrants: map[string]string{"implicit": "2027-01-01"}},
 			[]oauth.GrantType{oauth.AuthorizationCode, oauth.RefreshToken, oauth.Implicit}},
 	} {
-		if got, err := c.client.protocol(); err != nil || !slices.Equal(got.Grants, c.want) {
+		if got, err := c.client.resolve(); err != nil || !slices.Equal(got.Grants, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 }
 
 func TestADeprecatedGrantEndsWithTheFirstMomentOfItsDay(t *testing.T) {
-	c := Client{ID: "till", SecretHashes: []string{HashClientSecret("")}, DeprecatedGrants: map[string]string{"password": "2027-06-30"}}
+	c := Client{Client: oauth.Client{ID: "till"}, SecretHashes: []string{HashClientSecret("")}, DeprecatedGrants: map[string]string{"password": "2027-06-30"}}
 	built, err := c.build(oauth.BuiltinScopes, caddy.NewReplacer())
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestAKeySetComesInlineFromAFileOrAPlaceholder(t *testing.T) {
 	t.Setenv("CLIENT_KEYS", clientKeys)
 	t.Setenv("CLIENT_DIR", filepath.Dir(file))
 	for _, given := range []string{clientKeys, " " + clientKeys, file, "{env.CLIENT_KEYS}", "{file." + file + "}", "{env.CLIENT_DIR}/keys.json"} {
-		c := Client{ID: "a", JWKS: given}
+		c := Client{Client: oauth.Client{ID: "a", JWKS: given}}
 		built, err := c.build(oauth.BuiltinScopes, caddy.NewReplacer())
 		if err != nil || strings.TrimSpace(built.JWKS) != clientKeys {
 			t.Errorf("%.40s: %v", given, err)
@@ -134,7 +134,7 @@ func TestRegistrationNeedsAStrongTokenFromAPlaceholder(t *testing.T) {
 }
 
 func TestAClientOfVariantBHasItsGrantsAndNoOfflineAccess(t *testing.T) {
-	c := Client{ID: "portal", VariantB: true, SecretHashes: []string{HashClientSecret("")}, RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login"}}
+	c := Client{Client: oauth.Client{ID: "portal", VariantB: true, RedirectURIs: []string{"https://a/"}, Scopes: []string{"snsapi_login"}}, SecretHashes: []string{HashClientSecret("")}}
 	built, err := c.build(oauth.BuiltinScopes, caddy.NewReplacer())
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestAClientOfVariantBHasItsGrantsAndNoOfflineAccess(t *testing.T) {
 	if !built.VariantB || !slices.Equal(built.Scopes, c.Scopes) || !slices.Equal(built.Grants, []oauth.GrantType{oauth.AuthorizationCode, oauth.RefreshToken}) {
 		t.Errorf("%+v", built)
 	}
-	c.Grants = []string{"authorization_code", "refresh_token"}
+	c.Grants = []oauth.GrantType{"authorization_code", "refresh_token"}
 	if err := c.CheckKind(); err == nil || !strings.Contains(err.Error(), "cannot have grants") {
 		t.Errorf("grants that are written down: %v", err)
 	}
@@ -162,7 +162,7 @@ func TestTokensOfVariantBLiveTwoHoursUnlessAllAreToldHowLong(t *testing.T) {
 }
 
 func TestAnErrorAboutAClientNamesItsField(t *testing.T) {
-	site := Client{ID: "a", SecretHashes: []string{HashClientSecret("")}, RedirectURIs: []string{"https://a/"}, Scopes: []string{"openid"}}
+	site := Client{Client: oauth.Client{ID: "a", RedirectURIs: []string{"https://a/"}, Scopes: []string{"openid"}}, SecretHashes: []string{HashClientSecret("")}}
 	portal := site
 	portal.VariantB, portal.Scopes = true, []string{"snsapi_login"}
 	for want, c := range map[string]struct {
@@ -170,7 +170,7 @@ func TestAnErrorAboutAClientNamesItsField(t *testing.T) {
 		change func(*Client)
 	}{
 		"a variant_b client cannot be public|variant_b":         {portal, func(c *Client) { c.Public = true }},
-		"a variant_b client cannot have grants|variant_b":       {portal, func(c *Client) { c.Grants = []string{"refresh_token"} }},
+		"a variant_b client cannot have grants|variant_b":       {portal, func(c *Client) { c.Grants = []oauth.GrantType{"refresh_token"} }},
 		"a variant_b client needs a redirect_uri|redirect_uris": {portal, func(c *Client) { c.RedirectURIs = nil }},
 		"a variant_b client needs one or more|scopes":           {portal, func(c *Client) { c.Scopes = nil }},
 		"frame_origin https://a/ must be|frame_origins":         {portal, func(c *Client) { c.FrameOrigins = []string{"https://a/"} }},

@@ -136,7 +136,7 @@ func (c Client) build(known []string, repl *caddy.Replacer) (*oauth.Client, erro
 			return nil, fmt.Errorf("secret_hash: %w", err)
 		}
 	}
-	built, err := c.protocol()
+	built, err := c.resolve()
 	if err != nil {
 		return nil, err
 	}

@@ -72,13 +72,13 @@ func allowed(c *clients, asked ...string) []string {
 
 func TestAConfiguredClientShadowsAStoredOne(t *testing.T) {
 	c, _ := sideBySide(t)
-	keep(t, c, clientstore.Definition{ID: "stored"})
-	if _, _, err := c.stored.Create(t.Context(), clientstore.Definition{ID: "web"}); !errors.Is(err, clientstore.ErrExists) {
+	keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "stored"}})
+	if _, _, err := c.stored.Create(t.Context(), clientstore.Definition{Client: oauth.Client{ID: "web"}}); !errors.Is(err, clientstore.ErrExists) {
 		t.Errorf("an id of the configuration was taken: %v", err)
 	}
 	old := c.byID["web"]
 	delete(c.byID, "web")
-	keep(t, c, clientstore.Definition{ID: "web", Name: "stored"})
+	keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "web", Name: "stored"}})
 	c.byID["web"] = old
 	for id, want := range map[string]string{"web": "configured", "stored": ""} {
 		if got, ok, err := c.Client(t.Context(), id); !ok || err != nil || got.Name != want {
@@ -100,8 +100,8 @@ func TestOriginsAndDeprecatedGrantsOfStoredClientsAreKnownWithinTwoSeconds(t *te
 			t.Errorf("%v", got)
 		}
 		year := time.Now().AddDate(1, 0, 0).Format(time.DateOnly)
-		keep(t, c, clientstore.Definition{ID: "spa", Public: true, Origins: []string{"https://more.example"}})
-		keep(t, c, clientstore.Definition{ID: "till", DeprecatedGrants: map[string]string{"password": year, "implicit": "2000-01-01"}})
+		keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "spa", Public: true, Origins: []string{"https://more.example"}}})
+		keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "till"}, DeprecatedGrants: map[string]string{"password": year, "implicit": "2000-01-01"}})
 		time.Sleep(surveyEvery)
 		want := []string{"https://web.example", "https://more.example", "https://spa.example"}
 		for range 50 {
@@ -137,8 +137,8 @@ func TestTheDeviceGrantIsOfferedWhileAClientOfEitherKindHasIt(t *testing.T) {
 			}
 		}
 		want(nil)
-		keep(t, c, clientstore.Definition{ID: "spa", Public: true})
-		keep(t, c, clientstore.Definition{ID: "tv", Public: true, Grants: []string{"device_code"}})
+		keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "spa", Public: true}})
+		keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "tv", Public: true, Grants: []oauth.GrantType{"device_code"}}})
 		time.Sleep(surveyEvery)
 		want(device)
 		time.Sleep(surveyEvery)
@@ -182,7 +182,7 @@ func TestTheSurveyEndsAtItsCap(t *testing.T) {
 	var all []string
 	for i := range maxSurveyed + surveyPage {
 		id := fmt.Sprintf("c%05d", i)
-		keep(t, c, clientstore.Definition{ID: id, Public: true})
+		keep(t, c, clientstore.Definition{Client: oauth.Client{ID: id, Public: true}})
 		all = append(all, "https://"+id+".example")
 	}
 	if got := len(allowed(c, all...)); got != maxSurveyed {
@@ -197,8 +197,8 @@ func TestTheSurveyEndsAtItsCap(t *testing.T) {
 // an operator made.
 func TestRegistrationsCrowdNoOtherClientOutOfTheSurvey(t *testing.T) {
 	c, _ := sideBySide(t)
-	keep(t, c, clientstore.Definition{ID: "zoo", Public: true})
-	keep(t, c, clientstore.Definition{ID: "zoo-till", DeprecatedGrants: map[string]string{"password": "2999-01-01"}})
+	keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "zoo", Public: true}})
+	keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "zoo-till"}, DeprecatedGrants: map[string]string{"password": "2999-01-01"}})
 	self := &oauth.Client{Public: true, RedirectURIs: []string{"https://self.example/cb"}, Grants: []oauth.GrantType{oauth.AuthorizationCode}}
 	for range maxSurveyed {
 		if _, _, err := c.stored.Register(t.Context(), self, "digest", 2*maxSurveyed); err != nil {
@@ -218,7 +218,7 @@ func TestRegistrationsCrowdNoOtherClientOutOfTheSurvey(t *testing.T) {
 func TestAGuardAsksForAStoredClientOnceInAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, memory := sideBySide(t)
-		keep(t, c, clientstore.Definition{ID: "stored"})
+		keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "stored"}})
 		want := func(id string, want bool, gets int64) {
 			t.Helper()
 			memory.gets.Store(0)
@@ -262,7 +262,7 @@ func TestAFaultOfTheStoreIsNoAnswerAboutAClient(t *testing.T) {
 		t.Errorf("a configured client does not need the store: %v, %v", ok, err)
 	}
 	memory.Fail(nil)
-	keep(t, c, clientstore.Definition{ID: "stored"})
+	keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "stored"}})
 	if there, err := c.stored.keeps(t.Context(), "stored"); !there || err != nil {
 		t.Errorf("a fault was remembered: %v, %v", there, err)
 	}
@@ -272,7 +272,7 @@ func TestAFaultOfTheStoreIsNoAnswerAboutAClient(t *testing.T) {
 func TestAStoredClientIsBelievedInForAWhileWithoutTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, memory := sideBySide(t)
-		keep(t, c, clientstore.Definition{ID: "stored"})
+		keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "stored"}})
 		want := func(id string, want bool, wantErr bool) {
 			t.Helper()
 			if there, err := c.stored.keeps(t.Context(), id); there != want || (err != nil) != wantErr {
@@ -333,7 +333,7 @@ func TestWhatIsSeenOfStoredClientsIsBounded(t *testing.T) {
 
 func TestAHitAllocatesNothing(t *testing.T) {
 	c, _ := sideBySide(t)
-	keep(t, c, clientstore.Definition{ID: "stored"})
+	keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "stored"}})
 	ctx := t.Context()
 	if _, err := c.stored.keeps(ctx, "stored"); err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
@@ -31,7 +32,7 @@ func appWith(t *testing.T, m store.Backend, ids ...string) *App {
 	t.Helper()
 	a := &App{issuer: &url.URL{Scheme: "https", Host: "id.example"}, trail: audit.Discard{}, log: slog.New(slog.DiscardHandler)}
 	for _, id := range ids {
-		a.Clients = append(a.Clients, Client{ID: id, SecretHashes: []string{HashClientSecret(strings.Repeat("x", 32))}})
+		a.Clients = append(a.Clients, Client{Client: oauth.Client{ID: id}, SecretHashes: []string{HashClientSecret(strings.Repeat("x", 32))}})
 	}
 	var err error
 	secrets := [][]byte{[]byte(strings.Repeat("s", 32))}

@@ -1,87 +1,148 @@
 package oauth
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 )
 
-// Client is an application known to the authorization server. It is read-only
-// once built.
+// Client is an application known to the authorization server. It is read-only once built.
+//
+// The fields with a JSON name are the settings of a client. This is their only list: the
+// configuration, the admin API and the records of the store embed it.
 type Client struct {
-	ID   string
-	Name string // shown on the consent page; the ID when empty
+	// The client_id.
+	ID string `json:"id"`
+	// What people are shown. Default: the id.
+	Name string `json:"name,omitempty"`
+	// Who answers for the client, for the operator's lists. `variant_b` clients of one
+	// owner see the same `unionid` of a user; those of others, and those without an
+	// owner, each another.
+	Owner string `json:"owner,omitempty"`
+	// The client's public keys as a JWK set (RFC 7517 section 5), with which it authenticates
+	// by `private_key_jwt` (RFC 7523). In a configuration it may also be the path of a file
+	// that holds one, read when the configuration is loaded; placeholders are resolved,
+	// except in an inline set.
+	JWKS string `json:"jwks,omitempty"`
+	// The one way in which the client may authenticate: `client_secret_basic`,
+	// `client_secret_post` or `private_key_jwt`. Default: any for which it has a secret or
+	// keys.
+	AuthMethod string `json:"auth_method,omitempty"`
+	// A client that cannot keep a secret; it must use PKCE (RFC 6749 section 2.1).
+	Public bool `json:"public,omitempty"`
+	// A program on the user's device: a registered loopback address (127.0.0.1, [::1] or
+	// localhost) matches with any port, and private-use schemes are allowed (RFC 8252).
+	Native bool `json:"native,omitempty"`
+	// Where codes may be sent, compared exactly.
+	RedirectURIs []string `json:"redirect_uris,omitempty"`
+	// Where a browser may be sent after a sign-out that the client began (OpenID Connect
+	// RP-Initiated Logout 1.0), compared exactly.
+	PostLogoutRedirectURIs []string `json:"post_logout_redirect_uris,omitempty"`
+	// Browser origins that may call the token endpoint, as browsers send them, besides those
+	// of the redirect addresses of a public client.
+	Origins []string `json:"origins,omitempty"`
+	// Grant types: `authorization_code`, `refresh_token`, `client_credentials` and
+	// `urn:ietf:params:oauth:grant-type:device_code`, for short `device_code` (RFC 8628).
+	// Default: the first two when there is a redirect address, else the last, unless the
+	// client has a deprecated grant.
+	Grants []GrantType `json:"grants,omitempty"`
+	// Scopes it may ask for.
+	Scopes []string `json:"scopes,omitempty"`
+	// Scopes it gets when it asks for none. Default: none, and asking is required.
+	DefaultScopes []string `json:"default_scopes,omitempty"`
+	// The audience of its tokens. Default: that of `tokens`.
+	Audience []string `json:"audience,omitempty"`
+	// One's own application: no consent page.
+	Trusted bool `json:"trusted,omitempty"`
+	// Lets the client introspect access tokens for its audience that others hold, besides
+	// its own.
+	Introspect bool `json:"introspect,omitempty"`
+	// Answers the client's introspection requests by the HTTP status, for gateways that ask
+	// about each request and read nothing else, such as nginx with `auth_request`: 200 with the
+	// headers `X-Auth-Subject`, `X-Auth-Client` and `X-Auth-Scopes` for an access token for the
+	// client's audience, 403 when it lacks one of the scopes in the request's parameter `scope`,
+	// 401 for everything else that is no such token. Needs `introspect`. Default: 200 and JSON,
+	// as RFC 7662 says.
+	IntrospectByStatus bool `json:"introspect_by_status,omitempty"`
+	// The signature algorithm of its id_tokens: `RS256` (the default), `ES256` or `EdDSA`.
+	IDTokenAlg string `json:"id_token_alg,omitempty"`
+	// Scopes whose claims its id_tokens hold too, where the user granted them: `profile`,
+	// `email`, `phone`, `address`. For clients that never call userinfo. Default: none.
+	IDTokenClaims []string `json:"id_token_claims,omitempty"`
+	// The form of its userinfo answers: `application/json` (the default), or
+	// `application/jwt` for a signed one (OpenID Connect Core section 5.3.2). Of a `variant_b`
+	// client: `auto` (the default), JSON for everybody but sign-in libraries that name
+	// themselves and are known to need `text/plain` (python-social-auth with SEND_USER_AGENT),
+	// or always `json` or `text`.
+	UserinfoContentType string `json:"userinfo_content_type,omitempty"`
+	// The client speaks Variant B, the provider side of what libraries for WeChat speak,
+	// and no OAuth: its id is the appid. It needs a secret, a redirect address and one or
+	// more of the scopes `snsapi_login`, `snsapi_userinfo` and `snsapi_base`.
+	VariantB bool `json:"variant_b,omitempty"`
+	// When the client's authorization requests must carry `state`: `always`;
+	// `unless_pkce_or_nonce`, where a request with an S256 code_challenge, or with a nonce
+	// and scope openid, may come without; or, for `variant_b` clients only, `never`, which
+	// leaves it to the site to stop forged sign-ins. Default: that of `gatehouse`.
+	RequireState StateRule `json:"require_state,omitempty"`
+	// Origins whose pages may show the code to scan in a frame, for `variant_b`. Default: none.
+	FrameOrigins []string `json:"frame_origins,omitempty"`
+
 	// SecretHashes are hex SHA-256 digests of the client's secrets; any of them
 	// authenticates. None for a public client.
-	SecretHashes []string
-	// AuthMethod is the one way in which the client may send its secret, by its name in
-	// RFC 7591 section 2 (client_secret_basic, client_secret_post); "" for either.
-	AuthMethod string
-	// Public clients keep no secret and must use PKCE (RFC 6749 section 2.1).
-	Public bool
-	// Native clients run on the user's device (RFC 8252).
-	Native       bool
-	RedirectURIs []string
-	// Origins that may call the token endpoint from a browser, besides those of the
-	// redirect addresses of a public client.
-	Origins       []string
-	Grants        []GrantType
-	Scopes        []string
-	DefaultScopes []string
-	// Audience of its tokens; the server's default when empty.
-	Audience []string
-	// Trusted clients are one's own: no consent page.
-	Trusted bool
-	// Owner is who answers for the client, for the operator's lists.
-	Owner string
-	// JWKS is the client's public keys as a JWK set (RFC 7517 section 5), with which it
-	// authenticates by private_key_jwt (RFC 7523); "" for none.
-	JWKS string
-	// PostLogoutRedirectURIs are where a browser may be sent after a sign-out that the
-	// client began (OpenID Connect RP-Initiated Logout 1.0), compared exactly.
-	PostLogoutRedirectURIs []string
+	SecretHashes []string `json:"-"`
 	// Until says when the client's use of a deprecated grant type ends. Each is also in Grants.
-	Until map[GrantType]time.Time
-	// Introspect lets the client introspect access tokens of its Audience that others hold.
-	Introspect bool
-	// IntrospectByStatus answers the client's introspection requests by the status, for
-	// gateways that read nothing else (nginx auth_request). It needs Introspect.
-	IntrospectByStatus bool
-	// IDTokenAlg signs its id_tokens: RS256 (the default when empty), ES256 or EdDSA.
-	IDTokenAlg string
-	// IDTokenClaims are the scopes whose claims its id_tokens hold too, where they are
-	// granted; none by default.
-	IDTokenClaims []string
-	// UserinfoContentType is application/json (the default when empty) or
-	// application/jwt for a signed answer (OpenID Connect Core section 5.3.2). For
-	// VariantB it is auto (the default when empty), json or text.
-	UserinfoContentType string
-	// VariantB clients speak that dialect instead of OAuth: their id is the appid.
-	VariantB bool
-	// FrameOrigins may show the sign-in page of Variant B in a frame.
-	FrameOrigins []string
-	// RequireState says when its authorization requests must carry state; "" for what
-	// [StateRuleOf] says.
-	RequireState StateRule
+	Until map[GrantType]time.Time `json:"-"`
 	// SelfRegistered clients chose their name themselves (RFC 7591): people are told that
 	// nobody has verified it.
-	SelfRegistered bool
-	// RegisteredAudience is what the tokens of clients that register themselves were for when
-	// that was last configured. It counts while registration is closed.
-	RegisteredAudience []string
-	// Since is when the client was made, zero for one that is configured: what was granted
-	// before was another client's of the same id.
-	Since time.Time
+	SelfRegistered bool `json:"-"`
+	// RegisteredAudience is the audience for tokens of clients that register themselves, as
+	// last configured. It applies while registration is closed.
+	RegisteredAudience []string `json:"-"`
+	// Since is when the client was created, zero for a configured one: what was granted before
+	// belongs to another client of the same id.
+	Since time.Time `json:"-"`
+}
+
+// Resolve turns settings as people write them into those that the server works with: it adds
+// the grant types of a client that names none, the days (YYYY-MM-DD) on which deprecated ones
+// end, and replaces short and former names. Its error is a [*FieldError]; Check reports the rest.
+func (c *Client) Resolve(deprecated map[string]string) error {
+	c.RequireState, _ = NamedStateRule(string(c.RequireState))
+	c.Until = nil
+	for g, day := range deprecated {
+		end, err := ParseEnd(day)
+		if err != nil {
+			return about{"deprecated_grants"}.errorf("deprecated grant %s: %w", g, err)
+		}
+		if c.Until == nil {
+			c.Until = make(map[GrantType]time.Time)
+		}
+		c.Until[GrantType(g)] = end
+	}
+	var grants []GrantType
+	for _, g := range c.Grants {
+		grants = append(grants, NamedGrant(string(g)))
+	}
+	switch {
+	case len(grants) > 0:
+	case len(c.RedirectURIs) > 0:
+		grants = []GrantType{AuthorizationCode, RefreshToken}
+	case len(c.Until) == 0:
+		grants = []GrantType{ClientCredentials}
+	}
+	for _, g := range DeprecatedGrantTypes {
+		if _, ok := c.Until[g]; ok && !slices.Contains(grants, g) {
+			grants = append(grants, g)
+		}
+	}
+	c.Grants = grants
+	return nil
 }
 
 // Title is what people are shown.
-func (c *Client) Title() string {
-	if c.Name != "" {
-		return c.Name
-	}
-	return c.ID
-}
+func (c *Client) Title() string { return cmp.Or(c.Name, c.ID) }
 
 // MayUse reports whether the client is configured for a grant type. Whether the end of
 // a deprecated one has come is [Client.Ended]'s to say.

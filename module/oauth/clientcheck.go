@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 )
 
 // PrivateKeyJWT is the way to authenticate with a signed assertion (RFC 7523).
@@ -34,40 +33,39 @@ func (c *Client) Check(known []string) error {
 	if err := c.CheckKind(); err != nil {
 		return err
 	}
-	for _, uri := range c.RedirectURIs {
-		if err := CheckRedirectURI(uri, c.Native); err != nil {
-			return about{"redirect_uris"}.errorf("redirect_uri %s %w", uri, err)
-		}
-	}
-	for _, uri := range c.PostLogoutRedirectURIs {
-		if err := CheckRedirectURI(uri, c.Native); err != nil {
-			return about{"post_logout_redirect_uris"}.errorf("post_logout_redirect_uri %s %w", uri, err)
-		}
-	}
-	for _, o := range c.Origins {
-		if err := CheckOrigin(o); err != nil {
-			return about{"origins"}.errorf("origin %s %w", o, err)
+	checkAddress := func(uri string) error { return CheckRedirectURI(uri, c.Native) }
+	for _, list := range []struct {
+		field, word string
+		values      []string
+		check       func(string) error
+	}{
+		{"redirect_uris", "redirect_uri", c.RedirectURIs, checkAddress},
+		{"post_logout_redirect_uris", "post_logout_redirect_uri", c.PostLogoutRedirectURIs, checkAddress},
+		{"origins", "origin", c.Origins, CheckOrigin},
+		{"frame_origins", "frame_origin", c.FrameOrigins, CheckFrameOrigin},
+	} {
+		for _, v := range list.values {
+			if err := list.check(v); err != nil {
+				return about{list.field}.errorf("%s %s %w", list.word, v, err)
+			}
 		}
 	}
 	if slices.Contains(c.Audience, "") {
 		return about{"audience"}.errorf("an audience is empty")
 	}
-	for _, o := range c.FrameOrigins {
-		if err := CheckFrameOrigin(o); err != nil {
-			return about{"frame_origins"}.errorf("frame_origin %s %w", o, err)
+	for _, s := range slices.Concat(c.Scopes, c.DefaultScopes) {
+		if err := c.CheckScope(s, known); err != nil {
+			return err
 		}
 	}
-	if err := c.checkScopes(known); err != nil {
-		return err
-	}
-	for _, s := range c.IDTokenClaims {
-		if !slices.Contains(c.Scopes, s) {
-			return about{"id_token_claims"}.errorf("id_token_claims: %s is not among the client's scopes", s)
-		}
-	}
-	for _, s := range c.DefaultScopes {
-		if !slices.Contains(c.Scopes, s) {
-			return about{"default_scopes"}.errorf("default_scopes: %s is not among the client's scopes", s)
+	for _, list := range []struct {
+		field  string
+		scopes []string
+	}{{"id_token_claims", c.IDTokenClaims}, {"default_scopes", c.DefaultScopes}} {
+		for _, s := range list.scopes {
+			if !slices.Contains(c.Scopes, s) {
+				return about{list.field}.errorf("%s: %s is not among the client's scopes", list.field, s)
+			}
 		}
 	}
 	return nil
@@ -160,29 +158,6 @@ func (c *Client) checkGrants() error {
 		}
 	}
 	return nil
-}
-
-// ChosenGrants are the grant types of a client that names these: without any, those of
-// the code flow when it has redirect addresses, else client_credentials, unless it has a
-// deprecated one.
-func ChosenGrants(named []string, redirects bool, deprecated map[GrantType]time.Time) []GrantType {
-	var out []GrantType
-	for _, g := range named {
-		out = append(out, NamedGrant(g))
-	}
-	switch {
-	case len(out) > 0:
-	case redirects:
-		out = []GrantType{AuthorizationCode, RefreshToken}
-	case len(deprecated) == 0:
-		out = []GrantType{ClientCredentials}
-	}
-	for _, g := range DeprecatedGrantTypes {
-		if _, ok := deprecated[g]; ok && !slices.Contains(out, g) {
-			out = append(out, g)
-		}
-	}
-	return out
 }
 
 func joinGrants(grants []GrantType) string {

@@ -1,5 +1,10 @@
 package oauth
 
+import (
+	"fmt"
+	"time"
+)
+
 // GrantType is the grant_type of a token request.
 type GrantType string
 
@@ -38,4 +43,13 @@ func NamedGrant(name string) GrantType {
 		return DeviceCode
 	}
 	return GrantType(name)
+}
+
+// ParseEnd reads the day from whose first moment in UTC a deprecated grant is refused.
+func ParseEnd(day string) (time.Time, error) {
+	end, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("the end %q must be a day written as YYYY-MM-DD", day)
+	}
+	return end, nil
 }

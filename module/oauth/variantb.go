@@ -82,16 +82,6 @@ func (c *Client) CheckScope(s string, known []string) error {
 	return nil
 }
 
-// checkScopes reports a scope that the client cannot have, given those that are declared.
-func (c *Client) checkScopes(known []string) error {
-	for _, s := range slices.Concat(c.Scopes, c.DefaultScopes) {
-		if err := c.CheckScope(s, known); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // mayHave lists the scopes among which the client's are, given those that are declared.
 func (c *Client) mayHave(known []string) []string {
 	if !c.VariantB {

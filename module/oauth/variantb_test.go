@@ -11,7 +11,7 @@ func TestWhatIsWrongWithAClientOfVariantB(t *testing.T) {
 	good := func() *Client {
 		return &Client{
 			ID: "portal", SecretHashes: []string{"x"}, VariantB: true, RedirectURIs: []string{"https://portal.example/wx", "http://127.0.0.1:8080/wx"},
-			Grants: ChosenGrants(nil, true, nil), Scopes: []string{SNSLogin, SNSUserinfo, SNSBase, "read"},
+			Grants: []GrantType{AuthorizationCode, RefreshToken}, Scopes: []string{SNSLogin, SNSUserinfo, SNSBase, "read"},
 			FrameOrigins: []string{"https://portal.example", "https://portal.example:8443", "http://127.0.0.1:8080", "http://[::1]:8080"},
 			Audience:     []string{"https://api.example"}, Owner: "Acme", Trusted: true, UserinfoContentType: "text",
 		}
@@ -80,8 +80,10 @@ func TestWordsOfVariantBAreForItsClientsOnly(t *testing.T) {
 }
 
 func TestTheDeviceGrantHasAShortName(t *testing.T) {
-	got := ChosenGrants([]string{"device_code", "refresh_token", string(DeviceCode)}, false, nil)
-	if !slices.Equal(got, []GrantType{DeviceCode, RefreshToken, DeviceCode}) {
+	named := &Client{Grants: []GrantType{"device_code", "refresh_token", DeviceCode}}
+	err := named.Resolve(nil)
+	got := named.Grants
+	if err != nil || !slices.Equal(got, []GrantType{DeviceCode, RefreshToken, DeviceCode}) {
 		t.Errorf("%v", got)
 	}
 	public := &Client{ID: "tv", Public: true, Grants: got[:2]}

@@ -3,6 +3,8 @@ package store
 import (
 	"slices"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 // The parents of clients: those an operator made and those that registered themselves.
@@ -11,36 +13,13 @@ const (
 	RegisteredParent = "registered"
 )
 
-// Client is an application kept in the store, under its client_id. The words are those
-// of a configured one.
+// Client is an application kept in the store, under its client_id.
 type Client struct {
 	schema
-	ID                     string               `json:"id"`
-	Name                   string               `json:"name,omitempty"`
-	Owner                  string               `json:"owner,omitempty"`
-	Secrets                []ClientSecret       `json:"secrets,omitempty"`
-	AuthMethod             string               `json:"auth_method,omitempty"`
-	JWKS                   string               `json:"jwks,omitempty"`
-	Public                 bool                 `json:"public,omitempty"`
-	Native                 bool                 `json:"native,omitempty"`
-	RedirectURIs           []string             `json:"redirect_uris,omitempty"`
-	PostLogoutRedirectURIs []string             `json:"post_logout_redirect_uris,omitempty"`
-	Origins                []string             `json:"origins,omitempty"`
-	Grants                 []string             `json:"grants,omitempty"`
-	DeprecatedUntil        map[string]time.Time `json:"deprecated_until,omitempty"`
-	Scopes                 []string             `json:"scopes,omitempty"`
-	DefaultScopes          []string             `json:"default_scopes,omitempty"`
-	Audience               []string             `json:"audience,omitempty"`
-	Trusted                bool                 `json:"trusted,omitempty"`
-	Introspect             bool                 `json:"introspect,omitempty"`
-	IntrospectByStatus     bool                 `json:"introspect_by_status,omitempty"`
-	IDTokenAlg             string               `json:"id_token_alg,omitempty"`
-	IDTokenClaims          []string             `json:"id_token_claims,omitempty"`
-	UserinfoContentType    string               `json:"userinfo_content_type,omitempty"`
-	VariantB               bool                 `json:"variant_b,omitempty"`
-	FrameOrigins           []string             `json:"frame_origins,omitempty"`
-	RequireState           string               `json:"require_state,omitempty"`
-	Created                time.Time            `json:"created"`
+	oauth.Client
+	Secrets         []ClientSecret                `json:"secrets,omitempty"`
+	DeprecatedUntil map[oauth.GrantType]time.Time `json:"deprecated_until,omitempty"`
+	Created         time.Time                     `json:"created"`
 	// SelfRegistered clients came by RFC 7591.
 	SelfRegistered bool `json:"self_registered,omitempty"`
 	// ScopeLimit are the scopes that an operator has chosen for such a client, which may have no

@@ -3,11 +3,13 @@ package store
 import (
 	"testing"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 func TestTheSecretsOfAClientOverlapAsLongAsWasSaid(t *testing.T) {
 	now := time.Unix(1_900_000_000, 0)
-	read := Client{ID: "c"}.Rotate("first", now, 0)
+	read := Client{Client: oauth.Client{ID: "c"}}.Rotate("first", now, 0)
 	next := read.Rotate("second", now.Add(time.Hour), time.Minute)
 	if len(read.Secrets) != 1 || !read.Secrets[0].Until.IsZero() {
 		t.Errorf("the record that was read must stay as it is: %+v", read.Secrets)

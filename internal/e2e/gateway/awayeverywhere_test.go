@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 	"github.com/gatehouse/gatehouse/module/gatewaytest"
+	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 // T24, V09, I06 at every address: without the store nobody is told that a client, user,
@@ -26,7 +27,7 @@ func TestWithoutTheStoreNobodyIsToldNo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, secret, err := elsewhere.Create(t.Context(), gatewaytest.Client{ID: "stored", Scopes: []string{"read"}})
+	_, secret, err := elsewhere.Create(t.Context(), gatewaytest.Client{Client: oauth.Client{ID: "stored", Scopes: []string{"read"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

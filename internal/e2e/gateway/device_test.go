@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 	"github.com/gatehouse/gatehouse/module/gatewaytest"
+	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 // offersDevices reports whether both documents offer the grant, and fails when they differ
@@ -72,7 +73,7 @@ func TestDevicesAreOfferedOnlyWhereAClientHasThem(t *testing.T) {
 		if offersDevices(t, g) {
 			t.Error("offered")
 		}
-		if _, _, err := elsewhere.Create(t.Context(), gatewaytest.Client{ID: "tv", Public: true, Scopes: []string{"read"}, Grants: []string{"device_code"}}); err != nil {
+		if _, _, err := elsewhere.Create(t.Context(), gatewaytest.Client{Client: oauth.Client{ID: "tv", Public: true, Scopes: []string{"read"}, Grants: []oauth.GrantType{"device_code"}}}); err != nil {
 			t.Fatal(err)
 		}
 		phone := phoneOf(t, g, username)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 	"github.com/gatehouse/gatehouse/module/gatewaytest"
+	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -17,7 +18,7 @@ func TestAClientThatAnotherNodeStoresWorksAtOnceAndEndsWhenItIsDeleted(t *testin
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, secret, err := elsewhere.Create(t.Context(), gatewaytest.Client{ID: "stored", Scopes: []string{"read"}})
+	_, secret, err := elsewhere.Create(t.Context(), gatewaytest.Client{Client: oauth.Client{ID: "stored", Scopes: []string{"read"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func TestATokenOfAClientThatIsNowhereIsRefusedAndAFaultIsNoAnswer(t *testing.T) 
 	}
 	var tokens []string
 	for _, id := range []string{"one", "two"} {
-		_, secret, err := elsewhere.Create(t.Context(), gatewaytest.Client{ID: id, Scopes: []string{"read"}})
+		_, secret, err := elsewhere.Create(t.Context(), gatewaytest.Client{Client: oauth.Client{ID: id, Scopes: []string{"read"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +78,7 @@ func TestTokensOfStoredClientsOutlastAnOutageOfTheStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, secret, err := elsewhere.Create(t.Context(), gatewaytest.Client{ID: "stored", Scopes: []string{"read"}})
+	_, secret, err := elsewhere.Create(t.Context(), gatewaytest.Client{Client: oauth.Client{ID: "stored", Scopes: []string{"read"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,9 +100,9 @@ func TestAStoredPublicClientMayCallFromItsOwnOrigin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := elsewhere.Create(t.Context(), gatewaytest.Client{
+	if _, _, err := elsewhere.Create(t.Context(), gatewaytest.Client{Client: oauth.Client{
 		ID: "stored-spa", Public: true, RedirectURIs: []string{"https://stored.example/cb"}, Scopes: []string{"read"},
-	}); err != nil {
+	}}); err != nil {
 		t.Fatal(err)
 	}
 	for origin, want := range map[string]string{"https://stored.example": "https://stored.example", "https://evil.example": ""} {

@@ -151,7 +151,7 @@ func rotateClientSecret(c *call) (answer, error) {
 	d, err := c.Stored.Get(c.r.Context(), c.names[0])
 	if err != nil {
 		// The secret is in force and cannot be asked for again: it is told all the same.
-		d = clientstore.Definition{ID: c.names[0]}
+		d = clientstore.Definition{Client: oauth.Client{ID: c.names[0]}}
 	}
 	return okay(adminapi.ClientWithSecret{Client: adminapi.Client{Source: adminapi.SourceStore, Definition: d}, Secret: secret})
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/internal/userstore"
-	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -174,7 +173,7 @@ func lookAtDirectory(ctx context.Context, g *Config) []adminapi.Finding {
 func (g *Config) needsUsers(ctx context.Context) bool {
 	all, _ := g.everyClient(ctx) // what cannot be read is said elsewhere
 	return slices.ContainsFunc(all, func(c adminapi.Client) bool {
-		return slices.ContainsFunc(c.Grants, func(g string) bool { return g != string(oauth.ClientCredentials) })
+		return c.ActsForPeople()
 	})
 }
 

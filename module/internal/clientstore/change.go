@@ -26,7 +26,7 @@ func (c *Clients) Create(ctx context.Context, d Definition) (Definition, string,
 	if d.ID == "" {
 		d.ID = newID()
 	}
-	k, value, err := c.newRecord(d, store.Client{ID: d.ID, Created: c.Now()})
+	k, value, err := c.newRecord(d, store.Client{Client: oauth.Client{ID: d.ID}, Created: c.Now()})
 	if err != nil {
 		return Definition{}, "", err
 	}
@@ -78,6 +78,7 @@ func encodeClient(k store.Client) ([]byte, error) {
 func (c *Clients) Update(ctx context.Context, id string, change func(*Definition) error) error {
 	_, err := c.changeRecord(ctx, id, func(k store.Client) (store.Client, error) {
 		d := c.definitionOf(k)
+		d.Scopes, d.DefaultScopes = slices.Clone(d.Scopes), slices.Clone(d.DefaultScopes) // compared with k's below
 		if err := change(&d); err != nil {
 			return k, err
 		}

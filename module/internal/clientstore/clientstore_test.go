@@ -79,7 +79,7 @@ func (r *rig) knows(id, value string) bool {
 }
 
 func web(id string) clientstore.Definition {
-	return clientstore.Definition{ID: id, Name: "Web", RedirectURIs: []string{"https://web.example/cb"}, Scopes: []string{"read"}}
+	return clientstore.Definition{Client: oauth.Client{ID: id, Name: "Web", RedirectURIs: []string{"https://web.example/cb"}, Scopes: []string{"read"}}}
 }
 
 func TestAnIncompleteConfigIsRefused(t *testing.T) {
@@ -92,13 +92,13 @@ func TestAnIncompleteConfigIsRefused(t *testing.T) {
 
 func TestAClientIsWhatItWasDefinedAs(t *testing.T) {
 	r := newRig(t)
-	d := clientstore.Definition{
+	d := clientstore.Definition{Client: oauth.Client{
 		ID: "all", Name: "All", Owner: "Me", AuthMethod: "client_secret_post", Native: true,
 		RedirectURIs: []string{"https://web.example/cb"}, PostLogoutRedirectURIs: []string{"https://web.example/out"}, Origins: []string{"https://more.example"},
-		Grants: []string{"authorization_code"}, DeprecatedGrants: map[string]string{"password": "2031-02-03"},
+		Grants: []oauth.GrantType{"authorization_code"},
 		Scopes: []string{"read", "write", "email"}, DefaultScopes: []string{"read"}, Audience: []string{"https://api.example"}, Trusted: true, Introspect: true, IntrospectByStatus: true,
 		IDTokenAlg: "ES256", IDTokenClaims: []string{"email"}, UserinfoContentType: "application/jwt", RequireState: "with_pkce_optional",
-	}
+	}, DeprecatedGrants: map[string]string{"password": "2031-02-03"}}
 	made, value := r.create(d)
 	got, err := r.Get(t.Context(), "all")
 	if err != nil || fmt.Sprint(got) != fmt.Sprint(made) {
@@ -134,8 +134,8 @@ func TestIdsAndSecretsAreMadeWhereTheyAreNeeded(t *testing.T) {
 	if _, value := r.create(public); value != "" {
 		t.Error("a public client got a secret")
 	}
-	machine, value := r.create(clientstore.Definition{ID: "job", Scopes: []string{"read"}})
-	if value == "" || !slices.Equal(machine.Grants, []string{"client_credentials"}) {
+	machine, value := r.create(clientstore.Definition{Client: oauth.Client{ID: "job", Scopes: []string{"read"}}})
+	if value == "" || !slices.Equal(machine.Grants, []oauth.GrantType{"client_credentials"}) {
 		t.Errorf("a client without redirect addresses: %+v", machine)
 	}
 }
@@ -154,10 +154,10 @@ func TestWhatAConfigurationRefusesTheStoreRefusesToo(t *testing.T) {
 		"a script as a redirect":  change(func(d *clientstore.Definition) { d.RedirectURIs = []string{"javascript:alert(1)"} }),
 		"an undeclared scope":     change(func(d *clientstore.Definition) { d.Scopes = []string{"admin"} }),
 		"a default it lacks":      change(func(d *clientstore.Definition) { d.DefaultScopes = []string{"write"} }),
-		"an unknown grant":        change(func(d *clientstore.Definition) { d.Grants = []string{"magic"} }),
-		"a deprecated one":        change(func(d *clientstore.Definition) { d.Grants = []string{"password"} }),
+		"an unknown grant":        change(func(d *clientstore.Definition) { d.Grants = []oauth.GrantType{"magic"} }),
+		"a deprecated one":        change(func(d *clientstore.Definition) { d.Grants = []oauth.GrantType{"password"} }),
 		"one without a day":       change(func(d *clientstore.Definition) { d.DeprecatedGrants = map[string]string{"password": "soon"} }),
-		"a public machine":        change(func(d *clientstore.Definition) { d.Public, d.Grants = true, []string{"client_credentials"} }),
+		"a public machine":        change(func(d *clientstore.Definition) { d.Public, d.Grants = true, []oauth.GrantType{"client_credentials"} }),
 		"keys that are none":      change(func(d *clientstore.Definition) { d.JWKS = "x" }),
 		"keys without a method":   change(func(d *clientstore.Definition) { d.AuthMethod = "private_key_jwt" }),
 		"an origin with a path":   change(func(d *clientstore.Definition) { d.Origins = []string{"https://a.example/x"} }),
@@ -440,10 +440,7 @@ func TestIdsThatNoClientCanHaveAreNotLookedUp(t *testing.T) {
 }
 
 func portal() clientstore.Definition {
-	return clientstore.Definition{
-		ID: "portal", Owner: "acme", VariantB: true, RedirectURIs: []string{"https://portal.example/wx"}, FrameOrigins: []string{"https://portal.example"},
-		Scopes: []string{"snsapi_login", "read"}, UserinfoContentType: "text",
-	}
+	return clientstore.Definition{Client: oauth.Client{ID: "portal", Owner: "acme", VariantB: true, RedirectURIs: []string{"https://portal.example/wx"}, FrameOrigins: []string{"https://portal.example"}, Scopes: []string{"snsapi_login", "read"}, UserinfoContentType: "text"}}
 }
 
 func TestAClientOfVariantBIsKeptAsItIs(t *testing.T) {
@@ -466,7 +463,7 @@ func TestAClientOfVariantBIsKeptAsItIs(t *testing.T) {
 		"the other dialect": func(d *clientstore.Definition) {
 			d.VariantB, d.FrameOrigins, d.UserinfoContentType, d.Scopes = false, nil, "", []string{"read"}
 		},
-		"grants":             func(d *clientstore.Definition) { d.Grants = []string{"client_credentials"} },
+		"grants":             func(d *clientstore.Definition) { d.Grants = []oauth.GrantType{"client_credentials"} },
 		"openid":             func(d *clientstore.Definition) { d.Scopes = append(d.Scopes, "openid") },
 		"no scope of its":    func(d *clientstore.Definition) { d.Scopes = []string{"read"} },
 		"a path to frame it": func(d *clientstore.Definition) { d.FrameOrigins = []string{"https://portal.example/x"} },

@@ -10,43 +10,16 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Definition is a client as an operator sees it: no secret and no hash of one. The words
-// are those of a client in the configuration.
+// Definition is a client as an operator sees it: no secret and no hash of one.
+//
+// Create makes the ID if it is empty. ID, Public and VariantB never change: codes and tokens
+// of one dialect are not valid in the other.
 type Definition struct {
-	// ID is the client_id. Create makes one when it is empty; it never changes.
-	ID    string `json:"id"`
-	Name  string `json:"name,omitempty"`
-	Owner string `json:"owner,omitempty"`
-	// AuthMethod: client_secret_basic, client_secret_post or private_key_jwt; "" for any.
-	AuthMethod string `json:"auth_method,omitempty"`
-	// JWKS is an inline JWK set of public keys.
-	JWKS string `json:"jwks,omitempty"`
-	// Public never changes.
-	Public                 bool     `json:"public,omitempty"`
-	Native                 bool     `json:"native,omitempty"`
-	RedirectURIs           []string `json:"redirect_uris,omitempty"`
-	PostLogoutRedirectURIs []string `json:"post_logout_redirect_uris,omitempty"`
-	Origins                []string `json:"origins,omitempty"`
-	// Grants that are empty stand for the usual ones, see [oauth.ChosenGrants].
-	Grants []string `json:"grants,omitempty"`
+	oauth.Client
 	// DeprecatedGrants name the day (YYYY-MM-DD, UTC) from which each is refused.
-	DeprecatedGrants    map[string]string `json:"deprecated_grants,omitempty"`
-	Scopes              []string          `json:"scopes,omitempty"`
-	DefaultScopes       []string          `json:"default_scopes,omitempty"`
-	Audience            []string          `json:"audience,omitempty"`
-	Trusted             bool              `json:"trusted,omitempty"`
-	Introspect          bool              `json:"introspect,omitempty"`
-	IntrospectByStatus  bool              `json:"introspect_by_status,omitempty"`
-	IDTokenAlg          string            `json:"id_token_alg,omitempty"`
-	IDTokenClaims       []string          `json:"id_token_claims,omitempty"`
-	UserinfoContentType string            `json:"userinfo_content_type,omitempty"`
-	// RequireState: always, unless_pkce_or_nonce, or never with variant_b; "" for the default.
-	RequireState string `json:"require_state,omitempty"`
-	// VariantB never changes: codes and tokens of the one dialect are none of the other.
-	VariantB     bool     `json:"variant_b,omitempty"`
-	FrameOrigins []string `json:"frame_origins,omitempty"`
+	DeprecatedGrants map[string]string `json:"deprecated_grants,omitempty"`
 
-	// What follows is told, and ignored in what Create and Update are given.
+	// What follows is read-only: Create and Update ignore it.
 
 	Created time.Time `json:"created,omitzero"`
 	// Secrets that authenticate at this moment, the oldest first.
@@ -66,16 +39,8 @@ type Secret struct {
 
 // Describe gives the operator's view of a client, wherever it is kept.
 func Describe(c *oauth.Client) Definition {
-	d := Definition{
-		ID: c.ID, Name: c.Name, Owner: c.Owner, AuthMethod: c.AuthMethod, JWKS: c.JWKS, Public: c.Public, Native: c.Native,
-		RedirectURIs: c.RedirectURIs, PostLogoutRedirectURIs: c.PostLogoutRedirectURIs, Origins: c.Origins,
-		Scopes: c.Scopes, DefaultScopes: c.DefaultScopes, Audience: c.Audience, Trusted: c.Trusted, Introspect: c.Introspect, IntrospectByStatus: c.IntrospectByStatus,
-		IDTokenAlg: c.IDTokenAlg, IDTokenClaims: c.IDTokenClaims, UserinfoContentType: c.UserinfoContentType, SelfRegistered: c.SelfRegistered, Created: c.Since,
-		VariantB: c.VariantB, FrameOrigins: c.FrameOrigins, RequireState: string(c.RequireState),
-	}
-	for _, g := range c.Grants {
-		d.Grants = append(d.Grants, string(g))
-	}
+	d := Definition{Client: *c, SelfRegistered: c.SelfRegistered, Created: c.Since}
+	d.SecretHashes = nil
 	for g, end := range c.Until {
 		if d.DeprecatedGrants == nil {
 			d.DeprecatedGrants = make(map[string]string)
@@ -98,33 +63,13 @@ func (c *Clients) definitionOf(k store.Client) Definition {
 	return d
 }
 
-// applyDefinition puts a definition into a record and checks the whole. What a definition only
-// tells stays as it was.
+// applyDefinition puts the settings of a definition into a record and checks the whole.
 func (c *Clients) applyDefinition(d Definition, k store.Client) (store.Client, error) {
-	until := make(map[oauth.GrantType]time.Time)
-	k.DeprecatedUntil = nil
-	for g, day := range d.DeprecatedGrants {
-		end, err := oauth.ParseEnd(day)
-		if err != nil {
-			return k, invalidField("deprecated_grants", fmt.Errorf("deprecated grant %s: %w", g, err))
-		}
-		if k.DeprecatedUntil == nil {
-			k.DeprecatedUntil = make(map[string]time.Time)
-		}
-		k.DeprecatedUntil[g], until[oauth.GrantType(g)] = end, end
+	d.ID, d.Public = k.ID, k.Public
+	if err := d.Resolve(d.DeprecatedGrants); err != nil {
+		return k, &InvalidError{err}
 	}
-	k.Name, k.Owner, k.AuthMethod, k.JWKS, k.Native = d.Name, d.Owner, d.AuthMethod, d.JWKS, d.Native
-	k.RedirectURIs, k.PostLogoutRedirectURIs, k.Origins = d.RedirectURIs, d.PostLogoutRedirectURIs, d.Origins
-	k.Scopes, k.DefaultScopes, k.Audience = d.Scopes, d.DefaultScopes, d.Audience
-	k.Trusted, k.Introspect, k.IntrospectByStatus = d.Trusted, d.Introspect, d.IntrospectByStatus
-	k.IDTokenAlg, k.IDTokenClaims, k.UserinfoContentType = d.IDTokenAlg, d.IDTokenClaims, d.UserinfoContentType
-	k.VariantB, k.FrameOrigins = d.VariantB, d.FrameOrigins
-	rule, _ := oauth.NamedStateRule(d.RequireState) // check refuses what is none
-	k.RequireState = string(rule)
-	k.Grants = nil
-	for _, g := range oauth.ChosenGrants(d.Grants, len(d.RedirectURIs) > 0, until) {
-		k.Grants = append(k.Grants, string(g))
-	}
+	k.Client, k.DeprecatedUntil = d.Client, d.Until
 	return k, c.checkRecord(k)
 }
 
@@ -192,23 +137,10 @@ func (c *Clients) declaredScopes(scopes []string) []string {
 	})
 }
 
-// clientOf is the record in the protocol's words, without secrets.
+// clientOf is the client of a record, without secrets.
 func clientOf(k store.Client) *oauth.Client {
-	client := &oauth.Client{
-		ID: k.ID, Name: k.Name, Owner: k.Owner, AuthMethod: k.AuthMethod, JWKS: k.JWKS, Public: k.Public, Native: k.Native,
-		RedirectURIs: k.RedirectURIs, PostLogoutRedirectURIs: k.PostLogoutRedirectURIs, Origins: k.Origins,
-		Scopes: k.Scopes, DefaultScopes: k.DefaultScopes, Audience: k.Audience, Trusted: k.Trusted, Introspect: k.Introspect, IntrospectByStatus: k.IntrospectByStatus,
-		IDTokenAlg: k.IDTokenAlg, IDTokenClaims: k.IDTokenClaims, UserinfoContentType: k.UserinfoContentType, SelfRegistered: k.SelfRegistered, RegisteredAudience: k.RegisteredAudience, Since: k.Created,
-		VariantB: k.VariantB, FrameOrigins: k.FrameOrigins, RequireState: oauth.StateRule(k.RequireState),
-	}
-	for _, g := range k.Grants {
-		client.Grants = append(client.Grants, oauth.GrantType(g))
-	}
-	for g, end := range k.DeprecatedUntil {
-		if client.Until == nil {
-			client.Until = make(map[oauth.GrantType]time.Time)
-		}
-		client.Until[oauth.GrantType(g)] = end
-	}
-	return client
+	client := k.Client
+	client.SecretHashes, client.Until, client.Since = nil, k.DeprecatedUntil, k.Created
+	client.SelfRegistered, client.RegisteredAudience = k.SelfRegistered, k.RegisteredAudience
+	return &client
 }

@@ -32,7 +32,7 @@ const (
 func (c *Clients) Register(ctx context.Context, client *oauth.Client, access string, limit int) (*oauth.Client, string, error) {
 	now := c.Now()
 	k, value, err := c.newRecord(registeredDefinition(client), store.Client{
-		ID: newID(), Created: now, SelfRegistered: true, AccessHash: access, UnusedUntil: now.Add(unusedLife),
+		Client: oauth.Client{ID: newID()}, Created: now, SelfRegistered: true, AccessHash: access, UnusedUntil: now.Add(unusedLife),
 		RegisteredAudience: client.RegisteredAudience,
 	})
 	if err != nil {
@@ -51,12 +51,11 @@ func (c *Clients) Register(ctx context.Context, client *oauth.Client, access str
 
 // registeredDefinition is the part of a client that it may choose itself.
 func registeredDefinition(client *oauth.Client) Definition {
-	d := Describe(client)
-	return Definition{
-		Name: d.Name, Public: d.Public, AuthMethod: d.AuthMethod, JWKS: d.JWKS, Native: d.Native,
-		RedirectURIs: d.RedirectURIs, PostLogoutRedirectURIs: d.PostLogoutRedirectURIs,
-		Grants: d.Grants, Scopes: d.Scopes, DefaultScopes: d.DefaultScopes, IDTokenAlg: d.IDTokenAlg,
-	}
+	return Definition{Client: oauth.Client{
+		Name: client.Name, Public: client.Public, AuthMethod: client.AuthMethod, JWKS: client.JWKS, Native: client.Native,
+		RedirectURIs: client.RedirectURIs, PostLogoutRedirectURIs: client.PostLogoutRedirectURIs,
+		Grants: client.Grants, Scopes: client.Scopes, DefaultScopes: client.DefaultScopes, IDTokenAlg: client.IDTokenAlg,
+	}}
 }
 
 // Registered finds a client that registered itself by its id and the digest of its
@@ -99,7 +98,7 @@ func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Clien
 			}
 		}
 		d.Audience, d.Owner = k.Audience, k.Owner
-		if k.RequireState == string(oauth.StateAlways) {
+		if k.RequireState == oauth.StateAlways {
 			d.RequireState = k.RequireState
 		}
 		return c.applyDefinition(d, k)

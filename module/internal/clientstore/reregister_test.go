@@ -1,6 +1,7 @@
 package clientstore_test
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -37,6 +38,24 @@ func TestAClientDoesNotTakeBackScopesThatAnOperatorTook(t *testing.T) {
 	choose("read", "write")
 	if changed, err := r.Reregister(t.Context(), c.ID, registration(wide)); err != nil || len(changed.Scopes) != 3 {
 		t.Errorf("N17 given back: %+v, %v", changed, err)
+	}
+}
+
+// N17: the choice counts too when it comes as JSON, which is decoded into the lists that are there.
+func TestScopesThatAnOperatorChangesInJSONAreTheOperatorsChoice(t *testing.T) {
+	r := newRig(t)
+	c, _, err := r.Register(t.Context(), registration(func(c *oauth.Client) { c.Scopes = []string{"read", "email"} }), secret.Digest("access"), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Update(t.Context(), c.ID, func(d *clientstore.Definition) error {
+		return json.Unmarshal([]byte(`{"scopes":["read","write"]}`), d)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	changed, err := r.Reregister(t.Context(), c.ID, registration(func(c *oauth.Client) { c.Scopes = []string{"read", "email"} }))
+	if err != nil || slices.Contains(changed.Scopes, "email") {
+		t.Errorf("N17 %+v, %v", changed, err)
 	}
 }
 
