@@ -77,7 +77,7 @@ func (a *App) administered() *admin.Config {
 		Issuer: a.issuer, Server: a.server,
 		Store: a.core.store, OpenStore: a.core.store.Open,
 		Ring: a.core.ring, KeyAge: a.core.tending.every, Revocations: a.core.revocations, Verify: a.verifier().Verify,
-		Configured: a.clients.byID, Stored: a.clients.stored.Clients,
+		Configured: a.clients.Configured, Stored: a.clients.Stored,
 		Users: a.users, UsersIn: a.usersIn,
 		OpenLimiter: a.limiter.Source, LimitsFailClosed: a.limitsClose,
 		Tickets: a.tickets, SharedPorts: a.sharedPorts, Readiness: a.readiness, ParseDuration: caddy.ParseDuration,

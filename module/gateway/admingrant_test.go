@@ -6,12 +6,17 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/internal/admin"
+	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
+	"github.com/gatehouse/gatehouse/module/internal/lazy"
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
@@ -34,12 +39,23 @@ func (h *hangingUp) List(ctx context.Context, kind store.Kind, parent, after str
 	return h.Backend.List(ctx, kind, parent, after, limit)
 }
 
+// memorySource is a store in memory.
+type memorySource struct{ store.Backend }
+
+func (s memorySource) Identity() any                               { return s.Backend }
+func (s memorySource) Open(context.Context) (store.Backend, error) { return s.Backend, nil }
+
 func TestTheEndOfWhatAUserHasGoesOnWhenTheCallerHangsUp(t *testing.T) {
 	m := storetest.NewMemory(nil)
 	ctx, hangUp := context.WithCancel(t.Context())
 	defer hangUp()
-	a := appWith(t, &hangingUp{m, hangUp})
+	a := &App{issuer: &url.URL{Scheme: "https", Host: "id.example"}, trail: audit.Discard{}, log: slog.New(slog.DiscardHandler)}
 	var err error
+	secrets := [][]byte{[]byte(strings.Repeat("s", 32))}
+	if a.core, err = newCore(lazy.NewStore(memorySource{&hangingUp{m, hangUp}}), secrets, coreKey{}); err != nil {
+		t.Fatal(err)
+	}
+	a.core.keepFor(time.Hour)
 	if a.attempts, err = newBook(); err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/authserver"
+	"github.com/gatehouse/gatehouse/module/internal/clientstore"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
@@ -103,7 +104,7 @@ type App struct {
 	server      *authserver.Server
 	overload    *overload
 	tickets     *crossdevice.Tickets
-	clients     *clients
+	clients     *clientstore.Registry
 	users       directory.Directory
 	names       *handler.UserNames // of users, for requests to APIs
 	usersIn     string             // the name of their directory, "" for the store
@@ -192,11 +193,10 @@ func (a *App) take(ctx caddy.Context, secrets [][]byte) (directory.Directory, er
 
 // build makes the authorization server of this configuration.
 func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
-	known, err := newClients(a.Clients, a.Declared(), a.Registration.scopes(), a.core, repl)
-	if err != nil {
+	if err := a.loadClients(repl); err != nil {
 		return err
 	}
-	a.clients, a.users, a.names = known, users, handler.NewUserNames(users)
+	a.users, a.names = users, handler.NewUserNames(users)
 	a.warnOfClients(time.Now())
 	pages, err := webui.New(webui.Config{
 		Name: a.Name, Languages: a.Pages.Languages, Templates: a.Pages.Templates,
@@ -224,8 +224,8 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 	}
 	stateRule, _ := oauth.NamedStateRule(a.RequireState) // check refuses what is none
 	a.server, err = authserver.New(authserver.Config{
-		Issuer: a.issuer, Clients: known, Scopes: forServer(a.Scopes), Directory: users,
-		Registration: registration, Registrar: known.stored,
+		Issuer: a.issuer, Clients: a.clients, Scopes: forServer(a.Scopes), Directory: users,
+		Registration: registration, Registrar: a.clients.Stored,
 		Store: a.core.store, Keys: a.core.Keys, Tokens: issuer, Revocations: a.core.revocations,
 		Verifier: a.verifier(), Issued: a.core,
 		Pages: pages, Metrics: metrics.Set{}, Log: a.log, Lifetimes: lifetimes, TokenLife: a.core.tokenLife, Attempts: a.attempts,
@@ -261,7 +261,12 @@ func (a *App) Start() error {
 	if err != nil {
 		return fmt.Errorf("opening the limiter: %w", err)
 	}
-	if err := a.recordConfigured(ctx); err != nil {
+	if r := a.Registration; r != nil {
+		if err := a.clients.Stored.KeepRegistration(ctx, r.Audience); err != nil {
+			return fmt.Errorf("keeping what registered clients may have: %w", err)
+		}
+	}
+	if err := a.clients.EndVanished(ctx, a.issuer.String(), a.trail, a.log); err != nil {
 		return err
 	}
 	if a.adjuster != nil {

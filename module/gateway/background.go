@@ -122,5 +122,5 @@ func (a *App) FailsWithLimiter() { a.limitsClose = true }
 
 // UnknownClient reports whether clients are configured and none of them has this id.
 func (a *App) UnknownClient(id string) bool {
-	return len(a.clients.byID) > 0 && a.clients.byID[id] == nil
+	return len(a.clients.Configured) > 0 && a.clients.Configured[id] == nil
 }

@@ -50,7 +50,7 @@ func (s *Server) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	if len(s.app.layout.sites) > 0 {
-		s.app.clients.complete = true
+		s.app.clients.Complete = true
 	}
 	s.answers = handler.NewUpstreamAnswers(s.log, s.app.issuer.String())
 	// Apps are stopped in no fixed order, and the one that serves waits for its requests

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/clientstore"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -18,7 +19,7 @@ import (
 // for every request; elsewhere they live until they expire, and are not refreshed.
 type verifier struct {
 	core    *core
-	clients *clients
+	clients *clientstore.Registry
 	users   directory.Directory
 }
 
@@ -35,8 +36,8 @@ type withdrawer interface {
 func (v verifier) Verify(ctx context.Context, raw string) (*token.Access, error) {
 	ctx = store.OneRequest(ctx)
 	access, err := v.core.Verify(ctx, raw)
-	if err == nil && v.clients.complete && v.clients.byID[access.Client] == nil {
-		switch there, err := v.clients.stored.keeps(ctx, access.Client); {
+	if err == nil && v.clients.Complete {
+		switch there, err := v.clients.Exists(ctx, access.Client); {
 		case err != nil:
 			return nil, err
 		case !there:

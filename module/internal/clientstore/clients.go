@@ -126,26 +126,6 @@ func (c *Clients) List(ctx context.Context, after string, limit int) ([]Definiti
 	return all[:min(len(all), limit)], nil
 }
 
-// ListMade goes as List through the clients that an operator made, and gives them in the
-// protocol's words, without secrets.
-func (c *Clients) ListMade(ctx context.Context, after string, limit int) ([]*oauth.Client, error) {
-	return c.listClients(ctx, store.ClientParent, after, limit)
-}
-
-// ListRegistered is ListMade for those that registered themselves.
-func (c *Clients) ListRegistered(ctx context.Context, after string, limit int) ([]*oauth.Client, error) {
-	return c.listClients(ctx, store.RegisteredParent, after, limit)
-}
-
-func (c *Clients) listClients(ctx context.Context, parent, after string, limit int) ([]*oauth.Client, error) {
-	page, err := c.listRecords(ctx, parent, after, limit)
-	all := make([]*oauth.Client, 0, len(page))
-	for _, kept := range page {
-		all = append(all, clientOf(kept))
-	}
-	return all, err
-}
-
 // listRecords lists the records of one parent.
 func (c *Clients) listRecords(ctx context.Context, parent, after string, limit int) ([]store.Client, error) {
 	records, err := c.Store.List(ctx, store.KindClient, parent, after, limit)

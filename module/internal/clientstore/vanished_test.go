@@ -1,50 +1,51 @@
-package gateway
+package clientstore
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/gatehouse/gatehouse/module/internal/lazy"
 	"log/slog"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
-
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
 
-// memorySource is a store in memory.
-type memorySource struct{ store.Backend }
-
-func (s memorySource) Identity() any                               { return s.Backend }
-func (s memorySource) Open(context.Context) (store.Backend, error) { return s.Backend, nil }
-
-// appWith is an app of a node that configures these clients, as far as its start goes.
-func appWith(t *testing.T, m store.Backend, ids ...string) *App {
+// registryWith is that of a node that configures these clients.
+func registryWith(t *testing.T, m store.Backend, ids ...string) *Registry {
 	t.Helper()
-	a := &App{issuer: &url.URL{Scheme: "https", Host: "id.example"}, trail: audit.Discard{}, log: slog.New(slog.DiscardHandler)}
+	var configured []*oauth.Client
 	for _, id := range ids {
-		a.Clients = append(a.Clients, Client{Client: oauth.Client{ID: id}, SecretHashes: []string{HashClientSecret(strings.Repeat("x", 32))}})
+		configured = append(configured, &oauth.Client{ID: id})
 	}
-	var err error
-	secrets := [][]byte{[]byte(strings.Repeat("s", 32))}
-	if a.core, err = newCore(lazy.NewStore(memorySource{m}), secrets, coreKey{}); err != nil {
+	revocations, err := token.NewRevocations(token.RevocationsConfig{
+		Store: m, Log: slog.New(slog.DiscardHandler), MaxTokenLife: func() time.Duration { return time.Hour },
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	a.core.keepFor(time.Hour)
-	if a.clients, err = newClients(a.Clients, a.Declared(), nil, a.core, caddy.NewReplacer()); err != nil {
+	r, err := NewRegistry(configured, Config{Store: m, Revocations: revocations}, 0)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return a
+	return r
 }
+
+func endVanished(t *testing.T, m store.Backend, trail audit.Sink, ids ...string) error {
+	return registryWith(t, m, ids...).EndVanished(context.WithoutCancel(t.Context()), "https://id.example", trail, slog.New(slog.DiscardHandler))
+}
+
+// noted keeps what was recorded.
+type noted struct{ events []audit.Event }
+
+func (n *noted) Record(_ context.Context, e audit.Event) { n.events = append(n.events, e) }
 
 // noticed are the clients that revocations in the store speak of, once for each.
 func noticed(t *testing.T, m *storetest.Memory) []string {
@@ -69,7 +70,7 @@ func noticed(t *testing.T, m *storetest.Memory) []string {
 
 func load(t *testing.T, m *storetest.Memory, ids ...string) {
 	t.Helper()
-	if err := appWith(t, m, ids...).endVanished(t.Context()); err != nil {
+	if err := endVanished(t, m, audit.Discard{}, ids...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -128,8 +129,7 @@ func TestAFaultLeavesTheRecordForTheNextLoad(t *testing.T) {
 		m := storetest.NewMemory(nil)
 		load(t, m, "a", "b")
 		f := &failing{Backend: m, at: n}
-		a := appWith(t, f, "a")
-		err := a.endVanished(t.Context())
+		err := endVanished(t, f, audit.Discard{}, "a")
 		if f.calls < n {
 			return // no operation is left to fail
 		}
@@ -183,9 +183,9 @@ func TestNodesThatLoadTogetherLoseNoNotice(t *testing.T) {
 	load(t, m, "a", "b", "c", "d", "e")
 	var wg sync.WaitGroup
 	for _, id := range []string{"b", "c", "d", "e"} {
-		a := appWith(t, m, slices.DeleteFunc([]string{"a", "b", "c", "d", "e"}, func(s string) bool { return s == id })...)
+		others := slices.DeleteFunc([]string{"a", "b", "c", "d", "e"}, func(s string) bool { return s == id })
 		wg.Go(func() {
-			if err := a.endVanished(context.Background()); err != nil {
+			if err := endVanished(t, m, audit.Discard{}, others...); err != nil {
 				t.Error(err)
 			}
 		})
@@ -231,11 +231,7 @@ func TestAClientThatLeavesIsToldOfOnceWhenItIsGone(t *testing.T) {
 	m := storetest.NewMemory(nil)
 	load(t, m, "a", "b")
 	told := new(noted)
-	start := func(backend store.Backend) error {
-		a := appWith(t, backend, "a")
-		a.trail = told
-		return a.endVanished(t.Context())
-	}
+	start := func(backend store.Backend) error { return endVanished(t, backend, told, "a") }
 	for n := 1; ; n++ {
 		f := &failing{Backend: m, at: n}
 		err := start(f)

@@ -1,4 +1,4 @@
-package gateway
+package clientstore
 
 import (
 	"context"
@@ -21,18 +21,7 @@ const (
 	maxGone = 100
 )
 
-// recordConfigured keeps what the configurations after this one have to know of it. It is
-// called when a configuration starts.
-func (a *App) recordConfigured(ctx context.Context) error {
-	if r := a.Registration; r != nil {
-		if err := a.clients.stored.KeepRegistration(ctx, r.Audience); err != nil {
-			return fmt.Errorf("keeping what registered clients may have: %w", err)
-		}
-	}
-	return a.endVanished(ctx)
-}
-
-// endVanished ends the tokens of clients that the configuration before had and this one
+// EndVanished ends the tokens of clients that the configuration before had and this one
 // has not, for the nodes that know no clients and for the day a client of that name is
 // configured again.
 //
@@ -44,21 +33,21 @@ func (a *App) recordConfigured(ctx context.Context) error {
 //
 // A configuration with neither a client nor a site with `oauth_server` is a guard's, and writes
 // nothing. Clients in the store come and go by other ways.
-func (a *App) endVanished(ctx context.Context) error {
-	if !a.clients.complete {
+func (r *Registry) EndVanished(ctx context.Context, issuer string, trail audit.Sink, log *slog.Logger) error {
+	if !r.Complete {
 		return nil
 	}
 	now := time.Now()
 	var v, before store.Configured
 	var ended []string
-	_, err := store.Change(ctx, a.core.store, store.Record{Key: store.ConfiguredKey(a.issuer.String())}, &v, func(rec *store.Record) (write bool, err error) {
+	_, err := store.Change(ctx, r.Stored.Store, store.Record{Key: store.ConfiguredKey(issuer)}, &v, func(rec *store.Record) (write bool, err error) {
 		before = v
-		if v, ended, err = a.compare(ctx, before, now); err != nil {
+		if v, ended, err = r.compareConfigured(ctx, before, now); err != nil {
 			return false, err
 		}
 		// The notices first: a crash in between repeats them at the next load.
 		for _, id := range ended {
-			if err := a.endClient(ctx, id, now); err != nil {
+			if err := r.endClient(ctx, id, now); err != nil {
 				return false, fmt.Errorf("ending the tokens of client %s: %w", id, err)
 			}
 		}
@@ -69,34 +58,28 @@ func (a *App) endVanished(ctx context.Context) error {
 		rec.Value, err = store.Encode(&v)
 		if err == nil && len(rec.Value) > store.MaxValueLength {
 			// Thousands of clients belong into the store. They work from here all the same.
-			a.log.Warn("too many clients are configured to remember them: the tokens of one that is removed end by themselves only")
+			log.Warn("too many clients are configured to remember them: the tokens of one that is removed end by themselves only")
 			return false, nil
 		}
 		return err == nil, err
 	})
-	if err == nil {
-		a.tellVanished(ctx, before, ended)
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// tellVanished says of each client that went with this load that it is gone, once it is:
-// who was not the first to write reads again, and finds whom another node has told of.
-func (a *App) tellVanished(ctx context.Context, before store.Configured, ended []string) {
+	// A node that was not the first to write has read again, and finds those that another node
+	// has reported.
 	for _, id := range ended {
 		if slices.Contains(before.Clients, id) {
-			a.log.Info("a client is no longer configured: its tokens end", slog.String("client", id))
-			a.trail.Record(ctx, audit.Event{Name: audit.ClientChanged, Client: id, Reason: "deleted"})
+			log.Info("a client is no longer configured: its tokens end", slog.String("client", id))
+			trail.Record(ctx, audit.Event{Name: audit.ClientChanged, Client: id, Reason: "deleted"})
 		}
 	}
+	return nil
 }
 
-// compare returns the record as it is to be, and whose tokens are to end.
-func (a *App) compare(ctx context.Context, before store.Configured, now time.Time) (after store.Configured, ended []string, err error) {
-	for _, c := range a.Clients {
-		after.Clients = append(after.Clients, c.ID)
-	}
-	slices.Sort(after.Clients)
+// compareConfigured returns the record as it is to be, and whose tokens are to end.
+func (r *Registry) compareConfigured(ctx context.Context, before store.Configured, now time.Time) (after store.Configured, ended []string, err error) {
+	after.Clients = slices.Sorted(maps.Keys(r.Configured))
 	gone := make(map[string]time.Time)
 	for id, at := range before.Gone {
 		if now.Sub(at) < goneFor {
@@ -108,7 +91,7 @@ func (a *App) compare(ctx context.Context, before store.Configured, now time.Tim
 	}
 	for id := range gone {
 		// Also one that moved from the configuration into the store is there.
-		if _, there, err := a.clients.Client(ctx, id); err != nil {
+		if _, there, err := r.Client(ctx, id); err != nil {
 			return after, nil, err
 		} else if there {
 			delete(gone, id)
@@ -132,10 +115,10 @@ func (a *App) compare(ctx context.Context, before store.Configured, now time.Tim
 
 // endClient ends access tokens by a notice to the guards, and grants by a record that is
 // looked at when they are used: which grants a client has is nowhere listed.
-func (a *App) endClient(ctx context.Context, id string, now time.Time) error {
-	err := a.core.revocations.Revoke(ctx, store.Revocation{Of: store.RevokeClient, Value: id, At: now})
+func (r *Registry) endClient(ctx context.Context, id string, now time.Time) error {
+	err := r.Stored.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeClient, Value: id, At: now})
 	if err != nil {
 		return err
 	}
-	return store.RecordVanished(ctx, a.core.store, id, now)
+	return store.RecordVanished(ctx, r.Stored.Store, id, now)
 }

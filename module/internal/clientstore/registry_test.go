@@ -1,4 +1,4 @@
-package gateway
+package clientstore
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/internal/clientstore"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/store/storetest"
@@ -40,46 +39,42 @@ type noRevoker struct{}
 func (noRevoker) Revoke(context.Context, store.Revocation) error { return nil }
 
 // sideBySide has the configured client "web" and, in the store, what a test puts there.
-func sideBySide(t *testing.T) (*clients, *countingStore) {
+func sideBySide(t *testing.T) (*Registry, *countingStore) {
 	t.Helper()
 	memory := &countingStore{Memory: storetest.NewMemory(nil)}
-	web := &oauth.Client{ID: "web", Name: "configured"}
-	all := &clients{byID: map[string]*oauth.Client{"web": web}, origins: []string{"https://web.example"}, until: optionalGrants{}}
-	var err error
-	all.stored, err = newStoredClients(clientstore.Config{
-		Store: memory, Revocations: noRevoker{}, Taken: func(id string) bool { return all.byID[id] != nil },
-	}, 30*time.Second)
+	web := &oauth.Client{ID: "web", Name: "configured", Origins: []string{"https://web.example"}}
+	all, err := NewRegistry([]*oauth.Client{web}, Config{Store: memory, Revocations: noRevoker{}}, 30*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return all, memory
 }
 
-func keep(t *testing.T, c *clients, d clientstore.Definition) {
+func keep(t *testing.T, c *Registry, d Definition) {
 	t.Helper()
 	if d.RedirectURIs == nil {
 		d.RedirectURIs = []string{"https://" + d.ID + ".example/cb"}
 	}
-	if _, _, err := c.stored.Create(t.Context(), d); err != nil {
+	if _, _, err := c.Stored.Create(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // allowed are those of the origins asked about that may call.
-func allowed(c *clients, asked ...string) []string {
+func allowed(c *Registry, asked ...string) []string {
 	return slices.DeleteFunc(asked, func(o string) bool { return !c.AllowsOrigin(o) })
 }
 
 func TestAConfiguredClientShadowsAStoredOne(t *testing.T) {
 	c, _ := sideBySide(t)
-	keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "stored"}})
-	if _, _, err := c.stored.Create(t.Context(), clientstore.Definition{Client: oauth.Client{ID: "web"}}); !errors.Is(err, clientstore.ErrExists) {
+	keep(t, c, Definition{Client: oauth.Client{ID: "stored"}})
+	if _, _, err := c.Stored.Create(t.Context(), Definition{Client: oauth.Client{ID: "web"}}); !errors.Is(err, ErrExists) {
 		t.Errorf("an id of the configuration was taken: %v", err)
 	}
-	old := c.byID["web"]
-	delete(c.byID, "web")
-	keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "web", Name: "stored"}})
-	c.byID["web"] = old
+	old := c.Configured["web"]
+	delete(c.Configured, "web")
+	keep(t, c, Definition{Client: oauth.Client{ID: "web", Name: "stored"}})
+	c.Configured["web"] = old
 	for id, want := range map[string]string{"web": "configured", "stored": ""} {
 		if got, ok, err := c.Client(t.Context(), id); !ok || err != nil || got.Name != want {
 			t.Errorf("%s: %+v, %v, %v", id, got, ok, err)
@@ -100,8 +95,8 @@ func TestOriginsAndDeprecatedGrantsOfStoredClientsAreKnownWithinTwoSeconds(t *te
 			t.Errorf("%v", got)
 		}
 		year := time.Now().AddDate(1, 0, 0).Format(time.DateOnly)
-		keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "spa", Public: true, Origins: []string{"https://more.example"}}})
-		keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "till"}, DeprecatedGrants: map[string]string{"password": year, "implicit": "2000-01-01"}})
+		keep(t, c, Definition{Client: oauth.Client{ID: "spa", Public: true, Origins: []string{"https://more.example"}}})
+		keep(t, c, Definition{Client: oauth.Client{ID: "till"}, DeprecatedGrants: map[string]string{"password": year, "implicit": "2000-01-01"}})
 		time.Sleep(surveyEvery)
 		want := []string{"https://web.example", "https://more.example", "https://spa.example"}
 		for range 50 {
@@ -137,15 +132,15 @@ func TestTheDeviceGrantIsOfferedWhileAClientOfEitherKindHasIt(t *testing.T) {
 			}
 		}
 		want(nil)
-		keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "spa", Public: true}})
-		keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "tv", Public: true, Grants: []oauth.GrantType{"device_code"}}})
+		keep(t, c, Definition{Client: oauth.Client{ID: "spa", Public: true}})
+		keep(t, c, Definition{Client: oauth.Client{ID: "tv", Public: true, Grants: []oauth.GrantType{"device_code"}}})
 		time.Sleep(surveyEvery)
 		want(device)
 		time.Sleep(surveyEvery)
 		memory.Fail(errors.New("away"))
 		want(device)
 		memory.Fail(nil)
-		if err := c.stored.Delete(t.Context(), "tv"); err != nil {
+		if err := c.Stored.Delete(t.Context(), "tv"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(surveyEvery)
@@ -153,7 +148,7 @@ func TestTheDeviceGrantIsOfferedWhileAClientOfEitherKindHasIt(t *testing.T) {
 		if n := memory.lists.Load(); n > 10 {
 			t.Errorf("%d lists for 200 questions", n)
 		}
-		c.until.add(&oauth.Client{Grants: device})
+		c.until.addClient(&oauth.Client{Grants: device})
 		want(device)
 	})
 }
@@ -162,16 +157,16 @@ func TestWhatHasAnEndIsOfferedUntilThen(t *testing.T) {
 	c, _ := sideBySide(t)
 	now := time.Now()
 	for _, end := range []time.Duration{time.Hour, -time.Hour} { // the later end counts, in whatever order
-		c.until.add(&oauth.Client{
+		c.until.addClient(&oauth.Client{
 			Grants: []oauth.GrantType{oauth.Password, oauth.Implicit},
 			Until:  map[oauth.GrantType]time.Time{oauth.Password: now.Add(end), oauth.Implicit: now.Add(-time.Hour)},
 		})
 	}
-	c.until.add(&oauth.Client{Until: map[oauth.GrantType]time.Time{oauth.Implicit: now.Add(time.Hour)}}) // which has not the grant
+	c.until.addClient(&oauth.Client{Until: map[oauth.GrantType]time.Time{oauth.Implicit: now.Add(time.Hour)}}) // which has not the grant
 	if got := c.OptionalGrants(); !slices.Equal(got, []oauth.GrantType{oauth.Password}) {
 		t.Errorf("%v", got)
 	}
-	c.until.add(&oauth.Client{Grants: []oauth.GrantType{oauth.Implicit}}) // nor a day on which it ends
+	c.until.addClient(&oauth.Client{Grants: []oauth.GrantType{oauth.Implicit}}) // nor a day on which it ends
 	if got := c.OptionalGrants(); !slices.Equal(got, []oauth.GrantType{oauth.Password}) {
 		t.Errorf("%v", got)
 	}
@@ -182,7 +177,7 @@ func TestTheSurveyEndsAtItsCap(t *testing.T) {
 	var all []string
 	for i := range maxSurveyed + surveyPage {
 		id := fmt.Sprintf("c%05d", i)
-		keep(t, c, clientstore.Definition{Client: oauth.Client{ID: id, Public: true}})
+		keep(t, c, Definition{Client: oauth.Client{ID: id, Public: true}})
 		all = append(all, "https://"+id+".example")
 	}
 	if got := len(allowed(c, all...)); got != maxSurveyed {
@@ -197,11 +192,11 @@ func TestTheSurveyEndsAtItsCap(t *testing.T) {
 // an operator made.
 func TestRegistrationsCrowdNoOtherClientOutOfTheSurvey(t *testing.T) {
 	c, _ := sideBySide(t)
-	keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "zoo", Public: true}})
-	keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "zoo-till"}, DeprecatedGrants: map[string]string{"password": "2999-01-01"}})
+	keep(t, c, Definition{Client: oauth.Client{ID: "zoo", Public: true}})
+	keep(t, c, Definition{Client: oauth.Client{ID: "zoo-till"}, DeprecatedGrants: map[string]string{"password": "2999-01-01"}})
 	self := &oauth.Client{Public: true, RedirectURIs: []string{"https://self.example/cb"}, Grants: []oauth.GrantType{oauth.AuthorizationCode}}
 	for range maxSurveyed {
-		if _, _, err := c.stored.Register(t.Context(), self, "digest", 2*maxSurveyed); err != nil {
+		if _, _, err := c.Stored.Register(t.Context(), self, "digest", 2*maxSurveyed); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -218,14 +213,14 @@ func TestRegistrationsCrowdNoOtherClientOutOfTheSurvey(t *testing.T) {
 func TestAGuardAsksForAStoredClientOnceInAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, memory := sideBySide(t)
-		keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "stored"}})
+		keep(t, c, Definition{Client: oauth.Client{ID: "stored"}})
 		want := func(id string, want bool, gets int64) {
 			t.Helper()
 			memory.gets.Store(0)
 			var all sync.WaitGroup
 			for range 20 {
 				all.Go(func() {
-					if there, err := c.stored.keeps(t.Context(), id); there != want || err != nil {
+					if there, err := c.Exists(t.Context(), id); there != want || err != nil {
 						t.Errorf("%s: %v, %v", id, there, err)
 					}
 				})
@@ -240,7 +235,7 @@ func TestAGuardAsksForAStoredClientOnceInAWhile(t *testing.T) {
 		want("stored", true, 0)
 		want("gone", false, 1)
 		want("gone", false, 0)
-		if err := c.stored.Delete(t.Context(), "stored"); err != nil {
+		if err := c.Stored.Delete(t.Context(), "stored"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(seenFor)
@@ -252,7 +247,7 @@ func TestAFaultOfTheStoreIsNoAnswerAboutAClient(t *testing.T) {
 	c, memory := sideBySide(t)
 	away := errors.New("away")
 	memory.Fail(away)
-	if there, err := c.stored.keeps(t.Context(), "stored"); there || !errors.Is(err, away) {
+	if there, err := c.Exists(t.Context(), "stored"); there || !errors.Is(err, away) {
 		t.Errorf("%v, %v", there, err)
 	}
 	if _, ok, err := c.Client(t.Context(), "stored"); ok || !errors.Is(err, away) {
@@ -262,8 +257,8 @@ func TestAFaultOfTheStoreIsNoAnswerAboutAClient(t *testing.T) {
 		t.Errorf("a configured client does not need the store: %v, %v", ok, err)
 	}
 	memory.Fail(nil)
-	keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "stored"}})
-	if there, err := c.stored.keeps(t.Context(), "stored"); !there || err != nil {
+	keep(t, c, Definition{Client: oauth.Client{ID: "stored"}})
+	if there, err := c.Exists(t.Context(), "stored"); !there || err != nil {
 		t.Errorf("a fault was remembered: %v, %v", there, err)
 	}
 }
@@ -272,10 +267,10 @@ func TestAFaultOfTheStoreIsNoAnswerAboutAClient(t *testing.T) {
 func TestAStoredClientIsBelievedInForAWhileWithoutTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, memory := sideBySide(t)
-		keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "stored"}})
+		keep(t, c, Definition{Client: oauth.Client{ID: "stored"}})
 		want := func(id string, want bool, wantErr bool) {
 			t.Helper()
-			if there, err := c.stored.keeps(t.Context(), id); there != want || (err != nil) != wantErr {
+			if there, err := c.Exists(t.Context(), id); there != want || (err != nil) != wantErr {
 				t.Errorf("%s: %v, %v", id, there, err)
 			}
 		}
@@ -301,7 +296,7 @@ func TestAStoredClientIsBelievedInForAWhileWithoutTheStore(t *testing.T) {
 		memory.Fail(errors.New("away again"))
 		want("stored", true, false)
 		memory.Fail(nil)
-		if err := c.stored.Delete(t.Context(), "stored"); err != nil {
+		if err := c.Stored.Delete(t.Context(), "stored"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(seenFor)
@@ -314,7 +309,7 @@ func TestWhoGoesAwayDoesNotWaitForTheStore(t *testing.T) {
 	memory.slow = 50 * time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.stored.keeps(ctx, "stored"); !errors.Is(err, context.Canceled) {
+	if _, err := c.Exists(ctx, "stored"); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -322,23 +317,23 @@ func TestWhoGoesAwayDoesNotWaitForTheStore(t *testing.T) {
 func TestWhatIsSeenOfStoredClientsIsBounded(t *testing.T) {
 	c, _ := sideBySide(t)
 	for i := range maxSeen + 10 {
-		if _, err := c.stored.keeps(t.Context(), fmt.Sprint("c", i)); err != nil {
+		if _, err := c.Exists(t.Context(), fmt.Sprint("c", i)); err != nil {
 			t.Fatal(err)
 		}
-		if len(c.stored.seen) > maxSeen {
-			t.Fatalf("%d are held", len(c.stored.seen))
+		if len(c.seen) > maxSeen {
+			t.Fatalf("%d are held", len(c.seen))
 		}
 	}
 }
 
 func TestAHitAllocatesNothing(t *testing.T) {
 	c, _ := sideBySide(t)
-	keep(t, c, clientstore.Definition{Client: oauth.Client{ID: "stored"}})
+	keep(t, c, Definition{Client: oauth.Client{ID: "stored"}})
 	ctx := t.Context()
-	if _, err := c.stored.keeps(ctx, "stored"); err != nil {
+	if _, err := c.Exists(ctx, "stored"); err != nil {
 		t.Fatal(err)
 	}
-	if n := testing.AllocsPerRun(100, func() { _, _ = c.stored.keeps(ctx, "stored") }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { _, _ = c.Exists(ctx, "stored") }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

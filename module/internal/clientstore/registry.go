@@ -1,0 +1,251 @@
+package clientstore
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+const (
+	// surveyEvery is how old the summary of the stored clients may be: a preflight names no
+	// client, so their origins must be known beforehand.
+	surveyEvery = 2 * time.Second
+	// maxSurveyed is how many of them are read for it, in the order of their ids, of those
+	// that an operator made and of those that registered themselves: so that the latter
+	// crowd out none of the former. Clients beyond it get tokens, but not from scripts of
+	// their own origin.
+	maxSurveyed = 1000
+	surveyPage  = 100
+	// seenFor is how long a guard believes what it found about a stored client. One that
+	// is deleted is revoked too, which reaches guards at once.
+	seenFor = 3 * time.Second
+	// maxSeen bounds the memory for it; only clients of valid tokens get there.
+	maxSeen = 10_000
+	// storeTime bounds a question to the store on behalf of several requests.
+	storeTime = 2 * time.Second
+)
+
+// Registry is the clients of one configuration and, besides them, those in the store. A configured
+// one takes precedence, whatever is stored under its id.
+type Registry struct {
+	Configured map[string]*oauth.Client // by id
+	Stored     *Clients
+	// Complete means that there are no clients besides these. It is false where neither a client
+	// nor a site with `oauth_server` is configured: guards there take the tokens of a server
+	// elsewhere. It is set while the configuration is provisioned, and never later.
+	Complete bool
+
+	origins []string // of configured clients, sorted
+	until   grantEnds
+	asking  singleflight.Group
+	// patience is how long a guard believes what it found last while the store does not answer.
+	patience time.Duration
+
+	mu            sync.RWMutex
+	surveyed      time.Time
+	surveying     bool
+	storedOrigins []string
+	storedUntil   grantEnds
+	seen          map[string]sighting
+}
+
+// sighting is what a guard found about a stored client.
+type sighting struct {
+	at    time.Time // when the store was asked last
+	there bool      // what it said last
+	lost  time.Time // since when it does not answer; zero: it did
+}
+
+// grantEnds says until when some client has each of [oauth.OptionalGrantTypes]; those
+// that are not deprecated have no end.
+type grantEnds map[oauth.GrantType]time.Time
+
+func (o grantEnds) addClient(c *oauth.Client) {
+	for _, g := range oauth.OptionalGrantTypes {
+		end, dated := c.Until[g]
+		if !c.MayUse(g) || !dated && slices.Contains(oauth.DeprecatedGrantTypes, g) {
+			continue
+		}
+		if last, known := o[g]; !known || end.After(last) {
+			o[g] = end
+		}
+	}
+}
+
+func (o grantEnds) has(g oauth.GrantType, now time.Time) bool {
+	end, ok := o[g]
+	return ok && (end.IsZero() || now.Before(end))
+}
+
+// NewRegistry makes the registry of a configuration; stored describes the clients in the store,
+// except for Taken. patience is how long guards go on without the store.
+func NewRegistry(configured []*oauth.Client, stored Config, patience time.Duration) (*Registry, error) {
+	r := &Registry{
+		Configured: make(map[string]*oauth.Client, len(configured)), Complete: len(configured) > 0,
+		until: grantEnds{}, patience: patience, seen: make(map[string]sighting),
+	}
+	for _, c := range configured {
+		if r.Configured[c.ID] != nil {
+			return nil, fmt.Errorf("client %s is declared twice", c.ID)
+		}
+		r.Configured[c.ID] = c
+		r.origins = append(r.origins, c.CORSOrigins()...)
+		r.until.addClient(c)
+	}
+	slices.Sort(r.origins)
+	r.origins = slices.Compact(r.origins)
+	stored.Taken = func(id string) bool { return r.Configured[id] != nil }
+	var err error
+	r.Stored, err = New(stored)
+	return r, err
+}
+
+// Client finds a client. ok is false for an unknown one; errors are technical.
+func (r *Registry) Client(ctx context.Context, id string) (c *oauth.Client, ok bool, err error) {
+	if found, ok := r.Configured[id]; ok {
+		return found, true, nil
+	}
+	return r.Stored.Client(ctx, id)
+}
+
+// AllowsOrigin reports whether it is an origin of a client of the configuration, or of a
+// stored one as of [surveyEvery] ago at most.
+func (r *Registry) AllowsOrigin(origin string) bool {
+	if _, ok := slices.BinarySearch(r.origins, origin); ok {
+		return true
+	}
+	stored, _ := r.summary()
+	_, ok := slices.BinarySearch(stored, origin)
+	return ok
+}
+
+// OptionalGrants lists those that some client has, of the configuration or, as of [surveyEvery]
+// ago at most, of the store.
+func (r *Registry) OptionalGrants() []oauth.GrantType {
+	now := time.Now()
+	_, stored := r.summary()
+	var open []oauth.GrantType
+	for _, g := range oauth.OptionalGrantTypes {
+		if r.until.has(g, now) || stored.has(g, now) {
+			open = append(open, g)
+		}
+	}
+	return open
+}
+
+// Exists reports for guards whether a client is configured or in the store, as of [seenFor] ago
+// at most, or when the store answered last. Errors are technical. A hit allocates nothing.
+func (r *Registry) Exists(ctx context.Context, id string) (bool, error) {
+	if r.Configured[id] != nil {
+		return true, nil
+	}
+	r.mu.RLock()
+	last, ok := r.seen[id]
+	r.mu.RUnlock()
+	if ok && r.Stored.Now().Sub(last.at) < seenFor {
+		return last.there, nil
+	}
+	answer := r.asking.DoChan(id, func() (any, error) { return r.lookUp(id) })
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case found := <-answer:
+		there, _ := found.Val.(bool)
+		return there, found.Err
+	}
+}
+
+// lookUp asks the store on behalf of all who wait, even if some of them go away.
+func (r *Registry) lookUp(id string) (bool, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
+	defer cancel()
+	at := r.Stored.Now()
+	_, there, err := r.Stored.Client(ctx, id)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		return r.withoutStore(id, at, err)
+	}
+	if len(r.seen) >= maxSeen {
+		maps.DeleteFunc(r.seen, func(_ string, v sighting) bool { return at.Sub(v.at) >= seenFor })
+	}
+	if len(r.seen) >= maxSeen {
+		clear(r.seen)
+	}
+	r.seen[id] = sighting{at: at, there: there}
+	return there, nil
+}
+
+// withoutStore decides when the store did not answer: a client that was there still is, for as
+// long as guards go on without the store. One that is deleted meanwhile is revoked too. The
+// caller holds the lock.
+func (r *Registry) withoutStore(id string, at time.Time, err error) (bool, error) {
+	last := r.seen[id]
+	if last.lost.IsZero() {
+		last.lost = at
+	}
+	if !last.there || at.Sub(last.lost) >= r.patience {
+		return false, err
+	}
+	last.at = at
+	r.seen[id] = last
+	return true, nil
+}
+
+// summary returns the origins of the stored clients and the optional grants they have, read
+// again when they are too old. One caller reads; the others, and all when the store is
+// away, get what was known last.
+func (r *Registry) summary() ([]string, grantEnds) {
+	r.mu.Lock()
+	now := r.Stored.Now()
+	due := !r.surveying && (r.surveyed.IsZero() || now.Sub(r.surveyed) >= surveyEvery)
+	r.surveying = r.surveying || due
+	origins, until := r.storedOrigins, r.storedUntil
+	r.mu.Unlock()
+	if !due {
+		return origins, until
+	}
+	origins, until, err := r.survey()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.surveying, r.surveyed = false, now
+	if err == nil {
+		r.storedOrigins, r.storedUntil = origins, until
+	}
+	return r.storedOrigins, r.storedUntil
+}
+
+func (r *Registry) survey() ([]string, grantEnds, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
+	defer cancel()
+	var origins []string
+	until := grantEnds{}
+	for _, parent := range []string{store.ClientParent, store.RegisteredParent} {
+		after := ""
+		for range maxSurveyed / surveyPage {
+			page, err := r.Stored.listRecords(ctx, parent, after, surveyPage)
+			if err != nil {
+				return nil, nil, err
+			}
+			for _, k := range page {
+				after = k.ID
+				c := clientOf(k)
+				origins = append(origins, c.CORSOrigins()...)
+				until.addClient(c)
+			}
+			if len(page) < surveyPage {
+				break
+			}
+		}
+	}
+	slices.Sort(origins)
+	return slices.Compact(origins), until, nil
+}
