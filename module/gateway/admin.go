@@ -75,8 +75,8 @@ func serveAdmin(w http.ResponseWriter, r *http.Request) error {
 func (a *App) administered() *admin.Config {
 	return &admin.Config{
 		Issuer: a.issuer, Server: a.server,
-		Store: a.core.store, OpenStore: a.core.store.Open,
-		Ring: a.core.ring, KeyAge: a.core.tending.every, Revocations: a.core.revocations, Verify: a.verifier().Verify,
+		Store: a.core.Store, OpenStore: a.core.Store.Open,
+		Ring: a.core.Ring, KeyAge: a.core.Tending.Age, Revocations: a.core.Revocations, Verify: a.verifier().Verify,
 		Configured: a.clients.Configured, Stored: a.clients.Stored,
 		Users: a.users, UsersIn: a.usersIn,
 		OpenLimiter: a.limiter.Source, LimitsFailClosed: a.limitsClose,

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/admin"
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/core"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/lazy"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -52,14 +53,14 @@ func TestTheEndOfWhatAUserHasGoesOnWhenTheCallerHangsUp(t *testing.T) {
 	a := &App{issuer: &url.URL{Scheme: "https", Host: "id.example"}, trail: audit.Discard{}, log: slog.New(slog.DiscardHandler)}
 	var err error
 	secrets := [][]byte{[]byte(strings.Repeat("s", 32))}
-	if a.core, err = newCore(lazy.NewStore(memorySource{&hangingUp{m, hangUp}}), secrets, coreKey{}); err != nil {
+	if a.core, err = core.New(lazy.NewStore(memorySource{&hangingUp{m, hangUp}}), secrets, core.Key{}, logger); err != nil {
 		t.Fatal(err)
 	}
-	a.core.keepFor(time.Hour)
+	a.core.KeepFor(time.Hour)
 	if a.attempts, err = newBook(); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.build(a.core.users, caddy.NewReplacer()); err != nil {
+	if err := a.build(a.core.Users, caddy.NewReplacer()); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {

@@ -19,6 +19,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/authserver"
 	"github.com/gatehouse/gatehouse/module/internal/clientstore"
+	"github.com/gatehouse/gatehouse/module/internal/core"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
@@ -95,7 +96,8 @@ type App struct {
 	held        pool.Holdings
 	lease       *pool.Lease
 	left        bool // Cleanup has given the lease back
-	core        *core
+	endTending  func()
+	core        *core.Core
 	attempts    *lockout.Book
 	forgeries   *forgeryLog
 	ownResource *ownResource // set for guards whose audience is the issuer
@@ -173,8 +175,8 @@ func (a *App) take(ctx caddy.Context, secrets [][]byte) (directory.Directory, er
 	if err != nil {
 		return nil, err
 	}
-	key := coreKey{store: id, secrets: digest(secrets), maxStale: time.Duration(a.RevocationMaxStale)}
-	a.core, err = pool.Hold(&a.held, cores, key, func() (*core, error) { return newCore(opened, secrets, key) })
+	key := core.Key{Store: id, Secrets: digest(secrets), MaxStale: time.Duration(a.RevocationMaxStale)}
+	a.core, err = pool.Hold(&a.held, cores, key, func() (*core.Core, error) { return core.New(opened, secrets, key, logger) })
 	if err != nil {
 		return nil, err
 	}
@@ -208,14 +210,14 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 	}
 	// All algorithms, whoever uses them now: clients of the store come with any.
 	issuer, err := token.NewIssuer(token.IssuerConfig{
-		Ring: a.core.ring, Issuer: a.issuer.String(), Alg: a.Tokens.Algorithm, IDAlgs: oauth.IDTokenAlgs,
+		Ring: a.core.Ring, Issuer: a.issuer.String(), Alg: a.Tokens.Algorithm, IDAlgs: oauth.IDTokenAlgs,
 	})
 	if err != nil {
 		return err
 	}
 	lifetimes := a.lifetimes()
-	a.core.keepFor(a.Tokens.longestLife())
-	if a.tickets, err = crossdevice.New(crossdevice.Config{Store: a.core.store, Count: countTicket}); err != nil {
+	a.core.KeepFor(a.Tokens.longestLife())
+	if a.tickets, err = crossdevice.New(crossdevice.Config{Store: a.core.Store, Count: countTicket}); err != nil {
 		return err
 	}
 	registration, err := a.Registration.build(repl)
@@ -226,10 +228,10 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 	a.server, err = authserver.New(authserver.Config{
 		Issuer: a.issuer, Clients: a.clients, Scopes: forServer(a.Scopes), Directory: users,
 		Registration: registration, Registrar: a.clients.Stored,
-		Store: a.core.store, Keys: a.core.Keys, Tokens: issuer, Revocations: a.core.revocations,
+		Store: a.core.Store, Keys: a.core.Keys, Tokens: issuer, Revocations: a.core.Revocations,
 		Verifier: a.verifier(), Issued: a.core,
-		Pages: pages, Metrics: metrics.Set{}, Log: a.log, Lifetimes: lifetimes, TokenLife: a.core.tokenLife, Attempts: a.attempts,
-		GrantsPerUser: a.Tokens.GrantsPerUser, Sweep: a.core.sweeper.Wake,
+		Pages: pages, Metrics: metrics.Set{}, Log: a.log, Lifetimes: lifetimes, TokenLife: a.core.TokenLife, Attempts: a.attempts,
+		GrantsPerUser: a.Tokens.GrantsPerUser, Sweep: a.core.Sweeper.Wake,
 		Audit:        a.trail,
 		CrossDevice:  a.tickets,
 		Audience:     a.audience(),
@@ -253,7 +255,7 @@ func countTicket(kind store.TicketKind, outcome string) {
 func (a *App) Start() error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	if err := a.core.warm(ctx); err != nil {
+	if err := a.core.Warm(ctx); err != nil {
 		return fmt.Errorf("opening the store: %w", err)
 	}
 	// A server that is away is no error here: on_outage says what that means.
@@ -276,7 +278,7 @@ func (a *App) Start() error {
 	}
 	a.warnOfSharedPorts()
 	a.events()
-	a.core.tending.begin(a)
+	a.endTending = a.core.Tending.Begin(a.Tokens.keyAge(), a.trail)
 	a.attached.start()
 	a.trail.Record(ctx, audit.Event{Name: audit.ConfigChanged})
 	return nil
@@ -296,8 +298,8 @@ func (a *App) Stop() error {
 // Cleanup gives back what Provision took, also after it failed; requests still in
 // flight keep theirs.
 func (a *App) Cleanup() error {
-	if a.core != nil {
-		a.core.tending.end(a)
+	if a.endTending != nil {
+		a.endTending()
 	}
 	if a.tickets != nil {
 		a.tickets.Close()

@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/internal/core"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/token"
@@ -91,7 +92,7 @@ func (b *attached) backlog() map[string]int {
 }
 
 // Store is where state is kept. It opens at its first use.
-func (a *App) Store() store.Backend { return a.core.store }
+func (a *App) Store() store.Backend { return a.core.Store }
 
 // Keys are the gateway's, the same on all nodes. The store may have to be asked for their
 // secret: an error is a fault of it. The caller MUST Hold the app meanwhile.
@@ -111,6 +112,10 @@ func (a *App) GuardConfig() guard.Config {
 		Issuer: a.issuer.String(), Audience: a.audience()[0], Verifier: a.verifier(), Hidden: a.hidden,
 		Attempts: a.attempts, ClientIP: handler.ClientIP, Admit: a.overload.admitToken,
 	}
+}
+
+func (a *App) verifier() core.Verifier {
+	return core.Verifier{Core: a.core, Clients: a.clients, Users: a.users}
 }
 
 // Limiter is where requests are counted. The caller MUST Hold the app meanwhile.

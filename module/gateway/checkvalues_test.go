@@ -48,3 +48,18 @@ func TestAnIssuerHasAPlainPath(t *testing.T) {
 		}
 	}
 }
+
+func TestKeysAreNotReplacedFasterThanTheRingCanHoldThem(t *testing.T) {
+	for _, c := range []struct {
+		access, every time.Duration
+		fits          bool
+	}{
+		{0, 0, true}, {24 * time.Hour, 0, true}, {15 * time.Hour, time.Hour, true}, {16 * time.Hour, time.Hour, false},
+		{365 * 24 * time.Hour, 0, true}, {500 * 24 * time.Hour, 0, false},
+	} {
+		err := Tokens{Access: caddy.Duration(c.access), RotateKeys: caddy.Duration(c.every)}.checkKeys()
+		if (err == nil) != c.fits {
+			t.Errorf("tokens of %v with keys of %v: %v", c.access, c.every, err)
+		}
+	}
+}

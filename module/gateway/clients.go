@@ -47,8 +47,8 @@ func (a *App) loadClients(repl *caddy.Replacer) (err error) {
 		configured = append(configured, built)
 	}
 	a.clients, err = clientstore.NewRegistry(configured, clientstore.Config{
-		Store: a.core.store, Revocations: a.core.revocations, Scopes: scopes, RegisteredScopes: a.Registration.scopes(),
-	}, a.core.revocations.MaxStale())
+		Store: a.core.Store, Revocations: a.core.Revocations, Scopes: scopes, RegisteredScopes: a.Registration.scopes(),
+	}, a.core.Revocations.MaxStale())
 	return err
 }
 

@@ -1,6 +1,10 @@
 package gateway
 
 import (
+	"cmp"
+	"fmt"
+	"time"
+
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver"
@@ -32,6 +36,30 @@ type Tokens struct {
 	// The audience of access tokens of clients that have none of their own, and the
 	// one guards ask for. Default: the issuer.
 	Audience []string `json:"audience,omitempty"`
+}
+
+// maxKeyLives is how many keys of an algorithm may be alive at once: each stays until its
+// last token has expired, and the key ring holds 64 of up to three algorithms.
+const maxKeyLives = 16
+
+// accessLife is how long access tokens are valid.
+func (t Tokens) accessLife() time.Duration { return cmp.Or(time.Duration(t.Access), time.Hour) }
+
+// variantBLife is how long those of Variant B are: its libraries expect two hours.
+func (t Tokens) variantBLife() time.Duration { return cmp.Or(time.Duration(t.Access), 2*time.Hour) }
+
+func (t Tokens) longestLife() time.Duration { return max(t.accessLife(), t.variantBLife()) }
+
+// keyAge is the age at which a signing key is replaced.
+func (t Tokens) keyAge() time.Duration { return cmp.Or(time.Duration(t.RotateKeys), 30*24*time.Hour) }
+
+func (t Tokens) checkKeys() error {
+	life, every := t.longestLife(), t.keyAge()
+	if life/every >= maxKeyLives {
+		return fmt.Errorf("tokens: rotate_keys: with %v, access tokens of %v would need more than %d signing keys at once; expected at least %v",
+			every, life, maxKeyLives, life/maxKeyLives+time.Second)
+	}
+	return nil
 }
 
 // Session says how long a browser stays signed in.

@@ -79,14 +79,14 @@ func (a *App) loadLimiter(ctx caddy.Context, beside store.Source) (*lazy.Limiter
 
 func (a *App) loadUsers(ctx caddy.Context) (directory.Directory, error) {
 	if a.UsersRaw == nil {
-		return a.core.users, nil
+		return a.core.Users, nil
 	}
 	guest, err := ctx.LoadModule(a, "UsersRaw")
 	if err != nil {
 		return nil, fmt.Errorf("users: %w", err)
 	}
 	if _, own := guest.(*StoreUsers); own {
-		return a.core.users, nil
+		return a.core.Users, nil
 	}
 	if m, ok := guest.(caddy.Module); ok {
 		a.usersIn = m.CaddyModule().ID.Name()

@@ -1,4 +1,4 @@
-package gateway
+package readiness
 
 import (
 	"context"
@@ -22,17 +22,17 @@ func (h *held) enter() (func(), error) {
 func TestAFloodOfQuestionsIsOneProbeASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var looks atomic.Int64
-		p := &storeProbe{look: func(context.Context) pulse {
+		p := &Probe{probe: func(context.Context) Result {
 			looks.Add(1)
 			time.Sleep(10 * time.Millisecond)
-			return pulse{}
+			return Result{}
 		}}
 		var h held
 		var all sync.WaitGroup
 		for range 1000 {
 			all.Go(func() {
 				for range 100 { // 2 s
-					if got := p.ask(t.Context(), h.enter); got.store != nil || got.keys != nil {
+					if got := p.Ask(t.Context(), h.enter); got.Store != nil || got.Keys != nil {
 						t.Error(got)
 					}
 					time.Sleep(20 * time.Millisecond)
@@ -53,20 +53,20 @@ func TestAStoreThatHangsIsProbedOnceAndKeepsNobodyWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var looks atomic.Int64
 		answer := make(chan struct{})
-		p := &storeProbe{look: func(context.Context) pulse {
+		p := &Probe{probe: func(context.Context) Result {
 			looks.Add(1)
 			<-answer // whatever its context says
-			return pulse{}
+			return Result{}
 		}}
 		var h held
 		begun := time.Now()
-		if got := p.ask(t.Context(), h.enter); !errors.Is(got.store, errNoAnswer) || time.Since(begun) != probeTimeout {
+		if got := p.Ask(t.Context(), h.enter); !errors.Is(got.Store, errNoAnswer) || time.Since(begun) != Timeout {
 			t.Errorf("%v after %v", got, time.Since(begun))
 		}
 		time.Sleep(time.Minute)
 		begun = time.Now()
 		for range 1000 {
-			if got := p.ask(t.Context(), h.enter); !errors.Is(got.store, errNoAnswer) {
+			if got := p.Ask(t.Context(), h.enter); !errors.Is(got.Store, errNoAnswer) {
 				t.Error(got)
 			}
 		}
@@ -75,7 +75,7 @@ func TestAStoreThatHangsIsProbedOnceAndKeepsNobodyWaiting(t *testing.T) {
 		}
 		close(answer)
 		synctest.Wait()
-		if got := p.ask(t.Context(), h.enter); got.store != nil || looks.Load() != 1 || h.now.Load() != 0 {
+		if got := p.Ask(t.Context(), h.enter); got.Store != nil || looks.Load() != 1 || h.now.Load() != 0 {
 			t.Errorf("%v, %d probes, %d hold on", got, looks.Load(), h.now.Load())
 		}
 	})
@@ -83,25 +83,25 @@ func TestAStoreThatHangsIsProbedOnceAndKeepsNobodyWaiting(t *testing.T) {
 
 func TestWhoeverAsksFirstMayLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &storeProbe{look: func(ctx context.Context) pulse {
+		p := &Probe{probe: func(ctx context.Context) Result {
 			time.Sleep(100 * time.Millisecond)
-			return pulse{store: ctx.Err()}
+			return Result{Store: ctx.Err()}
 		}}
 		var h held
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
-		if got := p.ask(ctx, h.enter); !errors.Is(got.store, context.DeadlineExceeded) {
+		if got := p.Ask(ctx, h.enter); !errors.Is(got.Store, context.DeadlineExceeded) {
 			t.Error(got)
 		}
-		if got := p.ask(t.Context(), h.enter); got.store != nil {
+		if got := p.Ask(t.Context(), h.enter); got.Store != nil {
 			t.Errorf("the probe ended with its first asker: %v", got)
 		}
 	})
 }
 
 func TestAProbeThatCannotHoldWhatItNeedsIsNone(t *testing.T) {
-	p := &storeProbe{look: func(context.Context) pulse { panic("not to be called") }}
-	if got := p.ask(t.Context(), func() (func(), error) { return nil, pool.ErrGone }); !errors.Is(got.store, pool.ErrGone) || !errors.Is(got.keys, pool.ErrGone) {
+	p := &Probe{probe: func(context.Context) Result { panic("not to be called") }}
+	if got := p.Ask(t.Context(), func() (func(), error) { return nil, pool.ErrGone }); !errors.Is(got.Store, pool.ErrGone) || !errors.Is(got.Keys, pool.ErrGone) {
 		t.Error(got)
 	}
 }

@@ -1,4 +1,4 @@
-package gateway
+package core
 
 import (
 	"context"
@@ -10,22 +10,20 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// verifier is the core's, under one configuration: the tokens of a client that is neither
-// in it nor in the store are dead, so those of one that is taken out die with the reload.
+// Verifier verifies tokens under one configuration: those of a client that is neither in it nor
+// in the store are refused, so the tokens of a client that is removed die with the reload.
 // A configuration with neither clients nor a site with `oauth_server` guards what an authorization
 // server elsewhere issues, and knows nothing about its clients.
 //
 // The tokens of a user who was locked or deleted die too, where the directory can say so
 // for every request; elsewhere they live until they expire, and are not refreshed.
-type verifier struct {
-	core    *core
-	clients *clientstore.Registry
-	users   directory.Directory
+type Verifier struct {
+	Core    *Core
+	Clients *clientstore.Registry
+	Users   directory.Directory
 }
 
-func (a *App) verifier() verifier { return verifier{a.core, a.clients, a.users} }
-
-// withdrawer is implemented by directories that know their users by heart.
+// withdrawer is implemented by directories that hold all users in memory.
 type withdrawer interface {
 	// Withdrawn reports whether the user with this ID is locked or there is none.
 	// It MUST NOT wait for anything. An error is technical.
@@ -33,18 +31,18 @@ type withdrawer interface {
 }
 
 // Verify implements guard.Verifier.
-func (v verifier) Verify(ctx context.Context, raw string) (*token.Access, error) {
+func (v Verifier) Verify(ctx context.Context, raw string) (*token.Access, error) {
 	ctx = store.OneRequest(ctx)
-	access, err := v.core.Verify(ctx, raw)
-	if err == nil && v.clients.Complete {
-		switch there, err := v.clients.Exists(ctx, access.Client); {
+	access, err := v.Core.Verify(ctx, raw)
+	if err == nil && v.Clients.Complete {
+		switch there, err := v.Clients.Exists(ctx, access.Client); {
 		case err != nil:
 			return nil, err
 		case !there:
 			return nil, token.Refuse(token.ClientGone, access)
 		}
 	}
-	users, ok := v.users.(withdrawer)
+	users, ok := v.Users.(withdrawer)
 	if err != nil || !ok || strings.HasPrefix(access.Subject, token.ClientSubject) {
 		return access, err
 	}
@@ -58,4 +56,4 @@ func (v verifier) Verify(ctx context.Context, raw string) (*token.Access, error)
 }
 
 // Cached lets guards tell tokens that are cheap to verify.
-func (v verifier) Cached(raw string) bool { return v.core.verifier.Cached(raw) }
+func (v Verifier) Cached(raw string) bool { return v.Core.verifier.Cached(raw) }

@@ -1,0 +1,200 @@
+// Package core holds what a gateway keeps in memory about one store, across configurations: signing
+// keys, revocations, verified tokens, and users where no other directory is configured. It
+// verifies tokens by them. It knows neither Caddy nor HTTP.
+package core
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/ending"
+	"github.com/gatehouse/gatehouse/module/internal/lazy"
+	"github.com/gatehouse/gatehouse/module/internal/readiness"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/internal/userstore"
+)
+
+// Key is everything that a core is made from, besides the store itself.
+type Key struct {
+	Store    any    // the store's identity
+	Secrets  string // digest of the configured secrets, "" for the store's own
+	MaxStale time.Duration
+}
+
+// Core is what the gateway holds in memory about a store.
+type Core struct {
+	Store       *lazy.Store
+	Ring        *token.Ring
+	Revocations *token.Revocations
+	Users       *userstore.Users
+	Sweeper     *ending.Sweeper
+	Probe       *readiness.Probe
+	Tending     KeyTending
+
+	verifier *token.Verifier
+	// life is the longest life of an access token under any configuration so far,
+	// in nanoseconds: how long a revocation must be kept.
+	life atomic.Int64
+	// ready saves later requests from asking whether the revocations are loaded.
+	ready atomic.Bool
+
+	secrets [][]byte
+	keysMu  sync.Mutex
+	keys    *secret.Keys
+
+	feedMu sync.Mutex
+	stop   context.CancelFunc
+	done   chan struct{}
+}
+
+// New makes the core of a store, and touches nothing. log names a logger that outlives the
+// configuration. secrets are the configured ones.
+func New(s *lazy.Store, secrets [][]byte, key Key, log func(name string) *slog.Logger) (c *Core, err error) {
+	c = &Core{Store: s, secrets: secrets}
+	c.Revocations, err = token.NewRevocations(token.RevocationsConfig{
+		Store: s, MaxStale: key.MaxStale, Log: log("revocations"), MaxTokenLife: c.TokenLife,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.Ring, err = token.NewRing(token.RingConfig{
+		Store: s, Keys: c.Keys, Revocations: c.Revocations, MaxTokenLife: c.maxLife,
+		RotateEvery: c.Tending.Age, Record: c.Tending.record, Log: log("keys"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.Probe = readiness.NewProbe(s, c.Ring.Usable)
+	if c.Users, err = userstore.New(userstore.Config{Store: s}); err != nil {
+		return nil, err
+	}
+	if c.Sweeper, err = ending.NewSweeper(ending.SweeperConfig{Store: s, Log: log("sweep")}); err != nil {
+		return nil, err
+	}
+	c.verifier, err = token.NewVerifier(token.VerifierConfig{Ring: c.Ring, Revocations: c.Revocations})
+	return c, err
+}
+
+// Keys returns the configured secrets, or the one the store keeps.
+func (c *Core) Keys(ctx context.Context) (*secret.Keys, error) {
+	c.keysMu.Lock()
+	defer c.keysMu.Unlock()
+	if c.keys != nil {
+		return c.keys, nil
+	}
+	secrets := c.secrets
+	if len(secrets) == 0 {
+		own, err := c.Store.Secret(ctx)
+		if err != nil {
+			return nil, err
+		}
+		secrets = [][]byte{own}
+	}
+	keys, err := secret.NewKeys(secrets...)
+	if err != nil {
+		return nil, err
+	}
+	c.keys = keys
+	return keys, nil
+}
+
+// follow starts the background work, unless it runs: following the store's revocations, rotating
+// its signing keys and deleting what was ended.
+func (c *Core) follow() {
+	c.feedMu.Lock()
+	defer c.feedMu.Unlock()
+	if c.stop != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	c.stop, c.done = cancel, done
+	go func() {
+		defer close(done)
+		var all sync.WaitGroup
+		all.Go(func() { _ = c.Revocations.Run(ctx) }) // ends with ctx only, as the next
+		all.Go(func() { _ = c.Ring.Run(ctx) })
+		all.Go(func() { _ = c.Sweeper.Run(ctx) })
+		all.Wait()
+	}()
+}
+
+func (c *Core) maxLife() time.Duration { return time.Duration(c.life.Load()) }
+
+// TokenLife is the longest life of any access token that may be valid, including those that
+// earlier processes and other nodes issued, which the ring knows of.
+func (c *Core) TokenLife() time.Duration { return max(c.maxLife(), c.Ring.Life()) }
+
+// Warm opens the store, follows it and prepares what the first request would otherwise wait for.
+func (c *Core) Warm(ctx context.Context) error {
+	if _, err := c.Store.Open(ctx); err != nil {
+		return err
+	}
+	// When a whole machine starts, the store may be reached and still answer late.
+	var err error
+	for range warmTries {
+		if err = c.readSecrets(ctx); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	c.follow()
+	return c.Revocations.WaitLoaded(ctx)
+}
+
+// warmTries is how often a start reads the secrets before it gives up.
+const warmTries = 3
+
+// readSecrets reads the gateway's secrets and keys, or makes the first ones. How long revocations
+// are kept depends on what the keys have signed.
+func (c *Core) readSecrets(ctx context.Context) error {
+	if _, err := c.Keys(ctx); err != nil {
+		return err
+	}
+	_, err := c.Ring.List(ctx)
+	return err
+}
+
+// firstLoad is how long a request waits for the revocations to be loaded: in the first moments
+// of the process a late answer is better than an error.
+const firstLoad = 2 * time.Second
+
+// Verify verifies a token by keys and revocations, whatever clients and users there are.
+func (c *Core) Verify(ctx context.Context, raw string) (*token.Access, error) {
+	if !c.ready.Load() {
+		c.follow()
+		wait, cancel := context.WithTimeout(ctx, firstLoad)
+		defer cancel()
+		c.ready.Store(c.Revocations.WaitLoaded(wait) == nil) // otherwise the verifier says why
+	}
+	return c.verifier.Verify(ctx, raw)
+}
+
+// KeepFor makes revocations last at least as long as tokens that live for d.
+func (c *Core) KeepFor(d time.Duration) {
+	for {
+		old := c.life.Load()
+		if int64(d) <= old || c.life.CompareAndSwap(old, int64(d)) {
+			return
+		}
+	}
+}
+
+// Destruct ends the background work. A late request that still needs it starts it again.
+func (c *Core) Destruct() error {
+	c.feedMu.Lock()
+	stop, done := c.stop, c.done
+	c.stop, c.done = nil, nil
+	c.feedMu.Unlock()
+	if stop != nil {
+		stop()
+		<-done
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+// Package readiness finds out whether a node can serve: it probes the store, seldom enough that
+// nobody's questions become a load, and says what each part of the node is in.
+package readiness
+
+import (
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/admin"
+	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/token"
+)
+
+// Sum is the readiness of a node, given what the probe found and why the limiter does not reach
+// its counts, or nil. What a failing limiter means to requests each api_limit says, and only if
+// one of them refuses requests, limitsClose, is the node not ready.
+func Sum(found Result, revocations *token.Revocations, limiter error, limitsClose bool) adminapi.Readiness {
+	stored := partOf(adminapi.PartStore, found.Store)
+	if found.Store == nil && found.Degraded != nil {
+		stored.State, stored.Message = adminapi.StateDegraded, "it answers, but: "+admin.WithoutCredentials(found.Degraded)
+	}
+	limits := partOf(adminapi.PartLimiter, limiter)
+	if limiter != nil && !limitsClose {
+		limits.State = adminapi.StateDegraded
+	}
+	return adminapi.Sum(stored, partOf(adminapi.PartKeys, found.Keys), revocationPart(revocations), limits)
+}
+
+func partOf(name string, err error) adminapi.Part {
+	if err != nil {
+		return adminapi.Part{Part: name, State: adminapi.StateFailing, Message: admin.WithoutCredentials(err)}
+	}
+	return adminapi.Part{Part: name, State: adminapi.StateOK}
+}
+
+// revocationPart fails when guards answer 503 because they lost the feed.
+func revocationPart(revocations *token.Revocations) adminapi.Part {
+	_, err := revocations.Check(&token.Access{})
+	p := partOf(adminapi.PartRevocations, err)
+	since, known := revocations.Staleness()
+	if known {
+		seconds := since.Round(time.Millisecond).Seconds()
+		p.StaleSeconds = &seconds
+	}
+	if err == nil && since > 0 {
+		p.State, p.Message = adminapi.StateDegraded, "the feed is lost; what was known serves for a while"
+	}
+	return p
+}
