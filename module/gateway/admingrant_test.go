@@ -14,7 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/internal/admin"
-	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/audittrail"
 	"github.com/gatehouse/gatehouse/module/internal/core"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/lazy"
@@ -50,7 +50,7 @@ func TestTheEndOfWhatAUserHasGoesOnWhenTheCallerHangsUp(t *testing.T) {
 	m := storetest.NewMemory(nil)
 	ctx, hangUp := context.WithCancel(t.Context())
 	defer hangUp()
-	a := &App{issuer: &url.URL{Scheme: "https", Host: "id.example"}, trail: audit.Discard{}, log: slog.New(slog.DiscardHandler)}
+	a := &App{issuer: &url.URL{Scheme: "https", Host: "id.example"}, trail: new(audittrail.Trail), log: slog.New(slog.DiscardHandler)}
 	var err error
 	secrets := [][]byte{[]byte(strings.Repeat("s", 32))}
 	if a.core, err = core.New(lazy.NewStore(memorySource{&hangingUp{m, hangUp}}), secrets, core.Key{}, logger); err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/audittrail"
 	"github.com/gatehouse/gatehouse/module/internal/authserver"
 	"github.com/gatehouse/gatehouse/module/internal/clientstore"
 	"github.com/gatehouse/gatehouse/module/internal/core"
@@ -111,9 +112,8 @@ type App struct {
 	names       *handler.UserNames // of users, for requests to APIs
 	usersIn     string             // the name of their directory, "" for the store
 	log         *slog.Logger
-	trail       audit.Sink
+	trail       *audittrail.Trail
 	attached    attached
-	events      func() // emits the trail's Caddy events while the configuration runs
 
 	// limitsClose: an api_limit refuses requests while the counts are out of reach. It is
 	// set while the configuration is provisioned, and never later.
@@ -146,8 +146,11 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err := metrics.Register(ctx.GetMetricsRegistry()); err != nil {
 		return err
 	}
-	if err := a.openTrail(ctx); err != nil {
-		return err
+	a.trail = new(audittrail.Trail)
+	if a.Audit != "off" {
+		if a.trail, err = audittrail.New(ctx, a.running); err != nil {
+			return err
+		}
 	}
 	secrets, err := resolveSecrets(a.Secrets, repl)
 	if err != nil {
@@ -277,7 +280,7 @@ func (a *App) Start() error {
 		}
 	}
 	a.warnOfSharedPorts()
-	a.events()
+	a.trail.Start()
 	a.endTending = a.core.Tending.Begin(a.Tokens.keyAge(), a.trail)
 	a.attached.start()
 	a.trail.Record(ctx, audit.Event{Name: audit.ConfigChanged})

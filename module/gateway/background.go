@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/core"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -128,4 +129,16 @@ func (a *App) FailsWithLimiter() { a.limitsClose = true }
 // UnknownClient reports whether clients are configured and none of them has this id.
 func (a *App) UnknownClient(id string) bool {
 	return len(a.clients.Configured) > 0 && a.clients.Configured[id] == nil
+}
+
+// Trail is the audit trail.
+func (a *App) Trail() audit.Sink { return a.trail }
+
+// Traced is the request's context, by which the trail knows its address and id.
+func (a *App) Traced(r *http.Request) context.Context { return a.trail.WithFacts(r).Context() }
+
+// running reports whether the configuration of this app is in force.
+func (a *App) running() bool {
+	running, err := caddy.ActiveContext().AppIfConfigured(AppName)
+	return err == nil && running == any(a)
 }

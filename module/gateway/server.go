@@ -100,7 +100,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	if s.app.ownResource.publish(w, r) {
 		return nil
 	}
-	s.app.server.ServeHTTP(w, withFacts(r, s.app.trail))
+	s.app.server.ServeHTTP(w, s.app.trail.WithFacts(r))
 	return nil
 }
 

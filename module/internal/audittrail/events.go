@@ -1,4 +1,4 @@
-package gateway
+package audittrail
 
 import (
 	"context"
@@ -17,9 +17,9 @@ import (
 const maxQueuedEvents = 1024
 
 // eventQueue hands events to Caddy's events app one after the other. Handlers run
-// synchronously and may take as long as they like, so no request waits for them: what
-// does not fit in the queue, and what is left when the configuration ends, is counted
-// and lost as an event; its line in the log stands.
+// synchronously and may take as long as they like, so no request waits for them: events
+// that do not fit in the queue, or are left when the configuration ends, are counted and
+// dropped; their lines are in the log.
 type eventQueue struct {
 	emit    func(name string, data map[string]any)
 	active  func() bool // whether the configuration runs
@@ -34,9 +34,9 @@ type queuedEvent struct {
 	data map[string]any
 }
 
-// newEventQueue returns nil when the configuration has no events app: nobody can
-// subscribe then. ctx is the gatehouse app's, which is the origin of its events.
-func newEventQueue(ctx caddy.Context, app *App) (*eventQueue, error) {
+// newEventQueue returns nil when the configuration has no events app, to which nobody can
+// subscribe. ctx is the gatehouse app's, which is the origin of its events.
+func newEventQueue(ctx caddy.Context, active func() bool) (*eventQueue, error) {
 	v, err := ctx.AppIfConfigured("events")
 	if errors.Is(err, caddy.ErrNotConfigured) {
 		return nil, nil
@@ -54,11 +54,7 @@ func newEventQueue(ctx caddy.Context, app *App) (*eventQueue, error) {
 				events.Emit(ctx, name, data)
 			}
 		},
-		active: func() bool {
-			running, err := caddy.ActiveContext().AppIfConfigured(AppName)
-			return err == nil && running == any(app)
-		},
-		log: ctx.Logger(), waiting: make(chan queuedEvent, maxQueuedEvents), dropped: metrics.Set{}.AuditDropped(),
+		active: active, log: ctx.Logger(), waiting: make(chan queuedEvent, maxQueuedEvents), dropped: metrics.Set{}.AuditDropped(),
 	}, nil
 }
 
@@ -77,7 +73,7 @@ func (q *eventQueue) put(name string, data map[string]any) {
 // run emits until ctx ends. The events app starts in no fixed order with ours and changes
 // its subscriptions while it does, so nothing is emitted before the whole configuration runs.
 func (q *eventQueue) run(ctx context.Context) {
-	defer q.end()
+	defer q.dropAll()
 	for !q.active() {
 		select {
 		case <-ctx.Done():
@@ -109,7 +105,8 @@ func (q *eventQueue) handle(e queuedEvent) {
 	q.emit(e.name, e.data)
 }
 
-func (q *eventQueue) end() {
+// dropAll counts what is left, and what comes later, as dropped.
+func (q *eventQueue) dropAll() {
 	q.ended.Store(true)
 	for {
 		select {

@@ -1,4 +1,7 @@
-package gateway
+// Package audittrail writes the audit trail: a line of the logger `gatehouse.audit` for each event,
+// and a Caddy event for those who subscribe. It knows Caddy's loggers and events, and nothing of
+// what the events are about.
+package audittrail
 
 import (
 	"context"
@@ -24,18 +27,28 @@ const (
 	maxAuditScopes = 32
 )
 
-// trail writes the audit trail of one configuration: a line of the logger
-// `gatehouse.audit` for each event, before Record returns, and a Caddy event beside it.
-type trail struct {
-	log    *zap.Logger
+// Trail is the audit trail of one configuration. Record returns when the line is written. The
+// zero value records nothing.
+type Trail struct {
+	ctx    caddy.Context
+	log    *zap.Logger // nil: off
 	node   string
 	events *eventQueue // nil: the events app is not configured
 	counts map[audit.Name]metrics.Counter
 	now    func() time.Time
 }
 
-func newTrail(log *zap.Logger, events *eventQueue) *trail {
-	t := &trail{
+// New makes the trail of the configuration whose gatehouse app ctx is for. active reports whether
+// that configuration runs.
+func New(ctx caddy.Context, active func() bool) (*Trail, error) {
+	queue, err := newEventQueue(ctx, active)
+	t := newTrail(ctx.Logger(), queue)
+	t.ctx = ctx
+	return t, err
+}
+
+func newTrail(log *zap.Logger, events *eventQueue) *Trail {
+	t := &Trail{
 		log: log.Named("audit"), events: events, now: time.Now,
 		counts: make(map[audit.Name]metrics.Counter, len(audit.Names)),
 	}
@@ -46,28 +59,18 @@ func newTrail(log *zap.Logger, events *eventQueue) *trail {
 	return t
 }
 
-// openTrail makes the audit trail of this configuration.
-func (a *App) openTrail(ctx caddy.Context) error {
-	a.trail, a.events = audit.Discard{}, func() {}
-	if a.Audit == "off" {
-		return nil
+// Start emits the Caddy events while the configuration runs.
+func (t *Trail) Start() {
+	if t.events != nil {
+		go t.events.run(t.ctx)
 	}
-	queue, err := newEventQueue(ctx, a)
-	if err != nil {
-		return err
-	}
-	if queue != nil {
-		a.events = func() { go queue.run(ctx) }
-	}
-	a.trail = newTrail(ctx.Logger(), queue)
-	return nil
 }
 
-// read reports whether a line could be written or an event be emitted.
-func (t *trail) read() bool { return t.events != nil || t.log.Core().Enabled(zap.InfoLevel) }
-
 // Record implements [audit.Sink].
-func (t *trail) Record(ctx context.Context, e audit.Event) {
+func (t *Trail) Record(ctx context.Context, e audit.Event) {
+	if t.log == nil {
+		return
+	}
 	if c := t.counts[e.Name]; c != nil {
 		c.Inc()
 	}
@@ -92,8 +95,8 @@ func (t *trail) Record(ctx context.Context, e audit.Event) {
 }
 
 // fields are what a line says, in its order; what is empty is left out.
-func (t *trail) fields(ctx context.Context, e audit.Event) []zap.Field {
-	from, _ := ctx.Value(factsKey{}).(facts) // without them it is no request
+func (t *Trail) fields(ctx context.Context, e audit.Event) []zap.Field {
+	from, _ := ctx.Value(factsKey{}).(facts) // none outside of a request
 	fields := make([]zap.Field, 0, 13)
 	add := func(name, value string) {
 		if value = oneLine(value); value != "" {
@@ -156,20 +159,15 @@ type facts struct{ ip, id string }
 
 type factsKey struct{}
 
-// withFacts takes them for events that go to a sink which keeps any: an id is made for
-// each request that asks for one.
-func withFacts(r *http.Request, to audit.Sink) *http.Request {
-	if t, ok := to.(*trail); !ok || !t.read() {
+// WithFacts gives a request's context the address and id of the request, by which Record finds
+// them. Nothing happens where no line is written and no event emitted: an id is made for each
+// request that asks for one.
+func (t *Trail) WithFacts(r *http.Request) *http.Request {
+	if t.log == nil || t.events == nil && !t.log.Core().Enabled(zap.InfoLevel) {
 		return r
 	}
 	return r.WithContext(context.WithValue(r.Context(), factsKey{}, facts{handler.ClientIP(r), handler.RequestID(r)}))
 }
 
-// Trail is the audit trail.
-func (a *App) Trail() audit.Sink { return a.trail }
-
-// Traced is the request's context, by which the trail knows its address and id.
-func (a *App) Traced(r *http.Request) context.Context { return withFacts(r, a.trail).Context() }
-
 // Interface guards
-var _ audit.Sink = (*trail)(nil)
+var _ audit.Sink = (*Trail)(nil)

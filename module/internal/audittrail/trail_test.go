@@ -1,4 +1,4 @@
-package gateway
+package audittrail
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
 )
 
-func newTestTrail(events *eventQueue) (*trail, *observer.ObservedLogs) {
+func newTestTrail(events *eventQueue) (*Trail, *observer.ObservedLogs) {
 	core, lines := observer.New(zapcore.InfoLevel)
 	t := newTrail(zap.New(core).Named("gatehouse"), events)
 	t.now = func() time.Time { return time.Date(2026, 11, 21, 7, 0, 0, 5e6, time.FixedZone("", 3600)) }
@@ -86,7 +86,7 @@ func TestAnEventMayBeRecordedWhenItsRequestIsOver(t *testing.T) {
 	r := httptest.NewRequest("GET", "/", nil)
 	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), httptest.NewRecorder(), new(caddyhttp.Server))
 	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, "192.0.2.1")
-	ctx := withFacts(r, trail).Context()
+	ctx := trail.WithFacts(r).Context()
 	id := handler.RequestID(r)
 	var both sync.WaitGroup
 	both.Go(func() { trail.Record(context.WithoutCancel(ctx), audit.Event{Name: audit.KeyRotated}) })
@@ -100,14 +100,14 @@ func TestAnEventMayBeRecordedWhenItsRequestIsOver(t *testing.T) {
 func TestNothingIsTakenOfARequestForATrailThatNobodyReads(t *testing.T) {
 	r := httptest.NewRequest("GET", "/", nil)
 	unread := newTrail(zap.NewNop(), nil)
-	for name, sink := range map[string]audit.Sink{"off": audit.Discard{}, "no log": unread} {
-		if withFacts(r, sink) != r {
+	for name, trail := range map[string]*Trail{"off": {}, "no log": unread} {
+		if trail.WithFacts(r) != r {
 			t.Errorf("%s: it was", name)
 		}
 	}
 	q, _ := newTestQueue(nil)
 	unread.events = q
-	if withFacts(r, unread) == r {
+	if unread.WithFacts(r) == r {
 		t.Error("events have no facts")
 	}
 }
