@@ -80,7 +80,7 @@ func (a *App) administered() *admin.Config {
 		Configured: a.clients.Configured, Stored: a.clients.Stored,
 		Users: a.users, UsersIn: a.usersIn,
 		OpenLimiter: a.limiter.Source, LimitsFailClosed: a.limitsClose,
-		Tickets: a.tickets, SharedPorts: a.sharedPorts, Readiness: a.readiness, ParseDuration: caddy.ParseDuration,
+		Tickets: a.tickets, SharedPorts: a.servers.SharedPorts, Readiness: a.readiness, ParseDuration: caddy.ParseDuration,
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/audit"
@@ -26,6 +25,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/internal/servers"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -118,12 +118,7 @@ type App struct {
 	// limitsClose: an api_limit refuses requests while the counts are out of reach. It is
 	// set while the configuration is provisioned, and never later.
 	limitsClose bool
-	// addressesChecked holds the servers that warnForgeableAddress has looked at.
-	addressesChecked map[*caddyhttp.Server]bool
-	// servers are those that carry a handler of this configuration, once it is provisioned.
-	servers     map[*caddyhttp.Server]bool
-	layout      layout
-	connections *connections
+	servers     *servers.Servers
 }
 
 // CaddyModule returns the Caddy module information.
@@ -223,6 +218,7 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 	if a.tickets, err = crossdevice.New(crossdevice.Config{Store: a.core.Store, Count: countTicket}); err != nil {
 		return err
 	}
+	a.servers = servers.New(a.log, a.tickets.Close)
 	registration, err := a.Registration.build(repl)
 	if err != nil {
 		return err
@@ -279,7 +275,7 @@ func (a *App) Start() error {
 			return fmt.Errorf("adjusting the limiter: %w", err)
 		}
 	}
-	a.warnOfSharedPorts()
+	a.servers.WarnOfSharedPorts()
 	a.trail.Start()
 	a.endTending = a.core.Tending.Begin(a.Tokens.keyAge(), a.trail)
 	a.attached.start()

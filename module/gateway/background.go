@@ -13,6 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/core"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/internal/servers"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -130,6 +131,9 @@ func (a *App) FailsWithLimiter() { a.limitsClose = true }
 func (a *App) UnknownClient(id string) bool {
 	return len(a.clients.Configured) > 0 && a.clients.Configured[id] == nil
 }
+
+// Servers are the configuration's HTTP servers with handlers of Gatehouse.
+func (a *App) Servers() *servers.Servers { return a.servers }
 
 // Trail is the audit trail.
 func (a *App) Trail() audit.Sink { return a.trail }

@@ -14,6 +14,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/accesslog"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/servers"
 )
 
 func init() { caddy.RegisterModule(new(Server)) }
@@ -46,16 +47,16 @@ func (s *Server) Provision(ctx caddy.Context) (err error) {
 	if s.app, err = FindApp(ctx, "oauth_server"); err != nil {
 		return err
 	}
-	if err := s.app.layout.checkOneSite(ctx); err != nil {
+	if err := s.app.servers.AddIssuer(ctx); err != nil {
 		return err
 	}
-	if len(s.app.layout.sites) > 0 {
+	if s.app.servers.HasIssuer() {
 		s.app.clients.Complete = true
 	}
 	s.answers = handler.NewUpstreamAnswers(s.log, s.app.issuer.String())
 	// Apps are stopped in no fixed order, and the one that serves waits for its requests
 	// when the process ends: polls that hang must know by then.
-	if server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
+	if server := servers.Of(ctx); server != nil {
 		server.RegisterOnShutdown(s.app.tickets.Close)
 	}
 	return nil
@@ -159,11 +160,11 @@ func FindApp(ctx caddy.Context, directive string) (*App, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s: the app %s is of type %T", directive, AppName, v)
 	}
-	if err := app.addServer(ctx); err != nil {
+	if err := app.servers.Add(ctx); err != nil {
 		return nil, err
 	}
 	if directive != healthDirective { // health checks ask no client who it is
-		app.warnForgeableAddress(ctx)
+		app.servers.WarnForgeableAddress(ctx)
 	}
 	return app, nil
 }

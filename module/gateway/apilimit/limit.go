@@ -94,7 +94,7 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 		l.policies = append(l.policies, built)
 		l.counts = append(l.counts, newDecisions(l.label(i)))
 	}
-	if err := l.app.CheckLimitOrder(ctx); err != nil {
+	if err := l.app.Servers().CheckLimitOrder(ctx); err != nil {
 		return err
 	}
 	l.unreported = newDecisions(unreportedLabel)

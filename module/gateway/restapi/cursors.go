@@ -29,7 +29,7 @@ func (h *REST) takeCursors(ctx caddy.Context) error {
 	if err != nil {
 		return fmt.Errorf("api_rest: cursors of lists are sealed with its secret: %w", err)
 	}
-	h.cursors = &cursors{app: app, server: app.APIServer(ctx)}
+	h.cursors = &cursors{app: app, server: app.Servers().AddAPI(ctx)}
 	return nil
 }
 

@@ -34,7 +34,7 @@ func (h *REST) provisionIdempotency(ctx caddy.Context) error {
 	if err != nil {
 		return fmt.Errorf("api_rest: %w", err)
 	}
-	server := app.APIServer(ctx)
+	server := app.Servers().AddAPI(ctx)
 	h.once = &idempotent.Handler{
 		Keeper: keeper, Hold: app.Hold, Undone: undone, MaxBody: h.MaxBody, Log: h.log,
 		Site:    func(r *http.Request) string { return site(r, server) },

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/gateway/oauthguard"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
+	"github.com/gatehouse/gatehouse/module/internal/servers"
 )
 
 // configuration is the one that is checked.
@@ -85,8 +85,8 @@ func (p configuration) proxies() []adminapi.Finding {
 			continue
 		}
 		trusting++
-		if header := gateway.ForgeableAddressHeader(s.TrustedProxiesStrict > 0, s.ClientIPHeaders); header != "" {
-			out = append(out, adminapi.Warned(check, gateway.ForgeryRemedy,
+		if header := servers.ForgeableAddressHeader(s.TrustedProxiesStrict > 0, s.ClientIPHeaders); header != "" {
+			out = append(out, adminapi.Warned(check, servers.ForgeryRemedy,
 				"server %s (%s) takes the leftmost address in %s for the client's: behind a proxy that appends to it, as nginx does, clients choose the address that limits, sign-in limits and the audit trail believe",
 				name, strings.Join(s.Listen, " "), header))
 		}

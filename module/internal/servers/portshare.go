@@ -1,4 +1,4 @@
-package gateway
+package servers
 
 import (
 	"net/netip"
@@ -15,13 +15,13 @@ type listening struct {
 	inode string
 }
 
-// sharedPorts returns the addresses of this configuration on which another process listens,
+// SharedPorts returns the addresses of this configuration on which another process listens,
 // too. Caddy sets SO_REUSEPORT, so that a second gateway starts without an error, and the
 // kernel gives each of them some of the connections: sessions and codes of the one are
-// unknown to the other. A configuration is asked after Caddy has opened its ports or before.
-func (a *App) sharedPorts() []string {
+// unknown to the other. It works before and after Caddy has opened the ports.
+func (s *Servers) SharedPorts() []string {
 	var ours []caddy.NetworkAddress
-	for server := range a.servers {
+	for server := range s.known {
 		for _, l := range server.Listen {
 			if at, err := caddy.ParseNetworkAddress(l); err == nil && !at.IsUnixNetwork() && !at.IsFdNetwork() {
 				ours = append(ours, at)
@@ -35,8 +35,8 @@ func (a *App) sharedPorts() []string {
 	for _, l := range foreignListeners(func(at netip.AddrPort) bool {
 		return slices.ContainsFunc(ours, func(o caddy.NetworkAddress) bool { return overlap(o, at) })
 	}) {
-		if s := l.at.String(); !slices.Contains(shared, s) {
-			shared = append(shared, s)
+		if at := l.at.String(); !slices.Contains(shared, at) {
+			shared = append(shared, at)
 		}
 	}
 	slices.Sort(shared)
@@ -56,9 +56,9 @@ func overlap(ours caddy.NetworkAddress, at netip.AddrPort) bool {
 	return err == nil && (own.IsUnspecified() || own.Unmap() == addr)
 }
 
-// warnOfSharedPorts says so in the log when a configuration is loaded.
-func (a *App) warnOfSharedPorts() {
-	if shared := a.sharedPorts(); len(shared) > 0 {
-		a.log.Warn("another process listens on a port of this gateway, and the kernel divides the connections between them: "+admin.SharedPortRemedy, "addresses", shared)
+// WarnOfSharedPorts logs that another process listens on a port, when a configuration starts.
+func (s *Servers) WarnOfSharedPorts() {
+	if shared := s.SharedPorts(); len(shared) > 0 {
+		s.log.Warn("another process listens on a port of this gateway, and the kernel divides the connections between them: "+admin.SharedPortRemedy, "addresses", shared)
 	}
 }

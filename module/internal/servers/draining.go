@@ -1,4 +1,4 @@
-package gateway
+package servers
 
 import (
 	"context"
@@ -35,23 +35,21 @@ func (c *connections) changed(_ net.Conn, state http.ConnState) {
 // drainer drains the connections of a configuration when the process ends. Caddy calls its
 // handlers of the event `stopping` one after the other, before it stops the servers.
 type drainer struct {
-	ctx         caddy.Context
-	connections *connections
-	endPolls    func() // answers the polls that hang
+	ctx     caddy.Context
+	servers *Servers
 }
 
-// drainOnExit makes this configuration drain its connections when the process ends. ctx is
+// drainOnExit drains the connections of this configuration when the process ends. ctx is
 // that of a handler's Provision: the events app is there, and has not started.
-func (a *App) drainOnExit(ctx caddy.Context) error {
+func (s *Servers) drainOnExit(ctx caddy.Context) error {
 	v, err := ctx.App("events")
 	if err != nil {
 		return err
 	}
-	events, ok := v.(*caddyevents.App)
-	if !ok {
-		return nil
+	if events, ok := v.(*caddyevents.App); ok {
+		return events.On("stopping", drainer{ctx, s})
 	}
-	return events.On("stopping", drainer{ctx: ctx, connections: a.connections, endPolls: a.tickets.Close})
+	return nil
 }
 
 // Handle implements caddyevents.Handler.
@@ -66,8 +64,8 @@ func (d drainer) Handle(ctx context.Context, _ caddy.Event) error {
 	// Without a grace period Caddy waits for the slowest request, and nobody is in a hurry;
 	// with shutdown_delay Caddy itself goes on serving before it closes anything.
 	if servers, ok := v.(*caddyhttp.App); ok && servers.GracePeriod > 0 && servers.ShutdownDelay == 0 {
-		d.endPolls() // each keeps its connection open
-		d.connections.drain(ctx, min(maxDrain, time.Duration(servers.GracePeriod)))
+		d.servers.endPolls() // each keeps its connection open
+		d.servers.connections.drain(ctx, min(maxDrain, time.Duration(servers.GracePeriod)))
 	}
 	return nil
 }
@@ -87,21 +85,4 @@ func (c *connections) drain(ctx context.Context, most time.Duration) {
 		case <-poll.C:
 		}
 	}
-}
-
-// addServer notes the server that a handler is provisioned for. It does so once for each.
-func (a *App) addServer(ctx caddy.Context) error {
-	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	if !ok || a.servers[server] {
-		return nil
-	}
-	if a.servers == nil {
-		a.servers, a.connections = make(map[*caddyhttp.Server]bool), new(connections)
-		if err := a.drainOnExit(ctx); err != nil {
-			return err
-		}
-	}
-	a.servers[server] = true
-	server.RegisterConnState(a.connections.changed)
-	return nil
 }

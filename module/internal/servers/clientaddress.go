@@ -1,4 +1,4 @@
-package gateway
+package servers
 
 import (
 	"reflect"
@@ -33,25 +33,21 @@ func ForgeableAddressHeader(strict bool, headers []string) string {
 	return ""
 }
 
-// warnForgeableAddress logs, once for each server, that clients can forge the address that
-// limits, sign-in limits and the audit trail go by. ctx is that of a handler's Provision.
-func (a *App) warnForgeableAddress(ctx caddy.Context) {
-	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	if !ok || a.addressesChecked[server] {
+// WarnForgeableAddress logs, once for each server, that clients can forge the address that
+// limits, sign-in limits and the audit trail use.
+func (s *Servers) WarnForgeableAddress(ctx caddy.Context) {
+	to := Of(ctx)
+	if to == nil || s.known[to].addressChecked {
 		return
 	}
-	if a.addressesChecked == nil {
-		a.addressesChecked = make(map[*caddyhttp.Server]bool)
-	}
-	a.addressesChecked[server] = true
-	if !trustsProxies(server) {
+	s.known[to].addressChecked = true
+	header := ForgeableAddressHeader(to.TrustedProxiesStrict > 0, to.ClientIPHeaders)
+	if header == "" || !trustsProxies(to) {
 		return
 	}
-	if header := ForgeableAddressHeader(server.TrustedProxiesStrict > 0, server.ClientIPHeaders); header != "" {
-		a.log.Warn("clients can forge their address: Caddy takes the leftmost one in "+header+
-			", and proxies that append to it, as nginx does, leave there what the client wrote; limits by address, sign-in limits and the audit trail believe it; "+ForgeryRemedy,
-			"server", server.Name(), "listen", server.Listen)
-	}
+	s.log.Warn("clients can forge their address: Caddy takes the leftmost one in "+header+
+		", and proxies that append to it, as nginx does, leave there what the client wrote; limits by address, sign-in limits and the audit trail believe it; "+ForgeryRemedy,
+		"server", to.Name(), "listen", to.Listen)
 }
 
 // trustsProxies reports whether a server takes client addresses from headers. Caddy
