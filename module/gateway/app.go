@@ -4,11 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"github.com/gatehouse/gatehouse/module/internal/lazy"
-	"github.com/gatehouse/gatehouse/module/internal/pool"
 	"log/slog"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -22,9 +19,10 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/core"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
+	"github.com/gatehouse/gatehouse/module/internal/lazy"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
-	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/internal/pool"
 	"github.com/gatehouse/gatehouse/module/internal/servers"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
@@ -173,7 +171,7 @@ func (a *App) take(ctx caddy.Context, secrets [][]byte) (directory.Directory, er
 	if err != nil {
 		return nil, err
 	}
-	key := core.Key{Store: id, Secrets: digest(secrets), MaxStale: time.Duration(a.RevocationMaxStale)}
+	key := core.Key{Store: id, Secrets: digestSecrets(secrets), MaxStale: time.Duration(a.RevocationMaxStale)}
 	a.core, err = pool.Hold(&a.held, cores, key, func() (*core.Core, error) { return core.New(opened, secrets, key, logger) })
 	if err != nil {
 		return nil, err
@@ -331,70 +329,6 @@ func (a *App) lifetimes() authserver.Lifetimes {
 		l.RefreshGrace = time.Duration(*a.Tokens.RefreshGrace)
 	}
 	return l
-}
-
-// CheckScopes reports a scope that nobody declared, given those besides that need none.
-func (a *App) CheckScopes(scopes []string, besides ...string) error {
-	known := append(a.Declared(), besides...)
-	for _, s := range scopes {
-		if !slices.Contains(known, s) {
-			return fmt.Errorf("scope %s is not declared in the global option gatehouse", s)
-		}
-	}
-	return nil
-}
-
-// check looks at words and numbers; the parts check the rest when they are built.
-func (a *App) check() error {
-	if rule, ok := oauth.NamedStateRule(a.RequireState); !ok || rule == oauth.StateNever {
-		return fmt.Errorf("require_state: expected always or unless_pkce_or_nonce, got %s", a.RequireState)
-	}
-	switch a.PKCE {
-	case "", "public", "required":
-	default:
-		return fmt.Errorf("pkce: expected public or required, got %s", a.PKCE)
-	}
-	if err := a.checkValues(); err != nil {
-		return err
-	}
-	seen := make(map[string]bool)
-	for _, s := range a.Scopes {
-		switch {
-		case !oauth.ValidScope(s.Name):
-			return fmt.Errorf("scope %q is not a valid name", s.Name)
-		case slices.Contains(oauth.BuiltinScopes, s.Name):
-			return fmt.Errorf("scope %s is built in and needs no declaration", s.Name)
-		case slices.Contains(oauth.VariantBScopes, s.Name):
-			return fmt.Errorf("scope %s is one of Variant B's and needs no declaration", s.Name)
-		case seen[s.Name]:
-			return fmt.Errorf("scope %s is declared twice", s.Name)
-		case s.Text["en"] == "":
-			return fmt.Errorf("scope %s has no text in the language en", s.Name)
-		}
-		seen[s.Name] = true
-	}
-	return nil
-}
-
-// Declared lists the scopes that tokens can have: the built-in ones and those of the
-// configuration.
-func (a *App) Declared() []string {
-	names := slices.Clone(oauth.BuiltinScopes)
-	for _, s := range a.Scopes {
-		names = append(names, s.Name)
-	}
-	return names
-}
-
-func digest(secrets [][]byte) string {
-	if len(secrets) == 0 {
-		return ""
-	}
-	var all strings.Builder
-	for _, s := range secrets {
-		all.WriteString(secret.Digest(string(s)))
-	}
-	return secret.Digest(all.String())
 }
 
 // Interface guards

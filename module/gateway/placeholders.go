@@ -58,3 +58,15 @@ func resolveSecrets(configured []string, repl *caddy.Replacer) ([][]byte, error)
 	}
 	return out, nil
 }
+
+// digestSecrets tells sets of secrets apart; it is "" for none.
+func digestSecrets(secrets [][]byte) string {
+	if len(secrets) == 0 {
+		return ""
+	}
+	var all strings.Builder
+	for _, s := range secrets {
+		all.WriteString(secret.Digest(string(s)))
+	}
+	return secret.Digest(all.String())
+}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 // maxDuration keeps additions to a moment from wrapping around.
@@ -79,4 +81,57 @@ func (a *App) checkValues() error {
 		}
 	}
 	return nil
+}
+
+// CheckScopes reports a scope that nobody declared, given those besides that need none.
+func (a *App) CheckScopes(scopes []string, besides ...string) error {
+	known := append(a.Declared(), besides...)
+	for _, s := range scopes {
+		if !slices.Contains(known, s) {
+			return fmt.Errorf("scope %s is not declared in the global option gatehouse", s)
+		}
+	}
+	return nil
+}
+
+// check checks words and numbers; the parts check the rest when they are built.
+func (a *App) check() error {
+	if rule, ok := oauth.NamedStateRule(a.RequireState); !ok || rule == oauth.StateNever {
+		return fmt.Errorf("require_state: expected always or unless_pkce_or_nonce, got %s", a.RequireState)
+	}
+	switch a.PKCE {
+	case "", "public", "required":
+	default:
+		return fmt.Errorf("pkce: expected public or required, got %s", a.PKCE)
+	}
+	if err := a.checkValues(); err != nil {
+		return err
+	}
+	seen := make(map[string]bool)
+	for _, s := range a.Scopes {
+		switch {
+		case !oauth.ValidScope(s.Name):
+			return fmt.Errorf("scope %q is not a valid name", s.Name)
+		case slices.Contains(oauth.BuiltinScopes, s.Name):
+			return fmt.Errorf("scope %s is built in and needs no declaration", s.Name)
+		case slices.Contains(oauth.VariantBScopes, s.Name):
+			return fmt.Errorf("scope %s is one of Variant B's and needs no declaration", s.Name)
+		case seen[s.Name]:
+			return fmt.Errorf("scope %s is declared twice", s.Name)
+		case s.Text["en"] == "":
+			return fmt.Errorf("scope %s has no text in the language en", s.Name)
+		}
+		seen[s.Name] = true
+	}
+	return nil
+}
+
+// Declared lists the scopes that tokens can have: the built-in ones and those of the
+// configuration.
+func (a *App) Declared() []string {
+	names := slices.Clone(oauth.BuiltinScopes)
+	for _, s := range a.Scopes {
+		names = append(names, s.Name)
+	}
+	return names
 }
