@@ -5,10 +5,9 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
+	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 )
 
 // UpstreamAnswers removes header fields that only the gateway may send (guard.Answer) from
@@ -37,10 +36,33 @@ func NewUpstreamAnswers(log *slog.Logger, realms ...string) *UpstreamAnswers {
 // before the header is written, and may be nil. The caller MUST call Finish when the upstream
 // has answered.
 func (u *UpstreamAnswers) From(w http.ResponseWriter, set func(http.Header)) *UpstreamWriter {
-	return &UpstreamWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, set: set, upstream: u}
+	answer := &UpstreamWriter{set: set, upstream: u}
+	answer.ResponseWriter, answer.Editor = w, answer
+	return answer
 }
 
-func (u *UpstreamAnswers) strip(h http.Header) { u.answer.Strip(h, u.countRemoved) }
+// UpstreamWriter is the response writer of an answer that an upstream may give.
+type UpstreamWriter struct {
+	responsewriter.HeaderWriter
+	set      func(http.Header) // may be nil
+	upstream *UpstreamAnswers  // nil for the gateway's own answers, which may contain every field
+}
+
+// EditHeader implements [responsewriter.HeaderEditor].
+func (w *UpstreamWriter) EditHeader(h http.Header, final bool) {
+	w.Finish()
+	if final && w.set != nil {
+		w.set(h)
+	}
+}
+
+// Finish MUST be called when the upstream has answered. What is in the header by then goes out
+// as trailers, or with the error that is answered instead.
+func (w *UpstreamWriter) Finish() {
+	if w.upstream != nil {
+		w.upstream.answer.Strip(w.Header(), w.upstream.countRemoved)
+	}
+}
 
 func (u *UpstreamAnswers) countRemoved(f guard.AnswerField) {
 	u.counts[f].Inc()

@@ -5,54 +5,79 @@ import (
 	"net/http"
 )
 
-// headerHook calls a function just before the header of an answer is sent.
-type headerHook struct {
-	http.ResponseWriter
-	hook func(http.Header)
-	done bool
+// HeaderEditor edits the header of a response just before it is sent.
+type HeaderEditor interface {
+	// EditHeader is called for each informational (1xx) response, and once for the final one.
+	EditHeader(h http.Header, final bool)
 }
 
-// OnHeader returns a writer that calls hook once, with the header of the final answer, just
+// HeaderWriter has a [HeaderEditor] edit the header of a response: by the time it is written, the
+// fields of the upstream are in it.
+type HeaderWriter struct {
+	http.ResponseWriter
+	Editor  HeaderEditor
+	written bool
+}
+
+// finalHook edits final headers only.
+type finalHook func(http.Header)
+
+func (f finalHook) EditHeader(h http.Header, final bool) {
+	if final {
+		f(h)
+	}
+}
+
+// OnHeader returns a writer that calls hook once, with the header of the final response, just
 // before the header is passed on.
-func OnHeader(w http.ResponseWriter, hook func(http.Header)) http.ResponseWriter {
-	return &headerHook{ResponseWriter: w, hook: hook}
+func OnHeader(w http.ResponseWriter, hook func(http.Header)) *HeaderWriter {
+	return &HeaderWriter{ResponseWriter: w, Editor: finalHook(hook)}
 }
 
 // Unwrap is for http.ResponseController.
-func (w *headerHook) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *HeaderWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-func (w *headerHook) callOnce() {
-	if !w.done {
-		w.done = true
-		w.hook(w.Header())
+// Written reports whether the header of the final response was written.
+func (w *HeaderWriter) Written() bool { return w.written }
+
+func (w *HeaderWriter) edit(final bool) {
+	if !w.written {
+		w.written = final
+		w.Editor.EditHeader(w.Header(), final)
 	}
 }
 
-// WriteHeader implements http.ResponseWriter. Informational answers pass.
-func (w *headerHook) WriteHeader(status int) {
-	if status >= http.StatusOK || status == http.StatusSwitchingProtocols {
-		w.callOnce()
-	}
+// WriteHeader implements http.ResponseWriter.
+func (w *HeaderWriter) WriteHeader(status int) {
+	w.edit(status >= http.StatusOK || status == http.StatusSwitchingProtocols)
 	w.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements http.ResponseWriter.
-func (w *headerHook) Write(p []byte) (int, error) {
-	w.callOnce()
+func (w *HeaderWriter) Write(p []byte) (int, error) {
+	w.edit(true)
 	return w.ResponseWriter.Write(p)
 }
 
 // ReadFrom keeps the way open for sendfile.
-func (w *headerHook) ReadFrom(from io.Reader) (int64, error) {
-	w.callOnce()
+func (w *HeaderWriter) ReadFrom(from io.Reader) (int64, error) {
+	w.edit(true)
 	return io.Copy(w.ResponseWriter, from)
 }
 
 // FlushError sends the header if it was not sent.
-func (w *headerHook) FlushError() error {
-	w.callOnce()
+func (w *HeaderWriter) FlushError() error {
+	w.edit(true)
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
 // Flush is FlushError without the error.
-func (w *headerHook) Flush() { _ = w.FlushError() }
+func (w *HeaderWriter) Flush() { _ = w.FlushError() }
+
+// Push implements http.Pusher.
+func (w *HeaderWriter) Push(target string, options *http.PushOptions) error {
+	if p, ok := w.ResponseWriter.(http.Pusher); ok {
+		return p.Push(target, options)
+	}
+	return http.ErrNotSupported
+}
