@@ -24,7 +24,7 @@ var allowed = map[string][]string{
 	"caddyfile/internal/parse":              {"caddyfile/bytesize", "caddyfile/spelling"},
 	"caddyfile/internal/apierrors":          {"caddyfile/internal/parse", "module/gateway", "module/rest/charset", "module/rest/envelope"},
 	"caddyfile/internal/apirest":            {"caddyfile/bytesize", "caddyfile/spelling", "caddyfile/internal/apierrors", "caddyfile/internal/parse", "module/gateway/restapi", "module/rest/..."},
-	"module/internal/handler":               {"module/guard", "module/internal/metrics", "module/internal/token", "module/oauth", "module/rest/envelope", "module/directory"},
+	"module/internal/handler":               {"module/guard", "module/internal/metrics", "module/internal/rest/responsewriter", "module/internal/token", "module/oauth", "module/rest/envelope", "module/directory"},
 	"module/internal/accesslog":             {"module/internal/handler"},
 	"module/internal/lazy":                  {"module/directory", "module/ratelimit", "module/store", "module/internal/metrics"},
 	"module/internal/admin":                 {"module/internal/adminapi", "module/internal/crossdevice", "module/ratelimit", "module/internal/audit", "module/internal/authserver", "module/internal/clientstore", "module/internal/ending", "module/internal/lazy", "module/internal/token", "module/internal/userstore", "module/rest/envelope", "module/directory", "module/oauth", "module/store"},
@@ -113,7 +113,7 @@ var allowed = map[string][]string{
 	"examples/legacy":                       {"examples/legacy/...", "examples/internal/serve"},
 	"examples/quickstart/reader":            {"examples/quickstart/reader/...", "examples/internal/serve"},
 	"examples/variant-b/portal":             {"examples/variant-b/portal/...", "examples/internal/serve"},
-	"module/internal/admission":             nil,
+	"module/internal/admission":             {"module/internal/metrics"},
 	"module/internal/httpx":                 nil,
 	"module/internal/rest/splice":           nil,
 

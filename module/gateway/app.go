@@ -7,11 +7,13 @@ import (
 	"log/slog"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/admission"
 	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/audittrail"
 	"github.com/gatehouse/gatehouse/module/internal/authserver"
@@ -98,12 +100,12 @@ type App struct {
 	endTending  func()
 	core        *core.Core
 	attempts    *lockout.Book
-	forgeries   *forgeryLog
-	ownResource *ownResource // set for guards whose audience is the issuer
+	forgeries   *atomic.Int64 // when forged tokens were last logged, in nanoseconds since the epoch
+	ownResource *ownResource  // set for guards whose audience is the issuer
 	limiter     *lazy.Limiter
 	adjuster    adjuster // of the limiter; nil if it has nothing to adjust
 	server      *authserver.Server
-	overload    *overload
+	shedder     *admission.Shedder
 	tickets     *crossdevice.Tickets
 	clients     *clientstore.Registry
 	users       directory.Directory
@@ -176,11 +178,11 @@ func (a *App) take(ctx caddy.Context, secrets [][]byte) (directory.Directory, er
 	if err != nil {
 		return nil, err
 	}
-	a.forgeries, a.ownResource = new(forgeryLog), new(ownResource)
+	a.forgeries, a.ownResource = new(atomic.Int64), new(ownResource)
 	if a.attempts, err = pool.Hold(&a.held, books, "attempts", newBook); err != nil {
 		return nil, err
 	}
-	if a.overload, err = pool.Hold(&a.held, overloads, "overload", newOverload); err != nil {
+	if a.shedder, err = pool.Hold(&a.held, shedders, "shedder", newShedder); err != nil {
 		return nil, err
 	}
 	if a.limiter, err = a.loadLimiter(ctx, source); err != nil {

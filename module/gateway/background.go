@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -112,12 +113,24 @@ func (a *App) Identify(r *http.Request, access *token.Access) { handler.Identify
 func (a *App) GuardConfig() guard.Config {
 	return guard.Config{
 		Issuer: a.issuer.String(), Audience: a.audience()[0], Verifier: a.verifier(), Hidden: a.hidden,
-		Attempts: a.attempts, ClientIP: handler.ClientIP, Admit: a.overload.admitToken,
+		Attempts: a.attempts, ClientIP: handler.ClientIP, Admit: a.shedder.AdmitToken,
 	}
 }
 
 func (a *App) verifier() core.Verifier {
 	return core.Verifier{Core: a.core, Clients: a.clients, Users: a.users}
+}
+
+// forgeryLogged is how often at most the log names an address with forged tokens.
+const forgeryLogged = 10 * time.Second
+
+// WarnForgeries logs to log, a guard's, that an address presents many forged tokens. With many
+// addresses a line for each would let strangers fill the log.
+func (a *App) WarnForgeries(log *slog.Logger, address string) {
+	now, last := time.Now().UnixNano(), a.forgeries.Load()
+	if now-last > int64(forgeryLogged) && a.forgeries.CompareAndSwap(last, now) {
+		log.Warn("an address presents many forged tokens; they are answered with 401, and nothing else from there is refused", "address", address)
+	}
 }
 
 // Limiter is where requests are counted. The caller MUST Hold the app meanwhile.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/internal/accesslog"
+	"github.com/gatehouse/gatehouse/module/internal/admission"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/servers"
@@ -73,7 +74,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		}
 	}
 	handler.CloseWhenExiting(w, r)
-	if retryAfter, ok := s.app.overload.answer(s.app.server, r); !ok {
+	if retryAfter, ok := s.admit(r); !ok {
 		accesslog.Skip(r) // the line would cost more than the answer
 		handler.KeepAnswer(r)
 		s.app.server.Overloaded(w, r, retryAfter)
@@ -103,6 +104,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	}
 	s.app.server.ServeHTTP(w, s.app.trail.WithFacts(r))
 	return nil
+}
+
+// admit admits a request under overload, or returns for how many seconds it is refused.
+func (s *Server) admit(r *http.Request) (retryAfter int, ok bool) {
+	if s.app.server.AlwaysAdmitted(r) {
+		return 0, true
+	}
+	class, connection := admission.Anonymous, r.RemoteAddr
+	if s.app.server.ShowsCredentials(r) {
+		class = admission.Client
+	}
+	if proxy, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool); proxy {
+		connection = "" // the next request on it is somebody else's
+	}
+	return s.app.shedder.AdmitOrHold(r.Context(), class, connection)
 }
 
 // pass gives a request to the next handler, without the gateway's cookies, and reports

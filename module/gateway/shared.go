@@ -7,6 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap/exp/zapslog"
 
+	"github.com/gatehouse/gatehouse/module/internal/admission"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
 )
 
@@ -17,6 +18,7 @@ var (
 	stores      = caddy.NewUsagePool() // lazy.Store by the store's identity
 	directories = caddy.NewUsagePool() // lazy.Directory by the directory's identity
 	books       = caddy.NewUsagePool() // one tally of failed attempts for the process
+	shedders    = caddy.NewUsagePool() // one admission.Shedder for the process
 	limiters    = caddy.NewUsagePool() // lazy.Limiter by the limiter's identity
 )
 
@@ -28,5 +30,7 @@ const maxAttemptKeys = 50_000
 func logger(name string) *slog.Logger {
 	return slog.New(zapslog.NewHandler(caddy.Log().Core(), zapslog.WithName("gatehouse."+name)))
 }
+
+func newShedder() (*admission.Shedder, error) { return admission.NewShedder(logger("overload")), nil }
 
 func newBook() (*lockout.Book, error) { return lockout.NewBook(maxAttemptKeys, time.Now), nil }

@@ -1,24 +1,21 @@
-package gateway
+package admission
 
 import (
 	"context"
-	"net/http/httptest"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
 func TestARefusalIsHeldBackUnlessTooManyAre(t *testing.T) { // N10
-	o, err := newOverload()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := NewShedder(slog.New(slog.DiscardHandler))
 	synctest.Test(t, func(t *testing.T) {
 		held := func(already int64, ctx context.Context) time.Duration {
-			o.held.Store(already)
+			s.held.Store(already)
 			begun := time.Now()
-			o.hold(httptest.NewRequest("GET", "/", nil).WithContext(ctx), time.Second)
-			if now := o.held.Load(); now != already {
+			s.hold(ctx, time.Second)
+			if now := s.held.Load(); now != already {
 				t.Errorf("%d are held afterwards, %d before", now, already)
 			}
 			return time.Since(begun)
