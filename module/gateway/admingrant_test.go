@@ -18,6 +18,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/core"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/lazy"
+	"github.com/gatehouse/gatehouse/module/internal/lockout"
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
@@ -57,10 +58,8 @@ func TestTheEndOfWhatAUserHasGoesOnWhenTheCallerHangsUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.core.KeepFor(time.Hour)
-	if a.attempts, err = newBook(); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.build(a.core.Users, caddy.NewReplacer()); err != nil {
+	a.attempts = lockout.NewBook(10, time.Now)
+	if err := a.buildServer(a.core.Users, caddy.NewReplacer()); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {

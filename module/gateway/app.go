@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap/exp/zapslog"
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/admission"
@@ -37,10 +38,22 @@ func init() { caddy.RegisterModule(new(App)) }
 // startTimeout is how long the start waits for the store.
 const startTimeout = 10 * time.Second
 
+// maxAttemptKeys bounds the memory for counting attempts, about 200 bytes for each key: it
+// is the most of one kind, of which there are seven (users, addresses, clients, ...).
+const maxAttemptKeys = 50_000
+
+// perProcess is the key of pooled values that depend on no configuration.
+type perProcess struct{}
+
+// logger is for what outlives a configuration, whose own logger ends with it.
+func logger(name string) *slog.Logger {
+	return slog.New(zapslog.NewHandler(caddy.Log().Core(), zapslog.WithName("gatehouse."+name)))
+}
+
 // AppName is the app's module ID.
 const AppName = "gatehouse"
 
-// App is the authorization server's configuration and what its handlers share. Guests
+// App is the authorization server's configuration and what its handlers share. Plugins
 // keep its state (namespace `gatehouse.stores`, type
 // [github.com/gatehouse/gatehouse/module/store.Source]), its counts of requests (namespace
 // `gatehouse.limiters`, type
@@ -151,9 +164,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	users, err := a.take(ctx, secrets)
+	users, err := a.holdShared(ctx, secrets)
 	if err == nil {
-		err = a.build(users, repl)
+		err = a.buildServer(users, repl)
 	}
 	if err != nil {
 		return err
@@ -162,27 +175,33 @@ func (a *App) Provision(ctx caddy.Context) error {
 	return nil
 }
 
-// take loads the guests and takes hold of what they and other configurations share.
-func (a *App) take(ctx caddy.Context, secrets [][]byte) (directory.Directory, error) {
+// holdShared loads the plugins and holds what they and other configurations share.
+func (a *App) holdShared(ctx caddy.Context, secrets [][]byte) (directory.Directory, error) {
 	source, err := a.loadStore(ctx)
 	if err != nil {
 		return nil, err
 	}
 	id := source.Identity()
-	opened, err := pool.Hold(&a.held, stores, id, func() (*lazy.Store, error) { return lazy.NewStore(source), nil })
+	opened, err := pool.Hold(&a.held, id, func() (*lazy.Store, error) { return lazy.NewStore(source), nil })
 	if err != nil {
 		return nil, err
 	}
 	key := core.Key{Store: id, Secrets: digestSecrets(secrets), MaxStale: time.Duration(a.RevocationMaxStale)}
-	a.core, err = pool.Hold(&a.held, cores, key, func() (*core.Core, error) { return core.New(opened, secrets, key, logger) })
+	a.core, err = pool.Hold(&a.held, key, func() (*core.Core, error) { return core.New(opened, secrets, key, logger) })
 	if err != nil {
 		return nil, err
 	}
 	a.forgeries, a.ownResource = new(atomic.Int64), new(ownResource)
-	if a.attempts, err = pool.Hold(&a.held, books, "attempts", newBook); err != nil {
+	a.attempts, err = pool.Hold(&a.held, perProcess{}, func() (*lockout.Book, error) {
+		return lockout.NewBook(maxAttemptKeys, time.Now), nil
+	})
+	if err != nil {
 		return nil, err
 	}
-	if a.shedder, err = pool.Hold(&a.held, shedders, "shedder", newShedder); err != nil {
+	a.shedder, err = pool.Hold(&a.held, perProcess{}, func() (*admission.Shedder, error) {
+		return admission.NewShedder(logger("overload")), nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	if a.limiter, err = a.loadLimiter(ctx, source); err != nil {
@@ -191,8 +210,8 @@ func (a *App) take(ctx caddy.Context, secrets [][]byte) (directory.Directory, er
 	return a.loadUsers(ctx)
 }
 
-// build makes the authorization server of this configuration.
-func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
+// buildServer makes the authorization server of this configuration.
+func (a *App) buildServer(users directory.Directory, repl *caddy.Replacer) error {
 	if err := a.loadClients(repl); err != nil {
 		return err
 	}
@@ -213,7 +232,6 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 	if err != nil {
 		return err
 	}
-	lifetimes := a.lifetimes()
 	a.core.KeepFor(a.Tokens.longestLife())
 	if a.tickets, err = crossdevice.New(crossdevice.Config{Store: a.core.Store, Count: countTicket}); err != nil {
 		return err
@@ -229,7 +247,7 @@ func (a *App) build(users directory.Directory, repl *caddy.Replacer) error {
 		Registration: registration, Registrar: a.clients.Stored,
 		Store: a.core.Store, Keys: a.core.Keys, Tokens: issuer, Revocations: a.core.Revocations,
 		Verifier: a.verifier(), Issued: a.core,
-		Pages: pages, Metrics: metrics.Set{}, Log: a.log, Lifetimes: lifetimes, TokenLife: a.core.TokenLife, Attempts: a.attempts,
+		Pages: pages, Metrics: metrics.Set{}, Log: a.log, Lifetimes: a.lifetimes(), TokenLife: a.core.TokenLife, Attempts: a.attempts,
 		GrantsPerUser: a.Tokens.GrantsPerUser, Sweep: a.core.Sweeper.Wake,
 		Audit:        a.trail,
 		CrossDevice:  a.tickets,

@@ -1,10 +1,22 @@
+// Package pool keeps what several configurations share open for as long as one of them, or a
+// request that runs under one, needs it. It knows Caddy's usage pools and nothing of what is in them.
 package pool
 
 import (
 	"errors"
+	"reflect"
+	"slices"
 
 	"github.com/caddyserver/caddy/v2"
 )
+
+// shared has the values of all configurations, by type and key.
+var shared = caddy.NewUsagePool()
+
+type typedKey struct {
+	of  reflect.Type
+	key any
+}
 
 // Holdings collects references to pooled values, so that each is given back once.
 type Holdings struct {
@@ -12,10 +24,13 @@ type Holdings struct {
 	again   []func() (func(), error)
 }
 
-// Hold takes a reference to the pooled value under key, making it if there is none.
-func Hold[T any](h *Holdings, pool *caddy.UsagePool, key any, construct func() (T, error)) (T, error) {
+// Hold takes a reference to the value of type T under key, and constructs it if there is none. The
+// key MUST contain everything the value is made from, so that no configuration gets a value
+// that does not fit it.
+func Hold[T any](h *Holdings, key any, construct func() (T, error)) (T, error) {
+	at := typedKey{reflect.TypeFor[T](), key}
 	var zero T
-	v, _, err := pool.LoadOrNew(key, func() (caddy.Destructor, error) {
+	v, _, err := shared.LoadOrNew(at, func() (caddy.Destructor, error) {
 		v, err := construct()
 		if err != nil {
 			return nil, err
@@ -25,17 +40,17 @@ func Hold[T any](h *Holdings, pool *caddy.UsagePool, key any, construct func() (
 	if err != nil {
 		return zero, err
 	}
-	give := func() { _, _ = pool.Delete(key) }
+	give := func() { _, _ = shared.Delete(at) }
 	p, ok := v.(pooled[T])
 	if !ok {
 		give()
-		return zero, errors.New("a pool holds a value of another type")
+		return zero, errors.New("the pool holds a value of another type")
 	}
 	h.release = append(h.release, give)
 	h.again = append(h.again, func() (func(), error) {
 		// Either the value still lives under a newer configuration, or it is put back
 		// for this request alone: pooled values open lazily, also for a second time.
-		now, _, err := pool.LoadOrNew(key, func() (caddy.Destructor, error) { return p, nil })
+		now, _, err := shared.LoadOrNew(at, func() (caddy.Destructor, error) { return p, nil })
 		if err != nil {
 			return nil, err
 		}
@@ -60,8 +75,8 @@ func (p pooled[T]) Destruct() error {
 
 // GiveBack gives back every reference, the latest first. A second call does nothing.
 func (h *Holdings) GiveBack() {
-	for i := len(h.release) - 1; i >= 0; i-- {
-		h.release[i]()
+	for _, give := range slices.Backward(h.release) {
+		give()
 	}
 	h.release = nil
 }

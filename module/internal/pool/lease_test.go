@@ -2,11 +2,10 @@ package pool
 
 import (
 	"errors"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"github.com/caddyserver/caddy/v2"
 )
 
 // resource counts how often it was closed.
@@ -14,10 +13,14 @@ type resource struct{ closed atomic.Int32 }
 
 func (r *resource) Destruct() error { r.closed.Add(1); return nil }
 
+func references(key string) (int, bool) {
+	return shared.References(typedKey{reflect.TypeFor[*resource](), key})
+}
+
 func TestTheLastHolderOfALeaseGivesTheResourceBack(t *testing.T) {
-	shared, res := caddy.NewUsagePool(), new(resource)
+	res := new(resource)
 	var h Holdings
-	if _, err := Hold(&h, shared, "key", func() (*resource, error) { return res, nil }); err != nil {
+	if _, err := Hold(&h, "key", func() (*resource, error) { return res, nil }); err != nil {
 		t.Fatal(err)
 	}
 	l := h.Lease()
@@ -40,15 +43,15 @@ func TestTheLastHolderOfALeaseGivesTheResourceBack(t *testing.T) {
 	if n := res.closed.Load(); n != 1 {
 		t.Fatalf("closed %d times, want once", n)
 	}
-	if _, ok := shared.References("key"); ok {
+	if _, ok := references("key"); ok {
 		t.Error("the pool still holds it")
 	}
 }
 
 func TestALateRequestTakesTheResourceForItself(t *testing.T) {
-	shared, res := caddy.NewUsagePool(), new(resource)
+	res := new(resource)
 	var h Holdings
-	if _, err := Hold(&h, shared, "key", func() (*resource, error) { return res, nil }); err != nil {
+	if _, err := Hold(&h, "key", func() (*resource, error) { return res, nil }); err != nil {
 		t.Fatal(err)
 	}
 	l := h.Lease()
@@ -57,42 +60,42 @@ func TestALateRequestTakesTheResourceForItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if refs, _ := shared.References("key"); refs != 1 {
+	if refs, _ := references("key"); refs != 1 {
 		t.Errorf("%d references during the late request, want 1", refs)
 	}
 	leave()
-	if refs, ok := shared.References("key"); ok {
+	if refs, ok := references("key"); ok {
 		t.Errorf("%d references after it, want none", refs)
 	}
 
 	// Meanwhile a newer configuration may have made another one under the same key.
 	var newer Holdings
-	if _, err := Hold(&newer, shared, "key", func() (*resource, error) { return new(resource), nil }); err != nil {
+	if _, err := Hold(&newer, "key", func() (*resource, error) { return new(resource), nil }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.Enter(); !errors.Is(err, ErrGone) {
 		t.Errorf("a late request got %v, want ErrGone: its resource is closed and the key another's", err)
 	}
-	if refs, _ := shared.References("key"); refs != 1 {
+	if refs, _ := references("key"); refs != 1 {
 		t.Errorf("%d references left, want the newer configuration's one", refs)
 	}
 	newer.GiveBack()
 }
 
 func TestHoldingsAreGivenBackOnceAfterAFailure(t *testing.T) {
-	shared, res := caddy.NewUsagePool(), new(resource)
+	res := new(resource)
 	var good, bad Holdings
 	for _, h := range []*Holdings{&good, &bad} {
-		if _, err := Hold(h, shared, "key", func() (*resource, error) { return res, nil }); err != nil {
+		if _, err := Hold(h, "key", func() (*resource, error) { return res, nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Hold(&bad, shared, "other", func() (*resource, error) { return nil, errors.New("no") }); err == nil {
+	if _, err := Hold(&bad, "other", func() (*resource, error) { return nil, errors.New("no") }); err == nil {
 		t.Fatal("a failed construction gave no error")
 	}
 	bad.GiveBack()
 	bad.GiveBack()
-	if refs, _ := shared.References("key"); refs != 1 || res.closed.Load() != 0 {
+	if refs, _ := references("key"); refs != 1 || res.closed.Load() != 0 {
 		t.Errorf("%d references, closed %d times: the failure took more than its own", refs, res.closed.Load())
 	}
 	good.GiveBack()

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/gatehouse/gatehouse/module/internal/lazy"
-	"github.com/gatehouse/gatehouse/module/internal/pool"
 
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/lazy"
+	"github.com/gatehouse/gatehouse/module/internal/pool"
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -21,15 +21,15 @@ func (a *App) loadStore(ctx caddy.Context) (store.Source, error) {
 		}
 		a.StoreRaw = json.RawMessage(`{"type":"bolt"}`)
 	}
-	guest, err := ctx.LoadModule(a, "StoreRaw")
+	plugin, err := ctx.LoadModule(a, "StoreRaw")
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	source, ok := guest.(store.Source)
+	source, ok := plugin.(store.Source)
 	if !ok {
-		return nil, fmt.Errorf("store: %T is not a store", guest)
+		return nil, fmt.Errorf("store: %T is not a store", plugin)
 	}
-	if s, ok := guest.(needsSecret); ok && s.NeedsSecret() && len(a.Secrets) == 0 {
+	if s, ok := plugin.(needsSecret); ok && s.NeedsSecret() && len(a.Secrets) == 0 {
 		return nil, errors.New("this store keeps no secret of its own: set the global option `secret` of gatehouse, on all nodes the same, such as `secret {env.GATEHOUSE_SECRET}`")
 	}
 	return source, nil
@@ -57,43 +57,43 @@ type adjuster interface {
 }
 
 func (a *App) loadLimiter(ctx caddy.Context, beside store.Source) (*lazy.Limiter, error) {
-	plugin := ratelimit.Plugin(new(MemoryLimiter))
+	limiter := ratelimit.Plugin(new(MemoryLimiter))
 	if a.LimiterRaw != nil {
-		guest, err := ctx.LoadModule(a, "LimiterRaw")
+		plugin, err := ctx.LoadModule(a, "LimiterRaw")
 		if err != nil {
 			return nil, fmt.Errorf("limiter: %w", err)
 		}
 		var ok bool
-		if plugin, ok = guest.(ratelimit.Plugin); !ok {
-			return nil, fmt.Errorf("limiter: %T is not a limiter", guest)
+		if limiter, ok = plugin.(ratelimit.Plugin); !ok {
+			return nil, fmt.Errorf("limiter: %T is not a limiter", plugin)
 		}
-		if b, ok := guest.(besideStore); ok {
+		if b, ok := plugin.(besideStore); ok {
 			if err := b.BesideStore(beside); err != nil {
 				return nil, fmt.Errorf("limiter: %w", err)
 			}
 		}
 	}
-	a.adjuster, _ = plugin.(adjuster)
-	return pool.Hold(&a.held, limiters, plugin.Identity(), func() (*lazy.Limiter, error) { return lazy.NewLimiter(plugin), nil })
+	a.adjuster, _ = limiter.(adjuster)
+	return pool.Hold(&a.held, limiter.Identity(), func() (*lazy.Limiter, error) { return lazy.NewLimiter(limiter), nil })
 }
 
 func (a *App) loadUsers(ctx caddy.Context) (directory.Directory, error) {
 	if a.UsersRaw == nil {
 		return a.core.Users, nil
 	}
-	guest, err := ctx.LoadModule(a, "UsersRaw")
+	plugin, err := ctx.LoadModule(a, "UsersRaw")
 	if err != nil {
 		return nil, fmt.Errorf("users: %w", err)
 	}
-	if _, own := guest.(*StoreUsers); own {
+	if _, own := plugin.(*StoreUsers); own {
 		return a.core.Users, nil
 	}
-	if m, ok := guest.(caddy.Module); ok {
+	if m, ok := plugin.(caddy.Module); ok {
 		a.usersIn = m.CaddyModule().ID.Name()
 	}
-	dir, ok := guest.(directory.Source)
+	dir, ok := plugin.(directory.Source)
 	if !ok {
-		return nil, fmt.Errorf("users: %T is not a user directory", guest)
+		return nil, fmt.Errorf("users: %T is not a user directory", plugin)
 	}
-	return pool.Hold(&a.held, directories, dir.Identity(), func() (*lazy.Directory, error) { return lazy.NewDirectory(dir), nil })
+	return pool.Hold(&a.held, dir.Identity(), func() (*lazy.Directory, error) { return lazy.NewDirectory(dir), nil })
 }
