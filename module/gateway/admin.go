@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/caddyserver/caddy/v2"
@@ -82,29 +80,6 @@ func (a *App) administered() *admin.Config {
 		OpenLimiter: a.limiter.Source, LimitsFailClosed: a.limitsClose,
 		Tickets: a.tickets, SharedPorts: a.servers.SharedPorts, Readiness: a.readiness, ParseDuration: caddy.ParseDuration,
 	}
-}
-
-// runningApp is the app of the configuration that runs now, held until leave.
-func runningApp() (_ *App, leave func(), err error) {
-	v, err := caddy.ActiveContext().AppIfConfigured(AppName)
-	if errors.Is(err, caddy.ErrNotConfigured) && caddy.Exiting() {
-		return nil, nil, admin.Refuse(http.StatusServiceUnavailable, "stopping", "the gateway is about to end")
-	}
-	if errors.Is(err, caddy.ErrNotConfigured) {
-		return nil, nil, admin.Refuse(http.StatusServiceUnavailable, "not_configured",
-			"the running configuration has no global option `gatehouse { issuer ... }`; load one that has")
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	app, ok := v.(*App)
-	if !ok {
-		return nil, nil, fmt.Errorf("the app %s is of type %T", AppName, v)
-	}
-	if leave, err = app.lease.Enter(); err != nil {
-		return nil, nil, err
-	}
-	return app, leave, nil
 }
 
 // Interface guard

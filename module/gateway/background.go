@@ -1,23 +1,10 @@
 package gateway
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-
-	"github.com/gatehouse/gatehouse/module/guard"
-	"github.com/gatehouse/gatehouse/module/internal/audit"
-	"github.com/gatehouse/gatehouse/module/internal/core"
-	"github.com/gatehouse/gatehouse/module/internal/handler"
-	"github.com/gatehouse/gatehouse/module/internal/secret"
-	"github.com/gatehouse/gatehouse/module/internal/servers"
-	"github.com/gatehouse/gatehouse/module/internal/token"
-	"github.com/gatehouse/gatehouse/module/ratelimit"
-	"github.com/gatehouse/gatehouse/module/store"
 )
 
 // Background is what a handler does when no request asks for it.
@@ -92,70 +79,4 @@ func (b *attached) backlog() map[string]int {
 		}
 	}
 	return all
-}
-
-// Store is where state is kept. It opens at its first use.
-func (a *App) Store() store.Backend { return a.core.Store }
-
-// Keys are the gateway's, the same on all nodes. The store may have to be asked for their
-// secret: an error is a fault of it. The caller MUST Hold the app meanwhile.
-func (a *App) Keys(ctx context.Context) (*secret.Keys, error) { return a.core.Keys(ctx) }
-
-// Hold keeps what the configuration has open until the result is called: for a request, or
-// for work that outlives the configuration.
-func (a *App) Hold() (release func(), err error) { return a.lease.Enter() }
-
-// Identify makes a request without a client one of this caller's, for placeholders and logs.
-func (a *App) Identify(r *http.Request, access *token.Access) { handler.Identify(r, access, a.names) }
-
-// GuardConfig is what guards of this configuration have in common: all but their policies.
-// Audience is that of a guard that names none.
-func (a *App) GuardConfig() guard.Config {
-	return guard.Config{
-		Issuer: a.issuer.String(), Audience: a.audience()[0], Verifier: a.verifier(), Hidden: a.hidden,
-		Attempts: a.attempts, ClientIP: handler.ClientIP, Admit: a.shedder.AdmitToken,
-	}
-}
-
-func (a *App) verifier() core.Verifier {
-	return core.Verifier{Core: a.core, Clients: a.clients, Users: a.users}
-}
-
-// forgeryLogged is how often at most the log names an address with forged tokens.
-const forgeryLogged = 10 * time.Second
-
-// WarnForgeries logs to log, a guard's, that an address presents many forged tokens. With many
-// addresses a line for each would let strangers fill the log.
-func (a *App) WarnForgeries(log *slog.Logger, address string) {
-	now, last := time.Now().UnixNano(), a.forgeries.Load()
-	if now-last > int64(forgeryLogged) && a.forgeries.CompareAndSwap(last, now) {
-		log.Warn("an address presents many forged tokens; they are answered with 401, and nothing else from there is refused", "address", address)
-	}
-}
-
-// Limiter is where requests are counted. The caller MUST Hold the app meanwhile.
-func (a *App) Limiter() ratelimit.Source { return a.limiter }
-
-// FailsWithLimiter notes, while the configuration is provisioned, that an api_limit refuses
-// requests while the counts are out of reach: a node without them is not ready.
-func (a *App) FailsWithLimiter() { a.limitsClose = true }
-
-// UnknownClient reports whether clients are configured and none of them has this id.
-func (a *App) UnknownClient(id string) bool {
-	return len(a.clients.Configured) > 0 && a.clients.Configured[id] == nil
-}
-
-// Servers are the configuration's HTTP servers with handlers of Gatehouse.
-func (a *App) Servers() *servers.Servers { return a.servers }
-
-// Trail is the audit trail.
-func (a *App) Trail() audit.Sink { return a.trail }
-
-// Traced is the request's context, by which the trail knows its address and id.
-func (a *App) Traced(r *http.Request) context.Context { return a.trail.WithFacts(r).Context() }
-
-// running reports whether the configuration of this app is in force.
-func (a *App) running() bool {
-	running, err := caddy.ActiveContext().AppIfConfigured(AppName)
-	return err == nil && running == any(a)
 }

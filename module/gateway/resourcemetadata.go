@@ -43,17 +43,3 @@ func (o *ownResource) publish(w http.ResponseWriter, r *http.Request) bool {
 	handler.PublishResource(w, r, *m)
 	return true
 }
-
-// hidden reports whether a scope was declared so.
-func (a *App) hidden(scope string) bool {
-	for _, s := range a.Scopes {
-		if s.Name == scope {
-			return s.Hidden
-		}
-	}
-	return false
-}
-
-// AddOwnResource adds the scopes of a guard whose audience is the issuer to the metadata of
-// the issuer as a protected resource.
-func (a *App) AddOwnResource(scopes []string) { a.ownResource.add(a.issuer.String(), scopes) }

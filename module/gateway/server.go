@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -161,28 +160,6 @@ func (s *Server) recovered(w caddyhttp.ResponseRecorder) {
 func behindTLS(r *http.Request) bool {
 	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
 	return trusted && r.Header.Get("X-Forwarded-Proto") == "https"
-}
-
-// FindApp returns the configured app; directive is the word that needs it.
-func FindApp(ctx caddy.Context, directive string) (*App, error) {
-	v, err := ctx.AppIfConfigured(AppName)
-	if errors.Is(err, caddy.ErrNotConfigured) {
-		return nil, fmt.Errorf("%s needs the global option `gatehouse { issuer ... }`: %w", directive, err)
-	}
-	if err != nil {
-		return nil, err // there is the option, and something is wrong with it
-	}
-	app, ok := v.(*App)
-	if !ok {
-		return nil, fmt.Errorf("%s: the app %s is of type %T", directive, AppName, v)
-	}
-	if err := app.servers.Add(ctx); err != nil {
-		return nil, err
-	}
-	if directive != healthDirective { // health checks ask no client who it is
-		app.servers.WarnForgeableAddress(ctx)
-	}
-	return app, nil
 }
 
 // Interface guards
