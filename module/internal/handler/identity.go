@@ -35,17 +35,14 @@ func Identify(r *http.Request, a *token.Access, known *UserNames) {
 }
 
 // Caller is the content of the token that a guard in front has accepted, nil without one.
-func Caller(r *http.Request) *token.Access {
-	a, _ := caddyhttp.GetVar(r.Context(), accessVar).(*token.Access)
-	return a
-}
+func Caller(r *http.Request) *token.Access { return getVar[*token.Access](r, accessVar) }
 
-// ShowIdentity makes the placeholders {http.auth.user.*} of a request. They are empty until a
+// ShowIdentity adds the placeholders {http.auth.user.*} of a request. They are empty until a
 // guard has accepted a token: an unknown placeholder would reach the API as its own name in
 // braces, which an API may take for an identity. Their values are read from the request each
-// time, so an earlier handler can make them and none is left over for another request.
+// time, so an earlier handler can add them and none is left over for another request.
 func ShowIdentity(r *http.Request) {
-	if shown, ok := caddyhttp.GetVar(r.Context(), identityShownVar).(bool); ok && shown {
+	if getVar[bool](r, identityShownVar) {
 		return
 	}
 	repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
@@ -75,8 +72,8 @@ func identityValue(r *http.Request, name string) (any, bool) {
 	case "scope":
 		return oauth.JoinScopes(a.Scopes), true
 	case "name": // looked up only where a configuration asks for it
-		known, ok := caddyhttp.GetVar(r.Context(), namesVar).(*UserNames)
-		if !ok || a.Subject == "" {
+		known := getVar[*UserNames](r, namesVar)
+		if known == nil || a.Subject == "" {
 			return "", true
 		}
 		return known.Name(r.Context(), a.Subject), true
@@ -84,7 +81,7 @@ func identityValue(r *http.Request, name string) (any, bool) {
 	return nil, false
 }
 
-// literalIdentity replaces the placeholders' names by nothing.
+// literalIdentity removes the placeholders' names.
 var literalIdentity = strings.NewReplacer(
 	"{"+identityPrefix+"id}", "", "{"+identityPrefix+"client_id}", "",
 	"{"+identityPrefix+"scope}", "", "{"+identityPrefix+"name}", "",
@@ -116,8 +113,8 @@ func PassedGuard(r *http.Request) bool { return caddyhttp.GetVar(r.Context(), id
 // IdentityHeader is what the guard in front tells the upstream about the caller; nil without a
 // guard. The token is not in it.
 func IdentityHeader(r *http.Request) http.Header {
-	identity, ok := caddyhttp.GetVar(r.Context(), identityVar).(*guard.Identity)
-	if !ok {
+	identity := getVar[*guard.Identity](r, identityVar)
+	if identity == nil {
 		return nil
 	}
 	h := make(http.Header)

@@ -43,23 +43,18 @@ func RecordGuard(r *http.Request, g *guard.Guard) {
 // innermostGuard is the last guard that a request has passed, linked to those in front; nil
 // where no guard stands, or only ones that refuse nothing.
 func innermostGuard(r *http.Request) *passedGuard {
-	g, ok := caddyhttp.GetVar(r.Context(), guardVar).(*guard.Guard)
-	if !ok {
+	g := getVar[*guard.Guard](r, guardVar)
+	if g == nil {
 		return nil
 	}
-	front, _ := caddyhttp.GetVar(r.Context(), frontVar).(string)
-	outer, _ := caddyhttp.GetVar(r.Context(), outerVar).(*passedGuard)
-	return &passedGuard{g, Caller(r), front, outer}
+	return &passedGuard{g, Caller(r), getVar[string](r, frontVar), getVar[*passedGuard](r, outerVar)}
 }
 
 // SetRoute records the name of the guard's rule that let a request pass.
 func SetRoute(r *http.Request, name string) { caddyhttp.SetVar(r.Context(), routeVar, name) }
 
 // Route is the name of the guard's rule that let a request pass, "" for none.
-func Route(r *http.Request) string {
-	name, _ := caddyhttp.GetVar(r.Context(), routeVar).(string)
-	return name
-}
+func Route(r *http.Request) string { return getVar[string](r, routeVar) }
 
 // Permits returns what else the guards in front let the caller of a request do, by paths as
 // the client writes them. It returns nil, which means everything, where no guard stands or
@@ -98,21 +93,20 @@ func Forbidden(r *http.Request) func(method, path string) bool {
 	}
 }
 
-// Needs is what a guard asks of callers. Two are equal if they are the same guard's.
+// Needs is what a guard requires of callers. Two are equal if they are the same guard's.
 type Needs interface {
-	// Needs returns the scopes that a method on a path asks for, unless it is public, or
+	// Needs returns the scopes that a method on a path requires, unless it is public, or
 	// denied to everybody. It MUST NOT depend on who calls.
 	Needs(method, path string) (scopes []string, public, denied bool)
 }
 
-// NeedsOf are those of the guard which a request has passed. It is nil where no guard
+// NeedsOf is what the guard that a request has passed requires. It is nil where no guard
 // stands, or one that refuses nothing.
 func NeedsOf(r *http.Request) Needs {
-	g, ok := caddyhttp.GetVar(r.Context(), guardVar).(*guard.Guard)
-	if !ok {
-		return nil
+	if g := getVar[*guard.Guard](r, guardVar); g != nil {
+		return g
 	}
-	return g
+	return nil
 }
 
 // Taken is what handlers in front have removed from the beginning of the path, escaped.
