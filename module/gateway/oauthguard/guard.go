@@ -123,16 +123,10 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	g.log, g.access = ctx.Slogger(), accesslog.New(ctx)
-	g.counts = make(map[guard.Reason]metrics.Counter, len(guard.Reasons))
-	for _, why := range guard.Reasons {
-		g.counts[why] = metrics.Set{}.Guard(string(why))
-	}
-	g.refusals = refusalCounters()
+	g.counts = metrics.ByName(guard.Reasons, metrics.Set{}.Guard)
+	g.refusals = metrics.ByName(token.Refusals, metrics.Set{}.RefusedToken)
 	if g.Shadow {
-		g.shadowed = make(map[guard.Reason]metrics.Counter, len(guard.Reasons))
-		for _, why := range guard.Reasons {
-			g.shadowed[why] = metrics.Set{}.Shadow(string(why))
-		}
+		g.shadowed = metrics.ByName(guard.Reasons, metrics.Set{}.Shadow)
 		g.log.Warn("a guard is in shadow mode: it refuses nothing", "audience", g.Audience, "rules", len(g.Rules))
 	}
 	policy, err := g.Policy(g.app.GuardConfig())

@@ -8,18 +8,8 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
-	"github.com/gatehouse/gatehouse/module/internal/metrics"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 )
-
-// refusalCounters are the counters of refused tokens, by the check that failed.
-func refusalCounters() map[token.Refusal]metrics.Counter {
-	counters := make(map[token.Refusal]metrics.Counter, len(token.Refusals))
-	for _, why := range token.Refusals {
-		counters[why] = metrics.Set{}.RefusedToken(string(why))
-	}
-	return counters
-}
 
 // reportRefusal tells the operator why a token was refused: in a metric, and at debug level in
 // the log. The client is told what RFC 6750 says and no more. The token itself is never logged.

@@ -48,15 +48,11 @@ func New(ctx caddy.Context, active func() bool) (*Trail, error) {
 }
 
 func newTrail(log *zap.Logger, events *eventQueue) *Trail {
-	t := &Trail{
-		log: log.Named("audit"), events: events, now: time.Now,
-		counts: make(map[audit.Name]metrics.Counter, len(audit.Names)),
+	node, _ := os.Hostname() // a node without a name has an empty one
+	return &Trail{
+		log: log.Named("audit"), events: events, now: time.Now, node: node,
+		counts: metrics.ByName(audit.Names, metrics.Set{}.Audit),
 	}
-	t.node, _ = os.Hostname() // a node without a name has an empty one
-	for _, name := range audit.Names {
-		t.counts[name] = metrics.Set{}.Audit(string(name))
-	}
-	return t
 }
 
 // Start emits the Caddy events while the configuration runs.

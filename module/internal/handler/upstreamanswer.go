@@ -24,10 +24,10 @@ type UpstreamAnswers struct {
 func NewUpstreamAnswers(log *slog.Logger, realms ...string) *UpstreamAnswers {
 	u := &UpstreamAnswers{
 		answer: guard.NewAnswer(realms...), log: log,
-		counts: make(map[guard.AnswerField]metrics.Counter), logged: make(map[guard.AnswerField]*sync.Once),
+		counts: metrics.ByName(guard.AnswerFields, metrics.Set{}.UpstreamField), logged: make(map[guard.AnswerField]*sync.Once),
 	}
 	for _, f := range guard.AnswerFields {
-		u.counts[f], u.logged[f] = metrics.Set{}.UpstreamField(string(f)), new(sync.Once)
+		u.logged[f] = new(sync.Once)
 	}
 	return u
 }

@@ -87,6 +87,15 @@ func (Set) GrantEvicted() { evicted.WithLabelValues().Inc() }
 // Counter is one counter with its labels resolved, for what happens with every request.
 type Counter interface{ Inc() }
 
+// ByName resolves the counters of all names of a closed set.
+func ByName[K ~string](names []K, counter func(name string) Counter) map[K]Counter {
+	all := make(map[K]Counter, len(names))
+	for _, name := range names {
+		all[name] = counter(string(name))
+	}
+	return all
+}
+
 // Audit counts events of the audit trail.
 func (Set) Audit(event string) Counter { return audited.WithLabelValues(event) }
 
