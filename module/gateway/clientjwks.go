@@ -9,7 +9,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/internal/clientassertion"
 )
 
 // maxJWKSFile bounds the file that is read, in bytes. A longer set is refused anyhow.
@@ -67,6 +67,6 @@ func ReadJWKS(path string) (string, error) {
 
 // CheckJWKS reports what is wrong with a client's key set.
 func CheckJWKS(s string) error {
-	_, err := token.ParseClientKeys(s)
+	_, err := clientassertion.ParseKeys(s)
 	return err
 }

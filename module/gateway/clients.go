@@ -48,7 +48,7 @@ func (a *App) loadClients(repl *caddy.Replacer) (err error) {
 	}
 	a.clients, err = clientstore.NewRegistry(configured, clientstore.Config{
 		Store: a.core.Store, Revocations: a.core.Revocations, Scopes: scopes, RegisteredScopes: a.Registration.scopes(),
-	}, a.core.Revocations.MaxStale())
+	}, a.core.Revocations.StaleAfter)
 	return err
 }
 

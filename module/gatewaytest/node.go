@@ -9,6 +9,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/clientstore"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
+	"github.com/gatehouse/gatehouse/module/internal/keyring"
+	"github.com/gatehouse/gatehouse/module/internal/revocationlist"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
@@ -90,11 +92,11 @@ func NewVerifier(t testing.TB, s store.Backend, master string) *Verifier {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ring, err := token.NewRing(token.RingConfig{Store: s, Keys: func(context.Context) (*secret.Keys, error) { return keys, nil }})
+	revocations, err := revocationlist.New(revocationlist.Config{Store: s, MaxTokenLife: func() time.Duration { return time.Hour }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	revocations, err := token.NewRevocations(token.RevocationsConfig{Store: s, MaxTokenLife: func() time.Duration { return time.Hour }})
+	ring, err := keyring.New(keyring.Config{Store: s, Keys: func(context.Context) (*secret.Keys, error) { return keys, nil }, Revocations: revocations})
 	if err != nil {
 		t.Fatal(err)
 	}

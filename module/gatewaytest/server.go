@@ -12,7 +12,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/authserver"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
+	"github.com/gatehouse/gatehouse/module/internal/keyring"
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
+	"github.com/gatehouse/gatehouse/module/internal/revocationlist"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
@@ -55,11 +57,11 @@ func NewServer(t testing.TB, c ServerConfig) http.Handler {
 	keys, err := secret.NewKeys(bytes.Repeat([]byte("k"), 32))
 	must(err)
 	keysOf := func(context.Context) (*secret.Keys, error) { return keys, nil }
-	ring, err := token.NewRing(token.RingConfig{Store: memory, Keys: keysOf, Now: c.Now})
+	revocations, err := revocationlist.New(revocationlist.Config{Store: memory, Now: c.Now, MaxTokenLife: func() time.Duration { return 2 * time.Hour }})
+	must(err)
+	ring, err := keyring.New(keyring.Config{Store: memory, Keys: keysOf, Revocations: revocations, Now: c.Now})
 	must(err)
 	tokens, err := token.NewIssuer(token.IssuerConfig{Ring: ring, Issuer: c.Issuer, IDAlgs: []string{"ES256"}, Now: c.Now})
-	must(err)
-	revocations, err := token.NewRevocations(token.RevocationsConfig{Store: memory, Now: c.Now, MaxTokenLife: func() time.Duration { return 2 * time.Hour }})
 	must(err)
 	verifier, err := token.NewVerifier(token.VerifierConfig{Ring: ring, Revocations: revocations, Now: c.Now})
 	must(err)

@@ -10,6 +10,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver"
 	"github.com/gatehouse/gatehouse/module/internal/clientstore"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
+	"github.com/gatehouse/gatehouse/module/internal/keyring"
+	"github.com/gatehouse/gatehouse/module/internal/revocationlist"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/ratelimit"
@@ -24,9 +26,9 @@ type Config struct {
 	Store     store.Backend
 	OpenStore func(context.Context) (store.Backend, error) // the store itself, for its optional methods
 
-	Ring        *token.Ring
+	Ring        *keyring.Ring
 	KeyAge      func() time.Duration // at which a signing key is replaced
-	Revocations *token.Revocations
+	Revocations *revocationlist.List
 	Verify      func(ctx context.Context, raw string) (*token.Access, error) // as guards do
 
 	Configured map[string]*oauth.Client // the clients of the configuration, by id

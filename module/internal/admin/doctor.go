@@ -11,8 +11,9 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
+	"github.com/gatehouse/gatehouse/module/internal/keyring"
+	"github.com/gatehouse/gatehouse/module/internal/revocationlist"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
-	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/internal/userstore"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -105,7 +106,7 @@ func lookAtFiles(ctx context.Context, g *Config) []adminapi.Finding {
 }
 
 func lookAtRevocations(_ context.Context, g *Config) []adminapi.Finding {
-	if _, err := g.Revocations.Check(&token.Access{}); err != nil {
+	if _, err := g.Revocations.Revoked(revocationlist.Token{}); err != nil {
 		return []adminapi.Finding{adminapi.Broken("revocations", "the store's log lines say why; guards answer 503 until the feed is back", "%v", err)}
 	}
 	return []adminapi.Finding{adminapi.Fine("revocations", "what is revoked is known")}
@@ -124,14 +125,14 @@ func lookAtKeys(ctx context.Context, g *Config) []adminapi.Finding {
 	every := g.KeyAge()
 	var out []adminapi.Finding
 	for _, k := range keys {
-		if k.State != token.KeySigns {
+		if k.State != keyring.KeySigns {
 			continue
 		}
 		since := k.Created
 		if k.SignsFrom.After(since) {
 			since = k.SignsFrom
 		}
-		next := slices.ContainsFunc(keys, func(n token.SigningKey) bool { return n.Alg == k.Alg && n.State == token.KeyNext })
+		next := slices.ContainsFunc(keys, func(n keyring.SigningKey) bool { return n.Alg == k.Alg && n.State == keyring.KeyNext })
 		switch {
 		case next:
 			out = append(out, adminapi.Fine(check, "%s: key %s signs since %s, its successor is published", k.Alg, k.Kid, adminapi.Day(since)))

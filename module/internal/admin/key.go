@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
-	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/internal/keyring"
 )
 
 func listKeys(c *call) (answer, error) {
@@ -16,7 +16,7 @@ func listKeys(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return okay(adminapi.List[token.SigningKey]{Items: append([]token.SigningKey{}, keys...)})
+	return okay(adminapi.List[keyring.SigningKey]{Items: append([]keyring.SigningKey{}, keys...)})
 }
 
 // rotateKeys makes the next key of one algorithm, or of each in use. It is published
@@ -31,14 +31,14 @@ func rotateKeys(c *call) (answer, error) {
 	if err := c.readBody(&in); err != nil {
 		return answer{}, err
 	}
-	keys, err := c.Ring.Rotate(c.r.Context(), in.Alg, token.WhyCommand)
-	if errors.Is(err, token.ErrUnknownKey) {
+	keys, err := c.Ring.Rotate(c.r.Context(), in.Alg, keyring.WhyCommand)
+	if errors.Is(err, keyring.ErrUnknownKey) {
 		return answer{}, badField("alg", "expected ES256, RS256 or EdDSA")
 	}
 	if err != nil {
 		return answer{}, err
 	}
-	return okay(adminapi.List[token.SigningKey]{Items: keys})
+	return okay(adminapi.List[keyring.SigningKey]{Items: keys})
 }
 
 // revokeKey ends a leaked key: what it signed dies within a second, on every node.
@@ -47,7 +47,7 @@ func revokeKey(c *call) (answer, error) {
 		return answer{}, err
 	}
 	_, err := c.Ring.Revoke(c.r.Context(), c.names[0])
-	if errors.Is(err, token.ErrUnknownKey) {
+	if errors.Is(err, keyring.ErrUnknownKey) {
 		return answer{}, notFound("there is no signing key " + c.names[0] + "; `caddy gatehouse keys list` shows them")
 	}
 	if err != nil {

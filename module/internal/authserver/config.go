@@ -13,6 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/registration"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
+	"github.com/gatehouse/gatehouse/module/internal/keyring"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/token"
@@ -136,7 +137,7 @@ type Tokens interface {
 	// Issue signs a. It fills in ID when empty. Errors are technical.
 	Issue(ctx context.Context, a token.Access) (string, error)
 	// PublicKeys returns what the jwks address serves, making the first key if there is none.
-	PublicKeys(ctx context.Context) (token.KeySet, error)
+	PublicKeys(ctx context.Context) (keyring.KeySet, error)
 	// Algorithms are the names of the signing algorithms in use.
 	Algorithms() []string
 	// IssueID signs an id_token with alg, RS256 when empty. Errors are technical.

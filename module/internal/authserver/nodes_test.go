@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver"
+	"github.com/gatehouse/gatehouse/module/internal/keyring"
+	"github.com/gatehouse/gatehouse/module/internal/revocationlist"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
@@ -21,13 +23,13 @@ func newNodes(t *testing.T) nodes {
 	var v *token.Verifier
 	second := newBrowserRig(t, func(c *authserver.Config) {
 		shared := first.store.Memory
-		ring, err := token.NewRing(token.RingConfig{Store: shared, Keys: c.Keys, Now: c.Now})
-		first.must(err)
-		issuer, err := token.NewIssuer(token.IssuerConfig{Ring: ring, Issuer: tokenIssuer, IDAlgs: []string{"ES256"}, Now: c.Now})
-		first.must(err)
-		revocations, err := token.NewRevocations(token.RevocationsConfig{
+		revocations, err := revocationlist.New(revocationlist.Config{
 			Store: shared, Now: c.Now, MaxTokenLife: func() time.Duration { return time.Hour },
 		})
+		first.must(err)
+		ring, err := keyring.New(keyring.Config{Store: shared, Keys: c.Keys, Revocations: revocations, Now: c.Now})
+		first.must(err)
+		issuer, err := token.NewIssuer(token.IssuerConfig{Ring: ring, Issuer: tokenIssuer, IDAlgs: []string{"ES256"}, Now: c.Now})
 		first.must(err)
 		ctx, stop := context.WithCancel(context.Background())
 		done := make(chan struct{})

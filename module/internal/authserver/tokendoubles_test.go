@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver"
+	"github.com/gatehouse/gatehouse/module/internal/keyring"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -106,9 +107,9 @@ func (i *rigTokens) Issue(ctx context.Context, a token.Access) (string, error) {
 	return i.Tokens.Issue(ctx, a)
 }
 
-func (i *rigTokens) PublicKeys(ctx context.Context) (token.KeySet, error) {
+func (i *rigTokens) PublicKeys(ctx context.Context) (keyring.KeySet, error) {
 	if i.fault != nil {
-		return token.KeySet{}, i.fault
+		return keyring.KeySet{}, i.fault
 	}
 	return i.Tokens.PublicKeys(ctx)
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/directory/directorytest"
 	"github.com/gatehouse/gatehouse/module/internal/authserver"
+	"github.com/gatehouse/gatehouse/module/internal/keyring"
+	"github.com/gatehouse/gatehouse/module/internal/revocationlist"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
@@ -64,13 +66,13 @@ func newTokenRig(t *testing.T, change ...func(*authserver.Config)) *tokenRig {
 	keys, err := secret.NewKeys(bytes.Repeat([]byte("k"), 32))
 	g.must(err)
 	keysOf := func(context.Context) (*secret.Keys, error) { return keys, nil }
-	ring, err := token.NewRing(token.RingConfig{Store: memory, Keys: keysOf, Now: g.now})
-	g.must(err)
-	issuer, err := token.NewIssuer(token.IssuerConfig{Ring: ring, Issuer: tokenIssuer, IDAlgs: []string{"ES256"}, Now: g.now})
-	g.must(err)
-	revocations, err := token.NewRevocations(token.RevocationsConfig{
+	revocations, err := revocationlist.New(revocationlist.Config{
 		Store: memory, Now: g.now, MaxTokenLife: func() time.Duration { return time.Hour },
 	})
+	g.must(err)
+	ring, err := keyring.New(keyring.Config{Store: memory, Keys: keysOf, Revocations: revocations, Now: g.now})
+	g.must(err)
+	issuer, err := token.NewIssuer(token.IssuerConfig{Ring: ring, Issuer: tokenIssuer, IDAlgs: []string{"ES256"}, Now: g.now})
 	g.must(err)
 	g.verifier, err = token.NewVerifier(token.VerifierConfig{Ring: ring, Revocations: revocations, Now: g.now})
 	g.must(err)

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
-	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/internal/keyring"
 )
 
 func keysCommands() *cobra.Command {
@@ -15,7 +15,7 @@ Makes the next signing key of each algorithm in use, or of the one that --alg na
 published at once and begins to sign some minutes later, when every relying party has had
 time to see it; the key before goes on to verify until the last token it signed has expired.
 A key that has leaked is not rotated but revoked.`, nothing, func(r *run, admin *adminClient) error {
-		var got adminapi.List[token.SigningKey]
+		var got adminapi.List[keyring.SigningKey]
 		if err := admin.call(r.context(), "POST", adminapi.Path("keys", "rotate"), map[string]string{"alg": r.text("alg")}, &got); err != nil {
 			return err
 		}
@@ -24,7 +24,7 @@ A key that has leaked is not rotated but revoked.`, nothing, func(r *run, admin 
 	rotate.Flags().String("alg", "", "ES256, RS256 or EdDSA (default: each in use)")
 	return groupCommand("keys", "Signing keys", rotate,
 		adminCommand("list", "Lists the signing keys", "Lists the signing keys, never their private half.", nothing, func(r *run, admin *adminClient) error {
-			var got adminapi.List[token.SigningKey]
+			var got adminapi.List[keyring.SigningKey]
 			if err := admin.call(r.context(), "GET", adminapi.Path("keys"), nil, &got); err != nil {
 				return err
 			}
@@ -41,7 +41,7 @@ another key signs at once.`, exactly("KID"), func(r *run, admin *adminClient) er
 	)
 }
 
-func (r *run) printKeys(keys []token.SigningKey) error {
+func (r *run) printKeys(keys []keyring.SigningKey) error {
 	return r.print(keys, func(w io.Writer) {
 		if len(keys) == 0 {
 			row(w, "There is no signing key yet; the first one is made with the first token.")

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/internal/clientassertion"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -87,7 +87,7 @@ func (c *Clients) checkRecord(k store.Client) error {
 		return &InvalidError{err}
 	}
 	if k.JWKS != "" {
-		if _, err := token.ParseClientKeys(k.JWKS); err != nil {
+		if _, err := clientassertion.ParseKeys(k.JWKS); err != nil {
 			return invalidField("jwks", fmt.Errorf("jwks: %w", err))
 		}
 	}

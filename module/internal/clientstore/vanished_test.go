@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
-	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/internal/revocationlist"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/store/storetest"
@@ -25,7 +25,7 @@ func registryWith(t *testing.T, m store.Backend, ids ...string) *Registry {
 	for _, id := range ids {
 		configured = append(configured, &oauth.Client{ID: id})
 	}
-	revocations, err := token.NewRevocations(token.RevocationsConfig{
+	revocations, err := revocationlist.New(revocationlist.Config{
 		Store: m, Log: slog.New(slog.DiscardHandler), MaxTokenLife: func() time.Duration { return time.Hour },
 	})
 	if err != nil {

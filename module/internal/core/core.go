@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/ending"
+	"github.com/gatehouse/gatehouse/module/internal/keyring"
 	"github.com/gatehouse/gatehouse/module/internal/lazy"
 	"github.com/gatehouse/gatehouse/module/internal/readiness"
+	"github.com/gatehouse/gatehouse/module/internal/revocationlist"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/internal/userstore"
@@ -28,8 +30,8 @@ type Key struct {
 // Core is what the gateway holds in memory about a store.
 type Core struct {
 	Store       *lazy.Store
-	Ring        *token.Ring
-	Revocations *token.Revocations
+	Ring        *keyring.Ring
+	Revocations *revocationlist.List
 	Users       *userstore.Users
 	Sweeper     *ending.Sweeper
 	Probe       *readiness.Probe
@@ -55,20 +57,20 @@ type Core struct {
 // configuration. secrets are the configured ones.
 func New(s *lazy.Store, secrets [][]byte, key Key, log func(name string) *slog.Logger) (c *Core, err error) {
 	c = &Core{Store: s, secrets: secrets}
-	c.Revocations, err = token.NewRevocations(token.RevocationsConfig{
-		Store: s, MaxStale: key.MaxStale, Log: log("revocations"), MaxTokenLife: c.TokenLife,
+	c.Revocations, err = revocationlist.New(revocationlist.Config{
+		Store: s, StaleAfter: key.MaxStale, Log: log("revocations"), MaxTokenLife: c.TokenLife,
 	})
 	if err != nil {
 		return nil, err
 	}
-	c.Ring, err = token.NewRing(token.RingConfig{
+	c.Ring, err = keyring.New(keyring.Config{
 		Store: s, Keys: c.Keys, Revocations: c.Revocations, MaxTokenLife: c.maxLife,
 		RotateEvery: c.Tending.Age, Record: c.Tending.record, Log: log("keys"),
 	})
 	if err != nil {
 		return nil, err
 	}
-	c.Probe = readiness.NewProbe(s, c.Ring.Usable)
+	c.Probe = readiness.NewProbe(s, c.Ring.CheckSigners)
 	if c.Users, err = userstore.New(userstore.Config{Store: s}); err != nil {
 		return nil, err
 	}
@@ -127,7 +129,7 @@ func (c *Core) maxLife() time.Duration { return time.Duration(c.life.Load()) }
 
 // TokenLife is the longest life of any access token that may be valid, including those that
 // earlier processes and other nodes issued, which the ring knows of.
-func (c *Core) TokenLife() time.Duration { return max(c.maxLife(), c.Ring.Life()) }
+func (c *Core) TokenLife() time.Duration { return max(c.maxLife(), c.Ring.MaxLife()) }
 
 // Warm opens the store, follows it and prepares what the first request would otherwise wait for.
 func (c *Core) Warm(ctx context.Context) error {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
-	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/internal/keyring"
 )
 
 // KeyTending is how running configurations that share a core look after its signing keys. The one
@@ -51,7 +51,7 @@ func (k *KeyTending) last() tender {
 func (k *KeyTending) Age() time.Duration { return k.last().age }
 
 // record tells the audit trail that a key was made or revoked.
-func (k *KeyTending) record(ctx context.Context, c token.KeyChange) {
+func (k *KeyTending) record(ctx context.Context, c keyring.Change) {
 	e := audit.Event{Name: audit.KeyRotated, Key: c.Kid, Reason: c.Why}
 	if c.Revoked {
 		e.Name = audit.KeyRevoked

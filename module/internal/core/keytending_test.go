@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
-	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/internal/keyring"
 )
 
 // noted keeps what was recorded.
@@ -20,7 +20,7 @@ func TestTheConfigurationThatBeganLastLooksAfterTheKeys(t *testing.T) {
 	if k.Age() != 0 {
 		t.Error("keys are replaced though nothing runs")
 	}
-	k.record(t.Context(), token.KeyChange{Kid: "nobody"})
+	k.record(t.Context(), keyring.Change{Kid: "nobody"})
 	endOne := k.Begin(30*24*time.Hour, first)
 	if k.Age() != 30*24*time.Hour {
 		t.Errorf("the default is %v", k.Age())
@@ -29,15 +29,15 @@ func TestTheConfigurationThatBeganLastLooksAfterTheKeys(t *testing.T) {
 	if k.Age() != 24*time.Hour {
 		t.Errorf("after a reload: %v", k.Age())
 	}
-	k.record(t.Context(), token.KeyChange{Kid: "a", Why: token.WhySchedule})
+	k.record(t.Context(), keyring.Change{Kid: "a", Why: keyring.WhySchedule})
 	endTwo() // another app of the configuration did not start
-	k.record(t.Context(), token.KeyChange{Kid: "b", Why: token.WhyCommand, Revoked: true})
+	k.record(t.Context(), keyring.Change{Kid: "b", Why: keyring.WhyCommand, Revoked: true})
 	endTwo()
 	if k.Age() != 30*24*time.Hour {
 		t.Errorf("after the second ended: %v", k.Age())
 	}
 	endOne()
-	k.record(t.Context(), token.KeyChange{Kid: "c"})
+	k.record(t.Context(), keyring.Change{Kid: "c"})
 	if len(first.events) != 1 || first.events[0].Name != audit.KeyRevoked || first.events[0].Key != "b" {
 		t.Errorf("the first was told %+v", first.events)
 	}

@@ -7,13 +7,13 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/admin"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
-	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/internal/revocationlist"
 )
 
 // Sum is the readiness of a node, given what the probe found and why the limiter does not reach
 // its counts, or nil. What a failing limiter means to requests each api_limit says, and only if
 // one of them refuses requests, limitsClose, is the node not ready.
-func Sum(found Result, revocations *token.Revocations, limiter error, limitsClose bool) adminapi.Readiness {
+func Sum(found Result, revocations *revocationlist.List, limiter error, limitsClose bool) adminapi.Readiness {
 	stored := partOf(adminapi.PartStore, found.Store)
 	if found.Store == nil && found.Degraded != nil {
 		stored.State, stored.Message = adminapi.StateDegraded, "it answers, but: "+admin.WithoutCredentials(found.Degraded)
@@ -33,8 +33,8 @@ func partOf(name string, err error) adminapi.Part {
 }
 
 // revocationPart fails when guards answer 503 because they lost the feed.
-func revocationPart(revocations *token.Revocations) adminapi.Part {
-	_, err := revocations.Check(&token.Access{})
+func revocationPart(revocations *revocationlist.List) adminapi.Part {
+	_, err := revocations.Revoked(revocationlist.Token{})
 	p := partOf(adminapi.PartRevocations, err)
 	since, known := revocations.Staleness()
 	if known {

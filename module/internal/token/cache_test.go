@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/jose"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -112,7 +113,7 @@ func TestOnlyLastingRefusalsAreRemembered(t *testing.T) {
 		return ok
 	}
 	unknown := encode(t, with(n.header(t), "kid", strings.Repeat("k", kidLength))) + good[strings.IndexByte(good, '.'):]
-	forged := good[:strings.LastIndexByte(good, '.')+1] + b64.EncodeToString(make([]byte, 64))
+	forged := good[:strings.LastIndexByte(good, '.')+1] + jose.Base64.EncodeToString(make([]byte, 64))
 	revoked := n.issue(t)
 	a, err := n.verifier.Verify(t.Context(), revoked)
 	if err != nil {
@@ -173,10 +174,10 @@ func TestIssuedTokensHaveTheFormOfRFC9068(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, _ := splitJWS(raw)
+	p, _ := jose.Split(raw)
 	var header, claims map[string]any
-	for encoded, into := range map[string]*map[string]any{p.header: &header, p.payload: &claims} {
-		if err := json.Unmarshal(must(b64.DecodeString(encoded)), into); err != nil {
+	for encoded, into := range map[string]*map[string]any{p.Header: &header, p.Payload: &claims} {
+		if err := json.Unmarshal(must(jose.Base64.DecodeString(encoded)), into); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/jose"
 	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
 
@@ -35,7 +36,7 @@ func (n *node) issueID(t testing.TB, alg string) string {
 
 func decoded(t testing.TB, part string) map[string]any {
 	t.Helper()
-	raw, err := b64.DecodeString(part)
+	raw, err := jose.Base64.DecodeString(part)
 	if err != nil {
 		t.Fatal(err)
 	}

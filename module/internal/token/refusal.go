@@ -1,6 +1,37 @@
 package token
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrInvalid is returned for a token that is not acceptable now: malformed, forged, expired, revoked, of another type
+// or issuer. Any other error of a verifier is technical: the answer is 503.
+var ErrInvalid = errors.New("token: invalid")
+
+// ErrOver is the [ErrInvalid] of a token that is genuine but dead: expired or revoked. Such a token was not guessed.
+var ErrOver = fmt.Errorf("%w: over", ErrInvalid)
+
+// ErrExpired is the [ErrOver] of a token that has expired.
+var ErrExpired = fmt.Errorf("%w: expired", ErrOver)
+
+// The errors of tokens. Their texts are fixed, so that nothing of a token reaches a log.
+var (
+	errSize      = refuse(Malformed, "too long")
+	errForm      = refuse(Malformed, "not a JWS of three parts")
+	errHeader    = refuse(Malformed, "malformed header")
+	errType      = refuse(WrongType, "not an access token")
+	errNotID     = refuse(WrongType, "not an id_token")
+	errAlgorithm = refuse(BadSignature, "algorithm does not fit the key")
+	errClaims    = refuse(BadClaims, "malformed claims")
+	errKey       = refuse(UnknownKey, "unknown key")
+	errSignature = refuse(BadSignature, "bad signature")
+	errEarly     = refuse(NotYetValid, "not valid yet")
+	errIssuer    = refuse(WrongIssuer, "of another issuer") // of an id_token
+	errUser      = refuse(BadClaims, "its user cannot be read")
+	errExpired   = &RefusedError{Refusal: Expired, cause: ErrExpired}
+	errRevoked   = &RefusedError{Refusal: Revoked, cause: fmt.Errorf("%w: revoked", ErrOver)}
+)
 
 // Refusal says which check an access token failed: a closed set, fit for a metric's label.
 type Refusal string
@@ -28,8 +59,8 @@ var Refusals = []Refusal{
 	WrongIssuer, WrongAudience, OtherRefusal,
 }
 
-// Forged reports whether a token with this refusal was never ours. A token that was, and has
-// expired or was revoked since, is what honest clients present until they have refreshed it.
+// Forged reports whether a token with this refusal was never ours. Honest clients present tokens that have expired or
+// were revoked until they have refreshed them.
 func (r Refusal) Forged() bool { return r == Malformed || r == BadSignature }
 
 // RefusedError is an [ErrInvalid] with its reason.
@@ -47,8 +78,7 @@ func (e *RefusedError) Error() string { return e.cause.Error() }
 // Unwrap makes errors.Is find [ErrInvalid], [ErrOver] and [ErrExpired].
 func (e *RefusedError) Unwrap() error { return e.cause }
 
-// Refuse returns the error of a check outside of this package. a is the content of a genuine
-// token, else nil.
+// Refuse returns the error of a check outside of this package. a is the content of a genuine token, else nil.
 func Refuse(why Refusal, a *Access) error {
 	cause := ErrInvalid
 	switch why {
@@ -65,7 +95,6 @@ func (e *RefusedError) of(a *Access) error {
 	return &RefusedError{Refusal: e.Refusal, Access: a, cause: e}
 }
 
-// refuse makes a refusal with a fixed text: nothing of a token reaches a log through it.
 func refuse(why Refusal, text string) *RefusedError {
 	return &RefusedError{Refusal: why, cause: fmt.Errorf("%w: %s", ErrInvalid, text)}
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/revocationlist"
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
@@ -103,7 +103,7 @@ func TestWithoutALoadedFeedNothingIsAdmitted(t *testing.T) { // G37
 	c := newClock()
 	n := newNode(t, storetest.NewMemory(c.now), c, "ES256")
 	raw := n.issue(t)
-	if _, err := n.verifier.Verify(t.Context(), raw); !errors.Is(err, errNotLoaded) || errors.Is(err, ErrInvalid) {
+	if _, err := n.verifier.Verify(t.Context(), raw); err == nil || errors.Is(err, ErrInvalid) {
 		t.Errorf("Verify = %v", err)
 	}
 	if _, err := n.verifier.Verify(t.Context(), "garbage"); !errors.Is(err, ErrInvalid) {
@@ -131,124 +131,28 @@ func TestARevocationThatIsNotStoredIsNotInForce(t *testing.T) {
 	if err := n.revocations.Revoke(t.Context(), store.Revocation{Of: store.RevokeSubject, Value: "bob"}); !errors.Is(err, errDown) {
 		t.Errorf("Revoke = %v", err)
 	}
-	if revoked, _ := n.revocations.Check(&Access{Subject: "bob", IssuedAt: n.now()}); revoked {
+	if revoked, _ := n.revocations.Revoked(revocationlist.Token{Subject: "bob", IssuedAt: n.now()}); revoked {
 		t.Error("in force here but nowhere else, and gone with a restart")
-	}
-}
-
-func TestNonsenseCannotBeRevoked(t *testing.T) {
-	n := start(t, "ES256")
-	for _, rv := range []store.Revocation{
-		{}, {Of: store.RevokeToken}, {Value: "x"}, {Of: "everything", Value: "x"},
-		{Of: store.RevokeToken, Value: strings.Repeat("x", maxRevokedValue+1)},
-	} {
-		if err := n.revocations.Revoke(t.Context(), rv); err == nil {
-			t.Errorf("%q %.10q was revoked", rv.Of, rv.Value)
-		}
-	}
-	if n.store.Len() != 0 {
-		t.Error("it was stored")
-	}
-	if err := n.revocations.Revoke(t.Context(), store.Revocation{Of: store.RevokeToken, Value: strings.Repeat("x", maxRevokedValue)}); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestARevocationIsKeptAsLongAsATokenItConcernsCanLive(t *testing.T) {
-	n := start(t, "ES256")
-	for _, of := range []store.RevocationOf{store.RevokeGrant, store.RevokeKey} {
-		if err := n.revocations.Revoke(t.Context(), store.Revocation{Of: of, Value: "x"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	n.move(time.Hour + Leeway)
-	if n.store.Len() != 2 {
-		t.Error("forgotten too early")
-	}
-	n.move(2 * Leeway)
-	if n.store.Len() != 1 {
-		t.Error("want only the key's: forgeries under it can have any expiry")
-	}
-}
-
-func TestTheSetForgetsWhatExpiredAndIsBounded(t *testing.T) {
-	now := newClock().now()
-	began := now
-	s := newRevocationSet(100, func() time.Duration { return now.Sub(began) })
-	grant := func(i int, life time.Duration) bool {
-		return s.add(store.Revocation{Of: store.RevokeGrant, Value: strconv.Itoa(i), At: now}, now.Add(life), now)
-	}
-	for i := range 100 {
-		if !grant(i, time.Minute+time.Duration(i%2)*time.Hour) {
-			t.Fatalf("number %d found no room", i)
-		}
-	}
-	if grant(100, time.Hour) {
-		t.Error("one more than the limit was taken")
-	}
-	for i := range 100 {
-		now = now.Add(time.Second)
-		if i%2 == 0 && !grant(0, time.Hour) {
-			t.Error("what is held already needs no room")
-		}
-	}
-	if len(s.expired) > 100 {
-		t.Errorf("%d items in the heap: prolonging one must not grow it", len(s.expired))
-	}
-	for i := 100; i < 149; i++ {
-		if !grant(i, time.Hour) {
-			t.Errorf("number %d found no room though half have expired", i)
-		}
-	}
-	if grant(149, time.Hour) {
-		t.Error("the prolonged one was forgotten")
-	}
-	if !s.revokes(&Access{Grant: "0"}) || s.revokes(&Access{Grant: "2"}) || !s.revokes(&Access{Grant: "1"}) {
-		t.Error("the wrong ones were forgotten")
-	}
-	now = now.Add(24 * time.Hour)
-	if s.prune(1 << 20); s.size != 0 || len(s.expired) != 0 || len(s.of[store.RevokeGrant]) != 0 {
-		t.Errorf("%d are held a day later", s.size)
-	}
-}
-
-// N17: a clock that was set forward for a moment, such as one that took local time for UTC,
-// makes no revoked token valid again when it is right.
-func TestAClockThatJumpsForwardAndBackBringsNoRevokedTokenToLife(t *testing.T) {
-	n := start(t, "ES256")
-	n.revocations.set.elapsed = func() time.Duration { return 0 } // the jump takes no time
-	raw := n.issue(t)
-	a, err := n.verifier.Verify(t.Context(), raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	revoke := func(id string) {
-		t.Helper()
-		if err := n.revocations.Revoke(t.Context(), store.Revocation{Of: store.RevokeToken, Value: id}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	revoke(a.ID)
-	n.move(12 * time.Hour)
-	revoke("another")
-	n.move(-12 * time.Hour)
-	if _, err := n.verifier.Verify(t.Context(), raw); !errors.Is(err, errRevoked) {
-		t.Errorf("N17 %v", err)
 	}
 }
 
 func TestAtTheLimitNothingIsAdmittedUntilEnoughHaveExpired(t *testing.T) {
 	c := newClock()
 	n := newNode(t, storetest.NewMemory(c.now), c, "ES256")
-	n.revocations.set.limit = 2
+	list, err1 := revocationlist.New(revocationlist.Config{Store: n.store, MaxTokenLife: hour, Now: c.now, Limit: 2})
+	verifier, err2 := NewVerifier(VerifierConfig{Ring: n.ring, Revocations: list, Now: c.now})
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	n.revocations, n.verifier = list, verifier
 	n.follow(t)
 	raw := n.issue(t)
-	for i, want := range []error{nil, nil, errFull} {
-		if err := n.revocations.Revoke(t.Context(), store.Revocation{Of: store.RevokeToken, Value: strconv.Itoa(i)}); !errors.Is(err, want) {
+	for i := range 3 {
+		if err := n.revocations.Revoke(t.Context(), store.Revocation{Of: store.RevokeToken, Value: strconv.Itoa(i)}); (err == nil) != (i < 2) {
 			t.Fatalf("number %d: %v", i, err)
 		}
 	}
-	if _, err := n.verifier.Verify(t.Context(), raw); !errors.Is(err, errFull) || errors.Is(err, ErrInvalid) {
+	if _, err := n.verifier.Verify(t.Context(), raw); err == nil || errors.Is(err, ErrInvalid) {
 		t.Errorf("Verify = %v", err)
 	}
 	n.move(2 * time.Hour)

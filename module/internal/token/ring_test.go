@@ -2,6 +2,8 @@ package token
 
 import (
 	"context"
+	"crypto/ed25519"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/jose"
+	"github.com/gatehouse/gatehouse/module/internal/keyring"
+	"github.com/gatehouse/gatehouse/module/internal/revocationlist"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
@@ -21,11 +26,11 @@ var errDown = errors.New("the store is down")
 func TestConstructorsRefuseIncompleteConfigurationsAndTouchNothing(t *testing.T) { // G37
 	m := storetest.NewMemory(nil)
 	m.Fail(errDown)
-	ring, err := NewRing(RingConfig{Store: m, Keys: secrets("s")})
+	revocations, err := revocationlist.New(revocationlist.Config{Store: m, MaxTokenLife: hour})
 	if err != nil {
 		t.Fatal(err)
 	}
-	revocations, err := NewRevocations(RevocationsConfig{Store: m, MaxTokenLife: hour})
+	ring, err := keyring.New(keyring.Config{Store: m, Keys: secrets("s"), Revocations: revocations})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,14 +41,12 @@ func TestConstructorsRefuseIncompleteConfigurationsAndTouchNothing(t *testing.T)
 		t.Errorf("ES256 must be the default: %v, %v", i, err)
 	}
 	for name, construct := range map[string]func() error{
-		"ring without store":       func() error { _, err := NewRing(RingConfig{Keys: secrets("s")}); return err },
-		"ring without secrets":     func() error { _, err := NewRing(RingConfig{Store: m}); return err },
 		"issuer without ring":      func() error { _, err := NewIssuer(IssuerConfig{Issuer: "i"}); return err },
 		"issuer without name":      func() error { _, err := NewIssuer(IssuerConfig{Ring: ring}); return err },
 		"issuer of HS256":          func() error { _, err := NewIssuer(IssuerConfig{Ring: ring, Issuer: "i", Alg: "HS256"}); return err },
 		"issuer of none":           func() error { _, err := NewIssuer(IssuerConfig{Ring: ring, Issuer: "i", Alg: "none"}); return err },
-		"revocations, no store":    func() error { _, err := NewRevocations(RevocationsConfig{MaxTokenLife: hour}); return err },
-		"revocations, no life":     func() error { _, err := NewRevocations(RevocationsConfig{Store: m}); return err },
+		"revocations, no store":    func() error { _, err := revocationlist.New(revocationlist.Config{MaxTokenLife: hour}); return err },
+		"revocations, no life":     func() error { _, err := revocationlist.New(revocationlist.Config{Store: m}); return err },
 		"verifier, no ring":        func() error { _, err := NewVerifier(VerifierConfig{Revocations: revocations}); return err },
 		"verifier, no revocations": func() error { _, err := NewVerifier(VerifierConfig{Ring: ring}); return err },
 		"verifier, negative cache": func() error {
@@ -74,13 +77,9 @@ func TestRacingNodesAgreeOnOneKey(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	record, err := m.Get(t.Context(), ringRecordKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := decodeRing(record)
-	if err != nil || len(s.keys) != 1 || !s.keys[0].SignsFrom.IsZero() {
-		t.Fatalf("the ring holds %d keys (%v), want one that signs at once", len(s.keys), err)
+	keys, err := nodes[0].ring.List(t.Context())
+	if err != nil || len(keys) != 1 || !keys[0].SignsFrom.IsZero() {
+		t.Fatalf("the ring holds %v (%v), want one key that signs at once", keys, err)
 	}
 	nodes[0].follow(t)
 	for _, raw := range tokens {
@@ -155,7 +154,7 @@ func TestTheRingInMemorySurvivesAnOutage(t *testing.T) {
 	n.store.Fail(errDown)
 	n.move(2 * ringAge)
 	for range 3 {
-		if _, err := n.verifier.ring.lookup(t.Context(), n.header(t)["kid"].(string)); err != nil {
+		if _, err := n.ring.Lookup(t.Context(), n.header(t)["kid"].(string)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -173,7 +172,7 @@ func TestUnknownKeysReadTheRingOnceASecond(t *testing.T) {
 	raw := n.issue(t)
 	rest := raw[strings.IndexByte(raw, '.'):]
 	c := &counting{Backend: n.store}
-	n.ring.store = c
+	n.ring.Store = c
 	flood := func() {
 		for i := range 200 {
 			kid := fmt.Sprintf("%0*d", kidLength, i)
@@ -221,20 +220,20 @@ func TestAKeyOfAnotherNodeIsFoundAtOnce(t *testing.T) {
 func TestAChangedSecretIsAClearTechnicalError(t *testing.T) {
 	n := start(t, "ES256")
 	raw := n.issue(t)
-	n.ring.opened.Clear()
-	n.ring.keys = secrets("x")
-	_, err := n.issuer.Issue(t.Context(), n.access())
+	other := newNode(t, n.store, n.clock, "ES256")
+	other.ring.Keys = secrets("x")
+	_, err := other.issuer.Issue(t.Context(), n.access())
 	if !errors.Is(err, secret.ErrForged) || errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "another secret") {
 		t.Errorf("Issue = %v", err)
 	}
 	if _, err := n.verifier.Verify(t.Context(), raw); err != nil {
 		t.Error("verification needs no secret:", err)
 	}
-	n.ring.keys = secrets("x", "s")
-	n.issue(t)
-	n.ring.opened.Clear()
-	n.ring.keys = func(context.Context) (*secret.Keys, error) { return nil, errDown }
-	if _, err := n.issuer.Issue(t.Context(), n.access()); !errors.Is(err, errDown) {
+	other.ring.Keys = secrets("x", "s")
+	other.issue(t)
+	third := newNode(t, n.store, n.clock, "ES256")
+	third.ring.Keys = func(context.Context) (*secret.Keys, error) { return nil, errDown }
+	if _, err := third.issuer.Issue(t.Context(), n.access()); !errors.Is(err, errDown) {
 		t.Errorf("Issue = %v", err)
 	}
 }
@@ -246,7 +245,7 @@ func TestThePublishedKeysHaveNoPrivateMember(t *testing.T) { // M04
 		"EC": {"alg", "crv", "kid", "kty", "use", "x", "y"}, "RSA": {"alg", "e", "kid", "kty", "n", "use"},
 		"OKP": {"alg", "crv", "kid", "kty", "use", "x"},
 	}
-	var last KeySet
+	var last keyring.KeySet
 	for _, alg := range []string{"ES256", "RS256", "EdDSA"} {
 		var err error
 		before := last
@@ -275,7 +274,7 @@ func TestThePublishedKeysHaveNoPrivateMember(t *testing.T) { // M04
 			t.Errorf("key %v", k)
 		}
 		seen[k["kid"]] = true
-		if n, _ := b64.DecodeString(k["n"]); k["kty"] == "RSA" && len(n)*8 < 2048 {
+		if n, _ := jose.Base64.DecodeString(k["n"]); k["kty"] == "RSA" && len(n)*8 < 2048 {
 			t.Errorf("an RSA key of %d bits", len(n)*8)
 		}
 	}
@@ -284,12 +283,8 @@ func TestThePublishedKeysHaveNoPrivateMember(t *testing.T) { // M04
 func TestPrivateKeysStayOutOfStoreAndText(t *testing.T) {
 	n := start(t, "EdDSA")
 	n.issue(t)
-	_, p, err := n.ring.signer(t.Context(), "EdDSA")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var text strings.Builder
-	for _, v := range []any{n.ring, n.issuer, n.verifier, struct{ R *Ring }{n.ring}} {
+	for _, v := range []any{n.ring, n.issuer, n.verifier, struct{ R *keyring.Ring }{n.ring}} {
 		for _, verb := range []string{"%v", "%+v", "%#v"} {
 			fmt.Fprintf(&text, verb, v)
 		}
@@ -297,14 +292,24 @@ func TestPrivateKeysStayOutOfStoreAndText(t *testing.T) {
 	for _, verb := range []string{"%s", "%q", "%x", "%d", "%p"} {
 		fmt.Fprintf(&text, verb, n.ring)
 	}
-	record, err := n.store.Get(t.Context(), ringRecordKey)
+	record, err := n.store.Get(t.Context(), recordKey)
 	if err != nil {
 		t.Fatal(err)
 	}
 	text.Write(record.Value)
-	seed := reflectSeed(t, p)
+	var stored ringRecord
+	if err := json.Unmarshal(record.Value, &stored); err != nil {
+		t.Fatal(err)
+	}
+	keys := must(n.ring.Keys(t.Context()))
+	der := must(keys.Open("signing key", stored.Keys[0].Private, []byte(stored.Keys[0].Kid)))
+	key, ok := must(x509.ParsePKCS8PrivateKey(der)).(ed25519.PrivateKey)
+	if !ok {
+		t.Fatal("the key is of another type")
+	}
+	seed := key.Seed()
 	for _, form := range []string{
-		string(seed), b64.EncodeToString(seed), fmt.Sprintf("%x", seed), fmt.Sprint(seed), strings.Trim(fmt.Sprint(seed), "[]"),
+		string(seed), jose.Base64.EncodeToString(seed), fmt.Sprintf("%x", seed), fmt.Sprint(seed), strings.Trim(fmt.Sprint(seed), "[]"),
 	} {
 		if strings.Contains(text.String(), form) {
 			t.Error("a private key was printed or stored in the clear")
@@ -314,7 +319,7 @@ func TestPrivateKeysStayOutOfStoreAndText(t *testing.T) {
 
 func TestADamagedRingIsATechnicalError(t *testing.T) {
 	cases := map[string]func(*ringRecord){
-		"newer schema":        func(r *ringRecord) { r.Schema = ringSchema + 1 },
+		"newer schema":        func(r *ringRecord) { r.Schema = 1 + 1 },
 		"no schema":           func(r *ringRecord) { r.Schema = 0 },
 		"another kid":         func(r *ringRecord) { r.Keys[0].Kid = strings.Repeat("k", kidLength) },
 		"a kid twice":         func(r *ringRecord) { r.Keys = append(r.Keys, r.Keys[0]) },
@@ -322,7 +327,7 @@ func TestADamagedRingIsATechnicalError(t *testing.T) {
 		"algorithm exchanged": func(r *ringRecord) { r.Keys[0].Alg = "RS256" },
 		"not on the curve":    func(r *ringRecord) { r.Keys[0].Public.X = r.Keys[0].Public.Y },
 		"too many keys": func(r *ringRecord) {
-			for range maxRingKeys {
+			for range 64 {
 				r.Keys = append(r.Keys, r.Keys[0])
 			}
 		},

@@ -1,66 +1,13 @@
 package token
 
 import (
-	"crypto/ed25519"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
-
-func reflectSeed(t *testing.T, p *private) []byte {
-	t.Helper()
-	key, ok := p.signer.(ed25519.PrivateKey)
-	if !ok {
-		t.Fatalf("a key of type %T", p.signer)
-	}
-	return key.Seed()
-}
-
-func TestTheSignerIsTheNewestKeyWhoseTimeHasCome(t *testing.T) {
-	now := newClock().now()
-	key := func(kid string, created, from, retires time.Duration) *ringKey {
-		k := &ringKey{storedKey: storedKey{Kid: kid, Alg: "ES256", Created: now.Add(created)}}
-		if from != 0 {
-			k.SignsFrom = now.Add(from)
-		}
-		if retires != 0 {
-			k.Retires = now.Add(retires)
-		}
-		return k
-	}
-	rsa := key("rsa", -time.Minute, 0, 0)
-	rsa.Alg = "RS256"
-	cases := []struct {
-		name string
-		keys []*ringKey
-		want string
-	}{
-		{"none", nil, ""},
-		{"only another algorithm", []*ringKey{rsa}, ""},
-		{"the first at once", []*ringKey{key("a", -time.Hour, 0, 0), rsa}, "a"},
-		{"the next is published only", []*ringKey{key("a", -time.Hour, 0, 0), key("b", 0, time.Minute, 0)}, "a"},
-		{"the next has begun", []*ringKey{key("b", -time.Hour, -time.Minute, 0), key("a", -2*time.Hour, 0, time.Hour)}, "b"},
-		{"the old one retired", []*ringKey{key("a", -time.Hour, 0, -time.Second), key("b", 0, time.Minute, 0)}, "b"},
-		{"all retired", []*ringKey{key("a", -time.Hour, 0, -time.Second)}, ""},
-		{"retires now", []*ringKey{{storedKey: storedKey{Kid: "a", Alg: "ES256", Retires: now}}}, ""},
-		{"two future ones", []*ringKey{key("b", 0, time.Hour, 0), key("a", 0, time.Minute, 0)}, "a"},
-		{"a tie goes to the newer", []*ringKey{key("b", -time.Minute, 0, 0), key("a", -time.Hour, 0, 0)}, "b"},
-	}
-	for _, c := range cases {
-		slices.SortFunc(c.keys, byAge) // as they are when the ring is read
-		got := ""
-		if k := (&snapshot{keys: c.keys}).signer("ES256", now); k != nil {
-			got = k.Kid
-		}
-		if got != c.want {
-			t.Errorf("%s: %q signs, want %q", c.name, got, c.want)
-		}
-	}
-}
 
 // rotated is a ring with the key of n and a next one, which signs in five minutes.
 func rotated(t *testing.T, n *node) {
@@ -93,19 +40,12 @@ func TestARotationIsPublishedBeforeItSignsAndEndsWithTheLastToken(t *testing.T) 
 	if kids(t, n) != 2 {
 		t.Fatalf("%d keys are published, want the next one too", kids(t, n))
 	}
-	kidOf := func(raw string) string {
-		h, err := parseHeader(raw[:strings.IndexByte(raw, '.')])
-		if err != nil {
-			t.Fatal(err)
-		}
-		return h.kid
-	}
-	if kidOf(n.issue(t)) != kidOf(before) {
+	if kidOf(t, n.issue(t)) != kidOf(t, before) {
 		t.Error("the next key signed too early")
 	}
 	n.move(5 * time.Minute)
 	after := n.issue(t)
-	if kidOf(after) == kidOf(before) {
+	if kidOf(t, after) == kidOf(t, before) {
 		t.Error("the next key does not sign")
 	}
 	for _, raw := range []string{before, after} {

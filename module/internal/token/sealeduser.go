@@ -4,22 +4,25 @@ import (
 	"context"
 	"errors"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
 
-// A pairwise token names its user in sub as its client does, so that no two clients can
-// compare notes (OpenID Connect Core section 8.1). Who it really is stands in a claim that
-// is encrypted: guards of ours open it, others see that it is there.
-const (
-	sealedClaim = "sealed_sub"
-	useUser     = "user of a token"
-)
+// A pairwise token names its user in sub as its client does, so that no two clients can compare notes (OpenID Connect
+// Core section 8.1). The real user stands in the claim sealed_sub, which is encrypted: our guards open it, others see
+// only that it is there.
 
-// sealUser gives sub and, for a pairwise token, the sealed user. Errors are technical.
-func (r *Ring) sealUser(ctx context.Context, a Access) (named, sealed string, err error) {
+// useUser is the purpose under which users are sealed.
+const useUser = "user of a token"
+
+type secretsFunc func(context.Context) (*secret.Keys, error)
+
+// sealUser returns sub and, for a pairwise token, the sealed user. Errors are technical.
+func sealUser(ctx context.Context, secrets secretsFunc, a Access) (named, sealed string, err error) {
 	if a.Pairwise == "" {
 		return a.Subject, "", nil
 	}
-	keys, err := r.keys(ctx)
+	keys, err := secrets(ctx)
 	if err != nil {
 		return "", "", err
 	}
@@ -29,10 +32,10 @@ func (r *Ring) sealUser(ctx context.Context, a Access) (named, sealed string, er
 	return a.Pairwise, keys.Seal(useUser, padded(a.Subject), userOf(a.Client, a.Pairwise)), nil
 }
 
-// openUser puts the user of a pairwise token in its place. One who cannot be told is
-// [ErrInvalid]: a token without a user would be nobody's to end. Other errors are technical.
-func (r *Ring) openUser(ctx context.Context, p *parsed) error {
-	keys, err := r.keys(ctx)
+// openUser replaces the pairwise name by the user. A token whose user cannot be read is [ErrInvalid], since ending its
+// user would not end it. Other errors are technical.
+func openUser(ctx context.Context, secrets secretsFunc, p *parsed) error {
+	keys, err := secrets(ctx)
 	if err != nil {
 		return err
 	}
@@ -45,8 +48,8 @@ func (r *Ring) openUser(ctx context.Context, p *parsed) error {
 	return nil
 }
 
-// Two clients that compare the lengths of what is sealed would learn which of their users
-// cannot be the same one. Few user ids are longer than a block.
+// Padding keeps two clients that compare the lengths of sealed users from learning which of them cannot be the same.
+// Few user ids are longer than a block.
 const (
 	padding   = "\x00"
 	sealBlock = 64 // bytes
@@ -60,6 +63,6 @@ func padded(user string) []byte {
 	return b
 }
 
-// userOf binds a sealed user to the client and the name it goes by there, so that a claim
-// taken from one token is nothing in another. No client has an id with NUL.
+// userOf binds a sealed user to the client and the pairwise name, so that the claim of one token is invalid in another.
+// No client has an id with NUL.
 func userOf(client, pairwise string) []byte { return []byte(client + "\x00" + pairwise) }

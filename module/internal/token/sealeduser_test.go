@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse/gatehouse/module/internal/jose"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/store/storetest"
@@ -32,9 +33,9 @@ func (n *node) pairwise(t testing.TB, change ...func(*Access)) string {
 // payload is what everybody can read in a token.
 func payload(t testing.TB, raw string) map[string]any {
 	t.Helper()
-	p, _ := splitJWS(raw)
+	p, _ := jose.Split(raw)
 	var claims map[string]any
-	if err := json.Unmarshal(must(b64.DecodeString(p.payload)), &claims); err != nil {
+	if err := json.Unmarshal(must(jose.Base64.DecodeString(p.Payload)), &claims); err != nil {
 		t.Fatal(err)
 	}
 	return claims
@@ -44,8 +45,8 @@ func TestAPairwiseTokenTellsItsUserToGuardsAlone(t *testing.T) {
 	n := start(t, "ES256")
 	raw := n.pairwise(t)
 	claims := payload(t, raw)
-	p, _ := splitJWS(raw)
-	if claims["sub"] != pairwiseName || strings.Contains(string(must(b64.DecodeString(p.payload))), "alice") {
+	p, _ := jose.Split(raw)
+	if claims["sub"] != pairwiseName || strings.Contains(string(must(jose.Base64.DecodeString(p.Payload))), "alice") {
 		t.Errorf("everybody reads %v", claims)
 	}
 	for range 2 { // the second answer comes from the cache
@@ -81,7 +82,7 @@ func TestASealedUserThatWasForgedOrMovedIsRefused(t *testing.T) {
 		"cut":                         {"sealed_sub", sealed[:len(sealed)-2]},
 		"changed":                     {"sealed_sub", sealed[:20] + strings.Repeat("A", 8) + sealed[28:]},
 		"under another secret":        {"sealed_sub", mallory.Seal(useUser, []byte("alice"), userOf("shop", pairwiseName))},
-		"for another purpose":         {"sealed_sub", own.Seal(sealUse, []byte("alice"), userOf("shop", pairwiseName))},
+		"for another purpose":         {"sealed_sub", own.Seal("signing key", []byte("alice"), userOf("shop", pairwiseName))},
 		"of another client":           {"sealed_sub", other},
 		"moved to another client":     {"client_id", "bank"},
 		"moved to another name":       {"sub", strings.Replace(pairwiseName, "A", "B", 1)},
@@ -132,7 +133,7 @@ func TestASecretThatIsRotatedOutEndsPairwiseTokens(t *testing.T) {
 	m := storetest.NewMemory(c.now)
 	under := func(values ...string) *node {
 		n := newNode(t, m, c, "ES256")
-		n.ring.keys = secrets(values...)
+		n.ring.Keys = secrets(values...)
 		n.follow(t)
 		return n
 	}
@@ -147,13 +148,13 @@ func TestWithoutSecretsThereIsNoVerdictOnAPairwiseToken(t *testing.T) {
 	n := start(t, "ES256")
 	raw, plain := n.pairwise(t), n.issue(t)
 	away := true
-	n.ring.keys = func(ctx context.Context) (*secret.Keys, error) {
+	n.ring.Keys = func(ctx context.Context) (*secret.Keys, error) {
 		if away {
-			return nil, errStale
+			return nil, errDown
 		}
 		return secrets("s")(ctx)
 	}
-	if _, err := n.verifier.Verify(t.Context(), raw); !errors.Is(err, errStale) || errors.Is(err, ErrInvalid) {
+	if _, err := n.verifier.Verify(t.Context(), raw); !errors.Is(err, errDown) || errors.Is(err, ErrInvalid) {
 		t.Errorf("a fault was answered with %v", err)
 	}
 	if _, err := n.verifier.Verify(t.Context(), plain); err != nil {
@@ -161,7 +162,7 @@ func TestWithoutSecretsThereIsNoVerdictOnAPairwiseToken(t *testing.T) {
 	}
 	a := n.access()
 	a.Pairwise = pairwiseName
-	if _, err := n.issuer.Issue(t.Context(), a); !errors.Is(err, errStale) {
+	if _, err := n.issuer.Issue(t.Context(), a); !errors.Is(err, errDown) {
 		t.Errorf("issued without a secret: %v", err)
 	}
 	away = false

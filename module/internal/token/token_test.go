@@ -3,6 +3,7 @@ package token
 import (
 	"cmp"
 	"context"
+	"crypto"
 	"encoding/json"
 	"strings"
 	"sync"
@@ -11,6 +12,9 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/gatehouse/gatehouse/module/internal/jose"
+	"github.com/gatehouse/gatehouse/module/internal/keyring"
+	"github.com/gatehouse/gatehouse/module/internal/revocationlist"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/store/storetest"
@@ -44,17 +48,17 @@ func (c *clock) move(d time.Duration) {
 type node struct {
 	*clock
 	store       *storetest.Memory
-	ring        *Ring
+	ring        *keyring.Ring
 	issuer      *Issuer
-	revocations *Revocations
+	revocations *revocationlist.List
 	verifier    *Verifier
 
 	life, every time.Duration // what the configuration says
 	mu          sync.Mutex
-	changes     []KeyChange
+	changes     []keyring.Change
 }
 
-func (n *node) noted(_ context.Context, c KeyChange) {
+func (n *node) noted(_ context.Context, c keyring.Change) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.changes = append(n.changes, c)
@@ -83,9 +87,9 @@ func newNode(t testing.TB, s *storetest.Memory, c *clock, alg string) *node {
 			t.Fatal(err)
 		}
 	}
-	n.revocations, err = NewRevocations(RevocationsConfig{Store: s, MaxTokenLife: hour, Now: c.now})
+	n.revocations, err = revocationlist.New(revocationlist.Config{Store: s, MaxTokenLife: hour, Now: c.now})
 	must()
-	n.ring, err = NewRing(RingConfig{
+	n.ring, err = keyring.New(keyring.Config{
 		Store: s, Keys: secrets("s"), Revocations: n.revocations, Now: c.now,
 		MaxTokenLife: func() time.Duration { return n.life }, RotateEvery: func() time.Duration { return n.every },
 		Record: n.noted,
@@ -118,7 +122,7 @@ func (n *node) follow(t testing.TB) {
 	}()
 	t.Cleanup(func() { stop(); <-done })
 	eventually(t, func() bool {
-		_, err := n.revocations.Check(&Access{})
+		_, err := n.revocations.Revoked(revocationlist.Token{})
 		return err == nil
 	})
 }
@@ -159,20 +163,20 @@ func (n *node) claims() map[string]any {
 func encode(t testing.TB, v any) string {
 	t.Helper()
 	if s, ok := v.(string); ok {
-		return b64.EncodeToString([]byte(s))
+		return jose.Base64.EncodeToString([]byte(s))
 	}
 	raw, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b64.EncodeToString(raw)
+	return jose.Base64.EncodeToString(raw)
 }
 
 // sign makes a token with the node's own key, whatever it says. Strings are taken
 // as JSON text.
 func (n *node) sign(t testing.TB, header, claims any) string {
 	t.Helper()
-	key, private, err := n.ring.signer(t.Context(), n.issuer.alg)
+	key, err := n.ring.Signer(t.Context(), n.issuer.Alg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,26 +184,74 @@ func (n *node) sign(t testing.TB, header, claims any) string {
 		header = n.header(t)
 	}
 	signed := encode(t, header) + "." + encode(t, claims)
-	signature, err := key.algorithm.method.Sign(signed, private.signer)
+	signature, err := key.Sign(signed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return signed + "." + b64.EncodeToString(signature)
+	return signed + "." + jose.Base64.EncodeToString(signature)
 }
 
 func (n *node) header(t testing.TB) map[string]any {
 	t.Helper()
-	key, _, err := n.ring.signer(t.Context(), n.issuer.alg)
+	key, err := n.ring.Signer(t.Context(), n.issuer.Alg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return map[string]any{"typ": "at+jwt", "alg": key.Alg, "kid": key.Kid}
 }
 
+// ringRecord and storedKey are the stored form of the ring, recordKey where it is.
+type ringRecord struct {
+	Schema int         `json:"v"`
+	Keys   []storedKey `json:"keys"`
+}
+
+type storedKey struct {
+	Kid        string        `json:"kid"`
+	Alg        string        `json:"alg"`
+	Public     jwk           `json:"public"`
+	Private    string        `json:"private"`
+	Created    time.Time     `json:"created"`
+	SignsFrom  time.Time     `json:"signs_from,omitzero"`
+	SignsUntil time.Time     `json:"signs_until,omitzero"`
+	Life       time.Duration `json:"life,omitempty"`
+	Retires    time.Time     `json:"retires,omitzero"`
+}
+
+type jwk struct {
+	Kty string `json:"kty"`
+	Kid string `json:"kid,omitempty"`
+	Use string `json:"use,omitempty"`
+	Alg string `json:"alg,omitempty"`
+	Crv string `json:"crv,omitempty"`
+	X   string `json:"x,omitempty"`
+	Y   string `json:"y,omitempty"`
+	N   string `json:"n,omitempty"`
+	E   string `json:"e,omitempty"`
+}
+
+func (k jwk) public() (crypto.PublicKey, error) {
+	claims := jose.Claims{OK: true}
+	if err := json.Unmarshal(must(json.Marshal(k)), &claims.Members); err != nil {
+		return nil, err
+	}
+	return jose.PublicKey(&claims)
+}
+
+var recordKey = store.Key{Kind: store.KindKeyRing, ID: "signing"}
+
+// What the ring's package promises.
+const (
+	kidLength = 43
+	ringAge   = time.Minute
+	seekPause = time.Second
+	lead      = 7 * time.Minute
+)
+
 // putRing replaces the stored ring.
 func putRing(t testing.TB, s *storetest.Memory, change func(*ringRecord)) {
 	t.Helper()
-	record, err := s.Get(t.Context(), ringRecordKey)
+	record, err := s.Get(t.Context(), recordKey)
 	if err != nil {
 		t.Fatal(err)
 	}

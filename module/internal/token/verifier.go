@@ -5,39 +5,34 @@ import (
 	"errors"
 	"sync/atomic"
 	"time"
-)
 
-// Leeway is the clock tolerance: granted on nbf and iat for clocks that differ, and never on
-// exp.
-const Leeway = time.Minute
+	"github.com/gatehouse/gatehouse/module/internal/jose"
+	"github.com/gatehouse/gatehouse/module/internal/keyring"
+	"github.com/gatehouse/gatehouse/module/internal/revocationlist"
+)
 
 // VerifierConfig is what a [Verifier] needs.
 type VerifierConfig struct {
-	Ring        *Ring
-	Revocations *Revocations
-	// CacheSize is the number of verified tokens remembered, default 50,000. One of
-	// more than 1 KiB counts as several, so it bounds the memory too.
+	Ring        *keyring.Ring
+	Revocations *revocationlist.List
+	// CacheSize is the number of verified tokens remembered, default 50,000. One of more than 1 KiB counts as several,
+	// so it bounds the memory too.
 	CacheSize int
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
 
-// Verifier decides whether a string is one of our living access tokens. It is safe
-// for concurrent use and outlives configurations: whose tokens a route takes is the
-// guard's decision.
+// Verifier decides whether a string is one of our living access tokens. It is safe for concurrent use and outlives
+// configurations: whose tokens a route takes is the guard's decision.
 type Verifier struct {
-	ring        *Ring
-	revocations *Revocations
-	now         func() time.Time
-	cache       *verifiedCache
+	VerifierConfig
+	cache *verifiedCache
 }
 
-// verified is a token whose form and signature were found good, which stays so. All
-// else is judged at each use.
+// verified is a token whose form and signature are good, which stays so. All else is judged at each use.
 type verified struct {
 	parsed
-	// over is set when the token was once seen expired: a clock that is set back
-	// must not bring it to life again.
+	// over is set when the token was once seen expired: a clock that is set back must not revive it.
 	over atomic.Bool
 }
 
@@ -56,13 +51,12 @@ func NewVerifier(c VerifierConfig) (*Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Verifier{ring: c.Ring, revocations: c.Revocations, now: c.Now, cache: cache}, nil
+	return &Verifier{c, cache}, nil
 }
 
-// Verify returns the content of a token that is genuine, alive and not revoked. It
-// does not compare issuer and audience: one cache serves many routes, and a verdict
-// for one must not stand for another. Refusals match [ErrInvalid] and are a [RefusedError];
-// every other error is technical. The result is shared and must not be changed.
+// Verify returns the content of a token that is genuine, alive and not revoked. It does not compare issuer and
+// audience: one cache serves many routes, and a verdict for one must not stand for another. Refusals match
+// [ErrInvalid] and are a [RefusedError]; every other error is technical. The result is shared and must not be changed.
 func (v *Verifier) Verify(ctx context.Context, raw string) (*Access, error) {
 	if len(raw) > maxSize {
 		return nil, errSize
@@ -95,66 +89,78 @@ func (v *Verifier) Cached(raw string) bool {
 	return ok
 }
 
-// check is everything about a token that can never change: its form and its
-// signature. lasting says that a refusal can never change either. The key is the
-// ring's, and the algorithm the key's; the token can only agree.
+// check makes all checks of a token that can never change: its form and its signature. lasting says that a refusal
+// can never change either.
 func (v *Verifier) check(ctx context.Context, raw string) (t *verified, lasting bool, err error) {
-	p, ok := splitJWS(raw)
+	jws, ok := jose.Split(raw)
 	if !ok {
 		return nil, true, errForm
 	}
-	h, err := parseHeader(p.header)
-	if err != nil {
+	h, err := parseHeader(jws.Header)
+	switch {
+	case err != nil:
 		return nil, true, err
+	case !isAccessType(h.Typ):
+		return nil, true, errType
 	}
-	key, err := v.ring.lookup(ctx, h.kid)
+	if _, lasting, err = verifySignature(ctx, v.Ring, h, jws); err != nil {
+		return nil, lasting, err
+	}
+	t = new(verified)
+	if t.parsed, ok = parseClaims(jws.Payload); !ok {
+		return nil, true, errClaims
+	}
+	t.KeyID = h.Kid
+	if t.sealed == "" {
+		return t, false, nil
+	}
+	// Not lasting: the secrets may change.
+	return t, false, openUser(ctx, v.Ring.Keys, &t.parsed)
+}
+
+// verifySignature returns the key of the ring that signed a token. The algorithm is the key's; the token can only
+// agree. lasting says that a refusal can never change.
+func verifySignature(ctx context.Context, ring *keyring.Ring, h header, jws jose.JWS) (key *keyring.Key, lasting bool, err error) {
+	key, err = ring.Lookup(ctx, h.Kid)
 	switch {
 	case err != nil:
 		return nil, false, err
 	case key == nil:
 		return nil, false, errKey
-	case h.alg != key.Alg:
+	case h.Alg != key.Alg:
 		return nil, true, errAlgorithm
 	}
-	signature, err := b64.DecodeString(p.signature)
+	signature, err := jose.Base64.DecodeString(jws.Signature)
 	if err != nil {
 		return nil, true, errForm
 	}
-	if key.algorithm.method.Verify(p.signed, signature, key.public) != nil {
+	if key.Verify(jws.Signed, signature) != nil {
 		return nil, true, errSignature
 	}
-	t = new(verified)
-	if t.parsed, ok = parseClaims(p.payload); !ok {
-		return nil, true, errClaims
-	}
-	t.KeyID = key.Kid
-	if t.sealed == "" {
-		return t, false, nil
-	}
-	// Not lasting: the secrets are a function's to tell.
-	return t, false, v.ring.openUser(ctx, &t.parsed)
+	return key, false, nil
 }
 
-// judge is everything that can change between two uses of a token.
+// judge makes all checks whose result can change between two uses of a token.
 func (v *Verifier) judge(ctx context.Context, t *verified) (*Access, error) {
-	ring, err := v.ring.snapshot(ctx)
+	key, err := v.Ring.Cached(ctx, t.KeyID)
 	if err != nil {
 		return nil, err
 	}
-	now := v.now()
-	key := ring.byID[t.KeyID]
+	now := v.Now()
 	switch {
-	case key == nil || key.retired(now):
+	case key == nil || key.Retired(now):
 		return nil, errKey.of(&t.Access)
 	case t.over.Load():
 		return nil, errExpired.of(&t.Access)
 	case !now.Before(t.Expires):
 		t.over.Store(true)
 		return nil, errExpired.of(&t.Access)
-	case t.IssuedAt.After(now.Add(Leeway)), t.notBefore.After(now.Add(Leeway)):
+	case t.IssuedAt.After(now.Add(jose.Leeway)), t.notBefore.After(now.Add(jose.Leeway)):
 		return nil, errEarly.of(&t.Access)
 	}
-	revoked, err := v.revocations.Check(&t.Access)
+	revoked, err := v.Revocations.Revoked(revocationlist.Token{
+		ID: t.ID, Grant: t.Grant, KeyID: t.KeyID, Subject: t.Subject, Client: t.Client, IssuedAt: t.IssuedAt, Epochs: t.Epochs,
+	})
 	switch {
 	case err != nil:
 		return nil, err

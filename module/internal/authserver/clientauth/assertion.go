@@ -9,9 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/clientassertion"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/jose"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
-	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -77,11 +78,11 @@ func (a *Authenticator) verifyAssertion(ctx context.Context, client *oauth.Clien
 	if set == "" || client.AuthMethod != "" && client.AuthMethod != oauth.PrivateKeyJWT {
 		set = strangersKeys
 	}
-	keys, err := token.ParseClientKeys(set)
+	keys, err := clientassertion.ParseKeys(set)
 	if err != nil { // it was checked when the client was made
 		return false, err
 	}
-	good, err := keys.VerifyAssertion(assertion, token.AssertionRules{Client: id, Audience: a.Audience, Now: a.Now()})
+	good, err := keys.Verify(assertion, clientassertion.Rules{Client: id, Audience: a.Audience, Now: a.Now()})
 	if err != nil {
 		return false, mistimed(err) // a bad assertion is no fault
 	}
@@ -93,19 +94,18 @@ func (a *Authenticator) verifyAssertion(ctx context.Context, client *oauth.Clien
 // nothing.
 var (
 	errLate = oauth.E(oauth.InvalidClient, fmt.Sprintf(
-		"client_assertion has expired: exp is more than %.0f seconds ago by the clock of this server; compare the clocks, and sign a new one for each request", token.Leeway.Seconds()))
+		"client_assertion has expired: exp is more than %.0f seconds ago by the clock of this server; compare the clocks, and sign a new one for each request", jose.Leeway.Seconds()))
 	errEarly = oauth.E(oauth.InvalidClient, fmt.Sprintf(
-		"client_assertion is not valid yet: iat or nbf is more than %.0f seconds ahead of the clock of this server; compare the clocks", token.Leeway.Seconds()))
+		"client_assertion is not valid yet: iat or nbf is more than %.0f seconds ahead of the clock of this server; compare the clocks", jose.Leeway.Seconds()))
 )
 
-// mistimed returns errLate or errEarly for an assertion that was refused for its time alone,
-// else nil. The time is the last that is looked at, behind the signature.
+// mistimed returns errLate or errEarly for an assertion that was refused only for its time, else nil. The time is
+// checked last, after the signature.
 func mistimed(refused error) error {
-	var early *token.RefusedError
 	switch {
-	case errors.Is(refused, token.ErrExpired):
+	case errors.Is(refused, clientassertion.ErrExpired):
 		return errLate
-	case errors.As(refused, &early) && early.Refusal == token.NotYetValid:
+	case errors.Is(refused, clientassertion.ErrEarly):
 		return errEarly
 	}
 	return nil
@@ -118,7 +118,7 @@ const clockMargin = time.Minute
 // spendAssertion stores the assertion's jti for as long as the assertion could be presented again
 // (RFC 7523 section 3, point 7; the mistake of CVE-2020-15222), and reports whether it was new on
 // all nodes. An id has no NUL, so different pairs of client and jti have different keys.
-func (a *Authenticator) spendAssertion(ctx context.Context, id string, good token.Assertion) (bool, error) {
+func (a *Authenticator) spendAssertion(ctx context.Context, id string, good clientassertion.Assertion) (bool, error) {
 	value, err := store.Encode(&store.Assertion{Client: id})
 	if err != nil {
 		return false, err

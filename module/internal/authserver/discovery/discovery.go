@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
+	"github.com/gatehouse/gatehouse/module/internal/keyring"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
-	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
@@ -39,7 +39,7 @@ type Clients interface {
 
 // Keys are the public keys. Errors are technical.
 type Keys interface {
-	PublicKeys(ctx context.Context) (token.KeySet, error)
+	PublicKeys(ctx context.Context) (keyring.KeySet, error)
 }
 
 // Documents serves the metadata and the keys.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver/clientauth"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/userclaims"
-	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/internal/clientassertion"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
@@ -79,9 +79,9 @@ func (d *Documents) provider(optional []oauth.GrantType) providerMetadata {
 		GrantTypes:            append(slices.Clone(d.GrantTypes), optional...),
 		SubjectTypes:          []string{"public"},
 		TokenAuthMethods:      clientauth.Methods,
-		TokenAuthAlgorithms:   token.AssertionAlgorithms,
-		RevokeAlgorithms:      token.AssertionAlgorithms,
-		IntrospectAlgorithms:  token.AssertionAlgorithms,
+		TokenAuthAlgorithms:   clientassertion.Algorithms,
+		RevokeAlgorithms:      clientassertion.Algorithms,
+		IntrospectAlgorithms:  clientassertion.Algorithms,
 		PushEndpoint:          d.url("/par"),
 		RevokeAuthMethods:     clientauth.Methods,
 		IntrospectAuthMethods: confidential(clientauth.Methods),

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
-	"github.com/gatehouse/gatehouse/module/internal/token"
+	"github.com/gatehouse/gatehouse/module/internal/clientassertion"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
@@ -145,7 +145,7 @@ func (m *metadata) setAuthMethod(c *oauth.Client) (*oauth.Client, error) {
 	case "client_secret_basic", "client_secret_post":
 		c.AuthMethod = m.AuthMethod
 	case oauth.PrivateKeyJWT:
-		if _, err := token.ParseClientKeys(string(m.JWKS)); err != nil {
+		if _, err := clientassertion.ParseKeys(string(m.JWKS)); err != nil {
 			return nil, oauth.E(oauth.InvalidClientMetadata, "jwks: "+err.Error()).About("jwks")
 		}
 		c.AuthMethod, c.JWKS = m.AuthMethod, string(m.JWKS)

@@ -1,4 +1,4 @@
-package token
+package revocationlist
 
 import (
 	"container/heap"
@@ -11,14 +11,12 @@ import (
 // pruneStep bounds the work that one addition does for those that expired.
 const pruneStep = 1000
 
-// revocationSet holds revocations up to a limit and forgets those that expired when
-// others come. It is not safe for concurrent use.
+// set holds revocations up to a limit and forgets expired ones when others are added. It is not safe for concurrent use.
 //
-// What it measures is the time that has passed in this process, not the clock: were a clock
-// set forward for a moment, what was forgotten then would be missing when it is set back, and
-// revoked tokens would be valid again.
-type revocationSet struct {
-	elapsed func() time.Duration // since the process began with the set
+// It measures the time that has passed in this process, not the clock: if a clock were set forward for a moment,
+// entries forgotten then would be missing once it is set back, and revoked tokens would be valid again.
+type set struct {
+	elapsed func() time.Duration // since the set was made
 	limit   int
 	size    int
 	of      map[store.RevocationOf]map[string]revokedUntil
@@ -28,12 +26,12 @@ type revocationSet struct {
 // revokedUntil is in seconds, to keep an entry small.
 type revokedUntil struct {
 	at      int64 // Unix time, for users of earlier releases and for clients
-	expires int64 // as elapsed
-	epoch   int64 // tokens of smaller ones are dead
+	expires int64 // like elapsed
+	epoch   int64 // tokens of smaller epochs are dead
 }
 
-func newRevocationSet(limit int, elapsed func() time.Duration) revocationSet {
-	s := revocationSet{elapsed: elapsed, limit: limit, of: make(map[store.RevocationOf]map[string]revokedUntil)}
+func newSet(limit int, elapsed func() time.Duration) set {
+	s := set{elapsed: elapsed, limit: limit, of: make(map[store.RevocationOf]map[string]revokedUntil)}
 	for _, of := range []store.RevocationOf{
 		store.RevokeGrant, store.RevokeToken, store.RevokeSubject, store.RevokePair, store.RevokeClient, store.RevokeKey,
 	} {
@@ -42,39 +40,33 @@ func newRevocationSet(limit int, elapsed func() time.Duration) revocationSet {
 	return s
 }
 
-func (s *revocationSet) knows(of store.RevocationOf) bool { return s.of[of] != nil }
-
 // revokes reports whether a token is revoked. It needs no clock: an expired entry concerns no token
 // that is alive.
-func (s *revocationSet) revokes(a *Access) bool {
-	for _, c := range [...]struct {
-		of    store.RevocationOf
-		value string
-	}{
-		{store.RevokeToken, a.ID}, {store.RevokeGrant, a.Grant}, {store.RevokeKey, a.KeyID},
-	} {
-		if _, ok := s.of[c.of][c.value]; ok {
-			return true
-		}
+func (s *set) revokes(t *Token) bool {
+	_, token := s.of[store.RevokeToken][t.ID]
+	_, grant := s.of[store.RevokeGrant][t.Grant]
+	_, key := s.of[store.RevokeKey][t.KeyID]
+	if token || grant || key {
+		return true
 	}
-	issued := a.IssuedAt.Unix()
-	if e, ok := s.of[store.RevokeSubject][a.Subject]; ok && (issued <= e.at || a.Epochs.Subject < e.epoch) {
+	issued := t.IssuedAt.Unix()
+	if e, ok := s.of[store.RevokeSubject][t.Subject]; ok && (issued <= e.at || t.Epochs.Subject < e.epoch) {
 		return true
 	}
 	if pairs := s.of[store.RevokePair]; len(pairs) > 0 {
-		if e, ok := pairs[store.PairID(a.Client, a.Subject)]; ok && a.Epochs.Pair < e.epoch {
+		if e, ok := pairs[store.PairID(t.Client, t.Subject)]; ok && t.Epochs.Pair < e.epoch {
 			return true
 		}
 	}
-	e, ok := s.of[store.RevokeClient][a.Client]
+	e, ok := s.of[store.RevokeClient][t.Client]
 	return ok && issued <= e.at
 }
 
-// add reports false when the set is full. Of two revocations of one thing the later
-// moment, the higher epoch and the later expiry count.
-func (s *revocationSet) add(rv store.Revocation, expires, now time.Time) bool {
+// add reports false when the set is full. Of two revocations of one thing the later moment, the higher epoch and the
+// later expiry count.
+func (s *set) add(rv store.Revocation, expires, now time.Time) bool {
 	entry := revokedUntil{at: rv.At.Unix(), expires: math.MaxInt64, epoch: rv.Epoch}
-	if rv.Epoch != 0 { // no clock counts: who signs in again at once is given living tokens
+	if rv.Epoch != 0 { // the clock does not count: tokens of a new sign-in at the same moment live
 		entry.at = math.MinInt64
 	}
 	if !expires.IsZero() {
@@ -82,15 +74,15 @@ func (s *revocationSet) add(rv store.Revocation, expires, now time.Time) bool {
 	}
 	s.prune(pruneStep)
 	old, ok := s.of[rv.Of][rv.Value]
-	switch {
-	case ok:
+	if ok {
 		entry = revokedUntil{max(old.at, entry.at), max(old.expires, entry.expires), max(old.epoch, entry.epoch)}
-	case s.size >= s.limit:
-		if s.prune(math.MaxInt); s.size >= s.limit {
+	} else {
+		if s.size >= s.limit {
+			s.prune(math.MaxInt)
+		}
+		if s.size >= s.limit {
 			return false
 		}
-		s.size++
-	default:
 		s.size++
 	}
 	s.of[rv.Of][rv.Value] = entry
@@ -100,9 +92,8 @@ func (s *revocationSet) add(rv store.Revocation, expires, now time.Time) bool {
 	return true
 }
 
-// prune looks at up to most entries whose time seems over and forgets them, or puts
-// them back where they were prolonged meanwhile.
-func (s *revocationSet) prune(most int) {
+// prune looks at up to most entries whose time seems over. It forgets them, or moves back those that were prolonged.
+func (s *set) prune(most int) {
 	now := int64(s.elapsed() / time.Second)
 	for ; most > 0 && len(s.expired) > 0 && s.expired[0].expires <= now; most-- {
 		e := s.expired[0]

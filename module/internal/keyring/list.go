@@ -1,29 +1,27 @@
-package token
+package keyring
 
 import (
 	"context"
-	"slices"
 	"time"
 )
 
 // KeyState is what a key is used for.
 type KeyState string
 
-// The states of a key, in the order in which it goes through them.
+// The states of a key, in order.
 const (
 	KeyNext     KeyState = "next"     // published, does not sign yet
 	KeySigns    KeyState = "signs"    // signs
 	KeyVerifies KeyState = "verifies" // has signed tokens that may be alive
 )
 
-// SigningKey is what can be told about a key of the ring. Times are zero where there is
-// none.
+// SigningKey describes a key of the ring to operators. Times are zero where there is none.
 type SigningKey struct {
 	Kid       string    `json:"kid"`
 	Alg       string    `json:"alg"`
 	State     KeyState  `json:"state"`
 	Created   time.Time `json:"created"`
-	SignsFrom time.Time `json:"signs_from,omitzero"` // zero: at once when it was made
+	SignsFrom time.Time `json:"signs_from,omitzero"` // zero: since it was made
 	Retires   time.Time `json:"retires,omitzero"`    // zero: not before the next one is made
 }
 
@@ -33,7 +31,7 @@ func (r *Ring) List(ctx context.Context) ([]SigningKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.list(r.now()), nil
+	return s.list(r.Now()), nil
 }
 
 func (s *snapshot) list(now time.Time) []SigningKey {
@@ -51,28 +49,4 @@ func (s *snapshot) list(now time.Time) []SigningKey {
 		})
 	}
 	return keys
-}
-
-// algorithms are those of which a key can sign.
-func (s *snapshot) algorithms(now time.Time) []string {
-	var algs []string
-	for k := range s.published(now) {
-		if !slices.Contains(algs, k.Alg) && s.signer(k.Alg, now) != nil {
-			algs = append(algs, k.Alg)
-		}
-	}
-	return algs
-}
-
-// Life is the longest life of any token that a key of the ring may have signed, as far
-// as this process has read the ring: longer than that of the configuration where an
-// earlier one, or another node's, allowed more.
-func (r *Ring) Life() time.Duration {
-	var life time.Duration
-	if s := r.current.Load(); s != nil {
-		for _, k := range s.keys {
-			life = max(life, k.Life)
-		}
-	}
-	return life
 }

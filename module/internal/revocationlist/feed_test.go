@@ -1,4 +1,4 @@
-package token
+package revocationlist
 
 import (
 	"context"
@@ -10,15 +10,23 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
 
+var errDown = errors.New("the store is down")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func hour() time.Duration { return time.Hour }
+
 // fed is a feed in a bubble of synctest, with what it logs.
-func fed(t *testing.T, s store.Backend) (*Revocations, *lines, context.CancelFunc, chan error) {
+func fed(t *testing.T, s store.Backend) (*List, *lines, context.CancelFunc, chan error) {
 	t.Helper()
 	log := new(lines)
-	r, err := NewRevocations(RevocationsConfig{Store: s, MaxTokenLife: hour, Log: slog.New(slog.NewTextHandler(log, nil))})
+	r, err := New(Config{Store: s, MaxTokenLife: hour, Log: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +55,8 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-func check(r *Revocations) error {
-	_, err := r.Check(&Access{})
+func check(r *List) error {
+	_, err := r.Revoked(Token{})
 	return err
 }
 
@@ -68,10 +76,10 @@ func TestALostFeedServesItsLastStateForAWhile(t *testing.T) { // G37
 			t.Errorf("30 s after the loss: %v", err)
 		}
 		time.Sleep(time.Second)
-		if err := check(r); !errors.Is(err, errStale) || errors.Is(err, ErrInvalid) {
+		if err := check(r); !errors.Is(err, errStale) {
 			t.Errorf("31 s after the loss: %v", err)
 		}
-		if revoked, err := r.Check(&Access{Grant: "g"}); !revoked || err != nil {
+		if revoked, err := r.Revoked(Token{Grant: "g"}); !revoked || err != nil {
 			t.Errorf("what is known to be revoked stays so: %v, %v", revoked, err)
 		}
 		time.Sleep(time.Hour)
@@ -146,7 +154,7 @@ func TestAnIncompleteLoadAdmitsNothingButIsInForce(t *testing.T) {
 			if err := check(r); !errors.Is(err, errNotLoaded) {
 				t.Errorf("Check = %v", err)
 			}
-			if revoked, _ := r.Check(&Access{Grant: "g"}); !revoked {
+			if revoked, _ := r.Revoked(Token{Grant: "g"}); !revoked {
 				t.Error("what was delivered must be in force at once")
 			}
 			stop()
@@ -172,7 +180,7 @@ func TestARevocationThatCannotBeReadClosesTheGuard(t *testing.T) {
 			if err := check(r); !errors.Is(err, errStale) {
 				t.Errorf("%s: %v", name, err)
 			}
-			if !strings.Contains(log.String(), "store:") && !strings.Contains(log.String(), "token:") {
+			if !strings.Contains(log.String(), "store:") && !strings.Contains(log.String(), "revocationlist:") {
 				t.Errorf("%s: the log does not say why: %s", name, log)
 			}
 			if err := m.Delete(t.Context(), record.Key); err != nil {
@@ -187,4 +195,35 @@ func TestARevocationThatCannotBeReadClosesTheGuard(t *testing.T) {
 			<-done
 		})
 	}
+}
+
+func TestStalenessCountsFromTheLossOfTheFeed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := storetest.NewMemory(nil)
+		m.Fail(errDown)
+		r, _, stop, done := fed(t, m)
+		want := func(since time.Duration, known bool) {
+			t.Helper()
+			if got, ok := r.Staleness(); got != since || ok != known {
+				t.Errorf("%v %v, want %v %v", got, ok, since, known)
+			}
+		}
+		want(0, false)
+		m.Fail(nil)
+		time.Sleep(maxPause)
+		synctest.Wait()
+		want(0, true)
+		time.Sleep(time.Hour)
+		want(0, true)
+		m.Fail(errDown)
+		synctest.Wait()
+		time.Sleep(7 * time.Second)
+		want(7*time.Second, true)
+		m.Fail(nil)
+		time.Sleep(maxPause)
+		synctest.Wait()
+		want(0, true)
+		stop()
+		<-done
+	})
 }

@@ -1,4 +1,4 @@
-package token
+package keyring
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/gatehouse/gatehouse/module/internal/jose"
 )
 
 // RFC 6979 appendix A.2.5.
@@ -64,7 +66,7 @@ func TestES256SignsWithNoOtherKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long, err := rsa.GenerateKey(rand.Reader, rsaBits)
+	long, err := rsa.GenerateKey(rand.Reader, jose.MinRSABits)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package token
+package clientassertion
 
 import (
 	"crypto"
@@ -12,12 +12,15 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"math/big"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/gatehouse/gatehouse/module/internal/jose"
 )
 
 // partyKeys are made once: RSA keys take their time.
@@ -34,23 +37,45 @@ var partyKeys = sync.OnceValue(func() map[string]crypto.Signer {
 // publicJWK is the key of an algorithm as a client would register it.
 func publicJWK(t testing.TB, alg string, pairs ...any) map[string]any {
 	t.Helper()
-	name := alg
-	if alg == "PS256" {
-		name = "RS256"
-	}
-	k, err := newJWK(name, partyKeys()[alg].Public())
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := json.Marshal(k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	number := jose.Base64.EncodeToString
 	var m map[string]any
-	if err := json.Unmarshal(raw, &m); err != nil {
-		t.Fatal(err)
+	switch k := partyKeys()[alg].Public().(type) {
+	case *ecdsa.PublicKey:
+		point := must(k.Bytes())
+		m = map[string]any{"kty": "EC", "crv": "P-256", "x": number(point[1:33]), "y": number(point[33:])}
+	case *rsa.PublicKey:
+		m = map[string]any{"kty": "RSA", "n": number(k.N.Bytes()), "e": number(big.NewInt(int64(k.E)).Bytes())}
+	case ed25519.PublicKey:
+		m = map[string]any{"kty": "OKP", "crv": "Ed25519", "x": number(k)}
 	}
-	return with(m, append([]any{"alg", nil, "kid", nil, "use", nil}, pairs...)...)
+	return with(m, pairs...)
+}
+
+// encode is the encoded form of a part of a JWS; a string is taken as JSON.
+func encode(t testing.TB, v any) string {
+	t.Helper()
+	if s, ok := v.(string); ok {
+		return jose.Base64.EncodeToString([]byte(s))
+	}
+	return jose.Base64.EncodeToString(must(json.Marshal(v)))
+}
+
+// with sets members of m, in pairs of name and value; nil removes one.
+func with(m map[string]any, pairs ...any) map[string]any {
+	for i := 0; i < len(pairs); i += 2 {
+		name, _ := pairs[i].(string)
+		if m[name] = pairs[i+1]; pairs[i+1] == nil {
+			delete(m, name)
+		}
+	}
+	return m
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 func jwks(t testing.TB, keys ...map[string]any) string {
@@ -62,19 +87,21 @@ func jwks(t testing.TB, keys ...map[string]any) string {
 	return string(raw)
 }
 
-func clientKeys(t testing.TB, keys ...map[string]any) *ClientKeys {
+func clientKeys(t testing.TB, keys ...map[string]any) *Keys {
 	t.Helper()
-	c, err := ParseClientKeys(jwks(t, keys...))
+	c, err := ParseKeys(jwks(t, keys...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
+const issuerName = "https://auth.example.org/a"
+
 var assertionNow = time.Unix(1_800_000_000, 0)
 
-func rules() AssertionRules {
-	return AssertionRules{Client: "shop", Audience: []string{issuerName, issuerName + "/token"}, Now: assertionNow}
+func rules() Rules {
+	return Rules{Client: "shop", Audience: []string{issuerName, issuerName + "/token"}, Now: assertionNow}
 }
 
 func assertionClaims(pairs ...any) map[string]any {
@@ -90,11 +117,11 @@ func assertion(t testing.TB, method string, header, claims any) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return signed + "." + b64.EncodeToString(signature)
+	return signed + "." + jose.Base64.EncodeToString(signature)
 }
 
 func TestAnAssertionIsVerifiedWithTheClientsOwnKey(t *testing.T) {
-	for _, alg := range AssertionAlgorithms {
+	for _, alg := range Algorithms {
 		for name, c := range map[string]struct {
 			key, header []any
 			claims      []any
@@ -113,7 +140,7 @@ func TestAnAssertionIsVerifiedWithTheClientsOwnKey(t *testing.T) {
 		} {
 			keys := clientKeys(t, publicJWK(t, alg, c.key...))
 			raw := assertion(t, alg, with(map[string]any{"alg": alg}, c.header...), assertionClaims(c.claims...))
-			a, err := keys.VerifyAssertion(raw, rules())
+			a, err := keys.Verify(raw, rules())
 			if err != nil || a.ID != "j-1" || !a.Expires.After(assertionNow) {
 				t.Errorf("%s, %s: %+v, %v", alg, name, a, err)
 			}
@@ -143,9 +170,9 @@ func TestForgedAssertionsAreRefused(t *testing.T) {
 		"jku":                 {[]any{"jku", "http://127.0.0.1:1"}, nil, errHeader},
 		"x5u":                 {[]any{"x5u", "http://127.0.0.1:1"}, nil, errHeader},
 		"x5c":                 {[]any{"x5c", []string{"AA"}}, nil, errHeader},
-		"typ of access token": {[]any{"typ", "at+jwt"}, nil, errNotAssertion},
-		"typ of DPoP":         {[]any{"typ", "dpop+jwt"}, nil, errNotAssertion},
-		"a long header":       {[]any{"x5t", strings.Repeat("a", maxAssertionHeader)}, nil, errHeader},
+		"typ of access token": {[]any{"typ", "at+jwt"}, nil, errType},
+		"typ of DPoP":         {[]any{"typ", "dpop+jwt"}, nil, errType},
+		"a long header":       {[]any{"x5t", strings.Repeat("a", maxHeader)}, nil, errHeader},
 		"iss another":         {nil, []any{"iss", "other"}, errParty},
 		"sub another":         {nil, []any{"sub", "other"}, errParty},
 		"both another":        {nil, []any{"iss", "other", "sub", "other"}, errParty},
@@ -158,19 +185,19 @@ func TestForgedAssertionsAreRefused(t *testing.T) {
 		"exp absent":          {nil, []any{"exp", nil}, errClaims},
 		"exp a string":        {nil, []any{"exp", "1800000060"}, errClaims},
 		"expired":             {nil, []any{"exp", now - 60}, ErrExpired},
-		"lives a year":        {nil, []any{"exp", now + 31_536_000}, errLasting},
-		"lives too long":      {nil, []any{"exp", now + 361}, errLasting},
-		"late for its iat":    {nil, []any{"iat", now + 50, "exp", now + 400}, errLasting},
-		"made long before":    {nil, []any{"iat", now - 400, "exp", now + 10}, errLasting},
-		"made in the future":  {nil, []any{"iat", now + 61, "exp", now + 120}, errEarly},
-		"not yet":             {nil, []any{"nbf", now + 61}, errEarly},
+		"lives a year":        {nil, []any{"exp", now + 31_536_000}, errLifetime},
+		"lives too long":      {nil, []any{"exp", now + 361}, errLifetime},
+		"late for its iat":    {nil, []any{"iat", now + 50, "exp", now + 400}, errLifetime},
+		"made long before":    {nil, []any{"iat", now - 400, "exp", now + 10}, errLifetime},
+		"made in the future":  {nil, []any{"iat", now + 61, "exp", now + 120}, ErrEarly},
+		"not yet":             {nil, []any{"nbf", now + 61}, ErrEarly},
 		"jti absent":          {nil, []any{"jti", nil}, errID},
 		"jti empty":           {nil, []any{"jti", ""}, errID},
 		"jti a number":        {nil, []any{"jti", 7}, errID},
 		"jti too long":        {nil, []any{"jti", strings.Repeat("j", maxJTI+1)}, errID},
 	} {
 		raw := assertion(t, "ES256", with(map[string]any{"alg": "ES256"}, c.header...), assertionClaims(c.claims...))
-		if a, err := keys.VerifyAssertion(raw, rules()); err != c.want || a != (Assertion{}) || !errors.Is(err, ErrInvalid) {
+		if a, err := keys.Verify(raw, rules()); err != c.want || a != (Assertion{}) || !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %+v, %v, want %v", name, a, err, c.want)
 		}
 	}
@@ -186,53 +213,53 @@ func TestForgedAssertionsAreRefused(t *testing.T) {
 		"a header that is no object":  assertion(t, "ES256", `null`, assertionClaims()),
 		"a header with case mistakes": assertion(t, "ES256", map[string]any{"ALG": "ES256"}, assertionClaims()),
 	} {
-		if _, err := keys.VerifyAssertion(raw, rules()); !errors.Is(err, ErrInvalid) {
+		if _, err := keys.Verify(raw, rules()); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := keys.VerifyAssertion(good, AssertionRules{Now: assertionNow, Audience: []string{issuerName}}); !errors.Is(err, errParty) {
+	if _, err := keys.Verify(good, Rules{Now: assertionNow, Audience: []string{issuerName}}); !errors.Is(err, errParty) {
 		t.Errorf("rules without a client: %v", err)
 	}
-	if _, err := keys.VerifyAssertion(good, AssertionRules{Now: assertionNow, Client: "shop"}); !errors.Is(err, errAudience) {
+	if _, err := keys.Verify(good, Rules{Now: assertionNow, Client: "shop"}); !errors.Is(err, errAudience) {
 		t.Errorf("rules without an audience: %v", err)
 	}
 }
 
 func TestAnHMACWithTheClientsPublicKeyIsNoAssertion(t *testing.T) { // G10
 	set := jwks(t, publicJWK(t, "RS256"))
-	keys, err := ParseClientKeys(set)
+	keys, err := ParseKeys(set)
 	if err != nil {
 		t.Fatal(err)
 	}
 	signed := encode(t, map[string]any{"alg": "HS256"}) + "." + encode(t, assertionClaims())
 	mac := hmac.New(sha256.New, []byte(set))
 	mac.Write([]byte(signed))
-	if _, err := keys.VerifyAssertion(signed+"."+b64.EncodeToString(mac.Sum(nil)), rules()); !errors.Is(err, errAlgorithm) {
-		t.Errorf("VerifyAssertion = %v", err)
+	if _, err := keys.Verify(signed+"."+jose.Base64.EncodeToString(mac.Sum(nil)), rules()); !errors.Is(err, errAlgorithm) {
+		t.Errorf("Verify = %v", err)
 	}
 }
 
 func TestTheReturnedEndIsWhenTheAssertionIsRefused(t *testing.T) {
 	keys := clientKeys(t, publicJWK(t, "EdDSA"))
 	raw := assertion(t, "EdDSA", map[string]any{"alg": "EdDSA"}, assertionClaims())
-	a, err := keys.VerifyAssertion(raw, rules())
+	a, err := keys.Verify(raw, rules())
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := rules()
 	want.Now = a.Expires.Add(-time.Nanosecond)
-	if _, err := keys.VerifyAssertion(raw, want); err != nil {
+	if _, err := keys.Verify(raw, want); err != nil {
 		t.Errorf("a moment before: %v", err)
 	}
 	want.Now = a.Expires
-	if _, err := keys.VerifyAssertion(raw, want); !errors.Is(err, ErrExpired) {
+	if _, err := keys.Verify(raw, want); !errors.Is(err, ErrExpired) {
 		t.Errorf("then: %v", err)
 	}
 }
 
 func TestAClientsKeysAreReadWithCare(t *testing.T) {
 	ec, rs, ed := publicJWK(t, "ES256"), publicJWK(t, "RS256"), publicJWK(t, "EdDSA")
-	small, err := b64.DecodeString(rs["n"].(string))
+	small, err := jose.Base64.DecodeString(rs["n"].(string))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,9 +287,9 @@ func TestAClientsKeysAreReadWithCare(t *testing.T) {
 		"short coordinate":  {jwks(t, change(ec, "x", "AA")), "P-256"},
 		"X25519":            {jwks(t, change(ed, "crv", "X25519")), "Ed25519"},
 		"short Ed25519":     {jwks(t, change(ed, "x", "AA")), "Ed25519"},
-		"1024 bits":         {jwks(t, change(rs, "n", b64.EncodeToString(small[:128]))), "1024 bits"},
-		"huge":              {jwks(t, change(rs, "n", b64.EncodeToString(append([]byte{1}, make([]byte, 1024)...)))), "at most"},
-		"even":              {jwks(t, change(rs, "n", b64.EncodeToString(append(small[:255:255], 2)))), "RSA key"},
+		"1024 bits":         {jwks(t, change(rs, "n", jose.Base64.EncodeToString(small[:128]))), "1024 bits"},
+		"huge":              {jwks(t, change(rs, "n", jose.Base64.EncodeToString(append([]byte{1}, make([]byte, 1024)...)))), "at most"},
+		"even":              {jwks(t, change(rs, "n", jose.Base64.EncodeToString(append(small[:255:255], 2)))), "RSA key"},
 		"exponent 1":        {jwks(t, change(rs, "e", "AQ")), "RSA key"},
 		"exponent huge":     {jwks(t, change(rs, "e", "AQAAAAAAAAAB")), "RSA key"},
 		"no base64":         {jwks(t, change(ec, "x", "=")), "P-256"},
@@ -272,18 +299,18 @@ func TestAClientsKeysAreReadWithCare(t *testing.T) {
 		"kid too long":      {jwks(t, change(ec, "kid", strings.Repeat("k", 1000))), "malformed"},
 		"a kid twice":       {jwks(t, change(ec, "kid", "k"), change(rs, "kid", "k")), "kid"},
 	} {
-		if keys, err := ParseClientKeys(c.set); err == nil || keys != nil || !strings.Contains(err.Error(), c.want) {
+		if keys, err := ParseKeys(c.set); err == nil || keys != nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	full := make([]map[string]any, maxClientKeys)
+	full := make([]map[string]any, maxKeys)
 	for i := range full {
 		full[i] = ec
 	}
-	if _, err := ParseClientKeys(jwks(t, full...)); err != nil {
+	if _, err := ParseKeys(jwks(t, full...)); err != nil {
 		t.Errorf("as many keys as are taken: %v", err)
 	}
-	if _, err := ParseClientKeys(jwks(t, append(full, ec)...)); err == nil {
+	if _, err := ParseKeys(jwks(t, append(full, ec)...)); err == nil {
 		t.Error("one key more was taken")
 	}
 	keys := clientKeys(t, change(rs, "use", "enc"), change(ec, "crv", "P-521"), map[string]any{"kty": "AKP"}, ed)

@@ -1,0 +1,113 @@
+package jose
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// MaxTime is the end of the year 9999, the last time with a text form, in Unix seconds.
+const MaxTime = 253402300799
+
+// Claims reads the members of a JSON object. OK stays true while the object was well-formed and each member that was
+// read had its type.
+type Claims struct {
+	// Members is a map, because decoding into a struct would take "ALG" for "alg". Of duplicate members the last
+	// counts.
+	Members map[string]json.RawMessage
+	OK      bool
+}
+
+// DecodeClaims decodes a header or payload. What is not a JSON object gives claims that are not OK.
+func DecodeClaims(encoded string) Claims {
+	raw, err := Base64.DecodeString(encoded)
+	if err != nil || !utf8.Valid(raw) {
+		return Claims{}
+	}
+	var m map[string]json.RawMessage
+	err = json.Unmarshal(raw, &m)
+	return Claims{Members: m, OK: err == nil && m != nil}
+}
+
+// Text returns a string that must be there and not be empty.
+func (c *Claims) Text(name string) string {
+	s, ok := decodeText(c.Members[name])
+	c.OK = c.OK && ok && s != ""
+	return s
+}
+
+// OptionalText returns a string, "" if it is absent.
+func (c *Claims) OptionalText(name string) string {
+	if c.Members[name] == nil {
+		return ""
+	}
+	s, ok := decodeText(c.Members[name])
+	c.OK = c.OK && ok
+	return s
+}
+
+// Date returns a NumericDate (RFC 7519 section 2): seconds, possibly with a fraction, which is cut off so that an
+// expiry comes early rather than late.
+func (c *Claims) Date(name string) time.Time {
+	raw := string(c.Members[name])
+	seconds, err := strconv.ParseFloat(raw, 64)
+	if raw == "" || raw[0] < '0' || raw[0] > '9' || err != nil || seconds > MaxTime {
+		c.OK = false
+		return time.Time{}
+	}
+	return time.Unix(int64(math.Floor(seconds)), 0)
+}
+
+// OptionalDate returns a date, or the zero time if it is absent.
+func (c *Claims) OptionalDate(name string) time.Time {
+	if c.Members[name] == nil {
+		return time.Time{}
+	}
+	return c.Date(name)
+}
+
+// OptionalCount returns a whole number, 0 if it is absent.
+func (c *Claims) OptionalCount(name string) int64 {
+	if c.Members[name] == nil {
+		return 0
+	}
+	n, err := strconv.ParseInt(string(c.Members[name]), 10, 64)
+	c.OK = c.OK && err == nil && n >= 0
+	return n
+}
+
+// Bytes returns a member in base64url (RFC 7518 section 2) that must be there.
+func (c *Claims) Bytes(name string) []byte {
+	raw, err := Base64.DecodeString(c.Text(name))
+	c.OK = c.OK && err == nil
+	return raw
+}
+
+// Audience returns aud, which is one string or a list of at least one (RFC 7519 section 4.1.3).
+func (c *Claims) Audience() []string {
+	raw := c.Members["aud"]
+	var items []json.RawMessage
+	if !bytes.HasPrefix(raw, []byte("[")) {
+		items = []json.RawMessage{raw}
+	} else if json.Unmarshal(raw, &items) != nil || len(items) == 0 {
+		c.OK = false
+		return nil
+	}
+	list := make([]string, len(items))
+	for i, item := range items {
+		var ok bool
+		if list[i], ok = decodeText(item); !ok || list[i] == "" {
+			c.OK = false
+			return nil
+		}
+	}
+	return list
+}
+
+func decodeText(raw json.RawMessage) (s string, ok bool) {
+	ok = len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil
+	return s, ok
+}

@@ -1,0 +1,130 @@
+package keyring
+
+import (
+	"context"
+	"crypto"
+	"crypto/x509"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// sealUse is the purpose under which private keys are sealed.
+const sealUse = "signing key"
+
+// private is an unsealed key. It is only ever held by pointer, which no verb of fmt follows from a field.
+type private struct {
+	crypto.Signer
+}
+
+// Signer is a key that signs, with its private half.
+type Signer struct {
+	*Key
+	private *private
+}
+
+// Sign signs a text.
+func (s Signer) Sign(text string) ([]byte, error) {
+	return s.algorithm.method.Sign(text, s.private.Signer)
+}
+
+// Signer returns the key that signs now. It makes the first one of the algorithm.
+func (r *Ring) Signer(ctx context.Context, alg string) (Signer, error) {
+	k, err := r.signingKey(ctx, alg)
+	if err != nil {
+		return Signer{}, err
+	}
+	p, err := r.open(ctx, k)
+	return Signer{k, p}, err
+}
+
+func (r *Ring) signingKey(ctx context.Context, alg string) (*Key, error) {
+	s, err := r.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if k := s.signer(alg, r.Now()); k != nil {
+		return k, nil
+	}
+	// Of nodes that race to make a key one wins, and the others take its key.
+	s, err = r.share(ctx, "make "+alg, func(ctx context.Context) error {
+		_, err := r.change(ctx, WhyFirst, func(d *draft) {
+			if d.was.signer(alg, d.now) == nil {
+				d.addKey(alg, time.Time{})
+			}
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	k := s.signer(alg, r.Now())
+	if k == nil {
+		return nil, fmt.Errorf("keyring: no key signs with %s", alg)
+	}
+	return k, nil
+}
+
+// open unseals a key, once.
+func (r *Ring) open(ctx context.Context, k *Key) (*private, error) {
+	if p := k.opened.Load(); p != nil {
+		return p, nil
+	}
+	keys, err := r.Keys(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("keyring: the secret: %w", err)
+	}
+	der, err := keys.Open(sealUse, k.Private, []byte(k.Kid))
+	if err != nil {
+		return nil, fmt.Errorf("keyring: signing key %s was sealed under another secret than the configured one; put the old secret behind the new one: %w", k.Kid, err)
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(der)
+	if err != nil {
+		// The parser's text is left out: it has seen the private key.
+		return nil, fmt.Errorf("keyring: signing key %s is damaged", k.Kid)
+	}
+	signer, ok := parsed.(crypto.Signer)
+	if !ok {
+		return nil, fmt.Errorf("keyring: signing key %s is of type %T", k.Kid, parsed)
+	}
+	if own, err := newJWK(k.Alg, signer.Public()); err != nil || own != k.Public {
+		return nil, fmt.Errorf("keyring: signing key %s is not the private half of what is published", k.Kid)
+	}
+	p := &private{signer}
+	k.opened.Store(p)
+	return p, nil
+}
+
+func (r *Ring) newKey(ctx context.Context, alg string) (*storedKey, error) {
+	keys, err := r.Keys(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("keyring: the secret: %w", err)
+	}
+	signer, public, err := newPair(alg)
+	if err != nil {
+		return nil, err
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(signer)
+	if err != nil {
+		return nil, fmt.Errorf("keyring: encoding a key for %s: %w", alg, err)
+	}
+	return &storedKey{
+		Kid: public.Kid, Alg: alg, Public: public,
+		Private: keys.Seal(sealUse, der, []byte(public.Kid)),
+	}, nil
+}
+
+// newPair makes a key whose kid can be given to a command: one of 64 would begin with a hyphen, and be taken for a
+// flag.
+func newPair(alg string) (crypto.Signer, jwk, error) {
+	for {
+		signer, err := algorithms[alg].generate()
+		if err != nil {
+			return nil, jwk{}, fmt.Errorf("keyring: making a key for %s: %w", alg, err)
+		}
+		public, err := newJWK(alg, signer.Public())
+		if err != nil || !strings.HasPrefix(public.Kid, "-") {
+			return signer, public, err
+		}
+	}
+}

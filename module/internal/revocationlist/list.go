@@ -1,0 +1,191 @@
+package revocationlist
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/jose"
+	"github.com/gatehouse/gatehouse/module/store"
+)
+
+// Technical states of the feed: a guard answers 503.
+var (
+	errNotLoaded = errors.New("revocationlist: the revocations were not loaded yet")
+	errStale     = errors.New("revocationlist: the feed of revocations is lost for too long")
+	errFull      = errors.New("revocationlist: more revocations than can be held in memory")
+)
+
+// maxValue bounds the name of what is revoked.
+const maxValue = 1024
+
+// Config is what a [List] needs.
+type Config struct {
+	Store store.Backend
+	// StaleAfter is how long the last state serves after the feed was lost, default 30 s.
+	StaleAfter time.Duration
+	// MaxTokenLife returns the longest life of any access token that may be alive, those of earlier configurations
+	// and other nodes included: a revocation is kept that long.
+	MaxTokenLife func() time.Duration
+	// Limit is the number of revocations held in memory, default 1,000,000 (about 200 MB). Beyond it tokens are not
+	// judged (503) until enough have expired: a guard that forgot some would let revoked tokens in.
+	Limit int
+	// Log reports the loss and return of the feed; nil is silent.
+	Log *slog.Logger
+	// Now defaults to time.Now.
+	Now func() time.Time
+}
+
+// List is what this process knows to be revoked, fed from the store. It is safe for concurrent use.
+type List struct {
+	Config
+	keysRevoked atomic.Uint64 // how many revocations of keys have arrived
+	first       chan struct{} // closed when one load was complete
+
+	mu      sync.RWMutex
+	set     set
+	attempt int       // counts the loads begun
+	loaded  bool      // one load was complete
+	live    bool      // the feed runs and its load is complete
+	lost    time.Time // since when it is not
+	full    bool      // the set refused something
+	fullAt  int       // in this attempt
+	restart context.CancelCauseFunc
+}
+
+// Token is what of an access token can be revoked.
+type Token struct {
+	ID, Grant, KeyID, Subject, Client string
+	IssuedAt                          time.Time
+	Epochs                            store.Epochs
+}
+
+// New checks the configuration. It touches no store.
+func New(c Config) (*List, error) {
+	if c.Store == nil || c.MaxTokenLife == nil || c.StaleAfter < 0 || c.Limit < 0 {
+		return nil, errors.New("revocationlist: a store and the longest life of a token are needed, and no negative limits")
+	}
+	if c.StaleAfter == 0 {
+		c.StaleAfter = 30 * time.Second
+	}
+	if c.Limit == 0 {
+		c.Limit = 1_000_000
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	began := c.Now()
+	return &List{
+		Config: c, first: make(chan struct{}), restart: func(error) {},
+		set: newSet(c.Limit, func() time.Duration { return c.Now().Sub(began) }),
+	}, nil
+}
+
+// Revoke makes every guard refuse something. When it returns nil the revocation is durable and in force in this
+// process; other nodes follow within a second. A zero At is now. After an error the revocation may have been stored
+// all the same.
+func (l *List) Revoke(ctx context.Context, rv store.Revocation) error {
+	now := l.Now()
+	if rv.At.IsZero() {
+		rv.At = now
+	}
+	if l.set.of[rv.Of] == nil || rv.Value == "" || len(rv.Value) > maxValue {
+		return fmt.Errorf("revocationlist: cannot revoke a %q with a name of %d bytes", rv.Of, len(rv.Value))
+	}
+	value, err := store.Encode(&rv)
+	if err != nil {
+		return err
+	}
+	record := store.Record{Key: rv.Key(), Parent: store.RevocationParent, Value: value, Expires: l.expiry(rv, now)}
+	if _, err := l.Store.Create(ctx, record); err != nil && !errors.Is(err, store.ErrExists) {
+		return fmt.Errorf("revocationlist: storing a revocation: %w", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.add(rv, record.Expires)
+}
+
+// expiry is when no token that rv concerns can be alive. Revocations of keys never expire: whoever stole a key gives
+// forged tokens any expiry.
+func (l *List) expiry(rv store.Revocation, now time.Time) time.Time {
+	if rv.Of == store.RevokeKey {
+		return time.Time{}
+	}
+	if rv.At.After(now) {
+		now = rv.At
+	}
+	return now.Add(l.MaxTokenLife() + 2*jose.Leeway)
+}
+
+// add puts a revocation in force. The caller holds mu.
+func (l *List) add(rv store.Revocation, expires time.Time) error {
+	if l.set.add(rv, expires, l.Now()) {
+		if rv.Of == store.RevokeKey {
+			l.keysRevoked.Add(1)
+		}
+		return nil
+	}
+	l.full, l.fullAt = true, l.attempt
+	l.restart(errFull) // only a complete load that finds room proves that nothing is missing
+	return errFull
+}
+
+// Revoked reports whether a token is revoked. A revocation of a user, or of a user at one client, concerns tokens of
+// a smaller epoch. One of a client, or of a user by an earlier release, concerns tokens issued until its moment, in
+// whole seconds: a token issued later in the same second is refused too, rather than accepting one from before. An
+// error is technical: what is revoked is not known well enough.
+func (l *List) Revoked(t Token) (bool, error) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	switch {
+	case l.set.revokes(&t):
+		return true, nil
+	case !l.loaded:
+		return false, errNotLoaded
+	case l.full:
+		return false, errFull
+	case !l.live && l.Now().Sub(l.lost) > l.StaleAfter:
+		return false, errStale
+	}
+	return false, nil
+}
+
+// KeyRevoked reports whether a key is known to be revoked, by its kid.
+func (l *List) KeyRevoked(kid string) bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	_, ok := l.set.of[store.RevokeKey][kid]
+	return ok
+}
+
+// KeysRevoked counts the revocations of keys that have arrived, for caches of keys.
+func (l *List) KeysRevoked() uint64 { return l.keysRevoked.Load() }
+
+// WaitLoaded waits until the revocations were fully loaded once, so that tokens can be judged. Its error is that of
+// the context.
+func (l *List) WaitLoaded(ctx context.Context) error {
+	select {
+	case <-l.first:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Staleness is how long ago what this process knows was complete: 0 while the feed runs, else the time since it was
+// lost. known is false before the first complete load.
+func (l *List) Staleness() (since time.Duration, known bool) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if !l.loaded || l.live {
+		return 0, l.loaded
+	}
+	return max(0, l.Now().Sub(l.lost)), true
+}
