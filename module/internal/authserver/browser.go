@@ -65,7 +65,7 @@ func newBrowserEndpoints(s *Server, sessions *session.Sessions) browserEndpoints
 	tickets := confirm.Tickets{Tickets: s.CrossDevice, Clients: s.Clients, Attempts: s.Attempts, ClientIP: s.ClientIP}
 	b.authorize = authorize.New(authorize.Config{
 		Login: loginPage, Store: s.Store, Clients: s.Clients, Consents: consent.Store{Backend: s.Store, Now: s.Now}, Codes: codes,
-		Pushed: s.par, Audiences: s.audiences, GrantTypes: s.grantTypes, Tokens: s.Tokens, Families: s.families,
+		Pushed: s.par, Audiences: s.audiences, GrantTypes: s.grantRules, Tokens: s.Tokens, Families: s.families,
 		KeepRegistration: s.keepRegistration, ScopeTexts: texts, Audit: s.Audit, Now: s.Now,
 		RequireState: s.RequireState, PKCERequired: s.PKCERequired, CodeLife: s.Lifetimes.Code, AccessLife: s.Lifetimes.Access,
 	})

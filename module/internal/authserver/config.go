@@ -197,6 +197,9 @@ func (c *Config) fill() error {
 		if err := c.Registration.Check(); err != nil {
 			return err
 		}
+		if c.Registrar == nil {
+			return errors.New("authserver: registration needs a registrar")
+		}
 	}
 	if c.Now == nil {
 		c.Now = time.Now

@@ -56,57 +56,41 @@ func newEndpoints(s *Server) (e endpoints, err error) {
 	if e.families, err = grant.NewFamilies(config); err != nil {
 		return e, err
 	}
-	e.token, err = tokenendpoint.New(tokenendpoint.Config{
-		Grants: grants, GrantTypes: s.grantTypes, Audiences: s.audiences, Users: s.Directory, Tokens: s.Tokens,
-		Metrics: s.Metrics, Audit: s.Audit, Respond: s.respond, Access: s.Lifetimes.Access, ClientIP: s.ClientIP, Now: s.Now,
-	})
-	if err != nil {
-		return e, err
+	e.token = &tokenendpoint.Endpoint{
+		Grants: grants, GrantTypes: s.grantRules, Audiences: s.audiences, Users: s.Directory, Tokens: s.Tokens,
+		Count: s.Metrics.TokenRequest, Audit: s.Audit, Respond: s.respond, Access: s.Lifetimes.Access,
+		ClientIP: s.ClientIP, Now: s.Now,
 	}
-	e.revoke, err = revocation.New(revocation.Config{
-		Issuer: s.issuer, Families: e.families, Verifier: s.Issued, Revocations: s.Revocations, Attempts: s.Attempts,
-		Metrics: s.Metrics, Audit: s.Audit, Respond: s.respond, Now: s.Now,
-	})
-	if err != nil {
-		return e, err
+	e.revoke = &revocation.Endpoint{
+		Issuer: s.issuer, Families: e.families, Verify: s.Issued.Verify, Revocations: s.Revocations,
+		Attempts: s.Attempts, Count: s.Metrics.Revocation, Audit: s.Audit, Respond: s.respond, Now: s.Now,
 	}
-	e.introspect, err = introspection.New(introspection.Config{
-		Issuer: s.issuer, Audiences: s.audiences, Families: e.families, Verifier: s.Verifier, Clients: s.Clients,
-		Users: s.Directory, Store: s.Store, Attempts: s.Attempts, Guesses: s.Protect.ClientFailures,
-		Metrics: s.Metrics, Respond: s.respond, ClientIP: s.ClientIP,
-	})
-	if err != nil {
-		return e, err
+	e.introspect = &introspection.Endpoint{
+		Issuer: s.issuer, Audiences: s.audiences, Families: e.families, Verify: s.Verifier.Verify,
+		FindClient: s.Clients.Client, Users: s.Directory, Store: s.Store, Attempts: s.Attempts,
+		Guesses: s.Protect.ClientFailures, Count: s.Metrics.Introspection, Respond: s.respond, ClientIP: s.ClientIP,
 	}
-	e.userinfo, err = userinfo.New(userinfo.Config{
-		Issuer: s.issuer, Verifier: s.Verifier, Clients: s.Clients, Users: s.Directory, Signer: s.Tokens, Respond: s.respond,
-	})
-	if err != nil {
-		return e, err
+	e.userinfo = &userinfo.Endpoint{
+		Issuer: s.issuer, Verify: s.Verifier.Verify, FindClient: s.Clients.Client, Users: s.Directory,
+		SignClaims: s.Tokens.SignClaims, Respond: s.respond,
 	}
-	e.par, err = pushed.New(pushed.Config{
+	e.par = &pushed.Endpoint{
 		Check: func(ctx context.Context, p query.Params) error { return s.authorize.CheckPushed(ctx, p) },
 		Store: s.Store, Attempts: s.Attempts, Form: s.Lifetimes.Request,
 		Respond: s.respond, ClientIP: s.ClientIP, Now: s.Now,
-	})
-	if err != nil {
-		return e, err
 	}
 	e.device, err = deviceauthz.New(deviceauthz.Config{
-		GrantTypes: s.grantTypes, Audiences: s.audiences, Tickets: s.CrossDevice, EntryPage: s.url(page.DevicePath),
+		GrantTypes: s.grantRules, Audiences: s.audiences, Tickets: s.CrossDevice, EntryPage: s.url(page.DevicePath),
 		Attempts: s.Attempts, Respond: s.respond, ClientIP: s.ClientIP,
 	})
 	if err != nil {
 		return e, err
 	}
 	if s.Registration != nil {
-		e.register, err = registration.New(registration.Config{
+		e.register = &registration.Endpoint{
 			Rules: *s.Registration, Registrar: s.Registrar, IDAlgorithms: s.Tokens.IDAlgorithms(), Address: s.url("/register"),
 			Attempts: s.Attempts, Guesses: s.Protect.ClientFailures, ClientIP: s.ClientIP,
 			Audit: s.Audit, Log: s.Log, Respond: s.respond, Now: s.Now,
-		})
-		if err != nil {
-			return e, err
 		}
 	}
 	e.discovery, err = newDiscovery(s, e.token.Types())
@@ -122,6 +106,6 @@ func newDiscovery(s *Server, types []oauth.GrantType) (*discovery.Documents, err
 	}
 	return discovery.New(discovery.Config{
 		Issuer: s.issuer, Scopes: scopes, GrantTypes: types, IDAlgorithms: s.Tokens.IDAlgorithms(), Languages: s.Pages.Languages(),
-		Registration: s.Registration != nil, Clients: s.Clients, Keys: s.Tokens, Respond: s.respond,
+		Registration: s.Registration != nil, OptionalGrants: s.Clients.OptionalGrants, PublicKeys: s.Tokens.PublicKeys, Respond: s.respond,
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver/audience"
-	"github.com/gatehouse/gatehouse/module/internal/authserver/granttype"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/grant"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/ownpaths"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
@@ -31,7 +31,7 @@ type Server struct {
 	*signout.Users
 
 	audiences  audience.Config
-	grantTypes granttype.Rules
+	grantRules grant.Rules
 	respond    oauthhttp.Responder
 
 	site      page.Site
@@ -56,7 +56,9 @@ func New(c Config) (*Server, error) {
 	if s.Registration != nil {
 		s.audiences.Registered = s.Registration.Audience
 	}
-	s.grantTypes = granttype.Rules{Clients: s.Clients, Metrics: s.Metrics, Audit: s.Audit, Now: s.Now}
+	s.grantRules = grant.Rules{
+		OptionalGrants: s.Clients.OptionalGrants, CountDeprecated: s.Metrics.DeprecatedGrant, Audit: s.Audit, Now: s.Now,
+	}
 	s.respond = oauthhttp.Responder{Log: s.Log}
 	s.site = page.NewSite(c.Issuer)
 	s.page = &page.Writer{Site: s.site, Pages: s.Pages, Log: s.Log, RequestID: s.RequestID}

@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver/audience"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/authcode"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/consent"
-	"github.com/gatehouse/gatehouse/module/internal/authserver/granttype"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/grant"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/login"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
@@ -57,7 +57,7 @@ type Config struct {
 	Codes      authcode.Codes
 	Pushed     Pushed
 	Audiences  audience.Config
-	GrantTypes granttype.Rules
+	GrantTypes grant.Rules
 	Tokens     Tokens
 	Families   Families
 	// KeepRegistration is called when somebody uses a client that registered itself. nil: nothing

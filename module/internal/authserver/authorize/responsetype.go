@@ -22,10 +22,10 @@ func (e *Endpoint) checkResponseType(c *oauth.Client, responseType string) error
 	case "":
 		return oauth.Parameter("response_type", "is missing")
 	case responseCode:
-		return e.GrantTypes.Check(c, oauth.AuthorizationCode)
+		return e.GrantTypes.CheckGrantType(c, oauth.AuthorizationCode)
 	case responseToken:
 		if e.inFragment(responseType) {
-			return e.GrantTypes.Check(c, oauth.Implicit)
+			return e.GrantTypes.CheckGrantType(c, oauth.Implicit)
 		}
 	}
 	return oauth.E(oauth.UnsupportedResponseType, "this response_type is not supported; use code")

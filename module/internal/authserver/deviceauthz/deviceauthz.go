@@ -8,7 +8,6 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver/audience"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/grant"
-	"github.com/gatehouse/gatehouse/module/internal/authserver/granttype"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
@@ -23,7 +22,7 @@ import (
 
 // Config is what an [Endpoint] needs; New checks it.
 type Config struct {
-	GrantTypes granttype.Rules
+	GrantTypes grant.Rules
 	Audiences  audience.Config
 	Tickets    Tickets
 	// EntryPage is the URL of the page on which short codes are typed.
@@ -86,7 +85,7 @@ func (e *Endpoint) Refuse(w http.ResponseWriter, _ httpx.Form, err error) {
 }
 
 func (e *Endpoint) begin(r *http.Request, client *oauth.Client, form httpx.Form) (deviceAnswer, error) {
-	if err := e.GrantTypes.Check(client, oauth.DeviceCode); err != nil {
+	if err := e.GrantTypes.CheckGrantType(client, oauth.DeviceCode); err != nil {
 		return deviceAnswer{}, err
 	}
 	if err := e.countRequest(r, client); err != nil {

@@ -1,3 +1,5 @@
+// Package discovery serves what relying parties find a server by: its metadata and its public
+// keys. It knows nothing of what the addresses in the metadata do.
 package discovery
 
 import (
@@ -26,20 +28,12 @@ type Config struct {
 	Languages []string
 	// Registration says that clients can register themselves.
 	Registration bool
-	Clients      Clients
-	Keys         Keys
-	Respond      oauthhttp.Responder
-}
-
-// Clients knows which grant types the clients have. It is asked for every document.
-type Clients interface {
-	// OptionalGrants are those of [oauth.OptionalGrantTypes] that some client may use now.
-	OptionalGrants() []oauth.GrantType
-}
-
-// Keys are the public keys. Errors are technical.
-type Keys interface {
-	PublicKeys(ctx context.Context) (keyring.KeySet, error)
+	// OptionalGrants returns those of [oauth.OptionalGrantTypes] that some client may use now. It is called for every
+	// document.
+	OptionalGrants func() []oauth.GrantType
+	// PublicKeys returns the public keys. Errors are technical.
+	PublicKeys func(ctx context.Context) (keyring.KeySet, error)
+	Respond    oauthhttp.Responder
 }
 
 // Documents serves the metadata and the keys.
@@ -52,7 +46,7 @@ type Documents struct {
 
 // New builds the metadata once: nothing of a request can get into it.
 func New(c Config) (*Documents, error) {
-	if c.Issuer == "" || c.Clients == nil || c.Keys == nil {
+	if c.Issuer == "" || c.OptionalGrants == nil || c.PublicKeys == nil {
 		return nil, errors.New("discovery: an incomplete Config")
 	}
 	d := &Documents{Config: c, metadata: make(map[string]document)}
@@ -74,12 +68,12 @@ func New(c Config) (*Documents, error) {
 
 // ServeMetadata answers at the addresses of RFC 8414 and of OpenID Connect Discovery.
 func (d *Documents) ServeMetadata(w http.ResponseWriter, r *http.Request) {
-	publish(w, r, d.metadata[setKey(d.Clients.OptionalGrants())])
+	publish(w, r, d.metadata[setKey(d.OptionalGrants())])
 }
 
 // ServeKeys answers with the public keys (RFC 7517 section 5).
 func (d *Documents) ServeKeys(w http.ResponseWriter, r *http.Request) {
-	keys, err := d.Keys.PublicKeys(r.Context())
+	keys, err := d.PublicKeys(r.Context())
 	if err != nil {
 		d.Respond.WriteError(w, oauth.Unavailable(err))
 		return

@@ -20,7 +20,7 @@ import (
 func (t *Endpoint) serveByStatus(w http.ResponseWriter, r *http.Request, c *oauth.Client, form httpx.Form) {
 	access, err := t.admittedToken(r.Context(), c, form)
 	if err != nil {
-		t.refuseByStatus(w, c, form.Get("scope"), oauthhttp.AsError(err))
+		t.refuseByStatus(w, c, form.Get("scope"), err)
 		return
 	}
 	answer := describeAccess(access)
@@ -28,7 +28,7 @@ func (t *Endpoint) serveByStatus(w http.ResponseWriter, r *http.Request, c *oaut
 	h.Set(httpx.SubjectHeader, httpx.EncodeHeaderValue(answer.Subject))
 	h.Set(httpx.ClientHeader, httpx.EncodeHeaderValue(answer.Client))
 	h.Set(httpx.ScopesHeader, httpx.EncodeHeaderList(access.Scopes))
-	t.Metrics.Introspection("active")
+	t.Count("active")
 	t.Respond.WriteJSON(w, http.StatusOK, answer)
 }
 
@@ -40,7 +40,7 @@ func (t *Endpoint) refuseByStatus(w http.ResponseWriter, c *oauth.Client, scope 
 	if e.Code == oauth.InvalidToken {
 		outcome = "inactive"
 	}
-	t.Metrics.Introspection(outcome)
+	t.Count(outcome)
 	if e.Code == oauth.InvalidToken || e.Code == oauth.InsufficientScope {
 		oauthhttp.SetChallenge(w.Header(), e, t.Audiences.Of(c)[0], scope)
 	}

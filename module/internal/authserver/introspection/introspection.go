@@ -1,3 +1,6 @@
+// Package introspection is the endpoint at which resource servers ask about tokens (RFC 7662),
+// with JSON answers or with statuses for gateways. It knows neither how clients authenticate
+// nor how tokens are made.
 package introspection
 
 import (
@@ -23,65 +26,29 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Config is what an [Endpoint] needs; New checks it.
-type Config struct {
+// Endpoint is the introspection endpoint, behind client authentication. All fields are needed.
+type Endpoint struct {
 	// Issuer is the iss of our tokens.
 	Issuer    string
 	Audiences audience.Config
-	Families  Families
-	// Verifier decides whether a string is an access token that is alive, as far as it has
-	// heard. Refusals match [token.ErrInvalid]; other errors are technical.
-	Verifier Verifier
-	Clients  Clients
-	Users    Users
-	// Store has the revocations that Verifier may not have heard of.
+	Families  *grant.Families
+	// Verify decides whether a string is an access token that is alive, as far as this node knows. Refusals match
+	// [token.ErrInvalid]; other errors are technical.
+	Verify func(ctx context.Context, raw string) (*token.Access, error)
+	// FindClient returns false for an unknown client; errors are technical.
+	FindClient func(ctx context.Context, id string) (c *oauth.Client, ok bool, err error)
+	Users      directory.Directory
+	// Store has the revocations that Verify may not know yet.
 	Store store.Backend
 	// Attempts counts unknown tokens, under keys that begin with "introspect:".
 	Attempts *lockout.Book
 	// Guesses is how many unknown tokens a minute one client may send from one address.
 	Guesses int
-	Metrics Metrics
+	// Count counts requests; outcome is "active", "inactive" or the error code.
+	Count   func(outcome string)
 	Respond oauthhttp.Responder
 	// ClientIP is the address of the sender, without port.
 	ClientIP func(*http.Request) string
-}
-
-// Families finds grant families by refresh token and reports whether they were revoked. Errors
-// are technical.
-type Families interface {
-	Find(ctx context.Context, c *oauth.Client, token string) (p grant.Presented, ok bool, err error)
-	Revoked(ctx context.Context, id string) (bool, error)
-}
-
-// Verifier judges access tokens.
-type Verifier interface {
-	Verify(ctx context.Context, raw string) (*token.Access, error)
-}
-
-// Clients finds a client. ok is false for an unknown one; errors are technical.
-type Clients interface {
-	Client(ctx context.Context, id string) (c *oauth.Client, ok bool, err error)
-}
-
-// Users finds a user. ok is false for an unknown one; errors are technical.
-type Users interface {
-	Lookup(ctx context.Context, id string) (user directory.User, ok bool, err error)
-}
-
-// Metrics counts requests; outcome is "active", "inactive" or the error code.
-type Metrics interface {
-	Introspection(outcome string)
-}
-
-// Endpoint is the introspection endpoint, behind client authentication.
-type Endpoint struct{ Config }
-
-// New checks the configuration.
-func New(c Config) (*Endpoint, error) {
-	if c.Issuer == "" || c.Families == nil || c.Verifier == nil || c.Clients == nil || c.Users == nil || c.Store == nil || c.Attempts == nil || c.Guesses < 1 || c.Metrics == nil || c.ClientIP == nil {
-		return nil, errors.New("introspection: an incomplete Config")
-	}
-	return &Endpoint{c}, nil
 }
 
 // answer is RFC 7662 section 2.2. Its zero value is exactly {"active":false}, which says nothing
@@ -123,13 +90,13 @@ func (t *Endpoint) Serve(w http.ResponseWriter, r *http.Request, client *oauth.C
 	if told.Active {
 		outcome = "active"
 	}
-	t.Metrics.Introspection(outcome)
+	t.Count(outcome)
 	t.Respond.WriteJSON(w, http.StatusOK, told)
 }
 
 // Refuse answers and counts an error, also one that came before Serve.
 func (t *Endpoint) Refuse(w http.ResponseWriter, _ httpx.Form, err error) {
-	t.Metrics.Introspection(string(oauthhttp.AsError(err).Code))
+	t.Count(string(oauthhttp.AsError(err).Code))
 	t.Respond.WriteError(w, err)
 }
 
@@ -184,7 +151,7 @@ func (t *Endpoint) describe(ctx context.Context, c *oauth.Client, sent string) (
 // liveAccessToken returns an access token that is alive and that mayKnow admits, nil if the
 // string is no such token. guess is that of describe. Errors are [oauth.Error].
 func (t *Endpoint) liveAccessToken(ctx context.Context, sent string, mayKnow func(*token.Access) bool) (live *token.Access, guess bool, err error) {
-	access, err := t.Verifier.Verify(ctx, sent)
+	access, err := t.Verify(ctx, sent)
 	switch {
 	case errors.Is(err, token.ErrOver):
 		return nil, false, nil
@@ -223,8 +190,8 @@ func (t *Endpoint) meantFor(c *oauth.Client, a *token.Access) bool {
 	return slices.ContainsFunc(a.Audience, func(aud string) bool { return slices.Contains(own, aud) })
 }
 
-// isAlive asks store and directory what the verifier may not have heard yet or cannot know. So
-// the answer is never older than the question, and without the store there is none.
+// isAlive asks store and directory for what the verifier may not know yet or cannot know. So the answer is never older
+// than the question, and without the store there is none.
 func (t *Endpoint) isAlive(ctx context.Context, a *token.Access) (bool, error) {
 	_, err := t.Store.Get(ctx, store.Revocation{Of: store.RevokeToken, Value: a.ID}.Key())
 	if !errors.Is(err, store.ErrNotFound) {
@@ -240,7 +207,7 @@ func (t *Endpoint) isAlive(ctx context.Context, a *token.Access) (bool, error) {
 			return false, refusal.OrUnavailable(err)
 		}
 	}
-	if _, known, err := t.Clients.Client(ctx, a.Client); err != nil || !known {
+	if _, known, err := t.FindClient(ctx, a.Client); err != nil || !known {
 		return false, refusal.OrUnavailable(err)
 	}
 	return t.activeSubject(ctx, a.Subject)

@@ -1,3 +1,5 @@
+// Package pushed keeps pushed authorization requests (RFC 9126): the endpoint that takes them, and
+// their use at the authorization endpoint, once. It does not know what a request must contain.
 package pushed
 
 import (
@@ -27,14 +29,14 @@ const (
 	margin = 10 * time.Minute
 )
 
-// Config is what an [Endpoint] needs; New checks it.
-type Config struct {
-	// Check makes all checks of the authorization endpoint. They are made again when the request
-	// is used. Refusals are [oauth.Error]; other errors are technical.
+// Endpoint keeps pushed authorization requests. As an endpoint it stands behind client authentication. All fields are
+// needed.
+type Endpoint struct {
+	// Check makes all checks of the authorization endpoint. They are made again when the request is used. Refusals are
+	// [oauth.Error]; other errors are technical.
 	Check func(context.Context, query.Params) error
 	Store store.Backend
-	// Attempts counts the pushes of clients that anybody can make, under keys that begin with
-	// "par".
+	// Attempts counts the pushes of clients that anybody can make, under keys that begin with "par".
 	Attempts *lockout.Book
 	// Form is how long a sign-in may be in progress.
 	Form    time.Duration
@@ -42,18 +44,6 @@ type Config struct {
 	// ClientIP is the address of the sender, without port.
 	ClientIP func(*http.Request) string
 	Now      func() time.Time
-}
-
-// Endpoint keeps pushed authorization requests. As an endpoint it stands behind client
-// authentication.
-type Endpoint struct{ Config }
-
-// New checks the configuration.
-func New(c Config) (*Endpoint, error) {
-	if c.Check == nil || c.Store == nil || c.Attempts == nil || c.Form <= 0 || c.ClientIP == nil || c.Now == nil {
-		return nil, errors.New("pushed: an incomplete Config")
-	}
-	return &Endpoint{c}, nil
 }
 
 // Anybody can push as a public client, and each push is written to the store: these limits bound
@@ -129,10 +119,7 @@ func (e *Endpoint) countPush(r *http.Request, client *oauth.Client) error {
 	case client.SelfRegistered:
 		ok, retry = e.Attempts.Take("par:"+client.ID, pushesTogether)
 	}
-	if ok {
-		return nil
-	}
-	return refusal.TooMany(retry)
+	return refusal.Limited(ok, retry)
 }
 
 // pushedParams are the parameters of the authorization request, without what

@@ -1,8 +1,9 @@
+// Package registration lets clients register themselves (RFC 7591) and manage their registration
+// (RFC 7592). It knows nothing of where clients are stored.
 package registration
 
 import (
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"mime"
 	"net/http"
@@ -19,8 +20,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// Config is what an [Endpoint] needs; New checks it.
-type Config struct {
+// Endpoint is the client registration endpoint (RFC 7591) and the client configuration endpoint (RFC 7592). All fields
+// are needed.
+type Endpoint struct {
 	Rules
 	Registrar Registrar
 	// IDAlgorithms are those that id_tokens are signed with.
@@ -37,24 +39,6 @@ type Config struct {
 	Log      *slog.Logger
 	Respond  oauthhttp.Responder
 	Now      func() time.Time
-}
-
-// Endpoint is the client registration endpoint (RFC 7591) and the client configuration endpoint
-// (RFC 7592).
-type Endpoint struct{ Config }
-
-// New checks the configuration.
-func New(c Config) (*Endpoint, error) {
-	if c.Registrar == nil {
-		return nil, errors.New("registration: no registrar")
-	}
-	if c.Address == "" || c.Attempts == nil || c.Guesses < 1 || c.ClientIP == nil || c.Audit == nil || c.Log == nil || c.Now == nil {
-		return nil, errors.New("registration: an incomplete Config")
-	}
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
-	return &Endpoint{c}, nil
 }
 
 // answer is RFC 7591 section 3.2.1 and RFC 7592 section 3.

@@ -1,3 +1,5 @@
+// Package revocation is the endpoint at which clients revoke their tokens (RFC 7009). It knows
+// neither how clients authenticate nor how a grant family is stored.
 package revocation
 
 import (
@@ -17,61 +19,29 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// The outcomes of a revocation, as [Metrics] has them.
+// The outcomes of a revocation.
 const (
 	revoked = "revoked"
 	nothing = "nothing"
 )
 
-// Config is what an [Endpoint] needs; New checks it.
-type Config struct {
+// Endpoint is the revocation endpoint, behind client authentication. All fields are needed.
+type Endpoint struct {
 	// Issuer is the iss of our tokens.
 	Issuer   string
-	Families Families
-	// Verifier decides whether an access token is one of ours, whatever has become of its
-	// client and user: the token of a user who is locked today must stay dead when the user is
-	// let in again. Refusals match [token.ErrInvalid]; other errors are technical.
-	Verifier    Verifier
-	Revocations Revoker
+	Families *grant.Families
+	// Verify decides whether an access token is one of ours, whatever has become of its client and user: the token of a
+	// user who is locked today must stay dead when the user is unlocked. Refusals match [token.ErrInvalid]; other
+	// errors are technical.
+	Verify      func(ctx context.Context, raw string) (*token.Access, error)
+	Revocations grant.Revoker
 	// Attempts counts revocations, under keys that begin with "revoke:".
 	Attempts *lockout.Book
-	Metrics  Metrics
-	Audit    audit.Sink
-	Respond  oauthhttp.Responder
-	Now      func() time.Time
-}
-
-// Families finds and ends grant families by their refresh tokens. Errors are technical.
-type Families interface {
-	Find(ctx context.Context, c *oauth.Client, token string) (p grant.Presented, ok bool, err error)
-	End(ctx context.Context, id string) (ended bool, err error)
-}
-
-// Verifier judges access tokens.
-type Verifier interface {
-	Verify(ctx context.Context, raw string) (*token.Access, error)
-}
-
-// Revoker makes every guard refuse something. When it returns nil the revocation is durable.
-type Revoker interface {
-	Revoke(ctx context.Context, r store.Revocation) error
-}
-
-// Metrics counts requests; outcome is "revoked", "nothing" (there was nothing to revoke) or the
-// error code.
-type Metrics interface {
-	Revocation(outcome string)
-}
-
-// Endpoint is the revocation endpoint, behind client authentication.
-type Endpoint struct{ Config }
-
-// New checks the configuration.
-func New(c Config) (*Endpoint, error) {
-	if c.Issuer == "" || c.Families == nil || c.Verifier == nil || c.Revocations == nil || c.Attempts == nil || c.Metrics == nil || c.Audit == nil || c.Now == nil {
-		return nil, errors.New("revocation: an incomplete Config")
-	}
-	return &Endpoint{c}, nil
+	// Count counts requests; outcome is "revoked", "nothing" (there was nothing to revoke) or the error code.
+	Count   func(outcome string)
+	Audit   audit.Sink
+	Respond oauthhttp.Responder
+	Now     func() time.Time
 }
 
 // perSubject bounds the access tokens that a client revokes for one user or for itself: every
@@ -81,23 +51,22 @@ var perSubject = lockout.Rule{Limit: 120, Window: time.Minute}
 
 var errForeign = oauth.E(oauth.UnauthorizedClient, "the token was issued to another client")
 
-// Serve answers 200 when the token is dead for good: when its end is durable, and for a token
-// that was dead before or is none of ours, about which the client can do nothing (RFC 7009
-// section 2.2). token_type_hint is not needed to tell the kinds apart.
+// Serve answers 200 when the token is dead for good: when its end is durable, and for a token that was dead before or
+// is none of ours (RFC 7009 section 2.2). token_type_hint is not needed to tell the kinds apart.
 func (t *Endpoint) Serve(w http.ResponseWriter, r *http.Request, client *oauth.Client, form httpx.Form) {
 	outcome, err := t.revoke(r.Context(), client, form)
 	if err != nil {
 		t.Refuse(w, form, err)
 		return
 	}
-	t.Metrics.Revocation(outcome)
+	t.Count(outcome)
 	// Clients ignore the body (section 2.2), but some expect JSON in every answer.
 	t.Respond.WriteJSON(w, http.StatusOK, struct{}{})
 }
 
 // Refuse answers and counts an error, also one that came before Serve.
 func (t *Endpoint) Refuse(w http.ResponseWriter, _ httpx.Form, err error) {
-	t.Metrics.Revocation(string(oauthhttp.AsError(err).Code))
+	t.Count(string(oauthhttp.AsError(err).Code))
 	t.Respond.WriteError(w, err)
 }
 
@@ -138,7 +107,7 @@ func (t *Endpoint) revokeFamily(ctx context.Context, g store.Grant) (outcome str
 
 // revokeAccess revokes one access token and nothing else of its grant.
 func (t *Endpoint) revokeAccess(ctx context.Context, client *oauth.Client, sent string) (outcome string, err error) {
-	access, err := t.Verifier.Verify(ctx, sent)
+	access, err := t.Verify(ctx, sent)
 	if early := notYetValid(err); early != nil {
 		access, err = early, nil
 	}
@@ -152,8 +121,8 @@ func (t *Endpoint) revokeAccess(ctx context.Context, client *oauth.Client, sent 
 	case access.Client != client.ID:
 		return "", errForeign
 	}
-	if ok, retry := t.Attempts.Take("revoke:"+client.ID+"|"+access.Subject, perSubject); !ok {
-		return "", refusal.TooMany(retry)
+	if err := refusal.Limited(t.Attempts.Take("revoke:"+client.ID+"|"+access.Subject, perSubject)); err != nil {
+		return "", err
 	}
 	at := t.Now()
 	if access.IssuedAt.After(at) {

@@ -1,8 +1,9 @@
+// Package tokenendpoint is the token endpoint: it asks the grant type what to issue, signs it
+// and answers. It knows neither how clients authenticate nor what a grant type checks.
 package tokenendpoint
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -11,24 +12,26 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/audience"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/grant"
-	"github.com/gatehouse/gatehouse/module/internal/authserver/granttype"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// Config is what an [Endpoint] needs; New checks it.
-type Config struct {
+// Endpoint is the token endpoint (RFC 6749 section 3.2), behind client authentication. It does what all grant types
+// share: permission to use one, audience, signature, answer and metrics. All fields are needed.
+type Endpoint struct {
 	// Grants are the grant types there are, including those that no client may use now.
 	Grants     []grant.Grant
-	GrantTypes granttype.Rules
+	GrantTypes grant.Rules
 	Audiences  audience.Config
-	Users      Users
-	Tokens     Tokens
-	Metrics    Metrics
-	Audit      audit.Sink
-	Respond    oauthhttp.Responder
+	// Users has the claims of an id_token.
+	Users  directory.Directory
+	Tokens Tokens
+	// Count counts requests; outcome is "issued" or the error code.
+	Count   func(grant, outcome string)
+	Audit   audit.Sink
+	Respond oauthhttp.Responder
 	// Access is the life of access tokens and id_tokens.
 	Access time.Duration
 	// ClientIP is the address of the sender, without port.
@@ -36,33 +39,10 @@ type Config struct {
 	Now      func() time.Time
 }
 
-// Users finds a user, for the claims of an id_token. ok is false for an unknown one; errors are
-// technical.
-type Users interface {
-	Lookup(ctx context.Context, id string) (user directory.User, ok bool, err error)
-}
-
 // Tokens signs. Errors are technical.
 type Tokens interface {
 	Issue(ctx context.Context, a token.Access) (string, error)
 	IssueID(ctx context.Context, id token.ID, alg string) (string, error)
-}
-
-// Metrics counts requests; outcome is "issued" or the error code.
-type Metrics interface {
-	TokenRequest(grant, outcome string)
-}
-
-// Endpoint is the token endpoint (RFC 6749 section 3.2), behind client authentication. It does
-// what all grant types share: permission to use one, audience, signature, answer and metrics.
-type Endpoint struct{ Config }
-
-// New checks the configuration.
-func New(c Config) (*Endpoint, error) {
-	if len(c.Grants) == 0 || c.Users == nil || c.Tokens == nil || c.Metrics == nil || c.Audit == nil || c.ClientIP == nil || c.Now == nil || c.Access < time.Second {
-		return nil, errors.New("tokenendpoint: an incomplete Config")
-	}
-	return &Endpoint{c}, nil
 }
 
 // tokenAnswer is RFC 6749 section 5.1.
@@ -82,7 +62,7 @@ func (t *Endpoint) Serve(w http.ResponseWriter, r *http.Request, client *oauth.C
 		t.Refuse(w, form, err)
 		return
 	}
-	t.Metrics.TokenRequest(form.Get("grant_type"), "issued")
+	t.Count(form.Get("grant_type"), "issued")
 	t.Respond.WriteJSON(w, http.StatusOK, answer)
 }
 
@@ -92,7 +72,7 @@ func (t *Endpoint) Refuse(w http.ResponseWriter, form httpx.Form, err error) {
 	if g := t.findGrant(form.Get("grant_type")); g != nil {
 		label = string(g.Type())
 	}
-	t.Metrics.TokenRequest(label, string(oauthhttp.AsError(err).Code))
+	t.Count(label, string(oauthhttp.AsError(err).Code))
 	t.Respond.WriteError(w, err)
 }
 
@@ -105,10 +85,10 @@ func (t *Endpoint) issue(r *http.Request, client *oauth.Client, form httpx.Form,
 	case form.Get("grant_type") == "":
 		return tokenAnswer{}, oauth.Parameter("grant_type", "is missing")
 	case g == nil:
-		return tokenAnswer{}, granttype.ErrNotOffered
+		return tokenAnswer{}, grant.ErrNotOffered
 	}
-	if refused := t.GrantTypes.Check(client, g.Type()); refused != nil {
-		return tokenAnswer{}, refused
+	if err := t.GrantTypes.CheckGrantType(client, g.Type()); err != nil {
+		return tokenAnswer{}, err
 	}
 	resources := t.Audiences.Known(client, form.All("resource")) // refused below, after what can be replayed
 	pending, err := g.Prepare(ctx, grant.Request{Client: client, Form: form, Resources: resources, Address: t.ClientIP(r)})
@@ -119,7 +99,11 @@ func (t *Endpoint) issue(r *http.Request, client *oauth.Client, form httpx.Form,
 	if err != nil {
 		return tokenAnswer{}, err
 	}
-	access, err := t.sign(ctx, client, audience, pending)
+	now := t.Now().Truncate(time.Second)
+	access, err := t.Tokens.Issue(ctx, token.Access{
+		Subject: pending.Subject, Audience: audience, Client: client.ID, Scopes: pending.Scopes,
+		Grant: pending.Family, Epochs: pending.Epochs, IssuedAt: now, Expires: now.Add(t.Access.Truncate(time.Second)),
+	})
 	if err != nil {
 		return tokenAnswer{}, oauth.Unavailable(err)
 	}
@@ -138,7 +122,7 @@ func (t *Endpoint) issue(r *http.Request, client *oauth.Client, form httpx.Form,
 		Reason: string(g.Type()),
 	})
 	if slices.Contains(oauth.DeprecatedGrantTypes, g.Type()) {
-		granttype.SetSunset(answer, client.Until[g.Type()])
+		grant.SetSunset(answer, client.Until[g.Type()])
 		t.GrantTypes.RecordDeprecated(ctx, client, g.Type(), pending.Subject)
 	}
 	return tokenAnswer{
@@ -149,20 +133,6 @@ func (t *Endpoint) issue(r *http.Request, client *oauth.Client, form httpx.Form,
 		Scope:        oauth.JoinScopes(pending.Scopes),
 		IDToken:      id,
 	}, nil
-}
-
-func (t *Endpoint) sign(ctx context.Context, c *oauth.Client, audience []string, p grant.Pending) (string, error) {
-	now := t.Now().Truncate(time.Second)
-	return t.Tokens.Issue(ctx, token.Access{
-		Subject:  p.Subject,
-		Audience: audience,
-		Client:   c.ID,
-		Scopes:   p.Scopes,
-		Grant:    p.Family,
-		Epochs:   p.Epochs,
-		IssuedAt: now,
-		Expires:  now.Add(t.Access.Truncate(time.Second)),
-	})
 }
 
 func (t *Endpoint) findGrant(grantType string) grant.Grant {

@@ -1,3 +1,5 @@
+// Package userinfo is the UserInfo endpoint of OpenID Connect: who the user of an access token
+// is. It knows neither sessions nor how tokens are made.
 package userinfo
 
 import (
@@ -14,49 +16,20 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// Config is what an [Endpoint] needs; New checks it.
-type Config struct {
+// Endpoint is OpenID Connect Core section 5.3. The token may be for any audience, since a client has no other to ask
+// with; what it needs is the scope openid. All fields are needed.
+type Endpoint struct {
 	// Issuer is the iss of our tokens.
 	Issuer string
-	// Verifier decides whether a string is an access token that is alive. Refusals match
-	// [token.ErrInvalid]; other errors are technical.
-	Verifier Verifier
-	Clients  Clients
-	Users    Users
-	Signer   Signer
-	Respond  oauthhttp.Responder
-}
-
-// Verifier judges access tokens.
-type Verifier interface {
-	Verify(ctx context.Context, raw string) (*token.Access, error)
-}
-
-// Clients finds a client. ok is false for an unknown one; errors are technical.
-type Clients interface {
-	Client(ctx context.Context, id string) (c *oauth.Client, ok bool, err error)
-}
-
-// Users finds a user. ok is false for an unknown one; errors are technical.
-type Users interface {
-	Lookup(ctx context.Context, id string) (user directory.User, ok bool, err error)
-}
-
-// Signer signs the answers for clients that want them as a JWT. Errors are technical.
-type Signer interface {
-	SignClaims(ctx context.Context, typ string, claims map[string]any, alg string) (string, error)
-}
-
-// Endpoint is OpenID Connect Core section 5.3. The token may be for any audience, since a client
-// has no other to ask with; what it needs is the scope openid.
-type Endpoint struct{ Config }
-
-// New checks the configuration.
-func New(c Config) (*Endpoint, error) {
-	if c.Issuer == "" || c.Verifier == nil || c.Clients == nil || c.Users == nil || c.Signer == nil {
-		return nil, errors.New("userinfo: an incomplete Config")
-	}
-	return &Endpoint{c}, nil
+	// Verify decides whether a string is an access token that is alive. Refusals match [token.ErrInvalid]; other errors
+	// are technical.
+	Verify func(ctx context.Context, raw string) (*token.Access, error)
+	// FindClient returns false for an unknown client; errors are technical.
+	FindClient func(ctx context.Context, id string) (c *oauth.Client, ok bool, err error)
+	Users      directory.Directory
+	// SignClaims signs the answers for clients that want them as a JWT. Errors are technical.
+	SignClaims func(ctx context.Context, typ string, claims map[string]any, alg string) (string, error)
+	Respond    oauthhttp.Responder
 }
 
 // ServeHTTP answers a request whose body is limited already.
@@ -87,7 +60,7 @@ func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	claims["iss"], claims["aud"] = e.Issuer, client.ID
-	signed, err := e.Signer.SignClaims(r.Context(), "JWT", claims, client.IDTokenAlg)
+	signed, err := e.SignClaims(r.Context(), "JWT", claims, client.IDTokenAlg)
 	if err != nil {
 		return oauth.Unavailable(err)
 	}
@@ -100,7 +73,7 @@ func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 // openIDToken returns a token that may be used at /userinfo, and its client.
 func (e *Endpoint) openIDToken(ctx context.Context, raw string) (*token.Access, *oauth.Client, error) {
 	invalid := oauth.E(oauth.InvalidToken, "the access token is unknown, expired or revoked")
-	access, err := e.Verifier.Verify(ctx, raw)
+	access, err := e.Verify(ctx, raw)
 	switch {
 	case errors.Is(err, token.ErrInvalid):
 		return nil, nil, invalid
@@ -110,12 +83,12 @@ func (e *Endpoint) openIDToken(ctx context.Context, raw string) (*token.Access, 
 		return nil, nil, invalid
 	case strings.HasPrefix(access.Subject, token.ClientSubject):
 		return nil, nil, oauth.E(oauth.InvalidToken, "the access token is a client's own, not a user's")
-	case access.Pairwise != "": // the answer would tell who it really is
+	case access.Pairwise != "": // the answer would disclose the subject
 		return nil, nil, oauth.E(oauth.InvalidToken, "the access token is one of Variant B")
 	case !slices.Contains(access.Scopes, "openid"):
 		return nil, nil, oauth.E(oauth.InsufficientScope, "the access token has no scope openid")
 	}
-	client, ok, err := e.Clients.Client(ctx, access.Client)
+	client, ok, err := e.FindClient(ctx, access.Client)
 	switch {
 	case err != nil:
 		return nil, nil, oauth.Unavailable(err)
@@ -125,8 +98,7 @@ func (e *Endpoint) openIDToken(ctx context.Context, raw string) (*token.Access, 
 	return access, client, nil
 }
 
-// activeUser is the user of a token as they are now. Telling something about a user who was
-// locked since would be as good as letting them in.
+// activeUser is the user of a token as they are now. Nothing is disclosed about a user who was locked since.
 func (e *Endpoint) activeUser(ctx context.Context, access *token.Access) (directory.User, error) {
 	user, ok, err := e.Users.Lookup(ctx, access.Subject)
 	switch {

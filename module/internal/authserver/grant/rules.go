@@ -1,4 +1,4 @@
-package granttype
+package grant
 
 import (
 	"context"
@@ -19,39 +19,30 @@ var ErrNotOffered = oauth.E(oauth.UnsupportedGrantType, "this grant_type is not 
 
 var errNotThisClient = oauth.E(oauth.UnauthorizedClient, "the client may not use this grant type")
 
-// Clients knows which grant types the clients have.
-type Clients interface {
-	// OptionalGrants are those of [oauth.OptionalGrantTypes] that some client may use now.
-	OptionalGrants() []oauth.GrantType
-}
-
-// Metrics counts uses of deprecated grant types.
-type Metrics interface {
-	DeprecatedGrant(grant string)
-}
-
-// Rules decides who may use which grant type. All fields are needed.
+// Rules decides which client may use which grant type. All fields are needed.
 type Rules struct {
-	Clients Clients
-	Metrics Metrics
-	Audit   audit.Sink
-	Now     func() time.Time
+	// OptionalGrants returns those of [oauth.OptionalGrantTypes] that some client may use now.
+	OptionalGrants func() []oauth.GrantType
+	// CountDeprecated counts uses of deprecated grant types.
+	CountDeprecated func(grant string)
+	Audit           audit.Sink
+	Now             func() time.Time
 }
 
-// Check refuses a grant type that the client may not use now. An optional grant type that no
-// client may use is refused like an unknown one. One that has ended is refused with its date,
-// for the developer whose application has stopped working. Errors are [oauth.Error].
+// CheckGrantType refuses a grant type that the client may not use now. An optional grant type that no client may use is
+// refused like an unknown one. One that has ended is refused with its date, for the developer whose application has
+// stopped working. Errors are [oauth.Error].
 //
 // A client with an optional grant type may use it even before OptionalGrants knows.
-func (c Rules) Check(client *oauth.Client, g oauth.GrantType) error {
+func (r Rules) CheckGrantType(client *oauth.Client, g oauth.GrantType) error {
 	until, dated := client.Until[g]
 	switch {
 	case !client.MayUse(g), !dated && slices.Contains(oauth.DeprecatedGrantTypes, g):
-		if slices.Contains(oauth.OptionalGrantTypes, g) && !c.SomebodyMayUse(g) {
+		if slices.Contains(oauth.OptionalGrantTypes, g) && !r.SomebodyMayUse(g) {
 			return ErrNotOffered
 		}
 		return errNotThisClient
-	case client.Ended(g, c.Now()):
+	case client.Ended(g, r.Now()):
 		return oauth.E(oauth.UnauthorizedClient,
 			"this grant type is deprecated and the client could use it until "+until.UTC().Format(time.RFC3339))
 	}
@@ -59,14 +50,14 @@ func (c Rules) Check(client *oauth.Client, g oauth.GrantType) error {
 }
 
 // SomebodyMayUse reports whether some client may use an optional grant type now.
-func (c Rules) SomebodyMayUse(g oauth.GrantType) bool {
-	return slices.Contains(c.Clients.OptionalGrants(), g)
+func (r Rules) SomebodyMayUse(g oauth.GrantType) bool {
+	return slices.Contains(r.OptionalGrants(), g)
 }
 
 // RecordDeprecated counts and records that a deprecated grant type was used.
-func (c Rules) RecordDeprecated(ctx context.Context, client *oauth.Client, g oauth.GrantType, subject string) {
-	c.Metrics.DeprecatedGrant(string(g))
-	c.Audit.Record(ctx, audit.Event{Name: audit.DeprecatedGrant, Client: client.ID, Subject: subject, Reason: string(g)})
+func (r Rules) RecordDeprecated(ctx context.Context, client *oauth.Client, g oauth.GrantType, subject string) {
+	r.CountDeprecated(string(g))
+	r.Audit.Record(ctx, audit.Event{Name: audit.DeprecatedGrant, Client: client.ID, Subject: subject, Reason: string(g)})
 }
 
 // SetSunset tells the client's developer that the grant type is deprecated (RFC 9745) and when
