@@ -36,7 +36,8 @@ type Assertion struct {
 	Expires time.Time // when the assertion is refused for its age, the leeway included
 }
 
-// ErrInvalid matches every error of [Keys.Verify]. Their texts are fixed, so that nothing of an assertion reaches a log.
+// ErrInvalid matches every error of [Keys.Verify]. Their texts are fixed, so that nothing of an assertion reaches a
+// log.
 var ErrInvalid = errors.New("clientassertion: invalid")
 
 // ErrExpired and ErrEarly refuse assertions that are signed by the client, and wrong in nothing but their time.

@@ -8,8 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/jose"
 )
 
-// FuzzAssertion looks for a panic, and for an assertion other than the signed one that
-// passes.
+// FuzzAssertion looks for a panic, and for an assertion other than the signed one that passes.
 func FuzzAssertion(f *testing.F) {
 	keys := clientKeys(f, publicJWK(f, "EdDSA", "kid", "k"), publicJWK(f, "ES256"), publicJWK(f, "RS256", "alg", "PS256"))
 	good := assertion(f, "EdDSA", map[string]any{"alg": "EdDSA", "kid": "k"}, assertionClaims())
@@ -50,8 +49,7 @@ func FuzzAssertionClaims(f *testing.F) {
 	})
 }
 
-// FuzzClientKeys looks for a panic, and for a set that is taken though it names
-// something secret or something weak.
+// FuzzClientKeys looks for a panic, and for a set that is taken though it names something secret or something weak.
 func FuzzClientKeys(f *testing.F) {
 	for _, alg := range Algorithms {
 		f.Add(jwks(f, publicJWK(f, alg, "kid", "k", "alg", alg, "use", "sig", "key_ops", []string{"verify"})))

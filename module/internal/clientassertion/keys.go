@@ -14,14 +14,15 @@ import (
 )
 
 const (
-	// maxJWKS bounds a client's JWK set, and maxKeys the signatures that one assertion without a kid can make us check.
+	// maxJWKS bounds a client's JWK set, and maxKeys the signatures that one assertion without a kid can make us
+	// check.
 	maxJWKS = 32 << 10
 	maxKeys = 8
 	maxKid  = 256
 )
 
-// methods are the algorithms of client assertions and the kty each belongs to (RFC 7518 section 3.1, RFC 8037
-// section 3.1). HMAC and none are not among them.
+// methods are the algorithms of client assertions and the kty each belongs to (RFC 7518 section 3.1, RFC 8037 section
+// 3.1). HMAC and none are not among them.
 var methods = map[string]struct {
 	kty string
 	jwt.SigningMethod

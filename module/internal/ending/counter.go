@@ -8,10 +8,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// counter gives out epochs. All ends of all users share the stored counter, and whoever
-// succeeds in increasing it takes epochs for everyone in this process who wants one at
-// that moment: if each had to succeed alone, a few dozen ends at once would keep the
-// others from ending anything.
+// counter gives out epochs. All ends of all users share the stored counter, and whoever succeeds in increasing it
+// takes epochs for all who wait in this process: if each had to succeed alone, a few dozen ends at once would starve
+// the others.
 type counter struct {
 	store store.Backend
 
@@ -23,7 +22,7 @@ func newCounter(b store.Backend) *counter {
 	return &counter{store: b, waiting: make(map[*int64]struct{})}
 }
 
-// nextEpoch gives out an epoch above what the counter was at the call. Nobody else gets it.
+// nextEpoch returns an epoch above the counter's value at the call. Nobody else gets it.
 func (c *counter) nextEpoch(ctx context.Context, now time.Time) (int64, error) {
 	mine := new(int64)
 	c.mu.Lock()

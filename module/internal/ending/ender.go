@@ -8,16 +8,16 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// minKept is how long the record of an end is kept at least. Everything issued before is
-// deleted or expired long before that, whatever the lifetimes of earlier configurations.
+// minKept is the least time for which the record of an end is kept. Everything issued before is deleted or expired
+// long before that, whatever the lifetimes of earlier configurations.
 const minKept = 400 * 24 * time.Hour
 
-// reuseSweepFor is how old a sweep may be that nobody has begun with and that serves another end of
-// the same user as well. It is small beside settled.
+// reuseSweepFor is how old a sweep that nobody has begun may be to serve another end of the same user as well. It is
+// small compared with lastPassAfter.
 const reuseSweepFor = 5 * time.Second
 
-// Revoker makes every guard refuse something. When it returns nil that is durable, and in
-// force in this process; other nodes follow within a second.
+// Revoker makes every guard refuse something. When it returns nil that is durable, and in force in this process;
+// other nodes follow within a second.
 type Revoker interface {
 	Revoke(ctx context.Context, r store.Revocation) error
 }
@@ -28,7 +28,7 @@ type Config struct {
 	Revocations Revoker
 	// Longest is the longest life of anything a user is issued.
 	Longest time.Duration
-	// Wake is called when there is something to sweep. Default: nobody is told.
+	// Wake is called when there is something to sweep; optional.
 	Wake func()
 	Now  func() time.Time
 }
@@ -50,10 +50,9 @@ func NewEnder(c Config) (*Ender, error) {
 	return &Ender{c, newCounter(c.Store)}, nil
 }
 
-// EndSubject kills every session, code, grant and access token of a user whose sign-in
-// began before the call. When it returns nil that is durable; guards of other nodes follow
-// within a second. Its cost does not depend on how much there is. Errors are technical,
-// and calling again is right after one.
+// EndSubject ends every session, code, grant and access token of a user whose sign-in began before the call. When it
+// returns nil that is durable; guards of other nodes follow within a second. Its cost does not depend on how much
+// there is. Errors are technical, and the caller may try again.
 func (e *Ender) EndSubject(ctx context.Context, subject string) error {
 	epoch, err := e.beginEnd(ctx, subject)
 	if err != nil {
@@ -61,7 +60,7 @@ func (e *Ender) EndSubject(ctx context.Context, subject string) error {
 	}
 	var v store.Ended
 	_, err = store.Change(ctx, e.Store, store.Record{Key: store.EndedKey(subject)}, &v, func(rec *store.Record) (bool, error) {
-		if v.Epoch >= epoch { // another end came later and was faster
+		if v.Epoch >= epoch { // a later end was faster
 			return false, nil
 		}
 		v.Subject, v.Epoch, v.At = subject, epoch, e.Now()
@@ -74,8 +73,8 @@ func (e *Ender) EndSubject(ctx context.Context, subject string) error {
 	return e.notifyGuards(ctx, store.Revocation{Of: store.RevokeSubject, Value: subject, Epoch: epoch})
 }
 
-// EndPair does the same for what one client has of a user. The caller deletes the
-// remembered consent first.
+// EndPair does the same for what was issued to one client on behalf of a user. The caller deletes the remembered
+// consent first.
 func (e *Ender) EndPair(ctx context.Context, client, subject string) error {
 	epoch, err := e.beginEnd(ctx, subject)
 	if err != nil {
@@ -97,8 +96,7 @@ func (e *Ender) EndPair(ctx context.Context, client, subject string) error {
 	return e.notifyGuards(ctx, store.Revocation{Of: store.RevokePair, Value: store.PairID(client, subject), Epoch: epoch})
 }
 
-// beginEnd takes an epoch and leaves word that there will be something to sweep, in case this
-// process ends before the sweep.
+// beginEnd takes an epoch and stores that there will be something to sweep, in case this process ends before.
 func (e *Ender) beginEnd(ctx context.Context, subject string) (epoch int64, err error) {
 	if epoch, err = e.counter.nextEpoch(ctx, e.Now()); err != nil {
 		return 0, err
@@ -108,7 +106,7 @@ func (e *Ender) beginEnd(ctx context.Context, subject string) (epoch int64, err 
 	_, err = store.Change(ctx, e.Store, r, &v, func(*store.Record) (bool, error) {
 		now := e.Now()
 		if since := now.Sub(v.Begun); v.Kind == "" && v.Lease.IsZero() && 0 <= since && since < reuseSweepFor {
-			return false, nil // nobody has begun with the one of a moment ago
+			return false, nil // the sweep of a moment ago has not begun
 		}
 		v = store.Sweep{Subject: subject, Begun: now, Deleted: v.Deleted}
 		return true, nil

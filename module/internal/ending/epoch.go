@@ -7,43 +7,40 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Why an end is whole although nothing is listed and no clocks are compared:
+// Why an end is complete although nothing is listed and no clocks are compared:
 //
 //	sign-in:  (1) read the epoch counter = g   (2) check the password   (3) store a session of epoch g
 //	end:      (A) increase the counter to n    (B) write n into the user's record   (C) tell the guards n
 //
-// Codes, grants and access tokens inherit the session's g. Every use of any of them looks
-// at the user's record and refuses what is below it.
+// Codes, grants and access tokens inherit the session's g. Every use of any of them reads the user's record and
+// refuses a smaller epoch.
 //
-//   - A sign-in that read the counter before A has g < n. From B on whatever came of it is
-//     dead, however late it is written: the epoch is in the record, not in the time of
-//     writing. Refreshing changes no epoch. So no operation needs to look again after it
-//     has committed: what it answers is dead at its next use, and the access token in the
-//     answer carries g too and is refused by every guard that has heard of n.
-//   - A sign-in that read the counter after A checked the password after the end was
-//     called for, and so after whatever it was called for: it lives.
+//   - A sign-in that read the counter before A has g < n. From B on everything that follows from it is dead, however
+//     late it is written: the epoch counts, not the time of writing. Refreshing does not change the epoch. So no
+//     operation needs to look again after it has committed: what it issues is dead at its next use, and the access
+//     token carries g too and is refused by every guard that knows n.
+//   - A sign-in that read the counter after A checked the password after the end was requested: it lives.
 //
-// An end of a pair is the same with the pair's record. What a client is issued carries the
-// epoch of that record as it was before the permission (the remembered consent, or the
-// button that was pressed) was looked at, and an end deletes the consent before it writes
-// its epoch: whoever reads the new epoch finds no consent any more.
+// An end of a pair is the same with the pair's record. What a client is issued carries the epoch of that record as it
+// was before the permission (the remembered consent, or the button that was pressed) was read, and an end deletes the
+// consent before it writes its epoch: whoever reads the new epoch finds no consent.
 //
-// Ends that happen at the same moment may share one increase, to their number's height: each
-// takes another epoch above the former value, and the argument holds for each.
+// Ends at the same moment may share one increase by their number: each takes another epoch above the former value,
+// and the argument holds for each.
 //
-// The counter is at least the time in milliseconds, so that a store which lost its last
-// writes (a failover of Redis) does not give out an epoch twice.
+// The counter is at least the time in milliseconds, so that a store which lost its last writes (a failover of Redis)
+// does not give out an epoch twice.
 
-// CurrentEpoch returns the last epoch that was given out, 0 for none. It is read before a
-// password is checked. Errors are technical.
+// CurrentEpoch returns the last epoch that was given out, 0 for none. It must be read before a password is checked.
+// Errors are technical.
 func CurrentEpoch(ctx context.Context, b store.Backend) (int64, error) {
 	var v store.EpochCounter
 	_, err := store.Read(ctx, b, store.EpochCounterKey(), &v)
 	return v.Last, unlessAbsent(err)
 }
 
-// PairEpoch returns the epoch of a client at a user, 0 for none. It is read before the user's
-// permission is looked at. Errors are technical.
+// PairEpoch returns the epoch of a user at a client, 0 for none. It must be read before the user's permission. Errors
+// are technical.
 func PairEpoch(ctx context.Context, b store.Backend, client, subject string) (int64, error) {
 	var v store.Pair
 	_, err := store.Read(ctx, b, store.PairKey(client, subject), &v)
@@ -57,8 +54,8 @@ func SubjectEpoch(ctx context.Context, b store.Backend, subject string) (int64, 
 	return v.Epoch, unlessAbsent(err)
 }
 
-// Ended reports whether what carries these epochs is dead. Without a client only the end
-// of the user counts. Errors are technical: the answer is 503, never a refusal.
+// Ended reports whether something with these epochs is dead. Without a client only the end of the user counts. Errors
+// are technical: the answer is 503, never a refusal.
 func Ended(ctx context.Context, b store.Backend, subject, client string, e store.Epochs) (bool, error) {
 	j, err := NewJudge(ctx, b, subject)
 	if err != nil {
@@ -67,8 +64,8 @@ func Ended(ctx context.Context, b store.Backend, subject, client string, e store
 	return j.Ended(ctx, client, e)
 }
 
-// Judge answers for many records of one user, reading each client's epoch once. It is for
-// one request: what is ended afterwards it does not see.
+// Judge decides about many records of one user, reading each client's epoch once. It is for one request: it does not
+// see later ends.
 type Judge struct {
 	store   store.Backend
 	subject string
@@ -82,7 +79,7 @@ func NewJudge(ctx context.Context, b store.Backend, subject string) (*Judge, err
 	return &Judge{store: b, subject: subject, epoch: epoch}, err
 }
 
-// Ended reports whether what carries these epochs is dead; client is "" for sessions.
+// Ended reports whether something with these epochs is dead; client is "" for sessions.
 func (j *Judge) Ended(ctx context.Context, client string, e store.Epochs) (bool, error) {
 	if e.Subject < j.epoch || client == "" {
 		return e.Subject < j.epoch, nil

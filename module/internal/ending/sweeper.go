@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -16,42 +19,40 @@ const (
 	sweepPage = 100
 	// sweepPages is how many pages one user gets before the next user's turn.
 	sweepPages = 50
-	// sweepWorkers is how many records are deleted at the same moment: a store on disk
-	// commits them together.
+	// sweepWorkers is how many records are deleted at the same moment: a store on disk commits them together.
 	sweepWorkers = 25
 	// sweepUsers is how many users' sweeps are read at a time.
 	sweepUsers = 100
 	// lease is how long a node that works on a sweep is left alone with it.
 	lease = 30 * time.Second
-	// lastPassAfter is how long after an end the last pass begins: by then whatever was under way
-	// during the end has been written.
+	// lastPassAfter is how long after an end the last pass begins: by then everything in progress during the end has
+	// been written.
 	lastPassAfter = time.Minute
-	// lookEvery is how often sweeps are looked for that another process left behind.
+	// lookEvery is how often to look for sweeps that another process left behind.
 	lookEvery = 10 * time.Second
-	// maxFaults is how many users' sweeps may fail before the store counts as away. A fault of
-	// one user, such as a record that cannot be read, holds up nobody else.
+	// maxFaults is how many users' sweeps may fail before the store counts as down. A fault of one user, such as a
+	// record that cannot be read, does not delay the others.
 	maxFaults = 10
-	// deadKept is how long dead codes are kept, and grants of Variant B. While the form that
-	// made a code can be sent again, a deleted record would let the same code be made again;
-	// and Variant B has a number of its own for a grant that was taken back.
+	// deadKept is how long dead codes are kept, and grants of Variant B. While the form that made a code can be sent
+	// again, a deleted record would let the same code be made again; and Variant B has an error code of its own for a
+	// revoked grant.
 	deadKept = 30 * time.Minute
 )
 
-// sweptKinds are the kinds of records that are swept, in this order.
+// sweptKinds are the kinds of records to sweep, in this order.
 var sweptKinds = []store.Kind{store.KindSession, store.KindCode, store.KindGrant, store.KindPair}
 
 // SweeperConfig is what a [Sweeper] needs.
 type SweeperConfig struct {
 	Store store.Backend
-	// Log tells of sweeps that are done and of faults; nil is silent.
+	// Log reports finished sweeps and faults; nil is silent.
 	Log *slog.Logger
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
 
-// Sweeper deletes what ends have killed. How far it has come is in the store, so any node
-// goes on where another one stopped; two that work on the same delete nothing twice that
-// matters. It is safe for concurrent use.
+// Sweeper deletes what has ended. Its progress is in the store, so any node goes on where another one stopped; two
+// that work on the same do no harm. It is safe for concurrent use.
 type Sweeper struct {
 	SweeperConfig
 	wake chan struct{}
@@ -82,8 +83,7 @@ func (s *Sweeper) Wake() {
 	}
 }
 
-// Run sweeps until ctx ends and returns its error. It is called once, and whoever calls it
-// owns the goroutine.
+// Run sweeps until ctx ends and returns its error. It is called once, and the caller owns the goroutine.
 func (s *Sweeper) Run(ctx context.Context) error {
 	timer := time.NewTimer(0) // the process before may have left something
 	defer timer.Stop()
@@ -105,12 +105,15 @@ func (s *Sweeper) Run(ctx context.Context) error {
 	}
 }
 
-// Sweep gives every pending sweep a turn; more says that one of them used its turn up. After
-// maxFaults failed turns it stops, and the next call begins behind the last of them. Errors
-// are technical, and calling again goes on.
+// Sweep gives every pending sweep a turn; more says that one of them used its turn up. After maxFaults failed turns
+// it stops, and the next call begins behind the last of them. Errors are technical, and calling again goes on.
 func (s *Sweeper) Sweep(ctx context.Context) (more bool, err error) {
 	var faults []error
-	for after := s.takeStart(); ; {
+	s.mu.Lock()
+	after := s.from
+	s.from = ""
+	s.mu.Unlock()
+	for {
 		all, err := s.Store.List(ctx, store.KindSweep, store.SweepParent, after, sweepUsers)
 		if err != nil || len(all) == 0 {
 			return more, errors.Join(append(faults, err)...)
@@ -123,7 +126,9 @@ func (s *Sweeper) Sweep(ctx context.Context) (more bool, err error) {
 			}
 			faults = append(faults, err)
 			if len(faults) == maxFaults {
-				s.startAfter(rec.ID)
+				s.mu.Lock()
+				s.from = rec.ID
+				s.mu.Unlock()
 			}
 			if len(faults) == maxFaults || ctx.Err() != nil {
 				return more, errors.Join(faults...)
@@ -131,21 +136,6 @@ func (s *Sweeper) Sweep(ctx context.Context) (more bool, err error) {
 		}
 		after = all[len(all)-1].ID
 	}
-}
-
-// takeStart returns the ID of the sweep behind which Sweep begins.
-func (s *Sweeper) takeStart() (after string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	after, s.from = s.from, ""
-	return after
-}
-
-// startAfter makes the next Sweep begin behind this one.
-func (s *Sweeper) startAfter(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.from = id
 }
 
 // workOnSweep works on one sweep, unless another node does or nothing is due yet.
@@ -186,8 +176,8 @@ func (s *Sweeper) workOnSweep(ctx context.Context, rec store.Record) (more bool,
 	return true, err
 }
 
-// releaseLease gives a sweep up, so that the process which comes next need not wait for the
-// lease to end. That it fails is no fault: the lease ends.
+// releaseLease gives a sweep up, so that the next process need not wait for the lease to end. If that fails, the
+// lease ends by itself.
 func (s *Sweeper) releaseLease(ctx context.Context, rec store.Record, v store.Sweep) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -195,8 +185,7 @@ func (s *Sweeper) releaseLease(ctx context.Context, rec store.Record, v store.Sw
 	_, _ = s.saveProgress(ctx, rec, &v)
 }
 
-// endPass deletes the sweep when its last pass is done, and otherwise leaves it alone until
-// that is due.
+// endPass deletes the sweep when its last pass is done, and otherwise leaves it alone until that is due.
 func (s *Sweeper) endPass(ctx context.Context, rec store.Record, v store.Sweep) (more bool, err error) {
 	if v.Late {
 		s.Log.Info("what was ended is deleted", slog.Int("records", v.Deleted))
@@ -207,8 +196,8 @@ func (s *Sweeper) endPass(ctx context.Context, rec store.Record, v store.Sweep) 
 	return false, err
 }
 
-// saveProgress writes how far a sweep has come. The version is 0, without an error, when somebody
-// else wrote meanwhile: there was another end, or another node has taken over.
+// saveProgress writes how far a sweep has come. The version is 0, without an error, when somebody else wrote
+// meanwhile: there was another end, or another node has taken over.
 func (s *Sweeper) saveProgress(ctx context.Context, rec store.Record, v *store.Sweep) (store.Record, error) {
 	var err error
 	if rec.Value, err = store.Encode(v); err != nil {
@@ -250,17 +239,16 @@ func (s *Sweeper) sweepOnePage(ctx context.Context, v *store.Sweep) (done bool, 
 		v.After = all[len(all)-1].ID
 		return false, nil
 	}
-	for i, kind := range sweptKinds {
-		if kind == v.Kind && i+1 < len(sweptKinds) {
-			v.Kind, v.After = sweptKinds[i+1], ""
-			return false, nil
-		}
+	next := slices.Index(sweptKinds, v.Kind) + 1
+	if next == 0 || next == len(sweptKinds) {
+		return true, nil
 	}
-	return true, nil
+	v.Kind, v.After = sweptKinds[next], ""
+	return false, nil
 }
 
-// isDead reports whether there is something to sweep of a record. One that cannot be read
-// is of a newer release, and left to that.
+// isDead reports whether there is something to sweep in a record. A newer release wrote those that cannot be read,
+// and sweeps them.
 func isDead(ctx context.Context, judge *Judge, rec store.Record) (bool, error) {
 	switch rec.Kind {
 	case store.KindSession:
@@ -290,27 +278,22 @@ func isDead(ctx context.Context, judge *Judge, rec store.Record) (bool, error) {
 // deleteRecords deletes dead records, some at a time, and counts them.
 func (s *Sweeper) deleteRecords(ctx context.Context, judge *Judge, dead []store.Record) (deleted int, err error) {
 	var n atomic.Int64
-	var all sync.WaitGroup
-	faults := make(chan error, len(dead))
-	turns := make(chan struct{}, sweepWorkers)
+	var all errgroup.Group
+	all.SetLimit(sweepWorkers)
 	for _, rec := range dead {
-		turns <- struct{}{}
-		all.Go(func() {
-			defer func() { <-turns }()
-			if err := s.deleteRecord(ctx, judge, rec); err != nil {
-				faults <- err
-				return
+		all.Go(func() error {
+			err := s.deleteRecord(ctx, judge, rec)
+			if err == nil {
+				n.Add(1)
 			}
-			n.Add(1)
+			return err
 		})
 	}
-	all.Wait()
-	close(faults)
-	return int(n.Load()), <-faults
+	err = all.Wait()
+	return int(n.Load()), err
 }
 
-// deleteRecord deletes one dead record. Some go a little later, and of a pair's record only the
-// dead grants.
+// deleteRecord deletes one dead record. Some expire a little later, and of a pair's record only the dead grants go.
 func (s *Sweeper) deleteRecord(ctx context.Context, judge *Judge, rec store.Record) error {
 	switch rec.Kind {
 	case store.KindCode:
@@ -330,20 +313,14 @@ func (s *Sweeper) deleteRecord(ctx context.Context, judge *Judge, rec store.Reco
 	return s.Store.Delete(ctx, rec.Key)
 }
 
-// dropEnded takes the grants off the list that ended with their user.
+// dropEnded removes the grants that ended with their user from the list.
 func (j *Judge) dropEnded(p *store.Pair) (dropped bool) {
-	kept := p.Grants[:0:0]
-	for _, g := range p.Grants {
-		if g.Epoch >= j.epoch {
-			kept = append(kept, g)
-		}
-	}
-	dropped = len(kept) < len(p.Grants)
-	p.Grants = kept
-	return dropped
+	n := len(p.Grants)
+	p.Grants = slices.DeleteFunc(p.Grants, func(g store.PairGrant) bool { return g.Epoch < j.epoch })
+	return len(p.Grants) < n
 }
 
-// Expire makes a record end earlier. That it changed meanwhile or is gone is no error.
+// Expire makes a record expire earlier. It is no error if the record changed meanwhile or is gone.
 func Expire(ctx context.Context, b store.Backend, rec store.Record, at time.Time) error {
 	if !rec.Expires.IsZero() && !at.Before(rec.Expires) {
 		return nil
@@ -355,12 +332,10 @@ func Expire(ctx context.Context, b store.Backend, rec store.Record, at time.Time
 	return nil
 }
 
-// pauseFor leaves the store to others for as long as it was worked on.
+// pauseFor leaves the store to others for as long as the last page took.
 func pauseFor(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(min(d, time.Second))
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(min(d, time.Second)):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

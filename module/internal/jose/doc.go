@@ -4,6 +4,6 @@
 // Of golang-jwt the gateway uses the signing methods alone. That library's parser accepts any header members and
 // several spellings of one token, decodes claims before it checks the signature, and leaves the type, the exact set
 // of members, and the bounds of sizes and times to its caller. Our parsers accept what this gateway writes and
-// nothing else, and for client assertions, which others write, the few members that clients use. JWKs are parsed
-// here because golang-jwt has no parser for them.
+// nothing else, and for client assertions, which others write, the few members that clients use. JWKs are parsed here
+// because golang-jwt has no parser for them.
 package jose

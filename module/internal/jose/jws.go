@@ -16,8 +16,8 @@ type JWS struct {
 	Signed, Header, Payload, Signature string
 }
 
-// Split cuts without allocating, however many dots there are (CVE-2025-30204). It refuses every character outside
-// the URL-safe alphabet: decoders skip line breaks, so one token would have many spellings.
+// Split cuts without allocating, however many dots there are (CVE-2025-30204). It refuses every character outside the
+// URL-safe alphabet: decoders skip line breaks, so one token would have many spellings.
 func Split(raw string) (s JWS, ok bool) {
 	first, second := -1, -1
 	for i := range len(raw) {

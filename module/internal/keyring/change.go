@@ -123,8 +123,8 @@ func (r *Ring) writeRecord(ctx context.Context, version uint64, keys []storedKey
 	return decodeRecord(record)
 }
 
-// extendLives records that keys which still sign may sign for tokens that live longer than was known, so that they
-// do not retire too early.
+// extendLives records that keys which still sign may sign for tokens that live longer than was known, so that they do
+// not retire too early.
 func (d *draft) extendLives() {
 	for i := range d.keys {
 		if k := &d.keys[i]; !k.stoppedSigning(d.now) && k.Life < d.life {

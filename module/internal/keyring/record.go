@@ -130,8 +130,8 @@ func (s *snapshot) published(now time.Time) iter.Seq[*Key] {
 	}
 }
 
-// signer is the newest key of the algorithm whose time to sign has come and is not over. When none has begun, the
-// one that begins first signs rather than none. nil: no key can sign.
+// signer is the newest key of the algorithm whose time to sign has come and is not over. When none has begun, the one
+// that begins first signs rather than none. nil: no key can sign.
 func (s *snapshot) signer(alg string, now time.Time) *Key {
 	var current, next *Key
 	for k := range s.published(now) {

@@ -39,8 +39,8 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Ring is the key ring of all nodes, one record in the store, as this process knows it. It is read at first use,
-// when it is older than a minute, and for a token that names an unknown key. It is safe for concurrent use.
+// Ring is the key ring of all nodes, one record in the store, as this process knows it. It is read at first use, when
+// it is older than a minute, and for a token that names an unknown key. It is safe for concurrent use.
 type Ring struct {
 	Config
 	current atomic.Pointer[snapshot]

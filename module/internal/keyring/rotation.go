@@ -31,9 +31,9 @@ const (
 // ErrUnknownKey is returned for a kid or an algorithm that the ring does not have.
 var ErrUnknownKey = errors.New("keyring: no such signing key")
 
-// Rotate replaces the key of an algorithm, or with "" of all that have one: the new key is published now and signs
-// in seven minutes, when everybody has seen it. The old one stays until its last token has expired. While a rotation
-// is in progress another changes nothing. why is one of the Why constants. It returns the ring as it is then.
+// Rotate replaces the key of an algorithm, or with "" of all that have one: the new key is published now and signs in
+// seven minutes, when everybody has seen it. The old one stays until its last token has expired. While a rotation is
+// in progress another changes nothing. why is one of the Why constants. It returns the ring as it is then.
 func (r *Ring) Rotate(ctx context.Context, alg, why string) ([]SigningKey, error) {
 	if !Supports(alg) && alg != "" {
 		return nil, fmt.Errorf("%w: nothing is signed with %q", ErrUnknownKey, alg)

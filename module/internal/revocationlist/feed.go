@@ -37,8 +37,8 @@ func (l *List) Run(ctx context.Context) error {
 	}
 }
 
-// follow loads all revocations and then those that come, until the feed is lost. complete says
-// whether the load was completed.
+// follow loads all revocations and then those that come, until the feed is lost. complete says whether the load was
+// completed.
 func (l *List) follow(ctx context.Context) (complete bool, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

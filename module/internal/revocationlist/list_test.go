@@ -121,8 +121,8 @@ func TestTheSetForgetsWhatExpiredAndIsBounded(t *testing.T) {
 	}
 }
 
-// N17: a clock that was set forward for a moment, such as one that took local time for UTC,
-// makes no revoked token valid again when it is right.
+// N17: a clock that was set forward for a moment, such as one that took local time for UTC, makes no revoked token
+// valid again when it is right.
 func TestAClockThatJumpsForwardAndBackBringsNoRevokedTokenToLife(t *testing.T) {
 	n := newNode(t)
 	n.set.elapsed = func() time.Duration { return 0 } // the jump takes no time

@@ -11,7 +11,8 @@ import (
 // pruneStep bounds the work that one addition does for those that expired.
 const pruneStep = 1000
 
-// set holds revocations up to a limit and forgets expired ones when others are added. It is not safe for concurrent use.
+// set holds revocations up to a limit and forgets expired ones when others are added. It is not safe for concurrent
+// use.
 //
 // It measures the time that has passed in this process, not the clock: if a clock were set forward for a moment,
 // entries forgotten then would be missing once it is set back, and revoked tokens would be valid again.
@@ -40,8 +41,7 @@ func newSet(limit int, elapsed func() time.Duration) set {
 	return s
 }
 
-// revokes reports whether a token is revoked. It needs no clock: an expired entry concerns no token
-// that is alive.
+// revokes reports whether a token is revoked. It needs no clock: an expired entry concerns no token that is alive.
 func (s *set) revokes(t *Token) bool {
 	_, token := s.of[store.RevokeToken][t.ID]
 	_, grant := s.of[store.RevokeGrant][t.Grant]
@@ -108,9 +108,9 @@ func (s *set) prune(most int) {
 	}
 }
 
-// expiring is the one item of the heap for an entry of the map, except for those that
-// never expire. It may be earlier than the entry's own expiry, never later: pushing
-// each prolongation would let one name that is revoked again and again grow the heap.
+// expiring is the one item of the heap for an entry of the map, except for those that never expire. It may be earlier
+// than the entry's own expiry, never later: pushing each prolongation would let one name that is revoked again and
+// again grow the heap.
 type expiring struct {
 	expires int64
 	of      store.RevocationOf

@@ -1,3 +1,6 @@
+// Package secret provides randomness, constant-time comparison, digests, MACs and sealed (authenticated and
+// encrypted) values. Everything that must be unguessable or unforgeable is made here and nowhere else. Callers name a
+// purpose; values made for one purpose are invalid for every other.
 package secret
 
 import (
@@ -17,22 +20,21 @@ import (
 // MinLength is the least length of a configured secret, in bytes.
 const MinLength = 32
 
-// ErrForged means that a sealed value or MAC was not made by these keys for this
-// purpose, or was changed since.
+// ErrForged means that a sealed value or MAC was not made by these keys for this purpose, or was changed since.
 var ErrForged = errors.New("secret: not authentic")
 
-// Keys makes and checks MACs and sealed values. The first of its secrets makes;
-// all of them check, so that a secret can be replaced without breaking what the
-// old one made. A *Keys is safe for concurrent use.
+// Keys makes and checks MACs and sealed values. The first of its secrets makes them; all of them check, so that a
+// secret can be replaced without breaking what the old one made. A *Keys is safe for concurrent use.
 type Keys struct {
 	masters [][]byte
 	derived sync.Map // string -> *purpose; the purposes are few and named in code
 }
 
+// purpose has the keys of one use, derived from each secret.
 type purpose struct {
 	mac  [][]byte
-	seal []cipher.AEAD
-	// What SealRepeatable makes its values with.
+	seal []cipher.AEAD // they put a random nonce in front of each message
+	// For SealRepeatable: with the nonce in front, explicit makes messages that seal opens.
 	nonce    []byte
 	explicit cipher.AEAD
 }
@@ -50,8 +52,8 @@ func NewKeys(secrets ...[]byte) (*Keys, error) {
 	return &Keys{masters: secrets}, nil
 }
 
-// MAC returns HMAC-SHA-256 over parts, which are framed by their lengths so that
-// no two lists of parts give the same input.
+// MAC returns HMAC-SHA-256 over parts, which are framed by their lengths so that no two lists of parts give the same
+// input.
 func (k *Keys) MAC(use string, parts ...[]byte) []byte {
 	return macSum(k.keysFor(use).mac[0], parts)
 }
@@ -67,21 +69,20 @@ func (k *Keys) CheckMAC(use string, mac []byte, parts ...[]byte) bool {
 	return ok
 }
 
-// Seal encrypts and authenticates plain together with the context it is bound to
-// (for instance a browser's cookie), and returns URL-safe text.
+// Seal encrypts and authenticates plain together with the context it is bound to (for instance a browser's cookie),
+// and returns URL-safe text.
 func (k *Keys) Seal(use string, plain, bound []byte) string {
 	aead := k.keysFor(use).seal[0]
 	return base64.RawURLEncoding.EncodeToString(aead.Seal(nil, nil, plain, bound))
 }
 
-// SealRepeatable is [Keys.Seal] with the same result for the same plain and bound, for values
-// that are part of something which is compared, such as what an entity tag is made of. Who sees
-// two of them learns whether they are the same, and nothing else: so bound should name whoever
-// may see it.
+// SealRepeatable is [Keys.Seal] with the same result for the same plain and bound, for values that are part of
+// something which is compared, such as an entity tag. Who sees two of them learns whether they are the same, and
+// nothing else: so bound should name whoever may see it.
 //
-// The nonce is an HMAC-SHA-256 of bound and plain under a key of its own, cut to the 96 bits of
-// GCM (a synthetic nonce, as in RFC 5297 section 4). Different values have the same one as
-// rarely as random ones do: with 2^32 of them the chance is 2^-33.
+// The nonce is an HMAC-SHA-256 of bound and plain under a key of its own, cut to the 96 bits of GCM (a synthetic
+// nonce, as in RFC 5297 section 4). Different values have the same one as rarely as random ones do: with 2^32 of them
+// the chance is 2^-33.
 func (k *Keys) SealRepeatable(use string, plain, bound []byte) string {
 	p := k.keysFor(use)
 	nonce := macSum(p.nonce, [][]byte{bound, plain})[:p.explicit.NonceSize()]
@@ -111,10 +112,10 @@ func (k *Keys) keysFor(use string) *purpose {
 	p := new(purpose)
 	for _, master := range k.masters {
 		p.mac = append(p.mac, deriveKey(master, "gatehouse mac "+use))
-		p.seal = append(p.seal, newAEAD(deriveKey(master, "gatehouse seal "+use)))
+		p.seal = append(p.seal, newGCM(deriveKey(master, "gatehouse seal "+use), cipher.NewGCMWithRandomNonce))
 	}
 	p.nonce = deriveKey(k.masters[0], "gatehouse nonce "+use)
-	p.explicit = newExplicitAEAD(deriveKey(k.masters[0], "gatehouse seal "+use))
+	p.explicit = newGCM(deriveKey(k.masters[0], "gatehouse seal "+use), cipher.NewGCM)
 	k.derived.Store(use, p)
 	return p
 }
@@ -128,14 +129,7 @@ func deriveKey(master []byte, info string) []byte {
 	return key
 }
 
-// newAEAD gives AES-256-GCM with a random nonce in front of each message. A key
-// of 32 bytes is always accepted.
-func newAEAD(key []byte) cipher.AEAD { return newGCM(key, cipher.NewGCMWithRandomNonce) }
-
-// newExplicitAEAD is newAEAD for one that is given the nonce. Written in front of the message,
-// it makes what newAEAD opens.
-func newExplicitAEAD(key []byte) cipher.AEAD { return newGCM(key, cipher.NewGCM) }
-
+// newGCM returns AES-256-GCM. A key of 32 bytes is always accepted.
 func newGCM(key []byte, mode func(cipher.Block) (cipher.AEAD, error)) cipher.AEAD {
 	block, err := aes.NewCipher(key)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/jose"
 )
 
-// FuzzVerify looks for a panic, and for a string other than the two issued ones that
-// passes or that is no clear refusal.
+// FuzzVerify looks for a panic, and for a string other than the two issued ones that passes or that is no clear
+// refusal.
 func FuzzVerify(f *testing.F) {
 	n := start(f, "EdDSA")
 	good := n.issue(f)

@@ -18,16 +18,15 @@ import (
 const (
 	// defaultIDAlg is what OpenID Connect Core section 2 has every relying party know.
 	defaultIDAlg = "RS256"
-	// idType is the typ of an id_token. It keeps one from passing for an access token,
-	// whose type is another, and the other way round.
+	// idType is the typ of an id_token. It keeps one from passing for an access token, whose type is another, and the
+	// other way round.
 	idType = "JWT"
-	// maxIDSize bounds an id_token, which may say much about a user, and what else is
-	// signed for a client to read.
+	// maxIDSize bounds an id_token, which may say much about a user, and what else is signed for a client to read.
 	maxIDSize = 32 << 10
 )
 
-// ownIDClaims are ours alone in an id_token: what a directory says under one of these
-// names is left out, also where we say nothing.
+// ownIDClaims are ours alone in an id_token: what a directory says under one of these names is left out, also where
+// we say nothing.
 var ownIDClaims = []string{
 	"iss", "sub", "aud", "azp", "exp", "iat", "nbf", "jti", "auth_time", "nonce", "sid", "at_hash", "c_hash", "s_hash",
 	"client_id", "scope", "fam", "cnf", "act", "events",
@@ -45,14 +44,13 @@ type ID struct {
 	AccessToken string
 	IssuedAt    time.Time // whole seconds
 	Expires     time.Time // whole seconds
-	// Claims are further ones about the user. They cannot replace those above, present
-	// or absent. Not filled in by [Issuer.ReadHint].
+	// Claims are further ones about the user. They cannot replace those above, present or absent. Not filled in by
+	// [Issuer.ReadHint].
 	Claims map[string]any
 }
 
-// IssueID signs an id_token (OpenID Connect Core section 2). alg is RS256 when empty,
-// ES256 or EdDSA. A zero IssuedAt is filled in. Errors are technical or the caller's
-// mistake, never the client's.
+// IssueID signs an id_token (OpenID Connect Core section 2). alg is RS256 when empty, ES256 or EdDSA. A zero IssuedAt
+// is filled in. Errors are technical or the caller's mistake, never the client's.
 func (i *Issuer) IssueID(ctx context.Context, id ID, alg string) (string, error) {
 	alg = cmp.Or(alg, defaultIDAlg)
 	if !keyring.Supports(alg) {
@@ -83,8 +81,8 @@ func (i *Issuer) IssueID(ctx context.Context, id ID, alg string) (string, error)
 	return i.sign(ctx, idType, claims, alg, maxIDSize)
 }
 
-// leftHalf is at_hash, OpenID Connect Core section 3.1.3.6: half of the hash that the
-// algorithm of the id_token uses. Ed25519 uses SHA-512 (RFC 8032 section 5.1).
+// leftHalf is at_hash, OpenID Connect Core section 3.1.3.6: half of the hash that the algorithm of the id_token uses.
+// Ed25519 uses SHA-512 (RFC 8032 section 5.1).
 func leftHalf(alg, value string) string {
 	if alg == "EdDSA" {
 		sum := sha512.Sum512([]byte(value))
@@ -94,10 +92,9 @@ func leftHalf(alg, value string) string {
 	return jose.Base64.EncodeToString(sum[:sha256.Size/2])
 }
 
-// SignClaims signs claims of any other kind, such as an answer of /userinfo (OpenID
-// Connect Core section 5.3.2): typ goes into the header, alg is RS256 when empty. It
-// refuses the type of an access token, and claims that would make of an answer an
-// id_token of ours. Errors are technical or the caller's mistake.
+// SignClaims signs claims of any other kind, such as an answer of /userinfo (OpenID Connect Core section 5.3.2): typ
+// goes into the header, alg is RS256 when empty. It refuses the type of an access token, and claims that would make
+// of an answer an id_token of ours. Errors are technical or the caller's mistake.
 func (i *Issuer) SignClaims(ctx context.Context, typ string, claims map[string]any, alg string) (string, error) {
 	alg = cmp.Or(alg, defaultIDAlg)
 	if !keyring.Supports(alg) || typ == "" || isAccessType(typ) {

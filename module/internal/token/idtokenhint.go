@@ -6,9 +6,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/jose"
 )
 
-// ReadHint reads an id_token that this issuer made, expired or not (OpenID Connect RP-Initiated Logout 1.0 section 2).
-// One whose key is retired is refused: nobody can tell it from a forgery any more. Refusals match [ErrInvalid]; every
-// other error is technical. The caller decides who may use the hint for what.
+// ReadHint reads an id_token that this issuer made, expired or not (OpenID Connect RP-Initiated Logout 1.0 section
+// 2). One whose key is retired is refused: nobody can tell it from a forgery any more. Refusals match [ErrInvalid];
+// every other error is technical. The caller decides who may use the hint for what.
 func (i *Issuer) ReadHint(ctx context.Context, raw string) (ID, error) {
 	if len(raw) > maxIDSize {
 		return ID{}, errSize

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// The tokens are checked by nothing but the published keys and crypto's primitives,
-// as somebody else's resource server would.
+// The tokens are checked by nothing but the published keys and crypto's primitives, as somebody else's resource
+// server would.
 func TestAStrangerCanVerifyFromThePublishedKeys(t *testing.T) {
 	number := func(s string) []byte {
 		t.Helper()

@@ -61,8 +61,8 @@ func (n *node) rotate(t testing.TB, alg string) {
 	}
 }
 
-// party is somebody else's resource server: it keeps the published keys for max-age
-// and fetches none in between, whatever a token says.
+// party is somebody else's resource server: it keeps the published keys for max-age and fetches none in between,
+// whatever a token says.
 type party struct {
 	keys    map[string]jwk
 	fetched time.Time

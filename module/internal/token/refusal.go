@@ -66,8 +66,8 @@ func (r Refusal) Forged() bool { return r == Malformed || r == BadSignature }
 // RefusedError is an [ErrInvalid] with its reason.
 type RefusedError struct {
 	Refusal Refusal
-	// Access is the content of a genuine token; nil when the signature was not checked or is
-	// not ours, because a stranger may have written such a token. It is shared: do not change it.
+	// Access is the content of a genuine token; nil when the signature was not checked or is not ours, because a
+	// stranger may have written such a token. It is shared: do not change it.
 	Access *Access
 
 	cause error

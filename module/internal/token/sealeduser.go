@@ -32,8 +32,8 @@ func sealUser(ctx context.Context, secrets secretsFunc, a Access) (named, sealed
 	return a.Pairwise, keys.Seal(useUser, padded(a.Subject), userOf(a.Client, a.Pairwise)), nil
 }
 
-// openUser replaces the pairwise name by the user. A token whose user cannot be read is [ErrInvalid], since ending its
-// user would not end it. Other errors are technical.
+// openUser replaces the pairwise name by the user. A token whose user cannot be read is [ErrInvalid], since ending
+// its user would not end it. Other errors are technical.
 func openUser(ctx context.Context, secrets secretsFunc, p *parsed) error {
 	keys, err := secrets(ctx)
 	if err != nil {
@@ -63,6 +63,6 @@ func padded(user string) []byte {
 	return b
 }
 
-// userOf binds a sealed user to the client and the pairwise name, so that the claim of one token is invalid in another.
-// No client has an id with NUL.
+// userOf binds a sealed user to the client and the pairwise name, so that the claim of one token is invalid in
+// another. No client has an id with NUL.
 func userOf(client, pairwise string) []byte { return []byte(client + "\x00" + pairwise) }

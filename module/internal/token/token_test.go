@@ -172,8 +172,7 @@ func encode(t testing.TB, v any) string {
 	return jose.Base64.EncodeToString(raw)
 }
 
-// sign makes a token with the node's own key, whatever it says. Strings are taken
-// as JSON text.
+// sign makes a token with the node's own key, whatever it says. Strings are taken as JSON text.
 func (n *node) sign(t testing.TB, header, claims any) string {
 	t.Helper()
 	key, err := n.ring.Signer(t.Context(), n.issuer.Alg)

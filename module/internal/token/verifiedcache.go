@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// badSize bounds what is remembered of forged and malformed tokens. It is apart
-	// from the cache of good ones, so that a flood cannot push those out.
+	// badSize bounds what is remembered of forged and malformed tokens. It is apart from the cache of good ones, so
+	// that a flood cannot push those out.
 	badSize = 10_000
 	// weightUnit is the memory that one place in the cache of good tokens stands for.
 	weightUnit = 1 << 10
@@ -53,8 +53,7 @@ func (t *verified) weight() uint32 {
 // buffers spare the copy that hashing a string would allocate for each request.
 var buffers = sync.Pool{New: func() any { return new([maxSize]byte) }}
 
-// digest needs len(raw) <= maxSize. The buffer is wiped as far as it was used: a
-// pool keeps what it is given.
+// digest needs len(raw) <= maxSize. The buffer is wiped as far as it was used: a pool keeps what it is given.
 func digest(raw string) sum {
 	buffer, ok := buffers.Get().(*[maxSize]byte)
 	if !ok {

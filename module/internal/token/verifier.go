@@ -15,8 +15,8 @@ import (
 type VerifierConfig struct {
 	Ring        *keyring.Ring
 	Revocations *revocationlist.List
-	// CacheSize is the number of verified tokens remembered, default 50,000. One of more than 1 KiB counts as several,
-	// so it bounds the memory too.
+	// CacheSize is the number of verified tokens remembered, default 50,000. One of more than 1 KiB counts as
+	// several, so it bounds the memory too.
 	CacheSize int
 	// Now defaults to time.Now.
 	Now func() time.Time
@@ -56,7 +56,8 @@ func NewVerifier(c VerifierConfig) (*Verifier, error) {
 
 // Verify returns the content of a token that is genuine, alive and not revoked. It does not compare issuer and
 // audience: one cache serves many routes, and a verdict for one must not stand for another. Refusals match
-// [ErrInvalid] and are a [RefusedError]; every other error is technical. The result is shared and must not be changed.
+// [ErrInvalid] and are a [RefusedError]; every other error is technical. The result is shared and must not be
+// changed.
 func (v *Verifier) Verify(ctx context.Context, raw string) (*Access, error) {
 	if len(raw) > maxSize {
 		return nil, errSize
@@ -79,8 +80,7 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*Access, error) {
 	return v.judge(ctx, t)
 }
 
-// Cached reports whether a token was verified before and is remembered. It may have expired
-// or been revoked since.
+// Cached reports whether a token was verified before and is remembered. It may have expired or been revoked since.
 func (v *Verifier) Cached(raw string) bool {
 	if len(raw) > maxSize {
 		return false

@@ -1,3 +1,4 @@
+// Package userrecords walks the records of one user in the store, page by page.
 package userrecords
 
 import (
@@ -12,16 +13,16 @@ import (
 // pageSize is how many records are read at a time.
 const pageSize = 100
 
-// unreadable is what is wrong with one record, which a newer release wrote.
+// unreadable is the error of one record that a newer release wrote.
 type unreadable struct{ error }
 
 func (e unreadable) Unwrap() error { return e.error }
 
-// Unreadable marks an error as one of a single record, so that Each goes on with the others.
+// Unreadable marks an error as that of a single record, so that Each goes on with the others.
 func Unreadable(err error) error { return unreadable{err} }
 
-// Each calls do with every record of a user. Records that cannot be decoded are reported after
-// the others are done; any other error ends the walk at once.
+// Each calls do with every record of a user. Records that cannot be decoded are reported after the others are done;
+// any other error ends the walk at once.
 func Each(ctx context.Context, b store.Backend, kind store.Kind, subject string, do func(store.Record) error) error {
 	var kept error
 	_, err := UpTo(ctx, b, kind, subject, math.MaxInt, func(rec store.Record) error {

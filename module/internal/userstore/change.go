@@ -15,9 +15,8 @@ import (
 // maxClaims bounds a user's further attributes, in bytes of JSON.
 const maxClaims = 16 << 10
 
-// Create adds a user with this password (8 to 1,024 bytes of UTF-8) and returns them
-// with the ID that was made for them: 128 random bits, never used again. Errors that
-// are not technical are [ErrTaken], or match [ErrInvalid]. u.ID is ignored.
+// Create adds a user with this password (8 to 1,024 bytes of UTF-8) and returns them with their new ID: 128 random
+// bits, never used again. Errors that are not technical are [ErrTaken], or match [ErrInvalid]. u.ID is ignored.
 func (s *Users) Create(ctx context.Context, u directory.User, pass string) (directory.User, error) {
 	composed, err := preparePassword(pass)
 	if err != nil {
@@ -31,8 +30,8 @@ func (s *Users) Create(ctx context.Context, u directory.User, pass string) (dire
 	return u, s.createUser(ctx, u, s.hash(composed))
 }
 
-// createUser claims the name first. A crash after that leaves a claim without a user, which
-// is taken over when the name is wanted again.
+// createUser claims the name first. A crash after that leaves a claim without a user, which is taken over when
+// somebody wants the name again.
 func (s *Users) createUser(ctx context.Context, u directory.User, hash string) error {
 	if err := s.claimName(ctx, u.Username, u.ID); err != nil {
 		return err
@@ -48,8 +47,8 @@ func (s *Users) createUser(ctx context.Context, u directory.User, hash string) e
 	if _, err := s.store.Create(ctx, store.Record{Key: key, Parent: store.UsersParent, Value: value}); err != nil {
 		return fmt.Errorf("writing a user: %w", err)
 	}
-	// A claim that took this long to become a user may have been taken over meanwhile.
-	// Then the name, and with it the right to sign in, is the other's.
+	// A claim that took this long to become a user may have been taken over meanwhile. Then the name, and with it the
+	// right to sign in, is the other's.
 	switch c, _, err := s.readClaim(ctx, u.Username); {
 	case err == nil && c.ID == u.ID:
 		return nil
@@ -62,8 +61,8 @@ func (s *Users) createUser(ctx context.Context, u directory.User, hash string) e
 	return ErrTaken
 }
 
-// SetPassword gives a user another password. The caller ends what was granted with the
-// old one: sessions, grants and tokens (authserver's EndSubject).
+// SetPassword gives a user another password. The caller ends what was granted with the old one: sessions, grants and
+// tokens (authserver's EndSubject).
 func (s *Users) SetPassword(ctx context.Context, id, pass string) error {
 	composed, err := preparePassword(pass)
 	if err != nil {
@@ -76,8 +75,8 @@ func (s *Users) SetPassword(ctx context.Context, id, pass string) error {
 	})
 }
 
-// SetLocked locks or unlocks a user, who can then neither sign in nor refresh what they
-// granted. The caller ends what is still valid when it locks (authserver's EndSubject).
+// SetLocked locks or unlocks a user. A locked one can neither sign in nor refresh what they granted. The caller ends
+// what is still valid when it locks (authserver's EndSubject).
 func (s *Users) SetLocked(ctx context.Context, id string, locked bool) error {
 	return s.changeUser(ctx, id, func(kept *store.User) error {
 		kept.Locked = locked
@@ -85,8 +84,7 @@ func (s *Users) SetLocked(ctx context.Context, id string, locked bool) error {
 	})
 }
 
-// Update changes a user's fields except ID and Username. change may be called more than
-// once, and what it returns as an error is returned.
+// Update changes a user's fields except ID and Username. change may be called more than once; its error is returned.
 func (s *Users) Update(ctx context.Context, id string, change func(*directory.User) error) error {
 	return s.changeUser(ctx, id, func(kept *store.User) error {
 		u := directoryUser(*kept)
@@ -104,9 +102,9 @@ func (s *Users) Update(ctx context.Context, id string, change func(*directory.Us
 	})
 }
 
-// Delete removes a user and gives their name free; the ID is never used again. The
-// caller ends what was granted (authserver's EndSubject). The user goes first: a crash
-// between leaves a name that is nobody's, which is given to the next who wants it.
+// Delete removes a user and releases their name; the ID is never used again. The caller ends what was granted
+// (authserver's EndSubject). The user goes first: a crash in between leaves a name without a user, which the next one
+// may claim.
 func (s *Users) Delete(ctx context.Context, id string) error {
 	kept, _, err := s.readUser(ctx, id)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// orphaned is how old a name's claim must be, with no user of its ID, before it is taken
-// for what a crash left behind: longer than making a user takes.
+// orphaned is how old the claim of a name without a user must be to count as left behind by a crash: longer than
+// creating a user takes.
 const orphaned = time.Minute
 
-// readClaim reads whose a canonical name is, or [ErrNotFound].
+// readClaim reads who has a canonical name, or returns [ErrNotFound].
 func (s *Users) readClaim(ctx context.Context, name string) (store.Username, store.Record, error) {
 	key := foldName(name)
 	if key == "" || len(key) > store.MaxKeyLength {
@@ -30,8 +30,8 @@ func (s *Users) readClaim(ctx context.Context, name string) (store.Username, sto
 	return c, r, nil
 }
 
-// claimName claims a name for an ID, or returns [ErrTaken]. A claim without a user, left by a
-// crash, is taken over once it is old.
+// claimName claims a name for an ID, or returns [ErrTaken]. A claim without a user, left by a crash, is taken over
+// once it is old.
 func (s *Users) claimName(ctx context.Context, name, id string) error {
 	value, err := store.Encode(&store.Username{ID: id, ClaimedAt: s.now()})
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Users) claimName(ctx context.Context, name, id string) error {
 	other, r, err := s.readClaim(ctx, name)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return ErrTaken // given free this very moment
+		return ErrTaken // released at this moment
 	case err != nil:
 		return err
 	case s.now().Sub(other.ClaimedAt) < orphaned:
@@ -62,7 +62,7 @@ func (s *Users) claimName(ctx context.Context, name, id string) error {
 	}
 	r.Value, r.Expires = value, time.Time{}
 	switch _, err := s.store.Swap(ctx, r); {
-	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound):
+	case store.IsAnswer(err):
 		return ErrTaken
 	case err != nil:
 		return fmt.Errorf("claiming a user name: %w", err)
@@ -70,9 +70,8 @@ func (s *Users) claimName(ctx context.Context, name, id string) error {
 	return nil
 }
 
-// releaseName gives up the claim on a name if it is this ID's. It lets the record expire
-// instead of deleting it: a deletion knows no version and might hit the claim of a user
-// who got the name in this moment.
+// releaseName gives up the claim on a name if it is this ID's. It lets the record expire instead of deleting it: a
+// deletion has no version and might hit the claim of a user who got the name in this moment.
 func (s *Users) releaseName(ctx context.Context, name, id string) error {
 	c, r, err := s.readClaim(ctx, name)
 	switch {
@@ -83,7 +82,7 @@ func (s *Users) releaseName(ctx context.Context, name, id string) error {
 	}
 	r.Expires = s.now()
 	_, err = s.store.Swap(ctx, r)
-	if err != nil && !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound) {
+	if err != nil && !store.IsAnswer(err) {
 		return fmt.Errorf("giving up a user name: %w", err)
 	}
 	return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// upgradePatience bounds what a better hash may add to a sign-in.
-const upgradePatience = time.Second
+// upgradeTimeout bounds what a better hash may add to a sign-in.
+const upgradeTimeout = time.Second
 
 // Identify implements [directory.Directory].
 func (s *Users) Identify(ctx context.Context, username string) (string, bool, error) {
@@ -28,8 +28,7 @@ func (s *Users) Identify(ctx context.Context, username string) (string, bool, er
 	return c.ID, err == nil, err
 }
 
-// Authenticate implements [directory.Directory]. A hash that is out of date is replaced
-// by the way.
+// Authenticate implements [directory.Directory]. It also replaces a hash that is out of date.
 func (s *Users) Authenticate(ctx context.Context, username, pass string) (directory.User, bool, error) {
 	if len(pass) > directory.MaxPassword {
 		return directory.User{}, false, nil
@@ -37,7 +36,7 @@ func (s *Users) Authenticate(ctx context.Context, username, pass string) (direct
 	if err := ctx.Err(); err != nil {
 		return directory.User{}, false, err
 	}
-	kept, record, err := s.findTyped(ctx, username)
+	kept, record, err := s.findByName(ctx, username)
 	known := err == nil
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return directory.User{}, false, err
@@ -58,13 +57,12 @@ func (s *Users) Authenticate(ctx context.Context, username, pass string) (direct
 	return directoryUser(kept), true, nil
 }
 
-// maxTyped is the longest name that is looked up, in bytes: normalizing one of many
-// megabytes would be free work for a stranger.
+// maxTyped is the longest name that is looked up, in bytes: strangers must not make us normalize megabytes.
 const maxTyped = 4 * directory.MaxUsername
 
-// findTyped finds the user of a name that a stranger typed. An unknown name costs as many
-// reads of the store as a known one.
-func (s *Users) findTyped(ctx context.Context, username string) (store.User, store.Record, error) {
+// findByName finds the user of a name, which a stranger may have typed: an unknown name costs as many reads of the
+// store as a known one.
+func (s *Users) findByName(ctx context.Context, username string) (store.User, store.Record, error) {
 	if len(username) > maxTyped {
 		return store.User{}, store.Record{}, ErrNotFound
 	}
@@ -83,11 +81,10 @@ func (s *Users) findTyped(ctx context.Context, username string) (store.User, sto
 	return kept, r, err
 }
 
-// upgradeHash keeps a better hash of the password that was just proven right. It does so by
-// the version that was read: a password set meanwhile stays. Whatever fails, the next
-// sign-in tries again.
+// upgradeHash stores a better hash of the password that was just verified, unless the user was changed since it was
+// read. If that fails, the next sign-in tries again.
 func (s *Users) upgradeHash(ctx context.Context, kept store.User, record store.Record, pass string) {
-	ctx, cancel := context.WithTimeout(ctx, upgradePatience)
+	ctx, cancel := context.WithTimeout(ctx, upgradeTimeout)
 	defer cancel()
 	kept.PasswordHash = s.hash(pass)
 	if value, err := store.Encode(&kept); err == nil {

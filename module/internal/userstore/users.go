@@ -1,3 +1,6 @@
+// Package userstore is the user directory in the gateway's own store: its users, their unique names, and their
+// passwords. It knows nothing of sessions, grants and tokens: whoever locks or deletes a user, or sets a password,
+// ends those as well (authserver's EndSubject).
 package userstore
 
 import (
@@ -17,19 +20,19 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Answers of [Users] that are not faults.
+// Errors of [Users] that are not technical.
 var (
 	// ErrNotFound: there is no user of this ID.
 	ErrNotFound = errors.New("there is no such user")
 	// ErrTaken: another user has the name, or one that differs in letter case only.
 	ErrTaken = errors.New("the username is another user's already")
-	// ErrInvalid is what errors about a user's fields or password match; their text
-	// says what was expected, and never quotes a password.
+	// ErrInvalid matches errors about a user's fields or password; their text says what was expected, and never
+	// quotes a password.
 	ErrInvalid = errors.New("invalid user")
 )
 
-// The least length of a password that is set here, in bytes (NIST SP 800-63B section
-// 5.1.1.2). The greatest is [directory.MaxPassword].
+// minPassword is the least length of a password that is set here, in bytes (NIST SP 800-63B section 5.1.1.2). The
+// greatest is [directory.MaxPassword].
 const minPassword = 8
 
 // Config is what [New] needs.
@@ -39,13 +42,12 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Users is a [directory.Directory] that can be changed. It is safe for concurrent use
-// by any number of nodes.
+// Users is a [directory.Directory] that can be changed. It is safe for concurrent use by any number of nodes.
 type Users struct {
 	store store.Backend
 	now   func() time.Time
 
-	// hash makes a hash; unknown costs as much and stands in for users there are not.
+	// hash makes a hash; unknown costs as much and stands in for unknown users.
 	hash    func(password string) string
 	unknown *password.Parsed
 }
@@ -65,27 +67,27 @@ func New(c Config) (*Users, error) {
 	return &Users{store: c.Store, now: c.Now, hash: password.Hash, unknown: unknown}, nil
 }
 
-// Find returns the user of this name, locked or not. Names are compared in normal form
-// C and letter by letter.
+// Find returns the user of this name, locked or not. Names are compared in normal form C, with letter case.
 func (s *Users) Find(ctx context.Context, username string) (directory.User, bool, error) {
-	kept, _, err := s.byName(ctx, canonicalName(username))
-	if errors.Is(err, ErrNotFound) {
-		return directory.User{}, false, nil
-	}
-	return directoryUser(kept), err == nil, err
+	kept, _, err := s.findByName(ctx, username)
+	return foundUser(kept, err)
 }
 
 // Lookup implements [directory.Directory].
 func (s *Users) Lookup(ctx context.Context, id string) (directory.User, bool, error) {
 	kept, _, err := s.readUser(ctx, id)
+	return foundUser(kept, err)
+}
+
+// foundUser is the result of a search: an unknown user is no error.
+func foundUser(kept store.User, err error) (directory.User, bool, error) {
 	if errors.Is(err, ErrNotFound) {
 		return directory.User{}, false, nil
 	}
 	return directoryUser(kept), err == nil, err
 }
 
-// List returns up to limit users in the order of their IDs, from the one behind after
-// ("" for the first).
+// List returns up to limit users in the order of their IDs, starting behind after ("" for the first).
 func (s *Users) List(ctx context.Context, after string, limit int) ([]directory.User, error) {
 	records, err := s.store.List(ctx, store.KindUser, store.UsersParent, after, limit)
 	if err != nil {
@@ -118,27 +120,10 @@ func (s *Users) readUser(ctx context.Context, id string) (store.User, store.Reco
 	return kept, r, nil
 }
 
-// byName returns the user who has a canonical name.
-func (s *Users) byName(ctx context.Context, name string) (store.User, store.Record, error) {
-	claim, _, err := s.readClaim(ctx, name)
-	if err != nil {
-		return store.User{}, store.Record{}, err
-	}
-	kept, r, err := s.readUser(ctx, claim.ID)
-	if err == nil && kept.Username != name {
-		err = ErrNotFound
-	}
-	if err != nil {
-		return store.User{}, r, err
-	}
-	return kept, r, nil
-}
-
 // canonicalName returns the form in which user names are compared and shown.
 func canonicalName(username string) string { return norm.NFC.String(username) }
 
-// foldName is under what a name is kept: people would take two names for one that differ
-// in letter case only.
+// foldName returns the key of a name: people would take two names for one that differ in letter case only.
 func foldName(name string) string { return norm.NFC.String(cases.Fold().String(name)) }
 
 // invalidField is an error about one field that matches [ErrInvalid].
@@ -146,8 +131,8 @@ func invalidField(field, format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrInvalid, &directory.FieldError{Field: field, Err: fmt.Errorf(format, args...)})
 }
 
-// preparePassword returns a password in the form that is hashed. Systems type one character in
-// different ways (RFC 8265 section 4.2.2).
+// preparePassword returns a password in the form that is hashed. Systems type one character in different ways (RFC
+// 8265 section 4.2.2).
 func preparePassword(pass string) (string, error) {
 	switch {
 	case len(pass) < minPassword:
@@ -172,7 +157,7 @@ func directoryUser(u store.User) directory.User {
 	}
 }
 
-// setFields puts a user's fields into what is kept.
+// setFields copies the fields that an operator sets.
 func setFields(kept *store.User, u directory.User) {
 	kept.Name, kept.Nickname, kept.Picture = u.Name, u.Nickname, u.Picture
 	kept.Email, kept.Phone, kept.Locked = u.Email, u.Phone, u.Locked

@@ -1,2 +1,0 @@
-// Package userrecords walks the records of one user in the store, page by page.
-package userrecords
