@@ -42,22 +42,18 @@ func newEndpoints(s *Server) (e endpoints, err error) {
 	if err != nil {
 		return e, err
 	}
-	config := grant.Config{
+	e.families, err = grant.NewFamilies(grant.Config{
 		Store: s.Store, Directory: s.Directory, Revocations: s.Revocations, Keys: s.Keys, Now: s.Now,
 		Passwords: s.passwords, Tickets: s.CrossDevice, Audit: s.Audit,
 		Evicted: s.Metrics.GrantEvicted, PerPair: s.GrantsPerUser,
 		Access: s.Lifetimes.Access, Refresh: s.Lifetimes.Refresh,
 		RefreshIdle: s.Lifetimes.RefreshIdle, RefreshGrace: s.Lifetimes.RefreshGrace,
-	}
-	grants, err := grant.All(config)
+	})
 	if err != nil {
 		return e, err
 	}
-	if e.families, err = grant.NewFamilies(config); err != nil {
-		return e, err
-	}
 	e.token = &tokenendpoint.Endpoint{
-		Grants: grants, GrantTypes: s.grantRules, Audiences: s.audiences, Users: s.Directory, Tokens: s.Tokens,
+		Grants: grant.All(e.families), GrantTypes: s.grantRules, Audiences: s.audiences, Users: s.Directory, Tokens: s.Tokens,
 		Count: s.Metrics.TokenRequest, Audit: s.Audit, Respond: s.respond, Access: s.Lifetimes.Access,
 		ClientIP: s.ClientIP, Now: s.Now,
 	}

@@ -1,5 +1,5 @@
-// Package audience decides which APIs a client's access tokens are for: what is configured, and
-// what a request narrows it to (RFC 8707). It knows neither tokens nor requests.
+// Package audience decides which APIs a client's access tokens are for: what is configured, and what a request
+// narrows it to (RFC 8707). It knows neither tokens nor requests.
 package audience
 
 import (
@@ -17,9 +17,8 @@ type Config struct {
 	Default []string
 	// Registered replaces Default for clients that registered themselves, if it is not empty.
 	Registered []string
-	// RegistrationOpen says that clients can register themselves, so Registered is what holds.
-	// Once registration is closed, clients keep the audience that held when they registered:
-	// closing it widens nothing.
+	// RegistrationOpen says that clients can register themselves, so Registered is what holds. Once registration is
+	// closed, clients keep the audience that held when they registered: closing it widens nothing.
 	RegistrationOpen bool
 }
 
@@ -36,9 +35,8 @@ func (c Config) Of(client *oauth.Client) []string {
 	return c.Default
 }
 
-// Narrow returns the audience of a token (RFC 8707 section 2.2): of what is configured for the
-// client the part that was granted (empty: all), and of that the part that was asked for
-// (empty: all). Errors are [oauth.Error].
+// Narrow returns the audience of a token (RFC 8707 section 2.2): of what is configured for the client the part that
+// was granted (empty: all), and of that the part that was asked for (empty: all). Errors are [oauth.Error].
 func (c Config) Narrow(client *oauth.Client, granted, asked []string) ([]string, error) {
 	all := c.Of(client)
 	if len(granted) > 0 {
@@ -68,9 +66,8 @@ func (c Config) Known(client *oauth.Client, asked []string) []string {
 	return found
 }
 
-// stillConfigured returns the granted resources that are configured still. A grant stores
-// configured resources, so one that is gone is not replaced by the resource above it, which
-// would widen the grant.
+// stillConfigured returns the granted resources that are configured still. A grant stores configured resources, so
+// one that is gone is not replaced by the resource above it, which would widen the grant.
 func stillConfigured(granted, all []string) []string {
 	var found []string
 	for _, r := range granted {
@@ -81,8 +78,8 @@ func stillConfigured(granted, all []string) []string {
 	return found
 }
 
-// findConfigured returns the configured resources that are meant by asked, as they are
-// configured; ok reports whether all of asked were found.
+// findConfigured returns the configured resources that are meant by asked, as they are configured; ok reports whether
+// all of asked were found.
 func findConfigured(asked, all []string) (found []string, ok bool) {
 	ok = true
 	for _, r := range asked {
@@ -99,8 +96,8 @@ func findConfigured(asked, all []string) (found []string, ok bool) {
 	return found, ok
 }
 
-// indexOfResource finds a resource, with or without the slash of an address's root. If both
-// forms are configured, it finds the one that was asked for. -1 for none.
+// indexOfResource finds a resource, with or without the slash of an address's root. If both forms are configured, it
+// finds the one that was asked for. -1 for none.
 func indexOfResource(all []string, resource string) int {
 	if at := slices.Index(all, resource); at >= 0 {
 		return at
@@ -108,9 +105,9 @@ func indexOfResource(all []string, resource string) int {
 	return slices.IndexFunc(all, func(c string) bool { return withoutRootSlash(c) == withoutRootSlash(resource) })
 }
 
-// indexAbove finds the nearest resource above an address; -1 for none. A client that knows one
-// address of an API, such as /mcp, asks for tokens for that address (RFC 9728 section 3.3);
-// its tokens are for the API, as RFC 8707 section 2 permits.
+// indexAbove finds the nearest resource above an address; -1 for none. A client that knows one address of an API,
+// such as /mcp, asks for tokens for that address (RFC 9728 section 3.3); its tokens are for the API, as RFC 8707
+// section 2 permits.
 func indexAbove(all []string, address string) int {
 	u, err := url.Parse(address)
 	if err != nil || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.EscapedPath() != u.Path || strings.Contains(u.Path, "//") {
@@ -130,8 +127,8 @@ func indexAbove(all []string, address string) int {
 	return nearest
 }
 
-// withoutRootSlash cuts the path of an http address if it is only "/": RFC 3986 section 6.2.3
-// makes it equal to an empty path, and client libraries write either. Other paths stay.
+// withoutRootSlash cuts the path of an http address if it is only "/": RFC 3986 section 6.2.3 makes it equal to an
+// empty path, and client libraries write either. Other paths stay.
 func withoutRootSlash(resource string) string {
 	scheme, rest, ok := strings.Cut(resource, "://")
 	host, isRoot := strings.CutSuffix(rest, "/")

@@ -1,6 +1,6 @@
-// Package authcode keeps authorization codes until they are redeemed: it limits how many a user
-// gets, checks that what was allowed still stands, and revokes a code without forgetting it. How
-// a code is made belongs to those who issue it; how it is redeemed, to package grant.
+// Package authcode keeps authorization codes until they are redeemed: it limits how many a user gets, checks that
+// what was allowed still stands, and revokes a code without forgetting it. How a code is made belongs to those who
+// issue it; how it is redeemed, to package grant.
 package authcode
 
 import (
@@ -14,8 +14,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Margin is how long the record of a code outlives everything that could ask for the same code
-// again.
+// Margin is how long the record of a code outlives everything that could ask for the same code again.
 const Margin = 10 * time.Minute
 
 // Codes keeps codes. All fields are needed.
@@ -25,8 +24,8 @@ type Codes struct {
 	PerUser  int // codes and implicit tokens a minute for one user
 }
 
-// Count counts a code or implicit token of a user: each is two records, and a remembered consent
-// lets a client ask in a loop.
+// Count counts a code or implicit token of a user: each is two records, and a remembered consent lets a client ask in
+// a loop.
 func (c Codes) Count(subject string) error {
 	return refusal.Limited(c.Attempts.Take("code:"+subject, lockout.Rule{Limit: c.PerUser, Window: time.Minute}))
 }
@@ -41,9 +40,9 @@ func (c Codes) Add(ctx context.Context, key store.Key, v *store.Code, expires ti
 	return err
 }
 
-// StillAllowed reports whether the session is still there that something was stored for, and
-// neither its user nor the permission was ended since. A session that ended alone leaves no
-// epoch behind: a caller that stores first and looks then finds it gone.
+// StillAllowed reports whether the session is still there that something was stored for, and neither its user nor the
+// permission was ended since. A session that ended alone leaves no epoch behind: a caller that stores first and looks
+// then finds it gone.
 func (c Codes) StillAllowed(ctx context.Context, client, subject, session string, e store.Epochs) (bool, error) {
 	_, err := c.Store.Get(ctx, store.Key{Kind: store.KindSession, ID: session})
 	if errors.Is(err, store.ErrNotFound) {
@@ -56,9 +55,8 @@ func (c Codes) StillAllowed(ctx context.Context, client, subject, session string
 	return err == nil && !ended, err
 }
 
-// Revoke marks the code under key, whichever request made it. Deleting it would not end it: a
-// code is a function of its request, so the form that made it, sent again, would make it anew. A
-// code that is used up stays as it is.
+// Revoke marks the code under key, whichever request made it. Deleting it would not end it: a code is a function of
+// its request, so the form that made it, sent again, would make it anew. A code that is used up stays as it is.
 func (c Codes) Revoke(ctx context.Context, key store.Key) error {
 	var v store.Code
 	_, err := store.Change(ctx, c.Store, store.Record{Key: key}, &v, func(rec *store.Record) (bool, error) {

@@ -23,12 +23,12 @@ const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 // maxAssertion is the longest assertion that is read, in bytes.
 const maxAssertion = 8 << 10
 
-// errReplayed says that the assertion is good and was used before. Outside it looks like any other
-// failure, so a replay tells nothing about a stolen assertion.
+// errReplayed says that the assertion is good and was used before. Outside it looks like any other failure, so a
+// replay tells nothing about a stolen assertion.
 var errReplayed = errors.New("clientauth: a client assertion was presented again")
 
-// readAssertion finds out which client the assertion claims to be of, and so which keys verify it
-// (RFC 7521 section 4.2: client_id is optional beside an assertion).
+// readAssertion finds out which client the assertion claims to be of, and so which keys verify it (RFC 7521 section
+// 4.2: client_id is optional beside an assertion).
 func readAssertion(form httpx.Form) (credentials, error) {
 	id, assertion := form.Get("client_id"), form.Get("client_assertion")
 	switch {
@@ -71,8 +71,8 @@ func unverifiedSubject(assertion string) (id string, ok bool) {
 const strangersKeys = `{"keys":[{"kty":"EC","crv":"P-256",` +
 	`"x":"1DrrMvZyaUcqvk4cJzdQBYbR3v7ftCBfBNXGkAhXtZY","y":"RF5K322MeT4gS2wyLp70GFJIuOtAEraa1tRkpUozamg"}]}`
 
-// verifyAssertion reports whether the assertion is the client's and was not used before. Errors
-// are technical, or [errReplayed], [errLate], [errEarly].
+// verifyAssertion reports whether the assertion is the client's and was not used before. Errors are technical, or
+// [errReplayed], [errLate], [errEarly].
 func (a *Authenticator) verifyAssertion(ctx context.Context, client *oauth.Client, id, assertion string) (bool, error) {
 	set := client.JWKS
 	if set == "" || client.AuthMethod != "" && client.AuthMethod != oauth.PrivateKeyJWT {
@@ -89,9 +89,8 @@ func (a *Authenticator) verifyAssertion(ctx context.Context, client *oauth.Clien
 	return a.spendAssertion(ctx, id, good)
 }
 
-// The refusals of assertions whose signature is good and whose time is not: a client whose
-// clock is wrong can tell. Whoever holds such an assertion can read its exp, so a thief learns
-// nothing.
+// The refusals of assertions whose signature is good and whose time is not: a client whose clock is wrong can tell.
+// Whoever holds such an assertion can read its exp, so a thief learns nothing.
 var (
 	errLate = oauth.E(oauth.InvalidClient, fmt.Sprintf(
 		"client_assertion has expired: exp is more than %.0f seconds ago by the clock of this server; compare the clocks, and sign a new one for each request", jose.Leeway.Seconds()))
@@ -111,13 +110,13 @@ func mistimed(refused error) error {
 	return nil
 }
 
-// clockMargin is how much longer a jti is remembered than this node accepts the assertion: the
-// clock of the store, or of another node, may be different.
+// clockMargin is how much longer a jti is remembered than this node accepts the assertion: the clock of the store, or
+// of another node, may be different.
 const clockMargin = time.Minute
 
-// spendAssertion stores the assertion's jti for as long as the assertion could be presented again
-// (RFC 7523 section 3, point 7; the mistake of CVE-2020-15222), and reports whether it was new on
-// all nodes. An id has no NUL, so different pairs of client and jti have different keys.
+// spendAssertion stores the assertion's jti for as long as the assertion could be presented again (RFC 7523 section
+// 3, point 7; the mistake of CVE-2020-15222), and reports whether it was new on all nodes. An id has no NUL, so
+// different pairs of client and jti have different keys.
 func (a *Authenticator) spendAssertion(ctx context.Context, id string, good clientassertion.Assertion) (bool, error) {
 	value, err := store.Encode(&store.Assertion{Client: id})
 	if err != nil {

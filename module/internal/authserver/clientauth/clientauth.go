@@ -1,6 +1,5 @@
-// Package clientauth authenticates clients at the endpoints that programs call (RFC 6749 sections
-// 2.3 and 3.2.1): it reads and compares credentials and limits guesses. It does not know what an
-// authenticated client may do.
+// Package clientauth authenticates clients at the endpoints that programs call (RFC 6749 sections 2.3 and 3.2.1): it
+// reads and compares credentials and limits guesses. It does not know what an authenticated client may do.
 package clientauth
 
 import (
@@ -31,8 +30,7 @@ type Clients interface {
 // Config is what an [Authenticator] needs.
 type Config struct {
 	Clients Clients
-	// Attempts counts the failures. It may be shared: the keys begin with "client:" and
-	// "clients:".
+	// Attempts counts the failures. It may be shared: the keys begin with "client:" and "clients:".
 	Attempts *lockout.Book
 	// Failures a minute that one client may have from one address.
 	Failures int
@@ -44,8 +42,8 @@ type Config struct {
 	Audience []string
 	// Audit is told of failures. Default: nobody.
 	Audit audit.Sink
-	// Unknown is what Audit is told of a client_id that no client has: what came instead may be
-	// a secret. Default: nothing.
+	// Unknown is what Audit is told of a client_id that no client has: what came instead may be a secret. Default:
+	// nothing.
 	Unknown func(ctx context.Context, id string) string
 	// Now defaults to time.Now.
 	Now func() time.Time
@@ -58,9 +56,8 @@ type Authenticator struct {
 	total lockout.Rule // for an address
 }
 
-// manyClients is how many clients may use up their failures from one address before all clients
-// at that address share one count. Otherwise a single sender of random client_ids could fill the
-// book of attempts.
+// manyClients is how many clients may use up their failures from one address before all clients at that address share
+// one count. Otherwise a single sender of random client_ids could fill the book of attempts.
 const manyClients = 100
 
 // New checks the configuration.
@@ -81,12 +78,11 @@ func New(c Config) (*Authenticator, error) {
 		lockout.Rule{Limit: manyClients * c.Failures, Window: time.Minute}}, nil
 }
 
-// Authenticate returns the client that sent the request, whose form this is; its
-// errors are *oauth.Error. It sets WWW-Authenticate in answer where RFC 6749
-// section 5.2 asks for it.
+// Authenticate returns the client that sent the request, whose form this is; its errors are *oauth.Error. It sets
+// WWW-Authenticate in answer where RFC 6749 section 5.2 asks for it.
 //
-// Only secrets and assertions are throttled: a request without one guesses nothing, and
-// the users of a public client may share an address.
+// Only secrets and assertions are throttled: a request without one guesses nothing, and the users of a public client
+// may share an address.
 func (a *Authenticator) Authenticate(r *http.Request, form httpx.Form, answer http.Header) (*oauth.Client, error) {
 	sent, err := readCredentials(r, form)
 	if err == nil {
@@ -133,8 +129,8 @@ func (a *Authenticator) recordFailure(ctx context.Context, sent credentials, ref
 	a.Audit.Record(ctx, e)
 }
 
-// knownClient returns the client_id of credentials that were refused before the client was looked
-// up, "" when no client has it.
+// knownClient returns the client_id of credentials that were refused before the client was looked up, "" when no
+// client has it.
 func (a *Authenticator) knownClient(ctx context.Context, sent credentials) string {
 	for _, p := range sent.pairs {
 		if len(p.id) > maxPart {
@@ -147,18 +143,17 @@ func (a *Authenticator) knownClient(ctx context.Context, sent credentials) strin
 	return ""
 }
 
-// Codes and tokens of one dialect are not valid at the endpoints of the other, so its clients are
-// refused there too.
+// Codes and tokens of one dialect are not valid at the endpoints of the other, so its clients are refused there too.
 var errVariantB = oauth.E(oauth.UnauthorizedClient, "the client is one of Variant B and uses the addresses of that dialect")
 
 var errRefused = oauth.E(oauth.InvalidClient, "the client is unknown or its authentication failed")
 
-// ErrUnknownApp is in the refusal of an appid that no client of Variant B has. Clients of OAuth
-// have none, whatever their secret: credentials of one dialect cannot be tried at the other.
+// ErrUnknownApp is in the refusal of an appid that no client of Variant B has. Clients of OAuth have none, whatever
+// their secret: credentials of one dialect cannot be tried at the other.
 var ErrUnknownApp = errors.New("clientauth: no client of Variant B has this appid")
 
-// App returns the client of Variant B whose appid and secret these are. Errors are [oauth.Error].
-// An unknown appid takes as long as a wrong secret and counts as one.
+// App returns the client of Variant B whose appid and secret these are. Errors are [oauth.Error]. An unknown appid
+// takes as long as a wrong secret and counts as one.
 func (a *Authenticator) App(r *http.Request, appid, secret string) (*oauth.Client, error) {
 	sent := credentials{pairs: []pair{{id: appid, secret: secret}}, app: true}
 	client, err := a.authenticate(r, &sent)
@@ -210,9 +205,9 @@ func (a *Authenticator) authenticate(r *http.Request, sent *credentials) (*oauth
 	return nil, refusal
 }
 
-// matchClient returns the client if these are its credentials, else nil. It does the same work for
-// an unknown client as for a wrong secret. A client that is bound to one method is refused with
-// right credentials in another: they may have been stolen where that method leaves traces.
+// matchClient returns the client if these are its credentials, else nil. It does the same work for an unknown client
+// as for a wrong secret. A client that is bound to one method is refused with right credentials in another: they may
+// have been stolen where that method leaves traces.
 func (a *Authenticator) matchClient(ctx context.Context, p pair, sent *credentials) (*oauth.Client, error) {
 	switch {
 	case len(p.id) > maxPart && sent.app:

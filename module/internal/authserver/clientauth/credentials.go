@@ -12,21 +12,19 @@ import (
 )
 
 const (
-	// maxBasic is the longest Authorization header that is decoded: Caddy takes
-	// headers of a megabyte.
+	// maxBasic is the longest Authorization header that is decoded: Caddy takes headers of a megabyte.
 	maxBasic = 8 << 10
-	// maxPart is the longest client id or secret; nothing longer can be configured
-	// to match.
+	// maxPart is the longest client id or secret; nothing longer can be configured to match.
 	maxPart = 2048
 )
 
-// credentials are what a request says of its sender: one pair, or two when a Basic
-// header reads differently with and without form decoding.
+// credentials are what a request says of its sender: one pair, or two when a Basic header reads differently with and
+// without form decoding.
 type credentials struct {
 	basic bool
 	pairs []pair
-	// assertion is a signed assertion instead of a secret, "" for none; the pair then has the
-	// client that it claims to be of.
+	// assertion is a signed assertion instead of a secret, "" for none; the pair then has the client that it claims
+	// to be of.
 	assertion string
 	// app says that these are the appid and secret of a client of Variant B.
 	app bool
@@ -52,8 +50,8 @@ func (c credentials) canGuess() bool {
 	return c.assertion != "" || len(c.pairs) > 0 && c.pairs[0].secret != ""
 }
 
-// readCredentials finds the credentials of a request. Errors are [oauth.Error] and say that the
-// credentials are ambiguous or malformed, whoever the client is.
+// readCredentials finds the credentials of a request. Errors are [oauth.Error] and say that the credentials are
+// ambiguous or malformed, whoever the client is.
 func readCredentials(r *http.Request, form httpx.Form) (credentials, error) {
 	id, secret := form.Get("client_id"), form.Get("client_secret")
 	header := r.Header.Values("Authorization")
@@ -97,9 +95,8 @@ func readCredentials(r *http.Request, form httpx.Form) (credentials, error) {
 	return credentials{basic: true, pairs: pairs}, nil
 }
 
-// parseBasic reads the value behind the scheme. By RFC 6749 section 2.3.1 the two parts are
-// form-encoded, but many libraries do not encode them. So the decoded reading comes first, and
-// the raw one second if it differs.
+// parseBasic reads the value behind the scheme. By RFC 6749 section 2.3.1 the two parts are form-encoded, but many
+// libraries do not encode them. So the decoded reading comes first, and the raw one second if it differs.
 func parseBasic(value string) ([]pair, bool) {
 	if len(value) > maxBasic {
 		return nil, false

@@ -1,5 +1,5 @@
-// Package discovery serves what relying parties find a server by: its metadata and its public
-// keys. It knows nothing of what the addresses in the metadata do.
+// Package discovery serves what relying parties find a server by: its metadata and its public keys. It knows nothing
+// of what the addresses in the metadata do.
 package discovery
 
 import (
@@ -39,8 +39,8 @@ type Config struct {
 // Documents serves the metadata and the keys.
 type Documents struct {
 	Config
-	// metadata is the document in each of its forms, by the optional grant types that some
-	// client may use: clients are made, and deprecated grants end, while the server runs.
+	// metadata is the document in each of its forms, by the optional grant types that some client may use: clients
+	// are made, and deprecated grants end, while the server runs.
 	metadata map[string]document
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// providerMetadata is RFC 8414 section 2, OpenID Connect Discovery section 3, RFC 9207
-// section 3 and what strict clients read besides. Only what works is in it.
+// providerMetadata is RFC 8414 section 2, OpenID Connect Discovery section 3, RFC 9207 section 3 and what strict
+// clients read besides. Only what works is in it.
 type providerMetadata struct {
 	Issuer                string            `json:"issuer"`
 	AuthorizationEndpoint string            `json:"authorization_endpoint"`

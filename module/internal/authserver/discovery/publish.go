@@ -7,8 +7,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
 )
 
-// cacheControl lets answers be kept for five minutes. After that time a relying party is sure to
-// know a new key, so rotation publishes a key at least that early.
+// cacheControl lets answers be kept for five minutes. After that time a relying party is sure to know a new key, so
+// rotation publishes a key at least that early.
 const cacheControl = "public, max-age=300"
 
 // document is public JSON that may be cached.
@@ -32,8 +32,8 @@ func publish(w http.ResponseWriter, r *http.Request, d document) {
 	}
 }
 
-// matchesETag is the weak comparison of RFC 9110 section 13.1.2: compressing middleware makes our
-// ETag weak, and the weak form comes back.
+// matchesETag is the weak comparison of RFC 9110 section 13.1.2: compressing middleware makes our ETag weak, and the
+// weak form comes back.
 func matchesETag(ifNoneMatch []string, etag string) bool {
 	for tag := range strings.SplitSeq(strings.Join(ifNoneMatch, ","), ",") {
 		tag = strings.TrimSpace(tag)

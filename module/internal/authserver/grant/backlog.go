@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// maxBacklog bounds what is remembered. There is some only while the store loses
-	// replies, and no more than was in progress when that began.
+	// maxBacklog bounds what is remembered. There is some only while the store loses replies, and no more than was in
+	// progress when that began.
 	maxBacklog = 1024
 	// settleEvery is the pause while the store fails, settleTime bounds one attempt.
 	settleEvery = 100 * time.Millisecond
 	settleTime  = 5 * time.Second
 )
 
-// backlog is work that the store prevented, finished in the background. A goroutine runs
-// while there is some, until it is done or its time is over.
+// backlog is work that the store prevented, finished in the background. A goroutine runs while there is some, until
+// it is done or its time is over.
 type backlog[K comparable, V any] struct {
 	// settle does one piece of work; nil means that there is nothing left to do.
 	settle func(context.Context, K, V) error
@@ -68,8 +68,7 @@ func (b *backlog[K, V]) run() {
 			err := b.settle(ctx, key, w.value)
 			cancel()
 			if err != nil {
-				// The order of a map differs each time, so one damaged record does not
-				// keep the others waiting.
+				// The order of a map differs each time, so one damaged record does not keep the others waiting.
 				time.Sleep(settleEvery)
 				break
 			}

@@ -17,23 +17,21 @@ const (
 	DefaultPerPair = 100
 	// MaxPerPair keeps the record of a pair below 100 KiB.
 	MaxPerPair = 1000
-	// maxEvictions bounds what one request ends after the configured number was lowered; the
-	// requests that follow do the rest.
+	// maxEvictions bounds what one request ends after the configured number was lowered; the requests that follow do
+	// the rest.
 	maxEvictions = 16
-	// deadKept is how long a dead grant and its code are kept: longer than the form can be
-	// sent again that made the code, and than any node needs to hear of the end.
+	// deadKept is how long a dead grant and its code are kept: longer than the form can be sent again that made the
+	// code, and than any node needs to hear of the end.
 	deadKept = 30 * time.Minute
 )
 
-// admit puts a stored grant on the list of its pair, in one step with the question whether
-// the pair was ended since the grant's epoch. At the cap the grant that was not used for
-// longest ends first: without a cap a client, or whoever has a browser's session, could
-// fill the store in a loop.
+// admit puts a stored grant on the list of its pair, in one step with the question whether the pair was ended since
+// the grant's epoch. At the cap the grant that was not used for longest ends first: without a cap a client, or
+// whoever has a browser's session, could fill the store in a loop.
 //
-// The list is kept by who begins and ends grants and not by who refreshes, so an entry's
-// time of use may be too early; before a grant is evicted it is read. Errors are
-// *oauth.Error.
-func (f families) admit(ctx context.Context, g store.Grant) error {
+// The list is kept by who begins and ends grants and not by who refreshes, so an entry's time of use may be too
+// early; before a grant is evicted it is read. Errors are *oauth.Error.
+func (f *Families) admit(ctx context.Context, g store.Grant) error {
 	leave, err := f.pairTurns.enter(ctx, g.Client, g.Subject)
 	if err != nil {
 		return oauth.Unavailable(err)
@@ -74,9 +72,9 @@ func (f families) admit(ctx context.Context, g store.Grant) error {
 	return nil
 }
 
-// makeRoom takes grants off the list until there is room for one more: dead ones, and else
-// the least recently used, which ends.
-func (f families) makeRoom(ctx context.Context, p *store.Pair) error {
+// makeRoom takes grants off the list until there is room for one more: dead ones, and else the least recently used,
+// which ends.
+func (f *Families) makeRoom(ctx context.Context, p *store.Pair) error {
 	for evicted := 0; len(p.Grants) >= f.PerPair && evicted < maxEvictions; {
 		oldest := 0
 		for i, e := range p.Grants {
@@ -102,9 +100,8 @@ func (f families) makeRoom(ctx context.Context, p *store.Pair) error {
 	return nil
 }
 
-// evictFamily ends a grant, and lets its records expire soon. One that died with its user is no
-// eviction.
-func (f families) evictFamily(ctx context.Context, g store.Grant) error {
+// evictFamily ends a grant, and lets its records expire soon. One that died with its user is no eviction.
+func (f *Families) evictFamily(ctx context.Context, g store.Grant) error {
 	if dead, err := ending.Ended(ctx, f.Store, g.Subject, g.Client, g.Epochs); err != nil || dead {
 		return err
 	}
@@ -122,7 +119,7 @@ func (f families) evictFamily(ctx context.Context, g store.Grant) error {
 }
 
 // expireCode lets the record of a dead grant's code expire soon.
-func (f families) expireCode(ctx context.Context, g store.Grant) error {
+func (f *Families) expireCode(ctx context.Context, g store.Grant) error {
 	if g.Code == "" {
 		return nil
 	}
@@ -136,9 +133,9 @@ func (f families) expireCode(ctx context.Context, g store.Grant) error {
 	return ending.Expire(ctx, f.Store, code, f.Now().Add(deadKept))
 }
 
-// unlist takes a dead grant off the list of its pair, to make room for living ones. That it
-// fails costs a place on the list until the grant would have expired, so nobody is told.
-func (f families) unlist(ctx context.Context, g store.Grant) {
+// unlist takes a dead grant off the list of its pair, to make room for living ones. That it fails costs a place on
+// the list until the grant would have expired, so nobody is told.
+func (f *Families) unlist(ctx context.Context, g store.Grant) {
 	var p store.Pair
 	_, _ = store.Change(ctx, f.Store, store.Record{Key: store.PairKey(g.Client, g.Subject)}, &p, func(*store.Record) (bool, error) {
 		n := len(p.Grants)
@@ -147,12 +144,11 @@ func (f families) unlist(ctx context.Context, g store.Grant) {
 	})
 }
 
-// pairTurns lets the requests of one pair change its record one after the other, so that
-// those of one node do not make each other try again. Pairs share turns.
+// pairTurns lets the requests of one pair change its record one after the other, so that those of one node do not
+// make each other try again. Pairs share turns.
 type pairTurns [64]chan struct{}
 
-// turnPatience is how long a request waits for its turn. It goes on without one then: the
-// record's version decides.
+// turnPatience is how long a request waits for its turn. It goes on without one then: the record's version decides.
 const turnPatience = time.Second
 
 func newPairTurns() *pairTurns {

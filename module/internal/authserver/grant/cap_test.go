@@ -16,9 +16,19 @@ import (
 	"github.com/gatehouse/gatehouse/module/store/storetest"
 )
 
+// familiesOf checks the configuration.
+func familiesOf(t *testing.T, c Config) *Families {
+	t.Helper()
+	f, err := NewFamilies(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // capRig is families with a cap, on a clock of their own.
 type capRig struct {
-	families
+	*Families
 	memory  *storetest.Memory
 	at      time.Time
 	evicted int
@@ -36,10 +46,7 @@ func newCapRig(t *testing.T, most int) *capRig {
 		Evicted: func() { r.evicted++ }, PerPair: most,
 		Access: time.Hour, Refresh: 24 * time.Hour,
 	}
-	if err := c.fill(); err != nil {
-		t.Fatal(err)
-	}
-	r.families = newFamilies(c)
+	r.Families = familiesOf(t, c)
 	return r
 }
 
@@ -94,7 +101,7 @@ func TestTheLeastRecentlyUsedGrantEndsAtTheCap(t *testing.T) { // N02
 			}
 			switch {
 			case what <= 1 || len(model) == 0:
-				if err := r.begin(ctx, r.grant(id)); err != nil {
+				if err := r.beginFamily(ctx, r.grant(id)); err != nil {
 					rt.Fatal(err)
 				}
 				if model = append(model, id); len(model) > most {
@@ -112,7 +119,7 @@ func TestTheLeastRecentlyUsedGrantEndsAtTheCap(t *testing.T) { // N02
 				drop(id)
 				model = append(model, id)
 			default:
-				if _, _, err := r.end(ctx, id); err != nil {
+				if _, _, err := r.endFamily(ctx, id); err != nil {
 					rt.Fatal(err)
 				}
 				drop(id)
@@ -133,12 +140,12 @@ func TestTheLeastRecentlyUsedGrantEndsAtTheCap(t *testing.T) { // N02
 func TestParallelGrantsStayWithinTheCap(t *testing.T) { // N02
 	r := newCapRig(t, 5)
 	r.Evicted = func() {}
-	other := newFamilies(r.Config) // another node: it does not share the turns
+	other := familiesOf(t, r.Config) // another node: it does not share the turns
 	var all sync.WaitGroup
 	for i := range 60 {
-		f := []families{r.families, other}[i%2]
+		f := []*Families{r.Families, other}[i%2]
 		all.Go(func() {
-			if err := f.begin(t.Context(), r.grant(fmt.Sprint(i))); err != nil {
+			if err := f.beginFamily(t.Context(), r.grant(fmt.Sprint(i))); err != nil {
 				t.Error(err)
 			}
 		})
@@ -155,7 +162,7 @@ func TestAPairWithTheMostGrantsFitsIntoARecord(t *testing.T) {
 		g := r.grant(secret.ID())
 		g.Epochs = store.Epochs{Subject: r.at.UnixMilli(), Pair: r.at.UnixMilli()}
 		r.at = r.at.Add(time.Second + 123456789)
-		if err := r.begin(t.Context(), g); err != nil {
+		if err := r.beginFamily(t.Context(), g); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -171,14 +178,14 @@ func TestAPairWithTheMostGrantsFitsIntoARecord(t *testing.T) {
 func TestALowerCapIsReachedInSteps(t *testing.T) {
 	r := newCapRig(t, 100)
 	for i := range 100 {
-		if err := r.begin(t.Context(), r.grant(fmt.Sprint(i))); err != nil {
+		if err := r.beginFamily(t.Context(), r.grant(fmt.Sprint(i))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	r.PerPair = 10
 	for i := range 8 {
 		before := r.evicted
-		if err := r.begin(t.Context(), r.grant(fmt.Sprint("new", i))); err != nil {
+		if err := r.beginFamily(t.Context(), r.grant(fmt.Sprint("new", i))); err != nil {
 			t.Fatal(err)
 		}
 		if r.evicted-before > maxEvictions {
@@ -201,7 +208,7 @@ func TestAGrantOfAnEndedPairIsNotListed(t *testing.T) { // N02
 	if err := e.EndPair(t.Context(), "c", "u"); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.begin(t.Context(), r.grant("late")); why(err) != Revoked {
+	if err := r.beginFamily(t.Context(), r.grant("late")); why(err) != Revoked {
 		t.Error(err)
 	}
 	if n := len(r.live(t)); n != 0 {

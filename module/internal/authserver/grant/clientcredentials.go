@@ -7,8 +7,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// clientCredentials is RFC 6749 section 4.4: a client acting for itself. There is no
-// refresh token (section 4.4.3) and nothing to use up.
+// clientCredentials is RFC 6749 section 4.4: a client acting for itself. There is no refresh token (section 4.4.3)
+// and nothing to use up.
 type clientCredentials struct{}
 
 func (clientCredentials) Type() oauth.GrantType { return oauth.ClientCredentials }

@@ -29,11 +29,10 @@ func (g *authorizationCode) Prepare(ctx context.Context, r Request) (Pending, er
 	})
 }
 
-// checkRedirect compares the redirect_uri of a token request with that of the authorization
-// request. It ties a code to the request of the client's own that it was issued for, so that
-// a stolen one cannot be injected into another sign-in. A code_verifier does the same, so
-// with PKCE the parameter may be absent (OAuth 2.1 section 4.1.3); without PKCE it must be
-// there (RFC 6749 section 4.1.3). One that is sent must always match.
+// checkRedirect compares the redirect_uri of a token request with that of the authorization request. It ties a code
+// to the request of the client's own that it was issued for, so that a stolen one cannot be injected into another
+// sign-in. A code_verifier does the same, so with PKCE the parameter may be absent (OAuth 2.1 section 4.1.3); without
+// PKCE it must be there (RFC 6749 section 4.1.3). One that is sent must always match.
 func checkRedirect(code store.Code, sent string) error {
 	switch {
 	case sent == code.RedirectURI, sent == "" && code.Challenge != "":
@@ -46,18 +45,17 @@ func checkRedirect(code store.Code, sent string) error {
 
 // codes redeems the codes of one dialect, however they are presented.
 type codes struct {
-	families
-	unsettled *unsettled
+	*Families
+	unsettled *backlog[exchange, outcome]
 	dialect   store.Dialect // of the codes
 	begins    store.Dialect // of the families
 }
 
-func newCodes(f families, codesOf, begins store.Dialect) codes {
-	return codes{families: f, unsettled: newUnsettled(f), dialect: codesOf, begins: begins}
+func newCodes(f *Families, codesOf, begins store.Dialect) codes {
+	return codes{Families: f, unsettled: newBacklog(f.settleExchange), dialect: codesOf, begins: begins}
 }
 
-// prepareCode is what presenting a code comes to. bound is asked what else ties the code to
-// the one who may redeem it, besides client and PKCE.
+// prepareCode is Prepare for a code. bound checks what ties the code to its redeemer besides client and PKCE.
 func (g *codes) prepareCode(ctx context.Context, r Request, sent string, bound func(store.Code) error) (Pending, error) {
 	if len(sent) > maxCode {
 		return Pending{}, g.gone(Unknown)
@@ -77,14 +75,12 @@ func (g *codes) prepareCode(ctx context.Context, r Request, sent string, bound f
 	if err := checkVerifier(code, r.Form.Get("code_verifier")); err != nil {
 		return Pending{}, err
 	}
-	if ended, err := g.ended(ctx, code.Client, code.Subject, code.Epochs); err != nil {
+	if err := g.checkEnded(ctx, code.Client, code.Subject, code.Epochs); err != nil {
 		return Pending{}, err
-	} else if ended {
-		return Pending{}, g.gone(Revoked)
 	}
-	// Who passes these checks is the client that could have redeemed the code, so a used
-	// code means a second redemption. One who fails them is refused above and ends nothing:
-	// otherwise anyone who saw a code in a log could sign its user out.
+	// Only the client that could have redeemed the code passes these checks, so a used code means a second
+	// redemption. Everybody else is refused above and ends nothing: otherwise anyone who saw a code in a log could
+	// sign its user out.
 	record, code, err = g.awaitOutcome(ctx, record, code)
 	switch {
 	case err != nil:
@@ -107,11 +103,10 @@ func (g *codes) prepareCode(ctx context.Context, r Request, sent string, bound f
 	if len(scopes) == 0 {
 		return Pending{}, errNoScope
 	}
-	active, err := g.activeUser(ctx, code.Subject)
-	if err != nil {
+	switch active, err := g.activeUser(ctx, code.Subject); {
+	case err != nil:
 		return Pending{}, err
-	}
-	if !active {
+	case !active:
 		return Pending{}, errNoUser
 	}
 	p := redemption{record: record, code: code, refreshes: r.Client.MayUse(oauth.RefreshToken)}
@@ -121,15 +116,9 @@ func (g *codes) prepareCode(ctx context.Context, r Request, sent string, bound f
 		}
 	}
 	return Pending{
-		Subject:   code.Subject,
-		Scopes:    scopes,
-		Family:    code.Grant,
-		Resources: code.Resources,
-		AuthTime:  code.AuthTime,
-		Session:   code.Session,
-		Nonce:     code.Nonce,
-		Epochs:    code.Epochs,
-		Commit:    func(ctx context.Context) (string, error) { return g.redeemCode(ctx, p) },
+		Subject: code.Subject, Scopes: scopes, Family: code.Grant, Resources: code.Resources,
+		AuthTime: code.AuthTime, Session: code.Session, Nonce: code.Nonce, Epochs: code.Epochs,
+		Commit: func(ctx context.Context) (string, error) { return g.redeemCode(ctx, p) },
 	}, nil
 }
 

@@ -11,14 +11,13 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Tickets finds the ticket that a device_code names. Besides technical errors there is
-// [crossdevice.ErrGone].
+// Tickets finds the ticket that a device_code names. Besides technical errors there is [crossdevice.ErrGone].
 type Tickets interface {
 	Find(ctx context.Context, id string) (store.Ticket, error)
 }
 
-// deviceCode is RFC 8628 section 3.4. What is confirmed is redeemed as an authorization
-// code is, under the digest of the secret half of the device_code.
+// deviceCode is RFC 8628 section 3.4. A confirmed request is redeemed like an authorization code, under the digest of
+// the secret half of the device_code.
 type deviceCode struct {
 	codes
 	tickets Tickets
@@ -27,8 +26,7 @@ type deviceCode struct {
 
 func (g *deviceCode) Type() oauth.GrantType { return oauth.DeviceCode }
 
-// DeviceCode joins the two halves of a device_code: the ticket, and the secret whose
-// digest is its Poller.
+// DeviceCode joins the two halves of a device_code: the ticket, and the secret whose digest is its Poller.
 func DeviceCode(ticket, key string) string { return ticket + "." + key }
 
 func (g *deviceCode) Prepare(ctx context.Context, r Request) (Pending, error) {
@@ -43,7 +41,7 @@ func (g *deviceCode) Prepare(ctx context.Context, r Request) (Pending, error) {
 	ticket, err := g.tickets.Find(ctx, id)
 	switch {
 	case errors.Is(err, crossdevice.ErrGone):
-		return g.prepareCode(ctx, r, key, g.outlived)
+		return g.prepareCode(ctx, r, key, g.checkUsed)
 	case err != nil:
 		return Pending{}, oauth.Unavailable(err)
 	case ticket.Kind != store.TicketDevice, !secret.Equal([]byte(ticket.Poller), []byte(secret.Digest(key))):
@@ -51,26 +49,22 @@ func (g *deviceCode) Prepare(ctx context.Context, r Request) (Pending, error) {
 	case ticket.Client != r.Client.ID, ticket.IssuedAt.Before(r.Client.Since):
 		return Pending{}, g.gone(Foreign)
 	case ticket.State == store.TicketConfirmed:
-		return g.confirmed(ctx, r, key, ticket)
+		return g.redeemTicket(ctx, r, key, ticket)
 	case ticket.State == store.TicketDenied:
 		return Pending{}, errDenied
 	case ticket.Over(g.Now()):
 		return Pending{}, errExpired
-	case !g.pace.keeps(id):
+	case !g.pace.allows(id):
 		return Pending{}, errSlowDown
 	}
 	return Pending{}, errPending
 }
 
-// confirmed redeems. A device_code lives long enough for its client to be taken out of the
-// configuration and for another to come with that id.
-func (g *deviceCode) confirmed(ctx context.Context, r Request, key string, ticket store.Ticket) (Pending, error) {
-	left, err := g.clientLeft(ctx, r.Client, store.Grant{Client: ticket.Client, IssuedAt: ticket.IssuedAt})
-	switch {
-	case err != nil:
-		return Pending{}, oauth.Unavailable(err)
-	case left:
-		return Pending{}, g.gone(Foreign)
+// redeemTicket redeems a confirmed ticket. A device_code lives long enough for its client to be removed from the
+// configuration and for another one to come with that id.
+func (g *deviceCode) redeemTicket(ctx context.Context, r Request, key string, ticket store.Ticket) (Pending, error) {
+	if err := g.checkClient(ctx, r.Client, store.Grant{Client: ticket.Client, IssuedAt: ticket.IssuedAt}); err != nil {
+		return Pending{}, err
 	}
 	pending, err := g.prepareCode(ctx, r, key, func(code store.Code) error {
 		if code.Subject != ticket.Subject {
@@ -84,17 +78,16 @@ func (g *deviceCode) confirmed(ctx context.Context, r Request, key string, ticke
 	return pending, err
 }
 
-// outlived is for what no ticket is left of. Nothing can be had by it any more, but that it
-// is used a second time is seen for as long as anything lives that it issued.
-func (g *deviceCode) outlived(code store.Code) error {
+// checkUsed refuses a device_code that has no ticket any more and was never used. The second use of a code is
+// detected for as long as anything lives that it issued.
+func (g *deviceCode) checkUsed(code store.Code) error {
 	if code.State == store.CodeIssued {
 		return g.gone(Unknown)
 	}
 	return nil
 }
 
-// The answers of RFC 8628 section 3.5. None of them is a fault, so the status is 400 for
-// slow_down too.
+// The answers of RFC 8628 section 3.5. None of them is a fault, so the status is 400 for slow_down too.
 var (
 	errPending  = oauth.E(oauth.AuthorizationPending, "nobody has confirmed this yet")
 	errSlowDown = oauth.E(oauth.SlowDown, "wait five seconds longer between two requests").WithStatus(400)

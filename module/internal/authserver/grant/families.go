@@ -10,16 +10,29 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Families is what the endpoints for revocation and introspection ask about refresh
-// tokens. It is safe for concurrent use.
-type Families struct{ all families }
+// Families begins, finds and ends grant families, the records of what users allowed clients. It is safe for
+// concurrent use.
+type Families struct {
+	Config
+	pairTurns *pairTurns
+	// presents is what refusals are about: the parameter code, device_code or refresh_token, or "the grant" where the
+	// client presents none of them.
+	presents string
+}
 
 // NewFamilies checks the configuration.
 func NewFamilies(c Config) (*Families, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	return &Families{newFamilies(c)}, nil
+	return &Families{c, newPairTurns(), "the grant"}, nil
+}
+
+// presenting returns a copy whose refusals are about another parameter.
+func (f *Families) presenting(parameter string) *Families {
+	copied := *f
+	copied.presents = parameter
+	return &copied
 }
 
 // Presented is an authentic refresh token with the family it belongs to.
@@ -31,19 +44,18 @@ type Presented struct {
 	Ends time.Time
 }
 
-// Find returns the family of a refresh token that c presents, whosever it is: it is the
-// caller's to compare the client. ok is false for what is no refresh token of ours, and
-// for one whose family is forgotten because everything of it has expired. Errors are
+// Find returns the family of a refresh token that c presents, whosever it is: the caller compares the client. ok is
+// false if it is not a refresh token of ours, or its family is gone because everything of it has expired. Errors are
 // technical.
 //
-// The client is in the MAC but not in the token, so it is read from the family before
-// anything is known to be authentic.
+// The client is in the MAC but not in the token, so it is read from the family before anything is known to be
+// authentic.
 func (f *Families) Find(ctx context.Context, c *oauth.Client, token string) (p Presented, ok bool, err error) {
 	family, _, _, ok := splitRefresh(token)
 	if !ok {
 		return p, false, nil
 	}
-	_, p.Grant, err = f.all.readFamily(ctx, family)
+	_, p.Grant, err = f.readFamily(ctx, family)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return Presented{}, false, nil
@@ -52,7 +64,7 @@ func (f *Families) Find(ctx context.Context, c *oauth.Client, token string) (p P
 	case p.Dialect != store.DialectOAuth:
 		return Presented{}, false, nil
 	}
-	keys, err := f.all.Keys(ctx)
+	keys, err := f.Keys(ctx)
 	if err != nil {
 		return Presented{}, false, err
 	}
@@ -60,53 +72,51 @@ func (f *Families) Find(ctx context.Context, c *oauth.Client, token string) (p P
 	if !ok {
 		return Presented{}, false, nil
 	}
-	_, outcome := p.Rotate(generation, f.all.Now(), f.all.RefreshGrace, f.all.RefreshIdle)
-	p.Alive = outcome == store.RotationNext || outcome == store.RotationAgain
-	if p.Alive {
-		ended, err := ending.Ended(ctx, f.all.Store, p.Subject, p.Client, p.Epochs)
-		if err != nil {
-			return Presented{}, false, err
-		}
-		p.Alive = !ended
+	if p.Alive, err = f.isAlive(ctx, c, p.Grant, generation); err != nil {
+		return Presented{}, false, err
 	}
-	if p.Alive && p.Client == c.ID {
-		left, err := f.all.clientLeft(ctx, c, p.Grant)
-		if err != nil {
-			return Presented{}, false, err
-		}
-		p.Alive = !left
-	}
-	p.Ends = f.all.recordExpires(p.Grant).Add(-f.all.Access)
+	p.Ends = f.recordExpires(p.Grant).Add(-f.Access)
 	return p, true, nil
 }
 
-// Begin stores a new family for so long and makes room for it among those of its user at
-// its client. Errors are *oauth.Error, of a user or client that was ended since the
-// permission an invalid_grant.
+// isAlive reports whether the token endpoint would take the refresh token of this generation now.
+func (f *Families) isAlive(ctx context.Context, c *oauth.Client, g store.Grant, generation uint64) (bool, error) {
+	_, outcome := g.Rotate(generation, f.Now(), f.RefreshGrace, f.RefreshIdle)
+	if outcome != store.RotationNext && outcome != store.RotationAgain {
+		return false, nil
+	}
+	ended, err := ending.Ended(ctx, f.Store, g.Subject, g.Client, g.Epochs)
+	if err != nil || ended || g.Client != c.ID {
+		return err == nil && !ended, err
+	}
+	left, err := f.clientLeft(ctx, c, g)
+	return err == nil && !left, err
+}
+
+// Begin stores a new family until expires and makes room for it among those of its user at its client. Errors are
+// *oauth.Error: invalid_grant if the user or the client at the user was ended since the permission.
 func (f *Families) Begin(ctx context.Context, g store.Grant, expires time.Time) (created bool, err error) {
-	created, err = f.all.createFamily(ctx, g, expires)
+	created, err = f.createFamily(ctx, g, expires)
 	if err != nil {
 		return false, oauth.Unavailable(err)
 	}
-	if !created {
-		return false, nil
+	if created {
+		err = f.admit(ctx, g)
 	}
-	return true, f.all.admit(ctx, g)
+	return created, err
 }
 
-// End kills a family: its refresh tokens of every generation and all access tokens. When
-// it returns nil that is durable; ended says that the family was alive until then. Errors
-// are technical, and calling again is right after one.
+// End revokes a family: its refresh tokens of every generation and all access tokens. When it returns nil that is
+// durable; ended says that the family was alive until then. Errors are technical, and the caller may try again.
 func (f *Families) End(ctx context.Context, id string) (ended bool, err error) {
-	_, ended, err = f.all.end(ctx, id)
+	_, ended, err = f.endFamily(ctx, id)
 	return ended, err
 }
 
-// Revoked reports whether a family is dead by its own record, which is ahead of the feed
-// that guards follow. One that is forgotten is not called dead: a family outlives all its
-// tokens. Errors are technical.
+// Revoked reports whether a family is revoked by its own record, which is ahead of the feed that guards follow. A
+// family without a record is not: a record outlives all tokens. Errors are technical.
 func (f *Families) Revoked(ctx context.Context, id string) (bool, error) {
-	_, g, err := f.all.readFamily(ctx, id)
+	_, g, err := f.readFamily(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}

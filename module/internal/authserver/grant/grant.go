@@ -14,15 +14,14 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Grant is one grant type. It is called with an authenticated client that may use
-// it. Errors hold an *oauth.Error, those about a code or token in a [*Refusal].
+// Grant is one grant type. It is called with an authenticated client that may use it. Errors wrap an *oauth.Error,
+// those about a code or token in a [*Refusal].
 type Grant interface {
 	Type() oauth.GrantType
 
-	// Prepare decides whether the request is in order and what it is to be given. It
-	// MUST make every check that can refuse alone, and MUST NOT use anything up: what
-	// fails here, or between here and Commit, leaves code and refresh token alive for
-	// their owner. (Killing a family on a replay is no use of it.)
+	// Prepare decides whether the request is valid and what it is given. It MUST make every check that can refuse
+	// alone, and MUST NOT use anything up: a failure here, or between here and Commit, leaves code and refresh token
+	// alive for their owner. (Killing a family on a replay does not use it up.)
 	Prepare(ctx context.Context, r Request) (Pending, error)
 }
 
@@ -30,8 +29,8 @@ type Grant interface {
 type Request struct {
 	Client *oauth.Client
 	Form   httpx.Form
-	// Resources are the configured audiences that the form's resource parameters mean, none
-	// where it asks for no particular one. The caller refuses those that mean none.
+	// Resources are the configured audiences that the form's resource parameters mean, none where it asks for no
+	// particular one. The caller refuses those that mean none.
 	Resources []string
 	// Address is where the request comes from, without port.
 	Address string
@@ -42,26 +41,24 @@ type Pending struct {
 	Subject string
 	Scopes  []string
 	Family  string // the grant family, "" for none
-	// Resources are the audiences that the authorization was narrowed to (RFC 8707),
-	// empty for all the client's.
+	// Resources are the audiences that the authorization was narrowed to (RFC 8707), empty for all the client's.
 	Resources []string
-	// AuthTime is when the user signed in, Session the digest of the browser session and
-	// Nonce that of the authorization request, for the id_token. AuthTime is zero where no
-	// user signed in; Nonce is for the first id_token alone.
+	// AuthTime is when the user signed in, Session the digest of the browser session and Nonce that of the
+	// authorization request, for the id_token. AuthTime is zero where no user signed in; Nonce is for the first
+	// id_token alone.
 	AuthTime time.Time
 	Session  string
 	Nonce    string
 	// Epochs are those of the grant, for the access token.
 	Epochs store.Epochs
-	// Commit uses up what was presented and returns the refresh token, "" for none.
-	// Of any number of commits of one code or refresh generation, on any number of
-	// nodes, one succeeds (and, in the grace of a rotation, its repetitions). nil when
-	// there is nothing to use up.
+	// Commit uses up what was presented and returns the refresh token, "" for none. Of any number of commits of one
+	// code or refresh generation, on any number of nodes, one succeeds (and, in the grace of a rotation, its
+	// repetitions). nil when there is nothing to use up.
 	Commit func(ctx context.Context) (refresh string, err error)
 }
 
-// Revoker makes every guard refuse something. When it returns nil the revocation is
-// durable; revoking again what is revoked is no error.
+// Revoker makes every guard refuse something. When it returns nil the revocation is durable; revoking again what is
+// revoked is no error.
 type Revoker interface {
 	Revoke(ctx context.Context, r store.Revocation) error
 }
@@ -79,13 +76,12 @@ type Config struct {
 	Tickets Tickets
 	// Audit is told of replays and evictions. Default: nobody.
 	Audit audit.Sink
-	// Evicted counts the grants that ended because their user had too many at one client.
-	// Default: nobody counts.
+	// Evicted counts the grants that ended because their user had too many at one client. Default: nobody counts.
 	Evicted func()
 	Now     func() time.Time
 
-	// PerPair is how many live grants one user has at one client at most, default
-	// [DefaultPerPair]. At the cap the one ends that was not used for longest.
+	// PerPair is how many live grants one user has at one client at most, default [DefaultPerPair]. At the cap the
+	// one ends that was not used for longest.
 	PerPair int
 
 	Access       time.Duration // life of an access token
@@ -94,21 +90,18 @@ type Config struct {
 	RefreshGrace time.Duration // 0: none
 }
 
-// All checks the configuration and returns the grants there are.
-func All(c Config) ([]Grant, error) {
-	if err := c.fill(); err != nil {
-		return nil, err
-	}
-	f := newFamilies(c)
+// All returns the grants there are.
+func All(f *Families) []Grant {
 	all := []Grant{
 		&authorizationCode{newCodes(f.presenting("code"), store.DialectOAuth, store.DialectOAuth)},
 		newRefreshToken(f.presenting("refresh_token")),
 		clientCredentials{},
 	}
-	if c.Tickets != nil {
-		all = append(all, &deviceCode{newCodes(f.presenting("device_code"), store.DialectDevice, store.DialectOAuth), c.Tickets, newPace(c.Now)})
+	if f.Tickets != nil {
+		codes := newCodes(f.presenting("device_code"), store.DialectDevice, store.DialectOAuth)
+		all = append(all, &deviceCode{codes, f.Tickets, newPace(f.Now)})
 	}
-	return append(all, &passwordGrant{f}), nil
+	return append(all, &passwordGrant{f})
 }
 
 func (c *Config) fill() error {
@@ -133,9 +126,9 @@ func (c *Config) fill() error {
 	return nil
 }
 
-// tries bounds how often a record is read again because another request changed it.
-// Each conflict means that some other request got through, and after two of those
-// there is nothing left to change: the bound is for a store that misbehaves.
+// tries bounds how often a record is read again because another request changed it. Each conflict means that another
+// request succeeded, and after two of those there is nothing left to change: the bound is for a store that
+// misbehaves.
 const tries = 8
 
 var errContended = errors.New("grant: the record changed at every try")

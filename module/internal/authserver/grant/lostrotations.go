@@ -11,20 +11,15 @@ import (
 const (
 	// lostKept is how long the outcome of a rotation is asked for.
 	lostKept = time.Hour
-	// retryTime is how long the replaced token is good for, once the store says that a
-	// rotation took effect whose successor nobody was given.
+	// retryTime is how long the replaced token is good for, once the store says that a rotation took effect whose
+	// successor nobody was given.
 	retryTime = time.Minute
 )
 
-// lostRotations are the rotations of this process that were answered 503 because the store
-// did not say whether they took effect. If one did, nobody has the successor, and its
-// client still holds the replaced token. When it repeats its request after the grace period
-// it would be taken for a thief. So the record is told in the background that the replaced
-// token may come again.
-type lostRotations struct {
-	families families
-	backlog  *backlog[rotation, struct{}]
-}
+// refreshToken.lost are the rotations of this process that were answered 503 because the store did not say whether
+// they took effect. If one did, nobody has the successor, and its client still holds the replaced token. If it
+// repeated its request after the grace period it would be taken for a thief. So the record is changed in the
+// background to accept the replaced token once more.
 
 // rotation names one attempt to replace one refresh token.
 type rotation struct {
@@ -43,26 +38,16 @@ func (r rotation) tookEffect(g store.Grant) bool {
 	return g.Generation == r.generation+1 && r == rotationFrom(r.generation, g)
 }
 
-func newLostRotations(f families) *lostRotations {
-	l := &lostRotations{families: f}
-	l.backlog = newBacklog(l.settle)
-	return l
+// lostRotation reports whether g is the result of a rotation that was answered 503 here.
+func (g *refreshToken) lostRotation(generation uint64, family store.Grant) bool {
+	r := rotationFrom(generation, family)
+	_, ok := g.lost.find(r)
+	return ok && r.tookEffect(family)
 }
 
-// add remembers a rotation that was answered 503.
-func (l *lostRotations) add(r rotation) { l.backlog.add(r, struct{}{}, lostKept) }
-
-// undelivered reports whether g is what a rotation made of it that was answered 503 here.
-func (l *lostRotations) undelivered(generation uint64, g store.Grant) bool {
-	r := rotationFrom(generation, g)
-	_, ok := l.backlog.find(r)
-	return ok && r.tookEffect(g)
-}
-
-// settle makes the record say that the replaced token may come again, if the rotation took
-// effect. nil means that there is nothing left to do.
-func (l *lostRotations) settle(ctx context.Context, r rotation, _ struct{}) error {
-	f := l.families
+// settleRotation makes the record accept the replaced token again, if the rotation took effect. nil means that there
+// is nothing left to do.
+func (f *Families) settleRotation(ctx context.Context, r rotation, _ struct{}) error {
 	record, g, err := f.readFamily(ctx, r.family)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -72,8 +57,8 @@ func (l *lostRotations) settle(ctx context.Context, r rotation, _ struct{}) erro
 	case g.Revoked():
 		return nil
 	case g.Generation == r.generation:
-		// The rotation may still be on its way to the store. Written anew, the record has
-		// another version, so that it cannot take effect any more.
+		// The rotation may still be on its way to the store. Written again, the record has another version, so that
+		// it cannot take effect any more.
 	case r.tookEffect(g):
 		g.RetryUntil = f.Now().Add(retryTime)
 	default:

@@ -33,10 +33,7 @@ func newRefreshNode(t *testing.T, m *storetest.Memory, keys *secret.Keys, grace 
 		Keys:   func(context.Context) (*secret.Keys, error) { return keys, nil },
 		Access: time.Hour, Refresh: 24 * time.Hour, RefreshGrace: grace,
 	}
-	if err := c.fill(); err != nil {
-		t.Fatal(err)
-	}
-	return &refreshNode{newRefreshToken(newFamilies(c)), l}
+	return &refreshNode{newRefreshToken(familiesOf(t, c)), l}
 }
 
 // beginFamily stores a family and returns its first refresh token.
@@ -53,9 +50,9 @@ func beginFamily(t *testing.T, m *storetest.Memory, keys *secret.Keys) (refresh,
 	if _, err := m.Create(t.Context(), store.Record{Key: store.Key{Kind: store.KindGrant, ID: g.ID}, Parent: "u", Value: value, Expires: g.Expires}); err != nil {
 		t.Fatal(err)
 	}
-	refresh, ok := encodeRefresh(keys, g.ID, 1, "c", store.DialectOAuth)
-	if !ok {
-		t.Fatal("no refresh token")
+	refresh, err = encodeRefresh(keys, g.ID, 1, "c", store.DialectOAuth)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return refresh, g.ID
 }
@@ -152,7 +149,7 @@ func failedRefresh(t *testing.T, nodes []*refreshNode, token, family string, f f
 	if _, err := nodes[f.retryAt].refresh(t.Context(), next); err == nil {
 		t.Fatal("the family lives on")
 	}
-	if !nodes[0].lost.backlog.idle() {
+	if !nodes[0].lost.idle() {
 		t.Error("the background goroutine still runs")
 	}
 	return more
@@ -253,7 +250,7 @@ func TestARotationThatWasAnsweredIsNotProlonged(t *testing.T) {
 		if _, err := n.refresh(t.Context(), token); err != nil {
 			t.Fatal(err)
 		}
-		if err := n.lost.settle(t.Context(), lost, struct{}{}); err != nil {
+		if err := n.settleRotation(t.Context(), lost, struct{}{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, g, err := n.readFamily(t.Context(), family); err != nil || !g.RetryUntil.IsZero() {
@@ -268,18 +265,18 @@ func TestLostRotationsAreCapped(t *testing.T) {
 		n := newRefreshNode(t, storetest.NewMemory(time.Now), newKeys(t, "k"), 0)
 		n.link.become(func(string) (fault, time.Duration, time.Duration) { return lostRequest, 0, 0 })
 		for i := range uint64(maxBacklog + 10) {
-			n.lost.add(rotation{"f", i, 1})
+			n.lost.add(rotation{"f", i, 1}, struct{}{}, lostKept)
 		}
-		if held := n.lost.backlog.held(); held != maxBacklog {
+		if held := n.lost.held(); held != maxBacklog {
 			t.Errorf("%d are held", held)
 		}
 		n.link.become(func(string) (fault, time.Duration, time.Duration) { return works, 0, 0 })
 		time.Sleep(time.Second)
 		n.link.become(func(string) (fault, time.Duration, time.Duration) { return lostRequest, 0, 0 })
-		n.lost.add(rotation{"f", 1, 1})
+		n.lost.add(rotation{"f", 1, 1}, struct{}{}, lostKept)
 		time.Sleep(lostKept + time.Second)
-		if !n.lost.backlog.idle() {
-			t.Errorf("%d are held for ever", n.lost.backlog.held())
+		if !n.lost.idle() {
+			t.Errorf("%d are held for ever", n.lost.held())
 		}
 	})
 }

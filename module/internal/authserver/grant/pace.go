@@ -8,21 +8,19 @@ import (
 const (
 	// DeviceInterval is the least time between two polls of a device (RFC 8628 section 3.2).
 	DeviceInterval = 5 * time.Second
-	// maxInterval is where slow_down stops to make it longer.
+	// maxInterval is the longest interval that slow_down leads to.
 	maxInterval = time.Minute
-	// jitter is by how much a poll may come early: a device counts from the answer, and the
-	// network is not always equally fast.
+	// jitter is by how much a poll may come early: a device counts from the response, and network delays vary.
 	jitter = time.Second
-	// maxPaced bounds the devices whose polls are timed. Those beyond it are served without:
-	// being polled too often costs a read each.
+	// maxPaced bounds the devices whose polls are limited. Those beyond it are not: each poll too many costs one
+	// read.
 	maxPaced = 10_000
-	// pacedFor is how long a device is remembered that polls no more: as long as its code
-	// lives.
+	// pacedFor is how long a device is remembered after its last poll: as long as its code lives.
 	pacedFor = 10 * time.Minute
 )
 
-// pace times the polls of devices on this node. Where each poll may reach another node a
-// device is never too fast, which hurts nobody.
+// pace limits the polls of each device on this node. Where each poll may reach another node a device is never too
+// fast, which does no harm.
 type pace struct {
 	now func() time.Time
 
@@ -40,9 +38,9 @@ func newPace(now func() time.Time) *pace {
 	return &pace{now: now, polls: make(map[string]polled)}
 }
 
-// keeps reports whether a poll comes as late after the one before as it should. If not, the
-// interval is five seconds longer from now on (RFC 8628 section 3.5).
-func (p *pace) keeps(ticket string) bool {
+// allows reports whether enough time has passed since the poll before. If not, the interval grows by five seconds
+// (RFC 8628 section 3.5).
+func (p *pace) allows(ticket string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
@@ -64,7 +62,7 @@ func (p *pace) keeps(ticket string) bool {
 	return ok
 }
 
-// forget drops whoever polls no more. It is called at the cap only, and looks once a second.
+// forget drops devices that stopped polling. It is called at the cap only, and works once a second at most.
 func (p *pace) forget(now time.Time) {
 	if now.Sub(p.swept) < time.Second {
 		return

@@ -12,10 +12,9 @@ import (
 
 // Passwords checks user names and passwords.
 type Passwords interface {
-	// CheckPassword returns the user whose name and password these are. ok is false for
-	// an unknown name, a wrong password, a locked user and a name that is locked by failed
-	// attempts, and all MUST cost the same time. It MUST count attempts together with
-	// those of the login page: what guards one of two doors guards nothing. Errors are
+	// CheckPassword returns the user whose name and password these are. ok is false for an unknown name, a wrong
+	// password, a locked user and a name that is locked by failed attempts, and all MUST cost the same time. It MUST
+	// count attempts together with those of the login page: what guards one of two doors guards nothing. Errors are
 	// *oauth.Error, for a limit or a fault.
 	CheckPassword(ctx context.Context, r Request, username, password string) (u directory.User, ok bool, err error)
 }
@@ -23,14 +22,14 @@ type Passwords interface {
 // errPassword is one refusal for every reason, so that nobody learns which it was.
 var errPassword = oauth.E(oauth.InvalidGrant, "the user name or the password is wrong")
 
-// passwordGrant is RFC 6749 section 4.3, which RFC 9700 section 2.4 says not to use: it is
-// for applications of the past and ends at a date. That date is the endpoint's to know.
-type passwordGrant struct{ families }
+// passwordGrant is RFC 6749 section 4.3, which RFC 9700 section 2.4 says not to use: it is for applications of the
+// past and ends at a date. That date is the endpoint's to know.
+type passwordGrant struct{ *Families }
 
 func (*passwordGrant) Type() oauth.GrantType { return oauth.Password }
 
-// Prepare looks at the scope before the password, so that a request which cannot
-// succeed costs neither an attempt nor a hash.
+// Prepare looks at the scope before the password, so that a request which cannot succeed costs neither an attempt nor
+// a hash.
 func (g *passwordGrant) Prepare(ctx context.Context, r Request) (Pending, error) {
 	username, password := r.Form.Get("username"), r.Form.Get("password")
 	if username == "" || password == "" {
@@ -53,9 +52,9 @@ func (g *passwordGrant) Prepare(ctx context.Context, r Request) (Pending, error)
 		if err != nil {
 			return Pending{}, err
 		}
-		var ok bool
-		if token, ok = encodeRefresh(keys, family.ID, family.Generation, family.Client, family.Dialect); !ok {
-			return Pending{}, oauth.E(oauth.ServerError, "").WithCause(errBadFamilyID)
+		token, err = encodeRefresh(keys, family.ID, family.Generation, family.Client, family.Dialect)
+		if err != nil {
+			return Pending{}, err
 		}
 	}
 	epoch, err := ending.CurrentEpoch(ctx, g.Store) // before the password: see package ending
@@ -72,31 +71,26 @@ func (g *passwordGrant) Prepare(ctx context.Context, r Request) (Pending, error)
 	}
 	family.Subject = user.ID
 	return Pending{
-		Subject:   user.ID,
-		Scopes:    scopes,
-		Family:    family.ID,
-		Resources: family.Resources,
-		AuthTime:  now,
-		Epochs:    family.Epochs,
-		Commit:    func(ctx context.Context) (string, error) { return token, g.beginFor(ctx, family) },
+		Subject: user.ID, Scopes: scopes, Family: family.ID, Resources: family.Resources,
+		AuthTime: now, Epochs: family.Epochs,
+		Commit: func(ctx context.Context) (string, error) { return token, g.beginFor(ctx, family) },
 	}, nil
 }
 
-// beginFor stores the family, and then asks once more for its user, who may have been
-// locked while the password was checked.
+// beginFor stores the family, and then asks once more for its user, who may have been locked while the password was
+// checked.
 func (g *passwordGrant) beginFor(ctx context.Context, family store.Grant) error {
-	if err := g.begin(ctx, family); err != nil {
+	if err := g.beginFamily(ctx, family); err != nil {
 		return err
 	}
-	active, err := g.activeUser(ctx, family.Subject)
-	if err != nil {
+	if err := g.checkUser(ctx, family); err != nil {
 		return err
 	}
-	ended, err := g.ended(ctx, family.Client, family.Subject, family.Epochs)
+	ended, err := ending.Ended(ctx, g.Store, family.Subject, family.Client, family.Epochs)
 	switch {
 	case err != nil:
-		return err
-	case ended || !active:
+		return oauth.Unavailable(err)
+	case ended:
 		return g.killFamily(ctx, family.ID, errUserGone)
 	}
 	return nil

@@ -15,22 +15,21 @@ import (
 //	issued -> claimed(attempt)   decides who redeems the code
 //	claimed(attempt) -> used     says that the claimant knows it won, and answers 200
 //
-// It answers 200 if and only if it knows that its claim took effect. What cannot happen is
-// two answers of 200: while the record says claimed(A), only A's own node moves it on, to
-// used when A answered, or back to issued when A failed.
+// It answers 200 if and only if it knows that its claim took effect. What cannot happen is two answers of 200: while
+// the record says claimed(A), only A's own node moves it on, to used when A answered, or back to issued when A
+// failed.
 //
-// What should not happen is that an honest client loses its grant because of our fault. A
-// claim can take effect while its reply is lost, and if the record cannot be read either,
-// the node must answer 503: it does not know whether another exchange won. The record then
-// says claimed although nothing was delivered. Another node cannot tell this from a claim
-// whose tokens are on their way, so it neither redeems the code nor treats the request as a
-// replay: it waits briefly, then answers 503. The node that failed releases the claim in
-// the background (see unsettled), and the next retry succeeds at any node. If it never can,
-// because it died, the retry fails when the code expires, as it would have without a retry.
+// What should not happen is that an honest client loses its grant because of our fault. A claim can take effect while
+// its reply is lost, and if the record cannot be read either, the node must answer 503: it does not know whether
+// another exchange won. The record then says claimed although nothing was delivered. Another node cannot tell this
+// from a claim whose tokens are on their way, so it neither redeems the code nor treats the request as a replay: it
+// waits briefly, then answers 503. The node that failed releases the claim in the background (see unsettled), and the
+// next retry succeeds at any node. If it never can, because it died, the retry fails when the code expires, as it
+// would have without a retry.
 //
-// The second step cannot have this problem: when it fails the claim is still known to be
-// ours, so the answer is 200 all the same and the background records the use. Until then a
-// replay is answered 503, and after the code's life it ends the grant, as any replay does.
+// The second step cannot have this problem: when it fails the claim is still known to be ours, so the answer is 200
+// all the same and the background records the use. Until then a replay is answered 503, and after the code's life it
+// ends the grant, as any replay does.
 
 var (
 	errCodeRevoked = errors.New("grant: the authorization code was taken back while it was redeemed")
@@ -38,10 +37,9 @@ var (
 )
 
 const (
-	// maxLooks and lookEvery bound how long a request waits for the exchange that holds its
-	// code: 225 ms and what the reads take. An exchange records its outcome within
-	// milliseconds, but on a busy machine reads become slow as well, so looks are counted
-	// rather than time.
+	// maxLooks and lookEvery bound how long a request waits for the exchange that holds its code: 225 ms and what the
+	// reads take. An exchange records its outcome within milliseconds, but on a busy machine reads become slow as
+	// well, so looks are counted rather than time.
 	maxLooks  = 10
 	lookEvery = 25 * time.Millisecond
 	// useTime bounds the second step: the answer is decided by then.
@@ -56,8 +54,8 @@ type redemption struct {
 	keys      *secret.Keys
 }
 
-// redeemCode creates the family, claims the code for it and records the use. In this order a
-// replay always finds a family to kill; a family whose code is never redeemed has no tokens.
+// redeemCode creates the family, claims the code for it and records the use. In this order a replay always finds a
+// family to kill; a family whose code is never redeemed has no tokens.
 func (g *codes) redeemCode(ctx context.Context, p redemption) (string, error) {
 	now := g.Now()
 	family := store.Grant{
@@ -69,12 +67,12 @@ func (g *codes) redeemCode(ctx context.Context, p redemption) (string, error) {
 	var token string
 	if p.refreshes {
 		family.Expires = now.Add(g.Refresh)
-		var ok bool
-		if token, ok = encodeRefresh(p.keys, family.ID, family.Generation, family.Client, family.Dialect); !ok {
-			return "", oauth.E(oauth.ServerError, "").WithCause(errBadFamilyID)
+		var err error
+		if token, err = encodeRefresh(p.keys, family.ID, family.Generation, family.Client, family.Dialect); err != nil {
+			return "", err
 		}
 	}
-	if err := g.begin(ctx, family); err != nil {
+	if err := g.beginFamily(ctx, family); err != nil {
 		return "", err
 	}
 	c, err := g.claimCode(ctx, p, family.Expires.Add(g.Access))
@@ -95,10 +93,9 @@ type claim struct {
 	released time.Time // when the record expires if the claim is given back
 }
 
-// claimCode gives the code to this exchange. It is kept at least until keep, as long as
-// anything it issued can live, so that a replay is recognized, and never shorter than it
-// was to be: while the form that made it can be sent again, an absent record would let the
-// same code be made again.
+// claimCode gives the code to this exchange. It is kept at least until keep, as long as anything it issued can live,
+// so that a replay is recognized, and never shorter than it was to be: while the form that made it can be sent again,
+// an absent record would let the same code be made again.
 func (g *codes) claimCode(ctx context.Context, p redemption, keep time.Time) (claim, error) {
 	c := claim{record: p.record, code: p.code, attempt: secret.ID(), released: p.record.Expires}
 	record, code := p.record, p.code
@@ -126,7 +123,7 @@ func (g *codes) claimCode(ctx context.Context, p redemption, keep time.Time) (cl
 		}
 		// The record tells whether the claim took effect all the same.
 		if record, code, err = g.readCode(ctx, record.Key); err != nil {
-			g.unsettled.add(c, false)
+			g.addUnsettled(c, false)
 			return claim{}, err
 		}
 		if code.ClaimedBy(c.attempt) {
@@ -135,7 +132,7 @@ func (g *codes) claimCode(ctx context.Context, p redemption, keep time.Time) (cl
 		}
 		if code.State == store.CodeIssued && !store.IsAnswer(swapErr) {
 			// The claim was lost, or is still on its way and may take effect later.
-			g.unsettled.add(c, false)
+			g.addUnsettled(c, false)
 			return claim{}, oauth.Unavailable(swapErr)
 		}
 		if record, code, err = g.awaitOutcome(ctx, record, code); err != nil {
@@ -149,7 +146,7 @@ func (g *codes) claimCode(ctx context.Context, p redemption, keep time.Time) (cl
 func (g *codes) recordUse(ctx context.Context, c claim) error {
 	if err := ctx.Err(); err != nil {
 		// The client has hung up: nothing is delivered, and it may retry.
-		g.unsettled.add(c, false)
+		g.addUnsettled(c, false)
 		return oauth.Unavailable(err)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), useTime)
@@ -166,7 +163,7 @@ func (g *codes) recordUse(ctx context.Context, c claim) error {
 	case err == nil:
 		return nil
 	case !store.IsAnswer(err):
-		g.unsettled.add(c, true)
+		g.addUnsettled(c, true)
 		return nil
 	}
 	// Only revocation takes a code from its claimant.
@@ -180,12 +177,12 @@ func (g *codes) recordUse(ctx context.Context, c claim) error {
 	return g.killFamily(ctx, code.Grant, errCodeRevoked)
 }
 
-// awaitOutcome waits while another exchange holds the code, and returns the record as it is
-// then. A code whose claim has outlived it comes back claimed: that is a replay. A claim of
-// which this node knows that nothing was delivered is taken over at once.
+// awaitOutcome waits while another exchange holds the code, and returns the record as it is then. A code whose claim
+// has outlived it comes back claimed: that is a replay. A claim of which this node knows that nothing was delivered
+// is taken over at once.
 func (g *codes) awaitOutcome(ctx context.Context, record store.Record, code store.Code) (store.Record, store.Code, error) {
 	for look := 1; code.State == store.CodeClaimed; look++ {
-		if g.unsettled.undelivered(record.ID, code.Attempt) {
+		if g.undelivered(record.ID, code.Attempt) {
 			released, _ := code.Release(code.Attempt)
 			return record, released, nil
 		}

@@ -101,10 +101,7 @@ func newCodeNode(t *testing.T, m *storetest.Memory, keys *secret.Keys) *codeNode
 		Keys:   func(context.Context) (*secret.Keys, error) { return keys, nil },
 		Access: time.Hour, Refresh: 24 * time.Hour,
 	}
-	if err := c.fill(); err != nil {
-		t.Fatal(err)
-	}
-	return &codeNode{newCodes(newFamilies(c), store.DialectOAuth, store.DialectOAuth), l}
+	return &codeNode{newCodes(familiesOf(t, c), store.DialectOAuth, store.DialectOAuth), l}
 }
 
 // issueCode stores a code and returns it with its family.
@@ -222,7 +219,7 @@ func TestAnExchangeThatFailedSucceedsAtAnyNodeAndOnlyOnce(t *testing.T) {
 							if !revoked(t, m, family) {
 								t.Error("the replay ended nothing")
 							}
-							if time.Sleep(2 * codeLife); !nodes[0].unsettled.backlog.idle() {
+							if time.Sleep(2 * codeLife); !nodes[0].unsettled.idle() {
 								t.Error("the background goroutine still runs")
 							}
 						})
@@ -468,7 +465,7 @@ func TestUnsettledExchangesAreBoundedAndEndWithTheirCodes(t *testing.T) {
 		tried := 0
 		n.link.become(func(string) (fault, time.Duration, time.Duration) { tried++; return lostRequest, 0, 0 })
 		add := func(id string) {
-			n.unsettled.add(claim{
+			n.addUnsettled(claim{
 				record: store.Record{Key: store.Key{Kind: store.KindCode, ID: id}}, attempt: "a",
 				code: store.Code{Expires: time.Now().Add(codeLife)},
 			}, false)
@@ -476,23 +473,23 @@ func TestUnsettledExchangesAreBoundedAndEndWithTheirCodes(t *testing.T) {
 		for i := range maxBacklog + 10 {
 			add(fmt.Sprint(i))
 		}
-		if held := n.unsettled.backlog.held(); held != maxBacklog {
+		if held := n.unsettled.held(); held != maxBacklog {
 			t.Errorf("%d are held", held)
 		}
-		if !n.unsettled.undelivered("0", "a") || n.unsettled.undelivered("0", "b") || n.unsettled.undelivered(fmt.Sprint(maxBacklog), "a") {
+		if !n.undelivered("0", "a") || n.undelivered("0", "b") || n.undelivered(fmt.Sprint(maxBacklog), "a") {
 			t.Error("the wrong ones are held")
 		}
 		time.Sleep(codeLife + settleEvery)
 		synctest.Wait()
-		if !n.unsettled.backlog.idle() {
+		if !n.unsettled.idle() {
 			t.Error("held too long")
 		}
 		if most := int(codeLife/settleEvery) + 1; tried > most {
 			t.Errorf("a store that is away was asked %d times", tried)
 		}
 		add("expired") // of a code that has no time left
-		n.unsettled.add(claim{code: store.Code{Expires: time.Now()}}, false)
-		if n.unsettled.backlog.held() != 1 {
+		n.addUnsettled(claim{code: store.Code{Expires: time.Now()}}, false)
+		if n.unsettled.held() != 1 {
 			t.Error("an expired code is held")
 		}
 		time.Sleep(2 * codeLife)

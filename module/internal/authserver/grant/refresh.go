@@ -11,26 +11,24 @@ import (
 )
 
 var (
-	errReplay      = errors.New("grant: a replaced refresh token was presented: its family is revoked")
-	errUserGone    = errors.New("grant: the user is locked, gone or signed out: the family is revoked")
-	errBadFamilyID = errors.New("grant: a stored family has a malformed id")
+	errReplay   = errors.New("grant: a replaced refresh token was presented: its family is revoked")
+	errUserGone = errors.New("grant: the user is locked, gone or signed out: the family is revoked")
 )
 
 // refreshToken is RFC 6749 section 6 with rotation (RFC 9700 section 4.14.2).
 //
-// A rotation is one compare-and-swap. It can take effect while its reply is lost, and if the
-// record cannot be read either, the answer is 503 and nobody has the successor. A client
-// that repeats its request within the grace period gets it at any node. For one that comes
-// later, because the outage lasted, the node that failed writes into the record that it may
-// (see lostRotations). Until it could, it knows by itself, and another node waits briefly
-// before it takes the request for a replay.
+// A rotation is one compare-and-swap. It can take effect while its reply is lost, and if the record cannot be read
+// either, the answer is 503 and nobody has the successor. A client that repeats its request within the grace period
+// gets it at any node. For one that comes later, because the outage lasted, the node that failed writes into the
+// record that it may (see lostRotations). Until it could, it knows by itself, and another node waits briefly before
+// it takes the request for a replay.
 type refreshToken struct {
-	families
-	lost *lostRotations
+	*Families
+	lost *backlog[rotation, struct{}]
 }
 
-func newRefreshToken(f families) *refreshToken {
-	return &refreshToken{f, newLostRotations(f)}
+func newRefreshToken(f *Families) *refreshToken {
+	return &refreshToken{f, newBacklog(f.settleRotation)}
 }
 
 func (g *refreshToken) Type() oauth.GrantType { return oauth.RefreshToken }
@@ -72,31 +70,20 @@ func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) 
 	case store.RotationDead:
 		return Pending{}, g.gone(Expired)
 	}
-	if left, err := g.clientLeft(ctx, r.Client, family); err != nil {
-		return Pending{}, oauth.Unavailable(err)
-	} else if left {
-		return Pending{}, g.gone(Foreign)
+	if err := g.checkClient(ctx, r.Client, family); err != nil {
+		return Pending{}, err
 	}
 	scopes, err := narrowed(r.Form.Get("scope"), family.Scopes, r.Client)
 	if err != nil {
 		return Pending{}, err
 	}
-	active, err := g.activeUser(ctx, family.Subject)
-	if err != nil {
+	if err := g.checkUser(ctx, family); err != nil {
 		return Pending{}, err
 	}
-	if !active {
-		return Pending{}, g.killFamily(ctx, p.family, errUserGone)
-	}
 	return Pending{
-		Subject:   family.Subject,
-		Scopes:    scopes,
-		Family:    p.family,
-		Resources: family.Resources,
-		AuthTime:  family.AuthTime,
-		Session:   family.Session,
-		Epochs:    family.Epochs,
-		Commit:    func(ctx context.Context) (string, error) { return g.rotateFamily(ctx, p, s.record, s.family) },
+		Subject: family.Subject, Scopes: scopes, Family: p.family, Resources: family.Resources,
+		AuthTime: family.AuthTime, Session: family.Session, Epochs: family.Epochs,
+		Commit: func(ctx context.Context) (string, error) { return g.rotateFamily(ctx, p, s.record, s.family) },
 	}, nil
 }
 
@@ -108,10 +95,9 @@ type step struct {
 	outcome store.Rotation
 }
 
-// decide says what presenting the token means. What looks like a replay of the token before
-// the current one may be an honest repetition: its rotation was answered 503, and the node
-// that did so is about to say so in the record. So the record is looked at for a moment,
-// also when the one who presents it hangs up.
+// decide says what presenting the token means. What looks like a replay of the token before the current one may be an
+// honest repetition: its rotation was answered 503, and the node that did so is about to say so in the record. So the
+// record is looked at for a moment, also when the one who presents it hangs up.
 func (g *refreshToken) decide(ctx context.Context, p presented, record store.Record, family store.Grant) (step, error) {
 	s := step{record: record, family: family}
 	for look := 1; ; look++ {
@@ -119,7 +105,7 @@ func (g *refreshToken) decide(ctx context.Context, p presented, record store.Rec
 		if s.outcome != store.RotationReuse || p.generation+1 != s.family.Generation {
 			return s, nil
 		}
-		if g.lost.undelivered(p.generation, s.family) {
+		if g.lostRotation(p.generation, s.family) {
 			s.outcome = store.RotationAgain
 			return s, nil
 		}
@@ -146,15 +132,11 @@ func (g *refreshToken) currentFamily(ctx context.Context, p presented) (store.Re
 	case family.Client != p.client, family.Dialect != store.DialectOAuth:
 		return record, family, g.gone(Foreign) // the MAC covers both: this cannot happen
 	}
-	ended, err := g.ended(ctx, family.Client, family.Subject, family.Epochs)
-	if err == nil && ended {
-		err = g.gone(Revoked)
-	}
-	return record, family, err
+	return record, family, g.checkEnded(ctx, family.Client, family.Subject, family.Epochs)
 }
 
-// narrowed is what the new access token may: what was granted and the client may still
-// have, or the part of it that was asked for.
+// narrowed is what the new access token may: what was granted and the client may still have, or the part of it that
+// was asked for.
 func narrowed(requested string, granted []string, c *oauth.Client) ([]string, error) {
 	have := stillAllowed(granted, c)
 	wanted, ok := oauth.ParseScopes(requested)
@@ -171,8 +153,7 @@ func narrowed(requested string, granted []string, c *oauth.Client) ([]string, er
 	return have, nil
 }
 
-// rotateFamily moves the family on, from what was read of it, and returns the successor of the
-// presented token.
+// rotateFamily moves the family on, from what was read of it, and returns the successor of the presented token.
 func (g *refreshToken) rotateFamily(ctx context.Context, p presented, record store.Record, family store.Grant) (string, error) {
 	for range tries {
 		s, err := g.decide(ctx, p, record, family)
@@ -197,10 +178,10 @@ func (g *refreshToken) rotateFamily(ctx context.Context, p presented, record sto
 		case g.written(ctx, p, s.next):
 			return p.successor()
 		default:
-			// Who hangs up is answered nothing. Otherwise a thief could do so on purpose,
-			// and the token that was replaced would be good for longer.
+			// Who hangs up is answered nothing. Otherwise a thief could do so on purpose, and the token that was
+			// replaced would be good for longer.
 			if !errors.Is(ctx.Err(), context.Canceled) {
-				g.lost.add(rotationFrom(p.generation, s.next))
+				g.lost.add(rotationFrom(p.generation, s.next), struct{}{}, lostKept)
 			}
 			return "", oauth.Unavailable(err)
 		}
@@ -211,8 +192,8 @@ func (g *refreshToken) rotateFamily(ctx context.Context, p presented, record sto
 	return "", oauth.Unavailable(errContended)
 }
 
-// written reports whether a rotation whose reply was lost took effect. Without this a
-// client without grace would be taken for a thief when it repeats its request.
+// written reports whether a rotation whose reply was lost took effect. Without this a client without grace would be
+// taken for a thief when it repeats its request.
 func (g *refreshToken) written(ctx context.Context, p presented, next store.Grant) bool {
 	_, now, err := g.currentFamily(ctx, p)
 	return err == nil && !now.Revoked() && now.Generation == next.Generation && now.RotatedAt.Equal(next.RotatedAt)
@@ -220,9 +201,5 @@ func (g *refreshToken) written(ctx context.Context, p presented, next store.Gran
 
 // successor is the token of the next generation. It is the same at every repetition.
 func (p presented) successor() (string, error) {
-	token, ok := encodeRefresh(p.keys, p.family, p.generation+1, p.client, store.DialectOAuth)
-	if !ok {
-		return "", oauth.E(oauth.ServerError, "").WithCause(errBadFamilyID)
-	}
-	return token, nil
+	return encodeRefresh(p.keys, p.family, p.generation+1, p.client, store.DialectOAuth)
 }

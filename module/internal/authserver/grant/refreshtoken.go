@@ -3,14 +3,15 @@ package grant
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 
 	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// A refresh token is the base64url form of family (16 bytes), generation (8) and a MAC
-// (32) over both, the client and the dialect. Whoever presents one without knowing the
-// secret is refused before the store is asked.
+// A refresh token is the base64url form of family (16 bytes), generation (8) and a MAC (32) over both, the client and
+// the dialect. Whoever presents one without knowing the secret is refused before the store is asked.
 const (
 	familyBytes     = 16
 	generationBytes = 8
@@ -21,20 +22,21 @@ const (
 
 var tokenLength = base64.RawURLEncoding.EncodedLen(tokenBytes)
 
-// encodeRefresh makes the token of a generation. ok is false for a family whose id is
-// not the base64url form of 16 bytes.
-func encodeRefresh(k *secret.Keys, family string, generation uint64, client string, d store.Dialect) (token string, ok bool) {
+var errBadFamilyID = errors.New("grant: a stored family has a malformed id")
+
+// encodeRefresh makes the token of a generation. It fails for a family whose id is not the base64url form of 16
+// bytes. Errors are *oauth.Error.
+func encodeRefresh(k *secret.Keys, family string, generation uint64, client string, d store.Dialect) (string, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(family)
 	if err != nil || len(raw) != familyBytes {
-		return "", false
+		return "", oauth.E(oauth.ServerError, "").WithCause(errBadFamilyID)
 	}
 	raw = binary.BigEndian.AppendUint64(raw, generation)
 	raw = append(raw, k.MAC(macUse, raw, []byte(client), []byte(d))...)
-	return base64.RawURLEncoding.EncodeToString(raw), true
+	return base64.RawURLEncoding.EncodeToString(raw), nil
 }
 
-// decodeRefresh undoes encodeRefresh; ok is false unless the token is authentic and
-// this client's, in this dialect.
+// decodeRefresh undoes encodeRefresh; ok is false unless the token is authentic and this client's, in this dialect.
 func decodeRefresh(k *secret.Keys, token, client string, d store.Dialect) (family string, generation uint64, ok bool) {
 	family, named, mac, ok := splitRefresh(token)
 	if !ok || !k.CheckMAC(macUse, mac, named, []byte(client), []byte(d)) {

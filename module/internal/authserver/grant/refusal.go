@@ -2,8 +2,8 @@ package grant
 
 import "github.com/gatehouse/gatehouse/module/oauth"
 
-// Why is the reason for which a code or refresh token is not taken. OAuth answers
-// invalid_grant for all of them; other dialects have a number for each.
+// Why is the reason for which a code or refresh token is not taken. OAuth answers invalid_grant for all of them;
+// other dialects have a number for each.
 type Why string
 
 // The reasons.
@@ -18,8 +18,7 @@ const (
 	Rights   Why = "rights" // user or client may no longer have what was granted
 )
 
-// Refusal is the refusal of a code or refresh token. It unwraps to the *oauth.Error that
-// OAuth answers.
+// Refusal is the refusal of a code or refresh token. It unwraps to the *oauth.Error that OAuth answers.
 type Refusal struct {
 	Why    Why
 	answer *oauth.Error
@@ -34,11 +33,10 @@ func (r *Refusal) because(cause error) *Refusal {
 	return &Refusal{r.Why, r.answer.WithCause(cause)}
 }
 
-// gone refuses what was presented. Only Used has words of its own: it is answered to nobody
-// but the client that could have redeemed it, as client, redirect_uri and code_verifier of a
-// code are checked before, and the MAC of a refresh token. The other reasons share theirs,
-// so that nobody learns by trying which codes exist.
-func (f families) gone(why Why) *Refusal {
+// gone refuses what was presented. Only Used has words of its own: it is answered to nobody but the client that could
+// have redeemed it, as client, redirect_uri and code_verifier of a code are checked before, and the MAC of a refresh
+// token. The other reasons share theirs, so that nobody learns by trying which codes exist.
+func (f *Families) gone(why Why) *Refusal {
 	if why == Used {
 		return refused(why, f.presents+" was used before: the tokens issued for it are revoked")
 	}

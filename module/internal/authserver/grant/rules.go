@@ -29,9 +29,9 @@ type Rules struct {
 	Now             func() time.Time
 }
 
-// CheckGrantType refuses a grant type that the client may not use now. An optional grant type that no client may use is
-// refused like an unknown one. One that has ended is refused with its date, for the developer whose application has
-// stopped working. Errors are [oauth.Error].
+// CheckGrantType refuses a grant type that the client may not use now. An optional grant type that no client may use
+// is refused like an unknown one. One that has ended is refused with its date, for the developer whose application
+// has stopped working. Errors are [oauth.Error].
 //
 // A client with an optional grant type may use it even before OptionalGrants knows.
 func (r Rules) CheckGrantType(client *oauth.Client, g oauth.GrantType) error {
@@ -60,8 +60,7 @@ func (r Rules) RecordDeprecated(ctx context.Context, client *oauth.Client, g oau
 	r.Audit.Record(ctx, audit.Event{Name: audit.DeprecatedGrant, Client: client.ID, Subject: subject, Reason: string(g)})
 }
 
-// SetSunset tells the client's developer that the grant type is deprecated (RFC 9745) and when
-// it ends (RFC 8594).
+// SetSunset tells the client's developer that the grant type is deprecated (RFC 9745) and when it ends (RFC 8594).
 func SetSunset(answer http.Header, until time.Time) {
 	answer.Set("Deprecation", "@"+strconv.FormatInt(deprecatedSince.Unix(), 10))
 	answer.Set("Sunset", until.UTC().Format(http.TimeFormat))

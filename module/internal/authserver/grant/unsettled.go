@@ -7,14 +7,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// unsettled finishes in the background what exchanges of this process could not write:
-// releasing the code of an exchange that failed, or marking the code of one that was
-// answered, until the code expires. Of an exchange beyond the cap the code stays claimed,
-// and a retry is answered 503 until then.
-type unsettled struct {
-	families families
-	backlog  *backlog[exchange, outcome]
-}
+// codes.unsettled finishes in the background what exchanges of this process could not write: releasing the code of an
+// exchange that failed, or marking the code of one that was answered, until the code expires. An exchange beyond the
+// cap leaves its code claimed, and a retry is answered 503 until the code expires.
 
 // exchange names one attempt to redeem one code.
 type exchange struct{ code, attempt string }
@@ -25,28 +20,20 @@ type outcome struct {
 	delivered bool
 }
 
-func newUnsettled(f families) *unsettled {
-	u := &unsettled{families: f}
-	u.backlog = newBacklog(u.settle)
-	return u
-}
-
-// add remembers an exchange until its code expires. Unless delivered, it MUST NOT be
-// answered with tokens any more: the code may be redeemed again from now on.
-func (u *unsettled) add(c claim, delivered bool) {
-	u.backlog.add(exchange{c.record.ID, c.attempt}, outcome{c, delivered}, c.code.Expires.Sub(u.families.Now()))
+// addUnsettled remembers an exchange until its code expires. Unless delivered, it MUST NOT be answered with tokens
+// any more: the code may be redeemed again from now on.
+func (g *codes) addUnsettled(c claim, delivered bool) {
+	g.unsettled.add(exchange{c.record.ID, c.attempt}, outcome{c, delivered}, c.code.Expires.Sub(g.Now()))
 }
 
 // undelivered reports whether the exchange is known to have failed.
-func (u *unsettled) undelivered(code, attempt string) bool {
-	o, ok := u.backlog.find(exchange{code, attempt})
+func (g *codes) undelivered(code, attempt string) bool {
+	o, ok := g.unsettled.find(exchange{code, attempt})
 	return ok && !o.delivered
 }
 
-// settle makes the record say what became of the exchange. nil means that there is nothing
-// left to do.
-func (u *unsettled) settle(ctx context.Context, _ exchange, o outcome) error {
-	f := u.families
+// settleExchange makes the record say what became of the exchange. nil means that there is nothing left to do.
+func (f *Families) settleExchange(ctx context.Context, _ exchange, o outcome) error {
 	var code store.Code
 	record, err := store.Read(ctx, f.Store, o.claim.record.Key, &code)
 	switch {
@@ -55,7 +42,7 @@ func (u *unsettled) settle(ctx context.Context, _ exchange, o outcome) error {
 	case err != nil:
 		return err
 	case code.State == store.CodeRevoked && o.delivered:
-		_, _, err := f.end(ctx, code.Grant)
+		_, _, err := f.endFamily(ctx, code.Grant)
 		return err
 	}
 	next := code
@@ -66,8 +53,8 @@ func (u *unsettled) settle(ctx context.Context, _ exchange, o outcome) error {
 		next, _ = code.Release(o.claim.attempt)
 		record.Expires = o.claim.released
 	case code.State == store.CodeIssued && !o.delivered:
-		// The claim may still be on its way to the store. Written anew, the record has
-		// another version, so that the claim cannot take effect any more.
+		// The claim may still be on its way to the store. Written again, the record has another version, so that the
+		// claim cannot take effect any more.
 	default:
 		return nil
 	}

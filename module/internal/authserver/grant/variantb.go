@@ -9,22 +9,23 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// VariantB is the two grants of the dialect of that name. Their codes and refresh tokens
-// are none of OAuth's, nor the reverse. It is safe for concurrent use.
+// VariantB is the two grants of that dialect. Codes and refresh tokens of one dialect are not valid in the other. It
+// is safe for concurrent use.
 type VariantB struct{ codes }
 
-// NewVariantB checks the configuration. Access is the life of the dialect's own access
-// tokens; there is neither idle end nor rotation, which its client libraries do not know.
+// NewVariantB checks the configuration. Access is the life of the dialect's own access tokens. Refresh tokens neither
+// rotate nor end when idle, since its client libraries know neither.
 func NewVariantB(c Config) (*VariantB, error) {
 	c.RefreshIdle, c.RefreshGrace = 0, 0
-	if err := c.fill(); err != nil {
+	f, err := NewFamilies(c)
+	if err != nil {
 		return nil, err
 	}
-	return &VariantB{newCodes(newFamilies(c), store.DialectVariantB, store.DialectVariantB)}, nil
+	return &VariantB{newCodes(f, store.DialectVariantB, store.DialectVariantB)}, nil
 }
 
-// Code is Prepare of [Grant] for the parameter code. Most libraries send no redirect_uri
-// here; one that is sent must be that of the authorization.
+// Code is Prepare of [Grant] for the parameter code. Most libraries send no redirect_uri here; one that is sent must
+// be that of the authorization.
 func (g *VariantB) Code(ctx context.Context, r Request) (Pending, error) {
 	return g.prepareCode(ctx, r, r.Form.Get("code"), func(code store.Code) error {
 		if sent := r.Form.Get("redirect_uri"); sent != "" && sent != code.RedirectURI {
@@ -34,8 +35,8 @@ func (g *VariantB) Code(ctx context.Context, r Request) (Pending, error) {
 	})
 }
 
-// Refresh is Prepare of [Grant] for the parameter refresh_token. The client need not be
-// authenticated: it is in the token's MAC. Commit gives the same token again.
+// Refresh is Prepare of [Grant] for the parameter refresh_token. The client need not be authenticated: it is in the
+// token's MAC. Commit gives the same token again.
 func (g *VariantB) Refresh(ctx context.Context, r Request) (Pending, error) {
 	sent := r.Form.Get("refresh_token")
 	keys, err := g.keys(ctx)
@@ -46,40 +47,28 @@ func (g *VariantB) Refresh(ctx context.Context, r Request) (Pending, error) {
 	if !ok {
 		return Pending{}, g.gone(Unknown)
 	}
-	record, family, err := g.findAlive(ctx, id)
-	if err != nil {
+	record, family, err := g.readFamily(ctx, id)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return Pending{}, oauth.Unavailable(err)
+	}
+	if err := g.checkLiving(ctx, err == nil, family); err != nil {
 		return Pending{}, err
 	}
-	if left, err := g.clientLeft(ctx, r.Client, family); err != nil {
-		return Pending{}, oauth.Unavailable(err)
-	} else if left {
-		return Pending{}, g.gone(Foreign)
+	if err := g.checkClient(ctx, r.Client, family); err != nil {
+		return Pending{}, err
 	}
 	scopes := stillAllowed(family.Scopes, r.Client)
 	if len(scopes) == 0 {
 		return Pending{}, errNoScope
 	}
-	active, err := g.activeUser(ctx, family.Subject)
-	if err != nil {
+	if err := g.checkUser(ctx, family); err != nil {
 		return Pending{}, err
-	}
-	if !active {
-		return Pending{}, g.killFamily(ctx, id, errUserGone)
 	}
 	return Pending{
 		Subject: family.Subject, Scopes: scopes, Family: id, Resources: family.Resources,
 		AuthTime: family.AuthTime, Session: family.Session, Epochs: family.Epochs,
 		Commit: func(ctx context.Context) (string, error) { return sent, g.touch(ctx, record, family) },
 	}, nil
-}
-
-// findAlive reads a family that can still be refreshed.
-func (g *VariantB) findAlive(ctx context.Context, id string) (store.Record, store.Grant, error) {
-	record, family, err := g.readFamily(ctx, id)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return record, family, oauth.Unavailable(err)
-	}
-	return record, family, g.checkLiving(ctx, err == nil, family)
 }
 
 // checkLiving refuses a family that can no longer be refreshed. Errors are *oauth.Error.
@@ -94,19 +83,14 @@ func (g *VariantB) checkLiving(ctx context.Context, found bool, family store.Gra
 	case !g.Now().Before(family.Expires):
 		return g.gone(Expired)
 	}
-	ended, err := g.ended(ctx, family.Client, family.Subject, family.Epochs)
-	if err == nil && ended {
-		return g.gone(Revoked)
-	}
-	return err
+	return g.checkEnded(ctx, family.Client, family.Subject, family.Epochs)
 }
 
-// touchEvery is how exactly a family knows when it was last used: refreshes at the same
-// moment need not all write it.
+// touchEvery is how exactly a family knows when it was last used: refreshes at the same moment need not all write it.
 const touchEvery = time.Second
 
-// touch records that the family was used just now. Whoever ends a family tells guards of
-// it only while it can have a living access token, and this is how they know.
+// touch records that the family was used just now. Whoever ends a family tells guards of it only while it can have a
+// living access token, and this is how they know.
 func (g *VariantB) touch(ctx context.Context, record store.Record, family store.Grant) error {
 	checked := true // as it was read
 	_, err := store.ChangeFrom(ctx, g.Store, record, &family, func(record *store.Record) (bool, error) {

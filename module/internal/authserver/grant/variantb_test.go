@@ -59,7 +59,7 @@ func (s *sns) put(change ...func(*store.Grant)) (id, token string) {
 	for _, f := range change {
 		f(&g)
 	}
-	if err := s.b.begin(s.t.Context(), g); err != nil {
+	if err := s.b.beginFamily(s.t.Context(), g); err != nil {
 		s.t.Fatal(err)
 	}
 	token, _ = encodeRefresh(s.keys, g.ID, 1, "c", store.DialectVariantB)
@@ -184,7 +184,7 @@ func TestAFamilyThatEndsWhileItIsRefreshedStaysEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.b.end(t.Context(), id); err != nil {
+	if _, _, err := s.b.endFamily(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.Commit(t.Context()); why(err) != Revoked {

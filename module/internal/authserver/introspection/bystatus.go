@@ -10,13 +10,12 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// serveByStatus answers a gateway that asks about each of its requests and reads only status
-// and headers, such as nginx with auth_request. It decides what a guard would decide (RFC 6750
-// section 3.1): 200 and who calls, 401, or 403.
+// serveByStatus answers a gateway that asks about each of its requests and reads only status and headers, such as
+// nginx with auth_request. It decides what a guard would decide (RFC 6750 section 3.1): 200 and who calls, 401, or
+// 403.
 //
-// Such a gateway passes on whatever it was sent, so wrong tokens are not limited: 429 would be
-// an internal error there, for everybody who shares the gateway. The verifier's cache of
-// refused tokens bounds what they cost.
+// Such a gateway passes on whatever it was sent, so wrong tokens are not limited: 429 would be an internal error
+// there, for everybody who shares the gateway. The verifier's cache of refused tokens bounds what they cost.
 func (t *Endpoint) serveByStatus(w http.ResponseWriter, r *http.Request, c *oauth.Client, form httpx.Form) {
 	access, err := t.admittedToken(r.Context(), c, form)
 	if err != nil {
@@ -32,8 +31,8 @@ func (t *Endpoint) serveByStatus(w http.ResponseWriter, r *http.Request, c *oaut
 	t.Respond.WriteJSON(w, http.StatusOK, answer)
 }
 
-// refuseByStatus answers with the challenge that the gateway passes on to its own client, so
-// the realm is the audience, as a guard's is.
+// refuseByStatus answers with the challenge that the gateway passes on to its own client, so the realm is the
+// audience, as a guard's is.
 func (t *Endpoint) refuseByStatus(w http.ResponseWriter, c *oauth.Client, scope string, err error) {
 	e := oauthhttp.AsError(err)
 	outcome := string(e.Code)
@@ -47,9 +46,9 @@ func (t *Endpoint) refuseByStatus(w http.ResponseWriter, c *oauth.Client, scope 
 	t.Respond.WriteError(w, e)
 }
 
-// admittedToken returns the access token if it may be used at the client's API and has all the
-// scopes that the gateway asks for. Refresh tokens may not be used there, nor tokens of the
-// client itself that are for another audience.
+// admittedToken returns the access token if it may be used at the client's API and has all the scopes that the
+// gateway asks for. Refresh tokens may not be used there, nor tokens of the client itself that are for another
+// audience.
 func (t *Endpoint) admittedToken(ctx context.Context, c *oauth.Client, form httpx.Form) (*token.Access, error) {
 	needed, ok := oauth.ParseScopes(form.Get("scope"))
 	switch {

@@ -1,6 +1,5 @@
-// Package introspection is the endpoint at which resource servers ask about tokens (RFC 7662),
-// with JSON answers or with statuses for gateways. It knows neither how clients authenticate
-// nor how tokens are made.
+// Package introspection is the endpoint at which resource servers ask about tokens (RFC 7662), with JSON answers or
+// with statuses for gateways. It knows neither how clients authenticate nor how tokens are made.
 package introspection
 
 import (
@@ -51,15 +50,14 @@ type Endpoint struct {
 	ClientIP func(*http.Request) string
 }
 
-// answer is RFC 7662 section 2.2. Its zero value is exactly {"active":false}, which says nothing
-// about why.
+// answer is RFC 7662 section 2.2. Its zero value is exactly {"active":false}, which says nothing about why.
 type answer struct {
 	Active    bool   `json:"active"`
 	Scope     string `json:"scope,omitempty"`
 	Client    string `json:"client_id,omitempty"`
 	TokenType string `json:"token_type,omitempty"`
-	// TokenUse is access_token or refresh_token. A resource server that mistakes one for the
-	// other lets in what was never meant for it.
+	// TokenUse is access_token or refresh_token. A resource server that mistakes one for the other lets in what was
+	// never meant for it.
 	TokenUse string `json:"token_use,omitempty"`
 	Expires  int64  `json:"exp,omitempty"` // Unix seconds
 	IssuedAt int64  `json:"iat,omitempty"`
@@ -108,8 +106,8 @@ func (t *Endpoint) introspect(r *http.Request, client *oauth.Client, sent string
 	if err != nil || !guess {
 		return told, err
 	}
-	// Only guesses are limited: if a few of them stopped every answer, anybody could stop a
-	// resource server by sending it rubbish.
+	// Only guesses are limited: if a few of them stopped every answer, anybody could stop a resource server by
+	// sending it rubbish.
 	key := "introspect:" + client.ID + "|" + httpx.AddressKey(t.ClientIP(r))
 	if ok, retry := t.Attempts.Take(key, lockout.Rule{Limit: t.Guesses, Window: time.Minute}); !ok {
 		return answer{}, oauth.TooMany("too many unknown tokens, try again later", retry)
@@ -117,9 +115,9 @@ func (t *Endpoint) introspect(r *http.Request, client *oauth.Client, sent string
 	return answer{}, nil
 }
 
-// describe says what the client may know about a token. guess is true for a string that is not
-// a token of ours or not one the client may ask about, and false for one that has merely died,
-// which honest resource servers see often. Errors are [oauth.Error].
+// describe says what the client may know about a token. guess is true for a string that is not a token of ours or not
+// one the client may ask about, and false for one that has merely died, which honest resource servers see often.
+// Errors are [oauth.Error].
 func (t *Endpoint) describe(ctx context.Context, c *oauth.Client, sent string) (told answer, guess bool, err error) {
 	presented, ok, err := t.Families.Find(ctx, c, sent)
 	switch {
@@ -148,8 +146,8 @@ func (t *Endpoint) describe(ctx context.Context, c *oauth.Client, sent string) (
 	return describeAccess(access), false, nil
 }
 
-// liveAccessToken returns an access token that is alive and that mayKnow admits, nil if the
-// string is no such token. guess is that of describe. Errors are [oauth.Error].
+// liveAccessToken returns an access token that is alive and that mayKnow admits, nil if the string is no such token.
+// guess is that of describe. Errors are [oauth.Error].
 func (t *Endpoint) liveAccessToken(ctx context.Context, sent string, mayKnow func(*token.Access) bool) (live *token.Access, guess bool, err error) {
 	access, err := t.Verify(ctx, sent)
 	switch {
@@ -178,8 +176,8 @@ func describeAccess(a *token.Access) answer {
 	}
 }
 
-// mayKnow decides which tokens a client may ask about: its own, and if it is configured as a
-// resource server those meant for it.
+// mayKnow decides which tokens a client may ask about: its own, and if it is configured as a resource server those
+// meant for it.
 func (t *Endpoint) mayKnow(c *oauth.Client, a *token.Access) bool {
 	return a.Client == c.ID || c.Introspect && t.meantFor(c, a)
 }
@@ -190,8 +188,8 @@ func (t *Endpoint) meantFor(c *oauth.Client, a *token.Access) bool {
 	return slices.ContainsFunc(a.Audience, func(aud string) bool { return slices.Contains(own, aud) })
 }
 
-// isAlive asks store and directory for what the verifier may not know yet or cannot know. So the answer is never older
-// than the question, and without the store there is none.
+// isAlive asks store and directory for what the verifier may not know yet or cannot know. So the answer is never
+// older than the question, and without the store there is none.
 func (t *Endpoint) isAlive(ctx context.Context, a *token.Access) (bool, error) {
 	_, err := t.Store.Get(ctx, store.Revocation{Of: store.RevokeToken, Value: a.ID}.Key())
 	if !errors.Is(err, store.ErrNotFound) {
@@ -213,8 +211,7 @@ func (t *Endpoint) isAlive(ctx context.Context, a *token.Access) (bool, error) {
 	return t.activeSubject(ctx, a.Subject)
 }
 
-// activeSubject reports whether the user exists and is not locked. A client that acts for
-// itself has no user.
+// activeSubject reports whether the user exists and is not locked. A client that acts for itself has no user.
 func (t *Endpoint) activeSubject(ctx context.Context, subject string) (bool, error) {
 	if strings.HasPrefix(subject, token.ClientSubject) {
 		return true, nil

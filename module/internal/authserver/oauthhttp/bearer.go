@@ -12,8 +12,8 @@ import (
 // ErrNoToken refuses a request without an access token.
 var ErrNoToken = oauth.E(oauth.InvalidToken, "an access token is needed")
 
-// BearerToken returns the token of the Authorization header (RFC 6750 section 2.1), "" when
-// there is none. Errors are [oauth.Error].
+// BearerToken returns the token of the Authorization header (RFC 6750 section 2.1), "" when there is none. Errors are
+// [oauth.Error].
 func BearerToken(r *http.Request) (string, error) {
 	values := r.Header.Values("Authorization")
 	if len(values) == 0 {
@@ -32,9 +32,9 @@ func BearerToken(r *http.Request) (string, error) {
 	return raw, nil
 }
 
-// SetChallenge sets WWW-Authenticate for a refused access token (RFC 6750 section 3); scope is
-// what a token needs. Without a token the header carries no error code, since the client may
-// not have known that one is needed. Technical faults set nothing.
+// SetChallenge sets WWW-Authenticate for a refused access token (RFC 6750 section 3); scope is what a token needs.
+// Without a token the header carries no error code, since the client may not have known that one is needed. Technical
+// faults set nothing.
 func SetChallenge(h http.Header, err error, realm, scope string) {
 	e := AsError(err)
 	if e.Status >= http.StatusInternalServerError {

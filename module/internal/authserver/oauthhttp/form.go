@@ -8,8 +8,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// ReadForm reads the form of a request whose body is limited already. A query is refused,
-// because addresses are logged and parameters may be secrets. Errors are [oauth.Error].
+// ReadForm reads the form of a request whose body is limited already. A query is refused, because addresses are
+// logged and parameters may be secrets. Errors are [oauth.Error].
 func ReadForm(r *http.Request, repeatable ...string) (httpx.Form, error) {
 	if r.URL.RawQuery != "" {
 		return httpx.Form{}, oauth.E(oauth.InvalidRequest, "parameters belong in the body, not in the address")

@@ -1,5 +1,5 @@
-// Package oauthhttp reads the forms and bearer tokens of requests that programs send, and
-// writes JSON answers and OAuth errors. It knows no endpoint, and neither clients nor tokens.
+// Package oauthhttp reads the forms and bearer tokens of requests that programs send, and writes JSON answers and
+// OAuth errors. It knows no endpoint, and neither clients nor tokens.
 package oauthhttp
 
 import (
@@ -19,8 +19,8 @@ const JSONType = "application/json; charset=utf-8"
 // Responder writes JSON answers. It logs the causes of errors, which nobody else does.
 type Responder struct{ Log *slog.Logger }
 
-// errorBody is the error answer of RFC 6749 section 5.2, with the field that is wrong, as all
-// errors of the gateway have it; null for none in particular.
+// errorBody is the error answer of RFC 6749 section 5.2, with the field that is wrong, as all errors of the gateway
+// have it; null for none in particular.
 type errorBody struct {
 	Error       oauth.Code `json:"error"`
 	Description string     `json:"error_description,omitempty"`

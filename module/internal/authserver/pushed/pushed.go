@@ -1,5 +1,5 @@
-// Package pushed keeps pushed authorization requests (RFC 9126): the endpoint that takes them, and
-// their use at the authorization endpoint, once. It does not know what a request must contain.
+// Package pushed keeps pushed authorization requests (RFC 9126): the endpoint that takes them, and their use at the
+// authorization endpoint, once. It does not know what a request must contain.
 package pushed
 
 import (
@@ -32,8 +32,8 @@ const (
 // Endpoint keeps pushed authorization requests. As an endpoint it stands behind client authentication. All fields are
 // needed.
 type Endpoint struct {
-	// Check makes all checks of the authorization endpoint. They are made again when the request is used. Refusals are
-	// [oauth.Error]; other errors are technical.
+	// Check makes all checks of the authorization endpoint. They are made again when the request is used. Refusals
+	// are [oauth.Error]; other errors are technical.
 	Check func(context.Context, query.Params) error
 	Store store.Backend
 	// Attempts counts the pushes of clients that anybody can make, under keys that begin with "par".
@@ -46,10 +46,9 @@ type Endpoint struct {
 	Now      func() time.Time
 }
 
-// Anybody can push as a public client, and each push is written to the store: these limits bound
-// what is there at one time to some megabytes a node, as pushes live a minute. What all may push
-// together is divided among networks (see package fairshare); clients with authentication have
-// no part in it.
+// Anybody can push as a public client, and each push is written to the store: these limits bound what is there at one
+// time to some megabytes a node, as pushes live a minute. What all may push together is divided among networks (see
+// package fairshare); clients with authentication have no part in it.
 var (
 	pushesOfAddress = lockout.Rule{Limit: 30, Window: time.Minute}
 	pushesTogether  = lockout.Rule{Limit: 600, Window: time.Minute}
@@ -95,8 +94,8 @@ func (e *Endpoint) push(r *http.Request, client *oauth.Client, form httpx.Form) 
 	return uri, refusal.OrUnavailable(err)
 }
 
-// refusedRequest tells the client's program what the authorization endpoint would tell a person
-// or the redirect address.
+// refusedRequest tells the client's program what the authorization endpoint would tell a person or the redirect
+// address.
 func refusedRequest(err error) error {
 	refused, ok := refusal.From(err)
 	switch {
@@ -108,8 +107,8 @@ func refusedRequest(err error) error {
 	return refused.WithStatus(http.StatusBadRequest)
 }
 
-// countPush limits the pushes of clients without authentication, all together, and of each client
-// that registered itself. Clients that an operator made push as they like.
+// countPush limits the pushes of clients without authentication, all together, and of each client that registered
+// itself. Clients that an operator made push as they like.
 func (e *Endpoint) countPush(r *http.Request, client *oauth.Client) error {
 	ok, retry := true, time.Duration(0)
 	switch {
@@ -122,8 +121,7 @@ func (e *Endpoint) countPush(r *http.Request, client *oauth.Client) error {
 	return refusal.Limited(ok, retry)
 }
 
-// pushedParams are the parameters of the authorization request, without what
-// authenticated the client.
+// pushedParams are the parameters of the authorization request, without what authenticated the client.
 func pushedParams(form httpx.Form, client string) query.Params {
 	p := query.Params{{Name: "client_id", Value: client}}
 	for _, name := range form.Names() {
@@ -151,11 +149,10 @@ func (e *Endpoint) keep(ctx context.Context, client, encoded string) (uri string
 
 func recordKey(id string) store.Key { return store.Key{Kind: store.KindPushed, ID: id} }
 
-// Open returns the parameters that a request_uri of ours stands for, and the id under which they
-// are stored. Everything besides client_id is ignored, because it came through the browser
-// (RFC 9126 section 4, RFC 9101 section 5). If p has no request_uri of ours, it is returned as it
-// is, and id is "": nothing is ever fetched. Refusals are [oauth.Error]; other errors are
-// technical.
+// Open returns the parameters that a request_uri of ours stands for, and the id under which they are stored.
+// Everything besides client_id is ignored, because it came through the browser (RFC 9126 section 4, RFC 9101 section
+// 5). If p has no request_uri of ours, it is returned as it is, and id is "": nothing is ever fetched. Refusals are
+// [oauth.Error]; other errors are technical.
 func (e *Endpoint) Open(ctx context.Context, p query.Params) (_ query.Params, id string, err error) {
 	name, ours := strings.CutPrefix(p.Get("request_uri"), uriPrefix)
 	if !ours || p.Count("request_uri") > 1 || p.Count("client_id") > 1 {
@@ -184,12 +181,11 @@ func (e *Endpoint) Open(ctx context.Context, p query.Params) (_ query.Params, id
 	return stored, id, nil
 }
 
-// Spend uses up the pushed request with this id for what is about to be issued, whose record is
-// called issued; created is when the request was sealed into its form. The same form sent twice
-// comes to the same and may go on. Anything else made of the same request may not, in whichever
-// browser. The mark outlives every form that the request is sealed in, and the request itself is
-// deleted only when the mark is there: a crash in between leaves a request that shows pages and
-// leads nowhere. Refusals are [oauth.Error]; other errors are technical.
+// Spend uses up the pushed request with this id for what is about to be issued, whose record is called issued;
+// created is when the request was sealed into its form. The same form sent twice comes to the same and may go on.
+// Anything else made of the same request may not, in whichever browser. The mark outlives every form that the request
+// is sealed in, and the request itself is deleted only when the mark is there: a crash in between leaves a request
+// that shows pages and leads nowhere. Refusals are [oauth.Error]; other errors are technical.
 func (e *Endpoint) Spend(ctx context.Context, id string, created time.Time, issued string) error {
 	value, err := store.Encode(&store.PushedUse{Code: issued})
 	if err != nil {

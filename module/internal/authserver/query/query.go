@@ -1,5 +1,5 @@
-// Package query decodes and encodes the parameters of authorization requests: strictly, in
-// order, with bounds. It knows nothing of what the parameters mean.
+// Package query decodes and encodes the parameters of authorization requests: strictly, in order, with bounds. It
+// knows nothing of what the parameters mean.
 package query
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// Limits of an authorization request. The largest honest requests are a few kilobytes;
-// decoding half a million parameters takes seconds.
+// Limits of an authorization request. The largest honest requests are a few kilobytes; decoding half a million
+// parameters takes seconds.
 const (
 	MaxSize   = 16 << 10 // bytes, encoded
 	MaxParams = 100
@@ -22,16 +22,15 @@ const (
 	maxLocales = 200 // bytes of ui_locales
 )
 
-// Params are the parameters of a request in order, repetitions included: whether one may be
-// Repeated depends on which it is.
+// Params are the parameters of a request in order, repetitions included: whether one may be Repeated depends on which
+// it is.
 type Params []Param
 
 // Param is one parameter, decoded.
 type Param struct{ Name, Value string }
 
-// Parse decodes a query. Unlike url.ParseQuery it refuses a query with a doubtful part instead
-// of dropping that part, and takes ";" for the ordinary character it is in a URL. Errors are
-// refusals.
+// Parse decodes a query. Unlike url.ParseQuery it refuses a query with a doubtful part instead of dropping that part,
+// and takes ";" for the ordinary character it is in a URL. Errors are refusals.
 func Parse(query string) (Params, error) {
 	if len(query) > MaxSize {
 		return nil, refusal.New(http.StatusRequestURITooLong, refusal.TooLarge, "")
@@ -60,8 +59,7 @@ func Parse(query string) (Params, error) {
 
 func readable(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
-// Get returns a parameter, "" when it is absent: one without a value counts as
-// omitted (RFC 6749 section 3.1).
+// Get returns a parameter, "" when it is absent: one without a value counts as omitted (RFC 6749 section 3.1).
 func (p Params) Get(name string) string {
 	for _, q := range p {
 		if q.Name == name {
@@ -96,8 +94,7 @@ func (p Params) Count(name string) int {
 	return n
 }
 
-// Repeated names a parameter that occurs twice, "" when none does. Only resource may
-// (RFC 8707 section 2).
+// Repeated names a parameter that occurs twice, "" when none does. Only resource may (RFC 8707 section 2).
 func (p Params) Repeated() string {
 	for i, q := range p {
 		if q.Name != "resource" && p[:i].Has(q.Name) {
@@ -119,8 +116,8 @@ func (p Params) Encode() string {
 // Encode returns names and values, in turn, as a query without the question mark.
 func Encode(params ...string) string { return strings.TrimPrefix(AppendTo("", params...), "?") }
 
-// AppendTo appends names and values to an address whose own query stays as it is (RFC 6749
-// section 3.1.2). The address has no fragment, as registered ones have none.
+// AppendTo appends names and values to an address whose own query stays as it is (RFC 6749 section 3.1.2). The
+// address has no fragment, as registered ones have none.
 func AppendTo(uri string, params ...string) string {
 	var b strings.Builder
 	b.WriteString(uri)

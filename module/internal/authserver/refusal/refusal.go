@@ -1,6 +1,6 @@
-// Package refusal has what checks share when they refuse a request: the error wraps an [oauth.Error],
-// whatever surface asked. Each surface (page, JSON response, redirect, poll) writes refusals in its own
-// form, in one function. The package knows neither requests nor responses.
+// Package refusal has what checks share when they refuse a request: the error wraps an [oauth.Error], whatever
+// surface asked. Each surface (page, JSON response, redirect, poll) writes refusals in its own form, in one function.
+// The package knows neither requests nor responses.
 package refusal
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// Codes of refusals that are for the person at the browser. Clients never see them: a surface
-// for programs gives them a code of the protocol.
+// Codes of refusals that are for the person at the browser. Clients never see them: a surface for programs gives them
+// a code of the protocol.
 const (
 	UnknownClient   oauth.Code = "unknown_client"
 	Expired         oauth.Code = "expired"
@@ -36,8 +36,8 @@ func TooMany(retry time.Duration) *oauth.Error {
 	return oauth.TooMany("too many requests of this kind, try again later", retry)
 }
 
-// Busy refuses a request because something is full for a moment. Unlike [oauth.Unavailable] it
-// is no fault, and has no cause to log.
+// Busy refuses a request because something is full for a moment. Unlike [oauth.Unavailable] it is no fault, and has
+// no cause to log.
 func Busy(retry time.Duration) *oauth.Error {
 	e := oauth.Unavailable(nil)
 	e.RetryAfter = oauth.Seconds(retry)
@@ -50,8 +50,8 @@ func From(err error) (refused *oauth.Error, ok bool) {
 	return refused, ok
 }
 
-// OrUnavailable returns an error that is an [oauth.Error] as it is, and makes every other one
-// the answer to a technical fault. nil stays nil.
+// OrUnavailable returns an error that is an [oauth.Error] as it is, and makes every other one the answer to a
+// technical fault. nil stays nil.
 func OrUnavailable(err error) error {
 	if err == nil || errors.As(err, new(*oauth.Error)) {
 		return err

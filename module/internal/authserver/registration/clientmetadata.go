@@ -19,9 +19,8 @@ const (
 	maxRegisteredTo = 20 // addresses of one kind
 )
 
-// metadata is what a client says of itself: the part of RFC 7591 section 2 and of OpenID Connect
-// Registration section 2 that has an effect here. Other members are ignored, as section 2 wants;
-// no address in them is ever fetched.
+// metadata is what a client says of itself: the part of RFC 7591 section 2 and of OpenID Connect Registration section
+// 2 that has an effect here. Other members are ignored, as section 2 wants; no address in them is ever fetched.
 type metadata struct {
 	RedirectURIs           []string        `json:"redirect_uris"`
 	PostLogoutRedirectURIs []string        `json:"post_logout_redirect_uris,omitempty"`
@@ -41,8 +40,8 @@ type metadata struct {
 // notSent are the members that an update must not contain (RFC 7592 section 2.2).
 var notSent = []string{"registration_access_token", "registration_client_uri", "client_secret_expires_at", "client_id_issued_at"}
 
-// parseMetadata reads a body and fills in what it leaves out. Names are read
-// exactly: json's own matching would take Redirect_URIs for redirect_uris.
+// parseMetadata reads a body and fills in what it leaves out. Names are read exactly: json's own matching would take
+// Redirect_URIs for redirect_uris.
 func parseMetadata(body []byte) (metadata, error) {
 	bad := func(field, text string) (metadata, error) {
 		return metadata{}, oauth.E(oauth.InvalidClientMetadata, text).About(field)
@@ -85,8 +84,8 @@ func parseMetadata(body []byte) (metadata, error) {
 
 func isGiven(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// newClient makes the client, or refuses what it may not have; ceiling are the scopes, and algs the
-// algorithms of id_tokens, that registered clients may have.
+// newClient makes the client, or refuses what it may not have; ceiling are the scopes, and algs the algorithms of
+// id_tokens, that registered clients may have.
 func (m *metadata) newClient(ceiling, algs []string) (*oauth.Client, error) {
 	bad := func(field, text string) (*oauth.Client, error) {
 		return nil, oauth.E(oauth.InvalidClientMetadata, text).About(field)
@@ -111,8 +110,8 @@ func (m *metadata) newClient(ceiling, algs []string) (*oauth.Client, error) {
 	if !validName(m.ClientName) {
 		return bad("client_name", "client_name must be at most 80 letters, digits, marks and signs, without control and formatting characters")
 	}
-	// What is not offered is left out (RFC 7591 section 2), and the answer says what was
-	// registered. Nothing is registered that was not asked for.
+	// What is not offered is left out (RFC 7591 section 2), and the answer says what was registered. Nothing is
+	// registered that was not asked for.
 	if c.Grants = parseGrantTypes(m.GrantTypes); !slices.Contains(c.Grants, oauth.AuthorizationCode) {
 		return bad("grant_types", "grant_types must hold authorization_code; refresh_token may stand beside it, others are not offered")
 	}
@@ -181,9 +180,8 @@ func parseGrantTypes(names []string) []oauth.GrantType {
 	return all
 }
 
-// validName keeps out what could reverse a name, hide a part of it or break it out of its line
-// on the consent page: control and formatting characters (bidirectional overrides, zero widths)
-// except the joiners that some scripts need.
+// validName keeps out what could reverse a name, hide a part of it or break it out of its line on the consent page:
+// control and formatting characters (bidirectional overrides, zero widths) except the joiners that some scripts need.
 func validName(name string) bool {
 	if utf8.RuneCountInString(name) > maxClientName || name != "" && strings.TrimSpace(name) == "" {
 		return false

@@ -1,5 +1,5 @@
-// Package registration lets clients register themselves (RFC 7591) and manage their registration
-// (RFC 7592). It knows nothing of where clients are stored.
+// Package registration lets clients register themselves (RFC 7591) and manage their registration (RFC 7592). It knows
+// nothing of where clients are stored.
 package registration
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// Endpoint is the client registration endpoint (RFC 7591) and the client configuration endpoint (RFC 7592). All fields
-// are needed.
+// Endpoint is the client registration endpoint (RFC 7591) and the client configuration endpoint (RFC 7592). All
+// fields are needed.
 type Endpoint struct {
 	Rules
 	Registrar Registrar
@@ -52,8 +52,7 @@ type answer struct {
 	metadata
 }
 
-// The errors of requests without a token. Client libraries show these texts to the people who
-// have to get one.
+// The errors of requests without a token. Client libraries show these texts to the people who have to get one.
 const (
 	needsInitialToken = "registration needs an initial access token in Authorization: Bearer. Ask the operator of this server for one, or for a client_id"
 	needsClientToken  = "the registration access token of this client is needed in Authorization: Bearer"
@@ -226,8 +225,8 @@ func readMetadata(r *http.Request) (metadata, error) {
 	return parseMetadata(body)
 }
 
-// readToken reads the token of a request; missing is the error text if there is none. Wrong
-// tokens are throttled by address: nothing else tells guessers apart.
+// readToken reads the token of a request; missing is the error text if there is none. Wrong tokens are throttled by
+// address: nothing else tells guessers apart.
 func (e *Endpoint) readToken(w http.ResponseWriter, r *http.Request, missing string) (string, error) {
 	sent, err := oauthhttp.BearerToken(r)
 	if err != nil {

@@ -14,8 +14,7 @@ type Rules struct {
 	InitialTokens []string
 	// Scopes are the most that a client may have.
 	Scopes []string
-	// Audience of the tokens of registered clients that have none of their own, the server's
-	// default when empty.
+	// Audience of the tokens of registered clients that have none of their own, the server's default when empty.
 	Audience []string
 	// Max is how many clients may be registered at one time, default 1000.
 	Max int
@@ -30,13 +29,12 @@ func (c *Rules) Check() error {
 	return nil
 }
 
-// Registrar keeps the clients that register themselves. An error that is an *oauth.Error
-// is a refusal, every other one is technical. Digests are those of a registration access
-// token (RFC 7592), in hex.
+// Registrar keeps the clients that register themselves. An error that is an *oauth.Error is a refusal, every other
+// one is technical. Digests are those of a registration access token (RFC 7592), in hex.
 type Registrar interface {
-	// Register stores a client under a new id and returns it, with its secret if it is to have
-	// one. There MUST never be more registered clients than limit, however many calls run in
-	// parallel on however many nodes. Registrations that nobody uses MUST end by themselves.
+	// Register stores a client under a new id and returns it, with its secret if it is to have one. There MUST never
+	// be more registered clients than limit, however many calls run in parallel on however many nodes. Registrations
+	// that nobody uses MUST end by themselves.
 	Register(ctx context.Context, client *oauth.Client, digest string, limit int) (made *oauth.Client, secret string, err error)
 	// Registered finds a client by its id and digest; ok is false unless both are right.
 	Registered(ctx context.Context, id, digest string) (client *oauth.Client, ok bool, err error)

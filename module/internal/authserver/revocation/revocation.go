@@ -1,5 +1,5 @@
-// Package revocation is the endpoint at which clients revoke their tokens (RFC 7009). It knows
-// neither how clients authenticate nor how a grant family is stored.
+// Package revocation is the endpoint at which clients revoke their tokens (RFC 7009). It knows neither how clients
+// authenticate nor how a grant family is stored.
 package revocation
 
 import (
@@ -30,8 +30,8 @@ type Endpoint struct {
 	// Issuer is the iss of our tokens.
 	Issuer   string
 	Families *grant.Families
-	// Verify decides whether an access token is one of ours, whatever has become of its client and user: the token of a
-	// user who is locked today must stay dead when the user is unlocked. Refusals match [token.ErrInvalid]; other
+	// Verify decides whether an access token is one of ours, whatever has become of its client and user: the token of
+	// a user who is locked today must stay dead when the user is unlocked. Refusals match [token.ErrInvalid]; other
 	// errors are technical.
 	Verify      func(ctx context.Context, raw string) (*token.Access, error)
 	Revocations grant.Revoker
@@ -44,9 +44,8 @@ type Endpoint struct {
 	Now     func() time.Time
 }
 
-// perSubject bounds the access tokens that a client revokes for one user or for itself: every
-// guard remembers each until it has expired, and a guard without room for more would refuse
-// every request.
+// perSubject bounds the access tokens that a client revokes for one user or for itself: every guard remembers each
+// until it has expired, and a guard without room for more would refuse every request.
 var perSubject = lockout.Rule{Limit: 120, Window: time.Minute}
 
 var errForeign = oauth.E(oauth.UnauthorizedClient, "the token was issued to another client")
@@ -89,8 +88,8 @@ func (t *Endpoint) revoke(ctx context.Context, client *oauth.Client, form httpx.
 	return t.revokeAccess(ctx, client, sent)
 }
 
-// revokeFamily ends the family of a refresh token of any generation: whoever revokes an old
-// token means what it has become (RFC 7009 section 2.1).
+// revokeFamily ends the family of a refresh token of any generation: whoever revokes an old token means what it has
+// become (RFC 7009 section 2.1).
 func (t *Endpoint) revokeFamily(ctx context.Context, g store.Grant) (outcome string, err error) {
 	ended, err := t.Families.End(ctx, g.ID)
 	switch {
@@ -138,9 +137,9 @@ func (t *Endpoint) revokeAccess(ctx context.Context, client *oauth.Client, sent 
 	return revoked, nil
 }
 
-// notYetValid returns the content of a genuine token that is refused only because it was issued in
-// the future by the clock of this node; else nil. The node that issued it has another clock, by
-// which the token is alive: to call it dead would leave it to whoever has it.
+// notYetValid returns the content of a genuine token that is refused only because it was issued in the future by the
+// clock of this node; else nil. The node that issued it has another clock, by which the token is alive: to call it
+// dead would leave it to whoever has it.
 func notYetValid(err error) *token.Access {
 	refused, ok := errors.AsType[*token.RefusedError](err)
 	if !ok || refused.Refusal != token.NotYetValid {

@@ -1,5 +1,5 @@
-// Package tokenendpoint is the token endpoint: it asks the grant type what to issue, signs it
-// and answers. It knows neither how clients authenticate nor what a grant type checks.
+// Package tokenendpoint is the token endpoint: it asks the grant type what to issue, signs it and answers. It knows
+// neither how clients authenticate nor what a grant type checks.
 package tokenendpoint
 
 import (
@@ -76,8 +76,8 @@ func (t *Endpoint) Refuse(w http.ResponseWriter, form httpx.Form, err error) {
 	t.Respond.WriteError(w, err)
 }
 
-// issue asks the grant, signs, and only then uses up what was presented: no fault before that
-// costs the user a new sign-in.
+// issue asks the grant, signs, and only then uses up what was presented: no fault before that costs the user a new
+// sign-in.
 func (t *Endpoint) issue(r *http.Request, client *oauth.Client, form httpx.Form, answer http.Header) (tokenAnswer, error) {
 	ctx := r.Context()
 	g := t.findGrant(form.Get("grant_type"))

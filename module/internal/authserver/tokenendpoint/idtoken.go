@@ -11,11 +11,10 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// idToken signs the id_token about a sign-in (OpenID Connect Core section 2), "" if none was
-// asked for. By default it has no name and no address of the user: an access token is always
-// issued with it, and section 5.4 then puts those claims at /userinfo. A client that never
-// calls /userinfo may be configured to get them here, for those of the granted scopes that its
-// IDTokenClaims name.
+// idToken signs the id_token about a sign-in (OpenID Connect Core section 2), "" if none was asked for. By default it
+// has no name and no address of the user: an access token is always issued with it, and section 5.4 then puts those
+// claims at /userinfo. A client that never calls /userinfo may be configured to get them here, for those of the
+// granted scopes that its IDTokenClaims name.
 func (t *Endpoint) idToken(ctx context.Context, c *oauth.Client, p grant.Pending, access string) (string, error) {
 	if p.AuthTime.IsZero() || !slices.Contains(p.Scopes, "openid") {
 		return "", nil

@@ -1,5 +1,5 @@
-// Package userclaims says which claims about a user OpenID Connect's scopes ask for, and what
-// they are. It knows neither tokens nor clients.
+// Package userclaims says which claims about a user OpenID Connect's scopes ask for, and what they are. It knows
+// neither tokens nor clients.
 package userclaims
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
 
-// claimKind is the JSON type that OpenID Connect Core section 5.1 gives a claim. Relying
-// parties in typed languages reject the whole answer if one claim has another type.
+// claimKind is the JSON type that OpenID Connect Core section 5.1 gives a claim. Relying parties in typed languages
+// reject the whole answer if one claim has another type.
 type claimKind int
 
 const (
@@ -21,9 +21,8 @@ const (
 	objectClaim
 )
 
-// scopeClaims are the standard claims about a user by the scope that asks for them
-// (OpenID Connect Core section 5.4). No token reads what a directory says under other names:
-// those attributes are the operator's own.
+// scopeClaims are the standard claims about a user by the scope that asks for them (OpenID Connect Core section 5.4).
+// No token reads what a directory says under other names: those attributes are the operator's own.
 var scopeClaims = []struct {
 	scope  string
 	claims []standardClaim
@@ -44,8 +43,8 @@ type standardClaim struct {
 	kind claimKind
 }
 
-// Of returns the claims about a user that these scopes ask for. A field of the user takes
-// precedence over a claim of the same name; what the directory does not know is left out.
+// Of returns the claims about a user that these scopes ask for. A field of the user takes precedence over a claim of
+// the same name; what the directory does not know is left out.
 func Of(u directory.User, scopes []string) map[string]any {
 	fields := map[string]string{
 		"name": u.Name, "nickname": u.Nickname, "picture": u.Picture, "preferred_username": u.Username,
@@ -87,8 +86,7 @@ func (k claimKind) matches(value any) bool {
 	return false
 }
 
-// Supported lists the claims that an id_token or /userinfo may contain if these scopes can be
-// asked for.
+// Supported lists the claims that an id_token or /userinfo may contain if these scopes can be asked for.
 func Supported(scopes []string) []string {
 	all := []string{"iss", "sub", "aud", "azp", "exp", "iat", "auth_time", "nonce", "at_hash", "sid"}
 	for _, group := range scopeClaims {
@@ -101,9 +99,8 @@ func Supported(scopes []string) []string {
 	return all
 }
 
-// SessionID is the sid claim of the browser session that is stored under digest, "" for none.
-// It is the same for all clients (OpenID Connect Front-Channel Logout section 3), and does not
-// tell under which name the session is stored.
+// SessionID is the sid claim of the browser session that is stored under digest, "" for none. It is the same for all
+// clients (OpenID Connect Front-Channel Logout section 3), and does not tell under which name the session is stored.
 func SessionID(digest string) string {
 	if digest == "" {
 		return ""

@@ -11,10 +11,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// readAccessToken reads the access token of a request: from the Authorization header or, as
-// OpenID Connect Core section 5.3.1 lets a client post it, from a form (RFC 6750 section 2.2).
-// Never from the address (section 2.3), where logs keep it, and never from two places, because
-// parsers disagree about which of them counts.
+// readAccessToken reads the access token of a request: from the Authorization header or, as OpenID Connect Core
+// section 5.3.1 lets a client post it, from a form (RFC 6750 section 2.2). Never from the address (section 2.3),
+// where logs keep it, and never from two places, because parsers disagree about which of them counts.
 func readAccessToken(r *http.Request) (string, error) {
 	if hasTokenInQuery(r.URL.RawQuery) {
 		return "", oauth.E(oauth.InvalidRequest, "an access token does not belong in the address")

@@ -1,5 +1,5 @@
-// Package userinfo is the UserInfo endpoint of OpenID Connect: who the user of an access token
-// is. It knows neither sessions nor how tokens are made.
+// Package userinfo is the UserInfo endpoint of OpenID Connect: who the user of an access token is. It knows neither
+// sessions nor how tokens are made.
 package userinfo
 
 import (
@@ -21,8 +21,8 @@ import (
 type Endpoint struct {
 	// Issuer is the iss of our tokens.
 	Issuer string
-	// Verify decides whether a string is an access token that is alive. Refusals match [token.ErrInvalid]; other errors
-	// are technical.
+	// Verify decides whether a string is an access token that is alive. Refusals match [token.ErrInvalid]; other
+	// errors are technical.
 	Verify func(ctx context.Context, raw string) (*token.Access, error)
 	// FindClient returns false for an unknown client; errors are technical.
 	FindClient func(ctx context.Context, id string) (c *oauth.Client, ok bool, err error)
