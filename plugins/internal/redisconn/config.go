@@ -1,8 +1,10 @@
 package redisconn
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -34,7 +36,17 @@ type Config struct {
 	SentinelUsername string `json:"sentinel_username,omitempty"`
 	// The password for the Sentinels themselves. Default: none.
 	SentinelPassword string `json:"sentinel_password,omitempty"`
+
+	network *Network
 }
+
+// Network replaces the network that connections are made through.
+type Network struct {
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Through sets the network of a configuration, for simulations.
+func (c *Config) Through(n *Network) { c.network = n }
 
 // TLS says whom to trust and who we are.
 type TLS struct {
@@ -137,7 +149,7 @@ func (c *Config) Resolve(repl *caddy.Replacer) (Settings, error) {
 		}
 	}
 	s.username, s.password, s.sentinelPassword = user, hideText(password), hideText(sentinelPassword)
-	s.Timeout = time.Duration(c.Timeout)
+	s.Timeout, s.network = time.Duration(c.Timeout), c.network
 	if c.TLS != nil {
 		if err := s.setTrust(c.TLS, repl); err != nil {
 			return Settings{}, fmt.Errorf("tls: %w", err)

@@ -53,7 +53,7 @@ func (s Settings) Open(t Tuning) (goredis.UniversalClient, error) {
 		Password:                 revealText(s.password),
 		SentinelUsername:         s.sentinelUsername,
 		SentinelPassword:         revealText(s.sentinelPassword),
-		Dialer:                   newDialer(config, t),
+		Dialer:                   newDialer(s.network, config, t),
 		Protocol:                 2, // pub/sub and scripts need no more, and every proxy speaks it
 		MaxRetries:               -1,
 		MaxRedirects:             3,
@@ -76,10 +76,13 @@ func (s Settings) Open(t Tuning) (goredis.UniversalClient, error) {
 }
 
 // newDialer bounds the handshake of TLS as well, which go-redis leaves to the next timeout.
-func newDialer(config *tls.Config, t Tuning) func(ctx context.Context, network, address string) (net.Conn, error) {
+func newDialer(n *Network, config *tls.Config, t Tuning) func(ctx context.Context, network, address string) (net.Conn, error) {
 	plain := &net.Dialer{Timeout: t.Dial, KeepAlive: keepAlive}
 	dial := plain.DialContext
-	if config != nil {
+	switch {
+	case n != nil:
+		dial = n.Dial
+	case config != nil:
 		dial = (&tls.Dialer{NetDialer: plain, Config: config}).DialContext
 	}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {

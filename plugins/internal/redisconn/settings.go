@@ -37,6 +37,8 @@ type Settings struct {
 	ca, cert   string // PEM
 	key        unique.Handle[string]
 	serverName string
+
+	network *Network // nil: the real one
 }
 
 // hideText keeps a secret where neither fmt nor a logger that walks through structs finds

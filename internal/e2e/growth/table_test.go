@@ -1,0 +1,11 @@
+package growth
+
+import "os"
+
+// sizes are those of the long form, or the first of them.
+func sizes(all ...int) []int {
+	if os.Getenv("GATEHOUSE_SOAK") == "" {
+		return all[:1]
+	}
+	return all
+}

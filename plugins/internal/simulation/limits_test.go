@@ -1,0 +1,201 @@
+package simulation
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse/gatehouse/module/ratelimit"
+	"github.com/gatehouse/gatehouse/plugins/limiter/redis"
+)
+
+var (
+	perClient = &ratelimit.Policy{Name: "client", Limit: 40, Window: 10 * time.Second}
+	perRoute  = &ratelimit.Policy{Name: "route", Limit: 900, Window: 10 * time.Second}
+	clients   = 20
+)
+
+// In any window no policy admits more than its limit, whatever happens to the network, and no
+// request is refused that would have fitted.
+func TestLimitsAreExact(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		skew   [servers]time.Duration
+		faults bool
+	}{
+		{name: "in a quiet network"},
+		{name: "with partitions and broken connections", faults: true},
+		{name: "with clocks that differ", skew: [servers]time.Duration{0, 40 * time.Second, -time.Hour}, faults: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			run(t, c.skew, func(w *world) { w.playLimits(c.faults) })
+		})
+	}
+}
+
+func (w *world) playLimits(faults bool) {
+	var l ledger
+	var traffic, disturbance sync.WaitGroup
+	stop := make(chan struct{})
+	if faults {
+		w.lossy = 0.0005
+		disturbance.Go(func() { w.disturb(stop) })
+	}
+	for node := range nodes {
+		source, random := w.openLimiter(node), w.numbers(node)
+		traffic.Go(func() {
+			for end := time.Now().Add(w.lasts); time.Now().Before(end); {
+				time.Sleep(time.Duration(random.ExpFloat64() * float64(500*time.Millisecond)))
+				client, route := fmt.Sprint("c", random.IntN(clients)), fmt.Sprint("r", random.IntN(2))
+				l.decide(w.T, source, ratelimit.Request{
+					Charges:  []ratelimit.Charge{{Policy: perClient, Subject: client}, {Policy: perRoute, Subject: route}},
+					Cost:     1 + random.Int64N(3),
+					OnOutage: ratelimit.OutageOpen,
+				})
+			}
+			if err := source.Close(); err != nil {
+				w.Error(err)
+			}
+		})
+	}
+	traffic.Wait()
+	close(stop)
+	disturbance.Wait()
+	l.check(w.T, !faults)
+}
+
+func (w *world) openLimiter(node int) ratelimit.OpenSource {
+	w.Helper()
+	l := &redis.Limiter{Config: w.config(node)}
+	l.Timeout = caddy.Duration(50 * time.Millisecond)
+	if err := l.Provision(caddy.Context{}); err != nil {
+		w.Fatal(err)
+	}
+	source, err := l.Open(w.Context())
+	if err != nil {
+		w.Fatal(err)
+	}
+	return source
+}
+
+// decision is one that was made, or may have been: in an outage, Redis may charge for it later.
+type decision struct {
+	charged   time.Time // by the clock of the server that counted it
+	asked, at time.Time
+	cost      int64
+}
+
+// counter is what is known of one subject of one policy.
+type counter struct {
+	policy                    *ratelimit.Policy
+	admitted, refused, unsure []decision
+}
+
+// ledger is kept apart from the limiter, to judge it.
+type ledger struct {
+	mu       sync.Mutex
+	counters map[ratelimit.Charge]*counter
+	outages  int
+}
+
+func (l *ledger) decide(t *testing.T, s ratelimit.Source, r ratelimit.Request) {
+	asked := time.Now()
+	v, err := s.Decide(t.Context(), r)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := decision{v.At, asked, time.Now(), r.Cost}
+	if v.Outage {
+		l.outages++
+	}
+	for i, charge := range r.Charges {
+		c := l.counter(charge)
+		switch {
+		case v.Outage:
+			c.unsure = append(c.unsure, d)
+		case v.Admitted:
+			c.admitted = append(c.admitted, d)
+		case v.Results[i].Violated:
+			c.refused = append(c.refused, d)
+		}
+	}
+}
+
+func (l *ledger) counter(charge ratelimit.Charge) *counter {
+	c := l.counters[charge]
+	if c == nil {
+		if l.counters == nil {
+			l.counters = make(map[ratelimit.Charge]*counter)
+		}
+		c = &counter{policy: charge.Policy}
+		l.counters[charge] = c
+	}
+	return c
+}
+
+func (l *ledger) check(t *testing.T, quiet bool) {
+	t.Helper()
+	var admitted, refused int
+	for charge, c := range l.counters {
+		admitted += len(c.admitted)
+		refused += len(c.refused)
+		if got, at := c.most(); got > c.policy.Limit {
+			t.Errorf("policy %s, subject %s: %d units within a window, the limit is %d, at %v", c.policy.Name, charge.Subject, got, c.policy.Limit, at)
+		}
+		for _, d := range c.refused {
+			if possible := c.possible(d); possible+d.cost <= c.policy.Limit {
+				t.Errorf("policy %s, subject %s: %d units were refused at %v with at most %d of %d in use",
+					c.policy.Name, charge.Subject, d.cost, d.at, possible, c.policy.Limit)
+			}
+		}
+	}
+	t.Logf("%d charges admitted, %d refused, %d requests in an outage", admitted, refused, l.outages)
+	if admitted == 0 || refused == 0 || quiet != (l.outages == 0) {
+		t.Error("this run shows nothing")
+	}
+}
+
+// most is the largest number of units that one window admitted, by the server's clock.
+func (c *counter) most() (most int64, at time.Time) {
+	slices.SortFunc(c.admitted, func(a, b decision) int { return a.charged.Compare(b.charged) })
+	var sum int64
+	first := 0
+	for _, d := range c.admitted {
+		sum += d.cost
+		for ; d.charged.Sub(c.admitted[first].charged) >= c.policy.Window; first++ {
+			sum -= c.admitted[first].cost
+		}
+		if sum > most {
+			most, at = sum, d.charged
+		}
+	}
+	return most, at
+}
+
+// slack is how far apart a decision and its answer may lie, and for how long a connection
+// that is cut may keep a charge.
+const slack = 6 * time.Second
+
+// possible is the largest number of units that can have been in use when d was refused: those of
+// one window and one slot before it.
+func (c *counter) possible(d decision) (sum int64) {
+	oldest := d.asked.Add(-c.policy.Window - c.policy.Window/ratelimit.Slots)
+	for _, a := range c.admitted {
+		if a.at.After(oldest) && a.asked.Before(d.at) {
+			sum += a.cost
+		}
+	}
+	for _, a := range c.unsure {
+		if a.at.Add(slack).After(oldest) && a.asked.Before(d.at) {
+			sum += a.cost
+		}
+	}
+	return sum
+}

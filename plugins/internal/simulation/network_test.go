@@ -1,0 +1,159 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"time"
+)
+
+// network connects nodes and servers in memory. Its faults are those that TCP shows to
+// programs: bytes come late, or connections break.
+type network struct {
+	latency time.Duration // one way; each delivery takes up to twice as long
+	lossy   float64       // the part of deliveries that is sent again, which takes retransmit
+
+	mu     sync.Mutex
+	random *rand.Rand
+	cut    map[route]chan struct{} // closed when the partition ends
+	open   map[*link]bool
+}
+
+// route is where a connection begins and ends.
+type route struct{ node, server int }
+
+// link is one connection.
+type link struct {
+	route
+	ends [2]net.Conn
+}
+
+const retransmit = 200 * time.Millisecond
+
+var errRefused = errors.New("simulation: connection refused")
+
+func newNetwork(seed uint64) *network {
+	return &network{
+		latency: 500 * time.Microsecond,
+		random: rand.New(rand.NewPCG(seed, 1)), cut: make(map[route]chan struct{}), open: make(map[*link]bool),
+	}
+}
+
+// connect joins what a node holds to a connection of the server.
+func (n *network) connect(ctx context.Context, r route, server net.Conn) (net.Conn, error) {
+	if err := n.await(ctx, r); err != nil {
+		_ = server.Close()
+		return nil, err
+	}
+	own, far := net.Pipe()
+	l := &link{r, [2]net.Conn{far, server}}
+	n.mu.Lock()
+	n.open[l] = true
+	n.mu.Unlock()
+	go n.carry(l, far, server)
+	go n.carry(l, server, far)
+	return own, nil
+}
+
+// await waits until the route is no longer cut.
+func (n *network) await(ctx context.Context, r route) error {
+	n.mu.Lock()
+	healed := n.cut[r]
+	n.mu.Unlock()
+	if healed == nil {
+		return nil
+	}
+	select {
+	case <-healed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// carry delivers bytes in one direction, in order.
+func (n *network) carry(l *link, from, to net.Conn) {
+	type delivery struct {
+		bytes []byte
+		at    time.Time
+	}
+	queue := make(chan delivery, 1024)
+	go func() {
+		defer close(queue)
+		buffer := make([]byte, 16<<10)
+		for {
+			read, err := from.Read(buffer)
+			if read > 0 {
+				queue <- delivery{append([]byte(nil), buffer[:read]...), time.Now().Add(n.delay())}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for d := range queue {
+		time.Sleep(time.Until(d.at))
+		_ = n.await(context.Background(), l.route)
+		if _, err := to.Write(d.bytes); err != nil {
+			break
+		}
+	}
+	n.close(l)
+	for range queue { // until the reader has seen that the connection is closed
+	}
+}
+
+func (n *network) delay() time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	d := n.latency + time.Duration(n.random.Int64N(int64(n.latency)))
+	if n.random.Float64() < n.lossy {
+		d += retransmit
+	}
+	return d
+}
+
+func (n *network) close(l *link) {
+	n.mu.Lock()
+	delete(n.open, l)
+	n.mu.Unlock()
+	for _, end := range l.ends {
+		_ = end.Close()
+	}
+}
+
+// partition cuts routes for some time: nothing is delivered until it ends.
+func (n *network) partition(lasts time.Duration, among func(route) bool) {
+	healed := make(chan struct{})
+	n.mu.Lock()
+	for node := range nodes {
+		for server := range servers {
+			if r := (route{node, server}); among(r) {
+				n.cut[r] = healed
+			}
+		}
+	}
+	n.mu.Unlock()
+	time.Sleep(lasts)
+	n.mu.Lock()
+	clear(n.cut)
+	n.mu.Unlock()
+	close(healed)
+}
+
+// reset breaks connections, each with some probability, losing what is on its way.
+func (n *network) reset(probability float64) {
+	n.mu.Lock()
+	var broken []*link
+	for l := range n.open {
+		if n.random.Float64() < probability {
+			broken = append(broken, l)
+		}
+	}
+	n.mu.Unlock()
+	for _, l := range broken {
+		n.close(l)
+	}
+}
