@@ -21,7 +21,8 @@ Usage: ./xcaddy.sh [command]
   test          install what the tests need (on Debian and Ubuntu) and run them all
   soak [NAME]   run all long experiments, or the one named: kill, reload, race,
                 limiter, keys, guess, timing, anonymous, slowbody, overload, polls,
-                tickets, ending, cluster, scan, failover, rest, bench, fuzz
+                tickets, ending, cluster, scan, failover, simulation,
+                rest, bench, fuzz
 Go is required (https://go.dev/dl).
 TXT
 }
@@ -126,6 +127,7 @@ static_checks() {
 	"$(tool staticcheck)" ./...
 	# Its benchmark is run by hand: go test -bench . in that folder.
 	(cd .ci/limiterbench && go mod tidy -diff && go vet ./...) || die ".ci/limiterbench is broken"
+	(cd plugins/internal/simulation && go mod tidy -diff && go vet ./... && "$(tool staticcheck)" ./...) || die "plugins/internal/simulation is broken"
 	if curl -sfm 10 -o /dev/null https://vuln.go.dev/index/db.json; then
 		say "govulncheck"
 		"$(tool govulncheck)" ./...
@@ -166,6 +168,8 @@ run_tests() {
 	# go vet has seen all packages above.
 	say "go test, where nothing runs at the same time"
 	xargs go test -vet=off -timeout 20m "$@" <<<"$plain"
+	say "go test, a hundred nodes simulated"
+	(cd plugins/internal/simulation && go test -vet=off "$@" .)
 	say "go test -race"
 	cut -d '|' -f 1 <<<"$all" | grep -vxF "$plain" | xargs go test -vet=off -race -timeout 20m "$@"
 	go list ./... | grep -E "$measured" | xargs go test -vet=off -race -timeout 20m -p 1 "$@"

@@ -84,32 +84,57 @@ func NewTickets(s store.Backend) (*Tickets, error) {
 	return crossdevice.New(crossdevice.Config{Store: s})
 }
 
-// NewVerifier follows the store as another node does, until the test ends. It has read all
-// revocations when it is returned.
-func NewVerifier(t testing.TB, s store.Backend, master string) *Verifier {
+// Tokens are the access tokens of a node: it issues, verifies and revokes them.
+type Tokens struct {
+	*Verifier
+	issuer      *token.Issuer
+	revocations *revocationlist.List
+}
+
+// NewTokens follows the store as another node does, until the test ends.
+func NewTokens(t testing.TB, s store.Backend, master string) *Tokens {
 	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	keys, err := secret.NewKeys([]byte(master))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(err)
 	revocations, err := revocationlist.New(revocationlist.Config{Store: s, MaxTokenLife: func() time.Duration { return time.Hour }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(err)
 	ring, err := keyring.New(keyring.Config{Store: s, Keys: func(context.Context) (*secret.Keys, error) { return keys, nil }, Revocations: revocations})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(err)
+	issuer, err := token.NewIssuer(token.IssuerConfig{Ring: ring, Issuer: "https://id.test"})
+	must(err)
+	verifier, err := token.NewVerifier(token.VerifierConfig{Ring: ring, Revocations: revocations})
+	must(err)
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = revocations.Run(ctx) }()
 	t.Cleanup(func() { stop(); <-done })
-	v, err := token.NewVerifier(token.VerifierConfig{Ring: ring, Revocations: revocations})
-	if err != nil {
+	return &Tokens{verifier, issuer, revocations}
+}
+
+// Issue makes a token of a grant that lives for half an hour.
+func (n *Tokens) Issue(ctx context.Context, grant string) (string, error) {
+	return n.issuer.Issue(ctx, token.Access{
+		Subject: "u", Client: "c", Audience: []string{"https://api.test"}, Grant: grant, Expires: time.Now().Add(30 * time.Minute),
+	})
+}
+
+// Revoke ends a grant.
+func (n *Tokens) Revoke(ctx context.Context, grant string) error {
+	return n.revocations.Revoke(ctx, store.Revocation{Of: store.RevokeGrant, Value: grant})
+}
+
+// NewVerifier is the verifier of another node. It has read all revocations when it is returned.
+func NewVerifier(t testing.TB, s store.Backend, master string) *Verifier {
+	t.Helper()
+	n := NewTokens(t, s, master)
+	if err := n.revocations.WaitLoaded(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := revocations.WaitLoaded(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return n.Verifier
 }

@@ -19,6 +19,7 @@ type network struct {
 	random *rand.Rand
 	cut    map[route]chan struct{} // closed when the partition ends
 	open   map[*link]bool
+	hurt   [nodes]time.Time // when a node last lost something
 }
 
 // route is where a connection begins and ends.
@@ -37,7 +38,7 @@ var errRefused = errors.New("simulation: connection refused")
 func newNetwork(seed uint64) *network {
 	return &network{
 		latency: 500 * time.Microsecond,
-		random: rand.New(rand.NewPCG(seed, 1)), cut: make(map[route]chan struct{}), open: make(map[*link]bool),
+		random:  rand.New(rand.NewPCG(seed, 1)), cut: make(map[route]chan struct{}), open: make(map[*link]bool),
 	}
 }
 
@@ -132,6 +133,7 @@ func (n *network) partition(lasts time.Duration, among func(route) bool) {
 		for server := range servers {
 			if r := (route{node, server}); among(r) {
 				n.cut[r] = healed
+				n.hurt[node] = time.Now().Add(lasts)
 			}
 		}
 	}
@@ -149,6 +151,7 @@ func (n *network) reset(probability float64) {
 	var broken []*link
 	for l := range n.open {
 		if n.random.Float64() < probability {
+			n.hurt[l.node] = time.Now()
 			broken = append(broken, l)
 		}
 	}
@@ -156,4 +159,11 @@ func (n *network) reset(probability float64) {
 	for _, l := range broken {
 		n.close(l)
 	}
+}
+
+// reached reports whether a node has been in touch with all servers since then.
+func (n *network) reached(node int, since time.Time) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.hurt[node].Before(since)
 }
