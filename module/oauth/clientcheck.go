@@ -1,7 +1,6 @@
 package oauth
 
 import (
-	"errors"
 	"slices"
 	"strings"
 )
@@ -27,8 +26,8 @@ func ValidClientID(id string) bool {
 	return id != "" && len(id) <= MaxClientID && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// Check reports what is wrong with a client, given the scopes that are declared, in
-// words for who configures or registers it. Its keys are looked at elsewhere.
+// Check reports what is wrong with a client, given the scopes that are declared, to whoever
+// configures or registers it. It does not check the keys. The error is a [*FieldError].
 func (c *Client) Check(known []string) error {
 	if err := c.CheckKind(); err != nil {
 		return err
@@ -71,8 +70,8 @@ func (c *Client) Check(known []string) error {
 	return nil
 }
 
-// CheckKind reports what is wrong with id, authentication and grant types: what can be
-// said of a client without knowing addresses and scopes.
+// CheckKind is the part of Check that needs neither addresses nor scopes: id, authentication
+// and grant types.
 func (c *Client) CheckKind() error {
 	if !ValidClientID(c.ID) {
 		return about{"id"}.errorf("the id must be 1 to 128 printable ASCII characters without spaces")
@@ -116,7 +115,7 @@ func (c *Client) checkAuthentication() error {
 	case c.Public && c.JWKS != "":
 		return about{"public", "jwks"}.errorf("a public client does not authenticate: remove `public` or jwks")
 	case !c.Public && !secrets && c.JWKS == "":
-		return errors.New("expected one of: secret, secret_hash, jwks, public")
+		return about{}.errorf("expected one of: secret, secret_hash, jwks, public")
 	case c.AuthMethod == "":
 		return nil
 	case !slices.Contains(AuthMethods, c.AuthMethod):

@@ -77,15 +77,15 @@ var fields = map[Code]string{
 // such as "is missing".
 func Parameter(name, what string) *Error { return E(InvalidRequest, name+" "+what).About(name) }
 
-// Unavailable is the answer to a storage or directory fault: never an
-// authentication answer.
+// Unavailable is the response to a storage or directory fault, which must never look like an
+// authentication result.
 func Unavailable(cause error) *Error {
 	e := E(TemporarilyUnavailable, "the service is temporarily unavailable, try again")
 	e.RetryAfter, e.Cause = 1, cause
 	return e
 }
 
-// TooMany is the answer to one attempt too many; retry is how long the next has to wait.
+// TooMany refuses one attempt too many; retry is how long the next has to wait.
 func TooMany(description string, retry time.Duration) *Error {
 	e := E(SlowDown, description)
 	e.RetryAfter = Seconds(retry)
@@ -96,33 +96,24 @@ func TooMany(description string, retry time.Duration) *Error {
 // second must be let in.
 func Seconds(d time.Duration) int { return max(1, int((d+time.Second-1)/time.Second)) }
 
-// About returns a copy that names the parameter or member which is wrong.
-func (e *Error) About(field string) *Error {
+// with returns a changed copy.
+func (e *Error) with(change func(*Error)) *Error {
 	c := *e
-	c.Field = field
+	change(&c)
 	return &c
 }
+
+// About returns a copy that names the parameter or member which is wrong.
+func (e *Error) About(field string) *Error { return e.with(func(c *Error) { c.Field = field }) }
 
 // WithStatus returns a copy with another HTTP status.
-func (e *Error) WithStatus(status int) *Error {
-	c := *e
-	c.Status = status
-	return &c
-}
+func (e *Error) WithStatus(status int) *Error { return e.with(func(c *Error) { c.Status = status }) }
 
 // WithCode returns a copy with another code.
-func (e *Error) WithCode(code Code) *Error {
-	c := *e
-	c.Code = code
-	return &c
-}
+func (e *Error) WithCode(code Code) *Error { return e.with(func(c *Error) { c.Code = code }) }
 
-// WithCause returns a copy that carries the operator's text.
-func (e *Error) WithCause(cause error) *Error {
-	c := *e
-	c.Cause = cause
-	return &c
-}
+// WithCause returns a copy with a text for the operator.
+func (e *Error) WithCause(cause error) *Error { return e.with(func(c *Error) { c.Cause = cause }) }
 
 func (e *Error) Error() string {
 	s := string(e.Code) + ": " + e.Description

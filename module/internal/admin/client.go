@@ -180,7 +180,7 @@ func (c *call) changeable() error {
 
 // clientError gives an error of the clients in the store its answer.
 func (c *call) clientError(err error) error {
-	var invalid *clientstore.InvalidError
+	var invalid *oauth.FieldError
 	switch {
 	case errors.Is(err, clientstore.ErrNotFound):
 		return notFound(fmt.Sprintf("there is no client %s", c.names[0]))

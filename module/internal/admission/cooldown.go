@@ -6,36 +6,36 @@ import (
 	"time"
 )
 
-// slots bounds the memory of a Cooldown: 8 bytes each.
+// slots bounds the memory of a cooldown: 8 bytes each.
 const slots = 1 << 15
 
-// Cooldown remembers which connections were refused and until when their clients were told
+// cooldown remembers which connections were refused and until when their clients were told
 // to wait, so that those that go on without waiting can be slowed down. It has a fixed
 // number of slots; a connection that shares one with a later refusal is forgotten.
-type Cooldown struct {
+type cooldown struct {
 	now  func() time.Duration // monotonic
 	seed maphash.Seed
 	// Each has 24 bits of a connection's digest and the milliseconds until the end.
 	table [slots]atomic.Uint64
 }
 
-// NewCooldown returns an empty one.
-func NewCooldown() *Cooldown {
+// newCooldown returns an empty one.
+func newCooldown() *cooldown {
 	start := time.Now()
-	return &Cooldown{now: func() time.Duration { return time.Since(start) }, seed: maphash.MakeSeed()}
+	return &cooldown{now: func() time.Duration { return time.Since(start) }, seed: maphash.MakeSeed()}
 }
 
 const untilBits = 40 // 34 years
 
 // Begin notes a refusal.
-func (c *Cooldown) Begin(connection string, wait time.Duration) {
+func (c *cooldown) Begin(connection string, wait time.Duration) {
 	slot, tag := c.findSlot(connection)
 	slot.Store(tag | uint64((c.now() + wait).Milliseconds()))
 }
 
 // Take returns how much of the wait of a connection is left, 0 for none, and forgets it: a
 // client waits once for each refusal.
-func (c *Cooldown) Take(connection string) time.Duration {
+func (c *cooldown) Take(connection string) time.Duration {
 	slot, tag := c.findSlot(connection)
 	v := slot.Load()
 	if v == 0 || v>>untilBits<<untilBits != tag || !slot.CompareAndSwap(v, 0) {
@@ -44,7 +44,7 @@ func (c *Cooldown) Take(connection string) time.Duration {
 	return max(0, time.Duration(v&(1<<untilBits-1))*time.Millisecond-c.now())
 }
 
-func (c *Cooldown) findSlot(connection string) (slot *atomic.Uint64, tag uint64) {
+func (c *cooldown) findSlot(connection string) (slot *atomic.Uint64, tag uint64) {
 	h := maphash.String(c.seed, connection)
 	return &c.table[h%slots], h >> untilBits << untilBits
 }

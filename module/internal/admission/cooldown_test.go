@@ -7,7 +7,7 @@ import (
 )
 
 func TestAConnectionWaitsOnceForEachRefusal(t *testing.T) {
-	c := NewCooldown()
+	c := newCooldown()
 	at := time.Minute
 	c.now = func() time.Duration { return at }
 	if left := c.Take("a"); left != 0 {
@@ -34,7 +34,7 @@ func TestAConnectionWaitsOnceForEachRefusal(t *testing.T) {
 // The memory is fixed: of more connections than it has room for, some are forgotten and
 // none waits for another's refusal.
 func TestMoreConnectionsThanSlots(t *testing.T) {
-	c := NewCooldown()
+	c := newCooldown()
 	for i := range 2 * slots {
 		c.Begin(fmt.Sprint("refused ", i), time.Hour)
 	}

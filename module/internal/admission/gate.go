@@ -54,7 +54,7 @@ const (
 	lull = 20
 )
 
-// Gate decides by how long a goroutine waits for a processor. It measures that in rounds: a
+// gate decides by how long a goroutine waits for a processor. It measures that in rounds: a
 // round is over when every goroutine that could run at its beginning has run. Where requests
 // come faster than they are answered they wait there and in no handler, because net/http
 // has a goroutine for each connection. While the gate limits rounds, the network is polled
@@ -65,7 +65,7 @@ const (
 // for the next rounds, so that the processors are never idle while there is work. A request
 // that would wait in the queue for longer than its class may is refused at once. Refused
 // requests are no work: however many there are, every round admits some.
-type Gate struct {
+type gate struct {
 	now        func() time.Duration // monotonic, greater than 0
 	count      func() int           // of processors
 	processors atomic.Int64         // as of the last second with a refusal, or the start
@@ -82,27 +82,26 @@ type Gate struct {
 	pace      pace
 }
 
-// New returns a gate for the whole process.
-func New() *Gate {
+func processGate() *gate {
 	start := time.Now()
 	return newGate(func() time.Duration { return time.Since(start) + 1 }, func() int { return runtime.GOMAXPROCS(0) })
 }
 
-func newGate(now func() time.Duration, processors func() int) *Gate {
-	g := &Gate{now: now, count: processors, wake: make(chan struct{}, 1)}
+func newGate(now func() time.Duration, processors func() int) *gate {
+	g := &gate{now: now, count: processors, wake: make(chan struct{}, 1)}
 	g.processors.Store(int64(processors()))
 	return g
 }
 
 // startMeasuring begins to measure, unless a goroutine does so already.
-func (g *Gate) startMeasuring() {
+func (g *gate) startMeasuring() {
 	if !g.measuring.Load() && g.measuring.CompareAndSwap(false, true) {
 		go g.measureRounds()
 	}
 }
 
 // measureRounds has one round after the other as long as requests come, and then a little longer.
-func (g *Gate) measureRounds() {
+func (g *gate) measureRounds() {
 	for {
 		g.runRounds()
 		g.measuring.Store(false)
@@ -113,7 +112,7 @@ func (g *Gate) measureRounds() {
 	}
 }
 
-func (g *Gate) runRounds() {
+func (g *gate) runRounds() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var network poller
@@ -142,7 +141,7 @@ func (g *Gate) runRounds() {
 
 // beginRound begins a round with the requests that wait, and returns how many were admitted since
 // the last one ended.
-func (g *Gate) beginRound() int64 {
+func (g *gate) beginRound() int64 {
 	now := int64(g.now())
 	g.began.Store(now)
 	if !g.isLimiting(now) {
@@ -158,7 +157,7 @@ func (g *Gate) beginRound() int64 {
 }
 
 // endRound ends it, and returns how many it admitted.
-func (g *Gate) endRound() int64 {
+func (g *gate) endRound() int64 {
 	took, n, p := g.roundAge(int64(g.now())), g.admitted.Swap(0), g.processors.Load()
 	g.known.Store(0)
 	g.began.Store(0)
@@ -175,7 +174,7 @@ func (g *Gate) endRound() int64 {
 }
 
 // roundAge is how long the present round has lasted, 0 between rounds.
-func (g *Gate) roundAge(now int64) time.Duration {
+func (g *gate) roundAge(now int64) time.Duration {
 	if began := g.began.Load(); began != 0 {
 		return time.Duration(now - began)
 	}
@@ -183,21 +182,21 @@ func (g *Gate) roundAge(now int64) time.Duration {
 }
 
 // queueJoined is called when a request has joined the queue.
-func (g *Gate) queueJoined() {
+func (g *gate) queueJoined() {
 	g.skipPause()
 	g.startMeasuring()
 }
 
 // skipPause has the next round begin without a pause.
-func (g *Gate) skipPause() {
+func (g *gate) skipPause() {
 	select {
 	case g.wake <- struct{}{}:
 	default:
 	}
 }
 
-// Admit reports whether a request may be worked on at once. If not, it may [Gate.Wait].
-func (g *Gate) Admit(c Class) bool {
+// Admit reports whether a request may be worked on at once. If not, it may [gate.Wait].
+func (g *gate) Admit(c Class) bool {
 	now := int64(g.now())
 	g.startMeasuring()
 	n, p := g.admitted.Add(1), g.processors.Load()
@@ -216,13 +215,13 @@ func (g *Gate) Admit(c Class) bool {
 }
 
 // uncountAdmitted takes a request back out of the count of those admitted.
-func (g *Gate) uncountAdmitted() bool {
+func (g *gate) uncountAdmitted() bool {
 	g.admitted.Add(-1)
 	return false
 }
 
 // isLimiting reports whether the gate limits what a round admits.
-func (g *Gate) isLimiting(now int64) bool {
+func (g *gate) isLimiting(now int64) bool {
 	last, since := g.limited.Load(), g.long.Load()
 	return last != 0 && now-last < int64(alert) || since != 0 && now-since >= int64(patience)
 }
@@ -230,7 +229,7 @@ func (g *Gate) isLimiting(now int64) bool {
 // Wait waits until a request is admitted that was not admitted at once, unless that would
 // take longer than its class may wait or the context ends: then it returns false and after
 // how many seconds the client may come again.
-func (g *Gate) Wait(ctx context.Context, c Class) (retryAfter int, ok bool) {
+func (g *gate) Wait(ctx context.Context, c Class) (retryAfter int, ok bool) {
 	now := g.now()
 	g.limited.Store(int64(now))
 	if c != Known && g.queue.waitForAdmission(ctx, limits[c].work*int(g.processors.Load()), limits[c].wait, g.roundAge(int64(now)), g.queueJoined) {

@@ -12,7 +12,7 @@ import (
 
 // bench is a gate with a clock of the test's own, whose rounds the test begins and ends.
 type bench struct {
-	*Gate
+	*gate
 	at time.Duration
 }
 
@@ -20,7 +20,7 @@ const processors = 2
 
 func newBench() *bench {
 	b := &bench{at: time.Hour}
-	b.Gate = newGate(func() time.Duration { return b.at }, func() int { return processors })
+	b.gate = newGate(func() time.Duration { return b.at }, func() int { return processors })
 	b.measuring.Store(true)
 	b.beginRound()
 	return b
@@ -290,7 +290,7 @@ func TestTheQueueIsAsLongAsItsWaitAllows(t *testing.T) {
 
 // The real scheduler: many goroutines at once, and all is admitted again afterwards.
 func TestAGateOfTheProcess(t *testing.T) {
-	g := New()
+	g := processGate()
 	var wg sync.WaitGroup
 	for range 500 {
 		wg.Go(func() {
@@ -357,7 +357,7 @@ func TestKnownRequestsDoNotStarveTheQueue(t *testing.T) { // N10
 func TestNobodyWaitsWhenMeasuringEnds(t *testing.T) { // N10
 	for at := time.Duration(0); at < (lull+5)*busy; at += busy / 4 {
 		synctest.Test(t, func(t *testing.T) {
-			g := New()
+			g := processGate()
 			g.limited.Store(int64(g.now()))
 			g.Admit(Client)
 			time.Sleep(at)

@@ -20,8 +20,8 @@ const (
 // Shedder refuses requests when the process has more than it can answer in time. There should be
 // one for the process, because all configurations and sites share its processors.
 type Shedder struct {
-	gate     *Gate
-	cooldown *Cooldown
+	gate     *gate
+	cooldown *cooldown
 	refused  [classes]metrics.Counter
 	held     atomic.Int64
 	log      *slog.Logger
@@ -30,7 +30,7 @@ type Shedder struct {
 
 // NewShedder makes one that admits everything until it has measured the load.
 func NewShedder(log *slog.Logger) *Shedder {
-	s := &Shedder{gate: New(), cooldown: NewCooldown(), log: log}
+	s := &Shedder{gate: processGate(), cooldown: newCooldown(), log: log}
 	for i, class := range Classes {
 		s.refused[i] = metrics.Set{}.Overload(class)
 	}

@@ -68,7 +68,7 @@ func (c *Clients) createRecord(ctx context.Context, k store.Client, parent strin
 func encodeClient(k store.Client) ([]byte, error) {
 	value, err := store.Encode(&k)
 	if err == nil && len(value) > maxRecord {
-		return nil, &InvalidError{fmt.Errorf("the client takes %d bytes, at most %d are stored", len(value), maxRecord)}
+		return nil, invalid(fmt.Errorf("the client takes %d bytes, at most %d are stored", len(value), maxRecord))
 	}
 	return value, err
 }
@@ -83,7 +83,7 @@ func (c *Clients) Update(ctx context.Context, id string, change func(*Definition
 			return k, err
 		}
 		if d.ID != k.ID || d.Public != k.Public || d.VariantB != k.VariantB {
-			return k, invalidField("id", errors.New("id, public and variant_b never change: make another client"))
+			return k, invalid(errors.New("id, public and variant_b never change: make another client"), "id")
 		}
 		if k.SelfRegistered && !(slices.Equal(d.Scopes, k.Scopes) && slices.Equal(d.DefaultScopes, k.DefaultScopes)) {
 			k.ScopeLimit = append(append([]string{}, d.Scopes...), d.DefaultScopes...)
@@ -97,15 +97,15 @@ func (c *Clients) Update(ctx context.Context, id string, change func(*Definition
 // now goes on to for overlap, from 0 to [MaxOverlap].
 func (c *Clients) RotateSecret(ctx context.Context, id string, overlap time.Duration) (string, error) {
 	if overlap < 0 || overlap > MaxOverlap {
-		return "", invalidField("overlap", fmt.Errorf("the overlap must be from 0 to %v", MaxOverlap))
+		return "", invalid(fmt.Errorf("the overlap must be from 0 to %v", MaxOverlap), "overlap")
 	}
 	value := secret.Token()
 	_, err := c.changeRecord(ctx, id, func(k store.Client) (store.Client, error) {
 		switch {
 		case k.Public:
-			return k, invalidField("public", errors.New("a public client has no secret"))
+			return k, invalid(errors.New("a public client has no secret"), "public")
 		case k.AuthMethod == oauth.PrivateKeyJWT:
-			return k, invalidField("auth_method", errors.New("the client authenticates by private_key_jwt and has no secret"))
+			return k, invalid(errors.New("the client authenticates by private_key_jwt and has no secret"), "auth_method")
 		}
 		return k.Rotate(secret.Digest(value), c.Now(), overlap), nil
 	})

@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Answers that are no faults. Besides these and [*InvalidError] all errors are technical.
+// The caller is at fault for these and for [*oauth.FieldError]. All other errors are technical.
 var (
 	// ErrNotFound: no client in the store has this id.
 	ErrNotFound = errors.New("there is no client of this id in the store")
@@ -19,24 +19,8 @@ var (
 	ErrExists = errors.New("a client of this id exists")
 )
 
-// InvalidError says what is wrong with a definition.
-type InvalidError struct{ Reason error }
-
-func (e *InvalidError) Error() string { return e.Reason.Error() }
-func (e *InvalidError) Unwrap() error { return e.Reason }
-
-// Field is the name of the field in JSON that is wrong, or "".
-func (e *InvalidError) Field() string {
-	if about := (*oauth.FieldError)(nil); errors.As(e.Reason, &about) {
-		return about.Fields[0]
-	}
-	return ""
-}
-
-// invalidField is an error about one field.
-func invalidField(field string, err error) error {
-	return &InvalidError{&oauth.FieldError{Fields: []string{field}, Err: err}}
-}
+// invalid is an error about fields of a definition.
+func invalid(err error, fields ...string) error { return &oauth.FieldError{Fields: fields, Err: err} }
 
 // Revoker makes every guard refuse something. When it returns nil the revocation is
 // durable; revoking again what is revoked is no error.

@@ -165,7 +165,7 @@ func TestWhatAConfigurationRefusesTheStoreRefusesToo(t *testing.T) {
 		"more than fits a record": change(func(d *clientstore.Definition) { d.Owner = strings.Repeat("x", 64<<10) }),
 	} {
 		_, _, err := r.Create(t.Context(), d)
-		if bad := (*clientstore.InvalidError)(nil); !errors.As(err, &bad) || bad.Error() == "" {
+		if bad := (*oauth.FieldError)(nil); !errors.As(err, &bad) || bad.Error() == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -239,7 +239,7 @@ func TestAnUpdateChangesWhatItMayAndNothingElse(t *testing.T) {
 		"its own error":  func(d *clientstore.Definition) error { d.Name = "no"; return stop },
 	} {
 		err := r.Update(t.Context(), "a", f)
-		if bad := (*clientstore.InvalidError)(nil); !errors.As(err, &bad) && !errors.Is(err, stop) {
+		if bad := (*oauth.FieldError)(nil); !errors.As(err, &bad) && !errors.Is(err, stop) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -330,7 +330,7 @@ func TestOnlyAClientWithASecretGetsAnother(t *testing.T) {
 	keyed.JWKS, keyed.AuthMethod = jwks, "private_key_jwt"
 	r.create(keyed)
 	r.create(web("a"))
-	bad := (*clientstore.InvalidError)(nil)
+	bad := (*oauth.FieldError)(nil)
 	for _, id := range []string{"spa", "keyed"} {
 		if _, err := r.RotateSecret(t.Context(), id, 0); !errors.As(err, &bad) {
 			t.Errorf("%s: %v", id, err)
@@ -458,7 +458,7 @@ func TestAClientOfVariantBIsKeptAsItIs(t *testing.T) {
 	if err := r.Update(t.Context(), "portal", func(d *clientstore.Definition) error { d.Name = "Portal"; return nil }); err != nil {
 		t.Errorf("another name: %v", err)
 	}
-	bad := (*clientstore.InvalidError)(nil)
+	bad := (*oauth.FieldError)(nil)
 	for name, change := range map[string]func(*clientstore.Definition){
 		"the other dialect": func(d *clientstore.Definition) {
 			d.VariantB, d.FrameOrigins, d.UserinfoContentType, d.Scopes = false, nil, "", []string{"read"}

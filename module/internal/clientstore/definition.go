@@ -67,7 +67,7 @@ func (c *Clients) definitionOf(k store.Client) Definition {
 func (c *Clients) applyDefinition(d Definition, k store.Client) (store.Client, error) {
 	d.ID, d.Public = k.ID, k.Public
 	if err := d.Resolve(d.DeprecatedGrants); err != nil {
-		return k, &InvalidError{err}
+		return k, err
 	}
 	k.Client, k.DeprecatedUntil = d.Client, d.Until
 	return k, c.checkRecord(k)
@@ -84,11 +84,11 @@ func (c *Clients) checkRecord(k store.Client) error {
 		known = slices.Concat(k.Scopes, k.DefaultScopes)
 	}
 	if err := client.Check(known); err != nil {
-		return &InvalidError{err}
+		return err
 	}
 	if k.JWKS != "" {
 		if _, err := clientassertion.ParseKeys(k.JWKS); err != nil {
-			return invalidField("jwks", fmt.Errorf("jwks: %w", err))
+			return invalid(fmt.Errorf("jwks: %w", err), "jwks")
 		}
 	}
 	return nil

@@ -84,7 +84,7 @@ func (c *Clients) Registered(ctx context.Context, id, access string) (client *oa
 func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Client) (*oauth.Client, error) {
 	k, err := c.changeRecord(ctx, id, func(k store.Client) (store.Client, error) {
 		if k.Public != client.Public {
-			return k, &InvalidError{errors.New("a client that has credentials keeps them, and one without gets none: register another one")}
+			return k, invalid(errors.New("a client that has credentials keeps them, and one without gets none: register another one"))
 		}
 		if len(k.Secrets) > 0 && client.AuthMethod == oauth.PrivateKeyJWT {
 			k.Secrets = nil
@@ -94,7 +94,7 @@ func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Clien
 		if k.ScopeLimit != nil {
 			d.Scopes = slices.DeleteFunc(slices.Clone(d.Scopes), func(s string) bool { return !slices.Contains(k.ScopeLimit, s) })
 			if len(d.Scopes) == 0 {
-				return k, &InvalidError{errors.New("scope must hold one or more of those that an operator has left to this client")}
+				return k, invalid(errors.New("scope must hold one or more of those that an operator has left to this client"))
 			}
 		}
 		d.Audience, d.Owner = k.Audience, k.Owner
@@ -119,7 +119,7 @@ func registrationError(err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return oauth.E(oauth.InvalidToken, "the client is no longer there")
 	}
-	if bad := (*InvalidError)(nil); errors.As(err, &bad) {
+	if bad := (*oauth.FieldError)(nil); errors.As(err, &bad) {
 		return oauth.E(oauth.InvalidClientMetadata, bad.Error())
 	}
 	return err
