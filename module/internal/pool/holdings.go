@@ -81,20 +81,25 @@ func (h *Holdings) GiveBack() {
 	h.release = nil
 }
 
+// takeAgain takes all references anew, for one late request; give returns them.
+func (h *Holdings) takeAgain() (give func(), err error) {
+	var late Holdings
+	for _, again := range h.again {
+		give, err := again()
+		if err != nil {
+			late.GiveBack()
+			return nil, err
+		}
+		late.release = append(late.release, give)
+	}
+	return late.GiveBack, nil
+}
+
 // Lease turns the references into a lease, which gives them back from here on.
 func (h *Holdings) Lease() *Lease {
-	held, again := Holdings{release: h.release}, h.again
+	l := &Lease{held: *h}
 	h.release = nil
-	return newLease(held.GiveBack, func() (func(), error) {
-		var late Holdings
-		for _, a := range again {
-			give, err := a()
-			if err != nil {
-				late.GiveBack()
-				return nil, err
-			}
-			late.release = append(late.release, give)
-		}
-		return late.GiveBack, nil
-	})
+	l.holders.Store(1)
+	l.left = l.Leave
+	return l
 }
