@@ -1,6 +1,12 @@
+// Package metrics holds the gateway's Prometheus collectors: one set for the whole process,
+// whose values survive a reload, and their registration with the registry of each
+// configuration that is loaded. Labels come from closed sets; no client, user, address or
+// path of a request ever becomes one.
 package metrics
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -38,54 +44,71 @@ var (
 
 var collectors []prometheus.Collector
 
-func newCounter(name, help string, labels ...string) *prometheus.CounterVec {
-	c := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Namespace: namespace, Subsystem: subsystem, Name: name, Help: help,
-	}, labels)
+// collect adds a collector to those that [Register] makes visible.
+func collect[C prometheus.Collector](c C) C {
 	collectors = append(collectors, c)
 	return c
 }
 
+func newCounter(name, help string, labels ...string) *prometheus.CounterVec {
+	return collect(prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Subsystem: subsystem, Name: name, Help: help}, labels))
+}
+
 func newGauges(name, help string, labels ...string) *prometheus.GaugeVec {
-	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Namespace: namespace, Subsystem: subsystem, Name: name, Help: help,
-	}, labels)
-	collectors = append(collectors, g)
-	return g
+	return collect(prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Subsystem: subsystem, Name: name, Help: help}, labels))
 }
 
 func newHistogram(name, help string, labels ...string) *prometheus.HistogramVec {
-	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	return collect(prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: namespace, Subsystem: subsystem, Name: name, Help: help,
 		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1},
-	}, labels)
-	collectors = append(collectors, h)
-	return h
+	}, labels))
 }
-
-// Set counts what happens. Its zero value is the process-wide set.
-type Set struct{}
-
-// TokenRequest counts a request at the token endpoint.
-func (Set) TokenRequest(grant, outcome string) { tokenRequests.WithLabelValues(grant, outcome).Inc() }
-
-// SignIn counts an attempt to sign in.
-func (Set) SignIn(outcome string) { signIns.WithLabelValues(outcome).Inc() }
-
-// Revocation counts a request at the revocation endpoint.
-func (Set) Revocation(outcome string) { revocations.WithLabelValues(outcome).Inc() }
-
-// Introspection counts a request at the introspection endpoint.
-func (Set) Introspection(outcome string) { introspected.WithLabelValues(outcome).Inc() }
-
-// DeprecatedGrant counts what was issued by a grant type of the past.
-func (Set) DeprecatedGrant(grant string) { deprecated.WithLabelValues(grant).Inc() }
-
-// GrantEvicted counts a grant that ended since its user had too many at one client.
-func (Set) GrantEvicted() { evicted.WithLabelValues().Inc() }
 
 // Counter is one counter with its labels resolved, for what happens with every request.
 type Counter interface{ Inc() }
+
+// Gauge is one gauge with its labels resolved. It outlives a configuration, as what it
+// counts may.
+type Gauge interface{ Add(float64) }
+
+// Set counts what happens. Its zero value is the process-wide set. The help texts above say
+// what each method counts.
+type Set struct{}
+
+func (Set) Revocation(outcome string)          { revocations.WithLabelValues(outcome).Inc() }
+func (Set) Introspection(outcome string)       { introspected.WithLabelValues(outcome).Inc() }
+func (Set) TokenRequest(grant, outcome string) { tokenRequests.WithLabelValues(grant, outcome).Inc() }
+func (Set) DeprecatedGrant(grant string)       { deprecated.WithLabelValues(grant).Inc() }
+func (Set) GrantEvicted()                      { evicted.WithLabelValues().Inc() }
+func (Set) SignIn(outcome string)              { signIns.WithLabelValues(outcome).Inc() }
+func (Set) Ticket(kind, outcome string)        { tickets.WithLabelValues(kind, outcome).Inc() }
+
+func (Set) Audit(event string) Counter          { return audited.WithLabelValues(event) }
+func (Set) AuditDropped() Counter               { return auditDropped.WithLabelValues() }
+func (Set) Guard(reason string) Counter         { return guarded.WithLabelValues(reason) }
+func (Set) RefusedToken(check string) Counter   { return refusedTokens.WithLabelValues(check) }
+func (Set) Shadow(reason string) Counter        { return shadowed.WithLabelValues(reason) }
+func (Set) Overload(class string) Counter       { return overload.WithLabelValues(class) }
+func (Set) Limit(policy, result string) Counter { return limited.WithLabelValues(policy, result) }
+func (Set) LimiterFull()                        { limiterFull.WithLabelValues().Inc() }
+
+func (Set) Failure(status int) { failures.WithLabelValues(statusClass(status)).Inc() }
+func (Set) UpstreamError(status int, b string) {
+	normalised.WithLabelValues(statusClass(status), b).Inc()
+}
+func (Set) UpstreamField(field string) Counter { return removedFields.WithLabelValues(field) }
+func (Set) REST(operation string) Counter      { return restRequests.WithLabelValues(operation) }
+func (Set) Untranslated(reason string)         { untranslated.WithLabelValues(reason).Inc() }
+func (Set) Job(queue, outcome string) Counter  { return jobs.WithLabelValues(queue, outcome) }
+func (Set) JobFile(outcome string)             { jobFiles.WithLabelValues(outcome).Inc() }
+func (Set) JobsRunning(queue string) Gauge     { return jobsRunning.WithLabelValues(queue) }
+
+// StoreOperation counts and times an operation on the store.
+func (Set) StoreOperation(operation, result string, took time.Duration) {
+	storeOps.WithLabelValues(operation, result).Inc()
+	storeSeconds.WithLabelValues(operation).Observe(took.Seconds())
+}
 
 // ByName resolves the counters of all names of a closed set.
 func ByName[K ~string](names []K, counter func(name string) Counter) map[K]Counter {
@@ -96,69 +119,6 @@ func ByName[K ~string](names []K, counter func(name string) Counter) map[K]Count
 	return all
 }
 
-// Audit counts events of the audit trail.
-func (Set) Audit(event string) Counter { return audited.WithLabelValues(event) }
-
-// AuditDropped counts events that handlers did not get.
-func (Set) AuditDropped() Counter { return auditDropped.WithLabelValues() }
-
-// Guard counts decisions of a guard.
-func (Set) Guard(reason string) Counter { return guarded.WithLabelValues(reason) }
-
-// RefusedToken counts tokens that a guard refused, by the check that failed.
-func (Set) RefusedToken(check string) Counter { return refusedTokens.WithLabelValues(check) }
-
-// Shadow counts what a guard in shadow mode would have refused.
-func (Set) Shadow(reason string) Counter { return shadowed.WithLabelValues(reason) }
-
-// Overload counts requests of a class that were refused for want of processor time.
-func (Set) Overload(class string) Counter { return overload.WithLabelValues(class) }
-
-// Limit counts decisions of a limiter.
-func (Set) Limit(policy, result string) Counter { return limited.WithLabelValues(policy, result) }
-
-// LimiterFull counts a decision by the counts of a shared bucket.
-func (Set) LimiterFull() { limiterFull.WithLabelValues().Inc() }
-
-// UpstreamError counts an upstream's error answer.
-func (Set) UpstreamError(status int, body string) {
-	normalised.WithLabelValues(statusClass(status), body).Inc()
-}
-
-// UpstreamField counts answers from which a field of the gateway's own was removed.
-func (Set) UpstreamField(field string) Counter { return removedFields.WithLabelValues(field) }
-
-// Failure counts an error of the gateway's own.
-func (Set) Failure(status int) { failures.WithLabelValues(statusClass(status)).Inc() }
-
-// Ticket counts what becomes of a request that is confirmed on a second device.
-func (Set) Ticket(kind, outcome string) { tickets.WithLabelValues(kind, outcome).Inc() }
-
-// REST counts requests for declared resources.
-func (Set) REST(operation string) Counter { return restRequests.WithLabelValues(operation) }
-
-// Untranslated counts answers of an upstream that could not be translated.
-func (Set) Untranslated(reason string) { untranslated.WithLabelValues(reason).Inc() }
-
-// Job counts what becomes of the jobs of a queue.
-func (Set) Job(queue, outcome string) Counter { return jobs.WithLabelValues(queue, outcome) }
-
-// JobFile counts what becomes of the files that jobs fetch.
-func (Set) JobFile(outcome string) { jobFiles.WithLabelValues(outcome).Inc() }
-
-// Gauge is one gauge with its labels resolved. It outlives a configuration, as what it
-// counts may.
-type Gauge interface{ Add(float64) }
-
-// JobsRunning counts the jobs of a queue that run.
-func (Set) JobsRunning(queue string) Gauge { return jobsRunning.WithLabelValues(queue) }
-
-// StoreOperation counts and times an operation on the store.
-func (Set) StoreOperation(operation, result string, took time.Duration) {
-	storeOps.WithLabelValues(operation, result).Inc()
-	storeSeconds.WithLabelValues(operation).Observe(took.Seconds())
-}
-
 func statusClass(status int) string {
 	switch {
 	case status >= 400 && status < 500:
@@ -167,4 +127,21 @@ func statusClass(status int) string {
 		return "5xx"
 	}
 	return "other"
+}
+
+// Register makes the set visible in the registry of a configuration. Doing so twice
+// with one registry is no error.
+func Register(reg prometheus.Registerer) error {
+	startAtZero()
+	for _, c := range collectors {
+		err := reg.Register(c)
+		var already prometheus.AlreadyRegisteredError
+		if errors.As(err, &already) && already.ExistingCollector == c {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("metrics: %w", err)
+		}
+	}
+	return nil
 }

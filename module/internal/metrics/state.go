@@ -20,19 +20,18 @@ var (
 	staleness     = gaugeDesc("revocation_staleness_seconds", "How long ago what this process knows of revocations was complete: 0 while the feed runs, +Inf before it was complete once.")
 )
 
-// State is what the gateway that runs knows of the parts it depends on.
+// State is what the running gateway knows about the parts it depends on.
 type State struct {
 	StoreUp   bool
 	LimiterUp bool
 	// LimiterMemory is what a limiter in this process holds, nil for one elsewhere.
 	LimiterMemory *LimiterMemory
-	// PollsWaiting is how many polls hang.
-	PollsWaiting int
+	PollsWaiting  int // polls that are pending
 	// JobsUnfinished is how many jobs wait or run, by the name of their queue.
 	JobsUnfinished map[string]int
-	// RevocationsKnown: they were completely loaded once.
+	// RevocationsKnown says that they were completely loaded once.
 	RevocationsKnown bool
-	// RevocationStaleness is how long ago what is known of them was complete.
+	// RevocationStaleness is how long ago the known ones were complete.
 	RevocationStaleness time.Duration
 }
 
@@ -46,9 +45,9 @@ type LimiterMemory struct {
 // asked gives the State at each scrape.
 var asked atomic.Pointer[func() (State, bool)]
 
-// AskState has each scrape ask for the state of the gateway that runs; ok is false while
-// none does, and there are no such metrics then. ask MUST return within a bounded time. It
-// is called once, for the process.
+// AskState has each scrape ask for the state of the running gateway; ok is false while none
+// runs, and there are no such metrics then. ask MUST return within a bounded time. AskState is
+// called once, for the process.
 func AskState(ask func() (s State, ok bool)) { asked.Store(&ask) }
 
 func gaugeDesc(name, help string, labels ...string) *prometheus.Desc {
@@ -61,15 +60,11 @@ type states struct{}
 func init() { collectors = append(collectors, states{}) }
 
 func (states) Describe(to chan<- *prometheus.Desc) {
-	to <- storeUp
-	to <- limiterUp
-	to <- limiterKeys
-	to <- limiterBytes
-	to <- limiterSize
-	to <- limiterFolded
-	to <- polls
-	to <- unfinished
-	to <- staleness
+	for _, d := range []*prometheus.Desc{
+		storeUp, limiterUp, limiterKeys, limiterBytes, limiterSize, limiterFolded, polls, unfinished, staleness,
+	} {
+		to <- d
+	}
 }
 
 func (states) Collect(to chan<- prometheus.Metric) {
@@ -85,17 +80,21 @@ func (states) Collect(to chan<- prometheus.Metric) {
 	if s.RevocationsKnown {
 		stale = s.RevocationStaleness.Seconds()
 	}
-	for desc, value := range map[*prometheus.Desc]float64{storeUp: boolValue(s.StoreUp), limiterUp: boolValue(s.LimiterUp), polls: float64(s.PollsWaiting), staleness: stale} {
-		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
+	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
+	gauge(storeUp, boolValue(s.StoreUp))
+	gauge(limiterUp, boolValue(s.LimiterUp))
+	gauge(polls, float64(s.PollsWaiting))
+	gauge(staleness, stale)
 	if m := s.LimiterMemory; m != nil {
-		to <- prometheus.MustNewConstMetric(limiterKeys, prometheus.GaugeValue, float64(m.Keys))
-		to <- prometheus.MustNewConstMetric(limiterBytes, prometheus.GaugeValue, float64(m.Bytes))
-		to <- prometheus.MustNewConstMetric(limiterSize, prometheus.GaugeValue, float64(m.Size))
+		gauge(limiterKeys, float64(m.Keys))
+		gauge(limiterBytes, float64(m.Bytes))
+		gauge(limiterSize, float64(m.Size))
 		to <- prometheus.MustNewConstMetric(limiterFolded, prometheus.CounterValue, float64(m.Folded))
 	}
 	for queue, n := range s.JobsUnfinished {
-		to <- prometheus.MustNewConstMetric(unfinished, prometheus.GaugeValue, float64(n), queue)
+		gauge(unfinished, float64(n), queue)
 	}
 }
 
