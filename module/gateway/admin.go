@@ -11,9 +11,8 @@ import (
 
 func init() { caddy.RegisterModule(AdminAPI{}) }
 
-// AdminAPI serves, on Caddy's own admin endpoint, what an operator does with users,
-// clients, grants and signing keys. It answers only when that endpoint is a loopback
-// address or a unix socket, and never a browser.
+// AdminAPI manages users, clients, grants and signing keys on Caddy's own admin endpoint. It
+// answers only if that endpoint is a loopback address or a unix socket, and never a browser.
 //
 // Path | Methods | What
 // -----|---------|------
@@ -49,8 +48,8 @@ func (AdminAPI) Routes() []caddy.AdminRoute {
 	}
 }
 
-// serveAdmin answers errors itself: Caddy would log them with their text, and its body
-// has neither code nor field.
+// serveAdmin answers errors itself: Caddy would log their texts, and its responses have neither
+// code nor field.
 func serveAdmin(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -69,7 +68,7 @@ func serveAdmin(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// administered is what the admin API knows of a configuration.
+// administered is the view that the admin API has of a configuration.
 func (a *App) administered() *admin.Config {
 	return &admin.Config{
 		Issuer: a.issuer, Server: a.server,

@@ -10,9 +10,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// distrusted says why a request to the admin API is refused, "" when it is not. The API
-// has no authentication of its own: whoever reaches it administers every user. So it
-// must be out of reach of the network, of proxies and of pages in a local browser.
+// distrusted says why a request to the admin API is refused, "" if it is not. The API has no
+// authentication of its own: whoever reaches it manages every user. So the network, proxies
+// and pages in a local browser must not reach it.
 func distrusted(r *http.Request) string {
 	if r.TLS != nil {
 		return "the gateway's admin API is not served on Caddy's remote admin endpoint; use the local one"
@@ -34,9 +34,9 @@ func distrusted(r *http.Request) string {
 	return ""
 }
 
-// listensLocally reports whether the endpoint can be reached from this machine alone.
-// The address of the connection is not enough: a listener on all interfaces has loopback
-// connections too. So the one Caddy made the server for is looked at as well.
+// listensLocally reports whether the endpoint can be reached from this machine only. The address
+// of the connection is not enough, because a listener on all interfaces has loopback connections,
+// too. So it also checks the address that Caddy listens on.
 func listensLocally(r *http.Request) bool {
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	switch at := local.(type) {
@@ -57,14 +57,14 @@ func listensLocally(r *http.Request) bool {
 	if err != nil || listen.IsFdNetwork() || listen.Host == "" {
 		return false // an inherited socket may be bound to every interface
 	}
-	// A name is bound to the one address that the connection has just shown.
+	// A name is bound to the one address of this connection.
 	ip, err := netip.ParseAddr(listen.Host)
 	return err != nil || ip.IsLoopback()
 }
 
-// ownOrigin reports whether the Origin, if there is one, is what Caddy's own commands
-// send: the admin endpoint itself. Caddy compares it with its `origins`, which an
-// operator may have opened for a page of his own; that page may not have users' grants.
+// ownOrigin reports whether the Origin, if there is one, is the admin endpoint itself, as Caddy's
+// commands send it. Caddy compares it with its `origins`, which an operator may have extended for
+// another page; that page must not manage users.
 func ownOrigin(r *http.Request) bool {
 	sent := r.Header.Values("Origin")
 	if len(sent) == 0 {

@@ -35,7 +35,7 @@ import (
 
 func init() { caddy.RegisterModule(new(App)) }
 
-// startTimeout is how long the start waits for the store.
+// startTimeout is how long Start waits for the store.
 const startTimeout = 10 * time.Second
 
 // maxAttemptKeys bounds the memory for counting attempts, about 200 bytes for each key: it
@@ -53,7 +53,7 @@ func logger(name string) *slog.Logger {
 // AppName is the app's module ID.
 const AppName = "gatehouse"
 
-// App is the authorization server's configuration and what its handlers share. Plugins
+// App is the configuration of the authorization server and what all handlers share. Plugins
 // keep its state (namespace `gatehouse.stores`, type
 // [github.com/gatehouse/gatehouse/module/store.Source]), its counts of requests (namespace
 // `gatehouse.limiters`, type
@@ -66,14 +66,15 @@ type App struct {
 	Issuer string `json:"issuer,omitempty"`
 	// What the pages call this server. Default: `Gatehouse`.
 	Name string `json:"name,omitempty"`
-	// Secrets of at least 32 bytes that authenticate and encrypt; the first makes, all
-	// verify. They must be placeholders. Default: one that the store makes and keeps.
+	// Secrets of at least 32 bytes, for authentication and encryption: the first is used for
+	// new values, all are accepted. They must be placeholders. Default: one that the store
+	// creates and keeps.
 	Secrets []string `json:"secrets,omitempty"`
 	// Where state is kept. Default: `{"type": "bolt"}`.
 	StoreRaw json.RawMessage `json:"store,omitempty" caddy:"namespace=gatehouse.stores inline_key=type"`
 	// Where requests are counted. Default: `{"type": "memory"}`, each node for itself.
 	LimiterRaw json.RawMessage `json:"limiter,omitempty" caddy:"namespace=gatehouse.limiters inline_key=type"`
-	// Where users live. Default: `{"type": "store"}`, beside the other state, where
+	// Where users are kept. Default: `{"type": "store"}`, beside the other state, where
 	// `caddy gatehouse user add` puts them.
 	UsersRaw json.RawMessage `json:"users,omitempty" caddy:"namespace=gatehouse.directories inline_key=type"`
 	// Lifetimes, algorithm and audience of tokens.
@@ -81,8 +82,8 @@ type App struct {
 	// How long a browser stays signed in.
 	Session Session `json:"session,omitzero"`
 	// When authorization requests must carry `state`: `always`, or `unless_pkce_or_nonce`,
-	// where a request with an S256 code_challenge, or with a nonce and scope openid, may come
-	// without; `with_pkce_optional` is the old word for that. Default: `always`, and
+	// where a request with an S256 code_challenge, or with a nonce and scope openid, may omit
+	// it; `with_pkce_optional` is the former name of that. Default: `always`, and
 	// `unless_pkce_or_nonce` for clients that registered themselves. A client's own
 	// `require_state` takes precedence.
 	RequireState string `json:"require_state,omitempty"`
@@ -100,17 +101,17 @@ type App struct {
 	Audit string `json:"audit,omitempty"`
 	// How the pages look.
 	Pages Pages `json:"pages,omitzero"`
-	// Bounds on guessing.
+	// Limits on guessing passwords and codes.
 	Protect Protect `json:"protect,omitzero"`
-	// How long the last known revocations serve when the store's feed is lost, before
-	// guards answer 503. Default: `30s`.
+	// How long guards use the last known revocations when the store's feed is lost, before
+	// they answer 503. Default: `30s`.
 	RevocationMaxStale caddy.Duration `json:"revocation_max_stale,omitempty"`
 
 	issuer      *url.URL
 	held        pool.Holdings
 	lease       *pool.Lease
-	left        bool // Cleanup has given the lease back
-	endTending  func()
+	left        bool   // Cleanup has given the lease back
+	endTending  func() // leaves the signing keys to other configurations
 	core        *core.Core
 	attempts    *lockout.Book
 	forgeries   *atomic.Int64 // when forged tokens were last logged, in nanoseconds since the epoch
@@ -128,7 +129,7 @@ type App struct {
 	trail       *audittrail.Trail
 	attached    attached
 
-	// limitsClose: an api_limit refuses requests while the counts are out of reach. It is
+	// limitsClose says that an api_limit refuses requests while the counts are out of reach. It is
 	// set while the configuration is provisioned, and never later.
 	limitsClose bool
 	servers     *servers.Servers
@@ -225,7 +226,7 @@ func (a *App) buildServer(users directory.Directory, repl *caddy.Replacer) error
 	if err != nil {
 		return err
 	}
-	// All algorithms, whoever uses them now: clients of the store come with any.
+	// All algorithms, because clients that are added to the store may use any.
 	issuer, err := token.NewIssuer(token.IssuerConfig{
 		Ring: a.core.Ring, Issuer: a.issuer.String(), Alg: a.Tokens.Algorithm, IDAlgs: oauth.IDTokenAlgs,
 	})
@@ -241,9 +242,13 @@ func (a *App) buildServer(users directory.Directory, repl *caddy.Replacer) error
 	if err != nil {
 		return err
 	}
-	stateRule, _ := oauth.NamedStateRule(a.RequireState) // check refuses what is none
+	var scopes []authserver.Scope
+	for _, s := range a.Scopes {
+		scopes = append(scopes, authserver.Scope(s))
+	}
+	stateRule, _ := oauth.NamedStateRule(a.RequireState) // check refuses unknown ones
 	a.server, err = authserver.New(authserver.Config{
-		Issuer: a.issuer, Clients: a.clients, Scopes: forServer(a.Scopes), Directory: users,
+		Issuer: a.issuer, Clients: a.clients, Scopes: scopes, Directory: users,
 		Registration: registration, Registrar: a.clients.Stored,
 		Store: a.core.Store, Keys: a.core.Keys, Tokens: issuer, Revocations: a.core.Revocations,
 		Verifier: a.verifier(), Issued: a.core,
@@ -267,15 +272,15 @@ func countTicket(kind store.TicketKind, outcome string) {
 	metrics.Set{}.Ticket(string(kind), outcome)
 }
 
-// Start opens the store, so that a gateway that cannot keep state says so at once. What
-// requests need is opened by the first of them all the same: they may come earlier.
+// Start opens the store, so that a gateway that cannot keep state fails at once. Requests may
+// come before, and open what they need themselves.
 func (a *App) Start() error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	if err := a.core.Warm(ctx); err != nil {
 		return fmt.Errorf("opening the store: %w", err)
 	}
-	// A server that is away is no error here: on_outage says what that means.
+	// An unreachable server is no error here: on_outage says what happens then.
 	limiter, err := a.limiter.Source(ctx)
 	if err != nil {
 		return fmt.Errorf("opening the limiter: %w", err)
@@ -301,9 +306,9 @@ func (a *App) Start() error {
 	return nil
 }
 
-// Stop ends the polls that hang, which are asked again under the configuration that comes
-// next. Other requests of this one may still be running. When the process ends, requests may
-// go on for shutdown_delay, and the servers end the polls when they shut down.
+// Stop ends pending polls, which clients repeat under the next configuration. Other requests of
+// this one may still be running. When the process ends, requests may go on for shutdown_delay,
+// and the servers end the polls when they shut down.
 func (a *App) Stop() error {
 	if !caddy.Exiting() {
 		a.tickets.Close()
@@ -312,7 +317,7 @@ func (a *App) Stop() error {
 	return nil
 }
 
-// Cleanup gives back what Provision took, also after it failed; requests still in
+// Cleanup gives back what Provision holds, also after it failed; requests still in
 // flight keep theirs.
 func (a *App) Cleanup() error {
 	if a.endTending != nil {
@@ -321,8 +326,7 @@ func (a *App) Cleanup() error {
 	if a.tickets != nil {
 		a.tickets.Close()
 	}
-	// The lease stays where it is: requests that come later still, from a slow handler in
-	// front of ours, enter it.
+	// The lease stays set: requests that a slow handler in front held up still enter it.
 	if a.lease != nil && !a.left {
 		a.left = true
 		a.lease.Leave()

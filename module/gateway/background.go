@@ -9,34 +9,34 @@ import (
 
 // Background is what a handler does when no request asks for it.
 type Background interface {
-	// Start MUST return at once. It is called when the configuration is in force.
+	// Start is called when the configuration comes into force. It MUST return at once.
 	Start()
-	// Stop begins nothing new. What was begun goes on; Stop is called once for each Start
-	// or without one, also more than once.
+	// Stop starts nothing new; running work goes on. It may be called without Start, and more
+	// than once.
 	Stop()
-	// Drain is called after Stop when the process ends: what was begun has so long to end,
-	// and is interrupted then.
+	// Drain is called after Stop when the process ends. It interrupts work that is still
+	// running after the grace period.
 	Drain(grace time.Duration)
 }
 
-// Backlogged is a [Background] with work that waits.
+// Backlogged is a [Background] with a queue.
 type Backlogged interface {
-	// Backlog MUST return at once. The name is from the configuration; known is false while
-	// nothing is known.
+	// Backlog returns the length of the queue, whose name is from the configuration; known is
+	// false while it is unknown. It MUST return at once.
 	Backlog() (name string, waiting int, known bool)
 }
 
-// drainTime is how long the end of the process waits for what runs in the background.
+// drainTime is how long the process waits for background work when it ends.
 const drainTime = 5 * time.Second
 
 // attached is what runs in the background of one configuration.
 type attached struct {
 	all  []Background
-	made map[string]string // what has a name, and from what it was made
+	made map[string]string // from what each name was made
 }
 
-// Attach runs b while the configuration does. Two of the same name must be made from the
-// same: a site with several addresses is there several times.
+// Attach runs b while the configuration is in force. Two of the same name must be made from the
+// same configuration: a site with several addresses is provisioned several times.
 func (a *App) Attach(name, from string, b Background) error {
 	if other, ok := a.attached.made[name]; ok && other != from {
 		return fmt.Errorf("there is another one of the name %s in this configuration: expected a `name` of its own for each", name)
@@ -68,7 +68,7 @@ func (b *attached) stop() {
 	}
 }
 
-// backlog is what waits, by name. A site with several addresses has one of a name for each.
+// backlog is the length of each queue, by name.
 func (b *attached) backlog() map[string]int {
 	all := make(map[string]int)
 	for _, one := range b.all {

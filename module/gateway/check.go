@@ -11,18 +11,18 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// maxDuration keeps additions to a moment from wrapping around.
+// maxDuration prevents overflow when a duration is added to a time.
 const maxDuration = 100 * 366 * 24 * time.Hour
 
 // MinRotateKeys is the least age at which a signing key is replaced: old keys stay
-// published as long as tokens live, and a few hundred of them would be a burden.
+// published as long as their tokens are valid, and the list should stay short.
 const MinRotateKeys = time.Hour
 
 // MaxGrantsPerUser bounds grants_per_user: all grants of a user at a client are in one record.
 const MaxGrantsPerUser = 1000
 
-// checkValues looks at what the Caddyfile's words refuse and JSON lets through. Zero is
-// "not given" everywhere here.
+// checkValues refuses values in JSON that the Caddyfile would refuse. Zero means "not given"
+// everywhere here.
 func (a *App) checkValues() error {
 	for _, d := range []struct {
 		name  string
@@ -83,7 +83,7 @@ func (a *App) checkValues() error {
 	return nil
 }
 
-// CheckScopes reports a scope that nobody declared, given those besides that need none.
+// CheckScopes reports a scope that is neither declared nor among besides.
 func (a *App) CheckScopes(scopes []string, besides ...string) error {
 	known := append(a.Declared(), besides...)
 	for _, s := range scopes {
@@ -126,8 +126,7 @@ func (a *App) check() error {
 	return nil
 }
 
-// Declared lists the scopes that tokens can have: the built-in ones and those of the
-// configuration.
+// Declared lists the built-in scopes and those of the configuration.
 func (a *App) Declared() []string {
 	names := slices.Clone(oauth.BuiltinScopes)
 	for _, s := range a.Scopes {

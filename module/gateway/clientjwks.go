@@ -12,19 +12,19 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/clientassertion"
 )
 
-// maxJWKSFile bounds the file that is read, in bytes. A longer set is refused anyhow.
+// maxJWKSFile is the longest file that is read, in bytes. Longer sets are refused anyway.
 const maxJWKSFile = 32 << 10
 
-// InlineJWKS reports whether a configured value is a key set itself: a JSON object, and
-// neither a path nor a placeholder, which begins with a brace too.
+// InlineJWKS reports whether a configured value is itself a key set: a JSON object, and
+// neither a path nor a placeholder, which begins with a brace, too.
 func InlineJWKS(s string) bool {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(s), "{")
 	rest = strings.TrimSpace(rest)
 	return ok && (strings.HasPrefix(rest, `"`) || strings.HasPrefix(rest, "}"))
 }
 
-// loadJWKS gives the key set that a configured value stands for, "" for none. Its errors
-// name what was configured, not what placeholders stand for.
+// loadJWKS returns the key set for a configured value, "" for none. Its errors contain the
+// configured text, not the values of placeholders.
 func loadJWKS(configured string, repl *caddy.Replacer) (string, error) {
 	if configured == "" {
 		return "", nil

@@ -14,18 +14,17 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// MinClientSecret is the least length of a client secret that a person chose, in
-// characters: it is stored as a plain SHA-256 digest, which a short one would not
-// withstand.
+// MinClientSecret is the least length of a configured client secret, in characters: it is
+// stored as a plain SHA-256 digest, from which a short one could be guessed.
 const MinClientSecret = 32
 
 // hashPrefix marks the form of a hashed client secret.
 const hashPrefix = "sha256:"
 
-// HashClientSecret gives the form of a client secret that a configuration may show.
+// HashClientSecret returns the form of a client secret that a configuration may show.
 func HashClientSecret(s string) string { return hashPrefix + secret.Digest(s) }
 
-// CheckClientSecretHash reports what is wrong with a hash that was configured.
+// CheckClientSecretHash reports what is wrong with a configured hash.
 func CheckClientSecretHash(s string) error {
 	digits, ok := strings.CutPrefix(s, hashPrefix)
 	raw, err := hex.DecodeString(digits)

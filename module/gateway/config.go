@@ -7,45 +7,42 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/gatehouse/gatehouse/module/internal/authserver"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 )
 
-// Tokens says how long what the server issues lives, and how access tokens are made.
+// Tokens are the lifetimes of what the server issues, and the form of access tokens.
 type Tokens struct {
 	// How long an access token is valid. Default: `1h`, for `variant_b` clients `2h`.
 	Access caddy.Duration `json:"access,omitempty"`
-	// The absolute life of a grant's refresh tokens. Default: `30d`.
+	// The absolute lifetime of a grant's refresh tokens. Default: `30d`.
 	Refresh caddy.Duration `json:"refresh,omitempty"`
-	// How long a refresh token may lie unused. Default: `14d`.
+	// How long a refresh token may stay unused. Default: `14d`.
 	RefreshIdle caddy.Duration `json:"refresh_idle,omitempty"`
-	// How long the previous refresh token is still answered, with the same successor,
-	// for clients whose first answer was lost. Default: `10s`; `0` for none.
+	// How long the previous refresh token is still accepted, and gives the same successor,
+	// for clients that lost the first response. Default: `10s`; `0` for none.
 	RefreshGrace *caddy.Duration `json:"refresh_grace,omitempty"`
 	// How long an authorization code is valid. Default: `60s`.
 	Code caddy.Duration `json:"code,omitempty"`
-	// How many live grants (refresh tokens, each with its rotations) one user has at one
-	// client at most, 1 to 1000. At the maximum a new one ends the one that was not used for
-	// longest. Default: 100.
+	// The most live grants (refresh tokens, each with its rotations) of one user at one
+	// client, 1 to 1000. At the maximum a new one ends the least recently used. Default: 100.
 	GrantsPerUser int `json:"grants_per_user,omitempty"`
 	// The signature algorithm of access tokens: `ES256` (the default), `RS256` or `EdDSA`.
 	Algorithm string `json:"alg,omitempty"`
-	// How old the signing key may become before another takes its place. Old keys stay
-	// published until the last token they signed has expired. At least `1h`. Default: `30d`.
+	// The age at which the signing key is replaced. Old keys stay published until the last
+	// token they signed has expired. At least `1h`. Default: `30d`.
 	RotateKeys caddy.Duration `json:"rotate_keys,omitempty"`
-	// The audience of access tokens of clients that have none of their own, and the
-	// one guards ask for. Default: the issuer.
+	// The audience of access tokens of clients that have none of their own, and the one
+	// that guards require. Default: the issuer.
 	Audience []string `json:"audience,omitempty"`
 }
 
-// maxKeyLives is how many keys of an algorithm may be alive at once: each stays until its
+// maxKeyLives is how many keys of an algorithm may be in use at once: each stays until its
 // last token has expired, and the key ring holds 64 of up to three algorithms.
 const maxKeyLives = 16
 
-// accessLife is how long access tokens are valid.
 func (t Tokens) accessLife() time.Duration { return cmp.Or(time.Duration(t.Access), time.Hour) }
 
-// variantBLife is how long those of Variant B are: its libraries expect two hours.
+// variantBLife is the lifetime for Variant B, whose libraries expect two hours.
 func (t Tokens) variantBLife() time.Duration { return cmp.Or(time.Duration(t.Access), 2*time.Hour) }
 
 func (t Tokens) longestLife() time.Duration { return max(t.accessLife(), t.variantBLife()) }
@@ -70,7 +67,7 @@ type Session struct {
 	Idle caddy.Duration `json:"idle,omitempty"`
 }
 
-// Scope is a permission that clients may ask for.
+// Scope is a permission that clients may request.
 type Scope struct {
 	// The name on the wire, a scope-token of RFC 6749 section 3.3.
 	Name string `json:"name"`
@@ -80,29 +77,20 @@ type Scope struct {
 	Hidden bool `json:"hidden,omitempty"`
 }
 
-// forServer gives the declared scopes to the authorization server.
-func forServer(declared []Scope) []authserver.Scope {
-	var all []authserver.Scope
-	for _, s := range declared {
-		all = append(all, authserver.Scope{Name: s.Name, Text: s.Text, Hidden: s.Hidden})
-	}
-	return all
-}
-
 // Pages says how the pages look.
 type Pages struct {
 	// A directory whose files replace built-in templates of the same name.
 	Templates string `json:"templates,omitempty"`
-	// An https address or a path on the issuer's host. Default: a mark of Gatehouse's own.
+	// An https address or a path on the issuer's host. Default: Gatehouse's logo.
 	Logo string `json:"logo,omitempty"`
-	// The logo shows the name, which the pages then do not write beside it.
+	// The logo contains the name, so the pages do not write it beside the logo.
 	Wordmark bool `json:"wordmark,omitempty"`
-	// The accent colour as `#rrggbb`, darkened as far as it must be to be read. Default: `#1d5bd6`.
+	// The accent colour as `#rrggbb`, darkened as far as contrast requires. Default: `#1d5bd6`.
 	Color string `json:"color,omitempty"`
-	// The accent colour of the dark theme as `#rrggbb`, lightened as far as it must be to be
-	// read. Default: `color`, or `#7aa7ff` when there is none.
+	// The accent colour of the dark theme as `#rrggbb`, lightened as far as contrast requires.
+	// Default: `color`, or `#7aa7ff` when there is none.
 	ColorDark string `json:"color_dark,omitempty"`
-	// Pages of one's own that the pages link to.
+	// The operator's own pages that the pages link to.
 	Links Links `json:"links,omitzero"`
 	// Language tags; the first is the fallback. Default: `en`, `zh`.
 	Languages []string `json:"languages,omitempty"`
@@ -121,26 +109,25 @@ type Links struct {
 	Forgot string `json:"forgot,omitempty"`
 }
 
-// CheckLink reports why an address must not be a link of the pages.
+// CheckLink reports why the pages must not link to an address.
 func CheckLink(address string) error { return webui.CheckLink(address) }
 
-// Protect bounds guessing.
+// Protect limits guessing.
 type Protect struct {
-	// Failed sign-ins within 15 minutes that lock a user, and a name that was typed. Browsers
-	// that signed the user in before have as many of their own. Default: 10.
+	// Failed sign-ins within 15 minutes that lock a user, or a name that was typed. Browsers
+	// in which the user signed in before have a separate count. Default: 10.
 	LoginFailures int `json:"login_failures,omitempty"`
-	// How long it stays locked. Default: `15m`.
+	// How long the lock lasts. Default: `15m`.
 	Lockout caddy.Duration `json:"lockout,omitempty"`
 	// Failed sign-ins a minute for one address (IPv6: one /64; twice as many for a /56, 8 times
 	// for a /48, 128 times for a /32). Default: 30.
 	PerAddress int `json:"per_address,omitempty"`
 	// Authorization codes a minute for one user, on each node: a client whose consent is
-	// remembered can ask in a loop. Raise it for an account that many devices share.
+	// remembered can request them in a loop. Raise it for an account that many devices share.
 	// Default: 60.
 	CodesPerUser int `json:"codes_per_user,omitempty"`
-	// Passwords hashed at one time. On Linux each is hashed in a process of its own, which
-	// keeps one processor busy and takes about 80 MiB meanwhile; elsewhere, and where no
-	// process can be started, in this one. Default: half the processors, 1 to 4, so that
-	// other requests are answered meanwhile.
+	// Passwords hashed at one time; each takes about 46 MiB and one processor. Further sign-ins
+	// are queued. Default: half the processors, 1 to 4, so that other requests are answered
+	// meanwhile.
 	HashConcurrency int `json:"hash_concurrency,omitempty"`
 }

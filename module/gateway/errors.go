@@ -17,9 +17,9 @@ import (
 
 func init() { caddy.RegisterModule(new(Errors)) }
 
-// Errors is the handler `api_errors`: every failure behind it, the gateway's own and
-// the upstream's, is answered as `{"error":{"code","message","field"}}` with the
-// status that fits. Answers of `oauth_server` keep the form their protocol gives them.
+// Errors is the handler `api_errors`: it answers every failure behind it, the gateway's own and
+// the upstream's, as `{"error":{"code","message","field"}}` with a fitting status. Responses of
+// `oauth_server` keep the form of their protocol.
 type Errors struct {
 	// Answers `application/problem+json` (RFC 9457) to requests whose Accept prefers it.
 	ProblemJSON bool `json:"problem_json,omitempty"`
@@ -27,16 +27,16 @@ type Errors struct {
 	Expose bool `json:"expose,omitempty"`
 	// Turns an upstream's own 401 and 403 into 502: the client's token is not at fault.
 	UpstreamAuth bool `json:"upstream_auth,omitempty"`
-	// Where the upstream's errors have what a client is told. The first that finds a
-	// message or a code is used. Default: JSON, HTML and plain text are read at the usual places.
+	// Where the upstream's errors have the message and code for the client. The first that
+	// finds one is used. Default: the usual places of JSON, HTML and plain text.
 	From []envelope.From `json:"from,omitempty"`
-	// Conditions under which an answer in JSON with a status of success is a failure. The
-	// first that holds decides. At most 64 KiB of such an answer are held back until it is
-	// known that none does; should one hold after that, the connection is aborted.
+	// Conditions under which a JSON response with a status of success is a failure. The first
+	// that is true decides. At most 64 KiB of such a response are held back until it is known
+	// that none is true; if one becomes true after that, the connection is aborted.
 	FailWhen []envelope.FailWhen `json:"fail_when,omitempty"`
-	// The charset of the upstream's texts where they are not in UTF-8 and have no other label: a
-	// name of the WHATWG or IANA, such as `iso-8859-1`. Default: of errors that are in neither
-	// UTF-8 nor the charset of their label, the status alone is read.
+	// The charset of the upstream's texts that are not in UTF-8 and have no other label: a name of
+	// the WHATWG or IANA, such as `iso-8859-1`. Default: if an error is in neither UTF-8 nor the
+	// charset of its label, only its status is used.
 	Charset string `json:"charset,omitempty"`
 
 	config  envelope.Config
@@ -69,8 +69,8 @@ func (e *Errors) Provision(ctx caddy.Context) error {
 	return metrics.Register(ctx.GetMetricsRegistry())
 }
 
-// ServeHTTP passes successes through and puts failures into shape. It logs what Caddy
-// would have logged, had the error reached it.
+// ServeHTTP passes successes through and rewrites failures. It logs the errors that Caddy would
+// have logged.
 func (e *Errors) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	r.Body = httpx.Unclosed(r)
 	handler.ShowIdentity(r)
@@ -84,7 +84,7 @@ func (e *Errors) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		return nil
 	}
 	if shaped.Committed() {
-		return err // too late for another answer: Caddy aborts the connection
+		return err // too late for another response: Caddy aborts the connection
 	}
 	status := handler.StatusOf(err)
 	e.metrics.Failure(status)

@@ -22,22 +22,22 @@ import (
 
 // This file has what the handlers of other packages need of the app.
 
-// Store is where state is kept. It opens at its first use.
+// Store is where state is kept. It opens at first use.
 func (a *App) Store() store.Backend { return a.core.Store }
 
-// Keys are the gateway's, the same on all nodes. The store may have to be asked for their
-// secret: an error is a fault of it. The caller MUST Hold the app meanwhile.
+// Keys are the gateway's keys, the same on all nodes. Their secret may have to be read from the
+// store, whose faults are the only errors. The caller MUST Hold the app meanwhile.
 func (a *App) Keys(ctx context.Context) (*secret.Keys, error) { return a.core.Keys(ctx) }
 
-// Hold keeps what the configuration has open until the result is called: for a request, or
+// Hold keeps the resources of the configuration open until release is called: for a request, or
 // for work that outlives the configuration.
 func (a *App) Hold() (release func(), err error) { return a.lease.Enter() }
 
 // Identify makes a request without a client one of this caller's, for placeholders and logs.
 func (a *App) Identify(r *http.Request, access *token.Access) { handler.Identify(r, access, a.names) }
 
-// GuardConfig is what guards of this configuration have in common: all but their policies.
-// Audience is that of a guard that names none.
+// GuardConfig is what all guards of this configuration share, which is everything but their
+// rules. Audience is the default.
 func (a *App) GuardConfig() guard.Config {
 	return guard.Config{
 		Issuer: a.issuer.String(), Audience: a.audience()[0], Verifier: a.verifier(), Hidden: a.hidden,
@@ -64,8 +64,8 @@ func (a *App) WarnForgeries(log *slog.Logger, address string) {
 // Limiter is where requests are counted. The caller MUST Hold the app meanwhile.
 func (a *App) Limiter() ratelimit.Source { return a.limiter }
 
-// FailsWithLimiter notes, while the configuration is provisioned, that an api_limit refuses
-// requests while the counts are out of reach: a node without them is not ready.
+// FailsWithLimiter says, while the configuration is provisioned, that an api_limit refuses
+// requests while the counts are out of reach: such a node is not ready.
 func (a *App) FailsWithLimiter() { a.limitsClose = true }
 
 // UnknownClient reports whether clients are configured and none of them has this id.
@@ -79,7 +79,7 @@ func (a *App) Servers() *servers.Servers { return a.servers }
 // Trail is the audit trail.
 func (a *App) Trail() audit.Sink { return a.trail }
 
-// Traced is the request's context, by which the trail knows its address and id.
+// Traced is a request's context with which the trail records the request's address and id.
 func (a *App) Traced(r *http.Request) context.Context { return a.trail.WithFacts(r).Context() }
 
 // running reports whether the configuration of this app is in force.

@@ -20,15 +20,15 @@ func init() { caddy.RegisterModule(new(Health)) }
 
 const healthDirective = "gatehouse_health"
 
-// Health is the handler `gatehouse_health`, for load balancers and orchestrators: whether
-// this node can serve, and whether it lives at all. Answers name the parts the node
-// depends on and whether they work, nothing else; what is wrong with them `/ready` of the
-// admin endpoint says. Other paths go to the next handler.
+// Health is the handler `gatehouse_health`, which tells load balancers and orchestrators whether
+// this node can serve, and whether its process runs. Responses name the parts the node depends
+// on and whether they work, nothing else; `/ready` of the admin endpoint says what is wrong
+// with them. Other paths go to the next handler.
 type Health struct {
 	// The path that answers 200 when this node can serve and 503 when not. Default:
 	// `/ready`.
 	Ready string `json:"ready,omitempty"`
-	// The path that answers 200 as long as the process does, whatever the store does.
+	// The path that answers 200 as long as the process runs, whatever the state of the store.
 	// Default: `/live`.
 	Live string `json:"live,omitempty"`
 
@@ -75,7 +75,7 @@ func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	}
 	handler.CloseWhenExiting(w, r)
 	handler.LeaveBody(w, r)
-	handler.KeepAnswer(r) // the 503 is meant to look as it does
+	handler.KeepAnswer(r) // api_errors must not rewrite the 503
 	w.Header().Set("Cache-Control", "no-store")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
@@ -87,7 +87,7 @@ func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		return nil
 	}
 	leave, err := h.app.lease.Enter()
-	if err == nil && caddy.Exiting() { // balancers are to send nothing new while it still serves
+	if err == nil && caddy.Exiting() { // balancers should send nothing new while it still serves
 		leave()
 		err = pool.ErrGone
 	}
@@ -102,7 +102,7 @@ func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	return nil
 }
 
-// health is what anybody may know.
+// health is the part of the readiness that anybody may see.
 type health struct {
 	Status string            `json:"status"`
 	Parts  map[string]string `json:"parts,omitempty"`
@@ -126,7 +126,7 @@ func writeHealth(w http.ResponseWriter, r *http.Request, status int, body health
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_ = json.NewEncoder(w).Encode(body) // whoever asked is gone: nobody is left to tell
+		_ = json.NewEncoder(w).Encode(body) // an error means that the client is gone
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 )
 
 // ParseIssuer checks an issuer: https, or http on a loopback address, without query,
-// fragment, user or trailing slash (RFC 8414 section 2). Its errors name what was
-// configured, not what placeholders stand for.
+// fragment, user or trailing slash (RFC 8414 section 2). Its errors contain the configured
+// text, not the values of placeholders.
 func ParseIssuer(configured string, repl *caddy.Replacer) (*url.URL, error) {
 	if configured == "" {
 		return nil, errors.New("issuer is missing: expected the address of the authorization server, such as https://id.example.com")

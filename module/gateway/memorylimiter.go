@@ -14,11 +14,11 @@ import (
 func init() { caddy.RegisterModule(new(MemoryLimiter)) }
 
 // MemoryLimiter counts requests in this process, the default. Counts survive a reload
-// and end with the process; several nodes count each for itself.
+// and end with the process; each node counts for itself.
 type MemoryLimiter struct {
-	// The most memory that counts take, in bytes, from 2097152 (2 MiB) to 1 TiB. A caller
+	// The most memory for counts, in bytes, from 2097152 (2 MiB) to 1 TiB. A caller
 	// takes 68 bytes for each policy, and 316 if requests are spread over most of a window.
-	// When it is full, callers that are idle for longest lose their own counts and share
+	// When it is full, the callers idle for longest lose their own counts and share
 	// those of one of thousands of buckets: no limit is exceeded, and some callers may be
 	// refused early. A reload applies another size and keeps the counts. Default: 268435456
 	// (256 MiB), or a quarter of the memory limit of the Go runtime (`GOMEMLIMIT`, which
@@ -81,8 +81,8 @@ func (l *MemoryLimiter) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // memoryIdentity is that of the one in-process limiter of the process.
 type memoryIdentity struct{}
 
-// Identity implements [ratelimit.Plugin]. The size is no part of it: counts survive a
-// change.
+// Identity implements [ratelimit.Plugin]. It does not include the size: counts survive a
+// change of it.
 func (*MemoryLimiter) Identity() any { return memoryIdentity{} }
 
 // Open implements [ratelimit.Plugin].
@@ -102,7 +102,7 @@ func (l *MemoryLimiter) Adjust(open ratelimit.OpenSource) error {
 	return nil
 }
 
-// ownMemory cannot be out of reach and holds nothing but memory.
+// ownMemory is always reachable, and has nothing to close.
 type ownMemory struct{ *ratelimit.Memory }
 
 func (ownMemory) Health() error { return nil }

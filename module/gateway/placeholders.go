@@ -9,14 +9,14 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
 
-// Placeholder reports whether something in a text is filled in when the configuration is
-// loaded.
+// Placeholder reports whether a text contains a placeholder, which is replaced when the
+// configuration is loaded.
 func Placeholder(s string) bool {
 	_, rest, opened := strings.Cut(s, "{")
 	return opened && strings.Contains(rest, "}")
 }
 
-// refuseLiteral refuses a secret that is written out.
+// refuseLiteral refuses a secret that is not a placeholder.
 func refuseLiteral(s, example string) error {
 	if Placeholder(s) {
 		return nil
@@ -24,8 +24,8 @@ func refuseLiteral(s, example string) error {
 	return fmt.Errorf("expected a placeholder such as %s: a literal would stand in the stored configuration", example)
 }
 
-// filled is a configured text with its placeholders filled in. Its errors name the
-// environment variable or file that is missing.
+// filled replaces the placeholders in a configured text. Its errors name the missing
+// environment variable or file.
 func filled(configured string, repl *caddy.Replacer) (string, error) {
 	value, err := repl.ReplaceOrErr(configured, true, true)
 	if err == nil {

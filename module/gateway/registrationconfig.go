@@ -26,7 +26,7 @@ type Registration struct {
 	Max int `json:"max,omitempty"`
 }
 
-// Check reports what is wrong with the settings of registration, except for scopes.
+// Check reports what is wrong with the settings, except for scopes.
 func (r *Registration) Check() error {
 	if len(r.InitialTokens) == 0 {
 		return errors.New("expected an initial_token: without one anybody could register clients")
@@ -45,7 +45,7 @@ func (r *Registration) Check() error {
 	return nil
 }
 
-// build gives what the authorization server is told, nil when clients cannot register.
+// build returns the rules for the authorization server, nil when clients cannot register.
 func (r *Registration) build(repl *caddy.Replacer) (*registration.Rules, error) {
 	if r == nil {
 		return nil, nil
@@ -57,8 +57,8 @@ func (r *Registration) build(repl *caddy.Replacer) (*registration.Rules, error) 
 	return &registration.Rules{InitialTokens: digests, Scopes: r.Scopes, Audience: r.Audience, Max: r.Max}, nil
 }
 
-// scopes are those that registered clients may have at most; nil when none can register, for
-// those of the last time that they could.
+// scopes are the most that registered clients may have. They are nil when none can register;
+// those of the last configuration that allowed it apply then.
 func (r *Registration) scopes() []string {
 	if r == nil {
 		return nil
@@ -66,7 +66,7 @@ func (r *Registration) scopes() []string {
 	return append([]string{}, r.Scopes...)
 }
 
-// resolveTokens gives the hex SHA-256 digests of the initial access tokens.
+// resolveTokens returns the hex SHA-256 digests of the initial access tokens.
 func (r *Registration) resolveTokens(repl *caddy.Replacer) ([]string, error) {
 	var digests []string
 	for i, t := range r.InitialTokens {

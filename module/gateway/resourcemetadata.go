@@ -9,15 +9,15 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 )
 
-// ownResource is the issuer as a protected resource, for guards whose audience it is: the
-// address in their challenges is the issuer's, wherever their sites are.
+// ownResource is the metadata of the issuer as a protected resource (RFC 9728), for guards whose
+// audience it is: their challenges name the issuer's address, whatever site they protect.
 type ownResource struct {
 	mu       sync.Mutex // of scopes
 	scopes   []string
 	metadata atomic.Pointer[guard.ResourceMetadata] // nil: no guard has this audience
 }
 
-// add makes it known, with the scopes of one guard.
+// add publishes it with the scopes of one more guard.
 func (o *ownResource) add(issuer string, scopes []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -27,14 +27,14 @@ func (o *ownResource) add(issuer string, scopes []string) {
 	}
 }
 
-// asked reports whether a request asks for the metadata at the address that challenges name.
-// No handler behind oauth_server may answer there: it says where clients get their tokens.
+// asked reports whether a request is for the metadata at the address that challenges name. No
+// handler behind oauth_server may answer there: the metadata says where clients get tokens.
 func (o *ownResource) asked(r *http.Request) bool {
 	m := o.metadata.Load()
 	return m != nil && r.URL.Path == m.Path && m.Answers(r)
 }
 
-// publish answers a request to the issuer for it, and reports whether it was one.
+// publish answers a request for the metadata, and reports whether it was one.
 func (o *ownResource) publish(w http.ResponseWriter, r *http.Request) bool {
 	m := o.metadata.Load()
 	if m == nil || !m.Answers(r) {

@@ -19,15 +19,14 @@ import (
 
 func init() { caddy.RegisterModule(new(Server)) }
 
-// Server is the handler `oauth_server`: the authorization server's endpoints and
-// pages, on whatever site it stands in. Nothing of the request's host enters an answer.
-// Requests for other paths go to the next handler, and are answered with 404 where none
-// follows. If the issuer has a path, all requests below it stay here, and if it is https, so do
-// all that come without TLS: they are refused.
+// Server is the handler `oauth_server`: the authorization server's endpoints and pages. No
+// response depends on the request's host. Requests for other paths go to the next handler, and
+// get 404 if no handler answers. If the issuer has a path, all requests below it are answered
+// here, and if it is https, requests without TLS are refused.
 type Server struct {
-	// Where the handler is written, such as `Caddyfile:7`; the Caddyfile sets it. There may
-	// be one site with `oauth_server`: in several servers its handlers have the same source.
-	// Errors name it. Default: unknown, and sites of the same hosts are one.
+	// Where the handler is configured, such as `Caddyfile:7`, for errors; the Caddyfile sets it.
+	// Only one site may have `oauth_server`: handlers in several servers belong to one site if
+	// they have the same source. Default: unknown, and sites of the same hosts are one.
 	Source string `json:"source,omitempty"`
 
 	app     *App
@@ -54,17 +53,17 @@ func (s *Server) Provision(ctx caddy.Context) (err error) {
 		s.app.clients.Complete = true
 	}
 	s.answers = handler.NewUpstreamAnswers(s.log, s.app.issuer.String())
-	// Apps are stopped in no fixed order, and the one that serves waits for its requests
-	// when the process ends: polls that hang must know by then.
+	// Apps stop in no fixed order, and the HTTP app waits for its requests when the process
+	// ends, so pending polls must end first.
 	if server := servers.Of(ctx); server != nil {
 		server.RegisterOnShutdown(s.app.tickets.Close)
 	}
 	return nil
 }
 
-// ServeHTTP answers what is the issuer's, errors included: an error that is
-// returned would be logged by Caddy with the request's address, where codes and states
-// travel. For the same reason the line in the access log is written here, redacted.
+// ServeHTTP answers requests to the issuer, errors included: Caddy would log a returned error
+// with the request's address, which may contain codes and states. For the same reason it writes
+// the line of the access log itself, redacted.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	plaintext := s.app.issuer.Scheme == "https" && r.TLS == nil && !behindTLS(r)
 	if !plaintext && !s.app.server.Serves(r.URL.Path) && !s.app.ownResource.asked(r) {
@@ -74,12 +73,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	}
 	handler.CloseWhenExiting(w, r)
 	if retryAfter, ok := s.admit(r); !ok {
-		accesslog.Skip(r) // the line would cost more than the answer
+		accesslog.Skip(r) // the line would cost more than the response
 		handler.KeepAnswer(r)
 		s.app.server.Overloaded(w, r, retryAfter)
 		return nil
 	}
-	caddyhttp.SetVar(r.Context(), "unhandled", false) // Caddy's handler at the end of the chain may have said so
+	caddyhttp.SetVar(r.Context(), "unhandled", false) // Caddy's handler at the end of the chain may have set it
 	entry := s.access.Start(w, r)
 	defer entry.End(nil)
 	defer s.recovered(entry.Writer)
@@ -121,10 +120,10 @@ func (s *Server) admit(r *http.Request) (retryAfter int, ok bool) {
 }
 
 // pass gives a request to the next handler, without the gateway's cookies, and reports
-// whether anybody answered. Caddy's handler at the end of a chain writes nothing, which
+// whether it was answered. Caddy's handler at the end of a chain writes nothing, which
 // would become an empty 200.
 func (s *Server) pass(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) (answered bool, err error) {
-	asked, sent := *r.URL, r.Header // a handler may rewrite it, also to an endpoint, and then not answer
+	asked, sent := *r.URL, r.Header // a handler may rewrite the URL, even to one of ours, and then not answer
 	r.Header = sent.Clone()
 	guard.StripCookies(r.Header)
 	answer := s.answers.From(w, nil)
@@ -132,13 +131,13 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	err = next.ServeHTTP(answer, r)
 	answer.Finish()
 	if !answer.Written() && err == nil {
-		*r.URL, r.Header = asked, sent // our page knows who is signed in, and the language
+		*r.URL, r.Header = asked, sent // our 404 page shows the user and the language
 	}
 	return answer.Written(), err
 }
 
 // recovered answers for a handler that panicked. net/http would log the value, which may
-// hold anything that was being worked with.
+// contain secrets.
 func (s *Server) recovered(w caddyhttp.ResponseRecorder) {
 	v := recover()
 	switch {
@@ -149,14 +148,13 @@ func (s *Server) recovered(w caddyhttp.ResponseRecorder) {
 	}
 	s.log.Error("the authorization server panicked", "type", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
 	if w.Status() != 0 {
-		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+		panic(http.ErrAbortHandler) // half a response must not look complete
 	}
 	w.WriteHeader(http.StatusInternalServerError)
 }
 
-// behindTLS reports whether a trusted proxy in front says that it ended TLS. Caddy
-// removes the field from requests of peers that are not trusted when it proxies, but
-// not before, so trust is asked for here.
+// behindTLS reports whether a trusted proxy says that it terminated TLS. Caddy removes the field
+// from requests of untrusted peers only when it proxies them, so trust is checked here.
 func behindTLS(r *http.Request) bool {
 	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
 	return trusted && r.Header.Get("X-Forwarded-Proto") == "https"

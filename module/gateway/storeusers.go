@@ -7,8 +7,8 @@ import (
 
 func init() { caddy.RegisterModule(new(StoreUsers)) }
 
-// StoreUsers are users that the gateway keeps itself, beside its other state. It is the
-// default. `caddy gatehouse user add` makes them.
+// StoreUsers is the directory of users that the gateway keeps in its own store, the default.
+// `caddy gatehouse user add` adds them.
 type StoreUsers struct{}
 
 // CaddyModule returns the Caddy module information.
