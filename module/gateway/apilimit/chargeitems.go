@@ -14,16 +14,17 @@ import (
 // chargedVar is the request variable with the innermost limit that admitted a request.
 const chargedVar = "gatehouse.charged"
 
-// charged is an admission: what it was for, and what the client is told of it.
+// charged is the admission of a request by one limit.
 type charged struct {
 	limit  *Limit
-	fields ratelimit.Fields
-	cost   int64    // what the request cost when it came
-	path   string   // and its path then, decoded
-	before *charged // by the limit in front
+	fields ratelimit.Fields // of the response
+	cost   int64            // of the request when it came
+	path   string           // decoded, as it was then
+	before *charged         // by the limit in front
 }
 
-func (l *Limit) admitted(r *http.Request, fields ratelimit.Fields) *charged {
+// recordAdmission records that this limit admitted a request.
+func (l *Limit) recordAdmission(r *http.Request, fields ratelimit.Fields) *charged {
 	c := &charged{limit: l, fields: fields, cost: l.cost(r), path: r.URL.Path}
 	c.before, _ = caddyhttp.GetVar(r.Context(), chargedVar).(*charged)
 	caddyhttp.SetVar(r.Context(), chargedVar, c)
@@ -32,16 +33,16 @@ func (l *Limit) admitted(r *http.Request, fields ratelimit.Fields) *charged {
 
 func (c *charged) set(h http.Header) { c.fields.Set(h) }
 
-// ChargeItems counts a request that stands for several, each of method and with one or more
-// paths, which are escaped and as the handler sees them: each costs what it would have cost alone
-// at the dearest of its paths, or what the request did if that is more. A batch is never cheaper
-// than its items one by one. It counts at every api_limit the request came through, before
-// anything is done for it. Its error is 429, or 413 where a request of this size can never fit;
-// then no limit has counted anything, unless one in front of the one that refuses did.
+// ChargeItems counts a batch request at every api_limit it has passed, before anything is done
+// for it. Each item has one or more paths, escaped and as the handler sees them, and costs what a
+// request of method would cost at the most expensive of them, or what the batch request itself
+// cost if that is more: a batch is never cheaper than its items one by one. The error is 429, or
+// 413 if a request of this size can never fit. On 429, limits in front of the one that refuses
+// have counted the items.
 func ChargeItems(w http.ResponseWriter, r *http.Request, method string, items [][]string) error {
 	return chargeRequest(w, r, func(c *charged) int64 {
-		// What handlers in between took away. A guard among them may have written the rest in
-		// another way, so decoded paths are compared.
+		// What handlers in between removed. A guard among them may have written the rest with
+		// other escapes, so decoded paths are compared.
 		taken, ok := strings.CutSuffix(c.path, r.URL.Path)
 		if !ok {
 			taken = ""
@@ -49,11 +50,11 @@ func ChargeItems(w http.ResponseWriter, r *http.Request, method string, items []
 		front := (&url.URL{Path: taken}).EscapedPath()
 		units := -c.cost
 		for _, paths := range items {
-			dearest := c.cost
+			highest := c.cost
 			for _, path := range paths {
-				dearest = max(dearest, c.limit.costAt(method, front+path))
+				highest = max(highest, c.limit.costAt(method, front+path))
 			}
-			units += dearest
+			units += highest
 		}
 		return units
 	})
@@ -80,7 +81,7 @@ func chargeRequest(w http.ResponseWriter, r *http.Request, units func(*charged) 
 	}
 	for c := innermost; c != nil; c = c.before {
 		if more := units(c); more > 0 {
-			if err := c.more(w, r, more); err != nil {
+			if err := c.chargeMore(w, r, more); err != nil {
 				return err
 			}
 		}
@@ -88,7 +89,8 @@ func chargeRequest(w http.ResponseWriter, r *http.Request, units func(*charged) 
 	return nil
 }
 
-// couldFit counts what the request has cost already: sent again, it would cost it again.
+// couldFit reports whether a request of so many more units could ever be admitted. It includes
+// the cost of the request itself, which counts again when the request is repeated.
 func (c *charged) couldFit(r *http.Request, units int64) bool {
 	total := c.cost + max(units, 0)
 	for _, charge := range c.limit.charges(nil, r, handler.Caller(r)) {
@@ -99,7 +101,8 @@ func (c *charged) couldFit(r *http.Request, units int64) bool {
 	return true
 }
 
-func (c *charged) more(w http.ResponseWriter, r *http.Request, units int64) error {
+// chargeMore counts more units for a request that was admitted before.
+func (c *charged) chargeMore(w http.ResponseWriter, r *http.Request, units int64) error {
 	l := c.limit
 	verdict, err := l.app.Limiter().Decide(r.Context(), ratelimit.Request{
 		Charges: l.charges(nil, r, handler.Caller(r)), Cost: units, OnOutage: l.outage,
@@ -108,7 +111,7 @@ func (c *charged) more(w http.ResponseWriter, r *http.Request, units int64) erro
 		l.unreported.failed.Inc()
 		return handler.Unavailable(w, err)
 	}
-	l.count(verdict, verdict.Reported())
+	l.countDecision(verdict, verdict.Reported())
 	c.fields = ratelimit.NewFields(l.style, verdict)
 	if verdict.Admitted {
 		return nil

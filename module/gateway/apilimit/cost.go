@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/guard"
 )
 
-// Cost says what some requests cost.
+// Cost is the cost of some requests.
 type Cost struct {
 	// Units, from 1.
 	Units int64 `json:"units"`

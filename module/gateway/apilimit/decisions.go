@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
-// decisions counts them for one kind of policy.
+// decisions are the counters for one kind of policy.
 type decisions struct {
 	admitted, refused             metrics.Counter
 	outageAdmitted, outageRefused metrics.Counter // while the counts were out of reach
@@ -22,7 +22,7 @@ func newDecisions(policy string) decisions {
 	}
 }
 
-func (d *decisions) of(v ratelimit.Verdict) metrics.Counter {
+func (d *decisions) counterOf(v ratelimit.Verdict) metrics.Counter {
 	switch {
 	case v.Outage && v.Admitted:
 		return d.outageAdmitted
@@ -34,14 +34,15 @@ func (d *decisions) of(v ratelimit.Verdict) metrics.Counter {
 	return d.refused
 }
 
-func (l *Limit) count(v ratelimit.Verdict, reported ratelimit.Result) {
+// countDecision counts a verdict, for the policy that the client is told of.
+func (l *Limit) countDecision(v ratelimit.Verdict, reported ratelimit.Result) {
 	to := &l.unreported
 	for i := range l.policies {
 		if &l.policies[i] == reported.Policy {
 			to = &l.counts[i]
 		}
 	}
-	to.of(v).Inc()
+	to.counterOf(v).Inc()
 	for _, r := range v.Results {
 		if r.Shared {
 			l.metrics.LimiterFull()
@@ -49,8 +50,8 @@ func (l *Limit) count(v ratelimit.Verdict, reported ratelimit.Result) {
 	}
 }
 
-// label is a policy's name in metrics: that of a `by` as the configuration has it, so the
-// labels are a closed set. One that is called as another kind is counted as "custom".
+// label is a policy's label in metrics: its kind, or the name of a policy with a placeholder,
+// so the labels are a closed set. A name that equals a kind is counted as "custom".
 func (l *Limit) label(i int) string {
 	p := l.Policies[i]
 	switch {
@@ -62,5 +63,5 @@ func (l *Limit) label(i int) string {
 	return p.Name
 }
 
-// unreportedLabel is the label of decisions of which no policy was reported.
+// unreportedLabel is the label of decisions without a reported policy.
 const unreportedLabel = "none"

@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
-// buildExempt sorts the exempt into clients and ranges; an address is a range of one.
+// buildExempt separates Exempt into clients and address ranges; a single address is a range.
 // unknownClient reports ids that no configured client has.
 func (l *Limit) buildExempt(unknownClient func(id string) bool) error {
 	l.clients = make(map[string]bool)

@@ -23,14 +23,14 @@ import (
 
 func init() { caddy.RegisterModule(new(Limit)) }
 
-// Limit is the handler `api_limit`: in any window of the stated length no caller is
-// admitted more often than the limit says, and a refused request consumes nothing.
-// Every response behind it carries X-RateLimit-Limit, -Remaining and -Reset (epoch
+// Limit is the handler `api_limit`: in any window of the configured length it admits no more
+// requests of a caller than the limit, and a refused request consumes nothing.
+// Every response behind it has X-RateLimit-Limit, -Remaining and -Reset (epoch
 // seconds). Counts are kept where the app's `limiter` says, and survive a reload.
 type Limit struct {
-	// Policies; a request must fit into all that apply to it.
+	// A request must fit into all policies that apply to it.
 	Policies []Policy `json:"policies,omitempty"`
-	// What requests cost, first match; others cost 1.
+	// What requests cost; the first match counts, other requests cost 1.
 	Costs []Cost `json:"costs,omitempty"`
 	// Client ids, addresses and address ranges that are not limited.
 	Exempt []string `json:"exempt,omitempty"`
@@ -39,12 +39,12 @@ type Limit struct {
 	Headers string `json:"headers,omitempty"`
 	// Handlers with the same limiter name count together. Default: `default`.
 	Limiter string `json:"limiter,omitempty"`
-	// What becomes of requests while a limiter elsewhere is out of reach: `local` counts in
-	// this process, for so small a part of the limit that all nodes together stay within
+	// What happens to requests while a remote limiter is unreachable: `local` counts in
+	// this process, up to a part of the limit so small that all nodes together stay within
 	// it; `open` admits all of them; `closed` answers 503. Default: `local`.
 	OnOutage string `json:"on_outage,omitempty"`
-	// Where the handler is written, such as `Caddyfile:23`, for errors about its place among
-	// other handlers. The Caddyfile sets it where a policy needs a guard. Default: unknown.
+	// Where the handler is configured, such as `Caddyfile:23`, for errors about its order. The
+	// Caddyfile sets it where a policy needs a guard. Default: unknown.
 	Source string `json:"source,omitempty"`
 
 	app      *gateway.App
@@ -118,7 +118,7 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 	return l.provisionOutage()
 }
 
-// ServeHTTP decides on the request and tells the client what is left.
+// ServeHTTP decides on the request and tells the client how much is left.
 func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) (err error) {
 	r.Body = httpx.Unclosed(r)
 	handler.ShowIdentity(r)
@@ -153,7 +153,7 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		return handler.Unavailable(w, err)
 	}
 	reported, admitted := verdict.Reported(), verdict.Admitted
-	l.count(verdict, reported)
+	l.countDecision(verdict, reported)
 	fields := ratelimit.NewFields(l.style, verdict)
 	l.scratch.Put(s)
 	if !admitted {
@@ -161,7 +161,7 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		fields.Set(w.Header())
 		return rateLimited(w.Header())
 	}
-	admission := l.admitted(r, fields)
+	admission := l.recordAdmission(r, fields)
 	err = next.ServeHTTP(responsewriter.OnHeader(w, admission.set), r)
 	if err != nil && !refusedBehind(err, w.Header()) {
 		admission.set(w.Header())
@@ -169,7 +169,7 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	return err
 }
 
-// rateLimited is the refusal of a limit that has told in the header where the client stands.
+// rateLimited is the refusal of a limit that has already set the header fields.
 func rateLimited(h http.Header) error {
 	message := "too many requests: Retry-After says when this one fits"
 	if h.Get("Retry-After") == "" {
@@ -178,14 +178,13 @@ func rateLimited(h http.Header) error {
 	return handler.Error(http.StatusTooManyRequests, &handler.Failure{Code: "rate_limited", Message: message})
 }
 
-// refusedBehind reports whether the error is the refusal of another limit, which has told
-// the client where it stands.
+// refusedBehind reports whether the error is the refusal of another limit, which has set the
+// header fields.
 func refusedBehind(err error, h http.Header) bool {
 	return handler.StatusOf(err) == http.StatusTooManyRequests && ratelimit.Told(h)
 }
 
-// provisionOutage reads what an outage is to the requests of this handler, and tells the
-// readiness of the node.
+// provisionOutage parses OnOutage. Where an outage refuses requests, the node is not ready.
 func (l *Limit) provisionOutage() (err error) {
 	if l.outage, err = ratelimit.ParseOutage(l.OnOutage); err != nil {
 		return fmt.Errorf("api_limit: %w", err)

@@ -8,10 +8,10 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 )
 
-// orderWarning says once that a limit's first request came without having passed a guard.
+// orderWarning warns if a limit's first request has not passed a guard.
 type orderWarning struct{ looked atomic.Bool }
 
-// checkFirst is called for every request.
+// checkFirst checks the first request. It is called for every one.
 func (o *orderWarning) checkFirst(l *Limit, r *http.Request) {
 	if o.looked.Load() || !o.looked.CompareAndSwap(false, true) {
 		return

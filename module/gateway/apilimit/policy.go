@@ -17,18 +17,18 @@ import (
 type Policy struct {
 	// Names the policy to clients and operators: letters, digits, `_`, `-`, `.`.
 	Name string `json:"name"`
-	// Whom it counts: `client`, `user`, `ip` (IPv6 by /64), `route` (the guard's rule),
-	// `all`, or a text with a placeholder. It does not apply where this is empty.
+	// What it counts by: `client`, `user`, `ip` (IPv6 by /64), `route` (the guard's rule),
+	// `all`, or a text with a placeholder. It does not apply to requests where this is empty.
 	By string `json:"by"`
 	// Units of cost allowed in a window.
 	Limit int64 `json:"limit"`
 	// The length of the window, at least one second.
 	Window caddy.Duration `json:"window"`
-	// Counts and never refuses.
+	// Only counts, and refuses nothing.
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
-// policyKinds are whom a policy can count without a placeholder.
+// policyKinds are what a policy can count by without a placeholder.
 var policyKinds = []string{"client", "user", "ip", "route", "all"}
 
 // Check reports what is wrong with the policy.
@@ -39,7 +39,7 @@ func (p Policy) Check() error {
 
 // build checks the policy and returns it for a limiter of this name.
 func (p Policy) build(limiter string) (ratelimit.Policy, error) {
-	if !slices.Contains(policyKinds, p.By) && !gateway.Placeholder(p.By) { // misspelt, it would count everybody together, or nobody
+	if !slices.Contains(policyKinds, p.By) && !gateway.Placeholder(p.By) { // a misspelt kind would count all callers together, or none
 		return ratelimit.Policy{}, fmt.Errorf("rate limit policy %s: by %q: expected %s or a text with a placeholder", p.Name, p.By, strings.Join(policyKinds, ", "))
 	}
 	if limiter == "default" {
@@ -49,11 +49,10 @@ func (p Policy) build(limiter string) (ratelimit.Policy, error) {
 	return built, built.Check()
 }
 
-// unboundedKeys reports whether there may be any number of keys: a `by` may be made of anything
-// that a request says, and whoever has an IPv6 prefix has as many addresses as there are in it.
-// Clients and users are registered, and rules are written.
+// unboundedKeys reports whether callers choose the keys: a placeholder may contain anything from
+// the request, and an IPv6 prefix has very many addresses. Clients, users and rules are known.
 func (p Policy) unboundedKeys() bool { return p.By == "ip" || !slices.Contains(policyKinds, p.By) }
 
 // NeedsGuard reports whether the policy counts by something that only a guard in front can
-// tell. Without one it applies to no request.
+// know. Without one it applies to no request.
 func (p Policy) NeedsGuard() bool { return routes.Policy{Name: p.Name, By: p.By}.NeedsGuard() }

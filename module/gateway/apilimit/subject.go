@@ -22,7 +22,7 @@ func (l *Limit) charges(to []ratelimit.Charge, r *http.Request, access *token.Ac
 	return to
 }
 
-// subject is whom a policy counts a request for, "" when it does not apply.
+// subject is the caller for whom a policy counts a request, "" if it does not apply.
 func (l *Limit) subject(by string, r *http.Request, access *token.Access) string {
 	switch by {
 	case "client":
@@ -47,9 +47,9 @@ func (l *Limit) subject(by string, r *http.Request, access *token.Access) string
 	return ""
 }
 
-// hashSubject is the form of a subject that a placeholder gave: it may be a credential, such as
-// the value of a header field, and the keys of a limiter are read by whoever may look at
-// its server. "" stays: the policy does not apply.
+// hashSubject hashes a subject that comes from a placeholder: it may be a credential, such as
+// the value of a header field, and operators of a limiter's server can read its keys. "" stays
+// empty, because the policy does not apply.
 func hashSubject(subject string) string {
 	if subject == "" {
 		return ""

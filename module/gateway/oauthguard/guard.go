@@ -22,12 +22,12 @@ import (
 
 func init() { caddy.RegisterModule(new(Guard)) }
 
-// Guard is the handler `oauth_guard`: it lets requests pass that carry a valid access
-// token with the scopes their route needs, tells the upstream who calls, and refuses
-// the others as RFC 6750 says.
+// Guard is the handler `oauth_guard`: it passes requests with a valid access token that has the
+// scopes of their route, tells the upstream who the caller is, and refuses other requests
+// according to RFC 6750.
 //
-// It sets these placeholders. They are empty until a token was accepted, also where a header
-// directive in front of the guard names them; and on routes without a guard that have `api_errors`,
+// It sets these placeholders. They are empty until a token is accepted, even where a header
+// directive in front of the guard uses them; and on routes without a guard that have `api_errors`,
 // `api_limit` or `api_rest`.
 //
 // Placeholder | Description
@@ -52,24 +52,24 @@ type Guard struct {
 	// preflights and sets the CORS headers of every answer. Default: none; preflights are
 	// judged by the rules, so they are refused unless a rule permits OPTIONS.
 	CORS []string `json:"cors,omitempty"`
-	// Leaves CORS to the upstream. A preflight goes on to it, without query, cookies,
-	// credentials and body, if a rule matches the path and the method that it asks about, or
-	// any valid token would do; 100 in 10 seconds for one address. Excludes `cors`.
+	// Leaves CORS to the upstream. A preflight is passed on without query, cookies,
+	// credentials and body, if a rule matches the path and the requested method, or
+	// any valid token would pass; 100 in 10 seconds for one address. Excludes `cors`.
 	CORSUpstream bool `json:"cors_upstream,omitempty"`
-	// Names of the headers that tell the upstream who calls.
+	// Names of the header fields that tell the upstream who the caller is.
 	Headers Headers `json:"headers,omitzero"`
 	// Leaves the Authorization header in the request to the upstream.
 	ForwardToken bool `json:"forward_token,omitempty"`
 	// Accepts `%2F` in every path. Default: such paths are refused.
 	AllowEncodedSlash bool `json:"allow_encoded_slash,omitempty"`
-	// Lets every request pass and only logs and counts what would have been refused, to
-	// put a guard in front of a living API. Identity headers are removed from requests
-	// as ever, and set when the guard would have let the token pass; credentials that it
-	// would have refused go upstream as they came, and CORS is left to the upstream.
+	// Passes every request and only logs and counts what would have been refused, for adding
+	// a guard to an API in use. Identity headers are always removed from requests, and set if
+	// the guard would have accepted the token; credentials that it would have refused go
+	// upstream unchanged, and CORS is left to the upstream.
 	Shadow bool `json:"shadow,omitempty"`
-	// The guard is there only to be asked by a server that takes every 2xx for a permission, such as
-	// nginx with `auth_request`. It answers 2xx to nothing itself: the metadata of the
-	// resource is not published, and a request for it is judged by the rules like any other.
+	// The guard only answers a server that takes every 2xx as permission, such as nginx with
+	// `auth_request`. The guard itself never answers 2xx: the metadata of the resource is not
+	// published, and requests for it are subject to the rules like any other.
 	// Excludes `cors`, `cors_upstream` and `shadow`.
 	DecisionOnly bool `json:"decision_only,omitempty"`
 
@@ -101,8 +101,8 @@ type Rule struct {
 	AllowEncodedSlash bool `json:"allow_encoded_slash,omitempty"`
 }
 
-// Headers names the headers that tell the upstream who calls. What a client sends
-// under these names is removed.
+// Headers are the names of the header fields that tell the upstream who the caller is. What a
+// client sends under these names is removed.
 type Headers struct {
 	// The subject. Default: `X-Auth-Subject`.
 	Subject string `json:"subject,omitempty"`
@@ -154,7 +154,7 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 	return err
 }
 
-// ServeHTTP decides, and passes the request on as it was judged.
+// ServeHTTP decides, and passes or refuses the request.
 func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	r.Body = httpx.Unclosed(r)
 	handler.CloseWhenExiting(w, r)
@@ -193,8 +193,8 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 			g.access.WriteRefused(r, d.Status, w.Header())
 		}
 		if (d.Redact || d.Reason == guard.Overloaded) && !handler.Shaped(r) {
-			// Caddy's error log would show the address, with the token in it, and would have
-			// a line for every request that is one too many.
+			// Caddy's error log would show the address with the token in it, or a line for
+			// every request under overload.
 			w.WriteHeader(d.Status)
 			return nil
 		}
@@ -218,7 +218,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	return err
 }
 
-// prepareRequest makes a request that passes what the upstream may see.
+// prepareRequest edits a request that passes, to what the upstream may see.
 func (g *Guard) prepareRequest(r *http.Request, d *guard.Decision) {
 	if !g.Shadow {
 		handler.RecordGuard(r, g.guard)
@@ -236,7 +236,7 @@ func (g *Guard) prepareRequest(r *http.Request, d *guard.Decision) {
 	}
 	g.app.Identify(r, d.Access)
 	handler.SetIdentityHeaders(r, g.identity)
-	if d.Rule >= 0 && !preflight { // nobody may use up a route's limit without a token
+	if d.Rule >= 0 && !preflight { // a route's limit must not be used up without a token
 		handler.SetRoute(r, g.routes[d.Rule])
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 )
 
-// passLeakedToken passes on a request that comes from a page with an access token in its
-// address. Neither the API nor a log gets the Referer: its line is written here, and so is
-// an error that Caddy's error log would show with the header fields.
+// passLeakedToken passes a request from a page with an access token in its address. Neither the
+// API nor a log gets the Referer: the line of the access log is written here, and so is an error
+// that Caddy's error log would show with the header fields.
 func (g *Guard) passLeakedToken(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	entry := g.access.Start(w, r)
 	r.Header.Del("Referer")

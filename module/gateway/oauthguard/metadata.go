@@ -7,9 +7,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 )
 
-// describeResource makes the metadata of the guarded resource (RFC 9728), if its audience is an
-// address: a client that was refused finds the authorization server there. Scopes that
-// are hidden elsewhere are hidden here.
+// describeResource makes the metadata of the guarded resource (RFC 9728), if its audience is a
+// URL: refused clients find the authorization server there. Hidden scopes are left out.
 func (g *Guard) describeResource(policy *guard.Config) {
 	var scopes []string
 	for _, r := range policy.Rules {
@@ -27,14 +26,14 @@ func (g *Guard) describeResource(policy *guard.Config) {
 	}
 }
 
-// publishMetadata answers a request for the metadata, and reports whether it was one. Whoever
-// asks has no token yet, and scripts of every origin may.
+// publishMetadata answers a request for the metadata, and reports whether it was one. It needs no
+// token, and scripts of every origin may read it.
 func (g *Guard) publishMetadata(w http.ResponseWriter, r *http.Request) bool {
 	if g.DecisionOnly || !g.resource.Answers(r) {
 		return false
 	}
 	m := g.resource
-	if g.policy.Audience != g.policy.Issuer { // whose addresses are those of another site
+	if g.policy.Audience != g.policy.Issuer { // whose metadata names addresses of another site
 		m = m.For(r)
 	}
 	handler.PublishResource(w, r, m)

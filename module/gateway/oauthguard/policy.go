@@ -8,8 +8,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/guard"
 )
 
-// Policy adds what the handler is configured with to base, which has the issuer and the
-// audience of a guard that names none: for the handler, and for a command that explains it.
+// Policy adds the handler's configuration to base, which has the issuer and the default audience:
+// for the handler, and for a command that explains it.
 func (g *Guard) Policy(base guard.Config) (guard.Config, error) {
 	c := base
 	c.Audience, c.Realm = cmp.Or(g.Audience, base.Audience), g.Realm
@@ -30,8 +30,8 @@ func (g *Guard) Policy(base guard.Config) (guard.Config, error) {
 	return c, nil
 }
 
-// CheckDecisionOnly reports words that would let a guard that is only asked answer 2xx to
-// requests that no rule permits.
+// CheckDecisionOnly reports options with which a decision-only guard would answer 2xx to requests
+// that no rule permits.
 func (g *Guard) CheckDecisionOnly() error {
 	switch {
 	case !g.DecisionOnly:

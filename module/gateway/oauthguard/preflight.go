@@ -9,9 +9,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/guard"
 )
 
-// stripPreflight removes from a preflight what the upstream must not see, also where Caddy
-// remembers the request as it came: FastCGI sends that as REQUEST_URI, and configurations
-// have placeholders for it.
+// stripPreflight removes from a preflight what the upstream must not see, including from Caddy's
+// copy of the original request, which FastCGI sends as REQUEST_URI and placeholders show.
 func stripPreflight(r *http.Request) {
 	guard.StripPreflight(r)
 	original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)

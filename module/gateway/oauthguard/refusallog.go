@@ -30,7 +30,7 @@ func (g *Guard) reportRefusal(r *http.Request, d *guard.Decision) {
 	g.log.LogAttrs(r.Context(), slog.LevelDebug, "token refused", attrs...)
 }
 
-// refusalDetails are what a token is and what was expected of it.
+// refusalDetails are what was found in a token and what was expected.
 func (g *Guard) refusalDetails(r *http.Request, d *guard.Decision, now time.Time) []slog.Attr {
 	a := d.Refused
 	if a == nil {
@@ -52,8 +52,8 @@ func (g *Guard) refusalDetails(r *http.Request, d *guard.Decision, now time.Time
 	return attrs
 }
 
-// unverifiedClaims are what a token says of itself that nothing proves to be ours. It is marked as such:
-// a stranger may have written it.
+// unverifiedClaims are the contents of a token without a valid signature, marked as such: anybody
+// may have written them.
 func (g *Guard) unverifiedClaims(r *http.Request) []slog.Attr {
 	raw := r.Header.Get("Authorization")
 	if _, credentials, ok := strings.Cut(raw, " "); ok {
@@ -69,13 +69,13 @@ func (g *Guard) unverifiedClaims(r *http.Request) []slog.Attr {
 		slog.Time("expires", u.Expires))}
 }
 
-// The most of one text, in bytes, and of one list that a line of the log gets.
+// The longest text, in bytes, and the longest list in a line of the log.
 const (
 	maxLogged     = 200
 	maxLoggedList = 10
 )
 
-// clip bounds a text that a stranger may have written.
+// clip shortens a text that anybody may have written.
 func clip(s string) string {
 	if len(s) <= maxLogged {
 		return s

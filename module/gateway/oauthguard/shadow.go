@@ -8,11 +8,10 @@ import (
 	"github.com/gatehouse/gatehouse/module/guard"
 )
 
-// passShadow hands every request on, and says what a guard that is not in shadow mode would
-// have refused. The API behind may still have credentials of its own: those the guard
-// does not accept are left in the request, and its path is not touched. Of the answer only
-// what the gateway alone may say is removed: the issuer's sessions are at stake there, not
-// the API.
+// passShadow passes every request, and reports what a guard outside of shadow mode would have
+// refused. The API behind may still have its own credentials: those that the guard does not
+// accept stay in the request, and its path is not changed. Only header fields that are the
+// gateway's own are removed from the response, to protect the issuer's sessions.
 func (g *Guard) passShadow(w http.ResponseWriter, r *http.Request, d *guard.Decision, next caddyhttp.Handler) (err error) {
 	if d.Err != nil {
 		g.log.Error("a token could not be judged", "error", d.Err)
