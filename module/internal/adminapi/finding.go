@@ -12,7 +12,7 @@ const (
 	GradeFail = "fail" // does not work, or is dangerous
 )
 
-// Finding is what one look of the doctor found.
+// Finding is the result of one check of the doctor.
 type Finding struct {
 	Check   string `json:"check"`
 	Grade   string `json:"grade"`
@@ -43,14 +43,14 @@ func Broken(check, remedy, format string, args ...any) Finding {
 	return Finding{Check: check, Grade: GradeFail, Message: fmt.Sprintf(format, args...), Remedy: remedy}
 }
 
-// Examination is what the gateway finds when it looks at itself.
+// Examination is what the running gateway reports to the doctor.
 type Examination struct {
 	Issuer   string    `json:"issuer"`
-	VariantB bool      `json:"variant_b"` // whether a client speaks it, of the configuration or the store
+	VariantB bool      `json:"variant_b"` // whether a client of the configuration or the store speaks it
 	Findings []Finding `json:"findings"`
 }
 
-// Day is a moment as people read it; "" for none.
+// Day formats a time for people; "" for none.
 func Day(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Base is the path below which the API lives.
+// Base is the path prefix of the API.
 const Base = "/gatehouse/"
 
-// MaxPage is the longest page of a list.
+// MaxPage is the most items of a page.
 const MaxPage = 1000
 
 // List is the body of a list. Next, if not empty, is the `after` of the following page.

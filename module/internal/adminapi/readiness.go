@@ -1,6 +1,6 @@
 package adminapi
 
-// ReadyPath is the short address of the readiness, beside Path("ready").
+// ReadyPath is the short path of the readiness, besides Path("ready").
 const ReadyPath = "/ready"
 
 // The states of a part and of all together.
@@ -10,7 +10,7 @@ const (
 	StateFailing  = "failing"
 )
 
-// The parts of a gateway that its readiness rests on.
+// The parts of a node that its readiness depends on.
 const (
 	PartStore       = "store"
 	PartKeys        = "keys"
@@ -25,18 +25,16 @@ type Readiness struct {
 	Parts []Part `json:"parts"`
 }
 
-// Part is one of what a node depends on.
+// Part is the state of something a node depends on.
 type Part struct {
 	Part    string `json:"part"`
 	State   string `json:"state"`
 	Message string `json:"message,omitempty"` // what is wrong
-	// StaleSeconds is how long ago what is known was complete; of the revocations, once
-	// they are known.
+	// StaleSeconds is how long ago the known revocations were complete, once they are known.
 	StaleSeconds *float64 `json:"stale_seconds,omitempty"`
 }
 
-// Sum makes the readiness of parts: it is their worst state, and ready unless that is
-// failing.
+// Sum is the readiness of all parts: their worst state, and ready unless that is failing.
 func Sum(parts ...Part) Readiness {
 	r := Readiness{Ready: true, State: StateOK, Parts: parts}
 	for _, p := range parts {

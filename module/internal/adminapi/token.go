@@ -2,10 +2,9 @@ package adminapi
 
 import "time"
 
-// TokenInspection is what the running gateway knows of an access token.
+// TokenInspection is what the running gateway knows about an access token.
 type TokenInspection struct {
-	// Genuine says that the token was signed by a key of this gateway. Everything in Token
-	// may be invented where it was not.
+	// Genuine says that a key of this gateway signed the token. Otherwise Token may be forged.
 	Genuine bool `json:"genuine"`
 	// Refusal is the check that the token fails at every guard, "" for a token that is alive.
 	Refusal string `json:"refusal,omitempty"`
@@ -15,7 +14,7 @@ type TokenInspection struct {
 	Token *TokenContent `json:"token,omitempty"`
 }
 
-// TokenContent is what stands in an access token. Times are zero where there are none.
+// TokenContent are the claims and header of an access token. Missing times are zero.
 type TokenContent struct {
 	Type      string    `json:"typ"`
 	Alg       string    `json:"alg"`

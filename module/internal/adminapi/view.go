@@ -18,14 +18,14 @@ type Client struct {
 	clientstore.Definition
 }
 
-// ClientWithSecret is what a client is answered with that has just got a secret.
+// ClientWithSecret is a client that has just got a secret.
 type ClientWithSecret struct {
 	Client
-	// Secret is shown this once; "" for a client that has none.
+	// Secret is shown only once; "" for a client that has none.
 	Secret string `json:"secret,omitempty"`
 }
 
-// User has nothing of the password.
+// User has no part of the password.
 type User struct {
 	ID       string         `json:"id"`
 	Username string         `json:"username"`
@@ -38,14 +38,14 @@ type User struct {
 	Claims   map[string]any `json:"claims,omitempty"`
 }
 
-// UserWithPassword is what is answered when a password was made: it is shown this once.
+// UserWithPassword is a user with a new password, which is shown only once.
 type UserWithPassword struct {
 	User
 	Password string `json:"password,omitempty"`
 }
 
-// Grant is what a user gave a client. Its id is no credential: a refresh token is
-// authenticated beside it.
+// Grant is what a user granted to a client. Its id is no credential: refresh tokens also contain
+// a secret.
 type Grant struct {
 	ID        string    `json:"id"`
 	Client    string    `json:"client"`

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// slots bounds the memory of a cooldown: 8 bytes each.
+// slots bounds the memory of a cooldown, at 8 bytes each.
 const slots = 1 << 15
 
-// cooldown remembers which connections were refused and until when their clients were told
-// to wait, so that those that go on without waiting can be slowed down. It has a fixed
-// number of slots; a connection that shares one with a later refusal is forgotten.
+// cooldown remembers which connections were refused and how long their clients were told to wait,
+// so that clients that do not wait can be slowed down. It has a fixed number of slots; a
+// connection that shares one with a later refusal is forgotten.
 type cooldown struct {
 	now  func() time.Duration // monotonic
 	seed maphash.Seed
@@ -19,7 +19,6 @@ type cooldown struct {
 	table [slots]atomic.Uint64
 }
 
-// newCooldown returns an empty one.
 func newCooldown() *cooldown {
 	start := time.Now()
 	return &cooldown{now: func() time.Duration { return time.Since(start) }, seed: maphash.MakeSeed()}

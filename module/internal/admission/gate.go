@@ -29,9 +29,9 @@ type limit struct {
 	wait time.Duration // in the queue, at most
 }
 
-// What a round admits is worked on before the next round begins, so work bounds the waiting
-// time in units of what a request takes, whatever the machine. Known requests share the
-// work with the others and are refused only when the others were not the cause.
+// The requests of a round are worked on before the next round begins, so work bounds the waiting
+// time in multiples of what a request takes, whatever the machine. Known requests share the
+// work with the others and are refused only if the others are not the cause.
 var limits = [classes]limit{
 	Anonymous: {work: 4, wait: 2 * time.Millisecond},
 	Client:    {work: 12, wait: 4 * time.Millisecond},
@@ -39,38 +39,38 @@ var limits = [classes]limit{
 }
 
 const (
-	// long is how long a round takes when requests come faster than they are answered, and
-	// crowd how many requests for each processor it then admits.
+	// A round is long if it takes more than long and admits more than crowd requests for each
+	// processor: then requests come faster than they are answered.
 	long, crowd = 5 * time.Millisecond, 32
-	// patience is for how long rounds must be long before the gate limits them. A process
-	// that stood still for a moment has a crowd before it that is soon answered.
+	// patience is for how long rounds must be long before the gate limits them. After a short
+	// stall, a process has many requests waiting that it soon answers.
 	patience = 100 * time.Millisecond
-	// alert is for how long it goes on to limit them after a request had to wait.
+	// alert is for how long it limits them after a request had to wait.
 	alert = 2 * time.Second
 	// calm is the time from a round to the next while the gate does not limit them, and
 	// busy the longest while it does.
 	calm, busy = 5 * time.Millisecond, time.Millisecond
-	// lull is after how many rounds without a request measuring ends, until one comes.
+	// lull is the number of rounds without a request after which measuring pauses.
 	lull = 20
 )
 
-// gate decides by how long a goroutine waits for a processor. It measures that in rounds: a
-// round is over when every goroutine that could run at its beginning has run. Where requests
-// come faster than they are answered they wait there and in no handler, because net/http
-// has a goroutine for each connection. While the gate limits rounds, the network is polled
-// in each of them: that work is always at hand would keep the runtime from it. What waits for a store, a hash or an upstream is not
-// runnable, so slow parts behind the gateway do not make rounds long.
+// gate decides by how long a goroutine waits for a processor, which it measures in rounds: a
+// round is over when every goroutine that was runnable at its beginning has run. When requests
+// come faster than they are answered, they wait there and not in a handler, because net/http
+// has a goroutine for each connection. Goroutines that wait for a store, a hash or an upstream
+// are not runnable, so slow parts behind the gateway do not make rounds long. While the gate
+// limits rounds, it has the network polled in each: a busy runtime would do so too rarely.
 //
-// When rounds stay long the gate limits what each admits. Further requests wait in a queue
-// for the next rounds, so that the processors are never idle while there is work. A request
-// that would wait in the queue for longer than its class may is refused at once. Refused
-// requests are no work: however many there are, every round admits some.
+// When rounds stay long, the gate limits how many requests each admits. Further requests wait in a
+// queue for the next rounds, so that the processors are never idle while there is work. A request
+// that would wait longer than its class may is refused at once. Refused requests cost next to
+// nothing: however many there are, every round admits some.
 type gate struct {
 	now        func() time.Duration // monotonic, greater than 0
 	count      func() int           // of processors
 	processors atomic.Int64         // as of the last second with a refusal, or the start
 
-	measuring atomic.Bool   // there is a goroutine that does
+	measuring atomic.Bool   // a goroutine measures
 	wake      chan struct{} // begins the next round at once
 	began     atomic.Int64  // when the round began, 0 between rounds
 	admitted  atomic.Int64  // since then, or since the round before while the gate limits rounds
@@ -100,12 +100,12 @@ func (g *gate) startMeasuring() {
 	}
 }
 
-// measureRounds has one round after the other as long as requests come, and then a little longer.
+// measureRounds runs rounds while requests come, and a little longer.
 func (g *gate) measureRounds() {
 	for {
 		g.runRounds()
 		g.measuring.Store(false)
-		// A request may have joined the queue while this goroutine still counted as measuring.
+		// A request may have joined the queue before measuring was false.
 		if g.queue.length() == 0 || !g.measuring.CompareAndSwap(false, true) {
 			return
 		}
@@ -145,12 +145,12 @@ func (g *gate) beginRound() int64 {
 	now := int64(g.now())
 	g.began.Store(now)
 	if !g.isLimiting(now) {
-		defer g.queue.admitOldest(g.queue.length()) // none but those that came in this moment
+		defer g.queue.admitOldest(g.queue.length()) // only those that came just now
 		g.known.Store(0)
 		return g.admitted.Swap(0)
 	}
 	n, p := g.admitted.Load(), g.processors.Load()
-	// Known requests are not limited, and might fill every round. The queue keeps a part of it.
+	// Known requests are not limited, and might fill every round. A part is reserved for the queue.
 	room := max(int64(limits[Client].work)*p-n, min(g.known.Load(), int64(limits[Anonymous].work)*p))
 	g.admitted.Add(int64(g.queue.admitOldest(int(room))))
 	return n

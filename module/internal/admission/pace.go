@@ -6,14 +6,13 @@ import (
 )
 
 const (
-	// returning is how many clients a second may be sent back to the same second.
+	// returning is how many refused clients may be told to return in the same second.
 	returning = 200
 	// longest is the largest Retry-After, in seconds.
 	longest = 10
 )
 
-// pace spreads the clients that were refused over the next seconds: if all came back after
-// one second, they would come at once.
+// pace spreads the refused clients over the next seconds, so that they do not all return at once.
 type pace struct {
 	second atomic.Int64 // the current one
 	count  atomic.Int64 // refusals in it
@@ -30,7 +29,7 @@ func (p *pace) nextRetryAfter(now int64) int {
 		}
 		p.spread.Store(min(n/returning, longest-1))
 	}
-	// Also within the first second.
+	// Already within the first second.
 	n := p.count.Add(1)
 	return 1 + int(n%(1+max(p.spread.Load(), min(n/returning, longest-1))))
 }

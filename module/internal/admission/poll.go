@@ -2,15 +2,14 @@ package admission
 
 import "os"
 
-// poller waits until the runtime has polled the network. The runtime does that when a
-// processor has nothing left to run, and otherwise only every 10 ms: as long as there is
-// always a goroutine that can run, requests wait in their sockets. A poller is told of a
-// poll by the byte that it reads from a pipe of its own.
+// poller waits until the runtime has polled the network. The runtime does that when a processor
+// is idle, and otherwise only every 10 ms, so requests to a busy process wait in their sockets. A
+// poller notices a poll by reading a byte from its own pipe.
 type poller struct {
 	r, w *os.File
 }
 
-// openPoller does nothing when it is open already. Without free file descriptors it stays closed.
+// openPoller opens the pipe if it is closed. Without free file descriptors it stays closed.
 func (p *poller) openPoller() {
 	if p.r != nil {
 		return
@@ -20,7 +19,7 @@ func (p *poller) openPoller() {
 	}
 }
 
-// waitForEvents returns at once when it is closed.
+// waitForEvents returns at once if the pipe is closed.
 func (p *poller) waitForEvents() {
 	if p.r == nil {
 		return

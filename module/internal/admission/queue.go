@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// maxWaiting bounds the queue when rounds take next to no time.
+// maxWaiting bounds the queue when rounds are very short.
 const maxWaiting = 1024
 
 // queue holds the requests that wait for a round, the oldest first.
@@ -21,7 +21,7 @@ type queue struct {
 
 func (q *queue) length() int { return int(q.count.Load()) }
 
-// recordRound notes how long a round took that admitted all it could.
+// recordRound records the duration of a full round.
 func (q *queue) recordRound(took time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

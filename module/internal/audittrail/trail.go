@@ -20,8 +20,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/metrics"
 )
 
-// What a line may hold of what came from outside: names that people choose are shorter,
-// and whoever sends longer ones is not to fill the disk.
+// Limits on untrusted text in a line: real names are shorter, and nobody should be able to fill
+// the disk.
 const (
 	maxAuditField  = 256 // bytes of one value
 	maxAuditScopes = 32
@@ -90,7 +90,7 @@ func (t *Trail) Record(ctx context.Context, e audit.Event) {
 	}
 }
 
-// fields are what a line says, in its order; what is empty is left out.
+// fields are the fields of a line, in order; empty ones are left out.
 func (t *Trail) fields(ctx context.Context, e audit.Event) []zap.Field {
 	from, _ := ctx.Value(factsKey{}).(facts) // none outside of a request
 	fields := make([]zap.Field, 0, 13)
@@ -116,7 +116,7 @@ func (t *Trail) fields(ctx context.Context, e audit.Event) []zap.Field {
 	return append(fields, zap.String("node", t.node))
 }
 
-// readable is what is said of scopes, nil for none.
+// readable returns the scopes for the log, nil for none.
 func readable(scopes []string) []string {
 	var said []string
 	for _, s := range scopes[:min(len(scopes), maxAuditScopes)] {
@@ -125,9 +125,9 @@ func readable(scopes []string) []string {
 	return said
 }
 
-// oneLine keeps a value on its line, whatever encoder and terminal show it: control
-// and formatting characters (line separators, changes of the writing direction) and
-// broken UTF-8 are replaced, and it is cut.
+// oneLine makes a value safe for any encoder and terminal: it replaces control and formatting
+// characters (line separators, changes of the writing direction) and invalid UTF-8, and limits
+// the length.
 func oneLine(s string) string {
 	cut := len(s) > maxAuditField
 	if cut {
@@ -149,8 +149,8 @@ func oneLine(s string) string {
 	return s
 }
 
-// facts are what the trail says of a request. They are taken when it begins: events may
-// be recorded on other goroutines that outlive it, and Caddy's variables are a bare map.
+// facts are what the trail records about a request. They are read when it begins: events may be
+// recorded on goroutines that outlive it, and Caddy's variables are an unsynchronized map.
 type facts struct{ ip, id string }
 
 type factsKey struct{}

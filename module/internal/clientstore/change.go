@@ -12,16 +12,15 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// MaxOverlap is the longest time for which a replaced secret may go on to work.
+// MaxOverlap is how long a replaced secret may stay valid at most.
 const MaxOverlap = 90 * 24 * time.Hour
 
-// maxRecord bounds what one client takes in the store, in bytes: addresses and names
-// have no limit of their number.
+// maxRecord is the size limit of one client in the store, in bytes: the number of addresses and
+// names is not limited.
 const maxRecord = 64 << 10
 
-// Create stores a client. It returns it as it is, and its secret of 256 random bits,
-// which is stored as a hash and can never be shown again; a public client and one with
-// keys has none.
+// Create stores a client and returns it with its secret of 256 random bits, which is stored as a
+// hash and cannot be shown again. Public clients and those with keys have none.
 func (c *Clients) Create(ctx context.Context, d Definition) (Definition, string, error) {
 	if d.ID == "" {
 		d.ID = newID()
@@ -50,7 +49,7 @@ func (c *Clients) newRecord(d Definition, k store.Client) (_ store.Client, value
 	return k, value, err
 }
 
-// newID makes an id that does not begin with what a command line takes for an option.
+// newID makes an id that no command line takes for an option.
 func newID() string { return "c-" + secret.ID() }
 
 func (c *Clients) createRecord(ctx context.Context, k store.Client, parent string) error {
@@ -73,8 +72,8 @@ func encodeClient(k store.Client) ([]byte, error) {
 	return value, err
 }
 
-// Update changes a client; change is called with what is there, once for each try, and
-// what it does to the part of a [Definition] that is only told is ignored.
+// Update changes a client. change is called with the present definition, once for each try; its
+// changes to read-only parts of a [Definition] are ignored.
 func (c *Clients) Update(ctx context.Context, id string, change func(*Definition) error) error {
 	_, err := c.changeRecord(ctx, id, func(k store.Client) (store.Client, error) {
 		d := c.definitionOf(k)
@@ -93,8 +92,8 @@ func (c *Clients) Update(ctx context.Context, id string, change func(*Definition
 	return err
 }
 
-// RotateSecret gives the client another secret and returns it. What authenticated until
-// now goes on to for overlap, from 0 to [MaxOverlap].
+// RotateSecret gives the client another secret and returns it. The present ones stay valid for
+// overlap, from 0 to [MaxOverlap].
 func (c *Clients) RotateSecret(ctx context.Context, id string, overlap time.Duration) (string, error) {
 	if overlap < 0 || overlap > MaxOverlap {
 		return "", invalid(fmt.Errorf("the overlap must be from 0 to %v", MaxOverlap), "overlap")
@@ -115,10 +114,10 @@ func (c *Clients) RotateSecret(ctx context.Context, id string, overlap time.Dura
 	return value, nil
 }
 
-// Delete removes a client and ends its access tokens; refresh tokens and codes are
-// nothing without it. The tokens go first: when that fails nothing has happened. They go
-// once more afterwards, for what was issued in between. Should the second time fail, the
-// client is gone all the same, and guards refuse the tokens of a client there is not.
+// Delete removes a client and revokes its access tokens; refresh tokens and codes are void
+// without it. Tokens are revoked first: if that fails, nothing has happened. They are revoked
+// again afterwards, for those issued in between. If the second time fails, the client is gone all
+// the same, and guards refuse the tokens of unknown clients.
 func (c *Clients) Delete(ctx context.Context, id string) error {
 	if _, _, err := c.readRecord(ctx, id); err != nil {
 		return err
@@ -132,7 +131,7 @@ func (c *Clients) Delete(ctx context.Context, id string) error {
 	return c.revokeTokens(ctx, id)
 }
 
-// revokeTokens leaves a configured client alone, whose id a stored one may have had first.
+// revokeTokens ignores the id of a configured client, which a stored one may have had before.
 func (c *Clients) revokeTokens(ctx context.Context, id string) error {
 	if c.Taken(id) {
 		return nil

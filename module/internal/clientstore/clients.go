@@ -22,8 +22,8 @@ var (
 // invalid is an error about fields of a definition.
 func invalid(err error, fields ...string) error { return &oauth.FieldError{Fields: fields, Err: err} }
 
-// Revoker makes every guard refuse something. When it returns nil the revocation is
-// durable; revoking again what is revoked is no error.
+// Revoker makes every guard refuse something. When it returns nil the revocation is durable;
+// repeating it is no error.
 type Revoker interface {
 	Revoke(ctx context.Context, r store.Revocation) error
 }
@@ -33,22 +33,21 @@ type Config struct {
 	Store store.Backend
 	// Revocations end the tokens of a client that is deleted.
 	Revocations Revoker
-	// Taken reports the ids of clients that the configuration has: those here never
-	// shadow one. Default: none.
+	// Taken reports the ids of configured clients, which no stored client may have. Default: none.
 	Taken func(id string) bool
 	// Scopes are the declared ones. Others are refused in a definition, and withheld from
-	// clients that were given them before. nil: all are taken.
+	// clients that got them before. nil: all are allowed.
 	Scopes []string
-	// RegisteredScopes are those that clients which registered themselves may have at most, those
-	// included that registered when they were more. nil: none can register, and what was kept
-	// last (see KeepRegistration) goes on to hold; if nothing was, what each registered.
+	// RegisteredScopes are the most that clients which registered themselves may have, including
+	// those that registered when there were more. nil: none can register, and what was kept last
+	// (see KeepRegistration) still applies; if nothing was, what each registered.
 	RegisteredScopes []string
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
 
-// Clients are the clients in the store. They are safe for concurrent use and hold no
-// memory of their own: what one node deletes is gone on every node at once.
+// Clients are the clients in the store. They are safe for concurrent use and cache nothing: what
+// one node deletes is gone on every node at once.
 type Clients struct{ Config }
 
 // New checks the configuration. It touches no store.
@@ -67,8 +66,8 @@ func New(c Config) (*Clients, error) {
 
 func clientKey(id string) store.Key { return store.Key{Kind: store.KindClient, ID: id} }
 
-// Client finds a client as the protocol sees it, without secrets that have ended. ok is
-// false for an unknown one; errors are technical.
+// Client finds a client, without secrets that have expired. ok is false for an unknown one;
+// errors are technical.
 func (c *Clients) Client(ctx context.Context, id string) (client *oauth.Client, ok bool, err error) {
 	_, kept, err := c.readRecord(ctx, id)
 	if errors.Is(err, ErrNotFound) {
@@ -84,7 +83,7 @@ func (c *Clients) Client(ctx context.Context, id string) (client *oauth.Client, 
 	return c.effectiveClient(kept, last), true, nil
 }
 
-// Get returns what is known about a client, or [ErrNotFound].
+// Get returns the definition of a client, or [ErrNotFound].
 func (c *Clients) Get(ctx context.Context, id string) (Definition, error) {
 	_, kept, err := c.readRecord(ctx, id)
 	if err != nil {
@@ -93,7 +92,7 @@ func (c *Clients) Get(ctx context.Context, id string) (Definition, error) {
 	return c.definitionOf(kept), nil
 }
 
-// List returns up to limit clients in the order of their ids, from behind the id after
+// List returns up to limit clients in the order of their ids, starting behind the id after
 // ("" for the first).
 func (c *Clients) List(ctx context.Context, after string, limit int) ([]Definition, error) {
 	var all []Definition
@@ -125,8 +124,8 @@ func (c *Clients) listRecords(ctx context.Context, parent, after string, limit i
 	return all, nil
 }
 
-// readRecord gets a client. An id that none can have is not even looked up: keys of the store
-// have a limit, and ids come from outside.
+// readRecord gets a client. An invalid id is not looked up: keys of the store have a limited
+// length, and ids come from outside.
 func (c *Clients) readRecord(ctx context.Context, id string) (store.Record, store.Client, error) {
 	var kept store.Client
 	if !oauth.ValidClientID(id) {

@@ -26,7 +26,7 @@ type Definition struct {
 	Secrets []Secret `json:"secrets,omitempty"`
 	// SelfRegistered clients came by RFC 7591.
 	SelfRegistered bool `json:"self_registered,omitempty"`
-	// UnusedUntil is when a registration that nobody uses ends; zero: never.
+	// UnusedUntil is when an unused registration ends; zero: never.
 	UnusedUntil time.Time `json:"unused_until,omitzero"`
 }
 
@@ -37,7 +37,7 @@ type Secret struct {
 	Until time.Time `json:"until,omitzero"`
 }
 
-// Describe gives the operator's view of a client, wherever it is kept.
+// Describe returns the operator's view of a client, wherever it is kept.
 func Describe(c *oauth.Client) Definition {
 	d := Definition{Client: *c, SelfRegistered: c.SelfRegistered, Created: c.Since}
 	d.SecretHashes = nil
@@ -50,7 +50,7 @@ func Describe(c *oauth.Client) Definition {
 	return d
 }
 
-// definitionOf gives the operator's view of a record.
+// definitionOf returns the operator's view of a record.
 func (c *Clients) definitionOf(k store.Client) Definition {
 	d := Describe(clientOf(k))
 	d.UnusedUntil = k.UnusedUntil
@@ -73,7 +73,7 @@ func (c *Clients) applyDefinition(d Definition, k store.Client) (store.Client, e
 	return k, c.checkRecord(k)
 }
 
-// checkRecord judges a record as a configuration would be judged.
+// checkRecord checks a record as a configuration is checked.
 func (c *Clients) checkRecord(k store.Client) error {
 	client := clientOf(k)
 	for _, s := range k.Secrets { // those that end count too: rotation is no change of kind
@@ -94,8 +94,8 @@ func (c *Clients) checkRecord(k store.Client) error {
 	return nil
 }
 
-// effectiveClient is the client as it may act now. last is what registration permitted before it was
-// closed, nil if it is open or that is not known.
+// effectiveClient is the client with what it may do now. last is what registration permitted before
+// it was closed, nil if it is open or that is unknown.
 func (c *Clients) effectiveClient(k store.Client, last *store.Registration) *oauth.Client {
 	client := clientOf(k)
 	ceiling := c.RegisteredScopes

@@ -16,19 +16,19 @@ const (
 	// MaxRegistered is the most clients that may register themselves: the ledger of their
 	// places is one record of bounded size.
 	MaxRegistered = 4000
-	// unusedLife is how long a registration is kept that nobody uses.
+	// unusedLife is how long an unused registration is kept.
 	unusedLife = 24 * time.Hour
-	// settling is how long a place is held for a client that is not there: its record may
-	// be on its way. A creation is given up after half of that.
+	// settling is how long a place is reserved for a client without a record, which may still be
+	// on its way. A creation times out after half of that.
 	settling = time.Minute
 )
 
-// Register stores a client that registered itself, under a new id, unless limit of them
-// are there. access is the digest of its registration access token. It returns the client
-// as it is, and its secret, "" when it has none. Refusals are *oauth.Error.
+// Register stores a client that registered itself, under a new id, unless there are limit of them
+// already. access is the digest of its registration access token. It returns the client and its
+// secret, "" if it has none. Refusals are *oauth.Error.
 //
-// The place is taken first: a crash in between costs a place until places run out, and
-// no crash lets one client more in.
+// The place is reserved first: a crash in between costs a place until places run out, and never
+// admits one client too many.
 func (c *Clients) Register(ctx context.Context, client *oauth.Client, access string, limit int) (*oauth.Client, string, error) {
 	now := c.Now()
 	k, value, err := c.newRecord(registeredDefinition(client), store.Client{
@@ -77,10 +77,10 @@ func (c *Clients) Registered(ctx context.Context, id, access string) (client *oa
 	return c.effectiveClient(k, nil), true, nil
 }
 
-// Reregister replaces what a client said of itself. What an operator has restricted since
-// stays: its scopes, the audience of its tokens, its owner, and that it must always send state.
-// What an operator has granted to the client as it was (that people are not asked, that it may
-// introspect) is gone. Refusals are *oauth.Error.
+// Reregister replaces the settings that a client chose. Restrictions by an operator stay: its
+// scopes, the audience of its tokens, its owner, and that it must always send state. Privileges
+// that an operator granted to the former client (no consent page, introspection) are gone.
+// Refusals are *oauth.Error.
 func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Client) (*oauth.Client, error) {
 	k, err := c.changeRecord(ctx, id, func(k store.Client) (store.Client, error) {
 		if k.Public != client.Public {
@@ -109,12 +109,12 @@ func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Clien
 	return c.effectiveClient(k, nil), nil
 }
 
-// Unregister is Delete for a client that asked for it itself.
+// Unregister is Delete at the request of the client.
 func (c *Clients) Unregister(ctx context.Context, id string) error {
 	return registrationError(c.Delete(ctx, id))
 }
 
-// registrationError gives the words of RFC 7591 to what is no fault.
+// registrationError turns errors that are not technical into those of RFC 7591.
 func registrationError(err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return oauth.E(oauth.InvalidToken, "the client is no longer there")
@@ -125,8 +125,8 @@ func registrationError(err error) error {
 	return err
 }
 
-// Used keeps a registration for good, since somebody uses it. Of one that is kept
-// already it is a mere read.
+// Used keeps a registration permanently, because somebody uses it. If it is permanent already,
+// Used only reads.
 func (c *Clients) Used(ctx context.Context, id string) error {
 	_, err := c.changeRecord(ctx, id, func(k store.Client) (store.Client, error) {
 		kept, ok := k.Used()
@@ -143,12 +143,12 @@ func (c *Clients) Used(ctx context.Context, id string) error {
 
 var errKept = errors.New("clientstore: the registration is kept already")
 
-// errPlaces has no code of its own in RFC 7591: nothing about the request is wrong.
+// errPlaces has no code in RFC 7591, because nothing is wrong with the request.
 var errPlaces = oauth.E(oauth.AccessDenied, "no more clients may register").WithStatus(http.StatusForbidden)
 
 var ledgerKey = store.Key{Kind: store.KindLedger, ID: "registrations"}
 
-// reservePlace takes a place for id, of which there are limit.
+// reservePlace reserves one of limit places for id.
 func (c *Clients) reservePlace(ctx context.Context, id string, limit int) error {
 	var ledger store.RegistrationLedger
 	_, err := store.Change(ctx, c.Store, store.Record{Key: ledgerKey}, &ledger, func(*store.Record) (bool, error) {
@@ -169,7 +169,7 @@ func (c *Clients) reservePlace(ctx context.Context, id string, limit int) error 
 	return err
 }
 
-// freePlaces gives up the places of clients that are gone.
+// freePlaces frees the places of clients that are gone.
 func (c *Clients) freePlaces(ctx context.Context, places map[string]int64) error {
 	there := make(map[string]bool)
 	for after := ""; ; {

@@ -10,9 +10,8 @@ import (
 
 var registrationKey = store.Key{Kind: store.KindLedger, ID: "registration"}
 
-// KeepRegistration notes what registered clients may have while they can register. It goes on
-// to hold when they no longer can: a client that registered when it was more must not get
-// back what was taken from it.
+// KeepRegistration stores what registered clients may have, while they can register. It still
+// applies when they no longer can: a client must not get back what was taken from it.
 func (c *Clients) KeepRegistration(ctx context.Context, audience []string) error {
 	if c.RegisteredScopes == nil {
 		return nil

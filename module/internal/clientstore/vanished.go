@@ -13,26 +13,24 @@ import (
 )
 
 const (
-	// goneFor is how long a client that was taken out of the configuration is looked
-	// after: other nodes may go on with the former configuration, and issue to it, until
-	// they are updated.
+	// goneFor is for how long the tokens of a client that was removed from the configuration are
+	// ended again at each load: other nodes may issue to it until they are updated.
 	goneFor = 30 * 24 * time.Hour
-	// maxGone bounds those, the latest ones counting: each costs two writes at every load.
+	// maxGone is how many of the latest are remembered: each costs two writes at every load.
 	maxGone = 100
 )
 
-// EndVanished ends the tokens of clients that the configuration before had and this one
-// has not, for the nodes that know no clients and for the day a client of that name is
-// configured again.
+// EndVanished ends the tokens of clients that the previous configuration had and this one does not
+// have: for nodes that know no clients, and for when a client of that id is configured again.
 //
-// The last configuration that any node loads counts. Nodes of one issuer that load
-// different ones in turn therefore end the tokens of clients which only the others have:
-// that costs a new sign-in and lets nobody in, and which of two configurations is the
-// older one cannot be told. So every load repeats it for the clients that went lately:
-// what a node with the former configuration issued to them in between dies with its update.
+// The last configuration that any node loads counts. Nodes of one issuer with different
+// configurations therefore end the tokens of each other's clients when they load: that costs a new
+// sign-in and admits nobody, and nothing tells which configuration is older. Every load
+// repeats it for the clients that were removed recently, so tokens that a node with the former
+// configuration issued in between end when that node is updated.
 //
 // A configuration with neither a client nor a site with `oauth_server` is a guard's, and writes
-// nothing. Clients in the store come and go by other ways.
+// nothing. Clients in the store are not concerned.
 func (r *Registry) EndVanished(ctx context.Context, issuer string, trail audit.Sink, log *slog.Logger) error {
 	if !r.Complete {
 		return nil
@@ -77,7 +75,7 @@ func (r *Registry) EndVanished(ctx context.Context, issuer string, trail audit.S
 	return nil
 }
 
-// compareConfigured returns the record as it is to be, and whose tokens are to end.
+// compareConfigured returns the new record, and the clients whose tokens must end.
 func (r *Registry) compareConfigured(ctx context.Context, before store.Configured, now time.Time) (after store.Configured, ended []string, err error) {
 	after.Clients = slices.Sorted(maps.Keys(r.Configured))
 	gone := make(map[string]time.Time)
@@ -113,8 +111,8 @@ func (r *Registry) compareConfigured(ctx context.Context, before store.Configure
 	return after, ended, nil
 }
 
-// endClient ends access tokens by a notice to the guards, and grants by a record that is
-// looked at when they are used: which grants a client has is nowhere listed.
+// endClient ends access tokens by a revocation, and grants by a record that is checked when they
+// are used, because the grants of a client are not listed anywhere.
 func (r *Registry) endClient(ctx context.Context, id string, now time.Time) error {
 	err := r.Stored.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeClient, Value: id, At: now})
 	if err != nil {

@@ -153,8 +153,8 @@ func (c *Core) Warm(ctx context.Context) error {
 // warmTries is how often a start reads the secrets before it gives up.
 const warmTries = 3
 
-// readSecrets reads the gateway's secrets and keys, or makes the first ones. How long revocations
-// are kept depends on what the keys have signed.
+// readSecrets reads the gateway's secrets and keys, or creates them. How long revocations are kept
+// depends on what the keys have signed.
 func (c *Core) readSecrets(ctx context.Context) error {
 	if _, err := c.Keys(ctx); err != nil {
 		return err
@@ -163,8 +163,8 @@ func (c *Core) readSecrets(ctx context.Context) error {
 	return err
 }
 
-// firstLoad is how long a request waits for the revocations to be loaded: in the first moments
-// of the process a late answer is better than an error.
+// firstLoad is how long a request waits for the revocations to be loaded: just after the start, a
+// late response is better than an error.
 const firstLoad = 2 * time.Second
 
 // Verify verifies a token by keys and revocations, whatever clients and users there are.

@@ -15,8 +15,8 @@ import (
 // A configuration with neither clients nor a site with `oauth_server` guards what an authorization
 // server elsewhere issues, and knows nothing about its clients.
 //
-// The tokens of a user who was locked or deleted die too, where the directory can say so
-// for every request; elsewhere they live until they expire, and are not refreshed.
+// The tokens of a locked or deleted user are refused, too, if the directory can answer for every
+// request; otherwise they are valid until they expire, and are not refreshed.
 type Verifier struct {
 	Core    *Core
 	Clients *clientstore.Registry
@@ -55,5 +55,5 @@ func (v Verifier) Verify(ctx context.Context, raw string) (*token.Access, error)
 	return access, nil
 }
 
-// Cached lets guards tell tokens that are cheap to verify.
+// Cached tells guards which tokens are cheap to verify.
 func (v Verifier) Cached(raw string) bool { return v.Core.verifier.Cached(raw) }

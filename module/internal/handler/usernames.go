@@ -14,12 +14,12 @@ const (
 	nameTimeout = time.Second
 	// slowFault is how long a failed lookup must take to make later requests skip theirs.
 	slowFault = 100 * time.Millisecond
-	// namePause is how long no lookup is made after a slow fault. Then one request tries again.
+	// namePause is how long lookups are skipped after a slow fault. Then one request tries again.
 	namePause = 5 * time.Second
 )
 
-// UserNames looks up what users are called, for requests to APIs. A directory that does not
-// answer must not hold those up: tokens are judged without it. It is safe for concurrent use.
+// UserNames looks up the names of users, for requests to APIs. A directory that does not answer
+// must not delay those: tokens are verified without it. It is safe for concurrent use.
 type UserNames struct {
 	users       directory.Directory
 	now         func() time.Time
@@ -31,7 +31,7 @@ func NewUserNames(users directory.Directory) *UserNames {
 	return &UserNames{users: users, now: time.Now}
 }
 
-// Name is the name of a user, "" if the user has none or it cannot be found out now.
+// Name is the name of a user, "" if the user has none or the directory does not answer.
 func (n *UserNames) Name(ctx context.Context, subject string) string {
 	begun := n.now()
 	if until := n.pausedUntil.Load(); until != 0 {

@@ -7,9 +7,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/ratelimit"
 )
 
-// Limiter is a limiter that opens at its first use, so that checking a configuration
-// dials nothing, and opens again after a close. Opening waits for no server; where that
-// is away, the limiter itself knows what becomes of requests.
+// Limiter is a limiter that opens at first use, so that checking a configuration dials nothing,
+// and opens again after a close. Opening waits for no server: while one is unreachable, the
+// limiter itself decides on requests.
 type Limiter struct {
 	plugin ratelimit.Plugin
 	open   Value[ratelimit.OpenSource]
@@ -23,8 +23,8 @@ func (l *Limiter) Source(ctx context.Context) (ratelimit.OpenSource, error) {
 	return l.open.Get(ctx, l.plugin.Open)
 }
 
-// Decide implements [ratelimit.Source]. A limiter that cannot be opened is one whose
-// counts are out of reach, without the means to count in this process meanwhile.
+// Decide implements [ratelimit.Source]. If the limiter cannot be opened, its counts are
+// unreachable, and it cannot count in this process instead.
 func (l *Limiter) Decide(ctx context.Context, r ratelimit.Request) (ratelimit.Verdict, error) {
 	s, err := l.Source(ctx)
 	switch {
@@ -45,7 +45,7 @@ func (l *Limiter) Health(ctx context.Context) error {
 	return s.Health()
 }
 
-// Stats is what a limiter in this process holds; ok is false for one elsewhere.
+// Stats are those of a limiter in this process; ok is false for a remote one.
 func (l *Limiter) Stats() (s ratelimit.Stats, ok bool) {
 	open := l.open.open.Load()
 	if open == nil {

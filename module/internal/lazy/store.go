@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Store is a backend that opens at its first use. It counts and times each operation.
+// Store is a backend that opens at first use. It counts and times each operation.
 type Store struct {
 	source  store.Source
 	metrics metrics.Set
@@ -29,13 +29,13 @@ func (s *Store) Open(ctx context.Context) (store.Backend, error) {
 	return s.backend.Get(ctx, s.source.Open)
 }
 
-// Close lets go of the backend. A later use opens it again.
+// Close closes the backend. A later use opens it again.
 func (s *Store) Close() error { return s.backend.Drop(store.Backend.Close) }
 
 // Destruct closes a store that no configuration and no request uses any more.
 func (s *Store) Destruct() error { return s.Close() }
 
-// Secret is the backend's own, for a configuration that names none.
+// Secret is that of the backend, for a configuration without secrets.
 func (s *Store) Secret(ctx context.Context) ([]byte, error) {
 	b, err := s.Open(ctx)
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// openRetry is how long a failure to open something is remembered, so that requests do
-// not queue up behind one slow attempt after another.
+// openRetry is how long a failure to open is remembered, so that requests do not queue behind one
+// slow attempt after another.
 const openRetry = time.Second
 
-// Value opens something at its first use, so that checking a configuration touches
-// neither disk nor network, and again at the first use after it was dropped. What is open
-// is found without waiting for anybody: guards look for every request.
+// Value opens something at first use, so that checking a configuration touches neither disk nor
+// network, and again at the first use after Drop. An open value is found without locking,
+// because guards need it for every request.
 type Value[T any] struct {
 	open atomic.Pointer[T]
 
@@ -36,7 +36,7 @@ func (l *Value[T]) Get(ctx context.Context, open func(context.Context) (T, error
 	if l.failure != nil && time.Since(l.failedAt) < openRetry {
 		return none, l.failure
 	}
-	// What is opened outlives the request that happens to be first.
+	// The value outlives the request that happens to be first.
 	v, err := open(context.WithoutCancel(ctx))
 	l.failure, l.failedAt = err, time.Now()
 	if err != nil {
@@ -46,8 +46,7 @@ func (l *Value[T]) Get(ctx context.Context, open func(context.Context) (T, error
 	return v, nil
 }
 
-// Drop closes what is open. Who wants it meanwhile opens it again afterwards, not beside
-// what is about to close.
+// Drop closes the value if it is open. Concurrent users open it again after it is closed.
 func (l *Value[T]) Drop(shut func(T) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,11 +13,10 @@ import (
 )
 
 const (
-	// Timeout is how long a probe may take: less than the second after which those
-	// who ask, such as a kubelet, give up.
+	// Timeout is how long a probe may take: less than the second after which a kubelet gives up.
 	Timeout = 800 * time.Millisecond
-	// probeAge is how long what a probe found is the answer for all who ask, so that a
-	// flood of questions is no load on the store.
+	// probeAge is how long the result of a probe is reused, so that many health checks are no
+	// load on the store.
 	probeAge = time.Second
 )
 
@@ -29,8 +28,8 @@ type Result struct {
 	Degraded    error // what a store that answers cannot do, while the node still serves
 }
 
-// Probe asks the store whether it answers: one question at a time, however many want
-// to know, and none while the last answer is young. It runs beside them, since opening a
+// Probe finds out whether the store answers: one probe runs at a time, however many health checks
+// there are, and none while the last result is recent. It runs apart from them, since opening a
 // store may take longer than they wait.
 type Probe struct {
 	probe func(context.Context) Result
@@ -42,8 +41,8 @@ type Probe struct {
 	done  chan struct{} // closed at its end; nil: none is under way
 }
 
-// Ask waits for the answer until the probe is overdue. enter holds what the probe needs
-// until leave: it may end after those who asked for it.
+// Ask waits for the result until the probe is overdue. enter holds what the probe needs until
+// leave: the probe may end after the health check.
 func (p *Probe) Ask(ctx context.Context, enter func() (leave func(), err error)) Result {
 	p.mu.Lock()
 	if !p.ended.IsZero() && time.Since(p.ended) < probeAge {
@@ -86,7 +85,7 @@ func (p *Probe) run(done chan<- struct{}, leave func()) {
 	close(done)
 }
 
-// probeKey is that of a record that nobody writes.
+// probeKey is the key of a record that is never written.
 var probeKey = store.Key{Kind: store.KindProbe, ID: "ready"}
 
 // NewProbe makes the probe of a store and its signing keys, which keysUsable examines.

@@ -12,12 +12,11 @@ import (
 const (
 	// writeEvery is the least time between two writes to a store that can be written.
 	writeEvery = 10 * time.Second
-	// writeAgain is the least time between two writes while one has failed, or an
-	// operation of a request: a full disk is not hammered, and one with room again is
-	// soon found.
+	// writeAgain is the least time between two writes after a failed write or operation: a full
+	// disk is not overloaded, and freed space is soon noticed.
 	writeAgain = 2 * time.Second
-	// writePatience is how long a readiness check waits for a write. What it found before
-	// counts meanwhile: a slow disk makes sign-ins slow, not impossible.
+	// writePatience is how long a readiness check waits for a write. After that the previous
+	// result counts: a slow disk makes sign-ins slow, not impossible.
 	writePatience = 300 * time.Millisecond
 	// writeTimeout is after how long a write has failed.
 	writeTimeout = 10 * time.Second
@@ -27,8 +26,8 @@ const (
 	writeSize = 4 << 10
 )
 
-// writeProbe finds out whether a store can be written, by writing a record that means
-// nothing. One write runs at a time, however many ask.
+// writeProbe finds out whether a store can be written, by writing a record without a meaning. One
+// write runs at a time.
 type writeProbe struct {
 	mu    sync.Mutex
 	begun time.Time     // of the last write; zero: there was none
@@ -36,9 +35,8 @@ type writeProbe struct {
 	err   error         // of the last write that ended
 }
 
-// ask returns why the store cannot be written, or nil. suspect reports whether an
-// operation has failed since it was last called; then a write that succeeded a while ago
-// counts no longer.
+// ask returns why the store cannot be written, or nil. suspect reports whether an operation has
+// failed since it was last called; then an earlier successful write no longer counts.
 func (p *writeProbe) ask(ctx context.Context, suspect func() bool, write func(context.Context) error) error {
 	p.mu.Lock()
 	if age := time.Since(p.begun); p.done == nil && (p.begun.IsZero() || age >= writeEvery || age >= writeAgain && (p.err != nil || suspect())) {
@@ -71,8 +69,8 @@ func (p *writeProbe) run(done chan<- struct{}, write func(context.Context) error
 	close(done)
 }
 
-// writeTo creates a record under a key of its own, so that nodes do not meet, and with a
-// parent, so that all indexes of the store are written.
+// writeTo creates a record under a unique key, so that nodes do not conflict, and with a parent,
+// so that all indexes of the store are written.
 func writeTo(b store.Backend) func(context.Context) error {
 	return func(ctx context.Context) error {
 		_, err := b.Create(ctx, store.Record{

@@ -12,12 +12,11 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// maxDrain is how long a process that ends goes on answering, each answer with
-// `Connection: close`, before Caddy closes its listeners and idle connections. Longer
-// delays are for the operator to choose, with shutdown_delay.
+// maxDrain is how long an ending process still answers requests, with `Connection: close`, before
+// Caddy closes its listeners and idle connections. The operator can set shutdown_delay for more.
 const maxDrain = time.Second
 
-// drainPoll is how often drain looks whether connections are left.
+// drainPoll is how often drain checks whether connections are left.
 const drainPoll = 10 * time.Millisecond
 
 // connections counts those that are open on the servers of one configuration.
