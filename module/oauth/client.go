@@ -141,11 +141,11 @@ func (c *Client) Resolve(deprecated map[string]string) error {
 	return nil
 }
 
-// Title is what people are shown.
+// Title is the name that people are shown.
 func (c *Client) Title() string { return cmp.Or(c.Name, c.ID) }
 
-// MayUse reports whether the client is configured for a grant type. Whether the end of
-// a deprecated one has come is [Client.Ended]'s to say.
+// MayUse reports whether the client is configured for a grant type. [Client.Ended] reports whether
+// a deprecated one has ended.
 func (c *Client) MayUse(g GrantType) bool { return slices.Contains(c.Grants, g) }
 
 // Ended reports whether the client's use of a deprecated grant type is over.
@@ -161,17 +161,16 @@ func (c *Client) MatchesRedirect(sent string) bool {
 	})
 }
 
-// RemembersConsent reports whether an answer on the consent page may be kept for this
-// redirect address. Any program of the user's device can pose as the public client of a
-// loopback or private-use address, and a remembered consent would hand it a code without
-// anybody noticing, so there the person is asked anew (RFC 8252 section 8.6). Neither PKCE
-// nor the same port helps: whoever sends the request chooses the challenge, and any program
-// may listen on a port while the client does not run.
+// RemembersConsent reports whether consent may be remembered for this redirect address. Any
+// program on the user's device can pose as the public client of a loopback or private-use address,
+// and with a remembered consent would silently get a code, so there the user is asked each time
+// (RFC 8252 section 8.6). Neither PKCE nor the same port helps: the sender of the request chooses
+// the challenge, and any program may listen on the port while the client does not run.
 func (c *Client) RemembersConsent(redirectURI string) bool {
 	return !c.Public || strings.HasPrefix(redirectURI, "https://")
 }
 
-// CORSOrigins lists the origins whose scripts may read token answers.
+// CORSOrigins lists the origins whose scripts may read token responses.
 func (c *Client) CORSOrigins() []string {
 	origins := slices.Clone(c.Origins)
 	if c.Public {
@@ -185,8 +184,8 @@ func (c *Client) CORSOrigins() []string {
 	return slices.Compact(origins)
 }
 
-// GrantableScopes decides what a request for scopes gives: the requested ones when the
-// client may have each, its default ones when it asked for none.
+// GrantableScopes returns the requested scopes if the client may have each of them, and its default
+// ones if it requested none.
 func (c *Client) GrantableScopes(requested string) ([]string, error) {
 	scopes, ok := ParseScopes(requested)
 	if !ok {
@@ -206,8 +205,8 @@ func (c *Client) GrantableScopes(requested string) ([]string, error) {
 	return scopes, nil
 }
 
-// ActsForPeople reports whether the client may get tokens for a user, and not only its own:
-// offline_access has no meaning for others.
+// ActsForPeople reports whether the client may get tokens for users, and not only for itself.
+// offline_access has no meaning for other clients.
 func (c *Client) ActsForPeople() bool {
 	return slices.ContainsFunc(c.Grants, func(g GrantType) bool { return g != ClientCredentials })
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Code is the error member of a protocol answer.
+// Code is the error member of a protocol response.
 type Code string
 
 // The error codes and where each is defined.
@@ -37,13 +37,13 @@ const (
 
 // Error is a refusal with three texts: the code for the client's program, the
 // description for its developer, and the cause for the operator's log, which never
-// leaves the gateway. It is a value: With methods return changed copies.
+// leaves the gateway. Its methods return changed copies.
 type Error struct {
 	Code        Code
 	Description string
 	// Field is the parameter or member that is wrong, "" for none in particular.
 	Field string
-	// Status is the HTTP status at endpoints that answer JSON.
+	// Status is the HTTP status of JSON responses.
 	Status int
 	// RetryAfter in seconds, 0 for none.
 	RetryAfter int
@@ -68,7 +68,7 @@ func E(code Code, description string) *Error {
 	return &Error{Code: code, Description: description, Field: fields[code], Status: status}
 }
 
-// fields are the parameters that codes are about.
+// fields are the parameters that some codes are about.
 var fields = map[Code]string{
 	UnsupportedGrantType: "grant_type", UnsupportedResponseType: "response_type", InvalidScope: "scope", InvalidTarget: "resource",
 }
@@ -92,8 +92,8 @@ func TooMany(description string, retry time.Duration) *Error {
 	return e
 }
 
-// Seconds is a wait as Retry-After has it. It rounds up: a client that comes back on the
-// second must be let in.
+// Seconds is the value of Retry-After for a wait, rounded up: a client that returns after that
+// time must not be refused for coming too early.
 func Seconds(d time.Duration) int { return max(1, int((d+time.Second-1)/time.Second)) }
 
 // with returns a changed copy.

@@ -17,18 +17,18 @@ const (
 	DeviceCode GrantType = "urn:ietf:params:oauth:grant-type:device_code"
 )
 
-// The grant types of the past: RFC 9700 says not to use them (sections 2.1.2 and 2.4). A
-// client may have one until a date that its configuration names.
+// The deprecated grant types (RFC 9700 sections 2.1.2 and 2.4). A client may have one until a
+// configured date.
 const (
 	Implicit GrantType = "implicit" // RFC 6749 4.2: response_type=token
 	Password GrantType = "password" // RFC 6749 4.3
 )
 
-// DeprecatedGrantTypes lists those that a client may have until a date only.
+// DeprecatedGrantTypes lists those that a client may only have until a date.
 var DeprecatedGrantTypes = []GrantType{Implicit, Password}
 
-// OptionalGrantTypes lists those that are offered only while some client has them. To who
-// asks when nobody has, they are as unknown as any other word.
+// OptionalGrantTypes lists those that are offered only while some client has them. Otherwise they
+// are unknown grant types.
 var OptionalGrantTypes = []GrantType{DeviceCode, Implicit, Password}
 
 // GrantTypes lists those a client may be configured with.
@@ -37,7 +37,7 @@ var GrantTypes = []GrantType{AuthorizationCode, RefreshToken, ClientCredentials,
 // shortDeviceCode is what people may write for DeviceCode.
 const shortDeviceCode = "device_code"
 
-// NamedGrant is the grant type that somebody wrote down.
+// NamedGrant is the grant type with this name or short name.
 func NamedGrant(name string) GrantType {
 	if name == shortDeviceCode {
 		return DeviceCode
@@ -45,7 +45,7 @@ func NamedGrant(name string) GrantType {
 	return GrantType(name)
 }
 
-// ParseEnd reads the day from whose first moment in UTC a deprecated grant is refused.
+// ParseEnd parses the day (YYYY-MM-DD) at whose start in UTC a deprecated grant ends.
 func ParseEnd(day string) (time.Time, error) {
 	end, err := time.Parse(time.DateOnly, day)
 	if err != nil {

@@ -36,9 +36,9 @@ func Challenge(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// CheckPKCE reports whether a token request may go on: the verifier answers the
-// challenge, or there is neither. A verifier without a challenge is refused, which
-// stops a downgrade by stripping the challenge (RFC 9700 section 4.8.2).
+// CheckPKCE reports whether the verifier of a token request matches the challenge, or there is
+// neither. A verifier without a challenge is refused, which prevents a downgrade by removing the
+// challenge (RFC 9700 section 4.8.2).
 func CheckPKCE(challenge, verifier string) bool {
 	if challenge == "" {
 		return verifier == ""

@@ -31,8 +31,8 @@ func CheckRedirectURI(s string, native bool) error {
 		return errors.New("must not have a fragment")
 	case u.User != nil:
 		return errors.New("must not contain a user name")
-	// Decoded it would stand on the consent page: a letter of another script, or a sign
-	// that browsers take for a dot behind what looks like somebody else's host.
+	// The consent page would show it decoded: a letter of another script, or a character
+	// that browsers take for a dot after what looks like another host.
 	case strings.ContainsFunc(u.Host, func(r rune) bool { return r == '%' || r >= 0x7f }):
 		return errors.New("must not have an encoded character in its host: write a name of other letters in its xn-- form")
 	case strings.Contains(s, "*"):
@@ -60,12 +60,12 @@ func CheckRedirectURI(s string, native bool) error {
 	return nil
 }
 
-// loopbackPrefixes begin the addresses whose port is free. An address matches only under the
-// name it is registered by: localhost is not 127.0.0.1, as a machine may resolve the name to
-// something else (RFC 8252 section 8.3).
+// loopbackPrefixes begin the addresses that match with any port. The host must be the registered
+// one: localhost is not 127.0.0.1, because a machine may resolve it to something else (RFC 8252
+// section 8.3).
 var loopbackPrefixes = []string{"http://127.0.0.1", "http://[::1]", "http://localhost"}
 
-// MatchRedirectURI compares an address that was sent with a registered one: as
+// MatchRedirectURI compares a requested address with a registered one: as
 // strings, except that a native client's loopback address may have any port
 // (RFC 8252 section 7.3).
 func MatchRedirectURI(registered, sent string, native bool) bool {
@@ -87,7 +87,7 @@ func MatchRedirectURI(registered, sent string, native bool) bool {
 	return false
 }
 
-// cutPort takes ":digits" off the front; what is left must begin a path or a query.
+// cutPort removes ":digits" from the front; the rest must begin a path or a query.
 func cutPort(s string) (rest string, ok bool) {
 	if after, found := strings.CutPrefix(s, ":"); found {
 		digits := len(after) - len(strings.TrimLeft(after, "0123456789"))
@@ -99,7 +99,7 @@ func cutPort(s string) (rest string, ok bool) {
 	return s, s == "" || s[0] == '/' || s[0] == '?'
 }
 
-// Loopback reports whether a host name (without port) can only be this machine.
+// Loopback reports whether a host name (without port) is always this machine.
 func Loopback(host string) bool {
 	if host == "localhost" {
 		return true

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Limits of a scope parameter: without them one request could carry hundreds of
-// thousands of names, each to be compared with each.
+// Limits of a scope parameter: without them one request could have hundreds of thousands of names,
+// each of which is compared with all others.
 const (
 	MaxScopeLength = 4096 // bytes
 	MaxScopes      = 100
@@ -43,10 +43,10 @@ func ParseScopes(s string) (scopes []string, ok bool) {
 	return scopes, true
 }
 
-// JoinScopes gives the parameter form.
+// JoinScopes returns the parameter form.
 func JoinScopes(scopes []string) string { return strings.Join(scopes, " ") }
 
-// Subset reports whether every one of small is in large.
+// Subset reports whether large contains all of small.
 func Subset(small, large []string) bool {
 	for _, s := range small {
 		if !slices.Contains(large, s) {

@@ -9,21 +9,19 @@ import (
 
 // The scopes of Variant B. They need no declaration, and only its clients may have them.
 const (
-	SNSLogin    = "snsapi_login"    // signing in by a code that is scanned
-	SNSUserinfo = "snsapi_userinfo" // signing in in one browser
+	SNSLogin    = "snsapi_login"    // sign-in by scanning a code
+	SNSUserinfo = "snsapi_userinfo" // sign-in in the same browser
 	SNSBase     = "snsapi_base"     // the same without name and picture
 )
 
 // VariantBScopes lists the scopes of Variant B.
 var VariantBScopes = []string{SNSLogin, SNSUserinfo, SNSBase}
 
-// VariantBContentTypes are the forms of a userinfo answer of Variant B: application/json,
-// the text/plain of the provider that libraries were written for, or what the caller's
-// library is known to need.
+// VariantBContentTypes are the forms of a userinfo response of Variant B: what the caller's library
+// is known to need, application/json, or text/plain as the original provider sends it.
 var VariantBContentTypes = []string{"auto", "json", "text"}
 
-// checkVariantB reports what is wrong with a client as one of Variant B, or with its having
-// words of Variant B without being one.
+// checkVariantB reports settings that a client of Variant B cannot have, or that only it can have.
 func (c *Client) checkVariantB() error {
 	if !c.VariantB {
 		if len(c.FrameOrigins) > 0 {
@@ -64,10 +62,10 @@ func (c *Client) checkVariantB() error {
 	return nil
 }
 
-// variantBGrants are what every client of Variant B has, and no other.
+// variantBGrants are the grants of all clients of Variant B.
 var variantBGrants = []GrantType{AuthorizationCode, RefreshToken}
 
-// CheckScope reports why the client cannot have a scope, given those that are declared.
+// CheckScope reports why the client cannot have a scope, given the declared ones.
 func (c *Client) CheckScope(s string, known []string) error {
 	switch sns := slices.Contains(VariantBScopes, s); {
 	case sns && !c.VariantB:
@@ -82,7 +80,7 @@ func (c *Client) CheckScope(s string, known []string) error {
 	return nil
 }
 
-// mayHave lists the scopes among which the client's are, given those that are declared.
+// mayHave lists the scopes that the client can have, given the declared ones.
 func (c *Client) mayHave(known []string) []string {
 	if !c.VariantB {
 		return known
@@ -92,8 +90,8 @@ func (c *Client) mayHave(known []string) []string {
 	})...)
 }
 
-// CheckFrameOrigin reports why an origin may not show our page in a frame. It becomes part
-// of a Content-Security-Policy, where a semicolon would begin another directive.
+// CheckFrameOrigin reports why an origin may not frame the sign-in page. It becomes part of a
+// Content-Security-Policy, where a semicolon would begin another directive.
 func CheckFrameOrigin(s string) error {
 	if err := CheckOrigin(s); err != nil {
 		return err

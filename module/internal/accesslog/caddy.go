@@ -13,8 +13,8 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// This file repeats what Caddy's http server decides about the line of a request and does not
-// export. TestLinesAreThoseOfCaddy runs both side by side, so that a change in Caddy is noticed.
+// This file repeats decisions of Caddy's HTTP server about the log line of a request that Caddy
+// does not export. TestLinesAreThoseOfCaddy runs both side by side, to notice changes in Caddy.
 
 // loggersFor is Server.shouldLogRequest and ServerLogConfig.wrapLogger.
 func (l *Log) loggersFor(r *http.Request, c *caddyhttp.ServerLogConfig) []*zap.Logger {

@@ -18,8 +18,7 @@ type outcome struct {
 }
 
 // writeLine writes one line to each logger, with the fields of Caddy's lines. The site's
-// log_credentials has no effect: what it would show here is worth more than a session of one
-// site.
+// log_credentials has no effect: credentials of the issuer are worth more than those of one site.
 func writeLine(loggers []*zap.Logger, r *http.Request, sent http.Header, o outcome) {
 	level, message := levelOf(r, o.status), messageOf(r)
 	var fields []zap.Field
@@ -55,8 +54,7 @@ func fieldsOf(r *http.Request, sent http.Header, o outcome) []zap.Field {
 	return append(fields, zap.String("uuid", handler.RequestID(r))) // the audit trail's request_id
 }
 
-// redactRequest returns what a line may say about a request, as it was before any handler
-// rewrote it.
+// redactRequest returns what a line may show of the original request.
 func redactRequest(r *http.Request, sent http.Header) *http.Request {
 	shown := &http.Request{
 		Method: r.Method, Proto: r.Proto, Host: r.Host, RequestURI: r.RequestURI, RemoteAddr: r.RemoteAddr,

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// redacted stands for what a log must not show.
+// redacted replaces what a log must not show.
 const redacted = "REDACTED"
 
-// Bounds of what is shown of a request's address.
+// Limits on what is shown of a URL.
 const (
 	maxShownPairs   = 32
 	maxShownValue   = 256 // bytes, escaped
@@ -19,16 +19,16 @@ const (
 	maxShownPath    = 256
 )
 
-// shownParameters are those whose values a log may show: none is a credential, and
-// without them nobody can tell why a request failed. All others are redacted, names of
-// parameters that nobody knows included: a token may stand alone after the question mark.
+// shownParameters are those whose values a log may show: none is a credential, and they tell why
+// a request failed. All others are redacted, including the names of unknown parameters: a token
+// may be the whole query.
 var shownParameters = []string{
 	"appid", "client_id", "code_challenge_method", "display", "error", "f", "grant_type", "iss", "lang", "last", "login_type", "max_age",
 	"prompt", "redirect_uri", "response_mode", "response_type", "scope", "self_redirect", "style", "token_type_hint",
 	"ui_locales",
 }
 
-// namedParameters are those whose name alone is shown.
+// namedParameters are those of which only the name is shown.
 var namedParameters = []string{
 	"access_token", "acr_values", "claims", "client_assertion", "client_assertion_type", "client_secret", "code", "code_challenge",
 	"code_verifier", "decision", "device_code", "error_description", "id_token", "id_token_hint", "login_hint", "logout_hint", "nonce", "number", "openid",
@@ -61,8 +61,8 @@ func headerSet(names ...string) map[string]bool {
 	return set
 }
 
-// redactHeader gives a copy in which only known harmless values are left. Of a Location
-// the address is left, without what the query and fragment say.
+// redactHeader returns a copy with only the values that are known to be harmless. A Location is
+// shown with its query and fragment redacted.
 func redactHeader(h http.Header, shown map[string]bool) http.Header {
 	out := make(http.Header, len(h))
 	for name, values := range h {
@@ -78,7 +78,7 @@ func redactHeader(h http.Header, shown map[string]bool) http.Header {
 	return out
 }
 
-// redactURI gives an address as a log may show it: a request's, or one to go to.
+// redactURI redacts the URL of a request or a Location.
 func redactURI(uri string) string {
 	rest, _, hasFragment := strings.Cut(uri, "#")
 	before, query, hasQuery := strings.Cut(rest, "?")
@@ -124,7 +124,7 @@ func redactBase(base string) string {
 	return origin + path
 }
 
-// plain reports whether a segment of a path can be no secret: it is short, or a word.
+// plain reports whether a segment of a path cannot be a secret: it is short, or a word.
 func plain(segment string) bool {
 	word := true
 	for i := range len(segment) {
@@ -166,7 +166,7 @@ func redactQuery(query string) string {
 	return strings.Join(out, "&")
 }
 
-// redactAddress is redactURI for an address that is the value of a parameter.
+// redactAddress is redactURI for the value of a parameter.
 func redactAddress(escaped string) string {
 	address, err := url.QueryUnescape(escaped)
 	if err != nil || len(address) > 4*maxShownValue {

@@ -2,7 +2,7 @@ package audit
 
 import "context"
 
-// Name is what happened. The wire form is stable: people filter by it.
+// Name is the name of an event. It never changes, because people filter by it.
 type Name string
 
 // The events. An event is recorded when its effect is certain, once per effect.
@@ -45,8 +45,8 @@ var Names = []Name{
 	KeyRotated, KeyRevoked, JobAccepted, JobEnded, FileForbidden, ConfigChanged,
 }
 
-// Event is one line of the trail. Only what is known is set; nothing in it is a
-// credential. Time, node, address and request id are the sink's to add.
+// Event is one line of the trail. Only known fields are set, and none is a credential. The sink
+// adds time, node, address and request id.
 type Event struct {
 	Name    Name
 	Client  string   // client_id; of a client that nobody knows a keyed digest of what was sent: it may be a secret
@@ -59,9 +59,9 @@ type Event struct {
 	Reason  string   // one of a few fixed words, see the names
 }
 
-// Sink records events. Record MUST be safe for concurrent use, MUST NOT block on
-// anything slow and MUST NOT fail the caller. ctx is that of the request, or a
-// descendant without its cancellation: it tells the sink address and request id.
+// Sink records events. Record MUST be safe for concurrent use and MUST NOT block on anything slow.
+// ctx is that of the request, or a descendant without its cancellation, from which the sink takes
+// address and request id.
 type Sink interface {
 	Record(ctx context.Context, e Event)
 }
