@@ -85,7 +85,7 @@ func decodeBody(body []byte, v any) error {
 func bodyFault(err error) error {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) && kind.Field != "" {
-		return badField(kind.Field, "expected another type than "+kind.Value)
+		return badField(withoutEmbedded(kind.Field), "expected another type than "+kind.Value)
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		if field, err := strconv.Unquote(name); err == nil {
@@ -93,6 +93,15 @@ func bodyFault(err error) error {
 		}
 	}
 	return refuse(http.StatusBadRequest, envelope.Error{Code: "bad_request", Message: "the body is not a JSON object"})
+}
+
+// withoutEmbedded removes the name of an embedded struct, with which encoding/json begins a path. The fields of
+// JSON begin with small letters.
+func withoutEmbedded(path string) string {
+	if name, rest, ok := strings.Cut(path, "."); ok && name != strings.ToLower(name) {
+		return rest
+	}
+	return path
 }
 
 // query gives the parameters, which must be among those named and given once.
