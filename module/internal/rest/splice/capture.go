@@ -1,18 +1,18 @@
 package splice
 
-// captured are the values that are captured. Of a scalar, what was in earlier chunks is kept until it ends.
+// captured has the captured values. The part of a scalar from earlier chunks is kept until the scalar ends.
 type captured struct {
 	slots   []Scalar
 	on      bool   // a scalar is being captured
 	from    int    // where it begins in the chunk
 	earlier []byte // what of it was in earlier chunks
 
-	// The container that is captured as soon as it is known whether it is empty, and its depth; 0: none.
+	// container is captured once it is known whether it is empty; containerDepth is 0 if there is none.
 	container      edit
 	containerDepth int
 }
 
-// store stores a value in every slot that asks for it.
+// store stores a value in every slot of a place.
 func (c *captured) store(of *edit, s Scalar) {
 	for _, n := range [...]*node{of.doc, of.id} {
 		if n != nil {
@@ -23,7 +23,7 @@ func (c *captured) store(of *edit, s Scalar) {
 	}
 }
 
-// forget drops what was captured in an earlier member of the same name.
+// forget drops what an earlier member of the same name has captured.
 func (c *captured) forget(n *node) *node {
 	if n != nil {
 		for _, slot := range n.below {
@@ -33,7 +33,7 @@ func (c *captured) forget(n *node) *node {
 	return n
 }
 
-// storeContainer captures the container of containerDepth, now that it is known whether it is empty.
+// storeContainer captures the container of containerDepth.
 func (c *captured) storeContainer(k Kind, empty bool) {
 	c.store(&c.container, Scalar{Kind: k, Empty: empty})
 	c.containerDepth = 0

@@ -12,54 +12,50 @@ const (
 	DefaultMaxScalar = 4096
 )
 
-// Config declares the edits. Names of members are the sender's, decoded; a name that
-// a text repeats is edited each time.
+// Config declares the edits. Member names are the upstream's, decoded; repeated members are all edited.
 type Config struct {
-	// Root is what of the document is passed on. Empty: all of it.
+	// Root is the value that is passed on. Empty: the whole document.
 	Root Pointer
 
-	// List says that Root is an array, null (the empty array), or an object whose
-	// members' values are the elements. An array comes out. The edits below apply to
-	// each element that is an object. Without List they apply to Root, which must
-	// then be an object, unless there are none.
+	// List says that Root is an array, null (an empty array), or an object whose members are the elements.
+	// The output is an array, and the edits apply to each element that is an object. Without List they
+	// apply to Root, which must then be an object if there are any.
 	List bool
-	// Skip elements are passed over, and Take at most are passed on. Take 0: all.
+	// Skip elements are left out, and at most Take follow. Take 0: all.
 	Skip, Take int
 
-	// Rename has the new names of members of the resource object. A member that has a
-	// new name already is dropped: the renamed one wins.
+	// Rename has the new names of members of the resource object. A member that already has the new name
+	// of another one is dropped.
 	Rename map[string]string
-	// Values has, for a member, the strings that take the place of scalars. They are
-	// found by their text: "1" is the number 1 and the string "1". Others stay.
+	// Values replaces scalars by strings, by member and the text of the scalar: "1" is the number 1 and
+	// the string "1". Other values stay.
 	Values map[string]map[string]string
-	// Drop are the members that are left out.
-	Drop []string
+	// Drop has the members that are left out, DropAt those of objects inside the resource object.
+	Drop   []string
+	DropAt []Pointer
 	// Lift are values inside the resource object that become members of it.
 	Lift []Lift
-	// DropAt are members of objects inside the resource object that are left out.
-	DropAt []Pointer
 
-	// Any lets a Root that is no object pass as it is. Without it such a Root is none when there
-	// are edits.
+	// Any passes a Root that is not an object unchanged. Without it and with edits, that is ErrRoot.
 	Any bool
 
 	// ID is a place inside the resource object, captured for Append.
 	ID Pointer
-	// Append appends members (`"links":[],"x":1`, without a comma around them) to dst
-	// at the end of each resource object. The id is Absent when there is none.
+	// Append appends members (`"links":[],"x":1`, without a leading comma) at the end of each resource
+	// object. The id is Absent if there is none.
 	Append func(dst []byte, id Scalar) []byte
 
-	// Capture are places in the whole document. Of a repeated member the last counts.
+	// Capture has places in the whole document. Of repeated members the last one counts.
 	Capture []Pointer
 
-	// MaxDepth bounds the nesting of objects and arrays. Default: 128.
+	// MaxDepth is the greatest nesting of objects and arrays. Default: 128.
 	MaxDepth int
-	// MaxScalar bounds the bytes of a captured scalar. Default: 4096. A longer one is
+	// MaxScalar is the greatest length of a captured scalar in bytes. Default: 4096. A longer one is
 	// Absent and Long, never cut.
 	MaxScalar int
 }
 
-// edits reports whether a resource object is changed at all.
+// edits reports whether resource objects are changed.
 func (c *Config) edits() bool {
 	return len(c.Rename) > 0 || len(c.Values) > 0 || len(c.Drop) > 0 || len(c.Lift) > 0 || len(c.DropAt) > 0 || c.Append != nil
 }

@@ -1,15 +1,13 @@
 package splice
 
-// Bounds of what an editor holds and keeps.
 const (
-	outSize  = 8 << 10 // edited bytes on their way to dst
-	maxSpace = 256     // white space between a comma and a name; more of it is left out
+	outSize  = 8 << 10 // bytes of output that are buffered
+	maxSpace = 256     // kept white space between a comma and a name; more is left out
 	maxKept  = 16 << 10
 )
 
-// Editor copies one text, in four stages: the scanner finds the tokens of the text, the position knows
-// where in the document they are and what is to be done with them, held, captured and lifting keep what
-// has to wait, and the output passes on the rest. Its zero value is not usable, see Plan.New.
+// Editor edits one text. Its scanner finds the tokens; the position decides what happens to each value; held,
+// captured and lifting keep what must wait; the output passes on the rest. Plan.New makes editors.
 type Editor struct {
 	plan     *Plan
 	scanner  scanner
@@ -19,11 +17,11 @@ type Editor struct {
 	lifting  lifting
 	out      output
 
-	// What Vary may have changed.
+	// Set by Vary.
 	window window
 	append func(dst []byte, id Scalar) []byte
 
-	text []byte // of the last string that was decoded
+	text []byte // buffer of the last decoded string
 }
 
 func (e *Editor) start() {
@@ -34,9 +32,8 @@ func (e *Editor) start() {
 	e.at.tracked = true
 }
 
-// Vary changes, for this text alone and before its first byte, what a plan that serves
-// many leaves open: the elements that are passed on, and what is appended. Take 0 is all,
-// a nil append the plan's; it has no effect on a plan without one.
+// Vary sets, for this text only and before its first byte, the elements that are passed on and what is appended.
+// Take 0 means all. A nil append keeps the plan's; a plan without one ignores append.
 func (e *Editor) Vary(skip, take int, append func(dst []byte, id Scalar) []byte) {
 	e.window = newWindow(skip, take)
 	if append != nil && e.append != nil {
@@ -44,19 +41,20 @@ func (e *Editor) Vary(skip, take int, append func(dst []byte, id Scalar) []byte)
 	}
 }
 
-// Release gives the editor back. It must not be used afterwards.
+// Release returns the editor to its plan. It must not be used afterwards.
 func (e *Editor) Release() {
 	clear(e.captured.slots)
 	clear(e.at.frames)
+	e.out.buffer.Reset(nil)
 	*e = Editor{
 		plan: e.plan, scanner: scanner{arrays: e.scanner.arrays[:0]}, at: position{frames: e.at.frames[:0]},
 		held: held{earlier: small(e.held.earlier)}, captured: captured{slots: e.captured.slots, earlier: small(e.captured.earlier)},
-		lifting: lifting{held: small(e.lifting.held)}, out: output{buffer: e.out.buffer[:0]}, text: small(e.text),
+		lifting: lifting{held: small(e.lifting.held)}, out: output{buffer: e.out.buffer}, text: small(e.text),
 	}
 	e.plan.pool.Put(e)
 }
 
-// small returns an empty buffer to be used again, unless it has grown large.
+// small empties a buffer for reuse, or drops it if it has grown large.
 func small(b []byte) []byte {
 	if cap(b) > maxKept {
 		return nil
@@ -64,7 +62,7 @@ func small(b []byte) []byte {
 	return b[:0]
 }
 
-// Write scans a part of the text, and writes to dst what of it is known to pass. An error is permanent.
+// Write edits a part of the text. An error is permanent.
 func (e *Editor) Write(p []byte) (int, error) {
 	if e.out.err != nil {
 		return 0, e.out.err
@@ -106,24 +104,21 @@ func (e *Editor) Close() error {
 	return e.out.err
 }
 
-// Captured returns what is known so far of the value at Capture[i].
+// Captured returns the value at Capture[i], as far as it was read.
 func (e *Editor) Captured(i int) Scalar { return e.captured.slots[i] }
 
-// Elements counts those of the list so far, passed on or not.
+// Elements returns how many elements of the list were read, passed on or not.
 func (e *Editor) Elements() int64 { return e.at.elements }
 
-// Read counts the bytes of the text so far.
+// Read returns how many bytes of the text were read.
 func (e *Editor) Read() int64 { return e.scanner.base }
 
-// Found reports whether Root was there, and of the declared kind.
-func (e *Editor) Found() bool { return e.at.rootFound }
-
-// beginChunk begins a chunk. Places in it are counted from its beginning.
+// beginChunk begins a chunk; positions count from its start.
 func (e *Editor) beginChunk(p []byte) {
 	e.out.chunk, e.out.from, e.held.from, e.captured.from = p, 0, 0, 0
 }
 
-// endChunk keeps, at the end of a chunk, what is needed of it.
+// endChunk keeps what later chunks need of this one.
 func (e *Editor) endChunk() {
 	end := len(e.out.chunk)
 	if e.captured.on {

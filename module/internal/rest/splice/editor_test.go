@@ -110,7 +110,7 @@ func TestEdits(t *testing.T) {
 			pl := plan(t, c.conf)
 			for _, size := range []int{1 << 20, 1, 2, 3, 5, 7} {
 				out, e, err := edited(pl, c.in, size)
-				if err != nil || out != c.out || !e.Found() {
+				if err != nil || out != c.out || !e.at.rootFound {
 					t.Fatalf("in chunks of %d: %v\n%s\nwant\n%s", size, err, out, c.out)
 				}
 				e.Release()
@@ -196,7 +196,7 @@ func TestARootThatIsNotAsDeclaredPassesNothing(t *testing.T) {
 	} {
 		for _, size := range []int{100, 1} {
 			out, e, err := edited(plan(t, c.conf), c.in, size)
-			if !errors.Is(err, ErrRoot) || strings.TrimSpace(out) != "" || e.Found() {
+			if !errors.Is(err, ErrRoot) || strings.TrimSpace(out) != "" || e.at.rootFound {
 				t.Errorf("%s gives %q, %v", c.in, out, err)
 			}
 		}

@@ -2,8 +2,7 @@ package splice
 
 import "bytes"
 
-// held is a part that is not passed on before it is known what becomes of it: a comma, white space and a
-// name, or a scalar. What of it was in earlier chunks is kept.
+// held is input whose fate is not decided yet: a comma, white space and a name, or a scalar.
 type held struct {
 	on      bool
 	named   bool   // with a name
@@ -15,8 +14,7 @@ type held struct {
 // beginName begins to hold what leads to a name.
 func (h *held) beginName(i int) { h.on, h.named, h.from, h.token = true, true, i, -1 }
 
-// rawToken returns the held name or scalar, which ends right before i in the chunk, as it stands in the
-// text.
+// rawToken returns the held name or scalar as written; it ends right before i in the chunk.
 func (h *held) rawToken(chunk []byte, i int) []byte {
 	if len(h.earlier) == 0 {
 		return chunk[h.from+h.token : i]
@@ -26,7 +24,7 @@ func (h *held) rawToken(chunk []byte, i int) []byte {
 	return h.earlier[h.token:]
 }
 
-// decoded returns the text of a string, or the bytes of another scalar. It is valid until the next call.
+// decoded returns a decoded string, or another scalar as written. It is valid until the next call.
 func (e *Editor) decoded(raw []byte) []byte {
 	if raw[0] != '"' {
 		return raw
@@ -39,7 +37,7 @@ func (e *Editor) decoded(raw []byte) []byte {
 	return e.text
 }
 
-// dropComma drops the comma at the beginning of what is held: all members in front were dropped.
+// dropComma drops the held comma, because all members before it were dropped.
 func (e *Editor) dropComma() {
 	switch {
 	case len(e.held.earlier) > 0:
@@ -55,7 +53,7 @@ func (e *Editor) dropComma() {
 	}
 }
 
-// release passes on what is held up to i, or something else instead of its token.
+// release passes on what is held up to i, with instead (if not nil) in place of its token.
 func (e *Editor) release(instead []byte, i int) {
 	switch {
 	case e.out.muted:
@@ -75,7 +73,7 @@ func (e *Editor) release(instead []byte, i int) {
 	e.held.earlier, e.held.on = e.held.earlier[:0], false
 }
 
-// replacement returns what takes the place of the held scalar that ends right before i, nil for none.
+// replacement returns what replaces the held scalar that ends right before i, nil if nothing does.
 func (e *Editor) replacement(i int) []byte {
 	if v := e.at.current.values.get(e.decoded(e.held.rawToken(e.out.chunk, i))); v != nil {
 		return *v
@@ -83,7 +81,7 @@ func (e *Editor) replacement(i int) []byte {
 	return nil
 }
 
-// endScalar ends the scalar that ends right before i.
+// endScalar handles the scalar that ends right before i.
 func (e *Editor) endScalar(i int) state {
 	if e.captured.on {
 		e.captureScalar(i)

@@ -3,42 +3,42 @@ package splice
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 )
 
-// Lift makes a member of the resource object out of a value somewhere inside it.
+// Lift moves a value inside the resource object into a member of it.
 type Lift struct {
-	// Name is the new member's.
-	Name string
-	// From is where the value is, in the sender's names. It has two steps at least: for one,
-	// there is Rename. Where nothing is there, there is no member.
+	Name string // of the new member
+	// From is where the value is, in the upstream's names. It has at least two steps: Rename does one.
+	// If there is no value, there is no member.
 	From Pointer
-	// Values takes the place of a scalar, as in Config.Values.
+	// Values replaces a scalar, as Config.Values does.
 	Values map[string]string
 }
 
-// MaxLifted is how many bytes are held of the lifted values of one resource object. Values in
-// a member that is dropped are not held: they pass as they come.
+// MaxLifted is how many bytes of lifted values are held for one resource object. Values in a dropped member
+// stream and are not held.
 const MaxLifted = 1 << 20
 
-// ErrLifted is a resource object whose lifted values are longer than MaxLifted.
+// ErrLifted is returned for a resource object with more than MaxLifted bytes of lifted values.
 var ErrLifted = errors.New("the values that are moved within a resource are too long to be held; drop the members that they are in, and they need not be")
 
-// lifted is what becomes of a value that is lifted.
+// lifted is a compiled Lift.
 type lifted struct {
 	name   []byte // quoted, with a colon
 	values table[[]byte]
 }
 
-// lifting holds, at the end of a resource object, what was lifted out of members that pass.
+// lifting holds values lifted out of members that pass, until the end of the resource object.
 type lifting struct {
 	held []byte // members, each with a comma in front
-	at   int    // where the value that is being copied begins
+	at   int    // start of the value that is being copied
 	on   bool   // a value is being copied
-	from int    // where what is not copied yet begins in the present chunk
+	from int    // start of what is not copied yet, in the chunk
 }
 
-// checkPlaces checks what is lifted and dropped inside the resource object.
+// checkPlaces checks Lift and DropAt.
 func (c *Config) checkPlaces() error {
 	var places []Pointer
 	for _, l := range c.Lift {
@@ -48,10 +48,8 @@ func (c *Config) checkPlaces() error {
 		if slices.ContainsFunc(c.Lift, func(other Lift) bool { return other.Name == l.Name && other.From.String() != l.From.String() }) {
 			return fmt.Errorf("splice: '%s' is lifted from two places", l.Name)
 		}
-		for _, name := range c.Rename {
-			if name == l.Name {
-				return fmt.Errorf("splice: '%s' is both renamed and lifted", l.Name)
-			}
+		if slices.Contains(slices.Collect(maps.Values(c.Rename)), l.Name) {
+			return fmt.Errorf("splice: '%s' is both renamed and lifted", l.Name)
 		}
 		for _, other := range places {
 			if n := min(len(other), len(l.From)); slices.Equal(other[:n], l.From[:n]) {
@@ -68,16 +66,13 @@ func (c *Config) checkPlaces() error {
 	return nil
 }
 
-// compilePlaces leads to what is lifted and dropped inside the resource object.
+// compilePlaces compiles Lift and DropAt.
 func (p *Plan) compilePlaces(c Config) {
 	p.places = len(c.Lift)+len(c.DropAt) > 0
 	for _, l := range c.Lift {
 		p.resource.lead(l.From, p)
-		to := &lifted{name: append(quote(l.Name), ':')}
-		for text, value := range l.Values {
-			p.longest = max(p.longest, len(text))
-			*to.values.put(text) = quote(value)
-		}
+		to := &lifted{name: append(Quote(l.Name), ':')}
+		p.compileValues(&to.values, l.Values)
 		p.resource.at(l.From).lifted = to
 		p.longest = max(p.longest, len(l.Name))
 		if m := p.members.put(l.Name); m.name == nil {
@@ -91,8 +86,8 @@ func (p *Plan) compilePlaces(c Config) {
 	}
 }
 
-// beginLift begins to pass on a value, at i, as a member of the resource object: at once where the
-// member that it is in does not pass, and otherwise at the object's end.
+// beginLift begins to pass on the value at i as a member of the resource object: at once if the member that
+// contains it is dropped, otherwise at the end of the object.
 func (e *Editor) beginLift(l *lifted, i int, a edit) edit {
 	if !l.values.empty() {
 		a.values = &l.values
@@ -112,7 +107,7 @@ func (e *Editor) beginLift(l *lifted, i int, a edit) edit {
 	return a
 }
 
-// copyTo copies what of a lifted value comes before i.
+// copyTo copies the lifted value up to i.
 func (e *Editor) copyTo(i int) error {
 	if len(e.lifting.held)+i-e.lifting.from > MaxLifted {
 		return ErrLifted
@@ -122,7 +117,7 @@ func (e *Editor) copyTo(i int) error {
 	return nil
 }
 
-// endScalarCopy ends a scalar that was copied.
+// endScalarCopy ends the copy of a scalar.
 func (e *Editor) endScalarCopy(i int) {
 	var instead []byte
 	if e.held.on {
@@ -132,8 +127,7 @@ func (e *Editor) endScalarCopy(i int) {
 	e.endCopy(instead, i)
 }
 
-// endCopy ends a value that was copied, right before i; instead is what it became, if it became something
-// else.
+// endCopy ends the copy of a value right before i; instead replaces it if not nil.
 func (e *Editor) endCopy(instead []byte, i int) {
 	e.lifting.on = false
 	if instead != nil {
@@ -145,7 +139,7 @@ func (e *Editor) endCopy(instead []byte, i int) {
 	}
 }
 
-// leavePlace ends, right behind its bracket, a resource object or a value that was copied.
+// leavePlace ends a resource object or a copied value, right after its bracket.
 func (e *Editor) leavePlace(f *frame, i int) {
 	if f.resource {
 		e.passLifted(f, i-1)
@@ -155,8 +149,7 @@ func (e *Editor) leavePlace(f *frame, i int) {
 	}
 }
 
-// passLifted passes on, right before the bracket that ends a resource object at i, what was
-// lifted out of members that pass.
+// passLifted passes on the lifted values right before i, the closing bracket of a resource object.
 func (e *Editor) passLifted(f *frame, i int) {
 	if len(e.lifting.held) == 0 {
 		return

@@ -1,12 +1,12 @@
 package splice
 
-// endName decides about the member whose name ends right before i.
+// endName decides what happens to the member whose name ends right before i.
 func (e *Editor) endName(i int) error {
 	return e.decideMember(e.decoded(e.held.rawToken(e.out.chunk, i)), true, i)
 }
 
-// decideMember decides about the member whose name is held. A name that is not known is
-// longer than any that is looked for.
+// decideMember decides what happens to the member whose name is held. known is false for a name longer than
+// any that matters.
 func (e *Editor) decideMember(name []byte, known bool, i int) error {
 	f := e.at.top()
 	var m *member
@@ -54,11 +54,10 @@ func (e *Editor) decideMember(name []byte, known bool, i int) error {
 	return nil
 }
 
-// droppedMember is a member that is dropped.
 var droppedMember = &member{drop: true}
 
-// decideInside notes, of a member of the resource object, whether it is dropped. It reports whether
-// members of its object are edited at all, and finds those that are dropped inside others.
+// decideInside returns whether members of the present object are edited, and the edit of this one, which may be
+// inside other members of the resource object.
 func (e *Editor) decideInside(f *frame, m *member) (bool, *member) {
 	f.hidden = m != nil && m.drop
 	if f.id == nil || !f.id.drops {

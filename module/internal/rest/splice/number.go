@@ -1,6 +1,6 @@
 package splice
 
-// part is of a number what was read last (RFC 8259 section 6).
+// part is the last part of a number that was read (RFC 8259 section 6).
 type part uint8
 
 const (
@@ -35,7 +35,7 @@ func (n part) expected() string {
 	return "a digit"
 }
 
-// skip goes to the first byte that does not continue the number.
+// skip returns the index of the first byte that does not continue the number.
 func (n *part) skip(p []byte, i int) int {
 	at := *n
 	for {
@@ -58,7 +58,7 @@ func (n *part) skip(p []byte, i int) int {
 	return i
 }
 
-// Classes of the bytes of numbers.
+// Classes of bytes in numbers.
 const (
 	other = iota
 	aZero
@@ -75,8 +75,7 @@ var class = [256]uint8{
 	'.': aPoint, 'e': anE, 'E': anE, '+': aSign, '-': aMinus,
 }
 
-// steps is the grammar: what a byte of a class makes of a number. A digit behind
-// digits needs no step.
+// steps is the grammar: the part that a byte of a class leads to. skip itself handles digits after digits.
 var steps = [...][classes]part{
 	minus:    {aZero: zero, aDigit: digits},
 	zero:     {aPoint: point, anE: exp},
@@ -88,29 +87,10 @@ var steps = [...][classes]part{
 	power:    {},
 }
 
-// hexValue has the values of hexadecimal digits, and 0xff for what is none.
-var hexValue = func() (t [256]byte) {
-	for c := range t {
-		switch {
-		case '0' <= c && c <= '9':
-			t[c] = byte(c) - '0'
-		case 'a' <= c && c <= 'f':
-			t[c] = byte(c) - 'a' + 10
-		case 'A' <= c && c <= 'F':
-			t[c] = byte(c) - 'A' + 10
-		default:
-			t[c] = 0xff
-		}
-	}
-	return t
-}()
+func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }
 
-func isHex(c byte) bool { return hexValue[c] != 0xff }
-
-func isEscape(c byte) bool {
-	switch c {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return true
-	}
-	return false
-}
+// Characters that may follow a backslash, and what they stand for.
+const (
+	escapes   = `"\/bfnrt`
+	unescaped = "\"\\/\b\f\n\r\t"
+)

@@ -1,18 +1,17 @@
 package splice
 
-import "io"
+import "bufio"
 
-// output passes on what of a text is to be passed on.
+// output passes on the edited text. Of an error, err is the first, also of the scanner.
 type output struct {
-	dst    io.Writer
-	buffer []byte
-	err    error // permanent; of the scanner too
+	buffer *bufio.Writer
+	err    error // permanent
 	chunk  []byte
-	from   int  // where the part of the chunk begins that was not passed on yet
+	from   int  // start of what was not passed on yet, in the chunk
 	muted  bool // nothing is passed on
 }
 
-// afterwards is what becomes of the output when a value is over.
+// afterwards says how the output changes after a value.
 type afterwards uint8
 
 const (
@@ -32,7 +31,7 @@ func (o *output) switchTo(what afterwards, i int) {
 	}
 }
 
-// pass passes on what precedes i.
+// pass passes on the chunk up to i.
 func (o *output) pass(i int) {
 	if !o.muted {
 		o.emit(o.chunk[o.from:i])
@@ -40,34 +39,11 @@ func (o *output) pass(i int) {
 	o.from = i
 }
 
-// emit passes on bytes that need not be of the text.
-func (o *output) emit(b []byte) {
-	if len(o.buffer)+len(b) <= cap(o.buffer) {
-		o.buffer = append(o.buffer, b...)
-		return
-	}
-	o.flush()
-	if len(b) >= cap(o.buffer) {
-		o.write(b)
-		return
-	}
-	o.buffer = append(o.buffer, b...)
-}
+// emit writes bytes that need not be part of the text. flush reports its error.
+func (o *output) emit(b []byte) { _, _ = o.buffer.Write(b) }
 
 func (o *output) flush() {
-	if len(o.buffer) > 0 {
-		o.write(o.buffer)
-		o.buffer = o.buffer[:0]
+	if err := o.buffer.Flush(); o.err == nil {
+		o.err = err
 	}
-}
-
-func (o *output) write(b []byte) {
-	if o.err != nil {
-		return
-	}
-	n, err := o.dst.Write(b)
-	if err == nil && n < len(b) {
-		err = io.ErrShortWrite
-	}
-	o.err = err
 }

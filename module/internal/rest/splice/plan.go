@@ -1,12 +1,14 @@
 package splice
 
 import (
+	"bufio"
+	"cmp"
 	"io"
 	"strconv"
 	"sync"
 )
 
-// Plan is a compiled Config. It may be used by several goroutines at a time.
+// Plan is a compiled Config. It is safe for concurrent use.
 type Plan struct {
 	list      bool
 	window    window
@@ -25,44 +27,38 @@ type Plan struct {
 	pool      sync.Pool
 }
 
-// maxRawScalar is how many bytes a captured scalar has at most as it stands in a text.
+// maxRawScalar is the greatest length of a captured scalar as written, with escapes and quotes.
 func (p *Plan) maxRawScalar() int { return 6*p.maxScalar + 2 }
 
-// node is a step of the pointers that are looked for.
+// node is a step of the compiled pointers.
 type node struct {
 	steps       table[node]
 	root        bool  // Config.Root is here
 	leadsToRoot bool  // it is here or below
-	slots       []int // captures of this very value
-	below       []int // and of those in it
-	// Of the resource's tree alone.
-	lifted  *lifted // it becomes a member of the resource; may be nil
+	slots       []int // captures of this value
+	below       []int // captures of this value and of those inside it
+	// Only below Plan.resource:
+	lifted  *lifted // the value becomes a member of the resource; may be nil
 	dropped bool    // the member is left out
-	drops   bool    // a member in it is
+	drops   bool    // a member of the value is left out
 }
 
-// member says what becomes of a member of the resource object.
+// member is the edit of a member of the resource object.
 type member struct {
 	name   []byte // quoted; nil: it keeps its own
 	drop   bool
 	values table[[]byte]
 }
 
-// Compile checks a Config, which must not be changed afterwards.
+// Compile checks and compiles a Config, which must not be changed afterwards.
 func Compile(c Config) (*Plan, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
 	p := &Plan{
 		list: c.List, edits: c.edits(), any: c.Any, append: c.Append,
-		id: len(c.Capture), slots: len(c.Capture) + 1, maxDepth: c.MaxDepth, maxScalar: c.MaxScalar,
-	}
-	p.window = newWindow(c.Skip, c.Take)
-	if p.maxDepth == 0 {
-		p.maxDepth = DefaultMaxDepth
-	}
-	if p.maxScalar == 0 {
-		p.maxScalar = DefaultMaxScalar
+		id: len(c.Capture), slots: len(c.Capture) + 1, window: newWindow(c.Skip, c.Take),
+		maxDepth: cmp.Or(c.MaxDepth, 128), maxScalar: cmp.Or(c.MaxScalar, 4096),
 	}
 	for _, n := range p.document.lead(c.Root, p) {
 		n.leadsToRoot = true
@@ -85,7 +81,7 @@ func (p *Plan) compileMembers(c Config) {
 		return p.members.put(name)
 	}
 	for old, name := range c.Rename {
-		of(old).name = quote(name)
+		of(old).name = Quote(name)
 		if _, moves := c.Rename[name]; !moves {
 			of(name).drop = true
 		}
@@ -94,15 +90,18 @@ func (p *Plan) compileMembers(c Config) {
 		of(name).drop = true
 	}
 	for name, values := range c.Values {
-		m := of(name)
-		for text, value := range values {
-			p.longest = max(p.longest, len(text))
-			*m.values.put(text) = quote(value)
-		}
+		p.compileValues(&of(name).values, values)
 	}
 }
 
-// lead makes the steps of a place, and returns all on the way to it.
+func (p *Plan) compileValues(t *table[[]byte], values map[string]string) {
+	for text, value := range values {
+		p.longest = max(p.longest, len(text))
+		*t.put(text) = Quote(value)
+	}
+}
+
+// lead adds the steps to a place, and returns the nodes on the way there.
 func (n *node) lead(place Pointer, p *Plan) []*node {
 	way := []*node{n}
 	for _, token := range place {
@@ -127,7 +126,7 @@ func (n *node) capture(place Pointer, slot int, p *Plan) {
 	n.slots = append(n.slots, slot)
 }
 
-// table finds things by their names. Few are compared one by one.
+// table finds things by name. A few are compared one by one, which is faster than a map.
 type table[T any] struct {
 	list   []entry[T]
 	byName map[string]*T
@@ -183,13 +182,17 @@ func (t *table[T]) at(index int64) *T {
 	return nil
 }
 
-// New returns an editor for one text. The edited one goes to dst as it comes.
+// New returns an editor for one text, which it writes to dst.
 func (p *Plan) New(dst io.Writer) *Editor {
 	e, ok := p.pool.Get().(*Editor)
 	if !ok {
-		e = &Editor{plan: p, captured: captured{slots: make([]Scalar, p.slots)}, out: output{buffer: make([]byte, 0, outSize)}}
+		e = &Editor{plan: p, captured: captured{slots: make([]Scalar, p.slots)}, out: output{buffer: bufio.NewWriterSize(nil, outSize)}}
 	}
-	e.out.dst = dst
-	e.start()
+	e.out.buffer.Reset(dst)
+	e.window, e.append = p.window, p.append
+	e.scanner.state = beforeValue
+	e.out.muted = !p.document.root
+	e.at.next = edit{doc: &p.document}
+	e.at.tracked = true
 	return e
 }

@@ -6,15 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// Pointer is a JSON Pointer (RFC 6901), split and unescaped. The empty one is the
-// whole document.
+// Pointer is a JSON Pointer (RFC 6901), split and unescaped. The empty one is the whole document.
 type Pointer []string
 
-// maxPointer bounds the tokens of a pointer: a place deeper than that is never
-// reached within the default depth.
+// maxPointer is the most tokens of a pointer: a deeper place is never reached within the default depth.
 const maxPointer = 64
 
-// ParsePointer reads the text form, "" or "/a/b".
+// ParsePointer parses a pointer such as "" or "/a/b".
 func ParsePointer(text string) (Pointer, error) {
 	switch {
 	case text == "":

@@ -1,9 +1,9 @@
 package splice
 
-// position is where in the document the scanner is, and what is to be done with the values there.
+// position is where the scanner is in the document, and what happens to the values there.
 type position struct {
 	frames    []frame
-	tracked   bool // names or elements of the present container matter
+	tracked   bool // names or elements of this container matter
 	next      edit // of the value that comes next
 	current   edit // of the scalar or container that is being read
 	rootFound bool
@@ -11,7 +11,7 @@ type position struct {
 	elements  int64 // of the list, so far
 }
 
-// frame is a container that matters. All others are only counted.
+// frame is a container that matters. Others are only counted.
 type frame struct {
 	depth    int
 	doc, id  *node
@@ -25,7 +25,7 @@ type frame struct {
 	after    afterwards
 }
 
-// edit is what is to be done with a value.
+// edit is what happens to a value.
 type edit struct {
 	doc, id  *node
 	values   *table[[]byte]
@@ -35,7 +35,7 @@ type edit struct {
 	after    afterwards
 }
 
-// window has the elements of a list that are passed on: from first, and before last.
+// window is the range of list elements that are passed on, from first and before last.
 type window struct{ first, last int64 }
 
 func newWindow(skip, take int) window {
@@ -47,12 +47,12 @@ func newWindow(skip, take int) window {
 
 func (w window) contains(index int64) bool { return index >= w.first && index < w.last }
 
-// isTracked reports whether the elements or names of the container matter.
+// isTracked reports whether elements or names of the container matter.
 func (f *frame) isTracked() bool {
 	return f.list || f.resource || f.doc != nil && !f.doc.steps.empty() || f.id != nil && !f.id.steps.empty()
 }
 
-// top returns the innermost container that matters, nil for none.
+// top returns the innermost container that matters, nil if there is none.
 func (p *position) top() *frame {
 	if n := len(p.frames); n > 0 {
 		return &p.frames[n-1]
@@ -60,7 +60,7 @@ func (p *position) top() *frame {
 	return nil
 }
 
-// resource returns the resource object that is being read, nil for none.
+// resource returns the resource object that is being read, nil if there is none.
 func (p *position) resource() *frame {
 	for n := len(p.frames) - 1; n >= 0; n-- {
 		if p.frames[n].resource {
@@ -92,7 +92,7 @@ var (
 	emptyArray = []byte("[]")
 )
 
-// beginValue decides about the value that begins with c at i, in a container that matters.
+// beginValue decides what happens to the value that begins with c at i, in a container that matters.
 func (e *Editor) beginValue(c byte, i int) {
 	a := e.at.next
 	e.at.next = edit{}
@@ -124,7 +124,7 @@ func (e *Editor) beginValue(c byte, i int) {
 	}
 }
 
-// beginElement decides about an element of the list.
+// beginElement decides what happens to a list element.
 func (e *Editor) beginElement(f *frame, i int, a *edit) {
 	e.at.elements++
 	if !e.window.contains(f.index) {
@@ -166,7 +166,7 @@ func (e *Editor) beginRoot(c byte, i int, a *edit) {
 	}
 }
 
-// enterContainer begins a container, right behind its bracket.
+// enterContainer begins a container, right after its bracket.
 func (e *Editor) enterContainer(i int) {
 	a := e.at.current
 	e.at.current = edit{}
@@ -191,7 +191,7 @@ func (e *Editor) enterContainer(i int) {
 	}
 }
 
-// passComma decides about the comma at i in a container that matters.
+// passComma decides what happens to the comma at i in a container that matters.
 func (e *Editor) passComma(i int) {
 	f := e.at.top()
 	switch {
@@ -205,12 +205,12 @@ func (e *Editor) passComma(i int) {
 	case !e.window.contains(f.index):
 		e.out.pass(i)
 		e.out.muted = true
-	case !f.any: // the first that is passed on has no comma in front
+	case !f.any: // the first element that is passed on has no comma before it
 		e.out.muted, e.out.from = false, i+1
 	}
 }
 
-// leaveContainer ends a container that matters, right behind its bracket.
+// leaveContainer ends a container that matters, right after its bracket.
 func (e *Editor) leaveContainer(i int) {
 	f := e.at.top()
 	if e.held.on { // white space of an empty object

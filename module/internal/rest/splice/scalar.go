@@ -1,9 +1,11 @@
 package splice
 
+import "cmp"
+
 // Kind is the kind of a captured value.
 type Kind uint8
 
-// Kinds of values. Absent is one that was not there.
+// Kinds of values. Absent means that there was none.
 const (
 	Absent Kind = iota
 	Null
@@ -23,25 +25,13 @@ type Scalar struct {
 	Kind Kind
 	// Text is a string decoded, or the bytes of a number, true, false or null.
 	Text string
-	// Long says of an Absent one that it was there, with more bytes than
-	// Config.MaxScalar.
+	// Long says that an Absent value was there, but longer than Config.MaxScalar.
 	Long bool
-	// Empty says of an object or array that nothing is in it.
+	// Empty says that an object or array is empty.
 	Empty bool
 }
 
-func kindOf(c byte) Kind {
-	switch c {
-	case '{':
-		return Object
-	case '[':
-		return Array
-	case '"':
-		return String
-	case 't', 'f':
-		return Bool
-	case 'n':
-		return Null
-	}
-	return Number
-}
+var kinds = [256]Kind{'{': Object, '[': Array, '"': String, 't': Bool, 'f': Bool, 'n': Null}
+
+// kindOf returns the kind of the value that begins with c.
+func kindOf(c byte) Kind { return cmp.Or(kinds[c], Number) }

@@ -3,9 +3,10 @@ package splice
 import (
 	"encoding/binary"
 	"math/bits"
+	"strings"
 )
 
-// state is what the scanner is in front of, or in.
+// state is what the scanner expects, or is in.
 type state uint8
 
 const (
@@ -23,7 +24,7 @@ const (
 	inLiteral
 )
 
-// scanner finds the tokens of a text, and decides what is JSON (RFC 8259).
+// scanner finds the tokens of a text and checks the grammar (RFC 8259).
 type scanner struct {
 	state   state
 	inName  bool // the string is a name
@@ -31,12 +32,12 @@ type scanner struct {
 	hexLeft int  // hexadecimal digits still to come
 	literal string
 	depth   int
-	arrays  []bool // at each depth, whether it is an array
-	base    int64  // bytes before the present chunk
+	arrays  []bool // whether the container at each depth is an array
+	base    int64  // bytes before the chunk
 }
 
-// scan goes through a chunk. What begins and ends in places that matter, it tells the editor. The states
-// that most tokens pass through are handled here: a call for each of them would cost a tenth of the time.
+// scan reads a chunk, and calls the editor's methods for tokens that matter. It handles the states of most bytes
+// itself: a call for each of them would cost a tenth of the time.
 func (e *Editor) scan(p []byte) (err error) {
 	i, st := 0, e.scanner.state
 	for i < len(p) {
@@ -140,7 +141,7 @@ func (e *Editor) scanValue(p []byte, i int, st state) (int, state, error) {
 		e.scanner.number = firstPart(c)
 		return e.scanNumber(p, i)
 	case 'l':
-		e.scanner.literal = restOf(c)
+		e.scanner.literal = literals[c]
 		return i, inLiteral, nil
 	}
 	if e.scanner.depth >= e.plan.maxDepth {
@@ -149,7 +150,7 @@ func (e *Editor) scanValue(p []byte, i int, st state) (int, state, error) {
 	return i, e.enter(c == '[', i), nil
 }
 
-// scanNumber goes on with a number at i.
+// scanNumber continues a number at i.
 func (e *Editor) scanNumber(p []byte, i int) (int, state, error) {
 	if i = e.scanner.number.skip(p, i); i == len(p) {
 		return i, inNumber, nil
@@ -183,11 +184,13 @@ func (e *Editor) scanName(c byte, i int, st state) (int, state, error) {
 
 // endsContainer reports whether c ends the present array or object.
 func (s *scanner) endsContainer(c byte) bool {
-	array := s.arrays[s.depth-1]
-	return c == ']' && array || c == '}' && !array
+	if s.arrays[s.depth-1] {
+		return c == ']'
+	}
+	return c == '}'
 }
 
-// inStringAt returns the state behind c at i, which neither is plain nor ends the string.
+// inStringAt returns the state after c at i, which is neither plain nor ends the string.
 func (s *scanner) inStringAt(c byte, i int) (state, error) {
 	if c == '\\' {
 		return inEscape, nil
@@ -195,8 +198,7 @@ func (s *scanner) inStringAt(c byte, i int) (state, error) {
 	return inString, s.syntax(i, "a character of a string; control characters are escaped")
 }
 
-// scanRare goes on in the states that need more work than a call costs, or that few bytes are in:
-// numbers, literals, escapes, the white space before a colon, and what follows the text.
+// scanRare handles the states whose bytes are rare or cost more than a call.
 func (e *Editor) scanRare(p []byte, i int, st state) (int, state, error) {
 	s, c := &e.scanner, p[i]
 	switch st {
@@ -212,7 +214,7 @@ func (e *Editor) scanRare(p []byte, i int, st state) (int, state, error) {
 		return i + 1, st, nil
 	case inEscape:
 		if c != 'u' {
-			if !isEscape(c) {
+			if strings.IndexByte(escapes, c) < 0 {
 				return i, st, s.syntax(i, `one of "\/bfnrtu`)
 			}
 			return i + 1, inString, nil
@@ -249,7 +251,7 @@ func (s *scanner) syntax(i int, expected string) error {
 	return &SyntaxError{Offset: s.base + int64(i), Expected: expected}
 }
 
-// afterValue returns the state behind a value.
+// afterValue returns the state after a value.
 func (s *scanner) afterValue() state {
 	if s.depth == 0 {
 		return afterText
@@ -257,7 +259,7 @@ func (s *scanner) afterValue() state {
 	return afterValue
 }
 
-// enter goes into a container that begins right before i.
+// enter enters the container that begins right before i.
 func (e *Editor) enter(array bool, i int) state {
 	e.scanner.depth++
 	e.scanner.arrays = append(e.scanner.arrays, array)
@@ -270,7 +272,7 @@ func (e *Editor) enter(array bool, i int) state {
 	return beforeNameOrEnd
 }
 
-// leave goes out of the container that ends right before i.
+// leave leaves the container that ends right before i.
 func (e *Editor) leave(i int) state {
 	if n := len(e.at.frames); n > 0 && e.at.frames[n-1].depth == e.scanner.depth {
 		e.leaveContainer(i)
@@ -282,8 +284,7 @@ func (e *Editor) leave(i int) state {
 	return e.scanner.afterValue()
 }
 
-// space goes to the first byte that is not white space, in long strides through the
-// indentation of a text.
+// space returns the index of the first byte that is not white space. It skips indentation eight bytes at a time.
 func space(p []byte, i int) int {
 	for len(p)-i >= 8 && binary.LittleEndian.Uint64(p[i:]) == 0x2020202020202020 {
 		i += 8
@@ -296,25 +297,17 @@ func space(p []byte, i int) int {
 
 func isSpace(c byte) bool { return c <= ' ' && (c == ' ' || c == '\n' || c == '\r' || c == '\t') }
 
-// starts has what a value's first byte tells: s, n, l, and c for a container.
+// starts tells what a value's first byte begins: s a string, n a number, l a literal, c a container.
 var starts = [256]byte{
 	'"': 's', '{': 'c', '[': 'c', 't': 'l', 'f': 'l', 'n': 'l', '-': 'n',
 	'0': 'n', '1': 'n', '2': 'n', '3': 'n', '4': 'n', '5': 'n', '6': 'n', '7': 'n', '8': 'n', '9': 'n',
 }
 
-func restOf(c byte) string {
-	switch c {
-	case 't':
-		return "rue"
-	case 'f':
-		return "alse"
-	}
-	return "ull"
-}
+// literals has the rest of true, false and null by their first byte.
+var literals = [256]string{'t': "rue", 'f': "alse", 'n': "ull"}
 
-// plain counts the bytes of a string before one that ends it, escapes, or is wrong.
-// Eight at a time: of each such byte the highest bit is set, and of those below the
-// first none.
+// plain counts the bytes of a string before one that ends it, escapes, or is invalid, eight at a time: the lowest
+// highest bit that is set in m belongs to the first such byte.
 func plain(p []byte) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	i := 0

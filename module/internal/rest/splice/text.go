@@ -3,12 +3,14 @@ package splice
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// unquote appends the text of a valid string, given without its quotes. What is no
-// UTF-8 and lone surrogates become U+FFFD, as in encoding/json.
+// unquote appends the text of a valid string, given without its quotes. As in encoding/json, invalid UTF-8 and lone
+// surrogates become U+FFFD.
 func unquote(dst, raw []byte) []byte {
 	for len(raw) > 0 {
 		n := plain(raw)
@@ -23,8 +25,7 @@ func unquote(dst, raw []byte) []byte {
 			break
 		}
 		raw = raw[n+1:] // the backslash
-		switch c := raw[0]; c {
-		case 'u':
+		if raw[0] == 'u' {
 			r := hex4(raw[1:5])
 			raw = raw[5:]
 			if utf16.IsSurrogate(r) {
@@ -38,38 +39,23 @@ func unquote(dst, raw []byte) []byte {
 			}
 			dst = utf8.AppendRune(dst, r)
 			continue
-		case 'b':
-			dst = append(dst, '\b')
-		case 'f':
-			dst = append(dst, '\f')
-		case 'n':
-			dst = append(dst, '\n')
-		case 'r':
-			dst = append(dst, '\r')
-		case 't':
-			dst = append(dst, '\t')
-		default: // " \ /
-			dst = append(dst, c)
 		}
+		dst = append(dst, unescaped[strings.IndexByte(escapes, raw[0])])
 		raw = raw[1:]
 	}
 	return dst
 }
 
-func hex4(digits []byte) (r rune) {
-	for _, c := range digits {
-		r = r<<4 | rune(hexValue[c])
-	}
-	return r
+func hex4(digits []byte) rune {
+	r, _ := strconv.ParseUint(string(digits), 16, 32) // the scanner has checked them
+	return rune(r)
 }
 
-// quote is the shortest JSON string of a text.
-func quote(s string) []byte {
+// Quote returns the shortest JSON string of a text.
+func Quote(s string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil { // strings always encode
-		panic("splice: " + err.Error())
-	}
+	_ = enc.Encode(s) // a string always encodes
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
