@@ -216,7 +216,7 @@ func newRoute(ctx caddy.Context, routes caddyhttp.RouteList, conceal bool) (to r
 // supplies reports whether the gateway adds parameters to requests of an edition: fixed ones, those
 // of its operations, or those of an account.
 func supplies(fixed []resource.Fixed, t *routes.Table, account *login.Config) bool {
-	return account != nil || len(fixed) > 0 || slices.ContainsFunc(t.Operations(), func(o *routes.Operation) bool { return len(o.Requests.Supplied()) > 0 })
+	return account != nil || len(fixed) > 0 || slices.ContainsFunc(t.Operations(), func(o *routes.Operation) bool { return len(o.Requests.Supplied) > 0 })
 }
 
 // AsksForJSON reports whether a condition about all answers refuses what is not JSON.

@@ -2,6 +2,7 @@ package supply
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -63,32 +64,42 @@ func CheckValue(p Param) error {
 	return nil
 }
 
-// Names are those that clients must not use, by what upstreams may take them for.
+// Names are the names that clients must not use, reduced to what upstreams may take them for.
 type Names map[string]bool
 
-// NamesOf are those of parameters in the query and in bodies. Many upstreams read both as one
-// ($_REQUEST of PHP), so a name is taken in both.
+// NamesOf returns the names of the parameters in the query and in bodies. Many upstreams read both as one (PHP's
+// $_REQUEST), so a name is reserved in both.
 func NamesOf(params []Param) Names {
-	names := make(Names)
+	var names []string
 	for _, p := range params {
 		if p.In != Header {
-			names[plain(p.Name)] = true
+			names = append(names, p.Name)
 		}
 	}
-	return names
+	return Names(nil).With(names...)
 }
 
-// Has reports whether a client's name could be read as one of these: in other letters, with
-// brackets, with what PHP makes an underscore, or with a NUL behind it.
-func (n Names) Has(name string) bool { return len(n) > 0 && n[plain(name)] }
+// With returns the names together with others.
+func (n Names) With(names ...string) Names {
+	all := make(Names, len(n)+len(names))
+	maps.Copy(all, n)
+	for _, name := range names {
+		all[plainName(name)] = true
+	}
+	return all
+}
 
-// HasInside reports whether what a form has in brackets behind a client's name could be read as
-// one of these: Rack takes `[token]` for `token`.
-func (n Names) HasInside(name string) bool { return len(n) > 0 && plain(name) == "" }
+// Has reports whether an upstream could read a client's name as one of these: in other letters, with brackets, with
+// what PHP turns into an underscore, or with a NUL after it.
+func (n Names) Has(name string) bool { return len(n) > 0 && n[plainName(name)] }
 
-// plain is what a name is for the least exact of upstreams: the first word in it, without
-// brackets around it, of small letters.
-func plain(name string) string {
+// HasInside reports whether an upstream could read what a form has in brackets after a client's name as one of
+// these: Rack takes `[token]` for `token`.
+func (n Names) HasInside(name string) bool { return len(n) > 0 && plainName(name) == "" }
+
+// plainName returns the name as the least exact upstream reads it: its first word, without brackets around it, in
+// lower case.
+func plainName(name string) string {
 	word := strings.IndexFunc(name, isWord)
 	if word < 0 {
 		return ""
@@ -107,22 +118,12 @@ func plain(name string) string {
 
 func isWord(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }
 
-// SameField reports whether two header fields are one for CGI and its kin, which make an
-// underscore of a hyphen, and some of every sign: `X~Api~Key` is HTTP_X_API_KEY too.
+// SameField reports whether CGI and similar interfaces take two header fields for one: they ignore case, and turn
+// hyphens, or everything but letters and digits, into underscores: `X~Api~Key` is HTTP_X_API_KEY too.
 func SameField(a, b string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range len(a) {
-		if fieldSign(a[i]) != fieldSign(b[i]) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc([]rune(a), []rune(b), func(x, y rune) bool { return fieldRune(x) == fieldRune(y) })
 }
-
-// fieldSign is a byte of a field's name as the least exact of upstreams reads it.
-func fieldSign(c byte) byte {
+func fieldRune(c rune) rune {
 	switch {
 	case 'A' <= c && c <= 'Z':
 		return c | 0x20

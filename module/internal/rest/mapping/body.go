@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/fieldnames"
+	"github.com/gatehouse/gatehouse/module/internal/rest/xmljson"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
-// buildBody checks the client's body, and translates it for the upstream. query is the query of the
-// upstream's address.
+// buildBody checks the client's body, and translates it for the upstream. query is that of the upstream's address.
 func (req request) buildBody(a Asked, query string, set http.Header) ([]byte, *envelope.Refusal) {
 	m := req.op
 	empty := len(a.Body) == 0 && (m.Kind == resource.Action || m.Kind == resource.Delete)
@@ -34,25 +34,22 @@ func (req request) buildBody(a Asked, query string, set http.Header) ([]byte, *e
 	if empty {
 		wrap = "" // it would be an object without members
 	}
-	if m.Route.As == "form" || m.Route.As == "multipart" {
+	limit := freeForm + formGrowth*len(a.Body)
+	switch m.Route.As {
+	case "form", "multipart":
 		if theirs.passesToken(object) {
 			return nil, envelope.TokenInForm()
 		}
 		if refused := theirs.checkAgainstQuery(object, query); refused != nil {
 			return nil, refused
 		}
-		media, body, refused := theirs.placedWith(placed, wrap).form(m.Route.As, freeForm+formGrowth*len(a.Body), m.text.encode)
-		if refused != nil {
-			return nil, refused
-		}
+		media, body, refused := theirs.placedWith(placed, wrap).form(m.Route.As, limit, m.text.encode)
 		set.Set("Content-Type", media)
-		return body, nil
-	}
-	if m.Route.As == "xml" {
-		limit := freeForm + formGrowth*len(a.Body)
-		body, refused := m.xml(theirs, m.Route.XMLRoot, limit)
-		if refused == nil && wrap != "" { // once without, so that a refusal names the member
-			body, refused = m.xml(theirs.wrapped(wrap), m.Route.XMLRoot, limit)
+		return body, refused
+	case "xml":
+		body, refused := m.encodeXML(theirs, limit)
+		if refused == nil && wrap != "" { // first without, so that a refusal names the member
+			body, refused = m.encodeXML(theirs.wrapped(wrap), limit)
 		}
 		set.Set("Content-Type", "application/xml")
 		return body, refused
@@ -65,7 +62,19 @@ func (req request) buildBody(a Asked, query string, set http.Header) ([]byte, *e
 	return m.text.encodeJSON(body), nil
 }
 
-// readMembers checks the client's body, and returns it with its own names and with the upstream's.
+// encodeXML returns members as a document.
+func (m *Mapping) encodeXML(theirs members, limit int) ([]byte, *envelope.Refusal) {
+	document, member, fault := xmljson.Encode(m.Route.XMLRoot, theirs.each, limit)
+	switch {
+	case fault != "":
+		return nil, envelope.Invalid(m.Names.Ours(member), fault)
+	case document == nil:
+		return nil, tooLargeToSend()
+	}
+	return document, nil
+}
+
+// readMembers checks the client's body, and returns it with the client's names and with the upstream's.
 func (m *Mapping) readMembers(a Asked) (object validate.Object, theirs members, refused *envelope.Refusal) {
 	if refused := m.Accepts(a.Header); refused != nil {
 		return nil, nil, refused
@@ -96,7 +105,7 @@ func (m *Mapping) readMembers(a Asked) (object validate.Object, theirs members, 
 	}
 	theirs = members(translated)
 	for i, member := range theirs {
-		if m.reserved.Has(member.Name) { // which the client knows by another name
+		if m.reserved.Has(member.Name) { // the client has another name for it
 			return nil, nil, envelope.Invalid(object[i].Name, setByGateway)
 		}
 	}
@@ -106,7 +115,7 @@ func (m *Mapping) readMembers(a Asked) (object validate.Object, theirs members, 
 	return object, theirs, nil
 }
 
-// Accepts checks the media type of a body that the gateway reads.
+// Accepts refuses a body of a media type that the gateway does not read.
 func (m *Mapping) Accepts(h http.Header) *envelope.Refusal {
 	media, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	charset := strings.ToLower(params["charset"])
@@ -124,8 +133,7 @@ func (m *Mapping) Accepts(h http.Header) *envelope.Refusal {
 	return r
 }
 
-// checkComplete refuses a PUT without one of the declared fields: the field would be lost, or would
-// stay as it was.
+// checkComplete refuses a PUT that lacks one of the declared fields: it would be lost, or stay as it was.
 func (m *Mapping) checkComplete(object validate.Object) *envelope.Refusal {
 	if m.Kind != resource.Replace {
 		return nil

@@ -14,22 +14,22 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// encoder writes texts in the upstream's charset.
+// encoder writes text in the upstream's charset.
 type encoder struct {
 	charset *charset.Charset // nil is UTF-8
 	names   *fieldnames.Names
 	config  *resource.Resource
 }
 
-// unencodable refuses a value with characters that the upstream's charset does not have.
+// unencodable refuses a value with characters that the upstream's charset lacks.
 func (e encoder) unencodable(field string) *envelope.Refusal {
 	r := envelope.Invalid(field, "has characters that the service behind the gateway does not know: it takes those of "+e.charset.Name()+" alone")
 	r.Status = http.StatusUnprocessableEntity
 	return r
 }
 
-// encodeQuery writes parameters in the upstream's charset. It refuses those that cannot be written,
-// also where they are values of the configuration.
+// encodeQuery writes parameters in the upstream's charset. It refuses those that cannot be written, also values of the
+// configuration.
 func (e encoder) encodeQuery(own url.Values) (url.Values, *envelope.Refusal) {
 	if e.charset == nil || e.charset.Wide() {
 		return own, nil
@@ -48,8 +48,7 @@ func (e encoder) encodeQuery(own url.Values) (url.Values, *envelope.Refusal) {
 	return encoded, nil
 }
 
-// checkEncodable refuses a body with a text that the upstream's charset does not have. It names the
-// outermost member that the text is in.
+// checkEncodable refuses a body with text that the upstream's charset lacks. It names the outermost member.
 func (e encoder) checkEncodable(m members) *envelope.Refusal {
 	if e.charset == nil {
 		return nil
@@ -76,8 +75,7 @@ func (e encoder) checkEncodable(m members) *envelope.Refusal {
 	return nil
 }
 
-// encode writes a text of a form that checkEncodable has checked. Forms are not sent in charsets that
-// write ASCII differently.
+// encode writes text of a form, which checkEncodable has checked. Forms are not sent in charsets with another ASCII.
 func (e encoder) encode(text string) string {
 	if e.charset.Wide() {
 		return text
@@ -86,24 +84,22 @@ func (e encoder) encode(text string) string {
 	return encoded
 }
 
-// encodeJSON writes JSON in the upstream's charset: in ASCII, with escapes for all other characters,
-// which every parser reads alike, whatever charset it assumes.
+// encodeJSON writes JSON in ASCII with escapes for all other characters, which every parser reads alike.
 func (e encoder) encodeJSON(body []byte) []byte {
 	if e.charset == nil {
 		return body
 	}
 	text := charset.EscapeJSON(string(body))
 	if e.charset.Wide() {
-		text, _ = e.charset.Encode(text) // all have ASCII
+		text, _ = e.charset.Encode(text) // every charset has ASCII
 	}
 	return []byte(text)
 }
 
-// encodeValues writes the values of placeholders in the upstream's charset. It reports false for a
-// value that cannot be written, which names nothing that the upstream has, and for one whose bytes,
-// taken for ASCII, contain a step through directories or an additional bar: in Shift_JIS and GBK the
-// second byte of a character may be a backslash or a bar, and an upstream that works byte by byte would
-// take the value for another path, or for two values.
+// encodeValues writes the values of placeholders in the upstream's charset. It reports false for a value that cannot
+// be written, which names nothing that the upstream has, and for one whose bytes contain a dot segment or an
+// additional bar: in Shift_JIS and GBK the second byte of a character may be a backslash or a bar, and an upstream
+// that works on bytes would take the value for another path, or for two values.
 func (e encoder) encodeValues(values []string) ([]string, bool) {
 	if e.charset == nil || e.charset.Wide() {
 		return values, true
@@ -118,7 +114,7 @@ func (e encoder) encodeValues(values []string) ([]string, bool) {
 	return encoded, true
 }
 
-// decodeValue decodes a value in an address of the upstream's.
+// decodeValue decodes a value in an address of the upstream.
 func (e encoder) decodeValue(text string) string {
 	if e.charset != nil && !e.charset.Wide() {
 		if decoded, ok := charset.Read("", e.charset).Text([]byte(text), false); ok {

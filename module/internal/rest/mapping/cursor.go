@@ -9,12 +9,11 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// ByCursor reports whether the operation is a list that clients page through with cursors, so that Asked
-// needs a Sealer.
+// ByCursor reports whether clients page through the list with cursors, so that Asked needs a Sealer.
 func (m *Mapping) ByCursor() bool { return m.Kind == resource.List && m.Resource.List.ByCursor() }
 
-// cursorScope returns what a cursor of the list is bound to: the list, of these parents, as it is
-// declared, and the client's other parameters. The cursor is invalid anywhere else.
+// cursorScope returns what a cursor is bound to: the declared list, its parents, and the client's other parameters. It
+// is invalid anywhere else.
 func (req request) cursorScope(q *list.Query, asked url.Values) []byte {
 	parts := []string{req.op.Pattern.Text, req.op.upstream, req.op.template.Text, q.Bound(asked)}
 	if req.op.placed != nil {
@@ -25,11 +24,11 @@ func (req request) cursorScope(q *list.Query, asked url.Values) []byte {
 	for _, c := range req.op.Resource.List.Cursors {
 		parts = append(parts, c.Parameter, c.Pointer)
 	}
-	bound, _ := json.Marshal(append(parts, req.values...)) // texts always encode
+	bound, _ := json.Marshal(append(parts, req.values...)) // strings always encode
 	return bound
 }
 
-// seekCursor sets the query of a list to the page of the client's cursor.
+// seekCursor moves the query of a list to the page of the client's cursor.
 func (req request) seekCursor(up *Upstream, a Asked, asked url.Values) *envelope.Refusal {
 	if !req.op.ByCursor() || a.Sealer == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
-// compileFixed compiles what the gateway sends with the operation, and which names clients must not use.
+// compileFixed compiles the parameters that the gateway sends, and the names that clients must not use.
 func (m *Mapping) compileFixed() error {
 	r := m.Resource
 	all := slices.Concat(r.Shared, r.Fixed)
@@ -23,10 +23,10 @@ func (m *Mapping) compileFixed() error {
 	}
 	for _, f := range all {
 		if len(f.Operations) == 0 || slices.Contains(f.Operations, m.Kind) {
-			m.fixed = append(m.fixed, f.Param())
+			m.Supplied = append(m.Supplied, f.Param())
 		}
 	}
-	params := slices.Concat(m.fixed, r.SignIn)
+	params := slices.Concat(m.Supplied, r.SignIn)
 	m.reserved = supply.NamesOf(params)
 	if err := m.checkSupplied(params); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (m *Mapping) compileFixed() error {
 	return nil
 }
 
-// checkSupplied refuses fixed parameters in a body that cannot have them.
+// checkSupplied refuses fixed parameters in a body that cannot contain them.
 func (m *Mapping) checkSupplied(params []supply.Param) error {
 	for _, p := range params {
 		switch {
@@ -77,11 +77,8 @@ func (m *Mapping) checkSupplied(params []supply.Param) error {
 	return nil
 }
 
-// Supplied returns the parameters that the gateway sends, with placeholders in their values.
-func (m *Mapping) Supplied() []supply.Param { return m.fixed }
-
-// BodyForm returns the form of a body that the gateway makes where the client sends none: `form` or
-// `json`, "" if the operation has no body.
+// BodyForm returns the form of a body that the gateway makes if the client sends none: `form` or `json`, "" if the
+// operation has no body.
 func (m *Mapping) BodyForm() string {
 	switch {
 	case m.call != nil:
@@ -96,7 +93,7 @@ func (m *Mapping) BodyForm() string {
 
 const setByGateway = "must not be there: the gateway sets it itself"
 
-// refuseReserved refuses a parameter or member of the client with a name that the gateway sends itself.
+// refuseReserved refuses a name that the gateway sends itself.
 func (m *Mapping) refuseReserved(name string) *envelope.Refusal {
 	if !m.reserved.Has(name) {
 		return nil
@@ -104,6 +101,5 @@ func (m *Mapping) refuseReserved(name string) *envelope.Refusal {
 	return envelope.Invalid(name, setByGateway)
 }
 
-// Sends reports whether a fixed parameter has a place in the operation's requests: one in the body needs
-// a body.
+// Sends reports whether requests of the operation have a place for a fixed parameter: one in the body needs a body.
 func (m *Mapping) Sends(p supply.Param) bool { return p.In != supply.Body || m.BodyForm() != "" }

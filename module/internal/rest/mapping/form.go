@@ -13,17 +13,15 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// A form repeats with each value all names that lead to it: with half a megabyte of names
-// and as much of values below, a body of 1 MiB would be many gigabytes. What is small may
-// grow more than that: an element of two bytes is a part of 150.
+// A form repeats with each value all names that lead to it: from 512 KiB of names and as much of values below, a body
+// of 1 MiB would become many gigabytes. Small bodies may grow by more: an element of two bytes is a part of 150.
 const (
 	freeForm   = 1 << 20
 	formGrowth = 16
 )
 
-// form is a body as a form, `form` or `multipart`: arrays and objects in the way of PHP,
-// with brackets. It refuses one of more than limit bytes, and names that would be others
-// there. Names and values are written as encode has them.
+// form writes members as a form, `form` or `multipart`, with PHP's brackets for arrays and objects. It refuses a form
+// of more than limit bytes, and names that would mean others in it. encode encodes names and values.
 func (m members) form(as string, limit int, encode func(string) string) (media string, body []byte, refused *envelope.Refusal) {
 	var b bytes.Buffer
 	add := func(name []byte, value string) bool {
@@ -37,13 +35,14 @@ func (m members) form(as string, limit int, encode func(string) string) (media s
 	if as == "multipart" {
 		w := multipart.NewWriter(&b)
 		add = func(name []byte, value string) bool {
-			_ = w.WriteField(encode(string(name)), encode(value)) // into memory
+			_ = w.WriteField(encode(string(name)), encode(value)) // cannot fail in memory
 			return b.Len() <= limit
 		}
 		media = w.FormDataContentType()
 		defer func() {
-			_ = w.Close()
-			body = b.Bytes()
+			if _ = w.Close(); refused == nil {
+				body = b.Bytes()
+			}
 		}()
 	}
 	for _, member := range m {
@@ -67,13 +66,12 @@ func tooLargeToSend() *envelope.Refusal {
 	return envelope.Refuse(http.StatusRequestEntityTooLarge, "the body is too large in the form in which it is passed on")
 }
 
-// fields goes once through a value that was parsed before, however deep it is.
+// fields writes a valid value, of any depth, in one pass.
 type fields struct {
-	text *json.Decoder
-	name []byte // of the value, with those it is nested in
-	add  func(name []byte, value string) bool
-	// unfit: a name was met that would be another one.
-	unfit bool
+	text  *json.Decoder
+	name  []byte // of the value, with those it is nested in
+	add   func(name []byte, value string) bool
+	unfit bool // a name was found that would mean another one
 }
 
 func (f *fields) next() json.Token {
@@ -81,7 +79,7 @@ func (f *fields) next() json.Token {
 	return t
 }
 
-// value takes the value that begins with a token, and reports false when there is too much.
+// value writes the value that begins with t. It reports false if there is too much.
 func (f *fields) value(t json.Token) bool {
 	switch t := t.(type) {
 	case json.Delim:
@@ -104,7 +102,7 @@ func (f *fields) nested(array bool) bool {
 	for i := 0; f.text.More(); i++ {
 		at, t := "", f.next()
 		if _, deeper := t.(json.Delim); deeper {
-			at = strconv.Itoa(i) // of elements without members PHP counts itself
+			at = strconv.Itoa(i) // PHP counts scalar elements itself
 		}
 		if !array {
 			at, _ = t.(string)

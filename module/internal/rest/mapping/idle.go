@@ -9,8 +9,7 @@ import (
 
 const expectedParameter = "expected a parameter by the API's name, of `list` for the collection and of `query` for others"
 
-// CheckIdle returns an error for a placeholder of the route that nothing ever fills in, and for a
-// parameter of the list that no call sends.
+// CheckIdle returns an error for a placeholder that nothing fills in, and for a list parameter that no call sends.
 func (m *Mapping) CheckIdle() *resource.IdleError {
 	if m.placed != nil {
 		if err := m.checkIdlePlaced(); err != nil {
@@ -23,7 +22,7 @@ func (m *Mapping) CheckIdle() *resource.IdleError {
 	return nil
 }
 
-// upstreamParameters returns the declared parameters of requests, by the upstream's names.
+// upstreamParameters returns the declared parameters by the upstream's names.
 func (m *Mapping) upstreamParameters() (names []string) {
 	if m.Kind == resource.List {
 		return m.Resource.List.Parameters()
@@ -38,7 +37,7 @@ func (m *Mapping) idle(word, part, why string) *resource.IdleError {
 	return &resource.IdleError{Resource: m.Resource.Path, Word: word, Part: part, Why: why}
 }
 
-// checkIdlePlaced finds a placeholder of a parameter that no client can send.
+// checkIdlePlaced finds a placeholder for a parameter that no client can send.
 func (m *Mapping) checkIdlePlaced() *resource.IdleError {
 	known := m.upstreamParameters()
 	for _, name := range m.placed.Parameters() {
@@ -49,8 +48,7 @@ func (m *Mapping) checkIdlePlaced() *resource.IdleError {
 	return nil
 }
 
-// checkIdleCall finds a placeholder of a call that nothing fills in, and a parameter of the list that
-// the call does not send.
+// checkIdleCall finds a placeholder that nothing fills in, and a list parameter that the call does not send.
 func (m *Mapping) checkIdleCall() *resource.IdleError {
 	r, parameters := m.Resource, m.upstreamParameters()
 	for _, ref := range m.call.params.Refs() {

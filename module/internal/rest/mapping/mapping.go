@@ -17,42 +17,45 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
-// Methods are the methods of operations, of clients and upstreams alike.
+// Methods are the methods of operations and of requests to upstreams.
 var Methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 
-// Config says what is declared of one operation.
+// Config declares one operation.
 type Config struct {
 	Kind     resource.Kind
 	Route    resource.Route
-	Pattern  pathpattern.Pattern // of the client's path
-	Resource *resource.Resource  // which has been checked
+	Pattern  pathpattern.Pattern // the client's path
+	Resource *resource.Resource  // checked
 	Names    *fieldnames.Names
 	Rules    *validate.Set    // the constraints on bodies
 	Charset  *charset.Charset // of the upstream; nil is UTF-8
-	// AnswersTranslated says that the bodies of answers are translated, AnswersExamined that they
-	// are read, and may pass unchanged. Both decide about header fields of requests.
+	// AnswersTranslated says that bodies of answers are translated, AnswersExamined that they are read and may
+	// pass unchanged. Both decide about header fields of requests.
 	AnswersTranslated, AnswersExamined bool
-	// ListLike says that no list is declared, and that answers become pages of one if they look like it.
+	// ListLike says that no list is declared, and that answers that look like one become pages.
 	ListLike bool
 }
 
 // Mapping maps the requests of one operation.
 type Mapping struct {
 	Config
+	// TakesCookies says that the client's cookies reach the upstream.
+	TakesCookies bool
+	// Supplied are the parameters that the gateway sends, with placeholders in their values.
+	Supplied []supply.Param
+
 	text     encoder
 	template *pathpattern.Template
 	upstream string            // the upstream's method
-	cookies  bool              // the client's cookies reach the upstream
-	call     *call             // by RPC; nil: none
-	placed   *compose.Template // the members that the gateway places in the body; nil: none
-	fixed    []supply.Param    // what the gateway sends, with placeholders in the values
+	call     *call             // nil if the upstream is not called by RPC
+	placed   *compose.Template // members that the gateway places in the body; may be nil
 	reserved supply.Names      // names in the query and the body that clients must not use
 }
 
 // New compiles the mapping of an operation.
 func New(c Config) (m *Mapping, err error) {
 	m = &Mapping{Config: c, upstream: cmp.Or(c.Route.UpstreamMethod, c.Route.Method), text: encoder{c.Charset, c.Names, c.Resource}}
-	m.cookies, _ = resource.Cookies(c.Resource.HeaderUp) // checked
+	m.TakesCookies, _ = resource.Cookies(c.Resource.HeaderUp) // checked
 	if c.Kind == resource.Batch {
 		return m, nil // its items are requests of another operation
 	}
@@ -65,7 +68,11 @@ func New(c Config) (m *Mapping, err error) {
 	if m.template, err = pathpattern.ParseTemplate(c.Route.Upstream, c.Pattern.Names); err != nil {
 		return nil, err
 	}
-	if err := m.checkAddress(); err != nil {
+	word := "query"
+	if m.Kind == resource.List {
+		word = "list"
+	}
+	if err := m.template.CheckParametersFree(word, m.upstreamParameters()); err != nil {
 		return nil, err
 	}
 	if err := m.compileFixed(); err != nil {
@@ -97,16 +104,7 @@ func (m *Mapping) compileBody() error {
 	return compilePlaced(m)
 }
 
-// checkAddress refuses an upstream's address with parameters that requests send besides.
-func (m *Mapping) checkAddress() error {
-	if m.Kind == resource.List {
-		return m.template.CheckParametersFree("list", m.upstreamParameters())
-	}
-	return m.template.CheckParametersFree("query", m.upstreamParameters())
-}
-
-// Unmap returns the values of the placeholders with which a request goes to this address of the
-// upstream.
+// Unmap returns the values of the placeholders in an upstream's address.
 func (m *Mapping) Unmap(path string, query url.Values) ([]string, bool) {
 	if m.template == nil || m.call != nil {
 		return nil, false
@@ -115,9 +113,8 @@ func (m *Mapping) Unmap(path string, query url.Values) ([]string, bool) {
 	return values, ok && m.Pattern.Accepts(values)
 }
 
-// ReadsByPost reports whether the operation reads with a POST to the upstream. Then validators, conditions
-// and ranges mean nothing to the upstream: RFC 9110 defines them for GET, and an If-None-Match that matches
-// would cause a 412.
+// ReadsByPost reports whether the operation reads with a POST to the upstream. Validators, conditions and ranges then
+// mean nothing to the upstream (RFC 9110 defines them for GET), and a matching If-None-Match would cause a 412.
 func (m *Mapping) ReadsByPost() bool {
 	return m.Route.Method == http.MethodGet && m.upstream != http.MethodGet
 }
@@ -142,6 +139,3 @@ func (m *Mapping) ReadsBody() bool {
 	}
 	return false
 }
-
-// TakesCookies reports whether the client's cookies reach the upstream.
-func (m *Mapping) TakesCookies() bool { return m.cookies }

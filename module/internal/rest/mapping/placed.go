@@ -46,14 +46,13 @@ func compilePlaced(m *Mapping) (err error) {
 	return nil
 }
 
-// checkPlaced refuses members with a name that something else has in the same request, and keeps
-// clients from sending them.
+// checkPlaced refuses members whose name something else has in the same request, and reserves their names.
 func checkPlaced(m *Mapping) error {
 	if m.placed == nil {
 		return nil
 	}
 	own := m.placed.Names()
-	names := namesOf(own)
+	names := supply.Names(nil).With(own...)
 	clash := func(name, by string) error {
 		return fmt.Errorf("as %s: %s already sends %s, expected one of the two or another name", m.Route.As, by, name)
 	}
@@ -84,16 +83,16 @@ func checkPlaced(m *Mapping) error {
 		}
 	}
 	if m.readsByBody() {
-		return nil // no body of a client's goes along, and of its parameters those that are declared
+		return nil // the client's body is not sent, and only declared parameters are
 	}
 	if err := checkBelowWrap(m); err != nil {
 		return err
 	}
-	m.reserved = namesOf(m.ownNames(), m.reserved)
+	m.reserved = m.reserved.With(m.ownNames()...)
 	return checkAsked(m)
 }
 
-// checkAsked refuses to ask clients for a member that they cannot send.
+// checkAsked refuses declarations that ask clients for a member that they cannot send.
 func checkAsked(m *Mapping) error {
 	var must []string
 	switch m.Kind {
@@ -115,13 +114,12 @@ func checkAsked(m *Mapping) error {
 	return nil
 }
 
-// Withheld are the client's names of members of which something is declared, and which clients
-// cannot send with the operation, since the gateway places them.
+// Withheld returns the client's names of declared members that clients cannot send because the gateway places them.
 func (m *Mapping) Withheld() (names []string) {
 	if m.placed == nil || m.readsByBody() {
 		return nil
 	}
-	own, r := namesOf(m.ownNames()), m.Resource
+	own, r := supply.Names(nil).With(m.ownNames()...), m.Resource
 	for ours, theirs := range r.Rename {
 		if own.Has(ours) || own.Has(theirs) {
 			names = append(names, ours)
@@ -136,23 +134,7 @@ func (m *Mapping) Withheld() (names []string) {
 	return slices.Compact(names)
 }
 
-// namesOf are names that clients must not use, besides others.
-func namesOf(own []string, others ...supply.Names) supply.Names {
-	params := make([]supply.Param, len(own))
-	for i, name := range own {
-		params[i] = supply.Param{In: supply.Body, Name: name}
-	}
-	names := supply.NamesOf(params)
-	for _, more := range others {
-		for name := range more {
-			names[name] = true
-		}
-	}
-	return names
-}
-
-// placedMembers returns the members that the gateway places, in their order. parameters are the
-// upstream's parameters that are sent in the body.
+// placedMembers returns the members that the gateway places, in order. parameters are those sent in the body.
 func (req request) placedMembers(parameters url.Values) (members, *envelope.Refusal) {
 	m := req.op
 	if m.placed == nil {

@@ -13,8 +13,9 @@ import (
 
 // buildQuery sets the upstream's parameters, or refuses the client's.
 func (req request) buildQuery(up *Upstream, a Asked, asked url.Values) *envelope.Refusal {
-	if req.op.Kind == resource.List {
-		q, refused := req.op.Resource.List.Parse(asked)
+	m, own := req.op, make(url.Values)
+	if m.Kind == resource.List {
+		q, refused := m.Resource.List.Parse(asked)
 		if refused != nil {
 			return refused
 		}
@@ -22,37 +23,26 @@ func (req request) buildQuery(up *Upstream, a Asked, asked url.Values) *envelope
 		if refused := req.seekCursor(up, a, asked); refused != nil {
 			return refused
 		}
-		own := make(url.Values)
 		q.Send(own)
-		if req.op.call != nil || req.op.readsByBody() {
-			up.parameters = own
-			return nil
-		}
-		own, refused = req.op.text.encodeQuery(own)
-		up.addQuery(own)
-		return refused
-	}
-	own, refused := req.op.translateQuery(asked)
-	if req.op.call != nil {
-		if refused != nil {
+	} else {
+		var refused *envelope.Refusal
+		if own, refused = m.translateQuery(asked); refused != nil {
 			return refused
 		}
+	}
+	if m.call != nil || m.readsByBody() {
 		up.parameters = own
-		return req.op.checkParametersSent(own)
+		if m.call != nil && m.Kind != resource.List {
+			return m.checkParametersSent(own)
+		}
+		return nil
 	}
-	if req.op.readsByBody() {
-		up.parameters = own
-		return refused
-	}
-	if refused == nil {
-		own, refused = req.op.text.encodeQuery(own)
-	}
+	own, refused := m.text.encodeQuery(own)
 	up.addQuery(own)
 	return refused
 }
 
-// parameters returns the parameters that an operation other than a declared list passes on, and whether
-// it passes on all.
+// parameters returns the parameters that an operation without a declared list passes on, and whether it passes all.
 func (m *Mapping) parameters() (names []list.Name, all bool) {
 	r := m.Resource
 	names = r.Query
@@ -65,8 +55,8 @@ func (m *Mapping) parameters() (names []list.Name, all bool) {
 	return names, r.IsConventional()
 }
 
-// PassedOn returns the names of the parameters that an operation other than a declared list is known to
-// pass on. Where nothing is declared of the resource, it passes on others too.
+// PassedOn returns the parameters that an operation without a declared list is known to pass on. If nothing is declared
+// of the resource, it passes others too.
 func (m *Mapping) PassedOn() (names []string) {
 	if m.Kind == resource.List || m.Kind == resource.Batch {
 		return nil
@@ -78,7 +68,7 @@ func (m *Mapping) PassedOn() (names []string) {
 	return names
 }
 
-// translateQuery returns the parameters that are passed on, by the upstream's names.
+// translateQuery returns the parameters to pass on, by the upstream's names.
 func (m *Mapping) translateQuery(asked url.Values) (url.Values, *envelope.Refusal) {
 	names, all := m.parameters()
 	theirs := make(url.Values, len(asked))

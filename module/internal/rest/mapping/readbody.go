@@ -8,14 +8,14 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/gatehouse/gatehouse/module/internal/rest/fieldnames"
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
-// buildReadBody builds the body of a read: the members that the gateway places, and the parameters that
-// none of them has a placeholder for, by their names.
+// buildReadBody builds the body of a read: the members that the gateway places, and the parameters that have no
+// placeholder in them.
 func (req request) buildReadBody(up *Upstream) *envelope.Refusal {
 	m := req.op
 	up.Replaced = true
@@ -52,26 +52,24 @@ func (req request) buildReadBody(up *Upstream) *envelope.Refusal {
 	return nil
 }
 
-// parameterMembers converts parameters to members of JSON: numbers of pages and elements to numbers, all
-// others to strings.
+// parameterMembers converts parameters to JSON members: page and element numbers to numbers, all others to strings.
 func parameterMembers(m *Mapping, parameters url.Values) (all members) {
 	var numbers []string
 	if m.Kind == resource.List {
 		numbers = m.Resource.List.Numbers()
 	}
 	for _, name := range slices.Sorted(maps.Keys(parameters)) {
-		text := parameters.Get(name)
-		value := fieldnames.Quote(text)
-		if slices.Contains(numbers, name) {
-			value = []byte(text)
+		value := json.RawMessage(parameters.Get(name))
+		if !slices.Contains(numbers, name) {
+			value = splice.Quote(string(value))
 		}
-		all = append(all, validate.Member{Name: name, Value: json.RawMessage(value)})
+		all = append(all, validate.Member{Name: name, Value: value})
 	}
 	return all
 }
 
-// Next returns the request for the next part of a list that the upstream gives in several answers:
-// the first request with the parameters that lead there.
+// Next returns the request for the next part of a list that the upstream gives in several answers: the first request
+// with the parameters of the next part.
 func (m *Mapping) Next(values []string, first Upstream, next map[string]string) (Upstream, *envelope.Refusal) {
 	parameters := make(url.Values, len(next))
 	for name, value := range next {
@@ -83,14 +81,11 @@ func (m *Mapping) Next(values []string, first Upstream, next map[string]string) 
 		refused := request{m, values}.buildReadBody(&first)
 		return first, refused
 	}
-	if first.RawQuery != "" && len(parameters) > 0 {
-		first.RawQuery += "&"
-	}
-	first.RawQuery += parameters.Encode()
+	first.addQuery(parameters)
 	return first, nil
 }
 
-// checkAs checks that the upstream's request can have the declared kind of body.
+// checkAs returns an error if the upstream's request cannot have the declared kind of body.
 func checkAs(m *Mapping) error {
 	switch {
 	case m.Route.As == "":

@@ -13,9 +13,9 @@ import (
 type Asked struct {
 	RawQuery string
 	Header   http.Header
-	// Body is set if the mapping ReadsBody.
+	// Body is set if the Mapping ReadsBody.
 	Body []byte
-	// Sealer seals and opens cursors. It is required for operations that are ByCursor.
+	// Sealer seals and opens cursors. Operations that are ByCursor need it.
 	Sealer list.Sealer
 }
 
@@ -24,18 +24,18 @@ type Upstream struct {
 	Method   string
 	Path     string // escaped
 	RawQuery string
-	// Set are header fields that replace the client's; those with a nil value are removed.
+	// Set has header fields that replace the client's; those with a nil value are removed.
 	Set http.Header
 	// Body replaces the client's when Replaced.
 	Body     []byte
 	Replaced bool
 	// List is what the client asks of a list.
 	List *list.Query
-	// Sealer seals the cursors of the list, for the list in Bound alone. Nil: it has no cursors.
+	// Sealer seals the cursors of the list in Bound. Nil: the list has no cursors.
 	Sealer list.Sealer
 	Bound  []byte
 
-	parameters url.Values // of a call by RPC or a read that has them in its body
+	parameters url.Values // sent in the body, of a call by RPC or a read
 }
 
 // request is a client's request on its way to the upstream.
@@ -44,10 +44,10 @@ type request struct {
 	values []string // of the path's placeholders, decoded
 }
 
-// unconditional are the header fields of the client that a read by POST does not have.
+// unconditional are the client's header fields that a read by POST must not have.
 var unconditional = []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since"}
 
-// Request maps a request whose path has these decoded values, or refuses it.
+// Request maps a request, with the decoded values of its path, or refuses it.
 func (m *Mapping) Request(values []string, a Asked) (up Upstream, refused *envelope.Refusal) {
 	req := request{m, values}
 	up.Method, up.Set = m.upstream, make(http.Header)
@@ -70,7 +70,7 @@ func (m *Mapping) Request(values []string, a Asked) (up Upstream, refused *envel
 	case m.readsByBody():
 		return up, req.buildReadBody(&up)
 	case m.ReadsBody():
-		up.Body, up.Replaced = nil, true
+		up.Replaced = true
 		up.Body, refused = req.buildBody(a, up.RawQuery, up.Set)
 	case m.Kind == resource.List || m.Kind == resource.Read || m.Kind == resource.Delete:
 		up.Replaced = true // a body has no meaning there, and some upstreams read it
@@ -79,7 +79,7 @@ func (m *Mapping) Request(values []string, a Asked) (up Upstream, refused *envel
 	return up, refused
 }
 
-// addQuery adds parameters behind those of the address.
+// addQuery appends parameters to those of the address.
 func (up *Upstream) addQuery(own url.Values) {
 	if len(own) == 0 {
 		return
@@ -97,7 +97,7 @@ func (m *Mapping) setHeader(up *Upstream) {
 			up.Set[name] = nil
 		}
 	}
-	if !m.cookies {
+	if !m.TakesCookies {
 		up.Set["Cookie"] = nil // it belongs to the pages of the API's host, and would authenticate whatever a browser sends
 	}
 	if m.Route.Override {

@@ -20,16 +20,16 @@ type call struct {
 	xml        bool
 	method     string
 	params     *rpc.Template
-	configured bool // it has values of the configuration
+	configured bool // its parameters contain values of the configuration
 }
 
 // ByXMLRPC reports whether the upstream is called by XML-RPC.
 func (m *Mapping) ByXMLRPC() bool { return m.call != nil && m.call.xml }
 
-// CallsConfigured reports whether calls contain values of the configuration, which FillCall fills in.
+// CallsConfigured reports whether calls contain values of the configuration, which FillCall inserts.
 func (m *Mapping) CallsConfigured() bool { return m.call != nil && m.call.configured }
 
-// FillCall fills in the values of the configuration: see [rpc.Template.Fill].
+// FillCall inserts the values of the configuration: see [rpc.Template.Fill].
 func (m *Mapping) FillCall(call []byte, value func(text string) (string, error)) ([]byte, error) {
 	return m.call.params.Fill(call, m.call.xml, value)
 }
@@ -132,8 +132,7 @@ func (req request) buildCall(up *Upstream, a Asked) *envelope.Refusal {
 	return nil
 }
 
-// checkMembersSent refuses members that the call does not send: the client would believe that they were
-// written.
+// checkMembersSent refuses members that the call does not send: the client would believe that they were stored.
 func (m *Mapping) checkMembersSent(theirs members) *envelope.Refusal {
 	if m.call.params.Has(rpc.Body, "") {
 		return nil

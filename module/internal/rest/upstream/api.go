@@ -42,7 +42,7 @@ type API struct {
 func (a *API) Route(o *routes.Operation, params []supply.Param, to operation.Route, dialect *envelope.Config) (operation.Route, *envelope.Config) {
 	as, configured := "json", false
 	if o != nil {
-		params, as, configured = o.Requests.Supplied(), o.Requests.BodyForm(), o.Requests.CallsConfigured()
+		params, as, configured = o.Requests.Supplied, o.Requests.BodyForm(), o.Requests.CallsConfigured()
 	}
 	if len(params) == 0 && a.Login == nil && !configured {
 		if o != nil && o.Requests.ByRPC() {

@@ -2,16 +2,18 @@ package xmljson
 
 import (
 	"bytes"
-	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
-// The most that a document may have: all of it is held in memory.
+// Limits of a document, which is held in memory as a whole.
 const (
 	MaxSize       = 1 << 20
 	maxDepth      = 64
@@ -20,26 +22,26 @@ const (
 	maxName       = 256
 )
 
-// Shape is what a document looks like.
+// Shape describes the documents of a resource.
 type Shape struct {
-	// Root is the name of its outermost element, whose content is the JSON.
+	// Root is the name of the outermost element. Its content becomes the JSON.
 	Root string
-	// Lists are the paths of elements below it that are lists however many there are:
-	// `article`, `article/tags/tag`.
+	// Lists has the paths below Root of elements that are lists even if there is one or none: `article`,
+	// `article/tags/tag`.
 	Lists []string
 }
 
 var (
 	name = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9._-]*$`)
 
-	// ErrRoot is the error for a document with another outermost element.
+	// ErrRoot is returned for a document with another outermost element.
 	ErrRoot = errors.New("another outermost element")
 )
 
-// IsName reports whether an element can be called so. Names are of ASCII and without a prefix.
+// IsName reports whether an element can have this name: ASCII, without a prefix.
 func IsName(text string) bool { return len(text) <= maxName && name.MatchString(text) }
 
-// Check names what is wrong with it.
+// Check returns an error for an invalid Shape.
 func (s Shape) Check() error {
 	if !IsName(s.Root) {
 		return fmt.Errorf("invalid element '%s', expected a name such as article", s.Root)
@@ -50,23 +52,21 @@ func (s Shape) Check() error {
 				return fmt.Errorf("invalid list '%s', expected a path of elements below %s such as article or article/tags/tag", path, s.Root)
 			}
 		}
-		for _, other := range s.Lists[:i] {
-			if other == path {
-				return fmt.Errorf("list %s is given twice", path)
-			}
+		if slices.Contains(s.Lists[:i], path) {
+			return fmt.Errorf("list %s is given twice", path)
 		}
 	}
 	return nil
 }
 
-// IsXML reports whether a media type is one of such documents.
+// IsXML reports whether a media type is XML, but not XHTML.
 func IsXML(media string) bool {
 	return media == "application/xml" || media == "text/xml" || strings.HasSuffix(media, "+xml") && media != "application/xhtml+xml"
 }
 
 var encoding = regexp.MustCompile(`^<\?xml[^>]*\sencoding=["']([A-Za-z0-9._-]+)["']`)
 
-// Encoding is the charset that the document itself says it is in, "" for none.
+// Encoding returns the charset in the XML declaration, "" if there is none.
 func Encoding(document []byte) string {
 	document = bytes.TrimPrefix(document, []byte("\xef\xbb\xbf"))
 	if m := encoding.FindSubmatch(document[:min(len(document), 256)]); m != nil {
@@ -75,7 +75,7 @@ func Encoding(document []byte) string {
 	return ""
 }
 
-// element is one that is being read.
+// element is an element that is being read.
 type element struct {
 	name    string
 	text    strings.Builder
@@ -89,7 +89,7 @@ type member struct {
 	list   bool
 }
 
-// Decode makes JSON of a document in UTF-8. All values in it are texts, lists and objects.
+// Decode converts a document in UTF-8 to JSON. All values are strings, lists and objects.
 func (s Shape) Decode(document []byte) ([]byte, error) {
 	d, err := NewReader(document)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s Shape) Decode(document []byte) ([]byte, error) {
 		}
 		switch t := t.(type) {
 		case xml.StartElement:
-			e, err := s.begin(open, t, done != nil)
+			e, err := s.beginElement(open, t, done != nil)
 			if err != nil {
 				return nil, err
 			}
@@ -128,7 +128,7 @@ func (s Shape) Decode(document []byte) ([]byte, error) {
 	}
 }
 
-func (s Shape) begin(open []*element, t xml.StartElement, second bool) (*element, error) {
+func (s Shape) beginElement(open []*element, t xml.StartElement, second bool) (*element, error) {
 	e := &element{name: t.Name.Local}
 	switch {
 	case len(e.name) > maxName:
@@ -140,7 +140,7 @@ func (s Shape) begin(open []*element, t xml.StartElement, second bool) (*element
 		if a.Name.Space == "xmlns" || a.Name.Space == "" && a.Name.Local == "xmlns" {
 			continue
 		}
-		e.add("@"+a.Name.Local, quote(a.Value), false)
+		e.add("@"+a.Name.Local, splice.Quote(a.Value), false)
 	}
 	return e, nil
 }
@@ -158,8 +158,8 @@ func (e *element) add(name string, value []byte, list bool) {
 	e.members[i].list = list || len(e.members[i].values) > 1
 }
 
-// below is what of the path of a list lies below the innermost of the open elements: "" where
-// that is the list. ok is false where the path does not lead there.
+// below returns what is left of a list's path below the innermost open element, "" if that is the list. It reports
+// false if the path does not lead through the open elements.
 func below(list string, open []*element) (rest string, ok bool) {
 	for i := 1; i < len(open); i++ {
 		if list, ok = strings.CutPrefix(list, open[i].name); !ok {
@@ -178,15 +178,10 @@ func below(list string, open []*element) (rest string, ok bool) {
 
 // isList reports whether the innermost of the open elements is one of the declared lists.
 func (s Shape) isList(open []*element) bool {
-	for _, l := range s.Lists {
-		if rest, ok := below(l, open); ok && rest == "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Lists, func(l string) bool { rest, ok := below(l, open); return ok && rest == "" })
 }
 
-// value is the innermost of the open elements as JSON. Lists that nothing was found of are empty.
+// value returns the innermost open element as JSON. Declared lists without elements are empty lists.
 func (s Shape) value(e *element, open []*element) []byte {
 	for _, l := range s.Lists {
 		name, ok := below(l, open)
@@ -196,17 +191,17 @@ func (s Shape) value(e *element, open []*element) []byte {
 	}
 	text := strings.TrimSpace(e.text.String())
 	if len(e.members) == 0 && len(open) > 1 {
-		return quote(text)
+		return splice.Quote(text)
 	}
 	if text != "" {
-		e.members = append(e.members, member{name: "#text", values: [][]byte{quote(text)}})
+		e.members = append(e.members, member{name: "#text", values: [][]byte{splice.Quote(text)}})
 	}
 	out := []byte{'{'}
 	for i, m := range e.members {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(append(out, quote(m.name)...), ':')
+		out = append(append(out, splice.Quote(m.name)...), ':')
 		values := bytes.Join(m.values, []byte(","))
 		if m.list {
 			values = append(append([]byte{'['}, values...), ']')
@@ -214,12 +209,4 @@ func (s Shape) value(e *element, open []*element) []byte {
 		out = append(out, values...)
 	}
 	return append(out, '}')
-}
-
-func quote(text string) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // a string always encodes
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -4,73 +4,67 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// Writer writes a document, in ASCII: all other characters are references.
-type Writer struct {
-	b bytes.Buffer
-	// what cannot be written
+// Encode writes the members of a JSON object as the content of the element root, in ASCII with references for all
+// other characters. A member @name becomes an attribute, a list several elements. If a member cannot be written,
+// fault says why. A document of more than limit bytes is nil.
+func Encode(root string, object iter.Seq2[string, json.RawMessage], limit int) (document []byte, member, fault string) {
+	var w writer
+	w.b.WriteString(`<?xml version="1.0"?><` + root)
+	for name, value := range object {
+		if attribute, ok := strings.CutPrefix(name, "@"); ok {
+			if w.attribute(attribute, decoded(value)); w.fault != "" {
+				return nil, name, w.fault
+			}
+		}
+	}
+	w.b.WriteByte('>')
+	for name, value := range object {
+		if strings.HasPrefix(name, "@") {
+			continue
+		}
+		if w.member(name, decoded(value), 1); w.fault != "" {
+			return nil, name, w.fault
+		}
+		if w.b.Len() > limit {
+			return nil, "", ""
+		}
+	}
+	w.b.WriteString("</" + root + ">")
+	return w.b.Bytes(), "", ""
+}
+
+// writer writes a document. fault says what cannot be written.
+type writer struct {
+	b     bytes.Buffer
 	fault string
 }
 
-// Begin begins a document with its outermost element, and the attributes among the members
-// of an object: those whose names begin with @. Their values must be scalars.
-func Begin(root string) *Writer {
-	w := new(Writer)
-	w.b.WriteString(`<?xml version="1.0"?><` + root)
-	return w
-}
-
-// Attribute writes an attribute of the outermost element. It returns "" or says what is wrong.
-func (w *Writer) Attribute(name string, value json.RawMessage) string {
-	w.fault = ""
-	w.attribute(name, decoded(value))
-	return w.fault
-}
-
-// Content ends the attributes.
-func (w *Writer) Content() { w.b.WriteByte('>') }
-
-// Member writes a member as an element, or as several if it is a list. It returns "" or says
-// what is wrong with it.
-func (w *Writer) Member(name string, value json.RawMessage) string {
-	w.fault = ""
-	w.member(name, decoded(value), 1)
-	return w.fault
-}
-
-// End ends the document.
-func (w *Writer) End(root string) []byte {
-	w.b.WriteString("</" + root + ">")
-	return w.b.Bytes()
-}
-
-// Len is how much was written.
-func (w *Writer) Len() int { return w.b.Len() }
-
-// object keeps the order of its members.
+// object is a JSON object with its members in order.
 type object []struct {
 	name  string
 	value any
 }
 
-// decoded is a valid JSON value: nil, bool, json.Number, string, []any or object.
+// decoded decodes a valid JSON value to nil, bool, json.Number, string, []any or object.
 func decoded(raw json.RawMessage) any {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	return next(d)
+	return decodeNext(d)
 }
 
-func next(d *json.Decoder) any {
+func decodeNext(d *json.Decoder) any {
 	t, _ := d.Token() // the text is valid
 	switch t {
 	case json.Delim('['):
 		list := []any{}
 		for d.More() {
-			list = append(list, next(d))
+			list = append(list, decodeNext(d))
 		}
 		_, _ = d.Token()
 		return list
@@ -82,7 +76,7 @@ func next(d *json.Decoder) any {
 			o = append(o, struct {
 				name  string
 				value any
-			}{text, next(d)})
+			}{text, decodeNext(d)})
 		}
 		_, _ = d.Token()
 		return o
@@ -90,16 +84,14 @@ func next(d *json.Decoder) any {
 	return t
 }
 
-func (w *Writer) member(name string, value any, depth int) {
-	if name == "#text" {
+func (w *writer) member(name string, value any, depth int) {
+	list, isList := value.([]any)
+	switch {
+	case name == "#text":
 		w.scalar(value)
-		return
-	}
-	if !IsName(name) {
+	case !IsName(name):
 		w.fault = "has a name that no element of XML can have"
-		return
-	}
-	if list, ok := value.([]any); ok {
+	case isList:
 		for _, v := range list {
 			if _, nested := v.([]any); nested {
 				w.fault = "has a list in a list, which XML does not have"
@@ -107,12 +99,14 @@ func (w *Writer) member(name string, value any, depth int) {
 			}
 			w.member(name, v, depth)
 		}
-		return
-	}
-	if depth > maxDepth {
+	case depth > maxDepth:
 		w.fault = fmt.Sprintf("is nested in more than %d levels", maxDepth)
-		return
+	default:
+		w.element(name, value, depth)
 	}
+}
+
+func (w *writer) element(name string, value any, depth int) {
 	w.b.WriteString("<" + name)
 	o, isObject := value.(object)
 	for _, m := range o {
@@ -132,7 +126,7 @@ func (w *Writer) member(name string, value any, depth int) {
 	w.b.WriteString("</" + name + ">")
 }
 
-func (w *Writer) attribute(name string, value any) {
+func (w *writer) attribute(name string, value any) {
 	if !IsName(name) || strings.HasPrefix(strings.ToLower(name), "xml") {
 		w.fault = "has a name that no attribute of XML can have"
 		return
@@ -142,7 +136,7 @@ func (w *Writer) attribute(name string, value any) {
 	w.b.WriteByte('"')
 }
 
-func (w *Writer) scalar(value any) {
+func (w *writer) scalar(value any) {
 	switch v := value.(type) {
 	case nil:
 	case bool:
@@ -156,8 +150,8 @@ func (w *Writer) scalar(value any) {
 	}
 }
 
-// escaped writes a text so that no character of it is read as markup.
-func (w *Writer) escaped(text string) {
+// escaped writes a text of which no character is read as markup.
+func (w *writer) escaped(text string) {
 	for _, c := range text {
 		switch {
 		case c < ' ' && c != '\t' && c != '\n' && c != '\r', c == utf8.RuneError, c == 0xfffe, c == 0xffff:
@@ -169,4 +163,11 @@ func (w *Writer) escaped(text string) {
 			w.b.WriteRune(c)
 		}
 	}
+}
+
+// Text escapes a text for XML, in ASCII. It reports false for a text that XML cannot contain.
+func Text(text string) (escaped string, ok bool) {
+	var w writer
+	w.escaped(text)
+	return w.b.String(), w.fault == ""
 }

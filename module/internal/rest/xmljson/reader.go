@@ -8,24 +8,24 @@ import (
 	"io"
 )
 
-// Reader reads the tokens of a document in UTF-8, within the bounds of all documents. It refuses
-// document types, and knows no entities but the five of XML.
+// Reader reads the tokens of a document in UTF-8, within the limits of this package. It refuses document types, and
+// knows no entities but the five of XML.
 type Reader struct {
 	d            *xml.Decoder
 	count, depth int
 }
 
-// NewReader refuses a document that is too large.
+// NewReader returns a reader. It refuses a document of more than MaxSize bytes.
 func NewReader(document []byte) (*Reader, error) {
 	if len(document) > MaxSize {
 		return nil, fmt.Errorf("the document has more than %d bytes", MaxSize)
 	}
 	d := xml.NewDecoder(bytes.NewReader(document))
-	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // it is decoded already
+	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // already decoded
 	return &Reader{d: d}, nil
 }
 
-// Token is the next one, io.EOF behind the last. What it refers to is valid until the next call.
+// Token returns the next token, io.EOF after the last. The token is valid until the next call.
 func (r *Reader) Token() (xml.Token, error) {
 	t, err := r.d.Token()
 	if err != nil {
@@ -43,12 +43,4 @@ func (r *Reader) Token() (xml.Token, error) {
 		r.depth--
 	}
 	return t, nil
-}
-
-// Text writes a text so that no character of it is read as markup, in ASCII. ok is false for one
-// that XML cannot have.
-func Text(text string) (escaped string, ok bool) {
-	var w Writer
-	w.escaped(text)
-	return w.b.String(), w.fault == ""
 }

@@ -70,14 +70,15 @@ func TestWhatIsNoSmallPlainDocumentIsRefused(t *testing.T) {
 }
 
 func written(root string, members map[string]string) (string, string) {
-	w := Begin(root)
-	w.Content()
-	for name, value := range members {
-		if fault := w.Member(name, json.RawMessage(value)); fault != "" {
-			return "", fault
+	each := func(yield func(string, json.RawMessage) bool) {
+		for name, value := range members {
+			if !yield(name, json.RawMessage(value)) {
+				return
+			}
 		}
 	}
-	return string(w.End(root)), ""
+	document, _, fault := Encode(root, each, MaxSize)
+	return string(document), fault
 }
 
 func TestJSONBecomesXML(t *testing.T) {
