@@ -24,14 +24,6 @@ type Editor struct {
 	text []byte // buffer of the last decoded string
 }
 
-func (e *Editor) start() {
-	e.window, e.append = e.plan.window, e.plan.append
-	e.scanner.state = beforeValue
-	e.out.muted = !e.plan.document.root
-	e.at.next = edit{doc: &e.plan.document}
-	e.at.tracked = true
-}
-
 // Vary sets, for this text only and before its first byte, the elements that are passed on and what is appended.
 // Take 0 means all. A nil append keeps the plan's; a plan without one ignores append.
 func (e *Editor) Vary(skip, take int, append func(dst []byte, id Scalar) []byte) {
