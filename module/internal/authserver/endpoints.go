@@ -35,12 +35,9 @@ type endpoints struct {
 
 // newEndpoints makes the endpoints of a server whose configuration is checked.
 func newEndpoints(s *Server) (e endpoints, err error) {
-	e.clientAuth, err = clientauth.New(clientauth.Config{
-		Clients: s.Clients, Attempts: s.Attempts, Failures: s.Protect.ClientFailures, ClientIP: s.ClientIP,
+	e.clientAuth = &clientauth.Authenticator{
+		FindClient: s.Clients.Client, Attempts: s.Attempts, Failures: s.Protect.ClientFailures, ClientIP: s.ClientIP,
 		Store: s.Store, Audience: []string{s.issuer}, Audit: s.Audit, Unknown: s.unknownClient, Now: s.Now,
-	})
-	if err != nil {
-		return e, err
 	}
 	e.families, err = grant.NewFamilies(grant.Config{
 		Store: s.Store, Directory: s.Directory, Revocations: s.Revocations, Keys: s.Keys, Now: s.Now,

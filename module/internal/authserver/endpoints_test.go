@@ -15,7 +15,7 @@ func TestNoFieldOfAnEndpointIsForgotten(t *testing.T) {
 		c.Registrar = struct{ registration.Registrar }{}
 	})
 	server := reflect.ValueOf(g.server).Elem()
-	for _, name := range []string{"token", "revoke", "introspect", "userinfo", "par", "register"} {
+	for _, name := range []string{"clientAuth", "token", "revoke", "introspect", "userinfo", "par", "register"} {
 		endpoint := server.FieldByName(name).Elem()
 		for i := range endpoint.NumField() {
 			if endpoint.Field(i).IsZero() {

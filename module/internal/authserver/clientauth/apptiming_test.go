@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -26,16 +27,14 @@ func (a oneApp) Client(_ context.Context, id string) (*oauth.Client, bool, error
 // Secrets of some kilobytes, so that what is done with them is what takes the time.
 func TestAnUnknownAppIDTakesTheTimeOfAWrongSecret(t *testing.T) { // B05
 	long := string(make([]byte, maxPart))
-	a, err := New(Config{
-		Clients: oneApp{
-			"site": {ID: "site", VariantB: true, SecretHashes: []string{secret.Digest("right")}},
-			"web":  {ID: "web", SecretHashes: []string{secret.Digest("right")}},
-		},
+	apps := oneApp{
+		"site": {ID: "site", VariantB: true, SecretHashes: []string{secret.Digest("right")}},
+		"web":  {ID: "web", SecretHashes: []string{secret.Digest("right")}},
+	}
+	a := &Authenticator{
+		FindClient: apps.Client, Audit: audit.Discard{}, Unknown: func(context.Context, string) string { return "" }, Now: time.Now,
 		Attempts: lockout.NewBook(16, time.Now), Failures: 1 << 30, ClientIP: func(*http.Request) string { return "192.0.2.1" },
 		Store: storetest.NewMemory(nil), Audience: []string{"https://id.example"},
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://id.example/", nil)
 	if err != nil {

@@ -22,14 +22,10 @@ var Methods = []string{"client_secret_basic", "client_secret_post", oauth.Privat
 // Challenge is the WWW-Authenticate of a client that tried Basic, or has to (RFC 7617).
 const Challenge = `Basic realm="gatehouse", charset="UTF-8"`
 
-// Clients finds a client. ok is false for an unknown one; errors are technical.
-type Clients interface {
-	Client(ctx context.Context, id string) (c *oauth.Client, ok bool, err error)
-}
-
-// Config is what an [Authenticator] needs.
-type Config struct {
-	Clients Clients
+// Authenticator authenticates clients. It is safe for concurrent use. All fields are needed.
+type Authenticator struct {
+	// FindClient returns false for an unknown client; errors are technical.
+	FindClient func(ctx context.Context, id string) (c *oauth.Client, ok bool, err error)
 	// Attempts counts the failures. It may be shared: the keys begin with "client:" and "clients:".
 	Attempts *lockout.Book
 	// Failures a minute that one client may have from one address.
@@ -40,43 +36,16 @@ type Config struct {
 	Store store.Backend
 	// Audience lists the names of this server that an assertion may be for: the issuer.
 	Audience []string
-	// Audit is told of failures. Default: nobody.
+	// Audit records failures.
 	Audit audit.Sink
-	// Unknown is what Audit is told of a client_id that no client has: what came instead may be a secret. Default:
-	// nothing.
+	// Unknown is what Audit records for a client_id that no client has: what came instead may be a secret.
 	Unknown func(ctx context.Context, id string) string
-	// Now defaults to time.Now.
-	Now func() time.Time
-}
-
-// Authenticator authenticates clients. It is safe for concurrent use.
-type Authenticator struct {
-	Config
-	rule  lockout.Rule // for a client and an address
-	total lockout.Rule // for an address
+	Now     func() time.Time
 }
 
 // manyClients is how many clients may use up their failures from one address before all clients at that address share
 // one count. Otherwise a single sender of random client_ids could fill the book of attempts.
 const manyClients = 100
-
-// New checks the configuration.
-func New(c Config) (*Authenticator, error) {
-	if c.Clients == nil || c.Attempts == nil || c.ClientIP == nil || c.Failures < 1 || c.Store == nil || len(c.Audience) == 0 {
-		return nil, errors.New("clientauth: an incomplete Config")
-	}
-	if c.Audit == nil {
-		c.Audit = audit.Discard{}
-	}
-	if c.Unknown == nil {
-		c.Unknown = func(context.Context, string) string { return "" }
-	}
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	return &Authenticator{c, lockout.Rule{Limit: c.Failures, Window: time.Minute},
-		lockout.Rule{Limit: manyClients * c.Failures, Window: time.Minute}}, nil
-}
 
 // Authenticate returns the client that sent the request, whose form this is; its errors are *oauth.Error. It sets
 // WWW-Authenticate in answer where RFC 6749 section 5.2 asks for it.
@@ -136,7 +105,7 @@ func (a *Authenticator) knownClient(ctx context.Context, sent credentials) strin
 		if len(p.id) > maxPart {
 			continue
 		}
-		if _, ok, err := a.Clients.Client(ctx, p.id); err == nil && ok {
+		if _, ok, err := a.FindClient(ctx, p.id); err == nil && ok {
 			return p.id
 		}
 	}
@@ -170,11 +139,13 @@ const tooMany = "too many failed authentications of this client, try again later
 func (a *Authenticator) authenticate(r *http.Request, sent *credentials) (*oauth.Client, error) {
 	address := httpx.AddressKey(a.ClientIP(r))
 	key := "client:" + sent.pairs[0].id + "|" + address
+	perClient := lockout.Rule{Limit: a.Failures, Window: time.Minute}
+	perAddress := lockout.Rule{Limit: manyClients * a.Failures, Window: time.Minute}
 	if sent.canGuess() {
-		refused, retry := a.Attempts.Refused(key, a.rule)
-		if over, _ := a.Attempts.Refused("clients:"+address, a.total); over && !refused {
+		refused, retry := a.Attempts.Refused(key, perClient)
+		if over, _ := a.Attempts.Refused("clients:"+address, perAddress); over && !refused {
 			key = "client:|" + address
-			refused, retry = a.Attempts.Refused(key, a.rule)
+			refused, retry = a.Attempts.Refused(key, perClient)
 		}
 		if refused {
 			return nil, oauth.TooMany(tooMany, retry)
@@ -186,10 +157,8 @@ func (a *Authenticator) authenticate(r *http.Request, sent *credentials) (*oauth
 		switch {
 		case errors.Is(err, errReplayed), errors.Is(err, ErrUnknownApp):
 			refusal = errRefused.WithCause(err)
-		case errors.Is(err, errLate):
-			refusal = errLate
-		case errors.Is(err, errEarly):
-			refusal = errEarly
+		case errors.Is(err, errLate), errors.Is(err, errEarly):
+			refusal = err
 		case err != nil:
 			return nil, oauth.Unavailable(err)
 		case client != nil:
@@ -197,8 +166,8 @@ func (a *Authenticator) authenticate(r *http.Request, sent *credentials) (*oauth
 		}
 	}
 	if sent.canGuess() {
-		a.Attempts.Take("clients:"+address, a.total)
-		if ok, retry := a.Attempts.Take(key, a.rule); !ok {
+		a.Attempts.Take("clients:"+address, perAddress)
+		if ok, retry := a.Attempts.Take(key, perClient); !ok {
 			return nil, oauth.TooMany(tooMany, retry)
 		}
 	}
@@ -215,7 +184,7 @@ func (a *Authenticator) matchClient(ctx context.Context, p pair, sent *credentia
 	case len(p.id) > maxPart:
 		return nil, nil
 	}
-	client, known, err := a.Clients.Client(ctx, p.id)
+	client, known, err := a.FindClient(ctx, p.id)
 	if err != nil {
 		return nil, err
 	}
@@ -268,9 +237,7 @@ func knowsSecret(client *oauth.Client, sent string) bool {
 	digest := []byte(secret.Digest(sent))
 	same := false
 	for _, h := range hashes {
-		if secret.Equal(digest, []byte(h)) {
-			same = true
-		}
+		same = secret.Equal(digest, []byte(h)) || same
 	}
 	return same && sent != "" && len(client.SecretHashes) > 0
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
-	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -34,7 +33,7 @@ const (
 func (f *Families) admit(ctx context.Context, g store.Grant) error {
 	leave, err := f.pairTurns.enter(ctx, g.Client, g.Subject)
 	if err != nil {
-		return oauth.Unavailable(err)
+		return err
 	}
 	defer leave()
 	ended := false
@@ -60,16 +59,13 @@ func (f *Families) admit(ctx context.Context, g store.Grant) error {
 		}
 		return true, nil
 	})
-	switch {
-	case err != nil:
-		return oauth.Unavailable(err)
-	case ended: // nobody is given a token of it
-		if err := f.Store.Delete(ctx, store.Key{Kind: store.KindGrant, ID: g.ID}); err != nil {
-			return oauth.Unavailable(err)
-		}
-		return f.gone(Revoked)
+	if err != nil || !ended {
+		return err
 	}
-	return nil
+	if err := f.Store.Delete(ctx, grantKey(g.ID)); err != nil { // nobody is given a token of it
+		return err
+	}
+	return f.gone(Revoked)
 }
 
 // makeRoom takes grants off the list until there is room for one more: dead ones, and else the least recently used,

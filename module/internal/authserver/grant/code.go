@@ -111,7 +111,7 @@ func (g *codes) prepareCode(ctx context.Context, r Request, sent string, bound f
 	}
 	p := redemption{record: record, code: code, refreshes: r.Client.MayUse(oauth.RefreshToken)}
 	if p.refreshes {
-		if p.keys, err = g.keys(ctx); err != nil {
+		if p.keys, err = g.Keys(ctx); err != nil {
 			return Pending{}, err
 		}
 	}
@@ -143,7 +143,7 @@ func (g *codes) readCode(ctx context.Context, key store.Key) (store.Record, stor
 	case errors.Is(err, store.ErrNotFound):
 		return record, code, g.gone(Unknown)
 	case err != nil:
-		return record, code, oauth.Unavailable(err)
+		return record, code, err
 	case code.Dialect != g.dialect:
 		return record, code, g.gone(Unknown)
 	}

@@ -43,7 +43,7 @@ func (g *deviceCode) Prepare(ctx context.Context, r Request) (Pending, error) {
 	case errors.Is(err, crossdevice.ErrGone):
 		return g.prepareCode(ctx, r, key, g.checkUsed)
 	case err != nil:
-		return Pending{}, oauth.Unavailable(err)
+		return Pending{}, err
 	case ticket.Kind != store.TicketDevice, !secret.Equal([]byte(ticket.Poller), []byte(secret.Digest(key))):
 		return Pending{}, g.gone(Unknown)
 	case ticket.Client != r.Client.ID, ticket.IssuedAt.Before(r.Client.Since):

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/internal/ending"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
@@ -85,25 +85,24 @@ func (f *Families) isAlive(ctx context.Context, c *oauth.Client, g store.Grant, 
 	if outcome != store.RotationNext && outcome != store.RotationAgain {
 		return false, nil
 	}
-	ended, err := ending.Ended(ctx, f.Store, g.Subject, g.Client, g.Epochs)
-	if err != nil || ended || g.Client != c.ID {
-		return err == nil && !ended, err
+	err := f.checkEnded(ctx, g.Client, g.Subject, g.Epochs)
+	if err == nil && g.Client == c.ID {
+		err = f.checkClient(ctx, c, g)
 	}
-	left, err := f.clientLeft(ctx, c, g)
-	return err == nil && !left, err
+	if errors.As(err, new(*Refusal)) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Begin stores a new family until expires and makes room for it among those of its user at its client. Errors are
 // *oauth.Error: invalid_grant if the user or the client at the user was ended since the permission.
 func (f *Families) Begin(ctx context.Context, g store.Grant, expires time.Time) (created bool, err error) {
 	created, err = f.createFamily(ctx, g, expires)
-	if err != nil {
-		return false, oauth.Unavailable(err)
-	}
 	if created {
 		err = f.admit(ctx, g)
 	}
-	return created, err
+	return created, refusal.OrUnavailable(err)
 }
 
 // End revokes a family: its refresh tokens of every generation and all access tokens. When it returns nil that is

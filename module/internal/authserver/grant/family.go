@@ -9,7 +9,6 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
-	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -26,10 +25,10 @@ func (f *Families) readFamily(ctx context.Context, id string) (store.Record, sto
 }
 
 // beginFamily stores a new family and makes room for it. It is no error if the family exists: another request with
-// the same code was first. Errors are *oauth.Error.
+// the same code was first.
 func (f *Families) beginFamily(ctx context.Context, g store.Grant) error {
 	if _, err := f.createFamily(ctx, g, f.recordExpires(g)); err != nil {
-		return oauth.Unavailable(err)
+		return err
 	}
 	return f.admit(ctx, g)
 }
@@ -79,7 +78,7 @@ const killTime = 5 * time.Second
 func (f *Families) killFamily(ctx context.Context, id string, why error) error {
 	g, ended, err := f.endFamily(ctx, id)
 	if err != nil {
-		return oauth.Unavailable(err)
+		return err
 	}
 	if name := reuse[why]; ended && name != "" {
 		f.Audit.Record(ctx, audit.Event{Name: name, Client: g.Client, Subject: g.Subject, Grant: g.ID, Scopes: g.Scopes})
@@ -131,49 +130,34 @@ func (f *Families) markRevoked(ctx context.Context, id string) (g store.Grant, m
 // checkEnded refuses what died with its user, or with what the user allowed the client.
 func (f *Families) checkEnded(ctx context.Context, client, subject string, e store.Epochs) error {
 	ended, err := ending.Ended(ctx, f.Store, subject, client, e)
-	switch {
-	case err != nil:
-		return oauth.Unavailable(err)
-	case ended:
-		return f.gone(Revoked)
+	if err == nil && ended {
+		err = f.gone(Revoked)
 	}
-	return nil
+	return err
 }
 
-// checkClient refuses a family that began before its client was deleted or taken out of the configuration: a client
-// of that id which comes back begins anew.
+// checkClient refuses a family that began before its client was deleted or taken out of the configuration: a client of
+// that id which comes back begins anew.
 func (f *Families) checkClient(ctx context.Context, c *oauth.Client, g store.Grant) error {
-	left, err := f.clientLeft(ctx, c, g)
-	switch {
-	case err != nil:
-		return oauth.Unavailable(err)
-	case left:
-		return f.gone(Foreign)
-	}
-	return nil
-}
-
-// clientLeft is checkClient with technical errors.
-func (f *Families) clientLeft(ctx context.Context, c *oauth.Client, g store.Grant) (bool, error) {
 	if g.IssuedAt.Before(c.Since) {
-		return true, nil
+		return f.gone(Foreign)
 	}
 	var v store.Vanished
 	_, err := store.Read(ctx, f.Store, store.VanishedKey(g.Client), &v)
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil
+	case err == nil && !g.IssuedAt.After(v.At):
+		return f.gone(Foreign)
 	}
-	return err == nil && !g.IssuedAt.After(v.At), err
+	return err
 }
 
-// activeUser reports whether the user is there and may still be acted for. Errors are *oauth.Error.
+// activeUser reports whether the user is there and may still be acted for.
 func (f *Families) activeUser(ctx context.Context, subject string) (bool, error) {
 	user, ok, err := f.Directory.Lookup(ctx, subject)
-	if err != nil {
-		return false, oauth.Unavailable(err)
-	}
 	// A user with such an ID would be taken for a client that acts for itself.
-	return ok && !user.Locked && !strings.HasPrefix(user.ID, token.ClientSubject), nil
+	return ok && !user.Locked && !strings.HasPrefix(user.ID, token.ClientSubject), err
 }
 
 // checkUser ends a family whose user may no longer be acted for.
@@ -185,13 +169,12 @@ func (f *Families) checkUser(ctx context.Context, g store.Grant) error {
 	return err
 }
 
-// keys returns the secrets. Errors are *oauth.Error.
-func (f *Families) keys(ctx context.Context) (*secret.Keys, error) {
-	k, err := f.Keys(ctx)
-	if err != nil {
-		return nil, oauth.Unavailable(err)
+// pending is what a family is given again.
+func pending(g store.Grant, scopes []string, commit func(context.Context) (string, error)) Pending {
+	return Pending{
+		Subject: g.Subject, Scopes: scopes, Family: g.ID, Resources: g.Resources, AuthTime: g.AuthTime,
+		Session: g.Session, Epochs: g.Epochs, Commit: commit,
 	}
-	return k, nil
 }
 
 // stillAllowed returns those of the granted scopes that the client's configuration still has. The family keeps all,

@@ -14,8 +14,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Grant is one grant type. It is called with an authenticated client that may use it. Errors wrap an *oauth.Error,
-// those about a code or token in a [*Refusal].
+// Grant is one grant type. It is called with an authenticated client that may use it. Refusals wrap an *oauth.Error,
+// those about a code or token in a [*Refusal]; other errors are technical.
 type Grant interface {
 	Type() oauth.GrantType
 

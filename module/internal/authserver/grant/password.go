@@ -48,7 +48,7 @@ func (g *passwordGrant) Prepare(ctx context.Context, r Request) (Pending, error)
 	token := ""
 	if r.Client.MayUse(oauth.RefreshToken) {
 		family.Expires = now.Add(g.Refresh)
-		keys, err := g.keys(ctx)
+		keys, err := g.Keys(ctx)
 		if err != nil {
 			return Pending{}, err
 		}
@@ -59,7 +59,7 @@ func (g *passwordGrant) Prepare(ctx context.Context, r Request) (Pending, error)
 	}
 	epoch, err := ending.CurrentEpoch(ctx, g.Store) // before the password: see package ending
 	if err != nil {
-		return Pending{}, oauth.Unavailable(err)
+		return Pending{}, err
 	}
 	family.Epochs = store.Epochs{Subject: epoch, Pair: epoch}
 	user, ok, err := g.Passwords.CheckPassword(ctx, r, username, password)
@@ -70,11 +70,9 @@ func (g *passwordGrant) Prepare(ctx context.Context, r Request) (Pending, error)
 		return Pending{}, errPassword
 	}
 	family.Subject = user.ID
-	return Pending{
-		Subject: user.ID, Scopes: scopes, Family: family.ID, Resources: family.Resources,
-		AuthTime: now, Epochs: family.Epochs,
-		Commit: func(ctx context.Context) (string, error) { return token, g.beginFor(ctx, family) },
-	}, nil
+	return pending(family, scopes, func(ctx context.Context) (string, error) {
+		return token, g.beginFor(ctx, family)
+	}), nil
 }
 
 // beginFor stores the family, and then asks once more for its user, who may have been locked while the password was
@@ -89,7 +87,7 @@ func (g *passwordGrant) beginFor(ctx context.Context, family store.Grant) error 
 	ended, err := ending.Ended(ctx, g.Store, family.Subject, family.Client, family.Epochs)
 	switch {
 	case err != nil:
-		return oauth.Unavailable(err)
+		return err
 	case ended:
 		return g.killFamily(ctx, family.ID, errUserGone)
 	}

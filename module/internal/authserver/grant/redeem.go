@@ -133,13 +133,13 @@ func (g *codes) claimCode(ctx context.Context, p redemption, keep time.Time) (cl
 		if code.State == store.CodeIssued && !store.IsAnswer(swapErr) {
 			// The claim was lost, or is still on its way and may take effect later.
 			g.addUnsettled(c, false)
-			return claim{}, oauth.Unavailable(swapErr)
+			return claim{}, swapErr
 		}
 		if record, code, err = g.awaitOutcome(ctx, record, code); err != nil {
 			return claim{}, err
 		}
 	}
-	return claim{}, oauth.Unavailable(errContended)
+	return claim{}, errContended
 }
 
 // recordUse marks the code used. An error means that no tokens may be delivered.
@@ -147,7 +147,7 @@ func (g *codes) recordUse(ctx context.Context, c claim) error {
 	if err := ctx.Err(); err != nil {
 		// The client has hung up: nothing is delivered, and it may retry.
 		g.addUnsettled(c, false)
-		return oauth.Unavailable(err)
+		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), useTime)
 	defer cancel()
@@ -190,10 +190,10 @@ func (g *codes) awaitOutcome(ctx context.Context, record store.Record, code stor
 			break
 		}
 		if look == maxLooks {
-			return record, code, oauth.Unavailable(errCodeClaimed)
+			return record, code, errCodeClaimed
 		}
 		if err := pause(ctx, lookEvery); err != nil {
-			return record, code, oauth.Unavailable(err)
+			return record, code, err
 		}
 		var err error
 		if record, code, err = g.readCode(ctx, record.Key); err != nil {

@@ -333,7 +333,7 @@ func TestACodeClaimedByALostNodeIsNoReplayUntilItExpires(t *testing.T) {
 		for begun := time.Now(); time.Since(begun) < codeLife-time.Second; time.Sleep(5 * time.Second) {
 			asked := time.Now()
 			err := b.exchange(t.Context(), code)
-			if e := (*oauth.Error)(nil); !errors.As(err, &e) || e.Code != oauth.TemporarilyUnavailable {
+			if !errors.Is(err, errCodeClaimed) {
 				t.Fatal(err)
 			}
 			if took := time.Since(asked); took != (maxLooks-1)*lookEvery {

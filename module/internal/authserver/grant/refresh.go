@@ -46,7 +46,7 @@ func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) 
 	if sent == "" {
 		return Pending{}, oauth.Parameter("refresh_token", "is missing")
 	}
-	keys, err := g.keys(ctx)
+	keys, err := g.Keys(ctx)
 	if err != nil {
 		return Pending{}, err
 	}
@@ -80,11 +80,9 @@ func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) 
 	if err := g.checkUser(ctx, family); err != nil {
 		return Pending{}, err
 	}
-	return Pending{
-		Subject: family.Subject, Scopes: scopes, Family: p.family, Resources: family.Resources,
-		AuthTime: family.AuthTime, Session: family.Session, Epochs: family.Epochs,
-		Commit: func(ctx context.Context) (string, error) { return g.rotateFamily(ctx, p, s.record, s.family) },
-	}, nil
+	return pending(family, scopes, func(ctx context.Context) (string, error) {
+		return g.rotateFamily(ctx, p, s.record, s.family)
+	}), nil
 }
 
 // step is what presenting a token means for its family, as it was read.
@@ -128,7 +126,7 @@ func (g *refreshToken) currentFamily(ctx context.Context, p presented) (store.Re
 	case errors.Is(err, store.ErrNotFound):
 		return record, family, g.gone(Expired)
 	case err != nil:
-		return record, family, oauth.Unavailable(err)
+		return record, family, err
 	case family.Client != p.client, family.Dialect != store.DialectOAuth:
 		return record, family, g.gone(Foreign) // the MAC covers both: this cannot happen
 	}
@@ -183,13 +181,13 @@ func (g *refreshToken) rotateFamily(ctx context.Context, p presented, record sto
 			if !errors.Is(ctx.Err(), context.Canceled) {
 				g.lost.add(rotationFrom(p.generation, s.next), struct{}{}, lostKept)
 			}
-			return "", oauth.Unavailable(err)
+			return "", err
 		}
 		if record, family, err = g.currentFamily(ctx, p); err != nil {
 			return "", err
 		}
 	}
-	return "", oauth.Unavailable(errContended)
+	return "", errContended
 }
 
 // written reports whether a rotation whose reply was lost took effect. Without this a client without grace would be

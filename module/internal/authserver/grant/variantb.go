@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -39,7 +38,7 @@ func (g *VariantB) Code(ctx context.Context, r Request) (Pending, error) {
 // token's MAC. Commit gives the same token again.
 func (g *VariantB) Refresh(ctx context.Context, r Request) (Pending, error) {
 	sent := r.Form.Get("refresh_token")
-	keys, err := g.keys(ctx)
+	keys, err := g.Keys(ctx)
 	if err != nil {
 		return Pending{}, err
 	}
@@ -49,7 +48,7 @@ func (g *VariantB) Refresh(ctx context.Context, r Request) (Pending, error) {
 	}
 	record, family, err := g.readFamily(ctx, id)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return Pending{}, oauth.Unavailable(err)
+		return Pending{}, err
 	}
 	if err := g.checkLiving(ctx, err == nil, family); err != nil {
 		return Pending{}, err
@@ -64,11 +63,9 @@ func (g *VariantB) Refresh(ctx context.Context, r Request) (Pending, error) {
 	if err := g.checkUser(ctx, family); err != nil {
 		return Pending{}, err
 	}
-	return Pending{
-		Subject: family.Subject, Scopes: scopes, Family: id, Resources: family.Resources,
-		AuthTime: family.AuthTime, Session: family.Session, Epochs: family.Epochs,
-		Commit: func(ctx context.Context) (string, error) { return sent, g.touch(ctx, record, family) },
-	}, nil
+	return pending(family, scopes, func(ctx context.Context) (string, error) {
+		return sent, g.touch(ctx, record, family)
+	}), nil
 }
 
 // checkLiving refuses a family that can no longer be refreshed. Errors are *oauth.Error.
@@ -108,8 +105,5 @@ func (g *VariantB) touch(ctx context.Context, record store.Record, family store.
 		record.Expires = g.recordExpires(family)
 		return true, nil
 	})
-	if refused := (*oauth.Error)(nil); err == nil || errors.As(err, &refused) {
-		return err
-	}
-	return oauth.Unavailable(err)
+	return err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver/audience"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/grant"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -59,7 +60,7 @@ type tokenAnswer struct {
 func (t *Endpoint) Serve(w http.ResponseWriter, r *http.Request, client *oauth.Client, form httpx.Form) {
 	answer, err := t.issue(r, client, form, w.Header())
 	if err != nil {
-		t.Refuse(w, form, err)
+		t.Refuse(w, form, refusal.OrUnavailable(err))
 		return
 	}
 	t.Count(form.Get("grant_type"), "issued")
@@ -105,7 +106,7 @@ func (t *Endpoint) issue(r *http.Request, client *oauth.Client, form httpx.Form,
 		Grant: pending.Family, Epochs: pending.Epochs, IssuedAt: now, Expires: now.Add(t.Access.Truncate(time.Second)),
 	})
 	if err != nil {
-		return tokenAnswer{}, oauth.Unavailable(err)
+		return tokenAnswer{}, err
 	}
 	id, err := t.idToken(ctx, client, pending, access)
 	if err != nil {

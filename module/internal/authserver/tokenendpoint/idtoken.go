@@ -24,7 +24,7 @@ func (t *Endpoint) idToken(ctx context.Context, c *oauth.Client, p grant.Pending
 		return "", err
 	}
 	now := t.Now().Truncate(time.Second)
-	signed, err := t.Tokens.IssueID(ctx, token.ID{
+	return t.Tokens.IssueID(ctx, token.ID{
 		Subject:     p.Subject,
 		Client:      c.ID,
 		Nonce:       p.Nonce,
@@ -35,10 +35,6 @@ func (t *Endpoint) idToken(ctx context.Context, c *oauth.Client, p grant.Pending
 		Expires:     now.Add(t.Access.Truncate(time.Second)),
 		Claims:      claims,
 	}, c.IDTokenAlg)
-	if err != nil {
-		return "", oauth.Unavailable(err)
-	}
-	return signed, nil
 }
 
 // idTokenClaims are the claims about the user, nil for none.
@@ -50,7 +46,7 @@ func (t *Endpoint) idTokenClaims(ctx context.Context, c *oauth.Client, p grant.P
 	user, ok, err := t.Users.Lookup(ctx, p.Subject)
 	switch {
 	case err != nil:
-		return nil, oauth.Unavailable(err)
+		return nil, err
 	case !ok || user.Locked: // since the grant asked
 		return nil, oauth.E(oauth.InvalidGrant, "the user may no longer sign in")
 	}

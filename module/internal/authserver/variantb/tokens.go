@@ -157,7 +157,10 @@ var refreshFailures = map[grant.Why]failure{grant.Expired: expiredRefreshToken}
 // one that nobody made.
 func withNumber(err error, numbers map[grant.Why]failure, otherwise failure) error {
 	refused, words := (*grant.Refusal)(nil), (*oauth.Error)(nil)
-	if !errors.As(err, &refused) || !errors.As(err, &words) {
+	switch {
+	case err != nil && !errors.As(err, &words) && !errors.As(err, new(*refusal)):
+		return oauth.Unavailable(err)
+	case !errors.As(err, &refused):
 		return err
 	}
 	if f, ok := numbers[refused.Why]; ok {
