@@ -121,7 +121,7 @@ var allowed = map[string][]string{
 
 	"module/internal/authserver/userclaims":    {"module/directory"},
 	"module/internal/authserver/userinfo":      {"module/internal/authserver/oauthhttp", "module/internal/authserver/userclaims", "module/internal/token", "module/directory", "module/oauth"},
-	"module/internal/authserver/revocation":    {"module/internal/audit", "module/internal/authserver/grant", "module/internal/authserver/oauthhttp", "module/internal/authserver/refusal", "module/internal/token", "module/oauth", "module/store"},
+	"module/internal/authserver/revocation":    {"module/internal/audit", "module/internal/ending", "module/internal/authserver/grant", "module/internal/authserver/oauthhttp", "module/internal/authserver/refusal", "module/internal/token", "module/oauth", "module/store"},
 	"module/internal/authserver/introspection": {"module/internal/ending", "module/internal/authserver/audience", "module/internal/authserver/clientauth", "module/internal/authserver/grant", "module/internal/authserver/oauthhttp", "module/internal/authserver/refusal", "module/internal/token", "module/directory", "module/oauth", "module/store"},
 	"module/internal/authserver/tokenendpoint": {"module/internal/audit", "module/internal/authserver/audience", "module/internal/authserver/grant", "module/internal/authserver/oauthhttp", "module/internal/authserver/refusal", "module/internal/authserver/userclaims", "module/internal/token", "module/directory", "module/oauth"},
 	"module/internal/authserver/ownpaths":      nil,

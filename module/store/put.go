@@ -22,6 +22,27 @@ func Read(ctx context.Context, b Backend, key Key, v stamped) (Record, error) {
 	return r, err
 }
 
+// Create encodes v into r and stores it as a new record. ErrExists is the only error that is an answer.
+func Create(ctx context.Context, b Backend, r Record, v stamped) (Record, error) {
+	value, err := Encode(v)
+	if err != nil {
+		return r, err
+	}
+	r.Value = value
+	return b.Create(ctx, r)
+}
+
+// Swap encodes v into r and replaces the record of r's version. ErrConflict and ErrNotFound are the only errors that
+// are answers.
+func Swap(ctx context.Context, b Backend, r Record, v stamped) (Record, error) {
+	value, err := Encode(v)
+	if err != nil {
+		return r, err
+	}
+	r.Value = value
+	return b.Swap(ctx, r)
+}
+
 // Put replaces the record of the same version, or creates it if the version is 0. written is
 // false, without an error, when somebody else wrote meanwhile.
 func Put(ctx context.Context, b Backend, r Record) (written bool, err error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/registration"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
+	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/keyring"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -36,7 +37,7 @@ type Config struct {
 	// store at first use; its errors are technical.
 	Keys        func(context.Context) (*secret.Keys, error)
 	Tokens      Tokens
-	Revocations Revoker
+	Revocations ending.Revoker
 	// Verifier judges the access tokens that come back to /userinfo and /introspect.
 	Verifier Verifier
 	// Issued is Verifier without the question what became of client and user: what is
@@ -156,12 +157,6 @@ type Tokens interface {
 // audience are the caller's to compare, and the result is not to be changed.
 type Verifier interface {
 	Verify(ctx context.Context, raw string) (*token.Access, error)
-}
-
-// Revoker makes every guard refuse something. When it returns nil the revocation is
-// durable, and in force in this process.
-type Revoker interface {
-	Revoke(ctx context.Context, r store.Revocation) error
 }
 
 // Metrics counts. The labels are closed sets; implementations never see client ids.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver"
+	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/keyring"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/internal/token"
@@ -136,7 +137,7 @@ func (i *rigTokens) SignClaims(ctx context.Context, typ string, claims map[strin
 }
 
 type rigRevoker struct {
-	to      authserver.Revoker
+	to      ending.Revoker
 	fault   error
 	through *faultyStore // whose faults concern revocations too
 }

@@ -199,11 +199,7 @@ func (s *Sweeper) endPass(ctx context.Context, rec store.Record, v store.Sweep) 
 // saveProgress writes how far a sweep has come. The version is 0, without an error, when somebody else wrote
 // meanwhile: there was another end, or another node has taken over.
 func (s *Sweeper) saveProgress(ctx context.Context, rec store.Record, v *store.Sweep) (store.Record, error) {
-	var err error
-	if rec.Value, err = store.Encode(v); err != nil {
-		return rec, err
-	}
-	rec, err = s.Store.Swap(ctx, rec)
+	rec, err := store.Swap(ctx, s.Store, rec, v)
 	if store.IsAnswer(err) {
 		return store.Record{}, nil
 	}

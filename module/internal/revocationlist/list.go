@@ -99,12 +99,8 @@ func (l *List) Revoke(ctx context.Context, rv store.Revocation) error {
 	if l.set.of[rv.Of] == nil || rv.Value == "" || len(rv.Value) > maxValue {
 		return fmt.Errorf("revocationlist: cannot revoke a %q with a name of %d bytes", rv.Of, len(rv.Value))
 	}
-	value, err := store.Encode(&rv)
-	if err != nil {
-		return err
-	}
-	record := store.Record{Key: rv.Key(), Parent: store.RevocationParent, Value: value, Expires: l.expiry(rv, now)}
-	if _, err := l.Store.Create(ctx, record); err != nil && !errors.Is(err, store.ErrExists) {
+	record := store.Record{Key: rv.Key(), Parent: store.RevocationParent, Expires: l.expiry(rv, now)}
+	if _, err := store.Create(ctx, l.Store, record, &rv); err != nil && !errors.Is(err, store.ErrExists) {
 		return fmt.Errorf("revocationlist: storing a revocation: %w", err)
 	}
 	l.mu.Lock()

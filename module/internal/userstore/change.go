@@ -39,12 +39,8 @@ func (s *Users) createUser(ctx context.Context, u directory.User, hash string) e
 	now := s.now()
 	kept := store.User{ID: u.ID, Username: u.Username, PasswordHash: hash, CreatedAt: now, ChangedAt: now}
 	setFields(&kept, u)
-	value, err := store.Encode(&kept)
-	if err != nil {
-		return err
-	}
 	key := store.Key{Kind: store.KindUser, ID: u.ID}
-	if _, err := s.store.Create(ctx, store.Record{Key: key, Parent: store.UsersParent, Value: value}); err != nil {
+	if _, err := store.Create(ctx, s.store, store.Record{Key: key, Parent: store.UsersParent}, &kept); err != nil {
 		return fmt.Errorf("writing a user: %w", err)
 	}
 	// A claim that took this long to become a user may have been taken over meanwhile. Then the name, and with it the

@@ -33,16 +33,13 @@ func (s *Users) readClaim(ctx context.Context, name string) (store.Username, sto
 // claimName claims a name for an ID, or returns [ErrTaken]. A claim without a user, left by a crash, is taken over
 // once it is old.
 func (s *Users) claimName(ctx context.Context, name, id string) error {
-	value, err := store.Encode(&store.Username{ID: id, ClaimedAt: s.now()})
-	if err != nil {
-		return err
-	}
+	claim := &store.Username{ID: id, ClaimedAt: s.now()}
 	key := store.Key{Kind: store.KindUsername, ID: foldName(name)}
-	_, err = s.store.Create(ctx, store.Record{Key: key, Value: value})
-	if err == nil {
+	_, err := store.Create(ctx, s.store, store.Record{Key: key}, claim)
+	switch {
+	case err == nil:
 		return nil
-	}
-	if !errors.Is(err, store.ErrExists) {
+	case !errors.Is(err, store.ErrExists):
 		return fmt.Errorf("claiming a user name: %w", err)
 	}
 	other, r, err := s.readClaim(ctx, name)
@@ -60,8 +57,8 @@ func (s *Users) claimName(ctx context.Context, name, id string) error {
 	case !errors.Is(err, ErrNotFound):
 		return err
 	}
-	r.Value, r.Expires = value, time.Time{}
-	switch _, err := s.store.Swap(ctx, r); {
+	r.Expires = time.Time{}
+	switch _, err := store.Swap(ctx, s.store, r, claim); {
 	case store.IsAnswer(err):
 		return ErrTaken
 	case err != nil:

@@ -87,8 +87,5 @@ func (s *Users) upgradeHash(ctx context.Context, kept store.User, record store.R
 	ctx, cancel := context.WithTimeout(ctx, upgradeTimeout)
 	defer cancel()
 	kept.PasswordHash = s.hash(pass)
-	if value, err := store.Encode(&kept); err == nil {
-		record.Value = value
-		_, _ = s.store.Swap(ctx, record)
-	}
+	_, _ = store.Swap(ctx, s.store, record, &kept)
 }

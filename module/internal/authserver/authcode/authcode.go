@@ -32,11 +32,7 @@ func (c Codes) Count(subject string) error {
 
 // Add stores a code. Errors match [store.ErrExists] when there is one already.
 func (c Codes) Add(ctx context.Context, key store.Key, v *store.Code, expires time.Time) error {
-	value, err := store.Encode(v)
-	if err != nil {
-		return err
-	}
-	_, err = c.Store.Create(ctx, store.Record{Key: key, Parent: v.Subject, Value: value, Expires: expires.Add(Margin)})
+	_, err := store.Create(ctx, c.Store, store.Record{Key: key, Parent: v.Subject, Expires: expires.Add(Margin)}, v)
 	return err
 }
 

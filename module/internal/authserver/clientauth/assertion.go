@@ -71,8 +71,13 @@ func (a *Authenticator) verifyAssertion(ctx context.Context, client *oauth.Clien
 		return false, err
 	}
 	good, err := keys.Verify(assertion, clientassertion.Rules{Client: id, Audience: a.Audience, Now: a.Now()})
-	if err != nil {
-		return false, mistimed(err) // a bad assertion is no fault
+	switch {
+	case errors.Is(err, clientassertion.ErrExpired):
+		return false, errLate
+	case errors.Is(err, clientassertion.ErrEarly):
+		return false, errEarly
+	case err != nil:
+		return false, nil // a bad assertion is no fault
 	}
 	return a.spendAssertion(ctx, id, good)
 }
@@ -86,18 +91,6 @@ var (
 		"client_assertion is not valid yet: iat or nbf is more than %.0f seconds ahead of the clock of this server; compare the clocks", jose.Leeway.Seconds()))
 )
 
-// mistimed returns errLate or errEarly for an assertion that was refused only for its time, else nil. The time is
-// checked last, after the signature.
-func mistimed(refused error) error {
-	switch {
-	case errors.Is(refused, clientassertion.ErrExpired):
-		return errLate
-	case errors.Is(refused, clientassertion.ErrEarly):
-		return errEarly
-	}
-	return nil
-}
-
 // clockMargin is how much longer a jti is remembered than this node accepts the assertion: the clock of the store, or
 // of another node, may be different.
 const clockMargin = time.Minute
@@ -106,19 +99,12 @@ const clockMargin = time.Minute
 // 3, point 7; the mistake of CVE-2020-15222), and reports whether it was new on all nodes. An id has no NUL, so
 // different pairs of client and jti have different keys.
 func (a *Authenticator) spendAssertion(ctx context.Context, id string, good clientassertion.Assertion) (bool, error) {
-	value, err := store.Encode(&store.Assertion{Client: id})
-	if err != nil {
-		return false, err
+	_, err := store.Create(ctx, a.Store, store.Record{
+		Key:     store.Key{Kind: store.KindAssertion, ID: secret.Digest(id + "\x00" + good.ID)},
+		Expires: good.Expires.Add(clockMargin),
+	}, &store.Assertion{Client: id})
+	if errors.Is(err, store.ErrExists) {
+		err = errReplayed
 	}
-	_, err = a.Store.Create(ctx, store.Record{
-		Key:   store.Key{Kind: store.KindAssertion, ID: secret.Digest(id + "\x00" + good.ID)},
-		Value: value, Expires: good.Expires.Add(clockMargin),
-	})
-	switch {
-	case errors.Is(err, store.ErrExists):
-		return false, errReplayed
-	case err != nil:
-		return false, err
-	}
-	return true, nil
+	return err == nil, err
 }

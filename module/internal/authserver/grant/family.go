@@ -35,11 +35,7 @@ func (f *Families) beginFamily(ctx context.Context, g store.Grant) error {
 
 // createFamily stores a new family; created is false when it exists. Errors are technical.
 func (f *Families) createFamily(ctx context.Context, g store.Grant, expires time.Time) (created bool, err error) {
-	value, err := store.Encode(&g)
-	if err != nil {
-		return false, err
-	}
-	_, err = f.Store.Create(ctx, store.Record{Key: grantKey(g.ID), Parent: g.Subject, Value: value, Expires: expires})
+	_, err = store.Create(ctx, f.Store, store.Record{Key: grantKey(g.ID), Parent: g.Subject, Expires: expires}, &g)
 	if errors.Is(err, store.ErrExists) {
 		return false, nil
 	}
@@ -48,15 +44,10 @@ func (f *Families) createFamily(ctx context.Context, g store.Grant, expires time
 
 // swapFamily replaces a family's record.
 func (f *Families) swapFamily(ctx context.Context, record store.Record, g store.Grant) error {
-	value, err := store.Encode(&g)
-	if err != nil {
-		return err
-	}
-	record.Value = value
 	if !g.Revoked() { // the record of a dead one does not live longer
 		record.Expires = f.recordExpires(g)
 	}
-	_, err = f.Store.Swap(ctx, record)
+	_, err := store.Swap(ctx, f.Store, record, &g)
 	return err
 }
 

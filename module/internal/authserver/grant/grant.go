@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/audit"
+	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -57,17 +58,11 @@ type Pending struct {
 	Commit func(ctx context.Context) (refresh string, err error)
 }
 
-// Revoker makes every guard refuse something. When it returns nil the revocation is durable; revoking again what is
-// revoked is no error.
-type Revoker interface {
-	Revoke(ctx context.Context, r store.Revocation) error
-}
-
 // Config is what the grants need.
 type Config struct {
 	Store       store.Backend
 	Directory   directory.Directory
-	Revocations Revoker
+	Revocations ending.Revoker
 	// Keys authenticate refresh tokens. Its errors are technical.
 	Keys func(context.Context) (*secret.Keys, error)
 	// Passwords is for the password grant.

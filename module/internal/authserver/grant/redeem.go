@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/secret"
-	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -109,19 +108,16 @@ func (g *codes) claimCode(ctx context.Context, p redemption, keep time.Time) (cl
 		default:
 			return claim{}, g.killFamily(ctx, code.Grant, errCodeReplay)
 		}
-		var err error
-		if record.Value, err = store.Encode(&claimed); err != nil {
-			return claim{}, oauth.E(oauth.ServerError, "").WithCause(err)
-		}
 		if keep.After(record.Expires) {
 			record.Expires = keep
 		}
-		written, swapErr := g.Store.Swap(ctx, record)
+		written, swapErr := store.Swap(ctx, g.Store, record, &claimed)
 		if swapErr == nil {
 			c.record, c.code = written, claimed
 			return c, nil
 		}
 		// The record tells whether the claim took effect all the same.
+		var err error
 		if record, code, err = g.readCode(ctx, record.Key); err != nil {
 			g.addUnsettled(c, false)
 			return claim{}, err
@@ -152,13 +148,7 @@ func (g *codes) recordUse(ctx context.Context, c claim) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), useTime)
 	defer cancel()
 	used, _ := c.code.Use(c.attempt)
-	value, err := store.Encode(&used)
-	if err != nil {
-		return oauth.E(oauth.ServerError, "").WithCause(err)
-	}
-	record := c.record
-	record.Value = value
-	_, err = g.Store.Swap(ctx, record)
+	_, err := store.Swap(ctx, g.Store, c.record, &used)
 	switch {
 	case err == nil:
 		return nil
@@ -167,7 +157,7 @@ func (g *codes) recordUse(ctx context.Context, c claim) error {
 		return nil
 	}
 	// Only revocation takes a code from its claimant.
-	_, code, err := g.readCode(ctx, record.Key)
+	_, code, err := g.readCode(ctx, c.record.Key)
 	switch {
 	case err != nil:
 		return err

@@ -58,10 +58,7 @@ func (f *Families) settleExchange(ctx context.Context, _ exchange, o outcome) er
 	default:
 		return nil
 	}
-	if record.Value, err = store.Encode(&next); err != nil {
-		return err
-	}
-	if _, err = f.Store.Swap(ctx, record); errors.Is(err, store.ErrNotFound) {
+	if _, err = store.Swap(ctx, f.Store, record, &next); errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	return err

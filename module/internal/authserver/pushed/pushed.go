@@ -139,11 +139,8 @@ func pushedParams(form httpx.Form, client string) query.Params {
 func (e *Endpoint) keep(ctx context.Context, client, encoded string) (uri string, err error) {
 	name := secret.Token()
 	expires := e.Now().Add(life)
-	value, err := store.Encode(&store.Pushed{Client: client, Query: encoded, Expires: expires})
-	if err != nil {
-		return "", err
-	}
-	_, err = e.Store.Create(ctx, store.Record{Key: recordKey(secret.Digest(name)), Value: value, Expires: expires})
+	_, err = store.Create(ctx, e.Store, store.Record{Key: recordKey(secret.Digest(name)), Expires: expires},
+		&store.Pushed{Client: client, Query: encoded, Expires: expires})
 	return uriPrefix + name, err
 }
 
@@ -187,15 +184,9 @@ func (e *Endpoint) Open(ctx context.Context, p query.Params) (_ query.Params, id
 // is sealed in, and the request itself is deleted only when the mark is there: a crash in between leaves a request
 // that shows pages and leads nowhere. Refusals are [oauth.Error]; other errors are technical.
 func (e *Endpoint) Spend(ctx context.Context, id string, created time.Time, issued string) error {
-	value, err := store.Encode(&store.PushedUse{Code: issued})
-	if err != nil {
-		return err
-	}
-	mark := store.Record{
-		Key: recordKey(store.PushedUseID(id)), Value: value,
-		Expires: created.Add(max(e.Form, life) + life + margin),
-	}
-	_, err = e.Store.Create(ctx, mark)
+	mark := recordKey(store.PushedUseID(id))
+	expires := created.Add(max(e.Form, life) + life + margin)
+	_, err := store.Create(ctx, e.Store, store.Record{Key: mark, Expires: expires}, &store.PushedUse{Code: issued})
 	switch {
 	case err == nil:
 		return e.Store.Delete(ctx, recordKey(id))
@@ -203,7 +194,7 @@ func (e *Endpoint) Spend(ctx context.Context, id string, created time.Time, issu
 		return err
 	}
 	var used store.PushedUse
-	if _, err := store.Read(ctx, e.Store, mark.Key, &used); err != nil {
+	if _, err := store.Read(ctx, e.Store, mark, &used); err != nil {
 		return err
 	}
 	if used.Code != issued {

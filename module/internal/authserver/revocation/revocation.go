@@ -12,6 +12,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver/grant"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
+	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
 	"github.com/gatehouse/gatehouse/module/internal/token"
@@ -34,7 +35,7 @@ type Endpoint struct {
 	// a user who is locked today must stay dead when the user is unlocked. Refusals match [token.ErrInvalid]; other
 	// errors are technical.
 	Verify      func(ctx context.Context, raw string) (*token.Access, error)
-	Revocations grant.Revoker
+	Revocations ending.Revoker
 	// Attempts counts revocations, under keys that begin with "revoke:".
 	Attempts *lockout.Book
 	// Count counts requests; outcome is "revoked", "nothing" (there was nothing to revoke) or the error code.
