@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// maxBacklog bounds what is remembered. There is some only while the store loses replies, and no more than was in
-	// progress when that began.
+	// maxBacklog bounds what is remembered. There is something only while the store loses replies, and at most what
+	// was in progress when that began.
 	maxBacklog = 1024
 	// settleEvery is the pause while the store fails, settleTime bounds one attempt.
 	settleEvery = 100 * time.Millisecond
 	settleTime  = 5 * time.Second
 )
 
-// backlog is work that the store prevented, finished in the background. A goroutine runs while there is some, until
-// it is done or its time is over.
+// backlog is work that failed because of the store and is retried in the background. A goroutine runs until it is
+// done or expires.
 type backlog[K comparable, V any] struct {
 	// settle does one piece of work; nil means that there is nothing left to do.
 	settle func(context.Context, K, V) error
@@ -35,7 +35,7 @@ func newBacklog[K comparable, V any](settle func(context.Context, K, V) error) *
 	return &backlog[K, V]{settle: settle, all: make(map[K]work[V])}
 }
 
-// add remembers a piece of work for so long. Beyond maxBacklog it is forgotten at once.
+// add remembers a piece of work for the time left. Beyond maxBacklog it is dropped.
 func (b *backlog[K, V]) add(key K, value V, left time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -56,7 +56,7 @@ func (b *backlog[K, V]) find(key K) (value V, ok bool) {
 	return w.value, ok
 }
 
-// run settles what is there, and returns when nothing is.
+// run settles all work, and returns when there is none.
 func (b *backlog[K, V]) run() {
 	for {
 		all := b.due()
@@ -79,7 +79,7 @@ func (b *backlog[K, V]) run() {
 	}
 }
 
-// due returns what is there, nil for nothing. Then the goroutine that asked has ended.
+// due returns the work that has not expired. nil means that there is none, and the goroutine must end.
 func (b *backlog[K, V]) due() map[K]work[V] {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -19,17 +19,17 @@ const (
 	// maxEvictions bounds what one request ends after the configured number was lowered; the requests that follow do
 	// the rest.
 	maxEvictions = 16
-	// deadKept is how long a dead grant and its code are kept: longer than the form can be sent again that made the
-	// code, and than any node needs to hear of the end.
+	// deadKept is how long a dead grant and its code are kept: longer than the form that made the code can be sent
+	// again, and than any node takes to learn of the end.
 	deadKept = 30 * time.Minute
 )
 
-// admit puts a stored grant on the list of its pair, in one step with the question whether the pair was ended since
-// the grant's epoch. At the cap the grant that was not used for longest ends first: without a cap a client, or
-// whoever has a browser's session, could fill the store in a loop.
+// admit adds a stored grant to the list of its pair, unless the pair was ended since the grant's epoch. At the cap
+// the least recently used grant ends first: without a cap a client, or somebody with a browser's session, could fill
+// the store in a loop.
 //
-// The list is kept by who begins and ends grants and not by who refreshes, so an entry's time of use may be too
-// early; before a grant is evicted it is read. Errors are *oauth.Error.
+// The list changes when grants begin and end, not when they are refreshed, so an entry's time of use may be too
+// early; a grant is read before it is evicted.
 func (f *Families) admit(ctx context.Context, g store.Grant) error {
 	leave, err := f.pairTurns.enter(ctx, g.Client, g.Subject)
 	if err != nil {
@@ -68,8 +68,8 @@ func (f *Families) admit(ctx context.Context, g store.Grant) error {
 	return f.gone(Revoked)
 }
 
-// makeRoom takes grants off the list until there is room for one more: dead ones, and else the least recently used,
-// which ends.
+// makeRoom removes grants from the list until there is room for one more: dead ones first, then the least recently
+// used, which ends.
 func (f *Families) makeRoom(ctx context.Context, p *store.Pair) error {
 	for evicted := 0; len(p.Grants) >= f.PerPair && evicted < maxEvictions; {
 		oldest := 0
@@ -96,7 +96,8 @@ func (f *Families) makeRoom(ctx context.Context, p *store.Pair) error {
 	return nil
 }
 
-// evictFamily ends a grant, and lets its records expire soon. One that died with its user is no eviction.
+// evictFamily ends a grant, and lets its records expire soon. A grant that died with its user does not count as
+// evicted.
 func (f *Families) evictFamily(ctx context.Context, g store.Grant) error {
 	if dead, err := ending.Ended(ctx, f.Store, g.Subject, g.Client, g.Epochs); err != nil || dead {
 		return err
@@ -129,8 +130,8 @@ func (f *Families) expireCode(ctx context.Context, g store.Grant) error {
 	return ending.Expire(ctx, f.Store, code, f.Now().Add(deadKept))
 }
 
-// unlist takes a dead grant off the list of its pair, to make room for living ones. That it fails costs a place on
-// the list until the grant would have expired, so nobody is told.
+// unlist removes a dead grant from the list of its pair, to make room for living ones. If that fails the grant takes
+// a place on the list until it would have expired, so the error is ignored.
 func (f *Families) unlist(ctx context.Context, g store.Grant) {
 	var p store.Pair
 	_, _ = store.Change(ctx, f.Store, store.Record{Key: store.PairKey(g.Client, g.Subject)}, &p, func(*store.Record) (bool, error) {
@@ -140,12 +141,12 @@ func (f *Families) unlist(ctx context.Context, g store.Grant) {
 	})
 }
 
-// pairTurns lets the requests of one pair change its record one after the other, so that those of one node do not
-// make each other try again. Pairs share turns.
+// pairTurns makes the requests of one pair change its record one after the other, so that those of one node do not
+// conflict. Pairs share turns.
 type pairTurns [64]chan struct{}
 
-// turnPatience is how long a request waits for its turn. It goes on without one then: the record's version decides.
-const turnPatience = time.Second
+// turnTimeout is how long a request waits for its turn. It goes on without one then: the record's version decides.
+const turnTimeout = time.Second
 
 func newPairTurns() *pairTurns {
 	t := new(pairTurns)
@@ -158,7 +159,7 @@ func newPairTurns() *pairTurns {
 func (t *pairTurns) enter(ctx context.Context, client, subject string) (leave func(), err error) {
 	id := store.PairID(client, subject)
 	turn := t[(int(id[0])*31+int(id[1]))%len(t)]
-	timer := time.NewTimer(turnPatience)
+	timer := time.NewTimer(turnTimeout)
 	defer timer.Stop()
 	select {
 	case turn <- struct{}{}:

@@ -29,10 +29,10 @@ func (g *authorizationCode) Prepare(ctx context.Context, r Request) (Pending, er
 	})
 }
 
-// checkRedirect compares the redirect_uri of a token request with that of the authorization request. It ties a code
-// to the request of the client's own that it was issued for, so that a stolen one cannot be injected into another
-// sign-in. A code_verifier does the same, so with PKCE the parameter may be absent (OAuth 2.1 section 4.1.3); without
-// PKCE it must be there (RFC 6749 section 4.1.3). One that is sent must always match.
+// checkRedirect compares the redirect_uri of a token request with that of the authorization request. This binds a
+// code to the request that it was issued for, so that a stolen one cannot be injected into another sign-in. A
+// code_verifier does the same, so with PKCE the parameter may be absent (OAuth 2.1 section 4.1.3); without PKCE it is
+// required (RFC 6749 section 4.1.3). If it is sent, it must match.
 func checkRedirect(code store.Code, sent string) error {
 	switch {
 	case sent == code.RedirectURI, sent == "" && code.Challenge != "":
@@ -43,7 +43,7 @@ func checkRedirect(code store.Code, sent string) error {
 	return errRedirect
 }
 
-// codes redeems the codes of one dialect, however they are presented.
+// codes redeems the codes of one dialect, whichever parameter they come in.
 type codes struct {
 	*Families
 	unsettled *backlog[exchange, outcome]
@@ -65,7 +65,6 @@ func (g *codes) prepareCode(ctx context.Context, r Request, sent string, bound f
 	if err != nil {
 		return Pending{}, err
 	}
-	// Each check stands alone.
 	if code.Client != r.Client.ID || code.IssuedAt.Before(r.Client.Since) {
 		return Pending{}, g.gone(Foreign)
 	}
@@ -135,7 +134,7 @@ func checkVerifier(code store.Code, sent string) error {
 	return errVerifier
 }
 
-// readCode gets a code that is one of this dialect.
+// readCode gets a code of this dialect.
 func (g *codes) readCode(ctx context.Context, key store.Key) (store.Record, store.Code, error) {
 	var code store.Code
 	record, err := store.Read(ctx, g.Store, key, &code)

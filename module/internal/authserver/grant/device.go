@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Tickets finds the ticket that a device_code names. Besides technical errors there is [crossdevice.ErrGone].
+// Tickets finds the ticket of a device_code. Besides technical errors there is [crossdevice.ErrGone].
 type Tickets interface {
 	Find(ctx context.Context, id string) (store.Ticket, error)
 }

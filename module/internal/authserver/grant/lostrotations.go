@@ -9,17 +9,16 @@ import (
 )
 
 const (
-	// lostKept is how long the outcome of a rotation is asked for.
+	// lostKept is how long a lost rotation is remembered.
 	lostKept = time.Hour
-	// retryTime is how long the replaced token is good for, once the store says that a rotation took effect whose
-	// successor nobody was given.
+	// retryTime is how long the replaced token is accepted again, once the store shows that a rotation took effect
+	// whose successor was not delivered.
 	retryTime = time.Minute
 )
 
-// refreshToken.lost are the rotations of this process that were answered 503 because the store did not say whether
-// they took effect. If one did, nobody has the successor, and its client still holds the replaced token. If it
-// repeated its request after the grace period it would be taken for a thief. So the record is changed in the
-// background to accept the replaced token once more.
+// refreshToken.lost has the rotations of this process that were answered 503 because the store did not say whether
+// they took effect. If one did, nobody has the successor, and a client that repeats its request after the grace
+// period would look like a thief. So the record is changed in the background to accept the replaced token once more.
 
 // rotation names one attempt to replace one refresh token.
 type rotation struct {

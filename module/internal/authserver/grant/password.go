@@ -14,22 +14,22 @@ import (
 type Passwords interface {
 	// CheckPassword returns the user whose name and password these are. ok is false for an unknown name, a wrong
 	// password, a locked user and a name that is locked by failed attempts, and all MUST cost the same time. It MUST
-	// count attempts together with those of the login page: what guards one of two doors guards nothing. Errors are
-	// *oauth.Error, for a limit or a fault.
+	// count attempts together with those of the login page, or one would bypass the other. Errors are *oauth.Error,
+	// for a limit or a fault.
 	CheckPassword(ctx context.Context, r Request, username, password string) (u directory.User, ok bool, err error)
 }
 
-// errPassword is one refusal for every reason, so that nobody learns which it was.
+// errPassword is one refusal for every reason, so that nobody learns which one it was.
 var errPassword = oauth.E(oauth.InvalidGrant, "the user name or the password is wrong")
 
-// passwordGrant is RFC 6749 section 4.3, which RFC 9700 section 2.4 says not to use: it is for applications of the
-// past and ends at a date. That date is the endpoint's to know.
+// passwordGrant is RFC 6749 section 4.3, which RFC 9700 section 2.4 says not to use: it is for legacy applications
+// and ends at a date, which [Rules] knows.
 type passwordGrant struct{ *Families }
 
 func (*passwordGrant) Type() oauth.GrantType { return oauth.Password }
 
-// Prepare looks at the scope before the password, so that a request which cannot succeed costs neither an attempt nor
-// a hash.
+// Prepare checks the scope before the password, so that a request which cannot succeed costs neither an attempt nor a
+// hash.
 func (g *passwordGrant) Prepare(ctx context.Context, r Request) (Pending, error) {
 	username, password := r.Form.Get("username"), r.Form.Get("password")
 	if username == "" || password == "" {
@@ -75,7 +75,7 @@ func (g *passwordGrant) Prepare(ctx context.Context, r Request) (Pending, error)
 	}), nil
 }
 
-// beginFor stores the family, and then asks once more for its user, who may have been locked while the password was
+// beginFor stores the family, and then checks the user again, who may have been locked while the password was
 // checked.
 func (g *passwordGrant) beginFor(ctx context.Context, family store.Grant) error {
 	if err := g.beginFamily(ctx, family); err != nil {

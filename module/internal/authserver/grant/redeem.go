@@ -14,21 +14,19 @@ import (
 //	issued -> claimed(attempt)   decides who redeems the code
 //	claimed(attempt) -> used     says that the claimant knows it won, and answers 200
 //
-// It answers 200 if and only if it knows that its claim took effect. What cannot happen is two answers of 200: while
-// the record says claimed(A), only A's own node moves it on, to used when A answered, or back to issued when A
-// failed.
+// It answers 200 if and only if it knows that its claim took effect. Two answers of 200 are impossible: while the
+// record says claimed(A), only A's own node changes it, to used when A answered, or back to issued when A failed.
 //
-// What should not happen is that an honest client loses its grant because of our fault. A claim can take effect while
-// its reply is lost, and if the record cannot be read either, the node must answer 503: it does not know whether
-// another exchange won. The record then says claimed although nothing was delivered. Another node cannot tell this
-// from a claim whose tokens are on their way, so it neither redeems the code nor treats the request as a replay: it
-// waits briefly, then answers 503. The node that failed releases the claim in the background (see unsettled), and the
-// next retry succeeds at any node. If it never can, because it died, the retry fails when the code expires, as it
-// would have without a retry.
+// An honest client should not lose its grant because of our fault. A claim can take effect while its reply is lost,
+// and if the record cannot be read either, the node must answer 503: it does not know whether another exchange won.
+// The record then says claimed although nothing was delivered. Another node cannot tell this from a claim whose
+// tokens are being delivered, so it neither redeems the code nor treats the request as a replay: it waits briefly,
+// then answers 503. The node that failed releases the claim in the background (see unsettled.go), and the next retry
+// succeeds at any node. If the node dies first, the retry fails when the code expires.
 //
 // The second step cannot have this problem: when it fails the claim is still known to be ours, so the answer is 200
-// all the same and the background records the use. Until then a replay is answered 503, and after the code's life it
-// ends the grant, as any replay does.
+// and the use is recorded in the background. Until then a replay is answered 503, and after the code's life it ends
+// the grant, as any replay does.
 
 var (
 	errCodeRevoked = errors.New("grant: the authorization code was taken back while it was redeemed")
@@ -36,12 +34,12 @@ var (
 )
 
 const (
-	// maxLooks and lookEvery bound how long a request waits for the exchange that holds its code: 225 ms and what the
-	// reads take. An exchange records its outcome within milliseconds, but on a busy machine reads become slow as
+	// maxLooks and lookEvery bound how long a request waits for the exchange that holds its code: 225 ms and the time
+	// of the reads. An exchange records its outcome within milliseconds, but on a busy machine reads become slow as
 	// well, so looks are counted rather than time.
 	maxLooks  = 10
 	lookEvery = 25 * time.Millisecond
-	// useTime bounds the second step: the answer is decided by then.
+	// useTime bounds the second step, which no longer changes the answer.
 	useTime = time.Second
 )
 
@@ -92,9 +90,9 @@ type claim struct {
 	released time.Time // when the record expires if the claim is given back
 }
 
-// claimCode gives the code to this exchange. It is kept at least until keep, as long as anything it issued can live,
-// so that a replay is recognized, and never shorter than it was to be: while the form that made it can be sent again,
-// an absent record would let the same code be made again.
+// claimCode claims the code for this exchange. The record is kept at least until keep, as long as anything it issued
+// can live, so that a replay is recognized, and never shorter than before: while the form that made the code can be
+// sent again, an absent record would let the same code be made again.
 func (g *codes) claimCode(ctx context.Context, p redemption, keep time.Time) (claim, error) {
 	c := claim{record: p.record, code: p.code, attempt: secret.ID(), released: p.record.Expires}
 	record, code := p.record, p.code
@@ -103,7 +101,7 @@ func (g *codes) claimCode(ctx context.Context, p redemption, keep time.Time) (cl
 		switch {
 		case ok:
 		case code.State == store.CodeRevoked:
-			// Whoever took the code back may have looked for families before this one was there.
+			// Whoever revoked the code may have looked for families before this one existed.
 			return claim{}, g.killFamily(ctx, code.Grant, errCodeRevoked)
 		default:
 			return claim{}, g.killFamily(ctx, code.Grant, errCodeReplay)
@@ -156,7 +154,7 @@ func (g *codes) recordUse(ctx context.Context, c claim) error {
 		g.addUnsettled(c, true)
 		return nil
 	}
-	// Only revocation takes a code from its claimant.
+	// Only a revocation can have changed a claimed code.
 	_, code, err := g.readCode(ctx, c.record.Key)
 	switch {
 	case err != nil:
@@ -167,9 +165,9 @@ func (g *codes) recordUse(ctx context.Context, c claim) error {
 	return g.killFamily(ctx, code.Grant, errCodeRevoked)
 }
 
-// awaitOutcome waits while another exchange holds the code, and returns the record as it is then. A code whose claim
-// has outlived it comes back claimed: that is a replay. A claim of which this node knows that nothing was delivered
-// is taken over at once.
+// awaitOutcome waits while another exchange holds the code, and returns the record as it is then. A code that expired
+// while claimed is returned claimed: that is a replay. A claim that this node knows to have failed is taken over at
+// once.
 func (g *codes) awaitOutcome(ctx context.Context, record store.Record, code store.Code) (store.Record, store.Code, error) {
 	for look := 1; code.State == store.CodeClaimed; look++ {
 		if g.undelivered(record.ID, code.Attempt) {

@@ -20,8 +20,8 @@ var (
 // A rotation is one compare-and-swap. It can take effect while its reply is lost, and if the record cannot be read
 // either, the answer is 503 and nobody has the successor. A client that repeats its request within the grace period
 // gets it at any node. For one that comes later, because the outage lasted, the node that failed writes into the
-// record that it may (see lostRotations). Until it could, it knows by itself, and another node waits briefly before
-// it takes the request for a replay.
+// record that it may (see lostrotations.go). Until then that node remembers it, and other nodes wait briefly before
+// they treat the request as a replay.
 type refreshToken struct {
 	*Families
 	lost *backlog[rotation, struct{}]
@@ -73,7 +73,7 @@ func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) 
 	if err := g.checkClient(ctx, r.Client, family); err != nil {
 		return Pending{}, err
 	}
-	scopes, err := narrowed(r.Form.Get("scope"), family.Scopes, r.Client)
+	scopes, err := narrowScopes(r.Form.Get("scope"), family.Scopes, r.Client)
 	if err != nil {
 		return Pending{}, err
 	}
@@ -85,7 +85,7 @@ func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) 
 	}), nil
 }
 
-// step is what presenting a token means for its family, as it was read.
+// step is the effect of presenting a token on its family, as it was read.
 type step struct {
 	record  store.Record
 	family  store.Grant
@@ -93,9 +93,9 @@ type step struct {
 	outcome store.Rotation
 }
 
-// decide says what presenting the token means. What looks like a replay of the token before the current one may be an
-// honest repetition: its rotation was answered 503, and the node that did so is about to say so in the record. So the
-// record is looked at for a moment, also when the one who presents it hangs up.
+// decide determines the effect of presenting the token. An apparent replay of the token before the current one may be
+// an honest repetition: its rotation was answered 503, and the node that did so is about to write that into the
+// record. So the record is read again for a moment, even if the client hangs up.
 func (g *refreshToken) decide(ctx context.Context, p presented, record store.Record, family store.Grant) (step, error) {
 	s := step{record: record, family: family}
 	for look := 1; ; look++ {
@@ -133,9 +133,9 @@ func (g *refreshToken) currentFamily(ctx context.Context, p presented) (store.Re
 	return record, family, g.checkEnded(ctx, family.Client, family.Subject, family.Epochs)
 }
 
-// narrowed is what the new access token may: what was granted and the client may still have, or the part of it that
-// was asked for.
-func narrowed(requested string, granted []string, c *oauth.Client) ([]string, error) {
+// narrowScopes returns the scopes of the new access token: those granted that the client may still have, or the
+// requested part of them.
+func narrowScopes(requested string, granted []string, c *oauth.Client) ([]string, error) {
 	have := stillAllowed(granted, c)
 	wanted, ok := oauth.ParseScopes(requested)
 	switch {
@@ -151,7 +151,7 @@ func narrowed(requested string, granted []string, c *oauth.Client) ([]string, er
 	return have, nil
 }
 
-// rotateFamily moves the family on, from what was read of it, and returns the successor of the presented token.
+// rotateFamily advances the family, starting from what was read, and returns the successor of the presented token.
 func (g *refreshToken) rotateFamily(ctx context.Context, p presented, record store.Record, family store.Grant) (string, error) {
 	for range tries {
 		s, err := g.decide(ctx, p, record, family)
@@ -173,11 +173,11 @@ func (g *refreshToken) rotateFamily(ctx context.Context, p presented, record sto
 		case errors.Is(err, store.ErrNotFound):
 			return "", g.gone(Expired)
 		case errors.Is(err, store.ErrConflict):
-		case g.written(ctx, p, s.next):
+		case g.rotationWritten(ctx, p, s.next):
 			return p.successor()
 		default:
-			// Who hangs up is answered nothing. Otherwise a thief could do so on purpose, and the token that was
-			// replaced would be good for longer.
+			// A client that hung up was not answered 503. If it counted, a thief could hang up on purpose to make the
+			// replaced token good for longer.
 			if !errors.Is(ctx.Err(), context.Canceled) {
 				g.lost.add(rotationFrom(p.generation, s.next), struct{}{}, lostKept)
 			}
@@ -190,14 +190,14 @@ func (g *refreshToken) rotateFamily(ctx context.Context, p presented, record sto
 	return "", errContended
 }
 
-// written reports whether a rotation whose reply was lost took effect. Without this a client without grace would be
-// taken for a thief when it repeats its request.
-func (g *refreshToken) written(ctx context.Context, p presented, next store.Grant) bool {
+// rotationWritten reports whether a rotation whose reply was lost took effect. Without this check, a client without
+// grace would look like a thief when it repeats its request.
+func (g *refreshToken) rotationWritten(ctx context.Context, p presented, next store.Grant) bool {
 	_, now, err := g.currentFamily(ctx, p)
 	return err == nil && !now.Revoked() && now.Generation == next.Generation && now.RotatedAt.Equal(next.RotatedAt)
 }
 
-// successor is the token of the next generation. It is the same at every repetition.
+// successor is the token of the next generation. It is the same for every repetition.
 func (p presented) successor() (string, error) {
 	return encodeRefresh(p.keys, p.family, p.generation+1, p.client, store.DialectOAuth)
 }

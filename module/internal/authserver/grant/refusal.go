@@ -2,8 +2,8 @@ package grant
 
 import "github.com/gatehouse/gatehouse/module/oauth"
 
-// Why is the reason for which a code or refresh token is not taken. OAuth answers invalid_grant for all of them;
-// other dialects have a number for each.
+// Why is the reason for which a code or refresh token is refused. OAuth answers invalid_grant for all of them; other
+// dialects have a number for each.
 type Why string
 
 // The reasons.
@@ -28,14 +28,14 @@ func (r *Refusal) Error() string { return r.answer.Error() }
 
 func (r *Refusal) Unwrap() error { return r.answer }
 
-// because returns a copy that carries the operator's text.
+// because returns a copy with a cause for the log.
 func (r *Refusal) because(cause error) *Refusal {
 	return &Refusal{r.Why, r.answer.WithCause(cause)}
 }
 
-// gone refuses what was presented. Only Used has words of its own: it is answered to nobody but the client that could
-// have redeemed it, as client, redirect_uri and code_verifier of a code are checked before, and the MAC of a refresh
-// token. The other reasons share theirs, so that nobody learns by trying which codes exist.
+// gone refuses what was presented. Only Used has its own text: only the client that could have redeemed the code or
+// token gets that far, as client, redirect_uri and code_verifier, or the MAC, are checked before. The other reasons
+// share a text, so that nobody learns by trying which codes exist.
 func (f *Families) gone(why Why) *Refusal {
 	if why == Used {
 		return refused(why, f.presents+" was used before: the tokens issued for it are revoked")

@@ -23,7 +23,7 @@ func NewVariantB(c Config) (*VariantB, error) {
 	return &VariantB{newCodes(f, store.DialectVariantB, store.DialectVariantB)}, nil
 }
 
-// Code is Prepare of [Grant] for the parameter code. Most libraries send no redirect_uri here; one that is sent must
+// Code is Prepare of [Grant] for the parameter code. Most libraries send no redirect_uri here; if it is sent, it must
 // be that of the authorization.
 func (g *VariantB) Code(ctx context.Context, r Request) (Pending, error) {
 	return g.prepareCode(ctx, r, r.Form.Get("code"), func(code store.Code) error {
@@ -35,7 +35,7 @@ func (g *VariantB) Code(ctx context.Context, r Request) (Pending, error) {
 }
 
 // Refresh is Prepare of [Grant] for the parameter refresh_token. The client need not be authenticated: it is in the
-// token's MAC. Commit gives the same token again.
+// token's MAC. Commit returns the same token again.
 func (g *VariantB) Refresh(ctx context.Context, r Request) (Pending, error) {
 	sent := r.Form.Get("refresh_token")
 	keys, err := g.Keys(ctx)
@@ -68,7 +68,7 @@ func (g *VariantB) Refresh(ctx context.Context, r Request) (Pending, error) {
 	}), nil
 }
 
-// checkLiving refuses a family that can no longer be refreshed. Errors are *oauth.Error.
+// checkLiving refuses a family that can no longer be refreshed.
 func (g *VariantB) checkLiving(ctx context.Context, found bool, family store.Grant) error {
 	switch {
 	case !found: // its token is authentic, so it was there
@@ -83,11 +83,11 @@ func (g *VariantB) checkLiving(ctx context.Context, found bool, family store.Gra
 	return g.checkEnded(ctx, family.Client, family.Subject, family.Epochs)
 }
 
-// touchEvery is how exactly a family knows when it was last used: refreshes at the same moment need not all write it.
+// touchEvery is the resolution of the time of last use: refreshes at the same moment need not all write it.
 const touchEvery = time.Second
 
-// touch records that the family was used just now. Whoever ends a family tells guards of it only while it can have a
-// living access token, and this is how they know.
+// touch records that the family was used just now: whoever ends a family notifies guards only while it can have a
+// living access token.
 func (g *VariantB) touch(ctx context.Context, record store.Record, family store.Grant) error {
 	checked := true // as it was read
 	_, err := store.ChangeFrom(ctx, g.Store, record, &family, func(record *store.Record) (bool, error) {

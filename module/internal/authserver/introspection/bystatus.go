@@ -14,7 +14,7 @@ import (
 // nginx with auth_request. It decides what a guard would decide (RFC 6750 section 3.1): 200 and who calls, 401, or
 // 403.
 //
-// Such a gateway passes on whatever it was sent, so wrong tokens are not limited: 429 would be an internal error
+// Such a gateway forwards whatever it was sent, so wrong tokens are not limited: 429 would be an internal error
 // there, for everybody who shares the gateway. The verifier's cache of refused tokens bounds what they cost.
 func (t *Endpoint) serveByStatus(w http.ResponseWriter, r *http.Request, c *oauth.Client, form httpx.Form) {
 	access, err := t.admittedToken(r.Context(), c, form)
@@ -31,8 +31,8 @@ func (t *Endpoint) serveByStatus(w http.ResponseWriter, r *http.Request, c *oaut
 	t.Respond.WriteJSON(w, http.StatusOK, answer)
 }
 
-// refuseByStatus answers with the challenge that the gateway passes on to its own client, so the realm is the
-// audience, as a guard's is.
+// refuseByStatus answers with the challenge that the gateway forwards to its own client, so the realm is the
+// audience, like a guard's.
 func (t *Endpoint) refuseByStatus(w http.ResponseWriter, c *oauth.Client, scope string, err error) {
 	e := oauthhttp.AsError(err)
 	outcome := string(e.Code)

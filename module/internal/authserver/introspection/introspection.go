@@ -71,7 +71,7 @@ type answer struct {
 func (t *Endpoint) Serve(w http.ResponseWriter, r *http.Request, client *oauth.Client, form httpx.Form) {
 	switch {
 	case client.Public:
-		// Anybody can send a public client's id: this would answer whoever found a token.
+		// Anybody can send a public client's id: this would serve whoever found a token.
 		w.Header().Set("WWW-Authenticate", clientauth.Challenge)
 		t.Refuse(w, form, oauth.E(oauth.InvalidClient, "a public client cannot introspect tokens"))
 		return
@@ -106,8 +106,8 @@ func (t *Endpoint) introspect(r *http.Request, client *oauth.Client, sent string
 	if err != nil || !guess {
 		return told, err
 	}
-	// Only guesses are limited: if a few of them stopped every answer, anybody could stop a resource server by
-	// sending it rubbish.
+	// Only guesses are limited: if they stopped every answer, anybody could stop a resource server by sending it
+	// invalid tokens.
 	key := "introspect:" + client.ID + "|" + httpx.AddressKey(t.ClientIP(r))
 	if ok, retry := t.Attempts.Take(key, lockout.Rule{Limit: t.Guesses, Window: time.Minute}); !ok {
 		return answer{}, oauth.TooMany("too many unknown tokens, try again later", retry)
@@ -115,9 +115,9 @@ func (t *Endpoint) introspect(r *http.Request, client *oauth.Client, sent string
 	return answer{}, nil
 }
 
-// describe says what the client may know about a token. guess is true for a string that is not a token of ours or not
-// one the client may ask about, and false for one that has merely died, which honest resource servers see often.
-// Errors are [oauth.Error].
+// describe returns what the client may know about a token. guess is true for a string that is not a token of ours or
+// not one that the client may ask about, and false for a token that has merely died, which honest resource servers
+// see often. Errors are [oauth.Error].
 func (t *Endpoint) describe(ctx context.Context, c *oauth.Client, sent string) (told answer, guess bool, err error) {
 	presented, ok, err := t.Families.Find(ctx, c, sent)
 	switch {

@@ -47,8 +47,8 @@ type Endpoint struct {
 }
 
 // Anybody can push as a public client, and each push is written to the store: these limits bound what is there at one
-// time to some megabytes a node, as pushes live a minute. What all may push together is divided among networks (see
-// package fairshare); clients with authentication have no part in it.
+// time to some megabytes a node, as pushes live a minute. The limit for all together is divided among networks (see
+// package fairshare); clients with authentication do not count.
 var (
 	pushesOfAddress = lockout.Rule{Limit: 30, Window: time.Minute}
 	pushesTogether  = lockout.Rule{Limit: 600, Window: time.Minute}
@@ -94,8 +94,7 @@ func (e *Endpoint) push(r *http.Request, client *oauth.Client, form httpx.Form) 
 	return uri, refusal.OrUnavailable(err)
 }
 
-// refusedRequest tells the client's program what the authorization endpoint would tell a person or the redirect
-// address.
+// refusedRequest is the refusal of the authorization endpoint in a form for the client's program.
 func refusedRequest(err error) error {
 	refused, ok := refusal.From(err)
 	switch {

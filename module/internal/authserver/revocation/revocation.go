@@ -89,8 +89,8 @@ func (t *Endpoint) revoke(ctx context.Context, client *oauth.Client, form httpx.
 	return t.revokeAccess(ctx, client, sent)
 }
 
-// revokeFamily ends the family of a refresh token of any generation: whoever revokes an old token means what it has
-// become (RFC 7009 section 2.1).
+// revokeFamily ends the family of a refresh token of any generation: revoking an old token revokes its successors
+// (RFC 7009 section 2.1).
 func (t *Endpoint) revokeFamily(ctx context.Context, g store.Grant) (outcome string, err error) {
 	ended, err := t.Families.End(ctx, g.ID)
 	switch {
@@ -139,8 +139,8 @@ func (t *Endpoint) revokeAccess(ctx context.Context, client *oauth.Client, sent 
 }
 
 // notYetValid returns the content of a genuine token that is refused only because it was issued in the future by the
-// clock of this node; else nil. The node that issued it has another clock, by which the token is alive: to call it
-// dead would leave it to whoever has it.
+// clock of this node; else nil. The node that issued it has another clock, by which the token is alive, so it must be
+// revoked.
 func notYetValid(err error) *token.Access {
 	refused, ok := errors.AsType[*token.RefusedError](err)
 	if !ok || refused.Refusal != token.NotYetValid {

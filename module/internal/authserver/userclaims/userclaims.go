@@ -1,5 +1,5 @@
-// Package userclaims says which claims about a user OpenID Connect's scopes ask for, and what they are. It knows
-// neither tokens nor clients.
+// Package userclaims returns the claims about a user that OpenID Connect's scopes ask for. It knows neither tokens
+// nor clients.
 package userclaims
 
 import (
@@ -22,7 +22,7 @@ const (
 )
 
 // scopeClaims are the standard claims about a user by the scope that asks for them (OpenID Connect Core section 5.4).
-// No token reads what a directory says under other names: those attributes are the operator's own.
+// Other attributes of the directory are never in a token.
 var scopeClaims = []struct {
 	scope  string
 	claims []standardClaim
@@ -63,7 +63,7 @@ func Of(u directory.User, scopes []string) map[string]any {
 			}
 		}
 	}
-	// That a value is verified means nothing without the value.
+	// A verified flag is useless without the value.
 	for verified, of := range map[string]string{"email_verified": "email", "phone_number_verified": "phone_number"} {
 		if told[of] == nil {
 			delete(told, verified)
