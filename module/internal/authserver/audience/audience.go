@@ -17,8 +17,8 @@ type Config struct {
 	Default []string
 	// Registered replaces Default for clients that registered themselves, if it is not empty.
 	Registered []string
-	// RegistrationOpen says that clients can register themselves, so Registered is what holds. Once registration is
-	// closed, clients keep the audience that held when they registered: closing it widens nothing.
+	// RegistrationOpen says that clients can register themselves, so Registered applies. Once registration is closed,
+	// clients keep the audience that applied when they registered: closing it widens nothing.
 	RegistrationOpen bool
 }
 

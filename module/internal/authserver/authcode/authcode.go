@@ -1,6 +1,6 @@
-// Package authcode keeps authorization codes until they are redeemed: it limits how many a user gets, checks that
-// what was allowed still stands, and revokes a code without forgetting it. How a code is made belongs to those who
-// issue it; how it is redeemed, to package grant.
+// Package authcode keeps authorization codes until they are redeemed: it limits how many a user gets, checks that the
+// permission still holds, and revokes a code without forgetting it. Those who issue a code make it; package grant
+// redeems it.
 package authcode
 
 import (
@@ -36,9 +36,9 @@ func (c Codes) Add(ctx context.Context, key store.Key, v *store.Code, expires ti
 	return err
 }
 
-// StillAllowed reports whether the session is still there that something was stored for, and neither its user nor the
-// permission was ended since. A session that ended alone leaves no epoch behind: a caller that stores first and looks
-// then finds it gone.
+// StillAllowed reports whether the session for which something was stored still exists, and neither its user nor the
+// permission was ended since. A session that ended alone leaves no epoch: a caller that stores first and then asks
+// finds it gone.
 func (c Codes) StillAllowed(ctx context.Context, client, subject, session string, e store.Epochs) (bool, error) {
 	_, err := c.Store.Get(ctx, store.Key{Kind: store.KindSession, ID: session})
 	if errors.Is(err, store.ErrNotFound) {
@@ -52,7 +52,7 @@ func (c Codes) StillAllowed(ctx context.Context, client, subject, session string
 }
 
 // Revoke marks the code under key, whichever request made it. Deleting it would not end it: a code is a function of
-// its request, so the form that made it, sent again, would make it anew. A code that is used up stays as it is.
+// its request, so the form that made it, sent again, would make it again. A used code stays as it is.
 func (c Codes) Revoke(ctx context.Context, key store.Key) error {
 	var v store.Code
 	_, err := store.Change(ctx, c.Store, store.Record{Key: key}, &v, func(rec *store.Record) (bool, error) {

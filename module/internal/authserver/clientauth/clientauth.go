@@ -91,15 +91,15 @@ func (a *Authenticator) recordFailure(ctx context.Context, sent credentials, ref
 	if errors.Is(refusal, errReplayed) {
 		e.Reason = "replayed"
 	}
-	// Always, so that the time does not tell whether there is such a client.
+	// Always called, so that the time does not tell whether there is such a client.
 	if e.Client = a.Unknown(ctx, sent.pairs[0].id); sent.known != "" {
 		e.Client = sent.known
 	}
 	a.Audit.Record(ctx, e)
 }
 
-// knownClient returns the client_id of credentials that were refused before the client was looked up, "" when no
-// client has it.
+// knownClient returns the client_id of credentials that were refused before the client was looked up, "" if no client
+// has it.
 func (a *Authenticator) knownClient(ctx context.Context, sent credentials) string {
 	for _, p := range sent.pairs {
 		if len(p.id) > maxPart {

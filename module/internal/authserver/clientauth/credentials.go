@@ -18,8 +18,8 @@ const (
 	maxPart = 2048
 )
 
-// credentials are what a request says of its sender: one pair, or two when a Basic header reads differently with and
-// without form decoding.
+// credentials are those of a request: one pair, or two if a Basic header reads differently with and without form
+// decoding.
 type credentials struct {
 	basic bool
 	pairs []pair

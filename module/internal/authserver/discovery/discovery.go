@@ -1,5 +1,5 @@
-// Package discovery serves what relying parties find a server by: its metadata and its public keys. It knows nothing
-// of what the addresses in the metadata do.
+// Package discovery serves the metadata and the public keys of the server to relying parties. It knows nothing of
+// what the addresses in the metadata do.
 package discovery
 
 import (
@@ -39,12 +39,12 @@ type Config struct {
 // Documents serves the metadata and the keys.
 type Documents struct {
 	Config
-	// metadata is the document in each of its forms, by the optional grant types that some client may use: clients
-	// are made, and deprecated grants end, while the server runs.
+	// metadata has the document for each set of optional grant types that some client may use: clients are made, and
+	// deprecated grants end, while the server runs.
 	metadata map[string]document
 }
 
-// New builds the metadata once: nothing of a request can get into it.
+// New builds the metadata once, so nothing of a request can get into it.
 func New(c Config) (*Documents, error) {
 	if c.Issuer == "" || c.OptionalGrants == nil || c.PublicKeys == nil {
 		return nil, errors.New("discovery: an incomplete Config")

@@ -21,7 +21,7 @@ func ReadForm(r *http.Request, repeatable ...string) (httpx.Form, error) {
 	return form, nil
 }
 
-// BodyError makes of an error of [httpx.ReadForm] or [httpx.ReadBody] the answer to the sender.
+// BodyError turns an error of [httpx.ReadForm] or [httpx.ReadBody] into the answer to the sender.
 func BodyError(err error, code oauth.Code) error {
 	if e := (*httpx.FormError)(nil); errors.As(err, &e) {
 		return oauth.E(code, e.Reason).WithStatus(e.Status)

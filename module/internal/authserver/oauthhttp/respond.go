@@ -16,7 +16,7 @@ import (
 // JSONType is the Content-Type of every JSON answer.
 const JSONType = "application/json; charset=utf-8"
 
-// Responder writes JSON answers. It logs the causes of errors, which nobody else does.
+// Responder writes JSON answers. It alone logs the causes of errors.
 type Responder struct{ Log *slog.Logger }
 
 // errorBody is the error answer of RFC 6749 section 5.2, with the field that is wrong, as all errors of the gateway

@@ -107,7 +107,7 @@ func refusedRequest(err error) error {
 }
 
 // countPush limits the pushes of clients without authentication, all together, and of each client that registered
-// itself. Clients that an operator made push as they like.
+// itself. Clients made by an operator are not limited.
 func (e *Endpoint) countPush(r *http.Request, client *oauth.Client) error {
 	ok, retry := true, time.Duration(0)
 	switch {
@@ -178,10 +178,10 @@ func (e *Endpoint) Open(ctx context.Context, p query.Params) (_ query.Params, id
 }
 
 // Spend uses up the pushed request with this id for what is about to be issued, whose record is called issued;
-// created is when the request was sealed into its form. The same form sent twice comes to the same and may go on.
-// Anything else made of the same request may not, in whichever browser. The mark outlives every form that the request
-// is sealed in, and the request itself is deleted only when the mark is there: a crash in between leaves a request
-// that shows pages and leads nowhere. Refusals are [oauth.Error]; other errors are technical.
+// created is when the request was sealed into its form. The same form sent twice has the same result and is accepted;
+// anything else made of the same request is refused, in whichever browser. The mark outlives every form that contains
+// the request, and the request itself is deleted only when the mark is there: a crash in between leaves a request
+// that shows pages but issues nothing. Refusals are [oauth.Error]; other errors are technical.
 func (e *Endpoint) Spend(ctx context.Context, id string, created time.Time, issued string) error {
 	mark := recordKey(store.PushedUseID(id))
 	expires := created.Add(max(e.Form, life) + life + margin)

@@ -29,8 +29,8 @@ type Params []Param
 // Param is one parameter, decoded.
 type Param struct{ Name, Value string }
 
-// Parse decodes a query. Unlike url.ParseQuery it refuses a query with a doubtful part instead of dropping that part,
-// and takes ";" for the ordinary character it is in a URL. Errors are refusals.
+// Parse decodes a query. Unlike url.ParseQuery it refuses a query with a malformed part instead of dropping that
+// part, and treats ";" as the ordinary character it is in a URL. Errors are refusals.
 func Parse(query string) (Params, error) {
 	if len(query) > MaxSize {
 		return nil, refusal.New(http.StatusRequestURITooLong, refusal.TooLarge, "")
@@ -141,7 +141,7 @@ func AppendTo(uri string, params ...string) string {
 // escape writes a space as %20, which form and URI decoders read alike.
 func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
-// Locales returns ui_locales. It is a wish, so one that is too long is ignored.
+// Locales returns ui_locales. It is only a preference, so a value that is too long is ignored.
 func (p Params) Locales() string {
 	if l := p.Get("ui_locales"); len(l) <= maxLocales {
 		return l

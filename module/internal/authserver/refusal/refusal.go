@@ -11,8 +11,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// Codes of refusals that are for the person at the browser. Clients never see them: a surface for programs gives them
-// a code of the protocol.
+// Codes of refusals for the person at the browser. Clients never see them: a surface for programs replaces them by a
+// code of the protocol.
 const (
 	UnknownClient   oauth.Code = "unknown_client"
 	Expired         oauth.Code = "expired"
@@ -50,7 +50,7 @@ func From(err error) (refused *oauth.Error, ok bool) {
 	return refused, ok
 }
 
-// OrUnavailable returns an error that is an [oauth.Error] as it is, and makes every other one the answer to a
+// OrUnavailable returns an error that wraps an [oauth.Error] as it is, and turns every other one into the answer to a
 // technical fault. nil stays nil.
 func OrUnavailable(err error) error {
 	if err == nil || errors.As(err, new(*oauth.Error)) {
@@ -59,7 +59,7 @@ func OrUnavailable(err error) error {
 	return oauth.Unavailable(err)
 }
 
-// Limited makes an error of what a count answers, such as lockout.Book.Take: nil when ok.
+// Limited turns the result of a count, such as lockout.Book.Take, into an error: nil when ok.
 func Limited(ok bool, retry time.Duration) error {
 	if ok {
 		return nil

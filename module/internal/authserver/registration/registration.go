@@ -73,12 +73,9 @@ func (e *Endpoint) newClient(w http.ResponseWriter, r *http.Request) (answer, er
 	if err != nil {
 		return answer{}, err
 	}
-	known := false
-	digest := []byte(secret.Digest(sent))
+	known, digest := false, []byte(secret.Digest(sent))
 	for _, t := range e.InitialTokens {
-		if secret.Equal(digest, []byte(t)) {
-			known = true
-		}
+		known = secret.Equal(digest, []byte(t)) || known
 	}
 	if !known {
 		return answer{}, e.wrongToken(w, r)
@@ -166,10 +163,10 @@ func (e *Endpoint) changeClient(r *http.Request, client *oauth.Client) (*oauth.C
 		return nil, err
 	}
 	if wish.id != client.ID {
-		return nil, oauth.E(oauth.InvalidClientMetadata, "client_id is missing or another one").About("client_id")
+		return nil, invalid("client_id", "client_id is missing or another one")
 	}
 	if wish.secret != "" && !slices.Contains(client.SecretHashes, secret.Digest(wish.secret)) {
-		return nil, oauth.E(oauth.InvalidClientMetadata, "client_secret is not the client's: it cannot be chosen").About("client_secret")
+		return nil, invalid("client_secret", "client_secret is not the client's: it cannot be chosen")
 	}
 	changed, err := wish.newClient(e.Scopes, e.IDAlgorithms)
 	if err != nil {
@@ -226,7 +223,7 @@ func readMetadata(r *http.Request) (metadata, error) {
 }
 
 // readToken reads the token of a request; missing is the error text if there is none. Wrong tokens are throttled by
-// address: nothing else tells guessers apart.
+// address, since nothing else distinguishes guessers.
 func (e *Endpoint) readToken(w http.ResponseWriter, r *http.Request, missing string) (string, error) {
 	sent, err := oauthhttp.BearerToken(r)
 	if err != nil {
@@ -242,10 +239,10 @@ func (e *Endpoint) readToken(w http.ResponseWriter, r *http.Request, missing str
 	return sent, nil
 }
 
-// wrongToken counts a guess. Whether the client or the token is unknown is not told.
+// wrongToken counts a guess. The answer does not disclose whether the client or the token is unknown.
 func (e *Endpoint) wrongToken(w http.ResponseWriter, r *http.Request) error {
-	if ok, retry := e.Attempts.Take(e.guessKey(r), e.guessRule()); !ok {
-		return refusal.TooMany(retry)
+	if err := refusal.Limited(e.Attempts.Take(e.guessKey(r), e.guessRule())); err != nil {
+		return err
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="gatehouse", error="invalid_token"`)
 	return oauth.E(oauth.InvalidToken, "the access token is not valid here")

@@ -20,7 +20,7 @@ type Rules struct {
 	Max int
 }
 
-// Check fills in the defaults.
+// Check fills in the defaults. It fails without an initial access token.
 func (c *Rules) Check() error {
 	if len(c.InitialTokens) == 0 {
 		return errors.New("registration: no initial access token")
@@ -38,10 +38,10 @@ type Registrar interface {
 	Register(ctx context.Context, client *oauth.Client, digest string, limit int) (made *oauth.Client, secret string, err error)
 	// Registered finds a client by its id and digest; ok is false unless both are right.
 	Registered(ctx context.Context, id, digest string) (client *oauth.Client, ok bool, err error)
-	// Reregister replaces what the client said of itself.
+	// Reregister replaces the metadata of the client.
 	Reregister(ctx context.Context, id string, client *oauth.Client) (*oauth.Client, error)
 	// Unregister removes the client and all that was issued to it.
 	Unregister(ctx context.Context, id string) error
-	// Used says that somebody uses the registration: it MUST stay from now on.
+	// Used marks the registration as used: it MUST stay from now on.
 	Used(ctx context.Context, id string) error
 }
