@@ -9,48 +9,48 @@ import (
 )
 
 // AnswerField is a header field by which an upstream could speak for the gateway: a closed
-// set, fit for a metric's label.
+// set, suitable as a metric label.
 type AnswerField string
 
 const (
-	// SetCookie of one of our names would replace a session or a browser's binding where the
-	// issuer shares a host with the API. Cookies know no ports.
+	// SetCookie with one of our names would replace a session or a browser binding where the
+	// issuer shares a host with the API. Cookies ignore ports.
 	SetCookie AnswerField = "set_cookie"
-	// ClearSiteData would delete our cookies. Browsers clear those of the whole registrable
-	// domain, so it makes no difference which host of it the issuer has.
+	// ClearSiteData would delete our cookies, whichever host the issuer has: browsers clear those
+	// of the whole registrable domain.
 	ClearSiteData AnswerField = "clear_site_data"
-	// Challenge with one of our realms would make clients throw valid tokens away, or people
-	// type a password for somebody else.
+	// Challenge with one of our realms would make clients discard valid tokens, or ask people for
+	// a password.
 	Challenge AnswerField = "www_authenticate"
 )
 
-// AnswerFields are all of them.
+// AnswerFields lists all AnswerField values.
 var AnswerFields = []AnswerField{SetCookie, ClearSiteData, Challenge}
 
-// Answer removes from an upstream's answers what only the gateway may say. It is safe for
+// Answer removes from an upstream's responses what only the gateway may say. It is safe for
 // concurrent use.
 type Answer struct {
 	realms     []string          // in lower case
-	challenges func(string) bool // names a realm
+	challenges func(string) bool // namesRealm, bound once: each method value allocates
 }
 
-// NewAnswer makes one for a gateway whose challenges have these realms, besides serverRealm.
+// NewAnswer returns an Answer for a gateway whose challenges have these realms, besides serverRealm.
 func NewAnswer(realms ...string) *Answer {
 	a := &Answer{realms: []string{serverRealm}}
-	a.challenges = a.namesRealm // once: a method value is an allocation
+	a.challenges = a.namesRealm
 	for _, r := range realms {
 		a.realms = append(a.realms, strings.ToLower(r))
 	}
 	return a
 }
 
-// serverRealm is that of most endpoints of the authorization server. Its /userinfo has the
-// issuer for a realm.
+// serverRealm is the realm of the authorization server's endpoints, except /userinfo, whose realm
+// is the issuer.
 const serverRealm = "gatehouse"
 
-// Strip removes the fields from a header, and from trailers that are in it, and calls
-// removed once for each kind of field that was there. A line that says something of ours
-// and something else goes whole. It does not allocate when there is nothing to remove.
+// Strip removes the fields from a header and the trailers in it, and calls removed once for
+// each kind of field it found. A line that has something of ours and something else is removed
+// whole. It does not allocate when there is nothing to remove.
 func (a *Answer) Strip(h http.Header, removed func(AnswerField)) {
 	for _, f := range [...]struct {
 		field         AnswerField
@@ -61,25 +61,20 @@ func (a *Answer) Strip(h http.Header, removed func(AnswerField)) {
 		{ClearSiteData, "Clear-Site-Data", http.TrailerPrefix + "Clear-Site-Data", clearsCookies},
 		{Challenge, "Www-Authenticate", http.TrailerPrefix + "Www-Authenticate", a.challenges},
 	} {
-		inHeader, inTrailer := drop(h, f.name, f.ours), drop(h, f.trailer, f.ours)
+		inHeader, inTrailer := removeOurs(h, f.name, f.ours), removeOurs(h, f.trailer, f.ours)
 		if inHeader || inTrailer {
 			removed(f.field)
 		}
 	}
 }
 
-// drop removes the values of a field that are ours, and reports whether there were any.
-func drop(h http.Header, name string, ours func(string) bool) bool {
+// removeOurs removes the values of a field that are ours, and reports whether there were any.
+func removeOurs(h http.Header, name string, ours func(string) bool) bool {
 	values := h[name]
 	if !slices.ContainsFunc(values, ours) {
 		return false
 	}
-	var kept []string // a new slice: the upstream's may be in use elsewhere
-	for _, v := range values {
-		if !ours(v) {
-			kept = append(kept, v)
-		}
-	}
+	kept := slices.DeleteFunc(slices.Clone(values), ours) // the upstream's slice may be in use elsewhere
 	if len(kept) == 0 {
 		delete(h, name)
 	} else {
@@ -88,8 +83,8 @@ func drop(h http.Header, name string, ours func(string) bool) bool {
 	return true
 }
 
-// setsOurCookie reads a Set-Cookie as leniently as browsers do. A cookie without a name is
-// sent as its value alone, so "=gatehouse=x" comes back as if it were ours.
+// setsOurCookie reads a Set-Cookie as leniently as browsers do. They send a cookie without a name
+// as its value alone, so "=gatehouse=x" comes back as if it were ours.
 func setsOurCookie(line string) bool {
 	line = strings.TrimLeftFunc(line, func(c rune) bool { return c == '=' || c == ';' || isBlank(c) })
 	if end := strings.IndexAny(line, "=;"); end >= 0 {
@@ -98,11 +93,10 @@ func setsOurCookie(line string) bool {
 	return httpx.ResemblesOurCookie(strings.TrimFunc(line, isBlank))
 }
 
-// isBlank reports what some reader of cookies leaves out at the ends of a name.
+// isBlank reports whether some parser of cookies trims the character from a name.
 func isBlank(c rune) bool { return c <= ' ' || c == 0x7f || c == '"' }
 
-// clearsCookies reads a Clear-Site-Data. Some browsers leave out blanks everywhere, also
-// within the quotes.
+// clearsCookies reads a Clear-Site-Data. Some browsers ignore blanks, even within the quotes.
 func clearsCookies(value string) bool {
 	for directive := range strings.SplitSeq(value, ",") {
 		switch strings.ToLower(withoutBlanks(directive)) {
@@ -122,7 +116,7 @@ func withoutBlanks(s string) string {
 	}, s)
 }
 
-// namesRealm reports whether a WWW-Authenticate names one of our realms, wherever in the
+// namesRealm reports whether a WWW-Authenticate names one of our realms anywhere in the
 // line, since clients differ in how they read lists of challenges and broken quotes.
 func (a *Answer) namesRealm(line string) bool {
 	line = strings.ToLower(strings.ReplaceAll(line, `\`, "")) // no realm of ours has a backslash
@@ -143,8 +137,8 @@ func (a *Answer) namesRealm(line string) bool {
 	}
 }
 
-// isRealm reports whether a parameter's value, with what stands behind it in the line, is a
-// realm. One of ends comes after a value, unless the line does not go on.
+// isRealm reports whether value, the rest of a line, begins with a realm and then ends or
+// continues with one of ends.
 func isRealm(value, realm, ends string) bool {
 	rest, ok := strings.CutPrefix(value, realm)
 	return ok && (rest == "" || strings.IndexByte(ends, rest[0]) >= 0)

@@ -1,11 +1,13 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
@@ -13,14 +15,14 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// Verifier says what an access token contains.
+// Verifier verifies access tokens.
 type Verifier interface {
-	// Verify MUST return an error that is token.ErrInvalid for a token that is not
+	// Verify MUST return an error that matches token.ErrInvalid for a token that is not
 	// acceptable at this moment, and any other error only for a technical reason. The former
-	// SHOULD be a token.RefusedError: its reason is what the operator is told.
+	// SHOULD be a token.RefusedError, whose reason the operator is told.
 	// It MUST check signature, type, expiry and revocation on every call, MUST be safe
-	// for concurrent use and MUST NOT keep raw. The guard judges issuer, audience and
-	// scopes itself, on every request, so that a cached result serves many routes.
+	// for concurrent use and MUST NOT keep raw. The guard itself checks issuer, audience and
+	// scopes, on every request, so that a cached result serves many routes.
 	Verify(ctx context.Context, raw string) (*token.Access, error)
 }
 
@@ -32,11 +34,11 @@ const (
 	Token                  // any valid token passes
 )
 
-// DefaultForgeries is how many forged tokens one address may present before the operator is
-// told, and how long it takes until the operator is told of that address again.
+// DefaultForgeries is how many forged tokens an address may present before it raises an alarm,
+// and how long it takes until it can raise another one.
 var DefaultForgeries = lockout.Rule{Limit: 60, Window: time.Minute, Lock: 15 * time.Minute}
 
-// Config is what a guard needs. Verifier and Issuer are required.
+// Config configures a guard. Verifier and Issuer are required.
 type Config struct {
 	Verifier Verifier
 
@@ -49,8 +51,8 @@ type Config struct {
 	// Realm of the challenges. Default: the audience.
 	Realm string
 
-	// MetadataURL is where the resource describes itself (RFC 9728); challenges name it.
-	// Default: nowhere.
+	// MetadataURL is the address of the resource's metadata (RFC 9728); challenges name it.
+	// Default: none.
 	MetadataURL string
 
 	// Hidden reports scopes that strangers must not be told of. The challenge of a 401 names
@@ -70,10 +72,10 @@ type Config struct {
 
 	// CORS lists the origins of browser applications, as browsers send them
 	// ("https://reader.example"), or the single "*". Empty: preflights are judged by the
-	// rules like any other request, and answers keep the upstream's CORS fields.
+	// rules like any other request, and responses keep the upstream's CORS fields.
 	CORS []string
 
-	// CORSUpstream lets preflights pass for the upstream to answer, if a rule knows the
+	// CORSUpstream lets preflights pass for the upstream to answer, if a rule matches the
 	// method and path they ask about. The caller MUST pass them on with StripPreflight.
 	// It excludes CORS.
 	CORSUpstream bool
@@ -85,14 +87,14 @@ type Config struct {
 	// Default: DefaultForgeries.
 	Forgeries lockout.Rule
 
-	// ClientIP gives the address of the client, never from a header that the client
+	// ClientIP returns the address of the client, never from a header that the client
 	// can set. Required with Attempts.
 	ClientIP func(*http.Request) string
 
-	// Admit decides whether a request is worked on when there are more than can be answered
-	// in time; retryAfter is in seconds. raw is the token, "" for a request that needs none,
-	// and known tells whether a token was checked before. It is called once for each request
-	// that is not refused anyway, may wait some milliseconds and MUST NOT keep raw. Default: all are.
+	// Admit decides under overload whether to work on a request; retryAfter is in seconds.
+	// raw is the token, "" for a request that needs none, and known reports whether a token
+	// was verified before. It is called once for each request that is not refused anyway, may
+	// wait some milliseconds and MUST NOT keep raw. Default: all are admitted.
 	Admit func(ctx context.Context, raw string, known func(raw string) bool) (retryAfter int, ok bool)
 
 	// Now defaults to time.Now.
@@ -108,7 +110,7 @@ type cache interface {
 
 // Rule is one line of the policy.
 type Rule struct {
-	// Public lets requests pass without a token; whatever token they carry is ignored.
+	// Public lets requests pass without a token; a token they carry is ignored.
 	Public bool
 
 	// Scopes are those a token must have, all of them. Required unless Public.
@@ -121,112 +123,72 @@ type Rule struct {
 	Paths []string
 
 	// AllowEncodedSlash accepts %2F inside a segment of paths this rule decides.
-	// Such a path must fall under the same rule when the slash is decoded, and when
-	// it is then joined with its neighbours, since nobody knows what the upstream sees.
+	// The same rule must also match the path with the slash decoded, and with it then
+	// merged with its neighbours, since nobody knows what the upstream sees.
 	AllowEncodedSlash bool
 }
 
 // Guard decides requests. It is safe for concurrent use.
 type Guard struct {
-	verifier     Verifier
-	issuer       string
-	audience     string
-	rules        []rule
-	open         bool // what no rule matches needs just a valid token
-	encoded      bool
-	origins      origins
-	corsUpstream bool // preflights are the upstream's to answer
-	attempts     *lockout.Book
-	forgeries    lockout.Rule
-	clientIP     func(*http.Request) string
-	admit        func(ctx context.Context, raw string, known func(raw string) bool) (retryAfter int, ok bool)
-	cached       func(raw string) bool
-	now          func() time.Time
-	challenges   challenges
+	config     Config // with defaults
+	rules      []rule
+	unmatched  rule // decides what no rule matches: any valid token passes, if open
+	open       bool
+	cached     func(raw string) bool
+	challenges challenges
 }
 
 // New checks the configuration. Its errors name the pattern, method, scope or
 // origin that is at fault.
 func New(c Config) (*Guard, error) {
-	if c.Verifier == nil || c.Issuer == "" {
+	switch {
+	case c.Verifier == nil || c.Issuer == "":
 		return nil, errors.New("guard: a verifier and an issuer are required")
-	}
-	if c.Attempts != nil && c.ClientIP == nil {
+	case c.Attempts != nil && c.ClientIP == nil:
 		return nil, errors.New("guard: counting attempts needs the client's address")
-	}
-	if c.Otherwise != Deny && c.Otherwise != Token {
+	case c.Otherwise != Deny && c.Otherwise != Token:
 		return nil, fmt.Errorf("guard: otherwise %d is neither deny nor token", c.Otherwise)
-	}
-	if c.CORSUpstream && len(c.CORS) > 0 {
+	case c.CORSUpstream && len(c.CORS) > 0:
 		return nil, errors.New("guard: cors must be origins, or be left to the upstream, not both")
 	}
-	g := &Guard{
-		verifier:     c.Verifier,
-		issuer:       c.Issuer,
-		audience:     orDefault(c.Audience, c.Issuer),
-		open:         c.Otherwise == Token || len(c.Rules) == 0,
-		encoded:      c.AllowEncodedSlash,
-		corsUpstream: c.CORSUpstream,
-		attempts:     c.Attempts,
-		forgeries:    c.Forgeries,
-		clientIP:     c.ClientIP,
-		admit:        c.Admit,
-		now:          c.Now,
+	if err := checkOrigins(c.CORS); err != nil {
+		return nil, err
 	}
-	if g.now == nil {
-		g.now = time.Now
+	c.Audience = cmp.Or(c.Audience, c.Issuer)
+	c.Forgeries = cmp.Or(c.Forgeries, DefaultForgeries)
+	if c.Now == nil {
+		c.Now = time.Now
 	}
-	if g.admit == nil {
-		g.admit = func(context.Context, string, func(string) bool) (int, bool) { return 0, true }
+	g := &Guard{config: c, open: c.Otherwise == Token || len(c.Rules) == 0, cached: func(string) bool { return false }}
+	if v, ok := c.Verifier.(cache); ok {
+		g.cached = v.Cached
 	}
-	g.cached = func(string) bool { return false }
-	if c, ok := c.Verifier.(cache); ok {
-		g.cached = c.Cached
-	}
-	if g.forgeries == (lockout.Rule{}) {
-		g.forgeries = DefaultForgeries
-	}
-	realm := orDefault(c.Realm, g.audience)
 	var err error
-	if g.challenges, err = newChallenges(realm, c.MetadataURL); err != nil {
+	if g.challenges, err = newChallenges(cmp.Or(c.Realm, c.Audience), c.MetadataURL); err != nil {
 		return nil, err
 	}
-	hidden := c.Hidden
-	if hidden == nil {
-		hidden = func(string) bool { return false }
-	}
-	if g.rules, err = compileRules(c.Rules, g.challenges, hidden); err != nil {
-		return nil, err
-	}
-	if g.origins, err = compileOrigins(c.CORS); err != nil {
+	g.unmatched = rule{missing: g.challenges.missing, invalid: g.challenges.invalid}
+	if g.rules, err = compileRules(c.Rules, g.challenges, c.Hidden); err != nil {
 		return nil, err
 	}
 	return g, nil
 }
 
-func orDefault(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}
-
-// rule is a Rule that was checked.
+// rule is a checked Rule. Methods is nil for every method.
 type rule struct {
-	public    bool
-	encoded   bool
-	scopes    []string
-	methods   []string // nil: every method
+	Rule
 	paths     []pattern
-	challenge string // of a token without the scopes
-	missing   string // of a request without a token
-	invalid   string // of a token that is refused
+	challenge string // for a token without the scopes
+	missing   string // for a request without a token
+	invalid   string // for a token that is refused
 }
 
+// compileRules checks rules and makes their challenges. The challenges of a 401 name the scopes
+// (RFC 6750 section 3), so that a client need not ask for all it may have, unless one is hidden.
 func compileRules(rules []Rule, challenges challenges, hidden func(string) bool) ([]rule, error) {
 	var out []rule
 	for i, c := range rules {
-		r := rule{public: c.Public, encoded: c.AllowEncodedSlash, scopes: c.Scopes}
+		r := rule{Rule: c}
 		switch {
 		case c.Public && len(c.Scopes) > 0:
 			return nil, fmt.Errorf("guard: rule %d is public and asks for scopes; it can be one of the two", i+1)
@@ -241,7 +203,7 @@ func compileRules(rules []Rule, challenges challenges, hidden func(string) bool)
 			}
 		}
 		var err error
-		if r.methods, err = compileMethods(c.Methods); err != nil {
+		if r.Methods, err = compileMethods(c.Methods); err != nil {
 			return nil, err
 		}
 		for _, text := range c.Paths {
@@ -251,14 +213,22 @@ func compileRules(rules []Rule, challenges challenges, hidden func(string) bool)
 			}
 			r.paths = append(r.paths, p)
 		}
-		r.challenge, r.missing, r.invalid = challenges.scope(c.Scopes), challenges.missing, challenges.invalid
-		if !c.Public && !slices.ContainsFunc(c.Scopes, hidden) {
-			r.missing, r.invalid = challenges.of(c.Scopes)
+		scope := `, scope="` + strings.Join(c.Scopes, " ") + `"`
+		r.challenge = challenges.withParams(`, error="insufficient_scope"` + scope)
+		r.missing, r.invalid = challenges.missing, challenges.invalid
+		if !c.Public && (hidden == nil || !slices.ContainsFunc(c.Scopes, hidden)) {
+			r.missing, r.invalid = challenges.withParams(scope), challenges.withParams(invalidTokenParams+scope)
 		}
-		if err := reachable(out, r); err != nil {
+		if err := checkReachable(out, r); err != nil {
 			return nil, err
 		}
 		out = append(out, r)
 	}
 	return out, nil
+}
+
+// CheckRule reports what is wrong with a rule by itself.
+func CheckRule(r Rule) error {
+	_, err := compileRules([]Rule{r}, challenges{}, nil)
+	return err
 }

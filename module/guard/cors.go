@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/net/http/httpguts"
+
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// What a browser's application may read and send beyond the defaults. Requested
-// headers are echoed instead of listed: the origin is what is trusted.
+// What browser applications may read and send beyond the defaults. Requested
+// headers are echoed, not listed, since trust depends on the origin.
 const (
 	corsExposed = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, " +
 		"Retry-After, WWW-Authenticate, Allow, Location, Link, ETag, Deprecation, Sunset"
@@ -21,23 +23,15 @@ const (
 	corsDefaultHeader = "Authorization, Content-Type"
 )
 
-type origins struct {
-	listed []string
-	any    bool
-}
+func anyOrigin(list []string) bool { return len(list) == 1 && list[0] == "*" }
 
-func (o origins) none() bool { return !o.any && len(o.listed) == 0 }
-
-func compileOrigins(list []string) (origins, error) {
-	if slices.Equal(list, []string{"*"}) {
-		return origins{any: true}, nil
-	}
+func checkOrigins(list []string) error {
 	for _, s := range list {
-		if err := oauth.CheckOrigin(s); err != nil {
-			return origins{}, fmt.Errorf("guard: origin %q %w, or * alone", s, err)
+		if err := oauth.CheckOrigin(s); err != nil && !anyOrigin(list) {
+			return fmt.Errorf("guard: origin %q %w, or * alone", s, err)
 		}
 	}
-	return origins{listed: list}, nil
+	return nil
 }
 
 // CORS are the header fields of every response to one request. The zero value
@@ -51,18 +45,19 @@ type CORS struct {
 	headers   string
 }
 
-// CORS computes them. They are for whatever response the request gets: success,
-// refusal, 429 and the upstream's own errors.
+// CORS returns the fields for any response to the request: success, refusal, 429 and the
+// upstream's own errors.
 func (g *Guard) CORS(r *http.Request) CORS {
-	if g.origins.none() {
+	listed := g.config.CORS
+	if len(listed) == 0 {
 		return CORS{}
 	}
-	c := CORS{active: true, any: g.origins.any}
+	c := CORS{active: true, any: anyOrigin(listed)}
 	origin := r.Header["Origin"]
 	switch {
 	case c.any && len(origin) > 0:
 		c.origin = "*"
-	case len(origin) == 1 && slices.Contains(g.origins.listed, origin[0]):
+	case len(origin) == 1 && slices.Contains(listed, origin[0]):
 		c.origin = origin[0]
 	}
 	if c.preflight = isPreflight(r); c.preflight {
@@ -71,26 +66,26 @@ func (g *Guard) CORS(r *http.Request) CORS {
 	return c
 }
 
-// allowedMethods is the list of Access-Control-Allow-Methods. Methods beyond the usual ones,
-// such as PROPFIND of WebDAV, are in it where the request that the preflight asks about could
-// pass with the right token.
+// allowedMethods returns the value of Access-Control-Allow-Methods. It includes a method beyond
+// the common ones, such as PROPFIND of WebDAV, where the request that the preflight asks about
+// could pass with the right token.
 func (g *Guard) allowedMethods(r *http.Request) string {
 	asked, ok := askedMethod(r.Header)
-	if !ok || len(asked) > corsMaxMethod || slices.Contains(strings.Split(allowed, ", "), asked) {
-		return allowed
+	if !ok || len(asked) > corsMaxMethod || slices.Contains(strings.Split(commonMethods, ", "), asked) {
+		return commonMethods
 	}
 	path, fault := requestPath(r)
 	if fault != "" {
-		return allowed
+		return commonMethods
 	}
 	if at, safe := g.ruleFor(asked, path); !safe || at < 0 && !g.open {
-		return allowed
+		return commonMethods
 	}
-	return allowed + ", " + asked
+	return commonMethods + ", " + asked
 }
 
-// Set puts the fields into h, in place of the upstream's, except that the names it exposes are
-// kept beside ours. It is to be called just before the header is written.
+// Set puts the fields into h in place of the upstream's, but keeps the names that the upstream
+// exposes beside ours. Call it just before the header is written.
 func (c CORS) Set(h http.Header) {
 	if !c.active {
 		return
@@ -102,18 +97,18 @@ func (c CORS) Set(h http.Header) {
 		}
 	}
 	if !c.any {
-		vary(h, "Origin")
+		addVary(h, "Origin")
 	}
 	if c.preflight {
-		vary(h, "Access-Control-Request-Method")
-		vary(h, "Access-Control-Request-Headers")
+		addVary(h, "Access-Control-Request-Method")
+		addVary(h, "Access-Control-Request-Headers")
 	}
 	if c.origin == "" {
 		return
 	}
 	h.Set("Access-Control-Allow-Origin", c.origin)
 	if !c.preflight {
-		h.Set("Access-Control-Expose-Headers", corsExposed+alsoExposed(exposed))
+		h.Set("Access-Control-Expose-Headers", corsExposed+exposedNames(exposed))
 		return
 	}
 	h.Set("Access-Control-Allow-Methods", c.methods)
@@ -121,10 +116,9 @@ func (c CORS) Set(h http.Header) {
 	h.Set("Access-Control-Max-Age", corsMaxAge)
 }
 
-// alsoExposed are the names that the upstream exposes besides ours, each after a comma. Its "*"
-// stays one: browsers heed it, because our answers never allow credentials. What is no name, and
-// what goes beyond corsMaxExposed names, is left out.
-func alsoExposed(values []string) string {
+// exposedNames returns up to corsMaxExposed names that the upstream exposes besides ours, each
+// after a comma. Its "*" stays: browsers heed it, because our responses never allow credentials.
+func exposedNames(values []string) string {
 	var more strings.Builder
 	n := 0
 	seen := strings.Split(strings.ToLower(corsExposed), ", ")
@@ -135,7 +129,7 @@ func alsoExposed(values []string) string {
 			if n == corsMaxExposed {
 				return more.String()
 			}
-			if !isSchemeName(name) || len(name) > corsMaxMethod || slices.Contains(seen, lower) {
+			if !httpguts.ValidHeaderFieldName(name) || len(name) > corsMaxMethod || slices.Contains(seen, lower) {
 				continue
 			}
 			seen = append(seen, lower)
@@ -146,27 +140,22 @@ func alsoExposed(values []string) string {
 	return more.String()
 }
 
-// requestedHeaders is what may be echoed: a list of header names, bounded.
+// requestedHeaders returns the list of header names to echo, if it is sound and not too long.
 func requestedHeaders(h http.Header) string {
 	list := strings.Join(h["Access-Control-Request-Headers"], ", ")
 	if list == "" || len(list) > corsMaxRequested {
 		return corsDefaultHeader
 	}
 	for name := range strings.SplitSeq(list, ",") {
-		if !isSchemeName(strings.Trim(name, " \t")) {
+		if !httpguts.ValidHeaderFieldName(strings.Trim(name, " \t")) {
 			return corsDefaultHeader
 		}
 	}
 	return list
 }
 
-func vary(h http.Header, field string) {
-	for _, v := range h["Vary"] {
-		for have := range strings.SplitSeq(v, ",") {
-			if have = strings.TrimSpace(have); have == "*" || strings.EqualFold(have, field) {
-				return
-			}
-		}
+func addVary(h http.Header, field string) {
+	if have := h["Vary"]; !httpguts.HeaderValuesContainsToken(have, "*") && !httpguts.HeaderValuesContainsToken(have, field) {
+		h.Add("Vary", field)
 	}
-	h.Add("Vary", field)
 }

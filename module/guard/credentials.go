@@ -3,43 +3,44 @@ package guard
 import (
 	"net/http"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 )
 
-// maxToken bounds what is handed to the verifier. A token of ours with a hundred
+// maxToken bounds the token that the verifier gets. A token of ours with a hundred
 // scopes has about 6 KiB.
 const maxToken = 16 << 10
 
 type credentials int
 
 const (
-	none credentials = iota
-	bearer
-	malformed
+	noCredentials credentials = iota
+	bearerCredentials
+	malformedCredentials
 )
 
 // bearerToken reads the Authorization header (RFC 6750 section 2.1). Another scheme,
 // or an empty value, is no bearer credential; more than one value is malformed,
-// because which of them the upstream takes is unknown.
+// because nobody knows which of them the upstream takes.
 func bearerToken(h http.Header) (string, credentials) {
 	values := h["Authorization"]
 	if len(values) > 1 {
-		return "", malformed
+		return "", malformedCredentials
 	}
 	if len(values) == 0 || values[0] == "" {
-		return "", none
+		return "", noCredentials
 	}
 	scheme, rest, _ := strings.Cut(values[0], " ")
-	if !isSchemeName(scheme) {
-		return "", malformed
+	if strings.EqualFold(scheme, "Bearer") {
+		if raw := strings.Trim(rest, " "); isToken68(raw) {
+			return raw, bearerCredentials
+		}
+		return "", malformedCredentials
 	}
-	if !strings.EqualFold(scheme, "Bearer") {
-		return "", none
+	if !httpguts.ValidHeaderFieldName(scheme) {
+		return "", malformedCredentials
 	}
-	raw := strings.Trim(rest, " ")
-	if !isToken68(raw) {
-		return "", malformed
-	}
-	return raw, bearer
+	return "", noCredentials
 }
 
 // isToken68 checks for b64token, RFC 6750 section 2.1.
@@ -60,13 +61,3 @@ var token68 = func() (t [256]bool) {
 	}
 	return t
 }()
-
-// isSchemeName checks for a token of RFC 9110 section 5.6.2.
-func isSchemeName(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c <= 0x20 || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
-			return false
-		}
-	}
-	return s != ""
-}

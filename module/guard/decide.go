@@ -17,14 +17,14 @@ const (
 	retryTechnical = 1 // seconds
 )
 
-// Decide judges a request. It reads nothing but the method, the URL, and the
+// Decide decides a request. It reads nothing but the method, the URL, and the
 // headers Authorization, Origin, Access-Control-Request-Method and Referer: neither
 // forwarded nor overriding headers have an effect. It does not change the request.
 func (g *Guard) Decide(r *http.Request) Decision {
 	inQuery := CarriesToken(r.URL.RawQuery)
 	d := Decision{Rule: -1, Redact: inQuery || refererCarriesToken(r.Header)}
 	if refusedMethod(r.Method) {
-		d.Allow = allowed
+		d.Allow = commonMethods
 		return d.refuse(BadRequest, http.StatusMethodNotAllowed, "method_not_allowed", "this method is not supported")
 	}
 	path, fault := requestPath(r)
@@ -34,10 +34,8 @@ func (g *Guard) Decide(r *http.Request) Decision {
 	if fault != "" {
 		return d.refuse(BadRequest, http.StatusBadRequest, "bad_request", fault)
 	}
-	if path.escaped != r.URL.Path || r.URL.RawPath != "" {
-		if path.escaped != r.URL.EscapedPath() {
-			d.Path = path.escaped
-		}
+	if (path.escaped != r.URL.Path || r.URL.RawPath != "") && path.escaped != r.URL.EscapedPath() {
+		d.Path = path.escaped
 	}
 	if inQuery {
 		d.Challenge = g.challenges.request
@@ -46,53 +44,61 @@ func (g *Guard) Decide(r *http.Request) Decision {
 	}
 	preflight := isPreflight(r)
 	switch {
-	case preflight && !g.origins.none():
+	case preflight && len(g.config.CORS) > 0:
 		d.Reason, d.Status = Preflight, http.StatusNoContent
 		return d
-	case preflight && g.corsUpstream:
+	case preflight && g.config.CORSUpstream:
 		return g.passPreflight(r, d, path)
 	}
 	var safe bool
 	if d.Rule, safe = g.ruleFor(r.Method, path); !safe {
 		return d.refuse(BadRequest, http.StatusBadRequest, "bad_request", encodedSlash)
 	}
-	var needed *rule
-	if d.Rule >= 0 {
-		needed = &g.rules[d.Rule]
-	}
 	switch {
-	case needed != nil && needed.public:
-		if retryAfter, ok := g.admit(r.Context(), "", g.cached); !ok {
-			d.RetryAfter = retryAfter
-			return d.refuse(Overloaded, http.StatusServiceUnavailable, "unavailable", tooMany)
+	case d.Rule >= 0 && g.rules[d.Rule].Public:
+		if !g.admit(r, "", &d) {
+			return d
 		}
 		return d.pass(Public)
-	case needed == nil && preflight: // it has no token, and a 401 would ask for one
+	case d.Rule >= 0:
+		return g.judgeToken(r, d, &g.rules[d.Rule])
+	case preflight: // it has no token, and a 401 would ask for one
 		return d.refuse(NoRule, http.StatusForbidden, "forbidden", noPreflight)
-	case needed == nil && !g.open:
-		if strings.HasPrefix(path.judged, wellKnown) {
-			// Clients probe for documents there and take 403 for a refusal to talk to them.
-			return d.refuse(NoRule, http.StatusNotFound, "not_found", "there is no such well-known document")
-		}
-		return d.refuse(NoRule, http.StatusForbidden, "forbidden", "no rule permits this method and path")
+	case g.open:
+		return g.judgeToken(r, d, &g.unmatched)
+	case strings.HasPrefix(path.judged, wellKnown):
+		// Clients probe for documents there and take 403 for a refusal to talk to them.
+		return d.refuse(NoRule, http.StatusNotFound, "not_found", "there is no such well-known document")
 	}
-	return g.authenticate(r, d, needed)
+	return d.refuse(NoRule, http.StatusForbidden, "forbidden", "no rule permits this method and path")
 }
 
-// ruleFor finds the rule for a method and a path, -1 for none. It is not safe to let the
-// request pass when the path has an encoded slash that is not permitted, or that leads to
-// another rule once the upstream has decoded it.
-func (g *Guard) ruleFor(method string, path normal) (at int, safe bool) {
-	at = g.find(method, path.judged)
+// admit refuses a request under overload.
+func (g *Guard) admit(r *http.Request, raw string, d *Decision) bool {
+	if g.config.Admit == nil {
+		return true
+	}
+	retryAfter, ok := g.config.Admit(r.Context(), raw, g.cached)
+	if !ok {
+		d.RetryAfter = retryAfter
+		*d = d.refuse(Overloaded, http.StatusServiceUnavailable, "unavailable", tooMany)
+	}
+	return ok
+}
+
+// ruleFor finds the rule for a method and a path, -1 for none. safe is false for an encoded
+// slash that is not permitted, or that leads to another rule once the upstream has decoded it.
+func (g *Guard) ruleFor(method string, path normalPath) (at int, safe bool) {
+	at = g.findRule(method, path.judged)
 	if !path.slash {
 		return at, true
 	}
-	permitted := g.encoded || at >= 0 && g.rules[at].encoded
-	return at, permitted && g.find(method, path.decoded) == at && g.find(method, merged(path.decoded)) == at
+	permitted := g.config.AllowEncodedSlash || at >= 0 && g.rules[at].AllowEncodedSlash
+	return at, permitted && g.findRule(method, path.decoded) == at && g.findRule(method, mergeSlashes(path.decoded)) == at
 }
 
-// merged is how an upstream that decodes slashes and then joins them sees a path.
-func merged(path string) string {
+// mergeSlashes returns a path as seen by an upstream that decodes slashes and merges them.
+func mergeSlashes(path string) string {
 	for strings.Contains(path, "//") {
 		path = strings.ReplaceAll(path, "//", "/")
 	}
@@ -101,19 +107,19 @@ func merged(path string) string {
 
 const encodedSlash = "the path contains an encoded slash"
 
-// requestPath also refuses what the request line says besides a path: the absolute
-// form, whose host some upstreams prefer, and a fragment, which Go reads as path.
-func requestPath(r *http.Request) (normal, string) {
+// requestPath normalizes the path. It refuses a request line with more than a path: the absolute
+// form, whose host some upstreams prefer, and a fragment, which Go takes for a part of the path.
+func requestPath(r *http.Request) (_ normalPath, fault string) {
 	if r.URL.Scheme != "" || r.URL.Host != "" || r.URL.Opaque != "" || r.RequestURI != "" && r.RequestURI[0] != '/' {
-		return normal{}, "the request target must be a path"
+		return normalPath{}, "the request target must be a path"
 	}
 	if strings.IndexByte(r.RequestURI, '#') >= 0 {
-		return normal{}, "the request target contains a fragment"
+		return normalPath{}, "the request target contains a fragment"
 	}
-	return normalise(r.URL)
+	return normalizePath(r.URL)
 }
 
-func (g *Guard) find(method, path string) int {
+func (g *Guard) findRule(method, path string) int {
 	for i := range g.rules {
 		if g.rules[i].matches(method, path) {
 			return i
@@ -122,38 +128,35 @@ func (g *Guard) find(method, path string) int {
 	return -1
 }
 
-func (g *Guard) authenticate(r *http.Request, d Decision, needed *rule) Decision {
+// judgeToken decides a request that needs a token.
+func (g *Guard) judgeToken(r *http.Request, d Decision, needed *rule) Decision {
 	raw, kind := bearerToken(r.Header)
 	switch kind {
-	case none:
-		d.Challenge = g.challenges.missing
-		if needed != nil {
-			d.Challenge = needed.missing
-		}
+	case noCredentials:
+		d.Challenge = needed.missing
 		message := "an access token is needed"
 		if r.Header.Get("Authorization") != "" { // often the token without the word in front
 			message = "an access token is needed: the Authorization header must be `Bearer`, a space and the token"
 		}
 		return d.refuse(NoCredentials, http.StatusUnauthorized, "unauthorized", message)
-	case malformed:
+	case malformedCredentials:
 		d.Challenge = g.challenges.request
 		return d.refuse(BadRequest, http.StatusBadRequest, string(oauth.InvalidRequest),
 			"the Authorization header must hold one bearer token")
 	}
-	if retryAfter, ok := g.admit(r.Context(), raw, g.cached); !ok {
-		d.RetryAfter = retryAfter
-		return d.refuse(Overloaded, http.StatusServiceUnavailable, "unavailable", tooMany)
+	if !g.admit(r, raw, &d) {
+		return d
 	}
-	access, err := g.verify(r, raw)
+	access, err := g.verifyToken(r, raw)
 	if errors.Is(err, token.ErrInvalid) {
-		return g.invalid(r, d, needed, err)
+		return g.refuseToken(r, d, needed, err)
 	}
 	if err != nil {
 		d.Err, d.RetryAfter = err, retryTechnical
 		return d.refuse(Unavailable, http.StatusServiceUnavailable, "unavailable",
 			"the token cannot be checked at the moment, try again")
 	}
-	if needed != nil && !oauth.Subset(needed.scopes, access.Scopes) {
+	if !oauth.Subset(needed.Scopes, access.Scopes) {
 		d.Challenge = needed.challenge
 		return d.refuse(InsufficientScope, http.StatusForbidden, string(oauth.InsufficientScope),
 			"the access token lacks the scope that is needed")
@@ -164,12 +167,12 @@ func (g *Guard) authenticate(r *http.Request, d Decision, needed *rule) Decision
 
 var errNoContent = errors.New("guard: the verifier returned neither a token nor an error")
 
-// verify adds to the verifier's judgement what depends on this guard.
-func (g *Guard) verify(r *http.Request, raw string) (*token.Access, error) {
+// verifyToken has the verifier check a token, and checks what depends on this guard.
+func (g *Guard) verifyToken(r *http.Request, raw string) (*token.Access, error) {
 	if len(raw) > maxToken {
 		return nil, token.Refuse(token.Malformed, nil)
 	}
-	access, err := g.verifier.Verify(r.Context(), raw)
+	access, err := g.config.Verifier.Verify(r.Context(), raw)
 	switch {
 	case err != nil:
 		return nil, err
@@ -179,15 +182,15 @@ func (g *Guard) verify(r *http.Request, raw string) (*token.Access, error) {
 	return access, g.Check(access)
 }
 
-// Check judges a genuine token by what depends on this guard, apart from the scopes of its
+// Check checks what depends on this guard in a genuine token, apart from the scopes of its
 // rules. Its errors are a [token.RefusedError].
 func (g *Guard) Check(access *token.Access) error {
 	switch {
-	case access.Issuer != g.issuer:
+	case access.Issuer != g.config.Issuer:
 		return token.Refuse(token.WrongIssuer, access)
-	case !slices.Contains(access.Audience, g.audience):
+	case !slices.Contains(access.Audience, g.config.Audience):
 		return token.Refuse(token.WrongAudience, access)
-	case !g.now().Before(access.Expires):
+	case !g.config.Now().Before(access.Expires):
 		return token.Refuse(token.Expired, access)
 	case len(access.Subject) > maxIdentity || len(access.Client) > maxIdentity:
 		return token.Refuse(token.BadClaims, access)
@@ -195,24 +198,21 @@ func (g *Guard) Check(access *token.Access) error {
 	return nil
 }
 
-// invalid answers a token that was refused: always 401, since clients refresh on no other
-// status. Only forged tokens are counted, and only to raise an alarm: genuine ones that expired
-// or were revoked are what honest clients present, and many clients may share one address.
-// What a forgery costs is bounded by the verifier's cache of refused tokens and by Admit.
-func (g *Guard) invalid(r *http.Request, d Decision, needed *rule, err error) Decision {
+// refuseToken answers a token that was refused: always 401, since clients refresh on no other
+// status. Only forged tokens are counted, and only to raise an alarm: honest clients present
+// genuine ones that have expired or were revoked, and many clients may share one address.
+// The verifier's cache of refused tokens and Admit bound what a forgery costs.
+func (g *Guard) refuseToken(r *http.Request, d Decision, needed *rule, err error) Decision {
 	d.Refusal = token.OtherRefusal
 	var refused *token.RefusedError
 	if errors.As(err, &refused) {
 		d.Refusal, d.Refused = refused.Refusal, refused.Access
 	}
-	if g.attempts != nil && d.Refusal.Forged() {
-		key := "forged:" + httpx.AddressKey(g.clientIP(r))
-		g.attempts.Take(key, g.forgeries)
-		d.ForgeryAlarm = g.attempts.NewlyRefused(key)
+	if attempts := g.config.Attempts; attempts != nil && d.Refusal.Forged() {
+		key := "forged:" + httpx.AddressKey(g.config.ClientIP(r))
+		attempts.Take(key, g.config.Forgeries)
+		d.ForgeryAlarm = attempts.NewlyRefused(key)
 	}
-	d.Challenge = g.challenges.invalid
-	if needed != nil {
-		d.Challenge = needed.invalid
-	}
+	d.Challenge = needed.invalid
 	return d.refuse(InvalidToken, http.StatusUnauthorized, string(oauth.InvalidToken), invalidToken)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
-// Reason is why a request passed or did not: a closed set, fit for a metric's label.
+// Reason is why a request passed or was refused: a closed set, suitable as a metric label.
 type Reason string
 
 const (
@@ -24,12 +24,12 @@ const (
 	Overloaded        Reason = "overloaded"
 )
 
-// Reasons are all of them.
+// Reasons lists all Reason values.
 var Reasons = []Reason{
 	Public, Valid, Preflight, NoCredentials, InvalidToken, InsufficientScope, NoRule, BadRequest, Limited, Unavailable, Overloaded,
 }
 
-// Decision is the guard's answer. Status, Code and Message are set when the request
+// Decision is what the guard decided. Status, Code and Message are set when the request
 // does not pass; the guard's own answer to a preflight is 204 and has no code. A preflight
 // that passes MUST go through StripPreflight.
 type Decision struct {
@@ -58,12 +58,12 @@ type Decision struct {
 	// ForgeryAlarm is set once for an address that exceeds the limit of forged tokens.
 	ForgeryAlarm bool
 
-	// Path is the escaped form that was judged and must go upstream (SetPath), or ""
-	// when the request has it already.
+	// Path is the escaped path that was judged and must be sent upstream (SetPath), "" when
+	// the request already has it.
 	Path string
 
-	// Redact says that the query contains an access token that must not be logged, or
-	// that of the Referer does.
+	// Redact says that the query, or that of the Referer, contains an access token, which must
+	// not be logged.
 	Redact bool
 
 	// Rule is the index of the rule that decided, -1 for none. For a preflight that passes
@@ -74,10 +74,10 @@ type Decision struct {
 	Err error
 }
 
-// SetHeader puts the decision's header fields into a response.
+// SetHeader sets the decision's fields in a response header.
 func (d *Decision) SetHeader(h http.Header) {
 	if d.Redact {
-		h.Set("Referrer-Policy", "no-referrer") // a browser goes on with asking for /favicon.ico
+		h.Set("Referrer-Policy", "no-referrer") // a browser asks for /favicon.ico next
 	}
 	if d.Challenge != "" {
 		h.Set("WWW-Authenticate", d.Challenge)

@@ -127,7 +127,7 @@ func FuzzAuthorization(f *testing.F) {
 		if d.Allowed && (len(fields) != 2 || !strings.EqualFold(fields[0], "Bearer") || known()[fields[1]] == nil) {
 			t.Fatalf("%q passes", value)
 		}
-		if kind == bearer && (raw == "" || strings.ContainsAny(raw, " ,\t\r\n\"")) {
+		if kind == bearerCredentials && (raw == "" || strings.ContainsAny(raw, " ,\t\r\n\"")) {
 			t.Fatalf("%q gives the token %q", value, raw)
 		}
 		if d.Status != 0 && d.Status != 400 && d.Status != 401 && d.Status != 403 && d.Status != 503 {

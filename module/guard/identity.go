@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -9,8 +10,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
-// maxIdentity bounds subject and client: more is no identity of ours, and an
-// upstream may refuse the header or cut it.
+// maxIdentity bounds subject and client, in bytes: ours are shorter, and an upstream may refuse
+// or cut a longer header.
 const maxIdentity = 1 << 10
 
 // IdentityConfig names the headers that tell the upstream who calls.
@@ -21,21 +22,21 @@ type IdentityConfig struct {
 	ForwardToken bool   // leaves Authorization in the request
 }
 
-// Identity removes what a client may not tell the upstream and says what we know.
+// Identity removes from requests what clients may not tell the upstream, and tells it who calls.
 // It is safe for concurrent use.
 type Identity struct {
 	subject, client, scopes string
 	forwardToken            bool
 	ours                    aliases // the three names
-	removed                 aliases // those and what would change the request that was judged
+	removed                 aliases // those and overrideHeaders
 }
 
-// overrides make some upstreams run another method or path than the one that was
-// judged: common in frameworks, and IIS and Symfony for the path.
-var overrides = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url"}
+// overrideHeaders make some upstreams run another method or path than the one that was
+// judged: many frameworks, and IIS and Symfony for the path.
+var overrideHeaders = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url"}
 
-// structural headers cannot carry an identity: a request would break.
-var structural = newAliases([]string{
+// reservedHeaders cannot carry an identity: HTTP needs them.
+var reservedHeaders = newAliases([]string{
 	"Accept", "Accept-Encoding", "Authorization", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Cookie", "Date",
 	"Expect", "Forwarded", "Host", "Keep-Alive", "Origin", "Proxy-Authorization", "Proxy-Connection", "Range", "Referer", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade", "User-Agent", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto",
@@ -44,34 +45,31 @@ var structural = newAliases([]string{
 // NewIdentity checks the names: letters, digits and hyphens, distinct, and none
 // that HTTP itself needs.
 func NewIdentity(c IdentityConfig) (*Identity, error) {
-	names := []string{
-		orDefault(c.Subject, httpx.SubjectHeader), orDefault(c.Client, httpx.ClientHeader), orDefault(c.Scopes, httpx.ScopesHeader),
-	}
+	names := []string{cmp.Or(c.Subject, httpx.SubjectHeader), cmp.Or(c.Client, httpx.ClientHeader), cmp.Or(c.Scopes, httpx.ScopesHeader)}
 	for i, name := range names {
 		for j := range len(name) {
 			if !isAlnum(name[j]) && (name[j] != '-' || j == 0) {
 				return nil, fmt.Errorf("guard: header %q may have letters, digits and hyphens only, and must not begin with a hyphen", name)
 			}
 		}
-		if structural.have(name) || newAliases(overrides).have(name) || newAliases(names[:i]).have(name) {
+		if reservedHeaders.have(name) || newAliases(overrideHeaders).have(name) || newAliases(names[:i]).have(name) {
 			return nil, fmt.Errorf("guard: header %q has another use, expected a name that is in use neither by HTTP nor for one of the other two", name)
 		}
 		names[i] = http.CanonicalHeaderKey(name)
 	}
 	return &Identity{
 		subject: names[0], client: names[1], scopes: names[2], forwardToken: c.ForwardToken,
-		ours: newAliases(names), removed: newAliases(append(names, overrides...)),
+		ours: newAliases(names), removed: newAliases(append(names, overrideHeaders...)),
 	}, nil
 }
 
-// Names are those of the headers that tell the upstream who calls.
+// Names returns the names of the headers that tell the upstream who calls.
 func (i *Identity) Names() []string { return []string{i.subject, i.client, i.scopes} }
 
-// Strip removes from a request that will go upstream, public routes included: our
-// header names in every spelling, also where Connection lists them (a proxy would
-// then delete ours) and in trailers; headers that override method or path, or make of
-// the connection one of which we see no more; the token, unless it is forwarded; and our
-// cookies.
+// Strip removes from a request that goes upstream, public routes included: our header
+// names in every spelling, also in trailers and where Connection lists them (a proxy would
+// then delete ours); headers that override method or path, or upgrade the connection to
+// another protocol; the token, unless it is forwarded; and our cookies.
 func (i *Identity) Strip(r *http.Request) {
 	i.removed.deleteFrom(r.Header)
 	i.stripConnection(r.Header)
@@ -83,9 +81,9 @@ func (i *Identity) Strip(r *http.Request) {
 	StripCookies(r.Header)
 }
 
-// Apply tells the upstream who calls. Values are percent-encoded where they are not
-// visible ASCII, so whatever a subject contains it stays one header. A token that a
-// client got for itself has no subject header. Strip must have run before.
+// Apply sets the headers that tell the upstream who calls. Values are percent-encoded where
+// they are not visible ASCII, so that any subject stays one header. A token that a client got
+// for itself has no subject header. Strip must have run before.
 func (i *Identity) Apply(r *http.Request, access *token.Access) {
 	if access == nil {
 		return

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// allowed is what a 405 names. Which of them a path has is the upstream's knowledge.
-const allowed = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+// commonMethods is the Allow of a 405. Only the upstream knows which of them a path has.
+const commonMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 
 // refusedMethod reports methods that never go upstream: TRACE and TRACK echo the
 // request with its credentials, CONNECT is for proxies.

@@ -7,43 +7,43 @@ import (
 	"unicode/utf8"
 )
 
-// normal is a path in the one form that is judged and passed on. Every spelling
-// that some upstream reads as another path is a fault instead: there is no safe
-// guess whether a dot segment, a ";" or a second decoding counts.
-type normal struct {
-	escaped string // for the wire: unreserved characters decoded, hex in capitals
+// normalPath is a path in the one form that is judged and passed on. A spelling that some
+// upstream reads as another path is refused instead: there is no safe guess whether it heeds
+// a dot segment, a ";" or a second decoding.
+type normalPath struct {
+	escaped string // as sent upstream: unreserved characters decoded, hex in capitals
 	decoded string
 	judged  string // decoded, with NUL for each encoded slash
 	slash   bool   // an encoded slash is in it
 }
 
-// plain are the bytes that stand for themselves, in Go's default escaping too.
-var plain = func() (t [256]bool) {
+// plainBytes are those that Go's default escaping leaves as they are.
+var plainBytes = func() (t [256]bool) {
 	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~$&+,=:@/") {
 		t[c] = true
 	}
 	return t
 }()
 
-// kept are the reserved characters that a path may hold as they are (RFC 3986
-// section 3.3). They stay as the client wrote them, escaped or not.
-const kept = "!$&'()*+,=:@"
+// reservedBytes are those that a path may hold unescaped (RFC 3986 section 3.3). They stay as
+// the client wrote them, escaped or not.
+const reservedBytes = "!$&'()*+,=:@"
 
-func normalise(u *url.URL) (n normal, fault string) {
+func normalizePath(u *url.URL) (n normalPath, fault string) {
 	if u.RawPath == "" && isPlain(u.Path) {
-		return normal{escaped: u.Path, decoded: u.Path, judged: u.Path}, ""
+		return normalPath{escaped: u.Path, decoded: u.Path, judged: u.Path}, ""
 	}
-	return scan(wire(u))
+	return normalizeEscaped(escapedPath(u))
 }
 
-// isPlain reports that nothing is to be done: the case of nearly every request.
+// isPlain reports whether the path is normal already, as it is in nearly every request.
 func isPlain(p string) bool {
 	if p == "" || p[0] != '/' {
 		return false
 	}
 	segment := 1
 	for i := 1; i < len(p); i++ {
-		if !plain[p[i]] {
+		if !plainBytes[p[i]] {
 			return false
 		}
 		if p[i] == '/' {
@@ -57,10 +57,10 @@ func isPlain(p string) bool {
 	return last != "." && last != ".."
 }
 
-// wire is the path as the client escaped it. A RawPath that does not belong to Path
+// escapedPath returns the path as the client escaped it. A RawPath that does not belong to Path
 // is left over from before a rewrite. (URL.EscapedPath is not used for the others:
 // for "/a%2Fb{" it gives "/a/b%7B".)
-func wire(u *url.URL) string {
+func escapedPath(u *url.URL) string {
 	if u.RawPath != "" {
 		if p, err := url.PathUnescape(u.RawPath); err == nil && p == u.Path {
 			return u.RawPath
@@ -69,7 +69,7 @@ func wire(u *url.URL) string {
 	return (&url.URL{Path: u.Path}).EscapedPath()
 }
 
-func scan(s string) (n normal, fault string) {
+func normalizeEscaped(s string) (n normalPath, fault string) {
 	if s == "" || s[0] != '/' {
 		return n, "the path must begin with a slash"
 	}
@@ -96,7 +96,7 @@ func scan(s string) (n normal, fault string) {
 			n.slash = true
 			escaped, judged = append(escaped, "%2F"...), append(judged, 0)
 			continue
-		case c == '/' || isUnreserved(c) || !coded && strings.IndexByte(kept, c) >= 0:
+		case c == '/' || isUnreserved(c) || !coded && strings.IndexByte(reservedBytes, c) >= 0:
 			escaped = append(escaped, c)
 		default:
 			escaped = append(escaped, '%', upperHex[c>>4], upperHex[c&15])
@@ -107,10 +107,10 @@ func scan(s string) (n normal, fault string) {
 	if n.slash {
 		n.decoded = strings.ReplaceAll(n.judged, "\x00", "/")
 	}
-	return n, faultOf(n)
+	return n, n.fault()
 }
 
-func faultOf(n normal) string {
+func (n normalPath) fault() string {
 	if !utf8.ValidString(n.decoded) {
 		return "the path is not UTF-8"
 	}
@@ -133,7 +133,7 @@ func faultOf(n normal) string {
 	return ""
 }
 
-// decodesAgain reports that what follows a decoded "%" makes it an escape for an
+// decodesAgain reports whether what follows a decoded "%" makes it an escape for an
 // upstream that decodes once more, IIS's %u escapes included.
 func decodesAgain(after string) bool {
 	if after == "" {
@@ -159,7 +159,7 @@ func isUnreserved(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_' || c == '~'
 }
 
-// SetPath puts an escaped path, such as Decision.Path, into u, so that it is written
+// SetPath sets the path of u to an escaped path, such as Decision.Path, so that it is sent
 // in exactly this form.
 func SetPath(u *url.URL, escaped string) {
 	path, err := url.PathUnescape(escaped)

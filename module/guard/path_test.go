@@ -213,7 +213,7 @@ func TestAnAccessTokenInTheQueryIsSeenInEverySpelling(t *testing.T) {
 }
 
 // checkNormal is what a path that passed must never be.
-func checkNormal(t interface{ Fatalf(string, ...any) }, n normal) {
+func checkNormal(t interface{ Fatalf(string, ...any) }, n normalPath) {
 	for _, bad := range []string{"//", "\\", ";", "#", "?"} {
 		if strings.Contains(n.escaped, bad) {
 			t.Fatalf("%q contains %q", n.escaped, bad)
@@ -238,7 +238,7 @@ func checkNormal(t interface{ Fatalf(string, ...any) }, n normal) {
 	if u.EscapedPath() != n.escaped || u.Path != n.decoded || u.RequestURI() != n.escaped {
 		t.Fatalf("%q is written as %q, decoded %q", n.escaped, u.EscapedPath(), u.Path)
 	}
-	again, fault := normalise(u)
+	again, fault := normalizePath(u)
 	if fault != "" || again != n {
 		t.Fatalf("%+v again is %+v, %s", n, again, fault)
 	}
@@ -255,7 +255,7 @@ func TestANormalPathIsHarmlessAndStaysAsItIs(t *testing.T) {
 		if err != nil {
 			return
 		}
-		if n, fault := normalise(u); fault == "" {
+		if n, fault := normalizePath(u); fault == "" {
 			checkNormal(t, n)
 		}
 	})
@@ -271,7 +271,7 @@ func FuzzPath(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if n, fault := normalise(u); fault == "" {
+		if n, fault := normalizePath(u); fault == "" {
 			checkNormal(t, n)
 		}
 		r := httptest.NewRequest("GET", "/", nil)

@@ -61,7 +61,7 @@ func compilePattern(text string, exact bool) (pattern, error) {
 	return p, nil
 }
 
-// match takes a normalised, decoded path.
+// match reports whether the pattern matches a normalized, decoded path.
 func (p *pattern) match(path string) bool {
 	rest, more := path[1:], true
 	for _, want := range p.segments {
@@ -74,7 +74,7 @@ func (p *pattern) match(path string) bool {
 			if got == "" {
 				return false
 			}
-		} else if !same(want, got, p.exact) {
+		} else if !sameSegment(want, got, p.exact) {
 			return false
 		}
 	}
@@ -84,11 +84,8 @@ func (p *pattern) match(path string) bool {
 	return !more || !p.exact && rest == ""
 }
 
-func same(a, b string, exact bool) bool {
-	if exact {
-		return a == b
-	}
-	return a == b || strings.EqualFold(a, b)
+func sameSegment(a, b string, exact bool) bool {
+	return a == b || !exact && strings.EqualFold(a, b)
 }
 
 // covers reports whether p matches everything that q, of a later rule, is written for.
@@ -102,7 +99,7 @@ func (p *pattern) covers(q *pattern) bool {
 			if got == "" {
 				return false
 			}
-		} else if got == "*" || !same(want, got, p.exact) {
+		} else if got == "*" || !sameSegment(want, got, p.exact) {
 			return false
 		}
 	}
@@ -113,7 +110,7 @@ func (p *pattern) covers(q *pattern) bool {
 }
 
 func (r *rule) matches(method, path string) bool {
-	if r.methods != nil && !slices.Contains(r.methods, method) {
+	if r.Methods != nil && !slices.Contains(r.Methods, method) {
 		return false
 	}
 	for i := range r.paths {
@@ -124,20 +121,20 @@ func (r *rule) matches(method, path string) bool {
 	return false
 }
 
-// reachable refuses a rule with a path that earlier rules decide for all its methods.
+// checkReachable refuses a rule with a path that earlier rules decide for all its methods.
 // Two rules for one path look as if either sufficed, and a scope rule behind a
 // public one looks as if it protected something.
-func reachable(earlier []rule, r rule) error {
+func checkReachable(earlier []rule, r rule) error {
 	for i := range r.paths {
-		left := slices.Clone(r.methods)
+		left := slices.Clone(r.Methods)
 		for _, e := range earlier {
 			if !slices.ContainsFunc(e.paths, func(p pattern) bool { return p.covers(&r.paths[i]) }) {
 				continue
 			}
-			if e.methods == nil {
+			if e.Methods == nil {
 				left = []string{}
 			}
-			left = slices.DeleteFunc(left, func(m string) bool { return slices.Contains(e.methods, m) })
+			left = slices.DeleteFunc(left, func(m string) bool { return slices.Contains(e.Methods, m) })
 			if left != nil && len(left) == 0 {
 				return fmt.Errorf("guard: path %q never decides: the earlier %q does, for all its methods", r.paths[i].text, e.paths[0].text)
 			}

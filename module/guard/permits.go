@@ -5,17 +5,17 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// Permits reports whether a caller who has passed may use a method on an escaped path
-// too. access is nil for nobody. Nothing is granted by it: it tells which links are
-// worth showing, and the request itself is judged when it comes.
+// Permits reports whether a caller who has passed may also use a method on an escaped path.
+// access is nil for a caller without a token. It grants nothing: it says which links to show,
+// and the request is decided when it comes.
 func (g *Guard) Permits(access *token.Access, method, path string) bool {
 	if refusedMethod(method) {
 		return false
 	}
-	n := normal{judged: path}
+	n := normalPath{judged: path}
 	if !isPlain(path) {
 		var fault string
-		if n, fault = scan(path); fault != "" {
+		if n, fault = normalizeEscaped(path); fault != "" {
 			return false
 		}
 	}
@@ -25,25 +25,25 @@ func (g *Guard) Permits(access *token.Access, method, path string) bool {
 		return false
 	case at < 0:
 		return g.open && access != nil
-	case g.rules[at].public:
+	case g.rules[at].Public:
 		return true
 	}
-	return access != nil && oauth.Subset(g.rules[at].scopes, access.Scopes)
+	return access != nil && oauth.Subset(g.rules[at].Scopes, access.Scopes)
 }
 
-// Needs says what the policy asks of callers of a method on a path, whoever they are:
-// nothing where public, a valid token with all the scopes otherwise. Denied: nobody may.
+// Needs returns what the policy asks of every caller of a method on a path: nothing where public,
+// a valid token with all the scopes otherwise. denied means that nobody may.
 func (g *Guard) Needs(method, path string) (scopes []string, public, denied bool) {
 	if refusedMethod(method) {
 		return nil, false, true
 	}
-	n, fault := scan(path)
+	n, fault := normalizeEscaped(path)
 	if fault != "" {
 		return nil, false, true
 	}
-	at := g.find(method, n.judged)
+	at := g.findRule(method, n.judged)
 	if at < 0 {
 		return nil, false, !g.open
 	}
-	return g.rules[at].scopes, g.rules[at].public, false
+	return g.rules[at].Scopes, g.rules[at].Public, false
 }

@@ -16,7 +16,7 @@ func isPreflight(r *http.Request) bool {
 		r.Header.Get("Origin") != "" && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
-// askedMethod is the method that a preflight asks about, if it is one that may go upstream.
+// askedMethod returns the method that a preflight asks about, if it may go upstream.
 func askedMethod(h http.Header) (method string, ok bool) {
 	asked := h["Access-Control-Request-Method"]
 	if len(asked) != 1 || !wellFormedMethod(asked[0]) || refusedMethod(asked[0]) {
@@ -31,10 +31,10 @@ func askedMethod(h http.Header) (method string, ok bool) {
 // one preflight for each URL until the upstream's Access-Control-Max-Age lets it stop.
 var preflightRate = lockout.Rule{Limit: 100, Window: 10 * time.Second}
 
-// passPreflight decides on a preflight that the upstream is to answer. It passes only if
+// passPreflight decides a preflight that the upstream is to answer. It passes only if
 // the request that it asks about could pass with the right token: a rule matches that
-// method and path, or any valid token would do.
-func (g *Guard) passPreflight(r *http.Request, d Decision, path normal) Decision {
+// method and path, or any valid token passes.
+func (g *Guard) passPreflight(r *http.Request, d Decision, path normalPath) Decision {
 	asked, ok := askedMethod(r.Header)
 	if !ok {
 		return d.refuse(NoRule, http.StatusForbidden, "forbidden", noPreflight)
@@ -46,9 +46,8 @@ func (g *Guard) passPreflight(r *http.Request, d Decision, path normal) Decision
 	if d.Rule < 0 && !g.open {
 		return d.refuse(NoRule, http.StatusForbidden, "forbidden", noPreflight)
 	}
-	if g.attempts != nil {
-		ok, retry := g.attempts.Take("preflight:"+httpx.AddressKey(g.clientIP(r)), preflightRate)
-		if !ok {
+	if g.config.Attempts != nil {
+		if ok, retry := g.config.Attempts.Take("preflight:"+httpx.AddressKey(g.config.ClientIP(r)), preflightRate); !ok {
 			d.RetryAfter = oauth.Seconds(retry)
 			return d.refuse(Limited, http.StatusTooManyRequests, "rate_limited", "too many CORS preflights from this address")
 		}

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// refererCarriesToken is CarriesToken for the address of the page that a request comes
-// from: a browser that was refused with a token in the query sends it along with what it
-// asks for next.
+// refererCarriesToken is CarriesToken for the Referer: a browser that was refused with a token in
+// the query sends the token along with its next request.
 func refererCarriesToken(h http.Header) bool {
 	for _, referer := range h["Referer"] {
 		if _, query, ok := strings.Cut(referer, "?"); ok && CarriesToken(query) {
@@ -17,13 +16,13 @@ func refererCarriesToken(h http.Header) bool {
 	return false
 }
 
-// CarriesToken reports whether a query, or a form (section 2.2), has the parameter access_token (RFC 6750
-// section 2.3, which RFC 9700 section 4.3.2 forbids), however its name is escaped,
-// repeated or capitalised, also as a PHP array or in one of the spellings that PHP turns
-// into it: blanks in front, and `.`, `[` or a blank for `_`. It does not allocate.
+// CarriesToken reports whether a query or form has the parameter access_token (RFC 6750 sections 2.2
+// and 2.3, forbidden by RFC 9700 section 4.3.2), however its name is escaped, repeated or
+// capitalized, also as a PHP array or in a spelling that PHP turns into it: blanks in front,
+// and `.`, `[` or a blank for `_`. It does not allocate.
 func CarriesToken(query string) bool {
 	const name = "access_token"
-	at, ok := 0, true // how much of name was seen, and whether the key still agrees
+	at, ok := 0, true // how many bytes of name were seen, and whether the key still matches
 	for i := 0; i < len(query); i++ {
 		c := query[i]
 		if c == '&' || c == ';' {
@@ -51,7 +50,7 @@ func CarriesToken(query string) bool {
 			}
 			ok = false
 		case at == 0 && c == ' ':
-		case lower(c) == name[at], name[at] == '_' && (c == '.' || c == ' ' || c == '['):
+		case toLower(c) == name[at], name[at] == '_' && (c == '.' || c == ' ' || c == '['):
 			at++
 		default:
 			ok = false

@@ -14,22 +14,18 @@ import (
 // wellKnown is where RFC 8615 puts documents about a host.
 const wellKnown = "/.well-known/"
 
-// wellKnownResource is what RFC 9728 section 3 puts between host and path of a resource.
+// wellKnownResource stands between host and path of a resource (RFC 9728 section 3).
 const wellKnownResource = "/.well-known/oauth-protected-resource"
 
 // ResourceMetadata tells a client that knows only the API where to get tokens for it
 // (RFC 9728). It is the same for every request.
 type ResourceMetadata struct {
-	// URL is where the document is to be found: what challenges name.
-	URL string
-	// Path is that of URL, base the path of the resource without a slash at the end.
-	Path, base string
-	// origin is the resource without its path.
-	origin   string
-	document resourceDocument
-	// JSON is the document, ETag its strong validator, quoted.
-	JSON []byte
-	ETag string
+	URL        string // of the document, which challenges name
+	Path, base string // of URL, and of the resource without a slash at the end
+	origin     string // the resource without its path
+	document   resourceDocument
+	JSON       []byte // the document
+	ETag       string // its strong validator, quoted
 }
 
 // resourceDocument is the metadata itself (RFC 9728 section 2).
@@ -40,9 +36,9 @@ type resourceDocument struct {
 	BearerMethods        []string `json:"bearer_methods_supported"`
 }
 
-// NewResourceMetadata describes the resource with this identifier, whose tokens the issuer
-// makes, and the scopes that are of use there. ok is false for an identifier that is no
-// address, since nobody could look there.
+// NewResourceMetadata describes the resource with this identifier, the issuer of its tokens, and
+// the scopes used there. ok is false for an identifier that is no address, where nobody could
+// fetch the document.
 func NewResourceMetadata(resource, issuer string, scopes []string) (m ResourceMetadata, ok bool) {
 	u, err := url.Parse(resource)
 	switch {
@@ -60,29 +56,29 @@ func NewResourceMetadata(resource, issuer string, scopes []string) (m ResourceMe
 	}
 	m.origin = u.Scheme + "://" + u.Host
 	m.document = resourceDocument{resource, []string{issuer}, slices.Compact(slices.Sorted(slices.Values(scopes))), []string{"header"}}
-	m.write()
+	m.encode()
 	return m, true
 }
 
-func (m *ResourceMetadata) write() {
-	m.JSON, _ = json.Marshal(m.document) // texts alone
+func (m *ResourceMetadata) encode() {
+	m.JSON, _ = json.Marshal(m.document) // strings only
 	m.ETag = `"` + secret.Digest(string(m.JSON))[:32] + `"`
 }
 
-// maxNamed bounds the path of a resource that a document is made for, in bytes.
+// maxNamed bounds the path of a resource that For names, in bytes.
 const maxNamed = 256
 
 // For returns the document that answers a request. A client that asks for the metadata of an
 // address must find that very address in it (RFC 9728 section 3.3), so below the well-known
-// path it names what was asked for: the authorization server takes an address below a
-// resource for the resource.
+// path the document names the address asked for. The authorization server takes an address
+// below a resource for the resource.
 func (m ResourceMetadata) For(r *http.Request) ResourceMetadata {
 	below := strings.TrimPrefix(r.URL.EscapedPath(), wellKnownResource)
 	if below == "" || below == "/" || below == m.base || len(below) > maxNamed || strings.Contains(below, "%") {
 		return m
 	}
 	m.document.Resource = m.origin + below
-	m.write()
+	m.encode()
 	return m
 }
 

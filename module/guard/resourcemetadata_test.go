@@ -50,8 +50,9 @@ func TestChallengesNameTheMetadataOfTheResource(t *testing.T) {
 	if c.missing != `Bearer realm="api"`+end || c.request != `Bearer realm="api", error="invalid_request"`+end {
 		t.Errorf("%s\n%s", c.missing, c.request)
 	}
-	if got := c.scope([]string{"a", "b"}); got != `Bearer realm="api", error="insufficient_scope", scope="a b"`+end {
-		t.Error(got)
+	rules, err := compileRules([]Rule{{Scopes: []string{"a", "b"}, Paths: []string{"/*"}}}, c, nil)
+	if err != nil || rules[0].challenge != `Bearer realm="api", error="insufficient_scope", scope="a b"`+end {
+		t.Error(rules, err)
 	}
 	if c, _ := newChallenges("api", ""); c.missing != `Bearer realm="api"` {
 		t.Error(c.missing)

@@ -9,18 +9,18 @@ import (
 // Route matches methods and paths as a scope rule does.
 type Route struct{ rule rule }
 
-// NewRoute compiles one; no methods are all methods.
+// NewRoute compiles a route. Without methods it matches all of them.
 func NewRoute(methods, paths []string) (*Route, error) {
-	rules, err := compileRules([]Rule{{Scopes: []string{"any"}, Methods: methods, Paths: paths}}, challenges{}, func(string) bool { return true })
+	rules, err := compileRules([]Rule{{Scopes: []string{"any"}, Methods: methods, Paths: paths}}, challenges{}, nil)
 	if err != nil {
 		return nil, err
 	}
 	return &Route{rules[0]}, nil
 }
 
-// Matches reports whether a method and a URL fall under the route. Without a guard in
-// front any path arrives here, the empty one of an absolute request target too: it is
-// matched as most upstreams read it, so that another spelling does not slip past.
+// Matches reports whether the route matches a method and a URL. Without a guard in front any
+// path arrives here, even the empty one of an absolute request target: it is matched as most
+// upstreams read it, so that no other spelling slips past.
 func (r *Route) Matches(method string, u *url.URL) bool {
 	p := u.Path
 	if !isPlain(p) {

@@ -9,11 +9,11 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 )
 
-// aliases are header names with every spelling that an upstream may take for the
-// same: CGI, WSGI and PHP turn "-" into "_", PHP "." too, old Apaches any sign.
+// aliases are header names in every spelling that an upstream may take for the
+// same name: CGI, WSGI and PHP turn "-" into "_", PHP "." too, old Apaches any sign.
 type aliases struct {
 	names   []string
-	lengths uint64 // bit n: a name has n bytes; most headers are dismissed by it
+	lengths uint64 // bit n: a name has n bytes; rules out most headers
 }
 
 func newAliases(names []string) aliases {
@@ -25,7 +25,7 @@ func newAliases(names []string) aliases {
 }
 
 func (a aliases) have(name string) bool {
-	return a.lengths&(1<<(len(name)&63)) != 0 && slices.ContainsFunc(a.names, func(n string) bool { return alike(n, name) })
+	return a.lengths&(1<<(len(name)&63)) != 0 && slices.ContainsFunc(a.names, func(n string) bool { return sameHeader(n, name) })
 }
 
 func (a aliases) deleteFrom(h http.Header) {
@@ -36,13 +36,13 @@ func (a aliases) deleteFrom(h http.Header) {
 	}
 }
 
-func alike(a, b string) bool {
+func sameHeader(a, b string) bool {
 	if len(a) != len(b) {
 		return false
 	}
 	for i := range len(a) {
 		c, d := a[i], b[i]
-		if isAlnum(c) != isAlnum(d) || isAlnum(c) && lower(c) != lower(d) {
+		if isAlnum(c) != isAlnum(d) || isAlnum(c) && toLower(c) != toLower(d) {
 			return false
 		}
 	}
@@ -51,7 +51,7 @@ func alike(a, b string) bool {
 
 func isAlnum(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' }
 
-func lower(c byte) byte {
+func toLower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		c |= 0x20
 	}
@@ -61,20 +61,11 @@ func lower(c byte) byte {
 // stripConnection keeps a client from naming our headers as hop-by-hop, which would
 // make the proxy delete them after we set them.
 func (i *Identity) stripConnection(h http.Header) {
-	values := h["Connection"]
-	for n, v := range values {
-		for name := range strings.SplitSeq(v, ",") {
-			if i.ours.have(strings.TrimSpace(name)) {
-				i.rewriteConnection(h, values[n:])
-				return
-			}
-		}
+	if !slices.ContainsFunc(h["Connection"], i.namesOurs) {
+		return
 	}
-}
-
-func (i *Identity) rewriteConnection(h http.Header, rest []string) {
-	kept := slices.Clone(h["Connection"][:len(h["Connection"])-len(rest)])
-	for _, v := range rest {
+	var kept []string
+	for _, v := range h["Connection"] {
 		for name := range strings.SplitSeq(v, ",") {
 			if name = strings.TrimSpace(name); name != "" && !i.ours.have(name) {
 				kept = append(kept, name)
@@ -88,8 +79,18 @@ func (i *Identity) rewriteConnection(h http.Header, rest []string) {
 	h["Connection"] = []string{strings.Join(kept, ", ")}
 }
 
-// stripTrailer removes announced trailers and, since net/http adds the values (and
-// those never announced) at the end of the body, what arrives then.
+// namesOurs reports whether a list of header names has one of ours.
+func (i *Identity) namesOurs(list string) bool {
+	for name := range strings.SplitSeq(list, ",") {
+		if i.ours.have(strings.TrimSpace(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// stripTrailer removes trailers that were announced, and those that net/http adds at the end of
+// the body.
 func (i *Identity) stripTrailer(r *http.Request) {
 	if r.Trailer == nil {
 		return
@@ -123,7 +124,7 @@ func StripCookies(h http.Header) {
 	}
 	var kept []string
 	for _, line := range lines {
-		if line = withoutOurs(line); line != "" {
+		if line = withoutOurCookies(line); line != "" {
 			kept = append(kept, line)
 		}
 	}
@@ -134,7 +135,7 @@ func StripCookies(h http.Header) {
 	h["Cookie"] = kept
 }
 
-func withoutOurs(line string) string {
+func withoutOurCookies(line string) string {
 	var kept []string
 	dropped := false
 	for pair := range strings.SplitSeq(line, ";") {
