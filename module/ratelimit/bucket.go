@@ -8,28 +8,22 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// key is whom a [Fallback] counts apart.
+// key identifies a bucket of a [Fallback].
 type key struct {
 	limiter string
 	policy  string
 	window  time.Duration
-	subject string
+	subject string // of its own bucket
+	number  uint64 // of a shared bucket
 }
 
 // sharedBuckets is how many buckets a policy has for the subjects for which there is no room.
 const sharedBuckets = 1 << 12
 
-// bucketKey is one of them.
-type bucketKey struct {
-	limiter string
-	policy  string
-	window  time.Duration
-	number  uint64
-}
-
-// bucketKey is the one that a subject shares, chosen by a hash of it.
-func (k key) bucketKey(seed maphash.Seed) bucketKey {
-	return bucketKey{limiter: k.limiter, policy: k.policy, window: k.window, number: maphash.String(seed, k.subject) % sharedBuckets}
+// shared returns the key of the shared bucket of a subject, chosen by a hash.
+func (k key) shared(seed maphash.Seed) key {
+	k.subject, k.number = "", maphash.String(seed, k.subject)%sharedBuckets
+	return k
 }
 
 // bucket is a token bucket of a [Fallback].
@@ -40,7 +34,7 @@ type bucket struct {
 	kept    bool // in a map
 }
 
-// newBucket makes a full one.
+// newBucket returns a full bucket.
 func newBucket(q quota) *bucket {
 	return &bucket{quota: q, limiter: rate.NewLimiter(q.rate, q.burst)}
 }
@@ -54,7 +48,7 @@ func (b *bucket) setQuota(q quota, now time.Time) {
 	}
 }
 
-// lowerTo takes out what is above so many tokens.
+// lowerTo removes the tokens beyond a number.
 func (b *bucket) lowerTo(to float64, now time.Time) {
 	if over := b.limiter.TokensAt(now) - max(0, to); over > 0 {
 		b.limiter.ReserveN(now, min(int(math.Ceil(over)), b.quota.burst))
@@ -65,8 +59,8 @@ func (b *bucket) hasRoomFor(cost int64, now time.Time) bool {
 	return cost <= int64(b.quota.burst) && b.limiter.TokensAt(now) >= float64(cost)
 }
 
-// result tells of the bucket, not of the counts that are out of reach; but the limit is
-// the one that is in force.
+// result reports the state of the bucket, not the counts that are out of reach; but the limit
+// is the one that is in force.
 func (b *bucket) result(p *Policy, cost int64, violated bool, now time.Time) Result {
 	tokens := b.limiter.TokensAt(now)
 	r := Result{Policy: p, Limit: p.Limit, Remaining: max(0, int64(tokens)), Violated: violated, Reset: now, Shared: b.shared}
@@ -77,7 +71,7 @@ func (b *bucket) result(p *Policy, cost int64, violated bool, now time.Time) Res
 	case !violated:
 	case cost > p.Limit:
 		r.Retry = Never
-	case cost > int64(b.quota.burst): // it fits when the outage is over, and nobody knows when
+	case cost > int64(b.quota.burst): // it fits when the outage ends, whenever that is
 		r.Retry = min(p.Window, comeAgain)
 		r.Reset = now.Add(r.Retry)
 	default:
@@ -87,7 +81,7 @@ func (b *bucket) result(p *Policy, cost int64, violated bool, now time.Time) Res
 	return r
 }
 
-// refillTime is how long it takes for so much to come in, and a little.
+// refillTime returns how long it takes for so many tokens to come in, and a little more.
 func (b *bucket) refillTime(tokens float64) time.Duration {
 	return time.Duration(tokens/float64(b.quota.rate)*float64(time.Second)) + time.Millisecond
 }

@@ -5,17 +5,17 @@ import (
 	"math/bits"
 )
 
-// A [State] takes 272 bytes, and most callers need a few of them: they send some requests in
-// some of the 60 slots of a window. So a State is stored as a cell of 64 bytes, one line of
-// the processor's cache: which slots hold units is a bitmap, and how many they hold follows
-// as varints. If these do not fit, the cell refers to a block with all counters. Loading a
-// cell gives the State that was stored, unit for unit; every decision is made on a State.
+// A [State] takes 272 bytes, but most callers send requests in only some of the 60 slots of a
+// window. So a State is stored as a cell of 64 bytes, one line of the processor's cache: a
+// bitmap of the slots that hold units, then the number of units in each as a varint. If these
+// do not fit, the cell refers to a block with all counters. Loading a cell returns exactly the
+// State that was stored; every decision is made on a State.
 //
-// Neither the subject's text nor the policy's name is in the cell. The subject is a keyed
-// hash of 128 bits; two subjects with the same hash would be counted together, which is too
-// strict for one of them and never lets anybody exceed a limit.
+// A cell holds neither the subject's text nor the policy's name. The subject is a keyed hash of
+// 128 bits; two subjects with the same hash would be counted together, which never lets anybody
+// exceed a limit.
 
-// kind is which list of its line a cell is in.
+// kind says in which list of its line a cell is.
 type kind uint8
 
 const (
@@ -35,7 +35,7 @@ const (
 )
 
 type cell struct {
-	subject    [2]uint64 // a hash; of a bucket what [bucketID] says
+	subject    [2]uint64 // a hash; for a bucket see [bucketID]
 	oldest     int64     // the first slot with units
 	held       uint64    // bit i: slot oldest+i holds units
 	chain      link      // the next cell with the same head in the index
@@ -52,7 +52,7 @@ type block struct {
 	owner link // the cell
 }
 
-// packed is a State as it fits into a cell, or does not.
+// packed is a State in the form of a cell, if it fits.
 type packed struct {
 	oldest int64
 	held   uint64
@@ -60,7 +60,7 @@ type packed struct {
 	fits   bool
 }
 
-// packState is called with a State that holds at least one unit, in the slot oldest.
+// packState expects a State with at least one unit in the slot oldest.
 func packState(s *State) packed {
 	p := packed{oldest: s.oldest, fits: true}
 	used, at := 0, s.oldest%ring
@@ -83,10 +83,10 @@ func packState(s *State) packed {
 
 func varintLen(n uint32) int { return (bits.Len32(n) + 6) / 7 }
 
-// newestSlot is the last slot with units.
+// newestSlot returns the last slot with units.
 func (c *cell) newestSlot() int64 { return c.oldest + int64(bits.Len64(c.held)) - 1 }
 
-// denseBlock refers to the counters of a dense cell.
+// denseBlock returns the block of a dense cell.
 func (c *cell) denseBlock() link { return binary.LittleEndian.Uint32(c.counts[:]) }
 
 func (c *cell) setBlock(block link) {
@@ -94,7 +94,7 @@ func (c *cell) setBlock(block link) {
 	binary.LittleEndian.PutUint32(c.counts[:], block)
 }
 
-// unpackState gives the State back whose counters are in the cell.
+// unpackState loads the State of a cell without a block.
 func (c *cell) unpackState(s *State) {
 	*s = State{oldest: c.oldest, newest: c.newestSlot()}
 	used, first := 0, c.oldest%ring

@@ -9,8 +9,8 @@ import (
 // MaxCharges is how many policies one request can fall under.
 const MaxCharges = 8
 
-// Charge is one policy a request falls under, and whom it is counted for. A request
-// whose subject is empty does not fall under the policy: the caller leaves it out.
+// Charge is a policy that applies to a request, and the subject that is counted. Where there is
+// no subject the policy does not apply: the caller leaves it out.
 type Charge struct {
 	Policy  *Policy // passed [Policy.Check]
 	Subject string
@@ -32,7 +32,7 @@ type Request struct {
 // Never is the Retry of a request that costs more than the limit.
 const Never time.Duration = -1
 
-// Result is what one policy says of a request.
+// Result is what one policy decided about a request.
 type Result struct {
 	Policy    *Policy
 	Limit     int64
@@ -44,16 +44,16 @@ type Result struct {
 	Violated bool
 	// Retry is how long after the decision a violated request would fit, or Never.
 	Retry time.Duration
-	// Shared: for want of room the subject was counted together with others.
+	// Shared: the subject was counted together with others, as there was no room.
 	Shared bool
 }
 
 // Verdict is a source's decision on a request.
 type Verdict struct {
 	Admitted bool
-	At       time.Time // when it was made; of use to clients, so on the wall clock
-	// Results are one for each charge, in their order; none where an outage left nothing
-	// to say.
+	At       time.Time // when it was made, on the wall clock, for clients
+	// Results has one result for each charge, in their order; none if nothing is known in an
+	// outage.
 	Results []Result
 	// Outage: the counts were out of reach and Request.OnOutage decided.
 	Outage bool
@@ -70,9 +70,9 @@ type Source interface {
 	Decide(ctx context.Context, r Request) (Verdict, error)
 }
 
-// Reported is the result a client is told: of the violated policies the one that
-// frees last, else the one with the least remaining. Dry runs are not for clients: when there
-// is nothing else, the result has no Policy.
+// Reported returns the result that a client is told: of the violated policies the one that
+// frees last, else the one with the least remaining. Clients are not told of dry runs: if there
+// are no other policies, the result has no Policy.
 func (v Verdict) Reported() Result {
 	var best Result
 	for _, r := range v.Results {
@@ -83,7 +83,7 @@ func (v Verdict) Reported() Result {
 	return best
 }
 
-// isStricter reports whether a tells a client more than b.
+// isStricter reports whether a limits a client more than b.
 func isStricter(a, b Result) bool {
 	switch {
 	case a.Violated != b.Violated:
@@ -97,7 +97,7 @@ func isStricter(a, b Result) bool {
 	}
 }
 
-// Check finds what is wrong with the request itself; see [ErrRequest].
+// Check returns [ErrRequest] for a malformed request.
 func (r *Request) Check() error {
 	if len(r.Charges) > MaxCharges || r.Cost < 0 {
 		return ErrRequest
@@ -105,7 +105,7 @@ func (r *Request) Check() error {
 	for i := range r.Charges {
 		a := &r.Charges[i]
 		if a.Policy == nil || a.Policy.Window < minWindow || a.Policy.Limit > math.MaxUint32 {
-			return ErrRequest // what would break the State
+			return ErrRequest // a State could not hold it
 		}
 		for j := range i {
 			b := &r.Charges[j]
@@ -115,4 +115,38 @@ func (r *Request) Check() error {
 		}
 	}
 	return nil
+}
+
+// allFit reports whether the request fits into every policy that is enforced. The states
+// are those of the charges, in their order, and have been advanced.
+func allFit(charges []Charge, states []State, cost int64) bool {
+	for i := range charges {
+		if p := charges[i].Policy; !p.DryRun && !states[i].Fits(p.Limit, cost) {
+			return false
+		}
+	}
+	return true
+}
+
+// policyResult returns the result for one policy after the decision. violated says that the
+// request did not fit.
+func policyResult(p *Policy, s *State, cost int64, violated bool, now int64, at time.Time) Result {
+	r := Result{Policy: p, Limit: p.Limit, Remaining: max(0, p.Limit-s.total), Violated: violated}
+	g := p.Grain()
+	// One more unit becomes available when those over the limit have gone, and one more.
+	free := s.Frees(g, min(s.total, max(1, s.total-p.Limit+1)))
+	r.Reset = at.Add(waitUntil(free, now))
+	switch {
+	case !violated:
+	case cost > p.Limit:
+		r.Retry = Never
+	default:
+		r.Retry = waitUntil(s.Frees(g, s.total+cost-p.Limit), now)
+		r.Reset = at.Add(r.Retry)
+	}
+	return r
+}
+
+func waitUntil(until, now int64) time.Duration {
+	return time.Duration(max(0, until-now)) * time.Millisecond
 }

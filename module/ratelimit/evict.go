@@ -2,31 +2,29 @@ package ratelimit
 
 // What happens when the memory is full.
 //
-// A subject that is evicted is folded into a bucket, one of thousands that its policy has,
-// which a hash of the subject chooses. A bucket counts as much as any one of the subjects
-// that were folded into it, not as much as all of them: for every slot, as many units since
-// then as the one of them that has most, see [State.cover]. A subject without a State of its
-// own is taken to have used what its bucket counts, and a new State begins with that. So
+// A subject that is evicted is folded into one of its policy's thousands of buckets, chosen by a
+// hash of the subject. A bucket counts as much as the largest of the subjects that were folded
+// into it, not their sum: for every slot, as many units since then as any one of them, see
+// [State.coverState]. A subject without a State of its own is taken to have used what its bucket
+// counts, and a new State begins with that. So
 //
 //   - a subject never exceeds a limit: after an eviction its bucket counts at least its
 //     units, for as long as they count, and so does a State made from the bucket;
 //   - a million subjects that sent one request each cost a bucket one unit, and new
-//     subjects have the rest of their limit. Only if within one window several times as many
-//     subjects come as there is room for does a bucket gain a unit each time that all of
+//     subjects have the rest of their limit. Only if several times as many subjects as there
+//     is room for come within one window does a bucket gain a unit each time that all of
 //     them were evicted;
-//   - a greedy subject is in the way of the few that share its bucket, and only when it was
-//     evicted.
+//   - a greedy subject affects the few that share its bucket, and only once it was evicted.
 //
-// Expired States go first, which [table.sweep] sees to. Then it is the turn of the policy
-// with the most subjects, so that a flood of subjects under one policy evicts its own; of
-// these the one that is idle for longest, and subjects that have used more than half of
-// their limit only when there are no others.
+// Expired States go first, see [table.sweepCells]. Then the policy with the most subjects loses
+// one, so that a flood of subjects under one policy evicts its own: the one that is idle for
+// longest, and one that has used more than half of its limit only if there are no others.
 
 // bucketsMost is how many buckets a policy has. They may take a quarter of the memory; when
 // they take more, policies have half as many.
 const bucketsMost = 1 << 16
 
-// evictSome makes room by some bytes. It reports whether there was anything that could go.
+// evictSome frees some bytes. It reports whether there was anything to evict.
 func (t *table) evictSome(now int64) bool {
 	if t.crowd > t.cap/4 && t.halveBuckets(now) {
 		return true
@@ -53,7 +51,7 @@ func (t *table) evictSome(now int64) bool {
 	return true
 }
 
-// foldIntoBucket has a bucket count at least what the State does.
+// foldIntoBucket raises the counts of a bucket to at least those of the State.
 func (t *table) foldIntoBucket(line uint32, bucket uint64, s *State, now int64) {
 	grain := t.lines[line].grain
 	if s.Advance(grain, now); s.total == 0 {
@@ -73,8 +71,8 @@ func (t *table) foldIntoBucket(line uint32, bucket uint64, s *State, now int64) 
 	t.touchCell(at, shared)
 }
 
-// halveBuckets gives the policy with the most buckets half as many numbers of them. It reports
-// whether there was one that could do with fewer.
+// halveBuckets halves the number of buckets of the policy with the most. It reports whether there
+// was a policy with more than one.
 func (t *table) halveBuckets(now int64) bool {
 	most := noLine
 	for i, l := range t.lines {
@@ -87,8 +85,7 @@ func (t *table) halveBuckets(now int64) bool {
 	}
 	l := t.lines[most]
 	l.mask >>= 1
-	// Whatever is folded or touched goes to the end of the list, behind those that are
-	// looked at.
+	// What is folded or touched goes to the end of the list, behind those still to be visited.
 	for range l.lists[shared].n {
 		at := l.lists[shared].first
 		number := t.cells.element(at).subject[0]
@@ -104,8 +101,8 @@ func (t *table) halveBuckets(now int64) bool {
 	return true
 }
 
-// bucketNumber is the number of a subject's bucket.
+// bucketNumber returns the number of a subject's bucket.
 func (l *line) bucketNumber(subject [2]uint64) uint64 { return subject[0] >> shardBits & l.mask }
 
-// bucketID is the place of a subject's hash in the cell of a bucket.
+// bucketID stands in a bucket's cell in place of a subject's hash.
 func bucketID(number uint64) [2]uint64 { return [2]uint64{number, number * 0x9e3779b97f4a7c15} }

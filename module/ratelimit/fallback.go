@@ -15,15 +15,15 @@ import (
 const DefaultSubjects = 100_000
 
 const (
-	// comeAgain bounds what a client is told to wait whose request is too large for an outage.
+	// comeAgain bounds the Retry-After of a request that is too large during an outage.
 	comeAgain = 30 * time.Second
-	// swept is how many buckets are looked at for each that finds no room.
+	// swept is how many buckets are examined when a new one finds no room.
 	swept = 16
 )
 
 // FallbackConfig configures a [Fallback].
 type FallbackConfig struct {
-	// Nodes says how many processes share the limits; less than 1 is 1. Required. It MUST NOT block.
+	// Nodes returns how many processes share the limits; less than 1 is 1. Required. It MUST NOT block.
 	Nodes func() int
 	// Subjects is how many are counted apart at most; 0 means [DefaultSubjects].
 	Subjects int
@@ -31,12 +31,13 @@ type FallbackConfig struct {
 	Now func() time.Time
 }
 
-// Fallback decides while the counts are out of reach, as the requests want it. For those
-// that want [OutageLocal] each of N nodes has token buckets of L/2N that fill within the
-// window: in no window do they admit more than L/N, so the nodes together stay within L, and
-// within twice that where the counts had a part. Buckets outlive an outage: many short ones
-// give no more than a long one, and one late answer refuses nobody who was within his part. (Where L/2N is
-// less than one, but L/N is not, a bucket holds one. Where L/N is less than one, nothing passes.) It is safe for concurrent use.
+// Fallback decides while the counts are out of reach, as each request's OnOutage says. For
+// [OutageLocal] each of N nodes has token buckets of L/2N that fill within the window: in no
+// window do they admit more than L/N, so all nodes together stay within L, or within twice that
+// in a window that began before the outage. Buckets outlive an outage: many short ones admit no
+// more than a long one, and a late reply never rejects a caller within its share. (Where L/2N is
+// less than one, but L/N is not, a bucket holds one. Where L/N is less than one, nothing
+// passes.) It is safe for concurrent use.
 type Fallback struct {
 	now   func() time.Time
 	nodes func() int
@@ -45,10 +46,10 @@ type Fallback struct {
 
 	mu      sync.Mutex
 	buckets map[key]*bucket
-	shared  map[bucketKey]*bucket // of subjects for which there was no room
+	shared  map[key]*bucket // of subjects for which there was no room
 }
 
-// NewFallback makes a Fallback that has seen no outage.
+// NewFallback returns a Fallback that has seen no outage.
 func NewFallback(c FallbackConfig) (*Fallback, error) {
 	if c.Nodes == nil || c.Subjects < 0 {
 		return nil, errors.New("ratelimit: a fallback needs the number of nodes, and no negative number of subjects")
@@ -61,7 +62,7 @@ func NewFallback(c FallbackConfig) (*Fallback, error) {
 	}
 	return &Fallback{
 		now: c.Now, nodes: c.Nodes, cap: c.Subjects, seed: maphash.MakeSeed(),
-		buckets: make(map[key]*bucket), shared: make(map[bucketKey]*bucket),
+		buckets: make(map[key]*bucket), shared: make(map[key]*bucket),
 	}, nil
 }
 
@@ -103,20 +104,20 @@ func (f *Fallback) decideLocally(r Request) Verdict {
 	return v
 }
 
-// findBucket finds where a charge is counted. A subject without a bucket has a full one, unless
-// it may have been counted with others.
+// findBucket returns the bucket of a charge. A subject without one has a full one, unless
+// it may have been counted in a shared one.
 func (f *Fallback) findBucket(c *Charge, q quota, now time.Time) *bucket {
 	k := chargeKey(c)
 	b := f.buckets[k]
 	if b == nil && !f.makeRoom(now) {
-		if b = f.shared[k.bucketKey(f.seed)]; b == nil {
+		if b = f.shared[k.shared(f.seed)]; b == nil {
 			b = newBucket(q)
 		}
 		b.shared = true
 	}
 	if b == nil {
 		b = newBucket(q)
-		if s := f.shared[k.bucketKey(f.seed)]; s != nil {
+		if s := f.shared[k.shared(f.seed)]; s != nil {
 			b.lowerTo(s.limiter.TokensAt(now), now)
 		}
 	}
@@ -131,17 +132,17 @@ func (f *Fallback) keepBucket(c *Charge, b *bucket) {
 	}
 	b.kept = true
 	k := chargeKey(c)
-	// What the configuration and the request hold must not be kept alive by the key.
+	// The key must not keep the configuration and the request alive.
 	k.limiter, k.policy, k.subject = strings.Clone(k.limiter), strings.Clone(k.policy), strings.Clone(k.subject)
 	if b.shared {
-		f.shared[k.bucketKey(f.seed)] = b
+		f.shared[k.shared(f.seed)] = b
 	} else {
 		f.buckets[k] = b
 	}
 }
 
-// makeRoom reports whether another subject can have a bucket, for which it removes some that
-// are as good as new.
+// makeRoom reports whether there is room for the bucket of another subject. It may remove full
+// buckets.
 func (f *Fallback) makeRoom(now time.Time) bool {
 	if len(f.buckets)+MaxCharges <= f.cap {
 		return true
@@ -151,11 +152,11 @@ func (f *Fallback) makeRoom(now time.Time) bool {
 	return len(f.buckets)+MaxCharges <= f.cap
 }
 
-// dropFull looks at some of the buckets and removes those that are as good as new.
-func dropFull[K comparable](buckets map[K]*bucket, now time.Time) {
-	looked := 0
+// dropFull examines some of the buckets and removes those that are full.
+func dropFull(buckets map[key]*bucket, now time.Time) {
+	examined := 0
 	for k, b := range buckets {
-		if looked++; looked > swept {
+		if examined++; examined > swept {
 			break
 		}
 		if b.limiter.TokensAt(now) >= float64(b.quota.burst) {
@@ -169,7 +170,7 @@ func chargeKey(c *Charge) key {
 	return key{limiter: c.Policy.Limiter, policy: c.Policy.Name, window: c.Policy.Window, subject: Subject(c.Subject)}
 }
 
-// quota is one node's part of a limit.
+// quota is one node's share of a limit.
 type quota struct {
 	burst int
 	rate  rate.Limit // per second

@@ -3,12 +3,15 @@ package ratelimit
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/net/http/httpguts"
 )
 
-// Style is which header fields tell a client about its limits.
+// Style selects the header fields that tell a client about its limits.
 type Style int
 
 const (
@@ -17,36 +20,31 @@ const (
 	// IETF: RateLimit-Policy and RateLimit of the IETF draft
 	// draft-ietf-httpapi-ratelimit-headers.
 	IETF
-	// Both of them.
+	// Both X and IETF.
 	Both
 )
 
 // ParseStyle reads "x", "ietf" or "both"; "" is X.
 func ParseStyle(s string) (Style, error) {
-	switch s {
-	case "", "x":
-		return X, nil
-	case "ietf":
-		return IETF, nil
-	case "both":
-		return Both, nil
+	style, ok := map[string]Style{"": X, "x": X, "ietf": IETF, "both": Both}[s]
+	if !ok {
+		return X, fmt.Errorf("ratelimit: headers %q: expected x, ietf or both", s)
 	}
-	return X, fmt.Errorf("ratelimit: headers %q: expected x, ietf or both", s)
+	return style, nil
 }
 
-// Fields are the header fields of one response. They hold on to nothing of the verdict
-// they were made from.
+// Fields are the header fields of one response. They keep no reference to the verdict.
 type Fields struct {
 	style            Style
 	limit, remaining int64
 	reset, retry     int64 // epoch seconds; seconds, 0 for none
 	policies, state  string
-	empty            bool // nothing is to be said, and fields of an upstream stay
-	removed          bool // nothing is known, so that no number of an upstream is to be taken for ours
+	empty            bool // there is nothing to report, and fields of an upstream stay
+	removed          bool // nothing is known, and fields of an upstream must not pass for ours
 }
 
-// NewFields makes the fields of the result that is reported. There is no Retry-After
-// for a request that will never fit: whatever it said would be a lie.
+// NewFields returns the fields for the result that is reported. There is no Retry-After
+// for a request that will never fit.
 func NewFields(style Style, v Verdict) Fields {
 	r := v.Reported()
 	if r.Policy == nil {
@@ -58,7 +56,7 @@ func NewFields(style Style, v Verdict) Fields {
 	}
 	f := Fields{style: style, limit: r.Limit, remaining: r.Remaining, reset: epochUp(r.Reset)}
 	if !v.Admitted {
-		f.remaining = 0 // what is left is too little for this request, and would read as if it were not
+		f.remaining = 0 // what is left is too little for this request
 		if r.Retry != Never {
 			f.retry = max(1, roundUpSeconds(r.Retry))
 		}
@@ -76,7 +74,7 @@ func NewFields(style Style, v Verdict) Fields {
 	return f
 }
 
-// roundUpSeconds rounds a duration up to whole seconds: a client that waits so long is not early.
+// roundUpSeconds rounds up to whole seconds, so that a client that waits so long is not early.
 func roundUpSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
 func epochUp(t time.Time) int64 {
@@ -86,16 +84,16 @@ func epochUp(t time.Time) int64 {
 	return t.Unix()
 }
 
-// Spelt as documented, with a capital L, which net/http's canonical form is not. That
-// form is what an upstream's fields and the directives of a configuration come under.
+// The names are spelt as documented, with a capital L. Fields of an upstream and directives of a
+// configuration come in net/http's canonical form instead.
 var (
 	xNames    = []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
 	ietfNames = []string{"RateLimit-Policy", "RateLimit"}
 	canonical = []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "Ratelimit-Policy", "Ratelimit"}
 )
 
-// Set puts the fields into h, in place of whatever an upstream sent under their names.
-// Setting them again changes nothing.
+// Set puts the fields into h in place of those of an upstream. Setting them again changes
+// nothing.
 func (f Fields) Set(h http.Header) {
 	if f.empty && !f.removed {
 		return
@@ -125,42 +123,24 @@ func (f Fields) Set(h http.Header) {
 	f.exposeFields(h)
 }
 
-// Told reports whether h has the fields of a limit of ours, which no upstream can spell.
+// Told reports whether h has fields of ours. Those of an upstream are spelt differently.
 func Told(h http.Header) bool { return len(h[xNames[0]]) > 0 || len(h[ietfNames[1]]) > 0 }
 
-// exposeFields lets scripts of other origins read the fields, when the response is for them.
+// exposeFields lets scripts of other origins read the fields, if the response is for them.
 func (f Fields) exposeFields(h http.Header) {
 	if len(h["Access-Control-Allow-Origin"]) == 0 {
 		return
 	}
 	const field = "Access-Control-Expose-Headers"
-	var missing []string
-	add := func(names ...string) {
-		for _, name := range names {
-			if !isListed(h[field], name) {
-				missing = append(missing, name)
-			}
-		}
+	names := []string{"Retry-After"}
+	if f.style != X {
+		names = slices.Concat(ietfNames, names)
 	}
 	if f.style != IETF {
-		add(xNames...)
+		names = slices.Concat(xNames, names)
 	}
-	if f.style != X {
-		add(ietfNames...)
+	names = slices.DeleteFunc(names, func(name string) bool { return httpguts.HeaderValuesContainsToken(h[field], name) })
+	if len(names) > 0 {
+		h.Add(field, strings.Join(names, ", "))
 	}
-	add("Retry-After")
-	if len(missing) > 0 {
-		h.Add(field, strings.Join(missing, ", "))
-	}
-}
-
-func isListed(lines []string, name string) bool {
-	for _, line := range lines {
-		for entry := range strings.SplitSeq(line, ",") {
-			if strings.EqualFold(strings.TrimSpace(entry), name) {
-				return true
-			}
-		}
-	}
-	return false
 }

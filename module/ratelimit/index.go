@@ -4,14 +4,14 @@ import "math/bits"
 
 // The index finds the cell of a subject by linear hashing: there is one head for each cell,
 // and each cell that is added or removed splits or merges one chain of cells. So no request
-// waits until a whole table was rebuilt, and the index never takes more than its part.
+// waits for the rebuilding of a whole table, and the index never takes more than its share.
 
-// indexHash is what the index goes by.
+// indexHash returns the hash that the index uses.
 func indexHash(subject [2]uint64, line uint32) uint64 {
 	return subject[1] + uint64(line)*0x9e3779b97f4a7c15
 }
 
-// chainHead is where the chain for a hash begins.
+// chainHead returns the head of the chain for a hash.
 func (t *table) chainHead(h uint64) link {
 	mask := uint64(1)<<bits.Len32(t.heads.n-1) - 1
 	at := h & mask
@@ -51,7 +51,7 @@ func (t *table) unindexCell(at link) {
 	t.mergeChain()
 }
 
-// referenceTo is the link of the index that refers to a cell.
+// referenceTo returns the link of the index that refers to a cell.
 func (t *table) referenceTo(to link) *link {
 	c := t.cells.element(to)
 	at := t.heads.element(t.chainHead(indexHash(c.subject, c.line)))
@@ -61,7 +61,7 @@ func (t *table) referenceTo(to link) *link {
 	return at
 }
 
-// splitFrom is the head whose chain the last one was split from, 0 of the first.
+// splitFrom returns the head whose chain the last one was split from, 0 for the first.
 func (t *table) splitFrom() link {
 	last := t.heads.n - 1
 	if last == 0 {
@@ -90,7 +90,7 @@ func (t *table) splitChain() {
 	}
 }
 
-// mergeChain removes the last head; its cells go to the one they came from.
+// mergeChain removes the last head; its cells go back to the one they came from.
 func (t *table) mergeChain() {
 	if buddy := t.splitFrom(); buddy != 0 {
 		end := t.heads.element(buddy)

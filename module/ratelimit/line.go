@@ -5,18 +5,17 @@ import (
 	"time"
 )
 
-// line is one policy and the cells that were counted for it, in a list for each kind. A cell
-// whose units change goes to the end of its list, so that the lists of subjects are in the
-// order in which their cells expire, the one that is idle for longest first. Buckets may
-// expire out of order, by up to a window.
+// line is one policy and its cells, in a list for each kind. A cell whose units change goes to
+// the end of its list, so that the lists of subjects are in the order in which their cells
+// expire, the one that is idle for longest first. Buckets may expire out of order, by up to a
+// window.
 type line struct {
 	limiter string
 	policy  string
 	window  time.Duration
 	grain   Grain
 	lists   [kinds]list
-	// mask of a subject's hash gives the number of its bucket.
-	mask uint64
+	mask    uint64 // of a subject's hash gives the number of its bucket
 }
 
 type list struct {
@@ -24,7 +23,7 @@ type list struct {
 	n           int
 }
 
-// belongsTo reports whether the line is that of a policy.
+// belongsTo reports whether the line is the policy's.
 func (l *line) belongsTo(p *Policy) bool {
 	return l != nil && l.window == p.Window && l.policy == p.Name && l.limiter == p.Limiter
 }
@@ -33,7 +32,7 @@ func (l *line) keyCount() int { return l.lists[light].n + l.lists[heavy].n }
 
 func (l *line) isEmpty() bool { return l.keyCount()+l.lists[shared].n == 0 }
 
-// noLine is the number of no line.
+// noLine says that a policy has no line.
 const noLine = ^uint32(0)
 
 // findLine returns the number of a policy's line, or noLine. There are few, and they stay as
@@ -77,14 +76,14 @@ func (t *table) addToList(at link) {
 	to.n++
 }
 
-// removeFromList takes a cell out of its list.
+// removeFromList removes a cell from its list.
 func (t *table) removeFromList(at link) {
 	c := t.cells.element(at)
 	t.relinkNeighbours(c, c.next, c.prev)
 	t.lines[c.line].lists[c.kind].n--
 }
 
-// relinkNeighbours has the neighbours of a cell in its list refer to other cells than it.
+// relinkNeighbours replaces the references of a cell's neighbours to it.
 func (t *table) relinkNeighbours(c *cell, toNext, toPrev link) {
 	l := &t.lines[c.line].lists[c.kind]
 	if c.prev == 0 {

@@ -12,13 +12,11 @@ import (
 )
 
 const (
-	// DefaultSize is how many bytes a [Memory] takes for counts, unless the memory limit of
-	// the Go runtime is below four times as much: then it is a quarter of that.
+	// DefaultSize is how many bytes a [Memory] takes for counts, but at most a quarter of the
+	// memory limit of the Go runtime. MinSize and MaxSize bound a configured size.
 	DefaultSize = 256 << 20
-	// MinSize is the least that a Memory can do with.
-	MinSize = 2 << 20
-	// MaxSize is the most.
-	MaxSize = 1 << 40
+	MinSize     = 2 << 20
+	MaxSize     = 1 << 40
 
 	shardBits = 5
 	shards    = 1 << shardBits // each has a bit in a set of shards
@@ -26,21 +24,21 @@ const (
 
 // MemoryConfig configures a [Memory].
 type MemoryConfig struct {
-	// Size is how many bytes the counts may take, from [MinSize] to [MaxSize]; 0 means what
-	// [DefaultSize] says. A subject takes 68 bytes while it sent requests in up to 14 slots of
+	// Size is how many bytes the counts may take, from [MinSize] to [MaxSize]; 0 means
+	// [DefaultSize]. A subject takes 68 bytes if it sent requests in up to 14 slots of
 	// a window, and 316 at most.
 	Size int64
-	// Now is the clock; nil means time.Now. Elapsed time is taken from its monotonic reading
-	// if it has one, so steps of the wall clock change nothing.
+	// Now is the clock; nil means time.Now. Elapsed time is measured by its monotonic reading,
+	// if it has one, so that steps of the wall clock change nothing.
 	Now func() time.Time
 }
 
 // Memory is the [Source] that counts in this process. It is safe for concurrent use.
 //
-// A subject takes memory once it is admitted, and until its units no longer count. When the
+// A subject takes memory from its first admission until its units no longer count. When the
 // memory is full, the subjects that are idle for longest lose their own counts and share
-// those of a bucket, see [table.evict]: they and others of the same bucket may then be
-// refused too early, and nobody exceeds a limit. [Result].Shared and [Stats] tell.
+// those of a bucket, see [table.evictSome]: they and others of the same bucket may then be
+// refused too early, but nobody exceeds a limit. [Result].Shared and [Stats] report it.
 type Memory struct {
 	now    func() time.Time
 	start  time.Time
@@ -57,7 +55,7 @@ type shard struct {
 	table
 }
 
-// Stats are what a [Memory] holds and did.
+// Stats reports what a [Memory] holds and did.
 type Stats struct {
 	Keys   int    // subjects with counts of their own, for each policy
 	Bytes  int64  // that are allocated for counts
@@ -66,7 +64,7 @@ type Stats struct {
 	Shared uint64 // charges that were decided by the counts of a bucket
 }
 
-// NewMemory makes an empty Memory.
+// NewMemory returns an empty Memory.
 func NewMemory(c MemoryConfig) (*Memory, error) {
 	size, err := checkSize(c.Size)
 	if err != nil {
@@ -92,7 +90,7 @@ func newMemory(shards, buckets int, now func() time.Time) *Memory {
 	return m
 }
 
-// checkSize fills in the default.
+// checkSize checks a size, or returns the default for 0.
 func checkSize(size int64) (int64, error) {
 	if size == 0 {
 		return max(MinSize, min(DefaultSize, debug.SetMemoryLimit(-1)/4)), nil
@@ -103,8 +101,8 @@ func checkSize(size int64) (int64, error) {
 	return size, nil
 }
 
-// Resize changes the size, as [MemoryConfig] has it. Where it is smaller, subjects are
-// evicted as if new ones had come.
+// Resize changes the size, as in [MemoryConfig]. If it is smaller, subjects are evicted as if new
+// ones had come.
 func (m *Memory) Resize(size int64) error {
 	size, err := checkSize(size)
 	if err != nil {
@@ -123,7 +121,7 @@ func (m *Memory) setSize(size int64) {
 	}
 }
 
-// setCapacity lets requests in between: evicting takes time.
+// setCapacity unlocks the shard now and then, because evicting takes time.
 func (s *shard) setCapacity(cap int64, now func() int64) {
 	for more := true; more; {
 		s.mu.Lock()
@@ -160,13 +158,13 @@ func (m *Memory) Decide(_ context.Context, r Request) (Verdict, error) {
 	)
 	for i := range n {
 		subject := m.hashSubject(r.Charges[i].Subject)
-		// By the subject alone: several policies for one caller take one lock.
+		// Chosen by the subject alone: several policies for one caller take one lock.
 		at := subject[0] % uint64(len(m.shards))
 		refs[i].shard, refs[i].subject = &m.shards[at], subject
 		touched |= 1 << at
 	}
 	m.lockShards(touched)
-	at := m.now() // only now, so that units are booked in the order in which they are admitted
+	at := m.now() // under the locks, so that units are stored in the order of their admission
 	now := m.toMillis(at)
 	m.sweepShards(touched, now)
 	for i := range n {
@@ -194,8 +192,8 @@ func (m *Memory) Decide(_ context.Context, r Request) (Verdict, error) {
 	return Verdict{Admitted: admitted, At: at, Results: results}, nil
 }
 
-// hashSubject is what a subject is known by: short, whatever its length, and different in each
-// process, so that nobody can choose subjects that meet.
+// hashSubject returns a keyed hash that differs between processes, so that nobody can choose
+// subjects that collide.
 func (m *Memory) hashSubject(subject string) [2]uint64 {
 	return [2]uint64{maphash.String(m.seeds[0], subject), maphash.String(m.seeds[1], subject)}
 }
@@ -219,12 +217,12 @@ func (r *ref) storeState(p *Policy, now int64, s *State) {
 	r.shard.storeSubject(r.subject, r.line, k, s, now)
 }
 
-// nowMillis is the time of the counts.
+// nowMillis returns the time of the counts, which goes by the monotonic clock.
 func (m *Memory) nowMillis() int64 { return m.toMillis(m.now()) }
 
 func (m *Memory) toMillis(at time.Time) int64 { return max(0, m.epoch+at.Sub(m.start).Milliseconds()) }
 
-// Stats is for metrics; it looks at every shard.
+// Stats is for metrics; it locks every shard in turn.
 func (m *Memory) Stats() Stats {
 	s := Stats{Size: m.size.Load(), Shared: m.shared.Load()}
 	for i := range m.shards {
@@ -238,7 +236,7 @@ func (m *Memory) Stats() Stats {
 	return s
 }
 
-// lockShards takes the locks in their order, so that no two requests wait for each other.
+// lockShards acquires the locks in their order, so that no two requests wait for each other.
 func (m *Memory) lockShards(touched uint64) {
 	for set := touched; set != 0; set &= set - 1 {
 		m.shards[bits.TrailingZeros64(set)].mu.Lock()
@@ -251,8 +249,8 @@ func (m *Memory) unlockShards(touched uint64) {
 	}
 }
 
-// sweepShards comes before the request's own subjects are looked up, because it may remove
-// them. Each request frees more than it can add.
+// sweepShards removes expired cells. Each request may free more than it can add. The request's own
+// cells may be among them, so it looks them up afterwards.
 func (m *Memory) sweepShards(touched uint64, now int64) {
 	for set := touched; set != 0; set &= set - 1 {
 		m.shards[bits.TrailingZeros64(set)].sweepCells(now, MaxCharges+1)

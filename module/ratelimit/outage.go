@@ -6,16 +6,16 @@ import (
 	"fmt"
 )
 
-// Outage is what becomes of requests while the counts are out of reach.
+// Outage is what happens to requests while the counts are out of reach.
 type Outage uint8
 
 const (
-	// OutageLocal counts in this process, for so small a part of the limit that all nodes
-	// together stay within it. The default.
+	// OutageLocal counts in this process, against a share of the limit so small that all nodes
+	// together stay within the limit. The default.
 	OutageLocal Outage = iota
 	// OutageOpen admits every request.
 	OutageOpen
-	// OutageClosed refuses with [ErrUnavailable], which is a 503 and no 429.
+	// OutageClosed refuses with [ErrUnavailable], which is answered with 503, not 429.
 	OutageClosed
 )
 
@@ -24,32 +24,29 @@ var ErrUnavailable = errors.New("ratelimit: the counts cannot be reached")
 
 // ParseOutage reads local, open or closed; "" is local.
 func ParseOutage(word string) (Outage, error) {
-	switch word {
-	case "", "local":
-		return OutageLocal, nil
-	case "open":
-		return OutageOpen, nil
-	case "closed":
-		return OutageClosed, nil
+	outage, ok := map[string]Outage{"": OutageLocal, "local": OutageLocal, "open": OutageOpen, "closed": OutageClosed}[word]
+	if !ok {
+		return 0, fmt.Errorf("on_outage %q: expected local, open or closed", word)
 	}
-	return 0, fmt.Errorf("on_outage %q: expected local, open or closed", word)
+	return outage, nil
 }
 
-// Plugin is what a limiter plugin gives the gateway: the source it would open and an
-// identity made of everything that shapes it, so that two configurations that name the
-// same limiter share one source, its counts and its knowledge of outages across a reload.
+// Plugin is implemented by limiter plugins. Configurations with the same Identity share one
+// source, its counts and its knowledge of outages, across a reload.
 type Plugin interface {
-	// Identity returns a comparable value. It MUST NOT touch disk or network.
+	// Identity returns a comparable value made of everything that shapes the source. It MUST NOT
+	// access disk or network.
 	Identity() any
-	// Open makes the source. It MUST NOT wait for a server: one that is away is an outage.
+	// Open opens the source. It MUST NOT wait for a server: one that cannot be reached is an
+	// outage.
 	Open(ctx context.Context) (OpenSource, error)
 }
 
-// OpenSource is a [Source] with an end.
+// OpenSource is a [Source] that reports its health and can be closed.
 type OpenSource interface {
 	Source
-	// Health is nil, or what keeps the source from the counts. It MUST NOT wait for a server.
+	// Health returns nil, or why the counts cannot be reached. It MUST NOT wait for a server.
 	Health() error
-	// Close frees what the source holds; Decide fails or falls back after it.
+	// Close releases what the source holds; after it Decide fails or falls back.
 	Close() error
 }

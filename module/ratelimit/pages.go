@@ -1,12 +1,12 @@
 package ratelimit
 
-// link refers to an element of a pages: 1 is the first, 0 refers to nothing.
+// link refers to an element of pages: 1 is the first, 0 refers to nothing.
 type link = uint32
 
 const (
 	pageBytes = 4 << 10
-	// pageSlack is how much a pages may hold beyond its elements: one page that is being
-	// filled and half of one that is kept so that a push and a pop in turn allocate nothing.
+	// pageSlack is how many bytes pages may hold beyond their elements: one page that is being
+	// filled and half of one that is kept so that alternate pushes and pops allocate nothing.
 	pageSlack = pageBytes * 3 / 2
 )
 
@@ -46,5 +46,5 @@ func (p *pages[T]) popLast() {
 	}
 }
 
-// allocatedBytes is what is allocated for the elements.
+// allocatedBytes returns what is allocated for the elements.
 func (p *pages[T]) allocatedBytes() int64 { return int64(len(p.held)) * pageBytes }

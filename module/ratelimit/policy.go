@@ -7,38 +7,38 @@ import (
 	"time"
 )
 
-// Slots is how many parts a window is cut into. One part is the most by which a
-// unit is remembered too long; no unit is ever forgotten too early.
+// Slots is the number of parts of a window. A unit counts for at most one part too long, and
+// never too short.
 const Slots = 60
 
 const (
-	minWindow = time.Second          // below, a slot would be a few milliseconds and the header fields say nothing
+	minWindow = time.Second          // header fields count in seconds
 	maxWindow = 366 * 24 * time.Hour // a year
 	maxName   = 64
 )
 
 // Policy admits at most Limit units of cost in any stretch of length Window.
 type Policy struct {
-	// Limiter is whose policy it is: like names of one limiter are counted together. Empty, or
-	// made as Name. It is part of the key, and clients do not see it.
+	// Limiter separates policies of the same name. Empty, or in the form of Name. It is part of
+	// the key, and clients do not see it.
 	Limiter string
 	// Name is 1 to 64 letters, digits, "_", "-" or "."; clients see it, and it is part of
 	// the key under which units are counted.
 	Name string
-	// Limit is in units of cost, 1 to 4294967295. It is no part of the key: a reload may
-	// change it and keeps the counts.
+	// Limit is in units of cost, 1 to 4294967295. It is not part of the key: a reload may
+	// change it and keep the counts.
 	Limit int64
 	// Window is a whole number of milliseconds, 1 s to 366 days.
 	Window time.Duration
 	// DryRun counts what fits and never refuses.
 	DryRun bool
-	// Chosen means that clients choose the subject, so there may be any number of them. A
-	// source that keeps counts elsewhere MUST bound what those take there. A [Memory] bounds
-	// the counts of all policies.
+	// Chosen means that clients choose the subject, so that there may be any number of subjects.
+	// A source that keeps counts elsewhere MUST bound the room they take there. A [Memory]
+	// bounds the counts of all policies.
 	Chosen bool
 }
 
-// Check says what is wrong with the policy. Sources may count on it having passed.
+// Check reports what is wrong with the policy. Sources may rely on it.
 func (p *Policy) Check() error {
 	if p.Name == "" || len(p.Name) > maxName {
 		return fmt.Errorf("rate limit policy %.80q: a name has 1 to %d characters", p.Name, maxName)
@@ -69,22 +69,20 @@ func nameByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' || c == '.'
 }
 
-// Grain is the length of the window and of one slot, in milliseconds.
-func (p *Policy) Grain() Grain { return newGrain(p.Window) }
-
-// Grain says how time is cut: milliseconds since the epoch into slots of Slot. A unit
-// in slot k counts until (k+1)*Slot + Window.
+// Grain divides the milliseconds since the epoch into slots of length Slot. A unit in slot k
+// counts until (k+1)*Slot + Window.
 type Grain struct{ Window, Slot int64 }
 
-func newGrain(window time.Duration) Grain {
-	w := window.Milliseconds()
+// Grain returns the length of the window and of one slot, in milliseconds.
+func (p *Policy) Grain() Grain {
+	w := p.Window.Milliseconds()
 	return Grain{Window: w, Slot: (w + Slots - 1) / Slots}
 }
 
-// slotEnd is when a unit in slot k ceases to count.
+// slotEnd returns when a unit in slot k ceases to count.
 func (g Grain) slotEnd(k int64) int64 { return (k+1)*g.Slot + g.Window }
 
-// ErrRequest means that a request was put together wrongly: a negative cost, too many
-// charges, two of them for one policy, or a policy that was never checked. It is a fault of
-// the caller and never of a client.
+// ErrRequest means that a request is malformed: a negative cost, too many charges, two of them
+// for one policy, or a policy that was never checked. It is a mistake of the caller, never of a
+// client.
 var ErrRequest = errors.New("ratelimit: malformed request")

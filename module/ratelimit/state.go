@@ -2,10 +2,9 @@ package ratelimit
 
 const ring = Slots + 1
 
-// State is what is remembered of one key: units by the slot they were admitted in.
-// Its size does not depend on the limit. The zero State is empty. All times are in
-// milliseconds since the epoch, not negative, and one State is always used with one
-// [Grain]. It is not safe for concurrent use.
+// State has the units of one key by the slot they were admitted in. Its size does not depend on
+// the limit. The zero State is empty. All times are in milliseconds since the epoch, not
+// negative, and one State is always used with one [Grain]. It is not safe for concurrent use.
 type State struct {
 	newest int64 // slot that units are added to
 	oldest int64 // the first slot that holds a unit; newest if none does
@@ -13,9 +12,9 @@ type State struct {
 	units  [ring]uint32 // slot k is at k mod ring; at most ring slots are alive at once
 }
 
-// Advance forgets what no longer counts at now. Time that steps back by less than a
-// window stands still until it has caught up, so that nothing is forgotten early; a
-// longer step is a clock that was set right, and the State starts empty.
+// Advance removes what no longer counts at now. Time that steps back by less than a window
+// stands still until it has caught up, so that nothing is removed early; a longer step is a
+// clock that was corrected, and the State starts empty.
 func (s *State) Advance(g Grain, now int64) {
 	slot := now / g.Slot
 	if slot < s.newest {
@@ -43,20 +42,20 @@ func (s *State) Advance(g Grain, now int64) {
 	}
 }
 
-// Total is the units that count, as of the last Advance.
+// Total returns the units that count, as of the last Advance.
 func (s *State) Total() int64 { return s.total }
 
 // Fits reports whether cost more units stay within limit.
 func (s *State) Fits(limit, cost int64) bool { return cost <= limit && s.total <= limit-cost }
 
-// Admit adds units at the time of the last Advance. The caller has asked [State.Fits].
+// Admit adds units at the time of the last Advance. They must fit, see [State.Fits].
 func (s *State) Admit(cost int64) {
 	s.total += cost
 	s.units[s.newest%ring] += uint32(cost)
 }
 
-// Frees is when at least n of the units that count will have ceased to; n is at most
-// Total. For n < 1 it is 0: at once.
+// Frees returns when at least n of the units will have ceased to count; n is at most their
+// total. For n < 1 it is 0: at once.
 func (s *State) Frees(g Grain, n int64) int64 {
 	if n < 1 {
 		return 0
@@ -70,8 +69,8 @@ func (s *State) Frees(g Grain, n int64) int64 {
 	}
 }
 
-// coverState adds the least that makes s count, at any time from now on, at least what o counts.
-// Both have been advanced to the same time.
+// coverState adds as few units as possible so that s counts at least what o counts, at any time
+// from now on. Both have been advanced to the same time.
 func (s *State) coverState(o *State) {
 	if o.total == 0 {
 		return
@@ -95,7 +94,7 @@ func (s *State) coverState(o *State) {
 	*s = c
 }
 
-// unitsIn is how many units slot k holds.
+// unitsIn returns the units of slot k.
 func (s *State) unitsIn(k int64) int64 {
 	if k < s.oldest || k > s.newest {
 		return 0

@@ -1,8 +1,7 @@
 package ratelimit
 
 // table holds the States of subjects in a bounded number of bytes. It is not safe for
-// concurrent use. Every method may move cells: a link is good until the next put, evict or
-// sweep.
+// concurrent use. A link is valid until the next method that may move cells.
 type table struct {
 	cells  pages[cell]
 	blocks pages[block]
@@ -11,7 +10,7 @@ type table struct {
 
 	cap     int64  // bytes
 	crowd   int64  // bytes that buckets take
-	buckets uint64 // of a policy at first, a power of two
+	buckets uint64 // initial number for a policy, a power of two
 	folded  uint64 // subjects that were evicted since the start
 }
 
@@ -24,10 +23,10 @@ func newTable(buckets int) table {
 	}
 }
 
-// usedBytes is what the States take.
+// usedBytes returns what the States take.
 func (t *table) usedBytes() int64 { return int64(t.cells.n)*cellBytes + int64(t.blocks.n)*blockBytes }
 
-// allocatedBytes is what they take with all that is not full.
+// allocatedBytes returns what they take with the unused parts of pages.
 func (t *table) allocatedBytes() int64 {
 	return t.cells.allocatedBytes() + t.blocks.allocatedBytes() + t.heads.allocatedBytes()
 }
@@ -41,8 +40,8 @@ func (t *table) keyCount() (n int) {
 	return n
 }
 
-// loadSubject loads what is known of a subject: its own State or, if it has none, that of its
-// bucket, which counts at least the units of the subject.
+// loadSubject loads the State of a subject or, if it has none, that of its bucket, which counts
+// at least the units of the subject.
 func (t *table) loadSubject(subject [2]uint64, line uint32, now int64, into *State) (own bool) {
 	l := t.lines[line]
 	at := t.findCell(subject, line, false)
@@ -57,13 +56,13 @@ func (t *table) loadSubject(subject [2]uint64, line uint32, now int64, into *Sta
 	return own
 }
 
-// storeSubject stores the State of a subject, which holds at least one unit that was added now, and
-// makes room for it.
+// storeSubject makes room for the State of a subject, which has at least one unit that was added
+// now, and stores it.
 func (t *table) storeSubject(subject [2]uint64, line uint32, k kind, s *State, now int64) {
 	p := packState(s)
 	at := t.findCell(subject, line, false)
 	if at != 0 && !p.fits && !t.cells.element(at).dense {
-		t.removeCell(at) // not the one that making room evicts
+		t.removeCell(at) // before making room might evict it
 		at = 0
 	}
 	if at == 0 {
@@ -100,7 +99,7 @@ func (t *table) sweepCells(now int64, n int) {
 	}
 }
 
-// addCell makes a cell without units.
+// addCell adds a cell without units.
 func (t *table) addCell(subject [2]uint64, line uint32, k kind) link {
 	at := t.cells.pushZero()
 	c := t.cells.element(at)
@@ -156,7 +155,7 @@ func (t *table) loadState(at link, into *State) {
 	}
 }
 
-// storeState writes the State s, which p is the packed form of, whether or not there is room.
+// storeState writes s, of which p is the packed form, whether or not there is room.
 func (t *table) storeState(at link, p *packed, s *State) {
 	c := t.cells.element(at)
 	switch {
