@@ -12,12 +12,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-var clientWords = []string{
-	"name", "owner", "secret", "secret_hash", "jwks", "auth_method", "public", "native", "trusted", "introspect", "redirect_uri",
-	"post_logout_redirect_uri", "origins", "grants", "deprecated_grant", "scopes", "default_scopes", "audience", "id_token_alg", "id_token_claims",
-	"userinfo_content_type", "variant_b", "frame_origins", "require_state",
-}
-
 // readClient parses one application.
 //
 //	client <id> {
@@ -46,32 +40,34 @@ var clientWords = []string{
 //		userinfo_content_type application/json|application/jwt; with variant_b auto|json|text
 //		require_state always|unless_pkce_or_nonce; with variant_b also never
 //	}
-func (g *globalBlock) readClient() error {
-	id, err := parse.Argument(g.Dispenser, "an id")
+func (g *globalBlock) readClient(d *caddyfile.Dispenser) error {
+	id, err := parse.Argument("an id")(d)
 	if err != nil {
 		return err
 	}
 	if slices.ContainsFunc(g.app.Clients, func(o gateway.Client) bool { return o.ID == id }) {
-		return g.Errf("client: %s is declared twice", id)
+		return d.Errf("client: %s is declared twice", id)
 	}
-	b := clientBlock{globalBlock: g, c: gateway.Client{Client: oauth.Client{ID: id}}, head: g.Token(), words: make(map[string]caddyfile.Token)}
-	for nesting := g.Nesting(); g.NextBlock(nesting); {
-		if err := b.readWord(); err != nil {
+	b := &clientBlock{globalBlock: g, c: gateway.Client{Client: oauth.Client{ID: id}}, lines: make(map[string]caddyfile.Token)}
+	head, words := d.Token(), b.words()
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		b.lines[d.Val()] = d.Token()
+		if err := words.Read(d, "client"); err != nil {
 			return err
 		}
 	}
 	if err := b.c.CheckKind(); err != nil {
-		return parse.ErrorAt(b.lineOf(err), fmt.Errorf("client %s: %w", id, err))
+		return parse.ErrorAt(b.lineOf(err, head), fmt.Errorf("client %s: %w", id, err))
 	}
 	g.app.Clients = append(g.app.Clients, b.c)
 	return nil
 }
 
+// clientBlock is the client that is being parsed.
 type clientBlock struct {
 	*globalBlock
 	c     gateway.Client
-	head  caddyfile.Token
-	words map[string]caddyfile.Token // where each was written last
+	lines map[string]caddyfile.Token // of each word, the last one
 }
 
 // wordsOf maps fields of a client's JSON to words of the Caddyfile with other names.
@@ -81,12 +77,11 @@ var wordsOf = map[string][]string{
 }
 
 // lineOf returns the line of an error about the client as a whole: that of the last word that
-// it is about.
-func (b *clientBlock) lineOf(err error) caddyfile.Token {
-	where := b.head
+// it is about, or otherwise head.
+func (b *clientBlock) lineOf(err error, head caddyfile.Token) caddyfile.Token {
 	var wrong *oauth.FieldError
 	if !errors.As(err, &wrong) {
-		return where
+		return head
 	}
 	for _, field := range wrong.Fields {
 		words := wordsOf[field]
@@ -94,114 +89,69 @@ func (b *clientBlock) lineOf(err error) caddyfile.Token {
 			words = []string{field}
 		}
 		for _, word := range words {
-			if t, ok := b.words[word]; ok {
-				where = t
+			if t, ok := b.lines[word]; ok {
+				head = t
 			}
 		}
 	}
-	return where
+	return head
 }
 
-func (b *clientBlock) readWord() (err error) {
+func (b *clientBlock) words() parse.Words {
 	c := &b.c
-	word := b.Val()
-	b.words[word] = b.Token()
-	switch word {
-	case "name":
-		if err := parse.Once(b.Dispenser, c.Name != ""); err != nil {
-			return err
-		}
-		c.Name, err = parse.Argument(b.Dispenser, "a text")
-	case "owner":
-		if err := parse.Once(b.Dispenser, c.Owner != ""); err != nil {
-			return err
-		}
-		c.Owner, err = parse.Argument(b.Dispenser, "a text such as \"Team Reading <reading@example.com>\"")
-	case "secret":
-		err = b.readSecret()
-	case "secret_hash":
-		err = b.readSecretHash()
-	case "jwks":
-		err = b.readJWKS()
-	case "auth_method":
-		c.AuthMethod, err = b.readChoice(c.AuthMethod, oauth.AuthMethods...)
-	case "public":
-		err = parse.Flag(b.Dispenser, &c.Public)
-	case "native":
-		err = parse.Flag(b.Dispenser, &c.Native)
-	case "trusted":
-		err = parse.Flag(b.Dispenser, &c.Trusted)
-	case "introspect":
-		err = b.readIntrospect()
-	case "redirect_uri":
-		err = b.readAddress(func(c *gateway.Client) *[]string { return &c.RedirectURIs })
-	case "post_logout_redirect_uri":
-		err = b.readAddress(func(c *gateway.Client) *[]string { return &c.PostLogoutRedirectURIs })
-	case "origins":
-		err = b.readOrigins()
-	case "grants":
-		err = b.readGrants()
-	case "deprecated_grant":
-		err = b.readDeprecatedGrant()
-	case "scopes":
-		err = b.readScopes(&c.Scopes)
-	case "default_scopes":
-		err = b.readScopes(&c.DefaultScopes)
-	case "audience":
-		c.Audience, err = b.readList(c.Audience, "one or more audiences")
-	case "id_token_alg":
-		c.IDTokenAlg, err = b.readChoice(c.IDTokenAlg, oauth.IDTokenAlgs...)
-	case "id_token_claims":
-		err = b.readIDTokenClaims()
-	case "userinfo_content_type":
-		c.UserinfoContentType, err = b.readChoice(c.UserinfoContentType, slices.Concat(oauth.UserinfoContentTypes, oauth.VariantBContentTypes)...)
-	case "require_state":
-		var rule string
-		rule, err = b.readChoice(string(c.RequireState), "always", "unless_pkce_or_nonce", "with_pkce_optional", "never")
-		c.RequireState = oauth.StateRule(rule)
-	case "variant_b":
-		err = parse.Flag(b.Dispenser, &c.VariantB)
-	case "frame_origins":
-		err = b.readFrameOrigins()
-	default:
-		err = parse.UnknownWord(b.Dispenser, "client", clientWords...)
+	userinfoTypes := slices.Concat(oauth.UserinfoContentTypes, oauth.VariantBContentTypes)
+	stateRules := []string{"always", "unless_pkce_or_nonce", "with_pkce_optional", "never"}
+	return parse.Words{
+		"name":                     parse.Once(&c.Name, parse.Argument("a text")),
+		"owner":                    parse.Once(&c.Owner, parse.Argument(`a text such as "Team Reading <reading@example.com>"`)),
+		"secret":                   b.readSecret,
+		"secret_hash":              parse.Append(&c.SecretHashes, readSecretHash),
+		"jwks":                     parse.Once(&c.JWKS, readJWKS),
+		"auth_method":              parse.Once(&c.AuthMethod, parse.Either(oauth.AuthMethods...)),
+		"public":                   parse.Flag(&c.Public),
+		"native":                   parse.Flag(&c.Native),
+		"trusted":                  parse.Flag(&c.Trusted),
+		"introspect":               b.readIntrospect,
+		"redirect_uri":             b.readAddress(&c.RedirectURIs),
+		"post_logout_redirect_uri": b.readAddress(&c.PostLogoutRedirectURIs),
+		"origins":                  parse.Once(&c.Origins, readOrigins),
+		"grants":                   b.readGrants,
+		"deprecated_grant":         b.readDeprecatedGrant,
+		"scopes":                   b.readScopes(&c.Scopes),
+		"default_scopes":           b.readScopes(&c.DefaultScopes),
+		"audience":                 parse.Once(&c.Audience, parse.Arguments("one or more audiences")),
+		"id_token_alg":             parse.Once(&c.IDTokenAlg, parse.Either(oauth.IDTokenAlgs...)),
+		"id_token_claims":          parse.Once(&c.IDTokenClaims, b.readIDTokenClaims),
+		"userinfo_content_type":    parse.Once(&c.UserinfoContentType, parse.Either(userinfoTypes...)),
+		"require_state":            parse.Once((*string)(&c.RequireState), parse.Either(stateRules...)),
+		"variant_b":                parse.Flag(&c.VariantB),
+		"frame_origins":            parse.Once(&c.FrameOrigins, readFrameOrigins),
 	}
-	return err
 }
 
 // readScopes reads scopes. They may be declared further down in the block.
-func (b *clientBlock) readScopes(list *[]string) error {
-	word := b.Val()
-	if !b.NextArg() {
-		return b.Errf("%s: expected one or more scopes", word)
-	}
-	for ok := true; ok; ok = b.NextArg() {
-		name, where, id := b.Val(), b.Token(), b.c.ID
-		if slices.Contains(*list, name) {
-			return b.Errf("%s: %s is given twice", word, name)
+func (b *clientBlock) readScopes(list *[]string) parse.Word {
+	return func(d *caddyfile.Dispenser) error {
+		word := d.Val()
+		if !d.NextArg() {
+			return d.Errf("%s: expected one or more scopes", word)
 		}
-		*list = append(*list, name)
-		b.later = append(b.later, func() error {
-			if err := (&oauth.Client{VariantB: variantB(b.app, id)}).CheckScope(name, b.app.Declared()); err != nil {
-				return parse.ErrorAt(where, fmt.Errorf("%s: %w", word, err))
+		for ok := true; ok; ok = d.NextArg() {
+			name, where := d.Val(), d.Token()
+			if slices.Contains(*list, name) {
+				return d.Errf("%s: %s is given twice", word, name)
 			}
-			return nil
-		})
+			*list = append(*list, name)
+			b.later = append(b.later, func() error {
+				if err := (&oauth.Client{VariantB: b.c.VariantB}).CheckScope(name, b.app.Declared()); err != nil {
+					return parse.ErrorAt(where, fmt.Errorf("%s: %w", word, err))
+				}
+				return nil
+			})
+		}
+		if word == "default_scopes" {
+			b.checkAmongScopes(d.Token(), word, list)
+		}
+		return nil
 	}
-	if word == "default_scopes" {
-		b.checkAmongScopes(word, func(c *gateway.Client) []string { return c.DefaultScopes })
-	}
-	return nil
-}
-
-// variantB reports whether the client of this id speaks Variant B.
-func variantB(app *gateway.App, id string) bool {
-	return slices.ContainsFunc(app.Clients, func(c gateway.Client) bool { return c.ID == id && c.VariantB })
-}
-
-func (b *clientBlock) readList(have []string, expected string) ([]string, error) {
-	if err := parse.Once(b.Dispenser, have != nil); err != nil {
-		return nil, err
-	}
-	return parse.Arguments(b.Dispenser, expected)
 }

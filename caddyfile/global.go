@@ -16,11 +16,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-var globalWords = []string{
-	"issuer", "name", "secret", "store", "limiter", "users", "tokens", "session", "require_state", "pkce",
-	"scope", "client", "registration", "pages", "protect", "revocation_max_stale", "audit",
-}
-
 // parseGatehouse parses the global option. Several blocks are merged: the first must have
 // the issuer, and a scope must be declared in the block that uses it or before.
 //
@@ -55,11 +50,9 @@ func parseGatehouse(d *caddyfile.Dispenser, existing any) (any, error) {
 	if d.NextArg() {
 		return nil, d.Errf("gatehouse: unexpected argument '%s', expected a block", d.Val())
 	}
-	g := &globalBlock{Dispenser: d, app: app}
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		if err := g.readWord(); err != nil {
-			return nil, err
-		}
+	g := &globalBlock{app: app}
+	if err := g.words().ReadBlock(d, "gatehouse"); err != nil {
+		return nil, err
 	}
 	if app.Issuer == "" {
 		return nil, parse.ErrorAt(block, errors.New("gatehouse: issuer is missing, expected a line such as `issuer https://id.example.com`"))
@@ -72,133 +65,74 @@ func parseGatehouse(d *caddyfile.Dispenser, existing any) (any, error) {
 	return httpcaddyfile.App{Name: gateway.AppName, Value: caddyconfig.JSON(app, nil)}, nil
 }
 
+// globalBlock is the global option that is being parsed.
 type globalBlock struct {
-	*caddyfile.Dispenser
 	app *gateway.App
 	// later are checks that wait until the whole block is read.
 	later []func() error
 }
 
-func (g *globalBlock) readWord() (err error) {
+func (g *globalBlock) words() parse.Words {
 	app := g.app
-	switch word := g.Val(); word {
-	case "issuer":
-		return g.readIssuer()
-	case "name":
-		if err := parse.Once(g.Dispenser, app.Name != ""); err != nil {
-			return err
-		}
-		app.Name, err = parse.Argument(g.Dispenser, "a text")
-	case "secret":
-		return g.readSecret()
-	case "store":
-		if err := parse.Once(g.Dispenser, app.StoreRaw != nil); err != nil {
-			return err
-		}
-		app.StoreRaw, err = g.readModule("gatehouse.stores.", "a store")
-	case "limiter":
-		if err := parse.Once(g.Dispenser, app.LimiterRaw != nil); err != nil {
-			return err
-		}
-		app.LimiterRaw, err = g.readModule("gatehouse.limiters.", "a limiter")
-	case "users":
-		if err := parse.Once(g.Dispenser, app.UsersRaw != nil); err != nil {
-			return err
-		}
-		app.UsersRaw, err = g.readModule("gatehouse.directories.", "a user directory")
-	case "tokens":
-		return g.readTokens()
-	case "session":
-		return g.readSession()
-	case "require_state":
-		app.RequireState, err = g.readChoice(app.RequireState, "always", "unless_pkce_or_nonce", "with_pkce_optional")
-	case "pkce":
-		app.PKCE, err = g.readChoice(app.PKCE, "public", "required")
-	case "scope":
-		return g.readScope()
-	case "client":
-		return g.readClient()
-	case "registration":
-		return g.readRegistration()
-	case "audit":
-		app.Audit, err = g.readChoice(app.Audit, "on", "off")
-	case "pages":
-		return g.readPages()
-	case "protect":
-		return g.readProtect()
-	case "revocation_max_stale":
-		if err := parse.Once(g.Dispenser, app.RevocationMaxStale != 0); err != nil {
-			return err
-		}
-		app.RevocationMaxStale, err = parse.Duration(g.Dispenser)
-	default:
-		return parse.UnknownWord(g.Dispenser, "gatehouse", globalWords...)
+	return parse.Words{
+		"issuer":               parse.Once(&app.Issuer, readIssuer),
+		"name":                 parse.Once(&app.Name, parse.Argument("a text")),
+		"secret":               parse.Append(&app.Secrets, readMasterSecret),
+		"store":                parse.Once(&app.StoreRaw, readModule("gatehouse.stores.", "a store")),
+		"limiter":              parse.Once(&app.LimiterRaw, readModule("gatehouse.limiters.", "a limiter")),
+		"users":                parse.Once(&app.UsersRaw, readModule("gatehouse.directories.", "a user directory")),
+		"tokens":               tokenWords(&app.Tokens).Section(),
+		"session":              sessionWords(&app.Session).Section(),
+		"require_state":        parse.Once(&app.RequireState, parse.Either("always", "unless_pkce_or_nonce", "with_pkce_optional")),
+		"pkce":                 parse.Once(&app.PKCE, parse.Either("public", "required")),
+		"scope":                g.readScope,
+		"client":               g.readClient,
+		"registration":         g.readRegistration,
+		"pages":                pageWords(&app.Pages).Section(),
+		"protect":              protectWords(&app.Protect).Section(),
+		"revocation_max_stale": parse.Once(&app.RevocationMaxStale, parse.Duration),
+		"audit":                parse.Once(&app.Audit, parse.Either("on", "off")),
 	}
-	return err
 }
 
-func (g *globalBlock) readIssuer() error {
-	if err := parse.Once(g.Dispenser, g.app.Issuer != ""); err != nil {
-		return err
+func readIssuer(d *caddyfile.Dispenser) (string, error) {
+	value, err := parse.Argument("the address of the authorization server, such as https://id.example.com")(d)
+	if err != nil || gateway.Placeholder(value) {
+		return value, err
 	}
-	value, err := parse.Argument(g.Dispenser, "the address of the authorization server, such as https://id.example.com")
-	if err != nil {
-		return err
+	if _, err := gateway.ParseIssuer(value, caddy.NewEmptyReplacer()); err != nil {
+		return "", d.WrapErr(err)
 	}
-	if !gateway.Placeholder(value) {
-		if _, err := gateway.ParseIssuer(value, caddy.NewEmptyReplacer()); err != nil {
-			return g.WrapErr(err)
-		}
-	}
-	g.app.Issuer = value
-	return nil
+	return value, nil
 }
 
-// readSecret accepts placeholders only: a literal would be readable in the configuration that
-// /config/ shows and Caddy saves.
-func (g *globalBlock) readSecret() error {
-	value, err := parse.Argument(g.Dispenser, "a placeholder such as {env.GATEHOUSE_SECRET}")
-	if err != nil {
-		return err
-	}
-	if !gateway.Placeholder(value) {
-		return g.Err("secret: expected a placeholder such as {env.GATEHOUSE_SECRET} or {file./run/secrets/gatehouse}: a literal would be readable in Caddy's stored configuration")
-	}
-	g.app.Secrets = append(g.app.Secrets, value)
-	return nil
-}
-
-func (g *globalBlock) readChoice(have string, values ...string) (string, error) {
-	word := g.Val()
-	if err := parse.Once(g.Dispenser, have != ""); err != nil {
-		return "", err
-	}
-	expected := values[0]
-	for _, v := range values[1:] {
-		expected += " or " + v
-	}
-	value, err := parse.Argument(g.Dispenser, expected)
-	if err == nil && !slices.Contains(values, value) {
-		err = g.Errf("%s: unexpected '%s', expected %s", word, value, expected)
+// readMasterSecret accepts placeholders only: a literal would be readable in the configuration
+// that /config/ shows and Caddy saves.
+func readMasterSecret(d *caddyfile.Dispenser) (string, error) {
+	value, err := parse.Argument("a placeholder such as {env.GATEHOUSE_SECRET}")(d)
+	if err == nil && !gateway.Placeholder(value) {
+		err = d.Err("secret: expected a placeholder such as {env.GATEHOUSE_SECRET} or {file./run/secrets/gatehouse}: a literal would be readable in Caddy's stored configuration")
 	}
 	return value, err
 }
 
 // readModule reads a module, which the first argument of the current word names.
-func (g *globalBlock) readModule(namespace, expected string) (json.RawMessage, error) {
-	word := g.Val()
-	if !g.NextArg() {
-		return nil, g.Errf("%s: expected %s, one of: %s", word, expected, modulesIn(namespace))
+func readModule(namespace, expected string) parse.Reader[json.RawMessage] {
+	return func(d *caddyfile.Dispenser) (json.RawMessage, error) {
+		word := d.Val()
+		if !d.NextArg() {
+			return nil, d.Errf("%s: expected %s, one of: %s", word, expected, modulesIn(namespace))
+		}
+		name := d.Val()
+		if _, err := caddy.GetModule(namespace + name); err != nil {
+			return nil, d.Errf("%s: this build has no module %s%s, expected %s, one of: %s", word, namespace, name, expected, modulesIn(namespace))
+		}
+		module, err := caddyfile.UnmarshalModule(d, namespace+name)
+		if err != nil {
+			return nil, err
+		}
+		return caddyconfig.JSONModuleObject(module, "type", name, nil), nil
 	}
-	name := g.Val()
-	if _, err := caddy.GetModule(namespace + name); err != nil {
-		return nil, g.Errf("%s: this build has no module %s%s, expected %s, one of: %s", word, namespace, name, expected, modulesIn(namespace))
-	}
-	module, err := caddyfile.UnmarshalModule(g.Dispenser, namespace+name)
-	if err != nil {
-		return nil, err
-	}
-	return caddyconfig.JSONModuleObject(module, "type", name, nil), nil
 }
 
 // modulesIn names the modules of this build in a namespace.
@@ -210,37 +144,37 @@ func modulesIn(namespace string) string {
 	return strings.Join(names, ", ")
 }
 
-func (g *globalBlock) readScope() error {
-	if !g.NextArg() {
-		return g.Err("scope: expected a name and a text, such as `scope articles:read \"Read your articles\"`")
+func (g *globalBlock) readScope(d *caddyfile.Dispenser) error {
+	if !d.NextArg() {
+		return d.Err("scope: expected a name and a text, such as `scope articles:read \"Read your articles\"`")
 	}
-	s := gateway.Scope{Name: g.Val()}
+	s := gateway.Scope{Name: d.Val()}
 	switch {
 	case !oauth.ValidScope(s.Name):
-		return g.Errf("scope: invalid name '%s', expected printable ASCII without spaces, quotes and backslashes", s.Name)
+		return d.Errf("scope: invalid name '%s', expected printable ASCII without spaces, quotes and backslashes", s.Name)
 	case slices.Contains(oauth.BuiltinScopes, s.Name):
-		return g.Errf("scope: %s is built in and needs no declaration", s.Name)
+		return d.Errf("scope: %s is built in and needs no declaration", s.Name)
 	case slices.Contains(oauth.VariantBScopes, s.Name):
-		return g.Errf("scope: %s is one of Variant B's and needs no declaration", s.Name)
+		return d.Errf("scope: %s is one of Variant B's and needs no declaration", s.Name)
 	case slices.ContainsFunc(g.app.Scopes, func(o gateway.Scope) bool { return o.Name == s.Name }):
-		return g.Errf("scope: %s is declared twice", s.Name)
+		return d.Errf("scope: %s is declared twice", s.Name)
 	}
-	if !g.NextArg() {
-		return g.Errf("scope %s: expected a text for the consent page", s.Name)
+	if !d.NextArg() {
+		return d.Errf("scope %s: expected a text for the consent page", s.Name)
 	}
-	s.Text = map[string]string{"en": g.Val()}
-	if g.NextArg() {
-		return g.Errf("scope %s: unexpected argument '%s', expected one text in quotes", s.Name, g.Val())
+	s.Text = map[string]string{"en": d.Val()}
+	if d.NextArg() {
+		return d.Errf("scope %s: unexpected argument '%s', expected one text in quotes", s.Name, d.Val())
 	}
-	for nesting := g.Nesting(); g.NextBlock(nesting); {
-		language := g.Val()
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		language := d.Val()
 		if language == "hidden" {
-			if err := parse.Flag(g.Dispenser, &s.Hidden); err != nil {
+			if err := parse.Flag(&s.Hidden)(d); err != nil {
 				return err
 			}
 			continue
 		}
-		text, err := parse.Argument(g.Dispenser, "a text")
+		text, err := parse.Argument("a text")(d)
 		if err != nil {
 			return err
 		}

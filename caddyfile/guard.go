@@ -42,16 +42,10 @@ func parseGuard(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	}
 	g := new(oauthguard.Guard)
 	var names []string
-	for h.NextBlock(0) {
-		if h.Val() == "versions" {
-			if err := parse.Versions(h.Dispenser, &names); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if err := readGuardWord(h.Dispenser, app, g); err != nil {
-			return nil, err
-		}
+	words := guardWords(g, app)
+	words["versions"] = parse.Once(&names, parse.Versions)
+	if err := words.ReadBlock(h.Dispenser, "oauth_guard"); err != nil {
+		return nil, err
 	}
 	if err := g.CheckDecisionOnly(); err != nil {
 		return nil, h.WrapErr(err)
@@ -62,45 +56,27 @@ func parseGuard(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	return g, nil
 }
 
-func readGuardWord(d *caddyfile.Dispenser, app *gateway.App, g *oauthguard.Guard) (err error) {
-	switch d.Val() {
-	case "public", "scope":
-		return readGuardRule(d, app, g)
-	case "otherwise":
-		err = parse.Choice(d, &g.Otherwise, "deny", "token")
-	case "audience":
-		if err := parse.Once(d, g.Audience != ""); err != nil {
-			return err
-		}
-		g.Audience, err = parse.Argument(d, "an audience, usually the address of the API")
-	case "realm":
-		if err := parse.Once(d, g.Realm != ""); err != nil {
-			return err
-		}
-		g.Realm, err = parse.Argument(d, "a text")
-	case "cors":
-		err = readGuardCORS(d, g)
-	case "headers":
-		err = readGuardHeaders(d, &g.Headers)
-	case "forward_token":
-		err = parse.Flag(d, &g.ForwardToken)
-	case "allow_encoded_slash":
-		err = parse.Flag(d, &g.AllowEncodedSlash)
-	case "shadow":
-		err = parse.Flag(d, &g.Shadow)
-	case "decision_only":
-		err = parse.Flag(d, &g.DecisionOnly)
-	default:
-		err = parse.UnknownWord(d, "oauth_guard", "public", "scope", "otherwise", "audience", "realm", "cors", "headers", "forward_token", "allow_encoded_slash", "shadow", "decision_only", "versions")
+func guardWords(g *oauthguard.Guard, app *gateway.App) parse.Words {
+	rule := func(d *caddyfile.Dispenser) error { return readGuardRule(d, app, g) }
+	return parse.Words{
+		"public": rule, "scope": rule,
+		"otherwise":           parse.Once(&g.Otherwise, parse.Choice("deny", "token")),
+		"audience":            parse.Once(&g.Audience, parse.Argument("an audience, usually the address of the API")),
+		"realm":               parse.Once(&g.Realm, parse.Argument("a text")),
+		"cors":                func(d *caddyfile.Dispenser) error { return readGuardCORS(d, g) },
+		"headers":             func(d *caddyfile.Dispenser) error { return readGuardHeaders(d, &g.Headers) },
+		"forward_token":       parse.Flag(&g.ForwardToken),
+		"allow_encoded_slash": parse.Flag(&g.AllowEncodedSlash),
+		"shadow":              parse.Flag(&g.Shadow),
+		"decision_only":       parse.Flag(&g.DecisionOnly),
 	}
-	return err
 }
 
 func readGuardCORS(d *caddyfile.Dispenser, g *oauthguard.Guard) error {
-	if err := parse.Once(d, g.CORS != nil || g.CORSUpstream); err != nil {
+	if err := parse.CheckOnce(d, g.CORS != nil || g.CORSUpstream); err != nil {
 		return err
 	}
-	origins, err := parse.Arguments(d, "origins such as https://reader.example, or *, or upstream")
+	origins, err := parse.Arguments("origins such as https://reader.example, or *, or upstream")(d)
 	if err != nil {
 		return err
 	}
@@ -156,33 +132,21 @@ func readGuardRule(d *caddyfile.Dispenser, app *gateway.App, g *oauthguard.Guard
 	if err := guard.CheckRule(guard.Rule(r)); err != nil {
 		return d.Errf("%s: %s", word, strings.TrimPrefix(err.Error(), "guard: "))
 	}
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		if d.Val() != "allow_encoded_slash" {
-			return parse.UnknownWord(d, word, "allow_encoded_slash")
-		}
-		if err := parse.Flag(d, &r.AllowEncodedSlash); err != nil {
-			return err
-		}
+	more := parse.Words{"allow_encoded_slash": parse.Flag(&r.AllowEncodedSlash)}
+	if err := more.ReadBlock(d, word); err != nil {
+		return err
 	}
 	g.Rules = append(g.Rules, r)
 	return nil
 }
 
-func readGuardHeaders(d *caddyfile.Dispenser, to *oauthguard.Headers) (err error) {
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		switch d.Val() {
-		case "subject":
-			to.Subject, err = parse.Argument(d, "a header name")
-		case "client":
-			to.Client, err = parse.Argument(d, "a header name")
-		case "scopes":
-			to.Scopes, err = parse.Argument(d, "a header name")
-		default:
-			err = parse.UnknownWord(d, "headers", "subject", "client", "scopes")
-		}
-		if err != nil {
-			return err
-		}
+func readGuardHeaders(d *caddyfile.Dispenser, to *oauthguard.Headers) error {
+	name := parse.Argument("a header name")
+	err := parse.Words{
+		"subject": parse.Set(&to.Subject, name), "client": parse.Set(&to.Client, name), "scopes": parse.Set(&to.Scopes, name),
+	}.ReadBlock(d, "headers")
+	if err != nil {
+		return err
 	}
 	if _, err = guard.NewIdentity(guard.IdentityConfig{Subject: to.Subject, Client: to.Client, Scopes: to.Scopes}); err != nil {
 		return d.Errf("headers: %s", strings.TrimPrefix(err.Error(), "guard: "))

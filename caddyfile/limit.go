@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -35,16 +36,10 @@ func parseLimit(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	}
 	l := new(apilimit.Limit)
 	var names []string
-	for h.NextBlock(0) {
-		if h.Val() == "versions" {
-			if err := parse.Versions(h.Dispenser, &names); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if err := readLimitWord(h.Dispenser, l); err != nil {
-			return nil, err
-		}
+	words := limitWords(l)
+	words["versions"] = parse.Once(&names, parse.Versions)
+	if err := words.ReadBlock(h.Dispenser, "api_limit"); err != nil {
+		return nil, err
 	}
 	for i := range l.Costs {
 		l.Costs[i].Paths = parse.WithVersions(l.Costs[i].Paths, names)
@@ -60,51 +55,41 @@ func parseLimit(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	return l, nil
 }
 
-func readLimitWord(d *caddyfile.Dispenser, l *apilimit.Limit) (err error) {
-	switch word := d.Val(); word {
-	case "client", "user", "ip", "route", "all":
-		return readLimitPolicy(d, l, apilimit.Policy{Name: word, By: word})
-	case "by":
-		if !d.NextArg() {
-			return d.Err("by: expected a name, a key, a limit and a window, such as `by tenant {http.request.header.X-Tenant} 200 1m`")
-		}
-		p := apilimit.Policy{Name: d.Val()}
-		if gateway.Placeholder(p.Name) {
-			return d.Errf("by: unexpected '%s', expected a name before the key, such as `by tenant %s 200 1m`", p.Name, p.Name)
-		}
-		if !d.NextArg() {
-			return d.Errf("by %s: expected a key with a placeholder, such as {http.request.header.X-Tenant}", p.Name)
-		}
-		if p.By = d.Val(); !gateway.Placeholder(p.By) {
-			return d.Errf("by %s: '%s' has no placeholder, expected a key such as {http.request.header.X-Tenant}", p.Name, p.By)
-		}
-		return readLimitPolicy(d, l, p)
-	case "cost":
-		return readLimitCost(d, l)
-	case "exempt":
-		var more []string
-		more, err = parse.Arguments(d, "client ids, addresses or address ranges such as 10.0.0.0/8")
-		l.Exempt = append(l.Exempt, more...)
-	case "headers":
-		err = parse.Choice(d, &l.Headers, "x", "ietf", "both")
-	case "limiter":
-		if err := parse.Once(d, l.Limiter != ""); err != nil {
-			return err
-		}
-		l.Limiter, err = parse.Argument(d, "a name")
-	case "on_outage":
-		err = parse.Choice(d, &l.OnOutage, "local", "open", "closed")
-	default:
-		err = parse.UnknownWord(d, "api_limit", "client", "user", "ip", "route", "all", "by", "cost", "exempt", "headers", "limiter", "on_outage", "versions")
+func limitWords(l *apilimit.Limit) parse.Words {
+	policy := func(d *caddyfile.Dispenser) error {
+		return readLimitPolicy(d, l, apilimit.Policy{Name: d.Val(), By: d.Val()})
 	}
-	return err
+	return parse.Words{
+		"client": policy, "user": policy, "ip": policy, "route": policy, "all": policy,
+		"by":        func(d *caddyfile.Dispenser) error { return readLimitBy(d, l) },
+		"cost":      parse.Append(&l.Costs, readLimitCost),
+		"exempt":    parse.AppendAll(&l.Exempt, parse.Arguments("client ids, addresses or address ranges such as 10.0.0.0/8")),
+		"headers":   parse.Once(&l.Headers, parse.Choice("x", "ietf", "both")),
+		"limiter":   parse.Once(&l.Limiter, parse.Argument("a name")),
+		"on_outage": parse.Once(&l.OnOutage, parse.Choice("local", "open", "closed")),
+	}
+}
+
+func readLimitBy(d *caddyfile.Dispenser, l *apilimit.Limit) error {
+	if !d.NextArg() {
+		return d.Err("by: expected a name, a key, a limit and a window, such as `by tenant {http.request.header.X-Tenant} 200 1m`")
+	}
+	p := apilimit.Policy{Name: d.Val()}
+	if gateway.Placeholder(p.Name) {
+		return d.Errf("by: unexpected '%s', expected a name before the key, such as `by tenant %s 200 1m`", p.Name, p.Name)
+	}
+	if !d.NextArg() {
+		return d.Errf("by %s: expected a key with a placeholder, such as {http.request.header.X-Tenant}", p.Name)
+	}
+	if p.By = d.Val(); !gateway.Placeholder(p.By) {
+		return d.Errf("by %s: '%s' has no placeholder, expected a key such as {http.request.header.X-Tenant}", p.Name, p.By)
+	}
+	return readLimitPolicy(d, l, p)
 }
 
 func readLimitPolicy(d *caddyfile.Dispenser, l *apilimit.Limit, p apilimit.Policy) error {
-	for _, other := range l.Policies {
-		if other.Name == p.Name {
-			return d.Errf("%s is given twice", p.Name)
-		}
+	if slices.ContainsFunc(l.Policies, func(other apilimit.Policy) bool { return other.Name == p.Name }) {
+		return d.Errf("%s is given twice", p.Name)
 	}
 	args := d.RemainingArgs()
 	if len(args) == 3 && args[2] == "dry_run" {
@@ -121,7 +106,7 @@ func readLimitPolicy(d *caddyfile.Dispenser, l *apilimit.Limit, p apilimit.Polic
 	if p.Limit, err = strconv.ParseInt(args[0], 10, 64); err != nil || p.Limit < 1 {
 		return d.Errf("%s: invalid limit '%s', expected a whole number from 1", p.Name, args[0])
 	}
-	if p.Window, err = parse.ToDuration(d, p.Name, args[1]); err != nil {
+	if p.Window, err = parse.ToDuration[caddy.Duration](d, p.Name, args[1]); err != nil {
 		return err
 	}
 	if err := p.Check(); err != nil {
@@ -131,14 +116,12 @@ func readLimitPolicy(d *caddyfile.Dispenser, l *apilimit.Limit, p apilimit.Polic
 	return nil
 }
 
-func readLimitCost(d *caddyfile.Dispenser, l *apilimit.Limit) error {
+func readLimitCost(d *caddyfile.Dispenser) (c apilimit.Cost, err error) {
 	if !d.NextArg() {
-		return d.Err("cost: expected a number, methods and paths, such as `cost 10 POST /import`")
+		return c, d.Err("cost: expected a number, methods and paths, such as `cost 10 POST /import`")
 	}
-	var c apilimit.Cost
-	var err error
 	if c.Units, err = strconv.ParseInt(d.Val(), 10, 64); err != nil || c.Units < 1 {
-		return d.Errf("cost: invalid number '%s', expected a whole number from 1", d.Val())
+		return c, d.Errf("cost: invalid number '%s', expected a whole number from 1", d.Val())
 	}
 	for d.NextArg() {
 		switch arg := d.Val(); {
@@ -147,12 +130,11 @@ func readLimitCost(d *caddyfile.Dispenser, l *apilimit.Limit) error {
 		case c.Methods == nil && c.Paths == nil:
 			c.Methods = strings.Split(arg, ",")
 		default:
-			return d.Errf("cost: unexpected '%s', expected a path beginning with /", arg)
+			return c, d.Errf("cost: unexpected '%s', expected a path beginning with /", arg)
 		}
 	}
 	if len(c.Paths) == 0 {
-		return d.Err("cost: expected one or more paths such as /import")
+		return c, d.Err("cost: expected one or more paths such as /import")
 	}
-	l.Costs = append(l.Costs, c)
-	return nil
+	return c, nil
 }

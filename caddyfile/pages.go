@@ -3,11 +3,13 @@ package caddyfile
 import (
 	"strings"
 
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
 	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
 	"github.com/gatehouse/gatehouse/module/gateway"
 )
 
-// readPages reads how the pages look.
+// pageWords say how the pages look.
 //
 //	pages {
 //		templates <directory>
@@ -18,89 +20,76 @@ import (
 //			help|privacy|terms|forgot <https address or path>
 //		}
 //	}
-func (g *globalBlock) readPages() error {
-	p := &g.app.Pages
-	return g.readBlock(func(word string) (err error) {
-		switch word {
-		case "templates":
-			p.Templates, err = parse.Argument(g.Dispenser, "a directory")
-		case "logo":
-			err = g.readLogo()
-		case "color":
-			err = g.readColors()
-		case "languages":
-			p.Languages, err = parse.Arguments(g.Dispenser, "language tags such as en zh")
-		case "links":
-			err = g.readLinks()
-		default:
-			err = parse.UnknownWord(g.Dispenser, "pages", "templates", "logo", "color", "languages", "links")
-		}
-		return err
-	})
+func pageWords(p *gateway.Pages) parse.Words {
+	return parse.Words{
+		"templates": parse.Set(&p.Templates, parse.Argument("a directory")),
+		"logo":      func(d *caddyfile.Dispenser) error { return readLogo(d, p) },
+		"color":     func(d *caddyfile.Dispenser) error { return readColors(d, p) },
+		"languages": parse.Set(&p.Languages, parse.Arguments("language tags such as en zh")),
+		"links": parse.Words{
+			"help":    parse.Set(&p.Links.Help, readOnlyLink),
+			"privacy": parse.Set(&p.Links.Privacy, readOnlyLink),
+			"terms":   parse.Set(&p.Links.Terms, readOnlyLink),
+			"forgot":  parse.Set(&p.Links.Forgot, readOnlyLink),
+		}.Section(),
+	}
 }
 
-func (g *globalBlock) readLogo() (err error) {
-	p := &g.app.Pages
-	if p.Logo, err = g.readLink(); err != nil || !g.NextArg() {
+func readLogo(d *caddyfile.Dispenser, p *gateway.Pages) (err error) {
+	if p.Logo, err = readLink(d); err != nil || !d.NextArg() {
 		return err
 	}
-	if g.Val() != "wordmark" {
-		return g.Errf("logo: unexpected argument '%s', expected only wordmark, for a logo that shows the name", g.Val())
+	if d.Val() != "wordmark" {
+		return d.Errf("logo: unexpected argument '%s', expected only wordmark, for a logo that shows the name", d.Val())
 	}
-	if p.Wordmark = true; g.NextArg() {
-		return g.Errf("logo: unexpected argument '%s', expected only an address and wordmark", g.Val())
+	if p.Wordmark = true; d.NextArg() {
+		return d.Errf("logo: unexpected argument '%s', expected only an address and wordmark", d.Val())
 	}
 	return nil
 }
 
-func (g *globalBlock) readColors() error {
+func readColors(d *caddyfile.Dispenser, p *gateway.Pages) error {
 	const form = `a colour such as "#1d5bd6", in quotes`
-	colors, err := parse.Arguments(g.Dispenser, form)
+	colors, err := parse.Arguments(form)(d)
 	if err != nil {
 		return err
 	}
 	if len(colors) > 2 {
-		return g.Errf("color: unexpected argument '%s', expected only a colour and one of the dark theme", colors[2])
+		return d.Errf("color: unexpected argument '%s', expected only a colour and one of the dark theme", colors[2])
 	}
 	for i, color := range colors {
 		// In quotes, since # begins a comment; or without it.
 		colors[i] = "#" + strings.TrimPrefix(color, "#")
 		if len(colors[i]) != 7 || strings.Trim(colors[i][1:], "0123456789abcdefABCDEF") != "" {
-			return g.Errf("color: invalid '%s', expected %s", color, form)
+			return d.Errf("color: invalid '%s', expected %s", color, form)
 		}
 	}
-	p := &g.app.Pages
 	if p.Color = colors[0]; len(colors) == 2 {
 		p.ColorDark = colors[1]
 	}
 	return nil
 }
 
-func (g *globalBlock) readLinks() error {
-	l := &g.app.Pages.Links
-	return g.readBlock(func(word string) error {
-		to, ok := map[string]*string{"help": &l.Help, "privacy": &l.Privacy, "terms": &l.Terms, "forgot": &l.Forgot}[word]
-		if !ok {
-			return parse.UnknownWord(g.Dispenser, "links", "help", "privacy", "terms", "forgot")
-		}
-		link, err := g.readLink()
-		if err == nil && g.NextArg() {
-			err = g.Errf("%s: unexpected argument '%s', expected only an https address or a path on the issuer's host", word, g.Val())
-		}
-		*to = link
-		return err
-	})
+const linkForm = "an https address or a path on the issuer's host"
+
+// readOnlyLink reads the single argument of a word as an address that a page may link to.
+func readOnlyLink(d *caddyfile.Dispenser) (string, error) {
+	word := d.Val()
+	link, err := readLink(d)
+	if err == nil && d.NextArg() {
+		err = d.Errf("%s: unexpected argument '%s', expected only %s", word, d.Val(), linkForm)
+	}
+	return link, err
 }
 
 // readLink reads the next argument as an address that a page may link to.
-func (g *globalBlock) readLink() (string, error) {
-	const form = "an https address or a path on the issuer's host"
-	word := g.Val()
-	if !g.NextArg() || g.Val() == "" {
-		return "", g.Errf("%s: expected %s", word, form)
+func readLink(d *caddyfile.Dispenser) (string, error) {
+	word := d.Val()
+	if !d.NextArg() || d.Val() == "" {
+		return "", d.Errf("%s: expected %s", word, linkForm)
 	}
-	if err := gateway.CheckLink(g.Val()); err != nil {
-		return "", g.Errf("%s: invalid '%s', expected %s", word, g.Val(), form)
+	if err := gateway.CheckLink(d.Val()); err != nil {
+		return "", d.Errf("%s: invalid '%s', expected %s", word, d.Val(), linkForm)
 	}
-	return g.Val(), nil
+	return d.Val(), nil
 }

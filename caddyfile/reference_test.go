@@ -1,6 +1,9 @@
 package caddyfile
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,20 +25,34 @@ func TestTheReferenceHasEveryWord(t *testing.T) {
 		}
 		files = append(files, found...)
 	}
-	words := append(append([]string(nil), globalWords...), clientWords...)
-	call, quoted := regexp.MustCompile(`(?s)(?:UnknownWord\(\w+(?:\.Dispenser)?, |dialectWords = \[\]string)([^)}]*)[)}]`), regexp.MustCompile(`"([\w/ ]+)"`)
+	var words []string
 	for _, file := range files {
-		source, err := os.ReadFile(file)
+		source, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range call.FindAllStringSubmatch(string(source), -1) {
-			for _, w := range quoted.FindAllStringSubmatch(m[1], -1) {
-				words = append(words, w[1])
+		add := func(key ast.Expr) {
+			if text, ok := key.(*ast.BasicLit); ok && text.Kind == token.STRING {
+				words = append(words, strings.Trim(text.Value, `"`))
 			}
 		}
+		ast.Inspect(source, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CompositeLit:
+				if kind, ok := n.Type.(*ast.SelectorExpr); ok && kind.Sel.Name == "Words" {
+					for _, e := range n.Elts {
+						add(e.(*ast.KeyValueExpr).Key)
+					}
+				}
+			case *ast.IndexExpr:
+				if table, ok := n.X.(*ast.Ident); ok && table.Name == "words" {
+					add(n.Index)
+				}
+			}
+			return true
+		})
 	}
-	if len(words) < 60 {
+	if len(words) < 120 {
 		t.Fatalf("only %d words were found in the source", len(words))
 	}
 	for _, word := range words {

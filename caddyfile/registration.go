@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
 	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
 	"github.com/gatehouse/gatehouse/module/gateway"
 )
@@ -17,20 +19,24 @@ import (
 //		audience <audiences...>
 //		max <n>
 //	}
-func (g *globalBlock) readRegistration() error {
-	head := g.Token()
-	if err := parse.Once(g.Dispenser, g.app.Registration != nil); err != nil {
+func (g *globalBlock) readRegistration(d *caddyfile.Dispenser) error {
+	head := d.Token()
+	if err := parse.CheckOnce(d, g.app.Registration != nil); err != nil {
 		return err
 	}
-	if g.NextArg() {
-		return g.Errf("registration: unexpected argument '%s', expected a block", g.Val())
+	if d.NextArg() {
+		return d.Errf("registration: unexpected argument '%s', expected a block", d.Val())
 	}
 	r := new(gateway.Registration)
 	g.app.Registration = r
-	for nesting := g.Nesting(); g.NextBlock(nesting); {
-		if err := g.readRegistrationWord(r); err != nil {
-			return err
-		}
+	err := parse.Words{
+		"initial_token": parse.AppendAll(&r.InitialTokens, readInitialTokens),
+		"scopes":        parse.Once(&r.Scopes, g.readRegistrationScopes),
+		"audience":      parse.Once(&r.Audience, parse.Arguments("one or more audiences")),
+		"max":           parse.Once(&r.Max, parse.Number),
+	}.ReadBlock(d, "registration")
+	if err != nil {
+		return err
 	}
 	if err := r.Check(); err != nil {
 		return parse.ErrorAt(head, fmt.Errorf("registration: %w", err))
@@ -38,46 +44,26 @@ func (g *globalBlock) readRegistration() error {
 	return nil
 }
 
-func (g *globalBlock) readRegistrationWord(r *gateway.Registration) (err error) {
-	switch g.Val() {
-	case "initial_token":
-		values, err := parse.Arguments(g.Dispenser, "a placeholder such as {env.REGISTRATION_TOKEN}")
-		for _, v := range values {
-			if !gateway.Placeholder(v) {
-				return g.Err("initial_token: expected a placeholder such as {env.REGISTRATION_TOKEN} or {file./run/secrets/registration}: a literal would be readable in Caddy's stored configuration")
-			}
-		}
-		r.InitialTokens = append(r.InitialTokens, values...)
-		return err
-	case "scopes":
-		if err := parse.Once(g.Dispenser, r.Scopes != nil); err != nil {
-			return err
-		}
-		where := g.Token()
-		if r.Scopes, err = parse.Arguments(g.Dispenser, "one or more scopes"); err != nil {
-			return err
-		}
-		g.later = append(g.later, func() error {
-			known := g.app.Declared()
-			for _, name := range r.Scopes {
-				if !slices.Contains(known, name) {
-					return parse.ErrorAt(where, fmt.Errorf("registration: scope %s is not declared, expected one of: %s", name, strings.Join(known, ", ")))
-				}
-			}
-			return nil
-		})
-	case "audience":
-		if err := parse.Once(g.Dispenser, r.Audience != nil); err != nil {
-			return err
-		}
-		r.Audience, err = parse.Arguments(g.Dispenser, "one or more audiences")
-	case "max":
-		if err := parse.Once(g.Dispenser, r.Max != 0); err != nil {
-			return err
-		}
-		r.Max, err = parse.Number(g.Dispenser)
-	default:
-		err = parse.UnknownWord(g.Dispenser, "registration", "initial_token", "scopes", "audience", "max")
+func readInitialTokens(d *caddyfile.Dispenser) ([]string, error) {
+	values, err := parse.Arguments("a placeholder such as {env.REGISTRATION_TOKEN}")(d)
+	if slices.ContainsFunc(values, func(v string) bool { return !gateway.Placeholder(v) }) {
+		return nil, d.Err("initial_token: expected a placeholder such as {env.REGISTRATION_TOKEN} or {file./run/secrets/registration}: a literal would be readable in Caddy's stored configuration")
 	}
-	return err
+	return values, err
+}
+
+// readRegistrationScopes reads scopes, which may be declared further down.
+func (g *globalBlock) readRegistrationScopes(d *caddyfile.Dispenser) ([]string, error) {
+	where := d.Token()
+	names, err := parse.Arguments("one or more scopes")(d)
+	g.later = append(g.later, func() error {
+		known := g.app.Declared()
+		for _, name := range names {
+			if !slices.Contains(known, name) {
+				return parse.ErrorAt(where, fmt.Errorf("registration: scope %s is not declared, expected one of: %s", name, strings.Join(known, ", ")))
+			}
+		}
+		return nil
+	})
+	return names, err
 }

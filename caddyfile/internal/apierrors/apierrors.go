@@ -27,17 +27,7 @@ func Parse(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 		return nil, h.Errf("api_errors: unexpected argument '%s', expected a block or nothing", h.Val())
 	}
 	e := new(gateway.Errors)
-	dialect := Dialect{&e.Expose, &e.UpstreamAuth, &e.From, &e.FailWhen, &e.Charset}
-	for h.NextBlock(0) {
-		var err error
-		if h.Val() == "problem_json" {
-			err = parse.Flag(h.Dispenser, &e.ProblemJSON)
-		} else {
-			err = dialect.ReadWord(h.Dispenser, "api_errors", "problem_json")
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return e, nil
+	words := Dialect(&e.Expose, &e.UpstreamAuth, &e.From, &e.FailWhen, &e.Charset)
+	words["problem_json"] = parse.Flag(&e.ProblemJSON)
+	return e, words.ReadBlock(h.Dispenser, "api_errors")
 }

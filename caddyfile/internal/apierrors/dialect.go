@@ -10,59 +10,35 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
-// Dialect points to the settings that say how an upstream reports errors.
-type Dialect struct {
-	Expose, UpstreamAuth *bool
-	From                 *[]envelope.From
-	FailWhen             *[]envelope.FailWhen
-	Charset              *string
-}
-
-// dialectWords are the words that [Dialect.ReadWord] knows.
-var dialectWords = []string{"expose", "upstream_auth", "from", "fail_when", "charset"}
-
-// ReadWord reads the current word of a block. place is what errors call the block, and more
-// are the words that it has besides.
-func (s Dialect) ReadWord(d *caddyfile.Dispenser, place string, more ...string) (err error) {
-	switch d.Val() {
-	case "expose":
-		err = parse.Flag(d, s.Expose)
-	case "upstream_auth":
-		err = readUpstreamAuth(d, s.UpstreamAuth)
-	case "from":
-		*s.From, err = readFrom(d, *s.From)
-	case "fail_when":
-		*s.FailWhen, err = readFailWhen(d, *s.FailWhen)
-	case "charset":
-		err = ReadCharset(d, s.Charset)
-	default:
-		err = parse.UnknownWord(d, place, slices.Concat(more, dialectWords)...)
+// Dialect returns the words that say how an upstream reports errors, and set these settings.
+func Dialect(expose, upstreamAuth *bool, from *[]envelope.From, failWhen *[]envelope.FailWhen, charset *string) parse.Words {
+	return parse.Words{
+		"expose":        parse.Flag(expose),
+		"upstream_auth": parse.Once(upstreamAuth, readUpstreamAuth),
+		"from":          func(d *caddyfile.Dispenser) error { return readFrom(d, from) },
+		"fail_when":     parse.Append(failWhen, readFailWhen),
+		"charset":       parse.Once(charset, ReadCharset),
 	}
-	return err
 }
 
 // readUpstreamAuth reads the one status there is.
-func readUpstreamAuth(d *caddyfile.Dispenser, set *bool) error {
-	if err := parse.Once(d, *set); err != nil {
-		return err
-	}
-	status, err := parse.Argument(d, "502")
+func readUpstreamAuth(d *caddyfile.Dispenser) (bool, error) {
+	status, err := parse.Argument("502")(d)
 	if err == nil && status != "502" {
 		err = d.Errf("upstream_auth: unexpected '%s', expected 502", status)
 	}
-	*set = true
-	return err
+	return true, err
 }
 
 // readFrom reads where an upstream's errors have their texts, and adds it to those before.
 // A - is a place that the upstream does not have.
-func readFrom(d *caddyfile.Dispenser, rules []envelope.From) ([]envelope.From, error) {
-	args, err := parse.Arguments(d, "json or html")
+func readFrom(d *caddyfile.Dispenser, rules *[]envelope.From) error {
+	args, err := parse.Arguments("json or html")(d)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(args) > 4 {
-		return nil, d.Errf("from: unexpected argument '%s', expected only the places of code, message and field", args[4])
+		return d.Errf("from: unexpected argument '%s', expected only the places of code, message and field", args[4])
 	}
 	rule := envelope.From{Kind: envelope.Kind(args[0])}
 	for i, place := range []*string{&rule.Code, &rule.Message, &rule.Field} {
@@ -71,21 +47,23 @@ func readFrom(d *caddyfile.Dispenser, rules []envelope.From) ([]envelope.From, e
 		}
 	}
 	if err := rule.Check(); err != nil {
-		return nil, d.WrapErr(err)
+		return d.WrapErr(err)
 	}
-	if slices.Contains(rules, rule) {
-		return nil, d.Errf("from %s is given twice with the same places", rule.Kind)
+	if slices.Contains(*rules, rule) {
+		return d.Errf("from %s is given twice with the same places", rule.Kind)
 	}
-	return append(rules, rule), nil
+	*rules = append(*rules, rule)
+	return nil
 }
 
 // ReadCharset reads the name of a charset.
-func ReadCharset(d *caddyfile.Dispenser, into *string) error {
-	if err := parse.Text(d, into, "a name such as iso-8859-1 or shift_jis"); err != nil {
-		return err
+func ReadCharset(d *caddyfile.Dispenser) (string, error) {
+	name, err := parse.Text("a name such as iso-8859-1 or shift_jis")(d)
+	if err != nil {
+		return "", err
 	}
-	if _, err := charset.Find(*into); err != nil {
-		return d.WrapErr(err)
+	if _, err := charset.Find(name); err != nil {
+		return "", d.WrapErr(err)
 	}
-	return nil
+	return name, nil
 }

@@ -13,14 +13,12 @@ import (
 // FailWhenForm is what errors say is expected behind fail_when.
 const FailWhenForm = "a JSON Pointer, an operator, values, and then status and a number"
 
-// readFailWhen reads a condition, and adds it to those before.
-func readFailWhen(d *caddyfile.Dispenser, rules []envelope.FailWhen) ([]envelope.FailWhen, error) {
-	words, err := parse.Arguments(d, FailWhenForm)
+func readFailWhen(d *caddyfile.Dispenser) (rule envelope.FailWhen, err error) {
+	words, err := parse.Arguments(FailWhenForm)(d)
 	if err != nil {
-		return nil, err
+		return rule, err
 	}
-	rule, err := FailWhen(d, words)
-	return append(rules, rule), err
+	return FailWhen(d, words)
 }
 
 // FailWhen parses the words behind fail_when.

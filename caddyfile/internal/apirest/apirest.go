@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -44,10 +45,11 @@ func Parse(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 		return nil, h.Errf("api_rest: unexpected argument '%s', expected a block", h.Val())
 	}
 	b := &block{Helper: h, REST: new(restapi.REST)}
+	words := b.words()
 	empty := true
 	for h.NextBlock(0) {
 		empty = false
-		if err := b.readWord(); err != nil {
+		if err := words.Read(h.Dispenser, "api_rest"); err != nil {
 			return nil, err
 		}
 	}
@@ -77,48 +79,36 @@ type block struct {
 	unlessJSON []error
 }
 
-func (b *block) readWord() (err error) {
-	switch b.Val() {
-	case "vendor":
-		err = parse.Text(b.Dispenser, &b.Vendor, "a name such as acme")
-		if err == nil && !vendorName.MatchString(b.Vendor) {
-			err = b.Errf("vendor: invalid name '%s', expected lower case letters, digits and hyphens, such as acme", b.Vendor)
-		}
-	case "to":
-		b.Upstream, err = readUpstream(b.Helper, b.Upstream, &b.Charset)
-	case "version":
-		err = b.readVersion()
-	case "resource":
-		b.Resources, err = b.addResource(b.Resources, nil)
-	case "job":
-		err = b.readJob()
-	case "errors":
-		err = b.readErrors()
-	case "max_body":
-		err = parse.Size(b.Dispenser, &b.MaxBody)
-	case "lint":
-		err = parse.Choice(b.Dispenser, &b.Lint, "off", "warn", "error")
-	case "openapi":
-		err = b.readOpenAPI()
-	case "send":
-		b.Fixed, err = readFixed(b.Dispenser, b.Fixed)
-	case "login":
-		err = readLogin(b.Dispenser, &b.Login)
-	case "header_down":
-		err = b.readHeaderNames(&b.HeaderDown)
-	case "header_up":
-		err = b.readHeaderNames(&b.HeaderUp)
-	case "undeclared":
-		err = parse.Choice(b.Dispenser, &b.Undeclared, "deny", "pass")
-	default:
-		err = parse.UnknownWord(b.Dispenser, "api_rest", "vendor", "to", "version", "resource", "job", "errors", "max_body", "lint", "undeclared", "openapi", "header_down", "header_up", "send", "login")
+func (b *block) words() parse.Words {
+	return parse.Words{
+		"vendor":      parse.Once(&b.Vendor, readVendor),
+		"to":          b.readUpstream(&b.Upstream, &b.Charset),
+		"version":     b.readVersion,
+		"resource":    func(*caddyfile.Dispenser) error { return b.addResource(&b.Resources, nil) },
+		"job":         b.readJob,
+		"errors":      b.readErrors,
+		"max_body":    parse.Once(&b.MaxBody, parse.Size),
+		"lint":        parse.Once(&b.Lint, parse.Choice("off", "warn", "error")),
+		"openapi":     parse.Once(&b.OpenAPI, readOpenAPI),
+		"send":        readFixed(&b.Fixed),
+		"login":       parse.Once(&b.Login, readLogin),
+		"header_down": b.readHeaderNames(&b.HeaderDown, headerDown),
+		"header_up":   b.readHeaderNames(&b.HeaderUp, headerUp),
+		"undeclared":  parse.Once(&b.Undeclared, parse.Choice("deny", "pass")),
 	}
-	return err
 }
 
-// addResource reads a resource and adds it to those before. inherited are the resources of all
+func readVendor(d *caddyfile.Dispenser) (string, error) {
+	name, err := parse.Text("a name such as acme")(d)
+	if err == nil && !vendorName.MatchString(name) {
+		err = d.Errf("vendor: invalid name '%s', expected lower case letters, digits and hyphens, such as acme", name)
+	}
+	return name, err
+}
+
+// addResource reads a resource and adds it to others. inherited are the resources of all
 // versions if it belongs to one version, which replaces those of the same path.
-func (b *block) addResource(before, inherited []resource.Resource) ([]resource.Resource, error) {
+func (b *block) addResource(to *[]resource.Resource, inherited []resource.Resource) error {
 	head := b.Token()
 	read, err := readResource(b.Dispenser, surroundings{
 		enclose:    func(r resource.Resource) resource.Resource { return r },
@@ -126,43 +116,37 @@ func (b *block) addResource(before, inherited []resource.Resource) ([]resource.R
 		unlessJSON: func(err error) { b.unlessJSON = append(b.unlessJSON, err) },
 	})
 	if err != nil {
-		return nil, err
-	}
-	after := append(before, read)
-	for _, own := range after {
-		inherited = withoutPath(inherited, own.Path)
-	}
-	if _, err := restapi.CompileResources(append(inherited, after...)); err != nil {
-		return nil, parse.ErrorAt(head, err)
-	}
-	return after, nil
-}
-
-func withoutPath(all []resource.Resource, path string) (others []resource.Resource) {
-	for _, r := range all {
-		if strings.Trim(r.Path, "/") != strings.Trim(path, "/") {
-			others = append(others, r)
-		}
-	}
-	return others
-}
-
-// readErrors reads how the upstream reports errors.
-func (b *block) readErrors() error {
-	if err := parse.Once(b.Dispenser, b.Errors != nil); err != nil {
 		return err
 	}
-	if b.NextArg() {
-		return b.Errf("errors: unexpected argument '%s', expected a block", b.Val())
+	*to = append(*to, read)
+	replaced := func(r resource.Resource) bool {
+		return slices.ContainsFunc(*to, func(own resource.Resource) bool { return samePath(own.Path, r.Path) })
+	}
+	if _, err := restapi.CompileResources(append(slices.DeleteFunc(slices.Clone(inherited), replaced), *to...)); err != nil {
+		return parse.ErrorAt(head, err)
+	}
+	return nil
+}
+
+// samePath reports whether two paths differ in slashes at their ends at most.
+func samePath(a, b string) bool { return strings.Trim(a, "/") == strings.Trim(b, "/") }
+
+// readErrors reads how the upstream reports errors.
+func (b *block) readErrors(d *caddyfile.Dispenser) error {
+	if err := parse.CheckOnce(d, b.Errors != nil); err != nil {
+		return err
+	}
+	if d.NextArg() {
+		return d.Errf("errors: unexpected argument '%s', expected a block", d.Val())
 	}
 	e := new(restapi.Dialect)
 	b.Errors = e
-	dialect := apierrors.Dialect{Expose: &e.Expose, UpstreamAuth: &e.UpstreamAuth, From: &e.From, FailWhen: &e.FailWhen, Charset: &e.Charset}
-	for nesting := b.Nesting(); b.NextBlock(nesting); {
-		if b.Val() == "fail_when" {
-			b.conditions = append(b.conditions, b.Token())
+	words := apierrors.Dialect(&e.Expose, &e.UpstreamAuth, &e.From, &e.FailWhen, &e.Charset)
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		if d.Val() == "fail_when" {
+			b.conditions = append(b.conditions, d.Token())
 		}
-		if err := dialect.ReadWord(b.Dispenser, "errors"); err != nil {
+		if err := words.Read(d, "errors"); err != nil {
 			return err
 		}
 	}
@@ -186,17 +170,13 @@ func (b *block) checkConditions() error {
 }
 
 // readOpenAPI reads that the API is described, and perhaps its title.
-func (b *block) readOpenAPI() error {
-	if err := parse.Once(b.Dispenser, b.OpenAPI != nil); err != nil {
-		return err
-	}
-	b.OpenAPI = new(restapi.OpenAPI)
-	words := b.RemainingArgs()
+func readOpenAPI(d *caddyfile.Dispenser) (*restapi.OpenAPI, error) {
+	described, words := new(restapi.OpenAPI), d.RemainingArgs()
 	if len(words) > 1 {
-		return b.Errf("openapi: unexpected argument '%s', expected only a title, in quotes", words[1])
+		return nil, d.Errf("openapi: unexpected argument '%s', expected only a title, in quotes", words[1])
 	}
 	if len(words) == 1 {
-		b.OpenAPI.Title = words[0]
+		described.Title = words[0]
 	}
-	return nil
+	return described, nil
 }

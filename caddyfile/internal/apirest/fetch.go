@@ -15,7 +15,8 @@ import (
 )
 
 // readFetch reads how a file is fetched: in one line, or in a block.
-func readFetch(d *caddyfile.Dispenser, f *job.Fetch) error {
+func readFetch(d *caddyfile.Dispenser) (*job.Fetch, error) {
+	f := new(job.Fetch)
 	words := d.RemainingArgs()
 	if len(words) > 0 && !slices.Contains(fetchWords, words[0]) {
 		f.Field, words = words[0], words[1:]
@@ -26,17 +27,17 @@ func readFetch(d *caddyfile.Dispenser, f *job.Fetch) error {
 			end++
 		}
 		if err := toFetch(d, f, words[0], words[1:end]); err != nil {
-			return err
+			return nil, err
 		}
 		words = words[end:]
 	}
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		word := d.Val()
 		if err := toFetch(d, f, word, d.RemainingArgs()); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return f, nil
 }
 
 var fetchWords = []string{"max", "timeout", "redirects", "part", "allow", "insecure"}
@@ -62,11 +63,10 @@ func toFetch(d *caddyfile.Dispenser, f *job.Fetch, word string, values []string)
 		f.Max, ok = bytesize.Parse(values[0])
 	case "timeout":
 		given = f.Timeout != 0
-		t, err := parse.ToDuration(d, "fetch: timeout", values[0])
-		if err != nil {
+		var err error
+		if f.Timeout, err = parse.ToDuration[time.Duration](d, "fetch: timeout", values[0]); err != nil {
 			return err
 		}
-		f.Timeout = time.Duration(t)
 	case "redirects":
 		given = f.Redirects != 0
 		n, err := strconv.Atoi(values[0])

@@ -11,49 +11,51 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
-// readFixed reads parameters that the gateway sends itself, and adds them to those before.
+// readFixed reads parameters that the gateway sends itself.
 //
 //	send fixed [<operations...>] [query|body|header] <name>=<value>...
-func readFixed(d *caddyfile.Dispenser, before []resource.Fixed) ([]resource.Fixed, error) {
+func readFixed(to *[]resource.Fixed) parse.Word {
 	const form = "fixed, perhaps kinds of operations and query, body or header, and parameters such as `send fixed token={env.API_TOKEN}`"
-	line := d.Token()
-	if err := refuseQuotedValues(d, "send fixed"); err != nil {
-		return nil, err
-	}
-	words := d.RemainingArgs()
-	if len(words) < 2 || words[0] != "fixed" {
-		return nil, d.Errf("send: expected %s", form)
-	}
-	var f resource.Fixed
-	words = words[1:]
-	for ; len(words) > 0 && !strings.Contains(words[0], "="); words = words[1:] {
-		switch in := placeOf(words[0]); {
-		case in != "" && f.In != "":
-			return nil, d.Errf("send fixed: unexpected '%s' behind %s, expected parameters such as token={env.API_TOKEN}", words[0], f.In)
-		case in != "":
-			f.In = in
-		case !slices.Contains(resource.Kinds, resource.Kind(words[0])):
-			return nil, d.Errf("send fixed: unexpected '%s', expected %s", words[0], form)
-		default:
-			f.Operations = append(f.Operations, resource.Kind(words[0]))
+	return func(d *caddyfile.Dispenser) error {
+		line := d.Token()
+		if err := refuseQuotedValues(d, "send fixed"); err != nil {
+			return err
 		}
-	}
-	if len(words) == 0 {
-		return nil, d.Errf("send fixed: expected parameters such as token={env.API_TOKEN}")
-	}
-	for _, w := range words {
-		name, value, ok := strings.Cut(w, "=")
-		if !ok {
-			return nil, d.Errf("send fixed: unexpected '%s' behind a parameter, expected parameters such as token={env.API_TOKEN}, or with a space in the value \"Authorization=Basic {env.ACCOUNT}\"", w)
+		words := d.RemainingArgs()
+		if len(words) < 2 || words[0] != "fixed" {
+			return d.Errf("send: expected %s", form)
 		}
-		one := f
-		one.Name, one.Value = name, value
-		before = append(before, one)
+		var f resource.Fixed
+		words = words[1:]
+		for ; len(words) > 0 && !strings.Contains(words[0], "="); words = words[1:] {
+			switch in := placeOf(words[0]); {
+			case in != "" && f.In != "":
+				return d.Errf("send fixed: unexpected '%s' behind %s, expected parameters such as token={env.API_TOKEN}", words[0], f.In)
+			case in != "":
+				f.In = in
+			case !slices.Contains(resource.Kinds, resource.Kind(words[0])):
+				return d.Errf("send fixed: unexpected '%s', expected %s", words[0], form)
+			default:
+				f.Operations = append(f.Operations, resource.Kind(words[0]))
+			}
+		}
+		if len(words) == 0 {
+			return d.Errf("send fixed: expected parameters such as token={env.API_TOKEN}")
+		}
+		for _, w := range words {
+			name, value, ok := strings.Cut(w, "=")
+			if !ok {
+				return d.Errf("send fixed: unexpected '%s' behind a parameter, expected parameters such as token={env.API_TOKEN}, or with a space in the value \"Authorization=Basic {env.ACCOUNT}\"", w)
+			}
+			one := f
+			one.Name, one.Value = name, value
+			*to = append(*to, one)
+		}
+		if err := resource.CheckFixed(*to); err != nil {
+			return parse.ErrorAt(line, err)
+		}
+		return nil
 	}
-	if err := resource.CheckFixed(before); err != nil {
-		return nil, parse.ErrorAt(line, err)
-	}
-	return before, nil
 }
 
 // refuseQuotedValues refuses parameters in the rest of the line of which only the value is in

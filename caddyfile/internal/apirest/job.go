@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
@@ -30,8 +29,7 @@ import (
 //		per_client <n>
 //		workers <n>
 //	}
-func (b *block) readJob() error {
-	d := b.Dispenser
+func (b *block) readJob(d *caddyfile.Dispenser) error {
 	head := d.Token()
 	if !d.NextArg() {
 		return d.Err("job: expected a path such as import-jobs")
@@ -40,14 +38,13 @@ func (b *block) readJob() error {
 	if d.NextArg() {
 		return d.Errf("job %s: unexpected argument '%s', expected a block", j.Path, d.Val())
 	}
-	for _, other := range b.Jobs {
-		if strings.Trim(other.Path, "/") == strings.Trim(j.Path, "/") {
-			return d.Errf("job %s is given twice", j.Path)
-		}
+	if slices.ContainsFunc(b.Jobs, func(other job.Config) bool { return samePath(other.Path, j.Path) }) {
+		return d.Errf("job %s is given twice", j.Path)
 	}
+	words := jobWords(&j)
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		line := d.Token()
-		if err := readJobWord(d, &j); err != nil {
+		if err := words.Read(d, "job"); err != nil {
 			return err
 		}
 		// Each word is checked as it is read, so that an error has its line.
@@ -65,49 +62,29 @@ func (b *block) readJob() error {
 	return nil
 }
 
-func readJobWord(d *caddyfile.Dispenser, j *job.Config) (err error) {
-	switch d.Val() {
-	case "upstream":
-		err = readJobUpstream(d, j)
-	case "fetch":
-		if err := parse.Once(d, j.Fetch != nil); err != nil {
-			return err
-		}
-		j.Fetch = new(job.Fetch)
-		err = readFetch(d, j.Fetch)
-	case "progress":
-		err = parse.Text(d, &j.Progress, "a JSON Pointer such as /percent")
-	case "result":
-		err = parse.Text(d, &j.Result, "a JSON Pointer such as /result")
-	case "retry":
-		err = parse.Count(d, &j.Retry)
-	case "when":
-		err = parse.Choice(d, &j.When, "always", "preferred")
-	case "name":
-		err = parse.Text(d, &j.Name, "a name such as nightly-imports")
-	case "timeout":
-		err = readSpan(d, &j.Timeout)
-	case "keep":
-		err = readSpan(d, &j.Keep)
-	case "queue":
-		err = parse.Count(d, &j.Queue)
-	case "per_client":
-		err = parse.Count(d, &j.PerClient)
-	case "workers":
-		err = parse.Count(d, &j.Workers)
-	default:
-		err = parse.UnknownWord(d, "job", "upstream", "fetch", "when", "name", "progress", "result", "retry", "timeout", "keep", "queue",
-			"per_client", "workers")
+func jobWords(j *job.Config) parse.Words {
+	return parse.Words{
+		"upstream":   func(d *caddyfile.Dispenser) error { return readJobUpstream(d, j) },
+		"fetch":      parse.Once(&j.Fetch, readFetch),
+		"progress":   parse.Once(&j.Progress, parse.Text("a JSON Pointer such as /percent")),
+		"result":     parse.Once(&j.Result, parse.Text("a JSON Pointer such as /result")),
+		"retry":      parse.Once(&j.Retry, parse.Number),
+		"when":       parse.Once(&j.When, parse.Choice("always", "preferred")),
+		"name":       parse.Once(&j.Name, parse.Text("a name such as nightly-imports")),
+		"timeout":    parse.Once(&j.Timeout, parse.Duration),
+		"keep":       parse.Once(&j.Keep, parse.Duration),
+		"queue":      parse.Once(&j.Queue, parse.Number),
+		"per_client": parse.Once(&j.PerClient, parse.Number),
+		"workers":    parse.Once(&j.Workers, parse.Number),
 	}
-	return err
 }
 
 func readJobUpstream(d *caddyfile.Dispenser, j *job.Config) error {
 	const form = "the upstream's path and query, and perhaps a method in front, such as `upstream POST /api.php?mod=import`"
-	if err := parse.Once(d, j.Upstream != ""); err != nil {
+	if err := parse.CheckOnce(d, j.Upstream != ""); err != nil {
 		return err
 	}
-	words, err := parse.LiteralArguments(d, form)
+	words, err := parse.LiteralArguments(form)(d)
 	if err != nil {
 		return err
 	}
@@ -119,14 +96,4 @@ func readJobUpstream(d *caddyfile.Dispenser, j *job.Config) error {
 	}
 	j.Upstream = words[0]
 	return nil
-}
-
-// readSpan reads a duration for a word that may be given once.
-func readSpan(d *caddyfile.Dispenser, into *time.Duration) error {
-	if err := parse.Once(d, *into != 0); err != nil {
-		return err
-	}
-	t, err := parse.Duration(d)
-	*into = time.Duration(t)
-	return err
 }

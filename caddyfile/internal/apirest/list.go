@@ -1,6 +1,7 @@
 package apirest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -32,62 +33,45 @@ func readList(d *caddyfile.Dispenser, l *list.Config) error {
 	if d.NextArg() {
 		return d.Errf("list: unexpected argument '%s', expected a block or nothing", d.Val())
 	}
+	words := listWords(l)
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		if err := readListWord(d, l); err != nil {
+		line := d.Token()
+		if err := words.Read(d, "list"); err != nil {
 			return err
+		}
+		// The numbers are checked at the end: default may stand in front of its max.
+		alone := *l
+		alone.Default, alone.Max = 0, 0
+		if err := alone.Check(); err != nil {
+			return parse.ErrorAt(line, err)
 		}
 	}
 	return nil
 }
 
-func readListWord(d *caddyfile.Dispenser, l *list.Config) (err error) {
-	line := d.Token()
-	switch d.Val() {
-	case "default":
-		err = parse.Count(d, &l.Default)
-	case "max":
-		err = parse.Count(d, &l.Max)
-	case "send":
-		err = readSend(d, &l.Send)
-	case "sort":
-		l.Sort, err = readNames(d, l.Sort, "fields such as created_at, or created_at=ctime where the upstream has another name")
-	case "state":
-		l.States, err = readNames(d, l.States, "states such as published, or published=1 where the upstream has another word")
-	case "filter":
-		err = readFilter(d, l)
-	case "items":
-		err = parse.Text(d, &l.Items, "a JSON Pointer such as /result/list")
-	case "total":
-		err = readTotal(d, l)
-	case "cursor":
-		err = readCursor(d, l)
-	case "empty_when":
-		err = readEmptyWhen(d, l)
-	case "complete":
-		err = readComplete(d, l)
-	case "paginate":
-		err = parse.Choice(d, &l.Paginate, "local")
-	default:
-		return parse.UnknownWord(d, "list", "default", "max", "send", "sort", "state", "filter", "items", "total", "cursor", "empty_when", "paginate", "complete")
+func listWords(l *list.Config) parse.Words {
+	return parse.Words{
+		"default":    parse.Once(&l.Default, parse.Number),
+		"max":        parse.Once(&l.Max, parse.Number),
+		"send":       func(d *caddyfile.Dispenser) error { return readSend(d, &l.Send) },
+		"sort":       readNames(&l.Sort, "fields such as created_at, or created_at=ctime where the upstream has another name"),
+		"state":      readNames(&l.States, "states such as published, or published=1 where the upstream has another word"),
+		"filter":     func(d *caddyfile.Dispenser) error { return readFilter(d, l) },
+		"items":      parse.Once(&l.Items, parse.Text("a JSON Pointer such as /result/list")),
+		"total":      func(d *caddyfile.Dispenser) error { return readTotal(d, l) },
+		"cursor":     parse.Append(&l.Cursors, readCursor),
+		"empty_when": parse.Append(&l.EmptyWhen, readEmptyWhen),
+		"complete":   parse.Once(&l.Complete, readComplete),
+		"paginate":   parse.Once(&l.Paginate, parse.Choice("local")),
 	}
-	if err != nil {
-		return err
-	}
-	// The numbers are checked at the end: default may stand in front of its max.
-	alone := *l
-	alone.Default, alone.Max = 0, 0
-	if err := alone.Check(); err != nil {
-		return parse.ErrorAt(line, err)
-	}
-	return nil
 }
 
 func readTotal(d *caddyfile.Dispenser, l *list.Config) error {
 	const form = "a JSON Pointer such as /result/total, or header and a name"
-	if err := parse.Once(d, l.Total != "" || l.TotalHeader != ""); err != nil {
+	if err := parse.CheckOnce(d, l.Total != "" || l.TotalHeader != ""); err != nil {
 		return err
 	}
-	words, err := parse.LiteralArguments(d, form)
+	words, err := parse.LiteralArguments(form)(d)
 	switch {
 	case err != nil:
 		return err
@@ -104,7 +88,7 @@ func readTotal(d *caddyfile.Dispenser, l *list.Config) error {
 // readSend reads the upstream's name of a parameter.
 func readSend(d *caddyfile.Dispenser, s *list.Send) error {
 	const form = "page, limit, sort or state and the upstream's parameter, such as `send limit count` or `send page offset start`"
-	words, err := parse.LiteralArguments(d, form)
+	words, err := parse.LiteralArguments(form)(d)
 	if err != nil {
 		return err
 	}
@@ -164,10 +148,8 @@ func readFilter(d *caddyfile.Dispenser, l *list.Config) error {
 		return err
 	}
 	f := list.Filter{Name: toName(pair)}
-	for _, other := range l.Filters {
-		if other.Name.Name == f.Name.Name {
-			return d.Errf("filter %s is given twice", f.Name.Name)
-		}
+	if slices.ContainsFunc(l.Filters, func(other list.Filter) bool { return other.Name.Name == f.Name.Name }) {
+		return d.Errf("filter %s is given twice", f.Name.Name)
 	}
 	for d.NextArg() {
 		if word := d.Val(); word == "optional" || word == "required" && (f.Required || len(f.Values) > 0) {
@@ -194,21 +176,18 @@ func toName(pair [2]string) list.Name {
 	return n
 }
 
-// readNames reads our names and the upstream's, and adds them to those before.
-func readNames(d *caddyfile.Dispenser, before []list.Name, form string) ([]list.Name, error) {
-	word := d.Val()
-	found, err := readPairs(d, form, true)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range found {
-		n := toName(p)
-		for _, other := range before {
-			if other.Name == n.Name {
-				return nil, d.Errf("%s: %s is given twice", word, n.Name)
+// readNames reads our names and the upstream's.
+func readNames(to *[]list.Name, form string) parse.Word {
+	return func(d *caddyfile.Dispenser) error {
+		word := d.Val()
+		pairs, err := readPairs(d, form, true)
+		for _, p := range pairs {
+			n := toName(p)
+			if slices.ContainsFunc(*to, func(other list.Name) bool { return other.Name == n.Name }) {
+				return d.Errf("%s: %s is given twice", word, n.Name)
 			}
+			*to = append(*to, n)
 		}
-		before = append(before, n)
+		return err
 	}
-	return before, nil
 }

@@ -9,42 +9,35 @@ import (
 )
 
 // readCursor reads a parameter that leads to the next page, and where its value is in answers.
-func readCursor(d *caddyfile.Dispenser, l *list.Config) error {
+func readCursor(d *caddyfile.Dispenser) (c list.Cursor, err error) {
 	const form = "the API's parameter and a JSON Pointer to its next value, such as `cursor after /meta/next`"
-	words, err := parse.LiteralArguments(d, form)
+	words, err := parse.LiteralArguments(form)(d)
 	if err != nil {
-		return err
+		return c, err
 	}
 	if len(words) != 2 {
-		return d.Errf("cursor: expected %s", form)
+		return c, d.Errf("cursor: expected %s", form)
 	}
-	l.Cursors = append(l.Cursors, list.Cursor{Parameter: words[0], Pointer: words[1]})
-	return nil
+	return list.Cursor{Parameter: words[0], Pointer: words[1]}, nil
 }
 
 // readEmptyWhen reads a condition under which an error is an empty page.
-func readEmptyWhen(d *caddyfile.Dispenser, l *list.Config) error {
-	words, err := parse.Arguments(d, conditionForm)
+func readEmptyWhen(d *caddyfile.Dispenser) (c envelope.Condition, err error) {
+	words, err := parse.Arguments(conditionForm)(d)
 	if err != nil {
-		return err
+		return c, err
 	}
-	when, err := toCondition(d, "empty_when", words)
-	l.EmptyWhen = append(l.EmptyWhen, when)
-	return err
+	return toCondition(d, "empty_when", words)
 }
 
 // readComplete reads the condition under which a list of one page is complete.
-func readComplete(d *caddyfile.Dispenser, l *list.Config) error {
-	if err := parse.Once(d, l.Complete != nil); err != nil {
-		return err
-	}
+func readComplete(d *caddyfile.Dispenser) (*envelope.Condition, error) {
 	words := d.RemainingArgs()
 	if len(words) < 2 || words[0] != "when" {
-		return d.Err("complete: expected when, a JSON Pointer, an operator and values, such as `complete when /continue missing`")
+		return nil, d.Err("complete: expected when, a JSON Pointer, an operator and values, such as `complete when /continue missing`")
 	}
 	when, err := toCondition(d, "complete when", words[1:])
-	l.Complete = &when
-	return err
+	return &when, err
 }
 
 const conditionForm = "a JSON Pointer, an operator and values, such as /code == no_more_pages"

@@ -23,98 +23,97 @@ import (
 //		again when <pointer> <operator> [<values...>]
 //		again when status <statuses...>
 //	}
-func readLogin(d *caddyfile.Dispenser, into **login.Config) error {
-	if err := parse.Once(d, *into != nil); err != nil {
-		return err
-	}
+func readLogin(d *caddyfile.Dispenser) (*login.Config, error) {
 	head := d.Token()
 	if d.NextArg() {
-		return d.Errf("login: unexpected argument '%s', expected a block", d.Val())
+		return nil, d.Errf("login: unexpected argument '%s', expected a block", d.Val())
 	}
 	c := new(login.Config)
+	words := loginWords(c)
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		line := d.Token()
-		if err := readLoginWord(d, c); err != nil {
-			return err
+		if err := words.Read(d, "login"); err != nil {
+			return nil, err
 		}
 		if n := len(c.Steps); n > 0 {
 			s := c.Steps[n-1]
 			if err := s.Check(); err != nil {
-				return parse.ErrorAt(line, fmt.Errorf("login: %s %s: %w", s.Method, s.Upstream, err))
+				return nil, parse.ErrorAt(line, fmt.Errorf("login: %s %s: %w", s.Method, s.Upstream, err))
 			}
 		}
 	}
 	if err := c.Check(); err != nil {
-		return parse.ErrorAt(head, err)
+		return nil, parse.ErrorAt(head, err)
 	}
-	*into = c
-	return nil
+	return c, nil
 }
 
-func readLoginWord(d *caddyfile.Dispenser, c *login.Config) (err error) {
-	word := d.Val()
-	switch word {
-	case "GET", "POST":
-		return readLoginStep(d, c)
-	case "keep", "expect":
-		if len(c.Steps) == 0 {
-			return d.Errf("%s: expected a step in front of it, such as `POST /login user=gateway password={file./run/password}`", word)
+func loginWords(c *login.Config) parse.Words {
+	step := parse.Append(&c.Steps, readLoginStep)
+	// ofLastStep has a word read for the step in front of it.
+	ofLastStep := func(read func(*caddyfile.Dispenser, *login.Step) error) parse.Word {
+		return func(d *caddyfile.Dispenser) error {
+			if len(c.Steps) == 0 {
+				return d.Errf("%s: expected a step in front of it, such as `POST /login user=gateway password={file./run/password}`", d.Val())
+			}
+			return read(d, &c.Steps[len(c.Steps)-1])
 		}
-		s := &c.Steps[len(c.Steps)-1]
-		if word == "keep" {
-			return readKeep(d, s)
-		}
-		words, err := parse.LiteralArguments(d, "a condition such as /login/result == Success, or status and statuses")
-		if err != nil {
-			return err
-		}
-		if words[0] == "status" {
-			statuses, err := toStatuses(d, "expect status", words[1:])
-			s.Status = append(s.Status, statuses...)
-			return err
-		}
-		if _, err := strconv.Atoi(words[0]); err == nil {
-			return d.Errf("expect: unexpected '%s', expected a condition such as /login/result == Success, or status and statuses such as `expect status 409`", words[0])
-		}
-		e, err := toCondition(d, word, words)
-		s.Expect = append(s.Expect, e)
-		return err
-	case "again":
-		return readAgain(d, c)
 	}
-	return parse.UnknownWord(d, "login", "GET", "POST", "keep", "expect", "again")
+	return parse.Words{
+		"GET": step, "POST": step,
+		"keep":   ofLastStep(readKeep),
+		"expect": ofLastStep(readExpect),
+		"again":  parse.Append(&c.Again, readAgain),
+	}
 }
 
-func readLoginStep(d *caddyfile.Dispenser, c *login.Config) error {
-	s := login.Step{Method: d.Val()}
-	if err := refuseQuotedValues(d, s.Method); err != nil {
-		return err
-	}
-	words, err := parse.LiteralArguments(d, "the path and query of the API, such as /api.php?action=login")
+func readExpect(d *caddyfile.Dispenser, s *login.Step) error {
+	words, err := parse.LiteralArguments("a condition such as /login/result == Success, or status and statuses")(d)
 	if err != nil {
 		return err
+	}
+	if words[0] == "status" {
+		statuses, err := toStatuses(d, "expect status", words[1:])
+		s.Status = append(s.Status, statuses...)
+		return err
+	}
+	if _, err := strconv.Atoi(words[0]); err == nil {
+		return d.Errf("expect: unexpected '%s', expected a condition such as /login/result == Success, or status and statuses such as `expect status 409`", words[0])
+	}
+	e, err := toCondition(d, "expect", words)
+	s.Expect = append(s.Expect, e)
+	return err
+}
+
+func readLoginStep(d *caddyfile.Dispenser) (s login.Step, err error) {
+	s.Method = d.Val()
+	if err := refuseQuotedValues(d, s.Method); err != nil {
+		return s, err
+	}
+	words, err := parse.LiteralArguments("the path and query of the API, such as /api.php?action=login")(d)
+	if err != nil {
+		return s, err
 	}
 	s.Upstream, words = words[0], words[1:]
 	if len(words) > 0 && words[0] == "as" {
 		if len(words) == 1 {
-			return d.Errf("%s %s: as: expected form or json", s.Method, s.Upstream)
+			return s, d.Errf("%s %s: as: expected form or json", s.Method, s.Upstream)
 		}
 		s.As, words = words[1], words[2:]
 	}
 	for _, w := range words {
 		name, value, ok := strings.Cut(w, "=")
 		if !ok {
-			return d.Errf("%s %s: unexpected '%s', expected parameters such as password={file./run/password}", s.Method, s.Upstream, w)
+			return s, d.Errf("%s %s: unexpected '%s', expected parameters such as password={file./run/password}", s.Method, s.Upstream, w)
 		}
 		s.Send = append(s.Send, login.Value{Name: name, Value: value})
 	}
-	c.Steps = append(c.Steps, s)
-	return nil
+	return s, nil
 }
 
 func readKeep(d *caddyfile.Dispenser, s *login.Step) error {
 	const form = "cookie, json or header, what of it, and what it goes as, such as `keep json /token as header Authorization Bearer`"
-	words, err := parse.LiteralArguments(d, form)
+	words, err := parse.LiteralArguments(form)(d)
 	if err != nil {
 		return err
 	}
@@ -142,28 +141,27 @@ func readKeep(d *caddyfile.Dispenser, s *login.Step) error {
 	return nil
 }
 
-func readAgain(d *caddyfile.Dispenser, c *login.Config) error {
+func readAgain(d *caddyfile.Dispenser) (a login.Again, err error) {
 	line := d.Token()
-	words, err := parse.LiteralArguments(d, "when and a condition")
+	words, err := parse.LiteralArguments("when and a condition")(d)
 	if err != nil {
-		return err
+		return a, err
 	}
 	if words[0] != "when" || len(words) < 3 {
-		return d.Errf("again: expected when and a condition, such as `again when /error/code == badtoken` or `again when status 401`")
+		return a, d.Errf("again: expected when and a condition, such as `again when /error/code == badtoken` or `again when status 401`")
 	}
-	var a login.Again
 	if words[1] == "status" {
-		if a.Status, err = toStatuses(d, "again when status", words[2:]); err != nil {
-			return err
-		}
-	} else if a.Condition, err = toCondition(d, "again when", words[1:]); err != nil {
-		return err
+		a.Status, err = toStatuses(d, "again when status", words[2:])
+	} else {
+		a.Condition, err = toCondition(d, "again when", words[1:])
+	}
+	if err != nil {
+		return a, err
 	}
 	if err := a.Check(); err != nil {
-		return parse.ErrorAt(line, err)
+		return a, parse.ErrorAt(line, err)
 	}
-	c.Again = append(c.Again, a)
-	return nil
+	return a, nil
 }
 
 func toStatuses(d *caddyfile.Dispenser, word string, words []string) (statuses []int, err error) {

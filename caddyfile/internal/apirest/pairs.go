@@ -11,10 +11,7 @@ import (
 // readPairs reads words such as <ours>=<theirs>. Where alone is true, a word without = is both.
 func readPairs(d *caddyfile.Dispenser, form string, alone bool) (found [][2]string, err error) {
 	word := d.Val()
-	values, err := parse.LiteralArguments(d, form)
-	if err != nil {
-		return nil, err
-	}
+	values, err := parse.LiteralArguments(form)(d)
 	for _, v := range values {
 		pair, err := cutPair(d, word, v, form, alone)
 		if err != nil {
@@ -22,7 +19,7 @@ func readPairs(d *caddyfile.Dispenser, form string, alone bool) (found [][2]stri
 		}
 		found = append(found, pair)
 	}
-	return found, nil
+	return found, err
 }
 
 func cutPair(d *caddyfile.Dispenser, word, value, form string, alone bool) (pair [2]string, err error) {

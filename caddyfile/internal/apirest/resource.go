@@ -76,11 +76,14 @@ func readResource(d *caddyfile.Dispenser, around surroundings) (r resource.Resou
 	}
 	all := usual.Operations()
 	around.notePath(all[len(all)-1].Path, head)
-	lines := make(map[string]caddyfile.Token)
+	lines, words := make(map[string]caddyfile.Token), resourceWords(&r, around)
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		line, word := d.Token(), d.Val()
 		lines[word] = line
-		if err := readResourceWord(d, &r, around); err != nil {
+		if word == "unwrap" {
+			return r, d.Err("unwrap: `item` says where the resource is in an answer, expected `item /<name>`")
+		}
+		if err := words.Read(d, "resource"); err != nil {
 			return r, err
 		}
 		// Each word is checked with those before it, so that an error has its line.
@@ -128,81 +131,46 @@ func checkWhole(r resource.Resource, lines map[string]caddyfile.Token, around su
 	return nil
 }
 
-func readResourceWord(d *caddyfile.Dispenser, r *resource.Resource, around surroundings) (err error) {
-	switch d.Val() {
-	case "upstream":
-		err = readRoute(d, r)
-	case "list":
-		if off, err := readOff(d, r); off || err != nil {
-			return err
-		}
-		if err := parse.Once(d, r.List != nil); err != nil {
-			return err
-		}
-		r.List = new(list.Config)
-		err = readList(d, r.List)
-	case "item":
-		err = readItem(d, r)
-	case "id":
-		err = parse.Text(d, &r.ID, "a JSON Pointer such as /aid")
-	case "rename":
-		err = readRename(d, r)
-	case "drop":
-		r.Drop, err = readFields(d, r.Drop, "the API's names of members, such as _links, or pointers such as /meta/debug")
-	case "wrap":
-		err = parse.Text(d, &r.Wrap, "the name of a member such as article")
-	case "unwrap":
-		err = d.Err("unwrap: `item` says where the resource is in an answer, expected `item /<name>`")
-	case "values":
-		err = readValues(d, r)
-	case "replace":
-		r.Replace, err = readFields(d, r.Replace, fieldNames)
-	case "created":
-		err = readCreated(d, r)
-	case "deleted":
-		err = readDeleted(d, r)
-	case "links":
-		err = readLinks(d, r)
-	case "query":
-		r.Query, err = readNames(d, r.Query, "parameters such as lang, or lang=hl where the upstream has another name")
-	case "pass":
-		r.Pass, err = readMediaTypes(d, r.Pass)
-	case "fail_when":
-		err = readFailWhen(d, r)
-	case "batch":
-		if off, err := readOff(d, r); off || err != nil {
-			return err
-		}
-		r.Batch, err = readFields(d, r.Batch, fieldNames)
-	case "batch_max":
-		if r.BatchMax != 0 {
-			return d.Err("batch_max is given twice")
-		}
-		r.BatchMax, err = parse.Number(d)
-	case "validate":
-		err = readValidate(d, r)
-	case "schema":
-		err = readSchema(d, r)
-	case "idempotency":
-		err = parse.Flag(d, &r.Idempotency)
-	case "etag":
-		err = parse.Flag(d, &r.ETag)
-	case "send":
-		r.Fixed, err = readFixed(d, r.Fixed)
-	case "header_down":
-		r.HeaderDown, err = readHeaderNames(d, r.HeaderDown)
-	case "header_up":
-		r.HeaderUp, err = readHeaderNames(d, r.HeaderUp)
-	case "nested":
-		err = readNested(d, r, around)
-	case "charset":
-		err = apierrors.ReadCharset(d, &r.Charset)
-	case "from":
-		err = readFromXML(d, r)
-	default:
-		err = parse.UnknownWord(d, "resource", "upstream", "list", "item", "id", "rename", "drop", "wrap", "values", "replace", "created", "deleted", "links", "query", "pass", "fail_when",
-			"batch", "batch_max", "validate", "schema", "idempotency", "etag",
-			"header_down", "header_up", "charset", "from", "send", "nested")
+func resourceWords(r *resource.Resource, around surroundings) parse.Words {
+	// into has a word read that sets more than one field.
+	into := func(read func(*caddyfile.Dispenser, *resource.Resource) error) parse.Word {
+		return func(d *caddyfile.Dispenser) error { return read(d, r) }
 	}
-	return err
+	return parse.Words{
+		"upstream":    into(readRoute),
+		"list":        orOff(r, func(d *caddyfile.Dispenser) error { return readResourceList(d, r) }),
+		"item":        into(readItem),
+		"id":          parse.Once(&r.ID, parse.Text("a JSON Pointer such as /aid")),
+		"rename":      into(readRename),
+		"drop":        readFields(&r.Drop, "the API's names of members, such as _links, or pointers such as /meta/debug"),
+		"wrap":        parse.Once(&r.Wrap, parse.Text("the name of a member such as article")),
+		"values":      into(readValues),
+		"replace":     readFields(&r.Replace, fieldNames),
+		"created":     orOff(r, parse.Once(&r.Created, readCreated)),
+		"deleted":     orOff(r, parse.Once(&r.Deleted, readDeleted)),
+		"links":       parse.AppendAll(&r.Links, readLinks),
+		"query":       readNames(&r.Query, "parameters such as lang, or lang=hl where the upstream has another name"),
+		"pass":        parse.Once(&r.Pass, parse.LiteralArguments("media types such as text/csv or image/*")),
+		"fail_when":   parse.Append(&r.FailWhen, readFailWhen),
+		"batch":       orOff(r, readFields(&r.Batch, fieldNames)),
+		"batch_max":   parse.Once(&r.BatchMax, parse.Number),
+		"validate":    into(readValidate),
+		"schema":      parse.Once(&r.Schema, readSchema),
+		"idempotency": parse.Flag(&r.Idempotency),
+		"etag":        parse.Flag(&r.ETag),
+		"send":        readFixed(&r.Fixed),
+		"header_down": parse.AppendAll(&r.HeaderDown, headerDown),
+		"header_up":   parse.AppendAll(&r.HeaderUp, headerUp),
+		"nested":      func(d *caddyfile.Dispenser) error { return readNested(d, r, around) },
+		"charset":     parse.Once(&r.Charset, apierrors.ReadCharset),
+		"from":        parse.Once(&r.FromXML, readFromXML),
+	}
+}
+
+func readResourceList(d *caddyfile.Dispenser, r *resource.Resource) error {
+	if err := parse.CheckOnce(d, r.List != nil); err != nil {
+		return err
+	}
+	r.List = new(list.Config)
+	return readList(d, r.List)
 }

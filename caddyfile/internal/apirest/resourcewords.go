@@ -8,13 +8,14 @@ import (
 
 	"github.com/gatehouse/gatehouse/caddyfile/internal/apierrors"
 	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
+	"github.com/gatehouse/gatehouse/module/rest/link"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 // readItem reads where the resource is in answers, to all operations or to those of one kind.
 func readItem(d *caddyfile.Dispenser, r *resource.Resource) error {
 	const form = "a JSON Pointer such as /result, and perhaps read, create, replace, update or action in front"
-	words, err := parse.LiteralArguments(d, form)
+	words, err := parse.LiteralArguments(form)(d)
 	switch {
 	case err != nil:
 		return err
@@ -47,21 +48,11 @@ func readNested(d *caddyfile.Dispenser, r *resource.Resource, around surrounding
 	if err != nil {
 		return err
 	}
-	for _, other := range r.Nested {
-		if strings.Trim(other.Path, "/") == strings.Trim(below.Path, "/") {
-			return d.Errf("nested %s is given twice", below.Path)
-		}
+	if slices.ContainsFunc(r.Nested, func(other resource.Resource) bool { return samePath(other.Path, below.Path) }) {
+		return d.Errf("nested %s is given twice", below.Path)
 	}
 	r.Nested = append(r.Nested, below)
 	return nil
-}
-
-// readMediaTypes reads the media types that pass as they are.
-func readMediaTypes(d *caddyfile.Dispenser, before []string) ([]string, error) {
-	if err := parse.Once(d, len(before) > 0); err != nil {
-		return nil, err
-	}
-	return parse.LiteralArguments(d, "media types such as text/csv or image/*")
 }
 
 // readValues reads the words that a field may have.
@@ -101,92 +92,133 @@ func readValues(d *caddyfile.Dispenser, r *resource.Resource) error {
 // fieldNames is what errors say is expected where fields are named.
 const fieldNames = "names of fields such as title tags"
 
-// readFields reads names of members, and adds them to those before.
-func readFields(d *caddyfile.Dispenser, before []string, expected string) ([]string, error) {
-	word := d.Val()
-	added, err := parse.LiteralArguments(d, expected)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range added {
-		if slices.Contains(before, name) {
-			return nil, d.Errf("%s: %s is given twice", word, name)
+// readFields reads names of members.
+func readFields(to *[]string, expected string) parse.Word {
+	return func(d *caddyfile.Dispenser) error {
+		word := d.Val()
+		added, err := parse.LiteralArguments(expected)(d)
+		for _, name := range added {
+			if slices.Contains(*to, name) {
+				return d.Errf("%s: %s is given twice", word, name)
+			}
+			*to = append(*to, name)
 		}
-		before = append(before, name)
-	}
-	return before, nil
-}
-
-// readOff reads `off` behind the word of a convention, and reports whether it is there.
-func readOff(d *caddyfile.Dispenser, r *resource.Resource) (bool, error) {
-	word := d.Val()
-	if !d.NextArg() {
-		return false, nil
-	}
-	if d.Val() != "off" || d.CountRemainingArgs() > 0 {
-		d.Prev()
-		return false, nil
-	}
-	if slices.Contains(r.Off, word) {
-		return true, d.Errf("%s off is given twice", word)
-	}
-	r.Off = append(r.Off, word)
-	return true, nil
-}
-
-func readCreated(d *caddyfile.Dispenser, r *resource.Resource) error {
-	if off, err := readOff(d, r); off || err != nil {
 		return err
 	}
-	if err := parse.Once(d, r.Created != nil); err != nil {
-		return err
+}
+
+// orOff returns the word of a convention, behind which `off` may stand instead of what read reads.
+func orOff(r *resource.Resource, read parse.Word) parse.Word {
+	return func(d *caddyfile.Dispenser) error {
+		word, ahead := d.Val(), *d
+		if !ahead.NextArg() || ahead.Val() != "off" || ahead.CountRemainingArgs() > 0 {
+			return read(d)
+		}
+		d.NextArg()
+		if slices.Contains(r.Off, word) {
+			return d.Errf("%s off is given twice", word)
+		}
+		r.Off = append(r.Off, word)
+		return nil
 	}
+}
+
+func readCreated(d *caddyfile.Dispenser) (*resource.Created, error) {
 	words := d.RemainingArgs()
 	if len(words) == 0 || len(words) > 2 || words[0] != "201" {
-		return d.Err("created: expected 201, and perhaps a JSON Pointer of the new id such as /result/id, or off")
+		return nil, d.Err("created: expected 201, and perhaps a JSON Pointer of the new id such as /result/id, or off")
 	}
-	r.Created = &resource.Created{Status: 201}
+	created := &resource.Created{Status: 201}
 	if len(words) == 2 {
-		r.Created.ID = words[1]
+		created.ID = words[1]
 	}
-	return nil
+	return created, nil
 }
 
-func readDeleted(d *caddyfile.Dispenser, r *resource.Resource) error {
-	if off, err := readOff(d, r); off || err != nil {
-		return err
-	}
-	if err := parse.Once(d, r.Deleted != 0); err != nil {
-		return err
-	}
-	status, err := parse.Argument(d, "204 or off")
+func readDeleted(d *caddyfile.Dispenser) (int, error) {
+	status, err := parse.Argument("204 or off")(d)
 	if err == nil && status != "204" {
 		err = d.Errf("deleted: unexpected '%s', expected 204 or off", status)
 	}
-	r.Deleted = 204
-	return err
+	return 204, err
 }
 
 // readFailWhen reads a condition on the answers to all operations of a resource, or to those
 // of one kind.
 //
 //	fail_when [list|read|create|replace|update|delete|action] ...
-func readFailWhen(d *caddyfile.Dispenser, r *resource.Resource) error {
-	words, err := parse.LiteralArguments(d, apierrors.FailWhenForm)
+func readFailWhen(d *caddyfile.Dispenser) (rule resource.FailWhen, err error) {
+	words, err := parse.LiteralArguments(apierrors.FailWhenForm)(d)
 	if err != nil {
-		return err
+		return rule, err
 	}
-	rule := resource.FailWhen{}
 	if kind := resource.Kind(words[0]); slices.Contains(resource.AnsweredKinds, kind) {
 		if rule.On, words = kind, words[1:]; len(words) == 0 {
-			return d.Errf("fail_when %s: expected %s", kind, apierrors.FailWhenForm)
+			return rule, d.Errf("fail_when %s: expected %s", kind, apierrors.FailWhenForm)
 		}
 	} else if !strings.HasPrefix(words[0], "/") && words[0] != "" && words[0] != "header" && words[0] != "not_json" {
-		return d.Errf("fail_when: unexpected '%s', expected a JSON Pointer, header, not_json or one of: list, read, create, replace, update, delete, action", words[0])
+		return rule, d.Errf("fail_when: unexpected '%s', expected a JSON Pointer, header, not_json or one of: list, read, create, replace, update, delete, action", words[0])
 	}
-	if rule.FailWhen, err = apierrors.FailWhen(d, words); err != nil {
-		return err
+	rule.FailWhen, err = apierrors.FailWhen(d, words)
+	return rule, err
+}
+
+// readFromXML reads what answers in XML look like.
+func readFromXML(d *caddyfile.Dispenser) (*resource.FromXML, error) {
+	const form = "xml, the outermost element, and perhaps list and the elements that are always lists, such as `from xml articles list article`"
+	words, err := parse.LiteralArguments(form)(d)
+	if err != nil {
+		return nil, err
 	}
-	r.FailWhen = append(r.FailWhen, rule)
-	return nil
+	if len(words) < 2 || words[0] != "xml" || len(words) == 3 || len(words) > 2 && words[2] != "list" {
+		return nil, d.Errf("from: expected %s", form)
+	}
+	x := &resource.FromXML{Root: words[1]}
+	if len(words) > 2 {
+		x.Lists = words[3:]
+	}
+	return x, nil
+}
+
+// readLinks reads the relations of a resource.
+func readLinks(d *caddyfile.Dispenser) (links []link.Link, err error) {
+	words, err := parse.LiteralArguments("relations: self, delete, or a name with a method and a path such as friends=GET:/students/{id}/friends")(d)
+	for _, w := range words {
+		name, to, leads := strings.Cut(w, "=")
+		l := link.Link{Rel: name}
+		if leads {
+			method, path, ok := strings.Cut(to, ":")
+			if !ok || name == "" || !slices.Contains(writtenMethods, method) || !strings.HasPrefix(path, "/") {
+				return nil, d.Errf("links: unexpected '%s', expected a method and a path, such as friends=GET:/students/{id}/friends", w)
+			}
+			l.Method, l.Path = method, path
+		} else if name != "self" && name != "delete" {
+			return nil, d.Errf("links: unexpected '%s', expected self, delete, or a name with a method and a path such as friends=GET:/students/{id}/friends", w)
+		}
+		links = append(links, l)
+	}
+	return links, err
+}
+
+// writtenMethods are the methods that a line may name.
+var writtenMethods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
+
+// headerDown and headerUp read names of header fields.
+var (
+	headerDown = parse.LiteralArguments("names of header fields such as X-WP-Total, X-WP-* or *")
+	headerUp   = parse.LiteralArguments("Cookie")
+)
+
+// readHeaderNames reads those of all resources.
+func (b *block) readHeaderNames(to *[]string, read parse.Reader[[]string]) parse.Word {
+	return func(d *caddyfile.Dispenser) error {
+		line := d.Token()
+		if err := parse.AppendAll(to, read)(d); err != nil {
+			return err
+		}
+		if err := b.CheckHeaders(); err != nil {
+			return parse.ErrorAt(line, err)
+		}
+		return nil
+	}
 }

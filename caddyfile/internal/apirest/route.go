@@ -15,7 +15,7 @@ import (
 func readRoute(d *caddyfile.Dispenser, r *resource.Resource) error {
 	const form = "a method, a path, the upstream's method if it is another, and its path and query, such as `upstream GET /articles/{id} /api.php?aid={id}`"
 	line := *d
-	words, err := parse.LiteralArguments(d, form)
+	words, err := parse.LiteralArguments(form)(d)
 	if err != nil {
 		return err
 	}
@@ -43,10 +43,8 @@ func readRoute(d *caddyfile.Dispenser, r *resource.Resource) error {
 		return d.Errf("upstream: expected %s", form)
 	}
 	to.Method, to.Path, to.Upstream = words[0], words[1], words[2]
-	for _, other := range r.Routes {
-		if other.Method == to.Method && other.Path == to.Path {
-			return d.Errf("upstream %s %s is given twice", to.Method, to.Path)
-		}
+	if slices.ContainsFunc(r.Routes, func(other resource.Route) bool { return other.Method == to.Method && other.Path == to.Path }) {
+		return d.Errf("upstream %s %s is given twice", to.Method, to.Path)
 	}
 	r.Routes = append(r.Routes, to)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig"
@@ -18,23 +19,18 @@ import (
 
 // readUpstream reads where an upstream is: addresses as reverse_proxy takes them, or a block of
 // directives. The charset of its texts may stand behind the addresses or in the block.
-func readUpstream(h httpcaddyfile.Helper, before caddyhttp.RouteList, name *string) (caddyhttp.RouteList, error) {
+func (b *block) readUpstream(to *caddyhttp.RouteList, charset *string) parse.Word {
+	return parse.Once(to, func(*caddyfile.Dispenser) (caddyhttp.RouteList, error) { return parseUpstream(b.Helper, charset) })
+}
+
+func parseUpstream(h httpcaddyfile.Helper, charset *string) (caddyhttp.RouteList, error) {
 	const form = "addresses such as 10.0.1.20:8080 or https://api.internal, or a block of directives"
-	if err := parse.Once(h.Dispenser, before != nil); err != nil {
-		return nil, err
-	}
 	head := h.Token()
-	segment, err := cutCharset(h.NextSegment(), name)
+	segment, err := cutCharset(h.NextSegment(), charset)
 	if err != nil {
 		return nil, err
 	}
-	block := -1
-	for i, t := range segment {
-		if t.Text == "{" && !t.Quoted() {
-			block = i
-			break
-		}
-	}
+	block := slices.IndexFunc(segment, func(t caddyfile.Token) bool { return t.Text == "{" && !t.Quoted() })
 	switch {
 	case len(segment) == 1 || block == 1 && len(segment) == 3:
 		return nil, parse.ErrorAt(head, errors.New("to: expected "+form))
@@ -70,7 +66,7 @@ func cutCharset(segment caddyfile.Segment, name *string) (rest caddyfile.Segment
 		case t.Text == "charset" && begins:
 			words := caddyfile.NewDispenser(segment[i:])
 			words.Next()
-			if err := apierrors.ReadCharset(words, name); err != nil {
+			if err := parse.Once(name, apierrors.ReadCharset)(words); err != nil {
 				return nil, err
 			}
 			i++

@@ -29,15 +29,13 @@ var lengthForm = regexp.MustCompile(`^([0-9]{0,9})\.\.([0-9]{0,9})$`)
 //	validate <field> [required] [readonly] [length <least>..<most>] [integer] [min <n>] [max <n>]
 //		[enum <words...>] [format <name>] [pattern <expression>]
 func readValidate(d *caddyfile.Dispenser, r *resource.Resource) error {
-	words, err := parse.LiteralArguments(d, "a field and constraints such as `validate title required length 5..100`")
+	words, err := parse.LiteralArguments("a field and constraints such as `validate title required length 5..100`")(d)
 	if err != nil {
 		return err
 	}
 	c := validate.Rule{Field: words[0]}
-	for _, other := range r.Validate {
-		if other.Field == c.Field {
-			return d.Errf("validate %s is given twice", c.Field)
-		}
+	if slices.ContainsFunc(r.Validate, func(other validate.Rule) bool { return other.Field == c.Field }) {
+		return d.Errf("validate %s is given twice", c.Field)
 	}
 	given := make(map[string]bool)
 	for words = words[1:]; len(words) > 0; {
@@ -115,23 +113,20 @@ func toConstraint(d *caddyfile.Dispenser, c *validate.Rule, word string, words [
 }
 
 // readSchema reads the file that bodies are validated against.
-func readSchema(d *caddyfile.Dispenser, r *resource.Resource) error {
-	if err := parse.Once(d, r.Schema != nil); err != nil {
-		return err
-	}
-	words, err := parse.LiteralArguments(d, "a file, and perhaps a JSON Pointer into it such as /components/schemas/Article")
+func readSchema(d *caddyfile.Dispenser) (*validate.Schema, error) {
+	words, err := parse.LiteralArguments("a file, and perhaps a JSON Pointer into it such as /components/schemas/Article")(d)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(words) > 2 {
-		return d.Errf("schema: unexpected argument '%s', expected only a file and a JSON Pointer", words[2])
+		return nil, d.Errf("schema: unexpected argument '%s', expected only a file and a JSON Pointer", words[2])
 	}
 	if _, err := os.Stat(words[0]); err != nil {
-		return d.Errf("schema: %s cannot be read, expected a file with a JSON Schema or an OpenAPI document", words[0])
+		return nil, d.Errf("schema: %s cannot be read, expected a file with a JSON Schema or an OpenAPI document", words[0])
 	}
-	r.Schema = &validate.Schema{File: words[0]}
+	schema := &validate.Schema{File: words[0]}
 	if len(words) == 2 {
-		r.Schema.Pointer = words[1]
+		schema.Pointer = words[1]
 	}
-	return nil
+	return schema, nil
 }

@@ -2,12 +2,14 @@ package apirest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
 	"github.com/gatehouse/gatehouse/module/gateway/restapi"
+	"github.com/gatehouse/gatehouse/module/rest/login"
 )
 
 // readVersion reads a version of the API.
@@ -23,8 +25,7 @@ import (
 //		gone
 //		resource <path> { ... }
 //	}
-func (b *block) readVersion() error {
-	d := b.Dispenser
+func (b *block) readVersion(d *caddyfile.Dispenser) error {
 	if !d.NextArg() {
 		return d.Err("version: expected a name such as v1")
 	}
@@ -36,40 +37,26 @@ func (b *block) readVersion() error {
 	if !parse.IsVersionName(v.Name) {
 		return d.Errf("version: invalid name '%s', expected v and a number such as v1", v.Name)
 	}
-	for _, other := range b.Versions {
-		if other.Name == v.Name {
-			return d.Errf("version %s is given twice", v.Name)
-		}
+	if slices.ContainsFunc(b.Versions, func(other restapi.Version) bool { return other.Name == v.Name }) {
+		return d.Errf("version %s is given twice", v.Name)
 	}
 	var loginLine caddyfile.Token
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		var err error
-		switch d.Val() {
-		case "login":
+	err := parse.Words{
+		"login": parse.Once(&v.Login, func(d *caddyfile.Dispenser) (*login.Config, error) {
 			loginLine = d.Token()
-			err = readLogin(d, &v.Login)
-		case "to":
-			v.Upstream, err = readUpstream(b.Helper, v.Upstream, &v.Charset)
-		case "strip_prefix":
-			err = parse.Flag(d, &v.StripPrefix)
-		case "deprecated":
-			err = readDay(d, &v.Deprecated)
-		case "sunset":
-			err = readDay(d, &v.Sunset)
-		case "successor":
-			err = parse.Text(d, &v.Successor, "an address such as https://api.example.com/v2")
-		case "doc":
-			err = parse.Text(d, &v.Doc, "an address such as https://docs.example.com/v2")
-		case "gone":
-			err = parse.Flag(d, &v.Gone)
-		case "resource":
-			v.Resources, err = b.addResource(v.Resources, b.Resources)
-		default:
-			err = parse.UnknownWord(d, "version", "to", "login", "strip_prefix", "deprecated", "sunset", "successor", "doc", "gone", "resource")
-		}
-		if err != nil {
-			return err
-		}
+			return readLogin(d)
+		}),
+		"to":           b.readUpstream(&v.Upstream, &v.Charset),
+		"strip_prefix": parse.Flag(&v.StripPrefix),
+		"deprecated":   parse.Once(&v.Deprecated, readDay),
+		"sunset":       parse.Once(&v.Sunset, readDay),
+		"successor":    parse.Once(&v.Successor, parse.Text("an address such as https://api.example.com/v2")),
+		"doc":          parse.Once(&v.Doc, parse.Text("an address such as https://docs.example.com/v2")),
+		"gone":         parse.Flag(&v.Gone),
+		"resource":     func(*caddyfile.Dispenser) error { return b.addResource(&v.Resources, b.Resources) },
+	}.ReadBlock(d, "version")
+	if err != nil {
+		return err
 	}
 	if v.Login != nil && v.Upstream == nil {
 		return parse.ErrorAt(loginLine, fmt.Errorf("version %s: login needs an upstream of the version's own: expected `to` beside it, or login outside of the version", v.Name))
@@ -79,20 +66,16 @@ func (b *block) readVersion() error {
 }
 
 // readDay reads a day, which begins in UTC, or a time.
-func readDay(d *caddyfile.Dispenser, into *time.Time) error {
-	if err := parse.Once(d, !into.IsZero()); err != nil {
-		return err
-	}
+func readDay(d *caddyfile.Dispenser) (time.Time, error) {
 	word := d.Val()
-	value, err := parse.Argument(d, "a day such as 2027-06-30")
+	value, err := parse.Argument("a day such as 2027-06-30")(d)
 	if err != nil {
-		return err
+		return time.Time{}, err
 	}
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {
 		if t, err := time.Parse(layout, value); err == nil {
-			*into = t.UTC()
-			return nil
+			return t.UTC(), nil
 		}
 	}
-	return d.Errf("%s: invalid day '%s', expected one such as 2027-06-30 or 2027-06-30T12:00:00Z", word, value)
+	return time.Time{}, d.Errf("%s: invalid day '%s', expected one such as 2027-06-30 or 2027-06-30T12:00:00Z", word, value)
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-
-	"github.com/gatehouse/gatehouse/caddyfile/spelling"
 )
 
 // Position returns the file and line of the current word, and the imports that led there.
@@ -20,93 +18,88 @@ func ErrorAt(t caddyfile.Token, err error) error {
 	return fmt.Errorf("%w, at %s:%d", err, t.File, t.Line)
 }
 
-// UnknownWord is the error for a word that place does not know.
-func UnknownWord(d *caddyfile.Dispenser, place string, known ...string) error {
-	return d.Errf("unrecognized word '%s' in %s%s, expected one of: %s", d.Val(), place, spelling.Suggest(d.Val(), known), strings.Join(slices.Sorted(slices.Values(known)), ", "))
-}
-
-// Once refuses a second value for a word that takes one; set says that there is one already.
-func Once(d *caddyfile.Dispenser, set bool) error {
+// CheckOnce refuses a second value for a word that takes one; set says that there is one already.
+func CheckOnce(d *caddyfile.Dispenser, set bool) error {
 	if set {
 		return d.Errf("%s is given twice", d.Val())
 	}
 	return nil
 }
 
-// Flag reads a word that has no arguments, and sets its flag.
-func Flag(d *caddyfile.Dispenser, set *bool) error {
-	if err := Once(d, *set); err != nil {
-		return err
-	}
-	*set = true
-	word := d.Val()
-	if d.NextArg() {
-		return d.Errf("%s: unexpected argument '%s', expected none", word, d.Val())
-	}
-	return nil
-}
-
 // Argument reads the single argument of the current word.
-func Argument(d *caddyfile.Dispenser, expected string) (string, error) {
-	word := d.Val()
-	if !d.NextArg() {
-		return "", d.Errf("%s: expected %s", word, expected)
+func Argument(expected string) Reader[string] {
+	return func(d *caddyfile.Dispenser) (string, error) {
+		word := d.Val()
+		if !d.NextArg() {
+			return "", d.Errf("%s: expected %s", word, expected)
+		}
+		value := d.Val()
+		if d.NextArg() {
+			return "", d.Errf("%s: unexpected argument '%s', expected only %s", word, d.Val(), expected)
+		}
+		return value, nil
 	}
-	value := d.Val()
-	if d.NextArg() {
-		return "", d.Errf("%s: unexpected argument '%s', expected only %s", word, d.Val(), expected)
-	}
-	return value, nil
 }
 
 // Arguments reads the arguments of the current word, at least one.
-func Arguments(d *caddyfile.Dispenser, expected string) ([]string, error) {
-	word := d.Val()
-	values := d.RemainingArgs()
-	if len(values) == 0 {
-		return nil, d.Errf("%s: expected %s", word, expected)
+func Arguments(expected string) Reader[[]string] {
+	return func(d *caddyfile.Dispenser) ([]string, error) {
+		word := d.Val()
+		values := d.RemainingArgs()
+		if len(values) == 0 {
+			return nil, d.Errf("%s: expected %s", word, expected)
+		}
+		return values, nil
 	}
-	return values, nil
 }
 
 // LiteralArguments is [Arguments] without Caddy's expansion of shorthands.
-func LiteralArguments(d *caddyfile.Dispenser, expected string) ([]string, error) {
-	values, err := Arguments(d, expected)
-	for i, v := range values {
-		values[i] = UndoShorthands(v)
+func LiteralArguments(expected string) Reader[[]string] {
+	return func(d *caddyfile.Dispenser) ([]string, error) {
+		values, err := Arguments(expected)(d)
+		for i, v := range values {
+			values[i] = UndoShorthands(v)
+		}
+		return values, err
 	}
-	return values, err
 }
 
-// Text reads the single argument of a word that may be given once, without Caddy's expansion
-// of shorthands.
-func Text(d *caddyfile.Dispenser, into *string, expected string) error {
-	if err := Once(d, *into != ""); err != nil {
-		return err
+// Text reads the single argument of the current word, which is not empty, without Caddy's
+// expansion of shorthands.
+func Text(expected string) Reader[string] {
+	return func(d *caddyfile.Dispenser) (string, error) {
+		word := d.Val()
+		value, err := Argument(expected)(d)
+		if value = UndoShorthands(value); err == nil && value == "" {
+			err = d.Errf("%s: expected %s", word, expected)
+		}
+		return value, err
 	}
-	word := d.Val()
-	value, err := Argument(d, expected)
-	if err != nil {
-		return err
-	}
-	if *into = UndoShorthands(value); *into == "" {
-		return d.Errf("%s: expected %s", word, expected)
-	}
-	return nil
 }
 
-// Choice reads one of several values for a word that may be given once.
-func Choice(d *caddyfile.Dispenser, into *string, known ...string) error {
-	word := d.Val()
-	expected := known[len(known)-1]
-	if others := known[:len(known)-1]; len(others) > 0 {
-		expected = strings.Join(others, ", ") + " or " + expected
+// Choice reads one of several values.
+func Choice(known ...string) Reader[string] {
+	last := len(known) - 1
+	expected := known[last]
+	if last > 0 {
+		expected = strings.Join(known[:last], ", ") + " or " + expected
 	}
-	if err := Text(d, into, expected); err != nil {
-		return err
+	return oneOf(known, expected, Text(expected))
+}
+
+// Either is [Choice] with "or" between all values in its errors.
+func Either(known ...string) Reader[string] {
+	expected := strings.Join(known, " or ")
+	return oneOf(known, expected, Argument(expected))
+}
+
+func oneOf(known []string, expected string, read Reader[string]) Reader[string] {
+	return func(d *caddyfile.Dispenser) (string, error) {
+		word := d.Val()
+		value, err := read(d)
+		if err == nil && !slices.Contains(known, value) {
+			err = d.Errf("%s: unexpected '%s', expected %s", word, value, expected)
+		}
+		return value, err
 	}
-	if !slices.Contains(known, *into) {
-		return d.Errf("%s: unexpected '%s', expected %s", word, *into, expected)
-	}
-	return nil
 }

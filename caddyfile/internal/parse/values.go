@@ -11,39 +11,39 @@ import (
 	"github.com/gatehouse/gatehouse/caddyfile/bytesize"
 )
 
+const durationForm = "a duration such as 10s, 15m, 1h or 30d"
+
 // Duration reads the single argument of the current word as a duration of at least a second.
-func Duration(d *caddyfile.Dispenser) (caddy.Duration, error) {
-	return duration(d, false)
-}
-
-// DurationOrZero is [Duration] for a word whose duration may be 0.
-func DurationOrZero(d *caddyfile.Dispenser) (caddy.Duration, error) {
-	return duration(d, true)
-}
-
-func duration(d *caddyfile.Dispenser, zero bool) (caddy.Duration, error) {
+func Duration[T ~int64](d *caddyfile.Dispenser) (T, error) {
 	word := d.Val()
-	value, err := Argument(d, "a duration such as 10s, 15m, 1h or 30d")
+	value, err := Argument(durationForm)(d)
 	if err != nil {
 		return 0, err
 	}
-	return toDuration(d, word, value, zero)
+	return ToDuration[T](d, word, value)
+}
+
+// DurationOrZero is [Duration] for a word whose duration may be 0.
+func DurationOrZero(d *caddyfile.Dispenser) (*caddy.Duration, error) {
+	word := d.Val()
+	value, err := Argument(durationForm)(d)
+	if zero, invalid := caddy.ParseDuration(value); err != nil || invalid == nil && zero == 0 {
+		return new(caddy.Duration), err
+	}
+	parsed, err := ToDuration[caddy.Duration](d, word, value)
+	return &parsed, err
 }
 
 // ToDuration converts the argument of a word to a duration of at least a second.
-func ToDuration(d *caddyfile.Dispenser, word, value string) (caddy.Duration, error) {
-	return toDuration(d, word, value, false)
-}
-
-func toDuration(d *caddyfile.Dispenser, word, value string, zero bool) (caddy.Duration, error) {
+func ToDuration[T ~int64](d *caddyfile.Dispenser, word, value string) (T, error) {
 	parsed, err := caddy.ParseDuration(value)
-	if err != nil || parsed < 0 || parsed == 0 && !zero {
+	if err != nil || parsed <= 0 {
 		return 0, d.Errf("%s: invalid duration '%s', expected one such as 10s, 15m, 1h or 30d", word, value)
 	}
-	if parsed != 0 && parsed < time.Second {
+	if parsed < time.Second {
 		return 0, d.Errf("%s: '%s' is less than a second, expected 1s or more", word, value)
 	}
-	return caddy.Duration(parsed), nil
+	return T(parsed), nil
 }
 
 // Number reads the single argument of the current word as a whole number from 1.
@@ -52,14 +52,16 @@ func Number(d *caddyfile.Dispenser) (int, error) {
 }
 
 // NumberUpTo reads the single argument of the current word as a whole number from 1 to most.
-func NumberUpTo(d *caddyfile.Dispenser, most int) (int, error) {
-	return number(d, fmt.Sprintf("a whole number from 1 to %d", most), most)
+func NumberUpTo(most int) Reader[int] {
+	return func(d *caddyfile.Dispenser) (int, error) {
+		return number(d, fmt.Sprintf("a whole number from 1 to %d", most), most)
+	}
 }
 
 // number reads a whole number from 1 to most, or without an upper bound where most is 0.
 func number(d *caddyfile.Dispenser, expected string, most int) (int, error) {
 	word := d.Val()
-	value, err := Argument(d, expected)
+	value, err := Argument(expected)(d)
 	if err != nil {
 		return 0, err
 	}
@@ -70,29 +72,15 @@ func number(d *caddyfile.Dispenser, expected string, most int) (int, error) {
 	return n, nil
 }
 
-// Count reads a whole number from 1 for a word that may be given once.
-func Count(d *caddyfile.Dispenser, into *int) error {
-	if err := Once(d, *into != 0); err != nil {
-		return err
-	}
-	n, err := Number(d)
-	*into = n
-	return err
-}
-
-// Size reads a number of bytes for a word that may be given once.
-func Size(d *caddyfile.Dispenser, into *int64) error {
-	if err := Once(d, *into != 0); err != nil {
-		return err
-	}
+// Size reads the single argument of the current word as a number of bytes.
+func Size(d *caddyfile.Dispenser) (int64, error) {
 	word := d.Val()
-	value, err := Argument(d, "a size such as 512KiB or 1MiB")
+	value, err := Argument("a size such as 512KiB or 1MiB")(d)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if n, ok := bytesize.Parse(value); ok {
-		*into = n
-		return nil
+		return n, nil
 	}
-	return d.Errf("%s: invalid size '%s', expected one such as 512KiB or 1MiB", word, value)
+	return 0, d.Errf("%s: invalid size '%s', expected one such as 512KiB or 1MiB", word, value)
 }

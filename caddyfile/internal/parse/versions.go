@@ -14,24 +14,17 @@ var versionName = regexp.MustCompile(`^v[1-9][0-9]*$`)
 func IsVersionName(name string) bool { return versionName.MatchString(name) }
 
 // Versions reads the versions of the API that the rules of a directive hold in.
-func Versions(d *caddyfile.Dispenser, into *[]string) error {
-	if err := Once(d, *into != nil); err != nil {
-		return err
-	}
-	names, err := Arguments(d, "the names of versions such as v1 v2")
-	if err != nil {
-		return err
-	}
+func Versions(d *caddyfile.Dispenser) ([]string, error) {
+	names, err := Arguments("the names of versions such as v1 v2")(d)
 	for i, name := range names {
 		switch {
 		case !IsVersionName(name):
-			return d.Errf("versions: invalid name '%s', expected v and a number such as v1", name)
+			return nil, d.Errf("versions: invalid name '%s', expected v and a number such as v1", name)
 		case slices.Contains(names[:i], name):
-			return d.Errf("versions: %s is given twice", name)
+			return nil, d.Errf("versions: %s is given twice", name)
 		}
 	}
-	*into = names
-	return nil
+	return names, err
 }
 
 // WithVersions returns the paths of a rule and, right after them so that the order of rules
