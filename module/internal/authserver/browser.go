@@ -15,7 +15,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver/password"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/qrlogin"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/session"
-	"github.com/gatehouse/gatehouse/module/internal/authserver/signout"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
 )
@@ -31,10 +30,9 @@ type browserEndpoints struct {
 	qrlogin    *qrlogin.Endpoint
 }
 
-func newPasswords(s *Server) *password.Checker {
+func newPasswords(s *Server, sessions *session.Sessions) *password.Checker {
 	return password.New(password.Config{
-		Directory: s.Directory, Store: s.Store, Keys: s.Keys, Attempts: s.Attempts, Audit: s.Audit, Log: s.Log, Now: s.Now,
-		SignIn:     s.Metrics.SignIn,
+		Sessions: sessions, CountSignIn: s.Metrics.SignIn, KnownLife: s.Lifetimes.Refresh,
 		Account:    lockout.Rule{Limit: s.Protect.LoginFailures, Window: s.Protect.LoginWindow, Lock: s.Protect.Lockout},
 		PerAddress: s.Protect.PerAddress, Concurrency: s.Protect.HashConcurrency, QueueTimeout: s.Protect.HashQueueTimeout,
 	})
@@ -43,7 +41,7 @@ func newPasswords(s *Server) *password.Checker {
 // EndLockout forgets on this node what was counted for a user, see [password.Checker.EndLockout].
 func (s *Server) EndLockout(subject, username string) { s.passwords.EndLockout(subject, username) }
 
-func newUsers(s *Server) (*signout.Users, error) {
+func newUsers(s *Server) (*account.Users, error) {
 	ender, err := ending.NewEnder(ending.Config{
 		Store: s.Store, Revocations: s.Revocations, Wake: s.Sweep, Now: s.Now,
 		Longest: s.Lifetimes.Refresh + s.Lifetimes.Session + s.Lifetimes.Request,
@@ -51,7 +49,7 @@ func newUsers(s *Server) (*signout.Users, error) {
 	if err != nil {
 		return nil, err
 	}
-	return signout.New(signout.Config{Store: s.Store, Ender: ender, Families: s.families, Audit: s.Audit}), nil
+	return account.NewUsers(s.Store, ender, s.families, s.Audit), nil
 }
 
 func newBrowserEndpoints(s *Server, sessions *session.Sessions) browserEndpoints {
@@ -59,35 +57,27 @@ func newBrowserEndpoints(s *Server, sessions *session.Sessions) browserEndpoints
 	for _, scope := range s.Scopes {
 		texts[scope.Name] = scope.Text
 	}
-	var b browserEndpoints
-	loginPage := &login.Page{Writer: s.page, Sessions: sessions, Now: s.Now, Life: s.Lifetimes.Request}
+	loginPage := &login.Page{Sessions: sessions, RequestLife: s.Lifetimes.Request}
 	codes := authcode.Codes{Store: s.Store, Attempts: s.Attempts, PerUser: s.Protect.CodesPerUser}
 	tickets := confirm.Tickets{Tickets: s.CrossDevice, Clients: s.Clients, Attempts: s.Attempts, ClientIP: s.ClientIP}
-	b.authorize = authorize.New(authorize.Config{
-		Login: loginPage, Store: s.Store, Clients: s.Clients, Consents: consent.Store{Backend: s.Store, Now: s.Now}, Codes: codes,
-		Pushed: s.par, Audiences: s.audiences, GrantTypes: s.grantRules, Tokens: s.Tokens, Families: s.families,
-		KeepRegistration: s.keepRegistration, ScopeTexts: texts, Audit: s.Audit, Now: s.Now,
-		RequireState: s.RequireState, PKCERequired: s.PKCERequired, CodeLife: s.Lifetimes.Code, AccessLife: s.Lifetimes.Access,
-	})
-	b.login = login.New(login.Config{
-		Page: loginPage, Passwords: s.passwords, Requests: b.authorize, Audit: s.Audit, IsPage: s.isPage,
-		// A browser is remembered no longer than the end of a subject is.
-		Known: password.KnownBrowsers{Cookies: sessions.Cookies, Now: s.Now, Life: s.Lifetimes.Refresh},
-	})
-	b.account = account.New(account.Config{
-		Login: loginPage, Store: s.Store, Clients: s.Clients, Ender: s.Users, Attempts: s.Attempts, ScopeTexts: texts, Audit: s.Audit, Now: s.Now,
-		RefreshIdle: s.Lifetimes.RefreshIdle, TokenLife: s.TokenLife,
-	})
-	b.logout = logout.New(logout.Config{
-		Page: s.page, Sessions: sessions, Clients: s.Clients, Tokens: s.Tokens, Audit: s.Audit, Now: s.Now, FormLife: s.Lifetimes.Request,
-	})
-	b.devicePage = &device.Page{Login: loginPage, Codes: s.CrossDevice, Attempts: s.Attempts, Now: s.Now}
-	b.confirm = confirm.New(confirm.Config{
-		Login: loginPage, Tickets: tickets, Codes: codes, ScopeTexts: texts, Audit: s.Audit, Now: s.Now,
-		CodeLife: s.Lifetimes.Code, ShowCodePage: b.devicePage.Show,
-	})
+	var b browserEndpoints
+	b.authorize = &authorize.Endpoint{
+		Page: loginPage, Consents: consent.Store{Backend: s.Store, Now: s.Now}, Codes: codes, Pushed: s.par,
+		Audiences: s.audiences, GrantTypes: s.grantRules, Tokens: s.Tokens, Families: s.families,
+		KeepRegistration: s.keepRegistration, ScopeTexts: texts, RequireState: s.RequireState, PKCERequired: s.PKCERequired,
+		CodeLife: s.Lifetimes.Code, AccessLife: s.Lifetimes.Access,
+	}
+	b.login = &login.Endpoint{Page: loginPage, Passwords: s.passwords, Requests: b.authorize, IsPage: s.isPage}
+	b.account = &account.Endpoint{
+		Page: loginPage, Users: s.Users, ScopeTexts: texts, RefreshIdle: s.Lifetimes.RefreshIdle, TokenLife: s.TokenLife,
+	}
+	b.logout = &logout.Endpoint{Sessions: sessions, Tokens: s.Tokens, FormLife: s.Lifetimes.Request}
+	b.devicePage = &device.Page{Page: loginPage, Codes: s.CrossDevice}
+	b.confirm = &confirm.Endpoint{
+		Page: loginPage, Tickets: tickets, Codes: codes, ScopeTexts: texts, CodeLife: s.Lifetimes.Code, ShowCodePage: b.devicePage.Show,
+	}
 	b.qrlogin = qrlogin.New(qrlogin.Config{
-		Login: loginPage, Requests: b.authorize, Tickets: tickets, Codes: codes, Now: s.Now, CodeLife: s.Lifetimes.Code,
+		Page: loginPage, Requests: b.authorize, Tickets: tickets, Codes: codes, CodeLife: s.Lifetimes.Code,
 	})
 	return b
 }

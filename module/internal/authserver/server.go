@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gatehouse/gatehouse/module/internal/authserver/account"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/audience"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/grant"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
@@ -12,7 +13,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/password"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/session"
-	"github.com/gatehouse/gatehouse/module/internal/authserver/signout"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/variantb"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -28,7 +28,7 @@ type Server struct {
 	routes map[string]route
 	own    ownpaths.Paths
 	// Users ends what users have; the admin API calls it.
-	*signout.Users
+	*account.Users
 
 	audiences  audience.Config
 	grantRules grant.Rules
@@ -62,7 +62,11 @@ func New(c Config) (*Server, error) {
 	s.respond = oauthhttp.Responder{Log: s.Log}
 	s.site = page.NewSite(c.Issuer)
 	s.page = &page.Writer{Site: s.site, Pages: s.Pages, Log: s.Log, RequestID: s.RequestID}
-	s.passwords = newPasswords(s)
+	sessions := &session.Sessions{
+		Writer: s.page, Store: s.Store, Directory: s.Directory, Keys: s.Keys, Clients: s.Clients, Attempts: s.Attempts,
+		Audit: s.Audit, ClientIP: s.ClientIP, Now: s.Now, Life: s.Lifetimes.Session, Idle: s.Lifetimes.SessionIdle,
+	}
+	s.passwords = newPasswords(s, sessions)
 	var err error
 	if s.endpoints, err = newEndpoints(s); err != nil {
 		return nil, err
@@ -70,10 +74,7 @@ func New(c Config) (*Server, error) {
 	if s.Users, err = newUsers(s); err != nil {
 		return nil, err
 	}
-	s.browserEndpoints = newBrowserEndpoints(s, session.New(session.Config{
-		Site: s.site, Store: s.Store, Directory: s.Directory, Keys: s.Keys, ClientIP: s.ClientIP, Now: s.Now,
-		Life: s.Lifetimes.Session, Idle: s.Lifetimes.SessionIdle,
-	}))
+	s.browserEndpoints = newBrowserEndpoints(s, sessions)
 	if s.variantB, err = newVariantB(s); err != nil {
 		return nil, err
 	}

@@ -19,133 +19,108 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// The kinds of things a button of the page can name.
 const (
 	useAccount = "account" // of the keys' secret, and of the form's token
-	anApp      = "application"
-	aSession   = "session"
-	endOthers  = "others"
-	endAll     = "everything"
+	// The kinds of buttons that name a record.
+	kindApplication = "application"
+	kindSession     = "session"
+	// endPatience bounds the work of a button whose browser has gone.
+	endPatience = 30 * time.Second
 )
 
-// endPatience bounds an end whose browser has gone.
-const endPatience = 30 * time.Second
-
-// withdrawalsOfUser bounds how often a user withdraws consent: each time leaves a notice in the
-// store for as long as access tokens live.
+// withdrawalsOfUser bounds how often a user withdraws consent: each withdrawal leaves a notice in the store for as long
+// as access tokens live.
 var withdrawalsOfUser = lockout.Rule{Limit: 60, Window: time.Minute}
 
-// Clients finds a client; ok is false for an unknown one, errors are technical.
-type Clients interface {
-	Client(ctx context.Context, id string) (c *oauth.Client, ok bool, err error)
-}
-
-// Ender ends what users have, see package signout.
-type Ender interface {
-	EndSubject(ctx context.Context, subject string) error
-	EndClient(ctx context.Context, subject, client string) error
-}
-
-// Config is what an Endpoint needs; all of it.
-type Config struct {
-	Login      *login.Page
-	Store      store.Backend
-	Clients    Clients
-	Ender      Ender
-	Attempts   *lockout.Book
+// Endpoint answers /account. All fields are needed.
+type Endpoint struct {
+	*login.Page
+	Users      *Users
 	ScopeTexts page.ScopeTexts
-	Audit      audit.Sink
-	Now        func() time.Time
-	// RefreshIdle is how long a refresh token lives without use, and TokenLife the longest life
-	// of any access token.
+	// RefreshIdle is how long a refresh token lives without use, and TokenLife the longest life of any access token.
 	RefreshIdle time.Duration
 	TokenLife   func() time.Duration
 }
 
-// Endpoint answers /account.
-type Endpoint struct{ Config }
-
-// New returns an Endpoint.
-func New(c Config) *Endpoint { return &Endpoint{c} }
-
-// Home sends users who are signed in to the account page, and tells everybody else what this is.
+// Home answers the issuer's own address: it redirects signed-in users to the account page, and shows everybody else what
+// this server is.
 func (e *Endpoint) Home(w http.ResponseWriter, r *http.Request) error {
-	who, err := e.Login.Sessions.Unlocked(r)
-	if err != nil {
+	who, err := e.Unlocked(r)
+	switch {
+	case err != nil:
 		return err
+	case who != nil:
+		page.Redirect(w, r, e.Site.Base+page.AccountPath)
+	default:
+		e.Pages.Home(w, http.StatusOK, webui.HomeView{
+			Lang: e.Pages.Language(r, ""), Login: e.Site.Base + page.LoginPath, Metadata: e.Site.Base + "/.well-known/openid-configuration",
+		})
 	}
-	base := e.Login.Site.Base
-	if who != nil {
-		page.Redirect(w, r, base+page.AccountPath)
-		return nil
-	}
-	e.Login.Pages.Home(w, http.StatusOK, webui.HomeView{
-		Lang: e.Login.Pages.Language(r, ""), Login: base + page.LoginPath, Metadata: base + "/.well-known/openid-configuration",
-	})
 	return nil
 }
 
-// Get shows, to whoever is signed in, what they have allowed and where they are signed in. It
-// changes nothing.
+// Get shows signed-in users what they have allowed and where they are signed in. It changes nothing.
 func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
-	b, err := e.Login.Sessions.Welcome(w, r)
+	b, err := e.Welcome(w, r)
 	if err != nil {
 		return err
 	}
-	who, err := e.Login.Require(w, r, b, "")
+	who, err := e.Require(w, r, b, "")
 	if who == nil {
 		return err
 	}
 	return e.show(w, r, b, who, "")
 }
 
-// Post does what one button says. The form's token names the user who saw the page, as on the
-// consent page; a user who is no longer signed in signs in and looks again.
+// Post does what a button says. The form's token names the user who saw the page, as on the consent page; a user who is
+// no longer signed in signs in and sees the page again.
 func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
-	b, form, err := e.Login.Sessions.ReceiveForm(r)
+	b, form, err := e.ReceiveForm(r)
 	if err != nil {
 		return err
 	}
-	who, err := e.Login.Require(w, r, b, "")
+	who, err := e.Require(w, r, b, "")
 	if who == nil {
 		return err
 	}
 	if !b.CheckToken(form.Get("token"), useAccount, who.User.ID) {
 		return refusal.Forbid()
 	}
-	// What is half ended must be ended although the browser went away.
+	// Half an end must be completed even if the browser goes away.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), endPatience)
 	defer cancel()
 	done, err := e.pressButton(ctx, b, form, who)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case done == doneHere || done == doneEverywhere:
-		e.showSignedOut(w, r, done == doneEverywhere)
-		return nil
 	}
-	return e.show(w, r, b, who, done)
+	if done != doneHere && done != doneEverywhere {
+		return e.show(w, r, b, who, done)
+	}
+	e.Cookies().Set(w, e.Cookies().Session(), "", -1)
+	e.Pages.Logout(w, http.StatusOK, webui.LogoutView{
+		Form: webui.Form{Lang: e.Pages.Language(r, "")}, Done: true, Everywhere: done == doneEverywhere, Account: e.Site.Base + page.AccountPath,
+	})
+	return nil
 }
 
-// What the page says after a button was pressed: one of webui's words, or that this browser's
-// session has ended.
+// What pressButton returns, besides the values of webui.AccountView.Done, if the session of this browser has ended.
 const (
 	doneHere       = "this session"
 	doneEverywhere = "all sessions"
 )
 
-// pressButton does what a button is for.
+// pressButton does what the pressed button says, and returns what was done.
 func (e *Endpoint) pressButton(ctx context.Context, b session.Browser, form httpx.Form, who *session.SignedIn) (done string, err error) {
 	subject := who.User.ID
 	switch all := form.Get("all"); {
 	case form.Get("withdraw") != "":
-		client, ok := b.OpenFor(useAccount, form.Get("withdraw"), anApp, subject)
+		client, ok := b.OpenFor(useAccount, form.Get("withdraw"), kindApplication, subject)
 		if !ok {
 			return "", errNotYours()
 		}
 		return "withdrawn", e.withdraw(ctx, subject, client)
 	case form.Get("end") != "":
-		digest, ok := b.OpenFor(useAccount, form.Get("end"), aSession, subject)
+		digest, ok := b.OpenFor(useAccount, form.Get("end"), kindSession, subject)
 		if !ok {
 			return "", errNotYours()
 		}
@@ -153,22 +128,22 @@ func (e *Endpoint) pressButton(ctx context.Context, b session.Browser, form http
 			return "ended", err
 		}
 		return doneHere, nil
-	case all == endOthers:
+	case all == "others":
 		return "others", e.endOthers(ctx, who)
-	case all == endAll:
-		return doneEverywhere, e.Ender.EndSubject(ctx, subject)
+	case all == "everything":
+		return doneEverywhere, e.Users.EndSubject(ctx, subject)
 	}
 	return "", oauth.E(oauth.InvalidRequest, "none of the page's buttons was pressed")
 }
 
 func errNotYours() error { return refusal.New(http.StatusNotFound, refusal.NotFound, "") }
 
-// withdraw withdraws everything that was allowed to a client.
+// withdraw withdraws everything that the user allowed a client.
 func (e *Endpoint) withdraw(ctx context.Context, subject, client string) error {
 	if err := refusal.Limited(e.Attempts.Take("end:"+subject, withdrawalsOfUser)); err != nil {
 		return err
 	}
-	if err := e.Ender.EndClient(ctx, subject, client); err != nil {
+	if err := e.Users.EndClient(ctx, subject, client); err != nil {
 		return err
 	}
 	e.Audit.Record(ctx, audit.Event{Name: audit.ConsentRevoked, Client: client, Subject: subject})
@@ -181,41 +156,31 @@ func (e *Endpoint) endOthers(ctx context.Context, who *session.SignedIn) error {
 		if rec.ID == who.Digest {
 			return nil
 		}
-		if err := e.Store.Delete(ctx, rec.Key); err != nil {
-			return err
-		}
-		e.Audit.Record(ctx, audit.Event{Name: audit.SignOut, Subject: who.User.ID})
-		return nil
+		return e.deleteSession(ctx, rec.Key, who.User.ID)
 	})
 }
 
-// endSession ends one session of the user. A session that is gone already is no error: the page
-// may have been open for long.
+// endSession ends one session of the user. A session that is gone already is no error: the page may have been open for
+// a long time.
 func (e *Endpoint) endSession(ctx context.Context, subject, digest string) error {
 	key := store.Key{Kind: store.KindSession, ID: digest}
 	var v store.Session
 	_, err := store.Read(ctx, e.Store, key, &v)
-	if errors.Is(err, store.ErrNotFound) {
+	switch {
+	case errors.Is(err, store.ErrNotFound):
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return err
-	}
-	if v.Subject != subject {
+	case v.Subject != subject:
 		return errNotYours()
 	}
+	return e.deleteSession(ctx, key, subject)
+}
+
+func (e *Endpoint) deleteSession(ctx context.Context, key store.Key, subject string) error {
 	if err := e.Store.Delete(ctx, key); err != nil {
 		return err
 	}
 	e.Audit.Record(ctx, audit.Event{Name: audit.SignOut, Subject: subject})
 	return nil
-}
-
-// showSignedOut answers in a browser whose session has ended.
-func (e *Endpoint) showSignedOut(w http.ResponseWriter, r *http.Request, everywhere bool) {
-	cookies := e.Login.Sessions.Cookies
-	cookies.Set(w, cookies.Session(), "", -1)
-	e.Login.Pages.Logout(w, http.StatusOK, webui.LogoutView{
-		Form: webui.Form{Lang: e.Login.Pages.Language(r, "")}, Done: true, Everywhere: everywhere, Account: e.Login.Site.Base + page.AccountPath,
-	})
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
@@ -18,19 +17,20 @@ import (
 )
 
 const (
-	// maxShown is how many applications and sessions the page lists: ending some makes
-	// room for the others, and "everywhere" ends all.
+	// maxShown is how many applications and sessions the page lists: ending some makes room for the others, and
+	// "everywhere" ends all.
 	maxShown = 100
-	// maxGrantsRead bounds what one view of the page reads. Each client has at most
-	// GrantsPerUser, and dead ones are there until they are swept.
+	// maxGrantsRead bounds what one view of the page reads. Each client has at most GrantsPerUser, and dead grants stay
+	// until they are swept.
 	maxGrantsRead = 2000
 )
 
+// show shows the account page; done is what the last button did.
 func (e *Endpoint) show(w http.ResponseWriter, r *http.Request, b session.Browser, who *session.SignedIn, done string) error {
-	lang := e.Login.Pages.Language(r, "")
+	lang, base := e.Pages.Language(r, ""), e.Site.Base
 	v := webui.AccountView{
-		Form: webui.Form{Lang: lang, Action: e.Login.Site.Base + page.AccountPath, Token: b.Token(useAccount, who.User.ID)},
-		User: who.User.Username, Name: page.DisplayName(who.User), Script: e.Login.Site.Base + page.TimesScript, Origin: e.Login.Site.Origin, Logout: e.Login.Site.Base + page.LogoutPath, Done: done,
+		Form: webui.Form{Lang: lang, Action: base + page.AccountPath, Token: b.Token(useAccount, who.User.ID)},
+		User: who.User.Username, Name: page.DisplayName(who.User), Script: base + page.TimesScript, Origin: e.Site.Origin, Logout: base + page.LogoutPath, Done: done,
 	}
 	judge, err := ending.NewJudge(r.Context(), e.Store, who.User.ID)
 	if err != nil {
@@ -43,7 +43,7 @@ func (e *Endpoint) show(w http.ResponseWriter, r *http.Request, b session.Browse
 	v.MoreApplications = more
 	for _, a := range allowed {
 		app := webui.ApplicationView{
-			ID: b.SealFor(useAccount, a.client, anApp, who.User.ID), ClientID: a.client, Name: a.client, Since: a.since, Remembered: a.remembered,
+			ID: b.SealFor(useAccount, a.client, kindApplication, who.User.ID), ClientID: a.client, Name: a.client, Since: a.since, Remembered: a.remembered,
 		}
 		client, ok, err := e.Clients.Client(r.Context(), a.client)
 		if err != nil {
@@ -61,10 +61,10 @@ func (e *Endpoint) show(w http.ResponseWriter, r *http.Request, b session.Browse
 		}
 		v.Applications = append(v.Applications, app)
 	}
-	if v.Sessions, v.MoreSessions, err = e.sessionViews(r.Context(), b, who, judge); err != nil {
+	if v.Sessions, v.MoreSessions, err = e.listSessions(r.Context(), b, who, judge); err != nil {
 		return err
 	}
-	e.Login.Pages.Account(w, http.StatusOK, v)
+	e.Pages.Account(w, http.StatusOK, v)
 	return nil
 }
 
@@ -76,11 +76,11 @@ type allowance struct {
 	remembered bool
 }
 
-// listAllowed puts together what is remembered and what is in force: an application that is
-// asked about anew each time has access all the same while one of its grants lives.
+// listAllowed lists what is remembered and what is in force: an application that has to ask each time still has access
+// while one of its grants lives.
 func (e *Endpoint) listAllowed(ctx context.Context, subject string, judge *ending.Judge) (list []allowance, more bool, err error) {
 	byClient := make(map[string]*allowance)
-	add := func(client string, since time.Time, scopes []string) *allowance {
+	allow := func(client string, since time.Time, scopes []string) *allowance {
 		a := byClient[client]
 		if a == nil {
 			a = &allowance{client: client, since: since}
@@ -96,7 +96,7 @@ func (e *Endpoint) listAllowed(ctx context.Context, subject string, judge *endin
 		var v store.Consent
 		err := store.Decode(rec.Value, &v)
 		if err == nil {
-			add(v.Client, v.GivenAt, v.Scopes).remembered = true
+			allow(v.Client, v.GivenAt, v.Scopes).remembered = true
 		}
 		return err
 	})
@@ -110,7 +110,7 @@ func (e *Endpoint) listAllowed(ctx context.Context, subject string, judge *endin
 		}
 		ended, err := judge.Ended(ctx, v.Client, v.Epochs)
 		if err == nil && !ended {
-			add(v.Client, v.IssuedAt, v.Scopes)
+			allow(v.Client, v.IssuedAt, v.Scopes)
 		}
 		return err
 	})
@@ -123,19 +123,12 @@ func (e *Endpoint) listAllowed(ctx context.Context, subject string, judge *endin
 		list = append(list, *a)
 	}
 	slices.SortFunc(list, func(a, b allowance) int {
-		if c := b.since.Compare(a.since); c != 0 {
-			return c
-		}
-		return strings.Compare(a.client, b.client)
+		return cmp.Or(b.since.Compare(a.since), cmp.Compare(a.client, b.client))
 	})
-	if len(list) > maxShown {
-		list, more = list[:maxShown], true
-	}
-	return list, more || moreGrants, nil
+	return list[:min(len(list), maxShown)], more || moreGrants || len(list) > maxShown, nil
 }
 
-// inForce reports whether a family can still give anybody access, unless it was ended with
-// its user.
+// inForce reports whether a grant can still give access, unless it was ended with its user.
 func (e *Endpoint) inForce(g store.Grant) bool {
 	if g.Revoked() {
 		return false
@@ -144,7 +137,7 @@ func (e *Endpoint) inForce(g store.Grant) bool {
 	return refreshes || e.Now().Before(g.RotatedAt.Add(e.TokenLife()))
 }
 
-// place is what an address says of where it is, without asking anybody.
+// place is what an address itself says about its location, see [webui.SessionView].
 func place(address string) string {
 	a, err := netip.ParseAddr(address)
 	switch {
@@ -158,12 +151,13 @@ func place(address string) string {
 	return ""
 }
 
-func (e *Endpoint) sessionViews(ctx context.Context, b session.Browser, who *session.SignedIn, judge *ending.Judge) ([]webui.SessionView, bool, error) {
+// listSessions lists the live sessions of a user, this browser's first, then the last used ones.
+func (e *Endpoint) listSessions(ctx context.Context, b session.Browser, who *session.SignedIn, judge *ending.Judge) ([]webui.SessionView, bool, error) {
 	var list []webui.SessionView
-	// The bound of sessions holds only a moment after each sign-in, so some more are read.
+	// A user may have more than session.Max for a moment after each sign-in.
 	more, err := userrecords.UpTo(ctx, e.Store, store.KindSession, who.User.ID, 2*session.Max, func(rec store.Record) error {
 		var v store.Session
-		if err := store.Decode(rec.Value, &v); err != nil || !e.Now().Before(e.Login.Sessions.End(v)) {
+		if err := store.Decode(rec.Value, &v); err != nil || !e.Now().Before(e.End(v)) {
 			return err
 		}
 		if ended, err := judge.Ended(ctx, "", store.Epochs{Subject: v.Epoch}); err != nil || ended {
@@ -171,7 +165,7 @@ func (e *Endpoint) sessionViews(ctx context.Context, b session.Browser, who *ses
 		}
 		browser, system := page.BrowserName(v.UserAgent)
 		list = append(list, webui.SessionView{
-			ID: b.SealFor(useAccount, rec.ID, aSession, who.User.ID), Browser: browser, System: system, Address: v.Address, Place: place(v.Address),
+			ID: b.SealFor(useAccount, rec.ID, kindSession, who.User.ID), Browser: browser, System: system, Address: v.Address, Place: place(v.Address),
 			Since: v.AuthTime, Idle: max(0, e.Now().Sub(v.LastSeen)), Current: rec.ID == who.Digest,
 		})
 		return nil
@@ -185,13 +179,8 @@ func (e *Endpoint) sessionViews(ctx context.Context, b session.Browser, who *ses
 			return -1
 		case b.Current:
 			return 1
-		case a.Idle != b.Idle:
-			return cmp.Compare(a.Idle, b.Idle)
 		}
-		return a.Since.Compare(b.Since)
+		return cmp.Or(cmp.Compare(a.Idle, b.Idle), a.Since.Compare(b.Since))
 	})
-	if len(list) > maxShown {
-		list, more = list[:maxShown], true
-	}
-	return list, more, nil
+	return list[:min(len(list), maxShown)], more || len(list) > maxShown, nil
 }

@@ -37,7 +37,7 @@ func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, e.Login.Site.Base+page.AuthorizePath+"?"+p.Encode())
+	page.Redirect(w, r, e.Site.Base+page.AuthorizePath+"?"+p.Encode())
 	return nil
 }
 
@@ -55,11 +55,11 @@ func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 	}
 	p, pushedID, err := e.Pushed.Open(r.Context(), p)
 	if err != nil {
-		return page.InLanguage(err, e.Login.Pages.Language(r, p.Locales()))
+		return page.InLanguage(err, e.Pages.Language(r, p.Locales()))
 	}
 	client, err := e.identifyClient(r.Context(), p)
 	if err != nil {
-		return page.InLanguage(err, e.Login.Pages.Language(r, p.Locales()))
+		return page.InLanguage(err, e.Pages.Language(r, p.Locales()))
 	}
 	to := page.Callback{URI: p.Get("redirect_uri"), Fragment: e.inFragment(p.Get("response_type"))}
 	if p.Count("state") == 1 {
@@ -77,11 +77,11 @@ func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusOK)
 		return nil
 	}
-	b, err := e.Login.Sessions.Welcome(w, r)
+	b, err := e.Welcome(w, r)
 	if err != nil {
 		return err
 	}
-	who, err := e.Login.Sessions.SignedIn(r)
+	who, err := e.SignedIn(r)
 	if err != nil {
 		return err
 	}
@@ -121,23 +121,26 @@ func (e *Endpoint) showLogin(w http.ResponseWriter, r *http.Request, b session.B
 	if err != nil {
 		return err
 	}
-	return e.Login.Show(w, r, b, login.View{Title: client.Title(), Locales: q.Locales, Sealed: sealed, Username: username})
+	return e.ShowLogin(w, r, b, login.View{Title: client.Title(), Locales: q.Locales, Sealed: sealed, Username: username})
 }
 
-// inProgress is a request that a form brought back, with its client as it is now.
+// inProgress is a request that a form of browser b sent back, with its client as it is now.
 type inProgress struct {
 	e      *Endpoint
+	w      http.ResponseWriter
+	r      *http.Request
+	b      session.Browser
 	q      *Request
 	client *oauth.Client
 }
 
 // Resume implements [login.Requests].
-func (e *Endpoint) Resume(ctx context.Context, b session.Browser, sealed string) (login.Request, error) {
-	q, client, err := e.resume(ctx, b, sealed)
+func (e *Endpoint) Resume(w http.ResponseWriter, r *http.Request, b session.Browser, sealed string) (login.Request, error) {
+	q, client, err := e.resume(r.Context(), b, sealed)
 	if err != nil {
 		return nil, err
 	}
-	return inProgress{e, q, client}, nil
+	return inProgress{e, w, r, b, q, client}, nil
 }
 
 func (e *Endpoint) resume(ctx context.Context, b session.Browser, sealed string) (*Request, *oauth.Client, error) {
@@ -155,17 +158,17 @@ func (p inProgress) LoginView() login.View {
 	return login.View{Title: p.client.Title(), Locales: p.q.Locales}
 }
 
-func (p inProgress) Continue(w http.ResponseWriter, r *http.Request, b session.Browser, who *session.SignedIn) error {
-	return p.e.proceed(w, r, b, p.q, p.client, who, false)
+func (p inProgress) Continue(who *session.SignedIn) error {
+	return p.e.proceed(p.w, p.r, p.b, p.q, p.client, who, false)
 }
 
-func (p inProgress) ShowAgain(w http.ResponseWriter, r *http.Request, b session.Browser) error {
-	who, err := p.e.Login.Sessions.SignedIn(r)
+func (p inProgress) ShowAgain() error {
+	who, err := p.e.SignedIn(p.r)
 	if err != nil {
 		return err
 	}
 	if who == nil || !p.q.allowsUser(who.User.ID, who.Session.AuthTime) {
-		return p.e.showLogin(w, r, b, p.q, p.client, "")
+		return p.e.showLogin(p.w, p.r, p.b, p.q, p.client, "")
 	}
-	return p.Continue(w, r, b, who)
+	return p.Continue(who)
 }

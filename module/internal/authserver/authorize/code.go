@@ -30,7 +30,7 @@ func (e *Endpoint) grantCode(w http.ResponseWriter, r *http.Request, b session.B
 	// If the record were gone before the sealed request has expired, the same request could
 	// bring a code that was used back to life.
 	expires := v.Expires
-	if end := q.Created.Add(e.Login.Life); end.After(expires) {
+	if end := q.Created.Add(e.RequestLife); end.After(expires) {
 		expires = end
 	}
 	key := store.Key{Kind: store.KindCode, ID: secret.Digest(code)}
@@ -39,7 +39,7 @@ func (e *Endpoint) grantCode(w http.ResponseWriter, r *http.Request, b session.B
 	case errors.Is(err, store.ErrExists):
 		err = e.checkRedeemable(r.Context(), key)
 	case err == nil:
-		e.Login.Log.Info("code issued", slog.String("client", q.Client), slog.String("subject", who.User.ID))
+		e.Log.Info("code issued", slog.String("client", q.Client), slog.String("subject", who.User.ID))
 	}
 	if err == nil {
 		err = e.undoUnlessAllowed(r.Context(), q, who, epochs, func(ctx context.Context) error { return e.Codes.Revoke(ctx, key) })
@@ -47,7 +47,7 @@ func (e *Endpoint) grantCode(w http.ResponseWriter, r *http.Request, b session.B
 	if err != nil {
 		return err
 	}
-	e.Login.Answer(w, r, q.callback(), "code", code)
+	e.Answer(w, r, q.callback(), "code", code)
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/audience"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/authcode"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/consent"
@@ -16,11 +15,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
-
-// Clients finds a client; ok is false for an unknown one, errors are technical.
-type Clients interface {
-	Client(ctx context.Context, id string) (c *oauth.Client, ok bool, err error)
-}
 
 // Tokens makes access tokens and reads id_tokens.
 type Tokens interface {
@@ -48,11 +42,9 @@ type Pushed interface {
 	Spend(ctx context.Context, id string, created time.Time, issued string) error
 }
 
-// Config is what an Endpoint needs; all of it, except where it says otherwise.
-type Config struct {
-	Login      *login.Page
-	Store      store.Backend
-	Clients    Clients
+// Endpoint answers authorization requests and takes consent. All fields are needed, except where it says otherwise.
+type Endpoint struct {
+	*login.Page
 	Consents   consent.Store
 	Codes      authcode.Codes
 	Pushed     Pushed
@@ -64,8 +56,6 @@ type Config struct {
 	// is to be done.
 	KeepRegistration func(ctx context.Context, id string) error
 	ScopeTexts       page.ScopeTexts
-	Audit            audit.Sink
-	Now              func() time.Time
 
 	// RequireState says when requests of clients without a rule of their own must carry state.
 	RequireState oauth.StateRule
@@ -74,9 +64,3 @@ type Config struct {
 	CodeLife     time.Duration
 	AccessLife   time.Duration
 }
-
-// Endpoint answers authorization requests and takes consent.
-type Endpoint struct{ Config }
-
-// New returns an Endpoint.
-func New(c Config) *Endpoint { return &Endpoint{c} }

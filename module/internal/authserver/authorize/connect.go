@@ -30,7 +30,7 @@ func (e *Endpoint) ReadConnect(r *http.Request, scopes ...string) (*Request, *oa
 	locales := connectLanguages[p.Get("lang")]
 	q, client, err := e.checkConnect(r, p, scopes)
 	if err != nil {
-		return nil, client, p, page.InLanguage(err, e.Login.Pages.Language(r, locales))
+		return nil, client, p, page.InLanguage(err, e.Pages.Language(r, locales))
 	}
 	q.Locales = locales
 	return q, client, p, nil

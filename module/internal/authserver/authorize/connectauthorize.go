@@ -16,11 +16,11 @@ func (e *Endpoint) ConnectGet(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusOK)
 		return nil
 	}
-	b, err := e.Login.Sessions.Welcome(w, r)
+	b, err := e.Welcome(w, r)
 	if err != nil {
 		return err
 	}
-	who, err := e.Login.Sessions.SignedIn(r)
+	who, err := e.SignedIn(r)
 	if err != nil {
 		return err
 	}

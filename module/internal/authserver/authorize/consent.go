@@ -32,10 +32,10 @@ func (e *Endpoint) showConsent(w http.ResponseWriter, r *http.Request, b session
 	if consent.Stands(given, client, pair) {
 		before = given.On(q.Shown)
 	}
-	lang := e.Login.Pages.Language(r, q.Locales)
+	lang := e.Pages.Language(r, q.Locales)
 	v := webui.ConsentView{
 		Form: webui.Form{
-			Lang: lang, Action: e.Login.Site.Base + page.ConsentPath, Request: sealed,
+			Lang: lang, Action: e.Site.Base + page.ConsentPath, Request: sealed,
 			Token: b.Token(actionConsent, who.User.ID),
 		},
 		ClientID: client.ID,
@@ -43,7 +43,7 @@ func (e *Endpoint) showConsent(w http.ResponseWriter, r *http.Request, b session
 		Host:     page.Destination(q.RedirectURI),
 		User:     who.User.Username, Name: page.DisplayName(who.User),
 		Remember: client.RemembersConsent(q.RedirectURI),
-		Account:  e.Login.Site.Base + page.AccountPath, Unverified: client.SelfRegistered,
+		Account:  e.Site.Base + page.AccountPath, Unverified: client.SelfRegistered,
 	}
 	for _, name := range q.Scopes {
 		view := e.ScopeTexts.View(name, lang)
@@ -59,7 +59,7 @@ func (e *Endpoint) showConsent(w http.ResponseWriter, r *http.Request, b session
 		}
 		return 1
 	})
-	e.Login.Pages.Consent(w, http.StatusOK, v)
+	e.Pages.Consent(w, http.StatusOK, v)
 	return nil
 }
 
@@ -73,7 +73,7 @@ func (e *Endpoint) GetConsent(http.ResponseWriter, *http.Request) error {
 // else has signed in at this browser since, the answer is not theirs. A user who is no longer
 // signed in signs in again and is then asked again.
 func (e *Endpoint) PostConsent(w http.ResponseWriter, r *http.Request) error {
-	b, form, err := e.Login.Sessions.ReceiveForm(r)
+	b, form, err := e.ReceiveForm(r)
 	if err != nil {
 		return err
 	}
@@ -81,14 +81,15 @@ func (e *Endpoint) PostConsent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v, rec, ok, err := e.Login.Sessions.Current(r)
+	who, ok, err := e.Current(r)
 	if err != nil {
 		return err
 	}
-	if !ok || !q.allowsUser(v.Subject, v.AuthTime) {
+	subject := who.Session.Subject
+	if !ok || !q.allowsUser(subject, who.Session.AuthTime) {
 		return e.showLogin(w, r, b, q, client, "")
 	}
-	if !b.CheckToken(form.Get("token"), actionConsent, v.Subject) {
+	if !b.CheckToken(form.Get("token"), actionConsent, subject) {
 		return refusal.Forbid()
 	}
 	switch form.Get("decision") {
@@ -97,19 +98,19 @@ func (e *Endpoint) PostConsent(w http.ResponseWriter, r *http.Request) error {
 		q.AuthAfter = e.Now()
 		return e.showLogin(w, r, b, q, client, "")
 	case "deny":
-		e.Login.Log.Info("consent denied", slog.String("client", q.Client), slog.String("subject", v.Subject))
-		e.Audit.Record(r.Context(), audit.Event{Name: audit.ConsentDenied, Client: q.Client, Subject: v.Subject, Scopes: q.Scopes})
+		e.Log.Info("consent denied", slog.String("client", q.Client), slog.String("subject", subject))
+		e.Audit.Record(r.Context(), audit.Event{Name: audit.ConsentDenied, Client: q.Client, Subject: subject, Scopes: q.Scopes})
 		return q.refuse(oauth.AccessDenied, "the user did not allow this")
 	default:
 		return oauth.E(oauth.InvalidRequest, "decision must be allow, deny or switch")
 	}
-	return e.allow(w, r, b, q, client, &session.SignedIn{Session: v, Digest: rec.ID})
+	return e.allow(w, r, b, q, client, &who)
 }
 
 // allow remembers the consent and gives the client what it asked for. who is without its user
 // yet.
 func (e *Endpoint) allow(w http.ResponseWriter, r *http.Request, b session.Browser, q *Request, client *oauth.Client, who *session.SignedIn) error {
-	user, ok, err := e.Login.Sessions.Directory.Lookup(r.Context(), who.Session.Subject)
+	user, ok, err := e.Directory.Lookup(r.Context(), who.Session.Subject)
 	if err != nil {
 		return err
 	}

@@ -59,8 +59,8 @@ func (e *Endpoint) grantToken(w http.ResponseWriter, r *http.Request, b session.
 	e.Audit.Record(r.Context(), audit.Event{
 		Name: audit.Issue, Client: q.Client, Subject: who.User.ID, Grant: family.ID, Scopes: q.Scopes, Reason: string(oauth.Implicit),
 	})
-	e.Login.Log.Info("token issued at the authorization endpoint", slog.String("client", q.Client), slog.String("subject", who.User.ID))
-	e.Login.Answer(w, r, q.callback(), "access_token", access, "token_type", "Bearer",
+	e.Log.Info("token issued at the authorization endpoint", slog.String("client", q.Client), slog.String("subject", who.User.ID))
+	e.Answer(w, r, q.callback(), "access_token", access, "token_type", "Bearer",
 		"expires_in", strconv.FormatInt(int64(life/time.Second), 10), "scope", oauth.JoinScopes(q.Scopes))
 	return nil
 }
@@ -68,7 +68,7 @@ func (e *Endpoint) grantToken(w http.ResponseWriter, r *http.Request, b session.
 // storeFamily stores the family for as long as its token, or the form that made it, lives.
 func (e *Endpoint) storeFamily(r *http.Request, q *Request, family store.Grant) error {
 	expires := family.Expires
-	if end := q.Created.Add(e.Login.Life); end.After(expires) {
+	if end := q.Created.Add(e.RequestLife); end.After(expires) {
 		expires = end
 	}
 	created, err := e.Families.Begin(r.Context(), family, expires.Add(authcode.Margin))

@@ -117,7 +117,7 @@ func (e *Endpoint) open(b session.Browser, sealed string) (*Request, error) {
 	if err := json.Unmarshal(plain, q); err != nil {
 		return nil, refusal.Forbid()
 	}
-	if e.Now().Sub(q.Created) < e.Login.Life {
+	if e.Now().Sub(q.Created) < e.RequestLife {
 		return q, nil
 	}
 	expired := error(refusal.New(http.StatusBadRequest, refusal.Expired, ""))
@@ -132,9 +132,9 @@ func (e *Endpoint) open(b session.Browser, sealed string) (*Request, error) {
 // again is the path at which the request can be made once more.
 func (e *Endpoint) again(q *Request) string {
 	if q.variantB() {
-		return query.AppendTo(e.Login.Site.Base+page.ConnectAuthorizePath, q.ConnectParams()...)
+		return query.AppendTo(e.Site.Base+page.ConnectAuthorizePath, q.ConnectParams()...)
 	}
-	return query.AppendTo(e.Login.Site.Base+page.AuthorizePath, q.params()...)
+	return query.AppendTo(e.Site.Base+page.AuthorizePath, q.params()...)
 }
 
 // params are names and values with which the request can be made once more.

@@ -49,7 +49,7 @@ func (e *Endpoint) allow(ctx context.Context, keys *secret.Keys, a approval) err
 	case err != nil:
 		return err
 	case t.Kind == store.TicketDevice:
-		e.Login.Log.Info("device allowed", slog.String("client", t.Client), slog.String("subject", who.User.ID))
+		e.Log.Info("device allowed", slog.String("client", t.Client), slog.String("subject", who.User.ID))
 	}
 	allowed, err := e.Codes.StillAllowed(ctx, v.Client, v.Subject, v.Session, v.Epochs)
 	if err != nil || allowed {

@@ -33,26 +33,18 @@ const decisionPatience = 30 * time.Second
 // it.
 var scansOfAddress = lockout.Rule{Limit: 30, Window: time.Minute}
 
-// Config is what an Endpoint needs; all of it.
-type Config struct {
-	Login      *login.Page
+// Endpoint is the second device's side, for codes that are scanned and codes that are typed: whoever signs in here
+// decides about the request of the first device. All fields are needed.
+type Endpoint struct {
+	*login.Page
 	Tickets    Tickets
 	Codes      authcode.Codes
 	ScopeTexts page.ScopeTexts
-	Audit      audit.Sink
-	Now        func() time.Time
 	// CodeLife is how long a code can be redeemed after its delivery.
 	CodeLife time.Duration
 	// ShowCodePage shows the page on which a short code is typed.
 	ShowCodePage func(w http.ResponseWriter, r *http.Request, b session.Browser, who *session.SignedIn, status int, v webui.EnterCodeView) error
 }
-
-// Endpoint is the second device's side, for codes that are scanned and codes that are typed:
-// whoever signs in here decides about the request of the first device.
-type Endpoint struct{ Config }
-
-// New returns an Endpoint.
-func New(c Config) *Endpoint { return &Endpoint{c} }
 
 // Get binds the ticket to the first user who comes signed in, and asks. It confirms nothing,
 // whatever was allowed before: somebody who was sent a link has seen no page yet. Who is not
@@ -66,11 +58,11 @@ func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 	if p.Count("uuid") != 1 || !IsTicketID(id) {
 		return errGone()
 	}
-	b, err := e.Login.Sessions.Welcome(w, r)
+	b, err := e.Welcome(w, r)
 	if err != nil {
 		return err
 	}
-	who, err := e.Login.Require(w, r, b, e.path(id))
+	who, err := e.Require(w, r, b, e.path(id))
 	if who == nil {
 		return err
 	}
@@ -158,7 +150,7 @@ func (e *Endpoint) scan(r *http.Request, a *approval) error {
 
 // Post takes the answer, once. The form's token names the user who saw the page.
 func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
-	b, form, err := e.Login.Sessions.ReceiveForm(r)
+	b, form, err := e.ReceiveForm(r)
 	if err != nil {
 		return err
 	}
@@ -167,7 +159,7 @@ func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
 		return refusal.Forbid()
 	}
 	id, shown, _ := strings.Cut(string(plain), " ")
-	who, err := e.Login.Require(w, r, b, e.path(id))
+	who, err := e.Require(w, r, b, e.path(id))
 	if who == nil {
 		return err
 	}

@@ -14,10 +14,10 @@ import (
 // is shown only there.
 func (e *Endpoint) showConfirm(w http.ResponseWriter, r *http.Request, b session.Browser, a approval, status int) error {
 	t := a.ticket
-	lang := e.Login.Pages.Language(r, "")
+	lang := e.Pages.Language(r, "")
 	v := webui.ConfirmView{
 		Form: webui.Form{
-			Lang: lang, Action: e.Login.Site.Base + page.ConfirmPath, Token: b.Token(useConfirm, a.who.User.ID),
+			Lang: lang, Action: e.Site.Base + page.ConfirmPath, Token: b.Token(useConfirm, a.who.User.ID),
 			Request: b.Seal(useConfirm, []byte(a.id+" "+a.page)),
 		},
 		Client: a.title, User: a.who.User.Username, Name: page.DisplayName(a.who.User), Unverified: a.unverified, Address: t.Address, At: t.IssuedAt,
@@ -33,19 +33,19 @@ func (e *Endpoint) showConfirm(w http.ResponseWriter, r *http.Request, b session
 	for _, name := range t.Scopes {
 		v.Scopes = append(v.Scopes, e.ScopeTexts.View(name, lang))
 	}
-	e.Login.Pages.Confirm(w, status, v)
+	e.Pages.Confirm(w, status, v)
 	return nil
 }
 
 // showConfirmed says how it ended.
 func (e *Endpoint) showConfirmed(w http.ResponseWriter, r *http.Request, a approval, done string) error {
-	e.Login.Pages.Confirm(w, http.StatusOK, webui.ConfirmView{
-		Form: webui.Form{Lang: e.Login.Pages.Language(r, ""), Action: e.Login.Site.Base + page.ConfirmPath}, Client: a.title, User: a.who.User.Username, Done: done,
+	e.Pages.Confirm(w, http.StatusOK, webui.ConfirmView{
+		Form: webui.Form{Lang: e.Pages.Language(r, ""), Action: e.Site.Base + page.ConfirmPath}, Client: a.title, User: a.who.User.Username, Done: done,
 	})
 	return nil
 }
 
 // path is where a person decides, for a sign-in that leads there.
 func (e *Endpoint) path(id string) string {
-	return e.Login.Site.Base + page.ConfirmPath + "?uuid=" + id
+	return e.Site.Base + page.ConfirmPath + "?uuid=" + id
 }

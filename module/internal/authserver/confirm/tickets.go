@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/session"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
@@ -21,15 +22,10 @@ var guessesOfAddress = lockout.Rule{Limit: 10, Window: time.Minute}
 
 const useTicketCode = "ticket code" // of the keys' secret
 
-// Clients finds a client; ok is false for an unknown one, errors are technical.
-type Clients interface {
-	Client(ctx context.Context, id string) (c *oauth.Client, ok bool, err error)
-}
-
 // Tickets is what both devices of a request need to know of its ticket. All fields are needed.
 type Tickets struct {
 	*crossdevice.Tickets
-	Clients  Clients
+	Clients  session.Clients
 	Attempts *lockout.Book
 	ClientIP func(*http.Request) string
 }

@@ -1,3 +1,4 @@
+// Package consent remembers what users have allowed clients, and decides what a remembered consent covers.
 package consent
 
 import (
@@ -14,10 +15,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// PageOf identifies what a page that asks for consent says about a client: its name, where the
-// browser goes next, and whether the client gave itself that name. A consent holds for this and
-// for nothing else: a client could register under a harmless name, and take another name or
-// another host once people have agreed.
+// PageOf identifies what the consent page says about a client: its name, where the browser goes next, and whether the
+// client gave itself that name. A consent is valid for this only: otherwise a client could register under a harmless
+// name, and take another name or host once users have agreed.
 func PageOf(client *oauth.Client, redirectURI string) string {
 	to := page.Destination(redirectURI)
 	if u, err := url.Parse(redirectURI); err == nil && client.Native && u.Scheme == "http" {
@@ -27,7 +27,7 @@ func PageOf(client *oauth.Client, redirectURI string) string {
 	if client.SelfRegistered {
 		kind = "self-registered"
 	}
-	return secret.Digest(string(session.Frame(client.Title(), to, kind)))
+	return secret.Digest(string(session.JoinDigests(client.Title(), to, kind)))
 }
 
 // Key is where the consent of a user for a client is stored.
@@ -41,8 +41,7 @@ type Store struct {
 	Now     func() time.Time
 }
 
-// Given returns what the user has allowed the client for good, the zero value when there is no
-// such record.
+// Given returns the remembered consent of a user for a client, the zero value if there is none.
 func (s Store) Given(ctx context.Context, client, subject string) (store.Consent, error) {
 	var v store.Consent
 	_, err := store.Read(ctx, s.Backend, Key(client, subject), &v)
@@ -52,14 +51,14 @@ func (s Store) Given(ctx context.Context, client, subject string) (store.Consent
 	return v, err
 }
 
-// Stands reports whether a consent was neither withdrawn nor given to another client of the same
-// id. pair is the epoch of client and user.
+// Stands reports whether a consent was neither withdrawn nor given to another client of the same id. pair is the epoch of
+// client and user.
 func Stands(given store.Consent, client *oauth.Client, pair int64) bool {
 	return given.Pair >= pair && !given.GivenAt.Before(client.Since)
 }
 
-// Covers reports whether the user need not be asked for these scopes. pair is the epoch of
-// client and user: a consent of before was withdrawn, even if it was written later.
+// Covers reports whether the user need not be asked for these scopes. pair is the epoch of client and user: a consent of
+// an earlier epoch was withdrawn, even if it was written later.
 func (s Store) Covers(ctx context.Context, client *oauth.Client, redirectURI string, scopes []string, subject string, pair int64) (bool, error) {
 	if client.Trusted {
 		return true, nil
@@ -71,42 +70,30 @@ func (s Store) Covers(ctx context.Context, client *oauth.Client, redirectURI str
 	return err == nil && Stands(given, client, pair) && given.Covers(PageOf(client, redirectURI), scopes), err
 }
 
-// Remember adds scopes to what the user has allowed the client on this page. pair is the epoch
-// of both before the user allowed it. Two tabs may do so at once: the second reads again. If it
-// never gets its turn the user is merely asked once more another time.
+// Remember adds scopes to what the user has allowed the client on this page. pair is the epoch of both before the user
+// allowed it.
 func (s Store) Remember(ctx context.Context, client *oauth.Client, redirectURI string, scopes []string, subject string, pair int64) error {
-	key, shown := Key(client.ID, subject), PageOf(client, redirectURI)
-	for range 3 {
-		given := store.Consent{Client: client.ID, Subject: subject}
-		rec, err := store.Read(ctx, s.Backend, key, &given)
-		switch {
-		case errors.Is(err, store.ErrNotFound):
-			rec = store.Record{Key: key, Parent: subject}
-		case err != nil:
-			return err
-		default:
-			if given.Pair > pair { // the other one came after an end, or the end's record is gone
-				now, err := ending.PairEpoch(ctx, s.Backend, client.ID, subject)
-				if err != nil || now > pair {
-					return err
-				}
+	shown := PageOf(client, redirectURI)
+	var given store.Consent
+	_, err := store.Change(ctx, s.Backend, store.Record{Key: Key(client.ID, subject), Parent: subject}, &given, func(rec *store.Record) (bool, error) {
+		if rec.Version == 0 {
+			given = store.Consent{Client: client.ID, Subject: subject}
+		}
+		if given.Pair > pair { // another consent came after an end, or the end's record is gone
+			now, err := ending.PairEpoch(ctx, s.Backend, client.ID, subject)
+			if err != nil || now > pair {
+				return false, err
 			}
-			// Another client's, of the same id, or one that was withdrawn.
-			if given.GivenAt.Before(client.Since) || given.Pair < pair {
-				given.Scopes, given.Pages = nil, nil
-			}
-			if given.Covers(shown, scopes) {
-				return nil
-			}
+		}
+		if given.GivenAt.Before(client.Since) || given.Pair < pair {
+			given.Scopes, given.Pages = nil, nil // of another client with the same id, or withdrawn
+		}
+		if given.Covers(shown, scopes) {
+			return false, nil
 		}
 		given = given.Allow(shown, scopes)
 		given.GivenAt, given.Pair = s.Now(), max(given.Pair, pair)
-		if rec.Value, err = store.Encode(&given); err != nil {
-			return err
-		}
-		if written, err := store.Put(ctx, s.Backend, rec); written || err != nil {
-			return err
-		}
-	}
-	return nil
+		return true, nil
+	})
+	return err
 }

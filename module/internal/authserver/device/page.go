@@ -39,10 +39,8 @@ type Codes interface {
 // Page is the page on which a short code is typed, to find the ticket it stands for. It looks none
 // up for anybody who is not signed in, and confirms nothing. All fields are needed.
 type Page struct {
-	Login    *login.Page
-	Codes    Codes
-	Attempts *lockout.Book
-	Now      func() time.Time
+	*login.Page
+	Codes Codes
 }
 
 // Get shows the page.
@@ -55,11 +53,11 @@ func (p *Page) Get(w http.ResponseWriter, r *http.Request) error {
 	if len(code) > maxUserCode || sent.Count("user_code") > 1 {
 		code = ""
 	}
-	b, err := p.Login.Sessions.Welcome(w, r)
+	b, err := p.Welcome(w, r)
 	if err != nil {
 		return err
 	}
-	who, err := p.Login.Require(w, r, b, p.address(code))
+	who, err := p.Require(w, r, b, p.address(code))
 	if who == nil {
 		return err
 	}
@@ -69,7 +67,7 @@ func (p *Page) Get(w http.ResponseWriter, r *http.Request) error {
 // Post goes on to the page that asks whether to confirm. An unknown code, one that has expired and
 // one that was decided read alike.
 func (p *Page) Post(w http.ResponseWriter, r *http.Request) error {
-	b, form, err := p.Login.Sessions.ReceiveForm(r)
+	b, form, err := p.ReceiveForm(r)
 	if err != nil {
 		return err
 	}
@@ -77,14 +75,14 @@ func (p *Page) Post(w http.ResponseWriter, r *http.Request) error {
 	if len(code) > maxUserCode {
 		code = ""
 	}
-	who, err := p.Login.Require(w, r, b, p.address(code))
+	who, err := p.Require(w, r, b, p.address(code))
 	if who == nil {
 		return err
 	}
 	if !b.CheckToken(form.Get("token"), actionDevice, who.User.ID) {
 		return refusal.Forbid()
 	}
-	address, user := "usercode:"+httpx.AddressKey(p.Login.Sessions.ClientIP(r)), "usercode:|"+who.User.ID
+	address, user := "usercode:"+httpx.AddressKey(p.ClientIP(r)), "usercode:|"+who.User.ID
 	if ok, retry := p.countGuess(address, user); !ok {
 		w.Header().Set("Retry-After", strconv.Itoa(oauth.Seconds(retry)))
 		return p.Show(w, r, b, who, http.StatusTooManyRequests, webui.EnterCodeView{UserCode: code, Limited: true})
@@ -99,7 +97,7 @@ func (p *Page) Post(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page.Redirect(w, r, query.AppendTo(p.Login.Site.Base+page.ConfirmPath, "uuid", id))
+	page.Redirect(w, r, query.AppendTo(p.Site.Base+page.ConfirmPath, "uuid", id))
 	return nil
 }
 
@@ -129,15 +127,15 @@ func (p *Page) findOpenTicket(ctx context.Context, code string) (string, error) 
 
 // Show shows the page to somebody who is signed in; v is without form and user.
 func (p *Page) Show(w http.ResponseWriter, r *http.Request, b session.Browser, who *session.SignedIn, status int, v webui.EnterCodeView) error {
-	v.Form = webui.Form{Lang: p.Login.Pages.Language(r, ""), Action: p.Login.Site.Base + page.DevicePath, Token: b.Token(actionDevice, who.User.ID)}
+	v.Form = webui.Form{Lang: p.Pages.Language(r, ""), Action: p.Site.Base + page.DevicePath, Token: b.Token(actionDevice, who.User.ID)}
 	v.User = who.User.Username
-	p.Login.Pages.EnterCode(w, status, v)
+	p.Pages.EnterCode(w, status, v)
 	return nil
 }
 
 func (p *Page) address(code string) string {
 	if code == "" {
-		return p.Login.Site.Base + page.DevicePath
+		return p.Site.Base + page.DevicePath
 	}
-	return query.AppendTo(p.Login.Site.Base+page.DevicePath, "user_code", code)
+	return query.AppendTo(p.Site.Base+page.DevicePath, "user_code", code)
 }

@@ -14,13 +14,11 @@ import (
 // languageFor is how long the choice of a language is kept, in seconds.
 const languageFor = 365 * 24 * 3600
 
-// ChooseLanguage keeps the choice from the foot of a page in a cookie and shows the page again. A
-// request in progress goes on; every other page is named by the Referer, which only pages of our
-// own can send along with our Origin, and of which only paths that are pages of ours are used:
-// this is no open redirector.
+// ChooseLanguage keeps the choice made at the foot of a page in a cookie and shows the page again. A request in progress
+// continues; other pages are found by the Referer. That is no open redirector: only our own pages can send it together
+// with our Origin, and only paths of our pages are used.
 func (e *Endpoint) ChooseLanguage(w http.ResponseWriter, r *http.Request) error {
-	sessions := e.Page.Sessions
-	if !sessions.SameOrigin(r) {
+	if !e.SameOrigin(r) {
 		return refusal.Forbid()
 	}
 	form, err := page.ReadForm(r)
@@ -28,45 +26,43 @@ func (e *Endpoint) ChooseLanguage(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	lang := form.Get("lang")
-	if !slices.Contains(e.Page.Pages.Languages(), lang) {
+	if !slices.Contains(e.Pages.Languages(), lang) {
 		return oauth.E(oauth.InvalidRequest, "lang must be one of the languages of these pages")
 	}
-	sessions.Cookies.Set(w, webui.LanguageCookie, lang, languageFor)
+	e.Cookies().Set(w, webui.LanguageCookie, lang, languageFor)
 	sealed := form.Get("request")
 	if sealed == "" {
 		page.Redirect(w, r, e.pageBefore(r))
 		return nil
 	}
 	r = withCookie(r, webui.LanguageCookie, lang)
-	b, err := sessions.Browser(r)
+	b, err := e.Browser(r)
 	if err != nil {
 		return err
 	}
-	if to, err := e.Page.openNext(b, sealed); err != nil || to != "" {
+	if to, err := e.openNext(b, sealed); err != nil || to != "" {
 		if err == nil {
 			page.Redirect(w, r, to)
 		}
 		return err
 	}
-	request, err := e.Requests.Resume(r.Context(), b, sealed)
+	request, err := e.Requests.Resume(w, r, b, sealed)
 	if err != nil {
 		return err
 	}
-	return request.ShowAgain(w, r, b)
+	return request.ShowAgain()
 }
 
-// pageBefore is the path of the page that a form of ours was sent from, or the issuer's own
-// address if that page cannot be opened again.
+// pageBefore is the path of the page that sent a form, or the issuer's own address if that page cannot be opened again.
 func (e *Endpoint) pageBefore(r *http.Request) string {
-	site := e.Page.Site
 	u, err := url.Parse(r.Referer())
-	if err != nil || u.Scheme+"://"+u.Host != site.Origin || !e.IsPage(u.Path) {
-		return site.Base + "/"
+	if err != nil || u.Scheme+"://"+u.Host != e.Site.Origin || !e.IsPage(u.Path) {
+		return e.Site.Base + "/"
 	}
 	return (&url.URL{Path: u.Path, RawQuery: u.RawQuery}).RequestURI()
 }
 
-// withCookie is r as if the browser had sent the cookie that it is being given.
+// withCookie is r as if the browser had already sent the cookie that it is being given.
 func withCookie(r *http.Request, name, value string) *http.Request {
 	all := r.Cookies()
 	r = r.Clone(r.Context())

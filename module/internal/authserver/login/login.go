@@ -1,7 +1,6 @@
 package login
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -15,58 +14,49 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// Requests are the authorization requests that people sign in for.
+// Requests opens the authorization requests that users sign in for.
 type Requests interface {
-	// Resume opens a request that a form brought back to this browser. It refuses one that
-	// took too long or that its client may no longer make.
-	Resume(ctx context.Context, b session.Browser, sealed string) (Request, error)
+	// Resume opens a request that a form sent back to this browser. It refuses one that took too long or that its
+	// client may no longer make.
+	Resume(w http.ResponseWriter, r *http.Request, b session.Browser, sealed string) (Request, error)
 }
 
-// Request is an authorization request in progress.
+// Request is an authorization request in progress at a browser.
 type Request interface {
 	ClientID() string
 	// LoginView is how the login page shows the request.
 	LoginView() View
-	// Continue goes on for somebody who has signed in.
-	Continue(w http.ResponseWriter, r *http.Request, b session.Browser, who *session.SignedIn) error
-	// ShowAgain shows the page at which the request is.
-	ShowAgain(w http.ResponseWriter, r *http.Request, b session.Browser) error
+	// Continue answers the request for a user who has signed in.
+	Continue(who *session.SignedIn) error
+	// ShowAgain shows the page that the request has reached.
+	ShowAgain() error
 }
 
-// Config is what an Endpoint needs; all of it.
-type Config struct {
-	Page      *Page
+// Endpoint answers /login and stores the choice of a language. All fields are needed.
+type Endpoint struct {
+	*Page
 	Passwords *password.Checker
-	Known     password.KnownBrowsers
 	Requests  Requests
-	Audit     audit.Sink
 	// IsPage reports whether a path is a page of ours that a GET shows.
 	IsPage func(path string) bool
 }
 
-// Endpoint answers /login and takes the choice of a language.
-type Endpoint struct{ Config }
-
-// New returns an Endpoint.
-func New(c Config) *Endpoint { return &Endpoint{c} }
-
-// Get shows the login page for a sign-in that no client asked for. It leads to the account page:
-// nothing in the address says where to go afterwards, so there is nothing to abuse as an open
-// redirector.
+// Get shows the login page for a sign-in that no client asked for. It leads to the account page: nothing in the address
+// says where to go, so it cannot be abused as an open redirector.
 func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
-	b, err := e.Page.Sessions.Welcome(w, r)
+	b, err := e.Welcome(w, r)
 	if err != nil {
 		return err
 	}
-	who, err := e.Page.Sessions.SignedIn(r)
+	who, err := e.SignedIn(r)
 	if err != nil {
 		return err
 	}
 	if who != nil {
-		page.Redirect(w, r, e.Page.Site.Base+page.AccountPath)
+		page.Redirect(w, r, e.Site.Base+page.AccountPath)
 		return nil
 	}
-	return e.Page.Show(w, r, b, View{})
+	return e.ShowLogin(w, r, b, View{})
 }
 
 // form is what the login page sent.
@@ -77,11 +67,11 @@ type form struct {
 	view               View    // to show the page again
 }
 
-// Post signs in and goes on. A refused password is 401, which tells password managers not to
-// keep it, for every reason alike. There is no WWW-Authenticate with it: no registered scheme
-// means "use the form", and Basic would open the browser's own dialogue.
+// Post signs in and continues. A refused password is 401 for every reason alike, which tells password managers not to
+// store it. There is no WWW-Authenticate: no registered scheme means "use the form", and Basic would open the browser's
+// own dialogue.
 func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
-	b, f, err := e.readForm(r)
+	b, f, err := e.readForm(w, r)
 	if err != nil {
 		return err
 	}
@@ -89,7 +79,7 @@ func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	address := slog.String("address", e.Page.Sessions.ClientIP(r))
+	address := slog.String("address", e.ClientIP(r))
 	client := ""
 	if f.request != nil {
 		client = f.request.ClientID()
@@ -100,32 +90,32 @@ func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
 	switch o.Verdict {
 	case password.Accepted:
 	case password.Limited:
-		e.Page.Log.Warn("sign-in limited", address)
+		e.Log.Warn("sign-in limited", address)
 		w.Header().Set("Retry-After", strconv.Itoa(oauth.Seconds(o.Retry)))
 		f.view.Status, f.view.Limited = http.StatusTooManyRequests, true
-		return e.Page.Show(w, r, b, f.view)
+		return e.ShowLogin(w, r, b, f.view)
 	default:
-		// Without the name: people type their password into that field.
-		e.Page.Log.Info("sign-in refused", slog.String("outcome", string(o.Verdict)), address)
+		// Without the name: users type their password into that field.
+		e.Log.Info("sign-in refused", slog.String("outcome", string(o.Verdict)), address)
 		f.view.Status, f.view.Failed = http.StatusUnauthorized, true
-		return e.Page.Show(w, r, b, f.view)
+		return e.ShowLogin(w, r, b, f.view)
 	}
-	e.Page.Log.Info("signed in", slog.String("subject", o.User.ID), address)
+	e.Log.Info("signed in", slog.String("subject", o.User.ID), address)
 	e.Audit.Record(r.Context(), audit.Event{Name: audit.SignIn, Subject: o.User.ID, Client: client})
 	switch {
 	case f.next != "":
 		page.Redirect(w, r, f.next)
-		return nil
 	case f.request == nil:
-		page.Redirect(w, r, e.Page.Site.Base+page.AccountPath)
-		return nil
+		page.Redirect(w, r, e.Site.Base+page.AccountPath)
+	default:
+		return f.request.Continue(who)
 	}
-	return f.request.Continue(w, r, b, who)
+	return nil
 }
 
 // readForm reads the form of the login page and what it was shown for.
-func (e *Endpoint) readForm(r *http.Request) (b session.Browser, f form, err error) {
-	b, sent, err := e.Page.Sessions.ReceiveForm(r)
+func (e *Endpoint) readForm(w http.ResponseWriter, r *http.Request) (b session.Browser, f form, err error) {
+	b, sent, err := e.ReceiveForm(r)
 	if err != nil {
 		return b, f, err
 	}
@@ -134,11 +124,11 @@ func (e *Endpoint) readForm(r *http.Request) (b session.Browser, f form, err err
 	}
 	f.username, f.password = sent.Get("username"), sent.Get("password")
 	sealed := sent.Get("request")
-	if f.next, err = e.Page.openNext(b, sealed); err != nil {
+	if f.next, err = e.openNext(b, sealed); err != nil {
 		return b, f, err
 	}
 	if sealed != "" && f.next == "" {
-		if f.request, err = e.Requests.Resume(r.Context(), b, sealed); err != nil {
+		if f.request, err = e.Requests.Resume(w, r, b, sealed); err != nil {
 			return b, f, err
 		}
 		f.view = f.request.LoginView()
@@ -149,30 +139,30 @@ func (e *Endpoint) readForm(r *http.Request) (b session.Browser, f form, err err
 
 // signIn checks the password and begins a session.
 func (e *Endpoint) signIn(w http.ResponseWriter, r *http.Request, b session.Browser, f form) (*session.SignedIn, password.Outcome, error) {
-	epoch, err := ending.CurrentEpoch(r.Context(), e.Page.Sessions.Store) // before the password: see package ending
+	epoch, err := ending.CurrentEpoch(r.Context(), e.Store) // before the password: see package ending
 	if err != nil {
 		return nil, password.Outcome{}, err
 	}
 	a := password.Attempt{
-		Username: f.username, Password: f.password, Address: e.Page.Sessions.ClientIP(r), Known: e.Known.People(r, b.Keys),
+		Username: f.username, Password: f.password, Address: e.ClientIP(r), Known: e.Passwords.KnownUsers(r, b.Keys),
 	}
 	a.Vouched = password.VouchesFor(a.Known, b.Keys, f.username)
 	o, err := e.Passwords.Check(r.Context(), a)
 	if err != nil {
-		e.Passwords.SignIn("error")
+		e.Passwords.CountSignIn("error")
 		return nil, o, err
 	}
 	var who *session.SignedIn
 	if o.Verdict == password.Accepted {
-		if who, err = e.Page.Sessions.Begin(w, r, o.User, epoch); err != nil {
+		if who, err = e.Begin(w, r, o.User, epoch); err != nil {
 			return nil, o, err
 		}
 		if who == nil { // signed out everywhere meanwhile: the password may have been changed
 			o.Verdict = password.Refused
-		} else if err = e.Known.Remember(w, r, b.Keys, f.username, o.User.ID, epoch); err != nil {
+		} else if err = e.Passwords.RememberBrowser(w, r, b.Keys, f.username, o.User.ID, epoch); err != nil {
 			return nil, o, err
 		}
 	}
-	e.Passwords.SignIn(string(o.Verdict))
+	e.Passwords.CountSignIn(string(o.Verdict))
 	return who, o, nil
 }

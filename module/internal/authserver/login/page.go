@@ -1,6 +1,7 @@
 package login
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -20,20 +21,18 @@ const (
 	maxNext = 1024
 )
 
-// Page shows the login page. All fields are needed.
+// Page shows the login page, alone or in place of a page that needs a user. All fields are needed.
 type Page struct {
-	*page.Writer
-	Sessions *session.Sessions
-	Now      func() time.Time
-	// Life is how long a sign-in may take.
-	Life time.Duration
+	*session.Sessions
+	// RequestLife is how long a sign-in may take.
+	RequestLife time.Duration
 }
 
 // View is what the login page is shown for.
 type View struct {
 	Title    string // of the client, "" outside of an authorization request
-	Locales  string // that the request wished for
-	Next     string // a path of ours to go to, "" for the account page
+	Locales  string // that the request asked for
+	Next     string // the path of ours to go to, "" for the account page
 	Sealed   string // the request or Next as a form carries it, "" to seal Next now
 	Username string
 	Status   int // default 200
@@ -41,8 +40,8 @@ type View struct {
 	Limited  bool
 }
 
-// Show shows the login page.
-func (p *Page) Show(w http.ResponseWriter, r *http.Request, b session.Browser, v View) error {
+// ShowLogin shows the login page.
+func (p *Page) ShowLogin(w http.ResponseWriter, r *http.Request, b session.Browser, v View) error {
 	if v.Next != "" && v.Sealed == "" {
 		sealed, err := p.sealNext(b, v.Next)
 		if err != nil {
@@ -50,10 +49,7 @@ func (p *Page) Show(w http.ResponseWriter, r *http.Request, b session.Browser, v
 		}
 		v.Sealed = sealed
 	}
-	if v.Status == 0 {
-		v.Status = http.StatusOK
-	}
-	p.Pages.Login(w, v.Status, webui.LoginView{
+	p.Pages.Login(w, cmp.Or(v.Status, http.StatusOK), webui.LoginView{
 		Form: webui.Form{
 			Lang: p.Pages.Language(r, v.Locales), Action: p.Site.Base + page.LoginPath,
 			Token: b.Token(actionLogin, ""), Request: v.Sealed,
@@ -63,21 +59,19 @@ func (p *Page) Show(w http.ResponseWriter, r *http.Request, b session.Browser, v
 	return nil
 }
 
-// Require returns who is signed in and may be. If nobody is, it shows the login page, which
-// leads to next, a path of ours ("" for the account page), and returns nil.
+// Require returns the signed-in user. If there is none, or the user is locked, it shows the login page, which leads to
+// next, a path of ours ("" for the account page), and returns nil.
 func (p *Page) Require(w http.ResponseWriter, r *http.Request, b session.Browser, next string) (*session.SignedIn, error) {
-	who, err := p.Sessions.Unlocked(r)
+	who, err := p.Unlocked(r)
 	if err != nil || who != nil {
 		return who, err
 	}
-	return nil, p.Show(w, r, b, View{Next: next})
+	return nil, p.ShowLogin(w, r, b, View{Next: next})
 }
 
-// nextPath is a path of ours to go to after signing in. It travels in the form as an
-// authorization request does, sealed and bound to the browser, and takes that one's place in it,
-// so that login pages of an operator's own carry it too. An address never says where to go: that
-// would be an open redirector, or a way to make somebody sign in for a page that somebody else
-// chose.
+// nextPath is a path of ours to go to after signing in. The form carries it in place of an authorization request,
+// sealed and bound to the browser, so that an operator's own login pages carry it too. It is never taken from an
+// address: that would be an open redirector, or a way to make users sign in for a page that an attacker chose.
 type nextPath struct {
 	Path    string    `json:"next"`
 	Created time.Time `json:"at"`
@@ -96,8 +90,8 @@ func (p *Page) sealNext(b session.Browser, path string) (string, error) {
 	return b.Seal(useNext, plain), nil
 }
 
-// openNext returns the path that a form brought back, "" when it brought none. One that took too
-// long is an offer to begin again.
+// openNext returns the path that a form sent back, "" if there was none. If it took too long, the error page offers to
+// start again.
 func (p *Page) openNext(b session.Browser, sealed string) (string, error) {
 	plain, err := b.Open(useNext, sealed)
 	if err != nil {
@@ -107,7 +101,7 @@ func (p *Page) openNext(b session.Browser, sealed string) (string, error) {
 	if err := json.Unmarshal(plain, &n); err != nil {
 		return "", refusal.Forbid()
 	}
-	if p.Now().Sub(n.Created) >= p.Life {
+	if p.Now().Sub(n.Created) >= p.RequestLife {
 		expired := refusal.New(http.StatusBadRequest, refusal.Expired, "")
 		return "", page.WithView(expired, func(v *webui.ErrorView) { v.Retry = n.Path })
 	}

@@ -13,15 +13,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver/session"
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
-	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 const actionLogout = "logout" // of the form's token
-
-// Clients finds a client; ok is false for an unknown one, errors are technical.
-type Clients interface {
-	Client(ctx context.Context, id string) (c *oauth.Client, ok bool, err error)
-}
 
 // Tokens reads id_tokens.
 type Tokens interface {
@@ -30,23 +24,13 @@ type Tokens interface {
 	ReadHint(ctx context.Context, raw string) (token.ID, error)
 }
 
-// Config is what an Endpoint needs; all of it.
-type Config struct {
-	Page     *page.Writer
-	Sessions *session.Sessions
-	Clients  Clients
-	Tokens   Tokens
-	Audit    audit.Sink
-	Now      func() time.Time
+// Endpoint answers /logout. All fields are needed.
+type Endpoint struct {
+	*session.Sessions
+	Tokens Tokens
 	// FormLife is how long a page may lie open and still lead back to the client.
 	FormLife time.Duration
 }
-
-// Endpoint answers /logout.
-type Endpoint struct{ Config }
-
-// New returns an Endpoint.
-func New(c Config) *Endpoint { return &Endpoint{c} }
 
 // Get shows who is signed in and asks; a link alone signs nobody out. A client that brings an
 // id_token of this session has been with the user, and need not ask.
@@ -59,11 +43,11 @@ func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	b, err := e.Sessions.Welcome(w, r)
+	b, err := e.Welcome(w, r)
 	if err != nil {
 		return err
 	}
-	who, err := e.Sessions.SignedIn(r)
+	who, err := e.SignedIn(r)
 	switch {
 	case err != nil:
 		return err
@@ -76,11 +60,11 @@ func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	e.Page.Pages.Logout(w, http.StatusOK, webui.LogoutView{
+	e.Pages.Logout(w, http.StatusOK, webui.LogoutView{
 		Form: webui.Form{
-			Lang: e.Page.Pages.Language(r, q.Locales), Action: e.Page.Site.Base + page.LogoutPath, Token: b.Token(actionLogout, ""), Request: sealed,
+			Lang: e.Pages.Language(r, q.Locales), Action: e.Site.Base + page.LogoutPath, Token: b.Token(actionLogout, ""), Request: sealed,
 		},
-		User: who.User.Username, Client: q.title(), Account: e.Page.Site.Base + page.AccountPath,
+		User: who.User.Username, Client: q.title(), Account: e.Site.Base + page.AccountPath,
 	})
 	return nil
 }
@@ -92,10 +76,10 @@ func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if encoded := clientRequest(form); encoded != "" {
-		page.Redirect(w, r, e.Page.Site.Base+page.LogoutPath+"?"+encoded)
+		page.Redirect(w, r, e.Site.Base+page.LogoutPath+"?"+encoded)
 		return nil
 	}
-	b, err := e.Sessions.FormSender(r)
+	b, err := e.FormSender(r)
 	if err != nil {
 		return err
 	}
@@ -106,21 +90,21 @@ func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v, _, _, err := e.Sessions.Current(r)
+	who, _, err := e.Current(r)
 	if err != nil {
 		return err
 	}
-	return e.signOut(w, r, q, v.Subject)
+	return e.signOut(w, r, q, who.Session.Subject)
 }
 
 // signOut ends the session in the store first: a cookie that somebody copied is worth nothing
 // from then on. If the store is away the user is told so.
 func (e *Endpoint) signOut(w http.ResponseWriter, r *http.Request, q *request, subject string) error {
-	if err := e.Sessions.Delete(r); err != nil {
+	if err := e.Delete(r); err != nil {
 		return err
 	}
-	e.Sessions.Cookies.Set(w, e.Sessions.Cookies.Session(), "", -1)
-	e.Page.Log.Info("signed out", slog.String("address", e.Sessions.ClientIP(r)))
+	e.Cookies().Set(w, e.Cookies().Session(), "", -1)
+	e.Log.Info("signed out", slog.String("address", e.ClientIP(r)))
 	if subject != "" { // else there was no session any more
 		e.Audit.Record(r.Context(), audit.Event{Name: audit.SignOut, Subject: subject, Client: q.Client})
 	}
@@ -135,8 +119,8 @@ func (e *Endpoint) leave(w http.ResponseWriter, r *http.Request, q *request) err
 	case q.To != "":
 		page.Redirect(w, r, q.To)
 	default:
-		e.Page.Pages.Logout(w, http.StatusOK, webui.LogoutView{
-			Form: webui.Form{Lang: e.Page.Pages.Language(r, q.Locales)}, Done: true, Client: q.title(), Account: e.Page.Site.Base + page.AccountPath,
+		e.Pages.Logout(w, http.StatusOK, webui.LogoutView{
+			Form: webui.Form{Lang: e.Pages.Language(r, q.Locales)}, Done: true, Client: q.title(), Account: e.Site.Base + page.AccountPath,
 		})
 	}
 	return nil

@@ -9,11 +9,12 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver/oauthhttp"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// withView is an error with what its page shows besides code and description.
+// withView is an error and what its page shows besides code and description.
 type withView struct {
 	error
 	view webui.ErrorView // without Code and Detail
@@ -23,15 +24,13 @@ func (e withView) Unwrap() error { return e.error }
 
 // WithView changes what the page of an error shows besides code and description.
 func WithView(err error, change func(*webui.ErrorView)) error {
-	shown := withView{}
-	if !errors.As(err, &shown) {
-		shown.error = err
-	}
+	shown := withView{error: err}
+	errors.As(err, &shown)
 	change(&shown.view)
 	return shown
 }
 
-// InLanguage has a refusal shown in the language that the request wished for.
+// InLanguage shows a refusal in the language that the request asked for.
 func InLanguage(err error, language string) error {
 	if _, refused := refusal.From(err); !refused {
 		return err
@@ -39,7 +38,7 @@ func InLanguage(err error, language string) error {
 	return WithView(err, func(v *webui.ErrorView) { v.Lang = language })
 }
 
-// InFrame lets the page of an error stand in frames of a client's site.
+// InFrame allows a client's site to frame the page of an error.
 func InFrame(err error, client *oauth.Client) error {
 	if err == nil {
 		return nil
@@ -47,12 +46,11 @@ func InFrame(err error, client *oauth.Client) error {
 	return WithView(err, func(v *webui.ErrorView) { v.Frames = client.FrameOrigins })
 }
 
-// ownWords are the codes of refusals whose pages say in their own words what is wrong.
+// ownWords maps codes of refusals to those of pages with a text of their own.
 var ownWords = map[oauth.Code]string{oauth.SlowDown: "too_many", oauth.TemporarilyUnavailable: "unavailable"}
 
-// fail is the one place where errors of page handlers are answered. An error of no known type
-// is a fault of store, directory or keys: 503, never an answer about a password, and never a
-// redirect, since the client could do nothing about it.
+// fail is the only place that answers errors of page handlers. An error of no known type is a fault of store,
+// directory or keys: 503, never a verdict on a password, and never a redirect, because the client can do nothing.
 func (p *Writer) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var back redirected
 	if errors.As(err, &back) {
@@ -67,7 +65,7 @@ func (p *Writer) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if refused.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(refused.RetryAfter))
 	}
-	shown := withView{}
+	var shown withView
 	errors.As(err, &shown)
 	v := shown.view
 	if v.Code, ok = ownWords[refused.Code]; !ok {
@@ -95,4 +93,30 @@ func (p *Writer) Error(w http.ResponseWriter, r *http.Request, status int, v web
 	v.RequestID = p.RequestID(r)
 	p.Log.Debug("error page", slog.String("request_id", v.RequestID), slog.Int("status", status), slog.String("error", v.Code))
 	p.Pages.Error(w, status, v)
+}
+
+// ReadForm reads the form of a request. Its errors are refusals.
+func ReadForm(r *http.Request) (httpx.Form, error) {
+	form, err := httpx.ReadForm(r)
+	return form, BodyError(err)
+}
+
+// BodyError returns the refusal for a body that could not be read, nil for nil. If the connection broke, that is
+// the sender's fault.
+func BodyError(err error) error {
+	var form *httpx.FormError
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &form):
+		return oauth.E(oauth.InvalidRequest, "the body could not be read")
+	}
+	code := oauth.InvalidRequest
+	switch form.Status {
+	case http.StatusRequestEntityTooLarge:
+		code = refusal.TooLarge
+	case http.StatusRequestTimeout:
+		code = refusal.TooSlow
+	}
+	return refusal.New(form.Status, code, form.Reason)
 }

@@ -6,16 +6,15 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 )
 
-// Callback is where the answer to an authorization request goes: a registered redirect
-// address, and the state that must come along.
+// Callback is where the response to an authorization request goes: a registered redirect URI and the state.
 type Callback struct {
 	URI      string
 	State    string
-	Fragment bool // for the implicit grant
-	VariantB bool // only code or error, and state, are sent
+	Fragment bool // implicit grant: parameters go into the fragment
+	VariantB bool // send only code or error, and state
 }
 
-// redirected is a refusal that the client is told by redirect (RFC 6749 section 4.1.2.1).
+// redirected is a refusal sent to the client by redirect (RFC 6749 section 4.1.2.1).
 type redirected struct {
 	error
 	to Callback
@@ -23,12 +22,12 @@ type redirected struct {
 
 func (e redirected) Unwrap() error { return e.error }
 
-// SendBack makes of an error one that the client is told by redirect. A surface that cannot
-// redirect finds the oauth.Error in it.
+// SendBack marks an error to be sent to the client by redirect. Surfaces that cannot redirect unwrap the
+// oauth.Error in it.
 func SendBack(to Callback, err error) error { return redirected{err, to} }
 
-// Answer redirects to the client with names and values, in turn, state if there was one, and
-// iss (RFC 9207), which Variant B does not have.
+// Answer redirects to the client with alternating names and values, state if there was one, and, except in
+// Variant B, iss (RFC 9207).
 func (p *Writer) Answer(w http.ResponseWriter, r *http.Request, to Callback, params ...string) {
 	if to.State != "" {
 		params = append(params, "state", to.State)
@@ -43,9 +42,8 @@ func (p *Writer) Answer(w http.ResponseWriter, r *http.Request, to Callback, par
 	Redirect(w, r, query.AppendTo(to.URI, params...))
 }
 
-// Redirect sends the browser to another address by GET, whatever the method was. There is no
-// body, since net/http's would repeat the address, with the code, as HTML. The next page is not
-// told the address of this one, which may hold a request.
+// Redirect sends the browser to another address by GET, whatever the method was. There is no body, because
+// net/http's would repeat the address, with the code, as HTML. No Referer is sent, because it may hold a request.
 func Redirect(w http.ResponseWriter, r *http.Request, to string) {
 	h := w.Header()
 	h.Set("Referrer-Policy", "no-referrer")

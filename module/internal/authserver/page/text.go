@@ -1,14 +1,16 @@
 package page
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/webui"
+	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// DisplayName is what a person is called on our pages besides the user name; "" when the
-// directory knows nothing else.
+// DisplayName is the name that pages show beside the user name; "" if the directory has no other.
 func DisplayName(user directory.User) string {
 	for _, name := range []string{user.Name, user.Nickname} {
 		if name = strings.TrimSpace(name); name != "" && !strings.EqualFold(name, user.Username) {
@@ -18,21 +20,74 @@ func DisplayName(user directory.User) string {
 	return ""
 }
 
-// Destination is what a page says about where the browser goes: the host, or the scheme where a
-// private-use scheme is all there is to recognise.
+// Destination is what pages show of a redirect URI: the host, or the scheme if it is a private-use scheme.
 func Destination(redirectURI string) string {
 	u, err := url.Parse(redirectURI)
 	if err != nil {
 		return ""
 	}
-	if u.Host != "" {
-		return u.Host
-	}
-	return u.Scheme + ":"
+	return cmp.Or(u.Host, u.Scheme+":")
 }
 
-// UserCode writes a device's short code as people read and type it best.
+// UserCode formats a device's short code for reading and typing: in two halves.
 func UserCode(code string) string {
 	half := len(code) / 2
 	return code[:half] + "-" + code[half:]
+}
+
+// builtinTexts describe the scopes that need no declaration.
+var builtinTexts = map[string]map[string]string{
+	"openid":          {"en": "Confirm who you are", "zh": "确认您的身份"},
+	"profile":         {"en": "See your name and picture", "zh": "查看您的姓名和头像"},
+	"email":           {"en": "See your e-mail address", "zh": "查看您的电子邮箱地址"},
+	oauth.SNSLogin:    {"en": "Sign you in with your name and picture", "zh": "使用您的昵称和头像登录"},
+	oauth.SNSUserinfo: {"en": "See your name and picture", "zh": "查看您的昵称和头像"},
+	oauth.SNSBase:     {"en": "Recognise you when you come back", "zh": "在您再次访问时识别您"},
+	"offline_access":  {"en": "Keep access while you are away", "zh": "在您离开后继续访问"},
+}
+
+// ScopeTexts are the configured texts of scopes: name -> language tag -> text.
+type ScopeTexts map[string]map[string]string
+
+// View returns a scope as pages show it: with the configured text, else a built-in one, in the page's language
+// or in English; without a text if there is none.
+func (t ScopeTexts) View(name, lang string) webui.ScopeView {
+	texts := t[name]
+	if len(texts) == 0 {
+		texts = builtinTexts[name]
+	}
+	return webui.ScopeView{Name: name, Text: cmp.Or(texts[lang], texts["en"])}
+}
+
+// BrowserName returns the names of browser and operating system in a User-Agent, "" if unknown. It returns only
+// names of the lists below, because the user must not be shown text that another browser sent.
+func BrowserName(userAgent string) (browser, system string) {
+	return findMark(userAgent, browserNames), findMark(userAgent, systemNames)
+}
+
+type nameMark struct{ mark, name string }
+
+// The order matters: most browsers also send the names of those below them.
+var browserNames = []nameMark{
+	{"Edg/", "Edge"}, {"EdgA/", "Edge"}, {"EdgiOS/", "Edge"},
+	{"OPR/", "Opera"}, {"OPT/", "Opera"}, {"SamsungBrowser/", "Samsung Internet"},
+	{"Vivaldi/", "Vivaldi"}, {"YaBrowser/", "Yandex"}, {"MicroMessenger/", "WeChat"},
+	{"UCBrowser/", "UC Browser"}, {"QQBrowser/", "QQ Browser"}, {"HuaweiBrowser/", "Huawei Browser"},
+	{"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"},
+	{"CriOS/", "Chrome"}, {"HeadlessChrome/", "Chrome"}, {"Chrome/", "Chrome"}, {"Chromium/", "Chromium"},
+	{"Safari/", "Safari"}, {"curl/", "curl"},
+}
+
+var systemNames = []nameMark{
+	{"iPhone", "iOS"}, {"iPad", "iPadOS"}, {"HarmonyOS", "HarmonyOS"}, {"Android", "Android"},
+	{"Windows", "Windows"}, {"CrOS", "ChromeOS"}, {"Macintosh", "macOS"}, {"Linux", "Linux"},
+}
+
+func findMark(userAgent string, marks []nameMark) string {
+	for _, m := range marks {
+		if strings.Contains(userAgent, m.mark) {
+			return m.name
+		}
+	}
+	return ""
 }

@@ -1,7 +1,6 @@
 package password
 
 import (
-	"net/netip"
 	"strings"
 	"time"
 
@@ -17,15 +16,15 @@ type charge struct {
 	rule lockout.Rule
 }
 
-// charges are the keys that one attempt was counted under.
+// charges are the keys under which one attempt was counted.
 type charges struct {
 	book  *lockout.Book
 	keys  []string
-	retry time.Duration // after all returned false: how long the first refused key has to wait
+	retry time.Duration // after countAll returned false: how long the refused key has to wait
 }
 
-// all counts the attempt under each key, or under none when one of them is refused.
-func (c *charges) all(of ...charge) (ok bool) {
+// countAll counts the attempt under each key, or under none if one of them is refused.
+func (c *charges) countAll(of ...charge) (ok bool) {
 	for i, one := range of {
 		if ok, c.retry = c.book.Take(one.key, one.rule); !ok {
 			for _, taken := range of[:i] {
@@ -40,8 +39,8 @@ func (c *charges) all(of ...charge) (ok bool) {
 	return true
 }
 
-// refused is how long all would refuse, 0 when it would not. It counts nothing.
-func (c *charges) refused(of ...charge) time.Duration {
+// refusedFor is how long countAll would refuse, 0 if it would not. It counts nothing.
+func (c *charges) refusedFor(of ...charge) time.Duration {
 	for _, one := range of {
 		if refused, retry := c.book.Refused(one.key, one.rule); refused {
 			return retry
@@ -50,17 +49,7 @@ func (c *charges) refused(of ...charge) time.Duration {
 	return 0
 }
 
-// account counts the attempt for the name as it was typed and for the user it leads to ("":
-// unknown).
-func (c *charges) account(r lockout.Rule, username, subject string) (ok bool) {
-	of := []charge{{accountKey(username), r}}
-	if subject != "" {
-		of = append(of, charge{subjectKey(subject), r})
-	}
-	return c.all(of...)
-}
-
-// giveBack takes the attempt from all counts again.
+// giveBack undoes all counts of the attempt.
 func (c *charges) giveBack() {
 	for _, key := range c.keys {
 		c.book.Return(key)
@@ -78,14 +67,17 @@ func (c *charges) newlyRefused() (yes bool) {
 	return yes
 }
 
-// addressCharges are those of an address. Around an IPv6 customer's /64 the larger networks
-// count too: a /48 has 65,536 of them, and somebody who fails from each would lock as many names
-// as the book has room for. A /32 may be all of a telephone company.
+// failuresOfNetwork is how many times as much as one address an IPv6 network of this prefix length may get wrong.
+// Around a customer's /64 the larger networks count too: a /48 has 65,536 of them, and whoever fails from each would
+// lock as many names as the book has room for. A /32 may be all of a telephone company.
+var failuresOfNetwork = map[int]int{56: 2, 48: 8, 32: 128}
+
+// addressCharges are the charges of an address and of the networks around it.
 func (c *Checker) addressCharges(address string) []charge {
 	rule := lockout.Rule{Limit: c.PerAddress, Window: time.Minute}
 	of := []charge{{"addr:" + httpx.AddressKey(address), rule}}
 	for _, network := range fairshare.From(address).Networks() {
-		if times := failuresOfNetwork(network); times > 0 {
+		if times := failuresOfNetwork[network.Bits()]; times > 0 && !network.Addr().Is4() {
 			wide := rule
 			wide.Limit *= times
 			of = append(of, charge{"addr:" + network.String(), wide})
@@ -94,36 +86,31 @@ func (c *Checker) addressCharges(address string) []charge {
 	return of
 }
 
-// failuresOfNetwork is how many times as much as one address a network may get wrong, 0 for
-// no limit.
-func failuresOfNetwork(network netip.Prefix) int {
-	if network.Addr().Is4() {
-		return 0
+// accountCharges are the charges of the name as typed and of the user it belongs to ("": unknown).
+func (c *Checker) accountCharges(username, subject string) []charge {
+	of := []charge{{accountKey(username), c.Account}}
+	if subject != "" {
+		of = append(of, charge{subjectKey(subject), c.Account})
 	}
-	switch network.Bits() {
-	case 56:
-		return 2
-	case 48:
-		return 8
-	case 32:
-		return 128
-	}
-	return 0
+	return of
 }
 
-// knownBrowser counts the attempt for a browser that signed the user in before, and for all such
-// browsers of the user.
-func (c *charges) knownBrowser(r lockout.Rule, k *Known) (ok bool) {
-	together := r
+// knownCharges are the charges of a browser that signed the user in before, and of all such browsers of the user.
+func (c *Checker) knownCharges(k *Known) []charge {
+	together := c.Account
 	together.Limit *= knownTogether
-	return c.all(
-		charge{"known:" + k.Browser + "|" + k.Subject, r},
-		charge{"known:|" + k.Subject, together},
-	)
+	return []charge{{"known:" + k.Browser + "|" + k.Subject, c.Account}, {"known:|" + k.Subject, together}}
 }
 
-// accountKey and subjectKey are under what failures are counted: a name as it was typed, and a
-// user of the directory, who may have many names. The prefixes differ, since a user may be
-// called what another one's ID is.
+// accountKey and subjectKey are the keys of a name as it was typed, and of a user of the directory, who may have many
+// names. The prefixes differ, because one user's name may be another user's ID.
 func accountKey(username string) string { return "user:" + directory.FoldUsername(username) }
 func subjectKey(id string) string       { return "subject:" + id }
+
+// EndLockout forgets on this node what was counted for a user, at known browsers and elsewhere. The counts of addresses
+// and of other names of the user stay.
+func (c *Checker) EndLockout(subject, username string) {
+	c.Attempts.Forget(subjectKey(subject))
+	c.Attempts.Forget(accountKey(username))
+	c.Attempts.ForgetSuffix("known", "|"+subject)
+}

@@ -36,7 +36,7 @@ func (e *Endpoint) deliver(r *http.Request, id string) (code string, err error) 
 	if err := e.checkClientStayed(ctx, t); err != nil {
 		return "", err
 	}
-	keys, err := e.Login.Sessions.Keys(ctx)
+	keys, err := e.Keys(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -77,7 +77,7 @@ func (e *Endpoint) startCode(ctx context.Context, key store.Key, t store.Ticket)
 		return begun, nil
 	})
 	if err == nil && begun {
-		e.Login.Log.Info("code issued", slog.String("client", v.Client), slog.String("subject", v.Subject))
+		e.Log.Info("code issued", slog.String("client", v.Client), slog.String("subject", v.Subject))
 	}
 	return v, err
 }

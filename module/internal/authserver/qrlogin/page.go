@@ -28,21 +28,21 @@ func (e *Endpoint) show(w http.ResponseWriter, r *http.Request, p qrPage) error 
 	t := p.ticket
 	self := "?uuid=" + p.id
 	v := webui.QRView{
-		Lang: e.Login.Pages.Language(r, t.Locales), Client: p.client.Title(), Host: page.Destination(t.RedirectURI),
-		Image: e.Login.Site.Base + page.QRImages + p.id, Address: e.confirmAddress(p.id), UserCode: page.UserCode(t.UserCode), Entry: e.Login.Site.URL(page.DevicePath),
-		Number: t.Number, State: e.stateName(t), Poll: e.Login.Site.Base + page.QRPollPath + self, Script: e.Login.Site.Base + page.WaitScript,
-		Refresh: e.Login.Site.Base + page.QRPath + self, Again: query.AppendTo(e.Login.Site.Base+page.QRPath, ticketParams(t)...),
+		Lang: e.Pages.Language(r, t.Locales), Client: p.client.Title(), Host: page.Destination(t.RedirectURI),
+		Image: e.Site.Base + page.QRImages + p.id, Address: e.confirmAddress(p.id), UserCode: page.UserCode(t.UserCode), Entry: e.Site.URL(page.DevicePath),
+		Number: t.Number, State: e.stateName(t), Poll: e.Site.Base + page.QRPollPath + self, Script: e.Site.Base + page.WaitScript,
+		Refresh: e.Site.Base + page.QRPath + self, Again: query.AppendTo(e.Site.Base+page.QRPath, ticketParams(t)...),
 		Redirect: t.RedirectURI, ClientState: t.ClientState, Code: p.code, Top: t.TopLevel, Small: t.Framed,
 	}
 	if t.Framed {
 		v.Frames = p.client.FrameOrigins
 	}
-	e.Login.Pages.QR(w, http.StatusOK, v)
+	e.Pages.QR(w, http.StatusOK, v)
 	return nil
 }
 
 func (e *Endpoint) confirmAddress(id string) string {
-	return e.Login.Site.URL(page.ConfirmPath + "?uuid=" + id)
+	return e.Site.URL(page.ConfirmPath + "?uuid=" + id)
 }
 
 // stateName is the state of a ticket as the page names it.
@@ -69,7 +69,7 @@ func ticketParams(t store.Ticket) []string {
 // GetImage answers with the picture of a code. The page says the same as a link, so whoever knows the
 // address may have it.
 func (e *Endpoint) GetImage(w http.ResponseWriter, r *http.Request) error {
-	id := strings.TrimPrefix(r.URL.Path, e.Login.Site.Base+page.QRImages)
+	id := strings.TrimPrefix(r.URL.Path, e.Site.Base+page.QRImages)
 	if !confirm.IsTicketID(id) {
 		return refusal.New(http.StatusNotFound, refusal.NotFound, "")
 	}

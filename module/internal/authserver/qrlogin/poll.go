@@ -66,7 +66,7 @@ func (e *Endpoint) failPoll(w http.ResponseWriter, r *http.Request, asJSON bool,
 	}
 	refused, ok := refusal.From(err)
 	if !ok {
-		e.Login.Log.Error("poll not answered", slog.Any("cause", err))
+		e.Log.Error("poll not answered", slog.Any("cause", err))
 		refused = refusal.Busy(time.Second)
 	}
 	if refused.RetryAfter > 0 {

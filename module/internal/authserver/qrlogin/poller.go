@@ -7,38 +7,39 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver/confirm"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
+	"github.com/gatehouse/gatehouse/module/internal/authserver/session"
 	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// newPoller returns what the browser that begins a ticket will be recognized by. The browser gets a
-// cookie if it has none.
+// newPoller returns the digest of the cookie by which the browser that begins a ticket will be recognized. The browser
+// gets a cookie if it has none.
 func (e *Endpoint) newPoller(w http.ResponseWriter, r *http.Request, framed bool) (string, error) {
 	if !framed {
-		b, err := e.Login.Sessions.Welcome(w, r)
+		b, err := e.Welcome(w, r)
 		return secret.Digest(b.ID), err
 	}
-	if c, err := r.Cookie(e.Login.Sessions.Cookies.Frame()); err == nil && secret.IsToken(c.Value) {
-		return secret.Digest(c.Value), nil
+	id := session.TokenCookie(r, e.Cookies().Frame())
+	if id == "" {
+		id = secret.Token()
+		e.Cookies().SetFrame(w, id)
 	}
-	id := secret.Token()
-	e.Login.Sessions.Cookies.SetFrame(w, id)
 	return secret.Digest(id), nil
 }
 
 // began reports whether a request comes from the browser that began the ticket.
 func (e *Endpoint) began(r *http.Request, t store.Ticket) bool {
-	name := e.Login.Sessions.Cookies.Browser()
+	name := e.Cookies().Browser()
 	if t.Framed {
-		name = e.Login.Sessions.Cookies.Frame()
+		name = e.Cookies().Frame()
 	}
-	c, err := r.Cookie(name)
-	return err == nil && secret.IsToken(c.Value) && secret.Equal([]byte(secret.Digest(c.Value)), []byte(t.Poller))
+	id := session.TokenCookie(r, name)
+	return id != "" && secret.Equal([]byte(secret.Digest(id)), []byte(t.Poller))
 }
 
-// ownTicket returns the ticket that a browser names, if it began it. All others are refused alike,
-// whether there is such a ticket or not: its name is in a picture that anybody may see.
+// ownTicket returns the ticket that a browser names, if it began it. All others are refused alike, whether there is such
+// a ticket or not: its id is in a picture that anybody may see.
 func (e *Endpoint) ownTicket(r *http.Request, p query.Params) (store.Ticket, error) {
 	id := p.Get("uuid")
 	if p.Count("uuid") != 1 || !confirm.IsTicketID(id) || !e.hasCookie(r) {
@@ -54,12 +55,7 @@ func (e *Endpoint) ownTicket(r *http.Request, p query.Params) (store.Ticket, err
 	return t, nil
 }
 
-// hasCookie spares the store the questions of browsers that have no cookie of ours at all.
+// hasCookie reports whether a browser has a cookie that could have begun a ticket. Without one, the store is not read.
 func (e *Endpoint) hasCookie(r *http.Request) bool {
-	for _, name := range []string{e.Login.Sessions.Cookies.Browser(), e.Login.Sessions.Cookies.Frame()} {
-		if c, err := r.Cookie(name); err == nil && secret.IsToken(c.Value) {
-			return true
-		}
-	}
-	return false
+	return session.TokenCookie(r, e.Cookies().Browser()) != "" || session.TokenCookie(r, e.Cookies().Frame()) != ""
 }

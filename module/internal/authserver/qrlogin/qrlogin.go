@@ -40,11 +40,10 @@ type Requests interface {
 
 // Config is what an Endpoint needs; all of it.
 type Config struct {
-	Login    *login.Page
+	*login.Page
 	Requests Requests
 	Tickets  confirm.Tickets
 	Codes    authcode.Codes
-	Now      func() time.Time
 	// CodeLife is how long a code can be redeemed after its delivery.
 	CodeLife time.Duration
 }
@@ -98,7 +97,7 @@ func (e *Endpoint) newTicket(w http.ResponseWriter, r *http.Request, q *authoriz
 		return refusal.Forbid()
 	}
 	if err := e.countTicket(r, q.State); err != nil {
-		return page.InLanguage(err, e.Login.Pages.Language(r, q.Locales))
+		return page.InLanguage(err, e.Pages.Language(r, q.Locales))
 	}
 	t := store.Ticket{
 		Kind: store.TicketScan, Client: q.Client, RedirectURI: q.RedirectURI, Scopes: q.Scopes, ClientState: q.State,
@@ -149,7 +148,7 @@ func (e *Endpoint) showTicket(w http.ResponseWriter, r *http.Request, p query.Pa
 	}
 	client, err := e.Tickets.ClientOf(r.Context(), t)
 	if err != nil {
-		return page.InLanguage(err, e.Login.Pages.Language(r, t.Locales))
+		return page.InLanguage(err, e.Pages.Language(r, t.Locales))
 	}
 	to := page.Callback{URI: t.RedirectURI, State: t.ClientState, VariantB: true}
 	show := qrPage{id: id, ticket: t, client: client}
@@ -157,19 +156,19 @@ func (e *Endpoint) showTicket(w http.ResponseWriter, r *http.Request, p query.Pa
 		code, err := e.deliver(r, id)
 		switch {
 		case err != nil:
-			err = page.InLanguage(err, e.Login.Pages.Language(r, t.Locales))
+			err = page.InLanguage(err, e.Pages.Language(r, t.Locales))
 			if t.Framed {
 				err = page.InFrame(err, client)
 			}
 			return err
 		case !t.TopLevel:
-			e.Login.Answer(w, r, to, "code", code)
+			e.Answer(w, r, to, "code", code)
 			return nil
 		}
 		show.code = code
 	}
 	if t.State == store.TicketDenied && !t.TopLevel {
-		e.Login.Answer(w, r, to, "error", string(oauth.AccessDenied))
+		e.Answer(w, r, to, "error", string(oauth.AccessDenied))
 		return nil
 	}
 	return e.show(w, r, show)

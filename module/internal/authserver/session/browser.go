@@ -13,11 +13,10 @@ import (
 
 const useForm = "form" // of the keys' secret
 
-// Browser is who a form is made for: one long random cookie ties all tabs of a browser together
-// and to nothing else.
+// Browser is who a form is made for: a long random cookie ties all tabs of a browser together, and to nothing else.
 type Browser struct {
 	Keys *secret.Keys
-	ID   string // "" when the request came without a cookie of ours
+	ID   string // "" if the request came without our cookie
 }
 
 // Browser returns the browser of a request.
@@ -26,20 +25,16 @@ func (s *Sessions) Browser(r *http.Request) (Browser, error) {
 	if err != nil {
 		return Browser{}, err
 	}
-	b := Browser{Keys: keys}
-	if c, err := r.Cookie(s.Cookies.Browser()); err == nil && secret.IsToken(c.Value) {
-		b.ID = c.Value
-	}
-	return b, nil
+	return Browser{keys, TokenCookie(r, s.Cookies().Browser())}, nil
 }
 
-// Welcome is Browser for pages with a form: it gives the browser its cookie if it has none. An
-// existing one stays, or other tabs would lose their forms.
+// Welcome is Browser for pages with a form: it sets the browser's cookie if there is none. An existing cookie stays,
+// so that forms in other tabs remain valid.
 func (s *Sessions) Welcome(w http.ResponseWriter, r *http.Request) (Browser, error) {
 	b, err := s.Browser(r)
 	if err == nil && b.ID == "" {
 		b.ID = secret.Token()
-		s.Cookies.Set(w, s.Cookies.Browser(), b.ID, 0)
+		s.Cookies().Set(w, s.Cookies().Browser(), b.ID, 0)
 	}
 	return b, err
 }
@@ -55,7 +50,7 @@ func (b Browser) CheckToken(token, action, about string) bool {
 	return err == nil && b.Keys.CheckMAC(useForm, mac, []byte(b.ID), []byte(action), []byte(about))
 }
 
-// Seal encrypts what a form carries so that only this browser can bring it back.
+// Seal encrypts what a form carries so that only this browser can send it back.
 func (b Browser) Seal(use string, plain []byte) string {
 	return b.Keys.Seal(use, plain, []byte(b.ID))
 }
@@ -65,19 +60,19 @@ func (b Browser) Open(use, sealed string) ([]byte, error) {
 	return b.Keys.Open(use, sealed, []byte(b.ID))
 }
 
-// SealFor is Seal for one kind of button that only one user can press.
+// SealFor is Seal for a kind of button that only one user can press.
 func (b Browser) SealFor(use, value, kind, subject string) string {
-	return b.Keys.Seal(use, []byte(value), Frame(b.ID, kind, subject))
+	return b.Keys.Seal(use, []byte(value), JoinDigests(b.ID, kind, subject))
 }
 
 // OpenFor undoes SealFor; ok is false for what was made for another user, browser or button.
 func (b Browser) OpenFor(use, sealed, kind, subject string) (value string, ok bool) {
-	plain, err := b.Keys.Open(use, sealed, Frame(b.ID, kind, subject))
+	plain, err := b.Keys.Open(use, sealed, JoinDigests(b.ID, kind, subject))
 	return string(plain), err == nil
 }
 
-// Frame joins the digests of its parts, so that no two lists of parts give the same.
-func Frame(parts ...string) []byte {
+// JoinDigests joins the digests of its parts, so that different lists of parts give different results.
+func JoinDigests(parts ...string) []byte {
 	var all strings.Builder
 	for _, p := range parts {
 		all.WriteString(secret.Digest(p))
@@ -85,8 +80,8 @@ func Frame(parts ...string) []byte {
 	return []byte(all.String())
 }
 
-// ReceiveForm reads a form that one of our pages must have sent from this browser. What it
-// returns is not authentic yet: the caller checks the token.
+// ReceiveForm reads a form that one of our pages must have sent from this browser. The result is not authentic yet:
+// the caller checks the token.
 func (s *Sessions) ReceiveForm(r *http.Request) (Browser, httpx.Form, error) {
 	b, err := s.FormSender(r)
 	if err != nil {
@@ -96,7 +91,7 @@ func (s *Sessions) ReceiveForm(r *http.Request) (Browser, httpx.Form, error) {
 	return b, form, err
 }
 
-// FormSender is the browser that a form of ours comes from; anything else is refused.
+// FormSender returns the browser that sent one of our forms, and refuses everything else.
 func (s *Sessions) FormSender(r *http.Request) (Browser, error) {
 	if !s.SameOrigin(r) {
 		return Browser{}, refusal.Forbid()
@@ -108,11 +103,10 @@ func (s *Sessions) FormSender(r *http.Request) (Browser, error) {
 	return b, err
 }
 
-// SameOrigin is false for posts that another site made the browser send. The measure is the
-// configured issuer, never Host, which is why http.CrossOriginProtection does not fit. Our pages
-// say "Referrer-Policy: same-origin", with which browsers send a true Origin with our forms;
-// "null" therefore comes from elsewhere (a sandboxed frame, a redirect). A request with neither
-// header comes from no browser of this decade, and still needs the form's token.
+// SameOrigin is false for posts that another site made the browser send. It compares with the configured issuer, never
+// with Host, which is why http.CrossOriginProtection does not fit. Our pages have "Referrer-Policy: same-origin", with
+// which browsers send the real Origin with our forms; "null" therefore comes from elsewhere (a sandboxed frame, a
+// redirect). A request with neither header comes from no current browser, and still needs the form's token.
 func (s *Sessions) SameOrigin(r *http.Request) bool {
 	if !FromOwnPage(r) {
 		return false
@@ -125,9 +119,8 @@ func (s *Sessions) SameOrigin(r *http.Request) bool {
 	return true
 }
 
-// FromOwnPage is false for what a page of another site makes the browser send: a script that it
-// loads as one of its own, where our cookie goes along in every frame, or a link. An address that
-// was typed, or read by a camera, comes from no page.
+// FromOwnPage is false for requests that a page of another site makes: a script it loads, with which browsers send our
+// cookie in every frame, or a link. An address that was typed, or read by a camera, comes from no page.
 func FromOwnPage(r *http.Request) bool {
 	for _, site := range r.Header.Values("Sec-Fetch-Site") {
 		if site != "same-origin" && site != "none" {

@@ -4,35 +4,35 @@ import (
 	"net/http"
 
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/secret"
 )
 
 // Cookies names and sets the cookies of an issuer.
 type Cookies struct {
-	// Secure says that the issuer is https. A loopback http issuer goes without Secure cookies
-	// and the prefix that demands them: Safari drops them there.
+	// Secure says that the issuer is https. Over loopback http, Safari drops Secure cookies and those with the prefix
+	// that demands Secure.
 	Secure bool
 }
 
-func (c Cookies) name(name string) string {
+func (c Cookies) name(suffix string) string {
 	if c.Secure {
-		return httpx.CookiePrefix + name
+		return httpx.CookiePrefix + httpx.CookieName + suffix
 	}
-	return name
+	return httpx.CookieName + suffix
 }
 
-// Browser is the cookie that ties all tabs of a browser together.
-func (c Cookies) Browser() string { return c.name(httpx.CookieName + "-browser") }
+// Browser names the cookie that ties all tabs of a browser together.
+func (c Cookies) Browser() string { return c.name("-browser") }
 
-// Session is the cookie of who is signed in.
-func (c Cookies) Session() string { return c.name(httpx.CookieName) }
+// Session names the cookie of the signed-in user.
+func (c Cookies) Session() string { return c.name("") }
 
-// Known is the cookie of who signed in at this browser before.
-func (c Cookies) Known() string { return c.name(httpx.CookieName + "-known") }
+// Known names the cookie that lists who signed in at this browser before.
+func (c Cookies) Known() string { return c.name("-known") }
 
-// Frame is the cookie of a page in a frame of another site, where browsers send none that is
-// for this site alone. They keep one for each surrounding site (Partitioned), so what it is for
-// is out of reach of all other frames.
-func (c Cookies) Frame() string { return c.name(httpx.CookieName + "-frame") }
+// Frame names the cookie of a page framed by another site, where browsers send no SameSite cookies. Browsers keep
+// one for each surrounding site (Partitioned), so other frames cannot reach what it protects.
+func (c Cookies) Frame() string { return c.name("-frame") }
 
 // Set sets a cookie; maxAge is in seconds, 0 for as long as the browser runs, negative to delete.
 func (c Cookies) Set(w http.ResponseWriter, name, value string, maxAge int) {
@@ -42,12 +42,19 @@ func (c Cookies) Set(w http.ResponseWriter, name, value string, maxAge int) {
 	})
 }
 
-// SetFrame sets the cookie of a frame. Without Secure, browsers take neither SameSite=None nor
-// Partitioned.
+// SetFrame sets the cookie of a frame. Browsers accept SameSite=None and Partitioned only with Secure.
 func (c Cookies) SetFrame(w http.ResponseWriter, value string) {
 	cookie := &http.Cookie{Name: c.Frame(), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}
 	if c.Secure {
 		cookie.Secure, cookie.SameSite, cookie.Partitioned = true, http.SameSiteNoneMode, true
 	}
 	http.SetCookie(w, cookie)
+}
+
+// TokenCookie returns the value of a cookie of ours, "" if the request has none or it is not one that we made.
+func TokenCookie(r *http.Request, name string) string {
+	if c, err := r.Cookie(name); err == nil && secret.IsToken(c.Value) {
+		return c.Value
+	}
+	return ""
 }

@@ -1,4 +1,3 @@
-// Package session knows browsers: the cookie that ties forms to the browser they were made for,
-// and the sessions of users who are signed in. It knows neither how users sign in nor what
-// they are asked.
+// Package session knows browsers: the cookie that ties forms to the browser they were made for, and the sessions of
+// signed-in users. It does not know how users sign in.
 package session

@@ -4,39 +4,49 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
+	"github.com/gatehouse/gatehouse/module/internal/lockout"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/internal/userrecords"
+	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// seenEvery is how often the last use of a session is written at most.
-const seenEvery = time.Minute
+const (
+	// Max is how many sessions a user can have: more than anybody needs, and few enough that somebody who knows a
+	// password cannot fill the store.
+	Max = 100
+	// seenEvery is how often the last use of a session is written at most.
+	seenEvery = time.Minute
+)
 
-// Config is what Sessions needs; all of it.
-type Config struct {
-	Site      page.Site
+// Clients finds a client; ok is false for an unknown one, errors are technical.
+type Clients interface {
+	Client(ctx context.Context, id string) (c *oauth.Client, ok bool, err error)
+}
+
+// Sessions finds, begins and ends the sessions of browsers. The handlers of all pages share it and its fields, all
+// of which are needed.
+type Sessions struct {
+	*page.Writer
 	Store     store.Backend
 	Directory directory.Directory
 	Keys      func(context.Context) (*secret.Keys, error)
-	ClientIP  func(*http.Request) string
+	Clients   Clients
+	Attempts  *lockout.Book
+	Audit     audit.Sink
+	ClientIP  func(*http.Request) string // without port
 	Now       func() time.Time
 	Life      time.Duration // absolute
 	Idle      time.Duration
 }
-
-// Sessions finds, begins and ends the sessions of browsers.
-type Sessions struct {
-	Config
-	Cookies Cookies
-}
-
-// New returns the sessions of an issuer.
-func New(c Config) *Sessions { return &Sessions{c, Cookies{c.Site.HTTPS}} }
 
 // SignedIn is who is signed in at a browser, and since when.
 type SignedIn struct {
@@ -45,52 +55,48 @@ type SignedIn struct {
 	Digest  string // the id under which the session is stored
 }
 
-// Current returns the live session of a browser and its record; ok is false without one. A fault
-// of the store is no answer about the session.
-func (s *Sessions) Current(r *http.Request) (v store.Session, rec store.Record, ok bool, err error) {
-	c, err := r.Cookie(s.Cookies.Session())
-	if err != nil || !secret.IsToken(c.Value) {
-		return v, rec, false, nil
+// Cookies returns the cookies of the issuer.
+func (s *Sessions) Cookies() Cookies { return Cookies{s.Site.HTTPS} }
+
+// Current returns the session of a browser, without its user; ok is false if there is none or it has ended. A fault of
+// the store is an error, never an answer about the session.
+func (s *Sessions) Current(r *http.Request) (who SignedIn, ok bool, err error) {
+	id := TokenCookie(r, s.Cookies().Session())
+	if id == "" {
+		return who, false, nil
 	}
-	rec, err = store.Read(r.Context(), s.Store, store.Key{Kind: store.KindSession, ID: secret.Digest(c.Value)}, &v)
+	who.Digest = secret.Digest(id)
+	v := &who.Session
+	rec, err := store.Read(r.Context(), s.Store, store.Key{Kind: store.KindSession, ID: who.Digest}, v)
 	if errors.Is(err, store.ErrNotFound) {
-		return v, rec, false, nil
+		return who, false, nil
 	}
 	if err != nil {
-		return v, rec, false, err
+		return who, false, err
 	}
 	now := s.Now()
 	if !now.Before(v.Expires) || now.Sub(v.LastSeen) >= s.Idle {
-		return v, rec, false, nil
+		return who, false, nil
 	}
 	ended, err := ending.Ended(r.Context(), s.Store, v.Subject, "", store.Epochs{Subject: v.Epoch})
 	if err != nil || ended {
-		return v, rec, false, err
+		return who, false, err
 	}
-	return s.markSeen(r.Context(), v, rec, s.ClientIP(r))
-}
-
-// markSeen moves the idle end of a session, and keeps the address that it is used from. A
-// conflict is another tab that did the same.
-func (s *Sessions) markSeen(ctx context.Context, v store.Session, rec store.Record, address string) (store.Session, store.Record, bool, error) {
-	now := s.Now()
 	if now.Sub(v.LastSeen) < min(seenEvery, s.Idle/2) {
-		return v, rec, true, nil
+		return who, true, nil
 	}
-	v.LastSeen, v.Address = now, address
-	value, err := store.Encode(&v)
-	if err != nil {
-		return v, rec, false, err
+	v.LastSeen, v.Address = now, s.ClientIP(r)
+	if rec.Value, err = store.Encode(v); err != nil {
+		return who, false, err
 	}
-	rec.Value, rec.Expires = value, s.End(v)
-	_, err = s.Store.Swap(ctx, rec)
-	switch {
-	case errors.Is(err, store.ErrNotFound): // signed out this moment
-		return v, rec, false, nil
-	case errors.Is(err, store.ErrConflict):
-		err = nil
+	rec.Expires = s.End(*v)
+	switch _, err = s.Store.Swap(r.Context(), rec); {
+	case err == nil, errors.Is(err, store.ErrConflict): // another tab did the same
+		return who, true, nil
+	case errors.Is(err, store.ErrNotFound): // signed out at this moment
+		return who, false, nil
 	}
-	return v, rec, err == nil, err
+	return who, false, err
 }
 
 // End is when a session ends unless it is used.
@@ -101,21 +107,20 @@ func (s *Sessions) End(v store.Session) time.Time {
 	return v.Expires
 }
 
-// SignedIn returns who is signed in, nil for nobody. A user who was deleted is nobody; one who
-// was locked is returned, for the caller to refuse.
+// SignedIn returns who is signed in, nil for nobody or a deleted user. A locked user is returned, for the caller to
+// refuse.
 func (s *Sessions) SignedIn(r *http.Request) (*SignedIn, error) {
-	v, rec, ok, err := s.Current(r)
+	who, ok, err := s.Current(r)
 	if err != nil || !ok {
 		return nil, err
 	}
-	user, ok, err := s.Directory.Lookup(r.Context(), v.Subject)
-	if err != nil || !ok {
+	if who.User, ok, err = s.Directory.Lookup(r.Context(), who.Session.Subject); err != nil || !ok {
 		return nil, err
 	}
-	return &SignedIn{User: user, Session: v, Digest: rec.ID}, nil
+	return &who, nil
 }
 
-// Unlocked is SignedIn without users who are locked, for pages that have nothing for them.
+// Unlocked is SignedIn without locked users, for pages that have nothing for them.
 func (s *Sessions) Unlocked(r *http.Request) (*SignedIn, error) {
 	who, err := s.SignedIn(r)
 	if who != nil && who.User.Locked {
@@ -124,13 +129,11 @@ func (s *Sessions) Unlocked(r *http.Request) (*SignedIn, error) {
 	return who, err
 }
 
-// Begin starts a session with an id of its own, whatever cookie came along: an id from before
-// the sign-in may be known to somebody else (session fixation). The session it replaces ends.
-// epoch is the last one that was given out before the password was checked; the result is nil
-// when the user was signed out everywhere since.
+// Begin starts a session with a new id, whatever cookie the request has: an id from before the sign-in may be known
+// to an attacker (session fixation). The session it replaces ends. epoch is the last one issued before the password
+// was checked; the result is nil if the user was signed out everywhere since.
 func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request, user directory.User, epoch int64) (*SignedIn, error) {
-	now := s.Now()
-	id := secret.Token()
+	now, id := s.Now(), secret.Token()
 	v := store.Session{
 		Subject: user.ID, AuthTime: now, LastSeen: now, Expires: now.Add(s.Life),
 		UserAgent: httpx.UserAgent(r), Address: s.ClientIP(r), Epoch: epoch,
@@ -144,8 +147,7 @@ func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request, user directory.
 	if _, err := s.Store.Create(r.Context(), store.Record{Key: key, Parent: user.ID, Value: value, Expires: s.End(v)}); err != nil {
 		return nil, err
 	}
-	// If the user was signed out everywhere meanwhile, the session would be dead at its first
-	// use; the user is told at once.
+	// If the user was signed out everywhere meanwhile, the session would be dead at its first use; tell the user now.
 	ended, err := ending.Ended(r.Context(), s.Store, user.ID, "", store.Epochs{Subject: epoch})
 	if err == nil && ended {
 		return nil, s.Store.Delete(r.Context(), key)
@@ -159,16 +161,48 @@ func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request, user directory.
 	if err != nil {
 		return nil, err
 	}
-	s.Cookies.Set(w, s.Cookies.Session(), id, 0)
+	s.Cookies().Set(w, s.Cookies().Session(), id, 0)
 	return &SignedIn{User: user, Session: v, Digest: digest}, nil
 }
 
-// Delete deletes the session the browser came with. When it returns nil, no node knows the
-// session any more.
+// Delete deletes the session of the request's browser. When it returns nil, no node accepts the session any more.
 func (s *Sessions) Delete(r *http.Request) error {
-	c, err := r.Cookie(s.Cookies.Session())
-	if err != nil || !secret.IsToken(c.Value) {
+	id := TokenCookie(r, s.Cookies().Session())
+	if id == "" {
 		return nil
 	}
-	return s.Store.Delete(r.Context(), store.Key{Kind: store.KindSession, ID: secret.Digest(c.Value)})
+	return s.Store.Delete(r.Context(), store.Key{Kind: store.KindSession, ID: secret.Digest(id)})
+}
+
+// endLeastRecent ends the least recently used sessions of a user beyond Max, but not the one with the id keep.
+func (s *Sessions) endLeastRecent(ctx context.Context, subject, keep string) error {
+	first, err := s.Store.List(ctx, store.KindSession, subject, "", Max+1)
+	if err != nil || len(first) <= Max {
+		return err
+	}
+	type used struct {
+		key  store.Key
+		seen time.Time
+	}
+	var all []used
+	err = userrecords.Each(ctx, s.Store, store.KindSession, subject, func(rec store.Record) error {
+		var v store.Session
+		if err := store.Decode(rec.Value, &v); err != nil {
+			return userrecords.Unreadable(err)
+		}
+		if rec.ID != keep {
+			all = append(all, used{rec.Key, v.LastSeen})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(all, func(a, b used) int { return a.seen.Compare(b.seen) })
+	for _, u := range all[:max(0, len(all)-(Max-1))] {
+		if err := s.Store.Delete(ctx, u.key); err != nil {
+			return err
+		}
+	}
+	return nil
 }
