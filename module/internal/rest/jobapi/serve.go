@@ -12,8 +12,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
 
-import ()
-
 // Path begins the paths of jobs.
 const Path = "/jobs/"
 
