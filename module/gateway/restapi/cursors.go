@@ -3,6 +3,9 @@ package restapi
 import (
 	"encoding/json"
 	"fmt"
+	"net"
+	"net/http"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 
@@ -16,25 +19,24 @@ import (
 type cursors struct {
 	app    *gateway.App
 	server func() string // see gateway.App.APIServer
-	keys   *secret.Keys  // instead of the gateway's, where there is none
+	keys   *secret.Keys  // instead of the gateway's, in a Trial
 }
 
-// takeCursors finds the secret, when a list has a cursor.
-func (h *REST) takeCursors(ctx caddy.Context) error {
-	byCursor := func(r *resource.Resource) bool { return r.List != nil && r.List.ByCursor() }
-	if h.cursors != nil || !h.declares(byCursor) {
+// provisionCursors finds the secret if a list has a cursor.
+func (h *REST) provisionCursors(ctx caddy.Context) error {
+	if h.cursors != nil || !anyResource(h.tables(), func(r *resource.Resource) bool { return r.List != nil && r.List.ByCursor() }) {
 		return nil
 	}
 	app, err := gateway.FindApp(ctx, "api_rest")
 	if err != nil {
-		return fmt.Errorf("api_rest: cursors of lists are sealed with its secret: %w", err)
+		return fmt.Errorf("cursors of lists are sealed with its secret: %w", err)
 	}
 	h.cursors = &cursors{app: app, server: app.Servers().AddAPI(ctx)}
 	return nil
 }
 
-// sealer binds cursors to the site, the version and the caller: what an API has written into a
-// cursor for one caller is not for another caller, nor for another API.
+// sealer binds cursors to the site, the version and the caller: a cursor that an API made for one
+// caller is of no use to another caller, nor for another API.
 func (s *cursors) sealer(c *call) (*cursor.Sealer, error) {
 	keys := s.keys
 	if keys == nil {
@@ -47,10 +49,25 @@ func (s *cursors) sealer(c *call) (*cursor.Sealer, error) {
 			return nil, err
 		}
 	}
-	scope := []string{site(c.Request, s.server), c.Prefix}
+	scope := []string{siteOf(c.Request, s.server), c.Prefix}
 	if access := c.Access; access != nil {
 		scope = append(scope, access.Client, access.Subject)
 	}
 	encoded, err := json.Marshal(scope)
 	return cursor.NewSealer(keys, encoded), err
+}
+
+// siteOf identifies the site that a client asked: the host, and the server where there are several.
+// Sites share the store, and an answer or cursor of one must not be taken for that of another. The
+// port is left out, since nodes and proxies may have their own.
+func siteOf(r *http.Request, server func() string) string {
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(host)
+	if name := server(); name != "" {
+		return name + "\x00" + host
+	}
+	return host
 }

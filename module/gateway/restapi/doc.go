@@ -11,10 +11,10 @@
 //   - Around the operation: package idempotent (idempotency.go) and package conditional; batch
 //     answers a PATCH of a collection.
 //   - Ask the API: upstream.go makes the API's request out of Caddy's parts; packages upstream,
-//     signin and conceal add what the gateway sends itself (signin.go, supplied.go, conceal.go).
+//     signin and conceal add what the gateway sends itself (signin.go, revealtransport.go).
 //   - Translate and write the answer (operate.go): package exchange leads it through envelope and
 //     translate, package headerfilter removes header fields, package pages joins the parts of a
-//     list (follow.go).
+//     list.
 //
 // Stages return an *envelope.Refusal; errors.go turns it into Caddy's error, once.
 package restapi

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/jobapi"
+	"github.com/gatehouse/gatehouse/module/internal/rest/openapi"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -73,7 +74,7 @@ func Explain(tables Tables, config []byte, method, path string) (Explanation, er
 	if len(h.Jobs) > 0 && strings.HasPrefix(choice.Path, jobapi.Path) {
 		return Explanation{"api_rest answers for a job", true, true, true}, nil
 	}
-	if h.OpenAPI != nil && (choice.Path == documentPath || choice.Path == pagePath) {
+	if h.OpenAPI != nil && (choice.Path == openapi.DocumentPath || choice.Path == openapi.PagePath) {
 		return Explanation{Text: "api_rest describes the API", Ends: true, Own: true}, nil
 	}
 	table, err := tables.table(config, choice.Index, resources)

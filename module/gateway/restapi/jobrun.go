@@ -1,8 +1,10 @@
 package restapi
 
 import (
+	"cmp"
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -16,7 +18,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
 
-// version is the name of the version that was asked for, "" for none.
+// version returns the name of the version that was asked for, "" for none.
 func (c *call) version() string {
 	if c.choice.Version == nil {
 		return ""
@@ -24,7 +26,7 @@ func (c *call) version() string {
 	return c.choice.Version.Name
 }
 
-// edition is the one of a version's name; nil when there is none any more.
+// edition returns the edition of a version, nil if the version is no longer declared.
 func (h *REST) edition(name string) *edition {
 	if name == "" {
 		return &h.plain
@@ -37,82 +39,69 @@ func (h *REST) edition(name string) *edition {
 	return nil
 }
 
-// do asks the upstream for what a job is about.
-func (p *jobs) do(ctx context.Context, t job.Task) *job.Failure {
+// run sends the request of a job to the upstream.
+func (p *jobs) run(ctx context.Context, t job.Task) *job.Failure {
 	h, in := p.h, t.Job.Input
 	e := h.edition(t.Job.Version)
 	if e == nil || e.route == nil {
-		return &job.Failure{Code: string(job.Undeclared), Message: job.Undeclared.Message()}
+		return job.Undeclared.Failure()
 	}
-	answer, dialect, err := p.answer(e, t.Config)
+	m, declared := e.declaredPOST(t.Config)
+	dialect := &h.dialect
+	if declared {
+		dialect = e.dialects[m.Operation]
+	}
+	answer, err := jobAnswer(t.Config, m)
 	if err != nil {
-		return &job.Failure{Code: string(job.UpstreamFailed), Message: job.UpstreamFailed.Message()}
+		return job.UpstreamFailed.Failure()
 	}
 	t.Answer.Part(answer.Plan)
 	up := mapping.Upstream{Method: t.Config.Method, Set: make(http.Header)}
 	up.Path, up.RawQuery, _ = strings.Cut(t.Config.Upstream, "?")
-	for _, set := range []http.Header{in.Header, t.Upload.Header} {
-		for name, values := range set {
-			up.Set[name] = values
-		}
-	}
+	maps.Copy(up.Set, in.Header)
+	maps.Copy(up.Set, t.Upload.Header)
 	up.Set.Set("Accept", "application/json")
 	up.Set.Set("Accept-Encoding", "identity")
-	up.Set.Set("Idempotency-Key", t.Job.ID) // the same when it is begun again
+	up.Set.Set("Idempotency-Key", t.Job.ID) // the same in a retry
 	r := upstreamRequest(ctx, t.Answer, nil, up)
 	if t.Upload.Length != 0 {
 		r.Body, r.ContentLength = io.NopCloser(t.Upload.Body), t.Upload.Length
 	}
-	p.app.Identify(r, access(t.Job))
-	to, dialect := e.api.Route(p.operation(e, t.Config), jobParams(h.Fixed), e.route, dialect)
+	p.app.Identify(r, accessOf(t.Job))
+	to, dialect := e.api.Route(m.Operation, jobParams(h.Fixed), e.route, dialect)
 	if err := h.exchanger.SendAlone(t.Answer, r, exchange.Exchange{To: to, Answer: answer, Dialect: dialect}); err != nil {
 		return jobFailure(err)
 	}
 	return nil
 }
 
-// operation is the declared one that a job is instead of; nil for none.
-func (p *jobs) operation(e *edition, c *job.Config) *routes.Operation {
-	if m, ok := e.posted(c.Path); ok && c.When == "preferred" {
-		return m.Operation
-	}
-	return nil
-}
-
-func access(j *job.Job) *token.Access {
+// accessOf returns the access of the caller who made a job, nil without a token.
+func accessOf(j *job.Job) *token.Access {
 	if j.Owner == (job.Owner{}) {
 		return nil
 	}
 	return &token.Access{Subject: j.Owner.Subject, Client: j.Owner.Client, Scopes: j.Input.Scopes}
 }
 
-// answer says what becomes of the upstream's answer: the declared part of its JSON,
-// without a notice in front and in UTF-8. In lines it is read elsewhere. Instead of a
-// declared operation it is what that would have given.
-func (p *jobs) answer(e *edition, c *job.Config) (*answer.Answer, *envelope.Config, error) {
-	if m, ok := e.posted(c.Path); ok && c.When == "preferred" {
-		answer, err := m.Operation.Answers.NewDeferred(c.Result)
-		return answer, e.dialects[m.Operation], err
+// jobAnswer returns how the upstream's answer is translated: to the declared part of its JSON, or, in
+// the place of a declared operation, to that operation's answer. The recorder reads JSON in lines.
+func jobAnswer(c *job.Config, m routes.Match) (*answer.Answer, error) {
+	if m.Operation != nil {
+		return m.Operation.Answers.NewDeferred(c.Result)
 	}
 	at, err := splice.ParsePointer(c.Result)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	plan, err := splice.Compile(splice.Config{Root: at})
-	return answer.NewPlain(plan), &p.h.dialect, err
+	return answer.NewPlain(plan), err
 }
 
-// jobFailure is a failure as the client of a request would be told it.
+// jobFailure returns a failure as the client of a request would be told it.
 func jobFailure(err error) *job.Failure {
 	status, e := statusOf(err), told(err)
 	general := envelope.Lookup(status)
-	f := &job.Failure{Code: general.Code, Message: general.Message}
-	if e.Code != "" {
-		f.Code = e.Code
-	}
-	if e.Message != "" {
-		f.Message = e.Message
-	}
+	f := &job.Failure{Code: cmp.Or(e.Code, general.Code), Message: cmp.Or(e.Message, general.Message)}
 	if e.Field != "" {
 		f.Field = &e.Field
 	}

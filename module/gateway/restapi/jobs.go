@@ -21,7 +21,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
 
-// jobs is the part that takes jobs and answers for them.
+// jobs is the part that accepts jobs and answers requests about them.
 type jobs struct {
 	h      *REST
 	app    *gateway.App
@@ -29,51 +29,52 @@ type jobs struct {
 	queues map[string]*job.Queue // by the path that makes them
 }
 
-// node names this process in the records of the jobs it runs.
+// node identifies this process in the records of the jobs it runs.
 var node = secret.ID()
 
-// fingerprint is what the handler is made from, before guests are loaded out of it.
-func (h *REST) fingerprint() string {
+// configDigest identifies the configuration of the handler, "" without jobs. It must be called before
+// guest modules are loaded out of the configuration.
+func (h *REST) configDigest() string {
 	if len(h.Jobs) == 0 {
 		return ""
 	}
 	b, err := json.Marshal(h)
 	if err != nil {
-		return secret.ID() // like no other
+		return secret.ID() // equal to no other
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
 
-// takeJobs builds the queues, which the app starts and stops.
-func (h *REST) takeJobs(ctx caddy.Context, from string) error {
+// provisionJobs builds the queues, which the app starts and stops. digest is the configDigest.
+func (h *REST) provisionJobs(ctx caddy.Context, digest string) error {
 	if len(h.Jobs) == 0 {
 		return nil
 	}
 	app, err := gateway.FindApp(ctx, "api_rest")
 	if err != nil {
-		return fmt.Errorf("api_rest: jobs are kept in its store: %w", err)
+		return fmt.Errorf("jobs are kept in its store: %w", err)
 	}
 	p := &jobs{h: h, app: app, queues: make(map[string]*job.Queue)}
 	p.api = &jobapi.Handler{Trace: app.Traced, Identity: handler.IdentityHeader, Address: handler.ClientAddress}
 	stored := reststore.Jobs{Backend: app.Store()}
 	for _, c := range h.Jobs {
 		q, err := job.NewQueue(job.QueueConfig{
-			Config: c, Store: stored, Index: stored, Do: p.do, Hold: app.Hold, Fair: jobapi.Fair,
+			Config: c, Store: stored, Index: stored, Do: p.run, Hold: app.Hold, Fair: jobapi.Fair,
 			NewID: secret.ID, Node: node, Now: time.Now, Log: h.log,
 			Observer: jobapi.NewObserver(c.Defaulted().Name, app.Trail()),
 		})
 		if err != nil {
-			return fmt.Errorf("api_rest: %w", err)
+			return err
 		}
 		path := "/" + q.Path
 		if p.queues[path] != nil {
-			return fmt.Errorf("api_rest: job %s is declared twice", q.Path)
+			return fmt.Errorf("job %s is declared twice", q.Path)
 		}
 		p.queues[path] = q
 		p.api.Queues = append(p.api.Queues, q)
-		if err := app.Attach("job "+q.Name, from, q); err != nil {
-			return fmt.Errorf("api_rest: job %s: %w", q.Path, err)
+		if err := app.Attach("job "+q.Name, digest, q); err != nil {
+			return fmt.Errorf("job %s: %w", q.Path, err)
 		}
 	}
 	h.parts = append(h.parts, p)
@@ -87,7 +88,7 @@ func (p *jobs) serve(w http.ResponseWriter, c *call) (bool, error) {
 		if c.choice.Unacceptable {
 			return true, unacceptable
 		}
-		return true, p.held(w, func() error { return p.api.ServeJob(w, &c.Call, id) })
+		return true, p.withStore(func() error { return p.api.ServeJob(w, &c.Call, id) })
 	}
 	q := p.queues[path]
 	if q == nil {
@@ -109,17 +110,17 @@ func (p *jobs) serve(w http.ResponseWriter, c *call) (bool, error) {
 	if c.choice.Unacceptable {
 		return true, unacceptable
 	}
-	return true, p.held(w, func() error { return p.begin(w, c, q, wish) })
+	return true, p.withStore(func() error { return p.submit(w, c, q, wish) })
 }
 
-// declares reports that a declared resource has the path too.
+// declares reports whether a declared resource has the path too.
 func (c *call) declares(path string) bool {
 	_, declared, _ := c.table.Match(http.MethodGet, path)
 	return declared
 }
 
-// held keeps the store open while a request runs.
-func (p *jobs) held(w http.ResponseWriter, serve func() error) error {
+// withStore keeps the store open while serve runs.
+func (p *jobs) withStore(serve func() error) error {
 	release, err := p.app.Hold()
 	if err != nil {
 		return envelope.Unavailable(err)

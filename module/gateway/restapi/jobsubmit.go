@@ -15,17 +15,17 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
 
-// begin is a POST that makes a job.
-func (p *jobs) begin(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefer) error {
-	if m, ok := c.instead(q); ok {
+// submit answers a POST that makes a job.
+func (p *jobs) submit(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefer) error {
+	if m, ok := c.declaredPOST(&q.Config); ok {
 		p.h.counts[m.Operation.Kind].Inc()
-		return p.defers(w, c, q, wish, m)
+		return p.submitOperation(w, c, q, wish, m)
 	}
 	label := c.Request.Header.Get("Content-Type")
 	if media, _, _ := mime.ParseMediaType(label); q.Fetch != nil && (media != "application/json" || c.Request.Header.Get("Content-Encoding") != "") {
 		return envelope.Refuse(http.StatusUnsupportedMediaType, "the body must be application/json")
 	}
-	if refused := parameterless(c.Request.URL.RawQuery); refused != nil {
+	if refused := refuseParameters(c.Request.URL.RawQuery); refused != nil {
 		return refused
 	}
 	body, refused := request.ReadBody(c.Request, p.h.MaxBody)
@@ -40,31 +40,26 @@ func (p *jobs) begin(w http.ResponseWriter, c *call, q *job.Queue, wish job.Pref
 	return p.api.Submit(w, &c.Call, q, wish, c.version(), job.Request{Body: body, ContentType: label})
 }
 
-// instead is the declared operation that a request would be if its client did not prefer
-// a job.
-func (e *edition) instead(q *job.Queue) (routes.Match, bool) {
-	if q.When != "preferred" {
+// declaredPOST returns the declared operation in whose place a job runs, if clients choose between
+// the two.
+func (e *edition) declaredPOST(c *job.Config) (routes.Match, bool) {
+	m, _, refused := e.table.Match(http.MethodPost, "/"+c.Path)
+	if c.When != "preferred" || refused != nil || m.Operation == nil {
 		return routes.Match{}, false
 	}
-	return e.posted(q.Path)
+	return m, true
 }
 
-// posted is what a POST of a path is.
-func (e *edition) posted(path string) (routes.Match, bool) {
-	m, _, refused := e.table.Match(http.MethodPost, "/"+path)
-	return m, refused == nil && m.Operation != nil
-}
-
-// defers makes a job of a declared operation: what is wrong with the request is said at
-// once, as it would be without a job, and the upstream gets the body that it would get.
-func (p *jobs) defers(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefer, m routes.Match) error {
-	if refused := parameterless(c.Request.URL.RawQuery); refused != nil {
+// submitOperation makes a job of a declared operation: an error in the request is answered at once, as
+// without a job, and the upstream gets the body that it would get.
+func (p *jobs) submitOperation(w http.ResponseWriter, c *call, q *job.Queue, wish job.Prefer, m routes.Match) error {
+	if refused := refuseParameters(c.Request.URL.RawQuery); refused != nil {
 		return refused
 	}
-	if err := p.h.read(c, m); err != nil {
+	if err := p.h.readRequest(c, m); err != nil {
 		return err
 	}
-	return p.h.wrap(c, func(w http.ResponseWriter, c *call) error {
+	return p.h.handlerOf(c, func(w http.ResponseWriter, c *call) error {
 		up, refused := c.Match.Request(c.Asked)
 		if refused != nil {
 			return refused
@@ -83,8 +78,8 @@ func (p *jobs) defers(w http.ResponseWriter, c *call, q *job.Queue, wish job.Pre
 	})(w, &c.Call)
 }
 
-// parameterless refuses a query: a job has an address of its own, without it.
-func parameterless(query string) *envelope.Refusal {
+// refuseParameters refuses any query: a job has a path of its own, without one.
+func refuseParameters(query string) *envelope.Refusal {
 	asked, err := url.ParseQuery(query)
 	switch {
 	case err != nil:

@@ -5,24 +5,19 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/lint"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// Paths are those that are declared, of all versions, each once. Declarations that do not
-// compile have none.
-func (h *REST) Paths() []string {
-	seen := make(map[string]bool)
-	var all []string
-	add := func(path string) {
-		if !seen[path] {
-			seen[path] = true
-			all = append(all, path)
-		}
-	}
+// Paths returns the declared paths of all versions, each once. Declarations that do not compile have
+// none.
+func (h *REST) Paths() (all []string) {
 	sets := [][]resource.Resource{h.Resources}
 	for i := range h.Versions {
 		sets = append(sets, h.Versions[i].Resources)
@@ -30,23 +25,28 @@ func (h *REST) Paths() []string {
 	for _, set := range sets {
 		if t, err := routes.New(set); err == nil {
 			for _, o := range t.Operations() {
-				add(o.Path)
+				all = append(all, o.Path)
 			}
 		}
 	}
 	for _, j := range h.Jobs {
-		add("/" + strings.Trim(j.Path, "/"))
+		all = append(all, "/"+strings.Trim(j.Path, "/"))
 	}
-	return all
+	seen := make(map[string]bool)
+	return slices.DeleteFunc(all, func(path string) bool {
+		twice := seen[path]
+		seen[path] = true
+		return twice
+	})
 }
 
-// Request is one that is declared: its path, and one that it stands for.
+// Request is a declared request. Sample is a path that matches Path.
 type Request struct{ Method, Path, Sample string }
 
 var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
-// Requests are those that are declared of a version, or of none (""), by their paths behind
-// it. Declarations that do not compile have none.
+// Requests returns the declared requests of a version ("" for none), with their paths behind it.
+// Declarations that do not compile have none.
 func (h *REST) Requests(version string) (all []Request) {
 	resources := h.Resources
 	for i := range h.Versions {
@@ -66,8 +66,8 @@ func (h *REST) Requests(version string) (all []Request) {
 	return all
 }
 
-// lint judges the names of what is loaded.
-func (h *REST) lint() error {
+// lint checks the declared names against the conventions.
+func (h *REST) lint(caddy.Context) error {
 	if h.Lint == "off" {
 		return nil
 	}

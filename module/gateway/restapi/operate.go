@@ -12,14 +12,14 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/headerfilter"
 	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
 	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
+	"github.com/gatehouse/gatehouse/module/internal/rest/pages"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/upstream"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
-// operate is the plain operation: it sends the request of a call to the API and translates the
-// answer.
+// operate sends the request of a call to the API and translates the answer.
 func (h *REST) operate(w http.ResponseWriter, c *call) error {
 	m := c.Match
 	up, refused := c.Upstream(m, c.Asked)
@@ -27,13 +27,14 @@ func (h *REST) operate(w http.ResponseWriter, c *call) error {
 		return refused
 	}
 	if m.Operation.Follows() {
-		return h.follow(w, c, up)
+		f := pages.Follower{MaxAnswers: h.follows, Unreadable: h.exchanger.Unreadable}
+		return f.Serve(w, &c.Call, up, h.asker(c, m))
 	}
 	query, _ := url.ParseQuery(c.Asked.RawQuery) // Request has read it
 	answer := m.Answer(up, answer.Caller{Prefix: c.Prefix, Query: query, Allowed: c.Permits})
 	out := headerfilter.New(w, &c.Call, answer)
 	defer out.Finish()
-	to, dialect := c.api.Route(m.Operation, nil, c.handler(), c.dialects[m.Operation])
+	to, dialect := c.api.Route(m.Operation, nil, c.sender(), c.dialects[m.Operation])
 	out.Secret = upstream.Secret(to)
 	return h.send(out, c, to, upstreamRequest(c.Request.Context(), w, c.Request, up), answer, dialect)
 }
@@ -47,7 +48,7 @@ func (h *REST) send(w http.ResponseWriter, c *call, to route, r *http.Request, a
 
 // asker returns how the API is asked to carry out a match for a client.
 func (h *REST) asker(c *call, m routes.Match) operation.Ask {
-	to, dialect := c.api.Route(m.Operation, nil, c.handler(), c.dialects[m.Operation])
+	to, dialect := c.api.Route(m.Operation, nil, c.sender(), c.dialects[m.Operation])
 	return func(ctx context.Context, up mapping.Upstream, answer *answer.Answer, limit int) responsewriter.Reply {
 		newRequest := func(w http.ResponseWriter, up mapping.Upstream) *http.Request {
 			return upstreamRequest(ctx, w, c.Request, up)
@@ -56,8 +57,8 @@ func (h *REST) asker(c *call, m routes.Match) operation.Ask {
 	}
 }
 
-// handler returns the way to the API of a call.
-func (c *call) handler() route {
+// sender returns the route to the API of a call.
+func (c *call) sender() route {
 	to := c.route
 	if to == nil {
 		to = c.next

@@ -13,9 +13,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 )
 
-// pass sends what is not declared, as it is. Only the version goes where the upstream does
-// not know it, and comes back in the addresses that the upstream sends clients to.
-func (h *REST) pass(w http.ResponseWriter, c *call) error {
+// passThrough sends an undeclared request as it is. Only the version is taken out of the path where
+// the upstream does not know it, and put back into addresses that the upstream sends clients to.
+func (h *REST) passThrough(w http.ResponseWriter, c *call) error {
 	r := c.Request
 	if c.strip && c.choice.Prefix != "" {
 		up := mapping.Upstream{Method: r.Method, Path: cmp.Or(c.choice.Path, "/"), RawQuery: r.URL.RawQuery}
@@ -25,17 +25,17 @@ func (h *REST) pass(w http.ResponseWriter, c *call) error {
 	}
 	r = request.Copy(r)
 	r.Body = httpx.Unclosed(r)
-	return h.send(w, c, c.handler(), r, &answer.Answer{}, &h.dialect)
+	return h.send(w, c, c.sender(), r, &answer.Answer{}, &h.dialect)
 }
 
-// locator turns the addresses in an upstream's answer to r into the client's.
+// locator returns a function that turns addresses in the upstream's answer to r into the client's.
 func (h *REST) locator(c *call, r *http.Request) func(string) (string, bool) {
 	return func(location string) (string, bool) {
 		to, err := url.Parse(location)
 		if err != nil {
 			return "", false
 		}
-		if to.Host != "" && !strings.EqualFold(to.Host, r.Host) && !leads(to, proxied(r)) {
+		if to.Host != "" && !strings.EqualFold(to.Host, r.Host) && !hasHostPort(to, proxiedTo(r)) {
 			return location, true // somewhere else
 		}
 		to = r.URL.ResolveReference(to)
@@ -54,9 +54,9 @@ func (h *REST) locator(c *call, r *http.Request) func(string) (string, bool) {
 	}
 }
 
-// leads reports whether an address is of a host and port. Scripts write their own without
-// the port that their scheme has anyway.
-func leads(to *url.URL, hostport string) bool {
+// hasHostPort reports whether an address names a host and port. Scripts leave out the default port
+// of the scheme.
+func hasHostPort(to *url.URL, hostport string) bool {
 	port := to.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "": "80", "https": "443"}[strings.ToLower(to.Scheme)]

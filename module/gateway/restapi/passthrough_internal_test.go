@@ -19,7 +19,7 @@ func TestAnAddressOfTheUpstreamIsKnownWithoutItsUsualPort(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := leads(to, c.hostport); got != c.want {
+		if got := hasHostPort(to, c.hostport); got != c.want {
 			t.Errorf("%s of %s: %v", c.location, c.hostport, got)
 		}
 	}

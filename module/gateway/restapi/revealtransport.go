@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/headers"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 
@@ -15,11 +16,27 @@ import (
 
 func init() { caddy.RegisterModule(new(Revealing)) }
 
+// concealInRoutes puts the transport `gatehouse_revealing` into all proxies of routes that are not
+// yet loaded. It reports false, and leaves the routes as they are, where a handler or a matcher might
+// read what is concealed.
+func concealInRoutes(routes caddyhttp.RouteList) (caddyhttp.RouteList, bool) {
+	text, err := json.Marshal(routes)
+	if err != nil {
+		return routes, false
+	}
+	changed, ok := conceal.WrapTransports(text, revealing)
+	var own caddyhttp.RouteList
+	if !ok || json.Unmarshal(changed, &own) != nil {
+		return routes, false
+	}
+	return own, true
+}
+
 // revealing is the name of the transport.
 const revealing = "gatehouse_revealing"
 
-// Revealing is a transport of `reverse_proxy` that api_rest puts around those of its upstreams if it
-// adds header fields or query parameters itself. Do not write it into a configuration.
+// Revealing is a transport of `reverse_proxy` that api_rest puts around those of its upstreams when it
+// adds header fields or query parameters itself. Do not configure it yourself.
 type Revealing struct {
 	// The transport that sends the request. Required.
 	TransportRaw json.RawMessage `json:"transport,omitempty" caddy:"namespace=http.reverse_proxy.transport inline_key=protocol"`
@@ -86,7 +103,6 @@ func (t *Revealing) OverrideHealthCheckScheme(base *url.URL, port string) {
 	}
 }
 
-// Interface guards
 var (
 	_ caddy.Provisioner                                = (*Revealing)(nil)
 	_ http.RoundTripper                                = (*Revealing)(nil)

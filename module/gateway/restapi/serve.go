@@ -30,13 +30,13 @@ type call struct {
 // unacceptable is for a request that accepts none of the types that the API answers with.
 var unacceptable = envelope.Refuse(http.StatusNotAcceptable, "Accept must name application/json or a version of this API: it is answered in nothing else")
 
-// part answers requests besides the declared resources. It reports false, without having
-// written anything, when a request is none of its own.
+// part answers requests besides those for declared resources. It reports false, without having
+// written anything, for all others.
 type part interface {
 	serve(w http.ResponseWriter, c *call) (bool, error)
 }
 
-// ServeHTTP finds out what a request is and answers it.
+// ServeHTTP finds the operation of a request and answers it.
 func (h *REST) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	handler.ShowIdentity(r)
 	handler.CloseWhenExiting(w, r)
@@ -45,8 +45,7 @@ func (h *REST) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	answer := h.answers.From(w, choice.Header)
 	defer answer.Finish()
 	w = answer
-	err := h.serve(w, r, next, choice, refused)
-	if err != nil {
+	if err := h.serve(w, r, next, choice, refused); err != nil {
 		handler.LeaveBody(w, r)
 		choice.Header(w.Header())
 		return h.answerError(w, r, err)
@@ -60,7 +59,7 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	}
 	c := h.newCall(r, next, choice)
 	if choice.Index >= 0 {
-		if err := asByPath(w, c); err != nil {
+		if err := checkVersionRules(w, c); err != nil {
 			return err
 		}
 	}
@@ -72,7 +71,7 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	m, declared, refused := c.table.Match(r.Method, choice.Path)
 	switch {
 	case c.table.Empty() || !declared && h.Undeclared == "pass":
-		return h.pass(w, c)
+		return h.passThrough(w, c)
 	case refused != nil:
 		return refused
 	case m.Operation != nil && c.choice.Unacceptable:
@@ -84,15 +83,15 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 		return nil
 	}
 	h.counts[m.Operation.Kind].Inc()
-	if err := h.read(c, m); err != nil {
+	if err := h.readRequest(c, m); err != nil {
 		return err
 	}
-	return h.wrap(c, h.operate)(w, &c.Call)
+	return h.handlerOf(c, h.operate)(w, &c.Call)
 }
 
 // newCall returns the call of a request whose version is chosen.
 func (h *REST) newCall(r *http.Request, next caddyhttp.Handler, choice version.Choice) *call {
-	c := &call{edition: &h.plain, choice: choice, next: answering(next)}
+	c := &call{edition: &h.plain, choice: choice, next: requireAnswer(next)}
 	if choice.Index >= 0 {
 		c.edition = &h.editions[choice.Index]
 	}
@@ -103,9 +102,9 @@ func (h *REST) newCall(r *http.Request, next caddyhttp.Handler, choice version.C
 	return c
 }
 
-// read puts into a call what its operation needs of the request: the body where it must be known,
-// and the seal of cursors.
-func (h *REST) read(c *call, m routes.Match) error {
+// readRequest adds to a call what its operation needs: the body where it must be known, and the
+// sealer of cursors.
+func (h *REST) readRequest(c *call, m routes.Match) error {
 	c.Match, c.Asked = m, mapping.Asked{RawQuery: c.Request.URL.RawQuery, Header: c.Request.Header}
 	if m.Operation.Requests.ReadsBody() {
 		var refused *envelope.Refusal
@@ -124,9 +123,9 @@ func (h *REST) read(c *call, m routes.Match) error {
 	return nil
 }
 
-// wrap returns the handler of a call: around the plain operation are its conditions, and around
-// these its Idempotency-Key.
-func (h *REST) wrap(c *call, plain func(http.ResponseWriter, *call) error) operation.Handler {
+// handlerOf returns the handler of a call: the plain operation, in its conditions, in its
+// Idempotency-Key.
+func (h *REST) handlerOf(c *call, plain func(http.ResponseWriter, *call) error) operation.Handler {
 	o := c.Match.Operation
 	if o.Kind == resource.Batch {
 		return h.batch(c).Serve
@@ -135,11 +134,11 @@ func (h *REST) wrap(c *call, plain func(http.ResponseWriter, *call) error) opera
 	if !o.Resource.Idempotency || o.Method != http.MethodPost {
 		return checked
 	}
-	// A repetition gets the first answer, whatever the conditions would say by now.
+	// A repetition gets the first answer, whatever the conditions say by now.
 	return func(w http.ResponseWriter, of *operation.Call) error { return h.once.Serve(w, of, checked) }
 }
 
-// withConditions returns the plain operation with what conditional requests need.
+// withConditions returns the plain operation with support for conditional requests.
 func (h *REST) withConditions(c *call, plain func(http.ResponseWriter, *call) error) operation.Handler {
 	o := c.Match.Operation
 	if !o.Resource.ETag || o.Follows() { // a list of several answers has no tag

@@ -3,8 +3,10 @@ package restapi
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -15,19 +17,22 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/request"
 	"github.com/gatehouse/gatehouse/module/internal/rest/responsewriter"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/rest/login"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
 
 // route leads to an upstream. It is nil where the next handler does.
 type route = caddyhttp.Handler
 
 var (
-	errNowhere  = errors.New("no route of `to` answers this request")
+	errNoRoute  = errors.New("no route of `to` answers this request")
 	errNoAnswer = errors.New("no handler behind api_rest answers this request: write `to` in it, or reverse_proxy behind it")
 )
 
-// answering makes an error of it when no handler behind next answers. Caddy's server would
-// answer 200 with an empty body, and a write that nobody received would look done.
-func answering(next caddyhttp.Handler) caddyhttp.Handler {
+// requireAnswer returns an error when no handler behind next answers. Caddy's server would answer
+// 200 with an empty body, and a write that nobody received would look done.
+func requireAnswer(next caddyhttp.Handler) caddyhttp.Handler {
 	return caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 		answered := false
 		err := next.ServeHTTP(responsewriter.OnHeader(w, func(http.Header) { answered = true }), r)
@@ -38,21 +43,21 @@ func answering(next caddyhttp.Handler) caddyhttp.Handler {
 	})
 }
 
-// nowhere ends a sub-route: without it Caddy would answer 200 with nothing.
-func nowhere(http.ResponseWriter, *http.Request) error {
-	return envelope.Fail(http.StatusBadGateway, "", "", errNowhere)
+// noRoute ends a sub-route: without it Caddy would answer 200 with an empty body.
+func noRoute(http.ResponseWriter, *http.Request) error {
+	return envelope.Fail(http.StatusBadGateway, "", "", errNoRoute)
 }
 
-// request is an upstream's request. parent is the client's request it is made for: its
-// header, body, variables and placeholders are there too, unless up replaces them. Or
-// parent is nil and nobody asks: ctx alone says how long.
+// upstreamRequest returns a request to the API. parent is the client's request that it is made for:
+// its header, body, variables and placeholders are used too, unless up replaces them. parent is nil
+// for a request of the gateway's own, and ctx alone bounds that.
 //
-// The request is whole in itself, so that several can run at a time for one client: the
-// placeholders {http.request.*} are its own, all others the parent's. Variables set in the
-// sub-route do not reach the handlers around it.
+// Several requests can run at a time for one client: the placeholders {http.request.*} are each
+// request's own, all others the parent's. Variables set in the sub-route do not reach the handlers
+// around it.
 //
-// Trailers of the client's end here: some upstreams take them for header fields, which would be
-// those that only the gateway may send, since nobody has looked at them.
+// The client's trailers are dropped: some upstreams take them for header fields, and nobody has
+// checked that they are not fields that only the gateway may send.
 func upstreamRequest(ctx context.Context, w http.ResponseWriter, parent *http.Request, up mapping.Upstream) *http.Request {
 	r := &http.Request{Method: up.Method, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header), Body: http.NoBody}
 	server := new(caddyhttp.Server)
@@ -89,26 +94,24 @@ func upstreamRequest(ctx context.Context, w http.ResponseWriter, parent *http.Re
 			r.Header[name] = values
 		}
 	}
-	r.URL = address(up.Path, up.RawQuery)
+	r.URL = urlOf(up.Path, up.RawQuery)
 	r.RequestURI = r.URL.RequestURI()
 	repl := caddy.NewReplacer()
 	r = caddyhttp.PrepareRequest(r.WithContext(ctx), repl, w, server)
 	if own, ok := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any); ok {
-		for name, value := range vars {
-			own[name] = value
-		}
+		maps.Copy(own, vars)
 		handler.Unshaped(own)
 	}
 	if outer != nil {
 		repl.Map(outer.Get)
 	} else {
-		handler.ShowIdentity(r) // a job runs for nobody
+		handler.ShowIdentity(r) // no client asks for a job's request
 	}
 	return r
 }
 
-// address writes exactly the escaped path, in a way that survives the proxy.
-func address(path, query string) *url.URL {
+// urlOf returns the URL of an escaped path, in a form that the proxy sends unchanged.
+func urlOf(path, query string) *url.URL {
 	u := &url.URL{Path: path, RawQuery: query}
 	if decoded, err := url.PathUnescape(path); err == nil {
 		u.Path = decoded
@@ -119,13 +122,39 @@ func address(path, query string) *url.URL {
 	return u
 }
 
-// proxied is the address of the upstream that a reverse proxy chose for a request, with
-// its port; "" when none did.
-func proxied(r *http.Request) string {
+// proxiedTo returns the host and port that a reverse proxy chose for a request; "" when none did.
+func proxiedTo(r *http.Request) string {
 	repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	if !ok {
 		return ""
 	}
 	at, _ := repl.GetString("http.reverse_proxy.upstream.hostport")
 	return at
+}
+
+// jobParams returns the fixed parameters that are sent with jobs, which belong to no resource.
+func jobParams(fixed []resource.Fixed) (params []supply.Param) {
+	for _, f := range fixed {
+		if len(f.Operations) == 0 {
+			params = append(params, f.Param())
+		}
+	}
+	return params
+}
+
+// jobBodyParams returns the parameters that bodies of such jobs must not have.
+func jobBodyParams(fixed []resource.Fixed, account *login.Config) []supply.Param {
+	return slices.Concat(jobParams(fixed), account.Kept())
+}
+
+// replacePlaceholders fills in the placeholders of a text for a request, and calls seen for each.
+func replacePlaceholders(r *http.Request, text string, seen func(name, value string) error) (string, error) {
+	repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+	if !ok {
+		repl = caddy.NewReplacer()
+	}
+	return repl.ReplaceFunc(text, func(name string, value any) (any, error) {
+		text := caddy.ToString(value)
+		return text, seen(name, text)
+	})
 }

@@ -168,7 +168,7 @@ func until(end <-chan struct{}) func(context.Context, Task) *Failure {
 			_, _ = t.Answer.Write([]byte(`"late"`))
 			return nil
 		case <-ctx.Done():
-			return failed(UpstreamFailed)
+			return UpstreamFailed.Failure()
 		}
 	}
 }

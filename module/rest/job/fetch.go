@@ -112,7 +112,7 @@ func (f *fetcher) check(ctx context.Context, text string) (forbidden bool, refus
 func (f *fetcher) open(ctx context.Context, address string) (*file, *Failure) {
 	u, err := f.addresses.parse(address)
 	if err != nil {
-		return nil, failed(codeOf(err))
+		return nil, codeOf(err).Failure()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	file := &file{ctx: ctx, cancel: cancel, left: f.config.Timeout, max: f.config.Max}
@@ -127,7 +127,7 @@ func (f *fetcher) open(ctx context.Context, address string) (*file, *Failure) {
 func (f *fetcher) begin(file *file, u *url.URL) *Failure {
 	r, err := http.NewRequestWithContext(file.ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return failed(FileUnreachable)
+		return FileUnreachable.Failure()
 	}
 	r.Header.Set("Accept-Encoding", "identity")
 	r.Header.Set("User-Agent", "Gatehouse")
@@ -137,21 +137,21 @@ func (f *fetcher) begin(file *file, u *url.URL) *Failure {
 		return err
 	})
 	if err != nil {
-		return failed(codeOf(err))
+		return codeOf(err).Failure()
 	}
 	file.body, file.Length = res.Body, res.ContentLength
 	coding := res.Header.Get("Content-Encoding")
 	switch {
 	case res.StatusCode != http.StatusOK:
-		failure := failed(FileRefused)
+		failure := FileRefused.Failure()
 		failure.Message = fmt.Sprintf("the file's server answers with the status %d", res.StatusCode)
 		return failure
 	case coding != "" && !strings.EqualFold(coding, "identity"):
-		return failed(FileEncoded)
+		return FileEncoded.Failure()
 	case res.ContentLength > f.config.Max:
-		return failed(FileTooLarge)
+		return FileTooLarge.Failure()
 	case res.ContentLength < 0 && len(res.TransferEncoding) == 0:
-		return failed(FileIncomplete) // its end could not be told from a broken connection
+		return FileIncomplete.Failure() // its end could not be told from a broken connection
 	}
 	file.Name = fileName(res)
 	file.Type = fileType(res.Header.Get("Content-Type"))

@@ -48,7 +48,7 @@ func (f *file) Read(p []byte) (n int, err error) {
 	if code == FileUnreachable {
 		code = FileIncomplete
 	}
-	f.failed.CompareAndSwap(nil, failed(code))
+	f.failed.CompareAndSwap(nil, code.Failure())
 	return 0, err // nothing after which the upstream might take it for whole
 }
 

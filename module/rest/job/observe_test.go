@@ -13,7 +13,7 @@ import (
 func watched(w *witness) func(*QueueConfig) { return func(c *QueueConfig) { c.Observer = w } }
 
 func TestWhatBecomesOfAJobIsToldOnce(t *testing.T) {
-	fails := func(context.Context, Task) *Failure { return failed(UpstreamFailed) }
+	fails := func(context.Context, Task) *Failure { return UpstreamFailed.Failure() }
 	for name, c := range map[string]struct {
 		do     func(context.Context, Task) *Failure
 		retry  int

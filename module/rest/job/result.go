@@ -54,7 +54,7 @@ func part(line []byte, at *splice.Plan) []byte {
 func failureOf(body []byte) *Failure {
 	var said struct{ Error Failure }
 	if json.Unmarshal(body, &said) != nil || said.Error.Code == "" {
-		return failed(UpstreamFailed)
+		return UpstreamFailed.Failure()
 	}
 	return &said.Error
 }

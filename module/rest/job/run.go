@@ -100,7 +100,7 @@ func (r *run) do(ctx context.Context) (failure *Failure) {
 		// Nobody recovers for this goroutine, and one job must not end the process.
 		if p := recover(); p != nil {
 			q.Log.Error("a job panicked", "queue", q.Name, "job", r.job.ID, "panic", fmt.Sprint(p))
-			failure = failed(UpstreamFailed)
+			failure = UpstreamFailed.Failure()
 		}
 	}()
 	in := r.job.Input
@@ -119,7 +119,7 @@ func (r *run) do(ctx context.Context) (failure *Failure) {
 		r.mu.Unlock()
 		var err error
 		if task.Upload, err = q.Fetch.upload(f); err != nil {
-			return failed(UpstreamFailed)
+			return UpstreamFailed.Failure()
 		}
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, q.Timeout, errTimeout)
@@ -136,7 +136,7 @@ func (r *run) do(ctx context.Context) (failure *Failure) {
 		}
 	}
 	if failure != nil && errors.Is(context.Cause(ctx), errTimeout) {
-		return failed(Timeout)
+		return Timeout.Failure()
 	}
 	return failure
 }
@@ -289,7 +289,7 @@ func (r *run) end(ctx context.Context, why error, failure *Failure) error {
 	case r.answer.status >= 400:
 		err = j.Fail(now, r.fence, *failureOf(r.answer.body))
 	case r.answer.status >= 300:
-		err = j.Fail(now, r.fence, *failed(UpstreamFailed))
+		err = j.Fail(now, r.fence, *UpstreamFailed.Failure())
 	default:
 		err = j.Succeed(now, r.fence, r.result())
 	}

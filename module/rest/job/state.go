@@ -78,12 +78,13 @@ var Codes = []struct {
 	{FileEncoded, "the file's server sends it compressed although this was not asked for"},
 }
 
-// Message is the text of a code.
-func (c Code) Message() string {
+// Failure returns the failure with a code.
+func (c Code) Failure() *Failure {
+	f := &Failure{Code: string(c)}
 	for _, e := range Codes {
 		if e.Code == c {
-			return e.Message
+			f.Message = e.Message
 		}
 	}
-	return ""
+	return f
 }

@@ -81,7 +81,7 @@ func (j *Job) Interrupt(now time.Time, retry int) error {
 		return nil
 	}
 	j.end(now, Failed)
-	j.Failure = failed(Interrupted)
+	j.Failure = Interrupted.Failure()
 	return nil
 }
 
@@ -119,5 +119,3 @@ func (j *Job) end(now time.Time, s State) {
 	j.State, j.Finished, j.Input = s, now, nil
 	j.Node, j.Until, j.Claimed = "", time.Time{}, ""
 }
-
-func failed(c Code) *Failure { return &Failure{Code: string(c), Message: c.Message()} }

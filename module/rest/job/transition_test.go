@@ -155,7 +155,7 @@ func TestARecordOfANewerReleaseIsRefused(t *testing.T) {
 
 func TestEveryCodeHasAText(t *testing.T) {
 	for _, c := range Codes {
-		if c.Code.Message() == "" || failed(c.Code).Message != c.Message {
+		if c.Message == "" || c.Code.Failure().Message != c.Message {
 			t.Error(c.Code)
 		}
 	}

@@ -1,3 +1,3 @@
 // Package openapi generates the description of an API (OpenAPI 3.1) from its declared resources, lists,
-// constraints, jobs and errors. Permissions are given to it, and it serves nothing.
+// constraints, jobs and errors. It serves them too; permissions are given to it.
 package openapi

@@ -33,15 +33,15 @@ type Config struct {
 	Issuer string
 	// Texts of scopes.
 	Texts map[string]string
-	// Needs says what a caller must have for a method on a path. Default: nothing.
-	Needs func(method, path string) Need
+	// Needs is the guard in front; nil: none.
+	Needs Needs
 }
 
-// Need is what a caller must have. Denied: nobody may, and nothing is described.
-type Need struct {
-	Scopes []string
-	Public bool
-	Denied bool
+// Needs says what a caller must have. Equal values MUST give equal answers.
+type Needs interface {
+	// Needs returns the scopes that a method on a path asks for, unless it is public, or denied to
+	// everybody: then it is not described.
+	Needs(method, path string) (scopes []string, public, denied bool)
 }
 
 type object = map[string]any
@@ -125,12 +125,12 @@ var (
 func (d *document) add(method, path, tag string, op object, expressions ...string) {
 	op["security"] = []object{} // said, since a linter cannot know that it is meant
 	if d.Needs != nil && d.Issuer != "" {
-		need := d.Needs(method, d.sample(path))
-		if need.Denied {
+		needed, public, denied := d.Needs.Needs(method, d.sample(path))
+		if denied {
 			return
 		}
-		if !need.Public {
-			scopes := append([]string{}, need.Scopes...)
+		if !public {
+			scopes := append([]string{}, needed...)
 			for _, s := range scopes {
 				d.scopes[s] = true
 			}

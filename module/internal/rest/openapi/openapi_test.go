@@ -302,18 +302,24 @@ func TestJobsAreDescribedAsTheyAnswer(t *testing.T) {
 	d.is(`["reports"]`, "paths", "/reports", "post", "tags")
 }
 
+type needsFunc func(method, path string) (scopes []string, public, denied bool)
+
+func (f needsFunc) Needs(method, path string) (scopes []string, public, denied bool) {
+	return f(method, path)
+}
+
 func TestScopesAndWhoMayNotAreSaid(t *testing.T) {
-	needs := func(method, path string) Need {
+	needs := needsFunc(func(method, path string) (scopes []string, public, denied bool) {
 		switch {
 		case path == "/v1/notes/0" && method == "DELETE", strings.HasPrefix(path, "/v1/secret"):
-			return Need{Denied: true}
+			return nil, false, true
 		case method == "GET":
-			return Need{Public: true}
+			return nil, true, false
 		case method == "POST":
-			return Need{Scopes: []string{}}
+			return []string{}, false, false
 		}
-		return Need{Scopes: []string{"b", "a"}}
-	}
+		return []string{"b", "a"}, false, false
+	})
 	c := Config{Issuer: "https://id.example/", Texts: map[string]string{"a": "Do a"}, Needs: needs, Server: "/v1", MediaType: "application/vnd.x.v1+json", Version: "v1", Deprecated: true, Sunset: time.Date(2027, 6, 30, 23, 0, 0, 0, time.FixedZone("", -7200))}
 	d := describe(t, c, resource.Resource{Path: "notes", Off: []string{"list", "created"}}, resource.Resource{Path: "secrets", List: new(list.Config)})
 	d.is(`[]`, "paths", "/notes", "get", "security")

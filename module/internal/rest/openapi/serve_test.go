@@ -1,4 +1,4 @@
-package restapi
+package openapi
 
 import (
 	"bytes"
@@ -9,36 +9,34 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
-	"github.com/gatehouse/gatehouse/module/internal/rest/version"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-func newDescribed(t *testing.T) (*described, func(method, prefix, path string, header ...string) *httptest.ResponseRecorder) {
+func newServer(t *testing.T) (*Server, func(method, prefix, path string, header ...string) *httptest.ResponseRecorder) {
 	t.Helper()
 	table, err := routes.New([]resource.Resource{{Path: "articles"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &described{h: &REST{OpenAPI: &OpenAPI{Title: "Library"}}, kept: make(map[variant]*description)}
-	return p, func(method, prefix, path string, header ...string) *httptest.ResponseRecorder {
+	s := new(Server)
+	return s, func(method, prefix, path string, header ...string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, path, nil)
 		for i := 0; i+1 < len(header); i += 2 {
 			r.Header.Add(header[i], header[i+1])
 		}
 		w := httptest.NewRecorder()
-		if done, err := p.serve(w, &call{Call: operation.Call{Request: r, Prefix: prefix}, edition: &edition{table: table}, choice: version.Choice{Path: path, Index: -1}}); !done || err != nil {
-			t.Errorf("%s %s: %v %v", method, path, done, err)
+		if err := s.Serve(w, r, path, Config{Title: "Library", Server: prefix, Table: table}); err != nil {
+			t.Errorf("%s %s: %v", method, path, err)
 		}
 		return w
 	}
 }
 
 func TestADescriptionIsMadeOnce(t *testing.T) {
-	p, ask := newDescribed(t)
+	p, ask := newServer(t)
 	first := ask("GET", "", "/openapi.json")
-	made := p.kept[variant{version: -1}]
+	made := p.kept[variant{}]
 	var wait sync.WaitGroup
 	for range 8 {
 		wait.Go(func() {
@@ -47,14 +45,14 @@ func TestADescriptionIsMadeOnce(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if made == nil || len(p.kept) != 1 || p.kept[variant{version: -1}] != made || !bytes.Equal(made.document.body, first.Body.Bytes()) {
+	if made == nil || len(p.kept) != 1 || p.kept[variant{}] != made || !bytes.Equal(made.document.body, first.Body.Bytes()) {
 		t.Errorf("%d are kept, %v", len(p.kept), made)
 	}
 }
 
 func TestTheDescriptionsThatAreKeptHaveACap(t *testing.T) {
-	p, ask := newDescribed(t)
-	for i := range 3 * maxDescriptions {
+	p, ask := newServer(t)
+	for i := range 3 * maxKept {
 		prefix := fmt.Sprintf("/p%d", i)
 		for range 2 {
 			if w := ask("GET", prefix, "/openapi.json"); !strings.Contains(w.Body.String(), `"url":"`+prefix+`"`) {
@@ -62,13 +60,13 @@ func TestTheDescriptionsThatAreKeptHaveACap(t *testing.T) {
 			}
 		}
 	}
-	if len(p.kept) != maxDescriptions {
-		t.Errorf("%d descriptions are kept, want %d", len(p.kept), maxDescriptions)
+	if len(p.kept) != maxKept {
+		t.Errorf("%d descriptions are kept, want %d", len(p.kept), maxKept)
 	}
 }
 
 func TestADescriptionThatTheClientHasIsNotSentAgain(t *testing.T) {
-	_, ask := newDescribed(t)
+	_, ask := newServer(t)
 	seen := make(map[string]bool)
 	for _, c := range []struct{ path, language string }{{"/openapi.json", ""}, {"/openapi", "en"}, {"/openapi", "zh"}} {
 		asked := func(method string, header ...string) *httptest.ResponseRecorder {
@@ -98,7 +96,7 @@ func TestADescriptionThatTheClientHasIsNotSentAgain(t *testing.T) {
 	}
 	w := httptest.NewRecorder()
 	w.Header().Set("Vary", "Accept")
-	(&shown{header: http.Header{"Vary": {"Accept-Language"}}}).serve(w, httptest.NewRequest("GET", "/", nil))
+	(&response{header: http.Header{"Vary": {"Accept-Language"}}}).serve(w, httptest.NewRequest("GET", "/", nil))
 	if got := w.Header().Values("Vary"); len(got) != 2 {
 		t.Error("what was there before is gone:", got)
 	}
