@@ -39,8 +39,12 @@ func (o *output) pass(i int) {
 	o.from = i
 }
 
-// emit writes bytes that need not be part of the text. flush reports its error.
-func (o *output) emit(b []byte) { _, _ = o.buffer.Write(b) }
+// emit writes bytes that need not be part of the text, unless there was an error. flush reports its own.
+func (o *output) emit(b []byte) {
+	if o.err == nil {
+		_, _ = o.buffer.Write(b)
+	}
+}
 
 func (o *output) flush() {
 	if err := o.buffer.Flush(); o.err == nil {

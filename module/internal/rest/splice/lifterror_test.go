@@ -1,0 +1,30 @@
+package splice
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// The part of the text in which the bound is exceeded is not passed on: who holds back as much as MaxLifted can still
+// answer otherwise.
+func TestNothingIsPassedOnAfterAnError(t *testing.T) {
+	p, err := Compile(Config{Lift: []Lift{{Name: "text", From: Pointer{"content", "rendered"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	e := p.New(&out)
+	text := `{"content":{"rendered":"` + strings.Repeat("x", 2*MaxLifted)
+	for len(text) > 0 {
+		n := min(len(text), 32<<10)
+		if _, err = e.Write([]byte(text[:n])); err != nil {
+			break
+		}
+		text = text[n:]
+	}
+	if !errors.Is(err, ErrLifted) || out.Len() > MaxLifted {
+		t.Errorf("%v after %d bytes", err, out.Len())
+	}
+}
