@@ -4,5 +4,5 @@ package redistest
 
 import "syscall"
 
-// mortal knows no way here to have a server end with a test process that is killed.
-func mortal() *syscall.SysProcAttr { return nil }
+// dieWithParent cannot end a server with its parent on this system.
+func dieWithParent() *syscall.SysProcAttr { return nil }

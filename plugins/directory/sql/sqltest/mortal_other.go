@@ -4,7 +4,7 @@ package sqltest
 
 import "syscall"
 
-// mortal knows no way here to have a server end with a test process that is killed.
-func mortal(who *syscall.Credential) *syscall.SysProcAttr {
+// dieWithParent cannot end a server with its parent on this system.
+func dieWithParent(who *syscall.Credential) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: who}
 }
