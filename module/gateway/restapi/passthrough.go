@@ -25,7 +25,7 @@ func (h *REST) passThrough(w http.ResponseWriter, c *call) error {
 	}
 	r = request.Copy(r)
 	r.Body = httpx.Unclosed(r)
-	return h.send(w, c, c.sender(), r, &answer.Answer{}, &h.dialect)
+	return h.send(w, c, c.sender(), r, answer.NewPlain(nil), &h.dialect)
 }
 
 // locator returns a function that turns addresses in the upstream's answer to r into the client's.

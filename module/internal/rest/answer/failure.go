@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// failurePlaces are where APIs say that a request failed although the status is a success: first members
-// that are false then, and then members that exist only then.
+// failurePlaces are where APIs say that a request failed despite a success status: first members that are false
+// then, followed by members that exist only then.
 var failurePlaces = []splice.Pointer{
 	{"success"}, {"ok"},
 	{"error"}, {"errors"}, {"errors", "0"}, {"errcode"}, {"errno"},
@@ -18,15 +19,19 @@ var failurePlaces = []splice.Pointer{
 // falsePlaces is how many of failurePlaces are false when a request failed.
 const falsePlaces = 2
 
-// captures returns the places in an answer that are captured: for a write the id of what was created and
-// the signs of a failure, for one item the places that are empty if it does not exist. failures is the slot
-// of the first of failurePlaces, -1 if they are not captured.
+// captures returns the captured places: for a write the id of what was created and the signs of a failure, for one
+// item the places that are empty if it does not exist. failures is the slot of the first of failurePlaces, -1 if they
+// are not captured.
 func (sp *Spec) captures() (places []splice.Pointer, failures int) {
 	created, _ := sp.resource().CreatedStatus()
 	deleted, _ := sp.resource().DeletedStatus()
 	switch {
 	case sp.readsItem():
-		return sp.itemPlaces(), -1
+		at := sp.Shape.itemAt[sp.Kind]
+		for n := range len(at) + 1 { // some APIs empty what is around an item that does not exist
+			places = append(places, at[:n])
+		}
+		return places, -1
 	case sp.Kind == resource.Create && created != 0:
 		return append([]splice.Pointer{sp.Shape.created}, failurePlaces...), 1
 	case sp.Kind == resource.Delete && deleted != 0, sp.changes() && sp.Method != http.MethodGet:
@@ -35,16 +40,14 @@ func (sp *Spec) captures() (places []splice.Pointer, failures int) {
 	return nil, -1
 }
 
-// Failed reports whether the answer to a write says that the write failed. It then keeps its status unless
-// one is declared: 201 or 204 would tell the client that all is well. e is the editor of the body, or one
-// of LookPlan; nil for a body that is no JSON, which says nothing.
+// Failed reports whether the answer to a write says that the write failed. It then keeps its status unless one is
+// declared: 201 or 204 would tell the client that all is well. e is the editor of the body, or one of LookPlan; nil
+// for a body that is no JSON, which says nothing.
 func (a *Answer) Failed(e *splice.Editor) bool {
-	sp := a.spec
-	return e != nil && sp != nil && sp.failures >= 0 && saysFailed(e, sp.failures)
+	return e != nil && a.failures >= 0 && saysFailed(e, a.failures)
 }
 
-// saysFailed reports whether an editor that has the values of failurePlaces from the slot first on has
-// captured a failure.
+// saysFailed reports whether an editor with failurePlaces in the slots from first on has captured a failure.
 func saysFailed(e *splice.Editor, first int) bool {
 	for i := range failurePlaces {
 		s := e.Captured(first + i)
@@ -57,6 +60,26 @@ func saysFailed(e *splice.Editor, first int) bool {
 			}
 		case s.Kind == splice.Array: // its first element tells whether it is empty
 		case s.Long || s.Kind == splice.Object || !no:
+			return true
+		}
+	}
+	return false
+}
+
+// readsItem reports whether the operation reads an item of a collection, so that nothing in its place means that it
+// does not exist. A document that is no item may be empty.
+func (sp *Spec) readsItem() bool {
+	return sp.Kind == resource.Read && sp.changes() && sp.Pattern.EndsInPlaceholder()
+}
+
+// HasNoItem reports whether the answer has null, false, `[]` or `{}` in the place of the item, which therefore does
+// not exist. e is the editor of the body.
+func (a *Answer) HasNoItem(e *splice.Editor) bool {
+	if e == nil || !a.readsItem() {
+		return false
+	}
+	for i := range len(a.Shape.itemAt[a.Kind]) + 1 { // the slots of captures
+		if s := e.Captured(i); s.Kind != splice.String && envelope.IsEmpty(s) {
 			return true
 		}
 	}

@@ -10,23 +10,23 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// Where an upstream without declarations usually has the elements of a list, besides a member with the
-// collection's own name, and the number of all elements.
+// Where upstreams usually have the elements of a list, besides a member with the collection's name, the number of all
+// elements, and the page size.
 var (
 	itemNames  = []string{"data", "items", "results", "list", "content"}
 	totalNames = []string{"total", "total_count", "totalCount", "total_items", "totalItems", "totalElements"}
 	limitNames = []string{"limit", "per_page", "perPage", "page_size", "pageSize"}
 )
 
-// listLikePlans are the plans for the answers to a GET of a collection without a declared list.
+// listLikePlans are the plans for answers to GET of a collection without a declared list.
 type listLikePlans struct {
-	look   *splice.Plan // finds out what an object is
-	array  *splice.Plan // for an array
-	object []*splice.Plan
-	items  []string // the member that each plan of object is for
+	look   *splice.Plan   // finds out what an object is
+	array  *splice.Plan   // edits an array
+	object []*splice.Plan // edits an object, for each of items
+	items  []string       // members that may contain the elements
 }
 
-// listLikePlaces are the places that such an answer is captured at.
+// listLikePlaces are the captured places of such an answer.
 var listLikePlaces = func() (all []splice.Pointer) {
 	for _, name := range slices.Concat(totalNames, limitNames) {
 		all = append(all, splice.Pointer{name})
@@ -34,7 +34,6 @@ var listLikePlaces = func() (all []splice.Pointer) {
 	return append(all, splice.Pointer{"pagination"}, splice.Pointer{"pagination", "total"})
 }()
 
-// newListLikePlans compiles the plans.
 func (s *Shape) newListLikePlans() (p *listLikePlans, err error) {
 	p = &listLikePlans{items: slices.Clone(itemNames)}
 	for _, segment := range slices.Backward(s.Collection.Segments) {
@@ -69,28 +68,24 @@ func (s *Shape) newListLikePlans() (p *listLikePlans, err error) {
 	return p, nil
 }
 
-// LookPlan returns a plan that captures and edits nothing, for an answer that is not translated. Nil:
-// nothing is captured.
+// LookPlan returns a plan that captures and edits nothing, for an answer that is not translated. Nil: nothing is
+// captured.
 func (a *Answer) LookPlan() *splice.Plan {
-	switch {
-	case a.listLike != nil:
+	if a.listLike != nil {
 		return a.listLike.look
-	case a.spec != nil:
-		return a.spec.look
 	}
-	return nil
+	return a.look
 }
 
-// MayBeList reports whether the answer becomes a page of a list if it looks like one. MakeArrayPage and
-// MakeObjectPage make it one.
+// MayBeList reports whether MakeArrayPage or MakeObjectPage makes a page of the answer if it looks like a list.
 func (a *Answer) MayBeList() bool { return a.listLike != nil }
 
-// MakeArrayPage makes a page of an answer that is an array.
+// MakeArrayPage makes a page of an array.
 func (a *Answer) MakeArrayPage() { a.setPage(a.listLike.array) }
 
-// MakeObjectPage makes a page of an answer that is an object, if look, an editor of LookPlan, has found an
-// array and a total in it. If the document goes on (whole is false), the total may come later. It reports
-// false if the answer is no page, or already has the form of one.
+// MakeObjectPage makes a page of an object if look, an editor of LookPlan, has found an array and a total in it. Before
+// the end of the document (whole is false) the total may still come. It reports false if the answer is no page, or has
+// the form of one already.
 func (a *Answer) MakeObjectPage(look *splice.Editor, whole bool) bool {
 	if look.Captured(len(listLikePlaces)-2).Kind != splice.Absent || whole && firstNumber(look, 0, len(totalNames)) == nil {
 		return false
@@ -107,18 +102,17 @@ func (a *Answer) MakeObjectPage(look *splice.Editor, whole bool) bool {
 	return false
 }
 
-// KnowsIfPage reports whether look has found enough to tell whether an object is a page.
+// KnowsIfPage reports whether look has found enough to tell whether the object is a page.
 func (a *Answer) KnowsIfPage(look *splice.Editor) bool {
 	return look.Captured(len(listLikePlaces)-2).Kind != splice.Absent || firstNumber(look, 0, len(totalNames)) != nil
 }
 
-// setPage makes a page of the answer with a plan.
 func (a *Answer) setPage(plan *splice.Plan) {
 	page := list.Usual(a.Query)
 	a.Plan, a.List = plan, &page
 }
 
-// firstNumber returns the first of the captured values from slot first on that is a count.
+// firstNumber returns the first count among the captured values from slot first on, nil if there is none.
 func firstNumber(e *splice.Editor, first, count int) *int64 {
 	for slot := first; slot < first+count; slot++ {
 		if s := e.Captured(slot); s.Kind == splice.Number || s.Kind == splice.String {
@@ -130,8 +124,8 @@ func firstNumber(e *splice.Editor, first, count int) *int64 {
 	return nil
 }
 
-// listLikeTotal returns the number of all elements of a page without a declared list.
-func (a *Answer) listLikeTotal(e *splice.Editor, h http.Header) *int64 {
+// listLikeTotal returns the number of all elements of a page without a declared list, nil if it is not known.
+func listLikeTotal(e *splice.Editor, h http.Header) *int64 {
 	if n := firstNumber(e, 0, len(totalNames)); n != nil {
 		return n
 	}
@@ -143,8 +137,8 @@ func (a *Answer) listLikeTotal(e *splice.Editor, h http.Header) *int64 {
 
 var totalHeader = list.Config{TotalHeader: "X-Total-Count"}
 
-// ownPages reports whether the client asked with parameters other than the conventional ones, which may be
-// the upstream's own for pages.
+// ownPages reports whether the client used parameters other than the conventional ones, which may be the upstream's
+// own for pages.
 func (a *Answer) ownPages() bool {
 	own := false
 	for name := range a.Query {

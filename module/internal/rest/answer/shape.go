@@ -13,31 +13,30 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// ShapeConfig says what is known of a resource.
+// ShapeConfig declares a resource.
 type ShapeConfig struct {
-	Resource   *resource.Resource // which has been checked
+	Resource   *resource.Resource // checked
 	Names      *fieldnames.Names
 	Collection pathpattern.Pattern
-	// Own is the placeholder of an item's id, Item its segment in the paths of items; nil: no path has
-	// one.
+	// Own is the placeholder of an item's id, Item its segment in paths; nil: no path has one.
 	Own  string
 	Item *pathpattern.Segment
 	// Readable says that an item can be read at its address.
 	Readable bool
 }
 
-// Shape is how the answers of one resource look like, whatever the operation.
+// Shape says what answers of a resource look like, whatever the operation.
 type Shape struct {
 	ShapeConfig
 	itemAt   map[resource.Kind]splice.Pointer // of the resource in an answer
 	id       splice.Pointer
-	created  splice.Pointer // of a new id
+	created  splice.Pointer // where the id of a new item is
 	items    splice.Pointer
 	total    splice.Pointer
 	links    *link.Set // nil: none
 	charset  *charset.Charset
-	listLike bool         // GET of the collection is a list if its answer looks like one
-	fields   *headers.Set // header fields of answers that reach the client
+	listLike bool         // GET of the collection is a list if the answer looks like one
+	fields   *headers.Set // header fields of answers that reach clients
 }
 
 // NewShape compiles the shape of a resource.
@@ -81,7 +80,7 @@ func NewShape(c ShapeConfig) (s *Shape, err error) {
 // Charset returns the upstream's charset; nil is UTF-8.
 func (s *Shape) Charset() *charset.Charset { return s.charset }
 
-// edits completes a plan with the edits of each resource.
+// edits adds the edits of each resource to a plan.
 func (s *Shape) edits(c splice.Config) splice.Config {
 	c = s.Names.EditAnswers(c)
 	if s.links != nil {
@@ -101,7 +100,7 @@ func (s *Shape) idText(id splice.Scalar) (string, bool) {
 	return id.Text, true
 }
 
-// appendLinks returns what appends the links of each resource in an answer to this caller.
+// appendLinks returns a function that appends the links of a resource in an answer to this caller.
 func (s *Shape) appendLinks(isDocument bool, values []string, c Caller) func([]byte, splice.Scalar) []byte {
 	values = values[:len(s.Collection.Names)]
 	at := link.Place{Prefix: c.Prefix, Base: c.Prefix + s.Collection.Fill(values), Values: values, Document: isDocument}

@@ -1,18 +1,21 @@
 package answer
 
 import (
+	"net/http"
+
 	"github.com/gatehouse/gatehouse/module/internal/rest/headers"
 	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/internal/rest/xmljson"
+	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// Config says what is known of one operation.
+// Config declares one operation.
 type Config struct {
 	Kind    resource.Kind
 	Method  string              // the client's
-	Pattern pathpattern.Pattern // of the client's path
+	Pattern pathpattern.Pattern // the client's path
 	Shape   *Shape
 	ByRPC   bool // the upstream is called by RPC
 }
@@ -21,9 +24,9 @@ type Config struct {
 type Spec struct {
 	Config
 	plan     *splice.Plan   // nil: answers pass unchanged
-	look     *splice.Plan   // of a creation whose answer passes: finds the new id; may be nil
+	look     *splice.Plan   // of a write whose answer passes: finds the new id and failures; may be nil
 	listLike *listLikePlans // of a GET of a collection without a declared list; may be nil
-	failures int            // the slot of the first of failurePlaces in plan or look, -1: none
+	failures int            // slot of the first of failurePlaces in plan or look, -1: none
 }
 
 // NewSpec compiles what is declared of the answers to an operation.
@@ -53,11 +56,11 @@ func NewSpec(c Config) (sp *Spec, err error) {
 	return sp, err
 }
 
-// compilePlan compiles a plan together with the edits of each resource.
+// compilePlan compiles a plan with the edits of each resource.
 func (s *Shape) compilePlan(c splice.Config) (*splice.Plan, error) {
 	c = s.edits(c)
 	if s.links != nil {
-		c.Append = func(dst []byte, _ splice.Scalar) []byte { return dst } // each answer has its own
+		c.Append = func(dst []byte, _ splice.Scalar) []byte { return dst } // Answer.Editor replaces it
 	}
 	return splice.Compile(c)
 }
@@ -78,10 +81,10 @@ func (sp *Spec) Translates() bool {
 	return sp.changes()
 }
 
-// Examines reports whether the body of an answer is read though it may pass unchanged.
+// Examines reports whether the body of an answer is read although it may pass unchanged.
 func (sp *Spec) Examines() bool { return sp.listLike != nil || sp.look != nil }
 
-// changes reports whether the resource in an answer is unwrapped or changed, be it in its encoding.
+// changes reports whether the resource in an answer is unwrapped or changed, if only in its encoding.
 func (sp *Spec) changes() bool { return sp.unwraps() || sp.Shape.charset != nil }
 
 // unwraps reports whether the resource in an answer is unwrapped or changed in more than its encoding.
@@ -89,24 +92,42 @@ func (sp *Spec) unwraps() bool {
 	return sp.ByRPC || sp.resource().FromXML != nil || len(sp.Shape.itemAt[sp.Kind]) > 0 || sp.Shape.changes()
 }
 
-// Declares reports whether something is declared of the content of answers.
+// Declares reports whether answers must be JSON, because something is declared of the resource or the list in them.
 func (sp *Spec) Declares() bool {
 	return sp.plan != nil && (sp.Kind == resource.List || sp.unwraps())
 }
 
-// ListLike reports whether no list is declared, and answers become pages of one if they look like it: GET
-// of a collection that has items.
+// Passes reports whether an answer of this media type passes unchanged where JSON is declared.
+func (sp *Spec) Passes(media string) bool { return sp.resource().Passes(media) }
+
+// ListLike reports whether no list is declared, and answers that look like one become pages: GET of a collection that
+// has items.
 func (sp *Spec) ListLike() bool { return sp.listLike != nil }
 
 // ItemPointer returns where the resource is expected in an answer.
 func (sp *Spec) ItemPointer() string { return sp.resource().ItemPointer(sp.Kind) }
 
+// Writes reports whether a success means that the upstream has changed something. An answer that is not as declared
+// does not undo the change.
+func (sp *Spec) Writes() bool { return sp.Method != http.MethodGet }
+
+// Charset returns the charset that the configuration names; nil is UTF-8.
+func (sp *Spec) Charset() *charset.Charset { return sp.Shape.charset }
+
 // Fields returns the header fields of answers that reach the client.
 func (sp *Spec) Fields() *headers.Set { return sp.Shape.fields }
 
+// XML returns how answers in XML are converted; ok is false if none are expected.
+func (sp *Spec) XML() (shape xmljson.Shape, ok bool) {
+	if sp.resource().FromXML == nil {
+		return shape, false
+	}
+	return sp.resource().FromXML.Shape(), true
+}
+
 // Permits reports whether an answer of this media type may be a success although it is not JSON.
 func (sp *Spec) Permits(media string) bool {
-	return sp.resource().Passes(media) || sp.resource().FromXML != nil && xmljson.IsXML(media)
+	return sp.Passes(media) || sp.resource().FromXML != nil && xmljson.IsXML(media)
 }
 
 // isDocument reports whether the operation reads the collection's address, as one document.

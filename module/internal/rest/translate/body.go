@@ -40,7 +40,7 @@ func newBody(w *Writer) (*body, *Failure) {
 	h := w.Header()
 	media := mediaOf(h)
 	sure := envelope.IsJSON(media)
-	declared := w.config.Answer.Declared()
+	declared := w.config.Answer.Declares()
 	isXML := readsXML(w.config.Answer, media)
 	switch {
 	case isXML:
@@ -108,11 +108,11 @@ func (b *body) decideStart(whole bool) error {
 	at, ok := findJSON(text, b.sure, whole)
 	strange := !ok || followsText(text[:at])
 	switch {
-	case !a.Declared() && whole && len(bytes.TrimSpace(text)) == 0:
+	case !a.Declares() && whole && len(bytes.TrimSpace(text)) == 0:
 		return b.passRaw(s.text)
 	case b.passes && !b.sure && strange && !beginsAsJSON(text, whole):
 		return b.passRaw(s.text)
-	case !ok && !b.sure && a.Declared():
+	case !ok && !b.sure && a.Declares():
 		return notJSON(b.w, text)
 	case a.MayBeList() && a.Plan == nil && strange && beginsAsJSON(text, whole):
 		at, ok = 0, true // and something behind it
@@ -133,7 +133,7 @@ func (b *body) handleUndecodable(raw []byte, err error) error {
 	text := bytes.TrimLeft(raw, "\xef\xbb\xbf \t\r\n")
 	json := b.sure || len(text) > 0 && beginsContainer(text[0])
 	switch {
-	case !json && b.passes, !json && !b.answer.Declared():
+	case !json && b.passes, !json && !b.answer.Declares():
 		return b.passRaw(raw)
 	case !json:
 		return notJSON(b.w, text)

@@ -143,14 +143,14 @@ func (w *Writer) rewriteRedirect(h http.Header) {
 		return
 	}
 	a := w.config.Answer
-	if a.Declared() && (!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//")) {
+	if a.Declares() && (!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//")) {
 		w.failure = &Failure{Redirect, errors.New("it leads to another host, expected JSON as is declared")}
 		return
 	}
 	h.Set("Location", to)
 	switch {
 	case w.status != http.StatusFound && w.status != http.StatusSeeOther:
-	case a.IsNewItem(to) && a.Readable():
+	case a.IsNewItem(to) && a.Shape.Readable:
 		w.status, w.swallow = a.Status, true
 		dropBodyFields(h)
 		h.Del("Content-Type")

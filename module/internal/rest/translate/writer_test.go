@@ -266,11 +266,11 @@ func TestTheVendorsTypeIsAnsweredWhenItWasAskedFor(t *testing.T) {
 	if g.Header().Get("Content-Type") != vendor {
 		t.Error(g.Header())
 	}
-	g = through(Config{Answer: &answer.Answer{}, MediaType: vendor}, 200, map[string]string{"Content-Type": jsonType}, oneThing, 0)
+	g = through(Config{Answer: answer.NewPlain(nil), MediaType: vendor}, 200, map[string]string{"Content-Type": jsonType}, oneThing, 0)
 	if g.Header().Get("Content-Type") != vendor || g.Body.String() != oneThing {
 		t.Error(g.Header())
 	}
-	g = through(Config{Answer: &answer.Answer{}, MediaType: vendor}, 200, map[string]string{"Content-Type": "image/png"}, "x", 0)
+	g = through(Config{Answer: answer.NewPlain(nil), MediaType: vendor}, 200, map[string]string{"Content-Type": "image/png"}, "x", 0)
 	if g.Header().Get("Content-Type") != "image/png" {
 		t.Error(g.Header())
 	}
