@@ -159,7 +159,11 @@ func (p *pool) dialServer(ctx context.Context) (*ldap.Conn, error) {
 	conn.SetTimeout(p.s.timeout)
 	conn.Start()
 	if p.s.tls != nil && !p.s.ldaps {
-		stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
+		stop := context.AfterFunc(ctx, func() {
+			// Else the handshake's failure is delivered to nobody until the timeout has passed again.
+			conn.SetTimeout(time.Millisecond)
+			_ = raw.Close()
+		})
 		err := conn.StartTLS(p.s.tls)
 		if !stop() && err == nil {
 			err = ctx.Err()
