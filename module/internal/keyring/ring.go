@@ -146,7 +146,11 @@ func (r *Ring) CheckSigners(ctx context.Context) error {
 		return errUnread
 	}
 	for _, alg := range s.algorithms(now) {
-		if _, err := r.open(ctx, s.signer(alg, now)); err != nil {
+		k := s.signer(alg, now)
+		if k == nil {
+			continue // it was revoked at this moment
+		}
+		if _, err := r.open(ctx, k); err != nil {
 			return err
 		}
 	}

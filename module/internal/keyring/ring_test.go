@@ -179,3 +179,21 @@ func TestARingNeedsStoreSecretsAndRevocations(t *testing.T) {
 		}
 	}
 }
+
+func TestAKeyIsRevokedWhileSignersAreChecked(t *testing.T) {
+	r, _ := newRing(t)
+	if _, err := r.Signer(t.Context(), "ES256"); err != nil {
+		t.Fatal(err)
+	}
+	s, asked, listing := *r.current.Load(), 0, 0
+	s.revoked = func(string) bool {
+		asked++
+		return listing > 0 && asked > listing
+	}
+	s.algorithms(r.Now())
+	listing, asked = asked, 0
+	r.current.Store(&s)
+	if err := r.CheckSigners(t.Context()); err != nil || asked <= listing {
+		t.Errorf("CheckSigners = %v after %d questions", err, asked)
+	}
+}

@@ -97,6 +97,9 @@ func (r *Ring) Tend(ctx context.Context) error {
 		d.extendLives()
 		for _, alg := range d.was.algorithms(d.now) {
 			k := d.was.signer(alg, d.now)
+			if k == nil {
+				continue // it was revoked at this moment
+			}
 			from := k.SignsFrom
 			if from.IsZero() {
 				from = k.Created
