@@ -138,7 +138,8 @@ func (h *REST) newEdition(ctx caddy.Context, v *Version) (edition, error) {
 	if len(v.Upstream) == 0 {
 		return e, nil
 	}
-	return e, h.compileUpstream(ctx, &e, v.Upstream, v.Login)
+	err := h.compileUpstream(ctx, &e, v.Upstream, v.Login)
+	return e, err
 }
 
 // compileResources compiles the resources of an edition, and how errors of each operation are read.

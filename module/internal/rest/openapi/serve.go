@@ -3,6 +3,7 @@ package openapi
 import (
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -116,9 +117,7 @@ func (s *response) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	vary := h["Vary"]
 	maps.Copy(h, s.header)
-	if len(vary) > 0 {
-		h["Vary"] = append(vary, s.header["Vary"]...)
-	}
+	h["Vary"] = slices.Concat(vary, s.header["Vary"]) // not the slice that all requests share
 	if held, ok := etag.ParseList(r.Header["If-None-Match"]); ok && (held.Any || held.Resembles(s.tag)) {
 		h.Del("Content-Type")
 		w.WriteHeader(http.StatusNotModified)

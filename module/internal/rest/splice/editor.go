@@ -123,7 +123,9 @@ func (e *Editor) endChunk() {
 		}
 	}
 	if e.lifting.on {
-		e.out.err = e.copyTo(end)
+		if e.out.err = e.copyTo(end); e.out.err != nil {
+			return
+		}
 	}
 	if !e.held.on {
 		e.out.pass(end)

@@ -7,6 +7,19 @@ import (
 	"testing"
 )
 
+// An edit in the same chunk must not flush what was buffered, either.
+func TestAnErrorKeepsWhatIsBuffered(t *testing.T) {
+	p, err := Compile(Config{Rename: map[string]string{"n": "name"}, Lift: []Lift{{Name: "text", From: Pointer{"content", "rendered"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	e := p.New(&out)
+	if _, err := e.Write([]byte(`{"n":"x","content":{"rendered":"` + strings.Repeat("x", 2*MaxLifted))); !errors.Is(err, ErrLifted) || out.Len() > 0 {
+		t.Errorf("%v after %d bytes", err, out.Len())
+	}
+}
+
 // The part of the text in which the bound is exceeded is not passed on: who holds back as much as MaxLifted can still
 // answer otherwise.
 func TestNothingIsPassedOnAfterAnError(t *testing.T) {

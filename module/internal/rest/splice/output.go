@@ -39,15 +39,15 @@ func (o *output) pass(i int) {
 	o.from = i
 }
 
-// emit writes bytes that need not be part of the text, unless there was an error. flush reports its own.
+// emit writes bytes that need not be part of the text, unless there was an error.
 func (o *output) emit(b []byte) {
 	if o.err == nil {
-		_, _ = o.buffer.Write(b)
+		_, o.err = o.buffer.Write(b)
 	}
 }
 
 func (o *output) flush() {
-	if err := o.buffer.Flush(); o.err == nil {
-		o.err = err
+	if o.err == nil {
+		o.err = o.buffer.Flush()
 	}
 }
