@@ -69,25 +69,6 @@ func (j *Job) Fail(now time.Time, fence uint64, f Failure) error {
 	return nil
 }
 
-// Interrupt is for a running job whose holder is known to have stopped: it waits again if
-// it may be retried, or has failed.
-func (j *Job) Interrupt(now time.Time, retry int) error {
-	if j.State != Running {
-		return ErrState
-	}
-	j.Node, j.Until, j.Claimed = "", time.Time{}, ""
-	if j.Fence <= uint64(max(retry, 0)) {
-		j.State, j.Progress = Queued, nil
-		return nil
-	}
-	j.end(now, Failed)
-	j.Failure = Interrupted.Failure()
-	return nil
-}
-
-// Lost reports that the holder of a running job has not renewed its lease.
-func (j *Job) Lost(now time.Time) bool { return j.State == Running && now.After(j.Until) }
-
 // Cancel ends a job whose owner no longer wants it. What the upstream has done stays done.
 func (j *Job) Cancel(now time.Time) error {
 	if err := j.move(Cancelled); err != nil {
