@@ -116,6 +116,9 @@ func requestPath(r *http.Request) (_ normalPath, fault string) {
 	if strings.IndexByte(r.RequestURI, '#') >= 0 {
 		return normalPath{}, "the request target contains a fragment"
 	}
+	if strings.IndexByte(r.URL.RawQuery, ' ') >= 0 { // HTTP/2 and HTTP/3 can carry one; it would end the target in HTTP/1
+		return normalPath{}, "the query contains a space"
+	}
 	return normalizePath(r.URL)
 }
 

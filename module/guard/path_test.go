@@ -54,6 +54,22 @@ func TestNoSpellingOfAPathGetsPastItsRule(t *testing.T) { // G26
 	}
 }
 
+// HTTP/2 and HTTP/3 carry a query with a space, which an HTTP/1 upstream takes for the end of the
+// request target.
+func TestAQueryCannotEndTheRequestTarget(t *testing.T) {
+	g := guarded(t)
+	for _, target := range []string{"/public?a=b c", "/public?a=b HTTP/1.0", "/public? ", "/health? x"} {
+		if d := g.Decide(request("GET", target)); d.Allowed || d.Status != 400 {
+			t.Errorf("%q: %+v", target, d)
+		}
+	}
+	for _, target := range []string{"/public?a=b+c", "/public?a=b%20c"} {
+		if d := g.Decide(request("GET", target)); !d.Allowed {
+			t.Errorf("%q: %+v", target, d)
+		}
+	}
+}
+
 // TestTheUpstreamSeesTheFormThatWasJudged sends real request lines, since net/http
 // has a word in what arrives.
 func TestTheUpstreamSeesTheFormThatWasJudged(t *testing.T) {
