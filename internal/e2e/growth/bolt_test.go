@@ -13,7 +13,7 @@ import (
 	"github.com/gatehouse/gatehouse/plugins/store/bolt"
 )
 
-// Row 8: what a write costs after a surge of records that have expired since.
+// What a write costs after a surge of records that have expired since.
 func TestABoltFileAfterASurge(t *testing.T) {
 	for _, n := range sizes(5000, 100_000, 300_000) {
 		path := filepath.Join(t.TempDir(), "state.db")
@@ -27,7 +27,7 @@ func TestABoltFileAfterASurge(t *testing.T) {
 		during := writeTime(t, b)
 		await(t, func() bool { return live(t, b) == 0 })
 		time.Sleep(time.Second)
-		t.Logf("| 8 | %7d records expired | %v a write before, %v with them, %v after; the file has %d MiB, then %d MiB |", n, before, during, writeTime(t, b), full>>20, fileSize(t, path)>>20)
+		t.Logf("| %7d records expired | %v a write before, %v with them, %v after; the file has %d MiB, then %d MiB |", n, before, during, writeTime(t, b), full>>20, fileSize(t, path)>>20)
 		if err := b.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -63,7 +63,7 @@ func repeat(n int, format string) string {
 	return b.String()
 }
 
-// Row 7: configurations adapt and load in a time that grows as their length does.
+// Configurations adapt and load in a time that grows as their length does.
 func TestConfigurations(t *testing.T) {
 	for _, c := range configurations {
 		t.Run(c.name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestConfigurations(t *testing.T) {
 				file := g.WriteFile(t, "Caddyfile", g.Text(c.text(n)))
 				adapt := command(t, g, "adapt", "--config", file)
 				validate := command(t, g, "validate", "--config", file)
-				t.Logf("| 7 | %6d %s | adapt %v, adapt and provision %v |", n, c.name, adapt, validate)
+				t.Logf("| %6d %s | adapt %v, adapt and provision %v |", n, c.name, adapt, validate)
 			}
 		})
 	}

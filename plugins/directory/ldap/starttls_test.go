@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// N06: a server that agrees to StartTLS and then says nothing is waited for once, not twice.
+// A server that agrees to StartTLS and then says nothing is waited for once, not twice.
 func TestAServerThatStopsInTheHandshake(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
