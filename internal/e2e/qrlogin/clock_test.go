@@ -39,6 +39,7 @@ func (c *clock) pass(d time.Duration) {
 // not see a clock that is put forward.
 func startWithClock(t *testing.T) (*portal, *clock) {
 	t.Helper()
+	t.Parallel()
 	c, p := new(clock), newPortal(t)
 	var server http.Handler
 	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { server.ServeHTTP(w, r) }))

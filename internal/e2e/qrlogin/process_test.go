@@ -9,10 +9,7 @@ import (
 )
 
 func TestASignInOutlivesCaddyReload(t *testing.T) { // B30
-	s := prepare(t)
-	// What tells that the program is ready.
-	const sites = "http://$ID, http://$API {\n\trespond 204\n}\n"
-	s.Run(t, caddyfile+sites)
+	s := start(t)
 	s.portal.browse(t, "reload", func(asked string) string {
 		file := s.WriteFile(t, "Caddyfile", s.Text(caddyfile+"# "+asked+"\n"+sites))
 		cmd := exec.Command(harness.Program(t), "reload", "--force", "--config", file, "--adapter", "caddyfile")

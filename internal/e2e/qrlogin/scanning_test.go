@@ -35,7 +35,8 @@ func TestWhoIsOnThePhoneFollowsTheLink(t *testing.T) {
 }
 
 func TestASignInOutlivesReloads(t *testing.T) { // B30
-	s := start(t)
+	s := prepare(t)
+	s.Begin(t, caddyfile)
 	s.portal.browse(t, "reload", func(string) string {
 		s.Load(t, caddyfile+"# "+t.Name()+"\n")
 		return s.portal.issuer

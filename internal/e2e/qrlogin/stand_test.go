@@ -45,16 +45,21 @@ $ISSUER {
 }
 `
 
+// sites answer where the rig looks whether the program is ready.
+const sites = "http://$ID, http://$API {\n\trespond 204\n}\n"
+
 // stand is the gateway, which is https as a frame of another site needs it, and a portal.
 type stand struct {
 	*harness.Gateway
 	portal *portal
 }
 
+// start runs the gateway in a process of its own, beside those of other tests.
 func start(t *testing.T) *stand {
 	t.Helper()
+	t.Parallel()
 	s := prepare(t)
-	s.Begin(t, caddyfile)
+	s.Run(t, caddyfile+sites)
 	return s
 }
 
