@@ -55,8 +55,9 @@ type Limit struct {
 	style    ratelimit.Style
 	outage   ratelimit.Outage
 	scratch  sync.Pool
-	order    orderWarning
 	log      *slog.Logger
+
+	firstRequest sync.Once
 
 	counts     []decisions // for each policy, when it was reported
 	unreported decisions
@@ -130,7 +131,7 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	}
 	defer leave()
 	access := handler.Caller(r)
-	l.order.checkFirst(l, r)
+	l.firstRequest.Do(func() { l.warnWithoutGuard(r) })
 	if l.exempt(r, access) {
 		return next.ServeHTTP(w, r)
 	}

@@ -3,19 +3,12 @@ package apilimit
 import (
 	"net/http"
 	"slices"
-	"sync/atomic"
 
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 )
 
-// orderWarning warns if a limit's first request has not passed a guard.
-type orderWarning struct{ looked atomic.Bool }
-
-// checkFirst checks the first request. It is called for every one.
-func (o *orderWarning) checkFirst(l *Limit, r *http.Request) {
-	if o.looked.Load() || !o.looked.CompareAndSwap(false, true) {
-		return
-	}
+// warnWithoutGuard warns if the limit's first request has not passed a guard that a policy needs.
+func (l *Limit) warnWithoutGuard(r *http.Request) {
 	i := slices.IndexFunc(l.Policies, Policy.NeedsGuard)
 	if i < 0 || handler.PassedGuard(r) {
 		return

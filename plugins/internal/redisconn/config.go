@@ -110,8 +110,7 @@ func tlsBlock(d *caddyfile.Dispenser, t *TLS) error {
 // Caddy stores as it was adapted.
 func CheckLiteral(url string) error {
 	_, rest, _ := strings.Cut(url, "://")
-	user, _, found := cutLast(authorityOf(rest), '@')
-	if _, password, _ := cutFirst(user, ':'); found && password != "" {
+	if _, password, _ := cutCredentials(authorityOf(rest)); password != "" {
 		if err := words.Placeholder(password, "REDIS_PASSWORD"); err != nil {
 			return fmt.Errorf("the password in the address: %w", err)
 		}

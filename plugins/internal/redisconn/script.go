@@ -54,7 +54,7 @@ func (s *Script) RunAndWait(ctx context.Context, client goredis.UniversalClient,
 			return err
 		}
 		// On the same connection: WAIT speaks of the writes of its own.
-		n, err := asInt(conn.Do(ctx, "WAIT", w.Replicas, max(1, w.Timeout.Milliseconds())))
+		n, err := conn.Do(ctx, "WAIT", w.Replicas, max(1, w.Timeout.Milliseconds())).Int64()
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrReplicas, notFollowed{err})
 		}
@@ -83,5 +83,3 @@ func (s *Script) runOnce(ctx context.Context, conn runner, keys []string, args [
 	}
 	return reply, err
 }
-
-func asInt(cmd *goredis.Cmd) (int64, error) { return cmd.Int64() }

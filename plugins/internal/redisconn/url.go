@@ -57,22 +57,18 @@ func parseAddress(address string, replace func(string) (string, error)) (Setting
 		return s, errForm
 	}
 	s.mode, s.secure = scheme.mode, scheme.secure
-	hosts := authorityOf(rest)
-	path := rest[len(hosts):]
-	if user, after, found := cutLast(hosts, '@'); found {
-		hosts = after
-		user, password, _ := cutFirst(user, ':')
-		var err error
-		if s.username, err = credential(user, replace); err != nil {
-			return s, err
-		}
-		if password, err = credential(password, replace); err != nil {
-			return s, err
-		}
-		s.password = hideText(password)
+	authority := authorityOf(rest)
+	path := rest[len(authority):]
+	user, password, hosts := cutCredentials(authority)
+	var err error
+	if s.username, err = credential(user, replace); err != nil {
+		return s, err
 	}
-	hosts, err := replace(hosts)
-	if err != nil {
+	if password, err = credential(password, replace); err != nil {
+		return s, err
+	}
+	s.password = hideText(password)
+	if hosts, err = replace(hosts); err != nil {
 		return s, fmt.Errorf("the address of Redis: %w", err)
 	}
 	if path, err = replace(path); err != nil {
@@ -151,44 +147,42 @@ func (s *Settings) setPath(path string) error {
 	return nil
 }
 
-// authorityOf is what comes before the path, placeholders with slashes in them included.
+// authorityOf returns what comes before the path, placeholders with slashes in them included.
 func authorityOf(rest string) string {
-	if i := indexOutside(rest, '/', false); i >= 0 {
+	if i := strings.IndexByte(maskPlaceholders(rest), '/'); i >= 0 {
 		return rest[:i]
 	}
 	return rest
 }
 
-func cutFirst(s string, sep byte) (before, after string, found bool) {
-	return cutAt(s, indexOutside(s, sep, false))
-}
-
-func cutLast(s string, sep byte) (before, after string, found bool) {
-	return cutAt(s, indexOutside(s, sep, true))
-}
-
-func cutAt(s string, i int) (before, after string, found bool) {
-	if i < 0 {
-		return s, "", false
+// cutCredentials takes user and password off what comes before the path.
+func cutCredentials(authority string) (user, password, hosts string) {
+	masked := maskPlaceholders(authority)
+	at := strings.LastIndexByte(masked, '@')
+	if at < 0 {
+		return "", "", authority
 	}
-	return s[:i], s[i+1:], true
+	user, hosts = authority[:at], authority[at+1:]
+	if colon := strings.IndexByte(masked[:at], ':'); colon >= 0 {
+		user, password = user[:colon], user[colon+1:]
+	}
+	return user, password, hosts
 }
 
-// indexOutside finds a character that is in no placeholder.
-func indexOutside(s string, c byte, last bool) int {
-	depth, at := 0, -1
-	for i := range len(s) {
+// maskPlaceholders returns s with another byte for every byte of a placeholder, so that
+// separators can be found.
+func maskPlaceholders(s string) string {
+	masked := []byte(s)
+	depth := 0
+	for i, c := range masked {
 		switch {
-		case s[i] == '{':
+		case c == '{':
 			depth++
-		case s[i] == '}':
+		case c == '}':
 			depth--
-		case s[i] == c && depth == 0:
-			if !last {
-				return i
-			}
-			at = i
+		case depth != 0:
+			masked[i] = '_'
 		}
 	}
-	return at
+	return string(masked)
 }

@@ -56,20 +56,13 @@ func (b *batch) hasRoomFor(k *encodedRequest) bool {
 	n := len(b.keys)
 	for i := range k.charges {
 		c := &k.charges[i]
-		n += b.newKeys(c.key)
-		if c.chosenByClient() {
-			n += b.newKeys(c.bucket) + b.newKeys(c.population)
+		for _, key := range [...]string{c.key, c.bucket, c.population} {
+			if _, ok := b.keyIndex[key]; !ok && key != "" {
+				n++
+			}
 		}
 	}
 	return n <= maxKeys
-}
-
-// newKeys returns 1 for a key that is not in the batch yet, 0 for one that is.
-func (b *batch) newKeys(key string) int {
-	if _, ok := b.keyIndex[key]; ok {
-		return 0
-	}
-	return 1
 }
 
 func (b *batch) addGroup(g *group) {

@@ -32,8 +32,7 @@ type conn struct {
 	closing context.Context // ends with the connection
 	cancel  context.CancelFunc
 
-	mu         sync.RWMutex // acquired after all other locks
-	closed     bool
+	mu         sync.RWMutex // held to cancel and to start goroutines; acquired after all other locks
 	goroutines sync.WaitGroup
 }
 
@@ -53,20 +52,18 @@ func newConn(settings redisconn.Settings, now func() time.Time) (*conn, error) {
 	return c, nil
 }
 
-// close ends the round trips and waits for the goroutines. first is false if it was closed
-// before.
-func (c *conn) close() (first bool, err error) {
+// close ends the round trips and waits for the goroutines. A second call does nothing.
+func (c *conn) close() error {
 	c.mu.Lock()
-	first = !c.closed
-	c.closed = true
+	first := !c.isClosed()
+	c.cancel()
 	c.mu.Unlock()
 	if !first {
-		return false, nil
+		return nil
 	}
-	c.cancel()
-	err = c.client.Close()
+	err := c.client.Close()
 	c.goroutines.Wait()
-	return true, err
+	return err
 }
 
 // spawn runs a function in a goroutine that close waits for. It returns false when the
@@ -74,18 +71,14 @@ func (c *conn) close() (first bool, err error) {
 func (c *conn) spawn(run func()) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if c.closed {
+	if c.isClosed() {
 		return false
 	}
 	c.goroutines.Go(run)
 	return true
 }
 
-func (c *conn) isClosed() bool {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return c.closed
-}
+func (c *conn) isClosed() bool { return c.closing.Err() != nil }
 
 // execute makes the round trip of a batch.
 func (c *conn) execute(b *batch, timeout time.Duration) ([]answer, error) {

@@ -129,7 +129,6 @@ func TestAllWaitingCallsFailWhenTheSourceIsClosed(t *testing.T) {
 	for i := range maxGroups + 1 { // more than its batch takes along
 		left = append(left, pl.wait(t, one("p", 9, time.Minute, fmt.Sprint(i))))
 	}
-	pl.stopTimer()
 	pl.senders = 1
 	pl.sendOwnBatch(f)
 	for i, c := range append(left, own) {

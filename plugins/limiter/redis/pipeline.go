@@ -86,7 +86,7 @@ func (p *pipeline) enqueue(c *call) (own *batch, err error) {
 		return own, nil
 	}
 	if len(p.queue) >= maxQueue {
-		p.removeAbandoned()
+		p.queue = slices.DeleteFunc(p.queue, func(c *call) bool { return c.state == callAbandoned })
 		if len(p.queue) >= maxQueue {
 			return nil, errOverflow
 		}
@@ -158,9 +158,7 @@ func (p *pipeline) fillBatch(b *batch) (filled bool) {
 		c.state, c.batch = callSent, b
 		n++
 	}
-	rest := copy(p.queue, p.queue[n:])
-	clear(p.queue[rest:])
-	p.queue = p.queue[:rest]
+	p.queue = slices.Delete(p.queue, 0, n)
 	if len(b.groups) == 0 {
 		p.senders--
 		return false
@@ -230,18 +228,6 @@ func (p *pipeline) failQueue(why error) {
 	}
 	clear(p.queue)
 	p.queue = p.queue[:0]
-}
-
-// removeAbandoned removes abandoned calls from the queue.
-func (p *pipeline) removeAbandoned() {
-	kept := p.queue[:0]
-	for _, c := range p.queue {
-		if c.state != callAbandoned {
-			kept = append(kept, c)
-		}
-	}
-	clear(p.queue[len(kept):])
-	p.queue = kept
 }
 
 // isIdle reports whether the pipeline can be forgotten.

@@ -148,18 +148,7 @@ func (s *Source) cleanError(err error) error {
 }
 
 // Close implements [ratelimit.OpenSource]. Decide falls back after it.
-func (s *Source) Close() error {
-	first, err := s.conn.close()
-	if !first {
-		return nil
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for _, p := range s.pipelines {
-		p.stopTimer()
-	}
-	return err
-}
+func (s *Source) Close() error { return s.conn.close() }
 
 // pipeline returns the pipeline of a limiter.
 func (s *Source) pipeline(limiter string) *pipeline {

@@ -54,12 +54,3 @@ func (p *pipeline) expireCalls() {
 		p.setTimer(next.Sub(now))
 	}
 }
-
-// stopTimer is for Close: round trips have ended by then, and with them all waiting.
-func (p *pipeline) stopTimer() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.timer != nil {
-		p.timer.Stop()
-	}
-}
