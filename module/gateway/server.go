@@ -97,6 +97,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		s.app.server.RefusePlaintext(w, r)
 		return nil
 	}
+	if httpx.IsEarly(r) { // browsers repeat it once the handshake is complete
+		handler.LeaveBody(w, r)
+		w.WriteHeader(http.StatusTooEarly)
+		return nil
+	}
 	if s.app.ownResource.publish(w, r) {
 		return nil
 	}

@@ -18,11 +18,14 @@ const (
 )
 
 // Decide decides a request. It reads nothing but the method, the URL, and the
-// headers Authorization, Origin, Access-Control-Request-Method and Referer: neither
+// headers Authorization, Origin, Access-Control-Request-Method, Early-Data and Referer: neither
 // forwarded nor overriding headers have an effect. It does not change the request.
 func (g *Guard) Decide(r *http.Request) Decision {
 	inQuery := CarriesToken(r.URL.RawQuery)
 	d := Decision{Rule: -1, Redact: inQuery || refererCarriesToken(r.Header)}
+	if httpx.IsEarly(r) {
+		return d.refuse(BadRequest, http.StatusTooEarly, "too_early", httpx.TooEarly)
+	}
 	if refusedMethod(r.Method) {
 		d.Allow = commonMethods
 		return d.refuse(BadRequest, http.StatusMethodNotAllowed, "method_not_allowed", "this method is not supported")

@@ -124,6 +124,10 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	r.Body = httpx.Unclosed(r)
 	handler.ShowIdentity(r)
 	handler.CloseWhenExiting(w, r)
+	if httpx.IsEarly(r) { // whoever repeats it would use up the limit of its client
+		handler.LeaveBody(w, r)
+		return handler.Error(http.StatusTooEarly, &handler.Failure{Code: "too_early", Message: httpx.TooEarly})
+	}
 	leave, err := l.app.Hold()
 	if err != nil {
 		handler.LeaveBody(w, r)

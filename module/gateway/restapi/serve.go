@@ -8,6 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/gateway/apilimit"
 	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/rest/batch"
 	"github.com/gatehouse/gatehouse/module/internal/rest/conditional"
 	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
@@ -54,6 +55,9 @@ func (h *REST) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 }
 
 func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, choice version.Choice, refused *envelope.Refusal) error {
+	if httpx.IsEarly(r) {
+		return envelope.Fail(http.StatusTooEarly, "too_early", httpx.TooEarly, nil)
+	}
 	if refused != nil {
 		return refused
 	}
