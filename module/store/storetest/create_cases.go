@@ -3,7 +3,6 @@ package storetest
 import (
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/store"
@@ -18,9 +17,7 @@ var createCases = []testCase{
 		s.wantSame(s.mustGet(r.Key), made)
 	}},
 	{"what is absent is ErrNotFound", func(s *stage) {
-		if _, err := s.Get(s.ctx, store.Key{Kind: "k", ID: "a"}); !errors.Is(err, store.ErrNotFound) {
-			s.Fatalf("Get: %v, want ErrNotFound", err)
-		}
+		s.wantError(store.ErrNotFound)(s.Get(s.ctx, store.Key{Kind: "k", ID: "a"}))
 	}},
 	{"the version given is ignored", func(s *stage) {
 		r := newRecord("k", "a", "", "value")
@@ -30,33 +27,16 @@ var createCases = []testCase{
 	}},
 	{"a live key is refused and stays as it was", func(s *stage) {
 		made := s.mustCreate(newRecord("k", "a", "p", "first"))
-		if _, err := s.Create(s.ctx, newRecord("k", "a", "q", "second")); !errors.Is(err, store.ErrExists) {
-			s.Fatalf("Create: %v, want ErrExists", err)
-		}
+		s.wantError(store.ErrExists)(s.Create(s.ctx, newRecord("k", "a", "q", "second")))
 		s.wantSame(s.mustGet(made.Key), made)
-		if got := s.listIDs("k", "q", "", 10); len(got) != 0 {
-			s.Fatalf("the refused record's parent lists %q", got)
-		}
+		s.wantEqual(s.listIDs("k", "q", "", 10))
 	}},
 	{"of 64 callers at once exactly one creates", func(s *stage) {
 		for round := range 5 {
 			key := store.Key{Kind: "k", ID: fmt.Sprint("round ", round)}
-			var won atomic.Int64
-			var winner atomic.Pointer[store.Record]
-			runTogether(crowd, func(i int) {
-				made, err := s.Create(s.ctx, newRecord(key.Kind, key.ID, "", fmt.Sprint("caller ", i)))
-				switch {
-				case err == nil:
-					won.Add(1)
-					winner.Store(&made)
-				case !errors.Is(err, store.ErrExists):
-					s.Errorf("Create: %v, want ErrExists", err)
-				}
+			s.oneWins(store.ErrExists, func(i int) (store.Record, error) {
+				return s.Create(s.ctx, newRecord(key.Kind, key.ID, "", fmt.Sprint("caller ", i)))
 			})
-			if won.Load() != 1 {
-				s.Fatalf("%d callers created the same key", won.Load())
-			}
-			s.wantSame(s.mustGet(key), *winner.Load())
 		}
 	}},
 	{"a refusal does not touch the callers beside it", func(s *stage) {
@@ -95,15 +75,9 @@ var deleteCases = []testCase{
 		r := s.mustCreate(newRecord("k", "a", "p", "x"))
 		s.mustSwap(r)
 		s.mustDelete(r.Key)
-		if _, err := s.Get(s.ctx, r.Key); !errors.Is(err, store.ErrNotFound) {
-			s.Fatalf("Get: %v, want ErrNotFound", err)
-		}
-		if _, err := s.Swap(s.ctx, r); !errors.Is(err, store.ErrNotFound) {
-			s.Fatalf("Swap: %v, want ErrNotFound", err)
-		}
-		if got := s.listIDs("k", "p", "", 10); len(got) != 0 {
-			s.Fatalf("List after Delete = %q", got)
-		}
+		s.wantError(store.ErrNotFound)(s.Get(s.ctx, r.Key))
+		s.wantError(store.ErrNotFound)(s.Swap(s.ctx, r))
+		s.wantEqual(s.listIDs("k", "p", "", 10))
 	}},
 	{"removing what is not there is no error", func(s *stage) {
 		s.mustDelete(store.Key{Kind: "k", ID: "never"})
@@ -123,16 +97,13 @@ var deleteCases = []testCase{
 		if again.Version == old.Version {
 			s.Fatal("the version came back")
 		}
-		if _, err := s.Swap(s.ctx, old); !errors.Is(err, store.ErrConflict) {
-			s.Fatalf("Swap with the old version: %v, want ErrConflict", err)
-		}
+		s.wantError(store.ErrConflict)(s.Swap(s.ctx, old))
 	}},
 	{"a record made again has its new parent only", func(s *stage) {
 		s.mustCreate(newRecord("k", "a", "p", ""))
 		s.mustDelete(store.Key{Kind: "k", ID: "a"})
 		s.mustCreate(newRecord("k", "a", "q", ""))
-		if p, q := s.listIDs("k", "p", "", 9), s.listIDs("k", "q", "", 9); len(p) != 0 || len(q) != 1 {
-			s.Fatalf("the old parent lists %q, the new one %q", p, q)
-		}
+		s.wantEqual(s.listIDs("k", "p", "", 9))
+		s.wantEqual(s.listIDs("k", "q", "", 9), "a")
 	}},
 }

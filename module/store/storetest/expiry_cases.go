@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"errors"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/store"
@@ -17,18 +16,12 @@ func (s *stage) newExpiring(id, parent string, d time.Duration) store.Record {
 // wantAbsent checks every way in which an expired record could still show.
 func (s *stage) wantAbsent(r store.Record) {
 	s.Helper()
-	if _, err := s.Get(s.ctx, r.Key); !errors.Is(err, store.ErrNotFound) {
-		s.Fatalf("Get: %v, want ErrNotFound", err)
-	}
-	if _, err := s.Swap(s.ctx, r); !errors.Is(err, store.ErrNotFound) {
-		s.Fatalf("Swap: %v, want ErrNotFound", err)
-	}
+	s.wantError(store.ErrNotFound)(s.Get(s.ctx, r.Key))
+	s.wantError(store.ErrNotFound)(s.Swap(s.ctx, r))
 	if r.Parent == "" {
 		return
 	}
-	if got := s.listIDs(r.Kind, r.Parent, "", 10); len(got) != 0 {
-		s.Fatalf("List = %q, want none", got)
-	}
+	s.wantEqual(s.listIDs(r.Kind, r.Parent, "", 10))
 }
 
 var expiryCases = []testCase{
@@ -36,12 +29,8 @@ var expiryCases = []testCase{
 		r := s.mustCreate(s.newExpiring("a", "p", time.Minute))
 		s.clock.advance(time.Minute - 2*time.Millisecond)
 		s.mustGet(r.Key)
-		if got := s.listIDs("k", "p", "", 10); len(got) != 1 {
-			s.Fatalf("List before the moment = %q", got)
-		}
-		if _, err := s.Create(s.ctx, newRecord("k", "a", "", "")); !errors.Is(err, store.ErrExists) {
-			s.Fatalf("Create before the moment: %v, want ErrExists", err)
-		}
+		s.wantEqual(s.listIDs("k", "p", "", 10), "a")
+		s.wantError(store.ErrExists)(s.Create(s.ctx, newRecord("k", "a", "", "")))
 		s.clock.advance(4 * time.Millisecond)
 		s.wantAbsent(r)
 	}},
@@ -73,29 +62,14 @@ var expiryCases = []testCase{
 			s.Fatal("the version came back")
 		}
 		s.wantSame(s.mustGet(made.Key), made)
-		if p, q := s.listIDs("k", "p", "", 9), s.listIDs("k", "q", "", 9); len(p) != 0 || len(q) != 1 {
-			s.Fatalf("the old parent lists %q, the new one %q", p, q)
-		}
-		if _, err := s.Swap(s.ctx, old); !errors.Is(err, store.ErrConflict) {
-			s.Fatalf("Swap with the expired record's version: %v, want ErrConflict", err)
-		}
+		s.wantEqual(s.listIDs("k", "p", "", 9))
+		s.wantEqual(s.listIDs("k", "q", "", 9), "a")
+		s.wantError(store.ErrConflict)(s.Swap(s.ctx, old))
 	}},
 	{"of 64 callers at once exactly one replaces it", func(s *stage) {
 		s.mustCreate(s.newExpiring("a", "", time.Minute))
 		s.clock.advance(time.Hour)
-		won := make(chan store.Record, crowd)
-		runTogether(crowd, func(int) {
-			made, err := s.Create(s.ctx, newRecord("k", "a", "", "new"))
-			if err == nil {
-				won <- made
-			} else if !errors.Is(err, store.ErrExists) {
-				s.Errorf("Create: %v, want ErrExists", err)
-			}
-		})
-		if len(won) != 1 {
-			s.Fatalf("%d callers replaced the expired record", len(won))
-		}
-		s.wantSame(s.mustGet(store.Key{Kind: "k", ID: "a"}), <-won)
+		s.oneWins(store.ErrExists, func(int) (store.Record, error) { return s.Create(s.ctx, newRecord("k", "a", "", "new")) })
 	}},
 	{"Swap prolongs a life", func(s *stage) {
 		r := s.mustCreate(s.newExpiring("a", "p", time.Minute))
@@ -123,9 +97,7 @@ var expiryCases = []testCase{
 			s.wantAbsent(s.mustSwap(r))
 			made := s.mustCreate(newRecord("k", "a", "p", "new"))
 			r.Version = old
-			if _, err := s.Swap(s.ctx, r); !errors.Is(err, store.ErrConflict) {
-				s.Fatalf("Swap with the ended record's version: %v, want ErrConflict", err)
-			}
+			s.wantError(store.ErrConflict)(s.Swap(s.ctx, r))
 			s.wantSame(s.mustGet(r.Key), made)
 			s.mustDelete(r.Key)
 		}

@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,9 +58,7 @@ var keyCases = []testCase{
 		s.wantEqual(s.listIDs(r.Kind, long, "", 9), long)
 		s.wantEqual(s.listIDs(r.Kind, long, long[1:], 9), long)
 		s.mustDelete(r.Key)
-		if _, err := s.Get(s.ctx, r.Key); !errors.Is(err, store.ErrNotFound) {
-			s.Fatalf("Get after Delete: %v", err)
-		}
+		s.wantError(store.ErrNotFound)(s.Get(s.ctx, r.Key))
 	}},
 	{"what a caller holds is not what is stored", func(s *stage) {
 		given := newRecord("k", "a", "p", "first")
@@ -78,11 +75,7 @@ var keyCases = []testCase{
 		if !slices.Equal(held.Value, want) {
 			s.Fatalf("the value read before a Swap became %q", held.Value)
 		}
-		found, err := s.List(s.ctx, "k", "p", "", 9)
-		if err != nil || len(found) != 1 {
-			s.Fatalf("List = %d records, %v", len(found), err)
-		}
-		found[0].Value[0] = 'Y'
+		s.listOne("k", "p").Value[0] = 'Y'
 		s.wantSame(s.mustGet(given.Key), newRecord("k", "a", "p", "second"))
 	}},
 }

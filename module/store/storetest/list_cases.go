@@ -23,11 +23,7 @@ var listCases = []testCase{
 	}},
 	{"records come whole", func(s *stage) {
 		r := s.mustCreate(s.newExpiring("a", "p", 1e12))
-		found, err := s.List(s.ctx, "k", "p", "", 10)
-		if err != nil || len(found) != 1 {
-			s.Fatalf("List = %d records, %v", len(found), err)
-		}
-		s.wantSame(found[0], r)
+		s.wantSame(s.listOne("k", "p"), r)
 	}},
 	{"pages follow one another without gap or repetition", func(s *stage) {
 		const n = 230
@@ -77,10 +73,6 @@ var listCases = []testCase{
 		s.mustDelete(newRecord("k", "b", "", "").Key)
 		r.Value = []byte("new")
 		r = s.mustSwap(r)
-		found, err := s.List(s.ctx, "k", "p", "", 10)
-		if err != nil || len(found) != 1 {
-			s.Fatalf("List = %d records, %v", len(found), err)
-		}
-		s.wantSame(found[0], r)
+		s.wantSame(s.listOne("k", "p"), r)
 	}},
 }

@@ -26,7 +26,10 @@ type Memory struct {
 	version  uint64
 	records  map[store.Key]store.Record
 	children map[family]map[string]struct{}
-	watchers map[*watcher]struct{}
+
+	created   []store.Record // the last ones, for watchers
+	forgotten int            // how many were created before those
+	changed   chan struct{}  // closed when watchers have to look again
 }
 
 var _ store.Backend = (*Memory)(nil)
@@ -46,7 +49,7 @@ func NewMemory(now func() time.Time) *Memory {
 		now:      now,
 		records:  make(map[store.Key]store.Record),
 		children: make(map[family]map[string]struct{}),
-		watchers: make(map[*watcher]struct{}),
+		changed:  make(chan struct{}),
 	}
 }
 
@@ -118,7 +121,12 @@ func (m *Memory) Create(ctx context.Context, r store.Record) (store.Record, erro
 		}
 		m.children[f][r.ID] = struct{}{}
 	}
-	m.notifyWatchers(r)
+	m.created = append(m.created, r)
+	if len(m.created) > backlog {
+		m.created = m.created[1:]
+		m.forgotten++
+	}
+	m.wakeWatchers()
 	return m.replyTo(r)
 }
 
@@ -168,7 +176,12 @@ func (m *Memory) List(ctx context.Context, kind store.Kind, parent, after string
 			found = append(found, r)
 		}
 	}
-	return pageOf(found, limit), nil
+	slices.SortFunc(found, func(a, b store.Record) int { return strings.Compare(a.ID, b.ID) })
+	found = found[:min(len(found), max(limit, 0))]
+	for i, r := range found {
+		found[i] = copyRecord(r)
+	}
+	return found, nil
 }
 
 // Close implements store.Backend.
@@ -178,16 +191,6 @@ func (m *Memory) Close() error {
 	m.closed = true
 	m.wakeWatchers()
 	return nil
-}
-
-// pageOf sorts and cuts, and copies what is left.
-func pageOf(found []store.Record, limit int) []store.Record {
-	slices.SortFunc(found, func(a, b store.Record) int { return strings.Compare(a.ID, b.ID) })
-	found = found[:min(len(found), max(limit, 0))]
-	for i, r := range found {
-		found[i] = copyRecord(r)
-	}
-	return found
 }
 
 // refuseReason is why no operation can be done now.

@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,7 +25,7 @@ type testCase struct {
 }
 
 // Run holds the stores that open gives to every promise of store.Backend.
-func Run(t *testing.T, open func(t *testing.T, now func() time.Time) store.Backend) {
+func Run(t *testing.T, open Open) {
 	for _, group := range []struct {
 		name  string
 		cases []testCase
@@ -69,38 +71,43 @@ func newRecord(kind store.Kind, id, parent, value string) store.Record {
 	return store.Record{Key: store.Key{Kind: kind, ID: id}, Parent: parent, Value: []byte(value)}
 }
 
+// must returns the record of a call that has to succeed.
+func (s *stage) must(r store.Record, err error) store.Record {
+	s.Helper()
+	if err != nil {
+		s.Fatalf("a call that must succeed: %v", err)
+	}
+	return r
+}
+
 func (s *stage) mustCreate(r store.Record) store.Record {
 	s.Helper()
-	made, err := s.Create(s.ctx, r)
-	if err != nil {
-		s.Fatalf("Create(%q): %v", r.Key, err)
-	}
-	return made
+	return s.must(s.Create(s.ctx, r))
 }
 
 func (s *stage) mustSwap(r store.Record) store.Record {
 	s.Helper()
-	made, err := s.Swap(s.ctx, r)
-	if err != nil {
-		s.Fatalf("Swap(%q): %v", r.Key, err)
-	}
-	return made
-}
-
-func (s *stage) mustDelete(key store.Key) {
-	s.Helper()
-	if err := s.Delete(s.ctx, key); err != nil {
-		s.Fatalf("Delete(%q): %v", key, err)
-	}
+	return s.must(s.Swap(s.ctx, r))
 }
 
 func (s *stage) mustGet(key store.Key) store.Record {
 	s.Helper()
-	r, err := s.Get(s.ctx, key)
-	if err != nil {
-		s.Fatalf("Get(%q): %v", key, err)
+	return s.must(s.Get(s.ctx, key))
+}
+
+func (s *stage) mustDelete(key store.Key) {
+	s.Helper()
+	s.must(store.Record{}, s.Delete(s.ctx, key))
+}
+
+// wantError returns a check that a call failed with this error.
+func (s *stage) wantError(want error) func(store.Record, error) {
+	return func(_ store.Record, err error) {
+		s.Helper()
+		if !errors.Is(err, want) {
+			s.Fatalf("got %v, want the error %q", err, want)
+		}
 	}
-	return r
 }
 
 // listIDs lists and returns the IDs only.
@@ -118,6 +125,16 @@ func (s *stage) listIDs(kind store.Kind, parent, after string, limit int) []stri
 		found = append(found, r.ID)
 	}
 	return found
+}
+
+// listOne returns the only record of a parent.
+func (s *stage) listOne(kind store.Kind, parent string) store.Record {
+	s.Helper()
+	found, err := s.List(s.ctx, kind, parent, "", 10)
+	if err != nil || len(found) != 1 {
+		s.Fatalf("List = %d records, %v", len(found), err)
+	}
+	return found[0]
 }
 
 // wantSame compares what a caller sees of a record.
@@ -138,4 +155,22 @@ func (s *stage) sameExpiry(got, want time.Time) {
 	if got.IsZero() != want.IsZero() || got.Before(want) || got.Sub(want) > time.Millisecond {
 		s.Fatalf("expires at %v, want %v, at most a millisecond later", got, want)
 	}
+}
+
+// clock begins with the real time and stands still until it is moved.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
 }

@@ -20,9 +20,8 @@ var swapCases = []testCase{
 		want.Parent, want.Version = "p", 0
 		s.wantSame(made, want)
 		s.wantSame(s.mustGet(r.Key), made)
-		if p, q := s.listIDs("k", "p", "", 9), s.listIDs("k", "elsewhere", "", 9); len(p) != 1 || len(q) != 0 {
-			s.Fatalf("its parent lists %q, the other one %q", p, q)
-		}
+		s.wantEqual(s.listIDs("k", "p", "", 9), "a")
+		s.wantEqual(s.listIDs("k", "elsewhere", "", 9))
 	}},
 	{"the version changes with every write", func(s *stage) {
 		r := s.mustCreate(newRecord("k", "a", "", "same"))
@@ -41,41 +40,23 @@ var swapCases = []testCase{
 		for _, version := range []uint64{0, old.Version, now.Version + 1, 1<<64 - 1} {
 			r := old
 			r.Version = version
-			if _, err := s.Swap(s.ctx, r); !errors.Is(err, store.ErrConflict) {
-				s.Fatalf("Swap with version %d: %v, want ErrConflict", version, err)
-			}
+			s.wantError(store.ErrConflict)(s.Swap(s.ctx, r))
 		}
 		s.wantSame(s.mustGet(old.Key), now)
 	}},
 	{"what is absent is ErrNotFound", func(s *stage) {
 		r := newRecord("k", "a", "", "")
 		r.Version = 1
-		if _, err := s.Swap(s.ctx, r); !errors.Is(err, store.ErrNotFound) {
-			s.Fatalf("Swap: %v, want ErrNotFound", err)
-		}
+		s.wantError(store.ErrNotFound)(s.Swap(s.ctx, r))
 	}},
 	{"of 64 callers at once exactly one swaps", func(s *stage) {
 		r := s.mustCreate(newRecord("k", "a", "", "begin"))
 		for range 5 {
-			var won atomic.Int64
-			var winner atomic.Pointer[store.Record]
-			runTogether(crowd, func(i int) {
+			r = s.oneWins(store.ErrConflict, func(i int) (store.Record, error) {
 				next := r
 				next.Value = []byte(fmt.Sprint("caller ", i))
-				made, err := s.Swap(s.ctx, next)
-				switch {
-				case err == nil:
-					won.Add(1)
-					winner.Store(&made)
-				case !errors.Is(err, store.ErrConflict):
-					s.Errorf("Swap: %v, want ErrConflict", err)
-				}
+				return s.Swap(s.ctx, next)
 			})
-			if won.Load() != 1 {
-				s.Fatalf("%d callers swapped the same version", won.Load())
-			}
-			r = s.mustGet(r.Key)
-			s.wantSame(r, *winner.Load())
 		}
 	}},
 	{"no increment is lost", func(s *stage) {

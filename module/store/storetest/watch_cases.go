@@ -69,15 +69,10 @@ func (f *feed) markLoaded() {
 	}
 }
 
-func (f *feed) endFeed() error {
+func (f *feed) endFeed() (err error) {
 	f.s.Helper()
-	select {
-	case err := <-f.ended:
-		return err
-	case <-time.After(patience):
-		f.s.Fatal("Watch does not end")
-		return nil
-	}
+	f.s.inTime(func() { err = <-f.ended })
+	return err
 }
 
 func (f *feed) recordCount() int {
