@@ -41,12 +41,15 @@ const (
 	KindUserCode   Kind = "usercode"   // digest of a short code to type -> ID of its ticket
 	KindTurn       Kind = "turn"       // notice that a ticket has changed; watched
 	KindPairwise   Kind = "pairwise"   // what a user is called at a client of Variant B
-	KindJob        Kind = "job"        // work that outlives its request, by its ID
-	KindJobMark    Kind = "jobmark"    // that a job is not finished, by its ID; found by its queue
-	KindEnding     Kind = "ending"     // since when everything of a user is dead, and the epoch counter
-	KindPair       Kind = "pair"       // the live grants of one user at one client, and since when earlier ones are dead
-	KindSweep      Kind = "sweep"      // dead records of a user that are still to be deleted
-	KindProbe      Kind = "probe"      // means nothing: written to see whether writing works
+	// KindIdempotency is a request with an Idempotency-Key, by the digest of key, caller and resource.
+	KindIdempotency Kind = "idempotency"
+	KindJob         Kind = "job"      // work that outlives its request, by its ID
+	KindJobMark     Kind = "jobmark"  // that a job is not finished, by its ID; found by its queue
+	KindEnding      Kind = "ending"   // since when everything of a user is dead, and the epoch counter
+	KindPair        Kind = "pair"     // the live grants of one user at one client, and since when earlier ones are dead
+	KindSweep       Kind = "sweep"    // dead records of a user that are still to be deleted
+	KindKeyTally    Kind = "keytally" // how many idempotency keys a client has begun to use, by the digest of its id
+	KindProbe       Kind = "probe"    // means nothing: written to see whether writing works
 )
 
 // WatchedKinds are those that Watch is called for. No record of theirs is ever swapped.

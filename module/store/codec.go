@@ -14,17 +14,14 @@ type schema struct {
 	Schema int `json:"v"`
 }
 
-func (s *schema) setSchema()        { s.Schema = Schema }
-func (s *schema) schemaNumber() int { return s.Schema }
+func (s *schema) stamp() *int { return &s.Schema }
 
-type stamped interface {
-	setSchema()
-	schemaNumber() int
-}
+// stamped is a pointer to a record type.
+type stamped interface{ stamp() *int }
 
 // Encode gives the stored form of a record type of this package.
 func Encode(v stamped) ([]byte, error) {
-	v.setSchema()
+	*v.stamp() = Schema
 	b, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("store: encoding %T: %w", v, err)
@@ -37,7 +34,7 @@ func Decode(b []byte, v stamped) error {
 	if err := json.Unmarshal(b, v); err != nil {
 		return fmt.Errorf("store: decoding %T: %w", v, err)
 	}
-	if n := v.schemaNumber(); n < 1 || n > Schema {
+	if n := *v.stamp(); n < 1 || n > Schema {
 		return fmt.Errorf("store: %T has schema %d, this release reads up to %d: written by a newer gatehouse?", v, n, Schema)
 	}
 	return nil

@@ -28,8 +28,8 @@ func TestRecordsComeBackAsTheyWere(t *testing.T) {
 		if diff := cmp.Diff(c.in, c.out, cmpopts.IgnoreUnexported(Code{}, Grant{}, Session{}, Consent{}, Revocation{})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
-		if c.out.schemaNumber() != Schema {
-			t.Errorf("%s has schema %d", name, c.out.schemaNumber())
+		if *c.out.stamp() != Schema {
+			t.Errorf("%s has schema %d", name, *c.out.stamp())
 		}
 	}
 }

@@ -2,12 +2,6 @@ package store
 
 import "time"
 
-// The kinds of records that Idempotency-Key needs.
-const (
-	KindIdempotency Kind = "idempotency" // a request with such a key, by the digest of key, caller and resource
-	KindKeyTally    Kind = "keytally"    // how many keys a client has begun to use, by the digest of its id
-)
-
 // Idempotency is a request that a client may repeat. It expires when the key is forgotten.
 type Idempotency struct {
 	schema

@@ -24,22 +24,20 @@ func Read(ctx context.Context, b Backend, key Key, v stamped) (Record, error) {
 
 // Create encodes v into r and stores it as a new record. ErrExists is the only error that is an answer.
 func Create(ctx context.Context, b Backend, r Record, v stamped) (Record, error) {
-	value, err := Encode(v)
-	if err != nil {
+	var err error
+	if r.Value, err = Encode(v); err != nil {
 		return r, err
 	}
-	r.Value = value
 	return b.Create(ctx, r)
 }
 
 // Swap encodes v into r and replaces the record of r's version. ErrConflict and ErrNotFound are the only errors that
 // are answers.
 func Swap(ctx context.Context, b Backend, r Record, v stamped) (Record, error) {
-	value, err := Encode(v)
-	if err != nil {
+	var err error
+	if r.Value, err = Encode(v); err != nil {
 		return r, err
 	}
-	r.Value = value
 	return b.Swap(ctx, r)
 }
 
@@ -75,26 +73,23 @@ var errContended = errors.New("store: a record changed at every try")
 // again. change returns false when nothing is to be written. It may put the encoded v into
 // the record's value, to look at its size; otherwise Change encodes v. A new record gets r's
 // parent. Change returns the record as it was written or, for false, as it was read.
-func Change[V any, P interface {
-	*V
-	stamped
-}](ctx context.Context, b Backend, r Record, v P, change func(*Record) (bool, error)) (Record, error) {
+func Change[V any, P recordOf[V]](ctx context.Context, b Backend, r Record, v P, change func(*Record) (bool, error)) (Record, error) {
 	return changeRecord(ctx, b, r, v, nil, change)
 }
 
 // ChangeFrom is Change for a record that was just read into v. It reads the record again only
 // if somebody else wrote meanwhile.
-func ChangeFrom[V any, P interface {
-	*V
-	stamped
-}](ctx context.Context, b Backend, read Record, v P, change func(*Record) (bool, error)) (Record, error) {
+func ChangeFrom[V any, P recordOf[V]](ctx context.Context, b Backend, read Record, v P, change func(*Record) (bool, error)) (Record, error) {
 	return changeRecord(ctx, b, Record{Key: read.Key, Parent: read.Parent}, v, &read, change)
 }
 
-func changeRecord[V any, P interface {
+// recordOf is a pointer to a record type of this package.
+type recordOf[V any] interface {
 	*V
 	stamped
-}](ctx context.Context, b Backend, r Record, v P, read *Record, change func(*Record) (bool, error)) (Record, error) {
+}
+
+func changeRecord[V any, P recordOf[V]](ctx context.Context, b Backend, r Record, v P, read *Record, change func(*Record) (bool, error)) (Record, error) {
 	for try := range changeTries {
 		if err := pauseBetweenTries(ctx, try); err != nil {
 			return r, err

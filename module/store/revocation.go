@@ -1,8 +1,6 @@
 package store
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"strconv"
 	"time"
 )
@@ -40,8 +38,7 @@ const RevocationParent = "all"
 // come from outside and keys have a limit. What counts only until a moment or an epoch
 // has that in its key: a user locked again later needs another notice.
 func (r Revocation) Key() Key {
-	sum := sha256.Sum256([]byte(r.Value))
-	id := string(r.Of) + ":" + hex.EncodeToString(sum[:])
+	id := string(r.Of) + ":" + digest(r.Value)
 	switch {
 	case r.Epoch != 0:
 		id += ":" + strconv.FormatInt(r.Epoch, 10)

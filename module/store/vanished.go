@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"time"
 )
 
@@ -18,8 +16,7 @@ type Vanished struct {
 // VanishedKey is where the record of a client is stored. The id goes in as a hash, since
 // keys have a limit.
 func VanishedKey(client string) Key {
-	sum := sha256.Sum256([]byte(client))
-	return Key{Kind: KindVanished, ID: hex.EncodeToString(sum[:])}
+	return Key{Kind: KindVanished, ID: digest(client)}
 }
 
 // RecordVanished stores that a client is gone since at. When it returns nil that is
@@ -48,6 +45,5 @@ type Configured struct {
 
 // ConfiguredKey is where the record of an issuer is stored.
 func ConfiguredKey(issuer string) Key {
-	sum := sha256.Sum256([]byte(issuer))
-	return Key{Kind: KindConfigured, ID: hex.EncodeToString(sum[:])}
+	return Key{Kind: KindConfigured, ID: digest(issuer)}
 }
