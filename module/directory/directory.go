@@ -29,6 +29,13 @@ type User struct {
 	Claims map[string]any
 }
 
+// Texts returns the fields that are texts, except for the ID, by their names in configurations.
+func (u *User) Texts() map[string]*string {
+	return map[string]*string{
+		"username": &u.Username, "name": &u.Name, "nickname": &u.Nickname, "picture": &u.Picture, "email": &u.Email, "phone": &u.Phone,
+	}
+}
+
 // Directory finds users. It MUST be safe for concurrent use. Every error is a
 // technical one (the answer is 503); a wrong password is no error.
 type Directory interface {

@@ -61,19 +61,16 @@ func (s *settings) refusedUser(body []byte) string {
 // userFrom is what an answer says; typed is the user name to fall back to. ID and user name
 // must be sound; any other text that is not is left out.
 func (s *settings) userFrom(answer any, typed string) (directory.User, error) {
-	get := func(field string) string {
-		at, ok := s.fields[field]
-		if !ok {
-			return ""
+	var u directory.User
+	u.ID, _ = textValue(s.fields["id"].findValue(answer))
+	for field, text := range u.Texts() {
+		if at, ok := s.fields[field]; ok {
+			v, _ := textValue(at.findValue(answer))
+			*text = norm.NFC.String(strings.TrimSpace(v))
 		}
-		v, _ := textValue(at.findValue(answer))
-		return norm.NFC.String(strings.TrimSpace(v))
 	}
-	id, _ := textValue(s.fields["id"].findValue(answer))
-	u := directory.User{
-		ID: id, Username: cmp.Or(get("username"), typed), Name: get("name"), Nickname: get("nickname"),
-		Email: get("email"), Phone: get("phone"), Picture: get("picture"),
-	}.Presentable()
+	u.Username = cmp.Or(u.Username, typed)
+	u = u.Presentable()
 	for name, at := range s.claims {
 		if v := at.findValue(answer); v != nil {
 			if u.Claims == nil {

@@ -24,12 +24,12 @@ const maxConnections = 64
 type dir struct {
 	s      *settings
 	client *http.Client
-	memory *memory // nil when users can be looked up
-	names  *names
+	memory memory // of users, where there is no address to look them up
+	names  names
 }
 
-func openDirectory(s *settings) (*dir, error) {
-	d := &dir{s: s, client: &http.Client{
+func openDirectory(s *settings) *dir {
+	return &dir{s: s, names: newNames(), memory: newMemory(), client: &http.Client{
 		// No proxy of the environment sees passwords, and none of its settings apply.
 		Transport: &http.Transport{
 			TLSClientConfig: s.tls, ForceAttemptHTTP2: true, MaxConnsPerHost: maxConnections, MaxIdleConnsPerHost: 8,
@@ -38,16 +38,6 @@ func openDirectory(s *settings) (*dir, error) {
 		// A redirect would take the password to where nobody configured it to go.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
-	var err error
-	if d.names, err = newNames(); err != nil {
-		return nil, err
-	}
-	if s.lookup == nil {
-		if d.memory, err = newMemory(); err != nil {
-			return nil, err
-		}
-	}
-	return d, nil
 }
 
 // Close ends the idle connections; those in use end with their use.
@@ -103,7 +93,9 @@ func (d *dir) Authenticate(ctx context.Context, username, password string) (dire
 		return directory.User{ID: id}, false, nil
 	}
 	d.names.rememberName(typed, u.ID)
-	d.memory.rememberUser(u, len(answer))
+	if d.s.lookup == nil {
+		d.memory.rememberUser(u, len(answer))
+	}
 	if u.Locked {
 		return directory.User{ID: u.ID}, false, nil
 	}

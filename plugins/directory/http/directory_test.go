@@ -91,10 +91,7 @@ func opened(t testing.TB, src *Source) *dir {
 	if err := src.Provision(caddy.Context{}); err != nil {
 		t.Fatal(err)
 	}
-	d, err := openDirectory(src.settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := openDirectory(src.settings)
 	t.Cleanup(func() { _ = d.Close() })
 	return d
 }
@@ -248,10 +245,7 @@ func TestTheUserOfANameIsLearntFromAnswers(t *testing.T) {
 }
 
 func TestTheMemoryOfNamesIsBounded(t *testing.T) {
-	n, err := newNames()
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := newNames()
 	for i := range 2 * maxNames {
 		n.rememberName(fmt.Sprint("user", i), "7")
 	}
@@ -402,10 +396,7 @@ func TestWithoutALookupTheLastSignInIsRemembered(t *testing.T) {
 }
 
 func TestTheMemoryIsBounded(t *testing.T) {
-	m, err := newMemory()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := newMemory()
 	for i := range memorySize / 8 {
 		m.rememberUser(directory.User{ID: fmt.Sprint(i)}, mostBody)
 	}

@@ -2,9 +2,7 @@ package http
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -30,7 +28,7 @@ var knownFields = []string{"id", "username", "name", "nickname", "email", "phone
 
 // settings are a checked configuration. They are immutable.
 type settings struct {
-	identity           identity
+	identity           remote.Identity // of everything below
 	url                string
 	json               bool
 	username, password string   // names of the fields
@@ -45,9 +43,6 @@ type settings struct {
 	timeout            time.Duration
 	maxBody            int
 }
-
-// identity is the digest of everything above.
-type identity struct{ digest [sha256.Size]byte }
 
 type when struct {
 	at     pointer
@@ -83,16 +78,16 @@ func (s *Source) resolveSettings(repl *caddy.Replacer) (*settings, error) {
 	if out.timeout, err = remote.Timeout(s.Timeout); err != nil {
 		return nil, err
 	}
-	roots, err := out.setTrust(s.CA, repl)
+	ca, err := repl.ReplaceOrErr(s.CA, true, true)
+	if err != nil {
+		return nil, fmt.Errorf("ca: %w", err)
+	}
+	roots, err := remote.Trust(out.tls, ca)
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal([]any{s, out.url, out.lookup, out.headers, out.host, roots})
-	if err != nil {
-		return nil, err
-	}
-	out.identity.digest = sha256.Sum256(text)
-	return out, nil
+	out.identity, err = remote.NewIdentity(s, out.url, out.lookup, out.headers, out.host, roots)
+	return out, err
 }
 
 // setAddresses allows no password to cross a network in the clear.
@@ -152,11 +147,7 @@ func (out *settings) setStatuses(*Source, *caddy.Replacer) error {
 
 func (out *settings) setPointers(s *Source, _ *caddy.Replacer) (err error) {
 	out.fields, out.claims = make(map[string]pointer), make(map[string]pointer)
-	for field, text := range map[string]string{"id": "/id", "username": "/username"} {
-		if out.fields[field], err = parsePointer(text); err != nil {
-			return err
-		}
-	}
+	out.fields["id"], out.fields["username"] = pointer{"id"}, pointer{"username"}
 	for field, text := range s.Fields {
 		if !slices.Contains(knownFields, field) {
 			return fmt.Errorf("fields: unknown field %q, expected one of %s", field, strings.Join(knownFields, ", "))
@@ -217,19 +208,4 @@ func (out *settings) headersOf(s *Source, repl *caddy.Replacer) error {
 		}
 	}
 	return nil
-}
-
-func (out *settings) setTrust(file string, repl *caddy.Replacer) (string, error) {
-	if file == "" {
-		return "", nil
-	}
-	file, err := repl.ReplaceOrErr(file, true, true)
-	if err != nil {
-		return "", fmt.Errorf("ca: %w", err)
-	}
-	var text string
-	if out.tls.RootCAs, text, err = remote.Roots(file); err != nil {
-		return "", fmt.Errorf("ca: %w", err)
-	}
-	return text, nil
 }

@@ -2,7 +2,6 @@ package http
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/caddyserver/caddy/v2"
@@ -99,14 +98,7 @@ func (s *Source) Identity() any { return s.settings.identity }
 
 // Open implements [directory.Source]. It connects nowhere: the first sign-in does.
 func (s *Source) Open(context.Context) (directory.Directory, error) {
-	if s.settings == nil {
-		return nil, errors.New("the HTTP directory was not provisioned")
-	}
-	d, err := openDirectory(s.settings)
-	if err != nil {
-		return nil, err
-	}
-	return d, nil
+	return openDirectory(s.settings), nil
 }
 
 // Interface guards

@@ -32,7 +32,7 @@ func openDirectory(s *settings, now func() time.Time) *dir {
 			}
 			return nil
 		}),
-		binds: newPool(s, now, func(*ldap.Conn) error { return nil }),
+		binds: newPool(s, now, nil),
 	}
 }
 

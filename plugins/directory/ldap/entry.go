@@ -44,19 +44,17 @@ func (s *settings) userFrom(e *ldap.Entry) (directory.User, error) {
 	if u.ID, err = s.userID(e); err != nil {
 		return u, err
 	}
-	first := func(field string) string {
+	for field, text := range u.Texts() {
 		if s.fields[field] == "" {
-			return ""
+			continue
 		}
 		for _, v := range e.GetEqualFoldAttributeValues(s.fields[field]) {
 			if v = norm.NFC.String(strings.TrimSpace(v)); isCleanText(v) {
-				return v
+				*text = v
+				break
 			}
 		}
-		return ""
 	}
-	u.Username, u.Name, u.Nickname = first("username"), first("name"), first("nickname")
-	u.Email, u.Phone, u.Picture = first("email"), first("phone"), first("picture")
 	u = u.Presentable()
 	for name, attribute := range s.claims {
 		var list []any

@@ -23,7 +23,7 @@ var errClosed = errors.New("the LDAP directory is closed")
 type pool struct {
 	s     *settings
 	now   func() time.Time
-	ready func(*ldap.Conn) error // makes a new connection usable
+	ready func(*ldap.Conn) error // makes a new connection usable; nil: nothing to do
 	turns chan struct{}
 
 	mu     sync.Mutex
@@ -63,7 +63,7 @@ func (p *pool) withConn(ctx context.Context, operation func(*ldap.Conn) error) e
 			}
 		}
 		stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-		if fresh {
+		if fresh && p.ready != nil {
 			err = p.ready(conn)
 		}
 		unready := err != nil

@@ -2,9 +2,7 @@ package ldap
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -36,8 +34,8 @@ var attributeName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*(;[A-Za-z0-9-]+)*$
 
 // settings are a checked configuration. They are immutable.
 type settings struct {
-	identity identity
-	host     string // with port
+	identity remote.Identity // of everything below, the password included
+	host     string          // with port
 	tls      *tls.Config
 	ldaps    bool // TLS from the first byte; else tls is for StartTLS, nil for none
 	bindDN   string
@@ -53,9 +51,6 @@ type settings struct {
 	timeout                       time.Duration
 	pool                          int
 }
-
-// identity is the digest of everything above, the password included.
-type identity struct{ digest [sha256.Size]byte }
 
 func (s *Source) resolveSettings(repl *caddy.Replacer) (*settings, error) {
 	c := *s
@@ -81,16 +76,15 @@ func (s *Source) resolveSettings(repl *caddy.Replacer) (*settings, error) {
 			return nil, err
 		}
 	}
-	roots, err := out.setTrust(c.CA)
+	if c.CA != "" && out.tls == nil {
+		return nil, errors.New("ca: there is no TLS to check: use ldaps:// or start_tls")
+	}
+	roots, err := remote.Trust(out.tls, c.CA)
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal([]any{c, out.password, roots})
-	if err != nil {
-		return nil, err
-	}
-	out.identity.digest = sha256.Sum256(text)
-	return out, nil
+	out.identity, err = remote.NewIdentity(c, out.password, roots)
+	return out, err
 }
 
 // setAddress allows no password to cross a network in the clear.
@@ -120,21 +114,6 @@ func (out *settings) setAddress(c *Source, _ *caddy.Replacer) error {
 		out.tls = &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}
 	}
 	return nil
-}
-
-func (out *settings) setTrust(file string) (string, error) {
-	switch {
-	case file == "":
-		return "", nil
-	case out.tls == nil:
-		return "", errors.New("ca: there is no TLS to check: use ldaps:// or start_tls")
-	}
-	roots, text, err := remote.Roots(file)
-	if err != nil {
-		return "", fmt.Errorf("ca: %w", err)
-	}
-	out.tls.RootCAs = roots
-	return text, nil
 }
 
 func (out *settings) setAccount(c *Source, repl *caddy.Replacer) error {

@@ -2,7 +2,6 @@ package ldap
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -126,9 +125,6 @@ func (s *Source) Identity() any { return s.settings.identity }
 
 // Open implements [directory.Source]. It connects nowhere: the first sign-in does.
 func (s *Source) Open(context.Context) (directory.Directory, error) {
-	if s.settings == nil {
-		return nil, errors.New("the LDAP directory was not provisioned")
-	}
 	return openDirectory(s.settings, time.Now), nil
 }
 

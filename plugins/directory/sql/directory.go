@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"strings"
 
 	"go.uber.org/zap"
@@ -129,12 +130,9 @@ func (d *dir) Lookup(ctx context.Context, id string) (directory.User, bool, erro
 // that finds the user would give a guesser a count of failures of its own.
 func (r *row) isRowOf(typed string) bool {
 	want := looseName(typed)
-	for _, name := range []string{r.user.Username, r.user.Email, r.user.Phone} {
-		if name != "" && looseName(name) == want {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{r.user.Username, r.user.Email, r.user.Phone}, func(name string) bool {
+		return name != "" && looseName(name) == want
+	})
 }
 
 func looseName(name string) string { return cases.Fold().String(norm.NFKC.String(name)) }

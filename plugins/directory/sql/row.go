@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +33,12 @@ type row struct {
 func (d *dir) readRow(ctx context.Context, query, parameter string) (*row, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
-	r, err := d.inTransaction(ctx, query, parameter)
+	var r *row
+	tx, err := d.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err == nil {
+		defer func() { _ = tx.Rollback() }() // nothing was written
+		r, err = onlyRow(ctx, tx, query, parameter)
+	}
 	switch {
 	case err == nil:
 		return r, nil
@@ -39,15 +46,6 @@ func (d *dir) readRow(ctx context.Context, query, parameter string) (*row, error
 		return nil, nil
 	}
 	return nil, queryError(ctx, err)
-}
-
-func (d *dir) inTransaction(ctx context.Context, query, parameter string) (*row, error) {
-	tx, err := d.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = tx.Rollback() }() // nothing was written
-	return onlyRow(ctx, tx, query, parameter)
 }
 
 // onlyRow returns the only row of a query, or nil.
@@ -95,10 +93,8 @@ func (m mistake) Error() string { return "the SQL directory: " + string(m) }
 func newRow(columns []string, values []any) (*row, error) {
 	r := &row{}
 	u := &r.user
-	texts := map[string]*string{
-		"id": &u.ID, "username": &u.Username, "name": &u.Name, "nickname": &u.Nickname, "picture": &u.Picture,
-		"email": &u.Email, "phone": &u.Phone, "password": &r.hash, "password_hash": &r.hash, "salt": &r.salt,
-	}
+	texts := u.Texts()
+	maps.Copy(texts, map[string]*string{"id": &u.ID, "password": &r.hash, "password_hash": &r.hash, "salt": &r.salt})
 	seen := make(map[string]bool)
 	for i, given := range columns {
 		column := strings.ToLower(given)
@@ -139,10 +135,5 @@ func newRow(columns []string, values []any) (*row, error) {
 
 // isSecretColumn finds columns that somebody selected by mistake.
 func isSecretColumn(column string) bool {
-	for _, part := range []string{"passw", "pwd", "secret"} {
-		if strings.Contains(column, part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"passw", "pwd", "secret"}, func(part string) bool { return strings.Contains(column, part) })
 }

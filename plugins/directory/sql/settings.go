@@ -2,9 +2,7 @@ package sql
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"database/sql/driver"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -38,11 +36,8 @@ type settings struct {
 	dummy                  *password.Parsed // nil: the kind that most have
 	connections            int
 	timeout                time.Duration
-	identity               identity
+	identity               remote.Identity
 }
-
-// identity is a digest: the source's data has a password in it.
-type identity struct{ sum [sha256.Size]byte }
 
 func (s *Source) resolveSettings(repl *caddy.Replacer) (*settings, error) {
 	if !slices.Contains(drivers, s.Driver) {
@@ -86,8 +81,7 @@ func (s *Source) resolveSettings(repl *caddy.Replacer) (*settings, error) {
 	if made.connector, err = parseDSN(s.Driver, dsn, made.timeout); err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal([]any{s.Driver, dsn, s.Query, s.Lookup, s.Upgrade, s.UpgradeTo, s.Scheme, s.Dummy, made.connections, made.timeout})
-	made.identity = identity{sha256.Sum256(text)}
+	made.identity, err = remote.NewIdentity(s.Driver, dsn, s.Query, s.Lookup, s.Upgrade, s.UpgradeTo, s.Scheme, s.Dummy, made.connections, made.timeout)
 	return made, err
 }
 

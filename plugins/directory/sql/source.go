@@ -2,7 +2,6 @@ package sql
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -111,8 +110,7 @@ func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 const dsnExample = "USERS_DSN"
 
 // Provision checks everything and resolves the placeholder. It touches no network.
-func (s *Source) Provision(caddy.Context) error {
-	var err error
+func (s *Source) Provision(caddy.Context) (err error) {
 	if s.settings, err = s.resolveSettings(caddy.NewReplacer()); err != nil {
 		return fmt.Errorf("the SQL directory: %w", err)
 	}
@@ -124,9 +122,6 @@ func (s *Source) Identity() any { return s.settings.identity }
 
 // Open implements [directory.Source]. It connects nowhere: the first sign-in does.
 func (s *Source) Open(context.Context) (directory.Directory, error) {
-	if s.settings == nil {
-		return nil, errors.New("the SQL directory was not provisioned")
-	}
 	// The directory may outlive the configuration, and with it its logger.
 	return openDirectory(s.settings, func() *zap.Logger { return caddy.Log().Named("gatehouse.directories.sql") }), nil
 }

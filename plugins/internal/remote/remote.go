@@ -1,7 +1,10 @@
 package remote
 
 import (
+	"crypto/sha256"
+	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"fmt"
 	"net/netip"
 	"os"
@@ -29,6 +32,26 @@ func Timeout(given caddy.Duration) (time.Duration, error) {
 func Loopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+// Identity is a digest of everything that shapes a directory, its secrets included.
+type Identity [sha256.Size]byte
+
+// NewIdentity digests values in their JSON form.
+func NewIdentity(parts ...any) (Identity, error) {
+	text, err := json.Marshal(parts)
+	return sha256.Sum256(text), err
+}
+
+// Trust makes the certificates (PEM) in a file the only ones that c trusts; with "" those of the system stay. It
+// returns the text of the file, which decides whether two configurations mean the same.
+func Trust(c *tls.Config, file string) (text string, err error) {
+	if file != "" {
+		if c.RootCAs, text, err = Roots(file); err != nil {
+			err = fmt.Errorf("ca: %w", err)
+		}
+	}
+	return text, err
 }
 
 // Roots reads a file of certificates in PEM form. It returns the text too, which decides
