@@ -120,3 +120,7 @@ func (b *Backend) readTx(ctx context.Context, call func(tx *bbolt.Tx, now int64)
 	}
 	return b.markFault(b.handle.viewTx(func(tx *bbolt.Tx) error { return call(tx, b.now().UnixMilli()) }))
 }
+
+// Files are the files that must be readable for the gateway alone: the state, where
+// signing keys lie sealed, and the secret that seals them when none is configured.
+func (b *Backend) Files() []string { return []string{b.handle.path, b.keeper.path} }

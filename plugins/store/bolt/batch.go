@@ -88,35 +88,28 @@ func (b *batch) putRecord(key []byte, r store.Record) (store.Record, error) {
 	}
 	b.changed = true
 	s := stored{version: version, expires: toMillis(r.Expires), parent: []byte(r.Parent), value: r.Value}
-	if err := b.records.Put(key, s.encodeStored()); err != nil {
-		return store.Record{}, err
+	err = b.records.Put(key, s.encodeStored())
+	if err == nil && r.Parent != "" {
+		err = b.parents.Put(parentKey(r.Kind, r.Parent, r.ID), nil)
 	}
-	if r.Parent != "" {
-		if err := b.parents.Put(parentKey(r.Kind, r.Parent, r.ID), nil); err != nil {
-			return store.Record{}, err
-		}
-	}
-	if s.expires != never {
-		if err := b.expiry.Put(expiryKey(s.expires, key), nil); err != nil {
-			return store.Record{}, err
-		}
+	if err == nil && s.expires != never {
+		err = b.expiry.Put(expiryKey(s.expires, key), nil)
 	}
 	r.Version, r.Expires = version, fromMillis(s.expires)
-	return r, nil
+	return r, err
 }
 
 // unlinkRecord removes a record and its places in the indexes.
-func (b *batch) unlinkRecord(k store.Key, key []byte, s stored) error {
+func (b *batch) unlinkRecord(k store.Key, key []byte, s stored) (err error) {
 	b.changed = true
 	if len(s.parent) > 0 {
-		if err := b.parents.Delete(parentKey(k.Kind, string(s.parent), k.ID)); err != nil {
-			return err
-		}
+		err = b.parents.Delete(parentKey(k.Kind, string(s.parent), k.ID))
 	}
-	if s.expires != never {
-		if err := b.expiry.Delete(expiryKey(s.expires, key)); err != nil {
-			return err
-		}
+	if err == nil && s.expires != never {
+		err = b.expiry.Delete(expiryKey(s.expires, key))
+	}
+	if err != nil {
+		return err
 	}
 	return b.records.Delete(key)
 }

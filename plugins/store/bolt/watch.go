@@ -45,8 +45,8 @@ func (b *Backend) Watch(ctx context.Context, kind store.Kind, deliver func([]sto
 		return err
 	}
 	// Listening begins before loading, so that nothing falls between the two.
-	w := b.hub.addWatcher(kind)
-	defer b.hub.removeWatcher(w)
+	w, remove := b.hub.addWatcher(kind)
+	defer remove()
 	if err := b.deliverStored(ctx, kind, deliver); err != nil {
 		return err
 	}
@@ -110,18 +110,16 @@ func (b *Backend) deliverStored(ctx context.Context, kind store.Kind, deliver fu
 	return nil
 }
 
-func (h *hub) addWatcher(kind store.Kind) *watcher {
+func (h *hub) addWatcher(kind store.Kind) (w *watcher, remove func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	w := &watcher{kind: kind, ring: make(chan struct{}, 1)}
+	w = &watcher{kind: kind, ring: make(chan struct{}, 1)}
 	h.watchers[w] = struct{}{}
-	return w
-}
-
-func (h *hub) removeWatcher(w *watcher) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.watchers, w)
+	return w, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.watchers, w)
+	}
 }
 
 func (h *hub) takeRecords(w *watcher) ([]store.Record, error) {

@@ -28,21 +28,19 @@ func (b *Backend) refuseReason(ctx context.Context) error {
 	return nil
 }
 
-// readCall and write bound what ask does, and remember whether Redis serves.
-func (b *Backend) readCall(ctx context.Context, ask func(ctx context.Context) error) error {
-	return b.boundedCall(ctx, false, ask)
-}
+// What a call does to the records.
+const (
+	reads  = false
+	writes = true
+)
 
-func (b *Backend) writeCall(ctx context.Context, ask func(ctx context.Context) error) error {
-	return b.boundedCall(ctx, true, ask)
-}
-
-func (b *Backend) boundedCall(ctx context.Context, writes bool, ask func(ctx context.Context) error) error {
+// boundedCall bounds the time of what ask does, and records whether Redis serves.
+func (b *Backend) boundedCall(ctx context.Context, write bool, ask func(ctx context.Context) error) error {
 	if err := b.refuseReason(ctx); err != nil {
 		return err
 	}
 	waited, trips := store.WaitedIn(ctx), 1
-	if writes && b.wait.Replicas > 0 {
+	if write && b.wait.Replicas > 0 {
 		trips = 2 // to the primary and from there to the replicas
 	}
 	patience, ordinary := b.condition.callTimeout(b.timeout, trips, waited.Sum())
@@ -53,7 +51,7 @@ func (b *Backend) boundedCall(ctx context.Context, writes bool, ask func(ctx con
 	took := time.Since(begin)
 	waited.Add(took - ordinary)
 	if err == nil || store.IsAnswer(err) {
-		b.condition.recordSuccess(writes, took)
+		b.condition.recordSuccess(write, took)
 		return err
 	}
 	if b.closing.Err() != nil {
@@ -110,9 +108,4 @@ func (b *Backend) approximateNow() int64 {
 		return time.Now().UnixMilli()
 	}
 	return b.now().UnixMilli()
-}
-
-// isLive judges what was read without a script: by the clock given, else Redis has judged.
-func (b *Backend) isLive(r store.Record) bool {
-	return b.now == nil || r.Expires.IsZero() || b.now().UnixMilli() < r.Expires.UnixMilli()
 }

@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"go.uber.org/zap"
 
 	"github.com/gatehouse/gatehouse/plugins/internal/redisconn"
 )
@@ -23,9 +27,7 @@ func (b *Backend) Examine(ctx context.Context) (wrong, risky map[string]string, 
 	for _, text := range texts {
 		examineMemory(text, wrong, risky)
 		examineCopies(text, b.wait.Replicas, wrong, risky)
-		version := redisconn.Field(text, "redis_version") // Valkey says 7.2 here
-		major, _, _ := strings.Cut(version, ".")
-		if n, err := strconv.Atoi(major); err == nil && n < leastVersion {
+		if version, old := oldVersion(text); old {
 			wrong[fmt.Sprintf("the server is Redis %s", version)] = fmt.Sprintf("use Redis %d or newer, or Valkey", leastVersion)
 		}
 	}
@@ -34,7 +36,7 @@ func (b *Backend) Examine(ctx context.Context) (wrong, risky map[string]string, 
 
 // examineMemory looks for a server that forgets, or soon refuses to write.
 func examineMemory(info string, wrong, risky map[string]string) {
-	if policy := redisconn.Field(info, "maxmemory_policy"); policy != "" && policy != "noeviction" {
+	if policy, ok := evictionPolicy(info); ok {
 		wrong[fmt.Sprintf("maxmemory-policy is %s: when its memory is full Redis forgets revocations, sessions and used codes", policy)] =
 			"set `maxmemory-policy noeviction`, and give other uses of it a Redis of their own"
 	}
@@ -72,4 +74,59 @@ func examineCopies(info string, replicas int, wrong, risky map[string]string) {
 func numberField(info, name string) int64 {
 	n, _ := strconv.ParseInt(redisconn.Field(info, name), 10, 64)
 	return n
+}
+
+const (
+	inspectPause    = 5 * time.Second
+	inspectPatience = 2 * time.Second
+	leastVersion    = 7
+)
+
+// inspectServers warns of what the store cannot work with, once Redis can be asked.
+func (b *Backend) inspectServers(ctx context.Context) {
+	for {
+		asking, cancel := context.WithTimeout(ctx, inspectPatience)
+		info, err := redisconn.Info(asking, b.client, "server", "memory")
+		cancel()
+		if err == nil {
+			b.warnOf(info)
+			return
+		}
+		if goredis.HasErrorPrefix(err, "NOPERM") {
+			return // it may not be asked
+		}
+		if sleepFor(ctx, inspectPause) != nil {
+			return
+		}
+	}
+}
+
+func (b *Backend) warnOf(servers []string) {
+	for _, text := range servers {
+		if policy, ok := evictionPolicy(text); ok {
+			b.log.Warn("this Redis forgets keys when its memory is full, revocations, sessions and used codes among them; the store needs maxmemory-policy noeviction",
+				zap.String("maxmemory_policy", policy))
+			break
+		}
+	}
+	for _, text := range servers {
+		if version, ok := oldVersion(text); ok {
+			b.log.Warn("this Redis is older than the store needs", zap.String("version", version), zap.Int("needed", leastVersion))
+			break
+		}
+	}
+}
+
+// evictionPolicy returns the policy of a server that evicts keys.
+func evictionPolicy(info string) (policy string, evicts bool) {
+	policy = redisconn.Field(info, "maxmemory_policy")
+	return policy, policy != "" && policy != "noeviction"
+}
+
+// oldVersion returns the version of a server; Valkey calls itself 7.2 here.
+func oldVersion(info string) (version string, old bool) {
+	version = redisconn.Field(info, "redis_version")
+	major, _, _ := strings.Cut(version, ".")
+	n, err := strconv.Atoi(major)
+	return version, err == nil && n < leastVersion
 }

@@ -2,6 +2,8 @@ package redis
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/gatehouse/gatehouse/module/store"
 	"github.com/gatehouse/gatehouse/plugins/internal/redisconn"
@@ -16,7 +18,7 @@ func (b *Backend) Get(ctx context.Context, key store.Key) (store.Record, error) 
 		return store.Record{}, errTooLong
 	}
 	var r store.Record
-	err := b.readCall(ctx, func(ctx context.Context) error {
+	err := b.boundedCall(ctx, reads, func(ctx context.Context) error {
 		name := b.recordKey(key)
 		if err := b.confirmWrites(ctx, name); err != nil {
 			return err
@@ -25,25 +27,26 @@ func (b *Backend) Get(ctx context.Context, key store.Key) (store.Record, error) 
 		if err != nil {
 			return err
 		}
-		text, found, err := text(raw)
-		if err != nil {
-			return err
-		}
-		if !found {
-			return store.ErrNotFound
-		}
-		if r, err = decodeRecord(key, text); err != nil {
-			return err
-		}
-		if !b.isLive(r) {
-			return store.ErrNotFound
-		}
-		return nil
+		r, err = b.decodeLive(key, raw)
+		return err
 	})
+	return r, err
+}
+
+// decodeLive reads the value of a record. ErrNotFound is that of one that is not live.
+func (b *Backend) decodeLive(key store.Key, raw any) (store.Record, error) {
+	if raw == nil {
+		return store.Record{}, store.ErrNotFound
+	}
+	text, err := replyAs[string](raw)
 	if err != nil {
 		return store.Record{}, err
 	}
-	return r, nil
+	r, err := decodeRecord(key, text)
+	if err == nil && b.now != nil && !r.Expires.IsZero() && b.now().UnixMilli() >= r.Expires.UnixMilli() {
+		return store.Record{}, store.ErrNotFound // by the clock given; else Redis has judged
+	}
+	return r, err
 }
 
 // confirmWrites waits for the replicas to have what this node wrote to a record and was not
@@ -88,7 +91,7 @@ func (b *Backend) List(ctx context.Context, kind store.Kind, parent, after strin
 		}
 		if len(gone) > 0 {
 			// What cannot be removed now is in nobody's way.
-			_ = b.writeCall(ctx, func(ctx context.Context) error { return b.forgetChildren(ctx, kind, parent, gone...) })
+			_ = b.boundedCall(ctx, writes, func(ctx context.Context) error { return b.forgetChildren(ctx, kind, parent, gone...) })
 		}
 		if len(ids) < n {
 			break
@@ -105,7 +108,7 @@ func (b *Backend) listChildren(ctx context.Context, kind store.Kind, parent, aft
 		from = "(" + after
 	}
 	var ids []string
-	err := b.readCall(ctx, func(ctx context.Context) error {
+	err := b.boundedCall(ctx, reads, func(ctx context.Context) error {
 		reply, err := redisconn.Do(ctx, b.client, name, "ZRANGEBYLEX", name, from, "+", "LIMIT", 0, n)
 		if err != nil {
 			return err
@@ -125,28 +128,20 @@ func (b *Backend) fetchRecords(ctx context.Context, kind store.Kind, ids []strin
 		for i, id := range page {
 			keys[i] = b.recordKey(store.Key{Kind: kind, ID: id})
 		}
-		err := b.readCall(ctx, func(ctx context.Context) error {
+		err := b.boundedCall(ctx, reads, func(ctx context.Context) error {
 			values, err := redisconn.Values(ctx, b.client, keys)
 			if err != nil {
 				return err
 			}
 			for i, value := range values {
-				text, found, err := text(value)
-				if err != nil {
-					return err
-				}
-				if !found {
+				r, err := b.decodeLive(store.Key{Kind: kind, ID: page[i]}, value)
+				switch {
+				case errors.Is(err, store.ErrNotFound):
 					gone = append(gone, page[i])
-					continue
-				}
-				r, err := decodeRecord(store.Key{Kind: kind, ID: page[i]}, text)
-				if err != nil {
+				case err != nil:
 					return err
-				}
-				if b.isLive(r) {
+				default:
 					records = append(records, r)
-				} else {
-					gone = append(gone, page[i])
 				}
 			}
 			return nil
@@ -158,29 +153,21 @@ func (b *Backend) fetchRecords(ctx context.Context, kind store.Kind, ids []strin
 	return records, gone, nil
 }
 
-// text returns a reply that is a text; found is false for nil, which says that there is none.
-// A reply of another type says nothing about the record: it is a fault, and not a missing record.
-func text(reply any) (value string, found bool, err error) {
-	if reply == nil {
-		return "", false, nil
+// replyAs returns a reply that must be of type T. One of another type says nothing about the record: it is a fault, and
+// not a missing record.
+func replyAs[T any](reply any) (T, error) {
+	value, ok := reply.(T)
+	if !ok {
+		return value, fmt.Errorf("store redis: a script answered %T", reply)
 	}
-	value, found = reply.(string)
-	if !found {
-		return "", false, unexpected(reply)
-	}
-	return value, true, nil
+	return value, nil
 }
 
 func textList(reply any) ([]string, error) {
-	list, ok := reply.([]any)
-	if !ok {
-		return nil, unexpected(reply)
-	}
+	list, err := replyAs[[]any](reply)
 	found := make([]string, len(list))
-	for i, v := range list {
-		if found[i], ok = v.(string); !ok {
-			return nil, unexpected(v)
-		}
+	for i := 0; i < len(list) && err == nil; i++ {
+		found[i], err = replyAs[string](list[i])
 	}
-	return found, nil
+	return found, err
 }

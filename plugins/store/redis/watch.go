@@ -119,53 +119,44 @@ func (r *reader) deliverPage(ctx context.Context, until time.Time) (int, error) 
 		ctx, cancel = context.WithDeadline(ctx, until)
 		defer cancel()
 	}
-	ids, err := r.readPage(ctx)
+	ids, last, version, err := r.readPage(ctx)
 	if err != nil {
 		return 0, err
 	}
-	records, _, err := r.b.fetchRecords(ctx, r.kind, ids.ids)
+	records, _, err := r.b.fetchRecords(ctx, r.kind, ids)
 	if err != nil {
 		return 0, err
 	}
 	if len(records) > 0 {
 		r.deliver(records)
 	}
-	r.last, r.version = ids.last, ids.version
-	return len(ids.ids), nil
+	r.last, r.version = last, version
+	return len(ids), nil
 }
 
-type page struct {
-	last, version string
-	ids           []string
-}
-
-func (r *reader) readPage(ctx context.Context) (page, error) {
+// readPage returns the IDs of the next page, the number of the last of them, and its version.
+func (r *reader) readPage(ctx context.Context) (ids []string, last, version string, err error) {
 	feed := r.b.feedKeys(r.kind)
 	keys := []string{feed[0], feed[2], feed[3], r.b.slotPrefix(r.kind) + "nothing"}
-	var p page
-	err := r.b.readCall(ctx, func(ctx context.Context) error {
+	err = r.b.boundedCall(ctx, reads, func(ctx context.Context) error {
 		reply, err := scriptPoll.Run(ctx, r.b.client, keys, r.b.scriptClock(), r.last, r.version, strconv.Itoa(pageRecords))
+		if err != nil || reply == nil {
+			return err
+		}
+		list, err := replyAs[[]any](reply)
+		if err != nil || len(list) != 3 {
+			return errors.Join(err, errReply)
+		}
+		place, err := textList(list[:2])
 		if err != nil {
 			return err
 		}
-		if reply == nil {
-			return nil
-		}
-		list, _ := reply.([]any)
-		if len(list) != 3 {
-			return unexpected(reply)
-		}
-		var ok1, ok2 bool
-		p.last, ok1 = list[0].(string)
-		p.version, ok2 = list[1].(string)
-		if !ok1 || !ok2 {
-			return unexpected(reply)
-		}
-		p.ids, err = textList(list[2])
+		last, version = place[0], place[1]
+		ids, err = textList(list[2])
 		return err
 	})
-	if err == nil && p.last == "" {
+	if err == nil && last == "" {
 		err = errRewound
 	}
-	return p, err
+	return ids, last, version, err
 }

@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 
 	"github.com/gatehouse/gatehouse/module/store"
@@ -17,6 +16,8 @@ const onTheWay = 60_000
 // each time another writer comes between.
 const maxTold = 4
 
+var errReply = errors.New("store redis: a script gave an answer of another form")
+
 var errTooLate = errors.New("store redis: the write came too late to count")
 
 // Create implements store.Backend.
@@ -27,7 +28,7 @@ func (b *Backend) Create(ctx context.Context, r store.Record) (store.Record, err
 	r.Version = b.versions.nextVersion()
 	expires := toMillis(r.Expires)
 	until := indexExpiry(expires, b.approximateNow())
-	err := b.writeCall(ctx, func(ctx context.Context) error {
+	err := b.boundedCall(ctx, writes, func(ctx context.Context) error {
 		keys, deadline := []string{b.recordKey(r.Key)}, ""
 		switch {
 		case b.watched[r.Kind]:
@@ -44,17 +45,19 @@ func (b *Backend) Create(ctx context.Context, r store.Record) (store.Record, err
 		}
 		reply, err := scriptCreate.RunAndWait(ctx, b.client, b.wait, keys, b.scriptClock(), encodeHead(r, until)+string(r.Value), expires,
 			deadline, r.ID, r.Parent, until, hexVersion(r.Version), b.notifyChannel(r.Kind), b.waitFlag())
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case reply == int64(1):
-			return nil
-		case reply == int64(0):
+		}
+		code, err := replyAs[int64](reply)
+		switch {
+		case err != nil || code == 1:
+			return err
+		case code == 0:
 			return store.ErrExists
-		case reply == int64(2):
+		case code == 2:
 			return errTooLate
 		}
-		return unexpected(reply)
+		return errReply
 	})
 	if err != nil {
 		b.recordUncertain(r.Key, err)
@@ -89,12 +92,11 @@ func (b *Backend) noteChild(ctx context.Context, k store.Key, parent string, unt
 	if err != nil {
 		return 0, err
 	}
-	text, _ := reply.(string)
-	at, err := strconv.ParseInt(text, 10, 64)
+	text, err := replyAs[string](reply)
 	if err != nil {
-		return 0, unexpected(reply)
+		return 0, err
 	}
-	return at, nil
+	return strconv.ParseInt(text, 10, 64)
 }
 
 // Swap implements store.Backend.
@@ -109,7 +111,7 @@ func (b *Backend) Swap(ctx context.Context, r store.Record) (store.Record, error
 	if b.watched[r.Kind] {
 		keys[1] = b.feedKeys(r.Kind)[1]
 	}
-	err := b.writeCall(ctx, func(ctx context.Context) error {
+	err := b.boundedCall(ctx, writes, func(ctx context.Context) error {
 		told, parent := "", ""
 		for range maxTold {
 			reply, err := scriptSwap.RunAndWait(ctx, b.client, b.wait, keys, b.scriptClock(), hexVersion(old), hexVersion(r.Version),
@@ -157,20 +159,17 @@ func (b *Backend) Delete(ctx context.Context, key store.Key) error {
 	if b.watched[key.Kind] {
 		keys = append(keys, b.feedKeys(key.Kind)[:2]...)
 	}
-	err := b.writeCall(ctx, func(ctx context.Context) error {
+	err := b.boundedCall(ctx, writes, func(ctx context.Context) error {
 		reply, err := scriptDelete.RunAndWait(ctx, b.client, b.wait, keys, b.scriptClock(), key.ID, b.waitFlag())
 		if err != nil {
 			return err
 		}
-		parent, ok := reply.(string)
-		if !ok {
-			return unexpected(reply)
-		}
+		parent, err := replyAs[string](reply)
 		if parent != "" {
 			// It only saves the next List the look: the record is gone, whatever this says.
 			_ = b.forgetChildren(ctx, key.Kind, parent, key.ID)
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		b.recordUncertain(key, err)
@@ -188,16 +187,14 @@ func (b *Backend) forgetChildren(ctx context.Context, kind store.Kind, parent st
 	return err
 }
 
-func parsePair(reply any) (int64, string, error) {
-	list, _ := reply.([]any)
-	if len(list) == 2 {
-		code, ok1 := list[0].(int64)
-		text, ok2 := list[1].(string)
-		if ok1 && ok2 {
-			return code, text, nil
-		}
+func parsePair(reply any) (code int64, text string, err error) {
+	list, err := replyAs[[]any](reply)
+	if err != nil || len(list) != 2 {
+		return 0, "", errors.Join(err, errReply)
 	}
-	return 0, "", unexpected(reply)
+	code, err = replyAs[int64](list[0])
+	if err == nil {
+		text, err = replyAs[string](list[1])
+	}
+	return code, text, err
 }
-
-func unexpected(reply any) error { return fmt.Errorf("store redis: a script answered %T", reply) }
