@@ -87,10 +87,9 @@ func isPicture(s string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || addr.IsLoopback())
 }
 
-// Typed returns what somebody typed as a user name in Unicode normal form C, which
-// systems type in different ways. ok is false for what no user is called: servers drop
-// blanks around a name and control characters, so that one user would have many names,
-// and normalizing a name of many megabytes would be free work for a stranger.
+// Typed returns what somebody typed as a user name in Unicode normal form C, which systems type in different ways. ok
+// is false for what no user is called: servers drop blanks around a name and control characters, so that one user
+// would have many names, and normalizing a name of many megabytes would be free work for a stranger.
 func Typed(username string) (name string, ok bool) {
 	if len(username) > 4*MaxUsername || !utf8.ValidString(username) {
 		return "", false

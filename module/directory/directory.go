@@ -22,10 +22,9 @@ type User struct {
 	Phone    string
 	// Locked users can neither sign in nor refresh what they granted before.
 	Locked bool
-	// Claims are further attributes. Clients are told those alone that have a standard
-	// name and type (OpenID Connect Core section 5.1) and belong to a scope that was
-	// granted, at /userinfo: locale or given_name with profile, email_verified with email.
-	// A field above counts before a claim of the same name.
+	// Claims are further attributes. Clients are told those alone that have a standard name and type (OpenID Connect
+	// Core section 5.1) and belong to a scope that was granted, at /userinfo: locale or given_name with profile,
+	// email_verified with email. A field above counts before a claim of the same name.
 	Claims map[string]any
 }
 
@@ -39,22 +38,19 @@ func (u *User) Texts() map[string]*string {
 // Directory finds users. It MUST be safe for concurrent use. Every error is a
 // technical one (the answer is 503); a wrong password is no error.
 type Directory interface {
-	// Identify returns the ID of the user whom this name leads to, locked or not,
-	// without a password. Failed sign-ins are counted under it, so it MUST be the ID
-	// that Authenticate would return for every spelling of the name: a user name, an
-	// email address, other letter case. known is false when there is no such user, and
-	// where a directory cannot tell yet. Both MUST cost the same time.
+	// Identify returns the ID of the user whom this name leads to, locked or not, without a password. Failed sign-ins
+	// are counted under it, so it MUST be the ID that Authenticate would return for every spelling of the name: a
+	// user name, an email address, other letter case. known is false when there is no such user, and where a
+	// directory cannot tell yet. Both MUST cost the same time.
 	Identify(ctx context.Context, username string) (id string, known bool, err error)
 
-	// Authenticate returns the user whose name and password these are. ok is false
-	// for an unknown name, a wrong password and a locked user alike, and all three
-	// MUST cost the same time, that of one password hash. A refusal holds nothing of
-	// the user but the ID, and that only where Identify could not tell it before:
-	// the failure is then counted under it.
+	// Authenticate returns the user whose name and password these are. ok is false for an unknown name, a wrong
+	// password and a locked user alike, and all three MUST cost the same time, that of one password hash. A refusal
+	// holds nothing of the user but the ID, and that only where Identify could not tell it before: the failure is
+	// then counted under it.
 	Authenticate(ctx context.Context, username, password string) (u User, ok bool, err error)
 
-	// Lookup returns the user with this ID, locked or not. ok is false when there
-	// is none.
+	// Lookup returns the user with this ID, locked or not. ok is false when there is none.
 	Lookup(ctx context.Context, id string) (u User, ok bool, err error)
 }
 
@@ -64,8 +60,7 @@ type Source interface {
 	// Identity returns a comparable value made of everything that shapes the
 	// directory. It MUST NOT touch the network.
 	Identity() any
-	// Open is called at first use. The Directory's Close, if it has one (io.Closer),
-	// is called when the last configuration that uses it is gone and its last
-	// request is done.
+	// Open is called at first use. The Directory's Close, if it has one (io.Closer), is called when the last
+	// configuration that uses it is gone and its last request is done.
 	Open(ctx context.Context) (Directory, error)
 }

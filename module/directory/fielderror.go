@@ -2,8 +2,7 @@ package directory
 
 import "fmt"
 
-// FieldError says what is wrong with a user, and with which field: `username`, `password`,
-// `picture` and so on.
+// FieldError says what is wrong with a user, and with which field: `username`, `password`, `picture` and so on.
 type FieldError struct {
 	Field string
 	Err   error

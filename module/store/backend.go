@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Answers of a [Backend] that are not faults. Every other error it returns is a
-// technical one: the caller knows nothing about the record and must answer 503,
-// never as if the record were absent.
+// Answers of a [Backend] that are not faults. Every other error it returns is a technical one: the caller knows
+// nothing about the record and must answer 503, never as if the record were absent.
 var (
 	// ErrNotFound: no record under this key, or it has expired.
 	ErrNotFound = errors.New("store: not found")
@@ -85,61 +84,49 @@ type Record struct {
 // Backend is a store of records, safe for concurrent use by any number of
 // goroutines and, where the medium is shared, by any number of nodes.
 //
-// Every method MUST return within a bounded time when ctx ends, with an error
-// that matches ctx.Err(). A write whose error is none of ErrNotFound, ErrExists
-// and ErrConflict MAY have taken effect all the same. A write that returned nil
-// MUST be durable: it survives kill -9 at once (and, for a shared medium, as
-// durable as that medium is configured to be). Every method MUST be linearizable
-// per key.
+// Every method MUST return within a bounded time when ctx ends, with an error that matches ctx.Err(). A write whose
+// error is none of ErrNotFound, ErrExists and ErrConflict MAY have taken effect all the same. A write that returned
+// nil MUST be durable: it survives kill -9 at once (and, for a shared medium, as durable as that medium is configured
+// to be). Every method MUST be linearizable per key.
 type Backend interface {
 	// Get returns the live record under key, or ErrNotFound.
 	Get(ctx context.Context, key Key) (Record, error)
 
-	// Create stores r if no live record has its key, else ErrExists. r.Version is
-	// ignored. It returns r with the version it was given. When it returns, List
-	// of r.Parent includes the record.
+	// Create stores r if no live record has its key, else ErrExists. r.Version is ignored. It returns r with the
+	// version it was given. When it returns, List of r.Parent includes the record.
 	Create(ctx context.Context, r Record) (Record, error)
 
-	// Swap replaces value and expiry of the record if it is live (else
-	// ErrNotFound) and still has r.Version (else ErrConflict). The stored parent
-	// stays; r.Parent is ignored. It returns the record with its new version.
+	// Swap replaces value and expiry of the record if it is live (else ErrNotFound) and still has r.Version (else
+	// ErrConflict). The stored parent stays; r.Parent is ignored. It returns the record with its new version.
 	Swap(ctx context.Context, r Record) (Record, error)
 
-	// Delete removes the record whatever its version. Removing what is not there
-	// is no error.
+	// Delete removes the record whatever its version. Removing what is not there is no error.
 	Delete(ctx context.Context, key Key) error
 
-	// List returns up to limit live records of the kind with this parent (which is
-	// not empty), in the order of their IDs, beginning behind the ID after ("" for
-	// the first). It costs by the number of records with that parent, never by the
-	// size of the store.
+	// List returns up to limit live records of the kind with this parent (which is not empty), in the order of their
+	// IDs, beginning behind the ID after ("" for the first). It costs by the number of records with that parent,
+	// never by the size of the store.
 	List(ctx context.Context, kind Kind, parent, after string, limit int) ([]Record, error)
 
-	// Watch calls deliver with all live records of the kind, in one or more calls
-	// of at most 1,000 records, then once with nil to say that all were delivered, and from then
-	// on with each record created later, within one second of the
-	// moment Create returned, on every node. A record may be delivered more than
-	// once. The kinds watched are those whose records are never swapped. Calls of
-	// deliver do not overlap, and deliver does not block for long. Watch returns
-	// ctx.Err() when ctx ends, or another error as soon as it can no longer promise
-	// the second; the caller then starts anew.
+	// Watch calls deliver with all live records of the kind, in one or more calls of at most 1,000 records, then once
+	// with nil to say that all were delivered, and from then on with each record created later, within one second of
+	// the moment Create returned, on every node. A record may be delivered more than once. The kinds watched are
+	// those whose records are never swapped. Calls of deliver do not overlap, and deliver does not block for long.
+	// Watch returns ctx.Err() when ctx ends, or another error as soon as it can no longer promise the second; the
+	// caller then starts anew.
 	Watch(ctx context.Context, kind Kind, deliver func([]Record)) error
 
-	// Close frees what the backend holds. Calls after or during Close fail with an
-	// error; none blocks for ever.
+	// Close frees what the backend holds. Calls after or during Close fail with an error; none blocks for ever.
 	Close() error
 }
 
-// Source is what a store plugin gives the gateway: the backend it would open and
-// an identity made of everything that shapes it, so that two configurations that
-// name the same store share one backend across a reload.
+// Source is what a store plugin gives the gateway: the backend it would open and an identity made of everything that
+// shapes it, so that two configurations that name the same store share one backend across a reload.
 type Source interface {
-	// Identity returns a comparable value. It MUST NOT touch disk or network,
-	// except to resolve symbolic links.
+	// Identity returns a comparable value. It MUST NOT touch disk or network, except to resolve symbolic links.
 	Identity() any
-	// Open opens the backend. It is called at most once per identity and process
-	// lifetime of the backend, at first use, never while a configuration is merely
-	// validated.
+	// Open opens the backend. It is called at most once per identity and process lifetime of the backend, at first
+	// use, never while a configuration is merely validated.
 	Open(ctx context.Context) (Backend, error)
 }
 

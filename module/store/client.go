@@ -45,8 +45,7 @@ type ClientSecret struct {
 // Live reports whether the secret authenticates at this moment.
 func (s ClientSecret) Live(now time.Time) bool { return s.Until.IsZero() || now.Before(s.Until) }
 
-// maxClientSecrets is how many secrets overlap at most: rotating oftener than the
-// overlap lasts ends the oldest.
+// maxClientSecrets is how many secrets overlap at most: rotating oftener than the overlap lasts ends the oldest.
 const maxClientSecrets = 4
 
 // Rotate makes hash the client's secret. Those before it end after overlap, at once when

@@ -5,13 +5,11 @@ import "time"
 // CodeState is where an authorization code stands. Expiry is the record's own.
 type CodeState string
 
-// A code is issued, claimed by one exchange, and used when that exchange has recorded that
-// it answers with tokens. Only an exchange that failed gives its claim back. Until it is
-// used a code can be revoked.
+// A code is issued, claimed by one exchange, and used when that exchange has recorded that it answers with tokens.
+// Only an exchange that failed gives its claim back. Until it is used a code can be revoked.
 const (
 	CodeIssued CodeState = "issued"
-	// CodeClaimed: tokens may have been delivered for the code, or may not. The exchange
-	// named by Attempt knows.
+	// CodeClaimed: tokens may have been delivered for the code, or may not. The exchange named by Attempt knows.
 	CodeClaimed CodeState = "claimed"
 	CodeUsed    CodeState = "used"
 	CodeRevoked CodeState = "revoked"
@@ -28,9 +26,8 @@ const (
 	DialectDevice Dialect = "device"
 )
 
-// Code is an authorization code (RFC 6749 section 4.1.2), stored under the digest
-// of its value with the subject as parent. A used code stays as long as anything it issued can live, so that
-// a replay is recognised and revokes it.
+// Code is an authorization code (RFC 6749 section 4.1.2), stored under the digest of its value with the subject as
+// parent. A used code stays as long as anything it issued can live, so that a replay is recognised and revokes it.
 type Code struct {
 	schema
 	State   CodeState `json:"state"`
@@ -45,9 +42,8 @@ type Code struct {
 	Nonce     string    `json:"nonce,omitempty"`
 	AuthTime  time.Time `json:"auth_time"`
 	IssuedAt  time.Time `json:"iat"`
-	// Expires ends the code's life as a code; the record outlives it. It is zero while
-	// nobody has been given the code: that of a request confirmed on another device lives
-	// from its delivery.
+	// Expires ends the code's life as a code; the record outlives it. It is zero while nobody has been given the
+	// code: that of a request confirmed on another device lives from its delivery.
 	Expires time.Time `json:"exp"`
 	// Session is the digest of the browser session that consented.
 	Session string `json:"session,omitempty"`
@@ -96,8 +92,7 @@ func (c Code) Release(attempt string) (_ Code, ok bool) {
 	return c, true
 }
 
-// Deliver begins the life of a code that nobody has been given. ok is false when there is
-// nothing to begin.
+// Deliver begins the life of a code that nobody has been given. ok is false when there is nothing to begin.
 func (c Code) Deliver(expires time.Time) (_ Code, ok bool) {
 	if c.State != CodeIssued || !c.Expires.IsZero() {
 		return c, false
@@ -106,9 +101,8 @@ func (c Code) Deliver(expires time.Time) (_ Code, ok bool) {
 	return c, true
 }
 
-// Revoke takes back a code that is not used. An exchange that has claimed it finds out
-// when it records the use, and ends what it began. ok is false when there is nothing to
-// take back.
+// Revoke takes back a code that is not used. An exchange that has claimed it finds out when it records the use, and
+// ends what it began. ok is false when there is nothing to take back.
 func (c Code) Revoke() (_ Code, ok bool) {
 	if c.State != CodeIssued && c.State != CodeClaimed {
 		return c, false

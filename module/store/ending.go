@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// Epochs say how much of what was ended a session, code, grant or token has seen. An epoch
-// is a number that every end of a user or of a user-and-client pair increases; what
-// carries a smaller one than the record of the end is dead. Zero: issued before any end,
-// or by an earlier release.
+// Epochs say how much of what was ended a session, code, grant or token has seen. An epoch is a number that every end
+// of a user or of a user-and-client pair increases; what carries a smaller one than the record of the end is dead.
+// Zero: issued before any end, or by an earlier release.
 type Epochs struct {
 	// Subject is the last epoch when the sign-in began, before the password was checked.
 	Subject int64 `json:"sub,omitempty"`
@@ -17,8 +16,7 @@ type Epochs struct {
 	Pair int64 `json:"pair,omitempty"`
 }
 
-// EpochCounter is the last epoch that was given out, stored under [EpochCounterKey]. It
-// never expires.
+// EpochCounter is the last epoch that was given out, stored under [EpochCounterKey]. It never expires.
 type EpochCounter struct {
 	schema
 	Last int64 `json:"last"`
@@ -36,14 +34,12 @@ type Ended struct {
 	At      time.Time `json:"at"`
 }
 
-// EndedKey is where the end of a user is stored. Subjects go in as a digest, since keys
-// have a limit.
+// EndedKey is where the end of a user is stored. Subjects go in as a digest, since keys have a limit.
 func EndedKey(subject string) Key {
 	return Key{Kind: KindEnding, ID: "subject:" + digest(subject)}
 }
 
-// Pair is what one user and one client have together. It is stored under [PairKey] with
-// the user as parent.
+// Pair is what one user and one client have together. It is stored under [PairKey] with the user as parent.
 type Pair struct {
 	schema
 	Client  string `json:"client"`

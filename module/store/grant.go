@@ -2,9 +2,8 @@ package store
 
 import "time"
 
-// Grant is what a user gave a client: the family of all tokens that one
-// authorization began. It is stored under its ID, with the subject as parent. It
-// holds no token: a refresh token is a MAC over family and generation.
+// Grant is what a user gave a client: the family of all tokens that one authorization began. It is stored under its
+// ID, with the subject as parent. It holds no token: a refresh token is a MAC over family and generation.
 type Grant struct {
 	schema
 	ID       string    `json:"id"`
@@ -15,8 +14,7 @@ type Grant struct {
 	Nonce    string    `json:"nonce,omitempty"`
 	AuthTime time.Time `json:"auth_time"`
 	Session  string    `json:"session,omitempty"`
-	// Resources are the audiences the user's authorization was asked for (RFC 8707),
-	// empty for the client's default.
+	// Resources are the audiences the user's authorization was asked for (RFC 8707), empty for the client's default.
 	Resources []string  `json:"resources,omitempty"`
 	IssuedAt  time.Time `json:"iat"`
 	// Expires is the absolute end of the family's refresh tokens.
@@ -59,8 +57,7 @@ const (
 	// RotationAgain: the previous one within the grace period; the answer is the
 	// current generation once more, for clients whose first answer was lost.
 	RotationAgain
-	// RotationReuse: an older one, or the previous one too late. The family dies
-	// (RFC 9700 section 4.14.2).
+	// RotationReuse: an older one, or the previous one too late. The family dies (RFC 9700 section 4.14.2).
 	RotationReuse
 )
 

@@ -7,8 +7,7 @@ import "time"
 type Pushed struct {
 	schema
 	Client string `json:"client"`
-	// Query holds the parameters in the form of a query, client_id among them and no
-	// credentials.
+	// Query holds the parameters in the form of a query, client_id among them and no credentials.
 	Query string `json:"query"`
 	// Expires ends the life of the request_uri.
 	Expires time.Time `json:"exp"`

@@ -67,12 +67,11 @@ const (
 
 var errContended = errors.New("store: a record changed at every try")
 
-// Change is the read-change-swap loop of one record. It reads the record under r's key into
-// v, which stays zero when there is none (the record's version is then 0), lets change alter
-// v and the record's expiry, and writes v back; if somebody else wrote meanwhile it starts
-// again. change returns false when nothing is to be written. It may put the encoded v into
-// the record's value, to look at its size; otherwise Change encodes v. A new record gets r's
-// parent. Change returns the record as it was written or, for false, as it was read.
+// Change is the read-change-swap loop of one record. It reads the record under r's key into v, which stays zero when
+// there is none (the record's version is then 0), lets change alter v and the record's expiry, and writes v back; if
+// somebody else wrote meanwhile it starts again. change returns false when nothing is to be written. It may put the
+// encoded v into the record's value, to look at its size; otherwise Change encodes v. A new record gets r's parent.
+// Change returns the record as it was written or, for false, as it was read.
 func Change[V any, P recordOf[V]](ctx context.Context, b Backend, r Record, v P, change func(*Record) (bool, error)) (Record, error) {
 	return changeRecord(ctx, b, r, v, nil, change)
 }
@@ -128,8 +127,7 @@ func changeRecord[V any, P recordOf[V]](ctx context.Context, b Backend, r Record
 	return r, errContended
 }
 
-// pauseBetweenTries waits for a time that grows with the number of tries, and differs between
-// nodes.
+// pauseBetweenTries waits for a time that grows with the number of tries, and differs between nodes.
 func pauseBetweenTries(ctx context.Context, try int) error {
 	if try < pauseAfter {
 		return nil

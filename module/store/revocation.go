@@ -18,9 +18,8 @@ const (
 	RevokeKey     RevocationOf = "key"            // every token signed by a key
 )
 
-// Revocation is a notice to every guard. It is created once, never swapped, under
-// the ID that [Revocation.Key] gives, and expires when the last token it can
-// concern has.
+// Revocation is a notice to every guard. It is created once, never swapped, under the ID that [Revocation.Key] gives,
+// and expires when the last token it can concern has.
 type Revocation struct {
 	schema
 	Of    RevocationOf `json:"of"`

@@ -2,15 +2,13 @@ package store
 
 import "time"
 
-// Session is a signed-in browser, stored under the digest of its id with the
-// subject as parent.
+// Session is a signed-in browser, stored under the digest of its id with the subject as parent.
 type Session struct {
 	schema
 	Subject  string    `json:"sub"`
 	AuthTime time.Time `json:"auth_time"`
 	LastSeen time.Time `json:"seen"`
-	// Expires is the absolute end; the idle end moves with LastSeen and is the
-	// record's own expiry.
+	// Expires is the absolute end; the idle end moves with LastSeen and is the record's own expiry.
 	Expires   time.Time `json:"exp"`
 	UserAgent string    `json:"user_agent,omitempty"`
 	// Address is where it was last used from, "" in sessions of earlier releases.

@@ -104,8 +104,7 @@ func (t Ticket) scannedBy(subject, session string) bool {
 	return session != "" && t.Scanner == session && t.Subject == subject
 }
 
-// UserCode says which ticket a short code stands for. It is stored under the digest of
-// the code.
+// UserCode says which ticket a short code stands for. It is stored under the digest of the code.
 type UserCode struct {
 	schema
 	Ticket string `json:"ticket"`

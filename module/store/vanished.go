@@ -13,15 +13,13 @@ type Vanished struct {
 	At     time.Time `json:"at"`
 }
 
-// VanishedKey is where the record of a client is stored. The id goes in as a hash, since
-// keys have a limit.
+// VanishedKey is where the record of a client is stored. The id goes in as a hash, since keys have a limit.
 func VanishedKey(client string) Key {
 	return Key{Kind: KindVanished, ID: digest(client)}
 }
 
-// RecordVanished stores that a client is gone since at. When it returns nil that is
-// durable. Of two nodes that say so the later time counts, whichever writes last: going
-// back would bring to life what was granted in between.
+// RecordVanished stores that a client is gone since at. When it returns nil that is durable. Of two nodes that say so
+// the later time counts, whichever writes last: going back would bring to life what was granted in between.
 func RecordVanished(ctx context.Context, b Backend, client string, at time.Time) error {
 	var v Vanished
 	_, err := Change(ctx, b, Record{Key: VanishedKey(client)}, &v, func(r *Record) (bool, error) {
@@ -34,8 +32,7 @@ func RecordVanished(ctx context.Context, b Backend, client string, at time.Time)
 	return err
 }
 
-// Configured is the clients of the configuration that was loaded last, stored under the
-// hash of its issuer.
+// Configured is the clients of the configuration that was loaded last, stored under the hash of its issuer.
 type Configured struct {
 	schema
 	Clients []string `json:"clients"` // client_ids, sorted

@@ -101,8 +101,7 @@ func (m *Memory) Remove(id string) {
 	delete(m.users, id)
 }
 
-// Fail makes every later call return err, as a directory out of reach does, until
-// Fail(nil) ends it.
+// Fail makes every later call return err, as a directory out of reach does, until Fail(nil) ends it.
 func (m *Memory) Fail(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

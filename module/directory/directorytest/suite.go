@@ -11,8 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/directory"
 )
 
-// The users of the suite. Names in the suite are written with escapes, so that no
-// editor changes their normal form.
+// The users of the suite. Names in the suite are written with escapes, so that no editor changes their normal form.
 const (
 	annPassword    = "correct horse battery staple"
 	zoePassword    = "se\u00f1al 7"

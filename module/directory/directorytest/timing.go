@@ -16,9 +16,8 @@ const (
 	attempts  = 20
 )
 
-// sameTime compares the quickest of interleaved samples, of each of the two steps of a sign-in:
-// whatever else the machine does can only add to a sample, so more samples are taken until
-// the quickest are alike.
+// sameTime compares the quickest of interleaved samples, of each of the two steps of a sign-in: whatever else the
+// machine does can only add to a sample, so more samples are taken until the quickest are alike.
 func sameTime(t *testing.T, d directory.Directory) {
 	kinds := []struct{ name, username, password string }{
 		{"wrong password", "ann", "not the password"},

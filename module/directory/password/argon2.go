@@ -24,8 +24,7 @@ const (
 	maxDecoded = 128 // bytes of salt, and of tag
 )
 
-// usual is what Caddy's own hasher makes: the first choice of OWASP's password storage
-// cheat sheet.
+// usual is what Caddy's own hasher makes: the first choice of OWASP's password storage cheat sheet.
 var usual = Cost{kind: "argon2id", memory: 46 * 1024, rounds: 1, threads: 1, salt: 16, tag: 32}
 
 // Usual is the cost of what [Hash] makes.

@@ -76,9 +76,8 @@ func bcryptCost(hash string) (uint32, error) {
 	return cost, nil
 }
 
-// HashBcrypt returns a bcrypt hash in the form that PHP's password_verify and nearly
-// every other program reads. ok is false for a password that bcrypt cannot hold whole:
-// one of more than 72 bytes, or with a NUL.
+// HashBcrypt returns a bcrypt hash in the form that PHP's password_verify and nearly every other program reads. ok is
+// false for a password that bcrypt cannot hold whole: one of more than 72 bytes, or with a NUL.
 func HashBcrypt(password string) (hash string, ok bool) {
 	if !bcryptable(password) {
 		return "", false
@@ -91,8 +90,7 @@ func HashBcrypt(password string) (hash string, ok bool) {
 	return "$2y$" + strings.TrimPrefix(string(made), "$2a$"), true
 }
 
-// GoodBcrypt reports whether this is a bcrypt hash that need not be replaced where
-// bcrypt is what is wanted.
+// GoodBcrypt reports whether this is a bcrypt hash that need not be replaced where bcrypt is what is wanted.
 func (p *Parsed) GoodBcrypt() bool { return p.cost.kind == "bcrypt" && p.cost.rounds >= goodBcryptCost }
 
 func bcryptable(password string) bool {

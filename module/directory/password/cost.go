@@ -11,8 +11,7 @@ import (
 type Cost struct {
 	kind   string // the form, such as argon2id or bcrypt
 	memory uint32 // KiB, of Argon2
-	// rounds are passes of Argon2, rounds of sha-crypt, and the binary logarithm of the
-	// rounds of bcrypt and phpass.
+	// rounds are passes of Argon2, rounds of sha-crypt, and the binary logarithm of the rounds of bcrypt and phpass.
 	rounds    uint32
 	threads   uint32
 	salt, tag int // bytes, where they matter
@@ -22,9 +21,8 @@ type Cost struct {
 // could not be told from its presence, and a thief of the hash is hardly slowed down.
 func (c Cost) Quick() bool { return c.rounds == 0 }
 
-// Dummy returns a hash that costs what c costs, for a sign-in without a user. It is all
-// zeros: no password is known to give that, and the caller refuses whatever the
-// comparison says. A quick cost has none: it is that of [Usual].
+// Dummy returns a hash that costs what c costs, for a sign-in without a user. It is all zeros: no password is known
+// to give that, and the caller refuses whatever the comparison says. A quick cost has none: it is that of [Usual].
 func (c Cost) Dummy() string {
 	zeros := func(n int) string { return strings.Repeat(".", n) }
 	switch c.kind {

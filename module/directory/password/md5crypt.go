@@ -12,8 +12,7 @@ import (
 // md5CryptRounds is fixed by the form (Poul-Henning Kamp, FreeBSD 1994).
 const md5CryptRounds = 1000
 
-// parseMD5Crypt reads $1$<salt>$<22 characters> of crypt(3), and the same with Apache's
-// magic $apr1$.
+// parseMD5Crypt reads $1$<salt>$<22 characters> of crypt(3), and the same with Apache's magic $apr1$.
 func parseMD5Crypt(text string) (*Parsed, error) {
 	magic := "$1$"
 	if strings.HasPrefix(text, "$apr1$") {
@@ -94,8 +93,7 @@ func repeatBytes(b []byte, n int) []byte {
 	return out
 }
 
-// saltLetters reports whether a salt has printable characters only, and none that ends
-// it.
+// saltLetters reports whether a salt has printable characters only, and none that ends it.
 func saltLetters(salt string) bool {
 	return !strings.ContainsFunc(salt, func(r rune) bool { return r <= ' ' || r > '~' || r == '$' || r == ':' })
 }

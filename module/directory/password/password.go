@@ -11,8 +11,7 @@ const maxHash = 1024
 // errUnknown tells what would be understood, and never quotes what was given.
 var errUnknown = errors.New("is no password hash of a known form")
 
-// Parsed is a hash that was found well-formed and not too costly. It does not change
-// and is safe for concurrent use.
+// Parsed is a hash that was found well-formed and not too costly. It does not change and is safe for concurrent use.
 type Parsed struct {
 	cost     Cost
 	outdated bool
@@ -56,12 +55,10 @@ func parseHash(hash string) (*Parsed, error) {
 	return nil, errUnknown
 }
 
-// Matches reports whether this is the hash of the password, in a time that does not
-// depend on the answer.
+// Matches reports whether this is the hash of the password, in a time that does not depend on the answer.
 func (p *Parsed) Matches(password string) bool { return p.check(password) }
 
-// Outdated reports whether [Hash] would make a better one: of another kind than
-// Argon2id, or with less work.
+// Outdated reports whether [Hash] would make a better one: of another kind than Argon2id, or with less work.
 func (p *Parsed) Outdated() bool { return p.outdated }
 
 // Cost is what a check of the hash costs.

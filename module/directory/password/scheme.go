@@ -29,8 +29,7 @@ type term struct {
 
 var digests = map[string]func() hash.Hash{"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New}
 
-// Bounds of a scheme: what is written comes from an operator, so they are against
-// mistakes.
+// Bounds of a scheme: what is written comes from an operator, so they are against mistakes.
 const (
 	maxScheme = 200 // bytes
 	maxSalt   = 255 // bytes
@@ -38,9 +37,8 @@ const (
 
 var errScheme = errors.New("expected a digest (md5, sha1, sha256 or sha512) of password and salt in the order they are joined, such as md5(password), sha1(salt+password) or md5(md5(password)+salt)")
 
-// ParseScheme reads a scheme: md5, sha1, sha256 or sha512 of what stands in parentheses,
-// joined by +: password, salt, or another digest, in lower-case hex. A name alone, such
-// as md5, is that of the password.
+// ParseScheme reads a scheme: md5, sha1, sha256 or sha512 of what stands in parentheses, joined by +: password, salt,
+// or another digest, in lower-case hex. A name alone, such as md5, is that of the password.
 func ParseScheme(text string) (Scheme, error) {
 	s := strings.Join(strings.Fields(text), "")
 	if digests[s] != nil {
@@ -89,8 +87,7 @@ func parseTerm(s string) (term, string, error) {
 	}
 }
 
-// Parse reads a digest in hex, of either letter case, that was made by this scheme. Its
-// errors never quote it.
+// Parse reads a digest in hex, of either letter case, that was made by this scheme. Its errors never quote it.
 func (s Scheme) Parse(digest, salt string) (*Parsed, error) {
 	if s.top == nil {
 		return nil, errUnknown

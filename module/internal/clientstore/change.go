@@ -15,8 +15,7 @@ import (
 // MaxOverlap is how long a replaced secret may stay valid at most.
 const MaxOverlap = 90 * 24 * time.Hour
 
-// maxRecord is the size limit of one client in the store, in bytes: the number of addresses and
-// names is not limited.
+// maxRecord is the size limit of one client in the store, in bytes: the number of addresses and names is not limited.
 const maxRecord = 64 << 10
 
 // Create stores a client and returns it with its secret of 256 random bits, which is stored as a
@@ -114,10 +113,9 @@ func (c *Clients) RotateSecret(ctx context.Context, id string, overlap time.Dura
 	return value, nil
 }
 
-// Delete removes a client and revokes its access tokens; refresh tokens and codes are void
-// without it. Tokens are revoked first: if that fails, nothing has happened. They are revoked
-// again afterwards, for those issued in between. If the second time fails, the client is gone all
-// the same, and guards refuse the tokens of unknown clients.
+// Delete removes a client and revokes its access tokens; refresh tokens and codes are void without it. Tokens are
+// revoked first: if that fails, nothing has happened. They are revoked again afterwards, for those issued in between.
+// If the second time fails, the client is gone all the same, and guards refuse the tokens of unknown clients.
 func (c *Clients) Delete(ctx context.Context, id string) error {
 	if _, _, err := c.readRecord(ctx, id); err != nil {
 		return err

@@ -66,8 +66,7 @@ func New(c Config) (*Clients, error) {
 
 func clientKey(id string) store.Key { return store.Key{Kind: store.KindClient, ID: id} }
 
-// Client finds a client, without secrets that have expired. ok is false for an unknown one;
-// errors are technical.
+// Client finds a client, without secrets that have expired. ok is false for an unknown one; errors are technical.
 func (c *Clients) Client(ctx context.Context, id string) (client *oauth.Client, ok bool, err error) {
 	_, kept, err := c.readRecord(ctx, id)
 	if errors.Is(err, ErrNotFound) {
@@ -92,8 +91,7 @@ func (c *Clients) Get(ctx context.Context, id string) (Definition, error) {
 	return c.definitionOf(kept), nil
 }
 
-// List returns up to limit clients in the order of their ids, starting behind the id after
-// ("" for the first).
+// List returns up to limit clients in the order of their ids, starting behind the id after ("" for the first).
 func (c *Clients) List(ctx context.Context, after string, limit int) ([]Definition, error) {
 	var all []Definition
 	for _, parent := range []string{store.ClientParent, store.RegisteredParent} {

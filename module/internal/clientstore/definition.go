@@ -113,9 +113,8 @@ func (c *Clients) effectiveClient(k store.Client, last *store.Registration) *oau
 		client.Scopes = append(client.Scopes, "offline_access")
 	}
 	if k.SelfRegistered && len(client.DefaultScopes) == 0 {
-		// A registration cannot say which scopes are the default, so a client that names none
-		// gets those that the answer to its registration listed (RFC 6749 section 3.3), except
-		// offline_access, which has to be asked for.
+		// A registration cannot say which scopes are the default, so a client that names none gets those that the
+		// answer to its registration listed (RFC 6749 section 3.3), except offline_access, which has to be asked for.
 		client.DefaultScopes = slices.DeleteFunc(c.permittedScopes(k, k.Scopes, ceiling), func(s string) bool { return s == "offline_access" })
 	}
 	return client

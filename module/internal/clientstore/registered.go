@@ -58,9 +58,8 @@ func registeredDefinition(client *oauth.Client) Definition {
 	}}
 }
 
-// Registered finds a client that registered itself by its id and the digest of its
-// registration access token. ok is false unless both are right; it takes the same time
-// whichever is wrong.
+// Registered finds a client that registered itself by its id and the digest of its registration access token. ok is
+// false unless both are right; it takes the same time whichever is wrong.
 func (c *Clients) Registered(ctx context.Context, id, access string) (client *oauth.Client, ok bool, err error) {
 	_, k, err := c.readRecord(ctx, id)
 	missing := errors.Is(err, ErrNotFound)
@@ -77,10 +76,9 @@ func (c *Clients) Registered(ctx context.Context, id, access string) (client *oa
 	return c.effectiveClient(k, nil), true, nil
 }
 
-// Reregister replaces the settings that a client chose. Restrictions by an operator stay: its
-// scopes, the audience of its tokens, its owner, and that it must always send state. Privileges
-// that an operator granted to the former client (no consent page, introspection) are gone.
-// Refusals are *oauth.Error.
+// Reregister replaces the settings that a client chose. Restrictions by an operator stay: its scopes, the audience of
+// its tokens, its owner, and that it must always send state. Privileges that an operator granted to the former client
+// (no consent page, introspection) are gone. Refusals are *oauth.Error.
 func (c *Clients) Reregister(ctx context.Context, id string, client *oauth.Client) (*oauth.Client, error) {
 	k, err := c.changeRecord(ctx, id, func(k store.Client) (store.Client, error) {
 		if k.Public != client.Public {
@@ -125,8 +123,7 @@ func registrationError(err error) error {
 	return err
 }
 
-// Used keeps a registration permanently, because somebody uses it. If it is permanent already,
-// Used only reads.
+// Used keeps a registration permanently, because somebody uses it. If it is permanent already, Used only reads.
 func (c *Clients) Used(ctx context.Context, id string) error {
 	_, err := c.changeRecord(ctx, id, func(k store.Client) (store.Client, error) {
 		kept, ok := k.Used()

@@ -18,10 +18,9 @@ const (
 	// surveyEvery is how old the summary of the stored clients may be: a preflight names no
 	// client, so their origins must be known beforehand.
 	surveyEvery = 2 * time.Second
-	// maxSurveyed is how many of them are read for it, in the order of their ids, of those
-	// that an operator made and of those that registered themselves: so that the latter
-	// crowd out none of the former. Clients beyond it get tokens, but not from scripts of
-	// their own origin.
+	// maxSurveyed is how many of them are read for it, in the order of their ids, of those that an operator made and
+	// of those that registered themselves: so that the latter crowd out none of the former. Clients beyond it get
+	// tokens, but not from scripts of their own origin.
 	maxSurveyed = 1000
 	surveyPage  = 100
 	// seenFor is how long a guard believes what it found about a stored client. One that
@@ -184,9 +183,8 @@ func (r *Registry) lookUp(id string) (bool, error) {
 	return there, nil
 }
 
-// withoutStore decides when the store did not answer: a client that was there still is, for as
-// long as guards go on without the store. One that is deleted meanwhile is revoked too. The
-// caller holds the lock.
+// withoutStore decides when the store did not answer: a client that was there still is, for as long as guards go on
+// without the store. One that is deleted meanwhile is revoked too. The caller holds the lock.
 func (r *Registry) withoutStore(id string, at time.Time, err error) (bool, error) {
 	last := r.seen[id]
 	if last.lost.IsZero() {
@@ -200,9 +198,8 @@ func (r *Registry) withoutStore(id string, at time.Time, err error) (bool, error
 	return true, nil
 }
 
-// summary returns the origins of the stored clients and the optional grants they have, read
-// again when they are too old. One caller reads; the others, and all when the store is
-// away, get what was known last.
+// summary returns the origins of the stored clients and the optional grants they have, read again when they are too
+// old. One caller reads; the others, and all when the store is away, get what was known last.
 func (r *Registry) summary() ([]string, grantEnds) {
 	r.mu.Lock()
 	now := r.Stored.Now()

@@ -23,11 +23,10 @@ const (
 // EndVanished ends the tokens of clients that the previous configuration had and this one does not
 // have: for nodes that know no clients, and for when a client of that id is configured again.
 //
-// The last configuration that any node loads counts. Nodes of one issuer with different
-// configurations therefore end the tokens of each other's clients when they load: that costs a new
-// sign-in and admits nobody, and nothing tells which configuration is older. Every load
-// repeats it for the clients that were removed recently, so tokens that a node with the former
-// configuration issued in between end when that node is updated.
+// The last configuration that any node loads counts. Nodes of one issuer with different configurations therefore end
+// the tokens of each other's clients when they load: that costs a new sign-in and admits nobody, and nothing tells
+// which configuration is older. Every load repeats it for the clients that were removed recently, so tokens that a
+// node with the former configuration issued in between end when that node is updated.
 //
 // A configuration with neither a client nor a site with `oauth_server` is a guard's, and writes
 // nothing. Clients in the store are not concerned.
@@ -64,8 +63,7 @@ func (r *Registry) EndVanished(ctx context.Context, issuer string, trail audit.S
 	if err != nil {
 		return err
 	}
-	// A node that was not the first to write has read again, and finds those that another node
-	// has reported.
+	// A node that was not the first to write has read again, and finds those that another node has reported.
 	for _, id := range ended {
 		if slices.Contains(before.Clients, id) {
 			log.Info("a client is no longer configured: its tokens end", slog.String("client", id))

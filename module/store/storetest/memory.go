@@ -14,8 +14,7 @@ import (
 // errClosed answers every call after Close.
 var errClosed = errors.New("storetest: the store is closed")
 
-// Memory is a store.Backend without a medium: nothing in it survives the process.
-// It is for tests, and for them only.
+// Memory is a store.Backend without a medium: nothing in it survives the process. It is for tests, and for them only.
 type Memory struct {
 	now func() time.Time
 
@@ -53,8 +52,7 @@ func NewMemory(now func() time.Time) *Memory {
 	}
 }
 
-// Fail makes every operation from now on fail with err, and every running Watch
-// end with it, until Fail(nil).
+// Fail makes every operation from now on fail with err, and every running Watch end with it, until Fail(nil).
 func (m *Memory) Fail(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

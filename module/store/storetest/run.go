@@ -10,9 +10,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Open gives an empty store of its own to one case of the suite. The store reads
-// this clock for every expiry and need not be closed: the case does that. Open
-// fails the test itself when it cannot.
+// Open gives an empty store of its own to one case of the suite. The store reads this clock for every expiry and need
+// not be closed: the case does that. Open fails the test itself when it cannot.
 type Open = func(t *testing.T, now func() time.Time) store.Backend
 
 // patience bounds whatever should happen soon. Only a broken store waits it out.

@@ -46,9 +46,8 @@ func (d *dir) Close() error {
 	return nil
 }
 
-// Identify implements [directory.Directory] from memory: the endpoint tells nothing of a
-// name without its password. The first failure of a spelling is therefore counted when
-// the endpoint has told the ID, if its refusals do.
+// Identify implements [directory.Directory] from memory: the endpoint tells nothing of a name without its password.
+// The first failure of a spelling is therefore counted when the endpoint has told the ID, if its refusals do.
 func (d *dir) Identify(ctx context.Context, username string) (string, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return "", false, err
@@ -61,9 +60,8 @@ func (d *dir) Identify(ctx context.Context, username string) (string, bool, erro
 	return id, known, nil
 }
 
-// Authenticate implements [directory.Directory]. That an unknown name, a wrong password
-// and a locked user cost the same time is the endpoint's to see to; each costs one
-// request here.
+// Authenticate implements [directory.Directory]. That an unknown name, a wrong password and a locked user cost the
+// same time is the endpoint's to see to; each costs one request here.
 func (d *dir) Authenticate(ctx context.Context, username, password string) (directory.User, bool, error) {
 	// Some endpoints take an empty password for an anonymous sign-in.
 	if password == "" || len(password) > directory.MaxPassword || !utf8.ValidString(password) {

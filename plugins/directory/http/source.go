@@ -13,16 +13,14 @@ func init() {
 	caddy.RegisterModule(Source{})
 }
 
-// Source is a user directory behind an HTTP endpoint that an older login page or program
-// uses: user name and password are sent there by POST, and its answer in JSON says who
-// the user is. A status that is neither among `ok` nor among `refused` is an error, as is
-// an answer that cannot be read, a redirect, or none in time: then nobody can sign in,
+// Source is a user directory behind an HTTP endpoint that an older login page or program uses: user name and password
+// are sent there by POST, and its answer in JSON says who the user is. A status that is neither among `ok` nor among
+// `refused` is an error, as is an answer that cannot be read, a redirect, or none in time: then nobody can sign in,
 // and the answer is 503.
 //
-// When users refresh their tokens they are looked up at `lookup`. Without that address
-// nobody can tell us that a user was deleted or locked after signing in: what is known is
-// the record of the last sign-in as long as this process remembers it, and the ID alone
-// afterwards. Grants then end when their refresh tokens do, or when an administrator
+// When users refresh their tokens they are looked up at `lookup`. Without that address nobody can tell us that a user
+// was deleted or locked after signing in: what is known is the record of the last sign-in as long as this process
+// remembers it, and the ID alone afterwards. Grants then end when their refresh tokens do, or when an administrator
 // ends them; choose `refresh` in `tokens` accordingly.
 type Source struct {
 	// The login endpoint, https, or http on a loopback address. Required.
@@ -35,10 +33,9 @@ type Source struct {
 	// The address that tells about one user by GET; `{id}` stands for the ID. 404 and 410
 	// mean that there is no such user. Default: none, see above.
 	Lookup string `json:"lookup,omitempty"`
-	// Where answers say what is known of a user, as JSON pointers (RFC 6901): `id` (default
-	// `/id`), the stable subject of tokens, printable ASCII of at most 255 characters;
-	// `username` (default `/username`; what was typed if the answer has none), `name`,
-	// `nickname`, `email`, `phone`, `picture` and `locked` (none).
+	// Where answers say what is known of a user, as JSON pointers (RFC 6901): `id` (default `/id`), the stable
+	// subject of tokens, printable ASCII of at most 255 characters; `username` (default `/username`; what was typed
+	// if the answer has none), `name`, `nickname`, `email`, `phone`, `picture` and `locked` (none).
 	Fields map[string]string `json:"fields,omitempty"`
 	// Further claims about the user, as JSON pointers.
 	Claims map[string]string `json:"claims,omitempty"`
@@ -46,19 +43,16 @@ type Source struct {
 	OK []int `json:"ok,omitempty"`
 	// Statuses that mean a wrong name or password. Default: 401 and 403.
 	Refused []int `json:"refused,omitempty"`
-	// For endpoints that answer 200 whatever happens: where such an answer says that
-	// all is well.
+	// For endpoints that answer 200 whatever happens: where such an answer says that all is well.
 	OKWhen *Condition `json:"ok_when,omitempty"`
 	// And where it says that name or password are wrong, or that there is no such user.
 	RefusedWhen *Condition `json:"refused_when,omitempty"`
-	// Where a refusal says whose name it was, as a JSON pointer to the same `id` that a
-	// success has. Wrong passwords are then counted for that user whatever spelling of the
-	// name was used. Absent or null for an unknown name; a fixed value such as 0 would lock
-	// everybody at once. Default: refusals say nothing, and each spelling has a count of its
-	// own until its first successful sign-in.
+	// Where a refusal says whose name it was, as a JSON pointer to the same `id` that a success has. Wrong passwords
+	// are then counted for that user whatever spelling of the name was used. Absent or null for an unknown name; a
+	// fixed value such as 0 would lock everybody at once. Default: refusals say nothing, and each spelling has a
+	// count of its own until its first successful sign-in.
 	RefusedID string `json:"refused_id,omitempty"`
-	// Further headers of each request. Values are best given as placeholders such as
-	// `{env.LEGACY_KEY}`.
+	// Further headers of each request. Values are best given as placeholders such as `{env.LEGACY_KEY}`.
 	Headers map[string]string `json:"headers,omitempty"`
 	// A file with the certificates (PEM) to trust instead of the system's.
 	CA string `json:"ca,omitempty"`

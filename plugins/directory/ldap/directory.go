@@ -43,10 +43,9 @@ func (d *dir) Close() error {
 	return nil
 }
 
-// Identify implements [directory.Directory], by the search that Authenticate makes too, for
-// the ID alone: the less there is to read of a user, the less the time tells.
-// An entry that cannot be used is nobody: it must not answer differently before the
-// password than an unknown name does.
+// Identify implements [directory.Directory], by the search that Authenticate makes too, for the ID alone: the less
+// there is to read of a user, the less the time tells. An entry that cannot be used is nobody: it must not answer
+// differently before the password than an unknown name does.
 func (d *dir) Identify(ctx context.Context, username string) (string, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.s.timeout)
 	defer cancel()
@@ -155,8 +154,7 @@ func (d *dir) findEntry(ctx context.Context, filter string, attributes []string)
 	return entries[0], nil
 }
 
-// searchEntries asks and passes over references to other servers: who is a user is this
-// server's to say.
+// searchEntries asks and passes over references to other servers: who is a user is this server's to say.
 func (d *dir) searchEntries(ctx context.Context, request ldap.SearchRequest) (entries []*ldap.Entry, err error) {
 	request.DerefAliases, request.EnforceSizeLimit = ldap.NeverDerefAliases, true
 	if deadline, ok := ctx.Deadline(); ok {
@@ -208,9 +206,8 @@ func isSet(values []string) bool {
 	return false
 }
 
-// checkPassword tells whether the password is the entry's. For somebody unknown bind_dn gives its
-// own: a wrong password for it might lock it, and a name that is not there would be
-// answered without a hash.
+// checkPassword tells whether the password is the entry's. For somebody unknown bind_dn gives its own: a wrong
+// password for it might lock it, and a name that is not there would be answered without a hash.
 func (d *dir) checkPassword(ctx context.Context, entry *ldap.Entry, password string) (same bool, err error) {
 	dn := d.s.bindDN
 	switch {

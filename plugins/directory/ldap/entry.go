@@ -14,8 +14,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/directory"
 )
 
-// guid is Active Directory's name of an entry, 16 bytes of which the first eight are
-// written in another order.
+// guid is Active Directory's name of an entry, 16 bytes of which the first eight are written in another order.
 const guid = "objectGUID"
 
 var guidOrder = [16]int{3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15}
@@ -35,9 +34,8 @@ func (s *settings) userID(e *ldap.Entry) (string, error) {
 	return formatGUID(values[0]), nil
 }
 
-// userFrom is what an entry says about a user. ID and user name must be sound; any other
-// value that is not is left out, since the other applications of a directory live with
-// it too.
+// userFrom is what an entry says about a user. ID and user name must be sound; any other value that is not is left
+// out, since the other applications of a directory live with it too.
 func (s *settings) userFrom(e *ldap.Entry) (directory.User, error) {
 	var u directory.User
 	var err error

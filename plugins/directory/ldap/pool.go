@@ -12,8 +12,7 @@ import (
 	"github.com/go-ldap/ldap/v3"
 )
 
-// idleFor is how long an unused connection is kept: less than what servers and
-// firewalls usually allow.
+// idleFor is how long an unused connection is kept: less than what servers and firewalls usually allow.
 const idleFor = 2 * time.Minute
 
 var errClosed = errors.New("the LDAP directory is closed")
@@ -40,10 +39,9 @@ func newPool(s *settings, now func() time.Time, ready func(*ldap.Conn) error) *p
 	return &pool{s: s, now: now, ready: ready, turns: make(chan struct{}, s.pool)}
 }
 
-// withConn runs an operation on a connection. When one that had been idle turns out to be
-// dead, as all are after the server was restarted, the operation runs once more on a
-// new one; all of ours may be repeated. The connection is closed when ctx ends, which
-// ends the operation.
+// withConn runs an operation on a connection. When one that had been idle turns out to be dead, as all are after the
+// server was restarted, the operation runs once more on a new one; all of ours may be repeated. The connection is
+// closed when ctx ends, which ends the operation.
 func (p *pool) withConn(ctx context.Context, operation func(*ldap.Conn) error) error {
 	select {
 	case p.turns <- struct{}{}:

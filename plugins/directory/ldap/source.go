@@ -16,14 +16,12 @@ func init() {
 	caddy.RegisterModule(Source{})
 }
 
-// Source is a user directory in an LDAP server. A user who signs in is searched for
-// with the account of `bind_dn`, and the password is checked by a bind as the entry that
-// was found. More than one entry for a name is an error.
+// Source is a user directory in an LDAP server. A user who signs in is searched for with the account of `bind_dn`,
+// and the password is checked by a bind as the entry that was found. More than one entry for a name is an error.
 //
-// Somebody unknown costs a bind too, as `bind_dn` with its own password, so that the
-// time tells nobody who is a user: let the server keep that password in the same form as
-// those of the users. An empty password is never sent, since servers take it for an
-// anonymous bind, which succeeds (RFC 4513 section 5.1.2).
+// Somebody unknown costs a bind too, as `bind_dn` with its own password, so that the time tells nobody who is a user:
+// let the server keep that password in the same form as those of the users. An empty password is never sent, since
+// servers take it for an anonymous bind, which succeeds (RFC 4513 section 5.1.2).
 //
 // When users refresh their tokens they are looked up by `id` and the filter: whoever is
 // deleted, locked or does not match the filter any more is refused. While the server

@@ -47,9 +47,8 @@ func queryError(ctx context.Context, err error) error {
 	return fmt.Errorf("the SQL directory: an error of type %T", err)
 }
 
-// tellableClasses are PostgreSQL's errors about connections, rights, names, syntax and
-// resources (its appendix A), and tellable MySQL's: they quote the operator's query and no
-// parameter.
+// tellableClasses are PostgreSQL's errors about connections, rights, names, syntax and resources (its appendix A),
+// and tellable MySQL's: they quote the operator's query and no parameter.
 var tellableClasses = []string{"08", "25", "28", "3D", "42", "53", "57"}
 
 var tellable = []uint16{1040, 1044, 1045, 1049, 1054, 1064, 1142, 1143, 1146, 1203, 1226, 1305, 1370, 1698, 1792}
@@ -69,6 +68,5 @@ func unrepresentable(err error) bool {
 	return false
 }
 
-// broken are what drivers say of a connection that broke, as after a restart of the
-// database.
+// broken are what drivers say of a connection that broke, as after a restart of the database.
 var broken = []error{driver.ErrBadConn, mysql.ErrInvalidConn, io.EOF, io.ErrUnexpectedEOF}

@@ -84,8 +84,7 @@ func onlyRow(ctx context.Context, tx *sql.Tx, query, parameter string) (*row, er
 	return r, rows.Err()
 }
 
-// mistake is an error in the operator's queries or data. Its text names columns, never
-// values.
+// mistake is an error in the operator's queries or data. Its text names columns, never values.
 type mistake string
 
 func (m mistake) Error() string { return "the SQL directory: " + string(m) }

@@ -15,10 +15,9 @@ import (
 
 func init() { caddy.RegisterModule(Source{}) }
 
-// Source is a user directory in a database. What the columns of a row mean is said by
-// their names: `id` (the stable subject of tokens), `username`, `password_hash` or
-// `password`, `salt`, `name`, `nickname`, `picture`, `email`, `phone` and `locked`; all
-// others become claims, so name the columns and select no more than is needed. `id` and
+// Source is a user directory in a database. What the columns of a row mean is said by their names: `id` (the stable
+// subject of tokens), `username`, `password_hash` or `password`, `salt`, `name`, `nickname`, `picture`, `email`,
+// `phone` and `locked`; all others become claims, so name the columns and select no more than is needed. `id` and
 // `username` are required. NULL is as good as absent.
 //
 // Password hashes are taken in every form that the users' file takes. What was typed to
@@ -33,20 +32,17 @@ type Source struct {
 	// `postgres://shop:password@10.0.0.7/shop?sslmode=verify-full` or
 	// `shop:password@tcp(10.0.0.7:3306)/shop?tls=true`. Required.
 	DSN string `json:"dsn,omitempty"`
-	// The query for the user who signs in; `$1` (or `?` in MySQL) is what was typed.
-	// Required.
+	// The query for the user who signs in; `$1` (or `?` in MySQL) is what was typed. Required.
 	Query string `json:"query,omitempty"`
 	// The query for the user of an ID, asked when tokens are refreshed. Required.
 	Lookup string `json:"lookup,omitempty"`
-	// How digests in hex were made: `md5`, `sha1`, `sha256` or `sha512` of `password` and
-	// `salt`, such as `md5(salt+password)` or `md5(md5(password)+salt)`. Default: digests
-	// in hex are not taken.
+	// How digests in hex were made: `md5`, `sha1`, `sha256` or `sha512` of `password` and `salt`, such as
+	// `md5(salt+password)` or `md5(md5(password)+salt)`. Default: digests in hex are not taken.
 	Scheme string `json:"scheme,omitempty"`
 	// The statement that replaces the hash of a user who signs in, when it is of an older
 	// form: `$1` is the new hash, `$2` the user's ID. Default: hashes stay as they are.
 	Upgrade string `json:"upgrade,omitempty"`
-	// What is written then: `argon2id`, the default, or `bcrypt`, for other programs that
-	// check these hashes too.
+	// What is written then: `argon2id`, the default, or `bcrypt`, for other programs that check these hashes too.
 	UpgradeTo string `json:"upgrade_to,omitempty"`
 	// A hash of the kind that most users have; a name that nobody has costs the time of
 	// one like it. Default: the kind that most of those have who tried of late.

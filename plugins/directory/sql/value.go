@@ -35,8 +35,7 @@ func textValue(v any) (string, error) {
 	return s, nil
 }
 
-// boolValue reads whether a user is locked. What it does not understand is an error: it may
-// mean yes.
+// boolValue reads whether a user is locked. What it does not understand is an error: it may mean yes.
 func boolValue(v any) (bool, error) {
 	switch v := v.(type) {
 	case nil:

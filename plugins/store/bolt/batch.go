@@ -8,8 +8,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// sweepBase is how many expired records every write removes beside its own work,
-// at the least.
+// sweepBase is how many expired records every write removes beside its own work, at the least.
 const sweepBase = 32
 
 // batch is a write transaction: the changes of many callers, one after another.
@@ -78,9 +77,8 @@ func (b *batch) removeRecord(r store.Record) (store.Record, error) {
 	return store.Record{}, err
 }
 
-// putRecord writes a record with its next version and its places in the indexes. The
-// versions are one sequence for the whole file, so that none comes back when a
-// record is made again.
+// putRecord writes a record with its next version and its places in the indexes. The versions are one sequence for
+// the whole file, so that none comes back when a record is made again.
 func (b *batch) putRecord(key []byte, r store.Record) (store.Record, error) {
 	version, err := b.records.NextSequence()
 	if err != nil {

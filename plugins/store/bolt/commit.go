@@ -10,12 +10,10 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// maxBatch bounds one transaction, and so how long the last of a rush waits for an
-// answer behind the first.
+// maxBatch bounds one transaction, and so how long the last of a rush waits for an answer behind the first.
 const maxBatch = 256
 
-// errUnchanged rolls a transaction back in which nothing was written: refusals need
-// no disk.
+// errUnchanged rolls a transaction back in which nothing was written: refusals need no disk.
 var errUnchanged = errors.New("store bolt: nothing to write")
 
 // commitAll is the one writer. What comes while it commits goes with the next.
@@ -66,9 +64,8 @@ func (b *Backend) gatherRequests(first *request) []*request {
 	return requests
 }
 
-// commitRequests writes the requests in one transaction and answers each when it is on the
-// disk. The refusal of one leaves the others alone, and so does a record that cannot be read;
-// any other fault is everybody's.
+// commitRequests writes the requests in one transaction and answers each when it is on the disk. The refusal of one
+// leaves the others alone, and so does a record that cannot be read; any other fault is everybody's.
 func (b *Backend) commitRequests(requests []*request) {
 	damaged := false // something that is swept
 	err := b.handle.updateTx(func(tx *bbolt.Tx) error {

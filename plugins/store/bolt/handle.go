@@ -25,8 +25,7 @@ const retryWait = time.Second
 // goroutine and a mapping. A file that does this again and again is damaged.
 const maxAbandoned = 8
 
-// handle is the open database, opened anew after a fault that bbolt itself does not
-// recover from.
+// handle is the open database, opened anew after a fault that bbolt itself does not recover from.
 type handle struct {
 	path string
 	log  *zap.Logger
@@ -51,9 +50,8 @@ type panicError struct{ value any }
 
 func (e panicError) Error() string { return fmt.Sprint("panic: ", e.value) }
 
-// recoverPanic turns panics into errors. bbolt panics over what it finds in a damaged
-// file, and a mapped page that cannot be read is a fault of memory; neither is a
-// reason to end a process that serves more than this store.
+// recoverPanic turns panics into errors. bbolt panics over what it finds in a damaged file, and a mapped page that
+// cannot be read is a fault of memory; neither is a reason to end a process that serves more than this store.
 func recoverPanic(call func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

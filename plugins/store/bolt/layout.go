@@ -42,8 +42,7 @@ func parentKey(kind store.Kind, parent, id string) []byte {
 	return append(appendFramed(b, parent), id...)
 }
 
-// expiryKey sorts by moment: the sign bit is turned so that times before 1970 come
-// first.
+// expiryKey sorts by moment: the sign bit is turned so that times before 1970 come first.
 func expiryKey(millis int64, record []byte) []byte {
 	b := binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(record)), uint64(millis)^1<<63) //nolint:gosec // bits, not a number
 	return append(b, record...)

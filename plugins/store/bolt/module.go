@@ -17,24 +17,20 @@ func init() { caddy.RegisterModule(new(Bolt)) }
 // Bolt keeps the gateway's state in a file on this machine. It needs nothing
 // beside it and is the default; several machines need a shared store instead.
 //
-// A write is acknowledged when it is on the disk. Writes that come while another
-// is on its way to the disk go there together, so that throughput does not depend
-// on the disk's latency. The file does not shrink: room that expired records leave
-// is used again.
+// A write is acknowledged when it is on the disk. Writes that come while another is on its way to the disk go there
+// together, so that throughput does not depend on the disk's latency. The file does not shrink: room that expired
+// records leave is used again.
 //
-// The file, and `<path>.secret` beside it if no `secret` is configured, are for the
-// gateway's own user only (mode 0600); a file that others can read is closed to
-// them with a warning in the log.
+// The file, and `<path>.secret` beside it if no `secret` is configured, are for the gateway's own user only (mode
+// 0600); a file that others can read is closed to them with a warning in the log.
 type Bolt struct {
-	// The state file. A relative path begins at the working directory. Default:
-	// `gatehouse/state.db` below Caddy's data directory. The directory is made if
-	// it is missing. Placeholders such as `{env.STATE}` are replaced.
+	// The state file. A relative path begins at the working directory. Default: `gatehouse/state.db` below Caddy's
+	// data directory. The directory is made if it is missing. Placeholders such as `{env.STATE}` are replaced.
 	Path string `json:"path,omitempty"`
 
-	// How long a write may wait for others to share its way to the disk, from 0 to
-	// 1s. Default: 0, which already gathers what comes during the write before.
-	// More is useful only where the disk itself is scarce. A change takes effect
-	// when the process is started again.
+	// How long a write may wait for others to share its way to the disk, from 0 to 1s. Default: 0, which already
+	// gathers what comes during the write before. More is useful only where the disk itself is scarce. A change takes
+	// effect when the process is started again.
 	GroupCommit caddy.Duration `json:"group_commit,omitempty"`
 
 	resolved string
@@ -70,8 +66,7 @@ func (b *Bolt) Provision(caddy.Context) error {
 	return err
 }
 
-// identity is the file alone: two configurations that differ in how to write it
-// still cannot both have it open.
+// identity is the file alone: two configurations that differ in how to write it still cannot both have it open.
 type identity struct{ path string }
 
 // Identity implements store.Source.

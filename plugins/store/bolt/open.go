@@ -33,8 +33,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Open opens the state file, making it and its directory if they are missing, and
-// locks it until [Backend.Close].
+// Open opens the state file, making it and its directory if they are missing, and locks it until [Backend.Close].
 func Open(o Options) (*Backend, error) {
 	if o.Path == "" {
 		return nil, errors.New("store bolt: no path given")
@@ -70,9 +69,8 @@ func Open(o Options) (*Backend, error) {
 	return b, nil
 }
 
-// openFile opens the database at path. The file is returned as well, because
-// closing it is the only way to give up the lock if bbolt panics. mustExist says that the
-// file was open before.
+// openFile opens the database at path. The file is returned as well, because closing it is the only way to give up
+// the lock if bbolt panics. mustExist says that the file was open before.
 func openFile(path string, mustExist bool, log *zap.Logger) (_ *bbolt.DB, file *os.File, err error) {
 	if err := preparePath(path, mustExist, log); err != nil {
 		return nil, nil, err

@@ -12,8 +12,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// resolvePath gives one name to one file: absolute, with symbolic links followed as
-// far as the path exists yet.
+// resolvePath gives one name to one file: absolute, with symbolic links followed as far as the path exists yet.
 func resolvePath(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -91,9 +90,8 @@ func checkLength(db *bbolt.DB, file *os.File) error {
 	})
 }
 
-// restrictFile closes a file to group and world. It does not refuse such a file,
-// because volume managers open files to a group on every mount; but what was
-// readable may have been read, so it says so.
+// restrictFile closes a file to group and world. It does not refuse such a file, because volume managers open files
+// to a group on every mount; but what was readable may have been read, so it says so.
 func restrictFile(file *os.File, log *zap.Logger) error {
 	if runtime.GOOS == "windows" {
 		return nil // the mode says nothing there
@@ -113,8 +111,7 @@ func restrictFile(file *os.File, log *zap.Logger) error {
 	return nil
 }
 
-// syncDirs makes the names of new files survive a power cut, and that of a
-// directory made for them.
+// syncDirs makes the names of new files survive a power cut, and that of a directory made for them.
 func syncDirs(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil // directories cannot be synced there

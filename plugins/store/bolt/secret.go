@@ -69,8 +69,7 @@ func (k *keeper) readSecret() (_ []byte, err error) {
 	return value, nil
 }
 
-// makeSecret writes a new secret under another name first, so that a crash leaves a whole
-// file or none.
+// makeSecret writes a new secret under another name first, so that a crash leaves a whole file or none.
 func (k *keeper) makeSecret(unused func() (bool, error)) ([]byte, error) {
 	fresh, err := unused()
 	if err != nil {

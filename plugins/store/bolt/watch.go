@@ -24,8 +24,7 @@ const (
 
 var errBehind = errors.New("store bolt: the watcher is too slow, what it did not take was dropped")
 
-// hub hands created records to the watchers of this process. There are no others:
-// the file is locked.
+// hub hands created records to the watchers of this process. There are no others: the file is locked.
 type hub struct {
 	mu       sync.Mutex
 	watchers map[*watcher]struct{}

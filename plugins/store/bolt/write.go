@@ -53,8 +53,7 @@ func (b *Backend) writeRecord(q *request) (store.Record, error) {
 	if max(len(r.Kind), len(r.ID), len(r.Parent)) > store.MaxKeyLength || len(r.Value) > store.MaxValueLength {
 		return store.Record{}, errTooLong
 	}
-	// The caller may be gone, and its buffer in other hands, before the committer
-	// comes to this.
+	// The caller may be gone, and its buffer in other hands, before the committer comes to this.
 	r.Value = slices.Clone(r.Value)
 	q.done = make(chan struct{})
 	select {

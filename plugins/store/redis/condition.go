@@ -68,8 +68,7 @@ func (c *condition) lastFault() error {
 	return c.refuses
 }
 
-// Health is nil, or what keeps the store from working as far as its last calls know. It
-// waits for no server.
+// Health is nil, or what keeps the store from working as far as its last calls know. It waits for no server.
 func (b *Backend) Health() error {
 	if b.closing.Err() != nil {
 		return errClosed

@@ -16,8 +16,7 @@ import (
 // nearlyFull is the share of maxmemory above which an operator is told, in percent.
 const nearlyFull = 90
 
-// Examine tells the doctor what of the servers loses records, and what might, each with
-// its remedy.
+// Examine tells the doctor what of the servers loses records, and what might, each with its remedy.
 func (b *Backend) Examine(ctx context.Context) (wrong, risky map[string]string, err error) {
 	texts, err := redisconn.Info(ctx, b.client, "server", "memory", "persistence", "replication", "stats")
 	if err != nil {

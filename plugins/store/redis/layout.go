@@ -22,8 +22,7 @@ var (
 	errTooLong = errors.New("store redis: key or value is too long")
 )
 
-// escape keeps the kind from ending where it should not: names of keys have colons, and
-// a brace decides the slot.
+// escape keeps the kind from ending where it should not: names of keys have colons, and a brace decides the slot.
 var escape = strings.NewReplacer("%", "%25", ":", "%3A", "{", "%7B", "}", "%7D")
 
 // layout names the keys.

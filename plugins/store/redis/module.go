@@ -19,11 +19,10 @@ func init() { caddy.RegisterModule(new(Redis)) }
 // gateways share: one server, the primary that Sentinels name, or a Cluster. It needs
 // `maxmemory-policy noeviction`: a Redis that evicts forgets revocations and used codes.
 //
-// What is written is as durable as that Redis is: `appendonly yes` to outlive its end,
-// `replicas` to outlive a failover. A Redis that does not answer in time is a fault, which
-// clients are told with 503; nothing is repeated behind their back. All answers that one
-// request needs may together take 1.2 times `timeout` longer than usual, then each is waited
-// for an eighth of it: with the default, 503 comes within 300 ms.
+// What is written is as durable as that Redis is: `appendonly yes` to outlive its end, `replicas` to outlive a
+// failover. A Redis that does not answer in time is a fault, which clients are told with 503; nothing is repeated
+// behind their back. All answers that one request needs may together take 1.2 times `timeout` longer than usual, then
+// each is waited for an eighth of it: with the default, 503 comes within 300 ms.
 //
 // Everything in it begins with `prefix`. An ACL user needs
 // `~gatehouse:* &gatehouse:* +@read +@write +@connection -@dangerous -@scripting +eval +evalsha
@@ -31,11 +30,10 @@ func init() { caddy.RegisterModule(new(Redis)) }
 type Redis struct {
 	redisconn.Config
 
-	// How many replicas must confirm a write before it counts, from 0 to 16. Default: 0,
-	// the primary alone. A failover undoes what the replica that takes over did not have:
-	// with 0, that may be the last second, and a code used then can be used again; with
-	// as many as there are replicas, nothing that was answered is lost. With fewer replicas
-	// at hand than this, writes are refused with 503, though they may have taken effect.
+	// How many replicas must confirm a write before it counts, from 0 to 16. Default: 0, the primary alone. A
+	// failover undoes what the replica that takes over did not have: with 0, that may be the last second, and a code
+	// used then can be used again; with as many as there are replicas, nothing that was answered is lost. With fewer
+	// replicas at hand than this, writes are refused with 503, though they may have taken effect.
 	Replicas int `json:"replicas,omitempty"`
 
 	settings redisconn.Settings

@@ -2,10 +2,9 @@ package redis
 
 import "time"
 
-// What one call may take, and all calls of one request, in parts of the timeout. With the
-// usual 200 ms a request is told within 300 ms that the store is away, whatever it had to
-// wait for before: an answer that came late and a call that gets none take 240 ms, and a
-// question more, which settles what that one left open, 25 ms.
+// What one call may take, and all calls of one request, in parts of the timeout. With the usual 200 ms a request is
+// told within 300 ms that the store is away, whatever it had to wait for before: an answer that came late and a call
+// that gets none take 240 ms, and a question more, which settles what that one left open, 25 ms.
 const (
 	// hurry is what part is given to a Redis that did not answer the last time.
 	hurry = 4
@@ -14,8 +13,7 @@ const (
 	last = 8
 	// unnoticed is what part each call may take without its request having waited.
 	unnoticed = 40
-	// paceLasts is for how long, at least and for at most twice that, an answer says how
-	// quick Redis is.
+	// paceLasts is for how long, at least and for at most twice that, an answer says how quick Redis is.
 	paceLasts = 2 * time.Second
 )
 

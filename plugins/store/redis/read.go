@@ -49,8 +49,7 @@ func (b *Backend) decodeLive(key store.Key, raw any) (store.Record, error) {
 	return r, err
 }
 
-// confirmWrites waits for the replicas to have what this node wrote to a record and was not
-// told to have succeeded.
+// confirmWrites waits for the replicas to have what this node wrote to a record and was not told to have succeeded.
 func (b *Backend) confirmWrites(ctx context.Context, name string) error {
 	if b.wait.Replicas == 0 {
 		return nil

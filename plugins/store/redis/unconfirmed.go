@@ -12,9 +12,8 @@ const (
 	unconfirmedFor = 10 * time.Minute
 )
 
-// unconfirmed are the records of which a write under the write concern has no certain
-// outcome. Whoever reads such a record, to see whether the write took effect, would take
-// for done what a failover may undo: it is confirmed first.
+// unconfirmed are the records of which a write under the write concern has no certain outcome. Whoever reads such a
+// record, to see whether the write took effect, would take for done what a failover may undo: it is confirmed first.
 type unconfirmed struct {
 	mu   sync.Mutex
 	most int
