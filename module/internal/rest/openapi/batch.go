@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/batch"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
@@ -41,12 +41,12 @@ func (d *document) change(o *routes.Operation) object {
 	if paths != nil {
 		path = object{"type": "string", "enum": paths}
 	}
-	if never != nil {
+	if len(never) > 0 {
 		path["not"] = object{"enum": never}
 	}
-	removal := object{"properties": object{"op": object{"const": "remove"}}, "not": object{"required": []string{"value"}}}
+	removed := object{"op": object{"const": "remove"}}
 	if kept != nil {
-		removal["properties"] = object{"op": object{"const": "remove"}, "path": object{"not": object{"enum": kept}}}
+		removed["path"] = object{"not": object{"enum": kept}}
 	}
 	id := object{"type": []string{"string", "integer"}, "minLength": 1, "maxLength": batch.MaxID}
 	if of := o.Item.Expressions(); len(of) > 0 {
@@ -58,11 +58,14 @@ func (d *document) change(o *routes.Operation) object {
 			"id": id, "op": object{"type": "string", "enum": []string{"replace", "remove"}},
 			"path": path, "value": object{"description": "The new value; of replace alone."},
 		},
-		"oneOf": []object{{"properties": object{"op": object{"const": "replace"}}, "required": []string{"value"}}, removal},
+		"oneOf": []object{
+			{"properties": object{"op": object{"const": "replace"}}, "required": []string{"value"}},
+			{"properties": removed, "not": object{"required": []string{"value"}}},
+		},
 	}
 	var values []object
 	for _, name := range slices.Sorted(maps.Keys(rules)) {
-		at := pointer(name)
+		at := splice.Pointer{name}.String()
 		if rule, _ := rules[name].(object); len(rule) > 0 && (paths == nil || slices.Contains(paths, at)) {
 			values = append(values, object{
 				"if":   object{"properties": object{"path": object{"const": at}}, "required": []string{"path"}},
@@ -76,29 +79,18 @@ func (d *document) change(o *routes.Operation) object {
 	return item
 }
 
-// batchPaths are the pointers of the members that a batch may change, nil for any, those of which
-// it is refused, and those that must not be removed.
+// batchPaths returns the pointers of the members that a batch may change (nil: any), of those that it must not change,
+// and of those that it must not remove.
 func batchPaths(r *resource.Resource) (all, never, kept []string) {
 	rules := tree(r.Validate)
 	fields := r.Batch
 	if len(fields) == 0 && others(r) {
-		for name := range rules {
-			fields = append(fields, name)
-		}
-		slices.Sort(fields)
+		fields = slices.Sorted(maps.Keys(rules))
 	}
-	for _, name := range fields {
-		all = append(all, pointer(name))
-	}
-	for _, name := range r.RefusedNames() {
-		never = append(never, pointer(name))
-	}
-	for _, name := range rules.refused() {
-		never = append(never, pointer(name))
-	}
+	all, never = pointers(fields), pointers(slices.Concat(r.RefusedNames(), rules.refused()))
 	for name, m := range rules {
 		if m.rule.Required {
-			kept = append(kept, pointer(name))
+			kept = append(kept, splice.Pointer{name}.String())
 		}
 	}
 	slices.Sort(never)
@@ -106,13 +98,12 @@ func batchPaths(r *resource.Resource) (all, never, kept []string) {
 	if len(fields) > 0 {
 		never = slices.DeleteFunc(never, func(at string) bool { return !slices.Contains(all, at) })
 	}
-	if len(never) == 0 {
-		never = nil
-	}
 	return all, never, kept
 }
 
-var escape = strings.NewReplacer("~", "~0", "/", "~1")
-
-// pointer is the JSON Pointer of a member.
-func pointer(field string) string { return "/" + escape.Replace(field) }
+func pointers(fields []string) (all []string) {
+	for _, name := range fields {
+		all = append(all, splice.Pointer{name}.String())
+	}
+	return all
+}

@@ -67,7 +67,7 @@ type document struct {
 func Document(c Config) ([]byte, error) {
 	c.Title, c.Version, c.Server = cmp.Or(c.Title, "API"), cmp.Or(c.Version, "1"), cmp.Or(c.Server, "/")
 	d := &document{
-		Config: c, paths: object{}, names: make(map[string]string), ids: make(map[string]bool), schemas: common(), made: make(map[made]string),
+		Config: c, paths: object{}, names: make(map[string]string), ids: make(map[string]bool), schemas: common(len(c.Jobs) > 0), made: make(map[made]string),
 		tags: []object{}, tagged: make(map[string]bool), scopes: make(map[string]bool),
 	}
 	d.files = validate.Described{Named: d.schemas, Ref: func(name string) string { return "#/components/schemas/" + name }}
@@ -202,13 +202,31 @@ func (d *document) unique(id string) string {
 	return name
 }
 
-// content is a body of a schema, in each type it comes in.
-func (d *document) content(schema object) object {
-	c := object{"application/json": object{"schema": schema}}
-	if d.MediaType != "" {
-		c[d.MediaType] = object{"schema": schema}
-	}
-	return c
-}
-
 func ref(kind, name string) object { return object{"$ref": "#/components/" + kind + "/" + name} }
+
+var reference = regexp.MustCompile(`"\$ref":"#/components/([a-z]+)/([^"]+)"`)
+
+// used are the components that paths refer to, and those that these refer to. The others
+// are of operations that nobody may use, and of resources that are never sent.
+func used(paths object, components object) (object, error) {
+	kept := object{}
+	for look := []any{paths}; len(look) > 0; look = look[1:] {
+		text, err := json.Marshal(look[0])
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range reference.FindAllStringSubmatch(string(text), -1) {
+			all, _ := components[m[1]].(object)
+			of, _ := kept[m[1]].(object)
+			if of == nil {
+				of = object{}
+				kept[m[1]] = of
+			}
+			if c, there := all[m[2]]; there && of[m[2]] == nil {
+				of[m[2]] = c
+				look = append(look, c)
+			}
+		}
+	}
+	return kept, nil
+}

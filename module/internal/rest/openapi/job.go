@@ -7,22 +7,24 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/job"
 )
 
+// jobs is the content of responses that are a job, which are never of the vendor's type.
+var jobs = object{"application/json": object{"schema": ref("schemas", "Job")}}
+
 // job describes what makes a job, and the jobs themselves.
 func (d *document) job(c job.Config) {
-	d.schemas["Job"] = jobSchema()
 	path := "/" + c.Path
 	op := d.described(http.MethodPost, path)
 	preferred := c.When == "preferred" && op != nil
 	if !preferred {
 		op = object{
 			"summary": "Begin " + c.Path, "description": "Begins work that outlives the request.", "responses": object{},
-			"requestBody": d.work(c),
+			"requestBody": jobBody(c),
 		}
 	} else {
 		op["description"] = fmt.Sprint(op["description"], " Becomes a job for whoever prefers that.")
 	}
 	ask(op, "Prefer", "respond-async, or wait=10 to be answered with the job if it ends in so many seconds (RFC 7240).", object{"type": "string"})
-	taken := d.plain(op, "202", "The job waits or runs.", ref("schemas", "Job"))
+	taken := respond(op, "202", "The job waits or runs.", jobs)
 	place := header("The address of the job.", "uri-reference")
 	heads(taken, "Location", place)
 	heads(taken, "Retry-After", seconds("Seconds after which asking is worth it."))
@@ -30,9 +32,9 @@ func (d *document) job(c job.Config) {
 	switch {
 	case preferred:
 	case c.When == "preferred":
-		d.plain(op, "2XX", "The work is done, since no job was asked for.", nil)
+		respond(op, "2XX", "The work is done, since no job was asked for.", nil)
 	default:
-		heads(d.plain(op, "200", "The job has ended while its client waited.", ref("schemas", "Job")), "Location", place)
+		heads(respond(op, "200", "The job has ended while its client waited.", jobs), "Location", place)
 	}
 	refuse(op, 400, 413, 415, 503)
 	if !preferred {
@@ -41,20 +43,8 @@ func (d *document) job(c job.Config) {
 	d.jobs()
 }
 
-// plain is a success that is never of the vendor's type.
-func (*document) plain(op object, status, text string, schema object) object {
-	done := object{"description": text}
-	if schema != nil {
-		done["content"] = object{"application/json": object{"schema": schema}}
-	}
-	responses, _ := op["responses"].(object)
-	responses[status] = done
-	return done
-}
-
-// work is the body that a job is made of: the address of a file, or what the upstream
-// takes.
-func (*document) work(c job.Config) object {
+// jobBody is the body that a job is made of: the address of a file, or what the upstream takes.
+func jobBody(c job.Config) object {
 	if c.Fetch == nil {
 		return object{"required": false, "description": "What is sent to the upstream, as it comes.", "content": object{"*/*": object{}}}
 	}
@@ -70,25 +60,11 @@ func (d *document) jobs() {
 		return
 	}
 	read := object{"summary": "Read a job", "description": "How far a job is. Only who began it can read it.", "responses": object{}}
-	heads(d.plain(read, "200", "The job.", ref("schemas", "Job")), "Retry-After", seconds("Of a job that has not ended: seconds after which asking again is worth it."))
+	heads(respond(read, "200", "The job.", jobs), "Retry-After", seconds("Of a job that has not ended: seconds after which asking again is worth it."))
 	refuse(read, 503)
 	d.add(http.MethodGet, path, "jobs", read)
 	end := object{"summary": "Cancel a job", "description": "Cancels a job that waits or runs. One that has ended otherwise is a conflict.", "responses": object{}}
-	d.plain(end, "204", "It is cancelled, or was before.", nil)
+	respond(end, "204", "It is cancelled, or was before.", nil)
 	refuse(end, 409, 503)
 	d.add(http.MethodDelete, path, "jobs", end)
-}
-
-func jobSchema() object {
-	at := object{"type": []string{"string", "null"}, "format": "date-time"}
-	return object{
-		"type": "object", "required": []string{"id", "state", "progress", "created_at", "started_at", "finished_at"},
-		"properties": object{
-			"id": object{"type": "string"}, "state": object{"type": "string", "enum": []string{"queued", "running", "succeeded", "failed", "cancelled"}},
-			"progress":   object{"type": []string{"integer", "null"}, "minimum": 0, "maximum": 100},
-			"created_at": object{"type": "string", "format": "date-time"}, "started_at": at, "finished_at": at,
-			"result": object{"description": "What came of it, of a job that succeeded."}, "result_omitted": object{"type": "boolean", "description": "The result is too large to be kept."},
-			"error": ref("schemas", "Failure"),
-		},
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
 
@@ -21,13 +22,10 @@ type members map[string]*member
 func tree(rules []validate.Rule) members {
 	top := make(members)
 	for _, rule := range rules {
-		path := splice.Pointer{rule.Field}
 		if rule.Field == "*" {
 			continue
 		}
-		if deep(rule.Field) {
-			path, _ = splice.ParsePointer(rule.Field) // checked when it was compiled
-		}
+		path := pathOf(rule.Field)
 		at := top
 		for i, name := range path {
 			m := at[name]
@@ -41,6 +39,15 @@ func tree(rules []validate.Rule) members {
 		}
 	}
 	return top
+}
+
+// pathOf returns the steps to a member that a name or a pointer, which was checked, stands for.
+func pathOf(field string) splice.Pointer {
+	if !resource.IsPointer(field) {
+		return splice.Pointer{field}
+	}
+	path, _ := splice.ParsePointer(field)
+	return path
 }
 
 // properties are the schemas of members in a request, those of the outermost level with
@@ -159,7 +166,7 @@ func property(rule validate.Rule) object {
 		}
 	}
 	if len(rule.Enum) > 0 {
-		p["enum"] = enumeration(rule)
+		p["enum"] = enumeration(rule, true)
 	}
 	if rule.Format != "" {
 		p["format"] = rule.Format
@@ -168,12 +175,13 @@ func property(rule validate.Rule) object {
 	return p
 }
 
-// enumeration are the values that a rule with a list of them permits.
-func enumeration(rule validate.Rule) (enum []any) {
+// enumeration returns the values that a rule with a list of them permits. literals says that a number, true or false
+// may be written as such.
+func enumeration(rule validate.Rule, literals bool) (enum []any) {
 	for _, text := range rule.Enum {
 		enum = append(enum, text)
-		if literal := json.RawMessage(text); json.Valid(literal) && text != "null" && text[0] != '{' && text[0] != '[' && text[0] != '"' {
-			enum = append(enum, literal) // a number, true or false is as good
+		if literal := json.RawMessage(text); literals && json.Valid(literal) && text != "null" && text[0] != '{' && text[0] != '[' && text[0] != '"' {
+			enum = append(enum, literal)
 		}
 	}
 	if !rule.Required {

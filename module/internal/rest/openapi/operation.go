@@ -53,16 +53,15 @@ func (d *document) operation(o *routes.Operation) {
 		d.body(op, o)
 	case resource.Delete:
 		deleted, declared := o.Resource.DeletedStatus()
-		d.answer(op, status(deleted), "It is gone.", nil)
-		if deleted != 0 && !declared {
-			d.answer(op, "2XX", "It was accepted, or done in another way.", nil)
-		}
+		d.done(op, deleted, declared, "It is gone.", nil)
 	case resource.Batch:
 		d.batch(op, o)
-	case resource.Read:
-		d.readable(op, o)
 	default:
-		d.answer(op, "200", "The resource.", ref("schemas", d.read(o)))
+		text, schema := "The resource.", ref("schemas", d.read(o))
+		if o.Kind == resource.Read && o.Answers.ListLike() {
+			text, schema = "A page of the list, where the API answers with one.", object{"anyOf": []object{d.page(o), schema}}
+		}
+		d.answer(op, "200", text, schema)
 	}
 	passedOn(op, o)
 	d.conditions(op, o)
@@ -82,31 +81,37 @@ func (d *document) page(o *routes.Operation) object {
 	}
 }
 
-// readable describes a GET of what is no declared list.
-func (d *document) readable(op object, o *routes.Operation) {
-	if !o.Answers.ListLike() {
-		d.answer(op, "200", "The resource.", ref("schemas", d.read(o)))
-		return
+// done adds the success of a creation or deletion. Without a status it is the upstream's; one that is not declared
+// replaces only some of the upstream's.
+func (d *document) done(op object, status int, declared bool, text string, schema object) object {
+	if status == 0 {
+		return d.answer(op, "2XX", text, schema)
 	}
-	d.answer(op, "200", "A page of the list, where the API answers with one.", object{"anyOf": []object{d.page(o), ref("schemas", d.read(o))}})
+	if !declared {
+		d.answer(op, "2XX", "It was accepted, or done in another way.", nil)
+	}
+	return d.answer(op, strconv.Itoa(status), text, schema)
 }
 
-// status is a declared one, or whatever success the upstream answers with.
-func status(declared int) string {
-	if declared == 0 {
-		return "2XX"
-	}
-	return strconv.Itoa(declared)
-}
-
-// answer is a success of an operation.
+// answer adds a success to an operation. A nil schema is one without a body.
 func (d *document) answer(op object, status, text string, schema object) object {
-	done := object{"description": text}
-	if schema != nil {
-		done["content"] = d.content(schema)
+	if schema == nil {
+		return respond(op, status, text, nil)
 	}
-	responses, _ := op["responses"].(object)
-	responses[status] = done
+	content := object{"application/json": object{"schema": schema}}
+	if d.MediaType != "" {
+		content[d.MediaType] = object{"schema": schema}
+	}
+	return respond(op, status, text, content)
+}
+
+// respond adds a response to an operation.
+func respond(op object, status, text string, content object) object {
+	done := object{"description": text}
+	if content != nil {
+		done["content"] = content
+	}
+	responses(op)[status] = done
 	return done
 }
 
@@ -121,10 +126,7 @@ func heads(answer object, name string, of object) {
 
 func (d *document) create(op object, o *routes.Operation) {
 	created, declared := o.Resource.CreatedStatus()
-	done := d.answer(op, status(created), "It was made. Without a body where the API has answered without the resource.", ref("schemas", d.read(o)))
-	if created != 0 && !declared {
-		d.answer(op, "2XX", "It was accepted, or done in another way.", nil)
-	}
+	done := d.done(op, created, declared, "It was made. Without a body where the API has answered without the resource.", ref("schemas", d.read(o)))
 	if created != 0 && o.Answers.Shape.Readable {
 		heads(done, "Location", header("The address of what was made.", "uri-reference"))
 	}
@@ -136,14 +138,13 @@ func (d *document) conditions(op object, o *routes.Operation) {
 	if !o.Resource.ETag {
 		return
 	}
-	responses, _ := op["responses"].(object)
 	switch o.Kind {
 	case resource.List, resource.Read:
 		ask(op, "If-None-Match", "Tags that the client has: 304 if one of them is still right.", object{"type": "string"})
-		if done, ok := responses["200"].(object); ok {
+		if done, ok := responses(op)["200"].(object); ok {
 			heads(done, "ETag", header("The tag of this answer.", ""))
 		}
-		responses["304"] = object{"description": "The client has it.", "headers": object{"ETag": header("The tag of what the client has.", "")}}
+		responses(op)["304"] = object{"description": "The client has it.", "headers": object{"ETag": header("The tag of what the client has.", "")}}
 	case resource.Replace, resource.Update, resource.Delete:
 		ask(op, "If-Match", "Tags of the resource: 412, and nothing is done, if it has none of them any more.", object{"type": "string"})
 		refuse(op, 412)
@@ -161,8 +162,7 @@ func (d *document) repetition(op object, o *routes.Operation) {
 	ask(op, "Idempotency-Key", "Whoever repeats a request with its key is given the first answer, and nothing is done again. Kept for 24 hours. "+
 		"1 to 255 printable ASCII characters, in quotes or without. With another body or address it is 422, and 409 while the first request is not answered.",
 		object{"type": "string", "minLength": 1, "maxLength": 257, "pattern": keyPattern})
-	responses, _ := op["responses"].(object)
-	for status, r := range responses {
+	for status, r := range responses(op) {
 		if done, ok := r.(object); ok && strings.HasPrefix(status, "2") {
 			heads(done, "Idempotency-Replayed", object{"description": "Whether this is the answer to an earlier request.", "schema": object{"type": "string", "enum": []string{"true"}}})
 		}
@@ -172,8 +172,16 @@ func (d *document) repetition(op object, o *routes.Operation) {
 
 // ask adds a header field of the request.
 func ask(op object, name, text string, schema object) {
+	addParameters(op, parameter("header", name, text, schema))
+}
+
+func addParameters(op object, more ...object) {
 	all, _ := op["parameters"].([]object)
-	op["parameters"] = append(all, object{"name": name, "in": "header", "required": false, "description": text, "schema": schema})
+	op["parameters"] = append(all, more...)
+}
+
+func parameter(in, name, text string, schema object) object {
+	return object{"name": name, "in": in, "required": false, "description": text, "schema": schema}
 }
 
 // body is the request's.

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
@@ -9,18 +10,8 @@ import (
 
 // parameters are those of a list.
 func parameters(l *list.Config) []object {
-	standard, most := 20, 100
-	if l.Max != 0 {
-		most = l.Max
-	} else if l.Default > most {
-		most = l.Default
-	}
-	if l.Default != 0 {
-		standard = l.Default
-	}
-	query := func(name, text string, schema object) object {
-		return object{"name": name, "in": "query", "required": false, "description": text, "schema": schema}
-	}
+	standard, most := cmp.Or(l.Default, 20), cmp.Or(l.Max, max(l.Default, 100))
+	query := func(name, text string, schema object) object { return parameter("query", name, text, schema) }
 	first := query("page", fmt.Sprintf("The page, from 1. The page times the limit is at most %d.", list.Reach), object{"type": "integer", "minimum": 1, "maximum": list.Reach, "default": 1})
 	if l.ByCursor() {
 		first = query("cursor", "The cursor of the next page: next_cursor of the page before, with the same parameters besides.",
@@ -58,7 +49,6 @@ func passedOn(op object, o *routes.Operation) {
 	if len(names) == 0 {
 		return
 	}
-	all, _ := op["parameters"].([]object)
 	for _, name := range names {
 		schema, about := text(), "Passed on to the API."
 		switch name {
@@ -67,9 +57,8 @@ func passedOn(op object, o *routes.Operation) {
 		case "limit":
 			schema, about = object{"type": "integer", "minimum": 1}, "Items on a page."
 		}
-		all = append(all, object{"name": name, "in": "query", "required": false, "description": about, "schema": schema})
+		addParameters(op, parameter("query", name, about, schema))
 	}
-	op["parameters"] = all
 	refuse(op, 400)
 }
 

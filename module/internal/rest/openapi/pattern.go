@@ -93,30 +93,25 @@ func (p *portable) group(re *syntax.Regexp) {
 }
 
 func (p *portable) repeat(re *syntax.Regexp) {
-	single := re.Sub[0].Op == syntax.OpCharClass || re.Sub[0].Op == syntax.OpCapture || re.Sub[0].Op == syntax.OpAnyCharNotNL || re.Sub[0].Op == syntax.OpAnyChar
-	if !single {
-		p.WriteString("(?:")
-	}
-	p.write(re.Sub[0])
-	if !single {
-		p.WriteString(")")
-	}
-	switch re.Op {
-	case syntax.OpStar:
-		p.WriteString("*")
-	case syntax.OpPlus:
-		p.WriteString("+")
-	case syntax.OpQuest:
-		p.WriteString("?")
+	switch re.Sub[0].Op {
+	case syntax.OpCharClass, syntax.OpCapture, syntax.OpAnyCharNotNL, syntax.OpAnyChar:
+		p.write(re.Sub[0])
 	default:
-		switch {
-		case re.Max == re.Min:
-			fmt.Fprintf(p, "{%d}", re.Min)
-		case re.Max < 0:
-			fmt.Fprintf(p, "{%d,}", re.Min)
-		default:
-			fmt.Fprintf(p, "{%d,%d}", re.Min, re.Max)
-		}
+		p.group(re)
+	}
+	switch {
+	case re.Op == syntax.OpStar:
+		p.WriteString("*")
+	case re.Op == syntax.OpPlus:
+		p.WriteString("+")
+	case re.Op == syntax.OpQuest:
+		p.WriteString("?")
+	case re.Max == re.Min:
+		fmt.Fprintf(p, "{%d}", re.Min)
+	case re.Max < 0:
+		fmt.Fprintf(p, "{%d,}", re.Min)
+	default:
+		fmt.Fprintf(p, "{%d,%d}", re.Min, re.Max)
 	}
 	if re.Flags&syntax.NonGreedy != 0 {
 		p.WriteString("?")

@@ -1,12 +1,14 @@
 package openapi
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
@@ -67,10 +69,7 @@ func (d *document) schema(o *routes.Operation, sent bool, make func() object) st
 	if name := d.made[key]; name != "" {
 		return name
 	}
-	base := words
-	if base == "" {
-		base = "Root"
-	}
+	base := cmp.Or(words, "Root")
 	if sent {
 		base += "Input"
 	}
@@ -141,7 +140,11 @@ func declared(r *resource.Resource) object {
 	rules := tree(r.Validate)
 	maps.Copy(all, rules.properties(nil))
 	for field, words := range r.Values {
-		all[field] = worded(ruleOf(r, field), words)
+		var rule validate.Rule
+		if m := rules[field]; m != nil {
+			rule = m.rule
+		}
+		all[field] = worded(rule, words)
 	}
 	for _, field := range rules.refused() {
 		delete(all, field)
@@ -149,25 +152,42 @@ func declared(r *resource.Resource) object {
 	return all
 }
 
-// ruleOf is the rule of a member of the outermost level.
-func ruleOf(r *resource.Resource, field string) validate.Rule {
-	if m := tree(r.Validate)[field]; m != nil {
-		return m.rule
-	}
-	return validate.Rule{}
-}
-
 // worded is a member of a request that has words for its values.
 func worded(rule validate.Rule, words map[string]string) object {
-	var enum []any
-	for _, word := range slices.Sorted(maps.Keys(words)) {
-		enum = append(enum, word)
-	}
-	if !rule.Required {
-		enum = append(enum, nil)
-	}
-	return object{"type": orNull(rule, "string"), "enum": enum}
+	rule.Enum = slices.Sorted(maps.Keys(words))
+	return object{"type": orNull(rule, "string"), "enum": enumeration(rule, false)}
 }
 
-// deep reports whether a rule is of a member that is nested in another.
-func deep(field string) bool { return strings.HasPrefix(field, "/") }
+// placed adds to the members of an answer those that are read from inside the resource, and
+// takes away what does not reach clients.
+func placed(shown object, r *resource.Resource) {
+	for _, text := range r.Drop {
+		at := pathOf(text)
+		if _, ours := r.Rename[at[0]]; !ours {
+			without(shown, at)
+		}
+	}
+	refused := r.RefusedNames()
+	for ours := range r.Lift {
+		member, _ := shown[ours].(object)
+		if member == nil {
+			member = object{}
+			shown[ours] = member
+		}
+		if slices.Contains(refused, ours) {
+			member["readOnly"] = true
+		}
+	}
+}
+
+// without takes a member out of those of an object, or of one inside it.
+func without(members object, at splice.Pointer) {
+	if len(at) == 1 {
+		delete(members, at[0])
+		return
+	}
+	member, _ := members[at[0]].(object)
+	if inside, ok := member["properties"].(object); ok {
+		without(inside, at[1:])
+	}
+}

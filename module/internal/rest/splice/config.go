@@ -6,12 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// Defaults of Config.
-const (
-	DefaultMaxDepth  = 128
-	DefaultMaxScalar = 4096
-)
-
 // Config declares the edits. Member names are the upstream's, decoded; repeated members are all edited.
 type Config struct {
 	// Root is the value that is passed on. Empty: the whole document.
@@ -90,5 +84,5 @@ func (c *Config) check() error {
 			return fmt.Errorf("splice: '%s' has values, and is dropped since '%s' is renamed to it", name, old)
 		}
 	}
-	return c.checkPlaces()
+	return c.checkPlaces(olds)
 }

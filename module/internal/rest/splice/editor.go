@@ -139,7 +139,7 @@ func (e *Editor) endChunk() {
 	case len(e.held.earlier)+len(rest)-e.held.token <= 6*e.plan.longest+2:
 		e.held.earlier = append(e.held.earlier, rest...)
 	case e.held.named: // longer than any name that is looked for
-		e.out.err = e.decideMember(nil, false, end)
+		e.out.err = e.decideMember(nil, end)
 		e.out.pass(end)
 	default:
 		e.release(nil, end)

@@ -87,7 +87,12 @@ func (e *Editor) endScalar(i int) state {
 		e.captureScalar(i)
 	}
 	if e.at.current.copied {
-		e.endScalarCopy(i)
+		var instead []byte
+		if e.held.on {
+			instead = e.replacement(i)
+		}
+		e.at.current.copied = false
+		e.endCopy(instead, i)
 	}
 	if e.held.on {
 		e.release(e.replacement(i), i)

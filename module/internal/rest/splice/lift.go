@@ -3,7 +3,6 @@ package splice
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 )
 
@@ -17,11 +16,11 @@ type Lift struct {
 	Values map[string]string
 }
 
-// MaxLifted is how many bytes of lifted values are held for one resource object. Values in a dropped member
+// maxLifted is how many bytes of lifted values are held for one resource object. Values in a dropped member
 // stream and are not held.
-const MaxLifted = 1 << 20
+const maxLifted = 1 << 20
 
-// ErrLifted is returned for a resource object with more than MaxLifted bytes of lifted values.
+// ErrLifted is returned for a resource object with more than 1 MiB of lifted values.
 var ErrLifted = errors.New("the values that are moved within a resource are too long to be held; drop the members that they are in, and they need not be")
 
 // lifted is a compiled Lift.
@@ -38,8 +37,8 @@ type lifting struct {
 	from int    // start of what is not copied yet, in the chunk
 }
 
-// checkPlaces checks Lift and DropAt.
-func (c *Config) checkPlaces() error {
+// checkPlaces checks Lift and DropAt. olds has the upstream's names by the new ones.
+func (c *Config) checkPlaces(olds map[string]string) error {
 	var places []Pointer
 	for _, l := range c.Lift {
 		if len(l.From) < 2 {
@@ -48,7 +47,7 @@ func (c *Config) checkPlaces() error {
 		if slices.ContainsFunc(c.Lift, func(other Lift) bool { return other.Name == l.Name && other.From.String() != l.From.String() }) {
 			return fmt.Errorf("splice: '%s' is lifted from two places", l.Name)
 		}
-		if slices.Contains(slices.Collect(maps.Values(c.Rename)), l.Name) {
+		if _, renamed := olds[l.Name]; renamed {
 			return fmt.Errorf("splice: '%s' is both renamed and lifted", l.Name)
 		}
 		for _, other := range places {
@@ -70,19 +69,18 @@ func (c *Config) checkPlaces() error {
 func (p *Plan) compilePlaces(c Config) {
 	p.places = len(c.Lift)+len(c.DropAt) > 0
 	for _, l := range c.Lift {
-		p.resource.lead(l.From, p)
 		to := &lifted{name: append(Quote(l.Name), ':')}
 		p.compileValues(&to.values, l.Values)
-		p.resource.at(l.From).lifted = to
+		way := p.resource.lead(l.From, p)
+		way[len(way)-1].lifted = to
 		p.longest = max(p.longest, len(l.Name))
 		if m := p.members.put(l.Name); m.name == nil {
 			m.drop = true // the lifted one takes its place
 		}
 	}
 	for _, place := range c.DropAt {
-		p.resource.lead(place, p)
-		p.resource.at(place).dropped = true
-		p.resource.at(place[:len(place)-1]).drops = true
+		way := p.resource.lead(place, p)
+		way[len(way)-1].dropped, way[len(way)-2].drops = true, true
 	}
 }
 
@@ -109,22 +107,12 @@ func (e *Editor) beginLift(l *lifted, i int, a edit) edit {
 
 // copyTo copies the lifted value up to i.
 func (e *Editor) copyTo(i int) error {
-	if len(e.lifting.held)+i-e.lifting.from > MaxLifted {
+	if len(e.lifting.held)+i-e.lifting.from > maxLifted {
 		return ErrLifted
 	}
 	e.lifting.held = append(e.lifting.held, e.out.chunk[e.lifting.from:i]...)
 	e.lifting.from = 0
 	return nil
-}
-
-// endScalarCopy ends the copy of a scalar.
-func (e *Editor) endScalarCopy(i int) {
-	var instead []byte
-	if e.held.on {
-		instead = e.replacement(i)
-	}
-	e.at.current.copied = false
-	e.endCopy(instead, i)
 }
 
 // endCopy ends the copy of a value right before i; instead replaces it if not nil.
@@ -136,16 +124,6 @@ func (e *Editor) endCopy(instead []byte, i int) {
 	}
 	if err := e.copyTo(i); err != nil && e.out.err == nil {
 		e.out.err = err
-	}
-}
-
-// leavePlace ends a resource object or a copied value, right after its bracket.
-func (e *Editor) leavePlace(f *frame, i int) {
-	if f.resource {
-		e.passLifted(f, i-1)
-	}
-	if f.copied {
-		e.endCopy(nil, i)
 	}
 }
 

@@ -79,7 +79,7 @@ func TestLiftedValuesAreHeldToABound(t *testing.T) {
 		}
 		return out.Len(), err
 	}
-	room := MaxLifted - len(`,"b":""`)
+	room := maxLifted - len(`,"b":""`)
 	if n, err := run(config, room); err != nil || n < 2*room {
 		t.Errorf("R10 at the bound: %d bytes, %v", n, err)
 	}
@@ -87,7 +87,7 @@ func TestLiftedValuesAreHeldToABound(t *testing.T) {
 		t.Errorf("R10 beyond the bound: %v", err)
 	}
 	config.Drop = []string{"a"}
-	if n, err := run(config, 8*MaxLifted); err != nil || n < 8*MaxLifted {
+	if n, err := run(config, 8*maxLifted); err != nil || n < 8*maxLifted {
 		t.Errorf("R10 out of what is dropped: %d bytes, %v", n, err)
 	}
 }

@@ -15,12 +15,12 @@ func TestAnErrorKeepsWhatIsBuffered(t *testing.T) {
 	}
 	var out bytes.Buffer
 	e := p.New(&out)
-	if _, err := e.Write([]byte(`{"n":"x","content":{"rendered":"` + strings.Repeat("x", 2*MaxLifted))); !errors.Is(err, ErrLifted) || out.Len() > 0 {
+	if _, err := e.Write([]byte(`{"n":"x","content":{"rendered":"` + strings.Repeat("x", 2*maxLifted))); !errors.Is(err, ErrLifted) || out.Len() > 0 {
 		t.Errorf("%v after %d bytes", err, out.Len())
 	}
 }
 
-// The part of the text in which the bound is exceeded is not passed on: who holds back as much as MaxLifted can still
+// The part of the text in which the bound is exceeded is not passed on: who holds back as much as maxLifted can still
 // answer otherwise.
 func TestNothingIsPassedOnAfterAnError(t *testing.T) {
 	p, err := Compile(Config{Lift: []Lift{{Name: "text", From: Pointer{"content", "rendered"}}}})
@@ -29,7 +29,7 @@ func TestNothingIsPassedOnAfterAnError(t *testing.T) {
 	}
 	var out bytes.Buffer
 	e := p.New(&out)
-	text := `{"content":{"rendered":"` + strings.Repeat("x", 2*MaxLifted)
+	text := `{"content":{"rendered":"` + strings.Repeat("x", 2*maxLifted)
 	for len(text) > 0 {
 		n := min(len(text), 32<<10)
 		if _, err = e.Write([]byte(text[:n])); err != nil {
@@ -37,7 +37,7 @@ func TestNothingIsPassedOnAfterAnError(t *testing.T) {
 		}
 		text = text[n:]
 	}
-	if !errors.Is(err, ErrLifted) || out.Len() > MaxLifted {
+	if !errors.Is(err, ErrLifted) || out.Len() > maxLifted {
 		t.Errorf("%v after %d bytes", err, out.Len())
 	}
 }

@@ -1,16 +1,11 @@
 package splice
 
-// endName decides what happens to the member whose name ends right before i.
-func (e *Editor) endName(i int) error {
-	return e.decideMember(e.decoded(e.held.rawToken(e.out.chunk, i)), true, i)
-}
-
-// decideMember decides what happens to the member whose name is held. known is false for a name longer than
-// any that matters.
-func (e *Editor) decideMember(name []byte, known bool, i int) error {
+// decideMember decides what happens to the member whose name is held and ends right before i. A nil name is longer
+// than any that matters.
+func (e *Editor) decideMember(name []byte, i int) error {
 	f := e.at.top()
 	var m *member
-	if known {
+	if name != nil {
 		if f.doc != nil {
 			e.at.next.doc = e.captured.forget(f.doc.steps.get(name))
 			if n := e.at.next.doc; n != nil && n.leadsToRoot && (e.at.rootFound || e.at.rootWrong) {

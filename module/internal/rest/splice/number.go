@@ -5,6 +5,7 @@ type part uint8
 
 const (
 	stop part = iota
+	start
 	minus
 	zero
 	digits
@@ -14,16 +15,6 @@ const (
 	sign
 	power
 )
-
-func firstPart(c byte) part {
-	switch c {
-	case '-':
-		return minus
-	case '0':
-		return zero
-	}
-	return digits
-}
 
 // complete reports whether the number may end here.
 func (n part) complete() bool { return n == zero || n == digits || n == fraction || n == power }
@@ -77,6 +68,7 @@ var class = [256]uint8{
 
 // steps is the grammar: the part that a byte of a class leads to. skip itself handles digits after digits.
 var steps = [...][classes]part{
+	start:    {aZero: zero, aDigit: digits, aMinus: minus},
 	minus:    {aZero: zero, aDigit: digits},
 	zero:     {aPoint: point, anE: exp},
 	digits:   {aPoint: point, anE: exp},

@@ -60,10 +60,11 @@ func Compile(c Config) (*Plan, error) {
 		id: len(c.Capture), slots: len(c.Capture) + 1, window: newWindow(c.Skip, c.Take),
 		maxDepth: cmp.Or(c.MaxDepth, 128), maxScalar: cmp.Or(c.MaxScalar, 4096),
 	}
-	for _, n := range p.document.lead(c.Root, p) {
+	way := p.document.lead(c.Root, p)
+	for _, n := range way {
 		n.leadsToRoot = true
 	}
-	p.document.at(c.Root).root = true
+	way[len(way)-1].root = true
 	for slot, place := range c.Capture {
 		p.document.capture(place, slot, p)
 	}
@@ -110,13 +111,6 @@ func (n *node) lead(place Pointer, p *Plan) []*node {
 		way = append(way, n)
 	}
 	return way
-}
-
-func (n *node) at(place Pointer) *node {
-	for _, token := range place {
-		n = n.steps.get([]byte(token))
-	}
-	return n
 }
 
 func (n *node) capture(place Pointer, slot int, p *Plan) {

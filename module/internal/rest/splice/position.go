@@ -1,5 +1,7 @@
 package splice
 
+import "math"
+
 // position is where the scanner is in the document, and what happens to the values there.
 type position struct {
 	frames    []frame
@@ -13,24 +15,20 @@ type position struct {
 
 // frame is a container that matters. Others are only counted.
 type frame struct {
-	depth    int
-	doc, id  *node
-	array    bool
-	list     bool // the declared list
-	resource bool // an object that is edited
-	any      bool // something of it was passed on
-	hidden   bool // of a resource: the present member is dropped
-	copied   bool // a value that is lifted
-	index    int64
-	after    afterwards
+	edit
+	depth  int
+	array  bool
+	any    bool // something of it was passed on
+	hidden bool // of a resource: the present member is dropped
+	index  int64
 }
 
 // edit is what happens to a value.
 type edit struct {
 	doc, id  *node
 	values   *table[[]byte]
-	list     bool
-	resource bool
+	list     bool // it is the declared list
+	resource bool // it is an object that is edited
 	copied   bool // it is lifted
 	after    afterwards
 }
@@ -40,7 +38,7 @@ type window struct{ first, last int64 }
 
 func newWindow(skip, take int) window {
 	if take == 0 {
-		return window{int64(skip), 1<<63 - 1}
+		take = math.MaxInt - skip
 	}
 	return window{int64(skip), int64(skip) + int64(take)}
 }
@@ -170,7 +168,7 @@ func (e *Editor) beginRoot(c byte, i int, a *edit) {
 func (e *Editor) enterContainer(i int) {
 	a := e.at.current
 	e.at.current = edit{}
-	f := frame{depth: e.scanner.depth, doc: a.doc, id: a.id, array: e.scanner.arrays[e.scanner.depth-1], list: a.list, copied: a.copied, after: a.after}
+	f := frame{edit: a, depth: e.scanner.depth, array: e.scanner.arrays[e.scanner.depth-1]}
 	if f.resource = a.resource && !f.array; f.resource {
 		e.captured.slots[e.plan.id] = Scalar{}
 		f.id = &e.plan.resource
@@ -216,8 +214,11 @@ func (e *Editor) leaveContainer(i int) {
 	if e.held.on { // white space of an empty object
 		e.release(nil, i-1)
 	}
-	if e.plan.places {
-		e.leavePlace(f, i)
+	if f.resource {
+		e.passLifted(f, i-1)
+	}
+	if f.copied {
+		e.endCopy(nil, i)
 	}
 	switch {
 	case f.list && !f.array:

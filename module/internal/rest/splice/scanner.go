@@ -60,7 +60,7 @@ func (e *Editor) scan(p []byte) (err error) {
 				continue
 			}
 			if e.held.on {
-				if err := e.endName(i); err != nil {
+				if err := e.decideMember(e.decoded(e.held.rawToken(p, i)), i); err != nil {
 					return err
 				}
 			}
@@ -138,7 +138,7 @@ func (e *Editor) scanValue(p []byte, i int, st state) (int, state, error) {
 		e.scanner.inName = false
 		return i, inString, nil
 	case 'n':
-		e.scanner.number = firstPart(c)
+		e.scanner.number = steps[start][class[c]]
 		return e.scanNumber(p, i)
 	case 'l':
 		e.scanner.literal = literals[c]
