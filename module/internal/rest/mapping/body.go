@@ -14,9 +14,8 @@ import (
 
 // buildBody checks the client's body, and translates it for the upstream. query is that of the upstream's address.
 func (req request) buildBody(a Asked, query string, set http.Header) ([]byte, *envelope.Refusal) {
-	m := req.op
-	empty := len(a.Body) == 0 && (m.Kind == resource.Action || m.Kind == resource.Delete)
-	if empty && m.placed == nil {
+	empty := len(a.Body) == 0 && (req.Kind == resource.Action || req.Kind == resource.Delete)
+	if empty && req.placed == nil {
 		set["Content-Type"] = nil
 		return nil, nil
 	}
@@ -24,18 +23,18 @@ func (req request) buildBody(a Asked, query string, set http.Header) ([]byte, *e
 	var theirs members
 	placed, refused := req.placedMembers(nil)
 	if refused == nil && !empty {
-		object, theirs, refused = req.op.readMembers(a)
+		object, theirs, refused = req.readMembers(a)
 	}
 	if refused != nil {
 		return nil, refused
 	}
 	set["Content-Encoding"] = nil
-	wrap := m.Resource.Wrap
+	wrap := req.Resource.Wrap
 	if empty {
 		wrap = "" // it would be an object without members
 	}
 	limit := freeForm + formGrowth*len(a.Body)
-	switch m.Route.As {
+	switch req.Route.As {
 	case "form", "multipart":
 		if theirs.passesToken(object) {
 			return nil, envelope.TokenInForm()
@@ -43,23 +42,23 @@ func (req request) buildBody(a Asked, query string, set http.Header) ([]byte, *e
 		if refused := theirs.checkAgainstQuery(object, query); refused != nil {
 			return nil, refused
 		}
-		media, body, refused := theirs.placedWith(placed, wrap).form(m.Route.As, limit, m.text.encode)
+		media, body, refused := theirs.placedWith(placed, wrap).form(req.Route.As, limit, req.text.encode)
 		set.Set("Content-Type", media)
 		return body, refused
 	case "xml":
-		body, refused := m.encodeXML(theirs, limit)
+		body, refused := req.encodeXML(theirs, limit)
 		if refused == nil && wrap != "" { // first without, so that a refusal names the member
-			body, refused = m.encodeXML(theirs.wrapped(wrap), limit)
+			body, refused = req.encodeXML(theirs.wrapped(wrap), limit)
 		}
 		set.Set("Content-Type", "application/xml")
 		return body, refused
 	}
 	set.Set("Content-Type", "application/json")
 	body := a.Body
-	if m.Names.ChangeBodies() || m.Resource.Wrap != "" || len(placed) > 0 {
+	if req.Names.ChangeBodies() || req.Resource.Wrap != "" || len(placed) > 0 {
 		body = theirs.placedWith(placed, wrap).json()
 	}
-	return m.text.encodeJSON(body), nil
+	return req.text.encodeJSON(body), nil
 }
 
 // encodeXML returns members as a document.

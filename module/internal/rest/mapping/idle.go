@@ -11,12 +11,10 @@ const expectedParameter = "expected a parameter by the API's name, of `list` for
 
 // CheckIdle returns an error for a placeholder that nothing fills in, and for a list parameter that no call sends.
 func (m *Mapping) CheckIdle() *resource.IdleError {
-	if m.placed != nil {
-		if err := m.checkIdlePlaced(); err != nil {
-			return err
-		}
-	}
-	if m.call != nil {
+	switch {
+	case m.placed != nil: // calls place no members
+		return m.checkIdlePlaced()
+	case m.call != nil:
 		return m.checkIdleCall()
 	}
 	return nil
@@ -51,7 +49,7 @@ func (m *Mapping) checkIdlePlaced() *resource.IdleError {
 // checkIdleCall finds a placeholder that nothing fills in, and a list parameter that the call does not send.
 func (m *Mapping) checkIdleCall() *resource.IdleError {
 	r, parameters := m.Resource, m.upstreamParameters()
-	for _, ref := range m.call.params.Refs() {
+	for _, ref := range m.call.Refs() {
 		theirs, renamed := r.Rename[ref.Name]
 		switch {
 		case ref.Place == rpc.Query && !slices.Contains(parameters, ref.Name):
@@ -64,8 +62,8 @@ func (m *Mapping) checkIdleCall() *resource.IdleError {
 		return nil
 	}
 	for _, name := range parameters {
-		if !m.call.params.Has(rpc.Query, name) {
-			return m.idle("list", name, "expected {query."+name+"} in the parameters of the call "+m.call.method)
+		if !m.call.Has(rpc.Query, name) {
+			return m.idle("list", name, "expected {query."+name+"} in the parameters of the call "+m.Route.RPC.Method)
 		}
 	}
 	if r.List.Follows() {

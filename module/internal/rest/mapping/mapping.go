@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/fieldnames"
 	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
+	"github.com/gatehouse/gatehouse/module/internal/rest/rpc"
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/compose"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
@@ -47,7 +48,7 @@ type Mapping struct {
 	text     encoder
 	template *pathpattern.Template
 	upstream string            // the upstream's method
-	call     *call             // nil if the upstream is not called by RPC
+	call     *rpc.Template     // parameters of a call by RPC; nil: the upstream is not called so
 	placed   *compose.Template // members that the gateway places in the body; may be nil
 	reserved supply.Names      // names in the query and the body that clients must not use
 }

@@ -136,18 +136,62 @@ func (m *Mapping) Withheld() (names []string) {
 
 // placedMembers returns the members that the gateway places, in order. parameters are those sent in the body.
 func (req request) placedMembers(parameters url.Values) (members, *envelope.Refusal) {
-	m := req.op
-	if m.placed == nil {
+	if req.placed == nil {
 		return nil, nil
 	}
-	body, err := m.placed.Fill(req.values, func(name string) (string, bool) { return parameters.Get(name), parameters.Has(name) })
+	body, err := req.placed.Fill(req.values, func(name string) (string, bool) { return parameters.Get(name), parameters.Has(name) })
 	var bad *rpc.ValueError
 	switch {
 	case errors.As(err, &bad) && bad.Ref.Place == rpc.Query:
-		return nil, envelope.Invalid(m.Resource.ParameterName(bad.Ref.Name), bad.Why)
+		return nil, envelope.Invalid(req.Resource.ParameterName(bad.Ref.Name), bad.Why)
 	case err != nil:
 		return nil, envelope.Refuse(http.StatusNotFound, "")
 	}
 	object, refused := validate.Parse(body)
 	return members(object), refused
+}
+
+// ownNames returns the names that clients cannot send because the gateway places members: those on the outermost
+// level, and those beside the client's members below `wrap`.
+func (m *Mapping) ownNames() []string {
+	return slices.Concat(m.placed.Names(), m.placed.Below(m.Resource.Wrap))
+}
+
+// checkBelowWrap allows members in the object that `wrap` puts the client's members into, by pointers such as
+// /arguments/ids. It refuses anything else in the place of that object, and parameters of clients with such a name.
+func checkBelowWrap(m *Mapping) error {
+	r := m.Resource
+	if r.Wrap == "" {
+		return nil
+	}
+	below := m.placed.Below(r.Wrap)
+	for _, name := range m.placed.Names() {
+		if supply.Names(nil).With(name).Has(r.Wrap) && (name != r.Wrap || len(below) == 0) {
+			return fmt.Errorf("as %s: `wrap` already sends %s, expected a pointer below it such as /%s/id, or another name", m.Route.As, r.Wrap, r.Wrap)
+		}
+	}
+	if m.Kind == resource.List {
+		return nil
+	}
+	names := supply.Names(nil).With(below...)
+	for _, n := range r.Query {
+		if names.Has(n.Name) {
+			return fmt.Errorf("as %s: `query` already sends %s, expected one of the two or another name", m.Route.As, n.Name)
+		}
+	}
+	return nil
+}
+
+// placedWith returns the client's members, inside wrap if it is set, followed by those that the gateway places. Those
+// that it places below wrap go into the same object.
+func (m members) placedWith(placed members, wrap string) members {
+	at := -1
+	if wrap != "" {
+		at = slices.IndexFunc(placed, func(p validate.Member) bool { return p.Name == wrap })
+	}
+	if at < 0 {
+		return append(m.wrapped(wrap), placed...)
+	}
+	inside, _ := validate.Parse(placed[at].Value) // checkBelowWrap knows that it is an object
+	return append(append(m, inside...).wrapped(wrap), slices.Delete(placed, at, at+1)...)
 }

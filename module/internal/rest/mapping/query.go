@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
@@ -13,9 +14,9 @@ import (
 
 // buildQuery sets the upstream's parameters, or refuses the client's.
 func (req request) buildQuery(up *Upstream, a Asked, asked url.Values) *envelope.Refusal {
-	m, own := req.op, make(url.Values)
-	if m.Kind == resource.List {
-		q, refused := m.Resource.List.Parse(asked)
+	own := make(url.Values)
+	if req.Kind == resource.List {
+		q, refused := req.Resource.List.Parse(asked)
 		if refused != nil {
 			return refused
 		}
@@ -26,18 +27,18 @@ func (req request) buildQuery(up *Upstream, a Asked, asked url.Values) *envelope
 		q.Send(own)
 	} else {
 		var refused *envelope.Refusal
-		if own, refused = m.translateQuery(asked); refused != nil {
+		if own, refused = req.translateQuery(asked); refused != nil {
 			return refused
 		}
 	}
-	if m.call != nil || m.readsByBody() {
+	if req.call != nil || req.readsByBody() {
 		up.parameters = own
-		if m.call != nil && m.Kind != resource.List {
-			return m.checkParametersSent(own)
+		if req.call != nil && req.Kind != resource.List {
+			return req.checkParametersSent(own)
 		}
 		return nil
 	}
-	own, refused := m.text.encodeQuery(own)
+	own, refused := req.text.encodeQuery(own)
 	up.addQuery(own)
 	return refused
 }
@@ -93,4 +94,33 @@ func (m *Mapping) translateQuery(asked url.Values) (url.Values, *envelope.Refusa
 		}
 	}
 	return theirs, nil
+}
+
+// ByCursor reports whether clients page through the list with cursors, so that Asked needs a Sealer.
+func (m *Mapping) ByCursor() bool { return m.Kind == resource.List && m.Resource.List.ByCursor() }
+
+// cursorScope returns what a cursor is bound to: the declared list, its parents, and the client's other parameters. It
+// is invalid anywhere else.
+func (req request) cursorScope(q *list.Query, asked url.Values) []byte {
+	parts := []string{req.Pattern.Text, req.upstream, req.template.Text, q.Bound(asked)}
+	if req.placed != nil {
+		for _, member := range req.placed.Members() {
+			parts = append(parts, member.Name, member.Value)
+		}
+	}
+	for _, c := range req.Resource.List.Cursors {
+		parts = append(parts, c.Parameter, c.Pointer)
+	}
+	bound, _ := json.Marshal(append(parts, req.values...)) // strings always encode
+	return bound
+}
+
+// seekCursor moves the query of a list to the page of the client's cursor.
+func (req request) seekCursor(up *Upstream, a Asked, asked url.Values) *envelope.Refusal {
+	if !req.ByCursor() || a.Sealer == nil {
+		return nil
+	}
+	bound := req.cursorScope(up.List, asked)
+	up.Sealer, up.Bound = a.Sealer, bound
+	return up.List.Seek(a.Sealer, bound)
 }

@@ -17,33 +17,32 @@ import (
 // buildReadBody builds the body of a read: the members that the gateway places, and the parameters that have no
 // placeholder in them.
 func (req request) buildReadBody(up *Upstream) *envelope.Refusal {
-	m := req.op
 	up.Replaced = true
 	up.Set["Content-Encoding"] = nil
 	placed, refused := req.placedMembers(up.parameters)
 	if refused != nil {
 		return refused
 	}
-	if _, refused := m.text.encodeQuery(up.parameters); refused != nil {
+	if _, refused := req.text.encodeQuery(up.parameters); refused != nil {
 		return refused
 	}
 	rest := up.parameters
-	if m.placed != nil {
+	if req.placed != nil {
 		rest = maps.Clone(rest)
-		for _, name := range m.placed.Parameters() {
+		for _, name := range req.placed.Parameters() {
 			delete(rest, name)
 		}
 	}
-	if m.Route.As == "json" {
+	if req.Route.As == "json" {
 		up.Set.Set("Content-Type", "application/json")
-		up.Body = m.text.encodeJSON(append(placed, parameterMembers(m, rest)...).json())
+		up.Body = req.text.encodeJSON(append(placed, parameterMembers(req.Mapping, rest)...).json())
 		return nil
 	}
-	media, body, refused := placed.form(m.Route.As, freeForm, m.text.encode)
+	media, body, refused := placed.form(req.Route.As, freeForm, req.text.encode)
 	if refused != nil {
 		return refused
 	}
-	rest, _ = m.text.encodeQuery(rest)
+	rest, _ = req.text.encodeQuery(rest)
 	if len(body) > 0 && len(rest) > 0 {
 		body = append(body, '&')
 	}

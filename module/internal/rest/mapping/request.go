@@ -40,7 +40,7 @@ type Upstream struct {
 
 // request is a client's request on its way to the upstream.
 type request struct {
-	op     *Mapping
+	*Mapping
 	values []string // of the path's placeholders, decoded
 }
 

@@ -15,23 +15,15 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// call is a compiled call by RPC.
-type call struct {
-	xml        bool
-	method     string
-	params     *rpc.Template
-	configured bool // its parameters contain values of the configuration
-}
-
 // ByXMLRPC reports whether the upstream is called by XML-RPC.
-func (m *Mapping) ByXMLRPC() bool { return m.call != nil && m.call.xml }
+func (m *Mapping) ByXMLRPC() bool { return m.call != nil && m.Route.RPC.Protocol == "xml" }
 
 // CallsConfigured reports whether calls contain values of the configuration, which FillCall inserts.
-func (m *Mapping) CallsConfigured() bool { return m.call != nil && m.call.configured }
+func (m *Mapping) CallsConfigured() bool { return m.call != nil && len(m.call.Configured()) > 0 }
 
 // FillCall inserts the values of the configuration: see [rpc.Template.Fill].
 func (m *Mapping) FillCall(call []byte, value func(text string) (string, error)) ([]byte, error) {
-	return m.call.params.Fill(call, m.call.xml, value)
+	return m.call.Fill(call, m.ByXMLRPC(), value)
 }
 
 // ByRPC reports whether the upstream is called by RPC.
@@ -62,8 +54,7 @@ func (m *Mapping) compileCall() error {
 	if err != nil {
 		return fmt.Errorf("rpc %s: %w", r.RPC.Method, err)
 	}
-	byXML := r.RPC.Protocol == "xml"
-	if byXML && !params.Listed() {
+	if r.RPC.Protocol == "xml" && !params.Listed() {
 		return fmt.Errorf("xmlrpc %s: invalid parameters %s, expected a JSON array, since those of XML-RPC have no names", r.RPC.Method, r.RPC.Params)
 	}
 	for _, ref := range params.Refs() {
@@ -71,31 +62,30 @@ func (m *Mapping) compileCall() error {
 			return fmt.Errorf("rpc %s: %s: a %s has no body, expected placeholders of the path or the query", r.RPC.Method, ref, r.Method)
 		}
 	}
-	m.upstream, m.call = http.MethodPost, &call{byXML, r.RPC.Method, params, len(params.Configured()) > 0}
+	m.upstream, m.call = http.MethodPost, params
 	return nil
 }
 
 // buildCall builds the body of a call.
 func (req request) buildCall(up *Upstream, a Asked) *envelope.Refusal {
-	m := req.op
 	up.Replaced = true
 	up.Set["Content-Encoding"] = nil
 	up.Set.Set("Content-Type", "application/json")
 	var theirs members
-	if m.ReadsBody() && (len(a.Body) > 0 || m.Kind != resource.Action) {
+	if req.ReadsBody() && (len(a.Body) > 0 || req.Kind != resource.Action) {
 		var refused *envelope.Refusal
-		if _, theirs, refused = m.readMembers(a); refused != nil {
+		if _, theirs, refused = req.readMembers(a); refused != nil {
 			return refused
 		}
-		if refused := m.checkMembersSent(theirs); refused != nil {
+		if refused := req.checkMembersSent(theirs); refused != nil {
 			return refused
 		}
 	}
-	values := rpc.Values{Partial: m.Kind == resource.Update, Text: func(place rpc.Place, name string) (string, bool) {
+	values := rpc.Values{Partial: req.Kind == resource.Update, Text: func(place rpc.Place, name string) (string, bool) {
 		if place == rpc.Query {
 			return up.parameters.Get(name), up.parameters.Has(name)
 		}
-		i := slices.Index(m.Pattern.Names, name)
+		i := slices.Index(req.Pattern.Names, name)
 		return req.values[i], true
 	}, Member: func(name string) json.RawMessage {
 		for _, member := range theirs {
@@ -106,39 +96,39 @@ func (req request) buildCall(up *Upstream, a Asked) *envelope.Refusal {
 		return nil
 	}}
 	if theirs != nil {
-		values.Whole = theirs.wrapped(m.Resource.Wrap).json()
+		values.Whole = theirs.wrapped(req.Resource.Wrap).json()
 	}
-	encode := m.call.params.Encode
-	if m.call.xml {
-		encode = m.call.params.EncodeXML
+	encode := req.call.Encode
+	if req.ByXMLRPC() {
+		encode = req.call.EncodeXML
 		up.Set.Set("Content-Type", "text/xml")
 		up.Set.Set("Accept", "text/xml, application/xml;q=0.9")
 	}
-	body, err := encode(m.call.method, values)
+	body, err := encode(req.Route.RPC.Method, values)
 	var bad *rpc.ValueError
 	switch {
 	case errors.As(err, &bad) && bad.Ref.Place == rpc.Path:
 		return envelope.Refuse(http.StatusNotFound, "")
 	case errors.As(err, &bad) && bad.Ref.Place == rpc.Query:
-		return envelope.Invalid(m.Resource.ParameterName(bad.Ref.Name), bad.Why)
+		return envelope.Invalid(req.Resource.ParameterName(bad.Ref.Name), bad.Why)
 	case errors.As(err, &bad):
-		return envelope.Invalid(m.Names.Ours(bad.Ref.Name), bad.Why)
+		return envelope.Invalid(req.Names.Ours(bad.Ref.Name), bad.Why)
 	case err != nil:
 		return envelope.Refuse(http.StatusBadRequest, "the request has a control character, or a number beyond 64 bits, which cannot be sent")
 	}
-	if up.Body = body; !m.call.xml {
-		up.Body = m.text.encodeJSON(body)
+	if up.Body = body; !req.ByXMLRPC() {
+		up.Body = req.text.encodeJSON(body)
 	}
 	return nil
 }
 
 // checkMembersSent refuses members that the call does not send: the client would believe that they were stored.
 func (m *Mapping) checkMembersSent(theirs members) *envelope.Refusal {
-	if m.call.params.Has(rpc.Body, "") {
+	if m.call.Has(rpc.Body, "") {
 		return nil
 	}
 	for _, member := range theirs {
-		if !m.call.params.Has(rpc.Body, member.Name) {
+		if !m.call.Has(rpc.Body, member.Name) {
 			return envelope.Invalid(m.Names.Ours(member.Name), fieldnames.UnknownField)
 		}
 	}
@@ -148,7 +138,7 @@ func (m *Mapping) checkMembersSent(theirs members) *envelope.Refusal {
 // checkParametersSent refuses parameters that the call does not send.
 func (m *Mapping) checkParametersSent(theirs url.Values) *envelope.Refusal {
 	for _, name := range slices.Sorted(maps.Keys(theirs)) {
-		if !m.call.params.Has(rpc.Query, name) {
+		if !m.call.Has(rpc.Query, name) {
 			return envelope.Invalid(m.Resource.ParameterName(name), "is not a parameter of this address")
 		}
 	}

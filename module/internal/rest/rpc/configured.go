@@ -50,20 +50,13 @@ func (r Ref) mark() []byte {
 	return []byte("\x00" + base64.RawURLEncoding.EncodeToString([]byte(r.String())) + "\x00")
 }
 
-// Configured are the placeholders of configured values.
-func (t *Template) Configured() (refs []Ref) {
-	for _, r := range t.refs {
-		if r.Place == Configured {
-			refs = append(refs, r)
-		}
-	}
-	return refs
-}
+// Configured returns the placeholders of configured values.
+func (t *Template) Configured() []Ref { return t.configured }
 
 // Fill writes configured values into a call, of XML-RPC or of JSON-RPC. value fills in the placeholders
 // of a text; nil leaves them as they are written. The error for a value does not have it.
 func (t *Template) Fill(call []byte, byXML bool, value func(text string) (string, error)) (_ []byte, err error) {
-	refs := t.Configured()
+	refs := t.configured
 	parts := bytes.Split(call, []byte{0})
 	if len(parts) != 2*len(refs)+1 {
 		return nil, ErrFill

@@ -56,8 +56,9 @@ type node struct {
 
 // Template are the parameters of a call: a JSON array or object with placeholders as values.
 type Template struct {
-	root *node // nil: the call has none
-	refs []Ref
+	root       *node // nil: the call has none
+	refs       []Ref
+	configured []Ref // those of refs that the configuration gives
 }
 
 const (
@@ -159,6 +160,9 @@ func (t *Template) mark(text string, names []string) (string, error) {
 // note keeps a placeholder, and returns the string that stands for it.
 func (t *Template) note(ref Ref) string {
 	t.refs = append(t.refs, ref)
+	if ref.Place == Configured {
+		t.configured = append(t.configured, ref)
+	}
 	return `"\u0000` + strconv.Itoa(len(t.refs)-1) + `"`
 }
 

@@ -22,9 +22,10 @@ type body struct {
 	sure   bool // the answer is labelled JSON
 	passes bool // of its type the resource passes what is no JSON
 	unpack *unpacker
-	xml    *document // while an answer in XML is read
-	start  *start    // until it is known where the JSON begins
-	look   *looking  // while it is not known whether an object is a list
+	isXML  bool // xml has what came so far of an answer in XML, which is read as a whole
+	xml    []byte
+	start  []byte   // the beginning, until it is known where the JSON begins and how it is encoded; then nil
+	look   *looking // while it is not known whether an object is a list
 	in     charset.Reading
 	text   charset.Writer // leads to the editor
 	editor *splice.Editor
@@ -51,17 +52,13 @@ func newBody(w *Writer) (*body, *Failure) {
 	case !declared && (!sure && !envelope.MaybeJSON(media) || isAttachment(h)):
 		return nil, nil
 	}
-	b := &body{w: w, answer: w.config.Answer, sure: sure, start: newStart(), limit: hold, held: borrowBuffer()}
+	b := &body{w: w, answer: w.config.Answer, sure: sure, isXML: isXML, start: borrowBuffer(), limit: hold, held: borrowBuffer()}
 	b.passes = declared && b.answer.Passes(media)
-	if isXML {
-		b.xml = new(document)
-	}
 	b.in = charset.Read(charsetOf(h), b.answer.Charset())
 	if b.answer.Kind == resource.Create || b.answer.ByCursor() {
 		b.limit = holdCreated
 	}
-	coding := strings.ToLower(strings.TrimSpace(strings.Join(h["Content-Encoding"], ",")))
-	if coding != "" && coding != "identity" {
+	if coding := contentCoding(h); coding != "" {
 		if b.unpack = newUnpacker(coding, b.writePlain); b.unpack == nil {
 			if !sure && !declared {
 				return nil, nil
@@ -84,13 +81,13 @@ func (b *body) writePlain(p []byte) error {
 	if b.look != nil {
 		return b.writeLooking(p)
 	}
-	if b.xml != nil {
-		return b.xml.add(p)
+	if b.isXML {
+		return b.addXML(p)
 	}
 	if b.start == nil {
 		return b.writeDecoded(p)
 	}
-	if !b.start.add(p) {
+	if b.start = append(b.start, p...); len(b.start) <= sample {
 		return nil
 	}
 	return b.decideStart(false)
@@ -98,30 +95,28 @@ func (b *body) writePlain(p []byte) error {
 
 // decideStart decides, when enough has come, where the JSON begins and how it is encoded.
 func (b *body) decideStart(whole bool) error {
-	s, a := b.start, b.answer
+	raw, a := b.start, b.answer
 	b.start = nil
-	defer s.release()
-	text, err := b.text.Begin(b.in, s.text, whole)
+	defer returnBuffer(raw)
+	text, err := b.text.Begin(b.in, raw, whole)
 	if err != nil {
-		return b.handleUndecodable(s.text, err)
+		return b.handleUndecodable(raw, err)
 	}
 	at, ok := findJSON(text, b.sure, whole)
 	strange := !ok || followsText(text[:at])
 	switch {
-	case !a.Declares() && whole && len(bytes.TrimSpace(text)) == 0:
-		return b.passRaw(s.text)
-	case b.passes && !b.sure && strange && !beginsAsJSON(text, whole):
-		return b.passRaw(s.text)
+	case !a.Declares() && whole && len(bytes.TrimSpace(text)) == 0, b.passes && !b.sure && strange && !beginsAsJSON(text, whole):
+		return b.passRaw(raw)
 	case !ok && !b.sure && a.Declares():
 		return notJSON(b.w, text)
 	case a.MayBeList() && a.Plan == nil && strange && beginsAsJSON(text, whole):
 		at, ok = 0, true // and something behind it
 	case !ok && (!b.sure || a.MayBeList() && a.Plan == nil), a.MayBeList() && a.Plan == nil && strange:
-		return b.passRaw(s.text) // a page, or one that has something like JSON in it
+		return b.passRaw(raw) // a page, or one that has something like JSON in it
 	}
 	if ok && a.MayBeList() {
 		if first := bytes.TrimLeft(text[at:], " \t\r\n"); first[0] == '{' {
-			return b.startLooking(s.text, text, at, whole)
+			return b.startLooking(raw, text, at, whole)
 		}
 		a.MakeArrayPage()
 	}
@@ -143,7 +138,7 @@ func (b *body) handleUndecodable(raw []byte, err error) error {
 
 // startEditing begins to translate a text, whose beginning is decoded.
 func (b *body) startEditing(text []byte) error {
-	b.editor = b.answer.Editor((*framed)(b))
+	b.editor = b.answer.Editor(b)
 	b.text.To(b.editor)
 	if b.answer.List != nil {
 		b.held = append(b.held, `{"data":`...)
@@ -175,31 +170,19 @@ func (b *body) writeDecoded(p []byte) error {
 	return err
 }
 
-// framed is what the editor writes to.
-type framed body
-
-func (f *framed) Write(p []byte) (int, error) {
-	b := (*body)(f)
-	if err := b.writeEdited(p); err != nil {
-		return 0, err
-	}
-	return len(p), nil
-}
-
-func (b *body) writeEdited(p []byte) error {
-	if b.w.committed {
-		if b.answer.Head {
-			return nil
+// Write takes what the editor passes on.
+func (b *body) Write(p []byte) (int, error) {
+	if !b.w.committed {
+		if len(b.held)+len(p) <= b.limit {
+			b.held = append(b.held, p...)
+			return len(p), nil
 		}
-		_, err := b.w.ResponseWriter.Write(p)
-		return err
+		b.commit()
 	}
-	if len(b.held)+len(p) <= b.limit {
-		b.held = append(b.held, p...)
-		return nil
+	if b.answer.Head {
+		return len(p), nil
 	}
-	b.commit()
-	return b.writeEdited(p)
+	return b.w.ResponseWriter.Write(p)
 }
 
 // close ends the body.
@@ -209,7 +192,7 @@ func (b *body) close() error {
 			return err
 		}
 	}
-	if b.xml != nil {
+	if b.isXML {
 		if err := b.readXML(); err != nil {
 			return err
 		}
@@ -245,7 +228,7 @@ func (b *body) close() error {
 		}
 		tail := append([]byte(nil), `,"pagination":`...)
 		tail = b.answer.List.Pagination(tail, b.answer.Total(b.editor, b.w.Header(), true))
-		if err := b.writeEdited(append(tail, '}')); err != nil {
+		if _, err := b.Write(append(tail, '}')); err != nil {
 			return err
 		}
 	}
@@ -305,11 +288,9 @@ func (b *body) commitRaw() {
 
 func (b *body) release() {
 	if b.unpack != nil {
-		b.unpack.release()
+		b.unpack.stop()
 	}
-	if b.start != nil {
-		b.start.release()
-	}
+	returnBuffer(b.start)
 	if b.look != nil {
 		b.look.editor.Release()
 	}
@@ -320,7 +301,7 @@ func (b *body) release() {
 	b.held = nil
 }
 
-// holds are the buffers that bodies are held in. Those that have grown are left to the collector.
+// holds are the buffers that bodies are kept in. Those that have grown are left to the collector.
 var holds = sync.Pool{New: func() any { return new([hold]byte) }}
 
 func borrowBuffer() []byte {

@@ -1,11 +1,13 @@
 package translate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
 	"github.com/gatehouse/gatehouse/module/internal/rest/xmljson"
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -44,17 +46,13 @@ func XMLDocument(h http.Header, body []byte, named *charset.Charset) ([]byte, *F
 	if f != nil {
 		return nil, f
 	}
-	text, ok := xmlText(h, body, named)
-	if !ok {
-		return nil, &Failure{Charset, fmt.Errorf("%w: a document in XML", charset.ErrText)}
-	}
-	return text, nil
+	return xmlText(h, body, named)
 }
 
 // unpackAll decompresses a whole body.
 func unpackAll(h http.Header, body []byte, limit int) (plain []byte, _ *Failure) {
-	coding := strings.ToLower(strings.TrimSpace(strings.Join(h["Content-Encoding"], ",")))
-	if coding == "" || coding == "identity" {
+	coding := contentCoding(h)
+	if coding == "" {
 		return body, nil
 	}
 	u := newUnpacker(coding, func(p []byte) error {
@@ -67,7 +65,7 @@ func unpackAll(h http.Header, body []byte, limit int) (plain []byte, _ *Failure)
 	if u == nil {
 		return nil, &Failure{Coding, fmt.Errorf("Content-Encoding %q, expected none, or one of gzip, deflate and zstd", coding)}
 	}
-	defer u.release()
+	defer u.stop()
 	err := u.write(body)
 	if err == nil {
 		err = u.close()
@@ -76,4 +74,55 @@ func unpackAll(h http.Header, body []byte, limit int) (plain []byte, _ *Failure)
 		return nil, failureOf(err)
 	}
 	return plain, nil
+}
+
+// addXML keeps a part of a document.
+func (b *body) addXML(p []byte) error {
+	if len(b.xml)+len(p) > xmljson.MaxSize {
+		return &Failure{Bomb, fmt.Errorf("a document in XML of more than %d bytes", xmljson.MaxSize)}
+	}
+	b.xml = append(b.xml, p...)
+	return nil
+}
+
+// readXML puts the JSON in the document's place.
+func (b *body) readXML() error {
+	json, err := decodeXML(b.answer, b.w.Header(), b.xml)
+	if err != nil {
+		return err
+	}
+	b.isXML, b.xml = false, nil
+	b.sure, b.in = true, charset.Reading{}
+	b.start = append(b.start[:0], json...)
+	return nil
+}
+
+// xmlText is a document in UTF-8. Its charset is that of the label, or the one that the document
+// says it is in, or the configuration's.
+func xmlText(h http.Header, document []byte, named *charset.Charset) ([]byte, *Failure) {
+	text, ok := charset.Read(cmp.Or(charsetOf(h), xmljson.Encoding(document)), named).Text(document, false)
+	if !ok {
+		return nil, &Failure{Charset, fmt.Errorf("%w: a document in XML", charset.ErrText)}
+	}
+	return text, nil
+}
+
+// decodeXML reads a whole document.
+func decodeXML(a *answer.Answer, h http.Header, document []byte) ([]byte, error) {
+	text, f := xmlText(h, document, a.Charset())
+	if f != nil {
+		return nil, f
+	}
+	shape, _ := a.XML()
+	json, err := shape.Decode(text)
+	if err != nil { // another outermost element is how such APIs say that they failed
+		return nil, &Failure{Syntax, err}
+	}
+	return json, nil
+}
+
+// readsXML reports whether an answer is a document in XML that the resource reads.
+func readsXML(a *answer.Answer, media string) bool {
+	_, ok := a.XML()
+	return ok && xmljson.IsXML(media)
 }

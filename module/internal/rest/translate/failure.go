@@ -40,10 +40,11 @@ type Failure struct {
 }
 
 func (f *Failure) Error() string {
-	if f.Err == nil {
-		return "the upstream's answer could not be translated: " + string(f.Kind)
+	text := "the upstream's answer could not be translated: " + string(f.Kind)
+	if f.Err != nil {
+		text += ": " + f.Err.Error()
 	}
-	return "the upstream's answer could not be translated: " + string(f.Kind) + ": " + f.Err.Error()
+	return text
 }
 
 func (f *Failure) Unwrap() error { return f.Err }
@@ -63,22 +64,22 @@ func notJSON(w *Writer, text []byte) *Failure {
 
 var errBomb = &Failure{Kind: Bomb}
 
-// failureOf sorts what an editor, or the way to it, says.
+// kinds are the failures that errors of the editor and of the decoder stand for.
+var kinds = map[error]Kind{
+	charset.ErrText: Charset, splice.ErrSyntax: Syntax, splice.ErrIncomplete: Incomplete,
+	splice.ErrRoot: Missing, splice.ErrLifted: Missing, splice.ErrDepth: Depth,
+}
+
+// failureOf returns the failure that an error is, or stands for.
 func failureOf(err error) *Failure {
 	var f *Failure
-	switch {
-	case errors.As(err, &f):
+	if errors.As(err, &f) {
 		return f
-	case errors.Is(err, charset.ErrText):
-		return &Failure{Charset, err}
-	case errors.Is(err, splice.ErrSyntax):
-		return &Failure{Syntax, err}
-	case errors.Is(err, splice.ErrIncomplete):
-		return &Failure{Incomplete, err}
-	case errors.Is(err, splice.ErrRoot), errors.Is(err, splice.ErrLifted):
-		return &Failure{Missing, err}
-	case errors.Is(err, splice.ErrDepth):
-		return &Failure{Depth, err}
+	}
+	for target, kind := range kinds {
+		if errors.Is(err, target) {
+			return &Failure{kind, err}
+		}
 	}
 	return &Failure{Gone, err}
 }

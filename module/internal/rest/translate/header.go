@@ -3,6 +3,7 @@ package translate
 import (
 	"mime"
 	"net/http"
+	"strings"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
@@ -18,6 +19,15 @@ func dropBodyFields(h http.Header) {
 	}
 }
 
+// contentCoding returns the coding that a body is compressed with, "" for none.
+func contentCoding(h http.Header) string {
+	coding := strings.ToLower(strings.TrimSpace(strings.Join(h["Content-Encoding"], ",")))
+	if coding == "identity" {
+		return ""
+	}
+	return coding
+}
+
 func mediaOf(h http.Header) string {
 	media, _ := envelope.MediaType(h)
 	return media
@@ -30,9 +40,6 @@ func charsetOf(h http.Header) string {
 
 func isAttachment(h http.Header) bool {
 	value := h.Get("Content-Disposition")
-	if value == "" {
-		return false
-	}
 	disposition, _, err := mime.ParseMediaType(value)
-	return err != nil || disposition != "inline"
+	return value != "" && (err != nil || disposition != "inline")
 }

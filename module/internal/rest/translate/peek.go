@@ -21,7 +21,6 @@ var conventionReplaces = map[int]bool{
 // for a success.
 func (w *Writer) applyConvention(h http.Header) bool {
 	a, media := w.config.Answer, mediaOf(h)
-	deletes := a.Status == http.StatusNoContent
 	switch {
 	case isAttachment(h), !envelope.IsJSON(media) && !envelope.MaybeJSON(media) && !readsXML(a, media):
 		return true
@@ -30,7 +29,7 @@ func (w *Writer) applyConvention(h http.Header) bool {
 		return true
 	}
 	limit := holdCreated
-	if deletes {
+	if a.Status == http.StatusNoContent {
 		limit = hold
 	}
 	w.peek = &peek{w: w, limit: limit}
@@ -41,9 +40,7 @@ func (w *Writer) applyConvention(h http.Header) bool {
 func (w *Writer) useConventionalStatus() {
 	a, h := w.config.Answer, w.Header()
 	if w.status = a.Status; w.status == http.StatusNoContent {
-		w.swallow = true
-		dropBodyFields(h)
-		h.Del("Content-Type")
+		w.dropBody(w.status)
 		return
 	}
 	if w.config.MediaType != "" && envelope.IsJSON(mediaOf(h)) {
@@ -111,7 +108,7 @@ func (p *peek) readOutcome(whole bool) (location string, ok bool) {
 	h, a := p.w.Header(), p.w.config.Answer
 	media := mediaOf(h)
 	text := p.kept
-	if coding := strings.ToLower(strings.TrimSpace(strings.Join(h["Content-Encoding"], ","))); coding != "" && coding != "identity" {
+	if coding := contentCoding(h); coding != "" {
 		text = nil
 		u := newUnpacker(coding, func(b []byte) error {
 			if text = append(text, b...); len(text) > p.limit {
@@ -123,7 +120,7 @@ func (p *peek) readOutcome(whole bool) (location string, ok bool) {
 		if u == nil {
 			return "", envelope.IsJSON(media)
 		}
-		defer u.release()
+		defer u.stop()
 		err := u.write(p.kept)
 		if err == nil && whole {
 			err = u.close()

@@ -5,46 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"sync"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
-// start is the beginning of a body, kept until it is known where the JSON begins and
-// how it is encoded.
-type start struct {
-	text []byte
-}
-
-// sample is how much is looked at; what comes later is taken for more of the same.
+// sample is how much of a body is looked at to find the JSON in it; what comes later is taken for more of the same.
 const sample = 32 << 10
-
-var starts = sync.Pool{New: func() any { return new([sample]byte) }}
-
-func newStart() *start {
-	buffer, ok := starts.Get().(*[sample]byte)
-	if !ok {
-		buffer = new([sample]byte)
-	}
-	return &start{text: buffer[:0]}
-}
-
-func (s *start) release() {
-	if cap(s.text) == sample {
-		starts.Put((*[sample]byte)(s.text[:sample]))
-	}
-	s.text = nil
-}
-
-// add reports that there is enough.
-func (s *start) add(p []byte) bool {
-	if len(s.text)+len(p) > sample {
-		s.text = append(append(make([]byte, 0, len(s.text)+len(p)), s.text...), p...)
-		return true
-	}
-	s.text = append(s.text, p...)
-	return false
-}
 
 func beginsContainer(c byte) bool { return c == '{' || c == '[' }
 

@@ -37,46 +37,45 @@ type unpacker struct {
 	err     error
 }
 
-// newUnpacker returns nil for a coding that is not known, several at once among them.
+// decompressors are the known codings.
+var decompressors = map[string]func(io.Reader) (io.ReadCloser, error){
+	"gzip": openGzip, "x-gzip": openGzip,
+	"deflate": func(r io.Reader) (io.ReadCloser, error) { // zlib by the standard, the bare format by custom
+		var head [2]byte
+		n, err := io.ReadFull(r, head[:])
+		if err != nil {
+			return nil, err
+		}
+		all := io.MultiReader(bytes.NewReader(head[:n]), r)
+		if head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 { // RFC 1950 section 2.2
+			return zlib.NewReader(all)
+		}
+		return flate.NewReader(all), nil
+	},
+	"zstd": func(r io.Reader) (io.ReadCloser, error) {
+		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, err
+		}
+		return z.IOReadCloser(), nil
+	},
+}
+
+func openGzip(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }
+
+// newUnpacker returns nil for a coding that is not known, such as several at once.
 func newUnpacker(coding string, to func([]byte) error) *unpacker {
-	var open func(io.Reader) (io.Reader, func(), error)
-	none := func() {}
-	switch coding {
-	case "gzip", "x-gzip":
-		open = func(r io.Reader) (io.Reader, func(), error) { z, err := gzip.NewReader(r); return z, none, err }
-	case "deflate": // zlib by the standard, the bare format by custom
-		open = func(r io.Reader) (io.Reader, func(), error) {
-			var head [2]byte
-			n, err := io.ReadFull(r, head[:])
-			if err != nil {
-				return nil, none, err
-			}
-			all := io.MultiReader(bytes.NewReader(head[:n]), r)
-			if head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 { // RFC 1950 section 2.2
-				z, err := zlib.NewReader(all)
-				return z, none, err
-			}
-			return flate.NewReader(all), none, nil
-		}
-	case "zstd":
-		open = func(r io.Reader) (io.Reader, func(), error) {
-			z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
-			if err != nil {
-				return nil, none, err
-			}
-			return z, z.Close, nil
-		}
-	default:
+	open := decompressors[coding]
+	if open == nil {
 		return nil
 	}
 	u := &unpacker{to: to}
 	u.resume, u.stop = iter.Pull(func(yield func(struct{}) bool) {
-		from, done, err := open(&waiting{u, yield})
-		defer func() { done() }()
-		if err == nil {
-			_, err = io.Copy(writerOnly{u}, from)
+		var from io.ReadCloser
+		if from, u.err = open(&waiting{u, yield}); u.err == nil {
+			defer from.Close()
+			_, u.err = io.Copy(writerOnly{u}, from)
 		}
-		u.err = err
 	})
 	return u
 }
@@ -152,6 +151,3 @@ func ofCoding(err error) bool {
 		errors.Is(err, zlib.ErrDictionary) || errors.As(err, &corrupt) || errors.Is(err, zstd.ErrMagicMismatch) || errors.Is(err, zstd.ErrWindowSizeExceeded) ||
 		errors.Is(err, zstd.ErrDecoderSizeExceeded) || errors.Is(err, zstd.ErrCRCMismatch)
 }
-
-// release ends the coroutine.
-func (u *unpacker) release() { u.stop() }

@@ -97,9 +97,7 @@ func (w *Writer) WriteHeader(status int) {
 			return
 		}
 	case a.Status == http.StatusNoContent:
-		w.status, w.swallow = a.Status, true
-		dropBodyFields(h)
-		h.Del("Content-Type")
+		w.dropBody(a.Status)
 		w.rewriteLocations(h)
 	case status == http.StatusNoContent || status == http.StatusResetContent:
 		if a.Status != 0 {
@@ -121,6 +119,13 @@ func (w *Writer) WriteHeader(status int) {
 		}
 	}
 	w.sendHeader()
+}
+
+// dropBody makes an answer without a body of it.
+func (w *Writer) dropBody(status int) {
+	w.status, w.swallow = status, true
+	dropBodyFields(w.Header())
+	w.Header().Del("Content-Type")
 }
 
 // sendHeader sends the header to the client.
@@ -151,13 +156,9 @@ func (w *Writer) rewriteRedirect(h http.Header) {
 	switch {
 	case w.status != http.StatusFound && w.status != http.StatusSeeOther:
 	case a.IsNewItem(to) && a.Shape.Readable:
-		w.status, w.swallow = a.Status, true
-		dropBodyFields(h)
-		h.Del("Content-Type")
+		w.dropBody(a.Status)
 	case a.IsUnreadableNewItem(to):
-		w.status, w.swallow = http.StatusCreated, true
-		dropBodyFields(h)
-		h.Del("Content-Type")
+		w.dropBody(http.StatusCreated)
 		h.Del("Location")
 	}
 	w.sendHeader()
@@ -187,9 +188,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	switch {
 	case w.failure != nil:
 		return 0, w.failure
-	case w.swallow:
-		return len(p), nil
-	case w.missed != nil:
+	case w.swallow, w.missed != nil:
 		return len(p), nil
 	case w.peek != nil:
 		if err := w.peek.write(p); err != nil {
@@ -275,9 +274,7 @@ func (w *Writer) Settle() *Failure {
 	}
 	a, h := w.config.Answer, w.Header()
 	_ = envelope.TakeTrailers(h)
-	dropBodyFields(h)
-	h.Del("Content-Type")
-	w.status, w.swallow = http.StatusNoContent, true
+	w.dropBody(http.StatusNoContent)
 	if a.Status == http.StatusCreated {
 		w.status = a.Status
 		if w.body != nil && w.body.editor != nil {
