@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gatehouse/gatehouse/module/internal/rest/rpc"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
@@ -64,7 +63,7 @@ func (b *branch) text() string {
 		if i > 0 {
 			text.WriteByte(',')
 		}
-		text.Write(rpc.Quote(name))
+		text.Write(splice.Quote(name))
 		text.WriteString(":" + b.below[name].text())
 	}
 	return "{" + text.String() + "}"

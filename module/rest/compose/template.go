@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/rpc"
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
 // Member is a member that the gateway places in the body of the upstream's request.
@@ -116,7 +117,7 @@ func (t *Template) value(text string, asJSON bool) (string, error) {
 		}
 	}
 	if !strings.ContainsAny(text, "{}") {
-		return string(rpc.Quote(text)), nil
+		return string(splice.Quote(text)), nil
 	}
 	return t.compound(text)
 }

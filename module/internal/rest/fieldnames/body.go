@@ -1,12 +1,12 @@
 package fieldnames
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
@@ -62,14 +62,5 @@ func literalOf(text string) json.RawMessage {
 	if json.Valid([]byte(text)) && text[0] != '{' && text[0] != '[' && text[0] != '"' {
 		return json.RawMessage(text)
 	}
-	return Quote(text)
-}
-
-// Quote returns a text as JSON.
-func Quote(text string) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // a string always encodes
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return splice.Quote(text)
 }

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"hash/maphash"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
 // MaxAnswer is the most bytes of an answer, which is held in memory.
@@ -29,12 +30,8 @@ type Fault struct {
 	Data    json.RawMessage
 }
 
-var (
-	// ErrNoAnswer is the error for what is no answer to the call.
-	ErrNoAnswer = errors.New("it is no answer to the call")
-
-	faultCode = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17})$`)
-)
+// ErrNoAnswer is the error for what is no answer to the call.
+var ErrNoAnswer = errors.New("it is no answer to the call")
 
 // Decode reads an answer of JSON-RPC: its result, or a fault. Where a name occurs twice, the last
 // one counts. An answer to no request in particular has the id null, and can only be a fault.
@@ -79,7 +76,7 @@ func readFault(problem json.RawMessage) *Fault {
 
 // codeOf is a code that conditions can ask for: a whole number, in quotes or not.
 func codeOf(value json.RawMessage) string {
-	if text := scalarText(value); faultCode.MatchString(text) {
+	if text := scalarText(value); whole.MatchString(text) {
 		return text
 	}
 	return ""
@@ -118,7 +115,7 @@ func (f *Fault) Status() int {
 // Document is a fault as `{"error":{"code","message","data"}}`, and its status in the member
 // [Marker].
 func (f *Fault) Document() []byte {
-	b := fmt.Appendf(nil, `{"error":{"message":%s`, quote(f.Message))
+	b := fmt.Appendf(nil, `{"error":{"message":%s`, splice.Quote(f.Message))
 	if f.Code != "" {
 		b = append(b, `,"code":`+f.Code...)
 	}

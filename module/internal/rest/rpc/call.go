@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
 // Values are what the placeholders of one call stand for.
@@ -27,6 +29,7 @@ type ValueError struct {
 
 func (e *ValueError) Error() string { return fmt.Sprintf("%s %s", e.Ref, e.Why) }
 
+// whole is a whole number that 64 bits hold.
 var whole = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17})$`)
 
 // id is that of every call: over HTTP an answer belongs to its request, and has it to show that
@@ -35,33 +38,52 @@ const id = "1"
 
 // Encode writes a call of JSON-RPC 2.0.
 func (t *Template) Encode(method string, v Values) ([]byte, error) {
-	b := append([]byte(`{"jsonrpc":"2.0","method":`), quote(method)...)
+	e := new(encoder)
+	e.b.WriteString(`{"jsonrpc":"2.0","method":` + string(splice.Quote(method)))
 	if t.root != nil {
-		to := &jsonCall{b: append(b, `,"params":`...)}
-		if err := t.root.write(to, v); err != nil {
+		e.b.WriteString(`,"params":`)
+		if err := t.root.write(e, v); err != nil {
 			return nil, err
 		}
-		b = to.b
 	}
-	return append(b, `,"id":`+id+`}`...), nil
+	e.b.WriteString(`,"id":` + id + `}`)
+	return e.b.Bytes(), nil
 }
 
-// encoder writes the values of a call in one form.
-type encoder interface {
-	open(object bool)
-	name(name string) error // of the next value, in an object
-	endName()               // that value was written
-	value(json.RawMessage) error
-	mark([]byte) // of a configured value
-	end(object bool)
+// EncodeXML writes a call of XML-RPC. The parameters are Listed.
+func (t *Template) EncodeXML(method string, v Values) ([]byte, error) {
+	e := &encoder{xml: true}
+	e.b.WriteString(`<?xml version="1.0"?><methodCall><methodName>` + method + `</methodName><params>`) // CheckMethod permits no markup
+	if t.root != nil {
+		for i := range t.root.values {
+			e.b.WriteString("<param>")
+			if err := t.root.values[i].write(e, v); err != nil {
+				return nil, err
+			}
+			e.b.WriteString("</param>")
+		}
+	}
+	e.b.WriteString(`</params></methodCall>`)
+	return e.b.Bytes(), nil
 }
 
-// write writes a value. A member of an object whose placeholder stands for nothing is left out;
-// in a list, where places count, it is null.
-func (n *node) write(to encoder, v Values) error {
+// Object writes the parameters alone, which are an object: `{}` for none. A member whose value the request does not
+// have is left out.
+func (t *Template) Object(v Values) ([]byte, error) {
+	if t.root == nil {
+		return []byte("{}"), nil
+	}
+	e := new(encoder)
+	err := t.root.write(e, v)
+	return e.b.Bytes(), err
+}
+
+// write writes a value. A member of an object whose placeholder stands for nothing is left out; in a list, whose
+// elements are known by their place, it is null.
+func (n *node) write(to *encoder, v Values) error {
 	switch {
 	case n.ref != nil && n.ref.Place == Configured:
-		to.mark(n.ref.mark())
+		to.mark(string(n.ref.mark()))
 		return nil
 	case n.ref != nil:
 		value, err := v.of(*n.ref)
@@ -82,21 +104,18 @@ func (n *node) write(to encoder, v Values) error {
 	to.open(n.object)
 	for i := range n.values {
 		value := &n.values[i]
-		if n.object {
-			if absent, err := value.absent(v); err != nil {
-				return err
-			} else if absent {
-				continue
-			}
-			if err := to.name(n.names[i]); err != nil {
+		if !n.object {
+			if err := value.write(to, v); err != nil {
 				return err
 			}
+			continue
 		}
-		if err := value.write(to, v); err != nil {
+		absent, err := value.absent(v)
+		if err == nil && !absent {
+			err = to.member(n.names[i], func() error { return value.write(to, v) })
+		}
+		if err != nil {
 			return err
-		}
-		if n.object {
-			to.endName()
 		}
 	}
 	to.end(n.object)
@@ -112,54 +131,6 @@ func (n *node) absent(v Values) (bool, error) {
 	return value == nil, err
 }
 
-// jsonCall writes JSON.
-type jsonCall struct{ b []byte }
-
-// separate puts a comma behind another value.
-func (j *jsonCall) separate() {
-	switch j.b[len(j.b)-1] {
-	case '[', '{', ':':
-	default:
-		j.b = append(j.b, ',')
-	}
-}
-
-func (j *jsonCall) open(object bool) {
-	j.separate()
-	if object {
-		j.b = append(j.b, '{')
-	} else {
-		j.b = append(j.b, '[')
-	}
-}
-
-func (j *jsonCall) name(name string) error {
-	j.separate()
-	j.b = append(append(j.b, quote(name)...), ':')
-	return nil
-}
-
-func (*jsonCall) endName() {}
-
-func (j *jsonCall) value(value json.RawMessage) error {
-	j.separate()
-	j.b = append(j.b, value...)
-	return nil
-}
-
-func (j *jsonCall) mark(mark []byte) {
-	j.separate()
-	j.b = append(j.b, mark...)
-}
-
-func (j *jsonCall) end(object bool) {
-	if object {
-		j.b = append(j.b, '}')
-	} else {
-		j.b = append(j.b, ']')
-	}
-}
-
 // of is the value of a placeholder as JSON, nil for none.
 func (v Values) of(r Ref) (json.RawMessage, error) {
 	if r.Place == Body {
@@ -173,7 +144,7 @@ func (v Values) of(r Ref) (json.RawMessage, error) {
 	case !ok:
 		return nil, nil
 	case !r.Int:
-		return quote(text), nil
+		return splice.Quote(text), nil
 	case !whole.MatchString(text):
 		return nil, &ValueError{r, "must be a whole number"}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/internal/rest/xmljson"
 	"github.com/gatehouse/gatehouse/module/rest/charset"
 )
@@ -106,5 +107,5 @@ func (r Ref) encode(value string, byXML bool) (string, error) {
 		}
 		return "<string>" + text + "</string>", nil
 	}
-	return charset.EscapeJSON(string(quote(value))), nil
+	return charset.EscapeJSON(string(splice.Quote(value))), nil
 }

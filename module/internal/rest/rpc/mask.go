@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
 // Masked is what stands in a result in the place of a secret.
@@ -45,5 +47,5 @@ func masked(literal json.RawMessage, secrets []string) json.RawMessage {
 	if !found {
 		return literal
 	}
-	return quote(text)
+	return splice.Quote(text)
 }

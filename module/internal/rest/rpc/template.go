@@ -1,14 +1,16 @@
 package rpc
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
 // Place is where the value of a placeholder comes from.
@@ -105,10 +107,7 @@ func Parse(text string, names []string) (*Template, error) {
 			err = errors.New("something follows them")
 		}
 	}
-	if err == nil && root.ref == nil && root.literal != nil {
-		err = errors.New("they are neither")
-	}
-	if err == nil && root.ref != nil && (root.ref.Place != Body || root.ref.Name != "") {
+	if err == nil && (root.literal != nil || root.ref != nil && (root.ref.Place != Body || root.ref.Name != "")) {
 		err = errors.New("they are neither")
 	}
 	if err != nil {
@@ -190,10 +189,8 @@ func parseRef(m []string, names []string) (Ref, error) {
 		return ref, nil
 	case m[2] == "":
 		ref.Place, ref.Name = Path, m[1]
-		for _, name := range names {
-			if name == m[1] {
-				return ref, nil
-			}
+		if slices.Contains(names, m[1]) {
+			return ref, nil
 		}
 	case isConfigured("{" + m[1] + "." + m[2] + "}"):
 		ref.Place, ref.Name = Configured, "{"+m[1]+"."+m[2]+"}"
@@ -242,7 +239,7 @@ func (t *Template) next(d *json.Decoder, depth int) (n node, err error) {
 			n.ref = &t.refs[i]
 			return n, nil
 		}
-		n.literal = quote(v)
+		n.literal = splice.Quote(v)
 	case json.Number:
 		n.literal = json.RawMessage(v.String())
 	case bool:
@@ -262,10 +259,8 @@ func (t *Template) name(d *json.Decoder, before []string) (string, error) {
 	if strings.HasPrefix(name, "\x00") {
 		return "", errors.New("a placeholder stands in the place of a name")
 	}
-	for _, other := range before {
-		if other == name {
-			return "", fmt.Errorf("member %s is there twice", name)
-		}
+	if slices.Contains(before, name) {
+		return "", fmt.Errorf("member %s is there twice", name)
 	}
 	return name, nil
 }
@@ -275,18 +270,5 @@ func (t *Template) Refs() []Ref { return t.refs }
 
 // Has reports whether a value is sent.
 func (t *Template) Has(place Place, name string) bool {
-	for _, r := range t.refs {
-		if r.Place == place && r.Name == name {
-			return true
-		}
-	}
-	return false
-}
-
-func quote(text string) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // a string always encodes
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return slices.ContainsFunc(t.refs, func(r Ref) bool { return r.Place == place && r.Name == name })
 }
