@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"github.com/gatehouse/gatehouse/examples/internal/browser"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -338,7 +339,7 @@ func TestACallbackThatWasNotBegunHereIsRefused(t *testing.T) {
 	t.Run("too late", func(t *testing.T) {
 		wo := newWorld(t)
 		state := wo.begin(wo.browser)
-		wo.set(func() { wo.now = wo.now.Add(pendingLife) })
+		wo.set(func() { wo.now = wo.now.Add(browser.PendingLife) })
 		if status, _, _ := wo.get(wo.browser, "/callback?code=the+code&state="+state); status != 403 {
 			t.Errorf("after ten minutes: %d", status)
 		}
@@ -451,7 +452,7 @@ func TestAnotherSiteCannotSignTheUserOut(t *testing.T) {
 func TestASessionEnds(t *testing.T) {
 	wo := newWorld(t)
 	wo.signIn()
-	wo.set(func() { wo.now = wo.now.Add(sessionLife) })
+	wo.set(func() { wo.now = wo.now.Add(browser.SessionLife) })
 	if _, _, body := wo.get(wo.browser, "/"); !strings.Contains(body, "<button>Sign in</button>") {
 		t.Error("still signed in after twelve hours")
 	}
@@ -472,29 +473,14 @@ func TestBegunSignInsMakeRoomAndSignedInUsersStay(t *testing.T) {
 	if status, _, _ := wo.get(first, "/callback?code=the+code&state="+oldest); status != 403 {
 		t.Errorf("the oldest begun sign-in is still known: %d", status)
 	}
-	s := newSessions(2, time.Now)
-	for range 2 {
-		if _, ok := s.signIn("", nil); !ok {
-			t.Fatal("no room")
-		}
-	}
-	for id := range s.byID {
-		s.byID[id].tokens = fixed{}
-	}
-	if _, ok := s.begin("", "state", "verifier"); ok || len(s.byID) != 2 {
-		t.Errorf("a begun sign-in was let in beyond the cap: %d sessions", len(s.byID))
-	}
-	if _, ok := s.signIn("", fixed{}); ok || len(s.byID) != 2 {
-		t.Errorf("somebody was let in beyond the cap: %d sessions", len(s.byID))
-	}
 }
 
 func TestASecondSignInWithinOneSessionHasItsFullTime(t *testing.T) {
 	wo := newWorld(t)
 	wo.begin(wo.browser)
-	wo.set(func() { wo.now = wo.now.Add(pendingLife - time.Second) })
+	wo.set(func() { wo.now = wo.now.Add(browser.PendingLife - time.Second) })
 	state := wo.begin(wo.browser)
-	wo.set(func() { wo.now = wo.now.Add(pendingLife - time.Second) })
+	wo.set(func() { wo.now = wo.now.Add(browser.PendingLife - time.Second) })
 	if status, _, _ := wo.get(wo.browser, "/callback?code=the+code&state="+state); status != 303 {
 		t.Errorf("%d", status)
 	}

@@ -31,13 +31,13 @@ type view struct {
 
 func (a *App) home(w http.ResponseWriter, r *http.Request) {
 	v := view{Title: "Article Reader"}
-	tokens := a.sessions.tokens(browser(r))
+	tokens := a.sessions.User(r)
 	if tokens == nil {
 		show(w, http.StatusOK, v)
 		return
 	}
 	v.SignedIn = true
-	err := a.read(r, tokens, &v)
+	err := a.read(r, *tokens, &v)
 	if wait, ok := errors.AsType[busy](err); ok {
 		v.Text = "You have read a great deal. Please come back a little later."
 		if wait.retryAfter != "" {
@@ -52,8 +52,7 @@ func (a *App) home(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		show(w, http.StatusOK, v)
 	case errors.Is(err, errSignedOut):
-		a.sessions.end(browser(r))
-		a.setCookie(w, "")
+		a.sessions.End(w, r)
 		show(w, http.StatusOK, view{Title: v.Title, Text: "Your sign-in has ended. Please sign in again."})
 	default:
 		// The page says nothing of the fault; error texts of oauth2 may hold an answer of the issuer.
@@ -98,10 +97,4 @@ func show(w http.ResponseWriter, status int, v view) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_ = page.Execute(w, v) // the reader has gone: there is nobody to tell
-}
-
-func style(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/css; charset=utf-8")
-	w.Header().Set("Cache-Control", "max-age=300")
-	_, _ = w.Write([]byte(styleText))
 }

@@ -16,13 +16,11 @@ const cookieName = "reader_session"
 // (RFC 6749 section 10.12), the verifier ties the code to this sign-in (RFC 7636).
 func (a *App) login(w http.ResponseWriter, r *http.Request) {
 	state, verifier := rand.Text(), oauth2.GenerateVerifier()
-	id, ok := a.sessions.begin(browser(r), state, verifier)
-	if !ok {
+	if !a.sessions.Begin(w, r, state, verifier) {
 		w.Header().Set("Retry-After", "60")
 		sorry(w, http.StatusServiceUnavailable, "Too many people are here", "Please try again in a minute.")
 		return
 	}
-	a.setCookie(w, id)
 	http.Redirect(w, r, a.oauth.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier)), http.StatusFound)
 }
 
@@ -34,7 +32,7 @@ func (a *App) callback(w http.ResponseWriter, r *http.Request) {
 		sorry(w, http.StatusBadRequest, "This address is damaged", "Please start again from the first page.")
 		return
 	}
-	verifier, ok := a.sessions.claim(browser(r), q.Get("state"))
+	verifier, ok := a.sessions.Claim(r, q.Get("state"))
 	if !ok {
 		sorry(w, http.StatusForbidden, "This sign-in was not begun here",
 			"The answer does not belong to a sign-in that this browser began in the last ten minutes, so it was refused.")
@@ -69,38 +67,16 @@ func (a *App) callback(w http.ResponseWriter, r *http.Request) {
 	}
 	// The source outlives this request: it refreshes the token in later ones.
 	later := context.WithValue(context.Background(), oauth2.HTTPClient, a.api.client)
-	id, ok := a.sessions.signIn(browser(r), a.oauth.TokenSource(later, tok))
-	if !ok {
+	if !a.sessions.SignIn(w, r, a.oauth.TokenSource(later, tok)) {
 		sorry(w, http.StatusServiceUnavailable, "Too many people are here", "Please try again in a minute.")
 		return
 	}
-	a.setCookie(w, id)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
 func (a *App) logout(w http.ResponseWriter, r *http.Request) {
-	a.sessions.end(browser(r))
-	a.setCookie(w, "")
+	a.sessions.End(w, r)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
-}
-
-// browser returns the ID that the browser shows, or "".
-func browser(r *http.Request) string {
-	c, err := r.Cookie(cookieName)
-	if err != nil {
-		return ""
-	}
-	return c.Value
-}
-
-// setCookie is SameSite=Lax and not Strict: the callback is a navigation that comes
-// from the issuer's site, and it must bring the cookie.
-func (a *App) setCookie(w http.ResponseWriter, id string) {
-	c := &http.Cookie{Name: cookieName, Value: id, Path: "/", HttpOnly: true, Secure: a.secure, SameSite: http.SameSiteLaxMode}
-	if id == "" {
-		c.MaxAge = -1
-	}
-	http.SetCookie(w, c)
 }
 
 func repeated(q url.Values) bool {

@@ -1,14 +1,15 @@
 package app
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	"github.com/markbates/goth/providers/wechat"
+
+	"github.com/gatehouse/gatehouse/examples/internal/browser"
 )
 
 // Config of the site. All but Sessions and Now are required.
@@ -29,53 +30,29 @@ type Config struct {
 // App is the site. It is safe for concurrent use.
 type App struct {
 	wechat   *wechat.Provider
-	secure   bool
-	sessions *sessions
-	headers  map[string]string
+	sessions *browser.Sessions[visitor]
 	handler  http.Handler
 }
 
 // New checks the configuration; it contacts nobody.
 func New(c Config) (*App, error) {
-	var origins [3]string
-	for i, at := range []string{c.Open, c.API, c.Self} {
-		u, err := url.Parse(at)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || strings.HasSuffix(at, "/") {
-			return nil, fmt.Errorf("the address %q must be an http or https URL without a slash at its end", at)
-		}
-		origins[i] = u.Scheme + "://" + u.Host
+	open, err := browser.Origin("address", c.Open)
+	_, apiErr := browser.Origin("address", c.API)
+	_, selfErr := browser.Origin("address", c.Self)
+	if err := cmp.Or(err, apiErr, selfErr); err != nil {
+		return nil, err
 	}
 	if c.AppID == "" || c.Secret == "" {
 		return nil, errors.New("the site needs an appid and a secret")
 	}
-	if c.Sessions == 0 {
-		c.Sessions = 1000
-	}
-	if c.Now == nil {
-		c.Now = time.Now
-	}
 	a := &App{
 		wechat:   library(c),
-		secure:   strings.HasPrefix(c.Self, "https:"),
-		sessions: newSessions(c.Sessions, c.Now),
-		headers: map[string]string{
-			"Cache-Control":          "no-store",
-			"X-Content-Type-Options": "nosniff",
-			"Referrer-Policy":        "same-origin", // the address of /wx has a code in it
-			// Browsers hold a form's redirects to form-action as well: /login leads to Open.
-			// Pictures come from where people keep them.
-			"Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src https: " + origins[0] +
-				"; form-action 'self' " + origins[0] + "; base-uri 'none'; frame-ancestors 'none'",
-		},
+		sessions: browser.NewSessions[visitor](cookieName, strings.HasPrefix(c.Self, "https:"), c.Sessions, c.Now),
 	}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", a.home)
-	mux.HandleFunc("GET /login", a.login)
-	mux.HandleFunc("GET /wx", a.callback)
-	mux.HandleFunc("POST /logout", a.logout)
-	mux.HandleFunc("GET /style.css", style)
-	// Without it another site could sign a visitor out.
-	a.handler = http.NewCrossOriginProtection().Handler(mux)
+	// Pictures come from where people keep them.
+	a.handler = browser.Site(map[string]http.HandlerFunc{
+		"GET /{$}": a.home, "GET /login": a.login, "GET /wx": a.callback, "POST /logout": a.logout,
+	}, styleText, open, "img-src https: "+open+"; ")
 	return a, nil
 }
 
@@ -88,9 +65,4 @@ func library(c Config) *wechat.Provider {
 	return p
 }
 
-func (a *App) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	for name, value := range a.headers {
-		w.Header().Set(name, value)
-	}
-	a.handler.ServeHTTP(w, r)
-}
+func (a *App) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }

@@ -23,7 +23,7 @@ type view struct {
 }
 
 func (a *App) home(w http.ResponseWriter, r *http.Request) {
-	v := view{Title: "Lantern Teahouse", Visitor: a.sessions.who(browser(r))}
+	v := view{Title: "Lantern Teahouse", Visitor: a.sessions.User(r)}
 	show(w, http.StatusOK, v)
 }
 
@@ -35,10 +35,4 @@ func show(w http.ResponseWriter, status int, v view) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_ = page.Execute(w, v) // the visitor has gone: there is nobody to tell
-}
-
-func style(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/css; charset=utf-8")
-	w.Header().Set("Cache-Control", "max-age=300")
-	_, _ = w.Write([]byte(styleText))
 }

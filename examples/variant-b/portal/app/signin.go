@@ -14,6 +14,10 @@ import (
 
 const cookieName = "portal_session"
 
+// visitor is what the site knows of somebody who signed in. OpenID is theirs here and
+// nowhere else; UnionID is theirs at every site of the same owner.
+type visitor struct{ OpenID, UnionID, Nickname, Picture string }
+
 // login sends the browser to the page with the code to scan. The state ties the answer to
 // this browser (RFC 6749 section 10.12).
 func (a *App) login(w http.ResponseWriter, r *http.Request) {
@@ -28,13 +32,11 @@ func (a *App) login(w http.ResponseWriter, r *http.Request) {
 		a.fault(w, err)
 		return
 	}
-	id, ok := a.sessions.begin(browser(r), state)
-	if !ok {
+	if !a.sessions.Begin(w, r, state, "") {
 		w.Header().Set("Retry-After", "60")
 		sorry(w, http.StatusServiceUnavailable, "The house is full", "Please try again in a minute.")
 		return
 	}
-	a.setCookie(w, id)
 	http.Redirect(w, r, to, http.StatusFound)
 }
 
@@ -46,7 +48,7 @@ func (a *App) callback(w http.ResponseWriter, r *http.Request) {
 		sorry(w, http.StatusBadRequest, "This address is damaged", "Please start again from the first page.")
 		return
 	}
-	if !a.sessions.claim(browser(r), q.Get("state")) {
+	if _, ok := a.sessions.Claim(r, q.Get("state")); !ok {
 		sorry(w, http.StatusForbidden, "This sign-in was not begun here",
 			"The answer does not belong to a sign-in that this browser began in the last ten minutes, so it was refused.")
 		return
@@ -61,14 +63,11 @@ func (a *App) callback(w http.ResponseWriter, r *http.Request) {
 		a.fault(w, err)
 		return
 	}
-	id, ok := a.sessions.signIn(browser(r), visitor{
-		OpenID: user.UserID, Nickname: user.NickName, Picture: user.AvatarURL, UnionID: text(user.RawData["Unionid"]),
-	})
-	if !ok {
+	who := visitor{OpenID: user.UserID, Nickname: user.NickName, Picture: user.AvatarURL, UnionID: text(user.RawData["Unionid"])}
+	if !a.sessions.SignIn(w, r, who) {
 		sorry(w, http.StatusServiceUnavailable, "The house is full", "Please try again in a minute.")
 		return
 	}
-	a.setCookie(w, id)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
@@ -101,26 +100,6 @@ func (a *App) fault(w http.ResponseWriter, err error) {
 }
 
 func (a *App) logout(w http.ResponseWriter, r *http.Request) {
-	a.sessions.end(browser(r))
-	a.setCookie(w, "")
+	a.sessions.End(w, r)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
-}
-
-// browser returns the ID that the browser shows, or "".
-func browser(r *http.Request) string {
-	c, err := r.Cookie(cookieName)
-	if err != nil {
-		return ""
-	}
-	return c.Value
-}
-
-// setCookie is SameSite=Lax and not Strict: the answer is a navigation that comes from
-// another site, and it must bring the cookie.
-func (a *App) setCookie(w http.ResponseWriter, id string) {
-	c := &http.Cookie{Name: cookieName, Value: id, Path: "/", HttpOnly: true, Secure: a.secure, SameSite: http.SameSiteLaxMode}
-	if id == "" {
-		c.MaxAge = -1
-	}
-	http.SetCookie(w, c)
 }
