@@ -2,18 +2,18 @@ package login
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/supply"
 )
@@ -116,7 +116,7 @@ func (e *Error) Unwrap() error { return e.err }
 
 // SignIn goes through the steps. fill fills in placeholders.
 func (p *Plan) SignIn(ctx context.Context, do Do, fill func(string) (string, error)) (*Session, error) {
-	j := &journey{jar: make(map[string]string)}
+	j := &journey{jar: make(map[string]string), named: make(map[string]bool)}
 	for i, s := range p.steps {
 		if refused, err := p.step(ctx, i, s, j, do, fill); err != nil {
 			path, _, _ := strings.Cut(s.Upstream, "?")
@@ -197,10 +197,7 @@ func (j *journey) request(ctx context.Context, s Step, fill func(string) (string
 	r := (&http.Request{Method: s.Method, URL: at, Header: make(http.Header), Body: http.NoBody}).WithContext(ctx)
 	r.Header.Set("Accept", "application/json, */*;q=0.5")
 	r.Header.Set("Accept-Encoding", "identity")
-	as := s.As
-	if as == "" {
-		as = "form"
-	}
+	as := cmp.Or(s.As, "form")
 	if s.Method == http.MethodGet {
 		as = ""
 	}
@@ -269,9 +266,6 @@ func (j *journey) keep(k Keep, a Answer) error {
 		return fmt.Errorf("the answer has no %s %s", k.From, k.Name)
 	}
 	if k.In == "" {
-		if j.named == nil {
-			j.named = make(map[string]bool)
-		}
 		j.named[k.Name] = true
 		return nil
 	}
@@ -286,49 +280,31 @@ func (j *journey) keep(k Keep, a Answer) error {
 		j.next = append(j.next, p)
 		return nil
 	}
-	for i, other := range j.params {
-		if other.In == p.In && other.Name == p.Name {
-			j.params[i] = p
-			return nil
-		}
+	if i := slices.IndexFunc(j.params, func(other supply.Param) bool { return other.In == p.In && other.Name == p.Name }); i >= 0 {
+		j.params[i] = p
+	} else {
+		j.params = append(j.params, p)
 	}
-	j.params = append(j.params, p)
 	return nil
 }
 
-// scalarAt is the text, number or boolean at a pointer, "" for none.
+// scalarAt returns the text, number or boolean at a pointer of a JSON document, "" for none.
 func scalarAt(body []byte, pointer string) string {
-	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
+	at, err := splice.ParsePointer(pointer)
+	if err != nil {
 		return ""
 	}
-	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // io.EOF is returned as it is
+	plan, err := splice.Compile(splice.Config{Capture: []splice.Pointer{at}, MaxScalar: MaxAnswer})
+	if err != nil {
 		return ""
 	}
-	for _, name := range strings.Split(pointer, "/")[1:] {
-		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
-		switch at := v.(type) {
-		case map[string]any:
-			v = at[name]
-		case []any:
-			i, err := strconv.Atoi(name)
-			if err != nil || i < 0 || i >= len(at) {
-				return ""
-			}
-			v = at[i]
-		default:
-			return ""
-		}
+	e := plan.New(io.Discard)
+	defer e.Release()
+	if _, err := e.Write(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))); err != nil || e.Close() != nil {
+		return ""
 	}
-	switch v := v.(type) {
-	case string:
-		return v
-	case json.Number:
-		return v.String()
-	case bool:
-		return strconv.FormatBool(v)
+	if s := e.Captured(0); s.Kind != splice.Null {
+		return s.Text
 	}
 	return ""
 }

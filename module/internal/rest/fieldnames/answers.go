@@ -57,32 +57,25 @@ func (n *Names) compileAnswers() error {
 func (n *Names) compileDrops() error {
 	r := n.config
 	for i, text := range r.Drop {
-		name := text
+		at := splice.Pointer{text}
 		if resource.IsPointer(text) {
-			at, err := splice.ParsePointer(text)
-			if err != nil {
+			var err error
+			if at, err = splice.ParsePointer(text); err != nil {
 				return fmt.Errorf("drop: %w", err)
 			}
-			if len(at) > 1 {
-				n.answers.dropAt = append(n.answers.dropAt, at)
-			}
-			name = at[0]
-			if len(at) > 1 {
-				name = ""
-			}
-		} else if text == "" {
+		}
+		switch name := at[0]; {
+		case text == "":
 			return fmt.Errorf("drop: expected a name such as _links, or a pointer such as /meta/debug")
-		}
-		if slices.Contains(r.Drop[:i], text) {
+		case slices.Contains(r.Drop[:i], text):
 			return fmt.Errorf("drop %s is given twice", text)
-		}
-		if name == "" {
-			continue
-		}
-		if n.ours[name] != "" || n.words[name] != nil {
+		case len(at) > 1:
+			n.answers.dropAt = append(n.answers.dropAt, at)
+		case n.ours[name] != "" || n.words[name] != nil:
 			return fmt.Errorf("drop %s: rename or values names it too, expected one of both", text)
+		case name != "":
+			n.answers.drop = append(n.answers.drop, name)
 		}
-		n.answers.drop = append(n.answers.drop, name)
 	}
 	return nil
 }

@@ -25,36 +25,23 @@ func (n *Names) ToUpstream(object validate.Object) (validate.Object, *envelope.R
 		if n.config.ReadOnly(m.Name) {
 			return nil, envelope.Invalid(m.Name, "cannot be written")
 		}
-		name, renamed := n.config.Rename[m.Name]
-		if n.isTheirs(m.Name) && !renamed {
-			return nil, envelope.Invalid(m.Name, UnknownField) // it would stand beside the renamed one
-		}
-		if n.isDisguised(m.Name) {
+		_, renamed := n.config.Rename[m.Name]
+		if n.isTheirs(m.Name) && !renamed || n.isDisguised(m.Name) { // it would stand beside the renamed one
 			return nil, envelope.Invalid(m.Name, UnknownField)
-		}
-		if !renamed {
-			name = m.Name
 		}
 		value := m.Value
 		if words, ok := n.config.Values[m.Name]; ok && string(value) != "null" {
 			var word string
-			if json.Unmarshal(value, &word) != nil {
-				return nil, refuseValue(m.Name, words)
-			}
-			text, ok := words[word]
-			if !ok {
-				return nil, refuseValue(m.Name, words)
+			err := json.Unmarshal(value, &word)
+			text, known := words[word]
+			if err != nil || !known {
+				return nil, envelope.Invalid(m.Name, "must be one of: "+strings.Join(slices.Sorted(maps.Keys(words)), ", "))
 			}
 			value = literalOf(text)
 		}
-		theirs = append(theirs, validate.Member{Name: name, Value: value})
+		theirs = append(theirs, validate.Member{Name: n.config.Their(m.Name), Value: value})
 	}
 	return theirs, nil
-}
-
-// refuseValue refuses a value that is none of the declared words, and lists them.
-func refuseValue(field string, words map[string]string) *envelope.Refusal {
-	return envelope.Invalid(field, "must be one of: "+strings.Join(slices.Sorted(maps.Keys(words)), ", "))
 }
 
 // literalOf returns a declared value as the upstream most likely writes it itself: 1 is a number.

@@ -1,6 +1,7 @@
 package fieldnames
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -58,10 +59,7 @@ func (n *Names) compileNames() error {
 
 // Ours returns the client's name of a member of a body.
 func (n *Names) Ours(theirs string) string {
-	if name, ok := n.ours[theirs]; ok {
-		return name
-	}
-	return theirs
+	return cmp.Or(n.ours[theirs], theirs)
 }
 
 // Renamed reports whether clients have another name for a member of bodies.
@@ -69,22 +67,12 @@ func (n *Names) Renamed(theirs string) bool { return n.ours[theirs] != "" }
 
 // OursInAnswers returns the client's name of a member that an answer mentions.
 func (n *Names) OursInAnswers(theirs string) string {
-	if ours, ok := n.ours[theirs]; ok {
-		return ours
-	}
-	if ours, ok := n.answers.names[theirs]; ok {
-		return ours
-	}
-	return theirs
+	return cmp.Or(n.ours[theirs], n.answers.names[theirs], theirs)
 }
 
 // isTheirs reports whether this is the upstream's name of a member that clients know by another name.
 func (n *Names) isTheirs(name string) bool {
-	if _, taken := n.ours[name]; taken {
-		return true
-	}
-	_, taken := n.answers.names[name]
-	return taken
+	return n.ours[name] != "" || n.answers.names[name] != ""
 }
 
 // ChangeBodies reports whether bodies have other names or values upstream.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
@@ -47,9 +48,8 @@ func (n *Names) noteDeclared() {
 	}
 	for _, r := range n.config.Validate {
 		field := r.Field
-		if strings.HasPrefix(field, "/") {
-			field, _, _ = strings.Cut(field[1:], "/")
-			field = strings.NewReplacer("~1", "/", "~0", "~").Replace(field)
+		if at, err := splice.ParsePointer(field); err == nil && len(at) > 0 {
+			field = at[0]
 		}
 		note(field, n.config.Their(field))
 	}

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
@@ -41,10 +42,7 @@ func (c *rpcCaller) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if got.Status > 299 {
-		h := w.Header()
-		for name, values := range got.Header {
-			h[name] = values
-		}
+		maps.Copy(w.Header(), got.Header)
 		w.WriteHeader(got.Status)
 		_, err := w.Write(got.Body)
 		return err
@@ -69,36 +67,29 @@ func (c *rpcCaller) readResult(got responsewriter.Reply) ([]byte, *rpc.Fault, *t
 	if got.Cut {
 		return nil, nil, &translate.Failure{Kind: translate.Bomb, Err: fmt.Errorf("an answer to a call of more than %d bytes", rpc.MaxAnswer)}
 	}
+	var document []byte
+	var f *translate.Failure
+	decode := rpc.Decode
 	if c.operation.Requests.ByXMLRPC() {
-		document, f := translate.XMLDocument(got.Header, got.Body, c.operation.Requests.Charset)
-		if f != nil {
-			return nil, nil, f
-		}
-		result, fault, err := rpc.DecodeXML(document)
-		return result, fault, syntaxFailure(err)
+		decode = rpc.DecodeXML
+		document, f = translate.XMLDocument(got.Header, got.Body, c.operation.Requests.Charset)
+	} else {
+		document, f = translate.Document(got.Header, got.Body, c.operation.Requests.Charset, rpc.MaxAnswer)
 	}
-	document, f := translate.Document(got.Header, got.Body, c.operation.Requests.Charset, rpc.MaxAnswer)
 	if f != nil {
 		return nil, nil, f
 	}
-	result, fault, err := rpc.Decode(document)
-	return result, fault, syntaxFailure(err)
-}
-
-// syntaxFailure is the failure for an answer that is none to a call.
-func syntaxFailure(err error) *translate.Failure {
-	if err == nil {
-		return nil
+	result, fault, err := decode(document)
+	if err != nil {
+		return nil, nil, &translate.Failure{Kind: translate.Syntax, Err: err}
 	}
-	return &translate.Failure{Kind: translate.Syntax, Err: err}
+	return result, fault, nil
 }
 
 // write answers with a document instead of the API's.
 func (c *rpcCaller) write(w http.ResponseWriter, theirs http.Header, status int, body []byte) error {
 	h := w.Header()
-	for name, values := range theirs {
-		h[name] = values
-	}
+	maps.Copy(h, theirs)
 	for _, name := range callFields {
 		delete(h, name)
 	}

@@ -1,0 +1,67 @@
+package fieldnames_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/fieldnames"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+	"github.com/gatehouse/gatehouse/module/rest/validate"
+)
+
+func TestBodiesGetTheNamesAndValuesOfTheUpstream(t *testing.T) {
+	n, err := fieldnames.New(&resource.Resource{
+		Rename: map[string]string{"title": "subject"},
+		Values: map[string]map[string]string{"state": {"open": "1", "closed": "done"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for body, want := range map[string]string{
+		`{"title":"a"}`:      `subject="a"`,
+		`{"state":"open"}`:   `state=1`,
+		`{"state":"closed"}`: `state="done"`,
+		`{"state":null}`:     `state=null`,
+		`{"other":[1]}`:      `other=[1]`,
+		`{"state":"new"}`:    `state must be one of: closed, open`,
+		`{"state":1}`:        `state must be one of: closed, open`,
+		`{"subject":"a"}`:    `subject is not a field of this resource`,
+		`{"Title":"a"}`:      `Title is not a field of this resource`,
+		`{"su.bject":"a"}`:   `su.bject="a"`,
+		`{" State":"open"}`:  ` State is not a field of this resource`,
+		`{"_method":"PUT"}`:  `_method must not be there: the method of a request cannot be overridden`,
+	} {
+		object, refused := validate.Parse([]byte(body))
+		if refused != nil {
+			t.Fatal(body, refused)
+		}
+		got, refused := n.ToUpstream(object)
+		text := ""
+		if refused != nil {
+			text = refused.Field + " " + strings.TrimPrefix(refused.Message, refused.Field+" ")
+		} else {
+			text = got[0].Name + "=" + string(got[0].Value)
+		}
+		if text != want {
+			t.Errorf("%s: %s, want %s", body, text, want)
+		}
+	}
+	if n.Ours("subject") != "title" || n.Ours("x") != "x" || !n.Renamed("subject") || !n.ChangeBodies() || !n.ChangeAnswers() {
+		t.Error("names are not found")
+	}
+}
+
+func TestDeclarationsThatContradictEachOther(t *testing.T) {
+	for want, r := range map[string]resource.Resource{
+		"a has the name": {Rename: map[string]string{"x": "a", "y": "a"}},
+		"both stand for": {Values: map[string]map[string]string{"s": {"a": "1", "b": "1"}}},
+		"given twice":    {Drop: []string{"a", "a"}},
+		"names it too":   {Drop: []string{"a"}, Rename: map[string]string{"x": "a"}},
+		"both sides":     {Rename: map[string]string{"x": ""}},
+		"such as _links": {Drop: []string{""}},
+	} {
+		if _, err := fieldnames.New(&r); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

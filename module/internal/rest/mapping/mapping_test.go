@@ -1,0 +1,85 @@
+package mapping_test
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/mapping"
+	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/rest/list"
+	"github.com/gatehouse/gatehouse/module/rest/resource"
+)
+
+// table has an operation of each kind of request.
+func table(t *testing.T) *routes.Table {
+	t.Helper()
+	all, err := routes.New([]resource.Resource{{
+		Path: "articles", Rename: map[string]string{"title": "subject"}, List: &list.Config{},
+		Routes: []resource.Route{
+			{Method: "GET", Path: "/articles", Upstream: "/api/list.php"},
+			{Method: "GET", Path: "/articles/{id}", Upstream: "/api/read.php?id={id}"},
+			{Method: "POST", Path: "/articles", Upstream: "/api/write.php", As: "form"},
+			{Method: "PUT", Path: "/articles/{id}", Upstream: "/api/rpc", RPC: &resource.RPC{Method: "article.set", Params: `[{id|int},{body.subject}]`}},
+			{Method: "DELETE", Path: "/articles/{id}", UpstreamMethod: "POST", Upstream: "/api/{id}/drop"},
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestRequestsBecomeTheUpstreams(t *testing.T) {
+	all := table(t)
+	for _, c := range []struct{ method, path, query, body, want string }{
+		{"GET", "/articles", "page=2&limit=10", "", "GET /api/list.php?limit=10&page=2"},
+		{"GET", "/articles", "page=x", "", "400 page"},
+		{"GET", "/articles/7", "", "", "GET /api/read.php?id=7"},
+		{"GET", "/articles/7", "colour=red", "", "400 colour"},
+		{"GET", "/articles/7", "_method=DELETE", "", "400 _method"},
+		{"POST", "/articles", "", `{"title":"a&b","tags":["x"]}`, "POST /api/write.php subject=a%26b&tags%5B%5D=x"},
+		{"POST", "/articles", "", `{"subject":"a"}`, "400 subject"},
+		{"PUT", "/articles/7", "", `{"title":"a"}`, `POST /api/rpc {"jsonrpc":"2.0","method":"article.set","params":[7,"a"],"id":1}`},
+		{"PUT", "/articles/x", "", `{"title":"a"}`, "404 "},
+		{"PUT", "/articles/7", "", `{"title":"a","more":1}`, "400 more"},
+		{"DELETE", "/articles/a-b", "", "", "POST /api/a-b/drop"},
+	} {
+		m, _, refused := all.Match(c.method, c.path)
+		if refused != nil {
+			t.Errorf("%s %s: %v", c.method, c.path, refused)
+			continue
+		}
+		up, refused := m.Operation.Requests.Request(m.Values, mapping.Asked{
+			RawQuery: c.query, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(c.body),
+		})
+		got := strings.TrimSuffix(up.Method+" "+up.Path+"?"+up.RawQuery, "?")
+		if len(up.Body) > 0 {
+			got += " " + string(up.Body)
+		}
+		if refused != nil {
+			got = strconv.Itoa(refused.Status) + " " + refused.Field
+		}
+		if got != c.want {
+			t.Errorf("%s %s?%s: %s, want %s", c.method, c.path, c.query, got, c.want)
+		}
+	}
+}
+
+func TestOperationsThatCannotBeSent(t *testing.T) {
+	for want, route := range map[string]resource.Route{
+		"expected form, json, multipart or xml": {Method: "POST", Upstream: "/a", As: "yaml"},
+		"a GET has no body":                     {Method: "GET", Upstream: "/a", As: "form"},
+		"the upstream's method \"TRACE\"":       {Method: "POST", UpstreamMethod: "TRACE", Upstream: "/a"},
+		"rpc: unexpected as form":               {Method: "POST", Upstream: "/a", As: "form", RPC: &resource.RPC{Method: "m"}},
+		"expected a JSON array, since those of": {Method: "POST", Upstream: "/a", RPC: &resource.RPC{Protocol: "xml", Method: "m", Params: `{"a":1}`}},
+		"a GET has no body, expected placehold": {Method: "GET", Upstream: "/a", RPC: &resource.RPC{Method: "m", Params: `[{body}]`}},
+	} {
+		route.Path = "/words/{id}/uses"
+		_, err := routes.New([]resource.Resource{{Path: "words", Routes: []resource.Route{route}}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
