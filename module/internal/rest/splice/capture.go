@@ -35,6 +35,7 @@ var kinds = [256]Kind{'{': Object, '[': Array, '"': String, 't': Bool, 'f': Bool
 
 // kindOf returns the kind of the value that begins with c.
 func kindOf(c byte) Kind { return cmp.Or(kinds[c], Number) }
+
 // captured has the captured values. The part of a scalar from earlier chunks is kept until the scalar ends.
 type captured struct {
 	slots   []Scalar
