@@ -62,7 +62,7 @@ func (h *REST) checkLogin(account *login.Config, resources []resource.Resource) 
 		return err
 	}
 	for _, o := range table.Operations() {
-		if o.Answers.Fields().Named("Set-Cookie") || o.Requests.TakesCookies {
+		if o.Answers.Shape.Fields.Named("Set-Cookie") || o.Requests.TakesCookies {
 			return fmt.Errorf("resource %s: the session of login is in cookies that clients must neither see nor send: expected no header_up Cookie, and no header_down that lets Set-Cookie pass", o.Resource.Path)
 		}
 	}

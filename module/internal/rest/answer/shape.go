@@ -28,26 +28,26 @@ type ShapeConfig struct {
 // Shape says what answers of a resource look like, whatever the operation.
 type Shape struct {
 	ShapeConfig
+	Charset  *charset.Charset                 // of the upstream; nil is UTF-8
+	Fields   *headers.Set                     // header fields of answers that reach clients
 	itemAt   map[resource.Kind]splice.Pointer // of the resource in an answer
 	id       splice.Pointer
 	created  splice.Pointer // where the id of a new item is
 	items    splice.Pointer
 	total    splice.Pointer
 	links    *link.Set // nil: none
-	charset  *charset.Charset
-	listLike bool         // GET of the collection is a list if the answer looks like one
-	fields   *headers.Set // header fields of answers that reach clients
+	listLike bool      // GET of the collection is a list if the answer looks like one
 }
 
 // NewShape compiles the shape of a resource.
 func NewShape(c ShapeConfig) (s *Shape, err error) {
 	r := c.Resource
 	s = &Shape{ShapeConfig: c}
-	if s.fields, err = headers.New(r.HeaderDown); err != nil {
+	if s.Fields, err = headers.New(r.HeaderDown); err != nil {
 		return nil, err
 	}
 	if r.Charset != "" {
-		if s.charset, err = charset.Find(r.Charset); err != nil {
+		if s.Charset, err = charset.Find(r.Charset); err != nil {
 			return nil, fmt.Errorf("charset: %w", err)
 		}
 	}
@@ -76,9 +76,6 @@ func NewShape(c ShapeConfig) (s *Shape, err error) {
 	_, err = splice.Compile(s.edits(splice.Config{}))
 	return s, err
 }
-
-// Charset returns the upstream's charset; nil is UTF-8.
-func (s *Shape) Charset() *charset.Charset { return s.charset }
 
 // edits adds the edits of each resource to a plan.
 func (s *Shape) edits(c splice.Config) splice.Config {

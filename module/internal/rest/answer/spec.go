@@ -3,11 +3,9 @@ package answer
 import (
 	"net/http"
 
-	"github.com/gatehouse/gatehouse/module/internal/rest/headers"
 	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/internal/rest/xmljson"
-	"github.com/gatehouse/gatehouse/module/rest/charset"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
@@ -85,7 +83,7 @@ func (sp *Spec) Translates() bool {
 func (sp *Spec) Examines() bool { return sp.listLike != nil || sp.look != nil }
 
 // changes reports whether the resource in an answer is unwrapped or changed, if only in its encoding.
-func (sp *Spec) changes() bool { return sp.unwraps() || sp.Shape.charset != nil }
+func (sp *Spec) changes() bool { return sp.unwraps() || sp.Shape.Charset != nil }
 
 // unwraps reports whether the resource in an answer is unwrapped or changed in more than its encoding.
 func (sp *Spec) unwraps() bool {
@@ -110,12 +108,6 @@ func (sp *Spec) ItemPointer() string { return sp.resource().ItemPointer(sp.Kind)
 // Writes reports whether a success means that the upstream has changed something. An answer that is not as declared
 // does not undo the change.
 func (sp *Spec) Writes() bool { return sp.Method != http.MethodGet }
-
-// Charset returns the charset that the configuration names; nil is UTF-8.
-func (sp *Spec) Charset() *charset.Charset { return sp.Shape.charset }
-
-// Fields returns the header fields of answers that reach the client.
-func (sp *Spec) Fields() *headers.Set { return sp.Shape.fields }
 
 // XML returns how answers in XML are converted; ok is false if none are expected.
 func (sp *Spec) XML() (shape xmljson.Shape, ok bool) {

@@ -40,7 +40,7 @@ type field struct {
 
 // New returns a writer for the answer to a call.
 func New(w http.ResponseWriter, c *operation.Call, answer *answer.Answer) *Writer {
-	l := &Writer{ResponseWriter: w, pass: c.Match.Operation.Answers.Fields(), call: c, answer: answer}
+	l := &Writer{ResponseWriter: w, pass: c.Match.Operation.Answers.Shape.Fields, call: c, answer: answer}
 	l.before = l.room[:0]
 	for name, values := range w.Header() {
 		if !l.pass.Passes(name, headers.Answer{}) {

@@ -20,7 +20,7 @@ func copyFields(h, theirs http.Header, m routes.Match) {
 		case "Content-Length", "Content-Location", "Last-Modified", "Location", "Age", "Date", "Trailer", "Transfer-Encoding":
 			continue
 		}
-		if m.Operation.Answers.Fields().Passes(name, headers.Answer{Status: http.StatusOK}) {
+		if m.Operation.Answers.Shape.Fields.Passes(name, headers.Answer{Status: http.StatusOK}) {
 			h[name] = values
 		}
 	}

@@ -150,7 +150,7 @@ func (c *compiled) newOperation(kind resource.Kind, r resource.Route, p pathpatt
 		return nil, err
 	}
 	o.Requests, err = mapping.New(mapping.Config{
-		Kind: kind, Route: r, Pattern: p, Resource: c.config, Names: c.names, Rules: c.rules, Charset: c.shape.Charset(),
+		Kind: kind, Route: r, Pattern: p, Resource: c.config, Names: c.names, Rules: c.rules, Charset: c.shape.Charset,
 		AnswersTranslated: o.Answers.Translates(), AnswersExamined: o.Answers.Examines(), ListLike: o.Answers.ListLike(),
 	})
 	return o, err

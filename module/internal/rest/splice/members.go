@@ -1,5 +1,109 @@
 package splice
 
+import "bytes"
+
+// held is input whose fate is not decided yet: a comma, white space and a name, or a scalar.
+type held struct {
+	on      bool
+	named   bool   // with a name
+	from    int    // where it begins in the chunk
+	token   int    // where the name or scalar begins, counted from there; -1: not yet
+	earlier []byte // what of it was in earlier chunks
+}
+
+// beginName begins to hold what leads to a name.
+func (h *held) beginName(i int) { h.on, h.named, h.from, h.token = true, true, i, -1 }
+
+// rawToken returns the held name or scalar as written; it ends right before i in the chunk.
+func (h *held) rawToken(chunk []byte, i int) []byte {
+	if len(h.earlier) == 0 {
+		return chunk[h.from+h.token : i]
+	}
+	h.earlier = append(h.earlier, chunk[h.from:i]...)
+	h.from = i
+	return h.earlier[h.token:]
+}
+
+// decoded returns a decoded string, or another scalar as written. It is valid until the next call.
+func (e *Editor) decoded(raw []byte) []byte {
+	if raw[0] != '"' {
+		return raw
+	}
+	raw = raw[1 : len(raw)-1]
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw
+	}
+	e.text = unquote(e.text[:0], raw)
+	return e.text
+}
+
+// dropComma drops the held comma, because all members before it were dropped.
+func (e *Editor) dropComma() {
+	switch {
+	case len(e.held.earlier) > 0:
+		if e.held.earlier[0] == ',' {
+			e.held.earlier = append(e.held.earlier[:0], e.held.earlier[1:]...)
+			e.held.token--
+		}
+	case e.out.chunk[e.held.from] == ',':
+		e.out.pass(e.held.from)
+		e.held.from++
+		e.out.from++
+		e.held.token--
+	}
+}
+
+// release passes on what is held up to i, with instead (if not nil) in place of its token.
+func (e *Editor) release(instead []byte, i int) {
+	switch {
+	case e.out.muted:
+	case len(e.held.earlier) > 0 && instead == nil:
+		e.out.emit(e.held.earlier)
+		e.out.emit(e.out.chunk[e.held.from:i])
+		e.out.from = i
+	case len(e.held.earlier) > 0:
+		e.out.emit(e.held.earlier[:e.held.token])
+		e.out.emit(instead)
+		e.out.from = i
+	case instead != nil:
+		e.out.pass(e.held.from + e.held.token)
+		e.out.emit(instead)
+		e.out.from = i
+	}
+	e.held.earlier, e.held.on = e.held.earlier[:0], false
+}
+
+// replacement returns what replaces the held scalar that ends right before i, nil if nothing does.
+func (e *Editor) replacement(i int) []byte {
+	if v := e.at.current.values.get(e.decoded(e.held.rawToken(e.out.chunk, i))); v != nil {
+		return *v
+	}
+	return nil
+}
+
+// endScalar handles the scalar that ends right before i.
+func (e *Editor) endScalar(i int) state {
+	if e.captured.on {
+		e.captureScalar(i)
+	}
+	if e.at.current.copied {
+		var instead []byte
+		if e.held.on {
+			instead = e.replacement(i)
+		}
+		e.at.current.copied = false
+		e.endCopy(instead, i)
+	}
+	if e.held.on {
+		e.release(e.replacement(i), i)
+	}
+	if e.at.current.after != unchanged {
+		e.out.switchTo(e.at.current.after, i)
+		e.at.current.after = unchanged
+	}
+	return e.scanner.afterValue()
+}
+
 // decideMember decides what happens to the member whose name is held and ends right before i. A nil name is longer
 // than any that matters.
 func (e *Editor) decideMember(name []byte, i int) error {

@@ -54,7 +54,7 @@ func newBody(w *Writer) (*body, *Failure) {
 	}
 	b := &body{w: w, answer: w.config.Answer, sure: sure, isXML: isXML, start: borrowBuffer(), limit: hold, held: borrowBuffer()}
 	b.passes = declared && b.answer.Passes(media)
-	b.in = charset.Read(charsetOf(h), b.answer.Charset())
+	b.in = charset.Read(charsetOf(h), b.answer.Shape.Charset)
 	if b.answer.Kind == resource.Create || b.answer.ByCursor() {
 		b.limit = holdCreated
 	}

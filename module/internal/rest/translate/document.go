@@ -109,7 +109,7 @@ func xmlText(h http.Header, document []byte, named *charset.Charset) ([]byte, *F
 
 // decodeXML reads a whole document.
 func decodeXML(a *answer.Answer, h http.Header, document []byte) ([]byte, error) {
-	text, f := xmlText(h, document, a.Charset())
+	text, f := xmlText(h, document, a.Shape.Charset)
 	if f != nil {
 		return nil, f
 	}

@@ -134,7 +134,7 @@ func (p *peek) readOutcome(whole bool) (location string, ok bool) {
 	}
 	at, found := 0, false
 	var rest charset.Writer
-	begun, err := rest.Begin(charset.Read(charsetOf(h), a.Charset()), text, whole)
+	begun, err := rest.Begin(charset.Read(charsetOf(h), a.Shape.Charset), text, whole)
 	if err == nil {
 		at, found = findJSON(begun, sure, whole)
 	}
