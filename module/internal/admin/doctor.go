@@ -21,28 +21,30 @@ import (
 // examineTimeout bounds a look at what may hang: a store or directory elsewhere.
 const examineTimeout = 5 * time.Second
 
-func examine(c *call) (answer, error) {
-	if _, err := c.query(); err != nil {
-		return answer{}, err
-	}
-	found := adminapi.Examination{Issuer: c.Issuer.String(), VariantB: c.speaksVariantB(c.r.Context()), Findings: []adminapi.Finding{adminapi.Fine("app", "the running configuration has a gateway, issuer %s", c.Issuer)}}
-	for _, look := range []func(context.Context, *Config) []adminapi.Finding{
-		lookAtStore, lookAtStoreServer, lookAtFiles, lookAtLimiter, lookAtRevocations, lookAtKeys, lookAtDirectory, lookAtPolls, lookAtClients, lookAtIssuer, lookAtPorts,
+func examine(c *call) (any, error) {
+	out := adminapi.Examination{Issuer: c.Issuer.String()}
+	out.Findings.OK("app", "the running configuration has a gateway, issuer %s", c.Issuer)
+	for _, check := range []func(context.Context, *adminapi.Findings){
+		c.checkStore, c.checkStoreServer, c.checkFiles, c.checkLimiter, c.checkRevocations, c.checkKeys,
+		c.checkDirectory, c.checkPolls, c.checkClients, c.checkIssuer, c.checkPorts,
+		func(ctx context.Context, _ *adminapi.Findings) {
+			all, _ := c.everyClient(ctx) // checkClients reports the error
+			out.VariantB = slices.ContainsFunc(all, func(c adminapi.Client) bool { return c.VariantB })
+		},
 	} {
 		ctx, cancel := context.WithTimeout(c.r.Context(), examineTimeout)
-		found.Findings = append(found.Findings, look(ctx, c.Config)...)
+		check(ctx, &out.Findings)
 		cancel()
 	}
-	return okay(found)
+	return out, nil
 }
 
 // slowStore is how long a round trip may take before people wait for it: a sign-in makes
 // several.
 const slowStore = 100 * time.Millisecond
 
-// lookAtStore writes, reads and removes a record of no meaning.
-func lookAtStore(ctx context.Context, g *Config) []adminapi.Finding {
-	const check, remedy = "store", "the message says what is wrong; look at the disk or the connection, and at the global option `store`"
+// checkStore writes, reads and removes a record of no meaning.
+func (g *Config) checkStore(ctx context.Context, out *adminapi.Findings) {
 	value := []byte(secret.ID())
 	key := store.Key{Kind: store.KindProbe, ID: secret.ID()}
 	begun := time.Now()
@@ -60,12 +62,14 @@ func lookAtStore(ctx context.Context, g *Config) []adminapi.Finding {
 	took := time.Since(begun)
 	switch {
 	case err != nil:
-		return []adminapi.Finding{adminapi.Broken(check, remedy, "the store cannot be used: %s", WithoutCredentials(err))}
+		out.Fail("store", "the message says what is wrong; look at the disk or the connection, and at the global option `store`",
+			"the store cannot be used: %s", WithoutCredentials(err))
 	case took > slowStore:
-		return []adminapi.Finding{adminapi.Warned(check, "look at the load of the disk or server and at the way to it",
-			"writing, reading and removing a record took %v", took.Round(time.Millisecond))}
+		out.Warn("store", "look at the load of the disk or server and at the way to it",
+			"writing, reading and removing a record took %v", took.Round(time.Millisecond))
+	default:
+		out.OK("store", "writing, reading and removing a record took %v", took.Round(10*time.Microsecond))
 	}
-	return []adminapi.Finding{adminapi.Fine(check, "writing, reading and removing a record took %v", took.Round(10*time.Microsecond))}
 }
 
 // FileStore is implemented by stores that keep secrets in files of this machine.
@@ -74,56 +78,52 @@ type FileStore interface {
 	Files() []string
 }
 
-// lookAtFiles reports files that others of this machine can read, and a state whose file
+// checkFiles reports files that others of this machine can read, and a state whose file
 // was deleted: the open file goes on to work and is gone with the process.
-func lookAtFiles(ctx context.Context, g *Config) []adminapi.Finding {
-	backend, err := g.OpenStore(ctx)
-	if err != nil {
-		return nil // said already
-	}
+func (g *Config) checkFiles(ctx context.Context, out *adminapi.Findings) {
+	backend, _ := g.OpenStore(ctx) // checkStore reports the error
 	keeper, ok := backend.(FileStore)
 	if !ok {
-		return nil
+		return
 	}
-	const check = "files"
 	for i, path := range keeper.Files() {
-		info, err := os.Stat(path)
-		if errors.Is(err, os.ErrNotExist) && i == 0 {
-			return []adminapi.Finding{adminapi.Broken(check, "put a backup in its place and restart, or restart to begin with an empty store",
-				"%s is gone: what the gateway knows is lost when it ends", path)}
-		}
-		if errors.Is(err, os.ErrNotExist) {
+		switch info, err := os.Stat(path); {
+		case errors.Is(err, os.ErrNotExist) && i > 0:
 			continue // the secret may be configured
-		}
-		if err != nil {
-			return []adminapi.Finding{adminapi.Warned(check, "make the file readable for the gateway", "%v", err)}
-		}
-		if open := info.Mode().Perm() & 0o077; open != 0 {
-			return []adminapi.Finding{adminapi.Broken(check, "chmod 600 "+path, "%s has the mode %04o: others of this machine can read signing keys or what seals them", path, info.Mode().Perm())}
+		case errors.Is(err, os.ErrNotExist):
+			out.Fail("files", "put a backup in its place and restart, or restart to begin with an empty store",
+				"%s is gone: what the gateway knows is lost when it ends", path)
+			return
+		case err != nil:
+			out.Warn("files", "make the file readable for the gateway", "%v", err)
+			return
+		case info.Mode().Perm()&0o077 != 0:
+			out.Fail("files", "chmod 600 "+path, "%s has the mode %04o: others of this machine can read signing keys or what seals them", path, info.Mode().Perm())
+			return
 		}
 	}
-	return []adminapi.Finding{adminapi.Fine(check, "the files of the store are the gateway's alone")}
+	out.OK("files", "the files of the store are the gateway's alone")
 }
 
-func lookAtRevocations(_ context.Context, g *Config) []adminapi.Finding {
+func (g *Config) checkRevocations(_ context.Context, out *adminapi.Findings) {
 	if _, err := g.Revocations.Revoked(revocationlist.Token{}); err != nil {
-		return []adminapi.Finding{adminapi.Broken("revocations", "the store's log lines say why; guards answer 503 until the feed is back", "%v", err)}
+		out.Fail("revocations", "the store's log lines say why; guards answer 503 until the feed is back", "%v", err)
+		return
 	}
-	return []adminapi.Finding{adminapi.Fine("revocations", "what is revoked is known")}
+	out.OK("revocations", "what is revoked is known")
 }
 
-// lookAtKeys reports when the signing keys change.
-func lookAtKeys(ctx context.Context, g *Config) []adminapi.Finding {
+// checkKeys reports when the signing keys change.
+func (g *Config) checkKeys(ctx context.Context, out *adminapi.Findings) {
 	const check = "keys"
 	keys, err := g.Ring.List(ctx)
 	switch {
 	case err != nil:
-		return []adminapi.Finding{adminapi.Broken(check, "the message says what is wrong; an unreadable ring often means another `secret` than before", "the signing keys cannot be read: %v", err)}
+		out.Fail(check, "the message says what is wrong; an unreadable ring often means another `secret` than before", "the signing keys cannot be read: %v", err)
 	case len(keys) == 0:
-		return []adminapi.Finding{adminapi.Fine(check, "there is no signing key yet; the first one is made with the first token")}
+		out.OK(check, "there is no signing key yet; the first one is made with the first token")
 	}
 	every := g.KeyAge()
-	var out []adminapi.Finding
 	for _, k := range keys {
 		if k.State != keyring.KeySigns {
 			continue
@@ -135,47 +135,45 @@ func lookAtKeys(ctx context.Context, g *Config) []adminapi.Finding {
 		next := slices.ContainsFunc(keys, func(n keyring.SigningKey) bool { return n.Alg == k.Alg && n.State == keyring.KeyNext })
 		switch {
 		case next:
-			out = append(out, adminapi.Fine(check, "%s: key %s signs since %s, its successor is published", k.Alg, k.Kid, adminapi.Day(since)))
+			out.OK(check, "%s: key %s signs since %s, its successor is published", k.Alg, k.Kid, adminapi.Day(since))
 		case time.Since(since) > every+24*time.Hour:
-			out = append(out, adminapi.Warned(check, "look for lines of the logger gatehouse.keys, and run `caddy gatehouse keys rotate`",
-				"%s: key %s signs since %s and should have been replaced", k.Alg, k.Kid, adminapi.Day(since)))
+			out.Warn(check, "look for lines of the logger gatehouse.keys, and run `caddy gatehouse keys rotate`",
+				"%s: key %s signs since %s and should have been replaced", k.Alg, k.Kid, adminapi.Day(since))
 		default:
-			out = append(out, adminapi.Fine(check, "%s: key %s signs since %s, replaced about %s", k.Alg, k.Kid, adminapi.Day(since), adminapi.Day(since.Add(every))))
+			out.OK(check, "%s: key %s signs since %s, replaced about %s", k.Alg, k.Kid, adminapi.Day(since), adminapi.Day(since.Add(every)))
 		}
 	}
-	return out
 }
 
-// lookAtDirectory asks for a user whom nobody has.
-func lookAtDirectory(ctx context.Context, g *Config) []adminapi.Finding {
+// checkDirectory asks for a user whom nobody has.
+func (g *Config) checkDirectory(ctx context.Context, out *adminapi.Findings) {
 	const check = "users"
 	begun := time.Now()
 	if own, ok := g.Users.(*userstore.Users); ok {
-		first, err := own.List(ctx, "", 1)
-		switch {
-		case err != nil || len(first) > 0:
-		case g.needsUsers(ctx):
-			return []adminapi.Finding{adminapi.Warned(check, "run `caddy gatehouse user add`, or name another directory in the global option gatehouse", "there are no users, so nobody can sign in")}
-		default:
-			return []adminapi.Finding{adminapi.Fine(check, "there are no users, and no client needs any")}
+		if first, err := own.List(ctx, "", 1); err == nil && len(first) == 0 {
+			if g.needsUsers(ctx) {
+				out.Warn(check, "run `caddy gatehouse user add`, or name another directory in the global option gatehouse", "there are no users, so nobody can sign in")
+			} else {
+				out.OK(check, "there are no users, and no client needs any")
+			}
+			return
 		}
 	}
-	if _, _, err := g.Users.Lookup(ctx, "doctor-"+secret.ID()); err != nil {
-		return []adminapi.Finding{adminapi.Broken(check, "the message says what is wrong; look at the global option `users`", "the user directory cannot be asked: %v", err)}
+	_, _, err := g.Users.Lookup(ctx, "doctor-"+secret.ID())
+	switch took := time.Since(begun); {
+	case err != nil:
+		out.Fail(check, "the message says what is wrong; look at the global option `users`", "the user directory cannot be asked: %v", err)
+	case took > time.Second:
+		out.Warn(check, "look at the directory's server and at the way to it", "the user directory took %v to answer", took.Round(time.Millisecond))
+	default:
+		out.OK(check, "the user directory answers, in %v", took.Round(10*time.Microsecond))
 	}
-	took := time.Since(begun)
-	if took > time.Second {
-		return []adminapi.Finding{adminapi.Warned(check, "look at the directory's server and at the way to it", "the user directory took %v to answer", took.Round(time.Millisecond))}
-	}
-	return []adminapi.Finding{adminapi.Fine(check, "the user directory answers, in %v", took.Round(10*time.Microsecond))}
 }
 
 // needsUsers reports whether a client sends people, or their passwords, here to sign in.
 func (g *Config) needsUsers(ctx context.Context) bool {
 	all, _ := g.everyClient(ctx) // what cannot be read is said elsewhere
-	return slices.ContainsFunc(all, func(c adminapi.Client) bool {
-		return c.ActsForPeople()
-	})
+	return slices.ContainsFunc(all, func(c adminapi.Client) bool { return c.ActsForPeople() })
 }
 
 // maxExamined is how many stored clients are looked at.
@@ -190,27 +188,28 @@ func (g *Config) everyClient(ctx context.Context) ([]adminapi.Client, error) {
 	kept, err := g.Stored.List(ctx, "", maxExamined)
 	for _, d := range kept {
 		if g.Configured[d.ID] == nil {
-			all = append(all, adminapi.Client{Source: adminapi.SourceStore, Definition: d})
+			all = append(all, stored(d))
 		}
 	}
 	return all, err
 }
 
-// lookAtClients reports what of clients is on its way out, or risky.
-func lookAtClients(ctx context.Context, g *Config) []adminapi.Finding {
+// checkClients reports what of clients is on its way out, or risky.
+func (g *Config) checkClients(ctx context.Context, out *adminapi.Findings) {
 	const check = "clients"
 	all, err := g.everyClient(ctx)
 	if err != nil {
-		return []adminapi.Finding{adminapi.Broken(check, "look at the store", "the clients in the store cannot be read: %v", err)}
+		out.Fail(check, "look at the store", "the clients in the store cannot be read: %v", err)
+		return
 	}
-	var out []adminapi.Finding
+	before := len(*out)
 	today := time.Now().UTC().Format(time.DateOnly)
 	for _, c := range all {
 		for _, g := range slices.Sorted(maps.Keys(c.DeprecatedGrants)) {
 			if end := c.DeprecatedGrants[g]; today >= end {
-				out = append(out, adminapi.Warned(check, "remove it from the client", "client %s: the grant %s has ended on %s and is refused", c.ID, g, end))
+				out.Warn(check, "remove it from the client", "client %s: the grant %s has ended on %s and is refused", c.ID, g, end)
 			} else {
-				out = append(out, adminapi.Warned(check, "move the client to authorization_code with PKCE before that day", "client %s may use the deprecated grant %s until %s", c.ID, g, end))
+				out.Warn(check, "move the client to authorization_code with PKCE before that day", "client %s may use the deprecated grant %s until %s", c.ID, g, end)
 			}
 		}
 		if !c.Native && slices.ContainsFunc(c.RedirectURIs, func(u string) bool { return strings.HasPrefix(u, "http://") }) {
@@ -218,31 +217,28 @@ func lookAtClients(ctx context.Context, g *Config) []adminapi.Finding {
 			if c.VariantB {
 				remedy = "register an https address"
 			}
-			out = append(out, adminapi.Warned(check, remedy, "client %s: a redirect_uri is plain http", c.ID))
+			out.Warn(check, remedy, "client %s: a redirect_uri is plain http", c.ID)
 		}
 		if c.Trusted && c.Public {
-			out = append(out, adminapi.Warned(check, "remove `trusted`: people should see who asks", "client %s is public and trusted: any program can pose as it, and nobody is asked", c.ID))
+			out.Warn(check, "remove `trusted`: people should see who asks", "client %s is public and trusted: any program can pose as it, and nobody is asked", c.ID)
 		}
 	}
-	if len(out) == 0 {
-		return []adminapi.Finding{adminapi.Fine(check, "checked %s, no problems", adminapi.Count(len(all), "client"))}
+	if len(*out) == before {
+		out.OK(check, "checked %s, no problems", adminapi.Count(len(all), "client"))
 	}
-	return out
 }
 
-func lookAtIssuer(_ context.Context, g *Config) []adminapi.Finding {
+func (g *Config) checkIssuer(_ context.Context, out *adminapi.Findings) {
 	if g.Issuer.Scheme == "http" {
-		return []adminapi.Finding{adminapi.Warned("issuer", "for anything but trying out, use an https issuer", "the issuer %s is plain http: it works on this machine alone", g.Issuer)}
+		out.Warn("issuer", "for anything but trying out, use an https issuer", "the issuer %s is plain http: it works on this machine alone", g.Issuer)
 	}
-	return nil
 }
 
 // SharedPortRemedy is what to do about a port on which two processes listen.
 const SharedPortRemedy = "end the other process, or give one of the two other ports"
 
-func lookAtPorts(_ context.Context, g *Config) []adminapi.Finding {
+func (g *Config) checkPorts(_ context.Context, out *adminapi.Findings) {
 	if shared := g.SharedPorts(); len(shared) > 0 {
-		return []adminapi.Finding{adminapi.Broken("ports", SharedPortRemedy, "another process listens on %s as well, and gets some of the connections; if it is a Caddy with the same admin endpoint, it answers some of the commands too", fmt.Sprint(shared))}
+		out.Fail("ports", SharedPortRemedy, "another process listens on %s as well, and gets some of the connections; if it is a Caddy with the same admin endpoint, it answers some of the commands too", fmt.Sprint(shared))
 	}
-	return nil
 }

@@ -16,53 +16,61 @@ type examiner interface {
 	Examine(ctx context.Context) (wrong, risky map[string]string, err error)
 }
 
-// lookAtStoreServer has the store say what of its server puts its records at risk.
-func lookAtStoreServer(ctx context.Context, g *Config) []adminapi.Finding {
-	backend, err := g.OpenStore(ctx)
-	if err != nil {
-		return nil // said already
-	}
-	return remarks(ctx, "store server", backend)
+// checkStoreServer has the store say what of its server puts its records at risk.
+func (g *Config) checkStoreServer(ctx context.Context, out *adminapi.Findings) {
+	backend, _ := g.OpenStore(ctx) // checkStore reports the error
+	checkServer(ctx, "store server", backend, out)
 }
 
-// lookAtLimiter reports a limiter that is away, and what its server may forget.
-func lookAtLimiter(ctx context.Context, g *Config) []adminapi.Finding {
-	const check = "limiter"
+// checkLimiter reports a limiter that is away, and what its server may forget.
+func (g *Config) checkLimiter(ctx context.Context, out *adminapi.Findings) {
+	const check, remedy = "limiter", "look at the server that the global option `limiter` names and at the way to it; until it is back "
 	source, err := g.OpenLimiter(ctx)
 	if err == nil {
 		err = source.Health()
 	}
 	switch {
 	case err != nil && g.LimitsFailClosed:
-		return []adminapi.Finding{adminapi.Broken(check, "look at the server that the global option `limiter` names and at the way to it; until it is back an api_limit with `on_outage closed` answers 503",
-			"the limiter does not reach its counts: %s", WithoutCredentials(err))}
+		out.Fail(check, remedy+"an api_limit with `on_outage closed` answers 503", "the limiter does not reach its counts: %s", WithoutCredentials(err))
 	case err != nil:
-		return []adminapi.Finding{adminapi.Warned(check, "look at the server that the global option `limiter` names and at the way to it; until it is back `on_outage` decides",
-			"the limiter does not reach its counts: %s", WithoutCredentials(err))}
+		out.Warn(check, remedy+"`on_outage` decides", "the limiter does not reach its counts: %s", WithoutCredentials(err))
+	default:
+		out.OK(check, "the limiter reaches its counts")
+		checkServer(ctx, "limiter server", source, out)
 	}
-	return append([]adminapi.Finding{adminapi.Fine(check, "the limiter reaches its counts")},
-		remarks(ctx, "limiter server", source)...)
 }
 
-// remarks has what is open elsewhere examined, if it can be.
-func remarks(ctx context.Context, check string, opened any) []adminapi.Finding {
+// checkServer has an open store or limiter examine its server, if it has one.
+func checkServer(ctx context.Context, check string, opened any, out *adminapi.Findings) {
 	e, ok := opened.(examiner)
 	if !ok {
-		return nil
+		return
 	}
 	wrong, risky, err := e.Examine(ctx)
 	if err != nil {
-		return []adminapi.Finding{adminapi.Warned(check, "see that it can be reached and that the gateway's user there may run INFO", "the server could not be looked at: %s", WithoutCredentials(err))}
+		out.Warn(check, "see that it can be reached and that the gateway's user there may run INFO", "the server could not be looked at: %s", WithoutCredentials(err))
+		return
 	}
-	var out []adminapi.Finding
 	for _, what := range slices.Sorted(maps.Keys(wrong)) {
-		out = append(out, adminapi.Broken(check, wrong[what], "%s", what))
+		out.Fail(check, wrong[what], "%s", what)
 	}
 	for _, what := range slices.Sorted(maps.Keys(risky)) {
-		out = append(out, adminapi.Warned(check, risky[what], "%s", what))
+		out.Warn(check, risky[what], "%s", what)
 	}
-	if len(out) == 0 {
-		out = append(out, adminapi.Fine(check, "nothing to remark about the server"))
+	if len(wrong)+len(risky) == 0 {
+		out.OK(check, "nothing to remark about the server")
 	}
-	return out
+}
+
+// checkPolls reports when there is hardly room for another poll that hangs. It says
+// nothing where nobody waits.
+func (g *Config) checkPolls(_ context.Context, out *adminapi.Findings) {
+	const waiting = "%s waiting until somebody confirms on a second device, of at most %d"
+	n, most := g.Tickets.Waiting(), g.Tickets.MaxWaiting
+	switch {
+	case n >= most/5*4:
+		out.Warn("polls", "look at whose they are in the access log; above the maximum polls are answered 503 at once", waiting, adminapi.Count(n, "poll"), most)
+	case n > 0:
+		out.OK("polls", waiting, adminapi.Count(n, "poll"), most)
+	}
 }

@@ -34,35 +34,38 @@ func TestTheDoctorAsksTheServerOfALimiter(t *testing.T) {
 	for name, c := range map[string]struct {
 		limiter *served
 		closed  bool
-		want    []adminapi.Finding
+		want    adminapi.Findings
 	}{
-		"well": {&served{}, false, []adminapi.Finding{
+		"well": {&served{}, false, adminapi.Findings{
 			{Check: "limiter", Grade: "ok", Message: "the limiter reaches its counts"}, {Check: "limiter server", Grade: "ok", Message: "nothing to remark about the server"},
 		}},
-		"forgetful": {&served{wrong: map[string]string{"c is wrong": "mend c"}, risky: map[string]string{"b is risky": "mend b", "a is risky": "mend a"}}, false, []adminapi.Finding{
+		"forgetful": {&served{wrong: map[string]string{"c is wrong": "mend c"}, risky: map[string]string{"b is risky": "mend b", "a is risky": "mend a"}}, false, adminapi.Findings{
 			{Check: "limiter", Grade: "ok", Message: "the limiter reaches its counts"},
 			{Check: "limiter server", Grade: "fail", Message: "c is wrong", Remedy: "mend c"},
 			{Check: "limiter server", Grade: "warn", Message: "a is risky", Remedy: "mend a"}, {Check: "limiter server", Grade: "warn", Message: "b is risky", Remedy: "mend b"},
 		}},
-		"not to be looked at": {&served{blind: secretive}, false, []adminapi.Finding{
+		"not to be looked at": {&served{blind: secretive}, false, adminapi.Findings{
 			{Check: "limiter", Grade: "ok", Message: "the limiter reaches its counts"},
 			{Check: "limiter server", Grade: "warn", Message: "the server could not be looked at: dial redis://REDACTED@h:1: refused", Remedy: "see that it can be reached and that the gateway's user there may run INFO"},
 		}},
-		"away": {&served{away: secretive}, false, []adminapi.Finding{
+		"away": {&served{away: secretive}, false, adminapi.Findings{
 			{Check: "limiter", Grade: "warn", Message: "the limiter does not reach its counts: dial redis://REDACTED@h:1: refused", Remedy: "look at the server that the global option `limiter` names and at the way to it; until it is back `on_outage` decides"},
 		}},
-		"away and missed": {&served{away: secretive}, true, []adminapi.Finding{
+		"away and missed": {&served{away: secretive}, true, adminapi.Findings{
 			{Check: "limiter", Grade: "fail", Message: "the limiter does not reach its counts: dial redis://REDACTED@h:1: refused", Remedy: "look at the server that the global option `limiter` names and at the way to it; until it is back an api_limit with `on_outage closed` answers 503"},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := &Config{OpenLimiter: c.limiter.Open, LimitsFailClosed: c.closed}
-			if d := cmp.Diff(c.want, lookAtLimiter(t.Context(), g)); d != "" {
-				t.Error(d)
+			var got adminapi.Findings
+			if g.checkLimiter(t.Context(), &got); cmp.Diff(c.want, got) != "" {
+				t.Error(cmp.Diff(c.want, got))
 			}
 		})
 	}
-	if got := lookAtLimiter(t.Context(), &Config{OpenLimiter: func(context.Context) (ratelimit.OpenSource, error) { return inProcess{}, nil }}); len(got) != 1 || got[0].Grade != "ok" {
+	g := &Config{OpenLimiter: func(context.Context) (ratelimit.OpenSource, error) { return inProcess{}, nil }}
+	var got adminapi.Findings
+	if g.checkLimiter(t.Context(), &got); len(got) != 1 || got[0].Grade != "ok" {
 		t.Errorf("in process: %+v", got)
 	}
 }

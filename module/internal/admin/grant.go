@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 	"github.com/gatehouse/gatehouse/module/internal/audit"
@@ -13,35 +12,31 @@ import (
 )
 
 // listGrants lists the living ones.
-func listGrants(c *call) (answer, error) {
-	after, limit, err := c.page("by")
-	if err != nil {
-		return answer{}, err
-	}
+func listGrants(c *call) (any, error) {
 	subject, known, err := c.subject()
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
-	records, err := c.Store.List(c.r.Context(), store.KindGrant, subject, after, limit)
+	records, err := c.Store.List(c.r.Context(), store.KindGrant, subject, c.after, c.limit)
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
-	if len(records) == 0 && after == "" && !known {
-		return answer{}, c.noUser()
+	if len(records) == 0 && c.after == "" && !known {
+		return nil, c.noUser()
 	}
 	judge, err := ending.NewJudge(c.r.Context(), c.Store, subject)
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	out := adminapi.List[adminapi.Grant]{Items: []adminapi.Grant{}}
 	for _, rec := range records {
 		var g store.Grant
 		if err := store.Decode(rec.Value, &g); err != nil {
-			return answer{}, err
+			return nil, err
 		}
 		ended, err := judge.Ended(c.r.Context(), g.Client, g.Epochs)
 		if err != nil {
-			return answer{}, err
+			return nil, err
 		}
 		if !ended && !g.Revoked() && c.Server.Now().Before(g.Expires) {
 			out.Items = append(out.Items, adminapi.Grant{
@@ -50,81 +45,74 @@ func listGrants(c *call) (answer, error) {
 			})
 		}
 	}
-	if len(records) == limit {
-		out.Next = records[limit-1].ID
+	if len(records) == c.limit {
+		out.Next = records[c.limit-1].ID
 	}
-	return okay(out)
+	return out, nil
 }
 
 // revokeGrant kills one grant and what it issued, on every node within a second.
-func revokeGrant(c *call) (answer, error) {
-	if _, err := c.query("by"); err != nil {
-		return answer{}, err
-	}
+func revokeGrant(c *call) (any, error) {
 	subject, _, err := c.subject()
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	unknown := notFound("this user has no living grant " + c.names[1] + "; `caddy gatehouse grant list` shows them")
 	var g store.Grant
 	_, err = store.Read(c.r.Context(), c.Store, store.Key{Kind: store.KindGrant, ID: c.names[1]}, &g)
 	if errors.Is(err, store.ErrNotFound) || err == nil && (g.Subject != subject || g.Revoked()) {
-		return answer{}, unknown
+		return nil, unknown
 	}
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	ended, err := ending.Ended(c.r.Context(), c.Store, subject, g.Client, g.Epochs)
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	if ended {
-		return answer{}, unknown
+		return nil, unknown
 	}
-	if err := c.ending(func(ctx context.Context) error { return c.Server.EndGrant(ctx, subject, g.ID) }); err != nil {
-		return answer{}, err
+	if err := c.finish(func(ctx context.Context) error { return c.Server.EndGrant(ctx, subject, g.ID) }); err != nil {
+		return nil, err
 	}
 	c.record(audit.Event{Name: audit.GrantRevoked, Subject: subject, Client: g.Client, Grant: g.ID})
-	return answer{status: http.StatusNoContent}, nil
+	return nil, nil
 }
 
 // revokeGrants takes back what a user gave one client, the remembered consent included,
 // or without `client` everything: then the user's sessions end too.
-func revokeGrants(c *call) (answer, error) {
-	q, err := c.query("by", "client")
-	if err != nil {
-		return answer{}, err
-	}
-	if q.Has("client") && q.Get("client") == "" {
-		return answer{}, badField("client", "expected a client_id")
+func revokeGrants(c *call) (any, error) {
+	client := c.query.Get("client")
+	if c.query.Has("client") && client == "" {
+		return nil, badField("client", "expected a client_id")
 	}
 	subject, known, err := c.subject()
 	if err == nil && !known {
 		known, err = c.left(subject)
 	}
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	if !known { // a slip of the pen must not look like something done
-		return answer{}, c.noUser()
+		return nil, c.noUser()
 	}
-	client := q.Get("client")
-	err = c.ending(func(ctx context.Context) error {
+	err = c.finish(func(ctx context.Context) error {
 		if client != "" {
 			return c.Server.EndClient(ctx, subject, client)
 		}
 		return c.Server.EndSubject(ctx, subject)
 	})
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	c.record(audit.Event{Name: audit.GrantRevoked, Subject: subject, Client: client})
 	if client != "" && c.Configured[client] == nil { // said after it is done: what a client that is gone left has ended too
 		if _, err := c.Stored.Get(c.r.Context(), client); errors.Is(err, clientstore.ErrNotFound) {
-			return answer{}, notFound("there is no client " + client + "; `caddy gatehouse client list` shows them")
+			return nil, notFound("there is no client " + client + "; `caddy gatehouse client list` shows them")
 		}
 	}
-	return answer{status: http.StatusNoContent}, nil
+	return nil, nil
 }
 
 // left reports whether a user whom the directory does not know has left anything behind.
@@ -137,6 +125,3 @@ func (c *call) left(subject string) (bool, error) {
 	}
 	return false, nil
 }
-
-// record puts what was done into the audit trail.
-func (c *call) record(e audit.Event) { c.Server.Audit.Record(c.r.Context(), e) }

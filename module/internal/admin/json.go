@@ -14,32 +14,45 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
-	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
 // maxBody is the largest body, in bytes: a client with a JWK set has a few thousand.
 const maxBody = 64 << 10
 
-// answer is a success.
-type answer struct {
+// reply is a success other than a plain 200.
+type reply struct {
 	status   int
 	location string
-	body     any // nil for none
+	body     any
 }
 
-func okay(body any) (answer, error) { return answer{status: http.StatusOK, body: body}, nil }
-
-func (a answer) write(w http.ResponseWriter) {
+// writeReply writes what a [handle] returned.
+func writeReply(w http.ResponseWriter, body any) {
+	if body == nil {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	a, ok := body.(reply)
+	if !ok {
+		a = reply{status: http.StatusOK, body: body}
+	}
 	if a.location != "" {
 		w.Header().Set("Location", a.location)
 	}
-	if a.body == nil {
-		w.WriteHeader(a.status)
-		return
-	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(a.status)
-	_ = json.NewEncoder(w).Encode(a.body) // the caller is gone: nobody is left to tell
+	_ = json.NewEncoder(w).Encode(a.body) // an error means that the caller is gone
+}
+
+// withBody serves calls with a JSON body, the zero value without one.
+func withBody[T any](serve func(*call, T) (any, error)) handle {
+	return func(c *call) (any, error) {
+		var in T
+		if err := c.readBody(&in); err != nil {
+			return nil, err
+		}
+		return serve(c, in)
+	}
 }
 
 // readBody decodes the body strictly into v. Without a body v stays as it is.
@@ -56,14 +69,14 @@ func (c *call) body() ([]byte, error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, refuse(http.StatusRequestEntityTooLarge, envelope.Error{Code: "payload_too_large", Message: fmt.Sprintf("the body has more than %d bytes", maxBody)})
+		return nil, Refuse(http.StatusRequestEntityTooLarge, "payload_too_large", fmt.Sprintf("the body has more than %d bytes", maxBody))
 	case err != nil:
-		return nil, refuse(http.StatusBadRequest, envelope.Error{Code: "bad_request", Message: "the body could not be read"})
+		return nil, badRequest("the body could not be read")
 	case len(body) == 0:
 		return nil, nil
 	}
 	if media, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		return nil, refuse(http.StatusUnsupportedMediaType, envelope.Error{Code: "unsupported_media_type", Message: "the body must be application/json"})
+		return nil, Refuse(http.StatusUnsupportedMediaType, "unsupported_media_type", "the body must be application/json")
 	}
 	return body, nil
 }
@@ -76,7 +89,7 @@ func decodeBody(body []byte, v any) error {
 		return bodyFault(err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return refuse(http.StatusBadRequest, envelope.Error{Code: "bad_request", Message: "the body is more than one JSON object"})
+		return badRequest("the body is more than one JSON object")
 	}
 	return nil
 }
@@ -92,7 +105,7 @@ func bodyFault(err error) error {
 			return badField(field, "there is no such field")
 		}
 	}
-	return refuse(http.StatusBadRequest, envelope.Error{Code: "bad_request", Message: "the body is not a JSON object"})
+	return badRequest("the body is not a JSON object")
 }
 
 // withoutEmbedded removes the name of an embedded struct, with which encoding/json begins a path. The fields of
@@ -104,40 +117,32 @@ func withoutEmbedded(path string) string {
 	return path
 }
 
-// query gives the parameters, which must be among those named and given once.
-func (c *call) query(known ...string) (url.Values, error) {
-	q, err := url.ParseQuery(c.r.URL.RawQuery)
-	if err != nil {
-		return nil, refuse(http.StatusBadRequest, envelope.Error{Code: "bad_request", Message: "the query is malformed"})
-	}
-	for name, values := range q {
-		if !slices.Contains(known, name) {
-			return nil, badField(name, "there is no such parameter")
-		}
-		if len(values) > 1 {
-			return nil, badField(name, "given more than once")
-		}
-	}
-	return q, nil
-}
-
 // pageDefault is how long a page of a list is when nobody says.
 const pageDefault = 100
 
-// page reads where a list begins and how long it may be.
-func (c *call) page(known ...string) (after string, limit int, err error) {
-	q, err := c.query(append(known, "after", "limit")...)
-	if err != nil {
-		return "", 0, err
+// readQuery reads the parameters, which must be known and given once.
+func (c *call) readQuery(known []string) (err error) {
+	if c.query, err = url.ParseQuery(c.r.URL.RawQuery); err != nil {
+		return badRequest("the query is malformed")
 	}
-	after, limit = q.Get("after"), pageDefault
-	if len(after) > maxName {
-		return "", 0, badField("after", "too long")
-	}
-	if s := q.Get("limit"); s != "" || q.Has("limit") {
-		if limit, err = strconv.Atoi(s); err != nil || limit < 1 || limit > adminapi.MaxPage {
-			return "", 0, badField("limit", fmt.Sprintf("expected a number from 1 to %d", adminapi.MaxPage))
+	for name, values := range c.query {
+		if !slices.Contains(known, name) {
+			return badField(name, "there is no such parameter")
+		}
+		if len(values) > 1 {
+			return badField(name, "given more than once")
 		}
 	}
-	return after, limit, nil
+	if c.after = c.query.Get("after"); len(c.after) > maxName {
+		return badField("after", "too long")
+	}
+	if c.limit = pageDefault; c.query.Has("limit") {
+		if c.limit, err = strconv.Atoi(c.query.Get("limit")); err != nil || c.limit < 1 || c.limit > adminapi.MaxPage {
+			return badField("limit", fmt.Sprintf("expected a number from 1 to %d", adminapi.MaxPage))
+		}
+	}
+	if by := c.query.Get("by"); by != "" && by != "id" && by != "username" {
+		return badField("by", "expected id or username")
+	}
+	return nil
 }

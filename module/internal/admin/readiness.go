@@ -6,13 +6,10 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 )
 
-// getReadiness is the readiness with what is wrong.
-func getReadiness(c *call) (answer, error) {
-	if _, err := c.query(); err != nil {
-		return answer{}, err
-	}
+// getReadiness returns the readiness with what is wrong.
+func getReadiness(c *call) (any, error) {
 	found := c.Readiness(c.r.Context())
-	return answer{status: ReadyStatus(c.w, found), body: found}, nil
+	return reply{status: ReadyStatus(c.w, found), body: found}, nil
 }
 
 // ReadyStatus is the status of an answer about readiness. It sets Retry-After with a 503.

@@ -6,6 +6,10 @@ import (
 	"net/http"
 	"regexp"
 
+	"github.com/gatehouse/gatehouse/module/directory"
+	"github.com/gatehouse/gatehouse/module/internal/clientstore"
+	"github.com/gatehouse/gatehouse/module/internal/userstore"
+	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
@@ -17,32 +21,46 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.told.Code + ": " + r.told.Message }
 
-func refuse(status int, told envelope.Error) error { return &refusal{status, told} }
-
 // Refuse is an error for [WriteError] that tells the caller why a request is refused.
 func Refuse(status int, code, message string) error {
-	return refuse(status, envelope.Error{Code: code, Message: message})
+	return &refusal{status, envelope.Error{Code: code, Message: message}}
 }
 
-func notFound(message string) error {
-	return refuse(http.StatusNotFound, envelope.Error{Code: "not_found", Message: message})
+func notFound(message string) error { return Refuse(http.StatusNotFound, "not_found", message) }
+
+func badRequest(message string) error { return Refuse(http.StatusBadRequest, "bad_request", message) }
+
+func conflict(field, message string) error {
+	return &refusal{http.StatusConflict, envelope.Error{Code: "conflict", Field: field, Message: message}}
 }
 
-func conflict(message string) error {
-	return refuse(http.StatusConflict, envelope.Error{Code: "conflict", Message: message})
+func badField(field, message string) error { return invalid(field, field+": "+message) }
+
+func invalid(field, message string) error {
+	return &refusal{http.StatusBadRequest, envelope.Error{Code: "invalid_parameter", Message: message, Field: field}}
 }
 
-func badField(field, message string) error {
-	return refuse(http.StatusBadRequest, envelope.Error{Code: "invalid_parameter", Message: field + ": " + message, Field: field})
-}
-
-// statusOf is the status of a refusal, 0 for every other error.
-func statusOf(err error) int {
-	var refused *refusal
-	if errors.As(err, &refused) {
-		return refused.status
+// refusalOf turns errors of the clients and users in the store into refusals.
+func (c *call) refusalOf(err error) error {
+	var client *oauth.FieldError
+	var user *directory.FieldError
+	switch {
+	case errors.Is(err, clientstore.ErrNotFound):
+		return notFound("there is no client " + c.names[0])
+	case errors.Is(err, clientstore.ErrExists):
+		return conflict("id", "id: a client of this id exists")
+	case errors.As(err, &client):
+		return invalid(client.Field(), err.Error())
+	case errors.Is(err, userstore.ErrNotFound):
+		return c.noUser()
+	case errors.Is(err, userstore.ErrTaken):
+		return conflict("username", "username: it is another user's already")
+	case errors.Is(err, userstore.ErrInvalid) && errors.As(err, &user):
+		return invalid(user.Field, err.Error())
+	case errors.Is(err, userstore.ErrInvalid):
+		return invalid("", err.Error())
 	}
-	return 0
+	return err
 }
 
 // WriteError answers a refusal as it is, and anything else with 503: what is behind the API is

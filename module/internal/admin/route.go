@@ -16,35 +16,47 @@ type call struct {
 	w     http.ResponseWriter
 	r     *http.Request
 	names []string // the variable segments of the path, decoded
+	query url.Values
+	after string // where a list begins
+	limit int    // of a list
 }
 
-// handle does what a call asks for. Its answer is a success; errors are a [refusal] or technical.
-type handle func(*call) (answer, error)
+// handle serves a call. It returns the body of a 200, a [reply], or nil for a 204. Errors are a
+// [refusal] or technical.
+type handle func(*call) (any, error)
 
-// route is one path and its methods. A segment "*" stands for any name.
+// route is one method of a path. A segment "*" stands for any name.
 type route struct {
-	path   string
-	handle map[string]handle
+	method, path string
+	handle       handle
+	query        []string // the parameters that it may have
 }
 
 // routes are tried in order, so that `keys/rotate` is no KID.
 var routes = []route{
-	{"clients", map[string]handle{"GET": listClients, "POST": createClient}},
-	{"clients/*", map[string]handle{"GET": getClient, "PATCH": updateClient, "DELETE": deleteClient}},
-	{"clients/*/rotate-secret", map[string]handle{"POST": rotateClientSecret}},
-	{"doctor", map[string]handle{"GET": examine}},
-	{"keys", map[string]handle{"GET": listKeys}},
-	{"keys/rotate", map[string]handle{"POST": rotateKeys}},
-	{"keys/*", map[string]handle{"DELETE": revokeKey}},
-	{"ready", map[string]handle{"GET": getReadiness}},
-	{"tokens/inspect", map[string]handle{"POST": inspectToken}},
-	{"users", map[string]handle{"GET": listUsers, "POST": createUser}},
-	{"users/*", map[string]handle{"GET": getUser, "PATCH": updateUser, "DELETE": deleteUser}},
-	{"users/*/lock", map[string]handle{"POST": setLocked(true)}},
-	{"users/*/unlock", map[string]handle{"POST": setLocked(false)}},
-	{"users/*/password", map[string]handle{"POST": setPassword}},
-	{"users/*/grants", map[string]handle{"GET": listGrants, "DELETE": revokeGrants}},
-	{"users/*/grants/*", map[string]handle{"DELETE": revokeGrant}},
+	{"GET", "clients", listClients, []string{"after", "limit"}},
+	{"POST", "clients", withBody(createClient), nil},
+	{"DELETE", "clients/*", deleteClient, nil},
+	{"GET", "clients/*", getClient, nil},
+	{"PATCH", "clients/*", updateClient, nil},
+	{"POST", "clients/*/rotate-secret", withBody(rotateClientSecret), nil},
+	{"GET", "doctor", examine, nil},
+	{"GET", "keys", listKeys, nil},
+	{"POST", "keys/rotate", withBody(rotateKeys), nil},
+	{"DELETE", "keys/*", revokeKey, nil},
+	{"GET", "ready", getReadiness, nil},
+	{"POST", "tokens/inspect", withBody(inspectToken), nil},
+	{"GET", "users", listUsers, []string{"after", "limit"}},
+	{"POST", "users", withBody(createUser), nil},
+	{"DELETE", "users/*", editUser(deleteUser), []string{"by"}},
+	{"GET", "users/*", getUser, []string{"by"}},
+	{"PATCH", "users/*", editUser(updateUser), []string{"by"}},
+	{"POST", "users/*/lock", editUser(lockUser), []string{"by"}},
+	{"POST", "users/*/unlock", editUser(unlockUser), []string{"by"}},
+	{"POST", "users/*/password", editUser(setPassword), []string{"by"}},
+	{"DELETE", "users/*/grants", revokeGrants, []string{"by", "client"}},
+	{"GET", "users/*/grants", listGrants, []string{"by", "after", "limit"}},
+	{"DELETE", "users/*/grants/*", revokeGrant, []string{"by"}},
 }
 
 // Serve answers a request to the API. running returns what the configuration in force has, held
@@ -54,39 +66,55 @@ func Serve(w http.ResponseWriter, r *http.Request, log *slog.Logger, running fun
 	if path == adminapi.ReadyPath {
 		path = adminapi.Path("ready")
 	}
-	rt, names := findRoute(path)
-	if rt == nil {
-		WriteError(w, r, log, notFound("no such address; those of the gateway are described at the module admin.api.gatehouse"))
-		return
-	}
-	handle, ok := rt.handle[r.Method]
-	if !ok {
-		w.Header().Set("Allow", rt.allow())
-		WriteError(w, r, log, Refuse(http.StatusMethodNotAllowed, "method_not_allowed", "this address answers "+rt.allow()+" only"))
-		return
-	}
-	have, leave, err := running()
-	if err != nil {
-		WriteError(w, r, log, err)
-		return
-	}
-	defer leave()
-	a, err := handle(&call{Config: have, w: w, r: r, names: names})
-	if err != nil {
-		WriteError(w, r, log, err)
-		return
-	}
-	a.write(w)
-}
-
-func findRoute(escaped string) (*route, []string) {
-	sent := strings.Split(strings.TrimPrefix(escaped, adminapi.Base), "/")
-	for i := range routes {
-		if names, ok := routes[i].match(sent); ok {
-			return &routes[i], names
+	rt, names, methods := findRoute(r.Method, path)
+	var body any
+	var err error
+	switch allow := strings.Join(methods, ", "); {
+	case methods == nil:
+		err = notFound("no such address; those of the gateway are described at the module admin.api.gatehouse")
+	case rt == nil:
+		w.Header().Set("Allow", allow)
+		err = Refuse(http.StatusMethodNotAllowed, "method_not_allowed", "this address answers "+allow+" only")
+	default:
+		var leave func()
+		c := &call{w: w, r: r, names: names}
+		if c.Config, leave, err = running(); err == nil {
+			defer leave()
+			body, err = c.serve(rt)
 		}
 	}
-	return nil, nil
+	if err != nil {
+		WriteError(w, r, log, err)
+		return
+	}
+	writeReply(w, body)
+}
+
+func (c *call) serve(rt *route) (any, error) {
+	if err := c.readQuery(rt.query); err != nil {
+		return nil, err
+	}
+	body, err := rt.handle(c)
+	return body, c.refusalOf(err)
+}
+
+// findRoute returns the route of a request, nil where its path has other methods only, and all
+// methods of the path.
+func findRoute(method, escaped string) (found *route, names, methods []string) {
+	sent := strings.Split(strings.TrimPrefix(escaped, adminapi.Base), "/")
+	path := ""
+	for i, rt := range routes {
+		segments, ok := rt.match(sent)
+		if !ok || path != "" && path != rt.path {
+			continue
+		}
+		path, names, methods = rt.path, segments, append(methods, rt.method)
+		if rt.method == method {
+			found = &routes[i]
+		}
+	}
+	slices.Sort(methods)
+	return found, names, methods
 }
 
 // match takes the segments as they were escaped: a client_id may contain a slash.
@@ -113,12 +141,3 @@ func (rt *route) match(sent []string) (names []string, ok bool) {
 
 // maxName bounds what is looked up, in bytes.
 const maxName = 512
-
-func (rt *route) allow() string {
-	var methods []string
-	for m := range rt.handle {
-		methods = append(methods, m)
-	}
-	slices.Sort(methods)
-	return strings.Join(methods, ", ")
-}

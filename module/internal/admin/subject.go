@@ -7,18 +7,14 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/userstore"
-	"github.com/gatehouse/gatehouse/module/rest/envelope"
 )
 
 // user is the one that the path names, by id or, for users kept in the store, by name.
 func (c *call) user() (directory.User, error) {
-	by := c.r.URL.Query().Get("by")
-	if by != "" && by != "id" && by != "username" {
-		return directory.User{}, badField("by", "expected id or username")
-	}
 	var found [2]directory.User
 	var known [2]bool
 	var err error
+	by := c.query.Get("by")
 	if by != "username" {
 		if found[0], known[0], err = c.Users.Lookup(c.r.Context(), c.names[0]); err != nil {
 			return directory.User{}, err
@@ -31,7 +27,7 @@ func (c *call) user() (directory.User, error) {
 	}
 	switch {
 	case known[0] && known[1] && found[0].ID != found[1].ID:
-		return directory.User{}, conflict(c.names[0] + " is the id of one user and the user name of another: say which with by=id or by=username")
+		return directory.User{}, conflict("", c.names[0]+" is the id of one user and the user name of another: say which with by=id or by=username")
 	case known[0]:
 		return found[0], nil
 	case known[1]:
@@ -45,23 +41,25 @@ func (c *call) user() (directory.User, error) {
 // users who are gone.
 func (c *call) subject() (id string, known bool, err error) {
 	u, err := c.user()
-	if err != nil && statusOf(err) == http.StatusNotFound {
+	if refused := (*refusal)(nil); errors.As(err, &refused) && refused.status == http.StatusNotFound {
 		return c.names[0], false, nil
 	}
 	return u.ID, true, err
 }
 
-// editable is the id of the user that the path names, where users can be changed.
-func (c *call) editable() (*userstore.Users, string, error) {
-	if _, err := c.query("by"); err != nil {
-		return nil, "", err
+// editUser serves changes of the user that the path names, where users can be changed.
+func editUser(edit func(c *call, kept *userstore.Users, id string) (any, error)) handle {
+	return func(c *call) (any, error) {
+		kept, err := c.kept()
+		if err != nil {
+			return nil, err
+		}
+		u, err := c.user()
+		if err != nil {
+			return nil, err
+		}
+		return edit(c, kept, u.ID)
 	}
-	kept, err := c.kept()
-	if err != nil {
-		return nil, "", err
-	}
-	u, err := c.user()
-	return kept, u.ID, err
 }
 
 // kept are the users in the store, or a refusal that says where they are instead.
@@ -69,7 +67,7 @@ func (c *call) kept() (*userstore.Users, error) {
 	if users, ok := c.Users.(*userstore.Users); ok {
 		return users, nil
 	}
-	return nil, conflict(fmt.Sprintf("the users of this gateway live in the directory %q, not in the store: list and change them there; `grant` works for them all the same", c.UsersIn))
+	return nil, conflict("", fmt.Sprintf("the users of this gateway live in the directory %q, not in the store: list and change them there; `grant` works for them all the same", c.UsersIn))
 }
 
 func (c *call) noUser() error {
@@ -78,21 +76,4 @@ func (c *call) noUser() error {
 		message += "; users of this directory are named by their id here"
 	}
 	return notFound(message)
-}
-
-// userError gives an error of the users in the store its answer.
-func (c *call) userError(err error) error {
-	switch {
-	case errors.Is(err, userstore.ErrNotFound):
-		return c.noUser()
-	case errors.Is(err, userstore.ErrTaken):
-		return refuse(http.StatusConflict, envelope.Error{Code: "conflict", Field: "username", Message: "username: it is another user's already"})
-	case errors.Is(err, userstore.ErrInvalid):
-		bad := envelope.Error{Code: "invalid_parameter", Message: err.Error()}
-		if wrong := (*directory.FieldError)(nil); errors.As(err, &wrong) {
-			bad.Field = wrong.Field
-		}
-		return refuse(http.StatusBadRequest, bad)
-	}
-	return err
 }

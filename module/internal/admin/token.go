@@ -9,23 +9,18 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
+type tokenQuestion struct {
+	Token string `json:"token"`
+}
+
 // inspectToken says what an access token contains and which check it fails. It takes the token
 // in the body, because addresses end up in logs.
-func inspectToken(c *call) (answer, error) {
-	if _, err := c.query(); err != nil {
-		return answer{}, err
-	}
-	var in struct {
-		Token string `json:"token"`
-	}
-	if err := c.readBody(&in); err != nil {
-		return answer{}, err
-	}
+func inspectToken(c *call, in tokenQuestion) (any, error) {
 	if in.Token == "" {
-		return answer{}, badField("token", "expected an access token")
+		return nil, badField("token", "expected an access token")
 	}
 	if strings.ContainsAny(in.Token, " \t\r\n") {
-		return answer{}, badField("token", "expected an access token alone, without blanks")
+		return nil, badField("token", "expected an access token alone, without blanks")
 	}
 	out := adminapi.TokenInspection{Genuine: true, Now: time.Now().UTC()}
 	_, err := c.Verify(c.r.Context(), in.Token)
@@ -36,7 +31,7 @@ func inspectToken(c *call) (answer, error) {
 	case errors.Is(err, token.ErrInvalid):
 		out.Genuine, out.Refusal = false, string(token.OtherRefusal)
 	case err != nil:
-		return answer{}, err
+		return nil, err
 	}
 	if u, ok := token.ReadUnverified(in.Token); ok {
 		out.Token = &adminapi.TokenContent{
@@ -45,5 +40,5 @@ func inspectToken(c *call) (answer, error) {
 			IssuedAt: u.IssuedAt, NotBefore: u.NotBefore, Expires: u.Expires,
 		}
 	}
-	return okay(out)
+	return out, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 	"github.com/gatehouse/gatehouse/module/internal/audit"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
+	"github.com/gatehouse/gatehouse/module/internal/userstore"
 )
 
 // newPassword is what a user gets: a password that was chosen, or one that is made here.
@@ -17,233 +18,189 @@ type newPassword struct {
 	Generate bool   `json:"generate_password"`
 }
 
-func (p newPassword) value() (string, error) {
+// value returns the password, and the same as generated if it is made here and must be shown.
+func (p newPassword) value() (password, generated string, err error) {
 	switch {
 	case p.Generate && p.Password != "":
-		return "", badField("password", "give a password or generate_password, not both")
+		return "", "", badField("password", "give a password or generate_password, not both")
 	case p.Generate:
-		return secret.ID(), nil
+		made := secret.ID()
+		return made, made, nil
 	case p.Password == "":
-		return "", badField("password", "expected a password, or generate_password")
+		return "", "", badField("password", "expected a password, or generate_password")
 	}
-	return p.Password, nil
+	return p.Password, "", nil
 }
 
-func (p newPassword) shown(value string) string {
-	if p.Generate {
-		return value
-	}
-	return ""
-}
-
-func listUsers(c *call) (answer, error) {
-	after, limit, err := c.page()
-	if err != nil {
-		return answer{}, err
-	}
+func listUsers(c *call) (any, error) {
 	kept, err := c.kept()
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
-	users, err := kept.List(c.r.Context(), after, limit)
-	if err != nil {
-		return answer{}, err
-	}
+	users, err := kept.List(c.r.Context(), c.after, c.limit)
 	out := adminapi.List[adminapi.User]{Items: []adminapi.User{}}
 	for _, u := range users {
 		out.Items = append(out.Items, adminapi.User(u))
 	}
-	if len(users) == limit {
-		out.Next = users[limit-1].ID
+	if len(users) == c.limit {
+		out.Next = users[c.limit-1].ID
 	}
-	return okay(out)
+	return out, err
 }
 
-func getUser(c *call) (answer, error) {
-	if _, err := c.query("by"); err != nil {
-		return answer{}, err
-	}
+func getUser(c *call) (any, error) {
 	u, err := c.user()
-	if err != nil {
-		return answer{}, err
-	}
-	return okay(adminapi.User(u))
+	return adminapi.User(u), err
 }
 
-func createUser(c *call) (answer, error) {
-	var in struct {
-		Username string         `json:"username"`
-		Name     string         `json:"name"`
-		Nickname string         `json:"nickname"`
-		Picture  string         `json:"picture"`
-		Email    string         `json:"email"`
-		Phone    string         `json:"phone"`
-		Claims   map[string]any `json:"claims"`
-		newPassword
-	}
-	if _, err := c.query(); err != nil {
-		return answer{}, err
-	}
-	if err := c.readBody(&in); err != nil {
-		return answer{}, err
-	}
+type newUser struct {
+	Username string         `json:"username"`
+	Name     string         `json:"name"`
+	Nickname string         `json:"nickname"`
+	Picture  string         `json:"picture"`
+	Email    string         `json:"email"`
+	Phone    string         `json:"phone"`
+	Claims   map[string]any `json:"claims"`
+	newPassword
+}
+
+func createUser(c *call, in newUser) (any, error) {
 	kept, err := c.kept()
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
-	password, err := in.value()
+	password, generated, err := in.value()
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	u, err := kept.Create(c.r.Context(), directory.User{
 		Username: in.Username, Name: in.Name, Nickname: in.Nickname, Picture: in.Picture, Email: in.Email, Phone: in.Phone, Claims: in.Claims,
 	}, password)
 	if err != nil {
-		return answer{}, c.userError(err)
+		return nil, err
 	}
-	c.record(audit.Event{Name: audit.UserChanged, Subject: u.ID, Reason: "created"})
-	return answer{
-		status: http.StatusCreated, location: adminapi.Path("users", u.ID),
-		body: adminapi.UserWithPassword{User: adminapi.User(u), Password: in.shown(password)},
-	}, nil
+	c.recordUser(u.ID, "created")
+	return reply{http.StatusCreated, adminapi.Path("users", u.ID), adminapi.UserWithPassword{User: adminapi.User(u), Password: generated}}, nil
 }
 
-func updateUser(c *call) (answer, error) {
+func updateUser(c *call, kept *userstore.Users, id string) (any, error) {
 	body, err := c.body()
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
-	kept, id, err := c.editable()
-	if err != nil {
-		return answer{}, err
-	}
-	var after directory.User
+	var after adminapi.User
 	err = kept.Update(c.r.Context(), id, func(u *directory.User) error {
-		v := adminapi.User(*u)
-		before := v
-		if err := decodeBody(body, &v); err != nil {
+		before := adminapi.User(*u)
+		after = before
+		if err := decodeBody(body, &after); err != nil {
 			return err
 		}
-		for field, changed := range map[string]bool{"id": v.ID != before.ID, "username": v.Username != before.Username} {
-			if changed {
-				return badField(field, "this never changes")
-			}
-		}
-		if v.Locked != before.Locked {
+		switch {
+		case after.ID != before.ID:
+			return badField("id", "this never changes")
+		case after.Username != before.Username:
+			return badField("username", "this never changes")
+		case after.Locked != before.Locked:
 			return badField("locked", "lock and unlock are requests of their own")
 		}
-		*u = directory.User(v)
-		after = *u
+		*u = directory.User(after)
 		return nil
 	})
 	if err != nil {
-		return answer{}, c.userError(err)
+		return nil, err
 	}
-	c.record(audit.Event{Name: audit.UserChanged, Subject: id, Reason: "updated"})
-	return okay(adminapi.User(after))
+	c.recordUser(id, "updated")
+	return after, nil
 }
 
-// setLocked locks before it ends what is open, so that nothing begins anew in between.
-// Unlocking also ends a lock-out after failed sign-ins, on this node.
-func setLocked(locked bool) handle {
-	return func(c *call) (answer, error) {
-		kept, id, err := c.editable()
-		if err != nil {
-			return answer{}, err
-		}
-		if err := c.readBody(&struct{}{}); err != nil {
-			return answer{}, err
-		}
-		if err := kept.SetLocked(c.r.Context(), id, locked); err != nil {
-			return answer{}, c.userError(err)
-		}
-		if !locked {
-			c.record(audit.Event{Name: audit.UserChanged, Subject: id, Reason: "unlocked"})
-			u, err := c.userByID(id)
-			if err != nil {
-				return answer{}, err
-			}
-			c.Server.EndLockout(id, u.Username)
-			return okay(adminapi.User(u))
-		}
-		c.record(audit.Event{Name: audit.UserChanged, Subject: id, Reason: "locked"})
-		if err := c.endSubject(id); err != nil {
-			return answer{}, err
-		}
-		return getUserByID(c, id)
+// lockUser locks before it ends what is open, so that nothing begins anew in between.
+func lockUser(c *call, kept *userstore.Users, id string) (any, error) {
+	err := c.readBody(&struct{}{})
+	if err == nil {
+		err = kept.SetLocked(c.r.Context(), id, true)
 	}
+	if err != nil {
+		return nil, err
+	}
+	c.recordUser(id, "locked")
+	if err := c.endSubject(id); err != nil {
+		return nil, err
+	}
+	u, err := c.userByID(id)
+	return adminapi.User(u), err
+}
+
+// unlockUser also ends a lock-out after failed sign-ins, on this node.
+func unlockUser(c *call, kept *userstore.Users, id string) (any, error) {
+	err := c.readBody(&struct{}{})
+	if err == nil {
+		err = kept.SetLocked(c.r.Context(), id, false)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.recordUser(id, "unlocked")
+	u, err := c.userByID(id)
+	if err == nil {
+		c.Server.EndLockout(id, u.Username)
+	}
+	return adminapi.User(u), err
 }
 
 // setPassword ends what was granted with the old password too: whoever knew it may be
 // signed in somewhere.
-func setPassword(c *call) (answer, error) {
-	kept, id, err := c.editable()
-	if err != nil {
-		return answer{}, err
-	}
+func setPassword(c *call, kept *userstore.Users, id string) (any, error) {
 	var in newPassword
 	if err := c.readBody(&in); err != nil {
-		return answer{}, err
+		return nil, err
 	}
-	password, err := in.value()
+	password, generated, err := in.value()
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	if err := kept.SetPassword(c.r.Context(), id, password); err != nil {
-		return answer{}, c.userError(err)
+		return nil, err
 	}
-	c.record(audit.Event{Name: audit.UserChanged, Subject: id, Reason: "password"})
+	c.recordUser(id, "password")
 	if err := c.endSubject(id); err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	u, ok, err := kept.Lookup(c.r.Context(), id)
 	if err != nil || !ok {
 		u = directory.User{ID: id} // the password is in force and is told this once
 	}
 	c.Server.EndLockout(id, u.Username) // what was tried on the old password tells nothing of the new one
-	return okay(adminapi.UserWithPassword{User: adminapi.User(u), Password: in.shown(password)})
+	return adminapi.UserWithPassword{User: adminapi.User(u), Password: generated}, nil
 }
 
 // deleteUser locks first: a crash on the way leaves a locked user, and deleting again
 // does the rest.
-func deleteUser(c *call) (answer, error) {
-	kept, id, err := c.editable()
-	if err != nil {
-		return answer{}, err
+func deleteUser(c *call, kept *userstore.Users, id string) (any, error) {
+	err := kept.SetLocked(c.r.Context(), id, true)
+	if err == nil {
+		err = c.finish(func(ctx context.Context) error { return c.Server.ForgetSubject(ctx, id) })
 	}
-	if err := kept.SetLocked(c.r.Context(), id, true); err != nil {
-		return answer{}, c.userError(err)
+	if err == nil {
+		err = kept.Delete(c.r.Context(), id)
 	}
-	if err := c.ending(func(ctx context.Context) error { return c.Server.ForgetSubject(ctx, id) }); err != nil {
-		return answer{}, err
+	if err == nil {
+		c.recordUser(id, "deleted")
 	}
-	if err := kept.Delete(c.r.Context(), id); err != nil {
-		return answer{}, c.userError(err)
-	}
-	c.record(audit.Event{Name: audit.UserChanged, Subject: id, Reason: "deleted"})
-	return answer{status: http.StatusNoContent}, nil
+	return nil, err
 }
 
 func (c *call) endSubject(id string) error {
-	return c.ending(func(ctx context.Context) error { return c.Server.EndSubject(ctx, id) })
+	return c.finish(func(ctx context.Context) error { return c.Server.EndSubject(ctx, id) })
 }
 
 // endingTimeout bounds the end of what a user has, in a store that is slow.
 const endingTimeout = 30 * time.Second
 
-// ending goes on when the caller hangs up: what is half ended is not over.
-func (c *call) ending(end func(context.Context) error) error {
+// finish goes on when the caller hangs up: what is half ended is not over.
+func (c *call) finish(end func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.r.Context()), endingTimeout)
 	defer cancel()
 	return end(ctx)
-}
-
-func getUserByID(c *call, id string) (answer, error) {
-	u, err := c.userByID(id)
-	if err != nil {
-		return answer{}, err
-	}
-	return okay(adminapi.User(u))
 }
 
 func (c *call) userByID(id string) (directory.User, error) {
@@ -252,4 +209,11 @@ func (c *call) userByID(id string) (directory.User, error) {
 		err = c.noUser()
 	}
 	return u, err
+}
+
+// record puts what was done into the audit trail.
+func (c *call) record(e audit.Event) { c.Server.Audit.Record(c.r.Context(), e) }
+
+func (c *call) recordUser(id, change string) {
+	c.record(audit.Event{Name: audit.UserChanged, Subject: id, Reason: change})
 }

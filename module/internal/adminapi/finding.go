@@ -20,6 +20,24 @@ type Finding struct {
 	Remedy  string `json:"remedy,omitempty"`
 }
 
+// Findings collects the results of checks.
+type Findings []Finding
+
+// OK adds a finding of [GradeOK].
+func (f *Findings) OK(check, format string, args ...any) {
+	*f = append(*f, Finding{Check: check, Grade: GradeOK, Message: fmt.Sprintf(format, args...)})
+}
+
+// Warn adds a finding of [GradeWarn].
+func (f *Findings) Warn(check, remedy, format string, args ...any) {
+	*f = append(*f, Finding{Check: check, Grade: GradeWarn, Message: fmt.Sprintf(format, args...), Remedy: remedy})
+}
+
+// Fail adds a finding of [GradeFail].
+func (f *Findings) Fail(check, remedy, format string, args ...any) {
+	*f = append(*f, Finding{Check: check, Grade: GradeFail, Message: fmt.Sprintf(format, args...), Remedy: remedy})
+}
+
 // Count returns a number with its noun: "1 guard", "2 guards".
 func Count(n int, noun string) string {
 	if n == 1 {
@@ -28,26 +46,11 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Fine is a finding of [GradeOK].
-func Fine(check, format string, args ...any) Finding {
-	return Finding{Check: check, Grade: GradeOK, Message: fmt.Sprintf(format, args...)}
-}
-
-// Warned is a finding of [GradeWarn].
-func Warned(check, remedy, format string, args ...any) Finding {
-	return Finding{Check: check, Grade: GradeWarn, Message: fmt.Sprintf(format, args...), Remedy: remedy}
-}
-
-// Broken is a finding of [GradeFail].
-func Broken(check, remedy, format string, args ...any) Finding {
-	return Finding{Check: check, Grade: GradeFail, Message: fmt.Sprintf(format, args...), Remedy: remedy}
-}
-
 // Examination is what the running gateway reports to the doctor.
 type Examination struct {
-	Issuer   string    `json:"issuer"`
-	VariantB bool      `json:"variant_b"` // whether a client of the configuration or the store speaks it
-	Findings []Finding `json:"findings"`
+	Issuer   string   `json:"issuer"`
+	VariantB bool     `json:"variant_b"` // whether a client of the configuration or the store speaks it
+	Findings Findings `json:"findings"`
 }
 
 // Day formats a time for people; "" for none.

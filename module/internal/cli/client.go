@@ -18,44 +18,25 @@ import (
 func clientCommands() *cobra.Command {
 	rotate := adminCommand("rotate-secret ID", "Gives a client another secret and shows it once", `
 Makes another secret and prints it. The one before goes on to work for the overlap, so that
-it can be replaced wherever it is used; --overlap 0 ends it at once.`, exactly("ID"), func(r *run, admin *adminClient) error {
-		var got adminapi.ClientWithSecret
-		in := map[string]string{"overlap": r.text("overlap")}
-		if err := admin.call(r.context(), "POST", adminapi.Path("clients", r.args[0], "rotate-secret"), in, &got); err != nil {
-			return err
-		}
-		return r.print(got, func(w io.Writer) { newClientText(w, got) })
+it can be replaced wherever it is used; --overlap 0 ends it at once.`, exactly("ID"), func(r *run) error {
+		return callAndPrint(r, "POST", adminapi.Path("clients", r.args[0], "rotate-secret"), map[string]string{"overlap": r.text("overlap")}, newClientText)
 	})
 	rotate.Flags().String("overlap", "24h", "How long the secret before goes on to work, at most 90d")
 	return groupCommand("client", "Applications that may ask for tokens", createClientCommand(), rotate,
 		adminCommand("list", "Lists the clients", `
-Lists the clients of the configuration (source config) and those kept in the store.`, nothing, func(r *run, admin *adminClient) error {
-			all, err := every[adminapi.Client](r, admin, adminapi.Path("clients"))
-			if err != nil {
-				return err
-			}
-			return r.print(all, func(w io.Writer) {
-				row(w, "ID", "SOURCE", "KIND", "GRANTS", "SCOPES", "NAME")
-				for _, c := range all {
-					row(w, c.ID, c.Source, kind(c), joinGrants(c, ","), strings.Join(c.Scopes, ","), c.Name)
-				}
+Lists the clients of the configuration (source config) and those kept in the store.`, nothing, func(r *run) error {
+			return listAt(r, adminapi.Path("clients"), "", []string{"ID", "SOURCE", "KIND", "GRANTS", "SCOPES", "NAME"}, func(c adminapi.Client) []string {
+				return []string{c.ID, c.Source, kind(c), joinGrants(c, ","), strings.Join(c.Scopes, ","), c.Name}
 			})
 		}),
 		adminCommand("show ID", "Shows a client", "Shows all that is known about a client. Nobody can show its secret.", exactly("ID"),
-			func(r *run, admin *adminClient) error {
-				var got adminapi.Client
-				if err := admin.call(r.context(), "GET", adminapi.Path("clients", r.args[0]), nil, &got); err != nil {
-					return err
-				}
-				return r.print(got, func(w io.Writer) { clientText(w, got) })
+			func(r *run) error {
+				return callAndPrint(r, "GET", adminapi.Path("clients", r.args[0]), nil, clientText)
 			}),
 		adminCommand("delete ID", "Removes a client", `
 Removes a client from the store. Its tokens die within a second, on every node; its refresh
-tokens and codes are void. Clients of the configuration are removed there.`, exactly("ID"), func(r *run, admin *adminClient) error {
-			if err := admin.call(r.context(), "DELETE", adminapi.Path("clients", r.args[0]), nil, nil); err != nil {
-				return err
-			}
-			return r.done("Removed client " + r.args[0] + ".")
+tokens and codes are void. Clients of the configuration are removed there.`, exactly("ID"), func(r *run) error {
+			return r.deleteAt(adminapi.Path("clients", r.args[0]), "Removed client "+r.args[0]+".")
 		}),
 	)
 }
@@ -108,18 +89,14 @@ here, stored as a hash, and cannot be shown again; a public client and one with 
 none. Without ID one is made.
 
 	$ caddy gatehouse client create reader --redirect-uri https://reader.example/callback --scope articles:read`,
-		atMostID, func(r *run, admin *adminClient) error {
+		atMostID, func(r *run) error {
 			if err := convert(); err != nil {
 				return err
 			}
 			if len(r.args) == 1 {
 				d.ID = r.args[0]
 			}
-			var got adminapi.ClientWithSecret
-			if err := admin.call(r.context(), "POST", adminapi.Path("clients"), d, &got); err != nil {
-				return err
-			}
-			return r.print(got, func(w io.Writer) { newClientText(w, got) })
+			return callAndPrint(r, "POST", adminapi.Path("clients"), d, newClientText)
 		})
 	convert = definitionFlags(create.Flags(), &d)
 	return create
@@ -137,20 +114,15 @@ func newClientText(w io.Writer, c adminapi.ClientWithSecret) {
 }
 
 func clientText(w io.Writer, c adminapi.Client) {
-	for _, line := range [][2]string{
+	rows(w, [][2]string{
 		{"ID", c.ID}, {"Source", c.Source}, {"Name", c.Name}, {"Owner", c.Owner}, {"Kind", kind(c)}, {"Auth method", c.AuthMethod},
 		{"Redirect URIs", strings.Join(c.RedirectURIs, " ")}, {"Post-logout URIs", strings.Join(c.PostLogoutRedirectURIs, " ")},
 		{"Origins", strings.Join(c.Origins, " ")}, {"Grants", joinGrants(c, " ")}, {"Deprecated grants", deprecated(c)},
 		{"Scopes", strings.Join(c.Scopes, " ")}, {"Default scopes", strings.Join(c.DefaultScopes, " ")},
 		{"Audience", strings.Join(c.Audience, " ")}, {"ID token", c.IDTokenAlg}, {"ID token claims", strings.Join(c.IDTokenClaims, " ")}, {"Userinfo", c.UserinfoContentType},
-		{"Require state", string(c.RequireState)},
-		{"Frame origins", strings.Join(c.FrameOrigins, " ")},
+		{"Require state", string(c.RequireState)}, {"Frame origins", strings.Join(c.FrameOrigins, " ")},
 		{"Created", adminapi.Day(c.Created)}, {"Unused until", adminapi.Day(c.UnusedUntil)},
-	} {
-		if line[1] != "" {
-			row(w, line[0]+":", line[1])
-		}
-	}
+	})
 	for _, s := range c.Secrets {
 		until := ""
 		if !s.Until.IsZero() {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/caddyserver/caddy/v2"
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
@@ -49,9 +50,6 @@ for the password_hash of a users file. On a terminal it asks twice and shows not
 
 func hashPassword(in *os.File, out, prompt io.Writer) error {
 	password, err := readPassword(in, prompt)
-	if err == nil {
-		err = acceptable(password)
-	}
 	if err != nil {
 		return err
 	}
@@ -59,7 +57,24 @@ func hashPassword(in *os.File, out, prompt io.Writer) error {
 	return err
 }
 
+// readPassword reads a password with which somebody could sign in.
 func readPassword(in *os.File, prompt io.Writer) (string, error) {
+	password, err := readLine(in, prompt)
+	switch {
+	case err != nil:
+		return "", err
+	case password == "":
+		return "", errors.New("expected a password on standard input, got nothing")
+	case len(password) > directory.MaxPassword:
+		return "", fmt.Errorf("the password has more than %d bytes", directory.MaxPassword)
+	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):
+		return "", errors.New("the password must be valid UTF-8 without a NUL character")
+	}
+	return password, nil
+}
+
+// readLine reads one line, or asks for it twice on a terminal, without showing it.
+func readLine(in *os.File, prompt io.Writer) (string, error) {
 	if !term.IsTerminal(int(in.Fd())) {
 		line, err := bufio.NewReader(io.LimitReader(in, directory.MaxPassword+3)).ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {

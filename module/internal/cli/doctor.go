@@ -17,53 +17,51 @@ func doctorCommand() *cobra.Command {
 Checks a running gateway: the store, its files, signing keys, the user directory, clients,
 guards, what api_rest declares, the issuer as it is reached from here, and what of the
 configuration would put codes into logs. Each line is ok, warn or fail, with what to do about it. The exit code is
-1 when anything fails.`, nothing, func(r *run, admin *adminClient) error {
-		all := diagnose(r.context(), admin)
-		if err := r.print(all, func(w io.Writer) {
+1 when anything fails.`, nothing, func(r *run) error {
+		all := diagnose(r.context(), r.admin)
+		err := r.print(all, func(w io.Writer) {
 			for _, f := range all {
 				row(w, f.Grade, f.Check, f.Message)
 				if f.Remedy != "" {
 					row(w, "", "", "-> "+f.Remedy)
 				}
 			}
-		}); err != nil {
-			return err
+		})
+		if err == nil && slices.ContainsFunc(all, func(f adminapi.Finding) bool { return f.Grade == adminapi.GradeFail }) {
+			err = &cliError{exit: exitRefused, code: "unhealthy"}
 		}
-		if slices.ContainsFunc(all, func(f adminapi.Finding) bool { return f.Grade == adminapi.GradeFail }) {
-			return &cliError{exit: exitRefused, code: "unhealthy"}
-		}
-		return nil
+		return err
 	})
 }
 
 // diagnose asks the gateway through its admin API, and checks its configuration and the issuer
 // as it is reached from here.
-func diagnose(ctx context.Context, admin *adminClient) []adminapi.Finding {
-	var all []adminapi.Finding
+func diagnose(ctx context.Context, admin *adminClient) (out adminapi.Findings) {
 	var found adminapi.Examination
 	err := admin.call(ctx, "GET", adminapi.Path("doctor"), nil, &found)
-	var e *cliError
-	switch {
-	case err == nil:
-		all = append(all, adminapi.Fine("admin", "Caddy's admin endpoint at %s answers", admin.address))
-		all = append(all, found.Findings...)
-	case errors.As(err, &e) && e.code == "not_configured":
-		return append(all, adminapi.Fine("admin", "Caddy's admin endpoint at %s answers", admin.address),
-			adminapi.Broken("app", "load a configuration with that option", "%s", e.message))
-	default:
+	e := new(cliError)
+	errors.As(err, &e)
+	if err != nil && e.code != "not_configured" {
 		remedy := "name the address with --address as the global option `admin` has it"
-		if errors.As(err, &e) && e.exit == exitUnreachable {
+		if e.exit == exitUnreachable {
 			remedy = "see that the gateway runs and that its configuration does not say `admin off`"
 		}
-		return append(all, adminapi.Broken("admin", remedy, "%v", err))
+		out.Fail("admin", remedy, "%v", err)
+		return out
 	}
+	out.OK("admin", "Caddy's admin endpoint at %s answers", admin.address)
+	if err != nil {
+		out.Fail("app", "load a configuration with that option", "%s", e.message)
+		return out
+	}
+	out = append(out, found.Findings...)
 	config, err := admin.configuration(ctx)
-	var more []adminapi.Finding
+	var more adminapi.Findings
 	if err == nil {
 		more, err = doctor.Configuration(config, found)
 	}
 	if err != nil {
-		all = append(all, adminapi.Broken("configuration", "the message says what is wrong", "%v", err))
+		out.Fail("configuration", "the message says what is wrong", "%v", err)
 	}
-	return append(append(all, more...), doctor.Issuer(ctx, found.Issuer)...)
+	return slices.Concat(out, more, doctor.Issuer(ctx, found.Issuer))
 }

@@ -37,7 +37,10 @@ Caddy's admin endpoint at --address.
 			if err != nil {
 				return err
 			}
-			config, err := r.configuration()
+			config, err := r.anyConfiguration()
+			if err == nil && config.App == nil {
+				err = explain.ErrNoApp
+			}
 			if err != nil {
 				return err
 			}
@@ -64,16 +67,7 @@ Caddy's admin endpoint at --address.
 	return cmd
 }
 
-// configuration is that of a file, or of the running gateway.
-func (r *run) configuration() (*explain.Configuration, error) {
-	c, err := r.anyConfiguration()
-	if err == nil && c.App == nil {
-		return nil, explain.ErrNoApp
-	}
-	return c, err
-}
-
-// anyConfiguration is the same, of a configuration that may have no app of ours.
+// anyConfiguration is that of a file, or of the running gateway. It may have no app of ours.
 func (r *run) anyConfiguration() (*explain.Configuration, error) {
 	if file := r.text("config"); file != "" {
 		if r.given("address") {

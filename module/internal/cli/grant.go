@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"io"
 	"net/url"
 	"strings"
 
@@ -24,31 +23,21 @@ then the user is signed out everywhere too. Tokens die within a second, on every
 	revoke.Flags().String("client", "", "Revoke everything granted to this client")
 	revoke.Flags().Bool("all", false, "Revoke everything, and end the user's sessions")
 	byFlag(revoke)
-	list := adminCommand("list USER", "Lists what a user has granted", userNamed, exactly("USER"), func(r *run, admin *adminClient) error {
-		path, err := r.userPath("grants")
+	list := adminCommand("list USER", "Lists what a user has granted", userNamed, exactly("USER"), func(r *run) error {
+		path, err := r.userPath(url.Values{}, "grants")
 		if err != nil {
 			return err
 		}
-		all, err := every[adminapi.Grant](r, admin, path)
-		if err != nil {
-			return err
-		}
-		return r.print(all, func(w io.Writer) {
-			if len(all) == 0 {
-				row(w, "This user has no living grant.")
-				return
-			}
-			row(w, "GRANT", "CLIENT", "SCOPES", "SINCE", "USED", "ENDS")
-			for _, g := range all {
-				row(w, g.ID, g.Client, strings.Join(g.Scopes, ","), adminapi.Day(g.IssuedAt), adminapi.Day(g.UsedAt), adminapi.Day(g.ExpiresAt))
-			}
-		})
+		return listAt(r, path, "This user has no living grant.",
+			[]string{"GRANT", "CLIENT", "SCOPES", "SINCE", "USED", "ENDS"}, func(g adminapi.Grant) []string {
+				return []string{g.ID, g.Client, strings.Join(g.Scopes, ","), adminapi.Day(g.IssuedAt), adminapi.Day(g.UsedAt), adminapi.Day(g.ExpiresAt)}
+			})
 	})
 	byFlag(list)
 	return groupCommand("grant", "What users have granted to applications", list, revoke)
 }
 
-func revokeGrantCommand(r *run, admin *adminClient) error {
+func revokeGrantCommand(r *run) error {
 	ways := 0
 	for _, given := range []bool{len(r.args) > 1, r.given("client"), r.yes("all")} {
 		if given {
@@ -58,42 +47,33 @@ func revokeGrantCommand(r *run, admin *adminClient) error {
 	if len(r.args) == 0 || len(r.args) > 2 || r.args[0] == "" || ways != 1 {
 		return errors.New("expected a USER, and one of: a GRANT, --client CLIENT, --all")
 	}
-	var segments []string
+	segments := []string{"grants"}
 	query := url.Values{}
 	switch {
 	case len(r.args) == 2:
 		if r.args[1] == "" {
 			return errors.New("the GRANT is empty; `grant list` shows the ids")
 		}
-		segments = []string{"grants", r.args[1]}
+		segments = append(segments, r.args[1])
 	case r.given("client"):
 		if r.text("client") == "" {
 			return errors.New("--client is empty; expected a client_id")
 		}
-		segments, query = []string{"grants"}, url.Values{"client": {r.text("client")}}
-	default:
-		segments = []string{"grants"}
+		query.Set("client", r.text("client"))
 	}
-	path, err := r.userPathWith(query, segments...)
+	path, err := r.userPath(query, segments...)
 	if err != nil {
 		return err
 	}
-	if err := admin.call(r.context(), "DELETE", path, nil, nil); err != nil {
-		return err
-	}
-	return r.done("Revoked.")
+	return r.deleteAt(path, "Revoked.")
 }
 
 func byFlag(cmd *cobra.Command) {
 	cmd.Flags().String("by", "", "What USER is: id or username (default: whichever there is)")
 }
 
-// userPath is the path of the user that the first argument names.
-func (r *run) userPath(below ...string) (string, error) {
-	return r.userPathWith(url.Values{}, below...)
-}
-
-func (r *run) userPathWith(query url.Values, below ...string) (string, error) {
+// userPath is the path of the user that the first argument names, or of what is below it.
+func (r *run) userPath(query url.Values, below ...string) (string, error) {
 	switch by := r.text("by"); by {
 	case "":
 	case "id", "username":
@@ -106,9 +86,4 @@ func (r *run) userPathWith(query url.Values, below ...string) (string, error) {
 		path += "?" + query.Encode()
 	}
 	return path, nil
-}
-
-// done says that something was done: a sentence, or an empty object.
-func (r *run) done(sentence string) error {
-	return r.print(struct{}{}, func(w io.Writer) { row(w, sentence) })
 }

@@ -29,6 +29,8 @@ type run struct {
 	args []string
 	json bool
 	in   *os.File
+
+	admin *adminClient // of an [adminCommand]
 }
 
 // newCommand makes a command that ends as all of ours do: what it prints goes to
@@ -79,52 +81,38 @@ func withoutOthers(group *cobra.Command) *cobra.Command {
 		}
 		return fmt.Errorf("%s %s is no command%s; expected one of: %s", cmd.CommandPath(), printable(args[0]), spelling.Suggest(args[0], names), strings.Join(names, ", "))
 	}
-	ownHelp(group)
+	// Caddy's templates add a link to the documentation of its own commands, cobra's a usage line
+	// for a group that is called without a command.
+	usage := new(cobra.Command).UsageTemplate()
+	group.SetUsageTemplate(strings.Replace(usage, "{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
+	group.SetHelpTemplate("{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces}}\n\n{{end}}{{.UsageString}}")
 	return group
 }
-
-// ownHelp ends the help of a group and its commands where it ends: Caddy's template adds a
-// link to the documentation of Caddy's own commands, and cobra a usage line for a group
-// that is called without a command.
-func ownHelp(group *cobra.Command) {
-	group.SetUsageTemplate(strings.Replace(cobraUsage(), "{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
-	group.SetHelpTemplate("{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces}}\n\n{{end}}{{.UsageString}}")
-}
-
-// cobraUsage is cobra's own template, in which a group has a single usage line. Caddy's
-// commands inherit another one.
-func cobraUsage() string { return new(cobra.Command).UsageTemplate() }
 
 // suggestFlag reads cobra's complaint about a flag that there is not.
 func suggestFlag(cmd *cobra.Command, complaint string) string {
 	_, name, _ := strings.Cut(complaint, "--")
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	suggestion := spelling.Suggest(name, names)
-	return strings.Replace(suggestion, "mean ", "mean --", 1)
+	return strings.Replace(spelling.Suggest(name, names), "mean ", "mean --", 1)
 }
 
 // adminCommand is a command that asks a running gateway.
-func adminCommand(use, short, long string, args cobra.PositionalArgs, do func(*run, *adminClient) error) *cobra.Command {
+func adminCommand(use, short, long string, args cobra.PositionalArgs, do func(*run) error) *cobra.Command {
 	cmd := newCommand(use, short, strings.TrimSpace(long)+`
 
 It asks the running gateway over Caddy's admin endpoint, by default at `+caddy.DefaultAdminListen+`;
 --address names another one, --config a configuration that has it. Exit codes: 0 done,
-1 refused or wrong usage, 4 there is no such thing, 5 no gateway answers.`, args, func(r *run) error {
-		admin, err := newAdminClient(r.text("address"), r.text("config"), r.text("adapter"))
-		if err != nil {
+1 refused or wrong usage, 4 there is no such thing, 5 no gateway answers.`, args, func(r *run) (err error) {
+		if r.admin, err = newAdminClient(r.text("address"), r.text("config"), r.text("adapter")); err != nil {
 			return err
 		}
-		return do(r, admin)
+		return do(r)
 	})
-	addressFlags(cmd)
-	return cmd
-}
-
-func addressFlags(cmd *cobra.Command) {
 	cmd.Flags().String("address", "", "Address of the administration API listener (if --config is not used)")
 	cmd.Flags().StringP("config", "c", "", "Configuration file (if --address is not used)")
 	cmd.Flags().StringP("adapter", "a", "", "Name of config adapter to apply (if --config is used)")
+	return cmd
 }
 
 func (r *run) context() context.Context {
@@ -178,6 +166,48 @@ func (r *run) end(err error) error {
 	return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return e.exit, nil })(r.cmd, nil)
 }
 
+// call sends a request to the admin API.
+func (r *run) call(method, path string, in, out any) error {
+	return r.admin.call(r.context(), method, path, in, out)
+}
+
+// callAndPrint sends a request to the admin API and prints the response.
+func callAndPrint[T any](r *run, method, path string, in any, text func(io.Writer, T)) error {
+	var got T
+	if err := r.call(method, path, in, &got); err != nil {
+		return err
+	}
+	return r.print(got, func(w io.Writer) { text(w, got) })
+}
+
+// deleteAt sends a DELETE to the admin API and prints a sentence, or an empty object.
+func (r *run) deleteAt(path, sentence string) error {
+	if err := r.call("DELETE", path, nil, nil); err != nil {
+		return err
+	}
+	return r.print(struct{}{}, func(w io.Writer) { row(w, sentence) })
+}
+
+// listAt prints all pages of a list as a table, or a sentence where the list is empty.
+func listAt[T any](r *run, path, empty string, head []string, cells func(T) []string) error {
+	all, err := every[T](r, path)
+	if err != nil {
+		return err
+	}
+	return r.print(all, func(w io.Writer) { table(w, all, empty, head, cells) })
+}
+
+func table[T any](w io.Writer, all []T, empty string, head []string, cells func(T) []string) {
+	if len(all) == 0 && empty != "" {
+		row(w, empty)
+		return
+	}
+	row(w, head...)
+	for _, item := range all {
+		row(w, cells(item)...)
+	}
+}
+
 // print writes v as JSON, or what text writes.
 func (r *run) print(v any, text func(io.Writer)) error {
 	out := r.cmd.OutOrStdout()
@@ -194,6 +224,15 @@ func (r *run) encode(w io.Writer, v any) error {
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
+}
+
+// rows writes lines of a name and a value, without those that have no value.
+func rows(w io.Writer, lines [][2]string) {
+	for _, line := range lines {
+		if line[1] != "" {
+			row(w, line[0]+":", line[1])
+		}
+	}
 }
 
 // row writes one line of a table. One without a first cell goes on with the line before.
@@ -257,32 +296,24 @@ func nothing(cmd *cobra.Command, args []string) error {
 }
 
 // every reads all pages of a list.
-func every[T any](r *run, admin *adminClient, path string) ([]T, error) {
-	all := []T{}
-	after := ""
-	for range maxPages {
-		var got adminapi.List[T]
-		if err := admin.call(r.context(), "GET", onPage(path, after), nil, &got); err != nil {
-			return nil, err
-		}
-		all = append(all, got.Items...)
-		if after = got.Next; after == "" {
-			return all, nil
-		}
-	}
-	return nil, fmt.Errorf("the list has more than %d entries; ask the admin endpoint itself, page by page", maxPages*adminapi.MaxPage)
-}
-
-func onPage(path, after string) string {
+func every[T any](r *run, path string) ([]T, error) {
 	mark := "?"
 	if strings.Contains(path, "?") {
 		mark = "&"
 	}
-	path += mark + "limit=" + strconv.Itoa(adminapi.MaxPage)
-	if after != "" {
-		path += "&after=" + url.QueryEscape(after)
+	first := path + mark + "limit=" + strconv.Itoa(adminapi.MaxPage)
+	all := []T{}
+	for at, page := first, 0; page < maxPages; page++ {
+		var got adminapi.List[T]
+		if err := r.call("GET", at, nil, &got); err != nil {
+			return nil, err
+		}
+		if all = append(all, got.Items...); got.Next == "" {
+			return all, nil
+		}
+		at = first + "&after=" + url.QueryEscape(got.Next)
 	}
-	return path
+	return nil, fmt.Errorf("the list has more than %d entries; ask the admin endpoint itself, page by page", maxPages*adminapi.MaxPage)
 }
 
 // maxPages ends a list that never does.

@@ -68,16 +68,16 @@ type ruleVerdict struct {
 	Passes bool   `json:"passes"`
 }
 
-func inspectCommand(r *run, admin *adminClient) error {
+func inspectCommand(r *run) error {
 	raw, err := readToken(r.in, r.cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
 	out := inspection{Guards: []guardVerdict{}}
-	if err := admin.call(r.context(), "POST", adminapi.Path("tokens", "inspect"), map[string]string{"token": raw}, &out.TokenInspection); err != nil {
+	if err := r.call("POST", adminapi.Path("tokens", "inspect"), map[string]string{"token": raw}, &out.TokenInspection); err != nil {
 		return err
 	}
-	text, err := admin.configuration(r.context())
+	text, err := r.admin.configuration(r.context())
 	if err != nil {
 		return err
 	}
@@ -195,15 +195,13 @@ func (i inspection) text(w io.Writer) {
 		if !i.Genuine {
 			row(w, "Note:", "this gateway did not sign it, or not with a key that is still valid: what follows may be invented")
 		}
-		row(w, "Token:", t.ID)
-		row(w, "Client:", t.Client)
-		row(w, "Subject:", t.Subject)
-		row(w, "Issuer:", t.Issuer)
-		row(w, "Audience:", strings.Join(t.Audience, " "))
-		row(w, "Scopes:", strings.Join(t.Scopes, " "))
-		row(w, "Key:", t.KeyID+" "+t.Alg+" "+t.Type)
-		row(w, "Issued:", relative(t.IssuedAt, i.Now))
-		row(w, "Expires:", relative(t.Expires, i.Now))
+		for _, line := range [][2]string{
+			{"Token", t.ID}, {"Client", t.Client}, {"Subject", t.Subject}, {"Issuer", t.Issuer},
+			{"Audience", strings.Join(t.Audience, " ")}, {"Scopes", strings.Join(t.Scopes, " ")}, {"Key", t.KeyID + " " + t.Alg + " " + t.Type},
+			{"Issued", relative(t.IssuedAt, i.Now)}, {"Expires", relative(t.Expires, i.Now)},
+		} {
+			row(w, line[0]+":", line[1])
+		}
 	}
 	row(w, "Decision:", decisionText(i.Refusal, "alive"))
 	for _, g := range i.Guards {

@@ -3,14 +3,12 @@ package cli
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
+	"net/url"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gatehouse/gatehouse/module/directory"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 )
 
@@ -35,69 +33,52 @@ every token dies within a second. A lock by failed sign-ins is ended too, on the
 is asked (--address).`, passwdCommand)
 	generateFlag(passwd)
 	return groupCommand("user", "Users of the authorization gateway", add, passwd,
-		adminCommand("list", "Lists the users", "Lists the users kept in the store.", nothing, func(r *run, admin *adminClient) error {
-			all, err := every[adminapi.User](r, admin, adminapi.Path("users"))
-			if err != nil {
-				return err
-			}
-			return r.print(all, func(w io.Writer) {
-				if len(all) == 0 {
-					row(w, "There are no users in the store; `caddy gatehouse user add` adds one.")
-					return
-				}
-				row(w, "ID", "USERNAME", "NAME", "EMAIL", "STATE")
-				for _, u := range all {
-					row(w, u.ID, u.Username, u.Name, u.Email, state(u))
-				}
-			})
+		adminCommand("list", "Lists the users", "Lists the users kept in the store.", nothing, func(r *run) error {
+			return listAt(r, adminapi.Path("users"), "There are no users in the store; `caddy gatehouse user add` adds one.",
+				[]string{"ID", "USERNAME", "NAME", "EMAIL", "STATE"}, func(u adminapi.User) []string {
+					return []string{u.ID, u.Username, u.Name, u.Email, state(u)}
+				})
 		}),
-		userCommand("show USER", "Shows a user", "Shows what is known about a user, of every directory.", func(r *run, admin *adminClient) error {
-			return r.userCall(admin, "GET", nil)
+		userCommand("show USER", "Shows a user", "Shows what is known about a user, of every directory.", func(r *run) error {
+			return r.userCall("GET", nil)
 		}),
 		userCommand("lock USER", "Locks a user", `
 Locks a user, who can no longer sign in. The user is signed out everywhere and every token
-dies within a second, on every node.`, func(r *run, admin *adminClient) error { return r.userCall(admin, "POST", nil, "lock") }),
+dies within a second, on every node.`, func(r *run) error { return r.userCall("POST", nil, "lock") }),
 		userCommand("unlock USER", "Unlocks a user", `
 Lets a user sign in again who was locked with lock, on every node, or by failed sign-ins.
 Each node counts failed sign-ins in its own memory, so a lock by them is ended on the node
-that is asked (--address); on others it ends by itself (protect lockout).`, func(r *run, admin *adminClient) error {
-			return r.userCall(admin, "POST", nil, "unlock")
+that is asked (--address); on others it ends by itself (protect lockout).`, func(r *run) error {
+			return r.userCall("POST", nil, "unlock")
 		}),
 		userCommand("delete USER", "Removes a user", `
 Removes a user from the store. The user is signed out everywhere and every token dies within
-a second, on every node. The id is never used again.`, func(r *run, admin *adminClient) error {
-			path, err := r.userPath()
+a second, on every node. The id is never used again.`, func(r *run) error {
+			path, err := r.userPath(url.Values{})
 			if err != nil {
 				return err
 			}
-			if err := admin.call(r.context(), "DELETE", path, nil, nil); err != nil {
-				return err
-			}
-			return r.done("Removed user " + r.args[0] + ".")
+			return r.deleteAt(path, "Removed user "+r.args[0]+".")
 		}),
 	)
 }
 
 // userCommand is a command about one user.
-func userCommand(use, short, long string, do func(*run, *adminClient) error) *cobra.Command {
+func userCommand(use, short, long string, do func(*run) error) *cobra.Command {
 	cmd := adminCommand(use, short, strings.TrimSpace(long)+"\n\n"+userNamed, exactly("USER"), do)
 	byFlag(cmd)
 	return cmd
 }
 
-func (r *run) userCall(admin *adminClient, method string, in any, below ...string) error {
-	path, err := r.userPath(below...)
+func (r *run) userCall(method string, in any, below ...string) error {
+	path, err := r.userPath(url.Values{}, below...)
 	if err != nil {
 		return err
 	}
-	var got adminapi.UserWithPassword
-	if err := admin.call(r.context(), method, path, in, &got); err != nil {
-		return err
-	}
-	return r.print(got, func(w io.Writer) { userText(w, got) })
+	return callAndPrint(r, method, path, in, userText)
 }
 
-func addUserCommand(r *run, admin *adminClient) error {
+func addUserCommand(r *run) error {
 	in := map[string]any{"username": r.args[0]}
 	for _, field := range []string{"name", "nickname", "picture", "email", "phone"} {
 		if v := r.text(field); v != "" {
@@ -114,19 +95,15 @@ func addUserCommand(r *run, admin *adminClient) error {
 	if err := r.password(in); err != nil {
 		return err
 	}
-	var got adminapi.UserWithPassword
-	if err := admin.call(r.context(), "POST", adminapi.Path("users"), in, &got); err != nil {
-		return err
-	}
-	return r.print(got, func(w io.Writer) { userText(w, got) })
+	return callAndPrint(r, "POST", adminapi.Path("users"), in, userText)
 }
 
-func passwdCommand(r *run, admin *adminClient) error {
+func passwdCommand(r *run) error {
 	in := map[string]any{}
 	if err := r.password(in); err != nil {
 		return err
 	}
-	return r.userCall(admin, "POST", in, "password")
+	return r.userCall("POST", in, "password")
 }
 
 func generateFlag(cmd *cobra.Command) {
@@ -141,35 +118,15 @@ func (r *run) password(in map[string]any) error {
 		return nil
 	}
 	password, err := readPassword(r.in, r.cmd.ErrOrStderr())
-	if err == nil {
-		err = acceptable(password)
-	}
 	in["password"] = password
 	return err
 }
 
-// acceptable refuses passwords that nobody could sign in with.
-func acceptable(password string) error {
-	switch {
-	case password == "":
-		return errors.New("expected a password on standard input, got nothing")
-	case len(password) > directory.MaxPassword:
-		return fmt.Errorf("the password has more than %d bytes", directory.MaxPassword)
-	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):
-		return errors.New("the password must be valid UTF-8 without a NUL character")
-	}
-	return nil
-}
-
 func userText(w io.Writer, u adminapi.UserWithPassword) {
-	for _, line := range [][2]string{
+	rows(w, [][2]string{
 		{"ID", u.ID}, {"Username", u.Username}, {"Name", u.Name}, {"Nickname", u.Nickname}, {"Email", u.Email}, {"Phone", u.Phone},
 		{"Picture", u.Picture}, {"State", state(u.User)},
-	} {
-		if line[1] != "" {
-			row(w, line[0]+":", line[1])
-		}
-	}
+	})
 	if len(u.Claims) > 0 {
 		if claims, err := json.Marshal(u.Claims); err == nil {
 			row(w, "Claims:", string(claims))

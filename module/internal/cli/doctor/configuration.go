@@ -3,6 +3,7 @@ package doctor
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"net"
 	"net/url"
 	"slices"
@@ -24,7 +25,7 @@ type configuration struct {
 
 // Configuration reports what the text of a configuration shows. The issuer is the running
 // gateway's: its text may hold a placeholder of another environment.
-func Configuration(config []byte, running adminapi.Examination) ([]adminapi.Finding, error) {
+func Configuration(config []byte, running adminapi.Examination) (adminapi.Findings, error) {
 	c, err := explain.ReadConfiguration(config)
 	if err != nil {
 		return nil, err
@@ -34,13 +35,12 @@ func Configuration(config []byte, running adminapi.Examination) ([]adminapi.Find
 		return nil, fmt.Errorf("the issuer %s: %w", running.Issuer, err)
 	}
 	p := configuration{*c, issuer, running.VariantB}
-	return slices.Concat(p.sites(), p.proxies(), p.guards(), p.cors(), p.reachability(), p.origins(), p.rests(time.Now()), p.nodes(), p.polls(), p.logs()), nil
+	return slices.Concat(p.sites(), p.proxies(), p.policies(), p.cors(), p.reachability(), p.origins(), p.rests(time.Now()), p.nodes(), p.polls(), p.logs()), nil
 }
 
 // sites looks for the servers with oauth_server in them, and how requests come there.
-func (p configuration) sites() []adminapi.Finding {
+func (p configuration) sites() (out adminapi.Findings) {
 	const check = "site"
-	var out []adminapi.Finding
 	found := false
 	for _, name := range explain.SortedKeys(p.Servers) {
 		s := p.Servers[name]
@@ -54,30 +54,28 @@ func (p configuration) sites() []adminapi.Finding {
 		case s.AlsoTLS(p.Servers):
 			// The plaintext half of a site, there so that oauth_server refuses it itself.
 		case len(s.TrustedProxies) == 0:
-			out = append(out, adminapi.Broken(check, "serve the issuer with TLS, or name the proxy that ends TLS in front with `servers { trusted_proxies static ... }`",
-				"server %s serves the issuer %s without TLS and trusts no proxy: every request is refused as plaintext", name, p.issuer))
+			out.Fail(check, "serve the issuer with TLS, or name the proxy that ends TLS in front with `servers { trusted_proxies static ... }`",
+				"server %s serves the issuer %s without TLS and trusts no proxy: every request is refused as plaintext", name, p.issuer)
 		default:
-			out = append(out, adminapi.Fine(check, "server %s serves the issuer behind a proxy that ends TLS", name))
+			out.OK(check, "server %s serves the issuer behind a proxy that ends TLS", name)
 		}
 		if p.issuer.Scheme == "https" && !plain && s.Redirects() && !p.plaintextSite() {
-			out = append(out, adminapi.Warned("plaintext", fmt.Sprintf("put both addresses on the site, `%s, http://%s`: oauth_server refuses plaintext itself", p.issuer.Host, p.issuer.Hostname()),
-				"Caddy redirects plain http to https by itself: an address with a code or state in it that comes over http is seen, and may be logged, by a server the gateway is not in"))
+			out.Warn("plaintext", fmt.Sprintf("put both addresses on the site, `%s, http://%s`: oauth_server refuses plaintext itself", p.issuer.Host, p.issuer.Hostname()),
+				"Caddy redirects plain http to https by itself: an address with a code or state in it that comes over http is seen, and may be logged, by a server the gateway is not in")
 		}
 	}
 	if !found {
-		return append(out, adminapi.Warned(check, "put `oauth_server` on the issuer's site, unless this process only guards for a server elsewhere that shares the store",
-			"no site has oauth_server: nobody can sign in here"))
-	}
-	if len(out) == 0 {
-		out = append(out, adminapi.Fine(check, "oauth_server is on a site"))
+		out.Warn(check, "put `oauth_server` on the issuer's site, unless this process only guards for a server elsewhere that shares the store",
+			"no site has oauth_server: nobody can sign in here")
+	} else if len(out) == 0 {
+		out.OK(check, "oauth_server is on a site")
 	}
 	return out
 }
 
 // proxies looks for servers whose clients can forge the address they are counted under.
-func (p configuration) proxies() []adminapi.Finding {
+func (p configuration) proxies() (out adminapi.Findings) {
 	const check = "proxies"
-	var out []adminapi.Finding
 	trusting := 0
 	for _, name := range explain.SortedKeys(p.Servers) {
 		s := p.Servers[name]
@@ -86,49 +84,63 @@ func (p configuration) proxies() []adminapi.Finding {
 		}
 		trusting++
 		if header := servers.ForgeableAddressHeader(s.TrustedProxiesStrict > 0, s.ClientIPHeaders); header != "" {
-			out = append(out, adminapi.Warned(check, servers.ForgeryRemedy,
+			out.Warn(check, servers.ForgeryRemedy,
 				"server %s (%s) takes the leftmost address in %s for the client's: behind a proxy that appends to it, as nginx does, clients choose the address that limits, sign-in limits and the audit trail believe",
-				name, strings.Join(s.Listen, " "), header))
+				name, strings.Join(s.Listen, " "), header)
 		}
 	}
 	if trusting > 0 && len(out) == 0 {
-		out = append(out, adminapi.Fine(check, "clients cannot forge their address through %s behind trusted proxies", adminapi.Count(trusting, "server")))
+		out.OK(check, "clients cannot forge their address through %s behind trusted proxies", adminapi.Count(trusting, "server"))
 	}
 	return out
 }
 
-// guards looks at each guard's policy.
-func (p configuration) guards() []adminapi.Finding {
-	const check = "guard"
-	var out []adminapi.Finding
-	n := 0
-	for _, name := range explain.SortedKeys(p.Servers) {
-		for raw := range p.Servers[name].All("oauth_guard") {
-			n++
-			var g oauthguard.Guard
-			if json.Unmarshal(raw, &g) != nil {
-				continue
-			}
-			where := fmt.Sprintf("a guard of server %s (%s)", name, strings.Join(p.Servers[name].Listen, " "))
-			if len(g.Rules) == 0 {
-				out = append(out, adminapi.Warned(check, "write rules, such as `scope articles:read GET /articles/*`", "%s has no rules: any valid token passes everywhere", where))
-			}
-			if g.Shadow {
-				out = append(out, adminapi.Warned(check, "remove `shadow` when its log shows what you expect", "%s is in shadow mode: it refuses nothing", where))
-			}
-			if a := g.Audience; a != "" && !strings.Contains(a, "{") && !slices.Contains(p.audiences(), a) {
-				out = append(out, adminapi.Broken(check, "name an audience in `tokens { audience ... }` or at the clients, or correct the guard's", "%s asks for the audience %s, which no token is issued for", where, a))
-			}
-			if own := p.ownAudience(p.Servers[name]); g.Audience == "" && own != "" {
-				out = append(out, adminapi.Warned(check, "write `audience "+own+"` in it", "%s asks for the audience %s, since it names none; tokens for %s alone, the address of its own site, are refused there", where, p.audiences()[0], own))
+// declaredGuard is an oauth_guard of the configuration.
+type declaredGuard struct {
+	oauthguard.Guard
+	server explain.Server
+	where  string // for messages
+}
+
+// guards yields each guard that can be read.
+func (p configuration) guards() iter.Seq[*declaredGuard] {
+	return func(yield func(*declaredGuard) bool) {
+		for _, name := range explain.SortedKeys(p.Servers) {
+			s := p.Servers[name]
+			for raw := range s.All("oauth_guard") {
+				g := &declaredGuard{server: s, where: fmt.Sprintf("a guard of server %s (%s)", name, strings.Join(s.Listen, " "))}
+				if json.Unmarshal(raw, &g.Guard) == nil && !yield(g) {
+					return
+				}
 			}
 		}
 	}
-	if n == 0 {
-		return []adminapi.Finding{adminapi.Warned(check, "put `oauth_guard` in front of what is to be protected", "no site has an oauth_guard")}
+}
+
+// policies looks at each guard's policy.
+func (p configuration) policies() (out adminapi.Findings) {
+	const check = "guard"
+	n := 0
+	for g := range p.guards() {
+		n++
+		if len(g.Rules) == 0 {
+			out.Warn(check, "write rules, such as `scope articles:read GET /articles/*`", "%s has no rules: any valid token passes everywhere", g.where)
+		}
+		if g.Shadow {
+			out.Warn(check, "remove `shadow` when its log shows what you expect", "%s is in shadow mode: it refuses nothing", g.where)
+		}
+		if a := g.Audience; a != "" && !strings.Contains(a, "{") && !slices.Contains(p.audiences(), a) {
+			out.Fail(check, "name an audience in `tokens { audience ... }` or at the clients, or correct the guard's", "%s asks for the audience %s, which no token is issued for", g.where, a)
+		}
+		if own := p.ownAudience(g.server); g.Audience == "" && own != "" {
+			out.Warn(check, "write `audience "+own+"` in it", "%s asks for the audience %s, since it names none; tokens for %s alone, the address of its own site, are refused there", g.where, p.audiences()[0], own)
+		}
 	}
-	if len(out) == 0 {
-		out = append(out, adminapi.Fine(check, "%s with rules and an audience that tokens have", adminapi.Count(n, "guard")))
+	switch {
+	case n == 0:
+		out.Warn(check, "put `oauth_guard` in front of what is to be protected", "no site has an oauth_guard")
+	case len(out) == 0:
+		out.OK(check, "%s with rules and an audience that tokens have", adminapi.Count(n, "guard"))
 	}
 	return out
 }
@@ -142,24 +154,19 @@ func (p configuration) ownAudience(s explain.Server) string {
 	}
 	hosts := s.Hosts(explain.Question{})
 	all := p.audiences()
-	if slices.ContainsFunc(all[:1], func(a string) bool { return serves(s, a, scheme, hosts) }) {
+	at := slices.IndexFunc(all, func(address string) bool {
+		u, err := url.Parse(address)
+		return err == nil && u.Scheme == scheme && slices.Contains(hosts, u.Hostname()) && s.ListensFor(explain.Question{Scheme: scheme, Host: u.Host})
+	})
+	if at <= 0 { // the first is what the guard asks for
 		return ""
 	}
-	if i := slices.IndexFunc(all, func(a string) bool { return serves(s, a, scheme, hosts) }); i >= 0 {
-		return all[i]
-	}
-	return ""
-}
-
-// serves reports whether an address is the one of a site of a server.
-func serves(s explain.Server, address, scheme string, hosts []string) bool {
-	u, err := url.Parse(address)
-	return err == nil && u.Scheme == scheme && slices.Contains(hosts, u.Hostname()) && s.ListensFor(explain.Question{Scheme: scheme, Host: u.Host})
+	return all[at]
 }
 
 // audiences are those that tokens of this configuration can have.
 func (p configuration) audiences() []string {
-	all := append([]string{}, p.App.Tokens.Audience...)
+	all := slices.Clone(p.App.Tokens.Audience)
 	if len(all) == 0 {
 		all = []string{p.issuer.String()}
 	}
@@ -170,9 +177,8 @@ func (p configuration) audiences() []string {
 }
 
 // logs looks for what puts credentials into log lines that the gateway does not write.
-func (p configuration) logs() []adminapi.Finding {
+func (p configuration) logs() (out adminapi.Findings) {
 	const check = "logs"
-	var out []adminapi.Finding
 	for _, name := range explain.SortedKeys(p.Servers) {
 		s := p.Servers[name]
 		ours := s.Has("oauth_server")
@@ -180,16 +186,16 @@ func (p configuration) logs() []adminapi.Finding {
 			continue
 		}
 		if s.Logs != nil && s.Logs.Credentials {
-			out = append(out, adminapi.Broken(check, "remove `log_credentials` from the global option servers", "server %s writes Authorization and Cookie fields into its access log: tokens and sessions can be read there", name))
+			out.Fail(check, "remove `log_credentials` from the global option servers", "server %s writes Authorization and Cookie fields into its access log: tokens and sessions can be read there", name)
 		}
 		for raw := range s.All("log_append") {
 			if ours && (strings.Contains(string(raw), "uri") || strings.Contains(string(raw), "query")) {
-				out = append(out, adminapi.Warned(check, "remove the field from `log_append`", "server %s appends the address to its log lines: codes and states travel in addresses", name))
+				out.Warn(check, "remove the field from `log_append`", "server %s appends the address to its log lines: codes and states travel in addresses", name)
 			}
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, adminapi.Fine(check, "nothing in the configuration puts credentials into access logs"))
+		out.OK(check, "nothing in the configuration puts credentials into access logs")
 	}
 	return out
 }

@@ -2,11 +2,9 @@ package doctor
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -24,21 +22,23 @@ const (
 )
 
 // Issuer fetches the issuer's metadata as a client on this machine would.
-func Issuer(ctx context.Context, issuer string) []adminapi.Finding {
+func Issuer(ctx context.Context, issuer string) (out adminapi.Findings) {
 	const check = "issuer"
 	u, err := url.Parse(issuer)
-	if err != nil {
-		return []adminapi.Finding{adminapi.Broken(check, "correct the global option `issuer`", "%s is no address", issuer)}
+	var r *http.Request
+	if err == nil {
+		u.Path = "/.well-known/oauth-authorization-server" + strings.TrimSuffix(u.Path, "/")
+		r, err = http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	}
-	u.Path = "/.well-known/oauth-authorization-server" + strings.TrimSuffix(u.Path, "/")
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return []adminapi.Finding{adminapi.Broken(check, "correct the global option `issuer`", "%v", err)}
+		out.Fail(check, "correct the global option `issuer`", "%s is no address", issuer)
+		return out
 	}
 	client := &http.Client{Timeout: fetchTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(r)
 	if err != nil {
-		return []adminapi.Finding{unreachableIssuer(issuer, err)}
+		reportUnreachable(&out, issuer, err)
+		return out
 	}
 	defer func() { _ = res.Body.Close() }()
 	var metadata struct {
@@ -56,23 +56,27 @@ func Issuer(ctx context.Context, issuer string) []adminapi.Finding {
 		case u.Scheme == "http" && strings.Contains(string(body), "HTTPS server"): // as Go's server says
 			remedy = "that port speaks https: make the issuer https, or the site http"
 		}
-		return []adminapi.Finding{adminapi.Broken(check, remedy, "%s answers %d and is not the metadata of %s", u, res.StatusCode, issuer)}
+		out.Fail(check, remedy, "%s answers %d and is not the metadata of %s", u, res.StatusCode, issuer)
+		return out
 	}
-	out := []adminapi.Finding{adminapi.Fine(check, "%s answers with its metadata", issuer)}
-	if expires := certificateEnd(res.TLS); !expires.IsZero() && time.Until(expires) < 7*24*time.Hour {
-		out = append(out, adminapi.Warned(check, "look at the log lines of tls.renew", "the certificate of %s ends on %s", u.Host, adminapi.Day(expires)))
+	out.OK(check, "%s answers with its metadata", issuer)
+	if t := res.TLS; t != nil && len(t.PeerCertificates) > 0 {
+		if expires := t.PeerCertificates[0].NotAfter; time.Until(expires) < 7*24*time.Hour {
+			out.Warn(check, "look at the log lines of tls.renew", "the certificate of %s ends on %s", u.Host, adminapi.Day(expires))
+		}
 	}
 	if date, err := http.ParseTime(res.Header.Get("Date")); err == nil {
 		if skew := time.Since(date).Round(time.Second); skew > skewLimit || skew < -skewLimit {
-			out = append(out, adminapi.Broken("clock", "set the clocks with NTP", "the clock of the issuer and the one here differ by %v", skew))
+			out.Fail("clock", "set the clocks with NTP", "the clock of the issuer and the one here differ by %v", skew)
 		} else {
-			out = append(out, adminapi.Fine("clock", "the clock of the issuer and the one here agree"))
+			out.OK("clock", "the clock of the issuer and the one here agree")
 		}
 	}
 	return out
 }
 
-func unreachableIssuer(issuer string, err error) adminapi.Finding {
+// reportUnreachable reports why the issuer cannot be reached.
+func reportUnreachable(out *adminapi.Findings, issuer string, err error) {
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err
@@ -86,12 +90,5 @@ func unreachableIssuer(issuer string, err error) adminapi.Finding {
 	case errors.As(err, &host):
 		remedy = "serve a certificate for the issuer's name: its site address must be that name"
 	}
-	return adminapi.Broken("issuer", remedy, "%s cannot be reached from here: %s", issuer, fmt.Sprint(err))
-}
-
-func certificateEnd(state *tls.ConnectionState) time.Time {
-	if state == nil || len(state.PeerCertificates) == 0 {
-		return time.Time{}
-	}
-	return state.PeerCertificates[0].NotAfter
+	out.Fail("issuer", remedy, "%s cannot be reached from here: %v", issuer, err)
 }

@@ -1,22 +1,18 @@
 package doctor
 
 import (
-	"encoding/json"
 	"net/url"
 	"slices"
 	"strings"
 
-	"github.com/gatehouse/gatehouse/module/gateway/oauthguard"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 	"github.com/gatehouse/gatehouse/module/internal/cli/explain"
-	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 // origins names the origins of public clients whose scripts no guard lets in: such a client
 // gets tokens and then cannot call the API.
-func (p configuration) origins() []adminapi.Finding {
+func (p configuration) origins() (out adminapi.Findings) {
 	const check = "cors"
-	var out []adminapi.Finding
 	allowed, all := p.allowedOrigins()
 	if all || len(allowed) == 0 { // guards without `cors` are named by the check of that
 		return nil
@@ -27,15 +23,15 @@ func (p configuration) origins() []adminapi.Finding {
 			continue
 		}
 		public++
-		for _, origin := range (&oauth.Client{Public: true, RedirectURIs: c.RedirectURIs, Origins: c.Origins}).CORSOrigins() {
+		for _, origin := range c.CORSOrigins() {
 			if !slices.Contains(allowed, origin) && !p.serves(origin) {
-				out = append(out, adminapi.Warned(check, "write `cors "+origin+"` in the oauth_guard that its scripts call; if they call none, this is as it should be",
-					"no guard has %s in `cors`, the origin of the public client %s: browsers keep the API's answers from it", origin, c.ID))
+				out.Warn(check, "write `cors "+origin+"` in the oauth_guard that its scripts call; if they call none, this is as it should be",
+					"no guard has %s in `cors`, the origin of the public client %s: browsers keep the API's answers from it", origin, c.ID)
 			}
 		}
 	}
 	if public > 0 && len(out) == 0 {
-		out = append(out, adminapi.Fine(check, "guards let the scripts of %s in", adminapi.Count(public, "public client")))
+		out.OK(check, "guards let the scripts of %s in", adminapi.Count(public, "public client"))
 	}
 	return out
 }
@@ -43,19 +39,13 @@ func (p configuration) origins() []adminapi.Finding {
 // allowedOrigins are those of all guards; all is true where a guard lets every origin in,
 // leaves that to the API, or refuses nothing, and where there is none.
 func (p configuration) allowedOrigins() (allowed []string, all bool) {
-	guards := 0
-	for _, name := range explain.SortedKeys(p.Servers) {
-		for raw := range p.Servers[name].All("oauth_guard") {
-			var g oauthguard.Guard
-			if json.Unmarshal(raw, &g) != nil {
-				continue
-			}
-			guards++
-			all = all || g.CORSUpstream || g.Shadow || slices.Contains(g.CORS, "*")
-			allowed = append(allowed, g.CORS...)
-		}
+	none := true
+	for g := range p.guards() {
+		none = false
+		all = all || g.CORSUpstream || g.Shadow || slices.Contains(g.CORS, "*")
+		allowed = append(allowed, g.CORS...)
 	}
-	return allowed, all || guards == 0
+	return allowed, all || none
 }
 
 // serves reports whether a site with a guard has the host of an origin: scripts of the same

@@ -11,16 +11,15 @@ import (
 const pollHangs = 30 * time.Second
 
 // polls looks for what cuts polls that hang.
-func (p configuration) polls() []adminapi.Finding {
+func (p configuration) polls() (out adminapi.Findings) {
 	if !p.variantB {
 		return nil
 	}
-	var out []adminapi.Finding
 	for _, name := range explain.SortedKeys(p.Servers) {
 		s := p.Servers[name]
 		if limit := time.Duration(s.WriteTimeout); s.Has("oauth_server") && limit > 0 && limit < pollHangs {
-			out = append(out, adminapi.Warned("polls", "make it 30s or more, in `servers { timeouts { write ... } }`, and the timeouts of proxies in front likewise",
-				"server %s ends answers after %v: polls of variant_b clients hang up to 25s and are cut", name, limit))
+			out.Warn("polls", "make it 30s or more, in `servers { timeouts { write ... } }`, and the timeouts of proxies in front likewise",
+				"server %s ends answers after %v: polls of variant_b clients hang up to 25s and are cut", name, limit)
 		}
 	}
 	return out

@@ -22,8 +22,7 @@ import (
 
 // rests looks at each api_rest: who may change what it declares, what is over, and where
 // its files may come from.
-func (p configuration) rests(now time.Time) []adminapi.Finding {
-	var out []adminapi.Finding
+func (p configuration) rests(now time.Time) (out adminapi.Findings) {
 	n := 0
 	for _, name := range explain.SortedKeys(p.Servers) {
 		s := p.Servers[name]
@@ -44,17 +43,17 @@ func (p configuration) rests(now time.Time) []adminapi.Finding {
 		}
 	}
 	if n > 0 && len(out) == 0 {
-		out = append(out, adminapi.Fine("rest", "nobody changes what %d api_rest declare without a scope", n))
+		out.OK("rest", "nobody changes what %d api_rest declare without a scope", n)
 	}
 	return out
 }
 
 // ended are the versions whose day has passed, and that are answered all the same.
-func ended(h *restapi.REST, where string, now time.Time) (out []adminapi.Finding) {
+func ended(h *restapi.REST, where string, now time.Time) (out adminapi.Findings) {
 	for _, v := range h.Versions {
 		if !v.Sunset.IsZero() && !v.Gone && now.After(v.Sunset) {
-			out = append(out, adminapi.Warned("rest", "write `gone` into the version, put its `sunset` off, or remove it",
-				"%s: version %s has ended on %s, and is answered as before", where, v.Name, v.Sunset.UTC().Format(time.DateOnly)))
+			out.Warn("rest", "write `gone` into the version, put its `sunset` off, or remove it",
+				"%s: version %s has ended on %s, and is answered as before", where, v.Name, v.Sunset.UTC().Format(time.DateOnly))
 		}
 	}
 	return out
@@ -64,7 +63,7 @@ func ended(h *restapi.REST, where string, now time.Time) (out []adminapi.Finding
 var metadata = netip.MustParseAddr("169.254.169.254")
 
 // opened are the networks that whoever may make a job can reach through it.
-func opened(j job.Config, where string) []adminapi.Finding {
+func opened(j job.Config, where string) (out adminapi.Findings) {
 	if j.Fetch == nil {
 		return nil
 	}
@@ -79,16 +78,17 @@ func opened(j job.Config, where string) []adminapi.Finding {
 			p = netip.PrefixFrom(addr, addr.BitLen())
 		}
 		if p.Contains(metadata) {
-			return []adminapi.Finding{adminapi.Broken("rest", "name the servers that files come from, each by its own range",
-				"%s: job %s may fetch files from %s, which has %s in it: whoever makes a job can read the credentials of this machine in a cloud", where, j.Path, text, metadata)}
+			out.Fail("rest", "name the servers that files come from, each by its own range",
+				"%s: job %s may fetch files from %s, which has %s in it: whoever makes a job can read the credentials of this machine in a cloud", where, j.Path, text, metadata)
+			return out
 		}
 		private = append(private, text)
 	}
-	if len(private) == 0 {
-		return nil
+	if len(private) > 0 {
+		out.Warn("rest", "see that nothing there trusts its network, or remove the ranges from `allow` and `insecure`",
+			"%s: whoever makes a job %s can name an address in %s, and the gateway fetches it", where, j.Path, strings.Join(private, ", "))
 	}
-	return []adminapi.Finding{adminapi.Warned("rest", "see that nothing there trusts its network, or remove the ranges from `allow` and `insecure`",
-		"%s: whoever makes a job %s can name an address in %s, and the gateway fetches it", where, j.Path, strings.Join(private, ", "))}
+	return out
 }
 
 // change is a declared request that changes something.
@@ -119,7 +119,7 @@ func changes(h *restapi.REST) (all []change) {
 
 // open asks each change as somebody without a token would, and as one whose token has no
 // scope, along the way that explain follows. What it cannot decide is no finding.
-func (p configuration) open(name string, s, one explain.Server, h *restapi.REST, where string) []adminapi.Finding {
+func (p configuration) open(name string, s, one explain.Server, h *restapi.REST, where string) (out adminapi.Findings) {
 	var nobody, unscoped []string
 	guarded := false
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
@@ -144,7 +144,6 @@ func (p configuration) open(name string, s, one explain.Server, h *restapi.REST,
 			}
 		}
 	}
-	var out []adminapi.Finding
 	if len(nobody) > 0 {
 		remedy, also := "put `oauth_guard` in front of it", ""
 		if guarded {
@@ -153,11 +152,11 @@ func (p configuration) open(name string, s, one explain.Server, h *restapi.REST,
 		if h.OpenAPI != nil && !guarded {
 			also = ", and `openapi` tells everybody how"
 		}
-		out = append(out, adminapi.Warned("rest", remedy, "%s: nobody needs a token for %s%s", where, several(nobody), also))
+		out.Warn("rest", remedy, "%s: nobody needs a token for %s%s", where, several(nobody), also)
 	}
 	if len(unscoped) > 0 {
-		out = append(out, adminapi.Warned("rest", "give them a `scope` in the guard's rules, as in `scope articles:write POST,PUT,PATCH,DELETE /articles/*`",
-			"%s: any valid token is enough for %s", where, several(unscoped)))
+		out.Warn("rest", "give them a `scope` in the guard's rules, as in `scope articles:write POST,PUT,PATCH,DELETE /articles/*`",
+			"%s: any valid token is enough for %s", where, several(unscoped))
 	}
 	return out
 }
