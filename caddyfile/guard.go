@@ -100,7 +100,7 @@ func readGuardCORS(d *caddyfile.Dispenser, g *oauthguard.Guard) error {
 
 func readGuardRule(d *caddyfile.Dispenser, app *gateway.App, g *oauthguard.Guard) error {
 	word := d.Val()
-	r := oauthguard.Rule{Public: word == "public"}
+	r := guard.Rule{Public: word == "public"}
 	if !r.Public {
 		if !d.NextArg() {
 			return d.Err("scope: expected a scope, methods and paths, such as `scope articles:read GET,HEAD /articles /articles/*`")
@@ -129,7 +129,7 @@ func readGuardRule(d *caddyfile.Dispenser, app *gateway.App, g *oauthguard.Guard
 	if len(r.Paths) == 0 {
 		return d.Errf("%s: expected one or more paths such as /articles /articles/*", word)
 	}
-	if err := guard.CheckRule(guard.Rule(r)); err != nil {
+	if err := guard.CheckRule(r); err != nil {
 		return d.Errf("%s: %s", word, strings.TrimPrefix(err.Error(), "guard: "))
 	}
 	more := parse.Words{"allow_encoded_slash": parse.Flag(&r.AllowEncodedSlash)}
@@ -140,7 +140,7 @@ func readGuardRule(d *caddyfile.Dispenser, app *gateway.App, g *oauthguard.Guard
 	return nil
 }
 
-func readGuardHeaders(d *caddyfile.Dispenser, to *oauthguard.Headers) error {
+func readGuardHeaders(d *caddyfile.Dispenser, to *guard.Headers) error {
 	name := parse.Argument("a header name")
 	err := parse.Words{
 		"subject": parse.Set(&to.Subject, name), "client": parse.Set(&to.Client, name), "scopes": parse.Set(&to.Scopes, name),
@@ -148,7 +148,7 @@ func readGuardHeaders(d *caddyfile.Dispenser, to *oauthguard.Headers) error {
 	if err != nil {
 		return err
 	}
-	if _, err = guard.NewIdentity(guard.IdentityConfig{Subject: to.Subject, Client: to.Client, Scopes: to.Scopes}); err != nil {
+	if _, err = guard.NewIdentity(*to, false); err != nil {
 		return d.Errf("headers: %s", strings.TrimPrefix(err.Error(), "guard: "))
 	}
 	return nil

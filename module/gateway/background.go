@@ -17,11 +17,7 @@ type Background interface {
 	// Drain is called after Stop when the process ends. It interrupts work that is still
 	// running after the grace period.
 	Drain(grace time.Duration)
-}
-
-// Backlogged is a [Background] with a queue.
-type Backlogged interface {
-	// Backlog returns the length of the queue, whose name is from the configuration; known is
+	// Backlog returns the length of its queue, whose name is from the configuration; known is
 	// false while it is unknown. It MUST return at once.
 	Backlog() (name string, waiting int, known bool)
 }
@@ -72,10 +68,8 @@ func (b *attached) stop() {
 func (b *attached) backlog() map[string]int {
 	all := make(map[string]int)
 	for _, one := range b.all {
-		if q, ok := one.(Backlogged); ok {
-			if name, n, known := q.Backlog(); known {
-				all[name] = n
-			}
+		if name, n, known := one.Backlog(); known {
+			all[name] = n
 		}
 	}
 	return all

@@ -21,18 +21,27 @@ func (a *App) loadStore(ctx caddy.Context) (store.Source, error) {
 		}
 		a.StoreRaw = json.RawMessage(`{"type":"bolt"}`)
 	}
-	plugin, err := ctx.LoadModule(a, "StoreRaw")
+	source, err := loadPlugin[store.Source](ctx, a, "StoreRaw", "store", "a store")
 	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+		return nil, err
 	}
-	source, ok := plugin.(store.Source)
-	if !ok {
-		return nil, fmt.Errorf("store: %T is not a store", plugin)
-	}
-	if s, ok := plugin.(needsSecret); ok && s.NeedsSecret() && len(a.Secrets) == 0 {
+	if s, ok := source.(needsSecret); ok && s.NeedsSecret() && len(a.Secrets) == 0 {
 		return nil, errors.New("this store keeps no secret of its own: set the global option `secret` of gatehouse, on all nodes the same, such as `secret {env.GATEHOUSE_SECRET}`")
 	}
 	return source, nil
+}
+
+// loadPlugin loads the module that a field of the app configures.
+func loadPlugin[T any](ctx caddy.Context, a *App, field, option, kind string) (plugin T, err error) {
+	loaded, err := ctx.LoadModule(a, field)
+	if err != nil {
+		return plugin, fmt.Errorf("%s: %w", option, err)
+	}
+	plugin, ok := loaded.(T)
+	if !ok {
+		return plugin, fmt.Errorf("%s: %T is not %s", option, loaded, kind)
+	}
+	return plugin, nil
 }
 
 // needsSecret is implemented by stores that several nodes share.
@@ -59,15 +68,11 @@ type adjuster interface {
 func (a *App) loadLimiter(ctx caddy.Context, beside store.Source) (*lazy.Limiter, error) {
 	limiter := ratelimit.Plugin(new(MemoryLimiter))
 	if a.LimiterRaw != nil {
-		plugin, err := ctx.LoadModule(a, "LimiterRaw")
-		if err != nil {
-			return nil, fmt.Errorf("limiter: %w", err)
+		var err error
+		if limiter, err = loadPlugin[ratelimit.Plugin](ctx, a, "LimiterRaw", "limiter", "a limiter"); err != nil {
+			return nil, err
 		}
-		var ok bool
-		if limiter, ok = plugin.(ratelimit.Plugin); !ok {
-			return nil, fmt.Errorf("limiter: %T is not a limiter", plugin)
-		}
-		if b, ok := plugin.(besideStore); ok {
+		if b, ok := limiter.(besideStore); ok {
 			if err := b.BesideStore(beside); err != nil {
 				return nil, fmt.Errorf("limiter: %w", err)
 			}
@@ -81,19 +86,17 @@ func (a *App) loadUsers(ctx caddy.Context) (directory.Directory, error) {
 	if a.UsersRaw == nil {
 		return a.core.Users, nil
 	}
-	plugin, err := ctx.LoadModule(a, "UsersRaw")
+	plugin, err := loadPlugin[caddy.Module](ctx, a, "UsersRaw", "users", "a module")
 	if err != nil {
-		return nil, fmt.Errorf("users: %w", err)
+		return nil, err
 	}
 	if _, own := plugin.(*StoreUsers); own {
 		return a.core.Users, nil
-	}
-	if m, ok := plugin.(caddy.Module); ok {
-		a.usersIn = m.CaddyModule().ID.Name()
 	}
 	dir, ok := plugin.(directory.Source)
 	if !ok {
 		return nil, fmt.Errorf("users: %T is not a user directory", plugin)
 	}
+	a.usersIn = plugin.CaddyModule().ID.Name()
 	return pool.Hold(&a.held, dir.Identity(), func() (*lazy.Directory, error) { return lazy.NewDirectory(dir), nil })
 }

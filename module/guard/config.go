@@ -67,7 +67,7 @@ type Config struct {
 	// there are no rules.
 	Otherwise Otherwise
 
-	// AllowEncodedSlash accepts %2F in every path; see Rule.AllowEncodedSlash.
+	// AllowEncodedSlash accepts %2F in every path; see [Rule].
 	AllowEncodedSlash bool
 
 	// CORS lists the origins of browser applications, as browsers send them
@@ -110,22 +110,18 @@ type cache interface {
 
 // Rule is one line of the policy.
 type Rule struct {
-	// Public lets requests pass without a token; a token they carry is ignored.
-	Public bool
-
-	// Scopes are those a token must have, all of them. Required unless Public.
-	Scopes []string
-
-	// Methods, in capitals; GET does not include HEAD. Empty or "*": every method.
-	Methods []string
-
-	// Paths: see the syntax at pattern. Required.
-	Paths []string
-
-	// AllowEncodedSlash accepts %2F inside a segment of paths this rule decides.
-	// The same rule must also match the path with the slash decoded, and with it then
-	// merged with its neighbours, since nobody knows what the upstream sees.
-	AllowEncodedSlash bool
+	// Lets requests pass without a token; a token they carry is ignored.
+	Public bool `json:"public,omitempty"`
+	// Scopes a token must have, all of them. Required unless `public`.
+	Scopes []string `json:"scopes,omitempty"`
+	// Methods in capitals; `GET` does not include `HEAD`. Default: every method, as with `*`.
+	Methods []string `json:"methods,omitempty"`
+	// Paths; `/*` at the end matches everything below, `*` one segment. Required.
+	Paths []string `json:"paths,omitempty"`
+	// Accepts `%2F` within a segment of these paths. The same rule must also match the path
+	// with the slash decoded, and with it then merged with its neighbours, since nobody
+	// knows what the upstream sees.
+	AllowEncodedSlash bool `json:"allow_encoded_slash,omitempty"`
 }
 
 // Guard decides requests. It is safe for concurrent use.

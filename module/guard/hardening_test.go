@@ -95,7 +95,7 @@ func TestARequestIsNotChangedByItsDecision(t *testing.T) {
 }
 
 func TestAGuardServesInParallel(t *testing.T) {
-	g, i := build(t, nil), identity(t, IdentityConfig{})
+	g, i := build(t, nil), identity(t, Headers{})
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -137,7 +137,7 @@ func FuzzAuthorization(f *testing.F) {
 }
 
 func TestDecisionsAllocateLittle(t *testing.T) {
-	g, i := build(t, nil), identity(t, IdentityConfig{})
+	g, i := build(t, nil), identity(t, Headers{})
 	r := request("GET", "/articles/7", "Authorization", "Bearer read", "Accept", "*/*", "User-Agent", "x")
 	if n := testing.AllocsPerRun(100, func() { g.Decide(r) }); n > 0 {
 		t.Errorf("Decide: %v allocations", n)
@@ -164,7 +164,7 @@ func BenchmarkDecide(b *testing.B) {
 }
 
 func BenchmarkStrip(b *testing.B) {
-	i := identity(b, IdentityConfig{})
+	i := identity(b, Headers{})
 	r := request("GET", "/articles/7", "Accept", "*/*", "User-Agent", "x", "Accept-Encoding", "gzip", "Connection", "keep-alive", "Cookie", "a=b", "Accept-Language", "zh",
 		"Referer", "https://reader.example/", "Origin", reader, "X-Request-Id", "7")
 	b.ReportAllocs()

@@ -14,12 +14,15 @@ import (
 // or cut a longer header.
 const maxIdentity = 1 << 10
 
-// IdentityConfig names the headers that tell the upstream who calls.
-type IdentityConfig struct {
-	Subject      string // default: X-Auth-Subject
-	Client       string // default: X-Auth-Client
-	Scopes       string // default: X-Auth-Scopes
-	ForwardToken bool   // leaves Authorization in the request
+// Headers are the names of the header fields that tell the upstream who the caller is. What a
+// client sends under these names is removed.
+type Headers struct {
+	// The subject. Default: `X-Auth-Subject`.
+	Subject string `json:"subject,omitempty"`
+	// The client. Default: `X-Auth-Client`.
+	Client string `json:"client,omitempty"`
+	// The scopes. Default: `X-Auth-Scopes`.
+	Scopes string `json:"scopes,omitempty"`
 }
 
 // Identity removes from requests what clients may not tell the upstream, and tells it who calls.
@@ -43,8 +46,8 @@ var reservedHeaders = newAliases([]string{
 })
 
 // NewIdentity checks the names: letters, digits and hyphens, distinct, and none
-// that HTTP itself needs.
-func NewIdentity(c IdentityConfig) (*Identity, error) {
+// that HTTP itself needs. forwardToken leaves Authorization in the request.
+func NewIdentity(c Headers, forwardToken bool) (*Identity, error) {
 	names := []string{cmp.Or(c.Subject, httpx.SubjectHeader), cmp.Or(c.Client, httpx.ClientHeader), cmp.Or(c.Scopes, httpx.ScopesHeader)}
 	for i, name := range names {
 		for j := range len(name) {
@@ -58,7 +61,7 @@ func NewIdentity(c IdentityConfig) (*Identity, error) {
 		names[i] = http.CanonicalHeaderKey(name)
 	}
 	return &Identity{
-		subject: names[0], client: names[1], scopes: names[2], forwardToken: c.ForwardToken,
+		subject: names[0], client: names[1], scopes: names[2], forwardToken: forwardToken,
 		ours: newAliases(names), removed: newAliases(append(names, overrideHeaders...)),
 	}, nil
 }

@@ -16,9 +16,11 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/token"
 )
 
-func identity(t testing.TB, c IdentityConfig) *Identity {
+func identity(t testing.TB, h Headers) *Identity { return newIdentity(t, h, false) }
+
+func newIdentity(t testing.TB, h Headers, forwardToken bool) *Identity {
 	t.Helper()
-	i, err := NewIdentity(c)
+	i, err := NewIdentity(h, forwardToken)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +28,7 @@ func identity(t testing.TB, c IdentityConfig) *Identity {
 }
 
 func TestNoSpellingOfOurHeadersComesFromAClient(t *testing.T) { // G30
-	i := identity(t, IdentityConfig{Subject: "X-User-Id", Client: "x-app"})
+	i := identity(t, Headers{Subject: "X-User-Id", Client: "x-app"})
 	r := request("GET", "/health")
 	names := []string{
 		"X-User-Id", "x-user-id", "X_USER_ID", "x_user_id", "X_User-Id", "X-User.Id", "X.User_Id", "X.User.Id", "X-User~Id", "X+User!Id",
@@ -55,7 +57,7 @@ func TestNoSpellingOfOurHeadersComesFromAClient(t *testing.T) { // G30
 }
 
 func TestConnectionCannotNameOurHeaders(t *testing.T) { // G31
-	i := identity(t, IdentityConfig{})
+	i := identity(t, Headers{})
 	for _, c := range []struct{ in, want []string }{
 		{[]string{"keep-alive"}, []string{"keep-alive"}},
 		{[]string{"Upgrade"}, []string{"Upgrade"}},
@@ -77,7 +79,7 @@ func TestConnectionCannotNameOurHeaders(t *testing.T) { // G31
 }
 
 func TestTrailersAreStrippedWhenTheyArrive(t *testing.T) {
-	i := identity(t, IdentityConfig{})
+	i := identity(t, Headers{})
 	got := make(chan http.Header, 1)
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		i.Strip(r)
@@ -102,12 +104,12 @@ func TestTrailersAreStrippedWhenTheyArrive(t *testing.T) {
 
 func TestCredentialsStayHere(t *testing.T) { // G33
 	r := request("GET", "/", "Authorization", "Bearer read")
-	identity(t, IdentityConfig{}).Strip(r)
+	identity(t, Headers{}).Strip(r)
 	if r.Header["Authorization"] != nil {
 		t.Error("the token goes upstream")
 	}
 	r = request("GET", "/", "Authorization", "Bearer read")
-	identity(t, IdentityConfig{ForwardToken: true}).Strip(r)
+	newIdentity(t, Headers{}, true).Strip(r)
 	if r.Header.Get("Authorization") != "Bearer read" {
 		t.Error("forward_token has no effect")
 	}
@@ -128,7 +130,7 @@ func TestCredentialsStayHere(t *testing.T) { // G33
 		if c.in != nil {
 			r.Header["Cookie"] = slices.Clone(c.in)
 		}
-		identity(t, IdentityConfig{}).Strip(r)
+		identity(t, Headers{}).Strip(r)
 		if d := cmp.Diff(c.want, r.Header["Cookie"]); d != "" {
 			t.Errorf("%q: %s", c.in, d)
 		}
@@ -136,7 +138,7 @@ func TestCredentialsStayHere(t *testing.T) { // G33
 }
 
 func TestWhateverASubjectContainsItIsOneHeader(t *testing.T) { // G32
-	i := identity(t, IdentityConfig{})
+	i := identity(t, Headers{})
 	for subject, want := range map[string]string{
 		"u1": "u1", "a@b@c": "a@b@c", "a\r\nX-Admin: 1": "a%0D%0AX-Admin:%201", "李雷": "%E6%9D%8E%E9%9B%B7", "100%": "100%25", "a b": "a%20b",
 		"\x00\x7f\xff": "%00%7F%FF", "{env.SECRET}": "{env.SECRET}", "": "",
@@ -156,7 +158,7 @@ func TestWhateverASubjectContainsItIsOneHeader(t *testing.T) { // G32
 }
 
 func TestAClientOfItsOwnHasNoSubject(t *testing.T) {
-	i := identity(t, IdentityConfig{})
+	i := identity(t, Headers{})
 	r := request("GET", "/")
 	i.Apply(r, access(func(a *token.Access) { a.Subject, a.Client = token.ClientSubject+"nightly", "nightly" }, "s"))
 	if _, has := r.Header["X-Auth-Subject"]; has || r.Header.Get("X-Auth-Client") != "nightly" {
@@ -167,7 +169,7 @@ func TestAClientOfItsOwnHasNoSubject(t *testing.T) {
 
 func TestSharedScopesAreNotChanged(t *testing.T) {
 	scopes := []string{"ä", "b"}
-	identity(t, IdentityConfig{}).Apply(request("GET", "/"), access(nil, scopes...))
+	identity(t, Headers{}).Apply(request("GET", "/"), access(nil, scopes...))
 	if scopes[0] != "ä" {
 		t.Fatal(scopes)
 	}
@@ -178,7 +180,7 @@ func TestHeaderNamesThatCannotCarryAnIdentityAreRefused(t *testing.T) {
 		"Host", "authorization", "Cookie", "Content_Length", "Connection", "X-Forwarded-For", "X-HTTP-Method-Override", "x user", "x:y", "X_User", "-x", "é",
 		"X-Auth-Client",
 	} {
-		if _, err := NewIdentity(IdentityConfig{Subject: name}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", name)) && name != "X-Auth-Client" {
+		if _, err := NewIdentity(Headers{Subject: name}, false); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", name)) && name != "X-Auth-Client" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -39,7 +39,7 @@ func init() { caddy.RegisterModule(new(Guard)) }
 type Guard struct {
 	// The policy, in order; the first rule that matches method and path decides. Without
 	// rules any valid token passes.
-	Rules []Rule `json:"rules,omitempty"`
+	Rules []guard.Rule `json:"rules,omitempty"`
 	// What happens to a request that no rule matches: `deny` (the default), or `token`
 	// to let any valid token pass.
 	Otherwise string `json:"otherwise,omitempty"`
@@ -57,7 +57,7 @@ type Guard struct {
 	// any valid token would pass; 100 in 10 seconds for one address. Excludes `cors`.
 	CORSUpstream bool `json:"cors_upstream,omitempty"`
 	// Names of the header fields that tell the upstream who the caller is.
-	Headers Headers `json:"headers,omitzero"`
+	Headers guard.Headers `json:"headers,omitzero"`
 	// Leaves the Authorization header in the request to the upstream.
 	ForwardToken bool `json:"forward_token,omitempty"`
 	// Accepts `%2F` in every path. Default: such paths are refused.
@@ -85,31 +85,6 @@ type Guard struct {
 	answers  *handler.UpstreamAnswers
 	access   *accesslog.Log
 	log      *slog.Logger
-}
-
-// Rule is one line of a guard's policy.
-type Rule struct {
-	// Lets requests pass without a token.
-	Public bool `json:"public,omitempty"`
-	// Scopes a token must have, all of them. Required unless `public`.
-	Scopes []string `json:"scopes,omitempty"`
-	// Methods in capitals. Default: every method.
-	Methods []string `json:"methods,omitempty"`
-	// Paths; `/*` at the end matches everything below, `*` one segment.
-	Paths []string `json:"paths,omitempty"`
-	// Accepts `%2F` within a segment of these paths.
-	AllowEncodedSlash bool `json:"allow_encoded_slash,omitempty"`
-}
-
-// Headers are the names of the header fields that tell the upstream who the caller is. What a
-// client sends under these names is removed.
-type Headers struct {
-	// The subject. Default: `X-Auth-Subject`.
-	Subject string `json:"subject,omitempty"`
-	// The client. Default: `X-Auth-Client`.
-	Client string `json:"client,omitempty"`
-	// The scopes. Default: `X-Auth-Scopes`.
-	Scopes string `json:"scopes,omitempty"`
 }
 
 // CaddyModule returns the Caddy module information.
@@ -148,9 +123,7 @@ func (g *Guard) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	g.policy = policy
-	g.identity, err = guard.NewIdentity(guard.IdentityConfig{
-		Subject: g.Headers.Subject, Client: g.Headers.Client, Scopes: g.Headers.Scopes, ForwardToken: g.ForwardToken,
-	})
+	g.identity, err = guard.NewIdentity(g.Headers, g.ForwardToken)
 	return err
 }
 

@@ -24,9 +24,7 @@ func (g *Guard) Policy(base guard.Config) (guard.Config, error) {
 	default:
 		return c, fmt.Errorf("oauth_guard: otherwise %s: expected deny or token", g.Otherwise)
 	}
-	for _, r := range g.Rules {
-		c.Rules = append(c.Rules, guard.Rule(r))
-	}
+	c.Rules = g.Rules
 	return c, nil
 }
 

@@ -198,7 +198,7 @@ func preflightNote(g *oauthguard.Guard) string {
 }
 
 // RuleWords returns a rule as a Caddyfile has it.
-func RuleWords(r oauthguard.Rule) string {
+func RuleWords(r guard.Rule) string {
 	words := []string{"public"}
 	if !r.Public {
 		words = []string{"scope", strings.Join(r.Scopes, ",")}
