@@ -126,6 +126,12 @@ func requestPath(r *http.Request) (_ normalPath, fault string) {
 }
 
 func (g *Guard) findRule(method, path string) int {
+	if g.index != nil {
+		if i := g.index.first(g.rules, method, path, path[1:], true, len(g.rules)); i < len(g.rules) {
+			return i
+		}
+		return -1
+	}
 	for i := range g.rules {
 		if g.rules[i].matches(method, path) {
 			return i

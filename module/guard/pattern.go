@@ -124,10 +124,11 @@ func (r *rule) matches(method, path string) bool {
 // checkReachable refuses a rule with a path that earlier rules decide for all its methods.
 // Two rules for one path look as if either sufficed, and a scope rule behind a
 // public one looks as if it protected something.
-func checkReachable(earlier []rule, r rule) error {
+func checkReachable(earlier []rule, index *ruleIndex, r rule) error {
 	for i := range r.paths {
 		left := slices.Clone(r.Methods)
-		for _, e := range earlier {
+		for _, at := range index.covering(&r.paths[i]) {
+			e := earlier[at]
 			if !slices.ContainsFunc(e.paths, func(p pattern) bool { return p.covers(&r.paths[i]) }) {
 				continue
 			}

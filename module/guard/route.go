@@ -11,7 +11,7 @@ type Route struct{ rule rule }
 
 // NewRoute compiles a route. Without methods it matches all of them.
 func NewRoute(methods, paths []string) (*Route, error) {
-	rules, err := compileRules([]Rule{{Scopes: []string{"any"}, Methods: methods, Paths: paths}}, challenges{}, nil)
+	rules, _, err := compileRules([]Rule{{Scopes: []string{"any"}, Methods: methods, Paths: paths}}, challenges{}, nil)
 	if err != nil {
 		return nil, err
 	}
