@@ -45,7 +45,7 @@ func (g *globalBlock) readClient(d *caddyfile.Dispenser) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(g.app.Clients, func(o gateway.Client) bool { return o.ID == id }) {
+	if g.clients[id] {
 		return d.Errf("client: %s is declared twice", id)
 	}
 	b := &clientBlock{globalBlock: g, c: gateway.Client{Client: oauth.Client{ID: id}}, lines: make(map[string]caddyfile.Token)}
@@ -59,7 +59,7 @@ func (g *globalBlock) readClient(d *caddyfile.Dispenser) error {
 	if err := b.c.CheckKind(); err != nil {
 		return parse.ErrorAt(b.lineOf(err, head), fmt.Errorf("client %s: %w", id, err))
 	}
-	g.app.Clients = append(g.app.Clients, b.c)
+	g.app.Clients, g.clients[id] = append(g.app.Clients, b.c), true
 	return nil
 }
 

@@ -50,7 +50,13 @@ func parseGatehouse(d *caddyfile.Dispenser, existing any) (any, error) {
 	if d.NextArg() {
 		return nil, d.Errf("gatehouse: unexpected argument '%s', expected a block", d.Val())
 	}
-	g := &globalBlock{app: app}
+	g := &globalBlock{app: app, clients: make(map[string]bool, len(app.Clients)), scopes: make(map[string]bool, len(app.Scopes))}
+	for _, c := range app.Clients {
+		g.clients[c.ID] = true
+	}
+	for _, s := range app.Scopes {
+		g.scopes[s.Name] = true
+	}
 	if err := g.words().ReadBlock(d, "gatehouse"); err != nil {
 		return nil, err
 	}
@@ -67,9 +73,9 @@ func parseGatehouse(d *caddyfile.Dispenser, existing any) (any, error) {
 
 // globalBlock is the global option that is being parsed.
 type globalBlock struct {
-	app *gateway.App
-	// later are checks that wait until the whole block is read.
-	later []func() error
+	app             *gateway.App
+	clients, scopes map[string]bool // those declared so far
+	later           []func() error  // checks that wait until the whole block is read
 }
 
 func (g *globalBlock) words() parse.Words {
@@ -156,7 +162,7 @@ func (g *globalBlock) readScope(d *caddyfile.Dispenser) error {
 		return d.Errf("scope: %s is built in and needs no declaration", s.Name)
 	case slices.Contains(oauth.VariantBScopes, s.Name):
 		return d.Errf("scope: %s is one of Variant B's and needs no declaration", s.Name)
-	case slices.ContainsFunc(g.app.Scopes, func(o gateway.Scope) bool { return o.Name == s.Name }):
+	case g.scopes[s.Name]:
 		return d.Errf("scope: %s is declared twice", s.Name)
 	}
 	if !d.NextArg() {
@@ -180,6 +186,6 @@ func (g *globalBlock) readScope(d *caddyfile.Dispenser) error {
 		}
 		s.Text[language] = text
 	}
-	g.app.Scopes = append(g.app.Scopes, s)
+	g.app.Scopes, g.scopes[s.Name] = append(g.app.Scopes, s), true
 	return nil
 }

@@ -57,7 +57,8 @@ func parseGuard(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 }
 
 func guardWords(g *oauthguard.Guard, app *gateway.App) parse.Words {
-	rule := func(d *caddyfile.Dispenser) error { return readGuardRule(d, app, g) }
+	declared := app.Declared()
+	rule := func(d *caddyfile.Dispenser) error { return readGuardRule(d, declared, g) }
 	return parse.Words{
 		"public": rule, "scope": rule,
 		"otherwise":           parse.Once(&g.Otherwise, parse.Choice("deny", "token")),
@@ -98,7 +99,7 @@ func readGuardCORS(d *caddyfile.Dispenser, g *oauthguard.Guard) error {
 	return nil
 }
 
-func readGuardRule(d *caddyfile.Dispenser, app *gateway.App, g *oauthguard.Guard) error {
+func readGuardRule(d *caddyfile.Dispenser, declared []string, g *oauthguard.Guard) error {
 	word := d.Val()
 	r := guard.Rule{Public: word == "public"}
 	if !r.Public {
@@ -106,8 +107,8 @@ func readGuardRule(d *caddyfile.Dispenser, app *gateway.App, g *oauthguard.Guard
 			return d.Err("scope: expected a scope, methods and paths, such as `scope articles:read GET,HEAD /articles /articles/*`")
 		}
 		for name := range strings.SplitSeq(d.Val(), ",") {
-			if known := app.Declared(); !slices.Contains(known, name) && !slices.Contains(oauth.VariantBScopes, name) {
-				return d.Errf("scope: %s is not declared, expected one of: %s", name, strings.Join(known, ", "))
+			if !slices.Contains(declared, name) && !slices.Contains(oauth.VariantBScopes, name) {
+				return d.Errf("scope: %s is not declared, expected one of: %s", name, strings.Join(declared, ", "))
 			}
 			r.Scopes = append(r.Scopes, name)
 		}
