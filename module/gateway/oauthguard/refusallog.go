@@ -41,7 +41,7 @@ func (g *Guard) refusalDetails(r *http.Request, d *guard.Decision, now time.Time
 	case token.Expired:
 		attrs = append(attrs, slog.Time("expired_at", a.Expires), slog.Duration("expired_for", now.Sub(a.Expires)))
 	case token.NotYetValid:
-		attrs = append(attrs, slog.Time("issued_at", a.IssuedAt), slog.Duration("issued_ahead", a.IssuedAt.Sub(now)), slog.Duration("tolerated", jose.Leeway))
+		attrs = append(attrs, slog.Time("issued_at", a.IssuedAt.Time()), slog.Duration("issued_ahead", a.IssuedAt.Time().Sub(now)), slog.Duration("tolerated", jose.Leeway))
 	case token.WrongAudience:
 		attrs = append(attrs, slog.String("audience_expected", g.policy.Audience), slog.Any("audience_found", clipList(a.Audience)))
 	case token.WrongIssuer:

@@ -81,7 +81,7 @@ func TestTheAnswerHasWhatRFC6749Asks(t *testing.T) { // T17, T18, C01
 		t.Fatal(err)
 	}
 	if access.Subject != "u1" || access.Client != "web" || access.Grant == "" || access.Issuer != tokenIssuer ||
-		len(access.Audience) != 2 || access.Expires.Sub(access.IssuedAt) != time.Hour {
+		len(access.Audience) != 2 || access.Expires.Sub(access.IssuedAt.Time()) != time.Hour {
 		t.Errorf("%+v", access)
 	}
 	if g.metrics.last() != "authorization_code issued" {

@@ -32,10 +32,25 @@ type Access struct {
 	// Epochs are those of the grant: they tell a token from before the end of its user from a later one, whatever the
 	// clocks say.
 	Epochs   store.Epochs
-	IssuedAt time.Time // whole seconds
+	IssuedAt Seconds
 	Expires  time.Time // whole seconds
 	KeyID    string    // kid of the header; set by the verifier
 }
+
+// Seconds are those since the epoch: a time in a third of the memory of a [time.Time], for what verifiers hold by the
+// hundred thousand.
+type Seconds int64
+
+// SecondsOf returns the seconds of a time, 0 for the zero time.
+func SecondsOf(t time.Time) Seconds {
+	if t.IsZero() {
+		return 0
+	}
+	return Seconds(t.Unix())
+}
+
+// Time is the time of the seconds.
+func (s Seconds) Time() time.Time { return time.Unix(int64(s), 0) }
 
 // ClientSubject is the prefix of the subject of a token that a client got for itself. No user may have an ID that
 // begins with it.
@@ -84,7 +99,7 @@ func parseClaims(encoded string) (p parsed, ok bool) {
 	p.Grant, p.Scopes = c.OptionalText("fam"), strings.Fields(c.OptionalText("scope"))
 	p.sealed = c.OptionalText("sealed_sub")
 	p.Epochs.Subject, p.Epochs.Pair = c.OptionalCount("epoch_sub"), c.OptionalCount("epoch_pair")
-	p.IssuedAt, p.Expires, p.notBefore = c.Date("iat"), c.Date("exp"), c.OptionalDate("nbf")
+	p.IssuedAt, p.Expires, p.notBefore = SecondsOf(c.Date("iat")), c.Date("exp"), c.OptionalDate("nbf")
 	p.Audience = c.Audience()
 	return p, c.OK
 }

@@ -60,10 +60,10 @@ func (i *Issuer) Issue(ctx context.Context, a Access) (string, error) {
 	if a.ID == "" {
 		a.ID = secret.ID()
 	}
-	if a.IssuedAt.IsZero() {
-		a.IssuedAt = i.Now()
+	if a.IssuedAt == 0 {
+		a.IssuedAt = SecondsOf(i.Now())
 	}
-	if a.Subject == "" || a.Client == "" || len(a.Audience) == 0 || !a.Expires.After(a.IssuedAt) {
+	if a.Subject == "" || a.Client == "" || len(a.Audience) == 0 || SecondsOf(a.Expires) <= a.IssuedAt {
 		return "", errors.New("token: an access token needs a subject, a client, an audience and a time to live")
 	}
 	named, sealed, err := sealUser(ctx, i.Ring.Keys, a)
@@ -72,7 +72,7 @@ func (i *Issuer) Issue(ctx context.Context, a Access) (string, error) {
 	}
 	return i.sign(ctx, accessType, accessClaims{
 		Issuer: i.Issuer, Subject: named, Sealed: sealed, Audience: AudienceClaim(a.Audience), Client: a.Client, ID: a.ID,
-		IssuedAt: a.IssuedAt.Unix(), Expires: a.Expires.Unix(), Scope: oauth.JoinScopes(a.Scopes), Grant: a.Grant,
+		IssuedAt: int64(a.IssuedAt), Expires: a.Expires.Unix(), Scope: oauth.JoinScopes(a.Scopes), Grant: a.Grant,
 		SubjectEpoch: a.Epochs.Subject, PairEpoch: a.Epochs.Pair,
 	}, i.Alg, maxSize)
 }

@@ -3,6 +3,7 @@ package token
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -15,9 +16,8 @@ import (
 type VerifierConfig struct {
 	Ring        *keyring.Ring
 	Revocations *revocationlist.List
-	// CacheSize is the number of verified tokens remembered, default 50,000. One of more than 1 KiB counts as
-	// several, so it bounds the memory too.
-	CacheSize int
+	// CacheSize is how many bytes verified tokens may take, from [MinCache] to [MaxCache]; 0 means [DefaultCache].
+	CacheSize int64
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
@@ -29,23 +29,26 @@ type Verifier struct {
 	cache *verifiedCache
 }
 
-// verified is a token whose form and signature are good, which stays so. All else is judged at each use.
+// verified is a token whose form and signature are good, which stays so. All else is judged at each use. There may be
+// hundreds of thousands: its size is that of an allocation of Go, 224 bytes.
 type verified struct {
-	parsed
+	Access
+	notBefore Seconds // 0: no nbf
+	bytes     uint32  // what the entry takes
 	// over is set when the token was once seen expired: a clock that is set back must not revive it.
 	over atomic.Bool
 }
 
 // NewVerifier checks the configuration. It touches no store.
 func NewVerifier(c VerifierConfig) (*Verifier, error) {
-	if c.Ring == nil || c.Revocations == nil || c.CacheSize < 0 {
-		return nil, errors.New("token: a verifier needs a key ring, revocations and a size for its cache")
+	if c.Ring == nil || c.Revocations == nil {
+		return nil, errors.New("token: a verifier needs a key ring and revocations")
+	}
+	if c.CacheSize != 0 && (c.CacheSize < MinCache || c.CacheSize > MaxCache) {
+		return nil, fmt.Errorf("token: a cache of %d bytes, expected %d to %d", c.CacheSize, MinCache, int64(MaxCache))
 	}
 	if c.Now == nil {
 		c.Now = time.Now
-	}
-	if c.CacheSize == 0 {
-		c.CacheSize = 50_000
 	}
 	cache, err := newVerifiedCache(c.CacheSize)
 	if err != nil {
@@ -64,21 +67,28 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*Access, error) {
 	}
 	sum := digest(raw)
 	if t, ok := v.cache.good.GetIfPresent(sum); ok {
+		v.cache.hits[sum[0]%16].Add(1)
 		return v.judge(ctx, t)
 	}
+	v.cache.misses.Add(1)
 	if err, ok := v.cache.bad.GetIfPresent(sum); ok {
 		return nil, err
 	}
-	t, lasting, err := v.check(ctx, raw)
+	p, lasting, err := v.check(ctx, raw)
 	if err != nil {
 		if lasting {
 			v.cache.bad.Set(sum, err)
 		}
 		return nil, err
 	}
-	v.cache.good.Set(sum, t)
-	return v.judge(ctx, t)
+	return v.judge(ctx, v.cache.remember(sum, p))
 }
+
+// ResizeCache applies another size in bytes, 0 for the default, and keeps the tokens that fit.
+func (v *Verifier) ResizeCache(size int64) { v.cache.resize(size) }
+
+// CacheStats says what is remembered.
+func (v *Verifier) CacheStats() CacheStats { return v.cache.stats() }
 
 // Cached reports whether a token was verified before and is remembered. It may have expired or been revoked since.
 func (v *Verifier) Cached(raw string) bool {
@@ -91,31 +101,29 @@ func (v *Verifier) Cached(raw string) bool {
 
 // check makes all checks of a token that can never change: its form and its signature. lasting says that a refusal
 // can never change either.
-func (v *Verifier) check(ctx context.Context, raw string) (t *verified, lasting bool, err error) {
+func (v *Verifier) check(ctx context.Context, raw string) (p parsed, lasting bool, err error) {
 	jws, ok := jose.Split(raw)
 	if !ok {
-		return nil, true, errForm
+		return p, true, errForm
 	}
 	h, err := parseHeader(jws.Header)
 	switch {
 	case err != nil:
-		return nil, true, err
+		return p, true, err
 	case !isAccessType(h.Typ):
-		return nil, true, errType
+		return p, true, errType
 	}
 	if _, lasting, err = verifySignature(ctx, v.Ring, h, jws); err != nil {
-		return nil, lasting, err
+		return p, lasting, err
 	}
-	t = new(verified)
-	if t.parsed, ok = parseClaims(jws.Payload); !ok {
-		return nil, true, errClaims
+	if p, ok = parseClaims(jws.Payload); !ok {
+		return p, true, errClaims
 	}
-	t.KeyID = h.Kid
-	if t.sealed == "" {
-		return t, false, nil
+	p.KeyID = h.Kid
+	if p.sealed != "" {
+		err = openUser(ctx, v.Ring.Keys, &p)
 	}
-	// Not lasting: the secrets may change.
-	return t, false, openUser(ctx, v.Ring.Keys, &t.parsed)
+	return p, false, err // not lasting: the secrets may change
 }
 
 // verifySignature returns the key of the ring that signed a token. The algorithm is the key's; the token can only
@@ -155,11 +163,11 @@ func (v *Verifier) judge(ctx context.Context, t *verified) (*Access, error) {
 	case !now.Before(t.Expires):
 		t.over.Store(true)
 		return nil, errExpired.of(&t.Access)
-	case t.IssuedAt.After(now.Add(jose.Leeway)), t.notBefore.After(now.Add(jose.Leeway)):
+	case t.IssuedAt.Time().After(now.Add(jose.Leeway)), t.notBefore.Time().After(now.Add(jose.Leeway)):
 		return nil, errEarly.of(&t.Access)
 	}
 	revoked, err := v.Revocations.Revoked(revocationlist.Token{
-		ID: t.ID, Grant: t.Grant, KeyID: t.KeyID, Subject: t.Subject, Client: t.Client, IssuedAt: t.IssuedAt, Epochs: t.Epochs,
+		ID: t.ID, Grant: t.Grant, KeyID: t.KeyID, Subject: t.Subject, Client: t.Client, IssuedAt: t.IssuedAt.Time(), Epochs: t.Epochs,
 	})
 	switch {
 	case err != nil:

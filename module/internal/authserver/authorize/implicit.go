@@ -40,7 +40,7 @@ func (e *Endpoint) grantToken(w http.ResponseWriter, r *http.Request, b session.
 	}
 	access, err := e.Tokens.Issue(r.Context(), token.Access{
 		Subject: who.User.ID, Audience: audience, Client: q.Client, Scopes: q.Scopes,
-		Grant: family.ID, Epochs: epochs, IssuedAt: issued, Expires: family.Expires,
+		Grant: family.ID, Epochs: epochs, IssuedAt: token.SecondsOf(issued), Expires: family.Expires,
 	})
 	if err != nil {
 		return err

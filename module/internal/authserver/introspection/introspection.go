@@ -171,7 +171,7 @@ func (t *Endpoint) liveAccessToken(ctx context.Context, sent string, mayKnow fun
 func describeAccess(a *token.Access) answer {
 	return answer{
 		Active: true, Scope: oauth.JoinScopes(a.Scopes), Client: a.Client, TokenType: "Bearer", TokenUse: "access_token",
-		Expires: a.Expires.Unix(), IssuedAt: a.IssuedAt.Unix(), Subject: cmp.Or(a.Pairwise, a.Subject),
+		Expires: a.Expires.Unix(), IssuedAt: int64(a.IssuedAt), Subject: cmp.Or(a.Pairwise, a.Subject),
 		Audience: token.AudienceClaim(a.Audience), Issuer: a.Issuer, ID: a.ID,
 	}
 }

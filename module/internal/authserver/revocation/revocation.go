@@ -125,8 +125,8 @@ func (t *Endpoint) revokeAccess(ctx context.Context, client *oauth.Client, sent 
 		return "", err
 	}
 	at := t.Now()
-	if access.IssuedAt.After(at) {
-		at = access.IssuedAt // guards must remember the revocation for as long as the token lives
+	if issued := access.IssuedAt.Time(); issued.After(at) {
+		at = issued // guards must remember the revocation for as long as the token lives
 	}
 	err = t.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeToken, Value: access.ID, At: at})
 	if err != nil {

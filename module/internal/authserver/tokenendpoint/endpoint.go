@@ -103,7 +103,7 @@ func (t *Endpoint) issue(r *http.Request, client *oauth.Client, form httpx.Form,
 	now := t.Now().Truncate(time.Second)
 	access, err := t.Tokens.Issue(ctx, token.Access{
 		Subject: pending.Subject, Audience: audience, Client: client.ID, Scopes: pending.Scopes,
-		Grant: pending.Family, Epochs: pending.Epochs, IssuedAt: now, Expires: now.Add(t.Access.Truncate(time.Second)),
+		Grant: pending.Family, Epochs: pending.Epochs, IssuedAt: token.SecondsOf(now), Expires: now.Add(t.Access.Truncate(time.Second)),
 	})
 	if err != nil {
 		return tokenAnswer{}, err

@@ -129,7 +129,7 @@ func (e *Endpoints) issueTokens(r *http.Request, c *oauth.Client, p grant.Pendin
 	now, life := e.Now().Truncate(time.Second), e.Access.Truncate(time.Second)
 	access, err := e.Tokens.Issue(ctx, token.Access{
 		Subject: p.Subject, Pairwise: openid, Audience: e.Audience(c), Client: c.ID,
-		Scopes: p.Scopes, Grant: p.Family, Epochs: p.Epochs, IssuedAt: now, Expires: now.Add(life),
+		Scopes: p.Scopes, Grant: p.Family, Epochs: p.Epochs, IssuedAt: token.SecondsOf(now), Expires: now.Add(life),
 	})
 	if err != nil {
 		return tokenAnswer{}, oauth.Unavailable(err)

@@ -1,0 +1,98 @@
+package token
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/internal/secret"
+)
+
+// genuine is the content of a token as a site issues it.
+func genuine(i int, now time.Time) (sum, parsed) {
+	digest := sha256.Sum256(fmt.Append(nil, i))
+	return sum(digest[:]), parsed{Access: Access{
+		ID: secret.ID(), Issuer: fmt.Sprint("https://id.example.com"), Subject: secret.ID(), Grant: secret.ID(), KeyID: fmt.Sprint("8d0b1f4a5c6e7f80"),
+		Client: fmt.Sprint("client-", i%100), Audience: []string{fmt.Sprint("https://api.example.com")}, Scopes: []string{fmt.Sprint("articles:read"), fmt.Sprint("articles:write")},
+		IssuedAt: SecondsOf(now), Expires: now.Add(time.Hour),
+	}}
+}
+
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// With as many tokens as fit, twice and ten times as many, the cache takes no more memory than it may.
+func TestTheCacheStaysWithinItsSize(t *testing.T) {
+	now := time.Now()
+	for _, size := range []int64{MinCache, 5 << 20, 8 << 20} {
+		before := heap()
+		c, err := newVerifiedCache(size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fits := int((size*15/16 - int64(sharedBytes)) / 400)
+		for _, times := range []int{1, 2, 10} {
+			for i := range times * fits {
+				c.remember(genuine(i, now))
+			}
+			c.good.CleanUp()
+			held, s := heap()-before, c.stats()
+			each := (held - int64(sharedBytes)) / int64(max(s.Tokens, 1))
+			t.Logf("%d bytes, %2d x: %6d tokens, %d bytes of heap, %d a token, %d counted", size, times, s.Tokens, held, each, s.Bytes)
+			if held > size || each > 400 {
+				t.Errorf("%d x: %d bytes of heap, %d a token, expected at most %d and 400", times, held, each, size)
+			}
+			if s.Tokens < fits {
+				t.Errorf("%d x: %d tokens, expected %d", times, s.Tokens, fits)
+			}
+		}
+		runtime.KeepAlive(c)
+	}
+}
+
+// With more tokens in use than fit, as many are found as fit: there is no cliff.
+func BenchmarkCacheBeyondItsSize(b *testing.B) {
+	now := time.Now()
+	const size = 8 << 20
+	fits := int((size - sharedBytes) / 400)
+	for _, times := range []int{1, 2, 10} {
+		b.Run(fmt.Sprint(times, "x"), func(b *testing.B) {
+			c, err := newVerifiedCache(size)
+			if err != nil {
+				b.Fatal(err)
+			}
+			random := rand.New(rand.NewPCG(1, 1))
+			all := make([]parsed, times*fits)
+			keys := make([]sum, len(all))
+			for i := range all {
+				keys[i], all[i] = genuine(i, now)
+			}
+			hits := 0
+			ask := func() bool {
+				i := random.IntN(len(all))
+				if _, ok := c.good.GetIfPresent(keys[i]); ok {
+					return true
+				}
+				c.remember(keys[i], all[i])
+				return false
+			}
+			for range 4 * len(all) {
+				ask()
+			}
+			for b.Loop() {
+				if ask() {
+					hits++
+				}
+			}
+			b.ReportMetric(float64(hits)/float64(b.N), "hits/op")
+		})
+	}
+}
