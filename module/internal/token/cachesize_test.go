@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,8 +16,8 @@ import (
 func genuine(i int, now time.Time) (sum, parsed) {
 	digest := sha256.Sum256(fmt.Append(nil, i))
 	return sum(digest[:]), parsed{Access: Access{
-		ID: secret.ID(), Issuer: fmt.Sprint("https://id.example.com"), Subject: secret.ID(), Grant: secret.ID(), KeyID: fmt.Sprint("8d0b1f4a5c6e7f80"),
-		Client: fmt.Sprint("client-", i%100), Audience: []string{fmt.Sprint("https://api.example.com")}, Scopes: []string{fmt.Sprint("articles:read"), fmt.Sprint("articles:write")},
+		ID: secret.ID(), Issuer: strings.Clone("https://id.example.com"), Subject: secret.ID(), Grant: secret.ID(), KeyID: strings.Clone("8d0b1f4a5c6e7f80"),
+		Client: fmt.Sprint("client-", i%100), Audience: []string{strings.Clone("https://api.example.com")}, Scopes: []string{strings.Clone("articles:read"), strings.Clone("articles:write")},
 		IssuedAt: SecondsOf(now), Expires: now.Add(time.Hour),
 	}}
 }
