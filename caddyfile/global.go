@@ -36,6 +36,7 @@ import (
 //		pages { templates <dir> | logo <address> [wordmark] | color <accent> [<of the dark theme>] | languages <tags...> | links { help|privacy|terms|forgot <address> } }
 //		protect { login_failures|per_address|codes_per_user|hash_concurrency <n> | lockout <duration> }
 //		revocation_max_stale <duration>
+//		token_cache <size>
 //		audit on|off
 //	}
 func parseGatehouse(d *caddyfile.Dispenser, existing any) (any, error) {
@@ -97,6 +98,7 @@ func (g *globalBlock) words() parse.Words {
 		"pages":                pageWords(&app.Pages).Section(),
 		"protect":              protectWords(&app.Protect).Section(),
 		"revocation_max_stale": parse.Once(&app.RevocationMaxStale, parse.Duration),
+		"token_cache":          parse.Once(&app.TokenCache, readTokenCache),
 		"audit":                parse.Once(&app.Audit, parse.Either("on", "off")),
 	}
 }
@@ -110,6 +112,17 @@ func readIssuer(d *caddyfile.Dispenser) (string, error) {
 		return "", d.WrapErr(err)
 	}
 	return value, nil
+}
+
+func readTokenCache(d *caddyfile.Dispenser) (int64, error) {
+	size, err := parse.Size(d)
+	if err != nil {
+		return 0, err
+	}
+	if err := gateway.CheckTokenCache(size); err != nil {
+		return 0, d.WrapErr(err)
+	}
+	return size, nil
 }
 
 // readMasterSecret accepts placeholders only: a literal would be readable in the configuration

@@ -57,8 +57,13 @@ func checkOneSite(h httpcaddyfile.Helper, here string) error {
 	return nil
 }
 
-// globalApp returns the global option gatehouse, nil if there is none.
+// globalApp returns the global option gatehouse, nil if there is none. It is decoded once for all
+// directives, and must not be changed.
 func globalApp(h httpcaddyfile.Helper) *gateway.App {
+	const key = "gatehouse.app"
+	if app, ok := h.State[key].(*gateway.App); ok {
+		return app
+	}
 	option, ok := h.Option("gatehouse").(httpcaddyfile.App)
 	if !ok {
 		return nil
@@ -67,5 +72,6 @@ func globalApp(h httpcaddyfile.Helper) *gateway.App {
 	if err := json.Unmarshal(option.Value, app); err != nil {
 		return nil
 	}
+	h.State[key] = app
 	return app
 }

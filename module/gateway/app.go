@@ -106,6 +106,13 @@ type App struct {
 	// How long guards use the last known revocations when the store's feed is lost, before
 	// they answer 503. Default: `30s`.
 	RevocationMaxStale caddy.Duration `json:"revocation_max_stale,omitempty"`
+	// The most memory for access tokens that this node has verified, in bytes, from 2097152
+	// (2 MiB) to 1 TiB. A token takes less than 400 bytes; beyond the maximum, requests with a
+	// token that is not remembered verify its signature again. A reload applies another size
+	// and keeps the tokens that fit. Default: 67108864 (64 MiB), or a sixteenth of the memory
+	// limit of the Go runtime (`GOMEMLIMIT`, which Caddy sets from the container's limit) if
+	// that is less.
+	TokenCache int64 `json:"token_cache,omitempty"`
 
 	issuer      *url.URL
 	held        pool.Holdings
@@ -298,6 +305,7 @@ func (a *App) Start() error {
 			return fmt.Errorf("adjusting the limiter: %w", err)
 		}
 	}
+	a.core.ResizeTokenCache(a.TokenCache)
 	a.servers.WarnOfSharedPorts()
 	a.trail.Start()
 	a.endTending = a.core.Tending.Begin(a.Tokens.keyAge(), a.trail)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
@@ -20,6 +21,14 @@ const MinRotateKeys = time.Hour
 
 // MaxGrantsPerUser bounds grants_per_user: all grants of a user at a client are in one record.
 const MaxGrantsPerUser = 1000
+
+// CheckTokenCache reports what is wrong with a size of token_cache.
+func CheckTokenCache(bytes int64) error {
+	if bytes < token.MinCache || bytes > token.MaxCache {
+		return fmt.Errorf("token_cache: %d bytes, expected %d (2MiB) to %d (1024GiB)", bytes, token.MinCache, int64(token.MaxCache))
+	}
+	return nil
+}
 
 // checkValues refuses values in JSON that the Caddyfile would refuse. Zero means "not given"
 // everywhere here.
@@ -42,6 +51,11 @@ func (a *App) checkValues() error {
 	}
 	if err := a.Tokens.checkKeys(); err != nil {
 		return err
+	}
+	if a.TokenCache != 0 {
+		if err := CheckTokenCache(a.TokenCache); err != nil {
+			return err
+		}
 	}
 	if n := a.Tokens.GrantsPerUser; n < 0 || n > MaxGrantsPerUser {
 		return fmt.Errorf("tokens: grants_per_user: %d is not from 1 to %d", n, MaxGrantsPerUser)

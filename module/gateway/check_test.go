@@ -26,6 +26,9 @@ func TestNonsenseInJSONIsRefusedByName(t *testing.T) {
 		"expected a placeholder":  {Secrets: []string{"0123456789-0123456789-0123456789"}},
 		"secret 2":                {Secrets: []string{"{env.A}", "0123456789-0123456789-0123456789"}},
 		"revocation_max_stale":    {RevocationMaxStale: -1},
+		"token_cache: 1 bytes":    {TokenCache: 1},
+		"token_cache: -1 bytes":   {TokenCache: -1},
+		"expected 2097152 (2MiB)": {TokenCache: 1<<40 + 1},
 		"require_state: expected": {RequireState: "never"},
 	} {
 		if err := a.check(); err == nil || !strings.Contains(err.Error(), want) {

@@ -28,6 +28,7 @@ func runningState() (metrics.State, bool) {
 		StoreUp: app.core.Probe.Ask(ctx, app.lease.Enter).Store == nil, LimiterUp: app.limiter.Health(ctx) == nil,
 		PollsWaiting: app.tickets.Waiting(), JobsUnfinished: app.attached.backlog(),
 	}
+	s.TokenCache = metrics.TokenCache(app.core.TokenCache())
 	if held, ok := app.limiter.Stats(); ok {
 		s.LimiterMemory = &metrics.LimiterMemory{Keys: held.Keys, Bytes: held.Bytes, Size: held.Size, Folded: held.Folded}
 	}

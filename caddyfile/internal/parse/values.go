@@ -47,29 +47,26 @@ func ToDuration[T ~int64](d *caddyfile.Dispenser, word, value string) (T, error)
 }
 
 // Number reads the single argument of the current word as a whole number from 1.
-func Number(d *caddyfile.Dispenser) (int, error) {
-	return number(d, "a whole number from 1", 0)
-}
+func Number(d *caddyfile.Dispenser) (int, error) { return NumberUpTo(0)(d) }
 
-// NumberUpTo reads the single argument of the current word as a whole number from 1 to most.
+// NumberUpTo reads the single argument of the current word as a whole number from 1 to most; 0 is no bound.
 func NumberUpTo(most int) Reader[int] {
+	expected := "a whole number from 1"
+	if most > 0 {
+		expected = fmt.Sprintf("%s to %d", expected, most)
+	}
 	return func(d *caddyfile.Dispenser) (int, error) {
-		return number(d, fmt.Sprintf("a whole number from 1 to %d", most), most)
+		word := d.Val()
+		value, err := Argument(expected)(d)
+		if err != nil {
+			return 0, err
+		}
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 || most > 0 && n > most {
+			return 0, d.Errf("%s: invalid number '%s', expected %s", word, value, expected)
+		}
+		return n, nil
 	}
-}
-
-// number reads a whole number from 1 to most, or without an upper bound where most is 0.
-func number(d *caddyfile.Dispenser, expected string, most int) (int, error) {
-	word := d.Val()
-	value, err := Argument(expected)(d)
-	if err != nil {
-		return 0, err
-	}
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || most > 0 && n > most {
-		return 0, d.Errf("%s: invalid number '%s', expected %s", word, value, expected)
-	}
-	return n, nil
 }
 
 // Size reads the single argument of the current word as a number of bytes.

@@ -178,6 +178,12 @@ func (c *Core) Verify(ctx context.Context, raw string) (*token.Access, error) {
 	return c.verifier.Verify(ctx, raw)
 }
 
+// ResizeTokenCache has verified tokens take at most so many bytes, 0 for the default.
+func (c *Core) ResizeTokenCache(size int64) { c.verifier.ResizeCache(size) }
+
+// TokenCache says which verified tokens are held.
+func (c *Core) TokenCache() token.CacheStats { return c.verifier.CacheStats() }
+
 // KeepFor makes revocations last at least as long as tokens that live for d.
 func (c *Core) KeepFor(d time.Duration) {
 	for {

@@ -110,7 +110,7 @@ func TestStatesAreAskedForAtEachScrape(t *testing.T) {
 		}
 	}
 	AskState(func() (State, bool) {
-		return State{LimiterMemory: &LimiterMemory{Keys: 3, Bytes: 4096, Size: 1 << 20, Folded: 5}}, true
+		return State{LimiterMemory: &LimiterMemory{Keys: 3, Bytes: 4096, Size: 1 << 20, Folded: 5}, TokenCache: TokenCache{Tokens: 7, Bytes: 2800, Size: 1 << 21, Hits: 9, Misses: 8}}, true
 	})
 	families, err := reg.Gather()
 	if err != nil {
@@ -119,10 +119,15 @@ func TestStatesAreAskedForAtEachScrape(t *testing.T) {
 	held := map[string]float64{}
 	for _, f := range families {
 		m := f.GetMetric()[0]
-		held[strings.TrimPrefix(f.GetName(), "caddy_gatehouse_limiter_memory_")] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
+		held[strings.TrimPrefix(f.GetName(), "caddy_gatehouse_")] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
 	}
-	if held["keys"] != 3 || held["bytes"] != 4096 || held["size_bytes"] != 1<<20 || held["folded_total"] != 5 {
-		t.Errorf("the memory of the limiter: %v", held)
+	for name, want := range map[string]float64{
+		"limiter_memory_keys": 3, "limiter_memory_bytes": 4096, "limiter_memory_size_bytes": 1 << 20, "limiter_memory_folded_total": 5,
+		"token_cache_tokens": 7, "token_cache_bytes": 2800, "token_cache_size_bytes": 1 << 21, "token_cache_hits_total": 9, "token_cache_misses_total": 8,
+	} {
+		if held[name] != want {
+			t.Errorf("%s is %v, expected %v", name, held[name], want)
+		}
 	}
 	problems, err := testutil.GatherAndLint(reg)
 	if err != nil || len(problems) > 0 {

@@ -2,22 +2,11 @@ package metrics
 
 import (
 	"math"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-)
-
-var (
-	storeUp       = gaugeDesc("store_up", "Whether the store answered the last probe: 1 or 0.")
-	limiterUp     = gaugeDesc("limiter_up", "Whether the limiter reaches its counts: 1 or 0.")
-	limiterKeys   = gaugeDesc("limiter_memory_keys", "Callers with counts of their own in this process, for each policy.")
-	limiterBytes  = gaugeDesc("limiter_memory_bytes", "Memory that the counts of requests in this process take.")
-	limiterSize   = gaugeDesc("limiter_memory_size_bytes", "Memory that they may take, the size of the limiter.")
-	limiterFolded = gaugeDesc("limiter_memory_folded_total", "Callers whose counts went into a shared bucket, since the memory was full.")
-	polls         = gaugeDesc("polls_waiting", "Polls that hang until somebody confirms on a second device.")
-	unfinished    = gaugeDesc("rest_jobs_unfinished", "Jobs that wait or run on all nodes, by the name of their queue, as this node last saw.", "queue")
-	staleness     = gaugeDesc("revocation_staleness_seconds", "How long ago what this process knows of revocations was complete: 0 while the feed runs, +Inf before it was complete once.")
 )
 
 // State is what the running gateway knows about the parts it depends on.
@@ -26,6 +15,7 @@ type State struct {
 	LimiterUp bool
 	// LimiterMemory is what a limiter in this process holds, nil for one elsewhere.
 	LimiterMemory *LimiterMemory
+	TokenCache    TokenCache
 	PollsWaiting  int // polls that are pending
 	// JobsUnfinished is how many jobs wait or run, by the name of their queue.
 	JobsUnfinished map[string]int
@@ -42,6 +32,56 @@ type LimiterMemory struct {
 	Folded      uint64
 }
 
+// TokenCache says which verified tokens this process remembers.
+type TokenCache struct {
+	Tokens       int
+	Bytes, Size  int64
+	Hits, Misses uint64
+}
+
+// limiterMemory begins the names of metrics that only a limiter in this process has.
+const limiterMemory = "limiter_memory_"
+
+// stateMetrics are asked for at each scrape: counters, where the name ends with _total, and gauges.
+var stateMetrics = []struct {
+	name, help string
+	value      func(State) float64
+}{
+	{"store_up", "Whether the store answered the last probe: 1 or 0.", func(s State) float64 { return boolValue(s.StoreUp) }},
+	{"limiter_up", "Whether the limiter reaches its counts: 1 or 0.", func(s State) float64 { return boolValue(s.LimiterUp) }},
+	{limiterMemory + "keys", "Callers with counts of their own in this process, for each policy.",
+		func(s State) float64 { return float64(s.LimiterMemory.Keys) }},
+	{limiterMemory + "bytes", "Memory that the counts of requests in this process take.",
+		func(s State) float64 { return float64(s.LimiterMemory.Bytes) }},
+	{limiterMemory + "size_bytes", "Memory that they may take, the size of the limiter.",
+		func(s State) float64 { return float64(s.LimiterMemory.Size) }},
+	{limiterMemory + "folded_total", "Callers whose counts went into a shared bucket, since the memory was full.",
+		func(s State) float64 { return float64(s.LimiterMemory.Folded) }},
+	{"token_cache_tokens", "Verified access tokens that this node remembers.", func(s State) float64 { return float64(s.TokenCache.Tokens) }},
+	{"token_cache_bytes", "Memory that they take.", func(s State) float64 { return float64(s.TokenCache.Bytes) }},
+	{"token_cache_size_bytes", "Memory that they may take, token_cache of the configuration.",
+		func(s State) float64 { return float64(s.TokenCache.Size) }},
+	{"token_cache_hits_total", "Tokens presented that were remembered.", func(s State) float64 { return float64(s.TokenCache.Hits) }},
+	{"token_cache_misses_total", "Tokens presented whose signature had to be verified.",
+		func(s State) float64 { return float64(s.TokenCache.Misses) }},
+	{"polls_waiting", "Polls that hang until somebody confirms on a second device.",
+		func(s State) float64 { return float64(s.PollsWaiting) }},
+	{"revocation_staleness_seconds",
+		"How long ago what this process knows of revocations was complete: 0 while the feed runs, +Inf before it was complete once.",
+		func(s State) float64 {
+			if !s.RevocationsKnown {
+				return math.Inf(1)
+			}
+			return s.RevocationStaleness.Seconds()
+		}},
+}
+
+var unfinished = describe("rest_jobs_unfinished", "Jobs that wait or run on all nodes, by the name of their queue, as this node last saw.", "queue")
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(prometheus.BuildFQName(namespace, subsystem, name), help, labels, nil)
+}
+
 // asked gives the State at each scrape.
 var asked atomic.Pointer[func() (State, bool)]
 
@@ -50,21 +90,16 @@ var asked atomic.Pointer[func() (State, bool)]
 // called once, for the process.
 func AskState(ask func() (s State, ok bool)) { asked.Store(&ask) }
 
-func gaugeDesc(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc(prometheus.BuildFQName(namespace, subsystem, name), help, labels, nil)
-}
-
 // states is the collector of what is asked for, not counted.
 type states struct{}
 
 func init() { collectors = append(collectors, states{}) }
 
 func (states) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{
-		storeUp, limiterUp, limiterKeys, limiterBytes, limiterSize, limiterFolded, polls, unfinished, staleness,
-	} {
-		to <- d
+	for _, m := range stateMetrics {
+		to <- describe(m.name, m.help)
 	}
+	to <- unfinished
 }
 
 func (states) Collect(to chan<- prometheus.Metric) {
@@ -76,25 +111,18 @@ func (states) Collect(to chan<- prometheus.Metric) {
 	if !ok {
 		return
 	}
-	stale := math.Inf(1)
-	if s.RevocationsKnown {
-		stale = s.RevocationStaleness.Seconds()
-	}
-	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
-		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
-	}
-	gauge(storeUp, boolValue(s.StoreUp))
-	gauge(limiterUp, boolValue(s.LimiterUp))
-	gauge(polls, float64(s.PollsWaiting))
-	gauge(staleness, stale)
-	if m := s.LimiterMemory; m != nil {
-		gauge(limiterKeys, float64(m.Keys))
-		gauge(limiterBytes, float64(m.Bytes))
-		gauge(limiterSize, float64(m.Size))
-		to <- prometheus.MustNewConstMetric(limiterFolded, prometheus.CounterValue, float64(m.Folded))
+	for _, m := range stateMetrics {
+		if s.LimiterMemory == nil && strings.HasPrefix(m.name, limiterMemory) {
+			continue
+		}
+		kind := prometheus.GaugeValue
+		if strings.HasSuffix(m.name, "_total") {
+			kind = prometheus.CounterValue
+		}
+		to <- prometheus.MustNewConstMetric(describe(m.name, m.help), kind, m.value(s))
 	}
 	for queue, n := range s.JobsUnfinished {
-		gauge(unfinished, float64(n), queue)
+		to <- prometheus.MustNewConstMetric(unfinished, prometheus.GaugeValue, float64(n), queue)
 	}
 }
 

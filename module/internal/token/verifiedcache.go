@@ -77,7 +77,7 @@ func (c *verifiedCache) resize(size int64) {
 type CacheStats struct {
 	Tokens       int    // good ones
 	Bytes, Size  int64  // what they take, and what they may take with all else
-	Hits, Misses uint64 // tokens that were known, and those that had to be verified
+	Hits, Misses uint64 // tokens that were remembered, and those that had to be verified
 }
 
 func (c *verifiedCache) stats() CacheStats {

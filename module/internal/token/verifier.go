@@ -70,10 +70,10 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*Access, error) {
 		v.cache.hits[sum[0]%16].Add(1)
 		return v.judge(ctx, t)
 	}
-	v.cache.misses.Add(1)
 	if err, ok := v.cache.bad.GetIfPresent(sum); ok {
 		return nil, err
 	}
+	v.cache.misses.Add(1)
 	p, lasting, err := v.check(ctx, raw)
 	if err != nil {
 		if lasting {
