@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"github.com/gatehouse/gatehouse/module/guard"
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 )
 
 // Cost is the cost of some requests.
@@ -22,7 +23,7 @@ type cost struct {
 	match *guard.Route
 }
 
-func (l *Limit) cost(r *http.Request) int64 { return l.costOf(r.Method, r.URL) }
+func (l *Limit) cost(r *http.Request) int64 { return l.costOf(httpx.UpstreamMethod(r), r.URL) }
 
 func (l *Limit) costOf(method string, at *url.URL) int64 {
 	for _, c := range l.costs {

@@ -21,3 +21,13 @@ func KeepHTTP(h http.Header) {
 		}
 	}
 }
+
+// UpstreamMethod is the method that an upstream sees. Caddy's proxy sends an extended CONNECT for a WebSocket (RFC 8441,
+// RFC 9220) as the GET of an upgrade, which an upstream that speaks no WebSocket answers like any GET.
+func UpstreamMethod(r *http.Request) string {
+	if r.Method == http.MethodConnect &&
+		(r.ProtoMajor == 3 && r.Proto == "websocket" || r.ProtoMajor == 2 && r.Header.Get(":protocol") == "websocket") {
+		return http.MethodGet
+	}
+	return r.Method
+}

@@ -14,9 +14,8 @@ import (
 	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
-// earlySite has TLS, so Caddy serves HTTP/3, where a client that was here before may send a request in its first
-// packets.
-const earlySite = "{\n" + harness.Quiet + `
+// http3Site has TLS, so Caddy serves HTTP/3.
+const http3Site = "{\n" + harness.Quiet + `
 	skip_install_trust
 	auto_https disable_redirects
 	gatehouse {
@@ -43,6 +42,7 @@ https://$API {
 	handle /limited/* {
 		api_limit {
 			ip 1000 1h
+			cost 100 GET /limited/search
 		}
 		reverse_proxy $UPSTREAM
 	}
@@ -55,10 +55,26 @@ https://$API {
 }
 `
 
-// N03: a request in early data can be recorded and sent again, from any address.
+// startHTTP3 loads the site and waits for its certificates, which Caddy makes in the background.
+func startHTTP3(t *testing.T) (*harness.Gateway, *harness.Upstream) {
+	t.Helper()
+	g, up := startSite(t, http3Site)
+	for _, origin := range []string{g.ID, g.API} {
+		within(t, 10*time.Second, "a certificate", func() bool {
+			conn, err := tls.Dial("tcp", strings.TrimPrefix(origin, "http://"), insecure(nil))
+			if err == nil {
+				_ = conn.Close()
+			}
+			return err == nil
+		})
+	}
+	return g, up
+}
+
+// N03: where a client was before, it may send a request in its first packets: a request in early data can be recorded and sent again, from any address.
 func TestRequestsInEarlyDataAreRefused(t *testing.T) {
 	t.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true") // of heldBack
-	g, up := startSite(t, earlySite)
+	g, up := startHTTP3(t)
 	id, api := strings.TrimPrefix(g.ID, "http://"), strings.TrimPrefix(g.API, "http://")
 	for _, c := range []struct{ name, host, path string }{
 		{"the authorization server", id, "/authorize?client_id=web&response_type=code"},
@@ -98,6 +114,42 @@ func TestRequestsInEarlyDataAreRefused(t *testing.T) {
 			t.Errorf("the upstream saw %v", hits)
 		}
 	})
+}
+
+// N03: a WebSocket over HTTP/3 begins with CONNECT, and reaches the upstream as a GET.
+func TestAWebSocketOverHTTP3CostsWhatAGETCosts(t *testing.T) {
+	g, up := startHTTP3(t)
+	host := strings.TrimPrefix(g.API, "http://")
+	config := insecure(nil)
+	config.NextProtos = []string{http3.NextProtoH3}
+	conn, err := quic.DialAddr(t.Context(), strings.Replace(host, "localhost", "127.0.0.1", 1), config, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.CloseWithError(0, "") }()
+	client := new(http3.Transport).NewClientConn(conn)
+	<-client.ReceivedSettings() // whether it takes such a CONNECT
+	r := must(http.NewRequestWithContext(t.Context(), http.MethodConnect, "https://"+host+"/limited/search", nil))
+	r.Proto = "websocket"
+	stream, err := client.OpenRequestStream(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.SendRequestHeader(r); err != nil {
+		t.Fatal(err)
+	}
+	res, err := stream.ReadResponse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	hits := up.Hits()
+	if len(hits) != 1 || hits[0].Method != http.MethodGet {
+		t.Fatalf("the upstream saw %v", hits)
+	}
+	if left := res.Header.Get("X-RateLimit-Remaining"); res.StatusCode != http.StatusOK || left != "900" {
+		t.Errorf("%d, %s of 1000 remain", res.StatusCode, left)
+	}
 }
 
 func insecure(sessions tls.ClientSessionCache) *tls.Config {
