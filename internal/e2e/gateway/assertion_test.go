@@ -33,6 +33,9 @@ func TestAnAssertionOpensEveryEndpointThatAsksForAClient(t *testing.T) {
 	g, up, key := startKeyed(t)
 	fresh := func() string { return key.Assertion(t, "keyed", g.ID) }
 	access, _ := wantTokens(t, asserting(t, g.ID+"/token", fresh(), credentialsForm))
+	// A server that is named as well could use the assertion here in the client's name.
+	shared := key.Assertion(t, "keyed", []string{g.ID, "https://elsewhere.example"})
+	wantOAuth(t, asserting(t, g.ID+"/token", shared, credentialsForm), http.StatusUnauthorized, "invalid_client")
 	if p := bearer(t, g, "/read", access); p.Status != http.StatusOK {
 		t.Errorf("%d %s", p.Status, p.Body)
 	}

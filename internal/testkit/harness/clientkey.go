@@ -44,15 +44,15 @@ func (k ClientKey) PKCS8(t testing.TB) []byte {
 	return der
 }
 
-// Assertion signs one of the client for an audience (RFC 7523 section 3), with a jti of
-// its own.
-func (k ClientKey) Assertion(t testing.TB, client, audience string) string {
+// Assertion signs one of the client for an audience (RFC 7523 section 3), a text or several, with
+// a jti of its own.
+func (k ClientKey) Assertion(t testing.TB, client string, audience any) string {
 	t.Helper()
 	return k.AssertionAt(t, client, audience, time.Now())
 }
 
 // AssertionAt is Assertion by a clock that shows now.
-func (k ClientKey) AssertionAt(t testing.TB, client, audience string, now time.Time) string {
+func (k ClientKey) AssertionAt(t testing.TB, client string, audience any, now time.Time) string {
 	t.Helper()
 	claims, err := json.Marshal(map[string]any{
 		"iss": client, "sub": client, "aud": audience, "jti": rand.Text(), "iat": now.Unix(), "exp": now.Add(time.Minute).Unix(),

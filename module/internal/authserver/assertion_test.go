@@ -88,7 +88,7 @@ func TestAClientAuthenticatesWithASignedAssertion(t *testing.T) {
 	for _, p := range []params{
 		asserting(pair.sign(g.claims("keyed"))),
 		asserting(pair.sign(g.claims("keyed"))).with("client_id", "keyed"),
-		asserting(pair.sign(g.claims("keyed", "aud", []string{"https://other.example", tokenIssuer}))),
+		asserting(pair.sign(g.claims("keyed", "aud", []string{tokenIssuer, tokenIssuer + "/token"}))),
 	} {
 		g.want(g.token(p), 200, "")
 	}
@@ -170,6 +170,7 @@ func TestBadAssertionsAreAllOneRefusal(t *testing.T) {
 		"without a signature":         unsigned,
 		"iss is somebody else":        pair.sign(g.claims("keyed", "iss", "web")),
 		"for the token endpoint":      pair.sign(g.claims("keyed", "aud", tokenIssuer+"/token")),
+		"for this and another server": pair.sign(g.claims("keyed", "aud", []string{tokenIssuer, "https://other.example"})),
 		"for another server":          pair.sign(g.claims("keyed", "aud", "https://other.example")),
 		"without aud":                 pair.sign(g.claims("keyed", "aud", nil)),
 		"without jti":                 pair.sign(g.claims("keyed", "jti", nil)),

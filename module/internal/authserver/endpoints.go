@@ -2,6 +2,7 @@ package authserver
 
 import (
 	"context"
+	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/authserver/clientauth"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/deviceauthz"
@@ -33,11 +34,19 @@ type endpoints struct {
 	discovery  *discovery.Documents
 }
 
+// clientEndpoints are the addresses at which clients authenticate.
+func (s *Server) clientEndpoints() (urls []string) {
+	for _, path := range []string{"/token", "/revoke", "/introspect", "/par", "/device_authorization"} {
+		urls = append(urls, strings.TrimSuffix(s.issuer, "/")+path)
+	}
+	return urls
+}
+
 // newEndpoints makes the endpoints of a server whose configuration is checked.
 func newEndpoints(s *Server) (e endpoints, err error) {
 	e.clientAuth = &clientauth.Authenticator{
 		FindClient: s.Clients.Client, Attempts: s.Attempts, Failures: s.Protect.ClientFailures, ClientIP: s.ClientIP,
-		Store: s.Store, Audience: []string{s.issuer}, Audit: s.Audit, Unknown: s.unknownClient, Now: s.Now,
+		Store: s.Store, Audience: []string{s.issuer}, Endpoints: s.clientEndpoints(), Audit: s.Audit, Unknown: s.unknownClient, Now: s.Now,
 	}
 	e.families, err = grant.NewFamilies(grant.Config{
 		Store: s.Store, Directory: s.Directory, Revocations: s.Revocations, Keys: s.Keys, Now: s.Now,

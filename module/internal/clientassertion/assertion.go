@@ -24,10 +24,26 @@ const (
 type Rules struct {
 	// Client is the client_id: iss and sub (RFC 7523 section 3, points 1 and 2).
 	Client string
-	// Audience lists the names of this server; aud must contain one (point 3). The issuer belongs here; several
-	// clients send the token endpoint's address instead.
+	// Audience lists the names of this server; aud must contain one (point 3), such as the issuer.
 	Audience []string
-	Now      time.Time
+	// Beside lists what aud may contain besides, such as the endpoints that some clients list after the issuer.
+	// Whatever else it contained could send the assertion here in the client's name.
+	Beside []string
+	Now    time.Time
+}
+
+// isAudience reports whether an assertion is for this server and for nobody else.
+func (r Rules) isAudience(audience []string) bool {
+	named := false
+	for _, name := range audience {
+		switch {
+		case slices.Contains(r.Audience, name):
+			named = true
+		case !slices.Contains(r.Beside, name):
+			return false
+		}
+	}
+	return named
 }
 
 // Assertion is an assertion that was verified. The caller must accept each ID of a client only once until Expires.
@@ -151,7 +167,7 @@ func checkClaims(payload string, want Rules) (Assertion, error) {
 	switch {
 	case issuer != want.Client || subject != want.Client || want.Client == "":
 		return Assertion{}, errParty
-	case !slices.ContainsFunc(audience, func(name string) bool { return slices.Contains(want.Audience, name) }):
+	case !want.isAudience(audience):
 		return Assertion{}, errAudience
 	case !want.Now.Before(end):
 		return Assertion{}, ErrExpired

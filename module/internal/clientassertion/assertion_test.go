@@ -101,7 +101,7 @@ const issuerName = "https://auth.example.org/a"
 var assertionNow = time.Unix(1_800_000_000, 0)
 
 func rules() Rules {
-	return Rules{Client: "shop", Audience: []string{issuerName, issuerName + "/token"}, Now: assertionNow}
+	return Rules{Client: "shop", Audience: []string{issuerName}, Beside: []string{issuerName + "/token"}, Now: assertionNow}
 }
 
 func assertionClaims(pairs ...any) map[string]any {
@@ -131,8 +131,8 @@ func TestAnAssertionIsVerifiedWithTheClientsOwnKey(t *testing.T) {
 			"key without kid":           {nil, []any{"kid", "k1"}, nil},
 			"pinned to its algorithm":   {[]any{"alg", alg, "use", "sig", "key_ops", []string{"verify"}}, nil, nil},
 			"a type of its own":         {nil, []any{"typ", "client-authentication+jwt", "x5t", "AA"}, nil},
-			"the token endpoint's URL":  {nil, nil, []any{"aud", issuerName + "/token"}},
-			"one audience of several":   {nil, nil, []any{"aud", []string{"https://elsewhere.example", issuerName}}},
+			"a list":                    {nil, nil, []any{"aud", []string{issuerName}}},
+			"with the token endpoint":   {nil, nil, []any{"aud", []string{issuerName, issuerName + "/token"}}},
 			"without iat":               {nil, nil, []any{"iat", nil}},
 			"with nbf":                  {nil, nil, []any{"nbf", assertionNow.Unix()}},
 			"the longest life":          {nil, nil, []any{"exp", assertionNow.Unix() + 360}},
@@ -179,6 +179,8 @@ func TestForgedAssertionsAreRefused(t *testing.T) {
 		"iss absent":          {nil, []any{"iss", nil}, errClaims},
 		"sub absent":          {nil, []any{"sub", nil}, errClaims},
 		"aud another":         {nil, []any{"aud", "https://elsewhere.example"}, errAudience},
+		"aud of two servers":  {nil, []any{"aud", []string{issuerName, "https://elsewhere.example"}}, errAudience},
+		"aud an endpoint":     {nil, []any{"aud", issuerName + "/token"}, errAudience},
 		"aud with a slash":    {nil, []any{"aud", issuerName + "/"}, errAudience},
 		"aud absent":          {nil, []any{"aud", nil}, errClaims},
 		"aud empty":           {nil, []any{"aud", []string{}}, errClaims},

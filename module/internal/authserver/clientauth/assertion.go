@@ -70,7 +70,7 @@ func (a *Authenticator) verifyAssertion(ctx context.Context, client *oauth.Clien
 	if err != nil { // it was checked when the client was made
 		return false, err
 	}
-	good, err := keys.Verify(assertion, clientassertion.Rules{Client: id, Audience: a.Audience, Now: a.Now()})
+	good, err := keys.Verify(assertion, clientassertion.Rules{Client: id, Audience: a.Audience, Beside: a.Endpoints, Now: a.Now()})
 	switch {
 	case errors.Is(err, clientassertion.ErrExpired):
 		return false, errLate

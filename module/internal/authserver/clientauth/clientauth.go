@@ -36,6 +36,8 @@ type Authenticator struct {
 	Store store.Backend
 	// Audience lists the names of this server that an assertion may be for: the issuer.
 	Audience []string
+	// Endpoints are the addresses at which clients authenticate; an assertion may name them besides.
+	Endpoints []string
 	// Audit records failures.
 	Audit audit.Sink
 	// Unknown is what Audit records for a client_id that no client has: what came instead may be a secret.
