@@ -28,7 +28,7 @@ type Example struct {
 
 	programs []string // that run.sh is given
 	ports    *strings.Replacer
-	running  *running
+	running  *harness.Child
 }
 
 // Copy copies an example of this name, with the ports that its run.sh needs replaced by
@@ -42,18 +42,12 @@ func Copy(t testing.TB, name string, commands ...string) *Example {
 		filepath.Join(shipped, name):          e.Dir,
 		filepath.Join(shipped, "programs.sh"): filepath.Join(top, "programs.sh"),
 	} {
-		if err := e.copyAll(from, to); err != nil {
-			t.Fatal(err)
-		}
+		harness.FailOn(t, e.copyAll(from, to))
 	}
 	program, err := filepath.Abs(harness.Program(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	harness.FailOn(t, err)
 	// ../../caddy, as the READMEs call it.
-	if err := os.Symlink(program, filepath.Join(top, "..", "caddy")); err != nil {
-		t.Fatal(err)
-	}
+	harness.FailOn(t, os.Symlink(program, filepath.Join(top, "..", "caddy")))
 	e.programs = []string{program}
 	for _, c := range commands {
 		e.programs = append(e.programs, harness.Command(t, "github.com/gatehouse/gatehouse/examples/"+c))
@@ -66,9 +60,7 @@ func Copy(t testing.TB, name string, commands ...string) *Example {
 func (e *Example) changePorts(t testing.TB, name string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(shipped, name, "run.sh"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	harness.FailOn(t, err)
 	line := regexp.MustCompile(`(?m)^ports (.*)$`).FindStringSubmatch(string(text))
 	if line == nil {
 		t.Fatal("run.sh does not say which ports it needs")
@@ -124,9 +116,7 @@ func cleanEnv(more ...string) []string {
 func (e *Example) Read(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(e.Dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	harness.FailOn(t, err)
 	return string(text)
 }
 

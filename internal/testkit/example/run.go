@@ -17,13 +17,6 @@ import (
 // stopWithin is more than Caddy's grace for requests in flight needs when there are none.
 const stopWithin = 20 * time.Second
 
-// running is a run.sh.
-type running struct {
-	cmd  *exec.Cmd
-	done chan struct{}
-	err  error // of the exit; after done
-}
-
 // Start is a copy that runs until the end of the test.
 func Start(t testing.TB, name string, commands ...string) *Example {
 	t.Helper()
@@ -42,17 +35,8 @@ func (e *Example) runCommand(ctx context.Context, programs ...string) *exec.Cmd 
 // everything is there.
 func (e *Example) Start(t testing.TB) {
 	t.Helper()
-	e.Out = new(harness.Output)
-	r := &running{cmd: e.runCommand(context.Background(), e.programs...), done: make(chan struct{})}
-	r.cmd.Stdout, r.cmd.Stderr = e.Out, e.Out
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	e.running = r
-	go func() {
-		r.err = r.cmd.Wait()
-		close(r.done)
-	}()
+	e.running = harness.StartChild(t, e.runCommand(context.Background(), e.programs...))
+	e.Out = e.running.Out
 	t.Cleanup(func() {
 		e.Stop(t)
 		if t.Failed() {
@@ -60,27 +44,18 @@ func (e *Example) Start(t testing.TB) {
 			t.Logf("run.sh wrote:\n%s\nThe logs end:\n%s", e.Out, logs)
 		}
 	})
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(e.Out.String(), "Stop with Ctrl-C"); {
-		select {
-		case <-r.done:
-			t.Fatalf("run.sh ended: %v\n%s", r.err, e.Out)
-		case <-time.After(20 * time.Millisecond):
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("run.sh is not ready after a minute\n%s", e.Out)
-		}
-	}
+	e.running.Await(t, time.Minute, func() bool { return strings.Contains(e.Out.String(), "Stop with Ctrl-C") })
 }
 
 // Stop ends run.sh as a service manager does, and checks that nothing of it is left.
 func (e *Example) Stop(t testing.TB) {
 	t.Helper()
 	select {
-	case <-e.running.done:
+	case <-e.running.Done:
 		return
 	default:
 	}
-	_ = e.running.cmd.Process.Signal(syscall.SIGTERM)
+	_ = e.running.Cmd.Process.Signal(syscall.SIGTERM)
 	if err := e.End(t); err != nil {
 		t.Errorf("run.sh at SIGTERM: %v\n%s", err, e.Out)
 	}
@@ -91,14 +66,13 @@ func (e *Example) Stop(t testing.TB) {
 func (e *Example) End(t testing.TB) error {
 	t.Helper()
 	select {
-	case <-e.running.done:
+	case <-e.running.Done:
 	case <-time.After(stopWithin):
-		_ = e.running.cmd.Process.Kill()
-		<-e.running.done
+		e.running.Kill()
 		t.Errorf("run.sh does not stop\n%s", e.Out)
 	}
 	e.nothingListens(t)
-	return e.running.err
+	return e.running.Err
 }
 
 func (e *Example) nothingListens(t testing.TB) {
@@ -117,9 +91,7 @@ func (e *Example) RefusesTakenPorts(t testing.TB) {
 	t.Helper()
 	for _, addr := range e.Addrs {
 		l, err := net.Listen("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		harness.FailOn(t, err)
 		_, port, _ := net.SplitHostPort(addr)
 		e.wantFailure(t, "port "+port+" is in use", slices.Repeat([]string{"/bin/false"}, len(e.programs))...)
 		_ = l.Close()

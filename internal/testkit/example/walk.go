@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gatehouse/gatehouse/internal/testkit/harness"
 )
 
 // Walk runs the shell in the README of the copy line by line, each of which must succeed,
@@ -17,9 +19,7 @@ func (e *Example) Walk(t testing.TB) string {
 	t.Helper()
 	before := e.pageFiles(t)
 	file := filepath.Join(t.TempDir(), "walkthrough.sh")
-	if err := os.WriteFile(file, []byte(shellBlocks(e.Read(t, "README.md"))), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	harness.FailOn(t, os.WriteFile(file, []byte(shellBlocks(e.Read(t, "README.md"))), 0o600))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	// The trap names the line that failed; a pipe's part or a function's line counts.
@@ -40,9 +40,7 @@ func (e *Example) Walk(t testing.TB) string {
 func (e *Example) pageFiles(t testing.TB) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(e.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	harness.FailOn(t, err)
 	for _, f := range entries {
 		if !f.IsDir() {
 			names = append(names, f.Name())

@@ -51,9 +51,7 @@ type Browser struct {
 func NewBrowser(t testing.TB, origin string) *Browser {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	return &Browser{t: t, origin: origin, Client: &http.Client{
 		Jar:           jar,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -64,9 +62,7 @@ func NewBrowser(t testing.TB, origin string) *Browser {
 func (b *Browser) Get(address string) Page {
 	b.t.Helper()
 	r, err := http.NewRequest(http.MethodGet, address, nil)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	FailOn(b.t, err)
 	return Do(b.t, b.Client, r)
 }
 
@@ -85,9 +81,7 @@ func (b *Browser) Submit(p Page, fields url.Values) Page {
 func (b *Browser) Post(address string, values url.Values) Page {
 	b.t.Helper()
 	r, err := http.NewRequest(http.MethodPost, address, strings.NewReader(values.Encode()))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	FailOn(b.t, err)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Origin", b.origin)
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
@@ -124,9 +118,7 @@ func (b *Browser) Authorize(address, username, password string) *url.URL {
 func Form(t testing.TB, p Page) (action string, values url.Values) {
 	t.Helper()
 	doc, err := html.Parse(strings.NewReader(p.Body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	values = url.Values{}
 	for n := range doc.Descendants() {
 		if n.Type != html.ElementNode {
@@ -136,9 +128,7 @@ func Form(t testing.TB, p Page) (action string, values url.Values) {
 		case "form":
 			if strings.EqualFold(attribute(n, "method"), "post") && action == "" && !strings.HasSuffix(attribute(n, "action"), "/language") {
 				u, err := p.URL.Parse(attribute(n, "action"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				FailOn(t, err)
 				action = u.String()
 			}
 		case "input":
@@ -157,9 +147,7 @@ func Form(t testing.TB, p Page) (action string, values url.Values) {
 func Buttons(t testing.TB, p Page, name string) (values []string) {
 	t.Helper()
 	doc, err := html.Parse(strings.NewReader(p.Body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	for n := range doc.Descendants() {
 		if n.Type == html.ElementNode && n.Data == "button" && attribute(n, "name") == name {
 			values = append(values, attribute(n, "value"))
@@ -182,9 +170,7 @@ func attribute(n *html.Node, name string) string {
 func Send(t testing.TB, c *http.Client, method, address, body string, header ...string) Page {
 	t.Helper()
 	r, err := http.NewRequest(method, address, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
@@ -198,14 +184,10 @@ func Send(t testing.TB, c *http.Client, method, address, body string, header ...
 func Do(t testing.TB, c *http.Client, r *http.Request) Page {
 	t.Helper()
 	res, err := c.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	return Page{Status: res.StatusCode, Header: res.Header, Body: string(body), URL: r.URL}
 }
 

@@ -123,8 +123,6 @@ func (c *Canaries) FindFiles(t testing.TB, dir string, except map[string][]strin
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	return found, looked
 }

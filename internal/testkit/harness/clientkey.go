@@ -24,13 +24,9 @@ type ClientKey struct {
 func NewClientKey(t testing.TB) ClientKey {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	point, err := private.PublicKey.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	return ClientKey{private, fmt.Sprintf(`{"keys":[{"kty":"EC","crv":"P-256","x":"%s","y":"%s"}]}`, b64(point[1:33]), b64(point[33:]))}
 }
 
@@ -38,9 +34,7 @@ func NewClientKey(t testing.TB) ClientKey {
 func (k ClientKey) PKCS8(t testing.TB) []byte {
 	t.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(k.private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	return der
 }
 
@@ -57,15 +51,11 @@ func (k ClientKey) AssertionAt(t testing.TB, client string, audience any, now ti
 	claims, err := json.Marshal(map[string]any{
 		"iss": client, "sub": client, "aud": audience, "jti": rand.Text(), "iat": now.Unix(), "exp": now.Add(time.Minute).Unix(),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	signed := b64([]byte(`{"alg":"ES256"}`)) + "." + b64(claims)
 	sum := sha256.Sum256([]byte(signed))
 	r, s, err := ecdsa.Sign(rand.Reader, k.private, sum[:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	var signature [64]byte
 	r.FillBytes(signature[:32])
 	s.FillBytes(signature[32:])

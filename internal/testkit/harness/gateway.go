@@ -89,9 +89,7 @@ func (g *Gateway) BeginUnasked(t testing.TB, caddyfile string) {
 	setDataDir(t, g.Dir)
 	logged.Reset()
 	t.Cleanup(func() { g.showIfFailed(t, logged) })
-	if err := g.TryLoad(caddyfile); err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, g.TryLoad(caddyfile))
 	t.Cleanup(func() {
 		if err := caddy.Stop(); err != nil {
 			t.Error("stopping:", err)
@@ -117,9 +115,7 @@ func awaitHandlers() {
 // the old.
 func (g *Gateway) Load(t testing.TB, caddyfile string) {
 	t.Helper()
-	if err := g.TryLoad(caddyfile); err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, g.TryLoad(caddyfile))
 	http.DefaultClient.CloseIdleConnections()
 	g.awaitAdmin(t)
 	// Caddy returns while the old listener is still being closed, and whoever connects to
@@ -158,9 +154,7 @@ func (g *Gateway) Text(caddyfile string) string { return g.vars.Replace(caddyfil
 func (g *Gateway) WriteFile(t testing.TB, name, content string) string {
 	t.Helper()
 	file := filepath.Join(g.Dir, name)
-	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, os.WriteFile(file, []byte(content), 0o600))
 	return file
 }
 
@@ -180,9 +174,7 @@ func (g *Gateway) Metric(t testing.TB, series string) float64 {
 	for line := range strings.Lines(g.Scrape(t)) {
 		if value, ok := strings.CutPrefix(line, series+" "); ok {
 			n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			FailOn(t, err)
 			return n
 		}
 	}

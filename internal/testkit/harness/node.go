@@ -44,18 +44,12 @@ func runScript(t testing.TB, limit time.Duration, dir, program string, args, env
 	cmd.Dir, cmd.WaitDelay = dir, 5*time.Second
 	cmd.Env = append(os.Environ(), env...)
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	var out Output
 	cmd.Stderr = &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, cmd.Start())
 	for lines := bufio.NewScanner(io.TeeReader(stdout, &out)); lines.Scan(); {
 		address, asked := strings.CutPrefix(lines.Text(), "open ")
 		if !asked {
@@ -83,8 +77,6 @@ func Pictures(t testing.TB, own string) string {
 	if err == nil {
 		err = os.MkdirAll(dir, 0o755)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	return dir
 }

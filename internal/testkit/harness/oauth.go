@@ -33,9 +33,7 @@ func (g *Gateway) Token(t testing.TB, c Credentials, form url.Values) Page {
 		values.Set("client_id", c.ID)
 	}
 	r, err := http.NewRequest(http.MethodPost, g.ID+"/token", strings.NewReader(values.Encode()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	if c.Secret != "" {
 		r.SetBasicAuth(url.QueryEscape(c.ID), url.QueryEscape(c.Secret))
@@ -47,9 +45,7 @@ func (g *Gateway) Token(t testing.TB, c Credentials, form url.Values) Page {
 func (g *Gateway) Call(t testing.TB, method, path, token string) Page {
 	t.Helper()
 	r, err := http.NewRequest(method, g.API+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}

@@ -3,7 +3,16 @@ package harness
 import (
 	"bytes"
 	"sync"
+	"testing"
 )
+
+// FailOn ends the test if there is an error.
+func FailOn(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // Output keeps the end of what programs write, also at the same time.
 type Output struct {

@@ -12,13 +12,9 @@ import (
 func PageLines(t testing.TB, page, section, language string, nth int) string {
 	t.Helper()
 	root, err := moduleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	text, err := os.ReadFile(filepath.Join(root, page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	_, rest, found := strings.Cut(string(text), "\n## "+section+"\n")
 	rest, _, _ = strings.Cut(rest, "\n## ")
 	lines := ""

@@ -38,9 +38,7 @@ func FreePorts(t testing.TB, n int) []int {
 		if err != nil {
 			continue
 		}
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		FailOn(t, l.Close())
 		found = append(found, port)
 	}
 	t.Fatalf("no %d free ports", n)

@@ -25,7 +25,6 @@ type Prism struct {
 	// URL is where it listens, without a slash at the end.
 	URL string
 
-	out     Output
 	reached atomic.Int64 // requests that it passed on
 }
 
@@ -39,37 +38,20 @@ func StartPrism(t testing.TB, document, upstream string) *Prism {
 		t.Fatal("Prism is not installed: run ./xcaddy.sh test in the top folder, which does that first: ", err)
 	}
 	file := filepath.Join(t.TempDir(), "openapi.json")
-	if err := os.WriteFile(file, []byte(document), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, os.WriteFile(file, []byte(document), 0o600))
 	p := new(Prism)
 	port := strconv.Itoa(FreePorts(t, 1)[0])
 	p.URL = "http://127.0.0.1:" + port
 	cmd := exec.Command("node", program, "proxy", file, p.countingProxy(t, upstream), "--errors", "--host", "127.0.0.1", "--port", port)
-	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, &p.out, &p.out, 5*time.Second
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	cmd.Dir, cmd.WaitDelay = dir, 5*time.Second
+	running := StartChild(t, cmd)
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // it may have ended already
-		<-ended
+		running.Kill()
 		if t.Failed() {
-			t.Logf("Prism wrote:\n%s", &p.out)
+			t.Logf("Prism wrote:\n%s", running.Out)
 		}
 	})
-	for deadline := time.Now().Add(prismReady); !strings.Contains(p.out.String(), "Prism is listening"); {
-		select {
-		case err := <-ended:
-			ended <- err
-			t.Fatalf("Prism ended: %v\n%s", err, &p.out)
-		case <-time.After(20 * time.Millisecond):
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("Prism is not ready after %v\n%s", prismReady, &p.out)
-		}
-	}
+	running.Await(t, prismReady, func() bool { return strings.Contains(running.Out.String(), "Prism is listening") })
 	return p
 }
 
@@ -77,9 +59,7 @@ func StartPrism(t testing.TB, document, upstream string) *Prism {
 func (p *Prism) countingProxy(t testing.TB, upstream string) string {
 	t.Helper()
 	u, err := url.Parse(upstream)
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(u) }}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.reached.Add(1)

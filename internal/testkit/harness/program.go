@@ -32,9 +32,7 @@ func Program(t testing.TB) string {
 		return p
 	}
 	p, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	return p
 }
 
@@ -49,9 +47,7 @@ func Command(t testing.TB, pkg string) string {
 		return buildProgram(dir, pkg, path.Base(pkg))
 	}))
 	p, err := once.(func() (string, error))()
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	return p
 }
 

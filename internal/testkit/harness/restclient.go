@@ -32,9 +32,7 @@ func NewRESTClient(t testing.TB, issuer, api string, c Credentials) RESTClient {
 func (c RESTClient) Request(t testing.TB, method, path, body string, header ...string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequest(method, c.API+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}

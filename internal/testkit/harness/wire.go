@@ -17,17 +17,11 @@ import (
 func Dial(t testing.TB, site string) net.Conn {
 	t.Helper()
 	u, err := url.Parse(site)
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	c, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", u.Port()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	t.Cleanup(func() { _ = c.Close() })
-	if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, c.SetDeadline(time.Now().Add(20*time.Second)))
 	return c
 }
 
@@ -36,9 +30,7 @@ func Dial(t testing.TB, site string) net.Conn {
 func Wire(t testing.TB, site, requestLine string, header ...string) Page {
 	t.Helper()
 	u, err := url.Parse(site)
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	if !slices.ContainsFunc(header, func(h string) bool { return strings.HasPrefix(strings.ToLower(h), "host:") }) {
 		header = append([]string{"Host: " + u.Host}, header...)
 	}
@@ -57,13 +49,9 @@ func Wire(t testing.TB, site, requestLine string, header ...string) Page {
 func ReadAnswer(t testing.TB, from *bufio.Reader, method string) Page {
 	t.Helper()
 	res, err := http.ReadResponse(from, &http.Request{Method: method})
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	FailOn(t, err)
 	return Page{Status: res.StatusCode, Header: res.Header, Body: string(body)}
 }

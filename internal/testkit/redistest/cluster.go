@@ -3,10 +3,9 @@
 package redistest
 
 import (
-	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -26,81 +25,54 @@ const (
 // StartCluster starts the six, and ends them with the test. args are more options of each.
 func StartCluster(t testing.TB, args ...string) *Cluster {
 	t.Helper()
-	c, err := beginCluster(t.TempDir(), args...)
-	c.t = t
-	t.Cleanup(c.stopAll)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range c.Nodes {
-		n.t = t
-	}
-	return c
+	return newLauncher(t).startCluster(args...)
 }
 
-// beginCluster returns what it started, also with an error.
-func beginCluster(dir string, args ...string) (*Cluster, error) {
-	c := new(Cluster)
+func (l launcher) startCluster(args ...string) *Cluster {
+	l.t.Helper()
+	c := &Cluster{t: l.t}
 	more := append([]string{"--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--repl-diskless-sync-delay", "0"}, args...)
 	for range 2 * clusterPrimaries {
-		n, err := startServer(dir, nil, more...)
-		if err != nil {
-			return c, err
-		}
-		c.Nodes = append(c.Nodes, n)
+		c.Nodes = append(c.Nodes, l.startServer(nil, more...))
 	}
-	return c, c.joinNodes()
+	c.joinNodes()
+	return c
 }
 
 // joinNodes makes one cluster of the nodes. It does what redis-cli's create does, without its
 // pauses.
-func (c *Cluster) joinNodes() error {
+func (c *Cluster) joinNodes() {
+	c.t.Helper()
 	ids := make([]string, len(c.Nodes))
 	for i, n := range c.Nodes {
-		var err error
-		if ids[i], err = runCLI(n.Addr, "cluster", "myid"); err != nil {
-			return err
-		}
-		if _, err := runCLI(n.Addr, "cluster", "set-config-epoch", strconv.Itoa(i+1)); err != nil {
-			return err
-		}
+		ids[i] = n.CLI("cluster", "myid")
+		n.CLI("cluster", "set-config-epoch", strconv.Itoa(i+1))
 	}
 	for i, n := range c.Nodes[:clusterPrimaries] {
 		from, to := clusterSlots*i/clusterPrimaries, clusterSlots*(i+1)/clusterPrimaries-1
-		if _, err := runCLI(n.Addr, "cluster", "addslotsrange", strconv.Itoa(from), strconv.Itoa(to)); err != nil {
-			return err
-		}
+		n.CLI("cluster", "addslotsrange", strconv.Itoa(from), strconv.Itoa(to))
 	}
 	host, port, _ := strings.Cut(c.Nodes[0].Addr, ":")
-	bus, err := runCLI(c.Nodes[0].Addr, "config", "get", "cluster-port")
-	if err != nil {
-		return err
-	}
-	_, bus, _ = strings.Cut(bus, "\n")
+	_, bus, _ := strings.Cut(c.Nodes[0].CLI("config", "get", "cluster-port"), "\n")
 	for _, n := range c.Nodes[1:] {
-		if _, err := runCLI(n.Addr, "cluster", "meet", host, port, bus); err != nil {
-			return err
-		}
+		n.CLI("cluster", "meet", host, port, bus)
 	}
-	if err := awaitCondition("all nodes know each other", func() bool {
+	awaitCondition(c.t, "all nodes know each other", func() bool {
 		return c.allServers(func(n *Server) bool {
 			out, err := runCLI(n.Addr, "cluster", "nodes")
 			return err == nil && strings.Count(out, "connected") == len(c.Nodes) && !strings.Contains(out, "handshake") && !strings.Contains(out, "disconnected")
 		})
-	}); err != nil {
-		return err
-	}
+	})
 	for i, n := range c.Nodes[clusterPrimaries:] {
-		if _, err := runCLI(n.Addr, "cluster", "replicate", ids[i]); err != nil {
-			return err
-		}
+		n.CLI("cluster", "replicate", ids[i])
 	}
-	return c.awaitComplete()
+	c.awaitComplete()
 }
 
 // awaitComplete waits until every slot is served and every replica has its data.
-func (c *Cluster) awaitComplete() error {
-	return awaitCondition("the cluster is whole", func() bool {
+func (c *Cluster) awaitComplete() {
+	c.t.Helper()
+	awaitCondition(c.t, "the cluster is whole", func() bool {
 		for _, n := range c.Nodes[clusterPrimaries:] {
 			if infoLine(n, "master_link_status") != "up" {
 				return false
@@ -115,12 +87,7 @@ func (c *Cluster) awaitComplete() error {
 }
 
 func (c *Cluster) allServers(so func(*Server) bool) bool {
-	for _, n := range c.Nodes {
-		if !so(n) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.Nodes, func(n *Server) bool { return !so(n) })
 }
 
 // URL names the primaries of the beginning.
@@ -136,20 +103,12 @@ func (c *Cluster) URL() string {
 func (c *Cluster) Holder(key string) *Server {
 	c.t.Helper()
 	slot, err := strconv.Atoi(c.Nodes[0].CLI("cluster", "keyslot", key))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	failOn(c.t, err)
 	for i := range clusterPrimaries {
 		if slot < clusterSlots*(i+1)/clusterPrimaries {
 			return c.Nodes[i]
 		}
 	}
-	c.t.Fatal(fmt.Errorf("slot %d is nobody's", slot))
+	c.t.Fatalf("slot %d is nobody's", slot)
 	return nil
-}
-
-func (c *Cluster) stopAll() {
-	for _, n := range c.Nodes {
-		_ = n.stopWith(syscall.SIGKILL)
-	}
 }

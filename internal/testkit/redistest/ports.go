@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"testing"
 )
 
 // Test processes run side by side, and between finding a port and listening on it others
@@ -24,7 +25,8 @@ var ports = struct {
 }{}
 
 // freePorts returns ports that nobody listens on at the moment.
-func freePorts(n int) ([]int, error) {
+func freePorts(t testing.TB, n int) []int {
+	t.Helper()
 	ports.Lock()
 	defer ports.Unlock()
 	var found []int
@@ -35,12 +37,11 @@ func freePorts(n int) ([]int, error) {
 		if err != nil {
 			continue
 		}
-		if err := l.Close(); err != nil {
-			return nil, err
-		}
+		failOn(t, l.Close())
 		if found = append(found, port); len(found) == n {
-			return found, nil
+			return found
 		}
 	}
-	return nil, fmt.Errorf("no %d free ports", n)
+	t.Fatalf("no %d free ports", n)
+	return nil
 }

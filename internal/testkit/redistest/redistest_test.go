@@ -66,18 +66,13 @@ func TestAServerWithTLSSpeaksNothingElse(t *testing.T) {
 	if isServing(s.Addr, nil) {
 		t.Error("it answers without TLS")
 	}
-	trusting, err := certs.clientConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	trusting := certs.clientConfig(t)
 	trusting.Certificates = nil
 	if !isServing(s.Addr, trusting) {
 		t.Error("it does not answer a client without a certificate")
 	}
 	s, certs = StartTLS(t, "--tls-auth-clients", "yes")
-	if trusting, err = certs.clientConfig(); err != nil {
-		t.Fatal(err)
-	}
+	trusting = certs.clientConfig(t)
 	trusting.Certificates = nil
 	if isServing(s.Addr, trusting) {
 		t.Error("told otherwise, it answers a client without a certificate")

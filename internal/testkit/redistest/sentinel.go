@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -29,46 +28,21 @@ type Sentinel struct {
 // the primary and the replica.
 func StartSentinel(t testing.TB, args ...string) *Sentinel {
 	t.Helper()
-	s, err := beginSentinel(t.TempDir(), args...)
-	s.t = t
-	t.Cleanup(s.stopAll)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, server := range s.servers {
-		server.t = t
-	}
-	return s
+	return newLauncher(t).startSentinels(args...)
 }
 
-// beginSentinel returns what it started, also with an error.
-func beginSentinel(dir string, args ...string) (*Sentinel, error) {
-	s := new(Sentinel)
-	for range 2 {
-		more := slices.Concat([]string{"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1"}, args)
-		if len(s.servers) > 0 {
-			more = append(more, replicaOf(s.servers[0])...)
-		}
-		server, err := startServer(dir, nil, more...)
-		if err != nil {
-			return s, err
-		}
-		s.servers = append(s.servers, server)
-	}
+func (l launcher) startSentinels(args ...string) *Sentinel {
+	l.t.Helper()
+	more := slices.Concat([]string{"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1"}, args)
+	primary := l.startServer(nil, more...)
+	replica := l.startServer(nil, append(more, replicaOf(primary)...)...)
+	s := &Sentinel{t: l.t, servers: []*Server{primary, replica}}
 	// Sentinels find replicas when they ask the primary, which they do every ten seconds.
-	if err := awaitCondition("the replica has its data", func() bool {
-		return infoLine(s.servers[1], "master_link_status") == "up"
-	}); err != nil {
-		return s, err
-	}
+	awaitCondition(l.t, "the replica has its data", func() bool { return infoLine(replica, "master_link_status") == "up" })
 	for range 3 {
-		watching, err := startSentinel(dir, s.servers[0].Addr)
-		if err != nil {
-			return s, err
-		}
-		s.sentinels = append(s.sentinels, watching)
+		s.sentinels = append(s.sentinels, l.startSentinel(primary.Addr))
 	}
-	return s, awaitCondition("the sentinels know each other", func() bool {
+	awaitCondition(l.t, "the sentinels know each other", func() bool {
 		for _, w := range s.sentinels {
 			out, err := runCLI(w.addr, "sentinel", "master", masterName)
 			fields := strings.Split(out, "\n")
@@ -78,25 +52,23 @@ func beginSentinel(dir string, args ...string) (*Sentinel, error) {
 		}
 		return true
 	})
+	return s
 }
 
 // startSentinel starts one sentinel. Sentinels ask a new primary for the first time a second after
 // they have named it: one that is to be down after no more than that is down at once, and
 // the failover is followed by another one.
-func startSentinel(dir, primary string) (*process, error) {
-	found, err := freePorts(1)
-	if err != nil {
-		return nil, err
-	}
-	port := strconv.Itoa(found[0])
-	config := filepath.Join(dir, "sentinel-"+port+".conf")
+func (l launcher) startSentinel(primary string) *process {
+	l.t.Helper()
+	port := strconv.Itoa(freePorts(l.t, 1)[0])
+	config := filepath.Join(l.dir, "sentinel-"+port+".conf")
 	text := fmt.Sprintf("port %s\nbind 127.0.0.1\ndir %q\nsentinel monitor %[3]s %[4]s 2\nsentinel down-after-milliseconds %[3]s 2500\nsentinel failover-timeout %[3]s 6000\n",
-		port, dir, masterName, strings.Replace(primary, ":", " ", 1))
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		return nil, err
-	}
+		port, l.dir, masterName, strings.Replace(primary, ":", " ", 1))
+	failOn(l.t, os.WriteFile(config, []byte(text), 0o600))
 	p := &process{program: "redis-sentinel", addr: net.JoinHostPort("127.0.0.1", port), args: []string{config}}
-	return p, p.startProcess()
+	failOn(l.t, p.startProcess())
+	l.keep(p)
+	return p
 }
 
 // URL names the sentinels and what they call the primary.
@@ -114,9 +86,7 @@ func (s *Sentinel) Tell(words ...string) []string {
 	var answers []string
 	for _, w := range s.sentinels {
 		out, err := runCLI(w.addr, words...)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		failOn(s.t, err)
 		answers = append(answers, out)
 	}
 	return answers
@@ -156,7 +126,7 @@ func (s *Sentinel) KillPrimary() *Server {
 // takes writes, and returns it.
 func (s *Sentinel) WaitPromoted(other *Server) *Server {
 	s.t.Helper()
-	err := awaitCondition("another primary", func() bool {
+	awaitCondition(s.t, "another primary", func() bool {
 		for _, w := range s.sentinels {
 			if s.primaryAddr(w) == other.Addr {
 				return false
@@ -164,9 +134,6 @@ func (s *Sentinel) WaitPromoted(other *Server) *Server {
 		}
 		return infoLine(s.Primary(), "role") == "master"
 	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
 	return s.Primary()
 }
 
@@ -176,12 +143,10 @@ func (s *Sentinel) Rejoin(killed *Server) {
 	s.t.Helper()
 	killed.Kill()
 	killed.args = append(withoutReplicaOf(killed.args), replicaOf(s.Primary())...)
-	if err := killed.startProcess(); err != nil {
-		s.t.Fatal(err)
-	}
+	failOn(s.t, killed.startProcess())
 	// On a busy machine the sentinels may change their minds meanwhile: whichever is the
 	// primary in the end, the other one is its replica.
-	err := awaitCondition("the replica is back", func() bool {
+	awaitCondition(s.t, "the replica is back", func() bool {
 		for _, w := range s.sentinels {
 			out, err := runCLI(w.addr, "sentinel", "replicas", masterName)
 			fields := strings.Split(out, "\n")
@@ -191,9 +156,6 @@ func (s *Sentinel) Rejoin(killed *Server) {
 		}
 		return infoLine(s.Primary(), "role") == "master" && infoLine(s.Replica(), "master_link_status") == "up"
 	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
 }
 
 func (s *Sentinel) primaryAddr(sentinel *process) string {
@@ -203,15 +165,6 @@ func (s *Sentinel) primaryAddr(sentinel *process) string {
 		return ""
 	}
 	return net.JoinHostPort(host, port)
-}
-
-func (s *Sentinel) stopAll() {
-	for _, w := range s.sentinels {
-		_ = w.stopWith(syscall.SIGKILL)
-	}
-	for _, server := range s.servers {
-		_ = server.stopWith(syscall.SIGKILL)
-	}
 }
 
 func replicaOf(s *Server) []string {
@@ -249,13 +202,11 @@ func infoLine(s *Server, name string) string {
 }
 
 // awaitCondition asks until something is so.
-func awaitCondition(what string, so func() bool) error {
-	for deadline := time.Now().Add(patience); ; time.Sleep(25 * time.Millisecond) {
-		if so() {
-			return nil
-		}
+func awaitCondition(t testing.TB, what string, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !so(); time.Sleep(25 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			return fmt.Errorf("after %s it is still not so that %s", patience, what)
+			t.Fatalf("after %s it is still not so that %s", patience, what)
 		}
 	}
 }

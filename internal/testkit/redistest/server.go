@@ -30,49 +30,63 @@ type Server struct {
 // data outlive a Restart.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
-	s, err := startServer(t.TempDir(), nil, args...)
+	return newLauncher(t).startServer(nil, args...)
+}
+
+// launcher starts programs for a test.
+type launcher struct {
+	t    testing.TB
+	dir  string
+	keep func(*process) // is to end what was started
+}
+
+// newLauncher starts what ends with the test.
+func newLauncher(t testing.TB) launcher {
+	t.Helper()
+	return launcher{t, t.TempDir(), func(p *process) {
+		t.Cleanup(func() {
+			if err := p.stopWith(syscall.SIGKILL); err != nil {
+				t.Error(err)
+			}
+		})
+	}}
+}
+
+func failOn(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.t = t
-	t.Cleanup(s.Kill)
-	return s
 }
 
 // startServer starts a server on a free port; on another one if somebody took it meanwhile.
-func startServer(dir string, certs *Certificates, args ...string) (*Server, error) {
-	var err error
-	for range 3 {
-		var found []int
-		if found, err = freePorts(2); err != nil {
-			return nil, err
-		}
-		s := &Server{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(found[0])), tls: certs}
+func (l launcher) startServer(certs *Certificates, args ...string) *Server {
+	l.t.Helper()
+	for try := 1; ; try++ {
+		found := freePorts(l.t, 2)
+		s := &Server{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(found[0])), t: l.t, tls: certs}
 		// It is a file so that sentinels and clusters can have it rewritten.
-		config := filepath.Join(dir, fmt.Sprintf("redis-%d.conf", found[0]))
+		config := filepath.Join(l.dir, fmt.Sprintf("redis-%d.conf", found[0]))
 		port, options := "port", []string(nil)
 		if certs != nil {
 			port, options = "port 0\ntls-port", certs.serverOptions()
 		}
 		text := fmt.Sprintf("%s %d\nbind 127.0.0.1\ndir %q\nsave \"\"\nappendonly no\ncluster-port %d\ncluster-config-file nodes-%[2]d.conf\ndbfilename dump-%[2]d.rdb\nappenddirname aof-%[2]d\n",
-			port, found[0], dir, found[1])
-		if err = os.WriteFile(config, []byte(text), 0o600); err != nil {
-			return nil, err
-		}
+			port, found[0], l.dir, found[1])
+		failOn(l.t, os.WriteFile(config, []byte(text), 0o600))
 		s.process = &process{program: "redis-server", addr: s.Addr, args: slices.Concat([]string{config}, options, args)}
 		if certs != nil {
-			if s.process.tls, err = certs.clientConfig(); err != nil {
-				return nil, err
-			}
+			s.process.tls = certs.clientConfig(l.t)
 		}
-		if err = s.startProcess(); err == nil {
-			return s, nil
+		err := s.startProcess()
+		if err == nil {
+			l.keep(s.process)
+			return s
 		}
-		if !strings.Contains(err.Error(), "already in use") {
-			return nil, err
+		if try == 3 || !strings.Contains(err.Error(), "already in use") {
+			l.t.Fatal(err)
 		}
 	}
-	return nil, err
 }
 
 // URL is that of its first database.
@@ -109,9 +123,7 @@ func (s *Server) Thaw() { s.sendSignal(syscall.SIGCONT) }
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.Kill()
-	if err := s.startProcess(); err != nil {
-		s.t.Fatal(err)
-	}
+	failOn(s.t, s.startProcess())
 }
 
 // CLI is what redis-cli prints for a command. A command that fails fails the test.
@@ -121,9 +133,7 @@ func (s *Server) CLI(args ...string) string {
 		args = append([]string{"--tls", "--cacert", s.tls.CA, "--cert", s.tls.Cert, "--key", s.tls.Key}, args...)
 	}
 	out, err := runCLI(s.Addr, args...)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	failOn(s.t, err)
 	return out
 }
 

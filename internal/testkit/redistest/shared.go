@@ -13,6 +13,7 @@ import (
 var shared struct {
 	sync.Mutex
 	dirs     []string
+	running  []*process
 	server   *Server
 	sentinel *Sentinel
 	cluster  *Cluster
@@ -25,11 +26,7 @@ func Shared(t testing.TB) *Server {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.server == nil {
-		s, err := startServer(sharedDir(t), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		shared.server = s
+		shared.server = sharedLauncher(t).startServer(nil)
 	}
 	return shared.server.forTest(t)
 }
@@ -40,16 +37,9 @@ func SharedSentinel(t testing.TB) *Sentinel {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.sentinel == nil {
-		s, err := beginSentinel(sharedDir(t))
-		if err != nil {
-			s.stopAll()
-			t.Fatal(err)
-		}
-		shared.sentinel = s
+		shared.sentinel = sharedLauncher(t).startSentinels()
 	}
-	mine := *shared.sentinel
-	mine.t, mine.servers = t, serversForTest(t, mine.servers)
-	return &mine
+	return &Sentinel{t: t, servers: serversForTest(t, shared.sentinel.servers), sentinels: shared.sentinel.sentinels}
 }
 
 // SharedCluster is StartCluster, once for the tests of a package.
@@ -58,12 +48,7 @@ func SharedCluster(t testing.TB) *Cluster {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.cluster == nil {
-		c, err := beginCluster(sharedDir(t))
-		if err != nil {
-			c.stopAll()
-			t.Fatal(err)
-		}
-		shared.cluster = c
+		shared.cluster = sharedLauncher(t).startCluster()
 	}
 	return &Cluster{Nodes: serversForTest(t, shared.cluster.Nodes), t: t}
 }
@@ -72,29 +57,22 @@ func SharedCluster(t testing.TB) *Cluster {
 func StopShared() {
 	shared.Lock()
 	defer shared.Unlock()
-	if shared.server != nil {
-		_ = shared.server.stopWith(syscall.SIGKILL)
-	}
-	if shared.sentinel != nil {
-		shared.sentinel.stopAll()
-	}
-	if shared.cluster != nil {
-		shared.cluster.stopAll()
+	for _, p := range shared.running {
+		_ = p.stopWith(syscall.SIGKILL)
 	}
 	for _, dir := range shared.dirs {
 		_ = os.RemoveAll(dir)
 	}
-	shared.server, shared.sentinel, shared.cluster, shared.dirs = nil, nil, nil, nil
+	shared.server, shared.sentinel, shared.cluster, shared.dirs, shared.running = nil, nil, nil, nil, nil
 }
 
-func sharedDir(t testing.TB) string {
+// sharedLauncher starts what lives until StopShared. The caller holds the lock.
+func sharedLauncher(t testing.TB) launcher {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "gatehouse-redis")
-	if err != nil {
-		t.Fatal(err)
-	}
+	failOn(t, err)
 	shared.dirs = append(shared.dirs, dir)
-	return dir
+	return launcher{t, dir, func(p *process) { shared.running = append(shared.running, p) }}
 }
 
 // forTest is the same server, whose failures are those of a test.

@@ -30,18 +30,9 @@ type Certificates struct {
 // certificate too, unless args say "--tls-auth-clients", "yes".
 func StartTLS(t testing.TB, args ...string) (*Server, Certificates) {
 	t.Helper()
-	dir := t.TempDir()
-	certs, err := issueCertificates(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := startServer(dir, &certs, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.t = t
-	t.Cleanup(s.Kill)
-	return s, certs
+	l := newLauncher(t)
+	certs := issueCertificates(t, l.dir)
+	return l.startServer(&certs, args...), certs
 }
 
 // serverOptions are those of a server.
@@ -53,64 +44,51 @@ func (c Certificates) serverOptions() []string {
 }
 
 // clientConfig is how one dials a server.
-func (c Certificates) clientConfig() (*tls.Config, error) {
+func (c Certificates) clientConfig(t testing.TB) *tls.Config {
+	t.Helper()
 	pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
-	if err != nil {
-		return nil, err
-	}
+	failOn(t, err)
 	ca, err := os.ReadFile(c.CA)
-	if err != nil {
-		return nil, err
-	}
+	failOn(t, err)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(ca)
-	return &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}}, nil
+	return &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}}
 }
 
 // issueCertificates makes an authority, a certificate of the server and one of a client.
-func issueCertificates(dir string) (Certificates, error) {
+func issueCertificates(t testing.TB, dir string) Certificates {
+	t.Helper()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	ca := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
-	caKey, err := signCertificate(ca, ca, nil, file("ca"))
-	if err != nil {
-		return Certificates{}, err
-	}
+	caKey := signCertificate(t, ca, ca, nil, file("ca"))
 	for serial, name := range map[int64]string{2: "server", 3: "client"} {
 		leaf := &x509.Certificate{
 			SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name}, NotBefore: ca.NotBefore, NotAfter: ca.NotAfter,
 			KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 			IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"localhost"},
 		}
-		if _, err := signCertificate(leaf, ca, caKey, file(name)); err != nil {
-			return Certificates{}, err
-		}
+		signCertificate(t, leaf, ca, caKey, file(name))
 	}
-	return Certificates{CA: file("ca.crt"), Cert: file("client.crt"), Key: file("client.key")}, nil
+	return Certificates{CA: file("ca.crt"), Cert: file("client.crt"), Key: file("client.key")}
 }
 
 // signCertificate makes a key and writes it and its certificate to files. Without a key of the
 // parent it signs itself.
-func signCertificate(what, parent *x509.Certificate, by *ecdsa.PrivateKey, file string) (*ecdsa.PrivateKey, error) {
+func signCertificate(t testing.TB, what, parent *x509.Certificate, by *ecdsa.PrivateKey, file string) *ecdsa.PrivateKey {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, err
-	}
+	failOn(t, err)
 	if by == nil {
 		by = key
 	}
 	cert, err := x509.CreateCertificate(rand.Reader, what, parent, key.Public(), by)
-	if err != nil {
-		return nil, err
-	}
+	failOn(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(file+".crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}), 0o600); err != nil {
-		return nil, err
-	}
-	return key, os.WriteFile(file+".key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600)
+	failOn(t, err)
+	failOn(t, os.WriteFile(file+".crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}), 0o600))
+	failOn(t, os.WriteFile(file+".key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
+	return key
 }
