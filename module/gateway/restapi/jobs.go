@@ -15,7 +15,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/rest/jobapi"
 	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
-	"github.com/gatehouse/gatehouse/module/internal/rest/reststore"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
@@ -57,10 +56,9 @@ func (h *REST) provisionJobs(ctx caddy.Context, digest string) error {
 	}
 	p := &jobs{h: h, app: app, queues: make(map[string]*job.Queue)}
 	p.api = &jobapi.Handler{Trace: app.Traced, Identity: handler.IdentityHeader, Address: handler.ClientAddress}
-	stored := reststore.Jobs{Backend: app.Store()}
 	for _, c := range h.Jobs {
 		q, err := job.NewQueue(job.QueueConfig{
-			Config: c, Store: stored, Index: stored, Do: p.run, Hold: app.Hold, Fair: jobapi.Fair,
+			Config: c, Store: app.Store(), Do: p.run, Hold: app.Hold, Fair: jobapi.Fair,
 			NewID: secret.ID, Node: node, Now: time.Now, Log: h.log,
 			Observer: jobapi.NewObserver(c.Defaulted().Name, app.Trail()),
 		})

@@ -2,31 +2,36 @@ package job
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 var errStore = errors.New("the store is away")
 
 // shelf is a store in memory. fault may make an operation fail, before it or after.
 type shelf struct {
+	store.Backend // for the methods that jobs do not use
+
 	mu      sync.Mutex
 	version uint64
-	jobs    map[string]Record
-	marks   map[string]Mark
+	jobs    map[string]store.Record
+	marks   map[string]mark
 	queues  map[string]string
 	fault   func(op string) (before, after error)
 }
 
 func newShelf() *shelf {
-	return &shelf{jobs: map[string]Record{}, marks: map[string]Mark{}, queues: map[string]string{}}
+	return &shelf{jobs: map[string]store.Record{}, marks: map[string]mark{}, queues: map[string]string{}}
 }
 
 func (s *shelf) do(op string, f func() error) error {
@@ -42,20 +47,28 @@ func (s *shelf) do(op string, f func() error) error {
 	return errors.Join(f(), after)
 }
 
-func (s *shelf) Get(_ context.Context, id string) (r Record, err error) {
+func (s *shelf) Get(_ context.Context, k store.Key) (r store.Record, err error) {
 	return r, s.do("get", func() error {
 		var ok bool
-		if r, ok = s.jobs[id]; !ok || !time.Now().Before(r.Expires) {
-			return ErrNotFound
+		if r, ok = s.jobs[k.ID]; !ok || !time.Now().Before(r.Expires) {
+			return store.ErrNotFound
 		}
 		return nil
 	})
 }
 
-func (s *shelf) Create(_ context.Context, r Record) error {
-	return s.do("create", func() error {
+func (s *shelf) Create(_ context.Context, r store.Record) (store.Record, error) {
+	if r.Kind == store.KindJobMark {
+		return r, s.do("enter", func() error {
+			m := mark{ID: r.ID}
+			s.queues[r.ID] = r.Parent
+			defer func() { s.marks[r.ID] = m }()
+			return json.Unmarshal(r.Value, &m)
+		})
+	}
+	return r, s.do("create", func() error {
 		if _, ok := s.jobs[r.ID]; ok {
-			return errors.New("it is there")
+			return store.ErrExists
 		}
 		s.version++
 		r.Version = s.version
@@ -64,45 +77,41 @@ func (s *shelf) Create(_ context.Context, r Record) error {
 	})
 }
 
-func (s *shelf) Swap(_ context.Context, r Record) (v uint64, err error) {
-	return v, s.do("swap", func() error {
+func (s *shelf) Swap(_ context.Context, r store.Record) (store.Record, error) {
+	err := s.do("swap", func() error {
 		old, ok := s.jobs[r.ID]
 		if !ok || !time.Now().Before(old.Expires) {
-			return ErrNotFound
+			return store.ErrNotFound
 		}
 		if old.Version != r.Version {
-			return ErrConflict
+			return store.ErrConflict
 		}
 		s.version++
-		r.Version, v = s.version, s.version
+		r.Version = s.version
 		s.jobs[r.ID] = r
 		return nil
 	})
+	return r, err
 }
 
-func (s *shelf) Enter(_ context.Context, queue string, m Mark, _ time.Time) error {
-	return s.do("enter", func() error {
-		s.marks[m.ID], s.queues[m.ID] = m, queue
-		return nil
-	})
-}
-
-func (s *shelf) Leave(_ context.Context, id string) error {
+func (s *shelf) Delete(_ context.Context, k store.Key) error {
 	return s.do("leave", func() error {
-		delete(s.marks, id)
+		delete(s.marks, k.ID)
 		return nil
 	})
 }
 
-func (s *shelf) List(_ context.Context, queue string, limit int) (all []Mark, err error) {
+func (s *shelf) List(_ context.Context, _ store.Kind, queue, _ string, limit int) (all []store.Record, err error) {
 	return all, s.do("list", func() error {
-		for id, m := range s.marks {
-			if s.queues[id] == queue {
-				all = append(all, m)
+		for _, id := range slices.Sorted(maps.Keys(s.marks)) {
+			if s.queues[id] == queue && len(all) < limit {
+				value, err := json.Marshal(s.marks[id])
+				if err != nil {
+					return err
+				}
+				all = append(all, store.Record{Key: markKey(id), Value: value})
 			}
 		}
-		slices.SortFunc(all, func(a, b Mark) int { return strings.Compare(a.ID, b.ID) })
-		all = all[:min(len(all), limit)]
 		return nil
 	})
 }
@@ -183,7 +192,7 @@ func node(t *testing.T, s *shelf, w *work, name string, change ...func(*QueueCon
 	t.Helper()
 	c := QueueConfig{
 		Config: Config{Path: "slow", Upstream: "/slow"},
-		Store:  s, Index: s, Do: w.Do, Hold: func() (func(), error) { return func() {}, nil },
+		Store:  s, Do: w.Do, Hold: func() (func(), error) { return func() {}, nil },
 		Fair: func(limit int, held []string, from string) bool {
 			return len(held) < limit || len(held) < limit+limit/2 && !slices.Contains(held, from)
 		},

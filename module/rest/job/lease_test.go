@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 func TestAJobIsQueuedRunAndEnded(t *testing.T) {
@@ -26,7 +28,7 @@ func TestAJobIsQueuedRunAndEnded(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		time.Sleep(24*time.Hour + time.Second)
-		if _, err := q.Find(t.Context(), owner, j.ID); !errors.Is(err, ErrNotFound) {
+		if _, err := q.Find(t.Context(), owner, j.ID); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("kept for more than a day: %v", err)
 		}
 	})
@@ -74,16 +76,16 @@ func (p *pausing) gone() bool {
 	return p.away
 }
 
-func (p *pausing) Get(ctx context.Context, id string) (Record, error) {
+func (p *pausing) Get(ctx context.Context, k store.Key) (store.Record, error) {
 	if p.gone() {
-		return Record{}, errStore
+		return store.Record{}, errStore
 	}
-	return p.shelf.Get(ctx, id)
+	return p.shelf.Get(ctx, k)
 }
 
-func (p *pausing) Swap(ctx context.Context, r Record) (uint64, error) {
+func (p *pausing) Swap(ctx context.Context, r store.Record) (store.Record, error) {
 	if p.gone() {
-		return 0, errStore
+		return r, errStore
 	}
 	return p.shelf.Swap(ctx, r)
 }

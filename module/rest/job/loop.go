@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 const (
@@ -93,14 +95,14 @@ func (q *Queue) loop(ctx context.Context) {
 func (q *Queue) lookThrough(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookTimely)
 	defer cancel()
-	marks, err := q.Index.List(ctx, q.Name, maxQueue+1)
+	marks, err := q.listMarks(ctx, maxQueue+1)
 	if err != nil {
 		q.backlog.Store(-1)
 		return err
 	}
 	q.backlog.Store(int64(len(marks)))
 	maps.DeleteFunc(q.doubtful, func(id, _ string) bool {
-		return !slices.ContainsFunc(marks, func(m Mark) bool { return m.ID == id })
+		return !slices.ContainsFunc(marks, func(m mark) bool { return m.ID == id })
 	})
 	for _, m := range marks {
 		if q.free() == 0 {
@@ -117,19 +119,19 @@ func (q *Queue) lookThrough(ctx context.Context) error {
 }
 
 // take does with one job whatever is to be done.
-func (q *Queue) take(ctx context.Context, m Mark) error {
+func (q *Queue) take(ctx context.Context, m mark) error {
 	j, r, err := q.load(ctx, m.ID)
 	now := q.Now()
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		if now.Sub(m.Made) > orphanAge {
-			return q.Index.Leave(ctx, m.ID)
+			return q.deleteMark(ctx, m.ID)
 		}
 		return nil
 	case err != nil:
 		return err
 	case j.State.Final():
-		return q.Index.Leave(ctx, m.ID)
+		return q.deleteMark(ctx, m.ID)
 	case j.Lost(now) && !q.ours(j):
 		if err := j.Interrupt(now, q.Retry); err != nil {
 			return err
@@ -140,7 +142,7 @@ func (q *Queue) take(ctx context.Context, m Mark) error {
 		}
 		q.Observer.Job(ctx, j.ended(), j)
 		if j.State.Final() {
-			return q.Index.Leave(ctx, m.ID)
+			return q.deleteMark(ctx, m.ID)
 		}
 	}
 	if !q.claim(j, now) {
@@ -185,7 +187,7 @@ func (q *Queue) ours(j *Job) bool {
 
 // unlessLost is nil where another node was faster.
 func unlessLost(err error) error {
-	if errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) {
+	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	return err

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 // QueueConfig is what a queue is made of. All but Resolver is required.
 type QueueConfig struct {
 	Config
-	Store Store
-	Index Index
+	// Store keeps the jobs, and marks by which the queue finds those that are not finished.
+	Store store.Backend
 	// Do asks the upstream. It returns when the answer is in Task.Answer, or with the
 	// reason why there is none.
 	Do func(context.Context, Task) *Failure
@@ -74,7 +75,7 @@ func NewQueue(c QueueConfig) (*Queue, error) {
 		return nil, err
 	}
 	for name, missing := range map[string]bool{
-		"Store": c.Store == nil, "Index": c.Index == nil, "Do": c.Do == nil, "Hold": c.Hold == nil, "Fair": c.Fair == nil,
+		"Store": c.Store == nil, "Do": c.Do == nil, "Hold": c.Hold == nil, "Fair": c.Fair == nil,
 		"NewID": c.NewID == nil, "Node": c.Node == "", "Now": c.Now == nil, "Log": c.Log == nil, "Observer": c.Observer == nil,
 	} {
 		if missing {
@@ -104,31 +105,4 @@ func NewQueue(c QueueConfig) (*Queue, error) {
 		q.fetcher, err = newFetcher(c.Fetch, c.Resolver)
 	}
 	return q, err
-}
-
-// load reads a job.
-func (q *Queue) load(ctx context.Context, id string) (*Job, Record, error) {
-	r, err := q.Store.Get(ctx, id)
-	if err != nil {
-		return nil, r, err
-	}
-	j, err := decode(r.Value)
-	if err == nil && (j.ID != id || j.Queue != q.Name) {
-		return nil, r, ErrNotFound
-	}
-	return j, r, err
-}
-
-// save writes a job that was read as r.
-func (q *Queue) save(ctx context.Context, j *Job, r Record) (Record, error) {
-	value, err := encode(j)
-	if err != nil {
-		return r, err
-	}
-	r.Value, r.Expires = value, q.Now().Add(maxAge)
-	if j.State.Final() {
-		r.Expires = j.Finished.Add(q.Keep)
-	}
-	r.Version, err = q.Store.Swap(ctx, r)
-	return r, err
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 func TestACancelledJobIsNotRunAndARunningOneEnds(t *testing.T) {
@@ -55,18 +57,18 @@ func TestAnybodyElseSeesNoJob(t *testing.T) {
 	q, other := node(t, s, newWork(nil), "a"), node(t, s, newWork(nil), "a", func(c *QueueConfig) { c.Name = "another" })
 	j := submit(t, q)
 	for _, o := range []Owner{{}, {Client: "reader"}, {Subject: "alice"}, {Client: "alice", Subject: "reader"}, {Client: "reader", Subject: "bob"}} {
-		if _, err := q.Find(t.Context(), o, j.ID); !errors.Is(err, ErrNotFound) {
+		if _, err := q.Find(t.Context(), o, j.ID); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%+v: %v", o, err)
 		}
-		if refused, err := q.Cancel(t.Context(), o, j.ID); refused != nil || !errors.Is(err, ErrNotFound) {
+		if refused, err := q.Cancel(t.Context(), o, j.ID); refused != nil || !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%+v: %v %v", o, refused, err)
 		}
 	}
-	if _, err := other.Find(t.Context(), owner, j.ID); !errors.Is(err, ErrNotFound) {
+	if _, err := other.Find(t.Context(), owner, j.ID); !errors.Is(err, store.ErrNotFound) {
 		t.Error("a job of another queue is found")
 	}
 	for _, id := range []string{"", "../" + j.ID, j.ID + "\x00", string(make([]byte, 100))} {
-		if _, err := q.Find(t.Context(), owner, id); !errors.Is(err, ErrNotFound) {
+		if _, err := q.Find(t.Context(), owner, id); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
@@ -242,7 +244,7 @@ func TestAMarkWithoutAJobIsClearedAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf()
 		q := node(t, s, newWork(nil), "a")
-		_ = s.Enter(t.Context(), "slow", Mark{ID: "x", Made: time.Now()}, time.Time{})
+		s.marks["x"], s.queues["x"] = mark{ID: "x", Made: time.Now()}, "slow"
 		q.Start()
 		defer q.Stop()
 		time.Sleep(orphanAge - time.Second)
@@ -393,7 +395,7 @@ func TestTheLastPlaceIsNotFilledByTwoNodes(t *testing.T) {
 	q := node(t, s, newWork(nil), "a", func(c *QueueConfig) { c.Queue = 1 })
 	s.broken(func(op string) (error, error) {
 		if op == "enter" { // another node is faster
-			s.marks["other"], s.queues["other"] = Mark{ID: "other", Client: "other"}, "slow"
+			s.marks["other"], s.queues["other"] = mark{ID: "other", Client: "other"}, "slow"
 		}
 		return nil, nil
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 const (
@@ -22,13 +23,13 @@ func (q *Queue) Find(ctx context.Context, o Owner, id string) (*Job, error) {
 	return j, err
 }
 
-func (q *Queue) find(ctx context.Context, o Owner, id string) (*Job, Record, error) {
+func (q *Queue) find(ctx context.Context, o Owner, id string) (*Job, store.Record, error) {
 	if !properID(id) {
-		return nil, Record{}, ErrNotFound
+		return nil, store.Record{}, store.ErrNotFound
 	}
 	j, r, err := q.load(ctx, id)
 	if err == nil && j.Owner != o {
-		return nil, r, ErrNotFound
+		return nil, r, store.ErrNotFound
 	}
 	return j, r, err
 }
@@ -55,7 +56,7 @@ func (q *Queue) Cancel(ctx context.Context, o Owner, id string) (*envelope.Refus
 			return envelope.Refuse(http.StatusConflict, "the job has finished"), nil
 		}
 		_, err = q.save(ctx, j, r)
-		if errors.Is(err, ErrConflict) {
+		if errors.Is(err, store.ErrConflict) {
 			continue // it was taken up, or its progress was written
 		}
 		if err != nil {

@@ -13,8 +13,8 @@ import (
 // each has per_client places at most, all together half of the queue (or per_client, if that is
 // more), and a third of that is for those who have no job yet. Otherwise a single address could
 // keep everybody else from the queue.
-func (q *Queue) room(ctx context.Context, of Mark) (*envelope.Refusal, error) {
-	marks, err := q.Index.List(ctx, q.Name, q.Config.Queue+1)
+func (q *Queue) room(ctx context.Context, of mark) (*envelope.Refusal, error) {
+	marks, err := q.listMarks(ctx, q.Config.Queue+1)
 	if err != nil {
 		return nil, err
 	}

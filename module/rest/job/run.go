@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 // Causes for which a run ends early.
@@ -33,7 +35,7 @@ type run struct {
 
 	mu     sync.Mutex // the rest
 	job    *Job
-	record Record
+	record store.Record
 	file   *file
 	gone   bool // the job is no longer ours to end
 	ended  bool // because we have ended it
@@ -61,7 +63,7 @@ func (q *Queue) abort(id string) {
 	}
 }
 
-func (q *Queue) begin(j *Job, r Record, release func()) {
+func (q *Queue) begin(j *Job, r store.Record, release func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	this := &run{q: q, fence: j.Fence, cancel: cancel, job: j, record: r, answer: &Recorder{header: make(map[string][]string), told: q.progress}}
 	q.mu.Lock()
@@ -204,7 +206,7 @@ func (r *run) look(ctx context.Context) (gone bool) {
 	defer r.mu.Unlock()
 	now, record, err := r.q.load(ctx, r.job.ID)
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 	case err != nil:
 		return false // nothing is known; the work goes on
 	case now.held(r.fence) == nil:
@@ -258,7 +260,7 @@ func (r *run) finish(why error, failure *Failure) {
 			q.Log.Error("the outcome of a job could not be stored", "queue", q.Name, "job", r.job.ID, "error", err)
 			return
 		}
-		if !errors.Is(err, ErrConflict) { // of which the look tells at once what it means
+		if !errors.Is(err, store.ErrConflict) { // of which the look tells at once what it means
 			select {
 			case <-ctx.Done():
 			case <-time.After(pause):

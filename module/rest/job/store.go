@@ -2,51 +2,76 @@ package job
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
+	"fmt"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Answers of a [Store] that are no faults.
-var (
-	ErrNotFound = errors.New("job: not found")
-	ErrConflict = errors.New("job: changed meanwhile")
-)
-
-// Record is a job as a store sees it.
-type Record struct {
-	ID      string
-	Value   []byte // at most 256 KiB
-	Version uint64
-	Expires time.Time
-}
-
-// Store keeps jobs. A write that returned nil MUST be durable, and one whose error is none
-// of ours MAY have taken effect all the same.
-type Store interface {
-	// Get returns a job or ErrNotFound.
-	Get(ctx context.Context, id string) (Record, error)
-	// Create stores a job that is not there yet.
-	Create(ctx context.Context, r Record) error
-	// Swap replaces a job that still has r.Version, else ErrConflict, or ErrNotFound. It
-	// returns the new version.
-	Swap(ctx context.Context, r Record) (uint64, error)
-}
-
-// Mark says that a job is not finished. It is the way to find it: what is true of a job
-// stands in its record alone.
-type Mark struct {
+// mark says that a job is not finished, and leads the queue to it: what is true of a job stands
+// in its own record. Its parent in the store is the queue.
+type mark struct {
 	ID     string    `json:"-"`
 	Client string    `json:"client"`
 	From   string    `json:"from,omitempty"` // the address of a caller without a token
 	Made   time.Time `json:"made"`
 }
 
-// Index finds the jobs of a queue that are not finished.
-type Index interface {
-	// Enter MUST have taken effect for every List that begins after it returned.
-	Enter(ctx context.Context, queue string, m Mark, expires time.Time) error
-	// Leave removes a mark; one that is not there is no error.
-	Leave(ctx context.Context, id string) error
-	// List returns up to limit marks in the order of their IDs.
-	List(ctx context.Context, queue string, limit int) ([]Mark, error)
+func jobKey(id string) store.Key  { return store.Key{Kind: store.KindJob, ID: id} }
+func markKey(id string) store.Key { return store.Key{Kind: store.KindJobMark, ID: id} }
+
+func (q *Queue) createMark(ctx context.Context, m mark, expires time.Time) error {
+	value, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	_, err = q.Store.Create(ctx, store.Record{Key: markKey(m.ID), Parent: q.Name, Value: value, Expires: expires})
+	return err
+}
+
+func (q *Queue) deleteMark(ctx context.Context, id string) error {
+	return q.Store.Delete(ctx, markKey(id))
+}
+
+// listMarks returns up to limit marks in the order of their IDs.
+func (q *Queue) listMarks(ctx context.Context, limit int) ([]mark, error) {
+	records, err := q.Store.List(ctx, store.KindJobMark, q.Name, "", limit)
+	if err != nil {
+		return nil, err
+	}
+	marks := make([]mark, len(records))
+	for i, r := range records {
+		if err := json.Unmarshal(r.Value, &marks[i]); err != nil {
+			return nil, fmt.Errorf("reading the mark of a job: %w", err)
+		}
+		marks[i].ID = r.ID
+	}
+	return marks, nil
+}
+
+// load reads a job.
+func (q *Queue) load(ctx context.Context, id string) (*Job, store.Record, error) {
+	r, err := q.Store.Get(ctx, jobKey(id))
+	if err != nil {
+		return nil, r, err
+	}
+	j, err := decode(r.Value)
+	if err == nil && (j.ID != id || j.Queue != q.Name) {
+		return nil, r, store.ErrNotFound
+	}
+	return j, r, err
+}
+
+// save writes a job that was read as r.
+func (q *Queue) save(ctx context.Context, j *Job, r store.Record) (store.Record, error) {
+	value, err := encode(j)
+	if err != nil {
+		return r, err
+	}
+	r.Value, r.Expires = value, q.Now().Add(maxAge)
+	if j.State.Final() {
+		r.Expires = j.Finished.Add(q.Keep)
+	}
+	return q.Store.Swap(ctx, r)
 }

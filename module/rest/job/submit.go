@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 // admitTime bounds how long a request waits for its job to be stored.
@@ -76,24 +77,24 @@ func (q *Queue) enter(ctx context.Context, r Request, in *Input) (*Job, *envelop
 	if err != nil {
 		return nil, nil, err
 	}
-	mark := Mark{ID: j.ID, Client: r.Owner.Client, Made: now}
-	if mark.Client == "" {
-		mark.From = r.From
+	m := mark{ID: j.ID, Client: r.Owner.Client, Made: now}
+	if m.Client == "" {
+		m.From = r.From
 	}
-	if refused, err := q.room(ctx, mark); refused != nil || err != nil {
+	if refused, err := q.room(ctx, m); refused != nil || err != nil {
 		return nil, refused, err
 	}
 	expires := now.Add(maxAge)
 	// The mark first: a job without one is never found, a mark without one is cleared away.
-	if err := q.Index.Enter(ctx, q.Name, mark, expires); err != nil {
+	if err := q.createMark(ctx, m, expires); err != nil {
 		q.withdraw(ctx, j.ID)
 		return nil, nil, err
 	}
 	// Again, with its own: of several nodes that fill the last place at the same time none
 	// goes beyond it, at the price that all may be refused.
-	refused, err := q.room(ctx, mark)
+	refused, err := q.room(ctx, m)
 	if refused == nil && err == nil {
-		if err = q.Store.Create(ctx, Record{ID: j.ID, Value: value, Expires: expires}); err != nil {
+		if _, err = q.Store.Create(ctx, store.Record{Key: jobKey(j.ID), Value: value, Expires: expires}); err != nil {
 			err = fmt.Errorf("%w: %w", ErrUnknown, err)
 		}
 	}
@@ -110,7 +111,7 @@ func (q *Queue) enter(ctx context.Context, r Request, in *Input) (*Job, *envelop
 func (q *Queue) withdraw(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_ = q.Index.Leave(ctx, id) // else the loop does
+	_ = q.deleteMark(ctx, id) // else the loop does
 }
 
 // input reads what a job is to do.

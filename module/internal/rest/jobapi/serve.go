@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/operation"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/job"
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 // Path begins the paths of jobs.
@@ -74,7 +75,7 @@ func (h *Handler) ServeJob(w http.ResponseWriter, c *operation.Call, id string) 
 	for _, q := range h.Queues {
 		j, err := q.Find(c.Request.Context(), owner(c), id)
 		switch {
-		case errors.Is(err, job.ErrNotFound):
+		case errors.Is(err, store.ErrNotFound):
 			continue
 		case err != nil:
 			return envelope.Unavailable(err)
@@ -89,7 +90,7 @@ func (h *Handler) ServeJob(w http.ResponseWriter, c *operation.Call, id string) 
 func (h *Handler) cancel(w http.ResponseWriter, c *operation.Call, q *job.Queue, id string) error {
 	refused, err := q.Cancel(h.Trace(c.Request), owner(c), id)
 	switch {
-	case errors.Is(err, job.ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		return envelope.Refuse(http.StatusNotFound, "there is no such job")
 	case err != nil:
 		return envelope.Unavailable(err)
