@@ -12,7 +12,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/gateway"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
 	"github.com/gatehouse/gatehouse/module/internal/rest/idempotent"
-	"github.com/gatehouse/gatehouse/module/internal/rest/reststore"
 	"github.com/gatehouse/gatehouse/module/internal/rest/signin"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/rest/job"
@@ -28,8 +27,7 @@ func (h *REST) provisionIdempotency(ctx caddy.Context) error {
 	if err != nil {
 		return fmt.Errorf("answers for an Idempotency-Key are kept in its store: %w", err)
 	}
-	stored := reststore.Idempotency{Backend: app.Store()}
-	keeper, err := idempotent.New(idempotent.Config{Ledger: stored, Tallies: stored, Attempt: secret.ID, Now: time.Now})
+	keeper, err := idempotent.New(idempotent.Config{Store: app.Store(), Attempt: secret.ID, Now: time.Now})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package idempotent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,35 +9,12 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/store"
 )
-
-// What a Ledger says without a fault. Every other error is a technical one.
-var (
-	// ErrNotFound: there is no record.
-	ErrNotFound = errors.New("idempotent: not found")
-	// ErrExists: there is one.
-	ErrExists = errors.New("idempotent: there is one")
-	// ErrConflict: it was changed since it was read.
-	ErrConflict = errors.New("idempotent: changed meanwhile")
-)
-
-// Ledger keeps records. Each method MUST be atomic for one id, on all nodes, MUST be
-// durable when it returns nil, and MAY have taken effect when it returns a fault. A version
-// changes with every write and is never 0.
-type Ledger interface {
-	// Get returns the record under an id, or ErrNotFound.
-	Get(ctx context.Context, id string) (r Record, version uint64, err error)
-	// Create keeps r until expires if there is no record, else ErrExists.
-	Create(ctx context.Context, id string, r Record, expires time.Time) (version uint64, err error)
-	// Swap puts r in the place of the record with that version, else ErrConflict or
-	// ErrNotFound. expires may be past: then there is no record any more.
-	Swap(ctx context.Context, id string, version uint64, r Record, expires time.Time) error
-}
 
 // Config is a keeper's. All is required except where a default is given.
 type Config struct {
-	Ledger  Ledger
-	Tallies Tallies
+	Store store.Backend
 	// Attempt gives a text that nobody else has and nobody can guess.
 	Attempt func() string
 	Now     func() time.Time
@@ -58,18 +36,10 @@ type Keeper struct {
 
 // New checks a config.
 func New(c Config) (*Keeper, error) {
-	if c.Ledger == nil || c.Tallies == nil || c.Attempt == nil || c.Now == nil {
-		return nil, errors.New("idempotent: expected a ledger, tallies, names of attempts and a clock")
+	if c.Store == nil || c.Attempt == nil || c.Now == nil {
+		return nil, errors.New("idempotent: expected a store, names of attempts and a clock")
 	}
-	if c.Keep == 0 {
-		c.Keep = 24 * time.Hour
-	}
-	if c.Lease == 0 {
-		c.Lease = 2 * time.Minute
-	}
-	if c.Max == 0 {
-		c.Max = 10_000
-	}
+	c.Keep, c.Lease, c.Max = cmp.Or(c.Keep, 24*time.Hour), cmp.Or(c.Lease, 2*time.Minute), cmp.Or(c.Max, 10_000)
 	if c.Keep < 0 || c.Lease < 0 || c.Lease > c.Keep || c.Max < 0 {
 		return nil, fmt.Errorf("idempotent: keep %v, lease %v, max %d: expected positive values, and a lease that is not longer", c.Keep, c.Lease, c.Max)
 	}
@@ -79,46 +49,49 @@ func New(c Config) (*Keeper, error) {
 // Attempt is a request that is the first with its key. Exactly one of its methods is to
 // be called when it is over; if none is, the outcome is unknown when the lease has ended.
 type Attempt struct {
-	keeper  *Keeper
-	key     Key
-	record  Record
-	version uint64
-	expires time.Time
+	keeper *Keeper
+	key    Key
+	stored store.Record // as it was created
+	state  store.Idempotency
 }
 
 // Begin finds out whether the request with this key and digest is to be carried out: then
 // it returns an attempt, and that is durable. Else it returns the first answer or a
 // refusal. An error is a fault of the ledger: nothing may be sent.
 func (k *Keeper) Begin(ctx context.Context, key Key, digest string) (*Attempt, *Answer, *envelope.Refusal, error) {
-	id := key.ID()
-	found, _, err := k.config.Ledger.Get(ctx, id)
+	at := key.record()
+	var found store.Idempotency
+	_, err := store.Read(ctx, k.config.Store, at, &found)
 	if err == nil {
 		return k.again(key, found, digest)
 	}
-	if !errors.Is(err, ErrNotFound) {
+	if !errors.Is(err, store.ErrNotFound) {
 		return nil, nil, nil, err
 	}
 	if refused, err := k.count(ctx, key); refused != nil || err != nil {
 		return nil, nil, refused, err
 	}
 	now := k.config.Now()
-	a := &Attempt{keeper: k, key: key, expires: now.Add(k.config.Keep), record: Record{
-		Digest: digest, State: Begun, Attempt: k.config.Attempt(), Lease: now.Add(k.config.Lease),
+	a := &Attempt{keeper: k, key: key, state: store.Idempotency{
+		Digest: digest, State: begun, Attempt: k.config.Attempt(), Lease: now.Add(k.config.Lease),
 	}}
-	a.version, err = k.config.Ledger.Create(ctx, id, a.record, a.expires)
+	record := store.Record{Key: at, Expires: now.Add(k.config.Keep)}
+	a.stored, err = store.Create(ctx, k.config.Store, record, &a.state)
 	if err == nil {
 		return a, nil, nil, nil
 	}
 	// Somebody was faster, or the reply was lost: the record tells.
-	found, version, again := k.config.Ledger.Get(ctx, id)
+	found = store.Idempotency{}
+	stored, again := store.Read(ctx, k.config.Store, at, &found)
 	switch {
-	case again == nil && found.Attempt == a.record.Attempt:
-		a.version = version
+	case again == nil && found.Attempt == a.state.Attempt:
+		record.Version = stored.Version
+		a.stored = record
 		return a, nil, nil, nil
 	case again == nil:
 		k.giveBack(key)
 		return k.again(key, found, digest)
-	case errors.Is(err, ErrExists):
+	case errors.Is(err, store.ErrExists):
 		return nil, nil, nil, again // gone again, or out of reach: the client may repeat it
 	}
 	return nil, nil, nil, err
@@ -146,8 +119,8 @@ func (k *Keeper) giveBack(key Key) {
 }
 
 // again is for a request whose key is known.
-func (k *Keeper) again(key Key, found Record, digest string) (*Attempt, *Answer, *envelope.Refusal, error) {
-	if refused := found.judge(digest, k.config.Now()); refused != nil {
+func (k *Keeper) again(key Key, found store.Idempotency, digest string) (*Attempt, *Answer, *envelope.Refusal, error) {
+	if refused := judge(found, digest, k.config.Now()); refused != nil {
 		return nil, nil, refused, nil
 	}
 	plain, err := key.open(found.Attempt, found.Answer)
@@ -168,23 +141,23 @@ func (a *Attempt) Keep(ctx context.Context, answer Answer) error {
 	if err != nil {
 		return a.Know(ctx, answer.Status)
 	}
-	r := a.record
-	r.State, r.Status, r.Answer = Kept, answer.Status, a.key.seal(r.Attempt, plain)
-	return a.write(ctx, r)
+	v := a.state
+	v.State, v.Status, v.Answer = kept, answer.Status, a.key.seal(v.Attempt, plain)
+	return a.write(ctx, v)
 }
 
 // Know says that the request was answered, with an answer that is not kept.
 func (a *Attempt) Know(ctx context.Context, status int) error {
-	r := a.record
-	r.State, r.Status = Known, status
-	return a.write(ctx, r)
+	v := a.state
+	v.State, v.Status = known, status
+	return a.write(ctx, v)
 }
 
 // Lose says that the outcome is not known, and will not be.
 func (a *Attempt) Lose(ctx context.Context) error {
-	r := a.record
-	r.State = Lost
-	return a.write(ctx, r)
+	v := a.state
+	v.State = lost
+	return a.write(ctx, v)
 }
 
 // Undo says that nothing was done. The key can be used again, and does not count: otherwise
@@ -194,10 +167,9 @@ func (a *Attempt) Lose(ctx context.Context) error {
 // after a fault could remove the record of another request, if the first delete took effect
 // and the key was used again in between: then that request could be carried out twice.
 func (a *Attempt) Undo(ctx context.Context) error {
-	l, id := a.keeper.config.Ledger, a.key.ID()
-	err := l.Swap(ctx, id, a.version, a.record, longAgo)
-	if err != nil && !changed(err) {
-		if err = l.Swap(ctx, id, a.version, a.record, longAgo); changed(err) {
+	err := a.swap(ctx, a.state, longAgo)
+	if err != nil && !store.IsAnswer(err) {
+		if err = a.swap(ctx, a.state, longAgo); store.IsAnswer(err) {
 			err = nil // the first try took effect
 		}
 	}
@@ -210,20 +182,24 @@ func (a *Attempt) Undo(ctx context.Context) error {
 // longAgo is a moment that is past by the clock of every node.
 var longAgo = time.UnixMilli(1)
 
-// changed reports whether a ledger's answer says that the record is gone, or another one.
-func changed(err error) bool { return errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) }
-
 // write tries twice: nobody else changes the record, so a conflict means that the first
 // try took effect.
-func (a *Attempt) write(ctx context.Context, r Record) error {
-	l, id := a.keeper.config.Ledger, a.key.ID()
-	err := l.Swap(ctx, id, a.version, r, a.expires)
-	if err == nil || changed(err) {
+func (a *Attempt) write(ctx context.Context, v store.Idempotency) error {
+	err := a.swap(ctx, v, a.stored.Expires)
+	if err == nil || store.IsAnswer(err) {
 		return err
 	}
-	again := l.Swap(ctx, id, a.version, r, a.expires)
-	if errors.Is(again, ErrConflict) {
+	again := a.swap(ctx, v, a.stored.Expires)
+	if errors.Is(again, store.ErrConflict) {
 		return nil
 	}
 	return again
+}
+
+// swap puts v in the place of the record that the attempt created.
+func (a *Attempt) swap(ctx context.Context, v store.Idempotency, expires time.Time) error {
+	r := a.stored
+	r.Expires = expires
+	_, err := store.Swap(ctx, a.keeper.config.Store, r, &v)
+	return err
 }

@@ -3,7 +3,6 @@ package idempotent_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/idempotent"
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 var made = idempotent.Answer{Status: 201, Header: http.Header{"Location": {"/articles/7"}}, Body: []byte(`{"id":7}`)}
@@ -201,15 +201,24 @@ func TestTheStoreAloneTellsNothing(t *testing.T) {
 	if err := a.Keep(t.Context(), idempotent.Answer{Status: 201, Header: http.Header{"X-Secret": {"a secret header"}}, Body: []byte("a secret body")}); err != nil {
 		t.Fatal(err)
 	}
-	all, err := json.Marshal(fmt.Sprint(l.rows, l.tallies))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for id, r := range l.rows {
-		all = append(append(all, r.record.Answer...), id...)
+	var all []byte
+	for k, r := range l.rows {
+		all = append(append(append(all, r.Value...), r.Parent...), k.ID...)
+		if k.Kind != store.KindIdempotency {
+			continue
+		}
+		var v store.Idempotency
+		if err := store.Decode(r.Value, &v); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, v.Answer...)
 		// A record under another key, or of another attempt, opens for nobody.
-		r.record.Attempt = "another"
-		l.rows[id] = r
+		v.Attempt = "another"
+		var err error
+		if r.Value, err = store.Encode(&v); err != nil {
+			t.Fatal(err)
+		}
+		l.rows[k] = r
 	}
 	for _, secret := range []string{"secret", "3f6f", "u-1", "reader"} {
 		if bytes.Contains(all, []byte(secret)) {
@@ -226,7 +235,7 @@ func TestAClientHasSoManyKeysADayAndNoMore(t *testing.T) {
 		at := newClock()
 		l := newLedger(at.now)
 		most := rapid.IntRange(1, 200).Draw(t, "max")
-		config := idempotent.Config{Ledger: l, Tallies: l, Now: at.now, Max: most, Attempt: func() string { return "a" }}
+		config := idempotent.Config{Store: l, Now: at.now, Max: most, Attempt: func() string { return "a" }}
 		var nodes []*idempotent.Keeper
 		for range 2 {
 			k, err := idempotent.New(config)
@@ -328,8 +337,8 @@ func TestWhatAStatusSaysOfTheRequest(t *testing.T) {
 func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
 	l := newLedger(time.Now)
 	for _, c := range []idempotent.Config{
-		{}, {Ledger: l, Tallies: l, Now: time.Now}, {Ledger: l, Tallies: l, Now: time.Now, Attempt: func() string { return "" }, Keep: time.Second},
-		{Ledger: l, Tallies: l, Now: time.Now, Attempt: func() string { return "" }, Max: -1},
+		{}, {Store: l, Now: time.Now}, {Store: l, Now: time.Now, Attempt: func() string { return "" }, Keep: time.Second},
+		{Store: l, Now: time.Now, Attempt: func() string { return "" }, Max: -1},
 	} {
 		if _, err := idempotent.New(c); err == nil {
 			t.Errorf("%+v is accepted", c)
@@ -340,18 +349,23 @@ func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
 // faster is a ledger in which somebody else is always faster.
 type faster struct{ *ledger }
 
-func (l faster) Create(ctx context.Context, id string, r idempotent.Record, expires time.Time) (uint64, error) {
-	other := r
-	other.Attempt = "somebody else's"
-	if _, err := l.ledger.Create(ctx, id, other, expires); err != nil {
-		return 0, err
+func (l faster) Create(ctx context.Context, r store.Record) (store.Record, error) {
+	if r.Kind == store.KindIdempotency {
+		var other store.Idempotency
+		if err := store.Decode(r.Value, &other); err != nil {
+			return r, err
+		}
+		other.Attempt = "somebody else's"
+		if _, err := store.Create(ctx, l.ledger, r, &other); err != nil {
+			return r, err
+		}
 	}
-	return l.ledger.Create(ctx, id, r, expires)
+	return l.ledger.Create(ctx, r)
 }
 
 func TestWhoIsBeatenDoesNotBegin(t *testing.T) {
 	l := newLedger(newClock().now)
-	k := keeper(t, l, func(c *idempotent.Config) { c.Ledger = faster{l} })
+	k := keeper(t, l, func(c *idempotent.Config) { c.Store = faster{l} })
 	if _, got := ask(k, aKey, "body"); got != "idempotency_in_progress" {
 		t.Error(got)
 	}

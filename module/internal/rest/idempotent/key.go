@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 // Header is the field with the key (draft-ietf-httpapi-idempotency-key-header), Replayed
@@ -56,8 +57,10 @@ func Parse(h http.Header) (text string, given bool, refused *envelope.Refusal) {
 	return text, true, nil
 }
 
-// ID is the name under which the key's record is kept. It does not tell the key.
-func (k Key) ID() string { return name(k.hash("record")) }
+// record is where the key's record is kept. It does not tell the key.
+func (k Key) record() store.Key {
+	return store.Key{Kind: store.KindIdempotency, ID: name(k.hash("record"))}
+}
 
 // account is whose keys are counted together, and how many there may be.
 type account struct {

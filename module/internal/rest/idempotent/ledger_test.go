@@ -4,44 +4,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/idempotent"
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
 var errFault = errors.New("the store is away")
 
-type row struct {
-	record  idempotent.Record
-	version uint64
-	expires time.Time
-}
-
-type tallied struct {
-	tally   idempotent.Tally
-	version uint64
-}
-
 // ledger is one in memory. Operation number failAt is a fault: before it takes effect, or
 // after.
 type ledger struct {
-	mu      sync.Mutex
-	now     func() time.Time
-	rows    map[string]row
-	tallies map[string]tallied
-	ops     int
-	failAt  int // from 1; 0: none
-	after   bool
-	faulty  func() // called when the fault has been, before anybody hears of it
-	next    uint64
+	store.Backend // for the methods that keys do not use
+
+	mu     sync.Mutex
+	now    func() time.Time
+	rows   map[store.Key]store.Record
+	ops    int
+	failAt int // from 1; 0: none
+	after  bool
+	faulty func() // called when the fault has been, before anybody hears of it
+	next   uint64
 }
 
 func newLedger(now func() time.Time) *ledger {
-	return &ledger{now: now, rows: make(map[string]row), tallies: make(map[string]tallied)}
+	return &ledger{now: now, rows: make(map[store.Key]store.Record)}
 }
 
 func (l *ledger) do(op func() error) error {
@@ -62,68 +52,51 @@ func (l *ledger) do(op func() error) error {
 	return errFault
 }
 
-func (l *ledger) live(id string) (row, bool) {
-	r, ok := l.rows[id]
-	return r, ok && l.now().Before(r.expires)
+func (l *ledger) live(k store.Key) (store.Record, bool) {
+	r, ok := l.rows[k]
+	return r, ok && l.now().Before(r.Expires)
 }
 
-func (l *ledger) Get(_ context.Context, id string) (r idempotent.Record, version uint64, err error) {
+func (l *ledger) put(r *store.Record) error {
+	l.next++
+	r.Version = l.next
+	l.rows[r.Key] = *r
+	return nil
+}
+
+func (l *ledger) Get(_ context.Context, k store.Key) (r store.Record, err error) {
 	err = l.do(func() error {
-		found, ok := l.live(id)
-		if !ok {
-			return idempotent.ErrNotFound
+		var ok bool
+		if r, ok = l.live(k); !ok {
+			return store.ErrNotFound
 		}
-		r, version = found.record, found.version
 		return nil
 	})
-	return r, version, err
+	return r, err
 }
 
-func (l *ledger) Create(_ context.Context, id string, r idempotent.Record, expires time.Time) (version uint64, err error) {
-	err = l.do(func() error {
-		if _, ok := l.live(id); ok {
-			return idempotent.ErrExists
+func (l *ledger) Create(_ context.Context, r store.Record) (store.Record, error) {
+	err := l.do(func() error {
+		if _, ok := l.live(r.Key); ok {
+			return store.ErrExists
 		}
-		l.next++
-		l.rows[id], version = row{r, l.next, expires}, l.next
-		return nil
+		return l.put(&r)
 	})
-	return version, err
+	return r, err
 }
 
-func (l *ledger) Swap(_ context.Context, id string, version uint64, r idempotent.Record, expires time.Time) error {
-	return l.do(func() error {
-		found, ok := l.live(id)
+func (l *ledger) Swap(_ context.Context, r store.Record) (store.Record, error) {
+	err := l.do(func() error {
+		found, ok := l.live(r.Key)
 		switch {
 		case !ok:
-			return idempotent.ErrNotFound
-		case found.version != version:
-			return idempotent.ErrConflict
+			return store.ErrNotFound
+		case found.Version != r.Version:
+			return store.ErrConflict
 		}
-		l.next++
-		l.rows[id] = row{r, l.next, expires}
-		return nil
+		return l.put(&r)
 	})
-}
-
-func (l *ledger) GetTally(_ context.Context, owner string) (t idempotent.Tally, version uint64, err error) {
-	err = l.do(func() error {
-		found := l.tallies[owner]
-		t, version = idempotent.Tally{Hours: maps.Clone(found.tally.Hours)}, found.version
-		return nil
-	})
-	return t, version, err
-}
-
-func (l *ledger) PutTally(_ context.Context, owner string, version uint64, t idempotent.Tally, _ time.Time) error {
-	return l.do(func() error {
-		if l.tallies[owner].version != version {
-			return idempotent.ErrConflict
-		}
-		l.next++
-		l.tallies[owner] = tallied{t, l.next}
-		return nil
-	})
+	return r, err
 }
 
 // clock is a time that a test moves.
@@ -153,7 +126,7 @@ var attempts struct {
 
 func keeper(t testing.TB, l *ledger, more ...func(*idempotent.Config)) *idempotent.Keeper {
 	t.Helper()
-	c := idempotent.Config{Ledger: l, Tallies: l, Now: l.now, Attempt: func() string {
+	c := idempotent.Config{Store: l, Now: l.now, Attempt: func() string {
 		attempts.Lock()
 		defer attempts.Unlock()
 		attempts.n++

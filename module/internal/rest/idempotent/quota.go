@@ -2,47 +2,33 @@ package idempotent
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Tally counts the keys that a client began to use, in hours since 1970.
-type Tally struct {
-	Hours map[int64]int
-}
-
-// Tallies keep them, with the promises of a Ledger.
-type Tallies interface {
-	// GetTally returns an owner's, with version 0 when there is none.
-	GetTally(ctx context.Context, owner string) (t Tally, version uint64, err error)
-	// PutTally replaces the one with that version, or makes one for version 0; else
-	// ErrConflict.
-	PutTally(ctx context.Context, owner string, version uint64, t Tally, expires time.Time) error
-}
-
-// grant counts up to n more keys and says how many fit. When none does, wait is how long
+// countKeys counts up to n more keys and says how many fit. When none does, wait is how long
 // until one may.
-func (t Tally) grant(n, most int, keep time.Duration, now time.Time) (after Tally, granted int, wait time.Duration) {
+func countKeys(before map[int64]int, n, most int, keep time.Duration, now time.Time) (after map[int64]int, granted int, wait time.Duration) {
 	hour := now.Unix() / 3600
 	// A key of an hour is remembered until keep after its end at the latest.
 	first := now.Add(-keep).Unix() / 3600
-	after = Tally{Hours: make(map[int64]int, len(t.Hours)+1)}
+	after = make(map[int64]int, len(before)+1)
 	used, oldest := 0, hour
-	for h, c := range t.Hours {
+	for h, c := range before {
 		if h >= first {
-			after.Hours[h], used, oldest = c, used+c, min(oldest, h)
+			after[h], used, oldest = c, used+c, min(oldest, h)
 		}
 	}
 	granted = max(min(n, most-used), 0)
 	if granted == 0 {
-		return t, 0, max(time.Unix((oldest+1)*3600, 0).Add(keep).Sub(now), time.Second)
+		return before, 0, max(time.Unix((oldest+1)*3600, 0).Add(keep).Sub(now), time.Second)
 	}
-	after.Hours[hour] += granted
+	after[hour] += granted
 	return after, granted, 0
 }
 
@@ -134,26 +120,15 @@ func (q *quota) of(owner string) *reservation {
 	return r
 }
 
-// tallyTries bounds how often the tally is read again because another node wrote it.
-const tallyTries = 20
-
-var errContended = errors.New("idempotent: the tally of a client changed at every try")
-
+// reserve counts some more keys in the store, and returns how many. When there is room for none,
+// wait is how long until there may be.
 func (q *quota) reserve(ctx context.Context, a account) (granted int, wait time.Duration, err error) {
-	for range tallyTries {
-		t, version, err := q.config.Tallies.GetTally(ctx, a.owner)
-		if err != nil {
-			return 0, 0, err
-		}
+	var t store.KeyTally
+	_, err = store.Change(ctx, q.config.Store, store.Record{Key: store.Key{Kind: store.KindKeyTally, ID: a.owner}}, &t, func(r *store.Record) (bool, error) {
 		now := q.config.Now()
-		after, granted, wait := t.grant(max(1, min(16, a.most/64)), a.most, q.config.Keep, now)
-		if granted == 0 {
-			return 0, wait, nil
-		}
-		err = q.config.Tallies.PutTally(ctx, a.owner, version, after, now.Add(q.config.Keep+time.Hour))
-		if !errors.Is(err, ErrConflict) {
-			return granted, 0, err
-		}
-	}
-	return 0, 0, errContended
+		r.Expires = now.Add(q.config.Keep + time.Hour)
+		t.Hours, granted, wait = countKeys(t.Hours, max(1, min(16, a.most/64)), a.most, q.config.Keep, now)
+		return granted > 0, nil
+	})
+	return granted, wait, err
 }

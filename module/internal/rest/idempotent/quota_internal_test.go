@@ -5,23 +5,27 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/store"
 )
 
-type nowhere struct{}
+// nowhere keeps nothing.
+type nowhere struct{ store.Backend }
 
-func (nowhere) GetTally(context.Context, string) (Tally, uint64, error) { return Tally{}, 0, nil }
-func (nowhere) PutTally(context.Context, string, uint64, Tally, time.Time) error {
-	return nil
+func (nowhere) Get(context.Context, store.Key) (store.Record, error) {
+	return store.Record{}, store.ErrNotFound
 }
+
+func (nowhere) Create(_ context.Context, r store.Record) (store.Record, error) { return r, nil }
 
 type contended struct{ nowhere }
 
-func (contended) PutTally(context.Context, string, uint64, Tally, time.Time) error {
-	return ErrConflict
+func (contended) Create(_ context.Context, r store.Record) (store.Record, error) {
+	return r, store.ErrExists
 }
 
 func TestReservationsAreBoundedByTheNumberOfClients(t *testing.T) {
-	q := newQuota(Config{Tallies: nowhere{}, Now: time.Now, Keep: time.Hour, Max: 10})
+	q := newQuota(Config{Store: nowhere{}, Now: time.Now, Keep: time.Hour, Max: 10})
 	for i := range owners + 50 {
 		if refused, err := q.take(t.Context(), account{fmt.Sprint(i), 10}); refused != nil || err != nil {
 			t.Fatal(refused, err)
@@ -33,7 +37,7 @@ func TestReservationsAreBoundedByTheNumberOfClients(t *testing.T) {
 }
 
 func TestATallyThatChangesAtEveryTryIsAFault(t *testing.T) {
-	q := newQuota(Config{Tallies: contended{}, Now: time.Now, Keep: time.Hour, Max: 10})
+	q := newQuota(Config{Store: contended{}, Now: time.Now, Keep: time.Hour, Max: 10})
 	if refused, err := q.take(t.Context(), account{"x", 10}); refused != nil || err == nil {
 		t.Error(refused, err)
 	}
@@ -45,16 +49,16 @@ type crossed struct {
 	puts int
 }
 
-func (c *crossed) PutTally(context.Context, string, uint64, Tally, time.Time) error {
+func (c *crossed) Create(_ context.Context, r store.Record) (store.Record, error) {
 	if c.puts++; c.puts == 1 {
-		return ErrConflict
+		return r, store.ErrExists
 	}
-	return nil
+	return r, nil
 }
 
 func TestATallyThatChangedIsReadAgain(t *testing.T) {
 	c := new(crossed)
-	q := newQuota(Config{Tallies: c, Now: time.Now, Keep: time.Hour, Max: 10})
+	q := newQuota(Config{Store: c, Now: time.Now, Keep: time.Hour, Max: 10})
 	if refused, err := q.take(t.Context(), account{"x", 10}); refused != nil || err != nil || c.puts != 2 {
 		t.Error(refused, err, c.puts)
 	}
