@@ -1,6 +1,7 @@
 package crossdevice
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -46,12 +47,7 @@ func New(c Config) (*Tickets, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.MaxWaiting == 0 {
-		c.MaxWaiting = defaultMaxWaiting
-	}
-	if c.Hold == 0 {
-		c.Hold = defaultHold
-	}
+	c.MaxWaiting, c.Hold = cmp.Or(c.MaxWaiting, defaultMaxWaiting), cmp.Or(c.Hold, defaultHold)
 	if c.Count == nil {
 		c.Count = func(store.TicketKind, string) {}
 	}

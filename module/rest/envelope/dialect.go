@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
@@ -28,50 +29,25 @@ type From struct {
 
 // Check names what is wrong with it.
 func (f From) Check() error {
-	switch f.Kind {
-	case JSON:
-		_, err := pointers(f.Code, f.Message, f.Field)
-		return prefix("from json", err)
-	case HTML:
-		for _, text := range []string{f.Code, f.Message, f.Field} {
-			if text != "" {
-				return fmt.Errorf("from html: unexpected '%s', expected no pointers", text)
-			}
+	if f.Kind != JSON && f.Kind != HTML {
+		return fmt.Errorf("from: unexpected '%s', expected json or html", f.Kind)
+	}
+	for _, text := range []string{f.Code, f.Message, f.Field} {
+		if f.Kind == HTML && text != "" {
+			return fmt.Errorf("from html: unexpected '%s', expected no pointers", text)
 		}
-		return nil
-	}
-	return fmt.Errorf("from: unexpected '%s', expected json or html", f.Kind)
-}
-
-func prefix(word string, err error) error {
-	if err != nil {
-		err = fmt.Errorf("%s: %w", word, err)
-	}
-	return err
-}
-
-func pointers(texts ...string) (list []splice.Pointer, err error) {
-	for _, text := range texts {
-		p, err := splice.ParsePointer(text)
-		if err != nil {
-			return nil, err
+		if _, err := splice.ParsePointer(text); err != nil {
+			return fmt.Errorf("from json: %w", err)
 		}
-		list = append(list, p)
 	}
-	return list, nil
+	return nil
 }
 
-// isSnake accepts the codes of section "Errors" as we make them.
+const snakeLetters = "abcdefghijklmnopqrstuvwxyz0123456789_"
+
+// isSnake reports whether a text is a code in lower case words joined by _.
 func isSnake(s string) bool {
-	if s == "" || len(s) > 64 || s[0] < 'a' || s[0] > 'z' {
-		return false
-	}
-	for i := range len(s) {
-		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
-			return false
-		}
-	}
-	return true
+	return s != "" && len(s) <= 64 && s[0] >= 'a' && s[0] <= 'z' && strings.Trim(s, snakeLetters) == ""
 }
 
 // dialect is what From and FailWhen say, compiled.
@@ -108,7 +84,7 @@ func (c *Config) Prepare() error {
 	}
 	for _, when := range c.emptyWhen() {
 		if err := when.Check(); err != nil {
-			return prefix("empty_when", err)
+			return fmt.Errorf("empty_when: %w", err)
 		}
 	}
 	if !c.ruled() {

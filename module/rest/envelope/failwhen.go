@@ -106,7 +106,7 @@ func (f FailWhen) Check() error {
 	}
 	if !f.NotJSON {
 		if err := (Condition{f.Pointer, f.Op, f.Values}).check("status", ", and then status"); err != nil {
-			return prefix("fail_when", err)
+			return fmt.Errorf("fail_when: %w", err)
 		}
 	}
 	if status := f.status(); status < 400 || status > 599 {

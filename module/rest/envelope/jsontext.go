@@ -175,10 +175,5 @@ func isField(raw json.RawMessage) bool {
 
 // isCode accepts the codes of an error in our form: they are for programs.
 func isCode(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' && c != '-' && c != '.' {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 64
+	return s != "" && len(s) <= 64 && strings.Trim(s, snakeLetters+"-.") == ""
 }

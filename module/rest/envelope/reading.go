@@ -2,6 +2,8 @@ package envelope
 
 import (
 	"bytes"
+	"io"
+	"slices"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
@@ -32,7 +34,7 @@ func (d *dialect) look(text []byte, cut bool) (e *splice.Editor, found []byte, e
 
 // scan does not close the editor of a text that may go on.
 func (d *dialect) scan(text []byte, cut bool) (e *splice.Editor, ended, valid bool) {
-	e = d.plan.New(nowhere{})
+	e = d.plan.New(io.Discard)
 	_, err := e.Write(text)
 	return e, err == nil && !cut && e.Close() == nil, err == nil
 }
@@ -53,21 +55,9 @@ func (d *dialect) sawAny(e *splice.Editor) bool {
 	return false
 }
 
-type nowhere struct{}
-
-func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
-
 // reads reports whether errors of a kind are read.
 func (d *dialect) reads(kind Kind) bool {
-	if d == nil || len(d.from) == 0 {
-		return true
-	}
-	for _, r := range d.from {
-		if r.kind == kind {
-			return true
-		}
-	}
-	return false
+	return d.usual() || slices.ContainsFunc(d.from, func(r reading) bool { return r.kind == kind })
 }
 
 // usual reports whether JSON is read without any rule.

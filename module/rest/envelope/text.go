@@ -58,11 +58,6 @@ func textUntil(z *html.Tokenizer, end string) string {
 	return strings.TrimSpace(b.String())
 }
 
-func firstLine(text []byte) string {
-	line, _, _ := bytes.Cut(text, []byte("\n"))
-	return string(line)
-}
-
 // safeText makes one line of at most n characters, or "" of what must not leave.
 func safeText(s string, n int) string {
 	if leaks(s) {

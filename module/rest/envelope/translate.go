@@ -69,7 +69,8 @@ func (c *Config) translate(h http.Header, status int, raw []byte, cut bool) tran
 	case t.kind == HTML && c.dialect.reads(HTML):
 		t.err.Message = safeText(htmlHeading(text), maxHeading)
 	case t.kind == Text && c.dialect.reads(Text) && !leaks(string(text)):
-		t.err.Message = safeText(firstLine(text), maxHeading)
+		line, _, _ := bytes.Cut(text, []byte("\n"))
+		t.err.Message = safeText(string(line), maxHeading)
 	}
 	return t
 }

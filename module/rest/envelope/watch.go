@@ -3,6 +3,7 @@ package envelope
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"unicode/utf8"
@@ -144,7 +145,8 @@ func (w *watch) begin() []byte {
 	}
 	switch {
 	case text[0] == '{' || text[0] == '[' || w.json && strings.IndexByte(`"-0123456789tfn`, text[0]) >= 0:
-		w.start()
+		w.stage = scanning
+		w.readAs(w.in)
 		return text
 	case len(text) < len("<!doctype html") && text[0] == '<' && !bytes.ContainsRune(text, '>'):
 		return nil // a page's beginning, perhaps
@@ -156,17 +158,12 @@ func (w *watch) begin() []byte {
 	return nil
 }
 
-func (w *watch) start() {
-	w.stage = scanning
-	w.readAs(w.in)
-}
-
 // readAs begins to read. What is not in UTF-8 is decoded on the way: the second byte of a
 // character may be a backslash.
 func (w *watch) readAs(in charset.Reading) {
 	w.release()
 	w.in = in
-	w.editor, w.text = w.d.plan.New(nowhere{}), new(charset.Writer)
+	w.editor, w.text = w.d.plan.New(io.Discard), new(charset.Writer)
 	_, _ = w.text.Begin(in, nil, false) // nothing cannot be wrong
 	w.text.To(w.editor)
 }

@@ -98,12 +98,6 @@ func (w *Writer) passWatched(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// failedAlready goes over to holding an error which the header shows.
-func (w *Writer) failedAlready() {
-	w.watch.unread = true
-	w.failed()
-}
-
 // failed goes over from watching to holding an error.
 func (w *Writer) failed() {
 	a := w.watch

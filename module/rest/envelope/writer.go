@@ -64,7 +64,8 @@ func (w *Writer) WriteHeader(status int) {
 		if !w.untouched && !w.committed {
 			if w.watch = w.config.watch(status, w.request.Method, w.Header()); w.watch != nil {
 				if w.watch.header >= 0 || w.watch.notJSON {
-					w.failedAlready()
+					w.watch.unread = true
+					w.failed()
 				}
 				return
 			}

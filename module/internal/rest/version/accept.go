@@ -1,6 +1,8 @@
 package version
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -12,25 +14,11 @@ type wish struct {
 	plain    int      // the quality of application/json; no Accept field at all is 1000
 }
 
-// foreign reports that nothing is wanted that the API answers with: neither plain JSON nor
-// a version of the vendor's, only other types or other vendors'.
-func (w wish) foreign() bool {
-	return w.plain <= 0 && !w.vendor
-}
-
 type ranked struct{ index, quality int }
 
 // unmet reports that versions are named, and neither a known one nor plain JSON is wanted.
 func (w wish) unmet() bool {
-	if !w.vendor || w.plain > 0 {
-		return false
-	}
-	for _, r := range w.versions {
-		if r.quality > 0 {
-			return false
-		}
-	}
-	return true
+	return w.vendor && w.plain <= 0 && !slices.ContainsFunc(w.versions, func(r ranked) bool { return r.quality > 0 })
 }
 
 // best is the version that is wanted most, of equal ones the first; -1 when plain JSON is
@@ -134,10 +122,9 @@ func (s *Set) take(w *wish, media string, quality int) {
 
 // leadingName is the first word of what follows the vendor: v3 of v3.raw.
 func leadingName(name string) string {
-	if at := strings.IndexAny(name, ".+"); at >= 0 {
-		return name[:at]
-	}
-	return name
+	first, _, _ := strings.Cut(name, ".")
+	first, _, _ = strings.Cut(first, "+")
+	return first
 }
 
 // next takes the first element off a list of media ranges. The media range is in lower
@@ -181,22 +168,9 @@ func weight(text string) int {
 	if whole != "0" && whole != "1" || len(fraction) > 3 {
 		return 0
 	}
-	n := 0
-	for i := range 3 {
-		digit := byte('0')
-		if i < len(fraction) {
-			digit = fraction[i]
-		}
-		if digit < '0' || digit > '9' {
-			return 0
-		}
-		n = n*10 + int(digit-'0')
-	}
-	if whole == "1" {
-		if n > 0 {
-			return 0
-		}
-		return 1000
+	n, err := strconv.Atoi(whole + (fraction + "000")[:3])
+	if err != nil || n > 1000 {
+		return 0
 	}
 	return n
 }

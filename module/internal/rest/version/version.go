@@ -81,7 +81,7 @@ func (s *Set) Negotiate(path string, accept []string) (Choice, *envelope.Refusal
 	var asked wish
 	if s.vendor != "" {
 		asked = s.wish(accept)
-		c.Unacceptable = asked.foreign()
+		c.Unacceptable = asked.plain <= 0 && !asked.vendor
 	}
 	if name, rest, ok := leading(path); ok {
 		c.Prefix, c.Path = "/"+name, rest
