@@ -103,14 +103,6 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Dropped says how many of the replies of DropReplies are still to be dropped: 0 when all
-// were.
-func (p *Proxy) Dropped() (left int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.fault.drop
-}
-
 // Conns is how many connections there are.
 func (p *Proxy) Conns() int {
 	p.mu.Lock()

@@ -262,3 +262,11 @@ func TestAProxyEndsAConnectionWhoseServerEnds(t *testing.T) {
 	l.say(t, "PING")
 	l.expect(t, "+PONG")
 }
+
+// Dropped says how many of the replies of DropReplies are still to be dropped: 0 when all
+// were.
+func (p *Proxy) Dropped() (left int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.fault.drop
+}

@@ -2,8 +2,8 @@ package crossdevice
 
 import "github.com/gatehouse/gatehouse/module/store"
 
-// What Count is told that became of a ticket. That one has expired is told nobody: it is
-// one of those that began and were neither confirmed nor denied.
+// What Count is told of a ticket. Expiry is not counted: expired tickets are those that began
+// and were neither confirmed nor denied.
 const (
 	CountBegun       = "begun"
 	CountScanned     = "scanned"
@@ -11,9 +11,6 @@ const (
 	CountDenied      = "denied"
 	CountWrongNumber = "wrong_number" // denied, by the wrong number
 )
-
-// Outcomes lists what Count can be told.
-var Outcomes = []string{CountBegun, CountScanned, CountConfirmed, CountDenied, CountWrongNumber}
 
 // countOf is the word for a move that was made.
 func countOf(to store.TicketState, how store.TicketMove) string {

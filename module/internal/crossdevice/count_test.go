@@ -44,7 +44,7 @@ func TestWhatBecomesOfTicketsIsCountedOnceEach(t *testing.T) {
 		t.Errorf("%q\nwant %q", told, want)
 	}
 	for _, word := range want {
-		if _, outcome, _ := strings.Cut(word, " "); !slices.Contains(crossdevice.Outcomes, outcome) {
+		if _, outcome, _ := strings.Cut(word, " "); !slices.Contains([]string{crossdevice.CountBegun, crossdevice.CountScanned, crossdevice.CountConfirmed, crossdevice.CountDenied, crossdevice.CountWrongNumber}, outcome) {
 			t.Errorf("%s is not listed", outcome)
 		}
 	}

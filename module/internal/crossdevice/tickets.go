@@ -26,7 +26,7 @@ type Config struct {
 	MaxWaiting int
 	// Hold is how long a Wait hangs at most. Default: 25 seconds.
 	Hold time.Duration
-	// Count is told what becomes of tickets here, one of Outcomes each. Default: nobody is.
+	// Count is told what becomes of tickets here, one of the words CountBegun to CountWrongNumber each. Default: nobody is.
 	Count func(kind store.TicketKind, outcome string)
 }
 

@@ -401,3 +401,5 @@ func TestTurnsAreNotLost(t *testing.T) {
 		t.Errorf("%d are in, %d were at one time, %d had a turn", q.in, most, had)
 	}
 }
+
+func (h *share) totalUnits() int { return h.open.total + h.reserve.total }

@@ -73,5 +73,3 @@ func (h *share) giveBack(s Source, n int, reserved bool) {
 }
 
 func (h *share) heldBy(s Source) int { return h.open.of[s.address()] + h.reserve.of[s.address()] }
-
-func (h *share) totalUnits() int { return h.open.total + h.reserve.total }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -29,10 +30,8 @@ func NewAnswer(items []Item, groups []Group, results []Result) *Answer {
 
 // Status is 200 if every item succeeded, else 207.
 func (a *Answer) Status() int {
-	for _, r := range a.results {
-		if !r.succeeded() {
-			return http.StatusMultiStatus
-		}
+	if slices.ContainsFunc(a.results, func(r Result) bool { return !r.succeeded() }) {
+		return http.StatusMultiStatus
 	}
 	return http.StatusOK
 }
@@ -68,7 +67,7 @@ func (r Result) member() (name string, body []byte) {
 	switch {
 	case r.Status == 0:
 		return "error", encoded(envelope.Error{Code: "not_tried", Message: "this item was not tried"})
-	case r.succeeded() && valid(r.Body):
+	case r.succeeded() && json.Valid(r.Body):
 		return "data", r.Body
 	case r.succeeded():
 		return "data", []byte("null")

@@ -144,16 +144,13 @@ func alternatives(fields []string) string {
 	if len(fields) == 0 {
 		return "the path of one field, such as /title"
 	}
-	var b strings.Builder
+	paths := make([]string, len(fields))
 	for i, f := range fields {
-		switch {
-		case i == 0:
-		case i == len(fields)-1:
-			b.WriteString(" or ")
-		default:
-			b.WriteString(", ")
-		}
-		b.WriteString("/" + escape.Replace(f))
+		paths[i] = "/" + escape.Replace(f)
 	}
-	return b.String()
+	last := len(paths) - 1
+	if last == 0 {
+		return paths[0]
+	}
+	return strings.Join(paths[:last], ", ") + " or " + paths[last]
 }

@@ -2,7 +2,6 @@ package batch
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 	"time"
 )
@@ -75,6 +74,3 @@ func (r Runner) one(ctx context.Context, g Group) (result Result) {
 	}()
 	return r.Do(ctx, g)
 }
-
-// valid reports whether a body can stand in the answer.
-func valid(body []byte) bool { return len(body) > 0 && json.Valid(body) }

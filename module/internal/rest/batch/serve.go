@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -51,11 +52,7 @@ func (h *Handler) Serve(w http.ResponseWriter, c *operation.Call) error {
 		return Result{Status: got.Status, Body: got.Body}
 	}}
 	answer := NewAnswer(p.items, p.groups, run.Run(c.Request.Context(), p.groups))
-	media := "application/json"
-	if c.MediaType != "" {
-		media = c.MediaType
-	}
-	w.Header().Set("Content-Type", media)
+	w.Header().Set("Content-Type", cmp.Or(c.MediaType, "application/json"))
 	w.WriteHeader(answer.Status())
 	_ = answer.Write(w) // fails only when the client has gone; the changes are made
 	return nil

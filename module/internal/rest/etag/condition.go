@@ -2,6 +2,7 @@ package etag
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -39,22 +40,12 @@ func ParseList(lines []string) (l List, ok bool) {
 
 // Has compares strongly, as If-Match does (RFC 9110 section 13.1.1).
 func (l List) Has(t Tag) bool {
-	for _, o := range l.Tags {
-		if o == t && !t.Weak {
-			return true
-		}
-	}
-	return false
+	return !t.Weak && slices.Contains(l.Tags, t)
 }
 
 // Resembles compares weakly, as If-None-Match does (section 13.1.2).
 func (l List) Resembles(t Tag) bool {
-	for _, o := range l.Tags {
-		if o.Opaque == t.Opaque {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Tags, func(o Tag) bool { return o.Opaque == t.Opaque })
 }
 
 // Underlying are the upstream's tags behind those of the list.

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"net/http"
+	"sync"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
 	"github.com/gatehouse/gatehouse/module/internal/rest/translate"
@@ -24,19 +25,20 @@ func (x *Exchanger) settle(to *translate.Writer, r *http.Request, answer *answer
 
 // noteExceeded logs, once for each resource, that the API gave more items than it was asked for.
 func (x *Exchanger) noteExceeded(answer *answer.Answer) {
-	if path, ok := answer.Exceeded(); ok {
-		if _, known := x.exceeded.LoadOrStore(path, true); !known {
-			x.Log.Warn("the API gave more items than `limit` asked for, so it does not know the parameter: write its own name with `list { send limit <name> }`, or `list { paginate local }` if it always gives the whole list", "resource", path)
-		}
+	if path, ok := answer.Exceeded(); ok && isNew(&x.exceeded, path) {
+		x.Log.Warn("the API gave more items than `limit` asked for, so it does not know the parameter: write its own name with `list { send limit <name> }`, or `list { paginate local }` if it always gives the whole list", "resource", path)
 	}
 }
 
 // noteCut logs, once for each resource, that a list which is taken for complete has a length at
 // which APIs cut lists.
 func (x *Exchanger) noteCut(answer *answer.Answer) {
-	if path, n, ok := answer.MayBeCut(); ok {
-		if _, known := x.cut.LoadOrStore(path, true); !known {
-			x.Log.Warn("`paginate local` takes this list for whole, and the API may have cut it at this length: write `complete when <pointer> <operator>` for what tells in its answer, and `cursor <parameter> <pointer>` if it leads on", "resource", path, "items", n)
-		}
+	if path, n, ok := answer.MayBeCut(); ok && isNew(&x.cut, path) {
+		x.Log.Warn("`paginate local` takes this list for whole, and the API may have cut it at this length: write `complete when <pointer> <operator>` for what tells in its answer, and `cursor <parameter> <pointer>` if it leads on", "resource", path, "items", n)
 	}
+}
+
+func isNew(seen *sync.Map, path string) bool {
+	_, known := seen.LoadOrStore(path, true)
+	return !known
 }
