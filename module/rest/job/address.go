@@ -17,16 +17,16 @@ import (
 
 const maxAddress = 2048
 
-// errForbidden is an address that no file is fetched from; errUnfit one that is none, or
-// not of our kind.
+// errForbidden: no file may be fetched from this address. errUnfit: the text is not an address
+// of the permitted form.
 var (
 	errForbidden = errors.New("job: an address that is not fetched from")
 	errUnfit     = errors.New("job: not an https address, or http where that is permitted, without user and password")
 )
 
-// addresses decides which addresses are fetched from. Names are decided upon when they
-// have become the address of a connection: what a name means may change in between
-// (DNS rebinding), and has no end of spellings.
+// addresses decides which addresses files may be fetched from. A name is judged by the address
+// that a connection is made to: what it resolves to may change in between (DNS rebinding), and
+// one address has many spellings.
 type addresses struct {
 	guard    *ssrf.Guardian // for https
 	insecure []netip.Prefix // the only ones for http
@@ -52,7 +52,7 @@ func newAddresses(allow, insecure []netip.Prefix, resolver *net.Resolver) *addre
 	}
 }
 
-// parse reads an address and refuses what can be known of it without asking anybody.
+// parse reads an address and refuses what can be refused without resolving names.
 func (a *addresses) parse(text string) (*url.URL, error) {
 	if len(text) > maxAddress || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		return nil, errUnfit
@@ -130,8 +130,8 @@ func (a *addresses) permit(scheme string, addr netip.Addr) error {
 	return nil
 }
 
-// insecurely is asked of each connection for http: only the named ranges are reached,
-// whatever name, spelling or redirect has led there. It is a Control of [net.Dialer].
+// insecurely is the Control of a [net.Dialer] for http: only the named ranges are reached,
+// whatever name, spelling or redirect led there.
 func (a *addresses) insecurely(network, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil || network != "tcp4" && network != "tcp6" {
@@ -140,8 +140,8 @@ func (a *addresses) insecurely(network, address string, _ syscall.RawConn) error
 	return a.permit("http", to.Addr())
 }
 
-// look resolves a name in advance, so that a mistake is told at once: it refuses names
-// all of whose addresses are forbidden, and nothing else. What counts is the connection.
+// look resolves a name in advance, to report a mistake at once. It refuses names all of whose
+// addresses are forbidden, and nothing else: the connection is checked again.
 func (a *addresses) look(ctx context.Context, u *url.URL) error {
 	host, err := ascii(u.Hostname())
 	if err != nil {

@@ -29,7 +29,7 @@ type fetcher struct {
 	client    *http.Client
 }
 
-// errs of a fetch that are ours, with their codes.
+// Errors of a fetch; codeOf gives their codes.
 var (
 	errRedirects = errors.New("job: too many redirects")
 	errTime      = errors.New("job: the file's server is too slow")
@@ -53,8 +53,8 @@ func newFetcher(c *Fetch, resolver *net.Resolver) (*fetcher, error) {
 	return f, nil
 }
 
-// byScheme has a transport of its own for each scheme, so that what is permitted for one is
-// never a way for the other. Each hop of a redirect passes here again.
+// byScheme has one transport for each scheme, so that what is permitted for one is not permitted
+// for the other. Each hop of a redirect passes here again.
 type byScheme map[string]*http.Transport
 
 // RoundTrip implements [http.RoundTripper].
@@ -88,8 +88,8 @@ func (f *fetcher) redirect(r *http.Request, via []*http.Request) error {
 	return f.addresses.check(r.URL)
 }
 
-// check refuses what can be known before anything is fetched; forbidden says that it is
-// for where the address leads, and not for how it is written.
+// check refuses an address before anything is fetched from it. forbidden says that the reason is
+// where it leads to, not how it is written.
 func (f *fetcher) check(ctx context.Context, text string) (forbidden bool, refused *envelope.Refusal) {
 	u, err := f.addresses.parse(text)
 	if err == nil {
@@ -158,7 +158,7 @@ func (f *fetcher) begin(file *file, u *url.URL) *Failure {
 	return nil
 }
 
-// codeOf sorts the errors of a fetch.
+// codeOf returns the code for an error of a fetch.
 func codeOf(err error) Code {
 	var timeout net.Error
 	switch {

@@ -10,7 +10,7 @@ import (
 
 var errLarge = errors.New("job: the file is too large")
 
-// file is one that is being fetched. It is read by one goroutine, and closed by any.
+// file is being fetched. One goroutine reads it; any may close it.
 type file struct {
 	Name, Type string
 	Length     int64 // -1: not known
@@ -52,7 +52,7 @@ func (f *file) Read(p []byte) (n int, err error) {
 	return 0, err // nothing after which the upstream might take it for whole
 }
 
-// wait does what waits for the file's server.
+// wait calls do, which waits for the file's server, and counts the time against the limits.
 func (f *file) wait(limit time.Duration, do func() error) error {
 	begun := time.Now()
 	timer := time.AfterFunc(min(limit, max(f.left, 0)), func() { f.cancel(errTime) })

@@ -90,8 +90,8 @@ func (q *Queue) loop(ctx context.Context) {
 	}
 }
 
-// lookThrough takes up what waits, oldest first, as far as there are hands, and what
-// others have let go of.
+// lookThrough takes up jobs that wait, and those whose lease has ended, oldest first, as long as
+// this node has free workers.
 func (q *Queue) lookThrough(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookTimely)
 	defer cancel()
@@ -118,7 +118,8 @@ func (q *Queue) lookThrough(ctx context.Context) error {
 	return nil
 }
 
-// take does with one job whatever is to be done.
+// take does what one job needs: it removes its mark, ends or repeats an interrupted run, or
+// begins a new one.
 func (q *Queue) take(ctx context.Context, m mark) error {
 	j, r, err := q.load(ctx, m.ID)
 	now := q.Now()
@@ -178,14 +179,14 @@ func (q *Queue) claim(j *Job, now time.Time) bool {
 	return true
 }
 
-// ours reports a claim that took effect without an answer: nothing was sent for it, and
-// nobody else will.
+// ours reports a claim that took effect although the store gave no answer: the job belongs to
+// this node, which has sent nothing for it yet.
 func (q *Queue) ours(j *Job) bool {
 	mine := q.doubtful[j.ID]
 	return mine != "" && j.State == Running && j.Claimed == mine
 }
 
-// unlessLost is nil where another node was faster.
+// unlessLost returns nil for the error that another node was faster.
 func unlessLost(err error) error {
 	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
 		return nil

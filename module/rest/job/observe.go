@@ -2,8 +2,8 @@ package job
 
 import "context"
 
-// Event is what became of a job, or of the wish for one: a closed set, fit for a metric's
-// label.
+// Event is what became of a job, or of a request for one. The set is closed, so it can be a
+// metric's label.
 type Event string
 
 // The events.
@@ -23,16 +23,16 @@ var Events = []Event{
 	EventAccepted, EventQueueFull, EventClientFull, EventSucceeded, EventFailed, EventInterrupted, EventRepeated, EventCancelled,
 }
 
-// Observer hears what becomes of jobs, once for each effect that is certain. Its methods
+// Observer is told what becomes of jobs, once for each effect that is certain. Its methods
 // MUST NOT block.
 type Observer interface {
-	// Job: e has become of j. For a wish that was refused j says who had it. ctx is that of
-	// the request it came with, if one did.
+	// Job reports an event of j. For a request that was refused j has only its owner. ctx is
+	// the request's, if there was one.
 	Job(ctx context.Context, e Event, j *Job)
-	// Running: so many more jobs run here.
+	// Running reports that so many more jobs run on this node.
 	Running(more int)
-	// File: a file was passed on, then c is "", or why it was not. Before a job is made, j
-	// says who wanted it.
+	// File reports that a file was passed on (c is ""), or why it was not. Before a job is
+	// made, j has only its owner.
 	File(ctx context.Context, c Code, j *Job)
 }
 
@@ -51,8 +51,8 @@ func (j *Job) ended() Event {
 	return EventFailed
 }
 
-// Backlog is the queue's name, and how many of its jobs wait or run on all nodes, when
-// somebody last looked. known is false when the last look was in vain.
+// Backlog returns the queue's name, and how many of its jobs waited or ran on all nodes at the
+// last look. known is false when that failed.
 func (q *Queue) Backlog() (name string, jobs int, known bool) {
 	n := q.backlog.Load()
 	return q.Name, int(max(n, 0)), n >= 0

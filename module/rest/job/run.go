@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Causes for which a run ends early.
+// Why a run ends early.
 var (
 	errCancelled = errors.New("job: cancelled")
 	errShutdown  = errors.New("job: the process ends")
@@ -41,7 +41,7 @@ type run struct {
 	ended  bool // because we have ended it
 }
 
-// free is how many more jobs this node runs.
+// free returns how many more jobs this node may run.
 func (q *Queue) free() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -151,8 +151,8 @@ func (r *run) copy() *Job {
 	return &j
 }
 
-// keep renews the lease, tells the progress and hears of a job that was cancelled or taken
-// up elsewhere.
+// keep renews the lease, stores the progress, and notices that the job was cancelled or taken up
+// by another node.
 func (r *run) keep(ctx context.Context) {
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
@@ -198,7 +198,7 @@ func (r *run) news(progress *int) bool {
 	return progress != nil && (r.job.Progress == nil || *progress != *r.job.Progress)
 }
 
-// look reports that the job is no longer ours.
+// look reads the job, and reports that it no longer belongs to this run.
 func (r *run) look(ctx context.Context) (gone bool) {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
@@ -242,8 +242,8 @@ func (r *run) renew(ctx context.Context, now time.Time, progress *int) bool {
 	return true
 }
 
-// finish stores the outcome, as long as the job is ours. A store that is away is waited
-// for: the upstream has done its part, and will not be asked again.
+// finish stores the outcome as long as the job belongs to this run. It waits for a store that is
+// out of reach: the upstream has done its part, and will not be asked again.
 func (r *run) finish(why error, failure *Failure) {
 	q := r.q
 	r.answer.finish()
@@ -305,8 +305,8 @@ func (r *run) end(ctx context.Context, why error, failure *Failure) error {
 	return err
 }
 
-// result is the answer, or the declared part of its last line. Of what is no JSON in lines
-// the part was taken on its way here.
+// result is the answer, or the declared part of its last line. From an answer that is not JSON
+// lines the translation has already taken the part.
 func (r *run) result() Result {
 	body := r.answer.body
 	if r.answer.lines {
@@ -319,7 +319,7 @@ func (r *run) result() Result {
 	return newResult(body, r.answer.cut)
 }
 
-// plain is the request's own body.
+// plain passes on the request's own body.
 func plain(in *Input) Upload {
 	u := Upload{Body: bytes.NewReader(in.Body), Length: int64(len(in.Body)), Header: make(map[string][]string)}
 	if in.ContentType != "" {

@@ -18,7 +18,7 @@ import (
 // admitTime bounds how long a request waits for its job to be stored.
 const admitTime = 10 * time.Second
 
-// Request is a client's wish for a job.
+// Request is a client's request for a job.
 type Request struct {
 	Owner Owner
 	// From is the address of a caller without a token (IPv6: of its /64).
@@ -33,11 +33,11 @@ type Request struct {
 // MaxBody is the most bytes of a request's body.
 const MaxBody = maxBody
 
-// ErrUnknown: whether there is a job is not known, since the store did not say.
+// ErrUnknown: the store did not say whether it stored the job.
 var ErrUnknown = errors.New("job: it may have been stored, or not")
 
-// Submit stores a job. When it returns one, that is durable. An error is a fault of the
-// store: of ErrUnknown there may be a job all the same, of which nobody knows.
+// Submit stores a job. A job that it returns is durable. An error is a fault of the store; with
+// ErrUnknown there may be a job all the same.
 func (q *Queue) Submit(ctx context.Context, r Request) (*Job, *envelope.Refusal, error) {
 	in, refused := q.input(ctx, r)
 	if refused != nil {
@@ -49,13 +49,15 @@ func (q *Queue) Submit(ctx context.Context, r Request) (*Job, *envelope.Refusal,
 		if refused.Status == http.StatusTooManyRequests {
 			e = EventClientFull
 		}
-		q.Observer.Job(ctx, e, r.wish(q))
+		q.Observer.Job(ctx, e, r.unmade(q))
 	}
 	return j, refused, err
 }
 
-// wish is what there is of a job that is not made.
-func (r Request) wish(q *Queue) *Job { return &Job{Queue: q.Name, Version: r.Version, Owner: r.Owner} }
+// unmade is a job that was not made, for the observer.
+func (r Request) unmade(q *Queue) *Job {
+	return &Job{Queue: q.Name, Version: r.Version, Owner: r.Owner}
+}
 
 // enter stores a job if there is room for it.
 func (q *Queue) enter(ctx context.Context, r Request, in *Input) (*Job, *envelope.Refusal, error) {
@@ -107,11 +109,12 @@ func (q *Queue) enter(ctx context.Context, r Request, in *Input) (*Job, *envelop
 	return j, nil, nil
 }
 
-// withdraw takes back the mark of a job that is not acknowledged, as well as it can.
+// withdraw removes the mark of a job that is over or was never acknowledged. If that fails, the
+// loop does it later.
 func (q *Queue) withdraw(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_ = q.deleteMark(ctx, id) // else the loop does
+	_ = q.deleteMark(ctx, id)
 }
 
 // input reads what a job is to do.
@@ -131,7 +134,7 @@ func (q *Queue) input(ctx context.Context, r Request) (*Input, *envelope.Refusal
 	in.URL = address
 	forbidden, refused := q.fetcher.check(ctx, address)
 	if forbidden {
-		q.Observer.File(ctx, FileForbidden, r.wish(q))
+		q.Observer.File(ctx, FileForbidden, r.unmade(q))
 	}
 	return in, refused
 }
