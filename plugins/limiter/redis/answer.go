@@ -44,20 +44,23 @@ func (a *answer) verdict(k *encodedRequest, r *ratelimit.Request, index int, lat
 	for i := range a.counts {
 		c, p := &a.counts[i], r.Charges[i].Policy
 		left := p.Limit - c.total
+		retry := time.Duration(c.retry)*time.Millisecond - later
 		violated := a.violated(k, i, index)
+		if later > 0 && retry <= 0 && k.cost <= p.Limit {
+			violated = false // another policy still refuses it
+		}
 		if v.Admitted && !violated {
 			left += int64(c.fitted-1-index) * k.cost
 		}
 		out := ratelimit.Result{Policy: p, Limit: p.Limit, Remaining: max(0, left), Violated: violated, Shared: c.shared}
-		free := time.Duration(c.free) * time.Millisecond
+		free := time.Duration(c.free)*time.Millisecond - later
 		if violated {
 			out.Retry = ratelimit.Never
 			if k.cost <= p.Limit {
-				free = time.Duration(c.retry) * time.Millisecond
-				out.Retry = max(0, free-later)
+				free, out.Retry = retry, retry
 			}
 		}
-		out.Reset = v.At.Add(max(0, free-later))
+		out.Reset = v.At.Add(max(0, free))
 		v.Results = append(v.Results, out)
 	}
 	return v

@@ -113,6 +113,20 @@ func TestRefusalsAreTakenFromTheMomentOfSending(t *testing.T) {
 	}
 }
 
+// Of two policies that refuse a request, one frees earlier.
+func TestARepeatedRefusalNamesOnlyWhatStillRefuses(t *testing.T) {
+	r := &ratelimit.Request{Charges: []ratelimit.Charge{one("short", 5, time.Second, "s"), one("long", 1, time.Minute, "s")}}
+	k := encodeRequest("", r, keyBudget{})
+	a := &answer{asked: 1, counts: []chargeCount{{total: 5, free: 300, retry: 300}, {total: 1, free: 900, retry: 900}}}
+	for later, want := range map[time.Duration]bool{0: true, 299 * time.Millisecond: true, 300 * time.Millisecond: false} {
+		v := a.verdict(k, r, 0, later)
+		short, long := v.Results[0], v.Results[1]
+		if v.Admitted || short.Violated != want || (short.Retry > 0) != want || !long.Violated || long.Retry != 900*time.Millisecond-later {
+			t.Errorf("%v later: %+v", later, v)
+		}
+	}
+}
+
 func TestRefusalsAreBounded(t *testing.T) {
 	d := newDenials(100)
 	a := &answer{asked: 1, counts: []chargeCount{{total: 1, retry: 900}}}
