@@ -20,7 +20,7 @@ import (
 //
 //	api_limit [<matcher>] {
 //		client|user|ip|route|all <limit> <window> [dry_run]
-//		by <name> <key> <limit> <window> [dry_run]
+//		by <name> client|user|ip|route|all|<key> <limit> <window> [dry_run]
 //		cost <n> [<METHOD,...>] <paths...>
 //		exempt <clients or CIDR ranges...>
 //		headers x|ietf|both
@@ -55,12 +55,14 @@ func parseLimit(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	return l, nil
 }
 
+// limitKinds are what a policy can count by without a placeholder.
+var limitKinds = []string{"client", "user", "ip", "route", "all"}
+
 func limitWords(l *apilimit.Limit) parse.Words {
 	policy := func(d *caddyfile.Dispenser) error {
 		return readLimitPolicy(d, l, apilimit.Policy{Name: d.Val(), By: d.Val()})
 	}
-	return parse.Words{
-		"client": policy, "user": policy, "ip": policy, "route": policy, "all": policy,
+	words := parse.Words{
 		"by":        func(d *caddyfile.Dispenser) error { return readLimitBy(d, l) },
 		"cost":      parse.Append(&l.Costs, readLimitCost),
 		"exempt":    parse.AppendAll(&l.Exempt, parse.Arguments("client ids, addresses or address ranges such as 10.0.0.0/8")),
@@ -68,6 +70,10 @@ func limitWords(l *apilimit.Limit) parse.Words {
 		"limiter":   parse.Once(&l.Limiter, parse.Argument("a name")),
 		"on_outage": parse.Once(&l.OnOutage, parse.Choice("local", "open", "closed")),
 	}
+	for _, kind := range limitKinds {
+		words[kind] = policy
+	}
+	return words
 }
 
 func readLimitBy(d *caddyfile.Dispenser, l *apilimit.Limit) error {
@@ -81,7 +87,7 @@ func readLimitBy(d *caddyfile.Dispenser, l *apilimit.Limit) error {
 	if !d.NextArg() {
 		return d.Errf("by %s: expected a key with a placeholder, such as {http.request.header.X-Tenant}", p.Name)
 	}
-	if p.By = d.Val(); !gateway.Placeholder(p.By) {
+	if p.By = d.Val(); !slices.Contains(limitKinds, p.By) && !gateway.Placeholder(p.By) {
 		return d.Errf("by %s: '%s' has no placeholder, expected a key such as {http.request.header.X-Tenant}", p.Name, p.By)
 	}
 	return readLimitPolicy(d, l, p)
