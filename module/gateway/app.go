@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,6 +31,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/token"
 	"github.com/gatehouse/gatehouse/module/internal/webui"
 	"github.com/gatehouse/gatehouse/module/oauth"
+	"github.com/gatehouse/gatehouse/module/ratelimit"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
@@ -139,6 +141,9 @@ type App struct {
 	// limitsClose says that an api_limit refuses requests while the counts are out of reach. It is
 	// set while the configuration is provisioned, and never later.
 	limitsClose bool
+	// limits has the policies of each api_limit; see [App.CountTogether].
+	limits      [][]ratelimit.Counted
+	placeLimits sync.Once
 	servers     *servers.Servers
 }
 

@@ -11,7 +11,7 @@ import (
 
 func TestNonsenseInJSONIsRefusedByName(t *testing.T) {
 	negative := caddy.Duration(-1)
-	for want, a := range map[string]App{
+	for want, a := range map[string]*App{
 		"tokens: code":            {Tokens: Tokens{Code: -1}},
 		"tokens: access":          {Tokens: Tokens{Access: math.MaxInt64}},
 		"tokens: refresh":         {Tokens: Tokens{Refresh: math.MaxInt64}},

@@ -62,7 +62,14 @@ func (a *App) WarnForgeries(log *slog.Logger, address string) {
 }
 
 // Limiter is where requests are counted. The caller MUST Hold the app meanwhile.
-func (a *App) Limiter() ratelimit.Source { return a.limiter }
+func (a *App) Limiter() ratelimit.Source {
+	a.placeLimits.Do(func() { ratelimit.AssignPlaces(a.limits) })
+	return a.limiter
+}
+
+// CountTogether says, while the configuration is provisioned, that one request may fall under all of
+// these policies.
+func (a *App) CountTogether(policies []ratelimit.Counted) { a.limits = append(a.limits, policies) }
 
 // FailsWithLimiter says, while the configuration is provisioned, that an api_limit refuses
 // requests while the counts are out of reach: such a node is not ready.

@@ -18,8 +18,9 @@ type Charge struct {
 
 // Request is what a [Source] decides on.
 type Request struct {
-	// Charges are at most [MaxCharges], all of one limiter; no two are for the same policy
-	// name and window. They MUST NOT change while the request is being decided.
+	// Charges are at most [MaxCharges], all of one limiter and one Place, for one subject if that is
+	// [BySubject]; no two are for the same policy name and window. They MUST NOT change while the
+	// request is being decided.
 	Charges []Charge
 	// Cost is in units; 0 means 1.
 	Cost int64
@@ -106,6 +107,9 @@ func (r *Request) Check() error {
 		a := &r.Charges[i]
 		if a.Policy == nil || a.Policy.Window < minWindow || a.Policy.Limit > math.MaxUint32 {
 			return ErrRequest // a State could not hold it
+		}
+		if c := &r.Charges[0]; a.Policy.Place != c.Policy.Place || a.Policy.Place == BySubject && a.Subject != c.Subject {
+			return ErrRequest
 		}
 		for j := range i {
 			b := &r.Charges[j]

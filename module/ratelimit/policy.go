@@ -36,6 +36,9 @@ type Policy struct {
 	// A source that keeps counts elsewhere MUST bound the room they take there. A [Memory]
 	// bounds the counts of all policies.
 	Chosen bool
+	// Place names the policies whose counts are needed together, for a source that keeps counts in
+	// several places: all policies of a request have the same. See [AssignPlaces].
+	Place string
 }
 
 // Check reports what is wrong with the policy. Sources may rely on it.

@@ -95,6 +95,11 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 		l.policies = append(l.policies, built)
 		l.counts = append(l.counts, newDecisions(l.label(i)))
 	}
+	together := make([]ratelimit.Counted, len(l.policies))
+	for i := range l.policies {
+		together[i] = ratelimit.Counted{Policy: &l.policies[i], By: l.Policies[i].By}
+	}
+	l.app.CountTogether(together)
 	if err := l.app.Servers().CheckLimitOrder(ctx); err != nil {
 		return err
 	}

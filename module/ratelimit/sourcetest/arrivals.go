@@ -43,9 +43,15 @@ func randomArrivals(b *bench) { // L03, L06
 		b.resetClock(t)
 		models := make([]*model, rapid.IntRange(1, 3).Draw(t, "policies"))
 		charges := make([]ratelimit.Charge, len(models))
+		bySubject, subject := rapid.Bool().Draw(t, "by subject"), b.newSubject()
 		for i := range models {
 			p := drawPolicy(t, i)
-			models[i], charges[i] = &model{policy: p}, ratelimit.Charge{Policy: p, Subject: b.newSubject()}
+			if bySubject {
+				p.Place = ratelimit.BySubject
+			} else {
+				subject = b.newSubject()
+			}
+			models[i], charges[i] = &model{policy: p}, ratelimit.Charge{Policy: p, Subject: subject}
 		}
 		var wait int64
 		for step := range rapid.IntRange(1, 60).Draw(t, "steps") {
@@ -120,6 +126,9 @@ func refusalsLeaveNoTrace(b *bench) { // L06
 		plain := ratelimit.Charge{Policy: p, Subject: b.newSubject()}
 		haunted := ratelimit.Charge{Policy: p, Subject: b.newSubject()}
 		gate := ratelimit.Charge{Policy: full, Subject: b.newSubject()}
+		if rapid.Bool().Draw(t, "by subject") {
+			p.Place, full.Place, gate.Subject = ratelimit.BySubject, ratelimit.BySubject, haunted.Subject
+		}
 		b.wantVerdict(true, full, gate.Subject)
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			for range rapid.IntRange(0, 3).Draw(t, "refused") {

@@ -160,7 +160,12 @@ func testMalformedRequests(b *bench) {
 	c := ratelimit.Charge{Policy: tenSeconds(1), Subject: b.newSubject()}
 	twice := ratelimit.Charge{Policy: tenSeconds(2), Subject: b.newSubject()}
 	foreign := ratelimit.Charge{Policy: &ratelimit.Policy{Limiter: "other", Name: "q", Limit: 1, Window: time.Minute}, Subject: b.newSubject()}
+	elsewhere := ratelimit.Charge{Policy: &ratelimit.Policy{Name: "q", Limit: 1, Window: time.Minute, Place: "q"}, Subject: c.Subject}
+	first, second := tenSeconds(1), &ratelimit.Policy{Name: "q", Limit: 1, Window: time.Minute, Place: ratelimit.BySubject}
+	first.Place = ratelimit.BySubject
 	for _, r := range []ratelimit.Request{
+		{Charges: []ratelimit.Charge{c, elsewhere}},
+		{Charges: []ratelimit.Charge{{Policy: first, Subject: c.Subject}, {Policy: second, Subject: b.newSubject()}}},
 		{Charges: []ratelimit.Charge{c}, Cost: -1},
 		{Charges: []ratelimit.Charge{c, twice}},
 		{Charges: []ratelimit.Charge{c, foreign}},

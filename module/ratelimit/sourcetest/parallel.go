@@ -27,7 +27,12 @@ func (b *bench) decideInParallel(n int, charges func(i int) []ratelimit.Charge, 
 }
 
 func atOnce(b *bench) { // L01
-	p := &ratelimit.Policy{Name: "p", Limit: 100, Window: 10 * time.Second}
+	b.wantLimitAtOnce("")
+	b.wantLimitAtOnce(ratelimit.BySubject)
+}
+
+func (b *bench) wantLimitAtOnce(place string) {
+	p := &ratelimit.Policy{Name: "p", Limit: 100, Window: 10 * time.Second, Place: place}
 	charges := []ratelimit.Charge{{Policy: p, Subject: b.newSubject()}}
 	var passed atomic.Int64
 	b.decideInParallel(1000, func(int) []ratelimit.Charge { return charges }, func(_ int, v ratelimit.Verdict) {
@@ -37,6 +42,36 @@ func atOnce(b *bench) { // L01
 	})
 	if passed.Load() != 100 {
 		b.Fatalf("%d passed, want 100", passed.Load())
+	}
+}
+
+// Of 20 users, each has a limit for every request and a lower one for half of them.
+func severalOfOneSubjectAtOnce(b *bench) {
+	const users, requests = 20, 2000
+	all := &ratelimit.Policy{Name: "all", Limit: 60, Window: time.Minute, Place: ratelimit.BySubject}
+	some := &ratelimit.Policy{Name: "some", Limit: 20, Window: time.Minute, Place: ratelimit.BySubject}
+	subjects := make([]string, users)
+	for i := range subjects {
+		subjects[i] = b.newSubject()
+	}
+	var passed [users][2]atomic.Int64
+	b.decideInParallel(requests, func(i int) []ratelimit.Charge {
+		c := []ratelimit.Charge{{Policy: some, Subject: subjects[i%users]}, {Policy: all, Subject: subjects[i%users]}}
+		return c[i/users%2:]
+	}, func(i int, v ratelimit.Verdict) {
+		if v.Admitted {
+			passed[i%users][i/users%2].Add(1)
+		}
+	})
+	for i, s := range subjects {
+		both, one := passed[i][0].Load(), passed[i][1].Load()
+		if both > 20 || both+one != 60 {
+			b.Errorf("user %d: %d and %d passed, want at most 20, and 60 in all", i, both, one)
+		}
+		v := b.decide(61, ratelimit.Charge{Policy: some, Subject: s}, ratelimit.Charge{Policy: all, Subject: s})
+		if v.Results[0].Remaining != 20-both || v.Results[1].Remaining != 0 {
+			b.Errorf("user %d: %d passed under the lower limit; left are %+v", i, both, v.Results)
+		}
 	}
 }
 

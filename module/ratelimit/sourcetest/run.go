@@ -27,6 +27,7 @@ func Run(t *testing.T, open Opener) {
 		{"a clock that steps back a lot begins anew", bigStepBack},
 		{"of 1000 requests at once exactly the limit passes", atOnce},
 		{"parallel requests under several policies are decided one by one", severalAtOnce},
+		{"parallel requests under several policies of one subject are decided one by one", severalOfOneSubjectAtOnce},
 		{"both sides of a boundary count together", testWindowBoundary},
 		{"a steady stream passes at the rate of the limit", testSteadyRate},
 		{"refused requests do not extend the window", refusalsExtendNothing},

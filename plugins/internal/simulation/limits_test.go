@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -17,7 +18,22 @@ var (
 	perClient = &ratelimit.Policy{Name: "client", Limit: 40, Window: 10 * time.Second}
 	perRoute  = &ratelimit.Policy{Name: "route", Limit: 900, Window: 10 * time.Second}
 	clients   = 20
+
+	perUser  = &ratelimit.Policy{Name: "user", Limit: 40, Window: 10 * time.Second, Place: ratelimit.BySubject}
+	userLong = &ratelimit.Policy{Name: "user_long", Limit: 90, Window: 30 * time.Second, Place: ratelimit.BySubject}
 )
+
+// twoSubjects are the charges of a client and a route, which are counted on one server.
+func twoSubjects(random *rand.Rand) []ratelimit.Charge {
+	client, route := fmt.Sprint("c", random.IntN(clients)), fmt.Sprint("r", random.IntN(2))
+	return []ratelimit.Charge{{Policy: perClient, Subject: client}, {Policy: perRoute, Subject: route}}
+}
+
+// oneSubject are the charges of a user, which are counted on the server of that user.
+func oneSubject(random *rand.Rand) []ratelimit.Charge {
+	user := fmt.Sprint("u", random.IntN(clients))
+	return []ratelimit.Charge{{Policy: perUser, Subject: user}, {Policy: userLong, Subject: user}}[random.IntN(2):]
+}
 
 // In any window no policy admits more than its limit, whatever happens to the network, and no
 // request is refused that would have fitted.
@@ -26,18 +42,22 @@ func TestLimitsAreExact(t *testing.T) {
 		name   string
 		skew   [servers]time.Duration
 		faults bool
+		charge func(*rand.Rand) []ratelimit.Charge
 	}{
-		{name: "in a quiet network"},
-		{name: "with partitions and broken connections", faults: true},
-		{name: "with clocks that differ", skew: [servers]time.Duration{0, 40 * time.Second, -time.Hour}, faults: true},
+		{name: "in a quiet network", charge: twoSubjects},
+		{name: "with partitions and broken connections", faults: true, charge: twoSubjects},
+		{name: "with clocks that differ", skew: [servers]time.Duration{0, 40 * time.Second, -time.Hour}, faults: true, charge: twoSubjects},
+		{name: "by subject in a quiet network", charge: oneSubject},
+		{name: "by subject with partitions and broken connections", faults: true, charge: oneSubject},
+		{name: "by subject with clocks that differ", skew: [servers]time.Duration{0, 40 * time.Second, -time.Hour}, faults: true, charge: oneSubject},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			run(t, c.skew, func(w *world) { w.playLimits(c.faults) })
+			run(t, c.skew, func(w *world) { w.playLimits(c.faults, c.charge) })
 		})
 	}
 }
 
-func (w *world) playLimits(faults bool) {
+func (w *world) playLimits(faults bool, charge func(*rand.Rand) []ratelimit.Charge) {
 	var l ledger
 	var traffic, disturbance sync.WaitGroup
 	stop := make(chan struct{})
@@ -50,12 +70,7 @@ func (w *world) playLimits(faults bool) {
 		traffic.Go(func() {
 			for end := time.Now().Add(w.lasts); time.Now().Before(end); {
 				time.Sleep(time.Duration(random.ExpFloat64() * float64(500*time.Millisecond)))
-				client, route := fmt.Sprint("c", random.IntN(clients)), fmt.Sprint("r", random.IntN(2))
-				l.decide(w.T, source, ratelimit.Request{
-					Charges:  []ratelimit.Charge{{Policy: perClient, Subject: client}, {Policy: perRoute, Subject: route}},
-					Cost:     1 + random.Int64N(3),
-					OnOutage: ratelimit.OutageOpen,
-				})
+				l.decide(w.T, source, ratelimit.Request{Charges: charge(random), Cost: 1 + random.Int64N(3), OnOutage: ratelimit.OutageOpen})
 			}
 			if err := source.Close(); err != nil {
 				w.Error(err)

@@ -42,12 +42,12 @@ func (c *call) giveUp(why error) {
 // one that was never queued, or one that was answered.
 var callPool sync.Pool
 
-func newCall(prefix string, r *ratelimit.Request, budget keyBudget) *call {
+func newCall(head string, r *ratelimit.Request, budget keyBudget) *call {
 	c, ok := callPool.Get().(*call)
 	if !ok {
 		c = &call{encodedRequest: new(encodedRequest), done: make(chan outcome, 1)}
 	}
-	c.encode(prefix, r, budget)
+	c.encode(head, r, budget)
 	return c
 }
 

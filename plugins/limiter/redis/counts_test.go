@@ -17,7 +17,7 @@ func decide(t testing.TB, s *Source, cost int64, charges ...ratelimit.Charge) ra
 	t.Helper()
 	v, err := s.Decide(context.Background(), ratelimit.Request{Charges: charges, Cost: cost})
 	if err != nil || v.Outage {
-		t.Fatalf("%+v, %v", v, err)
+		t.Fatalf("%+v, %v, %v", v, err, s.Health())
 	}
 	return v
 }

@@ -107,9 +107,9 @@ func TestCloseEndsAllOfItInTheMidstOfAnOutage(t *testing.T) {
 		eventually(t, "it is served", ask)
 		begin(p)
 		if name == "probing" {
-			eventually(t, "the breaker opens", func() bool { ask(); return s.pipeline("l").opened.Load() })
+			eventually(t, "the breaker opens", func() bool { ask(); return s.pipeline(place{limiter: "l"}).opened.Load() })
 		} else {
-			l := s.pipeline("l")
+			l := s.pipeline(place{limiter: "l"})
 			l.mu.Lock()
 			l.lastAnswer = time.Time{} // so that the caller does not send its own batch
 			l.mu.Unlock()

@@ -50,7 +50,7 @@ func TestASuperfluousSenderEndsAndLeavesTheQueueToTheOther(t *testing.T) {
 
 func TestACallersOwnBatchTakesTheCallsThatArriveBeforeItIsSent(t *testing.T) {
 	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "along:", maxOwnWait), nodes: 1})
-	pl := s.pipeline("l")
+	pl := s.pipeline(place{limiter: "l"})
 	pl.lastAnswer = s.conn.clock()
 	own := &call{encodedRequest: encodeRequest(s.prefix, &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "own")}}, keyBudget{}), done: make(chan outcome, 1)}
 	f, err := pl.enqueue(own)
@@ -114,7 +114,7 @@ func TestAReusedCallHoldsNothingOfItsFormerRequest(t *testing.T) {
 
 func TestAllWaitingCallsFailWhenTheSourceIsClosed(t *testing.T) {
 	s := open(t, config{settings: settings(t, "redis://127.0.0.1:1", "", maxOwnWait), nodes: 1})
-	pl := s.pipeline("l")
+	pl := s.pipeline(place{limiter: "l"})
 	pl.lastAnswer = s.conn.clock()
 	own := &call{encodedRequest: encodeRequest("", &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "s")}}, keyBudget{}), done: make(chan outcome, 1)}
 	f, err := pl.enqueue(own)

@@ -34,54 +34,43 @@ type encodedRequest struct {
 	buffer  []byte // of the last vector, for reuse
 }
 
-// hashTag puts all keys of a limiter into one slot of a Redis Cluster. No name contains "*".
-func hashTag(limiter string) string {
-	if limiter == "" {
-		return "{*}"
-	}
-	return "{" + limiter + "}"
-}
-
 // encodeRequest expects a request with at least one charge that passed its Check. The keys are
 //
-//	<prefix>limit:{<limiter>}<policy>:<window in ms>x<slots>:<subject>
+//	<head><policy>:<window in ms>x<slots>:<subject>
 //
-// and the first part up to the tag is the same for all of them. Where clients choose the
+// of which the head is <prefix>limit:<tag>, see [place]. Where clients choose the
 // subject there are two more, without the colon and the subject: with "#" and the number
 // of a bucket, and with "#" alone the population.
-func encodeRequest(prefix string, r *ratelimit.Request, budget keyBudget) *encodedRequest {
+func encodeRequest(head string, r *ratelimit.Request, budget keyBudget) *encodedRequest {
 	a := new(encodedRequest)
-	a.encode(prefix, r, budget)
+	a.encode(head, r, budget)
 	return a
 }
 
 // encode replaces the content with that of another request.
-func (a *encodedRequest) encode(prefix string, r *ratelimit.Request, budget keyBudget) {
+func (a *encodedRequest) encode(head string, r *ratelimit.Request, budget keyBudget) {
 	a.cost = min(max(r.Cost, 1), maxCost)
 	a.charges = a.charges[:0]
-	limit := hashTag(r.Charges[0].Policy.Limiter)
 	text := a.buffer[:0]
 	var ends [ratelimit.MaxCharges]struct{ key, population, bucket int }
 	for i := range r.Charges {
 		p := r.Charges[i].Policy
 		window, subject := p.Window.Milliseconds(), ratelimit.Subject(r.Charges[i].Subject)
 		begin := len(text)
-		text = append(text, prefix...)
-		text = append(text, "limit:"...)
-		text = append(text, limit...)
+		text = append(text, head...)
 		text = append(text, p.Name...)
 		text = append(text, ':')
 		text = strconv.AppendInt(text, window, 10)
 		text = append(text, 'x')
 		text = strconv.AppendInt(text, ratelimit.Slots, 10)
-		head := len(text)
+		name := len(text)
 		text = append(text, ':')
 		text = append(text, subject...)
 		c := encodedCharge{window: window, limit: p.Limit, dry: p.DryRun}
 		ends[i].key = len(text)
 		if p.Chosen {
 			c.maxOwnKeys = budget.callers
-			text = append(text, text[begin:head]...)
+			text = append(text, text[begin:name]...)
 			text = append(text, '#')
 			ends[i].population = len(text)
 			text = strconv.AppendUint(text, uint64(budget.salt.Bucket(subject)), 10)

@@ -11,7 +11,7 @@ import (
 // taken for them, its requests would be counted for a stranger.
 func TestASubjectThatLooksLikeAKeyIsNoOtherSubject(t *testing.T) {
 	ask := func(first, second string) *encodedRequest {
-		return encodeRequest("", &ratelimit.Request{Charges: []ratelimit.Charge{one("a", 1, time.Second, first), one("b", 1, time.Second, second)}}, keyBudget{})
+		return encodeRequest("limit:{l}", &ratelimit.Request{Charges: []ratelimit.Charge{one("a", 1, time.Second, first), one("b", 1, time.Second, second)}}, keyBudget{})
 	}
 	const begin = "limit:{l}b:1000x60:"
 	left, right := ask("x", "y"+begin+"z"), ask("x"+begin+"y", "z")

@@ -24,15 +24,14 @@ var (
 	errOverflow = errors.New("limiter redis: too many requests wait for Redis")
 )
 
-// pipeline sends the calls of one limiter to Redis in batches. All keys of a limiter are in
+// pipeline sends the calls of one place to Redis in batches. All keys of a place are in
 // one slot, on one server. What arrives while a batch is in flight goes with the next one:
 // an idle pipeline adds no latency, and a busy one needs few round trips, which are the
 // largest part of the cost of a decision.
 type pipeline struct {
 	conn    *conn
-	denials *denials // nil: none
-	prefix  string
-	limiter string
+	denials *denials    // nil: none
+	head    string      // of its keys
 	opened  atomic.Bool // a copy of breaker.open that needs no lock
 
 	mu         sync.Mutex

@@ -12,7 +12,7 @@ import (
 // busyPipeline has batches in flight, so that every call waits.
 func busyPipeline(t *testing.T) *pipeline {
 	s := open(t, config{settings: settings(t, "redis://127.0.0.1:1", "", patient), nodes: 1})
-	return &pipeline{conn: s.conn, limiter: "l", senders: maxInFlight}
+	return &pipeline{conn: s.conn, senders: maxInFlight}
 }
 
 // takeBatch fills a batch as a sender does, and returns nil if nothing waits.
@@ -155,7 +155,7 @@ func TestALateBatchCountsAsOneFailureBeforeItsReplyArrives(t *testing.T) {
 func TestPipelinesOfRemovedLimitersAreDropped(t *testing.T) {
 	s := open(t, config{settings: settings(t, "redis://127.0.0.1:1", "", patient), nodes: 1})
 	for i := range 10 * maxIdlePipelines {
-		s.pipeline(fmt.Sprint(i))
+		s.pipeline(place{limiter: fmt.Sprint(i)})
 	}
 	if len(s.pipelines) > maxIdlePipelines {
 		t.Fatalf("%d pipelines", len(s.pipelines))

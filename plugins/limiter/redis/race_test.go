@@ -25,7 +25,7 @@ func TestACallAbandonedAfterTheBreakerOpenedGetsItsError(t *testing.T) {
 // Other senders allow time for connecting; a caller that sends its own batch does not.
 func TestACallersOwnBatchIsNotSentByAnotherSender(t *testing.T) {
 	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "own:", maxOwnWait), nodes: 1})
-	pl := s.pipeline("l")
+	pl := s.pipeline(place{limiter: "l"})
 	pl.lastAnswer = s.conn.clock()
 	own := &call{encodedRequest: encodeRequest(s.prefix, &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "own")}}, keyBudget{}), done: make(chan outcome, 1)}
 	f, err := pl.enqueue(own)
@@ -47,7 +47,7 @@ func TestACallersOwnBatchIsNotSentByAnotherSender(t *testing.T) {
 // new limiter is requested.
 func TestHealthAndNewPipelinesDoNotDeadlock(t *testing.T) {
 	s := open(t, config{settings: settings(t, "redis://127.0.0.1:1", "", patient), nodes: 1})
-	pl := s.pipeline("l")
+	pl := s.pipeline(place{limiter: "l"})
 	pl.mu.Lock()
 	go func() { _ = s.Health() }()
 	eventually(t, "Health waits for the pipeline", func() bool {
@@ -57,7 +57,7 @@ func TestHealthAndNewPipelinesDoNotDeadlock(t *testing.T) {
 		}
 		return true
 	})
-	go s.pipeline("new")
+	go s.pipeline(place{limiter: "new"})
 	eventually(t, "another pipeline waits for Health", func() bool {
 		if s.mu.TryRLock() {
 			s.mu.RUnlock()
@@ -88,7 +88,7 @@ func TestNothingStartsAfterClose(t *testing.T) {
 // Nobody else arrives who would start a sender.
 func TestACallThatArrivesDuringACallersOwnBatchIsSentAfterIt(t *testing.T) {
 	s := open(t, config{settings: settings(t, redistest.Shared(t).URL(), "after:", maxOwnWait), nodes: 1})
-	pl := s.pipeline("l")
+	pl := s.pipeline(place{limiter: "l"})
 	pl.lastAnswer = s.conn.clock()
 	own := &call{encodedRequest: encodeRequest(s.prefix, &ratelimit.Request{Charges: []ratelimit.Charge{one("p", 9, time.Minute, "own")}}, keyBudget{}), done: make(chan outcome, 1)}
 	f, err := pl.enqueue(own)
@@ -143,7 +143,7 @@ func quiet(t *testing.T, wait time.Duration) (ask func(context.Context) (ratelim
 		if v, err := ask(t.Context()); err != nil || v.Outage {
 			return false
 		}
-		pl := s.pipeline("l")
+		pl := s.pipeline(place{limiter: "l"})
 		pl.mu.Lock()
 		defer pl.mu.Unlock()
 		return wait > maxOwnWait || pl.callerMaySend(s.conn.clock())

@@ -43,9 +43,7 @@ func (p *pipeline) checkHealth() {
 
 // healthBatch is a batch of one request, for the server of this pipeline's keys.
 func (p *pipeline) healthBatch() *batch {
-	policy := healthPolicy
-	policy.Limiter = p.limiter
 	b := newBatch()
-	b.addGroup(&group{encodedRequest: encodeRequest(p.prefix, &ratelimit.Request{Charges: []ratelimit.Charge{{Policy: &policy}}}, keyBudget{}), n: 1})
+	b.addGroup(&group{encodedRequest: encodeRequest(p.head, &ratelimit.Request{Charges: []ratelimit.Charge{{Policy: &healthPolicy}}}, keyBudget{}), n: 1})
 	return b
 }

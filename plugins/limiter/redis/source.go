@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 const (
 	// defaultMaxWait is how long a request waits for Redis before it is decided as in an outage.
 	defaultMaxWait   = 20 * time.Millisecond
-	maxIdlePipelines = 64
+	maxIdlePipelines = 1024
 )
 
 var errClosed = errors.New("limiter redis: closed")
@@ -29,7 +30,7 @@ type config struct {
 
 // Source is a [ratelimit.Source] that counts in Redis. It is safe for concurrent use.
 //
-// A request passes from Decide to the pipeline of its limiter, which sends batches over the
+// A request passes from Decide to the pipeline of its [place], which sends batches over the
 // connection, which runs the script.
 type Source struct {
 	settings redisconn.Settings
@@ -44,14 +45,14 @@ type Source struct {
 	startReports sync.Once
 
 	mu        sync.RWMutex // acquired before those of pipelines
-	pipelines map[string]*pipeline
+	pipelines map[place]*pipeline
 }
 
 var _ ratelimit.OpenSource = (*Source)(nil)
 
 func newSource(c config) (*Source, error) {
 	s := &Source{
-		settings: c.settings, prefix: c.settings.Prefix, pipelines: make(map[string]*pipeline),
+		settings: c.settings, prefix: c.settings.Prefix, pipelines: make(map[place]*pipeline),
 		callers: c.callers, salt: newSaltState(), nodes: newNodes(c.nodes),
 	}
 	if s.callers == 0 {
@@ -83,15 +84,17 @@ func (s *Source) Decide(ctx context.Context, r ratelimit.Request) (ratelimit.Ver
 	if len(r.Charges) == 0 {
 		return ratelimit.Verdict{Admitted: true, At: s.conn.wallTime(), Results: r.Results[:0]}, nil
 	}
-	p := s.pipeline(r.Charges[0].Policy.Limiter)
-	if p.opened.Load() {
-		return s.fallback.Decide(r)
-	}
 	budget, ok := s.keyBudget(ctx, &r)
 	if !ok {
 		return s.decideInOutage(ctx, r)
 	}
-	c := newCall(s.prefix, &r, budget)
+	at := s.placeOf(&r, budget)
+	p := s.pipeline(at)
+	if p.opened.Load() {
+		return s.fallback.Decide(r)
+	}
+	budget.callers = at.callers(budget.callers)
+	c := newCall(p.head, &r, budget)
 	if s.denials != nil {
 		now := s.conn.clock()
 		if d := s.denials.find(c.encodedRequest, now); d != nil {
@@ -150,27 +153,23 @@ func (s *Source) cleanError(err error) error {
 // Close implements [ratelimit.OpenSource]. Decide falls back after it.
 func (s *Source) Close() error { return s.conn.close() }
 
-// pipeline returns the pipeline of a limiter.
-func (s *Source) pipeline(limiter string) *pipeline {
+// pipeline returns the pipeline of a place.
+func (s *Source) pipeline(at place) *pipeline {
 	s.mu.RLock()
-	p := s.pipelines[limiter]
+	p := s.pipelines[at]
 	s.mu.RUnlock()
 	if p != nil {
 		return p
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p = s.pipelines[limiter]; p != nil {
+	if p = s.pipelines[at]; p != nil {
 		return p
 	}
 	if len(s.pipelines) >= maxIdlePipelines { // of limiters that reloads have removed
-		for name, p := range s.pipelines {
-			if p.isIdle() {
-				delete(s.pipelines, name)
-			}
-		}
+		maps.DeleteFunc(s.pipelines, func(_ place, p *pipeline) bool { return p.isIdle() })
 	}
-	p = &pipeline{conn: s.conn, denials: s.denials, prefix: s.prefix, limiter: limiter}
-	s.pipelines[limiter] = p
+	p = &pipeline{conn: s.conn, denials: s.denials, head: s.prefix + "limit:" + at.tag()}
+	s.pipelines[at] = p
 	return p
 }

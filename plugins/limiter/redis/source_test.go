@@ -70,8 +70,14 @@ func TestSourceOnOneServer(t *testing.T) {
 func TestSourceOnACluster(t *testing.T) {
 	t.Parallel()
 	c := redistest.StartCluster(t)
+	testSlots(t, c)
 	testSource(t, c.URL())
+	sourcetest.Run(t, func(t *testing.T, now func() time.Time) ratelimit.Source {
+		return allChosen{open(t, config{settings: settings(t, c.URL(), "chosen:", patient), nodes: 1, now: now, denials: -1})}
+	})
 	threeNodes(t, c.URL())
+	testShards(t, c)
+	testMadeUpCallersInShards(t, c)
 	s := open(t, config{settings: settings(t, c.URL(), "shard:", 0), nodes: 3})
 	ask := func(limiter string) ratelimit.Verdict {
 		v, err := s.Decide(context.Background(), ratelimit.Request{Charges: []ratelimit.Charge{{Policy: &ratelimit.Policy{Limiter: limiter, Name: "p", Limit: 1 << 30, Window: time.Minute}, Subject: "s"}}})
@@ -82,20 +88,20 @@ func TestSourceOnACluster(t *testing.T) {
 	}
 	// Two limiters on different servers.
 	away, here := "a", "a"
-	holder := c.Holder(hashTag(away))
-	for n := 0; c.Holder(hashTag(here)) == holder; n++ {
+	holder := c.Holder(place{limiter: away}.tag())
+	for n := 0; c.Holder(place{limiter: here}.tag()) == holder; n++ {
 		here = fmt.Sprint("b", n)
 	}
 	eventually(t, "both limiters are served", func() bool { return !ask(away).Outage && !ask(here).Outage })
 	holder.Freeze()
-	eventually(t, "the limiter of the unreachable server notices", func() bool { ask(away); return s.pipeline(away).opened.Load() })
+	eventually(t, "the limiter of the unreachable server notices", func() bool { ask(away); return s.pipeline(place{limiter: away}).opened.Load() })
 	outages := 0
 	for range 100 {
 		if ask(here).Outage {
 			outages++
 		}
 	}
-	if outages > 5 || s.pipeline(here).opened.Load() {
+	if outages > 5 || s.pipeline(place{limiter: here}).opened.Load() {
 		t.Errorf("%d of 100 requests of a limiter on another server met an outage", outages)
 	}
 	begin := time.Now()
