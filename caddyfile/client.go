@@ -70,10 +70,10 @@ type clientBlock struct {
 	lines map[string]caddyfile.Token // of each word, the last one
 }
 
-// wordsOf maps fields of a client's JSON to words of the Caddyfile with other names.
+// wordsOf maps fields of a client's JSON to their words with other names in the Caddyfile.
 var wordsOf = map[string][]string{
 	"redirect_uris": {"redirect_uri"}, "post_logout_redirect_uris": {"post_logout_redirect_uri"}, "deprecated_grants": {"deprecated_grant"},
-	"secret": {"secret", "secret_hash"},
+	"secret": {"secret_hash"},
 }
 
 // lineOf returns the line of an error about the client as a whole: that of the last word that
@@ -84,11 +84,7 @@ func (b *clientBlock) lineOf(err error, head caddyfile.Token) caddyfile.Token {
 		return head
 	}
 	for _, field := range wrong.Fields {
-		words := wordsOf[field]
-		if words == nil {
-			words = []string{field}
-		}
-		for _, word := range words {
+		for _, word := range append([]string{field}, wordsOf[field]...) {
 			if t, ok := b.lines[word]; ok {
 				head = t
 			}

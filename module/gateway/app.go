@@ -246,7 +246,10 @@ func (a *App) buildServer(users directory.Directory, repl *caddy.Replacer) error
 		return err
 	}
 	a.core.KeepFor(a.Tokens.longestLife())
-	if a.tickets, err = crossdevice.New(crossdevice.Config{Store: a.core.Store, Count: countTicket}); err != nil {
+	if a.tickets, err = crossdevice.New(crossdevice.Config{
+		Store: a.core.Store,
+		Count: func(kind store.TicketKind, outcome string) { metrics.Set{}.Ticket(string(kind), outcome) },
+	}); err != nil {
 		return err
 	}
 	a.servers = servers.New(a.log, a.tickets.Close)
@@ -278,10 +281,6 @@ func (a *App) buildServer(users directory.Directory, repl *caddy.Replacer) error
 		ClientIP: handler.ClientIP, RequestID: handler.RequestID,
 	})
 	return err
-}
-
-func countTicket(kind store.TicketKind, outcome string) {
-	metrics.Set{}.Ticket(string(kind), outcome)
 }
 
 // Start opens the store, so that a gateway that cannot keep state fails at once. Requests may

@@ -125,11 +125,11 @@ func TestRegistrationNeedsAStrongTokenFromAPlaceholder(t *testing.T) {
 			t.Errorf("%s: got %v", want, err)
 		}
 	}
-	if _, err := (&Registration{InitialTokens: []string{"{env.WEAK}"}}).resolveTokens(caddy.NewReplacer()); err == nil || !strings.Contains(err.Error(), "10 characters") {
+	if _, err := (&Registration{InitialTokens: []string{"{env.WEAK}"}}).build(caddy.NewReplacer()); err == nil || !strings.Contains(err.Error(), "10 characters") {
 		t.Errorf("a weak token: %v", err)
 	}
-	if digests, err := (&Registration{InitialTokens: []string{"{env.STRONG}"}}).resolveTokens(caddy.NewReplacer()); err != nil || len(digests) != 1 || len(digests[0]) != 64 {
-		t.Errorf("%v %v", digests, err)
+	if rules, err := (&Registration{InitialTokens: []string{"{env.STRONG}"}}).build(caddy.NewReplacer()); err != nil || len(rules.InitialTokens) != 1 || len(rules.InitialTokens[0]) != 64 {
+		t.Errorf("%+v %v", rules, err)
 	}
 }
 

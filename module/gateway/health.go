@@ -1,10 +1,10 @@
 package gateway
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/gatehouse/gatehouse/module/internal/pool"
 	"net/http"
 	"strings"
 
@@ -14,6 +14,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/admin"
 	"github.com/gatehouse/gatehouse/module/internal/adminapi"
 	"github.com/gatehouse/gatehouse/module/internal/handler"
+	"github.com/gatehouse/gatehouse/module/internal/pool"
 )
 
 func init() { caddy.RegisterModule(new(Health)) }
@@ -51,12 +52,7 @@ func (h *Health) Provision(ctx caddy.Context) (err error) {
 
 // Check fills in the defaults and reports what is wrong with the paths.
 func (h *Health) Check() error {
-	if h.Ready == "" {
-		h.Ready = "/ready"
-	}
-	if h.Live == "" {
-		h.Live = "/live"
-	}
+	h.Ready, h.Live = cmp.Or(h.Ready, "/ready"), cmp.Or(h.Live, "/live")
 	for _, path := range []string{h.Ready, h.Live} {
 		if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "*{?#") {
 			return fmt.Errorf("'%s': expected a path such as /ready", path)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
+
 	"github.com/gatehouse/gatehouse/module/internal/authserver/registration"
 	"github.com/gatehouse/gatehouse/module/internal/clientstore"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
@@ -50,25 +51,7 @@ func (r *Registration) build(repl *caddy.Replacer) (*registration.Rules, error) 
 	if r == nil {
 		return nil, nil
 	}
-	digests, err := r.resolveTokens(repl)
-	if err != nil {
-		return nil, err
-	}
-	return &registration.Rules{InitialTokens: digests, Scopes: r.Scopes, Audience: r.Audience, Max: r.Max}, nil
-}
-
-// scopes are the most that registered clients may have. They are nil when none can register;
-// those of the last configuration that allowed it apply then.
-func (r *Registration) scopes() []string {
-	if r == nil {
-		return nil
-	}
-	return append([]string{}, r.Scopes...)
-}
-
-// resolveTokens returns the hex SHA-256 digests of the initial access tokens.
-func (r *Registration) resolveTokens(repl *caddy.Replacer) ([]string, error) {
-	var digests []string
+	rules := &registration.Rules{Scopes: r.Scopes, Audience: r.Audience, Max: r.Max}
 	for i, t := range r.InitialTokens {
 		value, err := filled(t, repl)
 		if err != nil {
@@ -80,7 +63,16 @@ func (r *Registration) resolveTokens(repl *caddy.Replacer) ([]string, error) {
 		if strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == ',' }) {
 			return nil, fmt.Errorf("registration: initial_token %d has characters that an Authorization header cannot carry", i+1)
 		}
-		digests = append(digests, secret.Digest(value))
+		rules.InitialTokens = append(rules.InitialTokens, secret.Digest(value))
 	}
-	return digests, nil
+	return rules, nil
+}
+
+// scopes are the most that registered clients may have. They are nil when none can register;
+// those of the last configuration that allowed it apply then.
+func (r *Registration) scopes() []string {
+	if r == nil {
+		return nil
+	}
+	return append([]string{}, r.Scopes...)
 }

@@ -46,12 +46,11 @@ func (s *Server) Provision(ctx caddy.Context) (err error) {
 	if s.app, err = FindApp(ctx, "oauth_server"); err != nil {
 		return err
 	}
-	if err := s.app.servers.AddIssuer(ctx); err != nil {
+	found, err := s.app.servers.AddIssuer(ctx)
+	if err != nil {
 		return err
 	}
-	if s.app.servers.HasIssuer() {
-		s.app.clients.Complete = true
-	}
+	s.app.clients.Complete = s.app.clients.Complete || found
 	s.answers = handler.NewUpstreamAnswers(s.log, s.app.issuer.String())
 	// Apps stop in no fixed order, and the HTTP app waits for its requests when the process
 	// ends, so pending polls must end first.

@@ -203,8 +203,6 @@ func (c *adminClient) refused(status int, body []byte) error {
 // configuration is what the running Caddy was given.
 func (c *adminClient) configuration(ctx context.Context) ([]byte, error) {
 	var config json.RawMessage
-	if err := c.call(ctx, http.MethodGet, "/config/", nil, &config); err != nil {
-		return nil, err
-	}
-	return config, nil
+	err := c.call(ctx, http.MethodGet, "/config/", nil, &config)
+	return config, err
 }

@@ -139,7 +139,10 @@ func (c *Core) Warm(ctx context.Context) error {
 	// When a whole machine starts, the store may be reached and still answer late.
 	var err error
 	for range warmTries {
-		if err = c.readSecrets(ctx); err == nil || ctx.Err() != nil {
+		if _, err = c.Keys(ctx); err == nil {
+			_, err = c.Ring.List(ctx) // how long revocations are kept depends on what the keys have signed
+		}
+		if err == nil || ctx.Err() != nil {
 			break
 		}
 	}
@@ -152,16 +155,6 @@ func (c *Core) Warm(ctx context.Context) error {
 
 // warmTries is how often a start reads the secrets before it gives up.
 const warmTries = 3
-
-// readSecrets reads the gateway's secrets and keys, or creates them. How long revocations are kept
-// depends on what the keys have signed.
-func (c *Core) readSecrets(ctx context.Context) error {
-	if _, err := c.Keys(ctx); err != nil {
-		return err
-	}
-	_, err := c.Ring.List(ctx)
-	return err
-}
 
 // firstLoad is how long a request waits for the revocations to be loaded: just after the start, a
 // late response is better than an error.

@@ -21,10 +21,11 @@ type issuerSite struct {
 // AddIssuer adds the sites of a server for which an oauth_server is provisioned, and refuses a
 // second site: there is one issuer, and clients would find its metadata at an address that is not
 // the issuer's. Handlers that matchers restrict, say to some paths, are part of a site on purpose.
-func (s *Servers) AddIssuer(ctx caddy.Context) error {
+// It reports whether there is a site with one.
+func (s *Servers) AddIssuer(ctx caddy.Context) (known bool, err error) {
 	server := Of(ctx)
 	if server == nil || slices.ContainsFunc(s.issuerSites, func(i *issuerSite) bool { return i.server == server }) {
-		return nil
+		return len(s.issuerSites) > 0, nil
 	}
 	for _, i := range s.routesOf(server).Issuers {
 		found := &issuerSite{server: server, route: i.Route, hosts: i.Hosts}
@@ -42,15 +43,12 @@ func (s *Servers) AddIssuer(ctx caddy.Context) error {
 			if !site.same(other) {
 				both := []string{site.String(), other.String()} // Caddy has its servers in no order
 				slices.Sort(both)
-				return fmt.Errorf("oauth_server: two sites have it, %s and %s, and there is one issuer; expected one site, with all its addresses in front of one block, as in `id.example.com, http://id.example.com {`; in JSON, handlers of one site have the same \"source\"", both[0], both[1])
+				return false, fmt.Errorf("oauth_server: two sites have it, %s and %s, and there is one issuer; expected one site, with all its addresses in front of one block, as in `id.example.com, http://id.example.com {`; in JSON, handlers of one site have the same \"source\"", both[0], both[1])
 			}
 		}
 	}
-	return nil
+	return len(s.issuerSites) > 0, nil
 }
-
-// HasIssuer reports whether an oauth_server is provisioned.
-func (s *Servers) HasIssuer() bool { return len(s.issuerSites) > 0 }
 
 // CheckLimitOrder refuses a limit by caller whose guard comes behind it in the same list of
 // routes: it would limit nobody, silently. It looks at the whole server, since a handler
