@@ -12,6 +12,7 @@ import (
 // With more tokens in use than the cache holds a request costs what verifying its token costs, and none is refused.
 func TestMoreTokensThanTheCacheHolds(t *testing.T) {
 	const fits = 4000 // in 2 MiB
+	machine := harness.Credentials{ID: "machine", Secret: "0123456789-0123456789-0123456789"}
 	for _, n := range sizes(fits, 2*fits, 10*fits) {
 		g := harness.Prepare(t)
 		g.WriteFile(t, "users.json", `{"users":[]}`)
@@ -48,7 +49,11 @@ http://$API {
 `)
 		tokens := make([]string, n)
 		for i := range tokens {
-			tokens[i] = g.Token(t, harness.Credentials{ID: "machine", Secret: "0123456789-0123456789-0123456789"}, url.Values{"grant_type": {"client_credentials"}}).JSON(t)["access_token"].(string)
+			res := g.Token(t, machine, url.Values{"grant_type": {"client_credentials"}, "scope": {"read"}})
+			var ok bool
+			if tokens[i], ok = res.JSON(t)["access_token"].(string); !ok {
+				t.Fatalf("token %d: %d %s", i, res.Status, res.Body)
+			}
 		}
 		call := func() {
 			for i, token := range tokens {
