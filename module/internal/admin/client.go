@@ -12,8 +12,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// overlapDefault is for how long a replaced secret goes on to work when nobody says:
-// long enough to put the new one where the old one is.
+// overlapDefault is how long a replaced secret stays valid by default: long enough to install the
+// new one.
 const overlapDefault = 24 * time.Hour
 
 func configured(c *oauth.Client) adminapi.Client {
@@ -68,7 +68,7 @@ func createClient(c *call, d clientstore.Definition) (any, error) {
 	return reply{http.StatusCreated, adminapi.Path("clients", made.ID), adminapi.ClientWithSecret{Client: stored(made), Secret: secret}}, nil
 }
 
-// onlyDefined refuses what a definition tells and nobody sets.
+// onlyDefined refuses values for read-only fields.
 func onlyDefined(d clientstore.Definition) error {
 	for field, given := range map[string]bool{
 		"created": !d.Created.IsZero(), "secrets": d.Secrets != nil,
@@ -96,7 +96,7 @@ func updateClient(c *call) (any, error) {
 	if err := onlyDefined(given); err != nil {
 		return nil, err
 	}
-	// Decoded once more into what is there, the fields that the body does not have stay.
+	// Decoding the body into the stored definition keeps the fields that the body does not have.
 	err = c.Stored.Update(c.r.Context(), c.names[0], func(d *clientstore.Definition) error { return decodeBody(body, d) })
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func rotateClientSecret(c *call, in secretRotation) (any, error) {
 	c.recordClient("secret_rotated")
 	d, err := c.Stored.Get(c.r.Context(), c.names[0])
 	if err != nil {
-		// The secret is in force and cannot be asked for again: it is told all the same.
+		// The secret is valid and cannot be shown again, so it is returned anyway.
 		d = clientstore.Definition{Client: oauth.Client{ID: c.names[0]}}
 	}
 	return adminapi.ClientWithSecret{Client: stored(d), Secret: secret}, nil

@@ -18,7 +18,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// examineTimeout bounds a look at what may hang: a store or directory elsewhere.
+// examineTimeout bounds a check of what may hang: a remote store or directory.
 const examineTimeout = 5 * time.Second
 
 func examine(c *call) (any, error) {
@@ -43,7 +43,7 @@ func examine(c *call) (any, error) {
 // several.
 const slowStore = 100 * time.Millisecond
 
-// checkStore writes, reads and removes a record of no meaning.
+// checkStore writes, reads and removes a dummy record.
 func (g *Config) checkStore(ctx context.Context, out *adminapi.Findings) {
 	value := []byte(secret.ID())
 	key := store.Key{Kind: store.KindProbe, ID: secret.ID()}
@@ -79,7 +79,7 @@ type FileStore interface {
 }
 
 // checkFiles reports files that others of this machine can read, and a state whose file
-// was deleted: the open file goes on to work and is gone with the process.
+// was deleted: the open file still works, and is lost when the process ends.
 func (g *Config) checkFiles(ctx context.Context, out *adminapi.Findings) {
 	backend, _ := g.OpenStore(ctx) // checkStore reports the error
 	keeper, ok := backend.(FileStore)
@@ -145,7 +145,7 @@ func (g *Config) checkKeys(ctx context.Context, out *adminapi.Findings) {
 	}
 }
 
-// checkDirectory asks for a user whom nobody has.
+// checkDirectory looks up a user who does not exist.
 func (g *Config) checkDirectory(ctx context.Context, out *adminapi.Findings) {
 	const check = "users"
 	begun := time.Now()

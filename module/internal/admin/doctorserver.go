@@ -16,7 +16,7 @@ type examiner interface {
 	Examine(ctx context.Context) (wrong, risky map[string]string, err error)
 }
 
-// checkStoreServer has the store say what of its server puts its records at risk.
+// checkStoreServer reports what puts the records of a remote store at risk.
 func (g *Config) checkStoreServer(ctx context.Context, out *adminapi.Findings) {
 	backend, _ := g.OpenStore(ctx) // checkStore reports the error
 	checkServer(ctx, "store server", backend, out)
@@ -62,8 +62,7 @@ func checkServer(ctx context.Context, check string, opened any, out *adminapi.Fi
 	}
 }
 
-// checkPolls reports when there is hardly room for another poll that hangs. It says
-// nothing where nobody waits.
+// checkPolls warns when few more polls can wait. It reports nothing while none waits.
 func (g *Config) checkPolls(_ context.Context, out *adminapi.Findings) {
 	const waiting = "%s waiting until somebody confirms on a second device, of at most %d"
 	n, most := g.Tickets.Waiting(), g.Tickets.MaxWaiting

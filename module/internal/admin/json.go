@@ -117,7 +117,7 @@ func withoutEmbedded(path string) string {
 	return path
 }
 
-// pageDefault is how long a page of a list is when nobody says.
+// pageDefault is the default length of a page.
 const pageDefault = 100
 
 // readQuery reads the parameters, which must be known and given once.

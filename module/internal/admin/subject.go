@@ -62,7 +62,7 @@ func editUser(edit func(c *call, kept *userstore.Users, id string) (any, error))
 	}
 }
 
-// kept are the users in the store, or a refusal that says where they are instead.
+// kept returns the users in the store, or a refusal that names their directory.
 func (c *call) kept() (*userstore.Users, error) {
 	if users, ok := c.Users.(*userstore.Users); ok {
 		return users, nil

@@ -113,7 +113,7 @@ func updateUser(c *call, kept *userstore.Users, id string) (any, error) {
 	return after, nil
 }
 
-// lockUser locks before it ends what is open, so that nothing begins anew in between.
+// lockUser locks before it ends sessions and grants, so that no new one begins in between.
 func lockUser(c *call, kept *userstore.Users, id string) (any, error) {
 	err := c.readBody(&struct{}{})
 	if err == nil {
@@ -167,9 +167,9 @@ func setPassword(c *call, kept *userstore.Users, id string) (any, error) {
 	}
 	u, ok, err := kept.Lookup(c.r.Context(), id)
 	if err != nil || !ok {
-		u = directory.User{ID: id} // the password is in force and is told this once
+		u = directory.User{ID: id} // the password is valid, and is shown only now
 	}
-	c.Server.EndLockout(id, u.Username) // what was tried on the old password tells nothing of the new one
+	c.Server.EndLockout(id, u.Username) // failed attempts on the old password do not count for the new one
 	return adminapi.UserWithPassword{User: adminapi.User(u), Password: generated}, nil
 }
 
@@ -196,7 +196,7 @@ func (c *call) endSubject(id string) error {
 // endingTimeout bounds the end of what a user has, in a store that is slow.
 const endingTimeout = 30 * time.Second
 
-// finish goes on when the caller hangs up: what is half ended is not over.
+// finish continues when the caller hangs up, so that nothing is left half ended.
 func (c *call) finish(end func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.r.Context()), endingTimeout)
 	defer cancel()

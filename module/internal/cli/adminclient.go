@@ -18,18 +18,18 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 )
 
-// callTimeout bounds one call of the admin endpoint. What takes longest is the hash of
-// a password that waits for its turn, and a store that is away.
+// callTimeout bounds one call of the admin endpoint. The slowest wait for a password hash or an
+// unreachable store.
 const callTimeout = 30 * time.Second
 
-// maxReply bounds what is read of an answer: a configuration is the largest.
+// maxReply bounds a response, in bytes. A configuration is the largest.
 const maxReply = 100 << 20
 
 // adminClient calls the admin endpoint of a running Caddy.
 type adminClient struct {
 	address string // as it was given
 	origin  string
-	silent  bool // sends no Origin: a socket has none
+	silent  bool // sends no Origin, because a socket has none
 	http    *http.Client
 }
 
@@ -107,8 +107,8 @@ func (c *adminClient) call(ctx context.Context, method, path string, in, out any
 		}
 	}
 	status, answer, err := c.send(ctx, method, path, body)
-	// While a configuration is loaded, the endpoint may close a connection it has just
-	// accepted. What only reads is asked again; who does not answer in time will not then.
+	// While a configuration is loaded, the endpoint may close a connection that it has just
+	// accepted. Requests that only read are repeated, except after a timeout.
 	for try := 1; err != nil && method == http.MethodGet && try < readTries && !refusedToConnect(err) && !os.IsTimeout(err); try++ {
 		time.Sleep(readPause)
 		status, answer, err = c.send(ctx, method, path, body)
@@ -153,7 +153,7 @@ const (
 	readPause = 50 * time.Millisecond
 )
 
-// refusedToConnect reports that nothing was sent: nobody listens, or nobody may.
+// refusedToConnect reports whether the connection failed, so that nothing was sent.
 func refusedToConnect(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
@@ -200,7 +200,7 @@ func (c *adminClient) refused(status int, body []byte) error {
 	return e
 }
 
-// configuration is what the running Caddy was given.
+// configuration returns the configuration of the running Caddy.
 func (c *adminClient) configuration(ctx context.Context) ([]byte, error) {
 	var config json.RawMessage
 	err := c.call(ctx, http.MethodGet, "/config/", nil, &config)

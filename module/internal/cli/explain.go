@@ -67,7 +67,7 @@ Caddy's admin endpoint at --address.
 	return cmd
 }
 
-// anyConfiguration is that of a file, or of the running gateway. It may have no app of ours.
+// anyConfiguration reads the configuration of a file or of the running gateway. It may have no app gatehouse.
 func (r *run) anyConfiguration() (*explain.Configuration, error) {
 	if file := r.text("config"); file != "" {
 		if r.given("address") {
@@ -90,7 +90,7 @@ func (r *run) anyConfiguration() (*explain.Configuration, error) {
 	return explain.ReadAny(text)
 }
 
-// explanationText shows an explanation to a person.
+// explanationText writes an explanation as text.
 func explanationText(w io.Writer, e explain.Explanation) {
 	row(w, "Site:", explain.SiteText(e.Address, e.Listen))
 	if e.Refused != "" {

@@ -37,7 +37,7 @@ and Idempotency-Key, which need a store, are left out.
 	return groupCommand("rest", "Looks into api_rest", cmd)
 }
 
-// maxTried bounds what is read from a file.
+// maxTried bounds a file that is read, in bytes.
 const maxTried = 16 << 20
 
 func tryREST(r *run) error {
@@ -126,7 +126,7 @@ func headers(lines []string, flag string) (http.Header, error) {
 	return h, nil
 }
 
-// textOf shows a trial to a person.
+// textOf writes a trial as text.
 func textOf(w io.Writer, t restapi.Tried) {
 	if len(t.Sent) == 0 {
 		row(w, "Sent:", "nothing")

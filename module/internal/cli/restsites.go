@@ -52,9 +52,9 @@ func ports(s explain.Server) (ports []string) {
 	return ports
 }
 
-// chosen are the api_rest handlers of the sites that are meant by a host, a host with a port, or "" for
-// all, with the names of these sites. Sites of several servers that have the same handlers, as those of
-// one address with http and with https do, are one.
+// chosen returns the api_rest handlers of the sites that a host selects, with or without a port, or of all
+// sites for "", and the names of these sites. Sites of several servers with the same handlers are one, as
+// those of an address with http and https.
 func chosen(sites []restSite, site string) (found []json.RawMessage, names []string) {
 	host, port, err := net.SplitHostPort(site)
 	if err != nil {

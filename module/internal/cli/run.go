@@ -33,8 +33,8 @@ type run struct {
 	admin *adminClient // of an [adminCommand]
 }
 
-// newCommand makes a command that ends as all of ours do: what it prints goes to
-// standard output, in the form that --format names, its error to standard error.
+// newCommand makes a command that prints its result to standard output, in the form that --format
+// names, and its error to standard error.
 func newCommand(use, short, long string, args cobra.PositionalArgs, do func(*run) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Long: short + ".\n\n" + strings.TrimSpace(long), Args: cobra.ArbitraryArgs}
 	cmd.Flags().String("format", "text", "How to print: text, or json")
@@ -235,7 +235,7 @@ func rows(w io.Writer, lines [][2]string) {
 	}
 }
 
-// row writes one line of a table. One without a first cell goes on with the line before.
+// row writes one line of a table. A line without a first cell continues the one before.
 func row(w io.Writer, cells ...string) {
 	for i, c := range cells {
 		if c = printable(c); c == "" && cells[0] != "" {
@@ -246,8 +246,8 @@ func row(w io.Writer, cells ...string) {
 	fmt.Fprintln(w, strings.Join(cells, "\t"))
 }
 
-// printable takes out of a text what a terminal obeys: names come from directories and
-// from clients that registered themselves.
+// printable replaces control characters, which a terminal would obey: names come from directories
+// and from clients that registered themselves.
 func printable(s string) string {
 	return strings.Map(func(c rune) rune {
 		if c == ' ' || unicode.IsGraphic(c) && !unicode.Is(unicode.Cf, c) {
@@ -316,5 +316,5 @@ func every[T any](r *run, path string) ([]T, error) {
 	return nil, fmt.Errorf("the list has more than %d entries; ask the admin endpoint itself, page by page", maxPages*adminapi.MaxPage)
 }
 
-// maxPages ends a list that never does.
+// maxPages stops the reading of a list that has no end.
 const maxPages = 1000

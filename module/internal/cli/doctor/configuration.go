@@ -38,7 +38,7 @@ func Configuration(config []byte, running adminapi.Examination) (adminapi.Findin
 	return slices.Concat(p.sites(), p.proxies(), p.policies(), p.cors(), p.reachability(), p.origins(), p.rests(time.Now()), p.nodes(), p.polls(), p.logs()), nil
 }
 
-// sites looks for the servers with oauth_server in them, and how requests come there.
+// sites looks for servers with oauth_server, and how requests reach them.
 func (p configuration) sites() (out adminapi.Findings) {
 	const check = "site"
 	found := false
