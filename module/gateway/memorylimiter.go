@@ -19,7 +19,7 @@ type MemoryLimiter struct {
 	// The most memory for counts, in bytes, from 2097152 (2 MiB) to 1 TiB. A caller
 	// takes 68 bytes for each policy, and 316 if requests are spread over most of a window.
 	// When it is full, the callers idle for longest lose their own counts and share
-	// those of one of thousands of buckets: no limit is exceeded, and some callers may be
+	// those of one of thousands of buckets: no limit is exceeded, and those callers may be
 	// refused early. A reload applies another size and keeps the counts. Default: 268435456
 	// (256 MiB), or a quarter of the memory limit of the Go runtime (`GOMEMLIMIT`, which
 	// Caddy sets from the container's limit) if that is less.

@@ -237,3 +237,59 @@ func TestResizing(t *testing.T) {
 		t.Errorf("after a larger size: %+v", s)
 	}
 }
+
+// Row by row 1, 2 and 10 times as many subjects as there is room for, within one window: the
+// memory stays below its size, and first requests are not refused for want of room.
+func TestFirstRequestsAtTheCapAndFarAboveIt(t *testing.T) {
+	const size = 4 << 20
+	const room = size / 112 // a key takes 68 bytes; an eighth remembers who was evicted, and pages are not full
+	for _, times := range []int{1, 2, 10} {
+		for _, limit := range []int64{1, 5} {
+			t.Run(fmt.Sprintf("%d times, limit %d", times, limit), func(t *testing.T) {
+				share := 0.001
+				if times*int(limit) == 10 { // all who are taken for evicted
+					share = 0.1
+				}
+				clock := newClock()
+				before := heap()
+				m, p := memory(t, size, clock.now), perMinute(limit)
+				refused, over := 0, 0
+				for i := range times * room {
+					requests := int64(1)
+					if i%100 == 0 { // a greedy one
+						requests = 2 * limit
+					}
+					admitted := int64(0)
+					for range requests {
+						if ask(t, m, 1, ratelimit.Charge{Policy: p, Subject: fmt.Sprint(i)}).Admitted {
+							admitted++
+						}
+					}
+					switch {
+					case admitted > limit:
+						over++
+					case admitted == 0:
+						refused++
+					}
+					clock.at = clock.at.Add(time.Duration(i%2) * time.Minute / time.Duration(times*room))
+				}
+				s := m.Stats()
+				grown := heap() - before
+				t.Logf("%d subjects: %d refused at their first request; %+v; the heap has grown by %d bytes", times*room, refused, s, grown)
+				if s.Bytes > size || grown > size+size/4 {
+					t.Errorf("%d bytes for counts and %d in the heap, over %d", s.Bytes, grown, size)
+				}
+				if over > 0 {
+					t.Errorf("%d greedy subjects exceeded their limit", over)
+				}
+				if times == 1 && (refused > 0 || s.Folded > 0 || s.Shared > 0) || float64(refused) > share*float64(times*room) {
+					t.Errorf("%d of %d subjects were refused at their first request", refused, times*room)
+				}
+				if times > 1 && (s.Folded < uint64(room)/2 || s.Shared == 0) {
+					t.Error("the metrics show nothing")
+				}
+				runtime.KeepAlive(m)
+			})
+		}
+	}
+}

@@ -5,15 +5,15 @@ package ratelimit
 // A subject that is evicted is folded into one of its policy's thousands of buckets, chosen by a
 // hash of the subject. A bucket counts as much as the largest of the subjects that were folded
 // into it, not their sum: for every slot, as many units since then as any one of them, see
-// [State.coverState]. A subject without a State of its own is taken to have used what its bucket
-// counts, and a new State begins with that. So
+// [State.coverState]. A subject without a State of its own that may have been evicted is taken to
+// have used what its bucket counts, and a new State begins with that; see [evicted]. So
 //
 //   - a subject never exceeds a limit: after an eviction its bucket counts at least its
 //     units, for as long as they count, and so does a State made from the bucket;
-//   - a million subjects that sent one request each cost a bucket one unit, and new
-//     subjects have the rest of their limit. Only if several times as many subjects as there
-//     is room for come within one window does a bucket gain a unit each time that all of
-//     them were evicted;
+//   - new subjects have their whole limit, but for the few that are taken for evicted ones: one in
+//     a thousand with twice as many subjects in a window as there is room for, and one in ten with
+//     ten times as many. Those find in a bucket what the busiest of its subjects used, which for
+//     subjects that send little is little;
 //   - a greedy subject affects the few that share its bucket, and only once it was evicted.
 //
 // Expired States go first, see [table.sweepCells]. Then the policy with the most subjects loses
@@ -47,6 +47,7 @@ func (t *table) evictSome(now int64) bool {
 	t.loadState(at, &s)
 	t.removeCell(at)
 	t.folded++
+	t.evicted.add(t, c.subject, c.line, now)
 	t.foldIntoBucket(c.line, most.bucketNumber(c.subject), &s, now)
 	return true
 }

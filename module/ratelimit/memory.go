@@ -26,7 +26,7 @@ const (
 type MemoryConfig struct {
 	// Size is how many bytes the counts may take, from [MinSize] to [MaxSize]; 0 means
 	// [DefaultSize]. A subject takes 68 bytes if it sent requests in up to 14 slots of
-	// a window, and 316 at most.
+	// a window, and 316 at most; an eighth of the size is for remembering who was evicted.
 	Size int64
 	// Now is the clock; nil means time.Now. Elapsed time is measured by its monotonic reading,
 	// if it has one, so that steps of the wall clock change nothing.
@@ -37,8 +37,8 @@ type MemoryConfig struct {
 //
 // A subject takes memory from its first admission until its units no longer count. When the
 // memory is full, the subjects that are idle for longest lose their own counts and share
-// those of a bucket, see [table.evictSome]: they and others of the same bucket may then be
-// refused too early, but nobody exceeds a limit. [Result].Shared and [Stats] report it.
+// those of a bucket, see [table.evictSome]: they may then be refused too early, but nobody exceeds
+// a limit. [Result].Shared and [Stats] report it.
 type Memory struct {
 	now    func() time.Time
 	start  time.Time
@@ -125,7 +125,8 @@ func (m *Memory) setSize(size int64) {
 func (s *shard) setCapacity(cap int64, now func() int64) {
 	for more := true; more; {
 		s.mu.Lock()
-		s.cap = cap
+		s.cap = cap - cap/evictedShare*2
+		s.evicted.resize(cap / evictedShare)
 		for range 256 {
 			if more = s.usedBytes() > s.cap && s.evictSome(now()); !more {
 				break

@@ -12,6 +12,7 @@ type table struct {
 	crowd   int64  // bytes that buckets take
 	buckets uint64 // initial number for a policy, a power of two
 	folded  uint64 // subjects that were evicted since the start
+	evicted evicted
 }
 
 func newTable(buckets int) table {
@@ -28,7 +29,7 @@ func (t *table) usedBytes() int64 { return int64(t.cells.n)*cellBytes + int64(t.
 
 // allocatedBytes returns what they take with the unused parts of pages.
 func (t *table) allocatedBytes() int64 {
-	return t.cells.allocatedBytes() + t.blocks.allocatedBytes() + t.heads.allocatedBytes()
+	return t.cells.allocatedBytes() + t.blocks.allocatedBytes() + t.heads.allocatedBytes() + t.evicted.allocatedBytes()
 }
 
 func (t *table) keyCount() (n int) {
@@ -40,13 +41,13 @@ func (t *table) keyCount() (n int) {
 	return n
 }
 
-// loadSubject loads the State of a subject or, if it has none, that of its bucket, which counts
-// at least the units of the subject.
+// loadSubject loads the State of a subject. If it may have been evicted, that of its bucket counts
+// at least its units.
 func (t *table) loadSubject(subject [2]uint64, line uint32, now int64, into *State) (own bool) {
 	l := t.lines[line]
 	at := t.findCell(subject, line, false)
 	own = at != 0
-	if !own && l.lists[shared].n > 0 {
+	if !own && l.lists[shared].n > 0 && t.evicted.mayHold(t, subject, line, now) {
 		at = t.findCell(bucketID(l.bucketNumber(subject)), line, true)
 	}
 	if at != 0 {

@@ -121,3 +121,38 @@ func processorTimes(t *testing.T, servers []*redistest.Server) []time.Duration {
 	}
 	return times
 }
+
+// What a first request meets in a memory limiter with 1, 2 and 10 times as many callers in a window as
+// it has room for.
+func TestMemoryLimiterAboveItsSize(t *testing.T) {
+	for _, size := range sizes(4<<20, 16<<20) {
+		for _, times := range []int{1, 2, 10} {
+			for _, limit := range []int64{1, 5} {
+				m, err := ratelimit.NewMemory(ratelimit.MemoryConfig{Size: int64(size)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				policy := &ratelimit.Policy{Name: "p", Limit: limit, Window: time.Hour}
+				callers, refused := times*size/112, 0
+				began := time.Now()
+				for i := range callers {
+					charges := []ratelimit.Charge{{Policy: policy, Subject: fmt.Sprint("caller ", i)}}
+					v, err := m.Decide(t.Context(), ratelimit.Request{Charges: charges})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !v.Admitted {
+						refused++
+					}
+				}
+				each := time.Since(began) / time.Duration(callers)
+				s := m.Stats()
+				t.Logf("| %2d x %7d callers in %d MiB, limit %2d | %.2f %% of first requests refused | %d bytes a caller of %d, %v a decision | %d folded, %d shared |",
+					times, size/112, size>>20, limit, 100*float64(refused)/float64(callers), s.Bytes/int64(s.Keys), s.Keys, each, s.Folded, s.Shared)
+				if s.Bytes > s.Size || limit > 1 && refused*1000 > callers {
+					t.Errorf("%d of %d first requests were refused; %+v", refused, callers, s)
+				}
+			}
+		}
+	}
+}
