@@ -9,3 +9,9 @@ func sizes(all ...int) []int {
 	}
 	return all
 }
+
+// size is the long size, or the short one.
+func size(short, long int) int {
+	all := sizes(short, long)
+	return all[len(all)-1]
+}
