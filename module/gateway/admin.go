@@ -76,7 +76,7 @@ func (a *App) administered() *admin.Config {
 		Ring: a.core.Ring, KeyAge: a.core.Tending.Age, Revocations: a.core.Revocations, Verify: a.verifier().Verify,
 		Configured: a.clients.Configured, Stored: a.clients.Stored,
 		Users: a.users, UsersIn: a.usersIn,
-		OpenLimiter: a.limiter.Source, LimitsFailClosed: a.limitsClose,
+		OpenLimiter: a.limiter.Source, LimiterMemory: a.limiter.Stats, LimitsFailClosed: a.limitsClose,
 		Tickets: a.tickets, SharedPorts: a.servers.SharedPorts, Readiness: a.readiness, ParseDuration: caddy.ParseDuration,
 	}
 }

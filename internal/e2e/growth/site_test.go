@@ -55,8 +55,8 @@ http://$ID {
 }
 http://$API {
 	oauth_guard {
-		scope read GET /*
 		$RULES
+		scope read GET /*
 	}
 	api_limit {
 		by tenant {http.request.header.X-Tenant} 1000000 1h

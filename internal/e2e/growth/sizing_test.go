@@ -59,7 +59,7 @@ func (s *node) revoke(t *testing.T, refresh string) {
 
 // What one record of each kind takes in the store, with its share of the indexes.
 func TestStoredRecords(t *testing.T) {
-	n := size(16, 300)
+	n := size(16, 100)
 	server := redistest.Start(t)
 	s := startNode(t, 0, "$STORE", "redis "+server.URL()+" {\n timeout 1s\n}", "$LIMITER", "limiter redis "+server.URL()+" {\n timeout 1s\n}", "$USERS", "store")
 	s.populate(t, n)
@@ -198,6 +198,9 @@ func TestMemoryOfANode(t *testing.T) {
 			}
 			s := startNode(t, users, more...)
 			defer s.Stop()
+			if users > 0 {
+				s.signIn(t, "user0") // the file is read when it is first used
+			}
 			return s.heap(t)
 		}
 		one(c.what, at(many)-at(few), many-few)
@@ -214,7 +217,7 @@ func TestMemoryOfANode(t *testing.T) {
 	one("access token in the cache of verified tokens", s.heap(t)-before, many-few)
 
 	inParallel(many, func(i int) { s.read(t, tokens[0], "tenant-"+strconv.Itoa(i)) })
-	one("caller of a policy, `limiter memory`", int64(s.Metric(t, "gatehouse_limiter_memory_bytes")), many)
+	one("caller of a policy, `limiter memory`", int64(s.Metric(t, "caddy_gatehouse_limiter_memory_bytes")), many)
 
 	revoked := few / 2
 	refresh := make([]string, revoked)

@@ -38,7 +38,8 @@ type Config struct {
 	UsersIn string // the name of their directory, "" for the store
 
 	OpenLimiter      func(context.Context) (ratelimit.OpenSource, error)
-	LimitsFailClosed bool // an api_limit refuses requests while the limiter is out of reach
+	LimiterMemory    func() (held ratelimit.Stats, ok bool) // ok is false if the counts are elsewhere
+	LimitsFailClosed bool                                   // an api_limit refuses requests while the limiter is out of reach
 
 	Tickets     *crossdevice.Tickets
 	SharedPorts func() []string // addresses of ours on which another process listens, too

@@ -26,7 +26,7 @@ func examine(c *call) (any, error) {
 	out.Findings.OK("app", "the running configuration has a gateway, issuer %s", c.Issuer)
 	for _, check := range []func(context.Context, *adminapi.Findings){
 		c.checkStore, c.checkStoreServer, c.checkFiles, c.checkLimiter, c.checkRevocations, c.checkKeys,
-		c.checkDirectory, c.checkPolls, c.checkClients, c.checkIssuer, c.checkPorts,
+		c.checkDirectory, c.checkPolls, c.checkCapacity, c.checkClients, c.checkIssuer, c.checkPorts,
 		func(ctx context.Context, _ *adminapi.Findings) {
 			all, _ := c.everyClient(ctx) // checkClients reports the error
 			out.VariantB = slices.ContainsFunc(all, func(c adminapi.Client) bool { return c.VariantB })

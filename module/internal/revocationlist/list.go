@@ -153,6 +153,13 @@ func (l *List) Revoked(t Token) (bool, error) {
 	return false, nil
 }
 
+// Held returns how many revocations are in memory, and how many may be.
+func (l *List) Held() (n, limit int) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.set.size, l.set.limit
+}
+
 // KeyRevoked reports whether a key is known to be revoked, by its kid.
 func (l *List) KeyRevoked(kid string) bool {
 	l.mu.RLock()
