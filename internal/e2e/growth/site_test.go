@@ -169,10 +169,9 @@ func (s *node) read(t *testing.T, token, tenant string) {
 	s.call(t, http.StatusOK, http.MethodGet, s.API+"/read", "", "Authorization", "Bearer "+token, "X-Tenant", tenant)
 }
 
-// inParallel calls f for 0 to n-1, a few at a time.
-func inParallel(n int, f func(i int)) {
+// inParallel calls f for 0 to n-1, by so many workers.
+func inParallel(workers, n int, f func(i int)) {
 	var wg sync.WaitGroup
-	const workers = 8
 	for w := range workers {
 		wg.Go(func() {
 			for i := w; i < n; i += workers {

@@ -28,7 +28,7 @@ var kinds = map[string]string{
 // populate makes n of each record.
 func (s *node) populate(t *testing.T, n int) {
 	t.Helper()
-	inParallel(n, func(i int) {
+	inParallel(2, n, func(i int) { // a node hashes few passwords at a time
 		s.call(t, http.StatusCreated, http.MethodPost, s.Admin+"/gatehouse/clients",
 			fmt.Sprintf(`{"id":"stored-%d","name":"Client Number %[1]d","redirect_uris":["https://c%[1]d.example/cb"],"grants":["authorization_code","refresh_token"],"scopes":["read"]}`, i),
 			"Content-Type", "application/json")
@@ -36,7 +36,7 @@ func (s *node) populate(t *testing.T, n int) {
 			fmt.Sprintf(`{"username":"user%d","name":"User Number %[1]d","email":"user%[1]d@example.com","password":%[2]q}`, i, harness.Password),
 			"Content-Type", "application/json")
 		refresh := s.signIn(t, "user"+strconv.Itoa(i))
-		switch i % 4 {
+		switch i % 10 {
 		case 0:
 			s.revoke(t, refresh)
 		case 1:
@@ -64,7 +64,7 @@ func TestStoredRecords(t *testing.T) {
 	s := startNode(t, 0, "$STORE", "redis "+server.URL()+" {\n timeout 1s\n}", "$LIMITER", "limiter redis "+server.URL()+" {\n timeout 1s\n}", "$USERS", "store")
 	s.populate(t, n)
 	access, _ := s.token(t, clientCredentials)
-	inParallel(n, func(i int) { s.read(t, access, "tenant-"+strconv.Itoa(i)) })
+	inParallel(8, n, func(i int) { s.read(t, access, "tenant-"+strconv.Itoa(i)) })
 	inRedis := redisRecords(t, server)
 	s.Stop()
 
@@ -208,20 +208,20 @@ func TestMemoryOfANode(t *testing.T) {
 
 	s := startNode(t, many)
 	tokens := make([]string, many)
-	inParallel(many, func(i int) { tokens[i], _ = s.token(t, clientCredentials) })
+	inParallel(8, many, func(i int) { tokens[i], _ = s.token(t, clientCredentials) })
 	for _, token := range tokens[:few] { // first what every node needs
 		s.read(t, token, "first")
 	}
 	before := s.heap(t)
-	inParallel(many-few, func(i int) { s.read(t, tokens[few+i], "first") })
+	inParallel(8, many-few, func(i int) { s.read(t, tokens[few+i], "first") })
 	one("access token in the cache of verified tokens", s.heap(t)-before, many-few)
 
-	inParallel(many, func(i int) { s.read(t, tokens[0], "tenant-"+strconv.Itoa(i)) })
+	inParallel(8, many, func(i int) { s.read(t, tokens[0], "tenant-"+strconv.Itoa(i)) })
 	one("caller of a policy, `limiter memory`", int64(s.Metric(t, "caddy_gatehouse_limiter_memory_bytes")), many)
 
 	revoked := few / 2
 	refresh := make([]string, revoked)
-	inParallel(revoked, func(i int) { refresh[i] = s.signIn(t, "user"+strconv.Itoa(i)) })
+	inParallel(2, revoked, func(i int) { refresh[i] = s.signIn(t, "user"+strconv.Itoa(i)) })
 	before = s.heap(t)
 	for _, r := range refresh {
 		s.revoke(t, r)
@@ -235,13 +235,13 @@ func TestCPUOfARequest(t *testing.T) {
 	s := startNode(t, 10*few)
 	tokens := make([]string, 10*few)
 	measure := func(what string, n int, f func(i int)) {
-		inParallel(requests/10, f) // connections and caches
+		inParallel(8, requests/10, f) // connections and caches
 		begun := s.cpu(t)
-		inParallel(requests, f)
+		inParallel(8, requests, f)
 		t.Logf("| %s, %d tokens and callers | %d µs of CPU |", what, n, (s.cpu(t)-begun).Microseconds()/int64(requests))
 	}
 	for _, n := range []int{few, 10 * few} {
-		inParallel(n, func(i int) {
+		inParallel(8, n, func(i int) {
 			if tokens[i] == "" {
 				tokens[i], _ = s.token(t, clientCredentials)
 			}
