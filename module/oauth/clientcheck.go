@@ -8,8 +8,7 @@ import (
 // PrivateKeyJWT is the way to authenticate with a signed assertion (RFC 7523).
 const PrivateKeyJWT = "private_key_jwt"
 
-// What a client may have, by the names of RFC 7591 section 2 and OpenID Connect
-// Registration section 2.
+// What a client may have, by the names of RFC 7591 section 2 and OpenID Connect Registration section 2.
 var (
 	AuthMethods          = []string{"client_secret_basic", "client_secret_post", PrivateKeyJWT}
 	IDTokenAlgs          = []string{"RS256", "ES256", "EdDSA"}
@@ -70,8 +69,7 @@ func (c *Client) Check(known []string) error {
 	return nil
 }
 
-// CheckKind is the part of Check that needs neither addresses nor scopes: id, authentication
-// and grant types.
+// CheckKind is the part of Check that needs neither addresses nor scopes: id, authentication and grant types.
 func (c *Client) CheckKind() error {
 	if !ValidClientID(c.ID) {
 		return about{"id"}.errorf("the id must be 1 to 128 printable ASCII characters without spaces")

@@ -35,9 +35,8 @@ const (
 	SlowDown                Code = "slow_down"               // RFC 8628 3.5; here also: too many failed attempts
 )
 
-// Error is a refusal with three texts: the code for the client's program, the
-// description for its developer, and the cause for the operator's log, which never
-// leaves the gateway. Its methods return changed copies.
+// Error is a refusal with three texts: the code for the client's program, the description for its developer, and the
+// cause for the operator's log, which never leaves the gateway. Its methods return changed copies.
 type Error struct {
 	Code        Code
 	Description string
@@ -73,12 +72,10 @@ var fields = map[Code]string{
 	UnsupportedGrantType: "grant_type", UnsupportedResponseType: "response_type", InvalidScope: "scope", InvalidTarget: "resource",
 }
 
-// Parameter makes an invalid_request about one parameter; what says what is wrong with it,
-// such as "is missing".
+// Parameter makes an invalid_request about one parameter; what says what is wrong with it, such as "is missing".
 func Parameter(name, what string) *Error { return E(InvalidRequest, name+" "+what).About(name) }
 
-// Unavailable is the response to a storage or directory fault, which must never look like an
-// authentication result.
+// Unavailable is the response to a storage or directory fault, which must never look like an authentication result.
 func Unavailable(cause error) *Error {
 	e := E(TemporarilyUnavailable, "the service is temporarily unavailable, try again")
 	e.RetryAfter, e.Cause = 1, cause
@@ -108,9 +105,6 @@ func (e *Error) About(field string) *Error { return e.with(func(c *Error) { c.Fi
 
 // WithStatus returns a copy with another HTTP status.
 func (e *Error) WithStatus(status int) *Error { return e.with(func(c *Error) { c.Status = status }) }
-
-// WithCode returns a copy with another code.
-func (e *Error) WithCode(code Code) *Error { return e.with(func(c *Error) { c.Code = code }) }
 
 // WithCause returns a copy with a text for the operator.
 func (e *Error) WithCause(cause error) *Error { return e.with(func(c *Error) { c.Cause = cause }) }

@@ -17,8 +17,7 @@ const (
 	DeviceCode GrantType = "urn:ietf:params:oauth:grant-type:device_code"
 )
 
-// The deprecated grant types (RFC 9700 sections 2.1.2 and 2.4). A client may have one until a
-// configured date.
+// The deprecated grant types (RFC 9700 sections 2.1.2 and 2.4). A client may have one until a configured date.
 const (
 	Implicit GrantType = "implicit" // RFC 6749 4.2: response_type=token
 	Password GrantType = "password" // RFC 6749 4.3

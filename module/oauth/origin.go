@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Origin writes the origin of a URL as browsers do (RFC 6454 section 6.2): lower case,
-// without the default port.
+// Origin writes the origin of a URL as browsers do (RFC 6454 section 6.2): lower case, without the default port.
 func Origin(u *url.URL) string {
 	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
 	switch scheme {
@@ -19,8 +18,7 @@ func Origin(u *url.URL) string {
 	return scheme + "://" + host
 }
 
-// CheckOrigin reports why an origin could never equal one that a browser sends: origins
-// are compared as strings.
+// CheckOrigin reports why an origin could never equal one that a browser sends: origins are compared as strings.
 func CheckOrigin(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || Origin(u) != s || strings.ContainsAny(s, "*{} ") {

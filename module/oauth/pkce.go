@@ -13,8 +13,7 @@ func ValidChallenge(s string) bool {
 	return err == nil && len(raw) == sha256.Size && len(s) == 43
 }
 
-// ValidVerifier reports whether s has the form of RFC 7636 section 4.1: 43 to 128
-// unreserved characters.
+// ValidVerifier reports whether s has the form of RFC 7636 section 4.1: 43 to 128 unreserved characters.
 func ValidVerifier(s string) bool {
 	if len(s) < 43 || len(s) > 128 {
 		return false
@@ -36,9 +35,8 @@ func Challenge(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// CheckPKCE reports whether the verifier of a token request matches the challenge, or there is
-// neither. A verifier without a challenge is refused, which prevents a downgrade by removing the
-// challenge (RFC 9700 section 4.8.2).
+// CheckPKCE reports whether the verifier of a token request matches the challenge, or there is neither. A verifier
+// without a challenge is refused, which prevents a downgrade by removing the challenge (RFC 9700 section 4.8.2).
 func CheckPKCE(challenge, verifier string) bool {
 	if challenge == "" {
 		return verifier == ""

@@ -60,14 +60,12 @@ func CheckRedirectURI(s string, native bool) error {
 	return nil
 }
 
-// loopbackPrefixes begin the addresses that match with any port. The host must be the registered
-// one: localhost is not 127.0.0.1, because a machine may resolve it to something else (RFC 8252
-// section 8.3).
+// loopbackPrefixes begin the addresses that match with any port. The host must be the registered one: localhost is
+// not 127.0.0.1, because a machine may resolve it to something else (RFC 8252 section 8.3).
 var loopbackPrefixes = []string{"http://127.0.0.1", "http://[::1]", "http://localhost"}
 
-// MatchRedirectURI compares a requested address with a registered one: as
-// strings, except that a native client's loopback address may have any port
-// (RFC 8252 section 7.3).
+// MatchRedirectURI compares a requested address with a registered one: as strings, except that a native client's
+// loopback address may have any port (RFC 8252 section 7.3).
 func MatchRedirectURI(registered, sent string, native bool) bool {
 	if registered == sent {
 		return true

@@ -2,9 +2,8 @@ package oauth
 
 import "slices"
 
-// StateRule says when an authorization request must carry state. The parameter lets the client
-// recognize its own request: without it, or an equivalent, a forged response signs its user in as
-// somebody else (RFC 9700 section 4.7).
+// StateRule says when an authorization request must carry state. The parameter lets the client recognize its own
+// request: without it, or an equivalent, a forged response signs its user in as somebody else (RFC 9700 section 4.7).
 type StateRule string
 
 // The rules.

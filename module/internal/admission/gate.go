@@ -54,17 +54,15 @@ const (
 	lull = 20
 )
 
-// gate decides by how long a goroutine waits for a processor, which it measures in rounds: a
-// round is over when every goroutine that was runnable at its beginning has run. When requests
-// come faster than they are answered, they wait there and not in a handler, because net/http
-// has a goroutine for each connection. Goroutines that wait for a store, a hash or an upstream
-// are not runnable, so slow parts behind the gateway do not make rounds long. While the gate
+// gate decides by how long a goroutine waits for a processor, which it measures in rounds: a round is over when every
+// goroutine that was runnable at its beginning has run. When requests come faster than they are answered, they wait
+// there and not in a handler, because net/http has a goroutine for each connection. Goroutines that wait for a store,
+// a hash or an upstream are not runnable, so slow parts behind the gateway do not make rounds long. While the gate
 // limits rounds, it has the network polled in each: a busy runtime would do so too rarely.
 //
-// When rounds stay long, the gate limits how many requests each admits. Further requests wait in a
-// queue for the next rounds, so that the processors are never idle while there is work. A request
-// that would wait longer than its class may is refused at once. Refused requests cost next to
-// nothing: however many there are, every round admits some.
+// When rounds stay long, the gate limits how many requests each admits. Further requests wait in a queue for the next
+// rounds, so that the processors are never idle while there is work. A request that would wait longer than its class
+// may is refused at once. Refused requests cost next to nothing: however many there are, every round admits some.
 type gate struct {
 	now        func() time.Duration // monotonic, greater than 0
 	count      func() int           // of processors
@@ -139,8 +137,7 @@ func (g *gate) runRounds() {
 	}
 }
 
-// beginRound begins a round with the requests that wait, and returns how many were admitted since
-// the last one ended.
+// beginRound begins a round with the requests that wait, and returns how many were admitted since the last one ended.
 func (g *gate) beginRound() int64 {
 	now := int64(g.now())
 	g.began.Store(now)
@@ -226,9 +223,8 @@ func (g *gate) isLimiting(now int64) bool {
 	return last != 0 && now-last < int64(alert) || since != 0 && now-since >= int64(patience)
 }
 
-// Wait waits until a request is admitted that was not admitted at once, unless that would
-// take longer than its class may wait or the context ends: then it returns false and after
-// how many seconds the client may come again.
+// Wait waits until a request is admitted that was not admitted at once, unless that would take longer than its class
+// may wait or the context ends: then it returns false and after how many seconds the client may come again.
 func (g *gate) Wait(ctx context.Context, c Class) (retryAfter int, ok bool) {
 	now := g.now()
 	g.limited.Store(int64(now))

@@ -72,12 +72,11 @@ func (s *Shedder) AdmitToken(ctx context.Context, raw string, known func(string)
 	return s.wait(ctx, Client)
 }
 
-// AdmitOrHold admits a request on a connection, or returns after how many seconds the client may
-// come again. connection is "" where requests of different clients share it.
+// AdmitOrHold admits a request on a connection, or returns after how many seconds the client may come again.
+// connection is "" where requests of different clients share it.
 //
-// A client that comes again without waiting, over the connection on which it was refused, is
-// told so only when it should have come: a loop without a pause would keep the processors busy
-// with refusals.
+// A client that comes again without waiting, over the connection on which it was refused, is told so only when it
+// should have come: a loop without a pause would keep the processors busy with refusals.
 func (s *Shedder) AdmitOrHold(ctx context.Context, c Class, connection string) (retryAfter int, ok bool) {
 	if retryAfter, ok = s.admit(ctx, c); ok || connection == "" {
 		return retryAfter, ok

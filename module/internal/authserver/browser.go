@@ -8,7 +8,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver/authorize"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/confirm"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/consent"
-	"github.com/gatehouse/gatehouse/module/internal/authserver/device"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/login"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/logout"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
@@ -16,18 +15,18 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver/qrlogin"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/session"
 	"github.com/gatehouse/gatehouse/module/internal/ending"
+	"github.com/gatehouse/gatehouse/module/internal/fairshare"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
 )
 
 // browserEndpoints are what people's browsers ask.
 type browserEndpoints struct {
-	login      *login.Endpoint
-	authorize  *authorize.Endpoint
-	account    *account.Endpoint
-	logout     *logout.Endpoint
-	devicePage *device.Page
-	confirm    *confirm.Endpoint
-	qrlogin    *qrlogin.Endpoint
+	login     *login.Endpoint
+	authorize *authorize.Endpoint
+	account   *account.Endpoint
+	logout    *logout.Endpoint
+	confirm   *confirm.Endpoint
+	qrlogin   *qrlogin.Endpoint
 }
 
 func newPasswords(s *Server, sessions *session.Sessions) *password.Checker {
@@ -72,13 +71,14 @@ func newBrowserEndpoints(s *Server, sessions *session.Sessions) browserEndpoints
 		Page: loginPage, Users: s.Users, ScopeTexts: texts, RefreshIdle: s.Lifetimes.RefreshIdle, TokenLife: s.TokenLife,
 	}
 	b.logout = &logout.Endpoint{Sessions: sessions, Tokens: s.Tokens, FormLife: s.Lifetimes.Request}
-	b.devicePage = &device.Page{Page: loginPage, Codes: s.CrossDevice}
 	b.confirm = &confirm.Endpoint{
-		Page: loginPage, Tickets: tickets, Codes: codes, ScopeTexts: texts, CodeLife: s.Lifetimes.Code, ShowCodePage: b.devicePage.Show,
+		Page: loginPage, Tickets: tickets, Codes: codes, ScopeTexts: texts, CodeLife: s.Lifetimes.Code,
 	}
-	b.qrlogin = qrlogin.New(qrlogin.Config{
+	b.qrlogin = &qrlogin.Endpoint{
 		Page: loginPage, Requests: b.authorize, Tickets: tickets, Codes: codes, CodeLife: s.Lifetimes.Code,
-	})
+		// A third of the places for polls is reserved for addresses that have none.
+		Hanging: fairshare.NewPlaces(s.CrossDevice.MaxWaiting - s.CrossDevice.MaxWaiting/3),
+	}
 	return b
 }
 

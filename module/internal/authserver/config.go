@@ -83,8 +83,7 @@ type Config struct {
 	// ClientIP gives the address a request comes from, without port, as Caddy's
 	// trusted_proxies decides. Never a header.
 	ClientIP func(*http.Request) string
-	// RequestID gives what the logs call a request, for error pages to show. Default: pages
-	// show none.
+	// RequestID gives what the logs call a request, for error pages to show. Default: pages show none.
 	RequestID func(*http.Request) string
 	// Now defaults to time.Now.
 	Now func() time.Time
@@ -165,8 +164,7 @@ type Metrics interface {
 	TokenRequest(grant, outcome string)
 	// SignIn: outcome is one of "ok", "refused", "locked", "limited", "error".
 	SignIn(outcome string)
-	// Revocation: outcome is "revoked", "nothing" (there was nothing to revoke) or the
-	// error code.
+	// Revocation: outcome is "revoked", "nothing" (there was nothing to revoke) or the error code.
 	Revocation(outcome string)
 	// Introspection: outcome is "active", "inactive" or the error code.
 	Introspection(outcome string)

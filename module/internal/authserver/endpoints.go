@@ -81,12 +81,9 @@ func newEndpoints(s *Server) (e endpoints, err error) {
 		Store: s.Store, Attempts: s.Attempts, Form: s.Lifetimes.Request,
 		Respond: s.respond, ClientIP: s.ClientIP, Now: s.Now,
 	}
-	e.device, err = deviceauthz.New(deviceauthz.Config{
+	e.device = &deviceauthz.Endpoint{
 		GrantTypes: s.grantRules, Audiences: s.audiences, Tickets: s.CrossDevice, EntryPage: s.url(page.DevicePath),
 		Attempts: s.Attempts, Respond: s.respond, ClientIP: s.ClientIP,
-	})
-	if err != nil {
-		return e, err
 	}
 	if s.Registration != nil {
 		e.register = &registration.Endpoint{

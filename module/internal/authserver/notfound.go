@@ -17,9 +17,8 @@ type notFoundBody struct {
 	} `json:"error"`
 }
 
-// NotFound answers where there is nothing below the issuer: with the errors of Variant B
-// below /sns/, whose callers read nothing else, with JSON to whoever asks for it, and
-// otherwise with a page.
+// NotFound answers where there is nothing below the issuer: with the errors of Variant B below /sns/, whose callers
+// read nothing else, with JSON to whoever asks for it, and otherwise with a page.
 func (s *Server) NotFound(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
@@ -38,8 +37,7 @@ func (s *Server) NotFound(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// asksForJSON reports whether an Accept names JSON and no HTML: browsers name HTML, whatever
-// else they take.
+// asksForJSON reports whether an Accept names JSON and no HTML: browsers name HTML, whatever else they take.
 func asksForJSON(accept []string) bool {
 	asks := false
 	for _, line := range accept {

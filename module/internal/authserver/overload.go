@@ -45,9 +45,8 @@ func (s *Server) AlwaysAdmitted(r *http.Request) bool {
 	return rt.always
 }
 
-// ShowsCredentials reports whether a request seems to be from an authenticated client,
-// without reading its body or asking the store. Browsers do not count: everybody who was
-// shown a page has a cookie.
+// ShowsCredentials reports whether a request seems to be from an authenticated client, without reading its body or
+// asking the store. Browsers do not count: everybody who was shown a page has a cookie.
 func (s *Server) ShowsCredentials(r *http.Request) bool {
 	rt, ok := s.findRoute(r.URL.Path)
 	return ok && !rt.page && (!rt.anonymous || r.Header.Get("Authorization") != "")

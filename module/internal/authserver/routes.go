@@ -59,8 +59,7 @@ type route struct {
 // clientEndpoint answers forms of authenticated clients.
 type clientEndpoint interface {
 	Serve(w http.ResponseWriter, r *http.Request, client *oauth.Client, form httpx.Form)
-	// Refuse answers a form that could not be read (it is empty then), or whose client is not
-	// authenticated.
+	// Refuse answers a form that could not be read (it is empty then), or whose client is not authenticated.
 	Refuse(w http.ResponseWriter, form httpx.Form, err error)
 }
 
@@ -86,7 +85,7 @@ func (s *Server) table() map[string]route {
 		s.base + page.QRPollPath:                  {methods: get[:1], handle: s.qrlogin.Poll, plaintext: qrlogin.RefusePlaintext, always: true},
 		s.base + page.QRImages:                    pages(get, s.qrlogin.GetImage, nil),
 		s.base + page.ConfirmPath:                 pages(both, s.confirm.Get, s.confirm.Post),
-		s.base + page.DevicePath:                  pages(both, s.devicePage.Get, s.devicePage.Post),
+		s.base + page.DevicePath:                  pages(both, s.confirm.GetCode, s.confirm.PostCode),
 		s.base + page.TimesScript:                 script("times.js"),
 		s.base + page.WaitScript:                  script("wait.js"),
 		s.base + page.LoginScript:                 script("login.js"),
@@ -139,8 +138,7 @@ func (s *Server) findRoute(path string) (route, bool) {
 	return rt, ok
 }
 
-// Serves reports whether a request path is the server's to answer. Other paths may be left to
-// the next handler.
+// Serves reports whether a request path is the server's to answer. Other paths may be left to the next handler.
 func (s *Server) Serves(path string) bool { return s.own.Has(path) }
 
 // ServeHTTP answers every request itself: it never leaves an error to a handler that would log

@@ -83,9 +83,8 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// RefusePlaintext answers a request that came without TLS although the issuer is
-// https: what it carries has been read by others on the way. People get a page, programs
-// the errors of the endpoint they called.
+// RefusePlaintext answers a request that came without TLS although the issuer is https: what it carries has been read
+// by others on the way. People get a page, programs the errors of the endpoint they called.
 func (s *Server) RefusePlaintext(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")

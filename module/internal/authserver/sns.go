@@ -16,11 +16,10 @@ func newVariantB(s *Server) (*variantb.Endpoints, error) {
 	if err != nil {
 		return nil, err
 	}
-	return variantb.New(variantb.Config{
-		Issuer: s.issuer, Clients: s.Clients, Secrets: s.clientAuth, Grants: grants,
-		Names:     &variantb.Names{Store: s.Store, Keys: s.Keys},
-		Directory: s.Directory, Tokens: s.Tokens, Verifier: s.Verifier, Metrics: s.Metrics,
+	return &variantb.Endpoints{
+		Issuer: s.issuer, ClientAuth: s.clientAuth, Grants: grants, Names: &variantb.Names{Store: s.Store, Keys: s.Keys},
+		Directory: s.Directory, Issue: s.Tokens.Issue, Verify: s.Verifier.Verify, Count: s.Metrics.TokenRequest,
 		Audit: s.Audit, Log: s.Log, Audience: s.audiences.Of, Access: s.Lifetimes.VariantB,
 		ClientIP: s.ClientIP, Now: s.Now,
-	})
+	}, nil
 }

@@ -58,8 +58,7 @@ type merged struct {
 
 const schemaPrefix = "#/components/schemas/"
 
-// describeBody makes the table and the example of a schema. Members that are read only are left
-// out of what is sent.
+// describeBody makes the table and the example of a schema. Members that are read only are left out of what is sent.
 func (d *apiDocument) describeBody(raw json.RawMessage, sent bool) apiBody {
 	b := apiBody{Schemas: referredSchemas(raw)}
 	d.merges = 0
@@ -76,8 +75,7 @@ func (d *apiDocument) describeBody(raw json.RawMessage, sent bool) apiBody {
 	return b
 }
 
-// mergeSchemas reads schemas that all hold for a value, with those that they refer to, and the
-// first of alternatives.
+// mergeSchemas reads schemas that all hold for a value, with those that they refer to, and the first of alternatives.
 func (d *apiDocument) mergeSchemas(all []json.RawMessage) merged {
 	m := merged{properties: make(map[string][]json.RawMessage)}
 	seen := make(map[string]bool)
@@ -157,7 +155,8 @@ func (m *merged) typeName() string {
 	return ""
 }
 
-// constraints are the type, the bounds and the default, in signs that need no translation.
+// constraints are the type, the bounds and the default, in signs that need no translation: `integer 1..100 = 20`,
+// `a | b`.
 func (m *merged) constraints() string {
 	var words []string
 	switch {

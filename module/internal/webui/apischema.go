@@ -3,10 +3,8 @@ package webui
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // apiPart is a piece of a schema's text, and the schema that it names, if any.
@@ -36,41 +34,4 @@ func referredSchemas(raw json.RawMessage) (names []string) {
 		}
 	}
 	return names
-}
-
-// typeWords are the type of a parameter, its bounds and its default, in signs that need no
-// translation: `integer 1..100 = 20`, `a | b`.
-func typeWords(raw json.RawMessage) string {
-	var s struct {
-		Type, Default    any
-		Enum             []any
-		Minimum, Maximum json.Number
-		Format           string
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if d.Decode(&s) != nil {
-		return ""
-	}
-	var words []string
-	switch {
-	case len(s.Enum) > 0:
-		var all []string
-		for _, v := range s.Enum {
-			all = append(all, fmt.Sprint(v))
-		}
-		words = append(words, strings.Join(all, " | "))
-	case s.Type != nil:
-		words = append(words, fmt.Sprint(s.Type))
-	}
-	if s.Format != "" {
-		words = append(words, s.Format)
-	}
-	if s.Minimum != "" || s.Maximum != "" {
-		words = append(words, string(s.Minimum)+".."+string(s.Maximum))
-	}
-	if s.Default != nil {
-		words = append(words, "= "+fmt.Sprint(s.Default))
-	}
-	return strings.Join(words, " ")
 }

@@ -144,7 +144,9 @@ func (d *apiDocument) describeOperation(raw json.RawMessage, shared []apiParamet
 		op.Description = "" // who has opened it has read that
 	}
 	for i := range op.Parameters {
-		op.Parameters[i].Type = typeWords(op.Parameters[i].Schema)
+		d.merges = 0
+		m := d.mergeSchemas([]json.RawMessage{op.Parameters[i].Schema})
+		op.Parameters[i].Type = m.constraints()
 	}
 	for _, need := range o.Security {
 		op.Guarded = true

@@ -50,22 +50,18 @@ type Config struct {
 	// Content-Security-Policy of the pages allows neither. An .html file of another name is an error, so
 	// that a misspelt one is not silently without effect.
 	Templates string
-	// Logo is an https URL or an absolute path on the issuer's host; "" for the
-	// built-in mark. Shown 40 pixels high.
+	// Logo is an https URL or an absolute path on the issuer's host; "" for the built-in mark. Shown 40 pixels high.
 	Logo string
 	// Wordmark says that the logo shows Name, which is then not written beside it.
 	Wordmark bool
-	// Color is the accent as #rrggbb, default #1d5bd6. It is darkened for the light
-	// theme as far as WCAG 2.2 AA asks.
+	// Color is the accent as #rrggbb, default #1d5bd6. It is darkened for the light theme as far as WCAG 2.2 AA asks.
 	Color string
-	// ColorDark is the accent of the dark theme, default Color. It is lightened as far as
-	// WCAG 2.2 AA asks.
+	// ColorDark is the accent of the dark theme, default Color. It is lightened as far as WCAG 2.2 AA asks.
 	ColorDark string
 	// Links are the links to pages of the operator's own.
 	Links Links
-	// LanguagePath is the path on the issuer's host that takes the reader's choice of a
-	// language: fields lang (one of Languages) and, on the sign-in and consent page,
-	// request. Default "/language".
+	// LanguagePath is the path on the issuer's host that takes the reader's choice of a language: fields lang (one of
+	// Languages) and, on the sign-in and consent page, request. Default "/language".
 	LanguagePath string
 	// HTTPS says that the issuer is https: adds Strict-Transport-Security.
 	HTTPS bool
@@ -138,9 +134,8 @@ func logoOrigin(logo string) (string, error) {
 	return " https://" + u.Host, nil
 }
 
-// samePath says whether a browser resolves s on the host of the page. Two leading
-// slashes name another host, a backslash counts as a slash there, and control
-// characters are dropped before either is looked at.
+// samePath says whether a browser resolves s on the host of the page. Two leading slashes name another host, a
+// backslash counts as a slash there, and control characters are dropped before either is looked at.
 func samePath(s string) bool {
 	if !strings.HasPrefix(s, "/") || strings.HasPrefix(s, "//") {
 		return false

@@ -41,8 +41,7 @@ func (c color) mixWith(to color, share float64) color {
 	return color{part(c.r, to.r), part(c.g, to.g), part(c.b, to.b)}
 }
 
-// The least favourable surface of each theme an accent is put on; the test of the
-// style sheet holds them to it.
+// The least favourable surface of each theme an accent is put on; the test of the style sheet holds them to it.
 var (
 	lightSurface = color{0xf6, 0xf7, 0xf9}
 	darkSurface  = color{0x17, 0x1c, 0x24}

@@ -70,15 +70,13 @@ func (d data) withBlank(name, value string) data {
 	return d
 }
 
-// On is the text of key with {date} filled in: the day in UTC, since the server does not
-// know the zone of its reader; times.js does. The text "time.date" is its layout, in the
-// manner of package time.
+// On is the text of key with {date} filled in: the day in UTC, since the server does not know the zone of its reader;
+// times.js does. The text "time.date" is its layout, in the manner of package time.
 func (d data) On(key string, at time.Time) (template.HTML, error) {
 	return d.withTime(key, "date", at, " data-day", d.texts["time.date"])
 }
 
-// When is the text of key with {when} filled in: day and time of the day in UTC, with the
-// layout "time.when".
+// When is the text of key with {when} filled in: day and time of the day in UTC, with the layout "time.when".
 func (d data) When(key string, at time.Time) (template.HTML, error) {
 	return d.withTime(key, "when", at, "", d.texts["time.when"])
 }

@@ -91,9 +91,8 @@ func (f files) readText(name string) (string, error) {
 	return string(b), nil
 }
 
-// builtinTemplates are the built-in pages. They depend on no configuration, so all
-// instances share them: parsing, escaping and trying them out takes far longer than
-// anything else a load of a configuration does for the pages.
+// builtinTemplates are the built-in pages. They depend on no configuration, so all instances share them: parsing,
+// escaping and trying them out takes far longer than anything else a load of a configuration does for the pages.
 var builtinTemplates = sync.OnceValues(func() (map[string]*template.Template, error) {
 	builtin := files{builtin: flat{}}
 	p := &Pages{}

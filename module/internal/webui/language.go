@@ -8,8 +8,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Limits on what a stranger makes us parse; what is longer is cut, since these are
-// wishes and no reason to fail.
+// Limits on what a stranger makes us parse; what is longer is cut, since these are wishes and no reason to fail.
 const (
 	maxLocales    = 200 // bytes of ui_locales
 	maxLocaleTags = 10  // tags in it
@@ -20,10 +19,9 @@ const (
 // LanguageCookie is the name of the cookie that holds the language a reader has chosen.
 const LanguageCookie = "gatehouse-lang"
 
-// Language chooses the language of a page: by the cookie [LanguageCookie], which is the
-// reader's own choice, then ui_locales (OIDC Core section 3.1.2.1, space-separated), what
-// the application thinks of the reader, then Accept-Language, else the first one
-// configured. It returns one of Config.Languages.
+// Language chooses the language of a page: by the cookie [LanguageCookie], which is the reader's own choice, then
+// ui_locales (OIDC Core section 3.1.2.1, space-separated), what the application thinks of the reader, then
+// Accept-Language, else the first one configured. It returns one of Config.Languages.
 func (p *Pages) Language(r *http.Request, uiLocales string) string {
 	if c, err := r.Cookie(LanguageCookie); err == nil && len(c.Value) <= maxLangCookie {
 		if lang, ok := p.matchLanguage(parseTags([]string{c.Value})); ok {

@@ -22,9 +22,8 @@ type Pages struct {
 	security http.Header
 }
 
-// New parses and tries out every page in every language; a template or
-// translation that cannot work is an error with its file and line. The built-in
-// pages are tried out once in a process.
+// New parses and tries out every page in every language; a template or translation that cannot work is an error with
+// its file and line. The built-in pages are tried out once in a process.
 func New(c Config) (*Pages, error) {
 	if err := c.setDefaults(); err != nil {
 		return nil, err
@@ -78,8 +77,7 @@ func (p *Pages) Home(w http.ResponseWriter, status int, v HomeView) {
 	p.writePage(w, status, "home", v.Lang, v)
 }
 
-// Error writes an error page. An unknown Code reads like server_error, and a Retry
-// that leads elsewhere is left out.
+// Error writes an error page. An unknown Code reads like server_error, and a Retry that leads elsewhere is left out.
 func (p *Pages) Error(w http.ResponseWriter, status int, v ErrorView) {
 	h := p.security.Clone()
 	if err := mayFrame(h, v.Frames); err != nil {

@@ -34,14 +34,12 @@ func (p *Pages) Confirm(w http.ResponseWriter, status int, v ConfirmView) {
 	p.writePage(w, status, "confirm", v.Lang, v)
 }
 
-// EnterCode writes the page on which a short code is typed: fields user_code, request and
-// token.
+// EnterCode writes the page on which a short code is typed: fields user_code, request and token.
 func (p *Pages) EnterCode(w http.ResponseWriter, status int, v EnterCodeView) {
 	p.writePage(w, status, "entercode", v.Lang, v)
 }
 
-// What may become a source expression: a character with a meaning of its own in a policy
-// would add directives.
+// What may become a source expression: a character with a meaning of its own in a policy would add directives.
 var (
 	originSource = regexp.MustCompile(`^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?$|^https?://\[[0-9a-fA-F:.]+\](:[0-9]{1,5})?$`)
 	pathSource   = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
@@ -112,9 +110,8 @@ func (d *data) setQR(v QRView) error {
 	return nil
 }
 
-// answerAround is what stands in front of and behind "code=..." in the address with the
-// answer. The state is encoded here, byte for byte: in an attribute a page would change
-// line ends and what is no UTF-8.
+// answerAround is what stands in front of and behind "code=..." in the address with the answer. The state is encoded
+// here, byte for byte: in an attribute a page would change line ends and what is no UTF-8.
 func answerAround(redirect, state string) (before, after string, err error) {
 	u, err := url.Parse(redirect)
 	if err != nil || u.Scheme == "" || slices.Contains([]string{"javascript", "data", "vbscript", "blob"}, strings.ToLower(u.Scheme)) {

@@ -9,8 +9,7 @@ type QRView struct {
 	Lang   string
 	Client string // name of the application that asks
 	Host   string // where the browser goes afterwards
-	// Image is the path of the picture of the code; Address, an absolute URL, is what it
-	// says, for a link.
+	// Image is the path of the picture of the code; Address, an absolute URL, is what it says, for a link.
 	Image, Address string
 	// UserCode is the same as a few letters to type at Entry, an absolute URL.
 	UserCode, Entry string
@@ -22,8 +21,7 @@ type QRView struct {
 	Poll string
 	// Script is the path of wait.js; without it the page refreshes itself only.
 	Script string
-	// Refresh is the path of this page, for browsers without script, and Again that of a
-	// new code.
+	// Refresh is the path of this page, for browsers without script, and Again that of a new code.
 	Refresh, Again string
 	// Redirect and ClientState make the address that the script goes to with the code.
 	Redirect, ClientState string

@@ -10,8 +10,7 @@ import (
 // tileColors is how many tile colours the style sheet has: --tile-0 and the classes h1, h2 ...
 const tileColors = 6
 
-// Hue is the style sheet's class for the tile of whatever has this id: the same id always
-// gets the same colour.
+// Hue is the style sheet's class for the tile of whatever has this id: the same id always gets the same colour.
 func (d data) Hue(id string) string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id)) // never fails

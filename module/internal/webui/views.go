@@ -2,9 +2,8 @@ package webui
 
 import "time"
 
-// The views are what the pages show. They hold decided facts and finished texts;
-// every string is escaped by the templates. Lang is a tag that [Pages.Language]
-// returned.
+// The views are what the pages show. They hold decided facts and finished texts; every string is escaped by the
+// templates. Lang is a tag that [Pages.Language] returned.
 
 // Form is the part all forms share. Every form posts to Action.
 type Form struct {
@@ -30,8 +29,7 @@ type LoginView struct {
 // ConsentView is the consent page.
 type ConsentView struct {
 	Form
-	// Account is the path of the account page, where an answer can be taken back; "" for
-	// no link.
+	// Account is the path of the account page, where an answer can be taken back; "" for no link.
 	Account  string
 	ClientID string // chooses the colour of its tile
 	Client   string
@@ -65,14 +63,12 @@ type LogoutView struct {
 	Everywhere bool
 }
 
-// AccountView is the page on which people see and end what they have allowed and where
-// they are signed in.
+// AccountView is the page on which people see and end what they have allowed and where they are signed in.
 type AccountView struct {
 	Form
 	User string
 	Name string // what that person is called, "" for nothing but User
-	// Script is the path of times.js on Origin, which writes times in the reader's zone;
-	// without it they are in UTC.
+	// Script is the path of times.js on Origin, which writes times in the reader's zone; without it they are in UTC.
 	Script, Origin string
 	// Logout is the path of the sign-out page.
 	Logout string
@@ -105,9 +101,8 @@ type SessionView struct {
 	ID      string // the value of its button, opaque
 	Browser string // name of the browser, "" when unknown
 	System  string // name of the operating system, "" when unknown
-	// Address is the network address that it was last used from, "" when unknown, and Place
-	// what is known of it without asking anybody: "loopback" for this machine, "private" for
-	// the local network, "" for nothing.
+	// Address is the network address that it was last used from, "" when unknown, and Place what is known of it
+	// without asking anybody: "loopback" for this machine, "private" for the local network, "" for nothing.
 	Address, Place string
 	Since          time.Time
 	Idle           time.Duration // since when it was not used
@@ -117,11 +112,10 @@ type SessionView struct {
 // ErrorView is a page for what cannot be answered otherwise.
 type ErrorView struct {
 	Lang string
-	// Code selects heading and text from the translations: "invalid_request",
-	// "unknown_client", "invalid_redirect_uri", "expired", "already_answered",
-	// "forbidden", "not_found", "method_not_allowed", "too_large", "too_slow", "too_many", "unavailable",
-	// "server_error", "plaintext"; of a request confirmed on another device "gone" (expired), "taken"
-	// (scanned by somebody else), "unknown_code".
+	// Code selects heading and text from the translations: "invalid_request", "unknown_client",
+	// "invalid_redirect_uri", "expired", "already_answered", "forbidden", "not_found", "method_not_allowed",
+	// "too_large", "too_slow", "too_many", "unavailable", "server_error", "plaintext"; of a request confirmed on
+	// another device "gone" (expired), "taken" (scanned by somebody else), "unknown_code".
 	Code string
 	// Detail is a sentence for the developer of the client; never request data.
 	Detail string
@@ -130,15 +124,13 @@ type ErrorView struct {
 	Sent string
 	// Retry is a same-origin path for "start again", "" for none.
 	Retry string
-	// RequestID is what the logs call the request, for a person to tell those who run the
-	// server; "" for none.
+	// RequestID is what the logs call the request, for a person to tell those who run the server; "" for none.
 	RequestID string
 	// Frames are the origins that may frame the page, none for nobody.
 	Frames []string
 }
 
-// HomeView is the page at the issuer's own address, for whoever opens it without being sent
-// there by an application.
+// HomeView is the page at the issuer's own address, for whoever opens it without being sent there by an application.
 type HomeView struct {
 	Lang string
 	// Login and Metadata are the paths of the sign-in page and of the discovery document.

@@ -15,9 +15,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
-// Post sends the browser on to the same request as a GET. It does nothing else and so needs no
-// protection against other sites; it cannot do more, because a post from another site comes
-// without our cookies.
+// Post sends the browser on to the same request as a GET. It does nothing else and so needs no protection against
+// other sites; it cannot do more, because a post from another site comes without our cookies.
 func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
 		return refusal.New(http.StatusUnsupportedMediaType, oauth.InvalidRequest, "the body must be application/x-www-form-urlencoded")
@@ -41,13 +40,12 @@ func (e *Endpoint) Post(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// Get answers an authorization request: with the login page, the consent page, or the client's
-// redirect address. Only the last can write to the store, for somebody who is signed in.
+// Get answers an authorization request: with the login page, the consent page, or the client's redirect address. Only
+// the last can write to the store, for somebody who is signed in.
 //
-// The login page is the answer itself and posts the sealed request to /login; the consent page
-// is the answer to that post, and posts to /consent. So neither the sealed request nor anything
-// else of ours is ever in an address, where logs and histories keep it; reload and back work,
-// since each page can be made anew from the one before.
+// The login page is the answer itself and posts the sealed request to /login; the consent page is the answer to that
+// post, and posts to /consent. So neither the sealed request nor anything else of ours is ever in an address, where
+// logs and histories keep it; reload and back work, since each page can be made anew from the one before.
 func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 	p, err := query.Parse(r.URL.RawQuery)
 	if err != nil {
@@ -73,6 +71,12 @@ func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 	if err := e.readHint(r.Context(), p, q); err != nil {
 		return err
 	}
+	return e.answer(w, r, q, client, want, loginHint(p))
+}
+
+// answer answers a request that was checked: with the login page, which has username filled in, or by going on for the
+// user who is signed in.
+func (e *Endpoint) answer(w http.ResponseWriter, r *http.Request, q *Request, client *oauth.Client, want prompt, username string) error {
 	if r.Method == http.MethodHead {
 		w.WriteHeader(http.StatusOK)
 		return nil
@@ -85,13 +89,14 @@ func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if who == nil || want.login || !q.allowsUser(who.User.ID, who.Session.AuthTime) {
-		if want.none {
-			return q.refuse(oauth.LoginRequired, "the user is not signed in")
-		}
-		return e.showLogin(w, r, b, q, client, loginHint(p))
+	p := inProgress{e, w, r, b, q, client, want.none}
+	switch {
+	case who != nil && !want.login && q.allowsUser(who.User.ID, who.Session.AuthTime):
+		return p.Continue(who)
+	case want.none:
+		return q.refuse(oauth.LoginRequired, "the user is not signed in")
 	}
-	return e.proceed(w, r, b, q, client, who, want.none)
+	return p.showLogin(username)
 }
 
 // loginHint prefills the user name, without a look at the directory.
@@ -116,40 +121,40 @@ func (e *Endpoint) CheckPushed(ctx context.Context, p query.Params) error {
 	return e.readHint(ctx, p, q)
 }
 
-func (e *Endpoint) showLogin(w http.ResponseWriter, r *http.Request, b session.Browser, q *Request, client *oauth.Client, username string) error {
-	sealed, err := q.seal(b)
-	if err != nil {
-		return err
-	}
-	return e.ShowLogin(w, r, b, login.View{Title: client.Title(), Locales: q.Locales, Sealed: sealed, Username: username})
-}
-
-// inProgress is a request that a form of browser b sent back, with its client as it is now.
+// inProgress is an authorization request at browser b, with its client as it is now.
 type inProgress struct {
-	e      *Endpoint
+	*Endpoint
 	w      http.ResponseWriter
 	r      *http.Request
 	b      session.Browser
 	q      *Request
 	client *oauth.Client
+	quiet  bool // prompt=none: no page may be shown
 }
 
 // Resume implements [login.Requests].
 func (e *Endpoint) Resume(w http.ResponseWriter, r *http.Request, b session.Browser, sealed string) (login.Request, error) {
-	q, client, err := e.resume(r.Context(), b, sealed)
-	if err != nil {
-		return nil, err
-	}
-	return inProgress{e, w, r, b, q, client}, nil
+	return e.resume(w, r, b, sealed)
 }
 
-func (e *Endpoint) resume(ctx context.Context, b session.Browser, sealed string) (*Request, *oauth.Client, error) {
+// resume opens a request that a form of browser b sent back.
+func (e *Endpoint) resume(w http.ResponseWriter, r *http.Request, b session.Browser, sealed string) (inProgress, error) {
 	q, err := e.open(b, sealed)
 	if err != nil {
-		return nil, nil, err
+		return inProgress{}, err
 	}
-	client, err := e.recheckRequest(ctx, q)
-	return q, client, err
+	client, err := e.recheckRequest(r.Context(), q)
+	return inProgress{e, w, r, b, q, client, false}, err
+}
+
+func (p inProgress) showLogin(username string) error {
+	sealed, err := p.q.seal(p.b)
+	if err != nil {
+		return err
+	}
+	v := p.LoginView()
+	v.Sealed, v.Username = sealed, username
+	return p.ShowLogin(p.w, p.r, p.b, v)
 }
 
 func (p inProgress) ClientID() string { return p.q.Client }
@@ -158,17 +163,13 @@ func (p inProgress) LoginView() login.View {
 	return login.View{Title: p.client.Title(), Locales: p.q.Locales}
 }
 
-func (p inProgress) Continue(who *session.SignedIn) error {
-	return p.e.proceed(p.w, p.r, p.b, p.q, p.client, who, false)
-}
-
 func (p inProgress) ShowAgain() error {
-	who, err := p.e.SignedIn(p.r)
+	who, err := p.SignedIn(p.r)
 	if err != nil {
 		return err
 	}
 	if who == nil || !p.q.allowsUser(who.User.ID, who.Session.AuthTime) {
-		return p.e.showLogin(p.w, p.r, p.b, p.q, p.client, "")
+		return p.showLogin("")
 	}
 	return p.Continue(who)
 }

@@ -87,9 +87,8 @@ var stateMissing = map[oauth.StateRule]string{
 	oauth.StateUnlessPKCEOrNonce: "state is missing or empty: send it, or PKCE, or a nonce with scope openid (require_state unless_pkce_or_nonce)",
 }
 
-// readChallenge applies PKCE: S256 only. An omitted method would mean plain (RFC 7636
-// section 4.3), which protects nothing when the request is seen. The implicit grant has
-// no code to protect.
+// readChallenge applies PKCE: S256 only. An omitted method would mean plain (RFC 7636 section 4.3), which protects
+// nothing when the request is seen. The implicit grant has no code to protect.
 func (e *Endpoint) readChallenge(p query.Params, c *oauth.Client) (string, error) {
 	challenge, method := p.Get("code_challenge"), p.Get("code_challenge_method")
 	switch {
@@ -109,9 +108,8 @@ func (e *Endpoint) readChallenge(p query.Params, c *oauth.Client) (string, error
 	return challenge, nil
 }
 
-// readPrompt reads prompt and max_age. Values of prompt that we do not know are left
-// alone, as OpenID Connect Core allows; there is one account per browser, so choosing
-// another means signing in.
+// readPrompt reads prompt and max_age. Values of prompt that we do not know are left alone, as OpenID Connect Core
+// allows; there is one account per browser, so choosing another means signing in.
 func (q *Request) readPrompt(p query.Params) (prompt, error) {
 	var want prompt
 	words := strings.Fields(p.Get("prompt"))

@@ -12,9 +12,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// identifyClient finds the client and checks the redirect address. Until both are good there is
-// nobody to send an error to: a redirect would make us an open redirector. A missing client_id
-// and an unknown one read alike.
+// identifyClient finds the client and checks the redirect address. Until both are good there is nobody to send an
+// error to: a redirect would make us an open redirector. A missing client_id and an unknown one read alike.
 func (e *Endpoint) identifyClient(ctx context.Context, p query.Params) (*oauth.Client, error) {
 	if p.Count("client_id") > 1 || p.Count("redirect_uri") > 1 {
 		return nil, oauth.E(oauth.InvalidRequest, "client_id or redirect_uri is repeated")
@@ -50,8 +49,7 @@ func (e *Endpoint) findClient(ctx context.Context, dialect store.Dialect, id, re
 	return client, nil
 }
 
-// recheckRequest validates a sealed request again, because a reload of the configuration may have
-// changed its client.
+// recheckRequest validates a sealed request again, because a reload of the configuration may have changed its client.
 func (e *Endpoint) recheckRequest(ctx context.Context, q *Request) (*oauth.Client, error) {
 	client, err := e.findClient(ctx, q.dialect(), q.Client, q.RedirectURI)
 	switch {

@@ -17,37 +17,37 @@ import (
 // grantCode makes the code, stores it and sends the browser back to the client. The same request
 // sent twice finds its code: while that can still be redeemed the answer is repeated, for a
 // browser that lost the first one; afterwards there is no other.
-func (e *Endpoint) grantCode(w http.ResponseWriter, r *http.Request, b session.Browser, q *Request, who *session.SignedIn, epochs store.Epochs) error {
-	now := e.Now()
-	code := base64.RawURLEncoding.EncodeToString(q.code(b.Keys, who.User.ID))
+func (p inProgress) grantCode(who *session.SignedIn, epochs store.Epochs) error {
+	now := p.Now()
+	code := base64.RawURLEncoding.EncodeToString(p.q.code(p.b.Keys, who.User.ID))
 	v := store.Code{
-		State: store.CodeIssued, Dialect: q.dialect(),
-		Client: q.Client, Subject: who.User.ID, Scopes: q.Scopes,
-		RedirectURI: q.RedirectURI, Challenge: q.Challenge, Nonce: q.Nonce, Resources: q.Resources,
-		AuthTime: who.Session.AuthTime, IssuedAt: now, Expires: now.Add(e.CodeLife),
+		State: store.CodeIssued, Dialect: p.q.dialect(),
+		Client: p.q.Client, Subject: who.User.ID, Scopes: p.q.Scopes,
+		RedirectURI: p.q.RedirectURI, Challenge: p.q.Challenge, Nonce: p.q.Nonce, Resources: p.q.Resources,
+		AuthTime: who.Session.AuthTime, IssuedAt: now, Expires: now.Add(p.CodeLife),
 		Session: who.Digest, Grant: secret.ID(), Epochs: epochs,
 	}
 	// If the record were gone before the sealed request has expired, the same request could
 	// bring a code that was used back to life.
 	expires := v.Expires
-	if end := q.Created.Add(e.RequestLife); end.After(expires) {
+	if end := p.q.Created.Add(p.RequestLife); end.After(expires) {
 		expires = end
 	}
 	key := store.Key{Kind: store.KindCode, ID: secret.Digest(code)}
-	err := e.Codes.Add(r.Context(), key, &v, expires)
+	err := p.Codes.Add(p.r.Context(), key, &v, expires)
 	switch {
 	case errors.Is(err, store.ErrExists):
-		err = e.checkRedeemable(r.Context(), key)
+		err = p.checkRedeemable(p.r.Context(), key)
 	case err == nil:
-		e.Log.Info("code issued", slog.String("client", q.Client), slog.String("subject", who.User.ID))
+		p.Log.Info("code issued", slog.String("client", p.q.Client), slog.String("subject", who.User.ID))
 	}
 	if err == nil {
-		err = e.undoUnlessAllowed(r.Context(), q, who, epochs, func(ctx context.Context) error { return e.Codes.Revoke(ctx, key) })
+		err = p.undoUnlessAllowed(p.r.Context(), who, epochs, func(ctx context.Context) error { return p.Codes.Revoke(ctx, key) })
 	}
 	if err != nil {
 		return err
 	}
-	e.Answer(w, r, q.callback(), "code", code)
+	p.Answer(p.w, p.r, p.q.callback(), "code", code)
 	return nil
 }
 

@@ -19,6 +19,15 @@ const Embedded = "jssdk"
 // connectLanguages are the values of lang; another is the browser's own to choose.
 var connectLanguages = map[string]string{"cn": "zh", "en": "en"}
 
+// ConnectGet is Variant B in one browser: our sign-in and consent, then the code.
+func (e *Endpoint) ConnectGet(w http.ResponseWriter, r *http.Request) error {
+	q, client, _, err := e.ReadConnect(r, oauth.SNSUserinfo, oauth.SNSBase)
+	if err != nil {
+		return err
+	}
+	return e.answer(w, r, q, client, prompt{}, "")
+}
+
 // ReadConnect reads a request of Variant B. The person is told everything that is wrong with it,
 // with status 400: this dialect has no redirect for errors. One of scopes must be asked for. The
 // client is returned with an error too, once it is known and the redirect_uri is its own.
@@ -82,8 +91,7 @@ func (e *Endpoint) checkConnect(r *http.Request, p query.Params, scopes []string
 	}, client, nil
 }
 
-// connectScopes splits at commas, as the provider does, and spaces, as OAuth does. refused
-// says why not.
+// connectScopes splits at commas, as the provider does, and spaces, as OAuth does. refused says why not.
 func connectScopes(c *oauth.Client, sent string, here []string) (scopes []string, refused string) {
 	scopes, ok := oauth.ParseScopes(strings.ReplaceAll(sent, ",", " "))
 	switch {

@@ -18,35 +18,35 @@ import (
 const actionConsent = "consent" // of the form's token
 
 // showConsent asks the user. pair is the epoch of client and user at this moment.
-func (e *Endpoint) showConsent(w http.ResponseWriter, r *http.Request, b session.Browser, q *Request, client *oauth.Client, who *session.SignedIn, pair int64) error {
-	q.Shown, q.Pair = consent.PageOf(client, q.RedirectURI), pair
-	sealed, err := q.seal(b)
+func (p inProgress) showConsent(who *session.SignedIn, pair int64) error {
+	p.q.Shown, p.q.Pair = consent.PageOf(p.client, p.q.RedirectURI), pair
+	sealed, err := p.q.seal(p.b)
 	if err != nil {
 		return err
 	}
-	given, err := e.Consents.Given(r.Context(), q.Client, who.User.ID)
+	given, err := p.Consents.Given(p.r.Context(), p.q.Client, who.User.ID)
 	if err != nil {
 		return err
 	}
 	var before []string
-	if consent.Stands(given, client, pair) {
-		before = given.On(q.Shown)
+	if consent.Stands(given, p.client, pair) {
+		before = given.On(p.q.Shown)
 	}
-	lang := e.Pages.Language(r, q.Locales)
+	lang := p.Pages.Language(p.r, p.q.Locales)
 	v := webui.ConsentView{
 		Form: webui.Form{
-			Lang: lang, Action: e.Site.Base + page.ConsentPath, Request: sealed,
-			Token: b.Token(actionConsent, who.User.ID),
+			Lang: lang, Action: p.Site.Base + page.ConsentPath, Request: sealed,
+			Token: p.b.Token(actionConsent, who.User.ID),
 		},
-		ClientID: client.ID,
-		Client:   client.Title(),
-		Host:     page.Destination(q.RedirectURI),
+		ClientID: p.client.ID,
+		Client:   p.client.Title(),
+		Host:     page.Destination(p.q.RedirectURI),
 		User:     who.User.Username, Name: page.DisplayName(who.User),
-		Remember: client.RemembersConsent(q.RedirectURI),
-		Account:  e.Site.Base + page.AccountPath, Unverified: client.SelfRegistered,
+		Remember: p.client.RemembersConsent(p.q.RedirectURI),
+		Account:  p.Site.Base + page.AccountPath, Unverified: p.client.SelfRegistered,
 	}
-	for _, name := range q.Scopes {
-		view := e.ScopeTexts.View(name, lang)
+	for _, name := range p.q.Scopes {
+		view := p.ScopeTexts.View(name, lang)
 		view.New = len(before) > 0 && !slices.Contains(before, name)
 		v.Scopes = append(v.Scopes, view)
 	}
@@ -59,7 +59,7 @@ func (e *Endpoint) showConsent(w http.ResponseWriter, r *http.Request, b session
 		}
 		return 1
 	})
-	e.Pages.Consent(w, http.StatusOK, v)
+	p.Pages.Consent(p.w, http.StatusOK, v)
 	return nil
 }
 
@@ -77,7 +77,7 @@ func (e *Endpoint) PostConsent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	q, client, err := e.resume(r.Context(), b, form.Get("request"))
+	p, err := e.resume(w, r, b, form.Get("request"))
 	if err != nil {
 		return err
 	}
@@ -86,8 +86,8 @@ func (e *Endpoint) PostConsent(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	subject := who.Session.Subject
-	if !ok || !q.allowsUser(subject, who.Session.AuthTime) {
-		return e.showLogin(w, r, b, q, client, "")
+	if !ok || !p.q.allowsUser(subject, who.Session.AuthTime) {
+		return p.showLogin("")
 	}
 	if !b.CheckToken(form.Get("token"), actionConsent, subject) {
 		return refusal.Forbid()
@@ -95,43 +95,42 @@ func (e *Endpoint) PostConsent(w http.ResponseWriter, r *http.Request) error {
 	switch form.Get("decision") {
 	case "allow":
 	case "switch": // another person: the session here ends when they have signed in
-		q.AuthAfter = e.Now()
-		return e.showLogin(w, r, b, q, client, "")
+		p.q.AuthAfter = e.Now()
+		return p.showLogin("")
 	case "deny":
-		e.Log.Info("consent denied", slog.String("client", q.Client), slog.String("subject", subject))
-		e.Audit.Record(r.Context(), audit.Event{Name: audit.ConsentDenied, Client: q.Client, Subject: subject, Scopes: q.Scopes})
-		return q.refuse(oauth.AccessDenied, "the user did not allow this")
+		e.Log.Info("consent denied", slog.String("client", p.q.Client), slog.String("subject", subject))
+		e.Audit.Record(r.Context(), audit.Event{Name: audit.ConsentDenied, Client: p.q.Client, Subject: subject, Scopes: p.q.Scopes})
+		return p.q.refuse(oauth.AccessDenied, "the user did not allow this")
 	default:
 		return oauth.E(oauth.InvalidRequest, "decision must be allow, deny or switch")
 	}
-	return e.allow(w, r, b, q, client, &who)
+	return p.allow(&who)
 }
 
-// allow remembers the consent and gives the client what it asked for. who is without its user
-// yet.
-func (e *Endpoint) allow(w http.ResponseWriter, r *http.Request, b session.Browser, q *Request, client *oauth.Client, who *session.SignedIn) error {
-	user, ok, err := e.Directory.Lookup(r.Context(), who.Session.Subject)
+// allow remembers the consent and gives the client what it asked for. who is without its user yet.
+func (p inProgress) allow(who *session.SignedIn) error {
+	user, ok, err := p.Directory.Lookup(p.r.Context(), who.Session.Subject)
 	if err != nil {
 		return err
 	}
 	if !ok || user.Locked {
-		return q.refuse(oauth.AccessDenied, "the user may not sign in")
+		return p.q.refuse(oauth.AccessDenied, "the user may not sign in")
 	}
 	who.User = user
-	pair, err := ending.PairEpoch(r.Context(), e.Store, q.Client, user.ID) // before the permission
+	pair, err := ending.PairEpoch(p.r.Context(), p.Store, p.q.Client, user.ID) // before the permission
 	if err != nil {
 		return err
 	}
 	// If the client changed while the page was open, or the user withdrew what it was allowed, an
 	// old form that is sent again must not allow it anew.
-	if q.Shown != consent.PageOf(client, q.RedirectURI) || q.Pair != pair {
-		return e.showConsent(w, r, b, q, client, who, pair)
+	if p.q.Shown != consent.PageOf(p.client, p.q.RedirectURI) || p.q.Pair != pair {
+		return p.showConsent(who, pair)
 	}
-	if client.RemembersConsent(q.RedirectURI) {
-		if err := e.Consents.Remember(r.Context(), client, q.RedirectURI, q.Scopes, user.ID, pair); err != nil {
+	if p.client.RemembersConsent(p.q.RedirectURI) {
+		if err := p.Consents.Remember(p.r.Context(), p.client, p.q.RedirectURI, p.q.Scopes, user.ID, pair); err != nil {
 			return err
 		}
 	}
-	e.Audit.Record(r.Context(), audit.Event{Name: audit.Consent, Client: q.Client, Subject: user.ID, Scopes: q.Scopes})
-	return e.grant(w, r, b, q, client, who, pair)
+	p.Audit.Record(p.r.Context(), audit.Event{Name: audit.Consent, Client: p.q.Client, Subject: user.ID, Scopes: p.q.Scopes})
+	return p.grant(who, pair)
 }

@@ -23,10 +23,9 @@ const (
 	useCode    = "code"
 )
 
-// Request is an authorization request that was checked, on its way through the pages. It is not
-// stored: it travels in the forms, sealed so that nobody can read or change it, and bound to the
-// browser's cookie so that nobody can go on with the request of another (the attack of
-// CVE-2022-39222).
+// Request is an authorization request that was checked, on its way through the pages. It is not stored: it travels in
+// the forms, sealed so that nobody can read or change it, and bound to the browser's cookie so that nobody can go on
+// with the request of another (the attack of CVE-2022-39222).
 type Request struct {
 	// ID is used for one code only.
 	ID string `json:"id"`
@@ -47,8 +46,7 @@ type Request struct {
 	// Hint is the subject of id_token_hint, the only one who may be answered for; "" for anybody.
 	Hint    string    `json:"hint,omitempty"`
 	Created time.Time `json:"at"`
-	// AuthAfter is the moment since which the user must have signed in, for
-	// prompt=login and max_age; zero: any time.
+	// AuthAfter is the moment since which the user must have signed in, for prompt=login and max_age; zero: any time.
 	AuthAfter time.Time `json:"auth_after,omitzero"`
 	// AskAgain is prompt=consent.
 	AskAgain bool `json:"ask,omitempty"`
@@ -85,8 +83,7 @@ func (q *Request) allowsUser(subject string, authTime time.Time) bool {
 	return !authTime.Before(q.AuthAfter) && (q.Hint == "" || q.Hint == subject)
 }
 
-// refuse tells the client. Variant B knows no error but a person's no, so there the person is
-// told.
+// refuse tells the client. Variant B knows no error but a person's no, so there the person is told.
 func (q *Request) refuse(code oauth.Code, description string) error {
 	if q.variantB() && code != oauth.AccessDenied {
 		return oauth.E(oauth.InvalidRequest, description)

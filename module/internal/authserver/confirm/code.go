@@ -12,12 +12,11 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// allow stores what will be redeemed when a ticket is confirmed: by a device with its device_code,
-// by a site with the code that the browser is given. It comes before the decision, so that a
-// confirmed ticket always has something to redeem, and whoever ends what was allowed sees
-// everything that is confirmed; until then nobody looks at it. Only what the user who scanned the
-// code decides is stored: the record stays, and anybody else's would sign them in as that user.
-// Errors are crossdevice.ErrTaken and those of the store.
+// allow stores what will be redeemed when a ticket is confirmed: by a device with its device_code, by a site with the
+// code that the browser is given. It comes before the decision, so that a confirmed ticket always has something to
+// redeem, and whoever ends what was allowed sees everything that is confirmed; until then nobody looks at it. Only
+// what the user who scanned the code decides is stored: the record stays, and anybody else's would sign them in as
+// that user. Errors are crossdevice.ErrTaken and those of the store.
 func (e *Endpoint) allow(ctx context.Context, keys *secret.Keys, a approval) error {
 	t, who := a.ticket, a.who
 	if t.Scanner != who.Digest || t.Subject != who.User.ID {

@@ -29,8 +29,7 @@ const useConfirm = "confirm"
 // decisionPatience bounds a decision whose browser has gone.
 const decisionPatience = 30 * time.Second
 
-// scansOfAddress keeps a phone (IPv6: one /64) from binding all codes that are on screens around
-// it.
+// scansOfAddress keeps a phone (IPv6: one /64) from binding all codes that are on screens around it.
 var scansOfAddress = lockout.Rule{Limit: 30, Window: time.Minute}
 
 // Endpoint is the second device's side, for codes that are scanned and codes that are typed: whoever signs in here
@@ -42,13 +41,10 @@ type Endpoint struct {
 	ScopeTexts page.ScopeTexts
 	// CodeLife is how long a code can be redeemed after its delivery.
 	CodeLife time.Duration
-	// ShowCodePage shows the page on which a short code is typed.
-	ShowCodePage func(w http.ResponseWriter, r *http.Request, b session.Browser, who *session.SignedIn, status int, v webui.EnterCodeView) error
 }
 
-// Get binds the ticket to the first user who comes signed in, and asks. It confirms nothing,
-// whatever was allowed before: somebody who was sent a link has seen no page yet. Who is not
-// signed in learns nothing about the ticket.
+// Get binds the ticket to the first user who comes signed in, and asks. It confirms nothing, whatever was allowed
+// before: somebody who was sent a link has seen no page yet. Who is not signed in learns nothing about the ticket.
 func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 	p, err := query.Parse(r.URL.RawQuery)
 	if err != nil {
@@ -77,7 +73,7 @@ func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 		// A link of another site binds nobody: it would tell that site, on a screen of its
 		// own, who of its visitors is signed in here.
 		if !session.FromOwnPage(r) {
-			return e.ShowCodePage(w, r, b, who, http.StatusOK, webui.EnterCodeView{UserCode: page.UserCode(a.ticket.UserCode)})
+			return e.showCodePage(w, r, b, who, http.StatusOK, webui.EnterCodeView{UserCode: page.UserCode(a.ticket.UserCode)})
 		}
 		if err := e.scan(r, &a); err != nil {
 			return err

@@ -1,4 +1,4 @@
-// Package confirm is the page on which somebody who is signed in confirms or denies a request of
-// another device, whether its code was scanned or typed. It knows neither how the other device
-// began nor how it gets its answer.
+// Package confirm has the pages of the second device: on one a user types the short code of a device (RFC 8628), on the
+// other a user who is signed in confirms or denies the request of the first device, whether its code was scanned or
+// typed. It knows neither how the first device began nor how it gets its answer.
 package confirm

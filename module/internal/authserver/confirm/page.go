@@ -9,9 +9,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// showConfirm asks. The page tells what is known of the device where the request began, so that
-// somebody who did not begin it notices (RFC 10027 section 6.1); the number that the page asks for
-// is shown only there.
+// showConfirm asks. The page tells what is known of the device where the request began, so that somebody who did not
+// begin it notices (RFC 10027 section 6.1); the number that the page asks for is shown only there.
 func (e *Endpoint) showConfirm(w http.ResponseWriter, r *http.Request, b session.Browser, a approval, status int) error {
 	t := a.ticket
 	lang := e.Pages.Language(r, "")

@@ -16,8 +16,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// guessesOfAddress bounds, for one address (IPv6: one /64), the names of tickets that nobody gave
-// it.
+// guessesOfAddress bounds, for one address (IPv6: one /64), the names of tickets that nobody gave it.
 var guessesOfAddress = lockout.Rule{Limit: 10, Window: time.Minute}
 
 const useTicketCode = "ticket code" // of the keys' secret

@@ -1,8 +1,6 @@
 package deviceauthz
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -12,6 +10,7 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/authserver/page"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/query"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/refusal"
+	"github.com/gatehouse/gatehouse/module/internal/crossdevice"
 	"github.com/gatehouse/gatehouse/module/internal/fairshare"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/lockout"
@@ -20,35 +19,18 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Config is what an [Endpoint] needs; New checks it.
-type Config struct {
+// Endpoint is the device authorization endpoint, behind client authentication. All fields are needed.
+type Endpoint struct {
 	GrantTypes grant.Rules
 	Audiences  audience.Config
-	Tickets    Tickets
+	Tickets    *crossdevice.Tickets
 	// EntryPage is the URL of the page on which short codes are typed.
 	EntryPage string
-	// Attempts counts the requests of public clients, under keys that begin with
-	// "ticket:device" and "device".
+	// Attempts counts the requests of public clients, under keys that begin with "ticket:device" and "device".
 	Attempts *lockout.Book
 	Respond  oauthhttp.Responder
 	// ClientIP is the address of the sender, without port.
 	ClientIP func(*http.Request) string
-}
-
-// Tickets keeps what is confirmed on a second device. Errors are technical.
-type Tickets interface {
-	Begin(ctx context.Context, t store.Ticket) (id string, begun store.Ticket, err error)
-}
-
-// Endpoint is the device authorization endpoint, behind client authentication.
-type Endpoint struct{ Config }
-
-// New checks the configuration.
-func New(c Config) (*Endpoint, error) {
-	if c.Tickets == nil || c.EntryPage == "" || c.Attempts == nil || c.ClientIP == nil {
-		return nil, errors.New("deviceauthz: an incomplete Config")
-	}
-	return &Endpoint{c}, nil
 }
 
 // Anybody can ask as a public client, and each ticket is two records for twenty minutes: these
@@ -116,15 +98,11 @@ func (e *Endpoint) countRequest(r *http.Request, client *oauth.Client) error {
 		return nil
 	}
 	ip := e.ClientIP(r)
-	ok, retry := e.Attempts.TakeShare("ticket:device|"+httpx.AddressKey(ip), devicesOfAddress, fairshare.From(ip), "device", devicesTogether, 1)
-	if !ok {
-		return refusal.TooMany(retry)
-	}
-	return nil
+	return refusal.Limited(e.Attempts.TakeShare("ticket:device|"+httpx.AddressKey(ip), devicesOfAddress,
+		fairshare.From(ip), "device", devicesTogether, 1))
 }
 
-// newTicket is what the device asks for. PKCE is not part of RFC 8628, but a challenge that is
-// sent is held to.
+// newTicket is what the device asks for. PKCE is not part of RFC 8628, but a challenge that is sent is held to.
 func (e *Endpoint) newTicket(r *http.Request, form httpx.Form, client *oauth.Client) (store.Ticket, error) {
 	scopes, err := client.GrantableScopes(form.Get("scope"))
 	if err != nil {

@@ -81,9 +81,8 @@ func (e *Endpoint) setReturn(ctx context.Context, q *request, to, state string) 
 	return nil
 }
 
-// speaksFor reports whether the client need not ask: it holds an id_token about this very
-// session. If the id_token is about another user, or another session of the same user, the user
-// is asked (section 4).
+// speaksFor reports whether the client need not ask: it holds an id_token about this very session. If the id_token is
+// about another user, or another session of the same user, the user is asked (section 4).
 func (q *request) speaksFor(who *session.SignedIn) bool {
 	return q.hint.Subject == who.User.ID && (q.hint.Session == "" || q.hint.Session == userclaims.SessionID(who.Digest))
 }
@@ -108,9 +107,8 @@ func (q *request) seal(b session.Browser) (string, error) {
 	return b.Seal(useRequest, plain), nil
 }
 
-// openRequest opens what the form brought back. A page that lay open for long still signs out,
-// without a way back: what is registered may have changed since, and is looked up again in any
-// case.
+// openRequest opens what the form brought back. A page that lay open for long still signs out, without a way back:
+// what is registered may have changed since, and is looked up again in any case.
 func (e *Endpoint) openRequest(ctx context.Context, b session.Browser, sealed string) (*request, error) {
 	q := new(request)
 	if sealed == "" {

@@ -15,16 +15,14 @@ var Endpoints = []string{
 
 var serverFolders = []string{"/connect", "/sns"}
 
-// Paths tells the request paths that belong to the authorization server from those it
-// leaves to the next handler.
+// Paths tells the request paths that belong to the authorization server from those it leaves to the next handler.
 type Paths struct {
 	exact   map[string]bool
 	folders []string
 }
 
-// New returns the paths of an issuer: its endpoints and the metadata document in
-// front of its path (RFC 8414 section 3.1). An issuer with a path owns everything below it.
-// registration says whether clients may register themselves.
+// New returns the paths of an issuer: its endpoints and the metadata document in front of its path (RFC 8414 section
+// 3.1). An issuer with a path owns everything below it. registration says whether clients may register themselves.
 func New(issuerPath string, registration bool) Paths {
 	base := strings.TrimSuffix(issuerPath, "/")
 	p := Paths{exact: map[string]bool{foldPath("/.well-known/oauth-authorization-server" + base): true}}
@@ -42,11 +40,10 @@ func New(issuerPath string, registration bool) Paths {
 	return p
 }
 
-// Has reports whether a request path, decoded once, is the server's. A path that some server
-// behind this one may take for one of ours is ours in every spelling: with another letter case,
-// double slashes, a host in front, dot segments, backslashes, path parameters, blanks at the end
-// of a segment, encoded several times, or with the query encoded too. Such requests carry codes
-// and credentials, which must not reach an API or its logs.
+// Has reports whether a request path, decoded once, is the server's. A path that some server behind this one may take
+// for one of ours is ours in every spelling: with another letter case, double slashes, a host in front, dot segments,
+// backslashes, path parameters, blanks at the end of a segment, encoded several times, or with the query encoded too.
+// Such requests carry codes and credentials, which must not reach an API or its logs.
 func (p Paths) Has(path string) bool {
 	if isLower(path) {
 		return p.hasFolded(path)
@@ -74,9 +71,8 @@ func (p Paths) hasSpelling(path string) bool {
 	return end >= 0 && p.hasFolded(foldPath(resolveDots(path[:end])))
 }
 
-// cutAuthority returns what servers take for the path that read a request's target as a
-// reference: of //host/token, PHP's parse_url says that the path is /token (RFC 3986
-// section 4.2). Of other paths it returns "".
+// cutAuthority returns what servers take for the path that read a request's target as a reference: of //host/token,
+// PHP's parse_url says that the path is /token (RFC 3986 section 4.2). Of other paths it returns "".
 func cutAuthority(path string) string {
 	rest := strings.TrimLeft(path, `/\`)
 	if len(path)-len(rest) < 2 {

@@ -18,9 +18,8 @@ import (
 // expired, or the user who confirmed has signed out since.
 var errUndelivered = refusal.New(http.StatusBadRequest, refusal.AlreadyAnswered, "")
 
-// deliver returns the code of a confirmed ticket, for the browser that began it. A browser that lost
-// the answer gets the same code again as long as it can be redeemed; its life begins with the first
-// delivery.
+// deliver returns the code of a confirmed ticket, for the browser that began it. A browser that lost the answer gets
+// the same code again as long as it can be redeemed; its life begins with the first delivery.
 func (e *Endpoint) deliver(r *http.Request, id string) (code string, err error) {
 	ctx := r.Context()
 	t, err := e.Tickets.Deliver(ctx, id)
@@ -58,9 +57,8 @@ func (e *Endpoint) deliver(r *http.Request, id string) (code string, err error) 
 	return "", errUndelivered
 }
 
-// startCode lets the code under key be redeemed from the delivery of its ticket on. A code that is
-// gone, used, expired or revoked since the confirmation is errUndelivered: nothing is made here
-// that an end has not seen.
+// startCode lets the code under key be redeemed from the delivery of its ticket on. A code that is gone, used,
+// expired or revoked since the confirmation is errUndelivered: nothing is made here that an end has not seen.
 func (e *Endpoint) startCode(ctx context.Context, key store.Key, t store.Ticket) (v store.Code, err error) {
 	begun := false
 	_, err = store.Change(ctx, e.Codes.Store, store.Record{Key: key}, &v, func(record *store.Record) (bool, error) {

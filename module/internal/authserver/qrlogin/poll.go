@@ -35,8 +35,7 @@ type pollAnswer struct {
 	Code  string `json:"wx_code"`
 }
 
-// maxHanging is how many polls of one address hang at a time: enough for an office behind one
-// address.
+// maxHanging is how many polls of one address hang at a time: enough for an office behind one address.
 const maxHanging = 50
 
 // pollRetry is when a poll that finds no place is to come again.
@@ -111,7 +110,7 @@ func (e *Endpoint) waitForNews(r *http.Request, p query.Params) (pollAnswer, err
 
 // hang waits for news of a ticket. It keeps little meanwhile, since some thousand polls hang.
 func (e *Endpoint) hang(ctx context.Context, from fairshare.Source, id string, last store.TicketState) (store.Ticket, error) {
-	leave, full := e.hanging.Enter(from, maxHanging)
+	leave, full := e.Hanging.Enter(from, maxHanging)
 	switch {
 	case full:
 		return store.Ticket{}, refusal.Busy(pollRetry)

@@ -25,38 +25,23 @@ var (
 	pollsOfAddress   = lockout.Rule{Limit: 240, Window: time.Minute}
 )
 
-// ticketsTogether bounds what many addresses put into the store of a node, where a ticket stays
-// for a quarter of an hour, to some hundred megabytes. A long state counts for several tickets: a
-// store writes some of its characters as six. The limit is divided among networks (see package
-// fairshare), so that a few do not stop everybody.
+// ticketsTogether bounds what many addresses put into the store of a node, where a ticket stays for a quarter of an
+// hour, to some hundred megabytes. A long state counts for several tickets: a store writes some of its characters as
+// six. The limit is divided among networks (see package fairshare), so that a few do not stop everybody.
 var ticketsTogether = lockout.Rule{Limit: 12_000, Window: time.Minute}
 
 const stateOfOne = 512 // bytes
 
-// Requests reads requests of Variant B, see [authorize.Endpoint.ReadConnect].
-type Requests interface {
-	ReadConnect(r *http.Request, scopes ...string) (*authorize.Request, *oauth.Client, query.Params, error)
-}
-
-// Config is what an Endpoint needs; all of it.
-type Config struct {
+// Endpoint answers the browser that shows a code to scan. All fields are needed.
+type Endpoint struct {
 	*login.Page
-	Requests Requests
+	Requests *authorize.Endpoint
 	Tickets  confirm.Tickets
 	Codes    authcode.Codes
 	// CodeLife is how long a code can be redeemed after its delivery.
 	CodeLife time.Duration
-}
-
-// Endpoint answers the browser that shows a code to scan.
-type Endpoint struct {
-	Config
-	hanging *fairshare.Places // polls
-}
-
-// New returns an Endpoint. A third of the places for polls is kept for addresses that have none.
-func New(c Config) *Endpoint {
-	return &Endpoint{c, fairshare.NewPlaces(c.Tickets.MaxWaiting - c.Tickets.MaxWaiting/3)}
+	// Hanging has the places for polls that wait.
+	Hanging *fairshare.Places
 }
 
 // Get shows a code to scan: for a request of Variant B a new one, for ?uuid= the one that this
@@ -72,9 +57,8 @@ func (e *Endpoint) Get(w http.ResponseWriter, r *http.Request) error {
 	return e.begin(w, r)
 }
 
-// begin makes a ticket. One that the browser may have for the same request stays as it is and is
-// not shown here: a request that another site makes the browser send must not lead to a number
-// that somebody is about to type.
+// begin makes a ticket. One that the browser may have for the same request stays as it is and is not shown here: a
+// request that another site makes the browser send must not lead to a number that somebody is about to type.
 func (e *Endpoint) begin(w http.ResponseWriter, r *http.Request) error {
 	q, client, p, err := e.Requests.ReadConnect(r, oauth.VariantBScopes...)
 	framed := client != nil && p.Get("login_type") == authorize.Embedded && len(client.FrameOrigins) > 0

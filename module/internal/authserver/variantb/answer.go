@@ -32,22 +32,21 @@ func writeJSON(w http.ResponseWriter, status int, kind string, v any) {
 
 // RefusePlaintext answers a request that came without TLS although the issuer is https.
 func (e *Endpoints) RefusePlaintext(w http.ResponseWriter, _ *http.Request) {
-	(&refusal{failure: plaintext}).write(w)
+	(&refusal{fault: plaintext}).write(w)
 }
 
 // writeError answers an error and returns its code for the metrics. What lies behind a failure
 // of ours is logged here and nowhere else.
 func (e *Endpoints) writeError(w http.ResponseWriter, err error) (outcome string) {
 	r := asRefusal(err)
-	f := faults[r.failure]
 	switch {
-	case f.status >= http.StatusInternalServerError:
-		e.Log.Error("request not answered", slog.String("error", f.code), slog.Any("cause", r.cause))
+	case r.status >= http.StatusInternalServerError:
+		e.Log.Error("request not answered", slog.String("error", r.code), slog.Any("cause", r.cause))
 	case r.cause != nil:
-		e.Log.Warn("request refused", slog.String("error", f.code), slog.Any("cause", r.cause))
+		e.Log.Warn("request refused", slog.String("error", r.code), slog.Any("cause", r.cause))
 	}
 	r.write(w)
-	return f.code
+	return r.code
 }
 
 // asRefusal gives any error the form that may be answered.
@@ -57,31 +56,30 @@ func asRefusal(err error) *refusal {
 	}
 	refused := (*oauth.Error)(nil)
 	if !errors.As(err, &refused) {
-		return &refusal{failure: ourFault, cause: err}
+		return &refusal{fault: ourFault, cause: err}
 	}
 	r := &refusal{retry: refused.RetryAfter, cause: refused.Cause}
 	switch {
 	case refused.Code == oauth.SlowDown:
-		r.failure = tooOften
+		r.fault = tooOften
 	case refused.Code == oauth.TemporarilyUnavailable:
-		r.failure = unavailable
+		r.fault = unavailable
 	case refused.Code == oauth.InvalidClient && errors.Is(err, clientauth.ErrUnknownApp):
-		r.failure, r.cause = unknownAppID, nil
+		r.fault, r.cause = unknownAppID, nil
 	case refused.Code == oauth.InvalidClient:
-		r.failure = wrongSecret
+		r.fault = wrongSecret
 	default:
-		r.failure, r.cause = ourFault, err
+		r.fault, r.cause = ourFault, err
 	}
 	return r
 }
 
-// NotFound answers at an address of the dialect that does not exist: its callers read nothing
-// but JSON.
+// NotFound answers at an address of the dialect that does not exist: its callers read nothing but JSON.
 func (*Endpoints) NotFound(w http.ResponseWriter, _ *http.Request) {
-	(&refusal{failure: noSuchAddress}).write(w)
+	(&refusal{fault: noSuchAddress}).write(w)
 }
 
 // Overloaded refuses a request because there are too many; the caller sets Retry-After.
 func (*Endpoints) Overloaded(w http.ResponseWriter, _ *http.Request) {
-	(&refusal{failure: unavailable}).write(w)
+	(&refusal{fault: unavailable}).write(w)
 }

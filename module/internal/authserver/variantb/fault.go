@@ -5,49 +5,9 @@ import (
 	"strconv"
 )
 
-// failure is one way in which a request can fail.
-type failure int
-
-// The failures.
-const (
-	noAppID failure = iota
-	noSecret
-	noCode
-	noRefreshToken
-	noOpenID
-	noAccessToken
-	badGrantType
-	unknownAppID
-	wrongSecret
-	badCode
-	expiredCode
-	usedCode
-	badRedirect
-	badVerifier
-	badRefreshToken
-	expiredRefreshToken
-	badAccessToken
-	expiredAccessToken
-	foreignOpenID
-	noScope
-	ambiguous
-	malformed
-	tooSlow
-	tooLarge
-	tooLong
-	notAForm
-	noSuchAddress
-	badMethod
-	plaintext
-	tooOften
-	unavailable
-	ourFault
-	failures // how many there are
-)
-
-// fault is what a client is told of a failure: once in the words of the gateway's APIs,
-// once in the numbers that libraries of the dialect look for, which also read some answer
-// with a status of 4xx as a success when errcode is not in it.
+// fault is one way in which a request can fail, and what the client is told: once in the words of the gateway's APIs,
+// once in the numbers of the dialect. Some of its libraries read an answer without errcode as a success, even with a
+// status of 4xx.
 type fault struct {
 	status  int
 	code    string
@@ -65,54 +25,63 @@ const (
 	invalidToken     = "invalid_token"
 )
 
-var faults = [failures]fault{
-	noAppID:             {http.StatusBadRequest, invalidParameter, "appid is missing", "appid", 41002, "appid missing"},
-	noSecret:            {http.StatusBadRequest, invalidParameter, "secret is missing", "secret", 41004, "appsecret missing"},
-	noCode:              {http.StatusBadRequest, invalidParameter, "code is missing", "code", 41008, "missing code"},
-	noRefreshToken:      {http.StatusBadRequest, invalidParameter, "refresh_token is missing", "refresh_token", 41003, "refresh_token missing"},
-	noOpenID:            {http.StatusBadRequest, invalidParameter, "openid is missing", "openid", 41009, "missing openid"},
-	noAccessToken:       {http.StatusUnauthorized, invalidToken, "access_token is missing", "access_token", 41001, "access_token missing"},
-	badGrantType:        {http.StatusBadRequest, "unsupported_grant_type", "grant_type is missing or is not the grant type of this address", "grant_type", 40002, "invalid grant_type"},
-	unknownAppID:        {http.StatusUnauthorized, invalidClient, "appid is unknown", "appid", 40013, "invalid appid"},
-	wrongSecret:         {http.StatusUnauthorized, invalidClient, "secret is wrong", "secret", 40125, "invalid appsecret"},
-	badCode:             {http.StatusBadRequest, invalidGrant, "code is invalid", "code", 40029, "invalid code"},
-	expiredCode:         {http.StatusBadRequest, invalidGrant, "code has expired", "code", 42003, "code expired"},
-	usedCode:            {http.StatusBadRequest, invalidGrant, "code was used before: the tokens issued for it are revoked", "code", 40163, "code been used"},
-	badRedirect:         {http.StatusBadRequest, invalidGrant, "redirect_uri differs from that of the authorization request", "redirect_uri", 40029, "invalid code: redirect_uri differs"},
-	badVerifier:         {http.StatusBadRequest, invalidGrant, "code_verifier does not match the code_challenge of the authorization request", "code_verifier", 40029, "invalid code: code_verifier differs"},
-	badRefreshToken:     {http.StatusBadRequest, invalidGrant, "refresh_token is invalid", "refresh_token", 40030, "invalid refresh_token"},
-	expiredRefreshToken: {http.StatusBadRequest, invalidGrant, "refresh_token has expired", "refresh_token", 42002, "refresh_token expired"},
-	badAccessToken:      {http.StatusUnauthorized, invalidToken, "access_token is invalid or revoked", "access_token", 40001, "invalid credential, access_token is invalid"},
-	expiredAccessToken:  {http.StatusUnauthorized, invalidToken, "access_token has expired", "access_token", 42001, "access_token expired"},
-	foreignOpenID:       {http.StatusForbidden, "forbidden", "openid is not that of the access_token", "openid", 40003, "invalid openid"},
-	noScope:             {http.StatusForbidden, "insufficient_scope", "access_token has neither the scope snsapi_login nor snsapi_userinfo", "", 48001, "api unauthorized"},
-	ambiguous:           {http.StatusBadRequest, invalidParameter, "a parameter was sent twice with different values", "", 40035, "invalid parameter"},
-	malformed:           {http.StatusBadRequest, invalidParameter, "the parameters cannot be read", "", 40035, "invalid parameter"},
-	tooSlow:             {http.StatusRequestTimeout, invalidParameter, "the body took too long to arrive", "", 40035, "invalid parameter"},
-	tooLarge:            {http.StatusRequestEntityTooLarge, invalidParameter, "the body is too large", "", 40035, "invalid parameter"},
-	tooLong:             {http.StatusRequestURITooLong, invalidParameter, "the query is too long", "", 40035, "invalid parameter"},
-	notAForm:            {http.StatusUnsupportedMediaType, invalidParameter, "the body must be application/x-www-form-urlencoded", "", 40035, "invalid parameter"},
-	noSuchAddress:       {http.StatusNotFound, "not_found", "there is nothing at this address", "", 40066, "invalid url"},
-	badMethod:           {http.StatusMethodNotAllowed, "method_not_allowed", "this address answers GET and POST only", "", 43002, "require POST method"},
-	plaintext:           {http.StatusBadRequest, "invalid_request", "this address must be requested over https", "", 43003, "require https"},
-	tooOften:            {http.StatusTooManyRequests, "rate_limited", "too many attempts, try again later", "", 45009, "reach max api daily quota limit"},
-	unavailable:         {http.StatusServiceUnavailable, "unavailable", "the service is temporarily unavailable, try again", "", -1, "system error"},
-	ourFault:            {http.StatusInternalServerError, "server_error", "the request failed", "", -1, "system error"},
+// faults lists every fault.
+var faults []*fault
+
+func newFault(status int, code, message, field string, errcode int, errmsg string) *fault {
+	f := &fault{status, code, message, field, errcode, errmsg}
+	faults = append(faults, f)
+	return f
 }
+
+var (
+	noAppID             = newFault(http.StatusBadRequest, invalidParameter, "appid is missing", "appid", 41002, "appid missing")
+	noSecret            = newFault(http.StatusBadRequest, invalidParameter, "secret is missing", "secret", 41004, "appsecret missing")
+	noCode              = newFault(http.StatusBadRequest, invalidParameter, "code is missing", "code", 41008, "missing code")
+	noRefreshToken      = newFault(http.StatusBadRequest, invalidParameter, "refresh_token is missing", "refresh_token", 41003, "refresh_token missing")
+	noOpenID            = newFault(http.StatusBadRequest, invalidParameter, "openid is missing", "openid", 41009, "missing openid")
+	noAccessToken       = newFault(http.StatusUnauthorized, invalidToken, "access_token is missing", "access_token", 41001, "access_token missing")
+	badGrantType        = newFault(http.StatusBadRequest, "unsupported_grant_type", "grant_type is missing or is not the grant type of this address", "grant_type", 40002, "invalid grant_type")
+	unknownAppID        = newFault(http.StatusUnauthorized, invalidClient, "appid is unknown", "appid", 40013, "invalid appid")
+	wrongSecret         = newFault(http.StatusUnauthorized, invalidClient, "secret is wrong", "secret", 40125, "invalid appsecret")
+	badCode             = newFault(http.StatusBadRequest, invalidGrant, "code is invalid", "code", 40029, "invalid code")
+	expiredCode         = newFault(http.StatusBadRequest, invalidGrant, "code has expired", "code", 42003, "code expired")
+	usedCode            = newFault(http.StatusBadRequest, invalidGrant, "code was used before: the tokens issued for it are revoked", "code", 40163, "code been used")
+	badRedirect         = newFault(http.StatusBadRequest, invalidGrant, "redirect_uri differs from that of the authorization request", "redirect_uri", 40029, "invalid code: redirect_uri differs")
+	badVerifier         = newFault(http.StatusBadRequest, invalidGrant, "code_verifier does not match the code_challenge of the authorization request", "code_verifier", 40029, "invalid code: code_verifier differs")
+	badRefreshToken     = newFault(http.StatusBadRequest, invalidGrant, "refresh_token is invalid", "refresh_token", 40030, "invalid refresh_token")
+	expiredRefreshToken = newFault(http.StatusBadRequest, invalidGrant, "refresh_token has expired", "refresh_token", 42002, "refresh_token expired")
+	badAccessToken      = newFault(http.StatusUnauthorized, invalidToken, "access_token is invalid or revoked", "access_token", 40001, "invalid credential, access_token is invalid")
+	expiredAccessToken  = newFault(http.StatusUnauthorized, invalidToken, "access_token has expired", "access_token", 42001, "access_token expired")
+	foreignOpenID       = newFault(http.StatusForbidden, "forbidden", "openid is not that of the access_token", "openid", 40003, "invalid openid")
+	noScope             = newFault(http.StatusForbidden, "insufficient_scope", "access_token has neither the scope snsapi_login nor snsapi_userinfo", "", 48001, "api unauthorized")
+	ambiguous           = newFault(http.StatusBadRequest, invalidParameter, "a parameter was sent twice with different values", "", 40035, "invalid parameter")
+	malformed           = newFault(http.StatusBadRequest, invalidParameter, "the parameters cannot be read", "", 40035, "invalid parameter")
+	tooSlow             = newFault(http.StatusRequestTimeout, invalidParameter, "the body took too long to arrive", "", 40035, "invalid parameter")
+	tooLarge            = newFault(http.StatusRequestEntityTooLarge, invalidParameter, "the body is too large", "", 40035, "invalid parameter")
+	tooLong             = newFault(http.StatusRequestURITooLong, invalidParameter, "the query is too long", "", 40035, "invalid parameter")
+	notAForm            = newFault(http.StatusUnsupportedMediaType, invalidParameter, "the body must be application/x-www-form-urlencoded", "", 40035, "invalid parameter")
+	noSuchAddress       = newFault(http.StatusNotFound, "not_found", "there is nothing at this address", "", 40066, "invalid url")
+	badMethod           = newFault(http.StatusMethodNotAllowed, "method_not_allowed", "this address answers GET and POST only", "", 43002, "require POST method")
+	plaintext           = newFault(http.StatusBadRequest, "invalid_request", "this address must be requested over https", "", 43003, "require https")
+	tooOften            = newFault(http.StatusTooManyRequests, "rate_limited", "too many attempts, try again later", "", 45009, "reach max api daily quota limit")
+	unavailable         = newFault(http.StatusServiceUnavailable, "unavailable", "the service is temporarily unavailable, try again", "", -1, "system error")
+	ourFault            = newFault(http.StatusInternalServerError, "server_error", "the request failed", "", -1, "system error")
+)
 
 // refusal is a failure of one request.
 type refusal struct {
-	failure
-	field string // instead of that of the table, "" for that
+	*fault
+	field string // instead of that of the fault, "" for that
 	retry int    // seconds, 0 for none
 	cause error  // for the operator; never leaves the gateway
 }
 
-func (r *refusal) Error() string { return faults[r.failure].message }
+func (r *refusal) Error() string { return r.message }
 
 func (r *refusal) Unwrap() error { return r.cause }
 
-func refuse(f failure) error { return &refusal{failure: f} }
+func refuse(f *fault) error { return &refusal{fault: f} }
 
 // faultBody is an error answer.
 type faultBody struct {
@@ -121,8 +90,7 @@ type faultBody struct {
 	Errmsg  string     `json:"errmsg"`
 }
 
-// faultWords is the error object of the specification. Field is null where the failure is
-// about no parameter.
+// faultWords is the error object of the specification. Field is null where the failure is about no parameter.
 type faultWords struct {
 	Code    string  `json:"code"`
 	Message string  `json:"message"`
@@ -131,10 +99,10 @@ type faultWords struct {
 
 // write answers with the refusal.
 func (r *refusal) write(w http.ResponseWriter) {
-	f := faults[r.failure]
+	f := *r.fault
 	if r.field != "" {
 		f.field = r.field
-		if r.failure == ambiguous {
+		if r.fault == ambiguous {
 			f.message = r.field + " was sent twice with different values"
 		}
 	}
@@ -143,7 +111,7 @@ func (r *refusal) write(w http.ResponseWriter) {
 		h.Set("Retry-After", strconv.Itoa(r.retry))
 	}
 	switch {
-	case r.failure == badMethod:
+	case r.fault == badMethod:
 		h.Set("Allow", "GET, POST")
 	case f.code == invalidToken: // RFC 9110 section 11.6.1
 		h.Set("WWW-Authenticate", "Bearer")

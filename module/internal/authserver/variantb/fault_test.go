@@ -11,7 +11,7 @@ import (
 
 func TestEveryFailureIsToldInBothForms(t *testing.T) {
 	// status, word and number of each, as the documents of the dialect have them.
-	want := map[failure]string{
+	want := map[*fault]string{
 		noAppID: "400 invalid_parameter appid 41002", noSecret: "400 invalid_parameter secret 41004", noCode: "400 invalid_parameter code 41008",
 		noRefreshToken: "400 invalid_parameter refresh_token 41003", noOpenID: "400 invalid_parameter openid 41009",
 		noAccessToken: "401 invalid_token access_token 41001", badGrantType: "400 unsupported_grant_type grant_type 40002",
@@ -27,9 +27,9 @@ func TestEveryFailureIsToldInBothForms(t *testing.T) {
 		notAForm: "415 invalid_parameter - 40035", noSuchAddress: "404 not_found - 40066", badMethod: "405 method_not_allowed - 43002", plaintext: "400 invalid_request - 43003", tooOften: "429 rate_limited - 45009",
 		unavailable: "503 unavailable - -1", ourFault: "500 server_error - -1",
 	}
-	for f := range failures {
+	for _, f := range faults {
 		w := httptest.NewRecorder()
-		(&refusal{failure: f}).write(w)
+		(&refusal{fault: f}).write(w)
 		var body struct {
 			Error struct {
 				Code, Message string
@@ -39,28 +39,28 @@ func TestEveryFailureIsToldInBothForms(t *testing.T) {
 			Errmsg  string
 		}
 		if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || body.Errcode == nil || *body.Errcode == 0 {
-			t.Fatalf("%d: %v %s", f, err, w.Body)
+			t.Fatalf("%s: %v %s", f.message, err, w.Body)
 		}
 		field := "-"
 		if body.Error.Field != nil {
 			field = *body.Error.Field
 		}
 		if !strings.Contains(w.Body.String(), `"field":`) {
-			t.Errorf("%d: without a field: %s", f, w.Body)
+			t.Errorf("%s: without a field: %s", f.message, w.Body)
 		}
 		if got := fmt.Sprint(w.Code, " ", body.Error.Code, " ", field, " ", *body.Errcode); got != want[f] {
-			t.Errorf("%d: %s, want %s", f, got, want[f])
+			t.Errorf("%s: %s, want %s", f.message, got, want[f])
 		}
 		if body.Error.Message == "" || body.Errmsg == "" || body.Errmsg == "ok" {
-			t.Errorf("%d: without words: %s", f, w.Body)
+			t.Errorf("%s: without words: %s", f.message, w.Body)
 		}
 		h := w.Header()
 		if h.Get("Content-Type") != jsonType || h.Get("Cache-Control") != "no-store" || h.Get("X-Content-Type-Options") != "nosniff" {
-			t.Errorf("%d: %v", f, h)
+			t.Errorf("%s: %v", f.message, h)
 		}
 	}
-	if len(want) != int(failures) {
-		t.Errorf("%d of %d failures are compared", len(want), failures)
+	if len(want) != len(faults) {
+		t.Errorf("%d of %d faults are compared", len(want), len(faults))
 	}
 }
 

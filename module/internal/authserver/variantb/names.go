@@ -10,9 +10,8 @@ import (
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// Names are what users are called at clients of Variant B: an openid for each client, a
-// unionid for each owner of clients. Both are made once and kept. It is safe for
-// concurrent use.
+// Names are what users are called at clients of Variant B: an openid for each client, a unionid for each owner of
+// clients. Both are made once and kept. It is safe for concurrent use.
 type Names struct {
 	Store store.Backend
 	// Keys are what names are made with; its errors are technical.
@@ -25,8 +24,7 @@ const (
 	useUnionID = "unionid"
 )
 
-// nameLength is that of every name, of which the first letter is always the same:
-// libraries know a name by both.
+// nameLength is that of every name, of which the first letter is always the same: libraries know a name by both.
 const (
 	nameLength = 28
 	nameFirst  = "o"

@@ -21,7 +21,7 @@ func readParams(r *http.Request, used ...string) (httpx.Form, error) {
 	}
 	for _, name := range used {
 		if len(form.All(name)) > 1 {
-			return form, &refusal{failure: ambiguous, field: name}
+			return form, &refusal{fault: ambiguous, field: name}
 		}
 	}
 	return form, nil
@@ -33,30 +33,19 @@ func formRefusal(err error) error {
 	if !errors.As(err, &e) {
 		return refuse(malformed) // the connection broke, or was too slow
 	}
-	switch e.Status {
-	case http.StatusRequestTimeout:
-		return refuse(tooSlow)
-	case http.StatusRequestEntityTooLarge:
-		return refuse(tooLarge)
-	case http.StatusRequestURITooLong:
-		return refuse(tooLong)
-	case http.StatusUnsupportedMediaType:
-		return refuse(notAForm)
+	for _, f := range []*fault{tooSlow, tooLarge, tooLong, notAForm} {
+		if f.status == e.Status {
+			return refuse(f)
+		}
 	}
 	return refuse(malformed)
 }
 
-// needed is a parameter that must be there, and the failure if it is not.
-type needed struct {
-	name   string
-	absent failure
-}
-
-// requireParams refuses a form in which one of these is missing.
-func requireParams(form httpx.Form, all ...needed) error {
-	for _, n := range all {
-		if form.Get(n.name) == "" {
-			return refuse(n.absent)
+// requireParams refuses a form without one of the parameters that these faults are about.
+func requireParams(form httpx.Form, absent ...*fault) error {
+	for _, f := range absent {
+		if form.Get(f.field) == "" {
+			return refuse(f)
 		}
 	}
 	return nil
@@ -72,7 +61,7 @@ func accessToken(r *http.Request, form httpx.Form) (string, error) {
 			continue
 		}
 		if raw != "" && raw != sent {
-			return "", &refusal{failure: ambiguous, field: "access_token"}
+			return "", &refusal{fault: ambiguous, field: "access_token"}
 		}
 		raw = sent
 	}

@@ -32,8 +32,7 @@ func (e *Endpoints) AccessToken(w http.ResponseWriter, r *http.Request) {
 	e.serve(w, r, oauth.AuthorizationCode, e.redeemCode)
 }
 
-// RefreshToken is /sns/oauth2/refresh_token. The refresh token stays the same, and so do
-// the access tokens there are.
+// RefreshToken is /sns/oauth2/refresh_token. The refresh token stays the same, and so do the access tokens there are.
 func (e *Endpoints) RefreshToken(w http.ResponseWriter, r *http.Request) {
 	e.serve(w, r, oauth.RefreshToken, e.refreshTokens)
 }
@@ -41,28 +40,28 @@ func (e *Endpoints) RefreshToken(w http.ResponseWriter, r *http.Request) {
 func (e *Endpoints) serve(w http.ResponseWriter, r *http.Request, g oauth.GrantType, do func(*http.Request) (tokenAnswer, error)) {
 	answer, err := do(r)
 	if err != nil {
-		e.Metrics.TokenRequest(metric(g), e.writeError(w, err))
+		e.Count(metric(g), e.writeError(w, err))
 		return
 	}
-	e.Metrics.TokenRequest(metric(g), "issued")
+	e.Count(metric(g), "issued")
 	writeJSON(w, http.StatusOK, jsonType, answer)
 }
 
 func (e *Endpoints) redeemCode(r *http.Request) (tokenAnswer, error) {
 	form, err := readParams(r, "appid", "secret", "grant_type", "code", "redirect_uri", "code_verifier")
 	if err == nil {
-		err = requireParams(form, needed{"appid", noAppID}, needed{"secret", noSecret})
+		err = requireParams(form, noAppID, noSecret)
 	}
 	if err == nil {
 		err = grantType(form, oauth.AuthorizationCode)
 	}
 	if err == nil {
-		err = requireParams(form, needed{"code", noCode})
+		err = requireParams(form, noCode)
 	}
 	if err != nil {
 		return tokenAnswer{}, err
 	}
-	client, err := e.Secrets.App(r, form.Get("appid"), form.Get("secret"))
+	client, err := e.ClientAuth.App(r, form.Get("appid"), form.Get("secret"))
 	if err != nil {
 		return tokenAnswer{}, err
 	}
@@ -79,13 +78,13 @@ func (e *Endpoints) redeemCode(r *http.Request) (tokenAnswer, error) {
 func (e *Endpoints) refreshTokens(r *http.Request) (tokenAnswer, error) {
 	form, err := readParams(r, "appid", "grant_type", "refresh_token")
 	if err == nil {
-		err = requireParams(form, needed{"appid", noAppID})
+		err = requireParams(form, noAppID)
 	}
 	if err == nil {
 		err = grantType(form, oauth.RefreshToken)
 	}
 	if err == nil {
-		err = requireParams(form, needed{"refresh_token", noRefreshToken})
+		err = requireParams(form, noRefreshToken)
 	}
 	if err != nil {
 		return tokenAnswer{}, err
@@ -113,9 +112,8 @@ func (e *Endpoints) grantRequest(r *http.Request, c *oauth.Client, form httpx.Fo
 	return grant.Request{Client: c, Form: form, Address: e.ClientIP(r)}
 }
 
-// issueTokens names the user, signs, and only then uses up what was presented: no fault before
-// that costs the user a new sign-in. A library that repeats an exchange which failed finds
-// its code as it was.
+// issueTokens names the user, signs, and only then uses up what was presented: no fault before that costs the user a
+// new sign-in. A library that repeats an exchange which failed finds its code as it was.
 func (e *Endpoints) issueTokens(r *http.Request, c *oauth.Client, p grant.Pending, g oauth.GrantType) (tokenAnswer, error) {
 	ctx := r.Context()
 	openid, err := e.Names.OpenID(ctx, c.ID, p.Subject)
@@ -127,7 +125,7 @@ func (e *Endpoints) issueTokens(r *http.Request, c *oauth.Client, p grant.Pendin
 		return tokenAnswer{}, oauth.Unavailable(err)
 	}
 	now, life := e.Now().Truncate(time.Second), e.Access.Truncate(time.Second)
-	access, err := e.Tokens.Issue(ctx, token.Access{
+	access, err := e.Issue(ctx, token.Access{
 		Subject: p.Subject, Pairwise: openid, Audience: e.Audience(c), Client: c.ID,
 		Scopes: p.Scopes, Grant: p.Family, Epochs: p.Epochs, IssuedAt: token.SecondsOf(now), Expires: now.Add(life),
 	})
@@ -147,15 +145,15 @@ func (e *Endpoints) issueTokens(r *http.Request, c *oauth.Client, p grant.Pendin
 	}, nil
 }
 
-var codeFailures = map[grant.Why]failure{
+var codeFailures = map[grant.Why]*fault{
 	grant.Expired: expiredCode, grant.Used: usedCode, grant.Redirect: badRedirect, grant.Verifier: badVerifier,
 }
 
-var refreshFailures = map[grant.Why]failure{grant.Expired: expiredRefreshToken}
+var refreshFailures = map[grant.Why]*fault{grant.Expired: expiredRefreshToken}
 
 // withNumber gives the reason of a refusal its number. A code of another client is as unknown as
 // one that nobody made.
-func withNumber(err error, numbers map[grant.Why]failure, otherwise failure) error {
+func withNumber(err error, numbers map[grant.Why]*fault, otherwise *fault) error {
 	refused, words := (*grant.Refusal)(nil), (*oauth.Error)(nil)
 	switch {
 	case err != nil && !errors.As(err, &words) && !errors.As(err, new(*refusal)):
@@ -166,5 +164,5 @@ func withNumber(err error, numbers map[grant.Why]failure, otherwise failure) err
 	if f, ok := numbers[refused.Why]; ok {
 		otherwise = f
 	}
-	return &refusal{failure: otherwise, cause: words.Cause}
+	return &refusal{fault: otherwise, cause: words.Cause}
 }

@@ -65,12 +65,12 @@ func (e *Endpoints) verifyAccessToken(r *http.Request) (of living, err error) {
 	}
 	raw, err := accessToken(r, form)
 	if err == nil {
-		err = requireParams(form, needed{"openid", noOpenID})
+		err = requireParams(form, noOpenID)
 	}
 	if err != nil {
 		return of, err
 	}
-	of.Access, err = e.Verifier.Verify(r.Context(), raw)
+	of.Access, err = e.Verify(r.Context(), raw)
 	switch {
 	case errors.Is(err, token.ErrExpired):
 		return of, refuse(expiredAccessToken)
@@ -84,7 +84,7 @@ func (e *Endpoints) verifyAccessToken(r *http.Request) (of living, err error) {
 		return of, refuse(foreignOpenID)
 	}
 	var known bool
-	of.client, known, err = e.Clients.Client(r.Context(), of.Client)
+	of.client, known, err = e.ClientAuth.FindClient(r.Context(), of.Client)
 	switch {
 	case err != nil:
 		return of, oauth.Unavailable(err)
@@ -136,15 +136,13 @@ func newProfile(openid, unionid string, u directory.User) profile {
 // sexes are the numbers for the values of gender (OpenID Connect Core section 5.1).
 var sexes = map[string]int{"male": 1, "female": 2}
 
-// textLibraries are the User-Agent prefixes of sign-in libraries that expect a bare
-// text/plain, read it as ISO 8859-1 and repair the names themselves: from application/json
-// they get broken names or an exception. Only names of such libraries belong here, never
-// that of a general HTTP client such as python-requests: every other program that uses the
-// client would then read broken names.
+// textLibraries are the User-Agent prefixes of sign-in libraries that expect a bare text/plain, read it as ISO 8859-1
+// and repair the names themselves: from application/json they get broken names or an exception. Only names of such
+// libraries belong here, never that of a general HTTP client such as python-requests: every other program that uses
+// the client would then read broken names.
 var textLibraries = []string{"social-auth-"}
 
-// contentType is the configured content type of userinfo or, for auto, the one that the
-// library needs.
+// contentType is the configured content type of userinfo or, for auto, the one that the library needs.
 func contentType(configured, userAgent string) string {
 	switch configured {
 	case "json":
