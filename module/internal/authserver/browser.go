@@ -70,7 +70,7 @@ func newBrowserEndpoints(s *Server, sessions *session.Sessions) browserEndpoints
 	b.account = &account.Endpoint{
 		Page: loginPage, Users: s.Users, ScopeTexts: texts, RefreshIdle: s.Lifetimes.RefreshIdle, TokenLife: s.TokenLife,
 	}
-	b.logout = &logout.Endpoint{Sessions: sessions, Tokens: s.Tokens, FormLife: s.Lifetimes.Request}
+	b.logout = &logout.Endpoint{Sessions: sessions, ReadHint: s.Tokens.ReadHint, FormLife: s.Lifetimes.Request}
 	b.confirm = &confirm.Endpoint{
 		Page: loginPage, Tickets: tickets, Codes: codes, ScopeTexts: texts, CodeLife: s.Lifetimes.Code,
 	}

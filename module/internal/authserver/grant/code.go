@@ -108,16 +108,11 @@ func (g *codes) prepareCode(ctx context.Context, r Request, sent string, bound f
 	case !active:
 		return Pending{}, errNoUser
 	}
-	p := redemption{record: record, code: code, refreshes: r.Client.MayUse(oauth.RefreshToken)}
-	if p.refreshes {
-		if p.keys, err = g.Keys(ctx); err != nil {
-			return Pending{}, err
-		}
-	}
+	refreshes := r.Client.MayUse(oauth.RefreshToken)
 	return Pending{
 		Subject: code.Subject, Scopes: scopes, Family: code.Grant, Resources: code.Resources,
 		AuthTime: code.AuthTime, Session: code.Session, Nonce: code.Nonce, Epochs: code.Epochs,
-		Commit: func(ctx context.Context) (string, error) { return g.redeemCode(ctx, p) },
+		Commit: func(ctx context.Context) (string, error) { return g.redeemCode(ctx, record, code, refreshes) },
 	}, nil
 }
 

@@ -47,13 +47,8 @@ func (g *passwordGrant) Prepare(ctx context.Context, r Request) (Pending, error)
 	}
 	token := ""
 	if r.Client.MayUse(oauth.RefreshToken) {
-		family.Expires = now.Add(g.Refresh)
-		keys, err := g.Keys(ctx)
-		if err != nil {
-			return Pending{}, err
-		}
-		token, err = encodeRefresh(keys, family.ID, family.Generation, family.Client, family.Dialect)
-		if err != nil {
+		var err error
+		if token, err = g.firstRefresh(ctx, &family); err != nil {
 			return Pending{}, err
 		}
 	}

@@ -43,36 +43,27 @@ const (
 	useTime = time.Second
 )
 
-// redemption is a code that may be redeemed, as it was read.
-type redemption struct {
-	record    store.Record
-	code      store.Code // in the state issued
-	refreshes bool
-	keys      *secret.Keys
-}
-
 // redeemCode creates the family, claims the code for it and records the use. In this order a replay always finds a
 // family to kill; a family whose code is never redeemed has no tokens.
-func (g *codes) redeemCode(ctx context.Context, p redemption) (string, error) {
+func (g *codes) redeemCode(ctx context.Context, record store.Record, code store.Code, refreshes bool) (string, error) {
 	now := g.Now()
 	family := store.Grant{
-		ID: p.code.Grant, Dialect: g.begins, Client: p.code.Client, Subject: p.code.Subject,
-		Scopes: p.code.Scopes, Nonce: p.code.Nonce, AuthTime: p.code.AuthTime, Session: p.code.Session,
-		Resources: p.code.Resources, Epochs: p.code.Epochs, Code: p.record.ID,
+		ID: code.Grant, Dialect: g.begins, Client: code.Client, Subject: code.Subject,
+		Scopes: code.Scopes, Nonce: code.Nonce, AuthTime: code.AuthTime, Session: code.Session,
+		Resources: code.Resources, Epochs: code.Epochs, Code: record.ID,
 		IssuedAt: now, Expires: now.Add(g.Access), Generation: 1, RotatedAt: now,
 	}
 	var token string
-	if p.refreshes {
-		family.Expires = now.Add(g.Refresh)
+	if refreshes {
 		var err error
-		if token, err = encodeRefresh(p.keys, family.ID, family.Generation, family.Client, family.Dialect); err != nil {
+		if token, err = g.firstRefresh(ctx, &family); err != nil {
 			return "", err
 		}
 	}
 	if err := g.beginFamily(ctx, family); err != nil {
 		return "", err
 	}
-	c, err := g.claimCode(ctx, p, family.Expires.Add(g.Access))
+	c, err := g.claimCode(ctx, record, code, family.Expires.Add(g.Access))
 	if err != nil {
 		return "", err
 	}
@@ -93,9 +84,8 @@ type claim struct {
 // claimCode claims the code for this exchange. The record is kept at least until keep, as long as anything it issued
 // can live, so that a replay is recognized, and never shorter than before: while the form that made the code can be
 // sent again, an absent record would let the same code be made again.
-func (g *codes) claimCode(ctx context.Context, p redemption, keep time.Time) (claim, error) {
-	c := claim{record: p.record, code: p.code, attempt: secret.ID(), released: p.record.Expires}
-	record, code := p.record, p.code
+func (g *codes) claimCode(ctx context.Context, record store.Record, code store.Code, keep time.Time) (claim, error) {
+	c := claim{record: record, code: code, attempt: secret.ID(), released: record.Expires}
 	for range tries {
 		claimed, ok := code.Claim(c.attempt)
 		switch {

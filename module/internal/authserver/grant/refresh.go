@@ -63,13 +63,10 @@ func (g *refreshToken) Prepare(ctx context.Context, r Request) (Pending, error) 
 	if err != nil {
 		return Pending{}, err
 	}
-	family = s.family
-	switch s.outcome {
-	case store.RotationReuse:
-		return Pending{}, g.killFamily(ctx, p.family, errReplay)
-	case store.RotationDead:
-		return Pending{}, g.gone(Expired)
+	if err := g.checkOutcome(ctx, s); err != nil {
+		return Pending{}, err
 	}
+	family = s.family
 	if err := g.checkClient(ctx, r.Client, family); err != nil {
 		return Pending{}, err
 	}
@@ -119,6 +116,17 @@ func (g *refreshToken) decide(ctx context.Context, p presented, record store.Rec
 	}
 }
 
+// checkOutcome refuses a token that gets no successor, and ends the family on a replay.
+func (g *refreshToken) checkOutcome(ctx context.Context, s step) error {
+	switch s.outcome {
+	case store.RotationNext, store.RotationAgain:
+		return nil
+	case store.RotationReuse:
+		return g.killFamily(ctx, s.family.ID, errReplay)
+	}
+	return g.gone(Expired)
+}
+
 // currentFamily reads the family of a token.
 func (g *refreshToken) currentFamily(ctx context.Context, p presented) (store.Record, store.Grant, error) {
 	record, family, err := g.readFamily(ctx, p.family)
@@ -158,14 +166,11 @@ func (g *refreshToken) rotateFamily(ctx context.Context, p presented, record sto
 		if err != nil {
 			return "", err
 		}
-		switch s.outcome {
-		case store.RotationNext:
-		case store.RotationAgain:
+		if err := g.checkOutcome(ctx, s); err != nil {
+			return "", err
+		}
+		if s.outcome == store.RotationAgain {
 			return p.successor()
-		case store.RotationReuse:
-			return "", g.killFamily(ctx, p.family, errReplay)
-		default:
-			return "", g.gone(Expired)
 		}
 		switch err := g.swapFamily(ctx, s.record, s.next); {
 		case err == nil:

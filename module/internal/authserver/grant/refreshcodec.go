@@ -1,6 +1,7 @@
 package grant
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -34,6 +35,16 @@ func encodeRefresh(k *secret.Keys, family string, generation uint64, client stri
 	raw = binary.BigEndian.AppendUint64(raw, generation)
 	raw = append(raw, k.MAC(macUse, raw, []byte(client), []byte(d))...)
 	return base64.RawURLEncoding.EncodeToString(raw), nil
+}
+
+// firstRefresh makes the first refresh token of a new family, and lets the family live as long as its refresh tokens.
+func (f *Families) firstRefresh(ctx context.Context, family *store.Grant) (string, error) {
+	family.Expires = family.IssuedAt.Add(f.Refresh)
+	keys, err := f.Keys(ctx)
+	if err != nil {
+		return "", err
+	}
+	return encodeRefresh(keys, family.ID, family.Generation, family.Client, family.Dialect)
 }
 
 // decodeRefresh undoes encodeRefresh; ok is false unless the token is authentic and this client's, in this dialect.

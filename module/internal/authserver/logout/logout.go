@@ -17,17 +17,12 @@ import (
 
 const actionLogout = "logout" // of the form's token
 
-// Tokens reads id_tokens.
-type Tokens interface {
-	// ReadHint returns the content of an id_token that this issuer made, expired or not.
-	// Refusals match [token.ErrInvalid].
-	ReadHint(ctx context.Context, raw string) (token.ID, error)
-}
-
 // Endpoint answers /logout. All fields are needed.
 type Endpoint struct {
 	*session.Sessions
-	Tokens Tokens
+	// ReadHint returns the content of an id_token that this issuer made, expired or not. Refusals match
+	// [token.ErrInvalid].
+	ReadHint func(ctx context.Context, raw string) (token.ID, error)
 	// FormLife is how long a page may lie open and still lead back to the client.
 	FormLife time.Duration
 }

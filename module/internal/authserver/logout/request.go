@@ -41,7 +41,7 @@ func (e *Endpoint) readRequest(ctx context.Context, p query.Params) (*request, e
 	}
 	q := &request{Client: p.Get("client_id"), Locales: p.Locales(), Created: e.Now()}
 	if raw := p.Get("id_token_hint"); raw != "" {
-		id, err := e.Tokens.ReadHint(ctx, raw)
+		id, err := e.ReadHint(ctx, raw)
 		switch {
 		case errors.Is(err, token.ErrInvalid):
 		case err != nil:
