@@ -1,6 +1,10 @@
 package store
 
-import "time"
+import (
+	"time"
+
+	"github.com/gatehouse/gatehouse/module/oauth"
+)
 
 // CodeState is where an authorization code stands. Expiry is the record's own.
 type CodeState string
@@ -27,24 +31,25 @@ const (
 )
 
 // Code is an authorization code (RFC 6749 section 4.1.2), stored under the digest of its value with the subject as
-// parent. A used code stays as long as anything it issued can live, so that a replay is recognised and revokes it.
+// parent. A used code stays as long as anything it issued can live, so that a replay is recognised and revokes it; of
+// it only what that takes is kept, and the rest is in its grant.
 type Code struct {
 	schema
 	State   CodeState `json:"state"`
 	Dialect Dialect   `json:"dialect"`
-	Client  string    `json:"client"`
-	Subject string    `json:"sub"`
-	Scopes  []string  `json:"scopes"`
+	Client  string    `json:"client,omitempty"`
+	Subject string    `json:"sub,omitempty"`
+	Scopes  []string  `json:"scopes,omitempty"`
 	// RedirectURI is what the authorization request sent, "" when it sent none.
 	RedirectURI string `json:"redirect_uri,omitempty"`
 	// Challenge is the S256 code challenge (RFC 7636), "" when there was none.
 	Challenge string    `json:"challenge,omitempty"`
 	Nonce     string    `json:"nonce,omitempty"`
-	AuthTime  time.Time `json:"auth_time"`
-	IssuedAt  time.Time `json:"iat"`
+	AuthTime  time.Time `json:"auth_time,omitzero"`
+	IssuedAt  time.Time `json:"iat,omitzero"`
 	// Expires ends the code's life as a code; the record outlives it. It is zero while nobody has been given the
 	// code: that of a request confirmed on another device lives from its delivery.
-	Expires time.Time `json:"exp"`
+	Expires time.Time `json:"exp,omitzero"`
 	// Session is the digest of the browser session that consented.
 	Session string `json:"session,omitempty"`
 	// Resources are the audiences asked for (RFC 8707), empty for the client's default.
@@ -56,7 +61,13 @@ type Code struct {
 	// Attempt names the exchange that claimed or used the code, so that a node which lost
 	// the store's reply recognizes its own write.
 	Attempt string `json:"attempt,omitempty"`
+	// Bound is what a used code keeps of RedirectURI and Challenge: a short digest of each, by which the client that
+	// redeemed the code is told from somebody who has only seen it.
+	Bound string `json:"bound,omitempty"`
 }
+
+// boundDigits is the length of each half of Bound: 48 bits, of which nobody can try many.
+const boundDigits = 12
 
 // Claim gives an issued code to one exchange. ok is false when the code is not free.
 func (c Code) Claim(attempt string) (_ Code, ok bool) {
@@ -72,14 +83,40 @@ func (c Code) ClaimedBy(attempt string) bool {
 	return c.State == CodeClaimed && attempt != "" && c.Attempt == attempt
 }
 
-// Use records that the exchange which claimed the code answers with tokens. ok is false
+// Use records that the exchange which claimed the code answers with tokens, and drops what is in the grant. ok is false
 // when that exchange does not hold the code.
 func (c Code) Use(attempt string) (_ Code, ok bool) {
 	if !c.ClaimedBy(attempt) {
 		return c, false
 	}
-	c.State = CodeUsed
-	return c, true
+	return Code{
+		State: CodeUsed, Dialect: c.Dialect, Grant: c.Grant, Epochs: c.Epochs,
+		Bound: digest(c.RedirectURI)[:boundDigits] + digest(c.Challenge)[:boundDigits],
+	}, true
+}
+
+// Trimmed reports whether the rest of a used code is in its grant. Earlier releases kept used codes whole.
+func (c Code) Trimmed() bool { return c.State == CodeUsed && len(c.Bound) == 2*boundDigits }
+
+// unknown stands for a redirect URI or challenge of a trimmed code that is not the one that was sent.
+const unknown = "unknown"
+
+// Restore returns a trimmed code as it was, from its grant and what was sent with it: the redirect URI and the
+// challenge are right if those that were sent are.
+func (c Code) Restore(g Grant, redirectURI, verifier string) Code {
+	same := func(half, sent string) string {
+		switch half {
+		case digest("")[:boundDigits]:
+			return ""
+		case digest(sent)[:boundDigits]:
+			return sent
+		}
+		return unknown
+	}
+	c.Client, c.Subject, c.Scopes, c.IssuedAt, c.Epochs = g.Client, g.Subject, g.Scopes, g.IssuedAt, g.Epochs
+	c.RedirectURI = same(c.Bound[:boundDigits], redirectURI)
+	c.Challenge = same(c.Bound[boundDigits:], oauth.Challenge(verifier))
+	return c
 }
 
 // Release gives a claimed code back because its exchange failed. ok is false when that

@@ -3,6 +3,8 @@ package store
 import (
 	"testing"
 	"time"
+
+	"github.com/gatehouse/gatehouse/module/oauth"
 )
 
 func TestACodeIsClaimedAndUsedByOneExchange(t *testing.T) {
@@ -26,12 +28,44 @@ func TestACodeIsClaimedAndUsedByOneExchange(t *testing.T) {
 		}
 	}
 	used, ok := claimed.Use("first")
-	if !ok || used.State != CodeUsed || used.Attempt != "first" {
+	if !ok || used.State != CodeUsed {
 		t.Errorf("Use = %+v, %v", used, ok)
 	}
 	free, ok := claimed.Release("first")
 	if !ok || free.State != CodeIssued || free.Attempt != "" {
 		t.Errorf("Release = %+v, %v", free, ok)
+	}
+}
+
+// A used code stays for weeks: what its grant has is not kept twice, and who may redeem it is still told from others.
+func TestAUsedCodeIsSmallAndStillBound(t *testing.T) {
+	const uri, verifier = "https://client.example/callback", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+	full := Code{
+		State: CodeClaimed, Attempt: "a", Dialect: DialectOAuth, Client: "c", Subject: "s", Scopes: []string{"read"}, RedirectURI: uri,
+		Challenge: oauth.Challenge(verifier), Grant: "AAAAAAAAAAAAAAAAAAAAAA", Session: digest("session"), Epochs: Epochs{Subject: 7},
+	}
+	grant := Grant{Client: "c", Subject: "s", Scopes: []string{"read"}, Epochs: full.Epochs}
+	used, ok := full.Use("a")
+	value, err := Encode(&used)
+	if !ok || err != nil || len(value) > 160 || !used.Trimmed() {
+		t.Fatalf("%d bytes, %v, %v: %s", len(value), ok, err, value)
+	}
+	for _, test := range []struct{ uri, verifier, wantURI, wantChallenge string }{
+		{uri, verifier, uri, full.Challenge},
+		{"", verifier, unknown, full.Challenge},
+		{"https://other.example", "", unknown, unknown},
+	} {
+		got := used.Restore(grant, test.uri, test.verifier)
+		if got.Client != "c" || got.Subject != "s" || got.Epochs != full.Epochs || got.RedirectURI != test.wantURI || got.Challenge != test.wantChallenge {
+			t.Errorf("%+v: %+v", test, got)
+		}
+	}
+	bare, _ := Code{State: CodeClaimed, Attempt: "a"}.Use("a")
+	if got := bare.Restore(grant, uri, verifier); got.RedirectURI != "" || got.Challenge != "" {
+		t.Errorf("without either: %+v", got)
+	}
+	if (Code{State: CodeUsed, Client: "c"}).Trimmed() {
+		t.Error("the used code of an earlier release counts as trimmed")
 	}
 }
 

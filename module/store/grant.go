@@ -11,7 +11,6 @@ type Grant struct {
 	Client   string    `json:"client"`
 	Subject  string    `json:"sub"`
 	Scopes   []string  `json:"scopes"`
-	Nonce    string    `json:"nonce,omitempty"`
 	AuthTime time.Time `json:"auth_time"`
 	Session  string    `json:"session,omitempty"`
 	// Resources are the audiences the user's authorization was asked for (RFC 8707), empty for the client's default.

@@ -255,7 +255,7 @@ func isDead(ctx context.Context, judge *Judge, rec store.Record) (bool, error) {
 	case store.KindCode:
 		var v store.Code
 		if store.Decode(rec.Value, &v) == nil {
-			return judge.Ended(ctx, v.Client, v.Epochs)
+			return judge.isDeadCode(ctx, v)
 		}
 	case store.KindGrant:
 		var v store.Grant
@@ -269,6 +269,23 @@ func isDead(ctx context.Context, judge *Judge, rec store.Record) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// isDeadCode reports whether a code is dead. What is missing in a trimmed one is in its grant, which outlives everything
+// that was issued.
+func (j *Judge) isDeadCode(ctx context.Context, c store.Code) (bool, error) {
+	if !c.Trimmed() {
+		return j.Ended(ctx, c.Client, c.Epochs)
+	}
+	var g store.Grant
+	_, err := store.Read(ctx, j.store, store.Key{Kind: store.KindGrant, ID: c.Grant}, &g)
+	if errors.Is(err, store.ErrNotFound) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return j.Ended(ctx, g.Client, g.Epochs)
 }
 
 // deleteRecords deletes dead records, some at a time, and counts them.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/gatehouse/gatehouse/module/internal/httpx"
 	"github.com/gatehouse/gatehouse/module/internal/secret"
 	"github.com/gatehouse/gatehouse/module/oauth"
 	"github.com/gatehouse/gatehouse/module/store"
@@ -62,6 +63,9 @@ func (g *codes) prepareCode(ctx context.Context, r Request, sent string, bound f
 	}
 	key := store.Key{Kind: store.KindCode, ID: secret.Digest(sent)}
 	record, code, err := g.readCode(ctx, key)
+	if err == nil && code.Trimmed() {
+		code, err = g.restoreUsed(ctx, code, r.Form)
+	}
 	if err != nil {
 		return Pending{}, err
 	}
@@ -114,6 +118,15 @@ func (g *codes) prepareCode(ctx context.Context, r Request, sent string, bound f
 		AuthTime: code.AuthTime, Session: code.Session, Nonce: code.Nonce, Epochs: code.Epochs,
 		Commit: func(ctx context.Context) (string, error) { return g.redeemCode(ctx, record, code, refreshes) },
 	}, nil
+}
+
+// restoreUsed completes a used code from its grant. Without a grant there is nothing that the code issued either.
+func (g *codes) restoreUsed(ctx context.Context, code store.Code, form httpx.Form) (store.Code, error) {
+	_, family, err := g.readFamily(ctx, code.Grant)
+	if errors.Is(err, store.ErrNotFound) {
+		return code, g.gone(Unknown)
+	}
+	return code.Restore(family, form.Get("redirect_uri"), form.Get("code_verifier")), err
 }
 
 // checkVerifier applies PKCE (RFC 7636 section 4.6).

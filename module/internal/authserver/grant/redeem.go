@@ -49,7 +49,7 @@ func (g *codes) redeemCode(ctx context.Context, record store.Record, code store.
 	now := g.Now()
 	family := store.Grant{
 		ID: code.Grant, Dialect: g.begins, Client: code.Client, Subject: code.Subject,
-		Scopes: code.Scopes, Nonce: code.Nonce, AuthTime: code.AuthTime, Session: code.Session,
+		Scopes: code.Scopes, AuthTime: code.AuthTime, Session: code.Session,
 		Resources: code.Resources, Epochs: code.Epochs, Code: record.ID,
 		IssuedAt: now, Expires: now.Add(g.Access), Generation: 1, RotatedAt: now,
 	}
@@ -149,7 +149,7 @@ func (g *codes) recordUse(ctx context.Context, c claim) error {
 	switch {
 	case err != nil:
 		return err
-	case code.State == store.CodeUsed && code.Attempt == c.attempt:
+	case code.State == store.CodeUsed: // only this exchange does that to a code that it holds
 		return nil
 	}
 	return g.killFamily(ctx, code.Grant, errCodeRevoked)
