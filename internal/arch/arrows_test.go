@@ -92,7 +92,7 @@ var allowed = map[string][]string{
 	"module/internal/authserver/audience":   {"module/oauth"},
 	"module/internal/authserver/clientauth": {"module/internal/audit", "module/store", "module/oauth", "module/internal/clientassertion", "module/internal/jose"},
 	"module/internal/userstore":             {"module/directory", "module/directory/password", "module/store"},
-	"module/internal/clientstore":           {"module/oauth", "module/store", "module/internal/audit", "module/internal/clientassertion"},
+	"module/internal/clientstore":           {"module/oauth", "module/store", "module/internal/audit", "module/internal/clientassertion", "module/internal/ending"},
 	"module/guard":                          {"module/internal/token", "module/oauth"},
 	"module/internal/clientassertion":       {"module/internal/jose"},
 	"module/internal/revocationlist":        {"module/internal/jose", "module/store"},

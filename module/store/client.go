@@ -91,3 +91,30 @@ type RegistrationLedger struct {
 	// that is gone keeps its place until places run out.
 	Places map[string]int64 `json:"places,omitempty"`
 }
+
+// Origin says that a client in the store has a browser origin, see [oauth.Client.CORSOrigins]. It is stored under
+// [OriginKey] with [OriginParent] as parent, so that the clients of an origin are found without reading all. It is
+// written before the client's own record, which decides.
+type Origin struct {
+	schema
+	Client string `json:"client"`
+	// At is when the record was written last: the client's may follow a moment later.
+	At time.Time `json:"at"`
+}
+
+// OriginKey is where an origin of a client is stored. A client id has no NUL.
+func OriginKey(origin, client string) Key {
+	return Key{Kind: KindOrigin, ID: digest(client + "\x00" + origin)}
+}
+
+// OriginParent is the parent of all records of one origin.
+func OriginParent(origin string) string { return digest(origin) }
+
+// OriginIndex says when the origins of all clients were last compared with their [Origin] records, which earlier
+// releases do not write.
+type OriginIndex struct {
+	schema
+	Checked time.Time `json:"checked,omitzero"`
+	// Lease is until when the node that compares them is left alone.
+	Lease time.Time `json:"lease,omitzero"`
+}

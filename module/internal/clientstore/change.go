@@ -53,6 +53,9 @@ func newID() string { return "c-" + secret.ID() }
 
 func (c *Clients) createRecord(ctx context.Context, k store.Client, parent string) error {
 	value, err := encodeClient(k)
+	if err == nil {
+		err = c.addOrigins(ctx, k, nil)
+	}
 	if err != nil {
 		return err
 	}
@@ -117,7 +120,12 @@ func (c *Clients) RotateSecret(ctx context.Context, id string, overlap time.Dura
 // revoked first: if that fails, nothing has happened. They are revoked again afterwards, for those issued in between.
 // If the second time fails, the client is gone all the same, and guards refuse the tokens of unknown clients.
 func (c *Clients) Delete(ctx context.Context, id string) error {
-	if _, _, err := c.readRecord(ctx, id); err != nil {
+	_, k, err := c.readRecord(ctx, id)
+	if err != nil {
+		return err
+	}
+	lost, err := c.lostOrigins(ctx, k, store.Client{})
+	if err != nil {
 		return err
 	}
 	if err := c.revokeTokens(ctx, id); err != nil {
@@ -126,6 +134,7 @@ func (c *Clients) Delete(ctx context.Context, id string) error {
 	if err := c.Store.Delete(ctx, clientKey(id)); err != nil {
 		return err
 	}
+	c.dropOrigins(ctx, lost)
 	return c.revokeTokens(ctx, id)
 }
 
@@ -143,17 +152,27 @@ func (c *Clients) changeRecord(ctx context.Context, id string, change func(store
 	if !oauth.ValidClientID(id) {
 		return k, ErrNotFound
 	}
+	var lost []store.Record
 	_, err := store.Change(ctx, c.Store, store.Record{Key: clientKey(id)}, &k, func(record *store.Record) (_ bool, err error) {
 		if record.Version == 0 {
 			return false, ErrNotFound
 		}
+		before := k
 		k.Secrets = slices.Clone(k.Secrets)
 		if k, err = change(k); err != nil {
 			return false, err
 		}
-		record.Value, err = encodeClient(k)
+		if record.Value, err = encodeClient(k); err != nil {
+			return false, err
+		}
 		record.Expires = k.UnusedUntil
-		return err == nil, err
+		if lost, err = c.lostOrigins(ctx, before, k); err != nil {
+			return false, err
+		}
+		return true, c.addOrigins(ctx, k, &before)
 	})
+	if err == nil {
+		c.dropOrigins(ctx, lost)
+	}
 	return k, err
 }

@@ -15,14 +15,19 @@ import (
 )
 
 const (
-	// surveyEvery is how old the summary of the stored clients may be: a preflight names no
-	// client, so their origins must be known beforehand.
+	// surveyEvery is how old what is known about the grants of stored clients may be, and what is known about an origin.
 	surveyEvery = 2 * time.Second
-	// maxSurveyed is how many of them are read for it, in the order of their ids, of those that an operator made and
-	// of those that registered themselves: so that the latter crowd out none of the former. Clients beyond it get
-	// tokens, but not from scripts of their own origin.
+	// maxSurveyed is how many clients are read for their grants, in the order of their ids, of those that an operator
+	// made and of those that registered themselves: so that the latter crowd out none of the former.
 	maxSurveyed = 1000
-	surveyPage  = 100
+	// maxOrigins bounds what is remembered of origins, and maxOrigin the length of one, in bytes: a host has 253.
+	maxOrigins = 10_000
+	maxOrigin  = 512
+	// originQuestions is how many origins the store is asked for at a time, and originWait how long one more waits: origins
+	// come from anybody, and a preflight is answered under overload too.
+	originQuestions = 16
+	originWait      = 100 * time.Millisecond
+	surveyPage      = 100
 	// seenFor is how long a guard believes what it found about a stored client. One that
 	// is deleted is revoked too, which reaches guards at once.
 	seenFor = 3 * time.Second
@@ -48,12 +53,15 @@ type Registry struct {
 	// patience is how long a guard believes what it found last while the store does not answer.
 	patience time.Duration
 
-	mu            sync.RWMutex
-	surveyed      time.Time
-	surveying     bool
-	storedOrigins []string
-	storedUntil   grantEnds
-	seen          map[string]sighting
+	mu          sync.RWMutex
+	surveyed    time.Time
+	surveying   bool
+	storedUntil grantEnds
+	seen        map[string]sighting
+
+	originTurns chan struct{} // has room for originQuestions
+	seenOrigins map[string]sighting
+	checked     time.Time // when this node last saw to the index of origins
 }
 
 // sighting is what a guard found about a stored client.
@@ -90,6 +98,7 @@ func NewRegistry(configured []*oauth.Client, stored Config, patience time.Durati
 	r := &Registry{
 		Configured: make(map[string]*oauth.Client, len(configured)), Complete: len(configured) > 0,
 		until: grantEnds{}, patience: patience, seen: make(map[string]sighting),
+		seenOrigins: make(map[string]sighting), originTurns: make(chan struct{}, originQuestions),
 	}
 	for _, c := range configured {
 		if r.Configured[c.ID] != nil {
@@ -115,22 +124,87 @@ func (r *Registry) Client(ctx context.Context, id string) (c *oauth.Client, ok b
 	return r.Stored.Client(ctx, id)
 }
 
-// AllowsOrigin reports whether it is an origin of a client of the configuration, or of a
-// stored one as of [surveyEvery] ago at most.
+// AllowsOrigin reports whether it is an origin of a client of the configuration, or of a stored one as of [surveyEvery]
+// ago at most. Without the store it is what was known last.
 func (r *Registry) AllowsOrigin(origin string) bool {
 	if _, ok := slices.BinarySearch(r.origins, origin); ok {
 		return true
 	}
-	stored, _ := r.summary()
-	_, ok := slices.BinarySearch(stored, origin)
-	return ok
+	if len(origin) > maxOrigin || oauth.CheckOrigin(origin) != nil {
+		return false
+	}
+	now := r.Stored.Now()
+	r.mu.RLock()
+	last, known := r.seenOrigins[origin]
+	r.mu.RUnlock()
+	if known && now.Sub(last.at) < surveyEvery {
+		return last.there
+	}
+	there, _, _ := r.asking.Do("origin "+origin, func() (any, error) { return r.lookUpOrigin(origin, last.there), nil })
+	return there == true
+}
+
+// lookUpOrigin asks the store for an origin. before is the answer if that fails.
+func (r *Registry) lookUpOrigin(origin string, before bool) bool {
+	timer := time.NewTimer(originWait)
+	defer timer.Stop()
+	select {
+	case r.originTurns <- struct{}{}:
+		defer func() { <-r.originTurns }()
+	case <-timer.C:
+		return before
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
+	defer cancel()
+	at := r.Stored.Now()
+	r.checkIndex(ctx, at)
+	there, err := r.Stored.HasOrigin(ctx, origin)
+	if err != nil {
+		there = before
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	remember(r.seenOrigins, origin, sighting{at: at, there: there}, maxOrigins, surveyEvery)
+	return there
+}
+
+// checkIndex has the index of origins checked from time to time. The first question of a process waits for that, as
+// the store may be of an earlier release.
+func (r *Registry) checkIndex(ctx context.Context, now time.Time) {
+	r.mu.Lock()
+	first := r.checked.IsZero()
+	due := first || now.Sub(r.checked) >= checkEvery
+	if due {
+		r.checked = now
+	}
+	r.mu.Unlock()
+	if !due {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkEvery/2)
+		defer cancel()
+		if r.Stored.CheckOrigins(ctx) != nil { // the store is away: soon again
+			r.mu.Lock()
+			r.checked = now.Add(checkLease - checkEvery)
+			r.mu.Unlock()
+		}
+	}()
+	if first {
+		select {
+		case <-done:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // OptionalGrants lists those that some client has, of the configuration or, as of [surveyEvery]
 // ago at most, of the store.
 func (r *Registry) OptionalGrants() []oauth.GrantType {
 	now := time.Now()
-	_, stored := r.summary()
+	stored := r.storedGrants()
 	var open []oauth.GrantType
 	for _, g := range oauth.OptionalGrantTypes {
 		if r.until.has(g, now) || stored.has(g, now) {
@@ -173,14 +247,19 @@ func (r *Registry) lookUp(id string) (bool, error) {
 	if err != nil {
 		return r.withoutStore(id, at, err)
 	}
-	if len(r.seen) >= maxSeen {
-		maps.DeleteFunc(r.seen, func(_ string, v sighting) bool { return at.Sub(v.at) >= seenFor })
-	}
-	if len(r.seen) >= maxSeen {
-		clear(r.seen)
-	}
-	r.seen[id] = sighting{at: at, there: there}
+	remember(r.seen, id, sighting{at: at, there: there}, maxSeen, seenFor)
 	return there, nil
+}
+
+// remember puts v into a map of limited size. At the limit those that are too old go, then all.
+func remember(seen map[string]sighting, id string, v sighting, limit int, old time.Duration) {
+	if len(seen) >= limit {
+		maps.DeleteFunc(seen, func(_ string, other sighting) bool { return v.at.Sub(other.at) >= old })
+	}
+	if len(seen) >= limit {
+		clear(seen)
+	}
+	seen[id] = v
 }
 
 // withoutStore decides when the store did not answer: a client that was there still is, for as long as guards go on
@@ -198,51 +277,47 @@ func (r *Registry) withoutStore(id string, at time.Time, err error) (bool, error
 	return true, nil
 }
 
-// summary returns the origins of the stored clients and the optional grants they have, read again when they are too
-// old. One caller reads; the others, and all when the store is away, get what was known last.
-func (r *Registry) summary() ([]string, grantEnds) {
+// storedGrants returns the optional grants that stored clients have, read again when that is too old. One caller reads;
+// the others, and all when the store is away, get what was known last.
+func (r *Registry) storedGrants() grantEnds {
 	r.mu.Lock()
 	now := r.Stored.Now()
 	due := !r.surveying && (r.surveyed.IsZero() || now.Sub(r.surveyed) >= surveyEvery)
 	r.surveying = r.surveying || due
-	origins, until := r.storedOrigins, r.storedUntil
+	until := r.storedUntil
 	r.mu.Unlock()
 	if !due {
-		return origins, until
+		return until
 	}
-	origins, until, err := r.survey()
+	until, err := r.survey()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.surveying, r.surveyed = false, now
 	if err == nil {
-		r.storedOrigins, r.storedUntil = origins, until
+		r.storedUntil = until
 	}
-	return r.storedOrigins, r.storedUntil
+	return r.storedUntil
 }
 
-func (r *Registry) survey() ([]string, grantEnds, error) {
+func (r *Registry) survey() (grantEnds, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
 	defer cancel()
-	var origins []string
 	until := grantEnds{}
 	for _, parent := range []string{store.ClientParent, store.RegisteredParent} {
 		after := ""
 		for range maxSurveyed / surveyPage {
 			page, err := r.Stored.listRecords(ctx, parent, after, surveyPage)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			for _, k := range page {
 				after = k.ID
-				c := clientOf(k)
-				origins = append(origins, c.CORSOrigins()...)
-				until.addClient(c)
+				until.addClient(clientOf(k))
 			}
 			if len(page) < surveyPage {
 				break
 			}
 		}
 	}
-	slices.Sort(origins)
-	return slices.Compact(origins), until, nil
+	return until, nil
 }
