@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -109,6 +110,55 @@ func TestAStoredPublicClientMayCallFromItsOwnOrigin(t *testing.T) {
 		p := send(t, harness.NewBrowser(t, ""), http.MethodOptions, g.ID+"/token", "", "Origin", origin, "Access-Control-Request-Method", "POST")
 		if got := p.Header.Get("Access-Control-Allow-Origin"); got != want {
 			t.Errorf("%s: %q", origin, got)
+		}
+	}
+}
+
+// Every client's scripts may call, however many clients there are, until it or the origin is removed.
+func TestTheScriptsOfEveryStoredClientMayCall(t *testing.T) {
+	const clients = 1500
+	g, _, memory := startFaulty(t)
+	elsewhere, err := gatewaytest.NewClients(memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range clients {
+		id := fmt.Sprintf("spa-%05d", i)
+		if _, _, err := elsewhere.Create(t.Context(), gatewaytest.Client{Client: oauth.Client{
+			ID: id, Public: true, RedirectURIs: []string{"https://" + id + ".example/cb"}, Scopes: []string{"read"},
+		}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	browser := harness.NewBrowser(t, "")
+	allowed := func(i int) bool {
+		t.Helper()
+		origin := fmt.Sprintf("https://spa-%05d.example", i)
+		p := send(t, browser, http.MethodOptions, g.ID+"/token", "", "Origin", origin, "Access-Control-Request-Method", "POST")
+		return p.Header.Get("Access-Control-Allow-Origin") == origin
+	}
+	for i := range clients {
+		if !allowed(i) {
+			t.Fatalf("client %d", i)
+		}
+	}
+	if allowed(clients) {
+		t.Error("an origin that no client has")
+	}
+	if err := elsewhere.Delete(t.Context(), "spa-01499"); err != nil {
+		t.Fatal(err)
+	}
+	err = elsewhere.Update(t.Context(), "spa-01498", func(d *gatewaytest.Client) error {
+		d.RedirectURIs = []string{"https://spa-01500.example/cb"}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2100 * time.Millisecond) // what is known of an origin is asked again then
+	for i, want := range map[int]bool{1497: true, 1498: false, 1499: false, 1500: true} {
+		if allowed(i) != want {
+			t.Errorf("client %d: want %t", i, want)
 		}
 	}
 }
