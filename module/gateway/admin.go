@@ -28,6 +28,7 @@ func init() { caddy.RegisterModule(AdminAPI{}) }
 // `/gatehouse/keys/rotate` | POST |
 // `/gatehouse/keys/{kid}` | DELETE | revokes a leaked key
 // `/gatehouse/tokens/inspect` | POST | what an access token (`{"token"}`) contains, and which check it fails
+// `/gatehouse/compact` | POST | removes the free space from the file of `store bolt`
 // `/gatehouse/doctor` | GET | what the gateway finds when it looks at itself
 // `/gatehouse/ready`, `/ready` | GET | whether this node can serve (200) or not (503), and what is wrong
 //

@@ -40,6 +40,7 @@ var routes = []route{
 	{"GET", "clients/*", getClient, nil},
 	{"PATCH", "clients/*", updateClient, nil},
 	{"POST", "clients/*/rotate-secret", withBody(rotateClientSecret), nil},
+	{"POST", "compact", compactStore, nil},
 	{"GET", "doctor", examine, nil},
 	{"GET", "keys", listKeys, nil},
 	{"POST", "keys/rotate", withBody(rotateKeys), nil},

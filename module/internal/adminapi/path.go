@@ -17,6 +17,12 @@ type List[T any] struct {
 	Next  string `json:"next,omitempty"`
 }
 
+// Compacted is the size of the store's data before and after its file was compacted, in bytes.
+type Compacted struct {
+	Before int64 `json:"bytes_before"`
+	After  int64 `json:"bytes_after"`
+}
+
 // Path escapes names into a path. Dots alone would be taken for dot segments.
 func Path(segments ...string) string {
 	for i, s := range segments {

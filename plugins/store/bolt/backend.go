@@ -23,7 +23,10 @@ type Backend struct {
 	closing chan struct{} // closed when Close begins
 	stopped chan struct{} // closed when the committer has ended
 	once    sync.Once
-	ended   error
+
+	compactions  chan *compaction
+	compactAfter time.Time // not before; of the committer
+	ended        error
 
 	hub    hub
 	keeper keeper

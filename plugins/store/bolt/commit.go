@@ -19,10 +19,18 @@ var errUnchanged = errors.New("store bolt: nothing to write")
 // commitAll is the one writer. What comes while it commits goes with the next.
 func (b *Backend) commitAll() {
 	defer close(b.stopped)
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	b.compactIfWasteful()
 	for {
 		select {
 		case <-b.closing:
 			return
+		case <-look.C:
+			b.compactIfWasteful()
+		case c := <-b.compactions:
+			c.before, c.after, c.err = b.handle.compact()
+			close(c.done)
 		case first := <-b.queue:
 			b.commitRequests(b.gatherRequests(first))
 		}

@@ -38,6 +38,8 @@ type handle struct {
 	opened  bool // it has been open, so the file exists
 	closed  bool
 	left    int // databases that could not be closed
+
+	atStep func(step string) error // of a compaction; for tests
 }
 
 // unavailable is why the file is not open. It names the file.

@@ -18,8 +18,10 @@ func init() { caddy.RegisterModule(new(Bolt)) }
 // beside it and is the default; several machines need a shared store instead.
 //
 // A write is acknowledged when it is on the disk. Writes that come while another is on its way to the disk go there
-// together, so that throughput does not depend on the disk's latency. The file does not shrink: room that expired
-// records leave is used again.
+// together, so that throughput does not depend on the disk's latency. Room that expired records leave is used again.
+// When more than half of a file of 32 MiB or more is free, and no more than 128 MiB are in use, a copy without the free
+// room takes its place, at the start or while the gateway runs; writes wait for it. `caddy gatehouse compact` does the
+// same whatever the sizes. On Windows files stay as they are.
 //
 // The file, and `<path>.secret` beside it if no `secret` is configured, are for the gateway's own user only (mode
 // 0600); a file that others can read is closed to them with a warning in the log.

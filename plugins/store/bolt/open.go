@@ -65,6 +65,7 @@ func Open(o Options) (*Backend, error) {
 		hub:     hub{watchers: make(map[*watcher]struct{})},
 		keeper:  keeper{path: path + secretSuffix, log: o.Logger},
 	}
+	b.compactions = make(chan *compaction)
 	go b.commitAll()
 	return b, nil
 }
@@ -78,16 +79,7 @@ func openFile(path string, mustExist bool, log *zap.Logger) (_ *bbolt.DB, file *
 	var db *bbolt.DB
 	err = recoverPanic(func() error {
 		var err error
-		db, err = bbolt.Open(path, 0o600, &bbolt.Options{
-			Timeout:      lockWait,
-			FreelistType: bbolt.FreelistMapType,
-			NoSync:       false, // an acknowledged write is on the disk
-			OpenFile: func(name string, flag int, mode fs.FileMode) (*os.File, error) {
-				f, err := os.OpenFile(name, flag, mode)
-				file = f
-				return f, err
-			},
-		})
+		db, err = bbolt.Open(path, 0o600, bboltOptions(&file))
 		return err
 	})
 	switch {
@@ -101,7 +93,13 @@ func openFile(path string, mustExist bool, log *zap.Logger) (_ *bbolt.DB, file *
 	case err != nil:
 		return nil, nil, fmt.Errorf("store bolt: %w", err)
 	}
-	err = restrictFile(file, log)
+	err = checkPlace(path, file)
+	if err == nil {
+		err = removeCopy(path)
+	}
+	if err == nil {
+		err = restrictFile(file, log)
+	}
 	if err == nil {
 		err = recoverPanic(func() error { return checkLength(db, file) })
 	}
@@ -116,6 +114,33 @@ func openFile(path string, mustExist bool, log *zap.Logger) (_ *bbolt.DB, file *
 		return nil, nil, fmt.Errorf("store bolt: %s: %w", path, err)
 	}
 	return db, file, nil
+}
+
+// bboltOptions has bbolt keep the file that it opens in file.
+func bboltOptions(file **os.File) *bbolt.Options {
+	return &bbolt.Options{
+		Timeout:      lockWait,
+		FreelistType: bbolt.FreelistMapType,
+		NoSync:       false, // an acknowledged write is on the disk
+		OpenFile: func(name string, flag int, mode fs.FileMode) (f *os.File, err error) {
+			f, err = os.OpenFile(name, flag, mode)
+			*file = f
+			return f, err
+		},
+	}
+}
+
+// checkPlace refuses a file that is no longer the one of its name: while this process waited for the lock, the one that
+// had it put a compacted copy in the place of the file.
+func checkPlace(path string, file *os.File) error {
+	here, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if there, err := os.Stat(path); err != nil || !os.SameFile(here, there) {
+		return errors.New("it is in use by another process (a second gateway on the same file?)")
+	}
+	return nil
 }
 
 // initBuckets makes the buckets of a new file and checks those of an old one.
