@@ -291,6 +291,8 @@ func (a *App) Start() error {
 	if err := a.core.Warm(ctx); err != nil {
 		return fmt.Errorf("opening the store: %w", err)
 	}
+	ctx, cancel = context.WithTimeout(context.Background(), startTimeout) // loading may have taken longer
+	defer cancel()
 	// An unreachable server is no error here: on_outage says what happens then.
 	limiter, err := a.limiter.Source(ctx)
 	if err != nil {

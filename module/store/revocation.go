@@ -28,6 +28,8 @@ type Revocation struct {
 	// Epoch is that of a user or pair that was ended. A notice about a user without one is
 	// of an earlier release and concerns the tokens issued until At.
 	Epoch int64 `json:"epoch,omitempty"`
+	// Client is whose tokens it concerns, "" if that is unknown or follows from Of.
+	Client string `json:"client,omitempty"`
 }
 
 // RevocationParent is the parent of all revocations.

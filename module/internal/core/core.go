@@ -131,7 +131,8 @@ func (c *Core) maxLife() time.Duration { return time.Duration(c.life.Load()) }
 // earlier processes and other nodes issued, which the ring knows of.
 func (c *Core) TokenLife() time.Duration { return max(c.maxLife(), c.Ring.MaxLife()) }
 
-// Warm opens the store, follows it and prepares what the first request would otherwise wait for.
+// Warm opens the store, follows it and prepares what the first request would otherwise wait for. ctx does not limit how
+// long the revocations may take to load.
 func (c *Core) Warm(ctx context.Context) error {
 	if _, err := c.Store.Open(ctx); err != nil {
 		return err
@@ -150,8 +151,11 @@ func (c *Core) Warm(ctx context.Context) error {
 		return err
 	}
 	c.follow()
-	return c.Revocations.WaitLoaded(ctx)
+	return c.Revocations.WaitFirstLoad(loadPatience)
 }
+
+// loadPatience is how long a start waits for the next revocations of the first load, which may be many.
+const loadPatience = 10 * time.Second
 
 // warmTries is how often a start reads the secrets before it gives up.
 const warmTries = 3

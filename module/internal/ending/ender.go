@@ -93,7 +93,7 @@ func (e *Ender) EndPair(ctx context.Context, client, subject string) error {
 	if err != nil {
 		return err
 	}
-	return e.notifyGuards(ctx, store.Revocation{Of: store.RevokePair, Value: store.PairID(client, subject), Epoch: epoch})
+	return e.notifyGuards(ctx, store.Revocation{Of: store.RevokePair, Value: store.PairID(client, subject), Epoch: epoch, Client: client})
 }
 
 // beginEnd takes an epoch and stores that there will be something to sweep, in case this process ends before.

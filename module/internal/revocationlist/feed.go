@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/gatehouse/gatehouse/module/store"
@@ -18,6 +19,9 @@ const (
 
 // Run follows the feed until ctx ends and returns its error. It is called once, and the caller owns the goroutine.
 func (l *List) Run(ctx context.Context) error {
+	var pruning sync.WaitGroup
+	pruning.Go(func() { l.pruneExpired(ctx) })
+	defer pruning.Wait()
 	pause := firstPause
 	for {
 		complete, err := l.follow(ctx)
@@ -27,6 +31,9 @@ func (l *List) Run(ctx context.Context) error {
 		if complete {
 			pause = firstPause
 		}
+		l.mu.Lock()
+		l.fault = err
+		l.mu.Unlock()
 		l.Log.LogAttrs(ctx, slog.LevelWarn, "the feed of revocations is lost", slog.Any("error", err), slog.Duration("retry_in", pause))
 		select {
 		case <-ctx.Done():
@@ -44,7 +51,6 @@ func (l *List) follow(ctx context.Context) (complete bool, err error) {
 	defer stop(nil)
 	l.mu.Lock()
 	l.attempt++
-	l.restart = stop
 	l.set.prune(math.MaxInt)
 	l.mu.Unlock()
 	defer func() {
@@ -59,14 +65,11 @@ func (l *List) follow(ctx context.Context) (complete bool, err error) {
 			return
 		}
 		if len(records) == 0 {
-			if err := l.finishLoad(ctx); err != nil {
-				stop(err)
-				return
-			}
+			l.finishLoad(ctx)
 			complete = true
 			return
 		}
-		if err := l.addRecords(records); err != nil {
+		if err := l.addRecords(ctx, records); err != nil {
 			stop(err)
 		}
 	})
@@ -81,37 +84,56 @@ func (l *List) follow(ctx context.Context) (complete bool, err error) {
 
 // addRecords puts records in force. A record that cannot be read ends the feed: skipping it might let something
 // revoked in.
-func (l *List) addRecords(records []store.Record) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, record := range records {
-		var rv store.Revocation
-		if err := store.Decode(record.Value, &rv); err != nil {
+func (l *List) addRecords(ctx context.Context, records []store.Record) error {
+	all := make([]revoked, len(records))
+	for i, record := range records { // before the lock is taken: guards wait for it
+		if err := store.Decode(record.Value, &all[i].Revocation); err != nil {
 			return err
 		}
-		if l.set.of[rv.Of] == nil {
+		if kindOf(all[i].Of) < 0 {
 			return errors.New("revocationlist: a revocation of an unknown kind: written by a newer gatehouse?")
 		}
-		if err := l.add(rv, record.Expires); err != nil {
-			return err
-		}
+		all[i].expires = record.Expires
 	}
+	l.addAll(ctx, all)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.arrived += len(records)
 	return nil
 }
 
-// finishLoad marks the load as complete, unless the set had no room for a part of it.
-func (l *List) finishLoad(ctx context.Context) error {
+// finishLoad marks the load as complete.
+func (l *List) finishLoad(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.full && l.fullAt == l.attempt {
-		return errFull
-	}
 	if !l.loaded {
 		close(l.first)
 	}
-	l.loaded, l.live, l.full = true, true, false
+	l.loaded, l.live = true, true
 	if l.attempt > 1 {
 		l.Log.LogAttrs(ctx, slog.LevelInfo, "the feed of revocations is complete again", slog.Int("held", l.set.size))
 	}
-	return nil
+}
+
+// pruneEvery is between two looks for revocations that have expired.
+const pruneEvery = 10 * time.Second
+
+// pruneExpired forgets revocations that have expired, until ctx ends.
+func (l *List) pruneExpired(ctx context.Context) {
+	ticker := time.NewTicker(pruneEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		for more := true; more; { // in steps, so that guards need not wait long
+			l.mu.Lock()
+			before := l.set.size
+			l.set.prune(pruneStep)
+			more = before-l.set.size == pruneStep
+			l.mu.Unlock()
+		}
+	}
 }

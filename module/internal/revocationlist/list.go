@@ -17,7 +17,6 @@ import (
 var (
 	errNotLoaded = errors.New("revocationlist: the revocations were not loaded yet")
 	errStale     = errors.New("revocationlist: the feed of revocations is lost for too long")
-	errFull      = errors.New("revocationlist: more revocations than can be held in memory")
 )
 
 // maxValue bounds the name of what is revoked.
@@ -31,8 +30,8 @@ type Config struct {
 	// MaxTokenLife returns the longest life of any access token that may be alive, those of earlier configurations
 	// and other nodes included: a revocation is kept that long.
 	MaxTokenLife func() time.Duration
-	// Limit is the number of revocations held in memory, default 1,000,000 (about 200 MB). Beyond it tokens are not
-	// judged (503) until enough have expired: a guard that forgot some would let revoked tokens in.
+	// Limit is the number of revocations held in memory, default 1,000,000 (about 90 MB). Beyond it those that expire
+	// first give way to marks: what their client, or everyone, was issued until then is refused.
 	Limit int
 	// Log reports the loss and return of the feed; nil is silent.
 	Log *slog.Logger
@@ -47,14 +46,15 @@ type List struct {
 	first       chan struct{} // closed when one load was complete
 
 	mu      sync.RWMutex
-	set     set
+	set     *set
 	attempt int       // counts the loads begun
 	loaded  bool      // one load was complete
 	live    bool      // the feed runs and its load is complete
 	lost    time.Time // since when it is not
-	full    bool      // the set refused something
-	fullAt  int       // in this attempt
-	restart context.CancelCauseFunc
+	fault   error     // why the last load failed
+	arrived int       // how many revocations the feed delivered
+	warned  int       // how many were folded when that was last logged
+	nextLog time.Time // not before
 }
 
 // Token is what of an access token can be revoked.
@@ -83,7 +83,7 @@ func New(c Config) (*List, error) {
 	}
 	began := c.Now()
 	return &List{
-		Config: c, first: make(chan struct{}), restart: func(error) {},
+		Config: c, first: make(chan struct{}),
 		set: newSet(c.Limit, func() time.Duration { return c.Now().Sub(began) }),
 	}, nil
 }
@@ -96,16 +96,15 @@ func (l *List) Revoke(ctx context.Context, rv store.Revocation) error {
 	if rv.At.IsZero() {
 		rv.At = now
 	}
-	if l.set.of[rv.Of] == nil || rv.Value == "" || len(rv.Value) > maxValue {
+	if kindOf(rv.Of) < 0 || rv.Value == "" || len(rv.Value) > maxValue {
 		return fmt.Errorf("revocationlist: cannot revoke a %q with a name of %d bytes", rv.Of, len(rv.Value))
 	}
 	record := store.Record{Key: rv.Key(), Parent: store.RevocationParent, Expires: l.expiry(rv, now)}
 	if _, err := store.Create(ctx, l.Store, record, &rv); err != nil && !errors.Is(err, store.ErrExists) {
 		return fmt.Errorf("revocationlist: storing a revocation: %w", err)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.add(rv, record.Expires)
+	l.addAll(ctx, []revoked{{rv, record.Expires}})
+	return nil
 }
 
 // expiry is when no token that rv concerns can be alive. Revocations of keys never expire: whoever stole a key gives
@@ -120,17 +119,28 @@ func (l *List) expiry(rv store.Revocation, now time.Time) time.Time {
 	return now.Add(l.MaxTokenLife() + 2*jose.Leeway)
 }
 
-// add puts a revocation in force. The caller holds mu.
-func (l *List) add(rv store.Revocation, expires time.Time) error {
-	if l.set.add(rv, expires, l.Now()) {
+// revoked is a revocation and when its record expires.
+type revoked struct {
+	store.Revocation
+	expires time.Time
+}
+
+// addAll puts revocations in force.
+func (l *List) addAll(ctx context.Context, all []revoked) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.Now()
+	for _, rv := range all {
+		l.set.add(kindOf(rv.Of), rv.Revocation, rv.expires, now)
 		if rv.Of == store.RevokeKey {
 			l.keysRevoked.Add(1)
 		}
-		return nil
 	}
-	l.full, l.fullAt = true, l.attempt
-	l.restart(errFull) // only a complete load that finds room proves that nothing is missing
-	return errFull
+	if l.set.folded > l.warned && !now.Before(l.nextLog) {
+		l.warned, l.nextLog = l.set.folded, now.Add(time.Minute)
+		l.Log.LogAttrs(ctx, slog.LevelWarn, "more revocations are alive than fit: older tokens of the same clients are refused too, and have to be refreshed",
+			slog.Int("limit", l.Limit), slog.Int("folded", l.set.folded))
+	}
 }
 
 // Revoked reports whether a token is revoked. A revocation of a user, or of a user at one client, concerns tokens of
@@ -143,10 +153,10 @@ func (l *List) Revoked(t Token) (bool, error) {
 	switch {
 	case l.set.revokes(&t):
 		return true, nil
-	case !l.loaded:
+	case !l.loaded && l.arrived == 0:
 		return false, errNotLoaded
-	case l.full:
-		return false, errFull
+	case !l.loaded:
+		return false, fmt.Errorf("%w: %d have arrived so far", errNotLoaded, l.arrived)
 	case !l.live && l.Now().Sub(l.lost) > l.StaleAfter:
 		return false, errStale
 	}
@@ -164,8 +174,7 @@ func (l *List) Held() (n, limit int) {
 func (l *List) KeyRevoked(kid string) bool {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	_, ok := l.set.of[store.RevokeKey][kid]
-	return ok
+	return l.set.find(ofKey, kid) != nil
 }
 
 // KeysRevoked counts the revocations of keys that have arrived, for caches of keys.
@@ -179,6 +188,29 @@ func (l *List) WaitLoaded(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// maxFirstLoads is how many loads a start waits for, each of which failed.
+const maxFirstLoads = 5
+
+// WaitFirstLoad is WaitLoaded without a limit for the whole: it gives up when nothing has arrived for patience, or when
+// one load after the other fails. The error says how far they came and why the last one failed.
+func (l *List) WaitFirstLoad(patience time.Duration) error {
+	for before := -1; ; {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		err := l.WaitLoaded(ctx)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		l.mu.RLock()
+		arrived, fault, attempt := l.arrived, l.fault, l.attempt
+		l.mu.RUnlock()
+		if arrived <= before || arrived == 0 || attempt > maxFirstLoads {
+			return errors.Join(fmt.Errorf("revocationlist: the revocations were not loaded: %d arrived in %d attempts", arrived, attempt), fault)
+		}
+		before = arrived
 	}
 }
 

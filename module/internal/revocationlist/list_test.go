@@ -80,43 +80,36 @@ func TestARevocationIsKeptAsLongAsATokenItConcernsCanLive(t *testing.T) {
 	}
 }
 
-func TestTheSetForgetsWhatExpiredAndIsBounded(t *testing.T) {
+func TestTheSetForgetsWhatExpired(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	began := now
 	s := newSet(100, func() time.Duration { return now.Sub(began) })
-	grant := func(i int, life time.Duration) bool {
-		return s.add(store.Revocation{Of: store.RevokeGrant, Value: strconv.Itoa(i), At: now}, now.Add(life), now)
+	grant := func(i int, life time.Duration) {
+		s.add(ofGrant, store.Revocation{Of: store.RevokeGrant, Value: strconv.Itoa(i), At: now}, now.Add(life), now)
 	}
 	for i := range 100 {
-		if !grant(i, time.Minute+time.Duration(i%2)*time.Hour) {
-			t.Fatalf("number %d found no room", i)
-		}
-	}
-	if grant(100, time.Hour) {
-		t.Error("one more than the limit was taken")
+		grant(i, time.Minute+time.Duration(i%2)*time.Hour)
 	}
 	for i := range 100 {
 		now = now.Add(time.Second)
-		if i%2 == 0 && !grant(0, time.Hour) {
-			t.Error("what is held already needs no room")
+		if i%2 == 0 {
+			grant(0, time.Hour)
 		}
 	}
-	if len(s.expired) > 100 {
-		t.Errorf("%d items in the heap: prolonging one must not grow it", len(s.expired))
+	if len(s.expires.order) != s.size {
+		t.Errorf("%d items in the heap for %d: prolonging one must not grow it", len(s.expires.order), s.size)
 	}
 	for i := 100; i < 149; i++ {
-		if !grant(i, time.Hour) {
-			t.Errorf("number %d found no room though half have expired", i)
-		}
+		grant(i, time.Hour)
 	}
-	if grant(149, time.Hour) {
-		t.Error("the prolonged one was forgotten")
+	if s.folded != 0 || s.size != 100 {
+		t.Errorf("%d were folded though half have expired", s.folded)
 	}
-	if !s.revokes(&Token{Grant: "0"}) || s.revokes(&Token{Grant: "2"}) || !s.revokes(&Token{Grant: "1"}) {
+	if !s.revokes(&Token{Grant: "0", IssuedAt: now}) || s.revokes(&Token{Grant: "2", IssuedAt: now}) || !s.revokes(&Token{Grant: "1", IssuedAt: now}) {
 		t.Error("the wrong ones were forgotten")
 	}
 	now = now.Add(24 * time.Hour)
-	if s.prune(1 << 20); s.size != 0 || len(s.expired) != 0 || len(s.of[store.RevokeGrant]) != 0 {
+	if s.prune(1 << 20); s.size != 0 || len(s.expires.order) != 0 || len(s.index) != 0 || s.count[ofGrant] != 0 {
 		t.Errorf("%d are held a day later", s.size)
 	}
 }

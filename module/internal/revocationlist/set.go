@@ -2,17 +2,47 @@ package revocationlist
 
 import (
 	"container/heap"
+	"hash/maphash"
 	"math"
+	"slices"
 	"time"
 
+	"github.com/gatehouse/gatehouse/module/internal/jose"
 	"github.com/gatehouse/gatehouse/module/store"
 )
 
-// pruneStep bounds the work that one addition does for those that expired.
-const pruneStep = 1000
+const (
+	// pruneStep bounds the work that one addition does for those that expired.
+	pruneStep = 1000
+	// chunkSize is how many entries are allocated at once.
+	chunkSize = 1 << 12
+	// maxClients bounds the names of clients that entries refer to.
+	maxClients = 1 << 16
+	// foldMargin is how much later than a revocation the tokens of its client are refused once it is folded: requests
+	// were in progress, and clocks differ.
+	foldMargin = jose.Leeway
+)
 
-// set holds revocations up to a limit and forgets expired ones when others are added. It is not safe for concurrent
-// use.
+// kinds are what can be revoked. A kind's number is its index.
+var kinds = []store.RevocationOf{
+	store.RevokeGrant, store.RevokeToken, store.RevokeSubject, store.RevokePair, store.RevokeClient, store.RevokeKey,
+}
+
+const (
+	ofGrant = iota
+	ofToken
+	ofSubject
+	ofPair
+	ofClient
+	ofKey
+)
+
+// set holds revocations up to a limit, each in less than 100 bytes, and forgets those that expired. It is not safe for
+// concurrent use.
+//
+// A revocation beyond the limit makes the one that expires first fold into a mark: everything of its client that was
+// issued until then is refused, and when the marks of clients do not fit either, everything that anybody was issued
+// until then. Their holders have to refresh their tokens; nothing revoked is let in.
 //
 // It measures the time that has passed in this process, not the clock: if a clock were set forward for a moment,
 // entries forgotten then would be missing once it is set back, and revoked tokens would be valid again.
@@ -20,122 +50,235 @@ type set struct {
 	elapsed func() time.Duration // since the set was made
 	limit   int
 	size    int
-	of      map[store.RevocationOf]map[string]revokedUntil
-	expired expiryHeap
+	count   [ofKey + 1]int // by kind
+	folded  int            // how many entries were folded so far
+
+	seeds   [ofKey + 1][2]maphash.Seed
+	index   map[uint64]uint32 // by the first hash of a name: its place in chunks
+	chunks  []*[chunkSize]entry
+	free    []uint32
+	expires expiryHeap
+
+	clients  []name // that entries refer to; the first is none
+	clientOf map[name]uint32
+
+	// everyone is until when, in Unix seconds, tokens of everyone were issued that are refused.
+	everyone        int64
+	everyoneExpires uint32
 }
 
-// revokedUntil is in seconds, to keep an entry small.
-type revokedUntil struct {
-	at      int64 // Unix time, for users of earlier releases and for clients
-	expires int64 // like elapsed
-	epoch   int64 // tokens of smaller epochs are dead
+// name stands for a kind and a value: two hashes with seeds of this process. The names of a million revocations would
+// take more memory than all the rest.
+type name [2]uint64
+
+// entry is one revocation. Times are in seconds, to keep it small.
+type entry struct {
+	name    name
+	epoch   int64  // tokens of smaller epochs are dead
+	until   uint32 // and those issued until then, Unix time; 0: the clock does not count
+	at      uint32 // when it was revoked, Unix time
+	expires uint32 // like elapsed; never: does not expire
+	sorted  uint32 // where it is in the order of expiry: as expires, or earlier
+	client  uint32 // whose tokens it concerns: index in clients
+	kind    uint8
 }
 
-func newSet(limit int, elapsed func() time.Duration) set {
-	s := set{elapsed: elapsed, limit: limit, of: make(map[store.RevocationOf]map[string]revokedUntil)}
-	for _, of := range []store.RevocationOf{
-		store.RevokeGrant, store.RevokeToken, store.RevokeSubject, store.RevokePair, store.RevokeClient, store.RevokeKey,
-	} {
-		s.of[of] = make(map[string]revokedUntil)
+const never = math.MaxUint32
+
+func newSet(limit int, elapsed func() time.Duration) *set {
+	s := &set{
+		elapsed: elapsed, limit: limit, index: make(map[uint64]uint32),
+		clients: make([]name, 1), clientOf: make(map[name]uint32), everyone: math.MinInt64,
 	}
+	for kind := range s.seeds {
+		s.seeds[kind] = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+	}
+	s.expires.set = s
 	return s
+}
+
+func (s *set) entryAt(i uint32) *entry { return &s.chunks[i/chunkSize][i%chunkSize] }
+
+func (s *set) nameOf(kind int, value string) name {
+	return name{maphash.String(s.seeds[kind][0], value), maphash.String(s.seeds[kind][1], value)}
+}
+
+// find returns the entry of a value, nil for none.
+func (s *set) find(kind int, value string) *entry {
+	if s.count[kind] == 0 {
+		return nil
+	}
+	i, ok := s.index[maphash.String(s.seeds[kind][0], value)]
+	if !ok {
+		return nil
+	}
+	if e := s.entryAt(i); e.name[1] == maphash.String(s.seeds[kind][1], value) {
+		return e
+	}
+	return nil
 }
 
 // revokes reports whether a token is revoked. It needs no clock: an expired entry concerns no token that is alive.
 func (s *set) revokes(t *Token) bool {
-	_, token := s.of[store.RevokeToken][t.ID]
-	_, grant := s.of[store.RevokeGrant][t.Grant]
-	_, key := s.of[store.RevokeKey][t.KeyID]
-	if token || grant || key {
+	if s.find(ofToken, t.ID) != nil || s.find(ofGrant, t.Grant) != nil || s.find(ofKey, t.KeyID) != nil {
 		return true
 	}
 	issued := t.IssuedAt.Unix()
-	if e, ok := s.of[store.RevokeSubject][t.Subject]; ok && (issued <= e.at || t.Epochs.Subject < e.epoch) {
+	if e := s.find(ofSubject, t.Subject); e != nil && (issued <= int64(e.until) || t.Epochs.Subject < e.epoch) {
 		return true
 	}
-	if pairs := s.of[store.RevokePair]; len(pairs) > 0 {
-		if e, ok := pairs[store.PairID(t.Client, t.Subject)]; ok && t.Epochs.Pair < e.epoch {
+	if s.count[ofPair] > 0 {
+		if e := s.find(ofPair, store.PairID(t.Client, t.Subject)); e != nil && t.Epochs.Pair < e.epoch {
 			return true
 		}
 	}
-	e, ok := s.of[store.RevokeClient][t.Client]
-	return ok && issued <= e.at
+	e := s.find(ofClient, t.Client)
+	return e != nil && issued <= int64(e.until) || issued <= s.everyone
 }
 
-// add reports false when the set is full. Of two revocations of one thing the later moment, the higher epoch and the
-// later expiry count.
-func (s *set) add(rv store.Revocation, expires, now time.Time) bool {
-	entry := revokedUntil{at: rv.At.Unix(), expires: math.MaxInt64, epoch: rv.Epoch}
-	if rv.Epoch != 0 { // the clock does not count: tokens of a new sign-in at the same moment live
-		entry.at = math.MinInt64
+// add puts a revocation in force. Of two revocations of one thing the later moment, the higher epoch and the later
+// expiry count.
+func (s *set) add(kind int, rv store.Revocation, expires, now time.Time) {
+	e := entry{
+		name: s.nameOf(kind, rv.Value), kind: uint8(kind), epoch: rv.Epoch, at: seconds(rv.At.Unix()), expires: never, client: s.clientIndex(rv),
+	}
+	if rv.Epoch == 0 { // else tokens of a new sign-in at the same moment live
+		e.until = e.at
 	}
 	if !expires.IsZero() {
-		entry.expires = int64((s.elapsed()+expires.Sub(now))/time.Second) + 1
+		e.expires = seconds(int64((s.elapsed()+expires.Sub(now))/time.Second) + 1)
 	}
 	s.prune(pruneStep)
-	old, ok := s.of[rv.Of][rv.Value]
-	if ok {
-		entry = revokedUntil{max(old.at, entry.at), max(old.expires, entry.expires), max(old.epoch, entry.epoch)}
-	} else {
-		if s.size >= s.limit {
-			s.prune(math.MaxInt)
-		}
-		if s.size >= s.limit {
-			return false
-		}
-		s.size++
+	s.put(e)
+	for s.size > s.limit && len(s.expires.order) > 0 {
+		s.fold(*s.entryAt(s.popFirst()))
 	}
-	s.of[rv.Of][rv.Value] = entry
-	if !ok && entry.expires != math.MaxInt64 {
-		heap.Push(&s.expired, expiring{entry.expires, rv.Of, rv.Value})
+}
+
+func seconds(n int64) uint32 { return uint32(min(max(0, n), never-1)) }
+
+// clientIndex is 0 for a revocation that does not say whose tokens it concerns.
+func (s *set) clientIndex(rv store.Revocation) uint32 {
+	if rv.Client == "" {
+		return 0
 	}
-	return true
+	n := s.nameOf(ofClient, rv.Client)
+	i, ok := s.clientOf[n]
+	if !ok && len(s.clients) < maxClients {
+		i = uint32(len(s.clients))
+		s.clients, s.clientOf[n] = append(s.clients, n), i
+	}
+	return i
+}
+
+// put adds an entry, or merges it into that of the same name.
+func (s *set) put(e entry) {
+	if i, ok := s.index[e.name[0]]; ok {
+		old := s.entryAt(i)
+		if old.name != e.name { // no room for both of two names with one hash
+			s.fold(e)
+			return
+		}
+		old.epoch, old.until, old.at, old.expires = max(old.epoch, e.epoch), max(old.until, e.until), max(old.at, e.at), max(old.expires, e.expires)
+		return
+	}
+	if len(s.free) == 0 {
+		first := uint32(len(s.chunks) * chunkSize)
+		s.chunks = append(s.chunks, new([chunkSize]entry))
+		for i := range uint32(chunkSize) {
+			s.free = append(s.free, first+chunkSize-1-i)
+		}
+	}
+	i := s.free[len(s.free)-1]
+	s.free = s.free[:len(s.free)-1]
+	e.sorted = e.expires
+	*s.entryAt(i), s.index[e.name[0]] = e, i
+	s.size++
+	s.count[e.kind]++
+	if e.expires != never {
+		heap.Push(&s.expires, i)
+	}
+}
+
+// fold puts a mark in the place of an entry that is no longer there.
+func (s *set) fold(e entry) {
+	s.folded++
+	const margin = int64(foldMargin / time.Second)
+	until, expires := seconds(int64(e.at)+margin), seconds(int64(e.expires)+margin)
+	if e.kind == ofClient { // no token that was issued later is revoked
+		until, expires = e.until, e.expires
+	}
+	if e.client != 0 {
+		s.put(entry{name: s.clients[e.client], kind: ofClient, at: until, until: until, expires: expires})
+		return
+	}
+	s.everyone, s.everyoneExpires = max(s.everyone, int64(until)), max(s.everyoneExpires, expires)
 }
 
 // prune looks at up to most entries whose time seems over. It forgets them, or moves back those that were prolonged.
 func (s *set) prune(most int) {
-	now := int64(s.elapsed() / time.Second)
-	for ; most > 0 && len(s.expired) > 0 && s.expired[0].expires <= now; most-- {
-		e := s.expired[0]
-		if until := s.of[e.of][e.value].expires; until > e.expires {
-			s.expired[0].expires = until
-			heap.Fix(&s.expired, 0)
+	now := uint32(s.elapsed() / time.Second)
+	for ; most > 0 && len(s.expires.order) > 0 && s.entryAt(s.expires.order[0]).sorted <= now; most-- {
+		if e := s.entryAt(s.expires.order[0]); e.expires > e.sorted {
+			e.sorted = e.expires
+			heap.Fix(&s.expires, 0)
 			continue
 		}
-		heap.Pop(&s.expired)
-		delete(s.of[e.of], e.value)
-		s.size--
+		s.popFirst()
+	}
+	if s.everyoneExpires <= now {
+		s.everyone = math.MinInt64
+	}
+	if s.size == 0 && len(s.chunks) > 1 { // give the memory of a surge back
+		clear(s.clientOf)
+		s.index, s.chunks, s.free, s.expires.order, s.clients = make(map[uint64]uint32), nil, nil, nil, s.clients[:1]
 	}
 }
 
-// expiring is the one item of the heap for an entry of the map, except for those that never expire. It may be earlier
-// than the entry's own expiry, never later: pushing each prolongation would let one name that is revoked again and
-// again grow the heap.
-type expiring struct {
-	expires int64
-	of      store.RevocationOf
-	value   string
+// popFirst removes the entry that expires first and returns its place, which is not used again before the next put.
+func (s *set) popFirst() uint32 {
+	for {
+		i := s.expires.order[0]
+		e := s.entryAt(i)
+		if e.expires > e.sorted { // it was prolonged
+			e.sorted = e.expires
+			heap.Fix(&s.expires, 0)
+			continue
+		}
+		heap.Pop(&s.expires)
+		delete(s.index, e.name[0])
+		s.free = append(s.free, i)
+		s.size--
+		s.count[e.kind]--
+		return i
+	}
 }
 
-// expiryHeap has the next to expire on top.
-type expiryHeap []expiring
+// expiryHeap has the place of the next entry to expire on top. An entry is in it once, however often it is prolonged.
+type expiryHeap struct {
+	set   *set
+	order []uint32
+}
 
-func (h expiryHeap) Len() int           { return len(h) }
-func (h expiryHeap) Less(i, j int) bool { return h[i].expires < h[j].expires }
-func (h expiryHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *expiryHeap) Len() int { return len(h.order) }
+func (h *expiryHeap) Less(i, j int) bool {
+	return h.set.entryAt(h.order[i]).sorted < h.set.entryAt(h.order[j]).sorted
+}
+func (h *expiryHeap) Swap(i, j int) { h.order[i], h.order[j] = h.order[j], h.order[i] }
 
 // Push implements heap.Interface.
 func (h *expiryHeap) Push(x any) {
-	if e, ok := x.(expiring); ok {
-		*h = append(*h, e)
+	if i, ok := x.(uint32); ok {
+		h.order = append(h.order, i)
 	}
 }
 
 // Pop implements heap.Interface.
 func (h *expiryHeap) Pop() any {
-	last := len(*h) - 1
-	e := (*h)[last]
-	(*h)[last] = expiring{}
-	*h = (*h)[:last]
-	return e
+	last := len(h.order) - 1
+	i := h.order[last]
+	h.order = h.order[:last]
+	return i
 }
+
+func kindOf(of store.RevocationOf) int { return slices.Index(kinds, of) }

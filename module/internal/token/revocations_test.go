@@ -1,7 +1,6 @@
 package token
 
 import (
-	"context"
 	"errors"
 	"strconv"
 	"testing"
@@ -136,7 +135,7 @@ func TestARevocationThatIsNotStoredIsNotInForce(t *testing.T) {
 	}
 }
 
-func TestAtTheLimitNothingIsAdmittedUntilEnoughHaveExpired(t *testing.T) {
+func TestBeyondTheLimitOnlyOlderTokensAreRefused(t *testing.T) {
 	c := newClock()
 	n := newNode(t, storetest.NewMemory(c.now), c, "ES256")
 	list, err1 := revocationlist.New(revocationlist.Config{Store: n.store, MaxTokenLife: hour, Now: c.now, Limit: 2})
@@ -146,18 +145,20 @@ func TestAtTheLimitNothingIsAdmittedUntilEnoughHaveExpired(t *testing.T) {
 	}
 	n.revocations, n.verifier = list, verifier
 	n.follow(t)
-	raw := n.issue(t)
-	for i := range 3 {
-		if err := n.revocations.Revoke(t.Context(), store.Revocation{Of: store.RevokeToken, Value: strconv.Itoa(i)}); (err == nil) != (i < 2) {
-			t.Fatalf("number %d: %v", i, err)
+	old := n.issue(t)
+	for i := range 20 {
+		if err := n.revocations.Revoke(t.Context(), store.Revocation{Of: store.RevokeToken, Value: strconv.Itoa(i), Client: n.access().Client}); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if _, err := n.verifier.Verify(t.Context(), raw); err == nil || errors.Is(err, ErrInvalid) {
-		t.Errorf("Verify = %v", err)
+	if _, err := n.verifier.Verify(t.Context(), old); !errors.Is(err, errRevoked) {
+		t.Errorf("a token from before what was folded: %v", err)
 	}
-	n.move(2 * time.Hour)
-	eventually(t, func() bool {
-		_, err := n.verifier.Verify(context.Background(), n.issue(t))
-		return err == nil
-	})
+	if _, err := n.verifier.Verify(t.Context(), others(t, n)); err != nil {
+		t.Errorf("a token of another client: %v", err)
+	}
+	n.move(2 * time.Minute)
+	if _, err := n.verifier.Verify(t.Context(), n.issue(t)); err != nil {
+		t.Errorf("a token that is issued later: %v", err)
+	}
 }

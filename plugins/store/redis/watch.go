@@ -19,6 +19,8 @@ const (
 	catchUp = 250 * time.Millisecond
 	// retryPause is between two looks of which the first failed.
 	retryPause = 50 * time.Millisecond
+	// maxLoadFailures is how often in a row a page of the load is asked for again.
+	maxLoadFailures = 5
 	// maxBlind is how long the feed may go unread before the second of the contract is
 	// in danger: what was created just after the last look has a little left to arrive.
 	maxBlind = 800 * time.Millisecond
@@ -98,11 +100,21 @@ func (b *Backend) Watch(ctx context.Context, kind store.Kind, deliver func([]sto
 // catchUp delivers what is behind the last record read. With a moment given, the first
 // page must come until then, whatever patience is configured, and each other in maxBlind.
 func (r *reader) catchUp(ctx context.Context, until time.Time) error {
+	failures := 0
 	for {
 		n, err := r.deliverPage(ctx, until)
+		if err != nil && until.IsZero() && r.last != "0" && failures < maxLoadFailures && !errors.Is(err, errRewound) && r.b.refuseReason(ctx) == nil {
+			// The load of many records is not begun anew because one answer came late.
+			failures++
+			if err := sleepFor(ctx, time.Duration(failures)*retryPause); err != nil {
+				return err
+			}
+			continue
+		}
 		if err != nil {
 			return err
 		}
+		failures = 0
 		if n < pageRecords {
 			return r.b.refuseReason(ctx)
 		}

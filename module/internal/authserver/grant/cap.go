@@ -102,7 +102,7 @@ func (f *Families) evictFamily(ctx context.Context, g store.Grant) error {
 	if dead, err := ending.Ended(ctx, f.Store, g.Subject, g.Client, g.Epochs); err != nil || dead {
 		return err
 	}
-	err := f.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeGrant, Value: g.ID, At: f.Now()})
+	err := f.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeGrant, Value: g.ID, At: f.Now(), Client: g.Client})
 	if err != nil {
 		return err
 	}

@@ -90,7 +90,9 @@ var reuse = map[error]audit.Name{errCodeReplay: audit.CodeReuse, errReplay: audi
 func (f *Families) endFamily(ctx context.Context, id string) (g store.Grant, ended bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killTime)
 	defer cancel()
-	err = f.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeGrant, Value: id, At: f.Now()})
+	var known store.Grant // whatever reading it says: only whose it is, if that can be told
+	_, _ = store.Read(ctx, f.Store, grantKey(id), &known)
+	err = f.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeGrant, Value: id, At: f.Now(), Client: known.Client})
 	if err != nil {
 		return g, false, err
 	}

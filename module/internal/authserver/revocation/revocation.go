@@ -128,7 +128,7 @@ func (t *Endpoint) revokeAccess(ctx context.Context, client *oauth.Client, sent 
 	if issued := access.IssuedAt.Time(); issued.After(at) {
 		at = issued // guards must remember the revocation for as long as the token lives
 	}
-	err = t.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeToken, Value: access.ID, At: at})
+	err = t.Revocations.Revoke(ctx, store.Revocation{Of: store.RevokeToken, Value: access.ID, At: at, Client: access.Client})
 	if err != nil {
 		return "", oauth.Unavailable(err)
 	}
