@@ -155,14 +155,12 @@ func (b *block) readErrors(d *caddyfile.Dispenser) error {
 
 // checkConditions refuses a fail_when of `errors` that cannot hold for all resources.
 func (b *block) checkConditions() error {
-	sets := [][]resource.Resource{b.Resources}
-	for i := range b.Versions {
-		sets = append(sets, b.Versions[i].Resources)
-	}
 	for i, line := range b.conditions {
-		for _, set := range sets {
-			if err := resource.CheckShared(b.Errors.FailWhen[i], set); err != nil {
-				return parse.ErrorAt(line, err)
+		for _, resources := range b.Declared() {
+			for r := range resource.All(resources) {
+				if err := r.CheckCondition(b.Errors.FailWhen[i]); err != nil {
+					return parse.ErrorAt(line, fmt.Errorf("resource %s: %w", r.Path, err))
+				}
 			}
 		}
 	}

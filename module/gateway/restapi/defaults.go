@@ -17,9 +17,7 @@ func (h *REST) withDefaults(resources []resource.Resource, account *login.Config
 	resources = slices.Clone(resources)
 	for i := range resources {
 		r := &resources[i]
-		if len(h.HeaderDown)+len(h.HeaderUp)+len(h.Fixed) > 0 || account != nil {
-			*r = r.WithFields(h.HeaderDown, h.HeaderUp).WithSupplied(h.Fixed, account.Kept())
-		}
+		*r = r.With(resource.Shared{HeaderDown: h.HeaderDown, HeaderUp: h.HeaderUp, Fixed: h.Fixed, SignIn: account.Kept()})
 		r.Charset = cmp.Or(r.Charset, charsetName)
 	}
 	return resources

@@ -10,7 +10,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/openapi"
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/internal/rest/version"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 // Explanation is what becomes of a request.
@@ -24,44 +23,42 @@ type Explanation struct {
 	Own bool
 }
 
-// Tables keeps the tables of resources that were compiled, for who asks about many requests
-// of one configuration: doctor asks about hundreds. It is not safe for concurrent use.
-type Tables map[string]*routes.Table
+// Handlers keeps handlers that were read, by their configuration, for callers that ask about many
+// requests. It is not safe for concurrent use.
+type Handlers map[string]*REST
 
-// table compiles the resources of one version of a handler, once.
-func (t Tables) table(config []byte, version int, resources []resource.Resource) (*routes.Table, error) {
-	key := fmt.Sprint(version, " ", string(config))
-	if table, ok := t[key]; ok {
-		return table, nil
+// read returns the handler of a configuration, which nothing is loaded from.
+func (all Handlers) read(config []byte) (h *REST, err error) {
+	if h = all[string(config)]; h != nil {
+		return h, nil
 	}
-	table, err := routes.New(resources)
-	if err == nil && t != nil {
-		t[key] = table
-	}
-	return table, err
-}
-
-// Explain says which declared operation answers a request. path is escaped. config is the
-// handler's, which nothing is loaded from. tables may be nil.
-func Explain(tables Tables, config []byte, method, path string) (Explanation, error) {
-	h := new(REST)
+	h = new(REST)
 	if err := json.Unmarshal(config, h); err != nil {
-		return Explanation{}, err
+		return nil, err
 	}
-	ends := len(h.Upstream) > 0
-	resources := h.Resources
 	names := version.Config{Vendor: h.Vendor, Now: time.Now}
 	for _, v := range h.Versions {
 		names.Versions = append(names.Versions, v.Version)
 	}
-	versions, err := version.New(names)
+	h.editions = make([]edition, len(h.Versions))
+	if h.versions, err = version.New(names); err == nil && all != nil {
+		all[string(config)] = h
+	}
+	return h, err
+}
+
+// Explain says which declared operation answers a request. path is escaped. handlers may be nil.
+func Explain(handlers Handlers, config []byte, method, path string) (Explanation, error) {
+	h, err := handlers.read(config)
 	if err != nil {
 		return Explanation{}, err
 	}
-	choice, refused := versions.Negotiate(path, nil)
+	ends := len(h.Upstream) > 0
+	choice, refused := h.versions.Negotiate(path, nil)
 	if refused != nil {
 		return Explanation{Text: "api_rest refuses it: " + refused.Error(), Ends: true}, nil
 	}
+	e, resources := h.editionOf(choice), h.Resources
 	if choice.Index >= 0 {
 		v := &h.Versions[choice.Index]
 		resources, ends = v.resources(h.Resources), ends || len(v.Upstream) > 0
@@ -77,13 +74,14 @@ func Explain(tables Tables, config []byte, method, path string) (Explanation, er
 	if h.OpenAPI != nil && (choice.Path == openapi.DocumentPath || choice.Path == openapi.PagePath) {
 		return Explanation{Text: "api_rest describes the API", Ends: true, Own: true}, nil
 	}
-	table, err := tables.table(config, choice.Index, resources)
-	if err != nil {
-		return Explanation{}, err
+	if e.table == nil {
+		if e.table, err = routes.New(resources); err != nil {
+			return Explanation{}, err
+		}
 	}
-	m, declared, refused := table.Match(method, choice.Path)
+	m, declared, refused := e.table.Match(method, choice.Path)
 	switch {
-	case !declared && (table.Empty() || h.Undeclared == "pass"):
+	case !declared && (e.table.Empty() || h.Undeclared == "pass"):
 		return Explanation{Text: "api_rest declares nothing there and lets it pass", Ends: ends}, nil
 	case refused != nil:
 		return Explanation{Text: "api_rest refuses it: " + refused.Error(), Ends: true}, nil

@@ -12,17 +12,12 @@ import (
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
 	"github.com/gatehouse/gatehouse/module/rest/lint"
-	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
 // Paths returns the declared paths of all versions, each once. Declarations that do not compile have
 // none.
 func (h *REST) Paths() (all []string) {
-	sets := [][]resource.Resource{h.Resources}
-	for i := range h.Versions {
-		sets = append(sets, h.Versions[i].Resources)
-	}
-	for _, set := range sets {
+	for _, set := range h.Declared() {
 		if t, err := routes.New(set); err == nil {
 			for _, o := range t.Operations() {
 				all = append(all, o.Path)

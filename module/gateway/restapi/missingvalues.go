@@ -1,8 +1,8 @@
 package restapi
 
 import (
+	"iter"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -11,13 +11,6 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// missingValue is a placeholder that has no value when the configuration is loaded.
-type missingValue struct {
-	word        string // of the configuration, and the name of the parameter
-	placeholder string
-	expected    string
-}
-
 // fixedPlaceholder matches placeholders that do not depend on the request.
 var fixedPlaceholder = regexp.MustCompile(`\{(env|file)\.[^{}]+\}`)
 
@@ -25,26 +18,20 @@ var fixedPlaceholder = regexp.MustCompile(`\{(env|file)\.[^{}]+\}`)
 // need and that are missing or empty. It is no error: they may be there when a request comes,
 // which is answered with 503 or 502 until then.
 func (h *REST) warnOfMissingValues() {
-	for _, m := range h.missingValues() {
-		h.log.Warn("a placeholder has no value: requests that need it fail until it has one",
-			"word", m.word, "placeholder", m.placeholder, "expected", m.expected)
-	}
-}
-
-func (h *REST) missingValues() (all []missingValue) {
 	repl := caddy.NewReplacer()
+	seen := make(map[[2]string]bool)
 	check := func(word, value string) {
 		for _, placeholder := range fixedPlaceholder.FindAllString(value, -1) {
-			if _, err := repl.ReplaceOrErr(placeholder, true, true); err == nil {
+			if _, err := repl.ReplaceOrErr(placeholder, true, true); err == nil || seen[[2]string{word, placeholder}] {
 				continue
 			}
-			m := missingValue{word, placeholder, "a readable file that is not empty"}
+			seen[[2]string{word, placeholder}] = true
+			expected := "a readable file that is not empty"
 			if strings.HasPrefix(placeholder, "{env.") {
-				m.expected = "an environment variable that is set and not empty"
+				expected = "an environment variable that is set and not empty"
 			}
-			if !slices.Contains(all, m) {
-				all = append(all, m)
-			}
+			h.log.Warn("a placeholder has no value: requests that need it fail until it has one",
+				"word", word, "placeholder", placeholder, "expected", expected)
 		}
 	}
 	checkFixed := func(fixed []resource.Fixed) {
@@ -52,29 +39,33 @@ func (h *REST) missingValues() (all []missingValue) {
 			check("send fixed "+f.Name, f.Value)
 		}
 	}
-	var checkResources func(resources []resource.Resource)
-	checkResources = func(resources []resource.Resource) {
-		for i := range resources {
-			checkFixed(resources[i].Fixed)
-			checkResources(resources[i].Nested)
+	checkFixed(h.Fixed)
+	for account, resources := range h.Declared() {
+		for r := range resource.All(resources) {
+			checkFixed(r.Fixed)
 		}
-	}
-	checkLogin := func(c *login.Config) {
-		if c == nil {
-			return
+		if account == nil {
+			continue
 		}
-		for _, step := range c.Steps {
+		for _, step := range account.Steps {
 			for _, v := range step.Send {
 				check("login "+v.Name, v.Value)
 			}
 		}
 	}
-	checkFixed(h.Fixed)
-	checkResources(h.Resources)
-	checkLogin(h.Login)
-	for i := range h.Versions {
-		checkResources(h.Versions[i].Resources)
-		checkLogin(h.Versions[i].Login)
+}
+
+// Declared iterates over what the handler and each of its versions declare: the sign-in, which may be nil,
+// and the resources.
+func (h *REST) Declared() iter.Seq2[*login.Config, []resource.Resource] {
+	return func(yield func(*login.Config, []resource.Resource) bool) {
+		if !yield(h.Login, h.Resources) {
+			return
+		}
+		for i := range h.Versions {
+			if v := &h.Versions[i]; !yield(v.Login, v.Resources) {
+				return
+			}
+		}
 	}
-	return all
 }

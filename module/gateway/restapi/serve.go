@@ -95,15 +95,20 @@ func (h *REST) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 
 // newCall returns the call of a request whose version is chosen.
 func (h *REST) newCall(r *http.Request, next caddyhttp.Handler, choice version.Choice) *call {
-	c := &call{edition: &h.plain, choice: choice, next: requireAnswer(next)}
-	if choice.Index >= 0 {
-		c.edition = &h.editions[choice.Index]
-	}
+	c := &call{edition: h.editionOf(choice), choice: choice, next: requireAnswer(next)}
 	c.Call = operation.Call{
 		Request: r, Table: c.table, Path: choice.Path, Prefix: handler.Taken(r) + choice.Prefix, VersionPrefix: choice.Prefix, MediaType: choice.MediaType,
 		Access: handler.Caller(r), Permits: handler.Permits(r),
 	}
 	return c
+}
+
+// editionOf returns the edition that answers a request.
+func (h *REST) editionOf(choice version.Choice) *edition {
+	if choice.Index >= 0 {
+		return &h.editions[choice.Index]
+	}
+	return &h.plain
 }
 
 // readRequest adds to a call what its operation needs: the body where it must be known, and the

@@ -63,10 +63,13 @@ func NewTrial(ctx caddy.Context, config []byte) (*Trial, error) {
 		return nil, err
 	}
 	h.Upstream, h.Jobs, h.OpenAPI, h.Lint = nil, nil, nil, "off"
-	forget(h.Resources)
 	for i := range h.Versions {
 		h.Versions[i].Upstream, h.Versions[i].Login = nil, nil
-		forget(h.Versions[i].Resources)
+	}
+	for _, resources := range h.Declared() {
+		for r := range resource.All(resources) {
+			r.Idempotency = false
+		}
 	}
 	keys, err := secret.NewKeys(secret.Bytes(secret.MinLength))
 	if err != nil {
@@ -118,11 +121,7 @@ func (t *Trial) explain(r *http.Request) string {
 		return t.why.err.Error()
 	}
 	choice, _ := t.h.versions.Negotiate(r.URL.EscapedPath(), r.Header["Accept"])
-	table := t.h.plain.table
-	if choice.Index >= 0 {
-		table = t.h.editions[choice.Index].table
-	}
-	m, _, _ := table.Match(r.Method, choice.Path)
+	m, _, _ := t.h.editionOf(choice).table.Match(r.Method, choice.Path)
 	if !errors.Is(f, splice.ErrRoot) || m.Operation == nil {
 		return f.Error()
 	}
@@ -131,13 +130,6 @@ func (t *Trial) explain(r *http.Request) string {
 		word, pointer = "items", m.Operation.Resource.List.Items
 	}
 	return fmt.Sprintf("%v: `%s %s`", f, word, pointer)
-}
-
-func forget(all []resource.Resource) {
-	for i := range all {
-		all[i].Idempotency = false
-		forget(all[i].Nested)
-	}
 }
 
 // Try carries one request. r is prepared as Caddy does.

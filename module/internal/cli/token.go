@@ -128,15 +128,14 @@ func judgeToken(c *explain.Configuration, found adminapi.TokenInspection) ([]gua
 		s := c.Servers[name]
 		var failed error
 		visit := func(site string, rt routes.Route) {
-			rt.Visit(func(raw json.RawMessage, h routes.Handler) bool {
+			for raw, h := range rt.Handlers() {
 				if h.Handler == "oauth_guard" && failed == nil {
 					var v guardVerdict
 					v, failed = guardVerdictOf(e, raw, found)
 					v.Site = strings.TrimPrefix(site+" on "+strings.Join(s.Listen, " "), " ")
 					verdicts = append(verdicts, v)
 				}
-				return failed != nil
-			})
+			}
 		}
 		for _, rt := range s.Routes {
 			visit(strings.Join(namedHosts(rt), ", "), rt)

@@ -2,6 +2,7 @@ package routes
 
 import (
 	"encoding/json"
+	"iter"
 	"slices"
 	"strings"
 
@@ -70,13 +71,19 @@ func (h Handler) Answers() bool {
 	return false
 }
 
-// Visit calls found for each handler in and below the route until it returns true, and
-// reports whether it did.
-func (rt Route) Visit(found func(json.RawMessage, Handler) bool) bool {
-	return slices.ContainsFunc(rt.Handle, func(raw json.RawMessage) bool {
+// Handlers iterates over the handlers in and below the route.
+func (rt Route) Handlers() iter.Seq2[json.RawMessage, Handler] {
+	return func(yield func(json.RawMessage, Handler) bool) { rt.handlers(yield) }
+}
+
+func (rt Route) handlers(yield func(json.RawMessage, Handler) bool) bool {
+	for _, raw := range rt.Handle {
 		h, ok := ReadHandler(raw)
-		return ok && (found(raw, h) || slices.ContainsFunc(h.Routes, func(below Route) bool { return below.Visit(found) }))
-	})
+		if ok && !yield(raw, h) || slices.ContainsFunc(h.Routes, func(below Route) bool { return !below.handlers(yield) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // Hosts returns the hosts that the route's matchers name, nil if a set of matchers names

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
 	"github.com/gatehouse/gatehouse/module/internal/rest/rpc"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
@@ -42,17 +43,11 @@ var (
 // Template are members, compiled.
 type Template struct {
 	members []Member
-	top     *branch  // the outermost object
-	names   []string // of the placeholders in the client's path
-	texts   [][]part // made of text and values of the path, by the number in their name
-	queries []string // parameters of the query that have a place
+	top     *branch              // the outermost object
+	names   []string             // of the placeholders in the client's path
+	texts   [][]pathpattern.Part // made of text and values of the path, by the number in their name
+	queries []string             // parameters of the query that have a place
 	params  *rpc.Template
-}
-
-// part is a piece of text, and the value of the path behind it.
-type part struct {
-	text  string
-	value int // index in the path's values; -1: none
 }
 
 // Parse compiles members for a body in JSON or, without asJSON, in a form. names are the placeholders
@@ -180,22 +175,21 @@ func (t *Template) unexpected(found string) error {
 
 // compound is a text with values of the path in it.
 func (t *Template) compound(text string) (string, error) {
-	var parts []part
-	end := 0
-	for _, m := range braces.FindAllStringSubmatchIndex(text, -1) {
-		name, found := text[m[2]:m[3]], text[m[0]:m[1]]
-		value := slices.Index(t.names, name)
+	parts, err := pathpattern.SplitPlaceholders(text, func(name string) (int, error) {
+		value, found := slices.Index(t.names, name), "{"+name+"}"
 		alone := placeholder.MatchString(found) && slices.Contains(t.names, strings.TrimSuffix(name, "|int"))
 		switch {
 		case value < 0 && (alone || parameter.MatchString(found)):
-			return "", fmt.Errorf("%s has text beside it, expected it alone", found)
+			return 0, fmt.Errorf("%s has text beside it, expected it alone", found)
 		case value < 0:
-			return "", t.unexpected(found)
+			return 0, t.unexpected(found)
 		}
-		parts = append(parts, part{text[end:m[0]], value})
-		end = m[1]
+		return value, nil
+	})
+	if err != nil {
+		return "", err
 	}
-	if parts = append(parts, part{text[end:], -1}); strings.ContainsAny(braces.ReplaceAllString(text, ""), "{}") {
+	if _, alone := pathpattern.WithoutPlaceholders(text); alone {
 		return "", errors.New("a brace stands alone, expected placeholders such as {id}")
 	}
 	t.texts = append(t.texts, parts)
@@ -234,9 +228,9 @@ func (t *Template) Fill(values []string, query func(name string) (string, bool))
 		i, _ := strconv.Atoi(name[1:]) // Parse wrote it
 		var b strings.Builder
 		for _, p := range t.texts[i] {
-			b.WriteString(p.text)
-			if p.value >= 0 {
-				b.WriteString(values[p.value])
+			b.WriteString(p.Text)
+			if p.Value >= 0 {
+				b.WriteString(values[p.Value])
 			}
 		}
 		return b.String(), true

@@ -1,6 +1,10 @@
 package link
 
-import "net/url"
+import (
+	"net/url"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
+)
 
 // Place is where a resource stands for the client.
 type Place struct {
@@ -48,14 +52,14 @@ func (s *Set) Append(dst []byte, at Place, id string, allowed func(method, path 
 	return append(dst, ']')
 }
 
-func fill(dst []byte, parts []part, values []string, id string, escape func(string) string) []byte {
+func fill(dst []byte, parts []pathpattern.Part, values []string, id string, escape func(string) string) []byte {
 	for _, p := range parts {
-		dst = append(dst, p.text...)
+		dst = append(dst, p.Text...)
 		switch {
-		case p.value == own:
+		case p.Value == len(values):
 			dst = append(dst, escape(id)...)
-		case p.value >= 0:
-			dst = append(dst, escape(values[p.value])...)
+		case p.Value >= 0:
+			dst = append(dst, escape(values[p.Value])...)
 		}
 	}
 	return dst

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
 )
 
 // Link is a relation of each resource of a kind.
@@ -32,28 +34,15 @@ type Set struct{ links []compiled }
 
 type compiled struct {
 	method string
-	head   string // `{"rel":"self","method":"GET","href":"`
-	path   []part // nil: the resource itself
-	query  []part // with its question mark
-	own    bool   // the id stands in path or query
+	head   string             // `{"rel":"self","method":"GET","href":"`
+	path   []pathpattern.Part // nil: the resource itself
+	query  []pathpattern.Part // with its question mark
+	own    bool               // the id, the last value, stands in path or query
 }
-
-// part is a text, and the value that follows it: the index of a placeholder of the
-// collection, own, or none.
-type part struct {
-	text  string
-	value int
-}
-
-const (
-	own  = -1
-	none = -2
-)
 
 var (
 	// relation is a registered type, or an address for one's own (RFC 8288 section 2.1).
 	relation = regexp.MustCompile(`^([a-z][a-z0-9.-]*|https?://[!#-;=?-\[\]_a-z~]+)$`)
-	braces   = regexp.MustCompile(`\{([^{}]*)\}`)
 	address  = regexp.MustCompile(`^(/[A-Za-z0-9._~!$&'()*+,;=:@%{}-]+)+(\?[A-Za-z0-9._~!$&'()*+,;=:@%{}/?-]+)?$`)
 	methods  = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 )
@@ -92,10 +81,10 @@ func Compile(links []Link, names Names) (*Set, error) {
 	return s, nil
 }
 
-func (c *compiled) compile(text string, names Names) error {
+func (c *compiled) compile(text string, names Names) (err error) {
 	path, query, asks := strings.Cut(text, "?")
-	bare := braces.ReplaceAllString(text, "x")
-	if !address.MatchString(text) || strings.ContainsAny(bare, "{}") || !escaped(bare) || strings.Contains(path+"/", "/../") || strings.Contains(path+"/", "/./") {
+	bare, alone := pathpattern.WithoutPlaceholders(text)
+	if !address.MatchString(text) || alone || !escaped(bare) || strings.Contains(path+"/", "/../") || strings.Contains(path+"/", "/./") {
 		return fmt.Errorf("path %q: expected the client's path, escaped, such as /articles/{id}/comments", text)
 	}
 	for name := range strings.SplitSeq(query, "&") {
@@ -106,23 +95,20 @@ func (c *compiled) compile(text string, names Names) error {
 	if asks {
 		query = "?" + query
 	}
-	for _, section := range []struct {
-		text string
-		to   *[]part
-	}{{path, &c.path}, {query, &c.query}} {
-		end := 0
-		for _, m := range braces.FindAllStringSubmatchIndex(section.text, -1) {
-			value, err := names.index(section.text[m[2]:m[3]])
-			if err != nil {
-				return fmt.Errorf("path %q: %w", text, err)
-			}
-			c.own = c.own || value == own
-			*section.to = append(*section.to, part{section.text[end:m[0]], value})
-			end = m[1]
+	values := append(slices.Clone(names.Collection), names.Own)
+	index := func(name string) (int, error) {
+		i := slices.Index(values, name)
+		if i < 0 {
+			return i, fmt.Errorf("path %q: placeholder {%s}: expected {%s}", text, name, strings.Join(values, "}, {"))
 		}
-		*section.to = append(*section.to, part{section.text[end:], none})
+		c.own = c.own || i == len(values)-1
+		return i, nil
 	}
-	return nil
+	if c.path, err = pathpattern.SplitPlaceholders(path, index); err != nil {
+		return err
+	}
+	c.query, err = pathpattern.SplitPlaceholders(query, index)
+	return err
 }
 
 var percent = regexp.MustCompile(`%([0-9A-Fa-f]{2})?`)
@@ -130,15 +116,4 @@ var percent = regexp.MustCompile(`%([0-9A-Fa-f]{2})?`)
 // escaped reports that every % begins an escape.
 func escaped(text string) bool {
 	return !slices.Contains(percent.FindAllString(text, -1), "%")
-}
-
-func (n Names) index(name string) (int, error) {
-	if name == n.Own {
-		return own, nil
-	}
-	if i := slices.Index(n.Collection, name); i >= 0 {
-		return i, nil
-	}
-	known := append(slices.Clone(n.Collection), n.Own)
-	return 0, fmt.Errorf("placeholder {%s}: expected {%s}", name, strings.Join(known, "}, {"))
 }

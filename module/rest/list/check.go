@@ -11,9 +11,9 @@ import (
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 )
 
-// reach bounds the number of the last element that can be asked for. Upstreams multiply
-// page and limit, and some do so in 32 bits.
-const reach = 1<<31 - 1
+// Reach is the greatest number of an element that can be asked for, page times limit. Upstreams
+// multiply the two, and some do so in 32 bits.
+const Reach = 1<<31 - 1
 
 var token = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110 section 5.6.2
 
@@ -24,8 +24,8 @@ var reserved = []string{"page", "limit", "sort", "state"}
 func (c *Config) Check() error {
 	standard, most := c.limits()
 	switch {
-	case c.Default < 0 || c.Max < 0 || most < standard || most > reach:
-		return fmt.Errorf("list: default %d, max %d: expected 1 <= default <= max <= %d", c.Default, c.Max, reach)
+	case c.Default < 0 || c.Max < 0 || most < standard || most > Reach:
+		return fmt.Errorf("list: default %d, max %d: expected 1 <= default <= max <= %d", c.Default, c.Max, Reach)
 	case c.Paginate != "" && !c.Local():
 		return fmt.Errorf("list: paginate %s: expected local", c.Paginate)
 	case c.Total != "" && c.TotalHeader != "":
@@ -71,13 +71,7 @@ func (c *Config) checkSort() error {
 
 // words are the upstream's for the two directions.
 func (s Send) words() [2]string {
-	w := [2]string{"asc", "desc"}
-	for i, own := range []string{s.Ascending, s.Descending} {
-		if own != "" {
-			w[i] = own
-		}
-	}
-	return w
+	return [2]string{cmp.Or(s.Ascending, "asc"), cmp.Or(s.Descending, "desc")}
 }
 
 func (c *Config) checkFilters() error {

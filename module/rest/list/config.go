@@ -1,6 +1,10 @@
 package list
 
-import "github.com/gatehouse/gatehouse/module/rest/envelope"
+import (
+	"cmp"
+
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
+)
 
 // Config is how a collection is listed. The zero value asks the upstream with the
 // convention's own names and finds the elements at the top of its answer.
@@ -92,24 +96,20 @@ type Filter struct {
 	Values []Name `json:"values,omitempty"`
 }
 
-// Their says it in the upstream's words.
-func (n Name) Their() string {
-	if n.Upstream == "" {
-		return n.Name
-	}
-	return n.Upstream
-}
+// Their returns the upstream's word.
+func (n Name) Their() string { return cmp.Or(n.Upstream, n.Name) }
 
 // Local reports whether pages are cut out of the upstream's whole list.
 func (c *Config) Local() bool { return c.Paginate == "local" }
 
 func (c *Config) limits() (standard, most int) {
-	standard, most = c.Default, c.Max
-	if most == 0 {
-		most = max(100, standard)
-	}
-	if standard == 0 {
-		standard = min(20, most)
-	}
-	return standard, most
+	most = cmp.Or(c.Max, max(100, c.Default))
+	return cmp.Or(c.Default, min(20, most)), most
+}
+
+// Numbers returns the names of the upstream's parameters whose values are whole numbers: of the page
+// or the elements in front of it, and of the elements on it.
+func (c *Config) Numbers() []string {
+	s := c.Send
+	return []string{cmp.Or(s.Offset, s.Page, "page"), cmp.Or(s.Limit, "limit")}
 }

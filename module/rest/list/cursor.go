@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -108,7 +110,7 @@ func (q *Query) Continue(values []splice.Scalar, s Sealer, bound []byte) error {
 	if theirs == nil {
 		return err
 	}
-	next := position{min(q.Page+1, reach), make(map[string][]byte, len(theirs))}
+	next := position{min(q.Page+1, Reach), make(map[string][]byte, len(theirs))}
 	for name, value := range theirs {
 		next.Values[name] = []byte(value)
 	}
@@ -149,12 +151,9 @@ func (c *Config) Next(values []splice.Scalar) (map[string]string, error) {
 // Bound are the parameters that a cursor belongs to: all of the client's but the cursor.
 func (q *Query) Bound(asked url.Values) string {
 	to := make(url.Values, len(asked)+1)
-	for name, values := range asked {
-		if name != "cursor" {
-			to[name] = values
-		}
-	}
-	to["limit"] = []string{digitsOf(q.Limit)}
+	maps.Copy(to, asked)
+	delete(to, "cursor")
+	to.Set("limit", strconv.Itoa(q.Limit))
 	return to.Encode()
 }
 

@@ -189,7 +189,7 @@ func TestNoLinkIsRefusedAndAllLeadToTheSameList(t *testing.T) {
 		limit := rapid.IntRange(1, 100).Draw(t, "limit")
 		asked := url.Values{
 			"limit": {strconv.Itoa(limit)},
-			"page":  {strconv.Itoa(rapid.OneOf(rapid.IntRange(1, 5), rapid.IntRange(1, reach/limit), rapid.Just(reach/limit)).Draw(t, "page"))},
+			"page":  {strconv.Itoa(rapid.OneOf(rapid.IntRange(1, 5), rapid.IntRange(1, Reach/limit), rapid.Just(Reach/limit)).Draw(t, "page"))},
 		}
 		if rapid.Bool().Draw(t, "filtered") {
 			asked.Set("tag", rapid.StringMatching(`[^\x00-\x1f\x7f-\x9f]{1,20}`).Draw(t, "tag"))

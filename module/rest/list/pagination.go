@@ -1,6 +1,8 @@
 package list
 
 import (
+	"maps"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -62,7 +64,7 @@ func (q Query) LinkHeader(path string, query url.Values, seen Seen) string {
 	if q.config.ByCursor() {
 		return q.cursorLinks(path, query)
 	}
-	pages, top := q.pages(seen.Total), int64(reach/q.Limit)
+	pages, top := q.pages(seen.Total), int64(Reach/q.Limit)
 	page := int64(q.Page)
 	back, more := page-1, seen.Elements < 0 || seen.Elements >= int64(q.Limit)
 	if q.config.Local() && seen.Elements >= 0 {
@@ -124,10 +126,8 @@ func (q Query) around(path string, query url.Values) (start, end string) {
 // the beginning.
 func (q Query) cursorLinks(path string, query url.Values) string {
 	to := make(url.Values, len(query)+1)
-	for name, values := range query {
-		to[name] = values
-	}
-	to.Set("limit", digitsOf(q.Limit))
+	maps.Copy(to, query)
+	to.Set("limit", strconv.Itoa(q.Limit))
 	to.Del("cursor")
 	links := "<" + path + "?" + to.Encode() + `>; rel="first"`
 	if q.next != "" {
@@ -137,4 +137,32 @@ func (q Query) cursorLinks(path string, query url.Values) string {
 	return links
 }
 
-func digitsOf(n int) string { return strconv.Itoa(n) }
+// ReadTotal reads the number of all elements of a list, from a number or a text of the
+// upstream's. What is no number of things, or more than 64 bits hold, is no total.
+func ReadTotal(text string) *int64 {
+	text = strings.TrimSpace(text)
+	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' }) {
+		return nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &n
+}
+
+// HeaderTotal reads it from the declared header. A field that is there twice, and not
+// with the same number, is none.
+func (c *Config) HeaderTotal(h http.Header) (total *int64) {
+	for _, value := range h.Values(c.TotalHeader) {
+		if at := strings.LastIndexByte(value, '/'); at >= 0 {
+			value = value[at+1:] // a range: RFC 9110 section 14.4
+		}
+		n := ReadTotal(value)
+		if n == nil || total != nil && *total != *n {
+			return nil
+		}
+		total = n
+	}
+	return total
+}

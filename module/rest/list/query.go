@@ -72,9 +72,9 @@ func (q *Query) read(name, value string, most int) *envelope.Refusal {
 		if c.ByCursor() {
 			return envelope.Invalid(name, "is not a parameter of this list: its pages have no numbers, follow the `next` link")
 		}
-		q.Page, ok = digits(value, reach/q.Limit)
+		q.Page, ok = digits(value, Reach/q.Limit)
 		if !ok {
-			return envelope.Invalid(name, "must be a number from 1 to "+strconv.Itoa(reach/q.Limit))
+			return envelope.Invalid(name, "must be a number from 1 to "+strconv.Itoa(Reach/q.Limit))
 		}
 	case "sort":
 		q.Sort, q.Descending = strings.CutPrefix(value, "-")
@@ -124,14 +124,11 @@ func oneOf(name, text string, names []Name) *envelope.Refusal {
 	if len(names) == 0 {
 		return envelope.Invalid(name, "is not a parameter of this list")
 	}
+	words := make([]string, len(names))
 	for i, n := range names {
-		separator := ", "
-		if i == 0 {
-			separator = ": "
-		}
-		text += separator + n.Name
+		words[i] = n.Name
 	}
-	return envelope.Invalid(name, text)
+	return envelope.Invalid(name, text+": "+strings.Join(words, ", "))
 }
 
 // digits reads a number from 1 to most in its only spelling.

@@ -12,8 +12,8 @@ import (
 // followed either: then it is the first page, and the limit is not known.
 func Usual(asked url.Values) Query {
 	q := Query{Page: 1, config: &Config{}, usual: true}
-	q.Limit, _ = digits(asked.Get("limit"), reach)
-	if page, ok := digits(asked.Get("page"), reach/max(q.Limit, 1)); ok {
+	q.Limit, _ = digits(asked.Get("limit"), Reach)
+	if page, ok := digits(asked.Get("page"), Reach/max(q.Limit, 1)); ok {
 		q.Page = page
 	}
 	return q
@@ -32,9 +32,9 @@ func (q *Query) Fit(told, total *int64, elements int64) {
 	}
 	switch {
 	case !q.usual || q.Limit > 0:
-	case told != nil && *told > 0 && *told <= reach/int64(q.Page) && (!q.exceeded || *told >= elements):
+	case told != nil && *told > 0 && *told <= Reach/int64(q.Page) && (!q.exceeded || *told >= elements):
 		q.Limit = int(*told)
-	case elements > 0 && elements <= reach/int64(q.Page):
+	case elements > 0 && elements <= Reach/int64(q.Page):
 		q.Limit = int(elements)
 	default:
 		q.Limit = 20

@@ -3,6 +3,7 @@ package resource
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/gatehouse/gatehouse/module/rest/envelope"
@@ -38,19 +39,18 @@ func (r *Resource) CheckCondition(f envelope.FailWhen) error {
 	return fmt.Errorf("from xml: the fail_when %s of `errors` is not asked of answers in XML, expected it in the resources that answer in JSON", cmp.Or(f.Pointer, `""`))
 }
 
-// CheckShared returns an error if a condition on the answers of all resources cannot be evaluated on
-// the answers of these, or of those nested in them.
-func CheckShared(f envelope.FailWhen, resources []Resource) error {
+// All iterates over resources and those nested in them.
+func All(resources []Resource) iter.Seq[*Resource] {
+	return func(yield func(*Resource) bool) { all(resources, yield) }
+}
+
+func all(resources []Resource, yield func(*Resource) bool) bool {
 	for i := range resources {
-		r := &resources[i]
-		if err := r.CheckCondition(f); err != nil {
-			return fmt.Errorf("resource %s: %w", r.Path, err)
-		}
-		if err := CheckShared(f, r.Nested); err != nil {
-			return err
+		if !yield(&resources[i]) || !all(resources[i].Nested, yield) {
+			return false
 		}
 	}
-	return nil
+	return true
 }
 
 // RefusesNonJSON reports whether one of the resource's own conditions makes a failure of answers

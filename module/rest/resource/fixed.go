@@ -1,7 +1,9 @@
 package resource
 
 import (
+	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/gatehouse/gatehouse/module/rest/supply"
@@ -34,7 +36,7 @@ func CheckFixed(all []Fixed) error {
 		if err := supply.CheckName(f.place(), f.Name); err != nil {
 			return fmt.Errorf("send fixed: %w", err)
 		}
-		if err := supply.CheckValue(supply.Param{In: f.place(), Name: f.Name, Value: f.Value}); err != nil {
+		if err := supply.CheckValue(f.Param()); err != nil {
 			return fmt.Errorf("send fixed: %w, expected one without", err)
 		}
 		for _, k := range f.Operations {
@@ -51,12 +53,7 @@ func CheckFixed(all []Fixed) error {
 	return nil
 }
 
-func (f Fixed) place() supply.Place {
-	if f.In == "" {
-		return supply.Query
-	}
-	return f.In
-}
+func (f Fixed) place() supply.Place { return cmp.Or(f.In, supply.Query) }
 
 // Param returns the parameter, with placeholders in its value.
 func (f Fixed) Param() supply.Param { return supply.Param{In: f.place(), Name: f.Name, Value: f.Value} }
@@ -73,16 +70,30 @@ func (f Fixed) clashes(other Fixed) bool {
 	return supply.NamesOf([]supply.Param{f.Param()}).Has(other.Name)
 }
 
-// WithSupplied returns the resource, and those nested in it, with parameters that all resources
-// have: fixed ones, and those whose values a sign-in gives.
-func (r Resource) WithSupplied(fixed []Fixed, signIn []supply.Param) Resource {
-	r.Shared, r.SignIn = fixed, signIn
-	if len(r.Nested) > 0 {
-		nested := make([]Resource, len(r.Nested))
-		for i, below := range r.Nested {
-			nested[i] = below.WithSupplied(fixed, signIn)
-		}
-		r.Nested = nested
+// Shared is what a configuration declares for all resources.
+type Shared struct {
+	HeaderDown, HeaderUp []string
+	Fixed                []Fixed
+	SignIn               []supply.Param // given by a sign-in, without values
+}
+
+// With returns the resource, and those nested in it, with what all resources share.
+func (r Resource) With(s Shared) Resource {
+	r.HeaderDown, r.HeaderUp = mergeFields(s.HeaderDown, r.HeaderDown), mergeFields(s.HeaderUp, r.HeaderUp)
+	r.Shared, r.SignIn = s.Fixed, s.SignIn
+	r.Nested = slices.Clone(r.Nested)
+	for i, nested := range r.Nested {
+		r.Nested[i] = nested.With(s)
 	}
 	return r
+}
+
+func mergeFields(a, b []string) []string {
+	all := slices.Clone(a)
+	for _, name := range b {
+		if !slices.ContainsFunc(a, func(other string) bool { return http.CanonicalHeaderKey(other) == http.CanonicalHeaderKey(name) }) {
+			all = append(all, name)
+		}
+	}
+	return all
 }

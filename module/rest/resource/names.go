@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/gatehouse/gatehouse/module/internal/rest/pathpattern"
 	"github.com/gatehouse/gatehouse/module/internal/rest/splice"
 	"github.com/gatehouse/gatehouse/module/rest/validate"
 )
@@ -76,4 +77,15 @@ func (r *Resource) checkWrap() error {
 // and some programs end a text at a NUL.
 func UnfitForForms(name string) bool {
 	return strings.ContainsAny(name, "[]") || strings.ContainsFunc(name, unicode.IsControl)
+}
+
+// PlainPath returns a client's path without the expressions of its placeholders. The path may lack
+// its leading slash. A path that cannot be parsed is returned unchanged.
+func PlainPath(path string) string {
+	rooted := "/" + strings.TrimPrefix(path, "/")
+	p, err := pathpattern.Parse(rooted)
+	if err != nil {
+		return path
+	}
+	return p.Text[len(rooted)-len(path):]
 }

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,12 +22,7 @@ func (r *Resource) ItemPointer(k Kind) string {
 }
 
 // IDPointer returns where the id is in a resource.
-func (r *Resource) IDPointer() string {
-	if r.ID == "" {
-		return "/id"
-	}
-	return r.ID
-}
+func (r *Resource) IDPointer() string { return cmp.Or(r.ID, "/id") }
 
 // CreatedPointer returns where the id of a new resource is in the answer to its creation.
 func (r *Resource) CreatedPointer() string {

@@ -121,9 +121,11 @@ func isWord(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }
 // SameField reports whether CGI and similar interfaces take two header fields for one: they ignore case, and turn
 // hyphens, or everything but letters and digits, into underscores: `X~Api~Key` is HTTP_X_API_KEY too.
 func SameField(a, b string) bool {
-	return slices.EqualFunc([]rune(a), []rune(b), func(x, y rune) bool { return fieldRune(x) == fieldRune(y) })
+	return slices.EqualFunc([]rune(a), []rune(b), func(x, y rune) bool { return FieldRune(x) == FieldRune(y) })
 }
-func fieldRune(c rune) rune {
+
+// FieldRune maps the characters of a header field's name that CGI and similar interfaces do not tell apart to one.
+func FieldRune(c rune) rune {
 	switch {
 	case 'A' <= c && c <= 'Z':
 		return c | 0x20

@@ -143,7 +143,7 @@ func (d *Described) inside(to map[string]any, s *jsonschema.Schema, depth int) {
 }
 
 // refer is a reference to a schema, which is written where that has not been done.
-func (d *Described) refer(s *jsonschema.Schema, partial bool) any {
+func (d *Described) refer(s *jsonschema.Schema, partial bool) map[string]any {
 	at := place{s.Location, partial}
 	name, known := d.names[at]
 	if !known {

@@ -9,9 +9,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// write says one schema in the words of 2020-12. What a description has no use for stays
-// out: identifiers and anchors, comments, and $dynamicRef, of which the reference is
-// written that it is without the schemas around it.
+// write returns one schema in the keywords of 2020-12. It leaves out what a description does not need:
+// identifiers, anchors and comments. A $dynamicRef becomes the reference that it is without the
+// schemas around it.
 func (d *Described) write(s *jsonschema.Schema, partial bool) any {
 	if d.nodes++; d.nodes > maxNodes {
 		return true // it is left out as a whole
@@ -19,143 +19,157 @@ func (d *Described) write(s *jsonschema.Schema, partial bool) any {
 	if s.Bool != nil && !s.ReadOnly {
 		return *s.Bool
 	}
-	w := writing{d, make(map[string]any)}
+	to := annotations(s)
 	if s.Bool != nil {
-		w.to["not"] = map[string]any{} // it is read only, and refused
+		to["not"] = map[string]any{} // it is read only, and refused
 	}
-	w.inPlace(s, partial)
-	w.object(s)
-	w.array(s)
-	w.scalar(s)
-	maps.Copy(w.to, annotations(s))
-	return w.to
-}
-
-// writing is one schema on its way.
-type writing struct {
-	*Described
-	to map[string]any
-}
-
-func (w writing) inPlace(s *jsonschema.Schema, partial bool) {
-	for _, r := range []*jsonschema.Schema{s.Ref, s.RecursiveRef} {
+	references := []*jsonschema.Schema{s.Ref, s.RecursiveRef}
+	if s.DynamicRef != nil {
+		references = append(references, s.DynamicRef.Ref)
+	}
+	for _, r := range references {
 		if r != nil {
-			w.to["$ref"] = w.reference(r, partial)
+			to["$ref"] = d.refer(r, partial)["$ref"]
 		}
 	}
-	if s.DynamicRef != nil && s.DynamicRef.Ref != nil {
-		w.to["$ref"] = w.reference(s.DynamicRef.Ref, partial)
+	required, schemas := dependencies(s)
+	prefix, items := s.PrefixItems, s.Items
+	if all, ok := items.([]*jsonschema.Schema); ok { // of older drafts
+		prefix, items = all, s.AdditionalItems
 	}
-	w.list("allOf", s.AllOf, partial)
-	w.list("anyOf", s.AnyOf, partial)
-	w.list("oneOf", s.OneOf, partial)
-	w.one("not", s.Not, false)
-	w.one("if", s.If, false)
-	w.one("then", s.Then, partial)
-	w.one("else", s.Else, partial)
-	w.named("dependentSchemas", s.DependentSchemas, partial)
-	for _, name := range slices.Sorted(maps.Keys(s.Dependencies)) {
-		word, value := "dependentRequired", any(nil)
-		switch v := s.Dependencies[name].(type) {
+	if s.Items2020 != nil {
+		items = s.Items2020
+	}
+	patterns := make(map[string]*jsonschema.Schema, len(s.PatternProperties))
+	for pattern, property := range s.PatternProperties {
+		patterns[pattern.String()] = property
+	}
+	for _, k := range []struct {
+		word    string
+		value   any
+		partial bool
+	}{
+		{"allOf", s.AllOf, partial}, {"anyOf", s.AnyOf, partial}, {"oneOf", s.OneOf, partial},
+		{"not", s.Not, false}, {"if", s.If, false}, {"then", s.Then, partial}, {"else", s.Else, partial},
+		{"dependentSchemas", schemas, partial}, {"dependentRequired", required, false},
+		{"properties", s.Properties, false}, {"patternProperties", patterns, false}, {"additionalProperties", s.AdditionalProperties, false},
+		{"unevaluatedProperties", s.UnevaluatedProperties, false}, {"propertyNames", s.PropertyNames, false},
+		{"required", s.Required, false}, {"minProperties", s.MinProperties, false}, {"maxProperties", s.MaxProperties, false},
+		{"prefixItems", prefix, false}, {"items", items, false}, {"unevaluatedItems", s.UnevaluatedItems, false},
+		{"contains", s.Contains, false}, {"minContains", s.MinContains, false}, {"maxContains", s.MaxContains, false},
+		{"minItems", s.MinItems, false}, {"maxItems", s.MaxItems, false},
+		{"minLength", s.MinLength, false}, {"maxLength", s.MaxLength, false},
+		{"minimum", s.Minimum, false}, {"maximum", s.Maximum, false}, {"multipleOf", s.MultipleOf, false},
+		{"exclusiveMinimum", s.ExclusiveMinimum, false}, {"exclusiveMaximum", s.ExclusiveMaximum, false},
+	} {
+		if value := d.keyword(k.value, k.partial); value != nil {
+			to[k.word] = value
+		}
+	}
+	scalarKeywords(to, s)
+	return to
+}
+
+// dependencies returns what the presence of a member requires. Older drafts have one keyword for both.
+func dependencies(s *jsonschema.Schema) (required map[string][]string, schemas map[string]*jsonschema.Schema) {
+	required, schemas = maps.Clone(s.DependentRequired), maps.Clone(s.DependentSchemas)
+	for name, d := range s.Dependencies {
+		switch d := d.(type) {
 		case []string:
-			value = v
+			if required == nil {
+				required = make(map[string][]string)
+			}
+			required[name] = d
 		case *jsonschema.Schema:
-			word, value = "dependentSchemas", w.write(v, partial)
+			if schemas == nil {
+				schemas = make(map[string]*jsonschema.Schema)
+			}
+			schemas[name] = d
 		}
-		all, _ := w.to[word].(map[string]any)
-		if all == nil {
-			all = make(map[string]any)
-			w.to[word] = all
+	}
+	return required, schemas
+}
+
+// keyword returns the value of a keyword, nil if the schema does not have it.
+func (d *Described) keyword(value any, partial bool) any {
+	switch v := value.(type) {
+	case bool: // instead of a schema
+		return v
+	case *jsonschema.Schema:
+		if v != nil {
+			return d.write(v, partial)
 		}
-		all[name] = value
-	}
-}
-
-func (w writing) reference(s *jsonschema.Schema, partial bool) any {
-	r, _ := w.refer(s, partial).(map[string]any)
-	return r["$ref"]
-}
-
-func (w writing) object(s *jsonschema.Schema) {
-	w.named("properties", s.Properties, false)
-	if s.PatternProperties != nil {
-		all := make(map[string]*jsonschema.Schema, len(s.PatternProperties))
-		for pattern, property := range s.PatternProperties {
-			all[pattern.String()] = property
+	case []*jsonschema.Schema:
+		if len(v) > 0 {
+			list := make([]any, len(v))
+			for i, s := range v {
+				list[i] = d.write(s, partial)
+			}
+			return list
 		}
-		w.named("patternProperties", all, false)
+	case map[string]*jsonschema.Schema:
+		if len(v) > 0 {
+			named := make(map[string]any, len(v))
+			for _, name := range slices.Sorted(maps.Keys(v)) { // schemas get their names in this order
+				named[name] = d.write(v[name], partial)
+			}
+			return named
+		}
+	case []string:
+		if len(v) > 0 {
+			return v
+		}
+	case map[string][]string:
+		if len(v) > 0 {
+			return v
+		}
+	case *int:
+		if v != nil {
+			return *v
+		}
+	case *big.Rat:
+		if v != nil {
+			digits, _ := v.FloatPrec() // a number that was written in decimals ends in them
+			return json.Number(v.FloatString(digits))
+		}
 	}
-	w.either("additionalProperties", s.AdditionalProperties)
-	w.one("unevaluatedProperties", s.UnevaluatedProperties, false)
-	w.one("propertyNames", s.PropertyNames, false)
-	if len(s.Required) > 0 {
-		w.to["required"] = s.Required
-	}
-	if len(s.DependentRequired) > 0 {
-		w.to["dependentRequired"] = s.DependentRequired
-	}
-	w.count("minProperties", s.MinProperties)
-	w.count("maxProperties", s.MaxProperties)
+	return nil
 }
 
-func (w writing) array(s *jsonschema.Schema) {
-	w.list("prefixItems", s.PrefixItems, false)
-	w.one("items", s.Items2020, false)
-	if all, ok := s.Items.([]*jsonschema.Schema); ok { // of older drafts
-		w.list("prefixItems", all, false)
-		w.either("items", s.AdditionalItems)
-	} else {
-		w.either("items", s.Items)
+func scalarKeywords(to map[string]any, s *jsonschema.Schema) {
+	if s.UniqueItems {
+		to["uniqueItems"] = true
 	}
-	w.one("unevaluatedItems", s.UnevaluatedItems, false)
-	w.one("contains", s.Contains, false)
-	w.count("minContains", s.MinContains)
-	w.count("maxContains", s.MaxContains)
-	w.count("minItems", s.MinItems)
-	w.count("maxItems", s.MaxItems)
-	w.flag("uniqueItems", s.UniqueItems)
-}
-
-func (w writing) scalar(s *jsonschema.Schema) {
 	if s.Types != nil {
-		switch types := s.Types.ToStrings(); len(types) {
-		case 1:
-			w.to["type"] = types[0]
-		default:
-			slices.Sort(types)
-			w.to["type"] = types
+		types := s.Types.ToStrings()
+		slices.Sort(types)
+		to["type"] = types
+		if len(types) == 1 {
+			to["type"] = types[0]
 		}
 	}
 	if s.Enum != nil {
-		w.to["enum"] = s.Enum.Values
+		to["enum"] = s.Enum.Values
 	}
 	if s.Const != nil {
-		w.to["const"] = *s.Const
+		to["const"] = *s.Const
 	}
 	if s.Format != nil {
-		w.to["format"] = s.Format.Name
+		to["format"] = s.Format.Name
 	}
 	if s.Pattern != nil {
-		w.to["pattern"] = s.Pattern.String()
-	}
-	w.count("minLength", s.MinLength)
-	w.count("maxLength", s.MaxLength)
-	for word, bound := range map[string]*big.Rat{
-		"minimum": s.Minimum, "maximum": s.Maximum, "exclusiveMinimum": s.ExclusiveMinimum, "exclusiveMaximum": s.ExclusiveMaximum, "multipleOf": s.MultipleOf,
-	} {
-		if bound != nil {
-			digits, _ := bound.FloatPrec() // what was written in decimals ends in them
-			w.to[word] = json.Number(bound.FloatString(digits))
-		}
+		to["pattern"] = s.Pattern.String()
 	}
 }
 
-// annotations are the words of a schema that constrain nothing.
+// annotations returns the keywords of a schema that constrain nothing.
 func annotations(s *jsonschema.Schema) map[string]any {
 	to := make(map[string]any)
-	for word, text := range map[string]string{"title": s.Title, "description": s.Description} {
-		if text != "" {
-			to[word] = text
+	for word, value := range map[string]any{
+		"title": s.Title, "description": s.Description, "readOnly": s.ReadOnly, "writeOnly": s.WriteOnly, "deprecated": s.Deprecated,
+	} {
+		if value != "" && value != false {
+			to[word] = value
 		}
 	}
 	if s.Default != nil {
@@ -164,59 +178,5 @@ func annotations(s *jsonschema.Schema) map[string]any {
 	if len(s.Examples) > 0 {
 		to["examples"] = s.Examples
 	}
-	for word, set := range map[string]bool{"readOnly": s.ReadOnly, "writeOnly": s.WriteOnly, "deprecated": s.Deprecated} {
-		if set {
-			to[word] = true
-		}
-	}
 	return to
-}
-
-func (w writing) one(word string, s *jsonschema.Schema, partial bool) {
-	if s != nil {
-		w.to[word] = w.write(s, partial)
-	}
-}
-
-func (w writing) list(word string, all []*jsonschema.Schema, partial bool) {
-	var list []any
-	for _, s := range all {
-		list = append(list, w.write(s, partial))
-	}
-	if list != nil {
-		w.to[word] = list
-	}
-}
-
-func (w writing) named(word string, all map[string]*jsonschema.Schema, partial bool) {
-	if len(all) == 0 {
-		return
-	}
-	named := make(map[string]any, len(all))
-	for _, name := range slices.Sorted(maps.Keys(all)) { // names are given in their turn
-		named[name] = w.write(all[name], partial)
-	}
-	w.to[word] = named
-}
-
-// either is a schema, or true or false.
-func (w writing) either(word string, v any) {
-	switch v := v.(type) {
-	case bool:
-		w.to[word] = v
-	case *jsonschema.Schema:
-		w.to[word] = w.write(v, false)
-	}
-}
-
-func (w writing) count(word string, n *int) {
-	if n != nil {
-		w.to[word] = *n
-	}
-}
-
-func (w writing) flag(word string, set bool) {
-	if set {
-		w.to[word] = true
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"net"
 	"slices"
@@ -20,9 +21,9 @@ import (
 
 // Configuration is what explain reads of a configuration of Caddy.
 type Configuration struct {
-	App     *gateway.App // nil if there is no global option gatehouse
-	Servers map[string]Server
-	tables  restapi.Tables
+	App      *gateway.App // nil if there is no global option gatehouse
+	Servers  map[string]Server
+	handlers restapi.Handlers
 }
 
 // Server is an HTTP server of Caddy.
@@ -79,7 +80,7 @@ func ReadAny(text []byte) (*Configuration, error) {
 		s.httpsPort = uint(cmp.Or(max(0, c.Apps.HTTP.HTTPSPort), 443)) //nolint:gosec // not negative
 		c.Apps.HTTP.Servers[name] = s
 	}
-	return &Configuration{c.Apps.Gatehouse, c.Apps.HTTP.Servers, make(restapi.Tables)}, nil
+	return &Configuration{c.Apps.Gatehouse, c.Apps.HTTP.Servers, make(restapi.Handlers)}, nil
 }
 
 // ListensFor reports whether the server listens on the port of a question.
@@ -120,20 +121,18 @@ func (s Server) Hosts(q Question) []string {
 }
 
 // All iterates over the handlers of a name, however deeply they are nested.
-func (s Server) All(name string) func(func(json.RawMessage) bool) {
+func (s Server) All(name string) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
-		more := true
-		visit := func(raw json.RawMessage, h routes.Handler) bool {
-			if h.Handler == name && more {
-				more = yield(raw)
-			}
-			return !more
-		}
-		for _, rt := range s.Routes {
-			rt.Visit(visit)
-		}
+		all := slices.Clone(s.Routes)
 		for _, named := range SortedKeys(s.NamedRoutes) {
-			s.NamedRoutes[named].Visit(visit)
+			all = append(all, s.NamedRoutes[named])
+		}
+		for _, rt := range all {
+			for raw, h := range rt.Handlers() {
+				if h.Handler == name && !yield(raw) {
+					return
+				}
+			}
 		}
 	}
 }

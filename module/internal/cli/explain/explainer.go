@@ -7,7 +7,6 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/gateway"
-	"github.com/gatehouse/gatehouse/module/gateway/restapi"
 	"github.com/gatehouse/gatehouse/module/internal/authserver/ownpaths"
 	"github.com/gatehouse/gatehouse/module/internal/routes"
 	"github.com/gatehouse/gatehouse/module/oauth"
@@ -15,13 +14,12 @@ import (
 
 // Explainer follows one question through one configuration.
 type Explainer struct {
+	*Configuration
 	q                Question
 	issuer, audience string
 	own              ownpaths.Paths // of oauth_server
-	app              *gateway.App
 	ctx              caddy.Context
 	named            map[string]routes.Route // of the server at hand
-	tables           restapi.Tables
 	at               *Explanation
 	invoked          int // named routes on the way
 	// Declared: an api_rest declares the request. Elsewhere: a handler that is no guard may
@@ -31,13 +29,13 @@ type Explainer struct {
 
 // New makes an Explainer for one question; it may be used for several servers in turn.
 func New(ctx caddy.Context, c *Configuration, q Question) *Explainer {
-	e := &Explainer{q: q, app: c.App, ctx: ctx, tables: c.tables, issuer: c.App.Issuer}
+	e := &Explainer{q: q, Configuration: c, ctx: ctx, issuer: c.App.Issuer}
 	if u, err := gateway.ParseIssuer(e.issuer, caddy.NewReplacer()); err == nil {
 		e.issuer = u.String()
 		e.own = ownpaths.New(u.Path, c.App.Registration != nil)
 	}
 	e.audience = e.issuer
-	if a := e.app.Tokens.Audience; len(a) > 0 {
+	if a := e.App.Tokens.Audience; len(a) > 0 {
 		e.audience = a[0]
 	}
 	return e
@@ -73,7 +71,7 @@ func (e *Explainer) Ask(name string, s Server, host string) (*Explanation, error
 		e.at.Address = e.PublicAddress(s, host)
 	}
 	e.named = s.NamedRoutes
-	known := slices.Concat(e.app.Declared(), oauth.VariantBScopes)
+	known := slices.Concat(e.App.Declared(), oauth.VariantBScopes)
 	for _, scope := range e.q.Scopes {
 		if !slices.Contains(known, scope) {
 			e.note("the scope %s is not declared, so no token has it", scope)

@@ -39,10 +39,11 @@ func (e *Explainer) follow(list []routes.Route, r *http.Request) (done bool, err
 			continue
 		}
 		if m == unknown {
-			if !matters(rt) {
+			decides, guarded := matters(rt)
+			if !decides {
 				continue
 			}
-			if !hasGuard(rt) {
+			if !guarded {
 				e.note("what matches the matcher %s is answered by another route first", on)
 				continue
 			}
@@ -98,7 +99,7 @@ func (e *Explainer) handle(raw json.RawMessage, r *http.Request) (done bool, err
 	case "api_limit":
 		return false, e.limit(raw)
 	case "api_rest":
-		x, err := restapi.Explain(e.tables, raw, r.Method, r.URL.EscapedPath())
+		x, err := restapi.Explain(e.handlers, raw, r.Method, r.URL.EscapedPath())
 		if err != nil {
 			return false, fmt.Errorf("an api_rest: %w", err)
 		}
@@ -221,20 +222,13 @@ func (e *Explainer) holds(name string, raw json.RawMessage, r *http.Request) (ma
 	return no, ""
 }
 
-// hasGuard reports whether there is a guard in or below a route.
-func hasGuard(rt routes.Route) bool {
-	return has(rt, func(h routes.Handler) bool { return h.Handler == "oauth_guard" })
-}
-
-// matters reports whether anything in or below a route decides or answers.
-func matters(rt routes.Route) bool {
-	return has(rt, func(h routes.Handler) bool {
-		return h.Handler == "oauth_guard" || h.Handler == "oauth_server" || h.Handler == "gatehouse_health" || h.Answers()
-	})
-}
-
-func has(rt routes.Route, what func(routes.Handler) bool) bool {
-	return rt.Visit(func(_ json.RawMessage, h routes.Handler) bool { return what(h) })
+// matters reports whether anything in or below a route decides or answers, and whether a guard does.
+func matters(rt routes.Route) (decides, guarded bool) {
+	for _, h := range rt.Handlers() {
+		guarded = guarded || h.Handler == "oauth_guard"
+		decides = decides || guarded || h.Handler == "oauth_server" || h.Handler == "gatehouse_health" || h.Answers()
+	}
+	return decides, guarded
 }
 
 func (e *Explainer) note(format string, args ...any) {

@@ -26,7 +26,7 @@ func (e *Explainer) limit(raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &l); err != nil {
 		return fmt.Errorf("an api_limit: %w", err)
 	}
-	found := Limits{Kept: ModuleName(e.app.LimiterRaw, "memory"), Name: cmp.Or(l.Limiter, "default")}
+	found := Limits{Kept: ModuleName(e.App.LimiterRaw, "memory"), Name: cmp.Or(l.Limiter, "default")}
 	if found.Kept != "memory" {
 		found.OnOutage = cmp.Or(l.OnOutage, "local")
 	}

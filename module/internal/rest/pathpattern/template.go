@@ -13,15 +13,37 @@ import (
 type Template struct {
 	Text        string
 	names       []string // of the values
-	path, query []templatePart
+	path, query []Part   // their texts are already escaped
 }
 
-type templatePart struct {
-	text  string // already escaped
-	value int    // index of the value that follows the text; -1: none
+// Part is a piece of a text with placeholders.
+type Part struct {
+	Text  string
+	Value int // index of the value that follows the text; -1: none
 }
 
 var braces = regexp.MustCompile(`\{([^{}]*)\}`)
+
+// SplitPlaceholders splits a text at its placeholders. index returns the index of a placeholder's value.
+func SplitPlaceholders(text string, index func(name string) (int, error)) (parts []Part, err error) {
+	end := 0
+	for _, m := range braces.FindAllStringSubmatchIndex(text, -1) {
+		value, err := index(text[m[2]:m[3]])
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, Part{text[end:m[0]], value})
+		end = m[1]
+	}
+	return append(parts, Part{text[end:], -1}), nil
+}
+
+// WithoutPlaceholders returns a text with x in place of each placeholder. alone reports whether a brace
+// is left over.
+func WithoutPlaceholders(text string) (bare string, alone bool) {
+	bare = braces.ReplaceAllString(text, "x")
+	return bare, strings.ContainsAny(bare, "{}")
+}
 
 // ParseTemplate parses an upstream's address. names are the placeholders that it may have.
 func ParseTemplate(text string, names []string) (*Template, error) {
@@ -37,8 +59,8 @@ func ParseTemplate(text string, names []string) (*Template, error) {
 	case strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c >= 0x7f }):
 		return refuse("expected no spaces and nothing but ASCII; escape with %")
 	}
-	bare := braces.ReplaceAllString(text, "x")
-	if strings.ContainsAny(bare, "{}") {
+	bare, alone := WithoutPlaceholders(text)
+	if alone {
 		return refuse("a brace stands alone, expected placeholders such as {id}")
 	}
 	u, err := url.ParseRequestURI(bare)
@@ -55,21 +77,18 @@ func ParseTemplate(text string, names []string) (*Template, error) {
 		}
 	}
 	t := &Template{Text: text, names: names}
-	for _, section := range []struct {
-		text string
-		to   *[]templatePart
-	}{{path, &t.path}, {query, &t.query}} {
-		end := 0
-		for _, m := range braces.FindAllStringSubmatchIndex(section.text, -1) {
-			name := section.text[m[2]:m[3]]
-			value := slices.Index(names, name)
-			if value < 0 {
-				return refuse(fmt.Sprintf("{%s}: expected a placeholder of the client's path%s", name, listPlaceholders(names)))
-			}
-			*section.to = append(*section.to, templatePart{section.text[end:m[0]], value})
-			end = m[1]
+	index := func(name string) (int, error) {
+		i := slices.Index(names, name)
+		if i < 0 {
+			_, err = refuse(fmt.Sprintf("{%s}: expected a placeholder of the client's path%s", name, listPlaceholders(names)))
 		}
-		*section.to = append(*section.to, templatePart{section.text[end:], -1})
+		return i, err
+	}
+	if t.path, err = SplitPlaceholders(path, index); err != nil {
+		return nil, err
+	}
+	if t.query, err = SplitPlaceholders(query, index); err != nil {
+		return nil, err
 	}
 	return t, nil
 }
@@ -101,22 +120,17 @@ func (t *Template) CheckParametersFree(word string, parameters []string) error {
 
 // Fill returns the escaped path and the raw query with these values.
 func (t *Template) Fill(values []string) (path, query string) {
-	var b strings.Builder
-	for _, p := range t.path {
-		b.WriteString(p.text)
-		if p.value >= 0 {
-			b.WriteString(url.PathEscape(values[p.value]))
+	fill := func(parts []Part, escape func(string) string) string {
+		var b strings.Builder
+		for _, p := range parts {
+			b.WriteString(p.Text)
+			if p.Value >= 0 {
+				b.WriteString(escape(values[p.Value]))
+			}
 		}
+		return b.String()
 	}
-	path = b.String()
-	b.Reset()
-	for _, p := range t.query {
-		b.WriteString(p.text)
-		if p.value >= 0 {
-			b.WriteString(url.QueryEscape(values[p.value]))
-		}
-	}
-	return path, b.String()
+	return fill(t.path, url.PathEscape), fill(t.query, url.QueryEscape)
 }
 
 // Unfill returns the values, as decode decodes them, that fill the template to this address. It
