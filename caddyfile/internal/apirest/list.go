@@ -7,6 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
+	"github.com/gatehouse/gatehouse/module/rest/envelope"
 	"github.com/gatehouse/gatehouse/module/rest/list"
 )
 
@@ -143,11 +144,11 @@ func readFilter(d *caddyfile.Dispenser, l *list.Config) error {
 	if !d.NextArg() {
 		return d.Errf("filter: expected %s", form)
 	}
-	pair, err := cutPair(d, "filter", parse.UndoShorthands(d.Val()), form, true)
+	name, err := cutPair(d, "filter", parse.UndoShorthands(d.Val()), form, true)
 	if err != nil {
 		return err
 	}
-	f := list.Filter{Name: toName(pair)}
+	f := list.Filter{Name: name}
 	if slices.ContainsFunc(l.Filters, func(other list.Filter) bool { return other.Name.Name == f.Name.Name }) {
 		return d.Errf("filter %s is given twice", f.Name.Name)
 	}
@@ -158,36 +159,61 @@ func readFilter(d *caddyfile.Dispenser, l *list.Config) error {
 			f.Required = true
 			continue
 		}
-		pair, err := cutPair(d, "filter "+f.Name.Name, parse.UndoShorthands(d.Val()), "values such as news, or news=1 where the upstream has another word", true)
+		value, err := cutPair(d, "filter "+f.Name.Name, parse.UndoShorthands(d.Val()), "values such as news, or news=1 where the upstream has another word", true)
 		if err != nil {
 			return err
 		}
-		f.Values = append(f.Values, toName(pair))
+		f.Values = append(f.Values, value)
 	}
 	l.Filters = append(l.Filters, f)
 	return nil
 }
 
-func toName(pair [2]string) list.Name {
-	n := list.Name{Name: pair[0]}
-	if pair[1] != pair[0] {
-		n.Upstream = pair[1]
+// readCursor reads a parameter that leads to the next page, and where its value is in answers.
+func readCursor(d *caddyfile.Dispenser) (c list.Cursor, err error) {
+	const form = "the API's parameter and a JSON Pointer to its next value, such as `cursor after /meta/next`"
+	words, err := parse.LiteralArguments(form)(d)
+	if err != nil {
+		return c, err
 	}
-	return n
+	if len(words) != 2 {
+		return c, d.Errf("cursor: expected %s", form)
+	}
+	return list.Cursor{Parameter: words[0], Pointer: words[1]}, nil
 }
 
-// readNames reads our names and the upstream's.
-func readNames(to *[]list.Name, form string) parse.Word {
-	return func(d *caddyfile.Dispenser) error {
-		word := d.Val()
-		pairs, err := readPairs(d, form, true)
-		for _, p := range pairs {
-			n := toName(p)
-			if slices.ContainsFunc(*to, func(other list.Name) bool { return other.Name == n.Name }) {
-				return d.Errf("%s: %s is given twice", word, n.Name)
-			}
-			*to = append(*to, n)
-		}
-		return err
+// readEmptyWhen reads a condition under which an error is an empty page.
+func readEmptyWhen(d *caddyfile.Dispenser) (c envelope.Condition, err error) {
+	words, err := parse.Arguments(conditionForm)(d)
+	if err != nil {
+		return c, err
 	}
+	return toCondition(d, "empty_when", words)
+}
+
+// readComplete reads the condition under which a list of one page is complete.
+func readComplete(d *caddyfile.Dispenser) (*envelope.Condition, error) {
+	words := d.RemainingArgs()
+	if len(words) < 2 || words[0] != "when" {
+		return nil, d.Err("complete: expected when, a JSON Pointer, an operator and values, such as `complete when /continue missing`")
+	}
+	when, err := toCondition(d, "complete when", words[1:])
+	return &when, err
+}
+
+const conditionForm = "a JSON Pointer, an operator and values, such as /code == no_more_pages"
+
+// toCondition makes a condition of the words of a comparison.
+func toCondition(d *caddyfile.Dispenser, word string, words []string) (c envelope.Condition, err error) {
+	if len(words) < 2 {
+		return c, d.Errf("%s: expected %s", word, conditionForm)
+	}
+	c = envelope.Condition{Pointer: words[0], Op: words[1]}
+	if len(words) > 2 {
+		c.Values = words[2:]
+	}
+	if err := c.Check(); err != nil {
+		return c, d.Errf("%s: %v", word, err)
+	}
+	return c, nil
 }

@@ -55,40 +55,6 @@ func readNested(d *caddyfile.Dispenser, r *resource.Resource, around surrounding
 	return nil
 }
 
-// readValues reads the words that a field may have.
-func readValues(d *caddyfile.Dispenser, r *resource.Resource) error {
-	const form = "a field and its words, such as `values state published=1 draft=0`"
-	if !d.NextArg() {
-		return d.Errf("values: expected %s", form)
-	}
-	field := d.Val()
-	if strings.Contains(field, "=") {
-		return d.Errf("values: unexpected '%s', expected %s", field, form)
-	}
-	if _, ok := r.Values[field]; ok {
-		return d.Errf("values %s is given twice", field)
-	}
-	if d.CountRemainingArgs() == 0 {
-		return d.Errf("values %s: expected words such as draft, or draft=0 where the upstream has another value", field)
-	}
-	words := make(map[string]string)
-	for d.NextArg() {
-		p, err := cutPair(d, "values "+field, parse.UndoShorthands(d.Val()), "words such as draft, or draft=0 where the upstream has another value", true)
-		if err != nil {
-			return err
-		}
-		if _, ok := words[p[0]]; ok {
-			return d.Errf("values %s: %s is given twice", field, p[0])
-		}
-		words[p[0]] = p[1]
-	}
-	if r.Values == nil {
-		r.Values = make(map[string]map[string]string)
-	}
-	r.Values[field] = words
-	return nil
-}
-
 // fieldNames is what errors say is expected where fields are named.
 const fieldNames = "names of fields such as title tags"
 
