@@ -128,8 +128,8 @@ type Rule struct {
 type Guard struct {
 	config     Config // with defaults
 	rules      []rule
-	index      *ruleIndex // of the rules; nil where they are few
-	unmatched  rule       // decides what no rule matches: any valid token passes, if open
+	tree       ruleTree // of the rules
+	unmatched  rule     // decides what no rule matches: any valid token passes, if open
 	open       bool
 	cached     func(raw string) bool
 	challenges challenges
@@ -165,10 +165,8 @@ func New(c Config) (*Guard, error) {
 		return nil, err
 	}
 	g.unmatched = rule{missing: g.challenges.missing, invalid: g.challenges.invalid}
-	if g.rules, g.index, err = compileRules(c.Rules, g.challenges, c.Hidden); err != nil {
-		return nil, err
-	}
-	return g, nil
+	g.rules, err = g.tree.addRules(c.Rules, g.challenges, c.Hidden)
+	return g, err
 }
 
 // rule is a checked Rule. Methods is nil for every method.
@@ -180,33 +178,32 @@ type rule struct {
 	invalid   string // for a token that is refused
 }
 
-// compileRules checks rules and makes their challenges. The challenges of a 401 name the scopes
+// addRules checks rules, makes their challenges and adds them to an empty tree. The challenges of a 401 name the scopes
 // (RFC 6750 section 3), so that a client need not ask for all it may have, unless one is hidden.
-func compileRules(rules []Rule, challenges challenges, hidden func(string) bool) (out []rule, index *ruleIndex, err error) {
-	index = new(ruleIndex)
-	patterns := 0
+func (t *ruleTree) addRules(rules []Rule, challenges challenges, hidden func(string) bool) (out []rule, err error) {
+	out = make([]rule, 0, len(rules))
 	for i, c := range rules {
 		r := rule{Rule: c}
 		switch {
 		case c.Public && len(c.Scopes) > 0:
-			return nil, nil, fmt.Errorf("guard: rule %d is public and asks for scopes; it can be one of the two", i+1)
+			return nil, fmt.Errorf("guard: rule %d is public and asks for scopes; it can be one of the two", i+1)
 		case !c.Public && len(c.Scopes) == 0:
-			return nil, nil, fmt.Errorf("guard: rule %d names no scope, so any token would pass; name one or make it public", i+1)
+			return nil, fmt.Errorf("guard: rule %d names no scope, so any token would pass; name one or make it public", i+1)
 		case len(c.Paths) == 0:
-			return nil, nil, fmt.Errorf("guard: rule %d names no path; /* is every path", i+1)
+			return nil, fmt.Errorf("guard: rule %d names no path; /* is every path", i+1)
 		}
 		for _, s := range c.Scopes {
 			if !oauth.ValidScope(s) {
-				return nil, nil, fmt.Errorf("guard: %q in rule %d is no scope (RFC 6749 section 3.3)", s, i+1)
+				return nil, fmt.Errorf("guard: %q in rule %d is no scope (RFC 6749 section 3.3)", s, i+1)
 			}
 		}
 		if r.Methods, err = compileMethods(c.Methods); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		for _, text := range c.Paths {
 			p, err := compilePattern(text, c.Public)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			r.paths = append(r.paths, p)
 		}
@@ -216,21 +213,17 @@ func compileRules(rules []Rule, challenges challenges, hidden func(string) bool)
 		if !c.Public && (hidden == nil || !slices.ContainsFunc(c.Scopes, hidden)) {
 			r.missing, r.invalid = challenges.withParams(scope), challenges.withParams(invalidTokenParams+scope)
 		}
-		if err := checkReachable(out, index, r); err != nil {
-			return nil, nil, err
+		if err := t.checkReachable(out, r); err != nil {
+			return nil, err
 		}
-		index.add(i, r.paths)
 		out = append(out, r)
-		patterns += len(r.paths)
+		t.add(i, &r)
 	}
-	if patterns <= indexedPatterns {
-		index = nil
-	}
-	return out, index, nil
+	return out, nil
 }
 
 // CheckRule reports what is wrong with a rule by itself.
 func CheckRule(r Rule) error {
-	_, _, err := compileRules([]Rule{r}, challenges{}, nil)
+	_, err := new(ruleTree).addRules([]Rule{r}, challenges{}, nil)
 	return err
 }

@@ -92,12 +92,12 @@ func (g *Guard) admit(r *http.Request, raw string, d *Decision) bool {
 // ruleFor finds the rule for a method and a path, -1 for none. safe is false for an encoded
 // slash that is not permitted, or that leads to another rule once the upstream has decoded it.
 func (g *Guard) ruleFor(method string, path normalPath) (at int, safe bool) {
-	at = g.findRule(method, path.judged)
+	at = g.tree.find(method, path.judged)
 	if !path.slash {
 		return at, true
 	}
 	permitted := g.config.AllowEncodedSlash || at >= 0 && g.rules[at].AllowEncodedSlash
-	return at, permitted && g.findRule(method, path.decoded) == at && g.findRule(method, mergeSlashes(path.decoded)) == at
+	return at, permitted && g.tree.find(method, path.decoded) == at && g.tree.find(method, mergeSlashes(path.decoded)) == at
 }
 
 // mergeSlashes returns a path as seen by an upstream that decodes slashes and merges them.
@@ -123,21 +123,6 @@ func requestPath(r *http.Request) (_ normalPath, fault string) {
 		return normalPath{}, "the query contains a space"
 	}
 	return normalizePath(r.URL)
-}
-
-func (g *Guard) findRule(method, path string) int {
-	if g.index != nil {
-		if i := g.index.first(g.rules, method, path, path[1:], true, len(g.rules)); i < len(g.rules) {
-			return i
-		}
-		return -1
-	}
-	for i := range g.rules {
-		if g.rules[i].matches(method, path) {
-			return i
-		}
-	}
-	return -1
 }
 
 // judgeToken decides a request that needs a token.

@@ -109,35 +109,19 @@ func (p *pattern) covers(q *pattern) bool {
 	return !q.below && len(q.segments) == len(p.segments)
 }
 
-func (r *rule) matches(method, path string) bool {
-	if r.Methods != nil && !slices.Contains(r.Methods, method) {
-		return false
-	}
-	for i := range r.paths {
-		if r.paths[i].match(path) {
-			return true
-		}
-	}
-	return false
-}
-
 // checkReachable refuses a rule with a path that earlier rules decide for all its methods.
 // Two rules for one path look as if either sufficed, and a scope rule behind a
 // public one looks as if it protected something.
-func checkReachable(earlier []rule, index *ruleIndex, r rule) error {
+func (t *ruleTree) checkReachable(earlier []rule, r rule) error {
 	for i := range r.paths {
 		left := slices.Clone(r.Methods)
-		for _, at := range index.covering(&r.paths[i]) {
-			e := earlier[at]
-			if !slices.ContainsFunc(e.paths, func(p pattern) bool { return p.covers(&r.paths[i]) }) {
-				continue
-			}
-			if e.Methods == nil {
+		for _, e := range t.covering(&r.paths[i]) {
+			if e.methods == nil {
 				left = []string{}
 			}
-			left = slices.DeleteFunc(left, func(m string) bool { return slices.Contains(e.Methods, m) })
+			left = slices.DeleteFunc(left, func(m string) bool { return slices.Contains(e.methods, m) })
 			if left != nil && len(left) == 0 {
-				return fmt.Errorf("guard: path %q never decides: the earlier %q does, for all its methods", r.paths[i].text, e.paths[0].text)
+				return fmt.Errorf("guard: path %q never decides: the earlier %q does, for all its methods", r.paths[i].text, earlier[e.rule].paths[0].text)
 			}
 		}
 	}

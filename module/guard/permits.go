@@ -41,7 +41,7 @@ func (g *Guard) Needs(method, path string) (scopes []string, public, denied bool
 	if fault != "" {
 		return nil, false, true
 	}
-	at := g.findRule(method, n.judged)
+	at := g.tree.find(method, n.judged)
 	if at < 0 {
 		return nil, false, !g.open
 	}

@@ -50,7 +50,7 @@ func TestChallengesNameTheMetadataOfTheResource(t *testing.T) {
 	if c.missing != `Bearer realm="api"`+end || c.request != `Bearer realm="api", error="invalid_request"`+end {
 		t.Errorf("%s\n%s", c.missing, c.request)
 	}
-	rules, _, err := compileRules([]Rule{{Scopes: []string{"a", "b"}, Paths: []string{"/*"}}}, c, nil)
+	rules, err := new(ruleTree).addRules([]Rule{{Scopes: []string{"a", "b"}, Paths: []string{"/*"}}}, c, nil)
 	if err != nil || rules[0].challenge != `Bearer realm="api", error="insufficient_scope", scope="a b"`+end {
 		t.Error(rules, err)
 	}

@@ -6,22 +6,30 @@ import (
 	"strings"
 )
 
-// Route matches methods and paths as a scope rule does.
-type Route struct{ rule rule }
-
-// NewRoute compiles a route. Without methods it matches all of them.
-func NewRoute(methods, paths []string) (*Route, error) {
-	rules, _, err := compileRules([]Rule{{Scopes: []string{"any"}, Methods: methods, Paths: paths}}, challenges{}, nil)
-	if err != nil {
-		return nil, err
-	}
-	return &Route{rules[0]}, nil
+// Routes match methods and paths as scope rules do.
+type Routes struct {
+	tree ruleTree
+	next int
 }
 
-// Matches reports whether the route matches a method and a URL. Without a guard in front any
-// path arrives here, even the empty one of an absolute request target: it is matched as most
+// Add adds a route behind the others. Without methods it matches all of them.
+func (r *Routes) Add(methods, paths []string) error {
+	rules, err := new(ruleTree).addRules([]Rule{{Scopes: []string{"any"}, Methods: methods, Paths: paths}}, challenges{}, nil)
+	if err != nil {
+		return err
+	}
+	r.tree.add(r.next, &rules[0])
+	r.next++
+	return nil
+}
+
+// Find returns the index of the first route that matches a method and a URL, -1 for none. Without a guard
+// in front any path arrives here, even the empty one of an absolute request target: it is matched as most
 // upstreams read it, so that no other spelling slips past.
-func (r *Route) Matches(method string, u *url.URL) bool {
+func (r *Routes) Find(method string, u *url.URL) int {
+	if r.next == 0 {
+		return -1
+	}
 	p := u.Path
 	if !isPlain(p) {
 		p = path.Clean("/" + p)
@@ -29,5 +37,5 @@ func (r *Route) Matches(method string, u *url.URL) bool {
 			p += "/"
 		}
 	}
-	return r.rule.matches(method, p)
+	return r.tree.find(method, p)
 }

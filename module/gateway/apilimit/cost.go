@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/gatehouse/gatehouse/module/guard"
 	"github.com/gatehouse/gatehouse/module/internal/httpx"
 )
 
@@ -18,18 +17,11 @@ type Cost struct {
 	Paths []string `json:"paths"`
 }
 
-type cost struct {
-	units int64
-	match *guard.Route
-}
-
 func (l *Limit) cost(r *http.Request) int64 { return l.costOf(httpx.UpstreamMethod(r), r.URL) }
 
 func (l *Limit) costOf(method string, at *url.URL) int64 {
-	for _, c := range l.costs {
-		if c.match.Matches(method, at) {
-			return c.units
-		}
+	if i := l.costs.Find(method, at); i >= 0 {
+		return l.Costs[i].Units
 	}
 	return 1
 }

@@ -49,7 +49,7 @@ type Limit struct {
 
 	app      *gateway.App
 	policies []ratelimit.Policy
-	costs    []cost
+	costs    guard.Routes
 	clients  map[string]bool
 	ranges   []netip.Prefix
 	style    ratelimit.Style
@@ -108,11 +108,9 @@ func (l *Limit) Provision(ctx caddy.Context) (err error) {
 		if c.Units < 1 {
 			return errors.New("api_limit: a cost must be at least 1")
 		}
-		match, err := guard.NewRoute(c.Methods, c.Paths)
-		if err != nil {
+		if err := l.costs.Add(c.Methods, c.Paths); err != nil {
 			return fmt.Errorf("api_limit: cost: %w", err)
 		}
-		l.costs = append(l.costs, cost{c.Units, match})
 	}
 	if err := l.buildExempt(l.app.UnknownClient); err != nil {
 		return err
