@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -44,7 +43,8 @@ func Parse(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	if h.NextArg() {
 		return nil, h.Errf("api_rest: unexpected argument '%s', expected a block", h.Val())
 	}
-	b := &block{Helper: h, REST: new(restapi.REST)}
+	b := &block{Helper: h, REST: new(restapi.REST), exact: make(map[string]caddyfile.Token), below: make(map[string]caddyfile.Token)}
+	b.table, _ = restapi.CompileResources()
 	words := b.words()
 	empty := true
 	for h.NextBlock(0) {
@@ -72,7 +72,11 @@ func Parse(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 type block struct {
 	httpcaddyfile.Helper
 	*restapi.REST
-	paths []pathLine // in the order of the file
+	declared []declaration
+	table    *restapi.Table   // of declared
+	versions []*restapi.Table // of each version
+	// exact are the lines of declared paths; below, of the first path below each.
+	exact, below map[string]caddyfile.Token
 	// conditions are the lines of each fail_when of `errors`.
 	conditions []caddyfile.Token
 	// unlessJSON are errors unless the API's dialect refuses what is not JSON.
@@ -84,7 +88,7 @@ func (b *block) words() parse.Words {
 		"vendor":      parse.Once(&b.Vendor, readVendor),
 		"to":          b.readUpstream(&b.Upstream, &b.Charset),
 		"version":     b.readVersion,
-		"resource":    func(*caddyfile.Dispenser) error { return b.addResource(&b.Resources, nil) },
+		"resource":    b.addResource,
 		"job":         b.readJob,
 		"errors":      b.readErrors,
 		"max_body":    parse.Once(&b.MaxBody, parse.Size),
@@ -106,25 +110,78 @@ func readVendor(d *caddyfile.Dispenser) (string, error) {
 	return name, err
 }
 
-// addResource reads a resource and adds it to others. inherited are the resources of all
-// versions if it belongs to one version, which replaces those of the same path.
-func (b *block) addResource(to *[]resource.Resource, inherited []resource.Resource) error {
-	head := b.Token()
-	read, err := readResource(b.Dispenser, surroundings{
-		enclose:    func(r resource.Resource) resource.Resource { return r },
-		notePath:   b.notePath,
-		unlessJSON: func(err error) { b.unlessJSON = append(b.unlessJSON, err) },
-	})
+// declaration is a resource with its operations and its line.
+type declaration struct {
+	resource.Resource
+	table *restapi.Table
+	head  caddyfile.Token
+}
+
+// readDeclaration reads a resource. Only if something is wrong with it, it is read again and compiled after
+// each word, to find the line of the error.
+func (b *block) readDeclaration(d *caddyfile.Dispenser) (read declaration, err error) {
+	read.head = d.Token()
+	ahead := *d
+	if read.Resource, err = b.readResource(&ahead, surroundings{}); err == nil {
+		read.table, err = restapi.CompileResources(read.Resource)
+	}
+	if err == nil && read.table.CheckIdle("", false) == nil {
+		*d = ahead
+		return read, nil
+	}
+	if read.Resource, err = b.readResource(d, surroundings{eachWord: true}); err == nil {
+		read.table, err = restapi.CompileResources(read.Resource)
+	}
+	return read, err
+}
+
+// addResource reads a resource of all versions.
+func (b *block) addResource(d *caddyfile.Dispenser) error {
+	read, err := b.readDeclaration(d)
 	if err != nil {
 		return err
 	}
-	*to = append(*to, read)
-	replaced := func(r resource.Resource) bool {
-		return slices.ContainsFunc(*to, func(own resource.Resource) bool { return samePath(own.Path, r.Path) })
+	b.Resources, b.declared = append(b.Resources, read.Resource), append(b.declared, read)
+	return mergeDeclaration(b.table, read, b.Resources)
+}
+
+// mergeDeclaration adds a resource to the table of those before it. all has them too.
+func mergeDeclaration(table *restapi.Table, read declaration, all []resource.Resource) error {
+	err := table.Merge(read.table)
+	if err == nil {
+		return nil
 	}
-	if _, err := restapi.CompileResources(append(slices.DeleteFunc(slices.Clone(inherited), replaced), *to...)); err != nil {
-		return parse.ErrorAt(head, err)
+	if _, why := restapi.CompileResources(all...); why != nil {
+		err = why // it names the line of the resource
 	}
+	return parse.ErrorAt(read.head, err)
+}
+
+// checkVersion checks the resources of a version together with those that it does not replace.
+func (b *block) checkVersion(own []declaration) error {
+	replaced := make(map[string]bool)
+	for _, r := range own {
+		replaced[strings.Trim(r.Path, "/")] = true
+	}
+	table, _ := restapi.CompileResources()
+	var all []resource.Resource
+	add := func(r declaration) error {
+		all = append(all, r.Resource)
+		return mergeDeclaration(table, r, all)
+	}
+	for _, r := range b.declared {
+		if !replaced[strings.Trim(r.Path, "/")] {
+			if err := add(r); err != nil {
+				return err
+			}
+		}
+	}
+	for _, r := range own {
+		if err := add(r); err != nil {
+			return err
+		}
+	}
+	b.versions = append(b.versions, table)
 	return nil
 }
 

@@ -9,18 +9,22 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse/gatehouse/caddyfile/internal/parse"
-	"github.com/gatehouse/gatehouse/module/rest/lint"
+	"github.com/gatehouse/gatehouse/module/gateway/restapi"
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// pathLine is a declared path and its line in the file.
-type pathLine struct {
-	path string
-	line caddyfile.Token
-}
-
+// notePath notes the line of a declared path. Of several lines the first counts.
 func (b *block) notePath(path string, line caddyfile.Token) {
-	b.paths = append(b.paths, pathLine{resource.PlainPath(path), line})
+	path = resource.PlainPath(path)
+	if _, ok := b.exact[path]; !ok {
+		b.exact[path] = line
+	}
+	for i := strings.LastIndexByte(path, '/'); i > 0; i = strings.LastIndexByte(path[:i], '/') {
+		if _, ok := b.below[path[:i]]; ok {
+			return // and so have those above it
+		}
+		b.below[path[:i]] = line
+	}
 }
 
 // checkNames checks the names in paths unless lint is off. Provisioning checks them again, for
@@ -29,7 +33,7 @@ func (b *block) checkNames(head caddyfile.Token) error {
 	if b.Lint == "off" {
 		return nil
 	}
-	for _, f := range lint.Check(b.Paths()) {
+	for _, f := range b.CheckNames(append([]*restapi.Table{b.table}, b.versions...)...) {
 		line := b.lineOf(f.Path, head)
 		if b.Lint == "error" {
 			return parse.ErrorAt(line, errors.New("lint: "+f.Message))
@@ -41,12 +45,11 @@ func (b *block) checkNames(head caddyfile.Token) error {
 
 // lineOf returns the line that declares a path, or else a path below it.
 func (b *block) lineOf(path string, otherwise caddyfile.Token) caddyfile.Token {
-	for _, exact := range []bool{true, false} {
-		for _, d := range b.paths {
-			if d.path == path || !exact && strings.HasPrefix(d.path+"/", path+"/") {
-				return d.line
-			}
-		}
+	if line, ok := b.exact[path]; ok {
+		return line
+	}
+	if line, ok := b.below[path]; ok {
+		return line
 	}
 	return otherwise
 }

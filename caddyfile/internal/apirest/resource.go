@@ -2,6 +2,7 @@ package apirest
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
@@ -12,19 +13,19 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/resource"
 )
 
-// surroundings are those of a resource: api_rest, a version, or a resource that it is nested in.
+// surroundings are those of a resource.
 type surroundings struct {
-	// enclose puts the resource into those around it.
-	enclose func(resource.Resource) resource.Resource
-	// notePath notes the line of a path.
-	notePath func(path string, line caddyfile.Token)
-	// unlessJSON notes an error that is none if the API's dialect refuses what is not JSON.
-	unlessJSON func(error)
+	outer []string // paths of the resources that it is nested in, from the outermost one
+	// eachWord says that the resource is compiled after each of its words, so that an error has its line.
+	eachWord bool
 }
 
-// with returns a resource in its surroundings, to be compiled.
-func (s surroundings) with(r resource.Resource) []resource.Resource {
-	return []resource.Resource{s.enclose(r)}
+// compile compiles a resource in its surroundings.
+func (s surroundings) compile(r resource.Resource) (*restapi.Table, error) {
+	for _, path := range slices.Backward(s.outer) {
+		r = resource.Resource{Path: path, Nested: []resource.Resource{r}}
+	}
+	return restapi.CompileResources(r)
 }
 
 // readResource reads a resource.
@@ -61,7 +62,7 @@ func (s surroundings) with(r resource.Resource) []resource.Resource {
 //		from xml <root> [list <elements...>]
 //		nested <path> { ... }
 //	}
-func readResource(d *caddyfile.Dispenser, around surroundings) (r resource.Resource, err error) {
+func (b *block) readResource(d *caddyfile.Dispenser, around surroundings) (r resource.Resource, err error) {
 	head, word := d.Token(), d.Val()
 	if !d.NextArg() {
 		return r, d.Errf("%s: expected a path such as articles", word)
@@ -70,13 +71,17 @@ func readResource(d *caddyfile.Dispenser, around surroundings) (r resource.Resou
 	if d.NextArg() {
 		return r, d.Errf("%s %s: unexpected argument '%s', expected a block or nothing", word, r.Path, d.Val())
 	}
-	usual, err := restapi.CompileResources(around.with(resource.Resource{Path: r.Path, Off: []string{"batch"}}))
-	if err != nil {
-		return r, parse.ErrorAt(head, err)
+	if around.eachWord {
+		if _, err := around.compile(resource.Resource{Path: r.Path, Off: []string{"batch"}}); err != nil {
+			return r, parse.ErrorAt(head, err)
+		}
 	}
-	all := usual.Operations()
-	around.notePath(all[len(all)-1].Path, head)
-	lines, words := make(map[string]caddyfile.Token), resourceWords(&r, around)
+	item, err := restapi.ItemPath(append(slices.Clone(around.outer), r.Path)...)
+	if err != nil {
+		return r, err
+	}
+	b.notePath(item, head)
+	lines, words := make(map[string]caddyfile.Token), b.resourceWords(&r, around)
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		line, word := d.Token(), d.Val()
 		lines[word] = line
@@ -86,17 +91,21 @@ func readResource(d *caddyfile.Dispenser, around surroundings) (r resource.Resou
 		if err := words.Read(d, "resource"); err != nil {
 			return r, err
 		}
-		// Each word is checked with those before it, so that an error has its line.
-		if _, err := restapi.CompileResources(around.with(withoutForwardReferences(r))); err != nil {
-			return r, parse.ErrorAt(line, err)
+		if around.eachWord {
+			if _, err := around.compile(withoutForwardReferences(r)); err != nil {
+				return r, parse.ErrorAt(line, err)
+			}
 		}
 		if word == "upstream" {
 			last := r.Routes[len(r.Routes)-1]
 			lines[word+" "+last.Method+" "+last.Path] = line
-			around.notePath(last.Path, line)
+			b.notePath(last.Path, line)
 		}
 	}
-	return r, checkWhole(r, lines, around)
+	if !around.eachWord {
+		return r, nil
+	}
+	return r, b.checkWhole(r, lines, around)
 }
 
 // withoutForwardReferences leaves out links and batches, which may refer to routes further down.
@@ -107,17 +116,17 @@ func withoutForwardReferences(r resource.Resource) resource.Resource {
 
 // checkWhole checks what is known when all words of a resource have been read. lines are those
 // of its words.
-func checkWhole(r resource.Resource, lines map[string]caddyfile.Token, around surroundings) error {
+func (b *block) checkWhole(r resource.Resource, lines map[string]caddyfile.Token, around surroundings) error {
 	checked := withoutForwardReferences(r)
 	checked.Links = r.Links
-	if _, err := restapi.CompileResources(around.with(checked)); err != nil {
+	if _, err := around.compile(checked); err != nil {
 		return parse.ErrorAt(lines["links"], err)
 	}
 	checked.Batch = r.Batch
-	if _, err := restapi.CompileResources(around.with(checked)); err != nil {
+	if _, err := around.compile(checked); err != nil {
 		return parse.ErrorAt(lines["batch"], err)
 	}
-	whole, err := restapi.CompileResources(around.with(r))
+	whole, err := around.compile(r)
 	if err != nil {
 		return parse.ErrorAt(lines["batch_max"], err)
 	}
@@ -126,12 +135,12 @@ func checkWhole(r resource.Resource, lines map[string]caddyfile.Token, around su
 		return parse.ErrorAt(lines[idle.Word], idle)
 	}
 	if errors.As(whole.CheckIdle(r.Path, false), &idle) {
-		around.unlessJSON(parse.ErrorAt(lines[idle.Word], idle))
+		b.unlessJSON = append(b.unlessJSON, parse.ErrorAt(lines[idle.Word], idle))
 	}
 	return nil
 }
 
-func resourceWords(r *resource.Resource, around surroundings) parse.Words {
+func (b *block) resourceWords(r *resource.Resource, around surroundings) parse.Words {
 	// into has a word read that sets more than one field.
 	into := func(read func(*caddyfile.Dispenser, *resource.Resource) error) parse.Word {
 		return func(d *caddyfile.Dispenser) error { return read(d, r) }
@@ -161,7 +170,7 @@ func resourceWords(r *resource.Resource, around surroundings) parse.Words {
 		"send":        readFixed(&r.Fixed),
 		"header_down": parse.AppendAll(&r.HeaderDown, headerDown),
 		"header_up":   parse.AppendAll(&r.HeaderUp, headerUp),
-		"nested":      func(d *caddyfile.Dispenser) error { return readNested(d, r, around) },
+		"nested":      func(d *caddyfile.Dispenser) error { return b.readNested(d, r, around) },
 		"charset":     parse.Once(&r.Charset, apierrors.ReadCharset),
 		"from":        parse.Once(&r.FromXML, readFromXML),
 	}

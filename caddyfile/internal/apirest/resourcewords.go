@@ -40,11 +40,9 @@ func readItem(d *caddyfile.Dispenser, r *resource.Resource) error {
 }
 
 // readNested reads a resource below another.
-func readNested(d *caddyfile.Dispenser, r *resource.Resource, around surroundings) error {
-	path := r.Path
-	below, err := readResource(d, surroundings{func(below resource.Resource) resource.Resource {
-		return around.enclose(resource.Resource{Path: path, Nested: []resource.Resource{below}})
-	}, around.notePath, around.unlessJSON})
+func (b *block) readNested(d *caddyfile.Dispenser, r *resource.Resource, around surroundings) error {
+	around.outer = append(slices.Clone(around.outer), r.Path)
+	below, err := b.readResource(d, around)
 	if err != nil {
 		return err
 	}

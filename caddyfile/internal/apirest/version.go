@@ -41,6 +41,7 @@ func (b *block) readVersion(d *caddyfile.Dispenser) error {
 		return d.Errf("version %s is given twice", v.Name)
 	}
 	var loginLine caddyfile.Token
+	var own []declaration
 	err := parse.Words{
 		"login": parse.Once(&v.Login, func(d *caddyfile.Dispenser) (*login.Config, error) {
 			loginLine = d.Token()
@@ -53,7 +54,7 @@ func (b *block) readVersion(d *caddyfile.Dispenser) error {
 		"successor":    parse.Once(&v.Successor, parse.Text("an address such as https://api.example.com/v2")),
 		"doc":          parse.Once(&v.Doc, parse.Text("an address such as https://docs.example.com/v2")),
 		"gone":         parse.Flag(&v.Gone),
-		"resource":     func(*caddyfile.Dispenser) error { return b.addResource(&v.Resources, b.Resources) },
+		"resource":     parse.Append(&own, b.readDeclaration),
 	}.ReadBlock(d, "version")
 	if err != nil {
 		return err
@@ -61,8 +62,11 @@ func (b *block) readVersion(d *caddyfile.Dispenser) error {
 	if v.Login != nil && v.Upstream == nil {
 		return parse.ErrorAt(loginLine, fmt.Errorf("version %s: login needs an upstream of the version's own: expected `to` beside it, or login outside of the version", v.Name))
 	}
+	for _, r := range own {
+		v.Resources = append(v.Resources, r.Resource)
+	}
 	b.Versions = append(b.Versions, v)
-	return nil
+	return b.checkVersion(own)
 }
 
 // readDay reads a day, which begins in UTC, or a time.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -14,25 +13,18 @@ import (
 	"github.com/gatehouse/gatehouse/module/rest/lint"
 )
 
-// Paths returns the declared paths of all versions, each once. Declarations that do not compile have
-// none.
-func (h *REST) Paths() (all []string) {
-	for _, set := range h.Declared() {
-		if t, err := routes.New(set); err == nil {
-			for _, o := range t.Operations() {
-				all = append(all, o.Path)
-			}
+// CheckNames checks the names in the declared paths against the conventions. tables have the resources.
+func (h *REST) CheckNames(tables ...*Table) []lint.Finding {
+	var paths []string
+	for _, t := range tables {
+		for _, o := range t.Operations() {
+			paths = append(paths, o.Path)
 		}
 	}
 	for _, j := range h.Jobs {
-		all = append(all, "/"+strings.Trim(j.Path, "/"))
+		paths = append(paths, "/"+strings.Trim(j.Path, "/"))
 	}
-	seen := make(map[string]bool)
-	return slices.DeleteFunc(all, func(path string) bool {
-		twice := seen[path]
-		seen[path] = true
-		return twice
-	})
+	return lint.Check(paths)
 }
 
 // Request is a declared request. Sample is a path that matches Path.
@@ -61,13 +53,13 @@ func (h *REST) Requests(version string) (all []Request) {
 	return all
 }
 
-// lint checks the declared names against the conventions.
-func (h *REST) lint(caddy.Context) error {
+// reportNames logs or refuses names that are against the conventions.
+func (h *REST) reportNames(caddy.Context) error {
 	if h.Lint == "off" {
 		return nil
 	}
 	var messages []string
-	for _, f := range lint.Check(h.Paths()) {
+	for _, f := range h.CheckNames(h.tables()...) {
 		messages = append(messages, f.Message)
 	}
 	switch {

@@ -57,7 +57,7 @@ func (h *REST) provision(ctx caddy.Context) error {
 	h.exchanger = exchange.New(exchange.Config{Log: h.log, Untranslated: h.metrics.Untranslated, StatusOf: statusOf, Told: told})
 	h.apis = upstream.Config{Replace: replacePlaceholders, KeepPlaceholders: h.unresolved, Unreadable: h.exchanger.Unreadable}
 	h.plain.api.Config = &h.apis
-	for _, step := range []func(caddy.Context) error{h.compile, h.lint, h.provisionIdempotency, h.provisionCursors, h.provisionOpenAPI} {
+	for _, step := range []func(caddy.Context) error{h.compile, h.reportNames, h.provisionIdempotency, h.provisionCursors, h.provisionOpenAPI} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -216,8 +216,15 @@ func (d *Dialect) AsksForJSON() bool {
 	return d != nil && slices.ContainsFunc(d.FailWhen, func(f envelope.FailWhen) bool { return f.NotJSON })
 }
 
+// Table has the operations of declared resources.
+type Table = routes.Table
+
 // CompileResources checks declared resources and compiles them to their operations.
-func CompileResources(all []resource.Resource) (*routes.Table, error) { return routes.New(all) }
+func CompileResources(all ...resource.Resource) (*Table, error) { return routes.New(all) }
+
+// ItemPath returns the conventional path of an item of a resource. paths are those of the resources that it
+// is nested in, from the outermost one, and its own.
+func ItemPath(paths ...string) (string, error) { return routes.ItemPath(paths...) }
 
 // tables returns the operations of all editions.
 func (h *REST) tables() []*routes.Table {

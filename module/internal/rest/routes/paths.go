@@ -15,11 +15,28 @@ import (
 func collectionPath(parent pathpattern.Pattern, path string) string {
 	switch {
 	case parent.Text != "" && !strings.HasPrefix(path, "{") && !strings.HasPrefix("/"+path+"/", parent.Text+"/"):
-		return parent.Text + "/{" + freePlaceholder(parent) + "}/" + path
+		return conventionalItem(parent) + "/" + path
 	case parent.Text != "" && strings.HasPrefix(path, "{"):
 		return parent.Text + "/" + path
 	}
 	return "/" + path
+}
+
+// ItemPath returns the conventional path of an item of a resource. paths are those of the resources that it
+// is nested in, from the outermost one, and its own.
+func ItemPath(paths ...string) (string, error) {
+	var collection pathpattern.Pattern
+	for _, path := range paths {
+		var err error
+		if collection, err = pathpattern.Parse(collectionPath(collection, strings.Trim(path, "/"))); err != nil {
+			return "", err
+		}
+	}
+	return conventionalItem(collection), nil
+}
+
+func conventionalItem(collection pathpattern.Pattern) string {
+	return collection.Text + "/{" + freePlaceholder(collection) + "}"
 }
 
 // placeholderExpressions returns the expressions of an outer resource together with those that the
@@ -43,7 +60,7 @@ func placeholderExpressions(outer pathpattern.Expressions, collection pathpatter
 
 // conventionalRoutes returns the routes of a resource that declares none.
 func conventionalRoutes(collection pathpattern.Pattern) []resource.Route {
-	item := collection.Text + "/{" + freePlaceholder(collection) + "}"
+	item := conventionalItem(collection)
 	var routes []resource.Route
 	for _, m := range []string{"GET", "POST"} {
 		routes = append(routes, resource.Route{Method: m, Path: collection.Text, Upstream: collection.Text})

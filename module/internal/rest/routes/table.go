@@ -156,17 +156,41 @@ func (c *compiled) newOperation(kind resource.Kind, r resource.Route, p pathpatt
 	return o, err
 }
 
-// addOperation gives an operation its place in the tree of paths.
+// addOperation adds an operation of a resource.
 func (t *Table) addOperation(c *compiled, o *Operation) error {
+	c.operations = append(c.operations, o)
+	return t.placeOperation(o)
+}
+
+// placeOperation gives an operation its place in the tree of paths.
+func (t *Table) placeOperation(o *Operation) error {
 	at := t.root.place(o.pattern)
 	if at.operations[o.Method] != nil {
 		return fmt.Errorf("%s %s is declared twice", o.Method, o.Path)
 	}
 	at.operations[o.Method] = o
 	t.operations = append(t.operations, o)
-	c.operations = append(c.operations, o)
 	return nil
 }
+
+// Merge adds the resources of another table behind those of this one, without compiling them again. It
+// returns an error where New does for all of them.
+func (t *Table) Merge(other *Table) error {
+	for _, c := range other.resources {
+		for _, o := range c.operations {
+			if o.Kind == resource.Batch && !declaresBatch(c.config) && t.root.place(c.collection).operations[o.Method] != nil {
+				continue
+			}
+			if err := t.placeOperation(o); err != nil {
+				return fmt.Errorf("resource %s: %w", c.config.Path, err)
+			}
+		}
+	}
+	t.resources = append(t.resources, other.resources...)
+	return nil
+}
+
+func declaresBatch(r *resource.Resource) bool { return len(r.Batch) > 0 || r.BatchMax != 0 }
 
 // kindOf returns the kind of an operation on a path with so many segments below its collection's.
 func kindOf(method string, below int, listed bool) resource.Kind {
@@ -201,7 +225,7 @@ func (t *Table) addBatch(c *compiled) error {
 	if slices.Contains(r.Batch, "") {
 		return fmt.Errorf("expected names of fields")
 	}
-	declared := len(r.Batch) > 0 || r.BatchMax != 0
+	declared := declaresBatch(r)
 	if at := t.root.place(c.collection); !declared && (!r.Follows(resource.ConventionBatch) || at.operations[http.MethodPatch] != nil) {
 		return nil
 	}
