@@ -33,7 +33,7 @@ func (b *block) checkNames(head caddyfile.Token) error {
 	if b.Lint == "off" {
 		return nil
 	}
-	for _, f := range b.CheckNames(append([]*restapi.Table{b.table}, b.versions...)...) {
+	for _, f := range restapi.CheckNames(b.Jobs, append([]*restapi.Table{b.table}, b.versions...)...) {
 		line := b.lineOf(f.Path, head)
 		if b.Lint == "error" {
 			return parse.ErrorAt(line, errors.New("lint: "+f.Message))

@@ -10,18 +10,19 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/routes"
+	"github.com/gatehouse/gatehouse/module/rest/job"
 	"github.com/gatehouse/gatehouse/module/rest/lint"
 )
 
 // CheckNames checks the names in the declared paths against the conventions. tables have the resources.
-func (h *REST) CheckNames(tables ...*Table) []lint.Finding {
+func CheckNames(jobs []job.Config, tables ...*Table) []lint.Finding {
 	var paths []string
 	for _, t := range tables {
 		for _, o := range t.Operations() {
 			paths = append(paths, o.Path)
 		}
 	}
-	for _, j := range h.Jobs {
+	for _, j := range jobs {
 		paths = append(paths, "/"+strings.Trim(j.Path, "/"))
 	}
 	return lint.Check(paths)
@@ -59,7 +60,7 @@ func (h *REST) reportNames(caddy.Context) error {
 		return nil
 	}
 	var messages []string
-	for _, f := range h.CheckNames(h.tables()...) {
+	for _, f := range CheckNames(h.Jobs, h.tables()...) {
 		messages = append(messages, f.Message)
 	}
 	switch {
