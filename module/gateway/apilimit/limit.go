@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"slices"
 	"sync"
 
@@ -51,7 +50,7 @@ type Limit struct {
 	policies []ratelimit.Policy
 	costs    guard.Routes
 	clients  map[string]bool
-	ranges   []netip.Prefix
+	ranges   prefixSet
 	style    ratelimit.Style
 	outage   ratelimit.Outage
 	scratch  sync.Pool
