@@ -114,6 +114,15 @@ func (m *Mapping) Unmap(path string, query url.Values) ([]string, bool) {
 	return values, ok && m.Pattern.Accepts(values)
 }
 
+// AddressKey returns the [pathpattern.Template.Key] of the upstream's address. It reports false if Unmap finds no
+// values for any address.
+func (m *Mapping) AddressKey() (string, bool) {
+	if m.template == nil || m.call != nil {
+		return "", false
+	}
+	return m.template.Key(), true
+}
+
 // ReadsByPost reports whether the operation reads with a POST to the upstream. Validators, conditions and ranges then
 // mean nothing to the upstream (RFC 9110 defines them for GET), and a matching If-None-Match would cause a 412.
 func (m *Mapping) ReadsByPost() bool {

@@ -2,7 +2,6 @@ package routes
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
@@ -81,24 +80,4 @@ func (m Match) Answer(up mapping.Upstream, c answer.Caller) *answer.Answer {
 	return o.Answers.New(answer.Request{
 		Values: m.Values, Head: m.Head, ReadByPost: o.Requests.ReadsByPost(), List: up.List, Sealer: up.Sealer, Bound: up.Bound,
 	}, c)
-}
-
-// Locate finds the client's path for an upstream's address, without host. Among several operations with
-// the same upstream, reading ones take precedence.
-func (t *Table) Locate(path, query string) (string, bool) {
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		return "", false
-	}
-	for _, reading := range []bool{true, false} {
-		for _, o := range t.operations {
-			if (o.Method == http.MethodGet) != reading {
-				continue
-			}
-			if found, ok := o.Requests.Unmap(path, values); ok {
-				return o.pattern.Fill(found), true
-			}
-		}
-	}
-	return "", false
 }

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gatehouse/gatehouse/module/internal/rest/answer"
 	"github.com/gatehouse/gatehouse/module/internal/rest/fieldnames"
@@ -21,6 +22,9 @@ type Table struct {
 	root       *node
 	operations []*Operation
 	resources  []*compiled
+
+	indexed   sync.Once
+	upstreams map[string]map[int]*Operation // see indexUpstreams
 }
 
 // New checks and compiles resources.
